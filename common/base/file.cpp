@@ -1,0 +1,110 @@
+#include "common/base/file.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+#include "common/base/unique_fd.h"
+
+namespace rota {
+namespace {
+
+Error io_error(std::string_view what, const std::string& path, int err) {
+  const ErrorCode code = err == ENOENT ? ErrorCode::NotFound : ErrorCode::Unavailable;
+  return Error(code, fmt::format("{} {}: {}", what, path, std::strerror(err)));
+}
+
+Result<void> write_all(int fd, std::string_view content, const std::string& path) {
+  while (!content.empty()) {
+    const ssize_t n = ::write(fd, content.data(), content.size());
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) return fail(io_error("cannot write", path, errno));
+    content.remove_prefix(static_cast<std::size_t>(n));
+  }
+  return {};
+}
+
+std::string parent_of(const std::string& path) {
+  const auto slash = path.rfind('/');
+  if (slash == std::string::npos) return ".";
+  return slash == 0 ? "/" : path.substr(0, slash);
+}
+
+Result<void> sync_folder(const std::string& folder) {
+  UniqueFd fd(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (!fd.is_open()) return fail(io_error("cannot open folder", folder, errno));
+  if (::fsync(fd.get()) != 0) return fail(io_error("cannot sync folder", folder, errno));
+  return {};
+}
+
+}  // namespace
+
+Result<std::string> read_file(const std::string& path, std::size_t limit) {
+  UniqueFd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  if (!fd.is_open()) return fail(io_error("cannot open", path, errno));
+  std::string out;
+  char buffer[16384];
+  for (;;) {
+    const ssize_t n = ::read(fd.get(), buffer, sizeof buffer);
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) return fail(io_error("cannot read", path, errno));
+    if (n == 0) return out;
+    out.append(buffer, static_cast<std::size_t>(n));
+    if (out.size() > limit) {
+      return fail(ErrorCode::Corrupt, fmt::format("{} is longer than {} bytes", path, limit));
+    }
+  }
+}
+
+Result<void> write_file_synced(const std::string& path, std::string_view content, mode_t mode) {
+  const std::string temporary = fmt::format("{}.{}.new", path, ::getpid());
+  UniqueFd fd(::open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, mode));
+  if (!fd.is_open()) return fail(io_error("cannot create", temporary, errno));
+  if (auto written = write_all(fd.get(), content, temporary); !written) return written;
+  if (::fsync(fd.get()) != 0) return fail(io_error("cannot sync", temporary, errno));
+  fd.reset();
+  if (::rename(temporary.c_str(), path.c_str()) != 0) {
+    return fail(io_error("cannot rename into place", path, errno));
+  }
+  return sync_folder(parent_of(path));
+}
+
+Result<void> make_folders(const std::string& path, mode_t mode) {
+  for (std::size_t at = 1; at <= path.size(); ++at) {
+    if (at != path.size() && path[at] != '/') continue;
+    const std::string part = path.substr(0, at);
+    const mode_t part_mode = at == path.size() ? mode : 0755;
+    if (::mkdir(part.c_str(), part_mode) != 0 && errno != EEXIST) {
+      return fail(io_error("cannot make folder", part, errno));
+    }
+  }
+  return {};
+}
+
+Result<std::string> read_boot_id() {
+  auto text = read_file("/proc/sys/kernel/random/boot_id", 100);
+  if (text && !text->empty() && text->back() == '\n') text->pop_back();
+  return text;
+}
+
+std::optional<std::uint64_t> process_start_ticks(pid_t pid) {
+  auto text = read_file(fmt::format("/proc/{}/stat", pid), 4096);
+  if (!text) return std::nullopt;
+  // The second field is the name in parentheses and may hold anything: count from its end.
+  const auto close = text->rfind(')');
+  if (close == std::string::npos) return std::nullopt;
+  const char* at = text->c_str() + close + 1;
+  for (int field = 3; field <= 22; ++field) {
+    while (*at == ' ') ++at;
+    if (field == 22) return std::strtoull(at, nullptr, 10);
+    while (*at != ' ' && *at != '\0') ++at;
+  }
+  return std::nullopt;
+}
+
+}  // namespace rota

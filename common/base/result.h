@@ -1,0 +1,70 @@
+// The outcome of anything that can fail: a value, or an Error that says what was tried, what came
+// back, and whether trying again makes sense. Our code throws nothing; each adapter catches its
+// library's exceptions in one place and turns them into an Error.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <tl/expected.hpp>
+#include <utility>
+
+namespace rota {
+
+/// What kind of trouble it was. The client's exit statuses and the Thrift errors follow from it.
+enum class ErrorCode {
+  InvalidArgument,  ///< the caller's input is wrong; the message names place, value and remedy
+  NotFound,
+  AlreadyExists,
+  Conflict,       ///< a stale version, or a used request key with other content
+  Denied,         ///< not allowed for this principal
+  NotLeader,      ///< surely not done; ask the leader
+  Unavailable,    ///< a peer or server is not reachable; surely not done
+  Overloaded,     ///< a bounded queue is full; surely not done, retry after a pause
+  TimedOut,       ///< a deadline passed while waiting
+  UnknownOutcome, ///< it may or may not have been done; only a look at the truth, or an idempotent
+                  ///< repeat, tells
+  Fenced,         ///< another epoch is in force; the caller's Term is over
+  Corrupt,        ///< stored or received bytes contradict themselves
+  Unsupported,
+  Internal,
+};
+
+/// Whether the caller may try again: never (the input must change), later (surely not done), or
+/// unknown (it may have been done; repeat only what is idempotent).
+enum class Retry { Never, Later, Unknown };
+
+/// The fixed lower-case name of a code, as it appears in logs and JSON ("not_found").
+std::string_view name_of(ErrorCode code);
+
+/// The retry advice that belongs to a code unless its maker says otherwise.
+Retry default_retry(ErrorCode code);
+
+struct Error {
+  ErrorCode code = ErrorCode::Internal;
+  std::string message;
+  Retry retry = Retry::Never;
+
+  Error() = default;
+  Error(ErrorCode c, std::string m) : code(c), message(std::move(m)), retry(default_retry(c)) {}
+  Error(ErrorCode c, std::string m, Retry r) : code(c), message(std::move(m)), retry(r) {}
+};
+
+template <typename T>
+class [[nodiscard]] Result : public tl::expected<T, Error> {
+ public:
+  using tl::expected<T, Error>::expected;
+};
+
+template <>
+class [[nodiscard]] Result<void> : public tl::expected<void, Error> {
+ public:
+  using tl::expected<void, Error>::expected;
+};
+
+/// Makes the failing side of any Result: `return fail(ErrorCode::NotFound, "no job named x")`.
+inline tl::unexpected<Error> fail(ErrorCode code, std::string message) {
+  return tl::unexpected<Error>(Error(code, std::move(message)));
+}
+inline tl::unexpected<Error> fail(Error error) { return tl::unexpected<Error>(std::move(error)); }
+
+}  // namespace rota

@@ -1,0 +1,122 @@
+// Jobs: what the user defined. JobRules is what decisions need and what the leader keeps in memory;
+// JobWork is what runs, an immutable row that only the dispatcher reads.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "common/base/ids.h"
+#include "common/base/time.h"
+#include "common/model/zone.h"
+
+namespace rota::model {
+
+enum class ScheduleKind { None, Once, FixedRate, Cron };
+enum class Overlap { Skip, Queue, Allow };
+enum class LatePolicy { FireOnce, Skip };
+enum class RouteKind { RoundRobin, LeastLoaded, Named };
+/// What follows when an attempt is lost with its worker: nothing, ever, or another attempt after the
+/// fence (protocol: vouchers).
+enum class LossPolicy { AfterFence, Never };
+/// How a cron's fields are read. Guess: Quartz when it has a '?', else Unix.
+enum class CronDialect { Guess, Unix, Quartz };
+/// What becomes of a fixed local time that does not exist (spring), or exists twice (autumn).
+enum class GapRule { RunAtEnd, Skip };
+enum class FoldRule { First, Second, Both };
+
+struct Schedule {
+  ScheduleKind kind = ScheduleKind::None;
+  std::string cron;                  ///< Cron: 5 or 6 fields
+  CronDialect dialect = CronDialect::Guess;
+  std::string time_zone = "UTC";
+  GapRule gap = GapRule::RunAtEnd;
+  FoldRule fold = FoldRule::First;
+  Millis interval{0};                ///< FixedRate: >= 100 ms
+  std::optional<WallTime> start;     ///< first valid moment; Once: the moment; FixedRate: the anchor
+  std::optional<WallTime> end;       ///< no tick after it
+  bool operator==(const Schedule&) const = default;
+};
+
+struct RetryRule {
+  std::int32_t count = 0;            ///< attempts beyond the first
+  Millis delay{1000};                ///< before the second attempt
+  double factor = 2.0;               ///< >= 1; each further delay = the last * factor
+  Millis max_delay{600'000};
+  bool operator==(const RetryRule&) const = default;
+};
+
+struct JobRules {
+  Schedule schedule;
+  Overlap overlap = Overlap::Skip;
+  std::int32_t queue_limit = 100;    ///< Overlap::Queue: waiting runs beyond it are skipped ("queue_full")
+  LatePolicy late = LatePolicy::FireOnce;
+  Millis tick_grace{60'000};         ///< lateness up to which every tick fires
+  std::string pool = "default";
+  RouteKind route = RouteKind::LeastLoaded;
+  std::string worker;                ///< RouteKind::Named: the worker's id
+  RetryRule retry;
+  Millis timeout{0};                 ///< of one attempt; 0: none
+  Millis kill_grace{10'000};         ///< between TERM and KILL
+  LossPolicy loss = LossPolicy::AfterFence;
+  Millis disconnect_grace{0};        ///< at most 7 days
+  bool operator==(const JobRules&) const = default;
+};
+
+struct JobWork {
+  std::string handler = "command";   ///< "command", or the name of a handler linked to the worker
+  std::vector<std::string> argv;     ///< command: the program and its arguments
+  std::string script;                ///< command: a text for the interpreter, instead of argv
+  std::string interpreter = "/bin/sh";
+  std::map<std::string, std::string> environment;
+  std::map<std::string, std::string> parameters;  ///< defaults; a run may override them
+  std::string folder;                ///< empty: the attempt's own work folder
+  std::int64_t output_cap_bytes = 64ll << 20;
+  bool operator==(const JobWork&) const = default;
+};
+
+struct JobDefinition {
+  std::string space = "default";     ///< namespace
+  std::string name;
+  std::string description;
+  std::string owner;
+  std::map<std::string, std::string> labels;
+  JobRules rules;
+  JobWork work;
+  bool operator==(const JobDefinition&) const = default;
+};
+
+enum class JobState { Enabled, Paused, Deleted };
+
+/// The row `job`: the newest version and whether it fires.
+struct Job {
+  JobId id;
+  std::string space = "default";
+  std::string name;
+  JobVersion version = 0;
+  JobState state = JobState::Enabled;
+  bool one_off = false;              ///< made by a submit; never listed among the saved jobs
+  std::string state_by;              ///< who paused or deleted it
+  std::string state_why;
+  WallTime created{};
+  WallTime changed{};
+};
+
+/// The row `job_version`: immutable, but for valid_to being set once. Its ticks are those in
+/// (valid_from, valid_to]. A paused stretch belongs to no version: pausing closes the version's row
+/// and resuming opens a new version with the same definition.
+struct JobVersionRow {
+  JobId job;
+  JobVersion version = 0;
+  WallTime valid_from{};
+  std::optional<WallTime> valid_to;
+  WallTime anchor{};                 ///< of a fixed rate: tick k is at anchor + k * interval
+  bool enabled = true;               ///< false: no ticks are planned while this version is valid
+  std::string principal = "local";
+  std::shared_ptr<const JobDefinition> definition;
+};
+
+}  // namespace rota::model

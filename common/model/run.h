@@ -1,0 +1,158 @@
+// Runs, attempts and gaps: what happened, or did not, and why.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "common/base/ids.h"
+#include "common/base/time.h"
+
+namespace rota::model {
+
+/// A worker's life: the id it is configured with, and the random hex of this start and session.
+struct WorkerKey {
+  std::string id;
+  std::string incarnation;
+  auto operator<=>(const WorkerKey&) const = default;
+};
+
+enum class RunKind { Tick, Manual, OneOff };
+
+// Waiting     not to be dispatched now (overlap, delay after a failure, unreconciled worker ...)
+// Queued      could run; no worker has a free slot
+// Dispatched  stored for a worker; sent or about to be
+// Running     the worker said it started
+// the rest    final
+// Legal: Waiting <-> Queued -> Dispatched -> Running -> final; Dispatched -> final; Dispatched and
+// Running -> Waiting (retry, loss); every non-final state -> Cancelled.
+enum class RunState {
+  Waiting,
+  Queued,
+  Dispatched,
+  Running,
+  Succeeded,
+  Failed,
+  TimedOut,
+  Cancelled,   ///< cancelled before any attempt started
+  Killed,      ///< cancelled while running, and proven dead
+  KillFailed,  ///< told to die, and not proven dead
+  Lost,        ///< its worker went and the loss policy allows no other attempt
+  Skipped,     ///< non-tick runs only: overlap forbade it
+};
+
+constexpr bool is_final(RunState state) { return state >= RunState::Succeeded; }
+
+/// The fixed names that stand in the store, on the wire and in JSON ("timed_out").
+std::string_view name_of(RunState state);
+std::string_view name_of(RunKind kind);
+std::optional<RunState> run_state_named(std::string_view name);
+std::optional<RunKind> run_kind_named(std::string_view name);
+
+/// Why a run is not running, why a tick did not fire, or how an attempt ended. Stored by name; the
+/// list with remedies is docs/reasons.md.
+enum class Reason {
+  None,
+  // waiting or queued
+  NoWorkerInPool,
+  AllSlotsBusy,
+  WaitsForRun,          ///< overlap: queue
+  RetryDelay,
+  WorkerUnreconciled,   ///< its last worker has not said yet what it holds
+  WaitsForFence,        ///< its last worker is away; another attempt must wait for the fence
+  NamedWorkerAbsent,
+  WorkersSettling,      ///< right after a takeover
+  ClusterHeld,          ///< ticks are held (restored database, clock skew)
+  // ticks and runs that did not fire
+  OverlapSkipped,
+  QueueFull,
+  CoalescedInto,        ///< late: fire_once; the reference is the run that stands for them
+  LateSkipped,
+  // ends
+  ExitStatus,
+  Signalled,
+  StartFailed,          ///< not found, not executable ...
+  AttemptTimeout,
+  CancelledByUser,
+  WorkerLost,           ///< the worker went away with the attempt
+  AttemptDied,          ///< worker or warden died; the attempt is proven dead
+  KillUnproven,
+  HandlerFailed,
+  HandlerUnknown,
+  RefusedByWorker,
+  OutputLost,
+};
+std::string_view name_of(Reason reason);
+std::optional<Reason> reason_named(std::string_view name);
+
+/// How an attempt ended, as the worker knows it.
+struct Outcome {
+  RunState state = RunState::Failed;   ///< Succeeded, Failed, TimedOut, Killed, KillFailed or Lost
+  Reason reason = Reason::None;
+  std::int32_t exit_status = -1;       ///< 0..255, or -1
+  std::int32_t signal = 0;
+  std::string message;                 ///< for people; at most 4 KiB
+  std::string result;                  ///< small result value; at most 64 KiB
+  WallTime started{};                  ///< by the worker's clock
+  WallTime ended{};
+  std::int64_t stdout_bytes = 0;       ///< final length of each stream in the log
+  std::int64_t stderr_bytes = 0;
+  std::int64_t cpu_us = 0;             ///< user + system time of the whole set
+  std::int64_t peak_memory_bytes = 0;
+  bool operator==(const Outcome&) const = default;
+};
+
+/// The row `run`, with its newest attempt inside (earlier attempts are rows of `attempt`).
+struct Run {
+  RunId id;
+  JobId job;
+  JobVersion version = 0;
+  RunKind kind = RunKind::Tick;
+  std::string principal = "local";
+  std::optional<WallTime> tick;        ///< ticks only: unique with job
+  WallTime scheduled{};                ///< when it should start: the tick, or when it was asked for
+  WallTime recorded{};                 ///< core time of its recording
+  RunState state = RunState::Waiting;
+  Reason reason = Reason::None;
+  std::string detail;                  ///< e.g. the run it waits for, or who cancelled it
+  std::string request_key;             ///< empty: none. Unique with principal
+  std::string request_hash;
+  std::map<std::string, std::string> parameters;  ///< override the job's
+  AttemptNo attempt = 0;               ///< number of the newest attempt; 0: none yet
+  WorkerKey worker;                    ///< of the newest attempt
+  Epoch epoch;                         ///< of the Term that last wrote this row
+  std::optional<WallTime> dispatched;
+  std::optional<WallTime> started;
+  std::optional<WallTime> ended;
+  std::optional<WallTime> not_before;  ///< Waiting with RetryDelay: until then
+  bool cancel_asked = false;
+  Outcome outcome;                     ///< meaningful when final
+};
+
+/// The row `attempt`: an attempt of a run that was tried again, or a result that came late.
+struct AttemptRow {
+  RunId run;
+  AttemptNo attempt = 0;
+  WorkerKey worker;
+  Epoch epoch;
+  std::optional<WallTime> dispatched;
+  bool late = false;                   ///< its result came after the leader had given it up
+  Outcome outcome;
+};
+
+/// The row `gap`: `count` ticks in [from, to] of this version that did not fire.
+struct Gap {
+  JobId job;
+  JobVersion version = 0;
+  WallTime from{};
+  WallTime to{};
+  std::int64_t count = 0;
+  Reason reason = Reason::None;
+  std::int64_t reference = 0;          ///< the run meant by the reason, or 0
+  Epoch epoch;
+};
+
+}  // namespace rota::model
