@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -105,22 +106,11 @@ struct Outcome {
   bool operator==(const Outcome&) const = default;
 };
 
-/// The row `run`, with its newest attempt inside (earlier attempts are rows of `attempt`).
-struct Run {
-  RunId id;
-  JobId job;
-  JobVersion version = 0;
-  RunKind kind = RunKind::Tick;
-  std::string principal = "local";
-  std::optional<WallTime> tick;        ///< ticks only: unique with job
-  WallTime scheduled{};                ///< when it should start: the tick, or when it was asked for
-  WallTime recorded{};                 ///< core time of its recording
+/// The part of a run that changes: one UPDATE of absolute values by primary key.
+struct RunProgress {
   RunState state = RunState::Waiting;
   Reason reason = Reason::None;
   std::string detail;                  ///< e.g. the run it waits for, or who cancelled it
-  std::string request_key;             ///< empty: none. Unique with principal
-  std::string request_hash;
-  std::map<std::string, std::string> parameters;  ///< override the job's
   AttemptNo attempt = 0;               ///< number of the newest attempt; 0: none yet
   WorkerKey worker;                    ///< of the newest attempt
   Epoch epoch;                         ///< of the Term that last wrote this row
@@ -130,6 +120,25 @@ struct Run {
   std::optional<WallTime> not_before;  ///< Waiting with RetryDelay: until then
   bool cancel_asked = false;
   Outcome outcome;                     ///< meaningful when final
+};
+
+using Parameters = std::map<std::string, std::string>;
+
+/// The row `run`, with its newest attempt inside (earlier attempts are rows of `attempt`).
+struct Run {
+  RunId id;
+  JobId job;
+  JobVersion version = 0;
+  RunKind kind = RunKind::Tick;
+  std::string space = "default";
+  std::string principal = "local";
+  std::optional<WallTime> tick;        ///< ticks only: unique with job
+  WallTime scheduled{};                ///< when it should start: the tick, or when it was asked for
+  WallTime recorded{};                 ///< core time of its recording
+  std::string request_key;             ///< empty: none. Unique with principal
+  std::string request_hash;
+  std::shared_ptr<const Parameters> parameters;  ///< override the job's; null: none
+  RunProgress progress;
 };
 
 /// The row `attempt`: an attempt of a run that was tried again, or a result that came late.

@@ -1,0 +1,49 @@
+// What the API needs of the rest of the master: a door to the present Term, if this master leads, and
+// where the leader is, if not. Implemented by Master.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "common/base/ids.h"
+#include "common/base/result.h"
+#include "common/model/worker.h"
+#include "master/core/event.h"
+#include "master/core/snapshot.h"
+
+namespace rota::master::api {
+
+struct MasterView {
+  std::string id;
+  model::Address address;
+  bool leads = false;
+};
+
+/// Thread: any.
+class LeaderPort {
+ public:
+  virtual ~LeaderPort() = default;
+  /// Whether this master leads now, and since which epoch.
+  virtual std::optional<Epoch> leading() const = 0;
+  /// Puts the event into the Term's inbox. NotLeader (surely not done) or Overloaded when it can't.
+  virtual Result<void> post(core::Event event) = 0;
+  /// The leader's address as far as known; empty while nobody has published.
+  virtual std::optional<model::Address> leader() const = 0;
+  /// The loop's last snapshot; null when not leading.
+  virtual std::shared_ptr<const core::Snapshot> snapshot() const = 0;
+  virtual std::vector<MasterView> masters() const = 0;
+  /// One word per part and why: {"database", "ok"}, {"zookeeper", "suspended since ..."}
+  virtual std::vector<std::pair<std::string, std::string>> health() const = 0;
+};
+
+/// Where the loop's replies go. Implemented by the API server, called by the loop. Never blocks.
+class ReplySink {
+ public:
+  virtual ~ReplySink() = default;
+  virtual void reply(Token token, core::ReplyBody body) = 0;
+};
+
+}  // namespace rota::master::api

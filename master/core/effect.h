@@ -1,0 +1,130 @@
+// What the core asks for. The loop applies the changes first (one fenced transaction for all events
+// of a turn), and only then lets sends and replies go (law 2).
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "common/base/ids.h"
+#include "common/base/result.h"
+#include "common/model/job.h"
+#include "common/model/run.h"
+#include "common/model/worker.h"
+
+namespace rota::master::core {
+
+/// One start of a worker, for history.
+struct WorkerLife {
+  model::WorkerKey key;
+  model::Address address;
+  std::string pool;
+  WallTime joined{};
+  std::optional<WallTime> left;
+  std::string why_left;
+};
+
+struct RunUpdate {
+  RunId id;
+  model::RunProgress progress;
+};
+
+/// Rows to write. Applying the same Changes twice gives the same end state: inserts meet their
+/// unique keys, updates set absolute values by primary key.
+struct Changes {
+  std::vector<model::Job> jobs;                  ///< inserted or replaced
+  std::vector<model::JobVersionRow> versions;    ///< inserted, or valid_to set
+  std::vector<model::Run> new_runs;
+  std::vector<RunUpdate> updated_runs;           ///< at most one per run, none for a new_runs row
+  std::vector<model::AttemptRow> attempts;       ///< inserted or replaced
+  std::vector<model::Gap> gaps;                  ///< inserted
+  std::vector<WorkerLife> lives;                 ///< inserted or replaced
+  std::optional<WallTime> watermark;
+
+  bool empty() const {
+    return jobs.empty() && versions.empty() && new_runs.empty() && updated_runs.empty() &&
+           attempts.empty() && gaps.empty() && lives.empty() && !watermark;
+  }
+};
+
+// --- sends ------------------------------------------------------------------------------------
+
+struct SendHello {
+  model::WorkerKey worker;
+  model::Address address;
+};
+
+struct DispatchItem {
+  model::AttemptKey attempt;
+  JobId job;
+  JobVersion version = 0;
+  model::RunKind kind = model::RunKind::Tick;
+  std::optional<WallTime> tick;
+  WallTime scheduled{};
+  Millis timeout{0};                              ///< 0: none
+  Millis kill_grace{0};
+  Millis disconnect_grace{0};
+  std::shared_ptr<const model::Parameters> parameters;
+};
+
+struct SendDispatch {
+  model::WorkerKey worker;
+  model::Address address;
+  std::vector<DispatchItem> items;
+};
+
+struct SendCancel {
+  model::WorkerKey worker;
+  model::Address address;
+  std::vector<model::AttemptKey> attempts;
+  Millis grace{0};
+};
+
+using Send = std::variant<SendHello, SendDispatch, SendCancel>;
+
+// --- replies ----------------------------------------------------------------------------------
+
+struct JobApplied {
+  JobId job;
+  JobVersion version = 0;
+  bool changed = true;                            ///< false: the definition was the same already
+};
+struct Submitted {
+  struct Item {
+    RunId run;
+    bool repeated = false;                        ///< the key was used before, with the same content
+    std::optional<Error> error;
+  };
+  std::vector<Item> items;
+};
+struct CancelTaken {
+  model::RunState state = model::RunState::Waiting;  ///< after the request
+};
+struct ReportsTaken {
+  std::vector<model::AttemptKey> taken;           ///< the worker may forget these
+};
+struct Renewed {};
+
+using ReplyBody = std::variant<JobApplied, Submitted, CancelTaken, ReportsTaken, Renewed, Error>;
+
+struct Reply {
+  Token token;
+  ReplyBody body;
+};
+
+/// Cluster state told by the core to its shell, beyond rows and messages.
+struct TermEnds {
+  std::string why;                                ///< e.g. a worker knows a higher epoch
+};
+
+struct Effects {
+  Changes changes;
+  std::vector<Send> sends;
+  std::vector<Reply> replies;
+  std::optional<TermEnds> term_ends;
+};
+
+}  // namespace rota::master::core

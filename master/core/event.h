@@ -1,0 +1,138 @@
+// What enters the core. One variant; Scheduler::handle takes one at a time together with the time.
+// Events carry all that a decision needs: the core asks nobody.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "common/base/ids.h"
+#include "common/model/job.h"
+#include "common/model/run.h"
+#include "common/model/worker.h"
+#include "common/model/zone.h"
+
+namespace rota::master::core {
+
+// --- time and cluster -------------------------------------------------------------------------
+
+/// The time has moved; due ticks, delays and fences are looked at.
+struct TimePassed {};
+
+/// A worker's node appeared, or its data changed (same key: an update, e.g. draining).
+struct WorkerSeen {
+  model::WorkerInfo info;
+};
+
+/// A worker's node is gone.
+struct WorkerGone {
+  model::WorkerKey key;
+};
+
+/// The first complete listing of this Term has been delivered: who was not in it is absent.
+struct WorkersListed {};
+
+/// hello was answered.
+struct HelloAnswered {
+  model::Inventory inventory;
+};
+
+/// hello, or the connection to a worker, failed. `refused`: the port refused, so nobody is there.
+struct HelloFailed {
+  model::WorkerKey worker;
+  bool refused = false;
+  std::string detail;
+};
+
+/// A worker asks to be vouched for. Answered after the next epoch check that follows.
+struct RenewAsked {
+  Token token;
+  model::WorkerKey worker;
+};
+
+// --- attempts ---------------------------------------------------------------------------------
+
+struct DispatchVerdict {
+  enum class Kind { Accepted, Refused, Unknown };
+  model::AttemptKey attempt;
+  Kind kind = Kind::Unknown;
+  model::Refusal refusal = model::Refusal::None;
+  std::string detail;
+};
+
+/// The answers to one dispatch RPC (Unknown for all of them when the RPC itself failed unclearly).
+struct DispatchAnswered {
+  model::WorkerKey worker;
+  std::vector<DispatchVerdict> verdicts;
+};
+
+/// A worker's report; it is acknowledged only after the commit.
+struct Reported {
+  Token token;
+  model::WorkerKey worker;              ///< the life that reports now
+  std::vector<model::AttemptReport> reports;
+};
+
+// --- requests ---------------------------------------------------------------------------------
+
+/// One saved job is created or edited. The API has validated the definition and resolved its zone.
+struct ApplyJob {
+  Token token;
+  std::string principal;
+  std::shared_ptr<const model::JobDefinition> definition;
+  std::shared_ptr<const model::ZoneRules> zone;
+  std::optional<JobVersion> expected_version;  ///< that the edit was made from; 0: must be new; unset: any
+};
+
+struct SetPaused {
+  Token token;
+  std::string principal;
+  std::string space, name;
+  bool paused = true;
+  std::string why;
+};
+
+struct DeleteJob {
+  Token token;
+  std::string principal;
+  std::string space, name;
+  std::string why;
+};
+
+/// Run a saved job now.
+struct RunNow {
+  Token token;
+  std::string principal;
+  std::string space, name;
+  std::string request_key, request_hash;
+  std::shared_ptr<const model::Parameters> parameters;
+};
+
+/// One-off runs. `job` is the hash id of the definition (kOneOffBit set).
+struct SubmitItem {
+  JobId job;
+  std::shared_ptr<const model::JobDefinition> definition;
+  std::string request_key, request_hash;
+  std::shared_ptr<const model::Parameters> parameters;
+};
+struct SubmitRuns {
+  Token token;
+  std::string principal;
+  std::vector<SubmitItem> items;
+};
+
+struct CancelRun {
+  Token token;
+  std::string principal;
+  RunId run;
+  std::string why;
+};
+
+using Event = std::variant<TimePassed, WorkerSeen, WorkerGone, WorkersListed, HelloAnswered,
+                           HelloFailed, RenewAsked, DispatchAnswered, Reported, ApplyJob, SetPaused,
+                           DeleteJob, RunNow, SubmitRuns, CancelRun>;
+
+}  // namespace rota::master::core

@@ -1,0 +1,32 @@
+// What a new Term starts from: everything that decisions need, read from the store after the epoch
+// transaction, so that no older Term can change it any more.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "common/base/time.h"
+#include "common/model/job.h"
+#include "common/model/run.h"
+#include "common/model/zone.h"
+
+namespace rota::master::core {
+
+struct RecoveredJob {
+  model::Job job;
+  std::shared_ptr<const model::JobRules> rules;     ///< of the newest version
+  std::shared_ptr<const model::ZoneRules> zone;
+  WallTime valid_from{};
+  WallTime anchor{};
+};
+
+struct Recovered {
+  std::optional<WallTime> watermark;                ///< none in a new database
+  std::vector<RecoveredJob> jobs;                   ///< not deleted, or with unfinished runs
+  std::vector<model::Run> runs;                     ///< unfinished, ordered by id
+  bool database_went_back = false;                  ///< P9: ticks are held until accepted
+};
+
+}  // namespace rota::master::core

@@ -1,0 +1,51 @@
+// The only door to the core: one Event and the time in, Effects out. It reads no clock, rolls no dice,
+// writes no log, blocks on nothing; the same events give the same effects, to the byte.
+#pragma once
+
+#include <memory>
+#include <optional>
+
+#include "common/base/ids.h"
+#include "common/base/time.h"
+#include "master/core/effect.h"
+#include "master/core/event.h"
+#include "master/core/recovered.h"
+#include "master/core/snapshot.h"
+
+namespace rota::master::core {
+
+class State;
+
+/// What an operator may set, already range-checked by configuration.
+struct CoreOptions {
+  Millis grant{5000};                 ///< how long an answered renew vouches
+  Millis hello_retry{200};            ///< first pause before an unanswered hello is repeated
+  Millis dispatch_retry{200};         ///< before an unclear dispatch is repeated to the same worker
+  Millis request_key_memory{600'000};
+  std::int32_t fire_at_most = 5000;   ///< ticks recorded per TimePassed; the rest with the next one
+};
+
+/// Thread: loop only. Owned by the Term; destroyed, never reset, when leadership goes.
+class Scheduler {
+ public:
+  Scheduler(Epoch epoch, const CoreOptions& options, Recovered recovered, Now now);
+  ~Scheduler();
+  Scheduler(const Scheduler&) = delete;
+  Scheduler& operator=(const Scheduler&) = delete;
+
+  /// Takes one event; appends to `effects` (which may hold those of earlier events of this turn).
+  void handle(const Event& event, Now now, Effects& effects);
+
+  /// How long until TimePassed is wanted (zero: at once); empty: nothing is planned.
+  std::optional<Millis> next_wake(Now now) const;
+
+  Snapshot snapshot(Now now) const;
+
+  /// What is always true; ends the process when it is not. Called after every event in tests.
+  void check_invariants() const;
+
+ private:
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace rota::master::core

@@ -1,0 +1,43 @@
+// What only the leader knows, published by its loop at most every 100 ms for queries. Immutable.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "common/base/ids.h"
+#include "common/base/time.h"
+#include "common/model/run.h"
+#include "common/model/worker.h"
+
+namespace rota::master::core {
+
+struct WorkerView {
+  model::WorkerInfo info;
+  std::string state;                     ///< "registering", "online", "busy", "draining", "offline"
+  std::string why;
+  std::int32_t running = 0;              ///< attempts stored for it and not ended
+  std::int64_t dispatched_total = 0;
+};
+
+struct RunView {
+  model::RunState state = model::RunState::Waiting;
+  model::Reason reason = model::Reason::None;
+  std::string detail;
+};
+
+struct Snapshot {
+  Epoch epoch;
+  WallTime taken{};
+  WallTime watermark{};
+  std::vector<WorkerView> workers;
+  std::map<RunId, RunView> waiting;      ///< unfinished and not running, the oldest 10,000
+  std::int64_t jobs = 0;
+  std::int64_t active_runs = 0;
+  std::string held;                      ///< why ticks are held, or empty
+  std::map<std::string, std::int64_t> counters;  ///< e.g. "ticks_fired", "stale_refused"
+};
+
+}  // namespace rota::master::core

@@ -1,0 +1,48 @@
+// Output of attempts: chunks at fixed offsets of a stream. Past the loop and not fenced: a chunk decides
+// nothing. One contract suite on every implementation.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "common/base/ids.h"
+#include "common/base/result.h"
+#include "common/base/time.h"
+#include "common/model/worker.h"
+
+namespace rota::master::store {
+
+enum class LogStream : std::uint8_t { Out = 1, Err = 2 };
+
+struct LogChunk {
+  model::AttemptKey attempt;
+  LogStream stream = LogStream::Out;
+  std::int64_t offset = 0;      ///< of its first byte within the stream
+  std::string bytes;            ///< at most 64 KiB; may hold anything
+  std::uint32_t crc32 = 0;      ///< of bytes (zlib's)
+  WallTime received{};
+  std::int64_t dropped_before = 0;  ///< bytes cut between the last chunk and this one (output cap)
+};
+
+struct LogSlice {
+  std::string bytes;
+  std::int64_t next_offset = 0;
+  std::int64_t stored_end = 0;  ///< of the stream, as stored now
+  bool gap = false;             ///< a hole follows: bytes not stored (yet)
+  std::int64_t dropped = 0;     ///< bytes in this slice's range that the cap removed
+};
+
+/// Thread: any.
+class LogStore {
+ public:
+  virtual ~LogStore() = default;
+  /// Stores the chunks; the same chunk again changes nothing. Gives the stored end of each chunk's
+  /// stream, in order. Corrupt when bytes and CRC disagree, or the key holds another CRC.
+  virtual Result<std::vector<std::int64_t>> append(const std::vector<LogChunk>& chunks) = 0;
+  /// Bytes from `offset` on, at most `limit`. An offset beyond the end gives an empty slice.
+  virtual Result<LogSlice> read(model::AttemptKey attempt, LogStream stream, std::int64_t offset,
+                                std::int64_t limit) = 0;
+};
+
+}  // namespace rota::master::store

@@ -1,0 +1,72 @@
+// Questions to the store, with connections of its own: any master answers them. Rows may be a moment
+// old, never half-written.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "common/base/ids.h"
+#include "common/base/result.h"
+#include "common/base/time.h"
+#include "common/model/job.h"
+#include "common/model/run.h"
+#include "master/core/effect.h"
+
+namespace rota::master::store {
+
+struct RunQuery {
+  std::string space = "default";
+  std::string job;                        ///< name; empty: all
+  std::vector<model::RunState> states;    ///< empty: all
+  std::optional<WallTime> since;          ///< scheduled at or after
+  std::optional<RunId> before;            ///< page on: ids below this
+  std::int32_t limit = 50;                ///< 1 to 1000; newest first
+};
+
+struct RunRow {
+  model::Run run;
+  std::string job_name;
+};
+
+struct JobRow {
+  model::Job job;
+  model::JobVersionRow version;           ///< the newest
+};
+
+/// Thread: any. Errors: NotFound, Unavailable (database), TimedOut.
+class Reader {
+ public:
+  virtual ~Reader() = default;
+  virtual Result<std::vector<RunRow>> list_runs(const RunQuery& query) = 0;
+  virtual Result<RunRow> get_run(RunId id) = 0;
+  virtual Result<std::vector<model::AttemptRow>> attempts_of(RunId id) = 0;
+  virtual Result<std::optional<RunId>> run_of_key(const std::string& principal,
+                                                  const std::string& key,
+                                                  std::string* request_hash) = 0;
+  virtual Result<std::vector<JobRow>> list_jobs(const std::string& space, const std::string& prefix,
+                                                std::int32_t limit) = 0;
+  virtual Result<JobRow> get_job(const std::string& space, const std::string& name) = 0;
+  /// What runs: for the dispatcher's cache and for queries.
+  virtual Result<std::shared_ptr<const model::JobDefinition>> definition_of(JobId job,
+                                                                            JobVersion version) = 0;
+  virtual Result<std::vector<core::WorkerLife>> lives_of(const std::string& worker_id,
+                                                         std::int32_t limit) = 0;
+
+  // For verify, which shares nothing else with the leader's path.
+  virtual Result<std::optional<WallTime>> watermark() = 0;
+  virtual Result<std::vector<model::JobVersionRow>> versions_of(JobId job) = 0;
+  virtual Result<std::vector<model::Job>> saved_jobs(JobId after, std::int32_t limit) = 0;
+  /// Tick runs of a job with tick in (after, through], ordered by tick.
+  virtual Result<std::vector<model::Run>> tick_runs_of(JobId job, WallTime after, WallTime through,
+                                                       std::int32_t limit) = 0;
+  virtual Result<std::vector<model::Gap>> gaps_of(JobId job) = 0;
+  /// All runs in id order (for the fencing and overlap checks), a page at a time.
+  virtual Result<std::vector<model::Run>> runs_after(RunId after, std::int32_t limit) = 0;
+  virtual Result<std::vector<model::AttemptRow>> attempts_after(RunId run, AttemptNo attempt,
+                                                                std::int32_t limit) = 0;
+};
+
+}  // namespace rota::master::store

@@ -1,0 +1,67 @@
+// What survives, as the loop and a takeover see it. One contract suite runs on every implementation
+// (memory, MySQL). Reading for queries is reader.h; log bytes are log_store.h.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "common/base/ids.h"
+#include "common/base/result.h"
+#include "master/core/effect.h"
+#include "master/core/recovered.h"
+
+namespace rota::master::store {
+
+/// How one try to apply a batch ended. Only Applied lets its sends and replies go.
+enum class ApplyOutcome {
+  Applied,
+  Fenced,    ///< another epoch is in force: the Term is over
+  Failed,    ///< surely not applied; the very same batch may be tried again on a new connection
+  Unknown,   ///< the answer to COMMIT was lost; the very same batch must be tried again
+};
+
+struct ApplyResult {
+  ApplyOutcome outcome = ApplyOutcome::Failed;
+  std::string detail;         ///< what was tried and what came back
+  Epoch found;                ///< Fenced: the epoch in force
+};
+
+/// Thread: one at a time (the loop's). Every call has a deadline of its own (connect and statement
+/// timeouts from the configuration) and drops its connection on any error.
+class Store {
+ public:
+  virtual ~Store() = default;
+
+  /// One transaction: the epoch row is read with a share lock and compared, then all rows are
+  /// written. An empty batch is a bare epoch check. Idempotent: a repeat gives the same end state.
+  virtual ApplyResult apply(Epoch epoch, const core::Changes& changes) = 0;
+};
+
+/// What taking office needs. Thread: one at a time.
+class Office {
+ public:
+  virtual ~Office() = default;
+
+  struct Marks {
+    Epoch epoch;               ///< 0 in a new database
+    std::string cluster_uuid;  ///< empty in a new database
+  };
+  virtual Result<Marks> read_marks() = 0;
+
+  /// Sets the cluster's uuid if the database has none yet; gives the one that stands.
+  virtual Result<std::string> settle_uuid(const std::string& proposed) = 0;
+
+  /// In one transaction sets the epoch where it is lower. Conflict when it was not lower (another
+  /// took office). After UnknownOutcome read_marks tells; e is used by one candidate only, so an
+  /// epoch equal to ours is ours.
+  virtual Result<void> take_office(Epoch epoch, const std::string& holder) = 0;
+
+  /// Everything a Term starts from. Called after take_office.
+  virtual Result<core::Recovered> recover() = 0;
+
+  /// Whether the database answers at all, within its timeouts. A master is a candidate only while
+  /// this is so.
+  virtual Result<void> probe() = 0;
+};
+
+}  // namespace rota::master::store

@@ -1,0 +1,326 @@
+/**
+ * What users, programs and the `rota` command ask of a master. Queries are answered by every master;
+ * changes only by the leader: a follower answers NOT_LEADER with the leader's address, or passes the
+ * request on when `head.forward` is set. Every method throws RotaError.
+ */
+include "common.thrift"
+
+namespace cpp rota.thrift
+namespace py rota.job
+
+/** When a job fires. */
+struct Schedule {
+  /** "none", "once", "fixed_rate" or "cron". */
+  1: string kind = "none",
+  /** 5, 6 or 7 fields, or @daily and the like. */
+  2: string cron,
+  /** "guess", "unix" or "quartz". */
+  3: string dialect = "guess",
+  4: string time_zone = "UTC",
+  /** A local time that spring skips: "run_at_end" or "skip". */
+  5: string gap = "run_at_end",
+  /** A local time that autumn repeats: "first", "second" or "both". */
+  6: string fold = "first",
+  /** fixed_rate: duration between ticks, at least 100. */
+  7: i64 interval_ms,
+  /** First valid moment; for `once` the moment itself; for a fixed rate its anchor. */
+  8: optional i64 start_ms,
+  /** No tick after it. */
+  9: optional i64 end_ms
+}
+
+struct Retry {
+  /** Attempts beyond the first. */
+  1: i32 count,
+  2: i64 delay_ms = 1000,
+  3: double factor = 2.0,
+  4: i64 max_delay_ms = 600000
+}
+
+/** The rules that decisions follow. */
+struct Rules {
+  1: Schedule schedule,
+  /** "skip", "queue" or "allow". */
+  2: string overlap = "skip",
+  /** overlap queue: runs waiting beyond this many are skipped. */
+  3: i32 queue_limit = 100,
+  /** "fire_once" or "skip". */
+  4: string late = "fire_once",
+  /** Lateness up to which every tick fires. */
+  5: i64 tick_grace_ms = 60000,
+  6: string pool = "default",
+  /** "round_robin", "least_loaded" or "named". */
+  7: string route = "least_loaded",
+  /** route named: the worker's id. */
+  8: string worker,
+  9: Retry retry,
+  /** Of one attempt; 0: none. */
+  10: i64 timeout_ms,
+  /** Between TERM and KILL. */
+  11: i64 kill_grace_ms = 10000,
+  /** "after_fence" or "never". */
+  12: string loss = "after_fence",
+  /** How long an attempt may go on when its worker is cut off; at most 7 days. */
+  13: i64 disconnect_grace_ms
+}
+
+/** What runs. */
+struct Work {
+  /** "command", or the name of a handler linked into the worker. */
+  1: string handler = "command",
+  2: list<string> argv,
+  /** A text for the interpreter instead of argv. */
+  3: string script,
+  4: string interpreter = "/bin/sh",
+  5: map<string, string> environment,
+  6: map<string, string> parameters,
+  /** Working folder; empty: one of the attempt's own. */
+  7: string folder,
+  8: i64 output_cap_bytes = 67108864
+}
+
+struct JobDefinition {
+  1: string space = "default",
+  2: string name,
+  3: string description,
+  4: string owner,
+  5: map<string, string> labels,
+  6: Rules rules,
+  7: Work work
+}
+
+/** A saved job as it stands. */
+struct JobInfo {
+  1: i64 id,
+  2: i32 version,
+  /** "enabled", "paused" or "deleted". */
+  3: string state,
+  4: string state_by,
+  5: string state_why,
+  6: i64 created_ms,
+  7: i64 changed_ms,
+  8: JobDefinition definition,
+  /** The next tick; absent when none is planned. */
+  9: optional i64 next_ms
+}
+
+/** One job to create or edit. */
+struct JobEdit {
+  1: JobDefinition definition,
+  /** The version this edit was made from; 0: the job must be new; absent: whatever stands. */
+  2: optional i32 expected_version
+}
+
+struct JobEdited {
+  1: i64 id,
+  2: i32 version,
+  /** "created", "changed" or "unchanged". */
+  3: string what,
+  4: optional common.RotaError error
+}
+
+/** One run to start from a definition that is not saved. */
+struct SubmitItem {
+  1: JobDefinition definition,
+  /** Override the definition's parameters. */
+  2: map<string, string> parameters,
+  /** The same key gives the same run, once; with other content it is a CONFLICT. Empty: none. */
+  3: string request_key
+}
+
+struct SubmitResult {
+  1: i64 run,
+  /** The key was used before with the same content: this is that run. */
+  2: bool repeated,
+  3: optional common.RotaError error
+}
+
+struct RunInfo {
+  1: i64 id,
+  2: i64 job_id,
+  3: i32 job_version,
+  4: string job_name,
+  /** "tick", "manual" or "one_off". */
+  5: string kind,
+  6: string state,
+  7: string reason,
+  8: string detail,
+  9: i64 scheduled_ms,
+  10: i64 recorded_ms,
+  11: optional i64 dispatched_ms,
+  12: optional i64 started_ms,
+  13: optional i64 ended_ms,
+  14: optional i64 not_before_ms,
+  15: i32 attempt,
+  16: common.WorkerKey worker,
+  17: i64 epoch,
+  18: common.Outcome outcome,
+  19: map<string, string> parameters,
+  20: string request_key,
+  21: string principal,
+  22: bool cancel_asked,
+  23: optional i64 tick_ms
+}
+
+/** An earlier attempt of a run, or a result that came late. */
+struct AttemptInfo {
+  1: common.AttemptKey attempt,
+  2: common.WorkerKey worker,
+  3: i64 epoch,
+  4: optional i64 dispatched_ms,
+  5: bool late,
+  6: common.Outcome outcome
+}
+
+struct RunDetail {
+  1: RunInfo run,
+  2: list<AttemptInfo> attempts
+}
+
+struct RunFilter {
+  1: string space = "default",
+  2: string job,
+  3: list<string> states,
+  4: optional i64 since_ms,
+  /** Page on: ids below this. */
+  5: optional i64 before_run,
+  /** 1 to 1000. */
+  6: i32 limit = 50
+}
+
+struct LogRequest {
+  1: i64 run,
+  /** 0: the newest. */
+  2: i32 attempt,
+  /** 1 standard output, 2 standard error. */
+  3: i32 stream = 1,
+  4: i64 offset,
+  /** At most 1 MiB. */
+  5: i32 limit_bytes = 262144,
+  /** Wait so long for something new when there is nothing (at most 10,000). */
+  6: i32 wait_ms
+}
+
+struct LogSlice {
+  1: binary bytes,
+  2: i64 next_offset,
+  /** What is stored of the stream now. */
+  3: i64 stored_end,
+  /** The run is final and the whole stream has been handed out. */
+  4: bool complete,
+  /** Bytes that the output cap removed in this slice's range. */
+  5: i64 dropped_bytes,
+  6: i32 attempt,
+  /** The run is final, and so many bytes that its outcome names are not stored. */
+  7: i64 missing_bytes
+}
+
+struct Explanation {
+  1: string state,
+  2: string reason,
+  /** A sentence for people, with the remedy where there is one. */
+  3: string sentence,
+  /** How old the answer is, in ms. */
+  4: i64 age_ms
+}
+
+struct WorkerInfo {
+  1: common.WorkerKey key,
+  2: string host,
+  3: i32 port,
+  4: string pool,
+  5: map<string, string> labels,
+  6: i32 slots,
+  7: i32 running,
+  /** "registering", "online", "busy", "draining" or "offline". */
+  8: string state,
+  9: string why,
+  10: string version,
+  11: string kill_means,
+  12: i64 started_ms,
+  13: i64 dispatched_total
+}
+
+struct MasterInfo {
+  1: string id,
+  2: string address,
+  3: bool leads
+}
+
+struct ClusterStatus {
+  1: string cluster,
+  2: string uuid,
+  3: i64 epoch,
+  /** host:port; empty when there is no leader. */
+  4: string leader,
+  5: list<MasterInfo> masters,
+  6: list<WorkerInfo> workers,
+  7: i64 jobs,
+  8: i64 active_runs,
+  9: i64 watermark_ms,
+  /** Why ticks are held; empty: they are not. */
+  10: string held,
+  /** One line for each part that this master watches: name, and "ok" or the trouble. */
+  11: map<string, string> health,
+  12: map<string, i64> counters,
+  13: i64 age_ms,
+  14: string answered_by,
+  15: list<string> plaintext_networks
+}
+
+struct Check {
+  1: string promise,
+  2: bool ok,
+  3: i64 planned,
+  4: i64 fired,
+  5: i64 skipped,
+  6: i64 missing,
+  7: i64 doubled,
+  8: list<string> examples
+}
+
+struct VerifyReport {
+  1: bool ok,
+  2: i64 decided_through_ms,
+  3: i64 max_lateness_ms,
+  4: list<Check> checks
+}
+
+struct VerifyRequest {
+  1: string space = "default",
+  /** Only this job; empty: all. */
+  2: string job,
+  3: optional i64 since_ms
+}
+
+struct NextFires {
+  1: list<i64> at_ms
+}
+
+service JobService {
+  /** One run of an unsaved definition. */
+  SubmitResult submit(1: common.RequestHead head, 2: SubmitItem item) throws (1: common.RotaError error),
+  /** Up to 1,000 at once; each has its own answer, in order. */
+  list<SubmitResult> submit_many(1: common.RequestHead head, 2: list<SubmitItem> items) throws (1: common.RotaError error),
+  /** Creates or edits saved jobs, up to 1,000, each with its own answer. `dry_run` only tells. */
+  list<JobEdited> apply_jobs(1: common.RequestHead head, 2: list<JobEdit> edits, 3: bool dry_run) throws (1: common.RotaError error),
+  list<JobInfo> list_jobs(1: common.RequestHead head, 2: string space, 3: string prefix, 4: i32 limit) throws (1: common.RotaError error),
+  JobInfo get_job(1: common.RequestHead head, 2: string space, 3: string name) throws (1: common.RotaError error),
+  JobEdited set_paused(1: common.RequestHead head, 2: string space, 3: string name, 4: bool paused, 5: string why) throws (1: common.RotaError error),
+  JobEdited delete_job(1: common.RequestHead head, 2: string space, 3: string name, 4: string why) throws (1: common.RotaError error),
+  /** A run of a saved job, now. */
+  SubmitResult run_now(1: common.RequestHead head, 2: string space, 3: string name, 4: map<string, string> parameters, 5: string request_key) throws (1: common.RotaError error),
+  list<RunInfo> list_runs(1: common.RequestHead head, 2: RunFilter filter) throws (1: common.RotaError error),
+  RunDetail get_run(1: common.RequestHead head, 2: i64 run) throws (1: common.RotaError error),
+  LogSlice read_log(1: common.RequestHead head, 2: LogRequest request) throws (1: common.RotaError error),
+  /** The state after the request. A run that is final already is a CONFLICT. */
+  string cancel_run(1: common.RequestHead head, 2: i64 run, 3: string why) throws (1: common.RotaError error),
+  /** Why a run is in its state. */
+  Explanation explain(1: common.RequestHead head, 2: i64 run) throws (1: common.RotaError error),
+  list<WorkerInfo> list_workers(1: common.RequestHead head) throws (1: common.RotaError error),
+  ClusterStatus cluster_status(1: common.RequestHead head) throws (1: common.RotaError error),
+  /** Holds the stored history against the promises. May take seconds. */
+  VerifyReport verify(1: common.RequestHead head, 2: VerifyRequest request) throws (1: common.RotaError error),
+  /** The next fire times of an unsaved schedule. */
+  NextFires next_fires(1: common.RequestHead head, 2: Schedule schedule, 3: i64 after_ms, 4: i32 count) throws (1: common.RotaError error)
+}

@@ -1,0 +1,50 @@
+/** What a worker tells a master. */
+include "common.thrift"
+
+namespace cpp rota.thrift
+namespace py rota.report
+
+struct Report {
+  1: common.AttemptKey attempt,
+  /** The life that accepted it. */
+  2: common.WorkerKey worker,
+  /** "started" or "finished". */
+  3: string what,
+  4: i64 started_ms,
+  5: optional common.Outcome outcome
+}
+
+struct ReportRequest {
+  /** The life that reports. */
+  1: common.WorkerKey worker,
+  2: list<Report> reports,
+  3: optional bool forwarded
+}
+
+struct LogChunk {
+  1: common.AttemptKey attempt,
+  /** 1 standard output, 2 standard error. */
+  2: i32 stream,
+  3: i64 offset,
+  /** At most 64 KiB. */
+  4: binary bytes,
+  /** CRC-32 (zlib's) of bytes. */
+  5: i64 crc32,
+  6: i64 received_ms,
+  /** Bytes that the output cap removed just before this chunk. */
+  7: i64 dropped_before
+}
+
+struct RenewRequest {
+  1: common.WorkerKey worker,
+  2: optional bool forwarded
+}
+
+service ReportService {
+  /** Stores the reports and answers those that are now stored: the worker may forget them. */
+  list<common.AttemptKey> report(1: ReportRequest request) throws (1: common.RotaError error),
+  /** Any master takes log chunks. Answers the stored end of each chunk's stream, in order. */
+  list<i64> append_log(1: list<LogChunk> chunks) throws (1: common.RotaError error),
+  /** Asks the leader to vouch; answered after an epoch check made after the request came. */
+  void renew(1: RenewRequest request) throws (1: common.RotaError error)
+}

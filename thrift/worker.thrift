@@ -1,0 +1,83 @@
+/** What the leader asks of a worker. A worker refuses an epoch lower than the highest it knows. */
+include "common.thrift"
+include "job.thrift"
+
+namespace cpp rota.thrift
+namespace py rota.worker
+
+struct HelloRequest {
+  1: i64 epoch,
+  /** Where to report, renew and send log lines: host:port. */
+  2: string leader,
+  3: string cluster_uuid,
+  4: string worker_id,
+  5: string incarnation
+}
+
+/** One line of an inventory. */
+struct HeldAttempt {
+  1: common.AttemptKey attempt,
+  /** "running", "finished" (not acknowledged yet) or "tombstone". */
+  2: string state,
+  3: i64 started_ms,
+  4: optional common.Outcome outcome
+}
+
+/** All that the worker holds. */
+struct Inventory {
+  1: common.WorkerKey worker,
+  /** The highest epoch that the worker ever saw; higher than the asker's: its Term is over. */
+  2: i64 highest_epoch,
+  3: list<HeldAttempt> attempts
+}
+
+struct DispatchItem {
+  1: common.AttemptKey attempt,
+  2: i64 job,
+  3: i32 job_version,
+  4: string job_name,
+  5: string space,
+  6: string kind,
+  7: optional i64 tick_ms,
+  8: i64 scheduled_ms,
+  /** Durations. */
+  9: i64 timeout_ms,
+  10: i64 kill_grace_ms,
+  11: i64 disconnect_grace_ms,
+  12: job.Work work,
+  /** The run's parameters, already laid over the job's. */
+  13: map<string, string> parameters
+}
+
+struct DispatchRequest {
+  1: i64 epoch,
+  2: string worker_id,
+  3: string incarnation,
+  4: list<DispatchItem> items
+}
+
+struct DispatchAnswer {
+  1: common.AttemptKey attempt,
+  2: bool accepted,
+  /** "none", "wrong_life", "old_epoch", "no_voucher", "no_slot", "draining", "tombstoned", "unknown_handler" or "malformed". */
+  3: string refusal,
+  4: string detail
+}
+
+struct CancelRequest {
+  1: i64 epoch,
+  2: string worker_id,
+  3: string incarnation,
+  4: list<common.AttemptKey> attempts,
+  5: i64 grace_ms
+}
+
+service WorkerService {
+  /** A leader presents itself. The worker keeps the epoch on disk, then says what it holds. */
+  Inventory hello(1: HelloRequest request) throws (1: common.RotaError error),
+  /** Attempts to start; an attempt that is held already is accepted again and changes nothing. */
+  list<DispatchAnswer> dispatch(1: DispatchRequest request) throws (1: common.RotaError error),
+  /** Kill these; what is not held is ignored. Their ends come as reports. */
+  void cancel(1: CancelRequest request) throws (1: common.RotaError error),
+  Inventory inventory(1: HelloRequest request) throws (1: common.RotaError error)
+}
