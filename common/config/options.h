@@ -1,0 +1,113 @@
+// What an operator may set, as plain structs with their defaults. The tables in options_table.cpp
+// give each setting its key, unit, range and comment; config/master.yaml and config/worker.yaml
+// are written from them. Durations are in milliseconds in the files and typed here.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "common/base/log.h"
+#include "common/base/time.h"
+
+namespace rota::config {
+
+struct ZooKeeperOptions {
+  std::string connect = "127.0.0.1:2181";  ///< host:port[,host:port...], no path
+  Millis session_timeout{4000};            ///< asked of the server
+  Millis server_tick{500};                 ///< the servers' tickTime
+
+  Millis beat() const { return session_timeout / 6; }
+  /// How much earlier than the session a worker's lease ends.
+  Millis margin() const { return server_tick + beat() + Millis{300}; }
+};
+
+struct ListenOptions {
+  std::string host = "127.0.0.1";
+  std::uint16_t port = 0;  ///< 0: any free port
+};
+
+struct AdvertiseOptions {
+  std::string host;  ///< filled with listen.host when empty
+};
+
+struct DatabaseOptions {
+  std::string host = "127.0.0.1";
+  std::uint16_t port = 3306;
+  std::string socket;         ///< path; instead of host and port when set
+  std::string user = "rota";
+  std::string password_file;  ///< mode 0600; empty: no password. Read it with read_secret
+  std::string name = "rota";
+  std::int32_t pool_connections = 8;
+  Millis connect_timeout{2000};
+  Millis statement_timeout{3000};
+};
+
+struct ApiOptions {
+  std::int32_t threads = 64;
+  std::int32_t connections = 2000;
+};
+
+struct TakeoverOptions {
+  Millis settle{5000};  ///< at most this long, runs wait for workers that were there before
+};
+
+struct MasterOptions {
+  std::string id;  ///< filled with the host's name when empty
+  std::string cluster = "rota";
+  std::string state_dir = "/var/lib/rota/master";
+  std::string heartbeat_file;  ///< filled with state_dir/heartbeat when empty
+  ZooKeeperOptions zookeeper;
+  ListenOptions listen;
+  AdvertiseOptions advertise;
+  std::vector<std::string> plaintext_networks;  ///< CIDR; beyond loopback only what is named here
+  DatabaseOptions database;
+  Millis store_give_up{6000};
+  std::int32_t inbox_events = 10'000;
+  std::int32_t max_batch_events = 2000;
+  Millis rpc_deadline{2000};
+  Millis grant{5000};
+  std::int32_t dispatch_threads = 8;
+  ApiOptions api;
+  TakeoverOptions takeover;
+  Millis hang_limit{30'000};  ///< how old the heartbeat may get before the watchdog acts
+  LogOptions log;
+};
+
+struct OutputOptions {
+  std::int64_t cap_bytes = 64ll << 20;  ///< of one attempt; a job may ask for less
+  std::int64_t log_chunk_bytes = 65'536;
+  Millis log_chunk{200};
+  std::int64_t spool_limit_bytes = 4ll << 30;
+};
+
+struct WorkerOptions {
+  std::string id;  ///< filled with the host's name when empty
+  std::string cluster = "rota";
+  std::string pool = "default";
+  std::map<std::string, std::string> labels;
+  std::int32_t slots = 4;
+  std::int32_t weight = 100;
+  std::string state_dir = "/var/lib/rota/worker";
+  std::string work_dir;        ///< filled with state_dir/work when empty
+  std::string heartbeat_file;  ///< filled with state_dir/heartbeat when empty
+  ZooKeeperOptions zookeeper;  ///< session_timeout 6,000 ms: see the constructor
+  ListenOptions listen;
+  AdvertiseOptions advertise;
+  std::vector<std::string> plaintext_networks;
+  Millis rpc_deadline{2000};
+  Millis renew_every{1000};
+  Millis drain_deadline{600'000};
+  OutputOptions output;
+  std::int64_t outbox_limit_bytes = 256ll << 20;
+  std::string warden_binary;  ///< filled with rota-warden beside the program when empty
+  std::vector<std::string> job_environment = {"PATH", "LANG", "LC_ALL", "TZ", "HOME", "USER"};
+  Millis hang_limit{30'000};
+  LogOptions log;
+
+  WorkerOptions() { zookeeper.session_timeout = Millis{6000}; }
+};
+
+}  // namespace rota::config

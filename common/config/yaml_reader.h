@@ -1,0 +1,114 @@
+// A strict reader for the YAML that people write for Rota: configuration and job files. It accepts
+// one document of maps, lists and scalars and refuses what yaml-cpp silently accepts or what can
+// be used against the reader: repeated keys, further documents, anchors, aliases, merge keys,
+// custom tags, great depth and size. Numbers and bools are read by our own rules: `010` is no
+// number and `yes` is no bool.
+//
+// Use: read_yaml gives a tree; a MapReader over each map asks for the keys it knows and at the end
+// reports those nobody asked for. Every problem is gathered, none ends the reading.
+// Thread: values; no shared state.
+#pragma once
+
+#include <cstdint>
+#include <initializer_list>
+#include <limits>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "common/base/time.h"
+#include "common/config/problems.h"
+
+namespace rota::config {
+
+/// One node of a document. A plain value: copyable, owns its children.
+struct YamlNode {
+  enum class Kind { Null, Scalar, List, Map };
+  struct Entry;
+
+  Kind kind = Kind::Null;
+  Mark mark;
+  std::string text;          ///< Scalar: its content
+  bool quoted = false;       ///< Scalar: it stood in quotes or in a block, so it is text
+  std::vector<YamlNode> items;   ///< List
+  std::vector<Entry> entries;    ///< Map: in the order written, keys unique
+
+  /// The value under `key`, or nullptr. Map only.
+  const YamlNode* find(std::string_view key) const;
+};
+
+struct YamlNode::Entry {
+  std::string key;
+  Mark key_mark;
+  YamlNode value;
+};
+
+/// Reads one document. An empty text is an empty map. Whatever is wrong is added to `problems`;
+/// without a value the text could not be read at all. At most 4 MiB, depth 32.
+std::optional<YamlNode> read_yaml(const std::string& source, std::string_view text,
+                                  Problems& problems);
+
+/// Reads one document from a file; the source of its problems is the path.
+std::optional<YamlNode> read_yaml_file(const std::string& path, Problems& problems);
+
+/// Strict readings of one scalar; empty when it is none.
+std::optional<std::int64_t> integer_from(std::string_view text);
+std::optional<double> number_from(std::string_view text);
+std::optional<bool> bool_from(std::string_view text);  ///< true or false, nothing else
+
+/// Asks one map for its keys. Each accessor returns empty when the key is absent or null, and also
+/// when it is wrong, which it then has added to the problems. After the last question call
+/// refuse_unknown once.
+class MapReader {
+ public:
+  /// `node` and `problems` must outlive the reader. `path` is put before the keys in messages
+  /// ("jobs[2]"). A node that is no map is a problem at once (Null counts as an empty map).
+  MapReader(const YamlNode& node, std::string source, std::string path, Problems& problems);
+
+  bool has(std::string_view key);
+  std::optional<std::string> text(std::string_view key);
+  std::optional<bool> boolean(std::string_view key);
+  std::optional<std::int64_t> integer(std::string_view key, std::int64_t min, std::int64_t max);
+  std::optional<double> number(std::string_view key, double min, double max);
+  /// "1h30m", "500ms", "0"; `min` and `max` included.
+  std::optional<Millis> duration(std::string_view key, Millis min, Millis max);
+  /// A moment: RFC 3339 with zone ("2026-03-29T02:30:00Z", "...+02:00").
+  std::optional<WallTime> moment(std::string_view key);
+  /// One of the words; anything else is a problem that lists them.
+  std::optional<std::string> one_of(std::string_view key,
+                                    std::initializer_list<std::string_view> words);
+  /// A list of scalars; a single scalar counts as a list of one when `or_single`.
+  std::optional<std::vector<std::string>> texts(std::string_view key, bool or_single = false);
+  /// A map of scalars.
+  std::optional<std::map<std::string, std::string>> text_map(std::string_view key);
+  /// The node itself, for nested maps and lists; nullptr when absent or null.
+  const YamlNode* node(std::string_view key);
+  /// Where the value (or else the map) stands, for problems of the caller's own.
+  Mark mark_of(std::string_view key) const;
+  /// Adds a problem at the key's value.
+  void refuse(std::string_view key, std::string what);
+  /// Adds a problem when the key is absent or null. True when it is there.
+  bool require(std::string_view key, std::string_view what_it_is);
+  /// Adds a problem for every key that nobody asked for, with the nearest known one.
+  void refuse_unknown();
+
+  const std::string& path() const { return path_; }
+  /// The full path of a key of this map, as it stands in messages.
+  std::string path_of(std::string_view key) const;
+
+ private:
+  const YamlNode* ask(std::string_view key);
+  const YamlNode* ask_scalar(std::string_view key, std::string_view expected);
+
+  const YamlNode& node_;
+  std::string source_;
+  std::string path_;
+  Problems& problems_;
+  std::set<std::string, std::less<>> asked_;
+};
+
+}  // namespace rota::config

@@ -1,0 +1,23 @@
+// One line for a schedule, as job files and the command line have it. Pure.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "common/base/result.h"
+#include "common/model/job.h"
+
+namespace rota::model {
+
+/// "@every 1h30m" becomes a fixed rate; "@hourly @daily @midnight @weekly @monthly @yearly
+/// @annually" and anything else a cron, which is not checked here (master/core/cron.h does).
+/// InvalidArgument for an unknown @word or a wrong duration.
+Result<Schedule> schedule_from_text(std::string_view text);
+
+/// The line again: "@every 1h30m", the cron, "once at 2026-…Z", or "" for none.
+std::string schedule_to_text(const Schedule& schedule);
+
+/// The five cron fields that a macro stands for, or the text itself.
+std::string_view cron_of_macro(std::string_view text);
+
+}  // namespace rota::model

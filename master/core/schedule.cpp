@@ -1,0 +1,1 @@
+#include "master/core/schedule.h"
