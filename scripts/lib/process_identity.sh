@@ -1,0 +1,57 @@
+# shellcheck shell=bash
+# Who a process is: its pid together with its start time (field 22 of /proc/PID/stat, in clock
+# ticks since boot). A pid alone may belong to a stranger by the time a signal is sent.
+
+# read_stat PID: sets stat_state, stat_parent and stat_ticks; fails when there is no such process.
+read_stat() {
+  local line fields
+  { IFS= read -r line <"/proc/$1/stat"; } 2>/dev/null || return 1
+  read -ra fields <<<"${line##*) }" # the name in parentheses may hold blanks
+  stat_state=${fields[0]} stat_parent=${fields[1]} stat_ticks=${fields[19]}
+}
+
+# record_identity PID FILE: writes "PID TICKS" by rename; fails when the process is gone already.
+record_identity() {
+  read_stat "$1" || return 1
+  printf '%s %s\n' "$1" "$stat_ticks" >"$2.new"
+  mv -f "$2.new" "$2"
+}
+
+# read_identity FILE: sets known_pid and known_ticks; fails when there is no such record.
+read_identity() {
+  known_pid='' known_ticks=''
+  { read -r known_pid known_ticks <"$1"; } 2>/dev/null || return 1
+  [[ $known_pid =~ ^[0-9]+$ && $known_ticks =~ ^[0-9]+$ ]]
+}
+
+# is_process PID TICKS: whether that very process lives. A zombie counts as dead.
+is_process() {
+  read_stat "$1" && [[ $stat_ticks == "$2" && $stat_state != Z && $stat_state != X ]]
+}
+
+# is_recorded_alive FILE: whether the process recorded in FILE lives; sets known_pid.
+is_recorded_alive() { read_identity "$1" && is_process "$known_pid" "$known_ticks"; }
+
+# signal_recorded FILE SIGNAL: signals the recorded process, and nobody else.
+signal_recorded() {
+  is_recorded_alive "$1" && kill "-$2" "$known_pid" 2>/dev/null
+}
+
+# list_descendants PID...: "PID TICKS" lines of all that descend from the given processes,
+# themselves included.
+list_descendants() {
+  local pid parent
+  local -A parent_of=() wanted=()
+  while read -r pid parent; do parent_of[$pid]=$parent; done < <(ps -e -o pid=,ppid=)
+  for pid in "$@"; do wanted[$pid]=1; done
+  for pid in "${!parent_of[@]}"; do
+    parent=$pid
+    while [[ -n $parent && $parent != 0 ]]; do
+      if [[ -n ${wanted[$parent]:-} ]]; then
+        if read_stat "$pid"; then printf '%s %s\n' "$pid" "$stat_ticks"; fi
+        break
+      fi
+      parent=${parent_of[$parent]:-}
+    done
+  done
+}
