@@ -1,0 +1,1 @@
+#include "common/zk/candidate_name.h"

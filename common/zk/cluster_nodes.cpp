@@ -1,0 +1,1 @@
+#include "common/zk/cluster_nodes.h"

@@ -1,0 +1,1 @@
+#include "common/zk/leader_lookup.h"

@@ -1,0 +1,56 @@
+// Who is in a folder of ephemeral nodes, with their data: the leader's view of the workers. Watches
+// fire once and tell nothing, so each event means: list again, re-arm in the same call, compare sets.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "common/zk/session.h"
+
+namespace rota::zk {
+
+/// The set believed in, and how it differs from the one told before.
+struct MembershipChange {
+  std::map<std::string, std::string> members;  ///< name -> data
+  std::vector<std::string> appeared;
+  std::vector<std::string> changed;            ///< their data
+  std::vector<std::string> vanished;
+  bool synced = false;  ///< the first full listing of this session: told even when nothing changed
+};
+
+/// Owner: the Term, or whoever watches. It attaches itself to the session, and detaches when
+/// destroyed. While ZooKeeper is away the last set stays believed; a new session lists anew and tells
+/// the difference. Thread: the observer is called on the session's task thread.
+class Membership final : private SessionObserver {
+ public:
+  using Observer = std::function<void(const MembershipChange&)>;
+  Membership(Session& session, std::string folder, Observer observer);
+  ~Membership() override;
+
+ private:
+  void session_began(Client& client) override;
+  void session_resumed(Client& client) override;
+  void session_ended() override;
+  void watch_fired(Client& client, const Event& event) override;
+  void refresh(Client& client);
+  bool read_listing(Client& client);
+  bool read_data(Client& client);
+  void tell();
+  void retry_later();
+
+  Session& session_;
+  const std::string folder_;
+  const Observer observer_;
+  bool must_list_ = true;              ///< the listing is not known to be fresh and watched
+  std::set<std::string> must_read_;    ///< members whose data is not
+  std::set<std::string> listed_;
+  std::map<std::string, std::string> read_;   ///< data as read in this session
+  std::map<std::string, std::string> told_;
+  bool synced_ = false;
+  bool retry_pending_ = false;
+};
+
+}  // namespace rota::zk

@@ -1,0 +1,35 @@
+// Where everything of one cluster stands in ZooKeeper.
+#pragma once
+
+#include <string>
+
+#include "common/base/result.h"
+#include "common/zk/client.h"
+
+namespace rota::zk {
+
+class Paths {
+ public:
+  explicit Paths(const std::string& cluster) : root_("/rota/" + cluster) {}
+  const std::string& root() const { return root_; }
+  std::string cluster_uuid() const { return root_ + "/cluster_uuid"; }
+  std::string epoch() const { return root_ + "/epoch"; }
+  std::string election() const { return root_ + "/election"; }
+  std::string masters() const { return root_ + "/masters"; }
+  std::string workers() const { return root_ + "/workers"; }
+  std::string beats() const { return root_ + "/beats"; }
+
+ private:
+  std::string root_;
+};
+
+/// A cluster name that may stand in a path: 1 to 64 of a-z, A-Z, 0-9, '-', '_', '.', not "." or "..".
+bool is_cluster_name(const std::string& name);
+
+/// Makes the folder and its parents as persistent nodes; fine when they are there.
+Result<void> ensure_folder(Client& client, const std::string& path);
+
+/// The five folders of a cluster (not cluster_uuid and epoch, whose absence means something).
+Result<void> ensure_cluster(Client& client, const Paths& paths);
+
+}  // namespace rota::zk

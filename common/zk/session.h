@@ -1,0 +1,108 @@
+// Keeps one ZooKeeper session for as long as the process lives: when it expires, a new one is made,
+// for ever, with backoff. Election, registration, beat and membership are observers of it; they make
+// their nodes again in each new session.
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "common/zk/client.h"
+#include "common/zk/session_file.h"
+#include "common/zk/task_thread.h"
+
+namespace rota::zk {
+
+/// Hears of the session's life. Thread: the session's task thread only, so it may call the client
+/// (which blocks that thread) but must not wait for other threads that wait for this one.
+class SessionObserver {
+ public:
+  virtual ~SessionObserver() = default;
+  /// A new session; no ephemeral node and no watch of an earlier one counts any more.
+  virtual void session_began(Client& client) = 0;
+  /// The connection is lost; the session may or may not survive.
+  virtual void session_suspended() {}
+  /// The same session is connected again; its watches are armed still.
+  virtual void session_resumed(Client&) {}
+  /// Expired, or closed by stop: its ephemeral nodes are gone (or will be).
+  virtual void session_ended() = 0;
+  /// Any watch of this session, also those of other observers: look at the path.
+  virtual void watch_fired(Client&, const Event&) {}
+};
+
+struct SessionOptions {
+  ClientOptions client;
+  std::string session_file;          ///< empty: none is written
+  std::string cluster_uuid;          ///< for the session file
+  Millis backoff_first{50};          ///< before a new session after a failed one; doubles
+  Millis backoff_most{2000};
+};
+
+/// Owner: the process. Observers must be detached before they die, and die before the session.
+/// Thread: any, unless said otherwise.
+class Session {
+ public:
+  Session(ClientFactory factory, SessionOptions options);
+  ~Session();
+  Session(const Session&) = delete;
+  Session& operator=(const Session&) = delete;
+
+  /// Begins to connect; returns at once.
+  void start();
+  /// Ends the session cleanly (its ephemeral nodes go at once), removes the session file when the
+  /// server was told, and ends the thread. True when the server was told. Twice is fine.
+  bool stop();
+
+  /// The observer hears session_began at once (on the task thread) when there is a session.
+  void attach(SessionObserver& observer);
+  /// When it returns, the observer hears nothing more and none of its tasks runs.
+  void detach(SessionObserver& observer);
+
+  /// Where observers run their own work; the owner tag is the observer's address.
+  TaskThread& tasks() { return tasks_; }
+
+  /// The present session's client, which may be cut off; null before the first connection and after
+  /// an expiry. Shared, because a caller's blocking call may outlast the session it began in.
+  std::shared_ptr<Client> client() const;
+  /// Connected right now, as far as this side knows.
+  bool is_connected() const { return connected_.load(); }
+  /// Waits until a session is connected; for start-up and tools. TimedOut.
+  Result<std::shared_ptr<Client>> wait_connected(Millis at_most);
+
+  /// Ends the sessions of earlier lives of this process that the session file names. See session_file.h.
+  Result<int> end_earlier_sessions(DeathProof proof);
+
+ private:
+  void open();
+  void handle(int serial, const Event& event);
+  void on_connected();
+  void on_expired();
+  void end_session();
+  void record_session();
+  template <typename Call>
+  void tell(Call call);
+
+  const ClientFactory factory_;
+  const SessionOptions options_;
+  SessionFile file_;
+  // task thread only
+  int serial_ = 0;           ///< of the present client; events of older ones are dropped
+  bool began_ = false;
+  Millis backoff_;
+  std::vector<SessionObserver*> observers_;
+  std::shared_ptr<Client> opening_;  ///< not connected yet; shared with client_ once it is
+  // any thread
+  std::atomic<bool> connected_ = false;
+  std::atomic<bool> started_ = false;
+  std::atomic<bool> stopped_ = false;
+  bool told_server_ = false;
+  mutable std::mutex mutex_;
+  std::condition_variable changed_;
+  std::shared_ptr<Client> client_;
+  TaskThread tasks_;  ///< last: its thread ends before the rest goes
+};
+
+}  // namespace rota::zk

@@ -1,0 +1,1 @@
+#include "common/zk/task_thread.h"

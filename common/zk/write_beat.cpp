@@ -1,0 +1,1 @@
+#include "common/zk/write_beat.h"

@@ -1,0 +1,1 @@
+#include "master/cluster/election_rules.h"

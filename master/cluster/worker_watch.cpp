@@ -1,0 +1,1 @@
+#include "master/cluster/worker_watch.h"

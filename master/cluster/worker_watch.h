@@ -1,0 +1,39 @@
+// Who is here: the workers' nodes as the leader sees them. It lives with the Term.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+
+#include "common/model/worker.h"
+#include "common/zk/membership.h"
+#include "common/zk/paths.h"
+
+namespace rota::master::cluster {
+
+/// Thread: called on the session's task thread; it may only post.
+struct WorkerWatchCallbacks {
+  std::function<void(const model::WorkerInfo&)> appeared;
+  std::function<void(const model::WorkerInfo&)> changed;   ///< e.g. draining
+  std::function<void(const model::WorkerKey&)> vanished;
+  /// A full listing of this session is told; it comes after the changes of that listing. Until the
+  /// first, an absent worker is not known to be absent.
+  std::function<void()> synced;
+};
+
+/// Workers whose node cannot be read as a worker's are left out, and logged.
+class WorkerWatch {
+ public:
+  WorkerWatch(zk::Session& session, const zk::Paths& paths, WorkerWatchCallbacks callbacks);
+  ~WorkerWatch();
+
+ private:
+  void tell(const zk::MembershipChange& change);
+
+  const WorkerWatchCallbacks callbacks_;
+  std::map<std::string, model::WorkerInfo> known_;  ///< told, by the node's name
+  std::unique_ptr<zk::Membership> membership_;      ///< last: it calls tell
+};
+
+}  // namespace rota::master::cluster

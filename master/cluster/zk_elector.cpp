@@ -1,0 +1,1 @@
+#include "master/cluster/zk_elector.h"

@@ -1,0 +1,63 @@
+// The election over ZooKeeper: an ephemeral sequential node per candidate, each watching only its
+// predecessor and itself. Decisions are in election_rules.h; the lost answers in protected_create.h.
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <optional>
+#include <string>
+
+#include "common/zk/paths.h"
+#include "common/zk/session.h"
+#include "master/cluster/elector.h"
+
+namespace rota::master::cluster {
+
+/// Owner: Master, with the session, which must outlive it; the observer too. When it dies, its node is
+/// left to the session. Thread: any.
+class ZkElector final : public Elector, private zk::SessionObserver {
+ public:
+  ZkElector(zk::Session& session, zk::Paths paths, std::string master_id,
+            ElectorObserver& observer);
+  ~ZkElector() override;
+
+  void campaign() override;
+  void resign() override;
+  void publish(const LeaderHint& hint) override;
+  void withdraw_hint() override;
+  bool is_first() const override { return first_.load(); }
+
+ private:
+  void session_began(zk::Client& client) override;
+  void session_resumed(zk::Client& client) override;
+  void session_ended() override;
+  void watch_fired(zk::Client& client, const zk::Event& event) override;
+
+  void change(std::function<void()> what);
+  void step(zk::Client& client);
+  Result<void> leave(zk::Client& client);
+  Result<void> join(zk::Client& client);
+  Result<bool> still_ours(zk::Client& client);
+  Result<void> write_data(zk::Client& client);
+  Result<bool> look(zk::Client& client);
+  Result<bool> run_once(zk::Client& client);
+  void lose(std::string_view why);
+  void retry_later();
+  std::string path_of(const std::string& name) const { return paths_.election() + "/" + name; }
+
+  zk::Session& session_;
+  const zk::Paths paths_;
+  const std::string master_id_;
+  ElectorObserver& observer_;
+  std::atomic<bool> first_ = false;
+  // task thread only
+  bool eligible_ = false;
+  std::optional<LeaderHint> hint_;
+  std::string tag_;           ///< of the candidacy under way; empty: none
+  std::string own_;           ///< our node's name; empty: none, or not known yet
+  std::string written_;       ///< data that stands in our node
+  std::string predecessor_;
+  bool retry_pending_ = false;
+};
+
+}  // namespace rota::master::cluster
