@@ -53,7 +53,7 @@ struct Rules {
   7: string route = "least_loaded",
   /** route named: the worker's id. */
   8: string worker,
-  9: Retry retry,
+  9: Retry retry_rule,
   /** Of one attempt; 0: none. */
   10: i64 timeout_ms,
   /** Between TERM and KILL. */
