@@ -1,1 +1,112 @@
 #include "master/core/schedule.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "common/model/schedule_text.h"
+
+namespace rota::master::core {
+namespace {
+
+using model::Schedule;
+using model::ScheduleKind;
+
+constexpr Millis kShortestInterval{100};
+
+std::string cron_problem(const Schedule& schedule) {
+  const auto cron = parse_cron(model::cron_of_macro(schedule.cron), schedule.dialect);
+  return cron ? "" : fmt::format("cron '{}': {}", schedule.cron, cron.error().message);
+}
+
+/// How many ticks anchor, anchor + interval ... lie at or before `t`.
+std::int64_t ticks_through(WallTime anchor, Millis interval, WallTime t) {
+  return t < anchor ? 0 : (t - anchor) / interval + 1;
+}
+
+}  // namespace
+
+std::vector<std::string> validate_schedule(const Schedule& schedule) {
+  std::vector<std::string> problems;
+  if (schedule.kind == ScheduleKind::Once && !schedule.start) {
+    problems.emplace_back("a schedule of one moment needs `start`");
+  }
+  if (schedule.kind == ScheduleKind::FixedRate && schedule.interval < kShortestInterval) {
+    problems.push_back(fmt::format("an interval of {} ms is too short; at least {} ms",
+                                   schedule.interval.count(), kShortestInterval.count()));
+  }
+  if (schedule.kind == ScheduleKind::Cron) {
+    if (auto problem = cron_problem(schedule); !problem.empty()) problems.push_back(problem);
+  }
+  if (schedule.start && schedule.end && *schedule.end < *schedule.start) {
+    problems.emplace_back("`end` lies before `start`");
+  }
+  return problems;
+}
+
+Result<CompiledSchedule> compile(const Schedule& schedule, ZonePtr zone, WallTime anchor) {
+  const auto problems = validate_schedule(schedule);
+  if (!problems.empty()) return fail(ErrorCode::InvalidArgument, problems.front());
+  CompiledSchedule compiled;
+  compiled.kind_ = schedule.kind;
+  compiled.gap_ = schedule.gap;
+  compiled.fold_ = schedule.fold;
+  compiled.interval_ = schedule.interval;
+  compiled.anchor_ = anchor;
+  compiled.start_ = schedule.start;
+  compiled.end_ = schedule.end;
+  if (schedule.kind == ScheduleKind::Cron) {
+    if (!zone) return fail(ErrorCode::InvalidArgument, "a cron needs the rules of its time zone");
+    auto cron = parse_cron(model::cron_of_macro(schedule.cron), schedule.dialect);
+    if (!cron) return fail(cron.error());
+    compiled.cron_ = std::make_shared<const CronExpression>(std::move(*cron));
+    compiled.zone_ = std::move(zone);
+  }
+  return compiled;
+}
+
+std::optional<WallTime> CompiledSchedule::next_after(WallTime after) const {
+  // One millisecond before `start`, since the answer lies strictly after.
+  if (start_) after = std::max(after, *start_ - Millis{1});
+  const auto next = next_unbounded(after);
+  if (!next || (end_ && *next > *end_)) return std::nullopt;
+  return next;
+}
+
+std::optional<WallTime> CompiledSchedule::next_unbounded(WallTime after) const {
+  switch (kind_) {
+    case ScheduleKind::None: return std::nullopt;
+    case ScheduleKind::Once:
+      return *start_ > after ? start_ : std::nullopt;
+    case ScheduleKind::FixedRate: return next_fixed_rate(after);
+    case ScheduleKind::Cron: break;
+  }
+  return core::next_after(*cron_, *zone_, gap_, fold_, after);
+}
+
+std::optional<WallTime> CompiledSchedule::next_fixed_rate(WallTime after) const {
+  const std::int64_t first = start_ ? 0 : 1;
+  const std::int64_t k = std::max(first, ticks_through(anchor_, interval_, after));
+  return anchor_ + k * interval_;
+}
+
+std::int64_t CompiledSchedule::count_between(WallTime after, WallTime through,
+                                             std::int64_t limit) const {
+  if (end_) through = std::min(through, *end_);
+  if (start_) after = std::max(after, *start_ - Millis{1});
+  if (through <= after) return 0;
+  if (kind_ == ScheduleKind::FixedRate) {
+    const WallTime from = start_ ? after : std::max(after, anchor_);
+    if (through <= from) return 0;
+    return std::min(limit, ticks_through(anchor_, interval_, through) -
+                               ticks_through(anchor_, interval_, from));
+  }
+  std::int64_t count = 0;
+  for (auto tick = next_after(after); tick && *tick <= through && count < limit;
+       tick = next_after(*tick)) {
+    ++count;
+  }
+  return count;
+}
+
+}  // namespace rota::master::core

@@ -1,0 +1,67 @@
+#include "common/model/schedule_text.h"
+
+#include <fmt/format.h>
+
+#include "common/base/duration_text.h"
+
+namespace rota::model {
+namespace {
+
+struct Macro {
+  std::string_view name;
+  std::string_view cron;
+};
+constexpr Macro kMacros[] = {
+    {"@hourly", "0 * * * *"},  {"@daily", "0 0 * * *"},   {"@midnight", "0 0 * * *"},
+    {"@weekly", "0 0 * * 0"},  {"@monthly", "0 0 1 * *"}, {"@yearly", "0 0 1 1 *"},
+    {"@annually", "0 0 1 1 *"}};
+
+std::string_view trimmed(std::string_view text) {
+  const auto first = text.find_first_not_of(" \t\r\n");
+  if (first == std::string_view::npos) return {};
+  return text.substr(first, text.find_last_not_of(" \t\r\n") - first + 1);
+}
+
+}  // namespace
+
+std::string_view cron_of_macro(std::string_view text) {
+  for (const Macro& macro : kMacros) {
+    if (macro.name == trimmed(text)) return macro.cron;
+  }
+  return text;
+}
+
+Result<Schedule> schedule_from_text(std::string_view text) {
+  constexpr std::string_view kEvery = "@every";
+  text = trimmed(text);
+  Schedule schedule;
+  if (text.starts_with(kEvery)) {
+    const auto interval = parse_duration(trimmed(text.substr(kEvery.size())));
+    if (!interval) return fail(interval.error());
+    schedule.kind = ScheduleKind::FixedRate;
+    schedule.interval = *interval;
+    return schedule;
+  }
+  if (text.starts_with("@") && cron_of_macro(text) == text) {
+    return fail(ErrorCode::InvalidArgument,
+                fmt::format("'{}' is unknown; there are @every DURATION, @hourly, @daily, "
+                            "@midnight, @weekly, @monthly, @yearly and @annually", text));
+  }
+  if (text.empty()) return fail(ErrorCode::InvalidArgument, "the schedule is empty");
+  schedule.kind = ScheduleKind::Cron;
+  schedule.cron = std::string(text);
+  return schedule;
+}
+
+std::string schedule_to_text(const Schedule& schedule) {
+  switch (schedule.kind) {
+    case ScheduleKind::None: return "";
+    case ScheduleKind::Once:
+      return schedule.start ? "once at " + format_moment(*schedule.start) : "once";
+    case ScheduleKind::FixedRate: return "@every " + format_duration(schedule.interval);
+    case ScheduleKind::Cron: break;
+  }
+  return schedule.cron;
+}
+
+}  // namespace rota::model
