@@ -1,0 +1,111 @@
+#include "worker/run/attempt_table.h"
+
+namespace rota::worker::run {
+
+using model::Refusal;
+using model::RunState;
+
+void AttemptTable::begin_life(const model::WorkerKey& life) {
+  life_ = life;
+  burials_.clear();
+  buried_.clear();
+}
+
+bool AttemptTable::raise_epoch(Epoch epoch) {
+  if (epoch <= highest_epoch_) return false;
+  highest_epoch_ = epoch;
+  return true;
+}
+
+Refusal AttemptTable::check(const Envelope& envelope) const {
+  if (envelope.epoch < highest_epoch_) return Refusal::OldEpoch;
+  if (envelope.to != life_) return Refusal::WrongLife;
+  return Refusal::None;
+}
+
+AttemptTable::Verdict AttemptTable::accept(const Envelope& envelope, model::AttemptKey key,
+                                           const VoucherRules& vouchers, MonoTime now) {
+  if (const Refusal refusal = check(envelope); refusal != Refusal::None) return {refusal};
+  if (entries_.contains(key)) return {};
+  expire(now);
+  if (buried_.contains(key)) return {Refusal::Tombstoned};
+  if (draining_) return {Refusal::Draining};
+  if (!vouchers.is_vouched(now)) return {Refusal::NoVoucher};
+  if (free_slots() <= 0) return {Refusal::NoSlot};
+  raise_epoch(envelope.epoch);
+  entries_.emplace(key, TableEntry{key, life_, TableEntry::State::Accepted, {}, {}});
+  ++busy_;
+  return {Refusal::None, true};
+}
+
+bool AttemptTable::started(model::AttemptKey key, WallTime when) {
+  const auto found = entries_.find(key);
+  if (found == entries_.end() || found->second.state != TableEntry::State::Accepted) return false;
+  found->second.state = TableEntry::State::Running;
+  found->second.started = when;
+  return true;
+}
+
+bool AttemptTable::finished(model::AttemptKey key, const model::Outcome& outcome) {
+  const auto found = entries_.find(key);
+  if (found == entries_.end() || found->second.state == TableEntry::State::Finished) return false;
+  found->second.state = TableEntry::State::Finished;
+  found->second.outcome = outcome;
+  --busy_;
+  if (outcome.state == RunState::KillFailed) ++unusable_;
+  return true;
+}
+
+bool AttemptTable::acknowledged(model::AttemptKey key, MonoTime now) {
+  const auto found = entries_.find(key);
+  if (found == entries_.end() || found->second.state != TableEntry::State::Finished) return false;
+  entries_.erase(found);
+  bury(key, now);
+  return true;
+}
+
+void AttemptTable::bury(model::AttemptKey key, MonoTime now) {
+  if (buried_.insert(key).second) burials_.emplace_back(now, key);
+  expire(now);
+}
+
+void AttemptTable::expire(MonoTime now) {
+  while (!burials_.empty() && (burials_.size() > limits_.tombstones ||
+                               burials_.front().first + limits_.tombstone_age <= now)) {
+    buried_.erase(burials_.front().second);
+    burials_.pop_front();
+  }
+}
+
+bool AttemptTable::adopt(const TableEntry& entry) {
+  if (!entries_.emplace(entry.key, entry).second) return false;
+  if (entry.state != TableEntry::State::Finished) ++busy_;
+  if (entry.state == TableEntry::State::Finished && entry.outcome.state == RunState::KillFailed) {
+    ++unusable_;
+  }
+  return true;
+}
+
+const TableEntry* AttemptTable::find(model::AttemptKey key) const {
+  const auto found = entries_.find(key);
+  return found == entries_.end() ? nullptr : &found->second;
+}
+
+model::Inventory AttemptTable::inventory() const {
+  using State = model::HeldAttempt::State;
+  model::Inventory all;
+  all.worker = life_;
+  all.highest_epoch = highest_epoch_;
+  for (const auto& [key, entry] : entries_) {
+    const bool ended = entry.state == TableEntry::State::Finished;
+    all.attempts.push_back(
+        {key, ended ? State::Finished : State::Running, entry.started, entry.outcome});
+  }
+  const std::size_t told = std::min(burials_.size(), limits_.told_tombstones);
+  for (auto at = burials_.end() - static_cast<std::ptrdiff_t>(told); at != burials_.end(); ++at) {
+    all.attempts.push_back({at->second, State::Tombstone, {}, {}});
+  }
+  return all;
+}
+
+}  // namespace rota::worker::run

@@ -1,0 +1,121 @@
+// What this worker holds, and what it takes: the worker's own small core. Pure: no clock, no thread,
+// no I/O; time comes in as an argument. The shell persists the epoch and the outcomes, starts and kills.
+//
+//   accept -> Accepted -> started -> Running -> finished -> Finished -> acknowledged -> tombstone
+//   Accepted -> finished (it could not be started, or was cancelled first)
+//
+// A tombstone remembers, for at most an hour, that an attempt ended here, so that a late repeat of its
+// dispatch starts nothing.
+#pragma once
+
+#include <cstddef>
+#include <deque>
+#include <map>
+#include <optional>
+#include <set>
+#include <utility>
+#include <vector>
+
+#include "common/base/ids.h"
+#include "common/base/time.h"
+#include "common/model/worker.h"
+#include "worker/run/voucher_rules.h"
+
+namespace rota::worker::run {
+
+struct TableLimits {
+  std::int32_t slots = 1;
+  Millis tombstone_age{3'600'000};
+  std::size_t tombstones = 100'000;
+  std::size_t told_tombstones = 10'000;  ///< the newest so many stand in an inventory
+};
+
+/// Who sends a dispatch or a cancel, and to which life.
+struct Envelope {
+  Epoch epoch;
+  model::WorkerKey to;
+};
+
+/// An attempt that is not acknowledged yet.
+struct TableEntry {
+  enum class State { Accepted, Running, Finished };
+  model::AttemptKey key;
+  model::WorkerKey life;      ///< in which it was accepted
+  State state = State::Accepted;
+  WallTime started{};         ///< Running, Finished
+  model::Outcome outcome;     ///< Finished
+};
+
+/// Owner: the runner. Thread: the owner's; it has no lock of its own.
+class AttemptTable {
+ public:
+  explicit AttemptTable(TableLimits limits) : limits_(limits) {}
+
+  /// A new session or a new start of the proper: dispatches for an older life are refused from now on.
+  /// What is held stays held; tombstones of older lives are forgotten.
+  void begin_life(const model::WorkerKey& life);
+  const model::WorkerKey& life() const { return life_; }
+
+  /// Takes note of an epoch; true when it is higher than any before. The shell has stored it already.
+  bool raise_epoch(Epoch epoch);
+  Epoch highest_epoch() const { return highest_epoch_; }
+
+  /// Draining: nothing new is taken.
+  void set_draining(bool draining) { draining_ = draining; }
+  bool is_draining() const { return draining_; }
+
+  /// Whether a sender may command this life: None, OldEpoch or WrongLife.
+  model::Refusal check(const Envelope& envelope) const;
+
+  /// Takes an attempt, or says why not. None also for one that is held already: then `is_new` is
+  /// false and nothing is to be started.
+  struct Verdict {
+    model::Refusal refusal = model::Refusal::None;
+    bool is_new = false;
+  };
+  Verdict accept(const Envelope& envelope, model::AttemptKey key, const VoucherRules& vouchers,
+                 MonoTime now);
+
+  /// It runs. False when it is not held as Accepted.
+  bool started(model::AttemptKey key, WallTime when);
+
+  /// It ended; its outcome is stored already. False when it is not held or had ended before. An
+  /// attempt whose death is not proven (KillFailed) keeps its slot for ever.
+  bool finished(model::AttemptKey key, const model::Outcome& outcome);
+
+  /// The leader has stored the outcome. False when it was not held as Finished.
+  bool acknowledged(model::AttemptKey key, MonoTime now);
+
+  /// After a restart of the proper: what the warden still holds (Running), or an outcome of the outbox
+  /// (Finished). False when the key is held already.
+  bool adopt(const TableEntry& entry);
+
+  /// Drops tombstones past their age. accept and acknowledged do it by themselves.
+  void expire(MonoTime now);
+
+  /// All that is held, keys in order; then the newest tombstones.
+  model::Inventory inventory() const;
+
+  const TableEntry* find(model::AttemptKey key) const;
+  const std::map<model::AttemptKey, TableEntry>& entries() const { return entries_; }
+  /// Accepted or Running.
+  std::int32_t busy() const { return busy_; }
+  /// Slots that may be used now.
+  std::int32_t free_slots() const { return limits_.slots - busy_ - unusable_; }
+  std::size_t tombstone_count() const { return buried_.size(); }
+
+ private:
+  void bury(model::AttemptKey key, MonoTime now);
+
+  TableLimits limits_;
+  model::WorkerKey life_;
+  Epoch highest_epoch_;
+  bool draining_ = false;
+  std::int32_t busy_ = 0;
+  std::int32_t unusable_ = 0;  ///< slots held by attempts whose death was not proven
+  std::map<model::AttemptKey, TableEntry> entries_;
+  std::deque<std::pair<MonoTime, model::AttemptKey>> burials_;  ///< oldest first
+  std::set<model::AttemptKey> buried_;
+};
+
+}  // namespace rota::worker::run
