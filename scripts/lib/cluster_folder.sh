@@ -1,0 +1,97 @@
+# shellcheck shell=bash
+# The folder of a private cluster: what lies where, what was decided at `up`, free ports, and how a
+# process is started so that `down` finds it again.
+#
+#   cluster.state          the counts and ports, as shell assignments; marks the folder as ours
+#   pids/NAME              pid and start time of what the cluster started
+#   logs/NAME.log          output of NAME
+#   secrets/db_password    the database user's password (0600)
+#   zookeeper-N/ mariadb/  the servers' own folders
+#   master-N/ worker-N/    state folders, with the watchdog's files
+#   master-N.yaml ...      configurations
+
+# The environment variable by which `down` recognises a process of this folder, should every
+# record of it be lost. It does not begin with ROTA_: those are settings.
+readonly folder_mark=PRIVATE_CLUSTER_FOLDER
+
+state_keys=(masters workers zookeepers session_ms bin_dir db_port db_socket)
+
+is_cluster_folder() { [[ -f $dir/cluster.state ]]; }
+
+load_state() {
+  is_cluster_folder ||
+    refuse "no cluster is up in $dir" "start one: scripts/cluster up --dir $dir"
+  # shellcheck disable=SC1091  # written by save_state
+  . "$dir/cluster.state"
+}
+
+save_state() {
+  {
+    declare -p "${state_keys[@]}" zk_ports zk_quorum_ports zk_election_ports master_ports \
+      worker_ports settings
+  } | sed 's/^declare -[-a-zA-Z]* /&/; s/^declare -- //; s/^declare -a //' >"$dir/cluster.state.new"
+  mv "$dir/cluster.state.new" "$dir/cluster.state"
+}
+
+# Ports below the range that the kernel hands out by itself, so that no client can sit on one.
+read_used_ports() {
+  local place rest
+  used_ports=' '
+  while read -r _ place rest; do
+    used_ports+="$((16#${place##*:})) "
+  done < <(sed 1d /proc/net/tcp /proc/net/tcp6 2>/dev/null | grep -v local_address)
+}
+
+# pick_port: a free port of 127.0.0.1, into $port; never the same twice in one run.
+picked_ports=' '
+pick_port() {
+  if [[ -z ${used_ports:-} ]]; then read_used_ports; fi
+  while :; do
+    port=$((15000 + RANDOM % 16000))
+    if [[ $used_ports != *" $port "* && $picked_ports != *" $port "* ]]; then break; fi
+  done
+  picked_ports+="$port "
+}
+
+# pick_ports ARRAY COUNT
+pick_ports() {
+  local -n ports=$1
+  local i
+  ports=()
+  for ((i = 0; i < $2; i++)); do pick_port; ports+=("$port"); done
+}
+
+# is_listening PORT: whether something accepts connections there.
+is_listening() { (exec 3<>"/dev/tcp/127.0.0.1/$1") 2>/dev/null; }
+
+# start_detached NAME COMMAND...: in a session of its own, with none of the caller's descriptors
+# and none of its ROTA_ settings; recorded under pids/NAME.
+start_detached() {
+  local name=$1 pid
+  shift
+  (
+    close_inherited
+    while IFS= read -r setting; do unset "$setting"; done < <(compgen -e ROTA_)
+    export "$folder_mark=$dir"
+    cd "$dir" || exit 1
+    exec setsid "$@" </dev/null >>"$dir/logs/$name.log" 2>&1
+  ) &
+  pid=$!
+  record_identity "$pid" "$dir/pids/$name" || true
+}
+
+close_inherited() {
+  local fd
+  for fd in /proc/self/fd/*; do
+    fd=${fd##*/}
+    if ((fd > 2 && fd != 255)); then eval "exec $fd>&-"; fi
+  done
+}
+
+# show_log_end NAME: the last lines of a log, for an error message.
+show_log_end() {
+  if [[ -s $dir/logs/$1.log ]]; then
+    note "the end of $dir/logs/$1.log:"
+    tail -n 12 "$dir/logs/$1.log" | sed 's/^/      /' >&2
+  fi
+}

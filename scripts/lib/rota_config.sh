@@ -1,0 +1,60 @@
+# shellcheck shell=bash
+# The configuration files of a private cluster's masters and workers. A setting is a dotted key
+# (zookeeper.connect); `up --set master.KEY=VALUE` overrides any of them for all masters, or with
+# master-2.KEY for one.
+
+# write_config NAME: NAME.yaml from the defaults of a private cluster and the --set overrides.
+write_config() {
+  local name=$1 kind=${1%-*} n=${1##*-} setting
+  local -A values=(
+    [id]=$name [cluster]=rota [state_dir]=$dir/$name [heartbeat_file]=$dir/$name/heartbeat
+    [zookeeper.connect]="\"$(zookeeper_addresses)\"" [zookeeper.server_tick_ms]=500
+    [listen.host]=127.0.0.1
+  )
+  case $kind in
+    master)
+      values[listen.port]=${master_ports[n - 1]}
+      values[database.host]=127.0.0.1
+      values[database.port]=$db_port
+      values[database.user]=rota
+      values[database.name]=rota
+      values[database.password_file]=$dir/secrets/db_password
+      if [[ -n $session_ms ]]; then values[zookeeper.session_timeout_ms]=$session_ms; fi ;;
+    worker) values[listen.port]=${worker_ports[n - 1]} ;;
+  esac
+  for setting in "${settings[@]}"; do
+    case $setting in
+      "$kind".* | "$name".*)
+        setting=${setting#*.}
+        values[${setting%%=*}]=${setting#*=} ;;
+    esac
+  done
+  print_yaml >"$dir/$name.yaml"
+}
+
+# print_yaml: the array `values` of the caller, dotted keys unfolded into nested ones.
+print_yaml() {
+  local key part depth indent seen=''
+  local -a parts
+  while IFS= read -r key; do
+    IFS=. read -ra parts <<<"$key"
+    local path='' last=$((${#parts[@]} - 1))
+    for ((depth = 0; depth <= last; depth++)); do
+      part=${parts[depth]}
+      path+=$part.
+      printf -v indent '%*s' $((depth * 2)) ''
+      if ((depth == last)); then
+        printf '%s%s: %s\n' "$indent" "$part" "${values[$key]}"
+      elif [[ $seen != *" $path "* ]]; then
+        printf '%s%s:\n' "$indent" "$part"
+        seen+=" $path "
+      fi
+    done
+  done < <(printf '%s\n' "${!values[@]}" | LC_ALL=C sort)
+}
+
+# check_setting KEY=VALUE: the form of a --set; whether the key exists is the program's to say.
+check_setting() {
+  [[ $1 =~ ^(master|worker)(-[0-9]+)?\.[a-z_.]+=.*$ ]] ||
+    misuse "--set '$1' must look like master.KEY=VALUE, worker.KEY=VALUE or worker-2.KEY=VALUE"
+}
