@@ -1,0 +1,203 @@
+// What the worker proper and its warden say to each other over the socket pair: one message a packet,
+// little-endian fields, every length checked while decoding. A message may grow at its end: a reader
+// ignores trailing bytes that it does not know, so that a warden may outlive an upgrade of the proper.
+//
+//   proper -> warden   Start, Kill, Forget, Vouch, List, Ping
+//   warden -> proper   Welcome, Started, Ended, Held, ListEnd, Pong
+//
+// The life of an attempt here: Start -> Started (with descriptors) -> Ended -> Forget. A start that
+// fails goes straight to Ended. The warden holds an ended attempt until Forget, and tells all that it
+// holds after List, so that a new life of the proper learns everything that the last one knew.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "common/base/ids.h"
+#include "common/base/result.h"
+#include "common/base/time.h"
+#include "common/base/unique_fd.h"
+
+namespace rota::worker::warden {
+
+inline constexpr std::uint16_t kWireVersion = 1;
+/// Longest encoded message. Larger than the kernel's own limit on arguments and environment, so that
+/// E2BIG comes from exec itself.
+inline constexpr std::size_t kMaxMessageBytes = 8u << 20;
+/// Messages beyond this travel in a memory file beside the packet.
+inline constexpr std::size_t kMaxInlineBytes = 60u << 10;
+inline constexpr std::size_t kMaxNoteBytes = 4096;
+
+/// The name of an attempt.
+struct AttemptKey {
+  RunId run;
+  AttemptNo attempt = 0;
+  auto operator<=>(const AttemptKey&) const = default;
+};
+
+/// How the warden holds what it starts; told in Welcome and shown in `rota worker list`.
+enum class Means : std::uint8_t {
+  PidNamespace = 1,  ///< the kernel kills everything with the warden, and proves each set empty
+  Scan = 2,          ///< subreaper, and scans of /proc by marker, session and descent
+};
+std::string_view name_of(Means means);  ///< "pid_namespace", "scan"
+
+/// One setrlimit. `resource` is RLIMIT_*.
+struct Limit {
+  std::int32_t resource = 0;
+  std::uint64_t soft = 0;
+  std::uint64_t hard = 0;
+  bool operator==(const Limit&) const = default;
+};
+
+// ---- proper -> warden -------------------------------------------------------------------------
+
+/// Starts an attempt. Refused (Ended with StartStep::Refused) without a valid voucher, with no room,
+/// or while stopping. A key that is held already changes nothing: its Started or Ended is told again.
+struct Start {
+  AttemptKey key;
+  std::vector<std::string> argv;         ///< argv[0] is looked up in the PATH of `environment` when it
+                                         ///< has no slash
+  std::vector<std::string> environment;  ///< "NAME=value"; the warden adds its marker, nothing else
+  std::string folder;                    ///< working folder; must exist. Empty: "/"
+  std::uint32_t umask = 022;
+  std::int32_t nice = 0;                 ///< added to the warden's own
+  std::vector<Limit> limits;
+  Millis timeout{0};                     ///< from the start; TERM, then KILL after kill_grace. 0: none
+  Millis kill_grace{10'000};
+  Millis disconnect_grace{0};            ///< lives on for so long after the last voucher
+  bool progress = false;                 ///< a third pipe, the job's descriptor 3
+  std::string note;                      ///< opaque to the warden, told again in Held; <= 4 KiB
+};
+
+/// Who asked for the death that an Ended tells.
+enum class KilledBy : std::uint8_t { None = 0, Timeout = 1, Cancel = 2, Voucher = 3, Stop = 4 };
+std::string_view name_of(KilledBy by);
+
+/// Ends an attempt: TERM to its whole set now, KILL after `grace` (0: KILL at once). Unknown keys and
+/// repeats are harmless; a repeat may only shorten the time that is left.
+struct Kill {
+  AttemptKey key;
+  Millis grace{0};
+  KilledBy by = KilledBy::Cancel;
+};
+
+/// The proper has the end safe in its outbox: the warden may forget the attempt. Harmless when it
+/// runs still (ignored) or is unknown.
+struct Forget {
+  AttemptKey key;
+};
+
+/// The worker's attempts may live until then (CLOCK_BOOTTIME). The later of the proper's two
+/// vouchers. May move backwards (a voucher that was taken away).
+struct Vouch {
+  MonoTime until{};
+};
+
+/// Asks for everything that the warden holds: a Held each, then ListEnd with this token.
+struct List {
+  std::uint64_t token = 0;
+};
+
+struct Ping {
+  std::uint64_t token = 0;
+};
+
+// ---- warden -> proper -------------------------------------------------------------------------
+
+/// The first message to each life of the proper.
+struct Welcome {
+  std::uint16_t version = kWireVersion;
+  Means means = Means::Scan;
+  std::uint32_t life = 1;        ///< 1 for the warden's first proper; above: the one before was reaped
+  std::int32_t outer_pid = 0;    ///< the proper's pid as the host (the outer warden's namespace) sees it
+  std::uint32_t held = 0;        ///< attempts held now
+  std::uint32_t room = 0;        ///< most attempts that it will hold
+  MonoTime vouched_until{};      ///< as the last life left it; epoch of the clock: never
+};
+
+/// Running. Descriptors: pidfd, then the read ends of stdout, stderr and, if asked for, progress. The
+/// pidfd is of the process whose SIGKILL ends the whole set (PidNamespace) or of the main one (Scan).
+struct Started {
+  AttemptKey key;
+  std::int32_t pid = 0;     ///< in the warden's namespace; for people
+  WallTime started_wall{};
+  MonoTime started{};
+  UniqueFd pidfd, out, err, progress;
+};
+
+/// Where a start failed. `error` is then the errno of that step (0 for Refused).
+enum class StartStep : std::uint8_t {
+  None = 0,      ///< it started
+  Refused = 1,   ///< no voucher, no room or stopping; `detail` says which
+  Pipe = 2,
+  Fork = 3,
+  Limits = 4,
+  Nice = 5,
+  Folder = 6,
+  Exec = 7,      ///< ENOENT, EACCES, ETXTBSY, ENOEXEC, E2BIG ...
+  Session = 8,   ///< setsid, descriptors, privileges, own /proc
+};
+std::string_view name_of(StartStep step);
+
+/// How an attempt ended. Told once when it ends and again after List, until Forget. If `proven_empty`
+/// is false when the warden gives up waiting, it is told once more should the set empty later.
+struct Ended {
+  AttemptKey key;
+  StartStep failed_step = StartStep::None;
+  std::int32_t error = 0;        ///< errno of a failed start
+  std::string detail;            ///< for people
+  std::int32_t exit_status = -1; ///< 0..255 of the main process, or -1
+  std::int32_t signal = 0;       ///< that ended the main process, or 0
+  bool core = false;
+  KilledBy killed_by = KilledBy::None;
+  bool term_sent = false;        ///< steps of the ladder that were taken
+  bool kill_sent = false;
+  bool proven_empty = false;     ///< no process of the set is left, and the warden can prove it
+  std::int64_t cpu_us = 0;       ///< user + system, all that was waited for in the set
+  std::int64_t peak_memory_bytes = 0;  ///< largest resident size of one process; the warden's own
+                                       ///< (about 4 MB) is a floor
+  WallTime started_wall{}, ended_wall{};
+  MonoTime started{}, ended{};
+};
+
+/// One attempt, in answer to List. Running: descriptors as in Started. Ended: `end` is there; the
+/// descriptors of its pipes come too, since there may be bytes that nobody has read.
+struct Held {
+  Started running;
+  std::optional<Ended> end;
+  std::string note;
+  Millis disconnect_grace{0};
+};
+
+struct ListEnd {
+  std::uint64_t token = 0;
+  std::uint32_t count = 0;
+};
+
+struct Pong {
+  std::uint64_t token = 0;
+  MonoTime now{};
+};
+
+using Request = std::variant<Start, Kill, Forget, Vouch, List, Ping>;
+using Notice = std::variant<Welcome, Started, Ended, Held, ListEnd, Pong>;
+
+/// Bytes of a message, without its descriptors.
+std::string encode(const Request& message);
+std::string encode(const Notice& message);
+
+/// The message in these bytes. Corrupt: unknown type, a length beyond the end, a value out of range.
+/// `decode_notice` takes the descriptors that it names from `fds`, in the order in which they are
+/// declared; Corrupt when there are fewer than the message says.
+Result<Request> decode_request(std::string_view bytes);
+Result<Notice> decode_notice(std::string_view bytes, std::vector<UniqueFd> fds);
+
+/// The descriptors that travel beside a notice, in order.
+std::vector<int> descriptors_of(const Notice& message);
+
+}  // namespace rota::worker::warden
