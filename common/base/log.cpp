@@ -1,12 +1,198 @@
+// The log's sinks on Boost.Log. The only file that includes it.
 #include "common/base/log.h"
+
+#include <boost/core/null_deleter.hpp>
+#include <boost/filesystem/operations.hpp>
+#include <boost/log/attributes/attribute_value_impl.hpp>
+#include <boost/log/core.hpp>
+#include <boost/log/sinks/sync_frontend.hpp>
+#include <boost/log/sinks/text_file_backend.hpp>
+#include <boost/log/sinks/text_ostream_backend.hpp>
+#include <boost/log/sources/record_ostream.hpp>
+#include <boost/log/sources/severity_channel_logger.hpp>
+#include <boost/log/utility/exception_handler.hpp>
+#include <boost/log/utility/formatting_ostream.hpp>
+#include <boost/make_shared.hpp>
+
+#include <algorithm>
+#include <atomic>
 #include <cstdio>
+#include <iostream>
+#include <mutex>
+#include <shared_mutex>
+
+#include "common/base/log_format.h"
+
 namespace rota {
-void log_start(const LogOptions&) {}
-void log_stop() {}
-bool log_enabled(std::string_view, Severity level) { return level >= Severity::Info; }
-void log_line(std::string_view channel, Severity, std::string_view sentence, std::initializer_list<LogKey> keys) {
-  std::string line(channel); line += ": "; line += sentence;
-  for (const auto& k : keys) { line += ' '; line += k.name; line += '='; line += k.value; }
-  line += '\n'; std::fputs(line.c_str(), stderr);
+namespace {
+
+namespace logging = boost::log;
+namespace sinks = boost::log::sinks;
+namespace keywords = boost::log::keywords;
+
+using ConsoleSink = sinks::synchronous_sink<sinks::text_ostream_backend>;
+using FileSink = sinks::synchronous_sink<sinks::text_file_backend>;
+using Logger = logging::sources::severity_channel_logger_mt<Severity, std::string>;
+
+constexpr const char* kRecordName = "RotaRecord";
+
+/// The one global of the process: where lines go. Lines hold the lock shared, a change of the
+/// sinks holds it alone, so no line is lost or doubled while the sinks are replaced.
+struct LogState {
+  std::shared_mutex mutex;
+  std::atomic<int> lowest{static_cast<int>(Severity::Info)};  ///< of all channels
+  bool started = false;
+  LogOptions options;
+  boost::shared_ptr<ConsoleSink> console;  // Boost.Log's own choice of pointer
+  boost::shared_ptr<FileSink> file;
+};
+
+LogState& state() {
+  static auto* one = new LogState;  // never destroyed: threads may log while statics end
+  return *one;
 }
+
+Severity level_of(const LogOptions& options, std::string_view channel) {
+  const auto found = options.channels.find(std::string(channel));
+  return found == options.channels.end() ? options.level : found->second;
 }
+
+int lowest_level(const LogOptions& options) {
+  int lowest = static_cast<int>(options.level);
+  for (const auto& [channel, level] : options.channels) {
+    lowest = std::min(lowest, static_cast<int>(level));
+  }
+  return lowest;
+}
+
+template <typename Sink>
+void write_as(const boost::shared_ptr<Sink>& sink, bool json) {
+  sink->set_formatter([json](const logging::record_view& view, logging::formatting_ostream& out) {
+    const auto record = logging::extract<LogRecord>(kRecordName, view);
+    if (record) out << (json ? json_line(*record) : text_line(*record));
+  });
+  logging::core::get()->add_sink(sink);
+}
+
+boost::shared_ptr<ConsoleSink> open_console(bool json) {
+  auto backend = boost::make_shared<sinks::text_ostream_backend>();
+  backend->add_stream(boost::shared_ptr<std::ostream>(&std::clog, boost::null_deleter()));
+  backend->auto_flush(true);
+  auto sink = boost::make_shared<ConsoleSink>(backend);
+  write_as(sink, json);
+  return sink;
+}
+
+/// Throws what the file system throws when the folder or file cannot be made.
+boost::shared_ptr<FileSink> open_file(const LogOptions& options) {
+  namespace fs = boost::filesystem;
+  const fs::path path = fs::absolute(options.file);
+  fs::create_directories(path.parent_path());
+  auto backend = boost::make_shared<sinks::text_file_backend>(
+      keywords::file_name = path,
+      keywords::target_file_name = path.filename().string() + ".%05N",
+      keywords::open_mode = std::ios::out | std::ios::app,
+      keywords::rotation_size = options.rotate_bytes, keywords::enable_final_rotation = false,
+      keywords::auto_flush = true);
+  backend->set_file_collector(sinks::file::make_collector(
+      keywords::target = path.parent_path(), keywords::max_files = options.keep_files));
+  backend->scan_for_files();
+  auto sink = boost::make_shared<FileSink>(backend);
+  write_as(sink, options.json);
+  return sink;
+}
+
+void close_sinks(LogState& log) {
+  const auto core = logging::core::get();
+  if (log.console) core->remove_sink(log.console);
+  if (log.file) {
+    core->remove_sink(log.file);
+    log.file->flush();
+  }
+  log.console.reset();
+  log.file.reset();
+}
+
+void open_sinks(LogState& log) {
+  logging::core::get()->set_exception_handler(logging::make_exception_suppressor());
+  if (log.options.console) log.console = open_console(log.options.json);
+  if (log.options.file.empty()) return;
+  try {
+    log.file = open_file(log.options);
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "rota: cannot log to %s: %s; logging to stderr\n",
+                 log.options.file.c_str(), error.what());
+    if (!log.console) log.console = open_console(log.options.json);
+  }
+}
+
+LogRecord record_of(const LogState& log, std::string_view channel, Severity level,
+                    std::string_view sentence, std::initializer_list<LogKey> keys) {
+  LogRecord record{SystemClock().wall(), level,  log.options.process, std::string(channel),
+                   std::string(sentence), {}};
+  record.keys.reserve(keys.size());
+  for (const auto& key : keys) {
+    record.keys.push_back({std::string(key.name), key.value, key.is_number});
+  }
+  return record;
+}
+
+void write_through_boost(const LogRecord& record) {
+  static Logger* logger = new Logger;
+  auto opened = logger->open_record((keywords::channel = record.channel,
+                                     keywords::severity = record.level));
+  if (!opened) return;
+  opened.attribute_values().insert(
+      kRecordName, logging::attributes::make_attribute_value(record));
+  logging::record_ostream stream(opened);
+  stream << record.sentence;
+  stream.flush();
+  logger->push_record(std::move(opened));
+}
+
+}  // namespace
+
+void log_start(const LogOptions& options) {
+  auto& log = state();
+  std::unique_lock lock(log.mutex);
+  close_sinks(log);
+  log.options = options;
+  open_sinks(log);
+  log.lowest = lowest_level(options);
+  log.started = true;
+}
+
+void log_stop() {
+  auto& log = state();
+  std::unique_lock lock(log.mutex);
+  close_sinks(log);
+  log.options = LogOptions{};
+  log.lowest = static_cast<int>(Severity::Info);
+  log.started = false;
+}
+
+bool log_enabled(std::string_view channel, Severity level) {
+  auto& log = state();
+  if (static_cast<int>(level) < log.lowest.load(std::memory_order_relaxed)) return false;
+  std::shared_lock lock(log.mutex);
+  return level >= level_of(log.options, channel);
+}
+
+void log_line(std::string_view channel, Severity level, std::string_view sentence,
+              std::initializer_list<LogKey> keys) {
+  auto& log = state();
+  if (static_cast<int>(level) < log.lowest.load(std::memory_order_relaxed)) return;
+  std::shared_lock lock(log.mutex);
+  if (level < level_of(log.options, channel)) return;
+  // Boost.Log would write to a sink of its own making if it had none.
+  if (log.started && !log.console && !log.file) return;
+  const LogRecord record = record_of(log, channel, level, sentence, keys);
+  if (log.started) {
+    write_through_boost(record);
+  } else {
+    const std::string line = text_line(record) + '\n';
+    std::fwrite(line.data(), 1, line.size(), stderr);
+  }
+}
+
+}  // namespace rota

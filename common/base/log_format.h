@@ -1,0 +1,40 @@
+// How a log line looks, as text or as JSON. Pure, so that the escaping can be tested: nothing that a
+// value holds can begin a new line, end a quoted value or move a terminal's cursor.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "common/base/log.h"
+#include "common/base/time.h"
+
+namespace rota {
+
+/// A key of a line, owning its name.
+struct OwnedLogKey {
+  std::string name;
+  std::string value;
+  bool is_number = false;
+};
+
+struct LogRecord {
+  WallTime at{};
+  Severity level = Severity::Info;
+  std::string process;
+  std::string channel;
+  std::string sentence;
+  std::vector<OwnedLogKey> keys;
+};
+
+/// "debug", "info", "warn", "error".
+std::string_view name_of(Severity level);
+
+/// 2026-11-20T23:16:39.123Z INFO  rota-master loop: term began epoch=3 by="a b"
+std::string text_line(const LogRecord& record);
+
+/// {"at":"...","level":"info","process":"...","channel":"...","message":"...","epoch":3}
+/// A key named as one of the fixed ones gets the prefix "key_". Broken UTF-8 becomes U+FFFD.
+std::string json_line(const LogRecord& record);
+
+}  // namespace rota

@@ -1,0 +1,144 @@
+// The log's sinks, on files in a folder of the test's own.
+#include "common/base/log.h"
+
+#include <doctest/doctest.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "common/base/file.h"
+
+using namespace rota;
+namespace fs = std::filesystem;
+
+namespace {
+
+/// A folder that goes with the test, and a log that is stopped before it does.
+class LogFolder {
+ public:
+  LogFolder() {
+    std::string pattern = (fs::temp_directory_path() / "rota-log-XXXXXX").string();
+    REQUIRE(::mkdtemp(pattern.data()) != nullptr);
+    path_ = pattern;
+  }
+  LogFolder(const LogFolder&) = delete;
+  LogFolder& operator=(const LogFolder&) = delete;
+  ~LogFolder() {
+    log_stop();
+    fs::remove_all(path_);
+  }
+
+  LogOptions options() const {
+    LogOptions out;
+    out.process = "rota-test";
+    out.console = false;
+    out.file = (path_ / "sub" / "test.log").string();
+    return out;
+  }
+  fs::path folder() const { return path_ / "sub"; }
+
+ private:
+  fs::path path_;
+};
+
+std::string content(const std::string& path) { return read_file(path, 64u << 20).value(); }
+
+std::size_t lines_in(const std::string& text) {
+  return static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n'));
+}
+
+}  // namespace
+
+TEST_CASE("log: writes lines to a file whose folder it makes") {
+  LogFolder folder;
+  log_start(folder.options());
+  log_info("loop", "term began", {{"epoch", 3}, {"by", "a b"}});
+  const std::string text = content(folder.options().file);
+  CHECK(text.find("INFO  rota-test loop: term began epoch=3 by=\"a b\"\n") != std::string::npos);
+  CHECK(lines_in(text) == 1);
+}
+
+TEST_CASE("log: writes JSON lines when asked to") {
+  LogFolder folder;
+  LogOptions options = folder.options();
+  options.json = true;
+  log_start(options);
+  log_error("store", "gone\n", {{"tries", 2u}});
+  const std::string text = content(options.file);
+  CHECK(text.find(R"("level":"error","process":"rota-test","channel":"store","message":"gone\n",)"
+                  R"("tries":2})") != std::string::npos);
+  CHECK(lines_in(text) == 1);
+}
+
+TEST_CASE("log: each channel has its own level, which a second start changes") {
+  LogFolder folder;
+  LogOptions options = folder.options();
+  options.level = Severity::Warn;
+  options.channels["zk"] = Severity::Debug;
+  log_start(options);
+  CHECK(log_enabled("zk", Severity::Debug));
+  CHECK_FALSE(log_enabled("loop", Severity::Debug));
+  CHECK_FALSE(log_enabled("loop", Severity::Info));
+  log_debug("zk", "one");
+  log_info("loop", "two");
+  options.channels.clear();
+  options.level = Severity::Info;
+  log_start(options);
+  CHECK_FALSE(log_enabled("zk", Severity::Debug));
+  log_debug("zk", "three");
+  log_info("loop", "four");
+  const std::string text = content(options.file);
+  CHECK(text.find("zk: one") != std::string::npos);
+  CHECK(text.find("two") == std::string::npos);
+  CHECK(text.find("three") == std::string::npos);
+  CHECK(text.find("loop: four") != std::string::npos);
+}
+
+TEST_CASE("log: rotates at the size and keeps as many files as it may") {
+  LogFolder folder;
+  LogOptions options = folder.options();
+  options.rotate_bytes = 4096;
+  options.keep_files = 2;
+  log_start(options);
+  for (int i = 0; i < 400; ++i) log_info("loop", "a line of some length", {{"number", i}});
+  std::vector<std::string> names;
+  for (const auto& entry : fs::directory_iterator(folder.folder())) {
+    names.push_back(entry.path().filename().string());
+    CHECK(entry.file_size() <= 4096 + 200);
+  }
+  CHECK(names.size() == 3);
+  CHECK(std::count(names.begin(), names.end(), "test.log") == 1);
+  CHECK(content(options.file).find("number=399") != std::string::npos);
+}
+
+TEST_CASE("log: loses no line while threads write and the sinks are replaced") {
+  LogFolder folder;
+  const LogOptions options = folder.options();
+  log_start(options);
+  constexpr int kThreads = 4;
+  constexpr int kLines = 500;
+  {
+    std::vector<std::jthread> writers;
+    for (int thread = 0; thread < kThreads; ++thread) {
+      writers.emplace_back([thread] {
+        for (int i = 0; i < kLines; ++i) log_info("loop", "x", {{"thread", thread}, {"i", i}});
+      });
+    }
+    for (int i = 0; i < 20; ++i) log_start(options);
+  }
+  log_stop();
+  CHECK(lines_in(content(options.file)) == kThreads * kLines);
+}
+
+TEST_CASE("log: a file that cannot be made does not stop the process") {
+  LogFolder folder;
+  LogOptions options = folder.options();
+  options.file = "/proc/nowhere/test.log";
+  log_start(options);
+  log_info("loop", "still here");
+  CHECK(log_enabled("loop", Severity::Info));
+}
