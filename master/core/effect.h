@@ -36,7 +36,9 @@ struct RunUpdate {
 /// unique keys, updates set absolute values by primary key.
 struct Changes {
   std::vector<model::Job> jobs;                  ///< inserted or replaced
-  std::vector<model::JobVersionRow> versions;    ///< inserted, or valid_to set
+  /// Inserted, or valid_to set. Without a definition: valid_to of the row is set, or a new row takes
+  /// the definition of the version before it.
+  std::vector<model::JobVersionRow> versions;
   std::vector<model::Run> new_runs;
   std::vector<RunUpdate> updated_runs;           ///< at most one per run, none for a new_runs row
   std::vector<model::AttemptRow> attempts;       ///< inserted or replaced

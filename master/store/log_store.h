@@ -27,9 +27,9 @@ struct LogChunk {
 
 struct LogSlice {
   std::string bytes;
-  std::int64_t next_offset = 0;
-  std::int64_t stored_end = 0;  ///< of the stream, as stored now
-  bool gap = false;             ///< a hole follows: bytes not stored (yet)
+  std::int64_t next_offset = 0; ///< where to read on. In a hole: where the next stored byte is
+  std::int64_t stored_end = 0;  ///< end of what is stored without a hole from offset 0 on
+  bool gap = false;             ///< a hole follows `bytes`: not stored (yet), though later ones are
   std::int64_t dropped = 0;     ///< bytes in this slice's range that the cap removed
 };
 
@@ -40,7 +40,9 @@ class LogStore {
   /// Stores the chunks; the same chunk again changes nothing. Gives the stored end of each chunk's
   /// stream, in order. Corrupt when bytes and CRC disagree, or the key holds another CRC.
   virtual Result<std::vector<std::int64_t>> append(const std::vector<LogChunk>& chunks) = 0;
-  /// Bytes from `offset` on, at most `limit`. An offset beyond the end gives an empty slice.
+  /// Bytes from `offset` on, at most `limit` and possibly fewer; never across a hole. An offset beyond
+  /// the end gives an empty slice. In a hole: no bytes, gap, and the caller either asks again at the
+  /// same offset or, when it no longer waits for them, goes on at next_offset.
   virtual Result<LogSlice> read(model::AttemptKey attempt, LogStream stream, std::int64_t offset,
                                 std::int64_t limit) = 0;
 };

@@ -24,6 +24,11 @@ struct ApplyResult {
   ApplyOutcome outcome = ApplyOutcome::Failed;
   std::string detail;         ///< what was tried and what came back
   Epoch found;                ///< Fenced: the epoch in force
+  /// Failed only: no repeat can help, because a row contradicts one that stands (another run has this
+  /// job and tick, or this principal and request key; another job has this name) or does not fit its
+  /// column. The Term's state is then not the store's: end the Term. The next one recovers the truth,
+  /// and the API, which looks keys up in the store first, answers the repeated request from there.
+  bool permanent = false;
 };
 
 /// Thread: one at a time (the loop's). Every call has a deadline of its own (connect and statement
@@ -45,6 +50,7 @@ class Office {
   struct Marks {
     Epoch epoch;               ///< 0 in a new database
     std::string cluster_uuid;  ///< empty in a new database
+    WallTime database_now{};   ///< the database's clock, for telling skew
   };
   virtual Result<Marks> read_marks() = 0;
 

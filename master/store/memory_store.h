@@ -1,0 +1,85 @@
+// The store in memory, for unit tests and tools: same meaning as MySQL's, held by one contract suite.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "master/store/log_store.h"
+#include "master/store/reader.h"
+#include "master/store/store.h"
+#include "master/store/zone_source.h"
+
+namespace rota::master::store {
+
+/// All four faces of the store on one set of tables. Thread: any (one lock).
+class MemoryStore final : public Store, public Office, public Reader, public LogStore {
+ public:
+  /// Without `zones` every zone name means UTC.
+  explicit MemoryStore(ZoneSource zones = {});
+  ~MemoryStore() override;
+
+  /// The next apply ends like this: Failed leaves nothing, Unknown applies when `applied`.
+  void fail_next(ApplyOutcome outcome, bool applied = false);
+  /// While down every call fails with Unavailable (apply: Failed).
+  void set_down(bool down);
+
+  // Store
+  ApplyResult apply(Epoch epoch, const core::Changes& changes) override;
+
+  // Office
+  Result<Marks> read_marks() override;
+  Result<std::string> settle_uuid(const std::string& proposed) override;
+  Result<void> take_office(Epoch epoch, const std::string& holder) override;
+  Result<core::Recovered> recover() override;
+  Result<void> probe() override;
+
+  // Reader
+  Result<std::vector<RunRow>> list_runs(const RunQuery& query) override;
+  Result<RunRow> get_run(RunId id) override;
+  Result<std::vector<model::AttemptRow>> attempts_of(RunId id) override;
+  Result<std::optional<RunId>> run_of_key(const std::string& principal, const std::string& key,
+                                          std::string* request_hash) override;
+  Result<std::vector<JobRow>> list_jobs(const std::string& space, const std::string& prefix,
+                                        std::int32_t limit) override;
+  Result<JobRow> get_job(const std::string& space, const std::string& name) override;
+  Result<std::shared_ptr<const model::JobDefinition>> definition_of(JobId job,
+                                                                    JobVersion version) override;
+  Result<std::vector<core::WorkerLife>> lives_of(const std::string& worker_id,
+                                                 std::int32_t limit) override;
+  Result<std::optional<WallTime>> watermark() override;
+  Result<std::vector<model::JobVersionRow>> versions_of(JobId job) override;
+  Result<std::vector<model::Job>> saved_jobs(JobId after, std::int32_t limit) override;
+  Result<std::vector<model::Run>> tick_runs_of(JobId job, WallTime after, WallTime through,
+                                               std::int32_t limit) override;
+  Result<std::vector<model::Gap>> gaps_of(JobId job) override;
+  Result<std::vector<model::Run>> runs_after(RunId after, std::int32_t limit) override;
+  Result<std::vector<model::AttemptRow>> attempts_after(RunId run, AttemptNo attempt,
+                                                        std::int32_t limit) override;
+
+  // LogStore
+  Result<std::vector<std::int64_t>> append(const std::vector<LogChunk>& chunks) override;
+  Result<LogSlice> read(model::AttemptKey attempt, LogStream stream, std::int64_t offset,
+                        std::int64_t limit) override;
+
+ private:
+  struct Tables;
+  struct Fault {
+    ApplyOutcome outcome = ApplyOutcome::Failed;
+    bool applied = false;
+  };
+
+  Result<void> up() const;
+  const ZoneSource zones_;
+  mutable std::mutex mutex_;
+  std::unique_ptr<Tables> tables_;
+  std::optional<Fault> fault_;
+  bool down_ = false;
+};
+
+}  // namespace rota::master::store

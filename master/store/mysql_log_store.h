@@ -1,0 +1,34 @@
+// Output of attempts on MySQL, one row per chunk, through a pool of connections of its own.
+#pragma once
+
+#include <map>
+#include <mutex>
+#include <tuple>
+
+#include "master/store/connection_pool.h"
+#include "master/store/log_store.h"
+
+namespace rota::master::store {
+
+/// Thread: any.
+class MysqlLogStore final : public LogStore {
+ public:
+  explicit MysqlLogStore(MysqlOptions options, PoolOptions pool = {});
+
+  Result<std::vector<std::int64_t>> append(const std::vector<LogChunk>& chunks) override;
+  Result<LogSlice> read(model::AttemptKey attempt, LogStream stream, std::int64_t offset,
+                        std::int64_t limit) override;
+
+ private:
+  using StreamKey = std::tuple<model::AttemptKey, LogStream>;
+
+  Result<std::int64_t> stored_end(Connection& connection, const StreamKey& key);
+
+  ConnectionPool pool_;
+  // Chunks never change, so a known contiguous end stays true; it saves walking a long stream again
+  // for each chunk. Emptied when it grows beyond its bound.
+  std::mutex mutex_;
+  std::map<StreamKey, std::int64_t> known_ends_;
+};
+
+}  // namespace rota::master::store

@@ -1,0 +1,32 @@
+// The store on MySQL: one fenced transaction per batch, multi-row statements, every unit harmless when
+// repeated. See store.h for what a caller must do with each outcome.
+#pragma once
+
+#include <memory>
+
+#include "master/store/mysql_options.h"
+#include "master/store/store.h"
+
+namespace rota::master::store {
+
+class Connection;
+
+/// Holds one connection, opened by the first call and again after any error.
+/// Thread: one at a time (the loop's).
+class MysqlStore final : public Store {
+ public:
+  explicit MysqlStore(MysqlOptions options);
+  ~MysqlStore() override;
+
+  ApplyResult apply(Epoch epoch, const core::Changes& changes) override;
+
+ private:
+  ApplyResult try_once(Epoch epoch, const core::Changes& changes);
+  Result<void> connect(Epoch epoch);
+
+  const MysqlOptions options_;
+  std::unique_ptr<Connection> connection_;
+  Epoch announced_;  ///< the epoch under which connection_ is named in loop_connection
+};
+
+}  // namespace rota::master::store

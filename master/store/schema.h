@@ -1,0 +1,30 @@
+// The tables, made and changed in numbered steps (schema/NNN_name.sql, one idempotent, additive
+// statement each, embedded at build time). Any master runs them before it becomes a candidate.
+#pragma once
+
+#include <string_view>
+#include <vector>
+
+#include "common/base/result.h"
+#include "master/store/mysql_options.h"
+
+namespace rota::master::store {
+
+/// One step: its number, its name and its one statement.
+struct SchemaStep {
+  int number = 0;
+  std::string_view name;
+  std::string_view sql;
+};
+
+/// All steps that this binary knows, in order of their numbers.
+const std::vector<SchemaStep>& schema_steps();
+
+/// Runs the steps that the database has not recorded yet, holding GET_LOCK('rota.schema') so that two
+/// masters never run one at the same time. Gives the number of the newest step. Harmless when repeated.
+/// Errors: Unsupported when the database knows a newer step than this binary (never start then);
+/// Unavailable or TimedOut (try again).
+/// Thread: any.
+Result<int> upgrade_schema(const MysqlOptions& options);
+
+}  // namespace rota::master::store

@@ -1,0 +1,61 @@
+// A private MariaDB for tests: a free port of 127.0.0.1, a temporary folder of its own, gone with the
+// object. Never touches the machine's own server.
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "common/base/result.h"
+#include "common/base/time.h"
+
+namespace rota::test {
+
+/// Thread: one.
+class MariadbServer {
+ public:
+  /// Installs and starts a server and waits (at most 30 s) until it answers.
+  static Result<std::unique_ptr<MariadbServer>> start();
+  /// The one of this test program: started by the first call, ended with the program. Ends the program
+  /// when it cannot be started.
+  static MariadbServer& shared();
+
+  ~MariadbServer();
+  MariadbServer(const MariadbServer&) = delete;
+  MariadbServer& operator=(const MariadbServer&) = delete;
+
+  std::uint16_t port() const { return port_; }
+  const std::string& socket() const { return socket_; }
+  /// A user with all rights and no password, over TCP and over the socket.
+  const std::string& user() const { return user_; }
+  pid_t pid() const { return pid_; }
+
+  /// Makes an empty database with a name never given before, e.g. "rota_3".
+  std::string fresh_database();
+  /// Runs SQL text as that user with the `mariadb` client; gives what it prints (tab separated, no
+  /// header).
+  Result<std::string> sql(const std::string& text, const std::string& database = "");
+
+  void kill_hard();   ///< SIGKILL, and waits for the end
+  void freeze();      ///< SIGSTOP
+  void thaw();        ///< SIGCONT
+  Result<void> restart();  ///< starts it again on the same port and data; ends it cleanly first if alive
+
+ private:
+  MariadbServer() = default;
+  Result<void> install();
+  Result<void> spawn();
+  Result<void> wait_until_it_answers(Millis at_most);
+  void stop();
+
+  std::string folder_;
+  std::string socket_;
+  std::string user_ = "root";
+  std::uint16_t port_ = 0;
+  pid_t pid_ = -1;
+  int databases_ = 0;
+};
+
+}  // namespace rota::test
