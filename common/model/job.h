@@ -116,6 +116,8 @@ struct JobVersionRow {
   WallTime anchor{};                 ///< of a fixed rate: tick k is at anchor + k * interval
   bool enabled = true;               ///< false: no ticks are planned while this version is valid
   std::string principal = "local";
+  /// Null in a change that pauses, resumes or closes: the store keeps, or copies, the definition of
+  /// the version before.
   std::shared_ptr<const JobDefinition> definition;
 };
 

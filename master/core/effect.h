@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -122,11 +123,18 @@ struct TermEnds {
   std::string why;                                ///< e.g. a worker knows a higher epoch
 };
 
+/// Where each run and each worker's dispatch stands in a batch, so that a batch names each once.
+struct BatchIndex {
+  std::map<RunId, std::size_t> new_runs;
+  std::map<RunId, std::size_t> updated_runs;
+};
+
 struct Effects {
   Changes changes;
   std::vector<Send> sends;
   std::vector<Reply> replies;
   std::optional<TermEnds> term_ends;
+  BatchIndex index;
 };
 
 }  // namespace rota::master::core

@@ -131,8 +131,14 @@ struct CancelRun {
   std::string why;
 };
 
+/// Ticks are held from now on (a clock too far from the database's, a restored database), or, with an
+/// empty text, fire again. Held ticks are recorded late, by their jobs' policies.
+struct HoldTicks {
+  std::string why;
+};
+
 using Event = std::variant<TimePassed, WorkerSeen, WorkerGone, WorkersListed, HelloAnswered,
                            HelloFailed, RenewAsked, DispatchAnswered, Reported, ApplyJob, SetPaused,
-                           DeleteJob, RunNow, SubmitRuns, CancelRun>;
+                           DeleteJob, RunNow, SubmitRuns, CancelRun, HoldTicks>;
 
 }  // namespace rota::master::core

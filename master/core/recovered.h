@@ -2,6 +2,7 @@
 // transaction, so that no older Term can change it any more.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
@@ -10,6 +11,7 @@
 #include "common/base/time.h"
 #include "common/model/job.h"
 #include "common/model/run.h"
+#include "common/model/worker.h"
 #include "common/model/zone.h"
 
 namespace rota::master::core {
@@ -20,12 +22,14 @@ struct RecoveredJob {
   std::shared_ptr<const model::ZoneRules> zone;
   WallTime valid_from{};
   WallTime anchor{};
+  std::uint64_t definition_hash = 0;                ///< definition_hash() of the newest version; 0: not known
 };
 
 struct Recovered {
   std::optional<WallTime> watermark;                ///< none in a new database
   std::vector<RecoveredJob> jobs;                   ///< not deleted, or with unfinished runs
   std::vector<model::Run> runs;                     ///< unfinished, ordered by id
+  std::vector<model::AttemptKey> given_up;          ///< attempts counted as lost without a proof, recent ones
   bool database_went_back = false;                  ///< P9: ticks are held until accepted
 };
 

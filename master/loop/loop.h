@@ -1,0 +1,135 @@
+// The machine around the core: takes events from the inbox, lets the core decide, has the decision
+// stored in one fenced transaction, and only then lets messages and replies go (law 2).
+//
+// A batch whose storing failed, or whose outcome is not known, is tried again unchanged until it is
+// answered, another epoch is found, or store_give_up has passed; meanwhile nothing else is handled
+// and nothing leaves. The last two end the Term.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+#include "common/base/ids.h"
+#include "common/base/time.h"
+#include "master/core/effect.h"
+#include "master/core/scheduler.h"
+#include "master/core/snapshot.h"
+#include "master/dispatch/sender.h"
+#include "master/loop/inbox.h"
+#include "master/store/store.h"
+
+namespace rota::master::loop {
+
+struct LoopOptions {
+  Millis store_give_up{6000};          ///< how long a batch is tried before the Term ends
+  Millis check_within{200};            ///< longest wait of a renewal for a batch to ride with
+  Millis snapshot_every{100};          ///< shortest pause between two snapshots
+  Millis retry_first{10};              ///< pause before a batch is tried again; doubles
+  Millis retry_most{500};
+  Millis idle_wake{500};               ///< longest sleep: the wall clock may jump meanwhile
+  std::size_t events_per_turn = 2000;
+};
+
+/// Why a Term ended.
+struct TermEnd {
+  enum class Why {
+    Fenced,         ///< the database holds another epoch
+    StoreLost,      ///< store_give_up has passed
+    HigherEpoch,    ///< a worker knows a higher epoch
+    Resigned,       ///< stop was asked for
+  };
+  Why why = Why::Resigned;
+  std::string detail;
+  Epoch found;                         ///< the epoch in force, where known
+};
+std::string_view name_of(TermEnd::Why why);
+
+/// Counters for metrics. Thread: any.
+struct LoopCounters {
+  std::atomic<std::int64_t> turns{0};
+  std::atomic<std::int64_t> events{0};
+  std::atomic<std::int64_t> batches{0};        ///< applied, with rows
+  std::atomic<std::int64_t> bare_checks{0};    ///< applied, without rows
+  std::atomic<std::int64_t> reruns{0};         ///< tries beyond the first of a batch
+  std::atomic<std::int64_t> unknown_applies{0};
+  std::atomic<std::int64_t> stale_refused{0};  ///< batches refused because another epoch is in force
+};
+
+/// Where replies go: the API server's sink. Never blocks, may be called by the loop's thread only.
+using ReplyTo = std::function<void(Token, core::ReplyBody)>;
+
+/// What the loop works with. All outlive it.
+struct LoopParts {
+  core::Scheduler& scheduler;
+  store::Store& store;
+  dispatch::Sender& sender;
+  ReplyTo reply;
+  const Clock& clock;
+  Inbox& inbox;
+};
+
+/// Thread: turn() and run() by one thread (the loop's); snapshot() and counters() by any. Owned by
+/// the Term, outlived by its parts. It ends once; a new Term makes a new loop.
+class EventLoop {
+ public:
+  EventLoop(Epoch epoch, LoopParts parts, const LoopOptions& options = {});
+  ~EventLoop();
+  EventLoop(const EventLoop&) = delete;
+  EventLoop& operator=(const EventLoop&) = delete;
+
+  /// What a turn came to. `ended`: everything is answered, call no more. `wait`: how long nothing has
+  /// to be done unless an event arrives; while `storing` events do not matter.
+  struct Turn {
+    std::optional<TermEnd> ended;
+    Micros wait{0};
+    bool storing = false;
+  };
+
+  /// One turn: drains the inbox, handles each event, stores, lets go. Never waits but for the store.
+  Turn turn();
+
+  /// Ends the Term: closes the inbox and answers all that is open, as protocol.md says ("A Term
+  /// ends"). Calling it again changes nothing.
+  TermEnd end(TermEnd why);
+
+  /// Turns until the Term ends or stop is asked for; gives why. `heartbeat` is called with one word
+  /// on what the loop is doing ("turning", "waiting for the store") at least every idle_wake, but for
+  /// the time of one call to the store.
+  TermEnd run(std::stop_token stop, const std::function<void(const char*)>& heartbeat = {});
+
+  /// The last snapshot; never null.
+  std::shared_ptr<const core::Snapshot> snapshot() const;
+  const LoopCounters& counters() const { return counters_; }
+
+ private:
+  struct Pending;
+
+  void take_events(Now now);
+  bool wants_storing(Now now) const;
+  Turn store_batch(Now now);
+  void let_go();
+  void publish(Now now);
+  Micros time_to_wake(Now now) const;
+  void answer(const core::Reply& reply, bool applied_maybe);
+
+  const Epoch epoch_;
+  LoopParts parts_;
+  const LoopOptions options_;
+  std::unique_ptr<Pending> pending_;
+  std::optional<TermEnd> ended_;
+  bool dirty_ = true;                  ///< something happened since the last snapshot
+  std::optional<MonoTime> published_;
+  mutable std::mutex snapshot_mutex_;  ///< guards the pointer alone
+  std::shared_ptr<const core::Snapshot> snapshot_;
+  LoopCounters counters_;
+};
+
+}  // namespace rota::master::loop
