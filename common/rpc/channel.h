@@ -1,0 +1,74 @@
+// A connection to one service that always has a deadline. It connects on demand, makes one call at
+// a time, and says of a failed call whether it surely was not done (Unavailable) or may have been
+// (UnknownOutcome).
+//
+//   rpc::Channel<thrift::WorkerServiceClient> worker(endpoint);
+//   auto answer = worker.call([&](auto& client) {
+//     thrift::Inventory inventory;
+//     client.hello(inventory, request);
+//     return inventory;
+//   }, Millis{2000});
+#pragma once
+
+#include <thrift/TApplicationException.h>
+#include <thrift/protocol/TBinaryProtocol.h>
+#include <thrift/transport/TTransportException.h>
+
+#include <concepts>
+#include <memory>
+#include <type_traits>
+#include <utility>
+
+#include "common/base/time.h"
+#include "common/rpc/endpoint.h"
+#include "common/rpc/error_wire.h"
+#include "common/rpc/framed_socket.h"
+
+namespace rota::rpc {
+
+/// What remains of the errors that Thrift throws; the only place that knows its exceptions.
+/// `doing` names the peer. Rethrows the exception in flight: call it in a catch block only.
+CallError error_in_flight(const FramedSocket& socket, const Endpoint& peer);
+
+/// One connection and its client. Thread: one call at a time (ChannelPool is for many threads).
+template <typename Client>
+class Channel {
+ public:
+  explicit Channel(Endpoint peer)
+      : peer_(std::move(peer)),
+        socket_(std::make_shared<FramedSocket>(peer_)),
+        client_(std::make_shared<apache::thrift::protocol::TBinaryProtocol>(socket_)) {}
+
+  /// Calls `use(client)` and gives what it returns. `timeout` covers connecting, sending and the
+  /// answer together. Errors: Unavailable (surely not done; `refused` tells more),
+  /// UnknownOutcome (sent, and no answer came), or what the peer's handler answered. After any
+  /// error but an answered one the connection is dropped and the next call makes a new one.
+  template <typename Use>
+  auto call(Use&& use, Millis timeout) -> CallResult<std::invoke_result_t<Use, Client&>> {
+    try {
+      socket_->begin_call(BootClock::now() + timeout);
+      if (!socket_->isOpen()) socket_->open();
+      if constexpr (std::is_void_v<std::invoke_result_t<Use, Client&>>) {
+        std::forward<Use>(use)(client_);
+        return {};
+      } else {
+        return std::forward<Use>(use)(client_);
+      }
+    } catch (...) {
+      CallError error = error_in_flight(*socket_, peer_);
+      if (!error.answered) socket_->close();
+      return tl::unexpected<CallError>(std::move(error));
+    }
+  }
+
+  const Endpoint& peer() const { return peer_; }
+  bool is_open() const { return socket_->isOpen(); }
+  void close() { socket_->close(); }
+
+ private:
+  const Endpoint peer_;
+  const std::shared_ptr<FramedSocket> socket_;  // shared: the protocol wants to own it too
+  Client client_;
+};
+
+}  // namespace rota::rpc
