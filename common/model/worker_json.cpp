@@ -1,1 +1,92 @@
 #include "common/model/worker_json.h"
+
+#include <nlohmann/json.hpp>
+#include <type_traits>
+#include <utility>
+
+namespace rota::model {
+
+using nlohmann::json;
+
+std::string node_name(const WorkerKey& key) { return key.id + "@" + key.incarnation; }
+
+std::optional<WorkerKey> worker_key_in(std::string_view node_name) {
+  const auto at = node_name.find('@');
+  if (at == std::string_view::npos || at == 0 || at + 1 == node_name.size()) return std::nullopt;
+  if (node_name.find('@', at + 1) != std::string_view::npos) return std::nullopt;
+  return WorkerKey{std::string(node_name.substr(0, at)), std::string(node_name.substr(at + 1))};
+}
+
+Result<std::string> to_json(const WorkerInfo& info) {
+  const json data{{"host", info.address.host},
+                  {"port", info.address.port},
+                  {"pool", info.pool},
+                  {"labels", info.labels},
+                  {"slots", info.slots},
+                  {"weight", info.weight},
+                  {"draining", info.draining},
+                  {"version", info.version},
+                  {"kill_means", info.kill_means},
+                  {"handlers", info.handlers},
+                  {"started_ms", to_ms(info.started)}};
+  std::string text = data.dump(-1, ' ', false, json::error_handler_t::replace);
+  if (text.size() <= kWorkerJsonLimit) return text;
+  return fail(ErrorCode::InvalidArgument,
+              "labels and handlers of worker " + info.key.id + " need " +
+                  std::to_string(text.size()) + " bytes in ZooKeeper, and 4096 are allowed");
+}
+
+namespace {
+
+/// Takes a field when it is there and of the right kind; false when it is of a wrong kind.
+template <typename T>
+bool take(const json& data, const char* name, T& into) {
+  const auto found = data.find(name);
+  if (found == data.end()) return true;
+  if constexpr (std::is_same_v<T, bool>) {
+    if (!found->is_boolean()) return false;
+  } else if constexpr (std::is_integral_v<T>) {
+    if (!found->is_number_integer()) return false;
+    const auto wide = found->template get<std::int64_t>();
+    if (wide < 0 || !std::in_range<T>(wide)) return false;
+  } else if constexpr (std::is_same_v<T, std::string>) {
+    if (!found->is_string()) return false;
+  } else if constexpr (std::is_same_v<T, std::vector<std::string>>) {
+    if (!found->is_array()) return false;
+    for (const auto& each : *found) {
+      if (!each.is_string()) return false;
+    }
+  } else {
+    if (!found->is_object()) return false;
+    for (const auto& each : *found) {
+      if (!each.is_string()) return false;
+    }
+  }
+  found->get_to(into);
+  return true;
+}
+
+}  // namespace
+
+Result<WorkerInfo> worker_from_json(const WorkerKey& key, const std::string& text) {
+  const json data = json::parse(text, nullptr, false);
+  const auto bad = [&](const char* what) {
+    return fail(ErrorCode::Corrupt, "the node of worker " + node_name(key) + ": " + what);
+  };
+  if (!data.is_object()) return bad("no JSON object");
+  WorkerInfo info;
+  info.key = key;
+  std::int64_t started_ms = 0;
+  const bool good = take(data, "host", info.address.host) && take(data, "port", info.address.port) &&
+                    take(data, "pool", info.pool) && take(data, "labels", info.labels) &&
+                    take(data, "slots", info.slots) && take(data, "weight", info.weight) &&
+                    take(data, "draining", info.draining) && take(data, "version", info.version) &&
+                    take(data, "kill_means", info.kill_means) &&
+                    take(data, "handlers", info.handlers) && take(data, "started_ms", started_ms);
+  if (!good) return bad("a field of the wrong kind");
+  if (info.address.host.empty() || info.address.port == 0) return bad("no address");
+  info.started = wall_from_ms(started_ms);
+  return info;
+}
+
+}  // namespace rota::model

@@ -39,7 +39,7 @@ class Membership final : private SessionObserver {
   bool read_listing(Client& client);
   bool read_data(Client& client);
   void tell();
-  void retry_later();
+  void refresh_after(Millis delay);
 
   Session& session_;
   const std::string folder_;
@@ -50,7 +50,7 @@ class Membership final : private SessionObserver {
   std::map<std::string, std::string> read_;   ///< data as read in this session
   std::map<std::string, std::string> told_;
   bool synced_ = false;
-  bool retry_pending_ = false;
+  bool refresh_pending_ = false;
 };
 
 }  // namespace rota::zk

@@ -1,1 +1,73 @@
 #include "common/zk/protected_create.h"
+
+#include <algorithm>
+
+#include "common/zk/candidate_name.h"
+
+namespace rota::zk {
+
+namespace {
+
+constexpr int kTries = 3;
+
+Error not_clear(const std::string& what, const Error& cause) {
+  return Error(ErrorCode::UnknownOutcome, what + ": " + cause.message);
+}
+
+/// The names in the folder with this tag that belong to the present session.
+Result<std::vector<std::string>> tagged_and_ours(Client& client, const std::string& folder,
+                                                 const std::string& start) {
+  // The lost create may still be on its way through the servers; after a sync the listing shows it.
+  if (auto synced = client.sync(folder); !synced) return fail(synced.error());
+  auto names = client.list(folder, Watch::No);
+  if (!names) return fail(names.error());
+  std::vector<std::string> ours;
+  for (const auto& name : *names) {
+    if (!name.starts_with(start)) continue;
+    const auto stat = client.exists(folder + "/" + name, Watch::No);
+    if (!stat) return fail(stat.error());
+    if (stat->has_value() && (*stat)->ephemeral_owner == client.session_id()) ours.push_back(name);
+  }
+  return ours;
+}
+
+bool name_before(const std::string& a, const std::string& b) {
+  const auto x = candidate_sequence(a);
+  const auto y = candidate_sequence(b);
+  return x && y ? sequence_before(*x, *y) : a < b;
+}
+
+}  // namespace
+
+Result<std::string> adopt_tagged(Client& client, const std::string& folder,
+                                 const std::string& prefix, const std::string& tag) {
+  auto ours = tagged_and_ours(client, folder, prefix + tag + "_");
+  if (!ours) return fail(not_clear("looking for the node tagged " + tag, ours.error()));
+  if (ours->empty()) return fail(ErrorCode::NotFound, "no node of this session is tagged " + tag);
+  std::sort(ours->begin(), ours->end(), name_before);
+  for (std::size_t i = 1; i < ours->size(); ++i) {
+    const auto gone = client.remove(folder + "/" + (*ours)[i]);
+    if (!gone && gone.error().code != ErrorCode::NotFound) {
+      return fail(not_clear("removing the double " + (*ours)[i], gone.error()));
+    }
+  }
+  return ours->front();
+}
+
+Result<std::string> protected_create(Client& client, const std::string& folder,
+                                     const std::string& prefix, const std::string& tag,
+                                     const std::string& data) {
+  const std::string start = folder + "/" + prefix + tag + "_";
+  Error last(ErrorCode::UnknownOutcome, "creating " + start + " was not answered");
+  for (int i = 0; i < kTries; ++i) {
+    auto made = client.create(start, data, CreateMode::EphemeralSequential);
+    if (made) return made->substr(folder.size() + 1);
+    if (made.error().retry != Retry::Unknown) return fail(made.error());
+    auto adopted = adopt_tagged(client, folder, prefix, tag);
+    if (adopted || adopted.error().code != ErrorCode::NotFound) return adopted;
+    last = made.error();  // surely not there: making it again makes no ghost
+  }
+  return fail(last);
+}
+
+}  // namespace rota::zk

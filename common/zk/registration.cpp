@@ -1,1 +1,157 @@
 #include "common/zk/registration.h"
+
+#include "common/base/log.h"
+#include "common/zk/paths.h"
+
+namespace rota::zk {
+
+namespace {
+constexpr std::string_view kChannel = "zk";
+constexpr Millis kRetry{100};
+}  // namespace
+
+Registration::Registration(Session& session, std::string folder, RegistrationCallbacks callbacks)
+    : session_(session), folder_(std::move(folder)), callbacks_(std::move(callbacks)) {
+  session_.attach(*this);
+}
+
+Registration::~Registration() { session_.detach(*this); }
+
+void Registration::set_data(std::string data) {
+  session_.tasks().post(this, [this, data = std::move(data)] {
+    node_.data = data;
+    if (const auto client = session_.client(); client && described_) step(*client);
+  });
+}
+
+Result<void> Registration::withdraw(Millis at_most) {
+  Result<void> removed =
+      fail(ErrorCode::Unavailable, "not taken away in time: " + folder_ + " of " + node_id());
+  session_.tasks().run(at_most, [&] {
+    withdrawn_ = true;
+    const auto client = session_.client();
+    removed = client ? remove_node(*client) : Result<void>{};
+    if (!removed) retry_later();
+  });
+  return removed;
+}
+
+void Registration::withdraw_later() {
+  session_.tasks().post(this, [this] {
+    withdrawn_ = true;
+    if (const auto client = session_.client()) step(*client);
+  });
+}
+
+void Registration::session_began(Client& client) {
+  described_ = false;
+  step(client);
+}
+
+void Registration::session_resumed(Client& client) { step(client); }
+
+void Registration::session_ended() {
+  described_ = false;
+  lose("the session ended");
+}
+
+void Registration::watch_fired(Client& client, const Event& event) {
+  if (!described_ || event.path != path()) return;
+  if (event.change == Event::Change::Deleted && !withdrawn_) {
+    lose("the node was deleted");
+    described_ = false;  // another life: whoever deleted the node declared this one dead
+  }
+  step(client);
+}
+
+void Registration::step(Client& client) {
+  if (withdrawn_) {
+    if (!remove_node(client)) retry_later();
+    return;
+  }
+  if (!described_) {
+    node_ = callbacks_.describe(client.session_id());
+    described_ = true;
+  }
+  Result<void> done = stands_ ? Result<void>{} : create_node(client);
+  if (done) done = confirm(client);
+  if (done && !stands_) done = announce(client);
+  if (done || client.state() != SessionState::Connected) return;
+  log_debug(kChannel, "registration waits", {{"error", done.error().message}});
+  retry_later();
+}
+
+/// Whether the node is ours is for confirm to say, so an unclear answer is as good as a clear one.
+Result<void> Registration::create_node(Client& client) {
+  auto made = client.create(path(), node_.data, CreateMode::Ephemeral);
+  if (!made && made.error().code == ErrorCode::NotFound) {
+    if (auto folder = ensure_folder(client, folder_); !folder) return folder;
+    made = client.create(path(), node_.data, CreateMode::Ephemeral);
+  }
+  if (made || made.error().code == ErrorCode::AlreadyExists) return {};
+  if (made.error().retry == Retry::Unknown) return {};
+  return fail(made.error());
+}
+
+/// Reads the node back, armed with a watch: it is there, it is ours, and it says what it should.
+Result<void> Registration::confirm(Client& client) {
+  auto node = client.get(path(), Watch::Yes);
+  if (!node) {
+    if (node.error().code == ErrorCode::NotFound && stands_) {
+      lose("the node is gone");
+      described_ = false;
+    }
+    return fail(node.error());
+  }
+  if (node->stat.ephemeral_owner != client.session_id()) {
+    return fail(ErrorCode::AlreadyExists, path() + " belongs to another session");
+  }
+  if (node->data == node_.data) return {};
+  if (auto set = client.set(path(), node_.data); !set) return fail(set.error());
+  return fail(ErrorCode::Conflict, path() + " is to be read back");  // the watch leads here again
+}
+
+Result<void> Registration::announce(Client& client) {
+  const auto names = client.list(folder_, Watch::No);
+  if (!names) return fail(names.error());
+  Registered registered{client.session_id(), node_.name, {}};
+  for (const auto& name : *names) {
+    const bool same_id = name.substr(0, name.find('@')) == node_id();
+    if (same_id && name != node_.name) registered.others.push_back(name);
+  }
+  stands_ = true;
+  log_info(kChannel, "registered", {{"node", path()}, {"others", registered.others.size()}});
+  callbacks_.registered(registered);
+  return {};
+}
+
+Result<void> Registration::remove_node(Client& client) {
+  if (!described_) return {};
+  const auto node = client.get(path(), Watch::No);
+  const bool ours = node && node->stat.ephemeral_owner == client.session_id();
+  if (!node && node.error().code != ErrorCode::NotFound) return fail(node.error());
+  if (ours) {
+    const auto removed = client.remove(path());
+    if (!removed && removed.error().code != ErrorCode::NotFound) return fail(removed.error());
+  }
+  described_ = false;
+  stands_ = false;
+  return {};
+}
+
+void Registration::lose(const std::string& why) {
+  if (!std::exchange(stands_, false)) return;
+  log_warn(kChannel, "no longer registered", {{"node", path()}, {"why", why}});
+  if (callbacks_.gone) callbacks_.gone(why);
+}
+
+void Registration::retry_later() {
+  if (retry_pending_) return;
+  retry_pending_ = true;
+  session_.tasks().post_after(this, kRetry, [this] {
+    retry_pending_ = false;
+    if (const auto client = session_.client()) step(*client);
+  });
+}
+
+}  // namespace rota::zk

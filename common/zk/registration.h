@@ -25,7 +25,7 @@ struct Registered {
 
 struct RegistrationCallbacks {
   /// What to register in this session; asked once per session, and again after the node was deleted by
-  /// someone else.
+  /// someone else. After set_data it must give the changed data too.
   std::function<NodeToRegister(SessionId)> describe;
   /// The node stands, and was read back.
   std::function<void(const Registered&)> registered;
@@ -55,12 +55,14 @@ class Registration final : private SessionObserver {
   void session_ended() override;
   void watch_fired(Client& client, const Event& event) override;
   void step(Client& client);
-  Result<bool> create_node(Client& client);
+  Result<void> create_node(Client& client);
   Result<void> confirm(Client& client);
+  Result<void> announce(Client& client);
   Result<void> remove_node(Client& client);
   void lose(const std::string& why);
   void retry_later();
   std::string path() const { return folder_ + "/" + node_.name; }
+  std::string node_id() const { return node_.name.substr(0, node_.name.find('@')); }
 
   Session& session_;
   const std::string folder_;
@@ -68,7 +70,6 @@ class Registration final : private SessionObserver {
   NodeToRegister node_;
   bool described_ = false;
   bool stands_ = false;      ///< told as registered
-  bool data_dirty_ = false;
   bool withdrawn_ = false;
   bool retry_pending_ = false;
 };

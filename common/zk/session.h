@@ -4,6 +4,7 @@
 #pragma once
 
 #include <atomic>
+#include <condition_variable>
 #include <functional>
 #include <memory>
 #include <mutex>
@@ -77,10 +78,11 @@ class Session {
 
  private:
   void open();
+  void open_later();
   void handle(int serial, const Event& event);
   void on_connected();
   void on_expired();
-  void end_session();
+  bool end_session();
   void record_session();
   template <typename Call>
   void tell(Call call);
@@ -93,7 +95,7 @@ class Session {
   bool began_ = false;
   Millis backoff_;
   std::vector<SessionObserver*> observers_;
-  std::shared_ptr<Client> opening_;  ///< not connected yet; shared with client_ once it is
+  std::shared_ptr<Client> opening_;  ///< the present client, connected or not yet
   // any thread
   std::atomic<bool> connected_ = false;
   std::atomic<bool> started_ = false;

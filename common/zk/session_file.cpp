@@ -1,1 +1,194 @@
 #include "common/zk/session_file.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <condition_variable>
+#include <memory>
+
+#include "common/base/file.h"
+#include "common/base/log.h"
+#include "common/zk/session_json.h"
+
+namespace rota::zk {
+
+namespace {
+
+std::string own_pid_namespace() {
+  std::array<char, 64> name{};
+  const ssize_t length = ::readlink("/proc/self/ns/pid", name.data(), name.size() - 1);
+  return length > 0 ? std::string(name.data(), static_cast<std::size_t>(length)) : std::string();
+}
+
+bool is_same_process(const SessionRecord& a, const SessionRecord& b) {
+  return a.pid == b.pid && a.start_ticks == b.start_ticks && a.boot_id == b.boot_id &&
+         a.pid_namespace == b.pid_namespace;
+}
+
+Result<void> write_records(const std::string& path, const std::vector<SessionRecord>& records) {
+  if (!records.empty()) return write_file_synced(path, session_records_to_json(records), 0600);
+  if (::unlink(path.c_str()) == 0 || errno == ENOENT) return {};
+  return fail(ErrorCode::Internal, "cannot remove " + path);
+}
+
+/// Ends the sessions of the dead among `records` and takes them out. The first error is kept, the
+/// others are tried all the same.
+Result<int> end_the_dead(std::vector<SessionRecord>& records, DeathProof proof,
+                         const ClientFactory& factory, Millis at_most) {
+  int ended = 0;
+  std::optional<Error> trouble;
+  std::vector<SessionRecord> left;
+  for (auto& record : records) {
+    Result<void> done = fail(ErrorCode::Conflict, "process " + std::to_string(record.pid) +
+                                                      " is not proven dead; its session stays");
+    if (proof == DeathProof::Caller || is_proven_dead(record)) {
+      done = end_session(record, factory, at_most);
+    }
+    if (done) {
+      ++ended;
+    } else {
+      if (!trouble) trouble = done.error();
+      left.push_back(std::move(record));
+    }
+  }
+  records = std::move(left);
+  if (trouble) return fail(*trouble);
+  return ended;
+}
+
+/// Where end_session waits for the handshake; shared with the client's thread.
+struct Handshake {
+  std::mutex mutex;
+  std::condition_variable changed;
+  std::optional<Event::What> what;
+
+  void hear(const Event& event) {
+    if (event.what != Event::What::Connected && event.what != Event::What::Expired) return;
+    {
+      std::scoped_lock lock(mutex);
+      what = event.what;
+    }
+    changed.notify_all();
+  }
+  std::optional<Event::What> wait(Millis at_most) {
+    std::unique_lock lock(mutex);
+    changed.wait_for(lock, at_most, [&] { return what.has_value(); });
+    return what;
+  }
+};
+
+}  // namespace
+
+bool is_proven_dead(const SessionRecord& record) {
+  const auto boot = read_boot_id();
+  if (!boot) return false;
+  if (*boot != record.boot_id) return true;
+  if (record.pid_namespace != own_pid_namespace()) return false;
+  const auto ticks = process_start_ticks(record.pid);
+  return !ticks || *ticks != record.start_ticks;
+}
+
+Result<SessionRecord> record_of_this_process() {
+  const auto boot = read_boot_id();
+  if (!boot) return fail(boot.error());
+  const auto ticks = process_start_ticks(::getpid());
+  if (!ticks) return fail(ErrorCode::Internal, "/proc does not tell when this process started");
+  SessionRecord record;
+  record.pid = ::getpid();
+  record.start_ticks = *ticks;
+  record.boot_id = *boot;
+  record.pid_namespace = own_pid_namespace();
+  return record;
+}
+
+Result<std::vector<SessionRecord>> read_session_file(const std::string& path) {
+  const auto text = read_file(path);
+  if (!text) return fail(text.error());
+  return session_records_from_json(*text);
+}
+
+Result<void> end_session(const SessionRecord& record, const ClientFactory& factory,
+                         Millis at_most) {
+  ClientOptions options;
+  options.addresses = record.addresses;
+  options.operation_deadline = at_most;
+  options.attach = record.credentials;
+  auto handshake = std::make_shared<Handshake>();
+  auto client = factory(options, [handshake](const Event& event) { handshake->hear(event); });
+  if (!client) return fail(client.error());
+  const auto what = handshake->wait(at_most);
+  if (what == Event::What::Expired) return {};
+  if (what == Event::What::Connected && (*client)->close()) return {};
+  return fail(ErrorCode::Unavailable,
+              "ZooKeeper at " + record.addresses + " did not answer; the session stays");
+}
+
+Result<int> end_dead_session(const std::string& path, DeathProof proof,
+                             const ClientFactory& factory, Millis at_most) {
+  auto records = read_session_file(path);
+  if (!records) {
+    if (records.error().code == ErrorCode::NotFound) return 0;
+    return fail(records.error());
+  }
+  const std::size_t before = records->size();
+  const auto ended = end_the_dead(*records, proof, factory, at_most);
+  if (records->size() == before && !records->empty()) return ended;
+  if (auto written = write_records(path, *records); !written) return fail(written.error());
+  return ended;
+}
+
+SessionFile::SessionFile(std::string path) : path_(std::move(path)) {
+  if (path_.empty()) return;
+  auto records = read_session_file(path_);
+  if (records) {
+    earlier_ = std::move(*records);
+  } else if (records.error().code != ErrorCode::NotFound) {
+    log_warn("zk", "the session file is ignored", {{"file", path_},
+                                                   {"error", records.error().message}});
+  }
+  // A session of this very process named in it has expired or was left on purpose.
+  if (const auto own = record_of_this_process()) {
+    std::erase_if(earlier_, [&](const SessionRecord& each) { return is_same_process(each, *own); });
+  }
+}
+
+Result<void> SessionFile::write_present(const Credentials& credentials,
+                                        const std::string& addresses,
+                                        const std::string& cluster_uuid) {
+  if (path_.empty()) return {};
+  auto record = record_of_this_process();
+  if (!record) return fail(record.error());
+  record->credentials = credentials;
+  record->addresses = addresses;
+  record->cluster_uuid = cluster_uuid;
+  std::scoped_lock lock(mutex_);
+  present_ = {std::move(*record)};
+  return write_locked();
+}
+
+void SessionFile::forget_present() {
+  if (path_.empty()) return;
+  std::scoped_lock lock(mutex_);
+  present_.clear();
+  if (auto written = write_locked(); !written) {
+    log_warn("zk", "the session file stays", {{"error", written.error().message}});
+  }
+}
+
+Result<int> SessionFile::end_earlier(DeathProof proof, const ClientFactory& factory,
+                                     Millis at_most) {
+  std::scoped_lock lock(mutex_);
+  if (earlier_.empty()) return 0;
+  const auto ended = end_the_dead(earlier_, proof, factory, at_most);
+  if (auto written = write_locked(); !written) return fail(written.error());
+  return ended;
+}
+
+Result<void> SessionFile::write_locked() const {
+  std::vector<SessionRecord> all = present_;
+  all.insert(all.end(), earlier_.begin(), earlier_.end());
+  return write_records(path_, all);
+}
+
+}  // namespace rota::zk

@@ -30,10 +30,12 @@ class TaskThread {
   /// When it returns, no task of this owner runs or will run (called on the thread itself: none but
   /// the present one).
   void drop(Owner owner);
-  /// Runs the task on the thread and waits for its end; at once when already there. False after stop.
-  bool run(Owner owner, const Task& task);
+  /// Runs the task on the thread and waits for its end; at once when already there. False after stop,
+  /// or when it did not begin in time (then it never will). Once begun it is waited for.
+  bool run(Millis at_most, const Task& task);
   /// Ends the thread after the present task; what waits is dropped. Twice is fine.
   void stop();
+  /// Whether the caller is a task.
   bool is_here() const { return std::this_thread::get_id() == thread_.get_id(); }
 
  private:
@@ -48,6 +50,7 @@ class TaskThread {
   std::multimap<MonoTime, Item> items_;
   Owner running_ = nullptr;
   bool stopping_ = false;
+  bool ended_ = false;
   std::thread thread_;
 };
 

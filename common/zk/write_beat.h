@@ -36,7 +36,7 @@ class WriteBeat final : private SessionObserver {
   void session_ended() override;
   void beat(Client& client);
   Result<void> write(Client& client);
-  void beat_again(MonoTime sent);
+  void beat_again(MonoTime sent, Millis after);
 
   Session& session_;
   const WriteBeatOptions options_;

@@ -1,1 +1,44 @@
 #include "master/cluster/worker_watch.h"
+
+#include "common/base/log.h"
+#include "common/model/worker_json.h"
+
+namespace rota::master::cluster {
+
+WorkerWatch::WorkerWatch(zk::Session& session, const zk::Paths& paths,
+                         WorkerWatchCallbacks callbacks)
+    : callbacks_(std::move(callbacks)),
+      membership_(std::make_unique<zk::Membership>(
+          session, paths.workers(),
+          [this](const zk::MembershipChange& change) { tell(change); })) {}
+
+WorkerWatch::~WorkerWatch() = default;
+
+void WorkerWatch::tell(const zk::MembershipChange& change) {
+  // Who appears comes before who vanishes: a worker whose new life has registered was never absent.
+  for (const auto& name : change.appeared) read_one(name, change.members.at(name));
+  for (const auto& name : change.changed) read_one(name, change.members.at(name));
+  for (const auto& name : change.vanished) forget_one(name);
+  if (change.synced) callbacks_.synced();
+}
+
+void WorkerWatch::read_one(const std::string& name, const std::string& data) {
+  const auto key = model::worker_key_in(name);
+  auto info = key ? model::worker_from_json(*key, data)
+                  : Result<model::WorkerInfo>(
+                        fail(ErrorCode::Corrupt, "its name is no <id>@<incarnation>"));
+  if (!info) {
+    log_warn("cluster", "a worker's node is not readable",
+             {{"node", name}, {"error", info.error().message}});
+    return forget_one(name);
+  }
+  const auto [place, is_new] = known_.insert_or_assign(name, *info);
+  is_new ? callbacks_.appeared(place->second) : callbacks_.changed(place->second);
+}
+
+void WorkerWatch::forget_one(const std::string& name) {
+  const auto known = known_.extract(name);
+  if (!known.empty()) callbacks_.vanished(known.mapped().key);
+}
+
+}  // namespace rota::master::cluster

@@ -30,6 +30,8 @@ class WorkerWatch {
 
  private:
   void tell(const zk::MembershipChange& change);
+  void read_one(const std::string& name, const std::string& data);
+  void forget_one(const std::string& name);
 
   const WorkerWatchCallbacks callbacks_;
   std::map<std::string, model::WorkerInfo> known_;  ///< told, by the node's name

@@ -35,14 +35,19 @@ class ZkElector final : public Elector, private zk::SessionObserver {
 
   void change(std::function<void()> what);
   void step(zk::Client& client);
+  Result<void> stand(zk::Client& client);
   Result<void> leave(zk::Client& client);
   Result<void> join(zk::Client& client);
+  Result<bool> look(zk::Client& client);
   Result<bool> still_ours(zk::Client& client);
   Result<void> write_data(zk::Client& client);
-  Result<bool> look(zk::Client& client);
-  Result<bool> run_once(zk::Client& client);
+  void win();
   void lose(std::string_view why);
+  void lose_candidacy(std::string_view why);
+  void forget_candidacy();
   void retry_later();
+  std::string wanted_data() const;
+  static std::string prefix();
   std::string path_of(const std::string& name) const { return paths_.election() + "/" + name; }
 
   zk::Session& session_;
