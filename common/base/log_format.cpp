@@ -109,6 +109,13 @@ std::string_view name_of(Severity level) {
   return "error";
 }
 
+std::optional<Severity> severity_named(std::string_view name) {
+  for (const auto level : {Severity::Debug, Severity::Info, Severity::Warn, Severity::Error}) {
+    if (name_of(level) == name) return level;
+  }
+  return std::nullopt;
+}
+
 std::string text_line(const LogRecord& record) {
   std::string out = fmt::format("{} {} {} {}: ", format_moment(record.at),
                                 padded_name_of(record.level), record.process, record.channel);

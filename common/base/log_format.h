@@ -2,6 +2,7 @@
 // value holds can begin a new line, end a quoted value or move a terminal's cursor.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -29,6 +30,7 @@ struct LogRecord {
 
 /// "debug", "info", "warn", "error".
 std::string_view name_of(Severity level);
+std::optional<Severity> severity_named(std::string_view name);
 
 /// 2026-11-20T23:16:39.123Z INFO  rota-master loop: term began epoch=3 by="a b"
 std::string text_line(const LogRecord& record);

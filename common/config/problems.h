@@ -40,10 +40,4 @@ class Problems {
   std::vector<Problem> list_;
 };
 
-/// The name of `known` that is nearest to `given`, when it is near enough to be meant; else empty.
-std::string nearest_name(std::string_view given, const std::vector<std::string>& known);
-
-/// " (did you mean X?)", or nothing.
-std::string did_you_mean(std::string_view given, const std::vector<std::string>& known);
-
 }  // namespace rota::config

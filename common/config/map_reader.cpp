@@ -1,0 +1,241 @@
+// Typed questions to one map of a document.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <charconv>
+#include <cmath>
+
+#include "common/base/duration_text.h"
+#include "common/base/spelling.h"
+#include "common/config/yaml_reader.h"
+
+namespace rota::config {
+namespace {
+
+bool is_digit(char c) { return c >= '0' && c <= '9'; }
+
+std::string_view kind_name(const YamlNode& node) {
+  switch (node.kind) {
+    case YamlNode::Kind::Null: return "nothing";
+    case YamlNode::Kind::List: return "a list";
+    case YamlNode::Kind::Map: return "a map";
+    case YamlNode::Kind::Scalar: break;
+  }
+  return "a single value";
+}
+
+/// The value as it may be shown in a message: short, on one line.
+std::string shown(const YamlNode& node) {
+  std::string out = node.text.substr(0, 60);
+  for (char& c : out) c = static_cast<unsigned char>(c) < 0x20 ? ' ' : c;
+  if (node.text.size() > out.size()) out += "...";
+  return node.quoted ? '"' + out + '"' : out;
+}
+
+/// Digits without a needless zero in front, behind an optional minus.
+bool is_whole(std::string_view text) {
+  if (text.starts_with('-')) text.remove_prefix(1);
+  if (text.empty() || (text.size() > 1 && text.front() == '0')) return false;
+  for (const char c : text) {
+    if (!is_digit(c)) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+std::optional<std::int64_t> integer_from(std::string_view text) {
+  std::int64_t value = 0;
+  const char* end = text.data() + text.size();
+  if (!is_whole(text)) return std::nullopt;
+  const auto read = std::from_chars(text.data(), end, value);
+  if (read.ec != std::errc{} || read.ptr != end) return std::nullopt;
+  return value;
+}
+
+std::optional<double> number_from(std::string_view text) {
+  double value = 0;
+  const char* end = text.data() + text.size();
+  const auto dot = text.find_first_of(".eE");
+  if (!is_whole(text.substr(0, dot))) return std::nullopt;
+  if (dot != std::string_view::npos && !is_digit(text.back())) return std::nullopt;
+  const auto read = std::from_chars(text.data(), end, value);
+  if (read.ec != std::errc{} || read.ptr != end || !std::isfinite(value)) return std::nullopt;
+  return value;
+}
+
+std::optional<bool> bool_from(std::string_view text) {
+  if (text == "true") return true;
+  if (text == "false") return false;
+  return std::nullopt;
+}
+
+MapReader::MapReader(const YamlNode& node, std::string source, std::string path,
+                     Problems& problems)
+    : node_(node), source_(std::move(source)), path_(std::move(path)), problems_(problems) {
+  if (node.kind == YamlNode::Kind::Map || node.kind == YamlNode::Kind::Null) return;
+  problems_.add(source_, node.mark, path_,
+                fmt::format("{} stands here; a map (key: value) is expected", kind_name(node)));
+}
+
+std::string MapReader::path_of(std::string_view key) const {
+  return path_.empty() ? std::string(key) : fmt::format("{}.{}", path_, key);
+}
+
+const YamlNode* MapReader::ask(std::string_view key) {
+  asked_.emplace(key);
+  const YamlNode* found = node_.find(key);
+  return found == nullptr || found->kind == YamlNode::Kind::Null ? nullptr : found;
+}
+
+const YamlNode* MapReader::ask_scalar(std::string_view key, std::string_view expected) {
+  const YamlNode* found = ask(key);
+  if (found == nullptr || found->kind == YamlNode::Kind::Scalar) return found;
+  refuse(key, fmt::format("{} stands here; {} is expected", kind_name(*found), expected));
+  return nullptr;
+}
+
+bool MapReader::has(std::string_view key) { return ask(key) != nullptr; }
+
+Mark MapReader::mark_of(std::string_view key) const {
+  const YamlNode* found = node_.find(key);
+  return found == nullptr ? node_.mark : found->mark;
+}
+
+void MapReader::refuse(std::string_view key, std::string what) {
+  problems_.add(source_, mark_of(key), path_of(key), std::move(what));
+}
+
+bool MapReader::require(std::string_view key, std::string_view what_it_is) {
+  if (has(key)) return true;
+  refuse(key, fmt::format("is missing; give {}", what_it_is));
+  return false;
+}
+
+std::optional<std::string> MapReader::text(std::string_view key) {
+  const YamlNode* found = ask_scalar(key, "a text");
+  if (found == nullptr) return std::nullopt;
+  return found->text;
+}
+
+std::optional<bool> MapReader::boolean(std::string_view key) {
+  const YamlNode* found = ask_scalar(key, "true or false");
+  if (found == nullptr) return std::nullopt;
+  const auto value = found->quoted ? std::nullopt : bool_from(found->text);
+  if (!value) refuse(key, fmt::format("{} is no bool; write true or false", shown(*found)));
+  return value;
+}
+
+std::optional<std::int64_t> MapReader::integer(std::string_view key, std::int64_t min,
+                                               std::int64_t max) {
+  const YamlNode* found = ask_scalar(key, "a whole number");
+  if (found == nullptr) return std::nullopt;
+  const auto value = found->quoted ? std::nullopt : integer_from(found->text);
+  if (value && *value >= min && *value <= max) return value;
+  refuse(key, fmt::format("{} is {}; write a whole number from {} to {}", shown(*found),
+                          value ? "out of range" : "no whole number", min, max));
+  return std::nullopt;
+}
+
+std::optional<double> MapReader::number(std::string_view key, double min, double max) {
+  const YamlNode* found = ask_scalar(key, "a number");
+  if (found == nullptr) return std::nullopt;
+  const auto value = found->quoted ? std::nullopt : number_from(found->text);
+  if (value && *value >= min && *value <= max) return value;
+  refuse(key, fmt::format("{} is {}; write a number from {} to {}", shown(*found),
+                          value ? "out of range" : "no number", min, max));
+  return std::nullopt;
+}
+
+std::optional<Millis> MapReader::duration(std::string_view key, Millis min, Millis max) {
+  const YamlNode* found = ask_scalar(key, "a duration like 1h30m");
+  if (found == nullptr) return std::nullopt;
+  const auto value = parse_duration(found->text);
+  if (value && *value >= min && *value <= max) return *value;
+  refuse(key, value ? fmt::format("{} is out of range; write a duration from {} to {}",
+                                  shown(*found), format_duration(min), format_duration(max))
+                    : value.error().message);
+  return std::nullopt;
+}
+
+std::optional<WallTime> MapReader::moment(std::string_view key) {
+  const YamlNode* found = ask_scalar(key, "a moment like 2026-03-29T02:30:00Z");
+  if (found == nullptr) return std::nullopt;
+  const auto value = parse_moment(found->text);
+  if (value) return *value;
+  refuse(key, value.error().message);
+  return std::nullopt;
+}
+
+std::optional<std::string> MapReader::one_of(std::string_view key,
+                                             std::initializer_list<std::string_view> words) {
+  const YamlNode* found = ask_scalar(key, "a word");
+  if (found == nullptr) return std::nullopt;
+  const std::vector<std::string> known(words.begin(), words.end());
+  for (const auto& word : known) {
+    if (word == found->text) return word;
+  }
+  refuse(key, fmt::format("{} is not known here{}; write one of {}", shown(*found),
+                          did_you_mean(found->text, known), fmt::join(known, ", ")));
+  return std::nullopt;
+}
+
+std::optional<std::vector<std::string>> MapReader::texts(std::string_view key, bool or_single) {
+  const YamlNode* found = ask(key);
+  if (found == nullptr) return std::nullopt;
+  if (or_single && found->kind == YamlNode::Kind::Scalar) return std::vector{found->text};
+  if (found->kind != YamlNode::Kind::List) {
+    refuse(key, fmt::format("{} stands here; a list of texts is expected", kind_name(*found)));
+    return std::nullopt;
+  }
+  std::vector<std::string> out;
+  for (std::size_t i = 0; i < found->items.size(); ++i) {
+    const YamlNode& item = found->items[i];
+    if (item.kind != YamlNode::Kind::Scalar) {
+      problems_.add(source_, item.mark, fmt::format("{}[{}]", path_of(key), i),
+                    fmt::format("{} stands here; a text is expected", kind_name(item)));
+      continue;
+    }
+    out.push_back(item.text);
+  }
+  if (out.size() != found->items.size()) return std::nullopt;
+  return out;
+}
+
+std::optional<std::map<std::string, std::string>> MapReader::text_map(std::string_view key) {
+  const YamlNode* found = ask(key);
+  if (found == nullptr) return std::nullopt;
+  if (found->kind != YamlNode::Kind::Map) {
+    refuse(key, fmt::format("{} stands here; a map of texts is expected", kind_name(*found)));
+    return std::nullopt;
+  }
+  std::map<std::string, std::string> out;
+  bool fine = true;
+  for (const auto& entry : found->entries) {
+    // A value left empty is the empty text: FOO: in an environment.
+    const bool null = entry.value.kind == YamlNode::Kind::Null;
+    if (!null && entry.value.kind != YamlNode::Kind::Scalar) {
+      problems_.add(source_, entry.value.mark, fmt::format("{}.{}", path_of(key), entry.key),
+                    fmt::format("{} stands here; a text is expected", kind_name(entry.value)));
+      fine = false;
+      continue;
+    }
+    out.emplace(entry.key, entry.value.text);
+  }
+  if (!fine) return std::nullopt;
+  return out;
+}
+
+const YamlNode* MapReader::node(std::string_view key) { return ask(key); }
+
+void MapReader::refuse_unknown() {
+  const std::vector<std::string> known(asked_.begin(), asked_.end());
+  for (const auto& entry : node_.entries) {
+    if (asked_.contains(entry.key)) continue;
+    problems_.add(source_, entry.key_mark, path_of(entry.key),
+                  fmt::format("unknown key{}; allowed here: {}", did_you_mean(entry.key, known),
+                              fmt::join(known, ", ")));
+  }
+}
+
+}  // namespace rota::config

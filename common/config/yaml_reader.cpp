@@ -1,0 +1,225 @@
+// From yaml-cpp's events to our own tree. The only file that includes yaml-cpp.
+#include "common/config/yaml_reader.h"
+
+#include <fmt/format.h>
+#include <yaml-cpp/eventhandler.h>
+#include <yaml-cpp/exceptions.h>
+#include <yaml-cpp/mark.h>
+#include <yaml-cpp/parser.h>
+
+#include <map>
+#include <sstream>
+#include <utility>
+
+#include "common/base/file.h"
+
+namespace rota::config {
+namespace {
+
+constexpr std::size_t kMostBytes = 4u << 20;
+constexpr std::size_t kMostDepth = 32;
+
+Mark mark_of(const YAML::Mark& mark) { return {mark.line + 1, mark.column + 1}; }
+
+/// Builds the tree of one document and notes what is refused. A node inside a refused part is still
+/// read, so that its own problems are found in the same run.
+class TreeBuilder final : public YAML::EventHandler {
+ public:
+  TreeBuilder(const std::string& source, Problems& problems)
+      : source_(source), problems_(problems) {}
+
+  YamlNode take_root() { return std::move(root_); }
+  Mark start() const { return start_; }
+
+  void OnDocumentStart(const YAML::Mark& mark) override { start_ = mark_of(mark); }
+  void OnDocumentEnd() override {}
+  void OnNull(const YAML::Mark& mark, YAML::anchor_t anchor) override {
+    refuse_anchor(mark, anchor);
+    finish(node_at(YamlNode::Kind::Null, mark));
+  }
+  void OnAlias(const YAML::Mark& mark, YAML::anchor_t) override {
+    refuse(mark, "an alias (*name) is not allowed; write the value itself");
+    finish(node_at(YamlNode::Kind::Null, mark));
+  }
+  void OnScalar(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
+                const std::string& value) override {
+    refuse_anchor(mark, anchor);
+    refuse_tag(mark, tag);
+    YamlNode node = node_at(YamlNode::Kind::Scalar, mark);
+    node.text = value;
+    node.quoted = tag == "!";
+    finish(std::move(node));
+  }
+  void OnSequenceStart(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
+                       YAML::EmitterStyle::value) override {
+    open(YamlNode::Kind::List, mark, tag, anchor);
+  }
+  void OnSequenceEnd() override { close(); }
+  void OnMapStart(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
+                  YAML::EmitterStyle::value) override {
+    open(YamlNode::Kind::Map, mark, tag, anchor);
+  }
+  void OnMapEnd() override { close(); }
+
+ private:
+  /// A list or map that is being read; of a map also the key whose value comes next.
+  struct Frame {
+    YamlNode node;
+    bool has_key = false;
+    std::string key;
+    Mark key_mark;
+    std::map<std::string, Mark> seen;  ///< the map's keys so far
+  };
+
+  static YamlNode node_at(YamlNode::Kind kind, const YAML::Mark& mark) {
+    YamlNode node;
+    node.kind = kind;
+    node.mark = mark_of(mark);
+    return node;
+  }
+
+  void refuse(const YAML::Mark& mark, std::string what) { refuse(mark_of(mark), std::move(what)); }
+  void refuse(Mark mark, std::string what) {
+    problems_.add(source_, mark, path(), std::move(what));
+  }
+  void refuse_anchor(const YAML::Mark& mark, YAML::anchor_t anchor) {
+    if (anchor != 0) refuse(mark, "an anchor (&name) is not allowed; write the value where needed");
+  }
+  void refuse_tag(const YAML::Mark& mark, const std::string& tag) {
+    if (tag.empty() || tag == "?" || tag == "!") return;
+    refuse(mark, "a tag (!name) is not allowed; leave it out");
+  }
+
+  std::string path() const;
+  void open(YamlNode::Kind kind, const YAML::Mark& mark, const std::string& tag,
+            YAML::anchor_t anchor);
+  void close();
+  void finish(YamlNode node);
+  void finish_in_map(Frame& frame, YamlNode node);
+
+  const std::string& source_;
+  Problems& problems_;
+  std::vector<Frame> frames_;
+  YamlNode root_;
+  Mark start_;
+  bool too_deep_ = false;
+};
+
+std::string TreeBuilder::path() const {
+  std::string out;
+  for (const auto& frame : frames_) {
+    if (frame.node.kind == YamlNode::Kind::List) {
+      out += fmt::format("[{}]", frame.node.items.size());
+    } else if (frame.has_key) {
+      out += (out.empty() ? "" : ".") + frame.key;
+    }
+  }
+  return out;
+}
+
+void TreeBuilder::open(YamlNode::Kind kind, const YAML::Mark& mark, const std::string& tag,
+                       YAML::anchor_t anchor) {
+  refuse_anchor(mark, anchor);
+  refuse_tag(mark, tag);
+  if (frames_.size() == kMostDepth && !std::exchange(too_deep_, true)) {
+    refuse(mark, fmt::format("nested deeper than {} levels", kMostDepth));
+  }
+  frames_.push_back({node_at(kind, mark), false, {}, {}, {}});
+}
+
+void TreeBuilder::close() {
+  YamlNode node = std::move(frames_.back().node);
+  frames_.pop_back();
+  if (frames_.size() >= kMostDepth) node = YamlNode{};  // refused already
+  finish(std::move(node));
+}
+
+void TreeBuilder::finish(YamlNode node) {
+  if (frames_.empty()) {
+    root_ = std::move(node);
+  } else if (frames_.back().node.kind == YamlNode::Kind::List) {
+    frames_.back().node.items.push_back(std::move(node));
+  } else {
+    finish_in_map(frames_.back(), std::move(node));
+  }
+}
+
+void TreeBuilder::finish_in_map(Frame& frame, YamlNode node) {
+  if (!frame.has_key) {
+    if (node.kind != YamlNode::Kind::Scalar) {
+      refuse(node.mark, "a key must be a plain word");
+    }
+    frame.key = node.text;
+    frame.key_mark = node.mark;
+    frame.has_key = true;
+    return;
+  }
+  const auto [first, is_new] = frame.seen.emplace(frame.key, frame.key_mark);
+  if (!is_new) {
+    refuse(frame.key_mark, fmt::format("this key stands twice (first in line {}); keep one of them",
+                                       first->second.line));
+  } else {
+    frame.node.entries.push_back({frame.key, frame.key_mark, std::move(node)});
+  }
+  frame.has_key = false;
+}
+
+std::string without_prefix(const YAML::Exception& error) {
+  return error.msg.empty() ? "this is no YAML" : "this is no YAML: " + error.msg;
+}
+
+/// Reads the first document, and refuses a second one.
+std::optional<YamlNode> read_documents(const std::string& source, std::string_view text,
+                                       Problems& problems) {
+  std::istringstream stream{std::string(text)};
+  YAML::Parser parser(stream);
+  TreeBuilder first(source, problems);
+  if (!parser.HandleNextDocument(first)) return YamlNode{};
+  Problems of_the_second;
+  TreeBuilder second(source, of_the_second);
+  if (parser.HandleNextDocument(second)) {
+    problems.add(source, second.start(), "",
+                 "a second document begins here; a file holds one (remove the line ---)");
+  }
+  return first.take_root();
+}
+
+}  // namespace
+
+const YamlNode* YamlNode::find(std::string_view key) const {
+  for (const auto& entry : entries) {
+    if (entry.key == key) return &entry.value;
+  }
+  return nullptr;
+}
+
+std::optional<YamlNode> read_yaml(const std::string& source, std::string_view text,
+                                  Problems& problems) {
+  if (text.size() > kMostBytes) {
+    problems.add(source, {}, "", fmt::format("longer than {} bytes", kMostBytes));
+    return std::nullopt;
+  }
+  if (text.find('\0') != std::string_view::npos) {
+    problems.add(source, {}, "", "this is no text: it holds a zero byte");
+    return std::nullopt;
+  }
+  try {
+    return read_documents(source, text, problems);
+  } catch (const YAML::Exception& error) {
+    problems.add(source, mark_of(error.mark), "", without_prefix(error));
+  } catch (const std::exception& error) {
+    problems.add(source, {}, "", fmt::format("this is no YAML: {}", error.what()));
+  }
+  return std::nullopt;
+}
+
+std::optional<YamlNode> read_yaml_file(const std::string& path, Problems& problems) {
+  const auto text = read_file(path, kMostBytes);
+  if (!text) {
+    problems.add(path, {}, "", text.error().message);
+    return std::nullopt;
+  }
+  return read_yaml(path, *text, problems);
+}
+
+}  // namespace rota::config
