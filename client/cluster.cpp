@@ -1,0 +1,291 @@
+#include "client/cluster.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+#include <thread>
+
+#include "common/base/random.h"
+#include "common/rpc/channel.h"
+#include "common/zk/leader_lookup.h"
+#include "common/zk/paths.h"
+#include "common/zk/real_client.h"
+
+namespace rota::client {
+namespace {
+
+constexpr Millis kLongestCall{15'000};
+constexpr Millis kFirstPause{20};
+constexpr Millis kLongestPause{500};
+
+}  // namespace
+
+/// Knows whom to ask next. One connection at a time, to the leader where that is known.
+class Cluster::Connection {
+ public:
+  explicit Connection(const ClusterOptions& options) : options_(options) {}
+
+  /// A channel to the master to ask now; `of_leader`: to the leader as far as known.
+  Result<rpc::Channel<thrift::JobServiceClient>*> channel() {
+    if (channel_) return channel_.get();
+    auto address = hint_ ? Result<rpc::Endpoint>(*hint_) : choose();
+    if (!address) return fail(address.error());
+    hint_.reset();
+    channel_ = std::make_unique<rpc::Channel<thrift::JobServiceClient>>(*address);
+    return channel_.get();
+  }
+
+  /// The last answer named the leader, or the connection failed: ask somebody else next time.
+  void move_on(const std::string& leader) {
+    channel_.reset();
+    if (auto address = rpc::parse_endpoint(leader)) hint_ = *address;
+  }
+
+  std::string tried() const { return tried_; }
+
+ private:
+  Result<rpc::Endpoint> choose() {
+    if (!options_.masters.empty()) {
+      const std::string& text = options_.masters[next_++ % options_.masters.size()];
+      tried_ = text;
+      return rpc::parse_endpoint(text);
+    }
+    if (options_.zookeeper.empty()) {
+      return fail(ErrorCode::InvalidArgument,
+                  "where is the cluster? Give --masters host:port,... (or ROTA_MASTERS), or "
+                  "--zookeeper host:port,... (or ROTA_ZOOKEEPER)");
+    }
+    tried_ = "ZooKeeper " + options_.zookeeper;
+    return ask_zookeeper();
+  }
+
+  Result<rpc::Endpoint> ask_zookeeper() {
+    zk::ClientOptions wanted;
+    wanted.addresses = options_.zookeeper;
+    wanted.operation_deadline = std::min(options_.deadline, Millis{5000});
+    auto client = zk::connect_once(wanted);
+    if (!client) {
+      return fail(ErrorCode::Unavailable,
+                  fmt::format("ZooKeeper at {} does not answer: {}", options_.zookeeper,
+                              client.error().message));
+    }
+    auto leader = zk::find_leader(**client, zk::Paths(options_.cluster));
+    (*client)->close();
+    if (!leader) {
+      return fail(ErrorCode::NotLeader,
+                  fmt::format("no master of cluster '{}' leads now: {}", options_.cluster,
+                              leader.error().message));
+    }
+    return rpc::Endpoint{leader->host, leader->port};
+  }
+
+  const ClusterOptions& options_;
+  std::unique_ptr<rpc::Channel<thrift::JobServiceClient>> channel_;
+  std::optional<rpc::Endpoint> hint_;
+  std::size_t next_ = 0;
+  std::string tried_;
+};
+
+Cluster::Cluster(ClusterOptions options)
+    : options_(std::move(options)), connection_(std::make_unique<Connection>(options_)) {}
+
+Cluster::~Cluster() = default;
+
+template <typename Value>
+Result<Value> Cluster::ask(bool of_leader, Repeat repeat, const Call<Value>& call,
+                           Millis deadline) {
+  const MonoTime end = BootClock::now() + deadline;
+  Millis pause = kFirstPause;
+  std::optional<Error> last;
+  for (bool first = true;; first = false) {
+    const Millis left = floor_ms(end - BootClock::now());
+    if (!first && left <= pause) return fail(*last);
+    if (!first) {
+      std::this_thread::sleep_for(pause);
+      pause = std::min(pause * 2, kLongestPause);
+    }
+    auto channel = connection_->channel();
+    if (!channel) {
+      if (channel.error().code == ErrorCode::InvalidArgument) return fail(channel.error());
+      last = channel.error();
+      continue;
+    }
+    thrift::RequestHead head;
+    const Millis each = std::max(Millis{1}, std::min(floor_ms(end - BootClock::now()),
+                                                     deadline > kLongestCall ? deadline : kLongestCall));
+    head.__set_deadline_ms(static_cast<std::int32_t>(each.count()));
+    if (!options_.token.empty()) head.__set_token(options_.token);
+    auto answer = (*channel)->call(
+        [&](thrift::JobServiceClient& client) {
+          Value value{};
+          call(client, value, head);
+          return value;
+        },
+        each);
+    if (answer) return std::move(*answer);
+    last = answer.error().error;
+    const bool unknown = last->retry == Retry::Unknown;
+    const bool again = last->retry == Retry::Later || (unknown && repeat == Repeat::Harmless);
+    if (!again) return fail(*last);
+    if (!answer.error().answered || last->code == ErrorCode::NotLeader) {
+      connection_->move_on(answer.error().leader);
+      if (!answer.error().leader.empty()) pause = kFirstPause;
+    }
+    if (last->code == ErrorCode::TimedOut && !of_leader) return fail(*last);
+    pause = std::max(pause, answer.error().retry_after);
+  }
+}
+
+template <typename Value>
+Result<Value> Cluster::query(const Call<Value>& call) {
+  return ask<Value>(false, Repeat::Harmless, call, options_.deadline);
+}
+
+template <typename Value>
+Result<Value> Cluster::change(Repeat repeat, const Call<Value>& call) {
+  return ask<Value>(true, repeat, call, options_.deadline);
+}
+
+namespace {
+
+template <typename Answer>
+Result<Answer> refusal_of(const Answer& answer) {
+  if (!answer.__isset.error) return answer;
+  return fail(rpc::from_wire(answer.error).error);
+}
+
+}  // namespace
+
+Result<thrift::SubmitResult> Cluster::submit(thrift::SubmitItem item) {
+  if (item.request_key.empty()) item.request_key = fresh_request_key();
+  auto answer = change<thrift::SubmitResult>(
+      Repeat::Harmless, [&](auto& client, auto& out, const auto& head) {
+        client.submit(out, head, item);
+      });
+  return answer ? refusal_of(*answer) : answer;
+}
+
+Result<std::vector<thrift::SubmitResult>> Cluster::submit_many(
+    std::vector<thrift::SubmitItem> items) {
+  for (thrift::SubmitItem& item : items) {
+    if (item.request_key.empty()) item.request_key = fresh_request_key();
+  }
+  return change<std::vector<thrift::SubmitResult>>(
+      Repeat::Harmless, [&](auto& client, auto& out, const auto& head) {
+        client.submit_many(out, head, items);
+      });
+}
+
+Result<std::vector<thrift::JobEdited>> Cluster::apply_jobs(
+    const std::vector<thrift::JobEdit>& edits, bool dry_run) {
+  return change<std::vector<thrift::JobEdited>>(
+      Repeat::Harmless, [&](auto& client, auto& out, const auto& head) {
+        client.apply_jobs(out, head, edits, dry_run);
+      });
+}
+
+Result<thrift::SubmitResult> Cluster::run_now(const std::string& space, const std::string& name,
+                                              const std::map<std::string, std::string>& parameters,
+                                              std::string request_key) {
+  const std::string key = request_key.empty() ? fresh_request_key() : std::move(request_key);
+  auto answer = change<thrift::SubmitResult>(
+      Repeat::Harmless, [&](auto& client, auto& out, const auto& head) {
+        client.run_now(out, head, space, name, parameters, key);
+      });
+  return answer ? refusal_of(*answer) : answer;
+}
+
+Result<thrift::JobEdited> Cluster::set_paused(const std::string& space, const std::string& name,
+                                              bool paused, const std::string& why) {
+  return change<thrift::JobEdited>(Repeat::Harmless,
+                                   [&](auto& client, auto& out, const auto& head) {
+                                     client.set_paused(out, head, space, name, paused, why);
+                                   });
+}
+
+Result<thrift::JobEdited> Cluster::delete_job(const std::string& space, const std::string& name,
+                                              const std::string& why) {
+  return change<thrift::JobEdited>(Repeat::Harmless,
+                                   [&](auto& client, auto& out, const auto& head) {
+                                     client.delete_job(out, head, space, name, why);
+                                   });
+}
+
+Result<std::string> Cluster::cancel_run(std::int64_t run, const std::string& why) {
+  return change<std::string>(Repeat::Harmless, [&](auto& client, auto& out, const auto& head) {
+    client.cancel_run(out, head, run, why);
+  });
+}
+
+Result<std::vector<thrift::JobInfo>> Cluster::list_jobs(const std::string& space,
+                                                        const std::string& prefix,
+                                                        std::int32_t limit) {
+  return query<std::vector<thrift::JobInfo>>([&](auto& client, auto& out, const auto& head) {
+    client.list_jobs(out, head, space, prefix, limit);
+  });
+}
+
+Result<thrift::JobInfo> Cluster::get_job(const std::string& space, const std::string& name) {
+  return query<thrift::JobInfo>([&](auto& client, auto& out, const auto& head) {
+    client.get_job(out, head, space, name);
+  });
+}
+
+Result<std::vector<thrift::RunInfo>> Cluster::list_runs(const thrift::RunFilter& filter) {
+  return query<std::vector<thrift::RunInfo>>([&](auto& client, auto& out, const auto& head) {
+    client.list_runs(out, head, filter);
+  });
+}
+
+Result<thrift::RunDetail> Cluster::get_run(std::int64_t run) {
+  return query<thrift::RunDetail>(
+      [&](auto& client, auto& out, const auto& head) { client.get_run(out, head, run); });
+}
+
+Result<thrift::LogSlice> Cluster::read_log(const thrift::LogRequest& request) {
+  return query<thrift::LogSlice>(
+      [&](auto& client, auto& out, const auto& head) { client.read_log(out, head, request); });
+}
+
+Result<thrift::Explanation> Cluster::explain(std::int64_t run) {
+  return query<thrift::Explanation>(
+      [&](auto& client, auto& out, const auto& head) { client.explain(out, head, run); });
+}
+
+Result<std::vector<thrift::WorkerInfo>> Cluster::list_workers() {
+  return query<std::vector<thrift::WorkerInfo>>(
+      [&](auto& client, auto& out, const auto& head) { client.list_workers(out, head); });
+}
+
+Result<thrift::ClusterStatus> Cluster::cluster_status() {
+  return query<thrift::ClusterStatus>(
+      [&](auto& client, auto& out, const auto& head) { client.cluster_status(out, head); });
+}
+
+Result<thrift::VerifyReport> Cluster::verify(const thrift::VerifyRequest& request,
+                                             Millis deadline) {
+  return ask<thrift::VerifyReport>(
+      false, Repeat::Harmless,
+      [&](auto& client, auto& out, const auto& head) { client.verify(out, head, request); },
+      deadline);
+}
+
+Result<std::vector<std::int64_t>> Cluster::next_fires(const thrift::Schedule& schedule,
+                                                      WallTime after, std::int32_t count) {
+  auto fires = query<thrift::NextFires>([&](auto& client, auto& out, const auto& head) {
+    client.next_fires(out, head, schedule, to_ms(after), count);
+  });
+  if (!fires) return fail(fires.error());
+  return std::move(fires->at_ms);
+}
+
+thrift::JobDefinition command_definition(std::vector<std::string> argv) {
+  thrift::JobDefinition definition;
+  definition.work.argv = std::move(argv);
+  return definition;
+}
+
+std::string fresh_request_key() { return "auto-" + random_hex(12); }
+
+}  // namespace rota::client

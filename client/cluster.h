@@ -1,0 +1,95 @@
+// How a program talks to a Rota cluster: finds the leader through ZooKeeper or a list of masters,
+// follows it when it moves, repeats what surely was not done, and repeats a submit safely (each
+// carries a request key). The `rota` command is built on this; so can be your program:
+//
+//   rota::client::Cluster cluster({.masters = {"127.0.0.1:7400"}});
+//   auto run = cluster.submit(rota::client::command_definition({"/bin/date"}));
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <JobService.h>
+
+#include "common/base/result.h"
+#include "common/base/time.h"
+
+namespace rota::client {
+
+struct ClusterOptions {
+  std::vector<std::string> masters;   ///< host:port, any of the masters
+  std::string zookeeper;              ///< host:port,...; used when no masters are given
+  std::string cluster = "rota";       ///< its name in ZooKeeper
+  Millis deadline{10'000};            ///< for one call with all its repeats
+  std::string token;                  ///< empty until authentication is configured
+};
+
+/// Thread: one at a time. Errors of every call: what the server says; Unavailable or NotLeader when no
+/// master, or no leader, was found before the deadline; UnknownOutcome when an answer was lost and a
+/// repeat was not harmless.
+class Cluster {
+ public:
+  explicit Cluster(ClusterOptions options);
+  ~Cluster();
+  Cluster(const Cluster&) = delete;
+  Cluster& operator=(const Cluster&) = delete;
+
+  /// Starts one run. An empty request key is replaced by a random one, so that repeating after a
+  /// lost answer cannot start it twice.
+  Result<thrift::SubmitResult> submit(thrift::SubmitItem item);
+  /// Up to 1,000 at once; keys as above.
+  Result<std::vector<thrift::SubmitResult>> submit_many(std::vector<thrift::SubmitItem> items);
+  /// Idempotent: the same definition again is "unchanged".
+  Result<std::vector<thrift::JobEdited>> apply_jobs(const std::vector<thrift::JobEdit>& edits,
+                                                    bool dry_run);
+  Result<thrift::SubmitResult> run_now(const std::string& space, const std::string& name,
+                                       const std::map<std::string, std::string>& parameters,
+                                       std::string request_key);
+  Result<thrift::JobEdited> set_paused(const std::string& space, const std::string& name,
+                                       bool paused, const std::string& why);
+  Result<thrift::JobEdited> delete_job(const std::string& space, const std::string& name,
+                                       const std::string& why);
+  Result<std::string> cancel_run(std::int64_t run, const std::string& why);
+
+  Result<std::vector<thrift::JobInfo>> list_jobs(const std::string& space,
+                                                 const std::string& prefix, std::int32_t limit);
+  Result<thrift::JobInfo> get_job(const std::string& space, const std::string& name);
+  Result<std::vector<thrift::RunInfo>> list_runs(const thrift::RunFilter& filter);
+  Result<thrift::RunDetail> get_run(std::int64_t run);
+  Result<thrift::LogSlice> read_log(const thrift::LogRequest& request);
+  Result<thrift::Explanation> explain(std::int64_t run);
+  Result<std::vector<thrift::WorkerInfo>> list_workers();
+  Result<thrift::ClusterStatus> cluster_status();
+  Result<thrift::VerifyReport> verify(const thrift::VerifyRequest& request, Millis deadline);
+  Result<std::vector<std::int64_t>> next_fires(const thrift::Schedule& schedule, WallTime after,
+                                               std::int32_t count);
+
+ private:
+  class Connection;
+
+  /// Whether a repeat after a lost answer is harmless.
+  enum class Repeat { Harmless, Never };
+  template <typename Value>
+  using Call = std::function<void(thrift::JobServiceClient&, Value&, const thrift::RequestHead&)>;
+
+  template <typename Value>
+  Result<Value> ask(bool of_leader, Repeat repeat, const Call<Value>& call, Millis deadline);
+  template <typename Value>
+  Result<Value> query(const Call<Value>& call);
+  template <typename Value>
+  Result<Value> change(Repeat repeat, const Call<Value>& call);
+
+  const ClusterOptions options_;
+  std::unique_ptr<Connection> connection_;
+};
+
+/// A definition that runs one command with the defaults of a job file.
+thrift::JobDefinition command_definition(std::vector<std::string> argv);
+
+/// A random request key.
+std::string fresh_request_key();
+
+}  // namespace rota::client

@@ -1,0 +1,132 @@
+// Following a run to its end: its logs as they come, then how it ended.
+#include <fmt/format.h>
+
+#include <array>
+#include <cstdio>
+#include <thread>
+
+#include "client/command/commands.h"
+
+namespace rota::client {
+namespace {
+
+constexpr int kPollMs = 1000;  // the server holds the answer back until something is new
+
+bool is_final(const std::string& state) {
+  return state != "waiting" && state != "queued" && state != "dispatched" && state != "running";
+}
+
+/// Where we are in both streams of the newest attempt.
+struct Tail {
+  std::array<std::int64_t, 2> next{0, 0};
+  std::array<bool, 2> complete{false, false};
+  std::int32_t attempt = 0;
+  std::int64_t missing = 0;
+
+  bool is_complete() const { return complete[0] && complete[1]; }
+};
+
+/// One reading of a stream to its place on the screen. True when something came.
+Result<bool> take(Desk& desk, std::int64_t run, Tail& tail, std::size_t stream, int wait_ms) {
+  thrift::LogRequest request;
+  request.run = run;
+  request.attempt = tail.attempt;
+  request.stream = static_cast<std::int32_t>(stream) + 1;
+  request.offset = tail.next[stream];
+  request.wait_ms = wait_ms;
+  auto slice = desk.cluster.read_log(request);
+  if (!slice) return fail(slice.error());
+  std::FILE* out = stream == 0 ? stdout : stderr;
+  std::fwrite(slice->bytes.data(), 1, slice->bytes.size(), out);
+  std::fflush(out);
+  if (slice->dropped_bytes > 0) {
+    note(fmt::format("[{} bytes are not kept here: over the output cap]", slice->dropped_bytes));
+  }
+  tail.next[stream] = slice->next_offset;
+  tail.complete[stream] = slice->complete;
+  if (slice->complete) tail.missing += slice->missing_bytes;
+  return !slice->bytes.empty();
+}
+
+int tell_end(const thrift::RunInfo& run, std::int64_t missing) {
+  if (missing > 0) note(fmt::format("[{} bytes of output did not reach the store]", missing));
+  if (run.state == "succeeded") return kOk;
+  std::string how = run.state;
+  if (run.outcome.exit_status > 0) how += fmt::format(", exit status {}", run.outcome.exit_status);
+  if (run.outcome.signal > 0) how += fmt::format(", signal {}", run.outcome.signal);
+  if (!run.reason.empty() && run.reason != "none") how += ", " + run.reason;
+  if (!run.outcome.message.empty()) how += ": " + printable(run.outcome.message);
+  note(fmt::format("run {} {}", run.id, how));
+  return kRunFailed;
+}
+
+bool is_passing(const Error& error) {
+  return exit_status_of(error.code) == kNotReachable || error.code == ErrorCode::TimedOut;
+}
+
+}  // namespace
+
+int await_run(Desk& desk, std::int64_t run, bool follow, Millis at_most) {
+  const MonoTime begun = BootClock::now();
+  Tail tail;
+  for (;;) {
+    if (at_most.count() > 0 && BootClock::now() - begun > at_most) {
+      note(fmt::format("run {} has not ended after {} ms; it goes on", run, at_most.count()));
+      return kTimedOut;
+    }
+    auto detail = desk.cluster.get_run(run);
+    if (!detail) {
+      if (!is_passing(detail.error())) return complain(detail.error());
+      note(fmt::format("waiting for the cluster: {}", detail.error().message));
+      std::this_thread::sleep_for(Millis{500});  // between two tries to reach anybody
+      continue;
+    }
+    const bool ended = is_final(detail->run.state);
+    if (ended && !follow) return tell_end(detail->run, 0);
+    if (detail->run.attempt > 0 && detail->run.attempt != tail.attempt) {
+      if (tail.attempt > 0) note(fmt::format("[attempt {}]", detail->run.attempt));
+      tail = Tail{};
+      tail.attempt = detail->run.attempt;
+    }
+    if (tail.attempt == 0 && ended) return tell_end(detail->run, 0);
+    if (tail.attempt == 0 || !follow) {
+      std::this_thread::sleep_for(Millis{follow ? 20 : 50});
+      continue;
+    }
+    bool any = false;
+    for (std::size_t stream : {std::size_t{1}, std::size_t{0}}) {
+      if (tail.complete[stream]) continue;
+      auto came = take(desk, run, tail, stream, stream == 0 && !any && !ended ? kPollMs / 5 : 0);
+      if (!came && !is_passing(came.error())) return complain(came.error());
+      any = any || (came && *came);
+    }
+    if (ended && tail.is_complete()) return tell_end(detail->run, tail.missing);
+    if (ended && !any) std::this_thread::sleep_for(Millis{50});  // its last lines are on their way
+  }
+}
+
+int run_logs(Desk& desk, const LogsArguments& arguments) {
+  auto run = run_id_from(arguments.run);
+  if (!run) return complain(run.error());
+  if (arguments.follow) {
+    const int status = await_run(desk, *run, true, Millis{0});
+    return status == kRunFailed ? static_cast<int>(kOk) : status;  // reading the log went well
+  }
+  auto detail = desk.cluster.get_run(*run);
+  if (!detail) return complain(detail.error());
+  Tail tail;
+  tail.attempt = arguments.attempt;
+  for (std::size_t stream : {std::size_t{0}, std::size_t{1}}) {
+    if (stream == 0 && arguments.standard_error_only) continue;
+    if (stream == 1 && arguments.standard_output_only) continue;
+    for (;;) {
+      const std::int64_t before = tail.next[stream];
+      auto came = take(desk, *run, tail, stream, 0);
+      if (!came) return complain(came.error());
+      if (tail.complete[stream] || tail.next[stream] == before) break;
+    }
+  }
+  return kOk;
+}
+
+}  // namespace rota::client

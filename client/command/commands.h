@@ -1,0 +1,92 @@
+// The commands behind `rota`, one function each. They print, and give the exit status. main.cpp alone
+// knows the command line.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "client/cluster.h"
+#include "client/command/screen.h"
+
+namespace rota::client {
+
+/// What every command gets.
+struct Desk {
+  Cluster& cluster;
+  Format format = Format::Table;
+  std::string space = "default";
+};
+
+struct SubmitArguments {
+  std::string name;
+  std::string pool = "default";
+  std::string worker;
+  std::vector<std::string> parameters;   ///< k=v
+  std::vector<std::string> environment;  ///< k=v
+  std::string timeout;                   ///< "30s"; empty: none
+  int retries = 0;
+  std::string key;
+  std::string handler = "command";
+  bool wait = false;
+  bool follow = false;
+  std::string wait_at_most;              ///< empty: for ever
+  std::vector<std::string> command;
+};
+int submit(Desk& desk, const SubmitArguments& arguments);
+
+struct ApplyArguments {
+  std::string file;                      ///< "-": standard input
+  bool yes = false;
+};
+int job_apply(Desk& desk, const ApplyArguments& arguments);
+int job_list(Desk& desk, const std::string& prefix, int limit);
+int job_show(Desk& desk, const std::string& name);
+int job_pause(Desk& desk, const std::string& name, bool paused, const std::string& why);
+int job_delete(Desk& desk, const std::string& name, const std::string& why);
+struct RunNowArguments {
+  std::string name;
+  std::vector<std::string> parameters;
+  std::string key;
+  bool wait = false;
+  bool follow = false;
+};
+int job_run(Desk& desk, const RunNowArguments& arguments);
+int job_next(Desk& desk, const std::string& name, const std::string& line,
+             const std::string& time_zone, int count);
+
+struct RunListArguments {
+  std::string job;
+  std::vector<std::string> states;
+  std::string since;                     ///< a moment, or a duration back from now
+  int limit = 50;
+};
+int run_list(Desk& desk, const RunListArguments& arguments);
+int run_show(Desk& desk, const std::string& run);
+struct LogsArguments {
+  std::string run;
+  int attempt = 0;
+  bool follow = false;
+  bool standard_error_only = false;
+  bool standard_output_only = false;
+};
+int run_logs(Desk& desk, const LogsArguments& arguments);
+int run_cancel(Desk& desk, const std::string& run, const std::string& why);
+int run_why(Desk& desk, const std::string& run);
+
+int worker_list(Desk& desk);
+int cluster_status(Desk& desk);
+int verify(Desk& desk, const std::string& job, const std::string& since);
+
+// --- shared by the commands ---------------------------------------------------------------------
+
+/// Waits until the run is final; with `follow` its output goes to stdout and stderr meanwhile.
+/// Gives 0 when it succeeded, 10 when not, 6 when `at_most` passed (zero: no limit).
+int await_run(Desk& desk, std::int64_t run, bool follow, Millis at_most);
+/// "k=v" texts as a map; InvalidArgument names the one that is none.
+Result<std::map<std::string, std::string>> pairs_from(const std::vector<std::string>& texts);
+/// A moment ("2026-03-29T02:30:00Z") or a duration back from now ("2h").
+Result<WallTime> since_from(const std::string& text);
+
+}  // namespace rota::client

@@ -1,0 +1,37 @@
+// The exit statuses of `rota`, which scripts may rely on (also printed by `rota --help`).
+#pragma once
+
+#include "common/base/result.h"
+
+namespace rota::client {
+
+enum ExitStatus : int {
+  kOk = 0,
+  kFailed = 1,          ///< something else went wrong; also `rota verify` found a broken promise
+  kUsage = 2,           ///< wrong arguments or a wrong file
+  kNotFound = 3,
+  kDenied = 4,
+  kConflict = 5,
+  kTimedOut = 6,        ///< waiting took longer than allowed
+  kNotReachable = 7,    ///< no leader, or no master answers
+  kRunFailed = 10,      ///< the run that was waited for did not succeed
+};
+
+constexpr ExitStatus exit_status_of(ErrorCode code) {
+  switch (code) {
+    case ErrorCode::InvalidArgument:
+    case ErrorCode::Unsupported: return kUsage;
+    case ErrorCode::NotFound: return kNotFound;
+    case ErrorCode::Denied: return kDenied;
+    case ErrorCode::Conflict:
+    case ErrorCode::AlreadyExists: return kConflict;
+    case ErrorCode::TimedOut: return kTimedOut;
+    case ErrorCode::NotLeader:
+    case ErrorCode::Unavailable:
+    case ErrorCode::Overloaded:
+    case ErrorCode::UnknownOutcome: return kNotReachable;
+    default: return kFailed;
+  }
+}
+
+}  // namespace rota::client

@@ -1,0 +1,235 @@
+// The command line of `rota`: what may be written, its help, and which command it means. This is the
+// only file that knows CLI11.
+#include <CLI/CLI.hpp>
+
+#include <clocale>
+#include <functional>
+#include <memory>
+
+#include "client/command/commands.h"
+#include "common/base/duration_text.h"
+#include "common/base/log.h"
+#include "common/rpc/process_setup.h"
+
+namespace rota::client {
+namespace {
+
+constexpr const char* kFooter =
+    "Exit status: 0 ok, 1 failed (verify: a promise is broken), 2 wrong usage, 3 not found,\n"
+    "4 denied, 5 conflict, 6 timed out waiting, 7 no leader or not reachable,\n"
+    "10 the run that was waited for did not succeed.\n"
+    "The cluster is found by --masters or ROTA_MASTERS, else by --zookeeper or ROTA_ZOOKEEPER.";
+
+/// Everything that the command line can set.
+struct CommandLine {
+  ClusterOptions cluster;
+  std::string deadline = "10s";
+  std::string format = "table";
+  std::string space = "default";
+  std::function<int(Desk&)> command;
+
+  SubmitArguments submit;
+  ApplyArguments apply;
+  RunNowArguments run_now;
+  RunListArguments run_list;
+  LogsArguments logs;
+  std::string name, why, line, time_zone, since;
+  int limit = 100;
+  int count = 5;
+};
+
+using Command = std::function<int(Desk&)>;
+
+CLI::App* add(CLI::App& parent, CommandLine& line, const std::string& name,
+              const std::string& help, Command command) {
+  CLI::App* app = parent.add_subcommand(name, help);
+  app->callback([&line, command = std::move(command)] { line.command = command; });
+  return app;
+}
+
+void add_submit(CLI::App& app, CommandLine& line) {
+  CLI::App* submit = add(app, line, "submit", "run a command once: rota submit -- CMD ARG...",
+                         [&line](Desk& desk) { return client::submit(desk, line.submit); });
+  submit->add_option("--name", line.submit.name, "a name to find its runs by");
+  submit->add_option("--pool", line.submit.pool, "pool of workers")->capture_default_str();
+  submit->add_option("--worker", line.submit.worker, "only on the worker with this id");
+  submit->add_option("--param", line.submit.parameters, "parameter, name=value (repeatable)")
+      ->allow_extra_args(false);
+  submit->add_option("--env", line.submit.environment, "environment, name=value (repeatable)")
+      ->allow_extra_args(false);
+  submit->add_option("--timeout", line.submit.timeout, "of one attempt, e.g. 90s");
+  submit->add_option("--retries", line.submit.retries, "attempts beyond the first")
+      ->check(CLI::Range(0, 1000));
+  submit->add_option("--key", line.submit.key,
+                     "request key: the same key starts one run, however often it is submitted");
+  submit->add_option("--handler", line.submit.handler, "handler on the worker")
+      ->capture_default_str();
+  submit->add_flag("--wait", line.submit.wait, "wait for its end; exit 10 unless it succeeded");
+  submit->add_option("--wait-at-most", line.submit.wait_at_most, "exit 6 after so long, e.g. 5m");
+  submit->add_flag("--follow,-f", line.submit.follow, "print its output as it comes, and wait");
+  submit->add_option("command", line.submit.command, "the command and its arguments, after --");
+}
+
+void add_job(CLI::App& app, CommandLine& line) {
+  CLI::App* job = app.add_subcommand("job", "saved jobs");
+  job->require_subcommand(1);
+  CLI::App* apply = add(*job, line, "apply", "create or change jobs as a file says",
+                        [&line](Desk& desk) { return job_apply(desk, line.apply); });
+  apply->add_option("-f,--file", line.apply.file, "job file (YAML); - for standard input")
+      ->required();
+  apply->add_flag("--yes,-y", line.apply.yes, "do not ask after the plan was shown");
+  CLI::App* list = add(*job, line, "list", "all jobs, or those whose names begin with PREFIX",
+                       [&line](Desk& desk) { return job_list(desk, line.name, line.limit); });
+  list->add_option("prefix", line.name);
+  list->add_option("--limit", line.limit)->check(CLI::Range(1, 10'000))->capture_default_str();
+  const auto named = [&](const std::string& name, const std::string& help, Command command) {
+    CLI::App* sub = add(*job, line, name, help, std::move(command));
+    sub->add_option("name", line.name, "the job")->required();
+    return sub;
+  };
+  named("show", "one job as a job file", [&line](Desk& desk) { return job_show(desk, line.name); });
+  named("pause", "fire no more ticks until resumed", [&line](Desk& desk) {
+    return job_pause(desk, line.name, true, line.why);
+  })->add_option("--why", line.why, "reason, shown with the job");
+  named("resume", "fire ticks again", [&line](Desk& desk) {
+    return job_pause(desk, line.name, false, line.why);
+  });
+  named("delete", "end the job; its history stays", [&line](Desk& desk) {
+    return job_delete(desk, line.name, line.why);
+  })->add_option("--why", line.why, "reason, kept with the job");
+  CLI::App* run = add(*job, line, "run", "run a saved job now",
+                      [&line](Desk& desk) { return job_run(desk, line.run_now); });
+  run->add_option("name", line.run_now.name, "the job")->required();
+  run->add_option("--param", line.run_now.parameters, "parameter, name=value (repeatable)")
+      ->allow_extra_args(false);
+  run->add_option("--key", line.run_now.key, "request key");
+  run->add_flag("--wait", line.run_now.wait, "wait for its end");
+  run->add_flag("--follow,-f", line.run_now.follow, "print its output as it comes, and wait");
+  CLI::App* next = add(*job, line, "next", "the next fire times of a job, or of --schedule",
+                       [&line](Desk& desk) {
+                         if (line.name.empty() && line.line.empty()) {
+                           return complain(Error(ErrorCode::InvalidArgument,
+                                                 "give the job's name, or --schedule"));
+                         }
+                         return job_next(desk, line.name, line.line, line.time_zone, line.count);
+                       });
+  next->add_option("name", line.name, "the job");
+  next->add_option("--schedule", line.line, "instead: a line such as '*/5 * * * *' or '@every 5s'");
+  next->add_option("--time-zone", line.time_zone, "zone for --schedule");
+  next->add_option("--count,-n", line.count)->check(CLI::Range(1, 1000))->capture_default_str();
+}
+
+void add_run(CLI::App& app, CommandLine& line) {
+  CLI::App* run = app.add_subcommand("run", "runs");
+  run->require_subcommand(1);
+  CLI::App* list = add(*run, line, "list", "the newest runs",
+                       [&line](Desk& desk) { return run_list(desk, line.run_list); });
+  list->add_option("--job", line.run_list.job, "only of this job");
+  list->add_option("--state", line.run_list.states, "only in these states (repeatable)")
+      ->allow_extra_args(false)
+      ->delimiter(',');
+  list->add_option("--since", line.run_list.since, "scheduled since a moment, or e.g. 2h back");
+  list->add_option("--limit", line.run_list.limit)->check(CLI::Range(1, 1000))->capture_default_str();
+  const auto one = [&](const std::string& name, const std::string& help, Command command) {
+    CLI::App* sub = add(*run, line, name, help, std::move(command));
+    sub->add_option("run", line.name, "the run's id")->required();
+    return sub;
+  };
+  one("show", "one run with all that is known", [&line](Desk& desk) {
+    return run_show(desk, line.name);
+  });
+  one("cancel", "do not start it, or kill it", [&line](Desk& desk) {
+    return run_cancel(desk, line.name, line.why);
+  })->add_option("--why", line.why, "reason, kept with the run");
+  one("why", "why it is in its state", [&line](Desk& desk) { return run_why(desk, line.name); });
+  CLI::App* logs = add(*run, line, "logs", "its output",
+                       [&line](Desk& desk) { return run_logs(desk, line.logs); });
+  logs->add_option("run", line.logs.run, "the run's id")->required();
+  logs->add_flag("-f,--follow", line.logs.follow, "go on until the run has ended");
+  logs->add_option("--attempt", line.logs.attempt, "of this attempt; the newest by default");
+  logs->add_flag("--stdout", line.logs.standard_output_only, "standard output only");
+  logs->add_flag("--stderr", line.logs.standard_error_only, "standard error only");
+}
+
+void add_cluster(CLI::App& app, CommandLine& line) {
+  CLI::App* worker = app.add_subcommand("worker", "workers");
+  worker->require_subcommand(1);
+  add(*worker, line, "list", "all workers that are here", [](Desk& desk) { return worker_list(desk); });
+  CLI::App* cluster = app.add_subcommand("cluster", "the cluster");
+  cluster->require_subcommand(1);
+  add(*cluster, line, "status", "leader, masters, workers and their health",
+      [](Desk& desk) { return cluster_status(desk); });
+  CLI::App* verify = add(app, line, "verify", "hold the history against the promises; exit 1 if broken",
+                         [&line](Desk& desk) { return client::verify(desk, line.name, line.since); });
+  verify->add_option("--job", line.name, "only this job");
+  verify->add_option("--since", line.since, "only ticks since a moment, or e.g. 2h back");
+}
+
+void add_common(CLI::App& app, CommandLine& line) {
+  app.add_option("--masters", line.cluster.masters, "host:port of any masters, comma-separated")
+      ->delimiter(',')
+      ->allow_extra_args(false)
+      ->envname("ROTA_MASTERS");
+  app.add_option("--zookeeper", line.cluster.zookeeper, "host:port,... of ZooKeeper")
+      ->envname("ROTA_ZOOKEEPER");
+  app.add_option("--cluster", line.cluster.cluster, "the cluster's name")
+      ->envname("ROTA_CLUSTER")
+      ->capture_default_str();
+  app.add_option("--deadline", line.deadline, "how long to try, e.g. 30s")->capture_default_str();
+  app.add_option("-o,--output", line.format, "table or json")
+      ->check(CLI::IsMember({"table", "json"}))
+      ->capture_default_str();
+  app.add_option("--namespace", line.space, "of jobs and runs")
+      ->envname("ROTA_NAMESPACE")
+      ->capture_default_str();
+}
+
+/// Lets -o, --masters and the like stand behind the subcommand too.
+void fall_through(CLI::App& app) {
+  app.fallthrough();
+  for (CLI::App* sub : app.get_subcommands({})) fall_through(*sub);
+}
+
+int perform(CommandLine& line) {
+  auto deadline = parse_duration(line.deadline);
+  if (!deadline || deadline->count() <= 0) {
+    return complain(Error(ErrorCode::InvalidArgument, "--deadline takes a duration such as 30s"));
+  }
+  line.cluster.deadline = *deadline;
+  Cluster cluster(line.cluster);
+  Desk desk{cluster, line.format == "json" ? Format::Json : Format::Table, line.space};
+  return line.command(desk);
+}
+
+int command_line(int argc, char** argv) {
+  CommandLine line;
+  CLI::App app("rota: submit and watch jobs of a Rota cluster", "rota");
+  app.set_version_flag("--version", ROTA_VERSION);
+  app.require_subcommand(1);
+  app.footer(kFooter);
+  add_common(app, line);
+  add_submit(app, line);
+  add_job(app, line);
+  add_run(app, line);
+  add_cluster(app, line);
+  fall_through(app);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    return app.exit(error) == 0 ? kOk : kUsage;
+  }
+  return perform(line);
+}
+
+}  // namespace
+}  // namespace rota::client
+
+int main(int argc, char** argv) {
+  rota::rpc::ignore_sigpipe();
+  std::setlocale(LC_CTYPE, "C.UTF-8");  // screen widths of any text
+  rota::LogOptions quiet;
+  quiet.process = "rota";
+  quiet.level = rota::Severity::Error;
+  rota::log_start(quiet);
+  return rota::client::command_line(argc, argv);
+}

@@ -1,0 +1,132 @@
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "client/command/commands.h"
+#include "client/command/show_json.h"
+#include "common/base/duration_text.h"
+
+namespace rota::client {
+
+Result<WallTime> since_from(const std::string& text) {
+  if (auto moment = parse_moment(text)) return *moment;
+  auto back = parse_duration(text);
+  if (back) return SystemClock{}.wall() - *back;
+  return fail(ErrorCode::InvalidArgument,
+              fmt::format("--since takes a moment (2026-03-29T02:30:00Z) or a duration back from now "
+                          "(2h), not '{}'",
+                          printable(text)));
+}
+
+int run_list(Desk& desk, const RunListArguments& arguments) {
+  thrift::RunFilter filter;
+  filter.space = desk.space;
+  filter.job = arguments.job;
+  filter.states = arguments.states;
+  filter.limit = arguments.limit;
+  if (!arguments.since.empty()) {
+    auto since = since_from(arguments.since);
+    if (!since) return complain(since.error());
+    filter.__set_since_ms(to_ms(*since));
+  }
+  auto runs = desk.cluster.list_runs(filter);
+  if (!runs) return complain(runs.error());
+  if (desk.format == Format::Json) {
+    nlohmann::json rows = nlohmann::json::array();
+    for (const auto& run : *runs) rows.push_back(to_json(run));
+    print_json(rows);
+    return kOk;
+  }
+  Table table({"RUN", "JOB", "STATE", "WHY", "SCHEDULED", "LATE", "TOOK", "WORKER", "TRY"});
+  for (const auto& run : *runs) {
+    table.add({std::to_string(run.id), run.job_name, run.state,
+               run.reason == "none" ? "" : run.reason, show_time(run.scheduled_ms),
+               show_duration(run.scheduled_ms, run.recorded_ms),
+               show_duration(run.started_ms, run.ended_ms), run.worker.id,
+               std::to_string(run.attempt)});
+  }
+  print_text(table.text());
+  return kOk;
+}
+
+namespace {
+
+void add_outcome(Table& table, const thrift::Outcome& outcome) {
+  if (outcome.exit_status >= 0) table.add({"exit status", std::to_string(outcome.exit_status)});
+  if (outcome.signal > 0) table.add({"signal", std::to_string(outcome.signal)});
+  if (!outcome.message.empty()) table.add({"message", outcome.message});
+  if (!outcome.result.empty()) table.add({"result", outcome.result});
+  table.add({"output", fmt::format("{} bytes, errors {} bytes", outcome.stdout_bytes,
+                                   outcome.stderr_bytes)});
+  if (outcome.cpu_us > 0) table.add({"cpu", fmt::format("{} ms", outcome.cpu_us / 1000)});
+}
+
+void show_detail(const thrift::RunDetail& detail) {
+  const thrift::RunInfo& run = detail.run;
+  Table table({"RUN", std::to_string(run.id)});
+  table.add({"job", fmt::format("{} (version {})", run.job_name, run.job_version)});
+  table.add({"kind", run.kind});
+  table.add({"state", run.state});
+  if (run.reason != "none") table.add({"why", run.reason + (run.detail.empty() ? "" : ": " + run.detail)});
+  table.add({"scheduled", show_time(run.scheduled_ms)});
+  table.add({"recorded", show_time(run.recorded_ms)});
+  table.add({"started", show_time(run.__isset.started_ms ? run.started_ms : 0)});
+  table.add({"ended", show_time(run.__isset.ended_ms ? run.ended_ms : 0)});
+  table.add({"worker", run.worker.id});
+  table.add({"attempt", std::to_string(run.attempt)});
+  for (const auto& [name, value] : run.parameters) table.add({"parameter " + name, value});
+  if (run.__isset.ended_ms) add_outcome(table, run.outcome);
+  print_text(table.text());
+  if (detail.attempts.empty()) return;
+  Table earlier({"ATTEMPT", "WORKER", "STATE", "WHY", "STARTED", "ENDED", "LATE"});
+  for (const auto& attempt : detail.attempts) {
+    earlier.add({std::to_string(attempt.attempt.attempt), attempt.worker.id, attempt.outcome.state,
+                 attempt.outcome.reason, show_time(attempt.outcome.started_ms),
+                 show_time(attempt.outcome.ended_ms), attempt.late ? "late" : ""});
+  }
+  print_text("\n" + earlier.text());
+}
+
+}  // namespace
+
+int run_show(Desk& desk, const std::string& run) {
+  auto id = run_id_from(run);
+  if (!id) return complain(id.error());
+  auto detail = desk.cluster.get_run(*id);
+  if (!detail) return complain(detail.error());
+  if (desk.format == Format::Json) {
+    print_json(to_json(*detail));
+  } else {
+    show_detail(*detail);
+  }
+  return kOk;
+}
+
+int run_cancel(Desk& desk, const std::string& run, const std::string& why) {
+  auto id = run_id_from(run);
+  if (!id) return complain(id.error());
+  auto state = desk.cluster.cancel_run(*id, why);
+  if (!state) return complain(state.error());
+  if (desk.format == Format::Json) {
+    print_json({{"id", run}, {"state", *state}});
+  } else {
+    print_text(fmt::format("run {} is {}{}\n", *id, *state,
+                           *state == "running" || *state == "dispatched" ? " and being killed" : ""));
+  }
+  return kOk;
+}
+
+int run_why(Desk& desk, const std::string& run) {
+  auto id = run_id_from(run);
+  if (!id) return complain(id.error());
+  auto why = desk.cluster.explain(*id);
+  if (!why) return complain(why.error());
+  if (desk.format == Format::Json) {
+    print_json(to_json(*why));
+  } else {
+    print_text(fmt::format("{}: {}\n", why->state, printable(why->sentence)));
+  }
+  return kOk;
+}
+
+}  // namespace rota::client

@@ -1,0 +1,55 @@
+#include "client/command/screen.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <charconv>
+#include <cstdio>
+#include <nlohmann/json.hpp>
+
+#include "common/base/duration_text.h"
+
+namespace rota::client {
+
+void print_text(std::string_view text) {
+  std::fwrite(text.data(), 1, text.size(), stdout);
+  std::fflush(stdout);
+}
+
+void print_json(const nlohmann::json& value) {
+  print_text(value.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");
+}
+
+void note(std::string_view line) { fmt::print(stderr, "{}\n", line); }
+
+int complain(const Error& error) {
+  fmt::print(stderr, "rota: {}\n", error.message.empty() ? name_of(error.code) : error.message);
+  return exit_status_of(error.code);
+}
+
+std::string show_time(std::int64_t ms) {
+  if (ms == 0) return "-";
+  std::string text = format_moment(wall_from_ms(ms));
+  if (text.size() > 10 && text[10] == 'T') text[10] = ' ';
+  return text;
+}
+
+std::string show_duration(std::int64_t from_ms, std::int64_t to_ms) {
+  if (from_ms == 0 || to_ms == 0 || to_ms < from_ms) return "-";
+  const std::int64_t ms = to_ms - from_ms;
+  if (ms < 1000) return fmt::format("{}ms", ms);
+  if (ms < 60'000) return fmt::format("{:.1f}s", static_cast<double>(ms) / 1000.0);
+  return format_duration(Millis{ms - ms % 1000});
+}
+
+Result<std::int64_t> run_id_from(std::string_view text) {
+  std::int64_t id = 0;
+  const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), id);
+  if (problem != std::errc{} || end != text.data() + text.size() || id <= 0) {
+    return fail(ErrorCode::InvalidArgument,
+                fmt::format("'{}' is no run id; `rota run list` shows them", printable(text)));
+  }
+  return id;
+}
+
+}  // namespace rota::client

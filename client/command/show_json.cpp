@@ -1,0 +1,182 @@
+#include "client/command/show_json.h"
+
+#include <job_types.h>
+
+#include <nlohmann/json.hpp>
+#include <string>
+
+namespace rota::client {
+namespace {
+
+using nlohmann::json;
+
+void put_time(json& out, const char* name, bool is_set, std::int64_t value) {
+  out[name] = is_set && value != 0 ? json(value) : json(nullptr);
+}
+
+json outcome_json(const thrift::Outcome& outcome) {
+  return {{"exit_status", outcome.exit_status < 0 ? json(nullptr) : json(outcome.exit_status)},
+          {"signal", outcome.signal == 0 ? json(nullptr) : json(outcome.signal)},
+          {"message", outcome.message},
+          {"result", outcome.result},
+          {"stdout_bytes", outcome.stdout_bytes},
+          {"stderr_bytes", outcome.stderr_bytes},
+          {"cpu_us", outcome.cpu_us},
+          {"peak_memory_bytes", outcome.peak_memory_bytes}};
+}
+
+json schedule_json(const thrift::Schedule& schedule) {
+  json out = {{"kind", schedule.kind}, {"time_zone", schedule.time_zone}};
+  if (schedule.kind == "cron") {
+    out["cron"] = schedule.cron;
+    out["dialect"] = schedule.dialect;
+    out["gap"] = schedule.gap;
+    out["fold"] = schedule.fold;
+  }
+  if (schedule.kind == "fixed_rate") out["interval_ms"] = schedule.interval_ms;
+  if (schedule.__isset.start_ms) out["start_at_ms"] = schedule.start_ms;
+  if (schedule.__isset.end_ms) out["end_at_ms"] = schedule.end_ms;
+  return out;
+}
+
+json rules_json(const thrift::Rules& rules) {
+  return {{"schedule", schedule_json(rules.schedule)},
+          {"overlap", rules.overlap},
+          {"queue_limit", rules.queue_limit},
+          {"late", rules.late},
+          {"tick_grace_ms", rules.tick_grace_ms},
+          {"pool", rules.pool},
+          {"route", rules.route},
+          {"worker", rules.worker},
+          {"retry",
+           {{"count", rules.retry_rule.count},
+            {"delay_ms", rules.retry_rule.delay_ms},
+            {"factor", rules.retry_rule.factor},
+            {"max_delay_ms", rules.retry_rule.max_delay_ms}}},
+          {"timeout_ms", rules.timeout_ms},
+          {"kill_grace_ms", rules.kill_grace_ms},
+          {"loss", rules.loss},
+          {"disconnect_grace_ms", rules.disconnect_grace_ms}};
+}
+
+}  // namespace
+
+json to_json(const thrift::RunInfo& run) {
+  json out = {{"id", std::to_string(run.id)},
+              {"job", run.job_name},
+              {"job_id", std::to_string(run.job_id)},
+              {"job_version", run.job_version},
+              {"kind", run.kind},
+              {"state", run.state},
+              {"reason", run.reason},
+              {"detail", run.detail},
+              {"attempt", run.attempt},
+              {"worker", run.worker.id},
+              {"incarnation", run.worker.incarnation},
+              {"epoch", run.epoch},
+              {"principal", run.principal},
+              {"request_key", run.request_key},
+              {"cancel_asked", run.cancel_asked},
+              {"parameters", run.parameters},
+              {"outcome", outcome_json(run.outcome)}};
+  put_time(out, "tick_at_ms", run.__isset.tick_ms, run.tick_ms);
+  put_time(out, "scheduled_at_ms", true, run.scheduled_ms);
+  put_time(out, "recorded_at_ms", true, run.recorded_ms);
+  put_time(out, "dispatched_at_ms", run.__isset.dispatched_ms, run.dispatched_ms);
+  put_time(out, "started_at_ms", run.__isset.started_ms, run.started_ms);
+  put_time(out, "ended_at_ms", run.__isset.ended_ms, run.ended_ms);
+  put_time(out, "not_before_at_ms", run.__isset.not_before_ms, run.not_before_ms);
+  return out;
+}
+
+json to_json(const thrift::RunDetail& detail) {
+  json out = to_json(detail.run);
+  out["attempts"] = json::array();
+  for (const thrift::AttemptInfo& attempt : detail.attempts) {
+    json row = {{"attempt", attempt.attempt.attempt}, {"worker", attempt.worker.id},
+                {"incarnation", attempt.worker.incarnation}, {"epoch", attempt.epoch},
+                {"late", attempt.late}, {"state", attempt.outcome.state},
+                {"reason", attempt.outcome.reason}, {"outcome", outcome_json(attempt.outcome)}};
+    put_time(row, "dispatched_at_ms", attempt.__isset.dispatched_ms, attempt.dispatched_ms);
+    put_time(row, "started_at_ms", true, attempt.outcome.started_ms);
+    put_time(row, "ended_at_ms", true, attempt.outcome.ended_ms);
+    out["attempts"].push_back(row);
+  }
+  return out;
+}
+
+json to_json(const thrift::JobDefinition& definition) {
+  return {{"namespace", definition.space},
+          {"name", definition.name},
+          {"description", definition.description},
+          {"owner", definition.owner},
+          {"labels", definition.labels},
+          {"rules", rules_json(definition.rules)},
+          {"work",
+           {{"handler", definition.work.handler},
+            {"argv", definition.work.argv},
+            {"script", definition.work.script},
+            {"interpreter", definition.work.interpreter},
+            {"environment", definition.work.environment},
+            {"parameters", definition.work.parameters},
+            {"folder", definition.work.folder},
+            {"output_cap_bytes", definition.work.output_cap_bytes}}}};
+}
+
+json to_json(const thrift::JobInfo& job) {
+  json out = {{"id", std::to_string(job.id)}, {"version", job.version}, {"state", job.state},
+              {"state_by", job.state_by}, {"state_why", job.state_why},
+              {"definition", to_json(job.definition)}, {"name", job.definition.name}};
+  put_time(out, "created_at_ms", true, job.created_ms);
+  put_time(out, "changed_at_ms", true, job.changed_ms);
+  put_time(out, "next_at_ms", job.__isset.next_ms, job.next_ms);
+  return out;
+}
+
+json to_json(const thrift::WorkerInfo& worker) {
+  json out = {{"id", worker.key.id}, {"incarnation", worker.key.incarnation},
+              {"address", worker.host + ":" + std::to_string(worker.port)},
+              {"pool", worker.pool}, {"labels", worker.labels}, {"slots", worker.slots},
+              {"running", worker.running}, {"state", worker.state}, {"why", worker.why},
+              {"version", worker.version}, {"kill_means", worker.kill_means},
+              {"dispatched_total", worker.dispatched_total}};
+  put_time(out, "started_at_ms", true, worker.started_ms);
+  return out;
+}
+
+json to_json(const thrift::ClusterStatus& status) {
+  json out = {{"cluster", status.cluster}, {"uuid", status.uuid}, {"epoch", status.epoch},
+              {"leader", status.leader.empty() ? json(nullptr) : json(status.leader)},
+              {"jobs", status.jobs}, {"active_runs", status.active_runs}, {"held", status.held},
+              {"health", status.health}, {"counters", status.counters},
+              {"age_ms", status.age_ms}, {"answered_by", status.answered_by},
+              {"plaintext_networks", status.plaintext_networks}};
+  put_time(out, "watermark_at_ms", true, status.watermark_ms);
+  out["masters"] = json::array();
+  for (const auto& master : status.masters) {
+    out["masters"].push_back(
+        {{"id", master.id}, {"address", master.address}, {"leads", master.leads}});
+  }
+  out["workers"] = json::array();
+  for (const auto& worker : status.workers) out["workers"].push_back(to_json(worker));
+  return out;
+}
+
+json to_json(const thrift::VerifyReport& report) {
+  json checks = json::array();
+  for (const thrift::Check& check : report.checks) {
+    checks.push_back({{"promise", check.promise}, {"ok", check.ok}, {"planned", check.planned},
+                      {"fired", check.fired}, {"skipped", check.skipped},
+                      {"missing", check.missing}, {"doubled", check.doubled},
+                      {"examples", check.examples}});
+  }
+  return {{"ok", report.ok}, {"decided_through_ms", report.decided_through_ms},
+          {"max_lateness_ms", report.max_lateness_ms}, {"checks", checks}};
+}
+
+json to_json(const thrift::Explanation& why) {
+  return {{"state", why.state}, {"reason", why.reason}, {"sentence", why.sentence},
+          {"age_ms", why.age_ms}};
+}
+
+}  // namespace rota::client

@@ -1,0 +1,30 @@
+// What `-o json` prints: one object or array a call, times as ..._at_ms, ids of runs and jobs as
+// strings (they need more than 53 bits), names as in the store.
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+
+namespace rota::thrift {
+class RunInfo;
+class RunDetail;
+class JobInfo;
+class WorkerInfo;
+class ClusterStatus;
+class VerifyReport;
+class Explanation;
+class JobDefinition;
+class Schedule;
+}  // namespace rota::thrift
+
+namespace rota::client {
+
+nlohmann::json to_json(const thrift::RunInfo& run);
+nlohmann::json to_json(const thrift::RunDetail& detail);
+nlohmann::json to_json(const thrift::JobInfo& job);
+nlohmann::json to_json(const thrift::JobDefinition& definition);
+nlohmann::json to_json(const thrift::WorkerInfo& worker);
+nlohmann::json to_json(const thrift::ClusterStatus& status);
+nlohmann::json to_json(const thrift::VerifyReport& report);
+nlohmann::json to_json(const thrift::Explanation& why);
+
+}  // namespace rota::client

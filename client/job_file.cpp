@@ -1,0 +1,216 @@
+#include "client/job_file.h"
+
+#include <fmt/format.h>
+
+#include "common/base/duration_text.h"
+#include "common/config/yaml_reader.h"
+#include "common/model/schedule_text.h"
+
+namespace rota::client {
+namespace {
+
+using config::MapReader;
+using config::Problems;
+using config::YamlNode;
+
+constexpr Millis kLongest{Millis{std::chrono::hours{24 * 366}}};
+constexpr std::int64_t kLargestCap = std::int64_t{1} << 40;
+
+struct Reading {
+  const std::string& source;
+  Problems& problems;
+};
+
+std::int64_t since_epoch(WallTime moment) { return to_ms(moment); }
+
+/// `schedule:` is either one line, or a map with exactly one of cron, every, at.
+void read_schedule(MapReader& job, const Reading& in, thrift::Rules& rules) {
+  thrift::Schedule& schedule = rules.schedule;
+  const YamlNode* node = job.node("schedule");
+  if (node == nullptr) return;
+  if (node->kind == YamlNode::Kind::Scalar) {
+    auto parsed = schedule_from_line(node->text);
+    if (!parsed) {
+      job.refuse("schedule", parsed.error().message);
+      return;
+    }
+    schedule = *parsed;
+    return;
+  }
+  MapReader map(*node, in.source, job.path_of("schedule"), in.problems);
+  int kinds = 0;
+  if (auto line = map.text("cron")) {
+    ++kinds;
+    if (auto parsed = schedule_from_line(*line)) {
+      schedule = *parsed;
+    } else {
+      map.refuse("cron", parsed.error().message);
+    }
+  }
+  if (auto every = map.duration("every", Millis{100}, kLongest)) {
+    ++kinds;
+    schedule.kind = "fixed_rate";
+    schedule.interval_ms = every->count();
+  }
+  if (auto at = map.moment("at")) {
+    ++kinds;
+    schedule.kind = "once";
+    schedule.__set_start_ms(since_epoch(*at));
+  }
+  if (auto dialect = map.one_of("dialect", {"guess", "unix", "quartz"})) schedule.dialect = *dialect;
+  if (auto gap = map.one_of("gap", {"run_at_end", "skip"})) schedule.gap = *gap;
+  if (auto fold = map.one_of("fold", {"first", "second", "both"})) schedule.fold = *fold;
+  map.refuse_unknown();
+  if (kinds != 1) job.refuse("schedule", "give exactly one of cron, every and at");
+}
+
+void read_times(MapReader& job, thrift::Rules& rules) {
+  if (auto zone = job.text("time_zone")) rules.schedule.time_zone = *zone;
+  if (auto start = job.moment("start")) {
+    if (rules.schedule.kind == "once") {
+      job.refuse("start", "a job that runs once has its moment in schedule.at; remove start");
+    }
+    rules.schedule.__set_start_ms(since_epoch(*start));
+  }
+  if (auto end = job.moment("end")) rules.schedule.__set_end_ms(since_epoch(*end));
+  if (auto late = job.one_of("late", {"fire_once", "skip"})) rules.late = *late;
+  if (auto grace = job.duration("tick_grace", Millis{0}, kLongest)) {
+    rules.tick_grace_ms = grace->count();
+  }
+}
+
+/// `retry: 3`, or a map.
+void read_retry(MapReader& job, const Reading& in, thrift::Rules& rules) {
+  const YamlNode* node = job.node("retry");
+  if (node == nullptr) return;
+  if (node->kind == YamlNode::Kind::Scalar) {
+    if (auto count = job.integer("retry", 0, 1000)) {
+      rules.retry_rule.count = static_cast<std::int32_t>(*count);
+    }
+    return;
+  }
+  MapReader map(*node, in.source, job.path_of("retry"), in.problems);
+  if (auto count = map.integer("count", 0, 1000)) {
+    rules.retry_rule.count = static_cast<std::int32_t>(*count);
+  }
+  if (auto delay = map.duration("delay", Millis{0}, kLongest)) {
+    rules.retry_rule.delay_ms = delay->count();
+  }
+  if (auto factor = map.number("factor", 1.0, 100.0)) rules.retry_rule.factor = *factor;
+  if (auto most = map.duration("max_delay", Millis{0}, kLongest)) {
+    rules.retry_rule.max_delay_ms = most->count();
+  }
+  map.refuse_unknown();
+}
+
+void read_rules(MapReader& job, const Reading& in, thrift::Rules& rules) {
+  read_schedule(job, in, rules);
+  read_times(job, rules);
+  read_retry(job, in, rules);
+  if (auto overlap = job.one_of("overlap", {"skip", "queue", "allow"})) rules.overlap = *overlap;
+  if (auto limit = job.integer("queue_limit", 1, 100'000)) {
+    rules.queue_limit = static_cast<std::int32_t>(*limit);
+  }
+  if (auto pool = job.text("pool")) rules.pool = *pool;
+  if (auto route = job.one_of("route", {"round_robin", "least_loaded", "named"})) {
+    rules.route = *route;
+  }
+  if (auto worker = job.text("worker")) {
+    rules.worker = *worker;
+    rules.route = "named";
+  }
+  if (rules.route == "named" && rules.worker.empty()) {
+    job.refuse("route", "route named needs the id of a worker under `worker:`");
+  }
+  if (auto timeout = job.duration("timeout", Millis{0}, kLongest)) rules.timeout_ms = timeout->count();
+  if (auto grace = job.duration("kill_grace", Millis{0}, std::chrono::hours{1})) {
+    rules.kill_grace_ms = grace->count();
+  }
+  if (auto loss = job.one_of("loss", {"after_fence", "never"})) rules.loss = *loss;
+  if (auto grace = job.duration("disconnect_grace", Millis{0}, std::chrono::hours{24 * 7})) {
+    rules.disconnect_grace_ms = grace->count();
+  }
+}
+
+/// `command:` is a list of words, or one text for a shell; `script:` a text for `interpreter:`.
+void read_command(MapReader& job, thrift::Work& work) {
+  const bool has_handler = job.has("handler");
+  if (auto handler = job.text("handler")) work.handler = *handler;
+  const YamlNode* command = job.node("command");
+  if (command != nullptr && command->kind == YamlNode::Kind::Scalar) {
+    work.script = command->text;
+  } else if (command != nullptr) {
+    if (auto argv = job.texts("command")) work.argv = *argv;
+    if (work.argv.empty()) job.refuse("command", "the list is empty; give the program first");
+  }
+  if (auto script = job.text("script")) {
+    if (command != nullptr) job.refuse("script", "give either command or script, not both");
+    work.script = *script;
+  }
+  if (auto interpreter = job.text("interpreter")) work.interpreter = *interpreter;
+  if (!has_handler && command == nullptr && work.script.empty()) {
+    job.require("command", "what to run: a list of words, or a line for /bin/sh");
+  }
+}
+
+void read_work(MapReader& job, thrift::Work& work) {
+  read_command(job, work);
+  if (auto environment = job.text_map("environment")) work.environment = *environment;
+  if (auto parameters = job.text_map("parameters")) work.parameters = *parameters;
+  if (auto folder = job.text("folder")) work.folder = *folder;
+  if (auto cap = job.integer("output_cap_bytes", 1024, kLargestCap)) work.output_cap_bytes = *cap;
+}
+
+thrift::JobDefinition read_job(const YamlNode& node, const Reading& in, const std::string& path) {
+  MapReader job(node, in.source, path, in.problems);
+  thrift::JobDefinition definition;
+  if (job.require("name", "the job's name, unique in its namespace")) {
+    definition.name = job.text("name").value_or("");
+  }
+  if (auto space = job.text("namespace")) definition.space = *space;
+  if (auto text = job.text("description")) definition.description = *text;
+  if (auto owner = job.text("owner")) definition.owner = *owner;
+  if (auto labels = job.text_map("labels")) definition.labels = *labels;
+  read_rules(job, in, definition.rules);
+  read_work(job, definition.work);
+  job.refuse_unknown();
+  return definition;
+}
+
+}  // namespace
+
+Result<thrift::Schedule> schedule_from_line(std::string_view line) {
+  auto parsed = model::schedule_from_text(line);
+  if (!parsed) return fail(parsed.error());
+  thrift::Schedule schedule;
+  schedule.kind = parsed->kind == model::ScheduleKind::FixedRate ? "fixed_rate"
+                  : parsed->kind == model::ScheduleKind::Cron    ? "cron"
+                                                                 : "none";
+  schedule.cron = parsed->cron;
+  schedule.interval_ms = parsed->interval.count();
+  return schedule;
+}
+
+JobFile read_job_file(const std::string& source, std::string_view text, Problems& problems) {
+  JobFile file;
+  const auto document = config::read_yaml(source, text, problems);
+  if (!document) return file;
+  const Reading in{source, problems};
+  const YamlNode* list = document->kind == YamlNode::Kind::Map ? document->find("jobs") : nullptr;
+  if (list == nullptr) {
+    file.jobs.push_back(read_job(*document, in, ""));
+    return file;
+  }
+  MapReader top(*document, source, "", problems);
+  if (top.node("jobs")->kind != YamlNode::Kind::List) {
+    top.refuse("jobs", "must be a list of jobs, each beginning with `- name:`");
+    return file;
+  }
+  top.refuse_unknown();
+  for (std::size_t i = 0; i < list->items.size(); ++i) {
+    file.jobs.push_back(read_job(list->items[i], in, fmt::format("jobs[{}]", i)));
+  }
+  return file;
+}
+
+}  // namespace rota::client
