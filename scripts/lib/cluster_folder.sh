@@ -80,14 +80,6 @@ start_detached() {
   record_identity "$pid" "$dir/pids/$name" || true
 }
 
-close_inherited() {
-  local fd
-  for fd in /proc/self/fd/*; do
-    fd=${fd##*/}
-    if ((fd > 2 && fd != 255)); then eval "exec $fd>&-"; fi
-  done
-}
-
 # show_log_end NAME: the last lines of a log, for an error message.
 show_log_end() {
   if [[ -s $dir/logs/$1.log ]]; then

@@ -1,0 +1,45 @@
+# shellcheck shell=bash
+# Configuring and building the presets. `root` is the checkout.
+
+# build_folder PRESET
+build_folder() {
+  case $1 in
+    release) echo "$root/build" ;;
+    *) echo "$root/build/$1" ;;
+  esac
+}
+
+# configure PRESET [CMAKE ARG...]
+configure() {
+  local preset=$1
+  shift
+  (cd "$root" && cmake --preset "$preset" "$@" >"$root/build.$preset.log" 2>&1) || {
+    cat "$root/build.$preset.log" >&2
+    rm -f "$root/build.$preset.log"
+    return 1
+  }
+  mkdir -p "$root/build/logs"
+  mv "$root/build.$preset.log" "$root/build/logs/configure-$preset.log"
+}
+
+# build PRESET [TARGET...]: without targets, all. Ninja's own progress is shown.
+build() {
+  local preset=$1
+  shift
+  NINJA_STATUS='[%f/%t %es] ' cmake --build "$(build_folder "$preset")" -j "$(nproc)" \
+    ${1:+--target "$@"} >&2
+}
+
+# test_targets PRESET LABEL...: the programs behind the tests of these layers, one a line.
+test_targets() {
+  local folder labels
+  folder=$(build_folder "$1")
+  shift
+  labels=$(IFS='|'; echo "$*")
+  ctest --test-dir "$folder" -L "^($labels)$" --show-only=json-v1 2>/dev/null |
+    /usr/bin/python3 -c '
+import json, re, sys
+targets = set(re.findall(r"^build (\S+): phony", open(sys.argv[1]).read(), re.M))
+names = {test["name"] for test in json.load(sys.stdin)["tests"]}
+print("\n".join(sorted(names & targets)))' "$folder/build.ninja"
+}

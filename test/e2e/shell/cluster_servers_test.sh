@@ -1,0 +1,112 @@
+#!/bin/bash
+# scripts/cluster with servers alone: no program of Rota is needed.
+# usage: cluster_servers_test.sh [test_function...]
+# shellcheck source=test/e2e/shell/shell_test.sh
+. "$(dirname "${BASH_SOURCE[0]}")/shell_test.sh"
+
+cluster() { "$root/scripts/cluster" --dir "$tmp/c" "$@" 2>>"$tmp/stderr"; }
+
+after_each() { cluster down; }
+
+# processes_of_folder: how many processes carry the folder's mark.
+processes_of_folder() {
+  grep -lzxF "PRIVATE_CLUSTER_FOLDER=$tmp/c" /proc/[0-9]*/environ 2>/dev/null | wc -l
+}
+
+database_answers() {
+  (
+    eval "$(cluster env)"
+    MYSQL_PWD=$(<"$ROTA_DATABASE_PASSWORD_FILE") mariadb --no-defaults -u "$ROTA_DATABASE_USER" \
+      -h "$ROTA_DATABASE_HOST" -P "$ROTA_DATABASE_PORT" -e "${1:-SELECT 1}" "$ROTA_DATABASE_NAME"
+  )
+}
+
+test_up_and_down() {
+  says "cluster: servers come up, answer, and leave nothing behind"
+  local now_ms began
+  read_clock
+  began=$now_ms
+  expect "up" cluster up --masters 0 --workers 0
+  read_clock
+  echo "figure  cluster servers_up_ms=$((now_ms - began))"
+  expect "the database answers the user" database_answers
+  expect "two processes" test "$(processes_of_folder)" = 2
+  expect "the secret is private" test "$(stat -c %a "$tmp/c/secrets/db_password")" = 600
+  expect "a second up is harmless" cluster up
+  expect "and says so" has_line "$tmp/stderr" "is up already"
+  expect "still two processes" test "$(processes_of_folder)" = 2
+  read_clock
+  began=$now_ms
+  expect "down" cluster down
+  read_clock
+  echo "figure  cluster servers_down_ms=$((now_ms - began))"
+  expect "no process" test "$(processes_of_folder)" = 0
+  expect "no folder" test ! -e "$tmp/c"
+  expect "a second down is harmless" cluster down
+}
+
+test_kill_and_start() {
+  says "cluster: a killed server comes back with what it had acknowledged"
+  expect "up" cluster up --masters 0 --workers 0
+  expect "a row" database_answers "CREATE TABLE t (a INT); INSERT INTO t VALUES (7)"
+  cluster kill mariadb >"$tmp/killed"
+  expect "it says who and when" has_line "$tmp/killed" "^signal=KILL target=mariadb pids=[0-9]* at_ms="
+  cluster kill zookeeper >/dev/null
+  cluster status >"$tmp/status" && fail "status is red while servers are down"
+  expect "status shows it" has_line "$tmp/status" "mariadb .*stopped"
+  expect "start" cluster start mariadb
+  expect "start" cluster start zookeeper
+  expect "the row is there" test "$(database_answers "SELECT a FROM t" | tail -n 1)" = 7
+  expect "status" cluster status
+}
+
+test_ensemble() {
+  says "cluster: three ZooKeepers elect a leader, and outlive the loss of one"
+  expect "up" cluster up --masters 0 --workers 0 --zookeepers 3
+  expect "three addresses" test "$(cluster env | grep '^export ROTA_ZOOKEEPER=' | tr , '\n' | wc -l)" = 3
+  cluster kill zookeeper-2 -STOP >/dev/null
+  expect "held" test "$(cluster status | grep -c held)" = 1
+  expect "let go" cluster kill zookeeper-2 -CONT
+  cluster kill zookeeper-3 >/dev/null
+  expect "it comes back" cluster start zookeeper-3
+}
+
+test_foreign_folder() {
+  says "cluster: a folder that is not its own is left alone"
+  mkdir "$tmp/c"
+  echo precious >"$tmp/c/file"
+  cluster up --masters 0 --workers 0 && fail "up must refuse"
+  cluster down && fail "down must refuse"
+  expect "the file is there" has_line "$tmp/c/file" precious
+  rm -r "$tmp/c"
+}
+
+test_two_side_by_side() {
+  says "cluster: one's down does not touch another's processes"
+  expect "up" cluster up --masters 0 --workers 0
+  expect "another" "$root/scripts/cluster" --dir "$tmp/d" up --masters 0 --workers 0
+  expect "down" "$root/scripts/cluster" --dir "$tmp/d" down
+  expect "the first runs" cluster status
+}
+
+test_long_folder() {
+  says "cluster: a folder with a long name gets a short socket, and loses it at down"
+  local long before
+  long=$tmp/$(printf 'a%.0s' {1..90})
+  before=$(find /tmp -maxdepth 1 -name 'rota-socket.*' | wc -l)
+  expect "up" "$root/scripts/cluster" --dir "$long" up --masters 0 --workers 0
+  expect "down" "$root/scripts/cluster" --dir "$long" down
+  expect "no socket is left" test "$(find /tmp -maxdepth 1 -name 'rota-socket.*' | wc -l)" -le "$before"
+}
+
+test_wrong_arguments() {
+  says "cluster: wrong arguments are refused with 2"
+  local bad
+  for bad in "" "up --masters two" "up --zookeepers 2" "up --set master" "fly" "up --colour red"; do
+    # shellcheck disable=SC2086
+    cluster $bad
+    expect "'$bad' is refused" test $? = 2
+  done
+}
+
+run_all "$@"

@@ -1,0 +1,69 @@
+# shellcheck shell=bash
+# A small frame for tests written in shell. A test is a function whose name begins with test_; its
+# first comment-like call is `says "subject: behaviour"`. It runs in a shell of its own with an empty
+# folder $tmp; `expect` and `eventually` fail it. A function `after_each` clears up. run_all runs them all and closes with the plain summary.
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../../.." && pwd)
+# shellcheck source=scripts/lib/terminal.sh
+. "$root/scripts/lib/terminal.sh"
+# shellcheck source=scripts/lib/process_identity.sh
+. "$root/scripts/lib/process_identity.sh"
+
+says() { printf '%s\n' "$1" >"$tmp/.says"; }
+
+fail() { echo "  FAILED: $*"; exit 1; }
+
+# expect WHAT COMMAND...: COMMAND must succeed.
+expect() {
+  local what=$1
+  shift
+  "$@" || fail "$what (was: $*)"
+}
+
+# eventually WHAT COMMAND...: COMMAND must succeed within 10 s.
+eventually() {
+  local what=$1
+  shift
+  await 10 "$@" || fail "$what, not within 10 s (was: $*)"
+}
+
+has_line() { grep -q -- "$2" "$1" 2>/dev/null; }
+
+lines_in() { wc -l 2>/dev/null <"$1" || echo 0; }
+
+# Ends what a test left behind: only children that this very test's shell started.
+end_jobs() {
+  local pid
+  for pid in $(jobs -p); do kill -CONT "$pid" 2>/dev/null; kill -KILL "$pid" 2>/dev/null; done
+  wait 2>/dev/null
+  if declare -F after_each >/dev/null; then after_each; fi
+}
+
+run_one() {
+  local status=0
+  tmp=$(mktemp -d)
+  (
+    set -u
+    trap end_jobs EXIT
+    "$1"
+  ) >"$tmp/.output" 2>&1 || status=$?
+  if ((status == 0)); then
+    passed=$((passed + 1))
+    echo "ok      $(cat "$tmp/.says" 2>/dev/null || echo "$1")"
+    grep '^figure' "$tmp/.output" || true
+  else
+    failed=$((failed + 1))
+    echo "FAILED  $(cat "$tmp/.says" 2>/dev/null || echo "$1")"
+    sed 's/^/        /' "$tmp/.output"
+  fi
+  rm -rf "$tmp"
+}
+
+run_all() {
+  local name
+  passed=0 failed=0
+  for name in $(compgen -A function test_); do
+    if (($# == 0)) || [[ " $* " == *" $name "* ]]; then run_one "$name"; fi
+  done
+  echo "$passed passed, $failed failed"
+  ((failed == 0 && passed > 0))
+}
