@@ -1,0 +1,29 @@
+// The file by which a process shows its watchdog that its main loop turns: its modification time is the
+// last beat, its content one word on what the loop does ("turning", "waiting for the store").
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "common/base/time.h"
+
+namespace rota {
+
+/// Thread: one at a time. Nothing here waits for a disk: no sync; a failed write is tried again with
+/// the next beat.
+class HeartbeatFile {
+ public:
+  /// An empty path: every beat does nothing.
+  explicit HeartbeatFile(std::string path, Millis every = Millis{500});
+
+  /// Writes at most once per `every`, or at once when the word changes.
+  void beat(std::string_view word, MonoTime now);
+
+ private:
+  const std::string path_;
+  const Millis every_;
+  std::string word_;
+  MonoTime last_{};
+};
+
+}  // namespace rota
