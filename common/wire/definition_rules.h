@@ -1,0 +1,31 @@
+// What a job definition must keep to, but for its schedule (master/core/schedule.h). Pure; used by the
+// API before anything enters the loop, and by the client before anything is sent.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "common/base/result.h"
+#include "common/model/job.h"
+#include "common/model/run.h"
+
+namespace rota::wire {
+
+inline constexpr std::size_t kMaxNameBytes = 128;
+inline constexpr std::size_t kMaxWorkBytes = 256u << 10;  ///< argv, script, environment, parameters
+inline constexpr std::size_t kMaxEntries = 256;           ///< of a map
+inline constexpr std::size_t kMaxRequestKeyBytes = 128;
+
+/// All that is wrong, as "place: value, what is allowed, remedy"; empty when it is fine. A one-off
+/// (`saved` false) needs no name and may have no schedule.
+std::vector<std::string> definition_problems(const model::JobDefinition& definition, bool saved);
+
+/// The same as a result: InvalidArgument with all problems, one after the other.
+Result<void> validate_definition(const model::JobDefinition& definition, bool saved = true);
+
+/// Parameters given to one run, and its request key.
+Result<void> validate_parameters(const model::Parameters& parameters);
+Result<void> validate_request_key(std::string_view key);
+
+}  // namespace rota::wire

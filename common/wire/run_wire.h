@@ -1,0 +1,32 @@
+// Runs, attempts and their outcomes between the model and Thrift.
+#pragma once
+
+#include <string>
+
+#include "common/base/result.h"
+#include "common/model/run.h"
+#include "common/model/worker.h"
+#include "job_types.h"
+
+namespace rota::wire {
+
+inline constexpr std::size_t kMaxResultBytes = 64u << 10;
+inline constexpr std::size_t kMaxMessageBytes = 4096;
+
+thrift::WorkerKey to_wire(const model::WorkerKey& key);
+model::WorkerKey from_wire(const thrift::WorkerKey& key);
+thrift::AttemptKey to_wire(const model::AttemptKey& key);
+model::AttemptKey from_wire(const thrift::AttemptKey& key);
+
+thrift::Outcome to_wire(const model::Outcome& outcome);
+/// InvalidArgument: a state that is not final, an unknown name, a number out of range, or a result
+/// larger than 64 KiB. A message beyond 4 KiB is cut: what a job says must not cost its result. An
+/// unknown reason (a newer worker) becomes None.
+Result<model::Outcome> from_wire(const thrift::Outcome& outcome);
+
+thrift::RunInfo to_wire(const model::Run& run, const std::string& job_name);
+/// For clients. Corrupt when a name is unknown.
+Result<model::Run> from_wire(const thrift::RunInfo& info);
+thrift::AttemptInfo to_wire(const model::AttemptRow& attempt);
+
+}  // namespace rota::wire

@@ -1,0 +1,146 @@
+#include "common/wire/worker_wire.h"
+
+#include <fmt/format.h>
+
+namespace rota::wire {
+namespace {
+
+std::string text(std::string_view name) { return std::string(name); }
+
+std::string_view name_of(model::HeldAttempt::State state) {
+  switch (state) {
+    case model::HeldAttempt::State::Running: return "running";
+    case model::HeldAttempt::State::Finished: return "finished";
+    case model::HeldAttempt::State::Tombstone: return "tombstone";
+  }
+  return "running";
+}
+
+std::optional<model::HeldAttempt::State> held_state_named(const std::string& name) {
+  using State = model::HeldAttempt::State;
+  for (const State state : {State::Running, State::Finished, State::Tombstone}) {
+    if (name == name_of(state)) return state;
+  }
+  return std::nullopt;
+}
+
+thrift::HeldAttempt to_wire(const model::HeldAttempt& held) {
+  thrift::HeldAttempt out;
+  out.__set_attempt(wire::to_wire(held.key));
+  out.__set_state(text(name_of(held.state)));
+  out.__set_started_ms(to_ms(held.started));
+  if (held.state == model::HeldAttempt::State::Finished) {
+    out.__set_outcome(wire::to_wire(held.outcome));
+  }
+  return out;
+}
+
+Result<model::HeldAttempt> from_wire(const thrift::HeldAttempt& in) {
+  const auto state = held_state_named(in.state);
+  if (!state) {
+    return fail(ErrorCode::InvalidArgument,
+                fmt::format("inventory: \"{}\" is no state", in.state.substr(0, 60)));
+  }
+  model::HeldAttempt out;
+  out.key = wire::from_wire(in.attempt);
+  out.state = *state;
+  out.started = wall_from_ms(in.started_ms);
+  if (*state == model::HeldAttempt::State::Finished) {
+    auto outcome = wire::from_wire(in.outcome);
+    if (!outcome) return fail(outcome.error());
+    out.outcome = std::move(*outcome);
+  }
+  return out;
+}
+
+}  // namespace
+
+thrift::Inventory to_wire(const model::Inventory& inventory) {
+  thrift::Inventory out;
+  out.__set_worker(to_wire(inventory.worker));
+  out.__set_highest_epoch(inventory.highest_epoch.value);
+  std::vector<thrift::HeldAttempt> attempts;
+  attempts.reserve(inventory.attempts.size());
+  for (const model::HeldAttempt& held : inventory.attempts) attempts.push_back(to_wire(held));
+  out.__set_attempts(std::move(attempts));
+  return out;
+}
+
+Result<model::Inventory> from_wire(const thrift::Inventory& inventory) {
+  model::Inventory out;
+  out.worker = from_wire(inventory.worker);
+  out.highest_epoch = Epoch{inventory.highest_epoch};
+  out.attempts.reserve(inventory.attempts.size());
+  for (const thrift::HeldAttempt& in : inventory.attempts) {
+    auto held = from_wire(in);
+    if (!held) return fail(held.error());
+    out.attempts.push_back(std::move(*held));
+  }
+  return out;
+}
+
+thrift::Report to_wire(const model::AttemptReport& report) {
+  const bool finished = report.what == model::AttemptReport::What::Finished;
+  thrift::Report out;
+  out.__set_attempt(to_wire(report.key));
+  out.__set_worker(to_wire(report.worker));
+  out.__set_what(finished ? "finished" : "started");
+  out.__set_started_ms(to_ms(report.started));
+  if (finished) out.__set_outcome(to_wire(report.outcome));
+  return out;
+}
+
+Result<model::AttemptReport> from_wire(const thrift::Report& report) {
+  const bool finished = report.what == "finished";
+  if (!finished && report.what != "started") {
+    return fail(ErrorCode::InvalidArgument, fmt::format("report.what: \"{}\" is neither started nor "
+                                                        "finished", report.what.substr(0, 60)));
+  }
+  if (report.attempt.run <= 0 || report.attempt.attempt <= 0) {
+    return fail(ErrorCode::InvalidArgument, "report.attempt names no attempt");
+  }
+  model::AttemptReport out;
+  out.key = from_wire(report.attempt);
+  out.worker = from_wire(report.worker);
+  out.what = finished ? model::AttemptReport::What::Finished : model::AttemptReport::What::Started;
+  out.started = wall_from_ms(report.started_ms);
+  if (finished) {
+    auto outcome = from_wire(report.outcome);
+    if (!outcome) return fail(outcome.error());
+    out.outcome = std::move(*outcome);
+  }
+  return out;
+}
+
+thrift::DispatchAnswer dispatch_answer(const model::AttemptKey& key, model::Refusal refusal,
+                                       const std::string& detail) {
+  thrift::DispatchAnswer out;
+  out.__set_attempt(to_wire(key));
+  out.__set_accepted(refusal == model::Refusal::None);
+  out.__set_refusal(text(model::name_of(refusal)));
+  out.__set_detail(detail);
+  return out;
+}
+
+model::Refusal refusal_of(const thrift::DispatchAnswer& answer) {
+  if (answer.accepted) return model::Refusal::None;
+  const auto refusal = model::refusal_named(answer.refusal);
+  if (!refusal || *refusal == model::Refusal::None) return model::Refusal::Malformed;
+  return *refusal;
+}
+
+thrift::WorkerInfo to_wire(const model::WorkerInfo& info) {
+  thrift::WorkerInfo out;
+  out.__set_key(to_wire(info.key));
+  out.__set_host(info.address.host);
+  out.__set_port(info.address.port);
+  out.__set_pool(info.pool);
+  out.__set_labels(info.labels);
+  out.__set_slots(info.slots);
+  out.__set_version(info.version);
+  out.__set_kill_means(info.kill_means);
+  out.__set_started_ms(to_ms(info.started));
+  return out;
+}
+
+}  // namespace rota::wire
