@@ -19,17 +19,20 @@ std::string folded(std::string_view name) {
 }  // namespace
 
 std::size_t edits_between(std::string_view a, std::string_view b) {
-  std::vector<std::size_t> row(b.size() + 1);
-  std::iota(row.begin(), row.end(), std::size_t{0});
+  std::vector<std::size_t> before;  // the row above the one above
+  std::vector<std::size_t> above(b.size() + 1);
+  std::iota(above.begin(), above.end(), std::size_t{0});
   for (std::size_t i = 0; i < a.size(); ++i) {
-    std::size_t diagonal = std::exchange(row[0], i + 1);
+    std::vector<std::size_t> row(b.size() + 1, i + 1);
     for (std::size_t j = 0; j < b.size(); ++j) {
-      const std::size_t replaced = diagonal + (a[i] == b[j] ? 0 : 1);
-      diagonal = row[j + 1];
-      row[j + 1] = std::min({replaced, row[j] + 1, row[j + 1] + 1});
+      const std::size_t replaced = above[j] + (a[i] == b[j] ? 0 : 1);
+      row[j + 1] = std::min({replaced, row[j] + 1, above[j + 1] + 1});
+      const bool swapped = i > 0 && j > 0 && a[i] == b[j - 1] && a[i - 1] == b[j];
+      if (swapped) row[j + 1] = std::min(row[j + 1], before[j - 1] + 1);
     }
+    before = std::exchange(above, std::move(row));
   }
-  return row.back();
+  return above.back();
 }
 
 std::string nearest_name(std::string_view given, const std::vector<std::string>& known) {
@@ -42,7 +45,11 @@ std::string nearest_name(std::string_view given, const std::vector<std::string>&
     least = edits;
     nearest = name;
   }
-  return nearest;
+  if (!nearest.empty() || wanted.size() < 3) return nearest;
+  const auto longer = std::find_if(known.begin(), known.end(), [&](const std::string& name) {
+    return folded(name).starts_with(wanted);
+  });
+  return longer == known.end() ? "" : *longer;
 }
 
 std::string did_you_mean(std::string_view given, const std::vector<std::string>& known) {

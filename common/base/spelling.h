@@ -7,11 +7,12 @@
 
 namespace rota {
 
-/// How many single characters must be changed, added or left out to make one text the other.
+/// How many single characters must be changed, added or left out, or neighbours swapped, to make
+/// one text the other.
 std::size_t edits_between(std::string_view a, std::string_view b);
 
 /// The name of `known` that is nearest to `given` (capitals, - and _ do not count), when it is near
-/// enough to be meant; else empty.
+/// enough to be meant, or begins with it; else empty.
 std::string nearest_name(std::string_view given, const std::vector<std::string>& known);
 
 /// " (did you mean X?)", or nothing.

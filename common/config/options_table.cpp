@@ -1,0 +1,302 @@
+#include "common/config/options_table.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cctype>
+
+#include "common/base/log_format.h"
+
+namespace rota::config {
+namespace {
+
+constexpr std::int64_t kMiB = 1ll << 20;
+constexpr std::int64_t kGiB = 1ll << 30;
+constexpr std::int64_t kHourMs = 3'600'000;
+
+template <typename Number>
+Setting whole(std::string key, Number& field, std::int64_t min, std::int64_t max,
+              std::string comment) {
+  return {std::move(key), std::move(comment),
+          WholeField{[&field] { return static_cast<std::int64_t>(field); },
+                     [&field](std::int64_t value) { field = static_cast<Number>(value); }, min,
+                     max},
+          {}, false};
+}
+
+Setting millis(std::string key, Millis& field, std::int64_t min, std::int64_t max,
+               std::string comment) {
+  return {std::move(key), std::move(comment),
+          WholeField{[&field] { return field.count(); },
+                     [&field](std::int64_t value) { field = Millis{value}; }, min, max},
+          {}, false};
+}
+
+template <typename Value>
+Setting other(std::string key, Value& field, std::string comment, Check check = {}) {
+  return {std::move(key), std::move(comment), &field, std::move(check), false};
+}
+
+/// A text in which an empty value means "fill it in".
+Check unless_empty(Check check) {
+  return [check = std::move(check)](const std::string& value) {
+    return value.empty() ? std::string() : check(value);
+  };
+}
+
+using Settings = std::vector<Setting>;
+
+void append(Settings& to, Settings from) {
+  for (auto& setting : from) to.push_back(std::move(setting));
+}
+
+Settings zookeeper_settings(ZooKeeperOptions& o) {
+  return {
+      other("zookeeper.connect", o.connect,
+            "ZooKeeper's servers: host:port, several with commas between.", check_connect),
+      millis("zookeeper.session_timeout_ms", o.session_timeout, 1000, 60'000,
+             "How long ZooKeeper waits for a sign of life before it takes this process for gone. "
+             "Must lie between 2 and 20 ticks of the server."),
+      millis("zookeeper.server_tick_ms", o.server_tick, 50, 10'000,
+             "The servers' tickTime. Leases end earlier than sessions by this, a beat (a sixth of "
+             "the session) and 300 ms."),
+  };
+}
+
+Settings network_settings(ListenOptions& listen, AdvertiseOptions& advertise,
+                          std::vector<std::string>& networks) {
+  return {
+      other("listen.host", listen.host,
+            "The address that this process listens on. Beyond loopback it must lie in one of "
+            "plaintext_networks, since connections are not encrypted.",
+            check_bind),
+      whole("listen.port", listen.port, 0, 65'535,
+            "The port that this process listens on. 0: any free one, which it then publishes."),
+      other("advertise.host", advertise.host,
+            "The host name or address by which others reach this process. Empty: listen.host.",
+            unless_empty(check_no_space)),
+      other("plaintext_networks", networks,
+            "Networks beyond loopback on which unencrypted connections are accepted, like "
+            "[10.0.0.0/8]. Every start and status shows them.",
+            check_network),
+  };
+}
+
+Settings database_settings(DatabaseOptions& o) {
+  return {
+      other("database.host", o.host, "The host of MariaDB or MySQL.", check_no_space),
+      whole("database.port", o.port, 1, 65'535, "Its port."),
+      other("database.socket", o.socket,
+            "Path of the server's socket. When set it is used instead of host and port.",
+            check_path),
+      other("database.user", o.user, "The account.", check_no_space),
+      other("database.password_file", o.password_file,
+            "A file that holds the password, readable by this user only (mode 0600). Empty: no "
+            "password.",
+            check_path),
+      other("database.name", o.name, "The name of the database, which must exist.", check_word),
+      whole("database.pool_connections", o.pool_connections, 1, 200,
+            "Connections for queries, besides the one that writes."),
+      millis("database.connect_timeout_ms", o.connect_timeout, 100, 30'000,
+             "How long opening a connection may take."),
+      millis("database.statement_timeout_ms", o.statement_timeout, 100, 60'000,
+             "How long a statement may take."),
+  };
+}
+
+Settings log_settings(LogOptions& o) {
+  Settings settings = {
+      other("log.level", o.level, "The least severe lines that are written."),
+      other("log.channels", o.channels,
+            "A level for single channels, like {zk: debug, loop: warn}."),
+      other("log.console", o.console, "Lines to stderr."),
+      other("log.json", o.json, "JSON lines instead of text."),
+      other("log.file", o.file, "Path of a file for the lines. Empty: none.", check_path),
+      whole("log.rotate_bytes", o.rotate_bytes, 4096, 10 * kGiB,
+            "Size at which the file is put aside and a new one begun."),
+      whole("log.keep_files", o.keep_files, 1, 1000, "How many files put aside are kept."),
+  };
+  for (auto& setting : settings) setting.reloads = true;
+  return settings;
+}
+
+Settings folder_settings(std::string& state_dir, std::string& heartbeat_file, Millis& hang_limit) {
+  return {
+      other("state_dir", state_dir,
+            "Folder for what must survive a restart. One process each, mode 0700.", check_path),
+      other("heartbeat_file", heartbeat_file,
+            "The file that is touched while the process makes progress; the watchdog looks at it. "
+            "Empty: state_dir/heartbeat.",
+            check_path),
+      millis("hang_limit_ms", hang_limit, 1000, kHourMs,
+             "How old the heartbeat may get before the watchdog takes the process for hung."),
+  };
+}
+
+/// Fields that are numbers of the loop and of its neighbours.
+Settings master_limits(MasterOptions& o) {
+  return {
+      millis("store_give_up_ms", o.store_give_up, 500, 60'000,
+             "How long a leader tries to reach its database before it leaves office."),
+      whole("inbox_events", o.inbox_events, 100, 1'000'000,
+            "Requests and reports that may wait for the loop; beyond it the answer is "
+            "\"overloaded, retry later\"."),
+      whole("max_batch_events", o.max_batch_events, 1, 100'000,
+            "The most events that one transaction holds."),
+      millis("rpc_deadline_ms", o.rpc_deadline, 100, 60'000,
+             "How long a call to a worker or another master may take."),
+      millis("grant_ms", o.grant, 1000, 60'000,
+             "How long the leader's word keeps a worker's attempts alive; they renew it often."),
+      whole("dispatch_threads", o.dispatch_threads, 1, 256, "Threads that call workers."),
+      whole("api.threads", o.api.threads, 1, 1024, "Threads that serve requests."),
+      whole("api.connections", o.api.connections, 10, 100'000,
+            "Connections that may be open at once."),
+      millis("takeover.settle_ms", o.takeover.settle, 0, 60'000,
+             "How long runs may wait, right after a takeover, for workers that are coming back."),
+  };
+}
+
+Settings worker_limits(WorkerOptions& o) {
+  return {
+      millis("rpc_deadline_ms", o.rpc_deadline, 100, 60'000,
+             "How long a call to a master may take."),
+      millis("renew_every_ms", o.renew_every, 100, 30'000,
+             "How often the leader is asked to vouch for this worker."),
+      millis("drain_deadline_ms", o.drain_deadline, 0, 7 * 24 * kHourMs,
+             "How long a stopping worker lets its attempts run on before it hands them over."),
+      whole("output.cap_bytes", o.output.cap_bytes, 4096, 64 * kGiB,
+            "The most output kept of one attempt; of more, head and tail are kept. A job may ask "
+            "for less."),
+      whole("output.log_chunk_bytes", o.output.log_chunk_bytes, 1024, kMiB,
+            "Size at which a piece of output is sent to a master."),
+      millis("output.log_chunk_ms", o.output.log_chunk, 10, 60'000,
+             "Age at which a smaller piece is sent."),
+      whole("output.spool_limit_bytes", o.output.spool_limit_bytes, kMiB, 1024 * kGiB,
+            "The most disk that output may take while it waits to be sent."),
+      whole("outbox_limit_bytes", o.outbox_limit_bytes, kMiB, 64 * kGiB,
+            "The most disk that results may take while they wait to be acknowledged; beyond it no "
+            "new attempt is accepted."),
+  };
+}
+
+std::string quoted_if_needed(const std::string& text) {
+  const bool plain = std::all_of(text.begin(), text.end(), [](char c) {
+    return std::isalnum(static_cast<unsigned char>(c)) != 0 ||
+           std::string_view("/._-:").find(c) != std::string_view::npos;
+  });
+  const bool is_number = text.find_first_not_of("0123456789") == std::string::npos;
+  const bool is_word = text == "true" || text == "false" || text == "null";
+  if (plain && !is_number && !is_word) return text;
+  std::string out = "\"";
+  for (const char c : text) {
+    if (c == '"' || c == '\\') out += '\\';
+    out += c;
+  }
+  return out + '"';
+}
+
+struct ValueText {
+  std::string operator()(const WholeField& field) const { return std::to_string(field.get()); }
+  std::string operator()(const bool* field) const { return *field ? "true" : "false"; }
+  std::string operator()(const std::string* field) const { return quoted_if_needed(*field); }
+  std::string operator()(const std::vector<std::string>* field) const {
+    std::vector<std::string> parts;
+    for (const auto& item : *field) parts.push_back(quoted_if_needed(item));
+    return fmt::format("[{}]", fmt::join(parts, ", "));
+  }
+  std::string operator()(const std::map<std::string, std::string>* field) const {
+    std::vector<std::string> parts;
+    for (const auto& [key, value] : *field) parts.push_back(key + ": " + quoted_if_needed(value));
+    return fmt::format("{{{}}}", fmt::join(parts, ", "));
+  }
+  std::string operator()(const Severity* field) const { return std::string(name_of(*field)); }
+  std::string operator()(const std::map<std::string, Severity>* field) const {
+    std::vector<std::string> parts;
+    for (const auto& [key, value] : *field) {
+      parts.push_back(fmt::format("{}: {}", key, name_of(value)));
+    }
+    return fmt::format("{{{}}}", fmt::join(parts, ", "));
+  }
+};
+
+constexpr std::string_view kLevels = "debug, info, warn or error";
+
+}  // namespace
+
+std::string Setting::environment_name() const {
+  std::string out = "ROTA_";
+  for (const char c : key) {
+    out += c == '.' ? '_' : static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
+  }
+  return out;
+}
+
+std::string Setting::unit() const {
+  if (!std::holds_alternative<WholeField>(field)) return "";
+  const auto last = key.substr(key.find_last_of("._") + 1);
+  return last == "ms" || last == "bytes" ? last : "";
+}
+
+std::string Setting::allowed() const {
+  if (const auto* whole_field = std::get_if<WholeField>(&field)) {
+    const std::string range = fmt::format("{} to {}", whole_field->min, whole_field->max);
+    return unit().empty() ? range : range + ' ' + unit();
+  }
+  if (std::holds_alternative<bool*>(field)) return "true or false";
+  if (std::holds_alternative<Severity*>(field)) return std::string(kLevels);
+  if (std::holds_alternative<std::map<std::string, Severity>*>(field)) {
+    return "a map of channels to " + std::string(kLevels);
+  }
+  if (std::holds_alternative<std::vector<std::string>*>(field)) return "a list of texts";
+  if (std::holds_alternative<std::map<std::string, std::string>*>(field)) return "a map of texts";
+  return "";
+}
+
+std::string Setting::value_text() const { return std::visit(ValueText{}, field); }
+
+Settings settings_of(MasterOptions& o) {
+  Settings all = {
+      other("id", o.id, "The name of this master in the cluster. Empty: the host's name.",
+            check_name),
+      other("cluster", o.cluster, "The name of the cluster: the node under /rota in ZooKeeper.",
+            check_cluster),
+  };
+  append(all, folder_settings(o.state_dir, o.heartbeat_file, o.hang_limit));
+  append(all, network_settings(o.listen, o.advertise, o.plaintext_networks));
+  append(all, zookeeper_settings(o.zookeeper));
+  append(all, database_settings(o.database));
+  append(all, master_limits(o));
+  append(all, log_settings(o.log));
+  return all;
+}
+
+Settings settings_of(WorkerOptions& o) {
+  Settings all = {
+      other("id", o.id, "The name of this worker in the cluster. Empty: the host's name.",
+            check_name),
+      other("cluster", o.cluster, "The name of the cluster: the node under /rota in ZooKeeper.",
+            check_cluster),
+      other("pool", o.pool, "The pool that this worker belongs to; jobs name a pool.", check_name),
+      other("labels", o.labels, "Labels by which jobs may choose workers, like {disk: ssd}."),
+      whole("slots", o.slots, 1, 10'000, "How many attempts run at once."),
+      whole("weight", o.weight, 0, 10'000, "The worker's share of its pool's runs."),
+  };
+  append(all, folder_settings(o.state_dir, o.heartbeat_file, o.hang_limit));
+  all.push_back(other("work_dir", o.work_dir,
+                      "Folder in which each attempt gets a folder of its own. Empty: "
+                      "state_dir/work.",
+                      check_path));
+  all.push_back(other("warden_binary", o.warden_binary,
+                      "Path of rota-warden. Empty: the one beside rota-worker.", check_path));
+  all.push_back(other("job_environment", o.job_environment,
+                      "Variables of this process that jobs inherit, where they are set.",
+                      check_word));
+  append(all, network_settings(o.listen, o.advertise, o.plaintext_networks));
+  append(all, zookeeper_settings(o.zookeeper));
+  append(all, worker_limits(o));
+  append(all, log_settings(o.log));
+  return all;
+}
+
+}  // namespace rota::config
