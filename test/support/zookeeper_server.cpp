@@ -1,0 +1,152 @@
+#include "test/support/zookeeper_server.h"
+
+#include <arpa/inet.h>
+#include <fcntl.h>
+#include <netinet/in.h>
+#include <signal.h>
+#include <spawn.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <thread>
+#include <vector>
+
+#include "common/base/file.h"
+#include "common/base/random.h"
+#include "common/base/unique_fd.h"
+
+namespace rota::testing {
+
+namespace {
+
+// The jar names its own libraries; slf4j-nop keeps the server silent.
+constexpr char kClassPath[] = "/usr/share/java/zookeeper.jar:/usr/share/java/slf4j-nop.jar";
+constexpr char kJava[] = "/usr/bin/java";
+// So that a test that crashes leaves no server: it dies with the thread that started it.
+constexpr char kSetpriv[] = "/usr/bin/setpriv";
+
+sockaddr_in loopback(std::uint16_t port) {
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_port = htons(port);
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  return address;
+}
+
+std::uint16_t free_port() {
+  const UniqueFd fd(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  sockaddr_in address = loopback(0);
+  socklen_t size = sizeof address;
+  if (::bind(fd.get(), reinterpret_cast<sockaddr*>(&address), size) != 0) return 0;
+  if (::getsockname(fd.get(), reinterpret_cast<sockaddr*>(&address), &size) != 0) return 0;
+  return ntohs(address.sin_port);
+}
+
+/// Asks "srvr"; a server that is up names its mode.
+bool is_up(std::uint16_t port) {
+  const UniqueFd fd(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  const timeval patience{1, 0};
+  ::setsockopt(fd.get(), SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
+  const sockaddr_in address = loopback(port);
+  if (::connect(fd.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0) {
+    return false;
+  }
+  if (::send(fd.get(), "srvr", 4, MSG_NOSIGNAL) != 4) return false;
+  std::string answer;
+  char buffer[512];
+  for (ssize_t n = 0; (n = ::recv(fd.get(), buffer, sizeof buffer, 0)) > 0;) {
+    answer.append(buffer, static_cast<std::size_t>(n));
+  }
+  return answer.find("Mode:") != std::string::npos;
+}
+
+pid_t spawn_server(const std::string& config) {
+  posix_spawn_file_actions_t actions;
+  posix_spawn_file_actions_init(&actions);
+  posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
+  posix_spawn_file_actions_addopen(&actions, 1, "/dev/null", O_WRONLY, 0);
+  posix_spawn_file_actions_addopen(&actions, 2, "/dev/null", O_WRONLY, 0);
+  std::vector<std::string> words{kSetpriv, "--pdeathsig", "KILL", kJava, "-Xmx256m", 
+                                 "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-cp", kClassPath,
+                                 "org.apache.zookeeper.server.quorum.QuorumPeerMain", config};
+  std::vector<char*> argv;
+  for (auto& word : words) argv.push_back(word.data());
+  argv.push_back(nullptr);
+  pid_t pid = -1;
+  if (::posix_spawn(&pid, kSetpriv, &actions, nullptr, argv.data(), environ) != 0) pid = -1;
+  posix_spawn_file_actions_destroy(&actions);
+  return pid;
+}
+
+}  // namespace
+
+bool has_zookeeper() {
+  return ::access(kJava, X_OK) == 0 && ::access(kSetpriv, X_OK) == 0 &&
+         ::access("/usr/share/java/zookeeper.jar", R_OK) == 0;
+}
+
+ZookeeperServer::ZookeeperServer(Millis tick) : tick_(tick) {
+  folder_ = (std::filesystem::temp_directory_path() / ("rota-zk-" + random_hex(6))).string();
+}
+
+ZookeeperServer::~ZookeeperServer() {
+  kill();
+  std::error_code ignored;
+  std::filesystem::remove_all(folder_, ignored);
+}
+
+std::string ZookeeperServer::address() const { return "127.0.0.1:" + std::to_string(port_); }
+
+Result<void> ZookeeperServer::write_configuration() {
+  if (auto made = make_folders(folder_ + "/data"); !made) return made;
+  return write_file_synced(folder_ + "/zoo.cfg",
+                           "tickTime=" + std::to_string(tick_.count()) +
+                               "\nmaxSessionTimeout=40000\ndataDir=" + folder_ +
+                               "/data\nclientPort=" + std::to_string(port_) +
+                               "\nclientPortAddress=127.0.0.1\nadmin.enableServer=false\n"
+                               "maxClientCnxns=0\n4lw.commands.whitelist=srvr,ruok,mntr\n");
+}
+
+Result<void> ZookeeperServer::start() {
+  const bool first = port_ == 0;
+  for (int i = 0; i < 3; ++i) {
+    if (first) port_ = free_port();
+    if (auto written = write_configuration(); !written) return written;
+    pid_ = spawn_server(folder_ + "/zoo.cfg");
+    if (pid_ < 0) return fail(ErrorCode::Internal, "cannot start java");
+    if (wait_until_up()) return {};
+    kill();  // another process may have taken the port meanwhile
+  }
+  return fail(ErrorCode::Unavailable, "the ZooKeeper server does not come up");
+}
+
+Result<void> ZookeeperServer::wait_until_up() {
+  for (const MonoTime end = BootClock::now() + Millis{20'000}; BootClock::now() < end;) {
+    if (is_up(port_)) return {};
+    if (::waitpid(pid_, nullptr, WNOHANG) == pid_) {
+      pid_ = -1;
+      return fail(ErrorCode::Unavailable, "the ZooKeeper server ended at once");
+    }
+    std::this_thread::sleep_for(Millis{10});
+  }
+  return fail(ErrorCode::TimedOut, "the ZooKeeper server does not answer");
+}
+
+void ZookeeperServer::kill() {
+  if (pid_ <= 0) return;
+  ::kill(pid_, SIGKILL);
+  ::waitpid(pid_, nullptr, 0);
+  pid_ = -1;
+}
+
+void ZookeeperServer::freeze() {
+  if (pid_ > 0) ::kill(pid_, SIGSTOP);
+}
+
+void ZookeeperServer::thaw() {
+  if (pid_ > 0) ::kill(pid_, SIGCONT);
+}
+
+}  // namespace rota::testing
