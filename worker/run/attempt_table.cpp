@@ -46,6 +46,14 @@ bool AttemptTable::started(model::AttemptKey key, WallTime when) {
   return true;
 }
 
+bool AttemptTable::withdraw(model::AttemptKey key) {
+  const auto found = entries_.find(key);
+  if (found == entries_.end() || found->second.state != TableEntry::State::Accepted) return false;
+  entries_.erase(found);
+  --busy_;
+  return true;
+}
+
 bool AttemptTable::finished(model::AttemptKey key, const model::Outcome& outcome) {
   const auto found = entries_.find(key);
   if (found == entries_.end() || found->second.state == TableEntry::State::Finished) return false;

@@ -79,6 +79,9 @@ class AttemptTable {
   /// It runs. False when it is not held as Accepted.
   bool started(model::AttemptKey key, WallTime when);
 
+  /// It could not even be tried: as if it had never come. False when it is not held as Accepted.
+  bool withdraw(model::AttemptKey key);
+
   /// It ended; its outcome is stored already. False when it is not held or had ended before. An
   /// attempt whose death is not proven (KillFailed) keeps its slot for ever.
   bool finished(model::AttemptKey key, const model::Outcome& outcome);

@@ -1,0 +1,105 @@
+#include "worker/run/end_rules.h"
+
+#include <csignal>
+#include <cstring>
+
+namespace rota::worker::run {
+
+namespace {
+
+using model::Outcome;
+using model::Reason;
+using model::RunState;
+using warden::KilledBy;
+using warden::StartStep;
+
+std::string signal_text(std::int32_t signal, bool core) {
+  const char* name = sigabbrev_np(signal);
+  std::string text = "ended by signal " + std::to_string(signal);
+  if (name != nullptr) text += std::string(" (SIG") + name + ")";
+  return core ? text + ", core dumped" : text;
+}
+
+void say_failed_start(const warden::Ended& ended, Outcome& outcome) {
+  outcome.state = RunState::Failed;
+  outcome.reason =
+      ended.failed_step == StartStep::Refused ? Reason::RefusedByWorker : Reason::StartFailed;
+  outcome.message = ended.detail;
+  if (ended.error != 0) {
+    if (!outcome.message.empty()) outcome.message += ": ";
+    outcome.message += std::strerror(ended.error);
+  }
+}
+
+void say_own_end(const warden::Ended& ended, Outcome& outcome) {
+  if (ended.signal != 0) {
+    outcome.state = RunState::Failed;
+    outcome.reason = Reason::Signalled;
+    outcome.message = signal_text(ended.signal, ended.core);
+  } else if (ended.exit_status == 0) {
+    outcome.state = RunState::Succeeded;
+  } else {
+    outcome.state = RunState::Failed;
+    outcome.reason = Reason::ExitStatus;
+    outcome.message = "exit status " + std::to_string(ended.exit_status);
+  }
+}
+
+void say_killed(const warden::Ended& ended, Outcome& outcome) {
+  switch (ended.killed_by) {
+    case KilledBy::Timeout:
+      outcome.state = RunState::TimedOut;
+      outcome.reason = Reason::AttemptTimeout;
+      outcome.message = "ran longer than its timeout";
+      break;
+    case KilledBy::Cancel:
+      outcome.state = RunState::Killed;
+      outcome.reason = Reason::CancelledByUser;
+      outcome.message = "cancelled";
+      break;
+    case KilledBy::Voucher:
+      outcome.state = RunState::Lost;
+      outcome.reason = Reason::WorkerLost;
+      outcome.message = "killed: neither ZooKeeper nor the leader vouched for the worker any more";
+      break;
+    case KilledBy::Stop:
+      outcome.state = RunState::Lost;
+      outcome.reason = Reason::AttemptDied;
+      outcome.message = "killed: the worker stopped";
+      break;
+    case KilledBy::None:
+      break;
+  }
+}
+
+}  // namespace
+
+Outcome outcome_of(const warden::Ended& ended, const OutputTotals& output) {
+  Outcome outcome;
+  outcome.exit_status = ended.exit_status;
+  outcome.signal = ended.signal;
+  outcome.started = ended.started_wall;
+  outcome.ended = ended.ended_wall;
+  outcome.cpu_us = ended.cpu_us;
+  outcome.peak_memory_bytes = ended.peak_memory_bytes;
+  outcome.stdout_bytes = output.stdout_bytes;
+  outcome.stderr_bytes = output.stderr_bytes;
+  if (ended.failed_step != StartStep::None) {
+    say_failed_start(ended, outcome);
+    return outcome;
+  }
+  say_own_end(ended, outcome);
+  say_killed(ended, outcome);
+  if (!ended.proven_empty) {
+    outcome.state = RunState::KillFailed;
+    outcome.reason = Reason::KillUnproven;
+    outcome.message = "not proven dead: " + ended.detail;
+  }
+  if (output.lost_bytes > 0) {
+    outcome.message += outcome.message.empty() ? "" : "; ";
+    outcome.message += std::to_string(output.lost_bytes) + " bytes of output could not be kept";
+  }
+  return outcome;
+}
+
+}  // namespace rota::worker::run

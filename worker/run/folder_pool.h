@@ -1,0 +1,47 @@
+// Work folders for attempts. An attempt gets an empty folder of its own; one that it leaves empty is
+// given to a later attempt, and one with anything in it is removed. That saves the disk two changes for
+// each of the many attempts that write nothing.
+#pragma once
+
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "common/base/queue.h"
+#include "common/base/result.h"
+
+namespace rota::worker::run {
+
+/// Thread: any. Removing happens on a thread of its own.
+class FolderPool {
+ public:
+  /// `root` is the worker's work folder; each start of the proper uses a folder of its own in it.
+  explicit FolderPool(std::string root);
+  ~FolderPool();
+
+  Result<void> start();
+  /// An empty folder, mode 0700. Unavailable when the disk refuses.
+  Result<std::string> acquire();
+  /// The attempt is over.
+  void release(const std::string& folder);
+  /// No attempt of an earlier start runs any more: what those left is removed.
+  void remove_earlier();
+  /// Ends the thread; what is still to be removed is left to the next start.
+  void stop();
+
+ private:
+  bool is_reusable(const std::string& folder) const;
+  void remove_loop(std::stop_token stop);
+
+  const std::string root_;
+  const std::string own_;
+  std::mutex mutex_;
+  std::vector<std::string> free_;
+  std::uint64_t made_ = 0;
+  BoundedQueue<std::string> rubbish_{100'000};
+  std::jthread remover_;
+};
+
+}  // namespace rota::worker::run

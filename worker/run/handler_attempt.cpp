@@ -1,0 +1,151 @@
+#include "worker/run/handler_attempt.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <exception>
+
+namespace rota::worker::run {
+
+namespace {
+
+using model::Outcome;
+using model::Reason;
+using model::RunState;
+using warden::KilledBy;
+
+constexpr std::size_t kMaxMessage = 4096;
+constexpr std::size_t kMaxResult = 65'536;
+
+void write_all(int fd, std::string_view bytes) {
+  while (!bytes.empty()) {
+    const ssize_t done = ::write(fd, bytes.data(), bytes.size());
+    if (done < 0 && errno == EINTR) continue;
+    if (done <= 0) return;
+    bytes.remove_prefix(static_cast<std::size_t>(done));
+  }
+}
+
+/// The one place where what a handler throws becomes a result.
+Result<void> call(sdk::Handler& handler, sdk::Context& context) {
+  try {
+    return handler.run(context);
+  } catch (const std::exception& trouble) {
+    return fail(ErrorCode::Internal, std::string("the handler threw: ") + trouble.what());
+  } catch (...) {
+    return fail(ErrorCode::Internal, "the handler threw something that is no std::exception");
+  }
+}
+
+}  // namespace
+
+HandlerAttempt::HandlerAttempt(model::AttemptKey key, sdk::RunFacts facts, PipeTaker take_pipe)
+    : key_(key), facts_(std::move(facts)), take_pipe_(std::move(take_pipe)) {}
+
+Result<void> HandlerAttempt::output(std::string value) {
+  if (value.size() > kMaxResult) {
+    return fail(ErrorCode::InvalidArgument, "a result value has at most 65536 bytes, this one " +
+                                                std::to_string(value.size()));
+  }
+  std::scoped_lock lock(mutex_);
+  result_ = std::move(value);
+  return {};
+}
+
+void HandlerAttempt::progress(int percent, std::string_view text) {
+  std::scoped_lock lock(mutex_);
+  percent_ = std::clamp(percent, 0, 100);
+  progress_text_ = text.substr(0, 200);
+}
+
+bool HandlerAttempt::cancelled() const { return cancelled_by() != KilledBy::None; }
+
+KilledBy HandlerAttempt::cancelled_by() const {
+  std::scoped_lock lock(mutex_);
+  return cancelled_by_;
+}
+
+bool HandlerAttempt::wait_cancelled(Millis at_most) {
+  std::unique_lock lock(mutex_);
+  return changed_.wait_for(lock, at_most, [&] { return cancelled_by_ != KilledBy::None; });
+}
+
+void HandlerAttempt::cancel(KilledBy by) {
+  {
+    std::scoped_lock lock(mutex_);
+    if (cancelled_by_ != KilledBy::None) return;
+    cancelled_by_ = by;
+  }
+  changed_.notify_all();
+}
+
+bool HandlerAttempt::has_output() const {
+  std::scoped_lock lock(mutex_);
+  return has_output_;
+}
+
+void HandlerAttempt::write_line(int stream, std::string_view line) {
+  std::scoped_lock lock(write_mutex_);
+  UniqueFd& pipe = pipes_[stream - 1];
+  if (!pipe.is_open()) {
+    int ends[2];
+    if (::pipe2(ends, O_CLOEXEC) != 0) return;
+    pipe.reset(ends[1]);
+    {
+      std::scoped_lock state(mutex_);
+      has_output_ = true;
+    }
+    take_pipe_(key_, stream, UniqueFd(ends[0]));
+  }
+  std::string text(line);
+  text += '\n';
+  write_all(pipe.get(), text);
+}
+
+Outcome HandlerAttempt::outcome_of(const Result<void>& result) const {
+  std::scoped_lock lock(mutex_);
+  Outcome outcome;
+  outcome.result = result_;
+  if (result) {
+    outcome.state = RunState::Succeeded;
+  } else {
+    outcome.state = RunState::Failed;
+    outcome.reason = Reason::HandlerFailed;
+    outcome.message = result.error().message.substr(0, kMaxMessage);
+  }
+  switch (cancelled_by_) {
+    case KilledBy::None:
+      break;
+    case KilledBy::Timeout:
+      outcome.state = RunState::TimedOut;
+      outcome.reason = Reason::AttemptTimeout;
+      break;
+    case KilledBy::Cancel:
+      outcome.state = RunState::Killed;
+      outcome.reason = Reason::CancelledByUser;
+      break;
+    case KilledBy::Voucher:
+    case KilledBy::Stop:
+      if (result) break;
+      outcome.state = RunState::Lost;
+      outcome.reason = Reason::AttemptDied;
+      break;
+  }
+  return outcome;
+}
+
+Outcome HandlerAttempt::run(sdk::Handler& handler, const Clock& clock) {
+  const WallTime started = clock.wall();
+  const Result<void> result = call(handler, *this);
+  Outcome outcome = outcome_of(result);
+  outcome.started = started;
+  outcome.ended = clock.wall();
+  std::scoped_lock lock(write_mutex_);
+  pipes_[0].reset();
+  pipes_[1].reset();
+  return outcome;
+}
+
+}  // namespace rota::worker::run

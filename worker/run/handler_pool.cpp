@@ -1,0 +1,54 @@
+#include "worker/run/handler_pool.h"
+
+#include "common/base/check.h"
+
+namespace rota::worker::run {
+
+HandlerPool::~HandlerPool() {
+  // A handler that ignores its cancellation would use what is about to be destroyed.
+  CHECK_OR_DIE(stop(std::chrono::seconds{10}), "a handler does not end; the process ends with it");
+}
+
+void HandlerPool::run(Task task) {
+  std::scoped_lock lock(mutex_);
+  if (stopping_) return;
+  tasks_.push_back(std::move(task));
+  if (tasks_.size() > idle_ && threads_.size() < most_) threads_.emplace_back([this] { loop(); });
+  ready_.notify_one();
+}
+
+void HandlerPool::loop() {
+  std::unique_lock lock(mutex_);
+  while (true) {
+    ++idle_;
+    ready_.wait(lock, [&] { return stopping_ || !tasks_.empty(); });
+    --idle_;
+    if (tasks_.empty()) break;
+    Task task = std::move(tasks_.front());
+    tasks_.pop_front();
+    lock.unlock();
+    task();
+    task = nullptr;
+    lock.lock();
+  }
+  ++ended_;
+  idle_changed_.notify_all();
+}
+
+bool HandlerPool::stop(std::chrono::milliseconds at_most) {
+  std::vector<std::thread> threads;
+  {
+    std::unique_lock lock(mutex_);
+    stopping_ = true;
+    ready_.notify_all();
+    if (!idle_changed_.wait_for(lock, at_most, [&] { return ended_ == threads_.size(); })) {
+      return false;
+    }
+    threads.swap(threads_);
+    ended_ = 0;
+  }
+  for (std::thread& thread : threads) thread.join();
+  return true;
+}
+
+}  // namespace rota::worker::run

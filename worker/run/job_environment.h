@@ -1,0 +1,33 @@
+// The environment of a job's process. Pure. Nothing of the worker's own environment passes but what the
+// allow list names; then the job's settings; then who the attempt is (P30), which nobody overrides.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "worker/run/order.h"
+
+namespace rota::worker::run {
+
+/// What every attempt of this worker shares.
+struct EnvironmentBase {
+  std::map<std::string, std::string> allowed;  ///< the variables of the allow list that are set
+};
+
+/// "ROTA_PARAM_" + the name in capitals, with '_' for all that is no letter or digit.
+std::string parameter_variable(const std::string& name);
+
+/// "NAME=value" each, names in order. `folder` is the attempt's own work folder.
+///   ROTA_RUN_ID ROTA_ATTEMPT ROTA_EPOCH (the fencing token) ROTA_JOB ROTA_JOB_ID ROTA_JOB_VERSION
+///   ROTA_NAMESPACE ROTA_RUN_KIND ROTA_TICK_MS (ticks only) ROTA_SCHEDULED_MS ROTA_WORKER
+///   ROTA_INCARNATION ROTA_WORK_FOLDER ROTA_PARAM_<NAME>
+std::vector<std::string> job_environment(const EnvironmentBase& base, const Order& order,
+                                         Epoch epoch, const model::WorkerKey& worker,
+                                         const std::string& folder);
+
+/// Picks the variables of the allow list from "NAME=value" strings; a PATH is always there.
+EnvironmentBase environment_base(const std::vector<std::string>& allow,
+                                 const char* const* environment);
+
+}  // namespace rota::worker::run

@@ -1,0 +1,38 @@
+// All that a worker is told of one attempt: what the leader's dispatch carries.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "common/base/ids.h"
+#include "common/base/time.h"
+#include "common/model/job.h"
+#include "common/model/run.h"
+#include "common/model/worker.h"
+
+namespace rota::worker::run {
+
+struct Order {
+  model::AttemptKey key;
+  JobId job;
+  JobVersion version = 0;
+  std::string job_name;
+  std::string space;
+  std::string kind;                ///< "tick", "manual", "one_off"
+  std::optional<WallTime> tick;
+  WallTime scheduled{};
+  Millis timeout{0};               ///< 0: none
+  Millis kill_grace{10'000};
+  Millis disconnect_grace{0};
+  model::JobWork work;
+  model::Parameters parameters;    ///< already laid over the job's
+};
+
+/// The answer to one dispatched attempt.
+struct OrderAnswer {
+  model::AttemptKey key;
+  model::Refusal refusal = model::Refusal::None;  ///< None: accepted
+  std::string detail;
+};
+
+}  // namespace rota::worker::run

@@ -1,0 +1,25 @@
+// Where the runner puts what is to be reported. worker/report implements it with the outbox.
+#pragma once
+
+#include <functional>
+#include <vector>
+
+#include "common/model/worker.h"
+
+namespace rota::worker::run {
+
+/// Thread: any; neither call waits for disk or network.
+class OutcomeSink {
+ public:
+  virtual ~OutcomeSink() = default;
+  /// An attempt runs; told to the leader when it has lasted a while, and not kept.
+  virtual void started(model::AttemptReport report) = 0;
+  /// An attempt ended. It is written and synced; then `stored` hears of it, and only then does the
+  /// outcome count.
+  virtual void finished(model::AttemptReport report) = 0;
+};
+
+/// Hears that reports are safe on disk. Called on the outbox's thread.
+using StoredObserver = std::function<void(const std::vector<model::AttemptReport>&)>;
+
+}  // namespace rota::worker::run

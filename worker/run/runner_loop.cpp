@@ -1,0 +1,327 @@
+#include <signal.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+
+#include "common/base/check.h"
+#include "common/base/log.h"
+#include "worker/run/runner.h"
+
+namespace rota::worker::run {
+
+namespace {
+
+using model::AttemptReport;
+
+constexpr std::uint64_t kWakeToken = 0;
+constexpr std::uint64_t kWardenToken = 1;
+constexpr std::uint64_t kFirstPipeToken = 16;
+constexpr Millis kListPatience{5000};
+constexpr Millis kHandlerStopPatience{5000};
+
+void watch(int epoll, int fd, std::uint64_t token) {
+  epoll_event event{};
+  event.events = EPOLLIN;
+  event.data.u64 = token;
+  CHECK_OR_DIE(::epoll_ctl(epoll, EPOLL_CTL_ADD, fd, &event) == 0, "epoll takes a descriptor");
+}
+
+}  // namespace
+
+Runner::Runner(RunnerOptions options, warden::WardenClient& warden, const sdk::Registry& registry,
+               Spool& spool, OutcomeSink& sink, const Clock& clock)
+    : options_(std::move(options)),
+      warden_(warden),
+      registry_(registry),
+      spool_(spool),
+      sink_(sink),
+      clock_(clock),
+      folders_(options_.work_dir),
+      handlers_(static_cast<std::size_t>(options_.slots)),
+      epoll_(::epoll_create1(EPOLL_CLOEXEC)),
+      wake_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),
+      output_(spool, epoll_.get(), kFirstPipeToken, options_.output),
+      table_(TableLimits{.slots = options_.slots}) {
+  CHECK_OR_DIE(epoll_.is_open() && wake_.is_open(), "epoll and eventfd can be made");
+}
+
+Runner::~Runner() { stop(); }
+
+Result<void> Runner::start(const std::vector<AttemptReport>& unreported) {
+  if (auto made = folders_.start(); !made) return made;
+  if (auto adopted = adopt(unreported); !adopted) return adopted;
+  watch(epoll_.get(), wake_.get(), kWakeToken);
+  watch(epoll_.get(), warden_.fd(), kWardenToken);
+  thread_ = std::jthread([this](std::stop_token stop) {
+    while (!stop.stop_requested() && !warden_is_gone_) turn();
+  });
+  return {};
+}
+
+bool Runner::stop() {
+  if (thread_.joinable()) {
+    thread_.request_stop();
+    post([] {});
+    thread_.join();
+  }
+  folders_.stop();
+  return handlers_.stop(kHandlerStopPatience);
+}
+
+/// Learns from the warden what runs and what ended while nobody listened.
+Result<void> Runner::adopt(const std::vector<AttemptReport>& unreported) {
+  {
+    std::scoped_lock lock(mutex_);
+    for (const AttemptReport& report : unreported) {
+      table_.adopt({report.key, report.worker, TableEntry::State::Finished,
+                    report.outcome.started, report.outcome});
+    }
+  }
+  if (auto asked = warden_.list(1); !asked) return asked;
+  const MonoTime deadline = clock_.mono() + kListPatience;
+  while (!is_listed_) {
+    auto notices = warden_.receive(Millis{100});
+    if (!notices && notices.error().code == ErrorCode::Unavailable) return fail(notices.error());
+    if (notices) {
+      for (warden::Notice& notice : *notices) handle(std::move(notice));
+    }
+    if (clock_.mono() > deadline) {
+      return fail(ErrorCode::TimedOut, "the warden did not say within 5 s what it holds");
+    }
+  }
+  forget_earlier_folders();
+  return {};
+}
+
+void Runner::turn() {
+  std::array<epoll_event, 64> events;
+  const int count = ::epoll_wait(epoll_.get(), events.data(), static_cast<int>(events.size()),
+                                 wait_ms());
+  const Now now = clock_.now();
+  last_turn_us_ = now.mono.time_since_epoch().count();
+  bool has_notices = false;
+  for (int i = 0; i < count; ++i) {
+    const std::uint64_t token = events[static_cast<std::size_t>(i)].data.u64;
+    if (token == kWakeToken) {
+      std::uint64_t ignored = 0;
+      (void)!::read(wake_.get(), &ignored, sizeof ignored);
+    } else if (token == kWardenToken) {
+      has_notices = true;
+    } else {
+      output_.handle(token, events[static_cast<std::size_t>(i)].events, now);
+    }
+  }
+  run_posted();
+  if (has_notices) take_notices();
+  output_.fix_due(clock_.now());
+  check_deadlines();
+  ping_if_due();
+}
+
+int Runner::wait_ms() const {
+  MonoTime next = next_ping_;
+  if (const auto due = output_.next_due()) next = std::min(next, *due);
+  {
+    std::scoped_lock lock(mutex_);
+    if (!deadlines_.empty()) next = std::min(next, deadlines_.begin()->first);
+  }
+  const Millis left = std::chrono::ceil<Millis>(next - clock_.mono());
+  return static_cast<int>(std::clamp<std::int64_t>(left.count(), 0, 1000));
+}
+
+void Runner::run_posted() {
+  std::vector<std::function<void()>> tasks;
+  {
+    std::scoped_lock lock(mutex_);
+    tasks.swap(posted_);
+  }
+  for (const auto& task : tasks) task();
+}
+
+void Runner::take_notices() {
+  auto notices = warden_.receive(Millis{0});
+  if (notices) {
+    for (warden::Notice& notice : *notices) handle(std::move(notice));
+    return;
+  }
+  if (notices.error().code != ErrorCode::Unavailable) {
+    log_warn("run", "a message of the warden was dropped", {{"why", notices.error().message}});
+    return;
+  }
+  warden_is_gone_ = true;
+  log_error("run", "the warden is gone", {{"why", notices.error().message}});
+  if (options_.warden_gone) options_.warden_gone();
+}
+
+void Runner::handle(warden::Notice notice) {
+  if (auto* welcome = std::get_if<warden::Welcome>(&notice)) on_welcome(*welcome);
+  if (auto* started = std::get_if<warden::Started>(&notice)) on_started(std::move(*started));
+  if (auto* held = std::get_if<warden::Held>(&notice)) on_held(std::move(*held));
+  if (auto* ended = std::get_if<warden::Ended>(&notice)) on_ended(*ended);
+  if (std::get_if<warden::ListEnd>(&notice) != nullptr) is_listed_ = true;
+}
+
+void Runner::on_welcome(const warden::Welcome& welcome) {
+  kill_means_ = warden::name_of(welcome.means);
+  log_info("run", "under the warden",
+           {{"means", kill_means_}, {"life", welcome.life}, {"held", welcome.held}});
+}
+
+void Runner::on_started(warden::Started started) {
+  const model::AttemptKey key = from_warden(started.key);
+  model::WorkerKey life;
+  std::int64_t cap = 0;
+  {
+    std::scoped_lock lock(mutex_);
+    const auto found = live_.find(key);
+    if (found == live_.end() || found->second->pidfd.is_open()) return;
+    found->second->pidfd = std::move(started.pidfd);
+    life = found->second->life;
+    cap = found->second->cap_bytes;
+    table_.started(key, started.started_wall);
+  }
+  output_.watch({key, 1}, std::move(started.out), cap);
+  output_.watch({key, 2}, std::move(started.err), cap);
+  sink_.started({key, life, AttemptReport::What::Started, started.started_wall, {}});
+}
+
+/// Of an earlier life: taken over, unless its outcome is in the outbox already.
+void Runner::on_held(warden::Held held) {
+  const model::AttemptKey key = from_warden(held.running.key);
+  AttemptNote note;
+  if (auto read = decode_note(held.note)) note = *read;
+  bool is_known = false;
+  {
+    std::scoped_lock lock(mutex_);
+    is_known = table_.find(key) != nullptr;
+    if (!is_known) {
+      auto live = std::make_shared<Live>();
+      live->key = key;
+      live->life = note.life;
+      live->cap_bytes = note.cap_bytes;
+      live->disconnect_grace = held.disconnect_grace;
+      live->is_adopted = live->is_sent = true;
+      live->pidfd = std::move(held.running.pidfd);
+      live_.emplace(key, std::move(live));
+      table_.adopt({key, note.life, TableEntry::State::Running, held.running.started_wall, {}});
+      ++counts_.adopted;
+    }
+  }
+  if (is_known) {
+    (void)warden_.forget(to_warden(key));  // told again to the next life if this is lost
+    return;
+  }
+  output_.watch({key, 1}, std::move(held.running.out), note.cap_bytes);
+  output_.watch({key, 2}, std::move(held.running.err), note.cap_bytes);
+  if (held.end) on_ended(*held.end);
+}
+
+void Runner::on_ended(const warden::Ended& ended) {
+  const model::AttemptKey key = from_warden(ended.key);
+  std::shared_ptr<Live> live;
+  {
+    std::scoped_lock lock(mutex_);
+    const auto found = live_.find(key);
+    if (found == live_.end()) return;  // told again; its outcome is under way
+    live = found->second;
+    live_.erase(found);
+    to_forget_.insert(key);
+  }
+  const model::Outcome outcome = outcome_of(ended, output_.finish(key, clock_.now()));
+  give_back(*live, ended.proven_empty || ended.failed_step != warden::StartStep::None);
+  sink_.finished({key, live->life, AttemptReport::What::Finished, outcome.started, outcome});
+  if (live->is_adopted) forget_earlier_folders();
+}
+
+void Runner::finish_handler(model::AttemptKey key, model::Outcome outcome, bool is_on_loop) {
+  std::shared_ptr<Live> live;
+  {
+    std::scoped_lock lock(mutex_);
+    const auto found = live_.find(key);
+    if (found == live_.end()) return;  // given up before
+    live = found->second;
+    live_.erase(found);
+  }
+  if (is_on_loop) {
+    const OutputTotals output = output_.finish(key, clock_.now());
+    outcome.stdout_bytes = output.stdout_bytes;
+    outcome.stderr_bytes = output.stderr_bytes;
+  }
+  sink_.finished({key, live->life, AttemptReport::What::Finished, outcome.started, outcome});
+}
+
+void Runner::check_deadlines() {
+  const MonoTime now = clock_.mono();
+  std::vector<model::AttemptKey> given_up;
+  {
+    std::scoped_lock lock(mutex_);
+    while (!deadlines_.empty() && deadlines_.begin()->first <= now) {
+      const Deadline deadline = deadlines_.begin()->second;
+      deadlines_.erase(deadlines_.begin());
+      const auto found = live_.find(deadline.key);
+      if (found == live_.end() || !found->second->handler) continue;
+      if (deadline.is_last) {
+        given_up.push_back(deadline.key);
+        continue;
+      }
+      found->second->handler->cancel(warden::KilledBy::Timeout);
+      deadlines_.emplace(now + found->second->kill_grace, Deadline{deadline.key, true});
+    }
+  }
+  for (const model::AttemptKey& key : given_up) give_up_handler(key);
+}
+
+/// A thread cannot be killed: its slot is lost, and the record says so.
+void Runner::give_up_handler(model::AttemptKey key) {
+  log_error("run", "a handler does not end; its slot is not used again", {{"run", key.run.value}});
+  model::Outcome outcome;
+  outcome.state = model::RunState::KillFailed;
+  outcome.reason = model::Reason::KillUnproven;
+  outcome.message = "the handler did not return within its grace after it was told to stop";
+  outcome.ended = clock_.wall();
+  {
+    std::scoped_lock lock(mutex_);
+    if (const TableEntry* entry = table_.find(key)) outcome.started = entry->started;
+  }
+  finish_handler(key, outcome, true);
+}
+
+void Runner::ping_if_due() {
+  const MonoTime now = clock_.mono();
+  if (now < next_ping_) return;
+  next_ping_ = now + options_.ping_every;
+  // A full socket means that the warden does not answer; is_answering tells that by itself.
+  (void)warden_.ping();
+  if (!may_claim_life()) kill_unvouched();
+}
+
+/// The warden hangs and nobody vouches any more: the proper ends what it can reach.
+void Runner::kill_unvouched() {
+  const MonoTime now = clock_.mono();
+  std::scoped_lock lock(mutex_);
+  for (const auto& [key, live] : live_) {
+    if (!live->pidfd.is_open()) continue;
+    if (now < vouchers_.vouched_until() + live->disconnect_grace) continue;
+    ::syscall(SYS_pidfd_send_signal, live->pidfd.get(), SIGKILL, nullptr, 0);
+  }
+}
+
+/// Once nothing of an earlier life runs any more, its folders may go.
+void Runner::forget_earlier_folders() {
+  if (!has_earlier_folders_) return;
+  {
+    std::scoped_lock lock(mutex_);
+    for (const auto& [key, live] : live_) {
+      if (live->is_adopted) return;
+    }
+  }
+  has_earlier_folders_ = false;
+  folders_.remove_earlier();
+}
+
+}  // namespace rota::worker::run

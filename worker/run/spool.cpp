@@ -1,0 +1,241 @@
+#include "worker/run/spool.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <optional>
+
+#include "worker/run/chunk_index.h"
+
+namespace rota::worker::run {
+
+namespace {
+
+std::string base_name(StreamKey key) {
+  return std::to_string(key.attempt.run.value) + "." + std::to_string(key.attempt.attempt) + "." +
+         std::to_string(key.stream);
+}
+
+std::optional<StreamKey> key_in(const char* name) {
+  long long run = 0;
+  int attempt = 0;
+  int stream = 0;
+  int used = 0;
+  if (std::sscanf(name, "%lld.%d.%d.index%n", &run, &attempt, &stream, &used) != 3 || used == 0 ||
+      name[used] != '\0') {
+    return std::nullopt;
+  }
+  return StreamKey{{RunId{run}, attempt}, stream};
+}
+
+}  // namespace
+
+StreamPath Spool::path_of(StreamKey key) const {
+  const std::string base = folder_ + "/" + base_name(key);
+  return {base + ".data", base + ".index"};
+}
+
+Result<void> Spool::recover(const std::set<model::AttemptKey>& unacknowledged) {
+  DIR* folder = ::opendir(folder_.c_str());
+  if (folder == nullptr) {
+    return fail(ErrorCode::Unavailable, "open " + folder_ + ": " + std::strerror(errno));
+  }
+  std::vector<StreamKey> keys;
+  while (const dirent* entry = ::readdir(folder)) {
+    if (const auto key = key_in(entry->d_name)) keys.push_back(*key);
+  }
+  ::closedir(folder);
+  for (const StreamKey& key : keys) {
+    auto stream = open(key, StreamLimits{});
+    if (!stream) return fail(stream.error());
+    // Of an attempt that nobody will finish any more: fix what came after its last border.
+    if (!unacknowledged.contains(key.attempt)) {
+      const SystemClock clock;
+      (void)(*stream)->finish(clock.now());
+    }
+    note(key, (*stream)->border_count(), (*stream)->kept_bytes());
+    closed(key);
+    if (!unacknowledged.contains(key.attempt)) outcome_acknowledged(key.attempt);
+  }
+  return {};
+}
+
+Result<std::unique_ptr<SpoolStream>> Spool::open(StreamKey key, StreamLimits limits) {
+  auto stream = SpoolStream::open(path_of(key), limits);
+  if (!stream) return stream;
+  std::scoped_lock lock(mutex_);
+  Entry& entry = entries_[key];
+  entry.is_open = true;
+  entry.borders = (*stream)->border_count();
+  unacknowledged_.insert(key.attempt);
+  return stream;
+}
+
+void Spool::note(StreamKey key, std::int64_t borders, std::int64_t kept_bytes) {
+  bool is_ready = false;
+  {
+    std::scoped_lock lock(mutex_);
+    const auto found = entries_.find(key);
+    if (found == entries_.end()) return;
+    Entry& entry = found->second;
+    on_disk_ += kept_bytes - entry.kept_bytes;
+    entry.kept_bytes = kept_bytes;
+    entry.borders = borders;
+    is_ready = entry.next < entry.borders;
+  }
+  if (is_ready) ready_.notify_all();
+}
+
+void Spool::closed(StreamKey key) {
+  std::scoped_lock lock(mutex_);
+  const auto found = entries_.find(key);
+  if (found == entries_.end()) return;
+  found->second.is_open = false;
+  remove_if_home(key);
+}
+
+bool Spool::has(StreamKey key) const {
+  std::scoped_lock lock(mutex_);
+  return entries_.contains(key);
+}
+
+bool Spool::is_full() const {
+  std::scoped_lock lock(mutex_);
+  return on_disk_ > limit_bytes_;
+}
+
+void Spool::outcome_acknowledged(model::AttemptKey attempt) {
+  std::scoped_lock lock(mutex_);
+  unacknowledged_.erase(attempt);
+  remove_if_home({attempt, 1});
+  remove_if_home({attempt, 2});
+}
+
+bool Spool::is_home(const StreamKey& key, const Entry& entry) const {
+  return !entry.is_open && (entry.next >= entry.borders || entry.abandoned) &&
+         !unacknowledged_.contains(key.attempt);
+}
+
+void Spool::remove_if_home(StreamKey key) {
+  const auto found = entries_.find(key);
+  if (found == entries_.end() || !is_home(key, found->second)) return;
+  on_disk_ -= found->second.kept_bytes;
+  entries_.erase(found);
+  const StreamPath path = path_of(key);
+  // The index first: without it the data file means nothing to a later life.
+  ::unlink(path.index.c_str());
+  ::unlink(path.data.c_str());
+}
+
+bool Spool::has_pending() const {
+  std::scoped_lock lock(mutex_);
+  for (const auto& [key, entry] : entries_) {
+    if (entry.next < entry.borders && !entry.abandoned) return true;
+  }
+  return false;
+}
+
+bool Spool::wait_pending(Millis at_most, std::stop_token stop) {
+  std::unique_lock lock(mutex_);
+  return ready_.wait_for(lock, stop, at_most, [&] {
+    for (const auto& [key, entry] : entries_) {
+      if (entry.next < entry.borders && !entry.abandoned) return true;
+    }
+    return false;
+  });
+}
+
+std::vector<PendingChunk> Spool::pending(std::int64_t most_bytes) {
+  std::vector<std::pair<StreamKey, std::int64_t>> wanted;
+  {
+    std::scoped_lock lock(mutex_);
+    const auto add = [&](const StreamKey& key, const Entry& entry) {
+      if (entry.next >= entry.borders || entry.abandoned || wanted.size() >= 512) return;
+      wanted.emplace_back(key, entry.next);
+    };
+    for (auto at = entries_.upper_bound(turn_); at != entries_.end(); ++at) add(at->first, at->second);
+    for (auto at = entries_.begin(); at != entries_.upper_bound(turn_); ++at) {
+      add(at->first, at->second);
+    }
+  }
+  std::vector<PendingChunk> out;
+  std::int64_t total = 0;
+  for (const auto& [key, next] : wanted) {
+    if (total >= most_bytes || out.size() >= 512) break;
+    auto chunks = read_chunks(path_of(key), next, std::max<std::int64_t>(most_bytes - total, 1));
+    if (!chunks) {
+      if (chunks.error().code == ErrorCode::Corrupt) abandon(key);
+      continue;
+    }
+    pass_marks(key, next, *chunks);
+    for (ReadChunk& chunk : *chunks) {
+      if (is_head_end(chunk.border)) continue;
+      total += chunk.border.length;
+      out.push_back({key, std::move(chunk)});
+    }
+  }
+  return out;
+}
+
+/// Lines that are no chunks need no answer: those at the front are passed at once.
+void Spool::pass_marks(StreamKey key, std::int64_t next, const std::vector<ReadChunk>& chunks) {
+  for (const ReadChunk& chunk : chunks) {
+    if (!is_head_end(chunk.border)) break;
+    ++next;
+  }
+  std::scoped_lock lock(mutex_);
+  turn_ = key;
+  const auto found = entries_.find(key);
+  if (found == entries_.end()) return;
+  found->second.next = std::max(found->second.next, next);
+  remove_if_home(key);
+}
+
+void Spool::stored(StreamKey key, std::int64_t log_end) {
+  skip_stored(key, log_end);
+  std::scoped_lock lock(mutex_);
+  remove_if_home(key);
+}
+
+/// Moves past all chunks that end at or before `log_end`.
+void Spool::skip_stored(StreamKey key, std::int64_t log_end) {
+  std::int64_t next = 0;
+  std::int64_t borders = 0;
+  {
+    std::scoped_lock lock(mutex_);
+    const auto found = entries_.find(key);
+    if (found == entries_.end()) return;
+    next = found->second.next;
+    borders = found->second.borders;
+  }
+  UniqueFd index(::open(path_of(key).index.c_str(), O_RDONLY | O_CLOEXEC));
+  if (!index.is_open()) return;
+  auto lines = read_index(index.get(), next, static_cast<std::size_t>(borders - next));
+  if (!lines) return;
+  for (const ChunkBorder& border : *lines) {
+    if (!is_head_end(border) && border.log_offset + border.length > log_end) break;
+    ++next;
+  }
+  std::scoped_lock lock(mutex_);
+  const auto found = entries_.find(key);
+  if (found != entries_.end()) found->second.next = std::max(found->second.next, next);
+}
+
+void Spool::abandon(StreamKey key) {
+  std::scoped_lock lock(mutex_);
+  const auto found = entries_.find(key);
+  if (found == entries_.end()) return;
+  found->second.abandoned = true;
+  remove_if_home(key);
+}
+
+std::size_t Spool::streams() const {
+  std::scoped_lock lock(mutex_);
+  return entries_.size();
+}
+
+}  // namespace rota::worker::run

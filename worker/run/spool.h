@@ -1,0 +1,98 @@
+// All output of this worker that is not home yet: which streams there are, how many of their chunks are
+// fixed, how many the masters have stored. The runner writes, the log shipper reads and acknowledges.
+// A stream's files go when its last chunk and its attempt's outcome are both acknowledged.
+#pragma once
+
+#include <condition_variable>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <set>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+#include "common/model/worker.h"
+#include "worker/run/spool_stream.h"
+
+namespace rota::worker::run {
+
+struct StreamKey {
+  model::AttemptKey attempt;
+  int stream = 1;                    ///< 1 standard output, 2 standard error
+  auto operator<=>(const StreamKey&) const = default;
+};
+
+/// A chunk that may be sent now.
+struct PendingChunk {
+  StreamKey key;
+  ReadChunk chunk;
+};
+
+/// Owner: the worker. Thread: any; no call waits for anything but local files.
+class Spool {
+ public:
+  explicit Spool(std::string folder, std::int64_t limit_bytes)
+      : folder_(std::move(folder)), limit_bytes_(limit_bytes) {}
+
+  /// Reads what an earlier life left. Attempts in `unacknowledged` still have an outcome to be
+  /// acknowledged, or run still; all others are only shipped and then removed.
+  Result<void> recover(const std::set<model::AttemptKey>& unacknowledged);
+
+  // --- the runner ---
+  /// A stream to write; it may exist from an earlier life.
+  Result<std::unique_ptr<SpoolStream>> open(StreamKey key, StreamLimits limits);
+  /// So many chunks are fixed, and the stream takes so many bytes on disk.
+  void note(StreamKey key, std::int64_t borders, std::int64_t kept_bytes);
+  /// The last chunk is fixed.
+  void closed(StreamKey key);
+  /// An earlier life began this stream, or this one did.
+  bool has(StreamKey key) const;
+  /// More than the limit is on disk: streams should stop keeping.
+  bool is_full() const;
+
+  // --- the reporter ---
+  /// The attempt's outcome is stored at the leader.
+  void outcome_acknowledged(model::AttemptKey attempt);
+
+  // --- the shipper ---
+  /// Waits until a chunk may be sent; false after the timeout or a stop.
+  bool wait_pending(Millis at_most, std::stop_token stop);
+  /// Up to about `most_bytes` of chunks, streams taking turns; in order within a stream.
+  std::vector<PendingChunk> pending(std::int64_t most_bytes);
+  /// The masters hold this stream up to here.
+  void stored(StreamKey key, std::int64_t log_end);
+  /// Gives up the rest of a stream (its bytes are damaged, or refused for good).
+  void abandon(StreamKey key);
+
+  /// Streams that are not home yet.
+  std::size_t streams() const;
+  /// Chunks are waiting to be sent.
+  bool has_pending() const;
+
+ private:
+  struct Entry {
+    std::int64_t borders = 0;        ///< fixed
+    std::int64_t next = 0;           ///< first that is not acknowledged
+    std::int64_t kept_bytes = 0;
+    bool is_open = false;
+    bool abandoned = false;
+  };
+  StreamPath path_of(StreamKey key) const;
+  bool is_home(const StreamKey& key, const Entry& entry) const;
+  void remove_if_home(StreamKey key);
+  void pass_marks(StreamKey key, std::int64_t next, const std::vector<ReadChunk>& chunks);
+  void skip_stored(StreamKey key, std::int64_t log_end);
+
+  const std::string folder_;
+  const std::int64_t limit_bytes_;
+  mutable std::mutex mutex_;
+  std::condition_variable_any ready_;
+  std::map<StreamKey, Entry> entries_;
+  std::set<model::AttemptKey> unacknowledged_;  ///< of attempts that have a stream here
+  StreamKey turn_;                              ///< whose turn was last
+  std::int64_t on_disk_ = 0;
+};
+
+}  // namespace rota::worker::run
