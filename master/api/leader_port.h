@@ -11,6 +11,7 @@
 #include "common/base/ids.h"
 #include "common/base/result.h"
 #include "common/model/worker.h"
+#include "master/core/effect.h"
 #include "master/core/event.h"
 #include "master/core/snapshot.h"
 

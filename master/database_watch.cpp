@@ -1,0 +1,84 @@
+#include "master/database_watch.h"
+
+#include "common/base/log.h"
+
+namespace rota::master {
+
+bool DatabaseVerdict::take(bool good, MonoTime now) {
+  if (good) {
+    bad_since_.reset();
+    if (!good_since_) good_since_ = now;
+    if (!was_lost_ || now - *good_since_ >= options_.settle) eligible_ = true;
+  } else {
+    good_since_.reset();
+    if (!bad_since_) bad_since_ = now;
+    if (eligible_ && now - *bad_since_ >= options_.give_up) lose(now);
+  }
+  return eligible_;
+}
+
+void DatabaseVerdict::lose(MonoTime) {
+  eligible_ = false;
+  was_lost_ = true;
+  good_since_.reset();
+}
+
+DatabaseWatch::DatabaseWatch(const DatabaseWatchOptions& options, Probe prepare, Probe probe,
+                             std::function<void(bool)> changed)
+    : options_(options),
+      prepare_(std::move(prepare)),
+      probe_(std::move(probe)),
+      changed_(std::move(changed)),
+      verdict_(options),
+      thread_([this](std::stop_token stop) { watch(stop); }) {}
+
+DatabaseWatch::~DatabaseWatch() { stop(); }
+
+void DatabaseWatch::stop() {
+  thread_.request_stop();
+  if (thread_.joinable()) thread_.join();
+}
+
+void DatabaseWatch::report_lost() {
+  {
+    std::scoped_lock lock(mutex_);
+    lost_reported_ = true;
+  }
+  wake_.notify_all();
+}
+
+std::string DatabaseWatch::health() const {
+  std::scoped_lock lock(mutex_);
+  return health_;
+}
+
+Result<void> DatabaseWatch::ask() {
+  if (!prepared_) {
+    if (auto prepared = prepare_(); !prepared) return prepared;
+    prepared_ = true;
+  }
+  return probe_();
+}
+
+void DatabaseWatch::watch(std::stop_token stop) {
+  while (!stop.stop_requested()) {
+    const Result<void> answer = ask();
+    std::unique_lock lock(mutex_);
+    const std::string health = answer ? "ok" : answer.error().message;
+    if (health != health_ && !answer) log_warn("database", "no good answer", {{"why", health}});
+    if (health != health_ && answer) log_info("database", "answers");
+    health_ = health;
+    if (lost_reported_) verdict_.lose(BootClock::now());
+    lost_reported_ = false;
+    const bool good = verdict_.take(answer.has_value(), BootClock::now());
+    if (good != told_) {
+      told_ = good;
+      lock.unlock();
+      changed_(good);
+      lock.lock();
+    }
+    wake_.wait_for(lock, stop, options_.every, [this] { return lost_reported_; });
+  }
+}
+
+}  // namespace rota::master

@@ -1,0 +1,75 @@
+// Whether the database answers, for the candidacy and for status: a probe every half second. A master
+// is a candidate only after the schema stands, and only while its database answers; after a loss it
+// joins again when good answers have lasted.
+#pragma once
+
+#include <condition_variable>
+#include <functional>
+#include <mutex>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <thread>
+
+#include "common/base/result.h"
+#include "common/base/time.h"
+
+namespace rota::master {
+
+struct DatabaseWatchOptions {
+  Millis every{500};
+  Millis give_up{6000};       ///< bad answers for so long: no candidate any more
+  Millis settle{3000};        ///< good answers for so long after a loss: candidate again
+};
+
+/// Pure: what a row of good and bad answers means.
+class DatabaseVerdict {
+ public:
+  explicit DatabaseVerdict(const DatabaseWatchOptions& options) : options_(options) {}
+  /// Takes one answer; gives whether the master may be a candidate.
+  bool take(bool good, MonoTime now);
+  /// The Term found the database lost: good answers must last before it counts again.
+  void lose(MonoTime now);
+  bool is_good() const { return eligible_; }
+
+ private:
+  const DatabaseWatchOptions options_;
+  bool eligible_ = false;
+  bool was_lost_ = false;              ///< the first good answer of a process's life needs no wait
+  std::optional<MonoTime> good_since_;
+  std::optional<MonoTime> bad_since_;
+};
+
+/// Thread: construct, stop and destroy by the owner; health from any.
+class DatabaseWatch {
+ public:
+  using Probe = std::function<Result<void>()>;
+  /// `prepare` (the schema steps) must have succeeded once before a probe counts as good; both are
+  /// called on the watch's thread. `changed` hears each change, on that thread.
+  DatabaseWatch(const DatabaseWatchOptions& options, Probe prepare, Probe probe,
+                std::function<void(bool)> changed);
+  ~DatabaseWatch();
+  /// The Term has given the database up: candidacy ends now.
+  void report_lost();
+  /// "ok", or what the last probe said.
+  std::string health() const;
+  void stop();
+
+ private:
+  void watch(std::stop_token stop);
+  Result<void> ask();
+
+  const DatabaseWatchOptions options_;
+  const Probe prepare_, probe_;
+  const std::function<void(bool)> changed_;
+  bool prepared_ = false;                 // watch thread only
+  mutable std::mutex mutex_;
+  std::condition_variable_any wake_;
+  DatabaseVerdict verdict_;
+  bool told_ = false;
+  bool lost_reported_ = false;
+  std::string health_ = "not asked yet";
+  std::jthread thread_;                   // last: it uses the rest
+};
+
+}  // namespace rota::master

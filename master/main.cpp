@@ -1,0 +1,155 @@
+// rota-master: reads its configuration, starts the Master, waits for signals.
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+#include <pthread.h>
+#include <signal.h>
+
+#include <cstdio>
+#include <string>
+
+#include "common/base/folder_lock.h"
+#include "common/base/log.h"
+#include "common/config/load.h"
+#include "common/rpc/process_setup.h"
+#include "common/zk/real_client.h"
+#include "common/zk/session_file.h"
+#include "master/master.h"
+#include "master/store/connection.h"
+
+namespace rota::master {
+namespace {
+
+constexpr int kOk = 0;
+constexpr int kFailed = 1;
+constexpr int kWrongConfiguration = 2;
+constexpr Millis kEndSessionWithin{3000};
+
+struct Arguments {
+  std::string config;
+  std::string state_dir;
+  bool check = false;
+  bool print_defaults = false;
+  bool end_session = false;
+};
+
+/// Signals are taken by main alone: every thread inherits the block.
+sigset_t block_signals() {
+  sigset_t set;
+  sigemptyset(&set);
+  for (int signal : {SIGTERM, SIGINT, SIGHUP}) sigaddset(&set, signal);
+  pthread_sigmask(SIG_BLOCK, &set, nullptr);
+  return set;
+}
+
+int complain(const std::string& text) {
+  fmt::print(stderr, "{}{}", text, text.ends_with('\n') ? "" : "\n");
+  return kWrongConfiguration;
+}
+
+/// The watchdog's call after the master's death: its ephemeral nodes go now and not after the session.
+int end_session(const std::string& state_dir) {
+  auto ended = zk::end_dead_session(state_dir + "/session", zk::DeathProof::Identity,
+                                    zk::make_real_client, kEndSessionWithin);
+  if (!ended) {
+    fmt::print(stderr, "rota-master: {}\n", ended.error().message);
+    return kFailed;
+  }
+  fmt::print("ended {} session(s)\n", *ended);
+  return kOk;
+}
+
+void reload(const std::string& path, config::MasterOptions& options) {
+  auto wanted = config::load_master(path, config::process_environment());
+  if (!wanted) {
+    log_error("main", "configuration not re-read", {{"problems", wanted.error().text()}});
+    return;
+  }
+  log_start(wanted->log);
+  log_info("main", "log settings re-read");
+  for (const std::string& key : config::needs_restart(options, *wanted)) {
+    log_warn("main", "changed, but read only at start", {{"key", key}});
+  }
+  options.log = wanted->log;
+}
+
+void announce(const config::MasterOptions& options, std::uint16_t port) {
+  log_info("main", "started",
+           {{"id", options.id}, {"cluster", options.cluster}, {"version", ROTA_VERSION},
+            {"address", fmt::format("{}:{}", options.advertise.host, port)}});
+  for (const std::string& network : options.plaintext_networks) {
+    log_warn("main", "unencrypted and unauthenticated traffic is allowed", {{"network", network}});
+  }
+}
+
+int serve(const Arguments& arguments, config::MasterOptions options, const sigset_t& signals) {
+  std::string password;
+  if (!options.database.password_file.empty()) {
+    auto secret = config::read_secret(options.database.password_file);
+    if (!secret) return complain("database.password_file: " + secret.error().message);
+    password = *secret;
+  }
+  auto lock = FolderLock::take(options.state_dir);
+  if (!lock) return complain("state_dir: " + lock.error().message);
+  log_start(options.log);
+  Master master(options, password);
+  if (auto started = master.start(); !started) {
+    log_error("main", "could not start", {{"why", started.error().message}});
+    log_stop();
+    return kFailed;
+  }
+  announce(options, master.port());
+  for (;;) {
+    int signal = 0;
+    sigwait(&signals, &signal);
+    if (signal != SIGHUP) break;
+    reload(arguments.config, options);
+  }
+  log_info("main", "stopping");
+  master.stop();
+  log_info("main", "stopped");
+  log_stop();
+  return kOk;
+}
+
+int run(int argc, char** argv) {
+  Arguments arguments;
+  CLI::App app("rota-master: decides which job runs when and where", "rota-master");
+  app.set_version_flag("--version", ROTA_VERSION);
+  app.add_option("--config", arguments.config, "configuration file (YAML)");
+  app.add_flag("--check-config", arguments.check, "check the configuration and end");
+  app.add_flag("--print-default-config", arguments.print_defaults, "print every setting and end");
+  app.add_flag("--end-session", arguments.end_session,
+               "end the ZooKeeper session of the dead master of --state-dir");
+  app.add_option("--state-dir", arguments.state_dir, "state folder, for --end-session");
+  app.footer("Exit status: 0 ok, 1 failed, 2 wrong usage or configuration.\n"
+             "SIGTERM stops cleanly; SIGHUP reads the log settings again.");
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    return app.exit(error) == 0 ? kOk : kWrongConfiguration;
+  }
+  if (arguments.print_defaults) {
+    fmt::print("{}", config::default_master_yaml());
+    return kOk;
+  }
+  if (arguments.end_session) {
+    if (arguments.state_dir.empty()) return complain("--end-session needs --state-dir");
+    return end_session(arguments.state_dir);
+  }
+  auto options = config::load_master(arguments.config, config::process_environment());
+  if (!options) return complain(options.error().text());
+  if (arguments.check) {
+    fmt::print("{}: ok\n", arguments.config);
+    return kOk;
+  }
+  return serve(arguments, *options, block_signals());
+}
+
+}  // namespace
+}  // namespace rota::master
+
+int main(int argc, char** argv) {
+  rota::rpc::ignore_sigpipe();
+  rota::master::store::start_mysql_library();  // before any other thread
+  return rota::master::run(argc, argv);
+}

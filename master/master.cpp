@@ -1,0 +1,259 @@
+#include "master/master.h"
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "common/base/log.h"
+#include "common/zk/real_client.h"
+
+namespace rota::master {
+namespace {
+
+constexpr Millis kBeatEvery{500};
+constexpr Millis kPauseAfterFailure{200};
+
+zk::SessionOptions session_options(const config::MasterOptions& options) {
+  zk::SessionOptions wanted;
+  wanted.client.addresses = options.zookeeper.connect;
+  wanted.client.session_timeout = options.zookeeper.session_timeout;
+  wanted.session_file = options.state_dir + "/session";
+  return wanted;
+}
+
+TermOptions term_options(const config::MasterOptions& options) {
+  TermOptions wanted;
+  wanted.core.grant = options.grant;
+  wanted.loop.store_give_up = options.store_give_up;
+  wanted.loop.events_per_turn = static_cast<std::size_t>(options.max_batch_events);
+  wanted.inbox.reports = static_cast<std::size_t>(options.inbox_events);
+  wanted.inbox.requests = static_cast<std::size_t>(options.inbox_events);
+  return wanted;
+}
+
+DatabaseWatchOptions database_options(const config::MasterOptions& options) {
+  DatabaseWatchOptions wanted;
+  wanted.give_up = options.store_give_up;
+  return wanted;
+}
+
+api::MasterView view_of(const std::string& data) {
+  const auto json = nlohmann::json::parse(data, nullptr, false);
+  api::MasterView view;
+  if (!json.is_object()) return view;
+  view.id = json.value("id", "");
+  view.address.host = json.value("host", "");
+  view.address.port = json.value("port", std::uint16_t{0});
+  return view;
+}
+
+}  // namespace
+
+Master::Master(const config::MasterOptions& options, const std::string& database_password)
+    : options_(options),
+      paths_(options.cluster),
+      heartbeat_(options.heartbeat_file),
+      services_(std::make_unique<Services>(options, database_password, *this)),
+      session_(zk::make_real_client, session_options(options)),
+      lookup_(session_, paths_) {}
+
+Master::~Master() { stop(); }
+
+Result<void> Master::start() {
+  if (auto started = services_->start(); !started) return started;
+  cluster::ElectorObserver& observer = *this;
+  elector_ = std::make_unique<cluster::ZkElector>(session_, paths_, options_.id, observer);
+  zk::RegistrationCallbacks callbacks;
+  callbacks.describe = [this](zk::SessionId id) { return registration_of(id); };
+  callbacks.registered = [](const zk::Registered&) {};
+  callbacks.gone = [](const std::string&) {};
+  registration_ = std::make_unique<zk::Registration>(session_, paths_.masters(), callbacks);
+  session_.start();
+  database_ = std::make_unique<DatabaseWatch>(
+      database_options(options_), services_->prepare_database(), services_->probe_database(),
+      [this](bool good) {
+        log_info("election", good ? "stands for election" : "does not stand: no database");
+        elector_->set_eligible(good);
+      });
+  office_ = std::jthread([this](std::stop_token stop) { hold_office(stop); });
+  return {};
+}
+
+void Master::stop() {
+  if (stopped_.exchange(true)) return;
+  if (database_) database_->stop();
+  office_.request_stop();
+  changed_.notify_all();
+  if (office_.joinable()) office_.join();
+  registration_.reset();
+  elector_.reset();
+  session_.stop();  // its nodes go at once: the successor takes office within milliseconds
+  services_->stop();
+}
+
+zk::NodeToRegister Master::registration_of(zk::SessionId) const {
+  const model::Address address = own_address();
+  const nlohmann::json data = {
+      {"id", options_.id}, {"host", address.host}, {"port", address.port}};
+  return zk::NodeToRegister{options_.id, data.dump()};
+}
+
+model::Address Master::own_address() const {
+  return model::Address{options_.advertise.host, services_->port()};
+}
+
+// --- office -------------------------------------------------------------------------------------
+
+void Master::elected() {
+  log_info("election", "is first");
+  std::scoped_lock lock(mutex_);
+  elected_ = true;
+  changed_.notify_all();
+}
+
+void Master::lost(std::string_view why) {
+  log_info("election", "is no longer known to be first", {{"why", std::string(why)}});
+  std::scoped_lock lock(mutex_);
+  elected_ = false;
+}
+
+bool Master::wait_elected(std::stop_token stop, Millis at_most) {
+  std::unique_lock lock(mutex_);
+  changed_.wait_for(lock, stop, at_most, [this] { return elected_; });
+  return elected_ && !stop.stop_requested();
+}
+
+void Master::hold_office(std::stop_token stop) {
+  while (!stop.stop_requested()) {
+    heartbeat_.beat("waiting for office", BootClock::now());
+    if (wait_elected(stop, kBeatEvery)) try_to_lead(stop);
+  }
+}
+
+void Master::try_to_lead(std::stop_token stop) {
+  const MonoTime begun = BootClock::now();
+  auto client = session_.client();
+  auto office = client ? take_office(*client, paths_, services_->office(), options_.id)
+                       : Result<Office>(fail(ErrorCode::Unavailable, "no ZooKeeper session"));
+  if (office) {
+    log_info("term", "took office",
+             {{"epoch", office->epoch.value},
+              {"jobs", office->recovered.jobs.size()},
+              {"unfinished_runs", office->recovered.runs.size()},
+              {"ms", floor_ms(BootClock::now() - begun).count()}});
+    lead(std::move(*office), stop);
+    return;
+  }
+  log_warn("term", "could not take office", {{"why", office.error().message}});
+  if (office.error().code == ErrorCode::Conflict) rejoin();
+  std::unique_lock lock(mutex_);
+  changed_.wait_for(lock, stop, kPauseAfterFailure, [] { return false; });
+}
+
+/// To the end of the row of candidates: somebody else was faster, or this master could not lead.
+void Master::rejoin() {
+  {
+    std::scoped_lock lock(mutex_);
+    elected_ = false;
+  }
+  elector_->resign();
+  elector_->campaign();
+}
+
+void Master::lead(Office office, std::stop_token stop) {
+  const loop::TermEnd end = run_term(std::move(office), stop);
+  after_term(end);
+}
+
+loop::TermEnd Master::run_term(Office office, std::stop_token stop) {
+  const Epoch epoch = office.epoch;
+  const TermParts parts{session_, paths_, services_->store(), services_->sender(),
+                        services_->reply_to(), clock_};
+  services_->begin_term(epoch, office.cluster_uuid, own_address());
+  auto term = std::make_unique<Term>(std::move(office), parts, term_options(options_));
+  Term& running = *term;
+  {
+    std::unique_lock lock(term_mutex_);
+    term_ = std::move(term);
+  }
+  elector_->publish(cluster::LeaderHint{epoch, own_address().host, own_address().port});
+  if (auto client = session_.client()) (void)note_epoch_stored(*client, paths_, epoch);
+  const loop::TermEnd end = running.run(
+      stop, [this](const char* word) { heartbeat_.beat(word, BootClock::now()); });
+  elector_->withdraw_hint();
+  services_->end_term();
+  log_info("term", "ended",
+           {{"epoch", epoch.value},
+            {"why", std::string(loop::name_of(end.why))},
+            {"detail", end.detail},
+            {"found_epoch", end.found.value},
+            {"batches", running.counters().batches.load()},
+            {"reruns", running.counters().reruns.load()},
+            {"stale_refused", running.counters().stale_refused.load()}});
+  std::unique_ptr<Term> over;
+  {
+    std::unique_lock lock(term_mutex_);
+    over = std::move(term_);
+  }
+  return end;
+}
+
+void Master::after_term(const loop::TermEnd& end) {
+  using Why = loop::TermEnd::Why;
+  if (end.why == Why::StoreLost) database_->report_lost();
+  if (end.why == Why::Fenced || end.why == Why::HigherEpoch) rejoin();
+}
+
+// --- LeaderPort ---------------------------------------------------------------------------------
+
+std::optional<Epoch> Master::leading() const {
+  std::shared_lock lock(term_mutex_);
+  return term_ ? std::optional(term_->epoch()) : std::nullopt;
+}
+
+Result<void> Master::post(core::Event event) {
+  std::shared_lock lock(term_mutex_);
+  if (!term_) return fail(ErrorCode::NotLeader, "this master does not lead");
+  return term_->post(std::move(event));
+}
+
+std::optional<model::Address> Master::leader() const {
+  if (leading()) return own_address();
+  auto found = lookup_.find();
+  if (!found) return std::nullopt;
+  return model::Address{found->host, found->port};
+}
+
+std::shared_ptr<const core::Snapshot> Master::snapshot() const {
+  std::shared_lock lock(term_mutex_);
+  return term_ ? term_->snapshot() : nullptr;
+}
+
+std::vector<api::MasterView> Master::masters() const {
+  std::vector<api::MasterView> views;
+  const auto leader_address = leader();
+  const auto client = session_.client();
+  auto names = client ? client->list(paths_.masters(), zk::Watch::No)
+                      : Result<std::vector<std::string>>();
+  std::vector<std::string> nodes;
+  if (names) {
+    for (const std::string& name : *names) nodes.push_back(paths_.masters() + "/" + name);
+  }
+  if (client) {
+    for (const auto& node : client->get_many(nodes, zk::Watch::No)) {
+      if (node) views.push_back(view_of(node->data));
+    }
+  }
+  if (views.empty()) views.push_back(api::MasterView{options_.id, own_address(), false});
+  for (api::MasterView& view : views) {
+    view.leads = leader_address && view.address == *leader_address;
+  }
+  return views;
+}
+
+std::vector<std::pair<std::string, std::string>> Master::health() const {
+  return {{"database", database_ ? database_->health() : "not asked yet"},
+          {"zookeeper", session_.is_connected() ? "ok" : "not connected; scheduling goes on"}};
+}
+
+}  // namespace rota::master

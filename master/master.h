@@ -1,0 +1,83 @@
+// What lives as long as the process: the ZooKeeper session, the candidacy, the API server, the dispatch
+// threads, the reader. Leadership comes and goes as a Term inside it.
+#pragma once
+
+#include <atomic>
+#include <condition_variable>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <shared_mutex>
+#include <string>
+#include <thread>
+
+#include "common/base/heartbeat_file.h"
+#include "common/config/options.h"
+#include "common/zk/leader_lookup.h"
+#include "common/zk/registration.h"
+#include "common/zk/session.h"
+#include "master/api/leader_port.h"
+#include "master/cluster/zk_elector.h"
+#include "master/database_watch.h"
+#include "master/services.h"
+#include "master/term.h"
+
+namespace rota::master {
+
+/// Thread: construct, start, stop and destroy by main; LeaderPort from any.
+class Master final : public api::LeaderPort, private cluster::ElectorObserver {
+ public:
+  Master(const config::MasterOptions& options, const std::string& database_password);
+  ~Master() override;
+
+  /// Opens the port and begins to take part. Unavailable: the port is taken.
+  Result<void> start();
+  /// Gives up office and candidacy, answers what is open, closes the session. Twice is fine.
+  void stop();
+  std::uint16_t port() const { return services_->port(); }
+
+  // api::LeaderPort
+  std::optional<Epoch> leading() const override;
+  Result<void> post(core::Event event) override;
+  std::optional<model::Address> leader() const override;
+  std::shared_ptr<const core::Snapshot> snapshot() const override;
+  std::vector<api::MasterView> masters() const override;
+  std::vector<std::pair<std::string, std::string>> health() const override;
+
+ private:
+  // cluster::ElectorObserver
+  void elected() override;
+  void lost(std::string_view why) override;
+
+  void hold_office(std::stop_token stop);
+  bool wait_elected(std::stop_token stop, Millis at_most);
+  void try_to_lead(std::stop_token stop);
+  void lead(Office office, std::stop_token stop);
+  loop::TermEnd run_term(Office office, std::stop_token stop);
+  void after_term(const loop::TermEnd& end);
+  void rejoin();
+  model::Address own_address() const;
+  zk::NodeToRegister registration_of(zk::SessionId) const;
+
+  const config::MasterOptions options_;
+  const SystemClock clock_;
+  const zk::Paths paths_;
+  HeartbeatFile heartbeat_;                    // office thread only
+  std::unique_ptr<Services> services_;         // reader, logs, dispatcher, API server
+  zk::Session session_;
+  std::unique_ptr<cluster::ZkElector> elector_;
+  std::unique_ptr<zk::Registration> registration_;
+  mutable zk::LeaderLookup lookup_;
+  std::unique_ptr<DatabaseWatch> database_;
+
+  mutable std::shared_mutex term_mutex_;       // guards the pointer: posting shares, changing owns
+  std::unique_ptr<Term> term_;
+
+  std::mutex mutex_;
+  std::condition_variable_any changed_;
+  bool elected_ = false;
+  std::atomic<bool> stopped_ = false;
+  std::jthread office_;                        // last: it uses the rest
+};
+
+}  // namespace rota::master

@@ -1,0 +1,114 @@
+#include "master/services.h"
+
+#include "common/base/log.h"
+#include "common/time/zones.h"
+#include "master/store/schema.h"
+
+namespace rota::master {
+namespace {
+
+constexpr Millis kLockWait{3000};
+
+store::MysqlOptions mysql_options(const config::DatabaseOptions& options,
+                                  const std::string& password) {
+  store::MysqlOptions wanted;
+  wanted.host = options.host;
+  wanted.port = options.port;
+  wanted.socket = options.socket;
+  wanted.user = options.user;
+  wanted.password = password;
+  wanted.database = options.name;
+  wanted.connect_timeout = options.connect_timeout;
+  wanted.read_timeout = options.statement_timeout + Millis{1000};
+  wanted.lock_wait = std::min(kLockWait, options.statement_timeout);
+  return wanted;
+}
+
+store::PoolOptions pool_options(const config::DatabaseOptions& options) {
+  store::PoolOptions wanted;
+  wanted.connections = static_cast<std::size_t>(options.pool_connections);
+  return wanted;
+}
+
+dispatch::DispatcherOptions dispatcher_options(const config::MasterOptions& options) {
+  dispatch::DispatcherOptions wanted;
+  wanted.threads = options.dispatch_threads;
+  wanted.rpc_timeout = options.rpc_deadline;
+  return wanted;
+}
+
+api::ApiOptions api_options(const config::MasterOptions& options) {
+  api::ApiOptions wanted;
+  wanted.host = options.listen.host;
+  wanted.port = options.listen.port;
+  wanted.threads = options.api.threads;
+  wanted.max_connections = options.api.connections;
+  wanted.cluster = options.cluster;
+  wanted.master_id = options.id;
+  wanted.plaintext_networks = options.plaintext_networks;
+  return wanted;
+}
+
+}  // namespace
+
+Services::Services(const config::MasterOptions& options, const std::string& database_password,
+                   api::LeaderPort& leader)
+    : database_(mysql_options(options.database, database_password)),
+      leader_(leader),
+      store_(database_),
+      office_(database_, timezone::load_zone),
+      probe_(database_, timezone::load_zone),
+      reader_(database_, pool_options(options.database)),
+      logs_(database_, pool_options(options.database)),
+      dispatcher_(reader_, dispatcher_options(options)),
+      api_(api::ApiParts{leader, reader_, logs_, clock_, [this] { return cluster_uuid(); }},
+           api_options(options)) {}
+
+Services::~Services() { stop(); }
+
+Result<void> Services::start() { return api_.start(); }
+
+void Services::stop() {
+  dispatcher_.end_term();
+  api_.stop();
+  dispatcher_.stop();
+}
+
+loop::ReplyTo Services::reply_to() {
+  return [this](Token token, core::ReplyBody body) {
+    api_.replies().reply(token, std::move(body));
+  };
+}
+
+DatabaseWatch::Probe Services::prepare_database() {
+  return [this]() -> Result<void> {
+    auto newest = store::upgrade_schema(database_);
+    if (!newest) return fail(newest.error());
+    log_info("database", "schema stands", {{"step", *newest}});
+    return {};
+  };
+}
+
+DatabaseWatch::Probe Services::probe_database() {
+  return [this] { return probe_.probe(); };
+}
+
+std::string Services::cluster_uuid() const {
+  std::scoped_lock lock(mutex_);
+  return cluster_uuid_;
+}
+
+void Services::begin_term(Epoch epoch, const std::string& cluster_uuid,
+                          const model::Address& address) {
+  {
+    std::scoped_lock lock(mutex_);
+    cluster_uuid_ = cluster_uuid;
+  }
+  dispatcher_.begin_term(dispatch::TermFace{
+      epoch, cluster_uuid, address,
+      [this](core::Event event) { (void)leader_.post(std::move(event)); }});  // refused: it is over
+}
+
+void Services::end_term() { dispatcher_.end_term(); }
+
+}  // namespace rota::master

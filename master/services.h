@@ -1,0 +1,63 @@
+// The parts of a master that know the database and the network, made from the configuration and wired
+// to each other. They live as long as the process and outlive every Term.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <string>
+
+#include "common/config/options.h"
+#include "master/api/api_server.h"
+#include "master/database_watch.h"
+#include "master/dispatch/dispatcher.h"
+#include "master/loop/loop.h"
+#include "master/store/mysql_log_store.h"
+#include "master/store/mysql_office.h"
+#include "master/store/mysql_reader.h"
+#include "master/store/mysql_store.h"
+
+namespace rota::master {
+
+/// Thread: start, stop, begin_term and end_term by Master; store and office by its office thread.
+class Services {
+ public:
+  Services(const config::MasterOptions& options, const std::string& database_password,
+           api::LeaderPort& leader);
+  ~Services();
+
+  Result<void> start();
+  void stop();
+  std::uint16_t port() const { return api_.port(); }
+
+  store::Store& store() { return store_; }
+  store::Office& office() { return office_; }
+  dispatch::Sender& sender() { return dispatcher_; }
+  loop::ReplyTo reply_to();
+
+  /// What the database watch asks: first the schema steps, then whether it answers.
+  DatabaseWatch::Probe prepare_database();
+  DatabaseWatch::Probe probe_database();
+
+  /// From now on messages of this Term go out and their answers come to the leader's inbox.
+  void begin_term(Epoch epoch, const std::string& cluster_uuid, const model::Address& address);
+  void end_term();
+
+ private:
+  std::string cluster_uuid() const;
+
+  const store::MysqlOptions database_;
+  api::LeaderPort& leader_;
+  const SystemClock clock_;
+  mutable std::mutex mutex_;
+  std::string cluster_uuid_;
+  store::MysqlStore store_;
+  store::MysqlOffice office_;
+  store::MysqlOffice probe_;      ///< the database watch's own connection
+  store::MysqlReader reader_;
+  store::MysqlLogStore logs_;
+  dispatch::Dispatcher dispatcher_;
+  api::ApiServer api_;
+};
+
+}  // namespace rota::master

@@ -1,0 +1,40 @@
+// Taking office, in order: read both epochs, raise ZooKeeper's by its version, then MySQL's in one
+// transaction. Only after both may anything be done in the new epoch's name.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "common/base/ids.h"
+#include "common/base/result.h"
+#include "common/zk/client.h"
+#include "common/zk/paths.h"
+#include "master/core/recovered.h"
+#include "master/store/store.h"
+
+namespace rota::master {
+
+struct Office {
+  Epoch epoch;
+  std::string cluster_uuid;
+  core::Recovered recovered;
+  /// ZooKeeper did not know this cluster: its data were lost, or it is new. Then nobody may be taken
+  /// for dead until a worker session has passed.
+  bool zookeeper_is_new = false;
+};
+
+/// Conflict: another master was faster, or the two belong to different clusters (the message says
+/// which); the candidacy should be given up and joined again. Anything else: try again later. An
+/// epoch that was taken in vain is simply skipped.
+/// Thread: blocks for the deadlines of the client and the store.
+Result<Office> take_office(zk::Client& client, const zk::Paths& paths, store::Office& store,
+                           const std::string& holder);
+
+/// Settles that this database has been led with `epoch` (kept in ZooKeeper beside the epoch), so that
+/// a later takeover notices a database that went back. Failing costs only that notice.
+Result<void> note_epoch_stored(zk::Client& client, const zk::Paths& paths, Epoch epoch);
+
+/// The operator has looked at a restored database: its epoch is what counts from now on.
+Result<void> forget_epoch_stored(zk::Client& client, const zk::Paths& paths);
+
+}  // namespace rota::master

@@ -1,0 +1,43 @@
+#include "master/term.h"
+
+#include <algorithm>
+
+#include "common/base/log.h"
+
+namespace rota::master {
+namespace {
+
+/// Where ZooKeeper's data were lost nobody's absence means anything until the longest worker session
+/// must have ended or come back.
+constexpr Millis kForgottenZooKeeper{40'000};
+
+core::CoreOptions core_options(const Office& office, core::CoreOptions options) {
+  if (office.zookeeper_is_new) options.grant = std::max(options.grant, kForgottenZooKeeper);
+  return options;
+}
+
+}  // namespace
+
+Term::Term(Office office, const TermParts& parts, const TermOptions& options)
+    : epoch_(office.epoch),
+      cluster_uuid_(office.cluster_uuid),
+      inbox_(options.inbox),
+      scheduler_(office.epoch, core_options(office, options.core), std::move(office.recovered),
+                 parts.clock.now()),
+      loop_(office.epoch,
+            loop::LoopParts{scheduler_, parts.store, parts.sender, parts.reply, parts.clock, inbox_},
+            options.loop),
+      watch_(parts.session, parts.paths, callbacks()) {}
+
+cluster::WorkerWatchCallbacks Term::callbacks() {
+  // The inlet for cluster state is never full; a closed inbox means that this Term is over.
+  const auto post = [this](core::Event event) { (void)inbox_.post(std::move(event)); };
+  cluster::WorkerWatchCallbacks callbacks;
+  callbacks.appeared = [post](const model::WorkerInfo& info) { post(core::WorkerSeen{info}); };
+  callbacks.changed = callbacks.appeared;
+  callbacks.vanished = [post](const model::WorkerKey& key) { post(core::WorkerGone{key}); };
+  callbacks.synced = [post] { post(core::WorkersListed{}); };
+  return callbacks;
+}
+
+}  // namespace rota::master

@@ -1,0 +1,61 @@
+// One stretch of leadership: the core's state, its loop, its inbox and the watch over the workers. It is
+// made after the epoch transaction and destroyed, never reset, when leadership goes. It leads one
+// partition of the jobs; there is one today, and nothing but Master may assume so.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <stop_token>
+
+#include "common/zk/paths.h"
+#include "common/zk/session.h"
+#include "master/cluster/worker_watch.h"
+#include "master/loop/loop.h"
+#include "master/takeover.h"
+
+namespace rota::master {
+
+/// What a Term works with; all outlive it.
+struct TermParts {
+  zk::Session& session;
+  const zk::Paths& paths;
+  store::Store& store;
+  dispatch::Sender& sender;
+  loop::ReplyTo reply;
+  const Clock& clock;
+};
+
+struct TermOptions {
+  core::CoreOptions core;
+  loop::LoopOptions loop;
+  loop::InboxLimits inbox;
+};
+
+/// Thread: run by Master's office thread; post, snapshot and counters from any.
+class Term {
+ public:
+  Term(Office office, const TermParts& parts, const TermOptions& options);
+
+  Epoch epoch() const { return epoch_; }
+  const std::string& cluster_uuid() const { return cluster_uuid_; }
+  Result<void> post(core::Event event) { return inbox_.post(std::move(event)); }
+  std::shared_ptr<const core::Snapshot> snapshot() const { return loop_.snapshot(); }
+  const loop::LoopCounters& counters() const { return loop_.counters(); }
+
+  /// Leads until the Term ends or stop is asked for.
+  loop::TermEnd run(std::stop_token stop, const std::function<void(const char*)>& heartbeat) {
+    return loop_.run(stop, heartbeat);
+  }
+
+ private:
+  cluster::WorkerWatchCallbacks callbacks();
+
+  const Epoch epoch_;
+  const std::string cluster_uuid_;
+  loop::Inbox inbox_;
+  core::Scheduler scheduler_;
+  loop::EventLoop loop_;
+  cluster::WorkerWatch watch_;  ///< last: it posts into the inbox
+};
+
+}  // namespace rota::master
