@@ -30,6 +30,9 @@ has_line() { grep -q -- "$2" "$1" 2>/dev/null; }
 
 lines_in() { wc -l 2>/dev/null <"$1" || echo 0; }
 
+# has_ended PID: dead, be it that nobody has collected its status yet.
+has_ended() { ! read_stat "$1" || [[ $stat_state == Z ]]; }
+
 # Ends what a test left behind: only children that this very test's shell started.
 end_jobs() {
   local pid
@@ -54,6 +57,7 @@ run_one() {
     failed=$((failed + 1))
     echo "FAILED  $(cat "$tmp/.says" 2>/dev/null || echo "$1")"
     sed 's/^/        /' "$tmp/.output"
+    if [[ -s $tmp/stderr ]]; then sed 's/^/        stderr: /' "$tmp/stderr"; fi
   fi
   rm -rf "$tmp"
 }

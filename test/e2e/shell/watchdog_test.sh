@@ -24,8 +24,6 @@ await_program() {
 # status_of PID: how that child ended, into $status.
 status_of() { status=0; wait "$1" || status=$?; }
 
-has_ended() { ! read_stat "$1" || [[ $stat_state == Z ]]; }
-
 test_restarts_at_once() {
   says "watchdog: starts a killed program again within 50 ms"
   local i took=() now_ms killed_ms
@@ -190,6 +188,7 @@ test_held_watchdog_kills_nobody() {
   says "watchdog: a stopped watchdog neither restarts nor ends a hang"
   watch --heartbeat "$tmp/heart" --hang-ms 200 -- sleep 1000
   await_program
+  eventually "it is logged" has_line "$tmp/state/x.watchdog.log" started
   kill -STOP "$watchdog"
   nap 0.6
   expect "the program lives" is_recorded_alive "$tmp/state/x.pid"
