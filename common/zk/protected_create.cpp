@@ -20,8 +20,9 @@ Result<std::vector<std::string>> tagged_and_ours(Client& client, const std::stri
   // The lost create may still be on its way through the servers; after a sync the listing shows it.
   if (auto synced = client.sync(folder); !synced) return fail(synced.error());
   auto names = client.list(folder, Watch::No);
-  if (!names) return fail(names.error());
   std::vector<std::string> ours;
+  if (!names && names.error().code == ErrorCode::NotFound) return ours;  // not even the folder
+  if (!names) return fail(names.error());
   for (const auto& name : *names) {
     if (!name.starts_with(start)) continue;
     const auto stat = client.exists(folder + "/" + name, Watch::No);

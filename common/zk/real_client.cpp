@@ -3,6 +3,7 @@
 #include <zookeeper/zookeeper.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cerrno>
 #include <condition_variable>
 #include <cstring>
@@ -48,13 +49,21 @@ NodeStat stat_of(const struct Stat* stat) {
   return NodeStat{stat->version, stat->ephemeralOwner, stat->czxid};
 }
 
+/// One warning a second at most: while its servers are away the library warns at each try.
+bool is_time_to_warn() {
+  static std::atomic<std::int64_t> next_us = 0;
+  const std::int64_t now = BootClock::now().time_since_epoch().count();
+  std::int64_t next = next_us.load();
+  return now >= next && next_us.compare_exchange_strong(next, now + 1'000'000);
+}
+
 /// The library's lines look like "…:ZOO_WARN@function@123: text".
 void write_log(const char* message) {
   const std::string_view line(message);
   const bool is_error = line.find("ZOO_ERROR") != std::string_view::npos;
   const bool is_warning = line.find("ZOO_WARN") != std::string_view::npos;
-  if (is_error || is_warning) {
-    log_line("zookeeper", Severity::Warn, "library warns", {{"text", line}});
+  if ((is_error || is_warning) && is_time_to_warn()) {
+    log_warn("zookeeper", "library warns", {{"text", line}});
   } else {
     log_debug("zookeeper", "library says", {{"text", line}});
   }

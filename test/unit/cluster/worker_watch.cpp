@@ -1,1 +1,147 @@
+#include "master/cluster/worker_watch.h"
+
 #include <doctest/doctest.h>
+
+#include "common/model/worker_json.h"
+#include "test/support/zk/event_log.h"
+#include "test/support/zk/test_session.h"
+
+using namespace rota;
+using namespace rota::zk;
+using namespace rota::master::cluster;
+
+namespace {
+
+model::WorkerInfo a_worker(const std::string& id, const std::string& incarnation) {
+  model::WorkerInfo info;
+  info.key = {id, incarnation};
+  info.address = {"127.0.0.1", 7201};
+  info.labels = {{"zone", "a"}};
+  info.slots = 4;
+  info.handlers = {"command"};
+  info.started = wall_from_ms(1'700'000'000'123);
+  return info;
+}
+
+struct Seen {
+  std::vector<std::string> words;
+  model::WorkerInfo last;
+};
+
+struct Fixture {
+  FakeServer server;
+  Session session{server.factory(), quick_session()};
+  EventLog log;
+  Paths paths{"c"};
+  std::unique_ptr<Client> workers = std::move(*server.factory()(ClientOptions{}, log.handler()));
+  Watched<Seen> seen;
+  std::unique_ptr<WorkerWatch> watch;
+
+  Fixture() { REQUIRE(ensure_cluster(*workers, paths).has_value()); }
+  void note(const std::string& word) {
+    seen.change([&](Seen& all) { all.words.push_back(word); });
+  }
+  void begin() {
+    WorkerWatchCallbacks callbacks;
+    callbacks.appeared = [this](const model::WorkerInfo& info) {
+      seen.change([&](Seen& all) { all.last = info; });
+      note("+" + model::node_name(info.key));
+    };
+    callbacks.changed = [this](const model::WorkerInfo& info) {
+      note((info.draining ? "draining " : "changed ") + model::node_name(info.key));
+    };
+    callbacks.vanished = [this](const model::WorkerKey& key) { note("-" + model::node_name(key)); };
+    callbacks.synced = [this] { note("synced"); };
+    watch = std::make_unique<WorkerWatch>(session, paths, callbacks);
+    session.start();
+  }
+  void registers(const model::WorkerInfo& info) {
+    REQUIRE(workers->create(path(info), *model::to_json(info), CreateMode::Ephemeral).has_value());
+  }
+  std::string path(const model::WorkerInfo& info) const {
+    return paths.workers() + "/" + model::node_name(info.key);
+  }
+  bool says(const std::vector<std::string>& words) {
+    return seen.becomes([&](const Seen& all) { return all.words == words; });
+  }
+};
+
+}  // namespace
+
+TEST_CASE("worker watch: those present are told before the listing is called synced") {
+  Fixture f;
+  f.registers(a_worker("w1", "aa"));
+  f.registers(a_worker("w2", "bb"));
+  f.begin();
+  CHECK(f.says({"+w1@aa", "+w2@bb", "synced"}));
+  CHECK(f.seen.get().last == a_worker("w2", "bb"));
+}
+
+TEST_CASE("worker watch: a draining flag is a change") {
+  Fixture f;
+  auto info = a_worker("w1", "aa");
+  f.registers(info);
+  f.begin();
+  REQUIRE(f.says({"+w1@aa", "synced"}));
+  info.draining = true;
+  REQUIRE(f.workers->set(f.path(info), *model::to_json(info)).has_value());
+  CHECK(f.says({"+w1@aa", "synced", "draining w1@aa"}));
+}
+
+TEST_CASE("worker watch: a new life appears before the old one vanishes") {
+  Fixture f;
+  f.registers(a_worker("w1", "bb"));
+  f.begin();
+  REQUIRE(f.says({"+w1@bb", "synced"}));
+  f.session.tasks().run(Millis{10'000}, [&] {
+    f.registers(a_worker("w1", "aa"));
+    f.server.delete_by_hand(f.path(a_worker("w1", "bb")));
+  });
+  CHECK(f.says({"+w1@bb", "synced", "+w1@aa", "-w1@bb"}));
+}
+
+TEST_CASE("worker watch: a node that is no worker's is left out") {
+  Fixture f;
+  REQUIRE(f.workers->create(f.paths.workers() + "/w1@aa", "not json", CreateMode::Ephemeral));
+  REQUIRE(f.workers->create(f.paths.workers() + "/odd", "{}", CreateMode::Ephemeral));
+  f.registers(a_worker("w2", "bb"));
+  f.begin();
+  CHECK(f.says({"+w2@bb", "synced"}));
+}
+
+TEST_CASE("worker watch: after an outage only the difference is told") {
+  Fixture f;
+  f.registers(a_worker("w1", "aa"));
+  f.begin();
+  REQUIRE(f.says({"+w1@aa", "synced"}));
+  f.server.expire(f.session.client()->session_id());
+  CHECK(f.says({"+w1@aa", "synced", "synced"}));
+}
+
+TEST_CASE("worker json: comes back as it was") {
+  const auto info = a_worker("w1", "aa");
+  CHECK(*model::worker_from_json(info.key, *model::to_json(info)) == info);
+}
+
+TEST_CASE("worker json: too long is refused, wrong kinds are corrupt") {
+  auto info = a_worker("w1", "aa");
+  info.labels["long"] = std::string(5000, 'x');
+  CHECK(model::to_json(info).error().code == ErrorCode::InvalidArgument);
+  for (const char* text : {"", "[]", "{}", R"({"host":"h","port":0})", R"({"host":1,"port":1})",
+                           R"({"host":"h","port":99999})", R"({"host":"h","port":1,"slots":"4"})",
+                           R"({"host":"h","port":1,"slots":-4})",
+                           R"({"host":"h","port":1,"labels":{"a":1}})",
+                           R"({"host":"h","port":1,"handlers":[1]})",
+                           R"({"host":"h","port":1,"draining":1})"}) {
+    CAPTURE(text);
+    CHECK_FALSE(model::worker_from_json(info.key, text).has_value());
+  }
+}
+
+TEST_CASE("worker json: node names") {
+  CHECK(model::worker_key_in("w1@aa") == model::WorkerKey{"w1", "aa"});
+  for (const char* name : {"", "w1", "@aa", "w1@", "w1@a@b"}) {
+    CAPTURE(name);
+    CHECK_FALSE(model::worker_key_in(name).has_value());
+  }
+}
