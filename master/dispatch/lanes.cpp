@@ -1,0 +1,105 @@
+#include "master/dispatch/lanes.h"
+
+#include <utility>
+#include <variant>
+
+namespace rota::master::dispatch {
+namespace {
+
+std::size_t attempts_in(const core::Send& message) {
+  const auto* dispatch = std::get_if<core::SendDispatch>(&message);
+  return dispatch == nullptr ? 0 : dispatch->items.size();
+}
+
+const model::WorkerKey& worker_of(const core::Send& message) {
+  return std::visit([](const auto& one) -> const model::WorkerKey& { return one.worker; }, message);
+}
+
+bool is_dispatch(const core::Send& message) {
+  return std::holds_alternative<core::SendDispatch>(message);
+}
+
+}  // namespace
+
+bool Lanes::push(Epoch epoch, core::Send&& message) {
+  const model::WorkerKey worker = worker_of(message);
+  {
+    std::scoped_lock lock(mutex_);
+    const std::size_t more = attempts_in(message);
+    if (more > 0 && attempts_ + more > most_attempts_) return false;
+    attempts_ += more;
+    Lane& lane = lanes_[worker];
+    lane.queue.push_back(Entry{epoch, std::move(message)});
+    if (lane.taken || lane.queue.size() > 1) return true;  // in ready_ already, or will be
+    ready_.push_back(worker);
+  }
+  ready_changed_.notify_one();
+  return true;
+}
+
+std::optional<LaneWork> Lanes::take(std::stop_token stop) {
+  std::unique_lock lock(mutex_);
+  ready_changed_.wait(lock, stop, [this] { return !ready_.empty(); });
+  if (stop.stop_requested() || ready_.empty()) return std::nullopt;
+  LaneWork work;
+  work.worker = std::move(ready_.front());
+  ready_.pop_front();
+  Lane& lane = lanes_[work.worker];
+  lane.taken = true;
+  work.epoch = lane.queue.front().epoch;
+  do {
+    attempts_ -= attempts_in(lane.queue.front().message);
+    work.messages.push_back(std::move(lane.queue.front().message));
+    lane.queue.pop_front();
+  } while (is_dispatch(work.messages.back()) && !lane.queue.empty() &&
+           is_dispatch(lane.queue.front().message) && lane.queue.front().epoch == work.epoch);
+  return work;
+}
+
+void Lanes::done(const model::WorkerKey& worker) {
+  {
+    std::scoped_lock lock(mutex_);
+    const auto found = lanes_.find(worker);
+    if (found == lanes_.end()) return;
+    found->second.taken = false;
+    if (found->second.queue.empty()) {
+      lanes_.erase(found);
+      return;
+    }
+    ready_.push_back(worker);
+  }
+  ready_changed_.notify_one();
+}
+
+std::vector<core::SendDispatch> Lanes::take_dispatches(const model::WorkerKey& worker) {
+  std::scoped_lock lock(mutex_);
+  std::vector<core::SendDispatch> out;
+  const auto found = lanes_.find(worker);
+  if (found == lanes_.end()) return out;
+  std::deque<Entry> kept;
+  for (Entry& entry : found->second.queue) {
+    if (is_dispatch(entry.message)) {
+      attempts_ -= attempts_in(entry.message);
+      out.push_back(std::get<core::SendDispatch>(std::move(entry.message)));
+    } else {
+      kept.push_back(std::move(entry));
+    }
+  }
+  found->second.queue = std::move(kept);
+  return out;
+}
+
+std::size_t Lanes::clear() {
+  std::scoped_lock lock(mutex_);
+  std::size_t dropped = 0;
+  for (auto at = lanes_.begin(); at != lanes_.end();) {
+    dropped += at->second.queue.size();
+    at->second.queue.clear();
+    at = at->second.taken ? std::next(at) : lanes_.erase(at);
+  }
+  ready_.clear();
+  attempts_ = 0;
+  return dropped;
+}
+
+}  // namespace rota::master::dispatch

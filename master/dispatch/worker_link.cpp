@@ -1,0 +1,158 @@
+#include "master/dispatch/worker_link.h"
+
+#include <algorithm>
+
+#include "common/base/log.h"
+#include "common/wire/worker_wire.h"
+#include "master/dispatch/dispatch_batch.h"
+
+namespace rota::master::dispatch {
+namespace {
+
+rpc::Endpoint endpoint_of(const model::Address& address) { return {address.host, address.port}; }
+
+core::HelloFailed hello_failed(const model::WorkerKey& worker, const rpc::CallError& error) {
+  return {worker, error.refused, error.error.message};
+}
+
+bool is_unreachable(const rpc::CallError& error) {
+  return !error.answered && error.error.code == ErrorCode::Unavailable;
+}
+
+void count(const std::vector<core::DispatchVerdict>& verdicts, LinkResult& result) {
+  for (const auto& verdict : verdicts) {
+    if (verdict.kind == core::DispatchVerdict::Kind::Unknown) ++result.unknown;
+    if (verdict.refusal == model::Refusal::OldEpoch) ++result.old_epoch;
+  }
+}
+
+}  // namespace
+
+WorkerLink::WorkerLink(store::Reader& reader, const DispatcherOptions& options)
+    : options_(options),
+      definitions_(reader, options.cached_definitions, options.cached_bytes) {}
+
+LinkResult WorkerLink::hello(const TermFace& face, const core::SendHello& message) {
+  thrift::HelloRequest request;
+  request.__set_epoch(face.epoch.value);
+  request.__set_leader(rpc::to_string(endpoint_of(face.leader)));
+  request.__set_cluster_uuid(face.cluster_uuid);
+  request.__set_worker_id(message.worker.id);
+  request.__set_incarnation(message.worker.incarnation);
+  LinkResult result;
+  result.calls = 1;
+  const auto answer = channels_.call(
+      endpoint_of(message.address),
+      [&](thrift::WorkerServiceClient& client) {
+        thrift::Inventory inventory;
+        client.hello(inventory, request);
+        return inventory;
+      },
+      options_.rpc_timeout);
+  if (!answer) {
+    result.unreachable = is_unreachable(answer.error());
+    result.events.emplace_back(hello_failed(message.worker, answer.error()));
+    return result;
+  }
+  auto inventory = wire::from_wire(*answer);
+  if (!inventory) {
+    result.events.emplace_back(
+        core::HelloFailed{message.worker, false, inventory.error().message});
+  } else if (inventory->highest_epoch <= face.epoch && inventory->worker != message.worker) {
+    result.events.emplace_back(core::HelloFailed{
+        message.worker, false, "another life answered: " + inventory->worker.incarnation});
+  } else {
+    inventory->worker = message.worker;
+    result.events.emplace_back(core::HelloAnswered{std::move(*inventory)});
+  }
+  return result;
+}
+
+LinkResult WorkerLink::dispatch(const TermFace& face,
+                                const std::vector<core::SendDispatch>& messages) {
+  LinkResult result;
+  auto parts = split(prepare(messages, result), options_.max_items, options_.max_bytes);
+  for (const auto& part : parts) send_part(face, messages.back(), part, result);
+  return result;
+}
+
+std::vector<thrift::DispatchItem> WorkerLink::prepare(
+    const std::vector<core::SendDispatch>& messages, LinkResult& result) {
+  std::vector<thrift::DispatchItem> items;
+  core::DispatchAnswered without;
+  without.worker = messages.front().worker;
+  for (const core::SendDispatch& message : messages) {
+    for (const core::DispatchItem& item : message.items) {
+      const auto definition = definitions_.get(item.job, item.version);
+      if (definition) {
+        items.push_back(make_item(item, **definition));
+      } else {
+        without.verdicts.push_back({item.attempt, core::DispatchVerdict::Kind::Unknown,
+                                    model::Refusal::None,
+                                    "its definition: " + definition.error().message});
+      }
+    }
+  }
+  count(without.verdicts, result);
+  if (!without.verdicts.empty()) result.events.emplace_back(std::move(without));
+  return items;
+}
+
+void WorkerLink::send_part(const TermFace& face, const core::SendDispatch& to,
+                           const std::vector<thrift::DispatchItem>& items, LinkResult& result) {
+  const rpc::CallError not_tried{Error(ErrorCode::Unavailable, "the worker is not reachable"), {},
+                                 Millis{0}, false, false};
+  rpc::CallResult<std::vector<thrift::DispatchAnswer>> answer =
+      tl::unexpected<rpc::CallError>(not_tried);
+  if (!result.unreachable) {
+    thrift::DispatchRequest request;
+    request.__set_epoch(face.epoch.value);
+    request.__set_worker_id(to.worker.id);
+    request.__set_incarnation(to.worker.incarnation);
+    request.__set_items(items);
+    ++result.calls;
+    answer = channels_.call(
+        endpoint_of(to.address),
+        [&](thrift::WorkerServiceClient& client) {
+          std::vector<thrift::DispatchAnswer> answers;
+          client.dispatch(answers, request);
+          return answers;
+        },
+        options_.rpc_timeout);
+  }
+  core::DispatchAnswered told;
+  told.worker = to.worker;
+  told.verdicts = answer ? read_answers(items, *answer) : verdicts_of_failure(items, answer.error());
+  count(told.verdicts, result);
+  result.events.emplace_back(std::move(told));
+  if (!answer && is_unreachable(answer.error()) && !result.unreachable) {
+    result.unreachable = true;
+    result.events.emplace_back(hello_failed(to.worker, answer.error()));
+  }
+}
+
+LinkResult WorkerLink::cancel(const TermFace& face, const core::SendCancel& message) {
+  thrift::CancelRequest request;
+  request.__set_epoch(face.epoch.value);
+  request.__set_worker_id(message.worker.id);
+  request.__set_incarnation(message.worker.incarnation);
+  std::vector<thrift::AttemptKey> attempts;
+  for (const auto& key : message.attempts) attempts.push_back(wire::to_wire(key));
+  request.__set_attempts(attempts);
+  request.__set_grace_ms(message.grace.count());
+  LinkResult result;
+  for (int tries = 0; tries < 2; ++tries) {
+    ++result.calls;
+    const auto answer = channels_.call(
+        endpoint_of(message.address),
+        [&](thrift::WorkerServiceClient& client) { client.cancel(request); }, options_.rpc_timeout);
+    if (answer) return result;
+    log_warn("dispatch", "a cancel failed",
+             {{"worker", message.worker.id}, {"why", answer.error().error.message}});
+    if (answer.error().error.code == ErrorCode::Fenced) ++result.old_epoch;
+    if (answer.error().answered || is_unreachable(answer.error())) return result;
+  }
+  return result;
+}
+
+}  // namespace rota::master::dispatch

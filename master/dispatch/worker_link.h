@@ -1,0 +1,48 @@
+// The calls to a worker, with their answers as events.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "WorkerService.h"
+#include "common/rpc/channel_pool.h"
+#include "master/core/effect.h"
+#include "master/core/event.h"
+#include "master/dispatch/definition_cache.h"
+#include "master/dispatch/dispatcher.h"
+
+namespace rota::master::dispatch {
+
+/// What one message came to.
+struct LinkResult {
+  std::vector<core::Event> events;   ///< in the order in which they are to be told
+  bool unreachable = false;          ///< the worker could not be connected to
+  std::int64_t calls = 0;
+  std::int64_t unknown = 0;
+  std::int64_t old_epoch = 0;
+};
+
+/// Thread: any.
+class WorkerLink {
+ public:
+  WorkerLink(store::Reader& reader, const DispatcherOptions& options);
+
+  LinkResult hello(const TermFace& face, const core::SendHello& message);
+  /// Dispatches of one worker, as few calls as the limits allow.
+  LinkResult dispatch(const TermFace& face, const std::vector<core::SendDispatch>& messages);
+  /// Its ends come as reports; a call that failed unclearly is made once more.
+  LinkResult cancel(const TermFace& face, const core::SendCancel& message);
+
+ private:
+  std::vector<thrift::DispatchItem> prepare(const std::vector<core::SendDispatch>& messages,
+                                            LinkResult& result);
+  void send_part(const TermFace& face, const core::SendDispatch& to,
+                 const std::vector<thrift::DispatchItem>& items, LinkResult& result);
+
+  const DispatcherOptions options_;
+  DefinitionCache definitions_;
+  rpc::ChannelPool<thrift::WorkerServiceClient> channels_;
+};
+
+}  // namespace rota::master::dispatch
