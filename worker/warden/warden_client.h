@@ -9,10 +9,12 @@
 // Nothing starts before the first vouch().
 #pragma once
 
-#include <atomic>
+#include <cstdint>
+#include <deque>
 #include <memory>
 #include <mutex>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "common/base/result.h"
@@ -41,8 +43,8 @@ class WardenClient {
   Result<void> forget(const AttemptKey& key);
   Result<void> vouch(MonoTime until);
   Result<void> list(std::uint64_t token);
-  /// Asks for a pong; receive() notes the time of the answer.
-  Result<void> ping(std::uint64_t token = 0);
+  /// Asks for a pong; receive() notes the time of the answer (and hands the Pong on like the rest).
+  Result<void> ping();
 
   /// What has come, waiting at most `timeout` for the first. Empty: nothing came. Unavailable: the
   /// warden is gone. Corrupt: a message that cannot be read was dropped; go on.
@@ -56,14 +58,12 @@ class WardenClient {
 
  private:
   Result<void> send(const Request& request);
-  Result<std::vector<Notice>> receive_ready();
-  void note_pong();
+  void note_pong(std::uint64_t token);
 
   UniqueFd socket_;
-  mutable std::mutex mutex_;  // guards the ping times only
-  MonoTime oldest_unanswered_{};
-  MonoTime newest_ping_{};
-  std::uint32_t pings_open_ = 0;
+  mutable std::mutex mutex_;  // guards the pings only
+  std::uint64_t last_ping_ = 0;
+  std::deque<std::pair<std::uint64_t, MonoTime>> unanswered_;  // oldest first, at most 64
 };
 
 }  // namespace rota::worker::warden

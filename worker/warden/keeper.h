@@ -1,0 +1,50 @@
+// The keeper: pid 1 of the pid namespace that an attempt lives in. It mounts the namespace's /proc,
+// starts the main process, reaps what is orphaned, passes TERM on to everybody, and ends as soon as
+// the main process has ended. The kernel then kills whatever is left in the namespace and reports the
+// keeper's own end only when nobody is left in it: that report is the proof of emptiness.
+//
+// Why a namespace for each attempt: one job cannot signal another, its `$$`, ps and kill agree with
+// its own /proc, and no scan can miss a process. Measured on two cores with /bin/true (start, wait,
+// one thread): plain vfork 2,500/s; keeper 1,750/s, and 2,300/s with four at a time; with a /proc of
+// its own 1,490/s and 1,780/s. A cgroup proves as much but must be writable, which it is on few hosts.
+#pragma once
+
+#include <cstdint>
+
+#include "common/base/unique_fd.h"
+#include "worker/warden/process_start.h"
+
+namespace rota::worker::warden {
+
+/// What keepers write to the one pipe that all of them share with the warden. Smaller than PIPE_BUF,
+/// so that writes never mix.
+struct KeeperNote {
+  enum class Kind : std::uint32_t { Started = 1, NotStarted = 2, MainEnded = 3 };
+  std::uint64_t serial = 0;  ///< the warden's number of the attempt
+  Kind kind = Kind::Started;
+  std::uint32_t failed_step = 0;
+  std::int32_t error = 0;
+  std::int32_t wait_status = 0;
+  std::int64_t at_boot_us = 0;
+  char detail[200] = {};
+};
+
+struct KeeperPlan {
+  std::uint64_t serial = 0;
+  int notes_fd = -1;
+  bool own_proc = true;  ///< mount a /proc for the namespace
+};
+
+/// Clones the keeper of a new namespace. `pid` and `pidfd` are the keeper's: SIGKILL to it ends the
+/// whole set, SIGUSR1 sends TERM to all of it. Whether the main process could be started comes as a
+/// note. Fails only with StartStep::Fork.
+StartedProcess start_kept(const ProcessPlan& plan, const KeeperPlan& keeper);
+
+/// Whether this process may make such namespaces, and whether they may have their own /proc.
+struct NamespaceAbility {
+  bool pid_namespace = false;
+  bool own_proc = false;
+};
+NamespaceAbility probe_namespaces();
+
+}  // namespace rota::worker::warden

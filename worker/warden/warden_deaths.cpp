@@ -1,0 +1,218 @@
+// Deadlines, kills and ends.
+#include <signal.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+
+#include "worker/warden/warden.h"
+
+namespace rota::worker::warden {
+
+namespace {
+
+/// After SIGKILL a set is empty within milliseconds, but for processes in uninterruptible sleep.
+constexpr Millis kProofPatience{5000};
+constexpr Millis kScanSoon{5}, kScanLater{50}, kScanUnproven{500}, kScanWhileRunning{250};
+constexpr Millis kScanSoonFor{200};
+
+Millis scan_pause(const Attempt& attempt, MonoTime now) {
+  if (attempt.phase == Phase::Running && !attempt.end.kill_sent) return kScanWhileRunning;
+  if (attempt.unproven_told) return kScanUnproven;
+  return now - attempt.end.ended < kScanSoonFor ? kScanSoon : kScanLater;
+}
+
+}  // namespace
+
+void Warden::act_on_time() {
+  const MonoTime now = BootClock::now();
+  act_on_voucher(now);
+  std::vector<Attempt*> unproven;
+  for (auto& [key, attempt] : attempts_) {
+    if (attempt.phase == Phase::Ended) continue;
+    if (attempt.term_at && now >= *attempt.term_at) {
+      attempt.term_at.reset();
+      begin_death(attempt, KilledBy::Timeout, attempt.kill_grace);
+    }
+    if (attempt.kill_at && now >= *attempt.kill_at) send_kill(attempt);
+    if (attempt.give_up_at && now >= *attempt.give_up_at) unproven.push_back(&attempt);
+  }
+  for (Attempt* attempt : unproven) {
+    attempt->give_up_at.reset();
+    finish(*attempt, false);
+  }
+}
+
+void Warden::act_on_voucher(MonoTime now) {
+  if (!vouched_until_) return;
+  for (auto& [key, attempt] : attempts_) {
+    if (attempt.phase == Phase::Ended || attempt.end.kill_sent) continue;
+    if (now > *vouched_until_ + attempt.disconnect_grace) {
+      begin_death(attempt, KilledBy::Voucher, Millis{0});
+    }
+  }
+  // The proper too: it may hang, or hold handlers that run inside of it. The next life registers anew.
+  if (life_has_vouched_ && now > *vouched_until_ && proper_.is_alive()) {
+    life_has_vouched_ = false;
+    proper_.kill_for_voucher();
+  }
+}
+
+void Warden::begin_death(Attempt& attempt, KilledBy by, Millis grace) {
+  if (attempt.end.killed_by == KilledBy::None && !attempt.main_status_known) {
+    attempt.end.killed_by = by;
+  }
+  if (grace <= Millis{0}) return send_kill(attempt);
+  if (attempt.end.kill_sent) return;
+  const MonoTime at = BootClock::now() + grace;
+  attempt.kill_at = attempt.kill_at ? std::min(*attempt.kill_at, at) : at;
+  if (!attempt.end.term_sent) send_term(attempt);
+}
+
+void Warden::send_term(Attempt& attempt) {
+  attempt.end.term_sent = true;
+  if (setup_.namespaces.pid_namespace) return signal_set(attempt, SIGUSR1);  // the keeper passes it on
+  signal_set(attempt, SIGTERM);
+}
+
+void Warden::send_kill(Attempt& attempt) {
+  attempt.kill_at.reset();
+  if (!attempt.end.kill_sent) attempt.give_up_at = BootClock::now() + kProofPatience;
+  attempt.end.kill_sent = true;
+  signal_set(attempt, SIGKILL);
+}
+
+void Warden::signal_set(const Attempt& attempt, int signal) {
+  if (attempt.pid > 0) ::syscall(SYS_pidfd_send_signal, attempt.pidfd.get(), signal, nullptr, 0);
+  if (setup_.namespaces.pid_namespace) return;
+  const auto found = scanner_.scan(::getpid(), proper_.pid());
+  const auto members = found.members.find(attempt.serial);
+  if (members == found.members.end()) return;
+  for (const ProcessIdentity& who : members->second) {
+    if (who.pid == attempt.pid) continue;
+    signal_exactly(who, signal);
+    if (signal == SIGTERM) signal_exactly(who, SIGCONT);
+  }
+}
+
+Attempt* Warden::by_serial(std::uint64_t serial) {
+  const auto key = keys_by_serial_.find(serial);
+  if (key == keys_by_serial_.end()) return nullptr;
+  const auto held = attempts_.find(key->second);
+  return held == attempts_.end() ? nullptr : &held->second;
+}
+
+void Warden::read_notes() {
+  KeeperNote note;
+  while (::read(notes_read_.get(), &note, sizeof note) == static_cast<ssize_t>(sizeof note)) {
+    on_note(note);
+  }
+}
+
+void Warden::on_note(const KeeperNote& note) {
+  Attempt* attempt = by_serial(note.serial);
+  if (attempt == nullptr || attempt->phase == Phase::Ended) return;
+  switch (note.kind) {
+    case KeeperNote::Kind::Started:
+      attempt->phase = Phase::Running;
+      attempt->started_untold = true;
+      return queue(*attempt);
+    case KeeperNote::Kind::NotStarted:
+      attempt->end.failed_step = static_cast<StartStep>(note.failed_step);
+      attempt->end.error = note.error;
+      attempt->end.detail = note.detail;
+      attempt->main_status_known = true;
+      attempt->phase = Phase::Emptying;
+      return;
+    case KeeperNote::Kind::MainEnded:
+      return record_main_end(*attempt, note.wait_status, MonoTime{Micros{note.at_boot_us}});
+  }
+}
+
+void Warden::record_main_end(Attempt& attempt, int wait_status, MonoTime at) {
+  attempt.main_status_known = true;
+  if (WIFEXITED(wait_status)) attempt.end.exit_status = WEXITSTATUS(wait_status);
+  if (WIFSIGNALED(wait_status)) {
+    attempt.end.signal = WTERMSIG(wait_status);
+    attempt.end.core = WCOREDUMP(wait_status);
+  }
+  attempt.end.ended = at;
+  attempt.end.ended_wall = SystemClock().wall() - floor_ms(BootClock::now() - at);
+  attempt.phase = Phase::Emptying;
+  attempt.term_at.reset();
+}
+
+/// The keeper's end (the kernel has emptied its namespace) or the main process's (the scans follow).
+void Warden::on_child_ended(Attempt& attempt, int wait_status, const ::rusage& used) {
+  attempt.pid = -1;
+  attempt.pidfd.reset();
+  const auto us = [](const timeval& t) { return t.tv_sec * std::int64_t{1'000'000} + t.tv_usec; };
+  attempt.end.cpu_us = us(used.ru_utime) + us(used.ru_stime);
+  attempt.end.peak_memory_bytes = std::int64_t{used.ru_maxrss} * 1024;
+  if (!attempt.main_status_known) record_main_end(attempt, wait_status, BootClock::now());
+  if (setup_.namespaces.pid_namespace) return finish(attempt, true);
+  scanner_.set_ending(attempt.serial);
+  if (!attempt.give_up_at) attempt.give_up_at = BootClock::now() + kProofPatience;
+  attempt.kill_at.reset();
+  next_scan_ = BootClock::now();
+}
+
+void Warden::fail_start(Attempt& attempt, StartStep step, int error, std::string detail) {
+  attempt.end.failed_step = step;
+  attempt.end.error = error;
+  attempt.end.detail = std::move(detail);
+  attempt.out.reset();
+  attempt.err.reset();
+  attempt.progress.reset();
+  finish(attempt, true);
+}
+
+/// Proven: it is over. Not proven: said once; the set stays watched, and a late proof is told too.
+void Warden::finish(Attempt& attempt, bool proven) {
+  attempt.end.proven_empty = proven;
+  attempt.end_untold = true;
+  if (proven) {
+    attempt.phase = Phase::Ended;
+    attempt.term_at.reset();
+    attempt.kill_at.reset();
+    attempt.give_up_at.reset();
+    scanner_.remove(attempt.serial);
+  } else {
+    attempt.unproven_told = true;
+  }
+  queue(attempt);
+}
+
+void Warden::scan_sets() {
+  if (setup_.namespaces.pid_namespace) return;
+  const MonoTime now = BootClock::now();
+  if (next_scan_ && now < *next_scan_) return;
+  std::vector<Attempt*> open;
+  for (auto& [key, attempt] : attempts_) {
+    if (attempt.phase != Phase::Ended) open.push_back(&attempt);
+  }
+  next_scan_.reset();
+  if (open.empty()) return;
+  const SetScanner::Found found = scanner_.scan(::getpid(), proper_.pid());
+  Millis pause = kScanWhileRunning;
+  for (Attempt* attempt : open) {
+    pause = std::min(pause, scan_pause(*attempt, now));
+    if (attempt->phase != Phase::Emptying && !attempt->end.kill_sent) continue;
+    look_at_set(*attempt, found);
+  }
+  next_scan_ = now + pause;
+}
+
+/// Kills who is left; two passes in a row that see nobody prove the set empty.
+void Warden::look_at_set(Attempt& attempt, const SetScanner::Found& found) {
+  const auto members = found.members.find(attempt.serial);
+  const bool is_empty = members == found.members.end() && !found.in_doubt.contains(attempt.serial);
+  attempt.empty_scans = is_empty && attempt.pid < 0 ? attempt.empty_scans + 1 : 0;
+  if (attempt.empty_scans >= 2) return finish(attempt, true);
+  if (members == found.members.end()) return;
+  for (const ProcessIdentity& who : members->second) signal_exactly(who, SIGKILL);
+}
+
+}  // namespace rota::worker::warden
