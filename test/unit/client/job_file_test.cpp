@@ -1,0 +1,130 @@
+#include "client/job_file.h"
+
+#include <doctest/doctest.h>
+
+namespace rota::client {
+namespace {
+
+JobFile read(const std::string& text, config::Problems& problems) {
+  return read_job_file("job.yaml", text, problems);
+}
+
+JobFile read_good(const std::string& text) {
+  config::Problems problems;
+  JobFile file = read(text, problems);
+  CHECK_MESSAGE(problems.empty(), problems.text());
+  return file;
+}
+
+std::string problems_of(const std::string& text) {
+  config::Problems problems;
+  (void)read(text, problems);
+  return problems.text();
+}
+
+}  // namespace
+
+TEST_CASE("job file: name, command and schedule are enough") {
+  const auto file = read_good("name: hello\nschedule: \"*/5 * * * *\"\ncommand: [/bin/echo, hi]\n");
+  REQUIRE(file.jobs.size() == 1);
+  const auto& job = file.jobs[0];
+  CHECK(job.name == "hello");
+  CHECK(job.space == "default");
+  CHECK(job.rules.schedule.kind == "cron");
+  CHECK(job.rules.schedule.cron == "*/5 * * * *");
+  CHECK(job.work.argv == std::vector<std::string>{"/bin/echo", "hi"});
+  CHECK(job.rules.overlap == "skip");
+}
+
+TEST_CASE("job file: a command in one line is a text for the interpreter") {
+  const auto file = read_good("name: a\ncommand: echo $HOME | wc -c\n");
+  CHECK(file.jobs[0].work.argv.empty());
+  CHECK(file.jobs[0].work.script == "echo $HOME | wc -c");
+  CHECK(file.jobs[0].work.interpreter == "/bin/sh");
+}
+
+TEST_CASE("job file: every kind of schedule") {
+  SUBCASE("fixed rate with an anchor") {
+    const auto job =
+        read_good("name: a\ncommand: [x]\nschedule: '@every 90s'\nstart: 2026-01-01T00:00:00Z\n").jobs[0];
+    CHECK(job.rules.schedule.kind == "fixed_rate");
+    CHECK(job.rules.schedule.interval_ms == 90'000);
+    CHECK(job.rules.schedule.start_ms == 1'767'225'600'000);
+  }
+  SUBCASE("once") {
+    const auto job = read_good("name: a\ncommand: [x]\nschedule: {at: 2026-01-01T00:00:00Z}\n").jobs[0];
+    CHECK(job.rules.schedule.kind == "once");
+    CHECK(job.rules.schedule.start_ms == 1'767'225'600'000);
+  }
+  SUBCASE("a cron with its rules") {
+    const auto job = read_good(
+        "name: a\ncommand: [x]\nschedule: {cron: '30 2 * * *', gap: skip, fold: both}\n"
+        "time_zone: Europe/Berlin\n").jobs[0];
+    CHECK(job.rules.schedule.gap == "skip");
+    CHECK(job.rules.schedule.fold == "both");
+    CHECK(job.rules.schedule.time_zone == "Europe/Berlin");
+  }
+}
+
+TEST_CASE("job file: all problems are told at once, with place and remedy") {
+  const std::string text =
+      problems_of("name: a\nschdule: '@every 5s'\ncommand: [x]\noverlap: sometimes\ntimeout: 5 parsecs\n");
+  CHECK(text.find("job.yaml:2:1") != std::string::npos);
+  CHECK(text.find("did you mean schedule") != std::string::npos);
+  CHECK(text.find("job.yaml:4:10") != std::string::npos);
+  CHECK(text.find("queue") != std::string::npos);
+  CHECK(text.find("job.yaml:5:10") != std::string::npos);
+}
+
+TEST_CASE("job file: contradictions are refused") {
+  CHECK(problems_of("name: a\ncommand: [x]\nscript: y\n").find("not both") != std::string::npos);
+  CHECK(problems_of("name: a\ncommand: [x]\nroute: named\n").find("worker") != std::string::npos);
+  CHECK(problems_of("name: a\ncommand: [x]\nschedule: {cron: '* * * * *', every: 5s}\n")
+            .find("exactly one") != std::string::npos);
+  CHECK(problems_of("command: [x]\n").find("name") != std::string::npos);
+  CHECK(problems_of("name: a\n").find("command") != std::string::npos);
+  CHECK(problems_of("name: a\nname: b\ncommand: [x]\n").find("job.yaml:2:1") != std::string::npos);
+}
+
+TEST_CASE("job file: what is written reads as the same") {
+  const auto jobs = read_good(R"(
+jobs:
+  - name: "quotes ' and \" and \\ and '; DROP TABLE run"
+    description: "zwei\nZeilen"
+    owner: me
+    labels: {a: b}
+    schedule: {cron: "0 30 7 ? * MON-FRI", dialect: quartz, fold: second}
+    time_zone: Europe/Berlin
+    start: 2026-01-01T00:00:00Z
+    end: 2027-01-01T00:00:00Z
+    overlap: queue
+    queue_limit: 5
+    late: skip
+    tick_grace: 5s
+    worker: w1
+    retry: {count: 3, delay: 5s, factor: 1.5, max_delay: 1m}
+    timeout: 1h30m
+    kill_grace: 1s
+    loss: never
+    disconnect_grace: 2d
+    command: ["a b", "", "c'd"]
+    environment: {X: "1"}
+    parameters: {p: "q"}
+    folder: /tmp
+    output_cap_bytes: 2048
+  - name: b
+    schedule: "@every 1h"
+    script: |
+      echo one
+      echo two
+    interpreter: python3
+)").jobs;
+  REQUIRE(jobs.size() == 2);
+  for (const auto& job : jobs) {
+    const auto again = read_good(job_file_text(job)).jobs;
+    REQUIRE(again.size() == 1);
+    CHECK(again[0] == job);
+  }
+}
+
+}  // namespace rota::client
