@@ -1,0 +1,195 @@
+#include "common/wire/definition_json.h"
+
+#include <nlohmann/json.hpp>
+
+#include "common/wire/job_names.h"
+
+namespace rota::wire {
+namespace {
+
+using nlohmann::json;
+
+/// What a reader of this file throws for a name that it does not know; caught in `parsed` below.
+struct UnknownName {
+  std::string message;
+};
+
+template <typename Enum>
+void take(const json& object, const char* field, Enum& into)
+  requires std::is_enum_v<Enum>
+{
+  const auto found = object.find(field);
+  if (found == object.end()) return;
+  const auto& name = found->get_ref<const std::string&>();
+  const auto value = named<Enum>(name);
+  if (!value) throw UnknownName{std::string(field) + " '" + name + "' is not known to this program"};
+  into = *value;
+}
+
+template <typename Value>
+void take(const json& object, const char* field, Value& into)
+  requires(!std::is_enum_v<Value>)
+{
+  const auto found = object.find(field);
+  if (found != object.end()) found->get_to(into);
+}
+
+void take(const json& object, const char* field, Millis& into) {
+  const auto found = object.find(field);
+  if (found != object.end()) into = Millis{found->get<std::int64_t>()};
+}
+
+void take(const json& object, const char* field, std::optional<WallTime>& into) {
+  const auto found = object.find(field);
+  if (found != object.end() && !found->is_null()) into = wall_from_ms(found->get<std::int64_t>());
+}
+
+json moment(const std::optional<WallTime>& at) { return at ? json(to_ms(*at)) : json(nullptr); }
+
+json make(const model::Schedule& s) {
+  return {{"kind", name_of(s.kind)},      {"cron", s.cron},
+          {"dialect", name_of(s.dialect)}, {"time_zone", s.time_zone},
+          {"gap", name_of(s.gap)},         {"fold", name_of(s.fold)},
+          {"interval_ms", s.interval.count()}, {"start_ms", moment(s.start)},
+          {"end_ms", moment(s.end)}};
+}
+
+void read(const json& from, model::Schedule& s) {
+  take(from, "kind", s.kind);
+  take(from, "cron", s.cron);
+  take(from, "dialect", s.dialect);
+  take(from, "time_zone", s.time_zone);
+  take(from, "gap", s.gap);
+  take(from, "fold", s.fold);
+  take(from, "interval_ms", s.interval);
+  take(from, "start_ms", s.start);
+  take(from, "end_ms", s.end);
+}
+
+json make(const model::RetryRule& r) {
+  return {{"count", r.count}, {"delay_ms", r.delay.count()}, {"factor", r.factor},
+          {"max_delay_ms", r.max_delay.count()}};
+}
+
+void read(const json& from, model::RetryRule& r) {
+  take(from, "count", r.count);
+  take(from, "delay_ms", r.delay);
+  take(from, "factor", r.factor);
+  take(from, "max_delay_ms", r.max_delay);
+}
+
+json make(const model::JobRules& r) {
+  return {{"schedule", make(r.schedule)},
+          {"overlap", name_of(r.overlap)},
+          {"queue_limit", r.queue_limit},
+          {"late", name_of(r.late)},
+          {"tick_grace_ms", r.tick_grace.count()},
+          {"pool", r.pool},
+          {"route", name_of(r.route)},
+          {"worker", r.worker},
+          {"retry", make(r.retry)},
+          {"timeout_ms", r.timeout.count()},
+          {"kill_grace_ms", r.kill_grace.count()},
+          {"loss", name_of(r.loss)},
+          {"disconnect_grace_ms", r.disconnect_grace.count()}};
+}
+
+void read(const json& from, model::JobRules& r) {
+  if (from.contains("schedule")) read(from["schedule"], r.schedule);
+  take(from, "overlap", r.overlap);
+  take(from, "queue_limit", r.queue_limit);
+  take(from, "late", r.late);
+  take(from, "tick_grace_ms", r.tick_grace);
+  take(from, "pool", r.pool);
+  take(from, "route", r.route);
+  take(from, "worker", r.worker);
+  if (from.contains("retry")) read(from["retry"], r.retry);
+  take(from, "timeout_ms", r.timeout);
+  take(from, "kill_grace_ms", r.kill_grace);
+  take(from, "loss", r.loss);
+  take(from, "disconnect_grace_ms", r.disconnect_grace);
+}
+
+json make(const model::JobWork& w) {
+  return {{"handler", w.handler},         {"argv", w.argv},
+          {"script", w.script},           {"interpreter", w.interpreter},
+          {"environment", w.environment}, {"parameters", w.parameters},
+          {"folder", w.folder},           {"output_cap_bytes", w.output_cap_bytes}};
+}
+
+void read(const json& from, model::JobWork& w) {
+  take(from, "handler", w.handler);
+  take(from, "argv", w.argv);
+  take(from, "script", w.script);
+  take(from, "interpreter", w.interpreter);
+  take(from, "environment", w.environment);
+  take(from, "parameters", w.parameters);
+  take(from, "folder", w.folder);
+  take(from, "output_cap_bytes", w.output_cap_bytes);
+}
+
+json make(const model::JobDefinition& d) {
+  return {{"namespace", d.space}, {"name", d.name},     {"description", d.description},
+          {"owner", d.owner},     {"labels", d.labels}, {"rules", make(d.rules)},
+          {"work", make(d.work)}};
+}
+
+void read(const json& from, model::JobDefinition& d) {
+  take(from, "namespace", d.space);
+  take(from, "name", d.name);
+  take(from, "description", d.description);
+  take(from, "owner", d.owner);
+  take(from, "labels", d.labels);
+  if (from.contains("rules")) read(from["rules"], d.rules);
+  if (from.contains("work")) read(from["work"], d.work);
+}
+
+void read(const json& from, std::map<std::string, std::string>& texts) { from.get_to(texts); }
+
+/// The one place where the writer's exceptions end: broken UTF-8 is all that it can complain of.
+Result<std::string> dumped(const json& value, const char* what) {
+  try {
+    return value.dump();
+  } catch (const json::exception& error) {
+    return fail(ErrorCode::InvalidArgument, std::string(what) + ": " + error.what());
+  }
+}
+
+/// The one place where the reader's exceptions end.
+template <typename Value>
+Result<Value> parsed(std::string_view text, const char* what) {
+  try {
+    const json from = json::parse(text);
+    if (!from.is_object()) return fail(ErrorCode::Corrupt, std::string(what) + ": no JSON object");
+    Value value;
+    read(from, value);
+    return value;
+  } catch (const UnknownName& unknown) {
+    return fail(ErrorCode::Corrupt, std::string(what) + ": " + unknown.message);
+  } catch (const json::exception& error) {
+    return fail(ErrorCode::Corrupt, std::string(what) + ": " + error.what());
+  }
+}
+
+}  // namespace
+
+Result<std::string> definition_to_json(const model::JobDefinition& definition) {
+  return dumped(make(definition), "job definition");
+}
+Result<model::JobDefinition> definition_from_json(std::string_view text) {
+  return parsed<model::JobDefinition>(text, "stored job definition");
+}
+Result<std::string> rules_to_json(const model::JobRules& rules) {
+  return dumped(make(rules), "job rules");
+}
+Result<model::JobRules> rules_from_json(std::string_view text) {
+  return parsed<model::JobRules>(text, "stored job rules");
+}
+Result<std::string> texts_to_json(const std::map<std::string, std::string>& texts) {
+  return dumped(json(texts), "parameters");
+}
+Result<std::map<std::string, std::string>> texts_from_json(std::string_view text) {
+  return parsed<std::map<std::string, std::string>>(text, "stored parameters");
+}
+
+}  // namespace rota::wire

@@ -1,0 +1,147 @@
+#include "master/store/job_rows.h"
+
+#include "common/wire/definition_json.h"
+#include "common/wire/job_names.h"
+
+namespace rota::master::store {
+namespace {
+
+constexpr std::size_t kWhyBytes = 1000;
+constexpr std::size_t kByBytes = 255;
+
+}  // namespace
+
+bool holds_its_name(const model::Job& job) {
+  return !job.one_off && job.state != model::JobState::Deleted;
+}
+
+// When job_name_once meets another job's row, job_id differs and every assignment keeps what is there.
+const MultiRow kUpsertJobs{
+    "INSERT INTO job (job_id, namespace, name, saved_name, version, state, one_off, state_by, "
+    "state_why, created_ms, changed_ms) VALUES",
+    11,
+    "ON DUPLICATE KEY UPDATE "
+    "namespace = IF(job_id = VALUES(job_id), VALUES(namespace), namespace), "
+    "name = IF(job_id = VALUES(job_id), VALUES(name), name), "
+    "saved_name = IF(job_id = VALUES(job_id), VALUES(saved_name), saved_name), "
+    "version = IF(job_id = VALUES(job_id), VALUES(version), version), "
+    "state = IF(job_id = VALUES(job_id), VALUES(state), state), "
+    "one_off = IF(job_id = VALUES(job_id), VALUES(one_off), one_off), "
+    "state_by = IF(job_id = VALUES(job_id), VALUES(state_by), state_by), "
+    "state_why = IF(job_id = VALUES(job_id), VALUES(state_why), state_why), "
+    "created_ms = IF(job_id = VALUES(job_id), VALUES(created_ms), created_ms), "
+    "changed_ms = IF(job_id = VALUES(job_id), VALUES(changed_ms), changed_ms)"};
+
+void bind_job(Binder& binder, const model::Job& job) {
+  binder.integer(job.id.value).text(job.space).text(job.name);
+  holds_its_name(job) ? binder.text(job.name) : binder.null();
+  binder.integer(job.version)
+      .text(wire::name_of(job.state))
+      .integer(job.one_off ? 1 : 0)
+      .prose(job.state_by, kByBytes)
+      .prose(job.state_why, kWhyBytes)
+      .time(job.created)
+      .time(job.changed);
+}
+
+const MultiRow kUpsertVersions{
+    "INSERT INTO job_version (job_id, version, valid_from_ms, valid_to_ms, anchor_ms, enabled, "
+    "principal, rules, definition) VALUES",
+    9, "ON DUPLICATE KEY UPDATE valid_to_ms = VALUES(valid_to_ms)"};
+
+void bind_version(Binder& binder, const model::JobVersionRow& version, const VersionTexts& texts) {
+  binder.integer(version.job.value)
+      .integer(version.version)
+      .time(version.valid_from)
+      .time(version.valid_to)
+      .time(version.anchor)
+      .integer(version.enabled ? 1 : 0)
+      .text(version.principal)
+      .text(texts.rules)
+      .text(texts.definition);
+}
+
+const std::string kCloseOrCarryVersion =
+    "INSERT INTO job_version (job_id, version, valid_from_ms, valid_to_ms, anchor_ms, enabled, "
+    "principal, rules, definition) "
+    "SELECT v.job_id, ?, ?, ?, ?, ?, ?, v.rules, v.definition FROM job_version v "
+    "WHERE v.job_id = ? AND v.version <= ? ORDER BY v.version DESC LIMIT 1 "
+    "ON DUPLICATE KEY UPDATE valid_to_ms = ?";
+
+void bind_close_or_carry(Binder& binder, const model::JobVersionRow& version) {
+  binder.integer(version.version)
+      .time(version.valid_from)
+      .time(version.valid_to)
+      .time(version.anchor)
+      .integer(version.enabled ? 1 : 0)
+      .text(version.principal)
+      .integer(version.job.value)
+      .integer(version.version)
+      .time(version.valid_to);
+}
+
+const MultiRow kUpsertLives{
+    "INSERT INTO worker_life (worker_id, incarnation, host, port, pool, joined_ms, left_ms, why_left) "
+    "VALUES",
+    8,
+    "ON DUPLICATE KEY UPDATE host = VALUES(host), port = VALUES(port), pool = VALUES(pool), "
+    "joined_ms = VALUES(joined_ms), left_ms = VALUES(left_ms), why_left = VALUES(why_left)"};
+
+void bind_life(Binder& binder, const core::WorkerLife& life) {
+  binder.text(life.key.id)
+      .text(life.key.incarnation)
+      .text(life.address.host)
+      .integer(life.address.port)
+      .text(life.pool)
+      .time(life.joined)
+      .time(life.left)
+      .prose(life.why_left, kWhyBytes);
+}
+
+Result<model::Job> read_job(Row& row) {
+  model::Job job;
+  job.id = JobId{row.integer()};
+  job.space = row.text();
+  job.name = row.text();
+  job.version = static_cast<JobVersion>(row.integer());
+  const std::string state = row.text();
+  const auto named = wire::named<model::JobState>(state);
+  if (!named) return fail(ErrorCode::Corrupt, "the store holds the unknown job state '" + state + "'");
+  job.state = *named;
+  job.one_off = row.integer() != 0;
+  job.state_by = row.text();
+  job.state_why = row.text();
+  job.created = row.time();
+  job.changed = row.time();
+  return job;
+}
+
+Result<model::JobVersionRow> read_version(Row& row) {
+  model::JobVersionRow version;
+  version.job = JobId{row.integer()};
+  version.version = static_cast<JobVersion>(row.integer());
+  version.valid_from = row.time();
+  version.valid_to = row.maybe_time();
+  version.anchor = row.time();
+  version.enabled = row.integer() != 0;
+  version.principal = row.text();
+  auto definition = wire::definition_from_json(row.text());
+  if (!definition) return fail(definition.error());
+  version.definition = std::make_shared<const model::JobDefinition>(std::move(*definition));
+  return version;
+}
+
+core::WorkerLife read_life(Row& row) {
+  core::WorkerLife life;
+  life.key.id = row.text();
+  life.key.incarnation = row.text();
+  life.address.host = row.text();
+  life.address.port = static_cast<std::uint16_t>(row.integer());
+  life.pool = row.text();
+  life.joined = row.time();
+  life.left = row.maybe_time();
+  life.why_left = row.text();
+  return life;
+}
+
+}  // namespace rota::master::store

@@ -1,0 +1,50 @@
+// Jobs, their versions and worker lives as rows: the columns, in one order for writing and reading.
+#pragma once
+
+#include "common/base/result.h"
+#include "common/model/job.h"
+#include "master/core/effect.h"
+#include "master/store/connection.h"
+#include "master/store/multi_row.h"
+
+namespace rota::master::store {
+
+/// Columns of a job for read_job, of the table under the alias j; of a version for read_version, under v.
+inline constexpr std::string_view kJobColumns =
+    "j.job_id, j.namespace, j.name, j.version, j.state, j.one_off, j.state_by, j.state_why, "
+    "j.created_ms, j.changed_ms";
+inline constexpr std::string_view kVersionColumns =
+    "v.job_id, v.version, v.valid_from_ms, v.valid_to_ms, v.anchor_ms, v.enabled, v.principal, "
+    "v.definition";
+inline constexpr std::string_view kLifeColumns =
+    "worker_id, incarnation, host, port, pool, joined_ms, left_ms, why_left";
+
+/// Inserted, or all that may change of it set. A row of another id is never touched: a second saved job
+/// of one name leaves the first as it is, and no row of its own.
+extern const MultiRow kUpsertJobs;
+void bind_job(Binder& binder, const model::Job& job);
+
+/// With its definition: inserted, or valid_to set.
+extern const MultiRow kUpsertVersions;
+struct VersionTexts {
+  std::string rules;
+  std::string definition;
+};
+void bind_version(Binder& binder, const model::JobVersionRow& version, const VersionTexts& texts);
+
+/// Without its definition: valid_to set, or inserted with the definition of the version before it.
+extern const std::string kCloseOrCarryVersion;
+void bind_close_or_carry(Binder& binder, const model::JobVersionRow& version);
+
+extern const MultiRow kUpsertLives;
+void bind_life(Binder& binder, const core::WorkerLife& life);
+
+/// Whether its name is taken among the saved jobs.
+bool holds_its_name(const model::Job& job);
+
+/// Corrupt when a name in the row is none that this program knows.
+Result<model::Job> read_job(Row& row);
+Result<model::JobVersionRow> read_version(Row& row);
+core::WorkerLife read_life(Row& row);
+
+}  // namespace rota::master::store

@@ -1,0 +1,60 @@
+#include "master/store/log_rules.h"
+
+#include <fmt/format.h>
+#include <zlib.h>
+
+#include <algorithm>
+
+namespace rota::master::store {
+
+std::uint32_t crc_of(const std::string& bytes) {
+  return static_cast<std::uint32_t>(
+      crc32_z(0, reinterpret_cast<const unsigned char*>(bytes.data()), bytes.size()));
+}
+
+Result<void> check_chunk(const LogChunk& chunk) {
+  const auto length = static_cast<std::int64_t>(chunk.bytes.size());
+  if (chunk.offset < 0 || chunk.dropped_before < 0 || chunk.dropped_before > chunk.offset ||
+      length > kMostChunkBytes) {
+    return fail(ErrorCode::InvalidArgument,
+                fmt::format("log chunk of run {} attempt {} at {}: {} bytes, {} dropped before it",
+                            chunk.attempt.run.value, chunk.attempt.attempt, chunk.offset, length,
+                            chunk.dropped_before));
+  }
+  if (crc_of(chunk.bytes) == chunk.crc32) return {};
+  return fail(ErrorCode::Corrupt,
+              fmt::format("log chunk of run {} attempt {} at {}: its bytes do not match its CRC",
+                          chunk.attempt.run.value, chunk.attempt.attempt, chunk.offset));
+}
+
+SliceBuilder::SliceBuilder(std::int64_t offset, std::int64_t limit)
+    : limit_(std::clamp<std::int64_t>(limit, 0, kMostReadBytes)) {
+  slice_.next_offset = std::max<std::int64_t>(offset, 0);
+}
+
+bool SliceBuilder::pass(const ChunkPlace& place, const std::string& bytes) {
+  if (place.end() <= slice_.next_offset) return true;
+  if (place.begin() > slice_.next_offset) {
+    slice_.gap = true;
+    // Nothing before the hole: tell where the next byte is.
+    if (slice_.bytes.empty() && slice_.dropped == 0) slice_.next_offset = place.begin();
+    return false;
+  }
+  if (place.offset > slice_.next_offset) {
+    slice_.dropped += place.offset - slice_.next_offset;
+    slice_.next_offset = place.offset;
+  }
+  const auto room = limit_ - static_cast<std::int64_t>(slice_.bytes.size());
+  const auto skipped = slice_.next_offset - place.offset;
+  const auto taken = std::min(room, place.length - skipped);
+  slice_.bytes.append(bytes, static_cast<std::size_t>(skipped), static_cast<std::size_t>(taken));
+  slice_.next_offset += taken;
+  return static_cast<std::int64_t>(slice_.bytes.size()) < limit_;
+}
+
+LogSlice SliceBuilder::finish(std::int64_t stored_end) {
+  slice_.stored_end = stored_end;
+  return std::move(slice_);
+}
+
+}  // namespace rota::master::store

@@ -1,0 +1,167 @@
+#include "master/store/mysql_log_store.h"
+
+#include <fmt/format.h>
+
+#include "master/store/connection.h"
+#include "master/store/log_rules.h"
+#include "master/store/multi_row.h"
+
+namespace rota::master::store {
+namespace {
+
+constexpr std::size_t kMostKnownEnds = 100'000;
+constexpr int kChunksPerRead = 64;  // of 64 KiB: the most that one read gives
+
+const MultiRow kInsertChunks{
+    "INSERT INTO log_chunk (run_id, attempt, stream, offset_bytes, length_bytes, dropped_bytes, crc32, "
+    "received_ms, content) VALUES",
+    9, "ON DUPLICATE KEY UPDATE run_id = run_id"};
+
+void bind_chunk(Binder& binder, const LogChunk& chunk) {
+  binder.integer(chunk.attempt.run.value)
+      .integer(chunk.attempt.attempt)
+      .integer(static_cast<int>(chunk.stream))
+      .integer(chunk.offset)
+      .integer(static_cast<std::int64_t>(chunk.bytes.size()))
+      .integer(chunk.dropped_before)
+      .integer(chunk.crc32)
+      .time(chunk.received)
+      .text(chunk.bytes);
+}
+
+void bind_stream(Binder& binder, model::AttemptKey attempt, LogStream stream) {
+  binder.integer(attempt.run.value).integer(attempt.attempt).integer(static_cast<int>(stream));
+}
+
+ChunkPlace read_place(Row& row) {
+  ChunkPlace place;
+  place.offset = row.integer();
+  place.length = row.integer();
+  place.dropped_before = row.integer();
+  return place;
+}
+
+/// A key that was there already must hold the same bytes.
+Result<void> check_same(Connection& connection, const LogChunk& chunk) {
+  bool same = false;
+  auto asked = connection.query(
+      "SELECT length_bytes, crc32 FROM log_chunk "
+      "WHERE run_id = ? AND attempt = ? AND stream = ? AND offset_bytes = ?",
+      [&](Binder& binder) {
+        bind_stream(binder, chunk.attempt, chunk.stream);
+        binder.integer(chunk.offset);
+      },
+      [&](Row& row) -> Result<void> {
+        same = row.integer() == static_cast<std::int64_t>(chunk.bytes.size()) &&
+               row.integer() == static_cast<std::int64_t>(chunk.crc32);
+        return {};
+      });
+  if (!asked || same) return asked;
+  return fail(ErrorCode::Corrupt,
+              fmt::format("log chunk of run {} attempt {} at {}: other bytes are stored there",
+                          chunk.attempt.run.value, chunk.attempt.attempt, chunk.offset));
+}
+
+Result<void> insert(Connection& connection, const std::vector<LogChunk>& chunks) {
+  auto written = write_rows(
+      connection, kInsertChunks,
+      {chunks.size(), [&](Binder& binder, std::size_t i) { bind_chunk(binder, chunks[i]); },
+       [&](std::size_t i) { return chunks[i].bytes.size() + 100; }});
+  if (!written) return fail(written.error());
+  if (*written == static_cast<std::int64_t>(chunks.size())) return {};
+  for (const LogChunk& chunk : chunks) {
+    if (auto same = check_same(connection, chunk); !same) return same;
+  }
+  return {};
+}
+
+}  // namespace
+
+MysqlLogStore::MysqlLogStore(MysqlOptions options, PoolOptions pool)
+    : pool_(std::move(options), pool) {}
+
+Result<std::int64_t> MysqlLogStore::stored_end(Connection& connection, const StreamKey& key) {
+  std::int64_t known = 0;
+  {
+    const std::scoped_lock lock(mutex_);
+    if (const auto found = known_ends_.find(key); found != known_ends_.end()) known = found->second;
+  }
+  EndFinder finder(known);
+  auto walked = connection.query(
+      "SELECT offset_bytes, length_bytes, dropped_bytes FROM log_chunk "
+      "WHERE run_id = ? AND attempt = ? AND stream = ? AND offset_bytes >= ? ORDER BY offset_bytes",
+      [&](Binder& binder) {
+        bind_stream(binder, std::get<0>(key), std::get<1>(key));
+        binder.integer(known);
+      },
+      [&](Row& row) -> Result<void> {
+        finder.pass(read_place(row));
+        return {};
+      });
+  if (!walked) return fail(walked.error());
+  const std::scoped_lock lock(mutex_);
+  if (known_ends_.size() >= kMostKnownEnds) known_ends_.clear();
+  auto& kept = known_ends_[key];
+  kept = std::max(kept, finder.end());
+  return kept;
+}
+
+Result<std::vector<std::int64_t>> MysqlLogStore::append(const std::vector<LogChunk>& chunks) {
+  for (const LogChunk& chunk : chunks) {
+    if (auto fine = check_chunk(chunk); !fine) return fail(fine.error());
+  }
+  std::vector<std::int64_t> ends;
+  if (chunks.empty()) return ends;
+  auto done = pool_.with([&](Connection& connection) -> Result<void> {
+    ends.clear();
+    if (auto put = insert(connection, chunks); !put) return put;
+    std::map<StreamKey, std::int64_t> found;
+    for (const LogChunk& chunk : chunks) {
+      const StreamKey key{chunk.attempt, chunk.stream};
+      if (!found.contains(key)) {
+        auto end = stored_end(connection, key);
+        if (!end) return fail(end.error());
+        found[key] = *end;
+      }
+      ends.push_back(found[key]);
+    }
+    return {};
+  });
+  if (!done) return fail(done.error());
+  return ends;
+}
+
+Result<LogSlice> MysqlLogStore::read(model::AttemptKey attempt, LogStream stream, std::int64_t offset,
+                                     std::int64_t limit) {
+  LogSlice slice;
+  auto done = pool_.with([&](Connection& connection) -> Result<void> {
+    SliceBuilder builder(offset, limit);
+    bool wanted = true;
+    auto read = connection.query(
+        fmt::format("SELECT offset_bytes, length_bytes, dropped_bytes, content FROM log_chunk "
+                    "WHERE run_id = ? AND attempt = ? AND stream = ? AND offset_bytes >= COALESCE("
+                    "(SELECT MAX(c.offset_bytes) FROM log_chunk c WHERE c.run_id = ? AND c.attempt = ? "
+                    "AND c.stream = ? AND c.offset_bytes <= ?), 0) ORDER BY offset_bytes LIMIT {}",
+                    kChunksPerRead),
+        [&](Binder& binder) {
+          bind_stream(binder, attempt, stream);
+          bind_stream(binder, attempt, stream);
+          binder.integer(offset);
+        },
+        [&](Row& row) -> Result<void> {
+          if (!wanted) return {};
+          const ChunkPlace place = read_place(row);
+          wanted = builder.pass(place, row.text());
+          return {};
+        });
+    if (!read) return read;
+    auto end = stored_end(connection, {attempt, stream});
+    if (!end) return fail(end.error());
+    slice = builder.finish(*end);
+    return {};
+  });
+  if (!done) return fail(done.error());
+  return slice;
+}
+
+}  // namespace rota::master::store

@@ -1,0 +1,258 @@
+#include "master/store/mysql_reader.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "master/store/connection.h"
+#include "master/store/job_rows.h"
+#include "master/store/run_rows.h"
+
+namespace rota::master::store {
+namespace {
+
+constexpr std::int32_t kMostRows = 10'000;
+
+std::int32_t bounded(std::int32_t limit) { return std::clamp(limit, 1, kMostRows); }
+
+/// All rows of a query, each made by `read`.
+template <typename Item, typename Read>
+Result<std::vector<Item>> rows_of(ConnectionPool& pool, const std::string& sql, const Bind& bind,
+                                  const Read& read) {
+  std::vector<Item> items;
+  auto done = pool.with([&](Connection& connection) -> Result<void> {
+    items.clear();
+    return connection.query(sql, bind, [&](Row& row) -> Result<void> {
+      Result<Item> item = read(row);
+      if (!item) return fail(item.error());
+      items.push_back(std::move(*item));
+      return {};
+    });
+  });
+  if (!done) return fail(done.error());
+  return items;
+}
+
+Result<RunRow> read_run_row(Row& row) {
+  auto run = read_run(row);
+  if (!run) return fail(run.error());
+  return RunRow{std::move(*run), row.text()};
+}
+
+Result<JobRow> read_job_row(Row& row) {
+  auto job = read_job(row);
+  if (!job) return fail(job.error());
+  auto version = read_version(row);
+  if (!version) return fail(version.error());
+  return JobRow{std::move(*job), std::move(*version)};
+}
+
+Result<JobId> read_job_id(Row& row) { return JobId{row.integer()}; }
+Result<core::WorkerLife> read_life_row(Row& row) { return read_life(row); }
+
+/// A name with LIKE's own signs made plain, and '%' behind it.
+std::string like_prefix(const std::string& prefix) {
+  std::string out;
+  for (const char c : prefix) {
+    if (c == '%' || c == '_' || c == '!') out += '!';
+    out += c;
+  }
+  return out + "%";
+}
+
+std::string select_runs() { return fmt::format("SELECT {}, j.name FROM run r ", kRunColumns); }
+constexpr std::string_view kWithJob = "LEFT JOIN job j ON j.job_id = r.job_id ";
+
+/// The conditions of a RunQuery, and below the values of their question marks, in the same order.
+std::string conditions_of(const RunQuery& query, std::size_t jobs) {
+  const auto marks = [](std::size_t count) {
+    std::string text;
+    for (std::size_t i = 0; i < count; ++i) text += i == 0 ? "?" : ",?";
+    return text;
+  };
+  std::string where = "WHERE r.namespace = ?";
+  if (!query.job.empty()) where += fmt::format(" AND r.job_id IN ({})", marks(jobs));
+  if (!query.states.empty()) where += fmt::format(" AND r.state IN ({})", marks(query.states.size()));
+  if (query.since) where += " AND r.scheduled_ms >= ?";
+  if (query.before) where += " AND r.run_id < ?";
+  return where;
+}
+
+void bind_conditions(Binder& binder, const RunQuery& query, const std::vector<JobId>& jobs) {
+  binder.text(query.space);
+  for (const JobId job : jobs) binder.integer(job.value);
+  for (const model::RunState state : query.states) binder.text(model::name_of(state));
+  if (query.since) binder.time(*query.since);
+  if (query.before) binder.integer(query.before->value);
+}
+
+}  // namespace
+
+MysqlReader::MysqlReader(MysqlOptions options, PoolOptions pool)
+    : pool_(std::move(options), pool) {}
+
+Result<std::vector<RunRow>> MysqlReader::list_runs(const RunQuery& query) {
+  std::vector<JobId> jobs;
+  if (!query.job.empty()) {  // ids first: then the index on (job, run) gives the newest without sorting
+    auto found = rows_of<JobId>(
+        pool_, "SELECT job_id FROM job WHERE namespace = ? AND name = ? ORDER BY job_id DESC LIMIT 1000",
+        [&](Binder& binder) { binder.text(query.space).text(query.job); }, read_job_id);
+    if (!found) return fail(found.error());
+    if (found->empty()) return std::vector<RunRow>{};
+    jobs = std::move(*found);
+  }
+  return rows_of<RunRow>(
+      pool_,
+      select_runs() + std::string(kWithJob) + conditions_of(query, jobs.size()) +
+          fmt::format(" ORDER BY r.run_id DESC LIMIT {}", bounded(query.limit)),
+      [&](Binder& binder) { bind_conditions(binder, query, jobs); }, read_run_row);
+}
+
+Result<RunRow> MysqlReader::get_run(RunId id) {
+  auto rows = rows_of<RunRow>(
+      pool_, select_runs() + std::string(kWithJob) + "WHERE r.run_id = ?",
+      [&](Binder& binder) { binder.integer(id.value); }, read_run_row);
+  if (!rows) return fail(rows.error());
+  if (rows->empty()) return fail(ErrorCode::NotFound, fmt::format("no run {}", id.value));
+  return std::move(rows->front());
+}
+
+Result<std::vector<model::AttemptRow>> MysqlReader::attempts_of(RunId id) {
+  return rows_of<model::AttemptRow>(
+      pool_, fmt::format("SELECT {} FROM attempt WHERE run_id = ? ORDER BY attempt", kAttemptColumns),
+      [&](Binder& binder) { binder.integer(id.value); }, read_attempt);
+}
+
+Result<std::optional<RunId>> MysqlReader::run_of_key(const std::string& principal,
+                                                     const std::string& key,
+                                                     std::string* request_hash) {
+  std::optional<RunId> found;
+  auto done = pool_.with([&](Connection& connection) {
+    return connection.query(
+        "SELECT run_id, request_hash FROM run WHERE principal = ? AND request_key = ?",
+        [&](Binder& binder) { binder.text(principal).text(key); },
+        [&](Row& row) -> Result<void> {
+          found = RunId{row.integer()};
+          if (request_hash != nullptr) *request_hash = row.text();
+          return {};
+        });
+  });
+  if (!done) return fail(done.error());
+  return found;
+}
+
+Result<std::vector<JobRow>> MysqlReader::list_jobs(const std::string& space, const std::string& prefix,
+                                                   std::int32_t limit) {
+  return rows_of<JobRow>(
+      pool_,
+      fmt::format("SELECT {}, {} FROM job j JOIN job_version v ON v.job_id = j.job_id "
+                  "AND v.version = j.version WHERE j.namespace = ? AND j.saved_name LIKE ? ESCAPE '!' "
+                  "ORDER BY j.saved_name LIMIT {}",
+                  kJobColumns, kVersionColumns, bounded(limit)),
+      [&](Binder& binder) { binder.text(space).text(like_prefix(prefix)); }, read_job_row);
+}
+
+Result<JobRow> MysqlReader::get_job(const std::string& space, const std::string& name) {
+  auto rows = rows_of<JobRow>(
+      pool_,
+      fmt::format("SELECT {}, {} FROM job j JOIN job_version v ON v.job_id = j.job_id "
+                  "AND v.version = j.version WHERE j.namespace = ? AND j.saved_name = ?",
+                  kJobColumns, kVersionColumns),
+      [&](Binder& binder) { binder.text(space).text(name); }, read_job_row);
+  if (!rows) return fail(rows.error());
+  // Equality of the server ignores blanks at the end; ours does not.
+  if (rows->empty() || rows->front().job.name != name) {
+    return fail(ErrorCode::NotFound, fmt::format("no job '{}' in namespace '{}'", name, space));
+  }
+  return std::move(rows->front());
+}
+
+Result<std::shared_ptr<const model::JobDefinition>> MysqlReader::definition_of(JobId job,
+                                                                               JobVersion version) {
+  auto rows = rows_of<model::JobVersionRow>(
+      pool_,
+      fmt::format("SELECT {} FROM job_version v WHERE v.job_id = ? AND v.version = ?", kVersionColumns),
+      [&](Binder& binder) { binder.integer(job.value).integer(version); }, read_version);
+  if (!rows) return fail(rows.error());
+  if (rows->empty()) {
+    return fail(ErrorCode::NotFound, fmt::format("no version {} of job {}", version, job.value));
+  }
+  return rows->front().definition;
+}
+
+Result<std::vector<core::WorkerLife>> MysqlReader::lives_of(const std::string& worker_id,
+                                                            std::int32_t limit) {
+  return rows_of<core::WorkerLife>(
+      pool_,
+      fmt::format("SELECT {} FROM worker_life WHERE worker_id = ? "
+                  "ORDER BY joined_ms DESC, incarnation LIMIT {}",
+                  kLifeColumns, bounded(limit)),
+      [&](Binder& binder) { binder.text(worker_id); }, read_life_row);
+}
+
+Result<std::optional<WallTime>> MysqlReader::watermark() {
+  std::optional<WallTime> watermark;
+  auto done = pool_.with([&](Connection& connection) {
+    return connection.query("SELECT value_ms FROM watermark WHERE partition_no = 1", {},
+                            [&](Row& row) -> Result<void> {
+                              watermark = row.time();
+                              return {};
+                            });
+  });
+  if (!done) return fail(done.error());
+  return watermark;
+}
+
+Result<std::vector<model::JobVersionRow>> MysqlReader::versions_of(JobId job) {
+  return rows_of<model::JobVersionRow>(
+      pool_,
+      fmt::format("SELECT {} FROM job_version v WHERE v.job_id = ? ORDER BY v.version", kVersionColumns),
+      [&](Binder& binder) { binder.integer(job.value); }, read_version);
+}
+
+Result<std::vector<model::Job>> MysqlReader::saved_jobs(JobId after, std::int32_t limit) {
+  return rows_of<model::Job>(
+      pool_,
+      fmt::format("SELECT {} FROM job j WHERE j.one_off = 0 AND j.job_id > ? "
+                  "ORDER BY j.job_id LIMIT {}",
+                  kJobColumns, bounded(limit)),
+      [&](Binder& binder) { binder.integer(after.value); }, read_job);
+}
+
+Result<std::vector<model::Run>> MysqlReader::tick_runs_of(JobId job, WallTime after, WallTime through,
+                                                          std::int32_t limit) {
+  return rows_of<model::Run>(
+      pool_,
+      fmt::format("SELECT {} FROM run r WHERE r.job_id = ? AND r.tick_ms > ? AND r.tick_ms <= ? "
+                  "ORDER BY r.tick_ms LIMIT {}",
+                  kRunColumns, bounded(limit)),
+      [&](Binder& binder) { binder.integer(job.value).time(after).time(through); }, read_run);
+}
+
+Result<std::vector<model::Gap>> MysqlReader::gaps_of(JobId job) {
+  return rows_of<model::Gap>(
+      pool_,
+      fmt::format("SELECT {} FROM gap WHERE job_id = ? ORDER BY from_ms, job_version", kGapColumns),
+      [&](Binder& binder) { binder.integer(job.value); }, read_gap);
+}
+
+Result<std::vector<model::Run>> MysqlReader::runs_after(RunId after, std::int32_t limit) {
+  return rows_of<model::Run>(
+      pool_,
+      fmt::format("SELECT {} FROM run r WHERE r.run_id > ? ORDER BY r.run_id LIMIT {}", kRunColumns,
+                  bounded(limit)),
+      [&](Binder& binder) { binder.integer(after.value); }, read_run);
+}
+
+Result<std::vector<model::AttemptRow>> MysqlReader::attempts_after(RunId run, AttemptNo attempt,
+                                                                   std::int32_t limit) {
+  return rows_of<model::AttemptRow>(
+      pool_,
+      fmt::format("SELECT {} FROM attempt WHERE run_id > ? OR (run_id = ? AND attempt > ?) "
+                  "ORDER BY run_id, attempt LIMIT {}",
+                  kAttemptColumns, bounded(limit)),
+      [&](Binder& binder) { binder.integer(run.value).integer(run.value).integer(attempt); },
+      read_attempt);
+}
+
+}  // namespace rota::master::store

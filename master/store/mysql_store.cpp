@@ -1,0 +1,96 @@
+#include "master/store/mysql_store.h"
+
+#include <fmt/format.h>
+
+#include "common/base/log.h"
+#include "master/store/change_writer.h"
+#include "master/store/connection.h"
+
+namespace rota::master::store {
+namespace {
+
+/// A repeat can not help when the rows themselves are refused.
+bool is_permanent(const Error& error) {
+  return error.code == ErrorCode::AlreadyExists || error.code == ErrorCode::NotFound ||
+         error.code == ErrorCode::InvalidArgument;
+}
+
+ApplyResult failed(const Error& error, bool permanent = false) {
+  return {ApplyOutcome::Failed, error.message, {}, permanent};
+}
+
+/// The fence: a locking read, so that no successor can raise the epoch before this transaction ends, and
+/// this one sees a raised epoch. A plain read would not do.
+Result<Epoch> read_epoch_locked(Connection& connection) {
+  Epoch found;
+  auto asked = connection.query(
+      "SELECT value FROM epoch WHERE partition_no = 1 LOCK IN SHARE MODE", {},
+      [&](Row& row) -> Result<void> {
+        found = Epoch{row.integer()};
+        return {};
+      });
+  if (!asked) return fail(asked.error());
+  return found;
+}
+
+ApplyResult fenced(Epoch mine, Epoch found) {
+  return {ApplyOutcome::Fenced,
+          fmt::format("the epoch in force is {}, not {}", found.value, mine.value), found, false};
+}
+
+}  // namespace
+
+MysqlStore::MysqlStore(MysqlOptions options) : options_(std::move(options)) {}
+MysqlStore::~MysqlStore() = default;
+
+/// Connects when there is no connection, and names the loop's connection under this epoch, so that a
+/// successor can end it when this process is frozen inside a transaction.
+Result<void> MysqlStore::connect(Epoch epoch) {
+  if (!connection_) {
+    announced_ = Epoch{};
+    auto opened = Connection::open(options_);
+    if (!opened) return fail(opened.error());
+    connection_ = std::move(*opened);
+  }
+  if (announced_ == epoch) return {};
+  auto named = connection_->change(
+      "INSERT INTO loop_connection (epoch, connection_id) VALUES (?, ?) "
+      "ON DUPLICATE KEY UPDATE connection_id = VALUES(connection_id)",
+      [&](Binder& binder) { binder.integer(epoch.value).integer(connection_->id()); });
+  if (!named) return fail(named.error());
+  announced_ = epoch;
+  return {};
+}
+
+ApplyResult MysqlStore::apply(Epoch epoch, const core::Changes& changes) {
+  const ApplyResult result = try_once(epoch, changes);
+  if (result.outcome != ApplyOutcome::Applied) connection_.reset();
+  return result;
+}
+
+ApplyResult MysqlStore::try_once(Epoch epoch, const core::Changes& changes) {
+  if (auto connected = connect(epoch); !connected) return failed(connected.error());
+  if (changes.empty()) {
+    auto found = read_epoch_locked(*connection_);
+    if (!found) return failed(found.error());
+    return *found == epoch ? ApplyResult{ApplyOutcome::Applied, "", {}, false} : fenced(epoch, *found);
+  }
+  if (auto begun = connection_->begin(); !begun) return failed(begun.error());
+  auto found = read_epoch_locked(*connection_);
+  if (!found) return failed(found.error());
+  if (*found != epoch) return fenced(epoch, *found);
+  if (auto written = write_changes(*connection_, changes); !written) {
+    if (is_permanent(written.error())) {
+      log_error("store", "a batch contradicts the store", {{"why", written.error().message}});
+    }
+    return failed(written.error(), is_permanent(written.error()));
+  }
+  auto ended = connection_->end_transaction();
+  if (ended) return {ApplyOutcome::Applied, "", {}, false};
+  if (ended.error().code == ErrorCode::UnknownOutcome) {
+    return {ApplyOutcome::Unknown, ended.error().message, {}, false};
+  }
+  return failed(ended.error());
+}
+
+}  // namespace rota::master::store
