@@ -90,6 +90,23 @@ std::optional<WallTime> CompiledSchedule::next_fixed_rate(WallTime after) const 
   return anchor_ + k * interval_;
 }
 
+std::optional<WallTime> CompiledSchedule::last_between(WallTime after, WallTime through) const {
+  // Look at a stretch before `through` that grows until it holds a tick; then step to the last.
+  Millis stretch = kind_ == ScheduleKind::FixedRate ? interval_ : Millis{std::chrono::minutes{1}};
+  for (;; stretch *= 8) {
+    const bool whole = stretch >= through - after;
+    const WallTime from = whole ? after : through - stretch;
+    auto last = next_after(from);
+    if (last && *last <= through) {
+      for (auto next = next_after(*last); next && *next <= through; next = next_after(*next)) {
+        last = next;
+      }
+      return last;
+    }
+    if (whole) return std::nullopt;
+  }
+}
+
 std::int64_t CompiledSchedule::count_between(WallTime after, WallTime through,
                                              std::int64_t limit) const {
   if (end_) through = std::min(through, *end_);

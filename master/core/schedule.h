@@ -31,6 +31,9 @@ class CompiledSchedule {
   std::int64_t count_between(WallTime after, WallTime through,
                              std::int64_t limit = 10'000'000) const;
 
+  /// The last tick in (after, through]; cheap however long that time is, unless the ticks are few.
+  std::optional<WallTime> last_between(WallTime after, WallTime through) const;
+
   model::ScheduleKind kind() const { return kind_; }
 
  private:
