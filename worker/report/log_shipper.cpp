@@ -1,0 +1,124 @@
+#include "worker/report/log_shipper.h"
+
+#include <algorithm>
+#include <condition_variable>
+#include <mutex>
+
+#include "common/base/log.h"
+#include "common/wire/run_wire.h"
+
+namespace rota::worker::report {
+
+namespace {
+
+using run::PendingChunk;
+
+thrift::LogChunk to_wire(const PendingChunk& pending) {
+  thrift::LogChunk chunk;
+  chunk.__set_attempt(wire::to_wire(pending.key.attempt));
+  chunk.__set_stream(pending.key.stream);
+  chunk.__set_offset(pending.chunk.border.log_offset);
+  chunk.__set_bytes(pending.chunk.bytes);
+  chunk.__set_crc32(pending.chunk.border.crc32);
+  chunk.__set_received_ms(pending.chunk.border.received_ms);
+  chunk.__set_dropped_before(pending.chunk.border.dropped_before);
+  return chunk;
+}
+
+/// The master will never take it: the bytes contradict themselves or what is stored.
+bool is_for_good(const rpc::CallError& error) {
+  return error.answered && (error.error.code == ErrorCode::Corrupt ||
+                            error.error.code == ErrorCode::InvalidArgument);
+}
+
+}  // namespace
+
+LogShipper::~LogShipper() { stop(); }
+
+void LogShipper::start() {
+  thread_ = std::jthread([this](std::stop_token stop) { loop(stop); });
+}
+
+void LogShipper::stop() {
+  if (!thread_.joinable()) return;
+  thread_.request_stop();
+  thread_.join();
+}
+
+void LogShipper::loop(std::stop_token stop) {
+  Millis backoff{0};
+  std::mutex mutex;
+  std::condition_variable_any pause;
+  while (!stop.stop_requested()) {
+    if (backoff > Millis{0}) {
+      std::unique_lock lock(mutex);
+      pause.wait_for(lock, stop, backoff, [] { return false; });
+    }
+    if (!spool_.wait_pending(Millis{1000}, stop)) continue;
+    const auto chunks = spool_.pending(options_.batch_bytes);
+    const bool has_moved = chunks.empty() || ship(chunks);
+    backoff = has_moved ? Millis{0}
+                        : std::clamp(backoff * 2, options_.backoff_first, options_.backoff_most);
+  }
+}
+
+rpc::CallResult<std::vector<std::int64_t>> LogShipper::send(
+    const std::vector<PendingChunk>& chunks) {
+  std::vector<thrift::LogChunk> request;
+  request.reserve(chunks.size());
+  for (const PendingChunk& chunk : chunks) request.push_back(to_wire(chunk));
+  return channel_.call(
+      [&](thrift::ReportServiceClient& master) {
+        std::vector<std::int64_t> ends;
+        master.append_log(ends, request);
+        return ends;
+      },
+      options_.rpc_deadline);
+}
+
+/// False when nothing moved, so that the next try waits.
+bool LogShipper::ship(const std::vector<PendingChunk>& chunks) {
+  const auto ends = send(chunks);
+  if (ends) return take_answer(chunks, *ends);
+  if (is_for_good(ends.error())) {
+    ship_one_by_one(chunks);
+    return true;
+  }
+  log_debug("report", "log chunks were not taken; they are sent again",
+            {{"chunks", chunks.size()}, {"why", ends.error().error.message}});
+  return false;
+}
+
+bool LogShipper::take_answer(const std::vector<PendingChunk>& chunks,
+                             const std::vector<std::int64_t>& ends) {
+  bool has_moved = false;
+  for (std::size_t i = 0; i < chunks.size() && i < ends.size(); ++i) {
+    // Of several chunks of one stream only the last answer matters.
+    if (i + 1 < chunks.size() && chunks[i + 1].key == chunks[i].key) continue;
+    const auto& border = chunks[i].chunk.border;
+    has_moved = has_moved || ends[i] >= border.log_offset + border.length;
+    spool_.stored(chunks[i].key, ends[i]);
+  }
+  return has_moved;
+}
+
+/// One chunk of the batch is refused for good: finds it, and gives up its stream alone.
+void LogShipper::ship_one_by_one(const std::vector<PendingChunk>& chunks) {
+  for (const PendingChunk& chunk : chunks) {
+    const auto ends = send({chunk});
+    if (ends) {
+      take_answer({chunk}, *ends);
+      continue;
+    }
+    if (!is_for_good(ends.error())) return;
+    log_error("report", "a master refuses a log chunk; the rest of its stream is given up",
+              {{"run", chunk.key.attempt.run.value},
+               {"attempt", chunk.key.attempt.attempt},
+               {"stream", chunk.key.stream},
+               {"offset", chunk.chunk.border.log_offset},
+               {"why", ends.error().error.message}});
+    spool_.abandon(chunk.key);
+  }
+}
+
+}  // namespace rota::worker::report

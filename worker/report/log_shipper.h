@@ -1,0 +1,44 @@
+// Sends the chunks of the spool to a master, in order within a stream, again until they are stored.
+#pragma once
+
+#include <thread>
+#include <vector>
+
+#include "worker/report/leader_channel.h"
+#include "worker/run/spool.h"
+
+namespace rota::worker::report {
+
+struct ShipperOptions {
+  Millis rpc_deadline{2000};
+  std::int64_t batch_bytes = 1 << 20;
+  Millis backoff_first{50};
+  Millis backoff_most{2000};
+};
+
+/// Owner: the worker. One thread of its own.
+class LogShipper {
+ public:
+  LogShipper(ShipperOptions options, run::Spool& spool, const run::LeaderAddress& leader)
+      : options_(options), spool_(spool), channel_(leader) {}
+  ~LogShipper();
+
+  void start();
+  /// Ends the thread; what is not sent stays in the spool. Twice is fine.
+  void stop();
+
+ private:
+  void loop(std::stop_token stop);
+  bool ship(const std::vector<run::PendingChunk>& chunks);
+  bool take_answer(const std::vector<run::PendingChunk>& chunks,
+                   const std::vector<std::int64_t>& ends);
+  rpc::CallResult<std::vector<std::int64_t>> send(const std::vector<run::PendingChunk>& chunks);
+  void ship_one_by_one(const std::vector<run::PendingChunk>& chunks);
+
+  const ShipperOptions options_;
+  run::Spool& spool_;
+  LeaderChannel channel_;
+  std::jthread thread_;
+};
+
+}  // namespace rota::worker::report

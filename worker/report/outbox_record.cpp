@@ -1,0 +1,187 @@
+#include "worker/report/outbox_record.h"
+
+#include <zlib.h>
+
+#include <cstdint>
+#include <cstring>
+
+namespace rota::worker::report {
+
+namespace {
+
+using model::AttemptReport;
+
+constexpr std::size_t kHead = 8;  // length and check sum
+constexpr char kOutcome = 'O';
+constexpr char kAcknowledged = 'A';
+
+std::uint32_t crc_of(std::string_view bytes) {
+  return static_cast<std::uint32_t>(
+      ::crc32(0, reinterpret_cast<const Bytef*>(bytes.data()), static_cast<uInt>(bytes.size())));
+}
+
+class Writer {
+ public:
+  template <typename Number>
+  void number(Number value) {
+    bytes.append(reinterpret_cast<const char*>(&value), sizeof value);
+  }
+  void text(std::string_view value) {
+    number(static_cast<std::uint32_t>(value.size()));
+    bytes += value;
+  }
+  void key(const model::AttemptKey& value) {
+    number(value.run.value);
+    number(value.attempt);
+  }
+  std::string bytes;
+};
+
+/// Reads what Writer wrote; after the first thing that does not fit, `is_good` is false.
+class Reader {
+ public:
+  explicit Reader(std::string_view bytes) : rest_(bytes) {}
+  template <typename Number>
+  Number number() {
+    Number value{};
+    if (rest_.size() < sizeof value) {
+      is_good = false;
+      return value;
+    }
+    std::memcpy(&value, rest_.data(), sizeof value);
+    rest_.remove_prefix(sizeof value);
+    return value;
+  }
+  std::string text() {
+    const auto size = number<std::uint32_t>();
+    if (rest_.size() < size) {
+      is_good = false;
+      return {};
+    }
+    std::string value(rest_.substr(0, size));
+    rest_.remove_prefix(size);
+    return value;
+  }
+  model::AttemptKey key() {
+    const RunId run{number<std::int64_t>()};
+    return {run, number<std::int32_t>()};
+  }
+  bool is_good = true;
+
+ private:
+  std::string_view rest_;
+};
+
+void write_outcome(Writer& out, const model::Outcome& outcome) {
+  out.text(model::name_of(outcome.state));
+  out.text(model::name_of(outcome.reason));
+  out.number(outcome.exit_status);
+  out.number(outcome.signal);
+  out.text(outcome.message);
+  out.text(outcome.result);
+  out.number(to_ms(outcome.started));
+  out.number(to_ms(outcome.ended));
+  out.number(outcome.stdout_bytes);
+  out.number(outcome.stderr_bytes);
+  out.number(outcome.cpu_us);
+  out.number(outcome.peak_memory_bytes);
+}
+
+model::Outcome read_outcome(Reader& in) {
+  model::Outcome outcome;
+  const auto state = model::run_state_named(in.text());
+  const auto reason = model::reason_named(in.text());
+  if (!state || !reason) in.is_good = false;
+  outcome.state = state.value_or(model::RunState::Failed);
+  outcome.reason = reason.value_or(model::Reason::None);
+  outcome.exit_status = in.number<std::int32_t>();
+  outcome.signal = in.number<std::int32_t>();
+  outcome.message = in.text();
+  outcome.result = in.text();
+  outcome.started = wall_from_ms(in.number<std::int64_t>());
+  outcome.ended = wall_from_ms(in.number<std::int64_t>());
+  outcome.stdout_bytes = in.number<std::int64_t>();
+  outcome.stderr_bytes = in.number<std::int64_t>();
+  outcome.cpu_us = in.number<std::int64_t>();
+  outcome.peak_memory_bytes = in.number<std::int64_t>();
+  return outcome;
+}
+
+std::string payload_of(const OutboxRecord& record) {
+  Writer out;
+  if (const auto* done = std::get_if<Acknowledged>(&record)) {
+    out.number(kAcknowledged);
+    out.key(done->key);
+    return out.bytes;
+  }
+  const auto& report = std::get<AttemptReport>(record);
+  out.number(kOutcome);
+  out.key(report.key);
+  out.text(report.worker.id);
+  out.text(report.worker.incarnation);
+  write_outcome(out, report.outcome);
+  return out.bytes;
+}
+
+std::optional<OutboxRecord> record_in(std::string_view payload) {
+  Reader in(payload);
+  const char kind = in.number<char>();
+  const model::AttemptKey key = in.key();
+  if (kind == kAcknowledged) {
+    return in.is_good ? std::optional<OutboxRecord>(Acknowledged{key}) : std::nullopt;
+  }
+  if (kind != kOutcome) return std::nullopt;
+  AttemptReport report;
+  report.key = key;
+  report.what = AttemptReport::What::Finished;
+  report.worker.id = in.text();
+  report.worker.incarnation = in.text();
+  report.outcome = read_outcome(in);
+  report.started = report.outcome.started;
+  return in.is_good ? std::optional<OutboxRecord>(std::move(report)) : std::nullopt;
+}
+
+/// The whole record that begins here, and its length; 0 when there is none.
+std::size_t take_record(std::string_view at, std::optional<OutboxRecord>& record) {
+  Reader head(at);
+  const auto length = head.number<std::uint32_t>();
+  const auto crc = head.number<std::uint32_t>();
+  if (!head.is_good || length == 0 || length > kMaxRecordBytes || at.size() < kHead + length) {
+    return 0;
+  }
+  const std::string_view payload = at.substr(kHead, length);
+  if (crc_of(payload) != crc) return 0;
+  record = record_in(payload);
+  return kHead + length;
+}
+
+}  // namespace
+
+std::string encode(const OutboxRecord& record) {
+  const std::string payload = payload_of(record);
+  Writer out;
+  out.number(static_cast<std::uint32_t>(payload.size()));
+  out.number(crc_of(payload));
+  out.bytes += payload;
+  return out.bytes;
+}
+
+OutboxContent read_records(std::string_view file) {
+  OutboxContent content;
+  std::size_t at = 0;
+  while (at < file.size()) {
+    std::optional<OutboxRecord> record;
+    const std::size_t length = take_record(file.substr(at), record);
+    if (length == 0) {
+      ++at;  // zeros after the last record, or damage: look for the next whole one
+      continue;
+    }
+    content.damaged_bytes += at - content.end;
+    at += length;
+    content.end = at;
+    if (record) content.records.push_back(std::move(*record));
+  }
+  return content;
+}
+
+}  // namespace rota::worker::report

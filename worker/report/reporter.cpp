@@ -1,0 +1,264 @@
+#include "worker/report/reporter.h"
+
+#include <algorithm>
+
+#include "common/base/log.h"
+#include "common/wire/worker_wire.h"
+
+namespace rota::worker::report {
+
+namespace {
+
+using model::AttemptKey;
+using model::AttemptReport;
+
+constexpr std::size_t kMostReports = 500;
+constexpr std::size_t kMostBytes = 2 << 20;
+constexpr Millis kIdle{1000};
+constexpr Millis kRepeatAfter{200};
+
+std::size_t weight_of(const AttemptReport& report) {
+  return 300 + report.outcome.message.size() + report.outcome.result.size();
+}
+
+}  // namespace
+
+Reporter::Reporter(ReporterOptions options, const run::LeaderAddress& leader,
+                   std::function<model::WorkerKey()> life)
+    : options_(std::move(options)), channel_(leader), life_(std::move(life)) {}
+
+Reporter::~Reporter() { stop(); }
+
+Result<void> Reporter::open() {
+  auto outbox = Outbox::open(options_.outbox_file);
+  if (!outbox) return fail(outbox.error());
+  outbox_ = std::move(*outbox);
+  if (outbox_->damaged_bytes() > 0) {
+    log_error("report", "the outbox is damaged; some outcomes may be lost",
+              {{"file", options_.outbox_file}, {"bytes", outbox_->damaged_bytes()}});
+  }
+  std::scoped_lock lock(mutex_);
+  for (const auto& [key, report] : outbox_->unreported()) to_send_[key] = Waiting{report, {}};
+  live_bytes_ = outbox_->live_bytes();
+  return {};
+}
+
+std::vector<AttemptReport> Reporter::unreported() const {
+  std::scoped_lock lock(mutex_);
+  std::vector<AttemptReport> all;
+  for (const auto& [key, waiting] : to_send_) all.push_back(waiting.report);
+  return all;
+}
+
+void Reporter::start(run::StoredObserver stored,
+                     std::function<void(const std::vector<AttemptKey>&)> acknowledged) {
+  stored_ = std::move(stored);
+  acknowledged_ = std::move(acknowledged);
+  writer_ = std::jthread([this](std::stop_token stop) { write_loop(stop); });
+  sender_ = std::jthread([this](std::stop_token stop) { send_loop(stop); });
+}
+
+void Reporter::stop() {
+  for (std::jthread* thread : {&sender_, &writer_}) {
+    if (!thread->joinable()) continue;
+    thread->request_stop();
+    thread->join();
+  }
+}
+
+void Reporter::started(AttemptReport report) {
+  bool was_empty = false;
+  {
+    std::scoped_lock lock(mutex_);
+    running_.insert(report.key);
+    was_empty = starts_.empty();
+    starts_.push_back({std::move(report), BootClock::now() + options_.started_after});
+  }
+  if (was_empty) to_send_changed_.notify_all();
+}
+
+void Reporter::finished(AttemptReport report) {
+  {
+    std::scoped_lock lock(mutex_);
+    to_write_.push_back(std::move(report));
+  }
+  to_write_changed_.notify_all();
+}
+
+bool Reporter::wait_home(Millis at_most) {
+  std::unique_lock lock(mutex_);
+  return home_.wait_for(lock, at_most, [&] {
+    return to_write_.empty() && !is_writing_ && to_send_.empty();
+  });
+}
+
+bool Reporter::is_full() const {
+  std::scoped_lock lock(mutex_);
+  return live_bytes_ > options_.outbox_limit_bytes;
+}
+
+std::size_t Reporter::waiting() const {
+  std::scoped_lock lock(mutex_);
+  return to_write_.size() + to_send_.size();
+}
+
+void Reporter::write_loop(std::stop_token stop) {
+  while (true) {
+    std::vector<AttemptReport> batch;
+    {
+      std::unique_lock lock(mutex_);
+      to_write_changed_.wait_for(lock, stop, kIdle, [&] { return !to_write_.empty(); });
+      if (stop.stop_requested() && to_write_.empty()) break;
+      batch.swap(to_write_);
+      is_writing_ = !batch.empty();
+    }
+    forget_acknowledged();
+    if (!batch.empty()) write_batch(batch, stop);
+  }
+  forget_acknowledged();
+}
+
+/// Tries until the disk takes it: what is not written does not count as finished, so its slot waits.
+void Reporter::write_batch(const std::vector<AttemptReport>& batch, std::stop_token stop) {
+  while (true) {
+    const auto written = outbox_->append(batch);
+    if (written) break;
+    log_error("report", "the outbox cannot be written", {{"why", written.error().message}});
+    std::unique_lock lock(mutex_);
+    std::condition_variable_any pause;
+    pause.wait_for(lock, stop, Millis{500}, [] { return false; });
+    if (stop.stop_requested()) return;
+  }
+  stored_(batch);
+  {
+    std::scoped_lock lock(mutex_);
+    for (const AttemptReport& report : batch) {
+      running_.erase(report.key);
+      to_send_[report.key] = Waiting{report, {}};
+    }
+    live_bytes_ = outbox_->live_bytes();
+    is_writing_ = false;
+  }
+  to_send_changed_.notify_all();
+}
+
+void Reporter::forget_acknowledged() {
+  std::vector<AttemptKey> keys;
+  {
+    std::scoped_lock lock(mutex_);
+    keys.swap(to_forget_);
+  }
+  if (keys.empty()) return;
+  if (auto done = outbox_->acknowledge(keys); !done) {
+    log_warn("report", "an acknowledgement was not noted; it will be reported again",
+             {{"why", done.error().message}});
+  }
+  std::scoped_lock lock(mutex_);
+  live_bytes_ = outbox_->live_bytes();
+}
+
+std::optional<MonoTime> Reporter::next_due() const {
+  std::optional<MonoTime> next;
+  for (const auto& [key, waiting] : to_send_) {
+    if (!next || waiting.not_before < *next) next = waiting.not_before;
+    if (*next == MonoTime{}) break;
+  }
+  if (!starts_.empty() && (!next || starts_.front().due < *next)) next = starts_.front().due;
+  return next;
+}
+
+std::vector<AttemptReport> Reporter::next_batch() {
+  std::vector<AttemptReport> batch;
+  const MonoTime now = BootClock::now();
+  std::size_t bytes = 0;
+  for (auto& [key, waiting] : to_send_) {
+    if (batch.size() >= kMostReports || bytes >= kMostBytes) break;
+    if (waiting.not_before > now) continue;
+    bytes += weight_of(waiting.report);
+    batch.push_back(waiting.report);
+  }
+  while (!starts_.empty() && starts_.front().due <= now && batch.size() < kMostReports) {
+    if (running_.erase(starts_.front().report.key) != 0) {
+      batch.push_back(std::move(starts_.front().report));
+    }
+    starts_.pop_front();
+  }
+  return batch;
+}
+
+void Reporter::send_loop(std::stop_token stop) {
+  Millis backoff{0};
+  while (!stop.stop_requested()) {
+    std::vector<AttemptReport> batch;
+    {
+      std::unique_lock lock(mutex_);
+      if (backoff > Millis{0}) {
+        std::condition_variable_any pause;
+        pause.wait_for(lock, stop, backoff, [] { return false; });
+      }
+      const auto due = next_due();
+      const Micros wait = due ? std::min<Micros>(*due - BootClock::now(), kIdle) : Micros{kIdle};
+      if (wait > Micros{0}) {
+        to_send_changed_.wait_for(lock, stop, wait, [&, due] {
+          const auto next = next_due();
+          return next && (!due || *next < *due);
+        });
+      }
+      if (stop.stop_requested()) return;
+      batch = next_batch();
+    }
+    if (batch.empty()) continue;
+    const bool is_answered = send(batch);
+    backoff = is_answered ? Millis{0}
+                          : std::clamp(backoff * 2, options_.backoff_first, options_.backoff_most);
+  }
+}
+
+bool Reporter::send(const std::vector<AttemptReport>& batch) {
+  thrift::ReportRequest request;
+  request.__set_worker(wire::to_wire(life_()));
+  std::vector<thrift::Report> reports;
+  for (const AttemptReport& report : batch) reports.push_back(wire::to_wire(report));
+  request.__set_reports(std::move(reports));
+  auto answer = channel_.call(
+      [&](thrift::ReportServiceClient& leader) {
+        std::vector<thrift::AttemptKey> taken;
+        leader.report(taken, request);
+        return taken;
+      },
+      options_.rpc_deadline);
+  if (!answer) {
+    log_debug("report", "reports were not taken; they are sent again",
+              {{"reports", batch.size()}, {"why", answer.error().error.message}});
+    return false;
+  }
+  std::vector<AttemptKey> taken;
+  for (const thrift::AttemptKey& key : *answer) taken.push_back(wire::from_wire(key));
+  take_answer(batch, taken);
+  return true;
+}
+
+void Reporter::take_answer(const std::vector<AttemptReport>& batch,
+                           const std::vector<AttemptKey>& taken) {
+  const std::set<AttemptKey> known(taken.begin(), taken.end());
+  std::vector<AttemptKey> done;
+  {
+    std::scoped_lock lock(mutex_);
+    for (const AttemptReport& report : batch) {
+      if (report.what != AttemptReport::What::Finished) continue;
+      const auto found = to_send_.find(report.key);
+      if (found == to_send_.end()) continue;
+      if (known.contains(report.key)) {
+        done.push_back(report.key);
+        to_send_.erase(found);
+      } else {
+        found->second.not_before = BootClock::now() + kRepeatAfter;
+      }
+    }
+    to_forget_.insert(to_forget_.end(), done.begin(), done.end());
+  }
+  if (!done.empty()) acknowledged_(done);
+  home_.notify_all();
+}
+
+}  // namespace rota::worker::report

@@ -1,0 +1,101 @@
+// Brings outcomes home, whatever happens in between: syncs them to the outbox (many at once), sends them
+// to the leader in batches, and sends them again until it has acknowledged them, which it does after
+// its commit. Also tells, without keeping it, what has been running for a while.
+#pragma once
+
+#include <condition_variable>
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <set>
+#include <thread>
+#include <vector>
+
+#include "worker/report/leader_channel.h"
+#include "worker/report/outbox.h"
+#include "worker/run/outcome_sink.h"
+
+namespace rota::worker::report {
+
+struct ReporterOptions {
+  std::string outbox_file;
+  std::int64_t outbox_limit_bytes = 256ll << 20;
+  Millis rpc_deadline{2000};
+  Millis started_after{150};       ///< a shorter run is told only when it has ended
+  Millis backoff_first{50};
+  Millis backoff_most{2000};
+};
+
+/// Owner: the worker. Two threads of its own: one writes, one sends.
+class Reporter final : public run::OutcomeSink {
+ public:
+  /// `life` names the present life, for the head of each request.
+  Reporter(ReporterOptions options, const run::LeaderAddress& leader,
+           std::function<model::WorkerKey()> life);
+  ~Reporter() override;
+
+  /// Opens the outbox. What it still has to tell is in unreported().
+  Result<void> open();
+  std::vector<model::AttemptReport> unreported() const;
+
+  /// `stored` hears of synced outcomes on the writing thread, `acknowledged` of keys that the leader
+  /// has, on the sending thread.
+  void start(run::StoredObserver stored,
+             std::function<void(const std::vector<model::AttemptKey>&)> acknowledged);
+  /// Ends the threads; what was not sent stays in the outbox, what was not synced is lost to this life
+  /// and still held by the warden. Twice is fine.
+  void stop();
+
+  void started(model::AttemptReport report) override;
+  void finished(model::AttemptReport report) override;
+
+  /// Waits until everything is synced and acknowledged; false after the deadline.
+  bool wait_home(Millis at_most);
+  /// More than the limit is waiting for the leader: nothing new should be taken.
+  bool is_full() const;
+  std::size_t waiting() const;
+
+ private:
+  struct Waiting {
+    model::AttemptReport report;
+    MonoTime not_before{};
+  };
+  struct Start {
+    model::AttemptReport report;
+    MonoTime due{};
+  };
+  void write_loop(std::stop_token stop);
+  void write_batch(const std::vector<model::AttemptReport>& batch, std::stop_token stop);
+  void forget_acknowledged();
+  void send_loop(std::stop_token stop);
+  std::vector<model::AttemptReport> next_batch();
+  std::optional<MonoTime> next_due() const;
+  bool send(const std::vector<model::AttemptReport>& batch);
+  void take_answer(const std::vector<model::AttemptReport>& batch,
+                   const std::vector<model::AttemptKey>& taken);
+
+  const ReporterOptions options_;
+  LeaderChannel channel_;            // sending thread only
+  const std::function<model::WorkerKey()> life_;
+  run::StoredObserver stored_;
+  std::function<void(const std::vector<model::AttemptKey>&)> acknowledged_;
+  std::unique_ptr<Outbox> outbox_;   // writing thread only, once started
+
+  mutable std::mutex mutex_;
+  std::condition_variable_any to_write_changed_;
+  std::condition_variable_any to_send_changed_;
+  std::condition_variable_any home_;
+  std::vector<model::AttemptReport> to_write_;
+  bool is_writing_ = false;
+  std::vector<model::AttemptKey> to_forget_;
+  std::map<model::AttemptKey, Waiting> to_send_;
+  std::deque<Start> starts_;
+  std::set<model::AttemptKey> running_;  ///< in starts_, and not finished
+  std::int64_t live_bytes_ = 0;
+  std::jthread writer_;
+  std::jthread sender_;
+};
+
+}  // namespace rota::worker::report
