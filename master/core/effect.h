@@ -127,6 +127,7 @@ struct TermEnds {
 struct BatchIndex {
   std::map<RunId, std::size_t> new_runs;
   std::map<RunId, std::size_t> updated_runs;
+  std::map<model::WorkerKey, std::size_t> dispatches;  ///< in Effects::sends
 };
 
 struct Effects {

@@ -22,6 +22,7 @@ struct CoreOptions {
   Millis hello_retry{200};            ///< first pause before an unanswered hello is repeated
   Millis dispatch_retry{200};         ///< before an unclear dispatch is repeated to the same worker
   Millis request_key_memory{600'000};
+  Millis fence_hold{0};               ///< no redispatch of lost attempts for so long after the Term began
   std::int32_t fire_at_most = 5000;   ///< ticks recorded per TimePassed; the rest with the next one
 };
 

@@ -110,20 +110,22 @@ class EventLoop {
   const LoopCounters& counters() const { return counters_; }
 
  private:
-  struct Pending;
+  struct Batch;
 
-  void take_events(Now now);
+  void handle_events(Now now);
   bool wants_storing(Now now) const;
-  Turn store_batch(Now now);
+  Turn store_batch();
+  Turn after_store(const store::ApplyResult& result);
+  void send_all();
   void let_go();
   void publish(Now now);
   Micros time_to_wake(Now now) const;
-  void answer(const core::Reply& reply, bool applied_maybe);
+  static void pause(Micros wait, const std::stop_token& stop);
 
   const Epoch epoch_;
   LoopParts parts_;
   const LoopOptions options_;
-  std::unique_ptr<Pending> pending_;
+  std::unique_ptr<Batch> batch_;       ///< decided, and not let go yet
   std::optional<TermEnd> ended_;
   bool dirty_ = true;                  ///< something happened since the last snapshot
   std::optional<MonoTime> published_;

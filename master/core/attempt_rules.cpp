@@ -1,0 +1,202 @@
+#include "master/core/attempt_rules.h"
+
+#include "common/base/check.h"
+#include "master/core/dispatch_rules.h"
+#include "master/core/retry.h"
+
+namespace rota::master::core {
+
+using model::Outcome;
+using model::Reason;
+using model::RunState;
+
+namespace {
+
+model::AttemptRow history_of(const State& state, const RunEntry& run, const Outcome& outcome) {
+  model::AttemptRow row;
+  row.run = run.row.id;
+  row.attempt = run.progress().attempt;
+  row.worker = run.progress().worker;
+  row.epoch = state.epoch;
+  row.dispatched = run.progress().dispatched;
+  row.outcome = outcome;
+  return row;
+}
+
+/// The run waits for its next attempt; at once when the pause is zero.
+void wait_for_retry(Context& ctx, RunEntry& run, const Outcome& outcome, Millis pause) {
+  State& state = ctx.state;
+  ctx.out.changes.attempts.push_back(history_of(state, run, outcome));
+  ++state.counters.retries;
+  state.run_timers.clear_all(run.row.id);
+  state.set_state(run, RunState::Waiting, Reason::RetryDelay,
+                  "attempt " + std::to_string(run.progress().attempt) + " " +
+                      std::string(name_of(outcome.state)));
+  run.progress().outcome = outcome;
+  state.touch(run);
+  if (pause <= Millis{0}) {
+    state.enter_lane(run);
+    return;
+  }
+  run.progress().not_before = ctx.at + pause;
+  state.run_timers.set(run.row.id, RunTimer::RetryDelay, ctx.now.mono + pause);
+}
+
+void finish_with(Context& ctx, RunEntry& run, const Outcome& outcome, RunState state) {
+  run.progress().outcome = outcome;
+  run.progress().outcome.state = state;
+  if (outcome.started != WallTime{}) run.progress().started = outcome.started;
+  finish_run(ctx, run, state, outcome.reason, run.progress().detail);
+}
+
+/// It was lost: by its loss policy another attempt follows, or none ever.
+void end_lost(Context& ctx, RunEntry& run, EndProof proof, Outcome outcome) {
+  State& state = ctx.state;
+  ++state.counters.losses;
+  const bool proven = proof != EndProof::FencePassed;
+  if (!proven) state.give_up(run.attempt());
+  if (run.progress().cancel_asked) {
+    outcome.reason = proven ? Reason::CancelledByUser : outcome.reason;
+    finish_with(ctx, run, outcome, proven ? RunState::Killed : RunState::Lost);
+    return;
+  }
+  if (run.rules->loss == model::LossPolicy::Never) {
+    finish_with(ctx, run, outcome, RunState::Lost);
+    return;
+  }
+  ++run.losses;
+  wait_for_retry(ctx, run, outcome, loss_delay(run.losses));
+}
+
+void end_reported(Context& ctx, RunEntry& run, Outcome outcome) {
+  if (outcome.state == RunState::Killed && run.timed_out && !run.progress().cancel_asked) {
+    outcome.state = RunState::TimedOut;
+    outcome.reason = Reason::AttemptTimeout;
+  }
+  if (may_retry(outcome.state)) {
+    ++run.progress().failures;
+    const auto pause = retry_delay(run.rules->retry, run.progress().failures);
+    if (pause && !run.progress().cancel_asked && outcome.reason != Reason::HandlerUnknown) {
+      run.losses = 0;
+      wait_for_retry(ctx, run, outcome, *pause);
+      return;
+    }
+  }
+  finish_with(ctx, run, outcome, outcome.state);
+}
+
+/// A worker whose process set was not seen empty does not get that slot back.
+void note_unusable_slot(State& state, const RunEntry& run, const Outcome& outcome) {
+  if (outcome.state != RunState::KillFailed) return;
+  LifeEntry* life = state.find_life(run.progress().worker);
+  if (life == nullptr) return;
+  ++life->unusable_slots;
+  state.refresh(*life);
+}
+
+/// The late result of an attempt that was counted as lost.
+void take_late(Context& ctx, RunEntry* run, model::AttemptKey key,
+               const model::WorkerKey& accepted_by, const Outcome& outcome) {
+  State& state = ctx.state;
+  state.given_up.erase(key);
+  ++state.counters.late_results;
+  model::AttemptRow row;
+  row.run = key.run;
+  row.attempt = key.attempt;
+  row.worker = accepted_by;
+  row.epoch = state.epoch;
+  row.late = true;
+  row.outcome = outcome;
+  ctx.out.changes.attempts.push_back(std::move(row));
+  const bool no_other_began = run != nullptr && !model::is_final(run->progress().state) &&
+                              !run->is_held() && run->progress().attempt == key.attempt;
+  if (no_other_began && outcome.state == RunState::Succeeded) {
+    finish_with(ctx, *run, outcome, RunState::Succeeded);
+  }
+}
+
+void take_started(Context& ctx, const model::AttemptReport& report) {
+  RunEntry* run = ctx.state.find_run(report.key.run);
+  if (run == nullptr || !run->is_held() || run->attempt() != report.key) return;
+  run->send.accepted = true;
+  ctx.state.run_timers.clear(run->row.id, RunTimer::DispatchRetry);
+  mark_running(ctx, *run, report.started);
+}
+
+}  // namespace
+
+void end_attempt(Context& ctx, RunEntry& run, EndProof proof, const Outcome& outcome) {
+  CHECK_OR_DIE(run.is_held(), "an attempt ended that no worker held");
+  note_unusable_slot(ctx.state, run, outcome);
+  const bool lost = proof != EndProof::Reported || outcome.state == RunState::Lost ||
+                    (outcome.state == RunState::Killed && !run.progress().cancel_asked &&
+                     !run.timed_out);
+  if (lost) {
+    end_lost(ctx, run, proof, outcome);
+  } else {
+    end_reported(ctx, run, outcome);
+  }
+}
+
+void finish_run(Context& ctx, RunEntry& run, RunState to, Reason reason, std::string detail) {
+  State& state = ctx.state;
+  const JobId job = run.row.job;
+  state.set_state(run, to, reason, std::move(detail));
+  const WallTime ended = run.progress().outcome.ended;
+  run.progress().ended = ended == WallTime{} ? ctx.at : ended;
+  run.progress().not_before.reset();
+  ++state.counters.runs_finished;
+  state.touch(run);
+  promote_waiting(ctx, job);
+}
+
+void promote_waiting(Context& ctx, JobId job_id) {
+  State& state = ctx.state;
+  JobEntry* job = state.find_job(job_id);
+  if (job == nullptr) return;
+  while (!job->behind.empty()) {
+    const bool free = job->unfinished.size() == job->behind.size();
+    if (!free && job->rules->overlap != model::Overlap::Allow) return;
+    RunEntry& run = *state.find_run(*job->behind.begin());
+    state.enter_lane(run);
+    state.touch(run);
+  }
+}
+
+void end_retry_delay(Context& ctx, RunEntry& run) {
+  if (run.progress().state != RunState::Waiting) return;
+  run.progress().not_before.reset();
+  ctx.state.enter_lane(run);
+  ctx.state.touch(run);
+}
+
+void take_outcome(Context& ctx, model::AttemptKey key, const model::WorkerKey& accepted_by,
+                  const Outcome& outcome) {
+  State& state = ctx.state;
+  RunEntry* run = state.find_run(key.run);
+  if (run != nullptr && run->is_held() && run->attempt() == key) {
+    end_attempt(ctx, *run, EndProof::Reported, outcome);
+    return;
+  }
+  if (state.given_up.contains(key)) {
+    take_late(ctx, run, key, accepted_by, outcome);
+    return;
+  }
+  ++state.counters.repeated_reports;
+}
+
+void handle_reported(Context& ctx, const Reported& event) {
+  ReportsTaken taken;
+  for (const model::AttemptReport& report : event.reports) {
+    ++ctx.state.counters.reports;
+    if (report.what == model::AttemptReport::What::Started) {
+      take_started(ctx, report);
+    } else {
+      take_outcome(ctx, report.key, report.worker, report.outcome);
+    }
+    taken.taken.push_back(report.key);
+  }
+  if (event.token) ctx.out.replies.push_back({event.token, std::move(taken)});
+}
+
+}  // namespace rota::master::core

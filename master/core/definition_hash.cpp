@@ -1,0 +1,105 @@
+#include "master/core/definition_hash.h"
+
+#include <bit>
+#include <map>
+#include <string>
+#include <type_traits>
+#include <vector>
+
+namespace rota::master::core {
+namespace {
+
+/// FNV-1a over a self-delimiting sequence: each value is preceded by its length or has a fixed one.
+class Fingerprint {
+ public:
+  void add(const std::string& text) {
+    add(static_cast<std::int64_t>(text.size()));
+    for (const char c : text) byte(static_cast<unsigned char>(c));
+  }
+  void add(std::int64_t number) {
+    auto bits = static_cast<std::uint64_t>(number);
+    for (int i = 0; i < 8; ++i, bits >>= 8) byte(static_cast<unsigned char>(bits & 0xff));
+  }
+  void add(double number) { add(std::bit_cast<std::int64_t>(number)); }
+  void add(Millis duration) { add(static_cast<std::int64_t>(duration.count())); }
+  void add(const std::optional<WallTime>& time) {
+    add(static_cast<std::int64_t>(time.has_value()));
+    add(time ? to_ms(*time) : 0);
+  }
+  void add(const std::map<std::string, std::string>& entries) {
+    add(static_cast<std::int64_t>(entries.size()));
+    for (const auto& [key, value] : entries) {
+      add(key);
+      add(value);
+    }
+  }
+  template <typename Enum>
+    requires std::is_enum_v<Enum>
+  void add(Enum value) {
+    add(static_cast<std::int64_t>(value));
+  }
+  std::uint64_t value() const { return hash_ == 0 ? 1 : hash_; }
+
+ private:
+  void byte(unsigned char b) { hash_ = (hash_ ^ b) * 1'099'511'628'211ull; }
+  std::uint64_t hash_ = 14'695'981'039'346'656'037ull;
+};
+
+void add_schedule(Fingerprint& print, const model::Schedule& s) {
+  print.add(s.kind);
+  print.add(s.cron);
+  print.add(s.dialect);
+  print.add(s.time_zone);
+  print.add(s.gap);
+  print.add(s.fold);
+  print.add(s.interval);
+  print.add(s.start);
+  print.add(s.end);
+}
+
+void add_rules(Fingerprint& print, const model::JobRules& r) {
+  add_schedule(print, r.schedule);
+  print.add(r.overlap);
+  print.add(std::int64_t{r.queue_limit});
+  print.add(r.late);
+  print.add(r.tick_grace);
+  print.add(r.pool);
+  print.add(r.route);
+  print.add(r.worker);
+  print.add(std::int64_t{r.retry.count});
+  print.add(r.retry.delay);
+  print.add(r.retry.factor);
+  print.add(r.retry.max_delay);
+  print.add(r.timeout);
+  print.add(r.kill_grace);
+  print.add(r.loss);
+  print.add(r.disconnect_grace);
+}
+
+void add_work(Fingerprint& print, const model::JobWork& w) {
+  print.add(w.handler);
+  print.add(static_cast<std::int64_t>(w.argv.size()));
+  for (const std::string& argument : w.argv) print.add(argument);
+  print.add(w.script);
+  print.add(w.interpreter);
+  print.add(w.environment);
+  print.add(w.parameters);
+  print.add(w.folder);
+  print.add(std::int64_t{w.output_cap_bytes});
+}
+
+}  // namespace
+
+std::uint64_t definition_hash(const model::JobDefinition& definition) {
+  Fingerprint print;
+  print.add(definition.space);
+  print.add(definition.name);
+  print.add(definition.description);
+  print.add(definition.owner);
+  print.add(definition.labels);
+  add_rules(print, definition.rules);
+  add_work(print, definition.work);
+  return print.value();
+}
+
+}  // namespace rota::master::core

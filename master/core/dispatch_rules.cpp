@@ -1,0 +1,256 @@
+#include "master/core/dispatch_rules.h"
+
+#include <algorithm>
+
+#include "common/base/check.h"
+#include "master/core/attempt_rules.h"
+#include "master/core/route.h"
+#include "master/core/worker_rules.h"
+
+namespace rota::master::core {
+
+using model::Reason;
+using model::Refusal;
+using model::RunState;
+
+namespace {
+
+constexpr Millis kLazyWrite{1000};       // a state that lasts shorter is not worth a write
+constexpr Millis kBackstopSlack{30'000};
+constexpr Millis kCancelRepeatSlack{5000};
+constexpr Millis kRest{1000};            // a worker that refused gets nothing for so long
+
+DispatchItem item_of(const RunEntry& run) {
+  DispatchItem item;
+  item.attempt = run.attempt();
+  item.job = run.row.job;
+  item.version = run.row.version;
+  item.kind = run.row.kind;
+  item.tick = run.row.tick;
+  item.scheduled = run.row.scheduled;
+  item.timeout = run.rules->timeout;
+  item.kill_grace = run.rules->kill_grace;
+  item.disconnect_grace = run.rules->disconnect_grace;
+  item.parameters = run.row.parameters;
+  return item;
+}
+
+/// The lane's next run: jobs take turns, each gives its oldest.
+RunId next_of(Lane& lane) {
+  auto at = lane.jobs.upper_bound(lane.last_job);
+  if (at == lane.jobs.end()) at = lane.jobs.begin();
+  lane.last_job = at->first;
+  return *at->second.begin();
+}
+
+std::vector<Candidate> candidates_of(const State& state, const LaneKey& lane) {
+  std::vector<Candidate> all;
+  const auto pool = state.open.find(lane.pool);
+  if (pool == state.open.end()) return all;
+  for (const model::WorkerKey& key : pool->second) {
+    if (!lane.worker.empty() && key.id != lane.worker) continue;
+    const LifeEntry& life = state.lives.at(key);
+    all.push_back({&key, static_cast<std::int32_t>(life.attempts.size()), life.info.slots,
+                   life.last_used});
+  }
+  return all;
+}
+
+/// True when an attempt went out.
+bool dispatch_one(Context& ctx, const LaneKey& key) {
+  State& state = ctx.state;
+  const auto lane = state.lanes.find(key);
+  if (lane == state.lanes.end()) return false;
+  const std::vector<Candidate> candidates = candidates_of(state, key);
+  if (candidates.empty()) {
+    lane->second.blocked = blocked_reason(state, key);
+    return false;
+  }
+  RunEntry& run = *state.find_run(next_of(lane->second));
+  JobEntry* job = state.find_job(run.row.job);
+  const auto choice =
+      choose_worker(run.rules->route, run.rules->worker, job->last_worker, candidates);
+  CHECK_OR_DIE(choice.has_value(), "no worker was chosen among candidates");
+  LifeEntry& life = *state.find_life(*candidates[*choice].key);
+  job->last_worker = life.info.key.id;
+  state.assign(run, life, ctx.at);
+  state.touch(run);
+  if (run.rules->timeout > Millis{0}) {
+    state.run_timers.set(run.row.id, RunTimer::Backstop,
+                         ctx.now.mono + run.rules->timeout + run.rules->kill_grace + kBackstopSlack);
+  }
+  send_attempt(ctx, run);
+  return true;
+}
+
+/// New runs that found no slot say why in their first row.
+void explain_new(Context& ctx, const LaneKey& key) {
+  State& state = ctx.state;
+  for (const RunId id : state.touched) {
+    RunEntry* run = state.find_run(id);
+    if (run == nullptr || !run->in_lane || lane_of(*run->rules) != key) continue;
+    const auto lane = state.lanes.find(key);
+    run->progress().reason = lane->second.blocked;
+  }
+}
+
+void pump_pool(Context& ctx, const std::string& pool) {
+  State& state = ctx.state;
+  std::vector<LaneKey> keys;
+  for (auto at = state.lanes.lower_bound({pool, ""}); at != state.lanes.end(); ++at) {
+    if (at->first.pool != pool) break;
+    keys.push_back(at->first);
+  }
+  for (bool progress = true; progress;) {
+    progress = false;
+    for (const LaneKey& key : keys) progress = dispatch_one(ctx, key) || progress;
+  }
+  for (const LaneKey& key : keys) {
+    if (state.lanes.contains(key)) explain_new(ctx, key);
+  }
+}
+
+/// The worker surely did not start it, and no copy is under way: another choice, another number.
+void choose_again(Context& ctx, RunEntry& run) {
+  State& state = ctx.state;
+  if (LifeEntry* life = state.find_life(run.progress().worker)) {
+    life->resting = true;
+    state.refresh(*life);
+    state.life_timers.set(life->info.key, LifeTimer::Rest, ctx.now.mono + kRest);
+  }
+  if (run.progress().cancel_asked) {
+    finish_run(ctx, run, RunState::Cancelled, Reason::CancelledByUser);
+    return;
+  }
+  state.run_timers.clear_all(run.row.id);
+  state.set_state(run, RunState::Waiting, Reason::None);
+  state.enter_lane(run);
+  state.touch(run);
+}
+
+void take_refusal(Context& ctx, RunEntry& run, const DispatchVerdict& verdict) {
+  State& state = ctx.state;
+  ++state.counters.refusals;
+  switch (verdict.refusal) {
+    case Refusal::OldEpoch:
+      ctx.out.term_ends = TermEnds{"a worker refused a dispatch: it knows a higher epoch"};
+      return;
+    case Refusal::WrongLife:
+    case Refusal::Tombstoned:
+      ask_inventory(ctx, run.progress().worker);
+      return;
+    case Refusal::UnknownHandler:
+    case Refusal::Malformed: {
+      model::Outcome outcome;
+      outcome.state = RunState::Failed;
+      outcome.reason = verdict.refusal == Refusal::UnknownHandler ? Reason::HandlerUnknown
+                                                                  : Reason::RefusedByWorker;
+      outcome.message = verdict.detail;
+      run.progress().outcome = outcome;
+      finish_run(ctx, run, RunState::Failed, outcome.reason);
+      return;
+    }
+    default:
+      break;
+  }
+  if (run.send.unclear || run.send.in_flight > 0) {  // an older copy may still be taken there
+    state.run_timers.set(run.row.id, RunTimer::DispatchRetry,
+                         ctx.now.mono + state.options.dispatch_retry);
+    return;
+  }
+  choose_again(ctx, run);
+}
+
+void take_verdict(Context& ctx, const model::WorkerKey& worker, const DispatchVerdict& verdict) {
+  State& state = ctx.state;
+  RunEntry* run = state.find_run(verdict.attempt.run);
+  if (run == nullptr || !run->is_held() || run->attempt() != verdict.attempt ||
+      run->progress().worker != worker) {
+    return;
+  }
+  if (run->send.in_flight > 0) --run->send.in_flight;
+  switch (verdict.kind) {
+    case DispatchVerdict::Kind::Accepted:
+      run->send.accepted = true;
+      run->send.unclear = false;
+      state.run_timers.clear(run->row.id, RunTimer::DispatchRetry);
+      if (run->progress().state == RunState::Dispatched) mark_running(ctx, *run, ctx.now.wall);
+      if (run->progress().cancel_asked) send_cancel(ctx, *run);
+      return;
+    case DispatchVerdict::Kind::Refused:
+      if (!run->send.accepted) take_refusal(ctx, *run, verdict);
+      return;
+    case DispatchVerdict::Kind::Unknown:
+      ++state.counters.unclear_dispatches;
+      if (run->send.accepted) return;
+      run->send.unclear = true;
+      state.run_timers.set(run->row.id, RunTimer::DispatchRetry,
+                           ctx.now.mono + state.options.dispatch_retry);
+      return;
+  }
+}
+
+}  // namespace
+
+Reason blocked_reason(const State& state, const LaneKey& lane) {
+  bool any = false;
+  bool any_reconciled = false;
+  for (const auto& [key, life] : state.lives) {
+    if (!life.present || life.info.pool != lane.pool) continue;
+    if (!lane.worker.empty() && key.id != lane.worker) continue;
+    any = true;
+    any_reconciled = any_reconciled || life.reconciled;
+  }
+  if (any_reconciled) return Reason::AllSlotsBusy;
+  if (!state.listed) return Reason::WorkersSettling;
+  if (any) return Reason::WorkerUnreconciled;
+  return lane.worker.empty() ? Reason::NoWorkerInPool : Reason::NamedWorkerAbsent;
+}
+
+void pump_lanes(Context& ctx) {
+  State& state = ctx.state;
+  while (!state.pools_to_pump.empty()) {
+    const std::string pool = *state.pools_to_pump.begin();
+    pump_pool(ctx, pool);
+    state.pools_to_pump.erase(pool);
+  }
+}
+
+void send_attempt(Context& ctx, RunEntry& run) {
+  State& state = ctx.state;
+  LifeEntry* life = state.find_life(run.progress().worker);
+  CHECK_OR_DIE(life != nullptr, "an attempt's worker is not known");
+  if (run.send.in_flight > 0) run.send.unclear = true;
+  ++run.send.in_flight;
+  ++state.counters.dispatches;
+  const auto [at, added] =
+      ctx.out.index.dispatches.emplace(life->info.key, ctx.out.sends.size());
+  if (added) ctx.out.sends.push_back(SendDispatch{life->info.key, life->info.address, {}});
+  std::get<SendDispatch>(ctx.out.sends[at->second]).items.push_back(item_of(run));
+}
+
+void send_cancel(Context& ctx, RunEntry& run) {
+  State& state = ctx.state;
+  LifeEntry* life = state.find_life(run.progress().worker);
+  if (life == nullptr) return;
+  ++state.counters.cancels;
+  ctx.out.sends.push_back(
+      SendCancel{life->info.key, life->info.address, {run.attempt()}, run.rules->kill_grace});
+  state.run_timers.set(run.row.id, RunTimer::CancelRepeat,
+                       ctx.now.mono + run.rules->kill_grace + kCancelRepeatSlack);
+}
+
+void mark_running(Context& ctx, RunEntry& run, WallTime started) {
+  State& state = ctx.state;
+  if (run.progress().state != RunState::Running) {
+    state.set_state(run, RunState::Running, Reason::None);
+    state.run_timers.set(run.row.id, RunTimer::LazyWrite, ctx.now.mono + kLazyWrite);
+  }
+  run.progress().started = started;
+}
+
+void handle_dispatch_answered(Context& ctx, const DispatchAnswered& event) {
+  for (const DispatchVerdict& verdict : event.verdicts) take_verdict(ctx, event.worker, verdict);
+}
+
+}  // namespace rota::master::core

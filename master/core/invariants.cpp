@@ -1,0 +1,100 @@
+#include "master/core/invariants.h"
+
+namespace rota::master::core {
+
+using model::RunState;
+
+namespace {
+
+std::string at_run(const char* what, RunId id) {
+  return std::string(what) + " (run " + std::to_string(id.value) + ")";
+}
+
+std::string broken_run(const State& state, RunId id, const RunEntry& run) {
+  const JobEntry* job = state.find_job(run.row.job);
+  if (job == nullptr) return at_run("a run's job is missing", id);
+  if (!job->unfinished.contains(id)) return at_run("a run is missing at its job", id);
+  if (model::is_final(run.progress().state)) return at_run("a final run was kept", id);
+  if (run.in_lane != (run.progress().state == RunState::Queued)) {
+    return at_run("queued and lane differ", id);
+  }
+  if (run.is_held()) {
+    const auto life = state.lives.find(run.progress().worker);
+    if (life == state.lives.end() || !life->second.attempts.contains(id)) {
+      return at_run("a held attempt is missing at its worker", id);
+    }
+  }
+  const bool planned = run.in_lane || run.is_held() || job->behind.contains(id) ||
+                       state.run_timers.has(id, RunTimer::RetryDelay);
+  return planned ? "" : at_run("nothing will ever move a run", id);
+}
+
+std::string broken_job(const State& state, JobId id, const JobEntry& job) {
+  for (const RunId run : job.unfinished) {
+    if (!state.runs.contains(run)) return at_run("a job names a run that is gone", run);
+  }
+  for (const RunId run : job.behind) {
+    if (!job.unfinished.contains(run)) return at_run("a finished run waits behind another", run);
+  }
+  if (!job.behind.empty() && job.behind.size() == job.unfinished.size()) {
+    return at_run("runs wait, and none of their job goes on", *job.behind.begin());
+  }
+  if (job.next_tick && !state.due.contains({*job.next_tick, id})) return "a due tick is not indexed";
+  if (job.next_tick && *job.next_tick <= state.watermark) return "the watermark passed a tick";
+  return "";
+}
+
+std::string broken_life(const State& state, const model::WorkerKey& key, const LifeEntry& life) {
+  for (const RunId id : life.attempts) {
+    const RunEntry* run = state.find_run(id);
+    if (run == nullptr || !run->is_held() || run->progress().worker != key) {
+      return at_run("a worker holds what is not its own", id);
+    }
+  }
+  if (!life.present && life.attempts.empty()) return "a life without node or attempts was kept";
+  const auto pool = state.open.find(life.info.pool);
+  const bool is_open = pool != state.open.end() && pool->second.contains(key);
+  if (is_open && (!life.present || !life.reconciled || life.free_slots() <= 0)) {
+    return "a worker that can take nothing is open";
+  }
+  return "";
+}
+
+std::string broken_lane(const State& state, const LaneKey& key, const Lane& lane) {
+  if (lane.jobs.empty()) return "an empty lane was kept";
+  for (const auto& [job, runs] : lane.jobs) {
+    for (const RunId id : runs) {
+      const RunEntry* run = state.find_run(id);
+      if (run == nullptr || !run->in_lane) return at_run("a lane holds what is not queued", id);
+    }
+  }
+  const auto pool = state.open.find(key.pool);
+  if (pool == state.open.end()) return "";
+  for (const model::WorkerKey& worker : pool->second) {
+    if (key.worker.empty() || key.worker == worker.id) return "a run waits beside a free slot";
+  }
+  return "";
+}
+
+}  // namespace
+
+std::string broken_invariant(const State& state) {
+  std::string broken;
+  for (const auto& [id, run] : state.runs) {
+    if (broken = broken_run(state, id, run); !broken.empty()) return broken;
+  }
+  for (const auto& [id, job] : state.jobs) {
+    if (broken = broken_job(state, id, job); !broken.empty()) return broken;
+  }
+  for (const auto& [key, life] : state.lives) {
+    if (broken = broken_life(state, key, life); !broken.empty()) return broken;
+  }
+  for (const auto& [key, lane] : state.lanes) {
+    if (broken = broken_lane(state, key, lane); !broken.empty()) return broken;
+  }
+  if (!state.touched.empty()) return "a touched run was not written";
+  if (state.watermark > state.core_time) return "the watermark is ahead of the core's time";
+  return "";
+}
+
+}  // namespace rota::master::core

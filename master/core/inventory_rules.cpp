@@ -1,0 +1,104 @@
+#include "master/core/inventory_rules.h"
+
+#include <set>
+
+#include "master/core/attempt_rules.h"
+#include "master/core/dispatch_rules.h"
+
+namespace rota::master::core {
+
+using model::HeldAttempt;
+using model::Reason;
+using model::RunState;
+
+namespace {
+
+RunEntry* present_attempt(State& state, model::AttemptKey key) {
+  RunEntry* run = state.find_run(key.run);
+  return run != nullptr && run->is_held() && run->attempt() == key ? run : nullptr;
+}
+
+void end_dead(Context& ctx, RunEntry& run) {
+  model::Outcome outcome;
+  outcome.state = RunState::Lost;
+  outcome.reason = Reason::AttemptDied;
+  outcome.message = "worker " + run.progress().worker.id + " started anew without the attempt";
+  outcome.ended = ctx.at;
+  ++ctx.state.counters.redispatches;
+  end_attempt(ctx, run, EndProof::Dead, outcome);
+}
+
+void adopt(Context& ctx, RunEntry& run, const LifeEntry& life, const HeldAttempt& held) {
+  State& state = ctx.state;
+  if (run.progress().worker != life.info.key) {
+    state.move_attempt(run, life.info.key);
+    state.run_timers.set(run.row.id, RunTimer::LazyWrite, ctx.now.mono + Millis{1000});
+    ++state.counters.adopted;
+  }
+  run.progress().reason = Reason::None;
+  run.send.accepted = true;
+  state.run_timers.clear(run.row.id, RunTimer::DispatchRetry);
+  const WallTime fallback = run.progress().started.value_or(ctx.now.wall);
+  mark_running(ctx, run, held.started == WallTime{} ? fallback : held.started);
+  if (run.progress().cancel_asked) send_cancel(ctx, run);
+}
+
+void take_held(Context& ctx, const LifeEntry& life, const HeldAttempt& held,
+               std::vector<model::AttemptKey>& strangers) {
+  RunEntry* run = present_attempt(ctx.state, held.key);
+  switch (held.state) {
+    case HeldAttempt::State::Running:
+      if (run != nullptr) {
+        adopt(ctx, *run, life, held);
+      } else {
+        strangers.push_back(held.key);
+      }
+      return;
+    case HeldAttempt::State::Finished:
+      take_outcome(ctx, held.key, life.info.key, held.outcome);
+      return;
+    case HeldAttempt::State::Tombstone:
+      if (run != nullptr) end_dead(ctx, *run);
+      return;
+  }
+}
+
+/// Stored for this worker, and not in its inventory.
+void take_lacking(Context& ctx, RunEntry& run, const LifeEntry& life) {
+  if (run.progress().worker != life.info.key) {
+    end_dead(ctx, run);
+    return;
+  }
+  run.progress().reason = Reason::None;
+  const bool may_be_under_way = run.send.unclear || run.send.in_flight > 0 || run.send.accepted;
+  if (run.progress().cancel_asked && !may_be_under_way) {
+    finish_run(ctx, run, RunState::Cancelled, Reason::CancelledByUser, run.progress().detail);
+    return;
+  }
+  send_attempt(ctx, run);
+}
+
+}  // namespace
+
+void reconcile(Context& ctx, LifeEntry& life, const model::Inventory& inventory) {
+  State& state = ctx.state;
+  std::set<model::AttemptKey> told;
+  std::vector<model::AttemptKey> strangers;
+  for (const HeldAttempt& held : inventory.attempts) {
+    told.insert(held.key);
+    take_held(ctx, life, held, strangers);
+  }
+  if (!strangers.empty()) {
+    ctx.out.sends.push_back(
+        SendCancel{life.info.key, life.info.address, std::move(strangers), Millis{0}});
+  }
+  if (!inventory.complete) return;
+  for (const RunId id : state.runs_on(life.info.key.id)) {
+    RunEntry* run = state.find_run(id);
+    if (run != nullptr && run->is_held() && !told.contains(run->attempt())) {
+      take_lacking(ctx, *run, life);
+    }
+  }
+}
+
+}  // namespace rota::master::core

@@ -1,0 +1,197 @@
+#include "master/core/job_rules.h"
+
+#include <utility>
+
+#include "master/core/attempt_rules.h"
+#include "master/core/batch_rows.h"
+#include "master/core/definition_hash.h"
+#include "master/core/time_rules.h"
+
+namespace rota::master::core {
+
+using model::JobState;
+
+namespace {
+
+void refuse(Context& ctx, Token token, ErrorCode code, std::string message) {
+  if (token) ctx.out.replies.push_back({token, Error(code, std::move(message))});
+}
+
+void reply_applied(Context& ctx, Token token, const JobEntry& job, bool changed) {
+  if (token) ctx.out.replies.push_back({token, JobApplied{job.row.id, job.row.version, changed}});
+}
+
+std::string named(const std::string& space, const std::string& name) {
+  return "job '" + space + "/" + name + "'";
+}
+
+/// Edits close a version, which needs its ticks recorded; while ticks are held that cannot be.
+bool refuse_held(Context& ctx, Token token) {
+  if (ctx.state.held.empty()) return false;
+  refuse(ctx, token, ErrorCode::Unavailable,
+         "jobs cannot be changed while ticks are held: " + ctx.state.held);
+  return true;
+}
+
+/// A fixed rate keeps its anchor through edits that leave interval and start alone.
+WallTime anchor_of(const model::Schedule& schedule, const JobEntry* before, WallTime at) {
+  if (schedule.start) return *schedule.start;
+  if (before == nullptr) return at;
+  const model::Schedule& old = before->rules->schedule;
+  const bool kept = old.kind == schedule.kind && old.interval == schedule.interval && !old.start;
+  return kept ? before->anchor : at;
+}
+
+/// The version that is valid now ends at the present core time.
+void close_version(Context& ctx, JobEntry& job) {
+  record_ticks_through(ctx, job, ctx.at);
+  model::JobVersionRow row;
+  row.job = job.row.id;
+  row.version = job.row.version;
+  row.valid_from = job.valid_from;
+  row.valid_to = ctx.at;
+  row.anchor = job.anchor;
+  row.enabled = job.row.state == JobState::Enabled;
+  ctx.out.changes.versions.push_back(std::move(row));
+}
+
+void open_version(Context& ctx, JobEntry& job, const std::string& principal,
+                  std::shared_ptr<const model::JobDefinition> definition) {
+  job.valid_from = ctx.at;
+  job.row.changed = ctx.at;
+  model::JobVersionRow row;
+  row.job = job.row.id;
+  row.version = job.row.version;
+  row.valid_from = ctx.at;
+  row.anchor = job.anchor;
+  row.enabled = job.row.state == JobState::Enabled && !job.row.one_off;
+  row.principal = principal;
+  row.definition = std::move(definition);
+  write_job(ctx, job);
+  ctx.out.changes.versions.push_back(std::move(row));
+  plan_next_tick(ctx.state, job);
+}
+
+JobEntry entry_of(Context& ctx, JobId id, const model::JobDefinition& definition) {
+  JobEntry job;
+  job.row.id = id;
+  job.row.space = definition.space;
+  job.row.name = definition.name;
+  job.row.version = 1;
+  job.row.created = ctx.at;
+  job.definition_hash = definition_hash(definition);
+  job.rules = std::make_shared<const model::JobRules>(definition.rules);
+  job.anchor = anchor_of(definition.rules.schedule, nullptr, ctx.at);
+  return job;
+}
+
+void create_job(Context& ctx, const ApplyJob& event, CompiledSchedule schedule) {
+  JobEntry entry = entry_of(ctx, ctx.state.new_job_id(), *event.definition);
+  entry.schedule = std::move(schedule);
+  entry.zone = event.zone;
+  JobEntry& job = ctx.state.add_job(std::move(entry));
+  open_version(ctx, job, event.principal, event.definition);
+  reply_applied(ctx, event.token, job, true);
+}
+
+void edit_job(Context& ctx, const ApplyJob& event, JobEntry& job, CompiledSchedule schedule,
+              WallTime anchor) {
+  close_version(ctx, job);
+  ++job.row.version;
+  job.rules = std::make_shared<const model::JobRules>(event.definition->rules);
+  job.zone = event.zone;
+  job.anchor = anchor;
+  job.definition_hash = definition_hash(*event.definition);
+  job.schedule = std::move(schedule);
+  open_version(ctx, job, event.principal, event.definition);
+  promote_waiting(ctx, job.row.id);
+  reply_applied(ctx, event.token, job, true);
+}
+
+bool refuse_stale(Context& ctx, const ApplyJob& event, const JobEntry* job) {
+  const JobVersion present = job == nullptr ? 0 : job->row.version;
+  if (!event.expected_version || *event.expected_version == present) return false;
+  const std::string what = named(event.definition->space, event.definition->name);
+  std::string message = what + " has version " + std::to_string(present) +
+                        ", the edit was made from version " +
+                        std::to_string(*event.expected_version);
+  if (*event.expected_version == 0) {
+    message = what + " exists already, with version " + std::to_string(present) +
+              "; a new one (version 0) was expected";
+  }
+  refuse(ctx, event.token, ErrorCode::Conflict, std::move(message));
+  return true;
+}
+
+}  // namespace
+
+void handle_apply_job(Context& ctx, const ApplyJob& event) {
+  if (refuse_held(ctx, event.token)) return;
+  const model::JobDefinition& definition = *event.definition;
+  JobEntry* job = ctx.state.find_named(definition.space, definition.name);
+  if (refuse_stale(ctx, event, job)) return;
+  if (job != nullptr && job->definition_hash == definition_hash(definition)) {
+    reply_applied(ctx, event.token, *job, false);
+    return;
+  }
+  const WallTime anchor = anchor_of(definition.rules.schedule, job, ctx.at);
+  auto schedule = compile(definition.rules.schedule, event.zone, anchor);
+  if (!schedule) {
+    refuse(ctx, event.token, ErrorCode::InvalidArgument, schedule.error().message);
+  } else if (job == nullptr) {
+    create_job(ctx, event, std::move(*schedule));
+  } else {
+    edit_job(ctx, event, *job, std::move(*schedule), anchor);
+  }
+}
+
+void handle_set_paused(Context& ctx, const SetPaused& event) {
+  if (refuse_held(ctx, event.token)) return;
+  JobEntry* job = ctx.state.find_named(event.space, event.name);
+  if (job == nullptr) {
+    refuse(ctx, event.token, ErrorCode::NotFound, "no " + named(event.space, event.name));
+    return;
+  }
+  const JobState wanted = event.paused ? JobState::Paused : JobState::Enabled;
+  if (job->row.state == wanted) {
+    reply_applied(ctx, event.token, *job, false);
+    return;
+  }
+  close_version(ctx, *job);
+  ++job->row.version;
+  job->row.state = wanted;
+  job->row.state_by = event.paused ? event.principal : "";
+  job->row.state_why = event.paused ? event.why : "";
+  open_version(ctx, *job, event.principal, nullptr);
+  reply_applied(ctx, event.token, *job, true);
+}
+
+void handle_delete_job(Context& ctx, const DeleteJob& event) {
+  if (refuse_held(ctx, event.token)) return;
+  JobEntry* job = ctx.state.find_named(event.space, event.name);
+  if (job == nullptr) {
+    refuse(ctx, event.token, ErrorCode::NotFound, "no " + named(event.space, event.name));
+    return;
+  }
+  close_version(ctx, *job);
+  job->row.state = JobState::Deleted;
+  job->row.state_by = event.principal;
+  job->row.state_why = event.why;
+  job->row.changed = ctx.at;
+  write_job(ctx, *job);
+  ctx.state.release_name(*job);
+  plan_next_tick(ctx.state, *job);
+  reply_applied(ctx, event.token, *job, true);
+  ctx.state.forget_job_if_done(job->row.id);
+}
+
+JobEntry& one_off_job(Context& ctx, const SubmitItem& item, const std::string& principal) {
+  if (JobEntry* known = ctx.state.find_job(item.job)) return *known;
+  JobEntry entry = entry_of(ctx, item.job, *item.definition);
+  entry.row.one_off = true;
+  JobEntry& job = ctx.state.add_job(std::move(entry));
+  open_version(ctx, job, principal, item.definition);
+  return job;
+}
+
+}  // namespace rota::master::core

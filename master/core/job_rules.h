@@ -1,0 +1,17 @@
+// Saved jobs: created, edited, paused, resumed, deleted. Each change first records every tick of the
+// old version up to now, in the same batch.
+#pragma once
+
+#include "master/core/state.h"
+
+namespace rota::master::core {
+
+void handle_apply_job(Context& ctx, const ApplyJob& event);
+void handle_set_paused(Context& ctx, const SetPaused& event);
+void handle_delete_job(Context& ctx, const DeleteJob& event);
+
+/// The job of a one-off definition, made (its rows too, harmless when they are there) when it is not
+/// known to this Term.
+JobEntry& one_off_job(Context& ctx, const SubmitItem& item, const std::string& principal);
+
+}  // namespace rota::master::core

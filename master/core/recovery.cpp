@@ -1,0 +1,97 @@
+#include "master/core/recovery.h"
+
+#include <algorithm>
+
+#include "common/base/check.h"
+#include "master/core/time_rules.h"
+
+namespace rota::master::core {
+
+using model::Reason;
+using model::RunState;
+
+namespace {
+
+void recover_job(State& state, RecoveredJob from) {
+  JobEntry entry;
+  entry.row = std::move(from.job);
+  entry.rules = std::move(from.rules);
+  entry.zone = std::move(from.zone);
+  entry.valid_from = from.valid_from;
+  entry.anchor = from.anchor;
+  entry.definition_hash = from.definition_hash;
+  // It was accepted once; should this binary read it otherwise, it does not fire rather than stop all.
+  if (auto schedule = compile(entry.rules->schedule, entry.zone, entry.anchor)) {
+    entry.schedule = std::move(*schedule);
+  }
+  state.core_time = std::max(state.core_time, entry.valid_from);
+  plan_next_tick(state, state.add_job(std::move(entry)));
+}
+
+/// Stored for a worker: it is accounted there until the worker says what it holds.
+void recover_held(State& state, RunEntry& run) {
+  run.progress().reason = Reason::WorkerUnreconciled;
+  LifeEntry& life = state.life_of(run.progress().worker);
+  life.info.slots = 0;
+  life.attempts.insert(run.row.id);
+}
+
+void recover_waiting(State& state, RunEntry& run, Now now) {
+  const auto not_before = run.progress().not_before;
+  const Millis most = run.rules->retry.max_delay;
+  if (run.progress().reason == Reason::RetryDelay && not_before && *not_before > now.wall) {
+    const Millis left = std::min<Millis>(*not_before - now.wall, std::max(most, Millis{60'000}));
+    state.run_timers.set(run.row.id, RunTimer::RetryDelay, now.mono + left);
+    return;
+  }
+  if (run.progress().reason == Reason::WaitsForRun) {
+    state.find_job(run.row.job)->behind.insert(run.row.id);
+    return;
+  }
+  state.enter_lane(run);
+}
+
+void recover_run(State& state, model::Run row, Now now) {
+  RunEntry entry;
+  const JobEntry* job = state.find_job(row.job);
+  CHECK_OR_DIE(job != nullptr, "the store gave an unfinished run without its job");
+  entry.rules = job->rules;
+  entry.row = std::move(row);
+  RunEntry& run = state.add_run(std::move(entry));
+  if (run.is_held()) {
+    recover_held(state, run);
+  } else {
+    recover_waiting(state, run, now);
+  }
+}
+
+/// Runs that waited behind one which had ended already when the Term before stopped.
+void promote_orphans(State& state) {
+  for (auto& [id, job] : state.jobs) {
+    if (job.behind.empty() || job.unfinished.size() != job.behind.size()) continue;
+    RunEntry& first = *state.find_run(*job.behind.begin());
+    state.enter_lane(first);
+    state.touch(first);
+  }
+}
+
+}  // namespace
+
+std::unique_ptr<State> recover_state(Epoch epoch, const CoreOptions& options, Recovered recovered,
+                                     Now now) {
+  auto state = std::make_unique<State>(epoch, options, now.mono);
+  state->watermark = recovered.watermark.value_or(now.wall);
+  if (recovered.watermark) state->watermark_in_batch = *recovered.watermark;
+  state->watermark_written = now.mono;
+  state->core_time = std::max(now.wall, state->watermark);
+  if (recovered.database_went_back) {
+    state->held = "the database is older than the cluster; see: rota cluster accept-restore";
+  }
+  for (RecoveredJob& job : recovered.jobs) recover_job(*state, std::move(job));
+  for (model::Run& run : recovered.runs) recover_run(*state, std::move(run), now);
+  for (const model::AttemptKey key : recovered.given_up) state->give_up(key);
+  promote_orphans(*state);
+  return state;
+}
+
+}  // namespace rota::master::core

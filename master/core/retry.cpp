@@ -1,0 +1,23 @@
+#include "master/core/retry.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace rota::master::core {
+
+std::optional<Millis> retry_delay(const model::RetryRule& rule, std::int32_t failures) {
+  if (failures > rule.count) return std::nullopt;
+  const double steps = std::max(0, failures - 1);
+  const double grown =
+      static_cast<double>(rule.delay.count()) * std::pow(std::max(1.0, rule.factor), steps);
+  const double capped = std::min(grown, static_cast<double>(rule.max_delay.count()));
+  return Millis{static_cast<std::int64_t>(capped)};
+}
+
+Millis loss_delay(std::int32_t losses) {
+  if (losses <= 3) return Millis{0};
+  const std::int32_t doublings = std::min(losses - 4, 6);
+  return std::min(Millis{1000} * (1 << doublings), Millis{60'000});
+}
+
+}  // namespace rota::master::core

@@ -1,0 +1,67 @@
+#include "master/core/scheduler.h"
+
+#include <algorithm>
+
+#include "common/base/check.h"
+#include "master/core/attempt_rules.h"
+#include "master/core/batch_rows.h"
+#include "master/core/dispatch_rules.h"
+#include "master/core/invariants.h"
+#include "master/core/job_rules.h"
+#include "master/core/recovery.h"
+#include "master/core/request_rules.h"
+#include "master/core/state.h"
+#include "master/core/time_rules.h"
+#include "master/core/views.h"
+#include "master/core/worker_rules.h"
+
+namespace rota::master::core {
+namespace {
+
+/// The table of cases: one line for each kind of event.
+struct Cases {
+  Context& ctx;
+
+  void operator()(const TimePassed&) const { handle_time_passed(ctx); }
+  void operator()(const WorkerSeen& e) const { handle_worker_seen(ctx, e); }
+  void operator()(const WorkerGone& e) const { handle_worker_gone(ctx, e); }
+  void operator()(const WorkersListed&) const { handle_workers_listed(ctx); }
+  void operator()(const HelloAnswered& e) const { handle_hello_answered(ctx, e); }
+  void operator()(const HelloFailed& e) const { handle_hello_failed(ctx, e); }
+  void operator()(const RenewAsked& e) const { handle_renew_asked(ctx, e); }
+  void operator()(const DispatchAnswered& e) const { handle_dispatch_answered(ctx, e); }
+  void operator()(const Reported& e) const { handle_reported(ctx, e); }
+  void operator()(const ApplyJob& e) const { handle_apply_job(ctx, e); }
+  void operator()(const SetPaused& e) const { handle_set_paused(ctx, e); }
+  void operator()(const DeleteJob& e) const { handle_delete_job(ctx, e); }
+  void operator()(const RunNow& e) const { handle_run_now(ctx, e); }
+  void operator()(const SubmitRuns& e) const { handle_submit_runs(ctx, e); }
+  void operator()(const CancelRun& e) const { handle_cancel_run(ctx, e); }
+  void operator()(const HoldTicks& e) const { ctx.state.held = e.why; }
+};
+
+}  // namespace
+
+Scheduler::Scheduler(Epoch epoch, const CoreOptions& options, Recovered recovered, Now now)
+    : state_(recover_state(epoch, options, std::move(recovered), now)) {}
+
+Scheduler::~Scheduler() = default;
+
+void Scheduler::handle(const Event& event, Now now, Effects& effects) {
+  state_->core_time = std::max(state_->core_time, now.wall);
+  Context ctx{*state_, now, state_->core_time, effects};
+  std::visit(Cases{ctx}, event);
+  pump_lanes(ctx);
+  write_touched(ctx);
+}
+
+std::optional<Millis> Scheduler::next_wake(Now now) const { return core::next_wake(*state_, now); }
+
+Snapshot Scheduler::snapshot(Now now) const { return view_state(*state_, now); }
+
+void Scheduler::check_invariants() const {
+  const std::string broken = broken_invariant(*state_);
+  CHECK_OR_DIE(broken.empty(), broken.c_str());
+}
+
+}  // namespace rota::master::core

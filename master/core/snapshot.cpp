@@ -1,0 +1,84 @@
+#include "master/core/snapshot.h"
+
+#include "master/core/state.h"
+#include "master/core/views.h"
+
+namespace rota::master::core {
+
+using model::RunState;
+
+namespace {
+
+constexpr std::size_t kWaitingMost = 10'000;
+
+std::string state_of(const LifeEntry& life) {
+  if (!life.present) return "offline";
+  if (!life.reconciled) return "registering";
+  if (life.info.draining) return "draining";
+  return life.free_slots() > 0 ? "online" : "busy";
+}
+
+WorkerView view_of(const LifeEntry& life) {
+  WorkerView view;
+  view.info = life.info;
+  view.state = state_of(life);
+  view.why = life.why;
+  view.running = static_cast<std::int32_t>(life.attempts.size());
+  view.dispatched_total = life.dispatched_total;
+  return view;
+}
+
+RunView view_of(const State& state, const RunEntry& run) {
+  RunView view{run.progress().state, run.progress().reason, run.progress().detail};
+  if (!run.in_lane) return view;
+  const auto lane = state.lanes.find(lane_of(*run.rules));
+  if (lane != state.lanes.end()) view.reason = lane->second.blocked;
+  return view;
+}
+
+bool is_told(const RunEntry& run) {
+  return run.progress().state != RunState::Running ||
+         run.progress().reason != model::Reason::None;
+}
+
+std::map<std::string, std::int64_t> counters_of(const Counters& c) {
+  return {{"ticks_fired", c.ticks_fired},
+          {"ticks_skipped", c.ticks_skipped},
+          {"runs_recorded", c.runs_recorded},
+          {"runs_finished", c.runs_finished},
+          {"dispatches", c.dispatches},
+          {"redispatches", c.redispatches},
+          {"refusals", c.refusals},
+          {"unclear_dispatches", c.unclear_dispatches},
+          {"reports", c.reports},
+          {"repeated_reports", c.repeated_reports},
+          {"late_results", c.late_results},
+          {"retries", c.retries},
+          {"losses", c.losses},
+          {"renews", c.renews},
+          {"renews_refused", c.renews_refused},
+          {"hellos", c.hellos},
+          {"adopted", c.adopted},
+          {"cancels", c.cancels}};
+}
+
+}  // namespace
+
+Snapshot view_state(const State& state, Now now) {
+  Snapshot snapshot;
+  snapshot.epoch = state.epoch;
+  snapshot.taken = now.wall;
+  snapshot.watermark = state.watermark;
+  snapshot.jobs = static_cast<std::int64_t>(state.names.size());
+  snapshot.active_runs = static_cast<std::int64_t>(state.runs.size());
+  snapshot.held = state.held;
+  snapshot.counters = counters_of(state.counters);
+  for (const auto& [key, life] : state.lives) snapshot.workers.push_back(view_of(life));
+  for (const auto& [id, run] : state.runs) {
+    if (snapshot.waiting.size() >= kWaitingMost) break;
+    if (is_told(run)) snapshot.waiting.emplace_hint(snapshot.waiting.end(), id, view_of(state, run));
+  }
+  return snapshot;
+}
+
+}  // namespace rota::master::core

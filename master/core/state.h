@@ -1,0 +1,227 @@
+// What the leader knows: jobs, unfinished runs, workers, and the indexes that keep every decision cheap.
+// The only place where an index changes. Entries hold what decisions need, never what a job runs.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "common/base/ids.h"
+#include "common/base/time.h"
+#include "common/model/job.h"
+#include "common/model/run.h"
+#include "common/model/worker.h"
+#include "master/core/effect.h"
+#include "master/core/recovered.h"
+#include "master/core/schedule.h"
+#include "master/core/scheduler.h"
+#include "master/core/timer_index.h"
+
+namespace rota::master::core {
+
+using RulesPtr = std::shared_ptr<const model::JobRules>;
+
+struct JobEntry {
+  model::Job row;
+  RulesPtr rules;
+  ZonePtr zone;
+  WallTime valid_from{};
+  WallTime anchor{};
+  std::uint64_t definition_hash = 0;
+  CompiledSchedule schedule;
+  std::optional<WallTime> next_tick;   ///< set by State::set_next_tick only
+  std::set<RunId> unfinished;
+  std::set<RunId> behind;              ///< of these: wait for a run of the same job
+  std::string last_worker;             ///< round robin: the id that got the last attempt
+};
+
+/// How the sending of a run's present attempt stands, within this Term.
+struct SendState {
+  std::int32_t in_flight = 0;          ///< dispatches whose answer has not come
+  bool unclear = false;                ///< a dispatch was answered Unknown: it may still arrive
+  bool accepted = false;               ///< the worker said that it holds it
+};
+
+struct RunEntry {
+  model::Run row;
+  RulesPtr rules;                      ///< of the version that it was made of, as far as known
+  SendState send;
+  std::int32_t losses = 0;             ///< attempts lost in this Term
+  bool is_new = false;                 ///< its row was not put into a batch yet
+  bool timed_out = false;              ///< the leader's backstop asked for its end
+  bool in_lane = false;
+
+  model::RunProgress& progress() { return row.progress; }
+  const model::RunProgress& progress() const { return row.progress; }
+  model::AttemptKey attempt() const { return {row.id, row.progress.attempt}; }
+  /// Stored for a worker, and not ended as far as is known.
+  bool is_held() const {
+    return row.progress.state == model::RunState::Dispatched ||
+           row.progress.state == model::RunState::Running;
+  }
+};
+
+/// One life of a worker: kept while its node is there, or while attempts are stored for it.
+struct LifeEntry {
+  model::WorkerInfo info;
+  bool present = false;                ///< its node is there
+  bool reconciled = false;             ///< it has said what it holds
+  bool hello_in_flight = false;
+  std::int32_t failed_hellos = 0;      ///< since the last answer
+  std::set<RunId> attempts;            ///< stored for it and not ended
+  std::int32_t unusable_slots = 0;     ///< held by attempts whose death was not proven
+  bool resting = false;                ///< refused an attempt a moment ago
+  std::int64_t dispatched_total = 0;
+  std::int64_t last_used = 0;          ///< ordinal of its last dispatch
+  std::string why;                     ///< it is not online
+  WallTime joined{};
+
+  std::int32_t free_slots() const {
+    return info.slots - unusable_slots - static_cast<std::int32_t>(attempts.size());
+  }
+};
+
+/// All lives of one worker id.
+struct WorkerEntry {
+  std::set<std::string> present;       ///< incarnations whose node is there
+  std::optional<MonoTime> absent_since;
+  MonoTime grant_end{};                ///< of the last renewal that this Term granted to this id
+};
+
+/// Runs that could start, waiting for a slot of one pool, or of one named worker in it. Fair between
+/// jobs: they take turns, each gives its oldest run.
+struct LaneKey {
+  std::string pool;
+  std::string worker;                  ///< empty: any of the pool
+  auto operator<=>(const LaneKey&) const = default;
+};
+struct Lane {
+  std::map<JobId, std::set<RunId>> jobs;
+  JobId last_job;                      ///< whose turn was last
+  model::Reason blocked = model::Reason::None;
+};
+
+enum class RunTimer { RetryDelay, DispatchRetry, Fence, LazyWrite, Backstop, CancelRepeat };
+enum class LifeTimer { Hello, Rest };
+
+struct KeyMemory {
+  std::string hash;
+  RunId run;
+  MonoTime until{};
+};
+
+struct Counters {
+  std::int64_t ticks_fired = 0, ticks_skipped = 0, runs_recorded = 0, runs_finished = 0;
+  std::int64_t dispatches = 0, redispatches = 0, refusals = 0, unclear_dispatches = 0;
+  std::int64_t reports = 0, repeated_reports = 0, late_results = 0, retries = 0, losses = 0;
+  std::int64_t renews = 0, renews_refused = 0, hellos = 0, adopted = 0, cancels = 0;
+};
+
+/// Thread: the Scheduler's. Public functions keep all indexes in step; rows go to a batch by `touch`.
+class State {
+ public:
+  State(Epoch epoch_in, const CoreOptions& options_in, MonoTime began_in);
+
+  // --- jobs
+  JobEntry& add_job(JobEntry entry);
+  void erase_job(JobId id);
+  /// Gives back a deleted or one-off job without unfinished runs.
+  void forget_job_if_done(JobId id);
+  JobEntry* find_job(JobId id);
+  const JobEntry* find_job(JobId id) const;
+  JobEntry* find_named(const std::string& space, const std::string& name);
+  void release_name(const JobEntry& job);
+  void set_next_tick(JobEntry& job, std::optional<WallTime> tick);
+
+  // --- runs
+  RunEntry& add_run(RunEntry entry);
+  RunEntry* find_run(RunId id);
+  const RunEntry* find_run(RunId id) const;
+  /// Goes to another state, checked against run_rules.h; leaves lane, queue and worker as that asks.
+  void set_state(RunEntry& run, model::RunState to, model::Reason reason, std::string detail = {});
+  /// Waiting -> Queued: stands in its lane.
+  void enter_lane(RunEntry& run);
+  /// Waiting behind another run of its job.
+  void wait_behind(RunEntry& run, RunId other);
+  /// Queued -> Dispatched, for this life.
+  void assign(RunEntry& run, LifeEntry& life, WallTime at);
+  /// The attempt is held by another life of the same worker.
+  void move_attempt(RunEntry& run, const model::WorkerKey& to);
+  /// The row must be written with this batch; the entry goes after that when it is final.
+  void touch(const RunEntry& run) { touched.insert(run.row.id); }
+  void erase_run(RunId id);
+
+  // --- workers
+  LifeEntry& life_of(const model::WorkerKey& key);
+  LifeEntry* find_life(const model::WorkerKey& key);
+  WorkerEntry& worker_of(const std::string& id) { return workers[id]; }
+  /// Brings the index of open workers in step with an entry that was changed.
+  void refresh(LifeEntry& life);
+  void forget_life_if_done(const model::WorkerKey& key);
+  /// Every run stored for any life of this worker id, in order.
+  std::vector<RunId> runs_on(const std::string& worker_id) const;
+
+  // --- others
+  RunId new_run_id() { return RunId{next_id()}; }
+  JobId new_job_id() { return JobId{next_id()}; }
+  void give_up(model::AttemptKey key);
+
+  const Epoch epoch;
+  const CoreOptions options;
+  const MonoTime began;                ///< after the Term's epoch transaction
+  WallTime core_time{};                ///< never goes back
+  WallTime watermark{};                ///< every tick up to it is in a batch
+  WallTime watermark_in_batch{};       ///< the last one put into a batch
+  MonoTime watermark_written{};        ///< when that was
+  std::string held;                    ///< why ticks are held, or empty
+  bool listed = false;                 ///< WorkersListed has come
+
+  std::map<JobId, JobEntry> jobs;
+  std::map<std::pair<std::string, std::string>, JobId> names;   ///< saved jobs, not deleted
+  std::set<std::pair<WallTime, JobId>> due;                     ///< by next tick
+  std::map<RunId, RunEntry> runs;
+  std::map<LaneKey, Lane> lanes;                                ///< none is empty
+  std::set<std::string> pools_to_pump;                          ///< where something changed
+  std::map<model::WorkerKey, LifeEntry> lives;
+  std::map<std::string, WorkerEntry> workers;
+  std::map<std::string, std::set<model::WorkerKey>> open;       ///< by pool: may take an attempt now
+  TimerIndex<RunId, RunTimer> run_timers;
+  TimerIndex<model::WorkerKey, LifeTimer> life_timers;
+  std::set<RunId> touched;
+  std::set<model::AttemptKey> given_up;                         ///< bounded by kGivenUpMost
+  std::deque<model::AttemptKey> given_up_order;
+  std::map<std::pair<std::string, std::string>, KeyMemory> keys;  ///< (principal, request key)
+  std::deque<std::pair<MonoTime, std::pair<std::string, std::string>>> key_order;
+  std::int64_t dispatch_ordinal = 0;
+  Counters counters;
+
+ private:
+  std::int64_t next_id();
+  void leave_lane(RunEntry& run);
+  void leave_worker(RunEntry& run);
+
+  std::int64_t counter_ = 0;
+};
+
+/// What every decision works with.
+struct Context {
+  State& state;
+  Now now;
+  WallTime at;                         ///< core time
+  Effects& out;
+};
+
+inline constexpr std::size_t kGivenUpMost = 100'000;
+
+/// The lane that a run of these rules waits in.
+LaneKey lane_of(const model::JobRules& rules);
+
+}  // namespace rota::master::core

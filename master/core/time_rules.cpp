@@ -1,0 +1,272 @@
+#include "master/core/time_rules.h"
+
+#include <algorithm>
+#include <limits>
+
+#include "master/core/attempt_rules.h"
+#include "master/core/dispatch_rules.h"
+#include "master/core/firing.h"
+#include "master/core/worker_rules.h"
+
+namespace rota::master::core {
+
+using model::Reason;
+
+namespace {
+
+constexpr Millis kTick{1};  // times are whole milliseconds
+
+/// A gap row, or a longer one where the last row of this batch is its neighbour.
+void add_gap(Context& ctx, const JobEntry& job, WallTime from, WallTime to, std::int64_t count,
+             Reason reason, RunId reference) {
+  ctx.state.counters.ticks_skipped += count;
+  std::vector<model::Gap>& gaps = ctx.out.changes.gaps;
+  if (!gaps.empty()) {
+    model::Gap& last = gaps.back();
+    if (last.job == job.row.id && last.version == job.row.version && last.reason == reason &&
+        last.reference == reference.value && last.to < from) {
+      last.to = to;
+      last.count += count;
+      return;
+    }
+  }
+  gaps.push_back({job.row.id, job.row.version, from, to, count, reason, reference.value,
+                  ctx.state.epoch});
+}
+
+RunId fire_tick(Context& ctx, JobEntry& job, WallTime tick) {
+  Firing firing;
+  firing.tick = tick;
+  firing.scheduled = tick;
+  ++ctx.state.counters.ticks_fired;
+  return begin_run(ctx, job, firing, overlap_of(job, firing.kind));
+}
+
+void take_tick(Context& ctx, JobEntry& job, WallTime tick) {
+  const OverlapChoice choice = overlap_of(job, model::RunKind::Tick);
+  if (choice.kind == OverlapChoice::Kind::Skip) {
+    add_gap(ctx, job, tick, tick, 1, choice.reason, blocking_run(job));
+  } else {
+    fire_tick(ctx, job, tick);
+  }
+}
+
+/// Late ticks from `first` through `end`; `edge` is the youngest that counts as late, and may lie after
+/// `end` when the backlog is taken in slices: then the run that stands for them comes with a later one.
+void take_late_ticks(Context& ctx, JobEntry& job, WallTime first, WallTime end, WallTime edge) {
+  const auto count = [&job](WallTime from, WallTime to) {
+    return job.schedule.count_between(from - kTick, to, std::numeric_limits<std::int64_t>::max());
+  };
+  const WallTime last = newest_tick(job.schedule, first, end);
+  if (job.rules->late == model::LatePolicy::Skip) {
+    add_gap(ctx, job, first, last, count(first, last), Reason::LateSkipped, RunId{});
+    return;
+  }
+  if (edge > end && newest_tick(job.schedule, first, edge) > last) {
+    add_gap(ctx, job, first, last, count(first, last), Reason::CoalescedInto, RunId{});
+    return;
+  }
+  const OverlapChoice choice = overlap_of(job, model::RunKind::Tick);
+  if (choice.kind == OverlapChoice::Kind::Skip) {
+    add_gap(ctx, job, first, last, count(first, last), choice.reason, blocking_run(job));
+    return;
+  }
+  const RunId run = fire_tick(ctx, job, last);
+  if (last == first) return;
+  const WallTime before = newest_tick(job.schedule, first, last - kTick);
+  add_gap(ctx, job, first, before, count(first, before), Reason::CoalescedInto, run);
+}
+
+WallTime late_edge(const Context& ctx, const JobEntry& job) {
+  return ctx.at - job.rules->tick_grace - kTick;
+}
+
+/// Takes the job's ticks through `end`, in order.
+void take_due_ticks(Context& ctx, JobEntry& job, WallTime end) {
+  const WallTime edge = late_edge(ctx, job);
+  if (job.next_tick && *job.next_tick <= std::min(edge, end)) {
+    take_late_ticks(ctx, job, *job.next_tick, std::min(edge, end), edge);
+    ctx.state.set_next_tick(job, job.schedule.next_after(std::min(edge, end)));
+  }
+  while (job.next_tick && *job.next_tick <= end) {
+    const WallTime tick = *job.next_tick;
+    take_tick(ctx, job, tick);
+    ctx.state.set_next_tick(job, job.schedule.next_after(tick));
+  }
+}
+
+/// Whether the ticks through `end` make at most fire_at_most rows.
+bool fits(const Context& ctx, WallTime end) {
+  const State& state = ctx.state;
+  std::int64_t left = state.options.fire_at_most;
+  for (const auto& [tick, id] : state.due) {
+    if (tick > end || left < 0) break;
+    const JobEntry& job = *state.find_job(id);
+    const WallTime edge = late_edge(ctx, job);
+    if (tick <= edge) left -= 2;
+    left -= job.schedule.count_between(std::max(tick - kTick, edge), end, left + 1);
+  }
+  return left >= 0;
+}
+
+/// Through which moment ticks are recorded now: all that is due, or, when that is too much for one
+/// batch, an earlier moment. Always a moment through which every job is recorded alike, since the
+/// watermark is one for all of them; so ticks of one millisecond are never parted.
+WallTime choose_end(const Context& ctx) {
+  const WallTime first = ctx.state.due.begin()->first;
+  const auto most = static_cast<std::size_t>(ctx.state.options.fire_at_most);
+  if (ctx.at - first <= Millis{1000} && ctx.state.due.size() <= most) return ctx.at;
+  WallTime end = ctx.at;
+  while (end > first && !fits(ctx, end)) end = first + (end - first) / 2;
+  return end;
+}
+
+void fire_due(Context& ctx) {
+  State& state = ctx.state;
+  if (!state.held.empty()) return;
+  WallTime end = ctx.at;
+  if (!state.due.empty() && state.due.begin()->first <= ctx.at) {
+    end = choose_end(ctx);
+    while (!state.due.empty() && state.due.begin()->first <= end) {
+      take_due_ticks(ctx, *state.find_job(state.due.begin()->second), end);
+    }
+  }
+  state.watermark = std::max(state.watermark, end);
+}
+
+void write_watermark(Context& ctx) {
+  State& state = ctx.state;
+  if (state.due.empty() || !state.held.empty()) return;
+  if (ctx.now.mono - state.watermark_written < kWatermarkPause) return;
+  state.watermark_written = ctx.now.mono;
+  if (state.watermark <= state.watermark_in_batch) return;
+  ctx.out.changes.watermark = state.watermark;
+  state.watermark_in_batch = state.watermark;
+}
+
+void run_timer(Context& ctx, RunId id, RunTimer kind) {
+  RunEntry* run = ctx.state.find_run(id);
+  if (run == nullptr || model::is_final(run->progress().state)) return;
+  switch (kind) {
+    case RunTimer::RetryDelay:
+      end_retry_delay(ctx, *run);
+      return;
+    case RunTimer::DispatchRetry:
+      if (run->is_held() && !run->send.accepted) send_attempt(ctx, *run);
+      return;
+    case RunTimer::Fence:
+      look_at_fence(ctx, *run);
+      return;
+    case RunTimer::LazyWrite:
+      ctx.state.touch(*run);
+      return;
+    case RunTimer::Backstop:
+      run->timed_out = true;
+      [[fallthrough]];
+    case RunTimer::CancelRepeat:
+      if (run->is_held()) send_cancel(ctx, *run);
+      return;
+  }
+}
+
+void life_timer(Context& ctx, const model::WorkerKey& key, LifeTimer kind) {
+  if (kind == LifeTimer::Hello) {
+    send_hello(ctx, key);
+  } else if (LifeEntry* life = ctx.state.find_life(key)) {
+    life->resting = false;
+    ctx.state.refresh(*life);
+  }
+}
+
+void run_timers(Context& ctx) {
+  State& state = ctx.state;
+  while (const auto due = state.run_timers.take_due(ctx.now.mono)) {
+    run_timer(ctx, due->first, due->second);
+  }
+  while (const auto due = state.life_timers.take_due(ctx.now.mono)) {
+    life_timer(ctx, due->first, due->second);
+  }
+}
+
+void forget_old_keys(Context& ctx) {
+  State& state = ctx.state;
+  while (!state.key_order.empty() && state.key_order.front().first <= ctx.now.mono) {
+    state.keys.erase(state.key_order.front().second);
+    state.key_order.pop_front();
+  }
+}
+
+Millis until(MonoTime at, MonoTime now) {
+  return at <= now ? Millis{0} : std::chrono::ceil<Millis>(at - now);
+}
+
+}  // namespace
+
+WallTime newest_tick(const CompiledSchedule& schedule, WallTime first, WallTime through) {
+  // Windows that end at `through` and double until one holds a tick; the tick lies in the half that is
+  // new, which is searched again until it is small enough to be walked.
+  constexpr Millis kWalk{2000};
+  WallTime end = through;
+  Millis window = kWalk;
+  WallTime begin = std::max(first - kTick, end - window);
+  while (true) {
+    const auto tick = schedule.next_after(begin);
+    if (!tick || *tick > end) {
+      if (begin < first) return first;
+      end = begin;  // nothing in (begin, end]
+      window *= 2;
+      begin = std::max(first - kTick, end - window);
+      continue;
+    }
+    if (end - begin <= kWalk) break;
+    const WallTime middle = begin + (end - begin) / 2;
+    const auto later = schedule.next_after(middle);
+    if (later && *later <= end) {
+      begin = middle;
+    } else {
+      end = middle;
+    }
+  }
+  WallTime newest = *schedule.next_after(begin);
+  for (auto next = schedule.next_after(newest); next && *next <= end;
+       next = schedule.next_after(newest)) {
+    newest = *next;
+  }
+  return newest;
+}
+
+void handle_time_passed(Context& ctx) {
+  run_timers(ctx);
+  forget_old_keys(ctx);
+  fire_due(ctx);
+  write_watermark(ctx);
+}
+
+void record_ticks_through(Context& ctx, JobEntry& job, WallTime through) {
+  take_due_ticks(ctx, job, through);
+}
+
+void plan_next_tick(State& state, JobEntry& job) {
+  if (job.row.state != model::JobState::Enabled || job.row.one_off) {
+    state.set_next_tick(job, std::nullopt);
+    return;
+  }
+  const WallTime after = std::max(state.watermark, job.valid_from);
+  state.set_next_tick(job, job.schedule.next_after(after));
+}
+
+std::optional<Millis> next_wake(const State& state, Now now) {
+  std::optional<Millis> wake;
+  const auto sooner = [&wake](Millis in) { wake = wake ? std::min(*wake, in) : in; };
+  if (!state.due.empty() && state.held.empty()) {
+    const WallTime at = std::max(now.wall, state.core_time);
+    const WallTime first = state.due.begin()->first;
+    sooner(first <= at ? Millis{0} : first - now.wall);
+    sooner(until(state.watermark_written + kWatermarkPause, now.mono));
+  }
+  if (const auto first = state.run_timers.first()) sooner(until(*first, now.mono));
+  if (const auto first = state.life_timers.first()) sooner(until(*first, now.mono));
+  return wake;
+}
+
+}  // namespace rota::master::core

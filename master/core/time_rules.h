@@ -1,0 +1,29 @@
+// What is due: ticks, delays, fences; and when to look again. Every tick is accounted for exactly once
+// (P1): a run, or covered by a gap row, in the batch that also moves the watermark past it.
+//
+// The watermark is written with every batch that has other rows, and alone at most every
+// kWatermarkPause while scheduled jobs exist; without any, an idle leader writes nothing.
+#pragma once
+
+#include "master/core/state.h"
+
+namespace rota::master::core {
+
+inline constexpr Millis kWatermarkPause{10'000};
+
+/// Timers, due ticks, watermark.
+void handle_time_passed(Context& ctx);
+
+/// Records every tick of this job up to `through`: what an edit, pause or delete does first.
+void record_ticks_through(Context& ctx, JobEntry& job, WallTime through);
+
+/// The job's next tick after all that is recorded; call after any change of its version.
+void plan_next_tick(State& state, JobEntry& job);
+
+/// How long until handle_time_passed has something to do.
+std::optional<Millis> next_wake(const State& state, Now now);
+
+/// The newest tick at or before `through`, given that `first` (<= through) is one. Pure.
+WallTime newest_tick(const CompiledSchedule& schedule, WallTime first, WallTime through);
+
+}  // namespace rota::master::core

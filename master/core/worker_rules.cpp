@@ -1,0 +1,233 @@
+#include "master/core/worker_rules.h"
+
+#include <algorithm>
+#include <set>
+
+#include "master/core/attempt_rules.h"
+#include "master/core/dispatch_rules.h"
+#include "master/core/inventory_rules.h"
+
+namespace rota::master::core {
+
+using model::Reason;
+using model::RunState;
+
+namespace {
+
+constexpr std::int32_t kHelloDoublings = 5;
+constexpr Millis kCutOffWrite{1000};
+
+WorkerLife row_of(const LifeEntry& life) {
+  WorkerLife row;
+  row.key = life.info.key;
+  row.address = life.info.address;
+  row.pool = life.info.pool;
+  row.joined = life.joined;
+  return row;
+}
+
+/// A reason that is told at once and written only when it lasts.
+void note_reason(Context& ctx, RunEntry& run, Reason reason) {
+  if (run.progress().reason == reason) return;
+  run.progress().reason = reason;
+  ctx.state.run_timers.set(run.row.id, RunTimer::LazyWrite, ctx.now.mono + kCutOffWrite);
+}
+
+/// hello to the life that is alone with its id; a second life waits until the first one's node is gone.
+void greet(Context& ctx, const std::string& id) {
+  const WorkerEntry& worker = ctx.state.worker_of(id);
+  for (const std::string& incarnation : worker.present) {
+    const model::WorkerKey key{id, incarnation};
+    LifeEntry* life = ctx.state.find_life(key);
+    ctx.state.refresh(*life);
+    if (worker.present.size() != 1) {
+      life->why = "another life of this worker is still registered";
+    } else if (!life->reconciled) {
+      send_hello(ctx, key);
+    }
+  }
+}
+
+/// No node of this worker id is left, or none was there when all were listed.
+void begin_absence(Context& ctx, const std::string& id) {
+  State& state = ctx.state;
+  WorkerEntry& worker = state.worker_of(id);
+  if (worker.absent_since) return;
+  worker.absent_since = ctx.now.mono;
+  for (const RunId run_id : state.runs_on(id)) {
+    RunEntry& run = *state.find_run(run_id);
+    note_reason(ctx, run, Reason::WaitsForFence);
+    state.run_timers.clear(run_id, RunTimer::DispatchRetry);
+    state.run_timers.set(run_id, RunTimer::Fence,
+                         fence_of(state, worker, *worker.absent_since, *run.rules));
+  }
+}
+
+void end_absence(Context& ctx, const std::string& id) {
+  State& state = ctx.state;
+  WorkerEntry& worker = state.worker_of(id);
+  if (!worker.absent_since) return;
+  worker.absent_since.reset();
+  for (const RunId run_id : state.runs_on(id)) {
+    state.run_timers.clear(run_id, RunTimer::Fence);
+    note_reason(ctx, *state.find_run(run_id), Reason::WorkerUnreconciled);
+  }
+}
+
+void take_info(Context& ctx, LifeEntry& life, const model::WorkerInfo& info) {
+  const bool was_present = std::exchange(life.present, false);
+  ctx.state.refresh(life);  // leaves the pool that it stood in
+  life.info = info;
+  life.present = true;
+  if (was_present) return;
+  life.joined = info.started == WallTime{} ? ctx.at : info.started;
+  life.why = "hello is not answered yet";
+  ctx.out.changes.lives.push_back(row_of(life));
+}
+
+}  // namespace
+
+void handle_worker_seen(Context& ctx, const WorkerSeen& event) {
+  State& state = ctx.state;
+  const std::string& id = event.info.key.id;
+  LifeEntry& life = state.life_of(event.info.key);
+  const bool is_new = !life.present;
+  take_info(ctx, life, event.info);
+  state.worker_of(id).present.insert(event.info.key.incarnation);
+  end_absence(ctx, id);
+  if (is_new && state.listed) {
+    greet(ctx, id);
+  } else {
+    state.refresh(life);
+  }
+}
+
+void handle_worker_gone(Context& ctx, const WorkerGone& event) {
+  State& state = ctx.state;
+  LifeEntry* life = state.find_life(event.key);
+  if (life == nullptr || !life->present) return;
+  WorkerLife row = row_of(*life);
+  row.left = ctx.at;
+  row.why_left = "its node is gone";
+  ctx.out.changes.lives.push_back(std::move(row));
+  life->present = false;
+  life->reconciled = false;
+  life->hello_in_flight = false;
+  life->why = "its node is gone";
+  state.life_timers.clear_all(event.key);
+  state.refresh(*life);
+  WorkerEntry& worker = state.worker_of(event.key.id);
+  worker.present.erase(event.key.incarnation);
+  if (state.listed && worker.present.empty()) begin_absence(ctx, event.key.id);
+  state.forget_life_if_done(event.key);
+  if (state.listed) greet(ctx, event.key.id);
+}
+
+void handle_workers_listed(Context& ctx) {
+  State& state = ctx.state;
+  if (state.listed) return;
+  state.listed = true;
+  std::set<std::string> ids;
+  for (const auto& [key, life] : state.lives) ids.insert(key.id);
+  for (const std::string& id : ids) {
+    if (state.worker_of(id).present.empty()) {
+      begin_absence(ctx, id);
+    } else {
+      greet(ctx, id);
+    }
+  }
+  for (const auto& [key, lane] : state.lanes) state.pools_to_pump.insert(key.pool);
+}
+
+void send_hello(Context& ctx, const model::WorkerKey& key) {
+  LifeEntry* life = ctx.state.find_life(key);
+  if (life == nullptr || !life->present || life->reconciled || life->hello_in_flight) return;
+  if (ctx.state.worker_of(key.id).present.size() != 1) return;
+  life->hello_in_flight = true;
+  ++ctx.state.counters.hellos;
+  ctx.state.life_timers.clear(key, LifeTimer::Hello);
+  ctx.out.sends.push_back(SendHello{key, life->info.address});
+}
+
+void ask_inventory(Context& ctx, const model::WorkerKey& key) {
+  LifeEntry* life = ctx.state.find_life(key);
+  if (life == nullptr || !life->present) return;
+  life->reconciled = false;
+  life->why = "asked again what it holds";
+  ctx.state.refresh(*life);
+  send_hello(ctx, key);
+}
+
+void handle_hello_answered(Context& ctx, const HelloAnswered& event) {
+  State& state = ctx.state;
+  const model::WorkerKey& key = event.inventory.worker;
+  if (event.inventory.highest_epoch > state.epoch) {
+    ctx.out.term_ends = TermEnds{"worker " + key.id + " knows a higher epoch"};
+    return;
+  }
+  LifeEntry* life = state.find_life(key);
+  if (life == nullptr || !life->present) return;
+  life->hello_in_flight = false;
+  life->failed_hellos = 0;
+  if (state.worker_of(key.id).present.size() != 1) return;  // greeted again when it is alone
+  life->reconciled = true;
+  life->why.clear();
+  reconcile(ctx, *life, event.inventory);
+  if (LifeEntry* still = state.find_life(key)) state.refresh(*still);
+}
+
+void handle_hello_failed(Context& ctx, const HelloFailed& event) {
+  State& state = ctx.state;
+  LifeEntry* life = state.find_life(event.worker);
+  if (life == nullptr || !life->present) return;
+  life->hello_in_flight = false;
+  life->reconciled = false;
+  life->why = event.detail;
+  state.refresh(*life);
+  const std::int32_t doublings = std::min(life->failed_hellos++, kHelloDoublings);
+  state.life_timers.set(event.worker, LifeTimer::Hello,
+                        ctx.now.mono + state.options.hello_retry * (1 << doublings));
+}
+
+void handle_renew_asked(Context& ctx, const RenewAsked& event) {
+  State& state = ctx.state;
+  const LifeEntry* life = state.find_life(event.worker);
+  if (life == nullptr || !life->present) {
+    ++state.counters.renews_refused;
+    ctx.out.replies.push_back(
+        {event.token, Error(ErrorCode::Unavailable, "this life of the worker is not registered")});
+    return;
+  }
+  // The worker counts its grant from the moment it sent the request, which is before now.
+  WorkerEntry& worker = state.worker_of(event.worker.id);
+  worker.grant_end = std::max(worker.grant_end, ctx.now.mono + state.options.grant);
+  ++state.counters.renews;
+  ctx.out.replies.push_back({event.token, Renewed{}});
+}
+
+MonoTime fence_of(const State& state, const WorkerEntry& worker, MonoTime absent_since,
+                  const model::JobRules& rules) {
+  const MonoTime older_grants = state.began + state.options.grant + state.options.fence_hold;
+  return std::max({absent_since, worker.grant_end, older_grants}) + rules.disconnect_grace;
+}
+
+void look_at_fence(Context& ctx, RunEntry& run) {
+  State& state = ctx.state;
+  if (!run.is_held()) return;
+  const WorkerEntry& worker = state.worker_of(run.progress().worker.id);
+  if (!worker.absent_since) return;
+  const MonoTime fence = fence_of(state, worker, *worker.absent_since, *run.rules);
+  if (fence > ctx.now.mono) {
+    state.run_timers.set(run.row.id, RunTimer::Fence, fence);
+    return;
+  }
+  model::Outcome outcome;
+  outcome.state = RunState::Lost;
+  outcome.reason = Reason::WorkerLost;
+  outcome.message = "worker " + run.progress().worker.id + " went away with the attempt";
+  outcome.ended = ctx.at;
+  ++state.counters.redispatches;
+  end_attempt(ctx, run, EndProof::FencePassed, outcome);
+}
+
+}  // namespace rota::master::core

@@ -1,0 +1,187 @@
+#include "master/loop/loop.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "common/base/check.h"
+#include "master/loop/term_end.h"
+
+namespace rota::master::loop {
+
+/// What was decided since the last batch went out: what is to be stored, and what waits for that.
+struct EventLoop::Batch {
+  core::Effects effects;
+  MonoTime since{};                   ///< when its first reply was decided
+  std::optional<MonoTime> first_try;  ///< set once storing has begun: nothing is added any more
+  MonoTime next_try{};
+  Millis pause{0};
+  bool maybe_stored = false;          ///< a try ended Unknown
+};
+
+EventLoop::EventLoop(Epoch epoch, LoopParts parts, const LoopOptions& options)
+    : epoch_(epoch), parts_(std::move(parts)), options_(options), batch_(std::make_unique<Batch>()) {
+  publish(parts_.clock.now());
+}
+
+EventLoop::~EventLoop() = default;
+
+EventLoop::Turn EventLoop::turn() {
+  if (ended_) return {ended_, Micros{0}, false};
+  ++counters_.turns;
+  Now now = parts_.clock.now();
+  if (!batch_->first_try) {
+    handle_events(now);
+    if (wants_storing(now)) {
+      batch_->first_try = now.mono;
+      batch_->next_try = now.mono;
+      batch_->pause = options_.retry_first;
+    } else {
+      send_all();
+    }
+  }
+  if (batch_->first_try) {
+    Turn stored = store_batch();
+    if (stored.ended || stored.storing) return stored;
+    now = parts_.clock.now();
+  }
+  publish(now);
+  return {std::nullopt, time_to_wake(now), false};
+}
+
+void EventLoop::handle_events(Now now) {
+  std::vector<core::Event> events = parts_.inbox.drain(options_.events_per_turn);
+  if (batch_->effects.replies.empty()) batch_->since = now.mono;
+  const auto wake = parts_.scheduler.next_wake(now);
+  if (wake && *wake <= Millis{0}) events.insert(events.begin(), core::TimePassed{});
+  for (const core::Event& event : events) {
+    parts_.scheduler.handle(event, now, batch_->effects);
+    ++counters_.events;
+  }
+  if (!events.empty()) dirty_ = true;
+}
+
+/// Rows are stored at once. A reply without rows needs an epoch check that begins after its request
+/// came; renewals, which every worker sends every second, may wait a little to share one.
+bool EventLoop::wants_storing(Now now) const {
+  const core::Effects& effects = batch_->effects;
+  if (effects.term_ends || !effects.changes.empty()) return true;
+  if (effects.replies.empty()) return false;
+  const bool only_renewals =
+      std::all_of(effects.replies.begin(), effects.replies.end(), [](const core::Reply& reply) {
+        return std::holds_alternative<core::Renewed>(reply.body);
+      });
+  return !only_renewals || now.mono - batch_->since >= options_.check_within;
+}
+
+EventLoop::Turn EventLoop::store_batch() {
+  if (batch_->effects.term_ends) {
+    return {end({TermEnd::Why::HigherEpoch, batch_->effects.term_ends->why, {}}), Micros{0}, false};
+  }
+  const MonoTime now = parts_.clock.mono();
+  if (now < batch_->next_try) return {std::nullopt, batch_->next_try - now, true};
+  if (now > *batch_->first_try) ++counters_.reruns;
+  return after_store(parts_.store.apply(epoch_, batch_->effects.changes));
+}
+
+EventLoop::Turn EventLoop::after_store(const store::ApplyResult& result) {
+  using store::ApplyOutcome;
+  if (result.outcome == ApplyOutcome::Applied) {
+    ++(batch_->effects.changes.empty() ? counters_.bare_checks : counters_.batches);
+    let_go();
+    return {};
+  }
+  if (result.outcome == ApplyOutcome::Fenced) {
+    ++counters_.stale_refused;
+    return {end({TermEnd::Why::Fenced, result.detail, result.found}), Micros{0}, false};
+  }
+  if (result.outcome == ApplyOutcome::Unknown) {
+    ++counters_.unknown_applies;
+    batch_->maybe_stored = true;
+  }
+  const MonoTime now = parts_.clock.mono();
+  if (now - *batch_->first_try >= options_.store_give_up) {
+    return {end({TermEnd::Why::StoreLost, result.detail, {}}), Micros{0}, false};
+  }
+  const MonoTime give_up = *batch_->first_try + options_.store_give_up;
+  batch_->next_try = std::min<MonoTime>(now + batch_->pause, give_up);
+  batch_->pause = std::min(batch_->pause * 2, options_.retry_most);
+  return {std::nullopt, batch_->next_try - now, true};
+}
+
+/// Messages that speak of rows stored before; replies may still wait for their check.
+void EventLoop::send_all() {
+  for (core::Send& send : batch_->effects.sends) parts_.sender.send(epoch_, std::move(send));
+  batch_->effects.sends.clear();
+  batch_->effects.index.dispatches.clear();
+}
+
+void EventLoop::let_go() {
+  send_all();
+  const std::unique_ptr<Batch> done = std::exchange(batch_, std::make_unique<Batch>());
+  for (core::Reply& reply : done->effects.replies) {
+    parts_.reply(reply.token, std::move(reply.body));
+  }
+}
+
+TermEnd EventLoop::end(TermEnd why) {
+  if (ended_) return *ended_;
+  ended_ = std::move(why);
+  refuse_unhandled(parts_.inbox.close(), parts_.reply);
+  refuse_unstored(batch_->effects.replies, batch_->maybe_stored, parts_.reply);
+  batch_ = std::make_unique<Batch>();
+  return *ended_;
+}
+
+void EventLoop::publish(Now now) {
+  if (!dirty_) return;
+  if (published_ && now.mono - *published_ < options_.snapshot_every) return;
+  auto fresh = std::make_shared<core::Snapshot>(parts_.scheduler.snapshot(now));
+  fresh->counters["batches"] = counters_.batches;
+  fresh->counters["reruns"] = counters_.reruns;
+  fresh->counters["stale_refused"] = counters_.stale_refused;
+  dirty_ = false;
+  published_ = now.mono;
+  std::scoped_lock lock(snapshot_mutex_);
+  snapshot_ = std::move(fresh);
+}
+
+Micros EventLoop::time_to_wake(Now now) const {
+  if (parts_.inbox.size() > 0) return Micros{0};
+  Micros wait = options_.idle_wake;
+  if (const auto wake = parts_.scheduler.next_wake(now)) wait = std::min<Micros>(wait, *wake);
+  const auto sooner = [&](MonoTime at) {
+    wait = std::clamp<Micros>(at - now.mono, Micros{0}, wait);
+  };
+  if (!batch_->effects.replies.empty()) sooner(batch_->since + options_.check_within);
+  if (dirty_ && published_) sooner(*published_ + options_.snapshot_every);
+  return wait;
+}
+
+TermEnd EventLoop::run(std::stop_token stop, const std::function<void(const char*)>& heartbeat) {
+  while (true) {
+    if (stop.stop_requested()) return end({TermEnd::Why::Resigned, "asked to stop", {}});
+    const Turn now = turn();
+    if (now.ended) return *now.ended;
+    if (heartbeat) heartbeat(now.storing ? "waiting for the store" : "turning");
+    if (now.storing) {
+      pause(now.wait, stop);
+    } else if (now.wait > Micros{0}) {
+      parts_.inbox.wait(now.wait, stop);
+    }
+  }
+}
+
+/// Waits for the next try; events that come meanwhile are of no use.
+void EventLoop::pause(Micros wait, const std::stop_token& stop) {
+  std::mutex mutex;
+  std::unique_lock lock(mutex);
+  std::condition_variable_any never;
+  never.wait_for(lock, stop, wait, [] { return false; });
+}
+
+std::shared_ptr<const core::Snapshot> EventLoop::snapshot() const {
+  std::scoped_lock lock(snapshot_mutex_);
+  return snapshot_;
+}
+
+}  // namespace rota::master::loop
