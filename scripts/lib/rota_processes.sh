@@ -12,11 +12,13 @@ list_zookeepers() { local i; for ((i = 1; i <= zookeepers; i++)); do echo "zooke
 # start_rota NAME: under a watchdog, unless that watchdog runs already. On a private cluster a life
 # of three seconds counts as healthy, so that repeated drills are not slowed down.
 start_rota() {
-  local name=$1 kind=${1%-*}
+  local name=$1 kind=${1%-*} hang_ms
+  hang_ms=$(sed -n 's/^hang_limit_ms: *//p' "$dir/$name.yaml")
   mkdir -p "$dir/$name"
   rm -f "$dir/$name/$name.stop"
   start_detached "$name.watchdog" "$scripts/watchdog" --name "$name" --dir "$dir/$name" \
     --kind "$kind" --heartbeat "$dir/$name/heartbeat" --settled-ms 3000 \
+    --hang-ms "${hang_ms:-30000}" \
     --output "$dir/logs/$name.log" -- "$bin_dir/rota-$kind" --config "$dir/$name.yaml"
 }
 
