@@ -108,20 +108,41 @@ Result<std::vector<SessionRecord>> read_session_file(const std::string& path) {
   return session_records_from_json(*text);
 }
 
+namespace {
+
+/// Attaches and closes once. True when the session was over already: the only proof that it is.
+Result<bool> attach_and_close(const ClientOptions& options, const ClientFactory& factory) {
+  auto handshake = std::make_shared<Handshake>();
+  auto client = factory(options, [handshake](const Event& event) { handshake->hear(event); });
+  if (!client) return fail(client.error());
+  const auto what = handshake->wait(options.operation_deadline);
+  if (what == Event::What::Expired) return true;
+  if (what == Event::What::Connected) {
+    (*client)->close();
+    return false;
+  }
+  return fail(ErrorCode::Unavailable,
+              "ZooKeeper at " + options.addresses + " did not answer; the session stays");
+}
+
+}  // namespace
+
+// A close that is sent may still be lost with its connection (a holder that lives takes the session
+// back at once, for example); so it is repeated until attaching is answered "expired".
 Result<void> end_session(const SessionRecord& record, const ClientFactory& factory,
                          Millis at_most) {
   ClientOptions options;
   options.addresses = record.addresses;
-  options.operation_deadline = at_most;
   options.attach = record.credentials;
-  auto handshake = std::make_shared<Handshake>();
-  auto client = factory(options, [handshake](const Event& event) { handshake->hear(event); });
-  if (!client) return fail(client.error());
-  const auto what = handshake->wait(at_most);
-  if (what == Event::What::Expired) return {};
-  if (what == Event::What::Connected && (*client)->close()) return {};
+  const MonoTime end = BootClock::now() + at_most;
+  while (BootClock::now() < end) {
+    options.operation_deadline = floor_ms(end - BootClock::now());
+    const auto over = attach_and_close(options, factory);
+    if (!over) return fail(over.error());
+    if (*over) return {};
+  }
   return fail(ErrorCode::Unavailable,
-              "ZooKeeper at " + record.addresses + " did not answer; the session stays");
+              "the session at " + record.addresses + " could not be ended in time");
 }
 
 Result<int> end_dead_session(const std::string& path, DeathProof proof,

@@ -40,8 +40,8 @@ Result<SessionRecord> record_of_this_process();
 /// Reads the file's records. NotFound, Corrupt.
 Result<std::vector<SessionRecord>> read_session_file(const std::string& path);
 
-/// Attaches to the session and closes it. Unavailable: ZooKeeper did not answer in time. An expired
-/// session is success. Calling again is harmless.
+/// Attaches to the session and closes it, until attaching is answered "expired": that is the proof.
+/// Unavailable: ZooKeeper did not answer in time. Calling again is harmless.
 Result<void> end_session(const SessionRecord& record, const ClientFactory& factory, Millis at_most);
 
 /// Ends every session in the file whose process is dead, and takes it out of the file (removes the file

@@ -4,6 +4,7 @@
 #include "common/base/random.h"
 #include "common/zk/paths.h"
 #include "common/zk/real_client.h"
+#include "common/zk/session_file.h"
 #include "test/support/zk/event_log.h"
 #include "test/support/zk/fake_server.h"
 #include "test/support/zookeeper_server.h"
@@ -47,6 +48,15 @@ struct Peer {
   }
   Client* operator->() { return client.get(); }
 };
+
+/// Ends a session on behalf of its holder.
+template <typename World>
+bool end(World& world, const Client& victim) {
+  SessionRecord record;
+  record.addresses = world.address();
+  record.credentials = victim.credentials();
+  return end_session(record, world.factory(), Millis{5000}).has_value();
+}
 
 /// A folder of its own for each test, since the real server is shared.
 std::string fresh_folder(Client& client) {
@@ -181,9 +191,7 @@ TEST_CASE_TEMPLATE("zk client: who holds id and password can end a session", Wor
   REQUIRE(victim->create(path, "", CreateMode::Ephemeral).has_value());
   watcher->sync("/").has_value();
   REQUIRE(watcher->exists(path, Watch::Yes)->has_value());
-  Peer ender(world, victim->credentials());
-  CHECK(ender->session_id() == victim->session_id());
-  CHECK(ender->close());
+  CHECK(end(world, *victim.client));
   CHECK(watcher.log.hears_watch(path, Event::Change::Deleted));
 }
 
@@ -192,15 +200,9 @@ TEST_CASE_TEMPLATE("zk client: an expired session says so, and does nothing more
   World world;
   Peer victim(world);
   const std::string folder = fresh_folder(*victim.client);
-  {
-    Peer ender(world, victim->credentials());
-    REQUIRE(ender->close());
-  }
-  if constexpr (std::is_same_v<World, FakeWorld>) world.server.expire(victim->session_id());
-  if constexpr (std::is_same_v<World, RealWorld>) {
-    CHECK(victim.log.hears(Event::What::Expired));
-    CHECK(victim->state() == SessionState::Expired);
-  }
+  REQUIRE(end(world, *victim.client));
+  CHECK(victim.log.hears(Event::What::Expired));
+  CHECK(victim->state() == SessionState::Expired);
   CHECK(code_of(victim->create(folder + "/x", "", CreateMode::Ephemeral)) ==
         ErrorCode::Unavailable);
   CHECK_FALSE(victim->close());

@@ -78,7 +78,7 @@ TEST_CASE("outage: a session that expired in it is followed by a new one") {
 TEST_CASE("outage: servers killed in the middle of joining leave no ghost candidate") {
   testing::ZookeeperServer server(Millis{200});
   REQUIRE(server.start().has_value());
-  Candidate one(server, kPaths, "m1", Millis{8000});
+  Candidate one(server, kPaths, "m1", Millis{2000});
   REQUIRE(one.is_elected());
   for (int round = 0; round < 5; ++round) {
     // Join and leave without pause, so that the kill falls anywhere between.

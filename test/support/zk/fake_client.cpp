@@ -123,7 +123,7 @@ bool FakeClient::close() {
   const auto found = server_.peers_.find(credentials_.id);
   if (found == server_.peers_.end()) return false;
   if (server_.reachable_) {
-    server_.end(credentials_.id, false);
+    server_.end(credentials_.id, attached_);
     return true;
   }
   found->second.handler = [](const Event&) {};  // the session stays, nobody hears of it

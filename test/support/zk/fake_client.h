@@ -7,8 +7,12 @@ namespace rota::zk {
 
 class FakeClient final : public Client {
  public:
-  FakeClient(FakeServer& server, Credentials credentials, Millis timeout)
-      : server_(server), credentials_(std::move(credentials)), timeout_(timeout) {}
+  /// `attached`: the session is another client's, who is told when this one closes it.
+  FakeClient(FakeServer& server, Credentials credentials, Millis timeout, bool attached)
+      : server_(server),
+        credentials_(std::move(credentials)),
+        timeout_(timeout),
+        attached_(attached) {}
   ~FakeClient() override { close(); }
 
   Result<std::string> create(const std::string& path, const std::string& data,
@@ -31,6 +35,7 @@ class FakeClient final : public Client {
   FakeServer& server_;
   const Credentials credentials_;
   const Millis timeout_;
+  const bool attached_;
 };
 
 }  // namespace rota::zk

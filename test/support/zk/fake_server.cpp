@@ -30,7 +30,8 @@ ClientFactory FakeServer::factory() {
       handler(Event{Event::What::Connected, credentials.id, Event::Change::None, {}});
     }
     return std::unique_ptr<Client>(
-        std::make_unique<FakeClient>(*this, credentials, options.session_timeout));
+        std::make_unique<FakeClient>(*this, credentials, options.session_timeout,
+                                     options.attach.has_value()));
   };
 }
 
