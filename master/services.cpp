@@ -34,6 +34,7 @@ dispatch::DispatcherOptions dispatcher_options(const config::MasterOptions& opti
   dispatch::DispatcherOptions wanted;
   wanted.threads = options.dispatch_threads;
   wanted.rpc_timeout = options.rpc_deadline;
+  wanted.grant = options.grant;
   return wanted;
 }
 

@@ -11,7 +11,9 @@ struct HelloRequest {
   2: string leader,
   3: string cluster_uuid,
   4: string worker_id,
-  5: string incarnation
+  5: string incarnation,
+  /** How long an answered `renew` vouches, counted by the worker from its sending. */
+  6: optional i64 grant_ms
 }
 
 /** One line of an inventory. */

@@ -20,6 +20,7 @@ namespace rota::master::dispatch {
 struct DispatcherOptions {
   int threads = 16;
   Millis rpc_timeout{2000};
+  Millis grant{5000};                                ///< what a renew is worth; hello tells it
   std::size_t max_items = 500;                       ///< attempts in one call
   std::size_t max_bytes = std::size_t{3} << 20;      ///< of one call, estimated
   std::size_t max_queued = 100'000;                  ///< attempts not sent yet, of all workers

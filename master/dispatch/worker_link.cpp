@@ -39,6 +39,7 @@ LinkResult WorkerLink::hello(const TermFace& face, const core::SendHello& messag
   request.__set_cluster_uuid(face.cluster_uuid);
   request.__set_worker_id(message.worker.id);
   request.__set_incarnation(message.worker.incarnation);
+  request.__set_grant_ms(options_.grant.count());
   LinkResult result;
   result.calls = 1;
   const auto answer = channels_.call(
