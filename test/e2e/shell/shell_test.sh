@@ -28,7 +28,9 @@ eventually() {
 
 has_line() { grep -q -- "$2" "$1" 2>/dev/null; }
 
-lines_in() { wc -l 2>/dev/null <"$1" || echo 0; }
+has_lines() { [[ $(lines_in "$1") == "$2" ]]; }
+
+lines_in() { { wc -l <"$1"; } 2>/dev/null || echo 0; }
 
 # has_ended PID: dead, be it that nobody has collected its status yet.
 has_ended() { ! read_stat "$1" || [[ $stat_state == Z ]]; }
