@@ -64,6 +64,12 @@ Result<CronExpression> parse_cron(std::string_view text,
 std::optional<WallTime> next_after(const CronExpression& cron, const model::ZoneRules& zone,
                                    model::GapRule gap, model::FoldRule fold, WallTime after);
 
+/// How many moments lie in (after, through], at most `limit`. By whole days but for the days around
+/// a change of the zone, so that years of a cron of every second are counted in some milliseconds.
+std::int64_t count_matches(const CronExpression& cron, const model::ZoneRules& zone,
+                           model::GapRule gap, model::FoldRule fold, WallTime after,
+                           WallTime through, std::int64_t limit);
+
 /// The first local second at or after `local_s` (seconds since 1970 in local time) that matches;
 /// empty when there is none before the year 2200. Knows nothing of zones.
 std::optional<std::int64_t> next_local_match(const CronExpression& cron, std::int64_t local_s);

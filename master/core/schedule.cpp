@@ -118,12 +118,11 @@ std::int64_t CompiledSchedule::count_between(WallTime after, WallTime through,
     return std::min(limit, ticks_through(anchor_, interval_, through) -
                                ticks_through(anchor_, interval_, from));
   }
-  std::int64_t count = 0;
-  for (auto tick = next_after(after); tick && *tick <= through && count < limit;
-       tick = next_after(*tick)) {
-    ++count;
+  if (kind_ == ScheduleKind::Cron) {
+    return count_matches(*cron_, *zone_, gap_, fold_, after, through, limit);
   }
-  return count;
+  const auto tick = next_after(after);
+  return tick && *tick <= through && limit > 0 ? 1 : 0;
 }
 
 }  // namespace rota::master::core

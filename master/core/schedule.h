@@ -26,10 +26,10 @@ class CompiledSchedule {
   /// The first tick strictly after `after`, within start and end; empty when there is none.
   std::optional<WallTime> next_after(WallTime after) const;
 
-  /// How many ticks lie in (after, through], at most `limit`. Arithmetic for fixed rates; a cron
-  /// is counted tick by tick.
+  /// How many ticks lie in (after, through], at most `limit`. Arithmetic, but for the days on
+  /// which a cron's zone changes.
   std::int64_t count_between(WallTime after, WallTime through,
-                             std::int64_t limit = 10'000'000) const;
+                             std::int64_t limit = INT64_MAX) const;
 
   /// The last tick in (after, through]; cheap however long that time is, unless the ticks are few.
   std::optional<WallTime> last_between(WallTime after, WallTime through) const;

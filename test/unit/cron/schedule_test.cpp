@@ -131,6 +131,39 @@ TEST_CASE("schedule: counting a hundred years of a fixed rate is arithmetic") {
                                INT64_MAX) == 36524ll * 864'000);
 }
 
+TEST_CASE("schedule: a cron is counted as it is stepped, also over changes of its zone") {
+  struct Pair {
+    const char* cron;
+    const char* zone;
+  };
+  for (const Pair& pair : {Pair{"*/10 * * * *", "Europe/Berlin"}, {"30 2 * * *", "Europe/Berlin"},
+                           {"15,45 1-2 * * *", "Australia/Lord_Howe"}, {"0 9 * * *", "Pacific/Apia"},
+                           {"0 0 13 * 5", "America/New_York"}, {"0 0 0 LW * ?", "Asia/Tehran"}}) {
+    const std::string text = pair.cron;
+    CAPTURE(text);
+    for (const auto fold : {model::FoldRule::First, model::FoldRule::Second, model::FoldRule::Both}) {
+      Schedule rule = of_text(pair.cron);
+      rule.time_zone = pair.zone;
+      rule.fold = fold;
+      const auto schedule = compiled(rule);
+      const auto begin = at("2011-01-05T13:07:21.5Z");
+      std::int64_t stepped = 0;
+      auto tick = schedule.next_after(begin);
+      for (int days = 0; days < 800; days += 37) {
+        const auto through = begin + std::chrono::hours{24 * days + days % 24};
+        for (; tick && *tick <= through; tick = schedule.next_after(*tick)) ++stepped;
+        CHECK(schedule.count_between(begin, through) == stepped);
+        CHECK(schedule.count_between(begin, through, 5) == std::min<std::int64_t>(stepped, 5));
+      }
+    }
+  }
+}
+
+TEST_CASE("schedule: counting ends where the calendar of crons ends") {
+  const auto schedule = compiled(of_text("0 0 31 12 *"));
+  CHECK(schedule.count_between(wall_from_ms(-5'000), at("9999-01-01T00:00:00Z")) == 230);
+}
+
 TEST_CASE("schedule: the last tick of a long time is found without stepping through it") {
   const auto cron = compiled(of_text("* * * * * *"));
   CHECK(cron.last_between(at("1971-01-01T00:00:00Z"), at("2026-01-01T00:00:00.5Z")) ==
