@@ -65,7 +65,7 @@ Result<void> take_step(Connection& connection, const SchemaStep& step) {
       "ON DUPLICATE KEY UPDATE number = number",
       [&](Binder& binder) { binder.integer(step.number).text(step.name); });
   if (!recorded) return fail(recorded.error());
-  log_info("store", "schema step taken", {{"step", step.number}, {"name", step.name}});
+  log_debug("store", "schema step taken", {{"step", step.number}, {"name", step.name}});
   return {};
 }
 
@@ -88,10 +88,13 @@ Result<int> upgrade_schema(const MysqlOptions& options) {
   if (!taken) return fail(taken.error());
   const int newest = schema_steps().back().number;
   if (auto known = refuse_newer(*taken, newest); !known) return fail(known.error());
+  int count = 0;
   for (const SchemaStep& step : schema_steps()) {
     if (taken->contains(step.number)) continue;
     if (auto done = take_step(connection, step); !done) return fail(done.error());
+    ++count;
   }
+  if (count > 0) log_info("store", "schema steps taken", {{"count", count}, {"newest", newest}});
   return newest;
 }
 

@@ -11,9 +11,9 @@
 #include "common/base/result.h"
 #include "common/base/time.h"
 
-namespace rota::test {
+namespace rota::testing {
 
-/// Thread: one.
+/// Thread: the one that starts it must outlive it (the server dies with that thread).
 class MariadbServer {
  public:
   /// Installs and starts a server and waits (at most 30 s) until it answers.
@@ -28,34 +28,34 @@ class MariadbServer {
 
   std::uint16_t port() const { return port_; }
   const std::string& socket() const { return socket_; }
-  /// A user with all rights and no password, over TCP and over the socket.
+  /// An account without a password that may do anything with databases called rota…, as the real one,
+  /// and nothing else. Over TCP (127.0.0.1) and over the socket.
   const std::string& user() const { return user_; }
   pid_t pid() const { return pid_; }
 
   /// Makes an empty database with a name never given before, e.g. "rota_3".
   std::string fresh_database();
-  /// Runs SQL text as that user with the `mariadb` client; gives what it prints (tab separated, no
-  /// header).
+  /// Runs SQL text as root through the `mariadb` client; gives what it prints (tab separated, without
+  /// a header).
   Result<std::string> sql(const std::string& text, const std::string& database = "");
 
-  void kill_hard();   ///< SIGKILL, and waits for the end
-  void freeze();      ///< SIGSTOP
-  void thaw();        ///< SIGCONT
-  Result<void> restart();  ///< starts it again on the same port and data; ends it cleanly first if alive
+  void kill_hard();        ///< SIGKILL, and waits for the end
+  void freeze();           ///< SIGSTOP
+  void thaw();             ///< SIGCONT
+  Result<void> restart();  ///< starts it on the same port and data; kills it first if it is alive
 
  private:
-  MariadbServer() = default;
+  MariadbServer();
   Result<void> install();
-  Result<void> spawn();
+  Result<void> start_here();
   Result<void> wait_until_it_answers(Millis at_most);
-  void stop();
 
   std::string folder_;
   std::string socket_;
-  std::string user_ = "root";
+  std::string user_ = "rota_test";
   std::uint16_t port_ = 0;
   pid_t pid_ = -1;
   int databases_ = 0;
 };
 
-}  // namespace rota::test
+}  // namespace rota::testing

@@ -1,0 +1,33 @@
+// The implementations that the contract suite runs on. Each case gets a fresh, empty store.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "master/store/log_store.h"
+#include "master/store/reader.h"
+#include "master/store/store.h"
+
+namespace rota::master::store::testing {
+
+/// The four faces of one store, which may be one object or four.
+struct Backend {
+  std::string name;
+  std::shared_ptr<Store> store;
+  std::shared_ptr<Office> office;
+  std::shared_ptr<Reader> reader;
+  std::shared_ptr<LogStore> logs;
+};
+
+std::vector<Backend> fresh_backends();
+
+/// A fresh store of each kind, in which epoch 1 is in force.
+std::vector<Backend> led_backends();
+
+}  // namespace rota::master::store::testing
+
+/// The body that follows runs once per implementation, with `on` naming it.
+#define ON_EACH_STORE(on, backends)          \
+  for (const auto& on : (backends))          \
+    if (INFO("store: ", on.name); true)

@@ -1,0 +1,129 @@
+// Taking office and reading what a Term starts from.
+#include <doctest/doctest.h>
+
+#include "test/contract/store/backends.h"
+#include "test/contract/store/samples.h"
+
+using namespace rota;
+using namespace rota::master;
+using namespace rota::master::store;
+using namespace rota::master::store::testing;
+
+TEST_CASE("office: a new database has no epoch, no uuid, no watermark and nothing to recover") {
+  ON_EACH_STORE(on, fresh_backends()) {
+    REQUIRE(on.office->probe());
+    const auto marks = on.office->read_marks();
+    REQUIRE(marks);
+    CHECK(marks->epoch == Epoch{0});
+    CHECK(marks->cluster_uuid == "");
+    CHECK(to_ms(marks->database_now) > kBase);
+    const auto recovered = on.office->recover();
+    REQUIRE(recovered);
+    CHECK_FALSE(recovered->watermark.has_value());
+    CHECK(recovered->jobs.empty());
+    CHECK(recovered->runs.empty());
+  }
+}
+
+TEST_CASE("office: epochs only grow, and one candidate wins each") {
+  ON_EACH_STORE(on, fresh_backends()) {
+    REQUIRE(on.office->take_office(Epoch{3}, "m1"));
+    for (const std::int64_t lower : {1, 2, 3}) {
+      const auto again = on.office->take_office(Epoch{lower}, "m2");
+      REQUIRE_FALSE(again);
+      CHECK(again.error().code == ErrorCode::Conflict);
+    }
+    CHECK(on.office->read_marks()->epoch == Epoch{3});
+    REQUIRE(on.office->take_office(Epoch{9}, "m'2"));
+    CHECK(on.office->read_marks()->epoch == Epoch{9});
+  }
+}
+
+TEST_CASE("office: the first uuid stands") {
+  ON_EACH_STORE(on, fresh_backends()) {
+    CHECK(on.office->settle_uuid("first").value() == "first");
+    CHECK(on.office->settle_uuid("second").value() == "first");
+    CHECK(on.office->read_marks()->cluster_uuid == "first");
+  }
+}
+
+TEST_CASE("office: recover gives the watermark, the jobs and the unfinished runs as written") {
+  ON_EACH_STORE(on, led_backends()) {
+    core::Changes changes = new_job(10, "a");
+    changes.versions[0].valid_to = wall_from_ms(kBase + 50);
+    changes.versions.push_back(a_version(10, 2, "a"));
+    auto newest = *changes.versions[1].definition;
+    newest.rules.overlap = model::Overlap::Allow;
+    changes.versions[1].definition = std::make_shared<const model::JobDefinition>(newest);
+    changes.versions[1].valid_from = wall_from_ms(kBase + 50);
+    changes.jobs[0].version = 2;
+    const auto other = new_job(11, "b");
+    changes.jobs.push_back(other.jobs[0]);
+    changes.versions.push_back(other.versions[0]);
+    changes.new_runs = {a_tick_run(100, 10, 1), a_tick_run(101, 10, 2), a_manual_run(102, 11)};
+    changes.new_runs[2].progress = {};
+    changes.updated_runs = {};
+    changes.watermark = wall_from_ms(kBase + 2000);
+    REQUIRE(on.store->apply(Epoch{1}, changes).outcome == ApplyOutcome::Applied);
+    core::Changes ends;
+    ends.updated_runs = {succeeded(changes.new_runs[0])};
+    REQUIRE(on.store->apply(Epoch{1}, ends).outcome == ApplyOutcome::Applied);
+
+    const auto recovered = on.office->recover();
+    REQUIRE_MESSAGE(recovered.has_value(), (recovered ? "" : recovered.error().message));
+    CHECK(recovered->watermark == wall_from_ms(kBase + 2000));
+    CHECK_FALSE(recovered->database_went_back);
+    REQUIRE(recovered->jobs.size() == 2);
+    const auto& job = recovered->jobs[0];
+    CHECK(difference(job.job, changes.jobs[0]) == "");
+    CHECK(*job.rules == newest.rules);
+    CHECK(job.zone->name == "UTC");
+    CHECK(job.valid_from == wall_from_ms(kBase + 50));
+    CHECK(job.anchor == wall_from_ms(kBase + 5));
+    REQUIRE(recovered->runs.size() == 2);
+    CHECK(difference(recovered->runs[0], changes.new_runs[1]) == "");
+    CHECK(difference(recovered->runs[1], changes.new_runs[2]) == "");
+  }
+}
+
+TEST_CASE("office: deleted jobs and one-offs are recovered only while a run of them is unfinished") {
+  ON_EACH_STORE(on, led_backends()) {
+    core::Changes changes;
+    const std::int64_t one_off = kOneOffBit | 77;
+    for (const std::int64_t id : {std::int64_t{10}, std::int64_t{11}, one_off, one_off + 1}) {
+      auto one = new_job(id, "j" + std::to_string(id));
+      one.jobs[0].one_off = id >= one_off;
+      if (id < one_off) one.jobs[0].state = model::JobState::Deleted;
+      changes.jobs.push_back(one.jobs[0]);
+      changes.versions.push_back(one.versions[0]);
+    }
+    changes.new_runs = {a_manual_run(100, 10), a_manual_run(101, one_off)};
+    REQUIRE(on.store->apply(Epoch{1}, changes).outcome == ApplyOutcome::Applied);
+    auto recovered = on.office->recover();
+    REQUIRE(recovered);
+    REQUIRE(recovered->jobs.size() == 2);
+    CHECK(recovered->jobs[0].job.id == JobId{10});
+    CHECK(recovered->jobs[1].job.id == JobId{one_off});
+    CHECK(recovered->jobs[1].job.one_off);
+
+    core::Changes ends;
+    for (const auto& run : changes.new_runs) ends.updated_runs.push_back(succeeded(run));
+    REQUIRE(on.store->apply(Epoch{1}, ends).outcome == ApplyOutcome::Applied);
+    recovered = on.office->recover();
+    CHECK(recovered->jobs.empty());
+    CHECK(recovered->runs.empty());
+  }
+}
+
+TEST_CASE("office: a zone that this machine does not know stops the takeover and names the job") {
+  ON_EACH_STORE(on, led_backends()) {
+    core::Changes changes = new_job(10, "a");
+    auto definition = *changes.versions[0].definition;
+    definition.rules.schedule.time_zone = "Mars/Olympus";
+    changes.versions[0].definition = std::make_shared<const model::JobDefinition>(definition);
+    REQUIRE(on.store->apply(Epoch{1}, changes).outcome == ApplyOutcome::Applied);
+    const auto recovered = on.office->recover();
+    REQUIRE_FALSE(recovered);
+    CHECK(recovered.error().code == ErrorCode::Unsupported);
+  }
+}

@@ -1,0 +1,171 @@
+// What readers get.
+#include <doctest/doctest.h>
+
+#include "test/contract/store/backends.h"
+#include "test/contract/store/samples.h"
+
+using namespace rota;
+using namespace rota::master;
+using namespace rota::master::store;
+using namespace rota::master::store::testing;
+
+namespace {
+
+void fill(const Backend& on) {
+  core::Changes changes = new_job(10, "alpha");
+  auto add = [&](std::int64_t id, const std::string& name) {
+    const auto one = new_job(id, name);
+    changes.jobs.push_back(one.jobs[0]);
+    changes.versions.push_back(one.versions[0]);
+  };
+  add(11, "alphabet");
+  add(12, "al%");
+  add(13, "beta");
+  for (int i = 0; i < 6; ++i) changes.new_runs.push_back(a_tick_run(100 + i, 10 + i % 2, i));
+  changes.new_runs[5].space = "other";
+  REQUIRE(on.store->apply(Epoch{1}, changes).outcome == ApplyOutcome::Applied);
+  core::Changes ends;
+  ends.updated_runs = {succeeded(changes.new_runs[0]), succeeded(changes.new_runs[1])};
+  REQUIRE(on.store->apply(Epoch{1}, ends).outcome == ApplyOutcome::Applied);
+}
+
+std::vector<std::int64_t> ids(const Result<std::vector<RunRow>>& rows) {
+  REQUIRE_MESSAGE(rows.has_value(), (rows ? "" : rows.error().message));
+  std::vector<std::int64_t> out;
+  for (const auto& row : *rows) out.push_back(row.run.id.value);
+  return out;
+}
+
+using Ids = std::vector<std::int64_t>;
+
+}  // namespace
+
+TEST_CASE("reader: lists runs newest first, by job, state, time and page") {
+  ON_EACH_STORE(on, led_backends()) {
+    fill(on);
+    RunQuery query;
+    CHECK(ids(on.reader->list_runs(query)) == Ids{104, 103, 102, 101, 100});
+    query.limit = 2;
+    CHECK(ids(on.reader->list_runs(query)) == Ids{104, 103});
+    query.before = RunId{103};
+    CHECK(ids(on.reader->list_runs(query)) == Ids{102, 101});
+    query = {};
+    query.job = "alpha";
+    CHECK(ids(on.reader->list_runs(query)) == Ids{104, 102, 100});
+    query.states = {model::RunState::Succeeded, model::RunState::Failed};
+    CHECK(ids(on.reader->list_runs(query)) == Ids{100});
+    query = {};
+    query.states = {model::RunState::Dispatched};
+    query.since = wall_from_ms(kBase + 3000);
+    CHECK(ids(on.reader->list_runs(query)) == Ids{104, 103});
+    query = {};
+    query.space = "other";
+    const auto rows = on.reader->list_runs(query);
+    CHECK(ids(rows) == Ids{105});
+    CHECK((*rows)[0].job_name == "alphabet");
+    query.job = "alpha' OR 1=1 --";
+    CHECK(ids(on.reader->list_runs(query)).empty());
+  }
+}
+
+TEST_CASE("reader: finds one run, and says when there is none") {
+  ON_EACH_STORE(on, led_backends()) {
+    fill(on);
+    const auto row = on.reader->get_run(RunId{101});
+    REQUIRE(row);
+    CHECK(row->job_name == "alphabet");
+    CHECK(row->run.progress.state == model::RunState::Succeeded);
+    CHECK(on.reader->get_run(RunId{999}).error().code == ErrorCode::NotFound);
+    CHECK(on.reader->attempts_of(RunId{999})->empty());
+  }
+}
+
+TEST_CASE("reader: lists jobs by prefix, in order, with signs of LIKE taken as they are") {
+  ON_EACH_STORE(on, led_backends()) {
+    fill(on);
+    const auto names = [&](const std::string& prefix, std::int32_t limit = 100) {
+      std::vector<std::string> out;
+      const auto jobs = on.reader->list_jobs("default", prefix, limit);
+      REQUIRE(jobs);
+      for (const auto& row : *jobs) out.push_back(row.job.name);
+      return out;
+    };
+    using Names = std::vector<std::string>;
+    CHECK(names("") == Names{"al%", "alpha", "alphabet", "beta"});
+    CHECK(names("", 2) == Names{"al%", "alpha"});
+    CHECK(names("alpha") == Names{"alpha", "alphabet"});
+    CHECK(names("al%") == Names{"al%"});
+    CHECK(names("al_").empty());
+    CHECK(names("!").empty());
+    CHECK(on.reader->list_jobs("elsewhere", "", 10)->empty());
+  }
+}
+
+TEST_CASE("reader: finds a job by its exact name, and not when it is deleted") {
+  ON_EACH_STORE(on, led_backends()) {
+    fill(on);
+    CHECK(on.reader->get_job("default", "alpha")->job.id == JobId{10});
+    for (const std::string name : {"Alpha", "alpha ", "alph", ""}) {
+      CHECK(on.reader->get_job("default", name).error().code == ErrorCode::NotFound);
+    }
+    core::Changes gone;
+    gone.jobs = {a_job(10, "alpha")};
+    gone.jobs[0].state = model::JobState::Deleted;
+    REQUIRE(on.store->apply(Epoch{1}, gone).outcome == ApplyOutcome::Applied);
+    CHECK(on.reader->get_job("default", "alpha").error().code == ErrorCode::NotFound);
+    CHECK(on.reader->list_jobs("default", "alpha", 10)->size() == 1);
+    RunQuery query;
+    query.job = "alpha";  // its history stays
+    CHECK(ids(on.reader->list_runs(query)) == Ids{104, 102, 100});
+  }
+}
+
+TEST_CASE("reader: gives what runs, of any version") {
+  ON_EACH_STORE(on, led_backends()) {
+    fill(on);
+    const auto definition = on.reader->definition_of(JobId{10}, 1);
+    REQUIRE(definition);
+    CHECK(**definition == *a_version(10, 1, "alpha").definition);
+    CHECK(on.reader->definition_of(JobId{10}, 2).error().code == ErrorCode::NotFound);
+  }
+}
+
+TEST_CASE("reader: pages through jobs, ticks, runs and attempts for verify") {
+  ON_EACH_STORE(on, led_backends()) {
+    fill(on);
+    CHECK(on.reader->saved_jobs(JobId{0}, 3)->size() == 3);
+    CHECK(on.reader->saved_jobs(JobId{12}, 3)->size() == 1);
+    const auto ticks = on.reader->tick_runs_of(JobId{10}, wall_from_ms(kBase),
+                                               wall_from_ms(kBase + 4000), 10);
+    REQUIRE(ticks->size() == 2);  // after excludes its own moment, through includes it
+    CHECK((*ticks)[0].id == RunId{102});
+    CHECK((*ticks)[1].id == RunId{104});
+    CHECK(on.reader->runs_after(RunId{103}, 10)->size() == 2);
+
+    core::Changes changes;
+    for (const AttemptNo attempt : {1, 2, 3}) {
+      changes.attempts.push_back({RunId{100}, attempt, {"w", "i"}, Epoch{1}, {}, false, {}});
+    }
+    changes.attempts.push_back({RunId{101}, 1, {"w", "i"}, Epoch{1}, {}, false, {}});
+    REQUIRE(on.store->apply(Epoch{1}, changes).outcome == ApplyOutcome::Applied);
+    const auto attempts = on.reader->attempts_after(RunId{100}, 2, 10);
+    REQUIRE(attempts->size() == 2);
+    CHECK((*attempts)[0].attempt == 3);
+    CHECK((*attempts)[1].run == RunId{101});
+  }
+}
+
+TEST_CASE("reader: lives come newest first") {
+  ON_EACH_STORE(on, led_backends()) {
+    core::Changes changes;
+    for (int i = 0; i < 3; ++i) {
+      changes.lives.push_back({{"w", "i" + std::to_string(i)}, {"h", 1}, "p", wall_from_ms(kBase + i),
+                               {}, ""});
+    }
+    REQUIRE(on.store->apply(Epoch{1}, changes).outcome == ApplyOutcome::Applied);
+    const auto lives = on.reader->lives_of("w", 2);
+    REQUIRE(lives->size() == 2);
+    CHECK((*lives)[0].key.incarnation == "i2");
+    CHECK((*lives)[1].key.incarnation == "i1");
+  }
+}

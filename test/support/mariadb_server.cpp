@@ -1,0 +1,191 @@
+#include "test/support/mariadb_server.h"
+
+#include <arpa/inet.h>
+#include <fcntl.h>
+#include <netinet/in.h>
+#include <signal.h>
+#include <spawn.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <thread>
+#include <vector>
+
+#include "common/base/file.h"
+#include "common/base/random.h"
+#include "common/base/unique_fd.h"
+
+namespace rota::testing {
+namespace {
+
+std::uint16_t free_port() {
+  const UniqueFd fd(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  socklen_t size = sizeof address;
+  if (::bind(fd.get(), reinterpret_cast<sockaddr*>(&address), size) != 0) return 0;
+  if (::getsockname(fd.get(), reinterpret_cast<sockaddr*>(&address), &size) != 0) return 0;
+  return ntohs(address.sin_port);
+}
+
+/// Starts a program with its output in a file; -1 when it cannot be.
+pid_t spawn(std::vector<std::string> words, const std::string& output) {
+  posix_spawn_file_actions_t actions;
+  posix_spawn_file_actions_init(&actions);
+  posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
+  posix_spawn_file_actions_addopen(&actions, 1, output.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0644);
+  posix_spawn_file_actions_adddup2(&actions, 1, 2);
+  std::vector<char*> argv;
+  for (auto& word : words) argv.push_back(word.data());
+  argv.push_back(nullptr);
+  pid_t pid = -1;
+  if (::posix_spawnp(&pid, argv[0], &actions, nullptr, argv.data(), environ) != 0) pid = -1;
+  posix_spawn_file_actions_destroy(&actions);
+  return pid;
+}
+
+/// Runs a program to its end; its output, or an error with it.
+Result<std::string> run(std::vector<std::string> words, const std::string& output) {
+  const std::string name = words.front();
+  const pid_t pid = spawn(std::move(words), output);
+  int status = 0;
+  if (pid < 0 || ::waitpid(pid, &status, 0) != pid) {
+    return fail(ErrorCode::Internal, "cannot run " + name);
+  }
+  auto text = read_file(output, 64u << 20);
+  if (!text) return text;
+  if (!WIFEXITED(status) || WEXITSTATUS(status) != 0) {
+    return fail(ErrorCode::Internal, name + ": " + *text);
+  }
+  return text;
+}
+
+std::string user_name() {
+  const char* name = ::getenv("USER");
+  return ::geteuid() == 0 ? "root" : (name != nullptr ? name : "nobody");
+}
+
+}  // namespace
+
+MariadbServer::MariadbServer() {
+  folder_ = (std::filesystem::temp_directory_path() / ("rota-db-" + random_hex(6))).string();
+  socket_ = folder_ + "/s";
+  if (socket_.size() >= 100) {  // a longer path does not fit a socket's name
+    folder_ = "/tmp/rota-db-" + random_hex(6);
+    socket_ = folder_ + "/s";
+  }
+}
+
+MariadbServer::~MariadbServer() {
+  kill_hard();
+  std::error_code ignored;
+  std::filesystem::remove_all(folder_, ignored);
+}
+
+Result<std::unique_ptr<MariadbServer>> MariadbServer::start() {
+  std::unique_ptr<MariadbServer> made(new MariadbServer());
+  if (auto done = made->install(); !done) return fail(done.error());
+  for (int i = 0; i < 3; ++i) {
+    made->port_ = free_port();
+    if (made->start_here()) break;
+    if (i == 2) return fail(ErrorCode::Unavailable, "mariadbd does not come up");
+  }
+  auto account = made->sql(
+      "CREATE USER rota_test@'127.0.0.1'; CREATE USER rota_test@localhost;"
+      "GRANT ALL ON `rota%`.* TO rota_test@'127.0.0.1'; GRANT ALL ON `rota%`.* TO rota_test@localhost;");
+  if (!account) return fail(account.error());
+  return made;
+}
+
+MariadbServer& MariadbServer::shared() {
+  static const std::unique_ptr<MariadbServer> server = [] {
+    auto started = start();
+    if (!started) {
+      std::fprintf(stderr, "no MariaDB for the tests: %s\n", started.error().message.c_str());
+      std::exit(1);
+    }
+    return std::move(*started);
+  }();
+  return *server;
+}
+
+Result<void> MariadbServer::install() {
+  if (auto made = make_folders(folder_); !made) return made;
+  auto done = run({"mariadb-install-db", "--no-defaults", "--force", "--skip-name-resolve",
+                   "--user=" + user_name(), "--datadir=" + folder_ + "/data",
+                   "--auth-root-authentication-method=normal", "--skip-test-db"},
+                  folder_ + "/install.log");
+  return done ? Result<void>() : fail(done.error());
+}
+
+Result<void> MariadbServer::start_here() {
+  // With setpriv it dies with this thread, so that a test that crashes leaves no server behind.
+  pid_ = spawn({"setpriv", "--pdeathsig", "KILL", "mariadbd", "--no-defaults", "--user=" + user_name(),
+                "--datadir=" + folder_ + "/data", "--socket=" + socket_,
+                "--pid-file=" + folder_ + "/pid", "--bind-address=127.0.0.1",
+                "--port=" + std::to_string(port_), "--skip-name-resolve",
+                "--innodb-flush-log-at-trx-commit=1"},
+               folder_ + "/server.log");
+  if (pid_ < 0) return fail(ErrorCode::Internal, "cannot start mariadbd");
+  auto up = wait_until_it_answers(Millis{30'000});
+  if (!up) kill_hard();
+  return up;
+}
+
+Result<void> MariadbServer::wait_until_it_answers(Millis at_most) {
+  for (const MonoTime end = BootClock::now() + at_most; BootClock::now() < end;) {
+    if (::access(socket_.c_str(), F_OK) == 0 && sql("SELECT 1")) return {};
+    if (::waitpid(pid_, nullptr, WNOHANG) == pid_) {
+      pid_ = -1;
+      return fail(ErrorCode::Unavailable, "mariadbd ended at once");
+    }
+    std::this_thread::sleep_for(Millis{10});
+  }
+  return fail(ErrorCode::TimedOut, "mariadbd does not answer");
+}
+
+std::string MariadbServer::fresh_database() {
+  const std::string name = "rota_" + std::to_string(++databases_);
+  auto made = sql("CREATE DATABASE " + name + " CHARACTER SET utf8mb4 COLLATE utf8mb4_bin");
+  if (!made) {
+    std::fprintf(stderr, "no database for a test: %s\n", made.error().message.c_str());
+    std::exit(1);
+  }
+  return name;
+}
+
+Result<std::string> MariadbServer::sql(const std::string& text, const std::string& database) {
+  std::vector<std::string> words{"mariadb",  "--no-defaults",       "--user=root", "--socket=" + socket_,
+                                 "--batch", "--skip-column-names", "--execute",   text};
+  if (!database.empty()) words.push_back(database);
+  return run(std::move(words), folder_ + "/client.out");
+}
+
+void MariadbServer::kill_hard() {
+  if (pid_ <= 0) return;
+  ::kill(pid_, SIGKILL);
+  ::waitpid(pid_, nullptr, 0);
+  pid_ = -1;
+}
+
+void MariadbServer::freeze() {
+  if (pid_ > 0) ::kill(pid_, SIGSTOP);
+}
+
+void MariadbServer::thaw() {
+  if (pid_ > 0) ::kill(pid_, SIGCONT);
+}
+
+Result<void> MariadbServer::restart() {
+  kill_hard();
+  std::error_code ignored;
+  std::filesystem::remove(socket_, ignored);
+  return start_here();
+}
+
+}  // namespace rota::testing
