@@ -1,0 +1,44 @@
+// The worker's Thrift service: what the leader asks of a worker. It stores an epoch before it answers
+// in its name, and converts; all decisions are the attempt table's.
+#pragma once
+
+#include <functional>
+#include <vector>
+
+#include "WorkerService.h"
+#include "worker/run/epoch_keeper.h"
+#include "worker/run/leader_address.h"
+#include "worker/run/runner.h"
+
+namespace rota::worker::api {
+
+/// What it asks of the rest.
+struct ServiceParts {
+  run::Runner& runner;
+  run::EpochKeeper& epochs;
+  run::LeaderAddress& leader;
+  std::function<bool(Millis)> wait_registered;      ///< the own node was read back
+  std::function<std::string()> cluster_uuid;        ///< as ZooKeeper says; empty: unknown
+  std::function<bool()> is_overloaded;              ///< outbox full: nothing new is taken
+};
+
+/// Thread: any (the server's pool). Throws thrift::RotaError only.
+class WorkerService final : public thrift::WorkerServiceIf {
+ public:
+  explicit WorkerService(ServiceParts parts) : parts_(std::move(parts)) {}
+
+  void hello(thrift::Inventory& answer, const thrift::HelloRequest& request) override;
+  void dispatch(std::vector<thrift::DispatchAnswer>& answer,
+                const thrift::DispatchRequest& request) override;
+  void cancel(const thrift::CancelRequest& request) override;
+  void inventory(thrift::Inventory& answer, const thrift::HelloRequest& request) override;
+
+ private:
+  void learn_leader(const thrift::HelloRequest& request);
+  std::vector<run::OrderAnswer> answer_orders(const run::Envelope& envelope,
+                                              std::vector<run::Order> orders);
+
+  ServiceParts parts_;
+};
+
+}  // namespace rota::worker::api

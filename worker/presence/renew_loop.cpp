@@ -1,0 +1,52 @@
+#include "worker/presence/renew_loop.h"
+
+#include "common/base/log.h"
+#include "common/wire/run_wire.h"
+
+namespace rota::worker::presence {
+
+RenewLoop::RenewLoop(RenewOptions options, run::Runner& runner, const run::LeaderAddress& leader,
+                     std::function<bool()> may_renew)
+    : options_(options),
+      runner_(runner),
+      leader_(leader),
+      channel_(leader),
+      may_renew_(std::move(may_renew)) {}
+
+RenewLoop::~RenewLoop() { stop(); }
+
+void RenewLoop::start() {
+  thread_ = std::jthread([this](std::stop_token stop) { loop(stop); });
+}
+
+void RenewLoop::stop() {
+  if (!thread_.joinable()) return;
+  thread_.request_stop();
+  thread_.join();
+}
+
+void RenewLoop::loop(std::stop_token stop) {
+  while (!stop.stop_requested()) {
+    const run::KnownLeader known = leader_.get();
+    bool is_vouched = false;
+    if (known.address.port != 0 && may_renew_()) is_vouched = renew(known);
+    // A new leader's hello ends the wait.
+    leader_.wait_other_than(known, is_vouched ? options_.every : options_.retry, stop);
+  }
+}
+
+bool RenewLoop::renew(const run::KnownLeader& known) {
+  thrift::RenewRequest request;
+  request.__set_worker(wire::to_wire(runner_.life()));
+  const MonoTime sent = BootClock::now();
+  const auto answer = channel_.call(
+      [&](thrift::ReportServiceClient& leader) { leader.renew(request); }, options_.rpc_deadline);
+  if (!answer) {
+    log_debug("presence", "the leader does not vouch", {{"why", answer.error().error.message}});
+    return false;
+  }
+  runner_.extend_grant(sent, known.grant);
+  return true;
+}
+
+}  // namespace rota::worker::presence
