@@ -12,8 +12,8 @@ struct Unit {
   std::string_view name;
   std::int64_t ms;
 };
-constexpr Unit kUnits[] = {{"d", 86'400'000}, {"h", 3'600'000}, {"m", 60'000}, {"s", 1000},
-                           {"ms", 1}};
+constexpr Unit kUnits[] = {
+    {"d", 86'400'000}, {"h", 3'600'000}, {"m", 60'000}, {"s", 1000}, {"ms", 1}};
 constexpr std::int64_t kMostMs = 36'525ll * 86'400'000;
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
@@ -149,7 +149,8 @@ Result<WallTime> parse_moment(std::string_view text) {
   if (const auto moment = moment_from(text)) return *moment;
   return fail(ErrorCode::InvalidArgument,
               fmt::format("'{}' is no moment; write it like 2026-03-29T02:30:00Z or "
-                          "2026-03-29T02:30:00+02:00", text));
+                          "2026-03-29T02:30:00+02:00",
+                          text));
 }
 
 std::string format_moment(WallTime moment) {

@@ -1,6 +1,8 @@
 // The log's sinks on Boost.Log. The only file that includes it.
 #include "common/base/log.h"
 
+#include <algorithm>
+#include <atomic>
 #include <boost/core/null_deleter.hpp>
 #include <boost/filesystem/operations.hpp>
 #include <boost/log/attributes/attribute_value_impl.hpp>
@@ -13,9 +15,6 @@
 #include <boost/log/utility/exception_handler.hpp>
 #include <boost/log/utility/formatting_ostream.hpp>
 #include <boost/make_shared.hpp>
-
-#include <algorithm>
-#include <atomic>
 #include <cstdio>
 #include <iostream>
 #include <mutex>
@@ -89,8 +88,7 @@ boost::shared_ptr<FileSink> open_file(const LogOptions& options) {
   const fs::path path = fs::absolute(options.file);
   fs::create_directories(path.parent_path());
   auto backend = boost::make_shared<sinks::text_file_backend>(
-      keywords::file_name = path,
-      keywords::target_file_name = path.filename().string() + ".%05N",
+      keywords::file_name = path, keywords::target_file_name = path.filename().string() + ".%05N",
       keywords::open_mode = std::ios::out | std::ios::app,
       keywords::rotation_size = options.rotate_bytes, keywords::enable_final_rotation = false,
       keywords::auto_flush = true);
@@ -128,7 +126,7 @@ void open_sinks(LogState& log) {
 
 LogRecord record_of(const LogState& log, std::string_view channel, Severity level,
                     std::string_view sentence, std::initializer_list<LogKey> keys) {
-  LogRecord record{SystemClock().wall(), level,  log.options.process, std::string(channel),
+  LogRecord record{SystemClock().wall(),  level, log.options.process, std::string(channel),
                    std::string(sentence), {}};
   record.keys.reserve(keys.size());
   for (const auto& key : keys) {
@@ -139,11 +137,10 @@ LogRecord record_of(const LogState& log, std::string_view channel, Severity leve
 
 void write_through_boost(const LogRecord& record) {
   static Logger* logger = new Logger;
-  auto opened = logger->open_record((keywords::channel = record.channel,
-                                     keywords::severity = record.level));
+  auto opened =
+      logger->open_record((keywords::channel = record.channel, keywords::severity = record.level));
   if (!opened) return;
-  opened.attribute_values().insert(
-      kRecordName, logging::attributes::make_attribute_value(record));
+  opened.attribute_values().insert(kRecordName, logging::attributes::make_attribute_value(record));
   logging::record_ostream stream(opened);
   stream << record.sentence;
   stream.flush();

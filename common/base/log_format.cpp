@@ -134,8 +134,8 @@ std::string text_line(const LogRecord& record) {
 }
 
 std::string json_line(const LogRecord& record) {
-  std::string out = fmt::format(R"({{"at":"{}","level":"{}")", format_moment(record.at),
-                                name_of(record.level));
+  std::string out =
+      fmt::format(R"({{"at":"{}","level":"{}")", format_moment(record.at), name_of(record.level));
   const auto add = [&out](std::string_view name) {
     out += ',';
     append_quoted(out, name, true);

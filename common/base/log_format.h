@@ -1,5 +1,5 @@
-// How a log line looks, as text or as JSON. Pure, so that the escaping can be tested: nothing that a
-// value holds can begin a new line, end a quoted value or move a terminal's cursor.
+// How a log line looks, as text or as JSON. Pure, so that the escaping can be tested: nothing that
+// a value holds can begin a new line, end a quoted value or move a terminal's cursor.
 #pragma once
 
 #include <optional>

@@ -58,7 +58,8 @@ std::string default_yaml(std::string_view program, const std::vector<Setting>& s
     const std::string indent = own.empty() ? "" : "  ";
     const std::string name = own.empty() ? setting.key : setting.key.substr(own.size() + 1);
     out += comment_lines(setting.comment, indent);
-    if (const auto remark = remark_of(setting); !remark.empty()) out += comment_lines(remark, indent);
+    if (const auto remark = remark_of(setting); !remark.empty())
+      out += comment_lines(remark, indent);
     out += fmt::format("{}{}: {}\n", indent, name, setting.value_text());
   }
   return out;

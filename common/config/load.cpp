@@ -51,11 +51,11 @@ void CrossChecks::bind(const ListenOptions& listen, const AdvertiseOptions& adve
 void CrossChecks::session(const ZooKeeperOptions& zookeeper) {
   const auto tick = zookeeper.server_tick;
   if (zookeeper.session_timeout >= 2 * tick && zookeeper.session_timeout <= 20 * tick) return;
-  reader_.refuse("zookeeper.session_timeout_ms",
-                 fmt::format("{} is not between 2 and 20 ticks of the server ({} to {}), which "
-                             "would change it; change it or zookeeper.server_tick_ms",
-                             zookeeper.session_timeout.count(), 2 * tick.count(),
-                             20 * tick.count()));
+  reader_.refuse(
+      "zookeeper.session_timeout_ms",
+      fmt::format("{} is not between 2 and 20 ticks of the server ({} to {}), which "
+                  "would change it; change it or zookeeper.server_tick_ms",
+                  zookeeper.session_timeout.count(), 2 * tick.count(), 20 * tick.count()));
 }
 
 void CrossChecks::lease(const ZooKeeperOptions& zookeeper) {

@@ -70,8 +70,7 @@ std::optional<bool> bool_from(std::string_view text) {
   return std::nullopt;
 }
 
-MapReader::MapReader(const YamlNode& node, std::string source, std::string path,
-                     Problems& problems)
+MapReader::MapReader(const YamlNode& node, std::string source, std::string path, Problems& problems)
     : node_(node), source_(std::move(source)), path_(std::move(path)), problems_(problems) {
   if (node.kind == YamlNode::Kind::Map || node.kind == YamlNode::Kind::Null) return;
   problems_.add(source_, node.mark, path_,

@@ -36,7 +36,7 @@ struct AdvertiseOptions {
 struct DatabaseOptions {
   std::string host = "127.0.0.1";
   std::uint16_t port = 3306;
-  std::string socket;         ///< path; instead of host and port when set
+  std::string socket;  ///< path; instead of host and port when set
   std::string user = "rota";
   std::string password_file;  ///< mode 0600; empty: no password. Read it with read_secret
   std::string name = "rota";

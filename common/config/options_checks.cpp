@@ -126,12 +126,11 @@ std::string check_no_space(const std::string& value) {
   const bool printable = std::all_of(value.begin(), value.end(), [](char c) {
     return static_cast<unsigned char>(c) > 0x20 && c != 0x7f;
   });
-  return printable && value.size() <= 255 ? "" : "holds spaces or is longer than 255; leave them out";
+  return printable && value.size() <= 255 ? ""
+                                          : "holds spaces or is longer than 255; leave them out";
 }
 
-bool is_loopback(const std::string& host) {
-  return lies_in(host, {"127.0.0.0/8", "::1/128"});
-}
+bool is_loopback(const std::string& host) { return lies_in(host, {"127.0.0.0/8", "::1/128"}); }
 
 bool lies_in(const std::string& host, const std::vector<std::string>& networks) {
   const auto ip = ip_from(host == "localhost" ? "127.0.0.1" : host);

@@ -18,19 +18,23 @@ constexpr std::int64_t kHourMs = 3'600'000;
 template <typename Number>
 Setting whole(std::string key, Number& field, std::int64_t min, std::int64_t max,
               std::string comment) {
-  return {std::move(key), std::move(comment),
-          WholeField{[&field] { return static_cast<std::int64_t>(field); },
-                     [&field](std::int64_t value) { field = static_cast<Number>(value); }, min,
-                     max},
-          {}, false};
+  return {
+      std::move(key),
+      std::move(comment),
+      WholeField{[&field] { return static_cast<std::int64_t>(field); },
+                 [&field](std::int64_t value) { field = static_cast<Number>(value); }, min, max},
+      {},
+      false};
 }
 
 Setting millis(std::string key, Millis& field, std::int64_t min, std::int64_t max,
                std::string comment) {
-  return {std::move(key), std::move(comment),
+  return {std::move(key),
+          std::move(comment),
           WholeField{[&field] { return field.count(); },
                      [&field](std::int64_t value) { field = Millis{value}; }, min, max},
-          {}, false};
+          {},
+          false};
 }
 
 template <typename Value>

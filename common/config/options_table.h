@@ -22,9 +22,9 @@ struct WholeField {
   std::int64_t max = 0;
 };
 
-using Field = std::variant<WholeField, bool*, std::string*, std::vector<std::string>*,
-                           std::map<std::string, std::string>*, Severity*,
-                           std::map<std::string, Severity>*>;
+using Field =
+    std::variant<WholeField, bool*, std::string*, std::vector<std::string>*,
+                 std::map<std::string, std::string>*, Severity*, std::map<std::string, Severity>*>;
 
 /// What is wrong with a value, and the remedy; empty when it is fine.
 using Check = std::function<std::string(const std::string& value)>;
@@ -33,7 +33,7 @@ struct Setting {
   std::string key;      ///< dotted
   std::string comment;  ///< full sentences
   Field field;
-  Check check;          ///< of a text, or of each item of a list
+  Check check;           ///< of a text, or of each item of a list
   bool reloads = false;  ///< taken over on SIGHUP
 
   /// "ROTA_ZOOKEEPER_CONNECT"
@@ -52,14 +52,14 @@ std::vector<Setting> settings_of(MasterOptions& options);
 std::vector<Setting> settings_of(WorkerOptions& options);
 
 // Checks of single values (options_checks.cpp).
-std::string check_name(const std::string& value);       ///< an id, a pool
+std::string check_name(const std::string& value);  ///< an id, a pool
 std::string check_cluster(const std::string& value);
-std::string check_path(const std::string& value);       ///< absolute, or empty
-std::string check_connect(const std::string& value);    ///< host:port[,host:port...]
-std::string check_bind(const std::string& value);       ///< an IP address or localhost
-std::string check_network(const std::string& value);    ///< CIDR
-std::string check_word(const std::string& value);       ///< a variable's or database's name
-std::string check_no_space(const std::string& value);   ///< a host or user
+std::string check_path(const std::string& value);      ///< absolute, or empty
+std::string check_connect(const std::string& value);   ///< host:port[,host:port...]
+std::string check_bind(const std::string& value);      ///< an IP address or localhost
+std::string check_network(const std::string& value);   ///< CIDR
+std::string check_word(const std::string& value);      ///< a variable's or database's name
+std::string check_no_space(const std::string& value);  ///< a host or user
 
 /// Whether an IP address (or localhost) lies in one of the networks.
 bool lies_in(const std::string& host, const std::vector<std::string>& networks);

@@ -18,8 +18,8 @@ struct Mark {
 struct Problem {
   std::string source;  ///< file name, or "environment ROTA_X"
   Mark mark;
-  std::string key;     ///< dotted path ("zookeeper.connect"); may be empty
-  std::string what;    ///< what is wrong, what is allowed, what to do
+  std::string key;   ///< dotted path ("zookeeper.connect"); may be empty
+  std::string what;  ///< what is wrong, what is allowed, what to do
 
   /// `file:line:column key: what`, without the parts that are not known.
   std::string text() const;

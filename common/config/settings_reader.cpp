@@ -67,9 +67,8 @@ Setting* SettingsReader::find(const std::string& key) {
 }
 
 bool SettingsReader::is_section(const std::string& key) const {
-  return std::any_of(settings_.begin(), settings_.end(), [&](const Setting& setting) {
-    return setting.key.starts_with(key + ".");
-  });
+  return std::any_of(settings_.begin(), settings_.end(),
+                     [&](const Setting& setting) { return setting.key.starts_with(key + "."); });
 }
 
 std::vector<std::string> SettingsReader::names_in(const std::string& section) const {
@@ -111,8 +110,7 @@ void SettingsReader::read_map(const YamlNode& map, const std::string& section) {
   }
 }
 
-void SettingsReader::refuse_unknown(const std::string& key, Mark mark,
-                                    const std::string& section) {
+void SettingsReader::refuse_unknown(const std::string& key, Mark mark, const std::string& section) {
   const auto names = names_in(section);
   const std::string name = key.substr(section.size());
   std::string hint = did_you_mean(name, names);
@@ -170,7 +168,8 @@ bool SettingsReader::passes(const Setting& setting, const std::string& value) {
 
 void SettingsReader::read_setting(Setting& setting, const YamlNode& node) {
   if (node.kind == YamlNode::Kind::Null) {
-    return refuse(setting.key, with_allowed(setting, "has no value; give one or leave the key out"));
+    return refuse(setting.key,
+                  with_allowed(setting, "has no value; give one or leave the key out"));
   }
   if (auto* whole = std::get_if<WholeField>(&setting.field)) {
     read_whole(setting, *whole, node);
@@ -189,8 +188,8 @@ void SettingsReader::read_setting(Setting& setting, const YamlNode& node) {
     if (flag) *std::get<bool*>(setting.field) = *flag;
     if (severity) **level = *severity;
     if (!flag && !severity) {
-      refuse(setting.key, with_allowed(setting, fmt::format("'{}' is not known here",
-                                                            node.text.substr(0, 60))));
+      refuse(setting.key,
+             with_allowed(setting, fmt::format("'{}' is not known here", node.text.substr(0, 60))));
     }
   }
 }
@@ -222,8 +221,7 @@ void SettingsReader::read_list(Setting& setting, std::vector<std::string>& field
   }
 }
 
-void SettingsReader::read_map_of_texts(Setting& setting,
-                                       std::map<std::string, std::string>& field,
+void SettingsReader::read_map_of_texts(Setting& setting, std::map<std::string, std::string>& field,
                                        const YamlNode& node) {
   if (node.kind != YamlNode::Kind::Map) {
     return refuse(setting.key, "is no map of texts; write it like {disk: ssd}");

@@ -32,10 +32,10 @@ struct YamlNode {
 
   Kind kind = Kind::Null;
   Mark mark;
-  std::string text;          ///< Scalar: its content
-  bool quoted = false;       ///< Scalar: it stood in quotes or in a block, so it is text
-  std::vector<YamlNode> items;   ///< List
-  std::vector<Entry> entries;    ///< Map: in the order written, keys unique
+  std::string text;             ///< Scalar: its content
+  bool quoted = false;          ///< Scalar: it stood in quotes or in a block, so it is text
+  std::vector<YamlNode> items;  ///< List
+  std::vector<Entry> entries;   ///< Map: in the order written, keys unique
 
   /// The value under `key`, or nullptr. Map only.
   const YamlNode* find(std::string_view key) const;

@@ -11,10 +11,10 @@ struct Macro {
   std::string_view name;
   std::string_view cron;
 };
-constexpr Macro kMacros[] = {
-    {"@hourly", "0 * * * *"},  {"@daily", "0 0 * * *"},   {"@midnight", "0 0 * * *"},
-    {"@weekly", "0 0 * * 0"},  {"@monthly", "0 0 1 * *"}, {"@yearly", "0 0 1 1 *"},
-    {"@annually", "0 0 1 1 *"}};
+constexpr Macro kMacros[] = {{"@hourly", "0 * * * *"},   {"@daily", "0 0 * * *"},
+                             {"@midnight", "0 0 * * *"}, {"@weekly", "0 0 * * 0"},
+                             {"@monthly", "0 0 1 * *"},  {"@yearly", "0 0 1 1 *"},
+                             {"@annually", "0 0 1 1 *"}};
 
 std::string_view trimmed(std::string_view text) {
   const auto first = text.find_first_not_of(" \t\r\n");
@@ -45,7 +45,8 @@ Result<Schedule> schedule_from_text(std::string_view text) {
   if (text.starts_with("@") && cron_of_macro(text) == text) {
     return fail(ErrorCode::InvalidArgument,
                 fmt::format("'{}' is unknown; there are @every DURATION, @hourly, @daily, "
-                            "@midnight, @weekly, @monthly, @yearly and @annually", text));
+                            "@midnight, @weekly, @monthly, @yearly and @annually",
+                            text));
   }
   if (text.empty()) return fail(ErrorCode::InvalidArgument, "the schedule is empty");
   schedule.kind = ScheduleKind::Cron;

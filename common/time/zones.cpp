@@ -90,8 +90,7 @@ std::vector<std::string> nearest_zones(std::string_view name) {
   for (const auto& known : zone_names()) {
     const std::string whole = lower(known);
     const auto city = whole.substr(whole.rfind('/') + 1);  // npos + 1 is 0
-    ranked.emplace_back(std::min(edits_between(wanted, whole), edits_between(wanted, city)),
-                        known);
+    ranked.emplace_back(std::min(edits_between(wanted, whole), edits_between(wanted, city)), known);
   }
   std::sort(ranked.begin(), ranked.end());
   std::vector<std::string> out;
@@ -105,9 +104,8 @@ std::vector<std::string> nearest_zones(std::string_view name) {
 
 tl::unexpected<Error> unknown_zone(std::string_view name) {
   const auto near = nearest_zones(name.substr(0, 64));
-  const std::string hint =
-      near.empty() ? "write a name of the IANA database, like Europe/Berlin"
-                   : fmt::format("did you mean {}?", fmt::join(near, " or "));
+  const std::string hint = near.empty() ? "write a name of the IANA database, like Europe/Berlin"
+                                        : fmt::format("did you mean {}?", fmt::join(near, " or "));
   return fail(ErrorCode::InvalidArgument,
               fmt::format("unknown time zone '{}'; {}", name.substr(0, 64), hint));
 }

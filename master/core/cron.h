@@ -36,20 +36,20 @@ struct CronExpression {
     bool nearest_weekday = false;  ///< LW, L-3W
   };
 
-  std::uint64_t seconds = 1;       ///< bit s
+  std::uint64_t seconds = 1;  ///< bit s
   std::uint64_t minutes = 0;
   std::uint32_t hours = 0;
-  std::uint32_t month_days = 0;    ///< bit d, 1 to 31
-  std::uint16_t months = 0;        ///< bit m, 1 to 12
-  std::uint8_t weekdays = 0;       ///< bit w, 0 = Sunday
+  std::uint32_t month_days = 0;        ///< bit d, 1 to 31
+  std::uint16_t months = 0;            ///< bit m, 1 to 12
+  std::uint8_t weekdays = 0;           ///< bit w, 0 = Sunday
   std::uint32_t nearest_weekdays = 0;  ///< bit d: dW
   std::vector<FromMonthEnd> month_end;
   std::vector<NthWeekday> nth_weekdays;
-  bool both_day_fields = true;     ///< a day must satisfy both fields; else either
+  bool both_day_fields = true;        ///< a day must satisfy both fields; else either
   bool follows_elapsed_time = false;  ///< minute or hour is a wildcard (P22)
   bool every_year = true;
   std::bitset<kCronLastYear - kCronFirstYear + 1> years;
-  bool quartz = false;             ///< which dialect it was read in
+  bool quartz = false;  ///< which dialect it was read in
 };
 
 /// Reads an expression. InvalidArgument names the field, the column (from 1) and the reason, also

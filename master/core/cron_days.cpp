@@ -21,7 +21,8 @@ int next_bit(std::uint64_t bits, int from) {
 
 int days_in_month(int year, int month) {
   using namespace std::chrono;
-  const auto last = std::chrono::year{year} / std::chrono::month{unsigned(month)} / std::chrono::last;
+  const auto last =
+      std::chrono::year{year} / std::chrono::month{unsigned(month)} / std::chrono::last;
   return static_cast<int>(unsigned(year_month_day{last}.day()));
 }
 
@@ -58,8 +59,8 @@ std::uint32_t days_by_weekday(const CronExpression& cron, int last, int first_we
   // Bit 0 becomes the weekday of the first; the week is then laid out five times.
   const unsigned week = static_cast<unsigned>(cron.weekdays) & 0x7f;
   const std::uint64_t turned = ((week >> first_weekday) | (week << (7 - first_weekday))) & 0x7f;
-  auto days = static_cast<std::uint32_t>((turned | turned << 7 | turned << 14 | turned << 21 |
-                                          turned << 28) << 1);
+  auto days = static_cast<std::uint32_t>(
+      (turned | turned << 7 | turned << 14 | turned << 21 | turned << 28) << 1);
   for (const auto& nth : cron.nth_weekdays) {
     const int first = 1 + (nth.weekday - first_weekday + 7) % 7;
     const int day = nth.nth > 0 ? first + 7 * (nth.nth - 1) : first + 7 * ((last - first) / 7);

@@ -76,8 +76,7 @@ std::optional<WallTime> CompiledSchedule::next_after(WallTime after) const {
 std::optional<WallTime> CompiledSchedule::next_unbounded(WallTime after) const {
   switch (kind_) {
     case ScheduleKind::None: return std::nullopt;
-    case ScheduleKind::Once:
-      return *start_ > after ? start_ : std::nullopt;
+    case ScheduleKind::Once: return *start_ > after ? start_ : std::nullopt;
     case ScheduleKind::FixedRate: return next_fixed_rate(after);
     case ScheduleKind::Cron: break;
   }

@@ -22,8 +22,8 @@ TEST_CASE("log format: a text line has time, level, process, channel, sentence a
 
 TEST_CASE("log format: a JSON line keeps numbers as numbers") {
   LogRecord record = a_record();
-  record.keys = {{"epoch", "3", true}, {"ok", "true", true}, {"load", "nan", true},
-                 {"name", "3", false}};
+  record.keys = {
+      {"epoch", "3", true}, {"ok", "true", true}, {"load", "nan", true}, {"name", "3", false}};
   CHECK(json_line(record) ==
         R"({"at":"2023-11-14T22:13:20.123Z","level":"warn","process":"rota-master",)"
         R"("channel":"loop","message":"term began","epoch":3,"ok":true,"load":"nan","name":"3"})");
@@ -47,9 +47,10 @@ TEST_CASE("log format: injected text cannot forge a line") {
 TEST_CASE("log format: broken UTF-8 is shown, never passed on") {
   LogRecord record = a_record();
   record.keys = {{"raw", "a\xff\xc0\xaf z\xe4\xb8\xad", false}};
-  CHECK(text_line(record).find(R"(raw="a\xff\xc0\xaf z)" "\xe4\xb8\xad\"") != std::string::npos);
-  CHECK(json_line(record).find(R"("raw":"a\ufffd\ufffd\ufffd z)" "\xe4\xb8\xad\"") !=
-        std::string::npos);
+  CHECK(text_line(record).find(R"(raw="a\xff\xc0\xaf z)"
+                               "\xe4\xb8\xad\"") != std::string::npos);
+  CHECK(json_line(record).find(R"("raw":"a\ufffd\ufffd\ufffd z)"
+                               "\xe4\xb8\xad\"") != std::string::npos);
 }
 
 TEST_CASE("log format: a key cannot take the place of a fixed one") {

@@ -116,12 +116,12 @@ TEST_CASE("options: a file that is not there is a problem") {
 }
 
 TEST_CASE("options: the environment overrides the file") {
-  const auto o = master("id: m1\ninbox_events: 500\n",
-                        {{"ROTA_ZOOKEEPER_CONNECT", "127.0.0.1:7"},
-                         {"ROTA_ID", "m2"},
-                         {"ROTA_PLAINTEXT_NETWORKS", "10.0.0.0/8,fd00::/8"},
-                         {"ROTA_LOG_CHANNELS", "zk=debug,loop=error"},
-                         {"ROTA_MASTERS", "meant for the client"}});
+  const auto o =
+      master("id: m1\ninbox_events: 500\n", {{"ROTA_ZOOKEEPER_CONNECT", "127.0.0.1:7"},
+                                             {"ROTA_ID", "m2"},
+                                             {"ROTA_PLAINTEXT_NETWORKS", "10.0.0.0/8,fd00::/8"},
+                                             {"ROTA_LOG_CHANNELS", "zk=debug,loop=error"},
+                                             {"ROTA_MASTERS", "meant for the client"}});
   CHECK(o.id == "m2");
   CHECK(o.inbox_events == 500);
   CHECK(o.zookeeper.connect == "127.0.0.1:7");
@@ -145,8 +145,8 @@ TEST_CASE("options: a bind beyond loopback needs its network named") {
   CHECK(master_problems("listen: {host: 127.1.2.3}\n").empty());
   CHECK(master_problems("listen: {host: \"::1\"}\n").empty());
   CHECK(holds(master_problems("listen: {host: \"::ffff:10.0.0.1\"}\n"), "beyond loopback"));
-  const std::string any = master_problems(
-      "listen: {host: 0.0.0.0}\nplaintext_networks: [10.0.0.0/8]\n");
+  const std::string any =
+      master_problems("listen: {host: 0.0.0.0}\nplaintext_networks: [10.0.0.0/8]\n");
   CHECK(holds(any, "beyond loopback"));
   CHECK(holds(any, "advertise.host: is empty"));
   CHECK(master_problems("listen: {host: 0.0.0.0}\nadvertise: {host: a.example}\n"
@@ -173,8 +173,10 @@ TEST_CASE("options: a secret is read only from a file of one's own") {
   CHECK(read_secret(open).error().code == ErrorCode::Denied);
   CHECK(read_secret(open).error().message.find("chmod 600") != std::string::npos);
   CHECK_FALSE(read_secret("/nowhere"));
-  CHECK(holds(master_problems("database: {password_file: " + open + "}\n"), "can be read by others"));
-  CHECK(holds(master_problems("database: {password: x}\n"), "unknown key (did you mean password_fi"));
+  CHECK(
+      holds(master_problems("database: {password_file: " + open + "}\n"), "can be read by others"));
+  CHECK(
+      holds(master_problems("database: {password: x}\n"), "unknown key (did you mean password_fi"));
 }
 
 TEST_CASE("options: worker settings are read and filled in") {

@@ -25,8 +25,8 @@ bool holds(const std::string& text, const std::string& part) {
 TEST_CASE("scalars: numbers and bools are strict") {
   CHECK(integer_from("0") == 0);
   CHECK(integer_from("-12") == -12);
-  for (const char* text : {"", "-", "010", "+1", "1_000", "0x10", "1.0", " 1", "1 ", "1e3",
-                           "99999999999999999999"}) {
+  for (const char* text :
+       {"", "-", "010", "+1", "1_000", "0x10", "1.0", " 1", "1 ", "1e3", "99999999999999999999"}) {
     CAPTURE(text);
     CHECK_FALSE(integer_from(text));
   }
@@ -38,12 +38,14 @@ TEST_CASE("scalars: numbers and bools are strict") {
   }
   CHECK(bool_from("true") == true);
   CHECK(bool_from("false") == false);
-  for (const char* text : {"yes", "no", "on", "True", "TRUE", "1", ""}) CHECK_FALSE(bool_from(text));
+  for (const char* text : {"yes", "no", "on", "True", "TRUE", "1", ""})
+    CHECK_FALSE(bool_from(text));
 }
 
 TEST_CASE("map reader: reads what is there and leaves empty what is not") {
-  Fixture f("name: x\nretries: 3\nfactor: 1.5\nwait: true\ntimeout: 1h30m\n"
-            "start: 2026-03-29T02:30:00Z\noverlap: skip\ncommand: [a, \"b c\"]\nenv: {A: 1, B: }\n");
+  Fixture f(
+      "name: x\nretries: 3\nfactor: 1.5\nwait: true\ntimeout: 1h30m\n"
+      "start: 2026-03-29T02:30:00Z\noverlap: skip\ncommand: [a, \"b c\"]\nenv: {A: 1, B: }\n");
   CHECK(f.map.text("name") == "x");
   CHECK(f.map.integer("retries", 0, 10) == 3);
   CHECK(f.map.number("factor", 1, 100) == 1.5);
@@ -59,8 +61,9 @@ TEST_CASE("map reader: reads what is there and leaves empty what is not") {
 }
 
 TEST_CASE("map reader: gathers every problem with its place") {
-  Fixture f("nmae: x\nretries: many\nfactor: 0.5\nwait: yes\ntimeout: 5\nstart: tomorrow\n"
-            "overlap: skipp\ncommand: {a: b}\nenv: {A: [1]}\n");
+  Fixture f(
+      "nmae: x\nretries: many\nfactor: 0.5\nwait: yes\ntimeout: 5\nstart: tomorrow\n"
+      "overlap: skipp\ncommand: {a: b}\nenv: {A: [1]}\n");
   CHECK_FALSE(f.map.require("name", "the job's name"));
   f.map.integer("retries", 0, 10);
   f.map.number("factor", 1, 100);

@@ -90,8 +90,8 @@ TEST_CASE("yaml: garbage is answered, never fatal") {
     const auto edits = 1 + random() % 6;
     for (unsigned edit = 0; edit < edits; ++edit) {
       const auto at = random() % text.size();
-      const char c = random() % 3 == 0 ? static_cast<char>(random() % 256)
-                                       : kMarks[random() % kMarks.size()];
+      const char c =
+          random() % 3 == 0 ? static_cast<char>(random() % 256) : kMarks[random() % kMarks.size()];
       if (random() % 3 == 0) {
         text.erase(at, 1 + random() % 4);
       } else if (random() % 2 == 0) {

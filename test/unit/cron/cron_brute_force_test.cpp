@@ -159,12 +159,18 @@ struct Window {
 
 // Four days around a change, and around none.
 constexpr Window kWindows[] = {
-    {"Europe/Berlin", "2026-03-27T12:00:00Z"},       {"Europe/Berlin", "2026-10-23T12:00:00Z"},
-    {"America/New_York", "2026-03-06T12:00:00Z"},    {"America/New_York", "2026-10-30T12:00:00Z"},
-    {"Australia/Lord_Howe", "2026-04-02T12:00:00Z"}, {"Australia/Lord_Howe", "2026-10-01T12:00:00Z"},
-    {"Asia/Tehran", "2022-03-20T12:00:00Z"},         {"Asia/Tehran", "2022-09-20T12:00:00Z"},
-    {"Pacific/Apia", "2011-12-28T12:00:00Z"},        {"Africa/Casablanca", "2026-02-13T12:00:00Z"},
-    {"Europe/Berlin", "2026-12-30T12:00:00Z"},       {"UTC", "2028-02-27T12:00:00Z"},
+    {"Europe/Berlin", "2026-03-27T12:00:00Z"},
+    {"Europe/Berlin", "2026-10-23T12:00:00Z"},
+    {"America/New_York", "2026-03-06T12:00:00Z"},
+    {"America/New_York", "2026-10-30T12:00:00Z"},
+    {"Australia/Lord_Howe", "2026-04-02T12:00:00Z"},
+    {"Australia/Lord_Howe", "2026-10-01T12:00:00Z"},
+    {"Asia/Tehran", "2022-03-20T12:00:00Z"},
+    {"Asia/Tehran", "2022-09-20T12:00:00Z"},
+    {"Pacific/Apia", "2011-12-28T12:00:00Z"},
+    {"Africa/Casablanca", "2026-02-13T12:00:00Z"},
+    {"Europe/Berlin", "2026-12-30T12:00:00Z"},
+    {"UTC", "2028-02-27T12:00:00Z"},
 };
 
 }  // namespace

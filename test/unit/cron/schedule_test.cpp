@@ -127,8 +127,8 @@ TEST_CASE("schedule: counting agrees with stepping") {
 
 TEST_CASE("schedule: counting a hundred years of a fixed rate is arithmetic") {
   const auto schedule = compiled(every(100ms));
-  CHECK(schedule.count_between(at("2026-01-01T00:00:00Z"), at("2126-01-01T00:00:00Z"),
-                               INT64_MAX) == 36524ll * 864'000);
+  CHECK(schedule.count_between(at("2026-01-01T00:00:00Z"), at("2126-01-01T00:00:00Z"), INT64_MAX) ==
+        36524ll * 864'000);
 }
 
 TEST_CASE("schedule: a cron is counted as it is stepped, also over changes of its zone") {
@@ -136,12 +136,16 @@ TEST_CASE("schedule: a cron is counted as it is stepped, also over changes of it
     const char* cron;
     const char* zone;
   };
-  for (const Pair& pair : {Pair{"*/10 * * * *", "Europe/Berlin"}, {"30 2 * * *", "Europe/Berlin"},
-                           {"15,45 1-2 * * *", "Australia/Lord_Howe"}, {"0 9 * * *", "Pacific/Apia"},
-                           {"0 0 13 * 5", "America/New_York"}, {"0 0 0 LW * ?", "Asia/Tehran"}}) {
+  for (const Pair& pair : {Pair{"*/10 * * * *", "Europe/Berlin"},
+                           {"30 2 * * *", "Europe/Berlin"},
+                           {"15,45 1-2 * * *", "Australia/Lord_Howe"},
+                           {"0 9 * * *", "Pacific/Apia"},
+                           {"0 0 13 * 5", "America/New_York"},
+                           {"0 0 0 LW * ?", "Asia/Tehran"}}) {
     const std::string text = pair.cron;
     CAPTURE(text);
-    for (const auto fold : {model::FoldRule::First, model::FoldRule::Second, model::FoldRule::Both}) {
+    for (const auto fold :
+         {model::FoldRule::First, model::FoldRule::Second, model::FoldRule::Both}) {
       Schedule rule = of_text(pair.cron);
       rule.time_zone = pair.zone;
       rule.fold = fold;
@@ -180,8 +184,7 @@ TEST_CASE("schedule: what is wrong is said to people") {
   backwards.end = at("2026-01-02T12:00:00Z");
   const auto problems = validate_schedule(backwards);
   REQUIRE(problems.size() == 2);
-  CHECK(problems[0] ==
-        "cron '0 12 * * 9': column 10, day of week: 9 is out of range (0 to 7)");
+  CHECK(problems[0] == "cron '0 12 * * 9': column 10, day of week: 9 is out of range (0 to 7)");
   CHECK(problems[1] == "`end` lies before `start`");
   CHECK(validate_schedule(every(99ms)).front() ==
         "an interval of 99 ms is too short; at least 100 ms");
