@@ -1,0 +1,239 @@
+// Whatever dies or stops: the proper, either warden, the vouchers.
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <doctest/doctest.h>
+
+#include "test/integration/warden/warden_under_test.h"
+#include "worker/warden/launch.h"
+#include "worker/warden/process_scan.h"
+
+namespace rota::test {
+namespace {
+
+using warden::Ended;
+using warden::Held;
+using warden::KilledBy;
+using warden::ListEnd;
+using warden::Started;
+
+const char* const kMeans[] = {"auto", "scan"};
+
+std::string token_of(const WardenUnderTest& under) {
+  return warden::state_token(under.state_dir()) + ".";
+}
+
+/// Processes of attempts (not the proper), as the host sees them.
+std::size_t jobs_of(const WardenUnderTest& under) {
+  return processes_with(token_of(under)).size() - processes_with(token_of(under) + "proper").size();
+}
+
+TEST_CASE("warden: five running jobs outlive a kill -9 of the proper, and lose no byte") {
+  for (const char* means : kMeans) {
+    CAPTURE(std::string(means));
+    WardenUnderTest under(means);
+    constexpr int kJobs = 5, kLines = 20'000;
+    std::string seen[kJobs];
+    {
+      std::vector<Started> before;
+      for (int i = 0; i < kJobs; ++i) {
+        before.push_back(under.start(shell(i + 1,
+            "i=0; while [ $i -lt " + std::to_string(kLines) + " ]; do echo line $i; i=$((i+1)); done;"
+            " test -e " + under.folder() + "/go || sleep 0.2; exit " + std::to_string(i))));
+      }
+      for (int i = 0; i < kJobs; ++i) {
+        char part[1000];
+        REQUIRE(eventually([&] {
+          const ssize_t got = ::read(before[static_cast<std::size_t>(i)].out.get(), part, sizeof part);
+          if (got > 0) seen[i].append(part, static_cast<std::size_t>(got));
+          return got > 0;
+        }));
+      }
+    }
+    const MonoTime killed = BootClock::now();
+    under.kill_nine(under.proper_pid());
+    under.await_next_life();
+    const auto took = BootClock::now() - killed;
+    CHECK(under.welcome().life == 2);
+    CHECK(under.welcome().held == kJobs);
+    REQUIRE(under.client().list(1));
+    for (int i = 0; i < kJobs; ++i) {
+      const Held held = under.await<Held>(key(i + 1));
+      CHECK(held.note == "note of " + std::to_string(i + 1));
+      seen[i] += read_all(held.running.out.get());
+      std::string expected;
+      for (int line = 0; line < kLines; ++line) expected += "line " + std::to_string(line) + "\n";
+      CHECK(seen[i] == expected);
+      if (!held.end) CHECK(under.await<Ended>(key(i + 1)).exit_status == i);
+      if (held.end) CHECK(held.end->exit_status == i);
+    }
+    CHECK(under.await_any<ListEnd>().count == kJobs);
+    MESSAGE(std::string(means), ": next life connected ", took.count(), " us after kill -9 of the proper");
+  }
+}
+
+TEST_CASE("warden: an end that nobody heard is told to the next life") {
+  for (const char* means : kMeans) {
+    CAPTURE(std::string(means));
+    WardenUnderTest under(means);
+    under.start(shell(1, "exit 9"));
+    under.await<Ended>(key(1));
+    under.kill_nine(under.proper_pid());
+    under.await_next_life();
+    REQUIRE(under.client().list(1));
+    const Held held = under.await<Held>(key(1));
+    REQUIRE(held.end);
+    CHECK(held.end->exit_status == 9);
+  }
+}
+
+TEST_CASE("warden: everything dies with the inner warden") {
+  WardenUnderTest under("auto");
+  if (under.welcome().means != warden::Means::PidNamespace) return;
+  for (int i = 1; i <= 5; ++i) under.start(shell(i, "setsid sleep 600 & trap '' TERM; sleep 600"));
+  REQUIRE(eventually([&] { return jobs_of(under) >= 10; }));
+  const MonoTime killed = BootClock::now();
+  under.kill_nine(under.inner_pid());
+  const int status = under.wait_for_end();
+  const auto took = BootClock::now() - killed;
+  CHECK(WEXITSTATUS(status) == 70);
+  CHECK(processes_with(token_of(under)).empty());  // the outer one saw the namespace empty
+  MESSAGE("all dead and the outer warden gone ", took.count(), " us after kill -9 of the inner one");
+}
+
+TEST_CASE("warden: everything dies with the outer warden") {
+  WardenUnderTest under("auto");
+  if (under.welcome().means != warden::Means::PidNamespace) return;
+  for (int i = 1; i <= 5; ++i) under.start(shell(i, "setsid sleep 600 & trap '' TERM; sleep 600"));
+  REQUIRE(eventually([&] { return jobs_of(under) >= 10; }));
+  const MonoTime killed = BootClock::now();
+  under.kill_nine(under.outer_pid());
+  CHECK(eventually([&] { return processes_with(token_of(under)).empty(); }));
+  MESSAGE("all dead ", (BootClock::now() - killed).count(), " us after kill -9 of the outer warden");
+  under.wait_for_end();
+  CHECK(warden::sweep(under.state_dir()).empty);
+}
+
+TEST_CASE("warden: without a namespace the sweep ends what a dead warden left") {
+  WardenUnderTest under("scan");
+  for (int i = 1; i <= 5; ++i) {
+    under.start(shell(i, "setsid sh -c 'trap \"\" TERM; sleep 600' & trap '' TERM; sleep 600"));
+  }
+  REQUIRE(eventually([&] { return jobs_of(under) >= 15; }));
+  CHECK(warden::sweep(under.state_dir()).warden_lives);
+  CHECK(jobs_of(under) >= 15);
+  under.kill_nine(under.outer_pid());
+  under.wait_for_end();
+  REQUIRE(eventually([&] { return !is_alive(under.proper_pid()); }));
+  const MonoTime asked = BootClock::now();
+  const warden::SweepResult swept = warden::sweep(under.state_dir());
+  CHECK(swept.empty);
+  CHECK(swept.killed >= 5);
+  CHECK(warden::sweep_exit_status(swept) == 0);
+  CHECK(processes_with(token_of(under)).empty());
+  MESSAGE("swept ", swept.killed, " processes in ", (BootClock::now() - asked).count(), " us");
+}
+
+TEST_CASE("warden: a lapsed voucher kills the attempts and the proper, even a stopped one") {
+  for (const char* means : kMeans) {
+    CAPTURE(std::string(means));
+    WardenUnderTest under(means);
+    under.start(shell(1, "trap '' TERM; setsid sleep 600 & sleep 600"));
+    warden::Start patient = shell(2, "sleep 600");
+    patient.disconnect_grace = std::chrono::hours{1};
+    under.start(patient);
+    const pid_t proper = under.proper_pid();
+    REQUIRE(::kill(proper, SIGSTOP) == 0);
+    const MonoTime until = BootClock::now() + Millis{200};
+    REQUIRE(under.client().vouch(until));
+    REQUIRE(eventually([&] { return processes_with(token_of(under) + "1.").empty(); }));
+    const MonoTime dead = BootClock::now();
+    CHECK(dead > until);
+    CHECK(floor_ms(dead - until).count() < 500);
+    under.await_next_life();
+    CHECK_FALSE(is_alive(proper));
+    CHECK(under.welcome().life == 2);
+    REQUIRE(under.client().list(1));
+    const Held lapsed = under.await<Held>(key(1));
+    if (!lapsed.end) FAIL("the first attempt's end is not told");
+    CHECK(lapsed.end->killed_by == KilledBy::Voucher);
+    CHECK(lapsed.end->signal == SIGKILL);
+    CHECK(lapsed.end->proven_empty);
+    CHECK_FALSE(under.await<Held>(key(2)).end.has_value());
+    MESSAGE(std::string(means), ": seen dead ", (dead - until).count(), " us after the voucher's end");
+    // The new life vouches again, and the patient attempt lives on.
+    REQUIRE(under.client().vouch(BootClock::now() + std::chrono::hours{1}));
+    CHECK(processes_with(token_of(under) + "2.").size() == 2);  // sh and sleep
+  }
+}
+
+TEST_CASE("warden: an attempt's disconnect grace ends too") {
+  WardenUnderTest under("auto");
+  warden::Start request = shell(1, "sleep 600");
+  request.disconnect_grace = Millis{300};
+  under.start(request);
+  const MonoTime until = BootClock::now() + Millis{100};
+  REQUIRE(under.client().vouch(until));
+  under.await_next_life();
+  REQUIRE(under.client().list(1));
+  CHECK_FALSE(under.await<Held>(key(1)).end.has_value());
+  const Ended end = under.await<Ended>(key(1));
+  CHECK(end.killed_by == KilledBy::Voucher);
+  CHECK(floor_ms(end.ended - until).count() >= 300);
+  CHECK(floor_ms(end.ended - until).count() < 1000);
+}
+
+TEST_CASE("warden: ends with the proper's own 0 after TERM, and takes what is left along") {
+  for (const char* means : kMeans) {
+    CAPTURE(std::string(means));
+    WardenUnderTest under(means);
+    under.start(shell(1, "trap '' TERM; sleep 600"));
+    REQUIRE(::kill(under.outer_pid(), SIGTERM) == 0);
+    const int status = under.wait_for_end();
+    REQUIRE(WIFEXITED(status));
+    CHECK(WEXITSTATUS(status) == 0);
+    CHECK(processes_with(token_of(under)).empty());
+  }
+}
+
+TEST_CASE("warden: passes USR1 on, and restarts a proper that ends with an error") {
+  for (const char* means : kMeans) {
+    CAPTURE(std::string(means));
+    WardenUnderTest under(means);
+    REQUIRE(under.client().ping());
+    under.await_any<warden::Pong>();
+    REQUIRE(::kill(under.outer_pid(), SIGUSR1) == 0);  // the double ends with 1
+    under.await_next_life();
+    CHECK(under.welcome().life == 2);
+  }
+}
+
+TEST_CASE("warden: two for one state folder: the second is refused, the first untouched") {
+  WardenUnderTest under("auto");
+  const std::string second = std::string(ROTA_WARDEN) + " --state-dir " + under.state_dir() +
+                             "/../" + under.state_dir().substr(5) + " -- /bin/true 2>/dev/null";
+  const int status = std::system(second.c_str());
+  CHECK(WEXITSTATUS(status) == 2);
+  REQUIRE(under.client().ping());
+  under.await_any<warden::Pong>();
+}
+
+TEST_CASE("warden: a proper that cannot be run, and a wrong command line, end with 2") {
+  const std::string program = ROTA_WARDEN;
+  for (const char* arguments : {" -- /nowhere/rota-worker", " --means sideways -- /bin/true", " --", "",
+                                " --max-attempts 0 -- /bin/true", " --bogus"}) {
+    const int status = std::system((program + arguments + " 2>/dev/null").c_str());
+    CHECK(WEXITSTATUS(status) == 2);
+  }
+  CHECK(WEXITSTATUS(std::system((program + " -- /bin/true").c_str())) == 0);
+}
+
+TEST_CASE("warden: gives up on a proper that dies at every start") {
+  const MonoTime from = BootClock::now();
+  CHECK(WEXITSTATUS(std::system((std::string(ROTA_WARDEN) + " -- /bin/false 2>/dev/null").c_str())) == 70);
+  CHECK(BootClock::now() - from >= Millis{1000});
+}
+
+}  // namespace
+}  // namespace rota::test
