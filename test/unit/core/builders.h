@@ -1,0 +1,86 @@
+// Builders for what core tests speak of: a_job().every(5s).build().
+#pragma once
+
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "common/model/job.h"
+#include "common/model/worker.h"
+#include "master/core/event.h"
+
+namespace rota::test {
+
+using namespace std::chrono_literals;
+
+class JobBuilder {
+ public:
+  explicit JobBuilder(std::string name) { definition_.name = std::move(name); }
+
+  JobBuilder& every(Millis interval) {
+    definition_.rules.schedule.kind = model::ScheduleKind::FixedRate;
+    definition_.rules.schedule.interval = interval;
+    return *this;
+  }
+  JobBuilder& once_at(WallTime at) {
+    definition_.rules.schedule.kind = model::ScheduleKind::Once;
+    definition_.rules.schedule.start = at;
+    return *this;
+  }
+  JobBuilder& cron(std::string text) {
+    definition_.rules.schedule.kind = model::ScheduleKind::Cron;
+    definition_.rules.schedule.cron = std::move(text);
+    return *this;
+  }
+  JobBuilder& starting(WallTime at) { definition_.rules.schedule.start = at; return *this; }
+  JobBuilder& overlap(model::Overlap overlap) { definition_.rules.overlap = overlap; return *this; }
+  JobBuilder& queue_limit(std::int32_t n) { definition_.rules.queue_limit = n; return *this; }
+  JobBuilder& late(model::LatePolicy late) { definition_.rules.late = late; return *this; }
+  JobBuilder& grace(Millis grace) { definition_.rules.tick_grace = grace; return *this; }
+  JobBuilder& pool(std::string pool) { definition_.rules.pool = std::move(pool); return *this; }
+  JobBuilder& round_robin() { definition_.rules.route = model::RouteKind::RoundRobin; return *this; }
+  JobBuilder& on_worker(std::string id) {
+    definition_.rules.route = model::RouteKind::Named;
+    definition_.rules.worker = std::move(id);
+    return *this;
+  }
+  JobBuilder& retries(std::int32_t count, Millis delay = 1s, double factor = 2.0) {
+    definition_.rules.retry.count = count;
+    definition_.rules.retry.delay = delay;
+    definition_.rules.retry.factor = factor;
+    return *this;
+  }
+  JobBuilder& timeout(Millis timeout) { definition_.rules.timeout = timeout; return *this; }
+  JobBuilder& never_again() { definition_.rules.loss = model::LossPolicy::Never; return *this; }
+  JobBuilder& disconnect_grace(Millis g) { definition_.rules.disconnect_grace = g; return *this; }
+  JobBuilder& described(std::string text) { definition_.description = std::move(text); return *this; }
+
+  std::shared_ptr<const model::JobDefinition> build() const {
+    return std::make_shared<const model::JobDefinition>(definition_);
+  }
+
+ private:
+  model::JobDefinition definition_;
+};
+
+inline JobBuilder a_job(std::string name = "j") { return JobBuilder(std::move(name)); }
+
+inline model::WorkerInfo a_worker(std::string id, std::int32_t slots = 4,
+                                  std::string incarnation = "i1") {
+  model::WorkerInfo info;
+  info.key = {std::move(id), std::move(incarnation)};
+  info.address = {"127.0.0.1", 7000};
+  info.slots = slots;
+  return info;
+}
+
+inline model::Outcome ended_as(model::RunState state) {
+  model::Outcome outcome;
+  outcome.state = state;
+  outcome.reason = state == model::RunState::Succeeded ? model::Reason::None
+                                                       : model::Reason::ExitStatus;
+  outcome.exit_status = state == model::RunState::Succeeded ? 0 : 1;
+  return outcome;
+}
+
+}  // namespace rota::test

@@ -1,0 +1,244 @@
+#include "harness.h"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <set>
+
+#include "master/core/definition_hash.h"
+
+namespace rota::test {
+
+using namespace master::core;
+
+Harness::Harness(Recovered recovered, CoreOptions opts, Epoch e) : epoch(e), options(opts) {
+  // What was stored before stands here too.
+  watermark = recovered.watermark;
+  for (const RecoveredJob& job : recovered.jobs) jobs[job.job.id] = job.job;
+  for (const model::Run& run : recovered.runs) runs[run.id] = run;
+  scheduler = std::make_unique<Scheduler>(epoch, options, std::move(recovered), now);
+}
+
+void Harness::handle(const Event& event) {
+  last = Effects{};
+  scheduler->handle(event, now, last);
+  record(last);
+  scheduler->check_invariants();
+}
+
+void Harness::record(const Effects& effects) {
+  const Changes& changes = effects.changes;
+  std::set<RunId> named;
+  for (const model::Job& job : changes.jobs) jobs[job.id] = job;
+  for (const model::JobVersionRow& row : changes.versions) {
+    auto [at, added] = versions.try_emplace({row.job, row.version}, row);
+    if (!added) at->second.valid_to = row.valid_to;
+  }
+  for (const model::Run& run : changes.new_runs) {
+    REQUIRE(named.insert(run.id).second);
+    REQUIRE(runs.emplace(run.id, run).second);
+  }
+  for (const RunUpdate& update : changes.updated_runs) {
+    REQUIRE(named.insert(update.id).second);
+    REQUIRE(runs.contains(update.id));
+    runs[update.id].progress = update.progress;
+  }
+  row_writes += static_cast<std::int64_t>(changes.new_runs.size() + changes.updated_runs.size());
+  gaps.insert(gaps.end(), changes.gaps.begin(), changes.gaps.end());
+  attempts.insert(attempts.end(), changes.attempts.begin(), changes.attempts.end());
+  lives.insert(lives.end(), changes.lives.begin(), changes.lives.end());
+  if (changes.watermark) {
+    CHECK((!watermark || *changes.watermark > *watermark));
+    watermark = changes.watermark;
+    ++watermark_writes;
+  }
+  sends_.insert(sends_.end(), effects.sends.begin(), effects.sends.end());
+}
+
+void Harness::advance(Millis by) {
+  while (by > Millis{0}) {
+    const auto wake = scheduler->next_wake(now);
+    const Millis step = wake ? std::clamp(*wake, Millis{0}, by) : by;
+    now.wall += step;
+    now.mono += step;
+    by -= step;
+    tick();
+  }
+}
+
+model::WorkerKey Harness::join(const model::WorkerInfo& info) {
+  handle(WorkerSeen{info});
+  listed();
+  inventory(info.key);
+  take_hellos();
+  return info.key;
+}
+
+void Harness::inventory(const model::WorkerKey& key, std::vector<model::HeldAttempt> held) {
+  model::Inventory all;
+  all.worker = key;
+  all.highest_epoch = epoch;
+  all.attempts = std::move(held);
+  handle(HelloAnswered{std::move(all)});
+}
+
+template <typename Body>
+Body Harness::reply_of(const Event& event) {
+  handle(event);
+  REQUIRE(!last.replies.empty());
+  REQUIRE(std::holds_alternative<Body>(last.replies.back().body));
+  return std::get<Body>(last.replies.back().body);
+}
+
+JobId Harness::apply(const JobBuilder& job, std::optional<JobVersion> expected) {
+  ApplyJob event;
+  event.token = Token{next_token_++};
+  event.principal = "tester";
+  event.definition = job.build();
+  event.zone = std::make_shared<const model::ZoneRules>();
+  event.expected_version = expected;
+  return reply_of<JobApplied>(event).job;
+}
+
+RunId Harness::run_now(const std::string& name, const std::string& key, const std::string& hash) {
+  const RunNow event{Token{next_token_++}, "tester", "default", name, key, hash, nullptr};
+  return reply_of<Submitted>(event).items.at(0).run;
+}
+
+RunId Harness::submit(const std::string& key, const std::string& hash, JobId job) {
+  SubmitRuns event;
+  event.token = Token{next_token_++};
+  event.principal = "tester";
+  event.items.push_back({job, a_job("one-off").build(), key, hash, nullptr});
+  return reply_of<Submitted>(event).items.at(0).run;
+}
+
+void Harness::cancel(RunId run) { handle(CancelRun{Token{next_token_++}, "tester", run, "enough"}); }
+
+void Harness::pause(const std::string& name, bool paused) {
+  handle(SetPaused{Token{next_token_++}, "tester", "default", name, paused, "maintenance"});
+}
+
+void Harness::remove(const std::string& name) {
+  handle(DeleteJob{Token{next_token_++}, "tester", "default", name, "not wanted"});
+}
+
+bool Harness::renew(const model::WorkerKey& key) {
+  handle(RenewAsked{Token{next_token_++}, key});
+  return std::holds_alternative<Renewed>(last.replies.at(0).body);
+}
+
+void Harness::accept(RunId id) {
+  handle(DispatchAnswered{run(id).progress.worker,
+                          {{attempt(id), DispatchVerdict::Kind::Accepted, {}, {}}}});
+}
+
+void Harness::refuse(RunId id, model::Refusal refusal) {
+  handle(DispatchAnswered{run(id).progress.worker,
+                          {{attempt(id), DispatchVerdict::Kind::Refused, refusal, "said no"}}});
+}
+
+void Harness::lose_answer(RunId id) {
+  handle(DispatchAnswered{run(id).progress.worker,
+                          {{attempt(id), DispatchVerdict::Kind::Unknown, {}, "timed out"}}});
+}
+
+void Harness::report(RunId id, model::RunState state) {
+  report(attempt(id), run(id).progress.worker, state);
+}
+
+void Harness::report(model::AttemptKey key, const model::WorkerKey& worker, model::RunState state) {
+  model::AttemptReport line;
+  line.key = key;
+  line.worker = worker;
+  line.what = model::AttemptReport::What::Finished;
+  line.outcome = ended_as(state);
+  const auto taken = reply_of<ReportsTaken>(Reported{Token{next_token_++}, worker, {line}});
+  CHECK(taken.taken == std::vector{key});
+}
+
+void Harness::report_started(RunId id) {
+  model::AttemptReport line;
+  line.key = attempt(id);
+  line.worker = run(id).progress.worker;
+  line.started = now.wall;
+  handle(Reported{Token{next_token_++}, line.worker, {line}});
+}
+
+std::vector<RunId> Harness::runs_of(JobId job) const {
+  std::vector<RunId> all;
+  for (const auto& [id, run] : runs) {
+    if (run.job == job) all.push_back(id);
+  }
+  return all;
+}
+
+std::vector<model::Gap> Harness::gaps_of(JobId job) const {
+  std::vector<model::Gap> all;
+  std::copy_if(gaps.begin(), gaps.end(), std::back_inserter(all),
+               [job](const model::Gap& gap) { return gap.job == job; });
+  return all;
+}
+
+template <typename Message>
+std::vector<Message> Harness::take() {
+  std::vector<Message> taken;
+  std::vector<Send> left;
+  for (Send& send : sends_) {
+    if (std::holds_alternative<Message>(send)) {
+      taken.push_back(std::get<Message>(std::move(send)));
+    } else {
+      left.push_back(std::move(send));
+    }
+  }
+  sends_ = std::move(left);
+  return taken;
+}
+
+std::vector<SendDispatch> Harness::take_dispatch_calls() { return take<SendDispatch>(); }
+std::vector<SendCancel> Harness::take_cancels() { return take<SendCancel>(); }
+std::vector<SendHello> Harness::take_hellos() { return take<SendHello>(); }
+
+std::vector<DispatchItem> Harness::take_dispatches() {
+  std::vector<DispatchItem> all;
+  for (const SendDispatch& call : take<SendDispatch>()) {
+    all.insert(all.end(), call.items.begin(), call.items.end());
+  }
+  return all;
+}
+
+RunView Harness::view(RunId id) const { return scheduler->snapshot(now).waiting.at(id); }
+
+std::int64_t Harness::counter(const std::string& name) const {
+  return scheduler->snapshot(now).counters.at(name);
+}
+
+Recovered Harness::recovered() const {
+  Recovered all;
+  all.watermark = watermark;
+  std::set<JobId> needed;
+  for (const auto& [id, run] : runs) {
+    if (model::is_final(run.progress.state)) continue;
+    all.runs.push_back(run);
+    needed.insert(run.job);
+  }
+  for (const auto& [id, job] : jobs) {
+    if ((job.state == model::JobState::Deleted || job.one_off) && !needed.contains(id)) continue;
+    RecoveredJob entry;
+    entry.job = job;
+    const auto& row = versions.at({id, job.version});
+    auto definition = row.definition;
+    for (JobVersion v = job.version; !definition && v > 0; --v) {
+      definition = versions.at({id, v}).definition;
+    }
+    entry.rules = std::make_shared<const model::JobRules>(definition->rules);
+    entry.definition_hash = definition_hash(*definition);
+    entry.zone = std::make_shared<const model::ZoneRules>();
+    entry.valid_from = row.valid_from;
+    entry.anchor = row.anchor;
+    all.jobs.push_back(std::move(entry));
+  }
+  return all;
+}
+
+}  // namespace rota::test

@@ -1,0 +1,94 @@
+// Drives a Scheduler by hand and records what it asks for, as rows and messages. After every event the
+// invariants are checked, and that no batch names a run twice.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "builders.h"
+#include "master/core/scheduler.h"
+
+namespace rota::test {
+
+class Harness {
+ public:
+  explicit Harness(master::core::Recovered recovered = {}, master::core::CoreOptions options = {},
+                   Epoch epoch = Epoch{7});
+
+  // --- driving
+  void handle(const master::core::Event& event);
+  /// Moves both clocks, in steps no longer than the core asked for, with a TimePassed at each.
+  void advance(Millis by);
+  void tick() { handle(master::core::TimePassed{}); }
+  void jump_wall(Millis by) { now.wall += by; }
+
+  /// Node, listing and an empty inventory: ready for work.
+  model::WorkerKey join(const model::WorkerInfo& info);
+  void listed() { handle(master::core::WorkersListed{}); }
+  void leave(const model::WorkerKey& key) { handle(master::core::WorkerGone{key}); }
+  void inventory(const model::WorkerKey& key, std::vector<model::HeldAttempt> held = {});
+
+  JobId apply(const JobBuilder& job, std::optional<JobVersion> expected = {});
+  RunId run_now(const std::string& name, const std::string& key = {}, const std::string& hash = {});
+  RunId submit(const std::string& key = {}, const std::string& hash = {}, JobId job = JobId{kOneOffBit + 5});
+  void cancel(RunId run);
+  void pause(const std::string& name, bool paused = true);
+  void remove(const std::string& name);
+  bool renew(const model::WorkerKey& key);
+
+  void accept(RunId run);
+  void refuse(RunId run, model::Refusal refusal);
+  void lose_answer(RunId run);
+  void report(RunId run, model::RunState state);
+  void report(model::AttemptKey key, const model::WorkerKey& worker, model::RunState state);
+  void report_started(RunId run);
+
+  // --- looking
+  const model::Run& run(RunId id) const { return runs.at(id); }
+  model::RunState state(RunId id) const { return runs.at(id).progress.state; }
+  model::Reason reason(RunId id) const { return runs.at(id).progress.reason; }
+  model::AttemptKey attempt(RunId id) const { return {id, runs.at(id).progress.attempt}; }
+  std::vector<RunId> runs_of(JobId job) const;
+  std::vector<model::Gap> gaps_of(JobId job) const;
+  /// Sent since the last call, of one kind.
+  std::vector<master::core::DispatchItem> take_dispatches();
+  std::vector<master::core::SendDispatch> take_dispatch_calls();
+  std::vector<master::core::SendCancel> take_cancels();
+  std::vector<master::core::SendHello> take_hellos();
+  master::core::RunView view(RunId id) const;
+  std::int64_t counter(const std::string& name) const;
+  /// What a new Term would read of all that was recorded.
+  master::core::Recovered recovered() const;
+
+  Now now{wall_from_ms(1'700'000'000'000), MonoTime{1000s}};
+  Epoch epoch;
+  master::core::CoreOptions options;
+  std::unique_ptr<master::core::Scheduler> scheduler;
+
+  master::core::Effects last;                    ///< of the last event
+  std::map<RunId, model::Run> runs;
+  std::map<JobId, model::Job> jobs;
+  std::map<std::pair<JobId, JobVersion>, model::JobVersionRow> versions;
+  std::vector<model::Gap> gaps;
+  std::vector<model::AttemptRow> attempts;
+  std::vector<master::core::WorkerLife> lives;
+  std::optional<WallTime> watermark;
+  std::int64_t row_writes = 0;                   ///< new and updated run rows
+  std::int64_t watermark_writes = 0;
+
+ private:
+  void record(const master::core::Effects& effects);
+  template <typename Message>
+  std::vector<Message> take();
+  template <typename Body>
+  Body reply_of(const master::core::Event& event);
+
+  std::vector<master::core::Send> sends_;
+  std::int64_t next_token_ = 1;
+};
+
+}  // namespace rota::test

@@ -1,0 +1,116 @@
+#include <doctest/doctest.h>
+
+#include "builders.h"
+#include "master/core/overlap.h"
+#include "master/core/retry.h"
+#include "master/core/route.h"
+#include "master/core/run_rules.h"
+#include "master/core/time_rules.h"
+#include "master/core/timer_index.h"
+
+using namespace rota;
+using namespace rota::test;
+using namespace rota::master::core;
+using model::RunState;
+
+TEST_CASE("run rules: nothing follows an end, and everything else may be cancelled") {
+  for (int from = 0; from <= static_cast<int>(RunState::Skipped); ++from) {
+    const auto state = static_cast<RunState>(from);
+    CHECK(may_follow(state, RunState::Cancelled) == !model::is_final(state));
+    CHECK(!may_follow(state, RunState::Skipped));
+    if (!model::is_final(state)) continue;
+    for (int to = 0; to <= static_cast<int>(RunState::Skipped); ++to) {
+      CHECK(!may_follow(state, static_cast<RunState>(to)));
+    }
+  }
+  CHECK(may_follow(RunState::Queued, RunState::Dispatched));
+  CHECK(!may_follow(RunState::Waiting, RunState::Dispatched));
+  CHECK(!may_follow(RunState::Queued, RunState::Running));
+  CHECK(!may_follow(RunState::Waiting, RunState::Failed));
+  CHECK(may_follow(RunState::Running, RunState::Waiting));
+}
+
+TEST_CASE("retry: delays grow by the factor up to the maximum") {
+  model::RetryRule rule;
+  rule.count = 4;
+  rule.delay = 1s;
+  rule.factor = 3;
+  rule.max_delay = 10s;
+  CHECK(retry_delay(rule, 1) == 1s);
+  CHECK(retry_delay(rule, 2) == 3s);
+  CHECK(retry_delay(rule, 3) == 9s);
+  CHECK(retry_delay(rule, 4) == 10s);
+  CHECK(!retry_delay(rule, 5));
+  rule.count = 2'000'000'000;
+  CHECK(retry_delay(rule, 1'000'000'000) == 10s);
+  CHECK(!retry_delay({}, 1));
+}
+
+TEST_CASE("retry: losses in a row are slowed down after the third") {
+  CHECK(loss_delay(3) == 0ms);
+  CHECK(loss_delay(4) == 1s);
+  CHECK(loss_delay(6) == 4s);
+  CHECK(loss_delay(1000) == 60s);
+}
+
+TEST_CASE("overlap: skip, queue and allow") {
+  model::JobRules rules;
+  using Kind = OverlapChoice::Kind;
+  CHECK(decide_overlap(rules, 0, 0).kind == Kind::Fire);
+  CHECK(decide_overlap(rules, 1, 0).kind == Kind::Skip);
+  rules.overlap = model::Overlap::Allow;
+  CHECK(decide_overlap(rules, 100, 0).kind == Kind::Fire);
+  rules.overlap = model::Overlap::Queue;
+  rules.queue_limit = 2;
+  CHECK(decide_overlap(rules, 2, 1).kind == Kind::Wait);
+  CHECK(decide_overlap(rules, 3, 2).reason == model::Reason::QueueFull);
+}
+
+TEST_CASE("route: equals take turns under least loaded") {
+  const model::WorkerKey a{"a", "1"}, b{"b", "1"};
+  const std::vector<Candidate> both{{&a, 0, 4, 9}, {&b, 0, 4, 3}};
+  CHECK(choose_worker(model::RouteKind::LeastLoaded, "", "", both) == 1);
+  CHECK(choose_worker(model::RouteKind::RoundRobin, "", "b", both) == 0);
+  CHECK(choose_worker(model::RouteKind::RoundRobin, "", "a", both) == 1);
+  CHECK(choose_worker(model::RouteKind::Named, "b", "", both) == 1);
+  CHECK(!choose_worker(model::RouteKind::Named, "c", "", both));
+  CHECK(!choose_worker(model::RouteKind::LeastLoaded, "", "", {}));
+}
+
+TEST_CASE("newest tick: the last at or before a moment, for rates and crons") {
+  const WallTime t0 = wall_from_ms(1'700'000'000'000);
+  const auto zone = std::make_shared<const model::ZoneRules>();
+  SUBCASE("fixed rate against a plain walk") {
+    const auto schedule = *compile(a_job().every(777ms).build()->rules.schedule, zone, t0);
+    const WallTime first = *schedule.next_after(t0);
+    for (Millis span : {777ms, 778ms, 5000ms, 123'456ms, 86'400'123ms}) {
+      const WallTime through = t0 + span;
+      const WallTime newest = newest_tick(schedule, first, through);
+      CHECK(newest <= through);
+      CHECK(*schedule.next_after(newest) > through);
+    }
+  }
+  SUBCASE("a rare cron") {
+    const auto schedule = *compile(a_job().cron("0 0 1 1 *").build()->rules.schedule, zone, t0);
+    const WallTime first = *schedule.next_after(t0);
+    const WallTime through = t0 + std::chrono::days{3650};
+    const WallTime newest = newest_tick(schedule, first, through);
+    CHECK(newest > through - std::chrono::days{366});
+    CHECK(*schedule.next_after(newest) > through);
+    CHECK(newest_tick(schedule, first, first) == first);
+  }
+}
+
+TEST_CASE("timers: one of a kind for each owner, in order of time") {
+  TimerIndex<int, int> timers;
+  const MonoTime t{10s};
+  timers.set(1, 1, t + 2s);
+  timers.set(1, 2, t + 1s);
+  timers.set(2, 1, t + 3s);
+  timers.set(2, 1, t + 500ms);
+  CHECK(timers.first() == t + 500ms);
+  CHECK(!timers.take_due(t));
+  CHECK(timers.take_due(t + 10s) == std::pair{2, 1});
+  timers.clear_all(1);
+  CHECK(timers.empty());
+}

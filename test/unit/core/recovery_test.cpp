@@ -1,0 +1,124 @@
+#include <doctest/doctest.h>
+
+#include "harness.h"
+
+using namespace rota;
+using namespace rota::test;
+using namespace rota::master::core;
+using model::HeldAttempt;
+using model::Reason;
+using model::RunState;
+
+TEST_CASE("takeover: what runs goes on, what an older Term sent and never arrived is sent again") {
+  Harness before;
+  before.join(a_worker("w1"));
+  before.apply(a_job().overlap(model::Overlap::Allow));
+  const RunId running = before.run_now("j");
+  const RunId lost = before.run_now("j");
+  Harness h(before.recovered(), {}, Epoch{8});
+  h.handle(WorkerSeen{a_worker("w1")});
+  h.listed();
+  CHECK(h.take_dispatches().empty());
+  h.inventory({"w1", "i1"}, {{{running, 1}, HeldAttempt::State::Running, h.now.wall, {}}});
+  const auto again = h.take_dispatches();
+  REQUIRE(again.size() == 1);
+  CHECK(again[0].attempt == model::AttemptKey{lost, 1});
+}
+
+TEST_CASE("takeover: an absent worker's attempts wait for the listing, then for one grant") {
+  Harness before;
+  before.join(a_worker("w1"));
+  before.apply(a_job());
+  const RunId run = before.run_now("j");
+  Harness h(before.recovered(), {}, Epoch{8});
+  h.advance(30s);
+  CHECK(h.state(run) == RunState::Dispatched);
+  h.handle(WorkerSeen{a_worker("w2")});
+  h.listed();
+  h.inventory({"w2", "i1"});
+  h.advance(1ms);
+  CHECK(h.attempt(run).attempt == 2);
+  CHECK(h.run(run).progress.worker.id == "w2");
+}
+
+TEST_CASE("takeover: a changed cluster uuid holds redispatch for a session more") {
+  Harness before;
+  before.join(a_worker("w1"));
+  before.apply(a_job());
+  const RunId run = before.run_now("j");
+  CoreOptions options;
+  options.fence_hold = 6s;
+  Harness h(before.recovered(), options, Epoch{8});
+  h.join(a_worker("w2"));
+  h.advance(10'999ms);
+  CHECK(h.attempt(run).attempt == 1);
+  h.advance(1ms);
+  CHECK(h.attempt(run).attempt == 2);
+}
+
+TEST_CASE("takeover: queued and waiting runs are taken up") {
+  Harness before;
+  before.apply(a_job().overlap(model::Overlap::Queue));
+  const RunId a = before.run_now("j");
+  const RunId b = before.run_now("j");
+  const RunId c = before.submit();
+  Harness h(before.recovered(), {}, Epoch{8});
+  h.join(a_worker("w1"));
+  CHECK(h.state(a) == RunState::Dispatched);
+  CHECK(h.state(b) == RunState::Waiting);
+  CHECK(h.state(c) == RunState::Dispatched);
+  h.report(a, RunState::Succeeded);
+  CHECK(h.state(b) == RunState::Dispatched);
+}
+
+TEST_CASE("takeover: a cancelled run that never arrived does not start any more") {
+  Harness before;
+  before.join(a_worker("w1"));
+  before.apply(a_job());
+  const RunId run = before.run_now("j");
+  before.cancel(run);
+  Harness h(before.recovered(), {}, Epoch{8});
+  h.join(a_worker("w1"));
+  CHECK(h.state(run) == RunState::Cancelled);
+  CHECK(h.take_dispatches().empty());
+}
+
+TEST_CASE("takeover: a cancelled run that goes on is told again to end") {
+  Harness before;
+  before.join(a_worker("w1"));
+  before.apply(a_job());
+  const RunId run = before.run_now("j");
+  before.accept(run);
+  before.cancel(run);
+  Harness h(before.recovered(), {}, Epoch{8});
+  h.handle(WorkerSeen{a_worker("w1")});
+  h.listed();
+  h.inventory({"w1", "i1"}, {{{run, 1}, HeldAttempt::State::Running, {}, {}}});
+  CHECK(h.take_cancels().size() == 1);
+}
+
+TEST_CASE("takeover: core time does not go back behind a version's beginning") {
+  Harness before;
+  before.advance(1h);
+  const JobId job = before.apply(a_job().every(1s));
+  Harness h(before.recovered(), {}, Epoch{8});  // its clock is an hour behind
+  h.apply(a_job().every(2s));
+  CHECK(h.versions.at({job, 2}).valid_from >= before.now.wall);
+}
+
+TEST_CASE("snapshot: tells workers, waiting runs, counters") {
+  Harness h;
+  h.join(a_worker("w1", 1));
+  h.apply(a_job().overlap(model::Overlap::Allow));
+  h.run_now("j");
+  const RunId waiting = h.run_now("j");
+  const Snapshot s = h.scheduler->snapshot(h.now);
+  CHECK(s.epoch == Epoch{7});
+  REQUIRE(s.workers.size() == 1);
+  CHECK(s.workers[0].state == "busy");
+  CHECK(s.workers[0].running == 1);
+  CHECK(s.waiting.at(waiting).reason == Reason::AllSlotsBusy);
+  CHECK(s.jobs == 1);
+  CHECK(s.active_runs == 2);
+  CHECK(s.counters.at("runs_recorded") == 2);
+}

@@ -1,0 +1,197 @@
+#include <doctest/doctest.h>
+
+#include <map>
+
+#include "harness.h"
+
+using namespace rota;
+using namespace rota::test;
+using model::Overlap;
+using model::Reason;
+using model::RunState;
+
+TEST_CASE("dispatch: all attempts for one worker in a turn share one message") {
+  Harness h;
+  h.join(a_worker("w1", 10));
+  for (int i = 0; i < 5; ++i) h.apply(a_job("j" + std::to_string(i)).every(1s));
+  h.advance(1s);
+  const auto calls = h.take_dispatch_calls();
+  REQUIRE(calls.size() == 1);
+  CHECK(calls[0].items.size() == 5);
+}
+
+TEST_CASE("route: round robin takes the workers in turn") {
+  Harness h;
+  for (const char* id : {"w1", "w2", "w3"}) h.join(a_worker(id, 100));
+  h.apply(a_job().round_robin().overlap(Overlap::Allow));
+  std::map<std::string, int> share;
+  for (int i = 0; i < 30; ++i) ++share[h.run(h.run_now("j")).progress.worker.id];
+  CHECK(share["w1"] == 10);
+  CHECK(share["w2"] == 10);
+  CHECK(share["w3"] == 10);
+}
+
+TEST_CASE("route: least loaded counts the share of used slots") {
+  Harness h;
+  h.join(a_worker("w1", 10));
+  h.join(a_worker("w2", 30));
+  h.apply(a_job().overlap(Overlap::Allow));
+  std::map<std::string, int> share;
+  for (int i = 0; i < 20; ++i) ++share[h.run(h.run_now("j")).progress.worker.id];
+  CHECK(share["w1"] == 5);
+  CHECK(share["w2"] == 15);
+}
+
+TEST_CASE("route: a named worker, and why it is waited for") {
+  Harness h;
+  h.join(a_worker("w1"));
+  h.apply(a_job().on_worker("w2"));
+  const RunId run = h.run_now("j");
+  CHECK(h.state(run) == RunState::Queued);
+  CHECK(h.reason(run) == Reason::NamedWorkerAbsent);
+  h.join(a_worker("w2"));
+  CHECK(h.run(run).progress.worker.id == "w2");
+}
+
+TEST_CASE("route: skips a draining worker") {
+  Harness h;
+  model::WorkerInfo info = a_worker("w1");
+  h.join(info);
+  info.draining = true;
+  h.handle(master::core::WorkerSeen{info});
+  h.apply(a_job());
+  const RunId run = h.run_now("j");
+  CHECK(h.state(run) == RunState::Queued);
+  info.draining = false;
+  h.handle(master::core::WorkerSeen{info});
+  CHECK(h.state(run) == RunState::Dispatched);
+}
+
+TEST_CASE("route: a worker serves its own pool only, also after it changed") {
+  Harness h;
+  model::WorkerInfo info = a_worker("w1");
+  h.join(info);
+  h.apply(a_job().pool("gpu"));
+  const RunId run = h.run_now("j");
+  CHECK(h.reason(run) == Reason::NoWorkerInPool);
+  info.pool = "gpu";
+  h.handle(master::core::WorkerSeen{info});
+  CHECK(h.state(run) == RunState::Dispatched);
+}
+
+TEST_CASE("queue: every waiting run says why, the reason follows the truth") {
+  Harness h;
+  h.apply(a_job());
+  const RunId run = h.run_now("j");
+  CHECK(h.view(run).reason == Reason::WorkersSettling);
+  h.listed();
+  CHECK(h.view(run).reason == Reason::NoWorkerInPool);
+}
+
+TEST_CASE("queue: jobs take turns, one flood does not starve the others") {
+  Harness h;
+  h.join(a_worker("w1", 1));
+  const JobId flood = h.apply(a_job("flood").overlap(Overlap::Allow));
+  h.apply(a_job("small").overlap(Overlap::Allow));
+  RunId running = h.run_now("flood");
+  for (int i = 0; i < 50; ++i) h.run_now("flood");
+  const RunId small = h.run_now("small");
+  for (int i = 0; i < 2 && h.state(small) == RunState::Queued; ++i) {
+    h.report(running, RunState::Succeeded);
+    for (const RunId id : h.runs_of(flood)) {
+      if (h.state(id) == RunState::Dispatched) running = id;
+    }
+  }
+  CHECK(h.state(small) == RunState::Dispatched);
+}
+
+TEST_CASE("queue: within a job the oldest goes first") {
+  Harness h;
+  h.apply(a_job().overlap(Overlap::Allow));
+  const RunId a = h.run_now("j");
+  const RunId b = h.run_now("j");
+  h.join(a_worker("w1", 1));
+  CHECK(h.state(a) == RunState::Dispatched);
+  CHECK(h.state(b) == RunState::Queued);
+}
+
+TEST_CASE("slots: never more attempts than slots") {
+  Harness h;
+  h.join(a_worker("w1", 2));
+  h.apply(a_job().overlap(Overlap::Allow));
+  for (int i = 0; i < 5; ++i) h.run_now("j");
+  CHECK(h.take_dispatches().size() == 2);
+}
+
+TEST_CASE("slots: an attempt that could not be killed keeps its slot") {
+  Harness h;
+  h.join(a_worker("w1", 1));
+  h.apply(a_job().overlap(Overlap::Allow));
+  const RunId a = h.run_now("j");
+  const RunId b = h.run_now("j");
+  h.report(a, RunState::KillFailed);
+  CHECK(h.state(a) == RunState::KillFailed);
+  CHECK(h.state(b) == RunState::Queued);
+}
+
+TEST_CASE("refusal: no slot, draining, no voucher choose again; that worker rests a moment") {
+  Harness h;
+  h.join(a_worker("w1", 1));
+  h.apply(a_job());
+  const RunId run = h.run_now("j");
+  h.refuse(run, model::Refusal::NoSlot);
+  CHECK(h.state(run) == RunState::Queued);
+  h.join(a_worker("w2", 1));
+  CHECK(h.run(run).progress.worker.id == "w2");
+  CHECK(h.attempt(run).attempt == 2);
+  CHECK(h.attempts.empty());
+}
+
+TEST_CASE("refusal: after an unclear dispatch it proves nothing, so the same is asked again") {
+  Harness h;
+  h.join(a_worker("w1", 1));
+  h.join(a_worker("w2", 1));
+  h.apply(a_job());
+  const RunId run = h.run_now("j");
+  const auto first = h.run(run).progress.worker;
+  h.lose_answer(run);
+  h.advance(200ms);
+  h.refuse(run, model::Refusal::NoSlot);
+  CHECK(h.state(run) == RunState::Dispatched);
+  CHECK(h.run(run).progress.worker == first);
+  h.take_dispatches();
+  h.advance(200ms);
+  const auto again = h.take_dispatches();
+  REQUIRE(again.size() == 1);
+  CHECK(again[0].attempt.attempt == 1);
+}
+
+TEST_CASE("refusal: an older epoch ends the Term") {
+  Harness h;
+  h.join(a_worker("w1"));
+  h.apply(a_job());
+  h.refuse(h.run_now("j"), model::Refusal::OldEpoch);
+  CHECK(h.last.term_ends.has_value());
+}
+
+TEST_CASE("refusal: another life, or a tombstone, asks for the inventory") {
+  Harness h;
+  const auto w1 = h.join(a_worker("w1"));
+  h.apply(a_job());
+  const RunId run = h.run_now("j");
+  SUBCASE("wrong life") {
+    h.refuse(run, model::Refusal::WrongLife);
+    CHECK(h.take_hellos().size() == 1);
+    h.take_dispatches();
+    h.inventory(w1);
+    CHECK(h.take_dispatches().size() == 1);
+    CHECK(h.attempt(run).attempt == 1);
+  }
+  SUBCASE("tombstone") {
+    h.refuse(run, model::Refusal::Tombstoned);
+    CHECK(h.take_hellos().size() == 1);
+    h.inventory(w1, {{h.attempt(run), model::HeldAttempt::State::Tombstone, {}, {}}});
+    CHECK(h.attempt(run).attempt == 2);
+    CHECK(h.attempts.at(0).outcome.reason == Reason::AttemptDied);
+  }
+}
