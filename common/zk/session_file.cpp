@@ -199,9 +199,15 @@ void SessionFile::forget_present() {
 
 Result<int> SessionFile::end_earlier(DeathProof proof, const ClientFactory& factory,
                                      Millis at_most) {
+  std::vector<SessionRecord> left;
+  {
+    std::scoped_lock lock(mutex_);
+    left = earlier_;
+  }
+  if (left.empty()) return 0;
+  const auto ended = end_the_dead(left, proof, factory, at_most);  // not under the lock: it may take long
   std::scoped_lock lock(mutex_);
-  if (earlier_.empty()) return 0;
-  const auto ended = end_the_dead(earlier_, proof, factory, at_most);
+  earlier_ = std::move(left);
   if (auto written = write_locked(); !written) return fail(written.error());
   return ended;
 }

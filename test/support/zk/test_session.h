@@ -15,11 +15,9 @@ template <typename T>
 class Watched {
  public:
   void change(const std::function<void(T&)>& how) {
-    {
-      std::scoped_lock lock(mutex_);
-      how(value_);
-    }
-    changed_.notify_all();
+    std::scoped_lock lock(mutex_);
+    how(value_);
+    changed_.notify_all();  // under the lock: who waits may end this object as soon as it wakes
   }
   /// False when it does not come true within ten seconds.
   bool becomes(const std::function<bool(const T&)>& fits) const {

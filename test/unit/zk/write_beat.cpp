@@ -33,7 +33,7 @@ struct Fixture {
   }
   static SessionOptions options() {
     SessionOptions quick = quick_session();
-    quick.client.session_timeout = Millis{480};  // a beat every 80 ms
+    quick.client.session_timeout = Millis{660};  // a beat every 110 ms
     return quick;
   }
   bool counts(std::size_t number) {
@@ -50,12 +50,12 @@ TEST_CASE("write beat: each answered write extends the lease, counted from its s
   REQUIRE(f.counts(3));
   const MonoTime after = BootClock::now();
   const auto beats = f.beats.get();
-  const Millis length = lease_length({Millis{480}, Millis{10}});
-  CHECK(length == Millis{90});
+  const Millis length = lease_length({Millis{660}, Millis{10}});
+  CHECK(length == Millis{240});
   CHECK(beats[0].lease_end >= before + length);
   CHECK(beats[2].lease_end <= after + length);
   CHECK(beats[0].lease_end < beats[1].lease_end);
-  CHECK(beats[1].lease_end - beats[0].lease_end >= Millis{70});
+  CHECK(beats[1].lease_end - beats[0].lease_end >= Millis{100});
   CHECK(f.server.children("/b").size() == 1);
 }
 
@@ -67,7 +67,7 @@ TEST_CASE("write beat: an unanswered write extends nothing") {
   const MonoTime first = f.beats.get().front().lease_end;
   REQUIRE(f.counts(2));
   // The second answered write is at least one beat and one retry later than the first.
-  CHECK(f.beats.get()[1].lease_end - first >= Millis{80 + 70});
+  CHECK(f.beats.get()[1].lease_end - first >= Millis{110 + 90});
 }
 
 TEST_CASE("write beat: a new session gets a node and a lease of its own") {
@@ -99,7 +99,7 @@ TEST_CASE("write beat: when it may not beat, nothing is written") {
   const std::size_t so_far = f.beats.get().size();
   const int written = f.server.operations(Op::Set);
   Watched<int> waited;
-  f.session.tasks().post_after(nullptr, Millis{200}, [&] { waited.change([](int& v) { v = 1; }); });
+  f.session.tasks().post_after(nullptr, Millis{250}, [&] { waited.change([](int& v) { v = 1; }); });
   REQUIRE(waited.becomes([](int v) { return v == 1; }));
   CHECK(f.beats.get().size() == so_far);
   CHECK(f.server.operations(Op::Set) == written);
