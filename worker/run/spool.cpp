@@ -39,7 +39,7 @@ StreamPath Spool::path_of(StreamKey key) const {
   return {base + ".data", base + ".index"};
 }
 
-Result<void> Spool::recover(const std::set<model::AttemptKey>& unacknowledged) {
+Result<void> Spool::recover() {
   DIR* folder = ::opendir(folder_.c_str());
   if (folder == nullptr) {
     return fail(ErrorCode::Unavailable, "open " + folder_ + ": " + std::strerror(errno));
@@ -52,14 +52,29 @@ Result<void> Spool::recover(const std::set<model::AttemptKey>& unacknowledged) {
   for (const StreamKey& key : keys) {
     auto stream = open(key, StreamLimits{});
     if (!stream) return fail(stream.error());
-    // Of an attempt that nobody will finish any more: fix what came after its last border.
-    if (!unacknowledged.contains(key.attempt)) {
-      const SystemClock clock;
-      (void)(*stream)->finish(clock.now());
-    }
     note(key, (*stream)->border_count(), (*stream)->kept_bytes());
     closed(key);
-    if (!unacknowledged.contains(key.attempt)) outcome_acknowledged(key.attempt);
+  }
+  return {};
+}
+
+Result<void> Spool::release_all_but(const std::set<model::AttemptKey>& held) {
+  std::vector<StreamKey> left;
+  {
+    std::scoped_lock lock(mutex_);
+    for (const auto& [key, entry] : entries_) {
+      if (!held.contains(key.attempt)) left.push_back(key);
+    }
+  }
+  const SystemClock clock;
+  for (const StreamKey& key : left) {
+    auto stream = open(key, StreamLimits{});
+    if (!stream) return fail(stream.error());
+    auto fixed = (*stream)->finish(clock.now());
+    note(key, (*stream)->border_count(), (*stream)->kept_bytes());
+    closed(key);
+    outcome_acknowledged(key.attempt);
+    if (!fixed) return fail(fixed.error());
   }
   return {};
 }
@@ -129,6 +144,7 @@ void Spool::remove_if_home(StreamKey key) {
   // The index first: without it the data file means nothing to a later life.
   ::unlink(path.index.c_str());
   ::unlink(path.data.c_str());
+  if (entries_.empty()) ready_.notify_all();
 }
 
 bool Spool::has_pending() const {
@@ -231,6 +247,11 @@ void Spool::abandon(StreamKey key) {
   if (found == entries_.end()) return;
   found->second.abandoned = true;
   remove_if_home(key);
+}
+
+bool Spool::wait_home(Millis at_most) {
+  std::unique_lock lock(mutex_);
+  return ready_.wait_for(lock, at_most, [&] { return entries_.empty(); });
 }
 
 std::size_t Spool::streams() const {

@@ -36,9 +36,11 @@ class Spool {
   explicit Spool(std::string folder, std::int64_t limit_bytes)
       : folder_(std::move(folder)), limit_bytes_(limit_bytes) {}
 
-  /// Reads what an earlier life left. Attempts in `unacknowledged` still have an outcome to be
-  /// acknowledged, or run still; all others are only shipped and then removed.
-  Result<void> recover(const std::set<model::AttemptKey>& unacknowledged);
+  /// Reads what an earlier life left.
+  Result<void> recover();
+  /// After recover, and after the runner took over what still runs: attempts that are not in `held` have
+  /// nobody left to finish them or to tell their outcome. They are only shipped, and then removed.
+  Result<void> release_all_but(const std::set<model::AttemptKey>& held);
 
   // --- the runner ---
   /// A stream to write; it may exist from an earlier life.
@@ -66,6 +68,8 @@ class Spool {
   /// Gives up the rest of a stream (its bytes are damaged, or refused for good).
   void abandon(StreamKey key);
 
+  /// Waits until no stream is left; false after the timeout.
+  bool wait_home(Millis at_most);
   /// Streams that are not home yet.
   std::size_t streams() const;
   /// Chunks are waiting to be sent.

@@ -1,0 +1,182 @@
+#include "worker/worker.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <set>
+
+#include "common/base/file.h"
+#include "common/base/log.h"
+#include "common/model/worker_json.h"
+#include "common/zk/real_client.h"
+
+namespace rota::worker {
+
+namespace {
+
+constexpr Millis kLoopLimit{5000};         // an older turn of the runner stops the heartbeat
+constexpr Millis kHomePatience{10'000};    // for the last reports, at the end
+constexpr int kServiceThreads = 8;
+
+run::RunnerOptions runner_options(const config::WorkerOptions& options) {
+  run::RunnerOptions wanted;
+  wanted.slots = options.slots;
+  wanted.output.cap_bytes = options.output.cap_bytes;
+  wanted.output.chunk_bytes = options.output.log_chunk_bytes;
+  wanted.output.chunk_age = options.output.log_chunk;
+  wanted.work_dir = options.work_dir;
+  wanted.environment = run::environment_base(options.job_environment, environ);
+  // The kernel is about to end this process as well; nothing may be done in its last moment.
+  wanted.warden_gone = [] { ::_exit(kFailed); };
+  return wanted;
+}
+
+report::ReporterOptions reporter_options(const config::WorkerOptions& options) {
+  report::ReporterOptions wanted;
+  wanted.outbox_file = options.state_dir + "/outbox";
+  wanted.outbox_limit_bytes = options.outbox_limit_bytes;
+  wanted.rpc_deadline = options.rpc_deadline;
+  return wanted;
+}
+
+}  // namespace
+
+Worker::Worker(config::WorkerOptions options, const sdk::Registry& registry,
+               std::unique_ptr<warden::WardenClient> warden)
+    : options_(std::move(options)),
+      registry_(registry),
+      warden_(std::move(warden)),
+      heartbeat_(options_.heartbeat_file),
+      epochs_(options_.state_dir + "/epoch"),
+      spool_(options_.state_dir + "/spool", options_.output.spool_limit_bytes),
+      reporter_(reporter_options(options_), leader_, [this] { return runner_.life(); }),
+      runner_(runner_options(options_), *warden_, registry_, spool_, reporter_, clock_),
+      shipper_({.rpc_deadline = options_.rpc_deadline}, spool_, leader_) {}
+
+Worker::~Worker() { stop(); }
+
+Result<void> Worker::start() {
+  auto lock = FolderLock::take(options_.state_dir);
+  if (!lock) return fail(lock.error());
+  lock_.emplace(std::move(*lock));
+  if (auto done = take_over(); !done) return done;
+  if (auto done = serve(); !done) return done;
+  join_cluster();
+  return {};
+}
+
+Result<void> Worker::take_over() {
+  if (auto made = make_folders(options_.state_dir + "/spool", 0700); !made) return made;
+  if (auto loaded = epochs_.load(); !loaded) return loaded;
+  if (auto opened = reporter_.open(); !opened) return opened;
+  if (auto read = spool_.recover(); !read) return read;
+  const auto unreported = reporter_.unreported();
+  reporter_.start(
+      [this](const std::vector<model::AttemptReport>& reports) { runner_.stored(reports); },
+      [this](const std::vector<model::AttemptKey>& keys) { runner_.acknowledged(keys); });
+  if (auto started = runner_.start(unreported); !started) return started;
+  std::set<model::AttemptKey> held;
+  for (const auto& attempt : runner_.inventory().attempts) held.insert(attempt.key);
+  if (auto released = spool_.release_all_but(held); !released) return released;
+  log_info("worker", "took over from the life before",
+           {{"running", runner_.busy()}, {"to_report", unreported.size()}});
+  return {};
+}
+
+Result<void> Worker::serve() {
+  api::ServiceParts parts{runner_, epochs_, leader_, {}, {}, {}};
+  parts.wait_registered = [this](Millis at_most) {
+    return presence_ && presence_->wait_registered(at_most);
+  };
+  parts.cluster_uuid = [this] { return presence_ ? presence_->cluster_uuid() : std::string(); };
+  parts.is_overloaded = [this] { return reporter_.is_full(); };
+  auto service = std::make_shared<api::WorkerService>(std::move(parts));
+  rpc::ServerOptions options;
+  options.host = options_.listen.host;
+  options.port = options_.listen.port;
+  options.name = "worker";
+  options.threads = kServiceThreads;
+  server_ = std::make_unique<rpc::Server>(
+      std::make_shared<thrift::WorkerServiceProcessor>(std::move(service)), options);
+  return server_->start();
+}
+
+model::WorkerInfo Worker::info() const {
+  model::WorkerInfo info;
+  info.key.id = options_.id;
+  info.address = {options_.advertise.host, server_->port()};
+  info.pool = options_.pool;
+  info.labels = options_.labels;
+  info.slots = options_.slots;
+  info.weight = options_.weight;
+  info.version = ROTA_VERSION;
+  info.kill_means = runner_.kill_means();
+  info.handlers = registry_.names();
+  info.handlers.insert(info.handlers.begin(), "command");
+  info.started = clock_.wall();
+  return info;
+}
+
+void Worker::join_cluster() {
+  presence::PresenceOptions options;
+  options.cluster = options_.cluster;
+  options.server_tick = options_.zookeeper.server_tick;
+  options.session.client.addresses = options_.zookeeper.connect;
+  options.session.client.session_timeout = options_.zookeeper.session_timeout;
+  options.session.session_file = options_.state_dir + "/session";
+  presence::PresenceParts parts{zk::make_real_client, runner_, epochs_,
+                                [this](const std::string&) { rival_ = true; }};
+  presence_ = std::make_unique<presence::Presence>(std::move(options), std::move(parts), info());
+  presence_->start();
+  shipper_.start();
+  presence::RenewOptions renew;
+  renew.every = options_.renew_every;
+  renew.rpc_deadline = options_.rpc_deadline;
+  renew_ = std::make_unique<presence::RenewLoop>(renew, runner_, leader_,
+                                                 [this] { return runner_.may_claim_life(); });
+  renew_->start();
+}
+
+bool Worker::is_turning() const { return clock_.mono() - runner_.last_turn() < kLoopLimit; }
+
+std::optional<int> Worker::turn() {
+  if (is_turning()) heartbeat_.beat(draining_ ? "draining" : "turning", clock_.mono());
+  if (rival_) return kWrongConfiguration;
+  if (!draining_) return std::nullopt;
+  if (runner_.busy() == 0) return kDone;
+  if (!killed_all_ && clock_.mono() >= drain_deadline_) {
+    log_warn("worker", "the drain deadline is over; attempts are handed over",
+             {{"attempts", runner_.busy()}});
+    killed_all_ = true;
+    runner_.kill_all();
+  }
+  return std::nullopt;
+}
+
+void Worker::drain() {
+  runner_.set_draining(true);
+  drain_deadline_ = draining_ ? clock_.mono() : clock_.mono() + options_.drain_deadline;
+  draining_ = true;
+  log_info("worker", "draining", {{"running", runner_.busy()}});
+  if (presence_) presence_->set_draining(true);
+}
+
+bool Worker::stop() {
+  if (draining_ && !rival_ && !reporter_.wait_home(kHomePatience)) {
+    log_warn("worker", "outcomes stay in the outbox until this worker starts again",
+             {{"outcomes", reporter_.waiting()}});
+  }
+  const MonoTime deadline = clock_.mono() + kHomePatience;
+  while (draining_ && !rival_ && spool_.streams() > 0 && clock_.mono() < deadline) {
+    if (!spool_.wait_home(Millis{100})) heartbeat_.beat("draining", clock_.mono());
+  }
+  if (renew_) renew_->stop();
+  if (presence_) presence_->stop();
+  if (server_) server_->stop();
+  shipper_.stop();
+  const bool has_ended = runner_.stop();
+  reporter_.stop();
+  return has_ended;
+}
+
+}  // namespace rota::worker

@@ -1,0 +1,82 @@
+// The worker proper: everything of a worker but its jobs, which are the warden's children. It may be
+// killed at any moment; the next one finds in the warden, the outbox and the spool all that it knew.
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <string>
+
+#include "common/base/folder_lock.h"
+#include "common/base/heartbeat_file.h"
+#include "common/base/time.h"
+#include "common/config/options.h"
+#include "common/rpc/server.h"
+#include "worker/api/worker_service.h"
+#include "worker/presence/presence.h"
+#include "worker/presence/renew_loop.h"
+#include "worker/report/log_shipper.h"
+#include "worker/report/reporter.h"
+#include "worker/run/epoch_keeper.h"
+#include "worker/run/leader_address.h"
+#include "worker/run/runner.h"
+#include "worker/sdk/registry.h"
+#include "worker/warden/warden_client.h"
+
+namespace rota::worker {
+
+/// How the proper ends; the warden and the watchdog act on it.
+inline constexpr int kDone = 0;
+inline constexpr int kFailed = 1;             ///< started again
+inline constexpr int kWrongConfiguration = 2; ///< not started again: an operator must look
+
+/// Owner: main. Thread: main's, which blocks the signals that it takes before this is made.
+class Worker {
+ public:
+  Worker(config::WorkerOptions options, const sdk::Registry& registry,
+         std::unique_ptr<warden::WardenClient> warden);
+  ~Worker();
+
+  /// Takes over what an earlier life left, serves and registers. Conflict: the state folder is in use;
+  /// Corrupt: a file in it is damaged; Unavailable: the warden or the port.
+  Result<void> start();
+
+  /// Main's turn, at least every 250 ms: heartbeat, drain. The exit status once it is time to end.
+  std::optional<int> turn();
+  /// SIGTERM: nothing new from now on; ends when all is done, or at the drain deadline. Again: the
+  /// deadline is now.
+  void drain();
+  /// After the end: the node goes, what can be told is told, the threads end. False: a handler's
+  /// thread would not end, and the process must go without it.
+  bool stop();
+
+  std::uint16_t port() const { return server_ ? server_->port() : 0; }
+
+ private:
+  Result<void> take_over();
+  Result<void> serve();
+  void join_cluster();
+  model::WorkerInfo info() const;
+  bool is_turning() const;
+
+  const config::WorkerOptions options_;
+  const sdk::Registry& registry_;
+  const std::unique_ptr<warden::WardenClient> warden_;
+  const SystemClock clock_;
+  std::optional<FolderLock> lock_;
+  HeartbeatFile heartbeat_;
+  run::LeaderAddress leader_;
+  run::EpochKeeper epochs_;
+  run::Spool spool_;
+  report::Reporter reporter_;
+  run::Runner runner_;
+  report::LogShipper shipper_;
+  std::unique_ptr<rpc::Server> server_;
+  std::unique_ptr<presence::Presence> presence_;
+  std::unique_ptr<presence::RenewLoop> renew_;
+  std::atomic<bool> rival_ = false;
+  bool draining_ = false;
+  bool killed_all_ = false;
+  MonoTime drain_deadline_{};
+};
+
+}  // namespace rota::worker
