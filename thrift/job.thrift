@@ -206,12 +206,13 @@ struct LogSlice {
   2: i64 next_offset,
   /** What is stored of the stream now. */
   3: i64 stored_end,
-  /** The run is final and the whole stream has been handed out. */
+  /** The run is final, and nothing follows: the whole stream has been handed out, or what is left is
+   * named by missing_bytes. */
   4: bool complete,
   /** Bytes that the output cap removed in this slice's range. */
   5: i64 dropped_bytes,
   6: i32 attempt,
-  /** The run is final, and so many bytes that its outcome names are not stored. */
+  /** The run has been final for 10 s, and so many bytes that its outcome names are not stored. */
   7: i64 missing_bytes
 }
 

@@ -1,0 +1,95 @@
+#include "master/api/definition_intake.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "common/time/zones.h"
+#include "common/wire/content_hash.h"
+#include "common/wire/definition_rules.h"
+#include "common/wire/job_wire.h"
+#include "master/core/schedule.h"
+
+namespace rota::master::api {
+namespace {
+
+using Problems = std::vector<std::string>;
+
+Error all_of(const Problems& problems) {
+  return Error(ErrorCode::InvalidArgument, fmt::format("{}", fmt::join(problems, "; ")));
+}
+
+// Crons alone need one; a wrong name is refused for every kind, since the job may become a cron.
+core::ZonePtr zone_of(const model::Schedule& schedule, Problems& problems) {
+  auto zone = timezone::load_zone(schedule.time_zone);
+  if (zone) return *zone;
+  problems.push_back("time_zone: " + zone.error().message);
+  return nullptr;
+}
+
+std::string name_of_one_off(const model::JobWork& work) {
+  if (work.handler != "command") return work.handler;
+  if (work.argv.empty()) return "script";
+  const std::string& program = work.argv.front();
+  std::string name = program.substr(program.rfind('/') + 1).substr(0, 60);
+  return wire::validate_request_key(name) && !name.empty() ? name : "command";
+}
+
+}  // namespace
+
+Result<core::ApplyJob> take_edit(const thrift::JobEdit& edit, const std::string& principal) {
+  auto definition = wire::from_wire(edit.definition);
+  if (!definition) return fail(definition.error());
+  Problems problems = wire::definition_problems(*definition, true);
+  for (auto& problem : core::validate_schedule(definition->rules.schedule)) {
+    problems.push_back(std::move(problem));
+  }
+  core::ApplyJob event;
+  event.zone = zone_of(definition->rules.schedule, problems);
+  if (!problems.empty()) return fail(all_of(problems));
+  event.principal = principal;
+  event.definition = std::make_shared<const model::JobDefinition>(std::move(*definition));
+  if (edit.__isset.expected_version) event.expected_version = edit.expected_version;
+  return event;
+}
+
+Result<core::SubmitItem> take_submit(const thrift::SubmitItem& item) {
+  auto definition = wire::from_wire(item.definition);
+  if (!definition) return fail(definition.error());
+  if (definition->name.empty()) definition->name = name_of_one_off(definition->work);
+  if (auto checked = wire::validate_definition(*definition, false); !checked) {
+    return fail(checked.error());
+  }
+  if (auto checked = wire::validate_parameters(item.parameters); !checked) {
+    return fail(checked.error());
+  }
+  if (auto checked = wire::validate_request_key(item.request_key); !checked) {
+    return fail(checked.error());
+  }
+  core::SubmitItem out;
+  out.job = wire::one_off_id(*definition);
+  out.request_key = item.request_key;
+  if (!item.request_key.empty()) out.request_hash = wire::submit_hash(*definition, item.parameters);
+  if (!item.parameters.empty()) {
+    out.parameters = std::make_shared<const model::Parameters>(item.parameters);
+  }
+  out.definition = std::make_shared<const model::JobDefinition>(std::move(*definition));
+  return out;
+}
+
+Result<std::vector<WallTime>> next_ticks(const model::Schedule& schedule, WallTime anchor,
+                                         WallTime after, std::int32_t count) {
+  Problems problems = core::validate_schedule(schedule);
+  const core::ZonePtr zone = zone_of(schedule, problems);
+  if (!problems.empty()) return fail(all_of(problems));
+  const auto compiled = core::compile(schedule, zone, anchor);
+  if (!compiled) return fail(compiled.error());
+  std::vector<WallTime> out;
+  while (out.size() < static_cast<std::size_t>(count)) {
+    const auto next = compiled->next_after(out.empty() ? after : out.back());
+    if (!next) break;
+    out.push_back(*next);
+  }
+  return out;
+}
+
+}  // namespace rota::master::api

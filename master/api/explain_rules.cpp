@@ -1,0 +1,81 @@
+#include "master/api/explain_rules.h"
+
+#include <fmt/format.h>
+
+namespace rota::master::api {
+namespace {
+
+using model::Reason;
+using model::RunState;
+
+std::string reason_sentence(Reason reason, const std::string& pool) {
+  switch (reason) {
+    case Reason::None: return "";
+    case Reason::NoWorkerInPool:
+      return fmt::format("No worker is in pool \"{}\"; start one there, or change the job's pool.",
+                         pool);
+    case Reason::AllSlotsBusy:
+      return fmt::format("All slots of pool \"{}\" are busy; it starts when one is free.", pool);
+    case Reason::WaitsForRun:
+      return "It waits for an earlier run of the same job (overlap: queue).";
+    case Reason::RetryDelay: return "An attempt failed; the next one starts after the retry delay.";
+    case Reason::WorkerUnreconciled:
+      return "Its last worker has not said yet what it holds; no other attempt may start before.";
+    case Reason::WaitsForFence:
+      return "Its last worker is away; another attempt starts when the lost one must have ended.";
+    case Reason::NamedWorkerAbsent:
+      return "The worker that the job names is not here; start it, or change the job's route.";
+    case Reason::WorkersSettling: return "A master has just taken office; workers are being asked.";
+    case Reason::ClusterHeld: return "Ticks are held; see the cluster's status for the reason.";
+    case Reason::OverlapSkipped: return "An earlier run was still active (overlap: skip).";
+    case Reason::QueueFull: return "Too many runs of this job were waiting already (queue_limit).";
+    case Reason::CoalescedInto: return "It was late, and one run stands for all late ticks.";
+    case Reason::LateSkipped: return "It was later than its grace allows (late: skip).";
+    case Reason::ExitStatus: return "The command ended with an exit status other than 0.";
+    case Reason::Signalled: return "A signal ended the command.";
+    case Reason::StartFailed:
+      return "The command could not be started; check its path and its permissions.";
+    case Reason::AttemptTimeout: return "It ran longer than its timeout allows.";
+    case Reason::CancelledByUser: return "It was cancelled.";
+    case Reason::WorkerLost: return "Its worker went away with it.";
+    case Reason::AttemptDied: return "Its worker or warden died, and the attempt with it.";
+    case Reason::KillUnproven:
+      return "It was told to die and could not be proven dead; look at the worker's host.";
+    case Reason::HandlerFailed: return "The handler reported a failure.";
+    case Reason::HandlerUnknown:
+      return "No worker that it was sent to knows its handler; link it into the worker.";
+    case Reason::RefusedByWorker: return "The worker refused it.";
+    case Reason::OutputLost: return "Part of its output was lost.";
+  }
+  return "";
+}
+
+std::string state_sentence(RunState state) {
+  switch (state) {
+    case RunState::Waiting: return "It is waiting.";
+    case RunState::Queued: return "It could run and waits for a slot.";
+    case RunState::Dispatched: return "It has been given to its worker.";
+    case RunState::Running: return "It is running.";
+    case RunState::Succeeded: return "It succeeded.";
+    case RunState::Failed: return "It failed.";
+    case RunState::TimedOut: return "It timed out.";
+    case RunState::Cancelled: return "It was cancelled before it started.";
+    case RunState::Killed: return "It was killed, and is proven dead.";
+    case RunState::KillFailed: return "It was to be killed.";
+    case RunState::Lost: return "It is lost.";
+    case RunState::Skipped: return "It was skipped.";
+  }
+  return "";
+}
+
+}  // namespace
+
+std::string sentence_for(RunState state, Reason reason, const std::string& detail,
+                         const std::string& pool) {
+  std::string out = state_sentence(state);
+  if (const std::string why = reason_sentence(reason, pool); !why.empty()) out += " " + why;
+  if (!detail.empty()) out += " (" + detail + ")";
+  return out;
+}
+
+}  // namespace rota::master::api

@@ -1,0 +1,145 @@
+// The methods that only read the store: every master answers them.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "common/time/zones.h"
+#include "common/wire/job_wire.h"
+#include "common/wire/run_wire.h"
+#include "master/api/definition_intake.h"
+#include "master/api/edge.h"
+#include "master/api/job_service.h"
+#include "master/verify/verify.h"
+
+namespace rota::master::api {
+namespace {
+
+constexpr std::int32_t kMostRows = 1000;
+constexpr Millis kVerifyDeadline{60'000};
+
+std::int32_t limit_of(std::int32_t asked, std::int32_t standard) {
+  return asked <= 0 ? standard : std::min(asked, kMostRows);
+}
+
+Result<store::RunQuery> query_of(const thrift::RunFilter& filter) {
+  store::RunQuery out;
+  out.space = filter.space;
+  out.job = filter.job;
+  for (const std::string& name : filter.states) {
+    const auto state = model::run_state_named(name);
+    if (!state) {
+      return fail(ErrorCode::InvalidArgument,
+                  fmt::format("states: \"{}\" is no state of a run", name.substr(0, 60)));
+    }
+    out.states.push_back(*state);
+  }
+  if (filter.__isset.since_ms) out.since = wall_from_ms(filter.since_ms);
+  if (filter.__isset.before_run) out.before = RunId{filter.before_run};
+  out.limit = limit_of(filter.limit, 50);
+  return out;
+}
+
+thrift::Check to_wire(const verify::Check& check) {
+  thrift::Check out;
+  out.__set_promise(check.promise);
+  out.__set_ok(check.ok);
+  out.__set_planned(check.planned);
+  out.__set_fired(check.fired);
+  out.__set_skipped(check.skipped);
+  out.__set_missing(check.missing);
+  out.__set_doubled(check.doubled);
+  out.__set_examples(check.examples);
+  return out;
+}
+
+}  // namespace
+
+thrift::JobInfo JobServiceHandler::info_of(const store::JobRow& row) const {
+  thrift::JobInfo out = wire::to_wire(row.job, row.version);
+  if (row.job.state != model::JobState::Enabled || !row.version.definition) return out;
+  const auto next = next_ticks(row.version.definition->rules.schedule, row.version.anchor,
+                               parts_.clock.wall(), 1);
+  if (next && !next->empty()) out.__set_next_ms(to_ms(next->front()));
+  return out;
+}
+
+void JobServiceHandler::list_jobs(std::vector<thrift::JobInfo>& out, const Head&,
+                                  const std::string& space, const std::string& prefix,
+                                  std::int32_t limit) {
+  at_edge("list_jobs", [&] {
+    const auto rows = value_or_throw(parts_.reader.list_jobs(space, prefix, limit_of(limit, 100)));
+    for (const auto& row : rows) out.push_back(info_of(row));
+  });
+}
+
+void JobServiceHandler::get_job(thrift::JobInfo& out, const Head&, const std::string& space,
+                                const std::string& name) {
+  at_edge("get_job", [&] { out = info_of(value_or_throw(parts_.reader.get_job(space, name))); });
+}
+
+void JobServiceHandler::list_runs(std::vector<thrift::RunInfo>& out, const Head&,
+                                  const thrift::RunFilter& filter) {
+  at_edge("list_runs", [&] {
+    const auto query = value_or_throw(query_of(filter));
+    const auto rows = value_or_throw(parts_.reader.list_runs(query));
+    for (const auto& row : rows) out.push_back(wire::to_wire(row.run, row.job_name));
+  });
+}
+
+void JobServiceHandler::get_run(thrift::RunDetail& out, const Head&, std::int64_t run) {
+  at_edge("get_run", [&] {
+    const auto row = value_or_throw(parts_.reader.get_run(RunId{run}));
+    const auto attempts = value_or_throw(parts_.reader.attempts_of(RunId{run}));
+    out.__set_run(wire::to_wire(row.run, row.job_name));
+    std::vector<thrift::AttemptInfo> earlier;
+    for (const auto& attempt : attempts) earlier.push_back(wire::to_wire(attempt));
+    out.__set_attempts(std::move(earlier));
+  });
+}
+
+void JobServiceHandler::read_log(thrift::LogSlice& out, const Head& head,
+                                 const thrift::LogRequest& request) {
+  at_edge("read_log", [&] {
+    // A wait is part of the request: the deadline never cuts it short.
+    const MonoTime deadline = deadline_of(head) + Millis{std::clamp(request.wait_ms, 0, 10'000)};
+    out = value_or_throw(tail_.read(request, deadline));
+  });
+}
+
+void JobServiceHandler::next_fires(thrift::NextFires& out, const Head&,
+                                   const thrift::Schedule& schedule, std::int64_t after_ms,
+                                   std::int32_t count) {
+  at_edge("next_fires", [&] {
+    const auto converted = value_or_throw(wire::from_wire(schedule));
+    const WallTime after = after_ms > 0 ? wall_from_ms(after_ms) : parts_.clock.wall();
+    const WallTime anchor = converted.start.value_or(after);
+    const auto ticks = value_or_throw(
+        next_ticks(converted, anchor, after, std::clamp(count, 1, kMostRows)));
+    std::vector<std::int64_t> at_ms;
+    for (const WallTime tick : ticks) at_ms.push_back(to_ms(tick));
+    out.__set_at_ms(std::move(at_ms));
+  });
+}
+
+void JobServiceHandler::verify(thrift::VerifyReport& out, const Head& head,
+                               const thrift::VerifyRequest& request) {
+  at_edge("verify", [&] {
+    verify::Request wanted;
+    wanted.space = request.space;
+    wanted.job = request.job;
+    if (request.__isset.since_ms) wanted.since = wall_from_ms(request.since_ms);
+    wanted.now = parts_.clock.wall();
+    const verify::Sources sources{parts_.reader, &parts_.logs, &timezone::load_zone};
+    const bool given = head.__isset.deadline_ms && head.deadline_ms > 0;
+    const MonoTime deadline = BootClock::now() + (given ? Millis{head.deadline_ms} : kVerifyDeadline);
+    const auto report = value_or_throw(verify::verify(sources, wanted, deadline));
+    out.__set_ok(report.ok);
+    out.__set_decided_through_ms(to_ms(report.decided_through));
+    out.__set_max_lateness_ms(report.max_lateness.count());
+    std::vector<thrift::Check> checks;
+    for (const auto& check : report.checks) checks.push_back(to_wire(check));
+    out.__set_checks(std::move(checks));
+  });
+}
+
+}  // namespace rota::master::api

@@ -1,0 +1,167 @@
+// What only the leader knows: its last snapshot. A follower asks the leader, one hop; when that gives
+// nothing it answers with what it knows itself, and says so.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "common/wire/run_wire.h"
+#include "common/wire/worker_wire.h"
+#include "master/api/edge.h"
+#include "master/api/explain_rules.h"
+#include "master/api/job_service.h"
+
+namespace rota::master::api {
+namespace {
+
+constexpr Millis kHopDeadline{1500};  // so that a query fails fast when the leader hangs
+
+thrift::WorkerInfo to_wire(const core::WorkerView& view) {
+  thrift::WorkerInfo out = wire::to_wire(view.info);
+  out.__set_running(view.running);
+  out.__set_state(view.state);
+  out.__set_why(view.why);
+  out.__set_dispatched_total(view.dispatched_total);
+  return out;
+}
+
+std::vector<thrift::WorkerInfo> workers_in(const core::Snapshot& snapshot) {
+  std::vector<thrift::WorkerInfo> out;
+  for (const core::WorkerView& view : snapshot.workers) out.push_back(to_wire(view));
+  return out;
+}
+
+std::int64_t age_ms(WallTime now, WallTime then) {
+  return std::max<std::int64_t>(0, (now - then).count());
+}
+
+WallTime last_change(const model::Run& run) {
+  WallTime out = run.recorded;
+  for (const auto& moment : {run.progress.dispatched, run.progress.started, run.progress.ended}) {
+    if (moment) out = std::max(out, *moment);
+  }
+  return out;
+}
+
+}  // namespace
+
+thrift::Explanation JobServiceHandler::explain_stored(const store::RunRow& row,
+                                                      const std::string& pool) const {
+  const model::RunProgress& at = row.run.progress;
+  thrift::Explanation out;
+  out.__set_state(std::string(model::name_of(at.state)));
+  out.__set_reason(std::string(model::name_of(at.reason)));
+  std::string sentence = sentence_for(at.state, at.reason, at.detail, pool);
+  if (model::is_final(at.state) && !at.outcome.message.empty()) {
+    sentence += fmt::format(" It said: {}", at.outcome.message);
+  }
+  out.__set_sentence(std::move(sentence));
+  const bool is_final = model::is_final(at.state);
+  out.__set_age_ms(is_final ? 0 : age_ms(parts_.clock.wall(), last_change(row.run)));
+  return out;
+}
+
+void JobServiceHandler::explain(thrift::Explanation& out, const Head& head, std::int64_t run) {
+  at_edge("explain", [&] {
+    const auto row = value_or_throw(parts_.reader.get_run(RunId{run}));
+    const auto definition = parts_.reader.definition_of(row.run.job, row.run.version);
+    const std::string pool = definition && *definition ? (*definition)->rules.pool : "?";
+    out = explain_stored(row, pool);
+    if (model::is_final(row.run.progress.state)) return;
+    if (const auto snapshot = parts_.leader.snapshot()) {
+      const auto found = snapshot->waiting.find(RunId{run});
+      out.__set_age_ms(age_ms(parts_.clock.wall(), snapshot->taken));
+      if (found == snapshot->waiting.end()) return;
+      const core::RunView& view = found->second;
+      out.__set_state(std::string(model::name_of(view.state)));
+      out.__set_reason(std::string(model::name_of(view.reason)));
+      out.__set_sentence(sentence_for(view.state, view.reason, view.detail, pool));
+      return;
+    }
+    if (head.forwarded) return;
+    const auto asked =
+        ask_leader(head, std::min(deadline_of(head), BootClock::now() + kHopDeadline),
+                   [&](auto& client, const Head& onward) {
+                     thrift::Explanation answer;
+                     client.explain(answer, onward, run);
+                     return answer;
+                   });
+    if (asked) {
+      out = *asked;
+    } else {
+      out.__set_sentence(out.sentence + " (as stored; the leader could not be asked)");
+    }
+  });
+}
+
+void JobServiceHandler::list_workers(std::vector<thrift::WorkerInfo>& out, const Head& head) {
+  at_edge("list_workers", [&] {
+    if (const auto snapshot = parts_.leader.snapshot()) {
+      out = workers_in(*snapshot);
+      return;
+    }
+    if (head.forwarded) throw rpc::to_wire(desk_.not_leader());
+    out = value_or_throw(
+        ask_leader(head, std::min(deadline_of(head), BootClock::now() + kHopDeadline),
+                   [&](auto& client, const Head& onward) {
+                     std::vector<thrift::WorkerInfo> answer;
+                     client.list_workers(answer, onward);
+                     return answer;
+                   }));
+  });
+}
+
+thrift::ClusterStatus JobServiceHandler::status_here() const {
+  thrift::ClusterStatus out;
+  out.__set_cluster(options_.cluster);
+  if (parts_.cluster_uuid) out.__set_uuid(parts_.cluster_uuid());
+  if (const auto leader = parts_.leader.leader()) {
+    out.__set_leader(rpc::to_string(rpc::Endpoint{leader->host, leader->port}));
+  }
+  std::vector<thrift::MasterInfo> masters;
+  for (const MasterView& view : parts_.leader.masters()) {
+    thrift::MasterInfo info;
+    info.__set_id(view.id);
+    info.__set_address(rpc::to_string(rpc::Endpoint{view.address.host, view.address.port}));
+    info.__set_leads(view.leads);
+    masters.push_back(std::move(info));
+  }
+  out.__set_masters(std::move(masters));
+  std::map<std::string, std::string> health;
+  for (const auto& [part, word] : parts_.leader.health()) health[part] = word;
+  out.__set_health(std::move(health));
+  out.__set_answered_by(options_.master_id);
+  out.__set_plaintext_networks(options_.plaintext_networks);
+  const auto snapshot = parts_.leader.snapshot();
+  if (!snapshot) return out;
+  out.__set_epoch(snapshot->epoch.value);
+  out.__set_workers(workers_in(*snapshot));
+  out.__set_jobs(snapshot->jobs);
+  out.__set_active_runs(snapshot->active_runs);
+  out.__set_watermark_ms(to_ms(snapshot->watermark));
+  out.__set_held(snapshot->held);
+  out.__set_counters(snapshot->counters);
+  out.__set_age_ms(age_ms(parts_.clock.wall(), snapshot->taken));
+  return out;
+}
+
+void JobServiceHandler::cluster_status(thrift::ClusterStatus& out, const Head& head) {
+  at_edge("cluster_status", [&] {
+    out = status_here();
+    if (parts_.leader.snapshot() || head.forwarded) return;
+    const auto asked =
+        ask_leader(head, std::min(deadline_of(head), BootClock::now() + kHopDeadline),
+                   [&](auto& client, const Head& onward) {
+                     thrift::ClusterStatus answer;
+                     client.cluster_status(answer, onward);
+                     return answer;
+                   });
+    if (asked) {
+      out = *asked;
+    } else {
+      out.health["leader"] = asked.error().error.message;
+      out.__set_age_ms(-1);  // nothing of the leader's is in it
+    }
+  });
+}
+
+}  // namespace rota::master::api

@@ -1,0 +1,58 @@
+#include "master/api/reply_table.h"
+
+#include "common/base/check.h"
+
+namespace rota::master::api {
+
+Result<Token> ReplyTable::open() {
+  std::scoped_lock lock(mutex_);
+  if (closed_) return fail(ErrorCode::Unavailable, "this master is stopping");
+  if (slots_.size() >= most_open_) {
+    return fail(ErrorCode::Overloaded, "too many requests wait for an answer; repeat after a pause");
+  }
+  const Token token{++last_token_};
+  slots_.emplace(token, std::make_shared<Slot>());
+  return token;
+}
+
+core::ReplyBody ReplyTable::wait(Token token, MonoTime deadline) {
+  std::unique_lock lock(mutex_);
+  const auto found = slots_.find(token);
+  CHECK_OR_DIE(found != slots_.end(), "a token is waited for once, after open()");
+  const std::shared_ptr<Slot> slot = found->second;
+  const auto left = deadline - BootClock::now();
+  if (left > Micros{0}) {
+    slot->changed.wait_for(lock, left, [&] { return slot->body.has_value() || closed_; });
+  }
+  slots_.erase(token);
+  if (slot->body) return std::move(*slot->body);
+  return Error(ErrorCode::UnknownOutcome,
+               closed_ ? "this master stopped before it had an answer; it may or may not be done"
+                       : "no answer within the deadline; it may or may not be done");
+}
+
+void ReplyTable::forget(Token token) {
+  std::scoped_lock lock(mutex_);
+  slots_.erase(token);
+}
+
+void ReplyTable::reply(Token token, core::ReplyBody body) {
+  std::scoped_lock lock(mutex_);
+  const auto found = slots_.find(token);
+  if (found == slots_.end() || found->second->body) return;
+  found->second->body = std::move(body);
+  found->second->changed.notify_one();
+}
+
+void ReplyTable::close() {
+  std::scoped_lock lock(mutex_);
+  closed_ = true;
+  for (auto& [token, slot] : slots_) slot->changed.notify_all();
+}
+
+std::size_t ReplyTable::open_count() const {
+  std::scoped_lock lock(mutex_);
+  return slots_.size();
+}
+
+}  // namespace rota::master::api

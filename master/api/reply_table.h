@@ -1,0 +1,50 @@
+// The replies that API threads wait for: a token goes into the loop with an event, the loop's reply
+// wakes the thread that waits for it. Whatever happens to the Term, every wait ends.
+#pragma once
+
+#include <condition_variable>
+#include <cstddef>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <unordered_map>
+
+#include "common/base/result.h"
+#include "common/base/time.h"
+#include "master/api/leader_port.h"
+
+namespace rota::master::api {
+
+/// Belongs to the API server; outlives Terms. Thread: any.
+class ReplyTable final : public ReplySink {
+ public:
+  explicit ReplyTable(std::size_t most_open) : most_open_(most_open) {}
+
+  /// A new token. Overloaded when too many are open, Unavailable once closed.
+  Result<Token> open();
+  /// The reply, or an Error of UnknownOutcome when the deadline passed or the table was closed: the
+  /// event went in, so it may have been done. Uses the token up; a later reply to it is dropped.
+  core::ReplyBody wait(Token token, MonoTime deadline);
+  /// Gives up a token whose event did not go in.
+  void forget(Token token);
+
+  void reply(Token token, core::ReplyBody body) override;
+
+  /// Ends every wait, now and from now on.
+  void close();
+  std::size_t open_count() const;
+
+ private:
+  struct Slot {
+    std::optional<core::ReplyBody> body;
+    std::condition_variable changed;
+  };
+
+  const std::size_t most_open_;
+  mutable std::mutex mutex_;
+  std::unordered_map<Token, std::shared_ptr<Slot>> slots_;  // shared: a waiter holds its own
+  std::int64_t last_token_ = 0;
+  bool closed_ = false;
+};
+
+}  // namespace rota::master::api

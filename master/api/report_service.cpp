@@ -1,0 +1,111 @@
+#include "master/api/report_service.h"
+
+#include <fmt/format.h>
+
+#include "common/wire/worker_wire.h"
+#include "master/api/edge.h"
+
+namespace rota::master::api {
+namespace {
+
+constexpr std::size_t kMaxChunkBytes = 64u << 10;
+
+Result<store::LogChunk> chunk_of(const thrift::LogChunk& in) {
+  const bool known_stream = in.stream == 1 || in.stream == 2;
+  if (!known_stream || in.attempt.run <= 0 || in.attempt.attempt <= 0 || in.offset < 0 ||
+      in.dropped_before < 0 || in.crc32 < 0 || in.crc32 > 0xFFFFFFFFll) {
+    return fail(ErrorCode::InvalidArgument, "a log chunk's attempt, stream, offset or CRC is wrong");
+  }
+  if (in.bytes.empty() || in.bytes.size() > kMaxChunkBytes) {
+    return fail(ErrorCode::InvalidArgument,
+                fmt::format("a log chunk of {} bytes; 1 to {} are allowed", in.bytes.size(),
+                            kMaxChunkBytes));
+  }
+  store::LogChunk out;
+  out.attempt = wire::from_wire(in.attempt);
+  out.stream = in.stream == 1 ? store::LogStream::Out : store::LogStream::Err;
+  out.offset = in.offset;
+  out.bytes = in.bytes;
+  out.crc32 = static_cast<std::uint32_t>(in.crc32);
+  out.received = wall_from_ms(in.received_ms);
+  out.dropped_before = in.dropped_before;
+  return out;
+}
+
+// One malformed report must not keep the good ones of its batch from being stored.
+std::vector<model::AttemptReport> good_reports(const thrift::ReportRequest& request) {
+  std::vector<model::AttemptReport> out;
+  for (const thrift::Report& in : request.reports) {
+    auto report = wire::from_wire(in);
+    if (report) {
+      out.push_back(std::move(*report));
+    } else {
+      log_warn("api", "a report is malformed and stays at its worker",
+               {{"worker", request.worker.id},
+                {"run", in.attempt.run},
+                {"why", report.error().message}});
+    }
+  }
+  return out;
+}
+
+}  // namespace
+
+void ReportServiceHandler::report(std::vector<thrift::AttemptKey>& out,
+                                  const thrift::ReportRequest& request) {
+  at_edge("report", [&] {
+    if (desk_.leads()) {
+      core::Reported event;
+      event.worker = wire::from_wire(request.worker);
+      event.reports = good_reports(request);
+      const auto reply = value_or_throw(desk_.ask(std::move(event), deadline()));
+      if (const auto* taken = std::get_if<core::ReportsTaken>(&reply)) {
+        for (const auto& key : taken->taken) out.push_back(wire::to_wire(key));
+      }
+      return;
+    }
+    if (request.forwarded) throw rpc::to_wire(desk_.not_leader());
+    thrift::ReportRequest onward = request;
+    onward.__set_forwarded(true);
+    out = value_or_throw(desk_.call_leader_report(
+        [&](thrift::ReportServiceClient& client) {
+          std::vector<thrift::AttemptKey> answer;
+          client.report(answer, onward);
+          return answer;
+        },
+        deadline()));
+  });
+}
+
+void ReportServiceHandler::append_log(std::vector<std::int64_t>& out,
+                                      const std::vector<thrift::LogChunk>& chunks) {
+  at_edge("append_log", [&] {
+    std::vector<store::LogChunk> converted;
+    converted.reserve(chunks.size());
+    for (const thrift::LogChunk& in : chunks) {
+      converted.push_back(value_or_throw(chunk_of(in)));
+    }
+    out = value_or_throw(parts_.logs.append(converted));
+  });
+}
+
+void ReportServiceHandler::renew(const thrift::RenewRequest& request) {
+  at_edge("renew", [&] {
+    if (desk_.leads()) {
+      core::RenewAsked event;
+      event.worker = wire::from_wire(request.worker);
+      const auto reply = value_or_throw(desk_.ask(std::move(event), deadline()));
+      if (!std::holds_alternative<core::Renewed>(reply)) {
+        throw rpc::to_wire(Error(ErrorCode::Internal, "the loop gave another kind of reply"));
+      }
+      return;
+    }
+    if (request.forwarded) throw rpc::to_wire(desk_.not_leader());
+    thrift::RenewRequest onward = request;
+    onward.__set_forwarded(true);
+    value_or_throw(desk_.call_leader_report(
+        [&](thrift::ReportServiceClient& client) { client.renew(onward); }, deadline()));
+  });
+}
+
+}  // namespace rota::master::api

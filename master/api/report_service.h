@@ -1,0 +1,33 @@
+// What workers tell (thrift/report.thrift). Results and renewals go through the leader's loop; log
+// chunks go straight to the store, on any master.
+#pragma once
+
+#include <vector>
+
+#include "ReportService.h"
+#include "master/api/api_server.h"
+#include "master/api/leader_desk.h"
+
+namespace rota::master::api {
+
+/// Thread: any (the server's pool). Methods throw RotaError and nothing else.
+class ReportServiceHandler final : public thrift::ReportServiceIf {
+ public:
+  /// All outlive it.
+  ReportServiceHandler(ApiParts parts, const ApiOptions& options, LeaderDesk& desk)
+      : parts_(std::move(parts)), options_(options), desk_(desk) {}
+
+  void report(std::vector<thrift::AttemptKey>& out, const thrift::ReportRequest& request) override;
+  void append_log(std::vector<std::int64_t>& out,
+                  const std::vector<thrift::LogChunk>& chunks) override;
+  void renew(const thrift::RenewRequest& request) override;
+
+ private:
+  MonoTime deadline() const { return BootClock::now() + options_.default_deadline; }
+
+  const ApiParts parts_;
+  const ApiOptions& options_;
+  LeaderDesk& desk_;
+};
+
+}  // namespace rota::master::api

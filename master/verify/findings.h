@@ -1,0 +1,34 @@
+// What the checks found, counted by kind of trouble, with a few examples. Pure.
+#pragma once
+
+#include <fmt/format.h>
+
+#include <string>
+#include <utility>
+
+#include "master/verify/verify.h"
+
+namespace rota::master::verify {
+
+inline constexpr std::size_t kMostExamples = 5;
+
+inline void add_example(Check& check, std::string example) {
+  check.ok = false;
+  if (check.examples.size() < kMostExamples) check.examples.push_back(std::move(example));
+}
+
+/// Something that should be there is not.
+inline void miss(Check& check, std::string example) {
+  ++check.missing;
+  add_example(check, std::move(example));
+}
+
+/// Something is there twice, or should not be, or contradicts something else.
+inline void wrong(Check& check, std::string example) {
+  ++check.doubled;
+  add_example(check, std::move(example));
+}
+
+inline Epoch epoch_of(RunId run) { return Epoch{run.value >> kIdCounterBits}; }
+
+}  // namespace rota::master::verify

@@ -1,0 +1,40 @@
+// Which ticks a job version plans: this folder's own enumeration. It shares the cron parser and its
+// next-match function with the leader's path, and nothing else.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+
+#include "common/base/result.h"
+#include "common/model/job.h"
+#include "common/model/zone.h"
+#include "master/core/cron.h"
+#include "master/store/zone_source.h"
+
+namespace rota::master::verify {
+
+/// The ticks of one version in (valid_from, valid_to], at most through `through`, in order.
+/// Thread: one.
+class PlannedTicks {
+ public:
+  /// Corrupt when the stored schedule can't be read; InvalidArgument for an unknown zone.
+  static Result<PlannedTicks> of(const model::JobVersionRow& version,
+                                 const store::ZoneSource& zones, WallTime through);
+
+  /// The next one; empty at the end.
+  std::optional<WallTime> next();
+
+ private:
+  std::optional<WallTime> cron_after(WallTime at) const;
+  std::optional<WallTime> rate_after(WallTime at) const;
+
+  model::Schedule schedule_;
+  WallTime anchor_{};
+  WallTime at_{};        // the last tick given, or what lies before the first
+  WallTime through_{};
+  core::CronExpression cron_;
+  std::shared_ptr<const model::ZoneRules> zone_;
+};
+
+}  // namespace rota::master::verify

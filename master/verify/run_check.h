@@ -1,0 +1,86 @@
+// P4, P6, P7, P12 and the candidates of P13: all runs in the order of their ids, with their earlier
+// attempts, a page at a time.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <optional>
+#include <set>
+#include <vector>
+
+#include "master/verify/verify.h"
+
+namespace rota::master::verify {
+
+struct RunChecks {
+  Check& overlap;   ///< P4
+  Check& order;     ///< P6
+  Check& epochs;    ///< P7
+  Check& outcomes;  ///< P12
+};
+
+/// Final attempts whose log is to be looked at: the newest ones.
+struct LogCandidate {
+  model::AttemptKey attempt;
+  std::int64_t stdout_bytes = 0;
+  std::int64_t stderr_bytes = 0;
+  bool lengths_known = true;  ///< false: the worker was lost, so more may be stored
+};
+
+/// Thread: one. All references outlive it.
+class RunCheck {
+ public:
+  /// `serial_jobs`: saved jobs none of whose versions allows overlap.
+  RunCheck(const Sources& sources, const Request& request, std::set<JobId> serial_jobs,
+           std::optional<std::set<JobId>> only, RunChecks checks)
+      : sources_(sources),
+        request_(request),
+        serial_jobs_(std::move(serial_jobs)),
+        only_(std::move(only)),
+        checks_(checks) {}
+
+  Result<void> look_at_all(MonoTime deadline);
+  const std::deque<LogCandidate>& logs() const { return logs_; }
+
+ private:
+  struct Span {
+    AttemptNo attempt = 0;
+    RunId run;
+    WallTime from{};
+    WallTime to{};
+  };
+
+  Result<std::vector<model::AttemptRow>> earlier_attempts(RunId run);
+  void look_at(const model::Run& run, const std::vector<model::AttemptRow>& earlier);
+  void check_spans(const model::Run& run, const std::vector<model::AttemptRow>& earlier);
+  void check_job_spans(JobId job, const std::vector<Span>& spans);
+  void check_order(const model::Run& run);
+  void check_epochs(const model::Run& run, const std::vector<model::AttemptRow>& earlier);
+  void check_outcome(const model::Run& run);
+  void judge_epochs();
+  void keep_log(const model::Run& run);
+
+  const Sources& sources_;
+  const Request& request_;
+  const std::set<JobId> serial_jobs_;
+  const std::optional<std::set<JobId>> only_;  ///< set: runs of these jobs alone
+  RunChecks checks_;
+
+  std::deque<model::AttemptRow> attempt_page_;
+  bool all_attempts_read_ = false;
+  RunId attempts_read_run_;
+  AttemptNo attempts_read_no_ = 0;
+  std::map<JobId, std::deque<Span>> recent_;  ///< the last few attempts of each serial job
+  struct EpochSpan {
+    WallTime first{};
+    RunId first_run;
+    WallTime last{};
+    RunId last_run;
+  };
+  std::map<Epoch, EpochSpan> recorded_;
+  std::deque<LogCandidate> logs_;
+};
+
+}  // namespace rota::master::verify

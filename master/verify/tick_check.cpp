@@ -1,0 +1,176 @@
+#include "master/verify/tick_check.h"
+
+#include <algorithm>
+
+#include "common/base/duration_text.h"
+#include "master/verify/findings.h"
+
+namespace rota::master::verify {
+namespace {
+
+constexpr std::int32_t kPage = 1000;
+constexpr std::int64_t kTicksBetweenLooksAtTheClock = 4096;
+const WallTime kEndOfTime = wall_from_ms(7'258'118'400'000);  // the year 2200
+
+}  // namespace
+
+Result<void> TickCheck::look_at(const model::Job& job,
+                                const std::vector<model::JobVersionRow>& versions,
+                                MonoTime deadline) {
+  if (auto begun = begin(job); !begun) return begun;
+  std::int64_t looked_at = 0;
+  for (const model::JobVersionRow& version : versions) {
+    auto planned = PlannedTicks::of(version, sources_.zones, watermark_);
+    if (!planned) {
+      wrong(ticks_, fmt::format("job \"{}\" version {}: {}", name_, version.version,
+                                planned.error().message));
+      continue;
+    }
+    while (const auto tick = planned->next()) {
+      if (++looked_at % kTicksBetweenLooksAtTheClock == 0 && BootClock::now() > deadline) {
+        return fail(ErrorCode::TimedOut, "verify did not end within its deadline; ask for less");
+      }
+      if (*tick < first_moment()) continue;
+      if (auto matched = match(version, *tick); !matched) return matched;
+    }
+  }
+  // What is left up to the watermark was never planned.
+  if (auto rest = take_runs_before(watermark_ + Millis{1}); !rest) return rest;
+  judge_gaps();
+  return look_beyond();
+}
+
+Result<void> TickCheck::begin(const model::Job& job) {
+  job_ = job.id;
+  name_ = job.name;
+  gaps_.clear();
+  first_open_gap_ = 0;
+  page_.clear();
+  read_through_ = first_moment() - Millis{1};
+  all_read_ = false;
+  highest_ = Epoch{};
+  auto gaps = sources_.reader.gaps_of(job.id);
+  if (!gaps) return fail(gaps.error());
+  for (model::Gap& gap : *gaps) {
+    if (gap.from <= watermark_ && gap.to >= first_moment()) gaps_.push_back({std::move(gap), 0});
+  }
+  std::ranges::stable_sort(gaps_, {}, [](const GapSeen& gap) { return gap.row.from; });
+  return {};
+}
+
+WallTime TickCheck::first_moment() const { return request_.since.value_or(wall_from_ms(0)); }
+
+std::string TickCheck::place(WallTime tick) const {
+  return fmt::format("job \"{}\" tick {}", name_, format_moment(tick));
+}
+
+Result<void> TickCheck::match(const model::JobVersionRow& version, WallTime tick) {
+  if (auto taken = take_runs_before(tick); !taken) return taken;
+  ++ticks_.planned;
+  std::int64_t runs = 0;
+  for (;;) {
+    const auto run = next_run();
+    if (!run) return fail(run.error());
+    if (*run == nullptr || *(*run)->tick != tick) break;
+    ++runs;
+    count_run(**run);
+    if ((*run)->version != version.version) {
+      wrong(ticks_, place(tick) + fmt::format(": run {} is of version {}, planned by version {}",
+                                              (*run)->id.value, (*run)->version, version.version));
+    }
+    page_.pop_front();
+  }
+  judge(tick, runs, cover(version.version, tick));
+  return {};
+}
+
+// Runs before the next planned tick have no plan behind them.
+Result<void> TickCheck::take_runs_before(WallTime tick) {
+  for (;;) {
+    const auto run = next_run();
+    if (!run) return fail(run.error());
+    if (*run == nullptr || *(*run)->tick >= tick) return {};
+    count_run(**run);
+    wrong(ticks_, place(*(*run)->tick) + fmt::format(": run {} was not planned", (*run)->id.value));
+    page_.pop_front();
+  }
+}
+
+Result<const model::Run*> TickCheck::next_run() {
+  while (page_.empty() && !all_read_) {
+    auto runs = sources_.reader.tick_runs_of(job_, read_through_, watermark_, kPage);
+    if (!runs) return fail(runs.error());
+    all_read_ = runs->size() < static_cast<std::size_t>(kPage);
+    for (model::Run& run : *runs) {
+      if (!run.tick) continue;
+      read_through_ = *run.tick;
+      page_.push_back(std::move(run));
+    }
+  }
+  return page_.empty() ? nullptr : &page_.front();
+}
+
+void TickCheck::count_run(const model::Run& run) {
+  max_lateness_ = std::max(max_lateness_, run.recorded - *run.tick);
+  count_epoch(epoch_of(run.id), fmt::format("run {} of {}", run.id.value, place(*run.tick)));
+}
+
+// Ticks are recorded in their order, so along them the recording epoch never falls, whatever the
+// clocks of the masters say.
+void TickCheck::count_epoch(Epoch epoch, const std::string& what) {
+  ++epochs_.planned;
+  if (epoch < highest_) {
+    wrong(epochs_, fmt::format("{} is of epoch {}, after rows of epoch {}", what, epoch.value,
+                               highest_.value));
+  }
+  highest_ = std::max(highest_, epoch);
+}
+
+std::int64_t TickCheck::cover(JobVersion version, WallTime tick) {
+  while (first_open_gap_ < gaps_.size() && gaps_[first_open_gap_].row.to < tick) ++first_open_gap_;
+  std::int64_t covering = 0;
+  for (std::size_t i = first_open_gap_; i < gaps_.size() && gaps_[i].row.from <= tick; ++i) {
+    GapSeen& gap = gaps_[i];
+    if (gap.row.to < tick || gap.row.version != version) continue;
+    if (gap.covered++ == 0) {
+      count_epoch(gap.row.epoch, fmt::format("the gap at {}", place(gap.row.from)));
+    }
+    ++covering;
+  }
+  return covering;
+}
+
+void TickCheck::judge(WallTime tick, std::int64_t runs, std::int64_t gaps) {
+  if (runs > 0) ++ticks_.fired;
+  if (gaps > 0) ++ticks_.skipped;
+  if (runs + gaps == 0) {
+    miss(ticks_, place(tick) + ": neither a run nor a gap row");
+  } else if (runs + gaps > 1) {
+    wrong(ticks_, place(tick) + fmt::format(": {} runs and {} gap rows", runs, gaps));
+  }
+}
+
+void TickCheck::judge_gaps() {
+  for (const GapSeen& gap : gaps_) {
+    const bool seen_whole = gap.row.from >= first_moment() && gap.row.to <= watermark_;
+    if (!seen_whole || gap.covered == gap.row.count) continue;
+    wrong(ticks_, fmt::format("job \"{}\" gap {} to {}: it says {} ticks, {} were planned in it",
+                              name_, format_moment(gap.row.from), format_moment(gap.row.to),
+                              gap.row.count, gap.covered));
+  }
+}
+
+// The leader goes on meanwhile: what lies beyond the watermark that was read first is wrong only
+// when it lies beyond the watermark that stands now.
+Result<void> TickCheck::look_beyond() {
+  auto beyond = sources_.reader.tick_runs_of(job_, watermark_, kEndOfTime, 1);
+  if (!beyond) return fail(beyond.error());
+  if (beyond->empty() || !beyond->front().tick) return {};
+  const auto now = sources_.reader.watermark();
+  if (!now) return fail(now.error());
+  if (!*now || *beyond->front().tick <= **now) return {};
+  wrong(ticks_, place(*beyond->front().tick) + ": recorded beyond the watermark");
+  return {};
+}
+
+}  // namespace rota::master::verify

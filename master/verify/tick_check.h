@@ -1,0 +1,68 @@
+// P1, and P7 along the ticks: one saved job at a time, planned ticks against its rows, in order of
+// time. Memory: the job's gap rows and one page of runs.
+#pragma once
+
+#include <deque>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "master/verify/planned_ticks.h"
+#include "master/verify/verify.h"
+
+namespace rota::master::verify {
+
+/// Thread: one. All references outlive it.
+class TickCheck {
+ public:
+  TickCheck(const Sources& sources, const Request& request, WallTime watermark, Check& ticks,
+            Check& epochs, Millis& max_lateness)
+      : sources_(sources),
+        request_(request),
+        watermark_(watermark),
+        ticks_(ticks),
+        epochs_(epochs),
+        max_lateness_(max_lateness) {}
+
+  /// Looks at one job. TimedOut, or the reader's errors.
+  Result<void> look_at(const model::Job& job, const std::vector<model::JobVersionRow>& versions,
+                       MonoTime deadline);
+
+ private:
+  struct GapSeen {
+    model::Gap row;
+    std::int64_t covered = 0;  ///< planned ticks of its version in it
+  };
+
+  Result<void> begin(const model::Job& job);
+  Result<void> match(const model::JobVersionRow& version, WallTime tick);
+  Result<void> take_runs_before(WallTime tick);
+  Result<const model::Run*> next_run();
+  void count_run(const model::Run& run);
+  void count_epoch(Epoch epoch, const std::string& what);
+  std::int64_t cover(JobVersion version, WallTime tick);
+  void judge(WallTime tick, std::int64_t runs, std::int64_t gaps);
+  void judge_gaps();
+  Result<void> look_beyond();
+  WallTime first_moment() const;
+  std::string place(WallTime tick) const;
+
+  const Sources& sources_;
+  const Request& request_;
+  const WallTime watermark_;
+  Check& ticks_;
+  Check& epochs_;
+  Millis& max_lateness_;
+
+  // of the job that is looked at
+  JobId job_;
+  std::string name_;
+  std::vector<GapSeen> gaps_;        ///< by from
+  std::size_t first_open_gap_ = 0;
+  std::deque<model::Run> page_;
+  WallTime read_through_{};
+  bool all_read_ = false;
+  Epoch highest_;
+};
+
+}  // namespace rota::master::verify

@@ -1,0 +1,143 @@
+#include "master/verify/verify.h"
+
+#include <algorithm>
+
+#include "common/base/duration_text.h"
+#include "master/verify/findings.h"
+#include "master/verify/run_check.h"
+#include "master/verify/tick_check.h"
+
+namespace rota::master::verify {
+namespace {
+
+constexpr std::int32_t kPage = 500;
+constexpr Millis kClockSkew{2000};
+
+Error too_late() {
+  return Error(ErrorCode::TimedOut, "verify did not end within its deadline; ask for less");
+}
+
+/// One call of verify(). Thread: one.
+class Verification {
+ public:
+  Verification(const Sources& sources, const Request& request, MonoTime deadline)
+      : sources_(sources), request_(request), deadline_(deadline) {}
+
+  Result<Report> run() {
+    const auto watermark = sources_.reader.watermark();
+    if (!watermark) return fail(watermark.error());
+    report_.decided_through = watermark->value_or(wall_from_ms(0));
+    check_watermark();
+    if (auto looked = look_at_ticks(); !looked) return fail(looked.error());
+    if (auto looked = look_at_runs(); !looked) return fail(looked.error());
+    for (const Check* check : {&ticks_, &overlap_, &order_, &epochs_, &outcomes_, &logs_}) {
+      report_.ok = report_.ok && check->ok;
+      report_.checks.push_back(*check);
+    }
+    return report_;
+  }
+
+ private:
+  void check_watermark() {
+    if (request_.now && report_.decided_through > *request_.now + kClockSkew) {
+      wrong(ticks_, fmt::format("the watermark {} is ahead of the clock",
+                                format_moment(report_.decided_through)));
+    }
+  }
+
+  Result<void> look_at_ticks() {
+    TickCheck check(sources_, request_, report_.decided_through, ticks_, epochs_,
+                    report_.max_lateness);
+    JobId after;
+    for (;;) {
+      const auto jobs = sources_.reader.saved_jobs(after, kPage);
+      if (!jobs) return fail(jobs.error());
+      for (const model::Job& job : *jobs) {
+        after = job.id;
+        if (!is_asked_for(job)) continue;
+        asked_.insert(job.id);
+        if (BootClock::now() > deadline_) return fail(too_late());
+        auto versions = sources_.reader.versions_of(job.id);
+        if (!versions) return fail(versions.error());
+        std::ranges::sort(*versions, {}, &model::JobVersionRow::valid_from);
+        note_overlap_rule(job.id, *versions);
+        if (auto looked = check.look_at(job, *versions, deadline_); !looked) return looked;
+      }
+      if (jobs->size() < static_cast<std::size_t>(kPage)) break;
+    }
+    if (!request_.job.empty() && asked_.empty()) {
+      return fail(ErrorCode::NotFound,
+                  fmt::format("no job \"{}\" in namespace \"{}\"", request_.job, request_.space));
+    }
+    return {};
+  }
+
+  bool is_asked_for(const model::Job& job) const {
+    return request_.job.empty() || (job.name == request_.job && job.space == request_.space);
+  }
+
+  void note_overlap_rule(JobId job, const std::vector<model::JobVersionRow>& versions) {
+    const bool may_overlap = std::ranges::any_of(versions, [](const auto& version) {
+      return version.definition && version.definition->rules.overlap == model::Overlap::Allow;
+    });
+    if (!may_overlap) serial_.insert(job);
+  }
+
+  Result<void> look_at_runs() {
+    std::optional<std::set<JobId>> only;
+    if (!request_.job.empty()) only = asked_;
+    RunCheck check(sources_, request_, serial_, std::move(only),
+                   RunChecks{overlap_, order_, epochs_, outcomes_});
+    if (auto looked = check.look_at_all(deadline_); !looked) return looked;
+    return look_at_logs(check.logs());
+  }
+
+  Result<void> look_at_logs(const std::deque<LogCandidate>& candidates) {
+    if (sources_.logs == nullptr) return {};
+    for (const LogCandidate& candidate : candidates) {
+      if (BootClock::now() > deadline_) return fail(too_late());
+      for (const auto stream : {store::LogStream::Out, store::LogStream::Err}) {
+        if (auto looked = look_at_stream(candidate, stream); !looked) return looked;
+      }
+    }
+    return {};
+  }
+
+  Result<void> look_at_stream(const LogCandidate& candidate, store::LogStream stream) {
+    const bool is_out = stream == store::LogStream::Out;
+    const std::int64_t named = is_out ? candidate.stdout_bytes : candidate.stderr_bytes;
+    const auto slice = sources_.logs->read(candidate.attempt, stream, named, 1);
+    if (!slice) return fail(slice.error());
+    ++logs_.planned;
+    const auto place = fmt::format("run {} attempt {} {}", candidate.attempt.run.value,
+                                   candidate.attempt.attempt, is_out ? "stdout" : "stderr");
+    if (slice->stored_end < named) {
+      miss(logs_, fmt::format("{}: {} of {} bytes are stored", place, slice->stored_end, named));
+    } else if (slice->stored_end > named && candidate.lengths_known) {
+      wrong(logs_, fmt::format("{}: {} bytes are stored, its outcome names {}", place,
+                               slice->stored_end, named));
+    }
+    return {};
+  }
+
+  const Sources& sources_;
+  const Request& request_;
+  const MonoTime deadline_;
+  Report report_;
+  Check ticks_{"P1"};
+  Check overlap_{"P4"};
+  Check order_{"P6"};
+  Check epochs_{"P7"};
+  Check outcomes_{"P12"};
+  Check logs_{"P13"};
+  std::set<JobId> asked_;
+  std::set<JobId> serial_;
+};
+
+}  // namespace
+
+Result<Report> verify(const Sources& sources, const Request& request, MonoTime deadline) {
+  return Verification(sources, request, deadline).run();
+}
+
+}  // namespace rota::master::verify

@@ -1,0 +1,69 @@
+// Holds the stored history against the promises, from the rows alone: which ticks were planned is
+// enumerated here from the job versions, by code that shares nothing with the leader's path but the
+// cron parser and its next-match function. Any master can do it, at any time.
+//
+//   P1   every planned tick up to the watermark is one run or lies in one gap row; nothing else is;
+//        gap rows count what they hide; the watermark is not ahead of what is recorded
+//   P4   no two attempts of one run overlap, nor of one job unless its overlap is "allow"
+//   P6   nothing started before it was recorded and dispatched
+//   P7   in the order of run ids epochs never fall; nothing of an older epoch is recorded after the
+//        first row of a newer one
+//   P12  every final run has an outcome
+//   P13  what is stored of a log is what the outcome names
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "common/base/result.h"
+#include "common/base/time.h"
+#include "master/store/log_store.h"
+#include "master/store/reader.h"
+#include "master/store/zone_source.h"
+
+namespace rota::master::verify {
+
+struct Request {
+  std::string space = "default";
+  std::string job;                    ///< by name; empty: all, of every namespace
+  std::optional<WallTime> since;      ///< ticks and runs scheduled before it are not looked at
+  std::optional<WallTime> now;        ///< the asker's clock; unset: what needs it is not looked at
+};
+
+/// One promise and what was found.
+struct Check {
+  Check() = default;
+  explicit Check(std::string name) : promise(std::move(name)) {}
+
+  std::string promise;                ///< "P1"
+  bool ok = true;
+  std::int64_t planned = 0;           ///< P1: ticks; the others: rows that were looked at
+  std::int64_t fired = 0;
+  std::int64_t skipped = 0;
+  std::int64_t missing = 0;
+  std::int64_t doubled = 0;           ///< or unplanned, or otherwise wrong
+  std::vector<std::string> examples;  ///< at most 5
+};
+
+struct Report {
+  bool ok = true;
+  WallTime decided_through{};         ///< the watermark
+  Millis max_lateness{0};             ///< recorded - tick, of the ticks that fired
+  std::vector<Check> checks;          ///< P1, P4, P6, P7, P12, P13
+};
+
+/// What it looks at; all outlive the call.
+struct Sources {
+  store::Reader& reader;
+  store::LogStore* logs = nullptr;    ///< null: P13 is not looked at
+  store::ZoneSource zones;
+};
+
+/// Memory is bounded by pages of rows, the gap rows of one job and a few attempts of each job. Ends with
+/// TimedOut when `deadline` passes, or with the reader's error: then nothing is claimed.
+Result<Report> verify(const Sources& sources, const Request& request, MonoTime deadline);
+
+}  // namespace rota::master::verify
