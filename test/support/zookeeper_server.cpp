@@ -35,31 +35,22 @@ sockaddr_in loopback(std::uint16_t port) {
   return address;
 }
 
-std::uint16_t free_port() {
-  const UniqueFd fd(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
-  sockaddr_in address = loopback(0);
-  socklen_t size = sizeof address;
-  if (::bind(fd.get(), reinterpret_cast<sockaddr*>(&address), size) != 0) return 0;
-  if (::getsockname(fd.get(), reinterpret_cast<sockaddr*>(&address), &size) != 0) return 0;
-  return ntohs(address.sin_port);
-}
-
-/// Asks "srvr"; a server that is up names its mode.
-bool is_up(std::uint16_t port) {
+/// What the server says to "srvr"; empty when it says nothing.
+std::string ask_status(std::uint16_t port) {
   const UniqueFd fd(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
   const timeval patience{1, 0};
   ::setsockopt(fd.get(), SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
   const sockaddr_in address = loopback(port);
   if (::connect(fd.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0) {
-    return false;
+    return {};
   }
-  if (::send(fd.get(), "srvr", 4, MSG_NOSIGNAL) != 4) return false;
+  if (::send(fd.get(), "srvr", 4, MSG_NOSIGNAL) != 4) return {};
   std::string answer;
   char buffer[512];
   for (ssize_t n = 0; (n = ::recv(fd.get(), buffer, sizeof buffer, 0)) > 0;) {
     answer.append(buffer, static_cast<std::size_t>(n));
   }
-  return answer.find("Mode:") != std::string::npos;
+  return answer;
 }
 
 pid_t spawn_server(const std::string& config) {
@@ -82,6 +73,15 @@ pid_t spawn_server(const std::string& config) {
 
 }  // namespace
 
+std::uint16_t free_port() {
+  const UniqueFd fd(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  sockaddr_in address = loopback(0);
+  socklen_t size = sizeof address;
+  if (::bind(fd.get(), reinterpret_cast<sockaddr*>(&address), size) != 0) return 0;
+  if (::getsockname(fd.get(), reinterpret_cast<sockaddr*>(&address), &size) != 0) return 0;
+  return ntohs(address.sin_port);
+}
+
 bool has_zookeeper() {
   return ::access(kJava, X_OK) == 0 && ::access(kSetpriv, X_OK) == 0 &&
          ::access("/usr/share/java/zookeeper.jar", R_OK) == 0;
@@ -99,23 +99,47 @@ ZookeeperServer::~ZookeeperServer() {
 
 std::string ZookeeperServer::address() const { return "127.0.0.1:" + std::to_string(port_); }
 
+void ZookeeperServer::join_ensemble(int number, std::string lines) {
+  number_ = number;
+  ensemble_ = std::move(lines);
+}
+
+std::string ZookeeperServer::mode() const {
+  const std::string status = ask_status(port_);
+  const auto at = status.find("Mode: ");
+  if (at == std::string::npos) return {};
+  const auto start = at + 6;
+  return status.substr(start, status.find('\n', start) - start);
+}
+
 Result<void> ZookeeperServer::write_configuration() {
   if (auto made = make_folders(folder_ + "/data"); !made) return made;
+  if (!ensemble_.empty()) {
+    const auto id = write_file_synced(folder_ + "/data/myid", std::to_string(number_) + "\n");
+    if (!id) return id;
+  }
   return write_file_synced(folder_ + "/zoo.cfg",
                            "tickTime=" + std::to_string(tick_.count()) +
                                "\nmaxSessionTimeout=40000\ndataDir=" + folder_ +
                                "/data\nclientPort=" + std::to_string(port_) +
                                "\nclientPortAddress=127.0.0.1\nadmin.enableServer=false\n"
-                               "maxClientCnxns=0\n4lw.commands.whitelist=srvr,ruok,mntr\n");
+                               "maxClientCnxns=0\n4lw.commands.whitelist=srvr,ruok,mntr\n" +
+                               ensemble_);
+}
+
+Result<void> ZookeeperServer::launch() {
+  if (port_ == 0) port_ = free_port();
+  if (auto written = write_configuration(); !written) return written;
+  pid_ = spawn_server(folder_ + "/zoo.cfg");
+  if (pid_ < 0) return fail(ErrorCode::Internal, "cannot start java");
+  return {};
 }
 
 Result<void> ZookeeperServer::start() {
   const bool first = port_ == 0;
   for (int i = 0; i < 3; ++i) {
-    if (first) port_ = free_port();
-    if (auto written = write_configuration(); !written) return written;
-    pid_ = spawn_server(folder_ + "/zoo.cfg");
-    if (pid_ < 0) return fail(ErrorCode::Internal, "cannot start java");
+    if (first) port_ = 0;
+    if (auto launched = launch(); !launched) return launched;
     if (wait_until_up()) return {};
     kill();  // another process may have taken the port meanwhile
   }
@@ -124,7 +148,7 @@ Result<void> ZookeeperServer::start() {
 
 Result<void> ZookeeperServer::wait_until_up() {
   for (const MonoTime end = BootClock::now() + Millis{20'000}; BootClock::now() < end;) {
-    if (is_up(port_)) return {};
+    if (!mode().empty()) return {};
     if (::waitpid(pid_, nullptr, WNOHANG) == pid_) {
       pid_ = -1;
       return fail(ErrorCode::Unavailable, "the ZooKeeper server ended at once");

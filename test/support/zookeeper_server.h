@@ -14,6 +14,9 @@ namespace rota::testing {
 /// Whether Debian's libzookeeper-java and a Java are installed.
 bool has_zookeeper();
 
+/// A port of 127.0.0.1 that is free now.
+std::uint16_t free_port();
+
 /// Thread: the one that starts it must outlive it (the server dies with that thread). It takes Debian's jar; tickTime 500 unless said otherwise.
 class ZookeeperServer {
  public:
@@ -22,8 +25,14 @@ class ZookeeperServer {
   ZookeeperServer(const ZookeeperServer&) = delete;
   ZookeeperServer& operator=(const ZookeeperServer&) = delete;
 
+  /// Makes it a member of an ensemble: its number, and its view of all members' ports, as lines of its
+  /// configuration. Before the first start.
+  void join_ensemble(int number, std::string lines);
   /// Starts it and waits until it answers (about half a second). Also after kill.
   Result<void> start();
+  /// The two halves of start, for ensembles: a single member answers only in a quorum.
+  Result<void> launch();
+  Result<void> wait_until_up();
   /// kill -9, and reaped. Its data stays for the next start.
   void kill();
   /// SIGSTOP: it holds its connections and answers nothing.
@@ -34,12 +43,15 @@ class ZookeeperServer {
   std::string address() const;
   std::uint16_t port() const { return port_; }
   Millis tick() const { return tick_; }
+  /// "leader", "follower" or "standalone"; empty when it does not serve.
+  std::string mode() const;
 
  private:
   Result<void> write_configuration();
-  Result<void> wait_until_up();
 
   const Millis tick_;
+  int number_ = 0;
+  std::string ensemble_;
   std::string folder_;
   std::uint16_t port_ = 0;
   pid_t pid_ = -1;
