@@ -100,6 +100,26 @@ std::vector<SeenProcess> list_processes() {
   return out;
 }
 
+std::optional<std::vector<pid_t>> own_children() {
+  const std::string self = std::to_string(::getpid());
+  UniqueFd file(::open(("/proc/self/task/" + self + "/children").c_str(), O_RDONLY | O_CLOEXEC));
+  if (!file.is_open()) return std::nullopt;
+  // One read: the list is then made in one go.
+  std::string text(64u << 10, '\0');
+  const ssize_t got = ::read(file.get(), text.data(), text.size());
+  if (got < 0 || static_cast<std::size_t>(got) == text.size()) return std::nullopt;
+  std::vector<pid_t> out;
+  const char* at = text.data();
+  const char* const end = at + got;
+  for (pid_t pid = 0; at < end; ++at) {
+    const auto [stop, error] = std::from_chars(at, end, pid);
+    if (error != std::errc{}) break;
+    out.push_back(pid);
+    at = stop;
+  }
+  return out;
+}
+
 std::string state_token(std::string_view state_dir) {
   std::uint64_t hash = 0xcbf29ce484222325ull;  // FNV-1a, 64 bits
   for (const char c : plain_path(state_dir)) {

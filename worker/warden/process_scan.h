@@ -30,6 +30,9 @@ struct SeenProcess {
 
 /// Everybody in this /proc, by ascending pid.
 std::vector<SeenProcess> list_processes();
+/// The children of this process's only thread, from the kernel's own list; nothing where the kernel
+/// keeps none (CONFIG_PROC_CHILDREN). Ended children that nobody has reaped are among them.
+std::optional<std::vector<pid_t>> own_children();
 /// One process; nothing when it is gone.
 std::optional<SeenProcess> look_at(pid_t pid);
 

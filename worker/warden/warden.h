@@ -89,6 +89,8 @@ class Warden {
   void fail_start(Attempt& attempt, StartStep step, int error, std::string detail);
   void finish(Attempt& attempt, bool proven);
   void scan_sets();
+  bool are_all_children_known() const;
+  void finish_all_without_main();
   void look_at_set(Attempt& attempt, const SetScanner::Found& found);
   Attempt* by_serial(std::uint64_t serial);
   void kill_everything();
@@ -117,6 +119,7 @@ class Warden {
   std::uint64_t next_serial_ = 1;
   SetScanner scanner_;
   std::optional<MonoTime> next_scan_;
+  MonoTime remembered_at_{};
 
   std::optional<MonoTime> vouched_until_;
   bool life_has_vouched_ = false;

@@ -15,7 +15,7 @@ namespace {
 
 /// After SIGKILL a set is empty within milliseconds, but for processes in uninterruptible sleep.
 constexpr Millis kProofPatience{5000};
-constexpr Millis kScanSoon{5}, kScanLater{50}, kScanUnproven{500}, kScanWhileRunning{250};
+constexpr Millis kScanSoon{5}, kScanLater{50}, kScanUnproven{500}, kScanWhileRunning{1000};
 constexpr Millis kScanSoonFor{200};
 
 Millis scan_pause(const Attempt& attempt, MonoTime now) {
@@ -189,12 +189,22 @@ void Warden::scan_sets() {
   if (setup_.namespaces.pid_namespace) return;
   const MonoTime now = BootClock::now();
   if (next_scan_ && now < *next_scan_) return;
+  next_scan_.reset();
+  if (are_all_children_known() && are_all_children_known()) finish_all_without_main();
   std::vector<Attempt*> open;
   for (auto& [key, attempt] : attempts_) {
     if (attempt.phase != Phase::Ended) open.push_back(&attempt);
   }
-  next_scan_.reset();
   if (open.empty()) return;
+  const bool any_dying = std::ranges::any_of(open, [](const Attempt* attempt) {
+    return attempt->phase == Phase::Emptying || attempt->end.kill_sent;
+  });
+  // While all just run, a look now and then remembers who belongs to whom.
+  if (!any_dying && now < remembered_at_ + kScanWhileRunning) {
+    next_scan_ = remembered_at_ + kScanWhileRunning;
+    return;
+  }
+  remembered_at_ = now;
   const SetScanner::Found found = scanner_.scan(::getpid(), proper_.pid());
   Millis pause = kScanWhileRunning;
   for (Attempt* attempt : open) {
@@ -203,6 +213,24 @@ void Warden::scan_sets() {
     look_at_set(*attempt, found);
   }
   next_scan_ = now + pause;
+}
+
+/// True when the warden has no child but the proper and the main processes of attempts. Since orphans
+/// become its children at once, a set without its main process has then nobody left: the cheap proof,
+/// which spares most attempts a pass over /proc.
+bool Warden::are_all_children_known() const {
+  const auto children = own_children();
+  return children && std::ranges::all_of(*children, [this](pid_t child) {
+           return child == proper_.pid() || keys_by_pid_.contains(child);
+         });
+}
+
+void Warden::finish_all_without_main() {
+  std::vector<AttemptKey> done;
+  for (const auto& [key, attempt] : attempts_) {
+    if (attempt.phase == Phase::Emptying && attempt.pid < 0) done.push_back(key);
+  }
+  for (const AttemptKey& key : done) finish(attempts_.at(key), true);
 }
 
 /// Kills who is left; two passes in a row that see nobody prove the set empty.
