@@ -9,8 +9,8 @@ namespace {
 
 using nlohmann::json;
 
-/// What a reader of this file throws for a name that it does not know; caught in `parsed` below.
-struct UnknownName {
+/// What a reader of this file throws for a value that it can not take; caught in `parsed` below.
+struct UnreadableValue {
   std::string message;
 };
 
@@ -22,7 +22,7 @@ void take(const json& object, const char* field, Enum& into)
   if (found == object.end()) return;
   const auto& name = found->get_ref<const std::string&>();
   const auto value = named<Enum>(name);
-  if (!value) throw UnknownName{std::string(field) + " '" + name + "' is not known to this program"};
+  if (!value) throw UnreadableValue{std::string(field) + " '" + name + "' is not known to this program"};
   into = *value;
 }
 
@@ -43,6 +43,10 @@ void take(const json& object, const char* field, std::optional<WallTime>& into) 
   const auto found = object.find(field);
   if (found != object.end() && !found->is_null()) into = wall_from_ms(found->get<std::int64_t>());
 }
+
+/// The object in that field, if there is one; it must be an object.
+template <typename Value>
+void take_object(const json& from, const char* field, Value& into);
 
 json moment(const std::optional<WallTime>& at) { return at ? json(to_ms(*at)) : json(nullptr); }
 
@@ -95,7 +99,7 @@ json make(const model::JobRules& r) {
 }
 
 void read(const json& from, model::JobRules& r) {
-  if (from.contains("schedule")) read(from["schedule"], r.schedule);
+  take_object(from, "schedule", r.schedule);
   take(from, "overlap", r.overlap);
   take(from, "queue_limit", r.queue_limit);
   take(from, "late", r.late);
@@ -103,7 +107,7 @@ void read(const json& from, model::JobRules& r) {
   take(from, "pool", r.pool);
   take(from, "route", r.route);
   take(from, "worker", r.worker);
-  if (from.contains("retry")) read(from["retry"], r.retry);
+  take_object(from, "retry", r.retry);
   take(from, "timeout_ms", r.timeout);
   take(from, "kill_grace_ms", r.kill_grace);
   take(from, "loss", r.loss);
@@ -140,11 +144,19 @@ void read(const json& from, model::JobDefinition& d) {
   take(from, "description", d.description);
   take(from, "owner", d.owner);
   take(from, "labels", d.labels);
-  if (from.contains("rules")) read(from["rules"], d.rules);
-  if (from.contains("work")) read(from["work"], d.work);
+  take_object(from, "rules", d.rules);
+  take_object(from, "work", d.work);
 }
 
 void read(const json& from, std::map<std::string, std::string>& texts) { from.get_to(texts); }
+
+template <typename Value>
+void take_object(const json& from, const char* field, Value& into) {
+  const auto found = from.find(field);
+  if (found == from.end()) return;
+  if (!found->is_object()) throw UnreadableValue{std::string(field) + " is no object"};
+  read(*found, into);
+}
 
 /// The one place where the writer's exceptions end: broken UTF-8 is all that it can complain of.
 Result<std::string> dumped(const json& value, const char* what) {
@@ -164,8 +176,8 @@ Result<Value> parsed(std::string_view text, const char* what) {
     Value value;
     read(from, value);
     return value;
-  } catch (const UnknownName& unknown) {
-    return fail(ErrorCode::Corrupt, std::string(what) + ": " + unknown.message);
+  } catch (const UnreadableValue& value) {
+    return fail(ErrorCode::Corrupt, std::string(what) + ": " + value.message);
   } catch (const json::exception& error) {
     return fail(ErrorCode::Corrupt, std::string(what) + ": " + error.what());
   }

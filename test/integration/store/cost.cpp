@@ -1,0 +1,136 @@
+// What a firing costs, and how many rows a second go through apply. Figures are printed.
+#include <doctest/doctest.h>
+
+#include <fmt/format.h>
+
+#include "master/store/mysql_store.h"
+#include "test/integration/store/fixture.h"
+
+using namespace rota;
+using namespace rota::master;
+using namespace rota::master::store;
+using namespace rota::master::store::testing;
+
+namespace {
+
+constexpr int kBatch = 500;
+constexpr int kBatches = 20;
+
+/// Rows of this table that were written so far, as the server counts them.
+std::int64_t rows_changed(const Fixture& fixture, const std::string& table) {
+  return fixture.number(fmt::format(
+      "SELECT COALESCE(SUM(ROWS_CHANGED), 0) FROM information_schema.TABLE_STATISTICS "
+      "WHERE TABLE_SCHEMA = '{}' AND TABLE_NAME = '{}'",
+      fixture.options.database, table));
+}
+
+std::int64_t rows_changed(const Fixture& fixture) {
+  return fixture.number(fmt::format(
+      "SELECT COALESCE(SUM(ROWS_CHANGED), 0) FROM information_schema.TABLE_STATISTICS "
+      "WHERE TABLE_SCHEMA = '{}'",
+      fixture.options.database));
+}
+
+std::int64_t status(const Fixture& fixture, const std::string& name) {
+  return fixture.number(fmt::format(
+      "SELECT VARIABLE_VALUE FROM information_schema.GLOBAL_STATUS WHERE VARIABLE_NAME = '{}'", name));
+}
+
+double rows_per_second(MysqlStore& store, const std::vector<core::Changes>& batches) {
+  const MonoTime start = BootClock::now();
+  for (const auto& batch : batches) {
+    const auto result = store.apply(Epoch{1}, batch);
+    REQUIRE_MESSAGE(result.outcome == ApplyOutcome::Applied, result.detail);
+  }
+  const double seconds = static_cast<double>((BootClock::now() - start).count()) / 1e6;
+  return kBatch * static_cast<double>(batches.size()) / seconds;
+}
+
+}  // namespace
+
+TEST_CASE("cost: a plain firing is one inserted row and one updated row") {
+  const Fixture fixture;
+  REQUIRE(fixture.server.sql("SET GLOBAL userstat = 1"));
+  MysqlStore store(fixture.options);
+  REQUIRE(store.apply(Epoch{1}, {}).outcome == ApplyOutcome::Applied);
+  auto born = new_runs(100, 1);
+  born.watermark.reset();
+  const auto statements_before = status(fixture, "Com_stmt_execute");
+  const auto all_before = rows_changed(fixture);
+  REQUIRE(store.apply(Epoch{1}, born).outcome == ApplyOutcome::Applied);
+  const auto statements_between = status(fixture, "Com_stmt_execute");
+  const auto between = rows_changed(fixture, "run");
+  REQUIRE(store.apply(Epoch{1}, final_updates(born)).outcome == ApplyOutcome::Applied);
+  const auto after = rows_changed(fixture, "run");
+  CHECK(between == 1);
+  CHECK(after == 2);
+  CHECK(rows_changed(fixture) - all_before == 2);         // nothing in any other table
+  CHECK(statements_between - statements_before == 2);     // the epoch check and the row
+  CHECK(status(fixture, "Com_stmt_execute") - statements_between == 2);
+  CHECK(fixture.number("SELECT COUNT(*) FROM run") == 1);
+  MESSAGE("figure: plain_firing rows_inserted=", between, " rows_updated=", after - between);
+}
+
+TEST_CASE("cost: rows a second through apply, in batches of 500") {
+  const Fixture fixture;
+  MysqlStore store(fixture.options);
+  std::vector<core::Changes> births, ends;
+  for (int i = 0; i < kBatches; ++i) {
+    births.push_back(new_runs(1'000'000 + i * kBatch, kBatch));
+    ends.push_back(final_updates(births.back()));
+  }
+  REQUIRE(store.apply(Epoch{1}, new_runs(1, kBatch)).outcome == ApplyOutcome::Applied);  // prepares
+  const double inserted = rows_per_second(store, births);
+  const double updated = rows_per_second(store, ends);
+  MESSAGE("figure: apply_batches_of_500 inserted_rows_per_s=", static_cast<std::int64_t>(inserted),
+          " final_updates_per_s=", static_cast<std::int64_t>(updated));
+  CHECK(fixture.number("SELECT COUNT(*) FROM run WHERE state = 'succeeded'") == kBatch * kBatches);
+  CHECK(inserted > 2000);
+  CHECK(updated > 2000);
+}
+
+TEST_CASE("cost: batches of one row a second") {
+  const Fixture fixture;
+  MysqlStore store(fixture.options);
+  REQUIRE(store.apply(Epoch{1}, new_runs(1, 1)).outcome == ApplyOutcome::Applied);
+  constexpr int kCount = 200;
+  const MonoTime start = BootClock::now();
+  for (int i = 0; i < kCount; ++i) {
+    REQUIRE(store.apply(Epoch{1}, new_runs(100 + i, 1)).outcome == ApplyOutcome::Applied);
+  }
+  MESSAGE("figure: apply_single_row us=", (BootClock::now() - start).count() / kCount);
+}
+
+TEST_CASE("cost: loading 100,000 jobs at a takeover") {
+  const Fixture fixture;
+  MysqlStore store(fixture.options);
+  core::Changes one;
+  model::Job job;
+  job.id = JobId{1};
+  job.name = "job";
+  job.version = 1;
+  model::JobDefinition definition;
+  definition.name = "job";
+  definition.rules.schedule.kind = model::ScheduleKind::Cron;
+  definition.rules.schedule.cron = "*/5 * * * *";
+  definition.work.argv = {"/bin/true"};
+  one.jobs = {job};
+  one.versions.resize(1);
+  one.versions[0].job = job.id;
+  one.versions[0].version = 1;
+  one.versions[0].definition = std::make_shared<const model::JobDefinition>(definition);
+  REQUIRE(store.apply(Epoch{1}, one).outcome == ApplyOutcome::Applied);
+  REQUIRE(fixture.server.sql(
+      "INSERT INTO job SELECT seq, namespace, CONCAT(name, seq), CONCAT(name, seq), version, state, "
+      "one_off, state_by, state_why, created_ms, changed_ms FROM job, seq_2_to_100000;"
+      "INSERT INTO job_version SELECT seq, version, valid_from_ms, valid_to_ms, anchor_ms, enabled, "
+      "principal, rules, definition FROM job_version, seq_2_to_100000;",
+      fixture.options.database));
+  MysqlOffice office(fixture.options, utc_only());
+  const MonoTime start = BootClock::now();
+  const auto recovered = office.recover();
+  const auto took = floor_ms(BootClock::now() - start).count();
+  REQUIRE_MESSAGE(recovered.has_value(), (recovered ? "" : recovered.error().message));
+  CHECK(recovered->jobs.size() == 100'000);
+  MESSAGE("figure: recover jobs=100000 ms=", took);
+}

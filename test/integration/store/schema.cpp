@@ -1,0 +1,58 @@
+// The schema steps on a real server.
+#include "master/store/schema.h"
+
+#include <doctest/doctest.h>
+
+#include <thread>
+
+#include "test/integration/store/fixture.h"
+
+using namespace rota;
+using namespace rota::master::store;
+using namespace rota::master::store::testing;
+
+TEST_CASE("schema: repeated, or with its records lost, it changes nothing") {
+  const Fixture fixture;
+  const auto newest = upgrade_schema(fixture.options);
+  REQUIRE(newest);
+  CHECK(*newest == schema_steps().back().number);
+  CHECK(fixture.number("SELECT COUNT(*) FROM schema_step") ==
+        static_cast<std::int64_t>(schema_steps().size()));
+  REQUIRE(fixture.server.sql("DELETE FROM schema_step WHERE number > 3", fixture.options.database));
+  REQUIRE(upgrade_schema(fixture.options));
+  CHECK(fixture.number("SELECT value FROM epoch") == 1);
+}
+
+TEST_CASE("schema: one that this program does not know is refused") {
+  const Fixture fixture;
+  REQUIRE(fixture.server.sql("INSERT INTO schema_step VALUES (9999, 'future', 0)",
+                             fixture.options.database));
+  const auto refused = upgrade_schema(fixture.options);
+  REQUIRE_FALSE(refused);
+  CHECK(refused.error().code == ErrorCode::Unsupported);
+  CHECK(refused.error().message.find("9999") != std::string::npos);
+}
+
+TEST_CASE("schema: two masters at once make one schema") {
+  auto& server = rota::testing::MariadbServer::shared();
+  MysqlOptions options;
+  options.port = server.port();
+  options.user = server.user();
+  options.database = server.fresh_database();
+  Result<int> other = 0;
+  std::thread second([&] { other = upgrade_schema(options); });
+  const auto mine = upgrade_schema(options);
+  second.join();
+  REQUIRE_MESSAGE(mine.has_value(), (mine ? "" : mine.error().message));
+  REQUIRE_MESSAGE(other.has_value(), (other ? "" : other.error().message));
+  const auto taken = server.sql("SELECT COUNT(*) FROM schema_step", options.database);
+  CHECK(std::stoul(*taken) == schema_steps().size());
+}
+
+TEST_CASE("schema: a lock held elsewhere is an answer, not a wait without end") {
+  const Fixture fixture;
+  const auto holder = connect(fixture.options);
+  REQUIRE(holder->stream("SELECT GET_LOCK(LEFT(CONCAT('rota.schema.', DATABASE()), 64), 0)",
+                         [](Row&) -> Result<void> { return {}; }));
+  CHECK(upgrade_schema(fixture.options).error().code == ErrorCode::TimedOut);
+}

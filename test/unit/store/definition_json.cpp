@@ -1,0 +1,96 @@
+#include "common/wire/definition_json.h"
+
+#include <doctest/doctest.h>
+
+using namespace rota;
+
+namespace {
+
+model::JobDefinition full() {
+  model::JobDefinition d;
+  d.space = "team";
+  d.name = "n\"'\\\n\xF0\x9F\xA6\x84";
+  d.description = std::string("a\0b", 3);
+  d.owner = "me";
+  d.labels = {{"k", "v"}, {"", ""}};
+  d.rules.schedule.kind = model::ScheduleKind::Once;
+  d.rules.schedule.cron = "*/5 * * * *";
+  d.rules.schedule.dialect = model::CronDialect::Quartz;
+  d.rules.schedule.time_zone = "Europe/Berlin";
+  d.rules.schedule.gap = model::GapRule::Skip;
+  d.rules.schedule.fold = model::FoldRule::Both;
+  d.rules.schedule.interval = Millis{1234};
+  d.rules.schedule.start = wall_from_ms(-5);
+  d.rules.schedule.end = wall_from_ms(1ll << 45);
+  d.rules.overlap = model::Overlap::Allow;
+  d.rules.queue_limit = 7;
+  d.rules.late = model::LatePolicy::Skip;
+  d.rules.tick_grace = Millis{9};
+  d.rules.pool = "gpu";
+  d.rules.route = model::RouteKind::Named;
+  d.rules.worker = "w9";
+  d.rules.retry = {4, Millis{11}, 1.5, Millis{13}};
+  d.rules.timeout = Millis{17};
+  d.rules.kill_grace = Millis{19};
+  d.rules.loss = model::LossPolicy::Never;
+  d.rules.disconnect_grace = Millis{23};
+  d.work.handler = "h";
+  d.work.argv = {"", "a b"};
+  d.work.script = "echo";
+  d.work.interpreter = "/bin/bash";
+  d.work.environment = {{"A", "1"}};
+  d.work.parameters = {{"P", "2"}};
+  d.work.folder = "/tmp";
+  d.work.output_cap_bytes = 1ll << 40;
+  return d;
+}
+
+}  // namespace
+
+TEST_CASE("definition json: every field comes back, default or not") {
+  for (const auto& definition : {model::JobDefinition{}, full()}) {
+    const auto text = wire::definition_to_json(definition);
+    REQUIRE(text);
+    const auto back = wire::definition_from_json(*text);
+    REQUIRE(back);
+    CHECK(*back == definition);
+    CHECK(*wire::rules_from_json(*wire::rules_to_json(definition.rules)) == definition.rules);
+  }
+}
+
+TEST_CASE("definition json: missing fields keep their default, unknown ones are passed over") {
+  const auto definition = wire::definition_from_json(
+      R"({"name": "x", "future": 1, "rules": {"overlap": "queue", "more": {}}})");
+  REQUIRE(definition);
+  CHECK(definition->name == "x");
+  CHECK(definition->rules.overlap == model::Overlap::Queue);
+  CHECK(definition->rules.pool == "default");
+}
+
+TEST_CASE("definition json: what can not be read is Corrupt and says why") {
+  for (const char* text : {"", "{", "[]", "null", R"({"name": 3})", R"({"labels": {"a": 1}})",
+                           R"({"rules": {"overlap": "sometimes"}})", R"({"rules": {"overlap": 3}})",
+                           R"({"rules": 3})"}) {
+    CAPTURE(text);
+    const auto read = wire::definition_from_json(text);
+    REQUIRE_FALSE(read);
+    CHECK(read.error().code == ErrorCode::Corrupt);
+  }
+  CHECK(wire::rules_from_json(R"({"overlap": "sometimes"})").error().message.find("sometimes") !=
+        std::string::npos);
+}
+
+TEST_CASE("definition json: text that is no UTF-8 is refused") {
+  auto definition = full();
+  definition.work.argv = {"\xFF"};
+  CHECK(wire::definition_to_json(definition).error().code == ErrorCode::InvalidArgument);
+  CHECK(wire::texts_to_json({{"a", "\xC3"}}).error().code == ErrorCode::InvalidArgument);
+}
+
+TEST_CASE("definition json: parameters come back, none too") {
+  for (const std::map<std::string, std::string>& texts :
+       {std::map<std::string, std::string>{}, {{"a", "'; DROP TABLE"}, {"", ""}}}) {
+    CHECK(*wire::texts_from_json(*wire::texts_to_json(texts)) == texts);
+  }
+  CHECK(wire::texts_from_json("[1]").error().code == ErrorCode::Corrupt);
+}
