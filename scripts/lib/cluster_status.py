@@ -8,21 +8,18 @@ import sys
 
 
 def leader_of(status):
-    """The leader's id, whether it is given as a text or as an object with an id."""
-    leader = status.get("leader") or status.get("leader_id") or ""
-    if isinstance(leader, dict):
-        leader = leader.get("id") or leader.get("master_id") or ""
-    return leader
+    """The leading master's id; empty while there is none, or while it is not yet published."""
+    if not status.get("leader"):
+        return ""
+    for master in status.get("masters", []):
+        if master.get("leads"):
+            return master["id"]
+    return ""
 
 
 def online_workers(status):
     """How many workers take work."""
-    workers = status.get("workers") or []
-    if isinstance(workers, int):
-        return workers
-    if isinstance(workers, dict):
-        return int(workers.get("online", 0)) + int(workers.get("busy", 0))
-    return sum(str(w.get("state", "")).lower() in ("online", "busy") for w in workers)
+    return sum(worker["state"] in ("online", "busy") for worker in status.get("workers", []))
 
 
 def main(arguments):

@@ -20,7 +20,8 @@ stand_in() {
 # which starts the proper and a job.
 make_stand_ins() {
   stand_in rota <<'END'
-echo '{"leader": "master-2", "workers": [{"id": "worker-1", "state": "online"}]}'
+echo '{"leader": "127.0.0.1:7", "masters": [{"id": "master-1", "leads": false},
+  {"id": "master-2", "leads": true}], "workers": [{"id": "worker-1", "state": "online"}]}'
 END
   stand_in rota-master <<'END'
 if [[ $1 != --config ]]; then exit 0; fi
