@@ -21,6 +21,7 @@ namespace rota::worker::warden {
 namespace {
 
 constexpr std::size_t kChildStackBytes = 64u << 10;
+constexpr std::size_t kLongestShown = 120;  // of a name in a message for people
 
 /// All that the child needs, in place before the clone: it must not allocate.
 struct Prepared {
@@ -124,6 +125,8 @@ int child_main(void* argument) {
     if (::getppid() != prepared.parent) ::_exit(127);
   }
   if (plan.is_job && ::setsid() < 0) child_fails(prepared, StartStep::Session);
+  // A terminal's Ctrl-C goes to the warden alone, which passes it on.
+  if (!plan.is_job) ::setpgid(0, 0);
   reset_signals();
   if (!place_descriptors(plan)) child_fails(prepared, StartStep::Session);
   if (!set_nice(plan.nice)) child_fails(prepared, StartStep::Nice);
@@ -150,14 +153,17 @@ char* child_stack_top() {
 std::string explain(const Prepared& prepared) {
   const std::string why = std::strerror(prepared.error);
   const ProcessPlan& plan = *prepared.plan;
-  if (prepared.step == StartStep::Folder) return "folder " + plan.folder + ": " + why;
+  if (prepared.step == StartStep::Folder) {
+    return "folder " + plan.folder.substr(0, kLongestShown) + ": " + why;
+  }
   if (prepared.step != StartStep::Exec) return std::string(name_of(prepared.step)) + ": " + why;
   const std::string& name = plan.argv.front();
+  const std::string shown = name.size() <= kLongestShown ? name : name.substr(0, kLongestShown) + "…";
   if (prepared.error == ENOENT && name.find('/') != std::string::npos &&
       ::access(name.c_str(), F_OK) == 0) {
-    return name + ": its interpreter was not found";
+    return shown + ": its interpreter was not found";
   }
-  return name + ": " + why;
+  return shown + ": " + why;
 }
 
 }  // namespace

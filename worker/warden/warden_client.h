@@ -6,7 +6,10 @@
 //   reader thread: while (!stop) for (Notice& n : warden->receive(Millis{200}).value()) ...
 //   any thread:    warden->start({...}); warden->vouch(until);
 //
-// Nothing starts before the first vouch().
+// Nothing starts before the first vouch(). The proper sets up its signal handlers before its first
+// request: a TERM or INT that came earlier is passed on then. It ends with 0 (drained) or 2 (wrong
+// configuration, rival) when it means it; any other end is a crash, and the next life starts at once.
+// It forgets an attempt only when it has read the pipes to their end and the outcome is safe.
 #pragma once
 
 #include <cstdint>

@@ -80,7 +80,7 @@ void Warden::tell_all() {
 
 bool Warden::tell_attempt(Attempt& attempt) {
   if (attempt.owner_life != proper_.life()) return true;  // this life has not asked for it yet
-  if (attempt.held_untold) {
+  if (attempt.held_untold && attempt.phase != Phase::Starting) {
     if (!tell_held(attempt)) return false;
     attempt.held_untold = attempt.started_untold = attempt.end_untold = false;
   }

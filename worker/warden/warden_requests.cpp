@@ -199,9 +199,9 @@ void Warden::handle(const List& request) {
     if (attempt.is_forgotten) continue;
     attempt.owner_life = proper_.life();
     attempt.started_untold = attempt.end_untold = false;
-    // One that is just starting is told by its own Started or Ended.
-    attempt.held_untold = attempt.phase != Phase::Starting;
-    if (attempt.held_untold) ++count;
+    attempt.held_untold = true;
+    if (attempt.phase == Phase::Starting) continue;  // told when it has started or failed
+    ++count;
     queue(attempt);
   }
   list_end_ = ListEnd{request.token, count};

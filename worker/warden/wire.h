@@ -98,7 +98,8 @@ struct Vouch {
   MonoTime until{};
 };
 
-/// Asks for everything that the warden holds: a Held each, then ListEnd with this token.
+/// Asks for everything that the warden holds: a Held each, then ListEnd with this token. What is just
+/// starting comes as a Held, too, a moment after the ListEnd.
 struct List {
   std::uint64_t token = 0;
 };
@@ -160,7 +161,7 @@ struct Ended {
   bool proven_empty = false;     ///< no process of the set is left, and the warden can prove it
   std::int64_t cpu_us = 0;       ///< user + system, all that was waited for in the set
   std::int64_t peak_memory_bytes = 0;  ///< largest resident size of one process; the warden's own
-                                       ///< (about 4 MB) is a floor
+                                       ///< (about 2 MB) is a floor
   WallTime started_wall{}, ended_wall{};
   MonoTime started{}, ended{};
 };

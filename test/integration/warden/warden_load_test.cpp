@@ -36,7 +36,7 @@ double run_many(WardenUnderTest& under, int total, int at_once) {
   return total / took.count();
 }
 
-TEST_CASE("warden: 2,000 commands leave no descriptor and no zombie behind") {
+TEST_CASE("warden: two thousand commands leave no descriptor and no zombie behind") {
   for (const char* means : {"auto", "scan"}) {
     CAPTURE(std::string(means));
     WardenUnderTest under(means);

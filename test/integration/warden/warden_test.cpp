@@ -126,6 +126,7 @@ TEST_CASE("warden: what cannot be started is told with the step and the reason")
   expect(command(6, {"/bin/echo", std::string(200'000, 'x')}), StartStep::Exec, E2BIG);
   expect(command(10, {"/bin/echo", std::string(3'000'000, 'x')}), StartStep::Exec, E2BIG);
   expect(command(7, {""}), StartStep::Exec, ENOENT);
+  expect(command(11, {"/" + std::string(50'000, 'x')}), StartStep::Exec, ENAMETOOLONG);
   warden::Start nowhere = command(8, {"/bin/true"});
   nowhere.folder = "/nowhere";
   expect(nowhere, StartStep::Folder, ENOENT);
