@@ -3,6 +3,7 @@
 #include <csignal>
 #include <mutex>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include <thrift/TOutput.h>  // after <string>, which it forgets to include
@@ -20,7 +21,19 @@ MonoTime second_began;
 int lines_in_second = 0;
 std::int64_t held_back = 0;
 
+// What a server says of its threads at every start.
+bool is_chatter(std::string_view text) {
+  return text.starts_with("TNonblocking: IO thread") ||
+         text.starts_with("TNonblockingServer: Serving") ||
+         text.starts_with("TNonblockingServer: using") ||
+         text.starts_with("TNonblockingServer: IO thread");
+}
+
 void thrift_line(const char* text) {
+  if (is_chatter(text)) {
+    log_debug("rpc", "the Thrift library says", {{"text", text}});
+    return;
+  }
   std::int64_t hidden = 0;
   {
     std::scoped_lock lock(output_mutex);

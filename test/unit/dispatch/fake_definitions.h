@@ -1,0 +1,66 @@
+// A reader that knows definitions and nothing else.
+#pragma once
+
+#include <atomic>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <utility>
+
+#include "master/store/reader.h"
+
+namespace rota::master::dispatch::test {
+
+class FakeDefinitions final : public store::Reader {
+ public:
+  Result<std::shared_ptr<const model::JobDefinition>> definition_of(JobId job,
+                                                                    JobVersion) override {
+    ++asked;
+    if (failures > 0) {
+      --failures;
+      return fail(ErrorCode::Unavailable, "the database is away");
+    }
+    model::JobDefinition out;
+    out.name = "job" + std::to_string(job.value);
+    out.work.argv = {"/bin/true"};
+    out.work.parameters = {{"a", "job"}, {"b", "job"}};
+    out.work.script = std::string(static_cast<std::size_t>(script_bytes), 's');
+    return std::make_shared<const model::JobDefinition>(std::move(out));
+  }
+
+  Result<std::vector<store::RunRow>> list_runs(const store::RunQuery&) override { return none(); }
+  Result<store::RunRow> get_run(RunId) override { return none(); }
+  Result<std::vector<model::AttemptRow>> attempts_of(RunId) override { return none(); }
+  Result<std::optional<RunId>> run_of_key(const std::string&, const std::string&,
+                                          std::string*) override {
+    return none();
+  }
+  Result<std::vector<store::JobRow>> list_jobs(const std::string&, const std::string&,
+                                               std::int32_t) override {
+    return none();
+  }
+  Result<store::JobRow> get_job(const std::string&, const std::string&) override { return none(); }
+  Result<std::vector<core::WorkerLife>> lives_of(const std::string&, std::int32_t) override {
+    return none();
+  }
+  Result<std::optional<WallTime>> watermark() override { return none(); }
+  Result<std::vector<model::JobVersionRow>> versions_of(JobId) override { return none(); }
+  Result<std::vector<model::Job>> saved_jobs(JobId, std::int32_t) override { return none(); }
+  Result<std::vector<model::Run>> tick_runs_of(JobId, WallTime, WallTime, std::int32_t) override {
+    return none();
+  }
+  Result<std::vector<model::Gap>> gaps_of(JobId) override { return none(); }
+  Result<std::vector<model::Run>> runs_after(RunId, std::int32_t) override { return none(); }
+  Result<std::vector<model::AttemptRow>> attempts_after(RunId, AttemptNo, std::int32_t) override {
+    return none();
+  }
+
+  std::atomic<int> asked{0};
+  std::atomic<int> failures{0};
+  std::atomic<int> script_bytes{0};
+
+ private:
+  static tl::unexpected<Error> none() { return fail(ErrorCode::Unsupported, "not in this test"); }
+};
+
+}  // namespace rota::master::dispatch::test

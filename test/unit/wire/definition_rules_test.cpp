@@ -1,0 +1,146 @@
+#include <doctest/doctest.h>
+
+#include <limits>
+
+#include "common/wire/definition_rules.h"
+
+namespace rota::wire {
+namespace {
+
+model::JobDefinition good() {
+  model::JobDefinition out;
+  out.name = "nightly";
+  out.work.argv = {"/bin/true"};
+  return out;
+}
+
+/// The one problem, or all of them for the failing test's message.
+std::string problem(const model::JobDefinition& definition, bool saved = true) {
+  const auto all = definition_problems(definition, saved);
+  std::string text;
+  for (const auto& one : all) text += one + "\n";
+  CHECK_MESSAGE(all.size() == 1, text);
+  return text;
+}
+
+bool names(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
+
+}  // namespace
+
+TEST_CASE("definition: a name and a command are enough") {
+  CHECK(definition_problems(good(), true).empty());
+  CHECK(validate_definition(good()));
+}
+
+TEST_CASE("definition: a 1 MB command is refused with what to do instead") {
+  auto wrong = good();
+  wrong.work.argv.push_back(std::string(1u << 20, 'x'));
+  const auto text = problem(wrong);
+  CHECK(names(text, "command:"));
+  CHECK(names(text, "262144"));
+  CHECK(names(text, "file"));
+}
+
+TEST_CASE("definition: names may hold quotes and SQL, but no control characters") {
+  auto job = good();
+  job.name = "it's \"x\"'; DROP TABLE run; --";
+  CHECK(definition_problems(job, true).empty());
+  job.name = "a\tb";
+  CHECK(names(problem(job), "control character"));
+  job.name = "";
+  CHECK(names(problem(job), "missing"));
+  job.name = " x";
+  CHECK(names(problem(job), "space"));
+  job.name = std::string(129, 'x');
+  CHECK(names(problem(job), "129"));
+  job.name = "\xC3";
+  CHECK(names(problem(job), "UTF-8"));
+}
+
+TEST_CASE("definition: each number has a range, and the message names it") {
+  struct Case {
+    const char* place;
+    void (*spoil)(model::JobDefinition&);
+  };
+  const Case cases[] = {
+      {"retry.count", [](auto& job) { job.rules.retry.count = -1; }},
+      {"retry.count", [](auto& job) { job.rules.retry.count = 1001; }},
+      {"retry.delay", [](auto& job) { job.rules.retry.delay = Millis{-1}; }},
+      {"retry.factor", [](auto& job) { job.rules.retry.factor = 0.5; }},
+      {"retry.factor",
+       [](auto& job) { job.rules.retry.factor = std::numeric_limits<double>::quiet_NaN(); }},
+      {"retry.max_delay", [](auto& job) { job.rules.retry.max_delay = Millis{INT64_MAX}; }},
+      {"timeout", [](auto& job) { job.rules.timeout = Millis{-5}; }},
+      {"kill_grace", [](auto& job) { job.rules.kill_grace = std::chrono::hours{2}; }},
+      {"disconnect_grace", [](auto& job) { job.rules.disconnect_grace = std::chrono::hours{169}; }},
+      {"queue_limit", [](auto& job) { job.rules.queue_limit = 0; }},
+      {"tick_grace", [](auto& job) { job.rules.tick_grace = Millis{-1}; }},
+      {"output_cap_bytes", [](auto& job) { job.work.output_cap_bytes = -1; }},
+      {"pool", [](auto& job) { job.rules.pool = "a b"; }},
+      {"worker", [](auto& job) { job.rules.route = model::RouteKind::Named; }},
+      {"worker", [](auto& job) { job.rules.worker = "w1"; }},
+      {"namespace", [](auto& job) { job.space = ""; }},
+      {"handler", [](auto& job) { job.work.handler = ""; }},
+      {"folder", [](auto& job) { job.work.folder = "relative"; }},
+      {"command", [](auto& job) { job.work.argv.clear(); }},
+      {"command", [](auto& job) { job.work.script = "echo"; }},
+      {"command[1]", [](auto& job) { job.work.argv.emplace_back("a\0b", 3); }},
+      {"command", [](auto& job) { job.work.argv.assign(1025, "x"); }},
+      {"environment", [](auto& job) { job.work.environment["a=b"] = "c"; }},
+      {"environment.A", [](auto& job) { job.work.environment["A"] = "\xFF"; }},
+      {"labels", [](auto& job) { job.labels[""] = "c"; }},
+      {"description", [](auto& job) { job.description = std::string(4097, 'x'); }},
+  };
+  for (const Case& one : cases) {
+    auto wrong = good();
+    one.spoil(wrong);
+    const auto text = problem(wrong);
+    CHECK_MESSAGE(text.starts_with(one.place), text);
+  }
+}
+
+TEST_CASE("definition: all problems come at once") {
+  auto wrong = good();
+  wrong.name = "";
+  wrong.rules.pool = "";
+  wrong.rules.retry.count = -1;
+  const auto checked = validate_definition(wrong);
+  REQUIRE_FALSE(checked);
+  CHECK(checked.error().code == ErrorCode::InvalidArgument);
+  CHECK(names(checked.error().message, "name"));
+  CHECK(names(checked.error().message, "pool"));
+  CHECK(names(checked.error().message, "retry.count"));
+}
+
+TEST_CASE("definition: a one-off needs no name and takes no schedule") {
+  auto job = good();
+  job.name = "";
+  CHECK(definition_problems(job, false).empty());
+  job.rules.schedule.kind = model::ScheduleKind::FixedRate;
+  CHECK(names(problem(job, false), "schedule"));
+}
+
+TEST_CASE("definition: a handler needs no command") {
+  auto job = good();
+  job.work.handler = "hello";
+  job.work.argv.clear();
+  CHECK(definition_problems(job, true).empty());
+}
+
+TEST_CASE("parameters and request keys are bounded") {
+  CHECK(validate_parameters({{"k", "v"}}));
+  CHECK_FALSE(validate_parameters({{"k", std::string(65u << 10, 'x')}}));
+  CHECK_FALSE(validate_parameters({{"", "v"}}));
+  model::Parameters many;
+  for (int i = 0; i < 257; ++i) many[std::to_string(i)] = "";
+  CHECK_FALSE(validate_parameters(many));
+  CHECK(validate_request_key(""));
+  CHECK(validate_request_key("nightly-2026-01-01"));
+  CHECK_FALSE(validate_request_key("a\nb"));
+  CHECK_FALSE(validate_request_key("a "));
+  CHECK_FALSE(validate_request_key(std::string(129, 'k')));
+}
+
+}  // namespace rota::wire
