@@ -24,7 +24,7 @@ void end_dead(Context& ctx, RunEntry& run) {
   outcome.reason = Reason::AttemptDied;
   outcome.message = "worker " + run.progress().worker.id + " started anew without the attempt";
   outcome.ended = ctx.at;
-  ++ctx.state.counters.redispatches;
+  ++ctx.state.counters.proven_dead;
   end_attempt(ctx, run, EndProof::Dead, outcome);
 }
 
@@ -75,6 +75,8 @@ void take_lacking(Context& ctx, RunEntry& run, const LifeEntry& life) {
     finish_run(ctx, run, RunState::Cancelled, Reason::CancelledByUser, run.progress().detail);
     return;
   }
+  ++ctx.state.counters.resent;
+  run.send.accepted = false;
   send_attempt(ctx, run);
 }
 

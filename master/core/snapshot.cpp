@@ -48,6 +48,8 @@ std::map<std::string, std::int64_t> counters_of(const Counters& c) {
           {"runs_finished", c.runs_finished},
           {"dispatches", c.dispatches},
           {"redispatches", c.redispatches},
+          {"proven_dead", c.proven_dead},
+          {"resent", c.resent},
           {"refusals", c.refusals},
           {"unclear_dispatches", c.unclear_dispatches},
           {"reports", c.reports},

@@ -16,6 +16,7 @@ namespace {
 
 constexpr std::int32_t kHelloDoublings = 5;
 constexpr Millis kCutOffWrite{1000};
+constexpr Millis kKillReserve{300};  // what a worker may take to kill once its grant has ended
 
 WorkerLife row_of(const LifeEntry& life) {
   WorkerLife row;
@@ -200,14 +201,14 @@ void handle_renew_asked(Context& ctx, const RenewAsked& event) {
   }
   // The worker counts its grant from the moment it sent the request, which is before now.
   WorkerEntry& worker = state.worker_of(event.worker.id);
-  worker.grant_end = std::max(worker.grant_end, ctx.now.mono + state.options.grant);
+  worker.grant_end = std::max(worker.grant_end, ctx.now.mono + state.options.grant + kKillReserve);
   ++state.counters.renews;
   ctx.out.replies.push_back({event.token, Renewed{}});
 }
 
 MonoTime fence_of(const State& state, const WorkerEntry& worker, MonoTime absent_since,
                   const model::JobRules& rules) {
-  const MonoTime older_grants = state.began + state.options.grant + state.options.fence_hold;
+  const MonoTime older_grants = state.began + state.options.grant + state.options.fence_hold + kKillReserve;
   return std::max({absent_since, worker.grant_end, older_grants}) + rules.disconnect_grace;
 }
 

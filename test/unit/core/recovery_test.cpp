@@ -50,7 +50,7 @@ TEST_CASE("takeover: a changed cluster uuid holds redispatch for a session more"
   options.fence_hold = 6s;
   Harness h(before.recovered(), options, Epoch{8});
   h.join(a_worker("w2"));
-  h.advance(10'999ms);
+  h.advance(11'299ms);
   CHECK(h.attempt(run).attempt == 1);
   h.advance(1ms);
   CHECK(h.attempt(run).attempt == 2);

@@ -47,7 +47,7 @@ TEST_CASE("fence: waits for the end of the last grant") {
   c.h.advance(1s);
   c.h.leave(c.w1);
   CHECK(c.h.view(c.run).reason == Reason::WaitsForFence);
-  c.h.advance(3999ms);
+  c.h.advance(4299ms);
   CHECK(c.h.take_dispatches().empty());
   c.h.advance(1ms);
   CHECK(c.h.take_dispatches().size() == 1);
@@ -61,7 +61,7 @@ TEST_CASE("fence: a new Term waits one grant, since an older one may have vouche
   h.join(a_worker("w2", 1));
   h.take_dispatches();
   h.leave(w1);
-  h.advance(4999ms);
+  h.advance(5299ms);
   CHECK(h.take_dispatches().empty());
   h.advance(1ms);
   CHECK(h.take_dispatches().size() == 1);
@@ -195,7 +195,7 @@ TEST_CASE("cancel: of a cut-off attempt ends with its fence") {
   c.h.leave(c.w1);
   c.h.cancel(c.run);
   CHECK(c.h.state(c.run) == RunState::Running);
-  c.h.advance(5s);
+  c.h.advance(5300ms);
   CHECK(c.h.state(c.run) == RunState::Lost);
   CHECK(c.h.take_dispatches().empty());
 }

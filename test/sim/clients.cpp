@@ -1,0 +1,272 @@
+#include "clients.h"
+
+#include <algorithm>
+
+#include "world.h"
+
+namespace rota::sim {
+
+using master::core::ReplyBody;
+using model::Overlap;
+using std::chrono_literals::operator""ms;
+
+namespace {
+
+constexpr Millis kPatience{8000};
+
+model::JobDefinition random_job(Random& random, std::size_t number) {
+  model::JobDefinition job;
+  job.name = "job" + std::to_string(number);
+  model::JobRules& rules = job.rules;
+  rules.schedule.kind = model::ScheduleKind::FixedRate;
+  rules.schedule.interval = random.between(300ms, 6000ms);
+  if (random.chance(25)) {
+    rules.schedule.kind = model::ScheduleKind::Cron;
+    rules.schedule.cron = random.chance(50) ? "*/3 * * * * *" : "10,40 * * * * *";
+  }
+  const Overlap overlaps[] = {Overlap::Skip, Overlap::Queue, Overlap::Allow};
+  rules.overlap = overlaps[random.below(3)];
+  rules.queue_limit = static_cast<std::int32_t>(1 + random.below(4));
+  rules.late = random.chance(60) ? model::LatePolicy::FireOnce : model::LatePolicy::Skip;
+  rules.tick_grace = random.between(500ms, 8000ms);
+  rules.route = random.chance(50) ? model::RouteKind::RoundRobin : model::RouteKind::LeastLoaded;
+  rules.retry.count = static_cast<std::int32_t>(random.below(3));
+  rules.retry.delay = random.between(100ms, 3000ms);
+  rules.loss = random.chance(25) ? model::LossPolicy::Never : model::LossPolicy::AfterFence;
+  if (random.chance(30)) rules.disconnect_grace = random.between(1000ms, 8000ms);
+  if (random.chance(30)) rules.timeout = random.between(1000ms, 6000ms);
+  rules.kill_grace = 500ms;
+  return job;
+}
+
+}  // namespace
+
+Clients::Clients(World& world) : world_(world) {
+  const std::int64_t wanted = 3 + world.random.below(4);
+  for (std::int64_t i = 0; i < wanted; ++i) jobs_.push_back(random_job(world.random, jobs_.size()));
+  paused_.resize(jobs_.size());
+}
+
+void Clients::begin() {
+  apply_all();
+  world_.after(2000ms, [this] { act(); });
+}
+
+void Clients::apply_all() {
+  for (std::size_t i = 0; i < jobs_.size(); ++i) apply(i);
+}
+
+void Clients::ask(std::function<master::core::Event(Token)> make,
+                  std::function<void(const ReplyBody&)> then) {
+  std::vector<SimMaster*> leaders;
+  for (auto& master : world_.masters) {
+    if (master->leads()) leaders.push_back(master.get());
+  }
+  if (leaders.empty()) {
+    world_.after(200ms, [then] { then(Error(ErrorCode::NotLeader, "nobody leads")); });
+    return;
+  }
+  const auto chosen = static_cast<std::size_t>(world_.random.below(static_cast<std::int64_t>(leaders.size())));
+  const Token token = world_.new_token();
+  auto open = std::make_shared<bool>(true);
+  const auto once = [open, then](const ReplyBody& body) {
+    if (std::exchange(*open, false)) then(body);
+  };
+  world_.expect(token, once);
+  world_.after(kPatience, [this, token, once] {
+    world_.forget(token);
+    once(Error(ErrorCode::UnknownOutcome, "no answer"));
+  });
+  if (!leaders[chosen]->post(make(token))) once(Error(ErrorCode::NotLeader, "closed"));
+}
+
+void Clients::act() {
+  if (stopped_) return;
+  world_.after(world_.random.between(50ms, 700ms), [this] { act(); });
+  const auto job = static_cast<std::size_t>(world_.random.below(static_cast<std::int64_t>(jobs_.size())));
+  switch (world_.random.below(20)) {
+    case 0:
+      jobs_[job].description = "edit " + std::to_string(++keys_);
+      if (world_.random.chance(50)) jobs_[job].rules.retry.delay += 1ms;
+      if (world_.random.chance(30)) jobs_[job].rules.schedule.interval = world_.random.between(300ms, 6000ms);
+      apply(job);
+      return;
+    case 1:
+      pause(job, !paused_[job]);
+      return;
+    case 2:
+    case 3:
+      cancel();
+      return;
+    case 4:
+      conflict();
+      return;
+    case 5:
+    case 6:
+    case 7:
+      run_now();
+      return;
+    default:
+      submit("key" + std::to_string(++keys_));
+  }
+}
+
+void Clients::apply(std::size_t job) {
+  const auto definition = std::make_shared<const model::JobDefinition>(jobs_[job]);
+  ask(
+      [definition](Token token) -> master::core::Event {
+        return master::core::ApplyJob{token, "sim", definition,
+                                      std::make_shared<const model::ZoneRules>(), {}};
+      },
+      [this, job](const ReplyBody& body) {
+        const auto* applied = std::get_if<master::core::JobApplied>(&body);
+        if (applied == nullptr) {
+          if (!stopped_) world_.after(300ms, [this, job] { apply(job); });
+          return;
+        }
+        if (applied->version > 1 && applied->changed) world_.marks.hit("job_edited");
+        const auto found = world_.store.jobs().find(applied->job);
+        if (found == world_.store.jobs().end() || found->second.version < applied->version) {
+          world_.violate("P10: an acknowledged job is not stored");
+        }
+      });
+}
+
+void Clients::pause(std::size_t job, bool paused) {
+  paused_[job] = paused;
+  ask(
+      [name = jobs_[job].name, paused](Token token) -> master::core::Event {
+        return master::core::SetPaused{token, "sim", "default", name, paused, "sim"};
+      },
+      [this, paused](const ReplyBody& body) {
+        const auto* applied = std::get_if<master::core::JobApplied>(&body);
+        if (applied != nullptr && applied->changed) {
+          world_.marks.hit(paused ? "job_paused" : "job_resumed");
+        }
+      });
+}
+
+void Clients::submit(const std::string& key) {
+  Submit& entry = submits_[key];
+  if (entry.key.empty()) {
+    entry.key = key;
+    entry.job = JobId{kOneOffBit + world_.random.below(4)};
+  }
+  // As the leader's API thread does before it posts.
+  if (const auto known = world_.store.run_of_key("sim", key)) {
+    if (entry.run && entry.run != *known) world_.violate("P11: a key has two runs");
+    entry.run = *known;
+    return;
+  }
+  if (entry.run) world_.violate("P10: an acknowledged submit is not stored");
+  auto definition = std::make_shared<model::JobDefinition>();
+  definition->name = "one-off";
+  definition->rules.loss = world_.random.chance(50) ? model::LossPolicy::Never : model::LossPolicy::AfterFence;
+  ask(
+      [key, job = entry.job, definition](Token token) -> master::core::Event {
+        return master::core::SubmitRuns{token, "sim", {{job, definition, key, "h", nullptr}}};
+      },
+      [this, key](const ReplyBody& body) { take_submit(key, body); });
+}
+
+void Clients::take_submit(const std::string& key, const ReplyBody& body) {
+  const auto* submitted = std::get_if<master::core::Submitted>(&body);
+  if (submitted == nullptr) {
+    world_.after(300ms, [this, key] { submit(key); });
+    return;
+  }
+  Submit& entry = submits_[key];
+  const auto& item = submitted->items.at(0);
+  if (item.repeated) world_.marks.hit("key_repeated");
+  if (entry.run && entry.run != item.run) world_.violate("P11: a key has two runs");
+  entry.run = item.run;
+  if (!world_.store.runs().contains(item.run)) world_.violate("P10: an acknowledged run is not stored");
+  if (world_.random.chance(10)) submit(key);  // asks once more, though it knows
+}
+
+void Clients::run_now() {
+  const auto job = static_cast<std::size_t>(world_.random.below(static_cast<std::int64_t>(jobs_.size())));
+  ask(
+      [name = jobs_[job].name](Token token) -> master::core::Event {
+        return master::core::RunNow{token, "sim", "default", name, "", "", nullptr};
+      },
+      [this](const ReplyBody& body) {
+        const auto* submitted = std::get_if<master::core::Submitted>(&body);
+        if (submitted != nullptr && !world_.store.runs().contains(submitted->items.at(0).run)) {
+          world_.violate("P10: an acknowledged run is not stored");
+        }
+      });
+}
+
+/// The same key twice in one go, with other content the second time.
+void Clients::conflict() {
+  const std::string key = "twice" + std::to_string(++keys_);
+  const auto definition = std::make_shared<const model::JobDefinition>();
+  ask(
+      [key, definition](Token token) -> master::core::Event {
+        const JobId job{kOneOffBit + 9};
+        return master::core::SubmitRuns{
+            token, "sim", {{job, definition, key, "h1", nullptr}, {job, definition, key, "h2", nullptr},
+                           {job, definition, key, "h1", nullptr}}};
+      },
+      [this](const ReplyBody& body) {
+        const auto* submitted = std::get_if<master::core::Submitted>(&body);
+        if (submitted == nullptr) return;
+        const auto& items = submitted->items;
+        if (items.at(1).error && items.at(1).error->code == ErrorCode::Conflict) world_.marks.hit("key_conflict");
+        if (items.at(2).repeated) world_.marks.hit("key_repeated");
+        if (items.at(0).run != items.at(2).run) world_.violate("P11: a key has two runs");
+      });
+}
+
+void Clients::cancel() {
+  std::vector<RunId> open;
+  for (auto at = world_.store.runs().rbegin(); at != world_.store.runs().rend() && open.size() < 20; ++at) {
+    if (!model::is_final(at->second.progress.state)) open.push_back(at->first);
+  }
+  if (open.empty()) return;
+  const RunId run = open[static_cast<std::size_t>(world_.random.below(static_cast<std::int64_t>(open.size())))];
+  ask([run](Token token) -> master::core::Event { return master::core::CancelRun{token, "sim", run, ""}; },
+      [this, run](const ReplyBody& body) {
+        if (!std::holds_alternative<master::core::CancelTaken>(body)) return;
+        const model::RunProgress& progress = world_.store.runs().at(run).progress;
+        if (!progress.cancel_asked) world_.violate("P10: an acknowledged cancel is not stored");
+      });
+}
+
+void Clients::stop() {
+  stopped_ = true;
+  pauses_open_ = jobs_.size();
+  pause_all();
+}
+
+void Clients::pause_all() {
+  for (std::size_t i = 0; i < jobs_.size(); ++i) {
+    ask(
+        [name = jobs_[i].name](Token token) -> master::core::Event {
+          return master::core::SetPaused{token, "sim", "default", name, true, "end"};
+        },
+        [this, i](const ReplyBody& body) {
+          const auto* error = std::get_if<Error>(&body);
+          if (error == nullptr || error->code == ErrorCode::NotFound) {
+            --pauses_open_;
+          } else {
+            world_.violate("a healed world refuses a pause: " + error->message + jobs_[i].name);
+          }
+        });
+  }
+}
+
+bool Clients::is_quiet() const {
+  if (pauses_open_ > 0) return false;
+  return std::all_of(submits_.begin(), submits_.end(), [](const auto& s) { return bool(s.second.run); });
+}
+
+std::string Clients::judge() const {
+  for (const auto& [key, submit] : submits_) {
+    if (world_.store.run_of_key("sim", key) != submit.run) return "P10/P11: key " + key + " has another run, or none";
+  }
+  return "";
+}
+
+}  // namespace rota::sim

@@ -1,0 +1,60 @@
+// The clients of a simulated world: jobs applied, edited and paused, runs asked for with keys and
+// cancelled; whatever is not clearly answered is asked again with the same key (P10, P11).
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "common/model/job.h"
+#include "master/core/effect.h"
+#include "master/core/event.h"
+
+namespace rota::sim {
+
+class World;
+
+/// Thread: one. Owned by the world.
+class Clients {
+ public:
+  explicit Clients(World& world);
+  void begin();
+  /// No more requests; every job is paused.
+  void stop();
+  bool is_quiet() const;
+  /// Every acknowledged request is in the store. Empty, or what is not.
+  std::string judge() const;
+
+ private:
+  struct Submit {
+    JobId job;
+    std::string key;
+    RunId run;                           ///< of the first clear answer
+    bool stop_asked = false;
+  };
+
+  void act();
+  void apply_all();
+  void apply(std::size_t job);
+  void pause(std::size_t job, bool paused);
+  void submit(const std::string& key);
+  void take_submit(const std::string& key, const master::core::ReplyBody& body);
+  void run_now();
+  void conflict();
+  void cancel();
+  void pause_all();
+  /// To any master that thinks it leads; `then` gets an Error when nobody answers in time.
+  void ask(std::function<master::core::Event(Token)> make,
+           std::function<void(const master::core::ReplyBody&)> then);
+
+  World& world_;
+  bool stopped_ = false;
+  std::vector<model::JobDefinition> jobs_;
+  std::vector<bool> paused_;
+  std::map<std::string, Submit> submits_;
+  std::int64_t keys_ = 0;
+  std::size_t pauses_open_ = 0;
+};
+
+}  // namespace rota::sim

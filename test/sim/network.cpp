@@ -1,0 +1,153 @@
+// The network of a simulated world: what is sent may be lost, late or doubled; an answer may be lost
+// though the request was done.
+#include "world.h"
+
+namespace rota::sim {
+
+using master::core::DispatchAnswered;
+using master::core::DispatchVerdict;
+using master::core::HelloAnswered;
+using master::core::HelloFailed;
+using master::core::Send;
+using master::core::SendCancel;
+using master::core::SendDispatch;
+using master::core::SendHello;
+using std::chrono_literals::operator""ms;
+
+namespace {
+
+constexpr Millis kRpcDeadline{2000};
+
+std::size_t index_of(const model::WorkerKey& key) { return std::stoul(key.id.substr(1)); }
+
+DispatchAnswered unknown_for_all(const SendDispatch& message) {
+  DispatchAnswered answer{message.worker, {}};
+  for (const auto& item : message.items) {
+    answer.verdicts.push_back({item.attempt, DispatchVerdict::Kind::Unknown, {}, "deadline"});
+  }
+  return answer;
+}
+
+}  // namespace
+
+bool World::message_lost(const char* mark) {
+  if (!random.per_mille(lost_per_mille)) return false;
+  marks.hit(mark);
+  return true;
+}
+
+Millis World::message_delay() {
+  if (!random.per_mille(lost_per_mille)) return small_delay();
+  marks.hit("fault_message_delayed");
+  return random.between(20ms, 5000ms);
+}
+
+bool World::linked(std::size_t master, std::size_t worker) const {
+  return masters[master]->is_alive() && !workers[worker]->cut_from_masters;
+}
+
+void World::post(std::size_t master, Epoch epoch, master::core::Event event) {
+  if (masters[master]->epoch() == epoch) masters[master]->post(std::move(event));
+}
+
+void World::expect(Token token, std::function<void(const master::core::ReplyBody&)> then) {
+  expected_[token] = std::move(then);
+}
+
+void World::answer(Token token, master::core::ReplyBody body, Millis leaves_in) {
+  after(leaves_in + small_delay(), [this, token, body = std::move(body)] {
+    const auto found = expected_.find(token);
+    if (found == expected_.end()) return;
+    const auto then = std::move(found->second);
+    expected_.erase(found);
+    if (const auto* error = std::get_if<Error>(&body)) {
+      if (error->code == ErrorCode::UnknownOutcome) marks.hit("answer_unknown");
+      if (error->code == ErrorCode::NotLeader) marks.hit("answer_not_leader");
+    }
+    then(body);
+  });
+}
+
+void World::to_leader(std::size_t worker, std::size_t master,
+                      std::function<master::core::Event(Token, bool)> make) {
+  if (!linked(master, worker)) return;
+  after(small_delay(), [this, worker, master, make = std::move(make)] {
+    if (!linked(master, worker) || !masters[master]->leads()) return;
+    masters[master]->post(make(new_token(), true));
+  });
+}
+
+void World::carry(std::size_t master, Epoch epoch, Send message, Millis leaves_in) {
+  after(leaves_in, [this, master, epoch, message = std::move(message)] { leave(master, epoch, message); });
+}
+
+/// A frozen process sends when it goes on; a dead one never.
+void World::leave(std::size_t master, Epoch epoch, const Send& message) {
+  if (masters[master]->epoch() != epoch) return;
+  if (masters[master]->is_frozen()) {
+    after(10ms, [this, master, epoch, message] { leave(master, epoch, message); });
+    return;
+  }
+  if (const auto* hello = std::get_if<SendHello>(&message)) carry_hello(master, epoch, *hello);
+  if (const auto* dispatch = std::get_if<SendDispatch>(&message)) carry_dispatch(master, epoch, *dispatch);
+  if (const auto* cancel = std::get_if<SendCancel>(&message)) carry_cancel(master, epoch, *cancel);
+}
+
+void World::carry_hello(std::size_t master, Epoch epoch, const SendHello& message) {
+  const std::size_t worker = index_of(message.worker);
+  auto open = std::make_shared<bool>(true);
+  const auto fail_open = [this, master, epoch, open, key = message.worker](bool refused) {
+    if (std::exchange(*open, false)) post(master, epoch, HelloFailed{key, refused, "no answer"});
+  };
+  after(kRpcDeadline, [fail_open] { fail_open(false); });
+  if (message_lost("fault_request_lost")) return;
+  after(message_delay(), [this, master, epoch, worker, message, open, fail_open] {
+    if (!linked(master, worker)) return;
+    auto inventory = workers[worker]->hello(epoch, master, message.worker);
+    if (!inventory) {
+      fail_open(true);
+      return;
+    }
+    if (message_lost("fault_answer_lost")) return;
+    after(message_delay(), [this, master, epoch, open, inventory = std::move(*inventory)] {
+      if (std::exchange(*open, false)) post(master, epoch, HelloAnswered{inventory});
+    });
+  });
+}
+
+void World::carry_dispatch(std::size_t master, Epoch epoch, const SendDispatch& message) {
+  const std::size_t worker = index_of(message.worker);
+  auto open = std::make_shared<bool>(true);
+  const auto settle = [this, master, epoch, open](DispatchAnswered answer) {
+    if (std::exchange(*open, false)) post(master, epoch, std::move(answer));
+  };
+  after(kRpcDeadline, [settle, message] { settle(unknown_for_all(message)); });
+  if (message_lost("fault_request_lost")) return;
+  const bool doubled = random.per_mille(lost_per_mille);
+  after(message_delay(), [this, master, epoch, worker, message, settle, doubled] {
+    if (!linked(master, worker)) return;
+    auto verdicts = workers[worker]->dispatch(epoch, message);
+    if (!verdicts) {
+      settle(unknown_for_all(message));
+      return;
+    }
+    if (doubled) {
+      marks.hit("fault_message_doubled");
+      verdicts = workers[worker]->dispatch(epoch, message);
+    }
+    if (message_lost("fault_answer_lost") || std::exchange(lose_next_answer, false)) return;
+    after(message_delay(), [settle, worker = message.worker, verdicts = std::move(*verdicts)] {
+      settle(DispatchAnswered{worker, verdicts});
+    });
+  });
+}
+
+void World::carry_cancel(std::size_t master, Epoch epoch, const SendCancel& message) {
+  const std::size_t worker = index_of(message.worker);
+  if (message_lost("fault_request_lost")) return;
+  after(message_delay(), [this, master, epoch, worker, message] {
+    if (linked(master, worker)) workers[worker]->cancel(epoch, message);
+  });
+}
+
+}  // namespace rota::sim
