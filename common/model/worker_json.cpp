@@ -77,12 +77,13 @@ Result<WorkerInfo> worker_from_json(const WorkerKey& key, const std::string& tex
   WorkerInfo info;
   info.key = key;
   std::int64_t started_ms = 0;
-  const bool good = take(data, "host", info.address.host) && take(data, "port", info.address.port) &&
-                    take(data, "pool", info.pool) && take(data, "labels", info.labels) &&
-                    take(data, "slots", info.slots) && take(data, "weight", info.weight) &&
-                    take(data, "draining", info.draining) && take(data, "version", info.version) &&
-                    take(data, "kill_means", info.kill_means) &&
-                    take(data, "handlers", info.handlers) && take(data, "started_ms", started_ms);
+  const bool good =
+      take(data, "host", info.address.host) && take(data, "port", info.address.port) &&
+      take(data, "pool", info.pool) && take(data, "labels", info.labels) &&
+      take(data, "slots", info.slots) && take(data, "weight", info.weight) &&
+      take(data, "draining", info.draining) && take(data, "version", info.version) &&
+      take(data, "kill_means", info.kill_means) && take(data, "handlers", info.handlers) &&
+      take(data, "started_ms", started_ms);
   if (!good) return bad("a field of the wrong kind");
   if (info.address.host.empty() || info.address.port == 0) return bad("no address");
   info.started = wall_from_ms(started_ms);

@@ -19,7 +19,8 @@ std::optional<WorkerKey> worker_key_in(std::string_view node_name);
 
 /// InvalidArgument when it would be longer than 4096 bytes.
 Result<std::string> to_json(const WorkerInfo& info);
-/// The key comes from the node's name, all else from the content; unknown fields are ignored. Corrupt.
+/// The key comes from the node's name, all else from the content; unknown fields are ignored.
+/// Corrupt.
 Result<WorkerInfo> worker_from_json(const WorkerKey& key, const std::string& json);
 
 }  // namespace rota::model

@@ -11,8 +11,8 @@ namespace rota::zk {
 inline constexpr std::string_view kCandidatePrefix = "n_";
 inline constexpr std::size_t kTagLength = 16;
 
-/// The sequence is all that follows the fixed-length prefix: ten digits, or a minus sign and ten once
-/// ZooKeeper's signed counter has wrapped. Empty when the name is none of ours.
+/// The sequence is all that follows the fixed-length prefix: ten digits, or a minus sign and ten
+/// once ZooKeeper's signed counter has wrapped. Empty when the name is none of ours.
 std::optional<std::int32_t> candidate_sequence(std::string_view name);
 
 /// The 16 hex digits; empty when the name is none of ours.

@@ -1,9 +1,10 @@
 // One ZooKeeper session's operations, without ZooKeeper's headers. Two implementations: real_client
 // (libzookeeper_mt) and the in-process fake of the tests; one contract suite runs on both.
 //
-// What may fail: everything, and in three ways. Surely not done (Retry::Never or Later), or the answer
-// was lost and it may or may not have been done: ErrorCode::UnknownOutcome. ZooKeeper's connection loss
-// (-4), operation timeout (-7) and our own deadline are all the third kind; the node may exist.
+// What may fail: everything, and in three ways. Surely not done (Retry::Never or Later), or the
+// answer was lost and it may or may not have been done: ErrorCode::UnknownOutcome. ZooKeeper's
+// connection loss (-4), operation timeout (-7) and our own deadline are all the third kind; the
+// node may exist.
 #pragma once
 
 #include <cstdint>
@@ -58,9 +59,9 @@ enum class Watch { No, Yes };
 enum class CreateMode { Persistent, Ephemeral, EphemeralSequential };
 inline constexpr std::int32_t kAnyVersion = -1;
 
-/// One session from its handshake to its end; never renewed (session.h makes the next one).
-/// Thread: any, each call blocks its caller for at most the deadline given at construction; none may
-/// be called from an EventHandler. Nodes are made with the open ACL: who reaches ZooKeeper's port is
+/// One session from its handshake to its end; never renewed (session.h makes the next one). Thread:
+/// any, each call blocks its caller for at most the deadline given at construction; none may be
+/// called from an EventHandler. Nodes are made with the open ACL: who reaches ZooKeeper's port is
 /// trusted (Debian's client has neither TLS nor SASL), so its network must be closed to others.
 class Client {
  public:
@@ -88,7 +89,8 @@ class Client {
 
   virtual SessionId session_id() const = 0;
   virtual SessionState state() const = 0;
-  /// The session timeout that the server granted (it clamps what was asked); 0 before the handshake.
+  /// The session timeout that the server granted (it clamps what was asked); 0 before the
+  /// handshake.
   virtual Millis session_timeout() const = 0;
   virtual Credentials credentials() const = 0;
 
@@ -104,7 +106,8 @@ struct ClientOptions {
   std::optional<Credentials> attach;     ///< attach to this session instead of making one
 };
 
-/// Makes clients; the session keeper and the tests are given one. It does not wait for the connection.
+/// Makes clients; the session keeper and the tests are given one. It does not wait for the
+/// connection.
 using ClientFactory =
     std::function<Result<std::unique_ptr<Client>>(const ClientOptions&, EventHandler)>;
 

@@ -19,9 +19,9 @@ struct VersionedEpoch {
 Result<VersionedEpoch> read_epoch(Client& client, const Paths& paths);
 
 /// Sets the epoch if the node is still as it was read. Conflict: another master was faster (leave
-/// office). A lost answer is looked up here: the value carries a random tag, so that one's own write is
-/// told from a rival's write of the same number. UnknownOutcome only when the look-up failed too; the
-/// caller then reads again, and starts the takeover over.
+/// office). A lost answer is looked up here: the value carries a random tag, so that one's own
+/// write is told from a rival's write of the same number. UnknownOutcome only when the look-up
+/// failed too; the caller then reads again, and starts the takeover over.
 Result<void> write_epoch(Client& client, const Paths& paths, Epoch epoch,
                          const VersionedEpoch& was);
 

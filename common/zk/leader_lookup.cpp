@@ -27,7 +27,8 @@ Result<LeaderHint> hint_in(const std::string& data) {
   const auto host = parsed.find("host");
   const auto port = parsed.find("port");
   if (epoch == parsed.end() || host == parsed.end() || port == parsed.end()) return bad();
-  if (!epoch->is_number_integer() || !host->is_string() || !port->is_number_unsigned()) return bad();
+  if (!epoch->is_number_integer() || !host->is_string()) return bad();
+  if (!port->is_number_unsigned()) return bad();
   const auto number = port->get<std::uint64_t>();
   if (number == 0 || number > 65535) return bad();
   return LeaderHint{Epoch{epoch->get<std::int64_t>()}, host->get<std::string>(),

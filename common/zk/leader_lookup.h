@@ -1,5 +1,5 @@
-// Who leads: the lowest candidate whose node holds {epoch, address}, which it writes after its epoch
-// transaction. Clients and followers ask here; workers learn the leader only by hello.
+// Who leads: the lowest candidate whose node holds {epoch, address}, which it writes after its
+// epoch transaction. Clients and followers ask here; workers learn the leader only by hello.
 #pragma once
 
 #include <cstdint>

@@ -1,9 +1,9 @@
 // How long a worker may trust its session. Pure.
 //
 // Only an answered write proves that the servers agree: a follower cut from its leader goes on
-// answering reads and pings. The server counts the session from the moment it handled that write, which
-// is after its sending; therefore the lease is counted from the send time, on a clock that runs while
-// the host sleeps, and the margin covers the server's tick, one beat and our own delay.
+// answering reads and pings. The server counts the session from the moment it handled that write,
+// which is after its sending; therefore the lease is counted from the send time, on a clock that
+// runs while the host sleeps, and the margin covers the server's tick, one beat and our own delay.
 #pragma once
 
 #include "common/base/time.h"

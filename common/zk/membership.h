@@ -1,5 +1,6 @@
 // Who is in a folder of ephemeral nodes, with their data: the leader's view of the workers. Watches
-// fire once and tell nothing, so each event means: list again, re-arm in the same call, compare sets.
+// fire once and tell nothing, so each event means: list again, re-arm in the same call, compare
+// sets.
 #pragma once
 
 #include <functional>
@@ -22,8 +23,8 @@ struct MembershipChange {
 };
 
 /// Owner: the Term, or whoever watches. It attaches itself to the session, and detaches when
-/// destroyed. While ZooKeeper is away the last set stays believed; a new session lists anew and tells
-/// the difference. Thread: the observer is called on the session's task thread.
+/// destroyed. While ZooKeeper is away the last set stays believed; a new session lists anew and
+/// tells the difference. Thread: the observer is called on the session's task thread.
 class Membership final : private SessionObserver {
  public:
   using Observer = std::function<void(const MembershipChange&)>;

@@ -23,7 +23,8 @@ class Paths {
   std::string root_;
 };
 
-/// A cluster name that may stand in a path: 1 to 64 of a-z, A-Z, 0-9, '-', '_', '.', not "." or "..".
+/// A cluster name that may stand in a path: 1 to 64 of a-z, A-Z, 0-9, '-', '_', '.', not "." or
+/// "..".
 bool is_cluster_name(const std::string& name);
 
 /// Makes the folder and its parents as persistent nodes; fine when they are there.

@@ -69,8 +69,8 @@ void write_log(const char* message) {
   }
 }
 
-/// Where one call waits for its answer. Shared by the waiting caller and the library's callback, since
-/// either may be the last: the caller leaves at its deadline, the answer may come later.
+/// Where one call waits for its answer. Shared by the waiting caller and the library's callback,
+/// since either may be the last: the caller leaves at its deadline, the answer may come later.
 template <typename T>
 class Answer {
  public:
@@ -145,7 +145,9 @@ void done_list(int rc, const struct String_vector* strings, const void* data) {
   const auto call = taken<std::vector<std::string>>(data);
   if (rc != ZOK) return call->answer->give(fail(error_of(rc, call->what, call->path)));
   std::vector<std::string> names;
-  for (int i = 0; strings != nullptr && i < strings->count; ++i) names.emplace_back(strings->data[i]);
+  for (int i = 0; strings != nullptr && i < strings->count; ++i) {
+    names.emplace_back(strings->data[i]);
+  }
   std::sort(names.begin(), names.end());
   call->answer->give(std::move(names));
 }
@@ -201,7 +203,8 @@ class RealClient final : public Client {
 
   const Millis deadline_;
   const EventHandler handler_;
-  mutable std::shared_mutex handle_mutex_;  ///< shared: handing a call to the library; alone: closing
+  /// Shared while a call is handed to the library, alone while the handle is made or taken away.
+  mutable std::shared_mutex handle_mutex_;
   zhandle_t* handle_ = nullptr;
   mutable std::mutex state_mutex_;
   SessionState state_ = SessionState::Connecting;

@@ -10,8 +10,8 @@ namespace rota::zk {
 Result<std::unique_ptr<Client>> make_real_client(const ClientOptions& options,
                                                  EventHandler handler);
 
-/// A short-lived client for one question (a command-line tool): waits for the handshake, at most the
-/// operation deadline. Unavailable when nobody answered.
+/// A short-lived client for one question (a command-line tool): waits for the handshake, at most
+/// the operation deadline. Unavailable when nobody answered.
 Result<std::unique_ptr<Client>> connect_once(const ClientOptions& options);
 
 }  // namespace rota::zk

@@ -1,5 +1,5 @@
-// An ephemeral node of our own (a worker's, a master's) that is kept through all sessions: made anew in
-// each, read back to be sure, changed when its data changes, and taken away on request.
+// An ephemeral node of our own (a worker's, a master's) that is kept through all sessions: made
+// anew in each, read back to be sure, changed when its data changes, and taken away on request.
 #pragma once
 
 #include <functional>
@@ -24,8 +24,8 @@ struct Registered {
 };
 
 struct RegistrationCallbacks {
-  /// What to register in this session; asked once per session, and again after the node was deleted by
-  /// someone else. After set_data it must give the changed data too.
+  /// What to register in this session; asked once per session, and again after the node was deleted
+  /// by someone else. After set_data it must give the changed data too.
   std::function<NodeToRegister(SessionId)> describe;
   /// The node stands, and was read back.
   std::function<void(const Registered&)> registered;

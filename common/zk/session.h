@@ -1,6 +1,6 @@
 // Keeps one ZooKeeper session for as long as the process lives: when it expires, a new one is made,
-// for ever, with backoff. Election, registration, beat and membership are observers of it; they make
-// their nodes again in each new session.
+// for ever, with backoff. Election, registration, beat and membership are observers of it; they
+// make their nodes again in each new session.
 #pragma once
 
 #include <atomic>
@@ -73,7 +73,8 @@ class Session {
   /// Waits until a session is connected; for start-up and tools. TimedOut.
   Result<std::shared_ptr<Client>> wait_connected(Millis at_most);
 
-  /// Ends the sessions of earlier lives of this process that the session file names. See session_file.h.
+  /// Ends the sessions of earlier lives of this process that the session file names. See
+  /// session_file.h.
   Result<int> end_earlier_sessions(DeathProof proof);
 
  private:

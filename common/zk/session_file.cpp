@@ -205,7 +205,8 @@ Result<int> SessionFile::end_earlier(DeathProof proof, const ClientFactory& fact
     left = earlier_;
   }
   if (left.empty()) return 0;
-  const auto ended = end_the_dead(left, proof, factory, at_most);  // not under the lock: it may take long
+  // Not under the lock: it may take long, and a new session may have to be written down meanwhile.
+  const auto ended = end_the_dead(left, proof, factory, at_most);
   std::scoped_lock lock(mutex_);
   earlier_ = std::move(left);
   if (auto written = write_locked(); !written) return fail(written.error());

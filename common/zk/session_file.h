@@ -1,7 +1,7 @@
 // The names of the sessions that this process, and those of its dead lives that are not ended yet,
-// hold. With it a successor ends the session of a process that is proven dead, so that its ephemeral
-// nodes go within milliseconds instead of after the session timeout. ZooKeeper would end the session of
-// a living holder just as readily; therefore the proof.
+// hold. With it a successor ends the session of a process that is proven dead, so that its
+// ephemeral nodes go within milliseconds instead of after the session timeout. ZooKeeper would end
+// the session of a living holder just as readily; therefore the proof.
 #pragma once
 
 #include <sys/types.h>
@@ -26,9 +26,9 @@ struct SessionRecord {
   std::string pid_namespace;      ///< a pid means something only in its namespace
 };
 
-/// What the caller knows. Identity: nothing; then pid, start time and boot id must be gone, and the pid
-/// namespace must be the caller's own. Caller: it reaped that process itself, or holds the exclusive
-/// lock of its work folder, which the kernel frees only at death.
+/// What the caller knows. Identity: nothing; then pid, start time and boot id must be gone, and the
+/// pid namespace must be the caller's own. Caller: it reaped that process itself, or holds the
+/// exclusive lock of its work folder, which the kernel frees only at death.
 enum class DeathProof { Identity, Caller };
 
 /// Whether the process of this record is proven dead by its identity. A zombie counts as living.
@@ -44,15 +44,15 @@ Result<std::vector<SessionRecord>> read_session_file(const std::string& path);
 /// Unavailable: ZooKeeper did not answer in time. Calling again is harmless.
 Result<void> end_session(const SessionRecord& record, const ClientFactory& factory, Millis at_most);
 
-/// Ends every session in the file whose process is dead, and takes it out of the file (removes the file
-/// when none is left). How many were ended; 0 when there is no file. Conflict: a process lives, and
-/// nothing of it was touched; Unavailable: ZooKeeper did not answer. This is `rota-master
-/// --end-session` and a worker's new life.
+/// Ends every session in the file whose process is dead, and takes it out of the file (removes the
+/// file when none is left). How many were ended; 0 when there is no file. Conflict: a process
+/// lives, and nothing of it was touched; Unavailable: ZooKeeper did not answer. This is
+/// `rota-master --end-session` and a worker's new life.
 Result<int> end_dead_session(const std::string& path, DeathProof proof,
                              const ClientFactory& factory, Millis at_most);
 
-/// The file as the session keeper writes it: mode 0600, by rename, before the session's first ephemeral
-/// node. Records of earlier processes stay until they are ended. Thread: any.
+/// The file as the session keeper writes it: mode 0600, by rename, before the session's first
+/// ephemeral node. Records of earlier processes stay until they are ended. Thread: any.
 class SessionFile {
  public:
   /// Empty path: every call does nothing.

@@ -50,7 +50,9 @@ bool TaskThread::run(Millis at_most, const Task& task) {
     changed_.notify_all();
   });
   std::unique_lock lock(mutex_);
-  const auto settled = [&] { return *phase == Phase::Done || (ended_ && *phase != Phase::Running); };
+  const auto settled = [&] {
+    return *phase == Phase::Done || (ended_ && *phase != Phase::Running);
+  };
   changed_.wait_for(lock, at_most, settled);
   if (*phase == Phase::Running) changed_.wait(lock, [&] { return *phase == Phase::Done; });
   if (*phase == Phase::Waiting) *phase = Phase::Abandoned;

@@ -12,8 +12,8 @@
 
 namespace rota::zk {
 
-/// Thread: post, post_after, drop and stop from any. Each task has an owner, so that an owner can leave
-/// without a task of its own running afterwards.
+/// Thread: post, post_after, drop and stop from any. Each task has an owner, so that an owner can
+/// leave without a task of its own running afterwards.
 class TaskThread {
  public:
   using Owner = const void*;
@@ -30,8 +30,8 @@ class TaskThread {
   /// When it returns, no task of this owner runs or will run (called on the thread itself: none but
   /// the present one).
   void drop(Owner owner);
-  /// Runs the task on the thread and waits for its end; at once when already there. False after stop,
-  /// or when it did not begin in time (then it never will). Once begun it is waited for.
+  /// Runs the task on the thread and waits for its end; at once when already there. False after
+  /// stop, or when it did not begin in time (then it never will). Once begun it is waited for.
   bool run(Millis at_most, const Task& task);
   /// Ends the thread after the present task; what waits is dropped. Twice is fine.
   void stop();

@@ -1,5 +1,5 @@
-// ZooKeeper's voucher for a worker: an ephemeral node of its own, that nobody watches, is written six
-// times in a session; the lease is counted from the send time of the last answered write.
+// ZooKeeper's voucher for a worker: an ephemeral node of its own, that nobody watches, is written
+// six times in a session; the lease is counted from the send time of the last answered write.
 #pragma once
 
 #include <functional>

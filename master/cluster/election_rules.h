@@ -18,9 +18,9 @@ struct ElectionDecision {
   bool operator==(const ElectionDecision&) const = default;
 };
 
-/// `listing`: names of the election folder's children, in any order; foreign names are ignored. `own`:
-/// the name of our node, empty when we have none. Sequences are compared by their signed 32-bit
-/// wrap-around difference.
+/// `listing`: names of the election folder's children, in any order; foreign names are ignored.
+/// `own`: the name of our node, empty when we have none. Sequences are compared by their signed
+/// 32-bit wrap-around difference.
 ElectionDecision decide_election(const std::vector<std::string>& listing, const std::string& own);
 
 }  // namespace rota::master::cluster

@@ -1,9 +1,9 @@
 // Who takes office. ZooKeeper's election (zk_elector.h) is one way; another may stand beside it.
 //
-// Being elected is not leading: a master leads when its epoch is the one in the database. And losing
-// the candidacy is not losing office: a leader leads on until a batch finds another epoch. So `lost`
-// means only "no longer known to be first"; after it, `elected` comes again when the candidate is first
-// again, and a master whose Term lives then needs no new epoch.
+// Being elected is not leading: a master leads when its epoch is the one in the database. And
+// losing the candidacy is not losing office: a leader leads on until a batch finds another epoch.
+// So `lost` means only "no longer known to be first"; after it, `elected` comes again when the
+// candidate is first again, and a master whose Term lives then needs no new epoch.
 #pragma once
 
 #include <string_view>
@@ -31,11 +31,12 @@ class Elector {
   /// Stand for election, and again after each lost candidacy, until resign. A master may do so only
   /// while its database answers.
   virtual void campaign() = 0;
-  /// Take the candidacy away (the next one is elected within milliseconds). Harmless when there is none.
+  /// Take the candidacy away (the next one is elected within milliseconds). Harmless when there is
+  /// none.
   virtual void resign() = 0;
   void set_eligible(bool eligible) { eligible ? campaign() : resign(); }
-  /// After the epoch transaction: tell clients and followers where the leader is. Kept and told again
-  /// with each later candidacy, until withdrawn.
+  /// After the epoch transaction: tell clients and followers where the leader is. Kept and told
+  /// again with each later candidacy, until withdrawn.
   virtual void publish(const LeaderHint& hint) = 0;
   /// The Term has ended.
   virtual void withdraw_hint() = 0;

@@ -78,8 +78,8 @@ Result<void> ZkElector::stand(zk::Client& client) {
   return fail(ErrorCode::Unavailable, "the candidates change too fast");
 }
 
-/// Makes our node. A tag that is kept from an unclear answer is looked for first: else the node that
-/// answer was about would stand there as a ghost.
+/// Makes our node. A tag that is kept from an unclear answer is looked for first: else the node
+/// that answer was about would stand there as a ghost.
 Result<void> ZkElector::join(zk::Client& client) {
   if (!tag_.empty()) {
     auto adopted = zk::adopt_tagged(client, paths_.election(), prefix(), tag_);

@@ -1,5 +1,6 @@
 // The election over ZooKeeper: an ephemeral sequential node per candidate, each watching only its
-// predecessor and itself. Decisions are in election_rules.h; the lost answers in protected_create.h.
+// predecessor and itself. Decisions are in election_rules.h; the lost answers in
+// protected_create.h.
 #pragma once
 
 #include <atomic>
@@ -13,8 +14,8 @@
 
 namespace rota::master::cluster {
 
-/// Owner: Master, with the session, which must outlive it; the observer too. When it dies, its node is
-/// left to the session. Thread: any.
+/// Owner: Master, with the session, which must outlive it; the observer too. When it dies, its node
+/// is left to the session. Thread: any.
 class ZkElector final : public Elector, private zk::SessionObserver {
  public:
   ZkElector(zk::Session& session, zk::Paths paths, std::string master_id,

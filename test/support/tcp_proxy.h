@@ -1,5 +1,5 @@
-// A relay on 127.0.0.1 that can fall silent, as a network does when it is cut: connections stay open
-// and nothing comes through.
+// A relay on 127.0.0.1 that can fall silent, as a network does when it is cut: connections stay
+// open and nothing comes through.
 #pragma once
 
 #include <atomic>

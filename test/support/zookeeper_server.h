@@ -17,7 +17,8 @@ bool has_zookeeper();
 /// A port of 127.0.0.1 that is free now.
 std::uint16_t free_port();
 
-/// Thread: the one that starts it must outlive it (the server dies with that thread). It takes Debian's jar; tickTime 500 unless said otherwise.
+/// Thread: the one that starts it must outlive it (the server dies with that thread). It takes
+/// Debian's jar; tickTime 500 unless said otherwise.
 class ZookeeperServer {
  public:
   explicit ZookeeperServer(Millis tick = Millis{500});
@@ -25,8 +26,8 @@ class ZookeeperServer {
   ZookeeperServer(const ZookeeperServer&) = delete;
   ZookeeperServer& operator=(const ZookeeperServer&) = delete;
 
-  /// Makes it a member of an ensemble: its number, and its view of all members' ports, as lines of its
-  /// configuration. Before the first start.
+  /// Makes it a member of an ensemble: its number, and its view of all members' ports, as lines of
+  /// its configuration. Before the first start.
   void join_ensemble(int number, std::string lines);
   /// Starts it and waits until it answers (about half a second). Also after kill.
   Result<void> start();

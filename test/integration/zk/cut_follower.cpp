@@ -1,5 +1,6 @@
-// Three servers, of which one follower is cut from its leader while a worker is attached to it: it goes
-// on answering reads, the leader lets the session expire, and the worker must have known before.
+// Three servers, of which one follower is cut from its leader while a worker is attached to it: it
+// goes on answering reads, the leader lets the session expire, and the worker must have known
+// before.
 #include <array>
 
 #include "common/zk/write_beat.h"

@@ -60,8 +60,8 @@ struct Candidate final : master::cluster::ElectorObserver {
   bool sees_candidates(const Paths& paths, std::size_t number) {
     return eventually(session, [&] {
       const auto client = session.client();
-      const auto names = client ? client->list(paths.election(), Watch::No)
-                                : Result<std::vector<std::string>>(fail(ErrorCode::Unavailable, ""));
+      if (client == nullptr) return false;
+      const auto names = client->list(paths.election(), Watch::No);
       return names && names->size() == number;
     });
   }

@@ -32,8 +32,8 @@ class FakeServer {
   /// Ends the session as the server would: its nodes go, its client is told.
   void expire(SessionId session);
   void expire_all();
-  /// False: every operation is answered "unknown", without effect, and clients are told they are cut
-  /// off; sessions and their nodes stay. True: they are connected again.
+  /// False: every operation is answered "unknown", without effect, and clients are told they are
+  /// cut off; sessions and their nodes stay. True: they are connected again.
   void set_reachable(bool reachable);
   /// The sequence that the next sequential node in this folder gets.
   void set_next_sequence(const std::string& folder, std::int32_t next);

@@ -1,4 +1,5 @@
-// A session keeper for tests, over a fake server or a real one, and a way to wait for what it leads to.
+// A session keeper for tests, over a fake server or a real one, and a way to wait for what it leads
+// to.
 #pragma once
 
 #include <condition_variable>

@@ -141,7 +141,7 @@ TEST_CASE("elector: lost answers leave no ghost in the election") {
   }
 }
 
-TEST_CASE("elector: a create whose answer and look-up are both lost is found before another is made") {
+TEST_CASE("elector: a create is found although its answer and its look-up were both lost") {
   FakeServer server;
   server.lose_next(Op::Create, Loss::Request);  // before there is a folder
   Master one(server, "m1");

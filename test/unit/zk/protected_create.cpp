@@ -55,7 +55,7 @@ TEST_CASE("protected create: a lost answer makes no ghost") {
   CHECK(f.server.children(kFolder).size() == 1);
 }
 
-TEST_CASE("protected create: when looking fails too the answer is unknown, and adopting clears it") {
+TEST_CASE("protected create: when looking fails too it is unknown, and adopting clears it") {
   Fixture f;
   f.server.lose_next(Op::Create, Loss::Answer);
   f.server.lose_next(Op::List, Loss::Request);

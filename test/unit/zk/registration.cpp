@@ -90,7 +90,8 @@ TEST_CASE("registration: changed data is written until it stands") {
   f.server.lose_next(Op::Set, Loss::Request);
   f.registration->set_data("draining");
   const auto client = f.session.client();
-  CHECK(eventually(f.session, [&] { return client->get("/w/w1@1", Watch::No)->data == "draining"; }));
+  const auto stands = [&] { return client->get("/w/w1@1", Watch::No)->data == "draining"; };
+  CHECK(eventually(f.session, stands));
   CHECK(f.lives == 1);
 }
 

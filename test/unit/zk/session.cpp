@@ -30,7 +30,8 @@ class Recorder final : public SessionObserver {
   void session_ended() override { note("ended", 0); }
   bool hears(const std::string& word, std::size_t times = 1) {
     return told.becomes([&](const Told& all) {
-      return static_cast<std::size_t>(std::count(all.words.begin(), all.words.end(), word)) >= times;
+      const auto heard = std::count(all.words.begin(), all.words.end(), word);
+      return static_cast<std::size_t>(heard) >= times;
     });
   }
 

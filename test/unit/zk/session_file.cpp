@@ -58,7 +58,7 @@ void write(const std::string& path, const std::vector<SessionRecord>& records) {
 
 }  // namespace
 
-TEST_CASE("session file: stands before the first ephemeral node, is private, goes at a clean close") {
+TEST_CASE("session file: stands before the first node, is private, goes at a clean close") {
   Folder folder;
   FakeServer server;
   SessionOptions options = quick_session();
