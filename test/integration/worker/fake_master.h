@@ -1,0 +1,73 @@
+// A master as a worker sees one: it says hello and dispatches through real RPC, and serves
+// ReportService from memory. What it stores can be waited for and asked for.
+#pragma once
+
+#include <condition_variable>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "ReportService.h"
+#include "WorkerService.h"
+#include "common/model/worker.h"
+#include "common/rpc/channel.h"
+#include "common/rpc/server.h"
+
+namespace rota::testing {
+
+class FakeMaster final : public thrift::ReportServiceIf {
+ public:
+  FakeMaster();
+  ~FakeMaster() override;
+
+  // --- ReportService ---
+  void report(std::vector<thrift::AttemptKey>& taken, const thrift::ReportRequest& request) override;
+  void append_log(std::vector<std::int64_t>& ends,
+                  const std::vector<thrift::LogChunk>& chunks) override;
+  void renew(const thrift::RenewRequest& request) override;
+
+  // --- the test ---
+  std::string address() const;
+  /// Reports and chunks are refused while it is deaf.
+  void set_deaf(bool deaf);
+  void set_vouching(bool vouching);
+
+  /// Waits for the outcome of a run's attempt; an empty state after the timeout.
+  thrift::Outcome outcome(std::int64_t run, Millis at_most = Millis{20'000}, int attempt = 1);
+  bool has_outcome(std::int64_t run);
+  bool wait_started(std::int64_t run, Millis at_most = Millis{10'000});
+  /// The stream, once it is as long as that.
+  std::string log(std::int64_t run, int stream, std::int64_t length,
+                  Millis at_most = Millis{20'000});
+  /// Waits until the stream holds this text.
+  bool wait_log(std::int64_t run, int stream, const std::string& text,
+                Millis at_most = Millis{10'000});
+  std::int64_t dropped(std::int64_t run, int stream);
+  int repeats(std::int64_t run);       ///< how often its outcome came
+  int bad_chunks();                    ///< wrong CRC, or a repeat with other borders or bytes
+  std::string reported_life(std::int64_t run);
+
+ private:
+  using Stream = std::pair<std::int64_t, int>;
+  struct Chunk {
+    std::string bytes;
+    std::int64_t dropped_before = 0;
+  };
+  std::string joined(const Stream& stream) const;
+
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  bool deaf_ = false;
+  bool vouching_ = true;
+  std::map<std::pair<std::int64_t, int>, thrift::Outcome> outcomes_;
+  std::map<std::int64_t, std::string> lives_;
+  std::map<std::int64_t, int> repeats_;
+  std::map<std::int64_t, bool> started_;
+  std::map<Stream, std::map<std::int64_t, Chunk>> chunks_;
+  int bad_chunks_ = 0;
+  std::unique_ptr<rpc::Server> server_;
+};
+
+}  // namespace rota::testing

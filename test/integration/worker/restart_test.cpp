@@ -1,0 +1,181 @@
+#include <doctest/doctest.h>
+#include <signal.h>
+
+#include <thread>
+
+#include "test/integration/worker/worker_under_test.h"
+
+namespace rota::testing {
+
+namespace {
+std::vector<std::string> shell(const std::string& text) { return {"/bin/sh", "-c", text}; }
+}  // namespace
+
+TEST_CASE("worker: a killed proper loses neither runs, nor results, nor output") {
+  FakeMaster master;
+  WorkerUnderTest worker;
+  worker.start();
+  const auto first = worker.join(master);
+  REQUIRE_MESSAGE(!first.incarnation.empty(), worker.log_text());
+  const std::string marks = worker.folder() + "/";
+
+  // One that prints on, one whose end falls into the gap, one whose outcome the leader did not take.
+  const auto counting = WorkerUnderTest::command(
+      100, shell("i=0; while [ ! -e " + marks + "go ]; do echo $i; i=$((i+1)); sleep 0.01; done; echo last"));
+  REQUIRE(worker.dispatch(counting) == "none");
+  REQUIRE(master.wait_log(100, 1, "5\n"));
+  REQUIRE(worker.dispatch(WorkerUnderTest::command(101, shell("echo short; exit 9"))) == "none");
+  REQUIRE(master.outcome(101).exit_status == 9);
+  master.set_deaf(true);
+  REQUIRE(worker.dispatch(WorkerUnderTest::command(102, shell("echo held back; exit 4"))) == "none");
+  // Its outcome is in the outbox once the inventory calls it finished.
+  bool is_finished = false;
+  for (int i = 0; i < 1000 && !is_finished; ++i) {
+    for (const auto& held : worker.inventory().attempts) {
+      is_finished = is_finished || (held.attempt.run == 102 && held.state == "finished");
+    }
+  }
+  REQUIRE(is_finished);
+
+  const pid_t before = worker.proper();
+  ::kill(before, SIGKILL);
+  const MonoTime killed = BootClock::now();
+  const auto second = worker.join(master, 1, first.incarnation);
+  REQUIRE_MESSAGE(!second.incarnation.empty(), worker.log_text());
+  MESSAGE("bench=proper_restart ms_to_hello=" << floor_ms(BootClock::now() - killed).count());
+  const auto inventory = worker.hello(master, 1);
+  REQUIRE(inventory);
+  std::string running, finished;
+  for (const auto& held : inventory->attempts) {
+    if (held.state == "running") running += std::to_string(held.attempt.run) + " ";
+    if (held.state == "finished") finished += std::to_string(held.attempt.run) + " ";
+  }
+  CHECK(running == "100 ");
+  CHECK(finished == "102 ");
+  CHECK(worker.nodes().size() == 1);
+
+  master.set_deaf(false);
+  CHECK(master.outcome(102).exit_status == 4);
+  CHECK(master.reported_life(102) == first.incarnation);
+  CHECK(master.log(102, 1, 10) == "held back\n");
+  REQUIRE(::system(("touch " + marks + "go").c_str()) == 0);
+  const auto outcome = master.outcome(100);
+  CHECK(outcome.state == "succeeded");
+  CHECK(master.reported_life(100) == first.incarnation);
+  const std::string log = master.log(100, 1, outcome.stdout_bytes);
+  REQUIRE(static_cast<std::int64_t>(log.size()) == outcome.stdout_bytes);
+  std::string expected;
+  for (int i = 0; expected.size() + 5 < log.size(); ++i) expected += std::to_string(i) + "\n";
+  CHECK(log == expected + "last\n");
+  CHECK(master.bad_chunks() == 0);
+}
+
+TEST_CASE("worker: killed ten times in a row under load, every outcome comes home") {
+  FakeMaster master;
+  WorkerUnderTest worker;
+  worker.start();
+  auto life = worker.join(master);
+  REQUIRE_MESSAGE(!life.incarnation.empty(), worker.log_text());
+  std::vector<std::int64_t> accepted;
+  std::int64_t run = 500;
+  for (int round = 0; round < 10; ++round) {
+    for (int i = 0; i < 8; ++i) {
+      const auto item = WorkerUnderTest::command(
+          run, shell("head -c 200000 /dev/zero | tr '\\0' 'x'; exit " + std::to_string(run % 7)));
+      if (worker.dispatch(item) == "none") accepted.push_back(run);
+      ++run;
+    }
+    ::kill(worker.proper(), SIGKILL);
+    life = worker.join(master, 1, life.incarnation);
+    REQUIRE(!life.incarnation.empty());
+  }
+  CHECK(accepted.size() >= 10);
+  int lost = 0;
+  for (const std::int64_t one : accepted) {
+    const auto outcome = master.outcome(one, Millis{5000});
+    if (outcome.state.empty()) {
+      ++lost;
+      continue;
+    }
+    CHECK(outcome.exit_status == one % 7);
+    CHECK(master.log(one, 1, 200'000) == std::string(200'000, 'x'));
+  }
+  CHECK(lost == 0);
+  CHECK(master.bad_chunks() == 0);
+}
+
+TEST_CASE("worker: TERM drains; what runs ends, the node goes, exit 0") {
+  FakeMaster master;
+  WorkerUnderTest worker;
+  worker.start();
+  REQUIRE(!worker.join(master).incarnation.empty());
+  const std::string go = worker.folder() + "/go";
+  REQUIRE(worker.dispatch(WorkerUnderTest::command(
+              200, shell("echo up; while [ ! -e " + go + " ]; do sleep 0.01; done; echo out"))) == "none");
+  REQUIRE(master.wait_log(200, 1, "up"));
+  worker.signal(SIGTERM);
+  REQUIRE(worker.wait_draining(Millis{2000}));
+  CHECK(worker.dispatch(WorkerUnderTest::command(201, {"true"})) == "draining");
+  CHECK(worker.nodes().size() == 1);
+  REQUIRE(::system(("touch " + go).c_str()) == 0);
+  CHECK(worker.wait_exit(Millis{15'000}) == 0);
+  CHECK(worker.nodes().empty());
+  CHECK(master.outcome(200).state == "succeeded");
+  CHECK(master.log(200, 1, 7) == "up\nout\n");
+}
+
+TEST_CASE("worker: at the drain deadline what still runs is handed over") {
+  FakeMaster master;
+  WorkerUnderTest worker({.id = "w1", .binary = ROTA_WORKER, .extra_yaml = "drain_deadline_ms: 200\n"});
+  worker.start();
+  REQUIRE_MESSAGE(!worker.join(master).incarnation.empty(), worker.log_text());
+  REQUIRE(worker.dispatch(WorkerUnderTest::command(210, shell("echo up; exec sleep 60"))) == "none");
+  REQUIRE(master.wait_log(210, 1, "up"));
+  worker.signal(SIGTERM);
+  CHECK(worker.wait_exit(Millis{15'000}) == 0);
+  CHECK(master.outcome(210).state == "lost");
+}
+
+TEST_CASE("worker: a rival with its id leaves with exit 2, and the first stays") {
+  FakeMaster master;
+  WorkerUnderTest worker;
+  worker.start();
+  const auto life = worker.join(master);
+  REQUIRE(!life.incarnation.empty());
+  WorkerUnderTest rival({}, worker);
+  rival.start();
+  CHECK(rival.wait_exit(Millis{15'000}) == 2);
+  const auto left = worker.nodes();
+  REQUIRE(left.size() == 1);
+  CHECK(left.front().key == life);
+}
+
+TEST_CASE("worker: without any voucher its commands are killed, and reported when one is back") {
+  FakeMaster master;
+  WorkerUnderTest worker;
+  worker.start();
+  const auto life = worker.join(master);
+  REQUIRE(!life.incarnation.empty());
+  REQUIRE(worker.dispatch(WorkerUnderTest::command(300, shell("echo up; exec sleep 60"))) == "none");
+  REQUIRE(master.wait_log(300, 1, "up"));
+  SUBCASE("the leader alone vouches: it lives on") {
+    ZookeeperPause pause;
+    std::this_thread::sleep_for(Millis{5000});
+    CHECK_FALSE(master.has_outcome(300));
+    CHECK(worker.inventory().attempts.size() == 1);
+  }
+  SUBCASE("nobody vouches") {
+    ZookeeperPause pause;
+    master.set_vouching(false);
+    // The warden kills the proper with them; the next one finds the end, and tells it later.
+    std::this_thread::sleep_for(Millis{4500});
+    pause.end();
+    master.set_vouching(true);
+    REQUIRE(!worker.join(master, 1, life.incarnation).incarnation.empty());
+    const auto outcome = master.outcome(300);
+    CHECK(outcome.state == "lost");
+    CHECK(outcome.signal == SIGKILL);
+  }
+}
+
+}  // namespace rota::testing

@@ -1,0 +1,291 @@
+#include "test/integration/worker/worker_under_test.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <functional>
+#include <thread>
+
+#include "common/base/check.h"
+#include "common/base/file.h"
+#include "common/base/random.h"
+#include "common/model/worker_json.h"
+#include "common/zk/cluster_nodes.h"
+#include "common/zk/paths.h"
+#include "common/zk/real_client.h"
+#include "test/support/zookeeper_server.h"
+
+namespace rota::testing {
+
+namespace {
+
+constexpr Millis kPatience{15'000};
+
+/// Other processes are watched: they have no latch to wait on.
+bool poll_until(const std::function<bool()>& is_true, Millis at_most) {
+  const MonoTime deadline = BootClock::now() + at_most;
+  while (!is_true()) {
+    if (BootClock::now() > deadline) return false;
+    std::this_thread::sleep_for(Millis{5});
+  }
+  return true;
+}
+
+std::string text_of(const std::string& path) {
+  std::ifstream file(path);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+}  // namespace
+
+namespace {
+ZookeeperServer& shared_server() {
+  static ZookeeperServer server;
+  static const bool is_up = server.start().has_value();
+  CHECK_OR_DIE(is_up, "ZooKeeper starts");
+  return server;
+}
+}  // namespace
+
+const std::string& zookeeper_address() {
+  static const std::string address = shared_server().address();
+  return address;
+}
+
+ZookeeperPause::ZookeeperPause() { shared_server().freeze(); }
+
+void ZookeeperPause::end() {
+  if (is_on_) shared_server().thaw();
+  is_on_ = false;
+}
+
+WorkerUnderTest::WorkerUnderTest(WorkerSettings settings, const WorkerUnderTest& beside)
+    : WorkerUnderTest(std::move(settings)) {
+  cluster_ = beside.cluster_;
+  write_configuration();
+}
+
+WorkerUnderTest::WorkerUnderTest(WorkerSettings settings)
+    : settings_(std::move(settings)), cluster_("t" + random_hex(4)) {
+  char name[] = "/tmp/rota-worker-test-XXXXXX";
+  folder_ = ::mkdtemp(name);
+  zk::ClientOptions options;
+  options.addresses = zookeeper_address();
+  auto client = zk::connect_once(options);
+  CHECK_OR_DIE(client.has_value(), "ZooKeeper is reached");
+  zk_ = std::move(*client);
+  const zk::Paths paths(cluster_);
+  CHECK_OR_DIE(zk::ensure_cluster(*zk_, paths).has_value(), "the cluster's folders");
+  CHECK_OR_DIE(zk::create_cluster_uuid(*zk_, paths, "uuid-" + cluster_).has_value(), "its uuid");
+  write_configuration();
+}
+
+void WorkerUnderTest::write_configuration() {
+  std::ofstream(folder_ + "/worker.yaml")
+      << "id: " << settings_.id << "\ncluster: " << cluster_ << "\nslots: 8\nstate_dir: " << folder_
+      << "/state\nzookeeper:\n  connect: " << zookeeper_address()
+      << "\n  session_timeout_ms: 3000\n" << settings_.extra_yaml;
+}
+
+WorkerUnderTest::~WorkerUnderTest() {
+  if (pid_ > 0) {
+    ::kill(pid_, SIGKILL);
+    ::waitpid(pid_, nullptr, 0);
+  }
+  std::error_code ignored;
+  poll_until([&] { return std::filesystem::remove_all(folder_, ignored) != 0 && !ignored; },
+             Millis{2000});
+}
+
+void WorkerUnderTest::start() {
+  pid_ = ::fork();
+  if (pid_ != 0) return;
+  const int log = ::open((folder_ + "/log").c_str(), O_WRONLY | O_CREAT | O_APPEND, 0600);
+  ::dup2(log, 1);
+  ::dup2(log, 2);
+  const std::string config = folder_ + "/worker.yaml";
+  ::execl(settings_.binary.c_str(), settings_.binary.c_str(), "--config", config.c_str(), nullptr);
+  ::_exit(127);
+}
+
+std::vector<model::WorkerInfo> WorkerUnderTest::nodes() {
+  std::vector<model::WorkerInfo> all;
+  const zk::Paths paths(cluster_);
+  const auto names = zk_->list(paths.workers(), zk::Watch::No);
+  if (!names) return all;
+  for (const std::string& name : *names) {
+    const auto key = model::worker_key_in(name);
+    const auto node = zk_->get(paths.workers() + "/" + name, zk::Watch::No);
+    if (!key || !node) continue;
+    if (auto info = model::worker_from_json(*key, node->data)) all.push_back(*info);
+  }
+  return all;
+}
+
+model::WorkerKey WorkerUnderTest::join(FakeMaster& master, std::int64_t epoch,
+                                       const std::string& than) {
+  const bool is_here = poll_until(
+      [&] {
+        for (const model::WorkerInfo& info : nodes()) {
+          if (info.key.incarnation == than) continue;
+          info_ = info;
+          channel_ = std::make_unique<rpc::Channel<thrift::WorkerServiceClient>>(
+              rpc::Endpoint{info.address.host, info.address.port});
+          if (hello(master, epoch)) return true;
+        }
+        return false;
+      },
+      kPatience);
+  return is_here ? info_.key : model::WorkerKey{};
+}
+
+std::optional<thrift::Inventory> WorkerUnderTest::hello(FakeMaster& master, std::int64_t epoch) {
+  thrift::HelloRequest request;
+  request.__set_epoch(epoch);
+  request.__set_leader(master.address());
+  request.__set_cluster_uuid("uuid-" + cluster_);
+  request.__set_worker_id(info_.key.id);
+  request.__set_incarnation(info_.key.incarnation);
+  request.__set_grant_ms(3000);
+  auto answer = channel_->call(
+      [&](auto& client) {
+        thrift::Inventory inventory;
+        client.hello(inventory, request);
+        return inventory;
+      },
+      Millis{2000});
+  if (!answer || answer->worker.incarnation != info_.key.incarnation) return std::nullopt;
+  return *answer;
+}
+
+thrift::DispatchItem WorkerUnderTest::command(std::int64_t run, std::vector<std::string> argv) {
+  thrift::DispatchItem item;
+  item.attempt.__set_run(run);
+  item.attempt.__set_attempt(1);
+  item.__set_job_name("job");
+  item.__set_space("default");
+  item.__set_kind("one_off");
+  item.__set_kill_grace_ms(300);
+  item.work.__set_argv(std::move(argv));
+  return item;
+}
+
+thrift::DispatchItem WorkerUnderTest::handler(std::int64_t run, const std::string& name) {
+  thrift::DispatchItem item = command(run, {});
+  item.work.__set_handler(name);
+  return item;
+}
+
+std::vector<std::string> WorkerUnderTest::dispatch_all(
+    const std::vector<thrift::DispatchItem>& items) {
+  thrift::DispatchRequest request;
+  request.__set_epoch(1);
+  request.__set_worker_id(info_.key.id);
+  request.__set_incarnation(info_.key.incarnation);
+  request.__set_items(items);
+  std::vector<std::string> refusals;
+  auto answers = channel_->call(
+      [&](auto& client) {
+        std::vector<thrift::DispatchAnswer> got;
+        client.dispatch(got, request);
+        return got;
+      },
+      Millis{5000});
+  if (!answers) return {"rpc: " + answers.error().error.message};
+  for (const auto& answer : *answers) refusals.push_back(answer.refusal);
+  return refusals;
+}
+
+std::string WorkerUnderTest::dispatch(const thrift::DispatchItem& item, std::int64_t epoch) {
+  thrift::DispatchRequest request;
+  request.__set_epoch(epoch);
+  request.__set_worker_id(info_.key.id);
+  request.__set_incarnation(info_.key.incarnation);
+  request.__set_items({item});
+  auto answers = channel_->call(
+      [&](auto& client) {
+        std::vector<thrift::DispatchAnswer> got;
+        client.dispatch(got, request);
+        return got;
+      },
+      Millis{5000});
+  return answers ? answers->front().refusal : "rpc: " + answers.error().error.message;
+}
+
+void WorkerUnderTest::cancel(std::int64_t run, Millis grace) {
+  thrift::CancelRequest request;
+  request.__set_epoch(1);
+  request.__set_worker_id(info_.key.id);
+  request.__set_incarnation(info_.key.incarnation);
+  thrift::AttemptKey key;
+  key.__set_run(run);
+  key.__set_attempt(1);
+  request.__set_attempts({key});
+  request.__set_grace_ms(grace.count());
+  (void)channel_->call([&](auto& client) { client.cancel(request); }, Millis{2000});
+}
+
+thrift::Inventory WorkerUnderTest::inventory() {
+  auto answer = channel_->call(
+      [&](auto& client) {
+        thrift::Inventory got;
+        client.inventory(got, thrift::HelloRequest());
+        return got;
+      },
+      Millis{2000});
+  return answer ? *answer : thrift::Inventory();
+}
+
+bool WorkerUnderTest::wait_draining(Millis at_most) {
+  return poll_until(
+      [&] {
+        const auto all = nodes();
+        return !all.empty() && all.front().draining;
+      },
+      at_most);
+}
+
+/// The descendant of our child that runs with --proper.
+pid_t WorkerUnderTest::proper() {
+  pid_t found = -1;
+  poll_until(
+      [&] {
+        DIR* folder = ::opendir("/proc");
+        while (const dirent* entry = ::readdir(folder)) {
+          const pid_t pid = ::atoi(entry->d_name);
+          if (pid <= 0) continue;
+          const std::string words = text_of("/proc/" + std::string(entry->d_name) + "/cmdline");
+          const std::string program = words.substr(0, words.find('\0'));
+          if (program.ends_with("rota-warden")) continue;
+          if (words.find("--proper") != std::string::npos &&
+              words.find(folder_ + "/worker.yaml") != std::string::npos) {
+            found = pid;
+          }
+        }
+        ::closedir(folder);
+        return found > 0;
+      },
+      kPatience);
+  return found;
+}
+
+void WorkerUnderTest::signal(int signal) const { ::kill(pid_, signal); }
+
+int WorkerUnderTest::wait_exit(Millis at_most) {
+  int status = 0;
+  const bool has_ended =
+      poll_until([&] { return ::waitpid(pid_, &status, WNOHANG) == pid_; }, at_most);
+  if (!has_ended) return -1;
+  pid_ = -1;
+  return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+std::string WorkerUnderTest::log_text() const { return text_of(folder_ + "/log"); }
+
+}  // namespace rota::testing
