@@ -22,8 +22,8 @@ TEST_CASE("task thread: tasks run in order, later ones later") {
     return [&ran, number] { ran.change([&](auto& all) { all.push_back(number); }); };
   };
   tasks.run(kLong, [&] {  // while this one runs none of them begins
-    tasks.post_after(nullptr, Millis{15}, note(4));
-    tasks.post_after(nullptr, Millis{5}, note(3));
+    tasks.post_after(nullptr, Millis{200}, note(3));
+    tasks.post_after(nullptr, Millis{200}, note(4));
     tasks.post(nullptr, note(1));
     tasks.post(nullptr, note(2));
   });
