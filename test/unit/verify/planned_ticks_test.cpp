@@ -1,0 +1,114 @@
+#include "master/verify/planned_ticks.h"
+
+#include <doctest/doctest.h>
+
+#include <random>
+
+#include "history.h"
+#include "master/core/schedule.h"
+
+namespace rota::master::verify::test {
+namespace {
+
+std::vector<WallTime> all(const model::JobVersionRow& version, WallTime through) {
+  const auto zones = [](std::string_view) {
+    return Result<std::shared_ptr<const model::ZoneRules>>(
+        std::make_shared<const model::ZoneRules>());
+  };
+  auto ticks = PlannedTicks::of(version, zones, through);
+  REQUIRE(ticks);
+  std::vector<WallTime> out;
+  while (const auto tick = ticks->next()) out.push_back(*tick);
+  CHECK_FALSE(ticks->next());
+  return out;
+}
+
+model::JobVersionRow version_of(const model::Schedule& schedule) {
+  model::JobDefinition definition;
+  definition.name = "job";
+  definition.rules.schedule = schedule;
+  model::JobVersionRow out;
+  out.valid_from = kStart;
+  out.anchor = kStart;
+  out.definition = std::make_shared<const model::JobDefinition>(std::move(definition));
+  return out;
+}
+
+}  // namespace
+
+TEST_CASE("planned ticks: a fixed rate counts from its anchor") {
+  model::Schedule schedule;
+  schedule.kind = model::ScheduleKind::FixedRate;
+  schedule.interval = std::chrono::seconds{10};
+  auto version = version_of(schedule);
+  CHECK(all(version, at(30)) == std::vector{at(10), at(20), at(30)});
+  version.valid_from = at(15);
+  version.valid_to = at(39);
+  CHECK(all(version, at(100)) == std::vector{at(20), at(30)});
+  version.enabled = false;
+  CHECK(all(version, at(100)).empty());
+}
+
+TEST_CASE("planned ticks: with a start the anchor is the first tick, and the end is the last") {
+  model::Schedule schedule;
+  schedule.kind = model::ScheduleKind::FixedRate;
+  schedule.interval = std::chrono::seconds{10};
+  schedule.start = at(5);
+  schedule.end = at(25);
+  auto version = version_of(schedule);
+  version.anchor = at(5);
+  CHECK(all(version, at(100)) == std::vector{at(5), at(15), at(25)});
+}
+
+TEST_CASE("planned ticks: once is once, and only while the version is valid") {
+  model::Schedule schedule;
+  schedule.kind = model::ScheduleKind::Once;
+  schedule.start = at(7);
+  CHECK(all(version_of(schedule), at(100)) == std::vector{at(7)});
+  CHECK(all(version_of(schedule), at(6)).empty());
+  schedule.start = at(0);
+  CHECK(all(version_of(schedule), at(100)).empty());
+}
+
+TEST_CASE("planned ticks: agree with the leader's schedule on random schedules") {
+  std::mt19937_64 dice(7);
+  const auto pick = [&](std::int64_t low, std::int64_t high) {
+    return low + static_cast<std::int64_t>(dice() % static_cast<std::uint64_t>(high - low + 1));
+  };
+  const char* crons[] = {"* * * * *", "*/7 3 * * 1-5", "15 */10 * * * *", "@hourly", "0 0 1 * *"};
+  for (int round = 0; round < 400; ++round) {
+    model::Schedule schedule;
+    schedule.kind = static_cast<model::ScheduleKind>(pick(0, 3));
+    schedule.interval = Millis{pick(100, 40'000)};
+    schedule.cron = crons[pick(0, 4)];
+    if (pick(0, 1) == 1 || schedule.kind == model::ScheduleKind::Once) {
+      schedule.start = kStart + Millis{pick(-50'000, 150'000)};
+    }
+    if (pick(0, 2) == 0) schedule.end = kStart + Millis{pick(150'000, 400'000)};
+    auto version = version_of(schedule);
+    version.anchor = schedule.start.value_or(kStart - Millis{pick(0, 100'000)});
+    version.valid_from = kStart + Millis{pick(0, 50'000)};
+    const WallTime through = kStart + Millis{pick(50'000, 500'000)};
+    const auto compiled = core::compile(schedule, std::make_shared<const model::ZoneRules>(),
+                                        version.anchor);
+    REQUIRE(compiled);
+    std::vector<WallTime> expected;
+    for (auto tick = compiled->next_after(version.valid_from); tick && *tick <= through;
+         tick = compiled->next_after(*tick)) {
+      expected.push_back(*tick);
+    }
+    CHECK(all(version, through) == expected);
+  }
+}
+
+TEST_CASE("planned ticks: a stored schedule that cannot be read is corrupt") {
+  model::Schedule schedule;
+  schedule.kind = model::ScheduleKind::Cron;
+  schedule.cron = "nonsense";
+  CHECK_FALSE(PlannedTicks::of(version_of(schedule), {}, at(1)));
+  schedule.kind = model::ScheduleKind::FixedRate;
+  schedule.interval = Millis{0};
+  CHECK_FALSE(PlannedTicks::of(version_of(schedule), {}, at(1)));
+}
+
+}  // namespace rota::master::verify::test

@@ -1,0 +1,272 @@
+#include "master/verify/verify.h"
+
+#include <doctest/doctest.h>
+#include <zlib.h>
+
+#include <algorithm>
+
+#include "history.h"
+
+namespace rota::master::verify::test {
+
+TEST_CASE("verify: a true history is green, with its figures") {
+  const Report report = look(a_true_history());
+  CHECK(red(report) == "");
+  CHECK(report.ok);
+  CHECK(report.decided_through == at(20) + Millis{500});
+  CHECK(report.max_lateness == Millis{20});
+  const Check& ticks = check_of(report, "P1");
+  CHECK(ticks.planned == 20);
+  CHECK(ticks.fired == 16);
+  CHECK(ticks.skipped == 4);
+  CHECK(ticks.missing == 0);
+  CHECK(ticks.doubled == 0);
+}
+
+TEST_CASE("verify: an empty store is green") {
+  CHECK(look(History{}).ok);
+}
+
+// The six changes to a copy of the store.
+
+TEST_CASE("verify: a run row deleted is red") {
+  History history = a_true_history();
+  history.rows.new_runs.erase(history.rows.new_runs.begin() + 3);
+  const Report report = look(history);
+  CHECK(red(report) == "P1");
+  CHECK(check_of(report, "P1").missing == 1);
+  REQUIRE(check_of(report, "P1").examples.size() == 1);
+  CHECK(check_of(report, "P1").examples[0].find("neither") != std::string::npos);
+}
+
+TEST_CASE("verify: a run row added is red") {
+  History history = a_true_history();
+  SUBCASE("at a moment that was not planned") {
+    history.rows.new_runs.push_back(a_run(run_id(2, 90), at(20) + Millis{300}));
+  }
+  SUBCASE("at a tick that a gap row covers") {
+    history.rows.new_runs.push_back(a_run(run_id(2, 90), at(10)));
+  }
+  SUBCASE("before the job existed") {
+    history.rows.new_runs.push_back(a_run(run_id(1, 90), at(-5)));
+  }
+  const Report report = look(history);
+  CHECK(red(report).starts_with("P1"));
+  CHECK(check_of(report, "P1").doubled == 1);
+}
+
+TEST_CASE("verify: a tick shifted by a second is red") {
+  History history = a_true_history();
+  model::Run& run = history.run_of(at(13));
+  run.tick = at(12);
+  run.scheduled = at(12);
+  const Report report = look(history);
+  CHECK(red(report).starts_with("P1"));
+  CHECK(check_of(report, "P1").missing == 1);
+  CHECK(check_of(report, "P1").doubled == 1);
+}
+
+TEST_CASE("verify: a watermark moved forward is red") {
+  History history = a_true_history();
+  SUBCASE("over ticks that are not recorded") { history.rows.watermark = at(23); }
+  SUBCASE("beyond the clock") { history.rows.watermark = at(103); }
+  CHECK(red(look(history)) == "P1");
+}
+
+TEST_CASE("verify: a tick recorded beyond the watermark is red") {
+  History history = a_true_history();
+  history.rows.watermark = at(19) + Millis{500};
+  const Report report = look(history);
+  CHECK(red(report) == "P1");
+  CHECK(check_of(report, "P1").examples[0].find("beyond") != std::string::npos);
+}
+
+TEST_CASE("verify: two attempts of a run that overlap are red") {
+  History history = a_true_history();
+  model::Run& run = history.run_of(at(5));
+  run.progress.attempt = 2;
+  model::AttemptRow earlier;
+  earlier.run = run.id;
+  earlier.attempt = 1;
+  earlier.epoch = Epoch{1};
+  earlier.outcome.started = *run.progress.started - Millis{10};
+  earlier.outcome.ended = *run.progress.started + Millis{1};
+  history.rows.attempts.push_back(earlier);
+  const Report report = look(history);
+  CHECK(red(report) == "P4");
+  CHECK(check_of(report, "P4").examples[0].find("1 ms") != std::string::npos);
+
+  history.rows.attempts[0].outcome.ended = *run.progress.started;
+  CHECK(look(history).ok);
+}
+
+TEST_CASE("verify: two runs of a job that allows no overlap are red, else not") {
+  History history = a_true_history();
+  history.run_of(at(5)).progress.outcome.ended = at(6) + Millis{100};
+  CHECK(red(look(history)) == "P4");
+  history.rows.versions[0].definition = every(Millis{1000}, model::Overlap::Allow);
+  CHECK(look(history).ok);
+}
+
+TEST_CASE("verify: an older epoch's row after a newer one's first is red") {
+  History history = a_true_history();
+  SUBCASE("by the time of its recording") {
+    model::Run late = a_run(run_id(1, 90), at(15));
+    late.tick.reset();
+    late.kind = model::RunKind::Manual;
+    late.recorded = at(16);
+    late.scheduled = at(16);
+    late.progress.state = model::RunState::Cancelled;
+    late.progress.started.reset();
+    history.rows.new_runs.push_back(late);
+  }
+  SUBCASE("along the ticks of a job, whatever the clock said") {
+    model::Run& run = history.run_of(at(14));
+    const RunId id = run_id(1, 91);
+    run.id = id;
+    run.progress.epoch = Epoch{1};
+    run.recorded = at(1);
+    run.progress.dispatched = run.recorded;
+    run.progress.started = at(14);
+    run.progress.outcome.started = at(14);
+  }
+  CHECK(red(look(history)) == "P7");
+}
+
+TEST_CASE("verify: an epoch below the run's own is red") {
+  History history = a_true_history();
+  history.run_of(at(15)).progress.epoch = Epoch{1};
+  CHECK(red(look(history)) == "P7");
+}
+
+TEST_CASE("verify: a gap row that counts wrongly is red") {
+  History history = a_true_history();
+  history.rows.gaps[0].count = 3;
+  CHECK(red(look(history)) == "P1");
+}
+
+TEST_CASE("verify: a run of another version than the one that planned it is red") {
+  History history = a_true_history();
+  history.run_of(at(5)).version = 2;
+  CHECK(red(look(history)) == "P1");
+}
+
+TEST_CASE("verify: a start without dispatch, or long before it, is red") {
+  History history = a_true_history();
+  model::RunProgress& progress = history.run_of(at(5)).progress;
+  SUBCASE("never dispatched") { progress.dispatched.reset(); }
+  SUBCASE("started before it was recorded") {
+    progress.started = at(2);
+    progress.outcome.started = progress.outcome.ended = WallTime{};
+    progress.ended = at(2) + Millis{1};
+  }
+  CHECK(red(look(history)).find("P6") != std::string::npos);
+}
+
+TEST_CASE("verify: a final run without an end, or with another outcome, is red") {
+  History history = a_true_history();
+  model::RunProgress& progress = history.run_of(at(5)).progress;
+  SUBCASE("no end") { progress.ended.reset(); }
+  SUBCASE("another outcome") { progress.outcome.state = model::RunState::Failed; }
+  CHECK(red(look(history)) == "P12");
+}
+
+TEST_CASE("verify: a log shorter or longer than its outcome says is red") {
+  History history = a_true_history();
+  model::Run& run = history.run_of(at(5));
+  run.progress.outcome.stdout_bytes = 5;
+  store::LogChunk chunk;
+  chunk.attempt = {run.id, 1};
+  chunk.bytes = "hello";
+  const auto seal = [&](const std::string& bytes) {
+    chunk.bytes = bytes;
+    chunk.crc32 = static_cast<std::uint32_t>(
+        ::crc32(0, reinterpret_cast<const unsigned char*>(bytes.data()),
+                static_cast<unsigned>(bytes.size())));
+    history.logs = {chunk};
+  };
+  seal("hello");
+  CHECK(look(history).ok);
+  seal("hell");
+  CHECK(red(look(history)) == "P13");
+  seal("hello!");
+  CHECK(red(look(history)) == "P13");
+  history.logs.clear();
+  CHECK(red(look(history)) == "P13");
+  Request soon;
+  soon.now = *run.progress.ended + Millis{100};
+  history.rows.watermark = at(20) + Millis{500};
+  CHECK(check_of(look(history, soon), "P13").ok);
+}
+
+TEST_CASE("verify: an edit and a pause plan what their versions say") {
+  History history = a_true_history();
+  history.rows.versions[0].valid_to = at(10);
+  model::JobVersionRow paused = history.rows.versions[0];
+  paused.version = 2;
+  paused.valid_from = at(10);
+  paused.valid_to = at(14);
+  paused.enabled = false;
+  model::JobVersionRow faster = paused;
+  faster.version = 3;
+  faster.valid_from = at(14);
+  faster.valid_to.reset();
+  faster.enabled = true;
+  faster.anchor = at(14);
+  faster.definition = every(Millis{2000}, model::Overlap::Skip);
+  history.rows.versions.push_back(paused);
+  history.rows.versions.push_back(faster);
+  history.rows.jobs[0].version = 3;
+  std::erase_if(history.rows.new_runs, [](const model::Run& run) { return *run.tick > at(8); });
+  history.rows.gaps[0].to = at(10);
+  history.rows.gaps[0].count = 2;
+  for (const int s : {16, 18, 20}) {
+    history.rows.new_runs.push_back(a_run(run_id(2, s), at(s)));
+    history.rows.new_runs.back().version = 3;
+  }
+  const Report report = look(history);
+  CHECK(red(report) == "");
+  CHECK(check_of(report, "P1").planned == 13);
+}
+
+TEST_CASE("verify: asks for one job, and since a moment") {
+  History history = a_true_history();
+  history.rows.new_runs.erase(history.rows.new_runs.begin() + 3);  // tick 4
+  Request request;
+  request.since = at(6);
+  CHECK(look(history, request).ok);
+  CHECK(check_of(look(history, request), "P1").planned == 15);
+  request = {};
+  request.job = "job";
+  CHECK_FALSE(look(history, request).ok);
+  request.job = "another";
+  CHECK_THROWS(look(history, request));
+}
+
+TEST_CASE("verify: says nothing rather than something false when its store or time is gone") {
+  store::MemoryStore memory;
+  memory.set_down(true);
+  const Sources sources{memory, &memory, {}};
+  CHECK_FALSE(verify(sources, {}, BootClock::now() + std::chrono::seconds{1}));
+  memory.set_down(false);
+  (void)memory.take_office(Epoch{9}, "test");
+  (void)memory.apply(Epoch{9}, a_true_history().rows);
+  const auto late = verify(sources, {}, BootClock::now() - std::chrono::seconds{1});
+  REQUIRE_FALSE(late);
+  CHECK(late.error().code == ErrorCode::TimedOut);
+}
+
+TEST_CASE("verify: a long history goes page by page") {
+  History history = a_true_history();
+  std::erase_if(history.rows.new_runs, [](const model::Run&) { return true; });
+  history.rows.gaps.clear();
+  for (int s = 1; s <= 5000; ++s) history.rows.new_runs.push_back(a_run(run_id(1, s), at(s)));
+  history.rows.watermark = at(5000);
+  Request request;
+  request.now = at(6000);
+  const Report report = look(history, request);
+  CHECK(report.ok);
+  CHECK(check_of(report, "P1").fired == 5000);
+}
+
+}  // namespace rota::master::verify::test
