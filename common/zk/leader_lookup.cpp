@@ -37,6 +37,9 @@ Result<LeaderHint> hint_in(const std::string& data) {
 
 namespace {
 
+/// "No leader" is remembered too, or every request during a takeover would become a look-up.
+constexpr Millis kNoLeaderAge{20};
+
 std::vector<std::string> candidates_in_order(const std::vector<std::string>& names) {
   std::vector<std::pair<std::int32_t, std::string>> found;
   for (const auto& name : names) {
@@ -82,16 +85,17 @@ LeaderLookup::LeaderLookup(Session& session, Paths paths, Millis max_age)
 Result<LeaderHint> LeaderLookup::find() {
   {
     std::scoped_lock lock(mutex_);
-    if (last_ && BootClock::now() - read_at_ < max_age_) return *last_;
+    const Millis age = last_ && *last_ ? max_age_ : std::min(max_age_, kNoLeaderAge);
+    if (last_ && BootClock::now() - read_at_ < age) return *last_;
   }
   const auto client = session_.client();
   if (client == nullptr || !session_.is_connected()) {
     return fail(ErrorCode::Unavailable, "no session with ZooKeeper to look up the leader");
   }
   auto found = find_leader(*client, paths_);
-  if (found) {
+  if (found || found.error().code == ErrorCode::NotFound) {
     std::scoped_lock lock(mutex_);
-    last_ = *found;
+    last_ = found;
     read_at_ = BootClock::now();
   }
   return found;

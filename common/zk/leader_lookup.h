@@ -28,7 +28,8 @@ Result<LeaderHint> hint_in(const std::string& data);
 /// Reads ZooKeeper now. NotFound: a master is taking office, or there is none; retry in 50 ms.
 Result<LeaderHint> find_leader(Client& client, const Paths& paths);
 
-/// The same with a memory of `max_age`, for servers that are asked often. Thread: any.
+/// The same with a memory of `max_age` (of at most 20 ms that there is none), for servers that are
+/// asked often. Thread: any.
 class LeaderLookup {
  public:
   LeaderLookup(Session& session, Paths paths, Millis max_age = Millis{100});
@@ -43,7 +44,7 @@ class LeaderLookup {
   const Millis max_age_;
   std::mutex mutex_;
   MonoTime read_at_{};
-  std::optional<LeaderHint> last_;
+  std::optional<Result<LeaderHint>> last_;
 };
 
 }  // namespace rota::zk

@@ -1,5 +1,7 @@
 #include "common/zk/membership.h"
 
+#include <algorithm>
+
 #include "common/base/log.h"
 #include "common/zk/paths.h"
 
@@ -49,9 +51,26 @@ void Membership::watch_fired(Client&, const Event& event) {
 }
 
 void Membership::refresh(Client& client) {
-  const bool complete = (!must_list_ || read_listing(client)) && read_data(client);
-  if (complete) return tell();
+  const std::int64_t asked = asked_;
+  const bool complete =
+      write_first(client) && (!must_list_ || read_listing(client)) && read_data(client);
+  if (complete) return tell(asked);
   if (client.state() == SessionState::Connected) refresh_after(kRetry);
+}
+
+void Membership::confirm(std::int64_t number) {
+  session_.tasks().post_after(this, Millis{0}, [this, number] {
+    asked_ = std::max(asked_, number);
+    if (const auto client = session_.client()) refresh(*client);
+  });
+}
+
+bool Membership::write_first(Client& client) {
+  if (asked_ == confirmed_) return true;
+  must_list_ = true;
+  const auto written = client.set(folder_, "");
+  if (written) return true;
+  return written.error().code == ErrorCode::NotFound && ensure_folder(client, folder_).has_value();
 }
 
 bool Membership::read_listing(Client& client) {
@@ -93,8 +112,10 @@ bool Membership::read_data(Client& client) {
   return must_read_.empty();
 }
 
-void Membership::tell() {
+void Membership::tell(std::int64_t confirmed) {
   MembershipChange change;
+  change.confirmed = confirmed == confirmed_ ? 0 : confirmed;
+  confirmed_ = confirmed;
   for (const auto& [name, data] : read_) {
     const auto before = told_.find(name);
     if (before == told_.end()) {
@@ -108,7 +129,7 @@ void Membership::tell() {
   }
   change.synced = !synced_;
   synced_ = true;
-  if (!change.synced && change.appeared.empty() && change.changed.empty() &&
+  if (!change.synced && change.confirmed == 0 && change.appeared.empty() && change.changed.empty() &&
       change.vanished.empty()) {
     return;
   }

@@ -3,6 +3,7 @@
 // sets.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <map>
 #include <set>
@@ -20,6 +21,7 @@ struct MembershipChange {
   std::vector<std::string> changed;            ///< their data
   std::vector<std::string> vanished;
   bool synced = false;  ///< the first full listing of this session: told even when nothing changed
+  std::int64_t confirmed = 0;  ///< the newest confirm() that this listing began after; told once
 };
 
 /// Owner: the Term, or whoever watches. It attaches itself to the session, and detaches when
@@ -31,6 +33,11 @@ class Membership final : private SessionObserver {
   Membership(Session& session, std::string folder, Observer observer);
   ~Membership() override;
 
+  /// Lists anew so that the set is sure to hold all that the servers had agreed on by now: a write
+  /// comes first, since a follower that is cut off goes on answering reads. Told with this number,
+  /// which must grow; while ZooKeeper is away it waits. Thread: any.
+  void confirm(std::int64_t number);
+
  private:
   void session_began(Client& client) override;
   void session_resumed(Client& client) override;
@@ -39,7 +46,8 @@ class Membership final : private SessionObserver {
   void refresh(Client& client);
   bool read_listing(Client& client);
   bool read_data(Client& client);
-  void tell();
+  bool write_first(Client& client);
+  void tell(std::int64_t confirmed);
   void refresh_after(Millis delay);
 
   Session& session_;
@@ -52,6 +60,8 @@ class Membership final : private SessionObserver {
   std::map<std::string, std::string> told_;
   bool synced_ = false;
   bool refresh_pending_ = false;
+  std::int64_t asked_ = 0;             ///< by confirm()
+  std::int64_t confirmed_ = 0;         ///< told
 };
 
 }  // namespace rota::zk
