@@ -114,16 +114,20 @@ int run_logs(Desk& desk, const LogsArguments& arguments) {
   }
   auto detail = desk.cluster.get_run(*run);
   if (!detail) return complain(detail.error());
+  if (detail->run.attempt == 0) return kOk;  // never started: no output
   Tail tail;
   tail.attempt = arguments.attempt;
   for (std::size_t stream : {std::size_t{0}, std::size_t{1}}) {
     if (stream == 0 && arguments.standard_error_only) continue;
     if (stream == 1 && arguments.standard_output_only) continue;
+    // Of a run that has ended the last lines may still be on their way; the server says when it has
+    // handed out all that will come.
+    const bool ended = is_final(detail->run.state);
     for (;;) {
       const std::int64_t before = tail.next[stream];
-      auto came = take(desk, *run, tail, stream, 0);
+      auto came = take(desk, *run, tail, stream, ended ? kPollMs : 0);
       if (!came) return complain(came.error());
-      if (tail.complete[stream] || tail.next[stream] == before) break;
+      if (tail.complete[stream] || (!ended && tail.next[stream] == before)) break;
     }
   }
   return kOk;

@@ -11,7 +11,7 @@ packages_for_build=(
 )
 # shellcheck disable=SC2034
 packages_for_run=(
-  libzookeeper-java default-jre-headless mariadb-server-core mariadb-client-core
+  libzookeeper-java default-jre-headless mariadb-server-core mariadb-client-core mariadb-client
   procps util-linux python3 python3-thrift thrift-compiler
 )
 # shellcheck disable=SC2034

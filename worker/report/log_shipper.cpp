@@ -17,7 +17,7 @@ thrift::LogChunk to_wire(const PendingChunk& pending) {
   thrift::LogChunk chunk;
   chunk.__set_attempt(wire::to_wire(pending.key.attempt));
   chunk.__set_stream(pending.key.stream);
-  chunk.__set_offset(pending.chunk.border.log_offset);
+  chunk.__set_offset(pending.chunk.border.raw_offset);
   chunk.__set_bytes(pending.chunk.bytes);
   chunk.__set_crc32(pending.chunk.border.crc32);
   chunk.__set_received_ms(pending.chunk.border.received_ms);
@@ -96,7 +96,7 @@ bool LogShipper::take_answer(const std::vector<PendingChunk>& chunks,
     // Of several chunks of one stream only the last answer matters.
     if (i + 1 < chunks.size() && chunks[i + 1].key == chunks[i].key) continue;
     const auto& border = chunks[i].chunk.border;
-    has_moved = has_moved || ends[i] >= border.log_offset + border.length;
+    has_moved = has_moved || ends[i] >= border.raw_offset + border.length;
     spool_.stored(chunks[i].key, ends[i]);
   }
   return has_moved;
@@ -115,7 +115,7 @@ void LogShipper::ship_one_by_one(const std::vector<PendingChunk>& chunks) {
               {{"run", chunk.key.attempt.run.value},
                {"attempt", chunk.key.attempt.attempt},
                {"stream", chunk.key.stream},
-               {"offset", chunk.chunk.border.log_offset},
+               {"offset", chunk.chunk.border.raw_offset},
                {"why", ends.error().error.message}});
     spool_.abandon(chunk.key);
   }

@@ -140,7 +140,7 @@ OutputTotals OutputTaker::finish(model::AttemptKey attempt, Now now) {
       note(key, pipe);
       spool_.closed(key);
       totals.lost_bytes += pipe.stream->lost_bytes();
-      (stream == 1 ? totals.stdout_bytes : totals.stderr_bytes) = pipe.stream->log_bytes();
+      (stream == 1 ? totals.stdout_bytes : totals.stderr_bytes) = pipe.stream->raw_bytes();
     }
     pipes_.erase(found);
   }

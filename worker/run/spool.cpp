@@ -233,7 +233,7 @@ void Spool::skip_stored(StreamKey key, std::int64_t log_end) {
   auto lines = read_index(index.get(), next, static_cast<std::size_t>(borders - next));
   if (!lines) return;
   for (const ChunkBorder& border : *lines) {
-    if (!is_head_end(border) && border.log_offset + border.length > log_end) break;
+    if (!is_head_end(border) && border.raw_offset + border.length > log_end) break;
     ++next;
   }
   std::scoped_lock lock(mutex_);

@@ -4,7 +4,8 @@
 //
 // Offsets in the data file are those of the job's own output ("raw"). Beyond the output cap the first
 // cap - tail bytes and the last tail bytes are kept; what is between is punched out of the file and
-// only counted. Offsets in the log ("log") count what is kept.
+// only counted. The store knows a chunk by its raw offset and the bytes dropped before it; "log" offsets
+// count what is kept.
 #pragma once
 
 #include <cstdint>

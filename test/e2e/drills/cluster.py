@@ -1,0 +1,158 @@
+"""A real cluster for the drills: starts it, kills parts of it, asks it, and ends it."""
+import json
+import os
+import pathlib
+import shlex
+import subprocess
+import sys
+import time
+
+ROOT = pathlib.Path(__file__).resolve().parents[3]
+SCRIPT = str(ROOT / "scripts" / "cluster")
+
+
+class Failure(Exception):
+    """A drill did not see what it had to see."""
+
+
+def check(condition, message):
+    if not condition:
+        raise Failure(message)
+
+
+def now_ms():
+    return int(time.time() * 1000)
+
+
+def wait_until(question, seconds, what):
+    """Asks until the answer is true; gives the answer, fails after `seconds`."""
+    end = time.monotonic() + seconds
+    while True:
+        answer = question()
+        if answer:
+            return answer
+        check(time.monotonic() < end, f"not within {seconds} s: {what}")
+        time.sleep(0.05)
+
+
+class Cluster:
+    def __init__(self, folder, programs, **shape):
+        self.folder = str(folder)
+        self.programs = str(programs)
+        self.shape = shape  # masters, workers, zookeepers, session_ms, set=[...]
+        self.env = dict(os.environ, ROTA_BIN_DIR=self.programs)
+
+    # --- the script ---------------------------------------------------------------------------
+
+    def script(self, *words, timeout=120, may_fail=False):
+        # A file, not a pipe: what the script leaves running would hold a pipe open.
+        log = pathlib.Path(self.folder + ".script.log")
+        log.parent.mkdir(parents=True, exist_ok=True)
+        with open(log, "w+") as out:
+            done = subprocess.run([SCRIPT, "--dir", self.folder, *words], env=self.env, stdout=out,
+                                  stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL, timeout=timeout)
+            out.seek(0)
+            text = out.read()
+        check(may_fail or done.returncode == 0, f"scripts/cluster {' '.join(words)}: {text[-2000:]}")
+        return text
+
+    def up(self):
+        words = ["up", "--wait-s", "90"]
+        for key, value in self.shape.items():
+            for one in value if isinstance(value, list) else [value]:
+                words += ["--" + key.replace("_", "-"), str(one)]
+        self.script(*words, timeout=240)
+        for line in self.script("env").splitlines():
+            if line.startswith("export ") and not line.startswith("export PATH"):
+                name, _, value = line[len("export "):].partition("=")
+                self.env[name] = "".join(shlex.split(value))
+        return self
+
+    def down(self):
+        self.script("down", timeout=90, may_fail=True)
+
+    def kill(self, target, signal="-9", *more):
+        """Signals; gives the pids and the wall time in ms just before it."""
+        text = self.script("kill", target, signal, *more)
+        words = dict(word.split("=", 1) for word in text.split() if "=" in word)
+        return words
+
+    # --- the rota command ---------------------------------------------------------------------
+
+    def rota(self, *words, timeout=60, input=None):
+        return subprocess.run([self.programs + "/rota", *words], env=self.env, text=True,
+                              capture_output=True, timeout=timeout, input=input,
+                              errors="replace")
+
+    def ok(self, *words, **more):
+        done = self.rota(*words, **more)
+        check(done.returncode == 0, f"rota {' '.join(words)[:200]}: exit {done.returncode}: {done.stderr[-500:]}")
+        return done.stdout
+
+    def json(self, *words, **more):
+        return json.loads(self.ok("-o", "json", *words, **more))
+
+    def submit(self, *command, options=()):
+        return self.ok("--deadline", "30s", "submit", *options, "--", *command).strip()
+
+    def run(self, run_id):
+        return self.json("run", "show", run_id)
+
+    def await_run(self, run_id, seconds=60):
+        return wait_until(lambda: (lambda r: r["ended_at_ms"] and r)(self.run(run_id)), seconds,
+                          f"run {run_id} ends")
+
+    def runs(self, job="", limit=1000, **more):
+        words = ["run", "list", "--limit", str(limit)]
+        if job:
+            words += ["--job", job]
+        for key, value in more.items():
+            words += ["--" + key, value]
+        return self.json(*words)
+
+    def apply(self, text):
+        self.ok("job", "apply", "--yes", "-f", "-", input=text)
+
+    def leader(self):
+        done = self.rota("-o", "json", "--deadline", "1s", "cluster", "status")
+        if done.returncode != 0:
+            return None
+        status = json.loads(done.stdout)
+        return next((m["id"] for m in status["masters"] if m["leads"]), None) if status["epoch"] else None
+
+    def epoch(self):
+        return self.json("cluster", "status")["epoch"]
+
+    def verify(self):
+        """The report; fails unless every promise is kept."""
+        done = self.rota("-o", "json", "verify", timeout=120)
+        check(done.returncode == 0, f"verify is red: {done.stdout[-2000:]} {done.stderr[-500:]}")
+        return json.loads(done.stdout)
+
+    # --- the files ----------------------------------------------------------------------------
+
+    def log(self, name):
+        path = pathlib.Path(self.folder, "logs", name + ".log")
+        return path.read_text(errors="replace") if path.exists() else ""
+
+    def ledger_job(self):
+        return str(pathlib.Path(self.programs).parent / "test-bin" / "ledger_job")
+
+
+def judge_ledger(path, by_job=False):
+    """(largest overlap in ms, the judge's words); fails when anything was ever alive twice."""
+    words = ["/usr/bin/python3", str(ROOT / "test/support/ledger_check.py"), str(path), "--json"]
+    done = subprocess.run(words + (["--job"] if by_job else []), text=True, capture_output=True)
+    check(done.returncode == 0, f"the ledger shows two live attempts: {done.stdout} {done.stderr}")
+    return json.loads(done.stdout)
+
+
+def median(values):
+    ordered = sorted(values)
+    return ordered[len(ordered) // 2] if len(ordered) % 2 else sum(
+        ordered[len(ordered) // 2 - 1:len(ordered) // 2 + 1]) / 2
+
+
+def figure(name, **values):
+    """One line for people and for records."""
+    print(f"figure={name} " + " ".join(f"{key}={value}" for key, value in values.items()), flush=True)

@@ -1,0 +1,107 @@
+"""The leader dies: nothing is lost, nothing doubled, hardly any time passes (P1, P3, P17)."""
+import json
+import time
+
+from cluster import check, figure, median, now_ms, wait_until
+
+JOBS = 50
+
+
+def staggered_jobs(prefix, count=JOBS):
+    """`@every 1s` jobs whose first ticks are 20 ms apart, in the next second but one."""
+    start = (now_ms() // 1000 + 2) * 1000
+    jobs = []
+    for i in range(count):
+        at = start + i * 1000 // count
+        moment = time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(at // 1000)) + f".{at % 1000:03d}Z"
+        jobs.append(f"  - {{name: {prefix}-{i:02d}, schedule: '@every 1s', start: {moment}, "
+                    "handler: noop, overlap: allow}")
+    return "jobs:\n" + "\n".join(jobs) + "\n"
+
+
+def lateness_after(cluster, killed_at, window_ms=5000):
+    """The largest recorded - scheduled among the ticks due in the window after the kill."""
+    late, count, last = 0, 0, None
+    since = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(killed_at // 1000))
+    for run in cluster.runs(limit=1000, since=since):
+        if killed_at <= run["scheduled_at_ms"] < killed_at + window_ms and run["kind"] == "tick":
+            count += 1
+            late = max(late, run["recorded_at_ms"] - run["scheduled_at_ms"])
+    check(count > 100, f"only {count} ticks in the window")
+    return late
+
+
+def everybody_is_back(cluster):
+    status = cluster.rota("-o", "json", "--deadline", "2s", "cluster", "status")
+    if status.returncode != 0:
+        return False
+    masters = json.loads(status.stdout)["masters"]
+    return sum(1 for m in masters if m["address"]) == 2 and any(m["leads"] for m in masters)
+
+
+def leader_killed(cluster, times):
+    """kill -9 of the leader, its watchdog alive."""
+    cluster.apply(staggered_jobs("fo"))
+    time.sleep(4)
+    worst = []
+    for _ in range(times):
+        wait_until(lambda: everybody_is_back(cluster), 30, "both masters are here")
+        killed_at = int(cluster.kill("leader")["at_ms"])
+        time.sleep(6)
+        worst.append(lateness_after(cluster, killed_at))
+    stop(cluster, "fo")
+    report = cluster.verify()
+    figure("leader_killed", times=times, median_ms=median(worst), worst_ms=max(worst),
+           all="/".join(map(str, worst)), verify=report["ok"],
+           planned=report["checks"][0]["planned"], missing=report["checks"][0]["missing"])
+    check(median(worst) <= 1000, f"failover takes too long even for a busy machine: {worst}")
+
+
+def leader_host_dies(cluster, times=1, session_ms=4000):
+    """The same with the watchdog held, as if the host had died: the session must expire."""
+    cluster.apply(staggered_jobs("fh"))
+    time.sleep(4)
+    worst = []
+    for _ in range(times):
+        leader = wait_until(cluster.leader, 15, "a leader")
+        cluster.kill(leader + ".watchdog", "-STOP")
+        killed_at = int(cluster.kill(leader, "-9")["at_ms"])
+        time.sleep(session_ms / 1000 + 4)
+        worst.append(lateness_after(cluster, killed_at))
+        cluster.kill(leader + ".watchdog", "-CONT")
+        wait_until(lambda: everybody_is_back(cluster), 30, "both masters are here")
+    stop(cluster, "fh")
+    cluster.verify()
+    figure("leader_host_dies", times=times, session_ms=session_ms, worst_ms=max(worst),
+           all="/".join(map(str, worst)))
+    check(max(worst) <= session_ms + 3000, f"too late: {worst}")
+
+
+def leader_frozen(cluster, times, session_ms=4000):
+    """SIGSTOP of the leader for three sessions, SIGCONT: it is refused, steps down, joins again."""
+    cluster.apply(staggered_jobs("fz", 10))
+    time.sleep(3)
+    refused_batches = refused_commands = 0
+    for _ in range(times):
+        leader = wait_until(cluster.leader, 30, "a leader")
+        before = cluster.log(leader)
+        cluster.kill(leader, "-STOP")
+        time.sleep(3 * session_ms / 1000)
+        successor = wait_until(cluster.leader, 20, "a successor")
+        check(successor != leader, "the frozen leader is still named as leader")
+        cluster.kill(leader, "-CONT")
+        wait_until(lambda: "ended" in cluster.log(leader)[len(before):], 20, "the old term ends")
+        new = cluster.log(leader)[len(before):]
+        refused_batches += "why=fenced" in new
+        refused_commands += "refused_old_epoch" in new
+        wait_until(lambda: everybody_is_back(cluster), 30, "both masters are here")
+    stop(cluster, "fz")
+    cluster.verify()
+    figure("leader_frozen", times=times, batches_refused=refused_batches,
+           commands_refused=refused_commands)
+    check(refused_batches >= 1, "no batch of the old leader was refused by the fence")
+
+
+def stop(cluster, prefix):
+    for job in cluster.json("job", "list", prefix):
+        cluster.ok("job", "delete", job["name"])

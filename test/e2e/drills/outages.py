@@ -1,0 +1,97 @@
+"""ZooKeeper and the database go away, for a time or by kill -9: no job is killed or rerun, ticks go on or
+are made up for, nothing acknowledged is lost (P10, P19, P20)."""
+import os
+import threading
+import time
+
+from cluster import check, figure, judge_ledger, now_ms, wait_until
+
+
+def long_runs(cluster, ledger, count, millis):
+    runs = [cluster.submit(cluster.ledger_job(), ledger, str(millis)) for _ in range(count)]
+    wait_until(lambda: all(cluster.run(r)["state"] in ("dispatched", "running") for r in runs), 30, "started")
+    time.sleep(1)
+    return runs
+
+
+def process_lines(cluster):
+    """Watchdogs write one line for each start of their process."""
+    names = ("master-1", "master-2", "worker-1", "worker-2")
+    return sum(cluster.log(n + ".watchdog").count("start") for n in names)
+
+
+def both_gone(cluster, folder, seconds, runs=8):
+    """ZooKeeper down for a while, then the database, with commands running all the time."""
+    ledger = os.path.join(folder, "ledger-outage")
+    cluster.apply("name: through\nschedule: '@every 1s'\nhandler: noop\noverlap: allow\n")
+    started = long_runs(cluster, ledger, runs, (2 * seconds + 25) * 1000)
+    epoch, lines = cluster.epoch(), process_lines(cluster)
+
+    cluster.script("stop", "zookeeper")
+    began = now_ms()
+    time.sleep(seconds)
+    ticks = [r for r in cluster.runs("through", limit=500) if r["scheduled_at_ms"] >= began + 1000]
+    check(len(ticks) >= seconds - 4, f"ticks did not go on without ZooKeeper: {len(ticks)} in {seconds} s")
+    late = max(r["recorded_at_ms"] - r["scheduled_at_ms"] for r in ticks)
+    cluster.script("start", "zookeeper")
+    wait_until(cluster.leader, 30, "a leader after ZooKeeper's return")
+    after_zookeeper = cluster.epoch()
+    time.sleep(4)
+
+    cluster.script("stop", "mariadb")
+    down_at = now_ms()
+    time.sleep(seconds)
+    cluster.script("start", "mariadb")
+    back_at = now_ms()
+    wait_until(lambda: any(r["scheduled_at_ms"] > down_at and r["recorded_at_ms"] for r in
+                           (cluster.runs("through", limit=5) if cluster.leader() else [])), 20,
+               "ticks after the database's return")
+    made_up = now_ms() - back_at
+    after_database = cluster.epoch()
+
+    ended = [cluster.await_run(r, 2 * seconds + 90) for r in started]
+    bad = [(r["id"], r["state"], r["reason"], r["attempt"]) for r in ended
+           if r["state"] != "succeeded" or r["attempt"] != 1]
+    check(not bad, f"killed or rerun: {bad}")
+    judge_ledger(ledger)
+    cluster.ok("job", "delete", "through")
+    cluster.verify()
+    check(process_lines(cluster) == lines, "a Rota process ended because of the outage")
+    check(after_zookeeper - epoch <= 1 and after_database - after_zookeeper <= 1,
+          f"leaders changed too often: epochs {epoch}, {after_zookeeper}, {after_database}")
+    figure("both_gone", seconds=seconds, runs=runs, killed=0, rerun=0, ticks_without_zookeeper=len(ticks),
+           late_without_zookeeper_ms=late, made_up_within_ms=made_up,
+           epochs=f"{epoch}/{after_zookeeper}/{after_database}")
+    check(made_up <= 15000, "ticks were not made up for in time")
+
+
+def servers_killed(cluster, times=1):
+    """kill -9 of both servers under a load of submits: what was acknowledged is there afterwards."""
+    acknowledged, stop = [], threading.Event()
+
+    def load():
+        while not stop.is_set():
+            done = cluster.rota("--deadline", "20s", "submit", "--handler", "noop")
+            if done.returncode == 0:
+                acknowledged.append(done.stdout.strip())
+
+    threads = [threading.Thread(target=load) for _ in range(3)]
+    for thread in threads:
+        thread.start()
+    for _ in range(times):
+        time.sleep(2)
+        cluster.kill("mariadb")
+        cluster.kill("zookeeper")
+        time.sleep(1)
+        cluster.script("start", "mariadb")
+        cluster.script("start", "zookeeper")
+        wait_until(cluster.leader, 40, "a leader again")
+        time.sleep(3)
+    stop.set()
+    for thread in threads:
+        thread.join()
+    lost = [r for r in acknowledged if cluster.await_run(r, 60)["state"] != "succeeded"]
+    check(not lost, f"acknowledged and lost, or not done: {lost[:5]}")
+    check(len(acknowledged) > 20, f"hardly any submit got through: {len(acknowledged)}")
+    cluster.verify()
+    figure("servers_killed", times=times, acknowledged=len(acknowledged), lost=0)
