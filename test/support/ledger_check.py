@@ -61,7 +61,8 @@ def overlaps(lives, what):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("file")
-    parser.add_argument("--job", action="store_true", help="no two lives of one job (overlap other than allow)")
+    parser.add_argument("--job", action="store_true",
+                        help="no two lives of one job (overlap other than allow)")
     parser.add_argument("--allow-ms", type=float, default=0.0)
     parser.add_argument("--json", action="store_true")
     args = parser.parse_args()
