@@ -19,7 +19,7 @@ aim() {
     *) misuse "unknown target '$target'" ;;
   esac
   ((${#aimed_pids[@]})) ||
-    refuse "$aimed_name does not run" "see: scripts/cluster status; start it: scripts/cluster start $name"
+    refuse "$aimed_name does not run" "start it: scripts/cluster start $name"
 }
 
 aim_at_server() {

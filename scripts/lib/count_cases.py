@@ -1,12 +1,13 @@
 """Counts test cases in a log that ctest wrote (Testing/Temporary/LastTest.log).
 
-count_cases.py LOG    prints "PASSED FAILED". A test program counts with its doctest cases, or with a
-last line "N passed, M failed"; one that printed neither, or died after its summary, counts as one.
+count_cases.py LOG    prints "PASSED FAILED". A test program counts with its doctest cases, or with
+a line "N passed, M failed"; one that printed neither, or died after its summary, counts as one.
 """
 import re
 import sys
 
-DOCTEST = re.compile(r"^\[doctest\] test cases:\s*(\d+)\s*\|\s*(\d+) passed\s*\|\s*(\d+) failed", re.M)
+DOCTEST = re.compile(
+    r"^\[doctest\] test cases:\s*(\d+)\s*\|\s*(\d+) passed\s*\|\s*(\d+) failed", re.M)
 PLAIN = re.compile(r"^(\d+) passed, (\d+) failed$", re.M)
 COLOUR = re.compile(r"\x1b\[[0-9;]*m")
 

@@ -65,7 +65,8 @@ read_worker_parts() {
 
 # rota ARGS...: the client, pointed at this cluster.
 rota() {
-  ROTA_ZOOKEEPER=$(zookeeper_addresses) ROTA_MASTERS=$(master_addresses) "$bin_dir/rota" --deadline 3s "$@"
+  ROTA_ZOOKEEPER=$(zookeeper_addresses) ROTA_MASTERS=$(master_addresses) \
+    "$bin_dir/rota" --deadline 3s "$@"
 }
 
 master_addresses() {

@@ -1,7 +1,8 @@
 # shellcheck shell=bash
 # A small frame for tests written in shell. A test is a function whose name begins with test_; its
-# first comment-like call is `says "subject: behaviour"`. It runs in a shell of its own with an empty
-# folder $tmp; `expect` and `eventually` fail it. A function `after_each` clears up. run_all runs them all and closes with the plain summary.
+# first call is `says "subject: behaviour"`. It runs in a shell of its own with an empty folder
+# $tmp; `expect` and `eventually` fail it; a function `after_each` clears up. run_all runs them all
+# and closes with the plain summary.
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../../.." && pwd)
 # shellcheck source=scripts/lib/terminal.sh
 . "$root/scripts/lib/terminal.sh"

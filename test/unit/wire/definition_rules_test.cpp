@@ -129,7 +129,7 @@ TEST_CASE("definition: a handler needs no command") {
   CHECK(definition_problems(job, true).empty());
 }
 
-TEST_CASE("parameters and request keys are bounded") {
+TEST_CASE("definition: parameters and request keys are bounded") {
   CHECK(validate_parameters({{"k", "v"}}));
   CHECK_FALSE(validate_parameters({{"k", std::string(65u << 10, 'x')}}));
   CHECK_FALSE(validate_parameters({{"", "v"}}));
