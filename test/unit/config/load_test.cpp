@@ -142,6 +142,8 @@ TEST_CASE("options: a bind beyond loopback needs its network named") {
   CHECK(holds(master_problems("listen: {host: 10.1.2.3}\nplaintext_networks: [10.2.0.0/16]\n"),
               "beyond loopback"));
   CHECK(master_problems("listen: {host: 10.1.2.3}\nplaintext_networks: [10.0.0.0/8]\n").empty());
+  CHECK(holds(master_problems("listen: {host: 10.1.2.3}\nplaintext_networks: [\"::/0\"]\n"),
+              "beyond loopback"));
   CHECK(master_problems("listen: {host: 127.1.2.3}\n").empty());
   CHECK(master_problems("listen: {host: \"::1\"}\n").empty());
   CHECK(holds(master_problems("listen: {host: \"::ffff:10.0.0.1\"}\n"), "beyond loopback"));
@@ -172,6 +174,7 @@ TEST_CASE("options: a secret is read only from a file of one's own") {
   CHECK(read_secret(good).value() == "s3cret");
   CHECK(read_secret(open).error().code == ErrorCode::Denied);
   CHECK(read_secret(open).error().message.find("chmod 600") != std::string::npos);
+  CHECK_FALSE(read_secret(folder.file("group", "s3cret\n", 0640)));
   CHECK_FALSE(read_secret("/nowhere"));
   CHECK(
       holds(master_problems("database: {password_file: " + open + "}\n"), "can be read by others"));

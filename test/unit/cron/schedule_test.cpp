@@ -163,6 +163,13 @@ TEST_CASE("schedule: a cron is counted as it is stepped, also over changes of it
   }
 }
 
+TEST_CASE("schedule: counting may begin inside a fold") {
+  Schedule rule = of_text("30 2 * * *");
+  rule.time_zone = "Europe/Berlin";
+  // The second 02:30 of 25 October, at 01:30 UTC, is no tick.
+  CHECK(compiled(rule).count_between(at("2026-10-25T01:10:00Z"), at("2026-10-26T12:00:00Z")) == 1);
+}
+
 TEST_CASE("schedule: counting ends where the calendar of crons ends") {
   const auto schedule = compiled(of_text("0 0 31 12 *"));
   CHECK(schedule.count_between(wall_from_ms(-5'000), at("9999-01-01T00:00:00Z")) == 230);
