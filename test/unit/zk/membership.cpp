@@ -2,6 +2,8 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
+
 #include "common/zk/paths.h"
 #include "test/support/zk/event_log.h"
 #include "test/support/zk/test_session.h"
@@ -18,6 +20,7 @@ struct Seen {
   std::map<std::string, std::string> members;
   Names appeared, changed, vanished;
   int synced = 0;
+  std::int64_t confirmed = 0;
 };
 
 void add(Names& to, const Names& more) { to.insert(to.end(), more.begin(), more.end()); }
@@ -43,6 +46,7 @@ struct Fixture {
       add(all.changed, change.changed);
       add(all.vanished, change.vanished);
       all.synced += change.synced ? 1 : 0;
+      all.confirmed = std::max(all.confirmed, change.confirmed);
     });
   }
   void make(const std::string& name, const std::string& data = "") {
@@ -142,4 +146,32 @@ TEST_CASE("membership: a name that goes and comes back is read and watched anew"
   REQUIRE(f.seen.becomes([](const Seen& all) { return all.changed == Names{"a"}; }));
   REQUIRE(f.actor->set("/w/a", "3").has_value());
   CHECK(f.seen.becomes([](const Seen& all) { return all.members.at("a") == "3"; }));
+}
+
+TEST_CASE("membership: a confirmation is told after a write and a listing") {
+  Fixture f;
+  f.make("a");
+  f.watch();
+  REQUIRE(f.has({"a"}));
+  const int written = f.server.operations(Op::Set);
+  const int listed = f.server.operations(Op::List);
+  SUBCASE("answered") {}
+  SUBCASE("its write was lost") { f.server.lose_next(Op::Set, Loss::Request); }
+  SUBCASE("its listing was lost") { f.server.lose_next(Op::List, Loss::Request); }
+  f.membership->confirm(7);
+  REQUIRE(f.seen.becomes([](const Seen& all) { return all.confirmed == 7; }));
+  CHECK(f.server.operations(Op::Set) > written);
+  CHECK(f.server.operations(Op::List) > listed);
+}
+
+TEST_CASE("membership: a confirmation asked for while ZooKeeper is away waits") {
+  Fixture f;
+  f.watch();
+  REQUIRE(f.has({}));
+  f.server.set_reachable(false);
+  f.membership->confirm(1);
+  settle(f.session);
+  CHECK(f.seen.get().confirmed == 0);
+  f.server.set_reachable(true);
+  CHECK(f.seen.becomes([](const Seen& all) { return all.confirmed == 1; }));
 }

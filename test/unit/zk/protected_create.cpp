@@ -52,6 +52,7 @@ TEST_CASE("protected create: a lost answer makes no ghost") {
     f.server.lose_next(Op::Create, Loss::Late);
     CHECK(*f.make() == "n_" + kTag + "_0000000000");
   }
+  REQUIRE(f.client->sync("/").has_value());  // whatever was under way has arrived now
   CHECK(f.server.children(kFolder).size() == 1);
 }
 

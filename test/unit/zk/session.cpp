@@ -139,3 +139,28 @@ TEST_CASE("session: who attaches late hears of the present session; who detached
   settle(session);
   CHECK(recorder.told.get().words.size() == 1);
 }
+
+TEST_CASE("session: what an earlier session's client still says is dropped") {
+  FakeServer server;
+  std::vector<EventHandler> handlers;  // filled on the session's thread, read after settle
+  const ClientFactory noting = [&](const ClientOptions& options, EventHandler handler) {
+    handlers.push_back(handler);
+    return server.factory()(options, std::move(handler));
+  };
+  Session session(noting, quick_session());
+  Recorder recorder;
+  session.attach(recorder);
+  session.start();
+  REQUIRE(recorder.hears("began", 1));
+  server.expire_all();
+  REQUIRE(recorder.hears("began", 2));
+  settle(session);
+  const auto words = recorder.told.get().words;
+  for (const auto what : {Event::What::Connected, Event::What::Suspended, Event::What::Expired}) {
+    handlers.front()(Event{what, 1, Event::Change::None, {}});
+  }
+  settle(session);
+  CHECK(recorder.told.get().words == words);
+  CHECK(session.is_connected());
+  session.detach(recorder);
+}
