@@ -25,7 +25,8 @@ Term::Term(Office office, const TermParts& parts, const TermOptions& options)
       scheduler_(office.epoch, core_options(office, options.core), std::move(office.recovered),
                  parts.clock.now()),
       loop_(office.epoch,
-            loop::LoopParts{scheduler_, parts.store, parts.sender, parts.reply, parts.clock, inbox_},
+            loop::LoopParts{scheduler_, parts.store, parts.sender, parts.reply, parts.clock, inbox_,
+                            [this](std::int64_t asked) { watch_.confirm(asked); }},
             options.loop),
       watch_(parts.session, parts.paths, callbacks()) {}
 
@@ -37,6 +38,7 @@ cluster::WorkerWatchCallbacks Term::callbacks() {
   callbacks.changed = callbacks.appeared;
   callbacks.vanished = [post](const model::WorkerKey& key) { post(core::WorkerGone{key}); };
   callbacks.synced = [post] { post(core::WorkersListed{}); };
+  callbacks.confirmed = [post](std::int64_t asked) { post(core::WorkersListed{asked}); };
   return callbacks;
 }
 

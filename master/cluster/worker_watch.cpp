@@ -20,6 +20,7 @@ void WorkerWatch::tell(const zk::MembershipChange& change) {
   for (const auto& name : change.changed) read_one(name, change.members.at(name));
   for (const auto& name : change.vanished) forget_one(name);
   if (change.synced) callbacks_.synced();
+  if (change.confirmed != 0 && callbacks_.confirmed) callbacks_.confirmed(change.confirmed);
 }
 
 void WorkerWatch::read_one(const std::string& name, const std::string& data) {

@@ -20,6 +20,8 @@ struct WorkerWatchCallbacks {
   /// A full listing of this session is told; it comes after the changes of that listing. Until the
   /// first, an absent worker is not known to be absent.
   std::function<void()> synced;
+  /// A listing that began after confirm(number) is told; it comes after the changes of that listing.
+  std::function<void(std::int64_t number)> confirmed{};
 };
 
 /// Workers whose node cannot be read as a worker's are left out, and logged.
@@ -27,6 +29,9 @@ class WorkerWatch {
  public:
   WorkerWatch(zk::Session& session, const zk::Paths& paths, WorkerWatchCallbacks callbacks);
   ~WorkerWatch();
+
+  /// Lists anew, with a write first (zk::Membership::confirm). Thread: any.
+  void confirm(std::int64_t number) { membership_->confirm(number); }
 
  private:
   void tell(const zk::MembershipChange& change);

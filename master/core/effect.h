@@ -134,6 +134,10 @@ struct Effects {
   Changes changes;
   std::vector<Send> sends;
   std::vector<Reply> replies;
+  /// Not 0: list the workers anew, and tell as WorkersListed with this number. The listing must see all
+  /// that ZooKeeper had agreed on when this effect left: a write of one's own comes first, since reads
+  /// prove nothing (a follower that is cut off goes on answering them).
+  std::int64_t list_workers = 0;
   std::optional<TermEnds> term_ends;
   BatchIndex index;
 };

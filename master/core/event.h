@@ -32,8 +32,11 @@ struct WorkerGone {
   model::WorkerKey key;
 };
 
-/// The first complete listing of this Term has been delivered: who was not in it is absent.
-struct WorkersListed {};
+/// A complete listing has been delivered: who was not in it is absent. The first of a Term, or one that
+/// the core asked for.
+struct WorkersListed {
+  std::int64_t asked = 0;  ///< the newest Effects::list_workers that this listing began after
+};
 
 /// hello was answered.
 struct HelloAnswered {

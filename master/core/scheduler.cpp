@@ -25,7 +25,7 @@ struct Cases {
   void operator()(const TimePassed&) const { handle_time_passed(ctx); }
   void operator()(const WorkerSeen& e) const { handle_worker_seen(ctx, e); }
   void operator()(const WorkerGone& e) const { handle_worker_gone(ctx, e); }
-  void operator()(const WorkersListed&) const { handle_workers_listed(ctx); }
+  void operator()(const WorkersListed& e) const { handle_workers_listed(ctx, e); }
   void operator()(const HelloAnswered& e) const { handle_hello_answered(ctx, e); }
   void operator()(const HelloFailed& e) const { handle_hello_failed(ctx, e); }
   void operator()(const RenewAsked& e) const { handle_renew_asked(ctx, e); }

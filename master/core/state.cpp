@@ -166,6 +166,7 @@ void State::move_attempt(RunEntry& run, const model::WorkerKey& to) {
 }
 
 void State::leave_worker(RunEntry& run) {
+  past_fence.erase(run.row.id);
   LifeEntry* life = find_life(run.progress().worker);
   if (life == nullptr || life->attempts.erase(run.row.id) == 0) return;
   refresh(*life);

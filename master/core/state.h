@@ -202,6 +202,8 @@ class State {
   std::map<std::pair<std::string, std::string>, KeyMemory> keys;  ///< (principal, request key)
   std::deque<std::pair<MonoTime, std::pair<std::string, std::string>>> key_order;
   std::int64_t dispatch_ordinal = 0;
+  std::map<RunId, std::int64_t> past_fence;                     ///< and the listing that each waits for
+  std::int64_t listings_asked = 0;
   Counters counters;
 
  private:

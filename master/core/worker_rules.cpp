@@ -71,6 +71,7 @@ void end_absence(Context& ctx, const std::string& id) {
   worker.absent_since.reset();
   for (const RunId run_id : state.runs_on(id)) {
     state.run_timers.clear(run_id, RunTimer::Fence);
+    state.past_fence.erase(run_id);
     note_reason(ctx, *state.find_run(run_id), Reason::WorkerUnreconciled);
   }
 }
@@ -124,9 +125,10 @@ void handle_worker_gone(Context& ctx, const WorkerGone& event) {
   if (state.listed) greet(ctx, event.key.id);
 }
 
-void handle_workers_listed(Context& ctx) {
+namespace {
+
+void take_first_listing(Context& ctx) {
   State& state = ctx.state;
-  if (state.listed) return;
   state.listed = true;
   std::set<std::string> ids;
   for (const auto& [key, life] : state.lives) ids.insert(key.id);
@@ -138,6 +140,29 @@ void handle_workers_listed(Context& ctx) {
     }
   }
   for (const auto& [key, lane] : state.lanes) state.pools_to_pump.insert(key.pool);
+}
+
+void give_up_attempt(Context& ctx, RunEntry& run) {
+  model::Outcome outcome;
+  outcome.state = RunState::Lost;
+  outcome.reason = Reason::WorkerLost;
+  outcome.message = "worker " + run.progress().worker.id + " went away with the attempt";
+  outcome.ended = ctx.at;
+  ++ctx.state.counters.redispatches;
+  end_attempt(ctx, run, EndProof::FencePassed, outcome);
+}
+
+}  // namespace
+
+void handle_workers_listed(Context& ctx, const WorkersListed& event) {
+  State& state = ctx.state;
+  if (!state.listed) take_first_listing(ctx);
+  const auto waiting = state.past_fence;
+  for (const auto& [id, asked] : waiting) {
+    if (asked > event.asked || !state.past_fence.contains(id)) continue;
+    state.past_fence.erase(id);
+    give_up_attempt(ctx, *state.find_run(id));
+  }
 }
 
 void send_hello(Context& ctx, const model::WorkerKey& key) {
@@ -222,13 +247,8 @@ void look_at_fence(Context& ctx, RunEntry& run) {
     state.run_timers.set(run.row.id, RunTimer::Fence, fence);
     return;
   }
-  model::Outcome outcome;
-  outcome.state = RunState::Lost;
-  outcome.reason = Reason::WorkerLost;
-  outcome.message = "worker " + run.progress().worker.id + " went away with the attempt";
-  outcome.ended = ctx.at;
-  ++state.counters.redispatches;
-  end_attempt(ctx, run, EndProof::FencePassed, outcome);
+  if (ctx.out.list_workers == 0) ctx.out.list_workers = ++state.listings_asked;
+  state.past_fence[run.row.id] = ctx.out.list_workers;
 }
 
 }  // namespace rota::master::core

@@ -8,7 +8,7 @@ namespace rota::master::core {
 
 void handle_worker_seen(Context& ctx, const WorkerSeen& event);
 void handle_worker_gone(Context& ctx, const WorkerGone& event);
-void handle_workers_listed(Context& ctx);
+void handle_workers_listed(Context& ctx, const WorkersListed& event);
 void handle_hello_answered(Context& ctx, const HelloAnswered& event);
 void handle_hello_failed(Context& ctx, const HelloFailed& event);
 void handle_renew_asked(Context& ctx, const RenewAsked& event);
@@ -24,7 +24,8 @@ void send_hello(Context& ctx, const model::WorkerKey& key);
 MonoTime fence_of(const State& state, const WorkerEntry& worker, MonoTime absent_since,
                   const model::JobRules& rules);
 
-/// The run's fence timer: gives the attempt up if its worker is still absent.
+/// The run's fence timer. That its worker is still absent must be seen by a listing that begins after the
+/// fence: one known from before may be old, and the worker vouched for by a newer session.
 void look_at_fence(Context& ctx, RunEntry& run);
 
 }  // namespace rota::master::core

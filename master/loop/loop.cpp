@@ -111,6 +111,13 @@ EventLoop::Turn EventLoop::after_store(const store::ApplyResult& result) {
 /// Messages that speak of rows stored before; replies may still wait for their check.
 void EventLoop::send_all() {
   for (core::Send& send : batch_->effects.sends) parts_.sender.send(epoch_, std::move(send));
+  if (const auto asked = std::exchange(batch_->effects.list_workers, 0); asked != 0) {
+    if (parts_.list_workers) {
+      parts_.list_workers(asked);
+    } else {
+      (void)parts_.inbox.post(core::WorkersListed{asked});
+    }
+  }
   batch_->effects.sends.clear();
   batch_->effects.index.dispatches.clear();
 }

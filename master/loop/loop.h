@@ -74,6 +74,8 @@ struct LoopParts {
   ReplyTo reply;
   const Clock& clock;
   Inbox& inbox;
+  /// Effects::list_workers. Unset: whoever watches the workers is always up to date (tests).
+  std::function<void(std::int64_t asked)> list_workers{};
 };
 
 /// Thread: turn() and run() by one thread (the loop's); snapshot() and counters() by any. Owned by

@@ -31,7 +31,8 @@ struct SimMaster::Term {
                  [&world](Token token, master::core::ReplyBody body) {
                    world.answer(token, std::move(body), world.store.latency);
                  },
-                 clock, inbox}) {}
+                 clock, inbox,
+                 [&world, index](std::int64_t asked) { world.masters[index]->list_workers(asked); }}) {}
   Epoch epoch;
   LossySender sender;
   master::loop::Inbox inbox;
@@ -119,6 +120,7 @@ void SimMaster::sync_workers() {
   for (const auto& [key, info] : std::map(term_->known)) {
     if (nodes.contains(key)) continue;
     term_->known.erase(key);
+    world_.trace("gone", key.id + "@" + key.incarnation);
     post(master::core::WorkerGone{key});
   }
   for (const auto& [key, node] : nodes) {
@@ -128,6 +130,18 @@ void SimMaster::sync_workers() {
     post(master::core::WorkerSeen{node.info});
   }
   if (!std::exchange(term_->listed, true)) post(master::core::WorkersListed{});
+}
+
+void SimMaster::list_workers(std::int64_t asked) {
+  world_.after(world_.random.between(1ms, 30ms), [this, asked, life = life_, epoch = epoch()] {
+    if (life != life_ || !leads() || this->epoch() != epoch) return;
+    if (!reaches_zookeeper()) {
+      list_workers(asked);
+      return;
+    }
+    sync_workers();
+    post(master::core::WorkersListed{asked});
+  });
 }
 
 bool SimMaster::post(master::core::Event event) {

@@ -39,6 +39,9 @@ class SimMaster {
   /// Looks at the workers' nodes again, a moment later.
   void watch_workers();
 
+  /// Lists by a write and a read, as soon as ZooKeeper answers; then tells the core.
+  void list_workers(std::int64_t asked);
+
   bool cut_from_zookeeper = false;
 
  private:

@@ -59,7 +59,7 @@ void SimWorker::begin_life() {
   leader_.reset();
   table_->begin_life(key_);
   table_->raise_epoch(epoch_on_disk_);
-  world_.trace("life", key_.incarnation);
+  world_.trace("life", key_.id + "@" + key_.incarnation);
   world_.after(world_.random.between(1ms, 20ms), [this, life] { try_register(life); });
 }
 
@@ -132,6 +132,7 @@ void SimWorker::look_at_vouchers() {
 /// Nobody vouches any more: what has no grace is killed at once, and the proper with it.
 void SimWorker::lapse() {
   lapsed_ = true;
+  world_.trace("lapse", id_);
   for (const auto& [key, process] : processes_) {
     const Millis kill_takes = world_.random.between(0ms, 40ms);
     world_.after(process.disconnect_grace + kill_takes, [this, key = key, serial = process.serial] {
@@ -216,6 +217,7 @@ std::optional<model::Inventory> SimWorker::hello(Epoch epoch, std::size_t master
     epoch_on_disk_ = std::max(epoch_on_disk_, epoch);
     leader_ = master;
   }
+  world_.trace("hello", key_.id + "@" + key_.incarnation + " holds " + std::to_string(table_->entries().size()));
   return table_->inventory();
 }
 
@@ -269,7 +271,7 @@ void SimWorker::start(const master::core::DispatchItem& item) {
   const std::int64_t serial = ++serials_;
   processes_[item.attempt] = {serial, world_.clockwork.true_wall(), item.disconnect_grace, key_};
   table_->started(item.attempt, world_.clockwork.true_wall());
-  world_.trace("start", std::to_string(item.attempt.run.value) + "/" + std::to_string(item.attempt.attempt));
+  world_.trace("start", id_ + " " + std::to_string(item.attempt.run.value) + "/" + std::to_string(item.attempt.attempt));
   model::Outcome outcome;
   outcome.state = world_.random.chance(80) ? RunState::Succeeded : RunState::Failed;
   outcome.started = world_.clockwork.true_wall();
@@ -289,7 +291,7 @@ void SimWorker::end_process(model::AttemptKey key, std::int64_t serial, model::O
   processes_.erase(found);
   world_.truth.end(key);
   world_.truth.note_outcome(key, outcome.state);
-  world_.trace("end", std::to_string(key.run.value));
+  world_.trace("end", id_ + " " + std::to_string(key.run.value));
   outcome.ended = world_.clockwork.true_wall();
   outbox_[key] = {life, outcome};
   if (proper_up_) table_->finished(key, outcome);

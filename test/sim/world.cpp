@@ -68,7 +68,7 @@ std::string World::run() {
   faults_->heal();
   if (!live_until(now() + 15s)) return violation_;
   clients_->stop();
-  for (int i = 0; i < 60 && !is_quiet(); ++i) {
+  for (int i = 0; i < 400 && !is_quiet(); ++i) {
     if (!live_until(now() + 5s)) return violation_;
   }
   for (const auto& master : masters) faults_->note_last_term(*master);

@@ -24,6 +24,9 @@ void Harness::handle(const Event& event) {
   scheduler->handle(event, now, last);
   record(last);
   scheduler->check_invariants();
+  if (last.list_workers == 0 || !listing_works) return;
+  const std::int64_t asked = last.list_workers;
+  handle(WorkersListed{asked});
 }
 
 void Harness::record(const Effects& effects) {

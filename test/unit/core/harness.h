@@ -29,6 +29,7 @@ class Harness {
   /// Node, listing and an empty inventory: ready for work.
   model::WorkerKey join(const model::WorkerInfo& info);
   void listed() { handle(master::core::WorkersListed{}); }
+  bool listing_works = true;                     ///< whether a listing that is asked for is answered
   void leave(const model::WorkerKey& key) { handle(master::core::WorkerGone{key}); }
   void inventory(const model::WorkerKey& key, std::vector<model::HeldAttempt> held = {});
 

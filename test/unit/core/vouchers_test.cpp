@@ -90,6 +90,27 @@ TEST_CASE("fence: a worker that is back in time keeps its attempt") {
   CHECK(c.h.attempt(c.run).attempt == 1);
 }
 
+TEST_CASE("fence: absence must be seen by a listing that began after the fence") {
+  CutOff c;
+  c.h.listing_works = false;  // the leader itself is cut from ZooKeeper
+  c.h.leave(c.w1);
+  c.h.advance(60s);
+  CHECK(c.h.take_dispatches().empty());
+  c.h.listed();  // an older listing, told late
+  CHECK(c.h.take_dispatches().empty());
+  SUBCASE("still absent") {
+    c.h.handle(WorkersListed{1});
+    CHECK(c.h.take_dispatches().size() == 1);
+  }
+  SUBCASE("it had come back under a new session, and goes on") {
+    c.h.handle(WorkerSeen{a_worker("w1", 1, "i2")});
+    c.h.handle(WorkersListed{1});
+    c.h.inventory({"w1", "i2"}, {{{c.run, 1}, HeldAttempt::State::Running, {}, {}}});
+    CHECK(c.h.take_dispatches().empty());
+    CHECK(c.h.attempt(c.run).attempt == 1);
+  }
+}
+
 TEST_CASE("fence: loss never ends the run as lost") {
   CutOff c(a_job().never_again());
   c.h.leave(c.w1);
