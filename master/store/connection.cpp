@@ -245,18 +245,22 @@ Result<std::int64_t> Connection::run_text(const std::string& sql) {
 
 Result<void> Connection::begin() {
   auto begun = run_text("START TRANSACTION");
-  return begun ? Result<void>() : fail(begun.error());
+  if (!begun) return fail(begun.error());
+  in_transaction_ = true;
+  return {};
 }
 
 Result<void> Connection::end_transaction() {
   if (given_up_) return fail(ErrorCode::Unavailable, "COMMIT not sent: " + why_given_up_);
   auto sent = run_text("COMMIT");
+  in_transaction_ = false;
   if (sent) return {};
   return fail(ErrorCode::UnknownOutcome, "no clear answer to COMMIT: " + sent.error().message);
 }
 
 Result<void> Connection::undo() {
   auto undone = run_text("ROLLBACK");
+  in_transaction_ = false;
   return undone ? Result<void>() : fail(undone.error());
 }
 

@@ -68,8 +68,10 @@ using Visit = std::function<Result<void>(Row&)>;
 /// One connection to the server. Owned by one part, used by one thread at a time.
 ///
 /// Errors of every call: Unavailable (no connection, lost, killed, lock wait, deadlock, server full or
-/// stopping: surely not done, try again on a new connection), Denied (account), AlreadyExists (a unique
-/// key), InvalidArgument (a value does not fit), Internal (a wrong statement: a bug).
+/// stopping: try again on a new connection), Denied (account), AlreadyExists (a unique key),
+/// InvalidArgument (a value does not fit), Internal (a wrong statement: a bug). Between begin and
+/// end_transaction every one of them means: surely not done. A change outside a transaction may have been
+/// done when its answer was lost, so only what is harmless when repeated goes there.
 class Connection {
  public:
   /// Connects and sets the session up: utf8mb4, strict mode, UTC, READ COMMITTED, lock wait, and on
@@ -97,6 +99,7 @@ class Connection {
   Result<void> undo();
 
   bool usable() const { return !given_up_; }
+  bool in_transaction() const { return in_transaction_; }
   std::int64_t id() const { return id_; }               ///< the server's CONNECTION_ID()
   bool is_mariadb() const { return is_mariadb_; }
   int last_sql_error() const { return last_sql_error_; } ///< e.g. 1205; 0 when none
@@ -112,6 +115,7 @@ class Connection {
 
   std::unique_ptr<Library> library_;
   bool given_up_ = false;
+  bool in_transaction_ = false;
   bool is_mariadb_ = false;
   int last_sql_error_ = 0;
   std::int64_t id_ = 0;

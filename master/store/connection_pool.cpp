@@ -62,7 +62,8 @@ Result<ConnectionPool::Lease> ConnectionPool::open_new() {
 }
 
 void ConnectionPool::give_back(Lease lease) {
-  if (!lease.connection->usable()) lease.connection.reset();
+  // Work that ended inside a transaction leaves it to the server to undo: the connection goes.
+  if (!lease.connection->usable() || lease.connection->in_transaction()) lease.connection.reset();
   const std::scoped_lock lock(mutex_);
   --out_;
   if (lease.connection) idle_.push_back(std::move(lease.connection));

@@ -38,7 +38,8 @@ class LogStore {
  public:
   virtual ~LogStore() = default;
   /// Stores the chunks; the same chunk again changes nothing. Gives the stored end of each chunk's
-  /// stream, in order. Corrupt when bytes and CRC disagree, or the key holds another CRC.
+  /// stream, in order. Corrupt when bytes and CRC disagree, or the key holds another CRC; then none of
+  /// the call's chunks is stored. Unavailable, TimedOut, UnknownOutcome: send the same chunks again.
   virtual Result<std::vector<std::int64_t>> append(const std::vector<LogChunk>& chunks) = 0;
   /// Bytes from `offset` on, at most `limit` and possibly fewer; never across a hole. An offset beyond
   /// the end gives an empty slice. In a hole: no bytes, gap, and the caller either asks again at the

@@ -219,15 +219,16 @@ Result<std::vector<std::int64_t>> MemoryStore::append(const std::vector<LogChunk
   for (const LogChunk& chunk : chunks) {
     if (auto fine = check_chunk(chunk); !fine) return fail(fine.error());
   }
+  auto all = tables_->chunks;  // a call that is refused stores nothing
   for (const LogChunk& chunk : chunks) {
-    const auto [at, fresh] =
-        tables_->chunks.emplace(std::tuple{chunk.attempt, chunk.stream, chunk.offset}, chunk);
+    const auto [at, fresh] = all.emplace(std::tuple{chunk.attempt, chunk.stream, chunk.offset}, chunk);
     if (fresh) continue;
     if (at->second.crc32 == chunk.crc32 && at->second.bytes.size() == chunk.bytes.size()) continue;
     return fail(ErrorCode::Corrupt,
                 fmt::format("log chunk of run {} attempt {} at {}: other bytes are stored there",
                             chunk.attempt.run.value, chunk.attempt.attempt, chunk.offset));
   }
+  tables_->chunks = std::move(all);
   std::vector<std::int64_t> ends;
   for (const LogChunk& chunk : chunks) {
     ends.push_back(end_of(tables_->chunks, chunk.attempt, chunk.stream));

@@ -62,17 +62,23 @@ Result<void> check_same(Connection& connection, const LogChunk& chunk) {
                           chunk.attempt.run.value, chunk.attempt.attempt, chunk.offset));
 }
 
+/// Several chunks share one transaction, so that they share one sync of the server's log.
 Result<void> insert(Connection& connection, const std::vector<LogChunk>& chunks) {
+  const bool several = chunks.size() > 1;
+  if (several) {
+    if (auto begun = connection.begin(); !begun) return begun;
+  }
   auto written = write_rows(
       connection, kInsertChunks,
       {chunks.size(), [&](Binder& binder, std::size_t i) { bind_chunk(binder, chunks[i]); },
        [&](std::size_t i) { return chunks[i].bytes.size() + 100; }});
   if (!written) return fail(written.error());
-  if (*written == static_cast<std::int64_t>(chunks.size())) return {};
-  for (const LogChunk& chunk : chunks) {
-    if (auto same = check_same(connection, chunk); !same) return same;
+  if (*written != static_cast<std::int64_t>(chunks.size())) {
+    for (const LogChunk& chunk : chunks) {
+      if (auto same = check_same(connection, chunk); !same) return same;
+    }
   }
-  return {};
+  return several ? connection.end_transaction() : Result<void>();
 }
 
 }  // namespace

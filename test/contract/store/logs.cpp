@@ -107,6 +107,7 @@ TEST_CASE("logs: damaged bytes and other bytes at a stored place are refused") {
     REQUIRE(on.logs->append({chunk(0, "abc")}));
     CHECK(on.logs->append({chunk(0, "abd")}).error().code == ErrorCode::Corrupt);
     CHECK(on.logs->append({chunk(0, "ab")}).error().code == ErrorCode::Corrupt);
+    CHECK(on.logs->append({chunk(3, "def"), chunk(0, "xyz")}).error().code == ErrorCode::Corrupt);
     CHECK(slice(on, 0).bytes == "abc");
     CHECK(on.logs->append({chunk(-1, "abc")}).error().code == ErrorCode::InvalidArgument);
     CHECK(on.logs->append({chunk(3, std::string(65537, 'x'))}).error().code ==

@@ -51,6 +51,23 @@ TEST_CASE("pool: a connection killed while kept is replaced without the caller's
   CHECK(id != first);
 }
 
+TEST_CASE("pool: a transaction that work leaves open is undone, never handed on") {
+  const Fixture fixture;
+  ConnectionPool pool(fixture.options, {1, Millis{100}, Millis{250}});
+  const auto left_open = pool.with([](Connection& connection) -> Result<void> {
+    if (auto begun = connection.begin(); !begun) return begun;
+    auto put = connection.run_text("INSERT INTO watermark (partition_no, value_ms) VALUES (1, 5)");
+    CHECK(put);
+    return fail(ErrorCode::Corrupt, "in the middle");
+  });
+  CHECK(left_open.error().code == ErrorCode::Corrupt);
+  CHECK(pool.with([](Connection& connection) -> Result<void> {
+    CHECK_FALSE(connection.in_transaction());
+    return {};
+  }));
+  CHECK(fixture.number("SELECT COUNT(*) FROM watermark") == 0);
+}
+
 TEST_CASE("pool: while the server is away callers learn why, at once after the first") {
   const Fixture fixture;
   MysqlReader reader(fixture.options, {2, Millis{500}, Millis{60'000}});
