@@ -15,9 +15,12 @@
 namespace rota::client {
 namespace {
 
-constexpr Millis kLongestCall{15'000};
+constexpr Millis kShortestTry{300};
 constexpr Millis kFirstPause{20};
 constexpr Millis kLongestPause{500};
+
+/// A try must leave time to ask another master: one that hangs takes connections and never answers.
+Millis time_for_one_try(Millis deadline) { return std::max(deadline / 3, kShortestTry); }
 
 }  // namespace
 
@@ -112,8 +115,9 @@ Result<Value> Cluster::ask(bool of_leader, Repeat repeat, const Call<Value>& cal
       continue;
     }
     thrift::RequestHead head;
-    const Millis each = std::max(Millis{1}, std::min(floor_ms(end - BootClock::now()),
-                                                     deadline > kLongestCall ? deadline : kLongestCall));
+    const Millis each =
+        std::clamp(time_for_one_try(deadline), Millis{1},
+                   std::max(Millis{1}, floor_ms(end - BootClock::now())));
     head.__set_deadline_ms(static_cast<std::int32_t>(each.count()));
     if (!options_.token.empty()) head.__set_token(options_.token);
     auto answer = (*channel)->call(

@@ -114,7 +114,7 @@ class Cluster:
         self.ok("job", "apply", "--yes", "-f", "-", input=text)
 
     def leader(self):
-        done = self.rota("-o", "json", "--deadline", "1s", "cluster", "status")
+        done = self.rota("-o", "json", "--deadline", "3s", "cluster", "status")
         if done.returncode != 0:
             return None
         status = json.loads(done.stdout)

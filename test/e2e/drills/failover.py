@@ -86,10 +86,12 @@ def leader_frozen(cluster, times, session_ms=4000):
         leader = wait_until(cluster.leader, 30, "a leader")
         before = cluster.log(leader)
         cluster.kill(leader, "-STOP")
-        time.sleep(3 * session_ms / 1000)
-        successor = wait_until(cluster.leader, 20, "a successor")
-        check(successor != leader, "the frozen leader is still named as leader")
-        cluster.kill(leader, "-CONT")
+        try:
+            time.sleep(3 * session_ms / 1000)
+            successor = wait_until(cluster.leader, 20, "a successor")
+            check(successor != leader, "the frozen leader is still named as leader")
+        finally:
+            cluster.kill(leader, "-CONT")
         wait_until(lambda: "ended" in cluster.log(leader)[len(before):], 20, "the old term ends")
         new = cluster.log(leader)[len(before):]
         refused_batches += "why=fenced" in new
