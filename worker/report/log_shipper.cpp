@@ -56,7 +56,7 @@ void LogShipper::loop(std::stop_token stop) {
     }
     if (!spool_.wait_pending(Millis{1000}, stop)) continue;
     const auto chunks = spool_.pending(options_.batch_bytes);
-    const bool has_moved = chunks.empty() || ship(chunks);
+    const bool has_moved = !chunks.empty() && ship(chunks);
     backoff = has_moved ? Millis{0}
                         : std::clamp(backoff * 2, options_.backoff_first, options_.backoff_most);
   }

@@ -117,7 +117,7 @@ Result<std::vector<ReadChunk>> read_chunks(const StreamPath& path, std::int64_t 
   std::vector<ReadChunk> chunks;
   std::int64_t total = 0;
   for (const ChunkBorder& border : *borders) {
-    if (!chunks.empty() && total + border.length > most_bytes) break;
+    if (total > 0 && total + border.length > most_bytes) break;
     auto bytes = read_exactly(data.get(), border.raw_offset, border.length);
     if (!bytes) return fail(bytes.error());
     if (border.length > 0 && crc_of(*bytes) != border.crc32) {

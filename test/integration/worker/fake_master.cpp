@@ -56,7 +56,8 @@ void FakeMaster::append_log(std::vector<std::int64_t>& ends,
     if (static_cast<std::int64_t>(crc) != chunk.crc32) ++bad_chunks_;
     const auto [at, is_new] = stream.try_emplace(chunk.offset, Chunk{chunk.bytes, chunk.dropped_before});
     if (!is_new && at->second.bytes != chunk.bytes) ++bad_chunks_;
-    ends.push_back(static_cast<std::int64_t>(joined({chunk.attempt.run, chunk.stream}).size()));
+    ends.push_back(stream.rbegin()->first +
+                   static_cast<std::int64_t>(stream.rbegin()->second.bytes.size()));
   }
   changed_.notify_all();
 }
@@ -70,9 +71,11 @@ std::string FakeMaster::joined(const Stream& stream) const {
   std::string all;
   const auto found = chunks_.find(stream);
   if (found == chunks_.end()) return all;
+  std::int64_t end = 0;
   for (const auto& [offset, chunk] : found->second) {
-    if (offset != static_cast<std::int64_t>(all.size())) break;
+    if (offset - chunk.dropped_before != end) break;
     all += chunk.bytes;
+    end = offset + static_cast<std::int64_t>(chunk.bytes.size());
   }
   return all;
 }

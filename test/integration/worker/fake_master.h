@@ -38,7 +38,7 @@ class FakeMaster final : public thrift::ReportServiceIf {
   thrift::Outcome outcome(std::int64_t run, Millis at_most = Millis{20'000}, int attempt = 1);
   bool has_outcome(std::int64_t run);
   bool wait_started(std::int64_t run, Millis at_most = Millis{10'000});
-  /// The stream, once it is as long as that.
+  /// What is kept of the stream, once it is as long as that.
   std::string log(std::int64_t run, int stream, std::int64_t length,
                   Millis at_most = Millis{20'000});
   /// Waits until the stream holds this text.

@@ -75,15 +75,19 @@ WorkerUnderTest::WorkerUnderTest(WorkerSettings settings)
     : settings_(std::move(settings)), cluster_("t" + random_hex(4)) {
   char name[] = "/tmp/rota-worker-test-XXXXXX";
   folder_ = ::mkdtemp(name);
-  zk::ClientOptions options;
-  options.addresses = zookeeper_address();
-  auto client = zk::connect_once(options);
-  CHECK_OR_DIE(client.has_value(), "ZooKeeper is reached");
-  zk_ = std::move(*client);
+  connect();
+  CHECK_OR_DIE(zk_ != nullptr, "ZooKeeper is reached");
   const zk::Paths paths(cluster_);
   CHECK_OR_DIE(zk::ensure_cluster(*zk_, paths).has_value(), "the cluster's folders");
   CHECK_OR_DIE(zk::create_cluster_uuid(*zk_, paths, "uuid-" + cluster_).has_value(), "its uuid");
   write_configuration();
+}
+
+void WorkerUnderTest::connect() {
+  zk::ClientOptions options;
+  options.addresses = zookeeper_address();
+  auto client = zk::connect_once(options);
+  if (client) zk_ = std::move(*client);
 }
 
 void WorkerUnderTest::write_configuration() {
@@ -118,7 +122,10 @@ std::vector<model::WorkerInfo> WorkerUnderTest::nodes() {
   std::vector<model::WorkerInfo> all;
   const zk::Paths paths(cluster_);
   const auto names = zk_->list(paths.workers(), zk::Watch::No);
-  if (!names) return all;
+  if (!names) {
+    connect();  // our own session may have ended while the server was stopped
+    return all;
+  }
   for (const std::string& name : *names) {
     const auto key = model::worker_key_in(name);
     const auto node = zk_->get(paths.workers() + "/" + name, zk::Watch::No);
@@ -249,6 +256,17 @@ bool WorkerUnderTest::wait_draining(Millis at_most) {
         return !all.empty() && all.front().draining;
       },
       at_most);
+}
+
+bool WorkerUnderTest::wait_finished(std::int64_t run) {
+  return poll_until(
+      [&] {
+        for (const auto& held : inventory().attempts) {
+          if (held.attempt.run == run && held.state == "finished") return true;
+        }
+        return false;
+      },
+      kPatience);
 }
 
 /// The descendant of our child that runs with --proper.

@@ -57,6 +57,8 @@ class WorkerUnderTest {
   std::vector<std::string> dispatch_all(const std::vector<thrift::DispatchItem>& items);
   void cancel(std::int64_t run, Millis grace);
   thrift::Inventory inventory();
+  /// Waits until the inventory calls the run finished.
+  bool wait_finished(std::int64_t run);
 
   /// The nodes of this worker that stand now, by incarnation.
   std::vector<model::WorkerInfo> nodes();
@@ -70,6 +72,7 @@ class WorkerUnderTest {
 
  private:
   void write_configuration();
+  void connect();
 
   WorkerSettings settings_;
   std::string cluster_;

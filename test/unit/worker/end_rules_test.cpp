@@ -1,0 +1,83 @@
+#include "worker/run/end_rules.h"
+
+#include <doctest/doctest.h>
+
+#include <cerrno>
+#include <csignal>
+
+namespace rota::worker::run {
+
+namespace {
+using model::Reason;
+using model::RunState;
+using warden::KilledBy;
+
+warden::Ended an_end() {
+  warden::Ended ended;
+  ended.proven_empty = true;
+  return ended;
+}
+}  // namespace
+
+TEST_CASE("end_rules: the process's own end") {
+  warden::Ended ended = an_end();
+  ended.exit_status = 0;
+  CHECK(outcome_of(ended, {}).state == RunState::Succeeded);
+  ended.exit_status = 3;
+  const auto failed = outcome_of(ended, {10, 20, 0});
+  CHECK(failed.state == RunState::Failed);
+  CHECK(failed.reason == Reason::ExitStatus);
+  CHECK(failed.exit_status == 3);
+  CHECK(failed.stdout_bytes == 10);
+  CHECK(failed.stderr_bytes == 20);
+  ended.exit_status = -1;
+  ended.signal = SIGSEGV;
+  ended.core = true;
+  const auto crashed = outcome_of(ended, {});
+  CHECK(crashed.reason == Reason::Signalled);
+  CHECK(crashed.message == "ended by signal 11 (SIGSEGV), core dumped");
+}
+
+TEST_CASE("end_rules: who asked for the end comes first, even when the process then exits with 0") {
+  warden::Ended ended = an_end();
+  ended.exit_status = 0;
+  ended.killed_by = KilledBy::Timeout;
+  CHECK(outcome_of(ended, {}).state == RunState::TimedOut);
+  ended.killed_by = KilledBy::Cancel;
+  CHECK(outcome_of(ended, {}).state == RunState::Killed);
+  ended.killed_by = KilledBy::Voucher;
+  CHECK(outcome_of(ended, {}).state == RunState::Lost);
+  CHECK(outcome_of(ended, {}).reason == Reason::WorkerLost);
+  ended.killed_by = KilledBy::Stop;
+  CHECK(outcome_of(ended, {}).reason == Reason::AttemptDied);
+}
+
+TEST_CASE("end_rules: a start that failed says where and why") {
+  warden::Ended ended;
+  ended.failed_step = warden::StartStep::Exec;
+  ended.error = ENOENT;
+  ended.detail = "exec no-such";
+  const auto outcome = outcome_of(ended, {});
+  CHECK(outcome.state == RunState::Failed);
+  CHECK(outcome.reason == Reason::StartFailed);
+  CHECK(outcome.message == "exec no-such: No such file or directory");
+  ended.failed_step = warden::StartStep::Refused;
+  CHECK(outcome_of(ended, {}).reason == Reason::RefusedByWorker);
+}
+
+TEST_CASE("end_rules: killed but not proven dead is told as it is") {
+  warden::Ended ended = an_end();
+  ended.proven_empty = false;
+  ended.killed_by = KilledBy::Cancel;
+  const auto outcome = outcome_of(ended, {});
+  CHECK(outcome.state == RunState::KillFailed);
+  CHECK(outcome.reason == Reason::KillUnproven);
+}
+
+TEST_CASE("end_rules: output that could not be kept is mentioned") {
+  warden::Ended ended = an_end();
+  ended.exit_status = 0;
+  CHECK(outcome_of(ended, {0, 0, 7}).message == "7 bytes of output could not be kept");
+}
+
+}  // namespace rota::worker::run

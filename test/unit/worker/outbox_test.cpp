@@ -1,0 +1,114 @@
+#include "worker/report/outbox.h"
+
+#include <doctest/doctest.h>
+
+#include <fstream>
+
+#include "test/unit/worker/temporary_folder.h"
+
+namespace rota::worker::report {
+
+namespace {
+
+model::AttemptReport an_end(std::int64_t run, std::int32_t status = 0) {
+  model::AttemptReport report;
+  report.key = {RunId{run}, 1};
+  report.worker = {"w1", "aa"};
+  report.what = model::AttemptReport::What::Finished;
+  report.outcome.state = status == 0 ? model::RunState::Succeeded : model::RunState::Failed;
+  report.outcome.reason = status == 0 ? model::Reason::None : model::Reason::ExitStatus;
+  report.outcome.exit_status = status;
+  report.outcome.message = "message " + std::to_string(run);
+  report.outcome.result = std::string("a\0b", 3);
+  report.outcome.started = report.started = wall_from_ms(1000);
+  report.outcome.ended = wall_from_ms(2000);
+  report.outcome.stdout_bytes = 5;
+  report.outcome.cpu_us = 6;
+  report.outcome.peak_memory_bytes = 7;
+  return report;
+}
+
+void write_text(const std::string& path, const std::string& text) {
+  std::ofstream(path, std::ios::binary | std::ios::trunc) << text;
+}
+
+std::vector<std::int64_t> runs_in(const Outbox& outbox) {
+  std::vector<std::int64_t> runs;
+  for (const auto& [key, report] : outbox.unreported()) runs.push_back(key.run.value);
+  return runs;
+}
+
+}  // namespace
+
+TEST_CASE("outbox: gives back after a restart what was not acknowledged, unaltered") {
+  const testing::TemporaryFolder folder;
+  const std::string path = folder.path() + "/outbox";
+  {
+    auto outbox = Outbox::open(path).value();
+    REQUIRE(outbox->append({an_end(1), an_end(2, 3)}));
+    REQUIRE(outbox->append({an_end(3)}));
+    REQUIRE(outbox->acknowledge({{RunId{1}, 1}}));
+    CHECK(runs_in(*outbox) == std::vector<std::int64_t>{2, 3});
+  }
+  auto outbox = Outbox::open(path).value();
+  CHECK(runs_in(*outbox) == std::vector<std::int64_t>{2, 3});
+  const auto& report = outbox->unreported().at({RunId{2}, 1});
+  CHECK(report.outcome == an_end(2, 3).outcome);
+  CHECK(report.worker == model::WorkerKey{"w1", "aa"});
+  CHECK(outbox->damaged_bytes() == 0);
+}
+
+TEST_CASE("outbox: a torn tail costs the last record only, wherever it was torn") {
+  const testing::TemporaryFolder folder;
+  const std::string path = folder.path() + "/outbox";
+  const std::string whole = encode(an_end(1)) + encode(an_end(2));
+  const std::size_t first = encode(an_end(1)).size();
+  for (std::size_t length = first; length < whole.size(); ++length) {
+    write_text(path, whole.substr(0, length));
+    auto outbox = Outbox::open(path).value();
+    REQUIRE(runs_in(*outbox) == std::vector<std::int64_t>{1});
+    REQUIRE(outbox->append({an_end(9)}));
+    auto again = Outbox::open(path).value();
+    REQUIRE(runs_in(*again) == std::vector<std::int64_t>{1, 9});
+    REQUIRE(again->damaged_bytes() == 0);
+  }
+}
+
+TEST_CASE("outbox: a flipped bit costs one record, and is counted") {
+  const testing::TemporaryFolder folder;
+  const std::string path = folder.path() + "/outbox";
+  const std::string one = encode(an_end(1)), two = encode(an_end(2)), three = encode(an_end(3));
+  for (std::size_t at = 0; at < two.size(); at += 3) {
+    std::string flipped = two;
+    flipped[at] = static_cast<char>(flipped[at] ^ 0x10);
+    write_text(path, one + flipped + three);
+    auto outbox = Outbox::open(path).value();
+    REQUIRE(runs_in(*outbox) == std::vector<std::int64_t>{1, 3});
+    REQUIRE(outbox->damaged_bytes() == two.size());
+  }
+}
+
+TEST_CASE("outbox: stays small when everything is acknowledged") {
+  const testing::TemporaryFolder folder;
+  auto outbox = Outbox::open(folder.path() + "/outbox").value();
+  for (std::int64_t batch = 0; batch < 100; ++batch) {
+    std::vector<model::AttemptReport> reports;
+    std::vector<model::AttemptKey> keys;
+    for (std::int64_t i = 0; i < 500; ++i) {
+      reports.push_back(an_end(batch * 500 + i + 1));
+      keys.push_back(reports.back().key);
+    }
+    REQUIRE(outbox->append(reports));
+    if (batch != 7) REQUIRE(outbox->acknowledge(keys));
+  }
+  CHECK(outbox->file_bytes() < 6 << 20);
+  CHECK(outbox->unreported().size() == 500);
+  CHECK(Outbox::open(folder.path() + "/outbox").value()->unreported().size() == 500);
+}
+
+TEST_CASE("outbox: an outcome that cannot be written does not count") {
+  const testing::TemporaryFolder folder;
+  CHECK_FALSE(Outbox::open(folder.path() + "/none/outbox"));
+}
+
+}  // namespace rota::worker::report

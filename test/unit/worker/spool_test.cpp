@@ -1,0 +1,272 @@
+#include "worker/run/spool.h"
+
+#include <doctest/doctest.h>
+#include <fcntl.h>
+#include <unistd.h>
+
+#include "test/unit/worker/temporary_folder.h"
+#include "worker/run/chunk_index.h"
+
+namespace rota::worker::run {
+
+namespace {
+
+const model::AttemptKey kAttempt{RunId{1}, 1};
+const StreamKey kOut{kAttempt, 1};
+
+struct Pipe {
+  Pipe() {
+    int ends[2];
+    REQUIRE(::pipe2(ends, O_CLOEXEC) == 0);
+    read.reset(ends[0]);
+    write.reset(ends[1]);
+    ::fcntl(write.get(), F_SETPIPE_SZ, 1 << 20);
+  }
+  void put(const std::string& text) {
+    REQUIRE(::write(write.get(), text.data(), text.size()) == static_cast<ssize_t>(text.size()));
+  }
+  UniqueFd read, write;
+};
+
+std::string pattern(std::size_t length) {
+  std::string text(length, '\0');
+  for (std::size_t i = 0; i < length; ++i) text[i] = static_cast<char>(i * 7 + i / 251);
+  return text;
+}
+
+struct Setting {
+  testing::TemporaryFolder folder;
+  StreamPath path{folder.path() + "/s.data", folder.path() + "/s.index"};
+  FakeClock clock;
+  Pipe pipe;
+
+  std::unique_ptr<SpoolStream> open(StreamLimits limits = {}) {
+    return SpoolStream::open(path, limits).value();
+  }
+  void take(SpoolStream& stream, const std::string& text) {
+    pipe.put(text);
+    CHECK(stream.take(pipe.read.get(), 1 << 20, clock.mono()).is_empty);
+  }
+  /// All chunks but the marks, and that their log offsets follow one another.
+  std::vector<ReadChunk> chunks() const {
+    std::vector<ReadChunk> all;
+    std::int64_t end = 0;
+    const auto read = read_chunks(path, 0, 1 << 30);
+    REQUIRE(read);
+    for (const ReadChunk& chunk : *read) {
+      if (is_head_end(chunk.border)) continue;
+      CHECK(chunk.border.log_offset == end);
+      end += chunk.border.length;
+      all.push_back(chunk);
+    }
+    return all;
+  }
+  std::string text() const {
+    std::string all;
+    for (const ReadChunk& chunk : chunks()) all += chunk.bytes;
+    return all;
+  }
+};
+
+}  // namespace
+
+TEST_CASE("spool_stream: closes a chunk when it is full, or old enough, and not before") {
+  Setting it;
+  auto stream = it.open({.chunk_bytes = 100});
+  it.take(*stream, std::string(250, 'a'));
+  CHECK(stream->fix_borders(it.clock.now()).value() == 2);
+  CHECK(stream->border_due() == it.clock.mono() + Millis{200});
+  it.clock.advance(Millis{199});
+  CHECK(stream->fix_borders(it.clock.now()).value() == 0);
+  it.clock.advance(Millis{1});
+  CHECK(stream->fix_borders(it.clock.now()).value() == 1);
+  CHECK_FALSE(stream->border_due());
+  it.take(*stream, "b");
+  CHECK(stream->finish(it.clock.now()).value() == 1);
+  CHECK(stream->finish(it.clock.now()).value() == 0);
+  const auto chunks = it.chunks();
+  REQUIRE(chunks.size() == 4);
+  CHECK(chunks[2].bytes == std::string(50, 'a'));
+  CHECK(chunks[3].border.log_offset == 250);
+}
+
+TEST_CASE("spool_stream: says when every writer has gone") {
+  Setting it;
+  auto stream = it.open();
+  it.pipe.put("last");
+  it.pipe.write.reset();
+  const auto taken = stream->take(it.pipe.read.get(), 1 << 20, it.clock.mono());
+  CHECK(taken.bytes == 4);
+  CHECK(taken.at_end);
+}
+
+TEST_CASE("spool_stream: an earlier life's borders stay, its last bytes too") {
+  Setting it;
+  {
+    auto stream = it.open({.chunk_bytes = 100});
+    it.take(*stream, pattern(150));
+    CHECK(stream->fix_borders(it.clock.now()).value() == 1);
+  }  // killed: 50 bytes are in the file and not in the index
+  auto stream = it.open({.chunk_bytes = 100});
+  CHECK(stream->raw_bytes() == 150);
+  CHECK(stream->border_due().has_value());
+  it.take(*stream, "more");
+  CHECK(stream->finish(it.clock.now()));
+  CHECK(it.text() == pattern(150) + "more");
+  CHECK(it.chunks()[0].border.length == 100);
+}
+
+TEST_CASE("spool_stream: a torn line of the index is written anew") {
+  Setting it;
+  {
+    auto stream = it.open({.chunk_bytes = 100});
+    it.take(*stream, pattern(200));
+    CHECK(stream->fix_borders(it.clock.now()).value() == 2);
+  }
+  REQUIRE(::truncate(it.path.index.c_str(), 3 * kBorderBytes - 5) == 0);
+  auto stream = it.open({.chunk_bytes = 100});
+  CHECK(stream->border_count() == 2);  // the mark and one chunk
+  CHECK(stream->finish(it.clock.now()).value() == 1);
+  CHECK(it.text() == pattern(200));
+}
+
+TEST_CASE("spool_stream: beyond the cap keeps head and tail and counts the middle") {
+  Setting it;
+  const StreamLimits limits{.cap_bytes = 8000, .chunk_bytes = 1000};
+  REQUIRE(limits.tail_bytes() == 1000);
+  auto stream = it.open(limits);
+  SUBCASE("just at the cap nothing is lost") {
+    it.take(*stream, pattern(8000));
+    CHECK(stream->fix_borders(it.clock.now()).value() == 7);
+    CHECK(stream->finish(it.clock.now()).value() == 1);
+    CHECK(it.text() == pattern(8000));
+  }
+  SUBCASE("one byte more") {
+    it.take(*stream, pattern(8001));
+    CHECK(stream->finish(it.clock.now()));
+    CHECK(it.text() == pattern(8001).substr(0, 7000) + pattern(8001).substr(7001));
+    CHECK(it.chunks().back().border.dropped_before == 1);
+  }
+  SUBCASE("much more, in pieces, with a restart in the middle") {
+    const std::string all = pattern(6 << 20);
+    for (std::size_t at = 0; at < all.size(); at += 1 << 19) {
+      it.take(*stream, all.substr(at, 1 << 19));
+      CHECK(stream->fix_borders(it.clock.now()));
+      if (at == 3 << 20) stream = it.open();  // the limits come from the file
+    }
+    CHECK(stream->finish(it.clock.now()));
+    CHECK(stream->log_bytes() == 8000);
+    CHECK(it.text() == all.substr(0, 7000) + all.substr(all.size() - 1000));
+    CHECK(it.chunks().back().border.dropped_before == (6 << 20) - 8000);
+  }
+}
+
+TEST_CASE("spool_stream: told to stop keeping, it keeps the tail") {
+  Setting it;
+  auto stream = it.open({.cap_bytes = 8000, .chunk_bytes = 1000});
+  it.take(*stream, pattern(2000));
+  stream->stop_keeping();
+  it.pipe.put(std::string(3000, 'x') + std::string(1000, 'y'));
+  stream->take(it.pipe.read.get(), 1 << 20, it.clock.mono());
+  CHECK(stream->finish(it.clock.now()));
+  CHECK(it.text() == pattern(2000) + std::string(1000, 'y'));
+}
+
+TEST_CASE("chunk_index: damage is seen") {
+  const std::string line = encode_border({1, 2, 3, 4, 5, 6});
+  REQUIRE(line.size() == kBorderBytes);
+  CHECK(decode_border(line)->log_offset == 2);
+  for (std::size_t at = 0; at < line.size(); ++at) {
+    std::string flipped = line;
+    flipped[at] = static_cast<char>(flipped[at] ^ 1);
+    CHECK_FALSE(decode_border(flipped));
+  }
+  CHECK_FALSE(decode_border(line.substr(1)));
+  Setting it;
+  auto stream = it.open();
+  it.take(*stream, "hello");
+  CHECK(stream->finish(it.clock.now()));
+  UniqueFd data(::open(it.path.data.c_str(), O_WRONLY));
+  REQUIRE(::pwrite(data.get(), "J", 1, 0) == 1);
+  CHECK(read_chunks(it.path, 0, 1000).error().code == ErrorCode::Corrupt);
+}
+
+TEST_CASE("spool: a stream goes when its chunks and its attempt's outcome are acknowledged") {
+  const testing::TemporaryFolder folder;
+  Spool spool(folder.path(), 1 << 30);
+  FakeClock clock;
+  Pipe pipe;
+  auto stream = spool.open(kOut, {.chunk_bytes = 100}).value();
+  pipe.put(std::string(250, 'a'));
+  stream->take(pipe.read.get(), 1 << 20, clock.mono());
+  REQUIRE(stream->finish(clock.now()));
+  spool.note(kOut, stream->border_count(), stream->kept_bytes());
+  spool.closed(kOut);
+  CHECK(spool.wait_pending(Millis{0}, {}));
+  auto pending = spool.pending(1000);
+  REQUIRE(pending.size() == 3);
+  SUBCASE("chunks first") {
+    spool.stored(kOut, 200);
+    REQUIRE(spool.pending(1000).size() == 1);
+    spool.stored(kOut, 250);
+    CHECK_FALSE(spool.has_pending());
+    CHECK(spool.streams() == 1);
+    spool.outcome_acknowledged(kAttempt);
+  }
+  SUBCASE("the outcome first") {
+    spool.outcome_acknowledged(kAttempt);
+    CHECK(spool.streams() == 1);
+    spool.stored(kOut, 250);
+  }
+  SUBCASE("given up") {
+    spool.abandon(kOut);
+    spool.outcome_acknowledged(kAttempt);
+  }
+  CHECK(spool.streams() == 0);
+  CHECK(std::filesystem::is_empty(folder.path()));
+}
+
+TEST_CASE("spool: after a restart ships what is left, also of attempts that nobody holds") {
+  const testing::TemporaryFolder folder;
+  FakeClock clock;
+  const StreamKey other{{RunId{2}, 1}, 2};
+  {
+    Spool spool(folder.path(), 1 << 30);
+    Pipe pipe;
+    for (const StreamKey& key : {kOut, other}) {
+      auto stream = spool.open(key, {}).value();
+      pipe.put("text");
+      stream->take(pipe.read.get(), 1 << 20, clock.mono());
+    }
+  }  // killed before a border was fixed
+  Spool spool(folder.path(), 1 << 30);
+  REQUIRE(spool.recover());
+  CHECK(spool.has(kOut));
+  REQUIRE(spool.release_all_but({kAttempt}));
+  const auto pending = spool.pending(1000);
+  REQUIRE(pending.size() == 1);  // the held one goes on, its chunk is not fixed yet
+  CHECK(pending[0].key == other);
+  CHECK(pending[0].chunk.bytes == "text");
+  spool.stored(other, 4);
+  CHECK(spool.streams() == 1);
+}
+
+TEST_CASE("spool: streams take turns") {
+  const testing::TemporaryFolder folder;
+  Spool spool(folder.path(), 1 << 30);
+  FakeClock clock;
+  for (std::int64_t run = 1; run <= 3; ++run) {
+    Pipe pipe;
+    const StreamKey key{{RunId{run}, 1}, 1};
+    auto stream = spool.open(key, {.chunk_bytes = 100}).value();
+    pipe.put(std::string(1000, 'a'));
+    stream->take(pipe.read.get(), 1 << 20, clock.mono());
+    REQUIRE(stream->finish(clock.now()));
+    spool.note(key, stream->border_count(), stream->kept_bytes());
+  }
+  std::set<std::int64_t> seen;
+  for (int i = 0; i < 3; ++i) seen.insert(spool.pending(50).front().key.attempt.run.value);
+  CHECK(seen.size() == 3);
+}
+
+}  // namespace rota::worker::run

@@ -1,0 +1,31 @@
+#include "worker/run/voucher_rules.h"
+
+#include <doctest/doctest.h>
+
+namespace rota::worker::run {
+
+TEST_CASE("voucher_rules: either voucher is enough, the later one counts") {
+  const MonoTime now{std::chrono::seconds{1000}};
+  VoucherRules vouchers;
+  CHECK_FALSE(vouchers.is_vouched(now));
+  vouchers.extend_lease(now + Millis{100});
+  CHECK(vouchers.is_vouched(now + Millis{99}));
+  CHECK_FALSE(vouchers.is_vouched(now + Millis{100}));
+  vouchers.extend_grant(now, Millis{500});
+  CHECK(vouchers.vouched_until() == now + Millis{500});
+  vouchers.extend_lease(now + Millis{700});
+  CHECK(vouchers.vouched_until() == now + Millis{700});
+}
+
+TEST_CASE("voucher_rules: an answer that comes late shortens nothing") {
+  const MonoTime now{std::chrono::seconds{1000}};
+  VoucherRules vouchers;
+  vouchers.extend_grant(now + Millis{50}, Millis{500});
+  vouchers.extend_grant(now, Millis{500});
+  CHECK(vouchers.grant_end() == now + Millis{550});
+  vouchers.extend_lease(now + Millis{90});
+  vouchers.extend_lease(now + Millis{80});
+  CHECK(vouchers.lease_end() == now + Millis{90});
+}
+
+}  // namespace rota::worker::run
