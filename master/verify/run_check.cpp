@@ -80,15 +80,18 @@ void RunCheck::look_at(const model::Run& run, const std::vector<model::AttemptRo
 
 void RunCheck::check_spans(const model::Run& run, const std::vector<model::AttemptRow>& earlier) {
   std::vector<Span> spans;
+  // A run that waits for its next attempt still shows the last one, which has its own row already.
+  const bool shows_last = run.progress.state == RunState::Waiting ||
+                          run.progress.state == RunState::Queued;
   for (const model::AttemptRow& row : earlier) {
     const model::Outcome& outcome = row.outcome;
-    if (row.attempt == run.progress.attempt) continue;
+    if (row.attempt == run.progress.attempt && !shows_last) continue;
     if (is_known(outcome.started) && outcome.ended > outcome.started) {
       spans.push_back({row.attempt, run.id, outcome.started, outcome.ended});
     }
   }
   const model::RunProgress& at = run.progress;
-  if (at.attempt > 0 && at.started) {
+  if (at.attempt > 0 && at.started && !shows_last) {
     const bool is_final = model::is_final(at.state);
     const bool by_worker = is_final && is_known(at.outcome.started);
     const WallTime from = by_worker ? at.outcome.started : *at.started;

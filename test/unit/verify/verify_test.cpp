@@ -100,6 +100,22 @@ TEST_CASE("verify: two attempts of a run that overlap are red") {
   CHECK(look(history).ok);
 }
 
+TEST_CASE("verify: a run that waits for its retry does not count as living") {
+  History history = a_true_history();
+  model::Run& run = history.run_of(at(5));
+  model::AttemptRow failed;
+  failed.run = run.id;
+  failed.attempt = 1;
+  failed.epoch = Epoch{1};
+  failed.outcome = run.progress.outcome;
+  failed.outcome.state = model::RunState::Failed;
+  history.rows.attempts.push_back(failed);
+  run.progress.state = model::RunState::Waiting;
+  run.progress.reason = model::Reason::RetryDelay;
+  run.progress.ended.reset();
+  CHECK(red(look(history)) == "");
+}
+
 TEST_CASE("verify: two runs of a job that allows no overlap are red, else not") {
   History history = a_true_history();
   history.run_of(at(5)).progress.outcome.ended = at(6) + Millis{100};
