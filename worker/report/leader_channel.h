@@ -20,7 +20,7 @@ class LeaderChannel {
   template <typename Use>
   auto call(Use&& use, Millis timeout)
       -> rpc::CallResult<std::invoke_result_t<Use, thrift::ReportServiceClient&>> {
-    const run::KnownLeader known = leader_.get();
+    const run::KnownLeader known = used_ = leader_.get();
     if (known.address.port == 0) {
       rpc::CallError nobody;
       nobody.error = Error(ErrorCode::NotLeader, "no leader has said hello yet");
@@ -31,8 +31,16 @@ class LeaderChannel {
     return channel_->call(std::forward<Use>(use), timeout);
   }
 
+  /// For a pause without a call before it.
+  void refresh() { used_ = leader_.get(); }
+  /// The pause after a failed call: over at once when another leader says hello.
+  void pause(Millis at_most, std::stop_token stop) const {
+    leader_.wait_other_than(used_, at_most, std::move(stop));
+  }
+
  private:
   const run::LeaderAddress& leader_;
+  run::KnownLeader used_;            ///< in the last call
   std::optional<rpc::Channel<thrift::ReportServiceClient>> channel_;
 };
 

@@ -1,8 +1,6 @@
 #include "worker/report/log_shipper.h"
 
 #include <algorithm>
-#include <condition_variable>
-#include <mutex>
 
 #include "common/base/log.h"
 #include "common/wire/run_wire.h"
@@ -47,15 +45,11 @@ void LogShipper::stop() {
 
 void LogShipper::loop(std::stop_token stop) {
   Millis backoff{0};
-  std::mutex mutex;
-  std::condition_variable_any pause;
   while (!stop.stop_requested()) {
-    if (backoff > Millis{0}) {
-      std::unique_lock lock(mutex);
-      pause.wait_for(lock, stop, backoff, [] { return false; });
-    }
+    if (backoff > Millis{0}) channel_.pause(backoff, stop);
     if (!spool_.wait_pending(Millis{1000}, stop)) continue;
     const auto chunks = spool_.pending(options_.batch_bytes);
+    if (chunks.empty()) channel_.refresh();
     const bool has_moved = !chunks.empty() && ship(chunks);
     backoff = has_moved ? Millis{0}
                         : std::clamp(backoff * 2, options_.backoff_first, options_.backoff_most);

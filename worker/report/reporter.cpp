@@ -189,13 +189,10 @@ std::vector<AttemptReport> Reporter::next_batch() {
 void Reporter::send_loop(std::stop_token stop) {
   Millis backoff{0};
   while (!stop.stop_requested()) {
+    if (backoff > Millis{0}) channel_.pause(backoff, stop);
     std::vector<AttemptReport> batch;
     {
       std::unique_lock lock(mutex_);
-      if (backoff > Millis{0}) {
-        std::condition_variable_any pause;
-        pause.wait_for(lock, stop, backoff, [] { return false; });
-      }
       const auto due = next_due();
       const Micros wait = due ? std::min<Micros>(*due - BootClock::now(), kIdle) : Micros{kIdle};
       if (wait > Micros{0}) {

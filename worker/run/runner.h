@@ -179,6 +179,8 @@ class Runner {
 
   std::string kill_means_;
   bool is_listed_ = false;           // the runner's thread only, as all below
+  std::uint32_t held_expected_ = 0;
+  std::uint32_t held_seen_ = 0;
   bool has_earlier_folders_ = true;
   MonoTime next_ping_{};
   bool warden_is_gone_ = false;

@@ -84,7 +84,9 @@ Result<void> Runner::adopt(const std::vector<AttemptReport>& unreported) {
   }
   if (auto asked = warden_.list(1); !asked) return asked;
   const MonoTime deadline = clock_.mono() + kListPatience;
-  while (!is_listed_) {
+  // An attempt that was just starting comes after the list's end; until it has come, an inventory that
+  // lacks it would call it dead.
+  while (!is_listed_ || held_seen_ < held_expected_) {
     auto notices = warden_.receive(Millis{100});
     if (!notices && notices.error().code == ErrorCode::Unavailable) return fail(notices.error());
     if (notices) {
@@ -168,6 +170,7 @@ void Runner::handle(warden::Notice notice) {
 
 void Runner::on_welcome(const warden::Welcome& welcome) {
   kill_means_ = warden::name_of(welcome.means);
+  held_expected_ = welcome.held;
   log_info("run", "under the warden",
            {{"means", kill_means_}, {"life", welcome.life}, {"held", welcome.held}});
 }
@@ -192,6 +195,7 @@ void Runner::on_started(warden::Started started) {
 
 /// Of an earlier life: taken over, unless its outcome is in the outbox already.
 void Runner::on_held(warden::Held held) {
+  ++held_seen_;
   const model::AttemptKey key = from_warden(held.running.key);
   AttemptNote note;
   if (auto read = decode_note(held.note)) note = *read;

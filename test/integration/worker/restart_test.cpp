@@ -121,6 +121,24 @@ TEST_CASE("worker: TERM drains; what runs ends, the node goes, exit 0") {
   CHECK(master.log(200, 1, 7) == "up\nout\n");
 }
 
+TEST_CASE("worker: a new leader gets at once what the old one did not take") {
+  FakeMaster old_leader;
+  FakeMaster new_leader;
+  WorkerUnderTest worker;
+  worker.start();
+  REQUIRE(!worker.join(old_leader).incarnation.empty());
+  old_leader.set_deaf(true);
+  REQUIRE(worker.dispatch(WorkerUnderTest::command(400, shell("echo kept; exit 5"))) == "none");
+  REQUIRE(worker.wait_finished(400));
+  REQUIRE(worker.hello(new_leader, 2));
+  CHECK(new_leader.outcome(400).exit_status == 5);
+  CHECK(new_leader.log(400, 1, 5) == "kept\n");
+  CHECK_FALSE(old_leader.has_outcome(400));
+  CHECK(worker.dispatch(WorkerUnderTest::command(401, {"true"}), 1) == "old_epoch");
+  CHECK(worker.dispatch(WorkerUnderTest::command(401, {"true"}), 2) == "none");
+  CHECK(new_leader.outcome(401).state == "succeeded");
+}
+
 TEST_CASE("worker: at the drain deadline what still runs is handed over") {
   FakeMaster master;
   WorkerUnderTest worker({.id = "w1", .binary = ROTA_WORKER, .extra_yaml = "drain_deadline_ms: 200\n"});
