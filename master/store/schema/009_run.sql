@@ -1,7 +1,6 @@
 -- Runs, each with its newest attempt.
 -- PRIMARY KEY absorbs a repeated batch; run_tick_once a tick recorded again (tick_ms is NULL for runs that
--- are no ticks); run_key_once a request repeated with its key (NULL: none). run_child_once will absorb
--- a parent's child made again.
+-- are no ticks); run_key_once a request repeated with its key (NULL: none).
 -- outcome_state is NULL while no outcome is known.
 CREATE TABLE IF NOT EXISTS run (
   run_id BIGINT NOT NULL,
@@ -10,8 +9,6 @@ CREATE TABLE IF NOT EXISTS run (
   job_id BIGINT NOT NULL DEFAULT 0,
   job_version INT NOT NULL DEFAULT 0,
   kind VARCHAR(16) CHARACTER SET ascii COLLATE ascii_bin NOT NULL DEFAULT '',
-  parent_run_id BIGINT NULL,
-  shard INT NULL,
   tick_ms BIGINT NULL,
   scheduled_ms BIGINT NOT NULL DEFAULT 0,
   recorded_ms BIGINT NOT NULL DEFAULT 0,
@@ -45,7 +42,6 @@ CREATE TABLE IF NOT EXISTS run (
   PRIMARY KEY (run_id),
   UNIQUE KEY run_tick_once (job_id, tick_ms),
   UNIQUE KEY run_key_once (principal, request_key),
-  UNIQUE KEY run_child_once (parent_run_id, shard),
   KEY run_by_job (job_id, run_id),
   KEY run_by_state (state, run_id),
   KEY run_by_time (scheduled_ms)
