@@ -60,8 +60,10 @@ void Faults::strike() {
       return;
     case 4:
       world_.marks.hit("fault_database_down");
-      world_.store.faults.down = true;
-      world_.after(random.between(200ms, 9000ms), [this] { world_.store.faults.down = false; });
+      (random.chance(50) ? world_.store.faults.down : world_.store.faults.dies_at_commit) = true;
+      world_.after(random.between(200ms, 9000ms), [this] {
+        world_.store.faults.down = world_.store.faults.dies_at_commit = false;
+      });
       return;
     default:
       strike_worker(*world_.workers[static_cast<std::size_t>(

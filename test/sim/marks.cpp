@@ -19,7 +19,7 @@ constexpr const char* kNames[] = {
     "answer_unknown", "answer_not_leader", "key_repeated", "key_conflict", "old_epoch_refused",
     "wrong_life_refused", "no_slot_refused", "no_voucher_refused", "draining_refused",
     "attempt_taken_twice", "attempt_adopted", "attempt_proven_dead", "attempt_given_up_at_fence",
-    "attempt_resent_after_inventory", "killed_without_voucher", "lived_on_the_leaders_voucher",
+    "attempt_resent_after_inventory", "killed_without_voucher", "kill_not_proven", "lived_on_the_leaders_voucher",
     "lived_on_disconnect_grace", "result_late", "report_repeated", "run_lost", "run_retried",
     "run_timed_out", "run_cancelled_early", "run_killed", "run_skipped", "run_waited_behind",
     "tick_fired", "tick_overlap_skipped", "tick_queue_full", "tick_coalesced", "tick_late_skipped",

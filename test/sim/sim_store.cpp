@@ -1,6 +1,7 @@
 #include "sim_store.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "master/core/definition_hash.h"
 #include "master/core/schedule.h"
@@ -29,7 +30,8 @@ ApplyResult SimStore::apply(Epoch epoch, const Changes& changes) {
     return {ApplyOutcome::Failed, "told to fail", {}};
   }
   if (epoch != epoch_) return {ApplyOutcome::Fenced, "another epoch", epoch_};
-  const bool lost = random_.per_mille(faults.unknown_per_mille);
+  faults.down = std::exchange(faults.dies_at_commit, false);
+  const bool lost = faults.down || random_.per_mille(faults.unknown_per_mille);
   if (lost && random_.chance(50)) {
     marks_.hit("fault_apply_unknown_not_applied");
     return {ApplyOutcome::Unknown, "answer lost, not applied", {}};

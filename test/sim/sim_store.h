@@ -23,6 +23,7 @@ struct StoreFaults {
   int failed_per_mille = 0;
   int unknown_per_mille = 0;   ///< half of them were applied
   int slow_per_mille = 0;
+  bool dies_at_commit = false;  ///< the next batch gets no answer, and then it is down
 };
 
 /// Thread: one.

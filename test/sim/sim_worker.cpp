@@ -139,7 +139,9 @@ void SimWorker::lapse() {
       kill_unvouched(key, serial);
     });
   }
-  crash_proper();
+  world_.after(world_.random.between(0ms, 300ms), [this, life = life_] {
+    if (life == life_) crash_proper();
+  });
 }
 
 void SimWorker::kill_unvouched(model::AttemptKey key, std::int64_t serial) {
@@ -255,6 +257,11 @@ void SimWorker::cancel(Epoch epoch, const master::core::SendCancel& message) {
     model::Outcome outcome;
     outcome.state = RunState::Killed;
     outcome.reason = model::Reason::CancelledByUser;
+    if (world_.random.chance(5)) {
+      world_.marks.hit("kill_not_proven");
+      outcome.state = RunState::KillFailed;
+      outcome.reason = model::Reason::KillUnproven;
+    }
     world_.after(world_.random.between(1ms, 50ms), [this, key, serial = found->second.serial, outcome] {
       end_process(key, serial, outcome);
     });
