@@ -263,8 +263,17 @@ Result<std::vector<thrift::WorkerInfo>> Cluster::list_workers() {
 }
 
 Result<thrift::ClusterStatus> Cluster::cluster_status() {
-  return query<thrift::ClusterStatus>(
-      [&](auto& client, auto& out, const auto& head) { client.cluster_status(out, head); });
+  const auto once = [this] {
+    return query<thrift::ClusterStatus>(
+        [&](auto& client, auto& out, const auto& head) { client.cluster_status(out, head); });
+  };
+  // A master that is cut off from the others knows of no leader; another one may.
+  auto status = once();
+  for (std::size_t i = 1; i < options_.masters.size() && status && status->leader.empty(); ++i) {
+    connection_->move_on("");
+    if (auto other = once()) status = std::move(other);
+  }
+  return status;
 }
 
 Result<thrift::VerifyReport> Cluster::verify(const thrift::VerifyRequest& request,

@@ -2,10 +2,13 @@
 import json
 import os
 import pathlib
+import re
 import shlex
 import subprocess
 import sys
 import time
+
+from proxy import Proxy
 
 ROOT = pathlib.Path(__file__).resolve().parents[3]
 SCRIPT = str(ROOT / "scripts" / "cluster")
@@ -57,19 +60,35 @@ class Cluster:
         return text
 
     def up(self):
-        words = ["up", "--wait-s", "90"]
+        """master-1 reaches ZooKeeper through a proxy, so that it can be cut off."""
+        self.proxy = Proxy(self.zookeeper_port)
+        words = ["up", "--wait-s", "90",
+                 "--set", f"master-1.zookeeper.connect=127.0.0.1:{self.proxy.port}"]
         for key, value in self.shape.items():
             for one in value if isinstance(value, list) else [value]:
                 words += ["--" + key.replace("_", "-"), str(one)]
         self.script(*words, timeout=240)
+        self.read_env()
+        return self
+
+    def zookeeper_port(self):
+        """Known as soon as the cluster's ports are chosen; until then None."""
+        try:
+            state = pathlib.Path(self.folder, "cluster.state").read_text()
+        except OSError:
+            return None
+        found = re.search(r'zk_ports=\(\[0\]="(\d+)"', state)
+        return int(found.group(1)) if found else None
+
+    def read_env(self):
         for line in self.script("env").splitlines():
             if line.startswith("export ") and not line.startswith("export PATH"):
                 name, _, value = line[len("export "):].partition("=")
                 self.env[name] = "".join(shlex.split(value))
-        return self
 
     def down(self):
         self.script("down", timeout=90, may_fail=True)
+        self.proxy.close()
 
     def kill(self, target, signal="-9", *more):
         """Signals; gives the pids and the wall time in ms just before it."""

@@ -1,5 +1,6 @@
 """The leader dies: nothing is lost, nothing doubled, hardly any time passes (P1, P3, P17)."""
 import json
+import threading
 import time
 
 from cluster import check, figure, median, now_ms, wait_until
@@ -81,7 +82,9 @@ def leader_frozen(cluster, times, session_ms=4000):
     """SIGSTOP of the leader for three sessions, SIGCONT: it is refused, steps down, joins again."""
     cluster.apply(staggered_jobs("fz", 10))
     time.sleep(3)
-    refused_batches = refused_commands = 0
+    refused_batches = 0
+    commands_before = refused_by_workers(cluster)
+    load = Load(cluster)
     for _ in range(times):
         leader = wait_until(cluster.leader, 30, "a leader")
         before = cluster.log(leader)
@@ -93,15 +96,68 @@ def leader_frozen(cluster, times, session_ms=4000):
         finally:
             cluster.kill(leader, "-CONT")
         wait_until(lambda: "ended" in cluster.log(leader)[len(before):], 20, "the old term ends")
-        new = cluster.log(leader)[len(before):]
-        refused_batches += "why=fenced" in new
-        refused_commands += "refused_old_epoch" in new
+        refused_batches += "why=fenced" in cluster.log(leader)[len(before):]
         wait_until(lambda: everybody_is_back(cluster), 30, "both masters are here")
+    submitted = load.end()
     stop(cluster, "fz")
+    lost = [r for r in submitted if cluster.await_run(r)["state"] != "succeeded"]
+    check(not lost, f"acknowledged submits that did not succeed: {lost[:5]}")
     cluster.verify()
     figure("leader_frozen", times=times, batches_refused=refused_batches,
-           commands_refused=refused_commands)
+           commands_refused=refused_by_workers(cluster) - commands_before, submitted=len(submitted),
+           lost=0)
     check(refused_batches >= 1, "no batch of the old leader was refused by the fence")
+
+
+def leader_cut_off(cluster):
+    """The leader alone loses ZooKeeper: it leads on until a successor takes office; no tick is late."""
+    wait_until(lambda: everybody_is_back(cluster), 30, "both masters are here")
+    if wait_until(cluster.leader, 20, "a leader") != "master-1":
+        cluster.kill("leader")
+        wait_until(lambda: cluster.leader() == "master-1", 20, "master-1 leads")
+        wait_until(lambda: everybody_is_back(cluster), 30, "both masters are here")
+    cluster.apply(staggered_jobs("fc"))
+    time.sleep(3)
+    before = len(cluster.log("master-1"))
+    cut_at = now_ms()
+    cluster.proxy.cut()
+    try:
+        wait_until(lambda: "why=fenced" in cluster.log("master-1")[before:], 30, "the cut-off leader's term ends")
+        time.sleep(1)
+    finally:
+        cluster.proxy.heal()
+    late = lateness_after(cluster, cut_at, now_ms() - cut_at - 500)
+    wait_until(lambda: everybody_is_back(cluster), 30, "both masters are here")
+    stop(cluster, "fc")
+    cluster.verify()
+    figure("leader_cut_off", led_on_ms=now_ms() - cut_at, worst_ms=late)
+    check(late <= 1500, f"ticks were {late} ms late")
+
+
+def refused_by_workers(cluster):
+    return sum(cluster.log(w).count("deposed leader") for w in ("worker-1", "worker-2"))
+
+
+class Load:
+    """Submits from a few threads until told to end; remembers what was acknowledged."""
+
+    def __init__(self, cluster, threads=4):
+        self.cluster, self.stopping, self.runs = cluster, threading.Event(), []
+        self.threads = [threading.Thread(target=self.work) for _ in range(threads)]
+        for thread in self.threads:
+            thread.start()
+
+    def work(self):
+        while not self.stopping.is_set():
+            done = self.cluster.rota("--deadline", "30s", "submit", "--handler", "noop")
+            if done.returncode == 0:
+                self.runs.append(done.stdout.strip())
+
+    def end(self):
+        self.stopping.set()
+        for thread in self.threads:
+            thread.join()
+        return self.runs
 
 
 def stop(cluster, prefix):

@@ -1,10 +1,10 @@
 """ZooKeeper and the database go away, for a time or by kill -9: no job is killed or rerun, ticks go on or
 are made up for, nothing acknowledged is lost (P10, P19, P20)."""
 import os
-import threading
 import time
 
 from cluster import check, figure, judge_ledger, now_ms, wait_until
+from failover import Load
 
 
 def long_runs(cluster, ledger, count, millis):
@@ -67,17 +67,7 @@ def both_gone(cluster, folder, seconds, runs=8):
 
 def servers_killed(cluster, times=1):
     """kill -9 of both servers under a load of submits: what was acknowledged is there afterwards."""
-    acknowledged, stop = [], threading.Event()
-
-    def load():
-        while not stop.is_set():
-            done = cluster.rota("--deadline", "20s", "submit", "--handler", "noop")
-            if done.returncode == 0:
-                acknowledged.append(done.stdout.strip())
-
-    threads = [threading.Thread(target=load) for _ in range(3)]
-    for thread in threads:
-        thread.start()
+    load = Load(cluster, 3)
     for _ in range(times):
         time.sleep(2)
         cluster.kill("mariadb")
@@ -87,9 +77,7 @@ def servers_killed(cluster, times=1):
         cluster.script("start", "zookeeper")
         wait_until(cluster.leader, 40, "a leader again")
         time.sleep(3)
-    stop.set()
-    for thread in threads:
-        thread.join()
+    acknowledged = load.end()
     lost = [r for r in acknowledged if cluster.await_run(r, 60)["state"] != "succeeded"]
     check(not lost, f"acknowledged and lost, or not done: {lost[:5]}")
     check(len(acknowledged) > 20, f"hardly any submit got through: {len(acknowledged)}")

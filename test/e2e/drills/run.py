@@ -37,6 +37,7 @@ DRILLS = {
     "worker_terminated": lambda c, d, long: workers.terminated(c),
     "leader_killed": lambda c, d, long: failover.leader_killed(c, 10 if long else 2),
     "leader_host_dies": lambda c, d, long: failover.leader_host_dies(c, 3 if long else 1),
+    "leader_cut_off": lambda c, d, long: failover.leader_cut_off(c),
     "leader_frozen": lambda c, d, long: failover.leader_frozen(c, 10 if long else 1),
     "both_gone": lambda c, d, long: outages.both_gone(c, d, 60 if long else 9, 20 if long else 6),
     "servers_killed": lambda c, d, long: outages.servers_killed(c, 5 if long else 1),
