@@ -1,6 +1,7 @@
 #include "master/core/attempt_rules.h"
 
 #include "common/base/check.h"
+#include "master/core/batch_rows.h"
 #include "master/core/dispatch_rules.h"
 #include "master/core/retry.h"
 
@@ -196,7 +197,7 @@ void handle_reported(Context& ctx, const Reported& event) {
     }
     taken.taken.push_back(report.key);
   }
-  if (event.token) ctx.out.replies.push_back({event.token, std::move(taken)});
+  reply(ctx, event.token, std::move(taken));
 }
 
 }  // namespace rota::master::core

@@ -1,5 +1,7 @@
 #include "master/core/batch_rows.h"
 
+#include <utility>
+
 namespace rota::master::core {
 namespace {
 
@@ -47,6 +49,13 @@ void write_touched(Context& ctx) {
     state.watermark_in_batch = state.watermark;
     state.watermark_written = ctx.now.mono;
   }
+}
+
+void reply(Context& ctx, Token token, ReplyBody body) {
+  if (!token) return;
+  Reply& added = ctx.out.replies.emplace_back();
+  added.token = token;
+  added.body = std::move(body);
 }
 
 void write_job(Context& ctx, const JobEntry& job) { ctx.out.changes.jobs.push_back(job.row); }

@@ -12,4 +12,7 @@ void write_touched(Context& ctx);
 /// The job's row as it is now.
 void write_job(Context& ctx, const JobEntry& job);
 
+/// Answers a token once the batch is stored; nothing for token 0.
+void reply(Context& ctx, Token token, ReplyBody body);
+
 }  // namespace rota::master::core

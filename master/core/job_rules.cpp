@@ -14,11 +14,11 @@ using model::JobState;
 namespace {
 
 void refuse(Context& ctx, Token token, ErrorCode code, std::string message) {
-  if (token) ctx.out.replies.push_back({token, Error(code, std::move(message))});
+  reply(ctx, token, Error(code, std::move(message)));
 }
 
 void reply_applied(Context& ctx, Token token, const JobEntry& job, bool changed) {
-  if (token) ctx.out.replies.push_back({token, JobApplied{job.row.id, job.row.version, changed}});
+  reply(ctx, token, JobApplied{job.row.id, job.row.version, changed});
 }
 
 std::string named(const std::string& space, const std::string& name) {

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "master/core/attempt_rules.h"
+#include "master/core/batch_rows.h"
 #include "master/core/dispatch_rules.h"
 #include "master/core/firing.h"
 #include "master/core/job_rules.h"
@@ -15,10 +16,6 @@ using model::RunState;
 namespace {
 
 constexpr std::size_t kKeysMost = 200'000;
-
-void reply(Context& ctx, Token token, ReplyBody body) {
-  if (token) ctx.out.replies.push_back({token, std::move(body)});
-}
 
 /// The answer to a key that this Term has seen; empty when it is new.
 std::optional<Submitted::Item> repeat_of(const State& state, const std::string& principal,

@@ -4,6 +4,7 @@
 #include <set>
 
 #include "master/core/attempt_rules.h"
+#include "master/core/batch_rows.h"
 #include "master/core/dispatch_rules.h"
 #include "master/core/inventory_rules.h"
 
@@ -220,15 +221,15 @@ void handle_renew_asked(Context& ctx, const RenewAsked& event) {
   const LifeEntry* life = state.find_life(event.worker);
   if (life == nullptr || !life->present) {
     ++state.counters.renews_refused;
-    ctx.out.replies.push_back(
-        {event.token, Error(ErrorCode::Unavailable, "this life of the worker is not registered")});
+    reply(ctx, event.token,
+          Error(ErrorCode::Unavailable, "this life of the worker is not registered"));
     return;
   }
   // The worker counts its grant from the moment it sent the request, which is before now.
   WorkerEntry& worker = state.worker_of(event.worker.id);
   worker.grant_end = std::max(worker.grant_end, ctx.now.mono + state.options.grant + kKillReserve);
   ++state.counters.renews;
-  ctx.out.replies.push_back({event.token, Renewed{}});
+  reply(ctx, event.token, Renewed{});
 }
 
 MonoTime fence_of(const State& state, const WorkerEntry& worker, MonoTime absent_since,
