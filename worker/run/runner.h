@@ -114,6 +114,7 @@ class Runner {
     bool is_adopted = false;
     bool is_sent = false;            ///< the warden was asked to start it
     std::optional<Millis> cancel_grace;  ///< cancelled before it was sent
+    bool is_unvouched = false;       ///< killed from here, since the warden did not answer
     UniqueFd pidfd;
     std::shared_ptr<HandlerAttempt> handler;  ///< null: a command
   };

@@ -24,6 +24,12 @@ constexpr std::uint64_t kFirstPipeToken = 16;
 constexpr Millis kListPatience{5000};
 constexpr Millis kHandlerStopPatience{5000};
 
+/// The warden saw a death of which it was not the cause; this proper was.
+warden::Ended killed_unvouched(warden::Ended ended) {
+  if (ended.killed_by == warden::KilledBy::None) ended.killed_by = warden::KilledBy::Voucher;
+  return ended;
+}
+
 void watch(int epoll, int fd, std::uint64_t token) {
   epoll_event event{};
   event.events = EPOLLIN;
@@ -236,7 +242,9 @@ void Runner::on_ended(const warden::Ended& ended) {
     live_.erase(found);
     to_forget_.insert(key);
   }
-  const model::Outcome outcome = outcome_of(ended, output_.finish(key, clock_.now()));
+  const model::Outcome outcome =
+      outcome_of(live->is_unvouched ? killed_unvouched(ended) : ended,
+                 output_.finish(key, clock_.now()));
   give_back(*live, ended.proven_empty || ended.failed_step != warden::StartStep::None);
   sink_.finished({key, live->life, AttemptReport::What::Finished, outcome.started, outcome});
   if (live->is_adopted) forget_earlier_folders();
@@ -311,6 +319,7 @@ void Runner::kill_unvouched() {
   for (const auto& [key, live] : live_) {
     if (!live->pidfd.is_open()) continue;
     if (now < vouchers_.vouched_until() + live->disconnect_grace) continue;
+    live->is_unvouched = true;
     ::syscall(SYS_pidfd_send_signal, live->pidfd.get(), SIGKILL, nullptr, 0);
   }
 }

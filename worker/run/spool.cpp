@@ -217,6 +217,25 @@ void Spool::stored(StreamKey key, std::int64_t log_end) {
   remove_if_home(key);
 }
 
+namespace {
+/// The number of the first line, from `next` on, whose chunk ends beyond `raw_end`; a few are read at a
+/// time, since there may be very many.
+std::int64_t first_beyond(int index, std::int64_t next, std::int64_t borders,
+                          std::int64_t raw_end) {
+  constexpr std::int64_t kLines = 64;
+  while (next < borders) {
+    const auto most = static_cast<std::size_t>(std::min(kLines, borders - next));
+    const auto lines = read_index(index, next, most);
+    if (!lines || lines->empty()) return next;
+    for (const ChunkBorder& border : *lines) {
+      if (!is_head_end(border) && border.raw_offset + border.length > raw_end) return next;
+      ++next;
+    }
+  }
+  return next;
+}
+}  // namespace
+
 /// Moves past all chunks that end at or before `log_end`.
 void Spool::skip_stored(StreamKey key, std::int64_t log_end) {
   std::int64_t next = 0;
@@ -230,12 +249,7 @@ void Spool::skip_stored(StreamKey key, std::int64_t log_end) {
   }
   UniqueFd index(::open(path_of(key).index.c_str(), O_RDONLY | O_CLOEXEC));
   if (!index.is_open()) return;
-  auto lines = read_index(index.get(), next, static_cast<std::size_t>(borders - next));
-  if (!lines) return;
-  for (const ChunkBorder& border : *lines) {
-    if (!is_head_end(border) && border.raw_offset + border.length > log_end) break;
-    ++next;
-  }
+  next = first_beyond(index.get(), next, borders, log_end);
   std::scoped_lock lock(mutex_);
   const auto found = entries_.find(key);
   if (found != entries_.end()) found->second.next = std::max(found->second.next, next);

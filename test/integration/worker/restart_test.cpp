@@ -165,6 +165,27 @@ TEST_CASE("worker: a rival with its id leaves with exit 2, and the first stays")
   CHECK(left.front().key == life);
 }
 
+TEST_CASE("worker: when the warden hangs, the proper lets the vouchers lapse and kills by itself") {
+  FakeMaster master;
+  WorkerUnderTest worker;
+  worker.start();
+  const auto life = worker.join(master);
+  REQUIRE(!life.incarnation.empty());
+  const std::string alive = worker.folder() + "/alive";
+  REQUIRE(worker.dispatch(WorkerUnderTest::command(
+              310, shell("echo up; while true; do date +%s%N > " + alive + "; sleep 0.02; done"))) == "none");
+  REQUIRE(master.wait_log(310, 1, "up"));
+  const pid_t warden = worker.parent_of(worker.proper());
+  REQUIRE(::kill(warden, SIGSTOP) == 0);
+  CHECK(worker.wait_unchanged(alive, Millis{300}, Millis{12'000}));
+  REQUIRE(::kill(warden, SIGCONT) == 0);
+  // Without a voucher the warden ends the proper too; the next one tells of it.
+  REQUIRE(!worker.join(master, 1, life.incarnation).incarnation.empty());
+  const auto outcome = master.outcome(310);
+  CHECK(outcome.state == "lost");
+  CHECK(outcome.signal == SIGKILL);
+}
+
 TEST_CASE("worker: without any voucher its commands are killed, and reported when one is back") {
   FakeMaster master;
   WorkerUnderTest worker;

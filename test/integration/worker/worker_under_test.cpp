@@ -293,6 +293,24 @@ pid_t WorkerUnderTest::proper() {
   return found;
 }
 
+pid_t WorkerUnderTest::parent_of(pid_t pid) {
+  const std::string stat = text_of("/proc/" + std::to_string(pid) + "/stat");
+  return ::atoi(stat.c_str() + stat.rfind(')') + 4);
+}
+
+bool WorkerUnderTest::wait_unchanged(const std::string& path, Millis same_for, Millis at_most) {
+  std::string last;
+  MonoTime since = BootClock::now();
+  return poll_until(
+      [&] {
+        const std::string now = text_of(path);
+        if (now != last) since = BootClock::now();
+        last = now;
+        return BootClock::now() - since >= same_for;
+      },
+      at_most);
+}
+
 void WorkerUnderTest::signal(int signal) const { ::kill(pid_, signal); }
 
 int WorkerUnderTest::wait_exit(Millis at_most) {

@@ -64,6 +64,9 @@ class WorkerUnderTest {
   std::vector<model::WorkerInfo> nodes();
   bool wait_draining(Millis at_most);
   pid_t proper();                      ///< its pid as the host sees it
+  static pid_t parent_of(pid_t pid);
+  /// Waits until the file's content has stayed the same for so long.
+  static bool wait_unchanged(const std::string& path, Millis same_for, Millis at_most);
   void signal(int signal) const;       ///< to the outermost process
   /// The exit status, or -1 after the timeout.
   int wait_exit(Millis at_most);

@@ -2,7 +2,10 @@
 
 #include <doctest/doctest.h>
 #include <fcntl.h>
+#include <sys/resource.h>
 #include <unistd.h>
+
+#include <csignal>
 
 #include "test/unit/worker/temporary_folder.h"
 #include "worker/run/chunk_index.h"
@@ -170,6 +173,29 @@ TEST_CASE("spool_stream: told to stop keeping, it keeps the tail") {
   stream->take(it.pipe.read.get(), 1 << 20, it.clock.mono());
   CHECK(stream->finish(it.clock.now()));
   CHECK(it.text() == pattern(2000) + std::string(1000, 'y'));
+}
+
+TEST_CASE("spool_stream: a disk that takes no more stops no job") {
+  Setting it;
+  auto stream = it.open({.chunk_bytes = 1000});
+  struct rlimit before {};
+  REQUIRE(::getrlimit(RLIMIT_FSIZE, &before) == 0);
+  const auto old_action = ::signal(SIGXFSZ, SIG_IGN);
+  struct rlimit tight = before;
+  tight.rlim_cur = 100'000;
+  REQUIRE(::setrlimit(RLIMIT_FSIZE, &tight) == 0);
+  const std::string all = pattern(300'000);
+  it.pipe.put(all);
+  const auto taken = stream->take(it.pipe.read.get(), 1 << 20, it.clock.mono());
+  const auto fixed = stream->finish(it.clock.now());
+  REQUIRE(::setrlimit(RLIMIT_FSIZE, &before) == 0);
+  ::signal(SIGXFSZ, old_action);
+  CHECK(taken.bytes == 300'000);
+  CHECK(taken.is_empty);
+  CHECK(fixed.has_value());
+  CHECK(stream->raw_bytes() == 100'000);
+  CHECK(stream->lost_bytes() == 200'000);
+  CHECK(it.text() == all.substr(0, 100'000));
 }
 
 TEST_CASE("chunk_index: damage is seen") {
