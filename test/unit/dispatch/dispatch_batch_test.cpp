@@ -33,7 +33,7 @@ rpc::CallError an_error(ErrorCode code, bool answered) {
 
 TEST_CASE("make_item: the run's parameters lie over the job's, and go once") {
   model::JobDefinition definition;
-  definition.name = "n";
+  definition.name = std::string(1, 'n');
   definition.work.parameters = {{"a", "job"}, {"b", "job"}};
   core::DispatchItem item = an_item(5);
   item.tick = wall_from_ms(77);
