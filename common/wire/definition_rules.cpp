@@ -16,6 +16,7 @@ using Texts = std::map<std::string, std::string>;
 constexpr std::size_t kMaxPlainBytes = 4096;
 constexpr std::size_t kMaxValueBytes = 64u << 10;
 constexpr std::size_t kMaxArguments = 1024;
+constexpr std::size_t kMaxCronBytes = 1024;
 constexpr Millis kDay = hours{24};
 
 /// Gathers problems: each check adds one sentence or nothing.
@@ -152,7 +153,15 @@ void check_retry(const model::RetryRule& retry, Findings& findings) {
   }
 }
 
+/// Whatever the kind: what a kind does not use is stored all the same.
+void check_schedule(const model::Schedule& schedule, Findings& findings) {
+  findings.plain("schedule.cron", schedule.cron, kMaxCronBytes);
+  findings.plain("schedule.time_zone", schedule.time_zone, kMaxNameBytes);
+  findings.duration("schedule.interval", schedule.interval, Millis{0}, 3660 * kDay);
+}
+
 void check_rules(const model::JobRules& rules, Findings& findings) {
+  check_schedule(rules.schedule, findings);
   findings.word("pool", rules.pool, 64);
   if (rules.route == model::RouteKind::Named) {
     findings.word("worker", rules.worker, 64);

@@ -68,9 +68,11 @@ thrift::Outcome to_wire(const model::Outcome& outcome) {
 
 Result<model::Outcome> from_wire(const thrift::Outcome& in) {
   const auto state = model::run_state_named(in.state);
-  if (!state || !model::is_final(*state)) {
+  // A run is skipped by the leader; no attempt ends so.
+  if (!state || !model::is_final(*state) || *state == model::RunState::Skipped) {
     return fail(ErrorCode::InvalidArgument,
-                fmt::format("outcome.state: \"{}\" is no final state", in.state.substr(0, 60)));
+                fmt::format("outcome.state: \"{}\" is no end of an attempt",
+                            in.state.substr(0, 60)));
   }
   if (is_out_of_range(in)) {
     return fail(ErrorCode::InvalidArgument, "outcome: a number is out of its range");

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "common/wire/text_rules.h"
+
 namespace rota::wire {
 namespace {
 
@@ -22,6 +24,12 @@ std::optional<model::HeldAttempt::State> held_state_named(const std::string& nam
     if (name == name_of(state)) return state;
   }
   return std::nullopt;
+}
+
+/// What fits where lives are stored.
+bool is_short_name(const std::string& name) {
+  constexpr std::size_t kLongest = 64;
+  return name.size() <= kLongest && is_printable(name);
 }
 
 thrift::HeldAttempt to_wire(const model::HeldAttempt& held) {
@@ -98,6 +106,9 @@ Result<model::AttemptReport> from_wire(const thrift::Report& report) {
   }
   if (report.attempt.run <= 0 || report.attempt.attempt <= 0) {
     return fail(ErrorCode::InvalidArgument, "report.attempt names no attempt");
+  }
+  if (!is_short_name(report.worker.id) || !is_short_name(report.worker.incarnation)) {
+    return fail(ErrorCode::InvalidArgument, "report.worker names no life of a worker");
   }
   model::AttemptReport out;
   out.key = from_wire(report.attempt);

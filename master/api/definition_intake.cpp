@@ -56,9 +56,9 @@ Result<core::SubmitItem> take_submit(const thrift::SubmitItem& item) {
   auto definition = wire::from_wire(item.definition);
   if (!definition) return fail(definition.error());
   if (definition->name.empty()) definition->name = name_of_one_off(definition->work);
-  if (auto checked = wire::validate_definition(*definition, false); !checked) {
-    return fail(checked.error());
-  }
+  Problems problems = wire::definition_problems(*definition, false);
+  zone_of(definition->rules.schedule, problems);  // it is read again at each takeover
+  if (!problems.empty()) return fail(all_of(problems));
   if (auto checked = wire::validate_parameters(item.parameters); !checked) {
     return fail(checked.error());
   }

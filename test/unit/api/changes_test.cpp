@@ -75,6 +75,8 @@ TEST_CASE("submit: wrong input never reaches the loop") {
   SUBCASE("nothing to run") { item.definition.work.argv.clear(); }
   SUBCASE("1 MB") { item.definition.work.argv.push_back(std::string(1u << 20, 'x')); }
   SUBCASE("a schedule") { item.definition.rules.schedule.kind = "cron"; }
+  SUBCASE("unknown zone") { item.definition.rules.schedule.time_zone = "Mars/Olympus"; }
+  SUBCASE("broken text in an unused field") { item.definition.rules.schedule.cron = "\xFF"; }
   SUBCASE("unknown word") { item.definition.rules.overlap = "maybe"; }
   SUBCASE("request key") { item.request_key = "a\nb"; }
   const auto answer = master.submit(item);

@@ -39,6 +39,7 @@ TEST_CASE("outcome: what is no outcome is refused") {
   };
   CHECK_FALSE(spoiled([](auto& out) { out.state = "running"; }));
   CHECK_FALSE(spoiled([](auto& out) { out.state = "great"; }));
+  CHECK_FALSE(spoiled([](auto& out) { out.state = "skipped"; }));  // a run's end, never an attempt's
   CHECK_FALSE(spoiled([](auto& out) { out.exit_status = 256; }));
   CHECK_FALSE(spoiled([](auto& out) { out.stdout_bytes = -1; }));
   CHECK_FALSE(spoiled([](auto& out) { out.result = std::string((64u << 10) + 1, 'x'); }));
@@ -133,6 +134,12 @@ TEST_CASE("report: started and finished are read, the rest is refused") {
   CHECK_FALSE(from_wire(wrong));
   wrong = to_wire(report);
   wrong.attempt.run = 0;
+  CHECK_FALSE(from_wire(wrong));
+  wrong = to_wire(report);
+  wrong.worker.id = std::string(65, 'w');
+  CHECK_FALSE(from_wire(wrong));
+  wrong = to_wire(report);
+  wrong.worker.incarnation = "\xFF";
   CHECK_FALSE(from_wire(wrong));
 }
 
