@@ -1,9 +1,30 @@
 #include "master/cluster/worker_watch.h"
 
+#include <algorithm>
+
 #include "common/base/log.h"
 #include "common/model/worker_json.h"
 
 namespace rota::master::cluster {
+namespace {
+
+bool is_plain_name(const std::string& name) {
+  constexpr std::size_t kLongest = 64;
+  constexpr auto is_plain = [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' ||
+           c == '_' || c == '-';
+  };
+  return !name.empty() && name.size() <= kLongest && std::all_of(name.begin(), name.end(), is_plain);
+}
+
+/// Whether its life can be stored. A name that fits no column would fail every batch of every leader.
+bool is_storable(const model::WorkerInfo& info) {
+  constexpr std::size_t kLongestHost = 255;
+  return is_plain_name(info.key.id) && is_plain_name(info.key.incarnation) &&
+         is_plain_name(info.pool) && info.address.host.size() <= kLongestHost;
+}
+
+}  // namespace
 
 WorkerWatch::WorkerWatch(zk::Session& session, const zk::Paths& paths,
                          WorkerWatchCallbacks callbacks)
@@ -28,6 +49,10 @@ void WorkerWatch::read_one(const std::string& name, const std::string& data) {
   auto info = key ? model::worker_from_json(*key, data)
                   : Result<model::WorkerInfo>(
                         fail(ErrorCode::Corrupt, "its name is no <id>@<incarnation>"));
+  if (info && !is_storable(*info)) {
+    info = Result<model::WorkerInfo>(
+        fail(ErrorCode::Corrupt, "its id, incarnation, pool or host is too long or no name"));
+  }
   if (!info) {
     log_warn("cluster", "a worker's node is not readable",
              {{"node", name}, {"error", info.error().message}});

@@ -109,6 +109,21 @@ TEST_CASE("worker watch: a node that is no worker's is left out") {
   CHECK(f.says({"+w2@bb", "synced"}));
 }
 
+TEST_CASE("worker watch: a worker whose life could not be stored is left out") {
+  Fixture f;
+  f.registers(a_worker(std::string(65, 'x'), "aa"));
+  f.registers(a_worker("w 1", "aa"));
+  auto long_pool = a_worker("w2", "bb");
+  long_pool.pool = std::string(65, 'p');
+  f.registers(long_pool);
+  auto long_host = a_worker("w3", "cc");
+  long_host.address.host = std::string(256, 'h');
+  f.registers(long_host);
+  f.registers(a_worker("w4", "dd"));
+  f.begin();
+  CHECK(f.says({"+w4@dd", "synced"}));
+}
+
 TEST_CASE("worker watch: after an outage only the difference is told") {
   Fixture f;
   f.registers(a_worker("w1", "aa"));
