@@ -83,6 +83,17 @@ EventLoop::Turn EventLoop::store_batch() {
   return after_store(parts_.store.apply(epoch_, batch_->effects.changes));
 }
 
+/// What this batch's requests asked for can not be stored. They are told so, and not "ask the leader":
+/// the one that is to blame would end Term after Term.
+TermEnd EventLoop::contradicted(const std::string& why) {
+  const Error refused(batch_->maybe_stored ? ErrorCode::UnknownOutcome : ErrorCode::Internal,
+                      "the leader could not store this: " + why);
+  for (const core::Reply& open : std::exchange(batch_->effects.replies, {})) {
+    parts_.reply(open.token, refused);
+  }
+  return end({TermEnd::Why::Contradicted, why, {}});
+}
+
 EventLoop::Turn EventLoop::after_store(const store::ApplyResult& result) {
   using store::ApplyOutcome;
   if (result.outcome == ApplyOutcome::Applied) {
@@ -94,6 +105,7 @@ EventLoop::Turn EventLoop::after_store(const store::ApplyResult& result) {
     ++counters_.stale_refused;
     return {end({TermEnd::Why::Fenced, result.detail, result.found}), Micros{0}, false};
   }
+  if (result.permanent) return {contradicted(result.detail), Micros{0}, false};
   if (result.outcome == ApplyOutcome::Unknown) {
     ++counters_.unknown_applies;
     batch_->maybe_stored = true;

@@ -43,6 +43,7 @@ struct TermEnd {
   enum class Why {
     Fenced,         ///< the database holds another epoch
     StoreLost,      ///< store_give_up has passed
+    Contradicted,   ///< the store refused a batch that no repeat can mend
     HigherEpoch,    ///< a worker knows a higher epoch
     Resigned,       ///< stop was asked for
   };
@@ -118,6 +119,7 @@ class EventLoop {
   bool wants_storing(Now now) const;
   Turn store_batch();
   Turn after_store(const store::ApplyResult& result);
+  TermEnd contradicted(const std::string& why);
   void send_all();
   void let_go();
   void publish(Now now);

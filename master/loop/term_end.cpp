@@ -29,6 +29,8 @@ std::string_view name_of(TermEnd::Why why) {
       return "fenced";
     case TermEnd::Why::StoreLost:
       return "store_lost";
+    case TermEnd::Why::Contradicted:
+      return "contradicted";
     case TermEnd::Why::HigherEpoch:
       return "higher_epoch";
     case TermEnd::Why::Resigned:

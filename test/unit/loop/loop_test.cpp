@@ -22,6 +22,7 @@ class FakeStore final : public store::Store {
   store::ApplyResult apply(Epoch, const core::Changes& changes) override {
     tried.push_back(changes);
     if (on_apply) on_apply();
+    if (contradicts) return {ApplyOutcome::Failed, "as told", {}, true};
     if (outcomes.empty()) return {ApplyOutcome::Applied, "", {}};
     const ApplyOutcome outcome = outcomes.front();
     if (outcomes.size() > 1 || !keep_last) outcomes.pop_front();
@@ -29,6 +30,7 @@ class FakeStore final : public store::Store {
   }
   std::deque<ApplyOutcome> outcomes;
   bool keep_last = false;
+  bool contradicts = false;
   std::vector<core::Changes> tried;
   std::function<void()> on_apply;
 };
@@ -158,6 +160,19 @@ TEST_CASE("loop: the Term ends when the store is lost for too long") {
   CHECK(turn.ended->why == TermEnd::Why::StoreLost);
   CHECK(rig.clock.mono() - begin == 6s);
   CHECK(rig.error(1) == ErrorCode::NotLeader);
+}
+
+TEST_CASE("loop: a batch that can never be stored ends the Term at once, and is not asked for again") {
+  Rig rig;
+  rig.apply_job(1);
+  rig.store.contradicts = true;
+  const auto turn = rig.loop.turn();
+  REQUIRE(turn.ended);
+  CHECK(turn.ended->why == TermEnd::Why::Contradicted);
+  CHECK(rig.store.tried.size() == 1);
+  CHECK(rig.sender.sent.empty());
+  CHECK(rig.error(1) == ErrorCode::Internal);
+  CHECK(rig.inbox.post(core::WorkersListed{}).error().code == ErrorCode::NotLeader);
 }
 
 TEST_CASE("loop: a renewal is answered after an epoch check made after it came") {
