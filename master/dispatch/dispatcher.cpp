@@ -1,5 +1,6 @@
 #include "master/dispatch/dispatcher.h"
 
+#include <algorithm>
 #include <atomic>
 #include <optional>
 #include <shared_mutex>
@@ -11,11 +12,17 @@
 #include "master/dispatch/worker_link.h"
 
 namespace rota::master::dispatch {
+namespace {
+
+/// Hellos go again and again to workers that are cut off; half of the threads stay for the others.
+std::size_t most_hellos(int threads) { return static_cast<std::size_t>(std::max(1, threads / 2)); }
+
+}  // namespace
 
 class Dispatcher::Impl {
  public:
   Impl(store::Reader& reader, const DispatcherOptions& options)
-      : link_(reader, options), lanes_(options.max_queued) {
+      : link_(reader, options), lanes_(options.max_queued, most_hellos(options.threads)) {
     for (int i = 0; i < options.threads; ++i) {
       threads_.emplace_back([this](const std::stop_token& stop) { work(stop); });
     }

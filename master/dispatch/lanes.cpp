@@ -1,5 +1,6 @@
 #include "master/dispatch/lanes.h"
 
+#include <algorithm>
 #include <utility>
 #include <variant>
 
@@ -37,15 +38,28 @@ bool Lanes::push(Epoch epoch, core::Send&& message) {
   return true;
 }
 
+bool Lanes::is_hello_next(const model::WorkerKey& worker) const {
+  return std::holds_alternative<core::SendHello>(lanes_.at(worker).queue.front().message);
+}
+
+std::deque<model::WorkerKey>::iterator Lanes::first_allowed() {
+  if (hellos_out_ < most_hellos_) return ready_.begin();
+  return std::find_if(ready_.begin(), ready_.end(),
+                      [this](const auto& worker) { return !is_hello_next(worker); });
+}
+
 std::optional<LaneWork> Lanes::take(std::stop_token stop) {
   std::unique_lock lock(mutex_);
-  ready_changed_.wait(lock, stop, [this] { return !ready_.empty(); });
-  if (stop.stop_requested() || ready_.empty()) return std::nullopt;
+  ready_changed_.wait(lock, stop, [this] { return first_allowed() != ready_.end(); });
+  const auto next = first_allowed();
+  if (stop.stop_requested() || next == ready_.end()) return std::nullopt;
   LaneWork work;
-  work.worker = std::move(ready_.front());
-  ready_.pop_front();
+  work.worker = std::move(*next);
+  ready_.erase(next);
   Lane& lane = lanes_[work.worker];
   lane.taken = true;
+  lane.greeting = is_hello_next(work.worker);
+  if (lane.greeting) ++hellos_out_;
   work.epoch = lane.queue.front().epoch;
   do {
     attempts_ -= attempts_in(lane.queue.front().message);
@@ -62,13 +76,14 @@ void Lanes::done(const model::WorkerKey& worker) {
     const auto found = lanes_.find(worker);
     if (found == lanes_.end()) return;
     found->second.taken = false;
+    if (std::exchange(found->second.greeting, false)) --hellos_out_;
     if (found->second.queue.empty()) {
       lanes_.erase(found);
-      return;
+    } else {
+      ready_.push_back(worker);
     }
-    ready_.push_back(worker);
   }
-  ready_changed_.notify_one();
+  ready_changed_.notify_all();  // a hello that had to wait may be allowed now, too
 }
 
 std::vector<core::SendDispatch> Lanes::take_dispatches(const model::WorkerKey& worker) {

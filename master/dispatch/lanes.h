@@ -4,6 +4,7 @@
 
 #include <condition_variable>
 #include <cstddef>
+#include <cstdint>
 #include <deque>
 #include <map>
 #include <mutex>
@@ -27,7 +28,9 @@ struct LaneWork {
 /// Thread: any.
 class Lanes {
  public:
-  explicit Lanes(std::size_t most_attempts) : most_attempts_(most_attempts) {}
+  /// `most_hellos`: at once, so that workers which do not answer leave threads for those that do.
+  explicit Lanes(std::size_t most_attempts, std::size_t most_hellos = SIZE_MAX)
+      : most_attempts_(most_attempts), most_hellos_(most_hellos) {}
 
   /// False when too many attempts wait already; the message is then untouched.
   bool push(Epoch epoch, core::Send&& message);
@@ -50,14 +53,20 @@ class Lanes {
   struct Lane {
     std::deque<Entry> queue;
     bool taken = false;
+    bool greeting = false;  ///< taken for a hello
   };
 
+  bool is_hello_next(const model::WorkerKey& worker) const;
+  std::deque<model::WorkerKey>::iterator first_allowed();
+
   const std::size_t most_attempts_;
+  const std::size_t most_hellos_;
   std::mutex mutex_;
   std::condition_variable_any ready_changed_;
   std::map<model::WorkerKey, Lane> lanes_;
   std::deque<model::WorkerKey> ready_;  ///< lanes with work that nobody has taken
   std::size_t attempts_ = 0;
+  std::size_t hellos_out_ = 0;
 };
 
 }  // namespace rota::master::dispatch

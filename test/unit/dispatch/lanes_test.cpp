@@ -52,6 +52,22 @@ TEST_CASE("lanes: what piles up for a busy worker goes as one batch") {
   CHECK(batch->messages.size() == 5);
 }
 
+TEST_CASE("lanes: hellos that take long leave threads for attempts") {
+  Lanes lanes(100, 1);
+  std::stop_source stop;
+  REQUIRE(lanes.push(kEpoch, hello("a")));
+  REQUIRE(lanes.push(kEpoch, hello("b")));
+  REQUIRE(lanes.push(kEpoch, dispatch("c", 1)));
+  CHECK(lanes.take(stop.get_token())->worker.id == "a");
+  CHECK(lanes.take(stop.get_token())->worker.id == "c");  // b's hello waits for a's
+  lanes.done({"a", "i"});
+  CHECK(lanes.take(stop.get_token())->worker.id == "b");
+  lanes.done({"c", "i"});
+  lanes.done({"b", "i"});
+  REQUIRE(lanes.push(kEpoch, hello("d")));
+  CHECK(lanes.take(stop.get_token())->worker.id == "d");
+}
+
 TEST_CASE("lanes: a batch holds messages of one epoch") {
   Lanes lanes(100);
   std::stop_source stop;
