@@ -11,10 +11,12 @@
 #include "common/base/log.h"
 #include "common/config/load.h"
 #include "common/rpc/process_setup.h"
+#include "common/zk/paths.h"
 #include "common/zk/real_client.h"
 #include "common/zk/session_file.h"
 #include "master/master.h"
 #include "master/store/connection.h"
+#include "master/takeover.h"
 
 namespace rota::master {
 namespace {
@@ -30,6 +32,7 @@ struct Arguments {
   bool check = false;
   bool print_defaults = false;
   bool end_session = false;
+  bool accept_restore = false;
 };
 
 /// Signals are taken by main alone: every thread inherits the block.
@@ -55,6 +58,23 @@ int end_session(const std::string& state_dir) {
     return kFailed;
   }
   fmt::print("ended {} session(s)\n", *ended);
+  return kOk;
+}
+
+/// The operator's word that a restored database is to be led on from; the leader hears it by itself.
+int accept_restored(const config::MasterOptions& options) {
+  zk::ClientOptions wanted;
+  wanted.addresses = options.zookeeper.connect;
+  wanted.session_timeout = options.zookeeper.session_timeout;
+  wanted.operation_deadline = kEndSessionWithin;
+  auto client = zk::connect_once(wanted);
+  const zk::Paths paths(options.cluster);
+  auto done = client ? accept_restore(**client, paths) : Result<void>(fail(client.error()));
+  if (!done) {
+    fmt::print(stderr, "rota-master: {}\n", done.error().message);
+    return kFailed;
+  }
+  fmt::print("accepted; the leader fires the ticks it held, by each job's late policy\n");
   return kOk;
 }
 
@@ -120,6 +140,8 @@ int run(int argc, char** argv) {
   app.add_flag("--print-default-config", arguments.print_defaults, "print every setting and end");
   app.add_flag("--end-session", arguments.end_session,
                "end the ZooKeeper session of the dead master of --state-dir");
+  app.add_flag("--accept-restore", arguments.accept_restore,
+               "a database restored from an older copy is to be led on from");
   app.add_option("--state-dir", arguments.state_dir, "state folder, for --end-session");
   app.footer("Exit status: 0 ok, 1 failed, 2 wrong usage or configuration.\n"
              "SIGTERM stops cleanly; SIGHUP reads the log settings again.");
@@ -142,6 +164,7 @@ int run(int argc, char** argv) {
     fmt::print("{}: ok\n", arguments.config);
     return kOk;
   }
+  if (arguments.accept_restore) return accept_restored(*options);
   return serve(arguments, *options, block_signals());
 }
 

@@ -6,12 +6,22 @@
 
 #include "common/base/log.h"
 #include "common/zk/real_client.h"
+#include "master/tick_hold.h"
 
 namespace rota::master {
 namespace {
 
 constexpr Millis kBeatEvery{500};
 constexpr Millis kPauseAfterFailure{200};
+constexpr Millis kLongestPause{5000};
+
+/// ZooKeeper or the database did not answer: the same again may do. Anything else is better tried by
+/// another master (e.g. one that knows the time zone of every job), and not over and over by this one:
+/// each try takes the office from whoever leads.
+bool may_pass_by_itself(const Error& error) {
+  return error.code == ErrorCode::Unavailable || error.code == ErrorCode::TimedOut ||
+         error.code == ErrorCode::UnknownOutcome;
+}
 
 zk::SessionOptions session_options(const config::MasterOptions& options) {
   zk::SessionOptions wanted;
@@ -55,26 +65,29 @@ Master::Master(const config::MasterOptions& options, const std::string& database
       heartbeat_(options.heartbeat_file),
       services_(std::make_unique<Services>(options, database_password, *this)),
       session_(zk::make_real_client, session_options(options)),
-      lookup_(session_, paths_) {}
+      lookup_(session_, paths_),
+      next_pause_(kPauseAfterFailure) {}
 
 Master::~Master() { stop(); }
 
 Result<void> Master::start() {
-  if (auto started = services_->start(); !started) return started;
   cluster::ElectorObserver& observer = *this;
   elector_ = std::make_unique<cluster::ZkElector>(session_, paths_, options_.id, observer);
+  database_ = std::make_unique<DatabaseWatch>(
+      database_options(options_), services_->prepare_database(),
+      [this, database = services_->probe_database()] { return probe(database); },
+      [this](bool good) {
+        log_info("election", good ? "stands for election" : "does not stand: no database");
+        elector_->set_eligible(good);
+      });
+  // The API's threads may ask for all that was made above.
+  if (auto started = services_->start(); !started) return started;
   zk::RegistrationCallbacks callbacks;
   callbacks.describe = [this](zk::SessionId id) { return registration_of(id); };
   callbacks.registered = [](const zk::Registered&) {};
   callbacks.gone = [](const std::string&) {};
   registration_ = std::make_unique<zk::Registration>(session_, paths_.masters(), callbacks);
   session_.start();
-  database_ = std::make_unique<DatabaseWatch>(
-      database_options(options_), services_->prepare_database(), services_->probe_database(),
-      [this](bool good) {
-        log_info("election", good ? "stands for election" : "does not stand: no database");
-        elector_->set_eligible(good);
-      });
   office_ = std::jthread([this](std::stop_token stop) { hold_office(stop); });
   return {};
 }
@@ -141,23 +154,33 @@ void Master::try_to_lead(std::stop_token stop) {
               {"jobs", office->recovered.jobs.size()},
               {"unfinished_runs", office->recovered.runs.size()},
               {"ms", floor_ms(BootClock::now() - begun).count()}});
+    next_pause_ = kPauseAfterFailure;
     lead(std::move(*office), stop);
     return;
   }
   log_warn("term", "could not take office", {{"why", office.error().message}});
-  if (office.error().code == ErrorCode::Conflict) rejoin();
+  Millis pause = kPauseAfterFailure;
+  if (!may_pass_by_itself(office.error())) rejoin();
+  if (!may_pass_by_itself(office.error()) && office.error().code != ErrorCode::Conflict) {
+    pause = next_pause_;
+    next_pause_ = std::min(2 * next_pause_, kLongestPause);
+  }
   std::unique_lock lock(mutex_);
-  changed_.wait_for(lock, stop, kPauseAfterFailure, [] { return false; });
+  changed_.wait_for(lock, stop, pause, [] { return false; });
 }
 
 /// To the end of the row of candidates: somebody else was faster, or this master could not lead.
 void Master::rejoin() {
+  stand_back();
+  elector_->campaign();
+}
+
+void Master::stand_back() {
   {
     std::scoped_lock lock(mutex_);
     elected_ = false;
   }
   elector_->resign();
-  elector_->campaign();
 }
 
 void Master::lead(Office office, std::stop_token stop) {
@@ -168,7 +191,8 @@ void Master::lead(Office office, std::stop_token stop) {
 loop::TermEnd Master::run_term(Office office, std::stop_token stop) {
   const Epoch epoch = office.epoch;
   const TermParts parts{session_, paths_, services_->store(), services_->sender(),
-                        services_->reply_to(), clock_};
+                        services_->reply_to(), services_->tick_clock()};
+  began_restored_ = restored_ = office.recovered.database_went_back;
   services_->begin_term(epoch, office.cluster_uuid, own_address());
   auto term = std::make_unique<Term>(std::move(office), parts, term_options(options_));
   Term& running = *term;
@@ -200,8 +224,47 @@ loop::TermEnd Master::run_term(Office office, std::stop_token stop) {
 
 void Master::after_term(const loop::TermEnd& end) {
   using Why = loop::TermEnd::Why;
-  if (end.why == Why::StoreLost) database_->report_lost();
+  if (end.why == Why::StoreLost) {
+    stand_back();  // at once: or this very master might take office again before the watch says so
+    database_->report_lost();
+  }
   if (end.why == Why::Fenced || end.why == Why::HigherEpoch) rejoin();
+  if (end.why == Why::Contradicted) {
+    log_error("term", "the store contradicts this Term; the next one reads what stands",
+              {{"why", end.detail}});
+    rejoin();
+  }
+}
+
+// --- holding the ticks --------------------------------------------------------------------------
+
+Result<void> Master::probe(const DatabaseWatch::Probe& database) {
+  auto answer = database();
+  tell_hold();
+  return answer;
+}
+
+/// Tells the present Term why its ticks are held, once for each change.
+void Master::tell_hold() {
+  const auto term = leading();
+  if (!term) return;
+  const auto client = restored_ ? session_.client() : nullptr;
+  if (client) {
+    const auto held = is_restore_held(*client, paths_);
+    if (held && !*held) restored_ = false;
+  }
+  std::string why = reason_to_hold(restored_, services_->tick_clock().skew());
+  if (told_for_ != term) {
+    told_for_ = term;
+    told_hold_ = began_restored_ ? "its own words" : "";
+  }
+  if (told_hold_ == why || !post(core::HoldTicks{why})) return;
+  if (why.empty()) {
+    log_info("term", "ticks are not held any more");
+  } else {
+    log_error("term", "ticks are held", {{"why", why}});
+  }
+  told_hold_ = std::move(why);
 }
 
 // --- LeaderPort ---------------------------------------------------------------------------------

@@ -56,11 +56,13 @@ class Master final : public api::LeaderPort, private cluster::ElectorObserver {
   loop::TermEnd run_term(Office office, std::stop_token stop);
   void after_term(const loop::TermEnd& end);
   void rejoin();
+  void stand_back();
+  Result<void> probe(const DatabaseWatch::Probe& database);
+  void tell_hold();
   model::Address own_address() const;
   zk::NodeToRegister registration_of(zk::SessionId) const;
 
   const config::MasterOptions options_;
-  const SystemClock clock_;
   const zk::Paths paths_;
   HeartbeatFile heartbeat_;                    // office thread only
   std::unique_ptr<Services> services_;         // reader, logs, dispatcher, API server
@@ -70,12 +72,19 @@ class Master final : public api::LeaderPort, private cluster::ElectorObserver {
   mutable zk::LeaderLookup lookup_;
   std::unique_ptr<DatabaseWatch> database_;
 
+  std::atomic<bool> began_restored_ = false;   // the database had gone back when the Term began
+  std::atomic<bool> restored_ = false;         // and it is not accepted yet
+  // database watch's thread only
+  std::optional<Epoch> told_for_;              // the Term that was told why its ticks are held
+  std::string told_hold_;
+
   mutable std::shared_mutex term_mutex_;       // guards the pointer: posting shares, changing owns
   std::unique_ptr<Term> term_;
 
   std::mutex mutex_;
   std::condition_variable_any changed_;
   bool elected_ = false;
+  Millis next_pause_;                          // office thread only
   std::atomic<bool> stopped_ = false;
   std::jthread office_;                        // last: it uses the rest
 };

@@ -91,7 +91,13 @@ DatabaseWatch::Probe Services::prepare_database() {
 }
 
 DatabaseWatch::Probe Services::probe_database() {
-  return [this] { return probe_.probe(); };
+  return [this]() -> Result<void> {
+    const MonoTime before = BootClock::now();
+    const auto marks = probe_.read_marks();
+    if (!marks) return fail(marks.error());
+    tick_clock_.look(marks->database_now, before, BootClock::now());
+    return {};
+  };
 }
 
 std::string Services::cluster_uuid() const {

@@ -9,6 +9,7 @@
 
 #include "common/config/options.h"
 #include "master/api/api_server.h"
+#include "master/clock_guard.h"
 #include "master/database_watch.h"
 #include "master/dispatch/dispatcher.h"
 #include "master/loop/loop.h"
@@ -35,6 +36,9 @@ class Services {
   dispatch::Sender& sender() { return dispatcher_; }
   loop::ReplyTo reply_to();
 
+  /// The clock of Terms; each probe of the database looks after it.
+  const ClockGuard& tick_clock() const { return tick_clock_; }
+
   /// What the database watch asks: first the schema steps, then whether it answers.
   DatabaseWatch::Probe prepare_database();
   DatabaseWatch::Probe probe_database();
@@ -49,6 +53,7 @@ class Services {
   const store::MysqlOptions database_;
   api::LeaderPort& leader_;
   const SystemClock clock_;
+  ClockGuard tick_clock_{clock_};
   mutable std::mutex mutex_;
   std::string cluster_uuid_;
   store::MysqlStore store_;

@@ -14,19 +14,50 @@ namespace {
 
 std::string stored_path(const zk::Paths& paths) { return paths.root() + "/epoch_stored"; }
 
+/// Stands from the moment at which a database that went back was noticed until that is accepted: the
+/// first takeover after it raises the database's epoch, so that no later one could tell.
+std::string restored_path(const zk::Paths& paths) { return paths.root() + "/database_went_back"; }
+
+Result<Epoch> epoch_in(const std::string& text, const std::string& path) {
+  std::int64_t value = 0;
+  const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (problem == std::errc{} && end == text.data() + text.size()) return Epoch{value};
+  return fail(ErrorCode::Corrupt, fmt::format("{} holds no number", path));
+}
+
 Result<Epoch> read_epoch_stored(zk::Client& client, const zk::Paths& paths) {
   auto node = client.get(stored_path(paths), zk::Watch::No);
   if (!node) {
     if (node.error().code == ErrorCode::NotFound) return Epoch{};
     return fail(node.error());
   }
-  std::int64_t value = 0;
-  const std::string& text = node->data;
-  const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (problem != std::errc{} || end != text.data() + text.size()) {
-    return fail(ErrorCode::Corrupt, fmt::format("{} holds no number", stored_path(paths)));
-  }
-  return Epoch{value};
+  return epoch_in(node->data, stored_path(paths));
+}
+
+/// Whether ticks are to be held because the database went back, now or at an earlier takeover. It is
+/// written down before this takeover raises the database's epoch.
+Result<bool> notice_restore(zk::Client& client, const zk::Paths& paths, Epoch in_database) {
+  auto held = is_restore_held(client, paths);
+  if (!held || *held) return held;
+  auto stored = read_epoch_stored(client, paths);
+  if (!stored) return fail(stored.error());
+  if (in_database >= *stored) return false;
+  log_error("term", "the database went back: it knows a lower epoch than it was led with; ticks are held",
+            {{"database_epoch", in_database.value}, {"led_with", stored->value}});
+  auto made = client.create(restored_path(paths), std::to_string(in_database.value),
+                            zk::CreateMode::Persistent);
+  if (!made && made.error().code != ErrorCode::AlreadyExists) return fail(made.error());
+  return true;
+}
+
+/// Read in several statements: a master that took office meanwhile may have come between them.
+Result<core::Recovered> recover_alone(store::Office& store, Epoch epoch) {
+  auto recovered = store.recover();
+  if (!recovered) return recovered;
+  auto now = store.read_marks();
+  if (!now) return fail(now.error());
+  if (now->epoch == epoch) return recovered;
+  return fail(ErrorCode::Conflict, fmt::format("epoch {} was taken meanwhile", now->epoch.value));
 }
 
 struct Uuid {
@@ -65,8 +96,8 @@ Result<Office> take_office(zk::Client& client, const zk::Paths& paths, store::Of
   if (!in_zookeeper) return fail(in_zookeeper.error());
   auto marks = store.read_marks();
   if (!marks) return fail(marks.error());
-  auto stored = read_epoch_stored(client, paths);
-  if (!stored) return fail(stored.error());
+  auto restored = notice_restore(client, paths, marks->epoch);
+  if (!restored) return fail(restored.error());
 
   Office office;
   office.epoch = Epoch{std::max(in_zookeeper->epoch.value, marks->epoch.value) + 1};
@@ -79,30 +110,39 @@ Result<Office> take_office(zk::Client& client, const zk::Paths& paths, store::Of
     auto now = store.read_marks();
     if (!now || now->epoch != office.epoch) return fail(taken.error());
   }
-  auto recovered = store.recover();
+  auto recovered = recover_alone(store, office.epoch);
   if (!recovered) return fail(recovered.error());
   office.recovered = std::move(*recovered);
-  office.recovered.database_went_back = marks->epoch < *stored;
-  if (office.recovered.database_went_back) {
-    log_error("term", "the database went back: it knows a lower epoch than it was led with; ticks are held",
-              {{"database_epoch", marks->epoch.value}, {"led_with", stored->value}});
-  }
+  office.recovered.database_went_back = *restored;
   return office;
 }
 
 Result<void> note_epoch_stored(zk::Client& client, const zk::Paths& paths, Epoch epoch) {
+  const std::string path = stored_path(paths);
   const std::string text = std::to_string(epoch.value);
-  auto set = client.set(stored_path(paths), text);
-  if (set) return {};
-  if (set.error().code != ErrorCode::NotFound) return fail(set.error());
-  auto made = client.create(stored_path(paths), text, zk::CreateMode::Persistent);
-  if (!made) return fail(made.error());
-  return {};
+  auto node = client.get(path, zk::Watch::No);
+  if (node) {
+    const auto noted = epoch_in(node->data, path);
+    if (noted && *noted >= epoch) return {};  // by a later leader
+    auto set = client.set(path, text, node->stat.version);
+    return set ? Result<void>() : fail(set.error());
+  }
+  if (node.error().code != ErrorCode::NotFound) return fail(node.error());
+  auto made = client.create(path, text, zk::CreateMode::Persistent);
+  return made ? Result<void>() : fail(made.error());
 }
 
-Result<void> forget_epoch_stored(zk::Client& client, const zk::Paths& paths) {
-  auto removed = client.remove(stored_path(paths));
-  if (!removed && removed.error().code != ErrorCode::NotFound) return fail(removed.error());
+Result<bool> is_restore_held(zk::Client& client, const zk::Paths& paths) {
+  auto node = client.exists(restored_path(paths), zk::Watch::No);
+  if (!node) return fail(node.error());
+  return node->has_value();
+}
+
+Result<void> accept_restore(zk::Client& client, const zk::Paths& paths) {
+  for (const std::string& path : {stored_path(paths), restored_path(paths)}) {
+    auto removed = client.remove(path);
+    if (!removed && removed.error().code != ErrorCode::NotFound) return fail(removed.error());
+  }
   return {};
 }
 

@@ -31,10 +31,15 @@ Result<Office> take_office(zk::Client& client, const zk::Paths& paths, store::Of
                            const std::string& holder);
 
 /// Settles that this database has been led with `epoch` (kept in ZooKeeper beside the epoch), so that
-/// a later takeover notices a database that went back. Failing costs only that notice.
+/// a later takeover notices a database that went back. It never lowers what stands. Failing costs only
+/// that notice.
 Result<void> note_epoch_stored(zk::Client& client, const zk::Paths& paths, Epoch epoch);
 
-/// The operator has looked at a restored database: its epoch is what counts from now on.
-Result<void> forget_epoch_stored(zk::Client& client, const zk::Paths& paths);
+/// Whether a database that went back was noticed and not accepted yet. Until then every Term holds its
+/// ticks, whoever leads.
+Result<bool> is_restore_held(zk::Client& client, const zk::Paths& paths);
+
+/// The operator has looked at a restored database: its epoch is what counts from now on. Twice is fine.
+Result<void> accept_restore(zk::Client& client, const zk::Paths& paths);
 
 }  // namespace rota::master

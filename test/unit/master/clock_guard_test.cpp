@@ -1,0 +1,83 @@
+#include "master/clock_guard.h"
+
+#include <doctest/doctest.h>
+
+using namespace rota;
+using master::ClockGuard;
+
+namespace {
+
+struct Fixture {
+  FakeClock host;
+  ClockGuard guard{host};
+  WallTime database = host.wall();
+
+  void pass(Millis by) {
+    host.advance(by);
+    database += by;
+  }
+  void look(Millis took = Millis{0}) {
+    const MonoTime before = host.mono();
+    pass(took);
+    guard.look(database, before, host.mono());
+  }
+};
+
+}  // namespace
+
+TEST_CASE("clock_guard: two clocks that agree are the host's clock") {
+  Fixture f;
+  CHECK(f.guard.wall() == f.host.wall());
+  f.look();
+  f.pass(Millis{700});
+  CHECK(f.guard.wall() == f.host.wall());
+  CHECK_FALSE(f.guard.skew());
+}
+
+TEST_CASE("clock_guard: a jump ahead goes no further than the tolerance, before any look tells") {
+  Fixture f;
+  f.look();
+  f.host.jump_wall(std::chrono::hours{24});
+  CHECK(f.guard.wall() == f.database + Millis{2000});
+  f.pass(Millis{500});
+  CHECK(f.guard.wall() == f.database + Millis{2000});
+  f.look();
+  REQUIRE(f.guard.skew());
+  CHECK(*f.guard.skew() == std::chrono::hours{24});
+}
+
+TEST_CASE("clock_guard: a jump back is told at the next look") {
+  Fixture f;
+  f.look();
+  f.host.jump_wall(Millis{-2001});
+  CHECK(f.guard.wall() == f.host.wall());
+  f.look();
+  REQUIRE(f.guard.skew());
+  CHECK(*f.guard.skew() == Millis{-2001});
+}
+
+TEST_CASE("clock_guard: clocks at the edge of the tolerance do not flap") {
+  Fixture f;
+  f.host.jump_wall(Millis{2001});
+  f.look();
+  CHECK(f.guard.skew());
+  f.host.jump_wall(Millis{-200});
+  f.look();
+  CHECK(f.guard.skew());
+  f.host.jump_wall(Millis{-400});
+  f.look();
+  CHECK_FALSE(f.guard.skew());
+  f.host.jump_wall(Millis{300});
+  f.look();
+  CHECK_FALSE(f.guard.skew());
+}
+
+TEST_CASE("clock_guard: a slow answer says nothing") {
+  Fixture f;
+  f.look();
+  f.database -= Millis{5000};
+  f.look(Millis{1001});
+  CHECK_FALSE(f.guard.skew());
+  f.look(Millis{1000});
+  CHECK(f.guard.skew());
+}

@@ -1,0 +1,116 @@
+#include "master/takeover.h"
+
+#include <doctest/doctest.h>
+
+#include "common/zk/paths.h"
+#include "master/store/memory_store.h"
+#include "test/support/zk/event_log.h"
+#include "test/support/zk/fake_server.h"
+
+using namespace rota;
+using namespace rota::master;
+
+namespace {
+
+struct Fixture {
+  zk::FakeServer server;
+  zk::EventLog log;
+  zk::Paths paths{"c"};
+  std::unique_ptr<zk::Client> client =
+      std::move(*server.factory()(zk::ClientOptions{}, log.handler()));
+  std::unique_ptr<store::MemoryStore> database = std::make_unique<store::MemoryStore>();
+
+  Result<Office> take() { return take_office(*client, paths, *database, "m"); }
+  Office lead() {
+    auto office = take();
+    REQUIRE(office);
+    REQUIRE(note_epoch_stored(*client, paths, office->epoch));
+    return std::move(*office);
+  }
+  /// From a copy that was made when this cluster was new.
+  void restore_old_copy() {
+    const std::string uuid = database->read_marks()->cluster_uuid;
+    database = std::make_unique<store::MemoryStore>();
+    REQUIRE(database->settle_uuid(uuid));
+  }
+};
+
+/// Somebody else takes office while this one reads what it starts from.
+class OvertakenOffice final : public store::Office {
+ public:
+  explicit OvertakenOffice(store::Office& real) : real_(real) {}
+  Result<Marks> read_marks() override { return real_.read_marks(); }
+  Result<std::string> settle_uuid(const std::string& proposed) override {
+    return real_.settle_uuid(proposed);
+  }
+  Result<void> take_office(Epoch epoch, const std::string& holder) override {
+    epoch_ = epoch;
+    return real_.take_office(epoch, holder);
+  }
+  Result<core::Recovered> recover() override {
+    auto recovered = real_.recover();
+    REQUIRE(real_.take_office(Epoch{epoch_.value + 1}, "other"));
+    return recovered;
+  }
+  Result<void> probe() override { return real_.probe(); }
+
+ private:
+  store::Office& real_;
+  Epoch epoch_;
+};
+
+}  // namespace
+
+TEST_CASE("takeover: epochs grow, and ticks are not held") {
+  Fixture f;
+  const Office first = f.lead();
+  const Office second = f.lead();
+  CHECK(second.epoch > first.epoch);
+  CHECK(second.cluster_uuid == first.cluster_uuid);
+  CHECK_FALSE(second.recovered.database_went_back);
+}
+
+TEST_CASE("takeover: a database that went back holds the ticks of every Term until it is accepted") {
+  Fixture f;
+  f.lead();
+  const Office before = f.lead();
+  f.restore_old_copy();
+  const Office first = f.lead();
+  CHECK(first.epoch > before.epoch);
+  CHECK(first.recovered.database_went_back);
+  CHECK(f.lead().recovered.database_went_back);  // the epoch alone does not tell any more
+  CHECK(*is_restore_held(*f.client, f.paths));
+
+  REQUIRE(accept_restore(*f.client, f.paths));
+  REQUIRE(accept_restore(*f.client, f.paths));
+  CHECK_FALSE(*is_restore_held(*f.client, f.paths));
+  CHECK_FALSE(f.lead().recovered.database_went_back);
+}
+
+TEST_CASE("takeover: tries that failed are no sign of a database that went back") {
+  Fixture f;
+  f.lead();
+  f.database->set_down(true);
+  CHECK_FALSE(f.take());
+  f.database->set_down(false);
+  CHECK_FALSE(f.lead().recovered.database_went_back);
+}
+
+TEST_CASE("takeover: the note of an older leader does not lower what stands") {
+  Fixture f;
+  f.lead();
+  const Office newest = f.lead();
+  REQUIRE(note_epoch_stored(*f.client, f.paths, Epoch{1}));
+  f.restore_old_copy();
+  REQUIRE(f.database->take_office(Epoch{1}, "an old copy"));
+  CHECK(newest.epoch > Epoch{1});
+  CHECK(f.take()->recovered.database_went_back);
+}
+
+TEST_CASE("takeover: who was overtaken while reading does not lead") {
+  Fixture f;
+  OvertakenOffice overtaken(*f.database);
+  const auto office = take_office(*f.client, f.paths, overtaken, "m");
+  REQUIRE_FALSE(office);
+  CHECK(office.error().code == ErrorCode::Conflict);
+}
