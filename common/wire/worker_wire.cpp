@@ -75,6 +75,12 @@ thrift::Inventory to_wire(const model::Inventory& inventory) {
 }
 
 Result<model::Inventory> from_wire(const thrift::Inventory& inventory) {
+  constexpr std::int64_t kEpochs = std::int64_t{1} << (62 - kIdCounterBits);
+  if (inventory.highest_epoch < 0 || inventory.highest_epoch >= kEpochs) {
+    // Believed, a damaged file of one worker would end every Term of every master.
+    return fail(ErrorCode::InvalidArgument,
+                fmt::format("inventory: {} is no epoch", inventory.highest_epoch));
+  }
   model::Inventory out;
   out.worker = from_wire(inventory.worker);
   out.highest_epoch = Epoch{inventory.highest_epoch};

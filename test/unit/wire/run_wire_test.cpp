@@ -115,6 +115,11 @@ TEST_CASE("inventory: survives the way over the wire") {
   auto wrong = to_wire(inventory);
   wrong.attempts[0].state = "asleep";
   CHECK_FALSE(from_wire(wrong));
+  wrong = to_wire(inventory);
+  wrong.highest_epoch = std::int64_t{1} << 22;  // it would end every Term
+  CHECK_FALSE(from_wire(wrong));
+  wrong.highest_epoch = -1;
+  CHECK_FALSE(from_wire(wrong));
 }
 
 TEST_CASE("report: started and finished are read, the rest is refused") {
