@@ -25,10 +25,18 @@ struct RecoveredJob {
   std::uint64_t definition_hash = 0;                ///< definition_hash() of the newest version; 0: not known
 };
 
+/// Of an unfinished run whose version is not its job's newest: what was promised to that run.
+struct RecoveredRules {
+  JobId job;
+  JobVersion version = 0;
+  std::shared_ptr<const model::JobRules> rules;
+};
+
 struct Recovered {
   std::optional<WallTime> watermark;                ///< none in a new database
   std::vector<RecoveredJob> jobs;                   ///< not deleted, or with unfinished runs
   std::vector<model::Run> runs;                     ///< unfinished, ordered by id
+  std::vector<RecoveredRules> older_rules;
   std::vector<model::AttemptKey> given_up;          ///< attempts counted as lost without a proof, recent ones
   bool database_went_back = false;                  ///< P9: ticks are held until accepted
 };

@@ -1,6 +1,8 @@
 #include "master/core/recovery.h"
 
 #include <algorithm>
+#include <map>
+#include <utility>
 
 #include "common/base/check.h"
 #include "master/core/time_rules.h"
@@ -51,11 +53,14 @@ void recover_waiting(State& state, RunEntry& run, Now now) {
   state.enter_lane(run);
 }
 
-void recover_run(State& state, model::Run row, Now now) {
+using OlderRules = std::map<std::pair<JobId, JobVersion>, RulesPtr>;
+
+void recover_run(State& state, model::Run row, const OlderRules& older, Now now) {
   RunEntry entry;
   const JobEntry* job = state.find_job(row.job);
   CHECK_OR_DIE(job != nullptr, "the store gave an unfinished run without its job");
-  entry.rules = job->rules;
+  const auto own = older.find({row.job, row.version});
+  entry.rules = own == older.end() ? job->rules : own->second;
   entry.row = std::move(row);
   RunEntry& run = state.add_run(std::move(entry));
   if (run.is_held()) {
@@ -85,10 +90,14 @@ std::unique_ptr<State> recover_state(Epoch epoch, const CoreOptions& options, Re
   state->watermark_written = now.mono;
   state->core_time = std::max(now.wall, state->watermark);
   if (recovered.database_went_back) {
-    state->held = "the database is older than the cluster; see: rota cluster accept-restore";
+    state->held = "the database is older than the cluster; see: rota-master --accept-restore";
   }
   for (RecoveredJob& job : recovered.jobs) recover_job(*state, std::move(job));
-  for (model::Run& run : recovered.runs) recover_run(*state, std::move(run), now);
+  OlderRules older;
+  for (RecoveredRules& each : recovered.older_rules) {
+    older.insert_or_assign({each.job, each.version}, std::move(each.rules));
+  }
+  for (model::Run& run : recovered.runs) recover_run(*state, std::move(run), older, now);
   for (const model::AttemptKey key : recovered.given_up) state->give_up(key);
   promote_orphans(*state);
   return state;

@@ -45,8 +45,10 @@ class RulesCache {
     auto rules = wire::rules_from_json(json);
     if (!rules) return fail(rules.error());
     auto zone = zones_(rules->schedule.time_zone);
-    if (!zone) return fail(ErrorCode::Unsupported, zone.error().message);
-    return Entry{std::make_shared<const model::JobRules>(std::move(*rules)), *zone};
+    const bool needs_zone = rules->schedule.kind == model::ScheduleKind::Cron;
+    if (!zone && needs_zone) return fail(ErrorCode::Unsupported, zone.error().message);
+    return Entry{std::make_shared<const model::JobRules>(std::move(*rules)),
+                 zone ? *zone : nullptr};
   }
 
   const ZoneSource& zones_;
@@ -93,6 +95,53 @@ Result<std::vector<core::RecoveredJob>> load_all_jobs(Connection& connection, co
   std::sort(jobs.begin(), jobs.end(),
             [](const auto& a, const auto& b) { return a.job.id < b.job.id; });
   return jobs;
+}
+
+/// What was promised to unfinished runs of versions that have been edited since.
+Result<std::vector<core::RecoveredRules>> load_older_rules(Connection& connection) {
+  std::vector<core::RecoveredRules> all;
+  auto read = connection.stream(
+      fmt::format("SELECT u.job_id, u.job_version, v.rules "
+                  "FROM (SELECT DISTINCT r.job_id, r.job_version FROM run r WHERE r.state IN ({})) u "
+                  "JOIN job j ON j.job_id = u.job_id "
+                  "JOIN job_version v ON v.job_id = u.job_id AND v.version = u.job_version "
+                  "WHERE u.job_version <> j.version",
+                  kUnfinishedStates),
+      [&](Row& row) -> Result<void> {
+        core::RecoveredRules one;
+        one.job = JobId{row.integer()};
+        one.version = static_cast<JobVersion>(row.integer());
+        auto rules = wire::rules_from_json(row.text());
+        if (!rules) return fail(rules.error());
+        one.rules = std::make_shared<const model::JobRules>(std::move(*rules));
+        all.push_back(std::move(one));
+        return {};
+      });
+  if (!read) return fail(read.error());
+  return all;
+}
+
+/// Attempts that were counted as lost without a proof: should their results come, they are late and no
+/// mere repeats. The newest ones, by the primary key and by the index on the state, so that a long
+/// history does not slow a takeover down.
+Result<std::vector<model::AttemptKey>> load_given_up(Connection& connection) {
+  std::vector<model::AttemptKey> keys;
+  for (const char* sql :
+       {"SELECT t.run_id, t.attempt FROM (SELECT run_id, attempt, late, outcome_state, outcome_reason "
+        "FROM attempt ORDER BY run_id DESC, attempt DESC LIMIT 20000) t "
+        "WHERE t.late = 0 AND t.outcome_state = 'lost' AND t.outcome_reason = 'worker_lost'",
+        "SELECT t.run_id, t.attempt FROM (SELECT run_id, attempt, outcome_reason FROM run "
+        "WHERE state = 'lost' ORDER BY run_id DESC LIMIT 5000) t "
+        "WHERE t.outcome_reason = 'worker_lost'"}) {
+    auto read = connection.stream(sql, [&](Row& row) -> Result<void> {
+      const RunId run{row.integer()};
+      keys.push_back({run, static_cast<AttemptNo>(row.integer())});
+      return {};
+    });
+    if (!read) return fail(read.error());
+  }
+  std::sort(keys.begin(), keys.end());
+  return keys;
 }
 
 Result<std::vector<model::Run>> load_unfinished(Connection& connection) {
@@ -249,6 +298,12 @@ Result<core::Recovered> MysqlOffice::recover() {
   auto runs = load_unfinished(**connection);
   if (!runs) return fail(runs.error());
   recovered.runs = std::move(*runs);
+  auto older = load_older_rules(**connection);
+  if (!older) return fail(older.error());
+  recovered.older_rules = std::move(*older);
+  auto given_up = load_given_up(**connection);
+  if (!given_up) return fail(given_up.error());
+  recovered.given_up = std::move(*given_up);
   return recovered;
 }
 

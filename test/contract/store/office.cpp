@@ -120,10 +120,83 @@ TEST_CASE("office: a zone that this machine does not know stops the takeover and
     core::Changes changes = new_job(10, "a");
     auto definition = *changes.versions[0].definition;
     definition.rules.schedule.time_zone = "Mars/Olympus";
+    definition.rules.schedule.kind = model::ScheduleKind::Cron;
+    definition.rules.schedule.cron = "0 3 * * *";
     changes.versions[0].definition = std::make_shared<const model::JobDefinition>(definition);
     REQUIRE(on.store->apply(Epoch{1}, changes).outcome == ApplyOutcome::Applied);
     const auto recovered = on.office->recover();
     REQUIRE_FALSE(recovered);
     CHECK(recovered.error().code == ErrorCode::Unsupported);
+  }
+}
+
+TEST_CASE("office: an unknown zone that no schedule needs stops nothing") {
+  ON_EACH_STORE(on, led_backends()) {
+    core::Changes changes = new_job(10, "a");
+    auto definition = *changes.versions[0].definition;
+    definition.rules.schedule = {};
+    definition.rules.schedule.time_zone = "Mars/Olympus";
+    changes.versions[0].definition = std::make_shared<const model::JobDefinition>(definition);
+    REQUIRE(on.store->apply(Epoch{1}, changes).outcome == ApplyOutcome::Applied);
+    const auto recovered = on.office->recover();
+    REQUIRE_MESSAGE(recovered.has_value(), (recovered ? "" : recovered.error().message));
+    CHECK(recovered->jobs.size() == 1);
+  }
+}
+
+TEST_CASE("office: an unfinished run comes with the rules of its own version") {
+  ON_EACH_STORE(on, led_backends()) {
+    core::Changes changes = new_job(10, "a");
+    auto promised = *changes.versions[0].definition;
+    promised.rules.disconnect_grace = Millis{3'600'000};
+    promised.rules.loss = model::LossPolicy::Never;
+    changes.versions[0].definition = std::make_shared<const model::JobDefinition>(promised);
+    changes.versions[0].valid_to = wall_from_ms(kBase + 50);
+    changes.versions.push_back(a_version(10, 2, "a"));
+    changes.jobs[0].version = 2;
+    changes.new_runs = {a_manual_run(100, 10), a_manual_run(101, 10)};
+    changes.new_runs[0].version = 1;
+    changes.new_runs[1].version = 2;
+    REQUIRE(on.store->apply(Epoch{1}, changes).outcome == ApplyOutcome::Applied);
+    const auto recovered = on.office->recover();
+    REQUIRE_MESSAGE(recovered.has_value(), (recovered ? "" : recovered.error().message));
+    REQUIRE(recovered->older_rules.size() == 1);
+    CHECK(recovered->older_rules[0].job == JobId{10});
+    CHECK(recovered->older_rules[0].version == 1);
+    CHECK(*recovered->older_rules[0].rules == promised.rules);
+  }
+}
+
+TEST_CASE("office: attempts that were given up are recovered, proven and late ones are not") {
+  ON_EACH_STORE(on, led_backends()) {
+    core::Changes changes = new_job(10, "a");
+    changes.new_runs = {a_manual_run(100, 10), a_manual_run(101, 10), a_manual_run(102, 10)};
+    model::Outcome unproven;
+    unproven.state = model::RunState::Lost;
+    unproven.reason = model::Reason::WorkerLost;
+    model::Outcome proven = unproven;
+    proven.reason = model::Reason::AttemptDied;
+    const auto attempt = [](std::int64_t run, AttemptNo number, const model::Outcome& outcome) {
+      model::AttemptRow row;
+      row.run = RunId{run};
+      row.attempt = number;
+      row.worker = {"w1", "i1"};
+      row.outcome = outcome;
+      return row;
+    };
+    changes.attempts = {attempt(100, 1, unproven), attempt(100, 2, proven), attempt(101, 1, unproven)};
+    changes.attempts[2].late = true;
+    REQUIRE(on.store->apply(Epoch{1}, changes).outcome == ApplyOutcome::Applied);
+    core::Changes ends;
+    core::RunUpdate lost{RunId{102}, changes.new_runs[2].progress};
+    lost.progress.state = model::RunState::Lost;
+    lost.progress.attempt = 3;
+    lost.progress.outcome = unproven;
+    ends.updated_runs = {lost};
+    REQUIRE(on.store->apply(Epoch{1}, ends).outcome == ApplyOutcome::Applied);
+    const auto recovered = on.office->recover();
+    REQUIRE_MESSAGE(recovered.has_value(), (recovered ? "" : recovered.error().message));
+    const std::vector<model::AttemptKey> expected = {{RunId{100}, 1}, {RunId{102}, 3}};
+    CHECK(recovered->given_up == expected);
   }
 }

@@ -106,6 +106,23 @@ TEST_CASE("takeover: core time does not go back behind a version's beginning") {
   CHECK(h.versions.at({job, 2}).valid_from >= before.now.wall);
 }
 
+TEST_CASE("takeover: a run keeps the promises of its own version") {
+  Harness before;
+  before.join(a_worker("w1"));
+  const JobId job = before.apply(a_job().disconnect_grace(1h));
+  const RunId run = before.run_now("j");
+  before.apply(a_job());
+  Recovered recovered = before.recovered();
+  const auto promised = a_job().disconnect_grace(1h).build();
+  recovered.older_rules.push_back({job, 1, std::make_shared<const model::JobRules>(promised->rules)});
+  Harness h(std::move(recovered), {}, Epoch{8});
+  h.join(a_worker("w2"));
+  h.advance(10min);
+  CHECK(h.attempt(run).attempt == 1);  // w1, cut off, may still be at it
+  h.advance(1h);
+  CHECK(h.attempt(run).attempt == 2);
+}
+
 TEST_CASE("snapshot: tells workers, waiting runs, counters") {
   Harness h;
   h.join(a_worker("w1", 1));
