@@ -13,6 +13,7 @@ using model::Schedule;
 using model::ScheduleKind;
 
 constexpr Millis kShortestInterval{100};
+constexpr Millis kLongestInterval = std::chrono::hours{24 * 3660};  // far longer ones would overflow
 
 std::string cron_problem(const Schedule& schedule) {
   const auto cron = parse_cron(model::cron_of_macro(schedule.cron), schedule.dialect);
@@ -34,6 +35,10 @@ std::vector<std::string> validate_schedule(const Schedule& schedule) {
   if (schedule.kind == ScheduleKind::FixedRate && schedule.interval < kShortestInterval) {
     problems.push_back(fmt::format("an interval of {} ms is too short; at least {} ms",
                                    schedule.interval.count(), kShortestInterval.count()));
+  }
+  if (schedule.kind == ScheduleKind::FixedRate && schedule.interval > kLongestInterval) {
+    problems.push_back(fmt::format("an interval of {} ms is too long; at most {} ms",
+                                   schedule.interval.count(), kLongestInterval.count()));
   }
   if (schedule.kind == ScheduleKind::Cron) {
     if (auto problem = cron_problem(schedule); !problem.empty()) problems.push_back(problem);

@@ -195,6 +195,7 @@ TEST_CASE("schedule: what is wrong is said to people") {
   CHECK(problems[1] == "`end` lies before `start`");
   CHECK(validate_schedule(every(99ms)).front() ==
         "an interval of 99 ms is too short; at least 100 ms");
+  CHECK(validate_schedule(every(Millis::max())).size() == 1);  // its next tick would overflow
   Schedule once;
   once.kind = ScheduleKind::Once;
   CHECK(validate_schedule(once).size() == 1);
