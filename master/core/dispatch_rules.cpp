@@ -110,7 +110,8 @@ void pump_pool(Context& ctx, const std::string& pool) {
   }
 }
 
-/// The worker surely did not start it, and no copy is under way: another choice, another number.
+/// The worker did not start it, and will not in this life, even should an older copy of the dispatch
+/// arrive (worker/run/attempt_table.h): another choice, another number.
 void choose_again(Context& ctx, RunEntry& run) {
   State& state = ctx.state;
   if (LifeEntry* life = state.find_life(run.progress().worker)) {
@@ -152,11 +153,6 @@ void take_refusal(Context& ctx, RunEntry& run, const DispatchVerdict& verdict) {
     }
     default:
       break;
-  }
-  if (run.send.unclear || run.send.in_flight > 0) {  // an older copy may still be taken there
-    state.run_timers.set(run.row.id, RunTimer::DispatchRetry,
-                         ctx.now.mono + state.options.dispatch_retry);
-    return;
   }
   choose_again(ctx, run);
 }

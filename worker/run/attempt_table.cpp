@@ -9,6 +9,7 @@ void AttemptTable::begin_life(const model::WorkerKey& life) {
   life_ = life;
   burials_.clear();
   buried_.clear();
+  refused_.clear();
 }
 
 bool AttemptTable::raise_epoch(Epoch epoch) {
@@ -29,9 +30,10 @@ AttemptTable::Verdict AttemptTable::accept(const Envelope& envelope, model::Atte
   if (entries_.contains(key)) return {};
   expire(now);
   if (buried_.contains(key)) return {Refusal::Tombstoned};
-  if (draining_) return {Refusal::Draining};
-  if (!vouchers.is_vouched(now)) return {Refusal::NoVoucher};
-  if (free_slots() <= 0) return {Refusal::NoSlot};
+  if (const auto before = refused_.find(key); before != refused_.end()) return {before->second};
+  if (draining_) return {refuse(key, Refusal::Draining)};
+  if (!vouchers.is_vouched(now)) return {refuse(key, Refusal::NoVoucher)};
+  if (free_slots() <= 0) return {refuse(key, Refusal::NoSlot)};
   raise_epoch(envelope.epoch);
   entries_.emplace(key, TableEntry{key, life_, TableEntry::State::Accepted, {}, {}});
   ++busy_;
@@ -51,7 +53,15 @@ bool AttemptTable::withdraw(model::AttemptKey key) {
   if (found == entries_.end() || found->second.state != TableEntry::State::Accepted) return false;
   entries_.erase(found);
   --busy_;
+  refuse(key, Refusal::NoSlot);
   return true;
+}
+
+/// Keys grow with time, so the smallest are the oldest.
+Refusal AttemptTable::refuse(model::AttemptKey key, Refusal refusal) {
+  refused_[key] = refusal;
+  if (refused_.size() > limits_.tombstones) refused_.erase(refused_.begin());
+  return refusal;
 }
 
 bool AttemptTable::finished(model::AttemptKey key, const model::Outcome& outcome) {

@@ -68,7 +68,8 @@ class AttemptTable {
   model::Refusal check(const Envelope& envelope) const;
 
   /// Takes an attempt, or says why not. None also for one that is held already: then `is_new` is
-  /// false and nothing is to be started.
+  /// false and nothing is to be started. A refusal is for good in this life: a copy of the dispatch that
+  /// was under way for long starts nothing after the leader has chosen again.
   struct Verdict {
     model::Refusal refusal = model::Refusal::None;
     bool is_new = false;
@@ -109,6 +110,7 @@ class AttemptTable {
 
  private:
   void bury(model::AttemptKey key, MonoTime now);
+  model::Refusal refuse(model::AttemptKey key, model::Refusal refusal);
 
   TableLimits limits_;
   model::WorkerKey life_;
@@ -119,6 +121,7 @@ class AttemptTable {
   std::map<model::AttemptKey, TableEntry> entries_;
   std::deque<std::pair<MonoTime, model::AttemptKey>> burials_;  ///< oldest first
   std::set<model::AttemptKey> buried_;
+  std::map<model::AttemptKey, model::Refusal> refused_;  ///< of this life, for good; bounded as tombstones
 };
 
 }  // namespace rota::worker::run

@@ -80,20 +80,22 @@ TEST_CASE("attempt_table: refuses what it must") {
     CHECK(table.accept(from(5), key(1), {}, kNow).refusal == Refusal::NoVoucher);
     CHECK(table.accept(from(5), key(1), vouched(), kNow + Millis{5000}).refusal ==
           Refusal::NoVoucher);
-    CHECK(table.accept(from(5), key(1), vouched(), kNow + Millis{4999}).refusal == Refusal::None);
+    CHECK(table.accept(from(5), key(2), vouched(), kNow + Millis{4999}).refusal == Refusal::None);
   }
   SUBCASE("while draining") {
     table.set_draining(true);
     CHECK(accept(table, 1) == Refusal::Draining);
     table.set_draining(false);
-    CHECK(accept(table, 1) == Refusal::None);
+    CHECK(accept(table, 1) == Refusal::Draining);  // for good: a late copy starts nothing
+    CHECK(accept(table, 2) == Refusal::None);
   }
   SUBCASE("more than its slots") {
     CHECK(accept(table, 1) == Refusal::None);
     CHECK(accept(table, 2) == Refusal::None);
     CHECK(accept(table, 3) == Refusal::NoSlot);
     CHECK(table.finished(key(1), ended(RunState::Succeeded)));
-    CHECK(accept(table, 3) == Refusal::None);
+    CHECK(accept(table, 3) == Refusal::NoSlot);  // for good: a late copy starts nothing
+    CHECK(accept(table, 4) == Refusal::None);
   }
   SUBCASE("what ended here before") {
     finish_and_bury(table, 1);
@@ -128,13 +130,13 @@ TEST_CASE("attempt_table: goes from accepted to a tombstone, each step once") {
   CHECK(table.find(key(1)) == nullptr);
 }
 
-TEST_CASE("attempt_table: forgets what could not be tried") {
+TEST_CASE("attempt_table: what could not be tried holds no slot, and is refused for good") {
   AttemptTable table = a_table();
   CHECK(accept(table, 1) == Refusal::None);
   CHECK(table.withdraw(key(1)));
   CHECK(table.busy() == 0);
   CHECK(table.inventory().attempts.empty());
-  CHECK(table.accept(from(5), key(1), vouched(), kNow).is_new);
+  CHECK(table.accept(from(5), key(1), vouched(), kNow).refusal == Refusal::NoSlot);
 }
 
 TEST_CASE("attempt_table: a slot whose attempt is not proven dead is never used again") {
