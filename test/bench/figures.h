@@ -1,0 +1,40 @@
+// What the benchmarks have in common when they count: percentiles, rates, and the one line that each
+// prints. Every line carries its limit or its peer from the same run, since absolute figures move with
+// the machine.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace rota::bench {
+
+/// The value below which `share` (0 to 1) of the samples lie; 0 when there are none.
+double percentile(std::vector<double> samples, double share);
+inline double median(std::vector<double> samples) { return percentile(std::move(samples), 0.5); }
+
+/// Work done and the time it took.
+struct Rate {
+  std::int64_t count = 0;
+  double seconds = 0;
+  double cpu_seconds = 0;              ///< of all processes that took part
+  double per_second() const { return seconds > 0 ? static_cast<double>(count) / seconds : 0; }
+  double cpu_us_each() const { return count > 0 ? cpu_seconds * 1e6 / static_cast<double>(count) : 0; }
+};
+
+/// "bench=NAME key=value …", built up and printed once.
+class Line {
+ public:
+  explicit Line(std::string_view name);
+  /// `digits` after the point.
+  Line& add(std::string_view key, double value, int digits = 0);
+  Line& add(std::string_view key, std::string_view value);
+  /// Ends the line with PASS, or with the floor that was missed.
+  void print_verdict(bool passed, std::string_view floor);
+
+ private:
+  std::string text_;
+};
+
+}  // namespace rota::bench

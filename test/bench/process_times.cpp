@@ -1,0 +1,80 @@
+#include "test/bench/process_times.h"
+
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <optional>
+#include <sstream>
+
+namespace rota::bench {
+namespace {
+
+std::optional<ProcessTimes> look_at(const std::string& stat_file) {
+  std::ifstream in(stat_file);
+  const std::string text((std::istreambuf_iterator<char>(in)), {});
+  const std::size_t open = text.find('('), close = text.rfind(')');
+  if (open == std::string::npos || close == std::string::npos) return std::nullopt;
+  ProcessTimes seen;
+  seen.name = text.substr(open + 1, close - open - 1);
+  std::istringstream rest(text.substr(close + 1));
+  std::string state, skipped;
+  rest >> state >> seen.parent;
+  for (int i = 0; i < 9; ++i) rest >> skipped;
+  double user = 0, system = 0, childrens_user = 0, childrens_system = 0;
+  rest >> user >> system >> childrens_user >> childrens_system;
+  const auto per_second = static_cast<double>(::sysconf(_SC_CLK_TCK));
+  seen.own_seconds = (user + system) / per_second;
+  seen.with_children_seconds = seen.own_seconds + (childrens_user + childrens_system) / per_second;
+  return seen;
+}
+
+/// The pid at the beginning of a file; 0: none.
+int pid_in(const std::filesystem::path& file) {
+  int pid = 0;
+  std::ifstream(file) >> pid;
+  return pid;
+}
+
+}  // namespace
+
+std::map<int, ProcessTimes> look_at_processes() {
+  std::map<int, ProcessTimes> out;
+  for (const auto& entry : std::filesystem::directory_iterator("/proc")) {
+    const std::string name = entry.path().filename();
+    if (name.find_first_not_of("0123456789") != std::string::npos) continue;
+    if (auto seen = look_at(entry.path() / "stat")) out[std::stoi(name)] = std::move(*seen);
+  }
+  return out;
+}
+
+std::vector<int> processes_of(const Surroundings& where, const std::map<int, ProcessTimes>& all,
+                              bool with_database) {
+  std::vector<int> out;
+  for (const auto& entry : std::filesystem::directory_iterator(where.cluster_folder)) {
+    const std::string name = entry.path().filename();
+    if (!name.starts_with("master-") && !name.starts_with("worker-")) continue;
+    if (const int pid = pid_in(entry.path() / (name + ".pid")); pid > 0) out.push_back(pid);
+  }
+  if (with_database) out.push_back(pid_in(where.cluster_folder + "/pids/mariadb"));
+  for (std::size_t i = 0; i < out.size(); ++i) {
+    for (const auto& [pid, seen] : all) {
+      if (seen.parent == out[i]) out.push_back(pid);
+    }
+  }
+  return out;
+}
+
+double CpuMeter::sum() const {
+  const auto all = look_at_processes();
+  std::vector<int> pids = processes_of(where_, all, true);
+  pids.push_back(::getpid());
+  double sum = 0;
+  for (const int pid : pids) {
+    if (const auto seen = all.find(pid); seen != all.end()) sum += seen->second.with_children_seconds;
+  }
+  return sum;
+}
+
+}  // namespace rota::bench
