@@ -251,7 +251,10 @@ void Master::tell_hold() {
   const auto client = restored_ ? session_.client() : nullptr;
   if (client) {
     const auto held = is_restore_held(*client, paths_);
-    if (held && !*held) restored_ = false;
+    if (held && !*held) {
+      restored_ = false;
+      (void)note_epoch_stored(*client, paths_, *term);  // from now on this is what it was led with
+    }
   }
   std::string why = reason_to_hold(restored_, services_->tick_clock().skew());
   if (told_for_ != term) {

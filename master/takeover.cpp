@@ -103,6 +103,10 @@ Result<Office> take_office(zk::Client& client, const zk::Paths& paths, store::Of
   office.epoch = Epoch{std::max(in_zookeeper->epoch.value, marks->epoch.value) + 1};
   office.cluster_uuid = uuid->value;
   office.zookeeper_is_new = uuid->zookeeper_is_new && marks->epoch.value > 0;
+  if (office.zookeeper_is_new) {
+    log_error("term", "ZooKeeper does not know this cluster, its data were lost; nobody counts as dead "
+              "for one worker session", {{"cluster_uuid", office.cluster_uuid}});
+  }
   auto written = zk::write_epoch(client, paths, office.epoch, *in_zookeeper);
   if (!written) return fail(written.error());
   if (auto taken = store.take_office(office.epoch, holder); !taken) {
