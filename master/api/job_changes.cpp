@@ -51,6 +51,16 @@ thrift::JobEdited failed_edit(const rpc::CallError& error) {
 
 rpc::CallError as_call_error(const Error& error) { return {error, {}, Millis{0}, false, true}; }
 
+thrift::SubmitResult repeat_of(const store::KeyedRun& used, const core::SubmitItem& item) {
+  if (used.request_hash != item.request_hash) {
+    return failed(as_call_error(key_conflict(item.request_key)));
+  }
+  thrift::SubmitResult out;
+  out.__set_run(used.run.value);
+  out.__set_repeated(true);
+  return out;
+}
+
 thrift::JobEdited edited(const core::JobApplied& applied) {
   thrift::JobEdited out;
   out.__set_id(applied.job.value);
@@ -116,16 +126,10 @@ rpc::CallResult<JobServiceHandler::Submitted> JobServiceHandler::submit_here(
       out[i] = failed(as_call_error(item.error()));
       continue;
     }
-    auto before = used_before(item->request_key, item->request_hash);
-    if (!before) {
-      out[i] = failed(as_call_error(before.error()));
-    } else if (*before) {
-      out[i] = **before;
-    } else {
-      places.push_back(i);
-      event.items.push_back(std::move(*item));
-    }
+    places.push_back(i);
+    event.items.push_back(std::move(*item));
   }
+  answer_repeats(event.items, places, out);
   if (places.empty()) return out;
   const auto reply = desk_.ask(std::move(event), deadline);
   if (!reply) return tl::unexpected<rpc::CallError>(reply.error());
@@ -135,6 +139,34 @@ rpc::CallResult<JobServiceHandler::Submitted> JobServiceHandler::submit_here(
   }
   for (std::size_t i = 0; i < places.size(); ++i) out[places[i]] = result_of(submitted->items[i]);
   return out;
+}
+
+/// Answers those whose key was used before; `items` and their `places` keep the others.
+void JobServiceHandler::answer_repeats(std::vector<core::SubmitItem>& items,
+                                       std::vector<std::size_t>& places, Submitted& out) {
+  std::vector<std::string> keys;
+  for (const core::SubmitItem& item : items) {
+    if (!item.request_key.empty()) keys.push_back(item.request_key);
+  }
+  if (keys.empty()) return;
+  const auto before = parts_.reader.runs_of_keys(kPrincipal, keys);
+  std::size_t kept = 0;
+  for (std::size_t i = 0; i < items.size(); ++i) {
+    const core::SubmitItem& item = items[i];
+    if (!item.request_key.empty() && !before) {
+      out[places[i]] = failed(as_call_error(before.error()));
+      continue;
+    }
+    if (before && before->contains(item.request_key)) {
+      out[places[i]] = repeat_of(before->at(item.request_key), item);
+      continue;
+    }
+    places[kept] = places[i];
+    if (kept != i) items[kept] = std::move(items[i]);
+    ++kept;
+  }
+  items.resize(kept);
+  places.resize(kept);
 }
 
 Result<std::optional<thrift::SubmitResult>> JobServiceHandler::used_before(

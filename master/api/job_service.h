@@ -69,6 +69,8 @@ class JobServiceHandler final : public thrift::JobServiceIf {
 
   rpc::CallResult<Submitted> submit_here(const std::vector<thrift::SubmitItem>& items,
                                          MonoTime deadline);
+  void answer_repeats(std::vector<core::SubmitItem>& items, std::vector<std::size_t>& places,
+                      Submitted& out);
   /// The answer of an earlier request with this key; empty: the key is new.
   Result<std::optional<thrift::SubmitResult>> used_before(const std::string& key,
                                                           const std::string& hash);

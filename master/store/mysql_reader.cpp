@@ -6,6 +6,7 @@
 
 #include "master/store/connection.h"
 #include "master/store/job_rows.h"
+#include "master/store/multi_row.h"
 #include "master/store/run_rows.h"
 
 namespace rota::master::store {
@@ -63,13 +64,15 @@ std::string like_prefix(const std::string& prefix) {
 std::string select_runs() { return fmt::format("SELECT {}, j.name FROM run r ", kRunColumns); }
 constexpr std::string_view kWithJob = "LEFT JOIN job j ON j.job_id = r.job_id ";
 
+/// "?,?,…"
+std::string marks(std::size_t count) {
+  std::string text;
+  for (std::size_t i = 0; i < count; ++i) text += i == 0 ? "?" : ",?";
+  return text;
+}
+
 /// The conditions of a RunQuery, and below the values of their question marks, in the same order.
 std::string conditions_of(const RunQuery& query, std::size_t jobs) {
-  const auto marks = [](std::size_t count) {
-    std::string text;
-    for (std::size_t i = 0; i < count; ++i) text += i == 0 ? "?" : ",?";
-    return text;
-  };
   std::string where = "WHERE r.namespace = ?";
   if (!query.job.empty()) where += fmt::format(" AND r.job_id IN ({})", marks(jobs));
   if (!query.states.empty()) where += fmt::format(" AND r.state IN ({})", marks(query.states.size()));
@@ -136,6 +139,34 @@ Result<std::optional<RunId>> MysqlReader::run_of_key(const std::string& principa
           if (request_hash != nullptr) *request_hash = row.text();
           return {};
         });
+  });
+  if (!done) return fail(done.error());
+  return found;
+}
+
+Result<std::map<std::string, KeyedRun>> MysqlReader::runs_of_keys(
+    const std::string& principal, const std::vector<std::string>& keys) {
+  std::map<std::string, KeyedRun> found;
+  auto done = pool_.with([&](Connection& connection) -> Result<void> {
+    for (std::size_t first = 0; first < keys.size();) {
+      const std::size_t size = next_chunk(first, keys.size() - first, {});
+      auto asked = connection.query(
+          "SELECT request_key, run_id, request_hash FROM run WHERE principal = ? AND request_key IN (" +
+              marks(size) + ")",
+          [&](Binder& binder) {
+            binder.text(principal);
+            for (std::size_t i = 0; i < size; ++i) binder.text(keys[first + i]);
+          },
+          [&](Row& row) -> Result<void> {
+            std::string key = row.text();
+            const RunId run{row.integer()};
+            found[std::move(key)] = KeyedRun{run, row.text()};
+            return {};
+          });
+      if (!asked) return asked;
+      first += size;
+    }
+    return {};
   });
   if (!done) return fail(done.error());
   return found;

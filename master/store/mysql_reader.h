@@ -16,6 +16,8 @@ class MysqlReader final : public Reader {
   Result<std::vector<model::AttemptRow>> attempts_of(RunId id) override;
   Result<std::optional<RunId>> run_of_key(const std::string& principal, const std::string& key,
                                           std::string* request_hash) override;
+  Result<std::map<std::string, KeyedRun>> runs_of_keys(
+      const std::string& principal, const std::vector<std::string>& keys) override;
   Result<std::vector<JobRow>> list_jobs(const std::string& space, const std::string& prefix,
                                         std::int32_t limit) override;
   Result<JobRow> get_job(const std::string& space, const std::string& name) override;

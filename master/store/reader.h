@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -36,6 +37,12 @@ struct JobRow {
   model::JobVersionRow version;           ///< the newest
 };
 
+/// The run that a request key stands for.
+struct KeyedRun {
+  RunId run;
+  std::string request_hash;
+};
+
 /// Thread: any. Errors: NotFound, Unavailable (database), TimedOut.
 class Reader {
  public:
@@ -46,6 +53,9 @@ class Reader {
   virtual Result<std::optional<RunId>> run_of_key(const std::string& principal,
                                                   const std::string& key,
                                                   std::string* request_hash) = 0;
+  /// Those of the keys that were used before. One question for many keys where the store can.
+  virtual Result<std::map<std::string, KeyedRun>> runs_of_keys(const std::string& principal,
+                                                               const std::vector<std::string>& keys);
   virtual Result<std::vector<JobRow>> list_jobs(const std::string& space, const std::string& prefix,
                                                 std::int32_t limit) = 0;
   virtual Result<JobRow> get_job(const std::string& space, const std::string& name) = 0;
@@ -68,5 +78,19 @@ class Reader {
   virtual Result<std::vector<model::AttemptRow>> attempts_after(RunId run, AttemptNo attempt,
                                                                 std::int32_t limit) = 0;
 };
+
+inline Result<std::map<std::string, KeyedRun>> Reader::runs_of_keys(
+    const std::string& principal, const std::vector<std::string>& keys) {
+  std::map<std::string, KeyedRun> out;
+  for (const std::string& key : keys) {
+    KeyedRun used;
+    const auto run = run_of_key(principal, key, &used.request_hash);
+    if (!run) return fail(run.error());
+    if (!*run) continue;
+    used.run = **run;
+    out.emplace(key, std::move(used));
+  }
+  return out;
+}
 
 }  // namespace rota::master::store
