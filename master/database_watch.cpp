@@ -57,7 +57,9 @@ Result<void> DatabaseWatch::ask() {
     if (auto prepared = prepare_(); !prepared) return prepared;
     prepared_ = true;
   }
-  return probe_();
+  auto answer = probe_();
+  if (!answer) prepared_ = false;  // another database, or a restored one, may answer next
+  return answer;
 }
 
 void DatabaseWatch::watch(std::stop_token stop) {

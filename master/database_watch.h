@@ -44,8 +44,8 @@ class DatabaseVerdict {
 class DatabaseWatch {
  public:
   using Probe = std::function<Result<void>()>;
-  /// `prepare` (the schema steps) must have succeeded once before a probe counts as good; both are
-  /// called on the watch's thread. `changed` hears each change, on that thread.
+  /// `prepare` (the schema steps) must have succeeded before a probe counts as good, and again after a
+  /// bad answer; both are called on the watch's thread. `changed` hears each change, on that thread.
   DatabaseWatch(const DatabaseWatchOptions& options, Probe prepare, Probe probe,
                 std::function<void(bool)> changed);
   ~DatabaseWatch();

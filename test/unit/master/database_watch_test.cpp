@@ -1,0 +1,91 @@
+#include "master/database_watch.h"
+
+#include <doctest/doctest.h>
+
+#include <string>
+#include <vector>
+
+using namespace rota;
+using namespace rota::master;
+
+namespace {
+
+const MonoTime kStart{std::chrono::seconds{100}};
+
+struct Verdict {
+  DatabaseVerdict verdict{DatabaseWatchOptions{}};
+  MonoTime now = kStart;
+  bool after(Millis pause, bool good) {
+    now += pause;
+    return verdict.take(good, now);
+  }
+};
+
+}  // namespace
+
+TEST_CASE("database_watch: the first good answer makes a candidate") {
+  Verdict v;
+  CHECK_FALSE(v.after(Millis{0}, false));
+  CHECK(v.after(Millis{500}, true));
+}
+
+TEST_CASE("database_watch: bad answers count after six seconds, good ones again after three") {
+  Verdict v;
+  v.after(Millis{0}, true);
+  CHECK(v.after(Millis{500}, false));
+  CHECK(v.after(Millis{5999}, false));
+  CHECK_FALSE(v.after(Millis{1}, false));
+  CHECK_FALSE(v.after(Millis{500}, true));
+  CHECK_FALSE(v.after(Millis{2999}, true));
+  CHECK(v.after(Millis{1}, true));
+}
+
+TEST_CASE("database_watch: one good answer forgives the bad ones before it") {
+  Verdict v;
+  v.after(Millis{0}, true);
+  v.after(Millis{500}, false);
+  v.after(Millis{5500}, true);
+  CHECK(v.after(Millis{500}, false));
+  CHECK(v.after(Millis{5500}, false));
+}
+
+TEST_CASE("database_watch: what a Term found lost is lost at once") {
+  Verdict v;
+  v.after(Millis{0}, true);
+  v.verdict.lose(v.now);
+  CHECK_FALSE(v.verdict.is_good());
+  CHECK_FALSE(v.after(Millis{500}, true));
+  CHECK(v.after(Millis{3000}, true));
+}
+
+TEST_CASE("database_watch: after a bad answer the schema is looked at again before a good one counts") {
+  std::mutex mutex;
+  std::condition_variable changed;
+  std::vector<std::string> calls;
+  const auto note = [&](const char* what) {
+    std::scoped_lock lock(mutex);
+    calls.emplace_back(what);
+    changed.notify_all();
+  };
+  int probes = 0;  // the watch's thread only
+  DatabaseWatchOptions options;
+  options.every = Millis{1};
+  DatabaseWatch watch(
+      options,
+      [&]() -> Result<void> {
+        note("prepare");
+        return {};
+      },
+      [&]() -> Result<void> {
+        note("probe");
+        if (++probes == 2) return fail(ErrorCode::Unavailable, "gone");
+        return {};
+      },
+      [](bool) {});
+  std::unique_lock lock(mutex);
+  REQUIRE(changed.wait_for(lock, std::chrono::seconds{10}, [&] { return calls.size() >= 6; }));
+  calls.resize(6);
+  CHECK(calls == std::vector<std::string>{"prepare", "probe", "probe", "prepare", "probe", "probe"});
+  lock.unlock();
+  watch.stop();
+}
