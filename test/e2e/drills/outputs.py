@@ -72,7 +72,7 @@ def flood(cluster, megabytes):
     check(shown["state"] == "succeeded", f"the flood did not succeed: {shown['state']} {shown['reason']}")
     check(shown["outcome"]["stdout_bytes"] == total, f"bytes recorded: {shown['outcome']['stdout_bytes']}")
     took = time.monotonic() - began
-    wait_until(lambda: len(read_all(cluster, run)) == total, 60, "all bytes are stored")
+    wait_until(lambda: len(read_all(cluster, run)) == total, 240, "all bytes are stored")
     got = hashlib.sha256(read_all(cluster, run)).hexdigest()
     check(got == expected(total), "the stored bytes differ")
     figure("flood", megabytes=megabytes, seconds=round(took, 1), workers_peak_mb=peak // 1024, equal=True)
