@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "common/wire/definition_json.h"
+#include "master/store/alike_updates.h"
 #include "master/store/job_rows.h"
 #include "master/store/multi_row.h"
 #include "master/store/run_rows.h"
@@ -218,6 +219,7 @@ Result<void> write_runs(Connection& connection, const core::Changes& changes) {
     (has_outcome(update.progress.outcome) ? with_outcome : plain).push_back(&update);
   }
   for (const auto& update : born_final) with_outcome.push_back(&update);
+  if (auto done = write_alike(connection, plain); !done) return done;
   if (auto done = write_updates(connection, kUpdateRuns, false, plain); !done) return done;
   return write_updates(connection, kUpdateRunsWithOutcome, true, with_outcome);
 }

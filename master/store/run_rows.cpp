@@ -144,6 +144,10 @@ const MultiRow kUpdateRuns{"INSERT INTO run (run_id, " ROTA_PROGRESS ") VALUES",
 const MultiRow kUpdateRunsWithOutcome{
     "INSERT INTO run (run_id, " ROTA_PROGRESS ", " ROTA_OUTCOME ") VALUES", 25,
     "ON DUPLICATE KEY UPDATE " ROTA_SET_PROGRESS ", " ROTA_SET_OUTCOME};
+const std::string kUpdateRunsAlike =
+    "UPDATE run SET state = ?, reason = ?, detail = ?, attempt = ?, worker_id = ?, "
+    "worker_incarnation = ?, epoch = ?, dispatched_ms = ?, started_ms = ?, ended_ms = ?, "
+    "not_before_ms = ?, cancel_asked = ?, " ROTA_NO_OUTCOME " WHERE run_id IN ";
 const MultiRow kUpsertAttempts{
     "INSERT INTO attempt (" ROTA_ATTEMPT ", " ROTA_OUTCOME ") VALUES", 19,
     "ON DUPLICATE KEY UPDATE worker_id = VALUES(worker_id), "
@@ -167,6 +171,10 @@ void bind_new_run(Binder& binder, const model::Run& run, const std::string* para
       .text(run.request_hash);
   parameters_json != nullptr ? binder.text(*parameters_json) : binder.null();
   bind_progress_columns(binder, run.progress);
+}
+
+void bind_progress_alike(Binder& binder, const model::RunProgress& progress) {
+  bind_progress_columns(binder, progress);
 }
 
 void bind_progress(Binder& binder, RunId id, const model::RunProgress& progress) {

@@ -24,6 +24,9 @@ void bind_new_run(Binder& binder, const model::Run& run, const std::string* para
 /// The part of a run that changes, to absolute values, without and with an outcome.
 extern const MultiRow kUpdateRuns;
 extern const MultiRow kUpdateRunsWithOutcome;
+/// The same without an outcome, for many runs at once: the progress, then "(?, …)" with their ids.
+extern const std::string kUpdateRunsAlike;
+void bind_progress_alike(Binder& binder, const model::RunProgress& progress);
 void bind_progress(Binder& binder, RunId id, const model::RunProgress& progress);
 void bind_outcome(Binder& binder, const model::Outcome& outcome);
 

@@ -174,6 +174,35 @@ TEST_CASE("apply: updates set absolute values, and again the same") {
   }
 }
 
+TEST_CASE("apply: many updates that are alike are stored as each by itself") {
+  ON_EACH_STORE(on, led_backends()) {
+    core::Changes changes = new_job(10, "a");
+    for (int i = 0; i < 50; ++i) changes.new_runs.push_back(a_tick_run(100 + i, 10, i));
+    REQUIRE_APPLIED(on, changes);
+    core::Changes sent;
+    auto expected = changes.new_runs;
+    for (std::size_t i = 0; i < expected.size(); ++i) {
+      expected[i].progress.detail = nasty_text();
+      expected[i].progress.worker.id = i % 3 == 0 ? "one" : "two";
+      if (i == 7) expected[i].progress.started = wall_from_ms(kBase + 5);
+      sent.updated_runs.push_back({expected[i].id, expected[i].progress});
+    }
+    for (int i = 0; i < 2; ++i) REQUIRE_APPLIED(on, sent);
+    const auto runs = on.reader->runs_after(RunId{0}, 100);
+    REQUIRE(runs->size() == expected.size());
+    for (std::size_t i = 0; i < expected.size(); ++i) {
+      CHECK(difference((*runs)[i], expected[i]) == "");
+    }
+
+    sent.updated_runs.push_back({RunId{999}, expected[0].progress});
+    for (auto& update : sent.updated_runs) update.progress.attempt = 9;
+    const auto result = on.store->apply(Epoch{1}, sent);
+    CHECK(result.outcome == ApplyOutcome::Failed);
+    CHECK(result.permanent);
+    CHECK(difference(on.reader->get_run(RunId{100})->run, expected[0]) == "");
+  }
+}
+
 TEST_CASE("apply: an update of a run that is not there is refused and makes no row") {
   ON_EACH_STORE(on, led_backends()) {
     core::Changes changes = new_job(10, "a");
