@@ -18,6 +18,7 @@ namespace {
 constexpr Millis kLazyWrite{1000};       // a state that lasts shorter is not worth a write
 constexpr Millis kBackstopSlack{30'000};
 constexpr Millis kCancelRepeatSlack{5000};
+constexpr Millis kUnreconciledPause{1000};
 constexpr Millis kRest{1000};            // a worker that refused gets nothing for so long
 
 DispatchItem item_of(const RunEntry& run) {
@@ -75,10 +76,7 @@ bool dispatch_one(Context& ctx, const LaneKey& key) {
   job->last_worker = life.info.key.id;
   state.assign(run, life, ctx.at);
   state.touch(run);
-  if (run.rules->timeout > Millis{0}) {
-    state.run_timers.set(run.row.id, RunTimer::Backstop,
-                         ctx.now.mono + run.rules->timeout + run.rules->kill_grace + kBackstopSlack);
-  }
+  set_backstop(ctx, run);
   send_attempt(ctx, run);
   return true;
 }
@@ -209,6 +207,24 @@ void pump_lanes(Context& ctx) {
     const std::string pool = *state.pools_to_pump.begin();
     pump_pool(ctx, pool);
     state.pools_to_pump.erase(pool);
+  }
+}
+
+void set_backstop(Context& ctx, const RunEntry& run) {
+  if (run.rules->timeout <= Millis{0}) return;
+  ctx.state.run_timers.set(run.row.id, RunTimer::Backstop,
+                           ctx.now.mono + run.rules->timeout + run.rules->kill_grace + kBackstopSlack);
+}
+
+/// While the worker has not said what it holds, its answer to hello decides what is sent again.
+void retry_dispatch(Context& ctx, RunEntry& run) {
+  State& state = ctx.state;
+  if (!run.is_held() || run.send.accepted) return;
+  const LifeEntry* life = state.find_life(run.progress().worker);
+  if (life != nullptr && life->present && !life->reconciled) {
+    state.run_timers.set(run.row.id, RunTimer::DispatchRetry, ctx.now.mono + kUnreconciledPause);
+  } else {
+    send_attempt(ctx, run);
   }
 }
 

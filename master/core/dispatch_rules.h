@@ -12,6 +12,12 @@ void pump_lanes(Context& ctx);
 /// the attempt by its key).
 void send_attempt(Context& ctx, RunEntry& run);
 
+/// Sends again what was not clearly answered, unless the worker is to say first what it holds.
+void retry_dispatch(Context& ctx, RunEntry& run);
+
+/// From when on the leader itself asks for the attempt's end, where the job has a timeout.
+void set_backstop(Context& ctx, const RunEntry& run);
+
 /// Asks the worker to end the present attempt, and again until it has ended.
 void send_cancel(Context& ctx, RunEntry& run);
 

@@ -38,6 +38,7 @@ void adopt(Context& ctx, RunEntry& run, const LifeEntry& life, const HeldAttempt
   run.progress().reason = Reason::None;
   run.send.accepted = true;
   state.run_timers.clear(run.row.id, RunTimer::DispatchRetry);
+  if (!state.run_timers.has(run.row.id, RunTimer::Backstop)) set_backstop(ctx, run);
   const WallTime fallback = run.progress().started.value_or(ctx.now.wall);
   mark_running(ctx, run, held.started == WallTime{} ? fallback : held.started);
   if (run.progress().cancel_asked) send_cancel(ctx, run);

@@ -152,7 +152,7 @@ void run_timer(Context& ctx, RunId id, RunTimer kind) {
       end_retry_delay(ctx, *run);
       return;
     case RunTimer::DispatchRetry:
-      if (run->is_held() && !run->send.accepted) send_attempt(ctx, *run);
+      retry_dispatch(ctx, *run);
       return;
     case RunTimer::Fence:
       look_at_fence(ctx, *run);

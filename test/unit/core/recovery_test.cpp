@@ -123,6 +123,22 @@ TEST_CASE("takeover: a run keeps the promises of its own version") {
   CHECK(h.attempt(run).attempt == 2);
 }
 
+TEST_CASE("takeover: the backstop of a timeout stands for what goes on") {
+  Harness before;
+  before.join(a_worker("w1"));
+  before.apply(a_job().timeout(1min));
+  const RunId run = before.run_now("j");
+  before.accept(run);
+  Harness h(before.recovered(), {}, Epoch{8});
+  h.handle(WorkerSeen{a_worker("w1")});
+  h.listed();
+  h.inventory({"w1", "i1"}, {{{run, 1}, HeldAttempt::State::Running, h.now.wall, {}}});
+  h.advance(1min);
+  CHECK(h.take_cancels().empty());
+  h.advance(41s);
+  CHECK(h.take_cancels().size() == 1);
+}
+
 TEST_CASE("snapshot: tells workers, waiting runs, counters") {
   Harness h;
   h.join(a_worker("w1", 1));

@@ -210,6 +210,22 @@ TEST_CASE("unknown: an unclear dispatch is repeated to the same life until it is
   CHECK(h.take_dispatches().empty());
 }
 
+TEST_CASE("unknown: a worker that does not say what it holds is sent nothing") {
+  Harness h;
+  h.join(a_worker("w1"));
+  h.apply(a_job());
+  const RunId run = h.run_now("j");
+  h.take_dispatches();
+  h.lose_answer(run);
+  h.handle(HelloFailed{{"w1", "i1"}, false, "cut off"});
+  h.advance(10s);
+  CHECK(h.take_dispatches().empty());
+  h.inventory({"w1", "i1"});
+  const auto again = h.take_dispatches();
+  REQUIRE(again.size() == 1);
+  CHECK(again[0].attempt == model::AttemptKey{run, 1});
+}
+
 TEST_CASE("cancel: of a cut-off attempt ends with its fence") {
   CutOff c;
   CHECK(c.h.renew(c.w1));
