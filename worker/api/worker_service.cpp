@@ -84,12 +84,9 @@ void WorkerService::dispatch(std::vector<thrift::DispatchAnswer>& answer,
 
 std::vector<run::OrderAnswer> WorkerService::answer_orders(const run::Envelope& envelope,
                                                            std::vector<run::Order> orders) {
-  if (!parts_.is_overloaded()) return parts_.runner.dispatch(envelope, std::move(orders));
-  std::vector<run::OrderAnswer> answers;
-  for (const run::Order& order : orders) {
-    answers.push_back({order.key, model::Refusal::NoSlot, "the outbox is full"});
-  }
-  return answers;
+  // The table refuses, and not this method: what is held already must be accepted again.
+  parts_.runner.set_full(parts_.is_overloaded());
+  return parts_.runner.dispatch(envelope, std::move(orders));
 }
 
 void WorkerService::cancel(const thrift::CancelRequest& request) {

@@ -33,7 +33,7 @@ AttemptTable::Verdict AttemptTable::accept(const Envelope& envelope, model::Atte
   if (const auto before = refused_.find(key); before != refused_.end()) return {before->second};
   if (draining_) return {refuse(key, Refusal::Draining)};
   if (!vouchers.is_vouched(now)) return {refuse(key, Refusal::NoVoucher)};
-  if (free_slots() <= 0) return {refuse(key, Refusal::NoSlot)};
+  if (full_ || free_slots() <= 0) return {refuse(key, Refusal::NoSlot)};
   raise_epoch(envelope.epoch);
   entries_.emplace(key, TableEntry{key, life_, TableEntry::State::Accepted, {}, {}});
   ++busy_;

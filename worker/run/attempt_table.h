@@ -63,6 +63,8 @@ class AttemptTable {
   /// Draining: nothing new is taken.
   void set_draining(bool draining) { draining_ = draining; }
   bool is_draining() const { return draining_; }
+  /// No room for more outcomes: nothing new is taken, and what is held is accepted again all the same.
+  void set_full(bool full) { full_ = full; }
 
   /// Whether a sender may command this life: None, OldEpoch or WrongLife.
   model::Refusal check(const Envelope& envelope) const;
@@ -116,6 +118,7 @@ class AttemptTable {
   model::WorkerKey life_;
   Epoch highest_epoch_;
   bool draining_ = false;
+  bool full_ = false;
   std::int32_t busy_ = 0;
   std::int32_t unusable_ = 0;  ///< slots held by attempts whose death was not proven
   std::map<model::AttemptKey, TableEntry> entries_;

@@ -94,6 +94,11 @@ void Runner::set_draining(bool draining) {
   table_.set_draining(draining);
 }
 
+void Runner::set_full(bool full) {
+  std::scoped_lock lock(mutex_);
+  table_.set_full(full);
+}
+
 std::int32_t Runner::busy() const {
   std::scoped_lock lock(mutex_);
   return table_.busy();

@@ -75,6 +75,8 @@ class Runner {
   /// The warden answers in time, so that the worker may beat and renew.
   bool may_claim_life() const { return warden_.is_answering(options_.warden_limit); }
   void set_draining(bool draining);
+  /// While the outbox has no room; see AttemptTable::set_full.
+  void set_full(bool full);
   /// "pid_namespace" or "scan": how the warden holds and proves. Known after start.
   std::string kill_means() const { return kill_means_; }
 

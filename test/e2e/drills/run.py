@@ -34,6 +34,7 @@ DRILLS = {
     "proper_killed": lambda c, d, long: workers.killed(c, d, "worker-1.proper"),
     "warden_killed": lambda c, d, long: workers.killed(c, d, "worker-1.warden"),
     "worker_killed": lambda c, d, long: workers.killed(c, d, "worker-1"),
+    "worker_host_killed": lambda c, d, long: workers.killed(c, d, "worker-1.host"),
     "worker_terminated": lambda c, d, long: workers.terminated(c),
     "leader_killed": lambda c, d, long: failover.leader_killed(c, 10 if long else 2),
     "leader_host_dies": lambda c, d, long: failover.leader_host_dies(c, 3 if long else 1),

@@ -2,7 +2,7 @@
 import os
 import time
 
-from cluster import check, figure, judge_ledger, median, now_ms, wait_until
+from cluster import check, figure, judge_ledger, median, wait_until
 
 RUNS = 20
 
@@ -39,9 +39,9 @@ def boottime_us():
 
 
 def killed(cluster, folder, part, runs=RUNS, millis=6000):
-    """kill -9 of a part of worker-1 with commands running; each run must end well, exactly once."""
+    """kill -9 of a part of worker-1 with commands running; each run must end well, exactly once. Of
+    `.host` nothing comes back by itself: its runs go on elsewhere after the fence."""
     ledger = os.path.join(folder, f"ledger-{part.replace('.', '-')}")
-    before = now_ms()
     there, all_runs = start_ledger_runs(cluster, ledger, "worker-1", runs, millis)
     check(there, "no run went to worker-1")
     killed_at = boottime_us()
@@ -57,9 +57,10 @@ def killed(cluster, folder, part, runs=RUNS, millis=6000):
            back_median_ms=round(median(delays)) if delays else -1,
            back_worst_ms=round(max(delays)) if delays else -1,
            overlap_ms=judged.get("max_overlap_ms", judged))
+    if part.endswith(".host"):
+        cluster.script("start", "worker-1")
     wait_until(lambda: any(w["id"] == "worker-1" and w["state"] in ("online", "busy")
                            for w in cluster.json("worker", "list")), 30, "worker-1 is back")
-    check(now_ms() > before, "time passes")
 
 
 def terminated(cluster):

@@ -65,6 +65,17 @@ TEST_CASE("attempt_table: takes a new attempt once and says accepted again to a 
   CHECK(table.busy() == 0);
 }
 
+TEST_CASE("attempt_table: a full outbox refuses what is new, never a repeat of what is held") {
+  AttemptTable table = a_table();
+  CHECK(accept(table, 1) == Refusal::None);
+  table.set_full(true);
+  CHECK(accept(table, 1) == Refusal::None);
+  CHECK(accept(table, 2) == Refusal::NoSlot);
+  table.set_full(false);
+  CHECK(accept(table, 2) == Refusal::NoSlot);  // for good in this life
+  CHECK(accept(table, 3) == Refusal::None);
+}
+
 TEST_CASE("attempt_table: refuses what it must") {
   AttemptTable table = a_table();
   SUBCASE("an older epoch, whatever life it names") {
