@@ -2,6 +2,7 @@
 
 #include "common/wire/definition_json.h"
 #include "common/wire/job_names.h"
+#include "master/core/definition_hash.h"
 
 namespace rota::master::store {
 namespace {
@@ -46,8 +47,8 @@ void bind_job(Binder& binder, const model::Job& job) {
 
 const MultiRow kUpsertVersions{
     "INSERT INTO job_version (job_id, version, valid_from_ms, valid_to_ms, anchor_ms, enabled, "
-    "principal, rules, definition) VALUES",
-    9, "ON DUPLICATE KEY UPDATE valid_to_ms = VALUES(valid_to_ms)"};
+    "principal, definition_hash, rules, definition) VALUES",
+    10, "ON DUPLICATE KEY UPDATE valid_to_ms = VALUES(valid_to_ms)"};
 
 void bind_version(Binder& binder, const model::JobVersionRow& version, const VersionTexts& texts) {
   binder.integer(version.job.value)
@@ -57,14 +58,15 @@ void bind_version(Binder& binder, const model::JobVersionRow& version, const Ver
       .time(version.anchor)
       .integer(version.enabled ? 1 : 0)
       .text(version.principal)
+      .integer(static_cast<std::int64_t>(core::definition_hash(*version.definition)))
       .text(texts.rules)
       .text(texts.definition);
 }
 
 const std::string kCloseOrCarryVersion =
     "INSERT INTO job_version (job_id, version, valid_from_ms, valid_to_ms, anchor_ms, enabled, "
-    "principal, rules, definition) "
-    "SELECT v.job_id, ?, ?, ?, ?, ?, ?, v.rules, v.definition FROM job_version v "
+    "principal, definition_hash, rules, definition) "
+    "SELECT v.job_id, ?, ?, ?, ?, ?, ?, v.definition_hash, v.rules, v.definition FROM job_version v "
     "WHERE v.job_id = ? AND v.version <= ? ORDER BY v.version DESC LIMIT 1 "
     "ON DUPLICATE KEY UPDATE valid_to_ms = ?";
 

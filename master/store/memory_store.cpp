@@ -2,9 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <set>
-
 #include "master/store/job_rows.h"
 #include "master/store/log_rules.h"
 #include "master/store/memory_tables.h"
@@ -121,42 +118,6 @@ Result<void> put_all(auto& tables, const core::Changes& changes) {
   return {};
 }
 
-bool is_given_up(const model::Outcome& outcome) {
-  return outcome.state == model::RunState::Lost && outcome.reason == model::Reason::WorkerLost;
-}
-
-/// What core::Recovered tells of attempts that were counted as lost without a proof.
-std::vector<model::AttemptKey> given_up_in(const auto& tables) {
-  std::vector<model::AttemptKey> keys;
-  for (const auto& [key, attempt] : tables.attempts) {
-    if (!attempt.late && is_given_up(attempt.outcome)) keys.push_back({attempt.run, attempt.attempt});
-  }
-  for (const auto& [id, run] : tables.runs) {
-    const model::RunProgress& at = run.progress;
-    if (at.state == model::RunState::Lost && is_given_up(at.outcome)) keys.push_back({id, at.attempt});
-  }
-  std::sort(keys.begin(), keys.end());
-  return keys;
-}
-
-/// What was promised to unfinished runs of versions that have been edited since.
-std::vector<core::RecoveredRules> older_rules_in(const auto& tables) {
-  std::map<std::pair<JobId, JobVersion>, core::RecoveredRules> all;
-  for (const auto& [id, run] : tables.runs) {
-    if (model::is_final(run.progress.state)) continue;
-    const auto job = tables.jobs.find(run.job);
-    const auto version = tables.versions.find({run.job, run.version});
-    if (job == tables.jobs.end() || version == tables.versions.end()) continue;
-    if (job->second.version == run.version) continue;
-    auto rules = std::make_shared<const model::JobRules>(version->second.definition->rules);
-    all.insert_or_assign({run.job, run.version},
-                         core::RecoveredRules{run.job, run.version, std::move(rules)});
-  }
-  std::vector<core::RecoveredRules> out;
-  for (auto& [key, one] : all) out.push_back(std::move(one));
-  return out;
-}
-
 Result<std::shared_ptr<const model::ZoneRules>> always_utc(std::string_view) {
   static const auto utc = std::make_shared<const model::ZoneRules>();
   return utc;
@@ -226,34 +187,6 @@ Result<void> MemoryStore::take_office(Epoch epoch, const std::string&) {
   }
   tables_->epoch = epoch;
   return {};
-}
-
-Result<core::Recovered> MemoryStore::recover() {
-  const std::scoped_lock lock(mutex_);
-  if (auto fine = up(); !fine) return fail(fine.error());
-  core::Recovered recovered;
-  recovered.watermark = tables_->watermark;
-  std::set<JobId> busy;
-  for (const auto& [id, run] : tables_->runs) {
-    if (model::is_final(run.progress.state)) continue;
-    recovered.runs.push_back(run);
-    busy.insert(run.job);
-  }
-  for (const auto& [id, job] : tables_->jobs) {
-    if (!holds_its_name(job) && !busy.contains(id)) continue;
-    const auto version = tables_->versions.find({id, job.version});
-    if (version == tables_->versions.end()) continue;
-    const auto& row = version->second;
-    auto zone = zones_(row.definition->rules.schedule.time_zone);
-    auto rules = std::make_shared<const model::JobRules>(row.definition->rules);
-    const bool needs_zone = rules->schedule.kind == model::ScheduleKind::Cron;
-    if (!zone && needs_zone) return fail(ErrorCode::Unsupported, zone.error().message);
-    recovered.jobs.push_back(
-        {job, std::move(rules), zone ? *zone : nullptr, row.valid_from, row.anchor});
-  }
-  recovered.older_rules = older_rules_in(*tables_);
-  recovered.given_up = given_up_in(*tables_);
-  return recovered;
 }
 
 Result<void> MemoryStore::probe() {

@@ -2,6 +2,7 @@
 // (memory, MySQL). Reading for queries is reader.h; log bytes are log_store.h.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 
@@ -41,6 +42,11 @@ class Store {
   /// written. An empty batch is a bare epoch check. Idempotent: a repeat gives the same end state.
   virtual ApplyResult apply(Epoch epoch, const core::Changes& changes) = 0;
 };
+
+/// How far back recover() looks for attempts that were given up: the newest rows of earlier attempts, and
+/// the newest lost runs. A result that comes later than that is acknowledged and told nobody.
+inline constexpr std::size_t kGivenUpAttempts = 100'000;
+inline constexpr std::size_t kGivenUpLostRuns = 20'000;
 
 /// What taking office needs. Thread: one at a time.
 class Office {

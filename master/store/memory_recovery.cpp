@@ -1,0 +1,118 @@
+// What a new Term starts from, as MemoryStore tells it.
+#include <algorithm>
+#include <map>
+#include <memory>
+#include <set>
+#include <utility>
+#include <vector>
+
+#include "master/core/definition_hash.h"
+#include "master/store/job_rows.h"
+#include "master/store/memory_store.h"
+#include "master/store/memory_tables.h"
+#include "master/store/run_rows.h"
+
+namespace rota::master::store {
+namespace {
+
+/// Without a worker's word for it: that would say when it began.
+bool is_given_up(const model::Outcome& outcome) {
+  return outcome.reason == model::Reason::WorkerLost && outcome.started == WallTime{};
+}
+
+/// Attempts counted as lost without a proof, whose results may still come.
+std::vector<model::AttemptKey> given_up_in(const auto& tables) {
+  std::vector<model::AttemptKey> keys;
+  std::size_t looked_at = 0;
+  for (auto at = tables.attempts.rbegin(); at != tables.attempts.rend(); ++at) {
+    if (++looked_at > kGivenUpAttempts) break;
+    const model::AttemptRow& attempt = at->second;
+    if (attempt.late || attempt.outcome.state != model::RunState::Lost) continue;
+    if (is_given_up(attempt.outcome)) keys.push_back({attempt.run, attempt.attempt});
+  }
+  looked_at = 0;
+  for (auto at = tables.runs.rbegin(); at != tables.runs.rend(); ++at) {
+    const model::RunProgress& progress = at->second.progress;
+    if (progress.state != model::RunState::Lost) continue;
+    if (++looked_at > kGivenUpLostRuns) break;
+    if (tables.attempts.contains({at->first, progress.attempt})) continue;
+    if (is_given_up(progress.outcome)) keys.push_back({at->first, progress.attempt});
+  }
+  std::sort(keys.begin(), keys.end());
+  return keys;
+}
+
+/// Attempts of the run that count against its retry rule.
+std::int32_t failures_of(const auto& tables, RunId run) {
+  std::int32_t count = 0;
+  for (auto at = tables.attempts.lower_bound({run, 0});
+       at != tables.attempts.end() && at->first.first == run; ++at) {
+    const model::RunState state = at->second.outcome.state;
+    const bool failed = state == model::RunState::Failed || state == model::RunState::TimedOut;
+    if (failed && !at->second.late && has_outcome(at->second.outcome)) ++count;
+  }
+  return count;
+}
+
+/// What was promised to unfinished runs of versions that have been edited since.
+std::vector<core::RecoveredRules> older_rules_in(const auto& tables) {
+  std::map<std::pair<JobId, JobVersion>, core::RecoveredRules> all;
+  for (const auto& [id, run] : tables.runs) {
+    if (model::is_final(run.progress.state)) continue;
+    const auto job = tables.jobs.find(run.job);
+    const auto version = tables.versions.find({run.job, run.version});
+    if (job == tables.jobs.end() || version == tables.versions.end()) continue;
+    if (job->second.version == run.version) continue;
+    auto rules = std::make_shared<const model::JobRules>(version->second.definition->rules);
+    all.insert_or_assign({run.job, run.version},
+                         core::RecoveredRules{run.job, run.version, std::move(rules)});
+  }
+  std::vector<core::RecoveredRules> out;
+  for (auto& [key, one] : all) out.push_back(std::move(one));
+  return out;
+}
+
+Result<core::RecoveredJob> recovered_job(const model::Job& job, const model::JobVersionRow& newest,
+                                         const ZoneSource& zones) {
+  const model::JobDefinition& definition = *newest.definition;
+  auto zone = zones(definition.rules.schedule.time_zone);
+  const bool needs_zone = definition.rules.schedule.kind == model::ScheduleKind::Cron;
+  if (!zone && needs_zone) return fail(ErrorCode::Unsupported, zone.error().message);
+  core::RecoveredJob one;
+  one.job = job;
+  one.rules = std::make_shared<const model::JobRules>(definition.rules);
+  one.zone = zone ? *zone : nullptr;
+  one.valid_from = newest.valid_from;
+  one.anchor = newest.anchor;
+  one.definition_hash = core::definition_hash(definition);
+  return one;
+}
+
+}  // namespace
+
+Result<core::Recovered> MemoryStore::recover() {
+  const std::scoped_lock lock(mutex_);
+  if (auto fine = up(); !fine) return fail(fine.error());
+  core::Recovered recovered;
+  recovered.watermark = tables_->watermark;
+  std::set<JobId> busy;
+  for (const auto& [id, run] : tables_->runs) {
+    if (model::is_final(run.progress.state)) continue;
+    recovered.runs.push_back(run);
+    recovered.runs.back().progress.failures = failures_of(*tables_, id);
+    busy.insert(run.job);
+  }
+  for (const auto& [id, job] : tables_->jobs) {
+    if (!holds_its_name(job) && !busy.contains(id)) continue;
+    const auto version = tables_->versions.find({id, job.version});
+    if (version == tables_->versions.end()) continue;
+    auto one = recovered_job(job, version->second, zones_);
+    if (!one) return fail(one.error());
+    recovered.jobs.push_back(std::move(*one));
+  }
+  recovered.older_rules = older_rules_in(*tables_);
+  recovered.given_up = given_up_in(*tables_);
+  return recovered;
+}
+
+}  // namespace rota::master::store
