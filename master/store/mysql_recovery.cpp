@@ -58,8 +58,9 @@ class RulesCache {
 
 Result<void> load_jobs(Connection& connection, const std::string& from_where, RulesCache& rules,
                        std::vector<core::RecoveredJob>& out) {
-  const std::string sql = fmt::format("SELECT {}, v.valid_from_ms, v.anchor_ms, v.definition_hash, v.rules {}",
-                                      kJobColumns, from_where);
+  const std::string sql =
+      fmt::format("SELECT {}, v.valid_from_ms, v.anchor_ms, v.definition_hash, v.rules {}", kJobColumns,
+                  from_where);
   return connection.stream(sql, [&](Row& row) -> Result<void> {
     core::RecoveredJob job;
     auto read = read_job(row);

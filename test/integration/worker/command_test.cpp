@@ -23,24 +23,32 @@ struct Joined {
 
 std::vector<std::string> shell(const std::string& text) { return {"/bin/sh", "-c", text}; }
 
-/// Keeps the slots full until `count` attempts have ended well.
+/// Keeps the slots full until `count` runs have ended well. A refused attempt is refused for good,
+/// so the next try of its run is the next attempt, as a leader does it.
 std::int64_t runs_per_second(Joined& it, std::int64_t first, int count,
                              const std::function<thrift::DispatchItem(std::int64_t)>& make) {
   const MonoTime begun = BootClock::now();
-  std::vector<std::int64_t> wanted;
-  for (int i = count - 1; i >= 0; --i) wanted.push_back(first + i);
+  std::vector<thrift::DispatchItem> wanted;
+  std::vector<thrift::AttemptKey> accepted;
+  for (int i = count - 1; i >= 0; --i) wanted.push_back(make(first + i));
   while (!wanted.empty()) {
-    std::vector<thrift::DispatchItem> items;
-    for (std::size_t i = 0; i < std::min<std::size_t>(8, wanted.size()); ++i) {
-      items.push_back(make(wanted[wanted.size() - 1 - i]));
-    }
+    const auto batch = static_cast<std::ptrdiff_t>(std::min<std::size_t>(8, wanted.size()));
+    std::vector<thrift::DispatchItem> items(wanted.end() - batch, wanted.end());
+    wanted.erase(wanted.end() - batch, wanted.end());
     const auto answers = it.worker.dispatch_all(items);
-    for (std::size_t i = 0; i < answers.size(); ++i) {
-      if (answers[i] == "none") std::erase(wanted, items[i].attempt.run);
+    for (std::size_t i = answers.size(); i-- > 0;) {
+      if (answers[i] == "none") {
+        accepted.push_back(items[i].attempt);
+        continue;
+      }
+      ++items[i].attempt.attempt;
+      wanted.push_back(items[i]);
     }
   }
   int succeeded = 0;
-  for (int i = 0; i < count; ++i) succeeded += it.master.outcome(first + i).state == "succeeded";
+  for (const thrift::AttemptKey& key : accepted) {
+    succeeded += it.master.outcome(key.run, Millis{20'000}, key.attempt).state == "succeeded";
+  }
   CHECK(succeeded == count);
   const Millis took = floor_ms(BootClock::now() - begun);
   return 1000 * count / std::max<std::int64_t>(took.count(), 1);
