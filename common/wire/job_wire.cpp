@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "common/wire/job_names.h"
+#include "common/wire/text_rules.h"
 
 namespace rota::wire {
 namespace {
@@ -14,8 +15,6 @@ namespace {
 constexpr std::int64_t kLatestMs = 7'258'118'400'000;
 
 using Problems = std::vector<std::string>;
-
-std::string text(std::string_view name) { return std::string(name); }
 
 template <typename Enum>
 Enum choose(const char* field, const std::string& value, Problems& problems) {

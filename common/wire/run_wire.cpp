@@ -2,10 +2,10 @@
 
 #include <fmt/format.h>
 
+#include "common/wire/text_rules.h"
+
 namespace rota::wire {
 namespace {
-
-std::string text(std::string_view name) { return std::string(name); }
 
 std::optional<WallTime> moment(bool is_set, std::int64_t ms) {
   if (!is_set) return std::nullopt;

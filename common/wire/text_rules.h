@@ -14,5 +14,7 @@ bool is_printable(std::string_view text);
 bool is_word(std::string_view text);
 /// The text in quotes, shortened and with what is not printable as \xNN, for messages.
 std::string quoted(std::string_view text);
+/// The name of an enumerator, as the generated structs hold it.
+inline std::string text(std::string_view name) { return std::string(name); }
 
 }  // namespace rota::wire

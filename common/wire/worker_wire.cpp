@@ -7,8 +7,6 @@
 namespace rota::wire {
 namespace {
 
-std::string text(std::string_view name) { return std::string(name); }
-
 std::string_view name_of(model::HeldAttempt::State state) {
   switch (state) {
     case model::HeldAttempt::State::Running: return "running";

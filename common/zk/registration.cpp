@@ -6,8 +6,8 @@
 namespace rota::zk {
 
 namespace {
-constexpr std::string_view kChannel = "zk";
-constexpr Millis kRetry{100};
+constexpr std::string_view kLogChannel = "zk";
+constexpr Millis kRegisterRetry{100};
 }  // namespace
 
 Registration::Registration(Session& session, std::string folder, RegistrationCallbacks callbacks)
@@ -77,7 +77,7 @@ void Registration::step(Client& client) {
   if (done) done = confirm(client);
   if (done && !stands_) done = announce(client);
   if (done || client.state() != SessionState::Connected) return;
-  log_debug(kChannel, "registration waits", {{"error", done.error().message}});
+  log_debug(kLogChannel, "registration waits", {{"error", done.error().message}});
   retry_later();
 }
 
@@ -120,7 +120,7 @@ Result<void> Registration::announce(Client& client) {
     if (same_id && name != node_.name) registered.others.push_back(name);
   }
   stands_ = true;
-  log_info(kChannel, "registered", {{"node", path()}, {"others", registered.others.size()}});
+  log_info(kLogChannel, "registered", {{"node", path()}, {"others", registered.others.size()}});
   callbacks_.registered(registered);
   return {};
 }
@@ -141,14 +141,14 @@ Result<void> Registration::remove_node(Client& client) {
 
 void Registration::lose(const std::string& why) {
   if (!std::exchange(stands_, false)) return;
-  log_warn(kChannel, "no longer registered", {{"node", path()}, {"why", why}});
+  log_warn(kLogChannel, "no longer registered", {{"node", path()}, {"why", why}});
   if (callbacks_.gone) callbacks_.gone(why);
 }
 
 void Registration::retry_later() {
   if (retry_pending_) return;
   retry_pending_ = true;
-  session_.tasks().post_after(this, kRetry, [this] {
+  session_.tasks().post_after(this, kRegisterRetry, [this] {
     retry_pending_ = false;
     if (const auto client = session_.client()) step(*client);
   });

@@ -8,7 +8,7 @@
 namespace rota::zk {
 
 namespace {
-constexpr Millis kRetry{100};
+constexpr Millis kBeatRetry{100};
 }
 
 WriteBeat::WriteBeat(Session& session, WriteBeatOptions options)
@@ -41,7 +41,7 @@ void WriteBeat::beat(Client& client) {
   const auto written = write(client);
   if (!written) {
     log_debug("zk", "beat not answered", {{"error", written.error().message}});
-    return beat_again(BootClock::now(), std::min(kRetry, beat_interval(timing_)));
+    return beat_again(BootClock::now(), std::min(kBeatRetry, beat_interval(timing_)));
   }
   lease_end_ = extend_lease(lease_end_, sent, timing_);
   if (options_.answered) options_.answered(Beat{client.session_id(), lease_end_});

@@ -17,7 +17,7 @@ model::Parameters merged(const model::JobWork& work, const model::Parameters* ow
   return out;
 }
 
-std::size_t weight_of_texts(const std::map<std::string, std::string>& texts) {
+std::size_t sent_weight_of(const std::map<std::string, std::string>& texts) {
   std::size_t sum = 0;
   for (const auto& [key, value] : texts) sum += key.size() + value.size() + 8;
   return sum;
@@ -60,7 +60,7 @@ std::size_t weight_of(const thrift::DispatchItem& item) {
   const thrift::Work& work = item.work;
   std::size_t sum = 256 + item.job_name.size() + item.space.size() + work.handler.size() +
                     work.script.size() + work.interpreter.size() + work.folder.size() +
-                    weight_of_texts(work.environment) + weight_of_texts(item.parameters);
+                    sent_weight_of(work.environment) + sent_weight_of(item.parameters);
   for (const std::string& argument : work.argv) sum += argument.size() + 4;
   return sum;
 }

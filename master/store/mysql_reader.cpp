@@ -12,9 +12,9 @@
 namespace rota::master::store {
 namespace {
 
-constexpr std::int32_t kMostRows = 10'000;
+constexpr std::int32_t kMostRowsAsked = 10'000;
 
-std::int32_t bounded(std::int32_t limit) { return std::clamp(limit, 1, kMostRows); }
+std::int32_t bounded(std::int32_t limit) { return std::clamp(limit, 1, kMostRowsAsked); }
 
 /// All rows of a query, each made by `read`.
 template <typename Item, typename Read>

@@ -11,6 +11,8 @@
 namespace rota::master::verify {
 
 inline constexpr std::size_t kMostExamples = 5;
+/// How far two clocks may differ; beyond it the leader holds its ticks (P21).
+inline constexpr Millis kClockSkew{2000};
 
 inline void add_example(Check& check, std::string example) {
   check.ok = false;

@@ -13,7 +13,6 @@ using model::RunState;
 constexpr std::int32_t kPage = 1000;
 constexpr std::size_t kRecentAttempts = 8;
 constexpr std::size_t kMostLogs = 5000;
-constexpr Millis kClockSkew{2000};       // between worker and leader; beyond it the leader holds
 constexpr Millis kLogsSettle{15'000};    // bytes may still be on their way
 
 std::string name_of(RunId run) { return fmt::format("run {}", run.value); }

@@ -8,7 +8,7 @@
 namespace rota::master::verify {
 namespace {
 
-constexpr std::int32_t kPage = 1000;
+constexpr std::int32_t kTickPage = 1000;
 constexpr std::int64_t kTicksBetweenLooksAtTheClock = 4096;
 const WallTime kEndOfTime = wall_from_ms(7'258'118'400'000);  // the year 2200
 
@@ -98,9 +98,9 @@ Result<void> TickCheck::take_runs_before(WallTime tick) {
 
 Result<const model::Run*> TickCheck::next_run() {
   while (page_.empty() && !all_read_) {
-    auto runs = sources_.reader.tick_runs_of(job_, read_through_, watermark_, kPage);
+    auto runs = sources_.reader.tick_runs_of(job_, read_through_, watermark_, kTickPage);
     if (!runs) return fail(runs.error());
-    all_read_ = runs->size() < static_cast<std::size_t>(kPage);
+    all_read_ = runs->size() < static_cast<std::size_t>(kTickPage);
     for (model::Run& run : *runs) {
       if (!run.tick) continue;
       read_through_ = *run.tick;

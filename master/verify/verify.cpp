@@ -10,8 +10,7 @@
 namespace rota::master::verify {
 namespace {
 
-constexpr std::int32_t kPage = 500;
-constexpr Millis kClockSkew{2000};
+constexpr std::int32_t kJobPage = 500;
 
 Error too_late() {
   return Error(ErrorCode::TimedOut, "verify did not end within its deadline; ask for less");
@@ -50,7 +49,7 @@ class Verification {
                     report_.max_lateness);
     JobId after;
     for (;;) {
-      const auto jobs = sources_.reader.saved_jobs(after, kPage);
+      const auto jobs = sources_.reader.saved_jobs(after, kJobPage);
       if (!jobs) return fail(jobs.error());
       for (const model::Job& job : *jobs) {
         after = job.id;
@@ -63,7 +62,7 @@ class Verification {
         note_overlap_rule(job.id, *versions);
         if (auto looked = check.look_at(job, *versions, deadline_); !looked) return looked;
       }
-      if (jobs->size() < static_cast<std::size_t>(kPage)) break;
+      if (jobs->size() < static_cast<std::size_t>(kJobPage)) break;
     }
     if (!request_.job.empty() && asked_.empty()) {
       return fail(ErrorCode::NotFound,

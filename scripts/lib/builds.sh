@@ -9,10 +9,12 @@ build_folder() {
   esac
 }
 
-# configure PRESET [CMAKE ARG...]
+# configure PRESET [CMAKE ARG...]: a new folder reads many sources at once, as nothing of it is
+# built yet; one that exists stays as its owner made it.
 configure() {
   local preset=$1
   shift
+  [[ -e $(build_folder "$preset")/CMakeCache.txt ]] || set -- -DROTA_UNITY=ON "$@"
   (cd "$root" && cmake --preset "$preset" "$@" >"$root/build.$preset.log" 2>&1) || {
     cat "$root/build.$preset.log" >&2
     rm -f "$root/build.$preset.log"

@@ -27,7 +27,7 @@ constexpr char kJava[] = "/usr/bin/java";
 // So that a test that crashes leaves no server: it dies with the thread that started it.
 constexpr char kSetpriv[] = "/usr/bin/setpriv";
 
-sockaddr_in loopback(std::uint16_t port) {
+sockaddr_in loopback_address(std::uint16_t port) {
   sockaddr_in address{};
   address.sin_family = AF_INET;
   address.sin_port = htons(port);
@@ -40,7 +40,7 @@ std::string ask_status(std::uint16_t port) {
   const UniqueFd fd(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
   const timeval patience{1, 0};
   ::setsockopt(fd.get(), SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
-  const sockaddr_in address = loopback(port);
+  const sockaddr_in address = loopback_address(port);
   if (::connect(fd.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0) {
     return {};
   }
@@ -75,7 +75,7 @@ pid_t spawn_server(const std::string& config) {
 
 std::uint16_t free_port() {
   const UniqueFd fd(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
-  sockaddr_in address = loopback(0);
+  sockaddr_in address = loopback_address(0);
   socklen_t size = sizeof address;
   if (::bind(fd.get(), reinterpret_cast<sockaddr*>(&address), size) != 0) return 0;
   if (::getsockname(fd.get(), reinterpret_cast<sockaddr*>(&address), &size) != 0) return 0;

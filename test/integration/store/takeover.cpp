@@ -15,7 +15,7 @@ using rota::testing::CuttingProxy;
 namespace {
 
 /// The packet "run this text" with the text COMMIT (and not SET … READ COMMITTED).
-const std::string kCommit = "\x03" "COMMIT";
+const std::string kCommitSeen = "\x03" "COMMIT";
 
 constexpr Millis kLongest{2500};
 
@@ -36,7 +36,7 @@ TEST_CASE("takeover: a frozen leader's open transaction is ended after 1 s and w
   slow.idle_transaction = Millis{60'000};  // as on a server that knows no such timeout
   slow.read_timeout = Millis{20'000};
   MysqlStore old_store(slow);
-  proxy.at(kCommit, CuttingProxy::Deed::Hold);
+  proxy.at(kCommitSeen, CuttingProxy::Deed::Hold);
   ApplyResult old_result;
   std::thread old_leader([&] { old_result = old_store.apply(Epoch{1}, new_runs(100, 3)); });
   CHECK(proxy.wait_until_done());
@@ -89,7 +89,7 @@ TEST_CASE("takeover: a lost answer is unknown, and the marks tell") {
   const Fixture fixture;
   CuttingProxy proxy(fixture.server.port());
   MysqlOffice office(fixture.through(proxy.port()), utc_only());
-  proxy.at(kCommit, CuttingProxy::Deed::CutAfter);
+  proxy.at(kCommitSeen, CuttingProxy::Deed::CutAfter);
   const auto taken = office.take_office(Epoch{2}, "me");
   REQUIRE_FALSE(taken);
   CHECK(taken.error().code == ErrorCode::UnknownOutcome);

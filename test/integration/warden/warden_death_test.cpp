@@ -18,7 +18,7 @@ using warden::KilledBy;
 using warden::ListEnd;
 using warden::Started;
 
-const char* const kMeans[] = {"auto", "scan"};
+const char* const kDeathMeans[] = {"auto", "scan"};
 
 std::string token_of(const WardenUnderTest& under) {
   return warden::state_token(under.state_dir()) + ".";
@@ -30,7 +30,7 @@ std::size_t jobs_of(const WardenUnderTest& under) {
 }
 
 TEST_CASE("warden: five running jobs outlive a kill -9 of the proper, and lose no byte") {
-  for (const char* means : kMeans) {
+  for (const char* means : kDeathMeans) {
     CAPTURE(std::string(means));
     WardenUnderTest under(means);
     constexpr int kJobs = 5, kLines = 20'000;
@@ -74,7 +74,7 @@ TEST_CASE("warden: five running jobs outlive a kill -9 of the proper, and lose n
 }
 
 TEST_CASE("warden: an end that nobody heard is told to the next life") {
-  for (const char* means : kMeans) {
+  for (const char* means : kDeathMeans) {
     CAPTURE(std::string(means));
     WardenUnderTest under(means);
     under.start(shell(1, "exit 9"));
@@ -136,7 +136,7 @@ TEST_CASE("warden: without a namespace the sweep ends what a dead warden left") 
 }
 
 TEST_CASE("warden: a lapsed voucher kills the attempts and the proper, even a stopped one") {
-  for (const char* means : kMeans) {
+  for (const char* means : kDeathMeans) {
     CAPTURE(std::string(means));
     WardenUnderTest under(means);
     under.start(shell(1, "trap '' TERM; setsid sleep 600 & sleep 600"));
@@ -185,7 +185,7 @@ TEST_CASE("warden: an attempt's disconnect grace ends too") {
 }
 
 TEST_CASE("warden: ends with the proper's own 0 after TERM, and takes what is left along") {
-  for (const char* means : kMeans) {
+  for (const char* means : kDeathMeans) {
     CAPTURE(std::string(means));
     WardenUnderTest under(means);
     under.start(shell(1, "trap '' TERM; sleep 600"));
@@ -198,7 +198,7 @@ TEST_CASE("warden: ends with the proper's own 0 after TERM, and takes what is le
 }
 
 TEST_CASE("warden: passes USR1 on, and restarts a proper that ends with an error") {
-  for (const char* means : kMeans) {
+  for (const char* means : kDeathMeans) {
     CAPTURE(std::string(means));
     WardenUnderTest under(means);
     REQUIRE(under.client().ping());

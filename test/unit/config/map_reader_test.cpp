@@ -16,7 +16,7 @@ struct Fixture {
   MapReader map{node, "f", "", problems};
 };
 
-bool holds(const std::string& text, const std::string& part) {
+bool map_holds(const std::string& text, const std::string& part) {
   return text.find(part) != std::string::npos;
 }
 
@@ -76,16 +76,16 @@ TEST_CASE("map reader: gathers every problem with its place") {
   f.map.refuse_unknown();
   const std::string text = f.problems.text();
   INFO(text);
-  CHECK(holds(text, "f:1:1 nmae: unknown key (did you mean name?)"));
-  CHECK(holds(text, "name: is missing; give the job's name"));
-  CHECK(holds(text, "f:2:10 retries: many is no whole number; write a whole number from 0 to 10"));
-  CHECK(holds(text, "f:3:9 factor: 0.5 is out of range"));
-  CHECK(holds(text, "f:4:7 wait: yes is no bool; write true or false"));
-  CHECK(holds(text, "f:5:10 timeout: '5' is no duration"));
-  CHECK(holds(text, "f:6:8 start: 'tomorrow' is no moment"));
-  CHECK(holds(text, "f:7:10 overlap: skipp is not known here (did you mean skip?)"));
-  CHECK(holds(text, "command: a map stands here; a list of texts is expected"));
-  CHECK(holds(text, "f:9:10 env.A: a list stands here; a text is expected"));
+  CHECK(map_holds(text, "f:1:1 nmae: unknown key (did you mean name?)"));
+  CHECK(map_holds(text, "name: is missing; give the job's name"));
+  CHECK(map_holds(text, "f:2:10 retries: many is no whole number; write a whole number from 0 to 10"));
+  CHECK(map_holds(text, "f:3:9 factor: 0.5 is out of range"));
+  CHECK(map_holds(text, "f:4:7 wait: yes is no bool; write true or false"));
+  CHECK(map_holds(text, "f:5:10 timeout: '5' is no duration"));
+  CHECK(map_holds(text, "f:6:8 start: 'tomorrow' is no moment"));
+  CHECK(map_holds(text, "f:7:10 overlap: skipp is not known here (did you mean skip?)"));
+  CHECK(map_holds(text, "command: a map stands here; a list of texts is expected"));
+  CHECK(map_holds(text, "f:9:10 env.A: a list stands here; a text is expected"));
   CHECK(f.problems.size() == 10);
 }
 

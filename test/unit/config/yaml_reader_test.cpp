@@ -20,7 +20,7 @@ Reading reading(const std::string& text) {
   return {std::move(node), problems.text()};
 }
 
-bool holds(const std::string& text, const std::string& part) {
+bool yaml_holds(const std::string& text, const std::string& part) {
   return text.find(part) != std::string::npos;
 }
 
@@ -50,21 +50,21 @@ TEST_CASE("yaml: an empty text is an empty document") {
 }
 
 TEST_CASE("yaml: refuses what could be misread") {
-  CHECK(holds(reading("a: 1\nb: {x: 1, x: 2}\n").problems,
+  CHECK(yaml_holds(reading("a: 1\nb: {x: 1, x: 2}\n").problems,
               "f:2:11 b.x: this key stands twice (first in line 2)"));
-  CHECK(holds(reading("a: 1\n---\nb: 2\n").problems, "f:2:1: a second document begins here"));
-  CHECK(holds(reading("a: &x 1\nb: *x\n").problems, "f:1:4 a: an anchor (&name) is not allowed"));
-  CHECK(holds(reading("a: &x 1\nb: *x\n").problems, "f:2:4 b: an alias (*name) is not allowed"));
-  CHECK(holds(reading("a: !!int 1\n").problems, "a tag (!name) is not allowed"));
-  CHECK(holds(reading("[a]: 1\n").problems, "a key must be a plain word"));
-  CHECK(holds(reading("a: [1\n").problems, "this is no YAML"));
-  CHECK(holds(reading("a: b: c\n").problems, "this is no YAML"));
-  CHECK(holds(reading(std::string("a: \0", 4)).problems, "zero byte"));
-  CHECK(holds(reading(std::string(5u << 20, 'a')).problems, "longer than"));
+  CHECK(yaml_holds(reading("a: 1\n---\nb: 2\n").problems, "f:2:1: a second document begins here"));
+  CHECK(yaml_holds(reading("a: &x 1\nb: *x\n").problems, "f:1:4 a: an anchor (&name) is not allowed"));
+  CHECK(yaml_holds(reading("a: &x 1\nb: *x\n").problems, "f:2:4 b: an alias (*name) is not allowed"));
+  CHECK(yaml_holds(reading("a: !!int 1\n").problems, "a tag (!name) is not allowed"));
+  CHECK(yaml_holds(reading("[a]: 1\n").problems, "a key must be a plain word"));
+  CHECK(yaml_holds(reading("a: [1\n").problems, "this is no YAML"));
+  CHECK(yaml_holds(reading("a: b: c\n").problems, "this is no YAML"));
+  CHECK(yaml_holds(reading(std::string("a: \0", 4)).problems, "zero byte"));
+  CHECK(yaml_holds(reading(std::string(5u << 20, 'a')).problems, "longer than"));
 }
 
 TEST_CASE("yaml: depth is bounded") {
-  CHECK(holds(reading(std::string(40, '[') + std::string(40, ']')).problems, "nested deeper"));
+  CHECK(yaml_holds(reading(std::string(40, '[') + std::string(40, ']')).problems, "nested deeper"));
   CHECK_FALSE(reading(std::string(100'000, '[')).problems.empty());
   CHECK_FALSE(reading(std::string(100'000, '{')).problems.empty());
 }
@@ -77,7 +77,7 @@ TEST_CASE("yaml: aliases cannot multiply") {
     for (int i = 0; i < 9; ++i) bomb += std::string(i ? ",*" : "*") + p;
     bomb += "]\n";
   }
-  CHECK(holds(reading(bomb).problems, "an alias (*name) is not allowed"));
+  CHECK(yaml_holds(reading(bomb).problems, "an alias (*name) is not allowed"));
 }
 
 TEST_CASE("yaml: garbage is answered, never fatal") {

@@ -12,7 +12,7 @@ using namespace rota::master;
 
 namespace {
 
-struct Fixture {
+struct TakeoverFixture {
   zk::FakeServer server;
   zk::EventLog log;
   zk::Paths paths{"c"};
@@ -62,7 +62,7 @@ class OvertakenOffice final : public store::Office {
 }  // namespace
 
 TEST_CASE("takeover: epochs grow, and ticks are not held") {
-  Fixture f;
+  TakeoverFixture f;
   const Office first = f.lead();
   const Office second = f.lead();
   CHECK(second.epoch > first.epoch);
@@ -71,7 +71,7 @@ TEST_CASE("takeover: epochs grow, and ticks are not held") {
 }
 
 TEST_CASE("takeover: a database that went back holds the ticks of every Term until it is accepted") {
-  Fixture f;
+  TakeoverFixture f;
   f.lead();
   const Office before = f.lead();
   f.restore_old_copy();
@@ -88,7 +88,7 @@ TEST_CASE("takeover: a database that went back holds the ticks of every Term unt
 }
 
 TEST_CASE("takeover: tries that failed are no sign of a database that went back") {
-  Fixture f;
+  TakeoverFixture f;
   f.lead();
   f.database->set_down(true);
   CHECK_FALSE(f.take());
@@ -97,7 +97,7 @@ TEST_CASE("takeover: tries that failed are no sign of a database that went back"
 }
 
 TEST_CASE("takeover: the note of an older leader does not lower what stands") {
-  Fixture f;
+  TakeoverFixture f;
   f.lead();
   const Office newest = f.lead();
   REQUIRE(note_epoch_stored(*f.client, f.paths, Epoch{1}));
@@ -108,7 +108,7 @@ TEST_CASE("takeover: the note of an older leader does not lower what stands") {
 }
 
 TEST_CASE("takeover: who was overtaken while reading does not lead") {
-  Fixture f;
+  TakeoverFixture f;
   OvertakenOffice overtaken(*f.database);
   const auto office = take_office(*f.client, f.paths, overtaken, "m");
   REQUIRE_FALSE(office);

@@ -37,7 +37,7 @@ std::string pattern(std::size_t length) {
   return text;
 }
 
-struct Setting {
+struct SpoolSetting {
   testing::TemporaryFolder folder;
   StreamPath path{folder.path() + "/s.data", folder.path() + "/s.index"};
   FakeClock clock;
@@ -74,7 +74,7 @@ struct Setting {
 }  // namespace
 
 TEST_CASE("spool_stream: closes a chunk when it is full, or old enough, and not before") {
-  Setting it;
+  SpoolSetting it;
   auto stream = it.open({.chunk_bytes = 100});
   it.take(*stream, std::string(250, 'a'));
   CHECK(stream->fix_borders(it.clock.now()).value() == 2);
@@ -94,7 +94,7 @@ TEST_CASE("spool_stream: closes a chunk when it is full, or old enough, and not 
 }
 
 TEST_CASE("spool_stream: says when every writer has gone") {
-  Setting it;
+  SpoolSetting it;
   auto stream = it.open();
   it.pipe.put("last");
   it.pipe.write.reset();
@@ -104,7 +104,7 @@ TEST_CASE("spool_stream: says when every writer has gone") {
 }
 
 TEST_CASE("spool_stream: an earlier life's borders stay, its last bytes too") {
-  Setting it;
+  SpoolSetting it;
   {
     auto stream = it.open({.chunk_bytes = 100});
     it.take(*stream, pattern(150));
@@ -120,7 +120,7 @@ TEST_CASE("spool_stream: an earlier life's borders stay, its last bytes too") {
 }
 
 TEST_CASE("spool_stream: a torn line of the index is written anew") {
-  Setting it;
+  SpoolSetting it;
   {
     auto stream = it.open({.chunk_bytes = 100});
     it.take(*stream, pattern(200));
@@ -134,7 +134,7 @@ TEST_CASE("spool_stream: a torn line of the index is written anew") {
 }
 
 TEST_CASE("spool_stream: beyond the cap keeps head and tail and counts the middle") {
-  Setting it;
+  SpoolSetting it;
   const StreamLimits limits{.cap_bytes = 8000, .chunk_bytes = 1000};
   REQUIRE(limits.tail_bytes() == 1000);
   auto stream = it.open(limits);
@@ -165,7 +165,7 @@ TEST_CASE("spool_stream: beyond the cap keeps head and tail and counts the middl
 }
 
 TEST_CASE("spool_stream: told to stop keeping, it keeps the tail") {
-  Setting it;
+  SpoolSetting it;
   auto stream = it.open({.cap_bytes = 8000, .chunk_bytes = 1000});
   it.take(*stream, pattern(2000));
   stream->stop_keeping();
@@ -176,7 +176,7 @@ TEST_CASE("spool_stream: told to stop keeping, it keeps the tail") {
 }
 
 TEST_CASE("spool_stream: a disk that takes no more stops no job") {
-  Setting it;
+  SpoolSetting it;
   auto stream = it.open({.chunk_bytes = 1000});
   struct rlimit before {};
   REQUIRE(::getrlimit(RLIMIT_FSIZE, &before) == 0);
@@ -208,7 +208,7 @@ TEST_CASE("chunk_index: damage is seen") {
     CHECK_FALSE(decode_border(flipped));
   }
   CHECK_FALSE(decode_border(line.substr(1)));
-  Setting it;
+  SpoolSetting it;
   auto stream = it.open();
   it.take(*stream, "hello");
   CHECK(stream->finish(it.clock.now()));
