@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::int32_t kMostRowsAsked = 10'000;
 
-std::int32_t bounded(std::int32_t limit) { return std::clamp(limit, 1, kMostRowsAsked); }
+std::int32_t rows_asked(std::int32_t limit) { return std::clamp(limit, 1, kMostRowsAsked); }
 
 /// All rows of a query, each made by `read`.
 template <typename Item, typename Read>
@@ -107,7 +107,7 @@ Result<std::vector<RunRow>> MysqlReader::list_runs(const RunQuery& query) {
   return rows_of<RunRow>(
       pool_,
       select_runs() + std::string(kWithJob) + conditions_of(query, jobs.size()) +
-          fmt::format(" ORDER BY r.run_id DESC LIMIT {}", bounded(query.limit)),
+          fmt::format(" ORDER BY r.run_id DESC LIMIT {}", rows_asked(query.limit)),
       [&](Binder& binder) { bind_conditions(binder, query, jobs); }, read_run_row);
 }
 
@@ -179,7 +179,7 @@ Result<std::vector<JobRow>> MysqlReader::list_jobs(const std::string& space, con
       fmt::format("SELECT {}, {} FROM job j JOIN job_version v ON v.job_id = j.job_id "
                   "AND v.version = j.version WHERE j.namespace = ? AND j.saved_name LIKE ? ESCAPE '!' "
                   "ORDER BY j.saved_name LIMIT {}",
-                  kJobColumns, kVersionColumns, bounded(limit)),
+                  kJobColumns, kVersionColumns, rows_asked(limit)),
       [&](Binder& binder) { binder.text(space).text(like_prefix(prefix)); }, read_job_row);
 }
 
@@ -217,7 +217,7 @@ Result<std::vector<core::WorkerLife>> MysqlReader::lives_of(const std::string& w
       pool_,
       fmt::format("SELECT {} FROM worker_life WHERE worker_id = ? "
                   "ORDER BY joined_ms DESC, incarnation LIMIT {}",
-                  kLifeColumns, bounded(limit)),
+                  kLifeColumns, rows_asked(limit)),
       [&](Binder& binder) { binder.text(worker_id); }, read_life_row);
 }
 
@@ -246,7 +246,7 @@ Result<std::vector<model::Job>> MysqlReader::saved_jobs(JobId after, std::int32_
       pool_,
       fmt::format("SELECT {} FROM job j WHERE j.one_off = 0 AND j.job_id > ? "
                   "ORDER BY j.job_id LIMIT {}",
-                  kJobColumns, bounded(limit)),
+                  kJobColumns, rows_asked(limit)),
       [&](Binder& binder) { binder.integer(after.value); }, read_job);
 }
 
@@ -256,7 +256,7 @@ Result<std::vector<model::Run>> MysqlReader::tick_runs_of(JobId job, WallTime af
       pool_,
       fmt::format("SELECT {} FROM run r WHERE r.job_id = ? AND r.tick_ms > ? AND r.tick_ms <= ? "
                   "ORDER BY r.tick_ms LIMIT {}",
-                  kRunColumns, bounded(limit)),
+                  kRunColumns, rows_asked(limit)),
       [&](Binder& binder) { binder.integer(job.value).time(after).time(through); }, read_run);
 }
 
@@ -271,7 +271,7 @@ Result<std::vector<model::Run>> MysqlReader::runs_after(RunId after, std::int32_
   return rows_of<model::Run>(
       pool_,
       fmt::format("SELECT {} FROM run r WHERE r.run_id > ? ORDER BY r.run_id LIMIT {}", kRunColumns,
-                  bounded(limit)),
+                  rows_asked(limit)),
       [&](Binder& binder) { binder.integer(after.value); }, read_run);
 }
 
@@ -281,7 +281,7 @@ Result<std::vector<model::AttemptRow>> MysqlReader::attempts_after(RunId run, At
       pool_,
       fmt::format("SELECT {} FROM attempt WHERE run_id > ? OR (run_id = ? AND attempt > ?) "
                   "ORDER BY run_id, attempt LIMIT {}",
-                  kAttemptColumns, bounded(limit)),
+                  kAttemptColumns, rows_asked(limit)),
       [&](Binder& binder) { binder.integer(run.value).integer(run.value).integer(attempt); },
       read_attempt);
 }

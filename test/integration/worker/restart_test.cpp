@@ -8,7 +8,7 @@
 namespace rota::testing {
 
 namespace {
-std::vector<std::string> shell(const std::string& text) { return {"/bin/sh", "-c", text}; }
+std::vector<std::string> by_shell(const std::string& text) { return {"/bin/sh", "-c", text}; }
 }  // namespace
 
 TEST_CASE("worker: a killed proper loses neither runs, nor results, nor output") {
@@ -21,13 +21,13 @@ TEST_CASE("worker: a killed proper loses neither runs, nor results, nor output")
 
   // One that prints on, one whose end falls into the gap, one whose outcome the leader did not take.
   const auto counting = WorkerUnderTest::command(
-      100, shell("i=0; while [ ! -e " + marks + "go ]; do echo $i; i=$((i+1)); sleep 0.01; done; echo last"));
+      100, by_shell("i=0; while [ ! -e " + marks + "go ]; do echo $i; i=$((i+1)); sleep 0.01; done; echo last"));
   REQUIRE(worker.dispatch(counting) == "none");
   REQUIRE(master.wait_log(100, 1, "5\n"));
-  REQUIRE(worker.dispatch(WorkerUnderTest::command(101, shell("echo short; exit 9"))) == "none");
+  REQUIRE(worker.dispatch(WorkerUnderTest::command(101, by_shell("echo short; exit 9"))) == "none");
   REQUIRE(master.outcome(101).exit_status == 9);
   master.set_deaf(true);
-  REQUIRE(worker.dispatch(WorkerUnderTest::command(102, shell("echo held back; exit 4"))) == "none");
+  REQUIRE(worker.dispatch(WorkerUnderTest::command(102, by_shell("echo held back; exit 4"))) == "none");
   // Its outcome is in the outbox once the inventory calls it finished.
   REQUIRE(worker.wait_finished(102));
 
@@ -76,7 +76,7 @@ TEST_CASE("worker: its proper killed four times in a row under load, every outco
   for (int round = 0; round < 4; ++round) {
     for (int i = 0; i < 8; ++i) {
       const auto item = WorkerUnderTest::command(
-          run, shell("head -c 200000 /dev/zero | tr '\\0' 'x'; exit " + std::to_string(run % 7)));
+          run, by_shell("head -c 200000 /dev/zero | tr '\\0' 'x'; exit " + std::to_string(run % 7)));
       if (worker.dispatch(item) == "none") accepted.push_back(run);
       ++run;
     }
@@ -108,7 +108,7 @@ TEST_CASE("worker: TERM drains; what runs ends, the node goes, exit 0") {
   REQUIRE(!worker.join(master).incarnation.empty());
   const std::string go = worker.folder() + "/go";
   REQUIRE(worker.dispatch(WorkerUnderTest::command(
-              200, shell("echo up; while [ ! -e " + go + " ]; do sleep 0.01; done; echo out"))) == "none");
+              200, by_shell("echo up; while [ ! -e " + go + " ]; do sleep 0.01; done; echo out"))) == "none");
   REQUIRE(master.wait_log(200, 1, "up"));
   worker.signal(SIGTERM);
   REQUIRE(worker.wait_draining(Millis{2000}));
@@ -128,7 +128,7 @@ TEST_CASE("worker: a new leader gets at once what the old one did not take") {
   worker.start();
   REQUIRE(!worker.join(old_leader).incarnation.empty());
   old_leader.set_deaf(true);
-  REQUIRE(worker.dispatch(WorkerUnderTest::command(400, shell("echo kept; exit 5"))) == "none");
+  REQUIRE(worker.dispatch(WorkerUnderTest::command(400, by_shell("echo kept; exit 5"))) == "none");
   REQUIRE(worker.wait_finished(400));
   REQUIRE(worker.hello(new_leader, 2));
   CHECK(new_leader.outcome(400).exit_status == 5);
@@ -144,7 +144,7 @@ TEST_CASE("worker: at the drain deadline what still runs is handed over") {
   WorkerUnderTest worker({.id = "w1", .binary = ROTA_WORKER, .extra_yaml = "drain_deadline_ms: 200\n"});
   worker.start();
   REQUIRE_MESSAGE(!worker.join(master).incarnation.empty(), worker.log_text());
-  REQUIRE(worker.dispatch(WorkerUnderTest::command(210, shell("echo up; exec sleep 60"))) == "none");
+  REQUIRE(worker.dispatch(WorkerUnderTest::command(210, by_shell("echo up; exec sleep 60"))) == "none");
   REQUIRE(master.wait_log(210, 1, "up"));
   worker.signal(SIGTERM);
   CHECK(worker.wait_exit(Millis{15'000}) == 0);
@@ -173,7 +173,7 @@ TEST_CASE("worker: when the warden hangs, the proper lets the vouchers lapse and
   REQUIRE(!life.incarnation.empty());
   const std::string alive = worker.folder() + "/alive";
   REQUIRE(worker.dispatch(WorkerUnderTest::command(
-              310, shell("echo up; while true; do date +%s%N > " + alive + "; sleep 0.02; done"))) == "none");
+              310, by_shell("echo up; while true; do date +%s%N > " + alive + "; sleep 0.02; done"))) == "none");
   REQUIRE(master.wait_log(310, 1, "up"));
   const pid_t warden = worker.parent_of(worker.proper());
   REQUIRE(::kill(warden, SIGSTOP) == 0);
@@ -192,7 +192,7 @@ TEST_CASE("worker: without any voucher its commands are killed, and reported whe
   worker.start();
   const auto life = worker.join(master);
   REQUIRE(!life.incarnation.empty());
-  REQUIRE(worker.dispatch(WorkerUnderTest::command(300, shell("echo up; exec sleep 60"))) == "none");
+  REQUIRE(worker.dispatch(WorkerUnderTest::command(300, by_shell("echo up; exec sleep 60"))) == "none");
   REQUIRE(master.wait_log(300, 1, "up"));
   SUBCASE("the leader alone vouches: it lives on") {
     ZookeeperPause pause;
