@@ -7,6 +7,7 @@
 
 #include "common/base/file.h"
 #include "common/base/log.h"
+#include "common/base/random.h"
 #include "common/model/worker_json.h"
 #include "common/zk/real_client.h"
 
@@ -17,6 +18,10 @@ namespace {
 constexpr Millis kLoopLimit{5000};         // an older turn of the runner stops the heartbeat
 constexpr Millis kHomePatience{10'000};    // for the last reports, at the end
 constexpr int kServiceThreads = 8;
+
+bool is_home_name(const std::string& text) {
+  return text.size() == 8 && text.find_first_not_of("0123456789abcdef") == std::string::npos;
+}
 
 run::RunnerOptions runner_options(const config::WorkerOptions& options) {
   run::RunnerOptions wanted;
@@ -59,10 +64,23 @@ Result<void> Worker::start() {
   auto lock = FolderLock::take(options_.state_dir);
   if (!lock) return fail(lock.error());
   lock_.emplace(std::move(*lock));
+  if (auto done = name_home(); !done) return done;
   if (auto done = take_over(); !done) return done;
   if (auto done = serve(); !done) return done;
   join_cluster();
   return {};
+}
+
+/// Names the state folder once and for all. A folder that was copied to another host takes its name
+/// along, which is why docs/operating.md forbids that.
+Result<void> Worker::name_home() {
+  const std::string path = options_.state_dir + "/home";
+  if (auto kept = read_file(path); kept && is_home_name(*kept)) {
+    home_ = std::move(*kept);
+    return {};
+  }
+  home_ = random_hex(4);
+  return write_file_synced(path, home_);
 }
 
 Result<void> Worker::take_over() {
@@ -120,6 +138,7 @@ model::WorkerInfo Worker::info() const {
 void Worker::join_cluster() {
   presence::PresenceOptions options;
   options.cluster = options_.cluster;
+  options.home = home_;
   options.server_tick = options_.zookeeper.server_tick;
   options.session.client.addresses = options_.zookeeper.connect;
   options.session.client.session_timeout = options_.zookeeper.session_timeout;

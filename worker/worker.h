@@ -53,6 +53,7 @@ class Worker {
 
  private:
   Result<void> take_over();
+  Result<void> name_home();
   Result<void> serve();
   void join_cluster();
   model::WorkerInfo info() const;
@@ -63,6 +64,7 @@ class Worker {
   const std::unique_ptr<warden::WardenClient> warden_;
   const SystemClock clock_;
   std::optional<FolderLock> lock_;
+  std::string home_;
   HeartbeatFile heartbeat_;
   run::LeaderAddress leader_;
   run::EpochKeeper epochs_;

@@ -14,12 +14,19 @@
 
 namespace rota::model {
 
-/// A worker's life: the id it is configured with, and the random hex of this start and session.
+/// A worker's life: the id it is configured with, and `<home>-<random hex of this start and session>`.
 struct WorkerKey {
   std::string id;
   std::string incarnation;
   auto operator<=>(const WorkerKey&) const = default;
 };
+
+/// The name of the state folder that a life stands on; empty when it tells none. Only a life of the
+/// same home knows what became of an earlier life's attempts. Valid as long as the key.
+inline std::string_view home_of(const WorkerKey& key) {
+  const auto end = key.incarnation.find('-');
+  return end == std::string::npos ? std::string_view() : std::string_view(key.incarnation).substr(0, end);
+}
 
 enum class RunKind { Tick, Manual, OneOff };
 

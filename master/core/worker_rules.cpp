@@ -35,6 +35,22 @@ void note_reason(Context& ctx, RunEntry& run, Reason reason) {
   ctx.state.run_timers.set(run.row.id, RunTimer::LazyWrite, ctx.now.mono + kCutOffWrite);
 }
 
+/// Whether a life stands on the home that holds what is under way on its id; with nothing under way any
+/// life does. An id that came up on another host knows nothing of what may still live on the first.
+bool bears(const State& state, const model::WorkerKey& key) {
+  for (auto at = state.lives.lower_bound({key.id, ""}); at != state.lives.end() && at->first.id == key.id;
+       ++at) {
+    if (!at->second.attempts.empty() && home_of(at->first) != home_of(key)) return false;
+  }
+  return true;
+}
+
+bool is_borne(const State& state, const WorkerEntry& worker, const std::string& id) {
+  return std::ranges::any_of(worker.present, [&](const std::string& incarnation) {
+    return bears(state, model::WorkerKey{id, incarnation});
+  });
+}
+
 /// hello to the life that is alone with its id; a second life waits until the first one's node is gone.
 void greet(Context& ctx, const std::string& id) {
   const WorkerEntry& worker = ctx.state.worker_of(id);
@@ -50,7 +66,7 @@ void greet(Context& ctx, const std::string& id) {
   }
 }
 
-/// No node of this worker id is left, or none was there when all were listed.
+/// No node of the home that holds its attempts is left, or none was there when all were listed.
 void begin_absence(Context& ctx, const std::string& id) {
   State& state = ctx.state;
   WorkerEntry& worker = state.worker_of(id);
@@ -96,8 +112,13 @@ void handle_worker_seen(Context& ctx, const WorkerSeen& event) {
   LifeEntry& life = state.life_of(event.info.key);
   const bool is_new = !life.present;
   take_info(ctx, life, event.info);
-  state.worker_of(id).present.insert(event.info.key.incarnation);
-  end_absence(ctx, id);
+  WorkerEntry& worker = state.worker_of(id);
+  worker.present.insert(event.info.key.incarnation);
+  if (is_borne(state, worker, id)) {
+    end_absence(ctx, id);
+  } else if (state.listed) {
+    begin_absence(ctx, id);
+  }
   if (is_new && state.listed) {
     greet(ctx, id);
   } else {
@@ -121,7 +142,7 @@ void handle_worker_gone(Context& ctx, const WorkerGone& event) {
   state.refresh(*life);
   WorkerEntry& worker = state.worker_of(event.key.id);
   worker.present.erase(event.key.incarnation);
-  if (state.listed && worker.present.empty()) begin_absence(ctx, event.key.id);
+  if (state.listed && !is_borne(state, worker, event.key.id)) begin_absence(ctx, event.key.id);
   state.forget_life_if_done(event.key);
   if (state.listed) greet(ctx, event.key.id);
 }
@@ -134,11 +155,8 @@ void take_first_listing(Context& ctx) {
   std::set<std::string> ids;
   for (const auto& [key, life] : state.lives) ids.insert(key.id);
   for (const std::string& id : ids) {
-    if (state.worker_of(id).present.empty()) {
-      begin_absence(ctx, id);
-    } else {
-      greet(ctx, id);
-    }
+    if (!is_borne(state, state.worker_of(id), id)) begin_absence(ctx, id);
+    greet(ctx, id);
   }
   for (const auto& [key, lane] : state.lanes) state.pools_to_pump.insert(key.pool);
 }
@@ -170,6 +188,12 @@ void send_hello(Context& ctx, const model::WorkerKey& key) {
   LifeEntry* life = ctx.state.find_life(key);
   if (life == nullptr || !life->present || life->reconciled || life->hello_in_flight) return;
   if (ctx.state.worker_of(key.id).present.size() != 1) return;
+  if (!bears(ctx.state, key)) {
+    life->why = "attempts of this id on another host or state folder have not passed their fence yet";
+    ctx.state.life_timers.set(key, LifeTimer::Hello, ctx.now.mono + ctx.state.options.hello_retry);
+    return;
+  }
+  end_absence(ctx, key.id);
   life->hello_in_flight = true;
   ++ctx.state.counters.hellos;
   ctx.state.life_timers.clear(key, LifeTimer::Hello);
@@ -197,6 +221,7 @@ void handle_hello_answered(Context& ctx, const HelloAnswered& event) {
   life->hello_in_flight = false;
   life->failed_hellos = 0;
   if (state.worker_of(key.id).present.size() != 1) return;  // greeted again when it is alone
+  if (!bears(state, key)) return send_hello(ctx, key);
   life->reconciled = true;
   life->why.clear();
   reconcile(ctx, *life, event.inventory);
@@ -219,10 +244,10 @@ void handle_hello_failed(Context& ctx, const HelloFailed& event) {
 void handle_renew_asked(Context& ctx, const RenewAsked& event) {
   State& state = ctx.state;
   const LifeEntry* life = state.find_life(event.worker);
-  if (life == nullptr || !life->present) {
+  if (life == nullptr || !life->present || !bears(state, event.worker)) {
     ++state.counters.renews_refused;
     reply(ctx, event.token,
-          Error(ErrorCode::Unavailable, "this life of the worker is not registered"));
+          Error(ErrorCode::Unavailable, "this life of the worker is not registered, or not let in yet"));
     return;
   }
   // The worker counts its grant from the moment it sent the request, which is before now.

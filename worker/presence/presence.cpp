@@ -75,13 +75,15 @@ std::string Presence::cluster_uuid() const {
   return cluster_uuid_;
 }
 
+std::string Presence::new_incarnation() const { return options_.home + "-" + random_hex(8); }
+
 /// The node name of this session's life, made up when the session is new. Beat and registration ask.
 std::string Presence::name_for(zk::SessionId session) {
   std::scoped_lock lock(mutex_);
   if (session != life_session_) {
     life_session_ = session;
     life_is_used_ = false;
-    info_.key.incarnation = random_hex(8);
+    info_.key.incarnation = new_incarnation();
   }
   return model::node_name(info_.key);
 }
@@ -90,7 +92,7 @@ zk::NodeToRegister Presence::describe(zk::SessionId session) {
   name_for(session);
   std::scoped_lock lock(mutex_);
   // Asked again in one session: somebody has deleted the node, and with it declared that life dead.
-  if (life_is_used_) info_.key.incarnation = random_hex(8);
+  if (life_is_used_) info_.key.incarnation = new_incarnation();
   life_is_used_ = true;
   parts_.runner.begin_life(info_.key);
   const auto json = model::to_json(info_);

@@ -23,6 +23,7 @@ namespace rota::worker::presence {
 
 struct PresenceOptions {
   std::string cluster;
+  std::string home;                  ///< names the state folder, see model::home_of
   zk::SessionOptions session;
   Millis server_tick{500};
   Millis rival_patience{1000};       ///< how long another node of our id may outlast its session's end
@@ -61,6 +62,7 @@ class Presence {
  private:
   zk::NodeToRegister describe(zk::SessionId session);
   std::string name_for(zk::SessionId session);
+  std::string new_incarnation() const;
   void on_registered(const zk::Registered& registered);
   void on_gone(const std::string& why);
   void on_beat(const zk::Beat& beat);

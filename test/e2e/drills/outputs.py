@@ -45,9 +45,10 @@ def memory_kb(cluster, worker):
     return total
 
 
-def read_all(cluster, run):
-    done = subprocess.run([cluster.programs + "/rota", "run", "logs", "--stdout", run], env=cluster.env,
-                          capture_output=True, timeout=120)
+def read_all(cluster, run, follow=False):
+    """The stored output; with `follow` all that the outcome names, as soon as it is stored."""
+    done = subprocess.run([cluster.programs + "/rota", "run", "logs", "--stdout", run] + ["-f"] * follow,
+                          env=cluster.env, capture_output=True, timeout=240)
     check(done.returncode == 0, done.stderr.decode(errors="replace"))
     return done.stdout
 
@@ -72,8 +73,9 @@ def flood(cluster, megabytes):
     check(shown["state"] == "succeeded", f"the flood did not succeed: {shown['state']} {shown['reason']}")
     check(shown["outcome"]["stdout_bytes"] == total, f"bytes recorded: {shown['outcome']['stdout_bytes']}")
     took = time.monotonic() - began
-    wait_until(lambda: len(read_all(cluster, run)) == total, 240, "all bytes are stored")
-    got = hashlib.sha256(read_all(cluster, run)).hexdigest()
+    kept = read_all(cluster, run, follow=True)
+    check(len(kept) == total, f"stored bytes: {len(kept)} of {total}")
+    got = hashlib.sha256(kept).hexdigest()
     check(got == expected(total), "the stored bytes differ")
     figure("flood", megabytes=megabytes, seconds=round(took, 1), workers_peak_mb=peak // 1024, equal=True)
 

@@ -62,7 +62,8 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--long", action="store_true")
     parser.add_argument("--only", default="", help="comma-separated")
-    parser.add_argument("--bin", default=str(ROOT / "build/bin"), help="folder of the programs")
+    parser.add_argument("--bin", default=ROOT / "build/bin", type=lambda text: pathlib.Path(text).resolve(),
+                        help="folder of the programs")
     parser.add_argument("--dir", default="", help="where the cluster goes")
     parser.add_argument("--keep", action="store_true", help="leave a failed cluster's folder")
     parser.add_argument("--list", action="store_true")
@@ -76,7 +77,8 @@ def main():
         parser.error(f"no drill named {unknown[0]}; --list names them")
     scratch = asked.dir or tempfile.mkdtemp(prefix="rota-e2e-")
     pathlib.Path(scratch).mkdir(parents=True, exist_ok=True)
-    cluster = Cluster(scratch + "/c", asked.bin, masters=2, workers=2, set=["worker.slots=20"])
+    cluster = Cluster(scratch + "/c", asked.bin, masters=2, workers=2,
+                      set=["worker.slots=20", f"worker.output.cap_bytes={1 << 30}"])
     passed = failed = 0
     try:
         began = time.monotonic()
