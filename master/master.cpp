@@ -146,7 +146,7 @@ void Master::hold_office(std::stop_token stop) {
 void Master::try_to_lead(std::stop_token stop) {
   const MonoTime begun = BootClock::now();
   auto client = session_.client();
-  auto office = client ? take_office(*client, paths_, services_->office(), options_.id)
+  auto office = client ? take_office(*client, paths_, services_->office(), {options_.id, options_.grant})
                        : Result<Office>(fail(ErrorCode::Unavailable, "no ZooKeeper session"));
   if (office) {
     log_info("term", "took office",

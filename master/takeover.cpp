@@ -65,17 +65,13 @@ struct Uuid {
   bool zookeeper_is_new = false;
 };
 
-/// The uuid lives in both; the first master of a new cluster makes it.
+/// The uuid lives in both; the first master of a new cluster makes it, in ZooKeeper once it has taken office.
 Result<Uuid> settle_uuid(zk::Client& client, const zk::Paths& paths, store::Office& store) {
   auto in_zookeeper = zk::read_cluster_uuid(client, paths);
   if (!in_zookeeper) return fail(in_zookeeper.error());
   auto standing = store.settle_uuid(in_zookeeper->value_or(random_hex(16)));
   if (!standing) return fail(standing.error());
-  if (!*in_zookeeper) {
-    auto made = zk::create_cluster_uuid(client, paths, *standing);
-    if (!made) return fail(made.error());
-    return Uuid{*standing, true};
-  }
+  if (!*in_zookeeper) return Uuid{*standing, true};
   if (**in_zookeeper != *standing) {
     return fail(ErrorCode::Conflict,
                 fmt::format("ZooKeeper at {} belongs to cluster {} but the database to {}; point "
@@ -88,7 +84,7 @@ Result<Uuid> settle_uuid(zk::Client& client, const zk::Paths& paths, store::Offi
 }  // namespace
 
 Result<Office> take_office(zk::Client& client, const zk::Paths& paths, store::Office& store,
-                           const std::string& holder) {
+                           const Candidate& candidate) {
   if (auto made = zk::ensure_cluster(client, paths); !made) return fail(made.error());
   auto uuid = settle_uuid(client, paths, store);
   if (!uuid) return fail(uuid.error());
@@ -107,9 +103,12 @@ Result<Office> take_office(zk::Client& client, const zk::Paths& paths, store::Of
     log_error("term", "ZooKeeper does not know this cluster, its data were lost; nobody counts as dead "
               "for one worker session", {{"cluster_uuid", office.cluster_uuid}});
   }
+  auto grant = store.settle_grant(candidate.grant);
+  if (!grant) return fail(grant.error());
+  office.longest_grant = *grant;
   auto written = zk::write_epoch(client, paths, office.epoch, *in_zookeeper);
   if (!written) return fail(written.error());
-  if (auto taken = store.take_office(office.epoch, holder); !taken) {
+  if (auto taken = store.take_office(office.epoch, candidate.id); !taken) {
     if (taken.error().retry != Retry::Unknown) return fail(taken.error());
     auto now = store.read_marks();
     if (!now || now->epoch != office.epoch) return fail(taken.error());
@@ -118,6 +117,11 @@ Result<Office> take_office(zk::Client& client, const zk::Paths& paths, store::Of
   if (!recovered) return fail(recovered.error());
   office.recovered = std::move(*recovered);
   office.recovered.database_went_back = *restored;
+  // Last: a takeover that fails on the way must not hide from the next one that ZooKeeper was new.
+  if (uuid->zookeeper_is_new) {
+    auto made = zk::create_cluster_uuid(client, paths, uuid->value);
+    if (!made) return fail(made.error());
+  }
   return office;
 }
 

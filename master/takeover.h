@@ -21,6 +21,13 @@ struct Office {
   /// ZooKeeper did not know this cluster: its data were lost, or it is new. Then nobody may be taken
   /// for dead until a worker session has passed.
   bool zookeeper_is_new = false;
+  Millis longest_grant{0};      ///< that any leader of this cluster, so far or now, may give
+};
+
+/// Who stands.
+struct Candidate {
+  std::string id;
+  Millis grant{5000};           ///< what it grants its workers
 };
 
 /// Conflict: another master was faster, or the two belong to different clusters (the message says
@@ -28,7 +35,7 @@ struct Office {
 /// epoch that was taken in vain is simply skipped.
 /// Thread: blocks for the deadlines of the client and the store.
 Result<Office> take_office(zk::Client& client, const zk::Paths& paths, store::Office& store,
-                           const std::string& holder);
+                           const Candidate& candidate);
 
 /// Settles that this database has been led with `epoch` (kept in ZooKeeper beside the epoch), so that
 /// a later takeover notices a database that went back. It never lowers what stands. Failing costs only

@@ -12,6 +12,7 @@ namespace {
 constexpr Millis kForgottenZooKeeper{40'000};
 
 core::CoreOptions core_options(const Office& office, core::CoreOptions options) {
+  options.older_grant = office.longest_grant;
   if (office.zookeeper_is_new) options.grant = std::max(options.grant, kForgottenZooKeeper);
   return options;
 }

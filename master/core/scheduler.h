@@ -19,6 +19,7 @@ class State;
 /// What an operator may set, already range-checked by configuration.
 struct CoreOptions {
   Millis grant{5000};                 ///< how long an answered renew vouches
+  Millis older_grant{0};              ///< the longest that an older Term's leader may have given
   Millis hello_retry{200};            ///< first pause before an unanswered hello is repeated
   Millis dispatch_retry{200};         ///< before an unclear dispatch is repeated to the same worker
   Millis request_key_memory{600'000};

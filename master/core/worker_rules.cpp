@@ -259,7 +259,9 @@ void handle_renew_asked(Context& ctx, const RenewAsked& event) {
 
 MonoTime fence_of(const State& state, const WorkerEntry& worker, MonoTime absent_since,
                   const model::JobRules& rules) {
-  const MonoTime older_grants = state.began + state.options.grant + state.options.fence_hold + kKillReserve;
+  const CoreOptions& options = state.options;
+  const Millis older_grant = std::max(options.grant, options.older_grant);
+  const MonoTime older_grants = state.began + older_grant + options.fence_hold + kKillReserve;
   return std::max({absent_since, worker.grant_end, older_grants}) + rules.disconnect_grace;
 }
 

@@ -178,6 +178,13 @@ Result<std::string> MemoryStore::settle_uuid(const std::string& proposed) {
   return tables_->cluster_uuid;
 }
 
+Result<Millis> MemoryStore::settle_grant(Millis own) {
+  const std::scoped_lock lock(mutex_);
+  if (auto fine = up(); !fine) return fail(fine.error());
+  tables_->longest_grant = std::max(tables_->longest_grant, own);
+  return tables_->longest_grant;
+}
+
 Result<void> MemoryStore::take_office(Epoch epoch, const std::string&) {
   const std::scoped_lock lock(mutex_);
   if (auto fine = up(); !fine) return fine;

@@ -35,6 +35,7 @@ class MemoryStore final : public Store, public Office, public Reader, public Log
   // Office
   Result<Marks> read_marks() override;
   Result<std::string> settle_uuid(const std::string& proposed) override;
+  Result<Millis> settle_grant(Millis own) override;
   Result<void> take_office(Epoch epoch, const std::string& holder) override;
   Result<core::Recovered> recover() override;
   Result<void> probe() override;

@@ -12,6 +12,7 @@ namespace rota::master::store {
 struct MemoryStore::Tables {
   Epoch epoch;
   std::string cluster_uuid;
+  Millis longest_grant{0};
   std::optional<WallTime> watermark;
   std::map<JobId, model::Job> jobs;
   std::map<std::pair<JobId, JobVersion>, model::JobVersionRow> versions;

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <string>
 #include <vector>
 
 #include "common/base/log.h"
@@ -62,6 +64,27 @@ Result<std::string> MysqlOffice::settle_uuid(const std::string& proposed) {
   auto marks = read_marks();
   if (!marks) return fail(marks.error());
   return marks->cluster_uuid;
+}
+
+Result<Millis> MysqlOffice::settle_grant(Millis own) {
+  auto connection = this->connection();
+  if (!connection) return fail(connection.error());
+  auto put = (*connection)->change(
+      fmt::format("INSERT INTO setting (namespace, name, value, principal, changed_ms) "
+                  "VALUES ('', 'longest_grant_ms', ?, '', {}) ON DUPLICATE KEY UPDATE "
+                  "value = IF(CAST(value AS SIGNED) < ?, VALUES(value), value)",
+                  kNowMs),
+      [&](Binder& binder) { binder.text(std::to_string(own.count())).integer(own.count()); });
+  if (!put) return fail(put.error());
+  Millis longest = own;
+  auto read = (*connection)->stream(
+      "SELECT CAST(value AS SIGNED) FROM setting WHERE namespace = '' AND name = 'longest_grant_ms'",
+      [&](Row& row) -> Result<void> {
+        longest = std::max(longest, Millis{row.integer()});
+        return {};
+      });
+  if (!read) return fail(read.error());
+  return longest;
 }
 
 Result<void> MysqlOffice::try_office(Connection& connection, Epoch epoch, const std::string& holder) {

@@ -21,6 +21,7 @@ class MysqlOffice final : public Office {
 
   Result<Marks> read_marks() override;
   Result<std::string> settle_uuid(const std::string& proposed) override;
+  Result<Millis> settle_grant(Millis own) override;
 
   /// Waits at most 1 s for an older leader's open transaction; then that leader's connection is
   /// killed (it is named in loop_connection), so a frozen leader delays this by little more than 1 s.

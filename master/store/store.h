@@ -63,6 +63,10 @@ class Office {
   /// Sets the cluster's uuid if the database has none yet; gives the one that stands.
   virtual Result<std::string> settle_uuid(const std::string& proposed) = 0;
 
+  /// Raises the longest grant that any leader of this cluster may give to `own`, and gives it: a
+  /// successor with a shorter one must wait for the longer. Called before take_office.
+  virtual Result<Millis> settle_grant(Millis own) = 0;
+
   /// In one transaction sets the epoch where it is lower. Conflict when it was not lower (another
   /// took office). After UnknownOutcome read_marks tells; e is used by one candidate only, so an
   /// epoch equal to ours is ours.

@@ -47,6 +47,14 @@ TEST_CASE("office: the first uuid stands") {
   }
 }
 
+TEST_CASE("office: the longest grant stands") {
+  ON_EACH_STORE(on, fresh_backends()) {
+    CHECK(on.office->settle_grant(Millis{5000}).value() == Millis{5000});
+    CHECK(on.office->settle_grant(Millis{20'000}).value() == Millis{20'000});
+    CHECK(on.office->settle_grant(Millis{9000}).value() == Millis{20'000});
+  }
+}
+
 TEST_CASE("office: recover gives the watermark, the jobs and the unfinished runs as written") {
   ON_EACH_STORE(on, led_backends()) {
     core::Changes changes = new_job(10, "a");

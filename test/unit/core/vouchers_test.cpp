@@ -68,6 +68,22 @@ TEST_CASE("fence: a new Term waits one grant, since an older one may have vouche
   CHECK(h.attempt(run).attempt == 2);
 }
 
+TEST_CASE("fence: an older Term's longer grant is waited for") {
+  CoreOptions options;
+  options.older_grant = 20s;
+  Harness h({}, options);
+  const auto w1 = h.join(a_worker("w1", 1));
+  h.apply(a_job());
+  h.run_now("j");
+  h.join(a_worker("w2", 1));
+  h.take_dispatches();
+  h.leave(w1);
+  h.advance(20'299ms);
+  CHECK(h.take_dispatches().empty());
+  h.advance(1ms);
+  CHECK(h.take_dispatches().size() == 1);
+}
+
 TEST_CASE("fence: the job's disconnect grace comes on top") {
   CutOff c(a_job().disconnect_grace(60s));
   c.h.leave(c.w1);

@@ -19,8 +19,9 @@ struct TakeoverFixture {
   std::unique_ptr<zk::Client> client =
       std::move(*server.factory()(zk::ClientOptions{}, log.handler()));
   std::unique_ptr<store::MemoryStore> database = std::make_unique<store::MemoryStore>();
+  Millis grant{5000};
 
-  Result<Office> take() { return take_office(*client, paths, *database, "m"); }
+  Result<Office> take() { return take_office(*client, paths, *database, {"m", grant}); }
   Office lead() {
     auto office = take();
     REQUIRE(office);
@@ -43,6 +44,7 @@ class OvertakenOffice final : public store::Office {
   Result<std::string> settle_uuid(const std::string& proposed) override {
     return real_.settle_uuid(proposed);
   }
+  Result<Millis> settle_grant(Millis own) override { return real_.settle_grant(own); }
   Result<void> take_office(Epoch epoch, const std::string& holder) override {
     epoch_ = epoch;
     return real_.take_office(epoch, holder);
@@ -68,6 +70,27 @@ TEST_CASE("takeover: epochs grow, and ticks are not held") {
   CHECK(second.epoch > first.epoch);
   CHECK(second.cluster_uuid == first.cluster_uuid);
   CHECK_FALSE(second.recovered.database_went_back);
+}
+
+TEST_CASE("takeover: a shorter grant than an older leader's does not shorten the fence") {
+  TakeoverFixture f;
+  f.grant = Millis{20'000};
+  CHECK(f.lead().longest_grant == Millis{20'000});
+  f.grant = Millis{2000};
+  CHECK(f.lead().longest_grant == Millis{20'000});
+}
+
+TEST_CASE("takeover: one that fails on the way does not hide that ZooKeeper was new") {
+  TakeoverFixture f;
+  f.lead();
+  f.server.delete_by_hand(f.paths.cluster_uuid());
+  f.database->set_down(true);
+  REQUIRE_FALSE(f.take());
+  f.database->set_down(false);
+  OvertakenOffice overtaken(*f.database);
+  REQUIRE_FALSE(take_office(*f.client, f.paths, overtaken, {"m", f.grant}));
+  CHECK(f.take()->zookeeper_is_new);
+  CHECK_FALSE(f.take()->zookeeper_is_new);
 }
 
 TEST_CASE("takeover: a database that went back holds the ticks of every Term until it is accepted") {
@@ -110,7 +133,7 @@ TEST_CASE("takeover: the note of an older leader does not lower what stands") {
 TEST_CASE("takeover: who was overtaken while reading does not lead") {
   TakeoverFixture f;
   OvertakenOffice overtaken(*f.database);
-  const auto office = take_office(*f.client, f.paths, overtaken, "m");
+  const auto office = take_office(*f.client, f.paths, overtaken, {"m", Millis{5000}});
   REQUIRE_FALSE(office);
   CHECK(office.error().code == ErrorCode::Conflict);
 }
