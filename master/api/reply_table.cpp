@@ -10,6 +10,11 @@ Result<Token> ReplyTable::open() {
   if (slots_.size() >= most_open_) {
     return fail(ErrorCode::Overloaded, "too many requests wait for an answer; repeat after a pause");
   }
+  if (is_stalled()) {
+    return fail(ErrorCode::Overloaded,
+                "requests wait for the leader's database and none was answered for a second; nothing "
+                "was taken in, repeat after a pause");
+  }
   const Token token{++last_token_};
   slots_.emplace(token, std::make_shared<Slot>());
   return token;
@@ -20,15 +25,27 @@ core::ReplyBody ReplyTable::wait(Token token, MonoTime deadline) {
   const auto found = slots_.find(token);
   CHECK_OR_DIE(found != slots_.end(), "a token is waited for once, after open()");
   const std::shared_ptr<Slot> slot = found->second;
-  const auto left = deadline - BootClock::now();
+  const MonoTime begun = BootClock::now();
+  const auto left = deadline - begun;
   if (left > Micros{0}) {
+    if (waits_++ == 0) moved_ = begun;
     slot->changed.wait_for(lock, left, [&] { return slot->body.has_value() || closed_; });
+    --waits_;
   }
   slots_.erase(token);
   if (slot->body) return std::move(*slot->body);
   return Error(ErrorCode::UnknownOutcome,
                closed_ ? "this master stopped before it had an answer; it may or may not be done"
                        : "no answer within the deadline; it may or may not be done");
+}
+
+int ReplyTable::waits() const {
+  std::scoped_lock lock(mutex_);
+  return waits_;
+}
+
+bool ReplyTable::is_stalled() const {
+  return waits_ >= kManyWaits && BootClock::now() - moved_ > stall_;
 }
 
 void ReplyTable::forget(Token token) {
@@ -41,6 +58,7 @@ void ReplyTable::reply(Token token, core::ReplyBody body) {
   const auto found = slots_.find(token);
   if (found == slots_.end() || found->second->body) return;
   found->second->body = std::move(body);
+  moved_ = BootClock::now();
   found->second->changed.notify_one();
 }
 

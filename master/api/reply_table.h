@@ -18,9 +18,12 @@ namespace rota::master::api {
 /// Belongs to the API server; outlives Terms. Thread: any.
 class ReplyTable final : public ReplySink {
  public:
-  explicit ReplyTable(std::size_t most_open) : most_open_(most_open) {}
+  explicit ReplyTable(std::size_t most_open, Millis stall = Millis{1000})
+      : most_open_(most_open), stall_(stall) {}
 
-  /// A new token. Overloaded when too many are open, Unavailable once closed.
+  /// A new token. Overloaded when too many are open, or when many threads wait and no reply has come for
+  /// a second (the leader waits for its database): queries must find threads all the while. Unavailable
+  /// once closed.
   Result<Token> open();
   /// The reply, or an Error of UnknownOutcome when the deadline passed or the table was closed: the
   /// event went in, so it may have been done. Uses the token up; a later reply to it is dropped.
@@ -33,17 +36,26 @@ class ReplyTable final : public ReplySink {
   /// Ends every wait, now and from now on.
   void close();
   std::size_t open_count() const;
+  /// Threads in wait().
+  int waits() const;
 
  private:
+  static constexpr int kManyWaits = 24;       // of the API's 64 threads
+
+  bool is_stalled() const;
+
   struct Slot {
     std::optional<core::ReplyBody> body;
     std::condition_variable changed;
   };
 
   const std::size_t most_open_;
+  const Millis stall_;                        ///< so long without a reply is no mere load
   mutable std::mutex mutex_;
   std::unordered_map<Token, std::shared_ptr<Slot>> slots_;  // shared: a waiter holds its own
   std::int64_t last_token_ = 0;
+  int waits_ = 0;
+  MonoTime moved_{};                          ///< the last reply, or the first wait after none
   bool closed_ = false;
 };
 

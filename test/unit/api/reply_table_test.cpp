@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include <thread>
+#include <vector>
 
 namespace rota::master::api {
 namespace {
@@ -39,6 +40,24 @@ TEST_CASE("reply_table: the number of open tokens is bounded") {
   CHECK(third.error().code == ErrorCode::Overloaded);
   table.forget(*first);
   CHECK(table.open());
+}
+
+TEST_CASE("reply_table: while many wait for nothing, no more thread is given away") {
+  for (const bool stalled : {true, false}) {
+    ReplyTable table(100, stalled ? Millis{0} : Millis{60'000});
+    std::vector<std::thread> waiting;
+    for (int i = 0; i < 24; ++i) {
+      const auto token = table.open();
+      REQUIRE(token);
+      waiting.emplace_back([&table, token = *token] { (void)table.wait(token, in(Millis{60'000})); });
+    }
+    while (table.waits() < 24) std::this_thread::yield();
+    const auto more = table.open();
+    CHECK(more.has_value() != stalled);
+    if (!more) CHECK(more.error().code == ErrorCode::Overloaded);
+    table.close();
+    for (std::thread& thread : waiting) thread.join();
+  }
 }
 
 TEST_CASE("reply_table: closing ends every wait with an unknown outcome") {
