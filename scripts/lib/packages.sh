@@ -15,7 +15,7 @@ packages_for_run=(
   procps util-linux python3 python3-thrift thrift-compiler
 )
 # shellcheck disable=SC2034
-packages_for_test=(clang-14 iproute2)
+packages_for_test=(clang-14 iproute2 iptables libfaketime)
 
 # packages_of GROUP...: the packages of the groups, one a line.
 packages_of() {

@@ -1,0 +1,165 @@
+"""The cluster of a run: its hosts, started and ended, and the questions that the run asks it."""
+import json
+import pathlib
+import shutil
+
+import network as networks
+from network import Loopback, Namespaces
+from outbox import unreported_in
+from processes import Starter, marked, run, send, wait_gone, wait_until, KILL, TERM, identity, name_of
+from rota_hosts import RotaHost, master_yaml, worker_yaml
+from servers import MariaDb, ZooKeeper
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+PROGRAMS = ("bin/rota", "bin/rota-master", "bin/rota-worker", "bin/rota-warden", "test-bin/ledger_job")
+ACTIVE = "('waiting', 'queued', 'dispatched', 'running')"
+# Small enough that it can be filled at once, large enough for what a worker keeps.
+STATE_MEBIBYTES = 48
+
+
+class Cluster:
+    def __init__(self, folder, build, masters=3, workers=3, loopback=False, say=print):
+        self.folder = pathlib.Path(folder).resolve()
+        self.build, self.say = pathlib.Path(build), say
+        self.scripts = ROOT / "scripts"
+        self.logs = self.folder / "logs"
+        self.evidence = self.folder / "evidence"
+        self.zookeeper_hosts = [f"zookeeper-{n}" for n in (1, 2, 3)]
+        self.master_hosts = [f"master-{n + 1}" for n in range(masters)]
+        self.worker_hosts = [f"worker-{n + 1}" for n in range(workers)]
+        self.jumping_hosts = {self.master_hosts[-1], self.worker_hosts[-1]}
+        self.starter = Starter(self.folder)
+        self.network, self.servers, self.rota_hosts = None, {}, {}
+        self.wanted_loopback = loopback
+        self.programs = self.folder / "bin"
+
+    # --- up and down ----------------------------------------------------------------------------
+
+    def make_folders(self):
+        self.folder.mkdir(parents=True)
+        for name in ("logs", "bin", "evidence/ledger", "evidence/printed", "evidence/store"):
+            (self.folder / name).mkdir(parents=True)
+        # A copy: a build meanwhile must not change what runs.
+        for program in PROGRAMS:
+            shutil.copy2(self.build / program, self.programs)
+
+    def make_network(self):
+        hosts = [*self.zookeeper_hosts, "mariadb", *self.master_hosts, *self.worker_hosts, "client"]
+        why_not = "asked for" if self.wanted_loopback else Namespaces.possible()
+        if why_not:
+            self.say(f"loopback and proxies instead of network namespaces: {why_not}")
+        kind = Loopback if why_not else Namespaces
+        tag = f"rota-chaos-{networks.os.getpid()}"
+        self.network = kind(self.starter, tag, hosts, self.logs / "proxy.log")
+
+    def up(self):
+        self.make_folders()
+        self.make_network()
+        for host in self.zookeeper_hosts:
+            self.servers[host] = ZooKeeper(self, host)
+        self.servers["mariadb"] = self.mariadb = MariaDb(self, "mariadb")
+        for host in self.zookeeper_hosts:
+            self.servers[host].start()
+        self.mariadb.prepare()
+        self.mariadb.start()
+        self.need(self.mariadb.serves, 60, "MariaDB answers")
+        self.mariadb.create_database()
+        for host in self.zookeeper_hosts:
+            self.need(self.servers[host].serves, 40, f"{host} serves")
+        for host in [*self.master_hosts, *self.worker_hosts]:
+            size = STATE_MEBIBYTES if host in self.worker_hosts else 0
+            self.rota_hosts[host] = RotaHost(self, host, size)
+            self.rota_hosts[host].start()
+        self.need(self.is_whole, 60, "a leader and all workers online")
+
+    def need(self, question, seconds, what):
+        if not wait_until(question, seconds):
+            raise RuntimeError(f"not within {seconds} s: {what} (logs: {self.logs})")
+
+    def down(self):
+        """Everything of the run ends, whatever state it is in."""
+        for host in self.rota_hosts.values():
+            host.kill_host()
+        for server in self.servers.values():
+            if server.who:
+                server.end(KILL, 5)
+        if self.network:
+            rest = [who for pid in self.network.inhabitants() if (who := identity(pid))]
+            own = self.network.proxy.child.pid if self.network.proxy else 0
+            rest += [who for who in marked(self.folder) if who[0] != own]
+            for who in rest:
+                send(who, KILL)
+            wait_gone(rest, 5)
+            self.network.close()
+        for host in self.rota_hosts.values():
+            host.clean_up()
+        self.starter.reap()
+
+    # --- configuration --------------------------------------------------------------------------
+
+    def configuration(self, host, state):
+        return (master_yaml if host.startswith("master") else worker_yaml)(self, host, state)
+
+    def zookeeper_addresses(self, source):
+        ends = [self.network.endpoint(source, host) for host in self.zookeeper_hosts]
+        return ",".join(f"{address}:{port}" for address, port in ends)
+
+    def master_addresses(self):
+        return ",".join("%s:%d" % self.network.endpoint("client", host) for host in self.master_hosts)
+
+    # --- questions ------------------------------------------------------------------------------
+
+    def rota(self, *words, timeout=30):
+        tool = ["env", f"ROTA_MASTERS={self.master_addresses()}", str(self.programs / "rota")]
+        return run([*self.network.enter("client"), *tool, *words], timeout, check=False)
+
+    def status(self):
+        """What `rota cluster status` says, or {}."""
+        try:
+            return json.loads(self.rota("-o", "json", "--deadline", "3s", "cluster", "status"))
+        except (ValueError, OSError, networks.subprocess.SubprocessError):
+            return {}
+
+    def leader(self):
+        status = self.status()
+        leads = [m["id"] for m in status.get("masters", []) if m["leads"]]
+        return leads[0] if leads and status.get("leader") else None
+
+    def is_whole(self):
+        status = self.status()
+        online = [w for w in status.get("workers", []) if w["state"] in ("online", "busy")]
+        return bool(status.get("leader")) and len(online) >= len(self.worker_hosts)
+
+    def unfinished(self):
+        """Runs that are not final, or None when the database does not answer."""
+        try:
+            return int(self.mariadb.ask(f"SELECT COUNT(*) FROM rota.run WHERE state IN {ACTIVE}", 10))
+        except (RuntimeError, ValueError, networks.subprocess.SubprocessError):
+            return None
+
+    def unsent(self):
+        """Files in which workers still hold results or output that no master has acknowledged."""
+        found = []
+        for host in self.worker_hosts:
+            state = self.rota_hosts[host].state
+            found += [f"{host}/outbox: run {run} attempt {n}" for run, n in unreported_in(state / "outbox")]
+            if (state / "spool").exists():
+                found += [f"{host}/spool/{p.name}" for p in (state / "spool").iterdir()]
+        return found
+
+    # --- what is left over ----------------------------------------------------------------------
+
+    def end_rota(self, *more_of_ours):
+        """Stops masters and workers as an operator would; what of them is left then."""
+        slow = [host for host, it in reversed(self.rota_hosts.items()) if it.end()]
+        servers = {server.who[0] for server in self.servers.values() if server.who}
+        ours = {*servers, self.network.proxy.child.pid, *more_of_ours}
+        left = {pid for pid in self.network.inhabitants() if pid not in ours}
+        left |= {who[0] for who in marked(self.folder) if who[0] not in ours}
+        for host in slow:
+            self.say(f"{host} did not stop by itself")
+        return [f"{pid} {name_of(pid)}" for pid in sorted(left)] + [f"{host} had to be killed" for host in slow]
+
+    def end_servers(self):
+        for server in reversed(self.servers.values()):
+            server.end(TERM, 30)

@@ -1,0 +1,365 @@
+"""The faults: each is begun, lasts, is healed, and proves that it took effect."""
+import dataclasses
+import errno
+import os
+import time
+import typing
+
+import processes
+from network import kind_of
+from processes import CONT, KILL, STOP, TERM, is_alive, send, state_of, wait_gone, wait_until
+
+
+@dataclasses.dataclass
+class Fault:
+    """`heal` gives (whether it took effect, the proof in words)."""
+    kind: str
+    target: str
+    claims: set  # no other fault may touch these meanwhile
+    seconds: float
+    begin: typing.Callable
+    heal: typing.Callable
+    more: dict = dataclasses.field(default_factory=dict)  # goes into faults.jsonl
+
+
+def pids(everyone):
+    return ",".join(str(who[0]) for who in everyone)
+
+
+# --- kills ------------------------------------------------------------------------------------
+
+
+def kill(kind, host, target, choose, back):
+    """kill -9 of what `choose` finds at the moment; `back` says what took its place."""
+    victims = []
+
+    def begin():
+        victims.extend(who for who in choose() if who)
+        for who in victims:
+            send(who, KILL)
+
+    def heal():
+        left = wait_gone(victims, 5)
+        again = wait_until(back, 15)
+        if not victims:
+            return False, "nothing ran that could be killed"
+        return not left, f"killed pids {pids(victims)}, alive after it: {len(left)}; then: {again}"
+    return Fault(kind, target, {host}, 0.0, begin, heal)
+
+
+def kill_master(cluster, _dice, host):
+    it = cluster.rota_hosts[host]
+    return kill("kill_master", host, host, lambda: [it.process()], it.process)
+
+
+def kill_proper(cluster, _dice, host):
+    it = cluster.rota_hosts[host]
+    return kill("kill_proper", host, f"{host}.proper", lambda: [it.proper()], it.proper)
+
+
+def kill_warden(cluster, _dice, host):
+    it = cluster.rota_hosts[host]
+    return kill("kill_warden", host, f"{host}.warden", it.wardens, it.proper)
+
+
+def kill_worker(cluster, _dice, host):
+    it = cluster.rota_hosts[host]
+    return kill("kill_worker", host, host, lambda: [*it.wardens(), it.proper()], it.proper)
+
+
+def kill_host(cluster, dice, host):
+    it, victims = cluster.rota_hosts[host], []
+
+    def heal():
+        it.start()
+        back = wait_until(it.process, 15)
+        left = [who for who in victims if is_alive(who)]
+        return bool(victims) and not left, f"killed {len(victims)} pids, alive after it: {len(left)}; then: {back}"
+    return Fault(f"kill_{it.role}_host", host, {host}, dice.uniform(0.5, 14),
+                 lambda: victims.extend(it.kill_host()[0]), heal)
+
+
+def restart(cluster, dice, host):
+    """A clean stop, and a start later."""
+    it, before = cluster.rota_hosts[host], []
+
+    def begin():
+        before.append(it.process())
+        it.end()
+
+    def heal():
+        gone = not is_alive(before[0])
+        it.start()
+        back = wait_until(it.process, 15)
+        return gone and bool(before[0]), f"stopped pid {before[0]}; then: {back}"
+    return Fault(f"restart_{it.role}", host, {host}, dice.uniform(0, 4), begin, heal)
+
+
+def kill_server(cluster, dice, *hosts):
+    servers, victims = [cluster.servers[host] for host in hosts], []
+
+    def begin():
+        for server in servers:
+            victims.append(server.who)
+            server.end(KILL, 5)
+
+    def heal():
+        left = [who for who in victims if is_alive(who)]
+        for server in servers:
+            server.start()
+        back = all([wait_until(server.serves, 60) for server in servers])
+        return not left, f"killed pids {pids(victims)}, alive after it: {len(left)}; serves again: {bool(back)}"
+    return Fault(f"kill_{kind_of(hosts[0])}", "+".join(hosts), set(hosts), dice.uniform(0.2, 10), begin, heal)
+
+
+# --- stopped and continued ----------------------------------------------------------------------
+
+
+def stop(kind, target, host, seconds, choose, more=None):
+    """SIGSTOP to all that `choose` finds, in its order; SIGCONT in the other order."""
+    stopped, seen = [], []
+
+    def begin():
+        stopped.extend(who for who in choose() if who)
+        for who in stopped:
+            send(who, STOP)
+        time.sleep(0.05)
+        seen.extend(state_of(who) for who in stopped)
+
+    def heal():
+        still = [state_of(who) for who in stopped]
+        for who in reversed(stopped):
+            send(who, CONT)
+        held = "T" in seen and "T" in still
+        return held, f"pids {pids(stopped)} states {''.join(seen)}, before SIGCONT {''.join(still)}"
+    return Fault(kind, target, {host}, seconds, begin, heal, more or {})
+
+
+def stop_master(cluster, dice, host):
+    it = cluster.rota_hosts[host]
+    return stop("stop_master", host, host, dice.choice([1.0, 3.0, dice.uniform(4, 15)]),
+                lambda: [it.watchdog, it.process()])
+
+
+def stop_proper(cluster, dice, host):
+    it = cluster.rota_hosts[host]
+    return stop("stop_proper", f"{host}.proper", host, dice.choice([0.7, 2.0, dice.uniform(4, 12)]),
+                lambda: [it.proper()])
+
+
+def stop_worker(cluster, dice, host):
+    """The host as a whole, jobs and all: what runs on it again after the fence is told as overlap."""
+    it = cluster.rota_hosts[host]
+    seconds = dice.choice([0.5, 1.5, 3.0, dice.uniform(5, 15)])
+    return stop("stop_worker_host", host, host, seconds, it.everything, {"pauses_jobs": True})
+
+
+def stop_server(cluster, dice, host):
+    it = cluster.servers[host]
+    return stop(f"stop_{kind_of(host)}", host, host, dice.uniform(0.5, 9), lambda: [it.who])
+
+
+# --- the network --------------------------------------------------------------------------------
+
+
+def cut_pairs(cluster, kind, target, pairs, seconds, claims):
+    pairs, handles = [p for p in pairs if cluster.network.can_cut(*p)], []
+
+    def begin():
+        for source, there in pairs:
+            handles.append(cluster.network.cut(source, there))
+
+    def heal():
+        dropped = sum(cluster.network.mend(handle) for handle in handles)
+        # Nothing sent meanwhile: nothing was proven, and nothing disturbed.
+        return (True if dropped else None), f"{len(pairs)} directions cut, dropped {dropped}"
+    return Fault(kind, target, claims, seconds, begin, heal)
+
+
+def others(cluster, host):
+    everyone = [*cluster.zookeeper_hosts, "mariadb", *cluster.master_hosts, *cluster.worker_hosts]
+    return [other for other in everyone if other != host]
+
+
+def both_ways(one, many):
+    return [(one, other) for other in many] + [(other, one) for other in many]
+
+
+def isolate(cluster, dice, host):
+    return cut_pairs(cluster, "partition_host", host, both_ways(host, others(cluster, host)),
+                     dice.uniform(1, 15), {host, "network"})
+
+
+def isolate_one_way(cluster, dice, host):
+    heard = dice.random() < 0.5  # it hears the others, and they do not hear it; or the reverse
+    pairs = [(host, o) if heard else (o, host) for o in others(cluster, host)]
+    return cut_pairs(cluster, "partition_one_way", f"{host} {'mute' if heard else 'deaf'}", pairs,
+                     dice.uniform(1, 12), {host, "network"})
+
+
+def cut_link(cluster, dice, host, other):
+    one_way = dice.random() < 0.4
+    pairs = [(host, other)] if one_way else both_ways(host, [other])
+    return cut_pairs(cluster, "partition_link" + ("_one_way" if one_way else ""), f"{host}->{other}", pairs,
+                     dice.uniform(1, 15), {host, other, "network"})
+
+
+def swizzle(cluster, dice, hosts):
+    """Hosts are cut off one after another, and come back in another order."""
+    waits = [dice.uniform(0.1, 2) for _ in range(2 * len(hosts))]
+    back, cut = dice.sample(hosts, len(hosts)), {}
+    proof = {"dropped": 0}
+
+    def begin():
+        for host in hosts:
+            cut[host] = [cluster.network.cut(*p) for p in both_ways(host, others(cluster, host))
+                         if cluster.network.can_cut(*p)]
+            time.sleep(waits.pop())
+
+    def heal():
+        for host in back:
+            proof["dropped"] += sum(cluster.network.mend(handle) for handle in cut[host])
+            time.sleep(waits.pop())
+        return (True if proof["dropped"] else None), f"cut {hosts}, healed {back}, dropped {proof['dropped']}"
+    return Fault("partition_swizzled", "+".join(hosts), {*hosts, "network"}, dice.uniform(1, 6), begin, heal)
+
+
+def meddle(cluster, dice, source, target):
+    """Our proxy between the two: slow, answers lost after their effect, cut in the middle, one way only."""
+    kind, rule = dice.choice([
+        ("slow_link", {"delay_ms": dice.choice([50, 200, 800]), "jitter_ms": dice.choice([10, 300])}),
+        ("lost_answers", {"lose_answer": dice.choice([0.05, 0.2])}),
+        ("cut_in_the_middle", {"cut_after": [1, dice.choice([200, 5000])]}),
+        ("one_direction", {"hold": dice.choice(["answers", "requests"])})])
+    rule["seed"], handle = dice.randrange(10 ** 6), []
+
+    def heal():
+        did = cluster.network.restore(handle[0])
+        effect = did["delayed"] + did["lost"] + did["cut"] + did["held_bytes"]
+        return (True if effect else None), " ".join(f"{key}={value}" for key, value in did.items())
+    return Fault(kind, f"{source}->{target}", {source, target, "network"}, dice.uniform(3, 15),
+                 lambda: handle.append(cluster.network.meddle(source, target, rule)), heal, {"rule": rule})
+
+
+# --- the database, the disk, the clock ----------------------------------------------------------
+
+
+def kill_connections(cluster, dice, _host):
+    times, killed = dice.randint(1, 5), []
+
+    def begin():
+        for _ in range(times):
+            now = cluster.mariadb.connections()
+            killed.extend(now)
+            cluster.mariadb.kill_connections(now)
+            time.sleep(0.3)
+
+    def heal():
+        left = set(killed) & set(cluster.mariadb.connections())
+        return bool(killed) and not left, f"{len(killed)} connections killed, {len(left)} of them still there"
+    return Fault("kill_connections", "mariadb", {"mariadb"}, 0.2, begin, heal)
+
+
+def fill_disk(cluster, dice, host):
+    it = cluster.rota_hosts[host]
+    ballast, proof = it.state / "ballast", {"full": False, "bytes": 0}
+
+    def begin():
+        with open(ballast, "wb", buffering=0) as file:
+            for size in (1 << 20, 1 << 12, 1):
+                try:
+                    while proof["bytes"] < 1 << 30:
+                        proof["bytes"] += file.write(b"\0" * size)
+                except OSError as error:
+                    proof["full"] = error.errno == errno.ENOSPC
+
+    def heal():
+        free = os.statvfs(it.state).f_bavail
+        ballast.unlink()
+        return proof["full"], f"{proof['bytes']} bytes until ENOSPC; free blocks before it was healed: {free}"
+    return Fault("full_disk", host, {host}, dice.uniform(2, 12), begin, heal)
+
+
+def jump_clock(cluster, dice, host):
+    it = cluster.rota_hosts[host]
+    offset = dice.choice([-1, 1]) * dice.choice([400, 1200, 1900, 5000, 60_000, 3_600_000])
+    back = dice.random() < 0.8
+    proof = {}
+
+    def begin():
+        it.set_clock(offset)
+        who = it.process()
+        maps = open(f"/proc/{who[0]}/maps", encoding="ascii", errors="replace").read() if who else ""
+        proof.update(seen=it.sees_clock(), loaded="libfaketime" in maps)
+
+    def heal():
+        it.set_clock(0)
+        good = proof["loaded"] and proof["seen"] is not None and abs(proof["seen"] - offset) < 1000
+        return good, f"a process there reads {proof['seen']} ms; the clock is faked in it: {proof['loaded']}"
+    return Fault("clock_jump", host, {host}, dice.uniform(3, 15) if back else 1.0, begin, heal,
+                 {"offset_ms": offset})
+
+
+# --- the dice -----------------------------------------------------------------------------------
+
+WEIGHTS = {"kill_master": 8, "kill_proper": 8, "kill_warden": 5, "kill_worker": 5, "kill_master_host": 4,
+           "kill_worker_host": 5, "restart_master": 3, "restart_worker": 4, "kill_zookeeper": 6,
+           "kill_mariadb": 6, "stop_master": 6, "stop_proper": 5, "stop_worker": 3, "stop_zookeeper": 4,
+           "stop_mariadb": 4, "isolate": 8, "isolate_one_way": 6, "cut_link": 8, "swizzle": 4, "meddle": 14,
+           "kill_connections": 5, "fill_disk": 5, "jump_clock": 6}
+
+
+def draw_master(cluster, dice):
+    """The leader every other time; the dice fall alike whoever leads."""
+    by_chance, wants_leader = dice.choice(cluster.master_hosts), dice.random() < 0.5
+    return (cluster.leader() if wants_leader else None) or by_chance
+
+
+def draw_link(cluster, dice):
+    """A link over which Rota's processes speak."""
+    masters, workers = cluster.master_hosts, cluster.worker_hosts
+    kind = dice.randrange(5)
+    if kind == 0:
+        return draw_master(cluster, dice), "mariadb"
+    if kind == 1:
+        return draw_master(cluster, dice), dice.choice(cluster.zookeeper_hosts)
+    if kind == 2:
+        return dice.choice(workers), dice.choice(cluster.zookeeper_hosts)
+    if kind == 3:
+        return draw_master(cluster, dice), dice.choice(workers)
+    return dice.choice(workers), draw_master(cluster, dice)
+
+
+def draw(cluster, dice, only=()):
+    """The next fault, or None when this machine cannot have what was drawn."""
+    weights = {name: weight for name, weight in WEIGHTS.items() if not only or name in only}
+    name = dice.choices(list(weights), list(weights.values()))[0]
+    if name == "kill_zookeeper":
+        return kill_server(cluster, dice, *dice.sample(cluster.zookeeper_hosts, dice.choice([1, 1, 1, 2, 3])))
+    if name in ("kill_mariadb", "stop_mariadb"):
+        return (kill_server if name == "kill_mariadb" else stop_server)(cluster, dice, "mariadb")
+    if name == "stop_zookeeper":
+        return stop_server(cluster, dice, dice.choice(cluster.zookeeper_hosts))
+    if name in ("isolate", "isolate_one_way"):
+        host = dice.choice([draw_master(cluster, dice), dice.choice(cluster.worker_hosts),
+                            dice.choice(cluster.zookeeper_hosts), "mariadb"])
+        return globals()[name](cluster, dice, host)
+    if name == "swizzle":
+        hosts = [*cluster.master_hosts, *cluster.worker_hosts, *cluster.zookeeper_hosts, "mariadb"]
+        return swizzle(cluster, dice, dice.sample(hosts, dice.randint(2, 4)))
+    if name in ("cut_link", "meddle"):
+        link = draw_link(cluster, dice)
+        can = cluster.network.can_meddle if name == "meddle" else cluster.network.can_cut
+        return globals()[name](cluster, dice, *link) if can(*link) else None
+    if name == "jump_clock":
+        host = dice.choice(sorted(cluster.jumping_hosts))
+        return jump_clock(cluster, dice, host) if cluster.rota_hosts[host].clock_can_jump else None
+    if name == "fill_disk":
+        host = dice.choice(cluster.worker_hosts)
+        return fill_disk(cluster, dice, host) if cluster.rota_hosts[host].is_mounted else None
+    if name == "kill_connections":
+        return kill_connections(cluster, dice, "mariadb")
+    host = draw_master(cluster, dice) if "master" in name else dice.choice(cluster.worker_hosts)
+    by_name = {"kill_master_host": kill_host, "kill_worker_host": kill_host, "restart_master": restart,
+               "restart_worker": restart}
+    return by_name.get(name, globals().get(name))(cluster, dice, host)
