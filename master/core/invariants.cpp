@@ -89,6 +89,10 @@ std::string broken_invariant(const State& state) {
   for (const auto& [key, life] : state.lives) {
     if (broken = broken_life(state, key, life); !broken.empty()) return broken;
   }
+  for (const auto& [id, worker] : state.workers) {
+    const auto life = state.lives.lower_bound({id, ""});
+    if (life == state.lives.end() || life->first.id != id) return "a worker id without lives was kept";
+  }
   for (const auto& [key, lane] : state.lanes) {
     if (broken = broken_lane(state, key, lane); !broken.empty()) return broken;
   }

@@ -217,6 +217,9 @@ void State::forget_life_if_done(const model::WorkerKey& key) {
   if (found == lives.end() || found->second.present || !found->second.attempts.empty()) return;
   life_timers.clear_all(key);
   lives.erase(found);
+  const auto next = lives.lower_bound({key.id, ""});
+  const bool is_last = next == lives.end() || next->first.id != key.id;
+  if (is_last) workers.erase(key.id);  // nothing of it is held, so nothing has to be fenced
 }
 
 std::vector<RunId> State::runs_on(const std::string& worker_id) const {

@@ -53,7 +53,9 @@ bool is_borne(const State& state, const WorkerEntry& worker, const std::string& 
 
 /// hello to the life that is alone with its id; a second life waits until the first one's node is gone.
 void greet(Context& ctx, const std::string& id) {
-  const WorkerEntry& worker = ctx.state.worker_of(id);
+  const auto found = ctx.state.workers.find(id);
+  if (found == ctx.state.workers.end()) return;
+  const WorkerEntry& worker = found->second;
   for (const std::string& incarnation : worker.present) {
     const model::WorkerKey key{id, incarnation};
     LifeEntry* life = ctx.state.find_life(key);
