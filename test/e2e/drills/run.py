@@ -16,6 +16,7 @@ import traceback
 import examples
 import failover
 import inputs
+import judged
 import outages
 import outputs
 import workers
@@ -27,6 +28,7 @@ DRILLS = {
     "answers": lambda c, d, long: inputs.answers(c),
     "configuration": lambda c, d, long: inputs.configuration(c),
     "frames": lambda c, d, long: inputs.frames(c, 5000 if long else 1000),
+    "judged": lambda c, d, long: judged.seen(c),
     "ways_to_end": lambda c, d, long: outputs.ways_to_end(c),
     "cancelled_and_timed_out": lambda c, d, long: outputs.cancelled_and_timed_out(c),
     "over_the_cap": lambda c, d, long: outputs.over_the_cap(c),

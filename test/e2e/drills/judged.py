@@ -1,0 +1,94 @@
+"""`rota verify` must notice six changes to a true history, each made in the store and then undone."""
+import json
+import subprocess
+import time
+
+from cluster import Failure, check, figure, wait_until
+
+
+class Store:
+    """The cluster's database, past Rota."""
+
+    def __init__(self, cluster):
+        self.words = ["mariadb", "--no-defaults", "--user=root", f"--socket={cluster.folder}/mariadb/db.sock",
+                      "--batch", "--skip-column-names"]
+        self.words.append(self.ask("SELECT table_schema FROM information_schema.tables WHERE table_name = 'watermark'"))
+
+    def ask(self, sql):
+        done = subprocess.run(self.words + [f"--execute={sql}"], text=True, capture_output=True, timeout=20)
+        check(done.returncode == 0, f"{sql}: {done.stderr}")
+        return done.stdout.strip()
+
+
+def changes(store, retried):
+    """(name, what is done, what undoes it) on the newest ticks; the jobs are paused."""
+    last, before = store.ask("SELECT run_id FROM run WHERE tick_ms IS NOT NULL "
+                             "ORDER BY run_id DESC LIMIT 2").split()
+    keep = f"CREATE TABLE kept AS SELECT * FROM run WHERE run_id = {before}"
+    copy = (f"{keep}; UPDATE kept SET run_id = {last} + 1000, tick_ms = tick_ms + 137, request_key = NULL; "
+            "INSERT INTO run SELECT * FROM kept")
+    first_attempt = f"WHERE run_id = {retried} AND attempt = 1"
+    return [
+        ("a run deleted", f"{keep}; DELETE FROM run WHERE run_id = {before}",
+         "INSERT INTO run SELECT * FROM kept; DROP TABLE kept"),
+        ("a run added", copy, f"DELETE FROM run WHERE run_id = {last} + 1000; DROP TABLE kept"),
+        ("a tick shifted", f"UPDATE run SET tick_ms = tick_ms + 1000 WHERE run_id = {last}",
+         f"UPDATE run SET tick_ms = tick_ms - 1000 WHERE run_id = {last}"),
+        ("attempts overlapping", f"UPDATE attempt SET outcome_ended_ms = outcome_ended_ms + 60000 {first_attempt}",
+         f"UPDATE attempt SET outcome_ended_ms = outcome_ended_ms - 60000 {first_attempt}"),
+        ("an older epoch's row", f"UPDATE run SET epoch = epoch - 1 WHERE run_id = {last}",
+         f"UPDATE run SET epoch = epoch + 1 WHERE run_id = {last}"),
+    ]
+
+
+def broken_promises(cluster, masters=None):
+    words = ["--masters", masters] if masters else []
+    done = cluster.rota(*words, "-o", "json", "verify", timeout=60)
+    check(done.returncode in (0, 1), f"verify: exit {done.returncode}: {done.stderr}")
+    report = json.loads(done.stdout)
+    check(report["ok"] == (done.returncode == 0), "verify's exit status and its report differ")
+    return [c["promise"] for c in report["checks"] if not c["ok"]]
+
+
+def watermark_ahead(cluster, store):
+    """While the leader is stopped, and so does not write its watermark, a follower verifies."""
+    leader = cluster.leader()
+    addresses = {m["id"]: m["address"] for m in cluster.json("cluster", "status")["masters"]}
+    follower = next(address for id, address in addresses.items() if id != leader)
+    cluster.kill(leader, "-STOP")
+    try:
+        store.ask("UPDATE watermark SET value_ms = value_ms + 60000")
+        broken = broken_promises(cluster, follower)
+        store.ask("UPDATE watermark SET value_ms = value_ms - 60000")
+    finally:
+        cluster.kill(leader, "-CONT")
+    return broken
+
+
+def seen(cluster):
+    cluster.apply("name: judged\nschedule: '@every 1s'\noverlap: allow\ncommand: [/bin/true]\n")
+    retried = cluster.submit("/bin/false", options=["--retries", "1"])
+    cluster.await_run(retried)
+    store = Store(cluster)
+    wait_until(lambda: len(cluster.runs("judged", state="succeeded")) >= 5, 30, "five ticks")
+    cluster.ok("job", "pause", "judged")
+    wait_until(lambda: all(r["ended_at_ms"] for r in cluster.runs("judged")), 30, "all runs end")
+    found = []
+    for name, do, undo in changes(store, retried):
+        cluster.verify()
+        store.ask(do)
+        try:
+            broken = broken_promises(cluster)
+        finally:
+            store.ask(undo)
+        if not broken:
+            raise Failure(f"verify did not notice: {name}")
+        found.append(f"{name}: {'+'.join(broken)}")
+    ahead = watermark_ahead(cluster, store)
+    check(ahead, "verify did not notice a watermark ahead of its time")
+    found.append(f"the watermark ahead: {'+'.join(ahead)}")
+    wait_until(cluster.leader, 30, "a leader")
+    time.sleep(1)
+    cluster.verify()
+    cluster.ok("job", "delete", "judged")
+    figure("judged", changes=len(found), noticed=len(found), which="; ".join(found).replace(" ", "_"))
