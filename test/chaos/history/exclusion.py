@@ -1,0 +1,108 @@
+"""P4: at most one live attempt of a run, and of a job unless its overlap is `allow`, by their own ledgers.
+
+All hosts of a test share one kernel, so one boot clock orders every line. A life without an end was alive at
+least until its last beat: an overlap that is found is a lower bound. A process that a signal had stopped may
+write on for a moment when it is continued; that overlap is counted, and excused only for that moment.
+"""
+from collections import defaultdict
+
+from allowances import RESUME_MS
+from fault_windows import is_stop, span
+
+QUESTION = "exclusion"
+
+
+def ask(evidence, findings, bounds):
+    largest = 0.0
+    excused = 0.0
+    for group, what, across_runs in groups_of(evidence):
+        for ms, one, two in overlaps(group):
+            if across_runs and one.run == two.run:
+                continue  # told for the run already
+            rest = ms - stopped_share(evidence, one, two)
+            if rest <= 0:
+                excused = max(excused, ms)
+                continue
+            largest = max(largest, ms)
+            findings.violated(
+                QUESTION, f"{what}: run {one.run} attempt {one.attempt} (epoch {one.epoch}, pid {one.pid}) "
+                f"and run {two.run} attempt {two.attempt} (epoch {two.epoch}, pid {two.pid}) were alive "
+                f"together for {ms:.0f} ms", run=two.run, job=job_of(evidence, two),
+                at=(evidence.wall(two.first), evidence.wall(min(one.last, two.last))))
+    for life in evidence.lives:
+        if life.starts > 1:
+            findings.violated(QUESTION, f"run {life.run} attempt {life.attempt} was started "
+                              f"{life.starts} times under one pid", run=life.run,
+                              at=(evidence.wall(life.first),))
+    check_copies(evidence, findings)
+    findings.figure("max_overlap_ms", round(max(largest, excused), 1))
+    if excused:
+        findings.note(f"overlap excused_by_stops_ms={excused:.1f}")
+    findings.note(f"lives={len(evidence.lives)} ended={sum(l.end is not None for l in evidence.lives)} "
+                  f"torn_lines={evidence.torn_lines}")
+
+
+def job_of(evidence, life):
+    run = evidence.runs.get(life.run)
+    return run["job_id"] if run else None
+
+
+def groups_of(evidence):
+    """Lives that may not overlap: those of one run, and those of one job that is serial throughout."""
+    for run_id, lives in evidence.lives_of.items():
+        if len(lives) > 1:
+            yield lives, f"run {run_id}", False
+    jobs = defaultdict(list)
+    for life in evidence.lives:
+        run = evidence.runs.get(life.run)
+        if run is not None and run["kind"] != "one_off":
+            jobs[run["job_id"]].append(life)
+    for job_id, lives in jobs.items():
+        if all(version["definition"]["rules"].get("overlap", "skip") != "allow"
+               for version in evidence.versions.get(job_id, ()) if version.get("definition")):
+            yield lives, f"job {evidence.job_name(job_id)}", True
+
+
+def overlaps(lives):
+    """(ms, earlier, later) of each pair whose spans overlap; a pair of one run is told once."""
+    still = []
+    for life in sorted(lives, key=lambda one: one.first):
+        still = [other for other in still if other.last > life.first]
+        for other in still:
+            if (other.run, other.attempt, other.pid) != (life.run, life.attempt, life.pid):
+                yield min(other.last, life.last) - life.first, other, life
+        still.append(life)
+
+
+def stopped_share(evidence, one, two):
+    """How much of the overlap a stopped process explains: the stop itself and a moment after it."""
+    if evidence.boot_to_wall is None:
+        return 0
+    begin, end = evidence.wall(two.first), evidence.wall(min(one.last, two.last))
+    share = 0
+    for fault in evidence.faults:
+        if not is_stop(fault) or fault.get("took_effect") is False:
+            continue
+        first, last = span(fault)
+        if silent_through(evidence, one, first, last) or silent_through(evidence, two, first, last):
+            share = max(share, min(end, last + RESUME_MS) - max(begin, first))
+    return share
+
+
+def silent_through(evidence, life, first, last):
+    """A life that was stopped wrote nothing between: the excuse needs the ledger's own word."""
+    inside = [at for at in life.beats if first + 100 < evidence.wall(at) < last - 100]
+    return not inside and evidence.wall(life.first) <= first + 100 and evidence.wall(life.last) >= last - 100
+
+
+def check_copies(evidence, findings):
+    """One attempt is one process: two of them under different pids are a double start."""
+    for run_id, lives in evidence.lives_of.items():
+        pids = defaultdict(set)
+        for life in lives:
+            pids[life.attempt].add((life.pid, life.incarnation))
+        for attempt, copies in pids.items():
+            if len(copies) > 1:
+                findings.violated(QUESTION, f"run {run_id} attempt {attempt} was started "
+                                  f"{len(copies)} times: {sorted(map(str, copies))}", run=run_id,
+                                  at=tuple(evidence.wall(life.first) for life in lives))

@@ -1,0 +1,121 @@
+"""When which faults were on, what they were aimed at, and how long their effects may be felt.
+
+Faults are known by words in their kind and target; a word that is not known makes a fault "other", which
+gets the widest tail, so that a new kind of fault never makes the judge blame the product.
+"""
+import re
+
+STORE_WORDS = ("mariadb", "database", "mysql", "store", "db", "replica", "promote", "restore")
+ZOOKEEPER_WORDS = ("zookeeper", "zk")
+STOP_WORDS = ("stop", "pause", "freeze", "frozen", "suspend")
+KILL_WORDS = ("kill", "crash", "die")
+CLOCK_WORDS = ("clock", "time", "skew")
+RESTORE_WORDS = ("promote", "restore", "lost_tail", "rollback")
+DISK_WORDS = ("disk", "full", "tmpfs")
+LINK_WORDS = ("partition", "link", "slow", "lost", "cut", "direction", "one")
+TERM_WORDS = ("term", "drain")
+HOST_WORDS = ("host", "machine", "power")
+
+
+def words_of(fault):
+    return set(re.split(r"[^a-z0-9]+", f"{fault.get('kind', '')} {fault.get('target', '')}".lower()))
+
+
+def has(fault, words, only_kind=False):
+    """Whether a word of the list begins a word of the fault's kind (or target)."""
+    text = set(re.split(r"[^a-z0-9]+", str(fault.get("kind", "")).lower())) if only_kind \
+        else words_of(fault)
+    return any(one.startswith(word) for one in text for word in words)
+
+
+def is_on_store(fault):
+    return has(fault, STORE_WORDS)
+
+
+def is_on_zookeeper(fault):
+    return has(fault, ZOOKEEPER_WORDS)
+
+
+def is_stop(fault):
+    return has(fault, STOP_WORDS, only_kind=True)
+
+
+def is_kill(fault):
+    return has(fault, KILL_WORDS, only_kind=True)
+
+
+def is_clock(fault):
+    return has(fault, CLOCK_WORDS, only_kind=True)
+
+
+def is_restore(fault):
+    return has(fault, RESTORE_WORDS, only_kind=True)
+
+
+def tail_kind(fault):
+    if is_on_store(fault):
+        return "store"
+    if is_kill(fault) and not has(fault, HOST_WORDS) and not is_on_zookeeper(fault):
+        return "process"
+    return "other"
+
+
+def span(fault):
+    """From its first to its last moment; one that never ended has not ended yet."""
+    begin = fault.get("from_ms") or 0
+    end = fault.get("to_ms")
+    return begin, begin if end is None else max(begin, end)
+
+
+class Windows:
+    """Unions of fault spans with their tails, in time order."""
+
+    def __init__(self, faults, bounds):
+        self.faults = [fault for fault in faults if fault.get("took_effect") is not False]
+        spans = []
+        for fault in self.faults:
+            begin, end = span(fault)
+            spans.append((begin, end + bounds.tail(tail_kind(fault)), fault))
+        self.chains = []
+        for begin, end, fault in sorted(spans, key=lambda one: one[:2]):
+            if self.chains and begin <= self.chains[-1][1]:
+                last = self.chains[-1]
+                self.chains[-1] = (last[0], max(last[1], end), last[2] + [fault])
+            else:
+                self.chains.append((begin, end, [fault]))
+
+    def chain_at(self, moment, slack=0):
+        for chain in self.chains:
+            if chain[0] - slack <= moment <= chain[1] + slack:
+                return chain
+        return None
+
+    def end_of(self, moment, slack=0):
+        """When whatever disturbs that moment must be over: the end of its chain, or the moment."""
+        chain = self.chain_at(moment, slack)
+        return max(moment, chain[1]) if chain else moment
+
+    def touches(self, begin, end, slack=0):
+        return any(chain[0] - slack <= end and begin <= chain[1] + slack for chain in self.chains)
+
+    def alone(self):
+        """Chains of one fault: only they show what one fault costs."""
+        return [(chain[0], chain[1], chain[2][0]) for chain in self.chains if len(chain[2]) == 1]
+
+    def during(self, begin, end):
+        """Faults whose own spans touch [begin, end]."""
+        return [fault for fault in self.faults
+                if span(fault)[0] <= end and begin <= span(fault)[1]]
+
+
+def clock_error(evidence, begin, end):
+    """How far the clocks may stand apart in that stretch: fixed offsets, and jumps that are on."""
+    hosts = evidence.world.get("hosts") or {}
+    fixed = max((abs(host.get("clock_offset_ms") or 0) for host in hosts.values()
+                 if isinstance(host, dict)), default=0)
+    jumps = 0
+    for fault in evidence.faults:
+        first, last = span(fault)
+        if is_clock(fault) and first <= end + 1000 and begin <= last + 1000:
+            jumps = max(jumps, abs(fault.get("by_ms") or fault.get("offset_ms") or 60_000))
+    return fixed + jumps

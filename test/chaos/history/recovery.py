@@ -1,0 +1,90 @@
+"""P17 to P20: how long single faults held ticks back, and that outages of servers kill no job.
+
+Only faults that stand alone are judged here: in a crowd nobody can say which one a delay belongs to (the
+crowd as a whole is bounded by `targets`).
+"""
+from collections import defaultdict
+
+from allowances import LATE_P99_MS
+from fault_windows import (HOST_WORDS, STORE_WORDS, TERM_WORDS, ZOOKEEPER_WORDS, clock_error, has, is_clock,
+                           is_kill, is_on_store, is_on_zookeeper, is_restore, is_stop, span)
+from findings import percentile
+
+QUESTION = "recovery"
+WORKER_WORDS = ("worker", "proper", "warden")
+
+
+def ask(evidence, findings, bounds):
+    figures = defaultdict(list)
+    ticks = sorted(((run["tick_ms"], run) for run in evidence.store["run"]
+                    if run["tick_ms"] is not None), key=lambda one: one[0])
+    for begin, end, fault in bounds.windows.alone():
+        worst, run = latest_within(ticks, begin, end)
+        if run is None:
+            continue
+        bound, promise = bound_of(fault, bounds)
+        error = clock_error(evidence, begin, end)
+        figures[f"{fault.get('kind')}"].append(worst)
+        if bound is not None and worst > bound + error:
+            findings.violated(QUESTION, f"{promise}: after {fault.get('kind')} of {fault.get('target')} a tick "
+                              f"was {worst} ms late, {bound} ms are allowed", run=run["run_id"],
+                              job=run["job_id"], at=(begin, run["tick_ms"], run["recorded_ms"]))
+        if spares_jobs(fault):
+            nobody_killed(evidence, begin, span(fault)[1], fault, findings)
+    for kind, values in sorted(figures.items()):
+        findings.note(f"recovery kind={kind} alone={len(values)} median_ms={percentile(values, 50)} "
+                      f"worst_ms={max(values)}")
+
+
+def latest_within(ticks, begin, end):
+    worst, which = 0, None
+    for tick, run in ticks:
+        if begin - LATE_P99_MS <= tick <= end and run["recorded_ms"] - tick >= worst:
+            worst, which = run["recorded_ms"] - tick, run
+    return worst, which
+
+
+def bound_of(fault, bounds):
+    """How late a tick may be because of that fault, and which promise says so; None: nothing is promised."""
+    lasted = span(fault)[1] - span(fault)[0]
+    if is_restore(fault) or is_clock(fault):
+        return None, ""
+    if is_on_store(fault):
+        return lasted + bounds.store_return(), "P20"
+    if is_on_zookeeper(fault):
+        return LATE_P99_MS + bounds.failover_host(), "P19"
+    if has(fault, WORKER_WORDS):
+        return LATE_P99_MS + bounds.failover_process(), "P2"
+    if is_kill(fault) and not has(fault, HOST_WORDS):
+        return bounds.failover_process(), "P17"
+    return bounds.failover_host() + bounds.of("store_give_up_ms"), "P17"
+
+
+def spares_jobs(fault):
+    """Outages that no job may die of: of ZooKeeper alone, of the database alone, of masters alone."""
+    if is_restore(fault) or is_clock(fault) or has(fault, WORKER_WORDS) or has(fault, TERM_WORDS):
+        return False
+    return has(fault, STORE_WORDS + ZOOKEEPER_WORDS) and (is_kill(fault) or is_stop(fault))
+
+
+def nobody_killed(evidence, begin, end, fault, findings):
+    """A life that broke off in the outage, and whose run nobody cancelled and no timeout ended."""
+    if evidence.boot_to_wall is None:
+        return
+    for life in evidence.lives:
+        if life.end is not None or not begin <= evidence.wall(life.last) <= end:
+            continue
+        run = evidence.runs.get(life.run)
+        if run is None or run["cancel_asked"]:
+            continue
+        reasons = {row["outcome_reason"] for row in evidence.attempts.get(life.run, ())
+                   if row["attempt"] == life.attempt}
+        if run["attempt"] == life.attempt:
+            reasons.add(run["outcome_reason"])
+        if reasons & {"worker_lost", "attempt_died"}:
+            promise = "P20" if is_on_store(fault) else "P19"
+            findings.violated(QUESTION, f"{promise}: run {life.run} attempt {life.attempt} broke off while "
+                              f"only {fault.get('target')} was away ({fault.get('kind')}): "
+                              f"{sorted(map(str, reasons))}", run=life.run, job=run["job_id"],
+                              at=(begin, evidence.wall(life.last), end))
+            return
