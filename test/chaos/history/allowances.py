@@ -33,6 +33,8 @@ CANCEL_IN_FLIGHT_MS = 3000
 LATE_EFFECT_MS = 15_000
 # Ticks of a database that went back are acknowledged no more than so long before the loss is noticed.
 RESTORE_LOSS_MS = 10_000
+# Where nothing else is written, the watermark is written so often.
+WATERMARK_PAUSE_MS = 10_000
 # Lives, beats and clients' clocks are compared through one offset between the boot clock and the wall.
 BOOT_CLOCK_MS = 50
 

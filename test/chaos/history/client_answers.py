@@ -6,9 +6,9 @@ breach where the faults' log says so, is counted, and must not reach further bac
 import json
 from collections import defaultdict
 
-from allowances import CANCEL_IN_FLIGHT_MS, CLOCK_SKEW_MS, LATE_EFFECT_MS, RESTORE_LOSS_MS
+from allowances import CANCEL_IN_FLIGHT_MS, CLOCK_SKEW_MS, LATE_EFFECT_MS
 from evidence import FINAL
-from fault_windows import clock_error, is_restore, span
+from fault_windows import clock_error, was_lost
 
 QUESTION = "clients"
 RUN_OPS = ("submit", "run_now")
@@ -63,7 +63,7 @@ def judge_submit(evidence, op, by_key, findings, counts):
         run = evidence.runs.get(op["run"])
         if run is None:
             counts["lost"] += 1
-            if not went_with_the_database(evidence, op["answered_ms"]):
+            if not was_lost(evidence, op["answered_ms"]):
                 findings.violated(QUESTION, f"{op['op']} {op['id']} was answered with run {op['run']}, "
                                   "which is not stored", **subject)
         elif key and run.get("request_key") != key:
@@ -84,17 +84,6 @@ def others_with(evidence, op, key):
                for other in evidence.clients)
 
 
-def went_with_the_database(evidence, answered_ms):
-    """Whether the faults' log says that transactions of that moment were lost with a database."""
-    for fault in evidence.faults:
-        if not is_restore(fault) or fault.get("took_effect") is False:
-            continue
-        lost_from = fault.get("lost_from_ms", span(fault)[0] - RESTORE_LOSS_MS)
-        if lost_from <= answered_ms <= span(fault)[1]:
-            return True
-    return False
-
-
 def judge_keys(evidence, findings):
     """One key, one run; one key, one content."""
     answered = defaultdict(list)
@@ -104,7 +93,7 @@ def judge_keys(evidence, findings):
     for key, ops in answered.items():
         runs = {op["run"] for op in ops}
         subject = {"key": key, "run": ops[0]["run"], "at": [op["answered_ms"] for op in ops]}
-        if len(runs) > 1 and not any(went_with_the_database(evidence, op["answered_ms"]) for op in ops):
+        if len(runs) > 1 and not any(was_lost(evidence, op["answered_ms"]) for op in ops):
             findings.violated(QUESTION, f"key {key} was answered with {len(runs)} runs: "
                               f"{sorted(runs)}", **subject)
         contents = {json.dumps(op.get("content"), sort_keys=True) for op in ops}
@@ -134,11 +123,11 @@ def judge_cancel(evidence, op, findings, bounds):
     run = evidence.runs.get(op["run"])
     subject = {"run": op["run"], "at": (op["asked_ms"], op["answered_ms"])}
     if run is None:
-        if not went_with_the_database(evidence, op["answered_ms"]):
+        if not was_lost(evidence, op["answered_ms"]):
             findings.violated(QUESTION, f"cancel {op['id']} was taken for run {op['run']}, which is not "
                               "stored", **subject)
         return
-    answered, lost = op["answered_ms"], went_with_the_database(evidence, op["answered_ms"])
+    answered, lost = op["answered_ms"], was_lost(evidence, op["answered_ms"])
     if not run["cancel_asked"] and not lost:
         findings.violated(QUESTION, f"cancel {op['id']} of run {op['run']} was taken, and the run does "
                           f"not know of it ({run['state']})", **subject)
@@ -172,11 +161,12 @@ def judge_edits(evidence, findings):
         ops.sort(key=lambda op: op["asked_ms"])
         jobs = [job for job in evidence.store["job"] if job["name"] == name and not job["one_off"]]
         if not jobs and any(op["outcome"] == "ok" and op["op"] == "apply" and
-                            not went_with_the_database(evidence, op["answered_ms"]) for op in ops):
+                            not was_lost(evidence, op["answered_ms"]) for op in ops):
             findings.violated(QUESTION, f"job {name} was applied, and is not stored",
                               at=(ops[0]["answered_ms"],))
         for at, op in enumerate(ops):
-            if op["outcome"] == "ok" and op["op"] in ("pause", "delete"):
+            if op["outcome"] == "ok" and op["op"] in ("pause", "delete") and \
+                    not was_lost(evidence, op["answered_ms"]):
                 rest = ops[at + 1:]
                 until = min((other["asked_ms"] for other in rest), default=evidence.world["ended_ms"])
                 # What was not answered may be done a while later.

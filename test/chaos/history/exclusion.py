@@ -7,7 +7,7 @@ write on for a moment when it is continued; that overlap is counted, and excused
 from collections import defaultdict
 
 from allowances import RESUME_MS
-from fault_windows import is_stop, span
+from fault_windows import is_stop, span, was_lost
 
 QUESTION = "exclusion"
 
@@ -102,7 +102,8 @@ def check_copies(evidence, findings):
         for life in lives:
             pids[life.attempt].add((life.pid, life.incarnation))
         for attempt, copies in pids.items():
-            if len(copies) > 1:
+            first = min(life.first for life in lives if life.attempt == attempt)
+            if len(copies) > 1 and not was_lost(evidence, evidence.wall(first)):
                 findings.violated(QUESTION, f"run {run_id} attempt {attempt} was started "
                                   f"{len(copies)} times: {sorted(map(str, copies))}", run=run_id,
                                   at=tuple(evidence.wall(life.first) for life in lives))

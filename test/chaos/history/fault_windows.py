@@ -5,12 +5,15 @@ gets the widest tail, so that a new kind of fault never makes the judge blame th
 """
 import re
 
+from allowances import RESTORE_LOSS_MS, WATERMARK_PAUSE_MS
+
 STORE_WORDS = ("mariadb", "database", "mysql", "store", "db", "replica", "promote", "restore")
 ZOOKEEPER_WORDS = ("zookeeper", "zk")
 STOP_WORDS = ("stop", "pause", "freeze", "frozen", "suspend")
 KILL_WORDS = ("kill", "crash", "die")
 CLOCK_WORDS = ("clock", "time", "skew")
-RESTORE_WORDS = ("promote", "restore", "lost_tail", "rollback")
+RESTORE_WORDS = ("promote", "restore", "rollback", "went")  # database_went_back
+COPY_WORDS = ("copy", "backup")
 DISK_WORDS = ("disk", "full", "tmpfs")
 LINK_WORDS = ("partition", "link", "slow", "lost", "cut", "direction", "one")
 TERM_WORDS = ("term", "drain")
@@ -106,6 +109,27 @@ class Windows:
         """Faults whose own spans touch [begin, end]."""
         return [fault for fault in self.faults
                 if span(fault)[0] <= end and begin <= span(fault)[1]]
+
+
+def lost_stretches(evidence):
+    """(from, to) of what a database that went back had forgotten: from its copy until it was back, and the
+    ticks held meanwhile."""
+    copies = [span(fault)[0] for fault in evidence.faults if has(fault, COPY_WORDS, only_kind=True)]
+    for fault in evidence.faults:
+        if is_restore(fault) and fault.get("took_effect") is not False:
+            begin, end = span(fault)
+            earlier = [at for at in copies if at <= begin]
+            yield fault.get("lost_from_ms", max(earlier, default=begin - RESTORE_LOSS_MS)), end
+
+
+def was_lost(evidence, moment):
+    """Whether what was committed at that moment may have gone with the database."""
+    return moment is not None and any(begin <= moment <= end for begin, end in lost_stretches(evidence))
+
+
+def is_tick_lost(evidence, tick):
+    """The same for ticks: the copy's watermark may be older than the copy."""
+    return any(begin - WATERMARK_PAUSE_MS <= tick <= end for begin, end in lost_stretches(evidence))
 
 
 def clock_error(evidence, begin, end):

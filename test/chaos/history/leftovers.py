@@ -1,9 +1,12 @@
-"""P16 and what the processes themselves counted: orphans, files left behind, refusals of stale words."""
+"""P9, P16 and what the processes themselves counted: orphans, files left behind, refusals of stale words."""
 import re
+
+from fault_windows import is_restore, span
 
 QUESTION = "leftovers"
 STALE_WRITES = re.compile(r'stale_refused"?[=:]\s*"?(\d+)')
 STALE_COMMAND = re.compile(r"refused a dispatch of a deposed leader|a leader with a higher epoch is known")
+WENT_BACK = re.compile(r"the database went back")
 DIED = re.compile(r"CHECK failed|terminate called|Assertion .* failed|AddressSanitizer|Segmentation fault")
 
 
@@ -29,10 +32,20 @@ def ask(evidence, findings, bounds):
             line = text.count("\n", 0, died.start()) + 1
             findings.violated(QUESTION, f"a process on {host} ended itself: {line_at(text, died.start())} "
                               f"(line {line} of its log)")
+    check_alarm(evidence, findings)
     findings.figure("stale_writes_refused", writes)
     findings.figure("stale_commands_refused", commands)
     if not evidence.logs:
         findings.doubt(QUESTION, "there are no logs, so refused writes and commands are not counted")
+
+
+def check_alarm(evidence, findings):
+    """P9: a database that went back is noticed, told, and its ticks are held."""
+    for fault in evidence.faults:
+        if is_restore(fault) and fault.get("took_effect") is True and \
+                not any(WENT_BACK.search(text) for text in evidence.logs.values()):
+            findings.violated(QUESTION, f"P9: {fault['kind']}, and no master says so: {fault.get('proof')}",
+                              at=(span(fault)[0],))
 
 
 def brief(thing):

@@ -4,10 +4,12 @@ A chunk's bytes agree with its CRC; chunks of a stream neither overlap nor leave
 count themselves; what is stored of a checkable job is what it printed, at the same offsets; and for a
 finished attempt as long as its outcome says.
 """
+import re
 import zlib
 from collections import defaultdict
 
 from allowances import LOG_SETTLE_MS
+from fault_windows import was_lost
 
 QUESTION = "logs"
 OUTPUT_CAP = 64 << 20
@@ -80,6 +82,12 @@ def outcomes(evidence):
         yield (row["run_id"], row["attempt"]), row
 
 
+def told_as_not_kept(row):
+    """Bytes for which the worker's disk had no room, as the outcome itself counts them."""
+    found = re.search(r"(\d+) bytes of output could not be kept", row.get("message") or "")
+    return int(found.group(1)) if found else 0
+
+
 def check_lengths(evidence, ends, findings):
     lost = 0
     last_moment = (evidence.world.get("ended_ms") or 0) - LOG_SETTLE_MS
@@ -87,7 +95,11 @@ def check_lengths(evidence, ends, findings):
         ended = row.get("outcome_ended_ms") or 0
         if row["outcome_state"] not in TOLD or row["outcome_reason"] in NOT_TOLD or ended > last_moment:
             continue
-        printed = evidence.printed.get(attempt)
+        if was_lost(evidence, ended):
+            continue
+        printed, not_kept = evidence.printed.get(attempt), told_as_not_kept(row)
+        if not_kept:
+            findings.note(f"not_kept {place((*attempt, 1))} bytes={not_kept} (told by the outcome)")
         for stream, column in ((1, "stdout_bytes"), (2, "stderr_bytes")):
             named, end = row.get(column) or 0, ends.get((*attempt, stream), 0)
             key = (*attempt, stream)
@@ -102,8 +114,8 @@ def check_lengths(evidence, ends, findings):
                 findings.violated(QUESTION, f"{place(key)}: {end} bytes are stored, its outcome names {named}",
                                   run=attempt[0], at=(ended,))
             if stream == 1 and printed is not None and row["outcome_state"] == "succeeded" and \
-                    named != len(printed) and row["outcome_reason"] != "output_lost":
-                lost += max(0, len(printed) - max(named, end))
+                    named + not_kept != len(printed) and row["outcome_reason"] != "output_lost":
+                lost += max(0, len(printed) - max(named, end) - not_kept)
                 findings.violated(QUESTION, f"{place(key)}: the job printed {len(printed)} bytes, its outcome "
                                   f"names {named}", run=attempt[0], at=(ended,))
     return lost

@@ -10,7 +10,7 @@ from collections import defaultdict
 import ticks
 from allowances import BOOT_CLOCK_MS, CLOCK_SKEW_MS, LATE_P99_MS, START_MS
 from evidence import FINAL
-from fault_windows import clock_error
+from fault_windows import clock_error, lost_stretches, is_tick_lost
 from findings import percentile
 
 QUESTION = "targets"
@@ -36,12 +36,14 @@ def lateness(evidence, findings, bounds):
             findings.violated(QUESTION, f"run {run['run_id']} was recorded {-late} ms before its tick",
                               run=run["run_id"], job=run["job_id"], at=(tick,))
         chain = windows.chain_at(tick)
-        if chain is None:
+        if is_tick_lost(evidence, tick):
+            inside.append(late)  # held until an operator accepted what was lost
+        elif chain is None:
             outside.append(late)
         else:
             inside.append(late)
             end = max(tick, chain[1])
-            if run["recorded_ms"] > end + LATE_P99_MS + error and not is_held(evidence, chain):
+            if run["recorded_ms"] > end + LATE_P99_MS + error:
                 findings.violated(
                     QUESTION, f"run {run['run_id']} was recorded {late} ms late, "
                     f"{run['recorded_ms'] - end} ms after the faults around it must be over",
@@ -57,14 +59,10 @@ def lateness(evidence, findings, bounds):
                   f"p50_outside={percentile(outside, 50)} max_outside={max(outside, default=0)}")
 
 
-def is_held(evidence, chain):
-    """Ticks are held on purpose when the database went back, until an operator accepts that."""
-    return any(str(fault.get("kind", "")).startswith(("restore", "promote")) for fault in chain[2])
-
-
 def latest(evidence, windows):
     rows = [run for run in evidence.store["run"]
-            if run["tick_ms"] is not None and windows.chain_at(run["tick_ms"]) is None]
+            if run["tick_ms"] is not None and windows.chain_at(run["tick_ms"]) is None and
+            not is_tick_lost(evidence, run["tick_ms"])]
     worst = max(rows, key=lambda run: run["recorded_ms"] - run["tick_ms"])
     return worst["tick_ms"], worst["recorded_ms"]
 
@@ -141,9 +139,8 @@ def first_starts(evidence):
     for run_id, lives in evidence.lives_of.items():
         run = evidence.runs.get(run_id)
         starts = [life.start for life in lives if life.start is not None]
-        if run is None or run["kind"] == "tick":
-            if starts:
-                found[run["job_id"] if run else None].append((evidence.wall(min(starts)), run_id))
+        if run is not None and run["kind"] == "tick" and starts:
+            found[run["job_id"]].append((evidence.wall(min(starts)), run_id))
     return {job: sorted(starts) for job, starts in found.items()} | \
         {job: [] for job in evidence.versions if job not in found}
 
@@ -167,6 +164,8 @@ def latest_start(evidence, bounds, tick, version):
     """Until when a process of that tick must have begun, with nothing known of its run."""
     rules = version["definition"]["rules"]
     late = bounds.windows.end_of(tick)
+    if is_tick_lost(evidence, tick):
+        late = max(late, max(end for _, end in lost_stretches(evidence)) + bounds.store_return())
     extra = bounds.fence() if late > tick else 0
     if rules.get("overlap") == "queue":
         return late + extra + 3_600_000  # behind its own kind for as long as they take

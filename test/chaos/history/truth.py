@@ -6,7 +6,7 @@ is called succeeded has an `end`, one that is called killed has none after its e
 """
 from allowances import BOOT_CLOCK_MS, CLOCK_SKEW_MS, END_RACE_MS
 from evidence import FINAL
-from fault_windows import clock_error
+from fault_windows import clock_error, was_lost
 
 QUESTION = "truth"
 ENDED_BY_ROTA = {"killed", "timed_out", "cancelled", "kill_failed"}
@@ -26,7 +26,7 @@ def ask(evidence, findings, bounds):
         no_needless_repeat(evidence, run, lives, findings, bounds)
         nothing_before_its_row(evidence, run, lives, findings)
     for life in evidence.lives:
-        if life.run not in evidence.runs and not evidence.world.get("restored"):
+        if life.run not in evidence.runs and not was_lost(evidence, evidence.wall(life.first or 0)):
             findings.violated(QUESTION, f"a process ran as run {life.run}, which is not stored",
                               run=life.run, at=(evidence.wall(life.first),))
     findings.note(f"runs_compared_with_ledgers={compared}")
