@@ -86,11 +86,9 @@ class Inbox {
  public:
   EventPort port() {
     return [this](core::Event event) {
-      {
-        std::scoped_lock lock(mutex_);
-        events_.push_back(std::move(event));
-      }
-      changed_.notify_all();
+      std::scoped_lock lock(mutex_);
+      events_.push_back(std::move(event));
+      changed_.notify_all();  // under the lock: who waited may end this object next
     };
   }
   std::vector<core::Event> wait_for(std::size_t count) {
