@@ -149,6 +149,29 @@ TEST_CASE("verify: an older epoch's row after a newer one's first is red") {
   CHECK(red(look(history)) == "P7");
 }
 
+TEST_CASE("verify: rows of two leaders whose clocks differ by less than they may are no finding") {
+  History history = a_true_history();
+  const auto& rows = history.rows.new_runs;
+  const auto newer = std::ranges::find(rows, Epoch{2}, [](const model::Run& run) { return run.progress.epoch; });
+  REQUIRE(newer != rows.end());
+  model::Run late = a_run(run_id(1, 90), at(15));
+  late.tick.reset();
+  late.kind = model::RunKind::Manual;
+  late.scheduled = newer->recorded;
+  late.progress.state = model::RunState::Cancelled;
+  late.progress.started.reset();
+  late.recorded = newer->recorded + Millis{1999};
+  SUBCASE("within it") {
+    history.rows.new_runs.push_back(late);
+    CHECK(red(look(history)).empty());
+  }
+  SUBCASE("beyond it") {
+    late.recorded += Millis{2};
+    history.rows.new_runs.push_back(late);
+    CHECK(red(look(history)) == "P7");
+  }
+}
+
 TEST_CASE("verify: an epoch below the run's own is red") {
   History history = a_true_history();
   history.run_of(at(15)).progress.epoch = Epoch{1};
