@@ -70,6 +70,15 @@ def span(fault):
     return begin, begin if end is None else max(begin, end)
 
 
+def holds_ticks(fault):
+    """Whether it can make a tick late: on a master, its servers, or a link between them. What is only a
+    worker's, or a link to one, can not."""
+    target = str(fault.get("target", "")).lower()
+    if "->" in target:
+        return "worker" not in target
+    return not all(part.strip().startswith("worker") for part in target.split("+"))
+
+
 class Windows:
     """Unions of fault spans with their tails, in time order."""
 

@@ -23,7 +23,7 @@ import vacuity
 import witness
 from allowances import Bounds
 from evidence import Unreadable, load
-from fault_windows import Windows
+from fault_windows import Windows, holds_ticks
 from findings import Findings
 
 QUESTIONS = (accounting, targets, exclusion, truth, client_answers, fencing, output_bytes, recovery,
@@ -40,6 +40,7 @@ def judge(evidence):
     findings = Findings()
     bounds = Bounds(evidence.world.get("settings"))
     bounds.windows = Windows(evidence.faults, bounds)
+    bounds.tick_windows = Windows([fault for fault in evidence.faults if holds_ticks(fault)], bounds)
     for question in QUESTIONS:
         question.ask(evidence, findings, bounds)
     return findings

@@ -2,6 +2,7 @@
 import copy
 
 from evidence import FINAL
+from fault_windows import holds_ticks
 from mutant import (Collection, ID_BITS, copy_of_run, forget_run, is_quiet, one_offs, pick,
                     quiet_ticks, runs, ticks, transactions_after_takeover)
 
@@ -152,7 +153,9 @@ def ticks_late_without_a_fault(evidence, dice):
 @mutant("targets")
 def tick_late_beyond_its_fault(evidence, dice):
     """a tick in a fault's window is recorded a minute after it"""
-    found = [run for run in ticks(evidence) if not is_quiet(evidence, run["tick_ms"], 0)]
+    found = [run for run in ticks(evidence) if any(
+        holds_ticks(fault) and fault["from_ms"] <= run["tick_ms"] <= fault["to_ms"]
+        for fault in evidence.faults)]
     if not found:
         return False
     pick(dice, found)["recorded_ms"] += 90_000

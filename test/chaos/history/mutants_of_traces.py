@@ -96,6 +96,52 @@ def needless_repeat(evidence, dice):
 
 
 @mutant("truth")
+def again_where_loss_is_never(evidence, dice):
+    """a run whose loss policy is never was lost and begun again"""
+    row = pick(dice, [row for row in evidence.store["attempt"] if row["outcome_reason"] in
+                      ("worker_lost", "attempt_died") and any(life.attempt > row["attempt"] for life in
+                                                              evidence.lives_of[row["run_id"]])])
+    if row is None:
+        return False
+    evidence.version_of(evidence.runs[row["run_id"]])["definition"]["rules"]["loss"] = "never"
+    return True
+
+
+@mutant("truth")
+def gives_up_too_early(evidence, dice):
+    """a run failed, and the tries that its job asks for were not made"""
+    run = pick(dice, [run for run in evidence.store["run"] if run["state"] == "failed" and
+                      run["outcome_reason"] == "exit_status"])
+    if run is None:
+        return False
+    evidence.version_of(run)["definition"]["rules"]["retry"] = {"count": 7}
+    return True
+
+
+@mutant("truth")
+def tries_too_often(evidence, dice):
+    """a run failed more often than its job allows"""
+    run = pick(dice, [run for run in evidence.store["run"] if run["state"] == "failed" and
+                      run["outcome_reason"] == "exit_status"])
+    if run is None:
+        return False
+    evidence.version_of(run)["definition"]["rules"]["retry"] = {"count": -1}
+    return True
+
+
+@mutant("recovery")
+def starts_on_a_stopping_worker(evidence, dice):
+    """a worker that is told to stop begins an attempt"""
+    run = pick(dice, quiet_ticks(evidence))
+    if run is None:
+        return False
+    start = evidence.wall(life_of(evidence, run).start)
+    evidence.faults.append({"kind": "restart_worker", "target": run["worker_id"], "took_effect": True,
+                            "from_ms": start - 3000, "to_ms": start + 3000, "proof": "stopped"})
+    return True
+
+
+@mutant("truth")
 def process_before_its_row(evidence, dice):
     """a process begins five seconds before its run is recorded"""
     run = pick(dice, quiet_ticks(evidence))

@@ -5,7 +5,7 @@ crowd as a whole is bounded by `targets`).
 """
 from collections import defaultdict
 
-from allowances import LATE_P99_MS
+from allowances import DRAIN_MS, LATE_P99_MS, NOISE_MS
 from fault_windows import (HOST_WORDS, STORE_WORDS, TERM_WORDS, ZOOKEEPER_WORDS, clock_error, has, is_clock,
                            is_kill, is_on_store, is_on_zookeeper, is_restore, is_stop, span)
 from findings import percentile
@@ -18,7 +18,13 @@ def ask(evidence, findings, bounds):
     figures = defaultdict(list)
     ticks = sorted(((run["tick_ms"], run) for run in evidence.store["run"]
                     if run["tick_ms"] is not None), key=lambda one: one[0])
-    for begin, end, fault in bounds.windows.alone():
+    for begin, _, fault in bounds.windows.alone():
+        if spares_jobs(fault):
+            nobody_killed(evidence, begin, span(fault)[1], fault, findings)
+    for fault in evidence.faults:
+        if fault.get("took_effect") is True and str(fault.get("kind")).startswith("restart_worker"):
+            nothing_new(evidence, fault, findings)
+    for begin, end, fault in bounds.tick_windows.alone():
         worst, run = latest_within(ticks, begin, end)
         if run is None:
             continue
@@ -29,8 +35,6 @@ def ask(evidence, findings, bounds):
             findings.violated(QUESTION, f"{promise}: after {fault.get('kind')} of {fault.get('target')} a tick "
                               f"was {worst} ms late, {bound} ms are allowed", run=run["run_id"],
                               job=run["job_id"], at=(begin, run["tick_ms"], run["recorded_ms"]))
-        if spares_jobs(fault):
-            nobody_killed(evidence, begin, span(fault)[1], fault, findings)
     for kind, values in sorted(figures.items()):
         findings.note(f"recovery kind={kind} alone={len(values)} median_ms={percentile(values, 50)} "
                       f"worst_ms={max(values)}")
@@ -58,6 +62,26 @@ def bound_of(fault, bounds):
     if is_kill(fault) and not has(fault, HOST_WORDS):
         return bounds.failover_process(), "P17"
     return bounds.failover_host() + bounds.of("store_give_up_ms"), "P17"
+
+
+def nothing_new(evidence, fault, findings):
+    """P18: a worker that is told to stop begins nothing new."""
+    if evidence.boot_to_wall is None:
+        return
+    worker, told = fault.get("target"), span(fault)[0]
+    ended = [life["ended_ms"] for life in evidence.processes if life.get("host") == worker and
+             life.get("ended_ms") and life["ended_ms"] >= told]
+    until = min(ended, default=span(fault)[1])
+    for run in evidence.store["run"]:
+        places = {run["attempt"]: run["worker_id"]}
+        places.update({row["attempt"]: row["worker_id"] for row in evidence.attempts.get(run["run_id"], ())})
+        for life in evidence.lives_of.get(run["run_id"], ()):
+            if places.get(life.attempt) == worker and life.start is not None and \
+                    told + DRAIN_MS + NOISE_MS < evidence.wall(life.start) < until:
+                findings.violated(QUESTION, f"P18: {worker} was told to stop, and began run {life.run} attempt "
+                                  f"{life.attempt} {evidence.wall(life.start) - told:.0f} ms later",
+                                  run=life.run, job=run["job_id"], at=(told, evidence.wall(life.start)))
+                return
 
 
 def spares_jobs(fault):

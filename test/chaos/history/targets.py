@@ -3,7 +3,8 @@
 Labelled: each tick's run row says when it was recorded; outside fault windows the 99th percentile is
 bounded (P2), inside them each tick by the end of its window. Blind, as in Jepsen's analysis of Chronos:
 a job's executions, as its own ledger saw them, are matched to its target windows without looking at
-labels; a target that nothing matches was missed, whatever the rows say.
+labels; a target that nothing matches was missed, whatever the rows say. "Inside" means near a fault on a
+master, its servers or a link between them: what is only a worker's must make no tick late.
 """
 from collections import defaultdict
 
@@ -24,7 +25,7 @@ def ask(evidence, findings, bounds):
 
 
 def lateness(evidence, findings, bounds):
-    windows = bounds.windows
+    windows = bounds.tick_windows
     inside, outside = [], []
     for run in evidence.store["run"]:
         tick = run["tick_ms"]

@@ -1,4 +1,4 @@
-"""P6, P12, P15: what the store says of a run is what its own process did.
+"""P5, P6, P12, P15: what the store says of a run is what its own process did.
 
 A ledger line is written and synced by the job itself: `end` is its last act before it exits. So a run that
 is called succeeded has an `end`, one that is called killed has none after its end, and an attempt whose
@@ -25,6 +25,7 @@ def ask(evidence, findings, bounds):
         nothing_after_the_end(evidence, run, lives, findings)
         no_needless_repeat(evidence, run, lives, findings, bounds)
         nothing_before_its_row(evidence, run, lives, findings)
+        policies_kept(evidence, run, lives, findings)
     for life in evidence.lives:
         if life.run not in evidence.runs and not was_lost(evidence, evidence.wall(life.first or 0)):
             findings.violated(QUESTION, f"a process ran as run {life.run}, which is not stored",
@@ -144,6 +145,28 @@ def no_needless_repeat(evidence, run, lives, findings, bounds):
                 evidence.wall(life.first), evidence.wall(later[0].first)):
             findings.violated(QUESTION, f"run {run['run_id']}: attempt {life.attempt} had ended well and "
                               "was run again, with no fault near it", **subject)
+
+
+def policies_kept(evidence, run, lives, findings):
+    """P5 and retries: no second attempt after a loss where none is allowed; as many tries as were asked."""
+    rules, rows = evidence.rules_of(run), evidence.attempts.get(run["run_id"], ())
+    subject = {"run": run["run_id"], "job": run["job_id"],
+               "at": tuple(evidence.wall(life.first) for life in lives if evidence.boot_to_wall is not None)}
+    if rules.get("loss") == "never":
+        lost = [row["attempt"] for row in rows if row["outcome_reason"] in ("worker_lost", "attempt_died")]
+        again = [life.attempt for life in lives if lost and life.attempt > min(lost)]
+        if again:
+            findings.violated(QUESTION, f"run {run['run_id']}: attempt {min(lost)} was lost, loss is never, "
+                              f"and attempt {again[0]} began", **subject)
+    allowed = (rules.get("retry") or {}).get("count", 0) + 1
+    states = [row["outcome_state"] for row in rows if not row["late"] and row["attempt"] < run["attempt"]]
+    tries = sum(state in ("failed", "timed_out") for state in states + [run["outcome_state"]])
+    if tries > allowed:
+        findings.violated(QUESTION, f"run {run['run_id']} failed {tries} times, {allowed} tries were asked for",
+                          **subject)
+    if run["state"] == "failed" and run["outcome_reason"] == "exit_status" and tries < allowed and \
+            not run["cancel_asked"]:
+        findings.violated(QUESTION, f"run {run['run_id']} gave up after {tries} of {allowed} tries", **subject)
 
 
 def nothing_before_its_row(evidence, run, lives, findings):
