@@ -174,7 +174,7 @@ void MariadbServer::kill_hard() {
 }
 
 void MariadbServer::freeze() {
-  if (pid_ > 0) ::kill(pid_, SIGSTOP);
+  if (pid_ > 0 && ::kill(pid_, SIGSTOP) == 0) ::waitpid(pid_, nullptr, WUNTRACED);
 }
 
 void MariadbServer::thaw() {

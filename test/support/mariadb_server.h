@@ -40,7 +40,7 @@ class MariadbServer {
   Result<std::string> sql(const std::string& text, const std::string& database = "");
 
   void kill_hard();        ///< SIGKILL, and waits for the end
-  void freeze();           ///< SIGSTOP
+  void freeze();           ///< SIGSTOP; returns when its last thread stands still
   void thaw();             ///< SIGCONT
   Result<void> restart();  ///< starts it on the same port and data; kills it first if it is alive
 

@@ -166,7 +166,7 @@ void ZookeeperServer::kill() {
 }
 
 void ZookeeperServer::freeze() {
-  if (pid_ > 0) ::kill(pid_, SIGSTOP);
+  if (pid_ > 0 && ::kill(pid_, SIGSTOP) == 0) ::waitpid(pid_, nullptr, WUNTRACED);
 }
 
 void ZookeeperServer::thaw() {

@@ -36,7 +36,7 @@ class ZookeeperServer {
   Result<void> wait_until_up();
   /// kill -9, and reaped. Its data stays for the next start.
   void kill();
-  /// SIGSTOP: it holds its connections and answers nothing.
+  /// SIGSTOP: it holds its connections and answers nothing; returns when its last thread stands still.
   void freeze();
   void thaw();
 
