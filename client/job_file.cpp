@@ -153,12 +153,59 @@ void read_command(MapReader& job, thrift::Work& work) {
   }
 }
 
-void read_work(MapReader& job, thrift::Work& work) {
+void read_limits(MapReader& job, const Reading& in, thrift::Limits& limits) {
+  const YamlNode* node = job.node("limits");
+  if (node == nullptr) return;
+  constexpr std::int64_t kMost = std::int64_t{1} << 50;
+  MapReader map(*node, in.source, job.path_of("limits"), in.problems);
+  if (auto size = map.size("memory", 1 << 20, kMost)) limits.memory_bytes = *size;
+  if (auto size = map.size("address_space", 16 << 20, kMost)) limits.address_space_bytes = *size;
+  if (auto count = map.integer("processes", 1, 1'000'000)) {
+    limits.processes = static_cast<std::int32_t>(*count);
+  }
+  if (auto count = map.integer("open_files", 4, 1'000'000)) {
+    limits.open_files = static_cast<std::int32_t>(*count);
+  }
+  if (auto time = map.duration("cpu", Millis{1000}, kLongest)) limits.cpu_ms = time->count();
+  if (auto size = map.size("file_size", 1, kMost)) limits.file_size_bytes = *size;
+  if (auto size = map.size("folder", 4096, kMost)) limits.folder_bytes = *size;
+  if (auto size = map.size("core", 0, kMost)) limits.core_bytes = *size;
+  map.refuse_unknown();
+}
+
+/// `umask: 027`: octal, however it is quoted.
+void read_umask(MapReader& job, thrift::Work& work) {
+  const auto text = job.text("umask");
+  if (!text) return;
+  std::int32_t mask = 0;
+  const bool is_octal = (text->size() == 3 || (text->size() == 4 && text->front() == '0')) &&
+                        text->find_first_not_of("01234567") == std::string::npos;
+  if (!is_octal) {
+    job.refuse("umask", fmt::format("'{}' is no umask; write three octal digits, like 027",
+                                    text->substr(0, 20)));
+    return;
+  }
+  for (const char digit : *text) mask = mask * 8 + (digit - '0');
+  work.umask = mask;
+}
+
+void read_isolation(MapReader& job, const Reading& in, thrift::Work& work) {
+  read_limits(job, in, work.limits);
+  read_umask(job, work);
+  if (auto nice = job.integer("nice", -20, 19)) work.nice = static_cast<std::int32_t>(*nice);
+  if (auto user = job.text("run_as")) work.run_as = *user;
+  if (auto keep = job.one_of("keep_folder", {"never", "on_failure", "always"})) {
+    work.keep_folder = *keep;
+  }
+}
+
+void read_work(MapReader& job, const Reading& in, thrift::Work& work) {
   read_command(job, work);
   if (auto environment = job.text_map("environment")) work.environment = *environment;
   if (auto parameters = job.text_map("parameters")) work.parameters = *parameters;
   if (auto folder = job.text("folder")) work.folder = *folder;
   if (auto cap = job.integer("output_cap_bytes", 1024, kLargestCap)) work.output_cap_bytes = *cap;
+  read_isolation(job, in, work);
 }
 
 thrift::JobDefinition read_job(const YamlNode& node, const Reading& in, const std::string& path) {
@@ -172,7 +219,7 @@ thrift::JobDefinition read_job(const YamlNode& node, const Reading& in, const st
   if (auto owner = job.text("owner")) definition.owner = *owner;
   if (auto labels = job.text_map("labels")) definition.labels = *labels;
   read_rules(job, in, definition.rules);
-  read_work(job, definition.work);
+  read_work(job, in, definition.work);
   job.refuse_unknown();
   return definition;
 }

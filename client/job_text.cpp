@@ -5,6 +5,7 @@
 
 #include "client/job_file.h"
 #include "common/base/duration_text.h"
+#include "common/base/size_text.h"
 
 namespace rota::client {
 namespace {
@@ -99,6 +100,23 @@ void write_rules(Writer& out, const thrift::Rules& rules) {
   out.duration("disconnect_grace", rules.disconnect_grace_ms, plain.disconnect_grace_ms);
 }
 
+void write_limits(Writer& out, const thrift::Limits& limits) {
+  if (limits == thrift::Limits()) return;
+  const auto size = [&](std::string_view key, std::int64_t bytes) {
+    if (bytes != 0) out.word(key, format_size(bytes), "");
+  };
+  out.open("limits");
+  size("memory", limits.memory_bytes);
+  size("address_space", limits.address_space_bytes);
+  out.number("processes", limits.processes, 0);
+  out.number("open_files", limits.open_files, 0);
+  out.duration("cpu", limits.cpu_ms, 0);
+  size("file_size", limits.file_size_bytes);
+  size("folder", limits.folder_bytes);
+  size("core", limits.core_bytes);
+  out.close();
+}
+
 void write_work(Writer& out, const thrift::Work& work) {
   const thrift::Work plain;
   out.text("handler", work.handler, plain.handler);
@@ -109,6 +127,11 @@ void write_work(Writer& out, const thrift::Work& work) {
   out.map("parameters", work.parameters);
   out.text("folder", work.folder);
   out.number("output_cap_bytes", work.output_cap_bytes, plain.output_cap_bytes);
+  write_limits(out, work.limits);
+  out.number("nice", work.nice, plain.nice);
+  if (work.umask != plain.umask) out.text("umask", fmt::format("{:03o}", work.umask));
+  out.text("run_as", work.run_as);
+  out.word("keep_folder", work.keep_folder, plain.keep_folder);
 }
 
 }  // namespace

@@ -64,6 +64,26 @@ struct Rules {
   13: i64 disconnect_grace_ms
 }
 
+/**
+ * What an attempt may use; 0: not limited, but for core files, of which 0 means none. Processes, memory
+ * and CPU time are those of everything that the attempt started, together.
+ */
+struct Limits {
+  1: i64 memory_bytes,
+  /** Of one process. */
+  2: i64 address_space_bytes,
+  3: i32 processes,
+  /** Of one process. */
+  4: i32 open_files,
+  /** A duration. */
+  5: i64 cpu_ms,
+  /** Of one file. */
+  6: i64 file_size_bytes,
+  /** Of the attempt's own work folder. */
+  7: i64 folder_bytes,
+  8: i64 core_bytes
+}
+
 /** What runs. */
 struct Work {
   /** "command", or the name of a handler linked into the worker. */
@@ -76,7 +96,16 @@ struct Work {
   6: map<string, string> parameters,
   /** Working folder; empty: one of the attempt's own. */
   7: string folder,
-  8: i64 output_cap_bytes = 67108864
+  8: i64 output_cap_bytes = 67108864,
+  20: Limits limits,
+  /** Added to the worker's own. */
+  21: i32 nice,
+  /** As a number: 18 is octal 022. */
+  22: i32 umask = 18,
+  /** A user that the worker allows; empty: the worker's own. */
+  23: string run_as,
+  /** What becomes of the attempt's own folder: "never", "on_failure" or "always" kept. */
+  24: string keep_folder = "never"
 }
 
 struct JobDefinition {

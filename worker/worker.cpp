@@ -31,6 +31,7 @@ run::RunnerOptions runner_options(const config::WorkerOptions& options) {
   wanted.output.chunk_age = options.output.log_chunk;
   wanted.work_dir = options.work_dir;
   wanted.environment = run::environment_base(options.job_environment, environ);
+  wanted.run_as_users = options.run_as_users;
   // The kernel is about to end this process as well; nothing may be done in its last moment.
   wanted.warden_gone = [] { ::_exit(kFailed); };
   return wanted;

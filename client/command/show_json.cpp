@@ -39,6 +39,13 @@ json schedule_json(const thrift::Schedule& schedule) {
   return out;
 }
 
+json limits_json(const thrift::Limits& limits) {
+  return {{"memory_bytes", limits.memory_bytes}, {"address_space_bytes", limits.address_space_bytes},
+          {"processes", limits.processes},       {"open_files", limits.open_files},
+          {"cpu_ms", limits.cpu_ms},             {"file_size_bytes", limits.file_size_bytes},
+          {"folder_bytes", limits.folder_bytes}, {"core_bytes", limits.core_bytes}};
+}
+
 json rules_json(const thrift::Rules& rules) {
   return {{"schedule", schedule_json(rules.schedule)},
           {"overlap", rules.overlap},
@@ -120,7 +127,12 @@ json to_json(const thrift::JobDefinition& definition) {
             {"environment", definition.work.environment},
             {"parameters", definition.work.parameters},
             {"folder", definition.work.folder},
-            {"output_cap_bytes", definition.work.output_cap_bytes}}}};
+            {"output_cap_bytes", definition.work.output_cap_bytes},
+            {"limits", limits_json(definition.work.limits)},
+            {"nice", definition.work.nice},
+            {"umask", definition.work.umask},
+            {"run_as", definition.work.run_as},
+            {"keep_folder", definition.work.keep_folder}}}};
 }
 
 json to_json(const thrift::JobInfo& job) {

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "common/base/duration_text.h"
+#include "common/base/size_text.h"
 #include "common/base/spelling.h"
 #include "common/config/yaml_reader.h"
 
@@ -153,6 +154,18 @@ std::optional<Millis> MapReader::duration(std::string_view key, Millis min, Mill
   if (value && *value >= min && *value <= max) return *value;
   refuse(key, value ? fmt::format("{} is out of range; write a duration from {} to {}",
                                   shown(*found), format_duration(min), format_duration(max))
+                    : value.error().message);
+  return std::nullopt;
+}
+
+std::optional<std::int64_t> MapReader::size(std::string_view key, std::int64_t min,
+                                           std::int64_t max) {
+  const YamlNode* found = ask_scalar(key, "a size like 512MiB");
+  if (found == nullptr) return std::nullopt;
+  const auto value = parse_size(found->text);
+  if (value && *value >= min && *value <= max) return *value;
+  refuse(key, value ? fmt::format("{} is out of range; write a size from {} to {}", shown(*found),
+                                  format_size(min), format_size(max))
                     : value.error().message);
   return std::nullopt;
 }

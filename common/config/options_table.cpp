@@ -296,6 +296,11 @@ Settings settings_of(WorkerOptions& o) {
   all.push_back(other("job_environment", o.job_environment,
                       "Variables of this process that jobs inherit, where they are set.",
                       check_word));
+  all.push_back(other("run_as_users", o.run_as_users,
+                      "Users that a job may ask to run as (run_as), root only when it is named here. "
+                      "This process needs the right to change the user, and they the right to reach "
+                      "work_dir. A job that asks for nobody runs as this process's own user.",
+                      check_name));
   append(all, network_settings(o.listen, o.advertise, o.plaintext_networks));
   append(all, zookeeper_settings(o.zookeeper));
   append(all, worker_limits(o));

@@ -76,6 +76,8 @@ class MapReader {
   std::optional<double> number(std::string_view key, double min, double max);
   /// "1h30m", "500ms", "0"; `min` and `max` included.
   std::optional<Millis> duration(std::string_view key, Millis min, Millis max);
+  /// A number of bytes: "512MiB", "2GiB", "4096"; `min` and `max` included.
+  std::optional<std::int64_t> size(std::string_view key, std::int64_t min, std::int64_t max);
   /// A moment: RFC 3339 with zone ("2026-03-29T02:30:00Z", "...+02:00").
   std::optional<WallTime> moment(std::string_view key);
   /// One of the words; anything else is a problem that lists them.

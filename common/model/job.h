@@ -66,6 +66,23 @@ struct JobRules {
   bool operator==(const JobRules&) const = default;
 };
 
+/// What becomes of an attempt's own work folder when it has ended.
+enum class KeepFolder { Never, OnFailure, Always };
+
+/// What an attempt may use; 0: not limited, but for core files, of which 0 means none. Processes count
+/// and memory and CPU time add up over everything that the attempt started.
+struct JobLimits {
+  std::int64_t memory_bytes = 0;         ///< proportional: what is shared is shared out
+  std::int64_t address_space_bytes = 0;  ///< of one process
+  std::int32_t processes = 0;
+  std::int32_t open_files = 0;           ///< of one process
+  Millis cpu{0};
+  std::int64_t file_size_bytes = 0;      ///< of one file
+  std::int64_t folder_bytes = 0;         ///< of the attempt's own work folder
+  std::int64_t core_bytes = 0;
+  bool operator==(const JobLimits&) const = default;
+};
+
 struct JobWork {
   std::string handler = "command";   ///< "command", or the name of a handler linked to the worker
   std::vector<std::string> argv;     ///< command: the program and its arguments
@@ -75,6 +92,11 @@ struct JobWork {
   std::map<std::string, std::string> parameters;  ///< defaults; a run may override them
   std::string folder;                ///< empty: the attempt's own work folder
   std::int64_t output_cap_bytes = 64ll << 20;
+  JobLimits limits;
+  std::int32_t nice = 0;             ///< added to the worker's own
+  std::int32_t umask = 022;
+  std::string run_as;                ///< a user that the worker allows; empty: the worker's own
+  KeepFolder keep_folder = KeepFolder::Never;
   bool operator==(const JobWork&) const = default;
 };
 

@@ -92,6 +92,11 @@ enum class Reason {
   HandlerUnknown,
   RefusedByWorker,
   OutputLost,
+  MemoryExceeded,       ///< limits of the job: killed for it
+  ProcessesExceeded,
+  CpuExceeded,
+  FolderExceeded,
+  FileSizeExceeded,     ///< SIGXFSZ
 };
 std::string_view name_of(Reason reason);
 std::optional<Reason> reason_named(std::string_view name);

@@ -99,6 +99,18 @@ void put(Canonical& out, const thrift::Rules& in) {
   out.field(13, in.disconnect_grace_ms, standard.disconnect_grace_ms);
 }
 
+void put(Canonical& out, const thrift::Limits& in) {
+  const thrift::Limits standard;
+  out.field(1, in.memory_bytes, standard.memory_bytes);
+  out.field(2, in.address_space_bytes, standard.address_space_bytes);
+  out.field(3, in.processes, standard.processes);
+  out.field(4, in.open_files, standard.open_files);
+  out.field(5, in.cpu_ms, standard.cpu_ms);
+  out.field(6, in.file_size_bytes, standard.file_size_bytes);
+  out.field(7, in.folder_bytes, standard.folder_bytes);
+  out.field(8, in.core_bytes, standard.core_bytes);
+}
+
 void put(Canonical& out, const thrift::Work& in) {
   const thrift::Work standard;
   out.field(1, in.handler, standard.handler);
@@ -109,6 +121,12 @@ void put(Canonical& out, const thrift::Work& in) {
   out.field(6, in.parameters, standard.parameters);
   out.field(7, in.folder, standard.folder);
   out.field(8, in.output_cap_bytes, standard.output_cap_bytes);
+  // Left out when nothing is limited, so that the hashes of older definitions stay what they were.
+  if (in.limits != standard.limits) out.group(20, [&] { put(out, in.limits); });
+  out.field(21, in.nice, standard.nice);
+  out.field(22, in.umask, standard.umask);
+  out.field(23, in.run_as, standard.run_as);
+  out.field(24, in.keep_folder, standard.keep_folder);
 }
 
 void put(Canonical& out, const model::JobDefinition& definition) {

@@ -114,11 +114,32 @@ void read(const json& from, model::JobRules& r) {
   take(from, "disconnect_grace_ms", r.disconnect_grace);
 }
 
+json make(const model::JobLimits& l) {
+  return {{"memory_bytes", l.memory_bytes}, {"address_space_bytes", l.address_space_bytes},
+          {"processes", l.processes},       {"open_files", l.open_files},
+          {"cpu_ms", l.cpu.count()},        {"file_size_bytes", l.file_size_bytes},
+          {"folder_bytes", l.folder_bytes}, {"core_bytes", l.core_bytes}};
+}
+
+void read(const json& from, model::JobLimits& l) {
+  take(from, "memory_bytes", l.memory_bytes);
+  take(from, "address_space_bytes", l.address_space_bytes);
+  take(from, "processes", l.processes);
+  take(from, "open_files", l.open_files);
+  take(from, "cpu_ms", l.cpu);
+  take(from, "file_size_bytes", l.file_size_bytes);
+  take(from, "folder_bytes", l.folder_bytes);
+  take(from, "core_bytes", l.core_bytes);
+}
+
 json make(const model::JobWork& w) {
   return {{"handler", w.handler},         {"argv", w.argv},
           {"script", w.script},           {"interpreter", w.interpreter},
           {"environment", w.environment}, {"parameters", w.parameters},
-          {"folder", w.folder},           {"output_cap_bytes", w.output_cap_bytes}};
+          {"folder", w.folder},           {"output_cap_bytes", w.output_cap_bytes},
+          {"limits", make(w.limits)},     {"nice", w.nice},
+          {"umask", w.umask},             {"run_as", w.run_as},
+          {"keep_folder", name_of(w.keep_folder)}};
 }
 
 void read(const json& from, model::JobWork& w) {
@@ -130,6 +151,11 @@ void read(const json& from, model::JobWork& w) {
   take(from, "parameters", w.parameters);
   take(from, "folder", w.folder);
   take(from, "output_cap_bytes", w.output_cap_bytes);
+  take_object(from, "limits", w.limits);
+  take(from, "nice", w.nice);
+  take(from, "umask", w.umask);
+  take(from, "run_as", w.run_as);
+  take(from, "keep_folder", w.keep_folder);
 }
 
 json make(const model::JobDefinition& d) {

@@ -114,6 +114,31 @@ void check_command(const model::JobWork& work, Findings& findings) {
   }
 }
 
+/// 0, which means "no limit", or a value in the range.
+void check_limit(std::string_view name, std::int64_t value, std::int64_t low, std::int64_t high,
+                 std::string_view unit, Findings& findings) {
+  if (value != 0) findings.range(fmt::format("limits.{}", name), value, low, high, unit);
+}
+
+void check_isolation(const model::JobWork& work, Findings& findings) {
+  constexpr std::int64_t kMost = std::int64_t{1} << 50;
+  const model::JobLimits& limits = work.limits;
+  check_limit("memory", limits.memory_bytes, 1 << 20, kMost, "bytes", findings);
+  check_limit("address_space", limits.address_space_bytes, 16 << 20, kMost, "bytes", findings);
+  check_limit("processes", limits.processes, 1, 1'000'000, "", findings);
+  check_limit("open_files", limits.open_files, 4, 1'000'000, "", findings);
+  check_limit("cpu", limits.cpu.count(), 1000, (365 * kDay).count(), "ms", findings);
+  check_limit("file_size", limits.file_size_bytes, 1, kMost, "bytes", findings);
+  check_limit("folder", limits.folder_bytes, 4096, kMost, "bytes", findings);
+  check_limit("core", limits.core_bytes, 1, kMost, "bytes", findings);
+  findings.range("nice", work.nice, -20, 19, "");
+  findings.range("umask", work.umask, 0, 0777, "");
+  if (!work.run_as.empty()) findings.word("run_as", work.run_as, 64);
+  if (work.handler != "command" && limits != model::JobLimits{}) {
+    findings.add("limits: they hold for commands and scripts; a handler runs inside of the worker");
+  }
+}
+
 void check_work(const model::JobWork& work, Findings& findings) {
   findings.word("handler", work.handler, kMaxNameBytes);
   if (work.handler == "command") check_command(work, findings);
@@ -140,6 +165,7 @@ void check_work(const model::JobWork& work, Findings& findings) {
   if (!work.folder.empty() && work.folder.front() != '/') {
     findings.add(fmt::format("folder: {} is not absolute; begin it with '/'", quoted(work.folder)));
   }
+  check_isolation(work, findings);
   findings.range("output_cap_bytes", work.output_cap_bytes, 1024, std::int64_t{16} << 30, "bytes");
 }
 

@@ -48,6 +48,10 @@ template <>
 struct Names<model::JobState> {
   static constexpr std::array<std::string_view, 3> all = {"enabled", "paused", "deleted"};
 };
+template <>
+struct Names<model::KeepFolder> {
+  static constexpr std::array<std::string_view, 3> all = {"never", "on_failure", "always"};
+};
 
 template <typename Enum>
 std::string_view pick(Enum value) {
@@ -65,6 +69,7 @@ std::string_view name_of(model::CronDialect dialect) { return pick(dialect); }
 std::string_view name_of(model::GapRule gap) { return pick(gap); }
 std::string_view name_of(model::FoldRule fold) { return pick(fold); }
 std::string_view name_of(model::JobState state) { return pick(state); }
+std::string_view name_of(model::KeepFolder keep) { return pick(keep); }
 
 template <typename Enum>
 std::optional<Enum> named(std::string_view name) {
@@ -88,6 +93,7 @@ template std::optional<model::CronDialect> named(std::string_view);
 template std::optional<model::GapRule> named(std::string_view);
 template std::optional<model::FoldRule> named(std::string_view);
 template std::optional<model::JobState> named(std::string_view);
+template std::optional<model::KeepFolder> named(std::string_view);
 template std::string allowed_names<model::ScheduleKind>();
 template std::string allowed_names<model::Overlap>();
 template std::string allowed_names<model::LatePolicy>();
@@ -97,5 +103,6 @@ template std::string allowed_names<model::CronDialect>();
 template std::string allowed_names<model::GapRule>();
 template std::string allowed_names<model::FoldRule>();
 template std::string allowed_names<model::JobState>();
+template std::string allowed_names<model::KeepFolder>();
 
 }  // namespace rota::wire

@@ -69,6 +69,37 @@ model::JobRules read(const thrift::Rules& in, Problems& problems) {
   return out;
 }
 
+model::JobLimits read(const thrift::Limits& in) {
+  model::JobLimits out;
+  out.memory_bytes = in.memory_bytes;
+  out.address_space_bytes = in.address_space_bytes;
+  out.processes = in.processes;
+  out.open_files = in.open_files;
+  out.cpu = Millis{in.cpu_ms};
+  out.file_size_bytes = in.file_size_bytes;
+  out.folder_bytes = in.folder_bytes;
+  out.core_bytes = in.core_bytes;
+  return out;
+}
+
+model::JobWork read(const thrift::Work& work, Problems& problems) {
+  model::JobWork out;
+  out.handler = work.handler;
+  out.argv = work.argv;
+  out.script = work.script;
+  out.interpreter = work.interpreter;
+  out.environment = work.environment;
+  out.parameters = work.parameters;
+  out.folder = work.folder;
+  out.output_cap_bytes = work.output_cap_bytes;
+  out.limits = read(work.limits);
+  out.nice = work.nice;
+  out.umask = work.umask;
+  out.run_as = work.run_as;
+  out.keep_folder = choose<model::KeepFolder>("keep_folder", work.keep_folder, problems);
+  return out;
+}
+
 template <typename T>
 Result<T> unless(T value, const Problems& problems) {
   if (problems.empty()) return value;
@@ -114,6 +145,19 @@ thrift::Rules to_wire(const model::JobRules& rules) {
   return out;
 }
 
+thrift::Limits to_wire(const model::JobLimits& limits) {
+  thrift::Limits out;
+  out.__set_memory_bytes(limits.memory_bytes);
+  out.__set_address_space_bytes(limits.address_space_bytes);
+  out.__set_processes(limits.processes);
+  out.__set_open_files(limits.open_files);
+  out.__set_cpu_ms(limits.cpu.count());
+  out.__set_file_size_bytes(limits.file_size_bytes);
+  out.__set_folder_bytes(limits.folder_bytes);
+  out.__set_core_bytes(limits.core_bytes);
+  return out;
+}
+
 thrift::Work to_wire(const model::JobWork& work) {
   thrift::Work out;
   out.__set_handler(work.handler);
@@ -124,6 +168,11 @@ thrift::Work to_wire(const model::JobWork& work) {
   out.__set_parameters(work.parameters);
   out.__set_folder(work.folder);
   out.__set_output_cap_bytes(work.output_cap_bytes);
+  out.__set_limits(to_wire(work.limits));
+  out.__set_nice(work.nice);
+  out.__set_umask(work.umask);
+  out.__set_run_as(work.run_as);
+  out.__set_keep_folder(text(name_of(work.keep_folder)));
   return out;
 }
 
@@ -152,16 +201,8 @@ Result<model::JobRules> from_wire(const thrift::Rules& rules) {
 }
 
 model::JobWork from_wire(const thrift::Work& work) {
-  model::JobWork out;
-  out.handler = work.handler;
-  out.argv = work.argv;
-  out.script = work.script;
-  out.interpreter = work.interpreter;
-  out.environment = work.environment;
-  out.parameters = work.parameters;
-  out.folder = work.folder;
-  out.output_cap_bytes = work.output_cap_bytes;
-  return out;
+  Problems problems;  // a choice that is not known here has its default
+  return read(work, problems);
 }
 
 Result<model::JobDefinition> from_wire(const thrift::JobDefinition& definition) {
@@ -173,7 +214,7 @@ Result<model::JobDefinition> from_wire(const thrift::JobDefinition& definition) 
   out.owner = definition.owner;
   out.labels = definition.labels;
   out.rules = read(definition.rules, problems);
-  out.work = from_wire(definition.work);
+  out.work = read(definition.work, problems);
   return unless(std::move(out), problems);
 }
 

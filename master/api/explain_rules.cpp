@@ -46,6 +46,11 @@ std::string reason_sentence(Reason reason, const std::string& pool) {
       return "No worker that it was sent to knows its handler; link it into the worker.";
     case Reason::RefusedByWorker: return "The worker refused it.";
     case Reason::OutputLost: return "Part of its output was lost.";
+    case Reason::MemoryExceeded: return "It used more memory than the job's limits allow.";
+    case Reason::ProcessesExceeded: return "It had more processes than the job's limits allow.";
+    case Reason::CpuExceeded: return "It used more CPU time than the job's limits allow.";
+    case Reason::FolderExceeded: return "It put more into its work folder than the job's limits allow.";
+    case Reason::FileSizeExceeded: return "It wrote a larger file than the job's limits allow.";
   }
   return "";
 }

@@ -76,6 +76,27 @@ void add_rules(Fingerprint& print, const model::JobRules& r) {
   print.add(r.disconnect_grace);
 }
 
+/// Only where it differs from what older programs knew, so that their stored hashes stay right.
+void add_isolation(Fingerprint& print, const model::JobWork& w) {
+  const model::JobWork plain;
+  if (w.limits == plain.limits && w.nice == plain.nice && w.umask == plain.umask &&
+      w.run_as == plain.run_as && w.keep_folder == plain.keep_folder) {
+    return;
+  }
+  print.add(w.limits.memory_bytes);
+  print.add(w.limits.address_space_bytes);
+  print.add(std::int64_t{w.limits.processes});
+  print.add(std::int64_t{w.limits.open_files});
+  print.add(w.limits.cpu);
+  print.add(w.limits.file_size_bytes);
+  print.add(w.limits.folder_bytes);
+  print.add(w.limits.core_bytes);
+  print.add(std::int64_t{w.nice});
+  print.add(std::int64_t{w.umask});
+  print.add(w.run_as);
+  print.add(w.keep_folder);
+}
+
 void add_work(Fingerprint& print, const model::JobWork& w) {
   print.add(w.handler);
   print.add(static_cast<std::int64_t>(w.argv.size()));
@@ -86,6 +107,7 @@ void add_work(Fingerprint& print, const model::JobWork& w) {
   print.add(w.parameters);
   print.add(w.folder);
   print.add(std::int64_t{w.output_cap_bytes});
+  add_isolation(print, w);
 }
 
 }  // namespace

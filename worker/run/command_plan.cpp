@@ -1,10 +1,15 @@
 #include "worker/run/command_plan.h"
 
+#include <sys/resource.h>
+
 #include <sstream>
 
 namespace rota::worker::run {
 
 namespace {
+
+/// Between SIGXCPU and SIGKILL for a process that goes on.
+constexpr std::int64_t kCpuGraceSeconds = 5;
 
 bool has_nul(const std::string& text) { return text.find('\0') != std::string::npos; }
 
@@ -36,8 +41,34 @@ std::optional<std::string> trouble_with(const model::JobWork& work) {
 
 std::string encode_note(const AttemptNote& note) {
   return "1\n" + note.life.id + "\n" + note.life.incarnation + "\n" +
-         std::to_string(note.cap_bytes) + "\n";
+         std::to_string(note.cap_bytes) + "\n" + std::to_string(note.kill_grace.count()) + " " +
+         std::to_string(note.limits.memory_bytes) + " " + std::to_string(note.limits.processes) +
+         " " + std::to_string(note.limits.cpu.count()) + " " +
+         std::to_string(note.limits.folder_bytes) + " " +
+         std::to_string(static_cast<int>(note.keep_folder)) + "\n" + note.folder + "\n";
 }
+
+namespace {
+
+/// What later programs wrote behind the first lines; absent in a note of an older one.
+void read_newer_lines(std::istream& in, AttemptNote& note) {
+  std::int64_t grace = 0, cpu = 0;
+  int keep = 0;
+  model::JobLimits limits;
+  if (!(in >> grace >> limits.memory_bytes >> limits.processes >> cpu >> limits.folder_bytes >> keep)) {
+    return;
+  }
+  limits.cpu = Millis{cpu};
+  note.kill_grace = Millis{grace};
+  note.limits = limits;
+  if (keep >= 0 && keep <= static_cast<int>(model::KeepFolder::Always)) {
+    note.keep_folder = static_cast<model::KeepFolder>(keep);
+  }
+  in.ignore(1);
+  std::getline(in, note.folder);
+}
+
+}  // namespace
 
 Result<AttemptNote> decode_note(const std::string& text) {
   std::istringstream in(text);
@@ -47,8 +78,35 @@ Result<AttemptNote> decode_note(const std::string& text) {
       !std::getline(in, note.life.incarnation) || !(in >> note.cap_bytes)) {
     return fail(ErrorCode::Corrupt, "the note of a held attempt cannot be read");
   }
+  read_newer_lines(in, note);
   return note;
 }
+
+namespace {
+
+/// What the kernel can hold each process to. CPU time, memory and the number of processes of the whole
+/// set are the sampler's; the limit of one process is only the net below it.
+std::vector<warden::Limit> process_limits(const model::JobLimits& wanted) {
+  std::vector<warden::Limit> limits;
+  const auto add = [&](int resource, std::int64_t soft, std::int64_t hard) {
+    limits.push_back({resource, static_cast<std::uint64_t>(soft), static_cast<std::uint64_t>(hard)});
+  };
+  add(RLIMIT_CORE, wanted.core_bytes, wanted.core_bytes);
+  if (wanted.address_space_bytes > 0) {
+    add(RLIMIT_AS, wanted.address_space_bytes, wanted.address_space_bytes);
+  }
+  if (wanted.open_files > 0) add(RLIMIT_NOFILE, wanted.open_files, wanted.open_files);
+  if (wanted.file_size_bytes > 0) {
+    add(RLIMIT_FSIZE, wanted.file_size_bytes, wanted.file_size_bytes);
+  }
+  if (wanted.cpu > Millis{0}) {
+    const std::int64_t seconds = (wanted.cpu.count() + 999) / 1000;
+    add(RLIMIT_CPU, seconds, seconds + kCpuGraceSeconds);
+  }
+  return limits;
+}
+
+}  // namespace
 
 warden::Start plan_command(const Order& order, const WorkPlace& place,
                            const EnvironmentBase& base, Epoch epoch,
@@ -60,12 +118,22 @@ warden::Start plan_command(const Order& order, const WorkPlace& place,
     start.argv = words_in(order.work.interpreter);
     start.argv.push_back(place.script_file);
   }
-  start.environment = job_environment(base, order, epoch, life, place.folder);
+  EnvironmentBase own = base;
+  if (place.user) {
+    own.allowed["HOME"] = place.home;
+    own.allowed["USER"] = own.allowed["LOGNAME"] = order.work.run_as;
+  }
+  start.environment = job_environment(own, order, epoch, life, place.folder);
   start.folder = order.work.folder.empty() ? place.folder : order.work.folder;
   start.timeout = order.timeout;
   start.kill_grace = order.kill_grace;
   start.disconnect_grace = order.disconnect_grace;
-  start.note = encode_note({life, order.work.output_cap_bytes});
+  start.nice = order.work.nice;
+  start.umask = static_cast<std::uint32_t>(order.work.umask);
+  start.limits = process_limits(order.work.limits);
+  start.user = place.user;
+  start.note = encode_note({life, order.work.output_cap_bytes, order.kill_grace, order.work.limits,
+                            order.work.keep_folder, place.folder});
   return start;
 }
 

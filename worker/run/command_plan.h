@@ -18,12 +18,18 @@ std::optional<std::string> trouble_with(const model::JobWork& work);
 struct WorkPlace {
   std::string folder;        ///< of its own; empty when it needs none
   std::string script_file;   ///< where the script's text was put; empty: no script
+  std::optional<warden::User> user{};  ///< as whom; none: as the worker itself
+  std::string home{};                ///< the user's
 };
 
 /// What an adopting life must know of an attempt; travels as the warden's note.
 struct AttemptNote {
   model::WorkerKey life;
   std::int64_t cap_bytes = 0;
+  Millis kill_grace{10'000};
+  model::JobLimits limits{};
+  model::KeepFolder keep_folder = model::KeepFolder::Never;
+  std::string folder{};      ///< of the attempt's own; empty: none
 };
 std::string encode_note(const AttemptNote& note);
 /// Corrupt when another version wrote it.

@@ -3,6 +3,8 @@
 #include <csignal>
 #include <cstring>
 
+#include <fmt/format.h>
+
 namespace rota::worker::run {
 
 namespace {
@@ -36,6 +38,9 @@ void say_own_end(const warden::Ended& ended, Outcome& outcome) {
     outcome.state = RunState::Failed;
     outcome.reason = Reason::Signalled;
     outcome.message = signal_text(ended.signal, ended.core);
+    // The kernel sends these for a limit, and hardly anybody else does.
+    if (ended.signal == SIGXCPU) outcome.reason = Reason::CpuExceeded;
+    if (ended.signal == SIGXFSZ) outcome.reason = Reason::FileSizeExceeded;
   } else if (ended.exit_status == 0) {
     outcome.state = RunState::Succeeded;
   } else {
@@ -45,7 +50,13 @@ void say_own_end(const warden::Ended& ended, Outcome& outcome) {
   }
 }
 
-void say_killed(const warden::Ended& ended, Outcome& outcome) {
+void say_limit(Reason reason, const char* what, const std::string& excess, Outcome& outcome) {
+  outcome.state = RunState::Failed;
+  outcome.reason = reason;
+  outcome.message = excess.empty() ? std::string("used more ") + what + " than allowed" : excess;
+}
+
+void say_killed(const warden::Ended& ended, const std::string& excess, Outcome& outcome) {
   switch (ended.killed_by) {
     case KilledBy::Timeout:
       outcome.state = RunState::TimedOut;
@@ -67,14 +78,33 @@ void say_killed(const warden::Ended& ended, Outcome& outcome) {
       outcome.reason = Reason::AttemptDied;
       outcome.message = "killed: the worker stopped";
       break;
+    case KilledBy::Memory: return say_limit(Reason::MemoryExceeded, "memory", excess, outcome);
+    case KilledBy::Processes: return say_limit(Reason::ProcessesExceeded, "processes", excess, outcome);
+    case KilledBy::Cpu: return say_limit(Reason::CpuExceeded, "CPU time", excess, outcome);
+    case KilledBy::Folder: return say_limit(Reason::FolderExceeded, "disk", excess, outcome);
     case KilledBy::None:
       break;
   }
 }
 
+/// "TERM after 1.000 s, KILL after 1.300 s, empty after 1.301 s": the steps that were taken.
+std::string ladder_text(const warden::Ended& ended) {
+  std::string text;
+  const auto step = [&](const char* name, MonoTime at) {
+    if (at == MonoTime{}) return;
+    const double seconds = static_cast<double>((at - ended.started).count()) / 1e6;
+    text += fmt::format("{}{} after {:.3f} s", text.empty() ? "" : ", ", name, seconds);
+  };
+  step("TERM", ended.term_at);
+  step("KILL", ended.kill_at);
+  if (!text.empty()) step("empty", ended.empty_at);
+  return text;
+}
+
 }  // namespace
 
-Outcome outcome_of(const warden::Ended& ended, const OutputTotals& output) {
+Outcome outcome_of(const warden::Ended& ended, const OutputTotals& output,
+                   const std::string& excess) {
   Outcome outcome;
   outcome.exit_status = ended.exit_status;
   outcome.signal = ended.signal;
@@ -89,12 +119,13 @@ Outcome outcome_of(const warden::Ended& ended, const OutputTotals& output) {
     return outcome;
   }
   say_own_end(ended, outcome);
-  say_killed(ended, outcome);
+  say_killed(ended, excess, outcome);
   if (!ended.proven_empty) {
     outcome.state = RunState::KillFailed;
     outcome.reason = Reason::KillUnproven;
-    outcome.message = "not proven dead: " + ended.detail;
+    outcome.message = "not seen empty in time" + (ended.detail.empty() ? "" : ": " + ended.detail);
   }
+  if (const std::string steps = ladder_text(ended); !steps.empty()) outcome.message += "; " + steps;
   if (output.lost_bytes > 0) {
     outcome.message += outcome.message.empty() ? "" : "; ";
     outcome.message += std::to_string(output.lost_bytes) + " bytes of output could not be kept";

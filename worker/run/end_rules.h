@@ -15,6 +15,9 @@ struct OutputTotals {
 
 /// Who asked for the end decides first (timed out, killed, lost with its vouchers), then how the
 /// process ended. Dead but not proven so is KillFailed, whatever else is known (P15).
-model::Outcome outcome_of(const warden::Ended& ended, const OutputTotals& output);
+/// `excess`: which limit was passed, for an end that a limit brought. The message ends with the steps of
+/// the kill ladder that were taken, counted from the start.
+model::Outcome outcome_of(const warden::Ended& ended, const OutputTotals& output,
+                          const std::string& excess = {});
 
 }  // namespace rota::worker::run

@@ -3,6 +3,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
@@ -10,8 +11,14 @@
 #include "common/base/file.h"
 #include "common/base/log.h"
 #include "common/base/random.h"
+#include "worker/run/folder_removal.h"
 
 namespace rota::worker::run {
+
+namespace {
+constexpr const char* kKeptName = "kept";
+constexpr std::size_t kMostKept = 100;
+}  // namespace
 
 FolderPool::FolderPool(std::string root)
     : root_(std::move(root)), own_(root_ + "/" + random_hex(6)) {}
@@ -34,12 +41,15 @@ Result<std::string> FolderPool::acquire() {
   std::string folder;
   {
     std::scoped_lock lock(mutex_);
-    if (!free_.empty()) {
+    while (!free_.empty()) {
       folder = std::move(free_.back());
       free_.pop_back();
-      return folder;
+      used_.insert(folder);
+      if (is_reusable(folder)) return folder;  // another attempt may have got at it meanwhile
+      used_.erase(folder);
     }
     folder = own_ + "/" + std::to_string(++made_);
+    used_.insert(folder);
   }
   if (::mkdir(folder.c_str(), 0700) != 0) {
     return fail(ErrorCode::Unavailable, "make work folder " + folder + ": " + std::strerror(errno));
@@ -56,18 +66,66 @@ bool FolderPool::is_reusable(const std::string& folder) const {
 }
 
 void FolderPool::release(const std::string& folder) {
-  if (is_reusable(folder)) {
+  const bool is_of_now = folder.starts_with(own_ + "/");
+  struct stat info {};
+  const bool is_there = ::lstat(folder.c_str(), &info) == 0;
+  {
     std::scoped_lock lock(mutex_);
-    free_.push_back(folder);
-    return;
+    used_.erase(folder);
+    if (is_of_now && is_reusable(folder)) {
+      free_.push_back(folder);
+      return;
+    }
   }
+  if (!is_there && is_of_now) return remove_strays();  // it was renamed, or has removed itself
   rubbish_.push(std::string(folder));
+}
+
+/// What stands beside the folders in use is of nobody: a job gave its folder another name.
+void FolderPool::remove_strays() {
+  std::error_code trouble;
+  std::scoped_lock lock(mutex_);
+  for (const auto& entry : std::filesystem::directory_iterator(own_, trouble)) {
+    const std::string path = entry.path().string();
+    const bool is_known = used_.contains(path) || std::ranges::count(free_, path) != 0;
+    if (!is_known) rubbish_.push(std::string(path));
+  }
+}
+
+Result<std::string> FolderPool::keep(const std::string& folder, model::AttemptKey key) {
+  const std::string kept = root_ + "/" + kKeptName;
+  if (auto made = make_folders(kept, 0711); !made) return fail(made.error());
+  const std::string place =
+      kept + "/" + std::to_string(key.run.value) + "." + std::to_string(key.attempt);
+  {
+    std::scoped_lock lock(mutex_);
+    used_.erase(folder);
+  }
+  if (::rename(folder.c_str(), place.c_str()) != 0) {
+    const std::string why = std::strerror(errno);
+    release(folder);
+    return fail(ErrorCode::Unavailable, "keep " + folder + ": " + why);
+  }
+  thin_kept();
+  return place;
+}
+
+void FolderPool::thin_kept() {
+  std::error_code trouble;
+  std::vector<std::pair<std::filesystem::file_time_type, std::string>> all;
+  for (const auto& entry : std::filesystem::directory_iterator(root_ + "/" + kKeptName, trouble)) {
+    all.emplace_back(entry.last_write_time(trouble), entry.path().string());
+  }
+  if (all.size() <= kMostKept) return;
+  std::ranges::sort(all);
+  for (std::size_t i = 0; i + kMostKept < all.size(); ++i) rubbish_.push(std::move(all[i].second));
 }
 
 void FolderPool::remove_earlier() {
   std::error_code trouble;
   for (const auto& entry : std::filesystem::directory_iterator(root_, trouble)) {
-    if (entry.path().string() != own_) rubbish_.push(entry.path().string());
+    const std::string path = entry.path().string();
+    if (path != own_ && path != root_ + "/" + kKeptName) rubbish_.push(std::string(path));
   }
 }
 
@@ -75,11 +133,9 @@ void FolderPool::remove_loop(std::stop_token stop) {
   while (!stop.stop_requested()) {
     auto folder = rubbish_.pop(Millis{1000}, stop);
     if (!folder) continue;
-    std::error_code trouble;
-    std::filesystem::remove_all(*folder, trouble);
-    if (trouble) {
+    if (auto removed = remove_folder(*folder); !removed) {
       log_warn("run", "a work folder could not be removed",
-               {{"folder", *folder}, {"why", trouble.message()}});
+               {{"folder", *folder}, {"why", removed.error().message}});
     }
   }
 }

@@ -1,16 +1,20 @@
 // Work folders for attempts. An attempt gets an empty folder of its own; one that it leaves empty is
 // given to a later attempt, and one with anything in it is removed. That saves the disk two changes for
-// each of the many attempts that write nothing.
+// each of the many attempts that write nothing. A folder that a job wants kept goes to `kept/RUN.ATTEMPT`,
+// of which the newest 100 stay.
 #pragma once
 
 #include <memory>
 #include <mutex>
+#include <set>
 #include <string>
 #include <thread>
 #include <vector>
 
 #include "common/base/queue.h"
 #include "common/base/result.h"
+#include "common/model/run.h"
+#include "common/model/worker.h"
 
 namespace rota::worker::run {
 
@@ -26,6 +30,8 @@ class FolderPool {
   Result<std::string> acquire();
   /// The attempt is over.
   void release(const std::string& folder);
+  /// The attempt is over, and its folder is to be looked at. Where it is now.
+  Result<std::string> keep(const std::string& folder, model::AttemptKey key);
   /// No attempt of an earlier start runs any more: what those left is removed.
   void remove_earlier();
   /// Ends the thread; what is still to be removed is left to the next start.
@@ -33,12 +39,15 @@ class FolderPool {
 
  private:
   bool is_reusable(const std::string& folder) const;
+  void remove_strays();
+  void thin_kept();
   void remove_loop(std::stop_token stop);
 
   const std::string root_;
   const std::string own_;
   std::mutex mutex_;
   std::vector<std::string> free_;
+  std::set<std::string> used_;
   std::uint64_t made_ = 0;
   BoundedQueue<std::string> rubbish_{100'000};
   std::jthread remover_;

@@ -117,6 +117,10 @@ Outcome HandlerAttempt::outcome_of(const Result<void>& result) const {
   }
   switch (cancelled_by_) {
     case KilledBy::None:
+    case KilledBy::Memory:  // limits are for commands
+    case KilledBy::Processes:
+    case KilledBy::Cpu:
+    case KilledBy::Folder:
       break;
     case KilledBy::Timeout:
       outcome.state = RunState::TimedOut;

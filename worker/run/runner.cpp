@@ -11,6 +11,7 @@
 #include "common/base/check.h"
 #include "common/base/file.h"
 #include "common/base/log.h"
+#include "worker/run/job_user.h"
 
 namespace rota::worker::run {
 
@@ -164,6 +165,12 @@ Refusal Runner::refusal_before(const Envelope& envelope, const Order& order,
     detail = *trouble;
     return Refusal::Malformed;
   }
+  if (!order.work.run_as.empty()) {
+    const auto user = job_user(order.work.run_as, options_.run_as_users);
+    if (user) return Refusal::None;
+    detail = user.error().message;
+    return Refusal::Malformed;
+  }
   return Refusal::None;
 }
 
@@ -185,6 +192,8 @@ OrderAnswer Runner::take_order(const Envelope& envelope, Order order) {
       live->cap_bytes = order.work.output_cap_bytes;
       live->kill_grace = order.kill_grace;
       live->disconnect_grace = order.disconnect_grace;
+      live->limits = order.work.limits;
+      live->keep_folder = order.work.keep_folder;
       live_.emplace(order.key, std::move(live));
       ++counts_.accepted;
     }
@@ -213,11 +222,18 @@ Result<void> Runner::launch(const Envelope& envelope, const Order& order) {
 
 Result<WorkPlace> Runner::make_place(const Order& order) {
   WorkPlace place;
+  if (!order.work.run_as.empty()) {
+    auto user = job_user(order.work.run_as, options_.run_as_users);
+    if (!user) return fail(user.error());
+    place.user = std::move(user->ids);
+    place.home = std::move(user->home);
+  }
   const bool has_script = order.work.argv.empty();
   if (!order.work.folder.empty() && !has_script) return place;
   auto folder = folders_.acquire();
   if (!folder) return fail(folder.error());
   place.folder = *folder;
+  if (place.user) (void)!::chown(folder->c_str(), place.user->uid, place.user->gid);
   if (!has_script) return place;
   place.script_file = place.folder + "/.rota-script";
   if (auto written = write_script(place.script_file, order.work.script); !written) {
@@ -225,6 +241,7 @@ Result<WorkPlace> Runner::make_place(const Order& order) {
     folders_.release(place.folder);
     return fail(written.error());
   }
+  if (place.user) (void)!::chown(place.script_file.c_str(), place.user->uid, place.user->gid);
   return place;
 }
 
@@ -344,6 +361,40 @@ void Runner::give_back(const Live& live, bool is_dead) {
   if (!live.script_file.empty()) ::unlink(live.script_file.c_str());
   // A folder in which something may still live is left to the next start.
   if (!live.folder.empty() && is_dead) folders_.release(live.folder);
+}
+
+/// The outcome's words for a folder that was kept; empty: it was not.
+std::string Runner::keep_or_give_back(const Live& live, bool is_dead, model::RunState state) {
+  const bool is_wanted = live.keep_folder == model::KeepFolder::Always ||
+                         (live.keep_folder == model::KeepFolder::OnFailure &&
+                          state != model::RunState::Succeeded);
+  if (live.folder.empty() || !is_dead || !is_wanted) {
+    give_back(live, is_dead);
+    return {};
+  }
+  const auto place = folders_.keep(live.folder, live.key);
+  return place ? "its folder is kept as " + *place : place.error().message;
+}
+
+/// Called by the sampler.
+void Runner::kill_for_limit(model::AttemptKey key, const Excess& excess) {
+  Millis grace{0};
+  {
+    std::scoped_lock lock(mutex_);
+    const auto found = live_.find(key);
+    if (found == live_.end()) return;
+    Live& live = *found->second;
+    if (live.excess.empty()) live.excess = excess.text;
+    if (!excess.is_wild) grace = live.kill_grace;
+  }
+  log_warn("run", "an attempt is ended for its limits",
+           {{"run", key.run.value}, {"why", excess.text}});
+  // A warden of before knows no limits; the excess in words then stays here, and dies with this life.
+  const auto by = warden_version_ >= 2 ? excess.by : warden::KilledBy::Stop;
+  if (auto told = warden_.kill(to_warden(key), grace, by); !told) {
+    log_warn("run", "the warden could not be told to end an attempt",
+             {{"run", key.run.value}, {"why", told.error().message}});
+  }
 }
 
 void Runner::post(std::function<void()> task) {

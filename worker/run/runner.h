@@ -25,6 +25,7 @@
 #include "worker/run/handler_pool.h"
 #include "worker/run/outcome_sink.h"
 #include "worker/run/output_taker.h"
+#include "worker/run/set_sampler.h"
 #include "worker/sdk/registry.h"
 #include "worker/warden/warden_client.h"
 
@@ -35,6 +36,7 @@ struct RunnerOptions {
   StreamLimits output;
   std::string work_dir;
   EnvironmentBase environment;
+  std::vector<std::string> run_as_users;  ///< whom jobs may run as
   Millis ping_every{100};            ///< of the warden
   Millis warden_limit{500};          ///< beyond it the worker claims no life any more
   std::function<void()> warden_gone; ///< called once, on the runner's thread
@@ -117,6 +119,9 @@ class Runner {
     bool is_sent = false;            ///< the warden was asked to start it
     std::optional<Millis> cancel_grace;  ///< cancelled before it was sent
     bool is_unvouched = false;       ///< killed from here, since the warden did not answer
+    model::JobLimits limits;
+    model::KeepFolder keep_folder = model::KeepFolder::Never;
+    std::string excess;              ///< the limit for which it was killed, in words
     UniqueFd pidfd;
     std::shared_ptr<HandlerAttempt> handler;  ///< null: a command
   };
@@ -137,6 +142,8 @@ class Runner {
                    sdk::Handler& handler);
   void cancel_one(model::AttemptKey key, Millis grace, warden::KilledBy by);
   void give_back(const Live& live, bool is_dead);
+  std::string keep_or_give_back(const Live& live, bool is_dead, model::RunState state);
+  void kill_for_limit(model::AttemptKey key, const Excess& excess);
   void post(std::function<void()> task);
   void vouch_locked(MonoTime before);
 
@@ -150,6 +157,7 @@ class Runner {
   void on_welcome(const warden::Welcome& welcome);
   void on_started(warden::Started started);
   void on_held(warden::Held held);
+  void sample(const Live& live, pid_t root);
   void on_ended(const warden::Ended& ended);
   void finish_handler(model::AttemptKey key, model::Outcome outcome, bool is_on_loop);
   void check_deadlines();
@@ -188,6 +196,8 @@ class Runner {
   MonoTime next_ping_{};
   bool warden_is_gone_ = false;
   std::atomic<std::int64_t> last_turn_us_{0};
+  std::atomic<std::uint16_t> warden_version_{0};
+  SetSampler sampler_;
   std::jthread thread_;
 };
 

@@ -52,7 +52,8 @@ Runner::Runner(RunnerOptions options, warden::WardenClient& warden, const sdk::R
       epoll_(::epoll_create1(EPOLL_CLOEXEC)),
       wake_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),
       output_(spool, epoll_.get(), kFirstPipeToken, options_.output),
-      table_(TableLimits{.slots = options_.slots}) {
+      table_(TableLimits{.slots = options_.slots}),
+      sampler_([this](model::AttemptKey key, const Excess& excess) { kill_for_limit(key, excess); }) {
   CHECK_OR_DIE(epoll_.is_open() && wake_.is_open(), "epoll and eventfd can be made");
 }
 
@@ -61,6 +62,7 @@ Runner::~Runner() { stop(); }
 Result<void> Runner::start(const std::vector<AttemptReport>& unreported) {
   if (auto made = folders_.start(); !made) return made;
   if (auto adopted = adopt(unreported); !adopted) return adopted;
+  sampler_.start();
   watch(epoll_.get(), wake_.get(), kWakeToken);
   watch(epoll_.get(), warden_.fd(), kWardenToken);
   thread_ = std::jthread([this](std::stop_token stop) {
@@ -75,6 +77,7 @@ bool Runner::stop() {
     post([] {});
     thread_.join();
   }
+  sampler_.stop();
   folders_.stop();
   return handlers_.stop(kHandlerStopPatience);
 }
@@ -177,6 +180,7 @@ void Runner::handle(warden::Notice notice) {
 void Runner::on_welcome(const warden::Welcome& welcome) {
   kill_means_ = warden::name_of(welcome.means);
   held_expected_ = welcome.held;
+  warden_version_ = welcome.version;
   log_info("run", "under the warden",
            {{"means", kill_means_}, {"life", welcome.life}, {"held", welcome.held}});
 }
@@ -190,6 +194,7 @@ void Runner::on_started(warden::Started started) {
     const auto found = live_.find(key);
     if (found == live_.end() || found->second->pidfd.is_open()) return;
     found->second->pidfd = std::move(started.pidfd);
+    sample(*found->second, started.pid);
     life = found->second->life;
     cap = found->second->cap_bytes;
     table_.started(key, started.started_wall);
@@ -214,9 +219,14 @@ void Runner::on_held(warden::Held held) {
       live->key = key;
       live->life = note.life;
       live->cap_bytes = note.cap_bytes;
+      live->kill_grace = note.kill_grace;
+      live->limits = note.limits;
+      live->keep_folder = note.keep_folder;
+      live->folder = note.folder;
       live->disconnect_grace = held.disconnect_grace;
       live->is_adopted = live->is_sent = true;
       live->pidfd = std::move(held.running.pidfd);
+      if (!held.end) sample(*live, held.running.pid);
       live_.emplace(key, std::move(live));
       table_.adopt({key, note.life, TableEntry::State::Running, held.running.started_wall, {}});
       ++counts_.adopted;
@@ -231,8 +241,15 @@ void Runner::on_held(warden::Held held) {
   if (held.end) on_ended(*held.end);
 }
 
+void Runner::sample(const Live& live, pid_t root) {
+  // In a namespace the root is its keeper, which is none of the job's processes.
+  const bool is_job = kill_means_ != warden::name_of(warden::Means::PidNamespace);
+  sampler_.add(live.key, {root, is_job, live.limits, live.folder});
+}
+
 void Runner::on_ended(const warden::Ended& ended) {
   const model::AttemptKey key = from_warden(ended.key);
+  sampler_.remove(key);
   std::shared_ptr<Live> live;
   {
     std::scoped_lock lock(mutex_);
@@ -242,10 +259,11 @@ void Runner::on_ended(const warden::Ended& ended) {
     live_.erase(found);
     to_forget_.insert(key);
   }
-  const model::Outcome outcome =
-      outcome_of(live->is_unvouched ? killed_unvouched(ended) : ended,
-                 output_.finish(key, clock_.now()));
-  give_back(*live, ended.proven_empty || ended.failed_step != warden::StartStep::None);
+  model::Outcome outcome = outcome_of(live->is_unvouched ? killed_unvouched(ended) : ended,
+                                      output_.finish(key, clock_.now()), live->excess);
+  const bool is_dead = ended.proven_empty || ended.failed_step != warden::StartStep::None;
+  const std::string kept = keep_or_give_back(*live, is_dead, outcome.state);
+  if (!kept.empty()) outcome.message += (outcome.message.empty() ? "" : "; ") + kept;
   sink_.finished({key, live->life, AttemptReport::What::Finished, outcome.started, outcome});
   if (live->is_adopted) forget_earlier_folders();
 }

@@ -69,6 +69,8 @@ class ByteReader {
     const auto value = number<std::uint32_t>();
     return value > rest_.size() / least ? refuse<std::uint32_t>() : value;
   }
+  /// More bytes follow: a field that older writers did not know.
+  bool has_more() const { return !rest_.empty(); }
   bool ok() const { return ok_; }
 
  private:

@@ -78,15 +78,32 @@ void term_everybody() {
   ::kill(-1, SIGCONT);
 }
 
-int wait_for_end_of(pid_t main) {
+/// The warden acts first; this is for a warden that does not.
+constexpr Millis kLapseSlack{50};
+constexpr Micros kLongestWait{5'000'000};
+
+/// How long the attempt may still live; nothing when nobody vouches for it any more.
+std::optional<Micros> time_left(const KeeperPlan& keeper) {
+  if (keeper.vouched_until_us == nullptr) return kLongestWait;
+  const MonoTime end = MonoTime{Micros{keeper.vouched_until_us->load()}} + keeper.disconnect_grace +
+                       kLapseSlack;
+  const Micros left = end - BootClock::now();
+  if (left <= Micros{0}) return std::nullopt;
+  return std::min(left, kLongestWait);
+}
+
+int wait_for_end_of(pid_t main, const KeeperPlan& keeper) {
   sigset_t wanted;
   sigemptyset(&wanted);
   sigaddset(&wanted, SIGCHLD);
   sigaddset(&wanted, SIGUSR1);
   for (;;) {
     if (const auto status = reap(main)) return *status;
+    const auto left = time_left(keeper);
+    if (!left) ::_exit(kExitLapsed);
+    const timespec pause{left->count() / 1'000'000, (left->count() % 1'000'000) * 1000};
     siginfo_t info{};
-    const int number = ::sigwaitinfo(&wanted, &info);
+    const int number = ::sigtimedwait(&wanted, &info, &pause);
     // Only the warden is outside of the namespace: from there the sender's pid is 0. A job that
     // signals its pid 1 is not obeyed.
     if (number == SIGUSR1 && info.si_code == SI_USER && info.si_pid == 0) term_everybody();
@@ -105,6 +122,9 @@ int wait_for_end_of(pid_t main) {
     main.error = errno;
     main.detail = std::string("mount of /proc: ") + std::strerror(errno);
   } else {
+    offer_to_oom_killer();
+    // Nobody of the same user may trace the keeper: stopped for ever, it would never tell of the end.
+    ::prctl(PR_SET_DUMPABLE, 0);
     main = start_process(plan);
   }
   if (main.failed_step != StartStep::None) {
@@ -116,7 +136,7 @@ int wait_for_end_of(pid_t main) {
   close_others({keeper.notes_fd});
   KeeperNote end;
   end.kind = KeeperNote::Kind::MainEnded;
-  end.wait_status = wait_for_end_of(main.pid);
+  end.wait_status = wait_for_end_of(main.pid, keeper);
   tell(keeper, end);
   ::_exit(0);
 }

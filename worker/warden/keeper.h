@@ -9,8 +9,10 @@
 // its own 1,490/s and 1,780/s. A cgroup proves as much but must be writable, which it is on few hosts.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 
+#include "common/base/time.h"
 #include "common/base/unique_fd.h"
 #include "worker/warden/process_start.h"
 
@@ -33,7 +35,15 @@ struct KeeperPlan {
   std::uint64_t serial = 0;
   int notes_fd = -1;
   bool own_proc = true;  ///< mount a /proc for the namespace
+  /// Until when the attempt may live (CLOCK_BOOTTIME, us; memory that the warden shares with all keepers),
+  /// and for how long after. nullptr: for ever. The keeper ends the set by itself a moment later, so that
+  /// nothing outlives its voucher even when warden and proper are both stopped.
+  const std::atomic<std::int64_t>* vouched_until_us = nullptr;
+  Millis disconnect_grace{0};
 };
+
+/// The keeper's own exit status when it ended its set because no voucher was left.
+inline constexpr int kExitLapsed = 75;
 
 /// Clones the keeper of a new namespace. `pid` and `pidfd` are the keeper's: SIGKILL to it ends the
 /// whole set, SIGUSR1 sends TERM to all of it. Whether the main process could be started comes as a

@@ -79,13 +79,16 @@ std::optional<SeenProcess> look_at(pid_t pid) {
   char state = 0;
   int parent = 0, session = 0, threads = 0;
   unsigned long long start = 0;
+  long long user = 0, system = 0, waited_user = 0, waited_system = 0, pages = 0;
   const int got = std::sscanf(stat.c_str() + name_end + 1,
-                              " %c %d %*d %d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d "
-                              "%d %*d %llu",
-                              &state, &parent, &session, &threads, &start);
-  if (got != 5) return std::nullopt;
+                              " %c %d %*d %d %*d %*d %*u %*u %*u %*u %*u %lld %lld %lld %lld %*d %*d "
+                              "%d %*d %llu %*u %lld",
+                              &state, &parent, &session, &user, &system, &waited_user,
+                              &waited_system, &threads, &start, &pages);
+  if (got != 10) return std::nullopt;
   // A first thread that has ended shows as a zombie while others of its process live on.
-  return SeenProcess{{pid, start}, parent, session, (state == 'Z' && threads <= 1) || state == 'X'};
+  return SeenProcess{{pid, start}, parent, session, (state == 'Z' && threads <= 1) || state == 'X',
+                     user + system + waited_user + waited_system, pages};
 }
 
 std::vector<SeenProcess> list_processes() {

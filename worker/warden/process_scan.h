@@ -1,5 +1,5 @@
-// Reading /proc: who is there, whose child, with which marker. Only for the means "scan" and for the
-// sweep; where namespaces are to be had nothing is decided by looking.
+// Reading /proc: who is there, whose child, with which marker. Only for the means "scan", for the sweep
+// and for the sampler; where namespaces are to be had nobody's death is decided by looking.
 #pragma once
 
 #include <sys/types.h>
@@ -26,6 +26,8 @@ struct SeenProcess {
   pid_t parent = -1;
   pid_t session = -1;
   bool is_dead = false;  ///< a zombie: ended, waiting to be reaped
+  std::int64_t cpu_ticks = 0;       ///< its own, and of its children that it has waited for
+  std::int64_t resident_pages = 0;
 };
 
 /// Everybody in this /proc, by ascending pid.

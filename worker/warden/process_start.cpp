@@ -1,6 +1,7 @@
 #include "worker/warden/process_start.h"
 
 #include <fcntl.h>
+#include <linux/capability.h>
 #include <linux/close_range.h>
 #include <sched.h>
 #include <signal.h>
@@ -8,6 +9,7 @@
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -21,6 +23,7 @@ namespace rota::worker::warden {
 namespace {
 
 constexpr std::size_t kChildStackBytes = 64u << 10;
+constexpr std::string_view kJobOomScore = "500";
 constexpr std::size_t kLongestShown = 120;  // of a name in a message for people
 
 /// All that the child needs, in place before the clone: it must not allocate.
@@ -103,6 +106,13 @@ bool set_nice(int by) {
   return ::nice(by) != -1 || errno == 0;
 }
 
+/// In plain words to the kernel: the library's own calls signal every thread, and there is only one.
+bool become(const User& user) {
+  return ::syscall(SYS_setgroups, user.groups.size(), user.groups.data()) == 0 &&
+         ::syscall(SYS_setresgid, user.gid, user.gid, user.gid) == 0 &&
+         ::syscall(SYS_setresuid, user.uid, user.uid, user.uid) == 0;
+}
+
 /// Tries each candidate as execvp does: "permission denied" is remembered while others are tried.
 [[noreturn]] void execute(Prepared& prepared) {
   int worst = ENOENT;
@@ -130,12 +140,19 @@ int child_main(void* argument) {
   reset_signals();
   if (!place_descriptors(plan)) child_fails(prepared, StartStep::Session);
   if (!set_nice(plan.nice)) child_fails(prepared, StartStep::Nice);
+  if (!set_limits(plan)) child_fails(prepared, StartStep::Limits);
   if (plan.is_job) {
     ::umask(plan.umask & 0777);
+    offer_to_oom_killer();
+    // A job that runs as root could seize its keeper, or without a namespace the warden: they have this
+    // right, and who lacks it cannot trace who has it. Only root may give it away, and only root has it.
+    ::prctl(PR_CAPBSET_DROP, CAP_SYS_PTRACE, 0, 0, 0);
+    if (plan.user && !become(*plan.user)) child_fails(prepared, StartStep::User);
+    // A change of the user has undone it.
+    if (plan.user && plan.dies_with_parent) ::prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) child_fails(prepared, StartStep::Session);
     if (::chdir(plan.folder.c_str()) != 0) child_fails(prepared, StartStep::Folder);
   }
-  if (!set_limits(plan)) child_fails(prepared, StartStep::Limits);
   execute(prepared);
 }
 
@@ -195,6 +212,13 @@ StartedProcess start_process(const ProcessPlan& plan) {
   out.error = prepared.error;
   out.detail = explain(prepared);
   return out;
+}
+
+void offer_to_oom_killer() {
+  const int file = ::open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
+  if (file < 0) return;
+  (void)!::write(file, kJobOomScore.data(), kJobOomScore.size());
+  ::close(file);
 }
 
 void occupy_low_descriptors() {

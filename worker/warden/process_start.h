@@ -5,6 +5,7 @@
 
 #include <sys/types.h>
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -21,6 +22,7 @@ struct ProcessPlan {
   std::uint32_t umask = 022;
   std::int32_t nice = 0;
   std::vector<Limit> limits;
+  std::optional<User> user;
   int stdin_fd = -1, stdout_fd = -1, stderr_fd = -1;  ///< -1: as the parent's
   int extra_fd = -1;                                  ///< becomes 3; -1: none
   bool is_job = true;          ///< its own session, no new privileges, our umask and folder
@@ -39,6 +41,10 @@ struct StartedProcess {
 /// caller has one thread, blocks all signals that it handles, and has 0 to 3 open (see
 /// `occupy_low_descriptors`).
 StartedProcess start_process(const ProcessPlan& plan);
+
+/// This process and all that it starts: when memory runs out the kernel is to take a job, and neither
+/// the worker nor another service.
+void offer_to_oom_killer();
 
 /// Opens /dev/null on whatever of 0 to 3 is closed, so that no later descriptor lands there.
 void occupy_low_descriptors();

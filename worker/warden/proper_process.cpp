@@ -87,7 +87,7 @@ std::optional<int> ProperProcess::on_reaped(int wait_status, bool is_idle) {
     complain("the worker dies at every start", "giving up");
     return kExitKilled;
   }
-  restart_at_ = now + restart_delay(quick_deaths_);
+  restart_at_ = now + restart_delay(quick_deaths_, is_idle);
   return std::nullopt;
 }
 

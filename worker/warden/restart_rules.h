@@ -13,10 +13,11 @@ inline constexpr Millis kQuickLife{2000};
 /// decides then.
 inline constexpr int kMostQuickDeaths = 10;
 
-/// At once for the first three; then 100 ms, doubled for each further quick death, at most 5 s.
-constexpr Millis restart_delay(int quick_deaths) {
+/// At once for the first three; then 100 ms, doubled for each further quick death, at most 5 s. While
+/// attempts are held at most 200 ms: their vouchers would not last for longer pauses.
+constexpr Millis restart_delay(int quick_deaths, bool is_idle) {
   if (quick_deaths <= 3) return Millis{0};
-  return std::min(Millis{100 << std::min(quick_deaths - 4, 10)}, Millis{5000});
+  return std::min(Millis{100 << std::min(quick_deaths - 4, 10)}, is_idle ? Millis{5000} : Millis{200});
 }
 
 /// Exit statuses by which the proper says "this was meant": 0 (drained), 2 (wrong configuration, a

@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <sys/timerfd.h>
@@ -13,6 +14,7 @@
 #include <array>
 #include <cerrno>
 #include <cstring>
+#include <new>
 
 #include "common/base/check.h"
 #include "worker/warden/complain.h"
@@ -65,7 +67,16 @@ bool Warden::prepare() {
   notes_write_.reset(notes[1]);
   ::fcntl(notes_read_.get(), F_SETFL, O_NONBLOCK);
   raise_descriptor_limit();
-  return signals_.is_open() && timer_.is_open() && null_.is_open();
+  return signals_.is_open() && timer_.is_open() && null_.is_open() && share_voucher();
+}
+
+/// One page that every keeper inherits and reads.
+bool Warden::share_voucher() {
+  void* const page = ::mmap(nullptr, sizeof *shared_vouched_until_, PROT_READ | PROT_WRITE,
+                            MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  if (page == MAP_FAILED) return false;
+  shared_vouched_until_ = new (page) std::atomic<std::int64_t>(0);
+  return true;
 }
 
 /// An attempt costs three or four descriptors here. Children get the old limit back.

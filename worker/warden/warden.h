@@ -9,6 +9,7 @@
 
 #include <sys/resource.h>
 
+#include <atomic>
 #include <cstdint>
 #include <deque>
 #include <map>
@@ -49,6 +50,7 @@ class Warden {
   // warden.cpp: the loop
   bool prepare();
   void raise_descriptor_limit();
+  bool share_voucher();
   void wait_for_work();
   void arm_timer(MonoTime at);
   MonoTime next_deadline() const;
@@ -122,6 +124,7 @@ class Warden {
   MonoTime remembered_at_{};
 
   std::optional<MonoTime> vouched_until_;
+  std::atomic<std::int64_t>* shared_vouched_until_ = nullptr;  ///< the keepers see it
   bool life_has_vouched_ = false;
   bool life_has_spoken_ = false;
   bool stop_asked_ = false;

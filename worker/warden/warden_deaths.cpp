@@ -73,13 +73,17 @@ void Warden::begin_death(Attempt& attempt, KilledBy by, Millis grace) {
 
 void Warden::send_term(Attempt& attempt) {
   attempt.end.term_sent = true;
+  attempt.end.term_at = BootClock::now();
   if (setup_.namespaces.pid_namespace) return signal_set(attempt, SIGUSR1);  // the keeper passes it on
   signal_set(attempt, SIGTERM);
 }
 
 void Warden::send_kill(Attempt& attempt) {
   attempt.kill_at.reset();
-  if (!attempt.end.kill_sent) attempt.give_up_at = BootClock::now() + kProofPatience;
+  if (!attempt.end.kill_sent) {
+    attempt.end.kill_at = BootClock::now();
+    attempt.give_up_at = attempt.end.kill_at + kProofPatience;
+  }
   attempt.end.kill_sent = true;
   signal_set(attempt, SIGKILL);
 }
@@ -151,6 +155,12 @@ void Warden::on_child_ended(Attempt& attempt, int wait_status, const ::rusage& u
   const auto us = [](const timeval& t) { return t.tv_sec * std::int64_t{1'000'000} + t.tv_usec; };
   attempt.end.cpu_us = us(used.ru_utime) + us(used.ru_stime);
   attempt.end.peak_memory_bytes = std::int64_t{used.ru_maxrss} * 1024;
+  const bool has_lapsed = setup_.namespaces.pid_namespace && !attempt.main_status_known &&
+                          WIFEXITED(wait_status) && WEXITSTATUS(wait_status) == kExitLapsed;
+  if (has_lapsed) {
+    if (attempt.end.killed_by == KilledBy::None) attempt.end.killed_by = KilledBy::Voucher;
+    wait_status = SIGKILL;  // what its main process has met
+  }
   if (!attempt.main_status_known) record_main_end(attempt, wait_status, BootClock::now());
   if (setup_.namespaces.pid_namespace) return finish(attempt, true);
   scanner_.set_ending(attempt.serial);
@@ -172,6 +182,7 @@ void Warden::fail_start(Attempt& attempt, StartStep step, int error, std::string
 /// Proven: it is over. Not proven: said once; the set stays watched, and a late proof is told too.
 void Warden::finish(Attempt& attempt, bool proven) {
   attempt.end.proven_empty = proven;
+  if (proven) attempt.end.empty_at = BootClock::now();
   attempt.end_untold = true;
   if (proven) {
     attempt.phase = Phase::Ended;

@@ -34,6 +34,7 @@ ProcessPlan plan_of(const Start& request, const std::vector<Limit>& restored, co
   if (!request.folder.empty()) plan.folder = request.folder;
   plan.umask = request.umask;
   plan.nice = request.nice;
+  plan.user = request.user;
   plan.limits = restored;
   plan.limits.insert(plan.limits.end(), request.limits.begin(), request.limits.end());
   return plan;
@@ -135,7 +136,8 @@ void Warden::launch(Attempt& attempt, const Start& request) {
 
 void Warden::launch_kept(Attempt& attempt, const ProcessPlan& plan) {
   StartedProcess keeper = start_kept(
-      plan, KeeperPlan{attempt.serial, notes_write_.get(), setup_.namespaces.own_proc});
+      plan, KeeperPlan{attempt.serial, notes_write_.get(), setup_.namespaces.own_proc,
+                       shared_vouched_until_, attempt.disconnect_grace});
   if (keeper.failed_step != StartStep::None) {
     return fail_start(attempt, keeper.failed_step, keeper.error, keeper.detail);
   }
@@ -190,6 +192,7 @@ void Warden::forget_if_done(const AttemptKey& key) {
 
 void Warden::handle(const Vouch& request) {
   vouched_until_ = request.until;
+  shared_vouched_until_->store(request.until.time_since_epoch().count());
   life_has_vouched_ = true;
 }
 

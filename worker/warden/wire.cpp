@@ -71,6 +71,24 @@ std::vector<Limit> get_limits(ByteReader& r) {
   return limits;
 }
 
+void put(ByteWriter& w, const std::optional<User>& user) {
+  w.number<std::uint8_t>(user.has_value());
+  if (!user) return;
+  w.number(user->uid);
+  w.number(user->gid);
+  w.number(static_cast<std::uint32_t>(user->groups.size()));
+  for (const std::uint32_t group : user->groups) w.number(group);
+}
+std::optional<User> get_user(ByteReader& r) {
+  if (!r.flag()) return std::nullopt;
+  User user;
+  user.uid = r.number<std::uint32_t>();
+  user.gid = r.number<std::uint32_t>();
+  user.groups.resize(r.count(4));
+  for (std::uint32_t& group : user.groups) group = r.number<std::uint32_t>();
+  return user;
+}
+
 void put(ByteWriter& w, const Start& m) {
   w.number(Type::Start);
   put(w, m.key);
@@ -85,6 +103,7 @@ void put(ByteWriter& w, const Start& m) {
   put(w, m.disconnect_grace);
   w.number<std::uint8_t>(m.progress);
   w.text(m.note);
+  put(w, m.user);
 }
 Start get_start(ByteReader& r) {
   Start m;
@@ -100,6 +119,7 @@ Start get_start(ByteReader& r) {
   m.disconnect_grace = get_duration(r);
   m.progress = r.flag();
   m.note = r.text(kMaxNoteBytes);
+  if (r.has_more()) m.user = get_user(r);
   return m;
 }
 
@@ -113,7 +133,7 @@ Kill get_kill(ByteReader& r) {
   Kill m;
   m.key = get_key(r);
   m.grace = get_duration(r);
-  m.by = r.named(KilledBy::Stop);
+  m.by = r.named(kLastKilledBy);
   return m;
 }
 
@@ -224,13 +244,13 @@ void put_ended(ByteWriter& w, const Ended& m) {
 Ended get_ended(ByteReader& r) {
   Ended m;
   m.key = get_key(r);
-  m.failed_step = r.named(StartStep::Session);
+  m.failed_step = r.named(kLastStartStep);
   m.error = r.number<std::int32_t>();
   m.detail = r.text(kMaxNoteBytes);
   m.exit_status = r.number<std::int32_t>();
   m.signal = r.number<std::int32_t>();
   m.core = r.flag();
-  m.killed_by = r.named(KilledBy::Stop);
+  m.killed_by = r.named(kLastKilledBy);
   m.term_sent = r.flag();
   m.kill_sent = r.flag();
   m.proven_empty = r.flag();
@@ -247,9 +267,28 @@ void put(ByteWriter& w, const Started& m) {
   w.number(Type::Started);
   put_started(w, m);
 }
+/// Behind everything else of its message, since an older writer has none of it.
+void put_steps(ByteWriter& w, const Ended& m) {
+  put(w, m.term_at);
+  put(w, m.kill_at);
+  put(w, m.empty_at);
+}
+void get_steps(ByteReader& r, Ended& m) {
+  if (!r.has_more()) return;
+  m.term_at = get_mono(r);
+  m.kill_at = get_mono(r);
+  m.empty_at = get_mono(r);
+}
+
 void put(ByteWriter& w, const Ended& m) {
   w.number(Type::Ended);
   put_ended(w, m);
+  put_steps(w, m);
+}
+Ended get_told_end(ByteReader& r) {
+  Ended m = get_ended(r);
+  get_steps(r, m);
+  return m;
 }
 void put(ByteWriter& w, const Held& m) {
   w.number(Type::Held);
@@ -258,6 +297,7 @@ void put(ByteWriter& w, const Held& m) {
   if (m.end) put_ended(w, *m.end);
   w.text(m.note);
   put(w, m.disconnect_grace);
+  if (m.end) put_steps(w, *m.end);
 }
 Held get_held(ByteReader& r, DescriptorSource& fds) {
   Held m;
@@ -265,6 +305,7 @@ Held get_held(ByteReader& r, DescriptorSource& fds) {
   if (r.flag()) m.end = get_ended(r);
   m.note = r.text(kMaxNoteBytes);
   m.disconnect_grace = get_duration(r);
+  if (m.end) get_steps(r, *m.end);
   return m;
 }
 void put(ByteWriter& w, const ListEnd& m) {
@@ -301,7 +342,7 @@ Result<Notice> notice_of(Type type, ByteReader& r, DescriptorSource& fds) {
   switch (type) {
     case Type::Welcome: return Notice{get_welcome(r)};
     case Type::Started: return Notice{get_started(r, fds)};
-    case Type::Ended: return Notice{get_ended(r)};
+    case Type::Ended: return Notice{get_told_end(r)};
     case Type::Held: return Notice{get_held(r, fds)};
     case Type::ListEnd: {
       const auto token = r.number<std::uint64_t>();
@@ -328,13 +369,14 @@ std::string_view name_of(Means means) {
 }
 
 std::string_view name_of(KilledBy by) {
-  static constexpr std::string_view kNames[] = {"none", "timeout", "cancel", "voucher", "stop"};
+  static constexpr std::string_view kNames[] = {"none", "timeout", "cancel", "voucher", "stop",
+                                                "memory", "processes", "cpu", "folder"};
   return kNames[static_cast<std::size_t>(by)];
 }
 
 std::string_view name_of(StartStep step) {
   static constexpr std::string_view kNames[] = {"none",   "refused", "pipe",   "fork",   "limits",
-                                                "nice",   "folder",  "exec",   "session"};
+                                                "nice",   "folder",  "exec",   "session", "user"};
   return kNames[static_cast<std::size_t>(step)];
 }
 

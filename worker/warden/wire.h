@@ -24,7 +24,7 @@
 
 namespace rota::worker::warden {
 
-inline constexpr std::uint16_t kWireVersion = 1;
+inline constexpr std::uint16_t kWireVersion = 2;
 /// Longest encoded message. Larger than the kernel's own limit on arguments and environment, so that
 /// E2BIG comes from exec itself.
 inline constexpr std::size_t kMaxMessageBytes = 8u << 20;
@@ -54,6 +54,14 @@ struct Limit {
   bool operator==(const Limit&) const = default;
 };
 
+/// Who a process is to be; none: who the warden is.
+struct User {
+  std::uint32_t uid = 0;
+  std::uint32_t gid = 0;
+  std::vector<std::uint32_t> groups;
+  bool operator==(const User&) const = default;
+};
+
 // ---- proper -> warden -------------------------------------------------------------------------
 
 /// Starts an attempt. Refused (Ended with StartStep::Refused) without a valid voucher, with no room,
@@ -72,10 +80,15 @@ struct Start {
   Millis disconnect_grace{0};            ///< lives on for so long after the last voucher
   bool progress = false;                 ///< a third pipe, the job's descriptor 3
   std::string note;                      ///< opaque to the warden, told again in Held; <= 4 KiB
+  std::optional<User> user;              ///< since version 2
 };
 
 /// Who asked for the death that an Ended tells.
-enum class KilledBy : std::uint8_t { None = 0, Timeout = 1, Cancel = 2, Voucher = 3, Stop = 4 };
+enum class KilledBy : std::uint8_t {
+  None = 0, Timeout = 1, Cancel = 2, Voucher = 3, Stop = 4,
+  Memory = 5, Processes = 6, Cpu = 7, Folder = 8,  ///< limits; since version 2
+};
+inline constexpr KilledBy kLastKilledBy = KilledBy::Folder;
 std::string_view name_of(KilledBy by);
 
 /// Ends an attempt: TERM to its whole set now, KILL after `grace` (0: KILL at once). Unknown keys and
@@ -142,7 +155,9 @@ enum class StartStep : std::uint8_t {
   Folder = 6,
   Exec = 7,      ///< ENOENT, EACCES, ETXTBSY, ENOEXEC, E2BIG ...
   Session = 8,   ///< setsid, descriptors, privileges, own /proc
+  User = 9,      ///< setgroups, setgid, setuid
 };
+inline constexpr StartStep kLastStartStep = StartStep::User;
 std::string_view name_of(StartStep step);
 
 /// How an attempt ended. Told once when it ends and again after List, until Forget. If `proven_empty`
@@ -164,6 +179,9 @@ struct Ended {
                                        ///< (about 2 MB) is a floor
   WallTime started_wall{}, ended_wall{};
   MonoTime started{}, ended{};
+  // Since version 2. The steps of the kill ladder; the clock's epoch: not taken.
+  MonoTime term_at{}, kill_at{};
+  MonoTime empty_at{};           ///< when the set was seen empty
 };
 
 /// One attempt, in answer to List. Running: descriptors as in Started. Ended: `end` is there; the

@@ -2,6 +2,8 @@
 
 #include <zlib.h>
 
+#include <utility>
+
 #include "common/base/check.h"
 #include "common/rpc/error_wire.h"
 
@@ -64,7 +66,13 @@ void FakeMaster::append_log(std::vector<std::int64_t>& ends,
 
 void FakeMaster::renew(const thrift::RenewRequest&) {
   std::scoped_lock lock(mutex_);
+  if (renewals_.size() < 100'000) renewals_.push_back(BootClock::now());
   if (!vouching_) throw rpc::to_wire(Error(ErrorCode::Unavailable, "not vouching"));
+}
+
+std::vector<MonoTime> FakeMaster::take_renewals() {
+  std::scoped_lock lock(mutex_);
+  return std::exchange(renewals_, {});
 }
 
 std::string FakeMaster::joined(const Stream& stream) const {
@@ -93,12 +101,13 @@ void FakeMaster::set_vouching(bool vouching) {
 thrift::Outcome FakeMaster::outcome(std::int64_t run, Millis at_most, int attempt) {
   std::unique_lock lock(mutex_);
   changed_.wait_for(lock, at_most, [&] { return outcomes_.contains({run, attempt}); });
-  return outcomes_[{run, attempt}];
+  const auto found = outcomes_.find({run, attempt});
+  return found == outcomes_.end() ? thrift::Outcome() : found->second;
 }
 
-bool FakeMaster::has_outcome(std::int64_t run) {
+bool FakeMaster::has_outcome(std::int64_t run, int attempt) {
   std::scoped_lock lock(mutex_);
-  return outcomes_.contains({run, 1});
+  return outcomes_.contains({run, attempt});
 }
 
 bool FakeMaster::wait_started(std::int64_t run, Millis at_most) {

@@ -36,7 +36,7 @@ class FakeMaster final : public thrift::ReportServiceIf {
 
   /// Waits for the outcome of a run's attempt; an empty state after the timeout.
   thrift::Outcome outcome(std::int64_t run, Millis at_most = Millis{20'000}, int attempt = 1);
-  bool has_outcome(std::int64_t run);
+  bool has_outcome(std::int64_t run, int attempt = 1);
   bool wait_started(std::int64_t run, Millis at_most = Millis{10'000});
   /// What is kept of the stream, once it is as long as that.
   std::string log(std::int64_t run, int stream, std::int64_t length,
@@ -48,6 +48,8 @@ class FakeMaster final : public thrift::ReportServiceIf {
   int repeats(std::int64_t run);       ///< how often its outcome came
   int bad_chunks();                    ///< wrong CRC, or a repeat with other borders or bytes
   std::string reported_life(std::int64_t run);
+  /// When each renewal came, since the last call.
+  std::vector<MonoTime> take_renewals();
 
  private:
   using Stream = std::pair<std::int64_t, int>;
@@ -67,6 +69,7 @@ class FakeMaster final : public thrift::ReportServiceIf {
   std::map<std::int64_t, bool> started_;
   std::map<Stream, std::map<std::int64_t, Chunk>> chunks_;
   int bad_chunks_ = 0;
+  std::vector<MonoTime> renewals_;  ///< the newest 100,000
   std::unique_ptr<rpc::Server> server_;
 };
 

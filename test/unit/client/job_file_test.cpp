@@ -86,6 +86,16 @@ TEST_CASE("job file: contradictions are refused") {
   CHECK(problems_of("name: a\nname: b\ncommand: [x]\n").find("job.yaml:2:1") != std::string::npos);
 }
 
+TEST_CASE("job file: limits and the like are refused with line, range and remedy") {
+  const std::string text = problems_of(
+      "name: a\ncommand: [x]\nlimits:\n  memory: 12parsecs\n  processes: 0\n  folder: 1KiB\n"
+      "  speed: 9\numask: 999\nnice: 40\nkeep_folder: sometimes\n");
+  for (const char* part : {"4:11", "like 512MiB", "5:14", "1 to 1000000", "6:11", "4KiB", "7:3", "8:8",
+                           "like 027", "9:7", "10:14", "on_failure"}) {
+    CHECK_MESSAGE(text.find(part) != std::string::npos, part << "\n" << text);
+  }
+}
+
 TEST_CASE("job file: what is written reads as the same") {
   const auto jobs = read_good(R"(
 jobs:
@@ -112,6 +122,11 @@ jobs:
     parameters: {p: "q"}
     folder: /tmp
     output_cap_bytes: 2048
+    limits: {memory: 512MiB, address_space: 1GiB, processes: 10, open_files: 64, cpu: 1m, file_size: 1000, folder: 2GiB, core: 1KiB}
+    nice: 5
+    umask: 027
+    run_as: deploy
+    keep_folder: on_failure
   - name: b
     schedule: "@every 1h"
     script: |

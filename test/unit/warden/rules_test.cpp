@@ -11,13 +11,15 @@ namespace rota::worker::warden {
 namespace {
 
 TEST_CASE("restart: at once first, then later and later, never beyond 5 s") {
-  CHECK(restart_delay(0) == Millis{0});
-  CHECK(restart_delay(3) == Millis{0});
-  CHECK(restart_delay(4) == Millis{100});
-  CHECK(restart_delay(5) == Millis{200});
-  CHECK(restart_delay(9) == Millis{3200});
-  CHECK(restart_delay(10) == Millis{5000});
-  CHECK(restart_delay(1000) == Millis{5000});
+  CHECK(restart_delay(0, true) == Millis{0});
+  CHECK(restart_delay(3, true) == Millis{0});
+  CHECK(restart_delay(4, true) == Millis{100});
+  CHECK(restart_delay(5, true) == Millis{200});
+  CHECK(restart_delay(9, true) == Millis{3200});
+  CHECK(restart_delay(10, true) == Millis{5000});
+  CHECK(restart_delay(1000, true) == Millis{5000});
+  CHECK(restart_delay(4, false) == Millis{100});
+  CHECK(restart_delay(1000, false) == Millis{200});
 }
 
 TEST_CASE("restart: only 0 and 2 are deliberate ends") {

@@ -173,15 +173,48 @@ TEST_CASE("wire: a longer message of a newer version is understood") {
 
 TEST_CASE("wire: every shortened message is refused") {
   const std::string start = encode(Request{a_start()});
+  // A message that ends where an older program ended it is whole.
+  const std::size_t older_start = start.size() - 1, older_end = encode(Notice{an_end()}).size() - 24;
   for (std::size_t size = 0; size < start.size(); ++size) {
+    if (size == older_start) continue;
     const auto decoded = decode_request(std::string_view(start).substr(0, size));
     REQUIRE_FALSE(decoded);
     CHECK(decoded.error().code == ErrorCode::Corrupt);
   }
   const std::string end = encode(Notice{an_end()});
   for (std::size_t size = 0; size < end.size(); ++size) {
-    CHECK_FALSE(decode_notice(std::string_view(end).substr(0, size), {}));
+    if (size != older_end) CHECK_FALSE(decode_notice(std::string_view(end).substr(0, size), {}));
   }
+}
+
+TEST_CASE("wire: what an older program wrote is read with the defaults of what came later") {
+  const std::string start = encode(Request{a_start()});
+  const auto older = decode_request(std::string_view(start).substr(0, start.size() - 1));
+  REQUIRE(older);
+  CHECK_FALSE(std::get<Start>(*older).user);
+  const std::string end = encode(Notice{an_end()});
+  const auto told = decode_notice(std::string_view(end).substr(0, end.size() - 24), {});
+  REQUIRE(told);
+  CHECK(std::get<Ended>(*told).kill_at == MonoTime{});
+}
+
+TEST_CASE("wire: a user and the steps of the kill ladder come out as they went in") {
+  Start in = a_start();
+  in.user = User{1000, 1001, {4, 5, 6}};
+  CHECK(through(in).user == in.user);
+  CHECK(through(Kill{kKey, Millis{10}, KilledBy::Folder}).by == KilledBy::Folder);
+  Ended end = an_end();
+  end.term_at = MonoTime{Micros{1}};
+  end.kill_at = MonoTime{Micros{2}};
+  end.empty_at = MonoTime{Micros{3}};
+  Held held;
+  held.end = end;
+  const auto read = decode_notice(encode(Notice{std::move(held)}), {});
+  REQUIRE(read);
+  const Ended& out = *std::get<Held>(*read).end;
+  CHECK(out.term_at == end.term_at);
+  CHECK(out.kill_at == end.kill_at);
+  CHECK(out.empty_at == end.empty_at);
 }
 
 TEST_CASE("wire: a length that lies asks for no memory") {

@@ -80,4 +80,37 @@ TEST_CASE("end_rules: output that could not be kept is mentioned") {
   CHECK(outcome_of(ended, {0, 0, 7}).message == "7 bytes of output could not be kept");
 }
 
+TEST_CASE("end_rules: a limit is told by its name, with how far it was passed") {
+  warden::Ended ended = an_end();
+  ended.signal = 9;
+  ended.killed_by = KilledBy::Memory;
+  const auto known = outcome_of(ended, {}, "used 70 MiB of memory, 64 MiB are allowed");
+  CHECK(known.state == RunState::Failed);
+  CHECK(known.reason == Reason::MemoryExceeded);
+  CHECK(known.message == "used 70 MiB of memory, 64 MiB are allowed");
+  ended.killed_by = KilledBy::Folder;
+  CHECK(outcome_of(ended, {}).message == "used more disk than allowed");
+  ended.killed_by = KilledBy::None;
+  ended.signal = SIGXFSZ;
+  CHECK(outcome_of(ended, {}).reason == Reason::FileSizeExceeded);
+  ended.signal = SIGXCPU;
+  CHECK(outcome_of(ended, {}).reason == Reason::CpuExceeded);
+}
+
+TEST_CASE("end_rules: the steps of the kill ladder stand in the message, counted from the start") {
+  warden::Ended ended = an_end();
+  ended.started = MonoTime{Micros{5'000'000}};
+  ended.killed_by = KilledBy::Timeout;
+  ended.term_at = ended.started + Millis{1000};
+  ended.kill_at = ended.started + Millis{1300};
+  ended.empty_at = ended.started + Micros{1'302'400};
+  CHECK(outcome_of(ended, {}).message ==
+        "ran longer than its timeout; TERM after 1.000 s, KILL after 1.300 s, empty after 1.302 s");
+  ended.proven_empty = false;
+  ended.empty_at = MonoTime{};
+  const auto unproven = outcome_of(ended, {});
+  CHECK(unproven.state == RunState::KillFailed);
+  CHECK(unproven.message == "not seen empty in time; TERM after 1.000 s, KILL after 1.300 s");
+}
+
 }  // namespace rota::worker::run

@@ -1,10 +1,12 @@
 #include "worker/run/job_environment.h"
 
 #include <doctest/doctest.h>
+#include <sys/resource.h>
 
 #include <algorithm>
 
 #include "worker/run/command_plan.h"
+#include "worker/run/set_sampler.h"
 
 namespace rota::worker::run {
 
@@ -99,6 +101,66 @@ TEST_CASE("command_plan: a note survives the warden") {
   CHECK(note->cap_bytes == 77);
   CHECK_FALSE(decode_note("2\nw1\naa\n77\n"));
   CHECK_FALSE(decode_note(""));
+}
+
+TEST_CASE("command_plan: limits, grace and folder survive the warden too; an older note has none") {
+  AttemptNote note{{"w1", "aa"}, 77};
+  note.kill_grace = Millis{1234};
+  note.limits.memory_bytes = 1 << 30;
+  note.limits.processes = 5;
+  note.limits.cpu = Millis{6000};
+  note.limits.folder_bytes = 7;
+  note.keep_folder = model::KeepFolder::OnFailure;
+  note.folder = "/work/a b/1";
+  const auto read = decode_note(encode_note(note));
+  REQUIRE(read);
+  CHECK(read->kill_grace == note.kill_grace);
+  CHECK(read->limits == note.limits);
+  CHECK(read->keep_folder == note.keep_folder);
+  CHECK(read->folder == note.folder);
+  const auto older = decode_note("1\nw1\naa\n77\n");
+  REQUIRE(older);
+  CHECK(older->limits == model::JobLimits{});
+  CHECK(older->folder.empty());
+}
+
+TEST_CASE("command_plan: the kernel's limits, the user and his home come from the job") {
+  Order order = an_order();
+  order.work.limits.open_files = 64;
+  order.work.limits.cpu = Millis{1500};
+  order.work.nice = 3;
+  order.work.umask = 077;
+  order.work.run_as = "deploy";
+  WorkPlace place{"/work/1", ""};
+  place.user = warden::User{1000, 1000, {4}};
+  place.home = "/home/deploy";
+  const auto start = plan_command(order, place, {}, Epoch{7}, {});
+  CHECK(start.nice == 3);
+  CHECK(start.umask == 077);
+  CHECK(start.user == place.user);
+  CHECK(std::ranges::count(start.environment, std::string("HOME=/home/deploy")) == 1);
+  CHECK(std::ranges::count(start.limits, warden::Limit{RLIMIT_NOFILE, 64, 64}) == 1);
+  CHECK(std::ranges::count(start.limits, warden::Limit{RLIMIT_CORE, 0, 0}) == 1);
+  CHECK(std::ranges::count(start.limits, warden::Limit{RLIMIT_CPU, 2, 7}) == 1);
+}
+
+TEST_CASE("set_sampler: what belongs to a set: all below it, its session, and whom it was seen with") {
+  using warden::SeenProcess;
+  const auto process = [](pid_t pid, pid_t parent, pid_t session) {
+    return SeenProcess{{pid, 1}, parent, session, false, 0, 0};
+  };
+  const std::vector<SeenProcess> all = {process(10, 2, 10), process(11, 10, 10), process(12, 11, 12),
+                                        process(13, 2, 10), process(14, 2, 14), process(15, 14, 14),
+                                        process(20, 2, 20)};
+  const SampledSet set{10, true, {}, ""};
+  const auto pids = [&](const std::set<warden::ProcessIdentity>& known) {
+    std::set<pid_t> out;
+    for (const SeenProcess* member : members_of(set, all, known)) out.insert(member->identity.pid);
+    return out;
+  };
+  CHECK(pids({}) == std::set<pid_t>{10, 11, 12, 13});
+  CHECK(pids({{14, 1}}) == std::set<pid_t>{10, 11, 12, 13, 14, 15});
+  CHECK(pids({{14, 9}}) == std::set<pid_t>{10, 11, 12, 13});  // another process of that number
 }
 
 }  // namespace rota::worker::run

@@ -1,0 +1,67 @@
+// One worker for all nasty programs. Each case takes it, lets its programs run, and gives it back: then
+// nothing of them may be left, and how late the worker's heartbeat was meanwhile is put down.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "test/integration/worker/worker_under_test.h"
+
+namespace rota::testing {
+
+/// Environment variable ROTA_NASTY_LONG=1: the long form.
+bool is_long_form();
+std::vector<std::string> by_sh(const std::string& text);
+std::vector<std::string> by_python(const std::string& text);
+/// test-bin/nasty_job DEED [NUMBER].
+std::vector<std::string> nasty(const std::string& deed, long number = 0);
+
+/// What the record of a run must say; -1: it does not matter.
+struct Record {
+  std::string state = "succeeded";
+  std::string reason = "none";
+  int exit_status = 0;
+  int signal = 0;
+};
+inline Record exited(int status) {
+  return status == 0 ? Record{} : Record{"failed", "exit_status", status, 0};
+}
+inline Record signalled(int number) { return {"failed", "signalled", -1, number}; }
+inline Record timed_out() { return {"timed_out", "attempt_timeout", -1, -1}; }
+inline Record over(const std::string& reason) { return {"failed", reason, -1, -1}; }
+
+/// One test case's hold on the worker. Thread: the test's.
+class NastyWorker {
+ public:
+  NastyWorker();
+  /// Looks whether everything is as it was before.
+  ~NastyWorker();
+  NastyWorker(const NastyWorker&) = delete;
+  NastyWorker& operator=(const NastyWorker&) = delete;
+
+  /// A run that may be changed before it is dispatched.
+  thrift::DispatchItem item(std::vector<std::string> argv);
+  /// Dispatches it; its number.
+  std::int64_t start(const thrift::DispatchItem& item);
+  std::int64_t start(std::vector<std::string> argv) { return start(item(std::move(argv))); }
+  /// Waits for its end and holds the record against what is expected. The outcome for more.
+  thrift::Outcome expect(std::int64_t run, const Record& record, Millis at_most = Millis{20'000});
+  thrift::Outcome run(std::vector<std::string> argv, const Record& record) {
+    return expect(start(std::move(argv)), record);
+  }
+
+  WorkerUnderTest& worker();
+  FakeMaster& master();
+  /// kill -9 of the proper; returns when the next one has joined.
+  void kill_proper();
+  std::string text(std::int64_t run, int stream, std::int64_t length);
+  /// The folder in which attempts have theirs, and one beside it that nothing may touch.
+  const std::string& work_dir() const;
+  std::string scratch(const std::string& name) const;
+
+ private:
+  std::vector<std::int64_t> runs_;
+};
+
+}  // namespace rota::testing

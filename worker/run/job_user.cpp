@@ -1,0 +1,40 @@
+#include "worker/run/job_user.h"
+
+#include <grp.h>
+#include <pwd.h>
+#include <sys/types.h>
+
+#include <algorithm>
+
+namespace rota::worker::run {
+
+namespace {
+
+std::string listed(const std::vector<std::string>& names) {
+  std::string text;
+  for (const std::string& name : names) text += (text.empty() ? "" : ", ") + name;
+  return text.empty() ? "nobody" : text;
+}
+
+}  // namespace
+
+Result<JobUser> job_user(const std::string& name, const std::vector<std::string>& allowed) {
+  if (std::ranges::count(allowed, name) == 0) {
+    return fail(ErrorCode::Denied, "run_as: '" + name + "' is not allowed on this worker, whose " +
+                                       "run_as_users lists " + listed(allowed));
+  }
+  passwd entry{};
+  passwd* found = nullptr;
+  std::vector<char> text(16u << 10);
+  ::getpwnam_r(name.c_str(), &entry, text.data(), text.size(), &found);
+  if (found == nullptr) {
+    return fail(ErrorCode::NotFound, "run_as: this host knows no user '" + name + "'");
+  }
+  int count = 256;
+  std::vector<gid_t> groups(static_cast<std::size_t>(count));
+  if (::getgrouplist(name.c_str(), entry.pw_gid, groups.data(), &count) < 0) count = 256;
+  groups.resize(static_cast<std::size_t>(count));
+  return JobUser{{entry.pw_uid, entry.pw_gid, {groups.begin(), groups.end()}}, entry.pw_dir};
+}
+
+}  // namespace rota::worker::run

@@ -1,0 +1,73 @@
+// Looks at what attempts use, where no controller of the kernel does it: proportional memory, number of
+// processes and CPU time of everything that an attempt started, and the size of its work folder. Who
+// uses more than its job allows is told to the one who kills. Every 250 ms, sooner near a limit; while
+// nothing limited runs it sleeps.
+#pragma once
+
+#include <condition_variable>
+#include <functional>
+#include <map>
+#include <mutex>
+#include <set>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "common/base/time.h"
+#include "common/model/worker.h"
+#include "worker/run/limit_rules.h"
+#include "worker/warden/process_scan.h"
+
+namespace rota::worker::run {
+
+/// Whom to look at.
+struct SampledSet {
+  pid_t root = -1;            ///< as the worker's /proc counts
+  bool is_root_counted = true;  ///< false: the root is a keeper, and no process of the job
+  model::JobLimits limits;
+  std::string folder;         ///< of its own; empty: none
+};
+
+/// Owner: the runner. Thread: any for add and remove; it has one of its own.
+class SetSampler {
+ public:
+  /// Told on the sampler's thread, and again at later looks only when it has become wild.
+  using Observer = std::function<void(model::AttemptKey, const Excess&)>;
+  explicit SetSampler(Observer observer) : observer_(std::move(observer)) {}
+  ~SetSampler() { stop(); }
+
+  void start();
+  void stop();
+  /// Ignored when its limits need no looks.
+  void add(model::AttemptKey key, SampledSet set);
+  void remove(model::AttemptKey key);
+
+ private:
+  struct Watched {
+    SampledSet set;
+    std::set<warden::ProcessIdentity> known;  ///< members at the last look
+    MonoTime next_folder_look{};
+    int looks_over = 0;       ///< looks in a row that saw a limit passed
+    bool is_told = false, is_told_wild = false;
+  };
+  void run(std::stop_token stop);
+  Millis look();
+  static SetUsage measure(Watched& one, const std::vector<warden::SeenProcess>& all);
+
+  const Observer observer_;
+  std::mutex mutex_;
+  std::condition_variable_any changed_;
+  std::map<model::AttemptKey, Watched> watched_;
+  std::jthread thread_;
+};
+
+/// Everything below `root`, what is in its session, and what was known before, in this list.
+std::vector<const warden::SeenProcess*> members_of(const SampledSet& set,
+                                                   const std::vector<warden::SeenProcess>& all,
+                                                   const std::set<warden::ProcessIdentity>& known);
+
+/// Bytes on the disk that a folder takes. Follows no link; looks at 100,000 entries and 64 levels at
+/// most, and then says what it has seen.
+std::int64_t folder_bytes(const std::string& folder);
+
+}  // namespace rota::worker::run
