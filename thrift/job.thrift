@@ -201,9 +201,22 @@ struct AttemptInfo {
   6: common.Outcome outcome
 }
 
+/** What the run's attempts have said of themselves. */
+struct RunNote {
+  /** The attempt that said something last, and when. */
+  1: i32 attempt,
+  2: i64 said_ms,
+  3: optional i32 percent,
+  4: optional string text,
+  5: optional binary checkpoint,
+  6: i32 checkpoint_attempt,
+  7: i64 checkpoint_ms
+}
+
 struct RunDetail {
   1: RunInfo run,
-  2: list<AttemptInfo> attempts
+  2: list<AttemptInfo> attempts,
+  20: optional RunNote note
 }
 
 struct RunFilter {

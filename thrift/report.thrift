@@ -4,6 +4,16 @@ include "common.thrift"
 namespace cpp rota.thrift
 namespace py rota.report
 
+/** What an attempt said of itself while it ran. Only what is set is new. */
+struct Note {
+  1: i64 said_ms,
+  /** 0 to 100, and a few words. */
+  2: optional i32 percent,
+  3: optional string text,
+  /** At most 64 KiB; the run's next attempt gets the last one that was stored. */
+  4: optional binary checkpoint
+}
+
 struct Report {
   1: common.AttemptKey attempt,
   /** The life that accepted it. */
@@ -11,7 +21,8 @@ struct Report {
   /** "started" or "finished". */
   3: string what,
   4: i64 started_ms,
-  5: optional common.Outcome outcome
+  5: optional common.Outcome outcome,
+  20: optional Note note
 }
 
 struct ReportRequest {

@@ -48,7 +48,9 @@ struct DispatchItem {
   11: i64 disconnect_grace_ms,
   12: job.Work work,
   /** The run's parameters, already laid over the job's. */
-  13: map<string, string> parameters
+  13: map<string, string> parameters,
+  /** What an earlier attempt of this run saved last. */
+  20: optional binary checkpoint
 }
 
 struct DispatchRequest {

@@ -30,6 +30,7 @@ run::RunnerOptions runner_options(const config::WorkerOptions& options) {
   wanted.output.chunk_bytes = options.output.log_chunk_bytes;
   wanted.output.chunk_age = options.output.log_chunk;
   wanted.work_dir = options.work_dir;
+  wanted.notes_dir = options.state_dir + "/notes";
   wanted.environment = run::environment_base(options.job_environment, environ);
   wanted.run_as_users = options.run_as_users;
   // The kernel is about to end this process as well; nothing may be done in its last moment.

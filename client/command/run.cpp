@@ -61,6 +61,20 @@ void add_outcome(Table& table, const thrift::Outcome& outcome) {
   if (outcome.cpu_us > 0) table.add({"cpu", fmt::format("{} ms", outcome.cpu_us / 1000)});
 }
 
+void add_note(Table& table, const thrift::RunNote& note) {
+  if (note.__isset.percent) {
+    table.add({"progress", fmt::format("{} %{}{} (attempt {}, {})", note.percent,
+                                       note.text.empty() ? "" : " ", note.text, note.attempt,
+                                       show_time(note.said_ms))});
+  }
+  if (!note.__isset.checkpoint) return;
+  const std::string shown = note.checkpoint.substr(0, 60);
+  table.add({"checkpoint", fmt::format("{}{} ({} bytes, attempt {}, {})", shown,
+                                       shown.size() < note.checkpoint.size() ? "..." : "",
+                                       note.checkpoint.size(), note.checkpoint_attempt,
+                                       show_time(note.checkpoint_ms))});
+}
+
 void show_detail(const thrift::RunDetail& detail) {
   const thrift::RunInfo& run = detail.run;
   Table table({"RUN", std::to_string(run.id)});
@@ -75,6 +89,7 @@ void show_detail(const thrift::RunDetail& detail) {
   table.add({"worker", run.worker.id});
   table.add({"attempt", std::to_string(run.attempt)});
   for (const auto& [name, value] : run.parameters) table.add({"parameter " + name, value});
+  if (detail.__isset.note) add_note(table, detail.note);
   if (run.__isset.ended_ms) add_outcome(table, run.outcome);
   print_text(table.text());
   if (detail.attempts.empty()) return;

@@ -96,8 +96,27 @@ json to_json(const thrift::RunInfo& run) {
   return out;
 }
 
+namespace {
+
+/// What the run's attempts have said of themselves; null: nothing.
+void put_note(json& out, const thrift::RunDetail& detail) {
+  out["progress"] = out["checkpoint"] = nullptr;
+  if (!detail.__isset.note) return;
+  const thrift::RunNote& note = detail.note;
+  if (note.__isset.percent) {
+    out["progress"] = {{"percent", note.percent}, {"text", note.text}, {"attempt", note.attempt},
+                       {"said_at_ms", note.said_ms}};
+  }
+  if (!note.__isset.checkpoint) return;
+  out["checkpoint"] = {{"value", note.checkpoint}, {"bytes", note.checkpoint.size()},
+                       {"attempt", note.checkpoint_attempt}, {"said_at_ms", note.checkpoint_ms}};
+}
+
+}  // namespace
+
 json to_json(const thrift::RunDetail& detail) {
   json out = to_json(detail.run);
+  put_note(out, detail);
   out["attempts"] = json::array();
   for (const thrift::AttemptInfo& attempt : detail.attempts) {
     json row = {{"attempt", attempt.attempt.attempt}, {"worker", attempt.worker.id},

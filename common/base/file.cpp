@@ -61,17 +61,31 @@ Result<std::string> read_file(const std::string& path, std::size_t limit) {
   }
 }
 
-Result<void> write_file_synced(const std::string& path, std::string_view content, mode_t mode) {
+namespace {
+
+Result<void> write_and_rename(const std::string& path, std::string_view content, mode_t mode,
+                              bool sync) {
   const std::string temporary = fmt::format("{}.{}.new", path, ::getpid());
   UniqueFd fd(::open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, mode));
   if (!fd.is_open()) return fail(io_error("cannot create", temporary, errno));
   if (auto written = write_all(fd.get(), content, temporary); !written) return written;
-  if (::fsync(fd.get()) != 0) return fail(io_error("cannot sync", temporary, errno));
+  if (sync && ::fsync(fd.get()) != 0) return fail(io_error("cannot sync", temporary, errno));
   fd.reset();
   if (::rename(temporary.c_str(), path.c_str()) != 0) {
     return fail(io_error("cannot rename into place", path, errno));
   }
+  return {};
+}
+
+}  // namespace
+
+Result<void> write_file_synced(const std::string& path, std::string_view content, mode_t mode) {
+  if (auto written = write_and_rename(path, content, mode, true); !written) return written;
   return sync_folder(parent_of(path));
+}
+
+Result<void> replace_file(const std::string& path, std::string_view content, mode_t mode) {
+  return write_and_rename(path, content, mode, false);
 }
 
 Result<void> make_folders(const std::string& path, mode_t mode) {

@@ -20,6 +20,9 @@ Result<std::string> read_file(const std::string& path, std::size_t limit = 1u <<
 Result<void> write_file_synced(const std::string& path, std::string_view content,
                                mode_t mode = 0644);
 
+/// The same without any sync: it outlives this process, and a crash of the host may lose it.
+Result<void> replace_file(const std::string& path, std::string_view content, mode_t mode = 0600);
+
 /// Makes the folder and its parents (mode 0755, or `mode` for the last); fine when it is there.
 Result<void> make_folders(const std::string& path, mode_t mode = 0755);
 

@@ -165,6 +165,19 @@ struct AttemptRow {
   Outcome outcome;
 };
 
+/// What an attempt said of itself while it ran; the row `run_note` keeps the newest of its run. In a
+/// report or a change only what is set is new, the rest stays as it is.
+struct RunNote {
+  RunId run;
+  AttemptNo attempt = 0;               ///< that said it
+  WallTime said{};                     ///< by the worker's clock
+  std::optional<std::int32_t> percent; ///< 0 to 100
+  std::string text;                    ///< beside percent; at most 200 bytes
+  std::optional<std::string> checkpoint;  ///< at most 64 KiB of any bytes
+  AttemptNo checkpoint_attempt = 0;    ///< stored rows: the attempt that saved it
+  WallTime checkpoint_said{};          ///< stored rows
+};
+
 /// The row `gap`: `count` ticks in [from, to] of this version that did not fire.
 struct Gap {
   JobId job;

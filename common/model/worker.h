@@ -82,6 +82,7 @@ struct AttemptReport {
   What what = What::Started;
   WallTime started{};
   Outcome outcome;                     ///< Finished
+  std::optional<RunNote> note = {};    ///< what the attempt has said of itself since the last report
 };
 
 }  // namespace rota::model

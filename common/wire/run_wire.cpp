@@ -164,6 +164,18 @@ Result<model::Run> from_wire(const thrift::RunInfo& in) {
   return out;
 }
 
+thrift::RunNote to_wire(const model::RunNote& note) {
+  thrift::RunNote out;
+  out.__set_attempt(note.attempt);
+  out.__set_said_ms(to_ms(note.said));
+  if (note.percent) out.__set_percent(*note.percent);
+  if (note.percent) out.__set_text(note.text);
+  if (note.checkpoint) out.__set_checkpoint(*note.checkpoint);
+  out.__set_checkpoint_attempt(note.checkpoint_attempt);
+  out.__set_checkpoint_ms(to_ms(note.checkpoint_said));
+  return out;
+}
+
 thrift::AttemptInfo to_wire(const model::AttemptRow& attempt) {
   thrift::AttemptInfo out;
   out.__set_attempt(to_wire(model::AttemptKey{attempt.run, attempt.attempt}));

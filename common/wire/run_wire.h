@@ -12,6 +12,8 @@ namespace rota::wire {
 
 inline constexpr std::size_t kMaxResultBytes = 64u << 10;
 inline constexpr std::size_t kMaxMessageBytes = 4096;
+inline constexpr std::size_t kMaxCheckpointBytes = 64u << 10;
+inline constexpr std::size_t kMaxProgressBytes = 200;
 
 thrift::WorkerKey to_wire(const model::WorkerKey& key);
 model::WorkerKey from_wire(const thrift::WorkerKey& key);
@@ -28,5 +30,6 @@ thrift::RunInfo to_wire(const model::Run& run, const std::string& job_name);
 /// For clients. Corrupt when a name is unknown.
 Result<model::Run> from_wire(const thrift::RunInfo& info);
 thrift::AttemptInfo to_wire(const model::AttemptRow& attempt);
+thrift::RunNote to_wire(const model::RunNote& note);
 
 }  // namespace rota::wire

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "common/wire/text_rules.h"
 
 namespace rota::wire {
@@ -59,6 +61,33 @@ Result<model::HeldAttempt> from_wire(const thrift::HeldAttempt& in) {
   return out;
 }
 
+thrift::Note note_to_wire(const model::RunNote& note) {
+  thrift::Note out;
+  out.__set_said_ms(to_ms(note.said));
+  if (note.percent) {
+    out.__set_percent(*note.percent);
+    out.__set_text(note.text);
+  }
+  if (note.checkpoint) out.__set_checkpoint(*note.checkpoint);
+  return out;
+}
+
+/// What is out of its bounds is left out: what a job says must not cost its result.
+model::RunNote note_from_wire(const thrift::Note& in, const thrift::AttemptKey& attempt) {
+  model::RunNote out;
+  out.run = RunId{attempt.run};
+  out.attempt = attempt.attempt;
+  out.said = wall_from_ms(std::max<std::int64_t>(in.said_ms, 0));
+  if (in.__isset.percent) {
+    out.percent = std::clamp(in.percent, 0, 100);
+    out.text = in.text.substr(0, kMaxProgressBytes);
+  }
+  if (in.__isset.checkpoint && in.checkpoint.size() <= kMaxCheckpointBytes) {
+    out.checkpoint = in.checkpoint;
+  }
+  return out;
+}
+
 }  // namespace
 
 thrift::Inventory to_wire(const model::Inventory& inventory) {
@@ -99,6 +128,7 @@ thrift::Report to_wire(const model::AttemptReport& report) {
   out.__set_what(finished ? "finished" : "started");
   out.__set_started_ms(to_ms(report.started));
   if (finished) out.__set_outcome(to_wire(report.outcome));
+  if (report.note) out.__set_note(note_to_wire(*report.note));
   return out;
 }
 
@@ -124,6 +154,7 @@ Result<model::AttemptReport> from_wire(const thrift::Report& report) {
     if (!outcome) return fail(outcome.error());
     out.outcome = std::move(*outcome);
   }
+  if (report.__isset.note) out.note = note_from_wire(report.note, report.attempt);
   return out;
 }
 

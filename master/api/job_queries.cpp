@@ -90,7 +90,9 @@ void JobServiceHandler::get_run(thrift::RunDetail& out, const Head&, std::int64_
   at_edge("get_run", [&] {
     const auto row = value_or_throw(parts_.reader.get_run(RunId{run}));
     const auto attempts = value_or_throw(parts_.reader.attempts_of(RunId{run}));
+    const auto note = value_or_throw(parts_.reader.note_of(RunId{run}));
     out.__set_run(wire::to_wire(row.run, row.job_name));
+    if (note) out.__set_note(wire::to_wire(*note));
     std::vector<thrift::AttemptInfo> earlier;
     for (const auto& attempt : attempts) earlier.push_back(wire::to_wire(attempt));
     out.__set_attempts(std::move(earlier));

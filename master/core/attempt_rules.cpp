@@ -124,6 +124,21 @@ void take_started(Context& ctx, const model::AttemptReport& report) {
   mark_running(ctx, *run, report.started);
 }
 
+/// Progress and checkpoints count from the run's newest attempt alone: an older one, late or cut off,
+/// must never put back what its successor has reached. Between two attempts the last one's still count.
+void take_note(Context& ctx, const model::AttemptReport& report) {
+  const RunEntry* run = ctx.state.find_run(report.key.run);
+  if (run == nullptr || run->progress().attempt != report.key.attempt) {
+    ++ctx.state.counters.stale_notes;
+    return;
+  }
+  model::RunNote note = *report.note;
+  note.run = report.key.run;
+  note.attempt = report.key.attempt;
+  ++ctx.state.counters.notes;
+  ctx.out.changes.notes.push_back(std::move(note));
+}
+
 }  // namespace
 
 void end_attempt(Context& ctx, RunEntry& run, EndProof proof, const Outcome& outcome) {
@@ -190,6 +205,7 @@ void handle_reported(Context& ctx, const Reported& event) {
   ReportsTaken taken;
   for (const model::AttemptReport& report : event.reports) {
     ++ctx.state.counters.reports;
+    if (report.note) take_note(ctx, report);  // before the end, which may begin another attempt
     if (report.what == model::AttemptReport::What::Started) {
       take_started(ctx, report);
     } else {

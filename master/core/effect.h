@@ -43,13 +43,14 @@ struct Changes {
   std::vector<model::Run> new_runs;
   std::vector<RunUpdate> updated_runs;           ///< at most one per run, none for a new_runs row
   std::vector<model::AttemptRow> attempts;       ///< inserted or replaced
+  std::vector<model::RunNote> notes;             ///< inserted, or what is set replaces what stands
   std::vector<model::Gap> gaps;                  ///< inserted
   std::vector<WorkerLife> lives;                 ///< inserted or replaced
   std::optional<WallTime> watermark;
 
   bool empty() const {
     return jobs.empty() && versions.empty() && new_runs.empty() && updated_runs.empty() &&
-           attempts.empty() && gaps.empty() && lives.empty() && !watermark;
+           attempts.empty() && notes.empty() && gaps.empty() && lives.empty() && !watermark;
   }
 };
 

@@ -49,6 +49,8 @@ std::map<std::string, std::int64_t> counters_of(const Counters& c) {
           {"dispatches", c.dispatches},
           {"redispatches", c.redispatches},
           {"proven_dead", c.proven_dead},
+          {"notes", c.notes},
+          {"stale_notes", c.stale_notes},
           {"resent", c.resent},
           {"refusals", c.refusals},
           {"unclear_dispatches", c.unclear_dispatches},

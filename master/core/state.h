@@ -123,6 +123,7 @@ struct Counters {
   std::int64_t dispatches = 0, redispatches = 0, refusals = 0, unclear_dispatches = 0;
   std::int64_t reports = 0, repeated_reports = 0, late_results = 0, retries = 0, losses = 0;
   std::int64_t proven_dead = 0, resent = 0;
+  std::int64_t notes = 0, stale_notes = 0;
   std::int64_t renews = 0, renews_refused = 0, hellos = 0, adopted = 0, cancels = 0;
 };
 

@@ -60,7 +60,8 @@ std::size_t weight_of(const thrift::DispatchItem& item) {
   const thrift::Work& work = item.work;
   std::size_t sum = 256 + item.job_name.size() + item.space.size() + work.handler.size() +
                     work.script.size() + work.interpreter.size() + work.folder.size() +
-                    sent_weight_of(work.environment) + sent_weight_of(item.parameters);
+                    sent_weight_of(work.environment) + sent_weight_of(item.parameters) +
+                    item.checkpoint.size();
   for (const std::string& argument : work.argv) sum += argument.size() + 4;
   return sum;
 }

@@ -19,6 +19,9 @@ bool is_unreachable(const rpc::CallError& error) {
   return !error.answered && error.error.code == ErrorCode::Unavailable;
 }
 
+/// No run has saved anything before its first attempt.
+bool may_have_checkpoint(const core::DispatchItem& item) { return item.attempt.attempt > 1; }
+
 void count(const std::vector<core::DispatchVerdict>& verdicts, LinkResult& result) {
   for (const auto& verdict : verdicts) {
     if (verdict.kind == core::DispatchVerdict::Kind::Unknown) ++result.unknown;
@@ -30,6 +33,7 @@ void count(const std::vector<core::DispatchVerdict>& verdicts, LinkResult& resul
 
 WorkerLink::WorkerLink(store::Reader& reader, const DispatcherOptions& options)
     : options_(options),
+      reader_(reader),
       definitions_(reader, options.cached_definitions, options.cached_bytes) {}
 
 LinkResult WorkerLink::hello(const TermFace& face, const core::SendHello& message) {
@@ -77,21 +81,44 @@ LinkResult WorkerLink::dispatch(const TermFace& face,
   return result;
 }
 
+/// What earlier attempts saved last. Stored before this attempt was decided, so the answer is not older.
+Result<std::map<RunId, std::string>> WorkerLink::checkpoints_for(
+    const std::vector<core::SendDispatch>& messages) {
+  std::vector<RunId> runs;
+  for (const core::SendDispatch& message : messages) {
+    for (const core::DispatchItem& item : message.items) {
+      if (may_have_checkpoint(item)) runs.push_back(item.attempt.run);
+    }
+  }
+  if (runs.empty()) return std::map<RunId, std::string>{};
+  return reader_.checkpoints_of(runs);
+}
+
 std::vector<thrift::DispatchItem> WorkerLink::prepare(
     const std::vector<core::SendDispatch>& messages, LinkResult& result) {
   std::vector<thrift::DispatchItem> items;
   core::DispatchAnswered without;
   without.worker = messages.front().worker;
+  const auto checkpoints = checkpoints_for(messages);
+  const auto refuse = [&](const core::DispatchItem& item, std::string why) {
+    without.verdicts.push_back({item.attempt, core::DispatchVerdict::Kind::Unknown,
+                                model::Refusal::None, std::move(why)});
+  };
   for (const core::SendDispatch& message : messages) {
     for (const core::DispatchItem& item : message.items) {
       const auto definition = definitions_.get(item.job, item.version);
-      if (definition) {
-        items.push_back(make_item(item, **definition));
-      } else {
-        without.verdicts.push_back({item.attempt, core::DispatchVerdict::Kind::Unknown,
-                                    model::Refusal::None,
-                                    "its definition: " + definition.error().message});
+      if (!definition) {
+        refuse(item, "its definition: " + definition.error().message);
+        continue;
       }
+      if (!checkpoints && may_have_checkpoint(item)) {
+        refuse(item, "its checkpoint: " + checkpoints.error().message);
+        continue;
+      }
+      items.push_back(make_item(item, **definition));
+      if (!may_have_checkpoint(item)) continue;
+      const auto saved = checkpoints->find(item.attempt.run);
+      if (saved != checkpoints->end()) items.back().__set_checkpoint(saved->second);
     }
   }
   count(without.verdicts, result);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -35,12 +36,15 @@ class WorkerLink {
   LinkResult cancel(const TermFace& face, const core::SendCancel& message);
 
  private:
+  Result<std::map<RunId, std::string>> checkpoints_for(
+      const std::vector<core::SendDispatch>& messages);
   std::vector<thrift::DispatchItem> prepare(const std::vector<core::SendDispatch>& messages,
                                             LinkResult& result);
   void send_part(const TermFace& face, const core::SendDispatch& to,
                  const std::vector<thrift::DispatchItem>& items, LinkResult& result);
 
   const DispatcherOptions options_;
+  store::Reader& reader_;
   DefinitionCache definitions_;
   rpc::ChannelPool<thrift::WorkerServiceClient> channels_;
 };

@@ -237,6 +237,15 @@ Result<void> write_attempts(Connection& connection, const std::vector<model::Att
 
 // --- gaps, lives, watermark -----------------------------------------------------------------------
 
+Result<void> write_notes(Connection& connection, const std::vector<model::RunNote>& notes) {
+  if (notes.empty()) return {};
+  auto written = write_rows(
+      connection, kUpsertNotes,
+      {notes.size(), [&](Binder& binder, std::size_t i) { bind_note(binder, notes[i]); },
+       [&](std::size_t i) { return 300 + (notes[i].checkpoint ? notes[i].checkpoint->size() : 0); }});
+  return written ? Result<void>() : fail(written.error());
+}
+
 Result<void> check_gap(Connection& connection, const model::Gap& gap) {
   bool same = false;
   auto asked = connection.query(
@@ -289,6 +298,7 @@ Result<void> write_changes(Connection& connection, const core::Changes& changes)
   if (auto done = write_versions(connection, changes.versions); !done) return done;
   if (auto done = write_runs(connection, changes); !done) return done;
   if (auto done = write_attempts(connection, changes.attempts); !done) return done;
+  if (auto done = write_notes(connection, changes.notes); !done) return done;
   if (auto done = write_gaps(connection, changes.gaps); !done) return done;
   if (auto done = write_lives(connection, changes.lives); !done) return done;
   if (changes.watermark) return write_watermark(connection, *changes.watermark);

@@ -58,6 +58,24 @@ Result<std::vector<model::AttemptRow>> MemoryStore::attempts_of(RunId id) {
   return rows;
 }
 
+Result<std::optional<model::RunNote>> MemoryStore::note_of(RunId id) {
+  const std::scoped_lock lock(mutex_);
+  if (auto fine = up(); !fine) return fail(fine.error());
+  const auto found = tables_->notes.find(id);
+  return found == tables_->notes.end() ? std::nullopt : std::optional(found->second);
+}
+
+Result<std::map<RunId, std::string>> MemoryStore::checkpoints_of(const std::vector<RunId>& ids) {
+  const std::scoped_lock lock(mutex_);
+  if (auto fine = up(); !fine) return fail(fine.error());
+  std::map<RunId, std::string> saved;
+  for (const RunId id : ids) {
+    const auto found = tables_->notes.find(id);
+    if (found != tables_->notes.end() && found->second.checkpoint) saved[id] = *found->second.checkpoint;
+  }
+  return saved;
+}
+
 Result<std::optional<RunId>> MemoryStore::run_of_key(const std::string& principal,
                                                      const std::string& key,
                                                      std::string* request_hash) {

@@ -96,6 +96,21 @@ Result<void> put_gap(auto& tables, const model::Gap& gap) {
                           gap.job.value, gap.version, to_ms(gap.from)));
 }
 
+void put_note(auto& tables, const model::RunNote& note) {
+  model::RunNote& row = tables.notes[note.run];
+  row.run = note.run;
+  row.attempt = note.attempt;
+  row.said = note.said;
+  if (note.percent) {
+    row.percent = note.percent;
+    row.text = note.text;
+  }
+  if (!note.checkpoint) return;
+  row.checkpoint = note.checkpoint;
+  row.checkpoint_attempt = note.attempt;
+  row.checkpoint_said = note.said;
+}
+
 Result<void> put_all(auto& tables, const core::Changes& changes) {
   if (auto put = put_jobs(tables, changes.jobs); !put) return put;
   for (const auto& version : changes.versions) {
@@ -110,6 +125,7 @@ Result<void> put_all(auto& tables, const core::Changes& changes) {
   for (const auto& attempt : changes.attempts) {
     tables.attempts[{attempt.run, attempt.attempt}] = attempt;
   }
+  for (const auto& note : changes.notes) put_note(tables, note);
   for (const auto& gap : changes.gaps) {
     if (auto put = put_gap(tables, gap); !put) return put;
   }

@@ -21,6 +21,7 @@ struct MemoryStore::Tables {
   std::map<std::pair<std::string, std::string>, RunId> run_of_key;  ///< (principal, key)
   std::map<std::pair<std::string, std::string>, JobId> job_of_name; ///< (namespace, name), saved ones
   std::map<std::pair<RunId, AttemptNo>, model::AttemptRow> attempts;
+  std::map<RunId, model::RunNote> notes;
   std::map<std::tuple<JobId, JobVersion, WallTime>, model::Gap> gaps;
   std::map<model::WorkerKey, core::WorkerLife> lives;
   std::map<std::tuple<model::AttemptKey, LogStream, std::int64_t>, LogChunk> chunks;

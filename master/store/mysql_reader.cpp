@@ -126,6 +126,41 @@ Result<std::vector<model::AttemptRow>> MysqlReader::attempts_of(RunId id) {
       [&](Binder& binder) { binder.integer(id.value); }, read_attempt);
 }
 
+Result<std::optional<model::RunNote>> MysqlReader::note_of(RunId id) {
+  auto rows = rows_of<model::RunNote>(
+      pool_, fmt::format("SELECT {} FROM run_note WHERE run_id = ?", kNoteColumns),
+      [&](Binder& binder) { binder.integer(id.value); }, read_note);
+  if (!rows) return fail(rows.error());
+  if (rows->empty()) return std::optional<model::RunNote>();
+  return std::optional(std::move(rows->front()));
+}
+
+Result<std::map<RunId, std::string>> MysqlReader::checkpoints_of(const std::vector<RunId>& ids) {
+  std::map<RunId, std::string> saved;
+  auto done = pool_.with([&](Connection& connection) -> Result<void> {
+    saved.clear();
+    for (std::size_t first = 0; first < ids.size();) {
+      const std::size_t size = next_chunk(first, ids.size() - first, {});
+      auto asked = connection.query(
+          "SELECT run_id, checkpoint FROM run_note WHERE checkpoint IS NOT NULL AND run_id IN (" +
+              marks(size) + ")",
+          [&](Binder& binder) {
+            for (std::size_t i = 0; i < size; ++i) binder.integer(ids[first + i].value);
+          },
+          [&](Row& row) -> Result<void> {
+            const RunId run{row.integer()};
+            saved[run] = row.text();
+            return {};
+          });
+      if (!asked) return asked;
+      first += size;
+    }
+    return {};
+  });
+  if (!done) return fail(done.error());
+  return saved;
+}
+
 Result<std::optional<RunId>> MysqlReader::run_of_key(const std::string& principal,
                                                      const std::string& key,
                                                      std::string* request_hash) {

@@ -26,6 +26,9 @@ class MysqlReader final : public Reader {
   Result<std::vector<core::WorkerLife>> lives_of(const std::string& worker_id,
                                                  std::int32_t limit) override;
 
+  Result<std::optional<model::RunNote>> note_of(RunId id) override;
+  Result<std::map<RunId, std::string>> checkpoints_of(const std::vector<RunId>& ids) override;
+
   Result<std::optional<WallTime>> watermark() override;
   Result<std::vector<model::JobVersionRow>> versions_of(JobId job) override;
   Result<std::vector<model::Job>> saved_jobs(JobId after, std::int32_t limit) override;

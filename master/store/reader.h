@@ -65,6 +65,13 @@ class Reader {
   virtual Result<std::vector<core::WorkerLife>> lives_of(const std::string& worker_id,
                                                          std::int32_t limit) = 0;
 
+  /// What the run's attempts have said of themselves; empty: nothing.
+  virtual Result<std::optional<model::RunNote>> note_of(RunId) { return std::optional<model::RunNote>(); }
+  /// The checkpoints of those of the runs that have one.
+  virtual Result<std::map<RunId, std::string>> checkpoints_of(const std::vector<RunId>&) {
+    return std::map<RunId, std::string>();
+  }
+
   // For verify, which shares nothing else with the leader's path.
   virtual Result<std::optional<WallTime>> watermark() = 0;
   virtual Result<std::vector<model::JobVersionRow>> versions_of(JobId job) = 0;

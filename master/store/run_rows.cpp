@@ -153,9 +153,45 @@ const MultiRow kUpsertAttempts{
     "ON DUPLICATE KEY UPDATE worker_id = VALUES(worker_id), "
     "worker_incarnation = VALUES(worker_incarnation), epoch = VALUES(epoch), "
     "dispatched_ms = VALUES(dispatched_ms), late = VALUES(late), " ROTA_SET_OUTCOME};
+const MultiRow kUpsertNotes{
+    "INSERT INTO run_note (run_id, attempt, said_ms, percent, progress_text, checkpoint_attempt, "
+    "checkpoint_ms, checkpoint) VALUES", 8,
+    "ON DUPLICATE KEY UPDATE attempt = VALUES(attempt), said_ms = VALUES(said_ms), "
+    "progress_text = COALESCE(VALUES(progress_text), progress_text), "
+    "percent = COALESCE(VALUES(percent), percent), "
+    "checkpoint_attempt = COALESCE(VALUES(checkpoint_attempt), checkpoint_attempt), "
+    "checkpoint_ms = COALESCE(VALUES(checkpoint_ms), checkpoint_ms), "
+    "checkpoint = COALESCE(VALUES(checkpoint), checkpoint)"};
 const MultiRow kInsertGaps{
     "INSERT INTO gap (job_id, job_version, from_ms, to_ms, tick_count, reason, reference, epoch) VALUES",
     8, "ON DUPLICATE KEY UPDATE job_id = job_id"};
+
+void bind_note(Binder& binder, const model::RunNote& note) {
+  binder.integer(note.run.value).integer(note.attempt).time(note.said);
+  if (note.percent) {
+    binder.integer(*note.percent).prose(note.text, 200);
+  } else {
+    binder.null().null();
+  }
+  if (note.checkpoint) {
+    binder.integer(note.attempt).time(note.said).text(*note.checkpoint);
+  } else {
+    binder.null().null().null();
+  }
+}
+
+Result<model::RunNote> read_note(Row& row) {
+  model::RunNote note;
+  note.run = RunId{row.integer()};
+  note.attempt = static_cast<AttemptNo>(row.integer());
+  note.said = row.time();
+  if (const auto percent = row.maybe_integer()) note.percent = static_cast<std::int32_t>(*percent);
+  note.text = row.text();
+  note.checkpoint_attempt = static_cast<AttemptNo>(row.integer());
+  note.checkpoint_said = row.time();
+  note.checkpoint = row.maybe_text();
+  return note;
+}
 
 void bind_new_run(Binder& binder, const model::Run& run, const std::string* parameters_json) {
   binder.integer(run.id.value)

@@ -33,6 +33,13 @@ void bind_outcome(Binder& binder, const model::Outcome& outcome);
 extern const MultiRow kUpsertAttempts;
 void bind_attempt(Binder& binder, const model::AttemptRow& attempt);
 
+/// A run's note: what is set replaces what stands.
+extern const MultiRow kUpsertNotes;
+void bind_note(Binder& binder, const model::RunNote& note);
+inline constexpr std::string_view kNoteColumns =
+    "run_id, attempt, said_ms, percent, progress_text, checkpoint_attempt, checkpoint_ms, checkpoint";
+Result<model::RunNote> read_note(Row& row);
+
 extern const MultiRow kInsertGaps;
 void bind_gap(Binder& binder, const model::Gap& gap);
 

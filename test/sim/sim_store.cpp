@@ -57,6 +57,12 @@ void SimStore::write(const Changes& changes) {
     if (added && !row.late) marks_.hit("run_retried");
     if (row.late) marks_.hit("result_late");
   }
+  for (const model::RunNote& note : changes.notes) {
+    AttemptNo& newest = notes_[note.run];
+    if (note.attempt < newest) complain("an older attempt's checkpoint replaced a newer one's");
+    newest = std::max(newest, note.attempt);
+    marks_.hit("note_stored");
+  }
   for (const model::Gap& gap : changes.gaps) {
     if (!gap_rows_.insert({gap.job, gap.from, gap.to}).second) continue;  // the batch is repeated
     gaps_.push_back(gap);

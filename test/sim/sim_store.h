@@ -76,6 +76,7 @@ class SimStore final : public master::store::Store {
   std::map<std::pair<std::string, std::string>, RunId> keys_;
   std::map<std::pair<RunId, AttemptNo>, model::AttemptRow> attempts_;
   std::vector<model::Gap> gaps_;
+  std::map<RunId, AttemptNo> notes_;
   std::set<std::tuple<JobId, WallTime, WallTime>> gap_rows_;
   std::set<model::AttemptKey> dispatched_;
   std::optional<WallTime> watermark_;

@@ -33,6 +33,7 @@ run::Order order_of(const thrift::DispatchItem& item) {
   order.disconnect_grace = Millis{std::max<std::int64_t>(item.disconnect_grace_ms, 0)};
   order.work = wire::from_wire(item.work);
   order.parameters = item.parameters;
+  if (item.__isset.checkpoint) order.checkpoint = item.checkpoint;
   return order;
 }
 

@@ -18,7 +18,18 @@ constexpr Millis kIdle{1000};
 constexpr Millis kRepeatAfter{200};
 
 std::size_t weight_of(const AttemptReport& report) {
-  return 300 + report.outcome.message.size() + report.outcome.result.size();
+  std::size_t weight = 300 + report.outcome.message.size() + report.outcome.result.size();
+  if (report.note) weight += 300 + (report.note->checkpoint ? report.note->checkpoint->size() : 0);
+  return weight;
+}
+
+void merge(model::RunNote& note, model::RunNote later) {
+  note.said = later.said;
+  if (later.percent) {
+    note.percent = later.percent;
+    note.text = std::move(later.text);
+  }
+  if (later.checkpoint) note.checkpoint = std::move(later.checkpoint);
 }
 
 }  // namespace
@@ -75,6 +86,24 @@ void Reporter::started(AttemptReport report) {
     starts_.push_back({std::move(report), BootClock::now() + options_.started_after});
   }
   if (was_empty) to_send_changed_.notify_all();
+}
+
+void Reporter::noted(AttemptReport report) {
+  {
+    std::scoped_lock lock(mutex_);
+    const auto [at, is_first] = notes_.try_emplace(report.key);
+    Noted& noted = at->second;
+    if (is_first || !noted.is_pending) {
+      noted.report = std::move(report);
+    } else {
+      merge(*noted.report.note, std::move(*report.note));
+    }
+    noted.is_pending = true;
+    if (!is_first) ++noted.version;
+    // A short run's words travel with its outcome.
+    if (is_first) noted.not_before = BootClock::now() + options_.started_after;
+  }
+  to_send_changed_.notify_all();
 }
 
 void Reporter::finished(AttemptReport report) {
@@ -164,6 +193,11 @@ std::optional<MonoTime> Reporter::next_due() const {
     if (*next == MonoTime{}) break;
   }
   if (!starts_.empty() && (!next || starts_.front().due < *next)) next = starts_.front().due;
+  for (const auto& [key, noted] : notes_) {
+    // Of an attempt that has ended it travels with the outcome.
+    if (!noted.is_pending || to_send_.contains(key)) continue;
+    if (!next || noted.not_before < *next) next = noted.not_before;
+  }
   return next;
 }
 
@@ -174,8 +208,11 @@ std::vector<AttemptReport> Reporter::next_batch() {
   for (auto& [key, waiting] : to_send_) {
     if (batch.size() >= kMostReports || bytes >= kMostBytes) break;
     if (waiting.not_before > now) continue;
-    bytes += weight_of(waiting.report);
     batch.push_back(waiting.report);
+    if (const auto noted = notes_.find(key); noted != notes_.end() && noted->second.is_pending) {
+      batch.back().note = noted->second.report.note;
+    }
+    bytes += weight_of(batch.back());
   }
   while (!starts_.empty() && starts_.front().due <= now && batch.size() < kMostReports) {
     if (running_.erase(starts_.front().report.key) != 0) {
@@ -183,7 +220,20 @@ std::vector<AttemptReport> Reporter::next_batch() {
     }
     starts_.pop_front();
   }
+  if (bytes < kMostBytes) add_notes(batch, now);
   return batch;
+}
+
+void Reporter::add_notes(std::vector<AttemptReport>& batch, MonoTime now) {
+  std::size_t bytes = 0;
+  for (auto& [key, noted] : notes_) {
+    if (batch.size() >= kMostReports || bytes >= kMostBytes) return;
+    if (!noted.is_pending || noted.not_before > now || to_send_.contains(key)) continue;
+    noted.not_before = now + options_.notes_every;
+    noted.sent_version = noted.version;
+    bytes += weight_of(noted.report);
+    batch.push_back(noted.report);
+  }
 }
 
 void Reporter::send_loop(std::stop_token stop) {
@@ -235,6 +285,13 @@ bool Reporter::send(const std::vector<AttemptReport>& batch) {
   return true;
 }
 
+/// What was said since it was sent goes with the next report.
+void Reporter::take_note_answer(const AttemptReport& report) {
+  const auto noted = notes_.find(report.key);
+  if (noted == notes_.end() || noted->second.version != noted->second.sent_version) return;
+  noted->second.is_pending = false;
+}
+
 void Reporter::take_answer(const std::vector<AttemptReport>& batch,
                            const std::vector<AttemptKey>& taken) {
   const std::set<AttemptKey> known(taken.begin(), taken.end());
@@ -242,12 +299,16 @@ void Reporter::take_answer(const std::vector<AttemptReport>& batch,
   {
     std::scoped_lock lock(mutex_);
     for (const AttemptReport& report : batch) {
-      if (report.what != AttemptReport::What::Finished) continue;
+      if (report.what != AttemptReport::What::Finished) {
+        if (report.note && known.contains(report.key)) take_note_answer(report);
+        continue;
+      }
       const auto found = to_send_.find(report.key);
       if (found == to_send_.end()) continue;
       if (known.contains(report.key)) {
         done.push_back(report.key);
         to_send_.erase(found);
+        notes_.erase(report.key);
       } else {
         found->second.not_before = BootClock::now() + kRepeatAfter;
       }

@@ -24,6 +24,7 @@ struct ReporterOptions {
   std::int64_t outbox_limit_bytes = 256ll << 20;
   Millis rpc_deadline{2000};
   Millis started_after{150};       ///< a shorter run is told only when it has ended
+  Millis notes_every{1000};        ///< of one attempt
   Millis backoff_first{50};
   Millis backoff_most{2000};
 };
@@ -49,6 +50,7 @@ class Reporter final : public run::OutcomeSink {
   void stop();
 
   void started(model::AttemptReport report) override;
+  void noted(model::AttemptReport report) override;
   void finished(model::AttemptReport report) override;
 
   /// Waits until everything is synced and acknowledged; false after the deadline.
@@ -66,11 +68,21 @@ class Reporter final : public run::OutcomeSink {
     model::AttemptReport report;
     MonoTime due{};
   };
+  /// What an attempt said of itself, merged, until the leader has stored it.
+  struct Noted {
+    model::AttemptReport report;
+    bool is_pending = true;
+    std::int64_t version = 1;        ///< grows with each word
+    std::int64_t sent_version = 0;
+    MonoTime not_before{};
+  };
   void write_loop(std::stop_token stop);
   void write_batch(const std::vector<model::AttemptReport>& batch, std::stop_token stop);
   void forget_acknowledged();
   void send_loop(std::stop_token stop);
   std::vector<model::AttemptReport> next_batch();
+  void add_notes(std::vector<model::AttemptReport>& batch, MonoTime now);
+  void take_note_answer(const model::AttemptReport& report);
   std::optional<MonoTime> next_due() const;
   bool send(const std::vector<model::AttemptReport>& batch);
   void take_answer(const std::vector<model::AttemptReport>& batch,
@@ -92,6 +104,7 @@ class Reporter final : public run::OutcomeSink {
   std::vector<model::AttemptKey> to_forget_;
   std::map<model::AttemptKey, Waiting> to_send_;
   std::deque<Start> starts_;
+  std::map<model::AttemptKey, Noted> notes_;  ///< of attempts that run or wait in to_send_
   std::set<model::AttemptKey> running_;  ///< in starts_, and not finished
   std::int64_t live_bytes_ = 0;
   std::jthread writer_;

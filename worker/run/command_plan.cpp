@@ -39,6 +39,11 @@ std::optional<std::string> trouble_with(const model::JobWork& work) {
   return std::nullopt;
 }
 
+std::string interpreter_of(const model::JobWork& work) {
+  const auto words = words_in(work.interpreter);
+  return words.empty() ? std::string() : words.front();
+}
+
 std::string encode_note(const AttemptNote& note) {
   return "1\n" + note.life.id + "\n" + note.life.incarnation + "\n" +
          std::to_string(note.cap_bytes) + "\n" + std::to_string(note.kill_grace.count()) + " " +
@@ -123,7 +128,8 @@ warden::Start plan_command(const Order& order, const WorkPlace& place,
     own.allowed["HOME"] = place.home;
     own.allowed["USER"] = own.allowed["LOGNAME"] = order.work.run_as;
   }
-  start.environment = job_environment(own, order, epoch, life, place.folder);
+  start.environment = job_environment(own, order, epoch, life, place.folder, place.checkpoint_file);
+  start.progress = true;
   start.folder = order.work.folder.empty() ? place.folder : order.work.folder;
   start.timeout = order.timeout;
   start.kill_grace = order.kill_grace;

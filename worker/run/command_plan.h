@@ -14,10 +14,14 @@ namespace rota::worker::run {
 /// the environment. Empty: nothing.
 std::optional<std::string> trouble_with(const model::JobWork& work);
 
+/// The program that reads the script: the interpreter's first word.
+std::string interpreter_of(const model::JobWork& work);
+
 /// Where an attempt works.
 struct WorkPlace {
   std::string folder;        ///< of its own; empty when it needs none
   std::string script_file;   ///< where the script's text was put; empty: no script
+  std::string checkpoint_file{};  ///< where the checkpoint was put; empty: none
   std::optional<warden::User> user{};  ///< as whom; none: as the worker itself
   std::string home{};                ///< the user's
 };

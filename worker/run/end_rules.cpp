@@ -1,5 +1,6 @@
 #include "worker/run/end_rules.h"
 
+#include <cerrno>
 #include <csignal>
 #include <cstring>
 
@@ -27,10 +28,10 @@ void say_failed_start(const warden::Ended& ended, Outcome& outcome) {
   outcome.reason =
       ended.failed_step == StartStep::Refused ? Reason::RefusedByWorker : Reason::StartFailed;
   outcome.message = ended.detail;
-  if (ended.error != 0) {
-    if (!outcome.message.empty()) outcome.message += ": ";
-    outcome.message += std::strerror(ended.error);
-  }
+  if (ended.error == 0) return;
+  const std::string why = std::strerror(ended.error);
+  if (outcome.message.ends_with(why)) return;
+  outcome.message += (outcome.message.empty() ? "" : ": ") + why;
 }
 
 void say_own_end(const warden::Ended& ended, Outcome& outcome) {
@@ -131,6 +132,25 @@ Outcome outcome_of(const warden::Ended& ended, const OutputTotals& output,
     outcome.message += std::to_string(output.lost_bytes) + " bytes of output could not be kept";
   }
   return outcome;
+}
+
+void add_told(Outcome& outcome, Said said, std::int64_t bad_lines, const std::string& first_bad) {
+  if (said.result) outcome.result = std::move(*said.result);
+  const bool failed_by_itself = outcome.reason == Reason::ExitStatus || outcome.reason == Reason::Signalled;
+  if (said.failure && failed_by_itself) outcome.message = *said.failure + " (" + outcome.message + ")";
+  if (bad_lines == 0) return;
+  outcome.message += outcome.message.empty() ? "" : "; ";
+  outcome.message += std::to_string(bad_lines) + " lines on ROTA_FD were not understood, the first " +
+                     first_bad;
+}
+
+void name_interpreter(Outcome& outcome, const warden::Ended& ended, const std::string& interpreter) {
+  if (interpreter.empty() || ended.failed_step != StartStep::Exec) return;
+  if (ended.error != ENOENT && ended.error != EACCES && ended.error != ENOTDIR) return;
+  outcome.message = "the script's interpreter '" + interpreter + "' " +
+                    (ended.error == EACCES ? "may not be executed" : "was not found") +
+                    " on this worker; install it, name it by its path, or use another pool (" +
+                    std::strerror(ended.error) + ")";
 }
 
 }  // namespace rota::worker::run

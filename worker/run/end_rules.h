@@ -1,7 +1,10 @@
 // From what the warden saw to the outcome that is reported. Pure.
 #pragma once
 
+#include <string>
+
 #include "common/model/run.h"
+#include "worker/run/progress_lines.h"
 #include "worker/warden/wire.h"
 
 namespace rota::worker::run {
@@ -19,5 +22,15 @@ struct OutputTotals {
 /// the kill ladder that were taken, counted from the start.
 model::Outcome outcome_of(const warden::Ended& ended, const OutputTotals& output,
                           const std::string& excess = {});
+
+/// A script whose interpreter could not be started: the message names the interpreter and the remedy,
+/// instead of a program that the job's author never wrote. Empty: no script.
+void name_interpreter(model::Outcome& outcome, const warden::Ended& ended,
+                      const std::string& interpreter);
+
+/// What the job said of itself: its result value; the message of its own failure in place of ours; and how
+/// many of its lines were not understood.
+void add_told(model::Outcome& outcome, Said said, std::int64_t bad_lines,
+              const std::string& first_bad);
 
 }  // namespace rota::worker::run

@@ -17,7 +17,12 @@ using model::RunState;
 using warden::KilledBy;
 
 constexpr std::size_t kMaxMessage = 4096;
-constexpr std::size_t kMaxResult = 65'536;
+
+Result<void> fits(const char* what, std::size_t bytes) {
+  if (bytes <= kMaxValueBytes) return {};
+  return fail(ErrorCode::InvalidArgument, std::string(what) + " has at most 65536 bytes, this one " +
+                                              std::to_string(bytes));
+}
 
 void write_all(int fd, std::string_view bytes) {
   while (!bytes.empty()) {
@@ -41,23 +46,36 @@ Result<void> call(sdk::Handler& handler, sdk::Context& context) {
 
 }  // namespace
 
-HandlerAttempt::HandlerAttempt(model::AttemptKey key, sdk::RunFacts facts, PipeTaker take_pipe)
-    : key_(key), facts_(std::move(facts)), take_pipe_(std::move(take_pipe)) {}
+HandlerAttempt::HandlerAttempt(model::AttemptKey key, sdk::RunFacts facts, PipeTaker take_pipe,
+                               NoteTaker take_note, std::optional<std::string> checkpoint)
+    : key_(key),
+      facts_(std::move(facts)),
+      take_pipe_(std::move(take_pipe)),
+      take_note_(std::move(take_note)),
+      checkpoint_(std::move(checkpoint)) {}
 
 Result<void> HandlerAttempt::output(std::string value) {
-  if (value.size() > kMaxResult) {
-    return fail(ErrorCode::InvalidArgument, "a result value has at most 65536 bytes, this one " +
-                                                std::to_string(value.size()));
-  }
+  if (auto fine = fits("a result value", value.size()); !fine) return fine;
   std::scoped_lock lock(mutex_);
   result_ = std::move(value);
   return {};
 }
 
 void HandlerAttempt::progress(int percent, std::string_view text) {
-  std::scoped_lock lock(mutex_);
-  percent_ = std::clamp(percent, 0, 100);
-  progress_text_ = text.substr(0, 200);
+  if (!take_note_) return;
+  Said said;
+  said.percent = std::clamp(percent, 0, 100);
+  said.text = text.substr(0, kMaxProgressText);
+  take_note_(key_, std::move(said));
+}
+
+Result<void> HandlerAttempt::save_checkpoint(std::string state) {
+  if (auto fine = fits("a checkpoint", state.size()); !fine) return fine;
+  if (!take_note_) return {};
+  Said said;
+  said.checkpoint = std::move(state);
+  take_note_(key_, std::move(said));
+  return {};
 }
 
 bool HandlerAttempt::cancelled() const { return cancelled_by() != KilledBy::None; }

@@ -9,6 +9,7 @@
 
 #include "common/base/unique_fd.h"
 #include "common/model/worker.h"
+#include "worker/run/progress_lines.h"
 #include "worker/sdk/handler.h"
 #include "worker/warden/wire.h"
 
@@ -17,11 +18,15 @@ namespace rota::worker::run {
 /// Hands the read end of a new pipe to the runner; called with the first line of a stream.
 using PipeTaker = std::function<void(model::AttemptKey, int stream, UniqueFd read_end)>;
 
+/// Hears what the handler says of its progress; called on the handler's thread.
+using NoteTaker = std::function<void(model::AttemptKey, Said)>;
+
 /// Owner: shared by the runner, which cancels, and the slot's thread, which runs the handler and may
 /// outlast the runner's patience. Thread: any.
 class HandlerAttempt final : public sdk::Context {
  public:
-  HandlerAttempt(model::AttemptKey key, sdk::RunFacts facts, PipeTaker take_pipe);
+  HandlerAttempt(model::AttemptKey key, sdk::RunFacts facts, PipeTaker take_pipe,
+                 NoteTaker take_note = {}, std::optional<std::string> checkpoint = {});
 
   // sdk::Context
   const sdk::RunFacts& facts() const override { return facts_; }
@@ -29,6 +34,8 @@ class HandlerAttempt final : public sdk::Context {
   void log_error(std::string_view line) override { write_line(2, line); }
   Result<void> output(std::string value) override;
   void progress(int percent, std::string_view text) override;
+  Result<void> save_checkpoint(std::string state) override;
+  std::optional<std::string> checkpoint() const override { return checkpoint_; }
   bool cancelled() const override;
   bool wait_cancelled(Millis at_most) override;
 
@@ -48,12 +55,12 @@ class HandlerAttempt final : public sdk::Context {
   const model::AttemptKey key_;
   const sdk::RunFacts facts_;
   const PipeTaker take_pipe_;
+  const NoteTaker take_note_;
+  const std::optional<std::string> checkpoint_;
   mutable std::mutex mutex_;
   std::condition_variable changed_;
   warden::KilledBy cancelled_by_ = warden::KilledBy::None;
   std::string result_;
-  int percent_ = 0;
-  std::string progress_text_;
   bool has_output_ = false;
   std::mutex write_mutex_;           ///< lines of several threads do not mix
   UniqueFd pipes_[2];

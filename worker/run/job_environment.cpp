@@ -5,6 +5,14 @@
 
 namespace rota::worker::run {
 
+namespace {
+
+bool fits_variable(const std::string& text) {
+  return text.size() <= kMaxCheckpointVariable && text.find('\0') == std::string::npos;
+}
+
+}  // namespace
+
 std::string parameter_variable(const std::string& name) {
   std::string variable = "ROTA_PARAM_";
   for (const char c : name) {
@@ -19,7 +27,8 @@ std::string parameter_variable(const std::string& name) {
 
 std::vector<std::string> job_environment(const EnvironmentBase& base, const Order& order,
                                          Epoch epoch, const model::WorkerKey& worker,
-                                         const std::string& folder) {
+                                         const std::string& folder,
+                                         const std::string& checkpoint_file) {
   std::map<std::string, std::string> all = base.allowed;
   for (const auto& [name, value] : order.work.environment) all[name] = value;
   for (const auto& [name, value] : order.parameters) all[parameter_variable(name)] = value;
@@ -36,6 +45,11 @@ std::vector<std::string> job_environment(const EnvironmentBase& base, const Orde
   all["ROTA_WORKER"] = worker.id;
   all["ROTA_INCARNATION"] = worker.incarnation;
   if (!folder.empty()) all["ROTA_WORK_FOLDER"] = folder;
+  all["ROTA_FD"] = std::to_string(kProgressDescriptor);
+  all.erase("ROTA_CHECKPOINT");
+  all.erase("ROTA_CHECKPOINT_FILE");
+  if (!checkpoint_file.empty()) all["ROTA_CHECKPOINT_FILE"] = checkpoint_file;
+  if (order.checkpoint && fits_variable(*order.checkpoint)) all["ROTA_CHECKPOINT"] = *order.checkpoint;
   std::vector<std::string> lines;
   lines.reserve(all.size());
   for (const auto& [name, value] : all) lines.push_back(name + "=" + value);

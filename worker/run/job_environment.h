@@ -18,13 +18,21 @@ struct EnvironmentBase {
 /// "ROTA_PARAM_" + the name in capitals, with '_' for all that is no letter or digit.
 std::string parameter_variable(const std::string& name);
 
-/// "NAME=value" each, names in order. `folder` is the attempt's own work folder.
+/// The descriptor on which a job may speak of its progress (worker/run/progress_lines.h).
+inline constexpr int kProgressDescriptor = 3;
+/// Longer checkpoints, and those with a NUL, come as a file alone.
+inline constexpr std::size_t kMaxCheckpointVariable = 32u << 10;
+
+/// "NAME=value" each, names in order. `folder` is the attempt's own work folder, `checkpoint_file` where
+/// the order's checkpoint was put.
 ///   ROTA_RUN_ID ROTA_ATTEMPT ROTA_EPOCH (the fencing token) ROTA_JOB ROTA_JOB_ID ROTA_JOB_VERSION
 ///   ROTA_NAMESPACE ROTA_RUN_KIND ROTA_TICK_MS (ticks only) ROTA_SCHEDULED_MS ROTA_WORKER
-///   ROTA_INCARNATION ROTA_WORK_FOLDER ROTA_PARAM_<NAME>
+///   ROTA_INCARNATION ROTA_WORK_FOLDER ROTA_PARAM_<NAME> ROTA_FD
+///   ROTA_CHECKPOINT (see above) ROTA_CHECKPOINT_FILE (with a checkpoint only)
 std::vector<std::string> job_environment(const EnvironmentBase& base, const Order& order,
                                          Epoch epoch, const model::WorkerKey& worker,
-                                         const std::string& folder);
+                                         const std::string& folder,
+                                         const std::string& checkpoint_file = {});
 
 /// Picks the variables of the allow list from "NAME=value" strings; a PATH is always there.
 EnvironmentBase environment_base(const std::vector<std::string>& allow,

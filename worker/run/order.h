@@ -26,6 +26,7 @@ struct Order {
   Millis disconnect_grace{0};
   model::JobWork work;
   model::Parameters parameters;    ///< already laid over the job's
+  std::optional<std::string> checkpoint;  ///< what an earlier attempt of the run saved last
 };
 
 /// The answer to one dispatched attempt.

@@ -8,12 +8,15 @@
 
 namespace rota::worker::run {
 
-/// Thread: any; neither call waits for disk or network.
+/// Thread: any; no call waits for disk or network.
 class OutcomeSink {
  public:
   virtual ~OutcomeSink() = default;
   /// An attempt runs; told to the leader when it has lasted a while, and not kept.
   virtual void started(model::AttemptReport report) = 0;
+  /// An attempt that runs said something of itself: a Started report with a note. Kept, merged with what
+  /// was not told yet, told at most once a second and again until the leader has stored it.
+  virtual void noted(model::AttemptReport report) = 0;
   /// An attempt ended. It is written and synced; then `stored` hears of it, and only then does the
   /// outcome count.
   virtual void finished(model::AttemptReport report) = 0;

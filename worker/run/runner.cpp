@@ -37,13 +37,38 @@ sdk::RunFacts facts_of(const Order& order, Epoch epoch, const model::WorkerKey& 
   return facts;
 }
 
-Result<void> write_script(const std::string& path, const std::string& text) {
-  UniqueFd file(::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0700));
-  const bool is_written =
-      file.is_open() &&
-      ::write(file.get(), text.data(), text.size()) == static_cast<ssize_t>(text.size());
-  if (is_written) return {};
-  return fail(ErrorCode::Unavailable, "write " + path + ": " + std::strerror(errno));
+Result<void> write_new(const std::string& path, const std::string& text) {
+  // Never through what a job of before may have left there: the folder is the worker's own and empty.
+  UniqueFd file(::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0700));
+  const auto broken = [&] {
+    return fail(ErrorCode::Unavailable, "write " + path + ": " + std::strerror(errno));
+  };
+  if (!file.is_open()) return broken();
+  std::string_view rest = text;
+  while (!rest.empty()) {
+    const ssize_t done = ::write(file.get(), rest.data(), rest.size());
+    if (done < 0 && errno == EINTR) continue;
+    if (done <= 0) return broken();
+    rest.remove_prefix(static_cast<std::size_t>(done));
+  }
+  return {};
+}
+
+void unlink_if_named(const std::string& path) {
+  if (!path.empty()) ::unlink(path.c_str());
+}
+
+void clear_place(const WorkPlace& place) {
+  unlink_if_named(place.script_file);
+  unlink_if_named(place.checkpoint_file);
+}
+
+/// What cannot be given shows at the start, which names the file that the user may not read.
+void give_to_user(const WorkPlace& place) {
+  if (!place.user) return;
+  for (const std::string* path : {&place.folder, &place.script_file, &place.checkpoint_file}) {
+    if (!path->empty()) (void)!::chown(path->c_str(), place.user->uid, place.user->gid);
+  }
 }
 
 }  // namespace
@@ -126,7 +151,10 @@ void Runner::acknowledged(const std::vector<model::AttemptKey>& keys) {
     std::scoped_lock lock(mutex_);
     for (const model::AttemptKey& key : keys) table_.acknowledged(key, now);
   }
-  for (const model::AttemptKey& key : keys) spool_.outcome_acknowledged(key);
+  for (const model::AttemptKey& key : keys) {
+    spool_.outcome_acknowledged(key);
+    progress_.forget(key);
+  }
 }
 
 void Runner::stored(const std::vector<AttemptReport>& reports) {
@@ -229,20 +257,26 @@ Result<WorkPlace> Runner::make_place(const Order& order) {
     place.home = std::move(user->home);
   }
   const bool has_script = order.work.argv.empty();
-  if (!order.work.folder.empty() && !has_script) return place;
+  if (!order.work.folder.empty() && !has_script && !order.checkpoint) return place;
   auto folder = folders_.acquire();
   if (!folder) return fail(folder.error());
   place.folder = *folder;
-  if (place.user) (void)!::chown(folder->c_str(), place.user->uid, place.user->gid);
-  if (!has_script) return place;
-  place.script_file = place.folder + "/.rota-script";
-  if (auto written = write_script(place.script_file, order.work.script); !written) {
-    ::unlink(place.script_file.c_str());
-    folders_.release(place.folder);
-    return fail(written.error());
+  Result<void> written;
+  if (has_script) {
+    place.script_file = place.folder + "/.rota-script";
+    written = write_new(place.script_file, order.work.script);
   }
-  if (place.user) (void)!::chown(place.script_file.c_str(), place.user->uid, place.user->gid);
-  return place;
+  if (written && order.checkpoint) {
+    place.checkpoint_file = place.folder + "/.rota-checkpoint";
+    written = write_new(place.checkpoint_file, *order.checkpoint);
+  }
+  if (written) {
+    give_to_user(place);
+    return place;
+  }
+  clear_place(place);
+  folders_.release(place.folder);
+  return fail(written.error());
 }
 
 Result<void> Runner::launch_command(const Envelope& envelope, const Order& order) {
@@ -254,6 +288,8 @@ Result<void> Runner::launch_command(const Envelope& envelope, const Order& order
     live = live_.at(order.key);
     live->folder = place->folder;
     live->script_file = place->script_file;
+    live->checkpoint_file = place->checkpoint_file;
+    if (!place->script_file.empty()) live->interpreter = interpreter_of(order.work);
   }
   const auto sent = warden_.start(
       plan_command(order, *place, options_.environment, envelope.epoch, envelope.to));
@@ -280,7 +316,8 @@ void Runner::launch_handler(const Envelope& envelope, const Order& order, sdk::H
     });
   };
   auto attempt = std::make_shared<HandlerAttempt>(
-      order.key, facts_of(order, envelope.epoch, envelope.to), take_pipe);
+      order.key, facts_of(order, envelope.epoch, envelope.to), take_pipe,
+      [this](model::AttemptKey key, Said said) { note(key, std::move(said)); }, order.checkpoint);
   {
     std::scoped_lock lock(mutex_);
     Live& live = *live_.at(order.key);
@@ -358,7 +395,8 @@ void Runner::kill_all() {
 }
 
 void Runner::give_back(const Live& live, bool is_dead) {
-  if (!live.script_file.empty()) ::unlink(live.script_file.c_str());
+  unlink_if_named(live.script_file);
+  unlink_if_named(live.checkpoint_file);
   // A folder in which something may still live is left to the next start.
   if (!live.folder.empty() && is_dead) folders_.release(live.folder);
 }
@@ -395,6 +433,26 @@ void Runner::kill_for_limit(model::AttemptKey key, const Excess& excess) {
     log_warn("run", "the warden could not be told to end an attempt",
              {{"run", key.run.value}, {"why", told.error().message}});
   }
+}
+
+/// Passes on what an attempt said of itself, while it is held.
+void Runner::note(model::AttemptKey key, Said said) {
+  if (!said.percent && !said.checkpoint) return;
+  AttemptReport report{key, {}, AttemptReport::What::Started, {}, {}, model::RunNote{}};
+  {
+    std::scoped_lock lock(mutex_);
+    const TableEntry* entry = table_.find(key);
+    if (entry == nullptr) return;
+    report.worker = entry->life;
+    report.started = entry->started;
+  }
+  report.note->run = key.run;
+  report.note->attempt = key.attempt;
+  report.note->said = clock_.wall();
+  report.note->percent = said.percent;
+  report.note->text = std::move(said.text);
+  report.note->checkpoint = std::move(said.checkpoint);
+  sink_.noted(std::move(report));
 }
 
 void Runner::post(std::function<void()> task) {

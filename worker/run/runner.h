@@ -25,6 +25,7 @@
 #include "worker/run/handler_pool.h"
 #include "worker/run/outcome_sink.h"
 #include "worker/run/output_taker.h"
+#include "worker/run/progress_taker.h"
 #include "worker/run/set_sampler.h"
 #include "worker/sdk/registry.h"
 #include "worker/warden/warden_client.h"
@@ -35,6 +36,7 @@ struct RunnerOptions {
   std::int32_t slots = 4;
   StreamLimits output;
   std::string work_dir;
+  std::string notes_dir;             ///< what jobs said of themselves, until it is stored; empty: not kept
   EnvironmentBase environment;
   std::vector<std::string> run_as_users;  ///< whom jobs may run as
   Millis ping_every{100};            ///< of the warden
@@ -112,6 +114,8 @@ class Runner {
     model::WorkerKey life;
     std::string folder;              ///< of its own; empty: none
     std::string script_file;
+    std::string checkpoint_file;
+    std::string interpreter;         ///< of a script: its program; not known of adopted ones
     std::int64_t cap_bytes = 0;
     Millis kill_grace{0};
     Millis disconnect_grace{0};
@@ -144,6 +148,7 @@ class Runner {
   void give_back(const Live& live, bool is_dead);
   std::string keep_or_give_back(const Live& live, bool is_dead, model::RunState state);
   void kill_for_limit(model::AttemptKey key, const Excess& excess);
+  void note(model::AttemptKey key, Said said);
   void post(std::function<void()> task);
   void vouch_locked(MonoTime before);
 
@@ -166,6 +171,8 @@ class Runner {
   void kill_unvouched();
   void run_posted();
   void forget_earlier_folders();
+  void tell_kept(const std::vector<model::AttemptReport>& unreported);
+  ProgressTaker::Total finish_progress(model::AttemptKey key);
 
   const RunnerOptions options_;
   warden::WardenClient& warden_;
@@ -178,6 +185,7 @@ class Runner {
   UniqueFd epoll_;
   UniqueFd wake_;
   OutputTaker output_;               // the runner's thread only
+  ProgressTaker progress_;           // the same, but forget
 
   mutable std::mutex mutex_;
   AttemptTable table_;

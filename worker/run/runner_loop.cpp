@@ -21,6 +21,7 @@ using model::AttemptReport;
 constexpr std::uint64_t kWakeToken = 0;
 constexpr std::uint64_t kWardenToken = 1;
 constexpr std::uint64_t kFirstPipeToken = 16;
+constexpr std::uint64_t kFirstProgressToken = std::uint64_t{1} << 62;
 constexpr Millis kListPatience{5000};
 constexpr Millis kHandlerStopPatience{5000};
 
@@ -52,6 +53,8 @@ Runner::Runner(RunnerOptions options, warden::WardenClient& warden, const sdk::R
       epoll_(::epoll_create1(EPOLL_CLOEXEC)),
       wake_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),
       output_(spool, epoll_.get(), kFirstPipeToken, options_.output),
+      progress_(options_.notes_dir, epoll_.get(), kFirstProgressToken,
+                [this](model::AttemptKey key, const Said& said) { note(key, said); }),
       table_(TableLimits{.slots = options_.slots}),
       sampler_([this](model::AttemptKey key, const Excess& excess) { kill_for_limit(key, excess); }) {
   CHECK_OR_DIE(epoll_.is_open() && wake_.is_open(), "epoll and eventfd can be made");
@@ -61,6 +64,7 @@ Runner::~Runner() { stop(); }
 
 Result<void> Runner::start(const std::vector<AttemptReport>& unreported) {
   if (auto made = folders_.start(); !made) return made;
+  if (auto read = progress_.start(); !read) return read;
   if (auto adopted = adopt(unreported); !adopted) return adopted;
   sampler_.start();
   watch(epoll_.get(), wake_.get(), kWakeToken);
@@ -106,7 +110,23 @@ Result<void> Runner::adopt(const std::vector<AttemptReport>& unreported) {
     }
   }
   forget_earlier_folders();
+  tell_kept(unreported);
   return {};
+}
+
+/// What attempts of an earlier life said and may never have been stored is told again, once.
+void Runner::tell_kept(const std::vector<AttemptReport>& unreported) {
+  std::set<model::AttemptKey> needed;
+  for (const AttemptReport& report : unreported) needed.insert(report.key);
+  {
+    std::scoped_lock lock(mutex_);
+    for (const auto& [key, live] : live_) needed.insert(key);
+    for (const model::AttemptKey& key : to_forget_) needed.insert(key);
+  }
+  progress_.forget_all_but(needed);
+  for (const model::AttemptKey& key : needed) {
+    if (auto said = progress_.kept(key)) note(key, std::move(*said));
+  }
 }
 
 void Runner::turn() {
@@ -123,6 +143,8 @@ void Runner::turn() {
       (void)!::read(wake_.get(), &ignored, sizeof ignored);
     } else if (token == kWardenToken) {
       has_notices = true;
+    } else if (token >= kFirstProgressToken) {
+      progress_.handle(token, now.mono);
     } else {
       output_.handle(token, events[static_cast<std::size_t>(i)].events, now);
     }
@@ -130,6 +152,7 @@ void Runner::turn() {
   run_posted();
   if (has_notices) take_notices();
   output_.fix_due(clock_.now());
+  progress_.resume_due(clock_.mono());
   check_deadlines();
   ping_if_due();
 }
@@ -137,6 +160,7 @@ void Runner::turn() {
 int Runner::wait_ms() const {
   MonoTime next = next_ping_;
   if (const auto due = output_.next_due()) next = std::min(next, *due);
+  if (const auto due = progress_.next_due()) next = std::min(next, *due);
   {
     std::scoped_lock lock(mutex_);
     if (!deadlines_.empty()) next = std::min(next, deadlines_.begin()->first);
@@ -201,6 +225,7 @@ void Runner::on_started(warden::Started started) {
   }
   output_.watch({key, 1}, std::move(started.out), cap);
   output_.watch({key, 2}, std::move(started.err), cap);
+  progress_.watch(key, std::move(started.progress));
   sink_.started({key, life, AttemptReport::What::Started, started.started_wall, {}});
 }
 
@@ -238,6 +263,7 @@ void Runner::on_held(warden::Held held) {
   }
   output_.watch({key, 1}, std::move(held.running.out), note.cap_bytes);
   output_.watch({key, 2}, std::move(held.running.err), note.cap_bytes);
+  progress_.watch(key, std::move(held.running.progress));
   if (held.end) on_ended(*held.end);
 }
 
@@ -250,6 +276,7 @@ void Runner::sample(const Live& live, pid_t root) {
 void Runner::on_ended(const warden::Ended& ended) {
   const model::AttemptKey key = from_warden(ended.key);
   sampler_.remove(key);
+  ProgressTaker::Total told = finish_progress(key);
   std::shared_ptr<Live> live;
   {
     std::scoped_lock lock(mutex_);
@@ -261,11 +288,22 @@ void Runner::on_ended(const warden::Ended& ended) {
   }
   model::Outcome outcome = outcome_of(live->is_unvouched ? killed_unvouched(ended) : ended,
                                       output_.finish(key, clock_.now()), live->excess);
+  name_interpreter(outcome, ended, live->interpreter);
+  add_told(outcome, std::move(told.said), told.bad_lines, told.first_bad);
   const bool is_dead = ended.proven_empty || ended.failed_step != warden::StartStep::None;
   const std::string kept = keep_or_give_back(*live, is_dead, outcome.state);
   if (!kept.empty()) outcome.message += (outcome.message.empty() ? "" : "; ") + kept;
   sink_.finished({key, live->life, AttemptReport::What::Finished, outcome.started, outcome});
   if (live->is_adopted) forget_earlier_folders();
+}
+
+ProgressTaker::Total Runner::finish_progress(model::AttemptKey key) {
+  ProgressTaker::Total told = progress_.finish(key);
+  if (told.bad_lines > 0) {
+    log_warn("run", "a job wrote lines to ROTA_FD that are not understood",
+             {{"run", key.run.value}, {"lines", told.bad_lines}, {"first", told.first_bad}});
+  }
+  return told;
 }
 
 void Runner::finish_handler(model::AttemptKey key, model::Outcome outcome, bool is_on_loop) {

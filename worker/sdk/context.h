@@ -52,8 +52,16 @@ class Context {
   /// is longer.
   virtual Result<void> output(std::string value) = 0;
 
-  /// 0 to 100 and a word; shown while the run goes on.
+  /// 0 to 100 and a few words (at most 200 bytes); shown while the run goes on, told at most once a second.
   virtual void progress(int percent, std::string_view text) = 0;
+
+  /// Saves a small state of any bytes, at most 64 KiB, in place of the one before. The run's next
+  /// attempt gets it, on any worker, should this one fail, be lost or be killed. It is sent within a
+  /// second and stored a moment later: work done since the last stored one is done again.
+  /// InvalidArgument when it is longer.
+  virtual Result<void> save_checkpoint(std::string state) = 0;
+  /// What an earlier attempt of this run saved last; empty: nothing.
+  virtual std::optional<std::string> checkpoint() const = 0;
 
   /// True once the run was cancelled, timed out, or the worker must stop: return soon.
   virtual bool cancelled() const = 0;

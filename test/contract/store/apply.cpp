@@ -65,6 +65,49 @@ TEST_CASE("apply: a batch applied twice leaves what it left once") {
   }
 }
 
+TEST_CASE("apply: of a run's note only what is set replaces what stands") {
+  ON_EACH_STORE(on, led_backends()) {
+    core::Changes changes = everything();
+    model::RunNote first;
+    first.run = RunId{100};
+    first.attempt = 1;
+    first.said = wall_from_ms(kBase + 1);
+    first.percent = 10;
+    first.text = "begun";
+    first.checkpoint = binary_bytes(65'536);
+    model::RunNote second;
+    second.run = RunId{100};
+    second.attempt = 2;
+    second.said = wall_from_ms(kBase + 2);
+    second.percent = 20;
+    changes.notes = {first, second};
+    for (int i = 0; i < 2; ++i) REQUIRE_APPLIED(on, changes);
+    auto note = on.reader->note_of(RunId{100});
+    REQUIRE(note);
+    REQUIRE(*note);
+    CHECK((*note)->attempt == 2);
+    CHECK((*note)->said == second.said);
+    CHECK((*note)->percent == 20);
+    CHECK((*note)->text == "");
+    CHECK((*note)->checkpoint == first.checkpoint);
+    CHECK((*note)->checkpoint_attempt == 1);
+    CHECK((*note)->checkpoint_said == first.said);
+    second.checkpoint = "";
+    second.percent.reset();
+    core::Changes later;
+    later.notes = {second};
+    REQUIRE_APPLIED(on, later);
+    note = on.reader->note_of(RunId{100});
+    CHECK((*note)->percent == 20);
+    CHECK((*note)->checkpoint == "");
+    CHECK((*note)->checkpoint_attempt == 2);
+    CHECK_FALSE(on.reader->note_of(RunId{101})->has_value());
+    const auto saved = on.reader->checkpoints_of({RunId{100}, RunId{101}, RunId{999}});
+    REQUIRE(saved);
+    CHECK(*saved == std::map<RunId, std::string>{{RunId{100}, ""}});
+  }
+}
+
 TEST_CASE("apply: under another epoch nothing is written") {
   ON_EACH_STORE(on, led_backends()) {
     REQUIRE(on.office->take_office(Epoch{2}, "other"));

@@ -3,7 +3,7 @@ import json
 import os
 import subprocess
 
-from cluster import ROOT, check, figure
+from cluster import ROOT, check, figure, wait_until
 
 
 def report(cluster):
@@ -40,8 +40,33 @@ def python_client(cluster, folder):
         check(done.returncode == 0 and "succeeded" in done.stdout, f"submit.py {master}: {done.stdout} {done.stderr[-600:]}")
 
 
+def parts(cluster, folder):
+    """parts.sh on a worker that is killed whole in the middle: the next attempt goes on, on any worker."""
+    ledger = folder + "/parts"
+    cluster.apply(json.dumps({
+        "name": "parts", "command": [str(ROOT / "examples/parts.sh")],
+        "parameters": {"parts": "40", "seconds": "0.2", "ledger": ledger}}))
+    run = cluster.ok("job", "run", "parts").strip()
+    wait_until(lambda: int((cluster.run(run)["checkpoint"] or {"value": "0"})["value"]) >= 10, 30,
+               "a tenth part is stored")
+    cluster.kill(cluster.run(run)["worker"])
+    ended = cluster.await_run(run, 90)
+    check(ended["state"] == "succeeded" and ended["attempt"] > 1, f"parts.sh: {ended}")
+    check(ended["outcome"]["result"] == "40 parts", f"its result: {ended['outcome']}")
+    check(ended["progress"]["percent"] == 100, f"its progress: {ended['progress']}")
+    lines = [line.split() for line in open(ledger).read().splitlines()]
+    by_attempt = {a: [int(p) for t, p in lines if t == a] for a, _ in lines}
+    first, last = by_attempt["1"], by_attempt[str(ended["attempt"])]
+    check(1 < last[0] <= first[-1] + 1, f"the last attempt began with part {last[0]} after {first[-1]}")
+    check({int(p) for _, p in lines} == set(range(1, 41)), "every part was done")
+    figure("checkpoint", attempts=ended["attempt"], done_before=first[-1], began_again_with=last[0],
+           done_twice=len(lines) - 40)
+    cluster.ok("job", "delete", "parts")
+
+
 def all_of_them(cluster, folder):
     report(cluster)
+    parts(cluster, folder)
     dump(cluster, folder)
     python_client(cluster, folder)
-    figure("examples", ran=3)
+    figure("examples", ran=4)

@@ -94,6 +94,28 @@ TEST_CASE("worker: runs commands and tells how they ended") {
     CHECK(it.master.outcome(13).state == "succeeded");
     CHECK(it.master.log(13, 1, 2) == "1\n");
   }
+  SUBCASE("scripts for other interpreters, and one that is not there") {
+    const std::pair<std::string, std::string> scripts[] = {
+        {"bash", "[[ -O $0 && $(stat -c %a \"$0\") == 700 ]] && echo ok"},
+        {"python3", "import os\nprint('ok' if os.environ['ROTA_RUN_ID'] else '')\n"},
+        {"/usr/bin/perl -w", "use strict; print \"ok\\n\";"}};
+    std::int64_t run = 100;
+    for (const auto& [interpreter, text] : scripts) {
+      auto item = WorkerUnderTest::command(++run, {});
+      item.work.__set_script(text);
+      item.work.__set_interpreter(interpreter);
+      CHECK(it.worker.dispatch(item) == "none");
+      CHECK_MESSAGE(it.master.outcome(run).state == "succeeded", interpreter);
+      CHECK(it.master.log(run, 1, 3) == "ok\n");
+    }
+    auto item = WorkerUnderTest::command(++run, {});
+    item.work.__set_script("1");
+    item.work.__set_interpreter("no-such-language --fast");
+    CHECK(it.worker.dispatch(item) == "none");
+    const auto outcome = it.master.outcome(run);
+    CHECK(outcome.reason == "start_failed");
+    CHECK(outcome.message.find("interpreter 'no-such-language' was not found") != std::string::npos);
+  }
   SUBCASE("the timeout, of one that ignores TERM and forks away") {
     auto item = WorkerUnderTest::command(
         14, shell("trap '' TERM; (setsid sh -c 'trap \"\" TERM; sleep 60' &) ; sleep 60"));

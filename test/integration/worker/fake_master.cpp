@@ -35,8 +35,15 @@ void FakeMaster::report(std::vector<thrift::AttemptKey>& taken,
   std::scoped_lock lock(mutex_);
   if (deaf_) throw rpc::to_wire(Error(ErrorCode::Unavailable, "deaf"));
   for (const thrift::Report& report : request.reports) {
+    if (report.__isset.note) {
+      auto& said = notes_[report.attempt.run];
+      ++said.count;
+      if (report.note.__isset.percent) said.percent = report.note.percent;
+      if (report.note.__isset.checkpoint) said.checkpoint = report.note.checkpoint;
+    }
     if (report.what == "started") {
       started_[report.attempt.run] = true;
+      taken.push_back(report.attempt);
       continue;
     }
     ++repeats_[report.attempt.run];
@@ -113,6 +120,13 @@ bool FakeMaster::has_outcome(std::int64_t run, int attempt) {
 bool FakeMaster::wait_started(std::int64_t run, Millis at_most) {
   std::unique_lock lock(mutex_);
   return changed_.wait_for(lock, at_most, [&] { return started_.contains(run); });
+}
+
+FakeMaster::Told FakeMaster::wait_checkpoint(std::int64_t run, const std::string& checkpoint,
+                                             Millis at_most) {
+  std::unique_lock lock(mutex_);
+  changed_.wait_for(lock, at_most, [&] { return notes_[run].checkpoint == checkpoint; });
+  return notes_[run];
 }
 
 std::string FakeMaster::log(std::int64_t run, int stream, std::int64_t length, Millis at_most) {

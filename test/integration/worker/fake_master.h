@@ -38,6 +38,14 @@ class FakeMaster final : public thrift::ReportServiceIf {
   thrift::Outcome outcome(std::int64_t run, Millis at_most = Millis{20'000}, int attempt = 1);
   bool has_outcome(std::int64_t run, int attempt = 1);
   bool wait_started(std::int64_t run, Millis at_most = Millis{10'000});
+  /// What the run's attempts said of themselves, once the checkpoint is this one.
+  struct Told {
+    int count = 0;                     ///< reports that carried something
+    int percent = -1;
+    std::string checkpoint;
+  };
+  Told wait_checkpoint(std::int64_t run, const std::string& checkpoint,
+                       Millis at_most = Millis{10'000});
   /// What is kept of the stream, once it is as long as that.
   std::string log(std::int64_t run, int stream, std::int64_t length,
                   Millis at_most = Millis{20'000});
@@ -67,6 +75,7 @@ class FakeMaster final : public thrift::ReportServiceIf {
   std::map<std::int64_t, std::string> lives_;
   std::map<std::int64_t, int> repeats_;
   std::map<std::int64_t, bool> started_;
+  std::map<std::int64_t, Told> notes_;
   std::map<Stream, std::map<std::int64_t, Chunk>> chunks_;
   int bad_chunks_ = 0;
   std::vector<MonoTime> renewals_;  ///< the newest 100,000

@@ -35,6 +35,7 @@ class FakeWorker final : public thrift::WorkerServiceNull {
     asked_.push_back("dispatch");
     sizes.push_back(request.items.size());
     for (const auto& item : request.items) {
+      checkpoints.push_back(item.__isset.checkpoint ? item.checkpoint : "none");
       out.push_back(wire::dispatch_answer(wire::from_wire(item.attempt), refusal, ""));
     }
   }
@@ -66,6 +67,7 @@ class FakeWorker final : public thrift::WorkerServiceNull {
   thrift::HelloRequest last_hello;
   std::int64_t highest_epoch = 0;
   std::vector<std::size_t> sizes;
+  std::vector<std::string> checkpoints;
   std::size_t cancelled = 0;
   model::Refusal refusal = model::Refusal::None;
 
@@ -213,6 +215,25 @@ TEST_CASE("dispatcher: a definition that cannot be fetched makes its attempts un
   CHECK(answered.verdicts[0].kind == Kind::Unknown);
   CHECK(answered.verdicts[0].detail.find("database") != std::string::npos);
   CHECK(setup.worker->asked().empty());
+}
+
+TEST_CASE("dispatcher: a later attempt gets what an earlier one saved, or is not sent") {
+  Setup setup;
+  auto message = setup.dispatch_of(1, 2);
+  message.items[1].attempt.attempt = 2;
+  setup.definitions.checkpoint_failures = 1;
+  setup.dispatcher->send(Epoch{3}, message);
+  auto events = setup.inbox.wait_for(2);
+  REQUIRE(events.size() == 2);
+  const auto& without = std::get<core::DispatchAnswered>(events[0]);
+  CHECK(without.verdicts[0].kind == Kind::Unknown);
+  CHECK(without.verdicts[0].detail.find("checkpoint") != std::string::npos);
+  CHECK(setup.worker->checkpoints == std::vector<std::string>{"none"});
+  setup.dispatcher->send(Epoch{3}, message);
+  events = setup.inbox.wait_for(3);
+  REQUIRE(events.size() == 3);
+  CHECK(setup.worker->checkpoints == std::vector<std::string>{"none", "none", "saved 2"});
+  CHECK(setup.definitions.asked_checkpoints == 2);
 }
 
 TEST_CASE("dispatcher: large batches are cut, and what piles up is joined") {

@@ -28,6 +28,17 @@ class FakeDefinitions final : public store::Reader {
     return std::make_shared<const model::JobDefinition>(std::move(out));
   }
 
+  Result<std::map<RunId, std::string>> checkpoints_of(const std::vector<RunId>& ids) override {
+    ++asked_checkpoints;
+    if (checkpoint_failures > 0) {
+      --checkpoint_failures;
+      return fail(ErrorCode::Unavailable, "the database is away");
+    }
+    std::map<RunId, std::string> out;
+    for (const RunId id : ids) out[id] = "saved " + std::to_string(id.value);
+    return out;
+  }
+
   Result<std::vector<store::RunRow>> list_runs(const store::RunQuery&) override { return none(); }
   Result<store::RunRow> get_run(RunId) override { return none(); }
   Result<std::vector<model::AttemptRow>> attempts_of(RunId) override { return none(); }
@@ -57,6 +68,8 @@ class FakeDefinitions final : public store::Reader {
 
   std::atomic<int> asked{0};
   std::atomic<int> failures{0};
+  std::atomic<int> asked_checkpoints{0};
+  std::atomic<int> checkpoint_failures{0};
   std::atomic<int> script_bytes{0};
 
  private:

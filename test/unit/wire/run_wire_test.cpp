@@ -122,6 +122,39 @@ TEST_CASE("inventory: survives the way over the wire") {
   CHECK_FALSE(from_wire(wrong));
 }
 
+TEST_CASE("report: a note travels with either, and a bad one costs no outcome") {
+  model::AttemptReport report;
+  report.key = {RunId{7}, 2};
+  report.worker = {"w", "i"};
+  report.what = model::AttemptReport::What::Finished;
+  report.outcome = an_outcome();
+  CHECK_FALSE(from_wire(to_wire(report))->note);
+  report.note = model::RunNote{};
+  report.note->said = wall_from_ms(9);
+  report.note->percent = 40;
+  report.note->text = "half";
+  report.note->checkpoint = std::string("a\0b", 3);
+  auto line = to_wire(report);
+  auto back = from_wire(line);
+  REQUIRE(back);
+  REQUIRE(back->note);
+  CHECK(back->note->run == RunId{7});
+  CHECK(back->note->attempt == 2);
+  CHECK(back->note->said == wall_from_ms(9));
+  CHECK(back->note->percent == 40);
+  CHECK(back->note->text == "half");
+  CHECK(back->note->checkpoint == report.note->checkpoint);
+  line.note.checkpoint = std::string(kMaxCheckpointBytes + 1, 'x');
+  line.note.percent = 400;
+  line.note.text = std::string(500, 't');
+  back = from_wire(line);
+  REQUIRE(back);
+  CHECK(back->outcome == report.outcome);
+  CHECK_FALSE(back->note->checkpoint);
+  CHECK(back->note->percent == 100);
+  CHECK(back->note->text.size() == kMaxProgressBytes);
+}
+
 TEST_CASE("report: started and finished are read, the rest is refused") {
   model::AttemptReport report;
   report.key = {RunId{7}, 2};

@@ -61,8 +61,27 @@ TEST_CASE("end_rules: a start that failed says where and why") {
   CHECK(outcome.state == RunState::Failed);
   CHECK(outcome.reason == Reason::StartFailed);
   CHECK(outcome.message == "exec no-such: No such file or directory");
+  ended.detail = "no-such: No such file or directory";  // says why already
+  CHECK(outcome_of(ended, {}).message == "no-such: No such file or directory");
   ended.failed_step = warden::StartStep::Refused;
   CHECK(outcome_of(ended, {}).reason == Reason::RefusedByWorker);
+}
+
+TEST_CASE("end_rules: a missing interpreter is named, with the remedy") {
+  warden::Ended ended;
+  ended.failed_step = warden::StartStep::Exec;
+  ended.error = ENOENT;
+  ended.detail = "node: No such file or directory";
+  auto outcome = outcome_of(ended, {});
+  name_interpreter(outcome, ended, "");
+  CHECK(outcome.message == "node: No such file or directory");
+  name_interpreter(outcome, ended, "node");
+  CHECK(outcome.message.find("interpreter 'node' was not found on this worker; install it") !=
+        std::string::npos);
+  ended.error = E2BIG;
+  outcome = outcome_of(ended, {});
+  name_interpreter(outcome, ended, "node");
+  CHECK(outcome.message.find("interpreter") == std::string::npos);
 }
 
 TEST_CASE("end_rules: killed but not proven dead is told as it is") {
