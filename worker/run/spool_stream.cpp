@@ -29,6 +29,16 @@ Result<UniqueFd> open_file(const std::string& path) {
   return fd;
 }
 
+/// Files that hold nothing yet would be left for good, since nobody knows their stream.
+void remove_if_new(const StreamPath& path) {
+  struct stat data {}, index {};
+  if (::stat(path.data.c_str(), &data) != 0 || data.st_size > 0) return;
+  const bool has_index = ::stat(path.index.c_str(), &index) == 0;
+  if (has_index && index.st_size >= static_cast<off_t>(kBorderBytes)) return;
+  if (has_index) ::unlink(path.index.c_str());
+  ::unlink(path.data.c_str());
+}
+
 }  // namespace
 
 std::int64_t StreamLimits::tail_bytes() const {
@@ -47,10 +57,16 @@ Result<std::unique_ptr<SpoolStream>> SpoolStream::open(const StreamPath& path,
   auto data = open_file(path.data);
   if (!data) return fail(data.error());
   auto index = open_file(path.index);
-  if (!index) return fail(index.error());
+  if (!index) {
+    remove_if_new(path);
+    return fail(index.error());
+  }
   std::unique_ptr<SpoolStream> stream(
       new SpoolStream(limits, std::move(*data), std::move(*index)));
-  if (auto done = stream->recover(); !done) return fail(done.error());
+  if (auto done = stream->recover(); !done) {
+    remove_if_new(path);
+    return fail(done.error());
+  }
   return stream;
 }
 

@@ -198,6 +198,21 @@ TEST_CASE("spool_stream: a disk that takes no more stops no job") {
   CHECK(it.text() == all.substr(0, 100'000));
 }
 
+TEST_CASE("spool_stream: a disk too full to begin with leaves no file behind") {
+  SpoolSetting it;
+  rlimit before{};
+  ::getrlimit(RLIMIT_FSIZE, &before);
+  auto* const handler = std::signal(SIGXFSZ, SIG_IGN);
+  const rlimit small{10, before.rlim_max};  // less than a line of the index
+  ::setrlimit(RLIMIT_FSIZE, &small);
+  const auto refused = SpoolStream::open(it.path, {});
+  ::setrlimit(RLIMIT_FSIZE, &before);
+  std::signal(SIGXFSZ, handler);
+  CHECK(!refused);
+  CHECK(::access(it.path.data.c_str(), F_OK) != 0);
+  CHECK(::access(it.path.index.c_str(), F_OK) != 0);
+}
+
 TEST_CASE("chunk_index: damage is seen") {
   const std::string line = encode_border({1, 2, 3, 4, 5, 6});
   REQUIRE(line.size() == kBorderBytes);
