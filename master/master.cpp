@@ -12,6 +12,7 @@ namespace rota::master {
 namespace {
 
 constexpr Millis kBeatEvery{500};
+constexpr Millis kNoteEvery{900};
 constexpr Millis kPauseAfterFailure{200};
 constexpr Millis kLongestPause{5000};
 
@@ -146,7 +147,8 @@ void Master::hold_office(std::stop_token stop) {
 void Master::try_to_lead(std::stop_token stop) {
   const MonoTime begun = BootClock::now();
   auto client = session_.client();
-  auto office = client ? take_office(*client, paths_, services_->office(), {options_.id, options_.grant})
+  auto office = client ? take_office(*client, paths_, services_->office(),
+                                     {options_.id, options_.grant, last_stored_})
                        : Result<Office>(fail(ErrorCode::Unavailable, "no ZooKeeper session"));
   if (office) {
     log_info("term", "took office",
@@ -201,7 +203,7 @@ loop::TermEnd Master::run_term(Office office, std::stop_token stop) {
     term_ = std::move(term);
   }
   elector_->publish(cluster::LeaderHint{epoch, own_address().host, own_address().port});
-  if (auto client = session_.client()) (void)note_epoch_stored(*client, paths_, epoch);
+  if (auto client = session_.client()) (void)note_stored(*client, paths_, {epoch, std::nullopt});
   const loop::TermEnd end = running.run(
       stop, [this](const char* word) { heartbeat_.beat(word, BootClock::now()); });
   elector_->withdraw_hint();
@@ -214,6 +216,7 @@ loop::TermEnd Master::run_term(Office office, std::stop_token stop) {
             {"batches", running.counters().batches.load()},
             {"reruns", running.counters().reruns.load()},
             {"stale_refused", running.counters().stale_refused.load()}});
+  last_stored_ = running.stored();
   std::unique_ptr<Term> over;
   {
     std::unique_lock lock(term_mutex_);
@@ -229,11 +232,22 @@ void Master::after_term(const loop::TermEnd& end) {
     database_->report_lost();
   }
   if (end.why == Why::Fenced || end.why == Why::HigherEpoch) rejoin();
+  if (end.database_went_back) raise_alarm();
   if (end.why == Why::Contradicted) {
     log_error("term", "the store contradicts this Term; the next one reads what stands",
               {{"why", end.detail}});
     rejoin();
   }
+}
+
+/// Before anybody else takes office: only this master knows all that was lost.
+void Master::raise_alarm() {
+  const auto client = session_.client();
+  auto raised = client ? raise_restore_alarm(*client, paths_, last_stored_.epoch)
+                       : Result<void>(fail(ErrorCode::Unavailable, "no ZooKeeper session"));
+  if (raised) return;
+  log_error("term", "could not note that the database went back; the next takeover sees it, unless less "
+            "than a second is lost", {{"why", raised.error().message}});
 }
 
 // --- holding the ticks --------------------------------------------------------------------------
@@ -248,13 +262,12 @@ Result<void> Master::probe(const DatabaseWatch::Probe& database) {
 void Master::tell_hold() {
   const auto term = leading();
   if (!term) return;
-  const auto client = restored_ ? session_.client() : nullptr;
-  if (client) {
-    const auto held = is_restore_held(*client, paths_);
-    if (held && !*held) {
-      restored_ = false;
-      (void)note_epoch_stored(*client, paths_, *term);  // from now on this is what it was led with
+  if (const auto client = session_.client()) {
+    if (restored_) {
+      const auto held = is_restore_held(*client, paths_);
+      if (held && !*held) restored_ = false;
     }
+    note_progress(*client);
   }
   std::string why = reason_to_hold(restored_, services_->tick_clock().skew());
   if (told_for_ != term) {
@@ -275,6 +288,20 @@ void Master::tell_hold() {
 std::optional<Epoch> Master::leading() const {
   std::shared_lock lock(term_mutex_);
   return term_ ? std::optional(term_->epoch()) : std::nullopt;
+}
+
+/// So that a successor notices a database that lost more than the last second. From the moment at which a
+/// restored one is accepted, this is what it was led with.
+void Master::note_progress(zk::Client& client) {
+  const MonoTime now = BootClock::now();
+  if (restored_ || !session_.is_connected() || now - noted_at_ < kNoteEvery) return;
+  noted_at_ = now;
+  (void)note_stored(client, paths_, stored());
+}
+
+StoredMark Master::stored() const {
+  std::shared_lock lock(term_mutex_);
+  return term_ ? term_->stored() : StoredMark{};
 }
 
 Result<void> Master::post(core::Event event) {

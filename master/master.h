@@ -55,10 +55,13 @@ class Master final : public api::LeaderPort, private cluster::ElectorObserver {
   void lead(Office office, std::stop_token stop);
   loop::TermEnd run_term(Office office, std::stop_token stop);
   void after_term(const loop::TermEnd& end);
+  void raise_alarm();
   void rejoin();
   void stand_back();
   Result<void> probe(const DatabaseWatch::Probe& database);
   void tell_hold();
+  void note_progress(zk::Client& client);
+  StoredMark stored() const;
   model::Address own_address() const;
   zk::NodeToRegister registration_of(zk::SessionId) const;
 
@@ -77,6 +80,9 @@ class Master final : public api::LeaderPort, private cluster::ElectorObserver {
   // database watch's thread only
   std::optional<Epoch> told_for_;              // the Term that was told why its ticks are held
   std::string told_hold_;
+  MonoTime noted_at_{};                        // when ZooKeeper was told what is stored
+
+  StoredMark last_stored_;                     // office thread only: seen stored in the last Term
 
   mutable std::shared_mutex term_mutex_;       // guards the pointer: posting shares, changing owns
   std::unique_ptr<Term> term_;

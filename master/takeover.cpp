@@ -18,35 +18,52 @@ std::string stored_path(const zk::Paths& paths) { return paths.root() + "/epoch_
 /// first takeover after it raises the database's epoch, so that no later one could tell.
 std::string restored_path(const zk::Paths& paths) { return paths.root() + "/database_went_back"; }
 
-Result<Epoch> epoch_in(const std::string& text, const std::string& path) {
-  std::int64_t value = 0;
-  const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (problem == std::errc{} && end == text.data() + text.size()) return Epoch{value};
-  return fail(ErrorCode::Corrupt, fmt::format("{} holds no number", path));
+/// "EPOCH", as older masters wrote it, or "EPOCH WATERMARK_MS".
+Result<StoredMark> mark_in(const std::string& text, const std::string& path) {
+  StoredMark mark;
+  std::int64_t watermark = 0;
+  const char* const last = text.data() + text.size();
+  const auto [end, problem] = std::from_chars(text.data(), last, mark.epoch.value);
+  if (problem == std::errc{} && end == last) return mark;
+  if (problem == std::errc{} && *end == ' ') {
+    const auto [rest, why] = std::from_chars(end + 1, last, watermark);
+    if (why == std::errc{} && rest == last) {
+      mark.watermark = wall_from_ms(watermark);
+      return mark;
+    }
+  }
+  return fail(ErrorCode::Corrupt, fmt::format("{} holds no epoch and watermark", path));
 }
 
-Result<Epoch> read_epoch_stored(zk::Client& client, const zk::Paths& paths) {
+std::string text_of(const StoredMark& mark) {
+  if (!mark.watermark) return std::to_string(mark.epoch.value);
+  return fmt::format("{} {}", mark.epoch.value, to_ms(*mark.watermark));
+}
+
+Result<StoredMark> read_stored(zk::Client& client, const zk::Paths& paths) {
   auto node = client.get(stored_path(paths), zk::Watch::No);
   if (!node) {
-    if (node.error().code == ErrorCode::NotFound) return Epoch{};
+    if (node.error().code == ErrorCode::NotFound) return StoredMark{};
     return fail(node.error());
   }
-  return epoch_in(node->data, stored_path(paths));
+  return mark_in(node->data, stored_path(paths));
 }
 
 /// Whether ticks are to be held because the database went back, now or at an earlier takeover. It is
 /// written down before this takeover raises the database's epoch.
-Result<bool> notice_restore(zk::Client& client, const zk::Paths& paths, Epoch in_database) {
+Result<bool> notice_restore(zk::Client& client, const zk::Paths& paths, const StoredMark& in_database,
+                            const StoredMark& seen) {
   auto held = is_restore_held(client, paths);
   if (!held || *held) return held;
-  auto stored = read_epoch_stored(client, paths);
-  if (!stored) return fail(stored.error());
-  if (in_database >= *stored) return false;
-  log_error("term", "the database went back: it knows a lower epoch than it was led with; ticks are held",
-            {{"database_epoch", in_database.value}, {"led_with", stored->value}});
-  auto made = client.create(restored_path(paths), std::to_string(in_database.value),
-                            zk::CreateMode::Persistent);
-  if (!made && made.error().code != ErrorCode::AlreadyExists) return fail(made.error());
+  auto noted = read_stored(client, paths);
+  if (!noted) return fail(noted.error());
+  const StoredMark known = std::max(*noted, seen);
+  if (in_database >= known) return false;
+  log_error("term", "the database went back: it lacks what it was led with; ticks are held",
+            {{"epoch_and_watermark", text_of(in_database)}, {"led_with", text_of(known)}});
+  if (auto raised = raise_restore_alarm(client, paths, in_database.epoch); !raised) {
+    return fail(raised.error());
+  }
   return true;
 }
 
@@ -92,7 +109,7 @@ Result<Office> take_office(zk::Client& client, const zk::Paths& paths, store::Of
   if (!in_zookeeper) return fail(in_zookeeper.error());
   auto marks = store.read_marks();
   if (!marks) return fail(marks.error());
-  auto restored = notice_restore(client, paths, marks->epoch);
+  auto restored = notice_restore(client, paths, {marks->epoch, marks->watermark}, candidate.stored);
   if (!restored) return fail(restored.error());
 
   Office office;
@@ -125,19 +142,25 @@ Result<Office> take_office(zk::Client& client, const zk::Paths& paths, store::Of
   return office;
 }
 
-Result<void> note_epoch_stored(zk::Client& client, const zk::Paths& paths, Epoch epoch) {
+Result<void> note_stored(zk::Client& client, const zk::Paths& paths, const StoredMark& mark) {
   const std::string path = stored_path(paths);
-  const std::string text = std::to_string(epoch.value);
   auto node = client.get(path, zk::Watch::No);
   if (node) {
-    const auto noted = epoch_in(node->data, path);
-    if (noted && *noted >= epoch) return {};  // by a later leader
-    auto set = client.set(path, text, node->stat.version);
+    const auto noted = mark_in(node->data, path);
+    if (noted && *noted >= mark) return {};  // by a later leader
+    auto set = client.set(path, text_of(mark), node->stat.version);
     return set ? Result<void>() : fail(set.error());
   }
   if (node.error().code != ErrorCode::NotFound) return fail(node.error());
-  auto made = client.create(path, text, zk::CreateMode::Persistent);
+  auto made = client.create(path, text_of(mark), zk::CreateMode::Persistent);
   return made ? Result<void>() : fail(made.error());
+}
+
+Result<void> raise_restore_alarm(zk::Client& client, const zk::Paths& paths, Epoch epoch) {
+  auto made = client.create(restored_path(paths), std::to_string(epoch.value),
+                            zk::CreateMode::Persistent);
+  if (!made && made.error().code != ErrorCode::AlreadyExists) return fail(made.error());
+  return {};
 }
 
 Result<bool> is_restore_held(zk::Client& client, const zk::Paths& paths) {

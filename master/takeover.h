@@ -2,7 +2,9 @@
 // transaction. Only after both may anything be done in the new epoch's name.
 #pragma once
 
+#include <compare>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "common/base/ids.h"
@@ -24,10 +26,19 @@ struct Office {
   Millis longest_grant{0};      ///< that any leader of this cluster, so far or now, may give
 };
 
+/// What a database was seen to hold; one that holds less went back. The watermark moves with every batch
+/// that has rows, so it tells transactions of the same epoch from one another.
+struct StoredMark {
+  Epoch epoch;
+  std::optional<WallTime> watermark;
+  auto operator<=>(const StoredMark&) const = default;
+};
+
 /// Who stands.
 struct Candidate {
   std::string id;
   Millis grant{5000};           ///< what it grants its workers
+  StoredMark stored{};          ///< what this process has itself seen stored, in its last Term
 };
 
 /// Conflict: another master was faster, or the two belong to different clusters (the message says
@@ -37,10 +48,13 @@ struct Candidate {
 Result<Office> take_office(zk::Client& client, const zk::Paths& paths, store::Office& store,
                            const Candidate& candidate);
 
-/// Settles that this database has been led with `epoch` (kept in ZooKeeper beside the epoch), so that
-/// a later takeover notices a database that went back. It never lowers what stands. Failing costs only
-/// that notice.
-Result<void> note_epoch_stored(zk::Client& client, const zk::Paths& paths, Epoch epoch);
+/// Settles that this database has been led with that epoch, and holds that watermark (kept in ZooKeeper
+/// beside the epoch), so that a later takeover notices a database that went back. It never lowers what
+/// stands. Failing costs only that notice.
+Result<void> note_stored(zk::Client& client, const zk::Paths& paths, const StoredMark& mark);
+
+/// The leader found that its database lacks what it stored: from now on ticks are held.
+Result<void> raise_restore_alarm(zk::Client& client, const zk::Paths& paths, Epoch epoch);
 
 /// Whether a database that went back was noticed and not accepted yet. Until then every Term holds its
 /// ticks, whoever leads.

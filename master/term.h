@@ -41,6 +41,8 @@ class Term {
   Result<void> post(core::Event event) { return inbox_.post(std::move(event)); }
   std::shared_ptr<const core::Snapshot> snapshot() const { return loop_.snapshot(); }
   const loop::LoopCounters& counters() const { return loop_.counters(); }
+  /// What the database holds of this Term at least.
+  StoredMark stored() const { return {epoch_, loop_.stored_watermark()}; }
 
   /// Leads until the Term ends or stop is asked for.
   loop::TermEnd run(std::stop_token stop, const std::function<void(const char*)>& heartbeat) {

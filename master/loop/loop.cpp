@@ -85,19 +85,21 @@ EventLoop::Turn EventLoop::store_batch() {
 
 /// What this batch's requests asked for can not be stored. They are told so, and not "ask the leader":
 /// the one that is to blame would end Term after Term.
-TermEnd EventLoop::contradicted(const std::string& why) {
+TermEnd EventLoop::contradicted(const store::ApplyResult& result) {
+  const std::string& why = result.detail;
   const Error refused(batch_->maybe_stored ? ErrorCode::UnknownOutcome : ErrorCode::Internal,
                       "the leader could not store this: " + why);
   for (const core::Reply& open : std::exchange(batch_->effects.replies, {})) {
     parts_.reply(open.token, refused);
   }
-  return end({TermEnd::Why::Contradicted, why, {}});
+  return end({TermEnd::Why::Contradicted, why, {}, result.went_back});
 }
 
 EventLoop::Turn EventLoop::after_store(const store::ApplyResult& result) {
   using store::ApplyOutcome;
   if (result.outcome == ApplyOutcome::Applied) {
     ++(batch_->effects.changes.empty() ? counters_.bare_checks : counters_.batches);
+    if (const auto& mark = batch_->effects.changes.watermark) stored_watermark_ms_ = to_ms(*mark);
     let_go();
     return {};
   }
@@ -105,7 +107,7 @@ EventLoop::Turn EventLoop::after_store(const store::ApplyResult& result) {
     ++counters_.stale_refused;
     return {end({TermEnd::Why::Fenced, result.detail, result.found}), Micros{0}, false};
   }
-  if (result.permanent) return {contradicted(result.detail), Micros{0}, false};
+  if (result.permanent) return {contradicted(result), Micros{0}, false};
   if (result.outcome == ApplyOutcome::Unknown) {
     ++counters_.unknown_applies;
     batch_->maybe_stored = true;
@@ -201,6 +203,11 @@ void EventLoop::pause(Micros wait, const std::stop_token& stop) {
 std::shared_ptr<const core::Snapshot> EventLoop::snapshot() const {
   std::scoped_lock lock(snapshot_mutex_);
   return snapshot_;
+}
+
+std::optional<WallTime> EventLoop::stored_watermark() const {
+  const std::int64_t ms = stored_watermark_ms_;
+  return ms == 0 ? std::nullopt : std::optional(wall_from_ms(ms));
 }
 
 }  // namespace rota::master::loop

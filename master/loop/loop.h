@@ -50,6 +50,7 @@ struct TermEnd {
   Why why = Why::Resigned;
   std::string detail;
   Epoch found;                         ///< the epoch in force, where known
+  bool database_went_back = false;     ///< Contradicted: the database lacks what this Term stored
 };
 std::string_view name_of(TermEnd::Why why);
 
@@ -111,6 +112,8 @@ class EventLoop {
   /// The last snapshot; never null.
   std::shared_ptr<const core::Snapshot> snapshot() const;
   const LoopCounters& counters() const { return counters_; }
+  /// The highest watermark that the store has applied for this Term; none yet: nothing. Thread: any.
+  std::optional<WallTime> stored_watermark() const;
 
  private:
   struct Batch;
@@ -119,7 +122,7 @@ class EventLoop {
   bool wants_storing(Now now) const;
   Turn store_batch();
   Turn after_store(const store::ApplyResult& result);
-  TermEnd contradicted(const std::string& why);
+  TermEnd contradicted(const store::ApplyResult& result);
   void send_all();
   void let_go();
   void publish(Now now);
@@ -136,6 +139,7 @@ class EventLoop {
   mutable std::mutex snapshot_mutex_;  ///< guards the pointer alone
   std::shared_ptr<const core::Snapshot> snapshot_;
   LoopCounters counters_;
+  std::atomic<std::int64_t> stored_watermark_ms_{0};
 };
 
 }  // namespace rota::master::loop

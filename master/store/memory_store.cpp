@@ -184,7 +184,7 @@ ApplyResult MemoryStore::apply(Epoch epoch, const core::Changes& changes) {
 Result<Office::Marks> MemoryStore::read_marks() {
   const std::scoped_lock lock(mutex_);
   if (auto fine = up(); !fine) return fail(fine.error());
-  return Marks{tables_->epoch, tables_->cluster_uuid, SystemClock().wall()};
+  return Marks{tables_->epoch, tables_->watermark, tables_->cluster_uuid, SystemClock().wall()};
 }
 
 Result<std::string> MemoryStore::settle_uuid(const std::string& proposed) {

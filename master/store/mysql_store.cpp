@@ -62,14 +62,41 @@ Result<void> MysqlStore::connect(Epoch epoch) {
   return {};
 }
 
+/// Every batch with rows moves the watermark, so it tells a database that lost the newest of them. What is
+/// behind a new connection may be another server than before.
+Result<bool> MysqlStore::has_gone_back(Epoch epoch) {
+  if (stored_for_ != epoch || !stored_) return false;
+  std::optional<WallTime> standing;
+  auto asked = connection_->query(
+      "SELECT value_ms FROM watermark WHERE partition_no = 1", {}, [&](Row& row) -> Result<void> {
+        standing = row.time();
+        return {};
+      });
+  if (!asked) return fail(asked.error());
+  return !standing || *standing < *stored_;
+}
+
 ApplyResult MysqlStore::apply(Epoch epoch, const core::Changes& changes) {
   const ApplyResult result = try_once(epoch, changes);
-  if (result.outcome != ApplyOutcome::Applied) connection_.reset();
+  if (result.outcome != ApplyOutcome::Applied) {
+    connection_.reset();
+  } else if (changes.watermark) {
+    stored_for_ = epoch;
+    stored_ = changes.watermark;
+  }
   return result;
 }
 
 ApplyResult MysqlStore::try_once(Epoch epoch, const core::Changes& changes) {
+  const bool is_new = !connection_;
   if (auto connected = connect(epoch); !connected) return failed(connected.error());
+  if (is_new) {
+    auto gone_back = has_gone_back(epoch);
+    if (!gone_back) return failed(gone_back.error());
+    if (*gone_back) {
+      return {ApplyOutcome::Failed, "the database lacks what this leader stored in it", {}, true, true};
+    }
+  }
   if (changes.empty()) {
     auto found = read_epoch_locked(*connection_);
     if (!found) return failed(found.error());

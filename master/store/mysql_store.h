@@ -3,6 +3,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 
 #include "master/store/mysql_options.h"
 #include "master/store/store.h"
@@ -23,10 +24,13 @@ class MysqlStore final : public Store {
  private:
   ApplyResult try_once(Epoch epoch, const core::Changes& changes);
   Result<void> connect(Epoch epoch);
+  Result<bool> has_gone_back(Epoch epoch);
 
   const MysqlOptions options_;
   std::unique_ptr<Connection> connection_;
   Epoch announced_;  ///< the epoch under which connection_ is named in loop_connection
+  Epoch stored_for_;                ///< the epoch of the last batch that was applied ...
+  std::optional<WallTime> stored_;  ///< ... and the highest watermark applied in it
 };
 
 }  // namespace rota::master::store

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 
 #include "common/base/ids.h"
@@ -30,6 +31,9 @@ struct ApplyResult {
   /// column. The Term's state is then not the store's: end the Term. The next one recovers the truth,
   /// and the API, which looks keys up in the store first, answers the repeated request from there.
   bool permanent = false;
+  /// Failed and permanent: the database lacks what it has stored for this Term before (a replica without
+  /// the last transactions was promoted, an older copy restored).
+  bool went_back = false;
 };
 
 /// Thread: one at a time (the loop's). Every call has a deadline of its own (connect and statement
@@ -55,6 +59,7 @@ class Office {
 
   struct Marks {
     Epoch epoch;               ///< 0 in a new database
+    std::optional<WallTime> watermark;  ///< none in a new database
     std::string cluster_uuid;  ///< empty in a new database
     WallTime database_now{};   ///< the database's clock, for telling skew
   };

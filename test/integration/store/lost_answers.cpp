@@ -44,6 +44,32 @@ TEST_CASE("apply: a kept connection killed by the server is Failed once, then re
   CHECK(fixture.number("SELECT connection_id FROM loop_connection WHERE epoch = 1") != id);
 }
 
+TEST_CASE("apply: behind a new connection, a database without the last transactions is one that went back") {
+  const Fixture fixture;
+  MysqlStore store(fixture.options);
+  auto batch = new_runs(100, 1);
+  REQUIRE(batch.watermark);
+  REQUIRE(store.apply(Epoch{1}, batch).outcome == ApplyOutcome::Applied);
+  const auto promote = [&](std::int64_t lost_ms) {
+    const auto id = fixture.number("SELECT connection_id FROM loop_connection WHERE epoch = 1");
+    REQUIRE(fixture.server.sql("UPDATE watermark SET value_ms = value_ms - " + std::to_string(lost_ms),
+                               fixture.options.database));
+    REQUIRE(fixture.server.sql("KILL " + std::to_string(id)));
+    CHECK_FALSE(store.apply(Epoch{1}, batch).went_back);  // the dead connection
+  };
+  promote(0);
+  CHECK(store.apply(Epoch{1}, batch).outcome == ApplyOutcome::Applied);
+  promote(1);
+  for (const auto& one : {batch, master::core::Changes{}}) {  // also for a bare check
+    const auto result = store.apply(Epoch{1}, one);
+    CHECK(result.outcome == ApplyOutcome::Failed);
+    CHECK(result.permanent);
+    CHECK(result.went_back);
+  }
+  REQUIRE(MysqlOffice(fixture.options, utc_only()).take_office(Epoch{2}, "next"));
+  CHECK(store.apply(Epoch{2}, batch).outcome == ApplyOutcome::Applied);  // the next Term reads what stands
+}
+
 TEST_CASE("apply: COMMIT lost on its way is Unknown, and the rerun applies once") {
   const Fixture fixture;
   CuttingProxy proxy(fixture.server.port());

@@ -22,6 +22,7 @@ class FakeStore final : public store::Store {
   store::ApplyResult apply(Epoch, const core::Changes& changes) override {
     tried.push_back(changes);
     if (on_apply) on_apply();
+    if (went_back) return {ApplyOutcome::Failed, "as told", {}, true, true};
     if (contradicts) return {ApplyOutcome::Failed, "as told", {}, true};
     if (outcomes.empty()) return {ApplyOutcome::Applied, "", {}};
     const ApplyOutcome outcome = outcomes.front();
@@ -31,6 +32,7 @@ class FakeStore final : public store::Store {
   std::deque<ApplyOutcome> outcomes;
   bool keep_last = false;
   bool contradicts = false;
+  bool went_back = false;
   std::vector<core::Changes> tried;
   std::function<void()> on_apply;
 };
@@ -147,6 +149,25 @@ TEST_CASE("loop: fenced after an unclear try, the answer is unknown") {
   CHECK(rig.turn_until_stored().ended);
   CHECK(rig.error(1) == ErrorCode::UnknownOutcome);
   CHECK(rig.error(2) == ErrorCode::NotLeader);
+}
+
+TEST_CASE("loop: knows the watermark that was stored, and ends the Term when the database went back") {
+  Rig rig;
+  rig.store.outcomes = {ApplyOutcome::Failed, ApplyOutcome::Applied};
+  rig.apply_job(1);
+  rig.loop.turn();
+  CHECK_FALSE(rig.loop.stored_watermark());
+  rig.turn_until_stored();
+  REQUIRE(rig.store.tried.back().watermark);
+  CHECK(rig.loop.stored_watermark() == rig.store.tried.back().watermark);
+
+  rig.store.went_back = true;
+  rig.apply_job(2);
+  const auto turn = rig.turn_until_stored();
+  REQUIRE(turn.ended);
+  CHECK(turn.ended->why == TermEnd::Why::Contradicted);
+  CHECK(turn.ended->database_went_back);
+  CHECK(rig.error(2) == ErrorCode::Internal);
 }
 
 TEST_CASE("loop: the Term ends when the store is lost for too long") {

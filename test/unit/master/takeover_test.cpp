@@ -21,11 +21,13 @@ struct TakeoverFixture {
   std::unique_ptr<store::MemoryStore> database = std::make_unique<store::MemoryStore>();
   Millis grant{5000};
 
-  Result<Office> take() { return take_office(*client, paths, *database, {"m", grant}); }
+  StoredMark seen;  ///< by the candidate itself
+
+  Result<Office> take() { return take_office(*client, paths, *database, {"m", grant, seen}); }
   Office lead() {
     auto office = take();
     REQUIRE(office);
-    REQUIRE(note_epoch_stored(*client, paths, office->epoch));
+    REQUIRE(note_stored(*client, paths, {office->epoch, {}}));
     return std::move(*office);
   }
   /// From a copy that was made when this cluster was new.
@@ -33,6 +35,17 @@ struct TakeoverFixture {
     const std::string uuid = database->read_marks()->cluster_uuid;
     database = std::make_unique<store::MemoryStore>();
     REQUIRE(database->settle_uuid(uuid));
+  }
+  void store_up_to(Epoch epoch, std::int64_t watermark_ms) {
+    core::Changes batch;
+    batch.watermark = wall_from_ms(watermark_ms);
+    REQUIRE(database->apply(epoch, batch).outcome == store::ApplyOutcome::Applied);
+  }
+  /// From a replica under the same leader, which has everything up to that watermark.
+  void promote_replica(Epoch epoch, std::int64_t watermark_ms) {
+    restore_old_copy();
+    REQUIRE(database->take_office(epoch, "m"));
+    store_up_to(epoch, watermark_ms);
   }
 };
 
@@ -110,6 +123,43 @@ TEST_CASE("takeover: a database that went back holds the ticks of every Term unt
   CHECK_FALSE(f.lead().recovered.database_went_back);
 }
 
+TEST_CASE("takeover: a replica without the last transactions of the same epoch is one that went back") {
+  TakeoverFixture f;
+  const Office before = f.lead();
+  f.store_up_to(before.epoch, 5000);
+  REQUIRE(note_stored(*f.client, f.paths, {before.epoch, wall_from_ms(5000)}));
+  f.promote_replica(before.epoch, 4999);
+  CHECK(f.lead().recovered.database_went_back);
+  REQUIRE(accept_restore(*f.client, f.paths));
+  CHECK_FALSE(f.lead().recovered.database_went_back);
+}
+
+TEST_CASE("takeover: what the candidate saw stored counts, although ZooKeeper was told less") {
+  TakeoverFixture f;
+  const Office before = f.lead();
+  f.store_up_to(before.epoch, 5000);
+  f.seen = {before.epoch, wall_from_ms(5000)};
+  f.promote_replica(before.epoch, 4999);
+  CHECK(f.lead().recovered.database_went_back);
+}
+
+TEST_CASE("takeover: a database that knows more than ZooKeeper was told did not go back") {
+  TakeoverFixture f;
+  const Office before = f.lead();
+  f.store_up_to(before.epoch, 5000);
+  REQUIRE(note_stored(*f.client, f.paths, {before.epoch, wall_from_ms(4000)}));
+  f.seen = {before.epoch, wall_from_ms(4500)};
+  CHECK_FALSE(f.lead().recovered.database_went_back);
+}
+
+TEST_CASE("takeover: the alarm that a leader raised holds the ticks of the next Term") {
+  TakeoverFixture f;
+  const Office before = f.lead();
+  REQUIRE(raise_restore_alarm(*f.client, f.paths, before.epoch));
+  REQUIRE(raise_restore_alarm(*f.client, f.paths, before.epoch));
+  CHECK(f.lead().recovered.database_went_back);
+}
+
 TEST_CASE("takeover: tries that failed are no sign of a database that went back") {
   TakeoverFixture f;
   f.lead();
@@ -123,7 +173,7 @@ TEST_CASE("takeover: the note of an older leader does not lower what stands") {
   TakeoverFixture f;
   f.lead();
   const Office newest = f.lead();
-  REQUIRE(note_epoch_stored(*f.client, f.paths, Epoch{1}));
+  REQUIRE(note_stored(*f.client, f.paths, {Epoch{1}, {}}));
   f.restore_old_copy();
   REQUIRE(f.database->take_office(Epoch{1}, "an old copy"));
   CHECK(newest.epoch > Epoch{1});
