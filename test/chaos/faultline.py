@@ -1,4 +1,5 @@
 """The line of faults: draws them from the seed, lets some overlap, and writes each down when it is healed."""
+import contextlib
 import json
 import random
 import threading
@@ -51,6 +52,24 @@ class FaultLine:
             time.sleep(0.1)
         return False
 
+    @contextlib.contextmanager
+    def holding(self, claims):
+        """Waits until nothing else touches these, and keeps new faults away from them."""
+        while True:
+            with self.lock:
+                if not self.claimed & claims:
+                    self.claimed |= claims
+                    break
+            time.sleep(0.05)
+        try:
+            yield
+        finally:
+            self.give_back(claims)
+
+    def give_back(self, claims):
+        with self.lock:
+            self.claimed -= claims
+
     def perform(self, fault, until):
         begun = now_ms()
         try:
@@ -61,9 +80,8 @@ class FaultLine:
             took_effect, proof = None, f"the harness failed: {type(error).__name__}: {error}"
             self.broken.append(f"{fault.kind} {fault.target}: {traceback.format_exc()}")
             self.heal_after_error(fault)
-        self.note(fault, begun, took_effect, proof)
-        with self.lock:
-            self.claimed -= fault.claims
+        self.write(fault.kind, fault.target, begun, took_effect, proof, fault.more)
+        self.give_back(fault.claims)
 
     @staticmethod
     def heal_after_error(fault):
@@ -72,14 +90,13 @@ class FaultLine:
         except Exception:  # the first error is told already
             pass
 
-    def note(self, fault, begun, took_effect, proof):
+    def write(self, kind, target, begun, took_effect, proof, more=None):
         ended = now_ms()
         with self.lock:
             self.count += 1
             self.took_effect += took_effect is True
-            self.file.write(json.dumps({"kind": fault.kind, "target": fault.target, "from_ms": begun,
-                                        "to_ms": ended, "took_effect": took_effect, "proof": proof,
-                                        **fault.more}) + "\n")
+            self.file.write(json.dumps({"kind": kind, "target": target, "from_ms": begun, "to_ms": ended,
+                                        "took_effect": took_effect, "proof": proof, **(more or {})}) + "\n")
             self.file.flush()
         word = {True: "took effect", False: "NO EFFECT", None: "not proven"}[took_effect]
-        self.say(f"fault {self.count} {fault.kind} {fault.target} {ended - begun} ms: {word}; {proof}")
+        self.say(f"fault {self.count} {kind} {target} {ended - begun} ms: {word}; {proof}")

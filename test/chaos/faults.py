@@ -197,11 +197,11 @@ def isolate_one_way(cluster, dice, host):
                      dice.uniform(1, 12), {host, "network"})
 
 
-def cut_link(cluster, dice, host, other):
+def cut_link(cluster, dice, host, targets):
     one_way = dice.random() < 0.4
-    pairs = [(host, other)] if one_way else both_ways(host, [other])
-    return cut_pairs(cluster, "partition_link" + ("_one_way" if one_way else ""), f"{host}->{other}", pairs,
-                     dice.uniform(1, 15), {host, other, "network"})
+    pairs = [(host, target) for target in targets] if one_way else both_ways(host, targets)
+    return cut_pairs(cluster, "partition_link" + ("_one_way" if one_way else ""), f"{host}->{'+'.join(targets)}",
+                     pairs, dice.uniform(1, 15), {host, *targets, "network"})
 
 
 def swizzle(cluster, dice, hosts):
@@ -224,21 +224,29 @@ def swizzle(cluster, dice, hosts):
     return Fault("partition_swizzled", "+".join(hosts), {*hosts, "network"}, dice.uniform(1, 6), begin, heal)
 
 
-def meddle(cluster, dice, source, target):
-    """Our proxy between the two: slow, answers lost after their effect, cut in the middle, one way only."""
+def meddle(cluster, dice, host, targets):
+    """Our proxy between them: slow, answers lost after their effect, cut in the middle, one way only."""
     kind, rule = dice.choice([
         ("slow_link", {"delay_ms": dice.choice([50, 200, 800]), "jitter_ms": dice.choice([10, 300])}),
         ("lost_answers", {"lose_answer": dice.choice([0.05, 0.2])}),
         ("cut_in_the_middle", {"cut_after": [1, dice.choice([200, 5000])]}),
         ("one_direction", {"hold": dice.choice(["answers", "requests"])})])
-    rule["seed"], handle = dice.randrange(10 ** 6), []
+    rule["seed"], handles = dice.randrange(10 ** 6), []
+    targets = [target for target in targets if cluster.network.can_meddle(host, target)]
+
+    def begin():
+        for target in targets:
+            handles.append(cluster.network.meddle(host, target, rule))
 
     def heal():
-        did = cluster.network.restore(handle[0])
-        effect = did["delayed"] + did["lost"] + did["cut"] + did["held_bytes"]
+        did = {}
+        for handle in handles:
+            for key, value in cluster.network.restore(handle).items():
+                did[key] = did.get(key, 0) + value
+        effect = sum(did.get(key, 0) for key in ("delayed", "lost", "cut", "held_bytes"))
         return (True if effect else None), " ".join(f"{key}={value}" for key, value in did.items())
-    return Fault(kind, f"{source}->{target}", {source, target, "network"}, dice.uniform(3, 15),
-                 lambda: handle.append(cluster.network.meddle(source, target, rule)), heal, {"rule": rule})
+    return Fault(kind, f"{host}->{'+'.join(targets)}", {host, *targets, "network"}, dice.uniform(3, 15), begin,
+                 heal, {"rule": rule})
 
 
 # --- the database, the disk, the clock ----------------------------------------------------------
@@ -288,7 +296,8 @@ def jump_clock(cluster, dice, host):
 
     def begin():
         it.set_clock(offset)
-        who = it.process()
+        # A worker's warden is linked statically: of a worker the proper alone sees the wrong clock.
+        who = it.proper() if it.role == "worker" else it.process()
         maps = open(f"/proc/{who[0]}/maps", encoding="ascii", errors="replace").read() if who else ""
         proof.update(seen=it.sees_clock(), loaded="libfaketime" in maps)
 
@@ -316,18 +325,17 @@ def draw_master(cluster, dice):
 
 
 def draw_link(cluster, dice):
-    """A link over which Rota's processes speak."""
-    masters, workers = cluster.master_hosts, cluster.worker_hosts
-    kind = dice.randrange(5)
+    """A link over which Rota's processes speak: from whom, and to whom. Masters that do not lead speak to
+    no worker; of the ZooKeepers one speaks with one, whichever it is."""
+    kind, worker, by_chance = dice.randrange(5), dice.choice(cluster.worker_hosts), draw_master(cluster, dice)
     if kind == 0:
-        return draw_master(cluster, dice), "mariadb"
+        return by_chance, ["mariadb"]
     if kind == 1:
-        return draw_master(cluster, dice), dice.choice(cluster.zookeeper_hosts)
+        return by_chance, cluster.zookeeper_hosts
     if kind == 2:
-        return dice.choice(workers), dice.choice(cluster.zookeeper_hosts)
-    if kind == 3:
-        return draw_master(cluster, dice), dice.choice(workers)
-    return dice.choice(workers), draw_master(cluster, dice)
+        return worker, cluster.zookeeper_hosts
+    leader = cluster.leader() or by_chance
+    return (leader, [worker]) if kind == 3 else (worker, [leader])
 
 
 def draw(cluster, dice, only=()):
@@ -348,9 +356,10 @@ def draw(cluster, dice, only=()):
         hosts = [*cluster.master_hosts, *cluster.worker_hosts, *cluster.zookeeper_hosts, "mariadb"]
         return swizzle(cluster, dice, dice.sample(hosts, dice.randint(2, 4)))
     if name in ("cut_link", "meddle"):
-        link = draw_link(cluster, dice)
+        host, targets = draw_link(cluster, dice)
         can = cluster.network.can_meddle if name == "meddle" else cluster.network.can_cut
-        return globals()[name](cluster, dice, *link) if can(*link) else None
+        fault = globals()[name](cluster, dice, host, targets)  # always, so that the dice fall alike
+        return fault if any(can(host, target) for target in targets) else None
     if name == "jump_clock":
         host = dice.choice(sorted(cluster.jumping_hosts))
         return jump_clock(cluster, dice, host) if cluster.rota_hosts[host].clock_can_jump else None

@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 
 import evidence
@@ -17,6 +18,7 @@ import jobs
 from cluster import ROOT, Cluster
 from faultline import FaultLine
 from processes import now_ms, wait_until
+from restore import Restore
 
 JUDGE = pathlib.Path(__file__).resolve().parent / "history" / "judge.py"
 # The defaults of both programs, which the hosts' configurations leave alone.
@@ -25,6 +27,7 @@ SETTINGS = {"master_session_ms": 4000, "worker_session_ms": 6000, "server_tick_m
             "store_give_up_ms": 6000, "kill_grace_ms": 1000, "drain_deadline_ms": 4000, "settle_ms": 5000,
             "rpc_deadline_ms": 2000, "log_chunk_ms": 200}
 SETTLE_S = 150
+UNKNOWN = 3  # the judge's status
 
 
 def say(text):
@@ -67,16 +70,34 @@ class Clients:
             self.child.wait()
 
 
+class Meter:
+    """What the machine itself holds up, noted beside the run."""
+
+    def __init__(self, cluster):
+        words = ["/usr/bin/python3", str(pathlib.Path(__file__).with_name("meter.py")),
+                 str(cluster.evidence / "stalls.jsonl")]
+        self.child = subprocess.Popen(words, stdin=subprocess.PIPE, start_new_session=True)
+
+    def close(self):
+        self.child.stdin.close()
+        try:
+            self.child.wait(20)
+        except subprocess.TimeoutExpired:
+            self.child.kill()
+            self.child.wait()
+
+
 class Run:
     def __init__(self, asked, folder):
         self.asked = asked
         self.cluster = Cluster(folder, asked.build, loopback=asked.loopback, say=say)
-        self.clients, self.trouble = None, []
+        self.clients, self.meter, self.trouble = None, None, []
         self.world = {"seed": asked.seed, "settings": SETTINGS, "restored": False}
 
     def go(self):
         cluster, world = self.cluster, self.world
         cluster.up()
+        self.meter = Meter(cluster)
         world.update(started_ms=now_ms(), network=cluster.network.kind,
                      hosts={host: {"address": cluster.network.address(host), "clock_offset_ms": 0}
                             for host in [*cluster.servers, *cluster.rota_hosts, "client"]})
@@ -93,7 +114,16 @@ class Run:
         world = self.world
         world["faults_begin_ms"] = now_ms()
         line = FaultLine(self.cluster, self.asked.seed, say, self.asked.only, self.asked.pace)
-        line.run(time.monotonic() + self.asked.minutes * 60)
+        seconds = self.asked.minutes * 60
+        restore = Restore(self.asked.restore, self.cluster, line, seconds, say) if self.asked.restore else None
+        beside = threading.Thread(target=restore.run, daemon=True) if restore else None
+        if beside:
+            world["restored"] = True
+            beside.start()
+        line.run(time.monotonic() + seconds)
+        if beside:
+            beside.join(300)
+            self.trouble += restore.trouble
         self.trouble += line.broken
         world["faults_end_ms"] = now_ms()
         world["faults"] = line.count
@@ -129,8 +159,9 @@ class Run:
             say(f"left over: {one}")
 
     def close(self):
-        if self.clients:
-            self.clients.close()
+        for part in (self.clients, self.meter):
+            if part:
+                part.close()
         self.cluster.down()
 
 
@@ -139,7 +170,7 @@ def judge(folder):
     if not JUDGE.exists():
         print(f"evidence: {folder}", flush=True)
         return 0
-    return subprocess.run(["/usr/bin/python3", str(JUDGE), str(folder)]).returncode
+    return subprocess.run(["/usr/bin/python3", str(JUDGE), str(folder), "--notes"]).returncode
 
 
 def read_arguments():
@@ -149,9 +180,11 @@ def read_arguments():
     parser.add_argument("--dir")
     parser.add_argument("--keep", action="store_true")
     parser.add_argument("--loopback", action="store_true")
+    parser.add_argument("--restore", choices=["backup", "replica"])
     parser.add_argument("--only", default="")
     parser.add_argument("--pace", type=float, default=1.0)
     parser.add_argument("--calm-s", type=float, default=15)
+    parser.add_argument("--accept-unknown", action="store_true")
     parser.add_argument("--build", default=str(ROOT / "build"))
     asked = parser.parse_args()
     asked.only = [name for name in asked.only.split(",") if name]
@@ -188,7 +221,10 @@ def main():
     for trouble in run.trouble:
         say(f"trouble: {trouble}")
     if status == 0:
-        status = judge(folder / "evidence") or (1 if run.trouble else 0)
+        verdict = judge(folder / "evidence")
+        status = 1 if run.trouble else verdict
+    if status == UNKNOWN and asked.accept_unknown:
+        status = 0
     if status == 0 and not asked.keep and not asked.dir:
         shutil.rmtree(parent)
     else:

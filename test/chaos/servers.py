@@ -82,6 +82,7 @@ class MariaDb(Server):
             raise RuntimeError(f"the path {self.socket} is too long for a socket: give a shorter --dir")
         self.password_file = self.folder / "password"
         self.backup = self.folder / "earlier"
+        self.marks_kept = None
 
     def prepare(self):
         with open(self.password_file, "w", encoding="ascii") as file:
@@ -129,13 +130,16 @@ class MariaDb(Server):
         for one in ids:
             self.ask(f"KILL {one}", check=False)
 
-    def epoch(self):
-        return int(self.ask("SELECT value FROM rota.epoch", check=False).strip() or 0)
+    def marks(self):
+        """[epoch, watermark, number of runs]: what tells an older state from a newer one."""
+        sql = "SELECT (SELECT value FROM rota.epoch), (SELECT value_ms FROM rota.watermark), (SELECT COUNT(*) FROM rota.run)"
+        return [int(word) for word in self.ask(sql).split()]
 
     # --- an earlier state, as of a replica that lagged when it was promoted ---------------------
 
     def keep_copy(self):
         """Stops, copies the data, starts again: the state that put_back() returns to."""
+        self.marks_kept = self.marks()
         self.end(TERM, 60)
         shutil.rmtree(self.backup, ignore_errors=True)
         shutil.copytree(self.folder / "data", self.backup)

@@ -52,6 +52,7 @@ class Evidence:
 
     def __init__(self):
         self.world, self.clients, self.faults, self.processes = {}, [], [], []
+        self.stalls = []  # of the machine, by the harness's meter
         self.residue = {"processes": [], "files": []}
         self.store = {table: [] for table in TABLES}
         self.lives, self.torn_lines = [], 0
@@ -120,6 +121,7 @@ def load(folder):
     out.clients = [client_op(op) for op in read_lines(folder / "clients.jsonl")]
     out.faults = read_lines(folder / "faults.jsonl")
     out.processes = read_lines(folder / "processes.jsonl", optional=True)
+    out.stalls = read_lines(folder / "stalls.jsonl", optional=True)
     residue = folder / "residue.json"
     out.residue = read_json(residue) if residue.exists() else None
     for table in TABLES:

@@ -15,7 +15,6 @@ CLOCK_WORDS = ("clock", "time", "skew")
 RESTORE_WORDS = ("promote", "restore", "rollback", "went")  # database_went_back
 COPY_WORDS = ("copy", "backup")
 DISK_WORDS = ("disk", "full", "tmpfs")
-LINK_WORDS = ("partition", "link", "slow", "lost", "cut", "direction", "one")
 TERM_WORDS = ("term", "drain")
 HOST_WORDS = ("host", "machine", "power")
 

@@ -146,6 +146,32 @@ class Verdicts(unittest.TestCase):
         self.assertEqual((survivors, idle, verdict), ([], [], "ok"))
         self.assertGreaterEqual(applied, 60)
 
+    def test_late_ticks_are_excused_by_stalls_of_the_machine_alone(self):
+        with tempfile.TemporaryDirectory() as folder:
+            synthetic.write(folder)
+            evidence = load(folder)
+        late, = [one for one in mutants.MUTANTS if one.name == "ticks_late_without_a_fault"]
+        late.apply(evidence, mutants.random.Random(1))
+        spans = [(run["tick_ms"], run["recorded_ms"]) for run in evidence.store["run"] if run["tick_ms"] and
+                 run["recorded_ms"] - run["tick_ms"] > 2000]
+        for share, wanted in ((0.4, True), (0.6, False)):
+            evidence.stalls = [{"from_ms": begin, "to_ms": begin + share * (end - begin)}
+                               for begin, end in spans]
+            told = [one for one in judge.judge(evidence).violations if "outside fault windows" in one.what]
+            self.assertEqual(bool(told), wanted)
+
+    def test_a_gap_in_a_ledger_is_a_stall_unless_a_signal_stopped_the_job(self):
+        with tempfile.TemporaryDirectory() as folder:
+            synthetic.write(folder)
+            evidence = load(folder)
+        calm = judge.judge(evidence).figures["stalls_ms"]
+        life = max(evidence.lives, key=lambda one: one.last - one.first)
+        life.beats = [life.first, life.first + 900]
+        self.assertEqual(judge.judge(evidence).figures["stalls_ms"], calm + 880)
+        evidence.faults.append({"kind": "stop_worker_host", "target": "worker-1", "took_effect": True,
+                                "from_ms": evidence.wall(life.first), "to_ms": evidence.wall(life.first) + 900})
+        self.assertEqual(judge.judge(evidence).figures["stalls_ms"], calm)
+
     def test_each_violation_has_a_short_timeline(self):
         with tempfile.TemporaryDirectory() as folder:
             synthetic.write(folder)

@@ -17,6 +17,7 @@ import fencing
 import leftovers
 import output_bytes
 import recovery
+import stalls
 import targets
 import truth
 import vacuity
@@ -31,7 +32,7 @@ QUESTIONS = (accounting, targets, exclusion, truth, client_answers, fencing, out
 LINE = ("ticks", "missed", "doubled", "late_p99_inside_ms", "late_p99_outside_ms", "max_overlap_ms",
         "submits_ok", "submits_unknown", "submits_lost", "epochs", "stale_writes_refused",
         "stale_commands_refused", "log_bytes_acked", "log_bytes_lost", "orphans", "faults",
-        "faults_effective")
+        "faults_effective", "stalls_ms")
 EXIT = {"ok": 0, "violated": 1, "unknown": 3}
 
 
@@ -41,6 +42,8 @@ def judge(evidence):
     bounds = Bounds(evidence.world.get("settings"))
     bounds.windows = Windows(evidence.faults, bounds)
     bounds.tick_windows = Windows([fault for fault in evidence.faults if holds_ticks(fault)], bounds)
+    bounds.stalls = stalls.of(evidence)
+    findings.figure("stalls_ms", round(bounds.stalls.total()))
     for question in QUESTIONS:
         question.ask(evidence, findings, bounds)
     return findings

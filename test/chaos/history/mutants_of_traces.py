@@ -366,23 +366,38 @@ def process_that_asserts(evidence, dice):
 
 
 @mutant("vacuity", makes_unknown=True)
-def fault_without_effect(evidence, dice):
-    """a fault had no effect"""
-    fault = pick(dice, evidence.faults)
-    if fault is None:
-        return False
-    fault.update(took_effect=False, proof="the process lives on")
-    return True
+def faults_without_effect(evidence, dice):
+    """no fault of one kind had an effect"""
+    return spoil_faults(pick(dice, faults_by_kind(evidence)), took_effect=False, proof="the process lives on")
 
 
 @mutant("vacuity", makes_unknown=True)
-def fault_of_unknown_effect(evidence, dice):
-    """nobody knows whether a kill had an effect"""
-    fault = pick(dice, [one for one in evidence.faults if str(one.get("kind")).startswith("kill")])
-    if fault is None:
-        return False
-    fault.update(took_effect=None)
-    return True
+def kills_of_unknown_effect(evidence, dice):
+    """nobody knows whether kills of one kind had an effect"""
+    kills = [faults for faults in faults_by_kind(evidence) if str(faults[0].get("kind")).startswith("kill")]
+    return spoil_faults(pick(dice, kills), took_effect=None)
+
+
+@mutant("vacuity", makes_unknown=True)
+def too_many_without_effect(evidence, dice):
+    """every kind of fault had an effect, and more than a tenth of all had none"""
+    fault = pick(dice, [fault for faults in faults_by_kind(evidence) for fault in faults])
+    evidence.faults += [dict(fault or {}, took_effect=None)] * (1 + len(evidence.faults) // 8)
+    return fault is not None
+
+
+def faults_by_kind(evidence):
+    kinds = {}
+    for fault in evidence.faults:
+        if fault.get("took_effect") is True:
+            kinds.setdefault(fault.get("kind"), []).append(fault)
+    return list(kinds.values())
+
+
+def spoil_faults(faults, **changed):
+    for fault in faults or ():
+        fault.update(changed)
+    return bool(faults)
 
 
 @mutant("vacuity", makes_unknown=True)

@@ -29,7 +29,7 @@ def ask(evidence, findings, bounds):
         if run is None:
             continue
         bound, promise = bound_of(fault, bounds)
-        error = clock_error(evidence, begin, end)
+        error = clock_error(evidence, begin, end) + 2 * bounds.stalls.within(run["tick_ms"], run["recorded_ms"])
         figures[f"{fault.get('kind')}"].append(worst)
         if bound is not None and worst > bound + error:
             findings.violated(QUESTION, f"{promise}: after {fault.get('kind')} of {fault.get('target')} a tick "

@@ -1,7 +1,7 @@
 """Whether enough happened for "ok" to mean anything: a history without faults proves nothing."""
-from allowances import (LEAST_EPOCHS, LEAST_FAULTS, LEAST_KILLS, LEAST_LIVES, LEAST_SUBMITS, LEAST_TICKS,
-                        UNPROVEN_SHARE)
-from fault_windows import LINK_WORDS, has, is_kill
+from allowances import (EFFECTIVE_SHARE, LEAST_EPOCHS, LEAST_FAULTS, LEAST_KILLS, LEAST_LIVES, LEAST_SUBMITS,
+                        LEAST_TICKS)
+from fault_windows import has, is_kill
 
 QUESTION = "vacuity"
 
@@ -10,13 +10,7 @@ def ask(evidence, findings, bounds):
     effective = [fault for fault in evidence.faults if fault.get("took_effect") is True]
     findings.figure("faults", len(evidence.faults))
     findings.figure("faults_effective", len(effective))
-    unproven = [fault for fault in evidence.faults if is_of_a_link(fault) and fault["took_effect"] is None]
-    excused = unproven if len(unproven) <= UNPROVEN_SHARE * len(evidence.faults) else []
-    for fault in evidence.faults:
-        if fault.get("took_effect") is not True and fault not in excused:
-            word = "had no effect" if fault.get("took_effect") is False else "may have had no effect"
-            findings.doubt(QUESTION, f"{fault.get('kind')} of {fault.get('target')} at "
-                           f"{fault.get('from_ms')} {word}: {fault.get('proof')}")
+    check_effects(evidence.faults, effective, findings)
     enough(findings, "faults that took effect", len(effective), LEAST_FAULTS)
     enough(findings, "kills", sum(is_kill(fault) and not has(fault, ("connection",)) for fault in effective), LEAST_KILLS)
     enough(findings, "ticks", findings.figures.get("ticks", 0), LEAST_TICKS)
@@ -30,8 +24,18 @@ def ask(evidence, findings, bounds):
             findings.doubt(QUESTION, f"world.json does not say {name}")
 
 
-def is_of_a_link(fault):
-    return "took_effect" in fault and has(fault, LINK_WORDS, only_kind=True)
+def check_effects(faults, effective, findings):
+    """A minority without proof is named and no more: the others of its kind took effect."""
+    unproven = [fault for fault in faults if fault.get("took_effect") is not True]
+    for fault in unproven:
+        word = "had no effect" if fault.get("took_effect") is False else "may have had no effect"
+        findings.note(f"unproven: {fault.get('kind')} of {fault.get('target')} at {fault.get('from_ms')} "
+                      f"{word}: {fault.get('proof')}")
+    proven = {fault.get("kind") for fault in effective}
+    for kind in sorted({str(fault.get("kind")) for fault in unproven if fault.get("kind") not in proven}):
+        findings.doubt(QUESTION, f"no {kind} is known to have had an effect")
+    if len(effective) < EFFECTIVE_SHARE * len(faults):
+        findings.doubt(QUESTION, f"{len(unproven)} of {len(faults)} faults are not known to have had an effect")
 
 
 def enough(findings, what, count, least):
