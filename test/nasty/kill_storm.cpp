@@ -43,10 +43,11 @@ class SmallLeader {
   /// A new life said what it holds: what is not in it is dead.
   void reconcile(const thrift::Inventory& inventory) {
     // No outcome is looked at before: what is dispatched for it now, the inventory cannot know.
-    std::map<std::int64_t, int> held;
-    for (const auto& one : inventory.attempts) held[one.attempt.run] = one.attempt.attempt;
+    // Earlier attempts of a run may be in it too: as outcomes not acknowledged yet, or as tombstones.
+    std::set<std::pair<std::int64_t, int>> held;
+    for (const auto& one : inventory.attempts) held.emplace(one.attempt.run, one.attempt.attempt);
     for (auto& [run, attempt] : attempts_) {
-      if (held.contains(run) && held[run] == attempt) continue;
+      if (held.contains({run, attempt})) continue;
       if (!master_.has_outcome(run, attempt) && !waiting_.contains(run)) {
         try_again(run, attempt, "not in the inventory");
       }

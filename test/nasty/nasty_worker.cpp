@@ -18,7 +18,7 @@ namespace rota::testing {
 namespace {
 
 constexpr std::int64_t kRenewMs = 100;
-constexpr Millis kCleanPatience{5000};
+constexpr Millis kCleanPatience{30'000};
 
 bool soon(const std::function<bool()>& is_true, Millis at_most) {
   const MonoTime deadline = BootClock::now() + at_most;
