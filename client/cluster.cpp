@@ -222,6 +222,22 @@ Result<std::string> Cluster::cancel_run(std::int64_t run, const std::string& why
   });
 }
 
+Result<thrift::DrainAnswer> Cluster::drain_worker(const std::string& worker, Millis deadline,
+                                                  const std::string& why) {
+  return change<thrift::DrainAnswer>(Repeat::Harmless,
+                                     [&](auto& client, auto& out, const auto& head) {
+                                       client.drain_worker(out, head, worker, deadline.count(), why);
+                                     });
+}
+
+Result<thrift::DrainAnswer> Cluster::resume_worker(const std::string& worker,
+                                                   const std::string& why) {
+  return change<thrift::DrainAnswer>(Repeat::Harmless,
+                                     [&](auto& client, auto& out, const auto& head) {
+                                       client.resume_worker(out, head, worker, why);
+                                     });
+}
+
 Result<std::vector<thrift::JobInfo>> Cluster::list_jobs(const std::string& space,
                                                         const std::string& prefix,
                                                         std::int32_t limit) {
@@ -260,6 +276,13 @@ Result<thrift::Explanation> Cluster::explain(std::int64_t run) {
 Result<std::vector<thrift::WorkerInfo>> Cluster::list_workers() {
   return query<std::vector<thrift::WorkerInfo>>(
       [&](auto& client, auto& out, const auto& head) { client.list_workers(out, head); });
+}
+
+Result<std::vector<thrift::WorkerLife>> Cluster::list_lives(const std::string& worker,
+                                                            std::int32_t limit) {
+  return query<std::vector<thrift::WorkerLife>>([&](auto& client, auto& out, const auto& head) {
+    client.list_lives(out, head, worker, limit);
+  });
 }
 
 Result<thrift::ClusterStatus> Cluster::cluster_status() {

@@ -54,6 +54,11 @@ class Cluster {
                                        const std::string& why);
   Result<std::string> cancel_run(std::int64_t run, const std::string& why);
 
+  /// Zero deadline: what runs there may finish.
+  Result<thrift::DrainAnswer> drain_worker(const std::string& worker, Millis deadline,
+                                           const std::string& why);
+  Result<thrift::DrainAnswer> resume_worker(const std::string& worker, const std::string& why);
+
   Result<std::vector<thrift::JobInfo>> list_jobs(const std::string& space,
                                                  const std::string& prefix, std::int32_t limit);
   Result<thrift::JobInfo> get_job(const std::string& space, const std::string& name);
@@ -62,6 +67,7 @@ class Cluster {
   Result<thrift::LogSlice> read_log(const thrift::LogRequest& request);
   Result<thrift::Explanation> explain(std::int64_t run);
   Result<std::vector<thrift::WorkerInfo>> list_workers();
+  Result<std::vector<thrift::WorkerLife>> list_lives(const std::string& worker, std::int32_t limit);
   Result<thrift::ClusterStatus> cluster_status();
   Result<thrift::VerifyReport> verify(const thrift::VerifyRequest& request, Millis deadline);
   Result<std::vector<std::int64_t>> next_fires(const thrift::Schedule& schedule, WallTime after,

@@ -92,10 +92,10 @@ void reload(const std::string& path, config::MasterOptions& options) {
   options.log = wanted->log;
 }
 
-void announce(const config::MasterOptions& options, std::uint16_t port) {
+void announce(const config::MasterOptions& options, std::uint16_t port, std::uint16_t http_port) {
   log_info("main", "started",
            {{"id", options.id}, {"cluster", options.cluster}, {"version", ROTA_VERSION},
-            {"address", fmt::format("{}:{}", options.advertise.host, port)}});
+            {"address", fmt::format("{}:{}", options.advertise.host, port)}, {"http_port", http_port}});
   for (const std::string& network : options.plaintext_networks) {
     log_warn("main", "unencrypted and unauthenticated traffic is allowed", {{"network", network}});
   }
@@ -117,7 +117,7 @@ int serve(const Arguments& arguments, config::MasterOptions options, const sigse
     log_stop();
     return kFailed;
   }
-  announce(options, master.port());
+  announce(options, master.port(), master.http_port());
   for (;;) {
     int signal = 0;
     sigwait(&signals, &signal);

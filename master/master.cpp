@@ -15,6 +15,7 @@ constexpr Millis kBeatEvery{500};
 constexpr Millis kNoteEvery{900};
 constexpr Millis kPauseAfterFailure{200};
 constexpr Millis kLongestPause{5000};
+constexpr std::size_t kLongestVerdict = 500;
 
 /// ZooKeeper or the database did not answer: the same again may do. Anything else is better tried by
 /// another master (e.g. one that knows the time zone of every job), and not over and over by this one:
@@ -55,6 +56,7 @@ api::MasterView view_of(const std::string& data) {
   view.id = json.value("id", "");
   view.address.host = json.value("host", "");
   view.address.port = json.value("port", std::uint16_t{0});
+  view.health = json.value("health", "");
   return view;
 }
 
@@ -89,12 +91,18 @@ Result<void> Master::start() {
   callbacks.gone = [](const std::string&) {};
   registration_ = std::make_unique<zk::Registration>(session_, paths_.masters(), callbacks);
   session_.start();
+  last_beat_ = BootClock::now();
+  self_check_ = make_self_check();
+  self_check_->start();
+  if (auto opened = open_pages(); !opened) return opened;
   office_ = std::jthread([this](std::stop_token stop) { hold_office(stop); });
   return {};
 }
 
 void Master::stop() {
   if (stopped_.exchange(true)) return;
+  if (pages_) pages_->stop();
+  if (self_check_) self_check_->stop();
   if (database_) database_->stop();
   office_.request_stop();
   changed_.notify_all();
@@ -106,10 +114,58 @@ void Master::stop() {
 }
 
 zk::NodeToRegister Master::registration_of(zk::SessionId) const {
+  return zk::NodeToRegister{options_.id, node_data()};
+}
+
+std::string Master::node_data() const {
   const model::Address address = own_address();
-  const nlohmann::json data = {
-      {"id", options_.id}, {"host", address.host}, {"port", address.port}};
-  return zk::NodeToRegister{options_.id, data.dump()};
+  std::scoped_lock lock(verdict_mutex_);
+  const nlohmann::json data = {{"id", options_.id},
+                               {"host", address.host},
+                               {"port", address.port},
+                               {"health", verdict_.substr(0, kLongestVerdict)}};
+  return data.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+}
+
+std::unique_ptr<SelfCheck> Master::make_self_check() {
+  SelfCheckParts parts;
+  parts.folder = options_.state_dir;
+  parts.servers = [this] { return servers_health(); };
+  parts.skew = [this] { return services_->tick_clock().skew(); };
+  parts.waiting_events = [this] {
+    const auto seen = snapshot();
+    return seen ? seen->tallies.inbox_events : 0;
+  };
+  parts.most_events = options_.inbox_events;
+  parts.masters = [this] { return masters(); };
+  parts.tell = [this](const std::string& verdict) {
+    {
+      std::scoped_lock lock(verdict_mutex_);
+      verdict_ = verdict;
+    }
+    registration_->set_data(node_data());
+  };
+  return std::make_unique<SelfCheck>(std::move(parts));
+}
+
+Result<void> Master::open_pages() {
+  if (options_.http.port == 0) return {};
+  http::ServerOptions wanted;
+  wanted.host = options_.http.host;
+  wanted.port = options_.http.port;
+  pages_ = std::make_unique<http::Server>(wanted, [this](const http::Request& request) {
+    PageFacts facts;
+    facts.id = options_.id;
+    facts.cluster = options_.cluster;
+    facts.version = ROTA_VERSION;
+    facts.leading = leading();
+    facts.snapshot = snapshot();
+    facts.check = self_check_->last();
+    facts.standstill = standstill();
+    facts.stale_commands_refused = services_->dispatch_counters().refused_old_epoch;
+    return page_of(request, facts);
+  });
+  return pages_->start();
 }
 
 model::Address Master::own_address() const {
@@ -137,9 +193,20 @@ bool Master::wait_elected(std::stop_token stop, Millis at_most) {
   return elected_ && !stop.stop_requested();
 }
 
+void Master::beat(const char* word) {
+  const MonoTime now = BootClock::now();
+  last_beat_ = now;
+  heartbeat_.beat(word, now);
+}
+
+/// Empty while the process makes progress; what the watchdog would see from the heartbeat's file.
+std::string Master::standstill() const {
+  return standstill_of(BootClock::now(), last_beat_, self_check_->last().looked, options_.hang_limit);
+}
+
 void Master::hold_office(std::stop_token stop) {
   while (!stop.stop_requested()) {
-    heartbeat_.beat("waiting for office", BootClock::now());
+    beat("waiting for office");
     if (wait_elected(stop, kBeatEvery)) try_to_lead(stop);
   }
 }
@@ -205,7 +272,7 @@ loop::TermEnd Master::run_term(Office office, std::stop_token stop) {
   elector_->publish(cluster::LeaderHint{epoch, own_address().host, own_address().port});
   if (auto client = session_.client()) (void)note_stored(*client, paths_, {epoch, std::nullopt});
   const loop::TermEnd end = running.run(
-      stop, [this](const char* word) { heartbeat_.beat(word, BootClock::now()); });
+      stop, [this](const char* word) { beat(word); });
   elector_->withdraw_hint();
   services_->end_term();
   log_info("term", "ended",
@@ -344,9 +411,23 @@ std::vector<api::MasterView> Master::masters() const {
   return views;
 }
 
-std::vector<std::pair<std::string, std::string>> Master::health() const {
+HealthWords Master::servers_health() const {
   return {{"database", database_ ? database_->health() : "not asked yet"},
           {"zookeeper", session_.is_connected() ? "ok" : "not connected; scheduling goes on"}};
+}
+
+/// The servers as they are now; the rest as the last self check found it, and what the others found.
+HealthWords Master::health() const {
+  HealthWords words = servers_health();
+  if (!self_check_) return words;
+  const SelfCheckReport last = self_check_->last();
+  for (const auto& [part, word] : last.words) {
+    if (part != "database" && part != "zookeeper") words.emplace_back(part, word);
+  }
+  for (const api::MasterView& master : last.masters) {
+    if (master.id != options_.id && !master.health.empty()) words.emplace_back(master.id, master.health);
+  }
+  return words;
 }
 
 }  // namespace rota::master

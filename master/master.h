@@ -13,12 +13,15 @@
 
 #include "common/base/heartbeat_file.h"
 #include "common/config/options.h"
+#include "common/http/server.h"
 #include "common/zk/leader_lookup.h"
 #include "common/zk/registration.h"
 #include "common/zk/session.h"
 #include "master/api/leader_port.h"
 #include "master/cluster/zk_elector.h"
 #include "master/database_watch.h"
+#include "master/pages.h"
+#include "master/self_check.h"
 #include "master/services.h"
 #include "master/term.h"
 
@@ -35,6 +38,7 @@ class Master final : public api::LeaderPort, private cluster::ElectorObserver {
   /// Gives up office and candidacy, answers what is open, closes the session. Twice is fine.
   void stop();
   std::uint16_t port() const { return services_->port(); }
+  std::uint16_t http_port() const { return pages_ ? pages_->port() : 0; }
 
   // api::LeaderPort
   std::optional<Epoch> leading() const override;
@@ -56,6 +60,8 @@ class Master final : public api::LeaderPort, private cluster::ElectorObserver {
   loop::TermEnd run_term(Office office, std::stop_token stop);
   void after_term(const loop::TermEnd& end);
   void raise_alarm();
+  void beat(const char* word);
+  std::string standstill() const;
   void rejoin();
   void stand_back();
   Result<void> probe(const DatabaseWatch::Probe& database);
@@ -64,16 +70,25 @@ class Master final : public api::LeaderPort, private cluster::ElectorObserver {
   StoredMark stored() const;
   model::Address own_address() const;
   zk::NodeToRegister registration_of(zk::SessionId) const;
+  std::string node_data() const;
+  HealthWords servers_health() const;
+  std::unique_ptr<SelfCheck> make_self_check();
+  Result<void> open_pages();
 
   const config::MasterOptions options_;
   const zk::Paths paths_;
   HeartbeatFile heartbeat_;                    // office thread only
+  std::atomic<MonoTime> last_beat_;            // of that thread
   std::unique_ptr<Services> services_;         // reader, logs, dispatcher, API server
   zk::Session session_;
   std::unique_ptr<cluster::ZkElector> elector_;
   std::unique_ptr<zk::Registration> registration_;
   mutable zk::LeaderLookup lookup_;
   std::unique_ptr<DatabaseWatch> database_;
+  mutable std::mutex verdict_mutex_;
+  std::string verdict_ = "ok";                 // of the self check, as the node says
+  std::unique_ptr<SelfCheck> self_check_;
+  std::unique_ptr<http::Server> pages_;
 
   std::atomic<bool> began_restored_ = false;   // the database had gone back when the Term began
   std::atomic<bool> restored_ = false;         // and it is not accepted yet

@@ -30,6 +30,7 @@ class Services {
   Result<void> start();
   void stop();
   std::uint16_t port() const { return api_.port(); }
+  dispatch::DispatchCounters dispatch_counters() const { return dispatcher_.counters(); }
 
   store::Store& store() { return store_; }
   store::Office& office() { return office_; }

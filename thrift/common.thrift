@@ -81,5 +81,8 @@ struct Outcome {
   9: i64 stdout_bytes,
   10: i64 stderr_bytes,
   11: i64 cpu_us,
-  12: i64 peak_memory_bytes
+  12: i64 peak_memory_bytes,
+  /** From and towards disks, by all of the attempt's processes; 0: not known. */
+  13: i64 read_bytes,
+  14: i64 written_bytes
 }

@@ -76,6 +76,14 @@ struct CancelRequest {
   5: i64 grace_ms
 }
 
+/** An operator drains the worker, or lets it work again. */
+struct DrainRequest {
+  1: i64 epoch,
+  2: string worker_id,
+  3: string incarnation,
+  4: bool draining
+}
+
 service WorkerService {
   /** A leader presents itself. The worker keeps the epoch on disk, then says what it holds. */
   Inventory hello(1: HelloRequest request) throws (1: common.RotaError error),
@@ -83,5 +91,7 @@ service WorkerService {
   list<DispatchAnswer> dispatch(1: DispatchRequest request) throws (1: common.RotaError error),
   /** Kill these; what is not held is ignored. Their ends come as reports. */
   void cancel(1: CancelRequest request) throws (1: common.RotaError error),
-  Inventory inventory(1: HelloRequest request) throws (1: common.RotaError error)
+  Inventory inventory(1: HelloRequest request) throws (1: common.RotaError error),
+  /** Nothing new is taken while draining. The worker's node says what it was told last. */
+  void drain(1: DrainRequest request) throws (1: common.RotaError error)
 }

@@ -99,7 +99,8 @@ int run_proper(const config::WorkerOptions& options, const std::string& config_f
     return code == ErrorCode::Conflict || code == ErrorCode::Corrupt ? worker::kWrongConfiguration
                                                                      : worker::kFailed;
   }
-  log_info("worker", "started", {{"id", options.id}, {"port", proper.port()}});
+  log_info("worker", "started",
+           {{"id", options.id}, {"port", proper.port()}, {"http_port", proper.http_port()}});
   const int status = take_turns(proper, options, config_file, signals);
   const bool has_ended = proper.stop();
   log_info("worker", "ended", {{"status", status}});

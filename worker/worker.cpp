@@ -58,7 +58,8 @@ Worker::Worker(config::WorkerOptions options, const sdk::Registry& registry,
       spool_(options_.state_dir + "/spool", options_.output.spool_limit_bytes),
       reporter_(reporter_options(options_), leader_, [this] { return runner_.life(); }),
       runner_(runner_options(options_), *warden_, registry_, spool_, reporter_, clock_),
-      shipper_({.rpc_deadline = options_.rpc_deadline}, spool_, leader_) {}
+      shipper_({.rpc_deadline = options_.rpc_deadline}, spool_, leader_),
+      vitals_(options_.state_dir) {}
 
 Worker::~Worker() { stop(); }
 
@@ -70,7 +71,7 @@ Result<void> Worker::start() {
   if (auto done = take_over(); !done) return done;
   if (auto done = serve(); !done) return done;
   join_cluster();
-  return {};
+  return open_pages();
 }
 
 /// Names the state folder once and for all. A folder that was copied to another host takes its name
@@ -104,11 +105,12 @@ Result<void> Worker::take_over() {
 }
 
 Result<void> Worker::serve() {
-  api::ServiceParts parts{runner_, epochs_, leader_, {}, {}, {}};
+  api::ServiceParts parts{runner_, epochs_, leader_, {}, {}, {}, {}};
   parts.wait_registered = [this](Millis at_most) {
     return presence_ && presence_->wait_registered(at_most);
   };
   parts.cluster_uuid = [this] { return presence_ ? presence_->cluster_uuid() : std::string(); };
+  parts.set_drained = [this](bool draining) { set_drained(draining); };
   parts.is_overloaded = [this] { return reporter_.is_full(); };
   auto service = std::make_shared<api::WorkerService>(std::move(parts));
   rpc::ServerOptions options;
@@ -134,6 +136,7 @@ model::WorkerInfo Worker::info() const {
   info.handlers = registry_.names();
   info.handlers.insert(info.handlers.begin(), "command");
   info.started = clock_.wall();
+  info.drain_told = false;
   return info;
 }
 
@@ -162,6 +165,7 @@ bool Worker::is_turning() const { return clock_.mono() - runner_.last_turn() < k
 
 std::optional<int> Worker::turn() {
   if (is_turning()) heartbeat_.beat(draining_ ? "draining" : "turning", clock_.mono());
+  look_at_vitals(clock_.now());
   if (rival_) return kWrongConfiguration;
   if (!draining_) return std::nullopt;
   if (runner_.busy() == 0) return kDone;
@@ -174,12 +178,34 @@ std::optional<int> Worker::turn() {
   return std::nullopt;
 }
 
+/// The leader's word; a process that ends takes nothing new whatever it says.
+void Worker::set_drained(bool draining) {
+  {
+    std::scoped_lock lock(drain_mutex_);
+    told_to_drain_ = draining;
+  }
+  log_info("worker", draining ? "drained by the leader" : "resumed by the leader",
+           {{"running", runner_.busy()}});
+  tell_draining();
+}
+
+bool Worker::is_draining() const {
+  std::scoped_lock lock(drain_mutex_);
+  return draining_ || told_to_drain_;
+}
+
+void Worker::tell_draining() {
+  std::scoped_lock lock(drain_mutex_);
+  const bool takes_nothing = draining_ || told_to_drain_;
+  runner_.set_draining(takes_nothing);
+  if (presence_) presence_->set_draining(takes_nothing, told_to_drain_);
+}
+
 void Worker::drain() {
-  runner_.set_draining(true);
   drain_deadline_ = draining_ ? clock_.mono() : clock_.mono() + options_.drain_deadline;
   draining_ = true;
   log_info("worker", "draining", {{"running", runner_.busy()}});
-  if (presence_) presence_->set_draining(true);
+  tell_draining();
 }
 
 bool Worker::stop() {
@@ -191,6 +217,7 @@ bool Worker::stop() {
   while (draining_ && !rival_ && spool_.streams() > 0 && clock_.mono() < deadline) {
     if (!spool_.wait_home(Millis{100})) heartbeat_.beat("draining", clock_.mono());
   }
+  if (pages_) pages_->stop();
   if (renew_) renew_->stop();
   if (presence_) presence_->stop();
   if (server_) server_->stop();

@@ -4,12 +4,14 @@
 
 #include <atomic>
 #include <memory>
+#include <mutex>
 #include <string>
 
 #include "common/base/folder_lock.h"
 #include "common/base/heartbeat_file.h"
 #include "common/base/time.h"
 #include "common/config/options.h"
+#include "common/http/server.h"
 #include "common/rpc/server.h"
 #include "worker/api/worker_service.h"
 #include "worker/presence/presence.h"
@@ -20,6 +22,7 @@
 #include "worker/run/leader_address.h"
 #include "worker/run/runner.h"
 #include "worker/sdk/registry.h"
+#include "worker/vitals.h"
 #include "worker/warden/warden_client.h"
 
 namespace rota::worker {
@@ -50,6 +53,7 @@ class Worker {
   bool stop();
 
   std::uint16_t port() const { return server_ ? server_->port() : 0; }
+  std::uint16_t http_port() const { return pages_ ? pages_->port() : 0; }
 
  private:
   Result<void> take_over();
@@ -58,6 +62,14 @@ class Worker {
   void join_cluster();
   model::WorkerInfo info() const;
   bool is_turning() const;
+  void look_at_vitals(Now now);
+  std::vector<std::string> own_troubles() const;
+  Result<void> open_pages();
+  http::Response page(const http::Request& request) const;
+  std::string metrics() const;
+  void set_drained(bool draining);
+  void tell_draining();
+  bool is_draining() const;
 
   const config::WorkerOptions options_;
   const sdk::Registry& registry_;
@@ -75,8 +87,15 @@ class Worker {
   std::unique_ptr<rpc::Server> server_;
   std::unique_ptr<presence::Presence> presence_;
   std::unique_ptr<presence::RenewLoop> renew_;
+  Vitals vitals_;                   ///< main's thread
+  mutable std::mutex seen_mutex_;   ///< guards what the pages show
+  model::WorkerVitals seen_vitals_;
+  host::ProcessReading seen_process_;
+  std::unique_ptr<http::Server> pages_;
   std::atomic<bool> rival_ = false;
-  bool draining_ = false;
+  mutable std::mutex drain_mutex_;
+  bool told_to_drain_ = false;      ///< by the leader, under the mutex
+  std::atomic<bool> draining_ = false;  ///< by a signal: this process ends
   bool killed_all_ = false;
   MonoTime drain_deadline_{};
 };

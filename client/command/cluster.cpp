@@ -8,12 +8,46 @@
 namespace rota::client {
 namespace {
 
+/// "drained by ann: new disk; hands over at 2026-03-29 02:30:00Z"
+std::string why_of(const thrift::WorkerInfo& worker) {
+  if (!worker.__isset.drain) return worker.why;
+  const thrift::WorkerDrain& drain = worker.drain;
+  std::string text = "drained by " + drain.by;
+  if (!drain.why.empty()) text += ": " + drain.why;
+  if (drain.__isset.deadline_ms) text += "; hands over at " + show_time(drain.deadline_ms);
+  return worker.why.empty() ? text : text + "; " + worker.why;
+}
+
+/// Why it is not online, and what its self check found.
+std::string remarks_on(const thrift::WorkerInfo& worker) {
+  const std::string why = why_of(worker);
+  const bool is_well = !worker.__isset.vitals || worker.vitals.health == "ok";
+  if (is_well) return why;
+  return why.empty() ? worker.vitals.health : why + "; " + worker.vitals.health;
+}
+
+std::string address_of(const thrift::WorkerInfo& worker) {
+  return worker.port == 0 ? "-" : fmt::format("{}:{}", worker.host, worker.port);
+}
+
+/// Load, CPU, memory, free disk, threads.
+std::vector<std::string> vitals_of(const thrift::WorkerInfo& worker) {
+  if (!worker.__isset.vitals) return {"-", "-", "-", "-", "-"};
+  const thrift::WorkerVitals& vitals = worker.vitals;
+  return {fmt::format("{} %", vitals.load_percent), fmt::format("{} %", vitals.cpu_percent),
+          fmt::format("{} %", vitals.memory_percent),
+          fmt::format("{} MiB", vitals.disk_free_bytes >> 20), std::to_string(vitals.threads)};
+}
+
 std::string workers_table(const std::vector<thrift::WorkerInfo>& workers) {
-  Table table({"WORKER", "STATE", "POOL", "SLOTS", "RUNNING", "ADDRESS", "KILLS BY", "WHY"});
+  Table table({"WORKER", "STATE", "POOL", "SLOTS", "RUNNING", "LOAD", "CPU", "MEMORY", "DISK FREE",
+               "THREADS", "ADDRESS", "KILLS BY", "WHY"});
   for (const auto& worker : workers) {
-    table.add({worker.key.id, worker.state, worker.pool, std::to_string(worker.slots),
-               std::to_string(worker.running), fmt::format("{}:{}", worker.host, worker.port),
-               worker.kill_means, worker.why});
+    std::vector<std::string> row = {worker.key.id, worker.state, worker.pool,
+                                    std::to_string(worker.slots), std::to_string(worker.running)};
+    for (std::string& text : vitals_of(worker)) row.push_back(std::move(text));
+    row.insert(row.end(), {address_of(worker), worker.kill_means, remarks_on(worker)});
+    table.add(row);
   }
   return table.text();
 }

@@ -76,11 +76,24 @@ int run_cancel(Desk& desk, const std::string& run, const std::string& why);
 int run_why(Desk& desk, const std::string& run);
 
 int worker_list(Desk& desk);
+int worker_lives(Desk& desk, const std::string& worker);
+struct DrainArguments {
+  std::string worker;
+  std::string deadline;                  ///< empty: what runs may finish
+  std::string why;
+  bool yes = false;
+  bool wait = false;
+  std::string wait_at_most;              ///< empty: for ever
+};
+int worker_drain(Desk& desk, const DrainArguments& arguments);
+int worker_resume(Desk& desk, const DrainArguments& arguments);
 int cluster_status(Desk& desk);
 int verify(Desk& desk, const std::string& job, const std::string& since);
 
 // --- shared by the commands ---------------------------------------------------------------------
 
+/// Asks a person at a terminal; false when there is none, or the answer is not yes.
+bool confirmed(const char* question);
 /// Waits until the run is final; with `follow` its output goes to stdout and stderr meanwhile.
 /// Gives 0 when it succeeded, 10 when not, 6 when `at_most` passed (zero: no limit).
 int await_run(Desk& desk, std::int64_t run, bool follow, Millis at_most);

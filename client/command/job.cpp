@@ -60,15 +60,15 @@ int complain_of_refusals(const std::vector<thrift::JobDefinition>& jobs,
   return status;
 }
 
-bool confirmed() {
+}  // namespace
+
+bool confirmed(const char* question) {
   if (!::isatty(STDIN_FILENO)) return false;
-  std::fputs("Apply? [y/N] ", stderr);
+  std::fprintf(stderr, "%s [y/N] ", question);
   std::string answer;
   std::getline(std::cin, answer);
   return answer == "y" || answer == "Y" || answer == "yes";
 }
-
-}  // namespace
 
 int job_apply(Desk& desk, const ApplyArguments& arguments) {
   auto text = read_input(arguments.file);
@@ -89,7 +89,7 @@ int job_apply(Desk& desk, const ApplyArguments& arguments) {
   if (!plan) return complain(plan.error());
   if (const int status = complain_of_refusals(file.jobs, *plan); status != kOk) return status;
   const bool changes = show_plan(file.jobs, *plan);
-  if (changes && !arguments.yes && !confirmed()) {
+  if (changes && !arguments.yes && !confirmed("Apply?")) {
     note("nothing was changed; add --yes to apply");
     return kUsage;
   }

@@ -33,6 +33,7 @@ struct CommandLine {
   RunNowArguments run_now;
   RunListArguments run_list;
   LogsArguments logs;
+  DrainArguments drain;
   std::string name, why, line, time_zone, since;
   int limit = 100;
   int count = 5;
@@ -154,7 +155,23 @@ void add_run(CLI::App& app, CommandLine& line) {
 void add_cluster(CLI::App& app, CommandLine& line) {
   CLI::App* worker = app.add_subcommand("worker", "workers");
   worker->require_subcommand(1);
-  add(*worker, line, "list", "all workers that are here", [](Desk& desk) { return worker_list(desk); });
+  CLI::App* list = add(*worker, line, "list", "all workers that are here", [&line](Desk& desk) {
+    return line.name.empty() ? worker_list(desk) : worker_lives(desk, line.name);
+  });
+  list->add_option("--lives", line.name, "instead: the lives of the worker with this id");
+  CLI::App* drain = add(*worker, line, "drain", "give it nothing new, until it is resumed",
+                        [&line](Desk& desk) { return worker_drain(desk, line.drain); });
+  drain->add_option("worker", line.drain.worker, "the worker's id")->required();
+  drain->add_option("--deadline", line.drain.deadline,
+                    "hand over to other workers what still runs after so long, e.g. 10m");
+  drain->add_option("--why", line.drain.why, "reason, shown with the worker");
+  drain->add_flag("--yes,-y,--confirm", line.drain.yes, "do not ask");
+  drain->add_flag("--wait", line.drain.wait, "wait until nothing runs there any more");
+  drain->add_option("--wait-at-most", line.drain.wait_at_most, "exit 6 after so long, e.g. 15m");
+  CLI::App* resume = add(*worker, line, "resume", "let a drained worker work again",
+                         [&line](Desk& desk) { return worker_resume(desk, line.drain); });
+  resume->add_option("worker", line.drain.worker, "the worker's id")->required();
+  resume->add_option("--why", line.drain.why, "reason, kept");
   CLI::App* cluster = app.add_subcommand("cluster", "the cluster");
   cluster->require_subcommand(1);
   add(*cluster, line, "status", "leader, masters, workers and their health",

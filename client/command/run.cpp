@@ -59,6 +59,13 @@ void add_outcome(Table& table, const thrift::Outcome& outcome) {
   table.add({"output", fmt::format("{} bytes, errors {} bytes", outcome.stdout_bytes,
                                    outcome.stderr_bytes)});
   if (outcome.cpu_us > 0) table.add({"cpu", fmt::format("{} ms", outcome.cpu_us / 1000)});
+  if (outcome.peak_memory_bytes > 0) {
+    table.add({"peak memory", fmt::format("{} KiB", outcome.peak_memory_bytes / 1024)});
+  }
+  if (outcome.read_bytes + outcome.written_bytes > 0) {
+    table.add({"disk", fmt::format("{} bytes read, {} bytes written", outcome.read_bytes,
+                                   outcome.written_bytes)});
+  }
 }
 
 void add_note(Table& table, const thrift::RunNote& note) {

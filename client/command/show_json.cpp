@@ -22,7 +22,9 @@ json outcome_json(const thrift::Outcome& outcome) {
           {"stdout_bytes", outcome.stdout_bytes},
           {"stderr_bytes", outcome.stderr_bytes},
           {"cpu_us", outcome.cpu_us},
-          {"peak_memory_bytes", outcome.peak_memory_bytes}};
+          {"peak_memory_bytes", outcome.peak_memory_bytes},
+          {"read_bytes", outcome.read_bytes},
+          {"written_bytes", outcome.written_bytes}};
 }
 
 json schedule_json(const thrift::Schedule& schedule) {
@@ -172,6 +174,29 @@ json to_json(const thrift::WorkerInfo& worker) {
               {"version", worker.version}, {"kill_means", worker.kill_means},
               {"dispatched_total", worker.dispatched_total}};
   put_time(out, "started_at_ms", true, worker.started_ms);
+  out["drain"] = out["vitals"] = nullptr;
+  if (worker.__isset.vitals) {
+    const thrift::WorkerVitals& vitals = worker.vitals;
+    out["vitals"] = {{"cpu_percent", vitals.cpu_percent}, {"memory_percent", vitals.memory_percent},
+                     {"load_percent", vitals.load_percent}, {"threads", vitals.threads},
+                     {"disk_free_bytes", vitals.disk_free_bytes}, {"running", vitals.running},
+                     {"health", vitals.health}};
+    put_time(out["vitals"], "sampled_at_ms", true, vitals.sampled_ms);
+  }
+  if (worker.__isset.drain) {
+    json drain = {{"by", worker.drain.by}, {"why", worker.drain.why}};
+    put_time(drain, "since_at_ms", true, worker.drain.since_ms);
+    put_time(drain, "deadline_at_ms", worker.drain.__isset.deadline_ms, worker.drain.deadline_ms);
+    out["drain"] = drain;
+  }
+  return out;
+}
+
+json to_json(const thrift::WorkerLife& life) {
+  json out = {{"id", life.key.id}, {"incarnation", life.key.incarnation}, {"pool", life.pool},
+              {"address", life.host + ":" + std::to_string(life.port)}, {"why_left", life.why_left}};
+  put_time(out, "joined_at_ms", true, life.joined_ms);
+  put_time(out, "left_at_ms", life.__isset.left_ms, life.left_ms);
   return out;
 }
 

@@ -19,6 +19,7 @@ class CrossChecks {
  public:
   explicit CrossChecks(SettingsReader& reader) : reader_(reader) {}
 
+  void pages(const HttpOptions& http, const std::vector<std::string>& networks);
   void bind(const ListenOptions& listen, const AdvertiseOptions& advertise,
             const std::vector<std::string>& networks);
   void session(const ZooKeeperOptions& zookeeper);
@@ -29,6 +30,14 @@ class CrossChecks {
  private:
   SettingsReader& reader_;
 };
+
+void CrossChecks::pages(const HttpOptions& http, const std::vector<std::string>& networks) {
+  if (http.port == 0 || is_loopback(http.host) || lies_in(http.host, networks)) return;
+  reader_.refuse("http.host",
+                 fmt::format("is {}, beyond loopback, and unencrypted; use 127.0.0.1, or name its "
+                             "network in plaintext_networks",
+                             http.host));
+}
 
 void CrossChecks::bind(const ListenOptions& listen, const AdvertiseOptions& advertise,
                        const std::vector<std::string>& networks) {
@@ -94,6 +103,7 @@ void CrossChecks::database(const DatabaseOptions& database, Millis give_up) {
 void check(const MasterOptions& o, SettingsReader& reader) {
   CrossChecks checks(reader);
   checks.bind(o.listen, o.advertise, o.plaintext_networks);
+  checks.pages(o.http, o.plaintext_networks);
   checks.session(o.zookeeper);
   const Millis deadline = std::max({o.rpc_deadline, o.database.connect_timeout,
                                     o.database.statement_timeout, o.zookeeper.session_timeout});
@@ -105,6 +115,7 @@ void check(const MasterOptions& o, SettingsReader& reader) {
 void check(const WorkerOptions& o, SettingsReader& reader) {
   CrossChecks checks(reader);
   checks.bind(o.listen, o.advertise, o.plaintext_networks);
+  checks.pages(o.http, o.plaintext_networks);
   checks.session(o.zookeeper);
   checks.lease(o.zookeeper);
   checks.hang_limit(o.hang_limit, std::max(o.rpc_deadline, o.zookeeper.session_timeout),

@@ -29,6 +29,12 @@ struct ListenOptions {
   std::uint16_t port = 0;  ///< 0: any free port
 };
 
+/// The pages for people and monitoring.
+struct HttpOptions {
+  std::string host = "127.0.0.1";
+  std::uint16_t port = 0;  ///< 0: none
+};
+
 struct AdvertiseOptions {
   std::string host;  ///< filled with listen.host when empty
 };
@@ -61,6 +67,7 @@ struct MasterOptions {
   std::string heartbeat_file;  ///< filled with state_dir/heartbeat when empty
   ZooKeeperOptions zookeeper;
   ListenOptions listen;
+  HttpOptions http;
   AdvertiseOptions advertise;
   std::vector<std::string> plaintext_networks;  ///< CIDR; beyond loopback only what is named here
   DatabaseOptions database;
@@ -95,6 +102,7 @@ struct WorkerOptions {
   std::string heartbeat_file;  ///< filled with state_dir/heartbeat when empty
   ZooKeeperOptions zookeeper;  ///< session_timeout 6,000 ms: see the constructor
   ListenOptions listen;
+  HttpOptions http;
   AdvertiseOptions advertise;
   std::vector<std::string> plaintext_networks;
   Millis rpc_deadline{2000};

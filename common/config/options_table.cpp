@@ -87,6 +87,16 @@ Settings network_settings(ListenOptions& listen, AdvertiseOptions& advertise,
   };
 }
 
+Settings http_settings(HttpOptions& o) {
+  return {
+      other("http.host", o.host,
+            "The address of the status page, /metrics and /healthz. Beyond loopback it must lie in "
+            "one of plaintext_networks; whoever reaches it may read, and change nothing.",
+            check_bind),
+      whole("http.port", o.port, 0, 65'535, "Its port. 0: no pages."),
+  };
+}
+
 Settings database_settings(DatabaseOptions& o) {
   return {
       other("database.host", o.host, "The host of MariaDB or MySQL.", check_no_space),
@@ -268,6 +278,7 @@ Settings settings_of(MasterOptions& o) {
   };
   append(all, folder_settings(o.state_dir, o.heartbeat_file, o.hang_limit));
   append(all, network_settings(o.listen, o.advertise, o.plaintext_networks));
+  append(all, http_settings(o.http));
   append(all, zookeeper_settings(o.zookeeper));
   append(all, database_settings(o.database));
   append(all, master_limits(o));
@@ -302,6 +313,7 @@ Settings settings_of(WorkerOptions& o) {
                       "work_dir. A job that asks for nobody runs as this process's own user.",
                       check_name));
   append(all, network_settings(o.listen, o.advertise, o.plaintext_networks));
+  append(all, http_settings(o.http));
   append(all, zookeeper_settings(o.zookeeper));
   append(all, worker_limits(o));
   append(all, log_settings(o.log));

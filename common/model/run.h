@@ -97,6 +97,8 @@ enum class Reason {
   CpuExceeded,
   FolderExceeded,
   FileSizeExceeded,     ///< SIGXFSZ
+  WorkersDraining,      ///< queued: every worker of the pool is drained
+  HandedOver,           ///< ended at the deadline of its worker's drain
 };
 std::string_view name_of(Reason reason);
 std::optional<Reason> reason_named(std::string_view name);
@@ -115,6 +117,8 @@ struct Outcome {
   std::int64_t stderr_bytes = 0;
   std::int64_t cpu_us = 0;             ///< user + system time of the whole set
   std::int64_t peak_memory_bytes = 0;
+  std::int64_t read_bytes = 0;         ///< from disks, by the whole set; 0: not known
+  std::int64_t written_bytes = 0;      ///< towards disks
   bool operator==(const Outcome&) const = default;
 };
 

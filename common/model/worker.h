@@ -20,6 +20,19 @@ struct Address {
   auto operator<=>(const Address&) const = default;
 };
 
+/// How a worker fares, as it last said.
+struct WorkerVitals {
+  std::int32_t cpu_percent = 0;        ///< of its host, all cores together
+  std::int32_t memory_percent = 0;     ///< of its host
+  std::int32_t load_percent = 0;       ///< CPU x 0.4 + memory x 0.3 + running/slots x 0.3, smoothed
+  std::int64_t disk_free_bytes = 0;    ///< where its state folder lies
+  std::int32_t threads = 0;            ///< of the worker proper
+  std::int32_t running = 0;            ///< attempts
+  std::string health = "ok";           ///< or what the self check found
+  WallTime sampled{};
+  bool operator==(const WorkerVitals&) const = default;
+};
+
 /// The content of a worker's ephemeral znode (JSON, at most 4 kB).
 struct WorkerInfo {
   WorkerKey key;
@@ -28,12 +41,25 @@ struct WorkerInfo {
   std::map<std::string, std::string> labels;
   std::int32_t slots = 1;
   std::int32_t weight = 100;
-  bool draining = false;
+  bool draining = false;               ///< takes nothing new, for whatever reason
+  std::optional<bool> drain_told;      ///< what a leader last told it; unset: it cannot be told
   std::string version;                 ///< of the software
   std::string kill_means;              ///< "pid_namespace", "cgroup", "scan"
   std::vector<std::string> handlers;
   WallTime started{};
+  std::optional<WorkerVitals> vitals;
   bool operator==(const WorkerInfo&) const = default;
+};
+
+/// An operator's wish that a worker takes nothing new. It belongs to the id, whatever life it is in.
+struct WorkerDrain {
+  std::string worker;
+  bool draining = true;                ///< false: resumed
+  std::optional<WallTime> deadline;    ///< what runs then is handed over; unset: it may finish
+  std::string principal;
+  std::string why;
+  WallTime changed{};
+  bool operator==(const WorkerDrain&) const = default;
 };
 
 struct AttemptKey {

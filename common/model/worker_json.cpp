@@ -17,8 +17,22 @@ std::optional<WorkerKey> worker_key_in(std::string_view node_name) {
   return WorkerKey{std::string(node_name.substr(0, at)), std::string(node_name.substr(at + 1))};
 }
 
+namespace {
+
+constexpr std::size_t kHealthBytes = 400;
+
+json json_of(const WorkerVitals& vitals) {
+  return {{"cpu_percent", vitals.cpu_percent},   {"memory_percent", vitals.memory_percent},
+          {"load_percent", vitals.load_percent}, {"disk_free_bytes", vitals.disk_free_bytes},
+          {"threads", vitals.threads},           {"running", vitals.running},
+          {"health", vitals.health.substr(0, kHealthBytes)},
+          {"sampled_ms", to_ms(vitals.sampled)}};
+}
+
+}  // namespace
+
 Result<std::string> to_json(const WorkerInfo& info) {
-  const json data{{"host", info.address.host},
+  json data{{"host", info.address.host},
                   {"port", info.address.port},
                   {"pool", info.pool},
                   {"labels", info.labels},
@@ -29,7 +43,12 @@ Result<std::string> to_json(const WorkerInfo& info) {
                   {"kill_means", info.kill_means},
                   {"handlers", info.handlers},
                   {"started_ms", to_ms(info.started)}};
-  std::string text = data.dump(-1, ' ', false, json::error_handler_t::replace);
+  if (info.drain_told) data["drain_told"] = *info.drain_told;
+  if (info.vitals) data["vitals"] = json_of(*info.vitals);
+  const auto written = [&data] { return data.dump(-1, ' ', false, json::error_handler_t::replace); };
+  std::string text = written();
+  // A worker whose labels leave no room for its vitals is told of without them.
+  if (text.size() > kWorkerJsonLimit && data.erase("vitals") > 0) text = written();
   if (text.size() <= kWorkerJsonLimit) return text;
   return fail(ErrorCode::InvalidArgument,
               "labels and handlers of worker " + info.key.id + " need " +
@@ -39,6 +58,9 @@ Result<std::string> to_json(const WorkerInfo& info) {
 namespace {
 
 /// Takes a field when it is there and of the right kind; false when it is of a wrong kind.
+template <typename T>
+bool take(const json& data, const char* name, std::optional<T>& into);
+
 template <typename T>
 bool take(const json& data, const char* name, T& into) {
   const auto found = data.find(name);
@@ -66,6 +88,29 @@ bool take(const json& data, const char* name, T& into) {
   return true;
 }
 
+template <typename T>
+bool take(const json& data, const char* name, std::optional<T>& into) {
+  return !data.contains(name) || take(data, name, into.emplace());
+}
+
+/// What cannot be read of them is as if it were not there: nothing is decided by them alone.
+std::optional<WorkerVitals> vitals_in(const json& data) {
+  const auto found = data.find("vitals");
+  if (found == data.end() || !found->is_object()) return std::nullopt;
+  WorkerVitals vitals;
+  std::int64_t sampled_ms = 0;
+  const bool good = take(*found, "cpu_percent", vitals.cpu_percent) &&
+                    take(*found, "memory_percent", vitals.memory_percent) &&
+                    take(*found, "load_percent", vitals.load_percent) &&
+                    take(*found, "disk_free_bytes", vitals.disk_free_bytes) &&
+                    take(*found, "threads", vitals.threads) &&
+                    take(*found, "running", vitals.running) &&
+                    take(*found, "health", vitals.health) && take(*found, "sampled_ms", sampled_ms);
+  if (!good) return std::nullopt;
+  vitals.sampled = wall_from_ms(sampled_ms);
+  return vitals;
+}
+
 }  // namespace
 
 Result<WorkerInfo> worker_from_json(const WorkerKey& key, const std::string& text) {
@@ -81,12 +126,14 @@ Result<WorkerInfo> worker_from_json(const WorkerKey& key, const std::string& tex
       take(data, "host", info.address.host) && take(data, "port", info.address.port) &&
       take(data, "pool", info.pool) && take(data, "labels", info.labels) &&
       take(data, "slots", info.slots) && take(data, "weight", info.weight) &&
-      take(data, "draining", info.draining) && take(data, "version", info.version) &&
+      take(data, "draining", info.draining) &&
+      take(data, "drain_told", info.drain_told) && take(data, "version", info.version) &&
       take(data, "kill_means", info.kill_means) && take(data, "handlers", info.handlers) &&
       take(data, "started_ms", started_ms);
   if (!good) return bad("a field of the wrong kind");
   if (info.address.host.empty() || info.address.port == 0) return bad("no address");
   info.started = wall_from_ms(started_ms);
+  info.vitals = vitals_in(data);
   return info;
 }
 

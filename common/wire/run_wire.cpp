@@ -15,6 +15,7 @@ std::optional<WallTime> moment(bool is_set, std::int64_t ms) {
 bool is_out_of_range(const thrift::Outcome& in) {
   return in.exit_status < -1 || in.exit_status > 255 || in.signal < 0 || in.signal > 128 ||
          in.stdout_bytes < 0 || in.stderr_bytes < 0 || in.cpu_us < 0 || in.peak_memory_bytes < 0 ||
+         in.read_bytes < 0 || in.written_bytes < 0 ||
          in.started_ms < 0 || in.ended_ms < 0;
 }
 
@@ -63,6 +64,8 @@ thrift::Outcome to_wire(const model::Outcome& outcome) {
   out.__set_stderr_bytes(outcome.stderr_bytes);
   out.__set_cpu_us(outcome.cpu_us);
   out.__set_peak_memory_bytes(outcome.peak_memory_bytes);
+  out.__set_read_bytes(outcome.read_bytes);
+  out.__set_written_bytes(outcome.written_bytes);
   return out;
 }
 
@@ -94,6 +97,8 @@ Result<model::Outcome> from_wire(const thrift::Outcome& in) {
   out.stderr_bytes = in.stderr_bytes;
   out.cpu_us = in.cpu_us;
   out.peak_memory_bytes = in.peak_memory_bytes;
+  out.read_bytes = in.read_bytes;
+  out.written_bytes = in.written_bytes;
   return out;
 }
 

@@ -175,6 +175,19 @@ model::Refusal refusal_of(const thrift::DispatchAnswer& answer) {
   return *refusal;
 }
 
+thrift::WorkerVitals to_wire(const model::WorkerVitals& vitals) {
+  thrift::WorkerVitals out;
+  out.__set_cpu_percent(vitals.cpu_percent);
+  out.__set_memory_percent(vitals.memory_percent);
+  out.__set_load_percent(vitals.load_percent);
+  out.__set_disk_free_bytes(vitals.disk_free_bytes);
+  out.__set_threads(vitals.threads);
+  out.__set_running(vitals.running);
+  out.__set_health(vitals.health);
+  out.__set_sampled_ms(to_ms(vitals.sampled));
+  return out;
+}
+
 thrift::WorkerInfo to_wire(const model::WorkerInfo& info) {
   thrift::WorkerInfo out;
   out.__set_key(to_wire(info.key));
@@ -186,6 +199,16 @@ thrift::WorkerInfo to_wire(const model::WorkerInfo& info) {
   out.__set_version(info.version);
   out.__set_kill_means(info.kill_means);
   out.__set_started_ms(to_ms(info.started));
+  if (info.vitals) out.__set_vitals(to_wire(*info.vitals));
+  return out;
+}
+
+thrift::WorkerDrain to_wire(const model::WorkerDrain& drain) {
+  thrift::WorkerDrain out;
+  out.__set_by(drain.principal);
+  out.__set_why(drain.why);
+  out.__set_since_ms(to_ms(drain.changed));
+  if (drain.deadline) out.__set_deadline_ms(to_ms(*drain.deadline));
   return out;
 }
 

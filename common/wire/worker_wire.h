@@ -26,5 +26,7 @@ model::Refusal refusal_of(const thrift::DispatchAnswer& answer);
 
 /// A worker as status shows it.
 thrift::WorkerInfo to_wire(const model::WorkerInfo& info);
+thrift::WorkerVitals to_wire(const model::WorkerVitals& vitals);
+thrift::WorkerDrain to_wire(const model::WorkerDrain& drain);
 
 }  // namespace rota::wire

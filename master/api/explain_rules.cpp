@@ -51,6 +51,10 @@ std::string reason_sentence(Reason reason, const std::string& pool) {
     case Reason::CpuExceeded: return "It used more CPU time than the job's limits allow.";
     case Reason::FolderExceeded: return "It put more into its work folder than the job's limits allow.";
     case Reason::FileSizeExceeded: return "It wrote a larger file than the job's limits allow.";
+    case Reason::WorkersDraining:
+      return fmt::format("Every worker of pool \"{}\" is drained; resume one (rota worker resume), or "
+                         "start another.", pool);
+    case Reason::HandedOver: return "It was ended at the deadline of its worker's drain.";
   }
   return "";
 }

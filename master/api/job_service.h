@@ -37,6 +37,11 @@ class JobServiceHandler final : public thrift::JobServiceIf {
   void cancel_run(std::string& out, const Head& head, std::int64_t run,
                   const std::string& why) override;
 
+  void drain_worker(thrift::DrainAnswer& out, const Head& head, const std::string& worker,
+                    std::int64_t deadline_ms, const std::string& why) override;
+  void resume_worker(thrift::DrainAnswer& out, const Head& head, const std::string& worker,
+                     const std::string& why) override;
+
   // Queries (job_queries.cpp)
   void list_jobs(std::vector<thrift::JobInfo>& out, const Head& head, const std::string& space,
                  const std::string& prefix, std::int32_t limit) override;
@@ -54,6 +59,8 @@ class JobServiceHandler final : public thrift::JobServiceIf {
   // What the leader knows (job_status.cpp)
   void explain(thrift::Explanation& out, const Head& head, std::int64_t run) override;
   void list_workers(std::vector<thrift::WorkerInfo>& out, const Head& head) override;
+  void list_lives(std::vector<thrift::WorkerLife>& out, const Head& head, const std::string& worker,
+                  std::int32_t limit) override;
   void cluster_status(thrift::ClusterStatus& out, const Head& head) override;
 
  private:
@@ -79,6 +86,7 @@ class JobServiceHandler final : public thrift::JobServiceIf {
                                             MonoTime deadline);
   template <typename Event>
   thrift::JobEdited change_job(Event event, const char* done, MonoTime deadline);
+  thrift::DrainAnswer drain_here(core::DrainWorker event, MonoTime deadline);
   Error why_not_cancelled(std::int64_t run, const Error& answer);
   thrift::JobInfo info_of(const store::JobRow& row) const;
   thrift::Explanation explain_stored(const store::RunRow& row, const std::string& pool) const;

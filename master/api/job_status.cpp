@@ -21,6 +21,7 @@ thrift::WorkerInfo to_wire(const core::WorkerView& view) {
   out.__set_state(view.state);
   out.__set_why(view.why);
   out.__set_dispatched_total(view.dispatched_total);
+  if (view.drain) out.__set_drain(wire::to_wire(*view.drain));
   return out;
 }
 

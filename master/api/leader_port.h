@@ -21,6 +21,7 @@ struct MasterView {
   std::string id;
   model::Address address;
   bool leads = false;
+  std::string health = {};           ///< what its self check found; empty: it has not said
 };
 
 /// Thread: any.

@@ -3,6 +3,7 @@
 #include "common/base/check.h"
 #include "master/core/batch_rows.h"
 #include "master/core/dispatch_rules.h"
+#include "master/core/drain_rules.h"
 #include "master/core/retry.h"
 
 namespace rota::master::core {
@@ -55,6 +56,11 @@ void end_lost(Context& ctx, RunEntry& run, EndProof proof, Outcome outcome) {
   State& state = ctx.state;
   ++state.counters.losses;
   const bool proven = proof != EndProof::FencePassed;
+  const bool handed_over = outcome.state == RunState::Killed && was_handed_over(ctx, run);
+  if (handed_over) {
+    outcome.reason = Reason::HandedOver;
+    outcome.message = "worker " + run.progress().worker.id + " is drained: ended at the deadline";
+  }
   if (!proven) state.give_up(run.attempt());
   if (run.progress().cancel_asked) {
     outcome.reason = proven ? Reason::CancelledByUser : outcome.reason;
@@ -62,7 +68,7 @@ void end_lost(Context& ctx, RunEntry& run, EndProof proof, Outcome outcome) {
     return;
   }
   if (run.rules->loss == model::LossPolicy::Never) {
-    finish_with(ctx, run, outcome, RunState::Lost);
+    finish_with(ctx, run, outcome, handed_over ? RunState::Killed : RunState::Lost);
     return;
   }
   ++run.losses;
@@ -143,6 +149,7 @@ void take_note(Context& ctx, const model::AttemptReport& report) {
 
 void end_attempt(Context& ctx, RunEntry& run, EndProof proof, const Outcome& outcome) {
   CHECK_OR_DIE(run.is_held(), "an attempt ended that no worker held");
+  ++ctx.state.counters.attempts_ended[outcome.state];
   note_unusable_slot(ctx.state, run, outcome);
   const bool lost = proof != EndProof::Reported || outcome.state == RunState::Lost ||
                     (outcome.state == RunState::Killed && !run.progress().cancel_asked &&

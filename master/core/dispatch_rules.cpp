@@ -165,11 +165,15 @@ void take_verdict(Context& ctx, const model::WorkerKey& worker, const DispatchVe
   if (run->send.in_flight > 0) --run->send.in_flight;
   switch (verdict.kind) {
     case DispatchVerdict::Kind::Accepted:
+      if (!run->send.accepted && run->progress().dispatched) {
+        const Millis took = ctx.now.wall - *run->progress().dispatched;
+        state.counters.dispatch_latency.add(static_cast<double>(took.count()) / 1000.0);
+      }
       run->send.accepted = true;
       run->send.unclear = false;
       state.run_timers.clear(run->row.id, RunTimer::DispatchRetry);
       if (run->progress().state == RunState::Dispatched) mark_running(ctx, *run, ctx.now.wall);
-      if (run->progress().cancel_asked) send_cancel(ctx, *run);
+      if (run->progress().cancel_asked || run->handed_over) send_cancel(ctx, *run);
       return;
     case DispatchVerdict::Kind::Refused:
       if (!run->send.accepted) take_refusal(ctx, *run, verdict);
@@ -189,13 +193,17 @@ void take_verdict(Context& ctx, const model::WorkerKey& worker, const DispatchVe
 Reason blocked_reason(const State& state, const LaneKey& lane) {
   bool any = false;
   bool any_reconciled = false;
+  bool any_taking = false;
   for (const auto& [key, life] : state.lives) {
     if (!life.present || life.info.pool != lane.pool) continue;
     if (!lane.worker.empty() && key.id != lane.worker) continue;
     any = true;
     any_reconciled = any_reconciled || life.reconciled;
+    const bool is_draining = life.info.draining || state.drains.contains(key.id);
+    any_taking = any_taking || (life.reconciled && !is_draining);
   }
-  if (any_reconciled) return Reason::AllSlotsBusy;
+  if (any_taking) return Reason::AllSlotsBusy;
+  if (any_reconciled) return Reason::WorkersDraining;
   if (!state.listed) return Reason::WorkersSettling;
   if (any) return Reason::WorkerUnreconciled;
   return lane.worker.empty() ? Reason::NoWorkerInPool : Reason::NamedWorkerAbsent;

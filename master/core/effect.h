@@ -46,11 +46,13 @@ struct Changes {
   std::vector<model::RunNote> notes;             ///< inserted, or what is set replaces what stands
   std::vector<model::Gap> gaps;                  ///< inserted
   std::vector<WorkerLife> lives;                 ///< inserted or replaced
+  std::vector<model::WorkerDrain> drains;        ///< inserted or replaced
   std::optional<WallTime> watermark;
 
   bool empty() const {
     return jobs.empty() && versions.empty() && new_runs.empty() && updated_runs.empty() &&
-           attempts.empty() && notes.empty() && gaps.empty() && lives.empty() && !watermark;
+           attempts.empty() && notes.empty() && gaps.empty() && lives.empty() && drains.empty() &&
+           !watermark;
   }
 };
 
@@ -87,7 +89,14 @@ struct SendCancel {
   Millis grace{0};
 };
 
-using Send = std::variant<SendHello, SendDispatch, SendCancel>;
+/// Told until the worker's node says that it was heard.
+struct SendDrain {
+  model::WorkerKey worker;
+  model::Address address;
+  bool draining = true;
+};
+
+using Send = std::variant<SendHello, SendDispatch, SendCancel, SendDrain>;
 
 // --- replies ----------------------------------------------------------------------------------
 
@@ -107,12 +116,16 @@ struct Submitted {
 struct CancelTaken {
   model::RunState state = model::RunState::Waiting;  ///< after the request
 };
+struct DrainTaken {
+  bool changed = true;                            ///< false: it was so already
+  std::int32_t running = 0;                       ///< attempts stored for the worker now
+};
 struct ReportsTaken {
   std::vector<model::AttemptKey> taken;           ///< the worker may forget these
 };
 struct Renewed {};
 
-using ReplyBody = std::variant<JobApplied, Submitted, CancelTaken, ReportsTaken, Renewed, Error>;
+using ReplyBody = std::variant<JobApplied, Submitted, CancelTaken, DrainTaken, ReportsTaken, Renewed, Error>;
 
 struct Reply {
   Token token;

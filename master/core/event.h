@@ -134,6 +134,16 @@ struct CancelRun {
   std::string why;
 };
 
+/// Nothing new for this worker from now on, in whatever life, or work again.
+struct DrainWorker {
+  Token token;
+  std::string principal;
+  std::string worker;
+  bool draining = true;
+  Millis deadline{0};                   ///< after it, what still runs is handed over; 0: never
+  std::string why;
+};
+
 /// Ticks are held from now on (a clock too far from the database's, a restored database), or, with an
 /// empty text, fire again. Held ticks are recorded late, by their jobs' policies.
 struct HoldTicks {
@@ -142,6 +152,6 @@ struct HoldTicks {
 
 using Event = std::variant<TimePassed, WorkerSeen, WorkerGone, WorkersListed, HelloAnswered,
                            HelloFailed, RenewAsked, DispatchAnswered, Reported, ApplyJob, SetPaused,
-                           DeleteJob, RunNow, SubmitRuns, CancelRun, HoldTicks>;
+                           DeleteJob, RunNow, SubmitRuns, CancelRun, DrainWorker, HoldTicks>;
 
 }  // namespace rota::master::core

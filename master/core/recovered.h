@@ -38,6 +38,7 @@ struct Recovered {
   std::vector<model::Run> runs;                     ///< unfinished, ordered by id
   std::vector<RecoveredRules> older_rules;
   std::vector<model::AttemptKey> given_up;          ///< attempts counted as lost without a proof, recent ones
+  std::vector<model::WorkerDrain> drains;           ///< in force
   bool database_went_back = false;                  ///< P9: ticks are held until accepted
 };
 

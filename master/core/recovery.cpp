@@ -99,6 +99,9 @@ std::unique_ptr<State> recover_state(Epoch epoch, const CoreOptions& options, Re
   }
   for (model::Run& run : recovered.runs) recover_run(*state, std::move(run), older, now);
   for (const model::AttemptKey key : recovered.given_up) state->give_up(key);
+  for (model::WorkerDrain& drain : recovered.drains) {
+    if (drain.draining) state->drains.emplace(drain.worker, std::move(drain));
+  }
   promote_orphans(*state);
   return state;
 }

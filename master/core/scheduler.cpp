@@ -6,6 +6,7 @@
 #include "master/core/attempt_rules.h"
 #include "master/core/batch_rows.h"
 #include "master/core/dispatch_rules.h"
+#include "master/core/drain_rules.h"
 #include "master/core/invariants.h"
 #include "master/core/job_rules.h"
 #include "master/core/recovery.h"
@@ -37,6 +38,7 @@ struct Cases {
   void operator()(const RunNow& e) const { handle_run_now(ctx, e); }
   void operator()(const SubmitRuns& e) const { handle_submit_runs(ctx, e); }
   void operator()(const CancelRun& e) const { handle_cancel_run(ctx, e); }
+  void operator()(const DrainWorker& e) const { handle_drain_worker(ctx, e); }
   void operator()(const HoldTicks& e) const { ctx.state.held = e.why; }
 };
 

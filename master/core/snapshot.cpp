@@ -11,21 +11,37 @@ namespace {
 
 constexpr std::size_t kWaitingMost = 10'000;
 
-std::string state_of(const LifeEntry& life) {
+std::string state_of(const LifeEntry& life, bool is_drained) {
   if (!life.present) return "offline";
   if (!life.reconciled) return "registering";
-  if (life.info.draining) return "draining";
+  if (life.info.draining || is_drained) return "draining";
   return life.free_slots() > 0 ? "online" : "busy";
 }
 
-WorkerView view_of(const LifeEntry& life) {
+WorkerView view_of(const State& state, const LifeEntry& life) {
   WorkerView view;
   view.info = life.info;
-  view.state = state_of(life);
+  const auto drain = state.drains.find(life.info.key.id);
+  if (drain != state.drains.end()) view.drain = drain->second;
+  view.state = state_of(life, view.drain.has_value());
   view.why = life.why;
   view.running = static_cast<std::int32_t>(life.attempts.size());
   view.dispatched_total = life.dispatched_total;
   return view;
+}
+
+/// Drained while away: shown, so that nobody wonders later why it gets no work.
+void add_drained_and_absent(const State& state, Snapshot& snapshot) {
+  for (const auto& [id, drain] : state.drains) {
+    const auto life = state.lives.lower_bound({id, ""});
+    if (life != state.lives.end() && life->first.id == id) continue;
+    WorkerView view;
+    view.info.key.id = id;
+    view.info.slots = 0;
+    view.state = "offline";
+    view.drain = drain;
+    snapshot.workers.push_back(std::move(view));
+  }
 }
 
 RunView view_of(const State& state, const RunEntry& run) {
@@ -63,7 +79,32 @@ std::map<std::string, std::int64_t> counters_of(const Counters& c) {
           {"renews_refused", c.renews_refused},
           {"hellos", c.hellos},
           {"adopted", c.adopted},
-          {"cancels", c.cancels}};
+          {"cancels", c.cancels},
+          {"handed_over", c.handed_over}};
+}
+
+std::map<std::string, std::int64_t> named(const std::map<RunState, std::int64_t>& counts) {
+  std::map<std::string, std::int64_t> out;
+  for (const auto& [state, count] : counts) out[std::string(model::name_of(state))] = count;
+  return out;
+}
+
+Tallies tallies_of(const State& state) {
+  Tallies tallies;
+  tallies.runs_by_state = named(state.runs_by_state);
+  tallies.attempts_ended = named(state.counters.attempts_ended);
+  tallies.lateness = state.counters.lateness;
+  tallies.dispatch_latency = state.counters.dispatch_latency;
+  return tallies;
+}
+
+std::vector<GapView> gaps_of(const State& state) {
+  std::vector<GapView> out;
+  for (auto gap = state.newest_gaps.rbegin(); gap != state.newest_gaps.rend(); ++gap) {
+    const JobEntry* job = state.find_job(gap->job);
+    out.push_back({job == nullptr ? std::to_string(gap->job.value) : job->row.name, *gap});
+  }
+  return out;
 }
 
 }  // namespace
@@ -77,7 +118,10 @@ Snapshot view_state(const State& state, Now now) {
   snapshot.active_runs = static_cast<std::int64_t>(state.runs.size());
   snapshot.held = state.held;
   snapshot.counters = counters_of(state.counters);
-  for (const auto& [key, life] : state.lives) snapshot.workers.push_back(view_of(life));
+  snapshot.tallies = tallies_of(state);
+  snapshot.newest_gaps = gaps_of(state);
+  for (const auto& [key, life] : state.lives) snapshot.workers.push_back(view_of(state, life));
+  add_drained_and_absent(state, snapshot);
   for (const auto& [id, run] : state.runs) {
     if (snapshot.waiting.size() >= kWaitingMost) break;
     if (is_told(run)) snapshot.waiting.emplace_hint(snapshot.waiting.end(), id, view_of(state, run));

@@ -4,9 +4,11 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "common/base/histogram.h"
 #include "common/base/ids.h"
 #include "common/base/time.h"
 #include "common/model/run.h"
@@ -20,12 +22,28 @@ struct WorkerView {
   std::string why;
   std::int32_t running = 0;              ///< attempts stored for it and not ended
   std::int64_t dispatched_total = 0;
+  std::optional<model::WorkerDrain> drain;  ///< an operator drains it
 };
 
 struct RunView {
   model::RunState state = model::RunState::Waiting;
   model::Reason reason = model::Reason::None;
   std::string detail;
+};
+
+/// Ticks that did not fire, for people.
+struct GapView {
+  std::string job;
+  model::Gap gap;
+};
+
+/// What is counted since the Term began, for metrics.
+struct Tallies {
+  std::map<std::string, std::int64_t> runs_by_state;    ///< unfinished runs
+  std::map<std::string, std::int64_t> attempts_ended;   ///< by state
+  Histogram lateness, dispatch_latency, batch_time;     ///< seconds
+  std::int64_t inbox_events = 0;                        ///< waiting when the snapshot was taken
+  std::int64_t batches_failed = 0, batches_unknown = 0; ///< tries that ended so
 };
 
 struct Snapshot {
@@ -38,6 +56,8 @@ struct Snapshot {
   std::int64_t active_runs = 0;
   std::string held;                      ///< why ticks are held, or empty
   std::map<std::string, std::int64_t> counters;  ///< e.g. "ticks_fired", "stale_refused"
+  std::vector<GapView> newest_gaps;      ///< of this Term, newest first
+  Tallies tallies;
 };
 
 }  // namespace rota::master::core

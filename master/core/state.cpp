@@ -87,6 +87,7 @@ RunEntry& State::add_run(RunEntry entry) {
   job->unfinished.insert(id);
   const auto [at, added] = runs.emplace(id, std::move(entry));
   CHECK_OR_DIE(added, "a run was added twice");
+  ++runs_by_state[at->second.progress().state];
   return at->second;
 }
 
@@ -108,6 +109,8 @@ void State::set_state(RunEntry& run, RunState to, Reason reason, std::string det
     job->behind.erase(run.row.id);
     if (model::is_final(to)) job->unfinished.erase(run.row.id);
   }
+  --runs_by_state[run.progress().state];
+  ++runs_by_state[to];
   run.progress().state = to;
   run.progress().reason = reason;
   run.progress().detail = std::move(detail);
@@ -149,7 +152,7 @@ void State::assign(RunEntry& run, LifeEntry& life, WallTime at) {
   progress.started.reset();
   progress.not_before.reset();
   run.send = SendState{};
-  run.timed_out = false;
+  run.timed_out = run.handed_over = false;
   life.attempts.insert(run.row.id);
   ++life.dispatched_total;
   life.last_used = ++dispatch_ordinal;
@@ -178,6 +181,7 @@ void State::erase_run(RunId id) {
   if (run == nullptr) return;
   CHECK_OR_DIE(model::is_final(run->progress().state), "an unfinished run was erased");
   const JobId job = run->row.job;
+  --runs_by_state[run->progress().state];
   runs.erase(id);
   forget_job_if_done(job);
 }
@@ -199,7 +203,7 @@ void State::refresh(LifeEntry& life) {
   const auto worker = workers.find(life.info.key.id);
   const bool sole = worker != workers.end() && worker->second.present.size() == 1;
   const bool is_open = life.present && sole && life.reconciled && !life.info.draining &&
-                       !life.resting && life.free_slots() > 0;
+                       !drains.contains(life.info.key.id) && !life.resting && life.free_slots() > 0;
   const std::string& pool = life.info.pool;
   if (is_open) {
     open[pool].insert(life.info.key);

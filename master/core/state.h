@@ -14,6 +14,7 @@
 #include <utility>
 #include <vector>
 
+#include "common/base/histogram.h"
 #include "common/base/ids.h"
 #include "common/base/time.h"
 #include "common/model/job.h"
@@ -57,6 +58,7 @@ struct RunEntry {
   std::int32_t losses = 0;             ///< attempts lost in this Term
   bool is_new = false;                 ///< its row was not put into a batch yet
   bool timed_out = false;              ///< the leader's backstop asked for its end
+  bool handed_over = false;            ///< the deadline of its worker's drain asked for its end
   bool in_lane = false;
 
   model::RunProgress& progress() { return row.progress; }
@@ -110,7 +112,7 @@ struct Lane {
 };
 
 enum class RunTimer { RetryDelay, DispatchRetry, Fence, LazyWrite, Backstop, CancelRepeat };
-enum class LifeTimer { Hello, Rest };
+enum class LifeTimer { Hello, Rest, TellDrain, HandOver };
 
 struct KeyMemory {
   std::string hash;
@@ -125,6 +127,10 @@ struct Counters {
   std::int64_t proven_dead = 0, resent = 0;
   std::int64_t notes = 0, stale_notes = 0;
   std::int64_t renews = 0, renews_refused = 0, hellos = 0, adopted = 0, cancels = 0;
+  std::int64_t handed_over = 0;
+  std::map<model::RunState, std::int64_t> attempts_ended;  ///< by how they ended
+  Histogram lateness = seconds_histogram();                ///< of ticks when they were recorded
+  Histogram dispatch_latency = seconds_histogram();        ///< from its row to the worker's acceptance
 };
 
 /// Thread: the Scheduler's. Public functions keep all indexes in step; rows go to a batch by `touch`.
@@ -194,6 +200,7 @@ class State {
   std::set<std::string> pools_to_pump;                          ///< where something changed
   std::map<model::WorkerKey, LifeEntry> lives;
   std::map<std::string, WorkerEntry> workers;
+  std::map<std::string, model::WorkerDrain> drains;             ///< in force, by worker id
   std::map<std::string, std::set<model::WorkerKey>> open;       ///< by pool: may take an attempt now
   TimerIndex<RunId, RunTimer> run_timers;
   TimerIndex<model::WorkerKey, LifeTimer> life_timers;
@@ -206,6 +213,8 @@ class State {
   std::map<RunId, std::int64_t> past_fence;                     ///< and the listing that each waits for
   std::int64_t listings_asked = 0;
   Counters counters;
+  std::map<model::RunState, std::int64_t> runs_by_state;        ///< of `runs`
+  std::deque<model::Gap> newest_gaps;                           ///< of this Term, at most kGapsShown
 
  private:
   std::int64_t next_id();
@@ -224,6 +233,7 @@ struct Context {
 };
 
 inline constexpr std::size_t kGivenUpMost = 100'000;
+inline constexpr std::size_t kGapsShown = 20;
 
 /// The lane that a run of these rules waits in.
 LaneKey lane_of(const model::JobRules& rules);

@@ -5,6 +5,7 @@
 
 #include "master/core/attempt_rules.h"
 #include "master/core/dispatch_rules.h"
+#include "master/core/drain_rules.h"
 #include "master/core/firing.h"
 #include "master/core/worker_rules.h"
 
@@ -27,11 +28,14 @@ void add_gap(Context& ctx, const JobEntry& job, WallTime from, WallTime to, std:
         last.reference == reference.value && last.to < from) {
       last.to = to;
       last.count += count;
+      ctx.state.newest_gaps.back() = last;
       return;
     }
   }
   gaps.push_back({job.row.id, job.row.version, from, to, count, reason, reference.value,
                   ctx.state.epoch});
+  ctx.state.newest_gaps.push_back(gaps.back());
+  if (ctx.state.newest_gaps.size() > kGapsShown) ctx.state.newest_gaps.pop_front();
 }
 
 RunId fire_tick(Context& ctx, JobEntry& job, WallTime tick) {
@@ -39,6 +43,7 @@ RunId fire_tick(Context& ctx, JobEntry& job, WallTime tick) {
   firing.tick = tick;
   firing.scheduled = tick;
   ++ctx.state.counters.ticks_fired;
+  ctx.state.counters.lateness.add(static_cast<double>((ctx.at - tick).count()) / 1000.0);
   return begin_run(ctx, job, firing, overlap_of(job, firing.kind));
 }
 
@@ -170,11 +175,22 @@ void run_timer(Context& ctx, RunId id, RunTimer kind) {
 }
 
 void life_timer(Context& ctx, const model::WorkerKey& key, LifeTimer kind) {
-  if (kind == LifeTimer::Hello) {
-    send_hello(ctx, key);
-  } else if (LifeEntry* life = ctx.state.find_life(key)) {
-    life->resting = false;
-    ctx.state.refresh(*life);
+  LifeEntry* life = ctx.state.find_life(key);
+  switch (kind) {
+    case LifeTimer::Hello:
+      send_hello(ctx, key);
+      return;
+    case LifeTimer::Rest:
+      if (life == nullptr) return;
+      life->resting = false;
+      ctx.state.refresh(*life);
+      return;
+    case LifeTimer::TellDrain:
+      if (life != nullptr) follow_drain(ctx, *life);
+      return;
+    case LifeTimer::HandOver:
+      if (life != nullptr) hand_over(ctx, *life);
+      return;
   }
 }
 

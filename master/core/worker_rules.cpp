@@ -6,6 +6,7 @@
 #include "master/core/attempt_rules.h"
 #include "master/core/batch_rows.h"
 #include "master/core/dispatch_rules.h"
+#include "master/core/drain_rules.h"
 #include "master/core/inventory_rules.h"
 
 namespace rota::master::core {
@@ -125,6 +126,7 @@ void handle_worker_seen(Context& ctx, const WorkerSeen& event) {
     greet(ctx, id);
   } else {
     state.refresh(life);
+    follow_drain(ctx, life);
   }
 }
 
@@ -227,7 +229,10 @@ void handle_hello_answered(Context& ctx, const HelloAnswered& event) {
   life->reconciled = true;
   life->why.clear();
   reconcile(ctx, *life, event.inventory);
-  if (LifeEntry* still = state.find_life(key)) state.refresh(*still);
+  if (LifeEntry* still = state.find_life(key)) {
+    state.refresh(*still);
+    follow_drain(ctx, *still);
+  }
 }
 
 void handle_hello_failed(Context& ctx, const HelloFailed& event) {

@@ -97,6 +97,8 @@ class Dispatcher::Impl {
       result = link_.hello(face, *hello);
     } else if (const auto* cancel = std::get_if<core::SendCancel>(&work.messages.front())) {
       result = link_.cancel(face, *cancel);
+    } else if (const auto* drain = std::get_if<core::SendDrain>(&work.messages.front())) {
+      result = link_.drain(face, *drain);
     } else {
       result = link_.dispatch(face, dispatches_of(work));
     }

@@ -18,7 +18,7 @@
 
 namespace rota::master::dispatch {
 
-/// What one thread does next: a hello, a cancel, or all dispatches that lay next to each other.
+/// What one thread does next: a hello, a cancel, a drain, or all dispatches that lay next to each other.
 struct LaneWork {
   model::WorkerKey worker;
   Epoch epoch;

@@ -183,4 +183,22 @@ LinkResult WorkerLink::cancel(const TermFace& face, const core::SendCancel& mess
   return result;
 }
 
+LinkResult WorkerLink::drain(const TermFace& face, const core::SendDrain& message) {
+  thrift::DrainRequest request;
+  request.__set_epoch(face.epoch.value);
+  request.__set_worker_id(message.worker.id);
+  request.__set_incarnation(message.worker.incarnation);
+  request.__set_draining(message.draining);
+  LinkResult result;
+  result.calls = 1;
+  const auto answer = channels_.call(
+      endpoint_of(message.address),
+      [&](thrift::WorkerServiceClient& client) { client.drain(request); }, options_.rpc_timeout);
+  if (answer) return result;
+  log_warn("dispatch", "a worker was not told of its drain",
+           {{"worker", message.worker.id}, {"why", answer.error().error.message}});
+  if (answer.error().error.code == ErrorCode::Fenced) ++result.old_epoch;
+  return result;
+}
+
 }  // namespace rota::master::dispatch

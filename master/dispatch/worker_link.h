@@ -34,6 +34,8 @@ class WorkerLink {
   LinkResult dispatch(const TermFace& face, const std::vector<core::SendDispatch>& messages);
   /// Its ends come as reports; a call that failed unclearly is made once more.
   LinkResult cancel(const TermFace& face, const core::SendCancel& message);
+  /// Not answered: the core tells it again.
+  LinkResult drain(const TermFace& face, const core::SendDrain& message);
 
  private:
   Result<std::map<RunId, std::string>> checkpoints_for(

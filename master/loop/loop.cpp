@@ -80,7 +80,10 @@ EventLoop::Turn EventLoop::store_batch() {
   const MonoTime now = parts_.clock.mono();
   if (now < batch_->next_try) return {std::nullopt, batch_->next_try - now, true};
   if (now > *batch_->first_try) ++counters_.reruns;
-  return after_store(parts_.store.apply(epoch_, batch_->effects.changes));
+  const store::ApplyResult result = parts_.store.apply(epoch_, batch_->effects.changes);
+  batch_time_.add(std::chrono::duration<double>(parts_.clock.mono() - now).count());
+  if (result.outcome == store::ApplyOutcome::Failed) ++failed_applies_;
+  return after_store(result);
 }
 
 /// What this batch's requests asked for can not be stored. They are told so, and not "ask the leader":
@@ -160,6 +163,10 @@ void EventLoop::publish(Now now) {
   fresh->counters["batches"] = counters_.batches;
   fresh->counters["reruns"] = counters_.reruns;
   fresh->counters["stale_refused"] = counters_.stale_refused;
+  fresh->tallies.batch_time = batch_time_;
+  fresh->tallies.inbox_events = static_cast<std::int64_t>(parts_.inbox.size());
+  fresh->tallies.batches_failed = failed_applies_;
+  fresh->tallies.batches_unknown = counters_.unknown_applies;
   dirty_ = false;
   published_ = now.mono;
   std::scoped_lock lock(snapshot_mutex_);

@@ -140,6 +140,8 @@ class EventLoop {
   std::shared_ptr<const core::Snapshot> snapshot_;
   LoopCounters counters_;
   std::atomic<std::int64_t> stored_watermark_ms_{0};
+  Histogram batch_time_ = seconds_histogram();  ///< of each try to store one
+  std::int64_t failed_applies_ = 0;
 };
 
 }  // namespace rota::master::loop

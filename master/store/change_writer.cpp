@@ -283,6 +283,14 @@ Result<void> write_lives(Connection& connection, const std::vector<core::WorkerL
   return written ? Result<void>() : fail(written.error());
 }
 
+Result<void> write_drains(Connection& connection, const std::vector<model::WorkerDrain>& drains) {
+  if (drains.empty()) return {};
+  auto written = write_rows(
+      connection, kUpsertDrains,
+      {drains.size(), [&](Binder& binder, std::size_t i) { bind_drain(binder, drains[i]); }});
+  return written ? Result<void>() : fail(written.error());
+}
+
 Result<void> write_watermark(Connection& connection, WallTime watermark) {
   auto written = connection.change(
       "INSERT INTO watermark (partition_no, value_ms) VALUES (1, ?) "
@@ -301,6 +309,7 @@ Result<void> write_changes(Connection& connection, const core::Changes& changes)
   if (auto done = write_notes(connection, changes.notes); !done) return done;
   if (auto done = write_gaps(connection, changes.gaps); !done) return done;
   if (auto done = write_lives(connection, changes.lives); !done) return done;
+  if (auto done = write_drains(connection, changes.drains); !done) return done;
   if (changes.watermark) return write_watermark(connection, *changes.watermark);
   return {};
 }

@@ -100,6 +100,20 @@ void bind_life(Binder& binder, const core::WorkerLife& life) {
       .prose(life.why_left, kWhyBytes);
 }
 
+const MultiRow kUpsertDrains = {
+    "INSERT INTO worker_drain (worker_id, draining, deadline_ms, principal, why, changed_ms) VALUES", 6,
+    "ON DUPLICATE KEY UPDATE draining = VALUES(draining), deadline_ms = VALUES(deadline_ms), "
+    "principal = VALUES(principal), why = VALUES(why), changed_ms = VALUES(changed_ms)"};
+
+void bind_drain(Binder& binder, const model::WorkerDrain& drain) {
+  binder.text(drain.worker)
+      .integer(drain.draining ? 1 : 0)
+      .time(drain.deadline)
+      .text(drain.principal)
+      .prose(drain.why, kWhyBytes)
+      .time(drain.changed);
+}
+
 Result<model::Job> read_job(Row& row) {
   model::Job job;
   job.id = JobId{row.integer()};
@@ -144,6 +158,17 @@ core::WorkerLife read_life(Row& row) {
   life.left = row.maybe_time();
   life.why_left = row.text();
   return life;
+}
+
+model::WorkerDrain read_drain(Row& row) {
+  model::WorkerDrain drain;
+  drain.worker = row.text();
+  drain.draining = row.integer() != 0;
+  drain.deadline = row.maybe_time();
+  drain.principal = row.text();
+  drain.why = row.text();
+  drain.changed = row.time();
+  return drain;
 }
 
 }  // namespace rota::master::store

@@ -18,6 +18,8 @@ inline constexpr std::string_view kVersionColumns =
     "v.definition";
 inline constexpr std::string_view kLifeColumns =
     "worker_id, incarnation, host, port, pool, joined_ms, left_ms, why_left";
+inline constexpr std::string_view kDrainColumns =
+    "worker_id, draining, deadline_ms, principal, why, changed_ms";
 
 /// Inserted, or all that may change of it set. A row of another id is never touched: a second saved job
 /// of one name leaves the first as it is, and no row of its own.
@@ -39,6 +41,9 @@ void bind_close_or_carry(Binder& binder, const model::JobVersionRow& version);
 extern const MultiRow kUpsertLives;
 void bind_life(Binder& binder, const core::WorkerLife& life);
 
+extern const MultiRow kUpsertDrains;
+void bind_drain(Binder& binder, const model::WorkerDrain& drain);
+
 /// Whether its name is taken among the saved jobs.
 bool holds_its_name(const model::Job& job);
 
@@ -46,5 +51,6 @@ bool holds_its_name(const model::Job& job);
 Result<model::Job> read_job(Row& row);
 Result<model::JobVersionRow> read_version(Row& row);
 core::WorkerLife read_life(Row& row);
+model::WorkerDrain read_drain(Row& row);
 
 }  // namespace rota::master::store

@@ -112,6 +112,9 @@ Result<core::Recovered> MemoryStore::recover() {
   }
   recovered.older_rules = older_rules_in(*tables_);
   recovered.given_up = given_up_in(*tables_);
+  for (const auto& [worker, drain] : tables_->drains) {
+    if (drain.draining) recovered.drains.push_back(drain);
+  }
   return recovered;
 }
 

@@ -130,6 +130,7 @@ Result<void> put_all(auto& tables, const core::Changes& changes) {
     if (auto put = put_gap(tables, gap); !put) return put;
   }
   for (const auto& life : changes.lives) tables.lives[life.key] = life;
+  for (const auto& drain : changes.drains) tables.drains[drain.worker] = drain;
   if (changes.watermark) tables.watermark = changes.watermark;
   return {};
 }

@@ -24,6 +24,7 @@ struct MemoryStore::Tables {
   std::map<RunId, model::RunNote> notes;
   std::map<std::tuple<JobId, JobVersion, WallTime>, model::Gap> gaps;
   std::map<model::WorkerKey, core::WorkerLife> lives;
+  std::map<std::string, model::WorkerDrain> drains;
   std::map<std::tuple<model::AttemptKey, LogStream, std::int64_t>, LogChunk> chunks;
 };
 

@@ -189,6 +189,18 @@ Result<void> load_failures(Connection& connection, std::vector<model::Run>& runs
       });
 }
 
+Result<std::vector<model::WorkerDrain>> load_drains(Connection& connection) {
+  std::vector<model::WorkerDrain> drains;
+  auto read = connection.stream(
+      fmt::format("SELECT {} FROM worker_drain WHERE draining = 1 ORDER BY worker_id", kDrainColumns),
+      [&](Row& row) -> Result<void> {
+        drains.push_back(read_drain(row));
+        return {};
+      });
+  if (!read) return fail(read.error());
+  return drains;
+}
+
 Result<std::optional<WallTime>> load_watermark(Connection& connection) {
   std::optional<WallTime> watermark;
   auto read = connection.stream("SELECT value_ms FROM watermark WHERE partition_no = 1",
@@ -220,6 +232,9 @@ Result<core::Recovered> load_recovered(Connection& connection, const ZoneSource&
   auto given_up = load_given_up(connection);
   if (!given_up) return fail(given_up.error());
   recovered.given_up = std::move(*given_up);
+  auto drains = load_drains(connection);
+  if (!drains) return fail(drains.error());
+  recovered.drains = std::move(*drains);
   return recovered;
 }
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <set>
+#include <sstream>
 
 #include "common/base/log.h"
 #include "master/store/connection.h"
@@ -54,8 +55,27 @@ Result<void> take_schema_lock(Connection& connection) {
   return {};
 }
 
+/// A step that adds columns cannot be repeated as it is: its record was lost when its first one is there.
+Result<bool> has_taken_effect(Connection& connection, const SchemaStep& step) {
+  const auto added = added_column(step.sql);
+  if (!added) return false;
+  bool has = false;
+  auto asked = connection.query(
+      "SELECT COUNT(*) FROM information_schema.columns "
+      "WHERE table_schema = DATABASE() AND table_name = ? AND column_name = ?",
+      [&](Binder& binder) { binder.text(added->first).text(added->second); },
+      [&](Row& row) -> Result<void> {
+        has = row.integer() > 0;
+        return {};
+      });
+  if (!asked) return fail(asked.error());
+  return has;
+}
+
 Result<void> take_step(Connection& connection, const SchemaStep& step) {
-  if (auto ran = connection.run_text(std::string(step.sql)); !ran) {
+  const auto done = has_taken_effect(connection, step);
+  if (!done) return fail(done.error());
+  if (auto ran = *done ? Result<std::int64_t>(0) : connection.run_text(std::string(step.sql)); !ran) {
     return fail(ran.error().code,
                 fmt::format("schema step {} ({}): {}", step.number, step.name, ran.error().message));
   }
@@ -78,6 +98,16 @@ Result<void> refuse_newer(const std::set<int>& taken, int newest_known) {
 }
 
 }  // namespace
+
+std::optional<std::pair<std::string, std::string>> added_column(std::string_view sql) {
+  const std::size_t begin = sql.find("\nALTER TABLE ");
+  if (begin == std::string_view::npos) return std::nullopt;
+  std::istringstream words{std::string(sql.substr(begin))};
+  std::string alter, table_word, table, add, column_word, column;
+  words >> alter >> table_word >> table >> add >> column_word >> column;
+  if (add != "ADD" || column_word != "COLUMN" || column.empty()) return std::nullopt;
+  return std::pair{table, column};
+}
 
 Result<int> upgrade_schema(const MysqlOptions& options) {
   auto opened = Connection::open(options);

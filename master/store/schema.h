@@ -2,7 +2,10 @@
 // statement each, embedded at build time). Any master runs them before it becomes a candidate.
 #pragma once
 
+#include <optional>
+#include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "common/base/result.h"
@@ -19,6 +22,9 @@ struct SchemaStep {
 
 /// All steps that this binary knows, in order of their numbers.
 const std::vector<SchemaStep>& schema_steps();
+
+/// Table and first column of a step that adds columns; empty for any other. Pure.
+std::optional<std::pair<std::string, std::string>> added_column(std::string_view sql);
 
 /// Runs the steps that the database has not recorded yet, holding GET_LOCK('rota.schema') so that two
 /// masters never run one at the same time. Gives the number of the newest step. Harmless when repeated.

@@ -21,6 +21,7 @@ is_cluster_folder() { [[ -f $dir/cluster.state ]]; }
 load_state() {
   is_cluster_folder ||
     refuse "no cluster is up in $dir" "start one: scripts/cluster up --dir $dir"
+  master_http_ports=() worker_http_ports=()
   # shellcheck disable=SC1091  # written by save_state
   . "$dir/cluster.state"
 }
@@ -28,7 +29,7 @@ load_state() {
 save_state() {
   {
     declare -p "${state_keys[@]}" zk_ports zk_quorum_ports zk_election_ports master_ports \
-      worker_ports settings
+      worker_ports master_http_ports worker_http_ports settings
   } | sed 's/^declare -[-a-zA-Z]* /&/; s/^declare -- //; s/^declare -a //' >"$dir/cluster.state.new"
   mv "$dir/cluster.state.new" "$dir/cluster.state"
 }

@@ -7,7 +7,7 @@ packages_for_build=(
   libzookeeper-mt-dev libthrift-dev thrift-compiler libssl-dev libevent-dev libmysqlcppconn-dev
   libboost-dev libboost-log-dev libboost-thread-dev libboost-filesystem-dev
   libyaml-cpp-dev doctest-dev libcctz-dev libexpected-dev libfmt-dev libxxhash-dev libcli11-dev
-  nlohmann-json3-dev libzstd-dev zlib1g-dev
+  nlohmann-json3-dev libzstd-dev zlib1g-dev libmicrohttpd-dev prometheus-cpp-dev
 )
 # shellcheck disable=SC2034
 packages_for_run=(

@@ -14,13 +14,16 @@ write_config() {
   case $kind in
     master)
       values[listen.port]=${master_ports[n - 1]}
+      if ((${#master_http_ports[@]})); then values[http.port]=${master_http_ports[n - 1]}; fi
       values[database.host]=127.0.0.1
       values[database.port]=$db_port
       values[database.user]=rota
       values[database.name]=rota
       values[database.password_file]=$dir/secrets/db_password
       if [[ -n $session_ms ]]; then values[zookeeper.session_timeout_ms]=$session_ms; fi ;;
-    worker) values[listen.port]=${worker_ports[n - 1]} ;;
+    worker)
+      values[listen.port]=${worker_ports[n - 1]}
+      if ((${#worker_http_ports[@]})); then values[http.port]=${worker_http_ports[n - 1]}; fi ;;
   esac
   for setting in "${settings[@]}"; do
     case $setting in

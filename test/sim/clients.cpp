@@ -84,7 +84,7 @@ void Clients::act() {
   if (stopped_) return;
   world_.after(world_.random.between(50ms, 700ms), [this] { act(); });
   const auto job = static_cast<std::size_t>(world_.random.below(static_cast<std::int64_t>(jobs_.size())));
-  switch (world_.random.below(20)) {
+  switch (world_.random.below(21)) {
     case 0:
       jobs_[job].description = "edit " + std::to_string(++keys_);
       if (world_.random.chance(50)) jobs_[job].rules.retry.delay += 1ms;
@@ -100,6 +100,9 @@ void Clients::act() {
       return;
     case 4:
       conflict();
+      return;
+    case 20:
+      drain();
       return;
     case 5:
     case 6:
@@ -234,8 +237,34 @@ void Clients::cancel() {
       });
 }
 
+void Clients::drain() {
+  const auto worker = static_cast<std::size_t>(world_.random.below(static_cast<std::int64_t>(world_.workers.size())));
+  const bool draining = world_.random.chance(50);
+  const Millis deadline = world_.random.chance(50) ? world_.random.between(300ms, 5000ms) : 0ms;
+  ask_drain(worker, draining, deadline);
+}
+
+void Clients::ask_drain(std::size_t worker, bool draining, Millis deadline) {
+  const std::string id = "w" + std::to_string(worker);
+  ask(
+      [id, draining, deadline](Token token) -> master::core::Event {
+        return master::core::DrainWorker{token, "sim", id, draining, deadline, "sim"};
+      },
+      [this, worker, draining](const ReplyBody& body) {
+        if (const auto* taken = std::get_if<master::core::DrainTaken>(&body)) {
+          if (taken->changed) world_.marks.hit(draining ? "worker_drained" : "worker_resumed");
+          return;
+        }
+        // In the end all work again, whoever did not hear of it.
+        const auto* error = std::get_if<Error>(&body);
+        if (!stopped_ || draining || error == nullptr || error->code == ErrorCode::NotFound) return;
+        world_.after(300ms, [this, worker] { ask_drain(worker, false, 0ms); });
+      });
+}
+
 void Clients::stop() {
   stopped_ = true;
+  for (std::size_t worker = 0; worker < world_.workers.size(); ++worker) ask_drain(worker, false, 0ms);
   pauses_open_ = jobs_.size();
   pause_all();
 }

@@ -43,6 +43,8 @@ class Clients {
   void run_now();
   void conflict();
   void cancel();
+  void drain();
+  void ask_drain(std::size_t worker, bool draining, Millis deadline);
   void pause_all();
   /// To any master that thinks it leads; `then` gets an Error when nobody answers in time.
   void ask(std::function<master::core::Event(Token)> make,

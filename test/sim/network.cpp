@@ -11,6 +11,7 @@ using master::core::HelloFailed;
 using master::core::Send;
 using master::core::SendCancel;
 using master::core::SendDispatch;
+using master::core::SendDrain;
 using master::core::SendHello;
 using std::chrono_literals::operator""ms;
 
@@ -91,6 +92,16 @@ void World::leave(std::size_t master, Epoch epoch, const Send& message) {
   if (const auto* hello = std::get_if<SendHello>(&message)) carry_hello(master, epoch, *hello);
   if (const auto* dispatch = std::get_if<SendDispatch>(&message)) carry_dispatch(master, epoch, *dispatch);
   if (const auto* cancel = std::get_if<SendCancel>(&message)) carry_cancel(master, epoch, *cancel);
+  if (const auto* drain = std::get_if<SendDrain>(&message)) carry_drain(master, epoch, *drain);
+}
+
+/// Lost ones are told again, since the node does not say that they were heard.
+void World::carry_drain(std::size_t master, Epoch epoch, const SendDrain& message) {
+  const std::size_t worker = index_of(message.worker);
+  if (message_lost("fault_request_lost")) return;
+  after(message_delay(), [this, master, epoch, worker, message] {
+    if (linked(master, worker)) workers[worker]->drain(epoch, message);
+  });
 }
 
 void World::carry_hello(std::size_t master, Epoch epoch, const SendHello& message) {

@@ -51,11 +51,16 @@ bool SimStore::take_office(Epoch epoch) {
 void SimStore::write(const Changes& changes) {
   for (const model::Job& job : changes.jobs) jobs_[job.id] = job;
   write_versions(changes);
+  // What a batch resumes may get attempts in the same batch; what it drains got none after that.
+  for (const model::WorkerDrain& drain : changes.drains) {
+    if (!drain.draining) drains_[drain.worker] = drain;
+  }
   write_runs(changes);
   for (const model::AttemptRow& row : changes.attempts) {
     const auto [at, added] = attempts_.insert_or_assign({row.run, row.attempt}, row);
     if (added && !row.late) marks_.hit("run_retried");
     if (row.late) marks_.hit("result_late");
+    if (added && row.outcome.reason == Reason::HandedOver) marks_.hit("attempt_handed_over");
   }
   for (const model::RunNote& note : changes.notes) {
     AttemptNo& newest = notes_[note.run];
@@ -71,6 +76,7 @@ void SimStore::write(const Changes& changes) {
     if (gap.reason == Reason::CoalescedInto) marks_.hit("tick_coalesced");
     if (gap.reason == Reason::LateSkipped) marks_.hit("tick_late_skipped");
   }
+  for (const model::WorkerDrain& drain : changes.drains) drains_[drain.worker] = drain;
   if (!changes.watermark) return;
   if (watermark_ && *changes.watermark < *watermark_) complain("the watermark went back");
   watermark_ = changes.watermark;
@@ -127,7 +133,11 @@ void SimStore::count_ends(const model::RunProgress& before, const model::RunProg
 }
 
 void SimStore::note_dispatch(const model::Run& run) {
-  if (run.progress.attempt > 0) dispatched_.insert({run.id, run.progress.attempt});
+  if (run.progress.attempt == 0 || !dispatched_.insert({run.id, run.progress.attempt}).second) return;
+  const auto drain = drains_.find(run.progress.worker.id);
+  if (drain != drains_.end() && drain->second.draining) {
+    complain("a drained worker got a new attempt, of run " + text(run.id.value));
+  }
 }
 
 std::shared_ptr<const model::JobDefinition> SimStore::definition(JobId job, JobVersion version) const {
@@ -158,6 +168,9 @@ master::core::Recovered SimStore::recover() const {
     entry.anchor = row.anchor;
     entry.definition_hash = master::core::definition_hash(*row.definition);
     all.jobs.push_back(std::move(entry));
+  }
+  for (const auto& [worker, drain] : drains_) {
+    if (drain.draining) all.drains.push_back(drain);
   }
   return all;
 }

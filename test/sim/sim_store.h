@@ -51,6 +51,7 @@ class SimStore final : public master::store::Store {
   const std::map<RunId, model::Run>& runs() const { return runs_; }
   const std::map<JobId, model::Job>& jobs() const { return jobs_; }
   const std::map<std::pair<RunId, AttemptNo>, model::AttemptRow>& attempts() const { return attempts_; }
+  const std::map<std::string, model::WorkerDrain>& drains() const { return drains_; }
   const std::vector<model::Gap>& gaps() const { return gaps_; }
   std::shared_ptr<const model::JobDefinition> definition(JobId job, JobVersion version) const;
 
@@ -79,6 +80,7 @@ class SimStore final : public master::store::Store {
   std::map<RunId, AttemptNo> notes_;
   std::set<std::tuple<JobId, WallTime, WallTime>> gap_rows_;
   std::set<model::AttemptKey> dispatched_;
+  std::map<std::string, model::WorkerDrain> drains_;
   std::optional<WallTime> watermark_;
 };
 

@@ -22,7 +22,8 @@ model::WorkerInfo SimWorker::info() const {
   info.key = key_;
   info.address = {"sim", static_cast<std::uint16_t>(index_)};
   info.slots = slots_;
-  info.draining = draining_;
+  info.draining = draining_ || drain_told_;
+  info.drain_told = drain_told_;
   return info;
 }
 
@@ -40,7 +41,7 @@ void SimWorker::start_host() {
 
 void SimWorker::start_proper() {
   proper_up_ = true;
-  draining_ = false;
+  draining_ = drain_told_ = false;
   table_ = std::make_unique<AttemptTable>(worker::run::TableLimits{slots_});
   for (const auto& [key, process] : processes_) {
     table_->adopt({key, process.life, TableEntry::State::Running, process.started, {}});
@@ -345,10 +346,21 @@ void SimWorker::lose_host(Millis for_long) {
 void SimWorker::set_draining(bool draining) {
   if (!proper_up_) return;
   draining_ = draining;
-  table_->set_draining(draining);
+  tell_draining();
+}
+
+void SimWorker::drain(Epoch epoch, const master::core::SendDrain& message) {
+  if (!proper_up_ || table_->check({epoch, message.worker}) != Refusal::None) return;
+  world_.marks.hit(message.draining ? "drain_told" : "resume_told");
+  drain_told_ = message.draining;
+  tell_draining();
+}
+
+void SimWorker::tell_draining() {
+  table_->set_draining(draining_ || drain_told_);
   const auto node = world_.zookeeper.nodes.find(key_);
   if (node == world_.zookeeper.nodes.end() || !reaches_zookeeper()) return;
-  node->second.info.draining = draining;
+  node->second.info = info();
   world_.workers_changed();
 }
 

@@ -28,6 +28,7 @@ class SimWorker {
   std::optional<std::vector<master::core::DispatchVerdict>> dispatch(
       Epoch epoch, const master::core::SendDispatch& message);
   void cancel(Epoch epoch, const master::core::SendCancel& message);
+  void drain(Epoch epoch, const master::core::SendDrain& message);
 
   // --- what happens to it
   void start_host();
@@ -53,6 +54,7 @@ class SimWorker {
   bool reaches_zookeeper() const;
   void start_proper();
   void begin_life();
+  void tell_draining();
   void try_register(std::int64_t life);
   void end_older_lives();
   void beat(std::int64_t life);
@@ -76,6 +78,7 @@ class SimWorker {
   bool proper_up_ = false;
   bool registered_ = false;
   bool draining_ = false;
+  bool drain_told_ = false;
   bool lapsed_ = false;
   std::int64_t life_ = 0;               ///< number of the present incarnation; older deeds are void
   std::int64_t serials_ = 0;

@@ -77,6 +77,7 @@ class World {
   void carry_hello(std::size_t master, Epoch epoch, const master::core::SendHello& message);
   void carry_dispatch(std::size_t master, Epoch epoch, const master::core::SendDispatch& message);
   void carry_cancel(std::size_t master, Epoch epoch, const master::core::SendCancel& message);
+  void carry_drain(std::size_t master, Epoch epoch, const master::core::SendDrain& message);
   void post(std::size_t master, Epoch epoch, master::core::Event event);
   bool linked(std::size_t master, std::size_t worker) const;
   bool live_until(MonoTime end);

@@ -18,6 +18,17 @@ constexpr Millis kRegisterPatience{500};
   throw rpc::to_wire(Error(code, message));
 }
 
+void refuse_if(model::Refusal refusal) {
+  switch (refusal) {
+    case model::Refusal::OldEpoch:
+      refuse(ErrorCode::Fenced, "a leader with a higher epoch is known");
+    case model::Refusal::WrongLife:
+      refuse(ErrorCode::Conflict, "this is another life of the worker");
+    default:
+      return;
+  }
+}
+
 run::Order order_of(const thrift::DispatchItem& item) {
   run::Order order;
   order.key = wire::from_wire(item.attempt);
@@ -95,14 +106,12 @@ void WorkerService::cancel(const thrift::CancelRequest& request) {
   std::vector<model::AttemptKey> keys;
   for (const thrift::AttemptKey& key : request.attempts) keys.push_back(wire::from_wire(key));
   const Millis grace{std::max<std::int64_t>(request.grace_ms, 0)};
-  switch (parts_.runner.cancel(envelope, keys, grace)) {
-    case model::Refusal::OldEpoch:
-      refuse(ErrorCode::Fenced, "a leader with a higher epoch is known");
-    case model::Refusal::WrongLife:
-      refuse(ErrorCode::Conflict, "this is another life of the worker");
-    default:
-      return;
-  }
+  refuse_if(parts_.runner.cancel(envelope, keys, grace));
+}
+
+void WorkerService::drain(const thrift::DrainRequest& request) {
+  refuse_if(parts_.runner.check({Epoch{request.epoch}, {request.worker_id, request.incarnation}}));
+  parts_.set_drained(request.draining);
 }
 
 }  // namespace rota::worker::api

@@ -20,6 +20,7 @@ struct ServiceParts {
   std::function<bool(Millis)> wait_registered;      ///< the own node was read back
   std::function<std::string()> cluster_uuid;        ///< as ZooKeeper says; empty: unknown
   std::function<bool()> is_overloaded;              ///< outbox full: nothing new is taken
+  std::function<void(bool draining)> set_drained;   ///< as the leader says
 };
 
 /// Thread: any (the server's pool). Throws thrift::RotaError only.
@@ -32,6 +33,7 @@ class WorkerService final : public thrift::WorkerServiceIf {
                 const thrift::DispatchRequest& request) override;
   void cancel(const thrift::CancelRequest& request) override;
   void inventory(thrift::Inventory& answer, const thrift::HelloRequest& request) override;
+  void drain(const thrift::DrainRequest& request) override;
 
  private:
   void learn_leader(const thrift::HelloRequest& request);

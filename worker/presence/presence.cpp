@@ -54,12 +54,28 @@ void Presence::stop() {
   registered_ = false;
 }
 
-void Presence::set_draining(bool draining) {
+void Presence::set_draining(bool draining, bool told) {
+  {
+    std::scoped_lock lock(mutex_);
+    if (info_.draining == draining && info_.drain_told == told) return;
+    info_.draining = draining;
+    info_.drain_told = told;
+  }
+  write_node();
+}
+
+void Presence::set_vitals(const model::WorkerVitals& vitals) {
+  {
+    std::scoped_lock lock(mutex_);
+    info_.vitals = vitals;
+  }
+  write_node();
+}
+
+void Presence::write_node() {
   std::string data;
   {
     std::scoped_lock lock(mutex_);
-    if (info_.draining == draining) return;
-    info_.draining = draining;
     if (auto json = model::to_json(info_)) data = *json;
   }
   if (registration_ && !data.empty()) registration_->set_data(data);

@@ -49,8 +49,10 @@ class Presence {
   /// Takes the node away and closes the session; at once when ZooKeeper is reached.
   void stop();
 
-  /// Nothing new, please: written to the node.
-  void set_draining(bool draining);
+  /// Whether anything new is taken, and what the leader has last told about it: written to the node.
+  void set_draining(bool draining, bool told);
+  /// How the worker fares: written to the node.
+  void set_vitals(const model::WorkerVitals& vitals);
 
   /// The node stands in the present session, was read back, and ZooKeeper's epoch is known.
   bool is_registered() const { return registered_.load(); }
@@ -60,6 +62,7 @@ class Presence {
   std::string cluster_uuid() const;
 
  private:
+  void write_node();
   zk::NodeToRegister describe(zk::SessionId session);
   std::string name_for(zk::SessionId session);
   std::string new_incarnation() const;

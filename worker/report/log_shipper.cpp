@@ -87,6 +87,8 @@ bool LogShipper::take_answer(const std::vector<PendingChunk>& chunks,
                              const std::vector<std::int64_t>& ends) {
   bool has_moved = false;
   for (std::size_t i = 0; i < chunks.size() && i < ends.size(); ++i) {
+    const auto& sent = chunks[i].chunk.border;
+    if (ends[i] >= sent.raw_offset + sent.length) acknowledged_bytes_ += sent.length;
     // Of several chunks of one stream only the last answer matters.
     if (i + 1 < chunks.size() && chunks[i + 1].key == chunks[i].key) continue;
     const auto& border = chunks[i].chunk.border;

@@ -1,6 +1,7 @@
 // Sends the chunks of the spool to a master, in order within a stream, again until they are stored.
 #pragma once
 
+#include <atomic>
 #include <thread>
 #include <vector>
 
@@ -26,6 +27,8 @@ class LogShipper {
   void start();
   /// Ends the thread; what is not sent stays in the spool. Twice is fine.
   void stop();
+  /// Bytes of output that a master has acknowledged, in this life.
+  std::int64_t acknowledged_bytes() const { return acknowledged_bytes_; }
 
  private:
   void loop(std::stop_token stop);
@@ -38,6 +41,7 @@ class LogShipper {
   const ShipperOptions options_;
   run::Spool& spool_;
   LeaderChannel channel_;
+  std::atomic<std::int64_t> acknowledged_bytes_ = 0;
   std::jthread thread_;
 };
 

@@ -66,6 +66,7 @@ class Reader {
     const RunId run{number<std::int64_t>()};
     return {run, number<std::int32_t>()};
   }
+  bool is_at_end() const { return rest_.empty(); }
   bool is_good = true;
 
  private:
@@ -85,6 +86,8 @@ void write_outcome(Writer& out, const model::Outcome& outcome) {
   out.number(outcome.stderr_bytes);
   out.number(outcome.cpu_us);
   out.number(outcome.peak_memory_bytes);
+  out.number(outcome.read_bytes);
+  out.number(outcome.written_bytes);
 }
 
 model::Outcome read_outcome(Reader& in) {
@@ -104,6 +107,9 @@ model::Outcome read_outcome(Reader& in) {
   outcome.stderr_bytes = in.number<std::int64_t>();
   outcome.cpu_us = in.number<std::int64_t>();
   outcome.peak_memory_bytes = in.number<std::int64_t>();
+  if (in.is_at_end()) return outcome;  // written by an earlier version
+  outcome.read_bytes = in.number<std::int64_t>();
+  outcome.written_bytes = in.number<std::int64_t>();
   return outcome;
 }
 

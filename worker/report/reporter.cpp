@@ -126,6 +126,11 @@ bool Reporter::is_full() const {
   return live_bytes_ > options_.outbox_limit_bytes;
 }
 
+std::int64_t Reporter::outbox_bytes() const {
+  std::scoped_lock lock(mutex_);
+  return live_bytes_;
+}
+
 std::size_t Reporter::waiting() const {
   std::scoped_lock lock(mutex_);
   return to_write_.size() + to_send_.size();

@@ -58,6 +58,7 @@ class Reporter final : public run::OutcomeSink {
   /// More than the limit is waiting for the leader: nothing new should be taken.
   bool is_full() const;
   std::size_t waiting() const;
+  std::int64_t outbox_bytes() const;
 
  private:
   struct Waiting {

@@ -113,6 +113,8 @@ Outcome outcome_of(const warden::Ended& ended, const OutputTotals& output,
   outcome.ended = ended.ended_wall;
   outcome.cpu_us = ended.cpu_us;
   outcome.peak_memory_bytes = ended.peak_memory_bytes;
+  outcome.read_bytes = ended.read_bytes;
+  outcome.written_bytes = ended.written_bytes;
   outcome.stdout_bytes = output.stdout_bytes;
   outcome.stderr_bytes = output.stderr_bytes;
   if (ended.failed_step != StartStep::None) {

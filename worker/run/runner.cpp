@@ -107,6 +107,11 @@ void Runner::extend_grant(MonoTime sent, Millis grant) {
   vouch_locked(before);
 }
 
+MonoTime Runner::vouched_until() const {
+  std::scoped_lock lock(mutex_);
+  return vouchers_.vouched_until();
+}
+
 /// Tells the warden when the end has moved. Under the lock, so that an older end never overtakes.
 void Runner::vouch_locked(MonoTime before) {
   if (vouchers_.vouched_until() <= before) return;
@@ -164,6 +169,7 @@ void Runner::stored(const std::vector<AttemptReport>& reports) {
     for (const AttemptReport& report : reports) {
       table_.finished(report.key, report.outcome);
       ++counts_.finished;
+      ++counts_.ended[report.outcome.state];
       if (to_forget_.erase(report.key) != 0) forget.push_back(report.key);
     }
   }
@@ -352,14 +358,16 @@ void Runner::run_handler(model::AttemptKey key, const std::shared_ptr<HandlerAtt
   post([this, key, outcome] { finish_handler(key, outcome, true); });
 }
 
+Refusal Runner::check(const Envelope& envelope) {
+  std::scoped_lock lock(mutex_);
+  const Refusal refusal = table_.check(envelope);
+  if (refusal == Refusal::OldEpoch) ++counts_.refused_old_epoch;
+  return refusal;
+}
+
 Refusal Runner::cancel(const Envelope& envelope, const std::vector<model::AttemptKey>& keys,
                        Millis grace) {
-  {
-    std::scoped_lock lock(mutex_);
-    const Refusal refusal = table_.check(envelope);
-    if (refusal == Refusal::OldEpoch) ++counts_.refused_old_epoch;
-    if (refusal != Refusal::None) return refusal;
-  }
+  if (const Refusal refusal = check(envelope); refusal != Refusal::None) return refusal;
   for (const model::AttemptKey& key : keys) cancel_one(key, grace, warden::KilledBy::Cancel);
   return Refusal::None;
 }

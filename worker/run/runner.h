@@ -51,6 +51,7 @@ struct RunnerCounts {
   std::uint64_t refused_old_epoch = 0;
   std::uint64_t finished = 0;
   std::uint64_t adopted = 0;
+  std::map<model::RunState, std::uint64_t> ended;  ///< by how
 };
 
 /// Owner: the worker. What it is given outlives it. Thread: any, but start and stop.
@@ -76,6 +77,7 @@ class Runner {
   Epoch highest_epoch() const;
   void extend_lease(MonoTime end);
   void extend_grant(MonoTime sent, Millis grant);
+  MonoTime vouched_until() const;
   /// The warden answers in time, so that the worker may beat and renew.
   bool may_claim_life() const { return warden_.is_answering(options_.warden_limit); }
   void set_draining(bool draining);
@@ -89,6 +91,8 @@ class Runner {
   /// None, OldEpoch or WrongLife. Unknown attempts are ignored.
   model::Refusal cancel(const Envelope& envelope, const std::vector<model::AttemptKey>& keys,
                         Millis grace);
+  /// None, OldEpoch (counted) or WrongLife.
+  model::Refusal check(const Envelope& envelope);
   model::Inventory inventory() const;
 
   // --- report ---

@@ -211,6 +211,11 @@ void Spool::pass_marks(StreamKey key, std::int64_t next, const std::vector<ReadC
   remove_if_home(key);
 }
 
+std::int64_t Spool::bytes() const {
+  std::scoped_lock lock(mutex_);
+  return on_disk_;
+}
+
 void Spool::stored(StreamKey key, std::int64_t log_end) {
   skip_stored(key, log_end);
   std::scoped_lock lock(mutex_);

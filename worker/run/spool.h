@@ -72,6 +72,8 @@ class Spool {
   bool wait_home(Millis at_most);
   /// Streams that are not home yet.
   std::size_t streams() const;
+  /// What all streams take on disk.
+  std::int64_t bytes() const;
   /// Chunks are waiting to be sent.
   bool has_pending() const;
 

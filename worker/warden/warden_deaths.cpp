@@ -161,6 +161,8 @@ void Warden::on_child_ended(Attempt& attempt, int wait_status, const ::rusage& u
     if (attempt.end.killed_by == KilledBy::None) attempt.end.killed_by = KilledBy::Voucher;
     wait_status = SIGKILL;  // what its main process has met
   }
+  attempt.end.read_bytes = std::int64_t{used.ru_inblock} * 512;
+  attempt.end.written_bytes = std::int64_t{used.ru_oublock} * 512;
   if (!attempt.main_status_known) record_main_end(attempt, wait_status, BootClock::now());
   if (setup_.namespaces.pid_namespace) return finish(attempt, true);
   scanner_.set_ending(attempt.serial);

@@ -267,17 +267,23 @@ void put(ByteWriter& w, const Started& m) {
   w.number(Type::Started);
   put_started(w, m);
 }
-/// Behind everything else of its message, since an older writer has none of it.
+/// What was added to Ended: behind everything else of its message, since an older writer has none of
+/// it and an older reader ignores it.
 void put_steps(ByteWriter& w, const Ended& m) {
   put(w, m.term_at);
   put(w, m.kill_at);
   put(w, m.empty_at);
+  w.number(m.read_bytes);
+  w.number(m.written_bytes);
 }
 void get_steps(ByteReader& r, Ended& m) {
   if (!r.has_more()) return;
   m.term_at = get_mono(r);
   m.kill_at = get_mono(r);
   m.empty_at = get_mono(r);
+  if (!r.has_more()) return;
+  m.read_bytes = r.number<std::int64_t>();
+  m.written_bytes = r.number<std::int64_t>();
 }
 
 void put(ByteWriter& w, const Ended& m) {

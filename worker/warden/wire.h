@@ -177,6 +177,8 @@ struct Ended {
   std::int64_t cpu_us = 0;       ///< user + system, all that was waited for in the set
   std::int64_t peak_memory_bytes = 0;  ///< largest resident size of one process; the warden's own
                                        ///< (about 2 MB) is a floor
+  std::int64_t read_bytes = 0;         ///< from disks, all that was waited for in the set
+  std::int64_t written_bytes = 0;      ///< towards disks
   WallTime started_wall{}, ended_wall{};
   MonoTime started{}, ended{};
   // Since version 2. The steps of the kill ladder; the clock's epoch: not taken.

@@ -168,3 +168,27 @@ TEST_CASE("recovery: each job comes with the fingerprint of its newest definitio
     CHECK(recovered_from(on).jobs[0].definition_hash == core::definition_hash(edited));
   }
 }
+
+TEST_CASE("recovery: drains in force come back as they were last set, resumed ones do not") {
+  ON_EACH_STORE(on, led_backends()) {
+    model::WorkerDrain first;
+    first.worker = "w1";
+    first.deadline = wall_from_ms(5000);
+    first.principal = "ann";
+    first.why = "disk";
+    first.changed = wall_from_ms(1000);
+    model::WorkerDrain second = first;
+    second.worker = "w2";
+    second.deadline.reset();
+    core::Changes changes;
+    changes.drains = {first, second};
+    REQUIRE_STORED(on, changes);
+    REQUIRE_STORED(on, changes);
+    CHECK(recovered_from(on).drains == std::vector<model::WorkerDrain>{first, second});
+    second.draining = false;
+    core::Changes resumed;
+    resumed.drains = {second};
+    REQUIRE_STORED(on, resumed);
+    CHECK(recovered_from(on).drains == std::vector<model::WorkerDrain>{first});
+  }
+}

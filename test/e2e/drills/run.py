@@ -4,8 +4,9 @@
     run.py [--long] [--only NAME[,NAME...]] [--bin DIR] [--dir DIR] [--keep]
 
 Each drill prints its figures; the last line counts. --long runs each as often and as long as the
-promises name; without it a short form runs. --list names them."""
+promises name; without it a short form runs. --list names them. What is skipped is said and counted."""
 import argparse
+import os
 import pathlib
 import shutil
 import sys
@@ -13,12 +14,14 @@ import tempfile
 import time
 import traceback
 
+import eyes
 import examples
 import failover
 import inputs
 import judged
 import outages
 import outputs
+import rolling
 import workers
 from cluster import ROOT, Cluster, Failure
 
@@ -38,6 +41,11 @@ DRILLS = {
     "worker_killed": lambda c, d, long: workers.killed(c, d, "worker-1"),
     "worker_host_killed": lambda c, d, long: workers.killed(c, d, "worker-1.host"),
     "worker_terminated": lambda c, d, long: workers.terminated(c),
+    "worker_hurried": lambda c, d, long: workers.hurried(c),
+    "second_worker_refused": lambda c, d, long: workers.second_refused(c, d),
+    "worker_drained": lambda c, d, long: workers.drained(c, d),
+    "costs": lambda c, d, long: eyes.costs(c),
+    "pages": lambda c, d, long: eyes.pages(c),
     "leader_killed": lambda c, d, long: failover.leader_killed(c, 10 if long else 2),
     "leader_host_dies": lambda c, d, long: failover.leader_host_dies(c, 3 if long else 1),
     "leader_cut_off": lambda c, d, long: failover.leader_cut_off(c),
@@ -47,10 +55,18 @@ DRILLS = {
 }
 
 
-def perform(name, cluster, scratch, long):
+# On a cluster of their own: name -> what runs it, with (present programs, old programs, scratch folder)
+ROLLING = {
+    "upgrade_in_place": lambda new, old, d: rolling.in_place(new, d),
+    "rolling_upgrade": lambda new, old, d: rolling.upgrade(new, old, d),
+}
+NO_OLD = "give --old-bin DIR, or ROTA_OLD_BIN (scripts/programs_of COMMIT DIR makes one)"
+
+
+def perform(name, drill):
     began = time.monotonic()
     try:
-        DRILLS[name](cluster, scratch, long)
+        drill()
         outcome = "passed"
     except Failure as failure:
         outcome = f"FAILED: {failure}"
@@ -60,6 +76,50 @@ def perform(name, cluster, scratch, long):
     return outcome == "passed"
 
 
+class Tally:
+    """What was performed; says and counts what was skipped."""
+
+    def __init__(self):
+        self.passed = self.failed = self.skipped = 0
+
+    def add(self, name, drill):
+        if perform(name, drill):
+            self.passed += 1
+        else:
+            self.failed += 1
+
+    def skip(self, name, why):
+        self.skipped += 1
+        print(f"drill {name} SKIPPED: {why}", flush=True)
+
+
+def perform_drills(names, asked, scratch, tally):
+    """On one cluster for all of them."""
+    if not names:
+        return
+    cluster = Cluster(scratch + "/c", asked.bin, masters=2, workers=2,
+                      set=["worker.slots=20", f"worker.output.cap_bytes={1 << 30}"])
+    try:
+        began = time.monotonic()
+        cluster.up()
+        print(f"cluster up ({time.monotonic() - began:.1f} s)", flush=True)
+        for name in names:
+            tally.add(name, lambda: DRILLS[name](cluster, scratch, asked.long))
+            if tally.failed and asked.keep:
+                return
+    finally:
+        if not (tally.failed and asked.keep):
+            cluster.down()
+
+
+def perform_rolling(names, asked, scratch, tally):
+    for name in names:
+        if name == "rolling_upgrade" and not asked.old_bin:
+            tally.skip(name, f"no programs of an earlier commit; {NO_OLD}")
+        else:
+            tally.add(name, lambda: ROLLING[name](asked.bin, asked.old_bin, f"{scratch}/{name}"))
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--long", action="store_true")
@@ -67,38 +127,34 @@ def main():
     parser.add_argument("--bin", default=ROOT / "build/bin", type=lambda text: pathlib.Path(text).resolve(),
                         help="folder of the programs")
     parser.add_argument("--dir", default="", help="where the cluster goes")
+    parser.add_argument("--old-bin", default=os.environ.get("ROTA_OLD_BIN", ""),
+                        help="programs of an earlier commit, for rolling_upgrade")
     parser.add_argument("--keep", action="store_true", help="leave a failed cluster's folder")
     parser.add_argument("--list", action="store_true")
     asked = parser.parse_args()
     if asked.list:
-        print("\n".join(DRILLS))
+        print("\n".join([*DRILLS, *ROLLING]))
         return 0
-    names = [n for n in asked.only.split(",") if n] or list(DRILLS)
-    unknown = [n for n in names if n not in DRILLS]
+    wanted = [n for n in asked.only.split(",") if n] or [*DRILLS, *ROLLING]
+    unknown = [n for n in wanted if n not in DRILLS and n not in ROLLING]
     if unknown:
         parser.error(f"no drill named {unknown[0]}; --list names them")
     scratch = asked.dir or tempfile.mkdtemp(prefix="rota-e2e-")
     pathlib.Path(scratch).mkdir(parents=True, exist_ok=True)
-    cluster = Cluster(scratch + "/c", asked.bin, masters=2, workers=2,
-                      set=["worker.slots=20", f"worker.output.cap_bytes={1 << 30}"])
-    passed = failed = 0
+    tally = Tally()
     try:
-        began = time.monotonic()
-        cluster.up()
-        print(f"cluster up ({time.monotonic() - began:.1f} s)", flush=True)
-        for name in names:
-            good = perform(name, cluster, scratch, asked.long)
-            passed, failed = passed + good, failed + (not good)
-            if not good and asked.keep:
-                break
+        perform_drills([n for n in wanted if n in DRILLS], asked, scratch, tally)
+        if not (tally.failed and asked.keep):
+            perform_rolling([n for n in wanted if n in ROLLING], asked, scratch, tally)
     finally:
-        if not (failed and asked.keep):
-            cluster.down()
-            shutil.rmtree(scratch, ignore_errors=True)
-        else:
+        if tally.failed and asked.keep:
             print(f"kept: {scratch}")
-    print(f"{passed} passed, {failed} failed", flush=True)
-    return 1 if failed or not passed else 0
+        else:
+            shutil.rmtree(scratch, ignore_errors=True)
+    if tally.skipped:
+        print(f"{tally.skipped} SKIPPED, see above", flush=True)
+    print(f"{tally.passed} passed, {tally.failed} failed", flush=True)
+    return 1 if tally.failed or not tally.passed else 0
 
 
 if __name__ == "__main__":

@@ -1,5 +1,6 @@
 """Workers die, in every way: no result lost, nothing alive twice, nothing left (P4, P6, P12, P17, P18)."""
 import os
+import subprocess
 import time
 
 from cluster import check, figure, judge_ledger, median, wait_until
@@ -82,3 +83,96 @@ def terminated(cluster):
     cluster.script("start", "worker-2")
     wait_until(lambda: any(w["id"] == "worker-2" and w["state"] == "online"
                            for w in cluster.json("worker", "list")), 30, "worker-2 is back")
+
+
+def state_of(cluster, worker):
+    return next((w["state"] for w in cluster.json("worker", "list") if w["id"] == worker), "absent")
+
+
+def hurried(cluster):
+    """SIGTERM twice: the kill ladder at once, the runs go on elsewhere."""
+    runs = [cluster.submit("/bin/sleep", "60") for _ in range(6)]
+    wait_until(lambda: all(cluster.run(r)["state"] in ("dispatched", "running") for r in runs), 20, "started")
+    mine = [r for r in runs if cluster.run(r)["worker"] == "worker-2"]
+    check(mine, "no run went to worker-2")
+    began = time.monotonic()
+    cluster.kill("worker-2.watchdog", "-TERM")
+    time.sleep(0.5)
+    cluster.kill("worker-2.proper", "-TERM")
+    wait_until(lambda: all(cluster.run(r)["worker"] == "worker-1" for r in mine), 30, "they run on worker-1")
+    took = time.monotonic() - began
+    for run in runs:
+        cluster.ok("run", "cancel", run)
+    figure("worker_hurried", handed_over=len(mine), seconds=round(took, 1))
+    wait_until(lambda: "worker-2" in cluster.script("status", may_fail=True), 1, "status")
+    cluster.script("start", "worker-2")
+    wait_until(lambda: state_of(cluster, "worker-2") == "online", 30, "worker-2 is back")
+
+
+def second_refused(cluster, folder):
+    """A second worker with the id of one that is here: it leaves with exit 2, the first does not notice."""
+    runs = [cluster.submit("/bin/sleep", "8", options=["--worker", "worker-1"]) for _ in range(3)]
+    wait_until(lambda: all(cluster.run(r)["state"] in ("dispatched", "running") for r in runs), 20, "started")
+    life = next(w["incarnation"] for w in cluster.json("worker", "list") if w["id"] == "worker-1")
+    second = os.path.join(folder, "second")
+    environment = dict(os.environ, ROTA_STATE_DIR=second, ROTA_HEARTBEAT_FILE=second + "/heartbeat",
+                       ROTA_LISTEN_PORT="0", ROTA_HTTP_PORT="0")
+    began = time.monotonic()
+    done = subprocess.run([cluster.programs + "/rota-worker", "--config", cluster.folder + "/worker-1.yaml"],
+                          env=environment, text=True, errors="replace", capture_output=True, timeout=60)
+    took = time.monotonic() - began
+    check(done.returncode == 2, f"the second worker ended with {done.returncode}: {done.stderr[-500:]}")
+    check("worker-1" in done.stdout + done.stderr, "its log does not name the id")
+    here = [w for w in cluster.json("worker", "list") if w["id"] == "worker-1"]
+    check(len(here) == 1 and here[0]["incarnation"] == life and here[0]["state"] in ("online", "busy"),
+          f"the first was touched: {here}")
+    for run in [cluster.await_run(r) for r in runs]:
+        check(run["state"] == "succeeded" and run["attempt"] == 1, f"a run of the first was cut: {run}")
+    all_go_to(cluster, "worker-1", 3, "the first works on", ["--worker", "worker-1"])
+    figure("second_worker_refused", seconds=round(took, 1), cut=0, exit=done.returncode)
+
+
+def all_go_to(cluster, worker, count, why, options=()):
+    ended = [cluster.await_run(r) for r in [cluster.submit("/bin/true", options=options) for _ in range(count)]]
+    wrong = [r["id"] for r in ended if r["worker"] != worker]
+    check(not wrong, f"{why}: runs {wrong} did not go to {worker}")
+
+
+def drained(cluster, folder):
+    """Nothing new at once, through takeover and a new life; what runs ends, or is handed over; resumed."""
+    ledger = os.path.join(folder, "ledger-drained")
+    runs = [cluster.submit(cluster.ledger_job(), ledger, "4000") for _ in range(8)]
+    wait_until(lambda: all(cluster.run(r)["state"] in ("dispatched", "running") for r in runs), 20, "started")
+    mine = [r for r in runs if cluster.run(r)["worker"] == "worker-1"]
+    cluster.ok("worker", "drain", "worker-1", "--yes", "--why", "drill")
+    all_go_to(cluster, "worker-2", 6, "drained")
+    wait_until(lambda: any(w["id"] == "worker-1" and w["drain"] and w["state"] == "draining"
+                           for w in cluster.json("worker", "list")), 5, "it is shown as draining")
+    for run in [cluster.await_run(r) for r in mine]:
+        check(run["state"] == "succeeded" and run["attempt"] == 1, f"a running attempt was cut: {run}")
+    before = cluster.epoch()
+    cluster.kill("leader")
+    wait_until(lambda: cluster.leader() and cluster.epoch() > before, 30, "a successor leads")
+    all_go_to(cluster, "worker-2", 4, "after a takeover")
+    cluster.kill("worker-1.proper")
+    wait_until(lambda: state_of(cluster, "worker-1") == "draining", 30, "the new life is drained too")
+    all_go_to(cluster, "worker-2", 4, "after a new life")
+    cluster.ok("worker", "resume", "worker-1")
+    wait_until(lambda: state_of(cluster, "worker-1") == "online", 10, "it works again")
+    long_runs = [cluster.submit(cluster.ledger_job(), ledger, "9000") for _ in range(6)]
+    wait_until(lambda: all(cluster.run(r)["state"] in ("dispatched", "running") for r in long_runs), 20, "started")
+    there = [r for r in long_runs if cluster.run(r)["worker"] == "worker-1"]
+    check(there, "no run went to worker-1 after it was resumed")
+    began = time.monotonic()
+    cluster.ok("worker", "drain", "worker-1", "--yes", "--deadline", "1s", "--wait-at-most", "30s", timeout=60)
+    emptied = time.monotonic() - began
+    ended = {r: cluster.await_run(r, 60) for r in long_runs}
+    check(all(r["state"] == "succeeded" for r in ended.values()), "a handed over run did not succeed after all")
+    for run in there:
+        check(ended[run]["attempts"] and ended[run]["attempts"][0]["reason"] == "handed_over",
+              f"no reason recorded: {ended[run]['attempts']}")
+    judged = judge_ledger(ledger)
+    figure("worker_drained", finished=len(mine), handed_over=len(there), emptied_s=round(emptied, 1),
+           overlap_ms=judged.get("max_overlap_ms", judged), lives=len(cluster.json("worker", "list", "--lives", "worker-1")))
+    cluster.ok("worker", "resume", "worker-1")
+    wait_until(lambda: state_of(cluster, "worker-1") == "online", 10, "it works again")

@@ -138,6 +138,31 @@ TEST_CASE("worker json: comes back as it was") {
   CHECK(*model::worker_from_json(info.key, *model::to_json(info)) == info);
 }
 
+TEST_CASE("worker json: vitals and what it was told come back; damaged vitals are none") {
+  auto info = a_worker("w1", "aa");
+  info.drain_told = true;
+  model::WorkerVitals vitals;
+  vitals.cpu_percent = 7;
+  vitals.disk_free_bytes = 1ll << 40;
+  vitals.health = "degraded: disk";
+  vitals.sampled = wall_from_ms(9);
+  info.vitals = vitals;
+  CHECK(*model::worker_from_json(info.key, *model::to_json(info)) == info);
+  const auto other = model::worker_from_json(info.key, R"({"host":"h","port":1,"vitals":{"cpu_percent":"x"}})");
+  REQUIRE(other.has_value());
+  CHECK_FALSE(other->vitals.has_value());
+}
+
+TEST_CASE("worker json: labels that leave no room for vitals are told without them") {
+  auto info = a_worker("w1", "aa");
+  info.labels["long"] = std::string(3700, 'x');
+  info.vitals = model::WorkerVitals{};
+  info.vitals->health = std::string(300, 'y');
+  const auto json = model::to_json(info);
+  REQUIRE(json.has_value());
+  CHECK_FALSE(model::worker_from_json(info.key, *json)->vitals.has_value());
+}
+
 TEST_CASE("worker json: too long is refused, wrong kinds are corrupt") {
   auto info = a_worker("w1", "aa");
   info.labels["long"] = std::string(5000, 'x');

@@ -158,6 +158,16 @@ TEST_CASE("options: a bind beyond loopback needs its network named") {
   CHECK(holds(master_problems("plaintext_networks: [10.0.0.0/33]\n"), "is no network"));
 }
 
+TEST_CASE("options: pages beyond loopback need their network named, when there are any") {
+  const std::string beyond = "http: {host: 10.1.2.3, port: 9100}\n";
+  CHECK(holds(master_problems(beyond), "http.host: is 10.1.2.3, beyond loopback"));
+  CHECK(holds(master_problems(beyond + "plaintext_networks: [10.2.0.0/16]\n"), "beyond loopback"));
+  CHECK(master_problems(beyond + "plaintext_networks: [10.0.0.0/8]\n").empty());
+  CHECK(master_problems("http: {host: 10.1.2.3}\n").empty());
+  CHECK(master_problems("http: {host: 127.1.2.3, port: 9100}\n").empty());
+  CHECK(holds(master_problems("http: {host: a.example, port: 9100}\n"), "is no address of this host"));
+}
+
 TEST_CASE("options: settings that contradict each other are told") {
   CHECK(holds(master_problems("zookeeper: {session_timeout_ms: 4000, server_tick_ms: 2500}\n"),
               "m.yaml:1:33 zookeeper.session_timeout_ms: 4000 is not between 2 and 20 ticks"));

@@ -50,6 +50,7 @@ void Harness::record(const Effects& effects) {
   gaps.insert(gaps.end(), changes.gaps.begin(), changes.gaps.end());
   attempts.insert(attempts.end(), changes.attempts.begin(), changes.attempts.end());
   lives.insert(lives.end(), changes.lives.begin(), changes.lives.end());
+  for (const model::WorkerDrain& drain : changes.drains) drains[drain.worker] = drain;
   if (changes.watermark) {
     CHECK((!watermark || *changes.watermark > *watermark));
     watermark = changes.watermark;
@@ -201,6 +202,7 @@ std::vector<Message> Harness::take() {
 std::vector<SendDispatch> Harness::take_dispatch_calls() { return take<SendDispatch>(); }
 std::vector<SendCancel> Harness::take_cancels() { return take<SendCancel>(); }
 std::vector<SendHello> Harness::take_hellos() { return take<SendHello>(); }
+std::vector<SendDrain> Harness::take_drains() { return take<SendDrain>(); }
 
 std::vector<DispatchItem> Harness::take_dispatches() {
   std::vector<DispatchItem> all;
@@ -240,6 +242,9 @@ Recovered Harness::recovered() const {
     entry.valid_from = row.valid_from;
     entry.anchor = row.anchor;
     all.jobs.push_back(std::move(entry));
+  }
+  for (const auto& [worker, drain] : drains) {
+    if (drain.draining) all.drains.push_back(drain);
   }
   return all;
 }

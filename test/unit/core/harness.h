@@ -60,6 +60,7 @@ class Harness {
   std::vector<master::core::SendDispatch> take_dispatch_calls();
   std::vector<master::core::SendCancel> take_cancels();
   std::vector<master::core::SendHello> take_hellos();
+  std::vector<master::core::SendDrain> take_drains();
   master::core::RunView view(RunId id) const;
   std::int64_t counter(const std::string& name) const;
   /// What a new Term would read of all that was recorded.
@@ -77,6 +78,7 @@ class Harness {
   std::vector<model::Gap> gaps;
   std::vector<model::AttemptRow> attempts;
   std::vector<master::core::WorkerLife> lives;
+  std::map<std::string, model::WorkerDrain> drains;
   std::optional<WallTime> watermark;
   std::int64_t row_writes = 0;                   ///< new and updated run rows
   std::int64_t watermark_writes = 0;

@@ -28,8 +28,19 @@ TEST_CASE("schema steps: numbered from 1 without a hole, each one statement that
     const std::string sql = without_comments(step.sql);
     CHECK(sql.find(';') == std::string::npos);
     CHECK((sql.find("IF NOT EXISTS") != std::string::npos ||
-           sql.find("ON DUPLICATE KEY") != std::string::npos));
+           sql.find("ON DUPLICATE KEY") != std::string::npos ||
+           sql.find("ADD COLUMN") != std::string::npos));
     CHECK(step.sql.starts_with("-- "));
   }
   CHECK(number >= 14);
+}
+
+TEST_CASE("schema steps: one that adds columns names the first of them, so that a repeat can be told") {
+  using Added = std::pair<std::string, std::string>;
+  CHECK(added_column("-- why\nALTER TABLE run ADD COLUMN a BIGINT NULL, ADD COLUMN b INT") == Added{"run", "a"});
+  CHECK_FALSE(added_column("-- ALTER TABLE run ADD COLUMN a\nCREATE TABLE IF NOT EXISTS x (a INT)"));
+  for (const SchemaStep& step : schema_steps()) {
+    const bool alters = without_comments(step.sql).find("ALTER") != std::string::npos;
+    CHECK(added_column(step.sql).has_value() == alters);
+  }
 }

@@ -10,6 +10,8 @@ namespace rota::worker::warden {
 namespace {
 
 const AttemptKey kKey{RunId{1'234'567'890'123}, 3};
+// What was appended to an end, version by version.
+constexpr std::size_t kStepBytes = 24, kDiskBytes = 16;
 
 Start a_start() {
   Start m;
@@ -41,6 +43,8 @@ Ended an_end() {
   m.term_sent = m.kill_sent = m.proven_empty = true;
   m.cpu_us = 123456;
   m.peak_memory_bytes = std::int64_t{1} << 40;
+  m.read_bytes = std::int64_t{1} << 41;
+  m.written_bytes = std::int64_t{1} << 42;
   m.started_wall = wall_from_ms(1'700'000'000'001);
   m.ended_wall = wall_from_ms(1'700'000'000'002);
   m.started = MonoTime{Micros{5}};
@@ -62,6 +66,8 @@ void check_same(const Ended& a, const Ended& b) {
   CHECK(a.proven_empty == b.proven_empty);
   CHECK(a.cpu_us == b.cpu_us);
   CHECK(a.peak_memory_bytes == b.peak_memory_bytes);
+  CHECK(a.read_bytes == b.read_bytes);
+  CHECK(a.written_bytes == b.written_bytes);
   CHECK(a.started_wall == b.started_wall);
   CHECK(a.ended_wall == b.ended_wall);
   CHECK(a.started == b.started);
@@ -174,7 +180,7 @@ TEST_CASE("wire: a longer message of a newer version is understood") {
 TEST_CASE("wire: every shortened message is refused") {
   const std::string start = encode(Request{a_start()});
   // A message that ends where an older program ended it is whole.
-  const std::size_t older_start = start.size() - 1, older_end = encode(Notice{an_end()}).size() - 24;
+  const std::size_t older_start = start.size() - 1;
   for (std::size_t size = 0; size < start.size(); ++size) {
     if (size == older_start) continue;
     const auto decoded = decode_request(std::string_view(start).substr(0, size));
@@ -183,7 +189,8 @@ TEST_CASE("wire: every shortened message is refused") {
   }
   const std::string end = encode(Notice{an_end()});
   for (std::size_t size = 0; size < end.size(); ++size) {
-    if (size != older_end) CHECK_FALSE(decode_notice(std::string_view(end).substr(0, size), {}));
+    const std::size_t missing = end.size() - size;
+    if (missing != kStepBytes + kDiskBytes && missing != kDiskBytes) CHECK_FALSE(decode_notice(std::string_view(end).substr(0, size), {}));
   }
 }
 
@@ -193,9 +200,14 @@ TEST_CASE("wire: what an older program wrote is read with the defaults of what c
   REQUIRE(older);
   CHECK_FALSE(std::get<Start>(*older).user);
   const std::string end = encode(Notice{an_end()});
-  const auto told = decode_notice(std::string_view(end).substr(0, end.size() - 24), {});
-  REQUIRE(told);
-  CHECK(std::get<Ended>(*told).kill_at == MonoTime{});
+  const auto oldest =
+      decode_notice(std::string_view(end).substr(0, end.size() - kStepBytes - kDiskBytes), {});
+  REQUIRE(oldest);
+  CHECK(std::get<Ended>(*oldest).kill_at == MonoTime{});
+  CHECK(std::get<Ended>(*oldest).exit_status == an_end().exit_status);
+  const auto old = decode_notice(std::string_view(end).substr(0, end.size() - kDiskBytes), {});
+  REQUIRE(old);
+  CHECK(std::get<Ended>(*old).read_bytes == 0);
 }
 
 TEST_CASE("wire: a user and the steps of the kill ladder come out as they went in") {

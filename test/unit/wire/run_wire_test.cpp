@@ -20,6 +20,8 @@ model::Outcome an_outcome() {
   out.stderr_bytes = 6;
   out.cpu_us = 7;
   out.peak_memory_bytes = 8;
+  out.read_bytes = 9;
+  out.written_bytes = 10;
   return out;
 }
 

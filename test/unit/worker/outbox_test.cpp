@@ -25,6 +25,8 @@ model::AttemptReport an_end(std::int64_t run, std::int32_t status = 0) {
   report.outcome.stdout_bytes = 5;
   report.outcome.cpu_us = 6;
   report.outcome.peak_memory_bytes = 7;
+  report.outcome.read_bytes = 8;
+  report.outcome.written_bytes = 9;
   return report;
 }
 

@@ -1,0 +1,34 @@
+// What the self check makes of the readings: "ok", or "degraded" with every reason. Pure.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "common/host/reading.h"
+
+namespace rota::host {
+
+/// Beyond these something is worth a look. Disk: below the bytes, or below the percentage while less than
+/// disk_free_enough is left (5 % of a large disk is plenty).
+struct CheckLimits {
+  std::int64_t disk_free_least_bytes = 256ll << 20;
+  std::int64_t disk_free_least_percent = 5;
+  std::int64_t disk_free_enough_bytes = 5ll << 30;
+  std::int64_t memory_available_least_percent = 5;
+  std::int64_t descriptors_most_percent = 80;
+  std::int64_t backlog_most_percent = 80;
+};
+
+/// One line each. `folder` names the disk.
+std::vector<std::string> host_troubles(const HostReading& host, const ProcessReading& process,
+                                       const std::string& folder, const CheckLimits& limits = {});
+
+/// A queue that is nearly full: "backlog: outbox 90 % full (240 of 256 MiB)". Empty: none.
+std::string backlog_trouble(const std::string& what, std::int64_t held, std::int64_t most,
+                            const CheckLimits& limits = {});
+
+/// "ok", or "degraded: a; b".
+std::string verdict_of(const std::vector<std::string>& troubles);
+
+}  // namespace rota::host

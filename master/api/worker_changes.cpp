@@ -1,0 +1,96 @@
+// What is about workers alone: drain, resume, their lives.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "common/wire/run_wire.h"
+#include "master/api/edge.h"
+#include "master/api/job_service.h"
+
+namespace rota::master::api {
+namespace {
+
+constexpr const char* kWhoDrains = "local";  // until authentication comes
+constexpr std::int64_t kLongestDrainMs = 30ll * 24 * 3600 * 1000;
+
+Result<void> check_drain(const std::string& worker, std::int64_t deadline_ms) {
+  if (worker.empty() || worker.size() > 128) {
+    return fail(ErrorCode::InvalidArgument, "worker: give the id of a worker, at most 128 bytes");
+  }
+  if (deadline_ms < 0 || deadline_ms > kLongestDrainMs) {
+    return fail(ErrorCode::InvalidArgument,
+                fmt::format("deadline_ms: {} is not between 0 and 30 days", deadline_ms));
+  }
+  return {};
+}
+
+}  // namespace
+
+thrift::DrainAnswer JobServiceHandler::drain_here(core::DrainWorker event, MonoTime deadline) {
+  event.principal = kWhoDrains;
+  const auto reply = value_or_throw(desk_.ask(std::move(event), deadline));
+  const auto* taken = std::get_if<core::DrainTaken>(&reply);
+  if (taken == nullptr) {
+    throw rpc::to_wire(Error(ErrorCode::Internal, "the loop gave another kind of reply"));
+  }
+  thrift::DrainAnswer out;
+  out.__set_changed(taken->changed);
+  out.__set_running(taken->running);
+  return out;
+}
+
+void JobServiceHandler::drain_worker(thrift::DrainAnswer& out, const Head& head,
+                                     const std::string& worker, std::int64_t deadline_ms,
+                                     const std::string& why) {
+  at_edge("drain_worker", [&] {
+    const MonoTime deadline = deadline_of(head);
+    value_or_throw(check_drain(worker, deadline_ms));
+    if (desk_.leads()) {
+      out = drain_here({{}, {}, worker, true, Millis{deadline_ms}, why.substr(0, 200)}, deadline);
+      return;
+    }
+    out = value_or_throw(pass_on(head, deadline, [&](auto& client, const Head& onward) {
+      thrift::DrainAnswer answer;
+      client.drain_worker(answer, onward, worker, deadline_ms, why);
+      return answer;
+    }));
+  });
+}
+
+void JobServiceHandler::resume_worker(thrift::DrainAnswer& out, const Head& head,
+                                      const std::string& worker, const std::string& why) {
+  at_edge("resume_worker", [&] {
+    const MonoTime deadline = deadline_of(head);
+    value_or_throw(check_drain(worker, 0));
+    if (desk_.leads()) {
+      out = drain_here({{}, {}, worker, false, Millis{0}, why.substr(0, 200)}, deadline);
+      return;
+    }
+    out = value_or_throw(pass_on(head, deadline, [&](auto& client, const Head& onward) {
+      thrift::DrainAnswer answer;
+      client.resume_worker(answer, onward, worker, why);
+      return answer;
+    }));
+  });
+}
+
+void JobServiceHandler::list_lives(std::vector<thrift::WorkerLife>& out, const Head&,
+                                   const std::string& worker, std::int32_t limit) {
+  at_edge("list_lives", [&] {
+    value_or_throw(check_drain(worker, 0));
+    const auto lives = value_or_throw(parts_.reader.lives_of(worker, std::clamp(limit, 1, 1000)));
+    for (const core::WorkerLife& life : lives) {
+      thrift::WorkerLife row;
+      row.__set_key(wire::to_wire(life.key));
+      row.__set_host(life.address.host);
+      row.__set_port(life.address.port);
+      row.__set_pool(life.pool);
+      row.__set_joined_ms(to_ms(life.joined));
+      if (life.left) row.__set_left_ms(to_ms(*life.left));
+      row.__set_why_left(life.why_left);
+      out.push_back(std::move(row));
+    }
+  });
+}
+
+}  // namespace rota::master::api

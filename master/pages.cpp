@@ -1,0 +1,240 @@
+#include "master/pages.h"
+
+#include <fmt/format.h>
+
+#include "common/base/duration_text.h"
+#include "common/http/metrics_page.h"
+#include "common/http/page.h"
+#include "common/http/process_metrics.h"
+
+namespace rota::master {
+namespace {
+
+using core::Snapshot;
+using http::MetricsPage;
+using Rows = std::vector<std::vector<std::string>>;
+
+double number(std::int64_t value) { return static_cast<double>(value); }
+
+/// 0 for what was never counted.
+double in(const std::map<std::string, std::int64_t>& counts, const std::string& name) {
+  const auto found = counts.find(name);
+  return found == counts.end() ? 0 : number(found->second);
+}
+
+double counter_in(const Snapshot& snapshot, const std::string& name) {
+  return in(snapshot.counters, name);
+}
+
+// --- metrics ------------------------------------------------------------------------------------
+
+void add_runs(MetricsPage& page, const Snapshot& snapshot) {
+  using model::RunState;
+  for (int i = 0; i <= static_cast<int>(RunState::Lost); ++i) {
+    const auto state = static_cast<RunState>(i);
+    const std::string name(model::name_of(state));
+    if (state < RunState::Succeeded) {
+      page.gauge("rota_runs", "Unfinished runs.", in(snapshot.tallies.runs_by_state, name),
+                 {{"state", name}});
+    } else {
+      page.counter("rota_attempts_ended_total", "Attempts that ended, by how.",
+                   in(snapshot.tallies.attempts_ended, name), {{"state", name}});
+    }
+  }
+  page.counter("rota_runs_recorded_total", "Runs recorded.", counter_in(snapshot, "runs_recorded"));
+  page.counter("rota_runs_finished_total", "Runs that ended.",
+               counter_in(snapshot, "runs_finished"));
+  page.counter("rota_ticks_fired_total", "Ticks that became runs.",
+               counter_in(snapshot, "ticks_fired"));
+  page.counter("rota_ticks_gapped_total",
+               "Ticks that did not fire, each with its reason in a gap row.",
+               counter_in(snapshot, "ticks_skipped"));
+  page.histogram("rota_tick_lateness_seconds", "How late ticks were recorded.",
+                 snapshot.tallies.lateness);
+  page.histogram("rota_dispatch_latency_seconds",
+                 "From a run's dispatch being stored to its worker's yes.",
+                 snapshot.tallies.dispatch_latency);
+}
+
+void add_loop(MetricsPage& page, const Snapshot& snapshot) {
+  const core::Tallies& tallies = snapshot.tallies;
+  page.gauge("rota_inbox_events", "Events that wait for the loop.", number(tallies.inbox_events));
+  page.counter("rota_batches_total", "Batches stored.", counter_in(snapshot, "batches"));
+  page.counter("rota_batches_failed_total", "Tries to store a batch that surely failed.",
+               number(tallies.batches_failed));
+  page.counter("rota_batches_unknown_total", "Tries whose COMMIT was not answered.",
+               number(tallies.batches_unknown));
+  page.histogram("rota_batch_seconds", "How long tries to store a batch took.", tallies.batch_time);
+  page.counter("rota_dispatches_total", "Attempts sent to workers, repeats too.",
+               counter_in(snapshot, "dispatches"));
+  page.counter("rota_dispatches_refused_total", "Attempts that a worker did not take.",
+               counter_in(snapshot, "refusals"));
+  page.counter("rota_dispatches_unclear_total", "Attempts whose answer was lost.",
+               counter_in(snapshot, "unclear_dispatches"));
+  page.counter("rota_attempts_handed_over_total", "Attempts ended at the deadline of a drain.",
+               counter_in(snapshot, "handed_over"));
+  page.counter("rota_results_late_total", "Results of attempts that had been given up.",
+               counter_in(snapshot, "late_results"));
+}
+
+void add_workers(MetricsPage& page, const Snapshot& snapshot) {
+  std::map<std::string, std::int64_t> states = {
+      {"registering", 0}, {"online", 0}, {"busy", 0}, {"draining", 0}, {"offline", 0}};
+  std::int64_t slots = 0, busy = 0;
+  for (const core::WorkerView& worker : snapshot.workers) {
+    ++states[worker.state];
+    slots += worker.state == "offline" ? 0 : worker.info.slots;
+    busy += worker.running;
+  }
+  for (const auto& [state, count] : states) {
+    page.gauge("rota_workers", "Workers by state.", number(count), {{"state", state}});
+  }
+  page.gauge("rota_slots", "Slots of all workers that are here.", number(slots));
+  page.gauge("rota_slots_busy", "Slots that are taken.", number(busy));
+}
+
+std::string metrics_of(const PageFacts& facts) {
+  MetricsPage page;
+  page.gauge("rota_master_leading", "1 while this master leads.", facts.leading ? 1 : 0);
+  page.gauge("rota_master_epoch", "Epoch of the Term that this master holds; 0: none.",
+             number(facts.leading.value_or(Epoch{}).value));
+  page.gauge("rota_healthy", "1 while the self check finds nothing.",
+             facts.check.verdict == "ok" ? 1 : 0);
+  for (const auto& [part, word] : facts.check.words) {
+    page.gauge("rota_part_healthy", "1 while this part is well.",
+               word == "ok" ? 1 : 0, {{"part", part}});
+  }
+  page.gauge("rota_disk_free_bytes", "Free where the state folder lies.",
+             number(facts.check.disk_free_bytes));
+  page.counter("rota_stale_commands_refused_total",
+               "Commands of this master that a worker refused, knowing a higher epoch.",
+               number(facts.stale_commands_refused));
+  if (facts.snapshot) {
+    const Snapshot& snapshot = *facts.snapshot;
+    page.counter("rota_stale_batches_refused_total",
+                 "Batches that the database refused, holding another epoch.",
+                 counter_in(snapshot, "stale_refused"));
+    page.gauge("rota_ticks_held", "1 while ticks are held.", snapshot.held.empty() ? 0 : 1);
+    page.gauge("rota_jobs", "Saved jobs.", number(snapshot.jobs));
+    add_runs(page, snapshot);
+    add_loop(page, snapshot);
+    add_workers(page, snapshot);
+  }
+  const host::ProcessReading& process = facts.check.process;
+  http::add_process(page, {process.cpu_seconds, process.resident_bytes, process.threads,
+                           process.open_descriptors, process.most_descriptors},
+                    "master", facts.version);
+  return page.text();
+}
+
+// --- status page --------------------------------------------------------------------------------
+
+std::string when(WallTime at) { return format_moment(at); }
+
+std::string percent(const std::optional<model::WorkerVitals>& vitals,
+                    std::int32_t model::WorkerVitals::*field) {
+  return vitals ? fmt::format("{} %", (*vitals).*field) : "-";
+}
+
+std::string why_of(const core::WorkerView& worker) {
+  std::string why = worker.why;
+  if (worker.drain) {
+    why += (why.empty() ? "drained by " : "; drained by ") + worker.drain->principal;
+    if (!worker.drain->why.empty()) why += ": " + worker.drain->why;
+    if (worker.drain->deadline) why += "; hands over at " + when(*worker.drain->deadline);
+  }
+  if (worker.info.vitals && worker.info.vitals->health != "ok") {
+    why += (why.empty() ? "" : "; ") + worker.info.vitals->health;
+  }
+  return why;
+}
+
+void show_masters(http::Page& page, const PageFacts& facts) {
+  Rows rows;
+  for (const api::MasterView& master : facts.check.masters) {
+    rows.push_back({master.id, fmt::format("{}:{}", master.address.host, master.address.port),
+                    master.leads ? "leader" : "follower", master.health});
+  }
+  page.heading("Masters");
+  page.table({"master", "address", "role", "health"}, rows, "None is known yet.");
+}
+
+void show_workers(http::Page& page, const Snapshot& snapshot) {
+  Rows rows;
+  for (const core::WorkerView& worker : snapshot.workers) {
+    const auto& vitals = worker.info.vitals;
+    rows.push_back({worker.info.key.id, worker.state, worker.info.pool,
+                    fmt::format("{} of {}", worker.running, worker.info.slots),
+                    percent(vitals, &model::WorkerVitals::load_percent),
+                    percent(vitals, &model::WorkerVitals::cpu_percent),
+                    percent(vitals, &model::WorkerVitals::memory_percent),
+                    vitals ? fmt::format("{} MiB", vitals->disk_free_bytes >> 20) : "-",
+                    vitals ? std::to_string(vitals->threads) : "-", why_of(worker)});
+  }
+  page.heading("Workers");
+  page.table({"worker", "state", "pool", "running", "load", "cpu", "memory", "disk free",
+              "threads", "why"}, rows,
+             "No worker is here.");
+}
+
+void show_runs(http::Page& page, const Snapshot& snapshot) {
+  Rows rows;
+  for (const auto& [state, count] : snapshot.tallies.runs_by_state) {
+    if (count > 0) rows.push_back({state, std::to_string(count)});
+  }
+  page.heading("Unfinished runs");
+  page.table({"state", "runs"}, rows, "None.");
+  rows.clear();
+  for (const auto& [state, count] : snapshot.tallies.attempts_ended) {
+    rows.push_back({state, std::to_string(count)});
+  }
+  page.heading("Attempts that ended in this Term");
+  page.table({"how", "attempts"}, rows, "None.");
+}
+
+void show_gaps(http::Page& page, const Snapshot& snapshot) {
+  Rows rows;
+  for (const core::GapView& view : snapshot.newest_gaps) {
+    std::string reason(model::name_of(view.gap.reason));
+    if (view.gap.reference != 0) reason += fmt::format(" (run {})", view.gap.reference);
+    rows.push_back({view.job, when(view.gap.from), when(view.gap.to),
+                    std::to_string(view.gap.count), reason});
+  }
+  page.heading("Ticks that did not fire, newest first");
+  page.table({"job", "from", "to", "ticks", "why"}, rows, "None in this Term.");
+}
+
+std::string status_of(const PageFacts& facts) {
+  http::Page page("Rota, cluster " + facts.cluster);
+  page.line(fmt::format("This is {} (version {}), {}.", facts.id, facts.version,
+                        facts.leading ? fmt::format("leading with epoch {}", facts.leading->value)
+                                      : std::string("a follower: the leader's page shows more")));
+  for (const auto& [part, word] : facts.check.words) {
+    if (word != "ok") page.warning(part + ": " + word);
+  }
+  if (!facts.standstill.empty()) page.warning(facts.standstill);
+  if (facts.snapshot && !facts.snapshot->held.empty()) {
+    page.warning("Ticks are held: " + facts.snapshot->held);
+  }
+  show_masters(page, facts);
+  if (!facts.snapshot) return page.text();
+  show_workers(page, *facts.snapshot);
+  show_runs(page, *facts.snapshot);
+  show_gaps(page, *facts.snapshot);
+  page.line("As of " + when(facts.snapshot->taken) + ".");
+  return page.text();
+}
+
+}  // namespace
+
+http::Response page_of(const http::Request& request, const PageFacts& facts) {
+  if (request.path == "/healthz") {
+    if (!facts.standstill.empty()) return {503, facts.standstill + "\n"};
+    return {200, facts.check.verdict + "\n"};
+  }
+  if (request.path == "/metrics") return {200, metrics_of(facts), MetricsPage::kContentType};
+  if (request.path == "/") return {200, status_of(facts), "text/html; charset=utf-8"};
+  return {404, "there are /, /metrics and /healthz\n"};
+}
+
+}  // namespace rota::master

@@ -1,0 +1,31 @@
+// What a master shows to people and monitoring: status page, metrics, health. From memory alone.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "common/base/ids.h"
+#include "common/http/server.h"
+#include "master/core/snapshot.h"
+#include "master/self_check.h"
+
+namespace rota::master {
+
+/// All that the pages are made of, as it stands at the moment of the request.
+struct PageFacts {
+  std::string id;
+  std::string cluster;
+  std::string version;
+  std::optional<Epoch> leading;
+  std::shared_ptr<const core::Snapshot> snapshot;  ///< null when not leading
+  SelfCheckReport check;
+  std::string standstill;                          ///< empty: the process makes progress
+  std::int64_t stale_commands_refused = 0;         ///< by workers, since this process began
+};
+
+/// "/", "/metrics", "/healthz"; anything else is not found. Pure.
+http::Response page_of(const http::Request& request, const PageFacts& facts);
+
+}  // namespace rota::master

@@ -1,0 +1,88 @@
+#include "master/self_check.h"
+
+#include <fmt/format.h>
+
+#include "common/base/log.h"
+#include "common/host/self_check_rules.h"
+
+namespace rota::master {
+namespace {
+constexpr Millis kCheckEvery{10'000};
+}  // namespace
+
+HealthWords health_words(HealthWords servers, std::optional<Millis> skew, const std::string& backlog,
+                         const std::vector<std::string>& host) {
+  HealthWords words = std::move(servers);
+  words.emplace_back("clock", skew ? fmt::format("{} ms from the database's", skew->count()) : "ok");
+  words.emplace_back("backlog", backlog.empty() ? "ok" : backlog);
+  words.emplace_back("host", host::verdict_of(host));
+  return words;
+}
+
+std::string verdict_of(const HealthWords& words) {
+  std::vector<std::string> troubles;
+  for (const auto& [part, word] : words) {
+    if (word != "ok") troubles.push_back(part + ": " + word);
+  }
+  return host::verdict_of(troubles);
+}
+
+std::string standstill_of(MonoTime now, MonoTime last_beat, MonoTime last_look, Millis limit) {
+  const auto older = [&](MonoTime then, Millis than) { return now - then > than; };
+  if (older(last_beat, limit)) {
+    return fmt::format("hangs: its main loop has not turned for {} ms",
+                       floor_ms(now - last_beat).count());
+  }
+  if (last_look != MonoTime{} && older(last_look, limit + kCheckEvery)) {
+    return fmt::format("hangs: the last self check was {} ms ago", floor_ms(now - last_look).count());
+  }
+  return "";
+}
+
+void SelfCheck::start() {
+  thread_ = std::jthread([this](std::stop_token stop) { loop(stop); });
+}
+
+void SelfCheck::stop() {
+  if (!thread_.joinable()) return;
+  thread_.request_stop();
+  thread_.join();
+}
+
+SelfCheckReport SelfCheck::last() const {
+  std::scoped_lock lock(mutex_);
+  return report_;
+}
+
+SelfCheckReport SelfCheck::look() const {
+  const host::HostReading host = host::read_host(parts_.folder);
+  SelfCheckReport report;
+  report.process = host::read_process();
+  report.disk_free_bytes = host.disk_free_bytes;
+  report.words = health_words(
+      parts_.servers(), parts_.skew(),
+      host::backlog_trouble("inbox", parts_.waiting_events(), parts_.most_events),
+      host::host_troubles(host, report.process, parts_.folder));
+  report.verdict = verdict_of(report.words);
+  report.masters = parts_.masters();
+  report.looked = BootClock::now();
+  return report;
+}
+
+void SelfCheck::loop(std::stop_token stop) {
+  while (!stop.stop_requested()) {
+    SelfCheckReport fresh = look();
+    std::unique_lock lock(mutex_);
+    const bool has_changed = fresh.verdict != report_.verdict;
+    report_ = fresh;
+    lock.unlock();
+    if (has_changed) {
+      log_info("master", "self check", {{"health", fresh.verdict}});
+      parts_.tell(fresh.verdict);
+    }
+    lock.lock();
+    never_.wait_for(lock, stop, kCheckEvery, [] { return false; });
+  }
+}
+
+}  // namespace rota::master

@@ -1,0 +1,70 @@
+// Looks every 10 s at what a master needs: database, ZooKeeper, disk, memory, descriptors, backlog, and the
+// clock against the database's. What it found last is shown by status, pages and the master's node.
+#pragma once
+
+#include <condition_variable>
+#include <functional>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "common/base/time.h"
+#include "common/host/reading.h"
+#include "master/api/leader_port.h"
+
+namespace rota::master {
+
+using HealthWords = std::vector<std::pair<std::string, std::string>>;
+
+struct SelfCheckParts {
+  std::string folder;                                          ///< on the disk that is looked at
+  std::function<HealthWords()> servers;                        ///< database and ZooKeeper
+  std::function<std::optional<Millis>()> skew;                 ///< set: the clocks are too far apart
+  std::function<std::int64_t()> waiting_events;                ///< in the inbox
+  std::int64_t most_events = 0;
+  std::function<std::vector<api::MasterView>()> masters;       ///< may ask ZooKeeper
+  std::function<void(const std::string& verdict)> tell;        ///< it has changed
+};
+
+struct SelfCheckReport {
+  HealthWords words;                   ///< one for each part that was looked at
+  std::string verdict = "not checked yet";
+  host::ProcessReading process;
+  std::int64_t disk_free_bytes = 0;
+  std::vector<api::MasterView> masters;
+  MonoTime looked{};                   ///< when it was finished
+};
+
+/// Owner: Master. One thread of its own; last() from any.
+class SelfCheck {
+ public:
+  explicit SelfCheck(SelfCheckParts parts) : parts_(std::move(parts)) {}
+  ~SelfCheck() { stop(); }
+  void start();
+  /// Twice is fine.
+  void stop();
+  SelfCheckReport last() const;
+
+ private:
+  void loop(std::stop_token stop);
+  SelfCheckReport look() const;
+
+  const SelfCheckParts parts_;
+  mutable std::mutex mutex_;
+  std::condition_variable_any never_;
+  SelfCheckReport report_;
+  std::jthread thread_;
+};
+
+/// The words with those of this host added; pure.
+HealthWords health_words(HealthWords servers, std::optional<Millis> skew, const std::string& backlog,
+                         const std::vector<std::string>& host);
+std::string verdict_of(const HealthWords& words);
+
+/// Says which part has not turned for longer than the limit; empty: all turn. Pure.
+std::string standstill_of(MonoTime now, MonoTime last_beat, MonoTime last_look, Millis limit);
+
+}  // namespace rota::master

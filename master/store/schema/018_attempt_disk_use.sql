@@ -1,0 +1,2 @@
+-- The same of earlier attempts.
+ALTER TABLE attempt ADD COLUMN read_bytes BIGINT NULL, ADD COLUMN written_bytes BIGINT NULL

@@ -1,0 +1,137 @@
+"""An upgrade in steps, jobs running: programs of an earlier commit beside the present ones."""
+import contextlib
+import os
+import pathlib
+import shutil
+import time
+
+from cluster import Cluster, check, figure, judge_ledger, wait_until
+
+PROGRAMS = ("rota", "rota-master", "rota-worker", "rota-warden")
+RUNS = 10
+TICKS = "name: beside\nschedule: '@every 1s'\noverlap: allow\ncommand: [/bin/true]\n"
+
+
+def replace(programs, source, *names):
+    """As a package manager does: a new file under the old name; what runs keeps the old one."""
+    for name in names:
+        new = programs / (name + ".new")
+        shutil.copy2(pathlib.Path(source) / name, new)
+        os.replace(new, programs / name)
+
+
+def state(cluster, worker):
+    rows = [w for w in cluster.json("worker", "list") if w["id"] == worker]
+    return rows[0]["state"] if rows else "absent"
+
+
+def here(cluster, worker):
+    return state(cluster, worker) in ("online", "busy")
+
+
+def works_on(cluster, worker, what):
+    run = cluster.await_run(cluster.submit("/bin/echo", "hello", options=["--worker", worker]), 60)
+    check(run["state"] == "succeeded" and run["worker"] == worker, f"{what}: {run}")
+
+
+def proper_of(cluster, worker):
+    """The pid of the proper of this worker."""
+    return cluster.kill(worker + ".proper", "-0").get("pids", "")
+
+
+def runs_program_of(pid, folder, name):
+    """Whether the process runs the very file that stands there now."""
+    try:
+        there, wanted = os.stat(f"/proc/{pid}/exe"), os.stat(pathlib.Path(folder, name))
+    except OSError:
+        return False
+    return (there.st_dev, there.st_ino) == (wanted.st_dev, wanted.st_ino)
+
+
+def renew_proper(cluster, worker, programs):
+    """kill -9 of the proper: its warden starts the program that stands there now, which adopts what runs."""
+    cluster.kill(worker + ".proper")
+    wait_until(lambda: (lambda pid: pid and runs_program_of(pid, programs, "rota-worker"))(proper_of(cluster, worker)),
+               30, f"{worker}'s proper runs the new file")
+    wait_until(lambda: here(cluster, worker), 30, f"{worker} is back")
+
+
+def renew_masters(cluster, times):
+    """Whoever leads is replaced: after both, the present program leads."""
+    for _ in range(times):
+        before = cluster.epoch()
+        cluster.kill("leader")
+        wait_until(lambda: cluster.leader() and cluster.epoch() > before, 60, "a successor leads")
+    wait_until(lambda: here(cluster, "worker-1") and here(cluster, "worker-2"), 60, "both workers are here")
+
+
+
+@contextlib.contextmanager
+def running_cluster(first, folder, ledger, millis, job):
+    """A cluster on programs copied from `first`, ledger jobs and ticks running. Gives (cluster, programs, runs)."""
+    programs = pathlib.Path(folder, "bin")
+    programs.mkdir(parents=True)
+    replace(programs, first, *PROGRAMS)
+    cluster = Cluster(folder + "/c", programs, masters=2, workers=2, pages="no", set=["worker.slots=20"])
+    try:
+        cluster.up()
+        cluster.apply(TICKS)
+        runs = [cluster.submit(job, ledger, str(millis)) for _ in range(RUNS)]
+        wait_until(lambda: all(cluster.run(r)["state"] in ("dispatched", "running") for r in runs), 30, "started")
+        yield cluster, programs, runs
+    finally:
+        cluster.down()
+
+
+def judge_runs(cluster, runs, ledger, name, began):
+    """Every run succeeded at its first attempt, none was ever alive twice, and every promise is kept."""
+    ended = [cluster.await_run(r, 120) for r in runs]
+    bad = [(r["id"], r["state"], r["attempt"]) for r in ended if r["state"] != "succeeded" or r["attempt"] != 1]
+    check(not bad, f"runs were cut by the upgrade: {bad}")
+    ticks = cluster.runs("beside")
+    wrong = [(r["id"], r["state"], r["reason"]) for r in ticks if r["ended_at_ms"] and r["state"] != "succeeded"]
+    check(not wrong, f"ticks' runs that did not succeed: {wrong[:5]}")
+    cluster.ok("job", "delete", "beside")
+    report = cluster.verify()
+    figure(name, runs=len(runs), cut=0, tick_runs=len(ticks), overlap_ms=judge_ledger(ledger).get("max_overlap_ms"),
+           verify="ok" if report["ok"] else "BROKEN", seconds=round(time.monotonic() - began))
+
+
+def ledger_program(present):
+    return str(pathlib.Path(present).parent / "test-bin" / "ledger_job")
+
+
+def in_place(present, folder):
+    """The files of worker and warden are replaced, the propers renewed, jobs running on: adopted."""
+    ledger, began = os.path.join(os.path.dirname(folder), "ledger-in-place"), time.monotonic()
+    with running_cluster(present, folder, ledger, 15000, ledger_program(present)) as (cluster, programs, runs):
+        replace(programs, present, "rota-worker", "rota-warden")
+        for worker in ("worker-1", "worker-2"):
+            check(not runs_program_of(proper_of(cluster, worker), programs, "rota-worker"), "the old file runs")
+            renew_proper(cluster, worker, programs)
+            works_on(cluster, worker, "renewed")
+        judge_runs(cluster, runs, ledger, "upgrade_in_place", began)
+
+
+def upgrade(present, old, folder):
+    """Old masters and workers; then a worker, the masters, and the other worker become present ones."""
+    ledger, began = os.path.join(os.path.dirname(folder), "ledger-rolling"), time.monotonic()
+    with running_cluster(old, folder, ledger, 40000, ledger_program(present)) as (cluster, programs, runs):
+        replace(programs, present, "rota-worker", "rota-warden")
+        renew_proper(cluster, "worker-1", programs)
+        works_on(cluster, "worker-1", "new worker, old warden, old master")
+        works_on(cluster, "worker-2", "old worker, old master")
+        replace(programs, present, "rota-master", "rota")
+        renew_masters(cluster, 2)
+        works_on(cluster, "worker-1", "new master, new worker")
+        works_on(cluster, "worker-2", "new master, old worker")
+        cluster.ok("worker", "drain", "worker-2", "--yes")
+        wait_until(lambda: state(cluster, "worker-2") == "draining", 10, "an old worker can be drained")
+        cluster.ok("worker", "resume", "worker-2")
+        wait_until(lambda: here(cluster, "worker-2"), 10, "and be resumed")
+        renew_proper(cluster, "worker-2", programs)
+        works_on(cluster, "worker-2", "new master, new worker, old warden")
+        judge_runs(cluster, runs, ledger, "rolling_upgrade", began)
+        cluster.kill("worker-2")
+        wait_until(lambda: here(cluster, "worker-2"), 30, "worker-2 is back, its warden new as well")
+        works_on(cluster, "worker-2", "all new")

@@ -1,0 +1,103 @@
+#include <doctest/doctest.h>
+
+#include "master/pages.h"
+
+using namespace rota;
+using namespace rota::master;
+
+namespace {
+
+PageFacts leading_facts() {
+  auto snapshot = std::make_shared<core::Snapshot>();
+  snapshot->epoch = Epoch{7};
+  snapshot->counters["ticks_skipped"] = 12;
+  snapshot->tallies.runs_by_state["queued"] = 3;
+  snapshot->tallies.batch_time = seconds_histogram();
+  core::WorkerView worker;
+  worker.info.key.id = "<w1>";
+  worker.state = "draining";
+  worker.drain = model::WorkerDrain{};
+  worker.drain->principal = "ann";
+  snapshot->workers.push_back(worker);
+  core::GapView gap;
+  gap.job = "nightly & co";
+  gap.gap.count = 4;
+  gap.gap.reason = model::Reason::LateSkipped;
+  snapshot->newest_gaps.push_back(gap);
+  PageFacts facts;
+  facts.id = "master-1";
+  facts.cluster = "c";
+  facts.version = "1";
+  facts.leading = Epoch{7};
+  facts.snapshot = snapshot;
+  facts.check.verdict = "degraded: disk: full";
+  facts.check.words = {{"database", "ok"}, {"host", "degraded: disk: full"}};
+  return facts;
+}
+
+bool has(const http::Response& response, const std::string& text) {
+  return response.body.find(text) != std::string::npos;
+}
+
+}  // namespace
+
+TEST_CASE("master pages: healthz says what the self check found") {
+  const auto page = page_of({"/healthz"}, leading_facts());
+  CHECK(page.status == 200);
+  CHECK(page.body == "degraded: disk: full\n");
+  CHECK(page_of({"/etc"}, leading_facts()).status == 404);
+}
+
+TEST_CASE("master pages: healthz answers 503 when the main loop or the self check stands still") {
+  const Millis limit{30'000};
+  const MonoTime now{Micros{10'000'000'000}};
+  CHECK(standstill_of(now, now - limit, now - limit, limit).empty());
+  CHECK(standstill_of(now, now - limit, MonoTime{}, limit).empty());
+  CHECK(standstill_of(now, now - limit - Millis{1}, now, limit) ==
+        "hangs: its main loop has not turned for 30001 ms");
+  CHECK(standstill_of(now, now, now - Millis{40'001}, limit) ==
+        "hangs: the last self check was 40001 ms ago");
+  PageFacts facts = leading_facts();
+  facts.standstill = "hangs: <since noon>";
+  CHECK(page_of({"/healthz"}, facts).status == 503);
+  CHECK(has(page_of({"/"}, facts), "hangs: &lt;since noon&gt;"));
+}
+
+TEST_CASE("master pages: the status page names workers, runs and missed ticks, escaped") {
+  const auto page = page_of({"/"}, leading_facts());
+  CHECK(has(page, "&lt;w1&gt;"));
+  CHECK_FALSE(has(page, "<w1>"));
+  CHECK(has(page, "drained by ann"));
+  CHECK(has(page, "nightly &amp; co"));
+  CHECK(has(page, "late_skipped"));
+  CHECK(has(page, "leading with epoch 7"));
+  CHECK(has(page, "host: degraded: disk: full"));
+}
+
+TEST_CASE("master pages: a leader's metrics tell the whole, a follower's what it knows") {
+  const auto leader = page_of({"/metrics"}, leading_facts());
+  for (const char* line : {"rota_master_leading 1\n", "rota_master_epoch 7\n", "rota_runs{state=\"queued\"} 3\n",
+                           "rota_ticks_gapped_total 12\n", "rota_workers{state=\"draining\"} 1\n",
+                           "rota_healthy 0\n", "rota_part_healthy{part=\"database\"} 1\n"}) {
+    CAPTURE(line);
+    CHECK(has(leader, line));
+  }
+  PageFacts follower = leading_facts();
+  follower.leading.reset();
+  follower.snapshot.reset();
+  const auto other = page_of({"/metrics"}, follower);
+  CHECK(has(other, "rota_master_leading 0\n"));
+  CHECK_FALSE(has(other, "rota_ticks_fired_total"));
+  CHECK(has(page_of({"/"}, follower), "a follower"));
+}
+
+TEST_CASE("master self check: one word for each part, and the troubles together") {
+  const HealthWords words = health_words({{"database", "ok"}, {"zookeeper", "not connected"}},
+                                         std::chrono::milliseconds{2500}, "backlog: inbox 90 % full (9 of 10)",
+                                         {"disk: 1 MiB free (0 %) at /d"});
+  REQUIRE(words.size() == 5);
+  CHECK(words[2] == std::pair<std::string, std::string>{"clock", "2500 ms from the database's"});
+  const std::string verdict = verdict_of(words);
+  CHECK(verdict.starts_with("degraded: zookeeper: not connected; clock: "));
+  CHECK(verdict_of(health_words({{"database", "ok"}}, {}, "", {})) == "ok");
+}
