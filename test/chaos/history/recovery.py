@@ -49,7 +49,8 @@ def latest_within(ticks, begin, end):
 
 
 def bound_of(fault, bounds):
-    """How late a tick may be because of that fault, and which promise says so; None: nothing is promised."""
+    """How late a tick may be because of that fault, and which promise says so; None: nothing is promised.
+    Faults of workers alone are not asked about: `targets` counts their ticks as undisturbed."""
     lasted = span(fault)[1] - span(fault)[0]
     if is_restore(fault) or is_clock(fault):
         return None, ""
@@ -57,8 +58,6 @@ def bound_of(fault, bounds):
         return lasted + bounds.store_return(), "P20"
     if is_on_zookeeper(fault):
         return LATE_P99_MS + bounds.failover_host(), "P19"
-    if has(fault, WORKER_WORDS):
-        return LATE_P99_MS + bounds.failover_process(), "P2"
     if is_kill(fault) and not has(fault, HOST_WORDS):
         return bounds.failover_process(), "P17"
     return bounds.failover_host() + bounds.of("store_give_up_ms"), "P17"

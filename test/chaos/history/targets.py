@@ -37,7 +37,7 @@ def lateness(evidence, findings, bounds):
         if late < -error - CLOCK_SKEW_MS:
             findings.violated(QUESTION, f"run {run['run_id']} was recorded {-late} ms before its tick",
                               run=run["run_id"], job=run["job_id"], at=(tick,))
-        chain = windows.chain_at(tick)
+        chain = chain_of(windows, run)
         if is_tick_lost(evidence, tick):
             inside.append(late)  # held until an operator accepted what was lost
         elif chain is None:
@@ -65,9 +65,15 @@ def lateness(evidence, findings, bounds):
                   f"p99_outside_with_stalls={percentile(outside + stalled, 99)}")
 
 
+def chain_of(windows, run):
+    """The faults around a tick: those that were on, or that began while it was still in time."""
+    in_time = min(run["recorded_ms"], run["tick_ms"] + LATE_P99_MS)
+    return windows.chain_at(run["tick_ms"]) or windows.chain_at(in_time)
+
+
 def latest(evidence, bounds):
     rows = [run for run in evidence.store["run"]
-            if run["tick_ms"] is not None and bounds.tick_windows.chain_at(run["tick_ms"]) is None and
+            if run["tick_ms"] is not None and chain_of(bounds.tick_windows, run) is None and
             not is_tick_lost(evidence, run["tick_ms"]) and
             not bounds.stalls.explains(run["tick_ms"], run["recorded_ms"])]
     worst = max(rows, key=lambda run: run["recorded_ms"] - run["tick_ms"])
