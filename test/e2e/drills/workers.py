@@ -98,7 +98,7 @@ def hurried(cluster):
     began = time.monotonic()
     cluster.kill("worker-2.watchdog", "-TERM")
     time.sleep(0.5)
-    cluster.kill("worker-2.proper", "-TERM")
+    cluster.kill("worker-2.watchdog", "-TERM")
     wait_until(lambda: all(cluster.run(r)["worker"] == "worker-1" for r in mine), 30, "they run on worker-1")
     took = time.monotonic() - began
     for run in runs:
