@@ -52,12 +52,9 @@ Result<StoredMark> read_stored(zk::Client& client, const zk::Paths& paths) {
 /// Whether ticks are to be held because the database went back, now or at an earlier takeover. It is
 /// written down before this takeover raises the database's epoch.
 Result<bool> notice_restore(zk::Client& client, const zk::Paths& paths, const StoredMark& in_database,
-                            const StoredMark& seen) {
+                            const StoredMark& known) {
   auto held = is_restore_held(client, paths);
   if (!held || *held) return held;
-  auto noted = read_stored(client, paths);
-  if (!noted) return fail(noted.error());
-  const StoredMark known = std::max(*noted, seen);
   if (in_database >= known) return false;
   log_error("term", "the database went back: it lacks what it was led with; ticks are held",
             {{"epoch_and_watermark", text_of(in_database)}, {"led_with", text_of(known)}});
@@ -107,9 +104,13 @@ Result<Office> take_office(zk::Client& client, const zk::Paths& paths, store::Of
   if (!uuid) return fail(uuid.error());
   auto in_zookeeper = zk::read_epoch(client, paths);
   if (!in_zookeeper) return fail(in_zookeeper.error());
+  // Before the database's: the other way round, what a leader stores in between looks like a loss.
+  auto noted = read_stored(client, paths);
+  if (!noted) return fail(noted.error());
   auto marks = store.read_marks();
   if (!marks) return fail(marks.error());
-  auto restored = notice_restore(client, paths, {marks->epoch, marks->watermark}, candidate.stored);
+  auto restored = notice_restore(client, paths, {marks->epoch, marks->watermark},
+                                 std::max(*noted, candidate.stored));
   if (!restored) return fail(restored.error());
 
   Office office;

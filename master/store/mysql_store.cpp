@@ -63,17 +63,22 @@ Result<void> MysqlStore::connect(Epoch epoch) {
 }
 
 /// Every batch with rows moves the watermark, so it tells a database that lost the newest of them. What is
-/// behind a new connection may be another server than before.
+/// behind a new connection may be another server than before. Under a higher epoch it is for the successor
+/// to say: what it lacks may long be accepted.
 Result<bool> MysqlStore::has_gone_back(Epoch epoch) {
   if (stored_for_ != epoch || !stored_) return false;
+  Epoch in_force;
   std::optional<WallTime> standing;
   auto asked = connection_->query(
-      "SELECT value_ms FROM watermark WHERE partition_no = 1", {}, [&](Row& row) -> Result<void> {
-        standing = row.time();
+      "SELECT e.value, w.value_ms FROM epoch e LEFT JOIN watermark w ON w.partition_no = e.partition_no "
+      "WHERE e.partition_no = 1",
+      {}, [&](Row& row) -> Result<void> {
+        in_force = Epoch{row.integer()};
+        standing = row.maybe_time();
         return {};
       });
   if (!asked) return fail(asked.error());
-  return !standing || *standing < *stored_;
+  return in_force <= epoch && (!standing || *standing < *stored_);
 }
 
 ApplyResult MysqlStore::apply(Epoch epoch, const core::Changes& changes) {

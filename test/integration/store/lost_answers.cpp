@@ -67,6 +67,9 @@ TEST_CASE("apply: behind a new connection, a database without the last transacti
     CHECK(result.went_back);
   }
   REQUIRE(MysqlOffice(fixture.options, utc_only()).take_office(Epoch{2}, "next"));
+  const auto deposed = store.apply(Epoch{1}, batch);  // what is lost is the successor's concern
+  CHECK(deposed.outcome == ApplyOutcome::Fenced);
+  CHECK_FALSE(deposed.went_back);
   CHECK(store.apply(Epoch{2}, batch).outcome == ApplyOutcome::Applied);  // the next Term reads what stands
 }
 

@@ -2,6 +2,9 @@
 
 #include <doctest/doctest.h>
 
+#include <functional>
+#include <utility>
+
 #include "common/zk/paths.h"
 #include "master/store/memory_store.h"
 #include "test/support/zk/event_log.h"
@@ -49,11 +52,17 @@ struct TakeoverFixture {
   }
 };
 
-/// Somebody else takes office while this one reads what it starts from.
+/// Somebody else takes office while this one reads what it starts from. `meanwhile`: what others do once
+/// it has read the database's marks.
 class OvertakenOffice final : public store::Office {
  public:
-  explicit OvertakenOffice(store::Office& real) : real_(real) {}
-  Result<Marks> read_marks() override { return real_.read_marks(); }
+  explicit OvertakenOffice(store::Office& real, std::function<void()> meanwhile = {})
+      : real_(real), meanwhile_(std::move(meanwhile)) {}
+  Result<Marks> read_marks() override {
+    auto marks = real_.read_marks();
+    if (meanwhile_) std::exchange(meanwhile_, {})();
+    return marks;
+  }
   Result<std::string> settle_uuid(const std::string& proposed) override {
     return real_.settle_uuid(proposed);
   }
@@ -71,6 +80,7 @@ class OvertakenOffice final : public store::Office {
 
  private:
   store::Office& real_;
+  std::function<void()> meanwhile_;
   Epoch epoch_;
 };
 
@@ -150,6 +160,19 @@ TEST_CASE("takeover: a database that knows more than ZooKeeper was told did not 
   REQUIRE(note_stored(*f.client, f.paths, {before.epoch, wall_from_ms(4000)}));
   f.seen = {before.epoch, wall_from_ms(4500)};
   CHECK_FALSE(f.lead().recovered.database_went_back);
+}
+
+TEST_CASE("takeover: what others store while a candidate reads is no sign of a database that went back") {
+  TakeoverFixture f;
+  const Office before = f.lead();
+  OvertakenOffice overtaken(*f.database, [&] {
+    f.store_up_to(before.epoch, 5000);
+    REQUIRE(note_stored(*f.client, f.paths, {before.epoch, wall_from_ms(5000)}));
+  });
+  CHECK_FALSE(take_office(*f.client, f.paths, overtaken, {"m", f.grant}));
+  OvertakenOffice overtaken_wholly(*f.database, [&f] { f.lead(); });
+  CHECK_FALSE(take_office(*f.client, f.paths, overtaken_wholly, {"m", f.grant}));
+  CHECK_FALSE(*is_restore_held(*f.client, f.paths));
 }
 
 TEST_CASE("takeover: the alarm that a leader raised holds the ticks of the next Term") {
