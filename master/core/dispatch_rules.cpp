@@ -4,6 +4,7 @@
 
 #include "common/base/check.h"
 #include "master/core/attempt_rules.h"
+#include "master/core/inventory_rules.h"
 #include "master/core/route.h"
 #include "master/core/worker_rules.h"
 
@@ -135,8 +136,10 @@ void take_refusal(Context& ctx, RunEntry& run, const DispatchVerdict& verdict) {
       ctx.out.term_ends = TermEnds{"a worker refused a dispatch: it knows a higher epoch"};
       return;
     case Refusal::WrongLife:
-    case Refusal::Tombstoned:
       ask_inventory(ctx, run.progress().worker);
+      return;
+    case Refusal::Tombstoned:  // the leader had stored its end: a database that went back forgot it
+      end_dead(ctx, run);
       return;
     case Refusal::UnknownHandler:
     case Refusal::Malformed: {

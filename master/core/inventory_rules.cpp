@@ -11,21 +11,21 @@ using model::HeldAttempt;
 using model::Reason;
 using model::RunState;
 
+void end_dead(Context& ctx, RunEntry& run) {
+  model::Outcome outcome;
+  outcome.state = RunState::Lost;
+  outcome.reason = Reason::AttemptDied;
+  outcome.message = "worker " + run.progress().worker.id + " does not hold the attempt any more";
+  outcome.ended = ctx.at;
+  ++ctx.state.counters.proven_dead;
+  end_attempt(ctx, run, EndProof::Dead, outcome);
+}
+
 namespace {
 
 RunEntry* present_attempt(State& state, model::AttemptKey key) {
   RunEntry* run = state.find_run(key.run);
   return run != nullptr && run->is_held() && run->attempt() == key ? run : nullptr;
-}
-
-void end_dead(Context& ctx, RunEntry& run) {
-  model::Outcome outcome;
-  outcome.state = RunState::Lost;
-  outcome.reason = Reason::AttemptDied;
-  outcome.message = "worker " + run.progress().worker.id + " started anew without the attempt";
-  outcome.ended = ctx.at;
-  ++ctx.state.counters.proven_dead;
-  end_attempt(ctx, run, EndProof::Dead, outcome);
 }
 
 void adopt(Context& ctx, RunEntry& run, const LifeEntry& life, const HeldAttempt& held) {

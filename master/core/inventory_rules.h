@@ -5,6 +5,9 @@
 
 namespace rota::master::core {
 
+/// The worker says that this attempt does not live there: lost, with proof.
+void end_dead(Context& ctx, RunEntry& run);
+
 /// Takes the inventory of a life that is alone with its worker id:
 ///   running, and the run's present attempt   adopted
 ///   running, but given up or unknown         told to die

@@ -19,6 +19,7 @@ namespace {
 constexpr std::int32_t kHelloDoublings = 5;
 constexpr Millis kCutOffWrite{1000};
 constexpr Millis kKillReserve{300};  // what a worker may take to kill once its grant has ended
+constexpr int kClockRates = 1000;    // two hosts' steady clocks part by less than one in so many
 
 WorkerLife row_of(const LifeEntry& life) {
   WorkerLife row;
@@ -269,7 +270,8 @@ MonoTime fence_of(const State& state, const WorkerEntry& worker, MonoTime absent
   const CoreOptions& options = state.options;
   const Millis older_grant = std::max(options.grant, options.older_grant);
   const MonoTime older_grants = state.began + older_grant + options.fence_hold + kKillReserve;
-  return std::max({absent_since, worker.grant_end, older_grants}) + rules.disconnect_grace;
+  const Millis parting = rules.disconnect_grace / kClockRates;
+  return std::max({absent_since, worker.grant_end, older_grants}) + rules.disconnect_grace + parting;
 }
 
 void look_at_fence(Context& ctx, RunEntry& run) {
