@@ -77,6 +77,13 @@ void RunCheck::look_at(const model::Run& run, const std::vector<model::AttemptRo
   keep_log(run);
 }
 
+/// One worker's clock is believed to the millisecond; two clocks may differ.
+bool RunCheck::overlap(const Span& one, const Span& other, Millis& both) {
+  both = std::min(one.to, other.to) - std::max(one.from, other.from);
+  const bool is_one_clock = !one.worker.empty() && one.worker == other.worker;
+  return both > (is_one_clock ? Millis{0} : kClockSkew);
+}
+
 void RunCheck::check_spans(const model::Run& run, const std::vector<model::AttemptRow>& earlier) {
   std::vector<Span> spans;
   // A run that waits for its next attempt still shows the last one, which has its own row already.
@@ -86,7 +93,8 @@ void RunCheck::check_spans(const model::Run& run, const std::vector<model::Attem
     const model::Outcome& outcome = row.outcome;
     if (row.attempt == run.progress.attempt && !shows_last) continue;
     if (is_known(outcome.started) && outcome.ended > outcome.started) {
-      spans.push_back({row.attempt, run.id, outcome.started, outcome.ended});
+      spans.push_back({row.attempt, run.id, outcome.started, outcome.ended,
+                       outcome.state == RunState::Lost ? "" : row.worker.id});
     }
   }
   const model::RunProgress& at = run.progress;
@@ -97,13 +105,14 @@ void RunCheck::check_spans(const model::Run& run, const std::vector<model::Attem
     const WallTime to = by_worker && is_known(at.outcome.ended) ? at.outcome.ended
                         : is_final ? at.ended.value_or(from)
                                    : std::max(from, request_.now.value_or(from));
-    if (to > from) spans.push_back({at.attempt, run.id, from, to});
+    const bool told = by_worker && at.state != RunState::Lost;
+    if (to > from) spans.push_back({at.attempt, run.id, from, to, told || !is_final ? at.worker.id : ""});
   }
   std::ranges::sort(spans, {}, &Span::from);
   checks_.overlap.planned += static_cast<std::int64_t>(spans.size());
   for (std::size_t i = 1; i < spans.size(); ++i) {
-    const Millis both = spans[i - 1].to - spans[i].from;
-    if (both <= Millis{0}) continue;
+    Millis both{0};
+    if (!overlap(spans[i - 1], spans[i], both)) continue;
     wrong(checks_.overlap, fmt::format("{}: attempts {} and {} both lived for {} ms",
                                        name_of(run.id), spans[i - 1].attempt, spans[i].attempt,
                                        both.count()));
@@ -116,8 +125,8 @@ void RunCheck::check_job_spans(JobId job, const std::vector<Span>& spans) {
   for (const Span& span : spans) {
     for (const Span& other : recent) {
       if (other.run == span.run) continue;
-      const Millis both = std::min(other.to, span.to) - std::max(other.from, span.from);
-      if (both <= Millis{0}) continue;
+      Millis both{0};
+      if (!overlap(other, span, both)) continue;
       wrong(checks_.overlap,
             fmt::format("{} attempt {} and {} attempt {}, of one job that allows no overlap, both "
                         "lived for {} ms", name_of(other.run), other.attempt, name_of(span.run),

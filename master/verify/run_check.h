@@ -8,6 +8,7 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <string>
 #include <vector>
 
 #include "master/verify/verify.h"
@@ -50,8 +51,10 @@ class RunCheck {
     RunId run;
     WallTime from{};
     WallTime to{};
+    std::string worker;  ///< whose clock said so; empty: a leader's said when it was over
   };
 
+  static bool overlap(const Span& one, const Span& other, Millis& both);
   Result<std::vector<model::AttemptRow>> earlier_attempts(RunId run);
   void look_at(const model::Run& run, const std::vector<model::AttemptRow>& earlier);
   void check_spans(const model::Run& run, const std::vector<model::AttemptRow>& earlier);

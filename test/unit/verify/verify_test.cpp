@@ -91,6 +91,7 @@ TEST_CASE("verify: two attempts of a run that overlap are red") {
   earlier.epoch = Epoch{1};
   earlier.outcome.started = *run.progress.started - Millis{10};
   earlier.outcome.ended = *run.progress.started + Millis{1};
+  earlier.worker = run.progress.worker;
   history.rows.attempts.push_back(earlier);
   const Report report = look(history);
   CHECK(red(report) == "P4");
@@ -98,6 +99,29 @@ TEST_CASE("verify: two attempts of a run that overlap are red") {
 
   history.rows.attempts[0].outcome.ended = *run.progress.started;
   CHECK(look(history).ok);
+}
+
+TEST_CASE("verify: what two clocks said overlaps only by more than they may differ") {
+  History history = a_true_history();
+  model::Run& run = history.run_of(at(5));
+  run.progress.attempt = 2;
+  model::AttemptRow earlier;
+  earlier.run = run.id;
+  earlier.attempt = 1;
+  earlier.epoch = Epoch{1};
+  SUBCASE("attempts on two workers") { earlier.worker = {"another", "i1"}; }
+  SUBCASE("one that the leader counted as lost") {
+    earlier.worker = run.progress.worker;
+    earlier.outcome.state = model::RunState::Lost;
+  }
+  run.progress.outcome.ended = *run.progress.started + Millis{5000};
+  history.rows.versions[0].definition = every(Millis{1000}, model::Overlap::Allow);
+  earlier.outcome.started = *run.progress.started - Millis{10};
+  earlier.outcome.ended = *run.progress.started + Millis{2000};
+  history.rows.attempts.push_back(earlier);
+  CHECK(red(look(history)) == "");
+  history.rows.attempts[0].outcome.ended += Millis{1};
+  CHECK(red(look(history)) == "P4");
 }
 
 TEST_CASE("verify: a run that waits for its retry does not count as living") {
