@@ -30,6 +30,10 @@ model::JobDefinition random_job(Random& random, std::size_t number) {
   rules.late = random.chance(60) ? model::LatePolicy::FireOnce : model::LatePolicy::Skip;
   rules.tick_grace = random.between(500ms, 8000ms);
   rules.route = random.chance(50) ? model::RouteKind::RoundRobin : model::RouteKind::LeastLoaded;
+  if (random.chance(15)) {
+    rules.route = model::RouteKind::Named;
+    rules.worker = "w0";
+  }
   rules.retry.count = static_cast<std::int32_t>(random.below(3));
   rules.retry.delay = random.between(100ms, 3000ms);
   rules.loss = random.chance(25) ? model::LossPolicy::Never : model::LossPolicy::AfterFence;
@@ -92,7 +96,11 @@ void Clients::act() {
       apply(job);
       return;
     case 1:
-      pause(job, !paused_[job]);
+      if (world_.random.chance(25)) {
+        remove(job);
+      } else {
+        pause(job, !paused_[job]);
+      }
       return;
     case 2:
     case 3:
@@ -127,9 +135,11 @@ void Clients::apply(std::size_t job) {
           if (!stopped_) world_.after(300ms, [this, job] { apply(job); });
           return;
         }
+        world_.trace("applied", jobs_[job].name + " " + std::to_string(applied->job.value) + " v" + std::to_string(applied->version));
         if (applied->version > 1 && applied->changed) world_.marks.hit("job_edited");
         const auto found = world_.store.jobs().find(applied->job);
-        if (found == world_.store.jobs().end() || found->second.version < applied->version) {
+        const bool lacks_job = found == world_.store.jobs().end() || found->second.version < applied->version;
+        if (lacks_job && !world_.store.went_back()) {
           world_.violate("P10: an acknowledged job is not stored");
         }
       });
@@ -144,9 +154,24 @@ void Clients::pause(std::size_t job, bool paused) {
       [this, paused](const ReplyBody& body) {
         const auto* applied = std::get_if<master::core::JobApplied>(&body);
         if (applied != nullptr && applied->changed) {
+          world_.trace(paused ? "paused" : "resumed", std::to_string(applied->job.value) + " v" + std::to_string(applied->version));
           world_.marks.hit(paused ? "job_paused" : "job_resumed");
         }
       });
+}
+
+/// Deletes the job, and makes another of the same name later.
+void Clients::remove(std::size_t job) {
+  ask(
+      [name = jobs_[job].name](Token token) -> master::core::Event {
+        return master::core::DeleteJob{token, "sim", "default", name, "sim"};
+      },
+      [this](const ReplyBody& body) {
+        if (std::holds_alternative<master::core::JobApplied>(body)) world_.marks.hit("job_deleted");
+      });
+  world_.after(world_.random.between(1000ms, 5000ms), [this, job] {
+    if (!stopped_) apply(job);
+  });
 }
 
 void Clients::submit(const std::string& key) {
@@ -157,14 +182,16 @@ void Clients::submit(const std::string& key) {
   }
   // As the leader's API thread does before it posts.
   if (const auto known = world_.store.run_of_key("sim", key)) {
-    if (entry.run && entry.run != *known) world_.violate("P11: a key has two runs");
+    if (entry.run && entry.run != *known && !world_.store.went_back()) world_.violate("P11: a key has two runs");
     entry.run = *known;
     return;
   }
-  if (entry.run) world_.violate("P10: an acknowledged submit is not stored");
+  if (entry.run && !world_.store.went_back()) world_.violate("P10: an acknowledged submit is not stored");
+  entry.run = {};
   auto definition = std::make_shared<model::JobDefinition>();
   definition->name = "one-off";
-  definition->rules.loss = world_.random.chance(50) ? model::LossPolicy::Never : model::LossPolicy::AfterFence;
+  const bool never = entry.job.value % 2 == 0;  // the id stands for the definition
+  definition->rules.loss = never ? model::LossPolicy::Never : model::LossPolicy::AfterFence;
   ask(
       [key, job = entry.job, definition](Token token) -> master::core::Event {
         return master::core::SubmitRuns{token, "sim", {{job, definition, key, "h", nullptr}}};
@@ -181,9 +208,13 @@ void Clients::take_submit(const std::string& key, const ReplyBody& body) {
   Submit& entry = submits_[key];
   const auto& item = submitted->items.at(0);
   if (item.repeated) world_.marks.hit("key_repeated");
-  if (entry.run && entry.run != item.run) world_.violate("P11: a key has two runs");
+  if (entry.run && entry.run != item.run && !world_.store.went_back()) world_.violate("P11: a key has two runs");
   entry.run = item.run;
-  if (!world_.store.runs().contains(item.run)) world_.violate("P10: an acknowledged run is not stored");
+  if (item.error) {
+    world_.after(300ms, [this, key] { submit(key); });
+    return;
+  }
+  if (lacks(item.run)) world_.violate("P10: an acknowledged run is not stored");
   if (world_.random.chance(10)) submit(key);  // asks once more, though it knows
 }
 
@@ -195,7 +226,7 @@ void Clients::run_now() {
       },
       [this](const ReplyBody& body) {
         const auto* submitted = std::get_if<master::core::Submitted>(&body);
-        if (submitted != nullptr && !world_.store.runs().contains(submitted->items.at(0).run)) {
+        if (submitted != nullptr && lacks(submitted->items.at(0).run)) {
           world_.violate("P10: an acknowledged run is not stored");
         }
       });
@@ -232,8 +263,12 @@ void Clients::cancel() {
   ask([run](Token token) -> master::core::Event { return master::core::CancelRun{token, "sim", run, ""}; },
       [this, run](const ReplyBody& body) {
         if (!std::holds_alternative<master::core::CancelTaken>(body)) return;
+        if (world_.store.is_lost(run) || world_.store.is_tainted(run)) return;
         const model::RunProgress& progress = world_.store.runs().at(run).progress;
-        if (!progress.cancel_asked) world_.violate("P10: an acknowledged cancel is not stored");
+        if (!progress.cancel_asked && !model::is_final(progress.state)) {
+          world_.violate("P10: an acknowledged cancel is not stored");
+        }
+        cancelled_.insert(run);
       });
 }
 
@@ -245,7 +280,7 @@ void Clients::drain() {
 }
 
 void Clients::ask_drain(std::size_t worker, bool draining, Millis deadline) {
-  const std::string id = "w" + std::to_string(worker);
+  const std::string id = world_.workers[worker]->id();
   ask(
       [id, draining, deadline](Token token) -> master::core::Event {
         return master::core::DrainWorker{token, "sim", id, draining, deadline, "sim"};
@@ -270,20 +305,24 @@ void Clients::stop() {
 }
 
 void Clients::pause_all() {
-  for (std::size_t i = 0; i < jobs_.size(); ++i) {
-    ask(
-        [name = jobs_[i].name](Token token) -> master::core::Event {
-          return master::core::SetPaused{token, "sim", "default", name, true, "end"};
-        },
-        [this, i](const ReplyBody& body) {
-          const auto* error = std::get_if<Error>(&body);
-          if (error == nullptr || error->code == ErrorCode::NotFound) {
-            --pauses_open_;
-          } else {
-            world_.violate("a healed world refuses a pause: " + error->message + jobs_[i].name);
-          }
-        });
-  }
+  for (std::size_t i = 0; i < jobs_.size(); ++i) pause_at_end(i);
+}
+
+void Clients::pause_at_end(std::size_t job) {
+  ask(
+      [name = jobs_[job].name](Token token) -> master::core::Event {
+        return master::core::SetPaused{token, "sim", "default", name, true, "end"};
+      },
+      [this, job](const ReplyBody& body) {
+        const auto* error = std::get_if<Error>(&body);
+        if (error == nullptr || error->code == ErrorCode::NotFound) {
+          --pauses_open_;
+        } else if (world_.limits.inbox_requests < 10) {
+          world_.after(300ms, [this, job] { pause_at_end(job); });
+        } else {
+          world_.violate("a healed world refuses a pause: " + error->message + jobs_[job].name);
+        }
+      });
 }
 
 bool Clients::is_quiet() const {
@@ -291,8 +330,20 @@ bool Clients::is_quiet() const {
   return std::all_of(submits_.begin(), submits_.end(), [](const auto& s) { return bool(s.second.run); });
 }
 
+bool Clients::lacks(RunId run) const {
+  return !world_.store.runs().contains(run) && !world_.store.went_back();
+}
+
 std::string Clients::judge() const {
+  for (const RunId run : cancelled_) {
+    if (world_.store.is_lost(run) || world_.store.is_tainted(run)) continue;
+    const model::RunProgress& progress = world_.store.runs().at(run).progress;
+    if (!progress.cancel_asked && progress.ended == std::nullopt) {
+      return "P10: the cancel of run " + std::to_string(run.value) + " got lost";
+    }
+  }
   for (const auto& [key, submit] : submits_) {
+    if (world_.store.went_back()) break;
     if (world_.store.run_of_key("sim", key) != submit.run) return "P10/P11: key " + key + " has another run, or none";
   }
   return "";

@@ -4,6 +4,7 @@
 
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -46,6 +47,9 @@ class Clients {
   void drain();
   void ask_drain(std::size_t worker, bool draining, Millis deadline);
   void pause_all();
+  void pause_at_end(std::size_t job);
+  void remove(std::size_t job);
+  bool lacks(RunId run) const;
   /// To any master that thinks it leads; `then` gets an Error when nobody answers in time.
   void ask(std::function<master::core::Event(Token)> make,
            std::function<void(const master::core::ReplyBody&)> then);
@@ -55,6 +59,7 @@ class Clients {
   std::vector<model::JobDefinition> jobs_;
   std::vector<bool> paused_;
   std::map<std::string, Submit> submits_;
+  std::set<RunId> cancelled_;          ///< acknowledged
   std::int64_t keys_ = 0;
   std::size_t pauses_open_ = 0;
 };

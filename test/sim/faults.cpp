@@ -1,156 +1,173 @@
 #include "faults.h"
 
+#include <algorithm>
+
 #include "world.h"
 
 namespace rota::sim {
 
 using std::chrono_literals::operator""ms;
 
+namespace {
+/// So many of the seeds have one kind of fault alone.
+constexpr int kSinglePercent = 12;
+/// What it could not prove dead is reported by then, and a new life of the worker has its slots again.
+constexpr Millis kMendAfter{20'000};
+}
+
+/// `percent` of the seeds have it. A kind without a strike is a strength that holds for the whole world.
+struct Faults::Kind {
+  const char* name;
+  int percent;
+  bool (Faults::*strike)(Random&);
+};
+
+const std::vector<Faults::Kind>& Faults::all() {
+  static const std::vector<Kind> kinds = {
+      {"leader_crash", 60, &Faults::crash_leader},
+      {"master_crash", 40, &Faults::crash_master},
+      {"leader_freeze", 50, &Faults::freeze_leader},
+      {"leader_cut_from_zookeeper", 40, &Faults::cut_leader_from_zookeeper},
+      {"candidate_deleted", 15, &Faults::delete_candidate},
+      {"clock_jump", 35, &Faults::jump_clock},
+      {"clock_drift", 15, &Faults::drift_clock},
+      {"zookeeper_down", 35, &Faults::stop_zookeeper},
+      {"follower_cut", 35, &Faults::cut_follower},
+      {"follower_lags", 30, &Faults::lag_follower},
+      {"database_down", 40, &Faults::stop_database},
+      {"frozen_in_transaction", 20, &Faults::freeze_in_transaction},
+      {"database_restored", 8, &Faults::restore_database},
+      {"replica_promoted", 8, &Faults::promote_replica},
+      {"proper_crash", 45, &Faults::crash_proper},
+      {"proper_freeze", 35, &Faults::freeze_proper},
+      {"warden_crash", 30, &Faults::crash_warden},
+      {"host_lost", 40, &Faults::lose_host},
+      {"disk_lost", 12, &Faults::lose_disk},
+      {"host_replaced", 12, &Faults::replace_host},
+      {"worker_cut_from_zookeeper", 40, &Faults::cut_worker_from_zookeeper},
+      {"worker_cut_from_masters", 40, &Faults::cut_worker_from_masters},
+      {"worker_cut_off", 40, &Faults::cut_worker_off},
+      {"one_way_cut", 35, &Faults::cut_one_way},
+      {"drain", 25, &Faults::drain},
+      {"outbox_full", 20, &Faults::fill_outbox},
+      {"bit_flipped", 15, &Faults::flip_bit},
+      {"worker_clock_jump", 20, &Faults::jump_worker_clock},
+      {"messages_lost", 70, nullptr},
+      {"messages_late", 60, nullptr},
+      {"messages_doubled", 50, nullptr},
+      {"batches_failed", 50, nullptr},
+      {"batches_unknown", 60, nullptr},
+      {"batches_slow", 40, nullptr},
+      {"zookeeper_answers_lost", 40, nullptr},
+      {"takeovers_entangled", 35, nullptr},
+      {"death_in_takeover", 25, nullptr},
+      {"session_file_lost", 30, nullptr},
+      {"clock_rates", 40, nullptr},
+  };
+  return kinds;
+}
+
+Faults::Faults(World& world) : world_(world), drawn_(world.recipe.seed, 99) {
+  std::uint64_t stream = 100;
+  const bool is_single = drawn_.chance(kSinglePercent);
+  const std::size_t single = drawn_.index(all().size());
+  for (const Kind& kind : all()) {
+    ++stream;
+    const bool drawn = drawn_.chance(kind.percent);
+    const bool is_on = is_single ? stream == 101 + single : drawn;
+    const Millis least = drawn_.between(200ms, 3000ms);
+    const Millis most = least + drawn_.between(1000ms, 20'000ms);
+    if (!is_on || world.recipe.without.contains(kind.name)) continue;
+    if (kind.strike == nullptr) {
+      passive_.emplace_back(kind.name);
+    } else {
+      active_.push_back({&kind, Random(world.recipe.seed, stream), least, most, 0});
+    }
+  }
+  set_strengths();
+}
+
+bool Faults::on(const std::string& name) const {
+  return std::ranges::find(passive_, name) != passive_.end() ||
+         std::ranges::any_of(active_, [&](const Active& a) { return name == a.kind->name; });
+}
+
+std::vector<std::string> Faults::kinds_on() const {
+  std::vector<std::string> names = passive_;
+  for (const Active& active : active_) names.emplace_back(active.kind->name);
+  return names;
+}
+
+void Faults::set_strengths() {
+  const auto strength = [this](const char* name, int most) {
+    const int drawn = static_cast<int>(1 + drawn_.below(most));
+    return on(name) ? drawn : 0;
+  };
+  world_.lost_per_mille = strength("messages_lost", 60);
+  world_.late_per_mille = strength("messages_late", 60);
+  world_.doubled_per_mille = strength("messages_doubled", 100);
+  world_.store.faults.failed_per_mille = strength("batches_failed", 30);
+  world_.store.faults.unknown_per_mille = strength("batches_unknown", 50);
+  world_.store.faults.slow_per_mille = strength("batches_slow", 25);
+  world_.zk_call_lost = strength("zookeeper_answers_lost", 60);
+  world_.zk_call_between = strength("takeovers_entangled", 60);
+  world_.zk_call_dies = strength("death_in_takeover", 25);
+}
+
 void Faults::begin() {
-  Random& random = world_.random;
-  world_.lost_per_mille = static_cast<int>(random.below(30));
-  world_.store.faults.failed_per_mille = static_cast<int>(random.below(20));
-  world_.store.faults.unknown_per_mille = static_cast<int>(random.below(30));
-  world_.store.faults.slow_per_mille = static_cast<int>(random.below(15));
-  world_.after(random.between(8000ms, 40'000ms), [this] { crash_leader(); });
-  world_.after(random.between(3000ms, 20'000ms), [this] {
-    world_.marks.hit("fault_answer_lost");
-    world_.lose_next_answer = true;
+  for (Active& active : active_) plan(active);
+}
+
+void Faults::plan(Active& active) {
+  world_.after(active.dice.between(active.least, active.most), [this, &active] {
+    if (healed_) return;
+    strike(active);
+    plan(active);
   });
-  world_.after(3000ms, [this] { next(); });
 }
 
-void Faults::next() {
-  if (healed_) return;
-  world_.after(world_.random.between(300ms, 6000ms), [this] { next(); });
-  strike();
-}
-
-SimMaster* Faults::leader() {
-  for (auto& master : world_.masters) {
-    if (master->leads() && master->epoch() == world_.store.epoch()) return master.get();
-  }
-  return nullptr;
-}
-
-void Faults::crash_leader() {
-  SimMaster* now = healed_ ? nullptr : leader();
-  if (now == nullptr) {
-    if (!healed_) world_.after(500ms, [this] { crash_leader(); });
-    return;
-  }
-  world_.marks.hit("fault_leader_crash");
-  now->crash(world_.random.chance(70), world_.random.between(500ms, 10'000ms));
-}
-
-void Faults::strike() {
-  Random& random = world_.random;
-  switch (random.below(12)) {
-    case 0:
-    case 1:
-    case 2:
-      strike_leader();
-      return;
-    case 3:
-      world_.marks.hit("fault_zookeeper_down");
-      world_.zookeeper.up = false;
-      world_.after(random.between(500ms, 15'000ms), [this] {
-        if (!world_.zookeeper.up) world_.zookeeper.come_up(world_.now());
-      });
-      return;
-    case 4:
-      world_.marks.hit("fault_database_down");
-      (random.chance(50) ? world_.store.faults.down : world_.store.faults.dies_at_commit) = true;
-      world_.after(random.between(200ms, 9000ms), [this] {
-        world_.store.faults.down = world_.store.faults.dies_at_commit = false;
-      });
-      return;
-    default:
-      strike_worker(*world_.workers[static_cast<std::size_t>(
-          random.below(static_cast<std::int64_t>(world_.workers.size())))]);
-  }
-}
-
-void Faults::strike_leader() {
-  Random& random = world_.random;
-  SimMaster* now = leader();
-  if (now == nullptr) return;
-  switch (random.below(5)) {
-    case 0:
-      crash_leader();
-      return;
-    case 1:
-    case 2:
-      world_.marks.hit("fault_leader_freeze");
-      now->freeze(random.between(500ms, 12'000ms));
-      return;
-    case 3:
-      world_.marks.hit("fault_leader_cut_from_zookeeper");
-      now->cut_from_zookeeper = true;
-      world_.after(random.between(1000ms, 12'000ms), [now] { now->cut_from_zookeeper = false; });
-      return;
-    default:
-      world_.marks.hit("fault_leader_clock_jump");
-      now->jump_clock(random.between(-5000ms, 5000ms));
-  }
-}
-
-void Faults::strike_worker(SimWorker& worker) {
-  Random& random = world_.random;
-  const Millis lasts = random.between(500ms, 14'000ms);
-  switch (random.below(8)) {
-    case 0:
-    case 1:
-      world_.marks.hit("fault_proper_crash");
-      worker.crash_proper();
-      return;
-    case 2:
-      world_.marks.hit("fault_warden_crash");
-      worker.crash_warden();
-      return;
-    case 3:
-      world_.marks.hit("fault_host_lost");
-      worker.lose_host(random.between(200ms, 20'000ms));
-      return;
-    case 4:
-      world_.marks.hit("fault_worker_cut_from_zookeeper");
-      worker.cut_from_zookeeper = true;
-      world_.after(lasts, [&worker] { worker.cut_from_zookeeper = false; });
-      return;
-    case 5:
-      world_.marks.hit("fault_worker_cut_from_masters");
-      worker.cut_from_masters = true;
-      world_.after(lasts, [&worker] { worker.cut_from_masters = false; });
-      return;
-    case 6:
-      world_.marks.hit("fault_worker_cut_off");
-      worker.cut_from_zookeeper = worker.cut_from_masters = true;
-      world_.after(lasts, [&worker] { worker.cut_from_zookeeper = worker.cut_from_masters = false; });
-      return;
-    default:
-      world_.marks.hit("fault_drain");
-      worker.set_draining(true);
-      world_.after(lasts, [&worker] { worker.set_draining(false); });
-  }
+void Faults::strike(Active& active) {
+  const std::string name = active.kind->name;
+  const int ordinal = ++active.struck;
+  Random dice(active.dice.next());
+  if (world_.recipe.skipped.contains({name, ordinal})) return;
+  if (!(this->*active.kind->strike)(dice)) return;
+  strikes_.emplace_back(name, ordinal);
+  world_.marks.hit("fault_" + name);
+  world_.trace("FAULT", name + " #" + std::to_string(ordinal));
 }
 
 void Faults::heal() {
   healed_ = true;
   world_.trace("heal", "");
-  world_.lost_per_mille = 0;
+  world_.lost_per_mille = world_.late_per_mille = world_.doubled_per_mille = 0;
+  world_.unproven_percent = 0;
+  world_.zk_call_lost = world_.zk_call_between = world_.zk_call_dies = 0;
   world_.store.faults = {};
-  if (!world_.zookeeper.up) world_.zookeeper.come_up(world_.now());
+  world_.cuts.clear();
+  world_.zookeeper.come_up(world_.now());
+  for (std::size_t i = 0; i < world_.zookeeper.server_count(); ++i) world_.zookeeper.mend(i);
   for (auto& master : world_.masters) {
     master->cut_from_zookeeper = false;
+    master->mend_clock();
     master->start();
   }
   for (auto& worker : world_.workers) {
     worker->cut_from_zookeeper = worker->cut_from_masters = false;
-    worker->start_host();
+    worker->set_full(false);
+    worker->mend_clock();
     worker->set_draining(false);
+    if (worker->is_spare()) {
+      worker->retire();
+    } else {
+      worker->start_host();
+      if (worker->has_lost_slots()) {
+        ++world_.workers_mended;
+        world_.after(kMendAfter, [&worker] { worker->crash_warden(); });
+      }
+    }
   }
+  world_.workers_changed();
 }
-
-void Faults::note_last_term(SimMaster& master) { master.crash(true, Millis{1}); }
 
 }  // namespace rota::sim

@@ -1,7 +1,14 @@
-// What goes wrong in a simulated world, and how it heals.
+// What goes wrong in a simulated world, and how it heals. Each seed draws which kinds of faults there
+// are and how often they strike. Each kind has dice of its own, so that leaving one out, or one of its
+// strikes, leaves the dice of the others as they are.
 #pragma once
 
+#include <optional>
+#include <string>
+#include <vector>
+
 #include "common/base/time.h"
+#include "random.h"
 
 namespace rota::sim {
 
@@ -12,23 +19,74 @@ class World;
 /// Thread: one. Owned by the world.
 class Faults {
  public:
-  explicit Faults(World& world) : world_(world) {}
+  explicit Faults(World& world);
   /// From now on faults happen; a leader's crash and a lost answer in any case.
   void begin();
   /// No more of them; everything comes back.
   void heal();
-  void note_last_term(SimMaster& master);
+  /// Whether this seed has that kind.
+  bool on(const std::string& name) const;
+  /// Kinds that are on, and single strikes that took effect ("kind", ordinal).
+  std::vector<std::string> kinds_on() const;
+  const std::vector<std::pair<std::string, int>>& strikes() const { return strikes_; }
 
  private:
-  void next();
-  void strike();
-  void strike_worker(SimWorker& worker);
-  void strike_leader();
-  void crash_leader();
+  struct Kind;
+  struct Active {
+    const Kind* kind = nullptr;
+    Random dice;
+    Millis least{0};
+    Millis most{0};
+    int struck = 0;
+  };
+
+  static const std::vector<Kind>& all();
+  void set_strengths();
+  void plan(Active& active);
+  void strike(Active& active);
   SimMaster* leader();
+  SimMaster& any_master(Random& dice);
+  SimWorker& any_worker(Random& dice);
+
+  bool crash_leader(Random& dice);
+  bool crash_master(Random& dice);
+  bool freeze_leader(Random& dice);
+  bool cut_leader_from_zookeeper(Random& dice);
+  bool delete_candidate(Random& dice);
+  bool jump_clock(Random& dice);
+  bool drift_clock(Random& dice);
+  bool stop_zookeeper(Random& dice);
+  bool cut_follower(Random& dice);
+  bool lag_follower(Random& dice);
+  bool stop_database(Random& dice);
+  bool freeze_in_transaction(Random& dice);
+  bool restore_database(Random& dice);
+  bool promote_replica(Random& dice);
+  bool put_copy_back(Random& dice);
+  void watch_alarm();
+  bool crash_proper(Random& dice);
+  bool freeze_proper(Random& dice);
+  bool crash_warden(Random& dice);
+  bool lose_host(Random& dice);
+  bool lose_disk(Random& dice);
+  bool replace_host(Random& dice);
+  bool cut_worker_from_zookeeper(Random& dice);
+  bool cut_worker_from_masters(Random& dice);
+  bool cut_worker_off(Random& dice);
+  bool cut_one_way(Random& dice);
+  bool drain(Random& dice);
+  bool fill_outbox(Random& dice);
+  bool flip_bit(Random& dice);
+  bool jump_worker_clock(Random& dice);
 
   World& world_;
+  Random drawn_;                         ///< what is on, and how strong
   bool healed_ = false;
+  bool watches_alarm_ = false;
+  std::optional<MonoTime> accept_at_;
+  std::vector<Active> active_;
+  std::vector<std::string> passive_;     ///< kinds without strikes that are on
+  std::vector<std::pair<std::string, int>> strikes_;
 };
 
 }  // namespace rota::sim

@@ -19,8 +19,6 @@ namespace {
 
 constexpr Millis kRpcDeadline{2000};
 
-std::size_t index_of(const model::WorkerKey& key) { return std::stoul(key.id.substr(1)); }
-
 DispatchAnswered unknown_for_all(const SendDispatch& message) {
   DispatchAnswered answer{message.worker, {}};
   for (const auto& item : message.items) {
@@ -38,13 +36,14 @@ bool World::message_lost(const char* mark) {
 }
 
 Millis World::message_delay() {
-  if (!random.per_mille(lost_per_mille)) return small_delay();
+  if (!random.per_mille(late_per_mille)) return small_delay();
   marks.hit("fault_message_delayed");
   return random.between(20ms, 5000ms);
 }
 
-bool World::linked(std::size_t master, std::size_t worker) const {
-  return masters[master]->is_alive() && !workers[worker]->cut_from_masters;
+bool World::hears(bool to_worker, std::size_t master, std::size_t worker) const {
+  return masters[master]->is_alive() && !workers[worker]->cut_from_masters &&
+         !cuts.contains({to_worker, master, worker});
 }
 
 void World::post(std::size_t master, Epoch epoch, master::core::Event event) {
@@ -70,11 +69,21 @@ void World::answer(Token token, master::core::ReplyBody body, Millis leaves_in) 
 }
 
 void World::to_leader(std::size_t worker, std::size_t master,
-                      std::function<master::core::Event(Token, bool)> make) {
-  if (!linked(master, worker)) return;
-  after(small_delay(), [this, worker, master, make = std::move(make)] {
-    if (!linked(master, worker) || !masters[master]->leads()) return;
-    masters[master]->post(make(new_token(), true));
+                      std::function<master::core::Event(Token)> make,
+                      std::function<void(const master::core::ReplyBody&)> then) {
+  if (random.per_mille(doubled_per_mille)) {
+    marks.hit("fault_message_doubled");
+    after(random.between(1ms, 9000ms), [this, worker, master, make] {
+      if (hears(false, master, worker)) masters[master]->post(make(new_token()));
+    });
+  }
+  after(message_delay(), [this, worker, master, make = std::move(make), then = std::move(then)] {
+    if (!hears(false, master, worker) || !masters[master]->leads()) return;
+    const Token token = new_token();
+    expect(token, [this, worker, master, then](const master::core::ReplyBody& body) {
+      if (hears(true, master, worker)) then(body);
+    });
+    if (!masters[master]->post(make(token))) forget(token);
   });
 }
 
@@ -97,15 +106,15 @@ void World::leave(std::size_t master, Epoch epoch, const Send& message) {
 
 /// Lost ones are told again, since the node does not say that they were heard.
 void World::carry_drain(std::size_t master, Epoch epoch, const SendDrain& message) {
-  const std::size_t worker = index_of(message.worker);
+  const std::size_t worker = message.address.port;
   if (message_lost("fault_request_lost")) return;
   after(message_delay(), [this, master, epoch, worker, message] {
-    if (linked(master, worker)) workers[worker]->drain(epoch, message);
+    if (hears(true, master, worker)) workers[worker]->drain(epoch, message);
   });
 }
 
 void World::carry_hello(std::size_t master, Epoch epoch, const SendHello& message) {
-  const std::size_t worker = index_of(message.worker);
+  const std::size_t worker = message.address.port;
   auto open = std::make_shared<bool>(true);
   const auto fail_open = [this, master, epoch, open, key = message.worker](bool refused) {
     if (std::exchange(*open, false)) post(master, epoch, HelloFailed{key, refused, "no answer"});
@@ -113,13 +122,14 @@ void World::carry_hello(std::size_t master, Epoch epoch, const SendHello& messag
   after(kRpcDeadline, [fail_open] { fail_open(false); });
   if (message_lost("fault_request_lost")) return;
   after(message_delay(), [this, master, epoch, worker, message, open, fail_open] {
-    if (!linked(master, worker)) return;
+    if (!hears(true, master, worker)) return;
+    if (waits_for(worker, [this, master, epoch, message] { carry_hello(master, epoch, message); })) return;
     auto inventory = workers[worker]->hello(epoch, master, message.worker);
     if (!inventory) {
       fail_open(true);
       return;
     }
-    if (message_lost("fault_answer_lost")) return;
+    if (message_lost("fault_answer_lost") || !hears(false, master, worker)) return;
     after(message_delay(), [this, master, epoch, open, inventory = std::move(*inventory)] {
       if (std::exchange(*open, false)) post(master, epoch, HelloAnswered{inventory});
     });
@@ -127,37 +137,49 @@ void World::carry_hello(std::size_t master, Epoch epoch, const SendHello& messag
 }
 
 void World::carry_dispatch(std::size_t master, Epoch epoch, const SendDispatch& message) {
-  const std::size_t worker = index_of(message.worker);
   auto open = std::make_shared<bool>(true);
   const auto settle = [this, master, epoch, open](DispatchAnswered answer) {
     if (std::exchange(*open, false)) post(master, epoch, std::move(answer));
   };
   after(kRpcDeadline, [settle, message] { settle(unknown_for_all(message)); });
   if (message_lost("fault_request_lost")) return;
-  const bool doubled = random.per_mille(lost_per_mille);
-  after(message_delay(), [this, master, epoch, worker, message, settle, doubled] {
-    if (!linked(master, worker)) return;
-    auto verdicts = workers[worker]->dispatch(epoch, message);
-    if (!verdicts) {
-      settle(unknown_for_all(message));
-      return;
-    }
-    if (doubled) {
-      marks.hit("fault_message_doubled");
-      verdicts = workers[worker]->dispatch(epoch, message);
-    }
-    if (message_lost("fault_answer_lost") || std::exchange(lose_next_answer, false)) return;
-    after(message_delay(), [settle, worker = message.worker, verdicts = std::move(*verdicts)] {
-      settle(DispatchAnswered{worker, verdicts});
-    });
+  const bool doubled = random.per_mille(doubled_per_mille);
+  const auto answer = [settle, worker_key = message.worker, message](const auto& verdicts) {
+    settle(verdicts ? DispatchAnswered{worker_key, *verdicts} : unknown_for_all(message));
+  };
+  after(message_delay(), [this, master, epoch, message, answer] { arrive(master, epoch, message, answer); });
+  if (!doubled) return;
+  marks.hit("fault_message_doubled");
+  after(random.between(1ms, 9000ms), [this, master, epoch, message] {
+    arrive(master, epoch, message, [](const auto&) {});
   });
 }
 
+/// A dispatch reaches the worker; a stopped one takes it when it goes on.
+void World::arrive(std::size_t master, Epoch epoch, const SendDispatch& message, Answer answer) {
+  const std::size_t worker = message.address.port;
+  if (!hears(true, master, worker)) return;
+  if (waits_for(worker, [this, master, epoch, message, answer] { arrive(master, epoch, message, answer); })) return;
+  auto verdicts = workers[worker]->dispatch(epoch, message);
+  if (message_lost("fault_answer_lost") || !hears(false, master, worker)) return;
+  after(message_delay(), [answer, verdicts = std::move(verdicts)] { answer(verdicts); });
+}
+
+bool World::waits_for(std::size_t worker, Clockwork::Deed deed) {
+  const MonoTime until = workers[worker]->frozen_until();
+  if (until <= now()) return false;
+  after(std::chrono::ceil<Millis>(until - now()), std::move(deed));
+  return true;
+}
+
 void World::carry_cancel(std::size_t master, Epoch epoch, const SendCancel& message) {
-  const std::size_t worker = index_of(message.worker);
+  const std::size_t worker = message.address.port;
   if (message_lost("fault_request_lost")) return;
   after(message_delay(), [this, master, epoch, worker, message] {
-    if (linked(master, worker)) workers[worker]->cancel(epoch, message);
+    if (!hears(true, master, worker)) return;
+    if (!waits_for(worker, [this, worker, epoch, message] { workers[worker]->cancel(epoch, message); })) {
+      workers[worker]->cancel(epoch, message);
+    }
   });
 }
 

@@ -7,10 +7,11 @@
 
 namespace rota::sim {
 
-/// splitmix64. Thread: one.
+/// splitmix64. `stream` tells dice of one seed apart. Thread: one.
 class Random {
  public:
-  explicit Random(std::uint64_t seed) : state_(seed * 0x9e3779b97f4a7c15ull + 1) {}
+  explicit Random(std::uint64_t seed, std::uint64_t stream = 0)
+      : state_((seed * 0x9e3779b97f4a7c15ull + 1) ^ (stream * 0xd1342543de82ef95ull)) {}
 
   std::uint64_t next() {
     std::uint64_t z = (state_ += 0x9e3779b97f4a7c15ull);
@@ -22,8 +23,9 @@ class Random {
   std::int64_t below(std::int64_t n) {
     return static_cast<std::int64_t>(next() % static_cast<std::uint64_t>(n));
   }
+  std::size_t index(std::size_t n) { return static_cast<std::size_t>(below(static_cast<std::int64_t>(n))); }
   bool chance(int percent) { return below(100) < percent; }
-  bool per_mille(int n) { return below(1000) < n; }
+  bool per_mille(int n) { return n > 0 && below(1000) < n; }
   Millis between(Millis least, Millis most) {
     return least + Millis{below((most - least).count() + 1)};
   }

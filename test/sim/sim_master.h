@@ -1,5 +1,6 @@
-// A master of a simulated world: candidacy, taking office, and a Term made of production's scheduler,
-// inbox and event loop.
+// A master of a simulated world: candidacy by production's election rules, office by production's
+// takeover, its clock behind production's guard, and a Term made of production's scheduler, inbox and
+// event loop.
 #pragma once
 
 #include <map>
@@ -8,9 +9,13 @@
 #include <string>
 
 #include "clockwork.h"
+#include "common/zk/paths.h"
+#include "master/clock_guard.h"
 #include "master/core/scheduler.h"
 #include "master/dispatch/sender.h"
 #include "master/loop/loop.h"
+#include "master/takeover.h"
+#include "sim_office.h"
 
 namespace rota::sim {
 
@@ -27,18 +32,24 @@ class SimMaster {
   void crash(bool clean, Millis for_long);
   void freeze(Millis for_long);
   void jump_clock(Millis by) { clock_.skew += by; }
+  void drift_clock(int per_mille) { clock_.drift(per_mille); }
+  void mend_clock() { clock_.mend(); }
+  /// Its candidate node is deleted by hand.
+  void lose_candidacy();
+  /// The operator accepts a restored database by this master; false when it could not.
+  bool accept_restore();
 
   bool leads() const { return alive_ && term_ != nullptr; }
   bool is_frozen() const;
   bool is_alive() const { return alive_; }
+  Millis grant() const { return grant_; }
   std::optional<Epoch> epoch() const;
   /// Into the Term's inbox; false when there is none, or it does not take it.
   bool post(master::core::Event event);
   /// Takes office if it is the first candidate and may.
   void look_at_election();
-  /// Looks at the workers' nodes again, a moment later.
+  /// Some node of a worker changed: looks again, a moment later.
   void watch_workers();
-
   /// Lists by a write and a read, as soon as ZooKeeper answers; then tells the core.
   void list_workers(std::int64_t asked);
 
@@ -49,24 +60,42 @@ class SimMaster {
   struct Term;
 
   void heartbeat(std::int64_t life);
+  void look_at_database(std::int64_t life);
+  void tell_hold();
+  void note_progress();
+  void raise_alarm();
   bool reaches_zookeeper() const;
-  void take_office(std::int64_t life);
+  void reconnect();
+  /// `between`: another master came in the midst of somebody's takeover.
+  void take_office(bool between);
+  void begin_term(master::Office office);
   void sync_workers();
   void plan_turn(Micros in);
   void turn();
   void end_term(const master::loop::TermEnd& why);
+  void stand_back(Millis pause);
 
   World& world_;
   const std::size_t index_;
+  const zk::Paths paths_{"sim"};
+  const Millis grant_;
+  std::size_t server_ = 0;             ///< of ZooKeeper
   SkewedClock clock_;
+  std::unique_ptr<master::ClockGuard> guard_;
+  SimOffice office_;
   bool alive_ = false;
+  bool saw_database_ = false;          ///< in this life; who did not is no candidate
   std::int64_t life_ = 0;              ///< grows with each start; deeds of older ones are void
   std::int64_t planned_ = 0;           ///< only the newest planned turn counts
   MonoTime frozen_until_{};
   MonoTime busy_until_{};
   MonoTime rejoin_at_{};
+  bool office_planned_ = false;
   bool taking_office_ = false;
-  std::optional<std::int64_t> candidacy_;
+  bool watch_armed_ = false;
+  std::string candidacy_;
+  std::int64_t looks_ = 0;
+  master::StoredMark last_stored_;     ///< of the last Term of this process
   std::unique_ptr<Term> term_;
 };
 

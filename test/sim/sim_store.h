@@ -1,8 +1,9 @@
 // The database of a simulated world: tables, the fence, and answers that get lost. It judges what is
-// written to it: P1 (every tick exactly once) at each move of the watermark.
+// written to it: P1 and P3 at each batch, P9 at each takeover, P11, and that what is final stays so.
 #pragma once
 
 #include <map>
+#include <memory>
 #include <optional>
 #include <set>
 #include <string>
@@ -11,9 +12,12 @@
 
 #include "clockwork.h"
 #include "marks.h"
-#include "master/core/recovered.h"
+#include "master/store/memory_store.h"
 #include "master/store/store.h"
+#include "master/takeover.h"
 #include "random.h"
+#include "sim_tables.h"
+#include "tick_judge.h"
 
 namespace rota::sim {
 
@@ -21,67 +25,95 @@ namespace rota::sim {
 struct StoreFaults {
   bool down = false;
   int failed_per_mille = 0;
-  int unknown_per_mille = 0;   ///< half of them were applied
+  int unknown_per_mille = 0;    ///< half of them were applied
   int slow_per_mille = 0;
   bool dies_at_commit = false;  ///< the next batch gets no answer, and then it is down
+  Millis freezes_caller{0};     ///< the next batch's leader stops in the midst of its transaction
 };
 
 /// Thread: one.
 class SimStore final : public master::store::Store {
  public:
-  SimStore(Random& random, Marks& marks) : random_(random), marks_(marks) {}
+  SimStore(Random& random, Marks& marks, const Clockwork& clockwork)
+      : random_(random), marks_(marks), clockwork_(clockwork) {}
 
   master::store::ApplyResult apply(Epoch epoch, const master::core::Changes& changes) override;
 
   /// False when the epoch is not higher.
   bool take_office(Epoch epoch);
-  Epoch epoch() const { return epoch_; }
-  master::core::Recovered recover() const;
+  /// A leader that stopped in its transaction keeps the epoch row's share lock until the database ends
+  /// that transaction.
+  bool is_epoch_locked() const { return clockwork_.now() < locked_until_; }
+  /// The rows in production's memory store, for its recovery and its verification.
+  std::unique_ptr<master::store::MemoryStore> as_memory_store() const;
 
-  /// Every planned tick up to the watermark is one run or in one gap, and nothing else is. Empty, or
-  /// what is wrong.
-  std::string judge_ticks() const;
+  /// A copy for later.
+  void back_up() { backup_ = tables_; }
+  /// The copy stands again, what came after it is lost: one of an older Term, or a replica that lagged.
+  /// `noted`: what ZooKeeper was told is stored. False when there is no copy, or nothing is lost.
+  bool go_back(const master::StoredMark& noted);
+  /// Somebody took office: a loss that was told to ZooKeeper must be noticed (P9).
+  void note_takeover(bool noticed);
+  /// The operator looked at it: ticks may fire again.
+  void accept_restore() { held_by_restore_ = false; }
+  bool went_back() const { return went_back_; }
+  /// Whether a loss of rows may have touched this run or job.
+  bool is_tainted(RunId run) const { return went_back_ && tainted_runs_.contains(run); }
+  bool is_tainted(JobId job) const { return went_back_ && tainted_jobs_.contains(job); }
+  /// A run of this number that the copy does not know.
+  bool is_lost(RunId run) const { return went_back_ && !tables_.runs.contains(run); }
+
   std::optional<RunId> run_of_key(const std::string& principal, const std::string& key) const {
-    const auto found = keys_.find({principal, key});
-    return found == keys_.end() ? std::nullopt : std::optional(found->second);
+    const auto found = tables_.keys.find({principal, key});
+    return found == tables_.keys.end() ? std::nullopt : std::optional(found->second);
   }
   /// Whether this attempt's row was ever stored.
   bool was_dispatched(model::AttemptKey key) const { return dispatched_.contains(key); }
 
-  const std::map<RunId, model::Run>& runs() const { return runs_; }
-  const std::map<JobId, model::Job>& jobs() const { return jobs_; }
-  const std::map<std::pair<RunId, AttemptNo>, model::AttemptRow>& attempts() const { return attempts_; }
-  const std::map<std::string, model::WorkerDrain>& drains() const { return drains_; }
-  const std::vector<model::Gap>& gaps() const { return gaps_; }
+  /// Attempts that were recorded as lost.
+  int lost_attempts() const { return lost_attempts_; }
+
+  SimTables& tables() { return tables_; }
+  Epoch epoch() const { return tables_.epoch; }
+  const std::map<RunId, model::Run>& runs() const { return tables_.runs; }
+  const std::map<JobId, model::Job>& jobs() const { return tables_.jobs; }
+  const std::map<std::pair<RunId, AttemptNo>, model::AttemptRow>& attempts() const { return tables_.attempts; }
+  std::optional<WallTime> watermark() const { return tables_.watermark; }
   std::shared_ptr<const model::JobDefinition> definition(JobId job, JobVersion version) const;
 
   StoreFaults faults;
   Millis latency{0};           ///< of the last apply: its effects leave so much later
+  Millis caller_freezes{0};    ///< of the last apply
   std::string violation;       ///< the first thing found wrong while writing
 
  private:
+  std::string contradiction(const master::core::Changes& changes) const;
   void write(const master::core::Changes& changes);
   void write_versions(const master::core::Changes& changes);
   void write_runs(const master::core::Changes& changes);
+  void write_gaps(const master::core::Changes& changes);
   void note_dispatch(const model::Run& run);
   void count_ends(const model::RunProgress& before, const model::RunProgress& after);
   void complain(std::string what) { if (violation.empty()) violation = std::move(what); }
+  void complain_if(std::string what) { if (!what.empty()) complain(std::move(what)); }
 
   Random& random_;
   Marks& marks_;
-  Epoch epoch_;
-  std::map<JobId, model::Job> jobs_;
-  std::map<std::pair<JobId, JobVersion>, model::JobVersionRow> versions_;
-  std::map<RunId, model::Run> runs_;
-  std::map<std::pair<JobId, WallTime>, RunId> ticks_;
-  std::map<std::pair<std::string, std::string>, RunId> keys_;
-  std::map<std::pair<RunId, AttemptNo>, model::AttemptRow> attempts_;
-  std::vector<model::Gap> gaps_;
-  std::map<RunId, AttemptNo> notes_;
-  std::set<std::tuple<JobId, WallTime, WallTime>> gap_rows_;
+  const Clockwork& clockwork_;
+  SimTables tables_;
+  std::optional<SimTables> backup_;
+  TickJudge judge_;
+  MonoTime locked_until_{};
+  Epoch highest_ever_;
+  int lost_attempts_ = 0;
+  bool went_back_ = false;
+  bool held_by_restore_ = false;
+  bool is_unnoticed_ = false;
+  bool must_notice_ = false;
+  std::map<Epoch, WallTime> stored_;   ///< the highest watermark that each leader saw applied
+  std::set<RunId> tainted_runs_;
+  std::set<JobId> tainted_jobs_;
   std::set<model::AttemptKey> dispatched_;
-  std::map<std::string, model::WorkerDrain> drains_;
-  std::optional<WallTime> watermark_;
 };
 
 }  // namespace rota::sim

@@ -11,6 +11,8 @@
 #include "common/model/worker.h"
 #include "master/core/effect.h"
 #include "master/core/event.h"
+#include "clockwork.h"
+#include "sim_disk.h"
 #include "worker/run/attempt_table.h"
 #include "worker/run/voucher_rules.h"
 
@@ -21,7 +23,7 @@ class World;
 /// Thread: one. Owned by the world.
 class SimWorker {
  public:
-  SimWorker(World& world, std::size_t index, std::int32_t slots);
+  SimWorker(World& world, std::size_t index, std::string id, std::int32_t slots);
 
   // --- what the leader asks; empty when nobody answers at that port
   std::optional<model::Inventory> hello(Epoch epoch, std::size_t master, const model::WorkerKey& to);
@@ -34,10 +36,29 @@ class SimWorker {
   void start_host();
   void crash_proper();
   void crash_warden();
-  void lose_host(Millis for_long);
+  /// `with_disk`: it comes back with an empty state folder.
+  void lose_host(Millis for_long, bool with_disk = false);
+  /// A second host for an id; it comes up only where the first is replaced.
+  void be_spare() { spare_ = true; }
+  bool is_spare() const { return spare_; }
+  /// It never comes back.
+  void retire();
+  /// The proper alone stops; the warden goes on.
+  void freeze_proper(Millis for_long);
   void set_draining(bool draining);
+  void set_full(bool full);
+  /// A bit of its outbox file; false when there is none.
+  bool flip_bit(Random& dice);
+  void set_skew(Millis by) { clock_.skew = by; }
+  void mend_clock() { clock_.mend(); }
+  /// Whether a slot is not used again, until somebody restarts the worker.
+  bool has_lost_slots() const { return lost_slots_; }
   bool runs_something() const { return !processes_.empty(); }
-  bool is_quiet() const { return processes_.empty() && outbox_.empty(); }
+  bool is_quiet() const { return processes_.empty() && untold_.empty() && outbox_.empty(); }
+  bool is_up() const { return host_up_; }
+  const std::string& id() const { return id_; }
+  /// When the proper goes on, if it is stopped.
+  MonoTime frozen_until() const { return frozen_until_; }
 
   bool cut_from_zookeeper = false;
   bool cut_from_masters = false;
@@ -52,43 +73,70 @@ class SimWorker {
 
   model::WorkerInfo info() const;
   bool reaches_zookeeper() const;
+  bool acts(std::int64_t life) const;
+  void reconnect();
   void start_proper();
   void begin_life();
   void tell_draining();
   void try_register(std::int64_t life);
+  void settle(std::int64_t life, int tries);
+  bool others_are_gone() const;
   void end_older_lives();
+  void leave();
   void beat(std::int64_t life);
   void renew(std::int64_t life);
   void send_renew();
   void report(std::int64_t life);
   void send_reports();
+  void report_start(model::AttemptKey key);
+  void write_outcomes(std::int64_t start);
+  void read_outbox();
   void look_at_vouchers();
   void lapse();
-  void start(const master::core::DispatchItem& item);
+  void start(Epoch epoch, const master::core::DispatchItem& item);
   void end_process(model::AttemptKey key, std::int64_t serial, model::Outcome outcome);
   void kill_unvouched(model::AttemptKey key, std::int64_t serial);
   void kill_all_silently();
-  model::Refusal note(model::Refusal refusal, bool is_new);
+  void lose_disk();
+  void hear_of(Epoch epoch);
+  void note(model::Refusal refusal, bool is_new);
 
   World& world_;
   const std::size_t index_;
   const std::string id_;
   const std::int32_t slots_;
+  std::size_t server_ = 0;              ///< of ZooKeeper
   bool host_up_ = false;
+  bool spare_ = false;
+  bool retired_ = false;
   bool proper_up_ = false;
   bool registered_ = false;
   bool draining_ = false;
   bool drain_told_ = false;
+  bool full_ = false;
   bool lapsed_ = false;
+  int disks_ = 1;
+  MonoTime frozen_until_{};
   std::int64_t life_ = 0;               ///< number of the present incarnation; older deeds are void
+  std::int64_t starts_ = 0;             ///< of the proper
   std::int64_t serials_ = 0;
+  MonoTime last_lease_{};               ///< of an answered beat of this life
   model::WorkerKey key_;
   std::unique_ptr<worker::run::AttemptTable> table_;
   worker::run::VoucherRules vouchers_;
   Epoch epoch_on_disk_;
+  Epoch told_;                          ///< the highest that this host was told of, for the judge
   std::optional<std::size_t> leader_;
   std::map<model::AttemptKey, Process> processes_;
-  std::map<model::AttemptKey, std::pair<model::WorkerKey, model::Outcome>> outbox_;
+  std::map<model::AttemptKey, model::AttemptReport> untold_;  ///< ended, and the warden remembers
+  std::map<model::AttemptKey, model::AttemptReport> outbox_;  ///< synced, and not acknowledged
+  SimDisk disk_;
+  bool writing_ = false;
+  bool lost_slots_ = false;
+  int hellos_ = 0;
+  MonoTime hellos_since_{};
+  bool bit_flipped_ = false;
+  SkewedClock clock_;
 };
 
 }  // namespace rota::sim

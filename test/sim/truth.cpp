@@ -1,6 +1,9 @@
 #include "truth.h"
 
 namespace rota::sim {
+
+using model::RunState;
+
 namespace {
 
 std::string named(model::AttemptKey key) {
@@ -9,28 +12,65 @@ std::string named(model::AttemptKey key) {
 
 }  // namespace
 
-std::string Truth::begin(model::AttemptKey key, JobId job, model::Overlap overlap) {
-  if (!store_.was_dispatched(key)) return "P6: " + named(key) + " starts without its row";
-  if (!ever_.insert(key).second) return "P6: " + named(key) + " starts a second time";
+std::string Truth::begin(const Start& start) {
+  const bool tainted = store_.is_tainted(start.key.run) || store_.is_tainted(start.job);
+  std::string wrong;
+  if (!tainted) {
+    if (!store_.was_dispatched(start.key)) wrong = "P6: " + named(start.key) + " starts without its row";
+    if (wrong.empty() && ever_.contains(start.key)) wrong = "P6: " + named(start.key) + " starts a second time";
+    if (wrong.empty()) wrong = judge_beside(start);
+    if (wrong.empty()) wrong = judge_before(start);
+  }
+  ever_[start.key] = start;
+  live_[start.key] = start.job;
+  return wrong;
+}
+
+std::string Truth::judge_beside(const Start& start) const {
   for (const auto& [other, other_job] : live_) {
-    if (other.run == key.run) return "P4: " + named(key) + " starts beside " + named(other);
-    if (other_job == job && overlap != model::Overlap::Allow) {
-      return "P4: " + named(key) + " overlaps " + named(other) + " of the same job";
+    if (other.run == start.key.run) return "P4: " + named(start.key) + " starts beside " + named(other);
+    if (other_job == start.job && start.overlap != model::Overlap::Allow) {
+      return "P4: " + named(start.key) + " overlaps " + named(other) + " of the same job";
     }
   }
-  live_[key] = job;
+  return "";
+}
+
+/// The attempts of the same run that began earlier, as the worlds knows them and not the leader.
+std::string Truth::judge_before(const Start& start) const {
+  for (auto at = ever_.lower_bound({start.key.run, 0});
+       at != ever_.end() && at->first.run == start.key.run; ++at) {
+    const auto how = ended_.find(at->first);
+    const auto ended = outcomes_.find(at->first);
+    const bool retryable = how != ended_.end() &&
+                           (how->second == RunState::Failed || how->second == RunState::TimedOut);
+    if (start.loss == model::LossPolicy::Never && !retryable) {
+      return "P5: " + named(start.key) + " follows " + named(at->first) + ", which never may be followed";
+    }
+    if (ended == outcomes_.end() || ended->second != RunState::Succeeded) continue;
+    if (!zookeeper_.was_absent_since(at->second.worker, at->second.at)) {
+      return "P12: " + named(start.key) + " reruns a success whose worker was never away";
+    }
+    marks_.hit("success_given_up_at_fence");
+  }
   return "";
 }
 
 std::string Truth::judge_outcomes() const {
   for (const auto& [key, state] : outcomes_) {
+    if (store_.is_tainted(key.run) || store_.is_lost(key.run)) continue;
     if (store_.attempts().contains({key.run, key.attempt})) continue;
     const auto run = store_.runs().find(key.run);
     if (run == store_.runs().end()) return "P12: the run of a result is gone, " + named(key);
     const model::RunProgress& progress = run->second.progress;
     if (progress.attempt != key.attempt) return "P12: a result is not stored, " + named(key);
-    const bool same = progress.state == state || state == model::RunState::Lost;
-    if (!same) return "P12: another result is stored than " + named(key) + " had";
+    // A kill that no leader any more knows to have asked for (a drain's, resumed since) counts as a loss.
+    const bool same = progress.state == state || state == RunState::Lost ||
+                      (state == RunState::Killed && progress.state == RunState::Lost);
+    if (!same) {
+      return "P12: " + named(key) + " was " + std::string(name_of(state)) + ", and " +
+             std::string(name_of(progress.state)) + " is stored (" + std::string(name_of(progress.reason)) + ")";
+    }
   }
   return "";
 }

@@ -1,39 +1,58 @@
-// What really happens in a simulated world, whatever anybody believes: which attempts live. Every start
-// is judged: P4 (one live attempt per run, and per job that may not overlap) and P6 (row first, once).
+// What really happens in a simulated world, whatever anybody believes: which attempts live, and how they
+// ended. Every start is judged: P4 (one live attempt per run, and per job that may not overlap), P5
+// (never again after a loss), P6 (row first, once), P12 (no rerun of what is known to have succeeded).
 #pragma once
 
-#include <functional>
 #include <map>
-#include <set>
 #include <string>
 
 #include "common/model/job.h"
 #include "common/model/worker.h"
 #include "sim_store.h"
+#include "sim_zookeeper.h"
 
 namespace rota::sim {
 
 /// Thread: one.
 class Truth {
  public:
-  Truth(const SimStore& store, Marks& marks) : store_(store), marks_(marks) {}
+  struct Start {
+    model::AttemptKey key;
+    JobId job;
+    model::Overlap overlap = model::Overlap::Allow;
+    model::LossPolicy loss = model::LossPolicy::AfterFence;
+    std::size_t worker = 0;
+    MonoTime at{};
+  };
+
+  Truth(const SimStore& store, const SimZookeeper& zookeeper, Marks& marks)
+      : store_(store), zookeeper_(zookeeper), marks_(marks) {}
 
   /// An attempt begins to live. Empty, or what it breaks.
-  std::string begin(model::AttemptKey key, JobId job, model::Overlap overlap);
+  std::string begin(const Start& start);
   void end(model::AttemptKey key) { live_.erase(key); }
+  /// Attempts so far.
+  std::size_t begun() const { return ever_.size(); }
   bool lives(model::AttemptKey key) const { return live_.contains(key); }
 
   /// An attempt ended and its worker knows how: the store must know it in the end (P12).
-  void note_outcome(model::AttemptKey key, model::RunState state) { outcomes_[key] = state; }
+  void note_outcome(model::AttemptKey key, model::RunState state) { outcomes_[key] = ended_[key] = state; }
+  /// The disk that held it is gone before it was reported.
+  void forget_outcome(model::AttemptKey key) { outcomes_.erase(key); }
   /// Once all is healed and quiet. Empty, or what got lost.
   std::string judge_outcomes() const;
 
  private:
+  std::string judge_beside(const Start& start) const;
+  std::string judge_before(const Start& start) const;
+
   const SimStore& store_;
+  const SimZookeeper& zookeeper_;
   Marks& marks_;
   std::map<model::AttemptKey, JobId> live_;
-  std::set<model::AttemptKey> ever_;
-  std::map<model::AttemptKey, model::RunState> outcomes_;
+  std::map<model::AttemptKey, Start> ever_;
+  std::map<model::AttemptKey, model::RunState> ended_;
+  std::map<model::AttemptKey, model::RunState> outcomes_;  ///< of those that a disk holds, or the store
 };
 
 }  // namespace rota::sim

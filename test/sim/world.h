@@ -4,9 +4,12 @@
 #pragma once
 
 #include <cstdint>
+#include <compare>
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -14,6 +17,7 @@
 #include "marks.h"
 #include "master/core/snapshot.h"
 #include "random.h"
+#include "recipe.h"
 #include "sim_master.h"
 #include "sim_store.h"
 #include "sim_worker.h"
@@ -25,10 +29,31 @@ namespace rota::sim {
 class Clients;
 class Faults;
 
+/// One way between a master and a worker on which nothing arrives.
+struct Cut {
+  bool to_worker = false;
+  std::size_t master = 0;
+  std::size_t worker = 0;
+  auto operator<=>(const Cut&) const = default;
+};
+
+/// Bounds of queues and tables; tiny ones find most.
+struct Limits {
+  std::size_t inbox_reports = 10'000;
+  std::size_t inbox_requests = 10'000;
+  std::size_t events_per_turn = 2000;
+  std::int32_t fire_at_most = 5000;
+  std::size_t tombstones = 100'000;
+  std::size_t told_tombstones = 10'000;
+  std::size_t reports_per_call = 1000;
+  Millis store_give_up{6000};
+  int check_percent = 20;      ///< of turns after which the core checks itself
+};
+
 /// Thread: one.
 class World {
  public:
-  World(std::uint64_t seed, Marks& marks_in, bool verbose = false);
+  World(const Recipe& recipe_in, Marks& marks_in);
   ~World();
 
   /// Lives through it all. Empty, or the first promise that was broken.
@@ -50,8 +75,8 @@ class World {
   /// A message of a Term to a worker; its answer comes back as an event, however late.
   void carry(std::size_t master, Epoch epoch, master::core::Send message, Millis leaves_in);
   /// A worker's message to the master that it takes for the leader. The event is made on arrival.
-  void to_leader(std::size_t worker, std::size_t master,
-                 std::function<master::core::Event(Token, bool)> make);
+  void to_leader(std::size_t worker, std::size_t master, std::function<master::core::Event(Token)> make,
+                 std::function<void(const master::core::ReplyBody&)> then);
   /// What is to be done with the reply to this token.
   void expect(Token token, std::function<void(const master::core::ReplyBody&)> then);
   Token new_token() { return Token{++tokens_}; }
@@ -59,7 +84,15 @@ class World {
   void forget(Token token) { expected_.erase(token); }
   void workers_changed();
   void note_counters(const master::core::Snapshot& snapshot);
+  bool faults_on(const std::string& kind) const;
+  const Faults& faults() const { return *faults_; }
+  /// What ZooKeeper was told that the database holds.
+  master::StoredMark noted_in_zookeeper();
+  /// The second host for this worker's id; null when there is none.
+  SimWorker* spare_of(const SimWorker& worker);
 
+  const Recipe recipe;
+  Limits limits;
   Random random;
   Marks& marks;
   Clockwork clockwork;
@@ -69,7 +102,15 @@ class World {
   std::vector<std::unique_ptr<SimMaster>> masters;
   std::vector<std::unique_ptr<SimWorker>> workers;
   int lost_per_mille = 0;      ///< of all messages
-  bool lose_next_answer = false;
+  int late_per_mille = 0;
+  int doubled_per_mille = 0;
+  int zk_call_lost = 0;        ///< per mille
+  int zk_call_between = 0;
+  int zk_call_dies = 0;
+  int unproven_percent = 5;    ///< of kills
+  std::set<Cut> cuts;
+  int workers_mended = 0;      ///< that an operator started anew, for slots that were lost
+  int lapses = 0;              ///< of workers that ran something
 
  private:
   void zookeeper_tick();
@@ -79,13 +120,20 @@ class World {
   void carry_cancel(std::size_t master, Epoch epoch, const master::core::SendCancel& message);
   void carry_drain(std::size_t master, Epoch epoch, const master::core::SendDrain& message);
   void post(std::size_t master, Epoch epoch, master::core::Event event);
-  bool linked(std::size_t master, std::size_t worker) const;
+  using Answer = std::function<void(const std::optional<std::vector<master::core::DispatchVerdict>>&)>;
+  void arrive(std::size_t master, Epoch epoch, const master::core::SendDispatch& message, Answer answer);
+  bool waits_for(std::size_t worker, Clockwork::Deed deed);
+  bool hears(bool to_worker, std::size_t master, std::size_t worker) const;
+  void draw_limits();
+  void populate();
+  std::string judge_health() const;
+  std::string judge_verified() const;
   bool live_until(MonoTime end);
   bool is_quiet() const;
   std::string judge_end() const;
+  std::string judge_single() const;
 
   const MonoTime began_;
-  const bool verbose_;
   std::uint64_t hash_ = 14'695'981'039'346'656'037ull;
   std::int64_t tokens_ = 0;
   std::map<Token, std::function<void(const master::core::ReplyBody&)>> expected_;

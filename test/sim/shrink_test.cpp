@@ -1,0 +1,44 @@
+#include "shrink_rules.h"
+
+#include <doctest/doctest.h>
+
+namespace rota::sim {
+namespace {
+
+/// A world that breaks P4 when the second crash meets lost messages, and P1 when nothing goes wrong at all.
+Trial live_fake(const Recipe& recipe) {
+  Trial trial;
+  const auto is_on = [&](const char* kind) { return !recipe.without.contains(kind); };
+  for (const char* kind : {"crash", "freeze", "lost", "late"}) {
+    if (is_on(kind)) trial.kinds.emplace_back(kind);
+  }
+  for (const char* kind : {"crash", "freeze"}) {
+    for (int ordinal = 1; is_on(kind) && ordinal <= 3; ++ordinal) {
+      if (!recipe.skipped.contains({kind, ordinal})) trial.strikes.emplace_back(kind, ordinal);
+    }
+  }
+  const bool crashed = is_on("crash") && !recipe.skipped.contains({"crash", 2});
+  if (crashed && is_on("lost")) trial.broken = " P4: two at once";
+  if (!is_on("crash")) trial.broken = "P1: a tick is missing";
+  return trial;
+}
+
+}  // namespace
+
+TEST_CASE("shrink: leaves out every kind and strike that the failure does not need") {
+  const Recipe smallest = shrunk(Recipe{}, live_fake);
+  CHECK(smallest.without == std::set<std::string>{"freeze", "late"});
+  CHECK(smallest.skipped == std::set<std::pair<std::string, int>>{{"crash", 1}, {"crash", 3}});
+}
+
+TEST_CASE("shrink: another broken promise is not the failure that is looked for") {
+  CHECK(!shrunk(Recipe{}, live_fake).without.contains("crash"));
+}
+
+TEST_CASE("shrink: what keeps every promise stays as it is") {
+  const Recipe same = shrunk(Recipe{}, [](const Recipe&) { return Trial{"", {"crash"}, {{"crash", 1}}}; });
+  CHECK(same.without.empty());
+  CHECK(same.skipped.empty());
+}
+
+}  // namespace rota::sim

@@ -1,0 +1,51 @@
+#include "sim_office.h"
+
+namespace rota::sim {
+
+Result<void> SimOffice::probe() {
+  if (store_.faults.down) return fail(ErrorCode::Unavailable, "down");
+  return {};
+}
+
+Result<master::store::Office::Marks> SimOffice::read_marks() {
+  if (auto fine = probe(); !fine) return fail(fine.error());
+  return Marks{store_.epoch(), store_.watermark(), store_.tables().cluster_uuid, clockwork_.true_wall()};
+}
+
+Result<std::string> SimOffice::settle_uuid(const std::string& proposed) {
+  if (auto fine = probe(); !fine) return fail(fine.error());
+  std::string& uuid = store_.tables().cluster_uuid;
+  if (uuid.empty()) uuid = proposed;
+  return uuid;
+}
+
+Result<Millis> SimOffice::settle_grant(Millis own) {
+  if (auto fine = probe(); !fine) return fail(fine.error());
+  Millis& longest = store_.tables().longest_grant;
+  longest = std::max(longest, own);
+  return longest;
+}
+
+Result<void> SimOffice::take_office(Epoch epoch, const std::string&) {
+  if (auto fine = probe(); !fine) return fine;
+  if (store_.is_epoch_locked()) {
+    marks_.hit("takeover_blocked_by_a_frozen_leader");
+    return fail(ErrorCode::TimedOut, "the epoch row is locked");
+  }
+  const bool lost = random_.per_mille(store_.faults.unknown_per_mille);
+  if (lost && random_.chance(50)) {
+    marks_.hit("takeover_unknown_not_applied");
+    return fail(ErrorCode::UnknownOutcome, "answer lost, not applied");
+  }
+  if (!store_.take_office(epoch)) return fail(ErrorCode::Conflict, "the epoch is not higher");
+  if (!lost) return {};
+  marks_.hit("takeover_unknown_applied");
+  return fail(ErrorCode::UnknownOutcome, "answer lost, applied");
+}
+
+Result<master::core::Recovered> SimOffice::recover() {
+  if (auto fine = probe(); !fine) return fail(fine.error());
+  return store_.as_memory_store()->recover();
+}
+
+}  // namespace rota::sim

@@ -1,0 +1,29 @@
+// The part of the simulated database that a takeover uses.
+#pragma once
+
+#include "master/store/store.h"
+#include "sim_store.h"
+
+namespace rota::sim {
+
+/// Thread: one. All references outlive it.
+class SimOffice final : public master::store::Office {
+ public:
+  SimOffice(SimStore& store, Random& random, sim::Marks& marks, const Clockwork& clockwork)
+      : store_(store), random_(random), marks_(marks), clockwork_(clockwork) {}
+
+  Result<Marks> read_marks() override;
+  Result<std::string> settle_uuid(const std::string& proposed) override;
+  Result<Millis> settle_grant(Millis own) override;
+  Result<void> take_office(Epoch epoch, const std::string& holder) override;
+  Result<master::core::Recovered> recover() override;
+  Result<void> probe() override;
+
+ private:
+  SimStore& store_;
+  Random& random_;
+  sim::Marks& marks_;
+  const Clockwork& clockwork_;
+};
+
+}  // namespace rota::sim

@@ -1,0 +1,249 @@
+// A simulated master's way into office, its Term and its end.
+#include <algorithm>
+
+#include "master/tick_hold.h"
+#include "sim_master.h"
+#include "sim_zk_client.h"
+#include "world.h"
+
+namespace rota::sim {
+
+using master::core::Send;
+using std::chrono_literals::operator""ms;
+
+/// Hands messages to the world's network; they leave when the store has answered.
+class SimMaster::LossySender final : public master::dispatch::Sender {
+ public:
+  LossySender(World& world, std::size_t master) : world_(world), master_(master) {}
+  void send(Epoch epoch, Send message) override {
+    world_.carry(master_, epoch, std::move(message), world_.store.latency);
+  }
+
+ private:
+  World& world_;
+  const std::size_t master_;
+};
+
+struct SimMaster::Term {
+  Term(World& world, SimMaster& owner, master::Office office, const Clock& clock)
+      : epoch(office.epoch),
+        restored(office.recovered.database_went_back),
+        told_hold(restored ? "its own words" : ""),
+        sender(world, owner.index_),
+        inbox({world.limits.inbox_reports, world.limits.inbox_requests}),
+        scheduler(office.epoch, core_options(world, owner, office), std::move(office.recovered), clock.now()),
+        loop(epoch,
+             {scheduler, world.store, sender,
+              [&world](Token token, master::core::ReplyBody body) {
+                world.answer(token, std::move(body), world.store.latency);
+              },
+              clock, inbox, [&owner](std::int64_t asked) { owner.list_workers(asked); }},
+             loop_options(world)) {}
+
+  static master::core::CoreOptions core_options(const World& world, const SimMaster& owner,
+                                                const master::Office& office) {
+    master::core::CoreOptions options;
+    options.grant = owner.grant_;
+    options.older_grant = office.longest_grant;
+    options.fire_at_most = world.limits.fire_at_most;
+    return options;
+  }
+  static master::loop::LoopOptions loop_options(const World& world) {
+    master::loop::LoopOptions options;
+    options.events_per_turn = world.limits.events_per_turn;
+    options.store_give_up = world.limits.store_give_up;
+    options.snapshot_every = Millis{60'000};
+    return options;
+  }
+
+  const Epoch epoch;
+  bool restored;                       ///< as far as known
+  std::string told_hold;
+  LossySender sender;
+  master::loop::Inbox inbox;
+  master::core::Scheduler scheduler;
+  master::loop::EventLoop loop;
+  std::map<model::WorkerKey, model::WorkerInfo> known;
+  bool listed = false;
+};
+
+std::optional<Epoch> SimMaster::epoch() const {
+  if (!leads()) return std::nullopt;
+  return term_->epoch;
+}
+
+/// Each half second: the guard looks at the database's clock, the Term is told whether to hold.
+void SimMaster::look_at_database(std::int64_t life) {
+  if (life != life_ || !alive_) return;
+  world_.after(500ms, [this, life] { look_at_database(life); });
+  if (is_frozen() || world_.store.faults.down) return;
+  guard_->look(world_.clockwork.true_wall(), clock_.mono(), clock_.mono());
+  saw_database_ = true;
+  if (!term_) return;
+  tell_hold();
+  if (++looks_ % 2 == 0) note_progress();
+}
+
+/// As production: twice a second at most, so that a successor notices a database that lost more.
+void SimMaster::note_progress() {
+  if (term_->restored || !reaches_zookeeper()) return;
+  SimZkClient client(world_.zookeeper, server_, world_.random, world_.marks, {world_.zk_call_lost, 0, 0}, [] {});
+  (void)master::note_stored(client, paths_, {term_->epoch, term_->loop.stored_watermark()});
+}
+
+void SimMaster::tell_hold() {
+  if (term_->restored && reaches_zookeeper()) {
+    SimZkClient client(world_.zookeeper, server_, world_.random, world_.marks, {}, [] {});
+    const auto held = master::is_restore_held(client, paths_);
+    if (held && !*held) term_->restored = false;
+  }
+  std::string why = master::reason_to_hold(term_->restored, guard_->skew());
+  if (why == term_->told_hold || !post(master::core::HoldTicks{why})) return;
+  if (!why.empty()) world_.marks.hit("ticks_held");
+  world_.trace("hold", std::to_string(index_) + " " + why);
+  term_->told_hold = std::move(why);
+}
+
+void SimMaster::take_office(bool between) {
+  if (term_ || taking_office_ || !reaches_zookeeper()) return;
+  if (!saw_database_ || world_.store.faults.down) return;
+  taking_office_ = true;
+  const ZkCallFaults faults{world_.zk_call_lost, between ? 0 : world_.zk_call_between, world_.zk_call_dies};
+  SimZkClient client(world_.zookeeper, server_, world_.random, world_.marks, faults, [this] {
+    for (auto& other : world_.masters) {
+      if (other.get() == this || !other->is_alive()) continue;
+      world_.marks.hit("fault_other_takeover_between");
+      other->take_office(true);
+      return;
+    }
+  });
+  auto office = master::take_office(client, paths_, office_, {"m" + std::to_string(index_), grant_, last_stored_});
+  taking_office_ = false;
+  if (client.is_dead()) {
+    crash(true, world_.random.between(500ms, 5000ms));
+    return;
+  }
+  if (office) {
+    begin_term(std::move(*office));
+    (void)master::note_stored(client, paths_, {term_->epoch, std::nullopt});
+    return;
+  }
+  const bool lost_race = office.error().code == ErrorCode::Conflict;
+  world_.marks.hit(lost_race ? "takeover_lost_race" : "takeover_failed");
+  stand_back(lost_race ? 0ms : 500ms);
+}
+
+void SimMaster::begin_term(master::Office office) {
+  world_.marks.hit("took_office");
+  if (office.recovered.database_went_back) world_.marks.hit("restore_alarm");
+  world_.store.note_takeover(office.recovered.database_went_back);
+  world_.trace("office", std::to_string(index_) + " epoch " + std::to_string(office.epoch.value));
+  term_ = std::make_unique<Term>(world_, *this, std::move(office), *guard_);
+  busy_until_ = world_.now() + world_.random.between(1ms, 30ms);
+  watch_armed_ = true;
+  watch_workers();
+  plan_turn(Micros{0});
+}
+
+/// Compares the set of nodes with the one told last, as the worker watch does: who appears comes first.
+void SimMaster::sync_workers() {
+  if (!reaches_zookeeper()) {
+    world_.after(100ms, [this, life = life_] {
+      if (life == life_ && leads()) sync_workers();
+    });
+    return;
+  }
+  watch_armed_ = true;
+  const auto& nodes = world_.zookeeper.view(server_).nodes;
+  for (const auto& [key, node] : nodes) {
+    const auto known = term_->known.find(key);
+    if (known != term_->known.end() && known->second == node.info) continue;
+    term_->known[key] = node.info;
+    post(master::core::WorkerSeen{node.info});
+  }
+  for (const auto& [key, info] : std::map(term_->known)) {
+    if (nodes.contains(key)) continue;
+    term_->known.erase(key);
+    world_.trace("gone", key.id + "@" + key.incarnation);
+    post(master::core::WorkerGone{key});
+  }
+  if (!std::exchange(term_->listed, true)) post(master::core::WorkersListed{});
+}
+
+bool SimMaster::post(master::core::Event event) {
+  if (!leads()) return false;
+  const auto posted = term_->inbox.post(std::move(event));
+  if (!posted) {
+    if (posted.error().code == ErrorCode::Overloaded) world_.marks.hit("inbox_full");
+    return false;
+  }
+  plan_turn(Micros{0});
+  return true;
+}
+
+void SimMaster::plan_turn(Micros in) {
+  const MonoTime earliest = std::max({world_.now() + in, frozen_until_, busy_until_});
+  const std::int64_t number = ++planned_;
+  const Millis delay = std::chrono::ceil<Millis>(earliest - world_.now());
+  world_.after(delay, [this, number, life = life_] {
+    if (life != life_ || number != planned_ || !leads()) return;
+    if (is_frozen()) {
+      plan_turn(Micros{0});
+    } else {
+      turn();
+    }
+  });
+}
+
+void SimMaster::turn() {
+  world_.store.latency = world_.store.caller_freezes = 0ms;
+  const std::int64_t reruns = term_->loop.counters().reruns;
+  const auto result = term_->loop.turn();
+  world_.marks.hit("batch_rerun", term_->loop.counters().reruns - reruns);
+  busy_until_ = world_.now() + world_.store.latency;
+  world_.violate(world_.store.violation);
+  if (result.ended) {
+    end_term(*result.ended);
+    return;
+  }
+  if (world_.random.chance(world_.limits.check_percent)) term_->scheduler.check_invariants();
+  if (world_.store.caller_freezes > 0ms) freeze(world_.store.caller_freezes);
+  plan_turn(result.wait);
+}
+
+void SimMaster::end_term(const master::loop::TermEnd& why) {
+  using Why = master::loop::TermEnd::Why;
+  if (why.why == Why::Fenced) world_.marks.hit("term_fenced");
+  if (why.why == Why::StoreLost) world_.marks.hit("term_lost_its_store");
+  if (why.why == Why::HigherEpoch) world_.marks.hit("term_saw_higher_epoch");
+  if (why.why == Why::Contradicted) world_.marks.hit("term_contradicted");
+  world_.trace("term ends", std::string(name_of(why.why)) + " " + why.detail);
+  world_.note_counters(term_->scheduler.snapshot(clock_.now()));
+  last_stored_ = {term_->epoch, term_->loop.stored_watermark()};
+  term_.reset();
+  if (why.database_went_back) raise_alarm();
+  stand_back(1000ms);
+}
+
+void SimMaster::raise_alarm() {
+  world_.marks.hit("loss_seen_by_its_leader");
+  if (!reaches_zookeeper()) return;
+  SimZkClient client(world_.zookeeper, server_, world_.random, world_.marks, {world_.zk_call_lost, 0, 0}, [] {});
+  (void)master::raise_restore_alarm(client, paths_, last_stored_.epoch);
+}
+
+void SimMaster::crash(bool clean, Millis for_long) {
+  if (!alive_) return;
+  world_.trace("crash", std::to_string(index_));
+  if (term_) world_.note_counters(term_->scheduler.snapshot(clock_.now()));
+  alive_ = false;
+  ++life_;
+  term_.reset();
+  office_planned_ = taking_office_ = false;
+  frozen_until_ = {};
+  if (clean && world_.zookeeper.is_up()) world_.zookeeper.tree().candidates.erase(candidacy_);
+  candidacy_.clear();
+  world_.after(for_long, [this] { start(); });
+}
+
+}  // namespace rota::sim

@@ -1,0 +1,62 @@
+// What a master of a simulated world does in ZooKeeper while it takes office: one call after another,
+// each of which may fail, lose its answer, or find that another master came between.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "common/zk/client.h"
+#include "marks.h"
+#include "random.h"
+#include "sim_zookeeper.h"
+
+namespace rota::sim {
+
+struct ZkCallFaults {
+  int lost_per_mille = 0;        ///< half of the lost writes took effect
+  int between_per_mille = 0;     ///< before a call `between` is done
+  int dies_per_mille = 0;        ///< this and every later call fails
+};
+
+/// Thread: one. All references outlive it.
+class SimZkClient final : public zk::Client {
+ public:
+  SimZkClient(SimZookeeper& zookeeper, std::size_t server, Random& random, Marks& marks,
+              ZkCallFaults faults, std::function<void()> between)
+      : zookeeper_(zookeeper), server_(server), random_(random), marks_(marks), faults_(faults),
+        between_(std::move(between)) {}
+
+  bool is_dead() const { return dead_; }
+
+  Result<std::string> create(const std::string& path, const std::string& data, zk::CreateMode) override;
+  Result<void> remove(const std::string& path, std::int32_t version) override;
+  Result<zk::Node> get(const std::string& path, zk::Watch) override;
+  std::vector<Result<zk::Node>> get_many(const std::vector<std::string>& paths, zk::Watch watch) override;
+  Result<std::optional<zk::NodeStat>> exists(const std::string& path, zk::Watch) override;
+  Result<zk::NodeStat> set(const std::string& path, const std::string& data, std::int32_t version) override;
+  Result<std::vector<std::string>> list(const std::string&, zk::Watch) override { return fail(unavailable()); }
+  Result<void> sync(const std::string&) override;
+  zk::SessionId session_id() const override { return 1; }
+  zk::SessionState state() const override { return zk::SessionState::Connected; }
+  Millis session_timeout() const override { return zookeeper_.master_session; }
+  zk::Credentials credentials() const override { return {}; }
+  bool close() override { return true; }
+
+ private:
+  enum class Fate { Done, AnswerLost, NotDone };
+  static Error unavailable() { return {ErrorCode::Unavailable, "no answer from this server"}; }
+  static Error unknown() { return {ErrorCode::UnknownOutcome, "the answer was lost"}; }
+  Result<void> enter(bool writes);
+  Fate draw();
+
+  SimZookeeper& zookeeper_;
+  const std::size_t server_;
+  Random& random_;
+  Marks& marks_;
+  const ZkCallFaults faults_;
+  const std::function<void()> between_;
+  bool dead_ = false;
+};
+
+}  // namespace rota::sim

@@ -1,0 +1,247 @@
+// The faults that strike: each does its damage, and plans its end. False: it could do nothing now.
+#include <utility>
+
+#include "faults.h"
+#include "world.h"
+
+namespace rota::sim {
+
+using std::chrono_literals::operator""ms;
+
+SimMaster* Faults::leader() {
+  for (auto& master : world_.masters) {
+    if (master->leads() && master->epoch() == world_.store.epoch()) return master.get();
+  }
+  return nullptr;
+}
+
+SimMaster& Faults::any_master(Random& dice) { return *world_.masters[dice.index(world_.masters.size())]; }
+SimWorker& Faults::any_worker(Random& dice) { return *world_.workers[dice.index(world_.workers.size())]; }
+
+// --- masters
+
+bool Faults::crash_leader(Random& dice) {
+  SimMaster* now = leader();
+  if (now == nullptr) return false;
+  now->crash(dice.chance(70), dice.between(500ms, 10'000ms));
+  return true;
+}
+
+bool Faults::crash_master(Random& dice) {
+  any_master(dice).crash(dice.chance(50), dice.between(500ms, 10'000ms));
+  return true;
+}
+
+bool Faults::freeze_leader(Random& dice) {
+  SimMaster* now = leader();
+  if (now == nullptr) return false;
+  now->freeze(dice.between(500ms, 12'000ms));
+  return true;
+}
+
+bool Faults::cut_leader_from_zookeeper(Random& dice) {
+  SimMaster* now = leader();
+  if (now == nullptr) return false;
+  now->cut_from_zookeeper = true;
+  world_.after(dice.between(1000ms, 20'000ms), [now] { now->cut_from_zookeeper = false; });
+  return true;
+}
+
+bool Faults::delete_candidate(Random& dice) {
+  any_master(dice).lose_candidacy();
+  return true;
+}
+
+bool Faults::jump_clock(Random& dice) {
+  any_master(dice).jump_clock(dice.chance(80) ? dice.between(-5000ms, 5000ms)
+                                              : dice.between(-3'600'000ms, 3'600'000ms));
+  return true;
+}
+
+bool Faults::drift_clock(Random& dice) {
+  any_master(dice).drift_clock(static_cast<int>(dice.below(101)) - 50);
+  return true;
+}
+
+// --- ZooKeeper
+
+bool Faults::stop_zookeeper(Random& dice) {
+  world_.zookeeper.go_down();
+  world_.after(dice.between(500ms, 15'000ms), [this] { world_.zookeeper.come_up(world_.now()); });
+  return true;
+}
+
+bool Faults::cut_follower(Random& dice) {
+  const std::size_t server = dice.index(world_.zookeeper.server_count());
+  if (world_.zookeeper.server_count() == 1) return false;
+  world_.zookeeper.cut(server, world_.now());
+  world_.after(dice.between(500ms, 15'000ms), [this, server] {
+    world_.zookeeper.mend(server);
+    world_.workers_changed();
+  });
+  return true;
+}
+
+bool Faults::lag_follower(Random& dice) {
+  const std::size_t server = dice.index(world_.zookeeper.server_count());
+  if (world_.zookeeper.server_count() == 1) return false;
+  world_.zookeeper.lag(server);
+  world_.after(dice.between(200ms, 8000ms), [this, server] {
+    world_.zookeeper.catch_up(server);
+    world_.workers_changed();
+  });
+  return true;
+}
+
+// --- database
+
+bool Faults::stop_database(Random& dice) {
+  (dice.chance(50) ? world_.store.faults.down : world_.store.faults.dies_at_commit) = true;
+  world_.after(dice.between(200ms, 9000ms), [this] {
+    world_.store.faults.down = world_.store.faults.dies_at_commit = false;
+  });
+  return true;
+}
+
+bool Faults::freeze_in_transaction(Random& dice) {
+  world_.store.faults.freezes_caller = dice.between(500ms, 12'000ms);
+  return true;
+}
+
+/// A copy taken before now comes back; somebody looks at it after a while.
+bool Faults::restore_database(Random& dice) {
+  if (dice.chance(50)) {
+    world_.store.back_up();
+    return false;
+  }
+  return put_copy_back(dice);
+}
+
+/// A replica that lags takes the place of the server.
+bool Faults::promote_replica(Random& dice) {
+  if (leader() == nullptr) return false;
+  world_.store.back_up();
+  const Millis lag = dice.chance(50) ? dice.between(50ms, 1000ms) : dice.between(1000ms, 6000ms);
+  world_.after(lag, [this, later = Random(dice.next())]() mutable {
+    if (!healed_) put_copy_back(later);
+  });
+  return true;
+}
+
+bool Faults::put_copy_back(Random& dice) {
+  if (!world_.store.go_back(world_.noted_in_zookeeper())) return false;
+  world_.trace("restored", "to epoch " + std::to_string(world_.store.epoch().value));
+  world_.store.faults.down = true;
+  world_.after(dice.between(20ms, 3000ms), [this] { world_.store.faults.down = false; });
+  if (!std::exchange(watches_alarm_, true)) watch_alarm();
+  return true;
+}
+
+/// The operator: some seconds after the alarm is seen, it is accepted.
+void Faults::watch_alarm() {
+  world_.after(500ms, [this] { watch_alarm(); });
+  if (!world_.zookeeper.tree().kept.contains("/rota/sim/database_went_back")) {
+    accept_at_.reset();
+    return;
+  }
+  if (!accept_at_) accept_at_ = world_.now() + world_.random.between(500ms, 10'000ms);
+  if (!healed_ && world_.now() < *accept_at_) return;
+  SimMaster* now = leader();
+  if (now != nullptr && now->accept_restore()) world_.store.accept_restore();
+}
+
+// --- workers
+
+bool Faults::crash_proper(Random& dice) {
+  any_worker(dice).crash_proper();
+  return true;
+}
+
+bool Faults::freeze_proper(Random& dice) {
+  any_worker(dice).freeze_proper(dice.between(200ms, 12'000ms));
+  return true;
+}
+
+bool Faults::crash_warden(Random& dice) {
+  any_worker(dice).crash_warden();
+  return true;
+}
+
+bool Faults::lose_host(Random& dice) {
+  any_worker(dice).lose_host(dice.between(200ms, 20'000ms));
+  return true;
+}
+
+bool Faults::lose_disk(Random& dice) {
+  SimWorker& worker = any_worker(dice);
+  if (!worker.is_up()) return false;
+  worker.lose_host(dice.between(200ms, 8000ms), true);
+  return true;
+}
+
+/// Another host comes up with the id of one that is cut off and lives on.
+bool Faults::replace_host(Random& dice) {
+  SimWorker& worker = any_worker(dice);
+  SimWorker* spare = world_.spare_of(worker);
+  if (spare == nullptr || spare->is_up() || !worker.is_up()) return false;
+  const Millis lasts = dice.between(4000ms, 20'000ms);
+  worker.cut_from_zookeeper = worker.cut_from_masters = true;
+  world_.after(lasts, [&worker] { worker.cut_from_zookeeper = worker.cut_from_masters = false; });
+  world_.after(dice.between(100ms, 9000ms), [this, spare] {
+    if (!healed_) spare->start_host();
+  });
+  return true;
+}
+
+bool Faults::cut_worker_from_zookeeper(Random& dice) {
+  SimWorker& worker = any_worker(dice);
+  worker.cut_from_zookeeper = true;
+  world_.after(dice.between(500ms, 20'000ms), [&worker] { worker.cut_from_zookeeper = false; });
+  return true;
+}
+
+bool Faults::cut_worker_from_masters(Random& dice) {
+  SimWorker& worker = any_worker(dice);
+  worker.cut_from_masters = true;
+  world_.after(dice.between(500ms, 14'000ms), [&worker] { worker.cut_from_masters = false; });
+  return true;
+}
+
+bool Faults::cut_worker_off(Random& dice) {
+  SimWorker& worker = any_worker(dice);
+  worker.cut_from_zookeeper = worker.cut_from_masters = true;
+  world_.after(dice.between(500ms, 20'000ms),
+               [&worker] { worker.cut_from_zookeeper = worker.cut_from_masters = false; });
+  return true;
+}
+
+/// One master and one worker: what the one sends does not arrive.
+bool Faults::cut_one_way(Random& dice) {
+  const Cut cut{dice.chance(50), dice.index(world_.masters.size()), dice.index(world_.workers.size())};
+  world_.cuts.insert(cut);
+  world_.after(dice.between(500ms, 14'000ms), [this, cut] { world_.cuts.erase(cut); });
+  return true;
+}
+
+bool Faults::drain(Random& dice) {
+  SimWorker& worker = any_worker(dice);
+  worker.set_draining(true);
+  world_.after(dice.between(500ms, 10'000ms), [&worker] { worker.set_draining(false); });
+  return true;
+}
+
+bool Faults::fill_outbox(Random& dice) {
+  SimWorker& worker = any_worker(dice);
+  worker.set_full(true);
+  world_.after(dice.between(200ms, 6000ms), [&worker] { worker.set_full(false); });
+  return true;
+}
+
+bool Faults::flip_bit(Random& dice) { return any_worker(dice).flip_bit(dice); }
+
+bool Faults::jump_worker_clock(Random& dice) {
+  any_worker(dice).set_skew(dice.between(-900ms, 900ms));  // records are judged by clocks less than 2 s apart
+  return true;
+}
+
+}  // namespace rota::sim

@@ -1,0 +1,133 @@
+#include "tick_judge.h"
+
+#include <algorithm>
+#include <memory>
+
+namespace rota::sim {
+
+using model::Reason;
+
+namespace {
+
+constexpr WallTime kBeginning = wall_from_ms(0);
+
+std::string number(std::int64_t n) { return std::to_string(n); }
+
+std::string place(JobId job, WallTime tick) {
+  return "tick " + number(to_ms(tick)) + " of job " + number(job.value);
+}
+
+}  // namespace
+
+const master::core::CompiledSchedule& TickJudge::schedule_of(const model::JobVersionRow& row) {
+  const auto found = schedules_.find({row.job, row.version});
+  if (found != schedules_.end()) return found->second;
+  auto compiled = master::core::compile(row.definition->rules.schedule,
+                                        std::make_shared<const model::ZoneRules>(), row.anchor);
+  return schedules_.emplace(std::pair{row.job, row.version}, std::move(*compiled)).first->second;
+}
+
+TickJudge::Planned TickJudge::plan(const SimTables& tables, WallTime after, WallTime through) {
+  Planned planned;
+  for (const auto& [key, row] : tables.versions) {
+    if (!row.enabled || row.definition->rules.schedule.kind == model::ScheduleKind::None) continue;
+    const WallTime end = row.valid_to ? std::min(*row.valid_to, through) : through;
+    const WallTime begin = std::max(row.valid_from, after);
+    if (end <= begin) continue;
+    const auto& schedule = schedule_of(row);
+    for (auto tick = schedule.next_after(begin); tick && *tick <= end; tick = schedule.next_after(*tick)) {
+      planned[{row.job, *tick}] = {row.version, 0};
+    }
+  }
+  return planned;
+}
+
+std::string TickJudge::count_runs(const SimTables& tables, WallTime after, WallTime through,
+                                  Planned& planned) {
+  for (const auto& [id, job] : tables.jobs) {
+    if (job.one_off) continue;
+    for (auto at = tables.ticks.upper_bound({id, after});
+         at != tables.ticks.end() && at->first.first == id && at->first.second <= through; ++at) {
+      const auto found = planned.find(at->first);
+      if (found == planned.end()) {
+        return "P1: a run of a tick that was not planned, run " + number(at->second.value);
+      }
+      ++found->second.second;
+    }
+  }
+  return "";
+}
+
+std::string TickJudge::count_gaps(SimTables& tables, WallTime through, Planned& planned) {
+  for (SimTables::OpenGap& gap : tables.open_gaps) {
+    for (auto at = planned.lower_bound({gap.row.job, gap.row.from});
+         at != planned.end() && at->first.first == gap.row.job && at->first.second <= gap.row.to; ++at) {
+      if (at->second.first != gap.row.version) continue;
+      ++at->second.second;
+      ++gap.covered;
+    }
+    if (gap.row.to <= through && gap.covered != gap.row.count) {
+      return "P1: a gap of " + number(gap.row.count) + " covers " + number(gap.covered) +
+             " planned ticks from " + place(gap.row.job, gap.row.from);
+    }
+  }
+  std::erase_if(tables.open_gaps, [through](const auto& gap) { return gap.row.to <= through; });
+  return "";
+}
+
+std::string TickJudge::judge_window(SimTables& tables) {
+  if (!tables.watermark) return "";
+  const WallTime through = *tables.watermark;
+  const WallTime after = tables.judged_through.value_or(kBeginning);
+  Planned planned = plan(tables, after, through);
+  if (std::string wrong = count_runs(tables, after, through, planned); !wrong.empty()) return wrong;
+  if (std::string wrong = count_gaps(tables, through, planned); !wrong.empty()) return wrong;
+  for (const auto& [key, times] : planned) {
+    if (times.second == 1) continue;
+    return "P1: " + place(key.first, key.second) + " is there " + number(times.second) + " times";
+  }
+  tables.judged_through = through;
+  return "";
+}
+
+std::string TickJudge::judge_gap(const SimTables& tables, const model::Gap& gap) const {
+  if (tables.judged_through && gap.from <= *tables.judged_through) {
+    return "P1: a gap is recorded behind the watermark, " + place(gap.job, gap.from);
+  }
+  const auto version = tables.versions.find({gap.job, gap.version});
+  if (version == tables.versions.end()) return "P1: a gap of a version that is not stored";
+  const model::JobRules& rules = version->second.definition->rules;
+  switch (gap.reason) {
+    case Reason::LateSkipped:
+      return rules.late == model::LatePolicy::Skip ? "" : "P3: late ticks skipped against the policy";
+    case Reason::CoalescedInto:
+      return rules.late == model::LatePolicy::FireOnce ? "" : "P3: ticks coalesced against the policy";
+    case Reason::QueueFull:
+      return rules.overlap == model::Overlap::Queue ? "" : "P3: a queue that is none was full";
+    case Reason::OverlapSkipped: {
+      const auto run = tables.runs.find(RunId{gap.reference});
+      const bool was_over = run != tables.runs.end() && model::is_final(run->second.progress.state);
+      return was_over || rules.overlap != model::Overlap::Skip
+                 ? "P3: skipped for an overlap that is none, " + place(gap.job, gap.from)
+                 : "";
+    }
+    default:
+      return "P3: a gap without a reason that a tick can have";
+  }
+}
+
+std::string TickJudge::judge_run(const SimTables& tables, const model::Run& run) const {
+  if (tables.judged_through && *run.tick <= *tables.judged_through) {
+    return "P1: a tick is recorded behind the watermark, run " + number(run.id.value);
+  }
+  const auto version = tables.versions.find({run.job, run.version});
+  if (version == tables.versions.end()) return "P1: a run of a version that is not stored";
+  const model::JobRules& rules = version->second.definition->rules;
+  const bool too_late = run.recorded - *run.tick > rules.tick_grace;
+  if (too_late && rules.late == model::LatePolicy::Skip) {
+    return "P3: a late tick fired against the policy, run " + number(run.id.value);
+  }
+  return "";
+}
+
+}  // namespace rota::sim
