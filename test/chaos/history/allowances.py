@@ -42,6 +42,9 @@ WATERMARK_PAUSE_MS = 10_000
 # Lives, beats and clients' clocks are compared through one offset between the boot clock and the wall.
 BOOT_CLOCK_MS = 50
 
+# Differences of wall clocks in floating milliseconds are no finer than this.
+CLOCK_GRAIN_MS = 0.01
+
 # What a history must hold before "ok" means anything.
 LEAST_TICKS = 50
 LEAST_SUBMITS = 10

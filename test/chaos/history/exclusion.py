@@ -6,7 +6,7 @@ write on for a moment when it is continued; that overlap is counted, and excused
 """
 from collections import defaultdict
 
-from allowances import RESUME_MS
+from allowances import CLOCK_GRAIN_MS, RESUME_MS
 from fault_windows import is_stop, span, was_lost
 
 QUESTION = "exclusion"
@@ -20,7 +20,7 @@ def ask(evidence, findings, bounds):
             if across_runs and one.run == two.run:
                 continue  # told for the run already
             rest = ms - stopped_share(evidence, one, two)
-            if rest <= 0:
+            if rest < CLOCK_GRAIN_MS:
                 excused = max(excused, ms)
                 continue
             largest = max(largest, ms)

@@ -6,7 +6,7 @@ from fault_windows import is_restore, span
 QUESTION = "leftovers"
 STALE_WRITES = re.compile(r'stale_refused"?[=:]\s*"?(\d+)')
 STALE_COMMAND = re.compile(r"refused a dispatch of a deposed leader|a leader with a higher epoch is known")
-WENT_BACK = re.compile(r"the database went back")
+WENT_BACK = re.compile(r"the database went back|the database lacks what this leader stored")
 DIED = re.compile(r"CHECK failed|terminate called|Assertion .* failed|AddressSanitizer|Segmentation fault")
 
 

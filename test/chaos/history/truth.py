@@ -179,7 +179,8 @@ def nothing_before_its_row(evidence, run, lives, findings):
         findings.violated(QUESTION, f"run {run['run_id']} was recorded "
                           f"{run['recorded_ms'] - first:.0f} ms after its process began",
                           run=run["run_id"], job=run["job_id"], at=(first, run["recorded_ms"]))
-    if run["state"] == "skipped" or max(life.attempt or 0 for life in lives) > run["attempt"]:
+    known = [life for life in lives if not was_lost(evidence, evidence.wall(life.first))]
+    if known and (run["state"] == "skipped" or max(life.attempt or 0 for life in known) > run["attempt"]):
         findings.violated(QUESTION, f"run {run['run_id']} is {run['state']} at attempt {run['attempt']}, "
                           f"a process ran as attempt {max(life.attempt or 0 for life in lives)}",
                           run=run["run_id"], job=run["job_id"], at=(first,))
