@@ -5,6 +5,7 @@
 
 #include <cmath>
 
+#include "common/model/http_call.h"
 #include "common/wire/text_rules.h"
 
 namespace rota::wire {
@@ -142,6 +143,9 @@ void check_isolation(const model::JobWork& work, Findings& findings) {
 void check_work(const model::JobWork& work, Findings& findings) {
   findings.word("handler", work.handler, kMaxNameBytes);
   if (work.handler == "command") check_command(work, findings);
+  if (work.handler == "http") {
+    if (const auto call = model::http_call_of(work.parameters); !call) findings.add(call.error().message);
+  }
   std::size_t sum = work.script.size();
   for (const std::string& argument : work.argv) sum += argument.size() + 1;
   sum += check_texts("environment", work.environment, kMaxValueBytes, findings);

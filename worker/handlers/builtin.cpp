@@ -2,6 +2,8 @@
 
 #include <charconv>
 
+#include "worker/handlers/http_handler.h"
+
 namespace rota::worker::handlers {
 
 namespace {
@@ -23,6 +25,7 @@ Result<void> sleep_handler(sdk::Context& context) {
 
 Result<void> add_builtin(sdk::Registry& registry) {
   if (auto done = registry.add("noop", noop); !done) return done;
+  if (auto done = registry.add("http", make_http_handler(make_http_client())); !done) return done;
   return registry.add("sleep", sleep_handler);
 }
 

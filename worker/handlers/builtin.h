@@ -7,6 +7,7 @@ namespace rota::worker::handlers {
 
 /// `noop`: ends at once, successfully; for measuring what the scheduler itself costs.
 /// `sleep`: parameter `for_ms` (default 1000, at most a day); ends early when cancelled.
+/// `http`: one HTTP call, see http_handler.h.
 Result<void> add_builtin(sdk::Registry& registry);
 
 }  // namespace rota::worker::handlers

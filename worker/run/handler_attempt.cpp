@@ -4,8 +4,8 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
-#include <exception>
+
+#include "worker/run/handler_call.h"
 
 namespace rota::worker::run {
 
@@ -15,34 +15,6 @@ using model::Outcome;
 using model::Reason;
 using model::RunState;
 using warden::KilledBy;
-
-constexpr std::size_t kMaxMessage = 4096;
-
-Result<void> fits(const char* what, std::size_t bytes) {
-  if (bytes <= kMaxValueBytes) return {};
-  return fail(ErrorCode::InvalidArgument, std::string(what) + " has at most 65536 bytes, this one " +
-                                              std::to_string(bytes));
-}
-
-void write_all(int fd, std::string_view bytes) {
-  while (!bytes.empty()) {
-    const ssize_t done = ::write(fd, bytes.data(), bytes.size());
-    if (done < 0 && errno == EINTR) continue;
-    if (done <= 0) return;
-    bytes.remove_prefix(static_cast<std::size_t>(done));
-  }
-}
-
-/// The one place where what a handler throws becomes a result.
-Result<void> call(sdk::Handler& handler, sdk::Context& context) {
-  try {
-    return handler.run(context);
-  } catch (const std::exception& trouble) {
-    return fail(ErrorCode::Internal, std::string("the handler threw: ") + trouble.what());
-  } catch (...) {
-    return fail(ErrorCode::Internal, "the handler threw something that is no std::exception");
-  }
-}
 
 }  // namespace
 
@@ -55,7 +27,7 @@ HandlerAttempt::HandlerAttempt(model::AttemptKey key, sdk::RunFacts facts, PipeT
       checkpoint_(std::move(checkpoint)) {}
 
 Result<void> HandlerAttempt::output(std::string value) {
-  if (auto fine = fits("a result value", value.size()); !fine) return fine;
+  if (auto fine = check_value("a result value", value.size()); !fine) return fine;
   std::scoped_lock lock(mutex_);
   result_ = std::move(value);
   return {};
@@ -70,7 +42,7 @@ void HandlerAttempt::progress(int percent, std::string_view text) {
 }
 
 Result<void> HandlerAttempt::save_checkpoint(std::string state) {
-  if (auto fine = fits("a checkpoint", state.size()); !fine) return fine;
+  if (auto fine = check_value("a checkpoint", state.size()); !fine) return fine;
   if (!take_note_) return {};
   Said said;
   said.checkpoint = std::move(state);
@@ -104,7 +76,13 @@ bool HandlerAttempt::has_output() const {
   return has_output_;
 }
 
-void HandlerAttempt::write_line(int stream, std::string_view line) {
+void HandlerAttempt::log(std::string_view line) { write_to(1, std::string(line) + "\n"); }
+
+void HandlerAttempt::log_error(std::string_view line) { write_to(2, std::string(line) + "\n"); }
+
+void HandlerAttempt::write(std::string_view bytes) { write_to(1, bytes); }
+
+void HandlerAttempt::write_to(int stream, std::string_view bytes) {
   std::scoped_lock lock(write_mutex_);
   UniqueFd& pipe = pipes_[stream - 1];
   if (!pipe.is_open()) {
@@ -117,9 +95,7 @@ void HandlerAttempt::write_line(int stream, std::string_view line) {
     }
     take_pipe_(key_, stream, UniqueFd(ends[0]));
   }
-  std::string text(line);
-  text += '\n';
-  write_all(pipe.get(), text);
+  write_all(pipe.get(), bytes);
 }
 
 Outcome HandlerAttempt::outcome_of(const Result<void>& result) const {
@@ -131,7 +107,7 @@ Outcome HandlerAttempt::outcome_of(const Result<void>& result) const {
   } else {
     outcome.state = RunState::Failed;
     outcome.reason = Reason::HandlerFailed;
-    outcome.message = result.error().message.substr(0, kMaxMessage);
+    outcome.message = result.error().message.substr(0, kMaxHandlerMessage);
   }
   switch (cancelled_by_) {
     case KilledBy::None:
@@ -160,7 +136,7 @@ Outcome HandlerAttempt::outcome_of(const Result<void>& result) const {
 
 Outcome HandlerAttempt::run(sdk::Handler& handler, const Clock& clock) {
   const WallTime started = clock.wall();
-  const Result<void> result = call(handler, *this);
+  const Result<void> result = call_handler(handler, *this);
   Outcome outcome = outcome_of(result);
   outcome.started = started;
   outcome.ended = clock.wall();

@@ -30,8 +30,9 @@ class HandlerAttempt final : public sdk::Context {
 
   // sdk::Context
   const sdk::RunFacts& facts() const override { return facts_; }
-  void log(std::string_view line) override { write_line(1, line); }
-  void log_error(std::string_view line) override { write_line(2, line); }
+  void log(std::string_view line) override;
+  void write(std::string_view bytes) override;
+  void log_error(std::string_view line) override;
   Result<void> output(std::string value) override;
   void progress(int percent, std::string_view text) override;
   Result<void> save_checkpoint(std::string state) override;
@@ -49,7 +50,7 @@ class HandlerAttempt final : public sdk::Context {
   bool has_output() const;
 
  private:
-  void write_line(int stream, std::string_view line);
+  void write_to(int stream, std::string_view bytes);
   model::Outcome outcome_of(const Result<void>& result) const;
 
   const model::AttemptKey key_;

@@ -45,7 +45,9 @@ class Context {
   /// Writes a line (a line break is added) to the run's standard output. May wait while the worker
   /// is behind with taking output.
   virtual void log(std::string_view line) = 0;
-  /// The same to its standard error.
+  /// Writes bytes to its standard output as they are.
+  virtual void write(std::string_view bytes) = 0;
+  /// A line, as log does, to its standard error.
   virtual void log_error(std::string_view line) = 0;
 
   /// Sets the run's small result value, at most 64 KiB; the last call counts. InvalidArgument when it

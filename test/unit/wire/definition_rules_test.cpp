@@ -133,6 +133,18 @@ TEST_CASE("definition: a handler needs no command") {
   CHECK(definition_problems(job, true).empty());
 }
 
+TEST_CASE("definition: an http call is judged when it is applied, with all that is wrong") {
+  auto job = good();
+  job.work.argv.clear();
+  job.work.handler = "http";
+  job.work.parameters = {{"url", "http://h/"}, {"redirects", "2"}};
+  CHECK(definition_problems(job, true).empty());
+  job.work.parameters = {{"url", "h"}, {"expekt", "200"}};
+  const auto text = problem(job);
+  CHECK(names(text, "parameters.url \"h\" must be http://"));
+  CHECK(names(text, "did you mean expect?"));
+}
+
 TEST_CASE("definition: parameters and request keys are bounded") {
   CHECK(validate_parameters({{"k", "v"}}));
   CHECK_FALSE(validate_parameters({{"k", std::string(65u << 10, 'x')}}));
