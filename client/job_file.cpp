@@ -197,6 +197,7 @@ void read_isolation(MapReader& job, const Reading& in, thrift::Work& work) {
   if (auto keep = job.one_of("keep_folder", {"never", "on_failure", "always"})) {
     work.keep_folder = *keep;
   }
+  if (auto isolation = job.one_of("isolation", {"worker", "process"})) work.isolation = *isolation;
 }
 
 void read_work(MapReader& job, const Reading& in, thrift::Work& work) {

@@ -132,6 +132,7 @@ void write_work(Writer& out, const thrift::Work& work) {
   if (work.umask != plain.umask) out.text("umask", fmt::format("{:03o}", work.umask));
   out.text("run_as", work.run_as);
   out.word("keep_folder", work.keep_folder, plain.keep_folder);
+  out.word("isolation", work.isolation, plain.isolation);
 }
 
 }  // namespace

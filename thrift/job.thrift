@@ -105,7 +105,9 @@ struct Work {
   /** A user that the worker allows; empty: the worker's own. */
   23: string run_as,
   /** What becomes of the attempt's own folder: "never", "on_failure" or "always" kept. */
-  24: string keep_folder = "never"
+  24: string keep_folder = "never",
+  /** Of a handler: "worker", a thread of the worker's, or "process", one of its own. */
+  25: string isolation = "worker"
 }
 
 struct JobDefinition {

@@ -19,9 +19,10 @@ Result<CommandLine> parse_command_line(const std::vector<std::string>& words) {
   CommandLine line;
   for (std::size_t i = 0; i < words.size(); ++i) {
     const std::string& word = words[i];
-    if (word == "--config" || word == "--state-dir") {
+    if (word == "--config" || word == "--state-dir" || word == "--handler") {
       if (i + 1 == words.size()) return fail(ErrorCode::InvalidArgument, word + " needs a value");
-      (word == "--config" ? line.config : line.state_dir) = words[++i];
+      if (word == "--handler") line.what = CommandLine::What::Handler;
+      (word == "--config" ? line.config : word == "--handler" ? line.handler : line.state_dir) = words[++i];
     } else if (word == "--proper") {
       line.what = CommandLine::What::Proper;
     } else if (word == "--check-config") {

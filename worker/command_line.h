@@ -9,10 +9,11 @@
 namespace rota::worker {
 
 struct CommandLine {
-  enum class What { Run, Proper, CheckConfig, PrintDefaultConfig, Sweep, Version, Help };
+  enum class What { Run, Proper, Handler, CheckConfig, PrintDefaultConfig, Sweep, Version, Help };
   What what = What::Run;
   std::string config;      ///< empty: defaults and environment
   std::string state_dir;   ///< Sweep
+  std::string handler;     ///< Handler
 };
 
 extern const char* const kUsage;

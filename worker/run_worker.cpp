@@ -13,6 +13,7 @@
 #include "common/rpc/process_setup.h"
 #include "worker/command_line.h"
 #include "worker/handlers/builtin.h"
+#include "worker/run/handler_process.h"
 #include "worker/warden/launch.h"
 #include "worker/worker.h"
 
@@ -126,6 +127,10 @@ int run_worker(int argc, char** argv, Registry& registry) {
     return worker::kDone;
   }
   if (line->what == What::Sweep) return sweep(line->state_dir);
+  if (line->what == What::Handler) {
+    if (auto added = worker::handlers::add_builtin(registry); !added) return complain(added.error().message);
+    return worker::run::run_handler_process(registry, line->handler);
+  }
   const auto options = config::load_worker(line->config, config::process_environment());
   if (!options) {
     std::fputs((options.error().text() + "\n").c_str(), stderr);

@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <climits>
 #include <set>
 
 #include "common/base/file.h"
@@ -23,6 +24,13 @@ bool is_home_name(const std::string& text) {
   return text.size() == 8 && text.find_first_not_of("0123456789abcdef") == std::string::npos;
 }
 
+/// By its path, so that a program that was exchanged on disk runs handlers in its new form.
+std::string own_program() {
+  char path[PATH_MAX];
+  const ssize_t size = ::readlink("/proc/self/exe", path, sizeof path);
+  return size <= 0 ? std::string() : std::string(path, static_cast<std::size_t>(size));
+}
+
 run::RunnerOptions runner_options(const config::WorkerOptions& options) {
   run::RunnerOptions wanted;
   wanted.slots = options.slots;
@@ -30,6 +38,7 @@ run::RunnerOptions runner_options(const config::WorkerOptions& options) {
   wanted.output.chunk_bytes = options.output.log_chunk_bytes;
   wanted.output.chunk_age = options.output.log_chunk;
   wanted.work_dir = options.work_dir;
+  wanted.program = own_program();
   wanted.notes_dir = options.state_dir + "/notes";
   wanted.environment = run::environment_base(options.job_environment, environ);
   wanted.run_as_users = options.run_as_users;

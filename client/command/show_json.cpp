@@ -153,7 +153,8 @@ json to_json(const thrift::JobDefinition& definition) {
             {"nice", definition.work.nice},
             {"umask", definition.work.umask},
             {"run_as", definition.work.run_as},
-            {"keep_folder", definition.work.keep_folder}}}};
+            {"keep_folder", definition.work.keep_folder},
+            {"isolation", definition.work.isolation}}}};
 }
 
 json to_json(const thrift::JobInfo& job) {

@@ -69,6 +69,9 @@ struct JobRules {
 /// What becomes of an attempt's own work folder when it has ended.
 enum class KeepFolder { Never, OnFailure, Always };
 
+/// Where a handler runs: on a thread of the worker, or alone in a process as a command does.
+enum class Isolation { Worker, Process };
+
 /// What an attempt may use; 0: not limited, but for core files, of which 0 means none. Processes count
 /// and memory and CPU time add up over everything that the attempt started.
 struct JobLimits {
@@ -97,8 +100,14 @@ struct JobWork {
   std::int32_t umask = 022;
   std::string run_as;                ///< a user that the worker allows; empty: the worker's own
   KeepFolder keep_folder = KeepFolder::Never;
+  Isolation isolation = Isolation::Worker;  ///< of a handler; a command has a process in any case
   bool operator==(const JobWork&) const = default;
 };
+
+/// It runs in a process of its own, under the warden.
+inline bool has_own_process(const JobWork& work) {
+  return work.handler == "command" || work.isolation == Isolation::Process;
+}
 
 struct JobDefinition {
   std::string space = "default";     ///< namespace

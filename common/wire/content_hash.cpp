@@ -127,6 +127,7 @@ void put(Canonical& out, const thrift::Work& in) {
   out.field(22, in.umask, standard.umask);
   out.field(23, in.run_as, standard.run_as);
   out.field(24, in.keep_folder, standard.keep_folder);
+  out.field(25, in.isolation, standard.isolation);
 }
 
 void put(Canonical& out, const model::JobDefinition& definition) {

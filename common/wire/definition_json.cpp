@@ -139,7 +139,8 @@ json make(const model::JobWork& w) {
           {"folder", w.folder},           {"output_cap_bytes", w.output_cap_bytes},
           {"limits", make(w.limits)},     {"nice", w.nice},
           {"umask", w.umask},             {"run_as", w.run_as},
-          {"keep_folder", name_of(w.keep_folder)}};
+          {"keep_folder", name_of(w.keep_folder)},
+          {"isolation", name_of(w.isolation)}};
 }
 
 void read(const json& from, model::JobWork& w) {
@@ -156,6 +157,7 @@ void read(const json& from, model::JobWork& w) {
   take(from, "umask", w.umask);
   take(from, "run_as", w.run_as);
   take(from, "keep_folder", w.keep_folder);
+  take(from, "isolation", w.isolation);
 }
 
 json make(const model::JobDefinition& d) {

@@ -135,8 +135,12 @@ void check_isolation(const model::JobWork& work, Findings& findings) {
   findings.range("nice", work.nice, -20, 19, "");
   findings.range("umask", work.umask, 0, 0777, "");
   if (!work.run_as.empty()) findings.word("run_as", work.run_as, 64);
-  if (work.handler != "command" && limits != model::JobLimits{}) {
-    findings.add("limits: they hold for commands and scripts; a handler runs inside of the worker");
+  if (work.handler == "command" && work.isolation != model::Isolation::Worker) {
+    findings.add("isolation: it is for handlers; a command has a process of its own in any case");
+  }
+  if (!model::has_own_process(work) && limits != model::JobLimits{}) {
+    findings.add("limits: they hold for processes; a handler runs inside of the worker, "
+                 "unless it says isolation: process");
   }
 }
 

@@ -52,6 +52,10 @@ template <>
 struct Names<model::KeepFolder> {
   static constexpr std::array<std::string_view, 3> all = {"never", "on_failure", "always"};
 };
+template <>
+struct Names<model::Isolation> {
+  static constexpr std::array<std::string_view, 2> all = {"worker", "process"};
+};
 
 template <typename Enum>
 std::string_view pick(Enum value) {
@@ -70,6 +74,7 @@ std::string_view name_of(model::GapRule gap) { return pick(gap); }
 std::string_view name_of(model::FoldRule fold) { return pick(fold); }
 std::string_view name_of(model::JobState state) { return pick(state); }
 std::string_view name_of(model::KeepFolder keep) { return pick(keep); }
+std::string_view name_of(model::Isolation isolation) { return pick(isolation); }
 
 template <typename Enum>
 std::optional<Enum> named(std::string_view name) {
@@ -94,6 +99,7 @@ template std::optional<model::GapRule> named(std::string_view);
 template std::optional<model::FoldRule> named(std::string_view);
 template std::optional<model::JobState> named(std::string_view);
 template std::optional<model::KeepFolder> named(std::string_view);
+template std::optional<model::Isolation> named(std::string_view);
 template std::string allowed_names<model::ScheduleKind>();
 template std::string allowed_names<model::Overlap>();
 template std::string allowed_names<model::LatePolicy>();
@@ -104,5 +110,6 @@ template std::string allowed_names<model::GapRule>();
 template std::string allowed_names<model::FoldRule>();
 template std::string allowed_names<model::JobState>();
 template std::string allowed_names<model::KeepFolder>();
+template std::string allowed_names<model::Isolation>();
 
 }  // namespace rota::wire

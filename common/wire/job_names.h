@@ -20,6 +20,7 @@ std::string_view name_of(model::GapRule gap);
 std::string_view name_of(model::FoldRule fold);
 std::string_view name_of(model::JobState state);
 std::string_view name_of(model::KeepFolder keep);
+std::string_view name_of(model::Isolation isolation);
 
 /// The choice with that name; empty when there is none. One of the types above.
 template <typename Enum>

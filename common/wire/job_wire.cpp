@@ -97,6 +97,7 @@ model::JobWork read(const thrift::Work& work, Problems& problems) {
   out.umask = work.umask;
   out.run_as = work.run_as;
   out.keep_folder = choose<model::KeepFolder>("keep_folder", work.keep_folder, problems);
+  out.isolation = choose<model::Isolation>("isolation", work.isolation, problems);
   return out;
 }
 
@@ -173,6 +174,7 @@ thrift::Work to_wire(const model::JobWork& work) {
   out.__set_umask(work.umask);
   out.__set_run_as(work.run_as);
   out.__set_keep_folder(text(name_of(work.keep_folder)));
+  out.__set_isolation(text(name_of(work.isolation)));
   return out;
 }
 

@@ -108,6 +108,7 @@ void add_work(Fingerprint& print, const model::JobWork& w) {
   print.add(w.folder);
   print.add(std::int64_t{w.output_cap_bytes});
   add_isolation(print, w);
+  if (w.isolation != model::Isolation::Worker) print.add(w.isolation);
 }
 
 }  // namespace

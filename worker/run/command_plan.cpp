@@ -3,6 +3,7 @@
 #include <sys/resource.h>
 
 #include <sstream>
+#include <string_view>
 
 namespace rota::worker::run {
 
@@ -10,6 +11,7 @@ namespace {
 
 /// Between SIGXCPU and SIGKILL for a process that goes on.
 constexpr std::int64_t kCpuGraceSeconds = 5;
+constexpr std::string_view kFactsVariable = "ROTA_FACTS_FILE=";
 
 bool has_nul(const std::string& text) { return text.find('\0') != std::string::npos; }
 
@@ -20,15 +22,22 @@ std::vector<std::string> words_in(const std::string& text) {
   return words;
 }
 
-}  // namespace
-
-std::optional<std::string> trouble_with(const model::JobWork& work) {
-  if (work.handler != "command") return std::nullopt;
+std::optional<std::string> trouble_with_command(const model::JobWork& work) {
   if (work.argv.empty() && work.script.empty()) return "neither a command nor a script";
   if (work.argv.empty() && words_in(work.interpreter).empty()) return "a script without interpreter";
   if (!work.argv.empty() && work.argv.front().empty()) return "the program's name is empty";
   for (const std::string& argument : work.argv) {
     if (has_nul(argument)) return "an argument holds a NUL byte";
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::optional<std::string> trouble_with(const model::JobWork& work) {
+  if (!model::has_own_process(work)) return std::nullopt;
+  if (work.handler == "command") {
+    if (auto trouble = trouble_with_command(work)) return trouble;
   }
   for (const auto& [name, value] : work.environment) {
     if (name.empty() || name.find('=') != std::string::npos || has_nul(name) || has_nul(value)) {
@@ -50,7 +59,8 @@ std::string encode_note(const AttemptNote& note) {
          std::to_string(note.limits.memory_bytes) + " " + std::to_string(note.limits.processes) +
          " " + std::to_string(note.limits.cpu.count()) + " " +
          std::to_string(note.limits.folder_bytes) + " " +
-         std::to_string(static_cast<int>(note.keep_folder)) + "\n" + note.folder + "\n";
+         std::to_string(static_cast<int>(note.keep_folder)) + "\n" + note.folder + "\n" +
+         (note.is_handler ? "handler\n" : "");
 }
 
 namespace {
@@ -71,6 +81,8 @@ void read_newer_lines(std::istream& in, AttemptNote& note) {
   }
   in.ignore(1);
   std::getline(in, note.folder);
+  std::string kind;
+  note.is_handler = std::getline(in, kind) && kind == "handler";
 }
 
 }  // namespace
@@ -115,7 +127,7 @@ std::vector<warden::Limit> process_limits(const model::JobLimits& wanted) {
 
 warden::Start plan_command(const Order& order, const WorkPlace& place,
                            const EnvironmentBase& base, Epoch epoch,
-                           const model::WorkerKey& life) {
+                           const model::WorkerKey& life, const std::string& program) {
   warden::Start start;
   start.key = to_warden(order.key);
   start.argv = order.work.argv;
@@ -123,12 +135,17 @@ warden::Start plan_command(const Order& order, const WorkPlace& place,
     start.argv = words_in(order.work.interpreter);
     start.argv.push_back(place.script_file);
   }
+  if (!place.facts_file.empty()) start.argv = {program, "--handler", order.work.handler};
   EnvironmentBase own = base;
   if (place.user) {
     own.allowed["HOME"] = place.home;
     own.allowed["USER"] = own.allowed["LOGNAME"] = order.work.run_as;
   }
   start.environment = job_environment(own, order, epoch, life, place.folder, place.checkpoint_file);
+  if (!place.facts_file.empty()) {
+    std::erase_if(start.environment, [](const auto& line) { return line.starts_with(kFactsVariable); });
+    start.environment.push_back(std::string(kFactsVariable) + place.facts_file);
+  }
   start.progress = true;
   start.folder = order.work.folder.empty() ? place.folder : order.work.folder;
   start.timeout = order.timeout;
@@ -139,7 +156,7 @@ warden::Start plan_command(const Order& order, const WorkPlace& place,
   start.limits = process_limits(order.work.limits);
   start.user = place.user;
   start.note = encode_note({life, order.work.output_cap_bytes, order.kill_grace, order.work.limits,
-                            order.work.keep_folder, place.folder});
+                            order.work.keep_folder, place.folder, !place.facts_file.empty()});
   return start;
 }
 

@@ -1,4 +1,5 @@
-// From an order of the handler `command` to what the warden is asked to start. Pure.
+// From an order that has a process of its own, a command or an isolated handler, to what the warden is
+// asked to start. Pure.
 #pragma once
 
 #include <optional>
@@ -6,6 +7,7 @@
 
 #include "worker/run/job_environment.h"
 #include "worker/run/order.h"
+#include "worker/run/work_place.h"
 #include "worker/warden/wire.h"
 
 namespace rota::worker::run {
@@ -17,15 +19,6 @@ std::optional<std::string> trouble_with(const model::JobWork& work);
 /// The program that reads the script: the interpreter's first word.
 std::string interpreter_of(const model::JobWork& work);
 
-/// Where an attempt works.
-struct WorkPlace {
-  std::string folder;        ///< of its own; empty when it needs none
-  std::string script_file;   ///< where the script's text was put; empty: no script
-  std::string checkpoint_file{};  ///< where the checkpoint was put; empty: none
-  std::optional<warden::User> user{};  ///< as whom; none: as the worker itself
-  std::string home{};                ///< the user's
-};
-
 /// What an adopting life must know of an attempt; travels as the warden's note.
 struct AttemptNote {
   model::WorkerKey life;
@@ -34,14 +27,16 @@ struct AttemptNote {
   model::JobLimits limits{};
   model::KeepFolder keep_folder = model::KeepFolder::Never;
   std::string folder{};      ///< of the attempt's own; empty: none
+  bool is_handler = false;   ///< in a process of its own
 };
 std::string encode_note(const AttemptNote& note);
 /// Corrupt when another version wrote it.
 Result<AttemptNote> decode_note(const std::string& text);
 
+/// `program`: this one's path, which an isolated handler runs in once more.
 warden::Start plan_command(const Order& order, const WorkPlace& place,
                            const EnvironmentBase& base, Epoch epoch,
-                           const model::WorkerKey& life);
+                           const model::WorkerKey& life, const std::string& program = {});
 
 inline warden::AttemptKey to_warden(model::AttemptKey key) { return {key.run, key.attempt}; }
 inline model::AttemptKey from_warden(warden::AttemptKey key) { return {key.run, key.attempt}; }

@@ -136,6 +136,13 @@ Outcome outcome_of(const warden::Ended& ended, const OutputTotals& output,
   return outcome;
 }
 
+void say_handler_failure(Outcome& outcome, Said& said) {
+  if (outcome.reason != Reason::ExitStatus || !said.failure) return;
+  outcome.reason = Reason::HandlerFailed;
+  outcome.message = std::move(*said.failure);
+  said.failure.reset();
+}
+
 void add_told(Outcome& outcome, Said said, std::int64_t bad_lines, const std::string& first_bad) {
   if (said.result) outcome.result = std::move(*said.result);
   const bool failed_by_itself = outcome.reason == Reason::ExitStatus || outcome.reason == Reason::Signalled;

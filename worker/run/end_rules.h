@@ -28,6 +28,10 @@ model::Outcome outcome_of(const warden::Ended& ended, const OutputTotals& output
 void name_interpreter(model::Outcome& outcome, const warden::Ended& ended,
                       const std::string& interpreter);
 
+/// A handler in a process of its own that ended as it should and failed: in its own words, as if it had
+/// run inside of the worker. `said` keeps the rest.
+void say_handler_failure(model::Outcome& outcome, Said& said);
+
 /// What the job said of itself: its result value; the message of its own failure in place of ours; and how
 /// many of its lines were not understood.
 void add_told(model::Outcome& outcome, Said said, std::int64_t bad_lines,

@@ -1,16 +1,12 @@
 #include "worker/run/runner.h"
 
-#include <fcntl.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-#include <cerrno>
-#include <cstring>
-
 #include "common/base/check.h"
-#include "common/base/file.h"
 #include "common/base/log.h"
+#include "worker/run/handler_facts.h"
 #include "worker/run/job_user.h"
 
 namespace rota::worker::run {
@@ -35,40 +31,6 @@ sdk::RunFacts facts_of(const Order& order, Epoch epoch, const model::WorkerKey& 
   facts.incarnation = life.incarnation;
   facts.parameters = order.parameters;
   return facts;
-}
-
-Result<void> write_new(const std::string& path, const std::string& text) {
-  // Never through what a job of before may have left there: the folder is the worker's own and empty.
-  UniqueFd file(::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0700));
-  const auto broken = [&] {
-    return fail(ErrorCode::Unavailable, "write " + path + ": " + std::strerror(errno));
-  };
-  if (!file.is_open()) return broken();
-  std::string_view rest = text;
-  while (!rest.empty()) {
-    const ssize_t done = ::write(file.get(), rest.data(), rest.size());
-    if (done < 0 && errno == EINTR) continue;
-    if (done <= 0) return broken();
-    rest.remove_prefix(static_cast<std::size_t>(done));
-  }
-  return {};
-}
-
-void unlink_if_named(const std::string& path) {
-  if (!path.empty()) ::unlink(path.c_str());
-}
-
-void clear_place(const WorkPlace& place) {
-  unlink_if_named(place.script_file);
-  unlink_if_named(place.checkpoint_file);
-}
-
-/// What cannot be given shows at the start, which names the file that the user may not read.
-void give_to_user(const WorkPlace& place) {
-  if (!place.user) return;
-  for (const std::string* path : {&place.folder, &place.script_file, &place.checkpoint_file}) {
-    if (!path->empty()) (void)!::chown(path->c_str(), place.user->uid, place.user->gid);
-  }
 }
 
 }  // namespace
@@ -249,56 +211,27 @@ OrderAnswer Runner::take_order(const Envelope& envelope, Order order) {
 }
 
 Result<void> Runner::launch(const Envelope& envelope, const Order& order) {
-  if (order.work.handler == "command") return launch_command(envelope, order);
+  if (model::has_own_process(order.work)) return launch_command(envelope, order);
   launch_handler(envelope, order, *registry_.find(order.work.handler));
   return {};
 }
 
-Result<WorkPlace> Runner::make_place(const Order& order) {
-  WorkPlace place;
-  if (!order.work.run_as.empty()) {
-    auto user = job_user(order.work.run_as, options_.run_as_users);
-    if (!user) return fail(user.error());
-    place.user = std::move(user->ids);
-    place.home = std::move(user->home);
-  }
-  const bool has_script = order.work.argv.empty();
-  if (!order.work.folder.empty() && !has_script && !order.checkpoint) return place;
-  auto folder = folders_.acquire();
-  if (!folder) return fail(folder.error());
-  place.folder = *folder;
-  Result<void> written;
-  if (has_script) {
-    place.script_file = place.folder + "/.rota-script";
-    written = write_new(place.script_file, order.work.script);
-  }
-  if (written && order.checkpoint) {
-    place.checkpoint_file = place.folder + "/.rota-checkpoint";
-    written = write_new(place.checkpoint_file, *order.checkpoint);
-  }
-  if (written) {
-    give_to_user(place);
-    return place;
-  }
-  clear_place(place);
-  folders_.release(place.folder);
-  return fail(written.error());
-}
-
 Result<void> Runner::launch_command(const Envelope& envelope, const Order& order) {
-  auto place = make_place(order);
+  const bool is_handler = order.work.handler != "command";
+  auto place = make_work_place(
+      folders_, order, is_handler ? encode_facts(facts_of(order, envelope.epoch, envelope.to)) : "",
+      options_.run_as_users);
   if (!place) return fail(place.error());
   std::shared_ptr<Live> live;
   {
     std::scoped_lock lock(mutex_);
     live = live_.at(order.key);
-    live->folder = place->folder;
-    live->script_file = place->script_file;
-    live->checkpoint_file = place->checkpoint_file;
+    live->place = *place;
+    live->is_handler = is_handler;
     if (!place->script_file.empty()) live->interpreter = interpreter_of(order.work);
   }
   const auto sent = warden_.start(
-      plan_command(order, *place, options_.environment, envelope.epoch, envelope.to));
+      plan_command(order, *place, options_.environment, envelope.epoch, envelope.to, options_.program));
   if (!sent) {
     give_back(*live, true);
     return fail(sent.error());
@@ -403,10 +336,9 @@ void Runner::kill_all() {
 }
 
 void Runner::give_back(const Live& live, bool is_dead) {
-  unlink_if_named(live.script_file);
-  unlink_if_named(live.checkpoint_file);
+  clear_work_place(live.place);
   // A folder in which something may still live is left to the next start.
-  if (!live.folder.empty() && is_dead) folders_.release(live.folder);
+  if (!live.place.folder.empty() && is_dead) folders_.release(live.place.folder);
 }
 
 /// The outcome's words for a folder that was kept; empty: it was not.
@@ -414,11 +346,11 @@ std::string Runner::keep_or_give_back(const Live& live, bool is_dead, model::Run
   const bool is_wanted = live.keep_folder == model::KeepFolder::Always ||
                          (live.keep_folder == model::KeepFolder::OnFailure &&
                           state != model::RunState::Succeeded);
-  if (live.folder.empty() || !is_dead || !is_wanted) {
+  if (live.place.folder.empty() || !is_dead || !is_wanted) {
     give_back(live, is_dead);
     return {};
   }
-  const auto place = folders_.keep(live.folder, live.key);
+  const auto place = folders_.keep(live.place.folder, live.key);
   return place ? "its folder is kept as " + *place : place.error().message;
 }
 

@@ -1,5 +1,6 @@
-// Runs attempts: takes what the leader dispatches, starts commands through the warden and handlers on
-// threads of its own, takes their output into the spool and their ends to the outcome sink.
+// Runs attempts: takes what the leader dispatches, starts commands and isolated handlers through the
+// warden and other handlers on threads of its own, takes their output into the spool and their ends to
+// the outcome sink.
 //
 // Life of a command here: dispatch() accepts it in the table and asks the warden -> Started: its pipes
 // are taken -> Ended: pipes drained, outcome to the sink -> stored(): synced, it counts as finished and
@@ -27,6 +28,7 @@
 #include "worker/run/output_taker.h"
 #include "worker/run/progress_taker.h"
 #include "worker/run/set_sampler.h"
+#include "worker/run/work_place.h"
 #include "worker/sdk/registry.h"
 #include "worker/warden/warden_client.h"
 
@@ -36,6 +38,7 @@ struct RunnerOptions {
   std::int32_t slots = 4;
   StreamLimits output;
   std::string work_dir;
+  std::string program;               ///< this one's path, for handlers in a process of their own
   std::string notes_dir;             ///< what jobs said of themselves, until it is stored; empty: not kept
   EnvironmentBase environment;
   std::vector<std::string> run_as_users;  ///< whom jobs may run as
@@ -116,9 +119,8 @@ class Runner {
   struct Live {
     model::AttemptKey key;
     model::WorkerKey life;
-    std::string folder;              ///< of its own; empty: none
-    std::string script_file;
-    std::string checkpoint_file;
+    WorkPlace place;                 ///< of adopted ones the folder alone is known
+    bool is_handler = false;         ///< in a process of its own
     std::string interpreter;         ///< of a script: its program; not known of adopted ones
     std::int64_t cap_bytes = 0;
     Millis kill_grace{0};
@@ -145,7 +147,6 @@ class Runner {
   Result<void> launch(const Envelope& envelope, const Order& order);
   Result<void> launch_command(const Envelope& envelope, const Order& order);
   void launch_handler(const Envelope& envelope, const Order& order, sdk::Handler& handler);
-  Result<WorkPlace> make_place(const Order& order);
   void run_handler(model::AttemptKey key, const std::shared_ptr<HandlerAttempt>& attempt,
                    sdk::Handler& handler);
   void cancel_one(model::AttemptKey key, Millis grace, warden::KilledBy by);

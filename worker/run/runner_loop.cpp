@@ -247,7 +247,8 @@ void Runner::on_held(warden::Held held) {
       live->kill_grace = note.kill_grace;
       live->limits = note.limits;
       live->keep_folder = note.keep_folder;
-      live->folder = note.folder;
+      live->place.folder = note.folder;
+      live->is_handler = note.is_handler;
       live->disconnect_grace = held.disconnect_grace;
       live->is_adopted = live->is_sent = true;
       live->pidfd = std::move(held.running.pidfd);
@@ -270,7 +271,7 @@ void Runner::on_held(warden::Held held) {
 void Runner::sample(const Live& live, pid_t root) {
   // In a namespace the root is its keeper, which is none of the job's processes.
   const bool is_job = kill_means_ != warden::name_of(warden::Means::PidNamespace);
-  sampler_.add(live.key, {root, is_job, live.limits, live.folder});
+  sampler_.add(live.key, {root, is_job, live.limits, live.place.folder});
 }
 
 void Runner::on_ended(const warden::Ended& ended) {
@@ -289,6 +290,7 @@ void Runner::on_ended(const warden::Ended& ended) {
   model::Outcome outcome = outcome_of(live->is_unvouched ? killed_unvouched(ended) : ended,
                                       output_.finish(key, clock_.now()), live->excess);
   name_interpreter(outcome, ended, live->interpreter);
+  if (live->is_handler) say_handler_failure(outcome, told.said);
   add_told(outcome, std::move(told.said), told.bad_lines, told.first_bad);
   const bool is_dead = ended.proven_empty || ended.failed_step != warden::StartStep::None;
   const std::string kept = keep_or_give_back(*live, is_dead, outcome.state);

@@ -17,6 +17,7 @@ import traceback
 import eyes
 import examples
 import failover
+import handlers
 import inputs
 import judged
 import outages
@@ -31,6 +32,7 @@ DRILLS = {
     "answers": lambda c, d, long: inputs.answers(c),
     "configuration": lambda c, d, long: inputs.configuration(c),
     "frames": lambda c, d, long: inputs.frames(c, 5000 if long else 1000),
+    "handlers": lambda c, d, long: handlers.all_of_them(c),
     "judged": lambda c, d, long: judged.seen(c),
     "ways_to_end": lambda c, d, long: outputs.ways_to_end(c),
     "cancelled_and_timed_out": lambda c, d, long: outputs.cancelled_and_timed_out(c),

@@ -133,8 +133,12 @@ jobs:
       echo one
       echo two
     interpreter: python3
+  - name: c
+    handler: report
+    isolation: process
 )").jobs;
-  REQUIRE(jobs.size() == 2);
+  REQUIRE(jobs.size() == 3);
+  CHECK(jobs[2].work.isolation == "process");
   for (const auto& job : jobs) {
     const auto again = read_good(job_file_text(job)).jobs;
     REQUIRE(again.size() == 1);

@@ -47,6 +47,7 @@ model::JobDefinition full() {
   d.work.umask = 077;
   d.work.run_as = "deploy";
   d.work.keep_folder = model::KeepFolder::OnFailure;
+  d.work.isolation = model::Isolation::Process;
   return d;
 }
 

@@ -145,6 +145,18 @@ TEST_CASE("definition: an http call is judged when it is applied, with all that 
   CHECK(names(text, "did you mean expect?"));
 }
 
+TEST_CASE("definition: a process of its own is for handlers, and brings limits with it") {
+  auto job = good();
+  job.work.isolation = model::Isolation::Process;
+  CHECK(names(problem(job), "isolation"));
+  job.work.handler = "hello";
+  job.work.argv.clear();
+  job.work.limits.processes = 3;
+  CHECK(definition_problems(job, true).empty());
+  job.work.isolation = model::Isolation::Worker;
+  CHECK(names(problem(job), "isolation: process"));
+}
+
 TEST_CASE("definition: parameters and request keys are bounded") {
   CHECK(validate_parameters({{"k", "v"}}));
   CHECK_FALSE(validate_parameters({{"k", std::string(65u << 10, 'x')}}));

@@ -14,6 +14,9 @@ TEST_CASE("command_line: reads what rota-worker is asked for") {
   const auto sweep = parse_command_line({"--sweep", "--state-dir", "/s"});
   CHECK(sweep->what == What::Sweep);
   CHECK(sweep->state_dir == "/s");
+  const auto handler = parse_command_line({"--handler", "report"});
+  CHECK(handler->what == What::Handler);
+  CHECK(handler->handler == "report");
 }
 
 TEST_CASE("command_line: says which word is wrong") {

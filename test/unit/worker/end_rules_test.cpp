@@ -84,6 +84,25 @@ TEST_CASE("end_rules: a missing interpreter is named, with the remedy") {
   CHECK(outcome.message.find("interpreter") == std::string::npos);
 }
 
+TEST_CASE("end_rules: a handler's failure is told in its words, and its crash in ours") {
+  warden::Ended ended = an_end();
+  ended.exit_status = 1;
+  Said said;
+  said.failure = "no such customer";
+  auto outcome = outcome_of(ended, {});
+  say_handler_failure(outcome, said);
+  add_told(outcome, said, 0, {});
+  CHECK(outcome.state == RunState::Failed);
+  CHECK(outcome.reason == Reason::HandlerFailed);
+  CHECK(outcome.message == "no such customer");
+  said.failure = "the last words";
+  ended.exit_status = -1;
+  ended.signal = SIGSEGV;
+  outcome = outcome_of(ended, {});
+  say_handler_failure(outcome, said);
+  CHECK(outcome.reason == Reason::Signalled);
+}
+
 TEST_CASE("end_rules: killed but not proven dead is told as it is") {
   warden::Ended ended = an_end();
   ended.proven_empty = false;

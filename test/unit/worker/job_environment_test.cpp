@@ -94,6 +94,27 @@ TEST_CASE("command_plan: a script goes to its interpreter's words") {
   CHECK(start.folder == "/srv");
 }
 
+TEST_CASE("command_plan: a handler in a process of its own is this program once more") {
+  Order order = an_order();
+  order.work.argv.clear();
+  order.work.handler = "report";
+  order.work.isolation = model::Isolation::Process;
+  order.work.environment["ROTA_FACTS_FILE"] = "/somewhere/else";
+  WorkPlace place{"/work/1"};
+  place.facts_file = "/work/1/.rota-facts";
+  const auto start = plan_command(order, place, {}, Epoch{7}, {}, "/bin/own");
+  CHECK(start.argv == std::vector<std::string>{"/bin/own", "--handler", "report"});
+  std::vector<std::string> named;
+  for (const std::string& line : start.environment) {
+    if (line.starts_with("ROTA_FACTS_FILE")) named.push_back(line);
+  }
+  CHECK(named == std::vector<std::string>{"ROTA_FACTS_FILE=/work/1/.rota-facts"});
+  CHECK(decode_note(start.note)->is_handler);
+  CHECK_FALSE(trouble_with(order.work));
+  order.work.environment["A=B"] = "x";
+  CHECK(trouble_with(order.work));
+}
+
 TEST_CASE("command_plan: a note survives the warden") {
   const auto note = decode_note(encode_note({{"w1", "aa"}, 77}));
   REQUIRE(note);
@@ -122,6 +143,7 @@ TEST_CASE("command_plan: limits, grace and folder survive the warden too; an old
   REQUIRE(older);
   CHECK(older->limits == model::JobLimits{});
   CHECK(older->folder.empty());
+  CHECK_FALSE(older->is_handler);
 }
 
 TEST_CASE("command_plan: the kernel's limits, the user and his home come from the job") {

@@ -1,0 +1,121 @@
+#include <doctest/doctest.h>
+#include <signal.h>
+
+#include "test/integration/worker/worker_under_test.h"
+
+namespace rota::testing {
+
+namespace {
+
+/// A worker with the handlers of handler_worker.cpp, joined.
+struct HandlerHouse {
+  FakeMaster master;
+  WorkerUnderTest worker{{.id = "w1", .binary = ROTA_HANDLER_WORKER, .extra_yaml = {}}};
+  model::WorkerKey life;
+
+  HandlerHouse() {
+    worker.start();
+    life = worker.join(master);
+    REQUIRE_MESSAGE(!life.incarnation.empty(), worker.log_text());
+  }
+  static thrift::DispatchItem alone(std::int64_t run, const std::string& name) {
+    auto item = WorkerUnderTest::handler(run, name);
+    item.work.__set_isolation("process");
+    return item;
+  }
+  thrift::Outcome end_of(const thrift::DispatchItem& item) {
+    REQUIRE(worker.dispatch(item) == "none");
+    return master.outcome(item.attempt.run, Millis{20'000}, item.attempt.attempt);
+  }
+};
+
+}  // namespace
+
+TEST_CASE("worker: a handler sees and says the same in a process of its own as inside of the worker") {
+  HandlerHouse it;
+  std::int64_t run = 100;
+  for (const std::string isolation : {"worker", "process"}) {
+    CAPTURE(isolation);
+    auto item = WorkerUnderTest::handler(++run, "tell");
+    item.work.__set_isolation(isolation);
+    item.__set_parameters({{"a b", "x\ny"}});
+    item.attempt.attempt = 2;
+    item.__set_checkpoint(std::string("be\0fore", 7));
+    const auto outcome = it.end_of(item);
+    CHECK(outcome.state == "succeeded");
+    CHECK(outcome.result == "the result");
+    CHECK(outcome.message.empty());
+    const std::string line = "run " + std::to_string(run) + " of job on w1: x\ny\n";
+    CHECK(it.master.log(run, 1, outcome.stdout_bytes) == line + std::string("raw\0bytes\n", 10));
+    CHECK(it.master.log(run, 2, outcome.stderr_bytes) == std::string("checkpoint be\0fore\n", 19));
+    const auto told = it.master.wait_checkpoint(run, std::string("at\0 7\n", 6));
+    CHECK(told.checkpoint == std::string("at\0 7\n", 6));
+    CHECK(told.percent == 70);
+    for (const char* name : {"refuse", "throw"}) {
+      auto failing = WorkerUnderTest::handler(++run, name);
+      failing.work.__set_isolation(isolation);
+      const auto failed = it.end_of(failing);
+      CHECK(failed.state == "failed");
+      CHECK(failed.reason == "handler_failed");
+      CHECK(failed.message == (std::string(name) == "refuse" ? "no such\ncustomer" : "the handler threw: boom"));
+    }
+    auto told_to_stop = WorkerUnderTest::handler(++run, "yield");
+    told_to_stop.work.__set_isolation(isolation);
+    told_to_stop.__set_kill_grace_ms(20'000);
+    REQUIRE(it.worker.dispatch(told_to_stop) == "none");
+    REQUIRE(it.master.wait_log(run, 1, "waiting"));
+    it.worker.cancel(run, Millis{20'000});
+    const auto cancelled = it.master.outcome(run);
+    CHECK(cancelled.state == "killed");
+    CHECK(it.master.log(run, 1, cancelled.stdout_bytes) == "waiting\ntold\n");
+  }
+}
+
+TEST_CASE("worker: a handler that crashes or hangs alone costs one run, and not the worker") {
+  HandlerHouse it;
+  const pid_t proper = it.worker.proper();
+  auto beside = WorkerUnderTest::command(200, {"/bin/sh", "-c", "while [ ! -e " + it.worker.folder() + "/go ]; do sleep 0.02; done"});
+  REQUIRE(it.worker.dispatch(beside) == "none");
+  const auto crashed = it.end_of(HandlerHouse::alone(201, "crash"));
+  CHECK(crashed.state == "failed");
+  CHECK(crashed.reason == "signalled");
+  CHECK(crashed.signal == SIGSEGV);
+  const auto left = it.end_of(HandlerHouse::alone(202, "leave"));
+  CHECK(left.reason == "exit_status");
+  CHECK(left.exit_status == 5);
+  for (std::int64_t run = 210; run < 220; ++run) {  // more than it has slots
+    auto item = HandlerHouse::alone(run, "hang");
+    item.__set_timeout_ms(150);
+    item.__set_kill_grace_ms(50);
+    const auto hung = it.end_of(item);
+    CHECK(hung.state == "timed_out");
+    CHECK(hung.signal == SIGKILL);
+    CHECK(it.master.log(run, 1, hung.stdout_bytes) == "hanging\n");
+  }
+  CHECK(it.end_of(HandlerHouse::alone(220, "tell")).state == "succeeded");
+  CHECK(it.worker.proper() == proper);
+  CHECK(it.worker.inventory().worker.incarnation == it.life.incarnation);
+  CHECK_FALSE(it.master.has_outcome(200));
+  REQUIRE(::system(("touch " + it.worker.folder() + "/go").c_str()) == 0);
+  CHECK(it.master.outcome(200).state == "succeeded");
+}
+
+TEST_CASE("worker: a handler alone outlives a crash of the proper, and is told in its own words") {
+  HandlerHouse it;
+  auto item = HandlerHouse::alone(230, "yield");
+  item.__set_kill_grace_ms(20'000);
+  REQUIRE(it.worker.dispatch(item) == "none");
+  REQUIRE(it.master.wait_log(230, 1, "waiting"));
+  ::kill(it.worker.proper(), SIGKILL);
+  REQUIRE(!it.worker.join(it.master, 1, it.life.incarnation).incarnation.empty());
+  CHECK_FALSE(it.master.has_outcome(230));
+  item.attempt.run = 231;
+  item.work.__set_handler("refuse");
+  CHECK(it.end_of(item).reason == "handler_failed");
+  it.worker.cancel(230, Millis{20'000});
+  const auto outcome = it.master.outcome(230);
+  CHECK(outcome.state == "killed");
+  CHECK(it.master.log(230, 1, outcome.stdout_bytes) == "waiting\ntold\n");
+}
+
+}  // namespace rota::testing

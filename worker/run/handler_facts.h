@@ -1,0 +1,19 @@
+// What a handler that runs in a process of its own is told of its run: one file, written by the worker
+// proper and read by the child. Pure. A reader passes over names that it does not know, so that the file
+// may grow while a program is exchanged under a running worker.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "common/base/result.h"
+#include "worker/sdk/context.h"
+
+namespace rota::worker::run {
+
+/// Lines of "name base64", the first of them naming the format.
+std::string encode_facts(const sdk::RunFacts& facts);
+/// Corrupt: not such a file.
+Result<sdk::RunFacts> decode_facts(std::string_view text);
+
+}  // namespace rota::worker::run
