@@ -13,6 +13,7 @@
 #include "common/rpc/process_setup.h"
 #include "worker/command_line.h"
 #include "worker/handlers/builtin.h"
+#include "worker/locks/zk_locks.h"
 #include "worker/run/handler_process.h"
 #include "worker/warden/launch.h"
 #include "worker/worker.h"
@@ -129,7 +130,12 @@ int run_worker(int argc, char** argv, Registry& registry) {
   if (line->what == What::Sweep) return sweep(line->state_dir);
   if (line->what == What::Handler) {
     if (auto added = worker::handlers::add_builtin(registry); !added) return complain(added.error().message);
-    return worker::run::run_handler_process(registry, line->handler);
+    // Its own log goes where the handler's errors go: trouble alone.
+    LogOptions log;
+    log.process = "rota-worker";
+    log.level = Severity::Warn;
+    log_start(log);
+    return worker::run::run_handler_process(registry, line->handler, worker::locks::make_locks);
   }
   const auto options = config::load_worker(line->config, config::process_environment());
   if (!options) {

@@ -31,7 +31,11 @@ std::string own_program() {
   return size <= 0 ? std::string() : std::string(path, static_cast<std::size_t>(size));
 }
 
-run::RunnerOptions runner_options(const config::WorkerOptions& options) {
+sdk::LockAddress lock_address(const config::WorkerOptions& options) {
+  return {options.zookeeper.connect, options.cluster, options.zookeeper.session_timeout};
+}
+
+run::RunnerOptions runner_options(const config::WorkerOptions& options, sdk::LockService* locks) {
   run::RunnerOptions wanted;
   wanted.slots = options.slots;
   wanted.output.cap_bytes = options.output.cap_bytes;
@@ -39,6 +43,8 @@ run::RunnerOptions runner_options(const config::WorkerOptions& options) {
   wanted.output.chunk_age = options.output.log_chunk;
   wanted.work_dir = options.work_dir;
   wanted.program = own_program();
+  wanted.lock_address = lock_address(options);
+  wanted.locks = locks;
   wanted.notes_dir = options.state_dir + "/notes";
   wanted.environment = run::environment_base(options.job_environment, environ);
   wanted.run_as_users = options.run_as_users;
@@ -66,7 +72,8 @@ Worker::Worker(config::WorkerOptions options, const sdk::Registry& registry,
       epochs_(options_.state_dir + "/epoch"),
       spool_(options_.state_dir + "/spool", options_.output.spool_limit_bytes),
       reporter_(reporter_options(options_), leader_, [this] { return runner_.life(); }),
-      runner_(runner_options(options_), *warden_, registry_, spool_, reporter_, clock_),
+      locks_(locks::make_locks(lock_address(options_))),
+      runner_(runner_options(options_, locks_.get()), *warden_, registry_, spool_, reporter_, clock_),
       shipper_({.rpc_deadline = options_.rpc_deadline}, spool_, leader_),
       vitals_(options_.state_dir) {}
 

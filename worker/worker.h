@@ -82,6 +82,7 @@ class Worker {
   run::EpochKeeper epochs_;
   run::Spool spool_;
   report::Reporter reporter_;
+  std::unique_ptr<sdk::LockService> locks_;  ///< begins its session with the first lock
   run::Runner runner_;
   report::LogShipper shipper_;
   std::unique_ptr<rpc::Server> server_;

@@ -37,7 +37,7 @@ std::optional<int> whole_number(std::string_view text, int low, int high) {
   return value >= low && value <= high ? std::optional(value) : std::nullopt;
 }
 
-std::string_view trimmed(std::string_view text) {
+std::string_view without_spaces(std::string_view text) {
   while (!text.empty() && text.front() == ' ') text.remove_prefix(1);
   while (!text.empty() && text.back() == ' ') text.remove_suffix(1);
   return text;
@@ -45,10 +45,10 @@ std::string_view trimmed(std::string_view text) {
 
 std::optional<StatusRange> range_in(std::string_view text) {
   const std::size_t dash = text.find('-');
-  const auto low = whole_number(trimmed(text.substr(0, dash)), 100, 599);
+  const auto low = whole_number(without_spaces(text.substr(0, dash)), 100, 599);
   const auto high = dash == std::string_view::npos
                         ? low
-                        : whole_number(trimmed(text.substr(dash + 1)), 100, 599);
+                        : whole_number(without_spaces(text.substr(dash + 1)), 100, 599);
   if (!low || !high || *low > *high) return std::nullopt;
   return StatusRange{*low, *high};
 }
@@ -118,7 +118,7 @@ class Reading {
     std::vector<StatusRange> ranges;
     for (std::string_view rest = text;;) {
       const std::size_t comma = rest.find(',');
-      const auto range = range_in(trimmed(rest.substr(0, comma)));
+      const auto range = range_in(without_spaces(rest.substr(0, comma)));
       if (!range) return refuse("expect", shown(text) + " must be like 200 or 200-299,304");
       ranges.push_back(*range);
       if (comma == std::string_view::npos) break;

@@ -18,6 +18,8 @@ class Paths {
   std::string masters() const { return root_ + "/masters"; }
   std::string workers() const { return root_ + "/workers"; }
   std::string beats() const { return root_ + "/beats"; }
+  /// Of jobs' own locks; made with the first of them.
+  std::string locks() const { return root_ + "/locks"; }
 
  private:
   std::string root_;

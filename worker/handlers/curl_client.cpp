@@ -136,12 +136,10 @@ std::optional<CURLcode> transfer(CURLM* multi, HttpListener& listener) {
 
 class CurlClient final : public HttpClient {
  public:
-  CurlClient() {
+  Result<HttpAnswer> call(const model::HttpCall& call, HttpListener& listener) override {
+    // With the first call: a worker that makes none has no use for the libraries' memory.
     static std::once_flag once;
     std::call_once(once, [] { ::curl_global_init(CURL_GLOBAL_DEFAULT); });
-  }
-
-  Result<HttpAnswer> call(const model::HttpCall& call, HttpListener& listener) override {
     const HeaderList headers = headers_of(call);
     const Easy easy(::curl_easy_init());
     const Multi multi(::curl_multi_init());

@@ -19,12 +19,14 @@ using warden::KilledBy;
 }  // namespace
 
 HandlerAttempt::HandlerAttempt(model::AttemptKey key, sdk::RunFacts facts, PipeTaker take_pipe,
-                               NoteTaker take_note, std::optional<std::string> checkpoint)
+                               NoteTaker take_note, std::optional<std::string> checkpoint,
+                               sdk::LockService* locks)
     : key_(key),
       facts_(std::move(facts)),
       take_pipe_(std::move(take_pipe)),
       take_note_(std::move(take_note)),
-      checkpoint_(std::move(checkpoint)) {}
+      checkpoint_(std::move(checkpoint)),
+      locks_(locks) {}
 
 Result<void> HandlerAttempt::output(std::string value) {
   if (auto fine = check_value("a result value", value.size()); !fine) return fine;
@@ -48,6 +50,10 @@ Result<void> HandlerAttempt::save_checkpoint(std::string state) {
   said.checkpoint = std::move(state);
   take_note_(key_, std::move(said));
   return {};
+}
+
+Result<std::unique_ptr<sdk::HeldLock>> HandlerAttempt::lock(const std::string& name, Millis at_most) {
+  return take_lock(locks_, *this, name, at_most);
 }
 
 bool HandlerAttempt::cancelled() const { return cancelled_by() != KilledBy::None; }

@@ -26,7 +26,8 @@ using NoteTaker = std::function<void(model::AttemptKey, Said)>;
 class HandlerAttempt final : public sdk::Context {
  public:
   HandlerAttempt(model::AttemptKey key, sdk::RunFacts facts, PipeTaker take_pipe,
-                 NoteTaker take_note = {}, std::optional<std::string> checkpoint = {});
+                 NoteTaker take_note = {}, std::optional<std::string> checkpoint = {},
+                 sdk::LockService* locks = nullptr);
 
   // sdk::Context
   const sdk::RunFacts& facts() const override { return facts_; }
@@ -37,6 +38,7 @@ class HandlerAttempt final : public sdk::Context {
   void progress(int percent, std::string_view text) override;
   Result<void> save_checkpoint(std::string state) override;
   std::optional<std::string> checkpoint() const override { return checkpoint_; }
+  Result<std::unique_ptr<sdk::HeldLock>> lock(const std::string& name, Millis at_most) override;
   bool cancelled() const override;
   bool wait_cancelled(Millis at_most) override;
 
@@ -58,6 +60,7 @@ class HandlerAttempt final : public sdk::Context {
   const PipeTaker take_pipe_;
   const NoteTaker take_note_;
   const std::optional<std::string> checkpoint_;
+  sdk::LockService* const locks_;
   mutable std::mutex mutex_;
   std::condition_variable changed_;
   warden::KilledBy cancelled_by_ = warden::KilledBy::None;

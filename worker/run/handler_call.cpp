@@ -26,6 +26,17 @@ Result<void> check_value(const char* what, std::size_t bytes) {
                                               std::to_string(bytes));
 }
 
+Result<std::unique_ptr<sdk::HeldLock>> take_lock(sdk::LockService* locks, sdk::Context& context,
+                                                 const std::string& name, Millis at_most) {
+  if (locks == nullptr) {
+    return fail(ErrorCode::Unsupported, "the lock '" + name + "': this worker knows no ZooKeeper for locks");
+  }
+  const sdk::RunFacts& facts = context.facts();
+  const std::string owner = "run " + std::to_string(facts.run) + ", attempt " +
+                            std::to_string(facts.attempt) + ", of " + facts.job_name + " on " + facts.worker;
+  return locks->take(name, owner, at_most, [&](Millis pause) { return context.wait_cancelled(pause); });
+}
+
 void write_all(int fd, std::string_view bytes) {
   while (!bytes.empty()) {
     const ssize_t done = ::write(fd, bytes.data(), bytes.size());

@@ -38,9 +38,16 @@ void take(sdk::RunFacts& facts, std::string_view name, std::string value) {
   if (name == "incarnation") facts.incarnation = std::move(value);
 }
 
+void take(sdk::LockAddress& locks, std::string_view name, std::string value) {
+  if (name == "lock_servers") locks.servers = std::move(value);
+  if (name == "lock_cluster") locks.cluster = std::move(value);
+  if (name == "lock_session_ms") locks.session_timeout = Millis{number_in(value)};
+}
+
 }  // namespace
 
-std::string encode_facts(const sdk::RunFacts& facts) {
+std::string encode_brief(const HandlerBrief& brief) {
+  const sdk::RunFacts& facts = brief.facts;
   std::string out = std::string(kFormat) + "\n";
   put_number(out, "run", facts.run);
   put_number(out, "attempt", facts.attempt);
@@ -53,6 +60,9 @@ std::string encode_facts(const sdk::RunFacts& facts) {
   put(out, "kind", facts.kind);
   put(out, "worker", facts.worker);
   put(out, "incarnation", facts.incarnation);
+  put(out, "lock_servers", brief.locks.servers);
+  put(out, "lock_cluster", brief.locks.cluster);
+  put_number(out, "lock_session_ms", brief.locks.session_timeout.count());
   for (const auto& [name, value] : facts.parameters) {
     put(out, "parameter_name", name);
     put(out, "parameter_value", value);
@@ -60,9 +70,10 @@ std::string encode_facts(const sdk::RunFacts& facts) {
   return out;
 }
 
-Result<sdk::RunFacts> decode_facts(std::string_view text) {
+Result<HandlerBrief> decode_brief(std::string_view text) {
   const auto broken = [] { return fail(ErrorCode::Corrupt, "the file of a run's facts is damaged"); };
-  sdk::RunFacts facts;
+  HandlerBrief brief;
+  sdk::RunFacts& facts = brief.facts;
   std::string parameter;
   bool is_first = true;
   while (!text.empty()) {
@@ -81,10 +92,14 @@ Result<sdk::RunFacts> decode_facts(std::string_view text) {
     const std::string_view name = line.substr(0, space);
     if (name == "parameter_name") parameter = *value;
     if (name == "parameter_value") facts.parameters[parameter] = *value;
-    take(facts, name, std::move(*value));
+    if (name.starts_with("lock_")) {
+      take(brief.locks, name, std::move(*value));
+    } else {
+      take(facts, name, std::move(*value));
+    }
   }
   if (is_first || facts.run == 0) return broken();
-  return facts;
+  return brief;
 }
 
 }  // namespace rota::worker::run

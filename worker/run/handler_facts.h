@@ -11,9 +11,14 @@
 
 namespace rota::worker::run {
 
+struct HandlerBrief {
+  sdk::RunFacts facts;
+  sdk::LockAddress locks;
+};
+
 /// Lines of "name base64", the first of them naming the format.
-std::string encode_facts(const sdk::RunFacts& facts);
+std::string encode_brief(const HandlerBrief& brief);
 /// Corrupt: not such a file.
-Result<sdk::RunFacts> decode_facts(std::string_view text);
+Result<HandlerBrief> decode_brief(std::string_view text);
 
 }  // namespace rota::worker::run

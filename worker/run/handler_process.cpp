@@ -77,8 +77,8 @@ class TermWatch {
 /// The context of a handler that is alone in its process. Thread: any.
 class ProcessContext final : public sdk::Context {
  public:
-  ProcessContext(sdk::RunFacts facts, std::optional<std::string> checkpoint)
-      : facts_(std::move(facts)), checkpoint_(std::move(checkpoint)) {}
+  ProcessContext(sdk::RunFacts facts, std::optional<std::string> checkpoint, sdk::LockService* locks)
+      : facts_(std::move(facts)), checkpoint_(std::move(checkpoint)), locks_(locks) {}
 
   const sdk::RunFacts& facts() const override { return facts_; }
   void log(std::string_view line) override { write_to(STDOUT_FILENO, std::string(line) + "\n"); }
@@ -109,6 +109,9 @@ class ProcessContext final : public sdk::Context {
   void tell(const Said& said) { write_to(kProgressDescriptor, lines_of(said)); }
 
   std::optional<std::string> checkpoint() const override { return checkpoint_; }
+  Result<std::unique_ptr<sdk::HeldLock>> lock(const std::string& name, Millis at_most) override {
+    return take_lock(locks_, *this, name, at_most);
+  }
   bool cancelled() const override {
     std::scoped_lock lock(mutex_);
     return is_cancelled_;
@@ -133,6 +136,7 @@ class ProcessContext final : public sdk::Context {
 
   const sdk::RunFacts facts_;
   const std::optional<std::string> checkpoint_;
+  sdk::LockService* const locks_;
   mutable std::mutex mutex_;
   std::condition_variable changed_;
   bool is_cancelled_ = false;
@@ -151,20 +155,22 @@ int complain(const std::string& why) {
 
 }  // namespace
 
-int run_handler_process(const sdk::Registry& registry, const std::string& name) {
+int run_handler_process(const sdk::Registry& registry, const std::string& name,
+                        const LockMaker& make_locks) {
   sdk::Handler* const handler = registry.find(name);
   if (handler == nullptr) return complain("--handler: this program has no handler '" + name + "'");
   const auto text = read_file(variable("ROTA_FACTS_FILE"), kMostFactsBytes);
   if (!text) return complain("--handler is for the worker alone: " + text.error().message);
-  auto facts = decode_facts(*text);
-  if (!facts) return complain(facts.error().message);
+  auto brief = decode_brief(*text);
+  if (!brief) return complain(brief.error().message);
   std::optional<std::string> checkpoint;
   if (const std::string path = variable("ROTA_CHECKPOINT_FILE"); !path.empty()) {
     auto state = read_file(path);
     if (!state) return complain(state.error().message);
     checkpoint = std::move(*state);
   }
-  ProcessContext context(std::move(*facts), std::move(checkpoint));
+  const auto locks = make_locks(brief->locks);
+  ProcessContext context(std::move(brief->facts), std::move(checkpoint), locks.get());
   const TermWatch watch([&context] { context.cancel(); });
   const Result<void> done = call_handler(*handler, context);
   if (done) return 0;

@@ -4,6 +4,8 @@
 // Whatever it does to its own process, the worker and its other attempts go on.
 #pragma once
 
+#include <functional>
+#include <memory>
 #include <string>
 
 #include "worker/sdk/registry.h"
@@ -15,7 +17,10 @@ inline constexpr int kHandlerFailed = 1;
 /// Of a process that was not started by a worker, or for a handler that is not there.
 inline constexpr int kNoHandlerRun = 2;
 
-/// Runs it to its end; the exit status for main. Thread: main's, once.
-int run_handler_process(const sdk::Registry& registry, const std::string& handler);
+using LockMaker = std::function<std::unique_ptr<sdk::LockService>(const sdk::LockAddress&)>;
+
+/// Runs it to its end; the exit status for main. Thread: main's, once. `make_locks` may give null.
+int run_handler_process(const sdk::Registry& registry, const std::string& handler,
+                        const LockMaker& make_locks);
 
 }  // namespace rota::worker::run

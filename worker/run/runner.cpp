@@ -218,9 +218,11 @@ Result<void> Runner::launch(const Envelope& envelope, const Order& order) {
 
 Result<void> Runner::launch_command(const Envelope& envelope, const Order& order) {
   const bool is_handler = order.work.handler != "command";
-  auto place = make_work_place(
-      folders_, order, is_handler ? encode_facts(facts_of(order, envelope.epoch, envelope.to)) : "",
-      options_.run_as_users);
+  std::string brief;
+  if (is_handler) {
+    brief = encode_brief({facts_of(order, envelope.epoch, envelope.to), options_.lock_address});
+  }
+  auto place = make_work_place(folders_, order, brief, options_.run_as_users);
   if (!place) return fail(place.error());
   std::shared_ptr<Live> live;
   {
@@ -256,7 +258,8 @@ void Runner::launch_handler(const Envelope& envelope, const Order& order, sdk::H
   };
   auto attempt = std::make_shared<HandlerAttempt>(
       order.key, facts_of(order, envelope.epoch, envelope.to), take_pipe,
-      [this](model::AttemptKey key, Said said) { note(key, std::move(said)); }, order.checkpoint);
+      [this](model::AttemptKey key, Said said) { note(key, std::move(said)); }, order.checkpoint,
+      options_.locks);
   {
     std::scoped_lock lock(mutex_);
     Live& live = *live_.at(order.key);

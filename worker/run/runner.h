@@ -40,6 +40,8 @@ struct RunnerOptions {
   std::string work_dir;
   std::string program;               ///< this one's path, for handlers in a process of their own
   std::string notes_dir;             ///< what jobs said of themselves, until it is stored; empty: not kept
+  sdk::LockAddress lock_address;     ///< for the same
+  sdk::LockService* locks = nullptr; ///< for handlers inside of the worker; outlives the runner
   EnvironmentBase environment;
   std::vector<std::string> run_as_users;  ///< whom jobs may run as
   Millis ping_every{100};            ///< of the warden

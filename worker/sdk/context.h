@@ -3,12 +3,14 @@
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
 
 #include "common/base/result.h"
 #include "common/base/time.h"
+#include "worker/sdk/lock.h"
 
 namespace rota::sdk {
 
@@ -64,6 +66,11 @@ class Context {
   virtual Result<void> save_checkpoint(std::string state) = 0;
   /// What an earlier attempt of this run saved last; empty: nothing.
   virtual std::optional<std::string> checkpoint() const = 0;
+
+  /// Takes a lock that one run in the whole cluster can hold at a time, waiting so long while another has
+  /// it; its end gives it back. TimedOut, Unavailable, InvalidArgument: see LockService::take;
+  /// Unsupported: there are none here.
+  virtual Result<std::unique_ptr<HeldLock>> lock(const std::string& name, Millis at_most) = 0;
 
   /// True once the run was cancelled, timed out, or the worker must stop: return soon.
   virtual bool cancelled() const = 0;

@@ -36,6 +36,9 @@ class KeepingContext final : public sdk::Context {
   void progress(int, std::string_view text) override { said = text; }
   Result<void> save_checkpoint(std::string) override { return {}; }
   std::optional<std::string> checkpoint() const override { return std::nullopt; }
+  Result<std::unique_ptr<sdk::HeldLock>> lock(const std::string&, Millis) override {
+    return fail(ErrorCode::Unsupported, "no locks here");
+  }
   bool cancelled() const override { return is_cancelled; }
   bool wait_cancelled(Millis) override { return is_cancelled; }
 

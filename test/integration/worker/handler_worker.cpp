@@ -2,6 +2,8 @@
 #include <signal.h>
 #include <unistd.h>
 
+#include <cstdlib>
+#include <map>
 #include <stdexcept>
 
 #include "worker/sdk/run_worker.h"
@@ -41,13 +43,26 @@ Result<void> yield_when_told(Context& run) {
   return rota::fail(rota::ErrorCode::TimedOut, run.cancelled() ? "gave way" : "was never told");
 }
 
+/// Holds a lock until the file is there; dies with it if told to.
+Result<void> hold(Context& run) {
+  const auto lock = run.lock("door", rota::Millis{std::atoi(run.parameter("wait_ms", "30000").c_str())});
+  if (!lock) return rota::fail(lock.error());
+  run.log("in");
+  if (run.parameter("die") == "yes") ::raise(SIGKILL);
+  while (::access(run.parameter("until").c_str(), F_OK) != 0) {
+    if (run.wait_cancelled(rota::Millis{10})) return rota::fail(rota::ErrorCode::TimedOut, "told");
+  }
+  if (!(*lock)->is_held()) return rota::fail(rota::ErrorCode::Internal, "the lock was lost");
+  return run.output(std::to_string((*lock)->token()));
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
   rota::sdk::Registry registry;
   for (const auto& [name, function] : std::map<std::string, Result<void> (*)(Context&)>{
            {"tell", tell}, {"refuse", refuse}, {"throw", throw_up}, {"crash", crash},
-           {"leave", leave}, {"hang", hang}, {"yield", yield_when_told}}) {
+           {"leave", leave}, {"hang", hang}, {"yield", yield_when_told}, {"hold", hold}}) {
     if (!registry.add(name, function)) return 2;
   }
   return rota::sdk::run_worker(argc, argv, registry);

@@ -118,4 +118,38 @@ TEST_CASE("worker: a handler alone outlives a crash of the proper, and is told i
   CHECK(it.master.log(230, 1, outcome.stdout_bytes) == "waiting\ntold\n");
 }
 
+TEST_CASE("worker: a lock is held by one run at a time, inside of the worker or alone") {
+  HandlerHouse it;
+  const std::string go = it.worker.folder() + "/go";
+  auto first = WorkerUnderTest::handler(240, "hold");
+  first.__set_parameters({{"until", go}});
+  REQUIRE(it.worker.dispatch(first) == "none");
+  REQUIRE(it.master.wait_log(240, 1, "in"));
+  auto second = HandlerHouse::alone(241, "hold");
+  second.__set_parameters({{"until", go}});
+  REQUIRE(it.worker.dispatch(second) == "none");
+  for (const bool is_alone : {false, true}) {
+    auto refused = is_alone ? HandlerHouse::alone(243, "hold") : WorkerUnderTest::handler(242, "hold");
+    refused.__set_parameters({{"wait_ms", "0"}});
+    const auto outcome = it.end_of(refused);
+    CHECK(outcome.reason == "handler_failed");
+    CHECK(outcome.message == "the lock 'door' is held by run 240, attempt 1, of job on w1");
+  }
+  CHECK_FALSE(it.master.has_outcome(241));
+  REQUIRE(::system(("touch " + go).c_str()) == 0);
+  const auto one = it.master.outcome(240);
+  const auto two = it.master.outcome(241);
+  CHECK(one.state == "succeeded");
+  CHECK(two.state == "succeeded");
+  CHECK(std::stoll(two.result) > std::stoll(one.result));
+  SUBCASE("a holder that dies frees it with its session") {
+    auto dies = HandlerHouse::alone(244, "hold");
+    dies.__set_parameters({{"die", "yes"}});
+    CHECK(it.end_of(dies).signal == SIGKILL);
+    auto next = WorkerUnderTest::handler(245, "hold");
+    next.__set_parameters({{"until", go}});
+    CHECK(std::stoll(it.end_of(next).result) > std::stoll(two.result));
+  }
+}
+
 }  // namespace rota::testing

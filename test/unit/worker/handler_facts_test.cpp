@@ -27,8 +27,12 @@ sdk::RunFacts full_facts() {
 
 TEST_CASE("handler_facts: everything survives the file") {
   const sdk::RunFacts facts = full_facts();
-  const auto back = decode_facts(encode_facts(facts));
-  REQUIRE(back);
+  const auto brief = decode_brief(encode_brief({facts, {"a:1,b:2", "c", Millis{77}}}));
+  REQUIRE(brief);
+  const sdk::RunFacts* const back = &brief->facts;
+  CHECK(brief->locks.servers == "a:1,b:2");
+  CHECK(brief->locks.cluster == "c");
+  CHECK(brief->locks.session_timeout == Millis{77});
   CHECK(back->run == facts.run);
   CHECK(back->attempt == facts.attempt);
   CHECK(back->epoch == facts.epoch);
@@ -44,16 +48,16 @@ TEST_CASE("handler_facts: everything survives the file") {
 }
 
 TEST_CASE("handler_facts: a damaged file is refused, a newer one is read as far as it is known") {
-  const std::string text = encode_facts(full_facts());
-  CHECK_FALSE(decode_facts(""));
-  CHECK_FALSE(decode_facts("rota-facts 1\n"));
-  CHECK_FALSE(decode_facts("rota-facts 2\n" + text.substr(text.find('\n') + 1)));
-  CHECK_FALSE(decode_facts(text.substr(0, text.size() - 1)));
-  CHECK_FALSE(decode_facts(text + "attempt *\n"));
-  CHECK_FALSE(decode_facts(text + "word\n"));
-  const auto newer = decode_facts(text + "colour Ymx1ZQ==\n");
+  const std::string text = encode_brief({full_facts(), {}});
+  CHECK_FALSE(decode_brief(""));
+  CHECK_FALSE(decode_brief("rota-facts 1\n"));
+  CHECK_FALSE(decode_brief("rota-facts 2\n" + text.substr(text.find('\n') + 1)));
+  CHECK_FALSE(decode_brief(text.substr(0, text.size() - 1)));
+  CHECK_FALSE(decode_brief(text + "attempt *\n"));
+  CHECK_FALSE(decode_brief(text + "word\n"));
+  const auto newer = decode_brief(text + "colour Ymx1ZQ==\n");
   REQUIRE(newer);
-  CHECK(newer->attempt == 3);
+  CHECK(newer->facts.attempt == 3);
 }
 
 }  // namespace rota::worker::run

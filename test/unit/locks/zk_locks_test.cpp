@@ -1,0 +1,146 @@
+#include "worker/locks/zk_locks.h"
+
+#include <doctest/doctest.h>
+
+#include <thread>
+
+#include "test/support/zk/fake_server.h"
+
+namespace rota::worker::locks {
+
+namespace {
+
+using zk::FakeServer;
+using Op = FakeServer::Op;
+using Loss = FakeServer::Loss;
+
+/// Two workers of one cluster.
+struct TwoWorkers {
+  FakeServer server;
+  ZkLocks first{server.factory(), {"fake", "c", Millis{4000}}};
+  ZkLocks second{server.factory(), {"fake", "c", Millis{4000}}};
+
+  static Result<std::unique_ptr<sdk::HeldLock>> take(ZkLocks& locks, const std::string& owner,
+                                                     Millis at_most = Millis{20'000}) {
+    return locks.take("door", owner, at_most, [](Millis) {
+      std::this_thread::yield();
+      return false;
+    });
+  }
+  std::size_t nodes() const { return server.children("/rota/c/locks").size(); }
+};
+
+}  // namespace
+
+TEST_CASE("locks: one holds a name, another waits or gives up, and the token grows") {
+  TwoWorkers it;
+  auto held = it.take(it.first, "run 1");
+  REQUIRE(held);
+  CHECK((*held)->is_held());
+  const auto refused = it.take(it.second, "run 2", Millis{0});
+  REQUIRE_FALSE(refused);
+  CHECK(refused.error().code == ErrorCode::TimedOut);
+  CHECK(refused.error().message == "the lock 'door' is held by run 1");
+  CHECK_FALSE(it.take(it.first, "run 3 of the same worker", Millis{0}));
+  CHECK(it.first.take("window", "run 1", Millis{0}, [](Millis) { return false; }));
+  const std::int64_t token = (*held)->token();
+  held->reset();
+  CHECK(it.nodes() == 0);
+  auto next = it.take(it.second, "run 2", Millis{0});
+  REQUIRE(next);
+  CHECK((*next)->token() > token);
+}
+
+TEST_CASE("locks: who waits gets it when it is given back, and stops waiting when told to") {
+  TwoWorkers it;
+  auto held = it.take(it.first, "run 1");
+  REQUIRE(held);
+  int asked = 0;
+  auto waited = it.second.take("door", "run 2", Millis{20'000}, [&](Millis pause) {
+    CHECK(pause >= Millis{50});
+    CHECK(pause <= Millis{150});
+    if (++asked == 3) held->reset();
+    return false;
+  });
+  REQUIRE(waited);
+  CHECK(asked >= 3);
+  const auto told = it.first.take("door", "run 3", Millis{20'000}, [](Millis) { return true; });
+  REQUIRE_FALSE(told);
+  CHECK(told.error().message.find("told to stop") != std::string::npos);
+  CHECK_FALSE(it.first.take("a/b", "run 4", Millis{0}, [](Millis) { return false; }));
+}
+
+TEST_CASE("locks: a lost answer leaves neither two holders nor a lock that nobody holds") {
+  TwoWorkers it;
+  REQUIRE(it.take(it.first, "warms up"));
+  SUBCASE("to the making") { it.server.lose_next(Op::Create, Loss::Answer); }
+  SUBCASE("to the making, which never arrived") { it.server.lose_next(Op::Create, Loss::Request); }
+  SUBCASE("to the reading") { it.server.lose_next(Op::Get, Loss::Request); }
+  auto held = it.take(it.first, "run 1");
+  REQUIRE(held);
+  CHECK_FALSE(it.take(it.second, "run 2", Millis{0}));
+  held->reset();
+  CHECK(it.take(it.second, "run 2", Millis{0}));
+  CHECK(it.nodes() == 0);
+}
+
+TEST_CASE("locks: a lost answer to the giving back takes nothing from the next holder") {
+  TwoWorkers it;
+  auto held = it.take(it.first, "run 1");
+  REQUIRE(held);
+  SUBCASE("it took effect") { it.server.lose_next(Op::Remove, Loss::Answer); }
+  SUBCASE("it never arrived") { it.server.lose_next(Op::Remove, Loss::Request); }
+  held->reset();
+  auto next = it.take(it.first, "run 2 of the same worker", Millis{0});
+  REQUIRE(next);
+  CHECK(it.nodes() == 1);
+}
+
+TEST_CASE("locks: what could not be given back goes once ZooKeeper is there again") {
+  TwoWorkers it;
+  auto held = it.take(it.first, "run 1");
+  REQUIRE(held);
+  it.server.set_reachable(false);
+  while ((*held)->is_held()) std::this_thread::yield();
+  held->reset();
+  CHECK(it.nodes() == 1);
+  it.server.set_reachable(true);
+  CHECK(it.take(it.second, "run 2"));
+}
+
+TEST_CASE("locks: who gives back a lock that was taken from him by hand takes it from nobody") {
+  TwoWorkers it;
+  auto held = it.take(it.first, "run 1");
+  REQUIRE(held);
+  it.server.delete_by_hand("/rota/c/locks/door");
+  auto next = it.take(it.second, "run 2", Millis{0});
+  REQUIRE(next);
+  held->reset();
+  CHECK(it.nodes() == 1);
+  CHECK_FALSE(it.take(it.first, "run 3", Millis{0}));
+}
+
+TEST_CASE("locks: a session that ends frees the lock, and its holder is told") {
+  TwoWorkers it;
+  auto held = it.take(it.first, "run 1");
+  REQUIRE(held);
+  it.server.expire_all();
+  auto next = it.take(it.second, "run 2");
+  REQUIRE(next);
+  while ((*held)->is_held()) std::this_thread::yield();
+  held->reset();
+  CHECK(it.nodes() == 1);
+  CHECK((*next)->is_held());
+}
+
+TEST_CASE("locks: a try that was given up leaves nothing behind") {
+  TwoWorkers it;
+  REQUIRE(it.take(it.first, "warms up"));
+  it.server.lose_next(Op::Create, Loss::Answer);
+  it.server.lose_next(Op::Get, Loss::Request);
+  const auto gave_up = it.take(it.first, "run 1", Millis{0});
+  CHECK_FALSE(gave_up);
+  CHECK(it.nodes() == 0);
+}
+
+}  // namespace rota::worker::locks
