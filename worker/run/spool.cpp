@@ -239,9 +239,16 @@ std::int64_t first_beyond(int index, std::int64_t next, std::int64_t borders,
   }
   return next;
 }
+
+/// Whether what was acknowledged before is there no more: the database went back.
+bool lacks_earlier(int index, std::int64_t next, std::int64_t raw_end) {
+  const auto lines = read_index(index, next, 1);
+  if (!lines || lines->empty() || is_head_end(lines->front())) return false;
+  return lines->front().raw_offset - lines->front().dropped_before > raw_end;
+}
 }  // namespace
 
-/// Moves past all chunks that end at or before `log_end`.
+/// Moves past all chunks that end at or before `log_end`; back to the first that does not, when that is lost.
 void Spool::skip_stored(StreamKey key, std::int64_t log_end) {
   std::int64_t next = 0;
   std::int64_t borders = 0;
@@ -254,10 +261,12 @@ void Spool::skip_stored(StreamKey key, std::int64_t log_end) {
   }
   UniqueFd index(::open(path_of(key).index.c_str(), O_RDONLY | O_CLOEXEC));
   if (!index.is_open()) return;
-  next = first_beyond(index.get(), next, borders, log_end);
+  const bool goes_back = lacks_earlier(index.get(), next, log_end);
+  next = first_beyond(index.get(), goes_back ? 0 : next, borders, log_end);
   std::scoped_lock lock(mutex_);
   const auto found = entries_.find(key);
-  if (found != entries_.end()) found->second.next = std::max(found->second.next, next);
+  if (found == entries_.end()) return;
+  found->second.next = goes_back ? next : std::max(found->second.next, next);
 }
 
 void Spool::abandon(StreamKey key) {

@@ -63,7 +63,7 @@ class Spool {
   bool wait_pending(Millis at_most, std::stop_token stop);
   /// Up to about `most_bytes` of chunks, streams taking turns; in order within a stream.
   std::vector<PendingChunk> pending(std::int64_t most_bytes);
-  /// The masters hold this stream up to here.
+  /// The masters hold this stream up to here; less than before when their database went back.
   void stored(StreamKey key, std::int64_t log_end);
   /// Gives up the rest of a stream (its bytes are damaged, or refused for good).
   void abandon(StreamKey key);

@@ -259,6 +259,17 @@ TEST_CASE("spool: a stream goes when its chunks and its attempt's outcome are ac
     CHECK(spool.streams() == 1);
     spool.stored(kOut, 250);
   }
+  SUBCASE("the database went back and lacks what it acknowledged") {
+    spool.stored(kOut, 200);
+    REQUIRE(spool.pending(1000).size() == 1);
+    spool.stored(kOut, 100);
+    CHECK(spool.pending(1000).size() == 2);
+    spool.stored(kOut, 0);
+    REQUIRE(spool.pending(1000).size() == 3);
+    CHECK(spool.pending(1000)[0].chunk.border.raw_offset == 0);
+    spool.stored(kOut, 250);
+    spool.outcome_acknowledged(kAttempt);
+  }
   SUBCASE("given up") {
     spool.abandon(kOut);
     spool.outcome_acknowledged(kAttempt);
