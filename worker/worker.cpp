@@ -11,6 +11,7 @@
 #include "common/base/random.h"
 #include "common/model/worker_json.h"
 #include "common/zk/real_client.h"
+#include "worker/locks/zk_locks.h"
 
 namespace rota::worker {
 
