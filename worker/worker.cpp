@@ -173,8 +173,11 @@ void Worker::join_cluster() {
   presence::RenewOptions renew;
   renew.every = options_.renew_every;
   renew.rpc_deadline = options_.rpc_deadline;
-  renew_ = std::make_unique<presence::RenewLoop>(renew, runner_, leader_,
-                                                 [this] { return runner_.may_claim_life(); });
+  presence::RenewParts claims;
+  claims.life = [this] { return runner_.life(); };
+  claims.vouched = [this](MonoTime sent, Millis grant) { runner_.extend_grant(sent, grant); };
+  claims.may_renew = [this] { return runner_.may_claim_life(); };
+  renew_ = std::make_unique<presence::RenewLoop>(renew, std::move(claims), leader_);
   renew_->start();
 }
 

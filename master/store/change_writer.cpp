@@ -92,11 +92,17 @@ Result<void> close_or_carry(Connection& connection, const model::JobVersionRow& 
       kCloseOrCarryVersion, [&](Binder& binder) { bind_close_or_carry(binder, version); });
   if (!changed) return fail(changed.error());
   if (*changed > 0) return {};
-  auto missing = missing_ids(connection, "job_version", "job_id", {version.job.value});
-  if (!missing) return fail(missing.error());
-  if (missing->empty()) return {};
-  return fail(ErrorCode::NotFound, fmt::format("job {} has no version to close or carry on",
-                                               version.job.value));
+  bool stands = false;  // a repeat changes nothing either
+  auto asked = connection.query(
+      "SELECT COUNT(*) FROM job_version WHERE job_id = ? AND version = ?",
+      [&](Binder& binder) { binder.integer(version.job.value).integer(version.version); },
+      [&](Row& row) -> Result<void> {
+        stands = row.integer() == 1;
+        return {};
+      });
+  if (!asked || stands) return asked;
+  return fail(ErrorCode::NotFound, fmt::format("job {} has no version {} to close or carry on",
+                                               version.job.value, version.version));
 }
 
 Result<void> write_versions(Connection& connection,

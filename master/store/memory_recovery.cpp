@@ -99,7 +99,7 @@ Result<core::Recovered> MemoryStore::recover() {
   for (const auto& [id, run] : tables_->runs) {
     if (model::is_final(run.progress.state)) continue;
     recovered.runs.push_back(run);
-    recovered.runs.back().progress.failures = failures_of(*tables_, id);
+    if (run.progress.attempt > 0) recovered.runs.back().progress.failures = failures_of(*tables_, id);
     busy.insert(run.job);
   }
   for (const auto& [id, job] : tables_->jobs) {

@@ -5,13 +5,8 @@
 
 namespace rota::worker::presence {
 
-RenewLoop::RenewLoop(RenewOptions options, run::Runner& runner, const run::LeaderAddress& leader,
-                     std::function<bool()> may_renew)
-    : options_(options),
-      runner_(runner),
-      leader_(leader),
-      channel_(leader),
-      may_renew_(std::move(may_renew)) {}
+RenewLoop::RenewLoop(RenewOptions options, RenewParts parts, const run::LeaderAddress& leader)
+    : options_(options), parts_(std::move(parts)), leader_(leader), channel_(leader) {}
 
 RenewLoop::~RenewLoop() { stop(); }
 
@@ -29,7 +24,7 @@ void RenewLoop::loop(std::stop_token stop) {
   while (!stop.stop_requested()) {
     const run::KnownLeader known = leader_.get();
     bool is_vouched = false;
-    if (known.address.port != 0 && may_renew_()) is_vouched = renew(known);
+    if (known.address.port != 0 && parts_.may_renew()) is_vouched = renew(known);
     // A new leader's hello ends the wait.
     leader_.wait_other_than(known, is_vouched ? options_.every : options_.retry, stop);
   }
@@ -37,7 +32,7 @@ void RenewLoop::loop(std::stop_token stop) {
 
 bool RenewLoop::renew(const run::KnownLeader& known) {
   thrift::RenewRequest request;
-  request.__set_worker(wire::to_wire(runner_.life()));
+  request.__set_worker(wire::to_wire(parts_.life()));
   const MonoTime sent = BootClock::now();
   const auto answer = channel_.call(
       [&](thrift::ReportServiceClient& leader) { leader.renew(request); }, options_.rpc_deadline);
@@ -45,7 +40,7 @@ bool RenewLoop::renew(const run::KnownLeader& known) {
     log_debug("presence", "the leader does not vouch", {{"why", answer.error().error.message}});
     return false;
   }
-  runner_.extend_grant(sent, known.grant);
+  parts_.vouched(sent, known.grant);
   return true;
 }
 

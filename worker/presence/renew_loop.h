@@ -6,7 +6,6 @@
 #include <thread>
 
 #include "worker/report/leader_channel.h"
-#include "worker/run/runner.h"
 
 namespace rota::worker::presence {
 
@@ -16,12 +15,17 @@ struct RenewOptions {
   Millis retry{200};
 };
 
+/// Whom it asks for and tells. Called on its thread.
+struct RenewParts {
+  std::function<model::WorkerKey()> life;                       ///< the present one
+  std::function<void(MonoTime sent, Millis grant)> vouched;     ///< answered: worth so much from then on
+  std::function<bool()> may_renew;                              ///< registered, and the warden answers
+};
+
 /// Owner: the worker. One thread of its own.
 class RenewLoop {
  public:
-  /// It asks only while `may_renew` says so: registered once, and the warden answers.
-  RenewLoop(RenewOptions options, run::Runner& runner, const run::LeaderAddress& leader,
-            std::function<bool()> may_renew);
+  RenewLoop(RenewOptions options, RenewParts parts, const run::LeaderAddress& leader);
   ~RenewLoop();
   void start();
   void stop();
@@ -31,10 +35,9 @@ class RenewLoop {
   bool renew(const run::KnownLeader& known);
 
   const RenewOptions options_;
-  run::Runner& runner_;
+  const RenewParts parts_;
   const run::LeaderAddress& leader_;
   report::LeaderChannel channel_;
-  const std::function<bool()> may_renew_;
   std::jthread thread_;
 };
 

@@ -363,12 +363,16 @@ TEST_CASE("apply: a version is closed without its definition, and the next one c
     CHECK(difference((*versions)[0], closed) == "");
     CHECK(difference((*versions)[1], next) == "");
 
-    core::Changes wrong;
-    wrong.versions = {a_version(99, 1, "none")};
-    wrong.versions[0].definition = nullptr;
-    const auto result = on.store->apply(Epoch{1}, wrong);
-    CHECK(result.outcome == ApplyOutcome::Failed);
-    CHECK(result.permanent);
+    // No version of job 99; none of job 10 that is old enough.
+    for (auto wrong : {a_version(99, 1, "none"), a_version(10, 0, "a")}) {
+      wrong.definition = nullptr;
+      wrong.valid_to = wall_from_ms(kBase + 900);
+      core::Changes closing;
+      closing.versions = {wrong};
+      const auto result = on.store->apply(Epoch{1}, closing);
+      CHECK(result.outcome == ApplyOutcome::Failed);
+      CHECK(result.permanent);
+    }
   }
 }
 

@@ -23,6 +23,10 @@ Result<std::string> FakeClient::create(const std::string& path, const std::strin
     if (auto in = server_.admit(own, Op::Create, {}, {}); !in) return fail(in.error());
     return no_node(FakeServer::parent_of(path));
   }
+  if (server_.nodes_.at(FakeServer::parent_of(path)).node.stat.ephemeral_owner != 0) {
+    if (auto in = server_.admit(own, Op::Create, {}, {}); !in) return fail(in.error());
+    return fail(ErrorCode::InvalidArgument, "fake: an ephemeral node has no children");
+  }
   if (mode != CreateMode::EphemeralSequential && server_.nodes_.contains(path)) {
     if (auto in = server_.admit(own, Op::Create, {}, {}); !in) return fail(in.error());
     return fail(ErrorCode::AlreadyExists, "fake: there is a node " + path);

@@ -111,11 +111,10 @@ std::string FakeServer::place(const std::string& path, const std::string& data, 
   const std::string folder = parent_of(path);
   std::string whole = path;
   auto& parent = nodes_.at(folder);
-  if (mode == CreateMode::EphemeralSequential) {
-    const std::int32_t sequence = parent.next_sequence;
-    parent.next_sequence = static_cast<std::int32_t>(static_cast<std::uint32_t>(sequence) + 1);
-    whole += fmt::format("{:010}", sequence);
-  }
+  // The folder counts all children ever made in it, not the sequential ones alone.
+  const std::int32_t sequence = parent.next_sequence;
+  parent.next_sequence = static_cast<std::int32_t>(static_cast<std::uint32_t>(sequence) + 1);
+  if (mode == CreateMode::EphemeralSequential) whole += fmt::format("{:010}", sequence);
   const bool ephemeral = mode != CreateMode::Persistent;
   if (ephemeral && !peers_.contains(session)) return whole;  // late, and its session is over
   nodes_[whole].node = Node{data, NodeStat{0, ephemeral ? session : 0, ++zxid_}};
@@ -126,8 +125,10 @@ std::string FakeServer::place(const std::string& path, const std::string& data, 
 
 void FakeServer::erase(const std::string& path) {
   nodes_.erase(path);
-  fire_data(path, Event::Change::Deleted);
-  fire_children(path, Event::Change::Deleted);
+  for (auto& [id, peer] : peers_) {  // who watches its data and its children hears of it once
+    if (peer.data_watches.erase(path) + peer.child_watches.erase(path) == 0) continue;
+    peer.handler(Event{Event::What::Watch, id, Event::Change::Deleted, path});
+  }
   fire_children(parent_of(path), Event::Change::Children);
 }
 

@@ -59,6 +59,30 @@ TEST_CASE("write beat: each answered write extends the lease, counted from its s
   CHECK(f.server.children("/b").size() == 1);
 }
 
+TEST_CASE("write beat: the lease is counted from before the request, however late its answer") {
+  Watched<MonoTime> asked;
+  FakeServer server;
+  Session session(server.factory(), Fixture::options());
+  Watched<std::optional<Beat>> first;
+  WriteBeatOptions options;
+  options.folder = "/b";
+  options.server_tick = Millis{10};
+  options.name = [](SessionId id) { return "w1@" + std::to_string(id); };
+  options.may_beat = [&] {  // the sending has begun; the clock moves before the answer comes
+    const MonoTime now = BootClock::now();
+    if (!first.get()) asked.change([&](MonoTime& at) { at = now; });
+    while (BootClock::now() - now < Millis{1}) continue;
+    return true;
+  };
+  options.answered = [&](const Beat& beat) {
+    first.change([&](auto& one) { one = one.value_or(beat); });
+  };
+  WriteBeat write_beat(session, std::move(options));
+  session.start();
+  REQUIRE(first.becomes([](const auto& one) { return one.has_value(); }));
+  CHECK(first.get()->lease_end <= asked.get() + lease_length({Millis{660}, Millis{10}}));
+}
+
 TEST_CASE("write beat: an unanswered write extends nothing") {
   Fixture f;
   f.session.start();

@@ -1,0 +1,148 @@
+// How a store looks from outside, in words: two stores with the same rows give the same words.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "master/core/definition_hash.h"
+#include "test/contract/agreement/store_script.h"
+
+namespace rota::agreement {
+
+namespace {
+
+using master::store::testing::Backend;
+
+std::string at(const std::optional<WallTime>& time) {
+  return time ? std::to_string(to_ms(*time)) : "-";
+}
+
+std::string words(const model::Outcome& outcome) {
+  return fmt::format("{} {} {} {} m{} r{} {} {} {} {} {} {}", name_of(outcome.state), name_of(outcome.reason),
+                     outcome.exit_status, outcome.signal, std::hash<std::string>()(outcome.message),
+                     std::hash<std::string>()(outcome.result), to_ms(outcome.started),
+                     to_ms(outcome.ended), outcome.stdout_bytes, outcome.stderr_bytes, outcome.cpu_us,
+                     outcome.peak_memory_bytes);
+}
+
+std::string words(const model::Run& run) {
+  const model::RunProgress& progress = run.progress;
+  return fmt::format(
+      "run {} job {}.{} {} {} {} tick {} scheduled {} recorded {} key '{}' {} parameters {} | {} {} d{} "
+      "attempt {} failures {} {}@{} epoch {} {} {} {} {} {} | {}",
+      run.id.value, run.job.value, run.version, name_of(run.kind), run.space, run.principal, at(run.tick),
+      to_ms(run.scheduled), to_ms(run.recorded), run.request_key, run.request_hash,
+      run.parameters ? std::to_string(run.parameters->size()) : "-", name_of(progress.state),
+      name_of(progress.reason), std::hash<std::string>()(progress.detail), progress.attempt,
+      progress.failures, progress.worker.id, progress.worker.incarnation, progress.epoch.value,
+      at(progress.dispatched), at(progress.started), at(progress.ended), at(progress.not_before),
+      progress.cancel_asked, words(progress.outcome));
+}
+
+std::string words(const model::Job& job) {
+  return fmt::format("job {} {}/{} version {} state {} one-off {} by {} why {} {} {}", job.id.value,
+                     job.space, job.name, job.version, static_cast<int>(job.state), job.one_off,
+                     job.state_by, std::hash<std::string>()(job.state_why), to_ms(job.created),
+                     to_ms(job.changed));
+}
+
+std::string words(const model::JobVersionRow& row) {
+  return fmt::format("version {}.{} from {} to {} anchor {} enabled {} by {} is {}", row.job.value,
+                     row.version, to_ms(row.valid_from), at(row.valid_to), to_ms(row.anchor), row.enabled,
+                     row.principal, row.definition ? master::core::definition_hash(*row.definition) : 0);
+}
+
+std::string words(const model::AttemptRow& row) {
+  return fmt::format("attempt {}/{} {}@{} epoch {} {} late {} | {}", row.run.value, row.attempt,
+                     row.worker.id, row.worker.incarnation, row.epoch.value, at(row.dispatched), row.late,
+                     words(row.outcome));
+}
+
+std::string words(const model::Gap& gap) {
+  return fmt::format("gap {}.{} {} to {} of {} {} {} epoch {}", gap.job.value, gap.version, to_ms(gap.from),
+                     to_ms(gap.to), gap.count, name_of(gap.reason), gap.reference, gap.epoch.value);
+}
+
+std::string words(const master::core::WorkerLife& life) {
+  return fmt::format("life {}@{} {}:{} {} {} {} {}", life.key.id, life.key.incarnation, life.address.host,
+                     life.address.port, life.pool, to_ms(life.joined), at(life.left), life.why_left);
+}
+
+std::string words(const master::store::JobRow& row) { return words(row.job) + " | " + words(row.version); }
+std::string words(const master::store::RunRow& row) { return row.job_name + ": " + words(row.run); }
+
+template <typename T>
+void add(std::string& out, const char* what, const Result<std::vector<T>>& rows) {
+  out += std::string(what) + ":\n";
+  if (!rows) {
+    out += "  refused: " + std::string(rota::name_of(rows.error().code)) + "\n";
+    return;
+  }
+  for (const T& row : *rows) out += "  " + words(row) + "\n";
+}
+
+template <typename T>
+void add_one(std::string& out, const char* what, const Result<T>& row) {
+  out += std::string(what) + ": " +
+         (row ? words(*row) : "refused: " + std::string(rota::name_of(row.error().code))) + "\n";
+}
+
+void add_recovered(std::string& out, const Backend& on) {
+  auto all = on.office->recover();
+  if (!all) {
+    out += "recover refused: " + std::string(rota::name_of(all.error().code)) + "\n";
+    return;
+  }
+  std::sort(all->jobs.begin(), all->jobs.end(),
+            [](const auto& a, const auto& b) { return a.job.id < b.job.id; });
+  out += "recovered, watermark " + at(all->watermark) + "\n";
+  for (const auto& job : all->jobs) {
+    out += fmt::format("  {} from {} anchor {} is {}\n", words(job.job), to_ms(job.valid_from),
+                       to_ms(job.anchor), job.definition_hash);
+  }
+  for (const auto& run : all->runs) out += "  " + words(run) + "\n";
+  std::vector<std::string> older;
+  for (const auto& rules : all->older_rules) {
+    older.push_back(fmt::format("  rules {}.{}\n", rules.job.value, rules.version));
+  }
+  std::sort(older.begin(), older.end());
+  for (const auto& line : older) out += line;
+  for (const auto& key : all->given_up) out += fmt::format("  given up {}/{}\n", key.run.value, key.attempt);
+}
+
+}  // namespace
+
+std::string play(const Backend& on, const StoreStep& step) {
+  if (step.kind == StoreStep::Kind::TakeOffice) {
+    const auto taken = on.office->take_office(step.epoch, "script");
+    return taken ? "took office\n" : "refused: " + std::string(rota::name_of(taken.error().code)) + "\n";
+  }
+  const auto result = on.store->apply(step.epoch, step.changes);
+  return fmt::format("outcome {} permanent {} found {}\n", static_cast<int>(result.outcome),
+                     result.permanent, result.found.value);
+}
+
+std::string look(const Backend& on, const StoreStep& step) {
+  auto& reader = *on.reader;
+  std::string out = "watermark " + at(reader.watermark().value()) + "\n";
+  add(out, "runs", reader.runs_after(RunId{0}, 1000));
+  add(out, "attempts", reader.attempts_after(RunId{0}, 0, 1000));
+  add(out, "saved jobs", reader.saved_jobs(JobId{0}, 100));
+  for (const std::int64_t job : {std::int64_t{10}, std::int64_t{11}, std::int64_t{12}, kOneOffBit | 5}) {
+    add(out, "versions", reader.versions_of(JobId{job}));
+    add(out, "gaps", reader.gaps_of(JobId{job}));
+    add(out, "ticks", reader.tick_runs_of(JobId{job}, wall_from_ms(0), wall_from_ms(2'000'000'000'000), 5));
+  }
+  add(out, "jobs", reader.list_jobs("default", "", 100));
+  add(out, "jobs a…", reader.list_jobs("default", "a", 1));
+  add_one(out, "job a", reader.get_job("default", "a"));
+  add(out, "asked", reader.list_runs(step.query));
+  add(out, "lives", reader.lives_of("w1", 2));
+  const auto keys = reader.runs_of_keys("local", {"k", "k ", "K", "key'; --", "none"});
+  for (const auto& [key, used] : *keys) {
+    out += fmt::format("key '{}' run {} {}\n", key, used.run.value, used.request_hash);
+  }
+  add_recovered(out, on);
+  return out;
+}
+
+}  // namespace rota::agreement

@@ -1,0 +1,253 @@
+#include "test/contract/agreement/store_script.h"
+
+#include <fmt/format.h>
+
+#include <set>
+
+#include "test/contract/store/samples.h"
+
+namespace rota::agreement {
+
+namespace samples = master::store::testing;
+using master::core::Changes;
+using model::Reason;
+using model::RunState;
+
+namespace {
+
+const std::vector<std::int64_t> kJobs = {10, 11, 12, kOneOffBit | 5};
+const std::vector<std::string> kJobNames = {"a", "ab", "b", "A"};
+const std::vector<std::string> kKeys = {"k", "k ", "K", "key'; --"};
+const std::vector<RunState> kStates = {
+    RunState::Waiting, RunState::Queued,   RunState::Dispatched, RunState::Running, RunState::Succeeded,
+    RunState::Failed,  RunState::TimedOut, RunState::Cancelled,  RunState::Killed,  RunState::Lost};
+const std::vector<RunState> kEnds = {RunState::Succeeded, RunState::Failed, RunState::TimedOut,
+                                     RunState::Killed, RunState::Lost, RunState::KillFailed};
+
+bool is_one_off(std::int64_t job) { return (job & kOneOffBit) != 0; }
+
+}  // namespace
+
+WallTime StoreScript::moment() { return wall_from_ms(samples::kBase + dice_.below(20) * 500); }
+
+std::int64_t StoreScript::random_job() { return dice_.one_of(kJobs); }
+
+/// Mostly one that stands: a leader knows what it stored.
+std::int64_t StoreScript::stored_job() {
+  std::vector<std::int64_t> stored;
+  for (const auto& [id, version] : versions_) stored.push_back(id);
+  return stored.empty() || dice_.chance(3) ? random_job() : dice_.one_of(stored);
+}
+
+StoreStep StoreScript::next() {
+  StoreStep step;
+  if (dice_.chance(5)) {
+    step.kind = StoreStep::Kind::TakeOffice;
+    step.epoch = Epoch{epoch_ + dice_.below(3)};
+    epoch_ = std::max(epoch_, step.epoch.value);
+  } else {
+    step.epoch = Epoch{dice_.chance(6) ? epoch_ + dice_.below(3) - 1 : epoch_};
+    step.changes = dice_.chance(20) ? last_ : random_changes();
+    last_ = step.changes;
+  }
+  step.query.limit = static_cast<std::int32_t>(1 + dice_.below(6));
+  if (dice_.chance(40)) step.query.job = dice_.one_of(kJobNames);
+  if (dice_.chance(40)) step.query.states = {dice_.one_of(kStates), dice_.one_of(kStates)};
+  if (dice_.chance(30)) step.query.since = moment();
+  if (dice_.chance(30)) step.query.before = RunId{100 + dice_.below(40)};
+  return step;
+}
+
+void StoreScript::note(const StoreStep& step, bool stored) {
+  if (!stored) return;
+  for (const model::Run& run : step.changes.new_runs) runs_.push_back(run.id.value);
+  for (const model::JobVersionRow& row : step.changes.versions) {
+    JobVersion& newest = versions_[row.job.value];
+    newest = std::max(newest, row.version);
+  }
+}
+
+Changes StoreScript::random_changes() {
+  Changes changes;
+  if (dice_.chance(25) || versions_.empty()) add_job(changes);
+  if (dice_.chance(20)) add_edit(changes);
+  if (dice_.chance(50)) add_runs(changes);
+  if (dice_.chance(50)) add_updates(changes);
+  if (dice_.chance(25)) add_attempts(changes);
+  if (dice_.chance(20)) add_gaps(changes);
+  if (dice_.chance(15)) add_life(changes);
+  if (dice_.chance(40)) changes.watermark = wall_from_ms(samples::kBase + ++watermark_s_ * 1000);
+  return changes;
+}
+
+void StoreScript::add_job(Changes& changes) {
+  const std::int64_t id = random_job();
+  const std::string& name = dice_.one_of(kJobNames);
+  model::Job job = samples::a_job(id, name);
+  job.one_off = is_one_off(id);
+  job.version = versions_.contains(id) ? versions_[id] : 1;
+  if (dice_.chance(25)) job.state = dice_.chance(50) ? model::JobState::Paused : model::JobState::Deleted;
+  job.state_why = dice_.chance(20) ? samples::nasty_text() : "";
+  changes.jobs.push_back(job);
+  model::JobVersionRow version = samples::a_version(id, job.version, name);
+  version.enabled = !job.one_off;
+  changes.versions.push_back(std::move(version));
+}
+
+/// Closes the newest version; mostly opens the next one, with a definition of its own or the old one.
+void StoreScript::add_edit(Changes& changes) {
+  const std::int64_t id = stored_job();
+  const auto known = versions_.find(id);
+  const JobVersion present = known == versions_.end() ? 1 : known->second;
+  model::JobVersionRow closed = samples::a_version(id, present, "edited");
+  closed.definition = nullptr;
+  closed.valid_to = moment();
+  changes.versions.push_back(closed);
+  if (dice_.chance(20)) return;
+  model::JobVersionRow opened = samples::a_version(id, present + 1, dice_.one_of(kJobNames));
+  opened.valid_from = *closed.valid_to;
+  if (dice_.chance(50)) opened.definition = nullptr;
+  changes.versions.push_back(opened);
+  model::Job job = samples::a_job(id, dice_.one_of(kJobNames));
+  job.one_off = is_one_off(id);
+  job.version = present + 1;
+  changes.jobs.push_back(job);
+}
+
+model::Outcome StoreScript::random_outcome() {
+  model::Outcome outcome;
+  outcome.state = dice_.one_of(kEnds);
+  outcome.reason = outcome.state == RunState::Lost ? Reason::WorkerLost
+                   : outcome.state == RunState::Succeeded ? Reason::None : Reason::ExitStatus;
+  outcome.exit_status = static_cast<std::int32_t>(dice_.below(4)) - 1;
+  if (dice_.chance(50)) outcome.started = moment();
+  if (dice_.chance(80)) outcome.ended = moment();
+  if (dice_.chance(20)) outcome.message = samples::nasty_text();
+  if (dice_.chance(20)) outcome.result = samples::binary_bytes(300);
+  outcome.stdout_bytes = dice_.below(1000);
+  return outcome;
+}
+
+model::RunProgress StoreScript::random_progress() {
+  model::RunProgress progress;
+  progress.state = dice_.one_of(kStates);
+  progress.reason = dice_.chance(30) ? Reason::RetryDelay : Reason::None;
+  progress.attempt = static_cast<AttemptNo>(dice_.below(4));
+  progress.epoch = Epoch{epoch_};
+  if (dice_.chance(70)) progress.worker = {"w" + std::to_string(dice_.below(2)), "ab"};
+  if (dice_.chance(70)) progress.dispatched = moment();
+  if (dice_.chance(40)) progress.started = moment();
+  if (dice_.chance(20)) progress.not_before = moment();
+  if (dice_.chance(20)) progress.detail = samples::nasty_text();
+  progress.cancel_asked = dice_.chance(10);
+  if (model::is_final(progress.state)) {
+    progress.ended = moment();
+    if (dice_.chance(80)) progress.outcome = random_outcome();
+  }
+  return progress;
+}
+
+void StoreScript::add_runs(Changes& changes) {
+  const std::int64_t count = 1 + dice_.below(4);
+  for (std::int64_t i = 0; i < count; ++i) {
+    const std::int64_t job = stored_job();
+    model::Run run = samples::a_manual_run(next_run_++, job);
+    run.kind = is_one_off(job) ? model::RunKind::OneOff : model::RunKind::Manual;
+    const auto known = versions_.find(job);
+    if (known != versions_.end()) run.version = known->second;
+    run.scheduled = moment();
+    if (!is_one_off(job) && dice_.chance(60)) {
+      run.kind = model::RunKind::Tick;
+      run.tick = run.scheduled = wall_from_ms(samples::kBase + dice_.below(40) * 1000);
+    } else if (dice_.chance(40)) {
+      run.request_key = dice_.one_of(kKeys);
+      run.request_hash = "h" + std::to_string(dice_.below(3));
+    }
+    if (dice_.chance(20)) {
+      run.parameters = std::make_shared<const model::Parameters>(model::Parameters{{"p", "1"}});
+    }
+    run.progress = random_progress();
+    changes.new_runs.push_back(std::move(run));
+  }
+}
+
+void StoreScript::add_updates(Changes& changes) {
+  std::set<std::int64_t> mentioned;
+  for (const model::Run& run : changes.new_runs) mentioned.insert(run.id.value);
+  const model::RunProgress alike = random_progress();
+  const bool all_alike = dice_.chance(30);
+  const std::int64_t count = 1 + dice_.below(5);
+  for (std::int64_t i = 0; i < count && !runs_.empty(); ++i) {
+    const std::int64_t id = dice_.chance(2) ? 9999 : dice_.one_of(runs_);
+    if (!mentioned.insert(id).second) continue;
+    changes.updated_runs.push_back({RunId{id}, all_alike ? alike : random_progress()});
+  }
+}
+
+void StoreScript::add_attempts(Changes& changes) {
+  if (runs_.empty()) return;
+  model::AttemptRow row;
+  row.run = RunId{dice_.one_of(runs_)};
+  row.attempt = static_cast<AttemptNo>(1 + dice_.below(3));
+  row.worker = {"w1", "ab"};
+  row.epoch = Epoch{epoch_};
+  if (dice_.chance(60)) row.dispatched = moment();
+  row.late = dice_.chance(20);
+  row.outcome = random_outcome();
+  changes.attempts.push_back(std::move(row));
+}
+
+void StoreScript::add_gaps(Changes& changes) {
+  const std::int64_t from = dice_.below(12);
+  changes.gaps.push_back(samples::a_gap(random_job(), from, from + dice_.below(3)));
+  if (dice_.chance(30)) changes.gaps.push_back(samples::a_gap(random_job(), from + 20, from + 21));
+}
+
+void StoreScript::add_life(Changes& changes) {
+  master::core::WorkerLife life;
+  life.key = {"w" + std::to_string(dice_.below(2)), "i" + std::to_string(dice_.below(3))};
+  life.address = {"127.0.0.1", static_cast<std::uint16_t>(4000 + dice_.below(3))};
+  life.pool = "default";
+  life.joined = moment();
+  if (dice_.chance(50)) {
+    life.left = moment();
+    life.why_left = "its node is gone";
+  }
+  changes.lives.push_back(std::move(life));
+}
+
+std::string text_of(const StoreStep& step) {
+  if (step.kind == StoreStep::Kind::TakeOffice) return fmt::format("takes office {}", step.epoch.value);
+  std::string text = fmt::format("applies under epoch {}:", step.epoch.value);
+  const Changes& changes = step.changes;
+  for (const auto& job : changes.jobs) {
+    text += fmt::format(" job {} '{}' version {} state {};", job.id.value, job.name, job.version,
+                        static_cast<int>(job.state));
+  }
+  for (const auto& version : changes.versions) {
+    text += fmt::format(" version {}.{}{}{};", version.job.value, version.version,
+                        version.definition ? "" : " without its definition",
+                        version.valid_to ? " closed" : "");
+  }
+  for (const auto& run : changes.new_runs) {
+    text += fmt::format(" run {} of job {} {}{};", run.id.value, run.job.value,
+                        run.tick ? fmt::format("tick {}", to_ms(*run.tick) - samples::kBase) : "",
+                        run.request_key.empty() ? "" : fmt::format("key '{}'", run.request_key));
+  }
+  for (const auto& update : changes.updated_runs) {
+    text += fmt::format(" update {} to {};", update.id.value, name_of(update.progress.state));
+  }
+  for (const auto& row : changes.attempts) {
+    text += fmt::format(" attempt {}/{} {}{};", row.run.value, row.attempt, name_of(row.outcome.state),
+                        row.late ? " late" : "");
+  }
+  for (const auto& gap : changes.gaps) {
+    text += fmt::format(" gap of job {} from {} of {};", gap.job.value, to_ms(gap.from) - samples::kBase,
+                        gap.count);
+  }
+  for (const auto& life : changes.lives) text += fmt::format(" life {}@{};", life.key.id, life.key.incarnation);
+  if (changes.watermark) text += fmt::format(" watermark {}", to_ms(*changes.watermark) - samples::kBase);
+  return text;
+}
+
+}  // namespace rota::agreement

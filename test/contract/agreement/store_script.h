@@ -1,0 +1,64 @@
+// A script of batches for stores, and how a store looks from outside.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "master/core/effect.h"
+#include "test/contract/agreement/dice.h"
+#include "test/contract/store/backends.h"
+
+namespace rota::agreement {
+
+/// Batches as a leader could send them, some of which contradict what stands: a used tick, key, name or
+/// gap, a run that is not there, a version of no job, an epoch that is not in force, the same batch again.
+struct StoreStep {
+  enum class Kind { Apply, TakeOffice };
+  Kind kind = Kind::Apply;
+  Epoch epoch;
+  master::core::Changes changes;
+  master::store::RunQuery query;   ///< asked after the step
+};
+
+/// Remembers what was proposed, so that later steps speak of it. Thread: one.
+class StoreScript {
+ public:
+  explicit StoreScript(std::uint64_t seed) : dice_(seed) {}
+  StoreStep next();
+  /// What the step came to: only what was stored is spoken of later (mostly).
+  void note(const StoreStep& step, bool stored);
+
+ private:
+  master::core::Changes random_changes();
+  void add_job(master::core::Changes& changes);
+  void add_edit(master::core::Changes& changes);
+  void add_runs(master::core::Changes& changes);
+  void add_updates(master::core::Changes& changes);
+  void add_attempts(master::core::Changes& changes);
+  void add_gaps(master::core::Changes& changes);
+  void add_life(master::core::Changes& changes);
+  model::RunProgress random_progress();
+  model::Outcome random_outcome();
+  std::int64_t random_job();
+  std::int64_t stored_job();
+  WallTime moment();
+
+  Dice dice_;
+  std::int64_t epoch_ = 1;
+  std::int64_t next_run_ = 100;
+  std::vector<std::int64_t> runs_;
+  std::map<std::int64_t, JobVersion> versions_;   ///< newest of each job
+  std::int64_t watermark_s_ = 0;
+  master::core::Changes last_;
+};
+
+std::string text_of(const StoreStep& step);
+
+/// Applies it; the answer without its words.
+std::string play(const master::store::testing::Backend& on, const StoreStep& step);
+
+/// All that can be read, after it.
+std::string look(const master::store::testing::Backend& on, const StoreStep& step);
+
+}  // namespace rota::agreement

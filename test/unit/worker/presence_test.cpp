@@ -1,0 +1,118 @@
+#include "worker/presence/presence.h"
+
+#include <doctest/doctest.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "common/base/file.h"
+#include "common/zk/cluster_nodes.h"
+#include "common/zk/session_file.h"
+#include "common/zk/session_json.h"
+#include "test/support/zk/event_log.h"
+#include "test/support/zk/test_session.h"
+#include "test/unit/worker/temporary_folder.h"
+
+namespace rota::worker::presence {
+
+namespace {
+
+struct NoSink final : run::OutcomeSink {
+  void started(model::AttemptReport) override {}
+  void noted(model::AttemptReport) override {}
+  void finished(model::AttemptReport) override {}
+};
+
+warden::WardenClient silent_warden(UniqueFd& other_end) {
+  int ends[2];
+  REQUIRE(::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) == 0);
+  other_end = UniqueFd(ends[1]);
+  return warden::WardenClient(UniqueFd(ends[0]));
+}
+
+/// As an earlier life leaves it: its process is dead and reaped, its session lasts.
+void leave_session_file(const std::string& path, const zk::Client& client) {
+  const pid_t pid = ::fork();
+  if (pid == 0) ::_exit(0);
+  REQUIRE(::waitpid(pid, nullptr, 0) == pid);
+  zk::SessionRecord record = zk::record_of_this_process().value();
+  record.pid = pid;
+  record.addresses = "fake";
+  record.credentials = client.credentials();
+  REQUIRE(write_file_synced(path, zk::session_records_to_json({record}), 0600));
+}
+
+/// A worker's presence on a fake ZooKeeper, with a runner that was not started.
+struct PresenceRig {
+  testing::TemporaryFolder folder;
+  zk::FakeServer server;
+  zk::Paths paths{"c"};
+  UniqueFd warden_end;
+  warden::WardenClient warden = silent_warden(warden_end);
+  sdk::Registry registry;
+  run::Spool spool{folder.path() + "/spool", 1 << 20};
+  NoSink sink;
+  SystemClock clock;
+  run::Runner runner{{}, warden, registry, spool, sink, clock};
+  run::EpochKeeper epochs{folder.path() + "/epochs"};
+  zk::Watched<std::vector<std::string>> at_attach;  ///< who was registered when a session was first ended
+  std::atomic<bool> rival = false;
+
+  std::string session_file() const { return folder.path() + "/session"; }
+  std::unique_ptr<Presence> start() {
+    PresenceOptions options;
+    options.cluster = "c";
+    options.home = "home";
+    options.session = zk::quick_session();
+    options.session.session_file = session_file();
+    options.rival_patience = Millis{100};
+    const auto make = [this](const zk::ClientOptions& wanted, zk::EventHandler handler) {
+      if (wanted.attach) {
+        at_attach.change([this](auto& names) {
+          if (names.empty()) names = server.children(paths.workers());
+        });
+      }
+      return server.factory()(wanted, std::move(handler));
+    };
+    model::WorkerInfo info;
+    info.key.id = "w1";
+    auto presence = std::make_unique<Presence>(
+        std::move(options), PresenceParts{make, runner, epochs, [this](const auto&) { rival = true; }}, info);
+    presence->start();
+    return presence;
+  }
+  /// A session with a node of this worker's id.
+  std::unique_ptr<zk::Client> another(const std::string& incarnation) {
+    auto client = server.factory()(zk::ClientOptions{}, [](const zk::Event&) {}).value();
+    REQUIRE(zk::ensure_cluster(*client, paths));
+    REQUIRE(client->create(paths.workers() + "/w1@" + incarnation, "{}", zk::CreateMode::Ephemeral));
+    return client;
+  }
+};
+
+}  // namespace
+
+TEST_CASE("presence: a new life registers first, then ends the session of the dead one") {
+  PresenceRig rig;
+  const auto dead = rig.another("dead");
+  leave_session_file(rig.session_file(), *dead);
+  const auto presence = rig.start();
+  REQUIRE(presence->wait_registered(Millis{10'000}));
+  CHECK(rig.at_attach.get().size() == 2);
+  const auto left = rig.server.children(rig.paths.workers());
+  REQUIRE(left.size() == 1);
+  CHECK(left[0] == "w1@" + rig.runner.life().incarnation);
+  CHECK_FALSE(rig.rival);
+}
+
+TEST_CASE("presence: while another life of its id stands it is not registered, and then leaves") {
+  PresenceRig rig;
+  const auto other = rig.another("living");
+  const auto presence = rig.start();
+  CHECK_FALSE(presence->wait_registered(Millis{300}));
+  CHECK(rig.rival);
+  presence->stop();
+  CHECK(rig.server.children(rig.paths.workers()) == std::vector<std::string>{"w1@living"});
+}
+
+}  // namespace rota::worker::presence
