@@ -38,11 +38,12 @@ void recover_held(State& state, RunEntry& run) {
   life.attempts.insert(run.row.id);
 }
 
+/// By the core's time, as it was written: this leader's clock may be far behind.
 void recover_waiting(State& state, RunEntry& run, Now now) {
   const auto not_before = run.progress().not_before;
   const Millis most = run.rules->retry.max_delay;
-  if (run.progress().reason == Reason::RetryDelay && not_before && *not_before > now.wall) {
-    const Millis left = std::min<Millis>(*not_before - now.wall, std::max(most, Millis{60'000}));
+  if (run.progress().reason == Reason::RetryDelay && not_before && *not_before > state.core_time) {
+    const Millis left = std::min<Millis>(*not_before - state.core_time, std::max(most, Millis{60'000}));
     state.run_timers.set(run.row.id, RunTimer::RetryDelay, now.mono + left);
     return;
   }

@@ -84,6 +84,9 @@ bool SimStore::go_back(const master::StoredMark& noted) {
     tainted_runs_.insert(id);
     tainted_jobs_.insert(run.job);
   }
+  for (const auto& [key, attempt] : tables_.attempts) {
+    if (!backup_->attempts.contains(key)) tainted_runs_.insert(key.first);
+  }
   tables_ = *std::exchange(backup_, std::nullopt);
   judge_.forget_versions();
   went_back_ = is_unnoticed_ = true;

@@ -97,6 +97,19 @@ TEST_CASE("takeover: a cancelled run that goes on is told again to end") {
   CHECK(h.take_cancels().size() == 1);
 }
 
+TEST_CASE("takeover: a retry's delay stays what it was when the leader's clock is far behind") {
+  Harness before;
+  before.advance(1h);
+  before.join(a_worker("w1"));
+  before.apply(a_job().retries(1, 1s, 1.0));
+  const RunId run = before.run_now("j");
+  before.report(run, RunState::Failed);
+  Harness h(before.recovered(), {}, Epoch{8});
+  h.join(a_worker("w1"));
+  h.advance(1s);
+  CHECK(h.attempt(run).attempt == 2);
+}
+
 TEST_CASE("takeover: core time does not go back behind a version's beginning") {
   Harness before;
   before.advance(1h);
