@@ -103,6 +103,18 @@ void read_retry(MapReader& job, const Reading& in, thrift::Rules& rules) {
   map.refuse_unknown();
 }
 
+/// `keep_logs: 30d`, or `forever`.
+void read_keep_logs(MapReader& job, thrift::Rules& rules) {
+  const YamlNode* node = job.node("keep_logs");
+  if (node != nullptr && node->kind == YamlNode::Kind::Scalar && node->text == "forever") {
+    rules.keep_logs_ms = -1;
+    return;
+  }
+  if (auto keep = job.duration("keep_logs", Millis{60'000}, 10 * kLongest)) {
+    rules.keep_logs_ms = keep->count();
+  }
+}
+
 void read_rules(MapReader& job, const Reading& in, thrift::Rules& rules) {
   read_schedule(job, in, rules);
   read_times(job, rules);
@@ -130,6 +142,7 @@ void read_rules(MapReader& job, const Reading& in, thrift::Rules& rules) {
   if (auto grace = job.duration("disconnect_grace", Millis{0}, std::chrono::hours{24 * 7})) {
     rules.disconnect_grace_ms = grace->count();
   }
+  read_keep_logs(job, rules);
 }
 
 /// `command:` is a list of words, or one text for a shell; `script:` a text for `interpreter:`.

@@ -98,6 +98,11 @@ void write_rules(Writer& out, const thrift::Rules& rules) {
   out.duration("kill_grace", rules.kill_grace_ms, plain.kill_grace_ms);
   out.word("loss", rules.loss, plain.loss);
   out.duration("disconnect_grace", rules.disconnect_grace_ms, plain.disconnect_grace_ms);
+  if (rules.keep_logs_ms < 0) {
+    out.word("keep_logs", "forever", "");
+  } else {
+    out.duration("keep_logs", rules.keep_logs_ms, plain.keep_logs_ms);
+  }
 }
 
 void write_limits(Writer& out, const thrift::Limits& limits) {

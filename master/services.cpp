@@ -1,7 +1,12 @@
 #include "master/services.h"
 
+#include <algorithm>
+
 #include "common/base/log.h"
+#include "common/base/random.h"
 #include "common/time/zones.h"
+#include "master/store/folder_log_store.h"
+#include "master/store/mysql_log_store.h"
 #include "master/store/schema.h"
 
 namespace rota::master {
@@ -50,6 +55,28 @@ api::ApiOptions api_options(const config::MasterOptions& options) {
   return wanted;
 }
 
+RetentionOptions retention_options(const config::MasterOptions& options) {
+  RetentionOptions wanted;
+  wanted.keep_logs = options.logs.keep;
+  if (wanted.keep_logs > Millis{0}) {  // an eighth of the time late at most
+    wanted.pause_after_pass = std::clamp(wanted.keep_logs / 8, Millis{1000}, wanted.pause_after_pass);
+  }
+  return wanted;
+}
+
+std::unique_ptr<store::LogStore> log_store(const config::MasterOptions& options,
+                                           const store::MysqlOptions& database) {
+  if (options.logs.store != "folder") {
+    return std::make_unique<store::MysqlLogStore>(database, pool_options(options.database),
+                                                  options.logs.compress);
+  }
+  store::FolderLogOptions wanted;
+  wanted.folder = options.logs.folder;
+  wanted.writer = options.id + "-" + random_hex(6);
+  wanted.compress = options.logs.compress;
+  return std::make_unique<store::FolderLogStore>(std::move(wanted));
+}
+
 }  // namespace
 
 Services::Services(const config::MasterOptions& options, const std::string& database_password,
@@ -60,17 +87,25 @@ Services::Services(const config::MasterOptions& options, const std::string& data
       office_(database_, timezone::load_zone),
       probe_(database_, timezone::load_zone),
       reader_(database_, pool_options(options.database)),
-      logs_(database_, pool_options(options.database)),
+      logs_(log_store(options, database_)),
+      history_(database_),
+      retention_(*logs_, history_, tick_clock_, [this] { return tick_clock_.skew().has_value(); },
+                 retention_options(options)),
       dispatcher_(reader_, dispatcher_options(options)),
-      api_(api::ApiParts{leader, reader_, logs_, clock_, [this] { return cluster_uuid(); }},
+      api_(api::ApiParts{leader, reader_, *logs_, clock_, [this] { return cluster_uuid(); }},
            api_options(options)) {}
 
 Services::~Services() { stop(); }
 
-Result<void> Services::start() { return api_.start(); }
+Result<void> Services::start() {
+  if (auto ready = logs_->prepare(); !ready) return ready;
+  retention_.start();
+  return api_.start();
+}
 
 void Services::stop() {
-  dispatcher_.end_term();
+  end_term();
+  retention_.stop();
   api_.stop();
   dispatcher_.stop();
 }
@@ -114,8 +149,12 @@ void Services::begin_term(Epoch epoch, const std::string& cluster_uuid,
   dispatcher_.begin_term(dispatch::TermFace{
       epoch, cluster_uuid, address,
       [this](core::Event event) { (void)leader_.post(std::move(event)); }});  // refused: it is over
+  retention_.set_leading(true);
 }
 
-void Services::end_term() { dispatcher_.end_term(); }
+void Services::end_term() {
+  retention_.set_leading(false);
+  dispatcher_.end_term();
+}
 
 }  // namespace rota::master

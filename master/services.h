@@ -12,10 +12,12 @@
 #include "master/clock_guard.h"
 #include "master/database_watch.h"
 #include "master/dispatch/dispatcher.h"
+#include "master/log_retention.h"
 #include "master/loop/loop.h"
-#include "master/store/mysql_log_store.h"
+#include "master/store/log_store.h"
 #include "master/store/mysql_office.h"
 #include "master/store/mysql_reader.h"
+#include "master/store/mysql_retention.h"
 #include "master/store/mysql_store.h"
 
 namespace rota::master {
@@ -61,7 +63,9 @@ class Services {
   store::MysqlOffice office_;
   store::MysqlOffice probe_;      ///< the database watch's own connection
   store::MysqlReader reader_;
-  store::MysqlLogStore logs_;
+  std::unique_ptr<store::LogStore> logs_;
+  store::MysqlRetention history_;
+  LogRetention retention_;
   dispatch::Dispatcher dispatcher_;
   api::ApiServer api_;
 };

@@ -61,7 +61,9 @@ struct Rules {
   /** "after_fence" or "never". */
   12: string loss = "after_fence",
   /** How long an attempt may go on when its worker is cut off; at most 7 days. */
-  13: i64 disconnect_grace_ms
+  13: i64 disconnect_grace_ms,
+  /** How long output is kept after a run's end; 0: as the masters are set, -1: for ever. */
+  14: i64 keep_logs_ms
 }
 
 /**
@@ -245,6 +247,13 @@ struct LogRequest {
   6: i32 wait_ms
 }
 
+/** When a piece of a slice reached the worker. */
+struct LogPiece {
+  1: i64 offset,
+  2: i64 length_bytes,
+  3: i64 received_ms
+}
+
 struct LogSlice {
   1: binary bytes,
   2: i64 next_offset,
@@ -257,7 +266,11 @@ struct LogSlice {
   5: i64 dropped_bytes,
   6: i32 attempt,
   /** The run has been final for 10 s, and so many bytes that its outcome names are not stored. */
-  7: i64 missing_bytes
+  7: i64 missing_bytes,
+  /** When the run's output was deleted because it was kept long enough; then nothing is waited for. */
+  8: optional i64 pruned_ms,
+  /** Of `bytes`, in order. */
+  9: list<LogPiece> pieces
 }
 
 struct Explanation {

@@ -65,7 +65,8 @@ json rules_json(const thrift::Rules& rules) {
           {"timeout_ms", rules.timeout_ms},
           {"kill_grace_ms", rules.kill_grace_ms},
           {"loss", rules.loss},
-          {"disconnect_grace_ms", rules.disconnect_grace_ms}};
+          {"disconnect_grace_ms", rules.disconnect_grace_ms},
+          {"keep_logs_ms", rules.keep_logs_ms}};
 }
 
 }  // namespace

@@ -110,6 +110,10 @@ void check(const MasterOptions& o, SettingsReader& reader) {
   checks.hang_limit(o.hang_limit, o.store_give_up + deadline,
                     "store_give_up_ms and the longest deadline");
   checks.database(o.database, o.store_give_up);
+  if (o.logs.store == "folder" && o.logs.folder.empty()) {
+    reader.refuse("logs.folder", "is empty while logs.store is folder; give the path of a folder "
+                                 "that all masters reach");
+  }
 }
 
 void check(const WorkerOptions& o, SettingsReader& reader) {

@@ -60,6 +60,14 @@ struct TakeoverOptions {
   Millis settle{5000};  ///< at most this long, runs wait for workers that were there before
 };
 
+/// Output of jobs. All masters of a cluster must agree on store and folder.
+struct LogsOptions {
+  std::string store = "mysql";  ///< or "folder"
+  std::string folder;           ///< of the folder store: one that all masters reach
+  bool compress = true;
+  Millis keep = std::chrono::hours{24 * 30};  ///< after a run's end; 0: for ever
+};
+
 struct MasterOptions {
   std::string id;  ///< filled with the host's name when empty
   std::string cluster = "rota";
@@ -79,6 +87,7 @@ struct MasterOptions {
   std::int32_t dispatch_threads = 8;
   ApiOptions api;
   TakeoverOptions takeover;
+  LogsOptions logs;
   Millis hang_limit{30'000};  ///< how old the heartbeat may get before the watchdog acts
   LogOptions log;
 };

@@ -122,6 +122,11 @@ std::string check_word(const std::string& value) {
   return "is no word; write 1 to 64 letters, digits or '_'";
 }
 
+std::string check_log_store(const std::string& value) {
+  if (value == "mysql" || value == "folder") return "";
+  return "is no store for logs; write mysql or folder";
+}
+
 std::string check_no_space(const std::string& value) {
   const bool printable = std::all_of(value.begin(), value.end(), [](char c) {
     return static_cast<unsigned char>(c) > 0x20 && c != 0x7f;

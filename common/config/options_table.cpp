@@ -171,6 +171,23 @@ Settings master_limits(MasterOptions& o) {
   };
 }
 
+Settings logs_settings(LogsOptions& o) {
+  return {
+      other("logs.store", o.store,
+            "Where the output of jobs is kept: mysql, or folder (a tree of files). The same for all "
+            "masters; what is in the other store is not seen.",
+            check_log_store),
+      other("logs.folder", o.folder,
+            "The folder for logs.store: folder. All masters must reach it under this path (a shared "
+            "mount); they make no folder above it.",
+            check_path),
+      other("logs.compress", o.compress,
+            "Pack output with zstd where that saves at least an eighth."),
+      millis("logs.keep_ms", o.keep, 0, 3660 * 24 * kHourMs,
+             "How long output is kept after its run's end, for jobs without keep_logs. 0: for ever."),
+  };
+}
+
 Settings worker_limits(WorkerOptions& o) {
   return {
       millis("rpc_deadline_ms", o.rpc_deadline, 100, 60'000,
@@ -282,6 +299,7 @@ Settings settings_of(MasterOptions& o) {
   append(all, zookeeper_settings(o.zookeeper));
   append(all, database_settings(o.database));
   append(all, master_limits(o));
+  append(all, logs_settings(o.logs));
   append(all, log_settings(o.log));
   return all;
 }

@@ -41,6 +41,9 @@ struct Schedule {
   bool operator==(const Schedule&) const = default;
 };
 
+/// JobRules::keep_logs: never deleted.
+inline constexpr Millis kKeepForEver{-1};
+
 struct RetryRule {
   std::int32_t count = 0;            ///< attempts beyond the first
   Millis delay{1000};                ///< before the second attempt
@@ -63,6 +66,7 @@ struct JobRules {
   Millis kill_grace{10'000};         ///< between TERM and KILL
   LossPolicy loss = LossPolicy::AfterFence;
   Millis disconnect_grace{0};        ///< at most 7 days
+  Millis keep_logs{0};               ///< output, after the run's end; 0: the cluster's default
   bool operator==(const JobRules&) const = default;
 };
 

@@ -95,7 +95,8 @@ json make(const model::JobRules& r) {
           {"timeout_ms", r.timeout.count()},
           {"kill_grace_ms", r.kill_grace.count()},
           {"loss", name_of(r.loss)},
-          {"disconnect_grace_ms", r.disconnect_grace.count()}};
+          {"disconnect_grace_ms", r.disconnect_grace.count()},
+          {"keep_logs_ms", r.keep_logs.count()}};
 }
 
 void read(const json& from, model::JobRules& r) {
@@ -112,6 +113,7 @@ void read(const json& from, model::JobRules& r) {
   take(from, "kill_grace_ms", r.kill_grace);
   take(from, "loss", r.loss);
   take(from, "disconnect_grace_ms", r.disconnect_grace);
+  take(from, "keep_logs_ms", r.keep_logs);
 }
 
 json make(const model::JobLimits& l) {

@@ -66,6 +66,7 @@ model::JobRules read(const thrift::Rules& in, Problems& problems) {
   out.kill_grace = Millis{in.kill_grace_ms};
   out.loss = choose<model::LossPolicy>("loss", in.loss, problems);
   out.disconnect_grace = Millis{in.disconnect_grace_ms};
+  out.keep_logs = Millis{in.keep_logs_ms};
   return out;
 }
 
@@ -143,6 +144,7 @@ thrift::Rules to_wire(const model::JobRules& rules) {
   out.__set_kill_grace_ms(rules.kill_grace.count());
   out.__set_loss(text(name_of(rules.loss)));
   out.__set_disconnect_grace_ms(rules.disconnect_grace.count());
+  out.__set_keep_logs_ms(rules.keep_logs.count());
   return out;
 }
 

@@ -30,7 +30,7 @@ Result<void> check(const thrift::LogRequest& request) {
 }
 
 bool has_news(const thrift::LogSlice& slice) {
-  return !slice.bytes.empty() || slice.complete;
+  return !slice.bytes.empty() || slice.complete || slice.missing_bytes > 0;
 }
 
 }  // namespace
@@ -90,24 +90,51 @@ Result<thrift::LogSlice> LogTail::read_once(const thrift::LogRequest& request) {
   out.__set_attempt(end->attempt);
   out.__set_next_offset(request.offset);
   out.__set_stored_end(0);
+  std::int64_t behind_hole = 0;
   if (end->attempt > 0) {
     const auto stream = request.stream == 1 ? store::LogStream::Out : store::LogStream::Err;
     auto slice = logs_.read({RunId{request.run}, end->attempt}, stream, request.offset,
                             std::clamp(request.limit_bytes, 1, kMostBytes));
     if (!slice) return fail(slice.error());
     out.__set_bytes(std::move(slice->bytes));
-    out.__set_next_offset(slice->next_offset);
+    for (const store::LogPiece& piece : slice->pieces) {
+      thrift::LogPiece told;
+      told.__set_offset(piece.offset);
+      told.__set_length_bytes(piece.length);
+      told.__set_received_ms(to_ms(piece.received));
+      out.pieces.push_back(told);
+    }
+    out.__isset.pieces = true;
+    // A hole is waited for: what belongs there may be on its way through another master.
+    behind_hole = slice->gap && slice->bytes.empty() && slice->dropped == 0 ? slice->next_offset : 0;
+    if (behind_hole == 0) out.__set_next_offset(slice->next_offset);
     out.__set_stored_end(slice->stored_end);
     out.__set_dropped_bytes(slice->dropped);
   }
   if (!end->is_final) return out;
   const std::int64_t whole = std::max(end->bytes, out.stored_end);
-  const bool handed_out = out.next_offset >= whole;
-  const bool given_up = !handed_out && out.bytes.empty() &&
-                        clock_.wall() - end->ended >= kGiveUpAfterEnd;
-  if (given_up) out.__set_missing_bytes(whole - out.next_offset);
-  out.__set_complete(handed_out || given_up);
+  const bool handed_out = behind_hole == 0 && out.next_offset >= whole;
+  const bool nothing_now = !handed_out && out.bytes.empty();
+  if (nothing_now) {
+    if (auto told = tell_pruned(request, out); !told) return fail(told.error());
+  }
+  const bool given_up = nothing_now && (out.__isset.pruned_ms ||
+                                        clock_.wall() - end->ended >= kGiveUpAfterEnd);
+  if (given_up) {
+    const std::int64_t next = behind_hole > 0 ? behind_hole : whole;
+    out.__set_missing_bytes(next - out.next_offset);
+    if (behind_hole > 0) out.__set_next_offset(next);
+  }
+  out.__set_complete(handed_out || (given_up && behind_hole == 0));
   return out;
+}
+
+/// Whether what is missing was deleted on purpose.
+Result<void> LogTail::tell_pruned(const thrift::LogRequest& request, thrift::LogSlice& out) {
+  const auto pruned = reader_.pruned_among({RunId{request.run}});
+  if (!pruned) return fail(pruned.error());
+  if (!pruned->empty()) out.__set_pruned_ms(to_ms(pruned->begin()->second));
+  return {};
 }
 
 bool LogTail::begin_wait() {

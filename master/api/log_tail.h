@@ -40,6 +40,7 @@ class LogTail {
   Result<AttemptEnd> end_of(const thrift::LogRequest& request);
   Result<AttemptEnd> end_of_earlier(const thrift::LogRequest& request);
   Result<thrift::LogSlice> read_once(const thrift::LogRequest& request);
+  Result<void> tell_pruned(const thrift::LogRequest& request, thrift::LogSlice& out);
   bool begin_wait();
   void end_wait();
   bool pause(Millis pause, MonoTime until);

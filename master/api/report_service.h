@@ -23,6 +23,8 @@ class ReportServiceHandler final : public thrift::ReportServiceIf {
   void renew(const thrift::RenewRequest& request) override;
 
  private:
+  void take_what_is_pruned(const std::vector<store::LogChunk>& chunks,
+                           std::vector<std::int64_t>& ends);
   MonoTime deadline() const { return BootClock::now() + options_.default_deadline; }
 
   const ApiParts parts_;

@@ -74,6 +74,7 @@ void add_rules(Fingerprint& print, const model::JobRules& r) {
   print.add(r.kill_grace);
   print.add(r.loss);
   print.add(r.disconnect_grace);
+  if (r.keep_logs != Millis{0}) print.add(r.keep_logs);  // so that older programs' hashes stay right
 }
 
 /// Only where it differs from what older programs knew, so that their stored hashes stay right.

@@ -7,7 +7,7 @@
 
 namespace rota::master::store {
 
-std::uint32_t crc_of(const std::string& bytes) {
+std::uint32_t crc_of(std::string_view bytes) {
   return static_cast<std::uint32_t>(
       crc32_z(0, reinterpret_cast<const unsigned char*>(bytes.data()), bytes.size()));
 }
@@ -32,7 +32,7 @@ SliceBuilder::SliceBuilder(std::int64_t offset, std::int64_t limit)
   slice_.next_offset = std::max<std::int64_t>(offset, 0);
 }
 
-bool SliceBuilder::pass(const ChunkPlace& place, const std::string& bytes) {
+bool SliceBuilder::pass(const ChunkPlace& place, const std::string& bytes, WallTime received) {
   if (place.end() <= slice_.next_offset) return true;
   if (place.begin() > slice_.next_offset) {
     slice_.gap = true;
@@ -48,6 +48,7 @@ bool SliceBuilder::pass(const ChunkPlace& place, const std::string& bytes) {
   const auto skipped = slice_.next_offset - place.offset;
   const auto taken = std::min(room, place.length - skipped);
   slice_.bytes.append(bytes, static_cast<std::size_t>(skipped), static_cast<std::size_t>(taken));
+  if (taken > 0) slice_.pieces.push_back({slice_.next_offset, taken, received});
   slice_.next_offset += taken;
   return static_cast<std::int64_t>(slice_.bytes.size()) < limit_;
 }

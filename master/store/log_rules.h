@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "common/base/result.h"
@@ -27,7 +28,7 @@ struct ChunkPlace {
 Result<void> check_chunk(const LogChunk& chunk);
 
 /// zlib's CRC-32.
-std::uint32_t crc_of(const std::string& bytes);
+std::uint32_t crc_of(std::string_view bytes);
 
 /// Goes on from a known end through chunks in order of their offsets, up to the first hole.
 class EndFinder {
@@ -47,7 +48,7 @@ class SliceBuilder {
  public:
   SliceBuilder(std::int64_t offset, std::int64_t limit);
   /// False when the slice is full or ended by a hole: no more chunks are wanted.
-  bool pass(const ChunkPlace& place, const std::string& bytes);
+  bool pass(const ChunkPlace& place, const std::string& bytes, WallTime received);
   LogSlice finish(std::int64_t stored_end);
 
  private:

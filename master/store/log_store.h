@@ -25,18 +25,28 @@ struct LogChunk {
   std::int64_t dropped_before = 0;  ///< bytes cut between the last chunk and this one (output cap)
 };
 
+/// When a part of a slice reached the worker.
+struct LogPiece {
+  std::int64_t offset = 0;
+  std::int64_t length = 0;
+  WallTime received{};
+};
+
 struct LogSlice {
   std::string bytes;
   std::int64_t next_offset = 0; ///< where to read on. In a hole: where the next stored byte is
   std::int64_t stored_end = 0;  ///< end of what is stored without a hole from offset 0 on
   bool gap = false;             ///< a hole follows `bytes`: not stored (yet), though later ones are
   std::int64_t dropped = 0;     ///< bytes in this slice's range that the cap removed
+  std::vector<LogPiece> pieces; ///< of `bytes`, in order
 };
 
 /// Thread: any.
 class LogStore {
  public:
   virtual ~LogStore() = default;
+  /// Once, before the first use. Unavailable, naming what stands in the way.
+  virtual Result<void> prepare() { return {}; }
   /// Stores the chunks; the same chunk again changes nothing. Gives the stored end of each chunk's
   /// stream, in order. Corrupt when bytes and CRC disagree, or the key holds another CRC; then none of
   /// the call's chunks is stored. Unavailable, TimedOut, UnknownOutcome: send the same chunks again.
@@ -46,6 +56,13 @@ class LogStore {
   /// same offset or, when it no longer waits for them, goes on at next_offset.
   virtual Result<LogSlice> read(model::AttemptKey attempt, LogStream stream, std::int64_t offset,
                                 std::int64_t limit) = 0;
+
+  // For retention.
+  /// Runs beyond `after` that have chunks, in order, at most `limit` (1 to 10,000).
+  virtual Result<std::vector<RunId>> runs_with_logs(RunId after, std::int32_t limit) = 0;
+  /// Deletes up to `most` chunks (or files) of these runs. True when some may be left. Repeating is
+  /// harmless.
+  virtual Result<bool> erase(const std::vector<RunId>& runs, std::int32_t most) = 0;
 };
 
 }  // namespace rota::master::store

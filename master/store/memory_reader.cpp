@@ -212,59 +212,15 @@ Result<std::vector<model::AttemptRow>> MemoryStore::attempts_after(RunId run, At
   return rows;
 }
 
-// --- logs ---------------------------------------------------------------------------------------
-
-namespace {
-
-ChunkPlace place_of(const LogChunk& chunk) {
-  return {chunk.offset, static_cast<std::int64_t>(chunk.bytes.size()), chunk.dropped_before};
-}
-
-std::int64_t end_of(const auto& chunks, model::AttemptKey attempt, LogStream stream) {
-  EndFinder finder;
-  for (auto at = chunks.lower_bound({attempt, stream, 0}); at != chunks.end(); ++at) {
-    if (at->second.attempt != attempt || at->second.stream != stream) break;
-    finder.pass(place_of(at->second));
-  }
-  return finder.end();
-}
-
-}  // namespace
-
-Result<std::vector<std::int64_t>> MemoryStore::append(const std::vector<LogChunk>& chunks) {
+Result<std::map<RunId, WallTime>> MemoryStore::pruned_among(const std::vector<RunId>& runs) {
   const std::scoped_lock lock(mutex_);
   if (auto fine = up(); !fine) return fail(fine.error());
-  for (const LogChunk& chunk : chunks) {
-    if (auto fine = check_chunk(chunk); !fine) return fail(fine.error());
+  std::map<RunId, WallTime> pruned;
+  for (const RunId run : runs) {
+    const auto found = tables_->pruned.find(run);
+    if (found != tables_->pruned.end()) pruned.insert(*found);
   }
-  auto all = tables_->chunks;  // a call that is refused stores nothing
-  for (const LogChunk& chunk : chunks) {
-    const auto [at, fresh] = all.emplace(std::tuple{chunk.attempt, chunk.stream, chunk.offset}, chunk);
-    if (fresh) continue;
-    if (at->second.crc32 == chunk.crc32 && at->second.bytes.size() == chunk.bytes.size()) continue;
-    return fail(ErrorCode::Corrupt,
-                fmt::format("log chunk of run {} attempt {} at {}: other bytes are stored there",
-                            chunk.attempt.run.value, chunk.attempt.attempt, chunk.offset));
-  }
-  tables_->chunks = std::move(all);
-  std::vector<std::int64_t> ends;
-  for (const LogChunk& chunk : chunks) {
-    ends.push_back(end_of(tables_->chunks, chunk.attempt, chunk.stream));
-  }
-  return ends;
-}
-
-Result<LogSlice> MemoryStore::read(model::AttemptKey attempt, LogStream stream, std::int64_t offset,
-                                   std::int64_t limit) {
-  const std::scoped_lock lock(mutex_);
-  if (auto fine = up(); !fine) return fail(fine.error());
-  SliceBuilder builder(offset, limit);
-  for (auto at = tables_->chunks.lower_bound({attempt, stream, 0}); at != tables_->chunks.end(); ++at) {
-    const LogChunk& chunk = at->second;
-    if (chunk.attempt != attempt || chunk.stream != stream) break;
-    if (!builder.pass(place_of(chunk), chunk.bytes)) break;
-  }
-  return builder.finish(end_of(tables_->chunks, attempt, stream));
+  return pruned;
 }
 
 }  // namespace rota::master::store

@@ -12,13 +12,18 @@
 
 #include "master/store/log_store.h"
 #include "master/store/reader.h"
+#include "master/store/retention_store.h"
 #include "master/store/store.h"
 #include "master/store/zone_source.h"
 
 namespace rota::master::store {
 
-/// All four faces of the store on one set of tables. Thread: any (one lock).
-class MemoryStore final : public Store, public Office, public Reader, public LogStore {
+/// All faces of the store on one set of tables. Thread: any (one lock).
+class MemoryStore final : public Store,
+                          public Office,
+                          public Reader,
+                          public LogStore,
+                          public RetentionStore {
  public:
   /// Without `zones` every zone name means UTC.
   explicit MemoryStore(ZoneSource zones = {});
@@ -65,11 +70,18 @@ class MemoryStore final : public Store, public Office, public Reader, public Log
   Result<std::vector<model::Run>> runs_after(RunId after, std::int32_t limit) override;
   Result<std::vector<model::AttemptRow>> attempts_after(RunId run, AttemptNo attempt,
                                                         std::int32_t limit) override;
+  Result<std::map<RunId, WallTime>> pruned_among(const std::vector<RunId>& runs) override;
+
+  // RetentionStore
+  Result<std::vector<LoggedRun>> logged_runs(const std::vector<RunId>& runs) override;
+  Result<void> note_pruned(const std::vector<RunId>& runs, WallTime at) override;
 
   // LogStore
   Result<std::vector<std::int64_t>> append(const std::vector<LogChunk>& chunks) override;
   Result<LogSlice> read(model::AttemptKey attempt, LogStream stream, std::int64_t offset,
                         std::int64_t limit) override;
+  Result<std::vector<RunId>> runs_with_logs(RunId after, std::int32_t limit) override;
+  Result<bool> erase(const std::vector<RunId>& runs, std::int32_t most) override;
 
  private:
   struct Tables;

@@ -26,6 +26,7 @@ struct MemoryStore::Tables {
   std::map<model::WorkerKey, core::WorkerLife> lives;
   std::map<std::string, model::WorkerDrain> drains;
   std::map<std::tuple<model::AttemptKey, LogStream, std::int64_t>, LogChunk> chunks;
+  std::map<RunId, WallTime> pruned;
 };
 
 }  // namespace rota::master::store

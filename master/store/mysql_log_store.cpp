@@ -2,9 +2,14 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
+#include "common/base/log.h"
+#include "master/store/chunk_codec.h"
 #include "master/store/connection.h"
 #include "master/store/log_rules.h"
 #include "master/store/multi_row.h"
+#include "master/store/run_rows.h"
 
 namespace rota::master::store {
 namespace {
@@ -14,10 +19,10 @@ constexpr int kChunksPerRead = 64;  // of 64 KiB: the most that one read gives
 
 const MultiRow kInsertChunks{
     "INSERT INTO log_chunk (run_id, attempt, stream, offset_bytes, length_bytes, dropped_bytes, crc32, "
-    "received_ms, content) VALUES",
-    9, "ON DUPLICATE KEY UPDATE run_id = run_id"};
+    "received_ms, codec, content) VALUES",
+    10, "ON DUPLICATE KEY UPDATE run_id = run_id"};
 
-void bind_chunk(Binder& binder, const LogChunk& chunk) {
+void bind_chunk(Binder& binder, const LogChunk& chunk, const PackedBytes& packed) {
   binder.integer(chunk.attempt.run.value)
       .integer(chunk.attempt.attempt)
       .integer(static_cast<int>(chunk.stream))
@@ -26,7 +31,8 @@ void bind_chunk(Binder& binder, const LogChunk& chunk) {
       .integer(chunk.dropped_before)
       .integer(chunk.crc32)
       .time(chunk.received)
-      .text(chunk.bytes);
+      .integer(static_cast<int>(packed.codec))
+      .text(packed.content);
 }
 
 void bind_stream(Binder& binder, model::AttemptKey attempt, LogStream stream) {
@@ -39,6 +45,14 @@ ChunkPlace read_place(Row& row) {
   place.length = row.integer();
   place.dropped_before = row.integer();
   return place;
+}
+
+void log_damaged_row(model::AttemptKey attempt, const ChunkPlace& place, const Error& error) {
+  log_error("store", "a stored log chunk is damaged",
+            {{"run", attempt.run.value},
+             {"attempt", attempt.attempt},
+             {"offset", place.offset},
+             {"why", error.message}});
 }
 
 /// A key that was there already must hold the same bytes.
@@ -63,15 +77,17 @@ Result<void> check_same(Connection& connection, const LogChunk& chunk) {
 }
 
 /// Several chunks share one transaction, so that they share one sync of the server's log.
-Result<void> insert(Connection& connection, const std::vector<LogChunk>& chunks) {
+Result<void> insert(Connection& connection, const std::vector<LogChunk>& chunks,
+                    const std::vector<PackedBytes>& packed) {
   const bool several = chunks.size() > 1;
   if (several) {
     if (auto begun = connection.begin(); !begun) return begun;
   }
   auto written = write_rows(
       connection, kInsertChunks,
-      {chunks.size(), [&](Binder& binder, std::size_t i) { bind_chunk(binder, chunks[i]); },
-       [&](std::size_t i) { return chunks[i].bytes.size() + 100; }});
+      {chunks.size(),
+       [&](Binder& binder, std::size_t i) { bind_chunk(binder, chunks[i], packed[i]); },
+       [&](std::size_t i) { return packed[i].content.size() + 100; }});
   if (!written) return fail(written.error());
   if (*written != static_cast<std::int64_t>(chunks.size())) {
     for (const LogChunk& chunk : chunks) {
@@ -83,8 +99,8 @@ Result<void> insert(Connection& connection, const std::vector<LogChunk>& chunks)
 
 }  // namespace
 
-MysqlLogStore::MysqlLogStore(MysqlOptions options, PoolOptions pool)
-    : pool_(std::move(options), pool) {}
+MysqlLogStore::MysqlLogStore(MysqlOptions options, PoolOptions pool, bool compress)
+    : compress_(compress), pool_(std::move(options), pool) {}
 
 Result<std::int64_t> MysqlLogStore::stored_end(Connection& connection, const StreamKey& key) {
   std::int64_t known = 0;
@@ -118,9 +134,11 @@ Result<std::vector<std::int64_t>> MysqlLogStore::append(const std::vector<LogChu
   }
   std::vector<std::int64_t> ends;
   if (chunks.empty()) return ends;
+  std::vector<PackedBytes> packed;
+  for (const LogChunk& chunk : chunks) packed.push_back(pack(chunk.bytes, compress_));
   auto done = pool_.with([&](Connection& connection) -> Result<void> {
     ends.clear();
-    if (auto put = insert(connection, chunks); !put) return put;
+    if (auto put = insert(connection, chunks, packed); !put) return put;
     std::map<StreamKey, std::int64_t> found;
     for (const LogChunk& chunk : chunks) {
       const StreamKey key{chunk.attempt, chunk.stream};
@@ -144,7 +162,8 @@ Result<LogSlice> MysqlLogStore::read(model::AttemptKey attempt, LogStream stream
     SliceBuilder builder(offset, limit);
     bool wanted = true;
     auto read = connection.query(
-        fmt::format("SELECT offset_bytes, length_bytes, dropped_bytes, content FROM log_chunk "
+        fmt::format("SELECT offset_bytes, length_bytes, dropped_bytes, crc32, received_ms, codec, "
+                    "content FROM log_chunk "
                     "WHERE run_id = ? AND attempt = ? AND stream = ? AND offset_bytes >= COALESCE("
                     "(SELECT MAX(c.offset_bytes) FROM log_chunk c WHERE c.run_id = ? AND c.attempt = ? "
                     "AND c.stream = ? AND c.offset_bytes <= ?), 0) ORDER BY offset_bytes LIMIT {}",
@@ -157,7 +176,15 @@ Result<LogSlice> MysqlLogStore::read(model::AttemptKey attempt, LogStream stream
         [&](Row& row) -> Result<void> {
           if (!wanted) return {};
           const ChunkPlace place = read_place(row);
-          wanted = builder.pass(place, row.text());
+          const auto crc32 = static_cast<std::uint32_t>(row.integer());
+          const WallTime received = row.time();
+          const std::int64_t codec = row.integer();
+          const auto bytes = unpack(codec, row.text(), place.length, crc32);
+          if (bytes) {
+            wanted = builder.pass(place, *bytes, received);
+          } else {
+            log_damaged_row(attempt, place, bytes.error());  // it is read as a hole
+          }
           return {};
         });
     if (!read) return read;
@@ -168,6 +195,39 @@ Result<LogSlice> MysqlLogStore::read(model::AttemptKey attempt, LogStream stream
   });
   if (!done) return fail(done.error());
   return slice;
+}
+
+Result<std::vector<RunId>> MysqlLogStore::runs_with_logs(RunId after, std::int32_t limit) {
+  std::vector<RunId> runs;
+  auto done = pool_.with([&](Connection& connection) {
+    runs.clear();
+    return connection.query(
+        fmt::format("SELECT run_id FROM log_chunk WHERE run_id > ? GROUP BY run_id "
+                    "ORDER BY run_id LIMIT {}",
+                    std::clamp(limit, 1, 10'000)),
+        [&](Binder& binder) { binder.integer(after.value); },
+        [&](Row& row) -> Result<void> {
+          runs.push_back(RunId{row.integer()});
+          return {};
+        });
+  });
+  if (!done) return fail(done.error());
+  return runs;
+}
+
+Result<bool> MysqlLogStore::erase(const std::vector<RunId>& runs, std::int32_t most) {
+  std::int64_t deleted = 0;
+  auto done = pool_.with([&](Connection& connection) -> Result<void> {
+    auto count = connection.run_text(
+        fmt::format("DELETE FROM log_chunk WHERE run_id IN ({}) ORDER BY run_id, attempt, stream, "
+                    "offset_bytes LIMIT {}",
+                    run_numbers(runs), std::max(most, 1)));
+    if (!count) return fail(count.error());
+    deleted = *count;
+    return {};
+  });
+  if (!done) return fail(done.error());
+  return deleted >= most;
 }
 
 }  // namespace rota::master::store

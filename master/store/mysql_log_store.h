@@ -13,17 +13,20 @@ namespace rota::master::store {
 /// Thread: any.
 class MysqlLogStore final : public LogStore {
  public:
-  explicit MysqlLogStore(MysqlOptions options, PoolOptions pool = {});
+  explicit MysqlLogStore(MysqlOptions options, PoolOptions pool = {}, bool compress = true);
 
   Result<std::vector<std::int64_t>> append(const std::vector<LogChunk>& chunks) override;
   Result<LogSlice> read(model::AttemptKey attempt, LogStream stream, std::int64_t offset,
                         std::int64_t limit) override;
+  Result<std::vector<RunId>> runs_with_logs(RunId after, std::int32_t limit) override;
+  Result<bool> erase(const std::vector<RunId>& runs, std::int32_t most) override;
 
  private:
   using StreamKey = std::tuple<model::AttemptKey, LogStream>;
 
   Result<std::int64_t> stored_end(Connection& connection, const StreamKey& key);
 
+  const bool compress_;
   ConnectionPool pool_;
   // Chunks never change, so a known contiguous end stays true; it saves walking a long stream again
   // for each chunk. Emptied when it grows beyond its bound.

@@ -321,4 +321,21 @@ Result<std::vector<model::AttemptRow>> MysqlReader::attempts_after(RunId run, At
       read_attempt);
 }
 
+Result<std::map<RunId, WallTime>> MysqlReader::pruned_among(const std::vector<RunId>& runs) {
+  std::map<RunId, WallTime> pruned;
+  if (runs.empty()) return pruned;
+  auto done = pool_.with([&](Connection& connection) {
+    pruned.clear();
+    return connection.stream(
+        "SELECT run_id, pruned_ms FROM log_pruned WHERE run_id IN (" + run_numbers(runs) + ")",
+        [&](Row& row) -> Result<void> {
+          const RunId run{row.integer()};
+          pruned[run] = row.time();
+          return {};
+        });
+  });
+  if (!done) return fail(done.error());
+  return pruned;
+}
+
 }  // namespace rota::master::store

@@ -84,6 +84,8 @@ class Reader {
   virtual Result<std::vector<model::Run>> runs_after(RunId after, std::int32_t limit) = 0;
   virtual Result<std::vector<model::AttemptRow>> attempts_after(RunId run, AttemptNo attempt,
                                                                 std::int32_t limit) = 0;
+  /// Those of the runs whose output was deleted by retention, and when.
+  virtual Result<std::map<RunId, WallTime>> pruned_among(const std::vector<RunId>& runs) = 0;
 };
 
 inline Result<std::map<std::string, KeyedRun>> Reader::runs_of_keys(

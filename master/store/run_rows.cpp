@@ -324,4 +324,10 @@ Result<model::Gap> read_gap(Row& row) {
   return gap;
 }
 
+std::string run_numbers(const std::vector<RunId>& runs) {
+  std::string text;
+  for (const RunId run : runs) text += (text.empty() ? "" : ",") + std::to_string(run.value);
+  return text.empty() ? "0" : text;
+}
+
 }  // namespace rota::master::store

@@ -43,6 +43,9 @@ Result<model::RunNote> read_note(Row& row);
 extern const MultiRow kInsertGaps;
 void bind_gap(Binder& binder, const model::Gap& gap);
 
+/// "1,2,3" for an IN of a statement as text; "0" for none.
+std::string run_numbers(const std::vector<RunId>& runs);
+
 /// Corrupt when a name in the row is none that this program knows.
 Result<model::Run> read_run(Row& row);
 Result<model::AttemptRow> read_attempt(Row& row);

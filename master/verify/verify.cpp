@@ -11,6 +11,7 @@ namespace rota::master::verify {
 namespace {
 
 constexpr std::int32_t kJobPage = 500;
+constexpr std::size_t kPrunedPage = 500;
 
 Error too_late() {
   return Error(ErrorCode::TimedOut, "verify did not end within its deadline; ask for less");
@@ -99,6 +100,28 @@ class Verification {
         if (auto looked = look_at_stream(candidate, stream); !looked) return looked;
       }
     }
+    return judge_missing();
+  }
+
+  /// What is not stored was either deleted by retention, which is written down, or it is missing.
+  Result<void> judge_missing() {
+    std::vector<RunId> runs;
+    for (const auto& [run, what] : missing_) runs.push_back(run);
+    std::map<RunId, WallTime> pruned;
+    for (std::size_t at = 0; at < runs.size(); at += kPrunedPage) {
+      const auto end = std::min(runs.size(), at + kPrunedPage);
+      const auto page = sources_.reader.pruned_among(
+          {runs.begin() + static_cast<std::ptrdiff_t>(at), runs.begin() + static_cast<std::ptrdiff_t>(end)});
+      if (!page) return fail(page.error());
+      pruned.insert(page->begin(), page->end());
+    }
+    for (const auto& [run, what] : missing_) {
+      if (pruned.contains(run)) {
+        ++logs_.skipped;
+      } else {
+        miss(logs_, what);
+      }
+    }
     return {};
   }
 
@@ -111,7 +134,8 @@ class Verification {
     const auto place = fmt::format("run {} attempt {} {}", candidate.attempt.run.value,
                                    candidate.attempt.attempt, is_out ? "stdout" : "stderr");
     if (slice->stored_end < named) {
-      miss(logs_, fmt::format("{}: {} of {} bytes are stored", place, slice->stored_end, named));
+      missing_.emplace_back(candidate.attempt.run, fmt::format("{}: {} of {} bytes are stored", place,
+                                                               slice->stored_end, named));
     } else if (slice->stored_end > named && candidate.lengths_known) {
       wrong(logs_, fmt::format("{}: {} bytes are stored, its outcome names {}", place,
                                slice->stored_end, named));
@@ -129,6 +153,7 @@ class Verification {
   Check epochs_{"P7"};
   Check outcomes_{"P12"};
   Check logs_{"P13"};
+  std::vector<std::pair<RunId, std::string>> missing_;  ///< at most two of each candidate
   std::set<JobId> asked_;
   std::set<JobId> serial_;
 };

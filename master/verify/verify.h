@@ -9,7 +9,7 @@
 //   P7   in the order of run ids epochs never fall; nothing of an older epoch is recorded after the
 //        first row of a newer one
 //   P12  every final run has an outcome
-//   P13  what is stored of a log is what the outcome names
+//   P13  what is stored of a log is what the outcome names, unless retention wrote down that it deleted it
 #pragma once
 
 #include <cstdint>

@@ -10,6 +10,7 @@ from collections import defaultdict
 from pathlib import Path
 
 import binlog
+from zstd_frame import unpacked
 
 TABLES = ("job", "job_version", "run", "attempt", "gap", "epoch", "watermark", "worker_life",
           "log_chunk")
@@ -184,6 +185,8 @@ def row_of(row, table):
                     raise Unreadable(f"job_version {row.get('job_id')}: {name}: {error}") from error
     if table == "log_chunk" and isinstance(row.get("content"), str):
         row["content"] = base64.b64decode(row["content"])
+        if row.get("codec"):
+            row["content"] = unpacked(row["content"], row["length_bytes"])
     return row
 
 

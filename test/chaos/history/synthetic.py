@@ -9,6 +9,7 @@ import random
 import zlib
 
 from synthetic_folder import COLUMNS, write_folder
+from zstd_frame import packed
 
 BEGIN = 1_795_000_000_000  # a whole minute
 BOOT = BEGIN - 5_000_000   # the boot clock's zero
@@ -149,10 +150,12 @@ class Story:
         self.printed[(run_id, attempt)] = data
         for offset in range(0, len(data), 200):
             piece = data[offset:offset + 200]
+            codec = offset // 200 % 2  # every second one is packed
             self.commit(end, ("log_chunk", {
                 "run_id": run_id, "attempt": attempt, "stream": 1, "offset_bytes": offset,
                 "length_bytes": len(piece), "dropped_bytes": 0, "crc32": zlib.crc32(piece),
-                "received_ms": BEGIN + end, "content": piece}))
+                "received_ms": BEGIN + end, "content": packed(piece) if codec else piece,
+                "codec": codec}))
         return len(data)
 
     def gap(self, number, version, tick, reason, reference=0):

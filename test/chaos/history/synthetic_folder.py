@@ -28,7 +28,7 @@ COLUMNS = {
     "worker_life": columns("worker_id incarnation", "worker_id incarnation host port pool joined_ms left_ms "
                            "why_left"),
     "log_chunk": columns("run_id attempt stream offset_bytes", "run_id attempt stream offset_bytes "
-                         "length_bytes dropped_bytes crc32 received_ms content"),
+                         "length_bytes dropped_bytes crc32 received_ms content codec"),
 }
 
 

@@ -2,10 +2,15 @@
 
 #include <doctest/doctest.h>
 
+#include <cstdlib>
+#include <filesystem>
+
+#include "master/store/folder_log_store.h"
 #include "master/store/memory_store.h"
 #include "master/store/mysql_log_store.h"
 #include "master/store/mysql_office.h"
 #include "master/store/mysql_reader.h"
+#include "master/store/mysql_retention.h"
 #include "master/store/mysql_store.h"
 #include "master/store/schema.h"
 #include "test/support/mariadb_server.h"
@@ -20,10 +25,10 @@ Result<std::shared_ptr<const model::ZoneRules>> small_world(std::string_view nam
 
 Backend in_memory() {
   const auto store = std::make_shared<MemoryStore>(small_world);
-  return {"memory", store, store, store, store};
+  return {"memory", store, store, store, store, store};
 }
 
-Backend on_mysql() {
+MysqlOptions fresh_database() {
   auto& server = rota::testing::MariadbServer::shared();
   MysqlOptions options;
   options.port = server.port();
@@ -31,12 +36,83 @@ Backend on_mysql() {
   options.database = server.fresh_database();
   const auto upgraded = upgrade_schema(options);
   REQUIRE_MESSAGE(upgraded.has_value(), (upgraded ? "" : upgraded.error().message));
+  return options;
+}
+
+Backend on_mysql() {
+  const MysqlOptions options = fresh_database();
   return {"mysql", std::make_shared<MysqlStore>(options),
           std::make_shared<MysqlOffice>(options, small_world), std::make_shared<MysqlReader>(options),
+          std::make_shared<MysqlLogStore>(options), std::make_shared<MysqlRetention>(options)};
+}
+
+/// Several masters' faces of one store: each call goes through the next.
+class SeveralMasters final : public LogStore {
+ public:
+  explicit SeveralMasters(std::vector<std::unique_ptr<LogStore>> masters, std::string folder = "")
+      : masters_(std::move(masters)), folder_(std::move(folder)) {}
+  ~SeveralMasters() override {
+    std::error_code ignored;
+    if (!folder_.empty()) std::filesystem::remove_all(folder_, ignored);
+  }
+
+  Result<std::vector<std::int64_t>> append(const std::vector<LogChunk>& chunks) override {
+    return next().append(chunks);
+  }
+  Result<LogSlice> read(model::AttemptKey attempt, LogStream stream, std::int64_t offset,
+                        std::int64_t limit) override {
+    return next().read(attempt, stream, offset, limit);
+  }
+  Result<std::vector<RunId>> runs_with_logs(RunId after, std::int32_t limit) override {
+    return next().runs_with_logs(after, limit);
+  }
+  Result<bool> erase(const std::vector<RunId>& runs, std::int32_t most) override {
+    return next().erase(runs, most);
+  }
+
+ private:
+  LogStore& next() { return *masters_[++turn_ % masters_.size()]; }
+
+  const std::vector<std::unique_ptr<LogStore>> masters_;
+  const std::string folder_;
+  std::size_t turn_ = 0;
+};
+
+LogBackend logs_on_mysql() {
+  const MysqlOptions options = fresh_database();
+  std::vector<std::unique_ptr<LogStore>> masters;
+  for (const bool compress : {true, true, false}) {
+    masters.push_back(std::make_unique<MysqlLogStore>(options, PoolOptions{}, compress));
+  }
+  return {"mysql", std::make_shared<SeveralMasters>(std::move(masters)),
           std::make_shared<MysqlLogStore>(options)};
 }
 
+std::unique_ptr<LogStore> folder_master(const std::string& folder, const std::string& name) {
+  FolderLogOptions options;
+  options.folder = folder;
+  options.writer = name;
+  options.compress = name != "three";
+  auto master = std::make_unique<FolderLogStore>(std::move(options));
+  REQUIRE(master->prepare());
+  return master;
+}
+
+LogBackend logs_in_folder() {
+  char folder[] = "/tmp/rota-logs-XXXXXX";
+  REQUIRE(::mkdtemp(folder) != nullptr);
+  std::vector<std::unique_ptr<LogStore>> masters;
+  for (const char* name : {"one", "two", "three"}) masters.push_back(folder_master(folder, name));
+  return {"folder", std::make_shared<SeveralMasters>(std::move(masters), folder),
+          folder_master(folder, "other")};
+}
+
 }  // namespace
+
+std::vector<LogBackend> fresh_log_backends() {
+  const auto memory = std::make_shared<MemoryStore>();
+  return {{"memory", memory, memory}, logs_on_mysql(), logs_in_folder()};
+}
 
 std::vector<Backend> fresh_backends() { return {in_memory(), on_mysql()}; }
 

@@ -7,20 +7,33 @@
 
 #include "master/store/log_store.h"
 #include "master/store/reader.h"
+#include "master/store/retention_store.h"
 #include "master/store/store.h"
 
 namespace rota::master::store::testing {
 
-/// The four faces of one store, which may be one object or four.
+/// The faces of one store, which may be one object or several.
 struct Backend {
   std::string name;
   std::shared_ptr<Store> store;
   std::shared_ptr<Office> office;
   std::shared_ptr<Reader> reader;
   std::shared_ptr<LogStore> logs;
+  std::shared_ptr<RetentionStore> retention;
 };
 
 std::vector<Backend> fresh_backends();
+
+/// One that keeps logs.
+struct LogBackend {
+  std::string name;
+  std::shared_ptr<LogStore> logs;
+  std::shared_ptr<LogStore> other;  ///< one more master's face of the same logs
+};
+
+/// In memory, on MySQL, in a folder; the last two through three masters, each call through the next one,
+/// so that what holds here holds for any of them.
+std::vector<LogBackend> fresh_log_backends();
 
 /// A fresh store of each kind, in which epoch 1 is in force.
 std::vector<Backend> led_backends();

@@ -1,11 +1,14 @@
 // Log chunks: kept once, unaltered, with their holes told.
 #include <doctest/doctest.h>
 
+#include <thread>
+
 #include "master/store/log_rules.h"
 #include "test/contract/store/backends.h"
 #include "test/contract/store/samples.h"
 
 using namespace rota;
+using namespace rota::master;
 using namespace rota::master::store;
 using namespace rota::master::store::testing;
 
@@ -25,7 +28,7 @@ LogChunk chunk(std::int64_t offset, std::string bytes, std::int64_t dropped_befo
   return made;
 }
 
-LogSlice slice(const Backend& on, std::int64_t offset, std::int64_t limit = 1 << 20) {
+LogSlice slice(const LogBackend& on, std::int64_t offset, std::int64_t limit = 1 << 20) {
   auto read = on.logs->read(kAttempt, LogStream::Out, offset, limit);
   REQUIRE_MESSAGE(read.has_value(), (read ? "" : read.error().message));
   return *read;
@@ -34,7 +37,7 @@ LogSlice slice(const Backend& on, std::int64_t offset, std::int64_t limit = 1 <<
 }  // namespace
 
 TEST_CASE("logs: bytes of any kind come back, and a chunk sent again changes nothing") {
-  ON_EACH_STORE(on, fresh_backends()) {
+  ON_EACH_STORE(on, fresh_log_backends()) {
     const std::string big = binary_bytes(64 * 1024);
     for (int i = 0; i < 2; ++i) {
       const auto ends = on.logs->append({chunk(0, big), chunk(65536, "tail")});
@@ -53,7 +56,7 @@ TEST_CASE("logs: bytes of any kind come back, and a chunk sent again changes not
 }
 
 TEST_CASE("logs: nothing beyond the end, nothing of a stream that is not there") {
-  ON_EACH_STORE(on, fresh_backends()) {
+  ON_EACH_STORE(on, fresh_log_backends()) {
     CHECK(slice(on, 0).bytes == "");
     CHECK(slice(on, 0).stored_end == 0);
     REQUIRE(on.logs->append({chunk(0, "abc")}));
@@ -68,7 +71,7 @@ TEST_CASE("logs: nothing beyond the end, nothing of a stream that is not there")
 }
 
 TEST_CASE("logs: the stored end stops before a hole and moves on when it is filled") {
-  ON_EACH_STORE(on, fresh_backends()) {
+  ON_EACH_STORE(on, fresh_log_backends()) {
     CHECK(*on.logs->append({chunk(0, "abc"), chunk(6, "ghi")}) == Ends{3, 3});
     auto before = slice(on, 0);
     CHECK(before.bytes == "abc");
@@ -86,7 +89,7 @@ TEST_CASE("logs: the stored end stops before a hole and moves on when it is fill
 }
 
 TEST_CASE("logs: what the cap cut off is counted and is no hole") {
-  ON_EACH_STORE(on, fresh_backends()) {
+  ON_EACH_STORE(on, fresh_log_backends()) {
     CHECK(*on.logs->append({chunk(0, "abc"), chunk(1003, "end", 1000)}) == Ends{1006, 1006});
     const auto all = slice(on, 0);
     CHECK(all.bytes == "abcend");
@@ -99,7 +102,7 @@ TEST_CASE("logs: what the cap cut off is counted and is no hole") {
 }
 
 TEST_CASE("logs: damaged bytes and other bytes at a stored place are refused") {
-  ON_EACH_STORE(on, fresh_backends()) {
+  ON_EACH_STORE(on, fresh_log_backends()) {
     auto damaged = chunk(0, "abc");
     damaged.bytes[1] = 'x';
     CHECK(on.logs->append({damaged}).error().code == ErrorCode::Corrupt);
@@ -116,7 +119,7 @@ TEST_CASE("logs: damaged bytes and other bytes at a stored place are refused") {
 }
 
 TEST_CASE("logs: one call may carry several streams") {
-  ON_EACH_STORE(on, fresh_backends()) {
+  ON_EACH_STORE(on, fresh_log_backends()) {
     auto err = chunk(0, "oops");
     err.stream = LogStream::Err;
     auto other = chunk(0, "elsewhere");
@@ -129,7 +132,7 @@ TEST_CASE("logs: one call may carry several streams") {
 }
 
 TEST_CASE("logs: many small chunks are read in several slices") {
-  ON_EACH_STORE(on, fresh_backends()) {
+  ON_EACH_STORE(on, fresh_log_backends()) {
     std::vector<LogChunk> chunks;
     std::string whole;
     for (int i = 0; i < 300; ++i) {
@@ -146,5 +149,170 @@ TEST_CASE("logs: many small chunks are read in several slices") {
       offset = part.next_offset;
     }
     CHECK(read == whole);
+  }
+}
+
+TEST_CASE("logs: the moment at which each piece came is kept") {
+  ON_EACH_STORE(on, fresh_log_backends()) {
+    auto first = chunk(0, "abc"), second = chunk(3, "defgh");
+    first.received = wall_from_ms(kBase + 1);
+    second.received = wall_from_ms(kBase + 777);
+    REQUIRE(on.logs->append({first, second}));
+    const auto both = slice(on, 1);
+    REQUIRE(both.pieces.size() == 2);
+    CHECK(both.pieces[0].offset == 1);
+    CHECK(both.pieces[0].length == 2);
+    CHECK(both.pieces[0].received == first.received);
+    CHECK(both.pieces[1].offset == 3);
+    CHECK(both.pieces[1].received == second.received);
+  }
+}
+
+TEST_CASE("logs: text that packs well and noise that does not come back alike") {
+  ON_EACH_STORE(on, fresh_log_backends()) {
+    std::string text, noise;
+    for (int i = 0; text.size() < 60'000; ++i) text += "line " + std::to_string(i % 40) + " of much the same\n";
+    std::uint32_t seed = 1;
+    for (int i = 0; i < 60'000; ++i) {
+      seed = seed * 1'664'525 + 1'013'904'223;
+      noise += static_cast<char>(seed >> 24);
+    }
+    const auto size = static_cast<std::int64_t>(text.size());
+    REQUIRE(on.logs->append({chunk(0, text), chunk(size, noise)}));
+    REQUIRE(on.logs->append({chunk(0, text)}));  // through a master that packs otherwise, too
+    REQUIRE(on.logs->append({chunk(0, text), chunk(size, noise)}));
+    CHECK(slice(on, 0).bytes == text + noise);
+    CHECK(slice(on, size - 5, 10).bytes == text.substr(text.size() - 5) + noise.substr(0, 5));
+  }
+}
+
+TEST_CASE("logs: odd questions have bounded answers") {
+  ON_EACH_STORE(on, fresh_log_backends()) {
+    REQUIRE(on.logs->append({chunk(0, std::string(1000, 'a'))}));
+    CHECK(slice(on, -5).bytes.size() == 1000);
+    CHECK(slice(on, INT64_MIN, 3).bytes == "aaa");
+    CHECK(slice(on, 0, -1).bytes.empty());
+    CHECK(slice(on, 0, INT64_MAX).bytes.size() == 1000);
+    CHECK(slice(on, INT64_MAX).bytes.empty());
+    CHECK(slice(on, INT64_MAX).stored_end == 1000);
+    CHECK(on.logs->read({RunId{-7}, -1}, LogStream::Out, 0, 10)->bytes.empty());
+    CHECK(on.logs->read({RunId{INT64_MAX}, INT32_MAX}, LogStream::Err, 0, 10)->stored_end == 0);
+  }
+}
+
+TEST_CASE("logs: head and tail are kept, the middle is counted, also where slices end in it") {
+  ON_EACH_STORE(on, fresh_log_backends()) {
+    const std::string head(65'536, 'h'), tail(1000, 't');
+    REQUIRE(on.logs->append({chunk(0, head), chunk(10'000'000, tail, 10'000'000 - 65'536)}));
+    const auto first = slice(on, 0, 65'536);
+    CHECK(first.bytes == head);
+    CHECK(first.dropped == 0);
+    const auto rest = slice(on, first.next_offset, 65'536);
+    CHECK(rest.bytes == tail);
+    CHECK(rest.dropped == 10'000'000 - 65'536);
+    CHECK(rest.stored_end == 10'001'000);
+  }
+}
+
+TEST_CASE("logs: are erased run by run, a few at a time, and no others") {
+  ON_EACH_STORE(on, fresh_log_backends()) {
+    for (const std::int64_t run : std::vector<std::int64_t>{5, 2000, 3'000'000'000'000}) {
+      for (int at = 0; at < 3; ++at) {
+        auto one = chunk(at * 3, "abc");
+        one.attempt = {RunId{run}, 1};
+        auto two = one;
+        two.attempt.attempt = 2;
+        REQUIRE(on.logs->append({one, two}));
+      }
+    }
+    using Runs = std::vector<RunId>;
+    CHECK(*on.logs->runs_with_logs(RunId{0}, 10) == Runs{RunId{5}, RunId{2000}, RunId{3'000'000'000'000}});
+    CHECK(*on.logs->runs_with_logs(RunId{5}, 1) == Runs{RunId{2000}});
+    int calls = 0;
+    while (*on.logs->erase({RunId{2000}}, 2)) REQUIRE(++calls < 10);
+    CHECK(calls >= 2);
+    CHECK(*on.logs->runs_with_logs(RunId{0}, 10) == Runs{RunId{5}, RunId{3'000'000'000'000}});
+    for (int master = 0; master < 3; ++master) {
+      CHECK(on.logs->read({RunId{2000}, 1}, LogStream::Out, 0, 100)->bytes == "");
+      CHECK(on.logs->read({RunId{5}, 2}, LogStream::Out, 0, 100)->bytes == "abcabcabc");
+    }
+    CHECK_FALSE(*on.logs->erase({RunId{2000}}, 2));
+    CHECK_FALSE(*on.logs->erase({RunId{77}}, 2));
+  }
+}
+
+TEST_CASE("logs: two masters at once store each chunk once") {
+  ON_EACH_STORE(on, fresh_log_backends()) {
+    std::vector<LogChunk> chunks;
+    std::string whole;
+    for (int i = 0; i < 40; ++i) {
+      chunks.push_back(chunk(static_cast<std::int64_t>(whole.size()), "part " + std::to_string(i)));
+      whole += chunks.back().bytes;
+    }
+    for (std::size_t from = 0; from < 40; from += 5) {
+      const std::vector<LogChunk> batch(chunks.begin() + static_cast<std::ptrdiff_t>(from), chunks.end());
+      std::thread other([&] { CHECK(on.other->append(batch)); });
+      const auto mine = on.logs->append(batch);
+      other.join();
+      REQUIRE(mine);
+      CHECK(mine->front() == static_cast<std::int64_t>(whole.size()));
+    }
+    CHECK(slice(on, 0).bytes == whole);
+  }
+}
+
+TEST_CASE("logs: retention sees runs that have ended, and what the newest version of their job says") {
+  ON_EACH_STORE(on, led_backends()) {
+    core::Changes changes;
+    for (const std::int64_t version : {1, 2}) {
+      model::JobDefinition definition;
+      definition.name = "kept";
+      definition.rules.keep_logs = Millis{60'000 * version};
+      model::JobVersionRow row;
+      row.job = JobId{5};
+      row.version = static_cast<JobVersion>(version);
+      row.definition = std::make_shared<const model::JobDefinition>(definition);
+      changes.versions.push_back(row);
+    }
+    model::Job job;
+    job.id = JobId{5};
+    job.name = "kept";
+    job.version = 2;
+    changes.jobs.push_back(job);
+    for (const std::int64_t id : {10, 11, 12}) {
+      model::Run run;
+      run.id = RunId{id};
+      run.job = JobId{id == 12 ? 99 : 5};
+      run.version = 1;
+      run.recorded = wall_from_ms(kBase + id);
+      changes.new_runs.push_back(run);
+    }
+    REQUIRE(on.store->apply(Epoch{1}, changes).outcome == ApplyOutcome::Applied);
+    core::Changes ends;
+    core::RunUpdate update;
+    update.id = RunId{10};
+    update.progress.state = model::RunState::Succeeded;
+    update.progress.ended = wall_from_ms(kBase + 500);
+    ends.updated_runs.push_back(update);
+    REQUIRE(on.store->apply(Epoch{1}, ends).outcome == ApplyOutcome::Applied);
+
+    const auto runs = on.retention->logged_runs({RunId{12}, RunId{10}, RunId{77}, RunId{11}});
+    REQUIRE_MESSAGE(runs.has_value(), (runs ? "" : runs.error().message));
+    REQUIRE(runs->size() == 3);
+    CHECK(runs->at(0).is_final);
+    CHECK(runs->at(0).ended == wall_from_ms(kBase + 500));
+    CHECK(runs->at(0).keep_logs == Millis{120'000});
+    CHECK_FALSE(runs->at(1).is_final);
+    CHECK(runs->at(2).keep_logs == Millis{0});  // its job is not known
+    CHECK(on.retention->logged_runs({})->empty());
+
+    CHECK(on.reader->pruned_among({RunId{10}})->empty());
+    REQUIRE(on.retention->note_pruned({RunId{10}, RunId{12}}, wall_from_ms(kBase + 600)));
+    REQUIRE(on.retention->note_pruned({RunId{10}}, wall_from_ms(kBase + 700)));
+    const auto pruned = on.reader->pruned_among({RunId{10}, RunId{11}, RunId{12}});
+    REQUIRE(pruned);
+    CHECK(pruned->size() == 2);
+    CHECK(pruned->at(RunId{10}) == wall_from_ms(kBase + 600));
+    CHECK(on.reader->pruned_among({})->empty());
   }
 }

@@ -9,6 +9,10 @@
 #include <iterator>
 #include <sstream>
 
+#include "master/log_retention.h"
+#include "master/store/log_rules.h"
+#include "master/store/mysql_log_store.h"
+#include "master/store/mysql_retention.h"
 #include "master/store/mysql_store.h"
 #include "test/integration/store/fixture.h"
 
@@ -156,4 +160,90 @@ TEST_CASE("cost: loading 100,000 jobs at a takeover") {
   REQUIRE_MESSAGE(recovered.has_value(), (recovered ? "" : recovered.error().message));
   CHECK(recovered->jobs.size() == 100'000);
   MESSAGE("figure: recover jobs=100000 ms=", took);
+}
+
+namespace {
+
+std::int64_t rows_read(const Fixture& fixture) {
+  return status(fixture, "Handler_read_key") + status(fixture, "Handler_read_next") +
+         status(fixture, "Handler_read_rnd_next") + status(fixture, "Handler_read_first");
+}
+
+struct RetentionCost {
+  std::int64_t statements = 0;
+  std::int64_t read = 0;
+  std::int64_t deleted = 0;
+};
+
+/// One round among this many final runs of ten chunks each, all of them due or none.
+RetentionCost cost_of_round(int runs, bool is_due) {
+  const Fixture fixture;
+  REQUIRE(fixture.server.sql(
+      fmt::format("INSERT INTO run (run_id, job_id, state, reason, recorded_ms, ended_ms) "
+                  "SELECT seq, 10, 'succeeded', 'none', 1000, 1000 FROM seq_1_to_{0};"
+                  "INSERT INTO log_chunk (run_id, attempt, stream, offset_bytes, length_bytes, "
+                  "dropped_bytes, crc32, received_ms, content) SELECT r.seq, 1, 1, c.seq * 3, 3, 0, 0, "
+                  "1000, 'abc' FROM seq_1_to_{0} r, seq_0_to_9 c; ANALYZE TABLE log_chunk, run",
+                  runs),
+      fixture.options.database));
+  MysqlLogStore logs(fixture.options);
+  MysqlRetention history(fixture.options);
+  const SystemClock clock;
+  RetentionOptions options;
+  options.keep_logs = is_due ? Millis{60'000} : Millis{std::chrono::hours{24 * 36'500}};
+  LogRetention retention(logs, history, clock, [] { return false; }, options);
+  REQUIRE(logs.runs_with_logs(RunId{0}, 1));  // opens and prepares
+  REQUIRE(history.logged_runs({RunId{1}}));
+  // Looking costs statements and reads of its own, each time the same.
+  const auto look = [&] { return std::pair{status(fixture, "Questions"), rows_read(fixture)}; };
+  const auto first = look(), before = look();
+  const auto done = retention.round();
+  const auto after = look();
+  REQUIRE_MESSAGE(done.has_value(), (done ? "" : done.error().message));
+  RetentionCost cost;
+  cost.statements = (after.first - before.first) - (before.first - first.first);
+  cost.read = (after.second - before.second) - (before.second - first.second);
+  cost.deleted = runs * 10 - fixture.number("SELECT COUNT(*) FROM log_chunk");
+  return cost;
+}
+
+}  // namespace
+
+TEST_CASE("cost: a round of retention costs the same however much is stored") {
+  const auto few = cost_of_round(400, false), many = cost_of_round(8'000, false);
+  MESSAGE("figure: retention_round nothing_due statements=", few.statements, "/", many.statements,
+          " rows_read=", few.read, "/", many.read);
+  CHECK(few.statements == 2);
+  CHECK(many.statements == 2);
+  CHECK(many.read <= few.read + few.read / 2);
+  const auto small = cost_of_round(400, true), large = cost_of_round(8'000, true);
+  MESSAGE("figure: retention_round all_due statements=", small.statements, "/", large.statements,
+          " rows_read=", small.read, "/", large.read, " rows_deleted=", small.deleted, "/",
+          large.deleted);
+  CHECK(small.deleted == 1000);
+  CHECK(large.deleted == 1000);
+  CHECK(small.statements <= 20);
+  CHECK(large.statements <= 20);
+  CHECK(large.read <= small.read + small.read / 2);
+}
+
+TEST_CASE("cost: deleting the output of one statement, all chunks as large as can be") {
+  const Fixture fixture;
+  MysqlLogStore logs(fixture.options, {}, false);
+  std::vector<LogChunk> chunks;
+  for (int i = 0; i < 200; ++i) {
+    LogChunk chunk;
+    chunk.attempt = {RunId{1}, 1};
+    chunk.offset = i * kMostChunkBytes;
+    chunk.bytes = std::string(static_cast<std::size_t>(kMostChunkBytes), static_cast<char>(i));
+    chunk.crc32 = crc_of(chunk.bytes);
+    chunks.push_back(std::move(chunk));
+  }
+  REQUIRE(logs.append(chunks));
+  const RetentionOptions options;
+  const MonoTime start = BootClock::now();
+  CHECK(*logs.erase({RunId{1}}, options.rows_per_delete));
+  MESSAGE("figure: delete rows=", options.rows_per_delete, " bytes_each=", kMostChunkBytes,
+          " ms=", floor_ms(BootClock::now() - start).count());
+  CHECK(fixture.number("SELECT COUNT(*) FROM log_chunk") == 100);
 }

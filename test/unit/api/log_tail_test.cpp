@@ -91,6 +91,50 @@ TEST_CASE("log_tail: ten seconds after the end it names what is missing") {
   CHECK(slice->missing_bytes == 4);
 }
 
+TEST_CASE("log_tail: what retention deleted is told at once, and waited for no longer") {
+  Tail test(ended(9));
+  REQUIRE(test.stored.memory.note_pruned({RunId{5}}, wall_from_ms(77)));
+  const auto slice = test.tail.read(from(0, 5000), soon());
+  REQUIRE(slice);
+  CHECK(slice->complete);
+  CHECK(slice->missing_bytes == 9);
+  CHECK(slice->__isset.pruned_ms);
+  CHECK(slice->pruned_ms == 77);
+}
+
+TEST_CASE("log_tail: a hole is waited for, then named and passed") {
+  Tail test(ended(9));
+  REQUIRE(test.stored.memory.append({chunk(0, "abc"), chunk(6, "ghi")}));
+  CHECK(test.tail.read(from(0), soon())->next_offset == 3);
+  const auto waiting = test.tail.read(from(3), soon());
+  REQUIRE(waiting);
+  CHECK(waiting->next_offset == 3);
+  CHECK_FALSE(waiting->complete);
+  test.clock.advance(std::chrono::seconds{11});
+  const auto passed = test.tail.read(from(3), soon());
+  REQUIRE(passed);
+  CHECK(passed->missing_bytes == 3);
+  CHECK(passed->next_offset == 6);
+  CHECK_FALSE(passed->complete);
+  const auto rest = test.tail.read(from(6), soon());
+  REQUIRE(rest);
+  CHECK(rest->bytes == "ghi");
+  CHECK(rest->complete);
+}
+
+TEST_CASE("log_tail: tells when each piece came") {
+  Tail test(ended(5));
+  auto piece = chunk(0, "hello");
+  piece.received = wall_from_ms(1234);
+  REQUIRE(test.stored.memory.append({piece}));
+  const auto slice = test.tail.read(from(2), soon());
+  REQUIRE(slice);
+  REQUIRE(slice->pieces.size() == 1);
+  CHECK(slice->pieces[0].offset == 2);
+  CHECK(slice->pieces[0].length_bytes == 3);
+  CHECK(slice->pieces[0].received_ms == 1234);
+}
+
 TEST_CASE("log_tail: waits for news, and a run's end is news") {
   Tail test(running());
   const auto began = BootClock::now();

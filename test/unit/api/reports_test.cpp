@@ -94,4 +94,14 @@ TEST_CASE("append_log: any master takes chunks, and refuses what is none") {
   CHECK(append(master, {wrong}).error().error.code == ErrorCode::Corrupt);
 }
 
+TEST_CASE("append_log: the rest of an output that retention deleted is not sent for ever") {
+  Stored stored({a_run(5, model::RunState::Succeeded)});
+  TestMaster master(stored.memory, false);
+  auto rest = a_chunk("rest");
+  rest.offset = 1000;
+  CHECK(*append(master, {rest}) == std::vector<std::int64_t>{0});
+  REQUIRE(stored.memory.note_pruned({RunId{5}}, wall_from_ms(1)));
+  CHECK(*append(master, {rest}) == std::vector<std::int64_t>{1004});
+}
+
 }  // namespace rota::master::api::test

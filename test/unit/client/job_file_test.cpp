@@ -117,6 +117,7 @@ jobs:
     kill_grace: 1s
     loss: never
     disconnect_grace: 2d
+    keep_logs: 90d
     command: ["a b", "", "c'd"]
     environment: {X: "1"}
     parameters: {p: "q"}
@@ -136,6 +137,7 @@ jobs:
   - name: c
     handler: report
     isolation: process
+    keep_logs: forever
 )").jobs;
   REQUIRE(jobs.size() == 3);
   CHECK(jobs[2].work.isolation == "process");

@@ -65,6 +65,7 @@ class FakeDefinitions final : public store::Reader {
   Result<std::vector<model::AttemptRow>> attempts_after(RunId, AttemptNo, std::int32_t) override {
     return none();
   }
+  Result<std::map<RunId, WallTime>> pruned_among(const std::vector<RunId>&) override { return none(); }
 
   std::atomic<int> asked{0};
   std::atomic<int> failures{0};

@@ -34,6 +34,7 @@ model::JobDefinition full() {
   d.rules.kill_grace = Millis{19};
   d.rules.loss = model::LossPolicy::Never;
   d.rules.disconnect_grace = Millis{23};
+  d.rules.keep_logs = Millis{29};
   d.work.handler = "h";
   d.work.argv = {"", "a b"};
   d.work.script = "echo";

@@ -25,13 +25,17 @@ TEST_CASE("log rules: the end goes on over cut bytes and stops at holes") {
 
 TEST_CASE("log rules: a slice takes no more than its limit, from the middle of a chunk too") {
   SliceBuilder builder(2, 5);
-  CHECK(builder.pass({0, 4, 0}, "abcd"));
-  CHECK_FALSE(builder.pass({4, 9, 0}, "efghijklm"));
+  CHECK(builder.pass({0, 4, 0}, "abcd", wall_from_ms(7)));
+  CHECK_FALSE(builder.pass({4, 9, 0}, "efghijklm", wall_from_ms(8)));
   const auto slice = builder.finish(13);
   CHECK(slice.bytes == "cdefg");
   CHECK(slice.next_offset == 7);
   CHECK(slice.stored_end == 13);
   CHECK_FALSE(slice.gap);
+  REQUIRE(slice.pieces.size() == 2);
+  CHECK(slice.pieces[1].offset == 4);
+  CHECK(slice.pieces[1].length == 3);
+  CHECK(slice.pieces[1].received == wall_from_ms(8));
 }
 
 TEST_CASE("log rules: chunks that can not be are refused") {

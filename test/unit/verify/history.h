@@ -21,6 +21,7 @@ inline RunId run_id(std::int64_t epoch, std::int64_t counter) {
 struct History {
   core::Changes rows;
   std::vector<store::LogChunk> logs;
+  std::vector<RunId> pruned;
 
   model::Run& run_of(WallTime tick) {
     for (model::Run& run : rows.new_runs) {
@@ -94,6 +95,7 @@ inline Report look(const History& history, Request request = {}) {
   const auto applied = memory.apply(Epoch{9}, history.rows);
   if (applied.outcome != store::ApplyOutcome::Applied) throw std::runtime_error(applied.detail);
   if (!history.logs.empty() && !memory.append(history.logs)) throw std::runtime_error("logs");
+  (void)memory.note_pruned(history.pruned, at(50));
   if (!request.now) request.now = at(100);
   const Sources sources{memory, &memory, [](std::string_view) {
                           return Result<std::shared_ptr<const model::ZoneRules>>(

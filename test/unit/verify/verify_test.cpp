@@ -262,6 +262,18 @@ TEST_CASE("verify: a log shorter or longer than its outcome says is red") {
   CHECK(check_of(look(history, soon), "P13").ok);
 }
 
+TEST_CASE("verify: output that retention deleted is not missing, any other is") {
+  History history = a_true_history();
+  for (const int tick : {5, 6}) history.run_of(at(tick)).progress.outcome.stdout_bytes = 5;
+  CHECK(check_of(look(history), "P13").missing == 2);
+  history.pruned = {history.run_of(at(5)).id};
+  CHECK(red(look(history)) == "P13");
+  CHECK(check_of(look(history), "P13").missing == 1);
+  CHECK(check_of(look(history), "P13").skipped == 1);
+  history.pruned.push_back(history.run_of(at(6)).id);
+  CHECK(look(history).ok);
+}
+
 TEST_CASE("verify: an edit and a pause plan what their versions say") {
   History history = a_true_history();
   history.rows.versions[0].valid_to = at(10);

@@ -1,0 +1,108 @@
+#include "master/log_retention.h"
+
+#include "common/base/log.h"
+#include "common/model/job.h"
+
+namespace rota::master {
+namespace {
+
+constexpr Millis kPauseAfterError{5000};
+
+}  // namespace
+
+bool is_output_due(const store::LoggedRun& run, Millis keep_by_default, WallTime now) {
+  const Millis keep = run.keep_logs == Millis{0} ? keep_by_default : run.keep_logs;
+  const bool for_ever = keep == Millis{0} || keep == model::kKeepForEver;
+  return run.is_final && !for_ever && run.ended + keep <= now;
+}
+
+LogRetention::LogRetention(store::LogStore& logs, store::RetentionStore& history, const Clock& clock,
+                           std::function<bool()> holds, RetentionOptions options)
+    : logs_(logs),
+      history_(history),
+      clock_(clock),
+      holds_(std::move(holds)),
+      options_(options) {}
+
+LogRetention::~LogRetention() { stop(); }
+
+void LogRetention::start() {
+  thread_ = std::jthread([this](std::stop_token stop) { loop(stop); });
+}
+
+void LogRetention::stop() {
+  if (!thread_.joinable()) return;
+  thread_.request_stop();
+  thread_.join();
+}
+
+void LogRetention::set_leading(bool leads) {
+  {
+    std::scoped_lock lock(mutex_);
+    leads_ = leads;
+  }
+  changed_.notify_all();
+}
+
+Result<bool> LogRetention::delete_some() {
+  for (int i = 0; i < options_.deletes_per_round && !deleting_.empty(); ++i) {
+    const auto has_more = logs_.erase(deleting_, options_.rows_per_delete);
+    if (!has_more) return has_more;
+    if (!*has_more) deleting_.clear();
+  }
+  return !deleting_.empty();
+}
+
+Result<LogRetention::Round> LogRetention::round() {
+  Round done;
+  if (deleting_.empty()) {
+    const auto runs = logs_.runs_with_logs(after_, options_.runs_per_round);
+    if (!runs) return fail(runs.error());
+    done.seen = runs->size();
+    done.pass_over = runs->empty();
+    const auto known = history_.logged_runs(*runs);
+    if (!known) return fail(known.error());
+    const WallTime now = clock_.wall();
+    std::vector<RunId> due;
+    for (const store::LoggedRun& run : *known) {
+      if (is_output_due(run, options_.keep_logs, now)) due.push_back(run.run);
+    }
+    // Told before it is done: what is missing from now on was deleted on purpose.
+    if (!due.empty()) {
+      if (auto noted = history_.note_pruned(due, now); !noted) return fail(noted.error());
+    }
+    after_ = runs->empty() ? RunId{} : runs->back();
+    done.due = due.size();
+    deleting_ = std::move(due);
+  }
+  const auto deleting = delete_some();
+  if (!deleting) return fail(deleting.error());
+  done.is_deleting = *deleting;
+  return done;
+}
+
+Millis LogRetention::pause_after(const Result<Round>& round) const {
+  if (!round) return kPauseAfterError;
+  if (round->is_deleting || round->due > 0) return options_.pause_while_deleting;
+  return round->pass_over ? options_.pause_after_pass : options_.pause_in_pass;
+}
+
+void LogRetention::loop(std::stop_token stop) {
+  Millis pause = options_.pause_in_pass;
+  while (!stop.stop_requested()) {
+    {
+      std::unique_lock lock(mutex_);
+      if (!changed_.wait(lock, stop, [this] { return leads_; })) return;
+      if (changed_.wait_for(lock, stop, pause, [this] { return !leads_; })) continue;
+    }
+    if (stop.stop_requested()) return;
+    pause = options_.pause_after_pass;
+    if (holds_()) continue;
+    const auto done = round();
+    if (!done) log_warn("retention", "a round failed", {{"why", done.error().message}});
+    if (done && done->due > 0) log_info("retention", "output is deleted", {{"runs", done->due}});
+    pause = pause_after(done);
+  }
+}
+
+}  // namespace rota::master

@@ -1,0 +1,21 @@
+// Retention on MySQL, through one connection of its own.
+#pragma once
+
+#include "master/store/connection_pool.h"
+#include "master/store/retention_store.h"
+
+namespace rota::master::store {
+
+/// Thread: one at a time.
+class MysqlRetention final : public RetentionStore {
+ public:
+  explicit MysqlRetention(MysqlOptions options);
+
+  Result<std::vector<LoggedRun>> logged_runs(const std::vector<RunId>& runs) override;
+  Result<void> note_pruned(const std::vector<RunId>& runs, WallTime at) override;
+
+ private:
+  ConnectionPool pool_;
+};
+
+}  // namespace rota::master::store
