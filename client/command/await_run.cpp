@@ -1,11 +1,13 @@
 // Following a run to its end: its logs as they come, then how it ended.
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <array>
 #include <cstdio>
 #include <thread>
 
 #include "client/command/commands.h"
+#include "client/command/screen_text.h"
 
 namespace rota::client {
 namespace {
@@ -16,18 +18,46 @@ bool is_final(const std::string& state) {
   return state != "waiting" && state != "queued" && state != "dispatched" && state != "running";
 }
 
+/// Bytes to stdout or stderr: as they are into a pipe or file, made harmless on a terminal.
+class OutputScreen {
+ public:
+  explicit OutputScreen(bool raw)
+      : is_shown_{!raw && ::isatty(STDOUT_FILENO) == 1, !raw && ::isatty(STDERR_FILENO) == 1} {}
+  ~OutputScreen() {
+    for (const std::size_t stream : {std::size_t{0}, std::size_t{1}}) put(stream, texts_[stream].rest());
+  }
+  OutputScreen(const OutputScreen&) = delete;
+  OutputScreen& operator=(const OutputScreen&) = delete;
+
+  void take(std::size_t stream, const std::string& bytes) {
+    put(stream, is_shown_[stream] ? texts_[stream].show(bytes) : bytes);
+  }
+
+ private:
+  static void put(std::size_t stream, const std::string& text) {
+    std::FILE* out = stream == 0 ? stdout : stderr;
+    std::fwrite(text.data(), 1, text.size(), out);
+    std::fflush(out);
+  }
+
+  const std::array<bool, 2> is_shown_;
+  std::array<ScreenText, 2> texts_;
+};
+
 /// Where we are in both streams of the newest attempt.
 struct Tail {
   std::array<std::int64_t, 2> next{0, 0};
   std::array<bool, 2> complete{false, false};
   std::int32_t attempt = 0;
   std::int64_t missing = 0;
+  std::int64_t pruned_ms = 0;
 
   bool is_complete() const { return complete[0] && complete[1]; }
 };
 
 /// One reading of a stream to its place on the screen. True when something came.
-Result<bool> take(Desk& desk, std::int64_t run, Tail& tail, std::size_t stream, int wait_ms) {
+Result<bool> take(Desk& desk, OutputScreen& screen, std::int64_t run, Tail& tail,
+                  std::size_t stream, int wait_ms) {
   thrift::LogRequest request;
   request.run = run;
   request.attempt = tail.attempt;
@@ -36,20 +66,30 @@ Result<bool> take(Desk& desk, std::int64_t run, Tail& tail, std::size_t stream, 
   request.wait_ms = wait_ms;
   auto slice = desk.cluster.read_log(request);
   if (!slice) return fail(slice.error());
-  std::FILE* out = stream == 0 ? stdout : stderr;
-  std::fwrite(slice->bytes.data(), 1, slice->bytes.size(), out);
-  std::fflush(out);
+  screen.take(stream, slice->bytes);
   if (slice->dropped_bytes > 0) {
-    note(fmt::format("[{} bytes are not kept here: over the output cap]", slice->dropped_bytes));
+    note(fmt::format("[{} bytes are not kept here: over the output cap, or the worker had no room]",
+                     slice->dropped_bytes));
   }
   tail.next[stream] = slice->next_offset;
   tail.complete[stream] = slice->complete;
-  if (slice->complete) tail.missing += slice->missing_bytes;
+  tail.missing += slice->missing_bytes;
+  if (slice->__isset.pruned_ms) tail.pruned_ms = slice->pruned_ms;
   return !slice->bytes.empty();
 }
 
-int tell_end(const thrift::RunInfo& run, std::int64_t missing) {
-  if (missing > 0) note(fmt::format("[{} bytes of output did not reach the store]", missing));
+void tell_missing(const Tail& tail) {
+  if (tail.pruned_ms > 0) {
+    note(fmt::format("[{} bytes of output were deleted at {}: kept long enough (keep_logs)]",
+                     tail.missing, show_time(tail.pruned_ms)));
+  } else if (tail.missing > 0) {
+    note(fmt::format("[{} bytes of output did not reach the store, or were damaged there]",
+                     tail.missing));
+  }
+}
+
+int tell_end(const thrift::RunInfo& run, const Tail& tail) {
+  tell_missing(tail);
   if (run.state == "succeeded") return kOk;
   std::string how = run.state;
   if (run.outcome.exit_status > 0) how += fmt::format(", exit status {}", run.outcome.exit_status);
@@ -66,8 +106,9 @@ bool is_passing(const Error& error) {
 
 }  // namespace
 
-int await_run(Desk& desk, std::int64_t run, bool follow, Millis at_most) {
+int await_run(Desk& desk, std::int64_t run, bool follow, Millis at_most, bool raw) {
   const MonoTime begun = BootClock::now();
+  OutputScreen screen(raw);
   Tail tail;
   for (;;) {
     if (at_most.count() > 0 && BootClock::now() - begun > at_most) {
@@ -82,13 +123,13 @@ int await_run(Desk& desk, std::int64_t run, bool follow, Millis at_most) {
       continue;
     }
     const bool ended = is_final(detail->run.state);
-    if (ended && !follow) return tell_end(detail->run, 0);
+    if (ended && !follow) return tell_end(detail->run, Tail{});
     if (detail->run.attempt > 0 && detail->run.attempt != tail.attempt) {
       if (tail.attempt > 0) note(fmt::format("[attempt {}]", detail->run.attempt));
       tail = Tail{};
       tail.attempt = detail->run.attempt;
     }
-    if (tail.attempt == 0 && ended) return tell_end(detail->run, 0);
+    if (tail.attempt == 0 && ended) return tell_end(detail->run, Tail{});
     if (tail.attempt == 0 || !follow) {
       std::this_thread::sleep_for(Millis{follow ? 20 : 50});
       continue;
@@ -96,11 +137,11 @@ int await_run(Desk& desk, std::int64_t run, bool follow, Millis at_most) {
     bool any = false;
     for (std::size_t stream : {std::size_t{1}, std::size_t{0}}) {
       if (tail.complete[stream]) continue;
-      auto came = take(desk, run, tail, stream, stream == 0 && !any && !ended ? kPollMs / 5 : 0);
+      auto came = take(desk, screen, run, tail, stream, stream == 0 && !any && !ended ? kPollMs / 5 : 0);
       if (!came && !is_passing(came.error())) return complain(came.error());
       any = any || (came && *came);
     }
-    if (ended && tail.is_complete()) return tell_end(detail->run, tail.missing);
+    if (ended && tail.is_complete()) return tell_end(detail->run, tail);
     if (ended && !any) std::this_thread::sleep_for(Millis{50});  // its last lines are on their way
   }
 }
@@ -109,7 +150,7 @@ int run_logs(Desk& desk, const LogsArguments& arguments) {
   auto run = run_id_from(arguments.run);
   if (!run) return complain(run.error());
   if (arguments.follow) {
-    const int status = await_run(desk, *run, true, Millis{0});
+    const int status = await_run(desk, *run, true, Millis{0}, arguments.raw);
     return status == kRunFailed ? static_cast<int>(kOk) : status;  // reading the log went well
   }
   auto detail = desk.cluster.get_run(*run);
@@ -117,6 +158,7 @@ int run_logs(Desk& desk, const LogsArguments& arguments) {
   if (detail->run.attempt == 0) return kOk;  // never started: no output
   Tail tail;
   tail.attempt = arguments.attempt;
+  OutputScreen screen(arguments.raw);
   for (std::size_t stream : {std::size_t{0}, std::size_t{1}}) {
     if (stream == 0 && arguments.standard_error_only) continue;
     if (stream == 1 && arguments.standard_output_only) continue;
@@ -125,11 +167,12 @@ int run_logs(Desk& desk, const LogsArguments& arguments) {
     const bool ended = is_final(detail->run.state);
     for (;;) {
       const std::int64_t before = tail.next[stream];
-      auto came = take(desk, *run, tail, stream, ended ? kPollMs : 0);
+      auto came = take(desk, screen, *run, tail, stream, ended ? kPollMs : 0);
       if (!came) return complain(came.error());
       if (tail.complete[stream] || (!ended && tail.next[stream] == before)) break;
     }
   }
+  tell_missing(tail);
   return kOk;
 }
 

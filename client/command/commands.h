@@ -70,6 +70,7 @@ struct LogsArguments {
   bool follow = false;
   bool standard_error_only = false;
   bool standard_output_only = false;
+  bool raw = false;                      ///< on a terminal too
 };
 int run_logs(Desk& desk, const LogsArguments& arguments);
 int run_cancel(Desk& desk, const std::string& run, const std::string& why);
@@ -95,8 +96,9 @@ int verify(Desk& desk, const std::string& job, const std::string& since);
 /// Asks a person at a terminal; false when there is none, or the answer is not yes.
 bool confirmed(const char* question);
 /// Waits until the run is final; with `follow` its output goes to stdout and stderr meanwhile.
-/// Gives 0 when it succeeded, 10 when not, 6 when `at_most` passed (zero: no limit).
-int await_run(Desk& desk, std::int64_t run, bool follow, Millis at_most);
+/// Gives 0 when it succeeded, 10 when not, 6 when `at_most` passed (zero: no limit). On a terminal
+/// control bytes are written out, unless `raw`.
+int await_run(Desk& desk, std::int64_t run, bool follow, Millis at_most, bool raw = false);
 /// "k=v" texts as a map; InvalidArgument names the one that is none.
 Result<std::map<std::string, std::string>> pairs_from(const std::vector<std::string>& texts);
 /// A moment ("2026-03-29T02:30:00Z") or a duration back from now ("2h").

@@ -148,6 +148,8 @@ void add_run(CLI::App& app, CommandLine& line) {
   logs->add_option("run", line.logs.run, "the run's id")->required();
   logs->add_flag("-f,--follow", line.logs.follow, "go on until the run has ended");
   logs->add_option("--attempt", line.logs.attempt, "of this attempt; the newest by default");
+  logs->add_flag("--raw", line.logs.raw,
+                 "bytes as they are, on a terminal too; what is piped is always raw");
   logs->add_flag("--stdout", line.logs.standard_output_only, "standard output only");
   logs->add_flag("--stderr", line.logs.standard_error_only, "standard error only");
 }

@@ -20,6 +20,7 @@ import failover
 import handlers
 import inputs
 import judged
+import kept_logs
 import outages
 import outputs
 import rolling
@@ -38,6 +39,8 @@ DRILLS = {
     "cancelled_and_timed_out": lambda c, d, long: outputs.cancelled_and_timed_out(c),
     "over_the_cap": lambda c, d, long: outputs.over_the_cap(c),
     "flood": lambda c, d, long: outputs.flood(c, 200 if long else 20),
+    "followed": lambda c, d, long: kept_logs.followed(c),
+    "logs_in_folder": lambda c, d, long: kept_logs.in_folder(c.programs, d),
     "proper_killed": lambda c, d, long: workers.killed(c, d, "worker-1.proper"),
     "warden_killed": lambda c, d, long: workers.killed(c, d, "worker-1.warden"),
     "worker_killed": lambda c, d, long: workers.killed(c, d, "worker-1"),
