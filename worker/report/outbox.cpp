@@ -3,7 +3,9 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
+#include <cstdio>
 #include <cstring>
 
 #include "common/base/file.h"
@@ -12,7 +14,7 @@ namespace rota::worker::report {
 
 namespace {
 
-constexpr std::int64_t kFillStep = 256 << 10;       // written ahead, so that a sync changes no size
+constexpr std::int64_t kFillStep = 256 << 10;
 constexpr std::int64_t kCompactAbove = 4 << 20;
 constexpr std::size_t kMostFileBytes = 2ull << 30;
 
@@ -26,13 +28,45 @@ Result<UniqueFd> open_file(const std::string& path) {
   return file;
 }
 
+Result<void> write_all(int file, std::string_view bytes, std::int64_t at, const std::string& path) {
+  while (!bytes.empty()) {
+    const ssize_t written = ::pwrite(file, bytes.data(), bytes.size(), at);
+    if (written < 0 && errno == EINTR) continue;
+    if (written <= 0) return disk_error("write " + path);
+    bytes.remove_prefix(static_cast<std::size_t>(written));
+    at += written;
+  }
+  return {};
+}
+
+/// Makes a new name survive.
+Result<void> sync_folder_of(const std::string& path) {
+  const std::string folder = path.substr(0, path.rfind('/') + 1);
+  const UniqueFd fd(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (!fd.is_open() || ::fsync(fd.get()) != 0) return disk_error("sync the folder of " + path);
+  return {};
+}
+
+/// Zeros from `from` to `to`, as far as the disk has room. Gives where they end.
+std::int64_t fill_with_zeros(int file, std::int64_t from, std::int64_t to, const std::string& path) {
+  static const std::string zeros(static_cast<std::size_t>(kFillStep), '\0');
+  while (from < to) {
+    const std::int64_t step = std::min(to - from, kFillStep);
+    const std::string_view part(zeros.data(), static_cast<std::size_t>(step));
+    if (!write_all(file, part, from, path)) break;
+    from += step;
+  }
+  return from;
+}
+
 }  // namespace
 
-Result<std::unique_ptr<Outbox>> Outbox::open(const std::string& path) {
+Result<std::unique_ptr<Outbox>> Outbox::open(const std::string& path, std::int64_t reserve_bytes) {
   auto file = open_file(path);
   if (!file) return fail(file.error());
-  std::unique_ptr<Outbox> outbox(new Outbox(path, std::move(*file)));
+  std::unique_ptr<Outbox> outbox(new Outbox(path, std::move(*file), reserve_bytes));
   if (auto loaded = outbox->load(); !loaded) return fail(loaded.error());
+  outbox->reserve();
   return outbox;
 }
 
@@ -54,36 +88,43 @@ Result<void> Outbox::load() {
   }
   end_ = static_cast<std::int64_t>(content.end);
   damaged_bytes_ = content.damaged_bytes;
-  // A torn tail must not stand behind new records: what follows the end becomes zeros again.
-  if (::ftruncate(file_.get(), end_) != 0) return disk_error("truncate " + path_);
-  zeroed_ = end_;
+  torn_bytes_ = content.torn_bytes;
+  // A torn tail must not stand behind new records: what follows the end becomes zeros again. In place:
+  // these blocks are had already.
+  const auto torn_end = end_ + static_cast<std::int64_t>(torn_bytes_);
+  if (fill_with_zeros(file_.get(), end_, torn_end, path_) < torn_end) return disk_error("write " + path_);
+  zeroed_ = static_cast<std::int64_t>(bytes->size());
   return {};
 }
 
+/// Best effort: while the disk is full there is what was reserved before.
+void Outbox::reserve() {
+  if (zeroed_ - end_ < reserve_bytes_ / 2) {
+    zeroed_ = fill_with_zeros(file_.get(), std::max(zeroed_, end_), end_ + reserve_bytes_, path_);
+    ::fdatasync(file_.get());
+  }
+  auto spare = open_file(spare_path());
+  if (!spare) return;
+  const auto size = ::lseek(spare->get(), 0, SEEK_END);
+  if (size >= 0 && size < reserve_bytes_) {
+    fill_with_zeros(spare->get(), size, reserve_bytes_, spare_path());
+    ::fdatasync(spare->get());
+  }
+}
+
 Result<void> Outbox::write_at_end(const std::string& bytes, bool sync) {
-  std::string block = bytes;
   const auto after = end_ + static_cast<std::int64_t>(bytes.size());
-  if (after > zeroed_) {
-    block.resize(block.size() + static_cast<std::size_t>(kFillStep - after % kFillStep), '\0');
-  }
-  std::size_t done = 0;
-  while (done < block.size()) {
-    const ssize_t written = ::pwrite(file_.get(), block.data() + done, block.size() - done,
-                                     end_ + static_cast<std::int64_t>(done));
-    if (written < 0 && errno == EINTR) continue;
-    if (written <= 0) return disk_error("write " + path_);
-    done += static_cast<std::size_t>(written);
-  }
+  if (auto written = write_all(file_.get(), bytes, end_, path_); !written) return written;
   if (sync && ::fdatasync(file_.get()) != 0) return disk_error("sync " + path_);
-  zeroed_ = std::max(zeroed_, end_ + static_cast<std::int64_t>(block.size()));
+  zeroed_ = std::max(zeroed_, after);
   end_ = after;
+  if (zeroed_ - end_ < reserve_bytes_ / 2) reserve();
   return {};
 }
 
 Result<void> Outbox::append(const std::vector<model::AttemptReport>& reports) {
-  if (should_compact()) {
-    if (auto done = compact(); !done) return done;
-  }
+  // Should the disk have no room for it, there still is what was reserved.
+  if (should_compact()) (void)compact();
   std::string bytes;
   std::vector<std::int64_t> sizes;
   for (const model::AttemptReport& report : reports) {
@@ -114,16 +155,25 @@ Result<void> Outbox::acknowledge(const std::vector<model::AttemptKey>& keys) {
 
 bool Outbox::should_compact() const { return end_ > kCompactAbove && live_bytes_ < end_ / 2; }
 
-/// The live records in a new file, in place of the old one.
+/// The live records in the spare file, which takes the place of the old one.
 Result<void> Outbox::compact() {
   std::string bytes;
   for (const auto& [key, report] : live_) bytes += encode(report);
   const auto length = static_cast<std::int64_t>(bytes.size());
-  if (auto written = write_file_synced(path_, bytes, 0600); !written) return written;
-  auto file = open_file(path_);
+  auto file = open_file(spare_path());
   if (!file) return fail(file.error());
+  if (auto written = write_all(file->get(), bytes, 0, spare_path()); !written) return written;
+  const auto size = ::lseek(file->get(), 0, SEEK_END);
+  // What an earlier try that failed left behind the records must not be taken for records.
+  const auto filled = fill_with_zeros(file->get(), length, size, spare_path());
+  if (filled < size) return disk_error("write " + spare_path());
+  if (::fdatasync(file->get()) != 0) return disk_error("sync " + spare_path());
+  if (::rename(spare_path().c_str(), path_.c_str()) != 0) return disk_error("rename to " + path_);
   file_ = std::move(*file);
-  end_ = zeroed_ = length;
+  end_ = length;
+  zeroed_ = std::max(size, length);
+  if (auto synced = sync_folder_of(path_); !synced) return synced;
+  reserve();
   return {};
 }
 

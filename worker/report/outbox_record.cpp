@@ -2,6 +2,7 @@
 
 #include <zlib.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <cstring>
 
@@ -161,6 +162,13 @@ std::size_t take_record(std::string_view at, std::optional<OutboxRecord>& record
   return kHead + length;
 }
 
+/// Where the next record may begin. Its length is below 2^24 and no zero, so that one of its first three
+/// bytes is none.
+std::size_t next_start(std::string_view file, std::size_t at) {
+  const auto found = std::min(file.find_first_not_of('\0', at), file.size());
+  return std::max(at, found < 2 ? 0 : found - 2);
+}
+
 }  // namespace
 
 std::string encode(const OutboxRecord& record) {
@@ -179,7 +187,7 @@ OutboxContent read_records(std::string_view file) {
     std::optional<OutboxRecord> record;
     const std::size_t length = take_record(file.substr(at), record);
     if (length == 0) {
-      ++at;  // zeros after the last record, or damage: look for the next whole one
+      at = next_start(file, at + 1);  // zeros after the last record, or damage
       continue;
     }
     content.damaged_bytes += at - content.end;
@@ -187,6 +195,8 @@ OutboxContent read_records(std::string_view file) {
     content.end = at;
     if (record) content.records.push_back(std::move(*record));
   }
+  const auto last = file.find_last_not_of('\0');
+  if (last != std::string_view::npos && last >= content.end) content.torn_bytes = last + 1 - content.end;
   return content;
 }
 

@@ -28,6 +28,7 @@ struct OutboxContent {
   std::vector<OutboxRecord> records;
   std::size_t end = 0;             ///< where the next record belongs
   std::size_t damaged_bytes = 0;   ///< passed over, without a torn tail
+  std::size_t torn_bytes = 0;      ///< of a torn tail, the zeros behind it left out
 };
 OutboxContent read_records(std::string_view file);
 

@@ -48,6 +48,13 @@ Result<void> Reporter::open() {
     log_error("report", "the outbox is damaged; some outcomes may be lost",
               {{"file", options_.outbox_file}, {"bytes", outbox_->damaged_bytes()}});
   }
+  if (outbox_->torn_bytes() > 0) {
+    log_warn("report", "the outbox ended in a torn record, which never counted",
+             {{"file", options_.outbox_file}, {"bytes", outbox_->torn_bytes()}});
+  }
+  if (outbox_->reserved_bytes() <= 0) {
+    log_warn("report", "the disk has no room to reserve for results", {{"file", options_.outbox_file}});
+  }
   std::scoped_lock lock(mutex_);
   for (const auto& [key, report] : outbox_->unreported()) to_send_[key] = Waiting{report, {}};
   live_bytes_ = outbox_->live_bytes();

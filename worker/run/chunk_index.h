@@ -25,6 +25,11 @@ bool is_head_end(const ChunkBorder& border);
 Result<std::vector<ChunkBorder>> read_index(int index, std::int64_t first,
                                             std::size_t most = SIZE_MAX);
 
+/// Gives up all chunks from line `first` on but the last, whose line then says how much is dropped before it,
+/// and frees their place on the disk. How many bytes were dropped: 0 when there was nothing between. For
+/// streams that are finished; none of these chunks may have been sent.
+Result<std::int64_t> cut_to_last_chunk(const StreamPath& path, std::int64_t first);
+
 /// Exactly so many bytes, or Corrupt when the file is shorter.
 Result<std::string> read_exactly(int file, std::int64_t offset, std::size_t length);
 

@@ -73,7 +73,11 @@ void OutputTaker::take(const StreamKey& key, Pipe& pipe, std::int64_t budget, Mo
     pipe.lost += read_away(pipe.fd.get());
     return;
   }
-  if (spool_.is_full()) pipe.stream->stop_keeping();
+  while (spool_.is_full()) {
+    if (spool_.make_room()) continue;
+    pipe.stream->stop_keeping();
+    break;
+  }
   if (pipe.stream->take(pipe.fd.get(), budget, now).at_end) drop(pipe);
 }
 

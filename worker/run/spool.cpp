@@ -8,7 +8,9 @@
 #include <cstdio>
 #include <cstring>
 #include <optional>
+#include <utility>
 
+#include "common/base/log.h"
 #include "worker/run/chunk_index.h"
 
 namespace rota::worker::run {
@@ -52,6 +54,12 @@ Result<void> Spool::recover() {
   for (const StreamKey& key : keys) {
     auto stream = open(key, StreamLimits{});
     if (!stream) return fail(stream.error());
+    if ((*stream)->damaged_index_bytes() > 0) {
+      log_warn("run", "a spool index was torn or damaged; its last chunks are made anew",
+               {{"file", path_of(key).index},
+                {"line", (*stream)->border_count()},
+                {"bytes", (*stream)->damaged_index_bytes()}});
+    }
     note(key, (*stream)->border_count(), (*stream)->kept_bytes());
     closed(key);
   }
@@ -81,7 +89,9 @@ Result<void> Spool::release_all_but(const std::set<model::AttemptKey>& held) {
 
 Result<std::unique_ptr<SpoolStream>> Spool::open(StreamKey key, StreamLimits limits) {
   auto stream = SpoolStream::open(path_of(key), limits);
+  if (!stream && make_room()) stream = SpoolStream::open(path_of(key), limits);
   if (!stream) return stream;
+  (*stream)->on_full_disk([this] { return make_room(); });
   std::scoped_lock lock(mutex_);
   Entry& entry = entries_[key];
   entry.is_open = true;
@@ -121,6 +131,32 @@ bool Spool::has(StreamKey key) const {
 bool Spool::is_full() const {
   std::scoped_lock lock(mutex_);
   return on_disk_ > limit_bytes_;
+}
+
+bool Spool::make_room() {
+  std::scoped_lock lock(mutex_);
+  for (auto& [key, entry] : entries_) {  // in the order of their runs
+    const bool is_waiting = !entry.is_open && !entry.abandoned && !entry.is_read;
+    if (is_waiting && cut(key, entry)) return true;
+  }
+  return false;
+}
+
+bool Spool::cut(const StreamKey& key, Entry& entry) {
+  const std::int64_t first = std::max(entry.next, entry.handed);
+  if (entry.borders - first < 2) return false;
+  const auto dropped = cut_to_last_chunk(path_of(key), first);
+  if (!dropped || *dropped == 0) return false;
+  entry.borders = first + 1;
+  const std::int64_t freed = std::min(*dropped, entry.kept_bytes);
+  entry.kept_bytes -= freed;
+  on_disk_ -= freed;
+  log_warn("run", "no room for output; the oldest that waits to be sent is cut",
+           {{"run", key.attempt.run.value},
+            {"attempt", key.attempt.attempt},
+            {"stream", key.stream},
+            {"bytes", *dropped}});
+  return freed > 0;
 }
 
 void Spool::outcome_acknowledged(model::AttemptKey attempt) {
@@ -169,9 +205,10 @@ std::vector<PendingChunk> Spool::pending(std::int64_t most_bytes) {
   std::vector<std::pair<StreamKey, std::int64_t>> wanted;
   {
     std::scoped_lock lock(mutex_);
-    const auto add = [&](const StreamKey& key, const Entry& entry) {
+    const auto add = [&](const StreamKey& key, Entry& entry) {
       if (entry.next >= entry.borders || entry.abandoned || wanted.size() >= 512) return;
       wanted.emplace_back(key, entry.next);
+      entry.is_read = true;
     };
     for (auto at = entries_.upper_bound(turn_); at != entries_.end(); ++at) add(at->first, at->second);
     for (auto at = entries_.begin(); at != entries_.upper_bound(turn_); ++at) {
@@ -181,33 +218,69 @@ std::vector<PendingChunk> Spool::pending(std::int64_t most_bytes) {
   std::vector<PendingChunk> out;
   std::int64_t total = 0;
   for (const auto& [key, next] : wanted) {
-    if (total >= most_bytes || out.size() >= 512) break;
-    auto chunks = read_chunks(path_of(key), next, std::max<std::int64_t>(most_bytes - total, 1));
-    if (!chunks) {
-      if (chunks.error().code == ErrorCode::Corrupt) abandon(key);
-      continue;
+    std::vector<ReadChunk> chunks;
+    if (total < most_bytes && out.size() < 512) {
+      if (auto read = read_chunks(path_of(key), next, most_bytes - total)) chunks = std::move(*read);
     }
-    pass_marks(key, next, *chunks);
-    for (ReadChunk& chunk : *chunks) {
-      if (is_head_end(chunk.border)) continue;
-      total += chunk.border.length;
-      out.push_back({key, std::move(chunk)});
+    pass_marks(key, next, chunks);
+    for (PendingChunk& chunk : whole_chunks(key, std::move(chunks))) {
+      total += chunk.chunk.border.length;
+      out.push_back(std::move(chunk));
     }
   }
   return out;
 }
 
+/// Those that can be sent. What is damaged is told by the next one as dropped before it; where nothing
+/// follows any more, the stream ends there.
+std::vector<PendingChunk> Spool::whole_chunks(StreamKey key, std::vector<ReadChunk> chunks) {
+  std::vector<PendingChunk> out;
+  std::int64_t damaged = 0;
+  for (ReadChunk& chunk : chunks) {
+    if (is_head_end(chunk.border)) continue;
+    if (chunk.is_damaged) {
+      damaged += chunk.border.dropped_before + chunk.border.length;
+      tell_damage(key, chunk.border);
+      continue;
+    }
+    chunk.border.dropped_before += std::exchange(damaged, 0);
+    out.push_back({key, std::move(chunk)});
+  }
+  if (!out.empty() || damaged == 0) return out;
+  std::scoped_lock lock(mutex_);
+  const auto found = entries_.find(key);
+  if (found == entries_.end() || found->second.is_open) return out;
+  found->second.abandoned = true;
+  remove_if_home(key);
+  return out;
+}
+
+void Spool::tell_damage(StreamKey key, const ChunkBorder& border) {
+  {
+    std::scoped_lock lock(mutex_);
+    const auto found = entries_.find(key);
+    if (found == entries_.end() || found->second.told_damage >= border.raw_offset) return;
+    found->second.told_damage = border.raw_offset;
+  }
+  log_error("run", "output is damaged on this worker's disk and told as missing",
+            {{"file", path_of(key).data}, {"offset", border.raw_offset}, {"bytes", border.length}});
+}
+
 /// Lines that are no chunks need no answer: those at the front are passed at once.
-void Spool::pass_marks(StreamKey key, std::int64_t next, const std::vector<ReadChunk>& chunks) {
+void Spool::pass_marks(StreamKey key, std::int64_t begin, const std::vector<ReadChunk>& chunks) {
+  std::int64_t next = begin;
   for (const ReadChunk& chunk : chunks) {
     if (!is_head_end(chunk.border)) break;
     ++next;
   }
   std::scoped_lock lock(mutex_);
-  turn_ = key;
+  if (!chunks.empty()) turn_ = key;
   const auto found = entries_.find(key);
   if (found == entries_.end()) return;
-  found->second.next = std::max(found->second.next, next);
+  Entry& entry = found->second;
+  entry.is_read = false;
+  entry.handed = std::max(entry.handed, begin + static_cast<std::int64_t>(chunks.size()));
+  entry.next = std::max(entry.next, next);
   remove_if_home(key);
 }
 

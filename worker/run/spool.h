@@ -51,8 +51,11 @@ class Spool {
   void closed(StreamKey key);
   /// An earlier life began this stream, or this one did.
   bool has(StreamKey key) const;
-  /// More than the limit is on disk: streams should stop keeping.
+  /// More than the limit is on disk: room should be made, or streams stop keeping.
   bool is_full() const;
+  /// The oldest output that waits to be sent is cut: what was not handed to the shipper yet goes, but for
+  /// its last chunk, which tells how much is missing. False when there is none, as of attempts that run.
+  bool make_room();
 
   // --- the reporter ---
   /// The attempt's outcome is stored at the leader.
@@ -82,13 +85,19 @@ class Spool {
     std::int64_t borders = 0;        ///< fixed
     std::int64_t next = 0;           ///< first that is not acknowledged
     std::int64_t kept_bytes = 0;
+    std::int64_t handed = 0;         ///< lines below it may have been sent
+    std::int64_t told_damage = -1;   ///< the last offset that was named
+    bool is_read = false;            ///< the shipper is at its files
     bool is_open = false;
     bool abandoned = false;
   };
   StreamPath path_of(StreamKey key) const;
   bool is_home(const StreamKey& key, const Entry& entry) const;
   void remove_if_home(StreamKey key);
-  void pass_marks(StreamKey key, std::int64_t next, const std::vector<ReadChunk>& chunks);
+  void pass_marks(StreamKey key, std::int64_t begin, const std::vector<ReadChunk>& chunks);
+  std::vector<PendingChunk> whole_chunks(StreamKey key, std::vector<ReadChunk> chunks);
+  void tell_damage(StreamKey key, const ChunkBorder& border);
+  bool cut(const StreamKey& key, Entry& entry);
   void skip_stored(StreamKey key, std::int64_t log_end);
 
   const std::string folder_;

@@ -87,6 +87,8 @@ Result<void> SpoolStream::recover() {
   }
   borders_ = static_cast<std::int64_t>(known->size());
   raw_ = std::max(raw_, bordered_);
+  if (::fstat(index_.get(), &info) != 0) return disk_error("stat of a spool index");
+  damaged_index_ = info.st_size - borders_ * static_cast<std::int64_t>(kBorderBytes);
   const auto size = static_cast<off_t>(borders_ * static_cast<std::int64_t>(kBorderBytes));
   if (::ftruncate(index_.get(), size) != 0) return disk_error("truncate a spool index");
   if (raw_ > bordered_) oldest_open_ = MonoTime{};
@@ -109,8 +111,8 @@ SpoolStream::Taken SpoolStream::take(int pipe, std::int64_t budget, MonoTime now
     if (moved < 0 && errno == EINTR) continue;
     if (moved == 0) taken.at_end = true;
     if (moved < 0 && errno == EAGAIN) taken.is_empty = true;
-    if (!taken.at_end && !taken.is_empty) disk_full_ = true;
-    break;
+    if (taken.at_end || taken.is_empty) break;
+    disk_full_ = !make_room_ || !make_room_();
   }
   punch_middle();
   if (!disk_full_) return taken;
@@ -217,7 +219,10 @@ Result<void> SpoolStream::add_border(std::int64_t from, std::int64_t length, std
 Result<void> SpoolStream::append_index(const ChunkBorder& border) {
   const std::string line = encode_border(border);
   const auto at = static_cast<off_t>(borders_ * static_cast<std::int64_t>(kBorderBytes));
-  const ssize_t written = ::pwrite(index_.get(), line.data(), line.size(), at);
+  ssize_t written = ::pwrite(index_.get(), line.data(), line.size(), at);
+  if (written != static_cast<ssize_t>(line.size()) && make_room_ && make_room_()) {
+    written = ::pwrite(index_.get(), line.data(), line.size(), at);
+  }
   if (written != static_cast<ssize_t>(line.size())) return disk_error("write a spool index");
   ++borders_;
   return {};

@@ -9,6 +9,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -62,8 +63,8 @@ class SpoolStream {
     bool at_end = false;             ///< every writer has closed the pipe
     bool is_empty = false;           ///< nothing left for now
   };
-  /// Moves up to `budget` bytes out of the pipe, without waiting. A full disk never stops it: then
-  /// the bytes are read and only counted.
+  /// Moves up to `budget` bytes out of the pipe, without waiting. A full disk never stops it: where
+  /// nobody makes room the bytes are read and only counted, from then on.
   Taken take(int pipe, std::int64_t budget, MonoTime now);
 
   /// Fixes the borders of all whole chunks, and of a shorter one that is due. How many were made.
@@ -75,6 +76,12 @@ class SpoolStream {
 
   /// From now on nothing more is kept but the tail (the spool as a whole is full).
   void stop_keeping();
+
+  /// Asked when the disk is full; true when it is worth another try.
+  void on_full_disk(std::function<bool()> make_room) { make_room_ = std::move(make_room); }
+
+  /// What an earlier life left of the index behind its last whole line: torn, or damaged.
+  std::int64_t damaged_index_bytes() const { return damaged_index_; }
 
   std::int64_t raw_bytes() const { return raw_; }
   /// Bytes in the log: final after finish().
@@ -104,15 +111,17 @@ class SpoolStream {
   std::int64_t punched_ = 0;
   std::int64_t lost_ = 0;
   std::int64_t borders_ = 0;
+  std::int64_t damaged_index_ = 0;
   bool disk_full_ = false;
+  std::function<bool()> make_room_;
   std::optional<MonoTime> oldest_open_;  ///< arrival of the first byte without a border
 };
 
-/// Reads chunk number `first` and those after it, at most `most_bytes` together (one at least). Corrupt
-/// when the bytes do not fit the index.
+/// Reads chunk number `first` and those after it, at most `most_bytes` together (one at least).
 struct ReadChunk {
   ChunkBorder border;
   std::string bytes;
+  bool is_damaged = false;           ///< the bytes are not what the index says, and left out
 };
 Result<std::vector<ReadChunk>> read_chunks(const StreamPath& path, std::int64_t first,
                                            std::int64_t most_bytes);

@@ -2,6 +2,9 @@
 
 #include <doctest/doctest.h>
 
+#include <sys/resource.h>
+
+#include <csignal>
 #include <fstream>
 
 #include "test/unit/worker/temporary_folder.h"
@@ -69,6 +72,9 @@ TEST_CASE("outbox: a torn tail costs the last record only, wherever it was torn"
     write_text(path, whole.substr(0, length));
     auto outbox = Outbox::open(path).value();
     REQUIRE(runs_in(*outbox) == std::vector<std::int64_t>{1});
+    // Zeros at the torn record's end look like what was never written.
+    const auto last = whole.substr(0, length).find_last_not_of('\0');
+    REQUIRE(outbox->torn_bytes() == (last >= first ? last + 1 - first : 0));
     REQUIRE(outbox->append({an_end(9)}));
     auto again = Outbox::open(path).value();
     REQUIRE(runs_in(*again) == std::vector<std::int64_t>{1, 9});
@@ -111,6 +117,85 @@ TEST_CASE("outbox: stays small when everything is acknowledged") {
 TEST_CASE("outbox: an outcome that cannot be written does not count") {
   const testing::TemporaryFolder folder;
   CHECK_FALSE(Outbox::open(folder.path() + "/none/outbox"));
+}
+
+namespace {
+
+/// From now on no file grows beyond `bytes`: a disk that has no room but for what is there already.
+class FullDisk {
+ public:
+  explicit FullDisk(rlim_t bytes) : old_action_(::signal(SIGXFSZ, SIG_IGN)) {
+    REQUIRE(::getrlimit(RLIMIT_FSIZE, &before_) == 0);
+    struct rlimit tight = before_;
+    tight.rlim_cur = bytes;
+    REQUIRE(::setrlimit(RLIMIT_FSIZE, &tight) == 0);
+  }
+  ~FullDisk() {
+    ::setrlimit(RLIMIT_FSIZE, &before_);
+    ::signal(SIGXFSZ, old_action_);
+  }
+  FullDisk(const FullDisk&) = delete;
+  FullDisk& operator=(const FullDisk&) = delete;
+
+ private:
+  struct rlimit before_ {};
+  sighandler_t old_action_;
+};
+
+/// Appends until the disk refuses; the runs that were taken.
+std::vector<std::int64_t> append_until_refused(Outbox& outbox, std::int64_t first) {
+  std::vector<std::int64_t> taken;
+  for (std::int64_t run = first; run < first + 100'000; ++run) {
+    if (!outbox.append({an_end(run)})) break;
+    taken.push_back(run);
+  }
+  return taken;
+}
+
+}  // namespace
+
+TEST_CASE("outbox: on a full disk takes what was reserved, and keeps all that it took") {
+  const testing::TemporaryFolder folder;
+  const std::string path = folder.path() + "/outbox";
+  std::vector<std::int64_t> taken, again;
+  {
+    auto outbox = Outbox::open(path, 256 << 10).value();
+    CHECK(outbox->reserved_bytes() == 256 << 10);
+    {
+      const FullDisk full(256 << 10);
+      taken = append_until_refused(*outbox, 1);
+      CHECK(taken.size() > 1000);
+      CHECK(outbox->reserved_bytes() < 1000);
+      CHECK_FALSE(outbox->append({an_end(500'000)}));
+      CHECK(runs_in(*outbox) == taken);
+    }
+    REQUIRE(outbox->append({an_end(600'000)}));  // there is room again
+    CHECK(outbox->reserved_bytes() >= 128 << 10);
+    taken.push_back(600'000);
+  }
+  CHECK(runs_in(*Outbox::open(path).value()) == taken);
+}
+
+TEST_CASE("outbox: on a full disk it is compacted into the spare file, so that results go on") {
+  const testing::TemporaryFolder folder;
+  const std::string path = folder.path() + "/outbox";
+  auto outbox = Outbox::open(path, 5 << 20).value();
+  const FullDisk full(5 << 20);
+  std::vector<std::int64_t> live;
+  for (std::int64_t batch = 0; batch < 100; ++batch) {
+    std::vector<model::AttemptReport> reports;
+    std::vector<model::AttemptKey> keys;
+    for (std::int64_t i = 0; i < 500; ++i) {
+      reports.push_back(an_end(batch * 500 + i + 1));
+      keys.push_back(reports.back().key);
+    }
+    REQUIRE(outbox->append(reports));
+    live.push_back(keys.back().run.value);
+    keys.pop_back();
+    REQUIRE(outbox->acknowledge(keys));
+  }
+  CHECK(runs_in(*outbox) == live);
+  CHECK(runs_in(*Outbox::open(path).value()) == live);
 }
 
 }  // namespace rota::worker::report
