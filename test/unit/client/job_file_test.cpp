@@ -134,6 +134,7 @@ jobs:
       echo one
       echo two
     interpreter: python3
+    keep_logs: forever
   - name: c
     handler: report
     isolation: process
