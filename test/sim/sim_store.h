@@ -55,7 +55,7 @@ class SimStore final : public master::store::Store {
   /// Somebody took office: a loss that was told to ZooKeeper must be noticed (P9).
   void note_takeover(bool noticed);
   /// The operator looked at it: ticks may fire again.
-  void accept_restore() { held_by_restore_ = false; }
+  void accept_restore() { held_by_restore_ = is_unnoticed_ = must_notice_ = false; }
   bool went_back() const { return went_back_; }
   /// Whether a loss of rows may have touched this run or job.
   bool is_tainted(RunId run) const { return went_back_ && tainted_runs_.contains(run); }
