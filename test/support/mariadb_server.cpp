@@ -9,8 +9,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <filesystem>
 #include <thread>
 #include <vector>
@@ -54,8 +56,11 @@ Result<std::string> run(std::vector<std::string> words, const std::string& outpu
   const std::string name = words.front();
   const pid_t pid = spawn(std::move(words), output);
   int status = 0;
-  if (pid < 0 || ::waitpid(pid, &status, 0) != pid) {
-    return fail(ErrorCode::Internal, "cannot run " + name);
+  pid_t ended = -1;
+  while (pid >= 0 && (ended = ::waitpid(pid, &status, 0)) < 0 && errno == EINTR) {
+  }
+  if (pid < 0 || ended != pid) {
+    return fail(ErrorCode::Internal, "cannot run " + name + ": " + std::strerror(errno));
   }
   auto text = read_file(output, 64u << 20);
   if (!text) return text;
