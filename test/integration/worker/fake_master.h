@@ -35,9 +35,9 @@ class FakeMaster final : public thrift::ReportServiceIf {
   void set_vouching(bool vouching);
 
   /// Waits for the outcome of a run's attempt; an empty state after the timeout.
-  thrift::Outcome outcome(std::int64_t run, Millis at_most = Millis{20'000}, int attempt = 1);
+  thrift::Outcome outcome(std::int64_t run, Millis at_most = Millis{60'000}, int attempt = 1);
   bool has_outcome(std::int64_t run, int attempt = 1);
-  bool wait_started(std::int64_t run, Millis at_most = Millis{10'000});
+  bool wait_started(std::int64_t run, Millis at_most = Millis{30'000});
   /// What the run's attempts said of themselves, once the checkpoint is this one.
   struct Told {
     int count = 0;                     ///< reports that carried something
@@ -51,7 +51,7 @@ class FakeMaster final : public thrift::ReportServiceIf {
                   Millis at_most = Millis{20'000});
   /// Waits until the stream holds this text.
   bool wait_log(std::int64_t run, int stream, const std::string& text,
-                Millis at_most = Millis{10'000});
+                Millis at_most = Millis{30'000});
   std::int64_t dropped(std::int64_t run, int stream);
   int repeats(std::int64_t run);       ///< how often its outcome came
   int bad_chunks();                    ///< wrong CRC, or a repeat with other borders or bytes

@@ -25,7 +25,7 @@ namespace rota::testing {
 
 namespace {
 
-constexpr Millis kPatience{15'000};
+constexpr Millis kPatience{60'000};
 
 /// Other processes are watched: they have no latch to wait on.
 bool poll_until(const std::function<bool()>& is_true, Millis at_most) {
