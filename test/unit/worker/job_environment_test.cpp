@@ -132,7 +132,7 @@ TEST_CASE("command_plan: limits, grace and folder survive the warden too; an old
   note.limits.cpu = Millis{6000};
   note.limits.folder_bytes = 7;
   note.keep_folder = model::KeepFolder::OnFailure;
-  note.folder = "/work/a b/1";
+  note.folder = "/jobs/a b/1";
   const auto read = decode_note(encode_note(note));
   REQUIRE(read);
   CHECK(read->kill_grace == note.kill_grace);
@@ -155,12 +155,12 @@ TEST_CASE("command_plan: the kernel's limits, the user and his home come from th
   order.work.run_as = "deploy";
   WorkPlace place{"/work/1", ""};
   place.user = warden::User{1000, 1000, {4}};
-  place.home = "/home/deploy";
+  place.home = "/srv/deploy";
   const auto start = plan_command(order, place, {}, Epoch{7}, {});
   CHECK(start.nice == 3);
   CHECK(start.umask == 077);
   CHECK(start.user == place.user);
-  CHECK(std::ranges::count(start.environment, std::string("HOME=/home/deploy")) == 1);
+  CHECK(std::ranges::count(start.environment, std::string("HOME=/srv/deploy")) == 1);
   CHECK(std::ranges::count(start.limits, warden::Limit{RLIMIT_NOFILE, 64, 64}) == 1);
   CHECK(std::ranges::count(start.limits, warden::Limit{RLIMIT_CORE, 0, 0}) == 1);
   CHECK(std::ranges::count(start.limits, warden::Limit{RLIMIT_CPU, 2, 7}) == 1);
