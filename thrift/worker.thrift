@@ -30,7 +30,11 @@ struct Inventory {
   1: common.WorkerKey worker,
   /** The highest epoch that the worker ever saw; higher than the asker's: its Term is over. */
   2: i64 highest_epoch,
-  3: list<HeldAttempt> attempts
+  3: list<HeldAttempt> attempts,
+  /** Whether it takes anything new, what a leader last told it of that, and the order of that telling. */
+  4: optional bool draining,
+  5: optional bool drain_told,
+  6: optional i64 drain_order
 }
 
 struct DispatchItem {
@@ -81,7 +85,9 @@ struct DrainRequest {
   1: i64 epoch,
   2: string worker_id,
   3: string incarnation,
-  4: bool draining
+  4: bool draining,
+  /** Grows with each wish, through leaders too: what comes late counts no more. Unset: it always counts. */
+  5: optional i64 order
 }
 
 service WorkerService {

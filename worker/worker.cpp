@@ -122,12 +122,15 @@ Result<void> Worker::take_over() {
 }
 
 Result<void> Worker::serve() {
-  api::ServiceParts parts{runner_, epochs_, leader_, {}, {}, {}, {}};
+  api::ServiceParts parts{runner_, epochs_, leader_, {}, {}, {}, {}, {}};
   parts.wait_registered = [this](Millis at_most) {
     return presence_ && presence_->wait_registered(at_most);
   };
   parts.cluster_uuid = [this] { return presence_ ? presence_->cluster_uuid() : std::string(); };
-  parts.set_drained = [this](bool draining) { set_drained(draining); };
+  parts.set_drained = [this](bool draining, std::optional<std::int64_t> order) {
+    set_drained(draining, order);
+  };
+  parts.drain_word = [this] { return drain_word(); };
   parts.is_overloaded = [this] { return reporter_.is_full(); };
   auto service = std::make_shared<api::WorkerService>(std::move(parts));
   rpc::ServerOptions options;
@@ -154,6 +157,7 @@ model::WorkerInfo Worker::info() const {
   info.handlers.insert(info.handlers.begin(), "command");
   info.started = clock_.wall();
   info.drain_told = false;
+  info.drain_order = 0;
   return info;
 }
 
@@ -198,31 +202,35 @@ std::optional<int> Worker::turn() {
   return std::nullopt;
 }
 
-/// The leader's word; a process that ends takes nothing new whatever it says.
-void Worker::set_drained(bool draining) {
-  {
-    std::scoped_lock lock(drain_mutex_);
-    told_to_drain_ = draining;
-  }
+/// The leader's word; a process that ends takes nothing new whatever it says. A word that a later one has
+/// overtaken counts no more.
+void Worker::set_drained(bool draining, std::optional<std::int64_t> order) {
+  std::scoped_lock lock(drain_mutex_);
+  if (order && *order < told_.order) return;
+  told_.told = draining;
+  if (order) told_.order = *order;
   log_info("worker", draining ? "drained by the leader" : "resumed by the leader",
            {{"running", runner_.busy()}});
   tell_draining();
 }
 
-bool Worker::is_draining() const {
+bool Worker::is_draining() const { return drain_word().draining; }
+
+model::DrainWord Worker::drain_word() const {
   std::scoped_lock lock(drain_mutex_);
-  return draining_ || told_to_drain_;
+  return {draining_ || told_.told, told_.told, told_.order};
 }
 
+/// With the mutex held, so that the last word is the last one told.
 void Worker::tell_draining() {
-  std::scoped_lock lock(drain_mutex_);
-  const bool takes_nothing = draining_ || told_to_drain_;
-  runner_.set_draining(takes_nothing);
-  if (presence_) presence_->set_draining(takes_nothing, told_to_drain_);
+  const model::DrainWord word{draining_ || told_.told, told_.told, told_.order};
+  runner_.set_draining(word.draining);
+  if (presence_) presence_->set_draining(word);
 }
 
 void Worker::drain() {
   drain_deadline_ = draining_ ? clock_.mono() : clock_.mono() + options_.drain_deadline;
+  std::scoped_lock lock(drain_mutex_);
   draining_ = true;
   log_info("worker", "draining", {{"running", runner_.busy()}});
   tell_draining();

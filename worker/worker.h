@@ -67,7 +67,8 @@ class Worker {
   Result<void> open_pages();
   http::Response page(const http::Request& request) const;
   std::string metrics() const;
-  void set_drained(bool draining);
+  void set_drained(bool draining, std::optional<std::int64_t> order);
+  model::DrainWord drain_word() const;
   void tell_draining();
   bool is_draining() const;
 
@@ -95,7 +96,7 @@ class Worker {
   std::unique_ptr<http::Server> pages_;
   std::atomic<bool> rival_ = false;
   mutable std::mutex drain_mutex_;
-  bool told_to_drain_ = false;      ///< by the leader, under the mutex
+  model::DrainWord told_;           ///< by the leader, under the mutex
   std::atomic<bool> draining_ = false;  ///< by a signal: this process ends
   bool killed_all_ = false;
   MonoTime drain_deadline_{};

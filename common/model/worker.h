@@ -43,6 +43,7 @@ struct WorkerInfo {
   std::int32_t weight = 100;
   bool draining = false;               ///< takes nothing new, for whatever reason
   std::optional<bool> drain_told;      ///< what a leader last told it; unset: it cannot be told
+  std::optional<std::int64_t> drain_order;  ///< of that telling, 0: none yet; unset: it does not count them
   std::string version;                 ///< of the software
   std::string kill_means;              ///< "pid_namespace", "cgroup", "scan"
   std::vector<std::string> handlers;
@@ -92,12 +93,21 @@ struct HeldAttempt {
   Outcome outcome;                     ///< Finished (not yet acknowledged)
 };
 
+/// A worker's own word on whether it takes anything new. Of two the one of the higher order is newer.
+struct DrainWord {
+  bool draining = false;               ///< takes nothing new, for whatever reason
+  bool told = false;                   ///< what a leader last told it
+  std::int64_t order = 0;              ///< of that telling; 0: none yet
+  bool operator==(const DrainWord&) const = default;
+};
+
 /// All that a worker holds, in answer to hello.
 struct Inventory {
   WorkerKey worker;
   Epoch highest_epoch;                 ///< that the worker ever saw
   std::vector<HeldAttempt> attempts;
   bool complete = true;
+  std::optional<DrainWord> drain = {};  ///< unset: of a version that does not say it here
 };
 
 /// What a worker reports: an attempt started, or it ended.

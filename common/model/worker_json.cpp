@@ -44,6 +44,7 @@ Result<std::string> to_json(const WorkerInfo& info) {
                   {"handlers", info.handlers},
                   {"started_ms", to_ms(info.started)}};
   if (info.drain_told) data["drain_told"] = *info.drain_told;
+  if (info.drain_order) data["drain_order"] = *info.drain_order;
   if (info.vitals) data["vitals"] = json_of(*info.vitals);
   const auto written = [&data] { return data.dump(-1, ' ', false, json::error_handler_t::replace); };
   std::string text = written();
@@ -127,7 +128,8 @@ Result<WorkerInfo> worker_from_json(const WorkerKey& key, const std::string& tex
       take(data, "pool", info.pool) && take(data, "labels", info.labels) &&
       take(data, "slots", info.slots) && take(data, "weight", info.weight) &&
       take(data, "draining", info.draining) &&
-      take(data, "drain_told", info.drain_told) && take(data, "version", info.version) &&
+      take(data, "drain_told", info.drain_told) && take(data, "drain_order", info.drain_order) &&
+      take(data, "version", info.version) &&
       take(data, "kill_means", info.kill_means) && take(data, "handlers", info.handlers) &&
       take(data, "started_ms", started_ms);
   if (!good) return bad("a field of the wrong kind");

@@ -98,6 +98,11 @@ thrift::Inventory to_wire(const model::Inventory& inventory) {
   attempts.reserve(inventory.attempts.size());
   for (const model::HeldAttempt& held : inventory.attempts) attempts.push_back(to_wire(held));
   out.__set_attempts(std::move(attempts));
+  if (inventory.drain) {
+    out.__set_draining(inventory.drain->draining);
+    out.__set_drain_told(inventory.drain->told);
+    out.__set_drain_order(inventory.drain->order);
+  }
   return out;
 }
 
@@ -116,6 +121,9 @@ Result<model::Inventory> from_wire(const thrift::Inventory& inventory) {
     auto held = from_wire(in);
     if (!held) return fail(held.error());
     out.attempts.push_back(std::move(*held));
+  }
+  if (inventory.__isset.draining && inventory.__isset.drain_told && inventory.__isset.drain_order) {
+    out.drain = model::DrainWord{inventory.draining, inventory.drain_told, inventory.drain_order};
   }
   return out;
 }

@@ -130,13 +130,14 @@ void choose_again(Context& ctx, RunEntry& run) {
 
 void take_refusal(Context& ctx, RunEntry& run, const DispatchVerdict& verdict) {
   State& state = ctx.state;
+  const model::WorkerKey worker = run.progress().worker;
   ++state.counters.refusals;
   switch (verdict.refusal) {
     case Refusal::OldEpoch:
       ctx.out.term_ends = TermEnds{"a worker refused a dispatch: it knows a higher epoch"};
       return;
     case Refusal::WrongLife:
-      ask_inventory(ctx, run.progress().worker);
+      ask_inventory(ctx, worker);
       return;
     case Refusal::Tombstoned:  // the leader had stored its end: a database that went back forgot it
       end_dead(ctx, run);
@@ -152,6 +153,9 @@ void take_refusal(Context& ctx, RunEntry& run, const DispatchVerdict& verdict) {
       finish_run(ctx, run, RunState::Failed, outcome.reason);
       return;
     }
+    case Refusal::Draining:  // its word has not come here yet
+      choose_again(ctx, run);
+      return ask_inventory(ctx, worker);
     default:
       break;
   }
@@ -202,8 +206,7 @@ Reason blocked_reason(const State& state, const LaneKey& lane) {
     if (!lane.worker.empty() && key.id != lane.worker) continue;
     any = true;
     any_reconciled = any_reconciled || life.reconciled;
-    const bool is_draining = life.info.draining || state.drains.contains(key.id);
-    any_taking = any_taking || (life.reconciled && !is_draining);
+    any_taking = any_taking || (life.reconciled && !state.is_draining(life));
   }
   if (any_taking) return Reason::AllSlotsBusy;
   if (any_reconciled) return Reason::WorkersDraining;

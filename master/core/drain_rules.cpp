@@ -10,6 +10,7 @@ namespace rota::master::core {
 namespace {
 
 constexpr Millis kTellAgain{2000};
+constexpr Millis kAskAgain{5000};
 
 std::vector<model::WorkerKey> lives_of(const State& state, const std::string& id) {
   std::vector<model::WorkerKey> all;
@@ -43,6 +44,15 @@ void end_drain(Context& ctx, const DrainWorker& event) {
   state.drains.erase(event.worker);
 }
 
+/// True when this life has to hear of the wish (again); notes what it is told then.
+bool must_tell(State& state, LifeEntry& life, bool wanted) {
+  const bool knows = life.told_drain ? life.told_drain->draining == wanted : *life.info.drain_told == wanted;
+  if (knows && life.owes_drain_word()) return true;
+  if (knows && *life.info.drain_told == wanted) return false;
+  life.told_drain = DrainTelling{wanted, state.new_drain_order()};
+  return true;
+}
+
 /// True when the wish differs from what stands: a second drain may move the deadline.
 bool is_news(const State& state, const DrainWorker& event) {
   const auto found = state.drains.find(event.worker);
@@ -64,9 +74,9 @@ void handle_drain_worker(Context& ctx, const DrainWorker& event) {
   if (changed) event.draining ? begin_drain(ctx, event) : end_drain(ctx, event);
   for (const model::WorkerKey& key : lives) {
     LifeEntry& life = *state.find_life(key);
+    if (changed) follow_drain(ctx, life);
     state.refresh(life);
     state.pools_to_pump.insert(life.info.pool);
-    if (changed) follow_drain(ctx, life);
   }
   reply(ctx, event.token, DrainTaken{changed, static_cast<std::int32_t>(state.runs_on(event.worker).size())});
 }
@@ -83,9 +93,29 @@ void follow_drain(Context& ctx, LifeEntry& life) {
     const Millis left = std::max(*drain->second.deadline - ctx.at, Millis{0});
     state.life_timers.set(key, LifeTimer::HandOver, ctx.now.mono + left);
   }
-  if (!life.info.drain_told || *life.info.drain_told == wanted) return;
-  ctx.out.sends.push_back(SendDrain{key, life.info.address, wanted});
+  if (!life.info.drain_told || !must_tell(state, life, wanted)) return;
+  ctx.out.sends.push_back(SendDrain{key, life.info.address, wanted, life.told_drain->order});
   state.life_timers.set(key, LifeTimer::TellDrain, ctx.now.mono + kTellAgain);
+}
+
+void take_drain_word(Context& ctx, LifeEntry& life, const std::optional<model::DrainWord>& word) {
+  life.says_draining = false;
+  ctx.state.life_timers.clear(life.info.key, LifeTimer::AskAgain);
+  if (!word || !life.info.drain_order || word->order < *life.info.drain_order) return;
+  life.info.drain_told = word->told;
+  life.info.drain_order = word->order;
+  life.says_draining = word->draining;
+  if (!word->draining || life.info.draining) return;
+  ctx.state.life_timers.set(life.info.key, LifeTimer::AskAgain, ctx.now.mono + kAskAgain);
+}
+
+void take_node_word(LifeEntry& life, const model::WorkerInfo& known) {
+  if (!known.drain_order || !life.info.drain_order || *life.info.drain_order >= *known.drain_order) {
+    life.says_draining = false;
+    return;
+  }
+  life.info.drain_told = known.drain_told;
+  life.info.drain_order = known.drain_order;
 }
 
 void hand_over(Context& ctx, LifeEntry& life) {

@@ -13,6 +13,13 @@ void handle_drain_worker(Context& ctx, const DrainWorker& event);
 /// repeated; call it when the life was reconciled and when its node has changed.
 void follow_drain(Context& ctx, LifeEntry& life);
 
+/// What the life says of itself in answer to hello; it may know of a telling that its node, as seen from
+/// here, does not show yet. While it says that it drains and its node does not, it is asked again.
+void take_drain_word(Context& ctx, LifeEntry& life, const std::optional<model::DrainWord>& word);
+
+/// Its node has changed. What was known before stays where that is of a later telling.
+void take_node_word(LifeEntry& life, const model::WorkerInfo& known);
+
 /// The deadline: every attempt of this worker is ended, to be tried elsewhere by its loss policy.
 void hand_over(Context& ctx, LifeEntry& life);
 

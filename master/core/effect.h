@@ -94,6 +94,7 @@ struct SendDrain {
   model::WorkerKey worker;
   model::Address address;
   bool draining = true;
+  std::int64_t order = 0;                         ///< the same when it is told again
 };
 
 using Send = std::variant<SendHello, SendDispatch, SendCancel, SendDrain>;

@@ -11,11 +11,17 @@ namespace {
 
 constexpr std::size_t kWaitingMost = 10'000;
 
-std::string state_of(const LifeEntry& life, bool is_drained) {
+std::string state_of(const State& state, const LifeEntry& life) {
   if (!life.present) return "offline";
   if (!life.reconciled) return "registering";
-  if (life.info.draining || is_drained) return "draining";
+  if (state.is_draining(life)) return "draining";
   return life.free_slots() > 0 ? "online" : "busy";
+}
+
+std::string why_of(const LifeEntry& life) {
+  if (!life.why.empty() || !life.owes_drain_word()) return life.why;
+  return life.told_drain->draining ? "has not said yet that it heard of its drain"
+                                   : "has not said yet that it heard of its resume";
 }
 
 WorkerView view_of(const State& state, const LifeEntry& life) {
@@ -23,8 +29,8 @@ WorkerView view_of(const State& state, const LifeEntry& life) {
   view.info = life.info;
   const auto drain = state.drains.find(life.info.key.id);
   if (drain != state.drains.end()) view.drain = drain->second;
-  view.state = state_of(life, view.drain.has_value());
-  view.why = life.why;
+  view.state = state_of(state, life);
+  view.why = why_of(life);
   view.running = static_cast<std::int32_t>(life.attempts.size());
   view.dispatched_total = life.dispatched_total;
   return view;

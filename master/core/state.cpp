@@ -202,8 +202,8 @@ LifeEntry* State::find_life(const model::WorkerKey& key) {
 void State::refresh(LifeEntry& life) {
   const auto worker = workers.find(life.info.key.id);
   const bool sole = worker != workers.end() && worker->second.present.size() == 1;
-  const bool is_open = life.present && sole && life.reconciled && !life.info.draining &&
-                       !drains.contains(life.info.key.id) && !life.resting && life.free_slots() > 0;
+  const bool is_open = life.present && sole && life.reconciled && !is_draining(life) && !life.resting &&
+                       life.free_slots() > 0;
   const std::string& pool = life.info.pool;
   if (is_open) {
     open[pool].insert(life.info.key);

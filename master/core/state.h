@@ -71,6 +71,12 @@ struct RunEntry {
   }
 };
 
+/// What this Term has last told a life about its drain.
+struct DrainTelling {
+  bool draining = false;
+  std::int64_t order = 0;
+};
+
 /// One life of a worker: kept while its node is there, or while attempts are stored for it.
 struct LifeEntry {
   model::WorkerInfo info;
@@ -81,6 +87,8 @@ struct LifeEntry {
   std::set<RunId> attempts;            ///< stored for it and not ended
   std::int32_t unusable_slots = 0;     ///< held by attempts whose death was not proven
   bool resting = false;                ///< refused an attempt a moment ago
+  bool says_draining = false;          ///< in answer to hello; its node may not say it yet
+  std::optional<DrainTelling> told_drain;
   std::int64_t dispatched_total = 0;
   std::int64_t last_used = 0;          ///< ordinal of its last dispatch
   std::string why;                     ///< it is not online
@@ -89,6 +97,13 @@ struct LifeEntry {
   std::int32_t free_slots() const {
     return info.slots - unusable_slots - static_cast<std::int32_t>(attempts.size());
   }
+  /// It was told of a drain, or of its end, and has not said yet that it heard.
+  bool owes_drain_word() const {
+    if (!told_drain) return false;
+    return info.drain_order ? *info.drain_order < told_drain->order : info.drain_told != told_drain->draining;
+  }
+  /// By its own last word it takes nothing new, or that word is still to come.
+  bool is_closed() const { return info.draining || says_draining || owes_drain_word(); }
 };
 
 /// All lives of one worker id.
@@ -112,7 +127,7 @@ struct Lane {
 };
 
 enum class RunTimer { RetryDelay, DispatchRetry, Fence, LazyWrite, Backstop, CancelRepeat };
-enum class LifeTimer { Hello, Rest, TellDrain, HandOver };
+enum class LifeTimer { Hello, Rest, TellDrain, HandOver, AskAgain };
 
 struct KeyMemory {
   std::string hash;
@@ -171,6 +186,10 @@ class State {
   LifeEntry& life_of(const model::WorkerKey& key);
   LifeEntry* find_life(const model::WorkerKey& key);
   WorkerEntry& worker_of(const std::string& id) { return workers[id]; }
+  /// Drained by an operator, or by its own last word taking nothing.
+  bool is_draining(const LifeEntry& life) const {
+    return life.is_closed() || drains.contains(life.info.key.id);
+  }
   /// Brings the index of open workers in step with an entry that was changed.
   void refresh(LifeEntry& life);
   void forget_life_if_done(const model::WorkerKey& key);
@@ -179,6 +198,7 @@ class State {
 
   // --- others
   RunId new_run_id() { return RunId{next_id()}; }
+  std::int64_t new_drain_order() { return next_id(); }
   JobId new_job_id() { return JobId{next_id()}; }
   void give_up(model::AttemptKey key);
 

@@ -188,6 +188,9 @@ void life_timer(Context& ctx, const model::WorkerKey& key, LifeTimer kind) {
     case LifeTimer::TellDrain:
       if (life != nullptr) follow_drain(ctx, *life);
       return;
+    case LifeTimer::AskAgain:
+      ask_inventory(ctx, key);
+      return;
     case LifeTimer::HandOver:
       if (life != nullptr) hand_over(ctx, *life);
       return;

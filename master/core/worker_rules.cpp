@@ -100,9 +100,9 @@ void end_absence(Context& ctx, const std::string& id) {
 void take_info(Context& ctx, LifeEntry& life, const model::WorkerInfo& info) {
   const bool was_present = std::exchange(life.present, false);
   ctx.state.refresh(life);  // leaves the pool that it stood in
-  life.info = info;
+  const model::WorkerInfo known = std::exchange(life.info, info);
   life.present = true;
-  if (was_present) return;
+  if (was_present) return take_node_word(life, known);
   life.joined = info.started == WallTime{} ? ctx.at : info.started;
   life.why = "hello is not answered yet";
   ctx.out.changes.lives.push_back(row_of(life));
@@ -126,8 +126,8 @@ void handle_worker_seen(Context& ctx, const WorkerSeen& event) {
   if (is_new && state.listed) {
     greet(ctx, id);
   } else {
-    state.refresh(life);
     follow_drain(ctx, life);
+    state.refresh(life);
   }
 }
 
@@ -231,8 +231,9 @@ void handle_hello_answered(Context& ctx, const HelloAnswered& event) {
   life->why.clear();
   reconcile(ctx, *life, event.inventory);
   if (LifeEntry* still = state.find_life(key)) {
-    state.refresh(*still);
+    take_drain_word(ctx, *still, event.inventory.drain);
     follow_drain(ctx, *still);
+    state.refresh(*still);
   }
 }
 

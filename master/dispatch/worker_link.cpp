@@ -189,6 +189,7 @@ LinkResult WorkerLink::drain(const TermFace& face, const core::SendDrain& messag
   request.__set_worker_id(message.worker.id);
   request.__set_incarnation(message.worker.incarnation);
   request.__set_draining(message.draining);
+  request.__set_order(message.order);
   LinkResult result;
   result.calls = 1;
   const auto answer = channels_.call(

@@ -35,7 +35,9 @@ std::optional<model::Inventory> SimWorker::hello(Epoch epoch, std::size_t master
     leader_ = master;
   }
   world_.trace("hello", key_.id + "@" + key_.incarnation + " holds " + std::to_string(table_->entries().size()));
-  return table_->inventory();
+  model::Inventory held = table_->inventory();
+  held.drain = model::DrainWord{draining_ || drain_told_, drain_told_, drain_order_};
+  return held;
 }
 
 void SimWorker::note(Refusal refusal, bool is_new) {

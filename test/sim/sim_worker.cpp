@@ -36,6 +36,7 @@ model::WorkerInfo SimWorker::info() const {
   info.slots = slots_;
   info.draining = draining_ || drain_told_;
   info.drain_told = drain_told_;
+  info.drain_order = drain_order_;
   return info;
 }
 
@@ -66,6 +67,7 @@ void SimWorker::start_host() {
 void SimWorker::start_proper() {
   proper_up_ = true;
   draining_ = drain_told_ = false;
+  drain_order_ = 0;
   frozen_until_ = {};
   worker::run::TableLimits table_limits;
   table_limits.slots = slots_;
@@ -324,6 +326,8 @@ void SimWorker::set_draining(bool draining) {
 void SimWorker::drain(Epoch epoch, const master::core::SendDrain& message) {
   if (!proper_up_ || table_->check({epoch, message.worker}) != Refusal::None) return;
   world_.marks.hit(message.draining ? "drain_told" : "resume_told");
+  if (message.order < drain_order_) return;  // overtaken by a later one
+  drain_order_ = message.order;
   drain_told_ = message.draining;
   tell_draining();
 }

@@ -113,6 +113,7 @@ class SimWorker {
   bool registered_ = false;
   bool draining_ = false;
   bool drain_told_ = false;
+  std::int64_t drain_order_ = 0;
   bool full_ = false;
   bool lapsed_ = false;
   int disks_ = 1;

@@ -76,11 +76,15 @@ void WorkerService::hello(thrift::Inventory& answer, const thrift::HelloRequest&
     refuse(ErrorCode::Unavailable, "this worker has not read its own node back yet");
   }
   learn_leader(request);
-  answer = wire::to_wire(parts_.runner.inventory());
+  answer = all_held();
 }
 
-void WorkerService::inventory(thrift::Inventory& answer, const thrift::HelloRequest&) {
-  answer = wire::to_wire(parts_.runner.inventory());
+void WorkerService::inventory(thrift::Inventory& answer, const thrift::HelloRequest&) { answer = all_held(); }
+
+thrift::Inventory WorkerService::all_held() const {
+  model::Inventory inventory = parts_.runner.inventory();
+  inventory.drain = parts_.drain_word();
+  return wire::to_wire(inventory);
 }
 
 void WorkerService::dispatch(std::vector<thrift::DispatchAnswer>& answer,
@@ -111,7 +115,7 @@ void WorkerService::cancel(const thrift::CancelRequest& request) {
 
 void WorkerService::drain(const thrift::DrainRequest& request) {
   refuse_if(parts_.runner.check({Epoch{request.epoch}, {request.worker_id, request.incarnation}}));
-  parts_.set_drained(request.draining);
+  parts_.set_drained(request.draining, request.__isset.order ? std::optional(request.order) : std::nullopt);
 }
 
 }  // namespace rota::worker::api

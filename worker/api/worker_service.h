@@ -2,7 +2,9 @@
 // in its name, and converts; all decisions are the attempt table's.
 #pragma once
 
+#include <cstdint>
 #include <functional>
+#include <optional>
 #include <vector>
 
 #include "WorkerService.h"
@@ -20,7 +22,9 @@ struct ServiceParts {
   std::function<bool(Millis)> wait_registered;      ///< the own node was read back
   std::function<std::string()> cluster_uuid;        ///< as ZooKeeper says; empty: unknown
   std::function<bool()> is_overloaded;              ///< outbox full: nothing new is taken
-  std::function<void(bool draining)> set_drained;   ///< as the leader says
+  /// As the leader says; order: of the telling, unset when it does not count them.
+  std::function<void(bool draining, std::optional<std::int64_t> order)> set_drained;
+  std::function<model::DrainWord()> drain_word;
 };
 
 /// Thread: any (the server's pool). Throws thrift::RotaError only.
@@ -37,6 +41,7 @@ class WorkerService final : public thrift::WorkerServiceIf {
 
  private:
   void learn_leader(const thrift::HelloRequest& request);
+  thrift::Inventory all_held() const;
   std::vector<run::OrderAnswer> answer_orders(const run::Envelope& envelope,
                                               std::vector<run::Order> orders);
 

@@ -54,12 +54,14 @@ void Presence::stop() {
   registered_ = false;
 }
 
-void Presence::set_draining(bool draining, bool told) {
+void Presence::set_draining(const model::DrainWord& word) {
   {
     std::scoped_lock lock(mutex_);
-    if (info_.draining == draining && info_.drain_told == told) return;
-    info_.draining = draining;
-    info_.drain_told = told;
+    const model::DrainWord said{info_.draining, info_.drain_told == true, info_.drain_order.value_or(0)};
+    if (said == word) return;
+    info_.draining = word.draining;
+    info_.drain_told = word.told;
+    info_.drain_order = word.order;
   }
   write_node();
 }

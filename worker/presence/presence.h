@@ -50,7 +50,7 @@ class Presence {
   void stop();
 
   /// Whether anything new is taken, and what the leader has last told about it: written to the node.
-  void set_draining(bool draining, bool told);
+  void set_draining(const model::DrainWord& word);
   /// How the worker fares: written to the node.
   void set_vitals(const model::WorkerVitals& vitals);
 

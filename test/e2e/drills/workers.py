@@ -161,9 +161,10 @@ def drained(cluster, folder):
     all_go_to(cluster, "worker-2", 4, "after a new life")
     cluster.ok("worker", "resume", "worker-1")
     wait_until(lambda: state_of(cluster, "worker-1") == "online", 10, "it works again")
-    # The worker itself learns of it a moment later, and refuses until then.
-    wait_until(lambda: cluster.await_run(cluster.submit("/bin/true"))["worker"] == "worker-1", 10,
-               "it gets runs again")
+    first = cluster.await_run(cluster.submit("/bin/true"))
+    check(first["worker"] == "worker-1" and first["attempt"] == 1,
+          f"worker-1 is shown online, and the next run went elsewhere, or was refused: {first}")
+    all_go_to(cluster, "worker-1", 3, "after its resume", ["--worker", "worker-1"])
     long_runs = [cluster.submit(cluster.ledger_job(), ledger, "9000") for _ in range(6)]
     wait_until(lambda: all(cluster.run(r)["state"] in ("dispatched", "running") for r in long_runs), 20, "started")
     there = [r for r in long_runs if cluster.run(r)["worker"] == "worker-1"]

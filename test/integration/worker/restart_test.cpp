@@ -121,6 +121,25 @@ TEST_CASE("worker: TERM drains; what runs ends, the node goes, exit 0") {
   CHECK(master.log(200, 1, 7) == "up\nout\n");
 }
 
+TEST_CASE("worker: of two words about its drain the later counts, and it says which it has heard") {
+  FakeMaster master;
+  WorkerUnderTest worker;
+  worker.start();
+  REQUIRE(!worker.join(master).incarnation.empty());
+  const auto item = [](std::int64_t run) { return WorkerUnderTest::command(run, {"true"}); };
+  REQUIRE(worker.drain(true, 5));
+  CHECK(worker.dispatch(item(220)) == "draining");
+  const auto drained = worker.hello(master, 1);
+  REQUIRE(drained);
+  CHECK((drained->draining && drained->drain_told && drained->drain_order == 5));
+  REQUIRE(worker.drain(false, 7));
+  REQUIRE(worker.drain(true, 6));  // it was on its way for long
+  CHECK(worker.dispatch(item(221)) == "none");
+  const auto resumed = worker.hello(master, 1);
+  REQUIRE(resumed);
+  CHECK((!resumed->draining && !resumed->drain_told && resumed->drain_order == 7));
+}
+
 TEST_CASE("worker: a new leader gets at once what the old one did not take") {
   FakeMaster old_leader;
   FakeMaster new_leader;

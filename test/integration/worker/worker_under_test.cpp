@@ -238,6 +238,16 @@ void WorkerUnderTest::cancel(std::int64_t run, Millis grace) {
   (void)channel_->call([&](auto& client) { client.cancel(request); }, Millis{2000});
 }
 
+bool WorkerUnderTest::drain(bool draining, std::int64_t order) {
+  thrift::DrainRequest request;
+  request.__set_epoch(1);
+  request.__set_worker_id(info_.key.id);
+  request.__set_incarnation(info_.key.incarnation);
+  request.__set_draining(draining);
+  request.__set_order(order);
+  return channel_->call([&](auto& client) { client.drain(request); }, Millis{5000}).has_value();
+}
+
 thrift::Inventory WorkerUnderTest::inventory() {
   auto answer = channel_->call(
       [&](auto& client) {

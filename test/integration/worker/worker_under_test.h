@@ -56,6 +56,7 @@ class WorkerUnderTest {
   std::string dispatch(const thrift::DispatchItem& item, std::int64_t epoch = 1);
   std::vector<std::string> dispatch_all(const std::vector<thrift::DispatchItem>& items);
   void cancel(std::int64_t run, Millis grace);
+  bool drain(bool draining, std::int64_t order);
   thrift::Inventory inventory();
   /// Waits until the inventory calls the run finished.
   bool wait_finished(std::int64_t run);

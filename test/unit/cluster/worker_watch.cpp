@@ -141,6 +141,7 @@ TEST_CASE("worker json: comes back as it was") {
 TEST_CASE("worker json: vitals and what it was told come back; damaged vitals are none") {
   auto info = a_worker("w1", "aa");
   info.drain_told = true;
+  info.drain_order = std::int64_t{7} << 40;
   model::WorkerVitals vitals;
   vitals.cpu_percent = 7;
   vitals.disk_free_bytes = 1ll << 40;

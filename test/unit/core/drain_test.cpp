@@ -20,6 +20,28 @@ DrainWorker wish(const std::string& id, bool draining = true, Millis deadline = 
   return {Token{99}, "ann", id, draining, deadline, "new disk"};
 }
 
+/// A worker that counts what it is told.
+model::WorkerInfo counts(const std::string& id, const std::string& life = "i1") {
+  model::WorkerInfo info = can_be_told(id, 2, life);
+  info.drain_order = 0;
+  return info;
+}
+
+/// Its node, once it has heard.
+WorkerSeen heard(model::WorkerInfo info, const SendDrain& telling) {
+  info.draining = telling.draining;
+  info.drain_told = telling.draining;
+  info.drain_order = telling.order;
+  return WorkerSeen{info};
+}
+
+std::string shown(Harness& h, const std::string& id = "w1") {
+  for (const WorkerView& view : h.scheduler->snapshot(h.now).workers) {
+    if (view.info.key.id == id) return view.state;
+  }
+  return "absent";
+}
+
 }  // namespace
 
 TEST_CASE("drain: nothing new goes to a drained worker, what runs there finishes") {
@@ -145,4 +167,111 @@ TEST_CASE("drain: a worker that nobody knows is refused, a drained one that went
   CHECK(views[0].state == "offline");
   h.handle(wish("w1", false));
   CHECK(h.scheduler->snapshot(h.now).workers.empty());
+}
+
+TEST_CASE("drain: a resumed worker gets nothing and is not shown online before its own word agrees") {
+  Harness h;
+  const model::WorkerInfo info = counts("w1");
+  h.join(info);
+  h.apply(a_job());
+  h.handle(wish("w1"));
+  h.handle(heard(info, h.take_drains().at(0)));
+  h.handle(wish("w1", false));
+  const SendDrain resume = h.take_drains().at(0);
+  const RunId run = h.run_now("j");
+  CHECK(h.take_dispatches().empty());
+  CHECK(h.reason(run) == Reason::WorkersDraining);
+  CHECK(shown(h) == "draining");
+  h.handle(heard(info, resume));
+  CHECK(h.take_dispatches().size() == 1);
+  CHECK(shown(h) == "online");
+}
+
+TEST_CASE("drain: a resume before the drain's echo is told all the same, and waits for its own") {
+  Harness h;
+  const model::WorkerInfo info = counts("w1");
+  h.join(info);
+  h.apply(a_job());
+  h.handle(wish("w1"));
+  const SendDrain drain = h.take_drains().at(0);
+  h.handle(wish("w1", false));
+  const auto resumes = h.take_drains();
+  REQUIRE(resumes.size() == 1);
+  CHECK_FALSE(resumes[0].draining);
+  CHECK(resumes[0].order > drain.order);
+  h.run_now("j");
+  CHECK(shown(h) == "draining");
+  h.handle(WorkerSeen{info});  // something else of its node has changed
+  h.handle(heard(info, drain));
+  CHECK(h.take_dispatches().empty());
+  h.handle(heard(info, resumes[0]));
+  CHECK(h.take_dispatches().size() == 1);
+}
+
+TEST_CASE("drain: a worker that never says that it heard of its resume gets nothing, others do") {
+  Harness h;
+  const model::WorkerInfo info = counts("w1");
+  h.join(info);
+  h.apply(a_job().overlap(model::Overlap::Allow));
+  h.handle(wish("w1"));
+  h.handle(heard(info, h.take_drains().at(0)));
+  h.handle(wish("w1", false));
+  h.run_now("j");
+  h.advance(1min);
+  const auto told = h.take_drains();
+  CHECK(told.size() == 31);
+  CHECK(told.front().order == told.back().order);
+  CHECK(h.take_dispatches().empty());
+  CHECK(h.scheduler->snapshot(h.now).workers.at(0).why == "has not said yet that it heard of its resume");
+  h.join(counts("w2"));
+  CHECK(h.take_dispatches().size() == 1);
+  CHECK(h.counter("refusals") == 0);
+}
+
+TEST_CASE("drain: a leader that sees an old node believes what the worker answers to hello") {
+  Harness h({}, {}, Epoch{8});
+  const model::WorkerInfo info = counts("w1");  // as before the former leader told it to drain
+  h.handle(WorkerSeen{info});
+  h.listed();
+  h.inventory(info.key, {}, model::DrainWord{true, true, 77});
+  h.apply(a_job());
+  h.run_now("j");
+  CHECK(h.take_dispatches().empty());
+  const SendDrain resume = h.take_drains().at(0);
+  CHECK_FALSE(resume.draining);
+  h.handle(WorkerSeen{info});  // still the old one
+  CHECK(h.take_dispatches().empty());
+  h.handle(heard(info, {info.key, {}, true, 77}));
+  CHECK(shown(h) == "draining");
+  CHECK(h.take_dispatches().empty());
+  h.handle(heard(info, resume));
+  CHECK(h.take_dispatches().size() == 1);
+}
+
+TEST_CASE("drain: a worker that refuses as draining is asked, and gets nothing while it says so") {
+  Harness h;
+  model::WorkerInfo info = counts("w1");
+  h.join(info);
+  h.apply(a_job());
+  const RunId run = h.run_now("j");
+  h.take_dispatches();
+  h.refuse(run, model::Refusal::Draining);
+  CHECK(h.take_hellos().size() == 1);
+  h.inventory(info.key, {}, model::DrainWord{true, false, 0});
+  CHECK(shown(h) == "draining");
+  h.advance(4s);
+  CHECK(h.take_dispatches().empty());
+  SUBCASE("its node says it too") {
+    info.draining = true;
+    h.handle(WorkerSeen{info});
+    CHECK(shown(h) == "draining");
+    CHECK(h.take_dispatches().empty());
+  }
+  SUBCASE("its node never says it: it is asked again") {
+    h.advance(2s);
+    CHECK(h.take_hellos().size() == 1);
+    h.inventory(info.key, {}, model::DrainWord{false, false, 0});
+    CHECK(shown(h) == "online");
+    CHECK(h.take_dispatches().size() == 1);
+  }
 }

@@ -78,11 +78,13 @@ model::WorkerKey Harness::join(const model::WorkerInfo& info) {
   return info.key;
 }
 
-void Harness::inventory(const model::WorkerKey& key, std::vector<model::HeldAttempt> held) {
+void Harness::inventory(const model::WorkerKey& key, std::vector<model::HeldAttempt> held,
+                        std::optional<model::DrainWord> drain) {
   model::Inventory all;
   all.worker = key;
   all.highest_epoch = epoch;
   all.attempts = std::move(held);
+  all.drain = drain;
   handle(HelloAnswered{std::move(all)});
 }
 

@@ -31,7 +31,8 @@ class Harness {
   void listed() { handle(master::core::WorkersListed{}); }
   bool listing_works = true;                     ///< whether a listing that is asked for is answered
   void leave(const model::WorkerKey& key) { handle(master::core::WorkerGone{key}); }
-  void inventory(const model::WorkerKey& key, std::vector<model::HeldAttempt> held = {});
+  void inventory(const model::WorkerKey& key, std::vector<model::HeldAttempt> held = {},
+                 std::optional<model::DrainWord> drain = {});
 
   JobId apply(const JobBuilder& job, std::optional<JobVersion> expected = {});
   RunId run_now(const std::string& name, const std::string& key = {}, const std::string& hash = {});

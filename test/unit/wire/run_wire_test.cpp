@@ -106,8 +106,11 @@ TEST_CASE("inventory: survives the way over the wire") {
       {{RunId{2}, 3}, model::HeldAttempt::State::Finished, wall_from_ms(2), an_outcome()});
   inventory.attempts.push_back(
       {{RunId{4}, 1}, model::HeldAttempt::State::Tombstone, wall_from_ms(0), {}});
+  CHECK_FALSE(from_wire(to_wire(inventory))->drain.has_value());
+  inventory.drain = model::DrainWord{true, false, 77};
   const auto back = from_wire(to_wire(inventory));
   REQUIRE(back);
+  CHECK(back->drain == inventory.drain);
   CHECK(back->worker == inventory.worker);
   CHECK(back->highest_epoch == inventory.highest_epoch);
   REQUIRE(back->attempts.size() == 3);
