@@ -16,7 +16,7 @@ packages_for_run=(
   procps util-linux python3 python3-thrift thrift-compiler
 )
 # shellcheck disable=SC2034
-packages_for_test=(clang-14 iproute2 iptables libfaketime python3-croniter tzdata)
+packages_for_test=(clang-14 libclang-rt-14-dev iproute2 iptables libfaketime python3-croniter tzdata)
 
 # packages_of GROUP...: the packages of the groups, one a line.
 packages_of() {

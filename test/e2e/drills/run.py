@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 """Drills on real processes: real ZooKeeper, real MariaDB, real kills.
 
-    run.py [--long] [--only NAME[,NAME...]] [--bin DIR] [--dir DIR] [--keep]
+    run.py [--long] [--only NAME[,NAME...]] [--group GROUP] [--bin DIR] [--dir DIR] [--keep]
 
 Each drill prints its figures; the last line counts. --long runs each as often and as long as the
 promises name; without it a short form runs. --list names them. What is skipped is said and counted."""
@@ -27,38 +27,46 @@ import rolling
 import workers
 from cluster import ROOT, Cluster, Failure
 
-# name -> what runs it, with (cluster, scratch folder, long)
-DRILLS = {
-    "examples": lambda c, d, long: examples.all_of_them(c, d),
-    "answers": lambda c, d, long: inputs.answers(c),
-    "configuration": lambda c, d, long: inputs.configuration(c),
-    "frames": lambda c, d, long: inputs.frames(c, 5000 if long else 1000),
-    "handlers": lambda c, d, long: handlers.all_of_them(c),
-    "judged": lambda c, d, long: judged.seen(c),
-    "ways_to_end": lambda c, d, long: outputs.ways_to_end(c),
-    "cancelled_and_timed_out": lambda c, d, long: outputs.cancelled_and_timed_out(c),
-    "over_the_cap": lambda c, d, long: outputs.over_the_cap(c),
-    "flood": lambda c, d, long: outputs.flood(c, 200 if long else 20),
-    "followed": lambda c, d, long: kept_logs.followed(c),
-    "logs_in_folder": lambda c, d, long: kept_logs.in_folder(c.programs, d),
-    "proper_killed": lambda c, d, long: workers.killed(c, d, "worker-1.proper"),
-    "warden_killed": lambda c, d, long: workers.killed(c, d, "worker-1.warden"),
-    "worker_killed": lambda c, d, long: workers.killed(c, d, "worker-1"),
-    "worker_host_killed": lambda c, d, long: workers.killed(c, d, "worker-1.host"),
-    "worker_terminated": lambda c, d, long: workers.terminated(c),
-    "worker_hurried": lambda c, d, long: workers.hurried(c),
-    "second_worker_refused": lambda c, d, long: workers.second_refused(c, d),
-    "worker_drained": lambda c, d, long: workers.drained(c, d),
-    "costs": lambda c, d, long: eyes.costs(c),
-    "pages": lambda c, d, long: eyes.pages(c),
-    "leader_killed": lambda c, d, long: failover.leader_killed(c, 10 if long else 2),
-    "leader_host_dies": lambda c, d, long: failover.leader_host_dies(c, 3 if long else 1),
-    "leader_cut_off": lambda c, d, long: failover.leader_cut_off(c),
-    "leader_frozen": lambda c, d, long: failover.leader_frozen(c, 10 if long else 1),
-    "both_gone": lambda c, d, long: outages.both_gone(c, d, 60 if long else 9, 20 if long else 6),
-    "servers_killed": lambda c, d, long: outages.servers_killed(c, 5 if long else 1),
+# group -> name -> what runs it, with (cluster, scratch folder, long); a cluster for each group
+GROUPS = {
+    "programs": {
+        "examples": lambda c, d, long: examples.all_of_them(c, d),
+        "answers": lambda c, d, long: inputs.answers(c),
+        "configuration": lambda c, d, long: inputs.configuration(c),
+        "frames": lambda c, d, long: inputs.frames(c, 5000 if long else 1000),
+        "handlers": lambda c, d, long: handlers.all_of_them(c),
+        "judged": lambda c, d, long: judged.seen(c),
+        "ways_to_end": lambda c, d, long: outputs.ways_to_end(c),
+        "cancelled_and_timed_out": lambda c, d, long: outputs.cancelled_and_timed_out(c),
+        "over_the_cap": lambda c, d, long: outputs.over_the_cap(c),
+        "flood": lambda c, d, long: outputs.flood(c, 200 if long else 20),
+        "followed": lambda c, d, long: kept_logs.followed(c),
+        "logs_in_folder": lambda c, d, long: kept_logs.in_folder(c.programs, d),
+    },
+    "workers": {
+        "proper_killed": lambda c, d, long: workers.killed(c, d, "worker-1.proper"),
+        "warden_killed": lambda c, d, long: workers.killed(c, d, "worker-1.warden"),
+        "worker_killed": lambda c, d, long: workers.killed(c, d, "worker-1"),
+        "worker_host_killed": lambda c, d, long: workers.killed(c, d, "worker-1.host"),
+        "worker_terminated": lambda c, d, long: workers.terminated(c),
+        "worker_hurried": lambda c, d, long: workers.hurried(c),
+        "second_worker_refused": lambda c, d, long: workers.second_refused(c, d),
+        "worker_drained": lambda c, d, long: workers.drained(c, d),
+        "costs": lambda c, d, long: eyes.costs(c),
+        "pages": lambda c, d, long: eyes.pages(c),
+    },
+    "masters": {
+        "leader_killed": lambda c, d, long: failover.leader_killed(c, 10 if long else 2),
+        "leader_host_dies": lambda c, d, long: failover.leader_host_dies(c, 3 if long else 1),
+        "leader_cut_off": lambda c, d, long: failover.leader_cut_off(c),
+        "leader_frozen": lambda c, d, long: failover.leader_frozen(c, 10 if long else 1),
+    },
+    "servers": {
+        "both_gone": lambda c, d, long: outages.both_gone(c, d, 60 if long else 9, 20 if long else 6),
+        "servers_killed": lambda c, d, long: outages.servers_killed(c, 5 if long else 1),
+    },
 }
-
+DRILLS = {name: drill for group in GROUPS.values() for name, drill in group.items()}
 
 # On a cluster of their own: name -> what runs it, with (present programs, old programs, scratch folder)
 ROLLING = {
@@ -129,6 +137,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--long", action="store_true")
     parser.add_argument("--only", default="", help="comma-separated")
+    parser.add_argument("--group", choices=[*GROUPS, "rolling"], help="the drills of one kind")
     parser.add_argument("--bin", default=ROOT / "build/bin", type=lambda text: pathlib.Path(text).resolve(),
                         help="folder of the programs")
     parser.add_argument("--dir", default="", help="where the cluster goes")
@@ -140,7 +149,8 @@ def main():
     if asked.list:
         print("\n".join([*DRILLS, *ROLLING]))
         return 0
-    wanted = [n for n in asked.only.split(",") if n] or [*DRILLS, *ROLLING]
+    everything = [*{**GROUPS, "rolling": ROLLING}[asked.group]] if asked.group else [*DRILLS, *ROLLING]
+    wanted = [n for n in asked.only.split(",") if n] or everything
     unknown = [n for n in wanted if n not in DRILLS and n not in ROLLING]
     if unknown:
         parser.error(f"no drill named {unknown[0]}; --list names them")

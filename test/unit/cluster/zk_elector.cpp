@@ -127,10 +127,10 @@ TEST_CASE("elector: lost answers leave no ghost in the election") {
   const std::vector<std::pair<Op, Loss>> troubles{
       {Op::Create, Loss::Answer}, {Op::Create, Loss::Request}, {Op::Create, Loss::Late},
       {Op::List, Loss::Answer},   {Op::Get, Loss::Answer},     {Op::Exists, Loss::Answer}};
-  for (const auto& [op, loss] : troubles) {
-    CAPTURE(static_cast<int>(op));
-    CAPTURE(static_cast<int>(loss));
-    server.lose_next(op, loss);
+  for (const auto& trouble : troubles) {  // no bindings: clang 14's lambdas cannot hold them
+    CAPTURE(static_cast<int>(trouble.first));
+    CAPTURE(static_cast<int>(trouble.second));
+    server.lose_next(trouble.first, trouble.second);
     Master one(server, "m1");
     REQUIRE(one.stands(server, 2));
     settle(one.session);
