@@ -81,10 +81,10 @@ start_detached() {
   record_identity "$pid" "$dir/pids/$name" || true
 }
 
-# show_log_end NAME: the last lines of a log, for an error message.
+# show_log_end NAME [LINES]: the last lines of a log, for an error message.
 show_log_end() {
   if [[ -s $dir/logs/$1.log ]]; then
     note "the end of $dir/logs/$1.log:"
-    tail -n 12 "$dir/logs/$1.log" | sed 's/^/      /' >&2
+    tail -n "${2:-12}" "$dir/logs/$1.log" | sed 's/^/      /' >&2
   fi
 }

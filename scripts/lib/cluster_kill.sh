@@ -69,14 +69,26 @@ aim_at_host() {
   watchdog_pid=''
 }
 
+# have_stopped PID...: whether none of them runs any more; on a busy machine that takes a moment.
+have_stopped() {
+  local pid
+  for pid in "$@"; do
+    if read_stat "$pid" && [[ $stat_state != [TtZX] ]]; then return 1; fi
+  done
+}
+
 # signal_aimed SIGNAL HOLD: STOP holds the watchdog before, CONT lets it go after. Prints what was
 # signalled and when, for whoever measures.
 signal_aimed() {
   local signal=$1 hold=$2 now_ms
-  if [[ $signal == STOP && $hold == yes && -n $watchdog_pid ]]; then kill -STOP "$watchdog_pid"; fi
+  if [[ $signal == STOP && $hold == yes && -n $watchdog_pid ]]; then
+    kill -STOP "$watchdog_pid"
+    await 5 have_stopped "$watchdog_pid" || true
+  fi
   read_clock
   kill "-$signal" "${aimed_pids[@]}" 2>/dev/null || true
   if [[ $signal == CONT && -n $watchdog_pid ]]; then kill -CONT "$watchdog_pid"; fi
+  if [[ $signal == STOP ]]; then await 5 have_stopped "${aimed_pids[@]}" || true; fi
   printf 'signal=%s target=%s pids=%s at_ms=%s\n' "$signal" "$aimed_name" \
     "$(IFS=,; echo "${aimed_pids[*]}")" "$now_ms"
 }

@@ -3,12 +3,15 @@
 # and lies in secrets/db_password; root can come in through the socket only, which lies in a folder
 # that nobody else may enter.
 
+# Temporary tables lie in a folder of its own: a server that starts removes all that it finds of other
+# servers' in a shared one.
 prepare_mariadb() {
-  mkdir -p "$dir/mariadb"
+  mkdir -p "$dir/mariadb/tmp"
   mariadb-install-db --no-defaults --force --skip-name-resolve --user="$(id -un)" \
-    --datadir="$dir/mariadb/data" --auth-root-authentication-method=normal --skip-test-db \
+    --datadir="$dir/mariadb/data" --tmpdir="$dir/mariadb/tmp" \
+    --auth-root-authentication-method=normal --skip-test-db \
     >"$dir/logs/mariadb-install.log" 2>&1 ||
-    { show_log_end mariadb-install; refuse "mariadb-install-db failed" "see the lines above"; }
+    { show_log_end mariadb-install 60; refuse "mariadb-install-db failed" "see the lines above"; }
   (
     umask 077
     od -An -N24 -tx1 /dev/urandom | tr -d ' \n' >"$dir/secrets/db_password"
@@ -17,8 +20,10 @@ prepare_mariadb() {
 
 start_mariadb() {
   rm -f "$db_socket"
+  mkdir -p "$dir/mariadb/tmp"
   start_detached mariadb mariadbd --no-defaults --user="$(id -un)" \
-    --datadir="$dir/mariadb/data" --socket="$db_socket" --pid-file="$dir/mariadb/mariadb.pid" \
+    --datadir="$dir/mariadb/data" --tmpdir="$dir/mariadb/tmp" --socket="$db_socket" \
+    --pid-file="$dir/mariadb/mariadb.pid" \
     --bind-address=127.0.0.1 --port="$db_port" --skip-name-resolve \
     --innodb-flush-log-at-trx-commit=1 --performance-schema=OFF --max-connections=500 \
     --max-allowed-packet=64M

@@ -90,12 +90,13 @@ class MariaDb(Server):
             file.write(secrets.token_hex(24))
         run(["mariadb-install-db", "--no-defaults", "--force", "--skip-name-resolve",
              "--user=" + run(["id", "-un"]).strip(), f"--datadir={self.folder}/data",
+             f"--tmpdir={self.folder}",  # a shared one is emptied by each server that starts
              "--auth-root-authentication-method=normal", "--skip-test-db"], timeout=120)
 
     def words(self):
         pathlib.Path(self.socket).unlink(missing_ok=True)
         return ["mariadbd", "--no-defaults", "--user=" + run(["id", "-un"]).strip(),
-                f"--datadir={self.folder}/data", f"--socket={self.socket}",
+                f"--datadir={self.folder}/data", f"--tmpdir={self.folder}", f"--socket={self.socket}",
                 f"--pid-file={self.folder}/mariadb.pid",
                 f"--bind-address={self.cluster.network.address(self.host)}", f"--port={PORTS['mariadb']}",
                 "--skip-name-resolve", "--innodb-flush-log-at-trx-commit=1", "--performance-schema=OFF",

@@ -123,6 +123,7 @@ Result<void> MariadbServer::install() {
   if (auto made = make_folders(folder_); !made) return made;
   auto done = run({"mariadb-install-db", "--no-defaults", "--force", "--skip-name-resolve",
                    "--user=" + user_name(), "--datadir=" + folder_ + "/data",
+                   "--tmpdir=" + folder_,  // a shared one is emptied by each server that starts
                    "--auth-root-authentication-method=normal", "--skip-test-db"},
                   folder_ + "/install.log");
   return done ? Result<void>() : fail(done.error());
@@ -131,7 +132,7 @@ Result<void> MariadbServer::install() {
 Result<void> MariadbServer::start_here() {
   // With setpriv it dies with this thread, so that a test that crashes leaves no server behind.
   pid_ = spawn({"setpriv", "--pdeathsig", "KILL", "mariadbd", "--no-defaults", "--user=" + user_name(),
-                "--datadir=" + folder_ + "/data", "--socket=" + socket_,
+                "--datadir=" + folder_ + "/data", "--tmpdir=" + folder_, "--socket=" + socket_,
                 "--pid-file=" + folder_ + "/pid", "--bind-address=127.0.0.1",
                 "--port=" + std::to_string(port_), "--skip-name-resolve",
                 "--innodb-flush-log-at-trx-commit=1"},

@@ -30,6 +30,8 @@ test_up_and_down() {
   read_clock
   echo "figure  cluster servers_up_ms=$((now_ms - began))"
   expect "the database answers the user" database_answers
+  expect "its temporary tables are nobody else's" \
+    test "$(database_answers "SELECT @@tmpdir" | tail -n 1)" = "$tmp/c/mariadb/tmp"
   expect "two processes" test "$(processes_of_folder)" = 2
   expect "the secret is private" test "$(stat -c %a "$tmp/c/secrets/db_password")" = 600
   expect "a second up is harmless" cluster up
