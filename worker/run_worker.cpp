@@ -52,6 +52,8 @@ int launch(const config::WorkerOptions& options, const std::string& config_file)
   worker::warden::LaunchOptions wanted;
   wanted.warden_path = options.warden_binary;
   wanted.state_dir = options.state_dir;
+  wanted.means = options.containment;
+  wanted.cgroup_dir = options.cgroup_dir;
   return complain(worker::warden::exec_under_warden(wanted, proper).message);
 }
 

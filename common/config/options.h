@@ -120,6 +120,8 @@ struct WorkerOptions {
   OutputOptions output;
   std::int64_t outbox_limit_bytes = 256ll << 20;
   std::string warden_binary;  ///< filled with rota-warden beside the program when empty
+  std::string containment = "auto";  ///< or pid_namespace, cgroup, scan
+  std::string cgroup_dir;            ///< empty: below the worker's own cgroup
   std::vector<std::string> job_environment = {"PATH", "LANG", "LC_ALL", "TZ", "HOME", "USER"};
   std::vector<std::string> run_as_users;  ///< whom jobs may run as, root only when it stands here
   Millis hang_limit{30'000};

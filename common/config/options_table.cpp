@@ -304,6 +304,17 @@ Settings settings_of(MasterOptions& o) {
   return all;
 }
 
+namespace {
+
+std::string check_containment(const std::string& value) {
+  for (const char* known : {"auto", "pid_namespace", "cgroup", "scan"}) {
+    if (value == known) return {};
+  }
+  return "is none of auto, pid_namespace, cgroup and scan";
+}
+
+}  // namespace
+
 Settings settings_of(WorkerOptions& o) {
   Settings all = {
       other("id", o.id, "The name of this worker in the cluster. Empty: the host's name.",
@@ -322,6 +333,16 @@ Settings settings_of(WorkerOptions& o) {
                       check_path));
   all.push_back(other("warden_binary", o.warden_binary,
                       "Path of rota-warden. Empty: the one beside rota-worker.", check_path));
+  all.push_back(other("containment", o.containment,
+                      "How the processes of an attempt are held together, killed and proven dead: "
+                      "pid_namespace, cgroup (version 2, writable for this process), scan (subreaper, and "
+                      "looks through /proc), or auto: the first of these that can be had. A named one that "
+                      "cannot be had is an error.",
+                      check_containment));
+  all.push_back(other("cgroup_dir", o.cgroup_dir,
+                      "Folder of a cgroup of version 2 in which containment: cgroup makes its own. "
+                      "Empty: the cgroup that this process is started in.",
+                      check_path));
   all.push_back(other("job_environment", o.job_environment,
                       "Variables of this process that jobs inherit, where they are set.",
                       check_word));

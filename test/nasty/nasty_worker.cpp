@@ -62,6 +62,11 @@ Descriptors descriptors_of(pid_t pid) {
   return out;
 }
 
+std::string containment() {
+  const char* const named = ::getenv("ROTA_NASTY_MEANS");
+  return named != nullptr ? named : "auto";
+}
+
 /// The worker that all cases share, with what it had before each.
 struct Shared {
   std::string folder = make_work_dir();
@@ -69,7 +74,8 @@ struct Shared {
   WorkerUnderTest worker{{.id = "nasty",
                           .binary = ROTA_WORKER,
                           .extra_yaml = "renew_every_ms: " + std::to_string(kRenewMs) +
-                                        "\nwork_dir: " + folder + "/work\nrun_as_users: [nobody]\n"}};
+                                        "\nwork_dir: " + folder + "/work\nrun_as_users: [nobody]\n" +
+                                        "containment: " + containment() + "\n"}};
   std::string life;
   pid_t proper = -1, warden = -1;
   Descriptors proper_fds, warden_fds;

@@ -10,7 +10,7 @@
 
 namespace rota::testing {
 
-/// Environment variable ROTA_NASTY_LONG=1: the long form.
+/// Environment variable ROTA_NASTY_LONG=1: the long form. ROTA_NASTY_MEANS: the worker's containment.
 bool is_long_form();
 std::vector<std::string> by_sh(const std::string& text);
 std::vector<std::string> by_python(const std::string& text);

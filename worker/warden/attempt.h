@@ -8,6 +8,7 @@
 #include <string>
 
 #include "common/base/unique_fd.h"
+#include "worker/warden/cgroup_tree.h"
 #include "worker/warden/wire.h"
 
 namespace rota::worker::warden {
@@ -27,7 +28,7 @@ struct Attempt {
   Millis disconnect_grace{0};
   Phase phase = Phase::Starting;
 
-  pid_t pid = -1;          ///< keeper (PidNamespace) or main process (Scan); -1 once reaped
+  pid_t pid = -1;          ///< keeper (PidNamespace) or main process; -1 once reaped
   UniqueFd pidfd;
   UniqueFd out, err, progress;  ///< read ends, kept so that a crash of the proper loses no byte
   std::int32_t shown_pid = 0;
@@ -35,7 +36,8 @@ struct Attempt {
   std::optional<MonoTime> term_at;     ///< the timeout
   std::optional<MonoTime> kill_at;     ///< TERM was sent; KILL follows then
   std::optional<MonoTime> give_up_at;  ///< KILL was sent; no proof by then: say so
-  int empty_scans = 0;                 ///< Scan: passes in a row that saw nobody
+  int empty_scans = 0;                 ///< Scan, Cgroup: passes in a row that saw nobody
+  std::optional<Cgroup> cgroup;        ///< Cgroup: until it is proven empty
 
   Ended end;                           ///< filled as things become known
   bool main_status_known = false;

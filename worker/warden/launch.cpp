@@ -26,6 +26,9 @@ Error exec_under_warden(const LaunchOptions& options, const std::vector<std::str
   if (!options.state_dir.empty()) {
     words.insert(words.end(), {"--state-dir", options.state_dir});
   }
+  if (!options.cgroup_dir.empty()) {
+    words.insert(words.end(), {"--cgroup-dir", options.cgroup_dir});
+  }
   if (options.max_attempts > 0) {
     words.insert(words.end(), {"--max-attempts", std::to_string(options.max_attempts)});
   }

@@ -12,7 +12,8 @@ namespace rota::worker::warden {
 struct LaunchOptions {
   std::string warden_path;        ///< empty: `rota-warden` beside the running executable
   std::string state_dir;          ///< the worker's; its name is part of the marker of every job
-  std::string means = "auto";     ///< auto, pid_namespace or scan
+  std::string means = "auto";     ///< auto, pid_namespace, cgroup or scan
+  std::string cgroup_dir;         ///< where to make cgroups; empty: below the own one
   int max_attempts = 0;           ///< 0: the warden's default (4,096)
 };
 

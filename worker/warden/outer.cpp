@@ -13,6 +13,7 @@
 
 #include <cerrno>
 #include <cstring>
+#include <optional>
 #include <string>
 
 #include "worker/warden/complain.h"
@@ -78,7 +79,8 @@ bool has_hung_up(int fd) {
   if (::write(from.ready_write.get(), "y", 1) != 1) ::_exit(kExitKilled);
   from.ready_write.reset();
   from.ready_read.reset();
-  Warden warden({options, Means::PidNamespace, ability, std::move(from.alive_read), std::move(old_proc)});
+  Warden warden({options, Means::PidNamespace, ability, std::move(from.alive_read), std::move(old_proc),
+                 std::nullopt});
   ::_exit(warden.run());
 }
 
@@ -133,10 +135,28 @@ int attend(pid_t inner) {
 }
 
 /// One warden for all: orphans come to it, and what a scan finds it kills.
-int run_single(WardenOptions options) {
+int run_single(WardenOptions options, std::optional<CgroupTree> cgroups) {
   ::prctl(PR_SET_CHILD_SUBREAPER, 1);
-  Warden warden({std::move(options), Means::Scan, {}, UniqueFd{}, UniqueFd{}});
+  const Means means = cgroups ? Means::Cgroup : Means::Scan;
+  Warden warden({std::move(options), means, {}, UniqueFd{}, UniqueFd{}, std::move(cgroups)});
   return warden.run();
+}
+
+Result<CgroupTree> open_cgroups(const WardenOptions& options) {
+  const std::string name = tree_name(options.state_dir);
+  if (options.cgroup_dir.empty()) return CgroupTree::open(name);
+  return CgroupTree::open_below(options.cgroup_dir, name);
+}
+
+/// Without a pid namespace.
+int run_without(WardenOptions options) {
+  using Choice = WardenOptions::MeansChoice;
+  if (options.means == Choice::Scan) return run_single(std::move(options), std::nullopt);
+  Result<CgroupTree> cgroups = open_cgroups(options);
+  if (cgroups) return run_single(std::move(options), std::move(*cgroups));
+  if (options.means == Choice::Auto) return run_single(std::move(options), std::nullopt);
+  complain("cannot make cgroups", cgroups.error().message);
+  return kExitUsage;
 }
 
 }  // namespace
@@ -149,7 +169,10 @@ int run_warden(WardenOptions options) {
     complain("another warden holds the state folder", options.state_dir);
     return kExitUsage;
   }
-  if (options.means == WardenOptions::MeansChoice::Scan) return run_single(std::move(options));
+  using Choice = WardenOptions::MeansChoice;
+  if (options.means == Choice::Scan || options.means == Choice::Cgroup) {
+    return run_without(std::move(options));
+  }
   UniqueFd alive;
   pid_t inner = start_inner(options, alive, false);
   if (inner < 0) inner = start_inner(options, alive, true);
@@ -161,7 +184,7 @@ int run_warden(WardenOptions options) {
     complain("cannot make a pid namespace", "neither as this user nor in a user namespace");
     return kExitUsage;
   }
-  return run_single(std::move(options));
+  return run_without(std::move(options));
 }
 
 }  // namespace rota::worker::warden

@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <linux/capability.h>
 #include <linux/close_range.h>
+#include <linux/sched.h>
 #include <sched.h>
 #include <signal.h>
 #include <sys/mman.h>
@@ -15,6 +16,7 @@
 
 #include <cerrno>
 #include <cstring>
+#include <new>
 
 #include "common/base/check.h"
 
@@ -26,14 +28,20 @@ constexpr std::size_t kChildStackBytes = 64u << 10;
 constexpr std::string_view kJobOomScore = "500";
 constexpr std::size_t kLongestShown = 120;  // of a name in a message for people
 
+/// Written by the child when a step fails.
+struct Failure {
+  StartStep step = StartStep::None;
+  int error = 0;
+};
+
 /// All that the child needs, in place before the clone: it must not allocate.
 struct Prepared {
   const ProcessPlan* plan = nullptr;
   std::vector<char*> argv, environment;
   std::vector<std::string> candidates;  // paths to try for exec, in order
   pid_t parent = -1;
-  StartStep step = StartStep::None;     // written by the child when a step fails
-  int error = 0;
+  Failure own_failure;
+  Failure* failure = &own_failure;
 };
 
 std::vector<char*> pointers_to(const std::vector<std::string>& texts) {
@@ -69,8 +77,7 @@ std::vector<std::string> candidates_for(const ProcessPlan& plan) {
 // ---- in the child: system calls only ---------------------------------------------------------
 
 [[noreturn]] void child_fails(Prepared& prepared, StartStep step) {
-  prepared.error = errno;
-  prepared.step = step;
+  *prepared.failure = {step, errno};
   ::_exit(127);
 }
 
@@ -168,19 +175,60 @@ char* child_stack_top() {
 }
 
 std::string explain(const Prepared& prepared) {
-  const std::string why = std::strerror(prepared.error);
+  const auto [step, error] = *prepared.failure;
+  const std::string why = std::strerror(error);
   const ProcessPlan& plan = *prepared.plan;
-  if (prepared.step == StartStep::Folder) {
+  if (step == StartStep::Folder) {
     return "folder " + plan.folder.substr(0, kLongestShown) + ": " + why;
   }
-  if (prepared.step != StartStep::Exec) return std::string(name_of(prepared.step)) + ": " + why;
+  if (step != StartStep::Exec) return std::string(name_of(step)) + ": " + why;
   const std::string& name = plan.argv.front();
   const std::string shown = name.size() <= kLongestShown ? name : name.substr(0, kLongestShown) + "…";
-  if (prepared.error == ENOENT && name.find('/') != std::string::npos &&
+  if (error == ENOENT && name.find('/') != std::string::npos &&
       ::access(name.c_str(), F_OK) == 0) {
     return shown + ": its interpreter was not found";
   }
   return shown + ": " + why;
+}
+
+/// Only fork has a way into a cgroup from the first moment on: this child has its own memory, but for what
+/// it says of a failure.
+class SharedFailure {
+ public:
+  SharedFailure()
+      : page_(::mmap(nullptr, sizeof(Failure), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0)) {
+    CHECK_OR_DIE(page_ != MAP_FAILED, "there is memory for a page");
+  }
+  ~SharedFailure() { ::munmap(page_, sizeof(Failure)); }
+  SharedFailure(const SharedFailure&) = delete;
+  SharedFailure& operator=(const SharedFailure&) = delete;
+  Failure* get() { return new (page_) Failure; }
+
+ private:
+  void* const page_;
+};
+
+pid_t fork_into_cgroup(Prepared& prepared, int* pidfd) {
+  SharedFailure shared;
+  prepared.failure = shared.get();
+  clone_args arguments{};
+  arguments.flags = CLONE_VFORK | CLONE_PIDFD | CLONE_INTO_CGROUP;
+  arguments.pidfd = reinterpret_cast<std::uint64_t>(pidfd);
+  arguments.exit_signal = SIGCHLD;
+  arguments.cgroup = static_cast<std::uint64_t>(prepared.plan->cgroup_fd);
+  const auto pid = static_cast<pid_t>(::syscall(SYS_clone3, &arguments, sizeof arguments));
+  if (pid == 0) ::_exit(child_main(&prepared));
+  const int error = errno;
+  prepared.own_failure = *prepared.failure;
+  prepared.failure = &prepared.own_failure;
+  errno = error;
+  return pid;
+}
+
+pid_t clone_child(Prepared& prepared, int* pidfd) {
+  if (prepared.plan->cgroup_fd >= 0) return fork_into_cgroup(prepared, pidfd);
+  return ::clone(child_main, child_stack_top(), CLONE_VM | CLONE_VFORK | CLONE_PIDFD | SIGCHLD, &prepared,
+                 pidfd);
 }
 
 }  // namespace
@@ -195,8 +243,7 @@ StartedProcess start_process(const ProcessPlan& plan) {
   prepared.parent = ::getpid();
   StartedProcess out;
   int pidfd = -1;
-  out.pid = ::clone(child_main, child_stack_top(), CLONE_VM | CLONE_VFORK | CLONE_PIDFD | SIGCHLD,
-                    &prepared, &pidfd);
+  out.pid = clone_child(prepared, &pidfd);
   if (out.pid < 0) {
     out.failed_step = StartStep::Fork;
     out.error = errno;
@@ -204,12 +251,12 @@ StartedProcess start_process(const ProcessPlan& plan) {
     return out;
   }
   out.pidfd.reset(pidfd);
-  if (prepared.step == StartStep::None) return out;
+  if (prepared.failure->step == StartStep::None) return out;
   ::waitpid(out.pid, nullptr, 0);
   out.pid = -1;
   out.pidfd.reset();
-  out.failed_step = prepared.step;
-  out.error = prepared.error;
+  out.failed_step = prepared.failure->step;
+  out.error = prepared.failure->error;
   out.detail = explain(prepared);
   return out;
 }

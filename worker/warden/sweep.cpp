@@ -2,8 +2,10 @@
 #include <signal.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <set>
 
+#include "worker/warden/cgroup_tree.h"
 #include "worker/warden/launch.h"
 #include "worker/warden/life_lock.h"
 #include "worker/warden/process_scan.h"
@@ -48,6 +50,9 @@ SweepResult sweep(const std::string& state_dir, Millis patience) {
     if (!left.empty()) ::poll(nullptr, 0, kPauseMs);
   }
   result.killed = static_cast<int>(killed.size());
+  // Cgroups know those too who have shed the marker.
+  const auto rest = floor_ms(deadline - BootClock::now());
+  result.left += clear_tree(tree_name(state_dir), std::max(rest, Millis{100}));
   result.empty = result.left == 0;
   return result;
 }

@@ -21,6 +21,7 @@
 #include "common/base/time.h"
 #include "common/base/unique_fd.h"
 #include "worker/warden/attempt.h"
+#include "worker/warden/cgroup_tree.h"
 #include "worker/warden/keeper.h"
 #include "worker/warden/proper_process.h"
 #include "worker/warden/set_scanner.h"
@@ -35,9 +36,10 @@ class Warden {
   struct Setup {
     WardenOptions options;
     Means means = Means::Scan;
-    NamespaceAbility namespaces;    ///< for the attempts; all false with Means::Scan
+    NamespaceAbility namespaces;    ///< for the attempts; all false with the other means
     UniqueFd outer_alive;           ///< hangs up when the outer warden is gone; not open: none
     UniqueFd old_proc;              ///< the /proc of the outer namespace; not open: ours is it
+    std::optional<CgroupTree> cgroups;  ///< with Means::Cgroup
   };
   explicit Warden(Setup setup);
 
@@ -76,6 +78,7 @@ class Warden {
   void launch(Attempt& attempt, const Start& request);
   void launch_kept(Attempt& attempt, const ProcessPlan& plan);
   void launch_scanned(Attempt& attempt, const ProcessPlan& plan, const std::string& mark);
+  bool make_cgroup(Attempt& attempt);
 
   // warden_deaths.cpp: deadlines, kills, ends
   void act_on_time();
@@ -90,6 +93,7 @@ class Warden {
   void record_main_end(Attempt& attempt, int wait_status, MonoTime at);
   void fail_start(Attempt& attempt, StartStep step, int error, std::string detail);
   void finish(Attempt& attempt, bool proven);
+  void close_cgroup(Attempt& attempt);
   void scan_sets();
   bool are_all_children_known() const;
   void finish_all_without_main();

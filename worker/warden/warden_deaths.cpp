@@ -7,6 +7,7 @@
 
 #include <algorithm>
 
+#include "worker/warden/complain.h"
 #include "worker/warden/warden.h"
 
 namespace rota::worker::warden {
@@ -91,6 +92,7 @@ void Warden::send_kill(Attempt& attempt) {
 void Warden::signal_set(const Attempt& attempt, int signal) {
   if (attempt.pid > 0) ::syscall(SYS_pidfd_send_signal, attempt.pidfd.get(), signal, nullptr, 0);
   if (setup_.namespaces.pid_namespace) return;
+  if (attempt.cgroup && signal == SIGKILL) attempt.cgroup->kill();
   const auto found = scanner_.scan(::getpid(), proper_.pid());
   const auto members = found.members.find(attempt.serial);
   if (members == found.members.end()) return;
@@ -165,6 +167,7 @@ void Warden::on_child_ended(Attempt& attempt, int wait_status, const ::rusage& u
   attempt.end.written_bytes = std::int64_t{used.ru_oublock} * 512;
   if (!attempt.main_status_known) record_main_end(attempt, wait_status, BootClock::now());
   if (setup_.namespaces.pid_namespace) return finish(attempt, true);
+  if (attempt.cgroup) attempt.cgroup->kill();
   scanner_.set_ending(attempt.serial);
   if (!attempt.give_up_at) attempt.give_up_at = BootClock::now() + kProofPatience;
   attempt.kill_at.reset();
@@ -192,10 +195,19 @@ void Warden::finish(Attempt& attempt, bool proven) {
     attempt.kill_at.reset();
     attempt.give_up_at.reset();
     scanner_.remove(attempt.serial);
+    close_cgroup(attempt);
   } else {
     attempt.unproven_told = true;
   }
   queue(attempt);
+}
+
+/// What all of the set have used is known to the kernel, also of those whom nobody has waited for.
+void Warden::close_cgroup(Attempt& attempt) {
+  if (!attempt.cgroup) return;
+  attempt.end.cpu_us = std::max(attempt.end.cpu_us, attempt.cgroup->cpu_us().value_or(0));
+  if (!attempt.cgroup->remove()) complain("a cgroup could not be removed", attempt.cgroup->path());
+  attempt.cgroup.reset();
 }
 
 void Warden::scan_sets() {
@@ -241,7 +253,8 @@ bool Warden::are_all_children_known() const {
 void Warden::finish_all_without_main() {
   std::vector<AttemptKey> done;
   for (const auto& [key, attempt] : attempts_) {
-    if (attempt.phase == Phase::Emptying && attempt.pid < 0) done.push_back(key);
+    const bool is_left = attempt.cgroup && !attempt.cgroup->is_empty();
+    if (attempt.phase == Phase::Emptying && attempt.pid < 0 && !is_left) done.push_back(key);
   }
   for (const AttemptKey& key : done) finish(attempts_.at(key), true);
 }
@@ -249,7 +262,10 @@ void Warden::finish_all_without_main() {
 /// Kills who is left; two passes in a row that see nobody prove the set empty.
 void Warden::look_at_set(Attempt& attempt, const SetScanner::Found& found) {
   const auto members = found.members.find(attempt.serial);
-  const bool is_empty = members == found.members.end() && !found.in_doubt.contains(attempt.serial);
+  const bool is_left = attempt.cgroup && !attempt.cgroup->is_empty();
+  const bool is_empty =
+      members == found.members.end() && !found.in_doubt.contains(attempt.serial) && !is_left;
+  if (is_left) attempt.cgroup->kill();
   attempt.empty_scans = is_empty && attempt.pid < 0 ? attempt.empty_scans + 1 : 0;
   if (attempt.empty_scans >= 2) return finish(attempt, true);
   if (members == found.members.end()) return;

@@ -21,6 +21,8 @@ Result<void> take(WardenOptions& options, const std::string& name, const std::st
     const auto means = means_named(value);
     if (!means) return fail(means.error());
     options.means = *means;
+  } else if (name == "--cgroup-dir") {
+    options.cgroup_dir = value;
   } else if (name == "--state-dir") {
     options.state_dir = value;
   } else if (name == "--sweep") {
@@ -40,9 +42,10 @@ Result<void> take(WardenOptions& options, const std::string& name, const std::st
 Result<WardenOptions::MeansChoice> means_named(const std::string& name) {
   if (name == "auto") return WardenOptions::MeansChoice::Auto;
   if (name == "pid_namespace") return WardenOptions::MeansChoice::PidNamespace;
+  if (name == "cgroup") return WardenOptions::MeansChoice::Cgroup;
   if (name == "scan") return WardenOptions::MeansChoice::Scan;
   return fail(ErrorCode::InvalidArgument,
-              "--means: auto, pid_namespace or scan, not '" + name + "'");
+              "--means: auto, pid_namespace, cgroup or scan, not '" + name + "'");
 }
 
 Result<WardenOptions> parse_options(const std::vector<std::string>& arguments) {

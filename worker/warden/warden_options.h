@@ -1,5 +1,6 @@
 // The warden's command line:
-//   rota-warden [--means auto|pid_namespace|scan] [--state-dir DIR] [--max-attempts N] -- PROPER ARGS…
+//   rota-warden [--means auto|pid_namespace|cgroup|scan] [--cgroup-dir DIR] [--state-dir DIR]
+//               [--max-attempts N] -- PROPER ARGS…
 //   rota-warden --sweep DIR
 #pragma once
 
@@ -11,8 +12,9 @@
 namespace rota::worker::warden {
 
 struct WardenOptions {
-  enum class MeansChoice { Auto, PidNamespace, Scan };
+  enum class MeansChoice { Auto, PidNamespace, Cgroup, Scan };
   MeansChoice means = MeansChoice::Auto;
+  std::string cgroup_dir;   ///< where to make cgroups; empty: below the warden's own
   std::string state_dir;    ///< empty: none; no lock is held then, and a sweep finds nothing
   std::string sweep_dir;    ///< not empty: sweep and end
   int max_attempts = 4096;  ///< 1 to 100,000

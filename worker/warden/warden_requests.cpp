@@ -146,9 +146,20 @@ void Warden::launch_kept(Attempt& attempt, const ProcessPlan& plan) {
   keys_by_pid_[attempt.pid] = attempt.key;
 }
 
+/// With that means; false when it cannot be made, which has ended the attempt.
+bool Warden::make_cgroup(Attempt& attempt) {
+  if (!setup_.cgroups) return true;
+  auto made = setup_.cgroups->make(std::to_string(attempt.serial));
+  if (!made) return fail_start(attempt, StartStep::Session, 0, made.error().message), false;
+  attempt.cgroup = std::move(*made);
+  return true;
+}
+
 void Warden::launch_scanned(Attempt& attempt, const ProcessPlan& plan, const std::string& mark) {
+  if (!make_cgroup(attempt)) return;
   ProcessPlan bound = plan;
   bound.dies_with_parent = true;
+  bound.cgroup_fd = attempt.cgroup ? attempt.cgroup->fd() : -1;
   StartedProcess main = start_process(bound);
   if (main.failed_step != StartStep::None) {
     return fail_start(attempt, main.failed_step, main.error, main.detail);

@@ -167,7 +167,7 @@ void put(ByteWriter& w, const Welcome& m) {
 Welcome get_welcome(ByteReader& r) {
   Welcome m;
   m.version = r.number<std::uint16_t>();
-  m.means = r.named(Means::Scan);
+  m.means = r.named(Means::Cgroup);
   m.life = r.number<std::uint32_t>();
   m.outer_pid = r.number<std::int32_t>();
   m.held = r.number<std::uint32_t>();
@@ -371,7 +371,8 @@ void add_descriptors(const Started& m, std::vector<int>& out) {
 }  // namespace
 
 std::string_view name_of(Means means) {
-  return means == Means::PidNamespace ? "pid_namespace" : "scan";
+  if (means == Means::PidNamespace) return "pid_namespace";
+  return means == Means::Cgroup ? "cgroup" : "scan";
 }
 
 std::string_view name_of(KilledBy by) {

@@ -43,8 +43,9 @@ struct AttemptKey {
 enum class Means : std::uint8_t {
   PidNamespace = 1,  ///< the kernel kills everything with the warden, and proves each set empty
   Scan = 2,          ///< subreaper, and scans of /proc by marker, session and descent
+  Cgroup = 3,        ///< a cgroup for each attempt, and the subreaper for who left it
 };
-std::string_view name_of(Means means);  ///< "pid_namespace", "scan"
+std::string_view name_of(Means means);  ///< "pid_namespace", "scan", "cgroup"
 
 /// One setrlimit. `resource` is RLIMIT_*.
 struct Limit {

@@ -6,6 +6,7 @@
 #include <doctest/doctest.h>
 
 #include "test/integration/warden/warden_under_test.h"
+#include "worker/warden/cgroup_tree.h"
 #include "worker/warden/launch.h"
 #include "worker/warden/process_scan.h"
 
@@ -18,8 +19,6 @@ using warden::KilledBy;
 using warden::ListEnd;
 using warden::Started;
 
-const char* const kDeathMeans[] = {"auto", "scan"};
-
 std::string token_of(const WardenUnderTest& under) {
   return warden::state_token(under.state_dir()) + ".";
 }
@@ -30,8 +29,8 @@ std::size_t jobs_of(const WardenUnderTest& under) {
 }
 
 TEST_CASE("warden: five running jobs outlive a kill -9 of the proper, and lose no byte") {
-  for (const char* means : kDeathMeans) {
-    CAPTURE(std::string(means));
+  for (const std::string& means : means_here()) {
+    CAPTURE(means);
     WardenUnderTest under(means);
     constexpr int kJobs = 5, kLines = 20'000;
     std::string seen[kJobs];
@@ -69,13 +68,13 @@ TEST_CASE("warden: five running jobs outlive a kill -9 of the proper, and lose n
       if (held.end) CHECK(held.end->exit_status == i);
     }
     CHECK(under.await_any<ListEnd>().count == kJobs);
-    MESSAGE(std::string(means), ": next life connected ", took.count(), " us after kill -9 of the proper");
+    MESSAGE(means, ": next life connected ", took.count(), " us after kill -9 of the proper");
   }
 }
 
 TEST_CASE("warden: an end that nobody heard is told to the next life") {
-  for (const char* means : kDeathMeans) {
-    CAPTURE(std::string(means));
+  for (const std::string& means : means_here()) {
+    CAPTURE(means);
     WardenUnderTest under(means);
     under.start(shell(1, "exit 9"));
     under.await<Ended>(key(1));
@@ -135,9 +134,29 @@ TEST_CASE("warden: without a namespace the sweep ends what a dead warden left") 
   MESSAGE("swept ", swept.killed, " processes in ", (BootClock::now() - asked).count(), " us");
 }
 
+TEST_CASE("warden: with cgroups the sweep, and the next warden, end those too who shed the marker") {
+  if (!has_cgroups()) return;
+  const std::string name = "61" + std::to_string(::getpid());
+  const std::string shed =
+      "(setsid env -i /bin/sh -c '(setsid /bin/sleep " + name + " >/dev/null 2>&1 </dev/null &)' &); sleep 600";
+  WardenUnderTest under("cgroup");
+  REQUIRE(under.welcome().means == warden::Means::Cgroup);
+  under.start(shell(1, shed));
+  REQUIRE(eventually([&] { return processes_with(name).size() == 2; }));
+  under.kill_nine(under.outer_pid());
+  under.wait_for_end();
+  CHECK(eventually([&] { return processes_with(name).size() == 1; }));  // the main process dies at once
+  SUBCASE("the sweep") { CHECK(warden::sweep(under.state_dir()).empty); }
+  SUBCASE("the next warden") {
+    auto next = warden::CgroupTree::open(warden::tree_name(under.state_dir()));
+    CHECK(next.has_value());
+  }
+  CHECK(processes_with(name).empty());
+}
+
 TEST_CASE("warden: a lapsed voucher kills the attempts and the proper, even a stopped one") {
-  for (const char* means : kDeathMeans) {
-    CAPTURE(std::string(means));
+  for (const std::string& means : means_here()) {
+    CAPTURE(means);
     WardenUnderTest under(means);
     under.start(shell(1, "trap '' TERM; setsid sleep 600 & sleep 600"));
     warden::Start patient = shell(2, "sleep 600");
@@ -161,7 +180,7 @@ TEST_CASE("warden: a lapsed voucher kills the attempts and the proper, even a st
     CHECK(end.signal == SIGKILL);
     CHECK(end.proven_empty);
     CHECK_FALSE(under.await<Held>(key(2)).end.has_value());
-    MESSAGE(std::string(means), ": seen dead ", (dead - until).count(), " us after the voucher's end");
+    MESSAGE(means, ": seen dead ", (dead - until).count(), " us after the voucher's end");
     // The new life vouches again, and the patient attempt lives on.
     REQUIRE(under.client().vouch(BootClock::now() + std::chrono::hours{1}));
     CHECK(processes_with(token_of(under) + "2.").size() == 2);  // sh and sleep
@@ -185,8 +204,8 @@ TEST_CASE("warden: an attempt's disconnect grace ends too") {
 }
 
 TEST_CASE("warden: ends with the proper's own 0 after TERM, and takes what is left along") {
-  for (const char* means : kDeathMeans) {
-    CAPTURE(std::string(means));
+  for (const std::string& means : means_here()) {
+    CAPTURE(means);
     WardenUnderTest under(means);
     under.start(shell(1, "trap '' TERM; sleep 600"));
     REQUIRE(::kill(under.outer_pid(), SIGTERM) == 0);
@@ -198,8 +217,8 @@ TEST_CASE("warden: ends with the proper's own 0 after TERM, and takes what is le
 }
 
 TEST_CASE("warden: passes USR1 on, and restarts a proper that ends with an error") {
-  for (const char* means : kDeathMeans) {
-    CAPTURE(std::string(means));
+  for (const std::string& means : means_here()) {
+    CAPTURE(means);
     WardenUnderTest under(means);
     REQUIRE(under.client().ping());
     under.await_any<warden::Pong>();

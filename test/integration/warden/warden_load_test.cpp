@@ -37,8 +37,8 @@ double run_many(WardenUnderTest& under, int total, int at_once) {
 }
 
 TEST_CASE("warden: two thousand commands leave no descriptor and no zombie behind") {
-  for (const char* means : {"auto", "scan"}) {
-    CAPTURE(std::string(means));
+  for (const std::string& means : means_here()) {
+    CAPTURE(means);
     WardenUnderTest under(means);
     run_many(under, 20, 4);
     REQUIRE(under.client().ping());
@@ -49,7 +49,7 @@ TEST_CASE("warden: two thousand commands leave no descriptor and no zombie behin
     under.await_any<warden::Pong>();
     CHECK(descriptors_of_process(under.inner_pid()) == before);
     CHECK(zombies_below(under.outer_pid()) == 0);
-    MESSAGE(std::string(means), " (", name_of(under.welcome().means), "): ", static_cast<int>(rate),
+    MESSAGE(means, " (", name_of(under.welcome().means), "): ", static_cast<int>(rate),
             " x /bin/true a second, ", before, " descriptors");
   }
   const MonoTime from = BootClock::now();

@@ -21,6 +21,7 @@
 
 #include <doctest/doctest.h>
 
+#include "worker/warden/cgroup_tree.h"
 #include "worker/warden/process_scan.h"
 
 namespace rota::test {
@@ -140,7 +141,7 @@ void WardenUnderTest::await_next_life() {
 }
 
 pid_t WardenUnderTest::inner_pid() const {
-  if (welcome_.means == warden::Means::Scan) return outer_;
+  if (welcome_.means != warden::Means::PidNamespace) return outer_;
   for (const auto& process : warden::list_processes()) {
     if (process.parent == outer_) return process.identity.pid;
   }
@@ -272,6 +273,17 @@ std::size_t zombies_below(pid_t pid) {
 bool is_alive(pid_t pid) {
   const auto seen = warden::look_at(pid);
   return seen && !seen->is_dead;
+}
+
+bool has_cgroups() {
+  static const bool has = warden::CgroupTree::open("rota-test-" + std::to_string(::getpid())).has_value();
+  return has;
+}
+
+std::vector<std::string> means_here() {
+  std::vector<std::string> all{"auto", "scan"};
+  if (has_cgroups()) all.emplace_back("cgroup");
+  return all;
 }
 
 }  // namespace rota::test

@@ -28,7 +28,7 @@ warden::Start command(std::int64_t run, std::vector<std::string> argv);
 
 class WardenUnderTest {
  public:
-  /// `means`: auto or scan. Waits until the double has connected, and vouches for an hour unless told
+  /// `means`: auto, cgroup or scan. Waits until the double has connected, and vouches for an hour unless told
   /// otherwise.
   explicit WardenUnderTest(std::string means = "auto", bool vouched = true);
   ~WardenUnderTest();
@@ -71,6 +71,10 @@ class WardenUnderTest {
   std::deque<warden::Notice> kept_;
 };
 
+/// Whether this host lets us make cgroups of version 2.
+bool has_cgroups();
+/// The means that attempts can be held by here.
+std::vector<std::string> means_here();
 /// Everything that comes out of a pipe until its end, waiting at most 20 s.
 std::string read_all(int fd);
 /// Waits at most 20 s until the file has a line (its first), and returns it without the newline.
