@@ -82,7 +82,10 @@ struct Outcome {
   10: i64 stderr_bytes,
   11: i64 cpu_us,
   12: i64 peak_memory_bytes,
-  /** From and towards disks, by all of the attempt's processes; 0: not known. */
+  /** From and towards disks, by all of the attempt's processes. */
   13: i64 read_bytes,
-  14: i64 written_bytes
+  14: i64 written_bytes,
+  /** Which of these four are not known, and stand as 0: the sum of 1 for cpu_us, 2 for peak_memory_bytes,
+      4 for read_bytes and 8 for written_bytes. Unset: all are known. */
+  15: optional i32 unknown_costs
 }

@@ -51,6 +51,20 @@ int run_list(Desk& desk, const RunListArguments& arguments) {
 
 namespace {
 
+/// What is not known is said to be so, unless nothing is known at all.
+void add_costs(Table& table, const thrift::Outcome& outcome) {
+  const auto shown = [&outcome](std::int32_t unknown, std::int64_t value, const char* unit) {
+    return wire::is_known(outcome, unknown) ? fmt::format("{} {}", value, unit) : std::string("unknown");
+  };
+  constexpr std::int32_t kAll =
+      wire::kCpuUnknown | wire::kMemoryUnknown | wire::kReadsUnknown | wire::kWritesUnknown;
+  if (outcome.__isset.unknown_costs && (outcome.unknown_costs & kAll) == kAll) return;
+  table.add({"cpu", shown(wire::kCpuUnknown, outcome.cpu_us / 1000, "ms")});
+  table.add({"peak memory", shown(wire::kMemoryUnknown, outcome.peak_memory_bytes / 1024, "KiB")});
+  table.add({"disk", "read " + shown(wire::kReadsUnknown, outcome.read_bytes, "bytes") + ", written " +
+                         shown(wire::kWritesUnknown, outcome.written_bytes, "bytes")});
+}
+
 void add_outcome(Table& table, const thrift::Outcome& outcome) {
   if (outcome.exit_status >= 0) table.add({"exit status", std::to_string(outcome.exit_status)});
   if (outcome.signal > 0) table.add({"signal", std::to_string(outcome.signal)});
@@ -58,14 +72,7 @@ void add_outcome(Table& table, const thrift::Outcome& outcome) {
   if (!outcome.result.empty()) table.add({"result", outcome.result});
   table.add({"output", fmt::format("{} bytes, errors {} bytes", outcome.stdout_bytes,
                                    outcome.stderr_bytes)});
-  if (outcome.cpu_us > 0) table.add({"cpu", fmt::format("{} ms", outcome.cpu_us / 1000)});
-  if (outcome.peak_memory_bytes > 0) {
-    table.add({"peak memory", fmt::format("{} KiB", outcome.peak_memory_bytes / 1024)});
-  }
-  if (outcome.read_bytes + outcome.written_bytes > 0) {
-    table.add({"disk", fmt::format("{} bytes read, {} bytes written", outcome.read_bytes,
-                                   outcome.written_bytes)});
-  }
+  add_costs(table, outcome);
 }
 
 void add_note(Table& table, const thrift::RunNote& note) {

@@ -5,6 +5,8 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
+#include "common/wire/run_wire.h"
+
 namespace rota::client {
 namespace {
 
@@ -14,6 +16,10 @@ void put_time(json& out, const char* name, bool is_set, std::int64_t value) {
   out[name] = is_set && value != 0 ? json(value) : json(nullptr);
 }
 
+json cost_json(const thrift::Outcome& outcome, std::int32_t unknown, std::int64_t value) {
+  return wire::is_known(outcome, unknown) ? json(value) : json(nullptr);
+}
+
 json outcome_json(const thrift::Outcome& outcome) {
   return {{"exit_status", outcome.exit_status < 0 ? json(nullptr) : json(outcome.exit_status)},
           {"signal", outcome.signal == 0 ? json(nullptr) : json(outcome.signal)},
@@ -21,10 +27,10 @@ json outcome_json(const thrift::Outcome& outcome) {
           {"result", outcome.result},
           {"stdout_bytes", outcome.stdout_bytes},
           {"stderr_bytes", outcome.stderr_bytes},
-          {"cpu_us", outcome.cpu_us},
-          {"peak_memory_bytes", outcome.peak_memory_bytes},
-          {"read_bytes", outcome.read_bytes},
-          {"written_bytes", outcome.written_bytes}};
+          {"cpu_us", cost_json(outcome, wire::kCpuUnknown, outcome.cpu_us)},
+          {"peak_memory_bytes", cost_json(outcome, wire::kMemoryUnknown, outcome.peak_memory_bytes)},
+          {"read_bytes", cost_json(outcome, wire::kReadsUnknown, outcome.read_bytes)},
+          {"written_bytes", cost_json(outcome, wire::kWritesUnknown, outcome.written_bytes)}};
 }
 
 json schedule_json(const thrift::Schedule& schedule) {

@@ -115,10 +115,11 @@ struct Outcome {
   WallTime ended{};
   std::int64_t stdout_bytes = 0;       ///< final length of each stream in the log
   std::int64_t stderr_bytes = 0;
-  std::int64_t cpu_us = 0;             ///< user + system time of the whole set
-  std::int64_t peak_memory_bytes = 0;
-  std::int64_t read_bytes = 0;         ///< from disks, by the whole set; 0: not known
-  std::int64_t written_bytes = 0;      ///< towards disks
+  // What it has used, by the whole set; unset: not known, which is not the same as nothing.
+  std::optional<std::int64_t> cpu_us = {};             ///< user + system time
+  std::optional<std::int64_t> peak_memory_bytes = {};
+  std::optional<std::int64_t> read_bytes = {};         ///< from disks
+  std::optional<std::int64_t> written_bytes = {};      ///< towards disks
   bool operator==(const Outcome&) const = default;
 };
 

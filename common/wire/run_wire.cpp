@@ -50,6 +50,10 @@ model::AttemptKey from_wire(const thrift::AttemptKey& key) {
   return {RunId{key.run}, key.attempt};
 }
 
+bool is_known(const thrift::Outcome& outcome, std::int32_t unknown) {
+  return !outcome.__isset.unknown_costs || (outcome.unknown_costs & unknown) == 0;
+}
+
 thrift::Outcome to_wire(const model::Outcome& outcome) {
   thrift::Outcome out;
   out.__set_state(text(model::name_of(outcome.state)));
@@ -62,10 +66,15 @@ thrift::Outcome to_wire(const model::Outcome& outcome) {
   out.__set_ended_ms(to_ms(outcome.ended));
   out.__set_stdout_bytes(outcome.stdout_bytes);
   out.__set_stderr_bytes(outcome.stderr_bytes);
-  out.__set_cpu_us(outcome.cpu_us);
-  out.__set_peak_memory_bytes(outcome.peak_memory_bytes);
-  out.__set_read_bytes(outcome.read_bytes);
-  out.__set_written_bytes(outcome.written_bytes);
+  out.__set_cpu_us(outcome.cpu_us.value_or(0));
+  out.__set_peak_memory_bytes(outcome.peak_memory_bytes.value_or(0));
+  out.__set_read_bytes(outcome.read_bytes.value_or(0));
+  out.__set_written_bytes(outcome.written_bytes.value_or(0));
+  const std::int32_t unknown = (outcome.cpu_us ? 0 : kCpuUnknown) |
+                               (outcome.peak_memory_bytes ? 0 : kMemoryUnknown) |
+                               (outcome.read_bytes ? 0 : kReadsUnknown) |
+                               (outcome.written_bytes ? 0 : kWritesUnknown);
+  if (unknown != 0) out.__set_unknown_costs(unknown);
   return out;
 }
 
@@ -95,10 +104,10 @@ Result<model::Outcome> from_wire(const thrift::Outcome& in) {
   out.ended = wall_from_ms(in.ended_ms);
   out.stdout_bytes = in.stdout_bytes;
   out.stderr_bytes = in.stderr_bytes;
-  out.cpu_us = in.cpu_us;
-  out.peak_memory_bytes = in.peak_memory_bytes;
-  out.read_bytes = in.read_bytes;
-  out.written_bytes = in.written_bytes;
+  if (is_known(in, kCpuUnknown)) out.cpu_us = in.cpu_us;
+  if (is_known(in, kMemoryUnknown)) out.peak_memory_bytes = in.peak_memory_bytes;
+  if (is_known(in, kReadsUnknown)) out.read_bytes = in.read_bytes;
+  if (is_known(in, kWritesUnknown)) out.written_bytes = in.written_bytes;
   return out;
 }
 

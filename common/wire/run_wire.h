@@ -1,6 +1,7 @@
 // Runs, attempts and their outcomes between the model and Thrift.
 #pragma once
 
+#include <cstdint>
 #include <string>
 
 #include "common/base/result.h"
@@ -20,6 +21,10 @@ model::WorkerKey from_wire(const thrift::WorkerKey& key);
 thrift::AttemptKey to_wire(const model::AttemptKey& key);
 model::AttemptKey from_wire(const thrift::AttemptKey& key);
 
+/// In Outcome.unknown_costs.
+inline constexpr std::int32_t kCpuUnknown = 1, kMemoryUnknown = 2, kReadsUnknown = 4, kWritesUnknown = 8;
+/// Whether one of the four costs is known.
+bool is_known(const thrift::Outcome& outcome, std::int32_t unknown);
 thrift::Outcome to_wire(const model::Outcome& outcome);
 /// InvalidArgument: a state that is not final, an unknown name, a number out of range, or a result
 /// larger than 64 KiB. A message beyond 4 KiB is cut: what a job says must not cost its result. An

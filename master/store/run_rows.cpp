@@ -81,10 +81,10 @@ Result<model::Outcome> read_outcome(Row& row) {
   outcome.ended = row.time();
   outcome.stdout_bytes = row.integer();
   outcome.stderr_bytes = row.integer();
-  outcome.cpu_us = row.integer();
-  outcome.peak_memory_bytes = row.integer();
-  outcome.read_bytes = row.integer();
-  outcome.written_bytes = row.integer();
+  outcome.cpu_us = row.maybe_integer();
+  outcome.peak_memory_bytes = row.maybe_integer();
+  outcome.read_bytes = row.maybe_integer();
+  outcome.written_bytes = row.maybe_integer();
   if (state.empty()) return model::Outcome{};
   const auto named_state = model::run_state_named(state);
   const auto named_reason = model::reason_named(reason);
@@ -237,11 +237,11 @@ void bind_outcome(Binder& binder, const model::Outcome& outcome) {
       .time(outcome.started)
       .time(outcome.ended)
       .integer(outcome.stdout_bytes)
-      .integer(outcome.stderr_bytes)
-      .integer(outcome.cpu_us)
-      .integer(outcome.peak_memory_bytes)
-      .integer(outcome.read_bytes)
-      .integer(outcome.written_bytes);
+      .integer(outcome.stderr_bytes);
+  for (const auto& cost :
+       {outcome.cpu_us, outcome.peak_memory_bytes, outcome.read_bytes, outcome.written_bytes}) {
+    cost ? binder.integer(*cost) : binder.null();
+  }
 }
 
 void bind_attempt(Binder& binder, const model::AttemptRow& attempt) {

@@ -85,10 +85,25 @@ void write_outcome(Writer& out, const model::Outcome& outcome) {
   out.number(to_ms(outcome.ended));
   out.number(outcome.stdout_bytes);
   out.number(outcome.stderr_bytes);
-  out.number(outcome.cpu_us);
-  out.number(outcome.peak_memory_bytes);
-  out.number(outcome.read_bytes);
-  out.number(outcome.written_bytes);
+  std::uint8_t unknown = 0;
+  std::uint8_t bit = 1;
+  for (const auto& cost :
+       {outcome.cpu_us, outcome.peak_memory_bytes, outcome.read_bytes, outcome.written_bytes}) {
+    out.number(cost.value_or(0));
+    if (!cost) unknown = static_cast<std::uint8_t>(unknown | bit);
+    bit = static_cast<std::uint8_t>(bit << 1);
+  }
+  if (unknown != 0) out.number(unknown);
+}
+
+/// The last of a record: which of the costs are not known.
+void forget_unknown(Reader& in, model::Outcome& outcome) {
+  if (in.is_at_end()) return;
+  const auto unknown = in.number<std::uint8_t>();
+  if ((unknown & 1) != 0) outcome.cpu_us.reset();
+  if ((unknown & 2) != 0) outcome.peak_memory_bytes.reset();
+  if ((unknown & 4) != 0) outcome.read_bytes.reset();
+  if ((unknown & 8) != 0) outcome.written_bytes.reset();
 }
 
 model::Outcome read_outcome(Reader& in) {
@@ -111,6 +126,7 @@ model::Outcome read_outcome(Reader& in) {
   if (in.is_at_end()) return outcome;  // written by an earlier version
   outcome.read_bytes = in.number<std::int64_t>();
   outcome.written_bytes = in.number<std::int64_t>();
+  forget_unknown(in, outcome);
   return outcome;
 }
 

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "worker/run/handler_call.h"
+#include "worker/run/thread_costs.h"
 
 namespace rota::worker::run {
 
@@ -142,8 +143,13 @@ Outcome HandlerAttempt::outcome_of(const Result<void>& result) const {
 
 Outcome HandlerAttempt::run(sdk::Handler& handler, const Clock& clock) {
   const WallTime started = clock.wall();
+  const ThreadCosts before = ThreadCosts::now();
   const Result<void> result = call_handler(handler, *this);
+  const ThreadCosts used = ThreadCosts::now().since(before);
   Outcome outcome = outcome_of(result);
+  outcome.cpu_us = used.cpu_us;
+  outcome.read_bytes = used.read_bytes;
+  outcome.written_bytes = used.written_bytes;
   outcome.started = started;
   outcome.ended = clock.wall();
   std::scoped_lock lock(write_mutex_);

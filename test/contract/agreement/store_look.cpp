@@ -20,8 +20,8 @@ std::string words(const model::Outcome& outcome) {
   return fmt::format("{} {} {} {} m{} r{} {} {} {} {} {} {}", name_of(outcome.state), name_of(outcome.reason),
                      outcome.exit_status, outcome.signal, std::hash<std::string>()(outcome.message),
                      std::hash<std::string>()(outcome.result), to_ms(outcome.started),
-                     to_ms(outcome.ended), outcome.stdout_bytes, outcome.stderr_bytes, outcome.cpu_us,
-                     outcome.peak_memory_bytes);
+                     to_ms(outcome.ended), outcome.stdout_bytes, outcome.stderr_bytes,
+                     outcome.cpu_us.value_or(-1), outcome.peak_memory_bytes.value_or(-1));
 }
 
 std::string words(const model::Run& run) {

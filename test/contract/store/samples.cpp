@@ -89,7 +89,7 @@ model::Outcome full_outcome() {
   outcome.stderr_bytes = 5;
   outcome.cpu_us = 123;
   outcome.peak_memory_bytes = 1ll << 33;
-  outcome.read_bytes = 1ll << 34;
+  outcome.read_bytes.reset();  // not known
   outcome.written_bytes = 1ll << 35;
   return outcome;
 }

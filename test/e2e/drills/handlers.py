@@ -198,7 +198,10 @@ def isolated(cluster):
     check({w["id"]: w["incarnation"] for w in cluster.json("worker", "list")}["worker-1"] == life,
           "the worker is in the same life")
     cluster.ok("run", "cancel", beside)
-    check(cluster.await_run(beside)["state"] == "killed", "the run beside is cancelled")
+    end = cluster.await_run(beside)
+    check(end["state"] == "killed", "the run beside is cancelled")
+    check(end["outcome"]["cpu_us"] is not None and end["outcome"]["peak_memory_bytes"] is None,
+          f"its thread's costs are told, its memory as not known: {end['outcome']}")
     for job in ["beside", "fine"] + [f"{what}-{n}" for what in ("crash", "hang") for n in range(6)]:
         cluster.ok("job", "delete", job)
     figure("isolated", crashed=len(crashes), hung=len(hangs), workers_lost=0,

@@ -33,6 +33,21 @@ TEST_CASE("outcome: survives the way over the wire") {
   CHECK(*back == an_outcome());
 }
 
+TEST_CASE("outcome: a cost that is not known stays so, and one of nothing stays 0") {
+  model::Outcome outcome = an_outcome();
+  outcome.cpu_us = 0;
+  outcome.peak_memory_bytes.reset();
+  const thrift::Outcome sent = to_wire(outcome);
+  CHECK(is_known(sent, kCpuUnknown));
+  CHECK_FALSE(is_known(sent, kMemoryUnknown));
+  CHECK(*from_wire(sent) == outcome);
+  outcome.cpu_us.reset();
+  outcome.read_bytes.reset();
+  outcome.written_bytes.reset();
+  CHECK(*from_wire(to_wire(outcome)) == outcome);
+  CHECK_FALSE(to_wire(an_outcome()).__isset.unknown_costs);
+}
+
 TEST_CASE("outcome: what is no outcome is refused") {
   const auto spoiled = [](auto spoil) {
     thrift::Outcome out = to_wire(an_outcome());

@@ -3,11 +3,13 @@
 #include <doctest/doctest.h>
 #include <unistd.h>
 
+#include <ctime>
 #include <map>
 #include <stdexcept>
 
 #include "worker/handlers/builtin.h"
 #include "worker/run/handler_pool.h"
+#include "worker/run/thread_costs.h"
 #include "worker/sdk/registry.h"
 
 namespace rota::worker::run {
@@ -36,6 +38,24 @@ struct Setting {
 };
 
 }  // namespace
+
+TEST_CASE("handler_attempt: its thread's CPU time is told, and its memory as not known") {
+  Setting it;
+  volatile std::uint64_t sum = 0;
+  const std::clock_t before = std::clock();
+  const auto outcome = it.run([&](sdk::Context&) -> Result<void> {
+    const auto from = ThreadCosts::now();
+    while (ThreadCosts::now().since(from).cpu_us.value_or(0) < 20'000) sum = sum + 1;
+    return {};
+  });
+  const auto process_us = static_cast<double>(std::clock() - before) * 1e6 / CLOCKS_PER_SEC;
+  REQUIRE(outcome.cpu_us.has_value());
+  CHECK(*outcome.cpu_us >= 20'000);
+  CHECK(static_cast<double>(*outcome.cpu_us) <= process_us + 20'000);
+  CHECK(outcome.read_bytes.has_value());
+  CHECK(outcome.written_bytes.has_value());
+  CHECK_FALSE(outcome.peak_memory_bytes.has_value());
+}
 
 TEST_CASE("handler_attempt: success, failure and what is thrown") {
   Setting it;

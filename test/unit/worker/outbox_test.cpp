@@ -45,6 +45,20 @@ std::vector<std::int64_t> runs_in(const Outbox& outbox) {
 
 }  // namespace
 
+TEST_CASE("outbox: a cost that is not known stays so") {
+  const testing::TemporaryFolder folder;
+  const std::string path = folder.path() + "/outbox";
+  model::AttemptReport of_handler = an_end(1);
+  of_handler.outcome.peak_memory_bytes.reset();
+  model::AttemptReport of_nobody = an_end(2);
+  of_nobody.outcome.cpu_us = of_nobody.outcome.read_bytes = of_nobody.outcome.written_bytes = std::nullopt;
+  REQUIRE(Outbox::open(path).value()->append({of_handler, of_nobody, an_end(3)}));
+  const auto again = Outbox::open(path).value();
+  for (const auto& report : {of_handler, of_nobody, an_end(3)}) {
+    CHECK(again->unreported().at(report.key).outcome == report.outcome);
+  }
+}
+
 TEST_CASE("outbox: gives back after a restart what was not acknowledged, unaltered") {
   const testing::TemporaryFolder folder;
   const std::string path = folder.path() + "/outbox";
