@@ -18,6 +18,7 @@ using Benchmark = rota::Result<bool> (*)(const rota::bench::Surroundings&,
 const std::map<std::string_view, Benchmark> kBenchmarks{
     {"submit_latency", rota::bench::submit_latency}, {"noop_runs", rota::bench::noop_runs},
     {"true_runs", rota::bench::true_runs},           {"tick_lateness", rota::bench::tick_lateness},
+    {"output_rate", rota::bench::output_rate},       {"worker_memory", rota::bench::worker_memory},
     {"idle_cpu", rota::bench::idle_cpu},
 };
 

@@ -35,6 +35,8 @@ Result<bool> submit_latency(const Surroundings& where, const Effort& effort);
 Result<bool> noop_runs(const Surroundings& where, const Effort& effort);
 Result<bool> true_runs(const Surroundings& where, const Effort& effort);
 Result<bool> tick_lateness(const Surroundings& where, const Effort& effort);
+Result<bool> output_rate(const Surroundings& where, const Effort& effort);
+Result<bool> worker_memory(const Surroundings& where, const Effort& effort);
 Result<bool> idle_cpu(const Surroundings& where, const Effort& effort);
 
 }  // namespace rota::bench

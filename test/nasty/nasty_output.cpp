@@ -7,11 +7,11 @@ namespace rota::testing {
 
 TEST_CASE("nasty: a flood") {
   NastyWorker it;
-  const std::int64_t mib = is_long_form() ? 200 : 20;
+  const std::int64_t mib = is_long_form() ? 10 << 10 : 200;
   auto item = it.item(by_sh("head -c " + std::to_string(mib << 20) + " /dev/zero | tr '\\0' x; exit 1"));
   item.work.__set_output_cap_bytes(4 << 20);
   const auto run = it.start(item);
-  const auto outcome = it.expect(run, exited(1), Millis{60'000});
+  const auto outcome = it.expect(run, exited(1), Millis{is_long_form() ? 900'000 : 60'000});
   CHECK(outcome.stdout_bytes == mib << 20);
   CHECK(it.text(run, 1, 4 << 20).size() == 4 << 20);
   CHECK(it.master().dropped(run, 1) == (mib - 4) << 20);
