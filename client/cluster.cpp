@@ -6,6 +6,7 @@
 #include <optional>
 #include <thread>
 
+#include "common/base/duration_text.h"
 #include "common/base/random.h"
 #include "common/rpc/channel.h"
 #include "common/zk/leader_lookup.h"
@@ -18,6 +19,16 @@ namespace {
 constexpr Millis kShortestTry{300};
 constexpr Millis kFirstPause{20};
 constexpr Millis kLongestPause{500};
+
+/// When nobody could be asked at all: for how long it was tried, and what to look at.
+Error with_remedy(Error error, Millis tried_for) {
+  if (error.code == ErrorCode::Unavailable && error.message.ends_with("Connection refused")) {
+    error.message += fmt::format(
+        " (tried for {}; does a master run there? --masters or ROTA_MASTERS says where to look)",
+        format_duration(tried_for));
+  }
+  return error;
+}
 
 /// A try must leave time to ask another master: one that hangs takes connections and never answers.
 Millis time_for_one_try(Millis deadline) { return std::max(deadline / 3, kShortestTry); }
@@ -69,9 +80,13 @@ class Cluster::Connection {
     wanted.operation_deadline = std::min(options_.deadline, Millis{5000});
     auto client = zk::connect_once(wanted);
     if (!client) {
-      return fail(ErrorCode::Unavailable,
-                  fmt::format("ZooKeeper at {} does not answer: {}", options_.zookeeper,
-                              client.error().message));
+      if (client.error().code == ErrorCode::InvalidArgument) {
+        return fail(ErrorCode::InvalidArgument,
+                    fmt::format("\"{}\" is no list of ZooKeeper's servers; write host:port, several with "
+                                "commas between",
+                                options_.zookeeper));
+      }
+      return fail(client.error());
     }
     auto leader = zk::find_leader(**client, zk::Paths(options_.cluster));
     (*client)->close();
@@ -103,7 +118,7 @@ Result<Value> Cluster::ask(bool of_leader, Repeat repeat, const Call<Value>& cal
   std::optional<Error> last;
   for (bool first = true;; first = false) {
     const Millis left = floor_ms(end - BootClock::now());
-    if (!first && left <= pause) return fail(*last);
+    if (!first && left <= pause) return fail(with_remedy(*last, deadline));
     if (!first) {
       std::this_thread::sleep_for(pause);
       pause = std::min(pause * 2, kLongestPause);
@@ -249,6 +264,14 @@ Result<std::vector<thrift::JobInfo>> Cluster::list_jobs(const std::string& space
 Result<thrift::JobInfo> Cluster::get_job(const std::string& space, const std::string& name) {
   return query<thrift::JobInfo>([&](auto& client, auto& out, const auto& head) {
     client.get_job(out, head, space, name);
+  });
+}
+
+Result<std::vector<thrift::GapInfo>> Cluster::list_gaps(const std::string& space,
+                                                        const std::string& name,
+                                                        std::int32_t limit) {
+  return query<std::vector<thrift::GapInfo>>([&](auto& client, auto& out, const auto& head) {
+    client.list_gaps(out, head, space, name, limit);
   });
 }
 

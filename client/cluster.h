@@ -62,6 +62,9 @@ class Cluster {
   Result<std::vector<thrift::JobInfo>> list_jobs(const std::string& space,
                                                  const std::string& prefix, std::int32_t limit);
   Result<thrift::JobInfo> get_job(const std::string& space, const std::string& name);
+  /// Ticks that did not fire, newest first.
+  Result<std::vector<thrift::GapInfo>> list_gaps(const std::string& space, const std::string& name,
+                                                 std::int32_t limit);
   Result<std::vector<thrift::RunInfo>> list_runs(const thrift::RunFilter& filter);
   Result<thrift::RunDetail> get_run(std::int64_t run);
   Result<thrift::LogSlice> read_log(const thrift::LogRequest& request);

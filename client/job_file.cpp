@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <map>
+#include <utility>
+
 #include "common/base/duration_text.h"
 #include "common/config/yaml_reader.h"
 #include "common/model/schedule_text.h"
@@ -238,6 +241,21 @@ thrift::JobDefinition read_job(const YamlNode& node, const Reading& in, const st
   return definition;
 }
 
+/// Two jobs of one name would be one job that changes twice.
+void refuse_namesakes(const std::vector<thrift::JobDefinition>& jobs,
+                      const std::vector<config::Mark>& places, const Reading& in) {
+  std::map<std::pair<std::string, std::string>, std::size_t> first;
+  for (std::size_t i = 0; i < jobs.size(); ++i) {
+    if (jobs[i].name.empty()) continue;
+    const auto [at, is_new] = first.emplace(std::pair{jobs[i].space, jobs[i].name}, i);
+    if (is_new) continue;
+    in.problems.add(in.source, places[i], fmt::format("jobs[{}].name", i),
+                    fmt::format("\"{}\" is the name of jobs[{}] (line {}) too; give each job a name of its "
+                                "own",
+                                jobs[i].name, at->second, places[at->second].line));
+  }
+}
+
 }  // namespace
 
 Result<thrift::Schedule> schedule_from_line(std::string_view line) {
@@ -268,9 +286,13 @@ JobFile read_job_file(const std::string& source, std::string_view text, Problems
     return file;
   }
   top.refuse_unknown();
+  if (list->items.empty()) top.refuse("jobs", "the list is empty; a job begins with `- name:`");
+  std::vector<config::Mark> places;
   for (std::size_t i = 0; i < list->items.size(); ++i) {
     file.jobs.push_back(read_job(list->items[i], in, fmt::format("jobs[{}]", i)));
+    places.push_back(list->items[i].mark);
   }
+  refuse_namesakes(file.jobs, places, in);
   return file;
 }
 

@@ -16,6 +16,7 @@ constexpr Millis kNoteEvery{900};
 constexpr Millis kPauseAfterFailure{200};
 constexpr Millis kLongestPause{5000};
 constexpr std::size_t kLongestVerdict = 500;
+constexpr std::string_view kDatabasePrefix = "database: ";  // an error of the store's names its place already
 
 /// ZooKeeper or the database did not answer: the same again may do. Anything else is better tried by
 /// another master (e.g. one that knows the time zone of every job), and not over and over by this one:
@@ -412,7 +413,9 @@ std::vector<api::MasterView> Master::masters() const {
 }
 
 HealthWords Master::servers_health() const {
-  return {{"database", database_ ? database_->health() : "not asked yet"},
+  std::string database = database_ ? database_->health() : "not asked yet";
+  if (database.starts_with(kDatabasePrefix)) database.erase(0, kDatabasePrefix.size());
+  return {{"database", database},
           {"zookeeper", session_.is_connected() ? "ok" : "not connected; scheduling goes on"}};
 }
 

@@ -8,6 +8,7 @@
 namespace rota::master {
 namespace {
 constexpr Millis kCheckEvery{10'000};
+constexpr Millis kCheckAgain{2'000};  // while it is not ok: what is mended shall not look broken for long
 }  // namespace
 
 HealthWords health_words(HealthWords servers, std::optional<Millis> skew, const std::string& backlog,
@@ -19,12 +20,14 @@ HealthWords health_words(HealthWords servers, std::optional<Millis> skew, const 
   return words;
 }
 
-std::string verdict_of(const HealthWords& words) {
-  std::vector<std::string> troubles;
+std::string verdict_of(const HealthWords& words, Millis up) {
+  std::vector<std::string> troubles, awaited;
   for (const auto& [part, word] : words) {
-    if (word != "ok") troubles.push_back(part + ": " + word);
+    if (word == "ok") continue;
+    const bool is_server = part == "database" || part == "zookeeper";
+    (is_server ? awaited : troubles).push_back(part + ": " + word);
   }
-  return host::verdict_of(troubles);
+  return host::verdict_of(troubles, awaited, up);
 }
 
 std::string standstill_of(MonoTime now, MonoTime last_beat, MonoTime last_look, Millis limit) {
@@ -63,7 +66,7 @@ SelfCheckReport SelfCheck::look() const {
       parts_.servers(), parts_.skew(),
       host::backlog_trouble("inbox", parts_.waiting_events(), parts_.most_events),
       host::host_troubles(host, report.process, parts_.folder));
-  report.verdict = verdict_of(report.words);
+  report.verdict = verdict_of(report.words, floor_ms(BootClock::now() - begun_));
   report.masters = parts_.masters();
   report.looked = BootClock::now();
   return report;
@@ -81,7 +84,8 @@ void SelfCheck::loop(std::stop_token stop) {
       parts_.tell(fresh.verdict);
     }
     lock.lock();
-    never_.wait_for(lock, stop, kCheckEvery, [] { return false; });
+    const Millis pause = fresh.verdict == "ok" ? kCheckEvery : kCheckAgain;
+    never_.wait_for(lock, stop, pause, [] { return false; });
   }
 }
 

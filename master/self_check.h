@@ -1,4 +1,5 @@
-// Looks every 10 s at what a master needs: database, ZooKeeper, disk, memory, descriptors, backlog, and the
+// Looks every 10 s (2 s while something is amiss) at what a master needs:
+// database, ZooKeeper, disk, memory, descriptors, backlog, and the
 // clock against the database's. What it found last is shown by status, pages and the master's node.
 #pragma once
 
@@ -53,6 +54,7 @@ class SelfCheck {
   SelfCheckReport look() const;
 
   const SelfCheckParts parts_;
+  const MonoTime begun_ = BootClock::now();
   mutable std::mutex mutex_;
   std::condition_variable_any never_;
   SelfCheckReport report_;
@@ -62,7 +64,8 @@ class SelfCheck {
 /// The words with those of this host added; pure.
 HealthWords health_words(HealthWords servers, std::optional<Millis> skew, const std::string& backlog,
                          const std::vector<std::string>& host);
-std::string verdict_of(const HealthWords& words);
+/// `up`: for how long the process has run; a start waits for its servers (see host::verdict_of).
+std::string verdict_of(const HealthWords& words, Millis up);
 
 /// Says which part has not turned for longer than the limit; empty: all turn. Pure.
 std::string standstill_of(MonoTime now, MonoTime last_beat, MonoTime last_look, Millis limit);

@@ -223,6 +223,17 @@ struct RunDetail {
   20: optional RunNote note
 }
 
+/** Ticks of a job that did not fire: `count` of them from `from_ms` to `to_ms`. */
+struct GapInfo {
+  1: i32 job_version,
+  2: i64 from_ms,
+  3: i64 to_ms,
+  4: i64 count,
+  5: string reason,
+  /** The run that the reason means, or 0. */
+  6: i64 run
+}
+
 struct RunFilter {
   1: string space = "default",
   2: string job,
@@ -413,6 +424,8 @@ service JobService {
   JobEdited delete_job(1: common.RequestHead head, 2: string space, 3: string name, 4: string why) throws (1: common.RotaError error),
   /** A run of a saved job, now. */
   SubmitResult run_now(1: common.RequestHead head, 2: string space, 3: string name, 4: map<string, string> parameters, 5: string request_key) throws (1: common.RotaError error),
+  /** Ticks of a saved job that did not fire, newest first; limit 1 to 1000. */
+  list<GapInfo> list_gaps(1: common.RequestHead head, 2: string space, 3: string name, 4: i32 limit) throws (1: common.RotaError error),
   list<RunInfo> list_runs(1: common.RequestHead head, 2: RunFilter filter) throws (1: common.RotaError error),
   RunDetail get_run(1: common.RequestHead head, 2: i64 run) throws (1: common.RotaError error),
   LogSlice read_log(1: common.RequestHead head, 2: LogRequest request) throws (1: common.RotaError error),

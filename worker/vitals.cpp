@@ -14,6 +14,7 @@ const model::WorkerVitals& Vitals::look(const OwnState& own, Now now) {
   vitals_.cpu_percent = looked_ ? host::cpu_percent(cpu_before_, host.cpu) : 0;
   cpu_before_ = host.cpu;
   looked_ = now.mono;
+  if (!first_look_) first_look_ = now.mono;
   vitals_.memory_percent = host::used_percent(host.memory);
   const double load = load_.add(load_of(vitals_.cpu_percent / 100.0, vitals_.memory_percent / 100.0,
                                         static_cast<double>(own.running) / std::max(own.slots, 1)));
@@ -23,7 +24,7 @@ const model::WorkerVitals& Vitals::look(const OwnState& own, Now now) {
   vitals_.running = own.running;
   std::vector<std::string> troubles = host::host_troubles(host, process_, folder_);
   troubles.insert(troubles.end(), own.troubles.begin(), own.troubles.end());
-  vitals_.health = host::verdict_of(troubles);
+  vitals_.health = host::verdict_of(troubles, own.awaited, floor_ms(now.mono - *first_look_));
   vitals_.sampled = now.wall;
   return vitals_;
 }

@@ -16,7 +16,8 @@ namespace rota::worker {
 struct OwnState {
   std::int32_t running = 0;
   std::int32_t slots = 1;
-  std::vector<std::string> troubles;   ///< e.g. ZooKeeper, backlogs; empty texts are skipped
+  std::vector<std::string> troubles;   ///< e.g. backlogs; empty texts are skipped
+  std::vector<std::string> awaited;    ///< the same, of what every start waits for: ZooKeeper, the leader
 };
 
 /// Thread: main's.
@@ -37,7 +38,7 @@ class Vitals {
   static constexpr Millis kEvery{2000};
 
   const std::string folder_;
-  std::optional<MonoTime> looked_;
+  std::optional<MonoTime> first_look_, looked_;
   host::CpuTicks cpu_before_;
   host::ProcessReading process_;
   Smoothed load_;

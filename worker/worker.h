@@ -64,6 +64,8 @@ class Worker {
   bool is_turning() const;
   void look_at_vitals(Now now);
   std::vector<std::string> own_troubles() const;
+  /// What every start waits for.
+  std::vector<std::string> still_awaited() const;
   Result<void> open_pages();
   http::Response page(const http::Request& request) const;
   std::string metrics() const;

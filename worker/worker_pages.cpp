@@ -21,11 +21,13 @@ double seconds_left(MonoTime until, MonoTime now) {
 
 void Worker::look_at_vitals(Now now) {
   if (!vitals_.is_due(now.mono)) return;
-  vitals_.look({runner_.busy(), options_.slots, own_troubles()}, now);
+  vitals_.look({runner_.busy(), options_.slots, own_troubles(), still_awaited()}, now);
   {
     std::scoped_lock lock(seen_mutex_);
-    if (seen_vitals_.health != vitals_.last().health) {
-      log_warn("worker", "self check", {{"health", vitals_.last().health}});
+    const std::string& health = vitals_.last().health;
+    if (seen_vitals_.health != health) {
+      log_line("worker", health.starts_with("degraded") ? Severity::Warn : Severity::Info, "self check",
+               {{"health", health}});
     }
     seen_vitals_ = vitals_.last();
     seen_process_ = vitals_.process();
@@ -35,11 +37,16 @@ void Worker::look_at_vitals(Now now) {
 
 std::vector<std::string> Worker::own_troubles() const {
   std::vector<std::string> all;
-  if (presence_ && !presence_->is_registered()) all.emplace_back("zookeeper: not registered");
   if (!runner_.may_claim_life()) all.emplace_back("warden: answers late");
-  if (leader_.get().address.port == 0) all.emplace_back("leader: none has said hello yet");
   all.push_back(host::backlog_trouble("outbox", reporter_.outbox_bytes(), options_.outbox_limit_bytes));
   all.push_back(host::backlog_trouble("spool", spool_.bytes(), options_.output.spool_limit_bytes));
+  return all;
+}
+
+std::vector<std::string> Worker::still_awaited() const {
+  std::vector<std::string> all;
+  if (presence_ && !presence_->is_registered()) all.emplace_back("zookeeper: not registered");
+  if (leader_.get().address.port == 0) all.emplace_back("leader: none has said hello yet");
   return all;
 }
 

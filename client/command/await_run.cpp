@@ -8,6 +8,7 @@
 
 #include "client/command/commands.h"
 #include "client/command/screen_text.h"
+#include "common/base/duration_text.h"
 
 namespace rota::client {
 namespace {
@@ -92,10 +93,13 @@ int tell_end(const thrift::RunInfo& run, const Tail& tail) {
   tell_missing(tail);
   if (run.state == "succeeded") return kOk;
   std::string how = run.state;
-  if (run.outcome.exit_status > 0) how += fmt::format(", exit status {}", run.outcome.exit_status);
   if (run.outcome.signal > 0) how += fmt::format(", signal {}", run.outcome.signal);
   if (!run.reason.empty() && run.reason != "none") how += ", " + run.reason;
-  if (!run.outcome.message.empty()) how += ": " + printable(run.outcome.message);
+  if (!run.outcome.message.empty()) {
+    how += ": " + printable(run.outcome.message);
+  } else if (run.outcome.exit_status > 0) {
+    how += fmt::format(": exit status {}", run.outcome.exit_status);
+  }
   note(fmt::format("run {} {}", run.id, how));
   return kRunFailed;
 }
@@ -112,7 +116,8 @@ int await_run(Desk& desk, std::int64_t run, bool follow, Millis at_most, bool ra
   Tail tail;
   for (;;) {
     if (at_most.count() > 0 && BootClock::now() - begun > at_most) {
-      note(fmt::format("run {} has not ended after {} ms; it goes on", run, at_most.count()));
+      note(fmt::format("run {} has not ended after {}; it goes on (rota run show {}, rota run cancel {})",
+                       run, format_duration(at_most), run, run));
       return kTimedOut;
     }
     auto detail = desk.cluster.get_run(run);

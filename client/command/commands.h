@@ -52,6 +52,7 @@ struct RunNowArguments {
   bool wait = false;
   bool follow = false;
 };
+int job_gaps(Desk& desk, const std::string& name, int limit);
 int job_run(Desk& desk, const RunNowArguments& arguments);
 int job_next(Desk& desk, const std::string& name, const std::string& line,
              const std::string& time_zone, int count);

@@ -10,6 +10,7 @@
 #include "client/command/show_json.h"
 #include "client/job_file.h"
 #include "common/base/file.h"
+#include "common/time/zones.h"
 
 namespace rota::client {
 namespace {
@@ -46,6 +47,21 @@ bool show_plan(const std::vector<thrift::JobDefinition>& jobs,
   }
   std::fputs(table.text().c_str(), stderr);
   return changes;
+}
+
+/// What will be stored as asked, and yet never fires.
+void tell_of_past_moments(const std::vector<thrift::JobDefinition>& jobs) {
+  const std::int64_t now_ms = to_ms(SystemClock{}.wall());
+  for (const thrift::JobDefinition& job : jobs) {
+    const thrift::Schedule& schedule = job.rules.schedule;
+    if (schedule.kind == "once" && schedule.start_ms < now_ms) {
+      note(fmt::format("{}: {} is past: a job that is new or changed now will not fire", printable(job.name),
+                       show_time(schedule.start_ms)));
+    } else if (schedule.__isset.end_ms && schedule.end_ms < now_ms) {
+      note(fmt::format("{}: its end, {}, is past: it fires no more", printable(job.name),
+                       show_time(schedule.end_ms)));
+    }
+  }
 }
 
 int complain_of_refusals(const std::vector<thrift::JobDefinition>& jobs,
@@ -89,8 +105,9 @@ int job_apply(Desk& desk, const ApplyArguments& arguments) {
   if (!plan) return complain(plan.error());
   if (const int status = complain_of_refusals(file.jobs, *plan); status != kOk) return status;
   const bool changes = show_plan(file.jobs, *plan);
+  tell_of_past_moments(file.jobs);
   if (changes && !arguments.yes && !confirmed("Apply?")) {
-    note("nothing was changed; add --yes to apply");
+    note("nothing was changed; say y, or add --yes to apply without being asked");
     return kUsage;
   }
   auto done = desk.cluster.apply_jobs(edits, false);
@@ -131,6 +148,24 @@ int job_list(Desk& desk, const std::string& prefix, int limit) {
   return kOk;
 }
 
+int job_gaps(Desk& desk, const std::string& name, int limit) {
+  auto gaps = desk.cluster.list_gaps(desk.space, name, limit);
+  if (!gaps) return complain(gaps.error());
+  if (desk.format == Format::Json) {
+    nlohmann::json rows = nlohmann::json::array();
+    for (const auto& gap : *gaps) rows.push_back(to_json(gap));
+    print_json(rows);
+    return kOk;
+  }
+  Table table({"FROM", "TO", "TICKS", "WHY", "RUN", "VERSION"});
+  for (const auto& gap : *gaps) {
+    table.add({show_time(gap.from_ms), show_time(gap.to_ms), std::to_string(gap.count), gap.reason,
+               gap.run == 0 ? "" : std::to_string(gap.run), std::to_string(gap.job_version)});
+  }
+  print_text(table.text());
+  return kOk;
+}
+
 int job_show(Desk& desk, const std::string& name) {
   auto job = desk.cluster.get_job(desk.space, name);
   if (!job) return complain(job.error());
@@ -148,12 +183,15 @@ int job_show(Desk& desk, const std::string& name) {
 
 namespace {
 
-int tell_edit(Desk& desk, const std::string& name, const Result<thrift::JobEdited>& edited) {
+/// `done` says what was asked for: "paused".
+int tell_edit(Desk& desk, const std::string& name, const char* done,
+              const Result<thrift::JobEdited>& edited) {
   if (!edited) return complain(edited.error());
   if (desk.format == Format::Json) {
     print_json({{"name", name}, {"version", edited->version}, {"what", edited->what}});
   } else {
-    print_text(fmt::format("{} {} (version {})\n", printable(name), edited->what, edited->version));
+    print_text(fmt::format("{} {}{} (version {})\n", printable(name),
+                           edited->what == "unchanged" ? "was already " : "", done, edited->version));
   }
   return kOk;
 }
@@ -161,11 +199,12 @@ int tell_edit(Desk& desk, const std::string& name, const Result<thrift::JobEdite
 }  // namespace
 
 int job_pause(Desk& desk, const std::string& name, bool paused, const std::string& why) {
-  return tell_edit(desk, name, desk.cluster.set_paused(desk.space, name, paused, why));
+  return tell_edit(desk, name, paused ? "paused" : "enabled",
+                   desk.cluster.set_paused(desk.space, name, paused, why));
 }
 
 int job_delete(Desk& desk, const std::string& name, const std::string& why) {
-  return tell_edit(desk, name, desk.cluster.delete_job(desk.space, name, why));
+  return tell_edit(desk, name, "deleted", desk.cluster.delete_job(desk.space, name, why));
 }
 
 int job_run(Desk& desk, const RunNowArguments& arguments) {
@@ -188,6 +227,7 @@ int job_run(Desk& desk, const RunNowArguments& arguments) {
 int job_next(Desk& desk, const std::string& name, const std::string& line,
              const std::string& time_zone, int count) {
   thrift::Schedule schedule;
+  std::string state;
   if (!line.empty()) {
     auto parsed = schedule_from_line(line);
     if (!parsed) return complain(parsed.error());
@@ -197,6 +237,7 @@ int job_next(Desk& desk, const std::string& name, const std::string& line,
     auto job = desk.cluster.get_job(desk.space, name);
     if (!job) return complain(job.error());
     schedule = job->definition.rules.schedule;
+    state = job->state;
     // A fixed rate without a start is anchored at the job's creation.
     if (schedule.kind == "fixed_rate" && !schedule.__isset.start_ms) {
       schedule.__set_start_ms(job->created_ms);
@@ -205,10 +246,23 @@ int job_next(Desk& desk, const std::string& name, const std::string& line,
   auto fires = desk.cluster.next_fires(schedule, SystemClock{}.wall(), count);
   if (!fires) return complain(fires.error());
   if (desk.format == Format::Json) {
-    print_json({{"at_ms", *fires}});
+    nlohmann::json out = {{"at_ms", *fires}};
+    if (!state.empty()) out["state"] = state;
+    print_json(out);
     return kOk;
   }
-  for (std::int64_t at : *fires) print_text(show_time(at) + "\n");
+  if (state == "paused") {
+    note(fmt::format("{0} is paused: none of these fires until `rota job resume {0}`", printable(name)));
+  }
+  if (fires->empty()) {
+    note(schedule.kind == "none" ? "it has no schedule: it runs by hand alone (rota job run)"
+                                 : "it fires no more");
+  }
+  const bool is_local = schedule.kind == "cron" && schedule.time_zone != "UTC";
+  const auto zone = timezone::load_zone(is_local ? schedule.time_zone : "UTC");
+  for (std::int64_t at : *fires) {
+    print_text(show_time(at) + (is_local && zone ? show_local_time(at, **zone) : "") + "\n");
+  }
   return kOk;
 }
 

@@ -1,6 +1,7 @@
 // The command line of `rota`: what may be written, its help, and which command it means. This is the
 // only file that knows CLI11.
 #include <CLI/CLI.hpp>
+#include <fmt/ranges.h>
 
 #include <clocale>
 #include <functional>
@@ -9,6 +10,7 @@
 #include "client/command/commands.h"
 #include "common/base/duration_text.h"
 #include "common/base/log.h"
+#include "common/base/spelling.h"
 #include "common/rpc/process_setup.h"
 
 namespace rota::client {
@@ -81,8 +83,9 @@ void add_job(CLI::App& app, CommandLine& line) {
   apply->add_flag("--yes,-y", line.apply.yes, "do not ask after the plan was shown");
   CLI::App* list = add(*job, line, "list", "all jobs, or those whose names begin with PREFIX",
                        [&line](Desk& desk) { return job_list(desk, line.name, line.limit); });
-  list->add_option("prefix", line.name);
-  list->add_option("--limit", line.limit)->check(CLI::Range(1, 10'000))->capture_default_str();
+  list->add_option("prefix", line.name, "of names");
+  list->add_option("--limit", line.limit, "rows at most")
+      ->check(CLI::Range(1, 10'000))->capture_default_str();
   const auto named = [&](const std::string& name, const std::string& help, Command command) {
     CLI::App* sub = add(*job, line, name, help, std::move(command));
     sub->add_option("name", line.name, "the job")->required();
@@ -98,6 +101,11 @@ void add_job(CLI::App& app, CommandLine& line) {
   named("delete", "end the job; its history stays", [&line](Desk& desk) {
     return job_delete(desk, line.name, line.why);
   })->add_option("--why", line.why, "reason, kept with the job");
+  named("gaps", "its ticks that did not fire, and why; newest first", [&line](Desk& desk) {
+    return job_gaps(desk, line.name, line.limit);
+  })->add_option("--limit", line.limit, "rows at most")
+      ->check(CLI::Range(1, 1000))
+      ->capture_default_str();
   CLI::App* run = add(*job, line, "run", "run a saved job now",
                       [&line](Desk& desk) { return job_run(desk, line.run_now); });
   run->add_option("name", line.run_now.name, "the job")->required();
@@ -117,7 +125,9 @@ void add_job(CLI::App& app, CommandLine& line) {
   next->add_option("name", line.name, "the job");
   next->add_option("--schedule", line.line, "instead: a line such as '*/5 * * * *' or '@every 5s'");
   next->add_option("--time-zone", line.time_zone, "zone for --schedule");
-  next->add_option("--count,-n", line.count)->check(CLI::Range(1, 1000))->capture_default_str();
+  next->add_option("--count,-n", line.count, "how many")
+      ->check(CLI::Range(1, 1000))
+      ->capture_default_str();
 }
 
 void add_run(CLI::App& app, CommandLine& line) {
@@ -126,11 +136,15 @@ void add_run(CLI::App& app, CommandLine& line) {
   CLI::App* list = add(*run, line, "list", "the newest runs",
                        [&line](Desk& desk) { return run_list(desk, line.run_list); });
   list->add_option("--job", line.run_list.job, "only of this job");
-  list->add_option("--state", line.run_list.states, "only in these states (repeatable)")
+  list->add_option("--state", line.run_list.states, 
+                   "only in these states: waiting, queued, dispatched, running, succeeded, failed,\n"
+                   "timed_out, killed, kill_failed, cancelled, lost, skipped (repeatable)")
       ->allow_extra_args(false)
       ->delimiter(',');
   list->add_option("--since", line.run_list.since, "scheduled since a moment, or e.g. 2h back");
-  list->add_option("--limit", line.run_list.limit)->check(CLI::Range(1, 1000))->capture_default_str();
+  list->add_option("--limit", line.run_list.limit, "rows at most")
+      ->check(CLI::Range(1, 1000))
+      ->capture_default_str();
   const auto one = [&](const std::string& name, const std::string& help, Command command) {
     CLI::App* sub = add(*run, line, name, help, std::move(command));
     sub->add_option("run", line.name, "the run's id")->required();
@@ -220,6 +234,26 @@ int perform(CommandLine& line) {
   return line.command(desk);
 }
 
+/// The word that is no command or option of the deepest command that was understood; empty: none is.
+std::string complaint_of_unknown(CLI::App& app) {
+  CLI::App* deepest = &app;
+  std::string path = "rota";
+  while (!deepest->get_subcommands().empty()) {
+    deepest = deepest->get_subcommands().front();
+    path += " " + deepest->get_name();
+  }
+  const std::vector<std::string> extras = app.remaining(true);
+  std::vector<std::string> known;
+  for (const CLI::App* sub : deepest->get_subcommands({})) known.push_back(sub->get_name());
+  if (known.empty()) return "";
+  std::string what = "a command is missing after `" + path + "`";
+  if (!extras.empty()) {
+    what = fmt::format("'{}' is no command of {}{}", printable(extras.front()), path,
+                       did_you_mean(extras.front(), known));
+  }
+  return fmt::format("{}; there are: {}. See {} --help", what, fmt::join(known, ", "), path);
+}
+
 int command_line(int argc, char** argv) {
   CommandLine line;
   CLI::App app("rota: submit and watch jobs of a Rota cluster", "rota");
@@ -234,6 +268,10 @@ int command_line(int argc, char** argv) {
   fall_through(app);
   try {
     app.parse(argc, argv);
+  } catch (const CLI::RequiredError& error) {
+    const std::string complaint = complaint_of_unknown(app);
+    if (!complaint.empty()) return complain(Error(ErrorCode::InvalidArgument, complaint));
+    return app.exit(error) == 0 ? kOk : kUsage;
   } catch (const CLI::ParseError& error) {
     return app.exit(error) == 0 ? kOk : kUsage;
   }

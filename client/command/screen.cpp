@@ -34,6 +34,17 @@ std::string show_time(std::int64_t ms) {
   return text;
 }
 
+std::string show_local_time(std::int64_t ms, const model::ZoneRules& zone) {
+  const std::int64_t utc_s = floor_ms(wall_from_ms(ms).time_since_epoch()).count() / 1000;
+  std::int32_t offset_s = 0;
+  for (const model::ZoneChange& change : zone.changes) {
+    if (change.from_utc_s > utc_s) break;
+    offset_s = change.offset_s;
+  }
+  const std::string text = format_moment(wall_from_ms(ms + std::int64_t{1000} * offset_s));
+  return fmt::format("  {} {} {}", text.substr(0, 10), text.substr(11, 8), zone.name);
+}
+
 std::string show_duration(std::int64_t from_ms, std::int64_t to_ms) {
   if (from_ms == 0 || to_ms == 0 || to_ms < from_ms) return "-";
   const std::int64_t ms = to_ms - from_ms;

@@ -9,6 +9,7 @@
 #include "client/command/exit_status.h"
 #include "client/command/table.h"
 #include "common/base/result.h"
+#include "common/model/zone.h"
 
 namespace rota::client {
 
@@ -25,6 +26,8 @@ int complain(const Error& error);
 
 /// "2026-03-29 02:30:00.123Z", or "-" for 0.
 std::string show_time(std::int64_t ms);
+/// "  2026-03-29 04:30:00 Europe/Berlin": what a clock on a wall there shows.
+std::string show_local_time(std::int64_t ms, const model::ZoneRules& zone);
 /// "1.2s" between two moments, or "-" when one is missing.
 std::string show_duration(std::int64_t from_ms, std::int64_t to_ms);
 /// Reads a run's id as printed; InvalidArgument for anything else.

@@ -200,6 +200,14 @@ json to_json(const thrift::WorkerInfo& worker) {
   return out;
 }
 
+json to_json(const thrift::GapInfo& gap) {
+  json out = {{"job_version", gap.job_version}, {"count", gap.count}, {"reason", gap.reason},
+              {"run", gap.run == 0 ? json(nullptr) : json(std::to_string(gap.run))}};
+  put_time(out, "from_at_ms", true, gap.from_ms);
+  put_time(out, "to_at_ms", true, gap.to_ms);
+  return out;
+}
+
 json to_json(const thrift::WorkerLife& life) {
   json out = {{"id", life.key.id}, {"incarnation", life.key.incarnation}, {"pool", life.pool},
               {"address", life.host + ":" + std::to_string(life.port)}, {"why_left", life.why_left}};

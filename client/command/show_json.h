@@ -8,6 +8,7 @@ namespace rota::thrift {
 class RunInfo;
 class RunDetail;
 class JobInfo;
+class GapInfo;
 class WorkerInfo;
 class WorkerLife;
 class ClusterStatus;
@@ -22,6 +23,7 @@ namespace rota::client {
 nlohmann::json to_json(const thrift::RunInfo& run);
 nlohmann::json to_json(const thrift::RunDetail& detail);
 nlohmann::json to_json(const thrift::JobInfo& job);
+nlohmann::json to_json(const thrift::GapInfo& gap);
 nlohmann::json to_json(const thrift::JobDefinition& definition);
 nlohmann::json to_json(const thrift::WorkerInfo& worker);
 nlohmann::json to_json(const thrift::WorkerLife& life);

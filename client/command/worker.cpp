@@ -38,7 +38,9 @@ int await_empty(Desk& desk, const std::string& id, Millis at_most) {
     if (!running) return complain(running.error());
     if (*running == 0) return kOk;
     if (at_most > Millis{0} && BootClock::now() >= end) {
-      note(fmt::format("rota: {} runs still on {}", *running, printable(id)));
+      note(fmt::format("rota: still running on {}: {}; it stays drained (rota worker resume {}), and "
+                       "--deadline hands over what is left",
+                       printable(id), *running, printable(id)));
       return kTimedOut;
     }
     std::this_thread::sleep_for(kLookAgain);

@@ -38,13 +38,21 @@ std::string backlog_trouble(const std::string& what, std::int64_t held, std::int
   return fmt::format("backlog: {} {} % full ({} of {})", what, full, held, most);
 }
 
-std::string verdict_of(const std::vector<std::string>& troubles) {
+std::string verdict_of(const std::vector<std::string>& troubles,
+                       const std::vector<std::string>& awaited, Millis up) {
   std::string out;
-  for (const std::string& trouble : troubles) {
-    if (trouble.empty()) continue;
-    out += (out.empty() ? "degraded: " : "; ") + trouble;
-  }
-  return out.empty() ? "ok" : out;
+  bool is_degraded = false;
+  const auto add = [&](const std::vector<std::string>& lines, bool is_trouble) {
+    for (const std::string& line : lines) {
+      if (line.empty()) continue;
+      out += (out.empty() ? "" : "; ") + line;
+      is_degraded = is_degraded || is_trouble;
+    }
+  };
+  add(troubles, true);
+  add(awaited, up >= kStartTime);
+  if (out.empty()) return "ok";
+  return (is_degraded ? "degraded: " : "starting: ") + out;
 }
 
 }  // namespace rota::host

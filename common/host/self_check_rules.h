@@ -1,10 +1,11 @@
-// What the self check makes of the readings: "ok", or "degraded" with every reason. Pure.
+// What the self check makes of the readings: "ok", "starting", or "degraded" with every reason. Pure.
 #pragma once
 
 #include <cstdint>
 #include <string>
 #include <vector>
 
+#include "common/base/time.h"
 #include "common/host/reading.h"
 
 namespace rota::host {
@@ -28,7 +29,12 @@ std::vector<std::string> host_troubles(const HostReading& host, const ProcessRea
 std::string backlog_trouble(const std::string& what, std::int64_t held, std::int64_t most,
                             const CheckLimits& limits = {});
 
-/// "ok", or "degraded: a; b".
-std::string verdict_of(const std::vector<std::string>& troubles);
+/// So long what a start has to wait for is no trouble.
+inline constexpr Millis kStartTime{10'000};
+
+/// "ok", or "degraded: a; b". `awaited`: what a process that is `up` so long may still wait for; with nothing
+/// else to say it is "starting: a; b", later it counts as trouble.
+std::string verdict_of(const std::vector<std::string>& troubles,
+                       const std::vector<std::string>& awaited = {}, Millis up = Millis{0});
 
 }  // namespace rota::host

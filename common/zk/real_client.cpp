@@ -49,12 +49,13 @@ NodeStat stat_of(const struct Stat* stat) {
   return NodeStat{stat->version, stat->ephemeralOwner, stat->czxid};
 }
 
-/// One warning a second at most: while its servers are away the library warns at each try.
+/// One warning in 30 s at most: while its servers are away the library warns at each try, and the self
+/// check says what is wrong anyway.
 bool is_time_to_warn() {
   static std::atomic<std::int64_t> next_us = 0;
   const std::int64_t now = BootClock::now().time_since_epoch().count();
   std::int64_t next = next_us.load();
-  return now >= next && next_us.compare_exchange_strong(next, now + 1'000'000);
+  return now >= next && next_us.compare_exchange_strong(next, now + 30'000'000);
 }
 
 /// The library's lines look like "…:ZOO_WARN@function@123: text".

@@ -367,10 +367,11 @@ void JobServiceHandler::cancel_run(std::string& out, const Head& head, std::int6
   });
 }
 
-// The loop forgets final runs; the store knows which they were.
+// The loop forgets final runs; the store knows which they were, and which never were.
 Error JobServiceHandler::why_not_cancelled(std::int64_t run, const Error& answer) {
-  if (answer.code != ErrorCode::NotFound) return answer;
+  if (answer.code != ErrorCode::Conflict) return answer;
   const auto row = parts_.reader.get_run(RunId{run});
+  if (!row && row.error().code == ErrorCode::NotFound) return row.error();
   if (!row || !model::is_final(row->run.progress.state)) return answer;
   return Error(ErrorCode::Conflict, fmt::format("run {} has ended already: {}", run,
                                                 model::name_of(row->run.progress.state)));

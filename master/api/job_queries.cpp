@@ -21,6 +21,14 @@ std::int32_t limit_of(std::int32_t asked, std::int32_t standard) {
   return asked <= 0 ? standard : std::min(asked, kMostRows);
 }
 
+std::string all_states() {
+  std::string out;
+  for (int i = 0; i <= static_cast<int>(model::RunState::Skipped); ++i) {
+    out += (out.empty() ? "" : ", ") + std::string(model::name_of(static_cast<model::RunState>(i)));
+  }
+  return out;
+}
+
 Result<store::RunQuery> query_of(const thrift::RunFilter& filter) {
   store::RunQuery out;
   out.space = filter.space;
@@ -29,7 +37,8 @@ Result<store::RunQuery> query_of(const thrift::RunFilter& filter) {
     const auto state = model::run_state_named(name);
     if (!state) {
       return fail(ErrorCode::InvalidArgument,
-                  fmt::format("states: \"{}\" is no state of a run", name.substr(0, 60)));
+                  fmt::format("states: \"{}\" is no state of a run; there are {}", name.substr(0, 60),
+                              all_states()));
     }
     out.states.push_back(*state);
   }
@@ -75,6 +84,25 @@ void JobServiceHandler::list_jobs(std::vector<thrift::JobInfo>& out, const Head&
 void JobServiceHandler::get_job(thrift::JobInfo& out, const Head&, const std::string& space,
                                 const std::string& name) {
   at_edge("get_job", [&] { out = info_of(value_or_throw(parts_.reader.get_job(space, name))); });
+}
+
+void JobServiceHandler::list_gaps(std::vector<thrift::GapInfo>& out, const Head&,
+                                  const std::string& space, const std::string& name,
+                                  std::int32_t limit) {
+  at_edge("list_gaps", [&] {
+    const auto row = value_or_throw(parts_.reader.get_job(space, name));
+    const auto gaps = value_or_throw(parts_.reader.newest_gaps_of(row.job.id, limit_of(limit, 50)));
+    for (const model::Gap& gap : gaps) {
+      thrift::GapInfo info;
+      info.__set_job_version(gap.version);
+      info.__set_from_ms(to_ms(gap.from));
+      info.__set_to_ms(to_ms(gap.to));
+      info.__set_count(gap.count);
+      info.__set_reason(std::string(model::name_of(gap.reason)));
+      info.__set_run(gap.reference);
+      out.push_back(std::move(info));
+    }
+  });
 }
 
 void JobServiceHandler::list_runs(std::vector<thrift::RunInfo>& out, const Head&,

@@ -47,6 +47,8 @@ class JobServiceHandler final : public thrift::JobServiceIf {
                  const std::string& prefix, std::int32_t limit) override;
   void get_job(thrift::JobInfo& out, const Head& head, const std::string& space,
                const std::string& name) override;
+  void list_gaps(std::vector<thrift::GapInfo>& out, const Head& head, const std::string& space,
+                 const std::string& name, std::int32_t limit) override;
   void list_runs(std::vector<thrift::RunInfo>& out, const Head& head,
                  const thrift::RunFilter& filter) override;
   void get_run(thrift::RunDetail& out, const Head& head, std::int64_t run) override;

@@ -159,7 +159,9 @@ void JobServiceHandler::cluster_status(thrift::ClusterStatus& out, const Head& h
     if (asked) {
       out = *asked;
     } else {
-      out.health["leader"] = asked.error().error.message;
+      const Error& error = asked.error().error;
+      // A question that was not answered has no outcome to be unsure of.
+      out.health["leader"] = error.retry == Retry::Unknown ? "no answer from " + out.leader : error.message;
       out.__set_age_ms(-1);  // nothing of the leader's is in it
     }
   });

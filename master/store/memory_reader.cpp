@@ -189,6 +189,14 @@ Result<std::vector<model::Gap>> MemoryStore::gaps_of(JobId job) {
   return gaps;
 }
 
+Result<std::vector<model::Gap>> MemoryStore::newest_gaps_of(JobId job, std::int32_t limit) {
+  auto gaps = gaps_of(job);
+  if (!gaps) return gaps;
+  std::reverse(gaps->begin(), gaps->end());
+  if (gaps->size() > static_cast<std::size_t>(limit)) gaps->resize(static_cast<std::size_t>(limit));
+  return gaps;
+}
+
 Result<std::vector<model::Run>> MemoryStore::runs_after(RunId after, std::int32_t limit) {
   const std::scoped_lock lock(mutex_);
   if (auto fine = up(); !fine) return fail(fine.error());

@@ -67,6 +67,7 @@ class MemoryStore final : public Store,
   Result<std::vector<model::Run>> tick_runs_of(JobId job, WallTime after, WallTime through,
                                                std::int32_t limit) override;
   Result<std::vector<model::Gap>> gaps_of(JobId job) override;
+  Result<std::vector<model::Gap>> newest_gaps_of(JobId job, std::int32_t limit) override;
   Result<std::vector<model::Run>> runs_after(RunId after, std::int32_t limit) override;
   Result<std::vector<model::AttemptRow>> attempts_after(RunId run, AttemptNo attempt,
                                                         std::int32_t limit) override;

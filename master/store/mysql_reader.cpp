@@ -302,6 +302,14 @@ Result<std::vector<model::Gap>> MysqlReader::gaps_of(JobId job) {
       [&](Binder& binder) { binder.integer(job.value); }, read_gap);
 }
 
+Result<std::vector<model::Gap>> MysqlReader::newest_gaps_of(JobId job, std::int32_t limit) {
+  return rows_of<model::Gap>(
+      pool_,
+      fmt::format("SELECT {} FROM gap WHERE job_id = ? ORDER BY from_ms DESC, job_version DESC LIMIT {}",
+                  kGapColumns, rows_asked(limit)),
+      [&](Binder& binder) { binder.integer(job.value); }, read_gap);
+}
+
 Result<std::vector<model::Run>> MysqlReader::runs_after(RunId after, std::int32_t limit) {
   return rows_of<model::Run>(
       pool_,

@@ -29,6 +29,8 @@ class MysqlReader final : public Reader {
   Result<std::optional<model::RunNote>> note_of(RunId id) override;
   Result<std::map<RunId, std::string>> checkpoints_of(const std::vector<RunId>& ids) override;
 
+  Result<std::vector<model::Gap>> newest_gaps_of(JobId job, std::int32_t limit) override;
+
   Result<std::optional<WallTime>> watermark() override;
   Result<std::vector<model::JobVersionRow>> versions_of(JobId job) override;
   Result<std::vector<model::Job>> saved_jobs(JobId after, std::int32_t limit) override;

@@ -72,6 +72,9 @@ class Reader {
     return std::map<RunId, std::string>();
   }
 
+  /// Gaps of a job, those with the latest ticks first.
+  virtual Result<std::vector<model::Gap>> newest_gaps_of(JobId job, std::int32_t limit) = 0;
+
   // For verify, which shares nothing else with the leader's path.
   virtual Result<std::optional<WallTime>> watermark() = 0;
   virtual Result<std::vector<model::JobVersionRow>> versions_of(JobId job) = 0;

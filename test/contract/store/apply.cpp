@@ -424,6 +424,11 @@ TEST_CASE("apply: two gaps that begin with one tick contradict each other") {
     REQUIRE(gaps->size() == 2);
     CHECK(difference((*gaps)[0], changes.gaps[0]) == "");
     CHECK(difference((*gaps)[1], changes.gaps[1]) == "");
+    const auto newest = on.reader->newest_gaps_of(JobId{10}, 1);
+    REQUIRE(newest->size() == 1);
+    CHECK(difference((*newest)[0], changes.gaps[1]) == "");
+    CHECK(on.reader->newest_gaps_of(JobId{10}, 5)->size() == 2);
+    CHECK(on.reader->newest_gaps_of(JobId{11}, 5)->empty());
   }
 }
 

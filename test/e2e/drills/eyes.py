@@ -177,7 +177,7 @@ def pages(cluster):
             check(found["rota_tick_lateness_seconds_count"] >= 2, "no lateness was counted")
             check(found["rota_batch_seconds_count"] > 0, "no batch was timed")
         status, word = fetch(url + "/healthz")
-        check(status == 200 and (word == "ok\n" or word.startswith("degraded")), f"{url}/healthz: {status} {word}")
+        check(status == 200 and (word == "ok\n" or word.startswith(("degraded", "starting"))), f"{url}/healthz: {status} {word}")
         status, page = fetch(url + "/")
         check(status == 200 and "<html" in page and "<script" not in page, f"{url}/: {status}")
         for shown in (text, word, page):

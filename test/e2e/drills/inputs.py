@@ -20,6 +20,24 @@ def job(schedule, more=""):
     return f"name: bad\ncommand: [/bin/true]\nschedule: {schedule!r}\n{more}"
 
 
+def changes(cluster):
+    """What was done is told in the words in which it was asked, and what a pause means is said."""
+    cluster.apply("name: told\ncommand: [/bin/true]\nschedule: '0 12 * * *'\ntime_zone: Europe/Berlin\n")
+    local = cluster.ok("job", "next", "told", "-n", "1")
+    check(" 12:00:00 Europe/Berlin" in local, f"no local time: {local}")
+    check(cluster.ok("job", "gaps", "told").split() == "FROM TO TICKS WHY RUN VERSION".split(), "no gap yet")
+    check("told paused" in cluster.ok("job", "pause", "told"), "it is paused")
+    check("told was already paused" in cluster.ok("job", "pause", "told"), "it was paused")
+    preview = cluster.rota("job", "next", "told")
+    check("told is paused" in preview.stderr and "job resume told" in preview.stderr, preview.stderr)
+    check("told enabled" in cluster.ok("job", "resume", "told"), "it is enabled")
+    check("told deleted" in cluster.ok("job", "delete", "told"), "it is deleted")
+    past = cluster.rota("job", "apply", "--yes", "-f", "-",
+                        input="name: told\ncommand: [a]\nschedule: {at: 2020-01-01T00:00:00Z}\n")
+    check(past.returncode == 0 and "is past" in past.stderr, past.stderr)
+    cluster.ok("job", "delete", "told")
+
+
 def answers(cluster):
     apply = ["job", "apply", "--yes", "-f", "-"]
     refused(cluster, 2, apply, ["<stdin>:2:1", "did you mean schedule"], "name: x\nschdule: '@daily'\ncommand: [a]\n")
@@ -34,6 +52,14 @@ def answers(cluster):
     why = wait_until(lambda: (lambda d: "nowhere" in d.stdout and d)(cluster.rota("run", "why", run)), 10, "why names the pool")
     check("no_worker" in why.stdout or "nowhere" in why.stdout, why.stdout)
     cluster.ok("run", "cancel", run)
+    refused(cluster, 5, ["run", "cancel", run], ["cancelled"])
+    refused(cluster, 3, ["run", "cancel", "123456789"], ["no run"])
+    refused(cluster, 2, ["job", "aply"], ["'aply'", "did you mean apply", "there are: apply"])
+    refused(cluster, 2, ["jobs"], ["did you mean job"])
+    refused(cluster, 2, ["run"], ["command is missing", "there are: list"])
+    refused(cluster, 2, ["run", "list", "--state", "sleeping"], ["queued", "timed_out"])
+    refused(cluster, 2, apply, ["jobs[1].name", "own"], "jobs: [{name: x, command: [a]}, {name: x, command: [b]}]")
+    changes(cluster)
     first = cluster.submit("/bin/true", options=["--key", "k'; DROP TABLE run; --"])
     check(cluster.submit("/bin/true", options=["--key", "k'; DROP TABLE run; --"]) == first, "same key, same run")
     refused(cluster, 5, ["submit", "--key", "k'; DROP TABLE run; --", "--", "/bin/false"], ["key"])
@@ -42,7 +68,7 @@ def answers(cluster):
     check(cluster.json("job", "show", name)["name"] == name, "a name with quotes is kept")
     cluster.await_run(cluster.ok("job", "run", name).strip())
     cluster.ok("job", "delete", name)
-    figure("answers", cases=14, wrong=0)
+    figure("answers", cases=29, wrong=0)
 
 
 def memory_kb(port_pids):

@@ -36,6 +36,8 @@ test_up_and_down() {
   expect "the secret is private" test "$(stat -c %a "$tmp/c/secrets/db_password")" = 600
   expect "a second up is harmless" cluster up
   expect "and says so" has_line "$tmp/stderr" "is up already"
+  cluster up --zookeepers 3 && fail "what was made with one ZooKeeper is not up with three"
+  expect "and says so" has_line "$tmp/stderr" "was made with 1 zookeepers, not 3"
   expect "still two processes" test "$(processes_of_folder)" = 2
   read_clock
   began=$now_ms
@@ -45,6 +47,13 @@ test_up_and_down() {
   expect "no process" test "$(processes_of_folder)" = 0
   expect "no folder" test ! -e "$tmp/c"
   expect "a second down is harmless" cluster down
+}
+
+test_folder_with_a_space() {
+  says "cluster: a folder with a space in its name is refused before anything is made"
+  "$root/scripts/cluster" --dir "$tmp/a b" up --masters 0 --workers 0 2>"$tmp/spaces" && fail "it must refuse"
+  expect "it says why" has_line "$tmp/spaces" "no folder with a space"
+  expect "nothing is made" test ! -e "$tmp/a b"
 }
 
 test_kill_and_start() {

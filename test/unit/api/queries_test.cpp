@@ -53,6 +53,44 @@ TEST_CASE("queries: any master lists jobs and runs") {
   CHECK(none.error().error.code == ErrorCode::NotFound);
 }
 
+TEST_CASE("queries: any master tells which ticks did not fire and why, the newest first") {
+  Stored stored;
+  core::Changes rows;
+  model::Gap gap;
+  gap.job = JobId{1};
+  gap.version = 1;
+  gap.epoch = Epoch{1};
+  gap.count = 3;
+  gap.from = kNow;
+  gap.to = kNow + std::chrono::minutes{2};
+  gap.reason = model::Reason::LateSkipped;
+  rows.gaps.push_back(gap);
+  gap.from = gap.to = kNow + std::chrono::minutes{9};
+  gap.count = 1;
+  gap.reason = model::Reason::OverlapSkipped;
+  gap.reference = 77;
+  rows.gaps.push_back(gap);
+  stored.put(rows);
+  TestMaster master(stored.memory, false);
+  const auto gaps = [&](const std::string& job, std::int32_t limit) {
+    return master.ask([&](auto& client) {
+      std::vector<thrift::GapInfo> out;
+      client.list_gaps(out, {}, "default", job, limit);
+      return out;
+    });
+  };
+  const auto all = gaps("nightly", 0);
+  REQUIRE(all);
+  REQUIRE(all->size() == 2);
+  CHECK((*all)[0].reason == "overlap_skipped");
+  CHECK((*all)[0].run == 77);
+  CHECK((*all)[1].from_ms == to_ms(kNow));
+  CHECK((*all)[1].to_ms == to_ms(kNow) + 120'000);
+  CHECK((*all)[1].count == 3);
+  CHECK(gaps("nightly", 1)->size() == 1);
+  CHECK(gaps("nobody", 1).error().error.code == ErrorCode::NotFound);
+}
+
 TEST_CASE("queries: a database that is away is an error at once") {
   Stored stored;
   TestMaster master(stored.memory, false);

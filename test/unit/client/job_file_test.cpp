@@ -43,6 +43,14 @@ TEST_CASE("job file: a command in one line is a text for the interpreter") {
   CHECK(file.jobs[0].work.interpreter == "/bin/sh");
 }
 
+TEST_CASE("job file: two jobs of one name, or none at all, are told with their place") {
+  const std::string two = "jobs:\n  - name: a\n    command: [x]\n  - name: b\n    command: [x]\n  - name: a\n    command: [y]\n";
+  CHECK(problems_of(two) ==
+        "job.yaml:6:5 jobs[2].name: \"a\" is the name of jobs[0] (line 2) too; give each job a name of its own\n");
+  CHECK(read_good(two + "    namespace: other\n").jobs.size() == 3);
+  CHECK(problems_of("jobs: []\n").find("the list is empty") != std::string::npos);
+}
+
 TEST_CASE("job file: every kind of schedule") {
   SUBCASE("fixed rate with an anchor") {
     const auto job =

@@ -61,6 +61,7 @@ class FakeDefinitions final : public store::Reader {
     return none();
   }
   Result<std::vector<model::Gap>> gaps_of(JobId) override { return none(); }
+  Result<std::vector<model::Gap>> newest_gaps_of(JobId, std::int32_t) override { return none(); }
   Result<std::vector<model::Run>> runs_after(RunId, std::int32_t) override { return none(); }
   Result<std::vector<model::AttemptRow>> attempts_after(RunId, AttemptNo, std::int32_t) override {
     return none();

@@ -48,6 +48,15 @@ TEST_CASE("self check: each trouble is named with its figures, and nothing is sa
   CHECK(verdict_of({"", ""}) == "ok");
 }
 
+TEST_CASE("self check: a process that still waits for what a start needs is starting, not degraded") {
+  const std::vector<std::string> awaited = {"zookeeper: not registered", "", "leader: no word yet"};
+  CHECK(verdict_of({""}, awaited, rota::Millis{1000}) == "starting: zookeeper: not registered; leader: no word yet");
+  CHECK(verdict_of({}, awaited, kStartTime) == "degraded: zookeeper: not registered; leader: no word yet");
+  CHECK(verdict_of({"disk: full"}, awaited, rota::Millis{0}) ==
+        "degraded: disk: full; zookeeper: not registered; leader: no word yet");
+  CHECK(verdict_of({}, {""}, rota::Millis{0}) == "ok");
+}
+
 TEST_CASE("self check: five percent of a very large disk is plenty") {
   HostReading host;
   host.disk_total_bytes = 1000ll << 30;

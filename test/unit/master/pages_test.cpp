@@ -97,7 +97,11 @@ TEST_CASE("master self check: one word for each part, and the troubles together"
                                          {"disk: 1 MiB free (0 %) at /d"});
   REQUIRE(words.size() == 5);
   CHECK(words[2] == std::pair<std::string, std::string>{"clock", "2500 ms from the database's"});
-  const std::string verdict = verdict_of(words);
-  CHECK(verdict.starts_with("degraded: zookeeper: not connected; clock: "));
-  CHECK(verdict_of(health_words({{"database", "ok"}}, {}, "", {})) == "ok");
+  const std::string verdict = verdict_of(words, Millis{0});
+  CHECK(verdict.starts_with("degraded: clock: 2500 ms"));
+  CHECK(verdict.ends_with("; zookeeper: not connected"));
+  CHECK(verdict_of(health_words({{"database", "ok"}}, {}, "", {}), Millis{0}) == "ok");
+  const HealthWords early = health_words({{"database", "not asked yet"}}, {}, "", {});
+  CHECK(verdict_of(early, Millis{0}) == "starting: database: not asked yet");
+  CHECK(verdict_of(early, std::chrono::seconds{11}) == "degraded: database: not asked yet");
 }
