@@ -147,7 +147,10 @@ int run_worker(int argc, char** argv, Registry& registry) {
   if (auto added = worker::handlers::add_builtin(registry); !added) {
     return complain(added.error().message);
   }
-  if (line->what == What::CheckConfig) return worker::kDone;
+  if (line->what == What::CheckConfig) {
+    std::printf("%s: ok\n", line->config.empty() ? "defaults and environment" : line->config.c_str());
+    return worker::kDone;
+  }
   if (line->what == What::Proper) return run_proper(*options, line->config, registry);
   return launch(*options, line->config);
 }

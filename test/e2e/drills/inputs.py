@@ -149,5 +149,11 @@ def configuration(cluster):
         check(done.returncode == 2, f"{program}: exit {done.returncode}")
         for needle in (":1:1", "did you mean cluster", ":4:"):
             check(needle in done.stderr, f"{program}: no {needle!r} in {done.stderr}")
+    with open(path, "w") as file:
+        file.write("cluster: rota\n")
+    for program in ("rota-master", "rota-worker"):
+        done = subprocess.run([f"{cluster.programs}/{program}", "--config", path, "--check-config"],
+                              capture_output=True, text=True)
+        check(done.returncode == 0 and done.stdout == f"{path}: ok\n", f"{program}: {done.stdout} {done.stderr}")
     os.unlink(path)
     figure("configuration", wrong=0)
