@@ -138,6 +138,22 @@ TEST_CASE("apply: a second run of one job and tick is refused, and its batch wit
   }
 }
 
+TEST_CASE("apply: nothing of a refused batch comes in with the next one") {
+  ON_EACH_STORE(on, led_backends()) {
+    core::Changes first = new_job(10, "a");
+    first.new_runs = {a_tick_run(100, 10, 1)};
+    REQUIRE_APPLIED(on, first);
+    core::Changes refused = new_job(11, "b");
+    refused.new_runs = {a_tick_run(201, 10, 1)};
+    CHECK(outcome_of(on, refused) == ApplyOutcome::Failed);
+    core::Changes next;
+    next.new_runs = {a_tick_run(300, 10, 2)};
+    REQUIRE_APPLIED(on, next);
+    CHECK(on.reader->runs_after(RunId{0}, 100)->size() == 2);
+    REQUIRE_APPLIED(on, new_job(12, "b"));  // the name is still free
+  }
+}
+
 TEST_CASE("apply: a used request key is refused, and stays with the run that has it") {
   ON_EACH_STORE(on, led_backends()) {
     core::Changes changes = new_job(10, "a");
