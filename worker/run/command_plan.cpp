@@ -5,6 +5,8 @@
 #include <sstream>
 #include <string_view>
 
+#include "worker/run/limit_rules.h"
+
 namespace rota::worker::run {
 
 namespace {
@@ -154,6 +156,8 @@ warden::Start plan_command(const Order& order, const WorkPlace& place,
   start.nice = order.work.nice;
   start.umask = static_cast<std::uint32_t>(order.work.umask);
   start.limits = process_limits(order.work.limits);
+  start.most_memory_bytes = kernels_bound(order.work.limits.memory_bytes);
+  start.most_processes = kernels_bound(order.work.limits.processes);
   start.user = place.user;
   start.note = encode_note({life, order.work.output_cap_bytes, order.kill_grace, order.work.limits,
                             order.work.keep_folder, place.folder, !place.facts_file.empty()});

@@ -79,7 +79,8 @@ void say_killed(const warden::Ended& ended, const std::string& excess, Outcome& 
       outcome.reason = Reason::AttemptDied;
       outcome.message = "killed: the worker stopped";
       break;
-    case KilledBy::Memory: return say_limit(Reason::MemoryExceeded, "memory", excess, outcome);
+    case KilledBy::Memory:
+      return say_limit(Reason::MemoryExceeded, "memory", excess.empty() ? ended.detail : excess, outcome);
     case KilledBy::Processes: return say_limit(Reason::ProcessesExceeded, "processes", excess, outcome);
     case KilledBy::Cpu: return say_limit(Reason::CpuExceeded, "CPU time", excess, outcome);
     case KilledBy::Folder: return say_limit(Reason::FolderExceeded, "disk", excess, outcome);

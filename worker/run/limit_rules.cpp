@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "common/base/duration_text.h"
 
 namespace rota::worker::run {
@@ -51,6 +53,11 @@ std::optional<Excess> excess_of(const model::JobLimits& limits, const SetUsage& 
 bool needs_looks(const model::JobLimits& limits) {
   return limits.memory_bytes > 0 || limits.processes > 0 || limits.cpu > Millis{0} ||
          limits.folder_bytes > 0;
+}
+
+std::int64_t kernels_bound(std::int64_t allowed) {
+  constexpr std::int64_t kMost = std::int64_t{1} << 60;
+  return allowed <= 0 ? 0 : std::min(allowed, kMost) + std::min(allowed, kMost) / 2 + 1;
 }
 
 Millis pause_before_next(const model::JobLimits& limits, const SetUsage& usage) {

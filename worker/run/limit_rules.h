@@ -33,6 +33,10 @@ inline constexpr Millis kUsualLookPause{250};
 /// Limits that the kernel does not hold by itself, so that somebody must look.
 bool needs_looks(const model::JobLimits& limits);
 
+/// What the kernel is to hold an attempt to, where it can: so far beyond what is allowed that the worker's
+/// own looks come first, and between two looks nothing grows without bounds. 0 stays 0: no limit.
+std::int64_t kernels_bound(std::int64_t allowed);
+
 /// How soon to look again: sooner when memory or processes come near.
 Millis pause_before_next(const model::JobLimits& limits, const SetUsage& usage);
 

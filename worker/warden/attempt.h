@@ -26,6 +26,7 @@ struct Attempt {
   std::string note;
   Millis kill_grace{0};
   Millis disconnect_grace{0};
+  CgroupLimits limits;
   Phase phase = Phase::Starting;
 
   pid_t pid = -1;          ///< keeper (PidNamespace) or main process; -1 once reaped

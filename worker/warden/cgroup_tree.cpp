@@ -140,6 +140,25 @@ int clear(const std::string& path, Millis patience) {
   return left;
 }
 
+bool names(const std::string& path, const std::string& word) {
+  std::istringstream words(text_of(path).value_or(""));
+  for (std::string each; words >> each;) {
+    if (each == word) return true;
+  }
+  return false;
+}
+
+/// As far as the kernel lets us: a folder that has processes of its own, as that of a service mostly has,
+/// hands none down.
+void hand_down_controllers(const std::string& base, const std::string& path) {
+  const std::string switches = "/cgroup.subtree_control";
+  for (const std::string controller : {"memory", "pids"}) {
+    if (!names(base + "/cgroup.controllers", controller)) continue;
+    if (!names(base + switches, controller)) put(base + switches, "+" + controller);
+    put(path + switches, "+" + controller);
+  }
+}
+
 /// Whether children can be born into such a folder.
 bool takes_children(const Cgroup& group) {
   clone_args arguments{};
@@ -179,6 +198,11 @@ std::optional<std::int64_t> Cgroup::cpu_us() const {
   return text ? value_in(*text, "usage_usec") : std::nullopt;
 }
 
+bool Cgroup::had_oom_kill() const {
+  const auto events = text_of(path_ + "/memory.events");
+  return events && value_in(*events, "oom_kill").value_or(0) > 0;
+}
+
 bool Cgroup::remove() {
   folder_.reset();
   return remove_all(path_);
@@ -204,6 +228,7 @@ Result<CgroupTree> CgroupTree::open_below(const std::string& base, const std::st
   if (::mkdir(path.c_str(), 0755) != 0 && errno != EEXIST) {
     return fail(ErrorCode::Unavailable, "cannot make " + path + ": " + std::strerror(errno));
   }
+  hand_down_controllers(base, path);
   CgroupTree tree(path);
   auto trial = tree.make("trial");
   if (!trial) return fail(trial.error());
@@ -218,14 +243,37 @@ CgroupTree::~CgroupTree() {
   if (!path_.empty()) remove_all(path_);
 }
 
-Result<Cgroup> CgroupTree::make(const std::string& name) const {
+bool CgroupTree::can_limit() const {
+  const std::string switches = path_ + "/cgroup.subtree_control";
+  return names(switches, "memory") || names(switches, "pids");
+}
+
+Result<Cgroup> CgroupTree::make(const std::string& name, const CgroupLimits& limits) const {
   const std::string path = path_ + "/" + name;
   if (::mkdir(path.c_str(), 0755) != 0) {
     return fail(ErrorCode::Unavailable, "cannot make the cgroup " + path + ": " + std::strerror(errno));
   }
   Cgroup group = at(path);
-  if (group.fd() < 0) return fail(ErrorCode::Unavailable, "cannot open the cgroup " + path);
+  if (group.fd() < 0 || !hold_to(path, limits)) {
+    const std::string why = std::strerror(errno);
+    group.remove();
+    return fail(ErrorCode::Unavailable, "cannot open the cgroup " + path + ", or set its limits: " + why);
+  }
   return group;
+}
+
+bool hold_to(const std::string& path, const CgroupLimits& limits) {
+  const auto is_there = [&path](const char* file) { return ::access((path + file).c_str(), F_OK) == 0; };
+  bool done = true;
+  if (limits.memory_bytes > 0 && is_there("/memory.max")) {
+    done = put(path + "/memory.max", std::to_string(limits.memory_bytes)) &&
+           put(path + "/memory.oom.group", "1");
+    if (is_there("/memory.swap.max")) done = put(path + "/memory.swap.max", "0") && done;
+  }
+  if (limits.processes > 0 && is_there("/pids.max")) {
+    done = put(path + "/pids.max", std::to_string(limits.processes)) && done;
+  }
+  return done;
 }
 
 std::string tree_name(std::string_view state_dir) {

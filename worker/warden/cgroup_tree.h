@@ -20,6 +20,12 @@
 
 namespace rota::worker::warden {
 
+/// What an attempt may use, where the controllers are there; 0: as much as there is.
+struct CgroupLimits {
+  std::int64_t memory_bytes = 0;
+  std::int64_t processes = 0;
+};
+
 /// The folder of one attempt. Owner: the attempt. Thread: the warden's one.
 class Cgroup {
  public:
@@ -37,6 +43,8 @@ class Cgroup {
   bool is_empty() const;
   /// What all that ever were in it have used; nothing when the kernel does not say.
   std::optional<std::int64_t> cpu_us() const;
+  /// Whether the kernel has ended somebody in it for want of memory.
+  bool had_oom_kill() const;
   /// Takes the folder away, and those that its processes have made below it. False while somebody is in it.
   bool remove();
 
@@ -61,8 +69,10 @@ class CgroupTree {
   }
   ~CgroupTree();
 
-  /// A new folder for an attempt.
-  Result<Cgroup> make(const std::string& name) const;
+  /// A new folder for an attempt. Where a controller is missing its limit is left to others.
+  Result<Cgroup> make(const std::string& name, const CgroupLimits& limits = {}) const;
+  /// Whether the kernel can hold attempts to limits here, one of them at least.
+  bool can_limit() const;
   const std::string& path() const { return path_; }
 
  private:
@@ -76,6 +86,10 @@ std::string tree_name(std::string_view state_dir);
 /// Kills what is left in such a tree, wherever this process may reach one, and takes it away. How many
 /// processes are left after `patience`.
 int clear_tree(const std::string& name, Millis patience);
+
+/// Writes limits into a cgroup, for those controllers that it has. When the memory is used up the kernel
+/// ends all of it and not one process.
+bool hold_to(const std::string& path, const CgroupLimits& limits);
 
 /// The folders of a process's own cgroup, by the texts of its mountinfo and its cgroup file. Pure.
 std::vector<std::string> cgroup_folders(const std::string& mountinfo, const std::string& own);

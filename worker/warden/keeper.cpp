@@ -22,9 +22,10 @@ namespace rota::worker::warden {
 namespace {
 
 /// fork() into new namespaces with a pidfd. Only for a process with one thread.
-pid_t fork_into(std::uint64_t flags, int* pidfd) {
+pid_t fork_into(std::uint64_t flags, int* pidfd, int cgroup_fd = -1) {
   clone_args arguments{};
-  arguments.flags = flags | CLONE_PIDFD;
+  arguments.flags = flags | CLONE_PIDFD | (cgroup_fd >= 0 ? CLONE_INTO_CGROUP : 0);
+  if (cgroup_fd >= 0) arguments.cgroup = static_cast<std::uint64_t>(cgroup_fd);
   arguments.pidfd = reinterpret_cast<std::uint64_t>(pidfd);
   arguments.exit_signal = SIGCHLD;
   return static_cast<pid_t>(::syscall(SYS_clone3, &arguments, sizeof arguments));
@@ -160,7 +161,7 @@ StartedProcess start_kept(const ProcessPlan& plan, const KeeperPlan& keeper) {
   StartedProcess out;
   int pidfd = -1;
   const std::uint64_t flags = CLONE_NEWPID | (keeper.own_proc ? CLONE_NEWNS : 0);
-  out.pid = fork_into(flags, &pidfd);
+  out.pid = fork_into(flags, &pidfd, keeper.cgroup_fd);
   if (out.pid == 0) keep(plan, keeper);
   if (out.pid < 0) {
     out.failed_step = StartStep::Fork;

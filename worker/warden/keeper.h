@@ -40,6 +40,7 @@ struct KeeperPlan {
   /// nothing outlives its voucher even when warden and proper are both stopped.
   const std::atomic<std::int64_t>* vouched_until_us = nullptr;
   Millis disconnect_grace{0};
+  int cgroup_fd = -1;  ///< born in there, and all that it starts; -1: where the warden is
 };
 
 /// The keeper's own exit status when it ended its set because no voucher was left.

@@ -62,6 +62,19 @@ bool has_hung_up(int fd) {
   return ::poll(&item, 1, 0) > 0;
 }
 
+Result<CgroupTree> open_cgroups(const WardenOptions& options) {
+  const std::string name = tree_name(options.state_dir);
+  if (options.cgroup_dir.empty()) return CgroupTree::open(name);
+  return CgroupTree::open_below(options.cgroup_dir, name);
+}
+
+/// Beside pid namespaces: only for what the kernel can limit, or by wish.
+std::optional<CgroupTree> cgroups_for_limits(const WardenOptions& options) {
+  Result<CgroupTree> tree = open_cgroups(options);
+  if (!tree || (!tree->can_limit() && options.cgroup_dir.empty())) return std::nullopt;
+  return std::move(*tree);
+}
+
 /// pid 1 of the new namespace. Says by one byte that the namespace can be used; without it the outer
 /// warden tries the next way.
 [[noreturn]] void run_inner(const WardenOptions& options, Inheritance& from, bool user_namespace) {
@@ -76,11 +89,12 @@ bool has_hung_up(int fd) {
     ::_exit(kExitKilled);
   }
   const NamespaceAbility ability = probe_namespaces();
+  std::optional<CgroupTree> cgroups = cgroups_for_limits(options);
   if (::write(from.ready_write.get(), "y", 1) != 1) ::_exit(kExitKilled);
   from.ready_write.reset();
   from.ready_read.reset();
   Warden warden({options, Means::PidNamespace, ability, std::move(from.alive_read), std::move(old_proc),
-                 std::nullopt});
+                 std::move(cgroups)});
   ::_exit(warden.run());
 }
 
@@ -140,12 +154,6 @@ int run_single(WardenOptions options, std::optional<CgroupTree> cgroups) {
   const Means means = cgroups ? Means::Cgroup : Means::Scan;
   Warden warden({std::move(options), means, {}, UniqueFd{}, UniqueFd{}, std::move(cgroups)});
   return warden.run();
-}
-
-Result<CgroupTree> open_cgroups(const WardenOptions& options) {
-  const std::string name = tree_name(options.state_dir);
-  if (options.cgroup_dir.empty()) return CgroupTree::open(name);
-  return CgroupTree::open_below(options.cgroup_dir, name);
 }
 
 /// Without a pid namespace.

@@ -166,6 +166,10 @@ void Warden::on_child_ended(Attempt& attempt, int wait_status, const ::rusage& u
   attempt.end.read_bytes = std::int64_t{used.ru_inblock} * 512;
   attempt.end.written_bytes = std::int64_t{used.ru_oublock} * 512;
   if (!attempt.main_status_known) record_main_end(attempt, wait_status, BootClock::now());
+  if (attempt.cgroup && attempt.cgroup->had_oom_kill() && attempt.end.killed_by == KilledBy::None) {
+    attempt.end.killed_by = KilledBy::Memory;
+    attempt.end.detail = "oom_killed: the kernel ended it at the limit of its cgroup's memory";
+  }
   if (setup_.namespaces.pid_namespace) return finish(attempt, true);
   if (attempt.cgroup) attempt.cgroup->kill();
   scanner_.set_ending(attempt.serial);

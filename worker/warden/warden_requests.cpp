@@ -97,6 +97,7 @@ void Warden::handle(Start&& request) {
   attempt.note = std::move(request.note);
   attempt.kill_grace = request.kill_grace;
   attempt.disconnect_grace = request.disconnect_grace;
+  attempt.limits = {request.most_memory_bytes, request.most_processes};
   attempt.owner_life = proper_.life();
   attempt.end.started = attempt.end.ended = BootClock::now();
   attempt.end.started_wall = attempt.end.ended_wall = SystemClock().wall();
@@ -135,9 +136,11 @@ void Warden::launch(Attempt& attempt, const Start& request) {
 }
 
 void Warden::launch_kept(Attempt& attempt, const ProcessPlan& plan) {
+  if (!make_cgroup(attempt)) return;
+  const int cgroup_fd = attempt.cgroup ? attempt.cgroup->fd() : -1;
   StartedProcess keeper = start_kept(
       plan, KeeperPlan{attempt.serial, notes_write_.get(), setup_.namespaces.own_proc,
-                       shared_vouched_until_, attempt.disconnect_grace});
+                       shared_vouched_until_, attempt.disconnect_grace, cgroup_fd});
   if (keeper.failed_step != StartStep::None) {
     return fail_start(attempt, keeper.failed_step, keeper.error, keeper.detail);
   }
@@ -146,10 +149,14 @@ void Warden::launch_kept(Attempt& attempt, const ProcessPlan& plan) {
   keys_by_pid_[attempt.pid] = attempt.key;
 }
 
-/// With that means; false when it cannot be made, which has ended the attempt.
+/// With that means, or for limits that the kernel can hold; false when it cannot be made, which has ended
+/// the attempt.
 bool Warden::make_cgroup(Attempt& attempt) {
-  if (!setup_.cgroups) return true;
-  auto made = setup_.cgroups->make(std::to_string(attempt.serial));
+  const bool has_limits = attempt.limits.memory_bytes > 0 || attempt.limits.processes > 0;
+  if (!setup_.cgroups || (setup_.namespaces.pid_namespace && !has_limits)) return true;
+  CgroupLimits limits = attempt.limits;
+  if (setup_.namespaces.pid_namespace && limits.processes > 0) ++limits.processes;  // its keeper
+  auto made = setup_.cgroups->make(std::to_string(attempt.serial), limits);
   if (!made) return fail_start(attempt, StartStep::Session, 0, made.error().message), false;
   attempt.cgroup = std::move(*made);
   return true;

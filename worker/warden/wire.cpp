@@ -104,6 +104,8 @@ void put(ByteWriter& w, const Start& m) {
   w.number<std::uint8_t>(m.progress);
   w.text(m.note);
   put(w, m.user);
+  w.number(m.most_memory_bytes);
+  w.number(m.most_processes);
 }
 Start get_start(ByteReader& r) {
   Start m;
@@ -120,6 +122,10 @@ Start get_start(ByteReader& r) {
   m.progress = r.flag();
   m.note = r.text(kMaxNoteBytes);
   if (r.has_more()) m.user = get_user(r);
+  if (r.has_more()) {
+    m.most_memory_bytes = std::max<std::int64_t>(r.number<std::int64_t>(), 0);
+    m.most_processes = std::max<std::int64_t>(r.number<std::int64_t>(), 0);
+  }
   return m;
 }
 

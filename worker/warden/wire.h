@@ -24,7 +24,7 @@
 
 namespace rota::worker::warden {
 
-inline constexpr std::uint16_t kWireVersion = 2;
+inline constexpr std::uint16_t kWireVersion = 3;
 /// Longest encoded message. Larger than the kernel's own limit on arguments and environment, so that
 /// E2BIG comes from exec itself.
 inline constexpr std::size_t kMaxMessageBytes = 8u << 20;
@@ -82,6 +82,9 @@ struct Start {
   bool progress = false;                 ///< a third pipe, the job's descriptor 3
   std::string note;                      ///< opaque to the warden, told again in Held; <= 4 KiB
   std::optional<User> user;              ///< since version 2
+  // Since version 3: what the kernel is to hold it to, where it can (see cgroup_tree.h); 0: nothing.
+  std::int64_t most_memory_bytes = 0;
+  std::int64_t most_processes = 0;
 };
 
 /// Who asked for the death that an Ended tells.

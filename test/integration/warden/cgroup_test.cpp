@@ -91,5 +91,29 @@ TEST_CASE("cgroup: a start that fails in a cgroup is told with its step") {
   CHECK(group->remove());
 }
 
+TEST_CASE("cgroup: beside a pid namespace an attempt with limits is born into one, others are not") {
+  if (!has_cgroups()) return;
+  std::string base;
+  {
+    const auto tree = warden::CgroupTree::open("rota-test-base-" + std::to_string(::getpid()));
+    REQUIRE(tree);
+    base = tree->path().substr(0, tree->path().rfind('/'));
+  }
+  WardenUnderTest under("auto", true, base);
+  if (under.welcome().means != warden::Means::PidNamespace) return;
+  const std::string name = warden::tree_name(under.state_dir());
+  warden::Start limited = shell(1, "(setsid cat /proc/self/cgroup); sleep 600");
+  limited.most_memory_bytes = 1 << 30;
+  const warden::Started started = under.start(limited);
+  std::string line(2000, '\0');
+  ssize_t got = 0;
+  REQUIRE(eventually([&] { return (got = ::read(started.out.get(), line.data(), line.size())) > 0; }));
+  CHECK_MESSAGE(line.find(name + "/1\n") != std::string::npos, line);
+  REQUIRE(under.client().kill(key(1), Millis{0}));
+  CHECK(under.await<warden::Ended>(key(1)).proven_empty);
+  CHECK(::access((base + "/" + name + "/1").c_str(), F_OK) != 0);
+  CHECK(read_all(under.start(shell(2, "cat /proc/self/cgroup")).out.get()).find(name) == std::string::npos);
+}
+
 }  // namespace
 }  // namespace rota::test

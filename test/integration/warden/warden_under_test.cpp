@@ -94,9 +94,10 @@ warden::Start shell(std::int64_t run, std::string script) {
   return command(run, {"/bin/sh", "-c", std::move(script)});
 }
 
-WardenUnderTest::WardenUnderTest(std::string means, bool vouched) : folder_(fresh_folder()) {
+WardenUnderTest::WardenUnderTest(std::string means, bool vouched, std::string cgroup_dir)
+    : folder_(fresh_folder()) {
   listener_ = listen_at(folder_ + "/proper.sock");
-  launch(means);
+  launch(means, cgroup_dir);
   await_next_life();
   if (vouched) REQUIRE(client_->vouch(BootClock::now() + std::chrono::hours{1}));
 }
@@ -112,14 +113,15 @@ WardenUnderTest::~WardenUnderTest() {
   std::filesystem::remove_all(folder_, ignored);
 }
 
-void WardenUnderTest::launch(const std::string& means) {
+void WardenUnderTest::launch(const std::string& means, const std::string& cgroup_dir) {
   const std::string socket = folder_ + "/proper.sock";
   outer_ = ::fork();
   REQUIRE(outer_ >= 0);
   if (outer_ == 0) {
     ::prctl(PR_SET_PDEATHSIG, SIGKILL);  // a test program that is killed leaves nothing behind
-    ::execl(ROTA_WARDEN, "rota-warden", "--means", means.c_str(), "--state-dir", folder_.c_str(), "--",
-            ROTA_PROPER_DOUBLE, socket.c_str(), static_cast<char*>(nullptr));
+    ::execl(ROTA_WARDEN, "rota-warden", "--means", means.c_str(), "--state-dir", folder_.c_str(),
+            "--cgroup-dir", cgroup_dir.c_str(), "--", ROTA_PROPER_DOUBLE, socket.c_str(),
+            static_cast<char*>(nullptr));
     ::_exit(99);
   }
 }

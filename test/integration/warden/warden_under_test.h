@@ -30,7 +30,7 @@ class WardenUnderTest {
  public:
   /// `means`: auto, cgroup or scan. Waits until the double has connected, and vouches for an hour unless told
   /// otherwise.
-  explicit WardenUnderTest(std::string means = "auto", bool vouched = true);
+  explicit WardenUnderTest(std::string means = "auto", bool vouched = true, std::string cgroup_dir = {});
   ~WardenUnderTest();
   WardenUnderTest(const WardenUnderTest&) = delete;
   WardenUnderTest& operator=(const WardenUnderTest&) = delete;
@@ -60,7 +60,7 @@ class WardenUnderTest {
  private:
   template <typename T>
   T await_if(const std::function<bool(const T&)>& fits);
-  void launch(const std::string& means);
+  void launch(const std::string& means, const std::string& cgroup_dir);
 
   std::string folder_;
   UniqueFd listener_;

@@ -20,6 +20,7 @@
 #include "common/zk/paths.h"
 #include "common/zk/real_client.h"
 #include "test/support/zookeeper_server.h"
+#include "worker/warden/cgroup_tree.h"
 
 namespace rota::testing {
 
@@ -101,6 +102,8 @@ WorkerUnderTest::~WorkerUnderTest() {
   if (pid_ > 0) {
     ::kill(pid_, SIGKILL);
     ::waitpid(pid_, nullptr, 0);
+    // As its watchdog would.
+    (void)worker::warden::clear_tree(worker::warden::tree_name(folder_ + "/state"), Millis{2000});
   }
   std::error_code ignored;
   poll_until([&] { return std::filesystem::remove_all(folder_, ignored) != 0 && !ignored; },

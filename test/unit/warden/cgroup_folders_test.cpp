@@ -1,4 +1,8 @@
 #include <doctest/doctest.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
 
 #include "worker/warden/cgroup_tree.h"
 
@@ -39,6 +43,41 @@ TEST_CASE("cgroup tree: a folder that is no cgroup is refused, and left as it wa
   REQUIRE_FALSE(tree.has_value());
   CHECK(tree.error().message.find("/tmp/rota-no-cgroup") != std::string::npos);
   CHECK_FALSE(CgroupTree::open_below("/nowhere", "rota-no-cgroup").has_value());
+}
+
+/// A folder with the files of a cgroup, as the kernel would make them.
+struct CgroupLookalike {
+  std::string path = "/tmp/rota-lookalike-" + std::to_string(::getpid());
+  CgroupLookalike() { std::filesystem::create_directory(path); }
+  ~CgroupLookalike() { std::filesystem::remove_all(path); }
+  void put(const std::string& name, const std::string& text) const { std::ofstream(path + "/" + name) << text; }
+  std::string text(const std::string& name) const {
+    std::ifstream file(path + "/" + name);
+    return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+  }
+};
+
+TEST_CASE("cgroup limits: are written where the controller is, and left alone where not") {
+  const CgroupLookalike group;
+  for (const char* name : {"memory.max", "memory.oom.group", "memory.swap.max"}) group.put(name, "");
+  CHECK(hold_to(group.path, {1 << 20, 40}));
+  CHECK(group.text("memory.max") == "1048576");
+  CHECK(group.text("memory.oom.group") == "1");
+  CHECK(group.text("memory.swap.max") == "0");
+  CHECK_FALSE(std::filesystem::exists(group.path + "/pids.max"));
+  group.put("pids.max", "");
+  CHECK(hold_to(group.path, {0, 40}));
+  CHECK(group.text("pids.max") == "40");
+}
+
+TEST_CASE("cgroup limits: who was ended for want of memory is told by the kernel's own count") {
+  const CgroupLookalike group;
+  const Cgroup cgroup(group.path, UniqueFd{});
+  CHECK_FALSE(cgroup.had_oom_kill());
+  group.put("memory.events", "low 0\nhigh 0\nmax 12\noom 1\noom_kill 0\noom_group_kill 0\n");
+  CHECK_FALSE(cgroup.had_oom_kill());
+  group.put("memory.events", "low 0\nhigh 0\nmax 12\noom 1\noom_kill 3\noom_group_kill 1\n");
+  CHECK(cgroup.had_oom_kill());
 }
 
 }  // namespace

@@ -12,6 +12,8 @@ namespace {
 const AttemptKey kKey{RunId{1'234'567'890'123}, 3};
 // What was appended to an end, version by version.
 constexpr std::size_t kStepBytes = 24, kDiskBytes = 16;
+// And to a start: a user (none: one byte), then what the kernel is to hold it to.
+constexpr std::size_t kUserBytes = 1, kBoundBytes = 16;
 
 Start a_start() {
   Start m;
@@ -180,9 +182,9 @@ TEST_CASE("wire: a longer message of a newer version is understood") {
 TEST_CASE("wire: every shortened message is refused") {
   const std::string start = encode(Request{a_start()});
   // A message that ends where an older program ended it is whole.
-  const std::size_t older_start = start.size() - 1;
   for (std::size_t size = 0; size < start.size(); ++size) {
-    if (size == older_start) continue;
+    const std::size_t missing = start.size() - size;
+    if (missing == kBoundBytes || missing == kUserBytes + kBoundBytes) continue;
     const auto decoded = decode_request(std::string_view(start).substr(0, size));
     REQUIRE_FALSE(decoded);
     CHECK(decoded.error().code == ErrorCode::Corrupt);
@@ -196,9 +198,12 @@ TEST_CASE("wire: every shortened message is refused") {
 
 TEST_CASE("wire: what an older program wrote is read with the defaults of what came later") {
   const std::string start = encode(Request{a_start()});
-  const auto older = decode_request(std::string_view(start).substr(0, start.size() - 1));
-  REQUIRE(older);
-  CHECK_FALSE(std::get<Start>(*older).user);
+  for (const std::size_t missing : {kBoundBytes, kUserBytes + kBoundBytes}) {
+    const auto older = decode_request(std::string_view(start).substr(0, start.size() - missing));
+    REQUIRE(older);
+    CHECK_FALSE(std::get<Start>(*older).user);
+    CHECK(std::get<Start>(*older).most_memory_bytes == 0);
+  }
   const std::string end = encode(Notice{an_end()});
   const auto oldest =
       decode_notice(std::string_view(end).substr(0, end.size() - kStepBytes - kDiskBytes), {});
@@ -214,6 +219,10 @@ TEST_CASE("wire: a user and the steps of the kill ladder come out as they went i
   Start in = a_start();
   in.user = User{1000, 1001, {4, 5, 6}};
   CHECK(through(in).user == in.user);
+  in.most_memory_bytes = std::int64_t{1} << 40;
+  in.most_processes = 77;
+  CHECK(through(in).most_memory_bytes == in.most_memory_bytes);
+  CHECK(through(in).most_processes == 77);
   CHECK(through(Kill{kKey, Millis{10}, KilledBy::Folder}).by == KilledBy::Folder);
   Ended end = an_end();
   end.term_at = MonoTime{Micros{1}};
