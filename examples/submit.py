@@ -3,6 +3,8 @@
 thrift-compiler; thrift --gen py -out gen thrift/common.thrift (and job.thrift).
 usage: PYTHONPATH=gen submit.py HOST:PORT CMD ARG...   (any master: it forwards to the leader)"""
 import sys, time, uuid
+if len(sys.argv) < 3:
+    sys.exit(__doc__)
 from thrift.protocol import TBinaryProtocol
 from thrift.transport import TSocket, TTransport
 from rota.job import JobService
