@@ -93,26 +93,30 @@ Result<core::RecoveredJob> recovered_job(const model::Job& job, const model::Job
 Result<core::Recovered> MemoryStore::recover() {
   const std::scoped_lock lock(mutex_);
   if (auto fine = up(); !fine) return fail(fine.error());
+  return recover_from(*tables_, zones_);
+}
+
+Result<core::Recovered> recover_from(const MemoryTables& tables, const ZoneSource& zones) {
   core::Recovered recovered;
-  recovered.watermark = tables_->watermark;
+  recovered.watermark = tables.watermark;
   std::set<JobId> busy;
-  for (const auto& [id, run] : tables_->runs) {
+  for (const auto& [id, run] : tables.runs) {
     if (model::is_final(run.progress.state)) continue;
     recovered.runs.push_back(run);
-    if (run.progress.attempt > 0) recovered.runs.back().progress.failures = failures_of(*tables_, id);
+    if (run.progress.attempt > 0) recovered.runs.back().progress.failures = failures_of(tables, id);
     busy.insert(run.job);
   }
-  for (const auto& [id, job] : tables_->jobs) {
+  for (const auto& [id, job] : tables.jobs) {
     if (!holds_its_name(job) && !busy.contains(id)) continue;
-    const auto version = tables_->versions.find({id, job.version});
-    if (version == tables_->versions.end()) continue;
-    auto one = recovered_job(job, version->second, zones_);
+    const auto version = tables.versions.find({id, job.version});
+    if (version == tables.versions.end()) continue;
+    auto one = recovered_job(job, version->second, zones);
     if (!one) return fail(one.error());
     recovered.jobs.push_back(std::move(*one));
   }
-  recovered.older_rules = older_rules_in(*tables_);
-  recovered.given_up = given_up_in(*tables_);
-  for (const auto& [worker, drain] : tables_->drains) {
+  recovered.older_rules = older_rules_in(tables);
+  recovered.given_up = given_up_in(tables);
+  for (const auto& [worker, drain] : tables.drains) {
     if (drain.draining) recovered.drains.push_back(drain);
   }
   return recovered;

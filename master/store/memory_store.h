@@ -18,6 +18,8 @@
 
 namespace rota::master::store {
 
+struct MemoryTables;
+
 /// All faces of the store on one set of tables. Thread: any (one lock).
 class MemoryStore final : public Store,
                           public Office,
@@ -27,6 +29,8 @@ class MemoryStore final : public Store,
  public:
   /// Without `zones` every zone name means UTC.
   explicit MemoryStore(ZoneSource zones = {});
+  /// With a copy of these rows.
+  explicit MemoryStore(const MemoryTables& tables);
   ~MemoryStore() override;
 
   /// The next apply ends like this: Failed leaves nothing, Unknown applies when `applied`.
@@ -85,7 +89,6 @@ class MemoryStore final : public Store,
   Result<bool> erase(const std::vector<RunId>& runs, std::int32_t most) override;
 
  private:
-  struct Tables;
   struct Fault {
     ApplyOutcome outcome = ApplyOutcome::Failed;
     bool applied = false;
@@ -94,7 +97,7 @@ class MemoryStore final : public Store,
   Result<void> up() const;
   const ZoneSource zones_;
   mutable std::mutex mutex_;
-  std::unique_ptr<Tables> tables_;
+  std::unique_ptr<MemoryTables> tables_;
   std::optional<Fault> fault_;
   bool down_ = false;
 };

@@ -1,15 +1,23 @@
-// The tables of MemoryStore.
+// The tables of MemoryStore, and what a batch does to them. Also the rows of the simulator's database, so
+// that both take and refuse the same batches.
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
+#include <tuple>
 #include <utility>
+#include <vector>
 
-#include "master/store/memory_store.h"
+#include "common/base/result.h"
+#include "master/core/effect.h"
+#include "master/core/recovered.h"
+#include "master/store/log_store.h"
+#include "master/store/zone_source.h"
 
 namespace rota::master::store {
 
-struct MemoryStore::Tables {
+struct MemoryTables {
   Epoch epoch;
   std::string cluster_uuid;
   Millis longest_grant{0};
@@ -28,5 +36,19 @@ struct MemoryStore::Tables {
   std::map<std::tuple<model::AttemptKey, LogStream, std::int64_t>, LogChunk> chunks;
   std::map<RunId, WallTime> pruned;
 };
+
+/// Whether the batch fits what stands, as unique keys and foreign rows demand; rows that stand already are
+/// fine. AlreadyExists, NotFound.
+Result<void> check_changes(const MemoryTables& tables, const core::Changes& changes);
+
+/// What is checked is put, all of it or part by part in this order.
+void put_changes(MemoryTables& tables, const core::Changes& changes);
+void put_definitions(MemoryTables& tables, const core::Changes& changes);  ///< jobs, versions
+void put_new_runs(MemoryTables& tables, const core::Changes& changes);
+void put_update(MemoryTables& tables, const core::RunUpdate& update);
+void put_the_rest(MemoryTables& tables, const core::Changes& changes);
+
+/// What a new Term starts from.
+Result<core::Recovered> recover_from(const MemoryTables& tables, const ZoneSource& zones);
 
 }  // namespace rota::master::store

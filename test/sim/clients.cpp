@@ -72,9 +72,9 @@ void Clients::ask(std::function<master::core::Event(Token)> make,
   }
   const auto chosen = static_cast<std::size_t>(world_.random.below(static_cast<std::int64_t>(leaders.size())));
   const Token token = world_.new_token();
-  auto open = std::make_shared<bool>(true);
-  const auto once = [open, then](const ReplyBody& body) {
-    if (std::exchange(*open, false)) then(body);
+  auto open = std::make_shared<std::function<void(const ReplyBody&)>>(std::move(then));
+  const auto once = [open](const ReplyBody& body) {
+    if (const auto answer = std::exchange(*open, {})) answer(body);
   };
   world_.expect(token, once);
   world_.after(kPatience, [this, token, once] {

@@ -1,11 +1,13 @@
 // Virtual time: what happens when, in one order for one seed.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <functional>
-#include <map>
 #include <string>
+#include <tuple>
 #include <utility>
+#include <vector>
 
 #include "common/base/time.h"
 #include "random.h"
@@ -21,23 +23,48 @@ class Clockwork {
   WallTime true_wall() const {
     return wall_from_ms(1'700'000'000'000) + std::chrono::floor<Millis>(now_ - MonoTime{});
   }
-  void after(Millis delay, Deed deed) { queue_.emplace(std::pair{now_ + delay, ++serial_}, std::move(deed)); }
+  void after(Millis delay, Deed deed) {
+    std::size_t place = deeds_to_do_.size();
+    if (free_.empty()) {
+      deeds_to_do_.push_back(std::move(deed));
+    } else {
+      place = free_.back();
+      free_.pop_back();
+      deeds_to_do_[place] = std::move(deed);
+    }
+    queue_.push_back({now_ + delay, ++serial_, place});
+    std::push_heap(queue_.begin(), queue_.end());
+  }
   /// Does the next deed; false when there is none before `end`.
   bool step(MonoTime end) {
-    if (queue_.empty() || queue_.begin()->first.first > end) return false;
-    auto next = queue_.extract(queue_.begin());
-    now_ = next.key().first;
+    if (queue_.empty() || queue_.front().at > end) return false;
+    std::pop_heap(queue_.begin(), queue_.end());
+    const Planned next = queue_.back();
+    queue_.pop_back();
+    const Deed deed = std::exchange(deeds_to_do_[next.place], {});
+    free_.push_back(next.place);
+    now_ = next.at;
     ++deeds_;
-    next.mapped()();
+    deed();
     return true;
   }
   std::int64_t deeds() const { return deeds_; }
 
  private:
+  struct Planned {
+    MonoTime at{};
+    std::uint64_t serial = 0;
+    std::size_t place = 0;     ///< among the deeds
+    /// A heap has the greatest first.
+    bool operator<(const Planned& other) const { return std::tie(other.at, other.serial) < std::tie(at, serial); }
+  };
+
   MonoTime now_{std::chrono::seconds{1000}};
   std::uint64_t serial_ = 0;
   std::int64_t deeds_ = 0;
-  std::map<std::pair<MonoTime, std::uint64_t>, Deed> queue_;
+  std::vector<Planned> queue_;
+  std::vector<Deed> deeds_to_do_;
+  std::vector<std::size_t> free_;
 };
 
 /// The clocks of one host: a wall clock that may be off, jump and drift away, and a monotonic one with a

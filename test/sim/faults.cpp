@@ -167,7 +167,6 @@ void Faults::heal() {
       }
     }
   }
-  world_.workers_changed();
 }
 
 }  // namespace rota::sim

@@ -40,14 +40,16 @@ Marks::Marks() {
   for (const char* name : kNames) counts_[name] = 0;
 }
 
-void Marks::hit(const std::string& name, std::int64_t times) {
+void Marks::hit(std::string_view name, std::int64_t times) {
   const auto found = counts_.find(name);
-  CHECK_OR_DIE(found != counts_.end(), name.c_str());
+  CHECK_OR_DIE(found != counts_.end(), std::string(name).c_str());
   found->second += times;
 }
 
 void Marks::add(const Marks& other) {
   for (const auto& [name, count] : other.counts_) counts_[name] += count;
 }
+
+std::map<std::string, std::int64_t> Marks::counts() const { return {counts_.begin(), counts_.end()}; }
 
 }  // namespace rota::sim

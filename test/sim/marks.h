@@ -4,6 +4,8 @@
 #include <cstdint>
 #include <map>
 #include <string>
+#include <string_view>
+#include <unordered_map>
 
 namespace rota::sim {
 
@@ -13,13 +15,13 @@ class Marks {
   /// With every name at zero.
   Marks();
   /// Ends the process for a name that is not in the list.
-  void hit(const std::string& name, std::int64_t times = 1);
+  void hit(std::string_view name, std::int64_t times = 1);
   void add(const Marks& other);
-  std::int64_t of(const std::string& name) const { return counts_.at(name); }
-  const std::map<std::string, std::int64_t>& counts() const { return counts_; }
+  std::int64_t of(std::string_view name) const { return counts_.at(name); }
+  std::map<std::string, std::int64_t> counts() const;
 
  private:
-  std::map<std::string, std::int64_t> counts_;
+  std::unordered_map<std::string_view, std::int64_t> counts_;  ///< of names that stay
 };
 
 }  // namespace rota::sim

@@ -136,16 +136,17 @@ void World::carry_hello(std::size_t master, Epoch epoch, const SendHello& messag
   });
 }
 
-void World::carry_dispatch(std::size_t master, Epoch epoch, const SendDispatch& message) {
+void World::carry_dispatch(std::size_t master, Epoch epoch, const SendDispatch& sent) {
+  const auto message = std::make_shared<const SendDispatch>(sent);
   auto open = std::make_shared<bool>(true);
   const auto settle = [this, master, epoch, open](DispatchAnswered answer) {
     if (std::exchange(*open, false)) post(master, epoch, std::move(answer));
   };
-  after(kRpcDeadline, [settle, message] { settle(unknown_for_all(message)); });
+  after(kRpcDeadline, [settle, message] { settle(unknown_for_all(*message)); });
   if (message_lost("fault_request_lost")) return;
   const bool doubled = random.per_mille(doubled_per_mille);
-  const auto answer = [settle, worker_key = message.worker, message](const auto& verdicts) {
-    settle(verdicts ? DispatchAnswered{worker_key, *verdicts} : unknown_for_all(message));
+  const auto answer = [settle, message](const auto& verdicts) {
+    settle(verdicts ? DispatchAnswered{message->worker, *verdicts} : unknown_for_all(*message));
   };
   after(message_delay(), [this, master, epoch, message, answer] { arrive(master, epoch, message, answer); });
   if (!doubled) return;
@@ -156,11 +157,11 @@ void World::carry_dispatch(std::size_t master, Epoch epoch, const SendDispatch& 
 }
 
 /// A dispatch reaches the worker; a stopped one takes it when it goes on.
-void World::arrive(std::size_t master, Epoch epoch, const SendDispatch& message, Answer answer) {
-  const std::size_t worker = message.address.port;
+void World::arrive(std::size_t master, Epoch epoch, const Sent& message, const Answer& answer) {
+  const std::size_t worker = message->address.port;
   if (!hears(true, master, worker)) return;
   if (waits_for(worker, [this, master, epoch, message, answer] { arrive(master, epoch, message, answer); })) return;
-  auto verdicts = workers[worker]->dispatch(epoch, message);
+  auto verdicts = workers[worker]->dispatch(epoch, *message);
   if (message_lost("fault_answer_lost") || !hears(false, master, worker)) return;
   after(message_delay(), [answer, verdicts = std::move(verdicts)] { answer(verdicts); });
 }

@@ -1,9 +1,11 @@
 #include "sim_master.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "master/cluster/election_rules.h"
-#include "sim_zk_client.h"
+#include "worker_node.h"
 #include "world.h"
 
 namespace rota::sim {
@@ -49,7 +51,8 @@ void SimMaster::reconnect() {
   if (!world_.zookeeper.agrees(next)) return;
   server_ = next;
   world_.zookeeper.catch_up(server_);
-  watch_workers();
+  world_.zookeeper.move(session_, server_);
+  seen_zxid_ = 0;
 }
 
 void SimMaster::heartbeat(std::int64_t life) {
@@ -57,28 +60,45 @@ void SimMaster::heartbeat(std::int64_t life) {
   world_.after(300ms, [this, life] { heartbeat(life); });
   reconnect();
   if (!reaches_zookeeper() || !world_.zookeeper.agrees(server_)) return;
-  auto& candidates = world_.zookeeper.tree().candidates;
-  const auto own = candidates.find(candidacy_);
-  if (own != candidates.end()) {
-    own->second.expires = world_.now() + world_.zookeeper.master_session;
-    return;
-  }
+  keep_session();
+  leave_election();
+  if (!candidacy_.empty() && world_.zookeeper.tree().find(candidacy_) != nullptr) return;
   if (!candidacy_.empty()) world_.marks.hit("candidacy_lost");
   candidacy_.clear();
   const bool wants = saw_database_ && !world_.store.faults.down && world_.now() >= rejoin_at_;
   if (!wants && !term_) return;
-  candidacy_ = world_.zookeeper.add_candidate(index_, world_.random.next(), world_.now());
+  const std::string start = kElectionFolder + fmt::format("/n_{:016x}_", world_.random.next());
   world_.zookeeper.catch_up(server_);
+  candidacy_ = *world_.zookeeper.create(session_, start, "", zk::CreateMode::EphemeralSequential);
 }
 
-void SimMaster::lose_candidacy() { world_.zookeeper.tree().candidates.erase(candidacy_); }
+/// The servers hear of the session; a new one when it is over.
+void SimMaster::keep_session() {
+  if (world_.zookeeper.touch(session_, world_.now())) return;
+  session_ = world_.zookeeper.begin_session(server_, world_.zookeeper.master_session, world_.now(),
+                                            [this](const zk::Event& event) { hear(event); });
+  watch_workers();  // the old one's watches are gone
+}
+
+void SimMaster::hear(const zk::Event& event) {
+  if (event.what == zk::Event::What::Watch) watch_workers();
+}
+
+SimZkClient SimMaster::zookeeper_client(ZkCallFaults faults, std::function<void()> between) {
+  return {world_.zookeeper, session_, server_, world_.random, world_.marks, faults, std::move(between)};
+}
+
+void SimMaster::lose_candidacy() {
+  if (!candidacy_.empty()) (void)world_.zookeeper.remove(candidacy_);
+}
 
 void SimMaster::look_at_election() {
   if (office_planned_ || taking_office_ || term_ || candidacy_.empty() || !reaches_zookeeper()) return;
-  std::vector<std::string> listing;
-  for (const auto& [name, candidate] : world_.zookeeper.view(server_).candidates) listing.push_back(name);
+  const zk::NodeTree& view = world_.zookeeper.view(server_);
+  if (std::exchange(seen_zxid_, view.zxid()) == view.zxid()) return;
   using master::cluster::ElectionStep;
-  if (master::cluster::decide_election(listing, candidacy_).step != ElectionStep::Lead) return;
+  if (master::cluster::decide_election(*view.list(kElectionFolder), candidacy_.substr(kElectionFolder.size() + 1)).step != ElectionStep::Lead) return;
+  seen_zxid_ = 0;
   office_planned_ = true;
   world_.after(world_.random.between(2ms, 40ms), [this, life = life_] {
     if (life != life_ || !alive_) return;
@@ -89,8 +109,16 @@ void SimMaster::look_at_election() {
 
 void SimMaster::stand_back(Millis pause) {
   rejoin_at_ = world_.now() + pause;
-  if (!candidacy_.empty() && world_.zookeeper.is_up()) world_.zookeeper.tree().candidates.erase(candidacy_);
-  candidacy_.clear();
+  if (candidacy_.empty()) return;
+  leaving_ = std::exchange(candidacy_, "");
+  leave_election();
+}
+
+/// As production: again and again until ZooKeeper agrees, since the session goes on.
+void SimMaster::leave_election() {
+  if (leaving_.empty() || !reaches_zookeeper() || !world_.zookeeper.agrees(server_)) return;
+  (void)world_.zookeeper.remove(leaving_);
+  leaving_.clear();
 }
 
 // --- looking at the workers
@@ -125,7 +153,7 @@ void SimMaster::freeze(Millis for_long) {
 
 bool SimMaster::accept_restore() {
   if (!reaches_zookeeper()) return false;
-  SimZkClient client(world_.zookeeper, server_, world_.random, world_.marks, {}, [] {});
+  SimZkClient client = zookeeper_client();
   return master::accept_restore(client, paths_).has_value();
 }
 

@@ -16,6 +16,7 @@
 #include "master/loop/loop.h"
 #include "master/takeover.h"
 #include "sim_office.h"
+#include "sim_zk_client.h"
 
 namespace rota::sim {
 
@@ -60,12 +61,15 @@ class SimMaster {
   struct Term;
 
   void heartbeat(std::int64_t life);
+  void keep_session();
+  void hear(const zk::Event& event);
   void look_at_database(std::int64_t life);
   void tell_hold();
   void note_progress();
   void raise_alarm();
   bool reaches_zookeeper() const;
   void reconnect();
+  SimZkClient zookeeper_client(ZkCallFaults faults = {}, std::function<void()> between = {});
   /// `between`: another master came in the midst of somebody's takeover.
   void take_office(bool between);
   void begin_term(master::Office office);
@@ -74,6 +78,7 @@ class SimMaster {
   void turn();
   void end_term(const master::loop::TermEnd& why);
   void stand_back(Millis pause);
+  void leave_election();
 
   World& world_;
   const std::size_t index_;
@@ -93,7 +98,10 @@ class SimMaster {
   bool office_planned_ = false;
   bool taking_office_ = false;
   bool watch_armed_ = false;
-  std::string candidacy_;
+  zk::SessionId session_ = 0;
+  std::string candidacy_;              ///< the path of its node in the election
+  std::string leaving_;                ///< a node that it could not remove yet
+  std::int64_t seen_zxid_ = 0;         ///< of a tree whose listing is decided upon already
   std::int64_t looks_ = 0;
   master::StoredMark last_stored_;     ///< of the last Term of this process
   std::unique_ptr<Term> term_;

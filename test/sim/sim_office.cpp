@@ -33,11 +33,12 @@ Result<void> SimOffice::take_office(Epoch epoch, const std::string&) {
     return fail(ErrorCode::TimedOut, "the epoch row is locked");
   }
   const bool lost = random_.per_mille(store_.faults.unknown_per_mille);
+  if (epoch <= store_.epoch()) return fail(ErrorCode::Conflict, "the epoch is not higher");
   if (lost && random_.chance(50)) {
     marks_.hit("takeover_unknown_not_applied");
     return fail(ErrorCode::UnknownOutcome, "answer lost, not applied");
   }
-  if (!store_.take_office(epoch)) return fail(ErrorCode::Conflict, "the epoch is not higher");
+  store_.take_office(epoch);
   if (!lost) return {};
   marks_.hit("takeover_unknown_applied");
   return fail(ErrorCode::UnknownOutcome, "answer lost, applied");
@@ -45,7 +46,7 @@ Result<void> SimOffice::take_office(Epoch epoch, const std::string&) {
 
 Result<master::core::Recovered> SimOffice::recover() {
   if (auto fine = probe(); !fine) return fail(fine.error());
-  return store_.as_memory_store()->recover();
+  return store_.recover();
 }
 
 }  // namespace rota::sim

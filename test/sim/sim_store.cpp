@@ -44,12 +44,16 @@ ApplyResult SimStore::apply(Epoch epoch, const Changes& changes) {
     locked_until_ = clockwork_.now() + std::min(caller_freezes, kIdleTransaction);
     return {ApplyOutcome::Failed, "the transaction was ended", {}};
   }
-  if (std::string why = contradiction(changes); !why.empty()) {
-    if (!went_back_) complain(why);
-    return {ApplyOutcome::Failed, why, {}, true};
+  if (auto fits = check_changes(tables_, changes); !fits) {
+    if (!went_back_) complain("P1/P11: the store refuses a batch: " + fits.error().message);
+    return {ApplyOutcome::Failed, fits.error().message, {}, true};
   }
   faults.down = std::exchange(faults.dies_at_commit, false);
   const bool lost = faults.down || random_.per_mille(faults.unknown_per_mille);
+  if (lost && changes.empty()) {  // a bare check, with no COMMIT whose outcome could be unknown
+    marks_.hit("fault_apply_failed");
+    return {ApplyOutcome::Failed, "answer lost", {}};
+  }
   if (lost && random_.chance(50)) {
     marks_.hit("fault_apply_unknown_not_applied");
     return {ApplyOutcome::Unknown, "answer lost, not applied", {}};
@@ -63,12 +67,10 @@ ApplyResult SimStore::apply(Epoch epoch, const Changes& changes) {
   return {ApplyOutcome::Unknown, "answer lost, applied", {}};
 }
 
-bool SimStore::take_office(Epoch epoch) {
-  if (epoch <= tables_.epoch) return false;
+void SimStore::take_office(Epoch epoch) {
   if (epoch <= highest_ever_) complain("P9: epoch " + text(epoch.value) + " is taken again");
   highest_ever_ = std::max(highest_ever_, epoch);
   tables_.epoch = epoch;
-  return true;
 }
 
 bool SimStore::go_back(const master::StoredMark& noted) {
@@ -103,82 +105,41 @@ void SimStore::note_takeover(bool noticed) {
 }
 
 std::unique_ptr<master::store::MemoryStore> SimStore::as_memory_store() const {
-  auto store = std::make_unique<master::store::MemoryStore>();
-  Changes all;
-  for (const auto& [id, job] : tables_.jobs) all.jobs.push_back(job);
-  for (const auto& [key, version] : tables_.versions) all.versions.push_back(version);
-  for (const auto& [id, run] : tables_.runs) all.new_runs.push_back(run);
-  for (const auto& [key, attempt] : tables_.attempts) all.attempts.push_back(attempt);
-  for (const auto& [key, gap] : tables_.gaps) all.gaps.push_back(gap);
-  for (const auto& [key, life] : tables_.lives) all.lives.push_back(life);
-  for (const auto& [id, note] : tables_.notes) all.notes.push_back(note);
-  for (const auto& [id, drain] : tables_.drains) all.drains.push_back(drain);
-  all.watermark = tables_.watermark;
-  CHECK_OR_DIE(store->take_office(tables_.epoch, "sim").has_value(), "a new store has an epoch");
-  const ApplyResult applied = store->apply(tables_.epoch, all);
-  CHECK_OR_DIE(applied.outcome == ApplyOutcome::Applied, applied.detail.c_str());
-  return store;
+  return std::make_unique<master::store::MemoryStore>(tables_);
 }
 
-/// What a unique key or a missing row would refuse; the same rows again are fine.
-std::string SimStore::contradiction(const Changes& changes) const {
-  for (const model::Run& run : changes.new_runs) {
-    if (tables_.runs.contains(run.id)) continue;
-    if (run.tick && tables_.ticks.contains({run.job, *run.tick})) {
-      return "P1: two runs of one tick, run " + text(run.id.value);
-    }
-    if (!run.request_key.empty() && tables_.keys.contains({run.principal, run.request_key})) {
-      return "P11: two runs of one request key, run " + text(run.id.value);
-    }
-  }
-  for (const master::core::RunUpdate& update : changes.updated_runs) {
-    if (tables_.runs.contains(update.id)) continue;
-    const bool comes = std::ranges::any_of(changes.new_runs, [&](const auto& r) { return r.id == update.id; });
-    if (!comes) return "an update of a run that is not stored, run " + text(update.id.value);
-  }
-  return "";
+Result<master::core::Recovered> SimStore::recover() const {
+  return master::store::recover_from(tables_, [](std::string_view) {
+    static const auto utc = std::make_shared<const model::ZoneRules>();
+    return Result<std::shared_ptr<const model::ZoneRules>>(utc);
+  });
 }
 
 void SimStore::write(const Changes& changes) {
-  for (const model::Job& job : changes.jobs) tables_.jobs[job.id] = job;
-  write_versions(changes);
-  write_gaps(changes);
-  // What a batch resumes may get attempts in the same batch; what it drains got none after that.
-  for (const model::WorkerDrain& drain : changes.drains) {
-    if (!drain.draining) tables_.drains[drain.worker] = drain;
+  put_definitions(tables_, changes);
+  judge_definitions(changes);
+  judge_gaps(changes);
+  judge_new_runs(changes);
+  put_new_runs(tables_, changes);
+  for (const master::core::RunUpdate& update : changes.updated_runs) {
+    count_ends(tables_.runs.at(update.id).progress, update.progress);
+    put_update(tables_, update);
+    note_dispatch(update.id, update.progress, changes);
   }
-  write_runs(changes);
-  for (const model::WorkerDrain& drain : changes.drains) tables_.drains[drain.worker] = drain;
-  for (const model::AttemptRow& row : changes.attempts) {
-    const auto [at, added] = tables_.attempts.insert_or_assign({row.run, row.attempt}, row);
-    if (added && !row.late) marks_.hit("run_retried");
-    if (added && !row.late && row.outcome.state == RunState::Lost &&
-        row.outcome.reason != Reason::HandedOver) {
-      ++lost_attempts_;
-    }
-    if (row.late) marks_.hit("result_late");
-    if (added && row.outcome.reason == Reason::HandedOver) marks_.hit("attempt_handed_over");
-  }
-  for (const auto& life : changes.lives) tables_.lives[life.key] = life;
-  for (const model::RunNote& note : changes.notes) {
-    model::RunNote& kept = tables_.notes[note.run];
-    if (note.attempt < kept.attempt) complain("an older attempt's checkpoint replaced a newer one's");
-    kept = note;
-    marks_.hit("note_stored");
-  }
-  if (!changes.watermark) return;
-  if (tables_.watermark && *changes.watermark < *tables_.watermark) complain("the watermark went back");
-  tables_.watermark = changes.watermark;
-  if (std::string wrong = judge_.judge_window(tables_); !wrong.empty()) complain(std::move(wrong));
+  judge_rest(changes);
+  put_the_rest(tables_, changes);
+  if (changes.watermark) complain_if(judge_.judge_window(tables_));
 }
 
-void SimStore::write_gaps(const Changes& changes) {
+void SimStore::judge_definitions(const Changes& changes) {
+  for (const model::JobVersionRow& row : changes.versions) {
+    if (row.valid_to && *row.valid_to < row.valid_from) complain("a version ends before it begins");
+  }
+}
+
+void SimStore::judge_gaps(const Changes& changes) {
   for (const model::Gap& gap : changes.gaps) {
-    const auto [at, is_new] = tables_.gaps.emplace(std::tuple{gap.job, gap.version, gap.from}, gap);
-    if (!is_new) {
-      if (at->second.to != gap.to || at->second.count != gap.count) complain("P1: two gaps begin at one tick");
-      continue;  // the batch is repeated
-    }
+    if (tables_.gaps.contains({gap.job, gap.version, gap.from})) continue;  // the batch is repeated
     if (held_by_restore_) complain("P9: a gap is recorded while the restored database waits to be accepted");
     complain_if(judge_.judge_gap(tables_, gap));
     tables_.open_gaps.push_back({gap, 0});
@@ -189,37 +150,38 @@ void SimStore::write_gaps(const Changes& changes) {
   }
 }
 
-void SimStore::write_versions(const Changes& changes) {
-  for (const model::JobVersionRow& row : changes.versions) {
-    auto [at, added] = tables_.versions.try_emplace({row.job, row.version}, row);
-    if (row.valid_to) at->second.valid_to = row.valid_to;
-    if (added && !row.definition) {
-      at->second.definition = tables_.versions.at({row.job, row.version - 1}).definition;
-    }
-    if (row.valid_to && *row.valid_to < row.valid_from) complain("a version ends before it begins");
-  }
-}
-
-void SimStore::write_runs(const Changes& changes) {
+void SimStore::judge_new_runs(const Changes& changes) {
   for (const model::Run& run : changes.new_runs) {
-    if (!tables_.runs.emplace(run.id, run).second) continue;
+    if (tables_.runs.contains(run.id)) continue;
     if (run.tick) {
       marks_.hit("tick_fired");
       if (held_by_restore_) complain("P9: a tick fires while the restored database waits to be accepted");
       complain_if(judge_.judge_run(tables_, run));
-      tables_.ticks.emplace(std::pair{run.job, *run.tick}, run.id);
     }
-    if (!run.request_key.empty()) tables_.keys.emplace(std::pair{run.principal, run.request_key}, run.id);
     if (run.progress.state == RunState::Skipped) marks_.hit("run_skipped");
     if (run.progress.reason == Reason::WaitsForRun) marks_.hit("run_waited_behind");
-    note_dispatch(run);
+    note_dispatch(run.id, run.progress, changes);
   }
-  for (const master::core::RunUpdate& update : changes.updated_runs) {
-    model::Run& run = tables_.runs.at(update.id);
-    count_ends(run.progress, update.progress);
-    run.progress = update.progress;
-    note_dispatch(run);
+}
+
+void SimStore::judge_rest(const Changes& changes) {
+  for (const model::AttemptRow& row : changes.attempts) {
+    if (row.late) marks_.hit("result_late");
+    if (tables_.attempts.contains({row.run, row.attempt})) continue;
+    if (!row.late) marks_.hit("run_retried");
+    if (!row.late && row.outcome.state == RunState::Lost && row.outcome.reason != Reason::HandedOver) {
+      ++lost_attempts_;
+    }
+    if (row.outcome.reason == Reason::HandedOver) marks_.hit("attempt_handed_over");
   }
+  for (const model::RunNote& note : changes.notes) {
+    marks_.hit("note_stored");
+    const auto kept = tables_.notes.find(note.run);
+    if (kept == tables_.notes.end() || note.attempt >= kept->second.attempt) continue;
+    complain("an older attempt's checkpoint replaced a newer one's");
+  }
+  const bool back = changes.watermark && tables_.watermark && *changes.watermark < *tables_.watermark;
+  if (back) complain("the watermark went back");
 }
 
 void SimStore::count_ends(const model::RunProgress& before, const model::RunProgress& after) {
@@ -238,12 +200,15 @@ void SimStore::count_ends(const model::RunProgress& before, const model::RunProg
   if (after.state == RunState::Cancelled) marks_.hit("run_cancelled_early");
 }
 
-void SimStore::note_dispatch(const model::Run& run) {
-  if (run.progress.attempt == 0 || !dispatched_.insert({run.id, run.progress.attempt}).second) return;
-  const auto drain = tables_.drains.find(run.progress.worker.id);
-  if (drain != tables_.drains.end() && drain->second.draining) {
-    complain("a drained worker got a new attempt, of run " + text(run.id.value));
-  }
+/// What a batch resumes may get attempts in the same batch; what it drains got none after that.
+void SimStore::note_dispatch(RunId run, const model::RunProgress& progress, const Changes& changes) {
+  if (progress.attempt == 0 || !dispatched_.insert({run, progress.attempt}).second) return;
+  const auto drain = tables_.drains.find(progress.worker.id);
+  if (drain == tables_.drains.end() || !drain->second.draining) return;
+  const bool resumed = std::ranges::any_of(changes.drains, [&](const auto& d) {
+    return d.worker == progress.worker.id && !d.draining;
+  });
+  if (!resumed) complain("a drained worker got a new attempt, of run " + text(run.value));
 }
 
 std::shared_ptr<const model::JobDefinition> SimStore::definition(JobId job, JobVersion version) const {

@@ -39,13 +39,14 @@ class SimStore final : public master::store::Store {
 
   master::store::ApplyResult apply(Epoch epoch, const master::core::Changes& changes) override;
 
-  /// False when the epoch is not higher.
-  bool take_office(Epoch epoch);
+  /// One that is higher.
+  void take_office(Epoch epoch);
   /// A leader that stopped in its transaction keeps the epoch row's share lock until the database ends
   /// that transaction.
   bool is_epoch_locked() const { return clockwork_.now() < locked_until_; }
-  /// The rows in production's memory store, for its recovery and its verification.
+  /// A copy of the rows in production's memory store, for verification and for who reads all of them.
   std::unique_ptr<master::store::MemoryStore> as_memory_store() const;
+  Result<master::core::Recovered> recover() const;
 
   /// A copy for later.
   void back_up() { backup_ = tables_; }
@@ -64,8 +65,8 @@ class SimStore final : public master::store::Store {
   bool is_lost(RunId run) const { return went_back_ && !tables_.runs.contains(run); }
 
   std::optional<RunId> run_of_key(const std::string& principal, const std::string& key) const {
-    const auto found = tables_.keys.find({principal, key});
-    return found == tables_.keys.end() ? std::nullopt : std::optional(found->second);
+    const auto found = tables_.run_of_key.find({principal, key});
+    return found == tables_.run_of_key.end() ? std::nullopt : std::optional(found->second);
   }
   /// Whether this attempt's row was ever stored.
   bool was_dispatched(model::AttemptKey key) const { return dispatched_.contains(key); }
@@ -87,12 +88,12 @@ class SimStore final : public master::store::Store {
   std::string violation;       ///< the first thing found wrong while writing
 
  private:
-  std::string contradiction(const master::core::Changes& changes) const;
   void write(const master::core::Changes& changes);
-  void write_versions(const master::core::Changes& changes);
-  void write_runs(const master::core::Changes& changes);
-  void write_gaps(const master::core::Changes& changes);
-  void note_dispatch(const model::Run& run);
+  void judge_definitions(const master::core::Changes& changes);
+  void judge_gaps(const master::core::Changes& changes);
+  void judge_new_runs(const master::core::Changes& changes);
+  void judge_rest(const master::core::Changes& changes);
+  void note_dispatch(RunId run, const model::RunProgress& progress, const master::core::Changes& changes);
   void count_ends(const model::RunProgress& before, const model::RunProgress& after);
   void complain(std::string what) { if (violation.empty()) violation = std::move(what); }
   void complain_if(std::string what) { if (!what.empty()) complain(std::move(what)); }

@@ -3,7 +3,7 @@
 
 #include "master/tick_hold.h"
 #include "sim_master.h"
-#include "sim_zk_client.h"
+#include "worker_node.h"
 #include "world.h"
 
 namespace rota::sim {
@@ -63,7 +63,7 @@ struct SimMaster::Term {
   master::loop::Inbox inbox;
   master::core::Scheduler scheduler;
   master::loop::EventLoop loop;
-  std::map<model::WorkerKey, model::WorkerInfo> known;
+  std::map<std::string, std::string> known;   ///< workers' nodes, as the core was told
   bool listed = false;
 };
 
@@ -87,13 +87,13 @@ void SimMaster::look_at_database(std::int64_t life) {
 /// As production: twice a second at most, so that a successor notices a database that lost more.
 void SimMaster::note_progress() {
   if (term_->restored || !reaches_zookeeper()) return;
-  SimZkClient client(world_.zookeeper, server_, world_.random, world_.marks, {world_.zk_call_lost, 0, 0}, [] {});
+  SimZkClient client = zookeeper_client({world_.zk_call_lost, 0, 0});
   (void)master::note_stored(client, paths_, {term_->epoch, term_->loop.stored_watermark()});
 }
 
 void SimMaster::tell_hold() {
   if (term_->restored && reaches_zookeeper()) {
-    SimZkClient client(world_.zookeeper, server_, world_.random, world_.marks, {}, [] {});
+    SimZkClient client = zookeeper_client();
     const auto held = master::is_restore_held(client, paths_);
     if (held && !*held) term_->restored = false;
   }
@@ -109,7 +109,7 @@ void SimMaster::take_office(bool between) {
   if (!saw_database_ || world_.store.faults.down) return;
   taking_office_ = true;
   const ZkCallFaults faults{world_.zk_call_lost, between ? 0 : world_.zk_call_between, world_.zk_call_dies};
-  SimZkClient client(world_.zookeeper, server_, world_.random, world_.marks, faults, [this] {
+  SimZkClient client = zookeeper_client(faults, [this] {
     for (auto& other : world_.masters) {
       if (other.get() == this || !other->is_alive()) continue;
       world_.marks.hit("fault_other_takeover_between");
@@ -154,19 +154,24 @@ void SimMaster::sync_workers() {
     return;
   }
   watch_armed_ = true;
-  const auto& nodes = world_.zookeeper.view(server_).nodes;
-  for (const auto& [key, node] : nodes) {
-    const auto known = term_->known.find(key);
-    if (known != term_->known.end() && known->second == node.info) continue;
-    term_->known[key] = node.info;
-    post(master::core::WorkerSeen{node.info});
+  const zk::NodeTree& view = world_.zookeeper.view(server_);
+  const std::vector<std::string> names = *view.list(kWorkersFolder);
+  world_.zookeeper.watch_children(session_, kWorkersFolder);
+  for (const std::string& name : names) {
+    const std::string path = kWorkersFolder + "/" + name;
+    world_.zookeeper.watch(session_, path, true);
+    const std::string& data = view.find(path)->data;
+    if (std::string& known = term_->known[name]; known != data) {
+      known = data;
+      post(master::core::WorkerSeen{read_worker_node(name, data)});
+    }
   }
-  for (const auto& [key, info] : std::map(term_->known)) {
-    if (nodes.contains(key)) continue;
-    term_->known.erase(key);
-    world_.trace("gone", key.id + "@" + key.incarnation);
-    post(master::core::WorkerGone{key});
-  }
+  std::erase_if(term_->known, [&](const auto& known) {
+    if (std::ranges::binary_search(names, known.first)) return false;
+    world_.trace("gone", known.first);
+    post(master::core::WorkerGone{read_worker_node(known.first, known.second).key});
+    return true;
+  });
   if (!std::exchange(term_->listed, true)) post(master::core::WorkersListed{});
 }
 
@@ -185,8 +190,8 @@ void SimMaster::plan_turn(Micros in) {
   const MonoTime earliest = std::max({world_.now() + in, frozen_until_, busy_until_});
   const std::int64_t number = ++planned_;
   const Millis delay = std::chrono::ceil<Millis>(earliest - world_.now());
-  world_.after(delay, [this, number, life = life_] {
-    if (life != life_ || number != planned_ || !leads()) return;
+  world_.after(delay, [this, number] {
+    if (number != planned_ || !leads()) return;
     if (is_frozen()) {
       plan_turn(Micros{0});
     } else {
@@ -228,7 +233,7 @@ void SimMaster::end_term(const master::loop::TermEnd& why) {
 void SimMaster::raise_alarm() {
   world_.marks.hit("loss_seen_by_its_leader");
   if (!reaches_zookeeper()) return;
-  SimZkClient client(world_.zookeeper, server_, world_.random, world_.marks, {world_.zk_call_lost, 0, 0}, [] {});
+  SimZkClient client = zookeeper_client({world_.zk_call_lost, 0, 0});
   (void)master::raise_restore_alarm(client, paths_, last_stored_.epoch);
 }
 
@@ -241,8 +246,13 @@ void SimMaster::crash(bool clean, Millis for_long) {
   term_.reset();
   office_planned_ = taking_office_ = false;
   frozen_until_ = {};
-  if (clean && world_.zookeeper.is_up()) world_.zookeeper.tree().candidates.erase(candidacy_);
+  world_.zookeeper.detach(session_);
+  if (clean && world_.zookeeper.is_up()) world_.zookeeper.end_session(session_);
+  session_ = 0;
+  seen_zxid_ = 0;
+  ++planned_;
   candidacy_.clear();
+  leaving_.clear();
   world_.after(for_long, [this] { start(); });
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "common/zk/lease_rules.h"
+#include "worker_node.h"
 #include "world.h"
 
 namespace rota::sim {
@@ -52,7 +53,9 @@ bool SimWorker::acts(std::int64_t life) const {
 void SimWorker::reconnect() {
   if (cut_from_zookeeper || world_.zookeeper.serves(server_, world_.now())) return;
   const std::size_t next = (server_ + 1) % world_.zookeeper.server_count();
-  if (world_.zookeeper.agrees(next)) server_ = next;
+  if (!world_.zookeeper.agrees(next)) return;
+  server_ = next;
+  world_.zookeeper.move(session_, server_);
 }
 
 // --- lives
@@ -94,6 +97,7 @@ void SimWorker::start_proper() {
 void SimWorker::begin_life() {
   const std::int64_t life = ++life_;
   key_ = {id_, "h" + std::to_string(index_) + "." + std::to_string(disks_) + "-i" + std::to_string(life)};
+  node_path_ = kWorkersFolder + "/" + name_of_node(key_);
   registered_ = false;
   leader_.reset();
   last_lease_ = {};
@@ -110,9 +114,9 @@ void SimWorker::try_register(std::int64_t life) {
     world_.after(200ms, [this, life] { try_register(life); });
     return;
   }
-  world_.zookeeper.tree().nodes[key_] = {info(), world_.now() + world_.zookeeper.timing.session};
   world_.zookeeper.catch_up(server_);
-  world_.workers_changed();
+  session_ = world_.zookeeper.begin_session(server_, world_.zookeeper.timing.session, world_.now(), {});
+  (void)world_.zookeeper.create(session_, node_path_, data_of_node(info()), zk::CreateMode::Ephemeral);
   end_older_lives();
   beat(life);
   settle(life, kRivalPatience);
@@ -125,9 +129,8 @@ void SimWorker::settle(std::int64_t life, int tries) {
   if (life != life_ || !proper_up_) return;
   const bool able = acts(life) && reaches_zookeeper();
   if (able && others_are_gone()) {
-    const auto& kept = world_.zookeeper.view(server_).kept;
-    const auto epoch = kept.find("/rota/sim/epoch");
-    if (epoch != kept.end()) hear_of(Epoch{std::stoll(epoch->second.data)});
+    const zk::Node* epoch = world_.zookeeper.view(server_).find("/rota/sim/epoch");
+    if (epoch != nullptr) hear_of(Epoch{std::stoll(epoch->data)});
     table_->raise_epoch(epoch_on_disk_);
     registered_ = true;
     vouchers_.extend_lease(last_lease_);
@@ -142,31 +145,32 @@ void SimWorker::settle(std::int64_t life, int tries) {
 }
 
 bool SimWorker::others_are_gone() const {
-  const auto& nodes = world_.zookeeper.view(server_).nodes;
-  return std::ranges::none_of(nodes, [this](const auto& node) {
-    return node.first.id == id_ && node.first != key_;
+  const auto names = *world_.zookeeper.view(server_).list(kWorkersFolder);
+  return std::ranges::none_of(names, [this, own = name_of_node(key_)](const std::string& name) {
+    return name.starts_with(id_ + "@") && name != own;
   });
 }
 
 /// Another host has this id: the one that came later goes, and tries anew after a while.
 void SimWorker::leave() {
   world_.marks.hit("rival_left");
-  world_.zookeeper.remove_node(key_, world_.now());
-  world_.workers_changed();
+  world_.zookeeper.end_session(session_);
   lose_host(5000ms);
 }
 
 void SimWorker::end_older_lives() {
-  for (const auto& [key, node] : world_.zookeeper.view(server_).nodes) {
-    if (key.id != id_ || key == key_ || node.info.address.port != index_) continue;
+  const zk::NodeTree& view = world_.zookeeper.view(server_);
+  const std::vector<std::string> names = *view.list(kWorkersFolder);
+  for (const std::string& name : names) {
+    if (!name.starts_with(id_ + "@") || name == name_of_node(key_)) continue;
+    const zk::Node& node = *view.find(kWorkersFolder + "/" + name);
+    if (host_of_node(node.data) != index_) continue;
     if (world_.faults_on("session_file_lost") && world_.random.chance(15)) {  // it expires by itself
       world_.marks.hit("fault_session_file_lost");
       continue;
     }
-    world_.after(world_.random.between(4ms, 10ms), [this, older = key] {
-      if (!world_.zookeeper.is_up()) return;
-      world_.zookeeper.remove_node(older, world_.now());
-      world_.workers_changed();
+    world_.after(world_.random.between(4ms, 10ms), [this, older = node.stat.ephemeral_owner] {
+      if (world_.zookeeper.is_up()) world_.zookeeper.end_session(older);
     });
   }
 }
@@ -180,13 +184,11 @@ void SimWorker::beat(std::int64_t life) {
   const MonoTime sent = clock_.mono();
   world_.after(world_.small_delay(), [this, life, sent] {
     if (!acts(life) || !reaches_zookeeper() || !world_.zookeeper.agrees(server_)) return;
-    auto& nodes = world_.zookeeper.tree().nodes;
-    const auto node = nodes.find(key_);
-    if (node == nodes.end()) {
+    if (world_.zookeeper.tree().find(node_path_) == nullptr) {
       begin_life();  // the session has expired, or somebody deleted the node
       return;
     }
-    node->second.expires = world_.now() + world_.zookeeper.timing.session;
+    world_.zookeeper.touch(session_, world_.now());
     world_.after(world_.small_delay(), [this, life, sent] {
       if (!acts(life) || !reaches_zookeeper() || world_.random.per_mille(world_.zk_call_lost)) return;
       last_lease_ = std::max(last_lease_, zk::lease_end(sent, world_.zookeeper.timing));
@@ -334,11 +336,8 @@ void SimWorker::drain(Epoch epoch, const master::core::SendDrain& message) {
 
 void SimWorker::tell_draining() {
   table_->set_draining(draining_ || drain_told_);
-  auto& nodes = world_.zookeeper.tree().nodes;
-  const auto node = nodes.find(key_);
-  if (node == nodes.end() || !reaches_zookeeper() || !world_.zookeeper.agrees(server_)) return;
-  node->second.info = info();
-  world_.workers_changed();
+  if (!reaches_zookeeper() || !world_.zookeeper.agrees(server_)) return;
+  (void)world_.zookeeper.set(node_path_, data_of_node(info()));
 }
 
 void SimWorker::set_full(bool full) {

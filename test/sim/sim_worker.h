@@ -122,7 +122,9 @@ class SimWorker {
   std::int64_t starts_ = 0;             ///< of the proper
   std::int64_t serials_ = 0;
   MonoTime last_lease_{};               ///< of an answered beat of this life
+  zk::SessionId session_ = 0;
   model::WorkerKey key_;
+  std::string node_path_;
   std::unique_ptr<worker::run::AttemptTable> table_;
   worker::run::VoucherRules vouchers_;
   Epoch epoch_on_disk_;

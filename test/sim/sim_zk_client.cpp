@@ -1,7 +1,10 @@
 #include "sim_zk_client.h"
 
+#include <fmt/format.h>
+
 namespace rota::sim {
 
+/// A server that is cut off does not know of a session's end, and goes on answering it.
 Result<void> SimZkClient::enter(bool writes) {
   if (dead_) return fail(unavailable());
   if (random_.per_mille(faults_.dies_per_mille)) {
@@ -10,7 +13,8 @@ Result<void> SimZkClient::enter(bool writes) {
     return fail(unavailable());
   }
   if (random_.per_mille(faults_.between_per_mille)) between_();
-  if (writes && !zookeeper_.agrees(server_)) return fail(unknown());
+  if (!zookeeper_.agrees(server_)) return writes ? Result<void>(fail(unknown())) : Result<void>();
+  if (!zookeeper_.is_alive(session_)) return fail(unavailable());
   return {};
 }
 
@@ -20,31 +24,35 @@ SimZkClient::Fate SimZkClient::draw() {
   return random_.chance(50) ? Fate::AnswerLost : Fate::NotDone;
 }
 
-Result<std::string> SimZkClient::create(const std::string& path, const std::string& data, zk::CreateMode) {
+template <typename Answer, typename Deed>
+Result<Answer> SimZkClient::write(Deed deed) {
   if (auto fine = enter(true); !fine) return fail(fine.error());
   const Fate fate = draw();
   if (fate == Fate::NotDone) return fail(unknown());
-  const bool is_new = zookeeper_.tree().kept.emplace(path, zk::Node{data, {}}).second;
   zookeeper_.catch_up(server_);
+  Result<Answer> answer = deed();
   if (fate == Fate::AnswerLost) return fail(unknown());
-  if (!is_new) return fail(ErrorCode::AlreadyExists, path);
-  return path;
+  return answer;
 }
 
-Result<void> SimZkClient::remove(const std::string& path, std::int32_t) {
-  if (auto fine = enter(true); !fine) return fine;
-  if (draw() == Fate::NotDone) return fail(unknown());
-  zookeeper_.catch_up(server_);
-  if (zookeeper_.tree().kept.erase(path) == 0) return fail(ErrorCode::NotFound, path);
-  return {};
+Result<std::string> SimZkClient::create(const std::string& path, const std::string& data, zk::CreateMode mode) {
+  return write<std::string>([&] { return zookeeper_.create(session_, path, data, mode); });
 }
 
-Result<zk::Node> SimZkClient::get(const std::string& path, zk::Watch) {
+Result<void> SimZkClient::remove(const std::string& path, std::int32_t version) {
+  return write<void>([&] { return zookeeper_.remove(path, version); });
+}
+
+Result<zk::NodeStat> SimZkClient::set(const std::string& path, const std::string& data, std::int32_t version) {
+  return write<zk::NodeStat>([&] { return zookeeper_.set(path, data, version); });
+}
+
+Result<zk::Node> SimZkClient::get(const std::string& path, zk::Watch watch) {
   if (auto fine = enter(false); !fine) return fail(fine.error());
-  const auto& kept = zookeeper_.view(server_).kept;
-  const auto found = kept.find(path);
-  if (found == kept.end()) return fail(ErrorCode::NotFound, path);
-  return found->second;
+  const zk::Node* node = view().find(path);
+  if (node == nullptr) return fail(no_node(path));
+  if (watch == zk::Watch::Yes) zookeeper_.watch(session_, path, true);
+  return *node;
 }
 
 std::vector<Result<zk::Node>> SimZkClient::get_many(const std::vector<std::string>& paths, zk::Watch watch) {
@@ -54,33 +62,36 @@ std::vector<Result<zk::Node>> SimZkClient::get_many(const std::vector<std::strin
 }
 
 Result<std::optional<zk::NodeStat>> SimZkClient::exists(const std::string& path, zk::Watch watch) {
-  auto node = get(path, watch);
-  if (node) return std::optional(node->stat);
-  if (node.error().code == ErrorCode::NotFound) return std::optional<zk::NodeStat>{};
-  return fail(node.error());
+  if (auto fine = enter(false); !fine) return fail(fine.error());
+  const zk::Node* node = view().find(path);
+  if (watch == zk::Watch::Yes) zookeeper_.watch(session_, path, node != nullptr);
+  return node == nullptr ? std::optional<zk::NodeStat>{} : std::optional(node->stat);
 }
 
-Result<zk::NodeStat> SimZkClient::set(const std::string& path, const std::string& data, std::int32_t version) {
-  if (auto fine = enter(true); !fine) return fail(fine.error());
-  const Fate fate = draw();
-  if (fate == Fate::NotDone) return fail(unknown());
-  zookeeper_.catch_up(server_);
-  auto& kept = zookeeper_.tree().kept;
-  const auto found = kept.find(path);
-  if (found == kept.end()) return fail(ErrorCode::NotFound, path);
-  if (version != zk::kAnyVersion && found->second.stat.version != version) {
-    return fail(ErrorCode::Conflict, path);
-  }
-  found->second.data = data;
-  ++found->second.stat.version;
-  if (fate == Fate::AnswerLost) return fail(unknown());
-  return found->second.stat;
+Result<std::vector<std::string>> SimZkClient::list(const std::string& path, zk::Watch watch) {
+  if (auto fine = enter(false); !fine) return fail(fine.error());
+  auto names = view().list(path);
+  if (names && watch == zk::Watch::Yes) zookeeper_.watch_children(session_, path);
+  return names;
 }
 
 Result<void> SimZkClient::sync(const std::string&) {
   if (auto fine = enter(true); !fine) return fail(unavailable());
   zookeeper_.catch_up(server_);
   return {};
+}
+
+zk::SessionState SimZkClient::state() const {
+  if (!zookeeper_.agrees(server_)) return zk::SessionState::Connecting;
+  return zookeeper_.is_alive(session_) ? zk::SessionState::Connected : zk::SessionState::Expired;
+}
+
+zk::Credentials SimZkClient::credentials() const { return {session_, fmt::format("{:016}", session_)}; }
+
+bool SimZkClient::close() {
+  if (!zookeeper_.agrees(server_) || !zookeeper_.is_alive(session_)) return false;
+  zookeeper_.end_session(session_);
+  return true;
 }
 
 }  // namespace rota::sim

@@ -1,5 +1,5 @@
-// What a master of a simulated world does in ZooKeeper while it takes office: one call after another,
-// each of which may fail, lose its answer, or find that another master came between.
+// A session of a simulated world's ZooKeeper as production's code uses it: one call after another, each
+// of which may fail, lose its answer, or find that somebody else came between.
 #pragma once
 
 #include <functional>
@@ -22,35 +22,42 @@ struct ZkCallFaults {
 /// Thread: one. All references outlive it.
 class SimZkClient final : public zk::Client {
  public:
-  SimZkClient(SimZookeeper& zookeeper, std::size_t server, Random& random, Marks& marks,
-              ZkCallFaults faults, std::function<void()> between)
-      : zookeeper_(zookeeper), server_(server), random_(random), marks_(marks), faults_(faults),
-        between_(std::move(between)) {}
+  /// Of a session that goes on without it, unless it is closed.
+  SimZkClient(SimZookeeper& zookeeper, zk::SessionId session, std::size_t server, Random& random,
+              Marks& marks, ZkCallFaults faults = {}, std::function<void()> between = {})
+      : zookeeper_(zookeeper), session_(session), server_(server), random_(random), marks_(marks),
+        faults_(faults), between_(std::move(between)) {}
 
+  /// It died by a fault, with its process.
   bool is_dead() const { return dead_; }
 
-  Result<std::string> create(const std::string& path, const std::string& data, zk::CreateMode) override;
+  Result<std::string> create(const std::string& path, const std::string& data, zk::CreateMode mode) override;
   Result<void> remove(const std::string& path, std::int32_t version) override;
-  Result<zk::Node> get(const std::string& path, zk::Watch) override;
+  Result<zk::Node> get(const std::string& path, zk::Watch watch) override;
   std::vector<Result<zk::Node>> get_many(const std::vector<std::string>& paths, zk::Watch watch) override;
-  Result<std::optional<zk::NodeStat>> exists(const std::string& path, zk::Watch) override;
+  Result<std::optional<zk::NodeStat>> exists(const std::string& path, zk::Watch watch) override;
   Result<zk::NodeStat> set(const std::string& path, const std::string& data, std::int32_t version) override;
-  Result<std::vector<std::string>> list(const std::string&, zk::Watch) override { return fail(unavailable()); }
-  Result<void> sync(const std::string&) override;
-  zk::SessionId session_id() const override { return 1; }
-  zk::SessionState state() const override { return zk::SessionState::Connected; }
-  Millis session_timeout() const override { return zookeeper_.master_session; }
-  zk::Credentials credentials() const override { return {}; }
-  bool close() override { return true; }
+  Result<std::vector<std::string>> list(const std::string& path, zk::Watch watch) override;
+  Result<void> sync(const std::string& path) override;
+  zk::SessionId session_id() const override { return session_; }
+  zk::SessionState state() const override;
+  Millis session_timeout() const override { return zookeeper_.timeout_of(session_); }
+  zk::Credentials credentials() const override;
+  bool close() override;
 
  private:
   enum class Fate { Done, AnswerLost, NotDone };
   static Error unavailable() { return {ErrorCode::Unavailable, "no answer from this server"}; }
   static Error unknown() { return {ErrorCode::UnknownOutcome, "the answer was lost"}; }
+  static Error no_node(const std::string& path) { return {ErrorCode::NotFound, path}; }
   Result<void> enter(bool writes);
   Fate draw();
+  template <typename Answer, typename Deed>
+  Result<Answer> write(Deed deed);
+  const zk::NodeTree& view() const { return zookeeper_.view(server_); }
 
   SimZookeeper& zookeeper_;
+  const zk::SessionId session_;
   const std::size_t server_;
   Random& random_;
   Marks& marks_;

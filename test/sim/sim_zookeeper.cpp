@@ -1,72 +1,160 @@
 #include "sim_zookeeper.h"
 
-#include <algorithm>
-#include <cstdio>
+#include <utility>
 
 namespace rota::sim {
 namespace {
 constexpr Millis kServesWhenCut{2500};
 }
 
+// --- sessions
+
+zk::SessionId SimZookeeper::begin_session(std::size_t server, Millis timeout, MonoTime now,
+                                          zk::EventHandler handler) {
+  sessions_[++last_session_] = {timeout, now + timeout, server, std::move(handler), {}};
+  return last_session_;
+}
+
+void SimZookeeper::end_session(zk::SessionId session) {
+  const zk::EventHandler handler = drop(session);
+  if (handler) handler({zk::Event::What::Expired, session, {}, {}});
+}
+
+/// Its nodes go with it. Gives what its holder heard by.
+zk::EventHandler SimZookeeper::drop(zk::SessionId session) {
+  auto ended = sessions_.extract(session);
+  if (ended.empty()) return {};
+  tree_.remove_nodes_of(session);
+  tell_changes();
+  return std::move(ended.mapped().handler);
+}
+
+Millis SimZookeeper::timeout_of(zk::SessionId session) const {
+  const auto found = sessions_.find(session);
+  return found == sessions_.end() ? Millis{0} : found->second.timeout;
+}
+
+void SimZookeeper::detach(zk::SessionId session) {
+  const auto found = sessions_.find(session);
+  if (found != sessions_.end()) found->second.handler = {};
+}
+
+bool SimZookeeper::touch(zk::SessionId session, MonoTime now) {
+  const auto found = sessions_.find(session);
+  if (found == sessions_.end()) return false;
+  found->second.expires = now + found->second.timeout;
+  return true;
+}
+
+void SimZookeeper::move(zk::SessionId session, std::size_t server) {
+  const auto found = sessions_.find(session);
+  if (found == sessions_.end()) return;
+  const std::int64_t seen = view(found->second.server).zxid();
+  found->second.server = server;
+  for (const auto& change : found->second.watches.missed(view(server), seen)) tell(session, found->second, change);
+}
+
+Result<std::string> SimZookeeper::create(zk::SessionId session, const std::string& path, const std::string& data,
+                                         zk::CreateMode mode) {
+  auto made = tree_.create(path, data, mode, session);
+  tell_changes();
+  return made;
+}
+
+Result<void> SimZookeeper::remove(const std::string& path, std::int32_t version) {
+  auto removed = tree_.remove(path, version);
+  tell_changes();
+  return removed;
+}
+
+Result<zk::NodeStat> SimZookeeper::set(const std::string& path, const std::string& data, std::int32_t version) {
+  auto set = tree_.set(path, data, version);
+  tell_changes();
+  return set;
+}
+
+void SimZookeeper::watch(zk::SessionId session, const std::string& path, bool is_there) {
+  const auto found = sessions_.find(session);
+  if (found != sessions_.end()) found->second.watches.arm(path, is_there);
+}
+
+void SimZookeeper::watch_children(zk::SessionId session, const std::string& folder) {
+  const auto found = sessions_.find(session);
+  if (found != sessions_.end()) found->second.watches.arm_children(folder);
+}
+
+// --- servers
+
 bool SimZookeeper::serves(std::size_t server, MonoTime now) const {
   const Server& one = servers_[server];
   return up_ && (!one.cut || now - one.cut_since < kServesWhenCut);
 }
 
-const SimZookeeper::Tree& SimZookeeper::view(std::size_t server) const {
+const zk::NodeTree& SimZookeeper::view(std::size_t server) const {
   const Server& one = servers_[server];
   return one.copy ? *one.copy : tree_;
 }
 
-std::string SimZookeeper::add_candidate(std::size_t master, std::uint64_t tag, MonoTime now) {
-  char name[48];
-  std::snprintf(name, sizeof name, "n_%016llx_%010d", static_cast<unsigned long long>(tag), next_sequence_);
-  next_sequence_ = static_cast<std::int32_t>(static_cast<std::uint32_t>(next_sequence_) + 1);
-  tree_.candidates[name] = {master, now + master_session};
-  return name;
+void SimZookeeper::catch_up(std::size_t server) {
+  if (servers_[server].cut) return;
+  servers_[server].copy.reset();
+  for (const auto& change : std::exchange(servers_[server].pending, {})) tell_sessions_at(server, change);
 }
 
-void SimZookeeper::remove_node(const model::WorkerKey& key, MonoTime now) {
-  const auto found = tree_.nodes.find(key);
-  if (found == tree_.nodes.end()) return;
-  const std::size_t worker = found->second.info.address.port;
-  tree_.nodes.erase(found);
-  const bool other = std::ranges::any_of(
-      tree_.nodes, [worker](const auto& node) { return node.second.info.address.port == worker; });
-  if (!other) last_absent_[worker] = now;
+/// Who is at a server that does not show them yet hears of them when it does.
+void SimZookeeper::tell_changes() {
+  for (const zk::NodeTree::Change& change : tree_.take_changes()) {
+    if (witness_) witness_(change);
+    for (std::size_t server = 0; server < servers_.size(); ++server) {
+      if (servers_[server].copy) {
+        servers_[server].pending.push_back(change);
+      } else {
+        tell_sessions_at(server, change);
+      }
+    }
+  }
 }
+
+void SimZookeeper::tell_sessions_at(std::size_t server, const zk::NodeTree::Change& change) {
+  for (auto& [id, session] : sessions_) {
+    if (session.server == server && session.watches.hears(change)) tell(id, session, change);
+  }
+}
+
+void SimZookeeper::tell(zk::SessionId id, const Session& session, const zk::NodeTree::Change& change) const {
+  if (session.handler) session.handler({zk::Event::What::Watch, id, change.what, change.path});
+}
+
+// --- faults
 
 void SimZookeeper::come_up(MonoTime now) {
   if (up_) return;
   up_ = true;
-  for (auto& [key, node] : tree_.nodes) node.expires = now + timing.session;
-  for (auto& [name, candidate] : tree_.candidates) candidate.expires = now + master_session;
+  for (auto& [id, session] : sessions_) session.expires = now + session.timeout;
 }
 
 void SimZookeeper::cut(std::size_t server, MonoTime now) {
-  servers_[server] = {true, now, tree_};
+  lag(server);
+  servers_[server].cut = true;
+  servers_[server].cut_since = now;
 }
 
 void SimZookeeper::lag(std::size_t server) {
-  if (!servers_[server].cut) servers_[server].copy = tree_;
+  if (!servers_[server].copy) servers_[server].copy = tree_;
 }
 
-void SimZookeeper::mend(std::size_t server) { servers_[server] = {}; }
+void SimZookeeper::mend(std::size_t server) {
+  servers_[server].cut = false;
+  catch_up(server);
+}
 
-bool SimZookeeper::expire(MonoTime now) {
-  if (!up_) return false;
-  std::erase_if(tree_.candidates, [now](const auto& c) { return c.second.expires <= now; });
-  std::vector<model::WorkerKey> gone;
-  for (const auto& [key, node] : tree_.nodes) {
-    if (node.expires <= now) gone.push_back(key);
+void SimZookeeper::expire(MonoTime now) {
+  if (!up_) return;
+  std::vector<zk::SessionId> over;
+  for (const auto& [id, session] : sessions_) {
+    if (session.expires <= now) over.push_back(id);
   }
-  for (const auto& key : gone) remove_node(key, now);
-  return !gone.empty();
-}
-
-bool SimZookeeper::was_absent_since(std::size_t worker, MonoTime since) const {
-  const auto found = last_absent_.find(worker);
-  return found != last_absent_.end() && found->second >= since;
+  for (const zk::SessionId id : over) (void)drop(id);
 }
 
 }  // namespace rota::sim

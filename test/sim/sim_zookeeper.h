@@ -1,59 +1,69 @@
 // ZooKeeper as a simulated world has it: several servers, one of which may be cut off from the others
-// and go on answering reads, or lag behind; workers' nodes and candidates, each gone when the servers
-// did not hear of its session for its timeout. While there is no quorum nothing expires.
+// and go on answering reads, or lag behind; sessions, each over when the servers did not hear of it for
+// its timeout, and the nodes and watches that end with it. While there is no quorum nothing expires.
+// Its answers, and what it tells sessions, are compared with a real server's in test/contract/agreement.
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "common/base/ids.h"
 #include "common/base/time.h"
-#include "common/model/worker.h"
 #include "common/zk/client.h"
 #include "common/zk/lease_rules.h"
+#include "test/support/zk/node_tree.h"
 
 namespace rota::sim {
 
 /// Thread: one.
 class SimZookeeper {
  public:
-  struct Node {
-    model::WorkerInfo info;
-    MonoTime expires{};
-  };
-  struct Candidate {
-    std::size_t master = 0;
-    MonoTime expires{};
-  };
-  struct Tree {
-    std::map<model::WorkerKey, Node> nodes;
-    std::map<std::string, Candidate> candidates;  ///< by name
-    std::map<std::string, zk::Node> kept;         ///< persistent nodes by path
-  };
+  /// Hears of each change that the servers agree on.
+  using Witness = std::function<void(const zk::NodeTree::Change&)>;
 
-  void set_up(std::size_t servers, std::int64_t first_sequence) {
-    servers_.resize(servers);
-    next_sequence_ = static_cast<std::int32_t>(first_sequence);
-  }
+  void set_up(std::size_t servers) { servers_.resize(servers); }
+  void set_witness(Witness witness) { witness_ = std::move(witness); }
   zk::LeaseTiming timing;              ///< of workers' sessions
   Millis master_session{4000};
   std::size_t server_count() const { return servers_.size(); }
 
-  // --- for clients
+  // --- sessions; what is written by one of these, the servers agree on
+  /// At a server that agrees. `handler` hears of watches and of the session's end, until it is detached.
+  zk::SessionId begin_session(std::size_t server, Millis timeout, MonoTime now, zk::EventHandler handler);
+  /// By its holder, or by one who has its credentials; the holder is told, unless it is detached.
+  void end_session(zk::SessionId session);
+  bool is_alive(zk::SessionId session) const { return sessions_.contains(session); }
+  Millis timeout_of(zk::SessionId session) const;
+  /// Nobody listens any more; the session stays.
+  void detach(zk::SessionId session);
+  /// The servers heard of it. False when it is over.
+  bool touch(zk::SessionId session, MonoTime now);
+  /// Its client goes to another server, and is told there what it missed.
+  void move(zk::SessionId session, std::size_t server);
+
+  Result<std::string> create(zk::SessionId session, const std::string& path, const std::string& data,
+                             zk::CreateMode mode);
+  Result<void> remove(const std::string& path, std::int32_t version = zk::kAnyVersion);
+  Result<zk::NodeStat> set(const std::string& path, const std::string& data, std::int32_t version = zk::kAnyVersion);
+  void watch(zk::SessionId session, const std::string& path, bool is_there);
+  void watch_children(zk::SessionId session, const std::string& folder);
+
+  // --- servers
   /// Whether this server answers reads; one that is cut off does so for a while.
   bool serves(std::size_t server, MonoTime now) const;
   /// Whether a write by this server is agreed on.
   bool agrees(std::size_t server) const { return up_ && !servers_[server].cut; }
   /// What a read by this server shows.
-  const Tree& view(std::size_t server) const;
-  /// What the servers agreed on; change it by a server that agrees.
-  Tree& tree() { return tree_; }
-  /// After a write: this server shows it.
-  void catch_up(std::size_t server) { servers_[server].copy.reset(); }
-  std::string add_candidate(std::size_t master, std::uint64_t tag, MonoTime now);
-  void remove_node(const model::WorkerKey& key, MonoTime now);
+  const zk::NodeTree& view(std::size_t server) const;
+  /// What the servers agreed on.
+  const zk::NodeTree& tree() const { return tree_; }
+  void set_next_sequence(const std::string& folder, std::int32_t next) { tree_.set_next_sequence(folder, next); }
+  /// After a write: this server shows it, and tells its sessions what they missed.
+  void catch_up(std::size_t server);
 
   // --- faults
   bool is_up() const { return up_; }
@@ -64,25 +74,35 @@ class SimZookeeper {
   void lag(std::size_t server);
   void mend(std::size_t server);
 
-  /// True when a worker's node went.
-  bool expire(MonoTime now);
-
-  // --- for the judges
-  /// Since when, at the latest, no node of this worker stood for a moment; none if never.
-  bool was_absent_since(std::size_t worker, MonoTime since) const;
+  /// Ends the sessions whose time is over. Their holders learn it when they come back.
+  void expire(MonoTime now);
 
  private:
   struct Server {
     bool cut = false;
     MonoTime cut_since{};
-    std::optional<Tree> copy;   ///< shown instead of what was agreed on
+    std::optional<zk::NodeTree> copy;   ///< shown instead of what was agreed on
+    std::vector<zk::NodeTree::Change> pending;   ///< agreed on since
+  };
+  struct Session {
+    Millis timeout{0};
+    MonoTime expires{};
+    std::size_t server = 0;
+    zk::EventHandler handler;
+    zk::Watches watches;
   };
 
+  zk::EventHandler drop(zk::SessionId session);
+  void tell_changes();
+  void tell_sessions_at(std::size_t server, const zk::NodeTree::Change& change);
+  void tell(zk::SessionId id, const Session& session, const zk::NodeTree::Change& change) const;
+
   bool up_ = true;
-  Tree tree_;
+  zk::NodeTree tree_;
   std::vector<Server> servers_{1};
-  std::int32_t next_sequence_ = 1;
-  std::map<std::size_t, MonoTime> last_absent_;
+  std::map<zk::SessionId, Session> sessions_;
+  zk::SessionId last_session_ = 0x1000;
+  Witness witness_;
 };
 
 }  // namespace rota::sim

@@ -77,7 +77,6 @@ bool Faults::cut_follower(Random& dice) {
   world_.zookeeper.cut(server, world_.now());
   world_.after(dice.between(500ms, 15'000ms), [this, server] {
     world_.zookeeper.mend(server);
-    world_.workers_changed();
   });
   return true;
 }
@@ -88,7 +87,6 @@ bool Faults::lag_follower(Random& dice) {
   world_.zookeeper.lag(server);
   world_.after(dice.between(200ms, 8000ms), [this, server] {
     world_.zookeeper.catch_up(server);
-    world_.workers_changed();
   });
   return true;
 }
@@ -140,7 +138,7 @@ bool Faults::put_copy_back(Random& dice) {
 /// The operator: some seconds after the alarm is seen, it is accepted.
 void Faults::watch_alarm() {
   world_.after(500ms, [this] { watch_alarm(); });
-  if (!world_.zookeeper.tree().kept.contains("/rota/sim/database_went_back")) {
+  if (world_.zookeeper.tree().find("/rota/sim/database_went_back") == nullptr) {
     accept_at_.reset();
     return;
   }

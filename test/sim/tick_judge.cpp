@@ -46,8 +46,8 @@ std::string TickJudge::count_runs(const SimTables& tables, WallTime after, WallT
                                   Planned& planned) {
   for (const auto& [id, job] : tables.jobs) {
     if (job.one_off) continue;
-    for (auto at = tables.ticks.upper_bound({id, after});
-         at != tables.ticks.end() && at->first.first == id && at->first.second <= through; ++at) {
+    for (auto at = tables.run_of_tick.upper_bound({id, after});
+         at != tables.run_of_tick.end() && at->first.first == id && at->first.second <= through; ++at) {
       const auto found = planned.find(at->first);
       if (found == planned.end()) {
         return "P1: a run of a tick that was not planned, run " + number(at->second.value);

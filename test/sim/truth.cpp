@@ -1,5 +1,9 @@
 #include "truth.h"
 
+#include <algorithm>
+
+#include "worker_node.h"
+
 namespace rota::sim {
 
 using model::RunState;
@@ -48,12 +52,29 @@ std::string Truth::judge_before(const Start& start) const {
       return "P5: " + named(start.key) + " follows " + named(at->first) + ", which never may be followed";
     }
     if (ended == outcomes_.end() || ended->second != RunState::Succeeded) continue;
-    if (!zookeeper_.was_absent_since(at->second.worker, at->second.at)) {
+    if (!was_absent_since(at->second.worker, at->second.at)) {
       return "P12: " + named(start.key) + " reruns a success whose worker was never away";
     }
     marks_.hit("success_given_up_at_fence");
   }
   return "";
+}
+
+void Truth::note_node(const zk::NodeTree::Change& change, MonoTime now) {
+  using What = zk::Event::Change;
+  if (change.what == What::Created && change.path.starts_with(kWorkersFolder + "/")) {
+    standing_[change.path] = host_of_node(zookeeper_.tree().find(change.path)->data);
+  }
+  if (change.what != What::Deleted) return;
+  const auto gone = standing_.extract(change.path);
+  if (gone.empty()) return;
+  const bool other = std::ranges::any_of(standing_, [&](const auto& s) { return s.second == gone.mapped(); });
+  if (!other) last_absent_[gone.mapped()] = now;
+}
+
+bool Truth::was_absent_since(std::size_t worker, MonoTime since) const {
+  const auto found = last_absent_.find(worker);
+  return found != last_absent_.end() && found->second >= since;
 }
 
 std::string Truth::judge_outcomes() const {

@@ -39,12 +39,15 @@ class Truth {
   void note_outcome(model::AttemptKey key, model::RunState state) { outcomes_[key] = ended_[key] = state; }
   /// The disk that held it is gone before it was reported.
   void forget_outcome(model::AttemptKey key) { outcomes_.erase(key); }
+  /// The servers of ZooKeeper agreed on a change.
+  void note_node(const zk::NodeTree::Change& change, MonoTime now);
   /// Once all is healed and quiet. Empty, or what got lost.
   std::string judge_outcomes() const;
 
  private:
   std::string judge_beside(const Start& start) const;
   std::string judge_before(const Start& start) const;
+  bool was_absent_since(std::size_t worker, MonoTime since) const;
 
   const SimStore& store_;
   const SimZookeeper& zookeeper_;
@@ -52,6 +55,8 @@ class Truth {
   std::map<model::AttemptKey, JobId> live_;
   std::map<model::AttemptKey, Start> ever_;
   std::map<model::AttemptKey, model::RunState> ended_;
+  std::map<std::string, std::size_t> standing_;   ///< workers' nodes, and whose they are
+  std::map<std::size_t, MonoTime> last_absent_;   ///< no node of this worker stood for a moment
   std::map<model::AttemptKey, model::RunState> outcomes_;  ///< of those that a disk holds, or the store
 };
 

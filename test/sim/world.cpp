@@ -8,6 +8,7 @@
 #include "clients.h"
 #include "faults.h"
 #include "master/verify/verify.h"
+#include "worker_node.h"
 
 namespace rota::sim {
 
@@ -52,7 +53,12 @@ void World::populate() {
   const bool wraps = random.chance(10);
   if (random.chance(40)) zookeeper.timing.session = random.between(3000ms, 10'000ms);
   if (random.chance(40)) zookeeper.master_session = random.between(2000ms, 8000ms);
-  zookeeper.set_up(random.chance(70) ? 3 : 1, wraps ? 2'147'483'640 : 1);
+  zookeeper.set_up(random.chance(70) ? 3 : 1);
+  zookeeper.set_witness([this](const zk::NodeTree::Change& change) { truth.note_node(change, now()); });
+  for (const auto& folder : {std::string("/rota"), std::string("/rota/sim"), kElectionFolder, kWorkersFolder}) {
+    (void)zookeeper.create(0, folder, "", zk::CreateMode::Persistent);
+  }
+  zookeeper.set_next_sequence(kElectionFolder, wraps ? 2'147'483'640 : 1);
   const std::int64_t masters_wanted = 1 + random.below(3);
   for (std::int64_t i = 0; i < masters_wanted; ++i) {
     masters.push_back(std::make_unique<SimMaster>(*this, masters.size()));
@@ -69,9 +75,9 @@ void World::populate() {
 bool World::faults_on(const std::string& kind) const { return faults_->on(kind); }
 
 master::StoredMark World::noted_in_zookeeper() {
-  const auto node = zookeeper.tree().kept.find("/rota/sim/epoch_stored");
-  if (node == zookeeper.tree().kept.end()) return {};
-  std::istringstream words(node->second.data);
+  const zk::Node* node = zookeeper.tree().find("/rota/sim/epoch_stored");
+  if (node == nullptr) return {};
+  std::istringstream words(node->data);
   master::StoredMark mark;
   std::int64_t watermark = 0;
   words >> mark.epoch.value;
@@ -102,13 +108,9 @@ void World::violate(const std::string& what) {
   if (!what.empty() && violation_.empty()) violation_ = what;
 }
 
-void World::workers_changed() {
-  for (auto& master : masters) master->watch_workers();
-}
-
 void World::zookeeper_tick() {
   after(50ms, [this] { zookeeper_tick(); });
-  if (zookeeper.expire(now())) workers_changed();
+  zookeeper.expire(now());
   if (!zookeeper.is_up()) return;
   for (auto& master : masters) master->look_at_election();
 }

@@ -82,7 +82,6 @@ class World {
   Token new_token() { return Token{++tokens_}; }
   void answer(Token token, master::core::ReplyBody body, Millis leaves_in);
   void forget(Token token) { expected_.erase(token); }
-  void workers_changed();
   void note_counters(const master::core::Snapshot& snapshot);
   bool faults_on(const std::string& kind) const;
   const Faults& faults() const { return *faults_; }
@@ -116,12 +115,13 @@ class World {
   void zookeeper_tick();
   void leave(std::size_t master, Epoch epoch, const master::core::Send& message);
   void carry_hello(std::size_t master, Epoch epoch, const master::core::SendHello& message);
-  void carry_dispatch(std::size_t master, Epoch epoch, const master::core::SendDispatch& message);
+  void carry_dispatch(std::size_t master, Epoch epoch, const master::core::SendDispatch& sent);
   void carry_cancel(std::size_t master, Epoch epoch, const master::core::SendCancel& message);
   void carry_drain(std::size_t master, Epoch epoch, const master::core::SendDrain& message);
   void post(std::size_t master, Epoch epoch, master::core::Event event);
   using Answer = std::function<void(const std::optional<std::vector<master::core::DispatchVerdict>>&)>;
-  void arrive(std::size_t master, Epoch epoch, const master::core::SendDispatch& message, Answer answer);
+  using Sent = std::shared_ptr<const master::core::SendDispatch>;
+  void arrive(std::size_t master, Epoch epoch, const Sent& message, const Answer& answer);
   bool waits_for(std::size_t worker, Clockwork::Deed deed);
   bool hears(bool to_worker, std::size_t master, std::size_t worker) const;
   void draw_limits();

@@ -2,6 +2,7 @@
 
 #include <arpa/inet.h>
 #include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <poll.h>
 #include <sys/socket.h>
 
@@ -47,6 +48,10 @@ TcpProxy::~TcpProxy() {
 
 void TcpProxy::loop() {
   while (!stopping_) {
+    if (cut_) {
+      other_end_.clear();
+      ends_.clear();
+    }
     std::vector<pollfd> waits;
     if (!silent_) {
       waits.push_back({listener_.get(), POLLIN, 0});
@@ -74,9 +79,13 @@ void TcpProxy::accept_one() {
   UniqueFd here(::accept4(listener_.get(), nullptr, nullptr, SOCK_CLOEXEC));
   UniqueFd there = new_socket();
   const sockaddr_in address = loopback(target_);
-  if (!here.is_open() ||
+  if (cut_ || !here.is_open() ||
       ::connect(there.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0) {
     return;  // refused: the caller sees its connection closed
+  }
+  const int at_once = 1;
+  for (const int fd : {here.get(), there.get()}) {
+    ::setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &at_once, sizeof at_once);
   }
   other_end_[here.get()] = there.get();
   other_end_[there.get()] = here.get();

@@ -1,5 +1,5 @@
 // A relay on 127.0.0.1 that can fall silent, as a network does when it is cut: connections stay
-// open and nothing comes through.
+// open and nothing comes through. Or it ends them.
 #pragma once
 
 #include <atomic>
@@ -24,6 +24,8 @@ class TcpProxy {
   std::uint16_t port() const { return port_; }
   /// Silent: nothing is relayed or accepted. Not silent again: all that waited comes through.
   void set_silent(bool silent) { silent_ = silent; }
+  /// Cut: every connection ends, and new ones end at once.
+  void set_cut(bool cut) { cut_ = cut; }
 
  private:
   void loop();
@@ -36,6 +38,7 @@ class TcpProxy {
   std::map<int, UniqueFd> ends_;      ///< open sockets by their number
   std::map<int, int> other_end_;
   std::atomic<bool> silent_ = false;
+  std::atomic<bool> cut_ = false;
   std::atomic<bool> stopping_ = false;
   std::thread thread_;
 };

@@ -1,7 +1,11 @@
-// The memory store, on which unit tests and tools stand, does what the real database does.
+// The memory store, on which unit tests and tools stand, and the simulator's database do what the real one does.
 #include <doctest/doctest.h>
 
+#include <thread>
+
 #include "test/contract/agreement/store_script.h"
+#include "test/contract/agreement/store_sides.h"
+#include "test/contract/store/samples.h"
 
 namespace rota::agreement {
 
@@ -41,6 +45,30 @@ std::string apply_both(std::uint64_t seed) {
   return "";
 }
 
+/// The simulator plays first, since its dice say in which way an answer is lost.
+std::string play_with_faults(std::uint64_t seed) {
+  SimStoreSide model;
+  RealStoreSide real;
+  StoreScript dice(seed, StoreFaults::All);
+  std::vector<std::string> script;
+  for (int i = 0; i < kStoreSteps; ++i) {
+    const StoreStep step = dice.next();
+    script.push_back(text_of(step));
+    Loss loss = Loss::None;
+    std::string from_model = model.play(step, loss);
+    std::string from_real = real.play(step, loss);
+    if (model.has_gone_back()) real.go_back();
+    from_model += model.look(step);
+    from_real += real.look(step);
+    dice.note(step, from_model.starts_with(kStored));
+    if (from_model == from_real) continue;
+    return disagreement(seed, script, only_apart(from_real, from_model), only_apart(from_model, from_real));
+  }
+  return "";
+}
+
+master::core::Changes one_job() { return master::store::testing::new_job(10, "a"); }
+
 }  // namespace
 
 TEST_CASE("agreement: the memory store takes random batches as the real database does") {
@@ -50,6 +78,42 @@ TEST_CASE("agreement: the memory store takes random batches as the real database
     REQUIRE_MESSAGE(apart.empty(), apart);
   }
   MESSAGE("figure: store_agreement scripts=", seeds.count, " steps=", seeds.count * kStoreSteps);
+}
+
+TEST_CASE("agreement: the simulator's database takes random batches and faults as the real one does") {
+  const Seeds seeds = seeds_to_try(2);
+  for (std::uint64_t i = 0; i < seeds.count; ++i) {
+    const std::string apart = play_with_faults(seeds.from + i);
+    REQUIRE_MESSAGE(apart.empty(), apart);
+  }
+  MESSAGE("figure: simulated_store_agreement scripts=", seeds.count, " steps=", seeds.count * kStoreSteps);
+}
+
+TEST_CASE("agreement: a leader that stops in its transaction writes nothing, and its successor is not kept out") {
+  using master::store::ApplyOutcome;
+  SimStoreSide model;
+  model.store().faults.freezes_caller = Millis{10'000};
+  CHECK(model.store().apply(Epoch{1}, one_job()).outcome == ApplyOutcome::Failed);
+  auto taken = model.office().take_office(Epoch{2}, "next");
+  REQUIRE_FALSE(taken);  // the real one waits inside of the call
+  CHECK(taken.error().code == ErrorCode::TimedOut);
+  model.pass(Millis{3000});
+  CHECK(model.office().take_office(Epoch{2}, "next"));
+
+  RealStoreSide real;
+  real.proxy().at("INSERT INTO job_version", rota::testing::CuttingProxy::Deed::Hold);
+  master::store::ApplyResult result;
+  std::thread frozen([&] { result = real.leader(Epoch{1}).apply(Epoch{1}, one_job()); });
+  CHECK(real.proxy().wait_until_done());
+  CHECK(real.office().take_office(Epoch{2}, "next"));
+  real.proxy().release();
+  frozen.join();
+  CHECK(result.outcome == ApplyOutcome::Failed);
+
+  for (const Epoch epoch : {Epoch{1}, Epoch{2}}) {
+    CHECK(words_of(model.store().apply(epoch, one_job())) == words_of(real.leader(epoch).apply(epoch, one_job())));
+    CHECK(model.look({}) == real.look({}));
+  }
 }
 
 }  // namespace rota::agreement

@@ -86,6 +86,19 @@ void add_one(std::string& out, const char* what, const Result<T>& row) {
          (row ? words(*row) : "refused: " + std::string(rota::name_of(row.error().code))) + "\n";
 }
 
+void add_notes(std::string& out, master::store::Reader& reader) {
+  std::vector<RunId> runs;
+  const auto all = reader.runs_after(RunId{0}, 1000);
+  for (const auto& run : *all) runs.push_back(run.id);
+  const auto checkpoints = reader.checkpoints_of(runs);
+  for (const auto& [run, checkpoint] : *checkpoints) {
+    const auto note = reader.note_of(run).value().value();
+    out += fmt::format("note of {}/{} at {}: {} {} | saved by {} at {}: {}\n", run.value, note.attempt, to_ms(note.said),
+                       note.percent.value_or(-1), std::hash<std::string>()(note.text), note.checkpoint_attempt,
+                       to_ms(note.checkpoint_said), std::hash<std::string>()(checkpoint));
+  }
+}
+
 void add_recovered(std::string& out, const Backend& on) {
   auto all = on.office->recover();
   if (!all) {
@@ -106,24 +119,30 @@ void add_recovered(std::string& out, const Backend& on) {
   }
   std::sort(older.begin(), older.end());
   for (const auto& line : older) out += line;
+  for (const auto& drain : all->drains) {
+    out += fmt::format("  drained {} until {} by {} why {} at {}\n", drain.worker, at(drain.deadline), drain.principal,
+                       std::hash<std::string>()(drain.why), to_ms(drain.changed));
+  }
   for (const auto& key : all->given_up) out += fmt::format("  given up {}/{}\n", key.run.value, key.attempt);
 }
 
 }  // namespace
 
+std::string words_of(const master::store::ApplyResult& result) {
+  return fmt::format("outcome {} permanent {} found {} went back {}\n", static_cast<int>(result.outcome),
+                     result.permanent, result.found.value, result.went_back);
+}
+
 std::string play(const Backend& on, const StoreStep& step) {
-  if (step.kind == StoreStep::Kind::TakeOffice) {
-    const auto taken = on.office->take_office(step.epoch, "script");
-    return taken ? "took office\n" : "refused: " + std::string(rota::name_of(taken.error().code)) + "\n";
-  }
-  const auto result = on.store->apply(step.epoch, step.changes);
-  return fmt::format("outcome {} permanent {} found {}\n", static_cast<int>(result.outcome),
-                     result.permanent, result.found.value);
+  if (step.kind != StoreStep::Kind::TakeOffice) return words_of(on.store->apply(step.epoch, step.changes));
+  return words_of("office", on.office->take_office(step.epoch, "script"));
 }
 
 std::string look(const Backend& on, const StoreStep& step) {
   auto& reader = *on.reader;
   std::string out = "watermark " + at(reader.watermark().value()) + "\n";
+  const auto marks = on.office->read_marks().value();
+  out += fmt::format("marks {} {} {}\n", marks.epoch.value, at(marks.watermark), marks.cluster_uuid);
   add(out, "runs", reader.runs_after(RunId{0}, 1000));
   add(out, "attempts", reader.attempts_after(RunId{0}, 0, 1000));
   add(out, "saved jobs", reader.saved_jobs(JobId{0}, 100));
@@ -141,6 +160,7 @@ std::string look(const Backend& on, const StoreStep& step) {
   for (const auto& [key, used] : *keys) {
     out += fmt::format("key '{}' run {} {}\n", key, used.run.value, used.request_hash);
   }
+  add_notes(out, reader);
   add_recovered(out, on);
   return out;
 }

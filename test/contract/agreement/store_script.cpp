@@ -41,7 +41,8 @@ std::int64_t StoreScript::stored_job() {
 
 StoreStep StoreScript::next() {
   StoreStep step;
-  if (dice_.chance(5)) {
+  if (add_fault(step)) {
+  } else if (dice_.chance(5) || std::exchange(went_back_, false)) {
     step.kind = StoreStep::Kind::TakeOffice;
     step.epoch = Epoch{epoch_ + dice_.below(3)};
     epoch_ = std::max(epoch_, step.epoch.value);
@@ -56,6 +57,20 @@ StoreStep StoreScript::next() {
   if (dice_.chance(30)) step.query.since = moment();
   if (dice_.chance(30)) step.query.before = RunId{100 + dice_.below(40)};
   return step;
+}
+
+/// True when that is all the step does.
+bool StoreScript::add_fault(StoreStep& step) {
+  if (faults_ == StoreFaults::None) return false;
+  step.answer_is_lost = dice_.chance(15);
+  if (!dice_.chance(15)) return false;
+  static const std::vector<StoreStep::Kind> kinds = {StoreStep::Kind::SettleGrant, StoreStep::Kind::SettleUuid,
+                                                     StoreStep::Kind::BackUp, StoreStep::Kind::BackUp,
+                                                     StoreStep::Kind::GoBack};
+  step.kind = dice_.one_of(kinds);
+  step.grant = Millis{1000 * dice_.below(9)};
+  went_back_ = went_back_ || step.kind == StoreStep::Kind::GoBack;
+  return true;
 }
 
 void StoreScript::note(const StoreStep& step, bool stored) {
@@ -76,6 +91,8 @@ Changes StoreScript::random_changes() {
   if (dice_.chance(25)) add_attempts(changes);
   if (dice_.chance(20)) add_gaps(changes);
   if (dice_.chance(15)) add_life(changes);
+  if (dice_.chance(20)) add_note(changes);
+  if (dice_.chance(10)) add_drain(changes);
   if (dice_.chance(40)) changes.watermark = wall_from_ms(samples::kBase + ++watermark_s_ * 1000);
   return changes;
 }
@@ -216,9 +233,42 @@ void StoreScript::add_life(Changes& changes) {
   changes.lives.push_back(std::move(life));
 }
 
+void StoreScript::add_note(Changes& changes) {
+  if (runs_.empty()) return;
+  model::RunNote note;
+  note.run = RunId{dice_.one_of(runs_)};
+  note.attempt = static_cast<AttemptNo>(1 + dice_.below(3));
+  note.said = moment();
+  if (dice_.chance(60)) {
+    note.percent = static_cast<std::int32_t>(dice_.below(101));
+    note.text = dice_.chance(30) ? samples::nasty_text() : "part";
+  }
+  if (!note.percent || dice_.chance(40)) note.checkpoint = samples::binary_bytes(50);
+  changes.notes.push_back(std::move(note));
+}
+
+void StoreScript::add_drain(Changes& changes) {
+  model::WorkerDrain drain;
+  drain.worker = "w" + std::to_string(dice_.below(3));
+  drain.draining = dice_.chance(60);
+  if (drain.draining && dice_.chance(50)) drain.deadline = moment();
+  drain.principal = "local";
+  drain.why = dice_.chance(30) ? samples::nasty_text() : "";
+  drain.changed = moment();
+  changes.drains.push_back(std::move(drain));
+}
+
 std::string text_of(const StoreStep& step) {
-  if (step.kind == StoreStep::Kind::TakeOffice) return fmt::format("takes office {}", step.epoch.value);
-  std::string text = fmt::format("applies under epoch {}:", step.epoch.value);
+  const std::string lost = step.answer_is_lost ? " (the answer is lost)" : "";
+  switch (step.kind) {
+    case StoreStep::Kind::TakeOffice: return fmt::format("takes office {}{}", step.epoch.value, lost);
+    case StoreStep::Kind::SettleGrant: return fmt::format("settles a grant of {} ms", step.grant.count());
+    case StoreStep::Kind::SettleUuid: return "settles a uuid";
+    case StoreStep::Kind::BackUp: return "a copy is made";
+    case StoreStep::Kind::GoBack: return "the copy comes back";
+    case StoreStep::Kind::Apply: break;
+  }
+  std::string text = fmt::format("applies under epoch {}{}:", step.epoch.value, lost);
   const Changes& changes = step.changes;
   for (const auto& job : changes.jobs) {
     text += fmt::format(" job {} '{}' version {} state {};", job.id.value, job.name, job.version,
@@ -246,6 +296,11 @@ std::string text_of(const StoreStep& step) {
                         gap.count);
   }
   for (const auto& life : changes.lives) text += fmt::format(" life {}@{};", life.key.id, life.key.incarnation);
+  for (const auto& note : changes.notes) {
+    text += fmt::format(" note of {}/{}{}{};", note.run.value, note.attempt, note.percent ? " percent" : "",
+                        note.checkpoint ? " checkpoint" : "");
+  }
+  for (const auto& drain : changes.drains) text += fmt::format(" drain of {} {};", drain.worker, drain.draining);
   if (changes.watermark) text += fmt::format(" watermark {}", to_ms(*changes.watermark) - samples::kBase);
   return text;
 }

@@ -14,22 +14,27 @@ namespace rota::agreement {
 /// Batches as a leader could send them, some of which contradict what stands: a used tick, key, name or
 /// gap, a run that is not there, a version of no job, an epoch that is not in force, the same batch again.
 struct StoreStep {
-  enum class Kind { Apply, TakeOffice };
+  enum class Kind { Apply, TakeOffice, SettleGrant, SettleUuid, BackUp, GoBack };
   Kind kind = Kind::Apply;
   Epoch epoch;
   master::core::Changes changes;
+  bool answer_is_lost = false;     ///< of an apply's or a takeover's last statement
+  Millis grant{0};
   master::store::RunQuery query;   ///< asked after the step
 };
+
+enum class StoreFaults { None, All };
 
 /// Remembers what was proposed, so that later steps speak of it. Thread: one.
 class StoreScript {
  public:
-  explicit StoreScript(std::uint64_t seed) : dice_(seed) {}
+  explicit StoreScript(std::uint64_t seed, StoreFaults faults = StoreFaults::None) : dice_(seed), faults_(faults) {}
   StoreStep next();
   /// What the step came to: only what was stored is spoken of later (mostly).
   void note(const StoreStep& step, bool stored);
 
  private:
+  bool add_fault(StoreStep& step);
   master::core::Changes random_changes();
   void add_job(master::core::Changes& changes);
   void add_edit(master::core::Changes& changes);
@@ -38,6 +43,8 @@ class StoreScript {
   void add_attempts(master::core::Changes& changes);
   void add_gaps(master::core::Changes& changes);
   void add_life(master::core::Changes& changes);
+  void add_note(master::core::Changes& changes);
+  void add_drain(master::core::Changes& changes);
   model::RunProgress random_progress();
   model::Outcome random_outcome();
   std::int64_t random_job();
@@ -45,6 +52,8 @@ class StoreScript {
   WallTime moment();
 
   Dice dice_;
+  const StoreFaults faults_;
+  bool went_back_ = false;      ///< a new leader is needed
   std::int64_t epoch_ = 1;
   std::int64_t next_run_ = 100;
   std::vector<std::int64_t> runs_;
@@ -55,7 +64,14 @@ class StoreScript {
 
 std::string text_of(const StoreStep& step);
 
-/// Applies it; the answer without its words.
+/// An answer without its words.
+std::string words_of(const master::store::ApplyResult& result);
+template <typename T>
+std::string words_of(const char* what, const Result<T>& result) {
+  return std::string(what) + (result ? "" : " refused: " + std::string(rota::name_of(result.error().code))) + "\n";
+}
+
+/// Applies it, or takes office.
 std::string play(const master::store::testing::Backend& on, const StoreStep& step);
 
 /// All that can be read, after it.

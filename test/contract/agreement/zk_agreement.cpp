@@ -1,12 +1,9 @@
-// The fake ZooKeeper, on which the unit tests stand, does what the real server does.
+// The models of ZooKeeper, on which the unit tests and the simulator stand, do what the real server does.
 #include <doctest/doctest.h>
 
 #include "common/base/random.h"
 #include "common/zk/paths.h"
-#include "common/zk/real_client.h"
-#include "test/contract/agreement/zk_script.h"
-#include "test/support/zk/fake_server.h"
-#include "test/support/zookeeper_server.h"
+#include "test/contract/agreement/zk_backs.h"
 
 namespace rota::agreement {
 
@@ -14,15 +11,11 @@ namespace {
 
 constexpr int kZkSteps = 60;
 
-zk::ClientOptions options_for(const std::string& address) {
+std::string fresh_folder(ZkBack& back) {
   zk::ClientOptions options;
-  options.addresses = address;
+  options.addresses = back.address(kLooksOn);
   options.operation_deadline = Millis{10'000};
-  return options;
-}
-
-std::string fresh_folder(const zk::ClientFactory& factory, const std::string& address) {
-  auto client = factory(options_for(address), [](const zk::Event&) {});
+  auto client = back.factory(kLooksOn)(options, [](const zk::Event&) {});
   REQUIRE(client);
   const std::string folder = "/agreement/" + random_hex(6);
   const MonoTime end = BootClock::now() + Millis{10'000};
@@ -33,14 +26,13 @@ std::string fresh_folder(const zk::ClientFactory& factory, const std::string& ad
 }
 
 /// Empty, or the script up to the first disagreement.
-std::string play_both(std::uint64_t seed, const std::string& real_address) {
-  zk::FakeServer fake;
-  ZkSide real(zk::make_real_client, real_address, fresh_folder(zk::make_real_client, real_address));
-  ZkSide model(fake.factory(), "fake", fresh_folder(fake.factory(), "fake"));
+std::string play_both(std::uint64_t seed, ZkBack& real_back, ZkBack& model_back, ZkFaults faults) {
+  ZkSide real(real_back, fresh_folder(real_back));
+  ZkSide model(model_back, fresh_folder(model_back));
   Dice dice(seed);
   std::vector<std::string> script;
   for (int i = 0; i < kZkSteps; ++i) {
-    const ZkStep step = random_zk_step(dice);
+    const ZkStep step = random_zk_step(dice, faults);
     script.push_back(text_of(step));
     const std::string from_real = real.play(step);
     const std::string from_model = model.play(step);
@@ -49,17 +41,30 @@ std::string play_both(std::uint64_t seed, const std::string& real_address) {
   return "";
 }
 
+template <typename Model>
+void play_scripts(const Seeds& seeds, ZkFaults faults) {
+  testing::ZookeeperServer server;
+  REQUIRE(server.start());
+  for (std::uint64_t i = 0; i < seeds.count; ++i) {
+    RealZkBack real(server);
+    Model model;
+    const std::string apart = play_both(seeds.from + i, real, model, faults);
+    REQUIRE_MESSAGE(apart.empty(), apart);
+  }
+}
+
 }  // namespace
 
 TEST_CASE("agreement: the fake ZooKeeper answers random scripts as the real one does") {
-  testing::ZookeeperServer server;
-  REQUIRE(server.start());
-  const Seeds seeds = seeds_to_try(5);
-  for (std::uint64_t i = 0; i < seeds.count; ++i) {
-    const std::string apart = play_both(seeds.from + i, server.address());
-    REQUIRE_MESSAGE(apart.empty(), apart);
-  }
+  const Seeds seeds = seeds_to_try(4);
+  play_scripts<FakeZkBack>(seeds, ZkFaults::None);
   MESSAGE("figure: zookeeper_agreement scripts=", seeds.count, " steps=", seeds.count * kZkSteps);
+}
+
+TEST_CASE("agreement: the simulator's ZooKeeper answers random scripts as the real one does") {
+  const Seeds seeds = seeds_to_try(2);
+  play_scripts<SimZkBack>(seeds, ZkFaults::All);
+  MESSAGE("figure: simulated_zookeeper_agreement scripts=", seeds.count, " steps=", seeds.count * kZkSteps);
 }
 
 }  // namespace rota::agreement

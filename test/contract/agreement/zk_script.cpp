@@ -43,14 +43,21 @@ const char* name_of(Kind kind) {
     case Kind::List: return "lists";
     case Kind::Close: return "closes its session";
     case Kind::EndByOther: return "has its session ended by another";
+    case Kind::Visit: return "a visitor creates";
+    case Kind::CutOff: return "is cut off";
   }
   return "";
 }
 
-Kind random_kind(Dice& dice) {
+constexpr Millis kLongSession{10'000};
+/// Of a visitor, whose end is waited for.
+constexpr Millis kShortSession{2000};
+
+Kind random_kind(Dice& dice, ZkFaults faults) {
   static const std::vector<Kind> kinds = {
       Kind::Create, Kind::Create, Kind::Create, Kind::Create, Kind::Remove, Kind::Remove, Kind::Set,
       Kind::Set,    Kind::Get,    Kind::Get,    Kind::Exists, Kind::Exists, Kind::List,   Kind::List};
+  if (faults == ZkFaults::All && dice.chance(6)) return dice.chance(25) ? Kind::Visit : Kind::CutOff;
   if (dice.chance(4)) return Kind::Close;
   if (dice.chance(1)) return Kind::EndByOther;
   return dice.one_of(kinds);
@@ -63,14 +70,15 @@ std::string refused(const Result<T>& result) {
 
 }  // namespace
 
-ZkStep random_zk_step(Dice& dice) {
+ZkStep random_zk_step(Dice& dice, ZkFaults faults) {
   ZkStep step;
-  step.kind = random_kind(dice);
+  step.kind = random_kind(dice, faults);
   step.peer = static_cast<int>(dice.below(kZkPeers));
   step.path = dice.one_of(kPaths);
-  const bool sequential = step.path.ends_with("n_") && step.kind == Kind::Create;
+  const bool creates = step.kind == Kind::Create || step.kind == Kind::Visit;
+  const bool sequential = step.path.ends_with("n_") && creates;
   step.mode = sequential ? zk::CreateMode::EphemeralSequential
-              : dice.chance(50) ? zk::CreateMode::Persistent : zk::CreateMode::Ephemeral;
+              : step.kind == Kind::Create && dice.chance(50) ? zk::CreateMode::Persistent : zk::CreateMode::Ephemeral;
   if (dice.chance(40)) step.version = static_cast<std::int32_t>(dice.below(3));
   step.data = "d" + std::to_string(dice.below(100));
   step.watch = dice.chance(60) ? zk::Watch::Yes : zk::Watch::No;
@@ -83,12 +91,14 @@ std::string text_of(const ZkStep& step) {
   std::string text = "p" + std::to_string(step.peer) + " " + name_of(step.kind) + " " + step.path;
   switch (step.kind) {
     case Kind::Create: return text + " " + name_of(step.mode) + " '" + step.data + "'";
+    case Kind::Visit: return "a visitor makes " + step.path + " " + name_of(step.mode) + ", and expires";
     case Kind::Set: return text + " '" + step.data + "' if version " + std::to_string(step.version);
     case Kind::Remove: return text + " if version " + std::to_string(step.version);
     case Kind::Get:
     case Kind::Exists:
     case Kind::List: return text + (step.watch == zk::Watch::Yes ? " and watches" : "");
     case Kind::Close:
+    case Kind::CutOff:
     case Kind::EndByOther: break;
   }
   return "p" + std::to_string(step.peer) + " " + name_of(step.kind);
@@ -108,20 +118,19 @@ std::vector<zk::Event> ZkSide::Heard::take() {
   return std::exchange(events, {});
 }
 
-ZkSide::ZkSide(zk::ClientFactory factory, std::string address, std::string folder)
-    : factory_(std::move(factory)), address_(std::move(address)), folder_(std::move(folder)),
-      peers_(kZkPeers), observer_(connect()) {
+ZkSide::ZkSide(ZkBack& back, std::string folder)
+    : back_(back), folder_(std::move(folder)), peers_(kZkPeers), observer_(connect(kLooksOn, kLongSession)) {
   for (int i = 0; i < kZkPeers; ++i) begin_session(i);
 }
 
-ZkSide::Peer ZkSide::connect() {
+ZkSide::Peer ZkSide::connect(int way, Millis timeout) {
   Peer peer;
   peer.heard = std::make_shared<Heard>();
   zk::ClientOptions options;
-  options.addresses = address_;
-  options.session_timeout = Millis{6000};
+  options.addresses = back_.address(way);
+  options.session_timeout = timeout;
   options.operation_deadline = Millis{10'000};
-  auto made = factory_(options, [heard = peer.heard](const zk::Event& event) {
+  auto made = back_.factory(way)(options, [heard = peer.heard](const zk::Event& event) {
     {
       const std::scoped_lock lock(heard->mutex);
       heard->events.push_back(event);
@@ -136,7 +145,7 @@ ZkSide::Peer ZkSide::connect() {
 }
 
 void ZkSide::begin_session(int peer) {
-  Peer fresh = connect();
+  Peer fresh = connect(peer, kLongSession);
   (void)fresh.heard->take();
   owners_[fresh.client->session_id()] = "session " + std::to_string(++sessions_);
   peers_[static_cast<std::size_t>(peer)] = std::move(fresh);
@@ -153,6 +162,7 @@ std::string ZkSide::owner_of(zk::SessionId session) const {
 }
 
 std::string ZkSide::play(const ZkStep& step) {
+  if (peers_[static_cast<std::size_t>(step.peer)].away) come_back(step.peer);
   if (peers_[static_cast<std::size_t>(step.peer)].over) begin_session(step.peer);
   std::string out = act(peers_[static_cast<std::size_t>(step.peer)], step) + "\n" + tell_events();
   CHECK_OR_DIE(observer_.client->sync("/").has_value(), "the observer reads the newest");
@@ -199,6 +209,8 @@ std::string ZkSide::act(Peer& peer, const ZkStep& step) {
       end_surely(peer);  // what was told may get lost with its connection
       return "the server was told";
     case Kind::EndByOther: return end_by_other(peer);
+    case Kind::Visit: return visit(step);
+    case Kind::CutOff: cut_off(step.peer); return "cut off";
   }
   return "";
 }
@@ -206,9 +218,9 @@ std::string ZkSide::act(Peer& peer, const ZkStep& step) {
 /// On behalf of its holder, as a new life does with the session of the dead one: until it is over.
 void ZkSide::end_surely(const Peer& peer) {
   zk::SessionRecord record;
-  record.addresses = address_;
+  record.addresses = back_.address(kLooksOn);
   record.credentials = peer.client->credentials();
-  CHECK_OR_DIE(zk::end_session(record, factory_, Millis{20'000}).has_value(), "a session can be ended");
+  CHECK_OR_DIE(zk::end_session(record, back_.factory(kLooksOn), Millis{20'000}).has_value(), "a session can be ended");
 }
 
 /// Its holder still lives, and is told.
@@ -221,10 +233,44 @@ std::string ZkSide::end_by_other(Peer& peer) {
          (late ? "it still answers" : refused(late));
 }
 
+/// Its mark tells when the servers have ended its session: they do so in one transaction with its nodes.
+std::string ZkSide::visit(const ZkStep& step) {
+  Peer visitor = connect(kVisitor, kShortSession);
+  owners_[visitor.client->session_id()] = "visitor " + std::to_string(++visits_);
+  const std::string mark = folder_ + "_visitor";
+  CHECK_OR_DIE(visitor.client->create(mark, "", zk::CreateMode::Ephemeral).has_value(), "a visitor leaves a mark");
+  const auto made = visitor.client->create(whole(step.path), step.data, step.mode);
+  back_.cut(kVisitor);
+  const MonoTime end = BootClock::now() + Millis{60'000};
+  while (observer_.client->exists(mark, zk::Watch::No).value().has_value()) {
+    CHECK_OR_DIE(BootClock::now() < end, "a session that is not heard of expires");
+    back_.pass(kShortSession, kVisitor);
+  }
+  back_.mend(kVisitor);
+  const bool heard = visitor.heard->wait(zk::Event::What::Expired);
+  return (made ? "made " + relative(*made) : refused(made)) + (heard ? ", and heard that it is over" : "");
+}
+
+void ZkSide::cut_off(int peer) {
+  Peer& gone = peers_[static_cast<std::size_t>(peer)];
+  back_.cut(peer);
+  CHECK_OR_DIE(gone.heard->wait(zk::Event::What::Suspended), "a client notices that its connection is gone");
+  gone.away = true;
+}
+
+/// As its library does by itself: it connects again, and asks for what its watches missed.
+void ZkSide::come_back(int peer) {
+  Peer& back = peers_[static_cast<std::size_t>(peer)];
+  back_.mend(peer);
+  CHECK_OR_DIE(back.heard->wait(zk::Event::What::Connected), "a client connects again");
+  back.away = false;
+}
+
 /// All watches of a step have come when a later answer has: that of a sync.
 std::string ZkSide::tell_events() {
   std::string out;
   for (std::size_t i = 0; i < peers_.size(); ++i) {
+    if (peers_[i].away) continue;
     if (!peers_[i].over) CHECK_OR_DIE(peers_[i].client->sync("/").has_value(), "a session goes on");
     std::vector<std::string> lines;
     for (const zk::Event& event : peers_[i].heard->take()) {

@@ -1,4 +1,4 @@
-// A script for ZooKeeper's clients, and one side that plays it: a real server or the fake one.
+// A script for ZooKeeper's clients, and one side that plays it: a real server or a model.
 #pragma once
 
 #include <condition_variable>
@@ -14,9 +14,15 @@
 namespace rota::agreement {
 
 inline constexpr int kZkPeers = 3;
+/// The ways in which clients connect: of each peer, of who looks on, and of a visitor.
+inline constexpr int kLooksOn = kZkPeers;
+inline constexpr int kVisitor = kZkPeers + 1;
+inline constexpr int kZkWays = kZkPeers + 2;
 
 struct ZkStep {
-  enum class Kind { Create, Remove, Set, Get, Exists, List, Close, EndByOther };
+  /// Visit: somebody makes a node and is heard of no more, until its session has expired. CutOff: the
+  /// peer's connection ends; it comes back before its next step, and has missed what happened meanwhile.
+  enum class Kind { Create, Remove, Set, Get, Exists, List, Close, EndByOther, Visit, CutOff };
   Kind kind = Kind::Get;
   int peer = 0;
   std::string path;             ///< below the script's folder
@@ -26,14 +32,27 @@ struct ZkStep {
   zk::Watch watch = zk::Watch::No;
 };
 
-ZkStep random_zk_step(Dice& dice);
+enum class ZkFaults { None, All };
+ZkStep random_zk_step(Dice& dice, ZkFaults faults);
 std::string text_of(const ZkStep& step);
+
+/// A server or a model of one, and what can be done to it. Thread: one.
+class ZkBack {
+ public:
+  virtual ~ZkBack() = default;
+  virtual zk::ClientFactory factory(int way) = 0;
+  virtual std::string address(int way) const = 0;
+  /// Who connects by this way is connected no more, and cannot come back.
+  virtual void cut(int way) = 0;
+  virtual void mend(int way) = 0;
+  /// Lets the time pass that a session lasts which came by this way and is not heard of.
+  virtual void pass(Millis timeout, int way) = 0;
+};
 
 /// Several sessions with one server, and a folder for this script alone. Thread: one.
 class ZkSide {
  public:
-  /// The folder must be there; `address` is what its clients connect to.
-  ZkSide(zk::ClientFactory factory, std::string address, std::string folder);
+  ZkSide(ZkBack& back, std::string folder);
 
   /// Plays the step; a peer whose session is over gets a new one first. What it came to, what each
   /// session heard of it, and all nodes afterwards, in words that are alike on all sides.
@@ -52,26 +71,30 @@ class ZkSide {
     std::shared_ptr<Heard> heard;
     std::unique_ptr<zk::Client> client;
     bool over = true;
+    bool away = false;
   };
 
-  Peer connect();
+  Peer connect(int way, Millis timeout);
   void begin_session(int peer);
   std::string act(Peer& peer, const ZkStep& step);
   void end_surely(const Peer& peer);
   std::string end_by_other(Peer& peer);
+  std::string visit(const ZkStep& step);
+  void cut_off(int peer);
+  void come_back(int peer);
   std::string whole(const std::string& path) const { return folder_ + path; }
   std::string relative(const std::string& path) const;
   std::string owner_of(zk::SessionId session) const;
   std::string tell_events();
   void add_tree(const std::string& path, std::string& out);
 
-  const zk::ClientFactory factory_;
-  const std::string address_;
+  ZkBack& back_;
   const std::string folder_;
   std::vector<Peer> peers_;
   Peer observer_;
   std::map<zk::SessionId, std::string> owners_;
   int sessions_ = 0;
+  int visits_ = 0;
 };
 
 }  // namespace rota::agreement

@@ -410,6 +410,22 @@ TEST_CASE("apply: a job's name is its own until it is deleted") {
   }
 }
 
+TEST_CASE("apply: within a batch a name goes to another job only when an earlier row has freed it") {
+  ON_EACH_STORE(on, led_backends()) {
+    REQUIRE(on.store->apply(Epoch{1}, new_job(12, "held")).outcome == ApplyOutcome::Applied);
+    core::Changes too_early = new_job(11, "held");
+    too_early.jobs.push_back(a_job(12, "other"));
+    const auto refused = on.store->apply(Epoch{1}, too_early);
+    CHECK(refused.outcome == ApplyOutcome::Failed);
+    CHECK(refused.permanent);
+    core::Changes in_order = new_job(11, "held");
+    in_order.jobs.insert(in_order.jobs.begin(), a_job(12, "other"));
+    CHECK(on.store->apply(Epoch{1}, in_order).outcome == ApplyOutcome::Applied);
+    CHECK(on.reader->get_job("default", "held")->job.id == JobId{11});
+    CHECK(on.reader->get_job("default", "other")->job.id == JobId{12});
+  }
+}
+
 TEST_CASE("apply: one-off jobs share names, and a repeat finds the same row") {
   ON_EACH_STORE(on, led_backends()) {
     core::Changes changes;

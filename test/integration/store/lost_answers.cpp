@@ -2,7 +2,7 @@
 #include <doctest/doctest.h>
 
 #include "master/store/mysql_store.h"
-#include "test/integration/store/cutting_proxy.h"
+#include "test/support/cutting_proxy.h"
 #include "test/integration/store/fixture.h"
 
 using namespace rota;

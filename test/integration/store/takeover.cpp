@@ -4,7 +4,7 @@
 #include <thread>
 
 #include "master/store/mysql_store.h"
-#include "test/integration/store/cutting_proxy.h"
+#include "test/support/cutting_proxy.h"
 #include "test/integration/store/fixture.h"
 
 using namespace rota;

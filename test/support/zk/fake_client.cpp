@@ -4,34 +4,21 @@ namespace rota::zk {
 
 using Op = FakeServer::Op;
 
-namespace {
-auto no_node(const std::string& path) {
-  return fail(ErrorCode::NotFound, "fake: no node " + path);
-}
-}  // namespace
-
 Result<std::string> FakeClient::create(const std::string& path, const std::string& data,
                                        CreateMode mode) {
   std::scoped_lock lock(server_.mutex_);
-  const SessionId own = credentials_.id;
-  std::string made;
-  const auto effect = [this, path, data, mode, own, &made] {
-    made = server_.place(path, data, mode, own);
+  Result<std::string> made;
+  const auto place = [&server = server_, path, data, mode, own = credentials_.id] {
+    auto placed = server.tree_.create(path, data, mode, own);
+    server.tell();
+    return placed;
   };
-  const auto late = [this, path, data, mode, own] { server_.place(path, data, mode, own); };
-  if (!server_.nodes_.contains(FakeServer::parent_of(path))) {
-    if (auto in = server_.admit(own, Op::Create, {}, {}); !in) return fail(in.error());
-    return no_node(FakeServer::parent_of(path));
+  const auto late = [&server = server_, place, mode, own = credentials_.id] {
+    if (mode == CreateMode::Persistent || server.peers_.contains(own)) (void)place();
+  };
+  if (auto in = server_.admit(credentials_.id, Op::Create, [&] { made = place(); }, late); !in) {
+    return fail(in.error());
   }
-  if (server_.nodes_.at(FakeServer::parent_of(path)).node.stat.ephemeral_owner != 0) {
-    if (auto in = server_.admit(own, Op::Create, {}, {}); !in) return fail(in.error());
-    return fail(ErrorCode::InvalidArgument, "fake: an ephemeral node has no children");
-  }
-  if (mode != CreateMode::EphemeralSequential && server_.nodes_.contains(path)) {
-    if (auto in = server_.admit(own, Op::Create, {}, {}); !in) return fail(in.error());
-    return fail(ErrorCode::AlreadyExists, "fake: there is a node " + path);
-  }
-  if (auto in = server_.admit(own, Op::Create, effect, late); !in) return fail(in.error());
   return made;
 }
 
@@ -39,16 +26,8 @@ Result<void> FakeClient::remove(const std::string& path, std::int32_t version) {
   std::scoped_lock lock(server_.mutex_);
   Result<void> answer;
   const auto effect = [&] {
-    const auto found = server_.nodes_.find(path);
-    if (found == server_.nodes_.end()) {
-      answer = no_node(path);
-    } else if (version != kAnyVersion && version != found->second.node.stat.version) {
-      answer = fail(ErrorCode::Conflict, "fake: another version of " + path);
-    } else if (server_.has_children(path)) {
-      answer = fail(ErrorCode::Conflict, "fake: children under " + path);
-    } else {
-      server_.erase(path);
-    }
+    answer = server_.tree_.remove(path, version);
+    server_.tell();
   };
   if (auto in = server_.admit(credentials_.id, Op::Remove, effect, {}); !in) return in;
   return answer;
@@ -57,10 +36,10 @@ Result<void> FakeClient::remove(const std::string& path, std::int32_t version) {
 Result<Node> FakeClient::get(const std::string& path, Watch watch) {
   std::scoped_lock lock(server_.mutex_);
   if (auto in = server_.admit(credentials_.id, Op::Get, {}, {}); !in) return fail(in.error());
-  const auto found = server_.nodes_.find(path);
-  if (found == server_.nodes_.end()) return no_node(path);
-  if (watch == Watch::Yes) server_.peers_.at(credentials_.id).data_watches.insert(path);
-  return found->second.node;
+  const Node* node = server_.tree_.find(path);
+  if (node == nullptr) return fail(ErrorCode::NotFound, "fake: no node " + path);
+  if (watch == Watch::Yes) server_.peers_.at(credentials_.id).watches.arm(path, true);
+  return *node;
 }
 
 std::vector<Result<Node>> FakeClient::get_many(const std::vector<std::string>& paths,
@@ -73,10 +52,9 @@ std::vector<Result<Node>> FakeClient::get_many(const std::vector<std::string>& p
 Result<std::optional<NodeStat>> FakeClient::exists(const std::string& path, Watch watch) {
   std::scoped_lock lock(server_.mutex_);
   if (auto in = server_.admit(credentials_.id, Op::Exists, {}, {}); !in) return fail(in.error());
-  if (watch == Watch::Yes) server_.peers_.at(credentials_.id).data_watches.insert(path);
-  const auto found = server_.nodes_.find(path);
-  if (found == server_.nodes_.end()) return std::optional<NodeStat>{};
-  return std::optional<NodeStat>(found->second.node.stat);
+  const Node* node = server_.tree_.find(path);
+  if (watch == Watch::Yes) server_.peers_.at(credentials_.id).watches.arm(path, node != nullptr);
+  return node == nullptr ? std::optional<NodeStat>{} : std::optional<NodeStat>(node->stat);
 }
 
 Result<NodeStat> FakeClient::set(const std::string& path, const std::string& data,
@@ -84,17 +62,8 @@ Result<NodeStat> FakeClient::set(const std::string& path, const std::string& dat
   std::scoped_lock lock(server_.mutex_);
   Result<NodeStat> answer;
   const auto effect = [&] {
-    const auto found = server_.nodes_.find(path);
-    if (found == server_.nodes_.end()) {
-      answer = no_node(path);
-    } else if (version != kAnyVersion && version != found->second.node.stat.version) {
-      answer = fail(ErrorCode::Conflict, "fake: another version of " + path);
-    } else {
-      found->second.node.data = data;
-      ++found->second.node.stat.version;
-      answer = found->second.node.stat;
-      server_.fire_data(path, Event::Change::Data);
-    }
+    answer = server_.tree_.set(path, data, version);
+    server_.tell();
   };
   if (auto in = server_.admit(credentials_.id, Op::Set, effect, {}); !in) return fail(in.error());
   return answer;
@@ -103,9 +72,9 @@ Result<NodeStat> FakeClient::set(const std::string& path, const std::string& dat
 Result<std::vector<std::string>> FakeClient::list(const std::string& path, Watch watch) {
   std::scoped_lock lock(server_.mutex_);
   if (auto in = server_.admit(credentials_.id, Op::List, {}, {}); !in) return fail(in.error());
-  if (!server_.nodes_.contains(path)) return no_node(path);
-  if (watch == Watch::Yes) server_.peers_.at(credentials_.id).child_watches.insert(path);
-  return server_.children_locked(path);
+  auto names = server_.tree_.list(path);
+  if (names && watch == Watch::Yes) server_.peers_.at(credentials_.id).watches.arm_children(path);
+  return names;
 }
 
 Result<void> FakeClient::sync(const std::string&) {

@@ -6,11 +6,11 @@
 #include <map>
 #include <memory>
 #include <mutex>
-#include <set>
 #include <string>
 #include <vector>
 
 #include "common/zk/client.h"
+#include "test/support/zk/node_tree.h"
 
 namespace rota::zk {
 
@@ -46,40 +46,28 @@ class FakeServer {
 
  private:
   friend class FakeClient;
-  struct Entry {
-    Node node;
-    std::int32_t next_sequence = 0;
-  };
   struct Peer {
     Credentials credentials;
     Millis timeout{0};
     EventHandler handler;
-    std::set<std::string> data_watches;
-    std::set<std::string> child_watches;
+    Watches watches;
   };
 
   // All below: with the lock held.
   /// Counts the operation and lets it take effect, unless its session is over or it is to be lost.
   Result<void> admit(SessionId session, Op op, const std::function<void()>& effect,
                      const std::function<void()>& late);
-  std::string place(const std::string& path, const std::string& data, CreateMode mode,
-                    SessionId session);
-  void erase(const std::string& path);
-  void fire_data(const std::string& path, Event::Change change);
-  void fire_children(const std::string& folder, Event::Change change);
-  void end(SessionId session, bool tell);
-  bool has_children(const std::string& path) const;
-  std::vector<std::string> children_locked(const std::string& path) const;
-  static std::string parent_of(const std::string& path);
+  /// Whoever watches is told of what the tree went through.
+  void tell();
+  void end(SessionId session, bool tell_owner);
 
   mutable std::mutex mutex_;
-  std::map<std::string, Entry> nodes_;
+  NodeTree tree_;
   std::map<SessionId, Peer> peers_;
   std::map<Op, std::vector<Loss>> losses_;
   std::map<Op, int> operations_;
   std::vector<std::function<void()>> late_;
   SessionId next_session_ = 0x1000;
-  std::int64_t zxid_ = 0;
   bool reachable_ = true;
 };
 

@@ -1,4 +1,4 @@
-#include "test/integration/store/cutting_proxy.h"
+#include "test/support/cutting_proxy.h"
 
 #include <arpa/inet.h>
 #include <netinet/in.h>

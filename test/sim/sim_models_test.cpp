@@ -1,0 +1,85 @@
+// What only several servers of the simulated ZooKeeper show, and its database's answers without a COMMIT.
+#include <doctest/doctest.h>
+
+#include "sim_office.h"
+#include "sim_zk_client.h"
+
+namespace rota::sim {
+namespace {
+
+struct ThreeServers {
+  ThreeServers() {
+    zookeeper.set_up(3);
+    session = zookeeper.begin_session(1, Millis{4000}, now, [this](const zk::Event& event) { heard.push_back(event); });
+    other = zookeeper.begin_session(0, Millis{9000}, now, {});
+  }
+  SimZkClient client(zk::SessionId id, std::size_t server) { return {zookeeper, id, server, dice, marks}; }
+  void write(const std::string& path) { (void)zookeeper.create(other, path, "", zk::CreateMode::Persistent); }
+
+  const MonoTime now{std::chrono::seconds{1000}};
+  Random dice{1};
+  Marks marks;
+  SimZookeeper zookeeper;
+  std::vector<zk::Event> heard;
+  zk::SessionId session = 0;
+  zk::SessionId other = 0;
+};
+
+}  // namespace
+
+TEST_CASE("sim zookeeper: who is at a server that lags hears of a change when that server shows it") {
+  ThreeServers world;
+  auto client = world.client(world.session, 1);
+  world.zookeeper.lag(1);
+  REQUIRE_FALSE(client.exists("/a", zk::Watch::Yes)->has_value());
+  world.write("/a");
+  CHECK_FALSE(client.exists("/a", zk::Watch::No)->has_value());
+  CHECK(world.heard.empty());
+  world.zookeeper.catch_up(1);
+  REQUIRE(world.heard.size() == 1);
+  CHECK(world.heard[0].change == zk::Event::Change::Created);
+  CHECK(client.exists("/a", zk::Watch::No)->has_value());
+}
+
+TEST_CASE("sim zookeeper: a server that is cut off while it lags shows nothing newer when the lag is over") {
+  ThreeServers world;
+  world.zookeeper.lag(1);
+  world.write("/a");
+  world.zookeeper.cut(1, world.now);
+  world.zookeeper.catch_up(1);
+  CHECK(world.zookeeper.view(1).find("/a") == nullptr);
+  world.zookeeper.mend(1);
+  CHECK(world.zookeeper.view(1).find("/a") != nullptr);
+}
+
+TEST_CASE("sim zookeeper: a session that expires takes its nodes, and its holder learns it by its next call") {
+  ThreeServers world;
+  auto client = world.client(world.session, 1);
+  REQUIRE(client.create("/e", "", zk::CreateMode::Ephemeral));
+  CHECK(client.get("/e", zk::Watch::No)->stat.ephemeral_owner == world.session);
+  world.zookeeper.cut(1, world.now);
+  world.zookeeper.expire(world.now + Millis{4000});
+  CHECK(world.zookeeper.tree().find("/e") == nullptr);
+  CHECK(world.heard.empty());
+  CHECK(client.get("/e", zk::Watch::No).has_value());  // its server does not know yet
+  CHECK(client.set("/e", "x", zk::kAnyVersion).error().code == ErrorCode::UnknownOutcome);
+  world.zookeeper.mend(1);
+  CHECK(client.get("/e", zk::Watch::No).error().code == ErrorCode::Unavailable);
+  CHECK(world.zookeeper.is_alive(world.other));
+}
+
+TEST_CASE("sim database: a bare check whose answer is lost is Failed, and an office that is taken is no doubt") {
+  Random dice{1};
+  Marks marks;
+  Clockwork clockwork;
+  SimStore store(dice, marks, clockwork);
+  SimOffice office(store, dice, marks, clockwork);
+  REQUIRE(office.take_office(Epoch{2}, "a"));
+  store.faults.unknown_per_mille = 1000;
+  for (int i = 0; i < 10; ++i) {
+    CHECK(store.apply(Epoch{2}, {}).outcome == master::store::ApplyOutcome::Failed);
+    CHECK(office.take_office(Epoch{2}, "b").error().code == ErrorCode::Conflict);
+  }
+}
+
+}  // namespace rota::sim

@@ -1,0 +1,89 @@
+// The nodes that a ZooKeeper server holds, and who is told of a change: the one model of them, on which
+// the fake server of the unit tests and the simulator's servers stand. Pure; a copy is what a server that
+// hears nothing any more goes on to show.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <set>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "common/zk/client.h"
+
+namespace rota::zk {
+
+/// Thread: one.
+class NodeTree {
+ public:
+  struct Change {
+    Event::Change what = Event::Change::None;
+    std::string path;   ///< the node, or the folder whose children changed
+  };
+
+  NodeTree() { nodes_["/"]; }
+
+  /// The path made. NotFound (no folder), InvalidArgument (the folder is ephemeral), AlreadyExists.
+  Result<std::string> create(const std::string& path, const std::string& data, CreateMode mode,
+                             SessionId session);
+  /// NotFound, Conflict (version, or has children).
+  Result<void> remove(const std::string& path, std::int32_t version = kAnyVersion);
+  /// NotFound, Conflict (another version).
+  Result<NodeStat> set(const std::string& path, const std::string& data, std::int32_t version = kAnyVersion);
+  /// What a session's end takes with it.
+  void remove_nodes_of(SessionId session);
+  /// What watches may hear of the calls above, in order; forgotten by this call.
+  std::vector<Change> take_changes() { return std::exchange(changes_, {}); }
+
+  /// Null when there is none.
+  const Node* find(std::string_view path) const;
+  /// Names, sorted. NotFound.
+  Result<std::vector<std::string>> list(const std::string& path) const;
+  bool has_children(const std::string& path) const;
+  /// The sequence that the next sequential node in this folder gets. The folder counts all children ever
+  /// made in it, not the sequential ones alone.
+  void set_next_sequence(const std::string& folder, std::int32_t next);
+
+  /// Of the last change.
+  std::int64_t zxid() const { return zxid_; }
+  /// When the node's data, and when its children were changed; 0 when there is none.
+  std::int64_t changed_zxid(const std::string& path) const;
+  std::int64_t children_zxid(const std::string& path) const;
+
+ private:
+  struct Entry {
+    Node node;
+    std::int32_t next_sequence = 0;
+    std::int64_t changed = 0;
+    std::int64_t children_changed = 0;
+  };
+  using Nodes = std::map<std::string, Entry, std::less<>>;
+
+  void erase(Nodes::iterator at);
+  static std::string folder_of(const std::string& path);
+
+  Nodes nodes_;
+  std::int64_t zxid_ = 0;
+  std::vector<Change> changes_;
+};
+
+/// What one session waits to be told, once each.
+class Watches {
+ public:
+  /// By get, or by exists; `is_there`: what it was answered.
+  void arm(const std::string& path, bool is_there) { data_[path] = is_there; }
+  void arm_children(const std::string& folder) { children_.insert(folder); }
+  /// Whether its owner is told; then it is armed no more.
+  bool hears(const NodeTree::Change& change);
+  /// What it is told when its session comes to a server that shows `now`, having seen all up to
+  /// `since`, as ZooKeeper does: what came and went meanwhile is not told.
+  std::vector<NodeTree::Change> missed(const NodeTree& now, std::int64_t since);
+
+ private:
+  std::map<std::string, bool> data_;      ///< whether the node was there
+  std::set<std::string> children_;
+};
+
+}  // namespace rota::zk
