@@ -10,28 +10,33 @@ std::string at_run(const char* what, RunId id) {
   return std::string(what) + " (run " + std::to_string(id.value) + ")";
 }
 
-std::string broken_run(const State& state, RunId id, const RunEntry& run) {
+/// Whether its job and its worker know of it.
+std::string unknown_run(const State& state, RunId id, const RunEntry& run) {
   const JobEntry* job = state.find_job(run.row.job);
   if (job == nullptr) return at_run("a run's job is missing", id);
   if (!job->unfinished.contains(id)) return at_run("a run is missing at its job", id);
+  if (!run.is_held()) return "";
+  const auto life = state.lives.find(run.progress().worker);
+  const bool known = life != state.lives.end() && life->second.attempts.contains(id);
+  return known ? "" : at_run("a held attempt is missing at its worker", id);
+}
+
+std::string broken_run(const State& state, RunId id, const RunEntry& run) {
   if (model::is_final(run.progress().state)) return at_run("a final run was kept", id);
   if (run.in_lane != (run.progress().state == RunState::Queued)) {
     return at_run("queued and lane differ", id);
   }
-  if (run.is_held()) {
-    const auto life = state.lives.find(run.progress().worker);
-    if (life == state.lives.end() || !life->second.attempts.contains(id)) {
-      return at_run("a held attempt is missing at its worker", id);
-    }
-  }
-  const bool planned = run.in_lane || run.is_held() || job->behind.contains(id) ||
-                       state.run_timers.has(id, RunTimer::RetryDelay);
-  return planned ? "" : at_run("nothing will ever move a run", id);
+  if (run.in_lane || run.is_held() || state.run_timers.has(id, RunTimer::RetryDelay)) return "";
+  const JobEntry* job = state.find_job(run.row.job);
+  const bool waits = job != nullptr && job->behind.contains(id);
+  return waits ? "" : at_run("nothing will ever move a run", id);
 }
 
 std::string broken_job(const State& state, JobId id, const JobEntry& job) {
-  for (const RunId run : job.unfinished) {
-    if (!state.runs.contains(run)) return at_run("a job names a run that is gone", run);
+  for (const RunId run_id : job.unfinished) {
+    const RunEntry* run = state.find_run(run_id);
+    if (run == nullptr) return at_run("a job names a run that is gone", run_id);
+    if (run->row.job != id) return at_run("a job names another job's run", run_id);
   }
   for (const RunId run : job.behind) {
     if (!job.unfinished.contains(run)) return at_run("a finished run waits behind another", run);
@@ -78,16 +83,27 @@ std::string broken_lane(const State& state, const LaneKey& key, const Lane& lane
 
 }  // namespace
 
+/// Jobs name runs of their own alone, and lives the attempts that they hold: so, where the numbers agree,
+/// every run is named by its job and every held attempt by its worker.
 std::string broken_invariant(const State& state) {
   std::string broken;
+  std::size_t held = 0, named_by_jobs = 0, named_by_lives = 0;
   for (const auto& [id, run] : state.runs) {
     if (broken = broken_run(state, id, run); !broken.empty()) return broken;
+    held += run.is_held() ? 1 : 0;
   }
   for (const auto& [id, job] : state.jobs) {
     if (broken = broken_job(state, id, job); !broken.empty()) return broken;
+    named_by_jobs += job.unfinished.size();
   }
   for (const auto& [key, life] : state.lives) {
     if (broken = broken_life(state, key, life); !broken.empty()) return broken;
+    named_by_lives += life.attempts.size();
+  }
+  if (named_by_jobs != state.runs.size() || named_by_lives != held) {
+    for (const auto& [id, run] : state.runs) {
+      if (broken = unknown_run(state, id, run); !broken.empty()) return broken;
+    }
   }
   for (const auto& [id, worker] : state.workers) {
     const auto life = state.lives.lower_bound({id, ""});
