@@ -11,9 +11,9 @@
 #include "common/base/log.h"
 #include "common/config/load.h"
 #include "common/rpc/process_setup.h"
+#include "common/zk/named_locks.h"
 #include "worker/command_line.h"
 #include "worker/handlers/builtin.h"
-#include "worker/locks/zk_locks.h"
 #include "worker/run/handler_process.h"
 #include "worker/warden/launch.h"
 #include "worker/worker.h"
@@ -137,7 +137,7 @@ int run_worker(int argc, char** argv, Registry& registry) {
     log.process = "rota-worker";
     log.level = Severity::Warn;
     log_start(log);
-    return worker::run::run_handler_process(registry, line->handler, worker::locks::make_locks);
+    return worker::run::run_handler_process(registry, line->handler, zk::make_locks);
   }
   const auto options = config::load_worker(line->config, config::process_environment());
   if (!options) {

@@ -1,3 +1,4 @@
+#include "common/zk/named_locks.h"
 #include "worker/worker.h"
 
 #include <unistd.h>
@@ -11,7 +12,6 @@
 #include "common/base/random.h"
 #include "common/model/worker_json.h"
 #include "common/zk/real_client.h"
-#include "worker/locks/zk_locks.h"
 
 namespace rota::worker {
 
@@ -48,6 +48,8 @@ run::RunnerOptions runner_options(const config::WorkerOptions& options, sdk::Loc
   wanted.locks = locks;
   wanted.notes_dir = options.state_dir + "/notes";
   wanted.environment = run::environment_base(options.job_environment, environ);
+  wanted.environment.allowed["ROTA_ZOOKEEPER"] = options.zookeeper.connect;  // for rota in a job
+  wanted.environment.allowed["ROTA_CLUSTER"] = options.cluster;
   wanted.run_as_users = options.run_as_users;
   // The kernel is about to end this process as well; nothing may be done in its last moment.
   wanted.warden_gone = [] { ::_exit(kFailed); };
@@ -73,7 +75,7 @@ Worker::Worker(config::WorkerOptions options, const sdk::Registry& registry,
       epochs_(options_.state_dir + "/epoch"),
       spool_(options_.state_dir + "/spool", options_.output.spool_limit_bytes),
       reporter_(reporter_options(options_), leader_, [this] { return runner_.life(); }),
-      locks_(locks::make_locks(lock_address(options_))),
+      locks_(zk::make_locks(lock_address(options_))),
       runner_(runner_options(options_, locks_.get()), *warden_, registry_, spool_, reporter_, clock_),
       shipper_({.rpc_deadline = options_.rpc_deadline}, spool_, leader_),
       vitals_(options_.state_dir) {}

@@ -90,6 +90,16 @@ struct DrainArguments {
 int worker_drain(Desk& desk, const DrainArguments& arguments);
 int worker_resume(Desk& desk, const DrainArguments& arguments);
 int cluster_status(Desk& desk);
+struct LockArguments {
+  std::string zookeeper, cluster;        ///< where the locks are kept
+  std::string name;
+  std::string ttl = "30s";               ///< free for others so long after its holder has gone
+  bool wait = false;
+  std::string wait_at_most;              ///< empty: for ever, or not at all
+  std::vector<std::string> command;
+};
+/// The command's exit status, 128 and the signal that ended it; 6 when another has the lock.
+int lock(const LockArguments& arguments);
 int verify(Desk& desk, const std::string& job, const std::string& since);
 
 // --- shared by the commands ---------------------------------------------------------------------

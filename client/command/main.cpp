@@ -36,6 +36,7 @@ struct CommandLine {
   RunListArguments run_list;
   LogsArguments logs;
   DrainArguments drain;
+  LockArguments lock;
   std::string name, why, line, time_zone, since;
   int limit = 100;
   int count = 5;
@@ -198,6 +199,21 @@ void add_cluster(CLI::App& app, CommandLine& line) {
   verify->add_option("--since", line.since, "only ticks since a moment, or e.g. 2h back");
 }
 
+void add_lock(CLI::App& app, CommandLine& line) {
+  CLI::App* lock = add(app, line, "lock", "run a command while holding a named lock: rota lock NAME -- CMD",
+                       [&line](Desk&) {
+                         line.lock.zookeeper = line.cluster.zookeeper;
+                         line.lock.cluster = line.cluster.cluster;
+                         return client::lock(line.lock);
+                       });
+  lock->add_option("name", line.lock.name, "1 to 64 letters, digits, '-', '_' or '.'")->required();
+  lock->add_flag("--wait", line.lock.wait, "wait until it is free; else exit 6 when another has it");
+  lock->add_option("--wait-at-most", line.lock.wait_at_most, "exit 6 after so long, e.g. 5m");
+  lock->add_option("--ttl", line.lock.ttl, "free for others so long after its holder has gone")
+      ->capture_default_str();
+  lock->add_option("command", line.lock.command, "the command and its arguments, after --");
+}
+
 void add_common(CLI::App& app, CommandLine& line) {
   app.add_option("--masters", line.cluster.masters, "host:port of any masters, comma-separated")
       ->delimiter(',')
@@ -262,6 +278,7 @@ int command_line(int argc, char** argv) {
   app.footer(kFooter);
   add_common(app, line);
   add_submit(app, line);
+  add_lock(app, line);
   add_job(app, line);
   add_run(app, line);
   add_cluster(app, line);

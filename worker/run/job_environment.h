@@ -28,6 +28,7 @@ inline constexpr std::size_t kMaxCheckpointVariable = 32u << 10;
 ///   ROTA_RUN_ID ROTA_ATTEMPT ROTA_EPOCH (the fencing token) ROTA_JOB ROTA_JOB_ID ROTA_JOB_VERSION
 ///   ROTA_NAMESPACE ROTA_RUN_KIND ROTA_TICK_MS (ticks only) ROTA_SCHEDULED_MS ROTA_WORKER
 ///   ROTA_INCARNATION ROTA_WORK_FOLDER ROTA_PARAM_<NAME> ROTA_FD
+///   ROTA_ZOOKEEPER ROTA_CLUSTER (what `rota` needs; these a job may override)
 ///   ROTA_CHECKPOINT (see above) ROTA_CHECKPOINT_FILE (with a checkpoint only)
 std::vector<std::string> job_environment(const EnvironmentBase& base, const Order& order,
                                          Epoch epoch, const model::WorkerKey& worker,

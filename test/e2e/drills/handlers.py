@@ -208,7 +208,45 @@ def isolated(cluster):
            last_hang=repr(hangs[-1]["outcome"]["message"]))
 
 
+# --- locks ----------------------------------------------------------------------------------------
+
+LOCKED = """exec "$ROTA" lock door --wait --ttl 10s -- /bin/sh -c '
+mkdir "$1" || echo "two at once" >>"$1.wrong"
+sleep 0.2
+echo "$ROTA_LOCK_TOKEN" >>"$1.tokens"
+rmdir "$1"' lock "$DOOR"
+"""
+
+
+def locked_commands(cluster):
+    """Commands that run one at a time, whatever worker they are on; one who has it is killed."""
+    door = os.path.join(cluster.folder, "door")
+    rota = cluster.programs + "/rota"
+    options = ["--env", f"ROTA={rota}", "--env", f"DOOR={door}"]
+    first = cluster.submit(rota, "lock", "door", "--ttl", "4s", "--", "/bin/sleep", "600")
+    wait_until(lambda: cluster.run(first)["state"] == "running", 20, "the first has the lock")
+    refused = cluster.await_run(cluster.submit(rota, "lock", "door", "--", "/bin/true"))
+    check(refused["outcome"]["exit_status"] == 6, f"a lock that another has: {refused}")
+    runs = [cluster.submit("/bin/sh", "-c", LOCKED, options=options) for _ in range(6)]
+    time.sleep(0.5)
+    check(not os.path.exists(door + ".tokens"), "nobody came in while the first has the lock")
+    cluster.ok("run", "cancel", first)
+    workers = {end["worker"] for end in map(cluster.await_run, runs) if check_good(end)}
+    check(not os.path.exists(door + ".wrong"), "two commands had the lock at once")
+    tokens = [int(line) for line in open(door + ".tokens")]
+    check(len(tokens) == 6 and tokens == sorted(set(tokens)), f"tokens grow: {tokens}")
+    ended = cluster.await_run(cluster.submit(rota, "lock", "other", "--", "/bin/sh", "-c", "exit 7"))
+    check(ended["outcome"]["exit_status"] == 7, f"the command's own exit status: {ended}")
+    figure("locked_commands", runs=len(tokens), workers=len(workers), overlaps=0)
+
+
+def check_good(end):
+    check(end["state"] == "succeeded", f"a command with the lock: {end}")
+    return True
+
+
 def all_of_them(cluster):
     scripts(cluster)
     http_calls(cluster)
     isolated(cluster)
+    locked_commands(cluster)

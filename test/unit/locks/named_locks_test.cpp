@@ -1,4 +1,4 @@
-#include "worker/locks/zk_locks.h"
+#include "common/zk/named_locks.h"
 
 #include <doctest/doctest.h>
 
@@ -6,21 +6,20 @@
 
 #include "test/support/zk/fake_server.h"
 
-namespace rota::worker::locks {
+namespace rota::zk {
 
 namespace {
 
-using zk::FakeServer;
 using Op = FakeServer::Op;
 using Loss = FakeServer::Loss;
 
 /// Two workers of one cluster.
 struct TwoWorkers {
   FakeServer server;
-  ZkLocks first{server.factory(), {"fake", "c", Millis{4000}}};
-  ZkLocks second{server.factory(), {"fake", "c", Millis{4000}}};
+  NamedLocks first{server.factory(), {"fake", "c", Millis{4000}}};
+  NamedLocks second{server.factory(), {"fake", "c", Millis{4000}}};
 
-  static Result<std::unique_ptr<sdk::HeldLock>> take(ZkLocks& locks, const std::string& owner,
+  static Result<std::unique_ptr<HeldLock>> take(NamedLocks& locks, const std::string& owner,
                                                      Millis at_most = Millis{20'000}) {
     return locks.take("door", owner, at_most, [](Millis) {
       std::this_thread::yield();
@@ -31,6 +30,11 @@ struct TwoWorkers {
 };
 
 }  // namespace
+
+TEST_CASE("locks: the first lock of a cluster is taken without waiting") {
+  TwoWorkers it;
+  CHECK(it.take(it.first, "run 1", Millis{0}).has_value());
+}
 
 TEST_CASE("locks: one holds a name, another waits or gives up, and the token grows") {
   TwoWorkers it;
@@ -143,4 +147,4 @@ TEST_CASE("locks: a try that was given up leaves nothing behind") {
   CHECK(it.nodes() == 0);
 }
 
-}  // namespace rota::worker::locks
+}  // namespace rota::zk

@@ -1,4 +1,4 @@
-#include "worker/locks/zk_locks.h"
+#include "common/zk/named_locks.h"
 
 #include <algorithm>
 #include <chrono>
@@ -6,7 +6,7 @@
 #include "common/base/random.h"
 #include "common/zk/real_client.h"
 
-namespace rota::worker::locks {
+namespace rota::zk {
 
 namespace {
 
@@ -17,59 +17,59 @@ constexpr int kPauseSpread = 101;        // ms, on top
 constexpr Millis kConnectPatience{5000};
 constexpr int kTriesToGiveBack = 3;
 
-zk::SessionOptions options_of(const sdk::LockAddress& address) {
-  zk::SessionOptions options;
+SessionOptions options_of(const LockAddress& address) {
+  SessionOptions options;
   options.client.addresses = address.servers;
   options.client.session_timeout = address.session_timeout;
   return options;
 }
 
-class ZkHeldLock final : public sdk::HeldLock {
+class HeldNode final : public HeldLock {
  public:
-  ZkHeldLock(ZkLocks& locks, ZkLocks::Taken taken, std::int64_t token)
+  HeldNode(NamedLocks& locks, NamedLocks::Taken taken, std::int64_t token)
       : locks_(locks), taken_(std::move(taken)), token_(token) {}
-  ~ZkHeldLock() override { locks_.give_back(taken_); }
-  ZkHeldLock(const ZkHeldLock&) = delete;
-  ZkHeldLock& operator=(const ZkHeldLock&) = delete;
+  ~HeldNode() override { locks_.give_back(taken_); }
+  HeldNode(const HeldNode&) = delete;
+  HeldNode& operator=(const HeldNode&) = delete;
 
   std::int64_t token() const override { return token_; }
   bool is_held() const override { return locks_.is_current(taken_); }
 
  private:
-  ZkLocks& locks_;
-  const ZkLocks::Taken taken_;
+  NamedLocks& locks_;
+  const NamedLocks::Taken taken_;
   const std::int64_t token_;
 };
 
 Millis pause() { return kFirstPause + Millis{static_cast<int>(random_u64() % kPauseSpread)}; }
 
-bool is_over(const zk::Client& client) {
-  return client.state() == zk::SessionState::Expired || client.state() == zk::SessionState::Closed;
+bool is_over(const Client& client) {
+  return client.state() == SessionState::Expired || client.state() == SessionState::Closed;
 }
 
 }  // namespace
 
 /// One call of take, from its first try to its last.
-struct ZkLocks::Try {
+struct NamedLocks::Try {
   std::string name;
   Taken node;
   bool may_be_ours = false;            ///< a node may stand that this very call made
   std::string holder;                  ///< whom the last try found
 };
 
-ZkLocks::ZkLocks(zk::ClientFactory factory, sdk::LockAddress address)
+NamedLocks::NamedLocks(ClientFactory factory, LockAddress address)
     : paths_(address.cluster), session_(std::move(factory), options_of(address)) {
   session_.attach(*this);
 }
 
-ZkLocks::~ZkLocks() {
+NamedLocks::~NamedLocks() {
   session_.detach(*this);
   session_.stop();
 }
 
-Result<std::unique_ptr<sdk::HeldLock>> ZkLocks::take(const std::string& name, const std::string& owner,
+Result<std::unique_ptr<HeldLock>> NamedLocks::take(const std::string& name, const std::string& owner,
                                                      Millis at_most, const Waiting& wait) {
-  if (!zk::is_cluster_name(name)) {
+  if (!is_cluster_name(name)) {
     return fail(ErrorCode::InvalidArgument,
                 "the lock '" + name + "': a name is 1 to 64 letters, digits, '-', '_' or '.'");
   }
@@ -83,7 +83,7 @@ Result<std::unique_ptr<sdk::HeldLock>> ZkLocks::take(const std::string& name, co
   return taken;
 }
 
-Result<std::unique_ptr<sdk::HeldLock>> ZkLocks::take_within(Try& attempt, Millis at_most,
+Result<std::unique_ptr<HeldLock>> NamedLocks::take_within(Try& attempt, Millis at_most,
                                                             const Waiting& wait) {
   const std::string what = "the lock '" + attempt.name + "'";
   // Beside the caller's patience, which is for other holders: the first lock of a process needs a session.
@@ -111,31 +111,33 @@ Result<std::unique_ptr<sdk::HeldLock>> ZkLocks::take_within(Try& attempt, Millis
 }
 
 /// Conflict: not this time.
-Result<std::unique_ptr<sdk::HeldLock>> ZkLocks::try_once(Try& attempt) {
+Result<std::unique_ptr<HeldLock>> NamedLocks::try_once(Try& attempt) {
   const auto not_now = [] { return fail(ErrorCode::Conflict, "not this time"); };
-  zk::Client& client = *attempt.node.client;
-  const auto made = client.create(attempt.node.path, attempt.node.data, zk::CreateMode::Ephemeral);
+  Client& client = *attempt.node.client;
+  auto made = client.create(attempt.node.path, attempt.node.data, CreateMode::Ephemeral);
+  if (!made && made.error().code == ErrorCode::NotFound && ensure_folder(client, paths_.locks())) {
+    made = client.create(attempt.node.path, attempt.node.data, CreateMode::Ephemeral);
+  }
   if (!made && made.error().code == ErrorCode::NotFound) {
-    attempt.holder = "nobody known: there was no folder for locks";
-    (void)zk::ensure_folder(client, paths_.locks());  // the next try tells whether it worked
+    attempt.holder = "nobody known: there is no folder for locks";
     return not_now();
   }
   if (made || made.error().code != ErrorCode::AlreadyExists) attempt.may_be_ours = true;
   // Read in any case: the token stands in the node's stat, and a node whose making was not answered may
   // be ours.
-  const auto node = client.get(attempt.node.path, zk::Watch::No);
+  const auto node = client.get(attempt.node.path, Watch::No);
   if (!node) {
     attempt.holder = "nobody known: " + node.error().message;
     return not_now();
   }
   if (node->data == attempt.node.data && node->stat.ephemeral_owner == client.session_id()) {
-    return std::make_unique<ZkHeldLock>(*this, attempt.node, node->stat.created_zxid);
+    return std::make_unique<HeldNode>(*this, attempt.node, node->stat.created_zxid);
   }
   attempt.holder = node->data.substr(std::min(node->data.size(), node->data.find(' ') + 1));
   return not_now();
 }
 
-void ZkLocks::give_back(const Taken& taken) {
+void NamedLocks::give_back(const Taken& taken) {
   for (int tries = 0; tries < kTriesToGiveBack; ++tries) {
     if (is_given_back(taken)) return;
   }
@@ -145,16 +147,16 @@ void ZkLocks::give_back(const Taken& taken) {
 
 /// Looks before it removes: after a removal whose answer was lost, another run of this very session may
 /// have the lock.
-bool ZkLocks::is_given_back(const Taken& taken) {
+bool NamedLocks::is_given_back(const Taken& taken) {
   if (is_over(*taken.client)) return true;
-  const auto node = taken.client->get(taken.path, zk::Watch::No);
+  const auto node = taken.client->get(taken.path, Watch::No);
   if (!node) return node.error().code == ErrorCode::NotFound;
   if (node->data != taken.data) return true;
   const auto removed = taken.client->remove(taken.path);
   return removed || removed.error().code == ErrorCode::NotFound;
 }
 
-void ZkLocks::give_back_pending() {
+void NamedLocks::give_back_pending() {
   std::vector<Taken> pending;
   {
     std::scoped_lock lock(mutex_);
@@ -163,18 +165,18 @@ void ZkLocks::give_back_pending() {
   for (const Taken& taken : pending) give_back(taken);
 }
 
-void ZkLocks::session_ended() {
+void NamedLocks::session_ended() {
   std::scoped_lock lock(mutex_);
   pending_.clear();
 }
 
-bool ZkLocks::is_current(const Taken& taken) const {
-  return session_.client() == taken.client && taken.client->state() == zk::SessionState::Connected;
+bool NamedLocks::is_current(const Taken& taken) const {
+  return session_.client() == taken.client && taken.client->state() == SessionState::Connected;
 }
 
-std::unique_ptr<sdk::LockService> make_locks(const sdk::LockAddress& address) {
+std::unique_ptr<LockService> make_locks(const LockAddress& address) {
   if (address.servers.empty()) return nullptr;
-  return std::make_unique<ZkLocks>(zk::make_real_client, address);
+  return std::make_unique<NamedLocks>(make_real_client, address);
 }
 
-}  // namespace rota::worker::locks
+}  // namespace rota::zk

@@ -1,0 +1,60 @@
+// Named locks as ephemeral nodes in ZooKeeper: /rota/CLUSTER/locks/NAME. Who makes the node has the lock,
+// until he removes it or his session ends; the node's creation id is the fencing token. Who waits asks
+// again after 50 to 150 ms: locks are held for seconds and wanted by few, and no queue of nodes must be
+// mended when somebody in it dies.
+#pragma once
+
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "common/base/named_lock.h"
+#include "common/zk/paths.h"
+#include "common/zk/session.h"
+
+namespace rota::zk {
+
+/// One session for all locks of this process, begun with the first of them. Owner: the worker, a
+/// handler's own process, or `rota lock`; the locks that it gave must end before it. Thread: any.
+class NamedLocks final : public LockService, private SessionObserver {
+ public:
+  NamedLocks(ClientFactory factory, LockAddress address);
+  ~NamedLocks() override;
+  NamedLocks(const NamedLocks&) = delete;
+  NamedLocks& operator=(const NamedLocks&) = delete;
+
+  Result<std::unique_ptr<HeldLock>> take(const std::string& name, const std::string& owner,
+                                         Millis at_most, const Waiting& wait) override;
+
+  /// A node that this process made, and the session in which it did.
+  struct Taken {
+    std::shared_ptr<Client> client;
+    std::string path;
+    std::string data;                  ///< with a word that nobody else writes
+  };
+  /// Called by the locks themselves.
+  void give_back(const Taken& taken);
+  bool is_current(const Taken& taken) const;
+
+ private:
+  struct Try;
+  void session_began(Client&) override {}
+  void session_resumed(Client&) override { give_back_pending(); }
+  void session_ended() override;
+
+  Result<std::unique_ptr<HeldLock>> take_within(Try& attempt, Millis at_most, const Waiting& wait);
+  Result<std::unique_ptr<HeldLock>> try_once(Try& attempt);
+  bool is_given_back(const Taken& taken);
+  void give_back_pending();
+
+  const Paths paths_;
+  Session session_;
+  std::mutex mutex_;
+  std::vector<Taken> pending_;  ///< could not be removed: once ZooKeeper is back, or with their session
+};
+
+/// Over the real ZooKeeper; null when the address names none.
+std::unique_ptr<LockService> make_locks(const LockAddress& address);
+
+}  // namespace rota::zk
