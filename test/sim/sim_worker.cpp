@@ -164,7 +164,7 @@ void SimWorker::end_older_lives() {
   for (const std::string& name : names) {
     if (!name.starts_with(id_ + "@") || name == name_of_node(key_)) continue;
     const zk::Node& node = *view.find(kWorkersFolder + "/" + name);
-    if (host_of_node(node.data) != index_) continue;
+    if (host_of_node(name, node.data) != index_) continue;
     if (world_.faults_on("session_file_lost") && world_.random.chance(15)) {  // it expires by itself
       world_.marks.hit("fault_session_file_lost");
       continue;

@@ -63,7 +63,8 @@ std::string Truth::judge_before(const Start& start) const {
 void Truth::note_node(const zk::NodeTree::Change& change, MonoTime now) {
   using What = zk::Event::Change;
   if (change.what == What::Created && change.path.starts_with(kWorkersFolder + "/")) {
-    standing_[change.path] = host_of_node(zookeeper_.tree().find(change.path)->data);
+    const std::string name = change.path.substr(kWorkersFolder.size() + 1);
+    standing_[change.path] = host_of_node(name, zookeeper_.tree().find(change.path)->data);
   }
   if (change.what != What::Deleted) return;
   const auto gone = standing_.extract(change.path);

@@ -1,30 +1,31 @@
 #include "worker_node.h"
 
-#include <cstdlib>
+#include "common/base/check.h"
+#include "common/model/worker_json.h"
 
 namespace rota::sim {
 
-std::string name_of_node(const model::WorkerKey& key) { return key.id + "@" + key.incarnation; }
+std::string name_of_node(const model::WorkerKey& key) { return model::node_name(key); }
 
-std::string data_of_node(const model::WorkerInfo& info) {
-  return std::to_string(info.address.port) + " " + std::to_string(info.slots) + (info.draining ? " 1" : " 0") +
-         (info.drain_told.value_or(false) ? " 1" : " 0");
+/// Hosts count from 0, and no port is 0.
+std::string data_of_node(model::WorkerInfo info) {
+  ++info.address.port;
+  auto data = model::to_json(info);
+  CHECK_OR_DIE(data.has_value(), "a simulated worker's node is small");
+  return std::move(*data);
 }
 
 model::WorkerInfo read_worker_node(const std::string& name, const std::string& data) {
-  model::WorkerInfo info;
-  const std::size_t at = name.find('@');
-  info.key = {name.substr(0, at), name.substr(at + 1)};
-  char* rest = nullptr;
-  info.address = {"sim", static_cast<std::uint16_t>(std::strtol(data.c_str(), &rest, 10))};
-  info.slots = static_cast<std::int32_t>(std::strtol(rest, &rest, 10));
-  info.draining = std::strtol(rest, &rest, 10) != 0;
-  info.drain_told = std::strtol(rest, &rest, 10) != 0;
-  return info;
+  const auto key = model::worker_key_in(name);
+  CHECK_OR_DIE(key.has_value(), "a simulated worker's node has its life's name");
+  auto info = model::worker_from_json(*key, data);
+  CHECK_OR_DIE(info.has_value(), "a simulated worker's node says what it is");
+  --info->address.port;
+  return std::move(*info);
 }
 
-std::size_t host_of_node(const std::string& data) {
-  return static_cast<std::size_t>(std::strtoul(data.c_str(), nullptr, 10));
+std::size_t host_of_node(const std::string& name, const std::string& data) {
+  return read_worker_node(name, data).address.port;
 }
 
 }  // namespace rota::sim

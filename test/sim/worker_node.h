@@ -1,4 +1,5 @@
-// A simulated worker's node in ZooKeeper: its name is the life, its data what a master must know of it.
+// A simulated worker's node in ZooKeeper, in production's format: its name is the life, its data what a
+// master must know of it.
 #pragma once
 
 #include <string>
@@ -11,9 +12,9 @@ inline const std::string kElectionFolder = "/rota/sim/election";
 inline const std::string kWorkersFolder = "/rota/sim/workers";
 
 std::string name_of_node(const model::WorkerKey& key);
-std::string data_of_node(const model::WorkerInfo& info);
+std::string data_of_node(model::WorkerInfo info);
 model::WorkerInfo read_worker_node(const std::string& name, const std::string& data);
-/// The number of the host, from a node's data.
-std::size_t host_of_node(const std::string& data);
+/// The number of the host.
+std::size_t host_of_node(const std::string& name, const std::string& data);
 
 }  // namespace rota::sim
