@@ -115,4 +115,17 @@ TEST_CASE("presence: while another life of its id stands it is not registered, a
   CHECK(rig.server.children(rig.paths.workers()) == std::vector<std::string>{"w1@living"});
 }
 
+TEST_CASE("presence: once registered it refuses orders below the epoch that ZooKeeper has") {
+  PresenceRig rig;
+  const auto master = rig.server.factory()(zk::ClientOptions{}, [](const zk::Event&) {}).value();
+  REQUIRE(zk::ensure_cluster(*master, rig.paths));
+  REQUIRE(zk::create_cluster_uuid(*master, rig.paths, "u-1"));
+  REQUIRE(zk::write_epoch(*master, rig.paths, Epoch{7}, *zk::read_epoch(*master, rig.paths)));
+  const auto presence = rig.start();
+  REQUIRE(presence->wait_registered(Millis{10'000}));
+  CHECK(rig.runner.highest_epoch() == Epoch{7});
+  CHECK(rig.runner.check({Epoch{6}, rig.runner.life()}) == model::Refusal::OldEpoch);
+  CHECK(rig.runner.check({Epoch{7}, rig.runner.life()}) == model::Refusal::None);
+}
+
 }  // namespace rota::worker::presence
