@@ -206,6 +206,11 @@ void take_outcome(Context& ctx, model::AttemptKey key, const model::WorkerKey& a
     return;
   }
   ++state.counters.repeated_reports;
+  if (run == nullptr || run->is_held() || key.attempt <= run->progress().attempt) return;
+  // A database that went back has forgotten this attempt. Its number is not given again: its worker would
+  // take the next dispatch for a repeat of what is over there, and tell no end of it.
+  run->progress().attempt = key.attempt;
+  state.touch(*run);
 }
 
 void handle_reported(Context& ctx, const Reported& event) {

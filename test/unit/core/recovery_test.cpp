@@ -25,6 +25,27 @@ TEST_CASE("takeover: what runs goes on, what an older Term sent and never arrive
   CHECK(again[0].attempt == model::AttemptKey{lost, 1});
 }
 
+TEST_CASE("takeover: an attempt that a restored database has forgotten gives its number to no other") {
+  Harness before;
+  before.apply(a_job());
+  const RunId run = before.run_now("j");
+  Harness h(before.recovered(), {}, Epoch{8});
+  h.handle(WorkerSeen{a_worker("w1")});
+  h.listed();
+  model::Outcome over;
+  over.state = RunState::Failed;
+  SUBCASE("it is in the worker's inventory") {
+    h.inventory({"w1", "i1"}, {{{run, 1}, HeldAttempt::State::Finished, h.now.wall, over}});
+  }
+  SUBCASE("it is reported first") {
+    h.report({run, 1}, {"w1", "i0"}, RunState::Failed);
+    h.inventory({"w1", "i1"});
+  }
+  const auto sent = h.take_dispatches();
+  REQUIRE(sent.size() == 1);
+  CHECK(sent[0].attempt == model::AttemptKey{run, 2});
+}
+
 TEST_CASE("takeover: an absent worker's attempts wait for the listing, then for one grant") {
   Harness before;
   before.join(a_worker("w1"));
