@@ -6,7 +6,11 @@
 
 cluster() { "$root/scripts/cluster" --dir "$tmp/c" "$@" 2>>"$tmp/stderr"; }
 
-after_each() { cluster down; }
+# Whatever a test has up, also one that failed halfway.
+after_each() {
+  local folder
+  for folder in "$tmp"/*/; do "$root/scripts/cluster" --dir "${folder%/}" down 2>>"$tmp/stderr"; done
+}
 
 # processes_of_folder: how many processes carry the folder's mark.
 processes_of_folder() {
