@@ -29,10 +29,11 @@ start_zookeeper() {
     org.apache.zookeeper.server.quorum.QuorumPeerMain "$dir/zookeeper-$1/zoo.cfg"
 }
 
-# ask_zookeeper N WORD: the answer to a four letter word.
+# ask_zookeeper N WORD: the answer to a four letter word. Where nobody listens, descriptor 3 is still the
+# caller's: nothing may be written to it.
 ask_zookeeper() {
   (
-    exec 3<>"/dev/tcp/127.0.0.1/${zk_ports[$1 - 1]}"
+    exec 3<>"/dev/tcp/127.0.0.1/${zk_ports[$1 - 1]}" || exit
     printf '%s' "$2" >&3
     timeout 2 cat <&3
   ) 2>/dev/null

@@ -53,6 +53,16 @@ test_up_and_down() {
   expect "a second down is harmless" cluster down
 }
 
+test_asking_nobody() {
+  says "cluster: where no ZooKeeper listens, nothing is written to a descriptor of the caller's"
+  (
+    . "$root/scripts/lib/zookeeper_server.sh"
+    zk_ports=(1)
+    is_zookeeper_serving 1 3>"$tmp/third" && exit 1
+    test ! -s "$tmp/third"
+  ) || fail "the caller's descriptor 3 got: $(<"$tmp/third")"
+}
+
 test_folder_with_a_space() {
   says "cluster: a folder with a space in its name is refused before anything is made"
   "$root/scripts/cluster" --dir "$tmp/a b" up --masters 0 --workers 0 2>"$tmp/spaces" && fail "it must refuse"
