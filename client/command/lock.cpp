@@ -13,6 +13,7 @@
 
 #include "client/command/commands.h"
 #include "common/base/duration_text.h"
+#include "common/zk/lock_loss.h"
 #include "common/zk/named_locks.h"
 
 extern char** environ;
@@ -20,8 +21,7 @@ extern char** environ;
 namespace rota::client {
 namespace {
 
-constexpr Millis kLook{100};             // at the lock, while the command runs
-constexpr Millis kEndGrace{10'000};      // from TERM to KILL, once the lock is lost
+constexpr Millis kLook{50};              // at the lock, while the command runs
 constexpr int kCannotRun = 126, kNotFoundThere = 127, kBySignal = 128;  // as a shell says it
 constexpr Millis kForEver{std::int64_t{1} << 40};
 
@@ -107,7 +107,8 @@ int spawn(const LockArguments& arguments, std::int64_t token, pid_t& child) {
 /// Waits for the command's end; ends it when the lock may have gone to somebody else.
 class Attendance {
  public:
-  Attendance(pid_t child, const HeldLock& lock, Millis ttl) : child_(child), lock_(lock), ttl_(ttl) {}
+  Attendance(pid_t child, const HeldLock& lock)
+      : child_(child), lock_(lock), loss_(lock.session_timeout(), BootClock::now()) {}
 
   /// The command's exit status as a shell tells it.
   int attend() {
@@ -122,33 +123,29 @@ class Attendance {
   bool was_lost() const { return was_lost_; }
 
  private:
-  /// Out of ZooKeeper's sight for half of the time after which it gives the lock to others.
   void look_at_lock() {
     const MonoTime now = BootClock::now();
-    if (lock_.is_held()) held_at_ = now;
-    if (!was_lost_ && now - held_at_ > ttl_ / 2) {
+    loss_.look(lock_.is_held(), now);
+    if (!was_lost_ && loss_.must_stop(now)) {
       was_lost_ = true;
-      lost_at_ = now;
       ::kill(child_, SIGTERM);
     }
-    if (was_lost_ && now - lost_at_ > kEndGrace) ::kill(child_, SIGKILL);
+    if (was_lost_ && loss_.must_be_gone(now)) ::kill(child_, SIGKILL);
   }
 
   const pid_t child_;
   const HeldLock& lock_;
-  const Millis ttl_;
-  MonoTime held_at_ = BootClock::now();
+  zk::LockLoss loss_;
   bool was_lost_ = false;
-  MonoTime lost_at_{};
 };
 
-int run_locked(const LockArguments& arguments, const HeldLock& lock, Millis ttl) {
+int run_locked(const LockArguments& arguments, const HeldLock& lock) {
   pid_t child = -1;
   if (const int error = spawn(arguments, lock.token(), child); error != 0) {
     complain(Error(ErrorCode::InvalidArgument, arguments.command.front() + ": " + std::strerror(error)));
     return error == ENOENT ? kNotFoundThere : kCannotRun;
   }
-  Attendance attendance(child, lock, ttl);
+  Attendance attendance(child, lock);
   const int status = attendance.attend();
   if (!attendance.was_lost()) return status;
   return complain(Error(ErrorCode::Unavailable, "the lock '" + arguments.name +
@@ -176,7 +173,7 @@ int lock(const LockArguments& arguments) {
   };
   const auto held = locks->take(arguments.name, owner_name(), plan->patience, wait);
   if (told != 0) return kBySignal + told;
-  return held ? run_locked(arguments, **held, plan->ttl) : complain(held.error());
+  return held ? run_locked(arguments, **held) : complain(held.error());
 }
 
 }  // namespace rota::client

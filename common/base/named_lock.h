@@ -24,6 +24,8 @@ class HeldLock {
   virtual std::int64_t token() const = 0;
   /// False once it was lost, or may have been since ZooKeeper is out of reach: stop, or ask again.
   virtual bool is_held() const = 0;
+  /// Others get the lock when ZooKeeper has heard nothing of the holder for so long.
+  virtual Millis session_timeout() const = 0;
 };
 
 /// Who takes locks for others. Thread: any.

@@ -34,6 +34,7 @@ class HeldNode final : public HeldLock {
 
   std::int64_t token() const override { return token_; }
   bool is_held() const override { return locks_.is_current(taken_); }
+  Millis session_timeout() const override { return taken_.client->session_timeout(); }
 
  private:
   NamedLocks& locks_;

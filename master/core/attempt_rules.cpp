@@ -14,6 +14,9 @@ using model::RunState;
 
 namespace {
 
+/// More attempts of one run than this no copy of the database can lack; a higher number is damaged.
+constexpr std::int32_t kMostForgotten = 100'000;
+
 model::AttemptRow history_of(const State& state, const RunEntry& run, const Outcome& outcome) {
   model::AttemptRow row;
   row.run = run.row.id;
@@ -207,6 +210,7 @@ void take_outcome(Context& ctx, model::AttemptKey key, const model::WorkerKey& a
   }
   ++state.counters.repeated_reports;
   if (run == nullptr || run->is_held() || key.attempt <= run->progress().attempt) return;
+  if (key.attempt - run->progress().attempt > kMostForgotten) return;
   // A database that went back has forgotten this attempt. Its number is not given again: its worker would
   // take the next dispatch for a repeat of what is over there, and tell no end of it.
   run->progress().attempt = key.attempt;

@@ -1,7 +1,5 @@
 #include "test/support/cutting_proxy.h"
 
-#include <arpa/inet.h>
-#include <netinet/in.h>
 #include <poll.h>
 #include <sys/eventfd.h>
 #include <sys/socket.h>
@@ -10,17 +8,10 @@
 
 #include "common/base/check.h"
 #include "common/base/time.h"
+#include "test/support/loopback.h"
 
 namespace rota::testing {
 namespace {
-
-sockaddr_in loopback(std::uint16_t port) {
-  sockaddr_in address{};
-  address.sin_family = AF_INET;
-  address.sin_port = htons(port);
-  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  return address;
-}
 
 bool send_all(int fd, const char* bytes, std::size_t size) {
   for (std::size_t sent = 0; sent < size;) {
@@ -42,7 +33,7 @@ CuttingProxy::CuttingProxy(std::uint16_t server_port)
     : server_port_(server_port),
       listener_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)),
       wake_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
-  sockaddr_in address = loopback(0);
+  sockaddr_in address = loopback_address(0);
   socklen_t size = sizeof address;
   CHECK_OR_DIE(::bind(listener_.get(), reinterpret_cast<sockaddr*>(&address), size) == 0, "bind");
   CHECK_OR_DIE(::listen(listener_.get(), 16) == 0, "listen");
@@ -90,7 +81,7 @@ void CuttingProxy::accept_one() {
   Link link;
   link.client.reset(::accept4(listener_.get(), nullptr, nullptr, SOCK_CLOEXEC));
   link.server.reset(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
-  const sockaddr_in address = loopback(server_port_);
+  const sockaddr_in address = loopback_address(server_port_);
   if (::connect(link.server.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0) {
     links_.push_back(std::move(link));
   }

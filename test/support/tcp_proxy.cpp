@@ -1,7 +1,5 @@
 #include "test/support/tcp_proxy.h"
 
-#include <arpa/inet.h>
-#include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <poll.h>
 #include <sys/socket.h>
@@ -10,6 +8,7 @@
 #include <vector>
 
 #include "common/base/check.h"
+#include "test/support/loopback.h"
 
 namespace rota::testing {
 
@@ -17,20 +16,12 @@ namespace {
 
 constexpr int kPollMs = 20;
 
-sockaddr_in loopback(std::uint16_t port) {
-  sockaddr_in address{};
-  address.sin_family = AF_INET;
-  address.sin_port = htons(port);
-  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  return address;
-}
-
 UniqueFd new_socket() { return UniqueFd(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)); }
 
 }  // namespace
 
 TcpProxy::TcpProxy(std::uint16_t target) : target_(target), listener_(new_socket()) {
-  sockaddr_in address = loopback(0);
+  sockaddr_in address = loopback_address(0);
   socklen_t size = sizeof address;
   auto* plain = reinterpret_cast<sockaddr*>(&address);
   const bool listens = ::bind(listener_.get(), plain, size) == 0 &&
@@ -78,7 +69,7 @@ void TcpProxy::loop() {
 void TcpProxy::accept_one() {
   UniqueFd here(::accept4(listener_.get(), nullptr, nullptr, SOCK_CLOEXEC));
   UniqueFd there = new_socket();
-  const sockaddr_in address = loopback(target_);
+  const sockaddr_in address = loopback_address(target_);
   if (cut_ || !here.is_open() ||
       ::connect(there.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0) {
     return;  // refused: the caller sees its connection closed

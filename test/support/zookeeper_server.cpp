@@ -16,6 +16,7 @@
 #include "common/base/file.h"
 #include "common/base/random.h"
 #include "common/base/unique_fd.h"
+#include "test/support/loopback.h"
 
 namespace rota::testing {
 
@@ -26,14 +27,6 @@ constexpr char kClassPath[] = "/usr/share/java/zookeeper.jar:/usr/share/java/slf
 constexpr char kJava[] = "/usr/bin/java";
 // So that a test that crashes leaves no server: it dies with the thread that started it.
 constexpr char kSetpriv[] = "/usr/bin/setpriv";
-
-sockaddr_in loopback_address(std::uint16_t port) {
-  sockaddr_in address{};
-  address.sin_family = AF_INET;
-  address.sin_port = htons(port);
-  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  return address;
-}
 
 /// What the server says to "srvr"; empty when it says nothing.
 std::string ask_status(std::uint16_t port) {

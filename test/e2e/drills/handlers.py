@@ -4,6 +4,7 @@ import json
 import os
 import shutil
 import signal
+import subprocess
 import threading
 import time
 
@@ -240,6 +241,27 @@ def locked_commands(cluster):
     figure("locked_commands", runs=len(tokens), workers=len(workers), overlaps=0)
 
 
+def lost_lock(cluster):
+    """A command whose lock ZooKeeper cannot vouch for any more is ended before another can have it."""
+    beats = os.path.join(cluster.folder, "beats")
+    words = [cluster.programs + "/rota", "lock", "door", "--ttl", "3s", "--", "/bin/sh", "-c",
+             f"trap '' TERM; echo in; while :; do echo >> {beats}; sleep 0.05; done"]
+    holder = subprocess.Popen(words, env=cluster.env, text=True, stdout=subprocess.PIPE,
+                              stderr=subprocess.PIPE)
+    try:
+        check(holder.stdout.readline() == "in\n", "the command has the lock")
+        began = time.time()
+        cluster.kill("zookeeper", "-STOP")
+        complaint = holder.communicate(timeout=20)[1]
+    finally:
+        cluster.kill("zookeeper", "-CONT")
+        holder.kill()
+    check(holder.returncode == 7 and "was lost" in complaint, f"exit {holder.returncode}: {complaint}")
+    check(cluster.rota("lock", "door", "--wait-at-most", "20s", "--", "/bin/true").returncode == 0,
+          "the next one gets it")
+    figure("lost_lock", ttl_s=3, last_beat_after_s=round(os.stat(beats).st_mtime - began, 2))
+
+
 def check_good(end):
     check(end["state"] == "succeeded", f"a command with the lock: {end}")
     return True
@@ -250,3 +272,4 @@ def all_of_them(cluster):
     http_calls(cluster)
     isolated(cluster)
     locked_commands(cluster)
+    lost_lock(cluster)

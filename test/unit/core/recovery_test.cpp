@@ -1,5 +1,7 @@
 #include <doctest/doctest.h>
 
+#include <limits>
+
 #include "harness.h"
 
 using namespace rota;
@@ -44,6 +46,20 @@ TEST_CASE("takeover: an attempt that a restored database has forgotten gives its
   const auto sent = h.take_dispatches();
   REQUIRE(sent.size() == 1);
   CHECK(sent[0].attempt == model::AttemptKey{run, 2});
+}
+
+TEST_CASE("takeover: a reported number that no attempt of the run can have is not counted on from") {
+  Harness before;
+  before.apply(a_job());
+  const RunId run = before.run_now("j");
+  Harness h(before.recovered(), {}, Epoch{8});
+  h.handle(WorkerSeen{a_worker("w1")});
+  h.listed();
+  h.report({run, std::numeric_limits<std::int32_t>::max()}, {"w1", "i0"}, RunState::Failed);
+  h.inventory({"w1", "i1"});
+  const auto sent = h.take_dispatches();
+  REQUIRE(sent.size() == 1);
+  CHECK(sent[0].attempt == model::AttemptKey{run, 1});
 }
 
 TEST_CASE("takeover: an absent worker's attempts wait for the listing, then for one grant") {
