@@ -4,9 +4,12 @@
 
 # read_stat PID: sets stat_state, stat_parent and stat_ticks; fails when there is no such process.
 read_stat() {
-  local line fields
+  local line fields IFS=' '
   { IFS= read -r line <"/proc/$1/stat"; } 2>/dev/null || return 1
-  read -ra fields <<<"${line##*) }" # the name in parentheses may hold blanks
+  # The name in parentheses may hold blanks. After it there are numbers and one letter: nothing to be
+  # taken for a pattern. (A here-string would be a pipe, read byte by byte.)
+  # shellcheck disable=SC2206
+  fields=(${line##*) })
   stat_state=${fields[0]} stat_parent=${fields[1]} stat_ticks=${fields[19]}
 }
 

@@ -187,6 +187,19 @@ test_hang() {
     test "$(grep -c started "$tmp/state/x.watchdog.log")" = 2
 }
 
+test_hang_without_a_file_of_its_own() {
+  says "watchdog: notices a hang, and a beat, also when it cannot write its own file"
+  mkdir -p "$tmp/state/x.seen"
+  watch --heartbeat "$tmp/heart" --hang-ms 400 --settled-ms 1 -- bash -c \
+    'for i in 1 2 3 4 5 6 7 8 9 10; do touch "$0"; sleep 0.1; done; exec sleep 1000' "$tmp/heart"
+  await_program
+  not_pid=$program
+  await_program
+  expect "for the hang" has_line "$tmp/state/x.watchdog.log" "no heartbeat for"
+  expect "not while it touched the file" \
+    test "$(grep -c started "$tmp/state/x.watchdog.log")" = 2
+}
+
 test_held_watchdog_kills_nobody() {
   says "watchdog: a stopped watchdog neither restarts nor ends a hang"
   watch --heartbeat "$tmp/heart" --hang-ms 200 -- sleep 1000
