@@ -66,6 +66,7 @@ class Warden {
 
   // warden_requests.cpp: what the proper asks for
   void read_requests();
+  void read_packets(std::vector<Request>& requests);
   void handle(Start&& request);
   void handle(const Kill& request);
   void handle(const Forget& request);
@@ -75,7 +76,7 @@ class Warden {
   std::string reason_to_refuse() const;
   void refuse(const AttemptKey& key, std::string why);
   bool open_pipes(Attempt& attempt, bool progress, ProcessPlan& plan, std::vector<UniqueFd>& ends);
-  void launch(Attempt& attempt, const Start& request);
+  void launch(Attempt& attempt, Start& request);
   void launch_kept(Attempt& attempt, const ProcessPlan& plan);
   void launch_scanned(Attempt& attempt, const ProcessPlan& plan, const std::string& mark);
   bool make_cgroup(Attempt& attempt);
@@ -139,6 +140,7 @@ class Warden {
 
   std::deque<AttemptKey> to_tell_;
   std::deque<Ended> refusals_;
+  std::vector<ProcessPlan> spent_plans_;  ///< of this round's starts; see read_requests
   std::optional<ListEnd> list_end_;
   std::optional<Pong> pong_;
   bool is_blocked_ = false;    ///< the socket was full; wait until it has room

@@ -24,10 +24,10 @@ std::uint64_t inode_of(int fd) {
   return ::fstat(fd, &info) == 0 ? std::uint64_t{info.st_ino} : 0;
 }
 
-ProcessPlan plan_of(const Start& request, const std::vector<Limit>& restored, const std::string& mark) {
+ProcessPlan plan_of(Start& request, const std::vector<Limit>& restored, const std::string& mark) {
   ProcessPlan plan;
-  plan.argv = request.argv;
-  plan.environment = request.environment;
+  plan.argv = std::move(request.argv);
+  plan.environment = std::move(request.environment);
   const std::string mark_start = std::string(kMarkVariable) + "=";
   std::erase_if(plan.environment, [&](const std::string& entry) { return entry.starts_with(mark_start); });
   plan.environment.push_back(mark_start + mark);
@@ -42,7 +42,19 @@ ProcessPlan plan_of(const Start& request, const std::vector<Limit>& restored, co
 
 }  // namespace
 
+/// All are read before the first is obeyed, and freed after the last was: after each fork the first write to
+/// a page of the heap costs a fault and a copy, which is now once in a round and not once a start.
 void Warden::read_requests() {
+  std::vector<Request> requests;
+  read_packets(requests);
+  for (Request& request : requests) {
+    std::visit([this](auto&& message) { handle(std::forward<decltype(message)>(message)); },
+               std::move(request));
+  }
+  spent_plans_.clear();
+}
+
+void Warden::read_packets(std::vector<Request>& requests) {
   for (int i = 0; i < kMostAtOnce && proper_.socket() >= 0 && refusals_.size() < kMostAtOnce; ++i) {
     Result<std::optional<Packet>> packet = receive_packet(proper_.socket());
     if (!packet && packet.error().code == ErrorCode::Unavailable) return proper_.drop_socket();
@@ -58,8 +70,7 @@ void Warden::read_requests() {
     }
     life_has_spoken_ = true;
     pass_pending_stops();
-    std::visit([this](auto&& message) { handle(std::forward<decltype(message)>(message)); },
-               std::move(*request));
+    requests.push_back(std::move(*request));
   }
 }
 
@@ -123,9 +134,9 @@ bool Warden::open_pipes(Attempt& attempt, bool progress, ProcessPlan& plan,
          (!progress || open_one(attempt.progress, plan.extra_fd));
 }
 
-void Warden::launch(Attempt& attempt, const Start& request) {
+void Warden::launch(Attempt& attempt, Start& request) {
   const std::string mark = mark_of(token_, attempt.key);
-  ProcessPlan plan = plan_of(request, restored_limits_, mark);
+  ProcessPlan& plan = spent_plans_.emplace_back(plan_of(request, restored_limits_, mark));
   std::vector<UniqueFd> ends;
   if (!open_pipes(attempt, request.progress, plan, ends)) {
     const int error = errno;
