@@ -138,9 +138,22 @@ void check_isolation(const model::JobWork& work, Findings& findings) {
   if (work.handler == "command" && work.isolation != model::Isolation::Worker) {
     findings.add("isolation: it is for handlers; a command has a process of its own in any case");
   }
-  if (!model::has_own_process(work) && limits != model::JobLimits{}) {
-    findings.add("limits: they hold for processes; a handler runs inside of the worker, "
-                 "unless it says isolation: process");
+}
+
+/// A handler inside of the worker is a thread of the worker's: what only a process can have would be
+/// left out without a word, and its run would be the worker's user's.
+void check_without_process(const model::JobWork& work, Findings& findings) {
+  if (model::has_own_process(work)) return;
+  const model::JobWork plain;
+  const std::pair<const char*, bool> asked[] = {
+      {"limits", work.limits != plain.limits}, {"run_as", work.run_as != plain.run_as},
+      {"nice", work.nice != plain.nice},       {"umask", work.umask != plain.umask},
+      {"folder", work.folder != plain.folder}, {"keep_folder", work.keep_folder != plain.keep_folder},
+      {"environment", !work.environment.empty()}};
+  for (const auto& [name, is_asked] : asked) {
+    if (!is_asked) continue;
+    findings.add(fmt::format("{}: it is for processes; a handler runs inside of the worker, unless it "
+                             "says isolation: process", name));
   }
 }
 
@@ -174,6 +187,7 @@ void check_work(const model::JobWork& work, Findings& findings) {
     findings.add(fmt::format("folder: {} is not absolute; begin it with '/'", quoted(work.folder)));
   }
   check_isolation(work, findings);
+  check_without_process(work, findings);
   findings.range("output_cap_bytes", work.output_cap_bytes, 1024, std::int64_t{16} << 30, "bytes");
 }
 

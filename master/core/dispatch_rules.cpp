@@ -110,8 +110,9 @@ void pump_pool(Context& ctx, const std::string& pool) {
 }
 
 /// The worker did not start it, and will not in this life, even should an older copy of the dispatch
-/// arrive (worker/run/attempt_table.h): another choice, another number.
-void choose_again(Context& ctx, RunEntry& run) {
+/// arrive (worker/run/attempt_table.h): another choice, another number. Meanwhile the run says why, when
+/// the worker has given a reason of its own: its disk is full, for example.
+void choose_again(Context& ctx, RunEntry& run, const std::string& why) {
   State& state = ctx.state;
   if (LifeEntry* life = state.find_life(run.progress().worker)) {
     life->resting = true;
@@ -119,12 +120,18 @@ void choose_again(Context& ctx, RunEntry& run) {
     state.life_timers.set(life->info.key, LifeTimer::Rest, ctx.now.mono + kRest);
   }
   if (run.progress().cancel_asked) {
-    finish_run(ctx, run, RunState::Cancelled, Reason::CancelledByUser);
+    finish_run(ctx, run, RunState::Cancelled, Reason::CancelledByUser, run.progress().detail);
     return;
+  }
+  std::string detail;
+  if (!why.empty()) {
+    detail = run.progress().worker.id + " did not take attempt " +
+             std::to_string(run.progress().attempt) + ": " + why;
   }
   state.run_timers.clear_all(run.row.id);
   state.set_state(run, RunState::Waiting, Reason::None);
   state.enter_lane(run);
+  run.progress().detail = std::move(detail);
   state.touch(run);
 }
 
@@ -154,12 +161,12 @@ void take_refusal(Context& ctx, RunEntry& run, const DispatchVerdict& verdict) {
       return;
     }
     case Refusal::Draining:  // its word has not come here yet
-      choose_again(ctx, run);
+      choose_again(ctx, run, verdict.detail);
       return ask_inventory(ctx, worker);
     default:
       break;
   }
-  choose_again(ctx, run);
+  choose_again(ctx, run, verdict.detail);
 }
 
 void take_verdict(Context& ctx, const model::WorkerKey& worker, const DispatchVerdict& verdict) {

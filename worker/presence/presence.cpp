@@ -1,5 +1,7 @@
 #include "worker/presence/presence.h"
 
+#include <algorithm>
+
 #include "common/base/check.h"
 #include "common/base/log.h"
 #include "common/base/random.h"
@@ -120,8 +122,17 @@ zk::NodeToRegister Presence::describe(zk::SessionId session) {
 
 void Presence::on_registered(const zk::Registered& registered) {
   standing_ = registered;
-  const int tries = static_cast<int>(options_.rival_patience / kSettleEvery);
-  settle(tries);
+  settle(static_cast<int>(patience_with(registered.others) / kSettleEvery));
+}
+
+/// A node of this very home is most likely of an own life that is dead: this process holds the folder's
+/// lock. When its session could not be written down (a full disk) nobody can end it, and it expires.
+Millis Presence::patience_with(const std::vector<std::string>& others) const {
+  const std::string own = "@" + options_.home + "-";
+  const bool has_own = std::ranges::any_of(
+      others, [&](const std::string& name) { return name.find(own) != std::string::npos; });
+  if (!has_own) return options_.rival_patience;
+  return options_.session.client.session_timeout + 4 * options_.server_tick + options_.rival_patience;
 }
 
 /// Ends what earlier lives left, makes sure that nobody else bears this id, and reads the epoch. Only

@@ -26,7 +26,8 @@ struct PresenceOptions {
   std::string home;                  ///< names the state folder, see model::home_of
   zk::SessionOptions session;
   Millis server_tick{500};
-  Millis rival_patience{1000};       ///< how long another node of our id may outlast its session's end
+  /// How long a node of our id and another home may outlast the end of earlier sessions.
+  Millis rival_patience{1000};
 };
 
 /// What presence needs of the others.
@@ -67,6 +68,7 @@ class Presence {
   std::string name_for(zk::SessionId session);
   std::string new_incarnation() const;
   void on_registered(const zk::Registered& registered);
+  Millis patience_with(const std::vector<std::string>& others) const;
   void on_gone(const std::string& why);
   void on_beat(const zk::Beat& beat);
   void settle(int tries);

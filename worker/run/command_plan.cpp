@@ -37,7 +37,11 @@ std::optional<std::string> trouble_with_command(const model::JobWork& work) {
 }  // namespace
 
 std::optional<std::string> trouble_with(const model::JobWork& work) {
-  if (!model::has_own_process(work)) return std::nullopt;
+  if (!model::has_own_process(work)) {
+    if (work.run_as.empty()) return std::nullopt;
+    return "run_as: a handler inside of the worker runs as the worker's own user; it needs "
+           "isolation: process";
+  }
   if (work.handler == "command") {
     if (auto trouble = trouble_with_command(work)) return trouble;
   }

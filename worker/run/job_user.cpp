@@ -10,10 +10,11 @@ namespace rota::worker::run {
 
 namespace {
 
+/// "nobody" would be the name of a user.
 std::string listed(const std::vector<std::string>& names) {
   std::string text;
-  for (const std::string& name : names) text += (text.empty() ? "" : ", ") + name;
-  return text.empty() ? "nobody" : text;
+  for (const std::string& name : names) text += (text.empty() ? "lists " : ", ") + name;
+  return text.empty() ? "is empty" : text;
 }
 
 }  // namespace
@@ -21,7 +22,7 @@ std::string listed(const std::vector<std::string>& names) {
 Result<JobUser> job_user(const std::string& name, const std::vector<std::string>& allowed) {
   if (std::ranges::count(allowed, name) == 0) {
     return fail(ErrorCode::Denied, "run_as: '" + name + "' is not allowed on this worker, whose " +
-                                       "run_as_users lists " + listed(allowed));
+                                       "run_as_users " + listed(allowed));
   }
   passwd entry{};
   passwd* found = nullptr;

@@ -141,10 +141,23 @@ TEST_CASE("refusal: no slot, draining, no voucher choose again; that worker rest
   const RunId run = h.run_now("j");
   h.refuse(run, model::Refusal::NoSlot);
   CHECK(h.state(run) == RunState::Queued);
+  CHECK(h.run(run).progress.detail == "w1 did not take attempt 1: said no");
   h.join(a_worker("w2", 1));
   CHECK(h.run(run).progress.worker.id == "w2");
   CHECK(h.attempt(run).attempt == 2);
+  CHECK(h.run(run).progress.detail.empty());
   CHECK(h.attempts.empty());
+}
+
+TEST_CASE("refusal: of a run that is to be cancelled it is the end, and says by whom") {
+  Harness h;
+  h.join(a_worker("w1", 1));
+  h.apply(a_job());
+  const RunId run = h.run_now("j");
+  h.cancel(run);
+  h.refuse(run, model::Refusal::NoSlot);
+  CHECK(h.state(run) == RunState::Cancelled);
+  CHECK(h.run(run).progress.detail.starts_with("cancelled by "));
 }
 
 TEST_CASE("refusal: it is for good in that life, so another choice follows an unclear dispatch too") {

@@ -159,6 +159,29 @@ TEST_CASE("definition: a process of its own is for handlers, and brings limits w
   CHECK(names(problem(job), "isolation: process"));
 }
 
+TEST_CASE("definition: a handler inside of the worker is refused what only a process can have") {
+  using Change = void (*)(model::JobWork&);
+  const std::pair<const char*, Change> changes[] = {
+      {"run_as", [](auto& work) { work.run_as = "nobody"; }},
+      {"nice", [](auto& work) { work.nice = 5; }},
+      {"umask", [](auto& work) { work.umask = 077; }},
+      {"folder", [](auto& work) { work.folder = "/srv"; }},
+      {"keep_folder", [](auto& work) { work.keep_folder = model::KeepFolder::Always; }},
+      {"environment", [](auto& work) { work.environment["A"] = "b"; }}};
+  for (const auto& [name, change] : changes) {
+    CAPTURE(name);
+    auto job = good();
+    job.work.handler = "hello";
+    job.work.argv.clear();
+    job.work.environment.clear();
+    CHECK(definition_problems(job, true).empty());
+    change(job.work);
+    CHECK(names(problem(job), std::string(name) + ": it is for processes"));
+    job.work.isolation = model::Isolation::Process;
+    CHECK(definition_problems(job, true).empty());
+  }
+}
+
 TEST_CASE("definition: parameters and request keys are bounded") {
   CHECK(validate_parameters({{"k", "v"}}));
   CHECK_FALSE(validate_parameters({{"k", std::string(65u << 10, 'x')}}));

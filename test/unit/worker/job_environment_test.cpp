@@ -82,6 +82,10 @@ TEST_CASE("command_plan: names what can never be started") {
   CHECK(trouble_with(work));
   work.handler = "noop";
   CHECK_FALSE(trouble_with(work));
+  work.run_as = "nobody";
+  CHECK(trouble_with(work).value_or("").starts_with("run_as:"));
+  work.isolation = model::Isolation::Process;
+  CHECK_FALSE(trouble_with(work));
 }
 
 TEST_CASE("command_plan: a script goes to its interpreter's words") {

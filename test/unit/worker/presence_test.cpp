@@ -115,6 +115,17 @@ TEST_CASE("presence: while another life of its id stands it is not registered, a
   CHECK(rig.server.children(rig.paths.workers()) == std::vector<std::string>{"w1@living"});
 }
 
+TEST_CASE("presence: a dead life of its own home, whose session nobody knows, is waited for until it expires") {
+  PresenceRig rig;
+  const auto dead = rig.another("home-0123456789abcdef");
+  const auto presence = rig.start();
+  CHECK_FALSE(presence->wait_registered(Millis{300}));
+  CHECK_FALSE(rig.rival);
+  dead->close();
+  REQUIRE(presence->wait_registered(Millis{10'000}));
+  CHECK_FALSE(rig.rival);
+}
+
 TEST_CASE("presence: once registered it refuses orders below the epoch that ZooKeeper has") {
   PresenceRig rig;
   const auto master = rig.server.factory()(zk::ClientOptions{}, [](const zk::Event&) {}).value();
