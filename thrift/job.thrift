@@ -220,7 +220,9 @@ struct RunNote {
 struct RunDetail {
   1: RunInfo run,
   2: list<AttemptInfo> attempts,
-  20: optional RunNote note
+  20: optional RunNote note,
+  /** What it runs: of the job's version that it was made of. */
+  21: optional Work work
 }
 
 /** Ticks of a job that did not fire: `count` of them from `from_ms` to `to_ms`. */

@@ -4,6 +4,7 @@
 
 #include "client/command/commands.h"
 #include "client/command/show_json.h"
+#include "client/command/work_text.h"
 #include "common/base/duration_text.h"
 
 namespace rota::client {
@@ -94,6 +95,7 @@ void show_detail(const thrift::RunDetail& detail) {
   Table table({"RUN", std::to_string(run.id)});
   table.add({"job", fmt::format("{} (version {})", run.job_name, run.job_version)});
   table.add({"kind", run.kind});
+  if (detail.__isset.work) table.add({"runs", work_text(detail.work)});
   table.add({"state", run.state});
   if (run.reason != "none") table.add({"why", run.reason + (run.detail.empty() ? "" : ": " + run.detail)});
   table.add({"scheduled", show_time(run.scheduled_ms)});

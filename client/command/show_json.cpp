@@ -121,10 +121,28 @@ void put_note(json& out, const thrift::RunDetail& detail) {
                        {"attempt", note.checkpoint_attempt}, {"said_at_ms", note.checkpoint_ms}};
 }
 
+json work_json(const thrift::Work& work) {
+  return {{"handler", work.handler},
+          {"argv", work.argv},
+          {"script", work.script},
+          {"interpreter", work.interpreter},
+          {"environment", work.environment},
+          {"parameters", work.parameters},
+          {"folder", work.folder},
+          {"output_cap_bytes", work.output_cap_bytes},
+          {"limits", limits_json(work.limits)},
+          {"nice", work.nice},
+          {"umask", work.umask},
+          {"run_as", work.run_as},
+          {"keep_folder", work.keep_folder},
+          {"isolation", work.isolation}};
+}
+
 }  // namespace
 
 json to_json(const thrift::RunDetail& detail) {
   json out = to_json(detail.run);
+  out["work"] = detail.__isset.work ? work_json(detail.work) : json();
   put_note(out, detail);
   out["attempts"] = json::array();
   for (const thrift::AttemptInfo& attempt : detail.attempts) {
@@ -147,21 +165,7 @@ json to_json(const thrift::JobDefinition& definition) {
           {"owner", definition.owner},
           {"labels", definition.labels},
           {"rules", rules_json(definition.rules)},
-          {"work",
-           {{"handler", definition.work.handler},
-            {"argv", definition.work.argv},
-            {"script", definition.work.script},
-            {"interpreter", definition.work.interpreter},
-            {"environment", definition.work.environment},
-            {"parameters", definition.work.parameters},
-            {"folder", definition.work.folder},
-            {"output_cap_bytes", definition.work.output_cap_bytes},
-            {"limits", limits_json(definition.work.limits)},
-            {"nice", definition.work.nice},
-            {"umask", definition.work.umask},
-            {"run_as", definition.work.run_as},
-            {"keep_folder", definition.work.keep_folder},
-            {"isolation", definition.work.isolation}}}};
+          {"work", work_json(definition.work)}};
 }
 
 json to_json(const thrift::JobInfo& job) {

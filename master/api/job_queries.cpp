@@ -121,6 +121,9 @@ void JobServiceHandler::get_run(thrift::RunDetail& out, const Head&, std::int64_
     const auto note = value_or_throw(parts_.reader.note_of(RunId{run}));
     out.__set_run(wire::to_wire(row.run, row.job_name));
     if (note) out.__set_note(wire::to_wire(*note));
+    // A master of before, or a restored database, may have left a run without it: shown without, then.
+    const auto definition = parts_.reader.definition_of(row.run.job, row.run.version);
+    if (definition) out.__set_work(wire::to_wire((*definition)->work));
     std::vector<thrift::AttemptInfo> earlier;
     for (const auto& attempt : attempts) earlier.push_back(wire::to_wire(attempt));
     out.__set_attempts(std::move(earlier));

@@ -45,6 +45,7 @@ TEST_CASE("queries: any master lists jobs and runs") {
   REQUIRE(run);
   CHECK(run->run.job_name == "nightly");
   CHECK(run->run.outcome.state == "succeeded");
+  CHECK(run->work.argv == std::vector<std::string>{"/bin/true"});
   const auto none = master.ask([](auto& client) {
     thrift::RunDetail out;
     client.get_run(out, {}, 99);
