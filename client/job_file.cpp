@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
 #include <map>
 #include <utility>
 
@@ -169,6 +170,18 @@ void read_command(MapReader& job, thrift::Work& work) {
   }
 }
 
+/// `cpus: 0.5`: cores, down to thousandths.
+void read_cpus(MapReader& limits, thrift::Limits& into) {
+  const auto cores = limits.number("cpus", 0.01, 1000);
+  if (!cores) return;
+  const double thousandths = std::round(*cores * 1000);
+  if (std::abs(*cores * 1000 - thousandths) > 1e-6) {
+    return limits.refuse("cpus", fmt::format("{} is finer than a thousandth of a core; write {}", *cores,
+                                             thousandths / 1000));
+  }
+  into.milli_cpus = static_cast<std::int32_t>(thousandths);
+}
+
 void read_limits(MapReader& job, const Reading& in, thrift::Limits& limits) {
   const YamlNode* node = job.node("limits");
   if (node == nullptr) return;
@@ -186,6 +199,7 @@ void read_limits(MapReader& job, const Reading& in, thrift::Limits& limits) {
   if (auto size = map.size("file_size", 1, kMost)) limits.file_size_bytes = *size;
   if (auto size = map.size("folder", 4096, kMost)) limits.folder_bytes = *size;
   if (auto size = map.size("core", 0, kMost)) limits.core_bytes = *size;
+  read_cpus(map, limits);
   map.refuse_unknown();
 }
 

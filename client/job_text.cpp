@@ -119,6 +119,7 @@ void write_limits(Writer& out, const thrift::Limits& limits) {
   size("file_size", limits.file_size_bytes);
   size("folder", limits.folder_bytes);
   size("core", limits.core_bytes);
+  if (limits.milli_cpus != 0) out.word("cpus", fmt::format("{}", limits.milli_cpus / 1000.0), "");
   out.close();
 }
 

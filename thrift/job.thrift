@@ -83,7 +83,9 @@ struct Limits {
   6: i64 file_size_bytes,
   /** Of the attempt's own work folder. */
   7: i64 folder_bytes,
-  8: i64 core_bytes
+  8: i64 core_bytes,
+  /** How fast CPU time may be used, in thousandths of a core: 500 is half a core. Held by the kernel alone. */
+  9: i32 milli_cpus
 }
 
 /** What runs. */
@@ -342,7 +344,9 @@ struct WorkerInfo {
   /** Set while an operator drains it. */
   14: optional WorkerDrain drain,
   /** As it last said; absent until it has. */
-  15: optional WorkerVitals vitals
+  15: optional WorkerVitals vitals,
+  /** Limits that the kernel holds its attempts to: "memory", "processes", "cpus". */
+  16: list<string> kernel_limits
 }
 
 /** One life of a worker, as the leaders saw it. */

@@ -155,6 +155,7 @@ model::WorkerInfo Worker::info() const {
   info.weight = options_.weight;
   info.version = ROTA_VERSION;
   info.kill_means = runner_.kill_means();
+  info.kernel_limits = runner_.kernel_limits();
   info.handlers = registry_.names();
   info.handlers.insert(info.handlers.begin(), "command");
   info.started = clock_.wall();

@@ -1,5 +1,6 @@
 // What a worker shows: its self check, its metrics and a small status page.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 
@@ -84,6 +85,7 @@ http::Response Worker::page(const http::Request& request) const {
              {"disk free", fmt::format("{} MiB", vitals.disk_free_bytes >> 20)},
              {"threads", std::to_string(vitals.threads)},
              {"kills by", runner_.kill_means()},
+             {"kernel limits", fmt::format("{}", fmt::join(runner_.kernel_limits(), ", "))},
              {"results on their way", std::to_string(reporter_.waiting())},
              {"version", ROTA_VERSION}},
             "");

@@ -1,4 +1,5 @@
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <nlohmann/json.hpp>
 
@@ -30,6 +31,11 @@ std::string address_of(const thrift::WorkerInfo& worker) {
   return worker.port == 0 ? "-" : fmt::format("{}:{}", worker.host, worker.port);
 }
 
+/// "memory,processes,cpus": what the kernel holds there.
+std::string kernel_limits_of(const thrift::WorkerInfo& worker) {
+  return worker.kernel_limits.empty() ? "-" : fmt::format("{}", fmt::join(worker.kernel_limits, ","));
+}
+
 /// Load, CPU, memory, free disk, threads.
 std::vector<std::string> vitals_of(const thrift::WorkerInfo& worker) {
   if (!worker.__isset.vitals) return {"-", "-", "-", "-", "-"};
@@ -41,12 +47,13 @@ std::vector<std::string> vitals_of(const thrift::WorkerInfo& worker) {
 
 std::string workers_table(const std::vector<thrift::WorkerInfo>& workers) {
   Table table({"WORKER", "STATE", "POOL", "SLOTS", "RUNNING", "LOAD", "CPU", "MEMORY", "DISK FREE",
-               "THREADS", "ADDRESS", "KILLS BY", "WHY"});
+               "THREADS", "ADDRESS", "KILLS BY", "KERNEL LIMITS", "WHY"});
   for (const auto& worker : workers) {
     std::vector<std::string> row = {worker.key.id, worker.state, worker.pool,
                                     std::to_string(worker.slots), std::to_string(worker.running)};
     for (std::string& text : vitals_of(worker)) row.push_back(std::move(text));
-    row.insert(row.end(), {address_of(worker), worker.kill_means, remarks_on(worker)});
+    row.insert(row.end(), {address_of(worker), worker.kill_means,
+                           kernel_limits_of(worker), remarks_on(worker)});
     table.add(row);
   }
   return table.text();

@@ -51,7 +51,8 @@ json limits_json(const thrift::Limits& limits) {
   return {{"memory_bytes", limits.memory_bytes}, {"address_space_bytes", limits.address_space_bytes},
           {"processes", limits.processes},       {"open_files", limits.open_files},
           {"cpu_ms", limits.cpu_ms},             {"file_size_bytes", limits.file_size_bytes},
-          {"folder_bytes", limits.folder_bytes}, {"core_bytes", limits.core_bytes}};
+          {"folder_bytes", limits.folder_bytes}, {"core_bytes", limits.core_bytes},
+          {"milli_cpus", limits.milli_cpus}};
 }
 
 json rules_json(const thrift::Rules& rules) {
@@ -184,6 +185,7 @@ json to_json(const thrift::WorkerInfo& worker) {
               {"pool", worker.pool}, {"labels", worker.labels}, {"slots", worker.slots},
               {"running", worker.running}, {"state", worker.state}, {"why", worker.why},
               {"version", worker.version}, {"kill_means", worker.kill_means},
+              {"kernel_limits", worker.kernel_limits},
               {"dispatched_total", worker.dispatched_total}};
   put_time(out, "started_at_ms", true, worker.started_ms);
   out["drain"] = out["vitals"] = nullptr;

@@ -87,6 +87,7 @@ struct JobLimits {
   std::int64_t file_size_bytes = 0;      ///< of one file
   std::int64_t folder_bytes = 0;         ///< of the attempt's own work folder
   std::int64_t core_bytes = 0;
+  std::int32_t milli_cpus = 0;           ///< CPU time a second: 500 is half a core; the kernel's alone
   bool operator==(const JobLimits&) const = default;
 };
 

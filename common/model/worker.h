@@ -46,6 +46,7 @@ struct WorkerInfo {
   std::optional<std::int64_t> drain_order;  ///< of that telling, 0: none yet; unset: it does not count them
   std::string version;                 ///< of the software
   std::string kill_means;              ///< "pid_namespace", "cgroup", "scan"
+  std::vector<std::string> kernel_limits;  ///< of "memory", "processes", "cpus": what the kernel holds
   std::vector<std::string> handlers;
   WallTime started{};
   std::optional<WorkerVitals> vitals;

@@ -41,6 +41,7 @@ Result<std::string> to_json(const WorkerInfo& info) {
                   {"draining", info.draining},
                   {"version", info.version},
                   {"kill_means", info.kill_means},
+                  {"kernel_limits", info.kernel_limits},
                   {"handlers", info.handlers},
                   {"started_ms", to_ms(info.started)}};
   if (info.drain_told) data["drain_told"] = *info.drain_told;
@@ -131,6 +132,7 @@ Result<WorkerInfo> worker_from_json(const WorkerKey& key, const std::string& tex
       take(data, "drain_told", info.drain_told) && take(data, "drain_order", info.drain_order) &&
       take(data, "version", info.version) &&
       take(data, "kill_means", info.kill_means) && take(data, "handlers", info.handlers) &&
+      take(data, "kernel_limits", info.kernel_limits) &&
       take(data, "started_ms", started_ms);
   if (!good) return bad("a field of the wrong kind");
   if (info.address.host.empty() || info.address.port == 0) return bad("no address");

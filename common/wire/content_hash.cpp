@@ -110,6 +110,7 @@ void put(Canonical& out, const thrift::Limits& in) {
   out.field(6, in.file_size_bytes, standard.file_size_bytes);
   out.field(7, in.folder_bytes, standard.folder_bytes);
   out.field(8, in.core_bytes, standard.core_bytes);
+  out.field(9, in.milli_cpus, standard.milli_cpus);
 }
 
 void put(Canonical& out, const thrift::Work& in) {

@@ -120,7 +120,8 @@ json make(const model::JobLimits& l) {
   return {{"memory_bytes", l.memory_bytes}, {"address_space_bytes", l.address_space_bytes},
           {"processes", l.processes},       {"open_files", l.open_files},
           {"cpu_ms", l.cpu.count()},        {"file_size_bytes", l.file_size_bytes},
-          {"folder_bytes", l.folder_bytes}, {"core_bytes", l.core_bytes}};
+          {"folder_bytes", l.folder_bytes}, {"core_bytes", l.core_bytes},
+          {"milli_cpus", l.milli_cpus}};
 }
 
 void read(const json& from, model::JobLimits& l) {
@@ -132,6 +133,7 @@ void read(const json& from, model::JobLimits& l) {
   take(from, "file_size_bytes", l.file_size_bytes);
   take(from, "folder_bytes", l.folder_bytes);
   take(from, "core_bytes", l.core_bytes);
+  take(from, "milli_cpus", l.milli_cpus);
 }
 
 json make(const model::JobWork& w) {

@@ -132,6 +132,7 @@ void check_isolation(const model::JobWork& work, Findings& findings) {
   check_limit("file_size", limits.file_size_bytes, 1, kMost, "bytes", findings);
   check_limit("folder", limits.folder_bytes, 4096, kMost, "bytes", findings);
   check_limit("core", limits.core_bytes, 1, kMost, "bytes", findings);
+  check_limit("cpus", limits.milli_cpus, 10, 1'000'000, "thousandths of a core", findings);
   findings.range("nice", work.nice, -20, 19, "");
   findings.range("umask", work.umask, 0, 0777, "");
   if (!work.run_as.empty()) findings.word("run_as", work.run_as, 64);

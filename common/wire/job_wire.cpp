@@ -80,6 +80,7 @@ model::JobLimits read(const thrift::Limits& in) {
   out.file_size_bytes = in.file_size_bytes;
   out.folder_bytes = in.folder_bytes;
   out.core_bytes = in.core_bytes;
+  out.milli_cpus = in.milli_cpus;
   return out;
 }
 
@@ -158,6 +159,7 @@ thrift::Limits to_wire(const model::JobLimits& limits) {
   out.__set_file_size_bytes(limits.file_size_bytes);
   out.__set_folder_bytes(limits.folder_bytes);
   out.__set_core_bytes(limits.core_bytes);
+  out.__set_milli_cpus(limits.milli_cpus);
   return out;
 }
 

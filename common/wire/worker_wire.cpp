@@ -206,6 +206,7 @@ thrift::WorkerInfo to_wire(const model::WorkerInfo& info) {
   out.__set_slots(info.slots);
   out.__set_version(info.version);
   out.__set_kill_means(info.kill_means);
+  out.__set_kernel_limits(info.kernel_limits);
   out.__set_started_ms(to_ms(info.started));
   if (info.vitals) out.__set_vitals(to_wire(*info.vitals));
   return out;

@@ -96,6 +96,9 @@ void add_isolation(Fingerprint& print, const model::JobWork& w) {
   print.add(std::int64_t{w.umask});
   print.add(w.run_as);
   print.add(w.keep_folder);
+  if (w.limits.milli_cpus == 0) return;
+  print.add(std::string("cpus"));
+  print.add(std::int64_t{w.limits.milli_cpus});
 }
 
 void add_work(Fingerprint& print, const model::JobWork& w) {

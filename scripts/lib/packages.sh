@@ -17,14 +17,16 @@ packages_for_run=(
 )
 # shellcheck disable=SC2034
 packages_for_test=(clang-14 libclang-rt-14-dev iproute2 iptables libfaketime python3-croniter tzdata)
+# shellcheck disable=SC2034
+packages_for_vm=(qemu-system-x86)
 
 # packages_of GROUP...: the packages of the groups, one a line.
 packages_of() {
   local group
   for group in "$@"; do
     case $group in
-      build | run | test) ;;
-      *) misuse "there is no package group '$group' (build, run, test)" ;;
+      build | run | test | vm) ;;
+      *) misuse "there is no package group '$group' (build, run, test, vm)" ;;
     esac
     local -n packages=packages_for_$group
     printf '%s\n' "${packages[@]}"

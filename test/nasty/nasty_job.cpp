@@ -97,6 +97,13 @@ int eat_memory(long mib) {
   return 0;
 }
 
+/// All in one call.
+int grab_memory(long mib) {
+  void* const all = ::mmap(nullptr, static_cast<std::size_t>(mib) << 20, PROT_READ | PROT_WRITE,
+                           MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
+  return all == MAP_FAILED ? 12 : 0;
+}
+
 int eat_and_keep(long mib) {
   const int trouble = eat_memory(mib);
   if (trouble == 0) ::sleep(600);
@@ -203,7 +210,7 @@ int main(int argc, char** argv) {
       {"ignore_every_signal", ignore_every_signal}, {"single_bytes", single_bytes},
       {"vfork_loop", vfork_loop},     {"zombies", zombies},       {"daemons", daemons},
       {"fork_bomb", fork_bomb},       {"eat_memory", eat_memory}, {"eat_and_keep", eat_and_keep},
-      {"share_memory", share_memory},
+      {"share_memory", share_memory}, {"grab_memory", grab_memory},
       {"burn", burn},                 {"leader_thread_ends", leader_thread_ends},
       {"trace_others", trace_others}, {"tiny_pipe", tiny_pipe},   {"exec_chain", exec_chain},
       {"end_by", end_by},             {"end_with", end_with},             {"print_after_end", print_after_end}};

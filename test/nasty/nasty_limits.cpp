@@ -2,6 +2,8 @@
 #include <doctest/doctest.h>
 #include <signal.h>
 
+#include <algorithm>
+
 #include "test/nasty/nasty_worker.h"
 
 namespace rota::testing {
@@ -58,6 +60,22 @@ TEST_CASE("nasty: burns CPU") {
     item.work.limits.__set_cpu_ms(1000);
     it.expect(it.start(item), over("cpu_exceeded"));
   }
+}
+
+TEST_CASE("nasty: a share of a core is held by the kernel, or told not to be held") {
+  NastyWorker it;
+  const auto held = it.worker().nodes().at(0).kernel_limits;
+  auto item = it.item(nasty("burn"));
+  item.work.limits.__set_milli_cpus(200);
+  item.__set_timeout_ms(2000);
+  const auto outcome = it.expect(it.start(item), timed_out());
+  if (std::ranges::count(held, std::string("cpus")) > 0) {
+    CHECK(outcome.cpu_us < 600'000);
+    CHECK(outcome.message.find("cpus") == std::string::npos);
+  } else {
+    CHECK(outcome.message.find("cpus: 0.2 was not held") != std::string::npos);
+  }
+  MESSAGE(outcome.message << " cpu_us=" << outcome.cpu_us);
 }
 
 TEST_CASE("nasty: fills its folder") {

@@ -66,7 +66,7 @@ std::string encode_note(const AttemptNote& note) {
          " " + std::to_string(note.limits.cpu.count()) + " " +
          std::to_string(note.limits.folder_bytes) + " " +
          std::to_string(static_cast<int>(note.keep_folder)) + "\n" + note.folder + "\n" +
-         (note.is_handler ? "handler\n" : "");
+         (note.is_handler ? "handler\n" : "\n") + std::to_string(note.limits.milli_cpus) + "\n";
 }
 
 namespace {
@@ -89,6 +89,7 @@ void read_newer_lines(std::istream& in, AttemptNote& note) {
   std::getline(in, note.folder);
   std::string kind;
   note.is_handler = std::getline(in, kind) && kind == "handler";
+  if (!(in >> note.limits.milli_cpus)) note.limits.milli_cpus = 0;
 }
 
 }  // namespace
@@ -162,6 +163,7 @@ warden::Start plan_command(const Order& order, const WorkPlace& place,
   start.limits = process_limits(order.work.limits);
   start.most_memory_bytes = kernels_bound(order.work.limits.memory_bytes);
   start.most_processes = kernels_bound(order.work.limits.processes);
+  start.milli_cpus = order.work.limits.milli_cpus;
   start.user = place.user;
   start.note = encode_note({life, order.work.output_cap_bytes, order.kill_grace, order.work.limits,
                             order.work.keep_folder, place.folder, !place.facts_file.empty()});

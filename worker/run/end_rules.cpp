@@ -163,4 +163,11 @@ void name_interpreter(Outcome& outcome, const warden::Ended& ended, const std::s
                     std::strerror(ended.error) + ")";
 }
 
+void say_unheld(Outcome& outcome, const warden::Ended& ended, const model::JobLimits& limits,
+                const warden::KernelLimits& held) {
+  if (limits.milli_cpus == 0 || held.cpus || ended.failed_step != StartStep::None) return;
+  outcome.message += fmt::format("{}cpus: {} was not held: the kernel gives this worker no cpu controller",
+                                 outcome.message.empty() ? "" : "; ", limits.milli_cpus / 1000.0);
+}
+
 }  // namespace rota::worker::run

@@ -3,6 +3,7 @@
 
 #include <string>
 
+#include "common/model/job.h"
 #include "common/model/run.h"
 #include "worker/run/progress_lines.h"
 #include "worker/warden/wire.h"
@@ -36,5 +37,9 @@ void say_handler_failure(model::Outcome& outcome, Said& said);
 /// many of its lines were not understood.
 void add_told(model::Outcome& outcome, Said said, std::int64_t bad_lines,
               const std::string& first_bad);
+
+/// A limit that only the kernel can hold, and here did not: said in the message, however the attempt ended.
+void say_unheld(model::Outcome& outcome, const warden::Ended& ended, const model::JobLimits& limits,
+                const warden::KernelLimits& held);
 
 }  // namespace rota::worker::run

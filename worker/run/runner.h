@@ -88,8 +88,10 @@ class Runner {
   void set_draining(bool draining);
   /// While the outbox has no room; see AttemptTable::set_full.
   void set_full(bool full);
-  /// "pid_namespace" or "scan": how the warden holds and proves. Known after start.
+  /// "pid_namespace", "cgroup" or "scan": how the warden holds and proves. Known after start.
   std::string kill_means() const { return kill_means_; }
+  /// "memory", "processes", "cpus": limits that the kernel holds. Known after start.
+  std::vector<std::string> kernel_limits() const { return warden::names_of(kernel_limits_); }
 
   // --- the leader's orders ---
   std::vector<OrderAnswer> dispatch(const Envelope& envelope, std::vector<Order> orders);
@@ -204,6 +206,7 @@ class Runner {
   RunnerCounts counts_;
 
   std::string kill_means_;
+  warden::KernelLimits kernel_limits_;
   bool is_listed_ = false;           // the runner's thread only, as all below
   std::uint32_t held_expected_ = 0;
   std::uint32_t held_seen_ = 0;

@@ -8,6 +8,8 @@
 #include <array>
 #include <cerrno>
 
+#include <fmt/ranges.h>
+
 #include "common/base/check.h"
 #include "common/base/log.h"
 #include "worker/run/runner.h"
@@ -205,8 +207,10 @@ void Runner::on_welcome(const warden::Welcome& welcome) {
   kill_means_ = warden::name_of(welcome.means);
   held_expected_ = welcome.held;
   warden_version_ = welcome.version;
+  kernel_limits_ = welcome.kernel_limits;
   log_info("run", "under the warden",
-           {{"means", kill_means_}, {"life", welcome.life}, {"held", welcome.held}});
+           {{"means", kill_means_}, {"kernel_limits", fmt::format("{}", fmt::join(kernel_limits(), ","))},
+            {"life", welcome.life}, {"held", welcome.held}});
 }
 
 void Runner::on_started(warden::Started started) {
@@ -292,6 +296,7 @@ void Runner::on_ended(const warden::Ended& ended) {
   name_interpreter(outcome, ended, live->interpreter);
   if (live->is_handler) say_handler_failure(outcome, told.said);
   add_told(outcome, std::move(told.said), told.bad_lines, told.first_bad);
+  say_unheld(outcome, ended, live->limits, kernel_limits_);
   const bool is_dead = ended.proven_empty || ended.failed_step != warden::StartStep::None;
   const std::string kept = keep_or_give_back(*live, is_dead, outcome.state);
   if (!kept.empty()) outcome.message += (outcome.message.empty() ? "" : "; ") + kept;

@@ -28,6 +28,7 @@ namespace {
 constexpr Millis kClearPatience{3000};
 constexpr int kClearPauseMs = 2;
 constexpr int kDeepest = 32;  // folders below folders that are still looked into
+constexpr std::int64_t kCpuPeriodUs = 100'000;  // the kernel's own; a share of it may be used in each
 
 /// Files of a cgroup are short; a list of processes may be long.
 std::optional<std::string> text_of(const std::string& path) {
@@ -152,7 +153,7 @@ bool names(const std::string& path, const std::string& word) {
 /// hands none down.
 void hand_down_controllers(const std::string& base, const std::string& path) {
   const std::string switches = "/cgroup.subtree_control";
-  for (const std::string controller : {"memory", "pids"}) {
+  for (const std::string controller : {"memory", "pids", "cpu"}) {
     if (!names(base + "/cgroup.controllers", controller)) continue;
     if (!names(base + switches, controller)) put(base + switches, "+" + controller);
     put(path + switches, "+" + controller);
@@ -180,10 +181,15 @@ std::vector<std::string> own_folders() {
 // --- one attempt's
 
 void Cgroup::kill(bool one_by_one) const {
+  unthrottle();
   if (!one_by_one && put(path_ + "/cgroup.kill", "1")) return;
   put(path_ + "/cgroup.freeze", "1");  // so that nobody forks while we walk
   signal_members(path_, SIGKILL);
   put(path_ + "/cgroup.freeze", "0");
+}
+
+void Cgroup::unthrottle() const {
+  for (const std::string& each : with_all_below(path_)) put(each + "/cpu.max", "max");
 }
 
 void Cgroup::signal_all(int number) const { signal_members(path_, number); }
@@ -243,9 +249,9 @@ CgroupTree::~CgroupTree() {
   if (!path_.empty()) remove_all(path_);
 }
 
-bool CgroupTree::can_limit() const {
+KernelLimits CgroupTree::can_limit() const {
   const std::string switches = path_ + "/cgroup.subtree_control";
-  return names(switches, "memory") || names(switches, "pids");
+  return {names(switches, "memory"), names(switches, "pids"), names(switches, "cpu")};
 }
 
 Result<Cgroup> CgroupTree::make(const std::string& name, const CgroupLimits& limits) const {
@@ -272,6 +278,10 @@ bool hold_to(const std::string& path, const CgroupLimits& limits) {
   }
   if (limits.processes > 0 && is_there("/pids.max")) {
     done = put(path + "/pids.max", std::to_string(limits.processes)) && done;
+  }
+  if (limits.milli_cpus > 0 && is_there("/cpu.max")) {
+    const std::int64_t quota_us = limits.milli_cpus * kCpuPeriodUs / 1000;
+    done = put(path + "/cpu.max", std::to_string(quota_us) + " " + std::to_string(kCpuPeriodUs)) && done;
   }
   return done;
 }

@@ -17,6 +17,7 @@
 #include "common/base/result.h"
 #include "common/base/time.h"
 #include "common/base/unique_fd.h"
+#include "worker/warden/wire.h"
 
 namespace rota::worker::warden {
 
@@ -24,6 +25,8 @@ namespace rota::worker::warden {
 struct CgroupLimits {
   std::int64_t memory_bytes = 0;
   std::int64_t processes = 0;
+  std::int32_t milli_cpus = 0;  ///< CPU time a second, in thousandths of a core
+  bool any() const { return memory_bytes > 0 || processes > 0 || milli_cpus > 0; }
 };
 
 /// The folder of one attempt. Owner: the attempt. Thread: the warden's one.
@@ -37,6 +40,9 @@ class Cgroup {
   /// SIGKILL to everybody in it and below it, new ones included where the kernel has cgroup.kill (5.14);
   /// without it, or by wish, they are frozen and killed one by one.
   void kill(bool one_by_one = false) const;
+  /// No limit on the rate of CPU any more, in it and below it: who is to end must not wait for his share, and
+  /// then end what he was at in the kernel.
+  void unthrottle() const;
   /// To each process, one by one; exactly to those in it.
   void signal_all(int number) const;
   /// The kernel's word: nobody is in it or below it. False when that cannot be read.
@@ -71,8 +77,8 @@ class CgroupTree {
 
   /// A new folder for an attempt. Where a controller is missing its limit is left to others.
   Result<Cgroup> make(const std::string& name, const CgroupLimits& limits = {}) const;
-  /// Whether the kernel can hold attempts to limits here, one of them at least.
-  bool can_limit() const;
+  /// What the kernel can hold attempts to here.
+  KernelLimits can_limit() const;
   const std::string& path() const { return path_; }
 
  private:

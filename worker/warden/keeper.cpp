@@ -1,5 +1,6 @@
 #include "worker/warden/keeper.h"
 
+#include <fcntl.h>
 #include <linux/sched.h>
 #include <sched.h>
 #include <signal.h>
@@ -22,10 +23,9 @@ namespace rota::worker::warden {
 namespace {
 
 /// fork() into new namespaces with a pidfd. Only for a process with one thread.
-pid_t fork_into(std::uint64_t flags, int* pidfd, int cgroup_fd = -1) {
+pid_t fork_into(std::uint64_t flags, int* pidfd) {
   clone_args arguments{};
-  arguments.flags = flags | CLONE_PIDFD | (cgroup_fd >= 0 ? CLONE_INTO_CGROUP : 0);
-  if (cgroup_fd >= 0) arguments.cgroup = static_cast<std::uint64_t>(cgroup_fd);
+  arguments.flags = flags | CLONE_PIDFD;
   arguments.pidfd = reinterpret_cast<std::uint64_t>(pidfd);
   arguments.exit_signal = SIGCHLD;
   return static_cast<pid_t>(::syscall(SYS_clone3, &arguments, sizeof arguments));
@@ -45,6 +45,16 @@ void close_others(std::vector<int> kept) {
     next = static_cast<unsigned>(fd) + 1;
   }
   ::close_range(next, ~0u, 0);
+}
+
+/// Where the rate of CPU of a cgroup is limited; not open: it is not.
+UniqueFd throttle_of(int cgroup_fd) {
+  return UniqueFd(cgroup_fd < 0 ? -1 : ::openat(cgroup_fd, "cpu.max", O_WRONLY | O_CLOEXEC));
+}
+
+/// As Cgroup::unthrottle: the warden may be stopped, and cannot do it then.
+void lift(const UniqueFd& throttle) {
+  if (throttle.is_open()) (void)!::write(throttle.get(), "max", 3);
 }
 
 void tell(const KeeperPlan& keeper, KeeperNote note) {
@@ -93,7 +103,7 @@ std::optional<Micros> time_left(const KeeperPlan& keeper) {
   return std::min(left, kLongestWait);
 }
 
-int wait_for_end_of(pid_t main, const KeeperPlan& keeper) {
+int wait_for_end_of(pid_t main, const KeeperPlan& keeper, const UniqueFd& throttle) {
   sigset_t wanted;
   sigemptyset(&wanted);
   sigaddset(&wanted, SIGCHLD);
@@ -101,7 +111,10 @@ int wait_for_end_of(pid_t main, const KeeperPlan& keeper) {
   for (;;) {
     if (const auto status = reap(main)) return *status;
     const auto left = time_left(keeper);
-    if (!left) ::_exit(kExitLapsed);
+    if (!left) {
+      lift(throttle);
+      ::_exit(kExitLapsed);
+    }
     const timespec pause{left->count() / 1'000'000, (left->count() % 1'000'000) * 1000};
     siginfo_t info{};
     const int number = ::sigtimedwait(&wanted, &info, &pause);
@@ -116,7 +129,9 @@ int wait_for_end_of(pid_t main, const KeeperPlan& keeper) {
   sigfillset(&all);
   ::sigprocmask(SIG_SETMASK, &all, nullptr);
   ::prctl(PR_SET_NAME, "rota-keeper");
-  close_others({plan.stdin_fd, plan.stdout_fd, plan.stderr_fd, plan.extra_fd, keeper.notes_fd});
+  close_others({plan.stdin_fd, plan.stdout_fd, plan.stderr_fd, plan.extra_fd, plan.cgroup_fd,
+                keeper.notes_fd});
+  const UniqueFd throttle = throttle_of(plan.cgroup_fd);
   StartedProcess main;
   if (keeper.own_proc && !mount_own_proc()) {
     main.failed_step = StartStep::Session;
@@ -134,10 +149,11 @@ int wait_for_end_of(pid_t main, const KeeperPlan& keeper) {
   }
   tell(keeper, KeeperNote{});
   // The job's pipes must report their end when the job's processes have ended.
-  close_others({keeper.notes_fd});
+  close_others({keeper.notes_fd, throttle.get()});
   KeeperNote end;
   end.kind = KeeperNote::Kind::MainEnded;
-  end.wait_status = wait_for_end_of(main.pid, keeper);
+  end.wait_status = wait_for_end_of(main.pid, keeper, throttle);
+  lift(throttle);
   tell(keeper, end);
   ::_exit(0);
 }
@@ -161,7 +177,7 @@ StartedProcess start_kept(const ProcessPlan& plan, const KeeperPlan& keeper) {
   StartedProcess out;
   int pidfd = -1;
   const std::uint64_t flags = CLONE_NEWPID | (keeper.own_proc ? CLONE_NEWNS : 0);
-  out.pid = fork_into(flags, &pidfd, keeper.cgroup_fd);
+  out.pid = fork_into(flags, &pidfd);
   if (out.pid == 0) keep(plan, keeper);
   if (out.pid < 0) {
     out.failed_step = StartStep::Fork;

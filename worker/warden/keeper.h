@@ -40,7 +40,6 @@ struct KeeperPlan {
   /// nothing outlives its voucher even when warden and proper are both stopped.
   const std::atomic<std::int64_t>* vouched_until_us = nullptr;
   Millis disconnect_grace{0};
-  int cgroup_fd = -1;  ///< born in there, and all that it starts; -1: where the warden is
 };
 
 /// The keeper's own exit status when it ended its set because no voucher was left.
@@ -48,7 +47,8 @@ inline constexpr int kExitLapsed = 75;
 
 /// Clones the keeper of a new namespace. `pid` and `pidfd` are the keeper's: SIGKILL to it ends the
 /// whole set, SIGUSR1 sends TERM to all of it. Whether the main process could be started comes as a
-/// note. Fails only with StartStep::Fork.
+/// note. Fails only with StartStep::Fork. With a cgroup the main process is born into it; the keeper stays
+/// outside, where no limit of the job's keeps it from ending the set.
 StartedProcess start_kept(const ProcessPlan& plan, const KeeperPlan& keeper);
 
 /// Whether this process may make such namespaces, and whether they may have their own /proc.

@@ -71,7 +71,7 @@ Result<CgroupTree> open_cgroups(const WardenOptions& options) {
 /// Beside pid namespaces: only for what the kernel can limit, or by wish.
 std::optional<CgroupTree> cgroups_for_limits(const WardenOptions& options) {
   Result<CgroupTree> tree = open_cgroups(options);
-  if (!tree || (!tree->can_limit() && options.cgroup_dir.empty())) return std::nullopt;
+  if (!tree || (!tree->can_limit().any() && options.cgroup_dir.empty())) return std::nullopt;
   return std::move(*tree);
 }
 

@@ -86,6 +86,7 @@ void Warden::send_kill(Attempt& attempt) {
     attempt.give_up_at = attempt.end.kill_at + kProofPatience;
   }
   attempt.end.kill_sent = true;
+  if (attempt.cgroup) attempt.cgroup->unthrottle();
   signal_set(attempt, SIGKILL);
 }
 
@@ -148,6 +149,7 @@ void Warden::record_main_end(Attempt& attempt, int wait_status, MonoTime at) {
   attempt.end.ended_wall = SystemClock().wall() - floor_ms(BootClock::now() - at);
   attempt.phase = Phase::Emptying;
   attempt.term_at.reset();
+  if (attempt.cgroup) attempt.cgroup->unthrottle();  // the rest of it is to end now
 }
 
 /// The keeper's end (the kernel has emptied its namespace) or the main process's (the scans follow).

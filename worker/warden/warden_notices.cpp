@@ -42,6 +42,7 @@ void Warden::welcome() {
   message.held = static_cast<std::uint32_t>(attempts_.size());
   message.room = static_cast<std::uint32_t>(room_);
   if (vouched_until_) message.vouched_until = *vouched_until_;
+  if (setup_.cgroups) message.kernel_limits = setup_.cgroups->can_limit();
   tell(Notice{message});
 }
 

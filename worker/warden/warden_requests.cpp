@@ -108,7 +108,7 @@ void Warden::handle(Start&& request) {
   attempt.note = std::move(request.note);
   attempt.kill_grace = request.kill_grace;
   attempt.disconnect_grace = request.disconnect_grace;
-  attempt.limits = {request.most_memory_bytes, request.most_processes};
+  attempt.limits = {request.most_memory_bytes, request.most_processes, request.milli_cpus};
   attempt.owner_life = proper_.life();
   attempt.end.started = attempt.end.ended = BootClock::now();
   attempt.end.started_wall = attempt.end.ended_wall = SystemClock().wall();
@@ -148,10 +148,11 @@ void Warden::launch(Attempt& attempt, Start& request) {
 
 void Warden::launch_kept(Attempt& attempt, const ProcessPlan& plan) {
   if (!make_cgroup(attempt)) return;
-  const int cgroup_fd = attempt.cgroup ? attempt.cgroup->fd() : -1;
+  ProcessPlan bound = plan;
+  bound.cgroup_fd = attempt.cgroup ? attempt.cgroup->fd() : -1;
   StartedProcess keeper = start_kept(
-      plan, KeeperPlan{attempt.serial, notes_write_.get(), setup_.namespaces.own_proc,
-                       shared_vouched_until_, attempt.disconnect_grace, cgroup_fd});
+      bound, KeeperPlan{attempt.serial, notes_write_.get(), setup_.namespaces.own_proc,
+                        shared_vouched_until_, attempt.disconnect_grace});
   if (keeper.failed_step != StartStep::None) {
     return fail_start(attempt, keeper.failed_step, keeper.error, keeper.detail);
   }
@@ -163,11 +164,8 @@ void Warden::launch_kept(Attempt& attempt, const ProcessPlan& plan) {
 /// With that means, or for limits that the kernel can hold; false when it cannot be made, which has ended
 /// the attempt.
 bool Warden::make_cgroup(Attempt& attempt) {
-  const bool has_limits = attempt.limits.memory_bytes > 0 || attempt.limits.processes > 0;
-  if (!setup_.cgroups || (setup_.namespaces.pid_namespace && !has_limits)) return true;
-  CgroupLimits limits = attempt.limits;
-  if (setup_.namespaces.pid_namespace && limits.processes > 0) ++limits.processes;  // its keeper
-  auto made = setup_.cgroups->make(std::to_string(attempt.serial), limits);
+  if (!setup_.cgroups || (setup_.namespaces.pid_namespace && !attempt.limits.any())) return true;
+  auto made = setup_.cgroups->make(std::to_string(attempt.serial), attempt.limits);
   if (!made) return fail_start(attempt, StartStep::Session, 0, made.error().message), false;
   attempt.cgroup = std::move(*made);
   return true;

@@ -18,6 +18,8 @@ constexpr std::int64_t kLongest = std::int64_t{1} << 50;
 
 // Bits that say which descriptors travel with a Started.
 constexpr std::uint8_t kHasPidfd = 1, kHasOut = 2, kHasErr = 4, kHasProgress = 8;
+// Bits that say in a Welcome what the kernel holds.
+constexpr std::uint8_t kHoldsMemory = 1, kHoldsProcesses = 2, kHoldsCpus = 4;
 
 void put(ByteWriter& w, const AttemptKey& key) {
   w.number(key.run.value);
@@ -106,6 +108,7 @@ void put(ByteWriter& w, const Start& m) {
   put(w, m.user);
   w.number(m.most_memory_bytes);
   w.number(m.most_processes);
+  w.number(m.milli_cpus);
 }
 Start get_start(ByteReader& r) {
   Start m;
@@ -126,6 +129,7 @@ Start get_start(ByteReader& r) {
     m.most_memory_bytes = std::max<std::int64_t>(r.number<std::int64_t>(), 0);
     m.most_processes = std::max<std::int64_t>(r.number<std::int64_t>(), 0);
   }
+  if (r.has_more()) m.milli_cpus = std::max(r.number<std::int32_t>(), 0);
   return m;
 }
 
@@ -160,6 +164,16 @@ void put(ByteWriter& w, const Ping& m) {
   w.number(m.token);
 }
 
+void put(ByteWriter& w, const KernelLimits& limits) {
+  w.number(static_cast<std::uint8_t>((limits.memory ? kHoldsMemory : 0) |
+                                     (limits.processes ? kHoldsProcesses : 0) |
+                                     (limits.cpus ? kHoldsCpus : 0)));
+}
+KernelLimits get_kernel_limits(ByteReader& r) {
+  const auto bits = r.number<std::uint8_t>();
+  return {(bits & kHoldsMemory) != 0, (bits & kHoldsProcesses) != 0, (bits & kHoldsCpus) != 0};
+}
+
 void put(ByteWriter& w, const Welcome& m) {
   w.number(Type::Welcome);
   w.number(m.version);
@@ -169,6 +183,7 @@ void put(ByteWriter& w, const Welcome& m) {
   w.number(m.held);
   w.number(m.room);
   put(w, m.vouched_until);
+  put(w, m.kernel_limits);
 }
 Welcome get_welcome(ByteReader& r) {
   Welcome m;
@@ -179,6 +194,7 @@ Welcome get_welcome(ByteReader& r) {
   m.held = r.number<std::uint32_t>();
   m.room = r.number<std::uint32_t>();
   m.vouched_until = get_mono(r);
+  if (r.has_more()) m.kernel_limits = get_kernel_limits(r);
   return m;
 }
 
@@ -379,6 +395,14 @@ void add_descriptors(const Started& m, std::vector<int>& out) {
 std::string_view name_of(Means means) {
   if (means == Means::PidNamespace) return "pid_namespace";
   return means == Means::Cgroup ? "cgroup" : "scan";
+}
+
+std::vector<std::string> names_of(const KernelLimits& limits) {
+  std::vector<std::string> names;
+  if (limits.memory) names.emplace_back("memory");
+  if (limits.processes) names.emplace_back("processes");
+  if (limits.cpus) names.emplace_back("cpus");
+  return names;
 }
 
 std::string_view name_of(KilledBy by) {

@@ -24,7 +24,7 @@
 
 namespace rota::worker::warden {
 
-inline constexpr std::uint16_t kWireVersion = 3;
+inline constexpr std::uint16_t kWireVersion = 4;
 /// Longest encoded message. Larger than the kernel's own limit on arguments and environment, so that
 /// E2BIG comes from exec itself.
 inline constexpr std::size_t kMaxMessageBytes = 8u << 20;
@@ -46,6 +46,17 @@ enum class Means : std::uint8_t {
   Cgroup = 3,        ///< a cgroup for each attempt, and the subreaper for who left it
 };
 std::string_view name_of(Means means);  ///< "pid_namespace", "scan", "cgroup"
+
+/// Limits of a job that the kernel holds by itself, with controllers of cgroups.
+struct KernelLimits {
+  bool memory = false;
+  bool processes = false;
+  bool cpus = false;
+  bool any() const { return memory || processes || cpus; }
+  bool operator==(const KernelLimits&) const = default;
+};
+/// "memory", "processes", "cpus": those that it holds.
+std::vector<std::string> names_of(const KernelLimits& limits);
 
 /// One setrlimit. `resource` is RLIMIT_*.
 struct Limit {
@@ -85,6 +96,7 @@ struct Start {
   // Since version 3: what the kernel is to hold it to, where it can (see cgroup_tree.h); 0: nothing.
   std::int64_t most_memory_bytes = 0;
   std::int64_t most_processes = 0;
+  std::int32_t milli_cpus = 0;           ///< since version 4: thousandths of a core
 };
 
 /// Who asked for the death that an Ended tells.
@@ -136,6 +148,7 @@ struct Welcome {
   std::uint32_t held = 0;        ///< attempts held now
   std::uint32_t room = 0;        ///< most attempts that it will hold
   MonoTime vouched_until{};      ///< as the last life left it; epoch of the clock: never
+  KernelLimits kernel_limits;    ///< since version 4; none of them known before
 };
 
 /// Running. Descriptors: pidfd, then the read ends of stdout, stderr and, if asked for, progress. The

@@ -104,6 +104,23 @@ TEST_CASE("job file: limits and the like are refused with line, range and remedy
   }
 }
 
+TEST_CASE("job file: cpus is a share of cores, down to thousandths") {
+  const auto cpus = [](const std::string& text) {
+    return "name: a\ncommand: [x]\nlimits:\n  cpus: " + text + "\n";
+  };
+  CHECK(read_good(cpus("0.5")).jobs[0].work.limits.milli_cpus == 500);
+  CHECK(read_good(cpus("0.01")).jobs[0].work.limits.milli_cpus == 10);
+  CHECK(read_good(cpus("1.001")).jobs[0].work.limits.milli_cpus == 1001);
+  CHECK(read_good(cpus("16")).jobs[0].work.limits.milli_cpus == 16'000);
+  for (const char* wrong : {"0", "0.009", "-1", "1001", "half", "50%"}) {
+    const std::string text = problems_of(cpus(wrong));
+    CHECK_MESSAGE(text.find("4:9") != std::string::npos, text);
+    CHECK_MESSAGE(text.find("0.01 to 1000") != std::string::npos, text);
+  }
+  const std::string text = problems_of(cpus("0.2504"));
+  CHECK_MESSAGE(text.find("finer than a thousandth of a core; write 0.25") != std::string::npos, text);
+}
+
 TEST_CASE("job file: what is written reads as the same") {
   const auto jobs = read_good(R"(
 jobs:
@@ -131,7 +148,7 @@ jobs:
     parameters: {p: "q"}
     folder: /tmp
     output_cap_bytes: 2048
-    limits: {memory: 512MiB, address_space: 1GiB, processes: 10, open_files: 64, cpu: 1m, file_size: 1000, folder: 2GiB, core: 1KiB}
+    limits: {memory: 512MiB, address_space: 1GiB, processes: 10, open_files: 64, cpu: 1m, file_size: 1000, folder: 2GiB, core: 1KiB, cpus: 0.25}
     nice: 5
     umask: 027
     run_as: deploy

@@ -19,6 +19,7 @@ model::WorkerInfo a_worker(const std::string& id, const std::string& incarnation
   info.labels = {{"zone", "a"}};
   info.slots = 4;
   info.handlers = {"command"};
+  info.kernel_limits = {"memory", "cpus"};
   info.started = wall_from_ms(1'700'000'000'123);
   return info;
 }

@@ -144,4 +144,9 @@ TEST_CASE("jobs: every field counts in a definition's fingerprint") {
   CHECK(base != definition_hash(*a_job().every(5s).timeout(1s).build()));
   CHECK(base != definition_hash(*a_job().every(5s).retries(1).build()));
   CHECK(base != definition_hash(*a_job().every(5s).never_again().build()));
+  auto throttled = *a_job().every(5s).build();
+  throttled.work.limits.milli_cpus = 500;
+  auto slowed = throttled;
+  slowed.work.limits.milli_cpus = 250;
+  CHECK(definition_hash(slowed) != definition_hash(throttled));
 }

@@ -43,7 +43,7 @@ model::JobDefinition full() {
   d.work.parameters = {{"P", "2"}};
   d.work.folder = "/tmp";
   d.work.output_cap_bytes = 1ll << 40;
-  d.work.limits = {1, 2, 3, 4, Millis{5}, 6, 7, 8};
+  d.work.limits = {1, 2, 3, 4, Millis{5}, 6, 7, 8, 9};
   d.work.nice = -3;
   d.work.umask = 077;
   d.work.run_as = "deploy";

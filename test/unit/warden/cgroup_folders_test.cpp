@@ -68,6 +68,26 @@ TEST_CASE("cgroup limits: are written where the controller is, and left alone wh
   group.put("pids.max", "");
   CHECK(hold_to(group.path, {0, 40}));
   CHECK(group.text("pids.max") == "40");
+  CHECK(hold_to(group.path, {0, 0, 250}));
+  CHECK_FALSE(std::filesystem::exists(group.path + "/cpu.max"));
+  group.put("cpu.max", "max 100000\n");
+  CHECK(hold_to(group.path, {0, 0, 250}));
+  CHECK(group.text("cpu.max") == "25000 100000");
+  CHECK(hold_to(group.path, {0, 0, 1'000'000}));
+  CHECK(group.text("cpu.max") == "100000000 100000");
+}
+
+TEST_CASE("cgroup limits: who is to end is kept waiting by no share of a core") {
+  const CgroupLookalike group;
+  const Cgroup cgroup(group.path, UniqueFd{});
+  cgroup.unthrottle();
+  CHECK_FALSE(std::filesystem::exists(group.path + "/cpu.max"));
+  std::filesystem::create_directory(group.path + "/nest");
+  for (const char* name : {"cpu.max", "nest/cpu.max", "cgroup.kill"}) group.put(name, "");
+  cgroup.kill();
+  CHECK(group.text("cpu.max") == "max");
+  CHECK(group.text("nest/cpu.max") == "max");
+  CHECK(group.text("cgroup.kill") == "1");
 }
 
 TEST_CASE("cgroup limits: who was ended for want of memory is told by the kernel's own count") {

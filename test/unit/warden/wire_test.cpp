@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <random>
 
 #include <doctest/doctest.h>
@@ -13,7 +14,10 @@ const AttemptKey kKey{RunId{1'234'567'890'123}, 3};
 // What was appended to an end, version by version.
 constexpr std::size_t kStepBytes = 24, kDiskBytes = 16;
 // And to a start: a user (none: one byte), then what the kernel is to hold it to.
-constexpr std::size_t kUserBytes = 1, kBoundBytes = 16;
+constexpr std::size_t kUserBytes = 1, kBoundBytes = 16, kRateBytes = 4;
+/// Where older programs ended a start, counted from the end.
+constexpr std::size_t kOlderStarts[] = {kRateBytes, kBoundBytes + kRateBytes,
+                                        kUserBytes + kBoundBytes + kRateBytes};
 
 Start a_start() {
   Start m;
@@ -156,6 +160,7 @@ TEST_CASE("wire: a welcome, the end of a list and a pong come out as they went i
   in.held = 5;
   in.room = 4096;
   in.vouched_until = MonoTime{Micros{8}};
+  in.kernel_limits = {true, false, true};
   auto welcome = decode_notice(encode(Notice{in}), {});
   REQUIRE(welcome);
   const Welcome& out = std::get<Welcome>(*welcome);
@@ -166,6 +171,8 @@ TEST_CASE("wire: a welcome, the end of a list and a pong come out as they went i
   CHECK(out.held == 5);
   CHECK(out.room == 4096);
   CHECK(out.vouched_until == in.vouched_until);
+  CHECK(out.kernel_limits == in.kernel_limits);
+  CHECK(names_of(out.kernel_limits) == std::vector<std::string>{"memory", "cpus"});
   auto list = decode_notice(encode(Notice{ListEnd{6, 7}}), {});
   REQUIRE(list);
   CHECK(std::get<ListEnd>(*list).count == 7);
@@ -184,7 +191,7 @@ TEST_CASE("wire: every shortened message is refused") {
   // A message that ends where an older program ended it is whole.
   for (std::size_t size = 0; size < start.size(); ++size) {
     const std::size_t missing = start.size() - size;
-    if (missing == kBoundBytes || missing == kUserBytes + kBoundBytes) continue;
+    if (std::ranges::count(kOlderStarts, missing) > 0) continue;
     const auto decoded = decode_request(std::string_view(start).substr(0, size));
     REQUIRE_FALSE(decoded);
     CHECK(decoded.error().code == ErrorCode::Corrupt);
@@ -198,12 +205,19 @@ TEST_CASE("wire: every shortened message is refused") {
 
 TEST_CASE("wire: what an older program wrote is read with the defaults of what came later") {
   const std::string start = encode(Request{a_start()});
-  for (const std::size_t missing : {kBoundBytes, kUserBytes + kBoundBytes}) {
+  for (const std::size_t missing : kOlderStarts) {
     const auto older = decode_request(std::string_view(start).substr(0, start.size() - missing));
     REQUIRE(older);
     CHECK_FALSE(std::get<Start>(*older).user);
     CHECK(std::get<Start>(*older).most_memory_bytes == 0);
+    CHECK(std::get<Start>(*older).milli_cpus == 0);
   }
+  Welcome all;
+  all.kernel_limits = {true, true, true};
+  const std::string welcome = encode(Notice{all});
+  const auto older = decode_notice(std::string_view(welcome).substr(0, welcome.size() - 1), {});
+  REQUIRE(older);
+  CHECK_FALSE(std::get<Welcome>(*older).kernel_limits.any());
   const std::string end = encode(Notice{an_end()});
   const auto oldest =
       decode_notice(std::string_view(end).substr(0, end.size() - kStepBytes - kDiskBytes), {});
@@ -223,6 +237,10 @@ TEST_CASE("wire: a user and the steps of the kill ladder come out as they went i
   in.most_processes = 77;
   CHECK(through(in).most_memory_bytes == in.most_memory_bytes);
   CHECK(through(in).most_processes == 77);
+  in.milli_cpus = 1500;
+  CHECK(through(in).milli_cpus == 1500);
+  in.milli_cpus = -1;
+  CHECK(through(in).milli_cpus == 0);
   CHECK(through(Kill{kKey, Millis{10}, KilledBy::Folder}).by == KilledBy::Folder);
   Ended end = an_end();
   end.term_at = MonoTime{Micros{1}};

@@ -40,6 +40,11 @@ TEST_CASE("submit_hash: covers definition and parameters, and tells fields apart
   auto slower = a_command({"echo"});
   slower.rules.timeout = Millis{1};
   CHECK(plain != submit_hash(slower, {}));
+  auto throttled = a_command({"echo"});
+  throttled.work.limits.milli_cpus = 500;
+  auto slowed = throttled;
+  slowed.work.limits.milli_cpus = 250;
+  CHECK(submit_hash(slowed, {}) != submit_hash(throttled, {}));
 }
 
 TEST_CASE("run_now_hash: tells a name from a namespace") {

@@ -182,6 +182,18 @@ TEST_CASE("definition: a handler inside of the worker is refused what only a pro
   }
 }
 
+TEST_CASE("definition: a share of cores has its bounds") {
+  auto job = good();
+  for (const std::int32_t fits : {0, 10, 500, 1'000'000}) {
+    job.work.limits.milli_cpus = fits;
+    CHECK(definition_problems(job, true).empty());
+  }
+  for (const std::int32_t wrong : {-1, 9, 1'000'001}) {
+    job.work.limits.milli_cpus = wrong;
+    CHECK(names(problem(job), "limits.cpus"));
+  }
+}
+
 TEST_CASE("definition: parameters and request keys are bounded") {
   CHECK(validate_parameters({{"k", "v"}}));
   CHECK_FALSE(validate_parameters({{"k", std::string(65u << 10, 'x')}}));

@@ -37,7 +37,7 @@ model::JobDefinition everything() {
   out.rules.disconnect_grace = Millis{10};
   out.rules.keep_logs = model::kKeepForEver;
   out.work = {"h", {"a", "b"}, "s", "/bin/bash", {{"E", "1"}}, {{"P", "2"}}, "/f", 11,
-              {1, 2, 3, 4, Millis{5}, 6, 7, 8}, -5, 077, "deploy", model::KeepFolder::Always,
+              {1, 2, 3, 4, Millis{5}, 6, 7, 8, 9}, -5, 077, "deploy", model::KeepFolder::Always,
               model::Isolation::Process};
   return out;
 }

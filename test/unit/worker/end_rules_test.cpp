@@ -151,4 +151,25 @@ TEST_CASE("end_rules: the steps of the kill ladder stand in the message, counted
   CHECK(unproven.message == "not seen empty in time; TERM after 1.000 s, KILL after 1.300 s");
 }
 
+TEST_CASE("end_rules: a share of cores that nobody held is told, however the attempt ended") {
+  model::JobLimits limits;
+  limits.milli_cpus = 250;
+  warden::Ended ended = an_end();
+  ended.exit_status = 0;
+  auto outcome = outcome_of(ended, {});
+  say_unheld(outcome, ended, limits, {true, true, true});
+  say_unheld(outcome, ended, {}, {});
+  CHECK(outcome.message.empty());
+  say_unheld(outcome, ended, limits, {true, true, false});
+  CHECK(outcome.message == "cpus: 0.25 was not held: the kernel gives this worker no cpu controller");
+  ended.exit_status = 3;
+  outcome = outcome_of(ended, {});
+  say_unheld(outcome, ended, limits, {});
+  CHECK(outcome.message.starts_with("exit status 3; cpus: 0.25 was not held"));
+  ended.failed_step = warden::StartStep::Exec;
+  outcome = outcome_of(ended, {});
+  say_unheld(outcome, ended, limits, {});
+  CHECK(outcome.message.find("cpus") == std::string::npos);
+}
+
 }  // namespace rota::worker::run

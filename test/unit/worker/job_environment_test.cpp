@@ -135,6 +135,7 @@ TEST_CASE("command_plan: limits, grace and folder survive the warden too; an old
   note.limits.processes = 5;
   note.limits.cpu = Millis{6000};
   note.limits.folder_bytes = 7;
+  note.limits.milli_cpus = 250;
   note.keep_folder = model::KeepFolder::OnFailure;
   note.folder = "/jobs/a b/1";
   const auto read = decode_note(encode_note(note));
@@ -143,6 +144,15 @@ TEST_CASE("command_plan: limits, grace and folder survive the warden too; an old
   CHECK(read->limits == note.limits);
   CHECK(read->keep_folder == note.keep_folder);
   CHECK(read->folder == note.folder);
+  CHECK_FALSE(read->is_handler);
+  note.is_handler = true;
+  CHECK(decode_note(encode_note(note))->is_handler);
+  CHECK(decode_note(encode_note(note))->limits == note.limits);
+  // As the program before wrote it.
+  const auto before = decode_note("1\nw1\naa\n77\n10 1 2 3 4 1\n/jobs/1\nhandler\n");
+  REQUIRE(before);
+  CHECK(before->is_handler);
+  CHECK(before->limits.milli_cpus == 0);
   const auto older = decode_note("1\nw1\naa\n77\n");
   REQUIRE(older);
   CHECK(older->limits == model::JobLimits{});
@@ -154,6 +164,7 @@ TEST_CASE("command_plan: the kernel's limits, the user and his home come from th
   Order order = an_order();
   order.work.limits.open_files = 64;
   order.work.limits.cpu = Millis{1500};
+  order.work.limits.milli_cpus = 750;
   order.work.nice = 3;
   order.work.umask = 077;
   order.work.run_as = "deploy";
@@ -162,6 +173,7 @@ TEST_CASE("command_plan: the kernel's limits, the user and his home come from th
   place.home = "/srv/deploy";
   const auto start = plan_command(order, place, {}, Epoch{7}, {});
   CHECK(start.nice == 3);
+  CHECK(start.milli_cpus == 750);
   CHECK(start.umask == 077);
   CHECK(start.user == place.user);
   CHECK(std::ranges::count(start.environment, std::string("HOME=/srv/deploy")) == 1);
