@@ -86,6 +86,15 @@ TEST_CASE("nasty: fills its folder") {
   CHECK(outcome.message.find("8 MiB are allowed") != std::string::npos);
 }
 
+TEST_CASE("nasty: fills its folder where it thinks nobody looks") {
+  NastyWorker it;
+  auto item = it.item(by_python("import os, time\nfor i in range(150): os.mkdir('d'); os.chdir('d')\n"
+                                "for i in range(64):\n  open(str(i), 'wb').write(b'x' * 1000000)\n"
+                                "  time.sleep(0.02)\ntime.sleep(600)"));
+  item.work.limits.__set_folder_bytes(8 << 20);
+  it.expect(it.start(item), over("folder_exceeded"));
+}
+
 TEST_CASE("nasty: one file too large") {
   NastyWorker it;
   auto item = it.item(by_sh("exec head -c 10000000 /dev/zero > big"));

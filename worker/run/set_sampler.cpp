@@ -1,8 +1,6 @@
 #include "worker/run/set_sampler.h"
 
-#include <dirent.h>
 #include <fcntl.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -17,8 +15,7 @@ namespace rota::worker::run {
 namespace {
 
 constexpr Millis kFolderPause{1000};
-constexpr int kMostEntries = 100'000;
-constexpr int kMostLevels = 64;
+constexpr int kEntriesPerLook = 20'000;  // some 20 ms
 
 /// "Pss:" of smaps_rollup; -1 when it cannot be read.
 std::int64_t proportional_bytes(pid_t pid) {
@@ -45,39 +42,7 @@ std::int64_t memory_of(const std::vector<const warden::SeenProcess*>& members, s
   return proportional;
 }
 
-/// One folder; what is below it is added by its own call.
-struct FolderWalk {
-  int entries_left = kMostEntries;
-  std::int64_t bytes = 0;
-
-  void take(int parent, const char* name, int level) {
-    UniqueFd fd(::openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
-    if (!fd.is_open() || level >= kMostLevels) return;
-    DIR* const folder = ::fdopendir(fd.get());
-    if (folder == nullptr) return;
-    (void)fd.release();
-    while (entries_left > 0) {
-      const dirent* const entry = ::readdir(folder);
-      if (entry == nullptr) break;
-      const std::string_view text(entry->d_name);
-      if (text == "." || text == "..") continue;
-      --entries_left;
-      struct stat info {};
-      if (::fstatat(::dirfd(folder), entry->d_name, &info, AT_SYMLINK_NOFOLLOW) != 0) continue;
-      bytes += info.st_blocks * 512;
-      if (S_ISDIR(info.st_mode)) take(::dirfd(folder), entry->d_name, level + 1);
-    }
-    ::closedir(folder);
-  }
-};
-
 }  // namespace
-
-std::int64_t folder_bytes(const std::string& folder) {
-  FolderWalk walk;
-  walk.take(AT_FDCWD, folder.c_str(), 0);
-  return walk.bytes;
-}
 
 std::vector<const warden::SeenProcess*> members_of(
     const SampledSet& set, const std::vector<warden::SeenProcess>& all,
@@ -188,12 +153,22 @@ SetUsage SetSampler::measure(Watched& one, const std::vector<warden::SeenProcess
   usage.processes = static_cast<std::int64_t>(members.size());
   const model::JobLimits& limits = one.set.limits;
   if (limits.memory_bytes > 0) usage.memory_bytes = memory_of(members, limits.memory_bytes);
-  const MonoTime now = BootClock::now();
-  if (limits.folder_bytes > 0 && !one.set.folder.empty() && now >= one.next_folder_look) {
-    usage.folder_bytes = folder_bytes(one.set.folder);
-    one.next_folder_look = now + kFolderPause;
-  }
+  if (limits.folder_bytes > 0 && !one.set.folder.empty()) usage.folder_bytes = measure_folder(one);
   return usage;
+}
+
+/// A part of a pass over the folder. What the pass has seen so far is a lower bound already.
+std::int64_t SetSampler::measure_folder(Watched& one) {
+  const MonoTime now = BootClock::now();
+  if (!one.walk) {
+    if (now < one.next_folder_look) return 0;
+    one.next_folder_look = now + kFolderPause;
+    one.walk = std::make_shared<FolderWalk>(one.set.folder);
+  }
+  const bool is_done = one.walk->go_on(kEntriesPerLook);
+  const std::int64_t bytes = one.walk->bytes();
+  if (is_done) one.walk.reset();
+  return bytes;
 }
 
 }  // namespace rota::worker::run

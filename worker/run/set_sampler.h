@@ -7,6 +7,7 @@
 #include <condition_variable>
 #include <functional>
 #include <map>
+#include <memory>
 #include <mutex>
 #include <set>
 #include <string>
@@ -15,6 +16,7 @@
 
 #include "common/base/time.h"
 #include "common/model/worker.h"
+#include "worker/run/folder_walk.h"
 #include "worker/run/limit_rules.h"
 #include "worker/warden/process_scan.h"
 
@@ -47,12 +49,14 @@ class SetSampler {
     SampledSet set;
     std::set<warden::ProcessIdentity> known;  ///< members at the last look
     MonoTime next_folder_look{};
+    std::shared_ptr<FolderWalk> walk;  ///< a pass over the folder that is under way; the sampler's thread
     int looks_over = 0;       ///< looks in a row that saw a limit passed
     bool is_told = false, is_told_wild = false;
   };
   void run(std::stop_token stop);
   Millis look();
   static SetUsage measure(Watched& one, const std::vector<warden::SeenProcess>& all);
+  static std::int64_t measure_folder(Watched& one);
 
   const Observer observer_;
   std::mutex mutex_;
@@ -65,9 +69,5 @@ class SetSampler {
 std::vector<const warden::SeenProcess*> members_of(const SampledSet& set,
                                                    const std::vector<warden::SeenProcess>& all,
                                                    const std::set<warden::ProcessIdentity>& known);
-
-/// Bytes on the disk that a folder takes. Follows no link; looks at 100,000 entries and 64 levels at
-/// most, and then says what it has seen.
-std::int64_t folder_bytes(const std::string& folder);
 
 }  // namespace rota::worker::run

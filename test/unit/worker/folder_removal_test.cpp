@@ -10,7 +10,6 @@
 
 #include "common/base/unique_fd.h"
 #include "test/unit/worker/temporary_folder.h"
-#include "worker/run/set_sampler.h"
 
 namespace rota::worker::run {
 
@@ -31,7 +30,6 @@ TEST_CASE("folder_removal: removes 3,000 levels, a folder without permissions, a
   at.reset();
   ::chmod((folder + "/closed/inner").c_str(), 0);
   ::chmod((folder + "/closed").c_str(), 0);
-  CHECK(folder_bytes(folder) > 0);
   const auto removed = remove_folder(folder);
   CHECK_MESSAGE(removed.has_value(), (removed ? "" : removed.error().message));
   CHECK_FALSE(std::filesystem::exists(folder));
