@@ -124,9 +124,6 @@ void check(const WorkerOptions& o, SettingsReader& reader) {
   checks.lease(o.zookeeper);
   checks.hang_limit(o.hang_limit, std::max(o.rpc_deadline, o.zookeeper.session_timeout),
                     "the longest deadline and the session");
-  if (o.output.spool_limit_bytes < o.output.log_chunk_bytes) {
-    reader.refuse("output.spool_limit_bytes", "is below output.log_chunk_bytes; make it more");
-  }
 }
 
 std::string host_name() {

@@ -199,7 +199,8 @@ Settings worker_limits(WorkerOptions& o) {
       whole("output.cap_bytes", o.output.cap_bytes, 4096, 64 * kGiB,
             "The most output kept of one attempt; of more, head and tail are kept. A job may ask "
             "for less."),
-      whole("output.log_chunk_bytes", o.output.log_chunk_bytes, 1024, kMiB,
+      // Masters take no larger ones (master/api/report_service.cpp).
+      whole("output.log_chunk_bytes", o.output.log_chunk_bytes, 1024, 64 << 10,
             "Size at which a piece of output is sent to a master."),
       millis("output.log_chunk_ms", o.output.log_chunk, 10, 60'000,
              "Age at which a smaller piece is sent."),

@@ -66,6 +66,8 @@ void greet(Context& ctx, const std::string& id) {
       life->why = "another life of this worker is still registered";
     } else if (!life->reconciled) {
       send_hello(ctx, key);
+    } else {
+      life->why.clear();  // the other one has left
     }
   }
 }

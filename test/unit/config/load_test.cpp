@@ -207,6 +207,8 @@ TEST_CASE("options: worker settings are read and filled in") {
   CHECK(o->job_environment == std::vector<std::string>{"PATH"});
   CHECK(load_worker("", {}).value().warden_binary.ends_with("/rota-warden"));
   CHECK(holds(worker_problems("slots: 0\n"), "allowed: 1 to 10000"));
+  CHECK(worker_problems("output: {log_chunk_bytes: 65536}\n").empty());
+  CHECK(holds(worker_problems("output: {log_chunk_bytes: 65537}\n"), "allowed: 1024 to 65536"));  // masters take no more
   CHECK(holds(worker_problems("id: \"a@b\"\n"), "'a@b' is no name"));
 }
 

@@ -130,7 +130,9 @@ TEST_CASE("workers: a second life under one id gets nothing while the first is r
   h.inventory({"w1", "rival"});  // even if it said something: nothing is concluded from it
   CHECK(h.state(run) == RunState::Dispatched);
   CHECK(h.attempt(run).attempt == 1);
+  CHECK(h.scheduler->snapshot(h.now).workers.at(0).why.starts_with("another life"));
   h.leave({"w1", "rival"});
+  CHECK(h.scheduler->snapshot(h.now).workers.at(0).why.empty());
   h.report(run, RunState::Succeeded);
   CHECK(h.state(run) == RunState::Succeeded);
 }
