@@ -173,10 +173,12 @@ void Warden::read_signals() {
 
 void Warden::pass_on(int signal) {
   const bool is_stop = signal == SIGTERM || signal == SIGINT;
-  if (is_stop) stop_asked_ = true;
+  if (is_stop) {
+    stop_asked_ = true;
+    pending_stop_ = signal;  // also for the next life, should this one die before it has stopped
+  }
   // A proper that has not set up its handlers yet would die of it.
   if (is_stop && !life_has_spoken_) {
-    pending_stop_ = signal;
     ++pending_terms_;
     return;
   }

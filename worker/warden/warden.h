@@ -134,7 +134,7 @@ class Warden {
   bool life_has_spoken_ = false;
   bool stop_asked_ = false;
   int pending_terms_ = 0;      ///< stop signals that came before the proper was ready to hear them
-  int pending_stop_ = 0;       ///< which: TERM or INT
+  int pending_stop_ = 0;       ///< the last one asked for: TERM or INT
   std::optional<int> exit_status_;  ///< the warden is ending
   std::optional<MonoTime> leave_at_;
 

@@ -5,6 +5,9 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
+#include <fstream>
+
 #include "test/integration/warden/warden_under_test.h"
 #include "worker/warden/cgroup_tree.h"
 #include "worker/warden/launch.h"
@@ -213,6 +216,34 @@ TEST_CASE("warden: ends with the proper's own 0 after TERM, and takes what is le
     REQUIRE(WIFEXITED(status));
     CHECK(WEXITSTATUS(status) == 0);
     CHECK(processes_with(token_of(under)).empty());
+  }
+}
+
+TEST_CASE("warden: a proper that dies before it has obeyed TERM leaves it to the next life") {
+  const auto field_of = [](pid_t pid, const std::string& name) {
+    std::ifstream status("/proc/" + std::to_string(pid) + "/status");
+    std::string line;
+    while (std::getline(status, line) && !line.starts_with(name)) continue;
+    return line.substr(std::min(line.size(), name.size()));
+  };
+  for (const std::string& means : means_here()) {
+    CAPTURE(means);
+    WardenUnderTest under(means);
+    REQUIRE(under.client().ping());
+    under.await_any<warden::Pong>();
+    const pid_t first = under.proper_pid();
+    REQUIRE(::kill(first, SIGSTOP) == 0);
+    REQUIRE(eventually([&] { return field_of(first, "State:").find('T') != std::string::npos; }));
+    REQUIRE(::kill(under.outer_pid(), SIGTERM) == 0);
+    REQUIRE(eventually([&] {
+      return ((std::stoull("0" + field_of(first, "ShdPnd:\t"), nullptr, 16) >> (SIGTERM - 1)) & 1) != 0;
+    }));
+    under.kill_nine(first);
+    under.await_next_life();
+    REQUIRE(under.client().ping());  // it is ready to hear it
+    const int status = under.wait_for_end();
+    REQUIRE(WIFEXITED(status));
+    CHECK(WEXITSTATUS(status) == 0);
   }
 }
 
