@@ -157,6 +157,15 @@ TEST_CASE("warden: with cgroups the sweep, and the next warden, end those too wh
   CHECK(processes_with(name).empty());
 }
 
+/// Of those with the marker; while a process becomes another program its marker cannot be seen.
+std::size_t sleepers_with(const std::string& marker) {
+  return static_cast<std::size_t>(std::ranges::count_if(processes_with(marker), [](pid_t pid) {
+    std::string name;
+    std::getline(std::ifstream("/proc/" + std::to_string(pid) + "/comm") >> std::ws, name);
+    return name == "sleep";
+  }));
+}
+
 TEST_CASE("warden: a lapsed voucher kills the attempts and the proper, even a stopped one") {
   for (const std::string& means : means_here()) {
     CAPTURE(means);
@@ -167,6 +176,7 @@ TEST_CASE("warden: a lapsed voucher kills the attempts and the proper, even a st
     under.start(patient);
     const pid_t proper = under.proper_pid();
     REQUIRE(::kill(proper, SIGSTOP) == 0);
+    REQUIRE(eventually([&] { return sleepers_with(token_of(under) + "1.") == 2; }));
     const MonoTime until = BootClock::now() + Millis{200};
     REQUIRE(under.client().vouch(until));
     REQUIRE(eventually([&] { return processes_with(token_of(under) + "1.").empty(); }));
