@@ -62,10 +62,16 @@ bool has_hung_up(int fd) {
   return ::poll(&item, 1, 0) > 0;
 }
 
+/// Who names a folder for them is told when it is of no use.
 Result<CgroupTree> open_cgroups(const WardenOptions& options) {
   const std::string name = tree_name(options.state_dir);
   if (options.cgroup_dir.empty()) return CgroupTree::open(name);
-  return CgroupTree::open_below(options.cgroup_dir, name);
+  Result<CgroupTree> tree = CgroupTree::open_below(options.cgroup_dir, name);
+  if (!tree) complain("cgroup_dir cannot be used", tree.error().message);
+  if (tree && !tree->can_limit().any()) {
+    complain("cgroup_dir hands no controller down, so that the kernel holds no limits", options.cgroup_dir);
+  }
+  return tree;
 }
 
 /// Beside pid namespaces: only for what the kernel can limit, or by wish.

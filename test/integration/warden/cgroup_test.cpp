@@ -5,6 +5,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <cstdio>
+
 #include <doctest/doctest.h>
 
 #include "test/integration/warden/warden_under_test.h"
@@ -113,6 +115,17 @@ TEST_CASE("cgroup: beside a pid namespace an attempt with limits is born into on
   CHECK(under.await<warden::Ended>(key(1)).proven_empty);
   CHECK(::access((base + "/" + name + "/1").c_str(), F_OK) != 0);
   CHECK(read_all(under.start(shell(2, "cat /proc/self/cgroup")).out.get()).find(name) == std::string::npos);
+}
+
+TEST_CASE("cgroup: a folder that is named for them and cannot be used is complained of") {
+  const std::string line = std::string(ROTA_WARDEN) + " --cgroup-dir /nowhere -- /bin/true 2>&1";
+  std::FILE* const pipe = ::popen(line.c_str(), "r");
+  REQUIRE(pipe != nullptr);
+  char text[2000] = {};
+  const std::size_t got = std::fread(text, 1, sizeof text, pipe);
+  CHECK(::pclose(pipe) == 0);
+  CHECK_MESSAGE(std::string(text, got).find("cgroup_dir cannot be used: cannot make /nowhere/") != std::string::npos,
+                std::string(text, got));
 }
 
 }  // namespace

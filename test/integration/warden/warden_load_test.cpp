@@ -68,7 +68,7 @@ TEST_CASE("warden: goes on while the proper is stopped and reads nothing") {
   // Nobody reads: the socket fills, and the warden keeps the rest in mind. Then all of it comes.
   int ended = 0;
   while (ended < kCount) {
-    auto notices = under.client().receive(Millis{5000});
+    auto notices = under.client().receive(Millis{20'000});
     REQUIRE(notices);
     REQUIRE_FALSE(notices->empty());
     for (const warden::Notice& notice : *notices) ended += std::holds_alternative<Ended>(notice);

@@ -249,14 +249,14 @@ TEST_CASE("warden: a timeout is told as such") {
   FOR_EACH_MEANS(means);
   WardenUnderTest under(means);
   warden::Start request = shell(1, "trap '' TERM; while :; do sleep 0.01; done");
-  request.timeout = Millis{100};
+  request.timeout = Millis{600};  // the shell must have come to its trap by then
   request.kill_grace = Millis{100};
   const Ended end = run_to_end(under, request);
   CHECK(end.killed_by == KilledBy::Timeout);
   CHECK(end.signal == SIGKILL);
   const auto took = floor_ms(end.ended - end.started).count();
-  CHECK(took >= 200);
-  MESSAGE(means, ": timeout 100 ms + grace 100 ms, ended after ", took, " ms");
+  CHECK(took >= 700);
+  MESSAGE(means, ": timeout 600 ms + grace 100 ms, ended after ", took, " ms");
 }
 
 TEST_CASE("warden: a job cannot end its keeper or another job") {
