@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "common/base/log.h"
@@ -415,17 +416,22 @@ std::vector<api::MasterView> Master::masters() const {
 HealthWords Master::servers_health() const {
   std::string database = database_ ? database_->health() : "not asked yet";
   if (database.starts_with(kDatabasePrefix)) database.erase(0, kDatabasePrefix.size());
+  const std::string logs = services_ ? services_->logs_trouble() : "";
   return {{"database", database},
-          {"zookeeper", session_.is_connected() ? "ok" : "not connected; scheduling goes on"}};
+          {"zookeeper", session_.is_connected() ? "ok" : "not connected; scheduling goes on"},
+          {"logs", logs.empty() ? "ok" : logs}};
 }
 
 /// The servers as they are now; the rest as the last self check found it, and what the others found.
 HealthWords Master::health() const {
   HealthWords words = servers_health();
   if (!self_check_) return words;
+  const auto is_fresh = [now = words](const std::string& part) {
+    return std::ranges::any_of(now, [&](const auto& word) { return word.first == part; });
+  };
   const SelfCheckReport last = self_check_->last();
   for (const auto& [part, word] : last.words) {
-    if (part != "database" && part != "zookeeper") words.emplace_back(part, word);
+    if (!is_fresh(part)) words.emplace_back(part, word);
   }
   for (const api::MasterView& master : last.masters) {
     if (master.id != options_.id && !master.health.empty()) words.emplace_back(master.id, master.health);

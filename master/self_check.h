@@ -22,7 +22,7 @@ using HealthWords = std::vector<std::pair<std::string, std::string>>;
 
 struct SelfCheckParts {
   std::string folder;                                          ///< on the disk that is looked at
-  std::function<HealthWords()> servers;                        ///< database and ZooKeeper
+  std::function<HealthWords()> servers;                        ///< database, ZooKeeper, log store
   std::function<std::optional<Millis>()> skew;                 ///< set: the clocks are too far apart
   std::function<std::int64_t()> waiting_events;                ///< in the inbox
   std::int64_t most_events = 0;

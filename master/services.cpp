@@ -87,18 +87,18 @@ Services::Services(const config::MasterOptions& options, const std::string& data
       office_(database_, timezone::load_zone),
       probe_(database_, timezone::load_zone),
       reader_(database_, pool_options(options.database)),
-      logs_(log_store(options, database_)),
+      logs_(log_store(options, database_), clock_),
       history_(database_),
-      retention_(*logs_, history_, tick_clock_, [this] { return tick_clock_.skew().has_value(); },
+      retention_(logs_, history_, tick_clock_, [this] { return tick_clock_.skew().has_value(); },
                  retention_options(options)),
       dispatcher_(reader_, dispatcher_options(options)),
-      api_(api::ApiParts{leader, reader_, *logs_, clock_, [this] { return cluster_uuid(); }},
+      api_(api::ApiParts{leader, reader_, logs_, clock_, [this] { return cluster_uuid(); }},
            api_options(options)) {}
 
 Services::~Services() { stop(); }
 
 Result<void> Services::start() {
-  if (auto ready = logs_->prepare(); !ready) return ready;
+  if (auto ready = logs_.prepare(); !ready) return ready;
   retention_.start();
   return api_.start();
 }

@@ -13,6 +13,7 @@
 #include "master/database_watch.h"
 #include "master/dispatch/dispatcher.h"
 #include "master/log_retention.h"
+#include "master/log_store_watch.h"
 #include "master/loop/loop.h"
 #include "master/store/log_store.h"
 #include "master/store/mysql_office.h"
@@ -32,6 +33,8 @@ class Services {
   Result<void> start();
   void stop();
   std::uint16_t port() const { return api_.port(); }
+  /// Why the log store takes no output; empty: it does.
+  std::string logs_trouble() const { return logs_.trouble(); }
   dispatch::DispatchCounters dispatch_counters() const { return dispatcher_.counters(); }
 
   store::Store& store() { return store_; }
@@ -63,7 +66,7 @@ class Services {
   store::MysqlOffice office_;
   store::MysqlOffice probe_;      ///< the database watch's own connection
   store::MysqlReader reader_;
-  std::unique_ptr<store::LogStore> logs_;
+  LogStoreWatch logs_;
   store::MysqlRetention history_;
   LogRetention retention_;
   dispatch::Dispatcher dispatcher_;

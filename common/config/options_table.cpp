@@ -197,8 +197,8 @@ Settings worker_limits(WorkerOptions& o) {
       millis("drain_deadline_ms", o.drain_deadline, 0, 7 * 24 * kHourMs,
              "How long a stopping worker lets its attempts run on before it hands them over."),
       whole("output.cap_bytes", o.output.cap_bytes, 4096, 64 * kGiB,
-            "The most output kept of one attempt; of more, head and tail are kept. A job may ask "
-            "for less."),
+            "The most output kept of each of an attempt's two streams; of more, head and tail are "
+            "kept. A job may ask for less."),
       // Masters take no larger ones (master/api/report_service.cpp).
       whole("output.log_chunk_bytes", o.output.log_chunk_bytes, 1024, 64 << 10,
             "Size at which a piece of output is sent to a master."),

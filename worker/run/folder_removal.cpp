@@ -2,6 +2,8 @@
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <linux/fs.h>
+#include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -48,6 +50,31 @@ class Removal {
     return fd;
   }
 
+  /// Takes back that nobody may change it (chattr +i, +a): only root may, and a job of root may have done it.
+  static bool unlock(int fd) {
+    int flags = 0;
+    if (::ioctl(fd, FS_IOC_GETFLAGS, &flags) != 0) return false;
+    if ((flags & (FS_IMMUTABLE_FL | FS_APPEND_FL)) == 0) return false;
+    flags &= ~(FS_IMMUTABLE_FL | FS_APPEND_FL);
+    return ::ioctl(fd, FS_IOC_SETFLAGS, &flags) == 0;
+  }
+
+  static bool unlock(int folder, const std::string& name) {
+    struct stat info {};
+    if (::fstatat(folder, name.c_str(), &info, AT_SYMLINK_NOFOLLOW) != 0) return false;
+    if (!S_ISREG(info.st_mode) && !S_ISDIR(info.st_mode)) return false;  // opening a device may do something
+    const UniqueFd fd(::openat(folder, name.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
+    return fd.is_open() && unlock(fd.get());
+  }
+
+  /// With errno as of unlink when it has failed.
+  static bool remove_file(int folder, const std::string& name) {
+    if (::unlinkat(folder, name.c_str(), 0) == 0) return true;
+    if (errno != EPERM) return false;
+    unlock(folder, name);
+    return ::unlinkat(folder, name.c_str(), 0) == 0;
+  }
+
   /// Names first: what is moved while a folder is read might be read again.
   static std::vector<std::string> names_in(int folder) {
     std::vector<std::string> names;
@@ -66,9 +93,10 @@ class Removal {
   }
 
   void empty_folder(int folder, bool is_top) {
+    unlock(folder);
     ::fchmod(folder, 0700);
     for (const std::string& name : names_in(folder)) {
-      if (::unlinkat(folder, name.c_str(), 0) == 0) continue;
+      if (remove_file(folder, name)) continue;
       if (errno != EISDIR && errno != EPERM) {
         note(name);
         continue;

@@ -2,6 +2,8 @@
 
 #include <doctest/doctest.h>
 #include <fcntl.h>
+#include <linux/fs.h>
+#include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -35,6 +37,32 @@ TEST_CASE("folder_removal: removes 3,000 levels, a folder without permissions, a
   CHECK_FALSE(std::filesystem::exists(folder));
   CHECK(std::filesystem::exists(outside + "/precious"));
   CHECK(remove_folder(folder).has_value());
+}
+
+namespace {
+bool lock(const std::string& path, int flag) {
+  const UniqueFd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  int flags = 0;
+  if (::ioctl(fd.get(), FS_IOC_GETFLAGS, &flags) != 0) return false;
+  flags |= flag;
+  return ::ioctl(fd.get(), FS_IOC_SETFLAGS, &flags) == 0;
+}
+}  // namespace
+
+TEST_CASE("folder_removal: what root made unchangeable goes too") {
+  const testing::TemporaryFolder temporary;
+  const std::string folder = temporary.path() + "/job";
+  std::filesystem::create_directories(folder + "/a/b");
+  std::ofstream(folder + "/a/b/file") << "x";
+  std::ofstream(folder + "/log") << "x";
+  if (!lock(folder + "/log", FS_APPEND_FL)) {
+    MESSAGE("not run: neither this user nor this disk knows such files");
+    return;
+  }
+  for (const char* path : {"/a/b/file", "/a/b", "/a", ""}) REQUIRE(lock(folder + path, FS_IMMUTABLE_FL));
+  const auto removed = remove_folder(folder);
+  CHECK_MESSAGE(removed.has_value(), (removed ? "" : removed.error().message));
+  CHECK_FALSE(std::filesystem::exists(folder));
 }
 
 TEST_CASE("folder_removal: a link in the folder's place is removed, and not what it points to") {

@@ -1,0 +1,45 @@
+// Passes the calls to a log store on, and remembers whether it takes output. Where it does not, nothing is
+// lost for now and no call of a user fails: without this only the workers' growing spools would tell.
+#pragma once
+
+#include <memory>
+#include <mutex>
+#include <string>
+
+#include "common/base/time.h"
+#include "master/store/log_store.h"
+
+namespace rota::master {
+
+/// Owner: Services. Thread: any.
+class LogStoreWatch final : public store::LogStore {
+ public:
+  LogStoreWatch(std::unique_ptr<store::LogStore> store, const Clock& clock)
+      : store_(std::move(store)), clock_(clock) {}
+
+  /// Why the last output was not taken; empty when it was, or when that is a minute ago: workers send again
+  /// much sooner, and may have turned to another master.
+  std::string trouble() const;
+
+  Result<void> prepare() override { return store_->prepare(); }
+  Result<std::vector<std::int64_t>> append(const std::vector<store::LogChunk>& chunks) override;
+  Result<store::LogSlice> read(model::AttemptKey attempt, store::LogStream stream, std::int64_t offset,
+                               std::int64_t limit) override {
+    return store_->read(attempt, stream, offset, limit);
+  }
+  Result<std::vector<RunId>> runs_with_logs(RunId after, std::int32_t limit) override {
+    return store_->runs_with_logs(after, limit);
+  }
+  Result<bool> erase(const std::vector<RunId>& runs, std::int32_t most) override {
+    return store_->erase(runs, most);
+  }
+
+ private:
+  const std::unique_ptr<store::LogStore> store_;
+  const Clock& clock_;
+  mutable std::mutex mutex_;
+  std::string why_;                    ///< empty: the last output was taken
+  MonoTime failed_{};
+};
+
+}  // namespace rota::master
