@@ -244,6 +244,10 @@ std::vector<std::string> definition_problems(const model::JobDefinition& definit
   check_texts("labels", definition.labels, 1024, findings);
   check_rules(definition.rules, findings);
   check_work(definition.work, findings);
+  if (!model::has_own_process(definition.work) && definition.rules.disconnect_grace > Millis{0}) {
+    findings.add("disconnect_grace: a handler inside of the worker ends when nobody vouches for the worker; "
+                 "with isolation: process it may go on");
+  }
   if (!saved && definition.rules.schedule.kind != model::ScheduleKind::None) {
     findings.add("schedule: a run that is submitted starts now; apply a job to have a schedule");
   }

@@ -253,6 +253,10 @@ void Runner::launch_handler(const Envelope& envelope, const Order& order, sdk::H
                                   model::AttemptKey key, int stream, UniqueFd read_end) {
     auto shared = std::make_shared<UniqueFd>(std::move(read_end));  // std::function copies
     post([this, key, stream, cap, shared] {
+      {
+        std::scoped_lock lock(mutex_);
+        if (!live_.contains(key)) return;  // given up: its end has been told, and nobody waits for more
+      }
       output_.watch({key, stream}, std::move(*shared), cap);
     });
   };

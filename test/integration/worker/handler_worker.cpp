@@ -37,6 +37,12 @@ Result<void> hang(Context& run) {
   run.log("hanging");
   while (true) ::pause();
 }
+/// Deaf to its cancellation until the file is there; prints only then.
+Result<void> deaf(Context& run) {
+  while (::access(run.parameter("until").c_str(), F_OK) != 0) ::usleep(10'000);
+  run.log("late");
+  return {};
+}
 Result<void> yield_when_told(Context& run) {
   run.log("waiting");
   if (run.wait_cancelled(rota::Millis{60'000})) run.log("told");
@@ -62,7 +68,7 @@ int main(int argc, char** argv) {
   rota::sdk::Registry registry;
   for (const auto& [name, function] : std::map<std::string, Result<void> (*)(Context&)>{
            {"tell", tell}, {"refuse", refuse}, {"throw", throw_up}, {"crash", crash},
-           {"leave", leave}, {"hang", hang}, {"yield", yield_when_told}, {"hold", hold}}) {
+           {"leave", leave}, {"hang", hang}, {"deaf", deaf}, {"yield", yield_when_told}, {"hold", hold}}) {
     if (!registry.add(name, function)) return 2;
   }
   return rota::sdk::run_worker(argc, argv, registry);

@@ -1,5 +1,8 @@
 #include <doctest/doctest.h>
 #include <signal.h>
+#include <unistd.h>
+
+#include <filesystem>
 
 #include "test/integration/worker/worker_under_test.h"
 
@@ -103,6 +106,29 @@ TEST_CASE("worker: a handler that crashes or hangs alone costs one run, and not 
   CHECK_FALSE(it.master.has_outcome(200));
   REQUIRE(::system(("touch " + it.worker.folder() + "/go").c_str()) == 0);
   CHECK(it.master.outcome(200).state == "succeeded");
+}
+
+TEST_CASE("worker: a handler inside that is deaf keeps its slot for good, and what it prints too late is of no run") {
+  HandlerHouse it;
+  const std::string go = it.worker.folder() + "/go";
+  auto item = WorkerUnderTest::handler(222, "deaf");
+  item.__set_parameters({{"until", go}});
+  item.__set_timeout_ms(200);
+  item.__set_kill_grace_ms(50);
+  const auto lost = it.end_of(item);
+  CHECK(lost.state == "kill_failed");
+  CHECK(lost.reason == "kill_unproven");
+  REQUIRE(::system(("touch " + go).c_str()) == 0);
+  for (std::int64_t run = 223; run < 243; ++run) {
+    CHECK(it.end_of(WorkerUnderTest::handler(run, "tell")).state == "succeeded");
+  }
+  for (std::int64_t run = 243; run < 250; ++run) CHECK(it.worker.dispatch(HandlerHouse::alone(run, "hang")) == "none");
+  CHECK(it.worker.dispatch(HandlerHouse::alone(250, "hang")) == "no_slot");
+  for (std::int64_t run = 243; run < 250; ++run) it.worker.cancel(run, Millis{0});
+  for (std::int64_t run = 243; run < 250; ++run) CHECK(it.master.outcome(run).state == "killed");
+  const auto is_home = [&] { return std::filesystem::is_empty(it.worker.folder() + "/state/spool"); };
+  for (int i = 0; i < 500 && !is_home(); ++i) ::usleep(20'000);
+  CHECK(is_home());
 }
 
 TEST_CASE("worker: a handler alone outlives a crash of the proper, and is told in its own words") {

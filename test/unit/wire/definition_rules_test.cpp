@@ -180,6 +180,12 @@ TEST_CASE("definition: a handler inside of the worker is refused what only a pro
     job.work.isolation = model::Isolation::Process;
     CHECK(definition_problems(job, true).empty());
   }
+  auto patient = good();
+  patient.rules.disconnect_grace = std::chrono::minutes{1};
+  CHECK(definition_problems(patient, true).empty());
+  patient.work.handler = "hello";
+  patient.work.argv.clear();
+  CHECK(names(problem(patient), "disconnect_grace: a handler inside"));
 }
 
 TEST_CASE("definition: a share of cores has its bounds") {
