@@ -1,6 +1,6 @@
-// Deletes output that was kept long enough, while this master leads: round by round through all runs that
-// have output, each round a few short statements, so that its cost does not hang on how much is stored
-// and no lock is held long. Never in the loop's way.
+// Deletes output that was kept long enough, and the oldest when there is too much, while this master leads:
+// round by round through all runs that have output, each round a few short statements, so that its cost
+// does not hang on how much is stored and no lock is held long. Never in the loop's way.
 #pragma once
 
 #include <condition_variable>
@@ -19,6 +19,7 @@ namespace rota::master {
 
 struct RetentionOptions {
   Millis keep_logs{0};               ///< for jobs that say nothing; 0: for ever
+  std::int64_t limit_bytes = 0;      ///< of all output; 0: none. Counted in one pass, obeyed in the next
   std::int32_t runs_per_round = 200;
   std::int32_t rows_per_delete = 100;
   int deletes_per_round = 10;
@@ -46,6 +47,7 @@ class LogRetention {
   struct Round {
     std::size_t seen = 0;            ///< runs that were looked at
     std::size_t due = 0;
+    std::size_t for_room = 0;        ///< of these, before their time
     bool is_deleting = false;        ///< more of them is to be deleted
     bool pass_over = false;          ///< the last run was passed; the next round begins anew
   };
@@ -56,6 +58,10 @@ class LogRetention {
   void loop(std::stop_token stop);
   Millis pause_after(const Result<Round>& round) const;
   Result<bool> delete_some();
+  Result<std::vector<RunId>> find_due(Round& done);
+  Result<std::vector<RunId>> too_much(const std::vector<store::LoggedRun>& kept, Round& done);
+  void end_pass();
+  void begin_anew();
 
   store::LogStore& logs_;
   store::RetentionStore& history_;
@@ -64,10 +70,13 @@ class LogRetention {
   const RetentionOptions options_;
   RunId after_;                      ///< passed up to here
   std::vector<RunId> deleting_;      ///< noted as pruned, not all deleted
+  std::int64_t counted_bytes_ = 0;   ///< in this pass, of what stays
+  std::int64_t too_much_bytes_ = 0;  ///< by the last whole pass of this time in office, less what has gone
 
   std::mutex mutex_;
   std::condition_variable_any changed_;
   bool leads_ = false;
+  bool is_new_in_office_ = false;
   std::jthread thread_;
 };
 

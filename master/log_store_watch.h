@@ -30,6 +30,9 @@ class LogStoreWatch final : public store::LogStore {
   Result<std::vector<RunId>> runs_with_logs(RunId after, std::int32_t limit) override {
     return store_->runs_with_logs(after, limit);
   }
+  Result<std::vector<std::int64_t>> bytes_of(const std::vector<RunId>& runs) override {
+    return store_->bytes_of(runs);
+  }
   Result<bool> erase(const std::vector<RunId>& runs, std::int32_t most) override {
     return store_->erase(runs, most);
   }

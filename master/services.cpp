@@ -58,6 +58,7 @@ api::ApiOptions api_options(const config::MasterOptions& options) {
 RetentionOptions retention_options(const config::MasterOptions& options) {
   RetentionOptions wanted;
   wanted.keep_logs = options.logs.keep;
+  wanted.limit_bytes = options.logs.limit_bytes;
   if (wanted.keep_logs > Millis{0}) {  // an eighth of the time late at most
     wanted.pause_after_pass = std::clamp(wanted.keep_logs / 8, Millis{1000}, wanted.pause_after_pass);
   }

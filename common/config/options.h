@@ -66,6 +66,7 @@ struct LogsOptions {
   std::string folder;           ///< of the folder store: one that all masters reach
   bool compress = true;
   Millis keep = std::chrono::hours{24 * 30};  ///< after a run's end; 0: for ever
+  std::int64_t limit_bytes = 100ll << 30;     ///< of all output; 0: none
 };
 
 struct MasterOptions {

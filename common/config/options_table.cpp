@@ -185,6 +185,9 @@ Settings logs_settings(LogsOptions& o) {
             "Pack output with zstd where that saves at least an eighth."),
       millis("logs.keep_ms", o.keep, 0, 3660 * 24 * kHourMs,
              "How long output is kept after its run's end, for jobs without keep_logs. 0: for ever."),
+      whole("logs.limit_bytes", o.limit_bytes, 0, 1024 * 1024 * kGiB,
+            "How much output is kept in all. Beyond it that of the oldest runs goes before its time, but "
+            "for jobs that keep theirs for ever. 0: no limit."),
   };
 }
 

@@ -322,6 +322,17 @@ Result<std::vector<RunId>> FolderLogStore::runs_with_logs(RunId after, std::int3
   return folder_.runs_after(after, static_cast<std::size_t>(std::clamp(limit, 1, 10'000)));
 }
 
+Result<std::vector<std::int64_t>> FolderLogStore::bytes_of(const std::vector<RunId>& runs) {
+  std::vector<std::int64_t> bytes;
+  bytes.reserve(runs.size());
+  for (const RunId run : runs) {
+    const auto one = folder_.bytes_of(run);
+    if (!one) return fail(one.error());
+    bytes.push_back(*one);
+  }
+  return bytes;
+}
+
 Result<bool> FolderLogStore::erase(const std::vector<RunId>& runs, std::int32_t most) {
   for (const RunId run : runs) {
     const std::scoped_lock lock(stripe_of(run).mutex);

@@ -156,6 +156,18 @@ Result<std::vector<RunId>> LogFolder::runs_after(RunId after, std::size_t limit)
   return runs;
 }
 
+Result<std::int64_t> LogFolder::bytes_of(RunId run) const {
+  const std::string path = folder_of(run);
+  const auto names = names_in(path);
+  if (!names) return fail(names.error());
+  std::int64_t bytes = 0;
+  for (const std::string& name : *names) {
+    struct stat info {};
+    if (::stat((path + "/" + name).c_str(), &info) == 0) bytes += info.st_size;
+  }
+  return bytes;
+}
+
 Result<std::int32_t> LogFolder::erase(RunId run, std::int32_t most) const {
   const std::string path = folder_of(run);
   const auto names = names_in(path);

@@ -56,6 +56,8 @@ class LogFolder {
   Result<std::vector<RunId>> runs_after(RunId after, std::size_t limit) const;
   /// Deletes up to `most` files of a run, and its folder when it is empty. How many files.
   Result<std::int32_t> erase(RunId run, std::int32_t most) const;
+  /// Of all files of the run; 0 when it has none.
+  Result<std::int64_t> bytes_of(RunId run) const;
 
  private:
   std::string bucket_of(RunId run) const;

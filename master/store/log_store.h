@@ -60,6 +60,9 @@ class LogStore {
   // For retention.
   /// Runs beyond `after` that have chunks, in order, at most `limit` (1 to 10,000).
   virtual Result<std::vector<RunId>> runs_with_logs(RunId after, std::int32_t limit) = 0;
+  /// How many bytes each of these runs has in the store, in order; 0 for one that has none. What is packed
+  /// may be counted as it was before.
+  virtual Result<std::vector<std::int64_t>> bytes_of(const std::vector<RunId>& runs) = 0;
   /// Deletes up to `most` chunks (or files) of these runs. True when some may be left. Repeating is
   /// harmless.
   virtual Result<bool> erase(const std::vector<RunId>& runs, std::int32_t most) = 0;

@@ -76,6 +76,20 @@ Result<std::vector<RunId>> MemoryStore::runs_with_logs(RunId after, std::int32_t
   return runs;
 }
 
+Result<std::vector<std::int64_t>> MemoryStore::bytes_of(const std::vector<RunId>& runs) {
+  const std::scoped_lock lock(mutex_);
+  if (auto fine = up(); !fine) return fail(fine.error());
+  std::vector<std::int64_t> bytes;
+  for (const RunId run : runs) {
+    bytes.push_back(0);
+    auto at = tables_->chunks.lower_bound({model::AttemptKey{run, 0}, LogStream::Out, 0});
+    for (; at != tables_->chunks.end() && at->second.attempt.run == run; ++at) {
+      bytes.back() += static_cast<std::int64_t>(at->second.bytes.size());
+    }
+  }
+  return bytes;
+}
+
 Result<bool> MemoryStore::erase(const std::vector<RunId>& runs, std::int32_t most) {
   const std::scoped_lock lock(mutex_);
   if (auto fine = up(); !fine) return fail(fine.error());

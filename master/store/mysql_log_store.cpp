@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 
 #include "common/base/log.h"
 #include "master/store/chunk_codec.h"
@@ -213,6 +214,28 @@ Result<std::vector<RunId>> MysqlLogStore::runs_with_logs(RunId after, std::int32
   });
   if (!done) return fail(done.error());
   return runs;
+}
+
+Result<std::vector<std::int64_t>> MysqlLogStore::bytes_of(const std::vector<RunId>& runs) {
+  std::vector<std::int64_t> bytes(runs.size(), 0);
+  if (runs.empty()) return bytes;
+  std::map<std::int64_t, std::int64_t> found;
+  auto done = pool_.with([&](Connection& connection) {
+    found.clear();
+    return connection.stream("SELECT run_id, CAST(SUM(length_bytes) AS SIGNED) FROM log_chunk "
+                             "WHERE run_id IN (" +
+                                 run_numbers(runs) + ") GROUP BY run_id",
+                             [&](Row& row) -> Result<void> {
+                               const std::int64_t run = row.integer();
+                               found[run] = row.integer();
+                               return {};
+                             });
+  });
+  if (!done) return fail(done.error());
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    if (const auto at = found.find(runs[i].value); at != found.end()) bytes[i] = at->second;
+  }
+  return bytes;
 }
 
 Result<bool> MysqlLogStore::erase(const std::vector<RunId>& runs, std::int32_t most) {

@@ -19,6 +19,7 @@ class MysqlLogStore final : public LogStore {
   Result<LogSlice> read(model::AttemptKey attempt, LogStream stream, std::int64_t offset,
                         std::int64_t limit) override;
   Result<std::vector<RunId>> runs_with_logs(RunId after, std::int32_t limit) override;
+  Result<std::vector<std::int64_t>> bytes_of(const std::vector<RunId>& runs) override;
   Result<bool> erase(const std::vector<RunId>& runs, std::int32_t most) override;
 
  private:

@@ -66,6 +66,9 @@ class SeveralMasters final : public LogStore {
   Result<std::vector<RunId>> runs_with_logs(RunId after, std::int32_t limit) override {
     return next().runs_with_logs(after, limit);
   }
+  Result<std::vector<std::int64_t>> bytes_of(const std::vector<RunId>& runs) override {
+    return next().bytes_of(runs);
+  }
   Result<bool> erase(const std::vector<RunId>& runs, std::int32_t most) override {
     return next().erase(runs, most);
   }

@@ -228,6 +228,13 @@ TEST_CASE("logs: are erased run by run, a few at a time, and no others") {
     using Runs = std::vector<RunId>;
     CHECK(*on.logs->runs_with_logs(RunId{0}, 10) == Runs{RunId{5}, RunId{2000}, RunId{3'000'000'000'000}});
     CHECK(*on.logs->runs_with_logs(RunId{5}, 1) == Runs{RunId{2000}});
+    const auto bytes = *on.logs->bytes_of({RunId{3'000'000'000'000}, RunId{77}, RunId{5}});
+    REQUIRE(bytes.size() == 3);
+    CHECK(bytes[0] >= 18);  // a store may count its own marks
+    CHECK(bytes[0] < 2000);
+    CHECK(bytes[1] == 0);
+    CHECK(bytes[2] == bytes[0]);
+    CHECK(on.logs->bytes_of({})->empty());
     int calls = 0;
     while (*on.logs->erase({RunId{2000}}, 2)) REQUIRE(++calls < 10);
     CHECK(calls >= 2);

@@ -108,6 +108,38 @@ TEST_CASE("retention: output goes when its time is over, by its job's word or th
   CHECK(it.left() == Ids{13, 14});  // for ever, and still running
 }
 
+TEST_CASE("retention: of too much the oldest goes before its time, and no more than that") {
+  RetentionSetting it;
+  RetentionOptions tight = it.options;
+  tight.limit_bytes = 20;
+  LogRetention retention(it.memory, it.memory, it.clock, [] { return false; }, tight);
+  std::size_t for_room = 0;
+  const auto whole_pass = [&] {
+    for (bool is_over = false; !is_over;) {
+      const auto done = retention.round();
+      REQUIRE(done);
+      for_room += done->for_room;
+      is_over = done->pass_over && !done->is_deleting;
+    }
+  };
+  it.add_run(11, 3);         // for ever
+  it.add_run(12, 1, false);  // still running
+  for (std::int64_t run = 13; run <= 17; ++run) it.add_run(run, 1, true, 2);
+  whole_pass();
+  CHECK(it.left().size() == 7);  // counted: 36 bytes
+  whole_pass();
+  CHECK(it.left() == Ids{11, 12, 16, 17});  // 18 bytes: with one more there were 24
+  CHECK(for_room == 3);
+  CHECK(it.memory.pruned_among({RunId{13}, RunId{16}})->size() == 1);
+  whole_pass();
+  whole_pass();
+  CHECK(it.left() == Ids{11, 12, 16, 17});
+  it.add_run(18, 1, true, 2);
+  whole_pass();
+  whole_pass();
+  CHECK(it.left() == Ids{11, 12, 17, 18});
+}
+
 TEST_CASE("retention: what the newest version says holds for older runs too") {
   RetentionSetting it;
   it.add_run(11, 3);

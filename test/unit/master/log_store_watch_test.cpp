@@ -17,6 +17,9 @@ struct OneAnswer final : store::LogStore {
     return store::LogSlice{};
   }
   Result<std::vector<RunId>> runs_with_logs(RunId, std::int32_t) override { return std::vector<RunId>{}; }
+  Result<std::vector<std::int64_t>> bytes_of(const std::vector<RunId>&) override {
+    return std::vector<std::int64_t>{};
+  }
   Result<bool> erase(const std::vector<RunId>&, std::int32_t) override { return false; }
 };
 
