@@ -127,7 +127,7 @@ void take_late(Context& ctx, RunEntry* run, model::AttemptKey key,
 
 void take_started(Context& ctx, const model::AttemptReport& report) {
   RunEntry* run = ctx.state.find_run(report.key.run);
-  if (run == nullptr || !run->is_held() || run->attempt() != report.key) return;
+  if (run == nullptr || !run->is_of(report.key, report.worker.id)) return;
   run->send.accepted = true;
   ctx.state.run_timers.clear(run->row.id, RunTimer::DispatchRetry);
   mark_running(ctx, *run, report.started);
@@ -196,11 +196,21 @@ void end_retry_delay(Context& ctx, RunEntry& run) {
   ctx.state.touch(run);
 }
 
+void pass_forgotten(State& state, RunEntry& run, std::int32_t attempt) {
+  const std::int32_t known = std::max(run.progress().attempt, run.forgotten);
+  // Of the number that is under way another worker may have told.
+  if (attempt < known || attempt - known > kMostForgotten) return;
+  run.forgotten = attempt;
+  if (run.is_held() || attempt == run.progress().attempt) return;
+  run.progress().attempt = attempt;  // stored, so that the next Term knows it too
+  state.touch(run);
+}
+
 void take_outcome(Context& ctx, model::AttemptKey key, const model::WorkerKey& accepted_by,
                   const Outcome& outcome) {
   State& state = ctx.state;
   RunEntry* run = state.find_run(key.run);
-  if (run != nullptr && run->is_held() && run->attempt() == key) {
+  if (run != nullptr && run->is_of(key, accepted_by.id)) {
     end_attempt(ctx, *run, EndProof::Reported, outcome);
     return;
   }
@@ -209,12 +219,7 @@ void take_outcome(Context& ctx, model::AttemptKey key, const model::WorkerKey& a
     return;
   }
   ++state.counters.repeated_reports;
-  if (run == nullptr || run->is_held() || key.attempt <= run->progress().attempt) return;
-  if (key.attempt - run->progress().attempt > kMostForgotten) return;
-  // A database that went back has forgotten this attempt. Its number is not given again: its worker would
-  // take the next dispatch for a repeat of what is over there, and tell no end of it.
-  run->progress().attempt = key.attempt;
-  state.touch(*run);
+  if (run != nullptr) pass_forgotten(state, *run, key.attempt);
 }
 
 void handle_reported(Context& ctx, const Reported& event) {

@@ -23,9 +23,9 @@ void end_dead(Context& ctx, RunEntry& run) {
 
 namespace {
 
-RunEntry* present_attempt(State& state, model::AttemptKey key) {
+RunEntry* present_attempt(State& state, model::AttemptKey key, const LifeEntry& life) {
   RunEntry* run = state.find_run(key.run);
-  return run != nullptr && run->is_held() && run->attempt() == key ? run : nullptr;
+  return run != nullptr && run->is_of(key, life.info.key.id) ? run : nullptr;
 }
 
 void adopt(Context& ctx, RunEntry& run, const LifeEntry& life, const HeldAttempt& held) {
@@ -46,13 +46,16 @@ void adopt(Context& ctx, RunEntry& run, const LifeEntry& life, const HeldAttempt
 
 void take_held(Context& ctx, const LifeEntry& life, const HeldAttempt& held,
                std::vector<model::AttemptKey>& strangers) {
-  RunEntry* run = present_attempt(ctx.state, held.key);
+  RunEntry* run = present_attempt(ctx.state, held.key, life);
   switch (held.state) {
     case HeldAttempt::State::Running:
       if (run != nullptr) {
         adopt(ctx, *run, life, held);
       } else {
         strangers.push_back(held.key);
+        if (RunEntry* other = ctx.state.find_run(held.key.run)) {
+          pass_forgotten(ctx.state, *other, held.key.attempt);
+        }
       }
       return;
     case HeldAttempt::State::Finished:

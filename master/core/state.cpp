@@ -146,7 +146,7 @@ void State::wait_behind(RunEntry& run, RunId other) {
 void State::assign(RunEntry& run, LifeEntry& life, WallTime at) {
   set_state(run, RunState::Dispatched, Reason::None);
   model::RunProgress& progress = run.progress();
-  ++progress.attempt;
+  progress.attempt = std::max(progress.attempt, run.forgotten) + 1;
   progress.worker = life.info.key;
   progress.dispatched = at;
   progress.started.reset();

@@ -56,6 +56,7 @@ struct RunEntry {
   RulesPtr rules;                      ///< of the version that it was made of, as far as known
   SendState send;
   std::int32_t losses = 0;             ///< attempts lost in this Term
+  std::int32_t forgotten = 0;          ///< highest number of an attempt that a database which went back lacks
   bool is_new = false;                 ///< its row was not put into a batch yet
   bool timed_out = false;              ///< the leader's backstop asked for its end
   bool handed_over = false;            ///< the deadline of its worker's drain asked for its end
@@ -64,6 +65,10 @@ struct RunEntry {
   model::RunProgress& progress() { return row.progress; }
   const model::RunProgress& progress() const { return row.progress; }
   model::AttemptKey attempt() const { return {row.id, row.progress.attempt}; }
+  /// It is that attempt's, by that worker: after a restore two workers may have one of the same number.
+  bool is_of(model::AttemptKey key, const std::string& worker_id) const {
+    return is_held() && attempt() == key && row.progress.worker.id == worker_id;
+  }
   /// Stored for a worker, and not ended as far as is known.
   bool is_held() const {
     return row.progress.state == model::RunState::Dispatched ||

@@ -48,6 +48,51 @@ TEST_CASE("takeover: an attempt that a restored database has forgotten gives its
   CHECK(sent[0].attempt == model::AttemptKey{run, 2});
 }
 
+TEST_CASE("takeover: after a restore an attempt of the same number on another worker is not taken for the present one") {
+  Harness before;
+  before.apply(a_job());
+  const RunId run = before.run_now("j");
+  Harness h(before.recovered(), {}, Epoch{8});
+  h.handle(WorkerSeen{a_worker("w1")});
+  h.listed();
+  h.inventory({"w1", "i1"});
+  REQUIRE(h.take_dispatches().size() == 1);  // attempt 1, as the database knows of none
+  SUBCASE("it is reported") {
+    h.report({run, 1}, {"w2", "i1"}, RunState::Killed);
+    CHECK(h.state(run) == RunState::Dispatched);
+  }
+  SUBCASE("it runs there, and is ended") {
+    h.handle(WorkerSeen{a_worker("w2")});
+    h.inventory({"w2", "i1"}, {{{run, 1}, HeldAttempt::State::Running, h.now.wall, {}}});
+    CHECK(h.state(run) == RunState::Dispatched);
+    CHECK(h.run(run).progress.worker.id == "w1");
+    const auto cancels = h.take_cancels();
+    REQUIRE(cancels.size() == 1);
+    CHECK(cancels[0].worker.id == "w2");
+  }
+  h.report({run, 1}, {"w1", "i1"}, RunState::Succeeded);
+  CHECK(h.state(run) == RunState::Succeeded);
+}
+
+TEST_CASE("takeover: after a restore a forgotten attempt's number is not given again while an older one is under way") {
+  Harness before;
+  before.join(a_worker("w1"));
+  before.apply(a_job());
+  const RunId run = before.run_now("j");
+  before.accept(run);
+  Harness h(before.recovered(), {}, Epoch{8});
+  h.handle(WorkerSeen{a_worker("w2")});
+  h.listed();
+  h.inventory({"w2", "i1"}, {{{run, 2}, HeldAttempt::State::Running, h.now.wall, {}}});
+  CHECK(h.take_cancels().size() == 1);
+  h.handle(WorkerSeen{a_worker("w1")});
+  h.inventory({"w1", "i1"}, {{{run, 1}, HeldAttempt::State::Tombstone, {}, {}}});
+  h.advance(5s);
+  const auto sent = h.take_dispatches();
+  REQUIRE(sent.size() == 1);
+  CHECK(sent[0].attempt == model::AttemptKey{run, 3});
+}
+
 TEST_CASE("takeover: a reported number that no attempt of the run can have is not counted on from") {
   Harness before;
   before.apply(a_job());
