@@ -168,15 +168,16 @@ TEST_CASE("definition: a handler inside of the worker is refused what only a pro
       {"folder", [](auto& work) { work.folder = "/srv"; }},
       {"keep_folder", [](auto& work) { work.keep_folder = model::KeepFolder::Always; }},
       {"environment", [](auto& work) { work.environment["A"] = "b"; }}};
-  for (const auto& [name, change] : changes) {
+  for (const auto& one : changes) {
+    const std::string name = one.first;  // CAPTURE takes no structured binding
     CAPTURE(name);
     auto job = good();
     job.work.handler = "hello";
     job.work.argv.clear();
     job.work.environment.clear();
     CHECK(definition_problems(job, true).empty());
-    change(job.work);
-    CHECK(names(problem(job), std::string(name) + ": it is for processes"));
+    one.second(job.work);
+    CHECK(names(problem(job), name + ": it is for processes"));
     job.work.isolation = model::Isolation::Process;
     CHECK(definition_problems(job, true).empty());
   }
