@@ -81,7 +81,8 @@ Result<bool> take(Desk& desk, OutputScreen& screen, std::int64_t run, Tail& tail
 
 void tell_missing(const Tail& tail) {
   if (tail.pruned_ms > 0) {
-    note(fmt::format("[{} bytes of output were deleted at {}: kept long enough (keep_logs)]",
+    note(fmt::format("[{} bytes of output were deleted at {}: kept long enough (keep_logs), or the oldest of "
+                     "too much (logs.limit_bytes)]",
                      tail.missing, show_time(tail.pruned_ms)));
   } else if (tail.missing > 0) {
     note(fmt::format("[{} bytes of output did not reach the store, or were damaged there]",
