@@ -117,7 +117,7 @@ Result<void> Worker::take_over() {
   if (auto started = runner_.start(unreported); !started) return started;
   std::set<model::AttemptKey> held;
   for (const auto& attempt : runner_.inventory().attempts) held.insert(attempt.key);
-  if (auto released = spool_.release_all_but(held); !released) return released;
+  spool_.release_all_but(held);
   log_info("worker", "took over from the life before",
            {{"running", runner_.busy()}, {"to_report", unreported.size()}});
   return {};

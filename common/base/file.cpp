@@ -1,5 +1,6 @@
 #include "common/base/file.h"
 
+#include <dirent.h>
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/stat.h>
@@ -8,6 +9,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <memory>
 
 #include "common/base/unique_fd.h"
 
@@ -86,6 +88,22 @@ Result<void> write_file_synced(const std::string& path, std::string_view content
 
 Result<void> replace_file(const std::string& path, std::string_view content, mode_t mode) {
   return write_and_rename(path, content, mode, false);
+}
+
+Result<Names> names_in(const std::string& folder) {
+  const std::unique_ptr<DIR, int (*)(DIR*)> listing(::opendir(folder.c_str()), ::closedir);
+  Names names;
+  if (!listing && errno == ENOENT) return names;
+  if (!listing) return fail(io_error("cannot open folder", folder, errno));
+  for (;;) {
+    errno = 0;
+    const dirent* entry = ::readdir(listing.get());
+    if (entry == nullptr) break;
+    const std::string_view name = entry->d_name;
+    if (name != "." && name != "..") names.emplace_back(name);
+  }
+  if (errno != 0) return fail(io_error("cannot read folder", folder, errno));
+  return names;
 }
 
 Result<void> make_folders(const std::string& path, mode_t mode) {

@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "common/base/result.h"
 
@@ -22,6 +23,12 @@ Result<void> write_file_synced(const std::string& path, std::string_view content
 
 /// The same without any sync: it outlives this process, and a crash of the host may lose it.
 Result<void> replace_file(const std::string& path, std::string_view content, mode_t mode = 0600);
+
+using Names = std::vector<std::string>;
+
+/// What lies in a folder, but for "." and ".."; in no order. Nothing when there is no such folder;
+/// Unavailable when it cannot be read. It never throws, as the standard's iterators do when a folder goes.
+Result<Names> names_in(const std::string& folder);
 
 /// Makes the folder and its parents (mode 0755, or `mode` for the last); fine when it is there.
 Result<void> make_folders(const std::string& path, mode_t mode = 0755);

@@ -104,7 +104,7 @@ void note_unusable_slot(State& state, const RunEntry& run, const Outcome& outcom
   state.refresh(*life);
 }
 
-/// The late result of an attempt that was counted as lost.
+/// The late result of an attempt that was counted as lost, or that a restored database has forgotten.
 void take_late(Context& ctx, RunEntry* run, model::AttemptKey key,
                const model::WorkerKey& accepted_by, const Outcome& outcome) {
   State& state = ctx.state;
@@ -196,14 +196,14 @@ void end_retry_delay(Context& ctx, RunEntry& run) {
   ctx.state.touch(run);
 }
 
-void pass_forgotten(State& state, RunEntry& run, std::int32_t attempt) {
+bool pass_forgotten(State& state, RunEntry& run, std::int32_t attempt) {
   const std::int32_t known = std::max(run.progress().attempt, run.forgotten);
-  // Of the number that is under way another worker may have told.
-  if (attempt < known || attempt - known > kMostForgotten) return;
+  if (attempt <= known || attempt - known > kMostForgotten) return false;
   run.forgotten = attempt;
-  if (run.is_held() || attempt == run.progress().attempt) return;
+  if (run.is_held()) return true;
   run.progress().attempt = attempt;  // stored, so that the next Term knows it too
   state.touch(run);
+  return true;
 }
 
 void take_outcome(Context& ctx, model::AttemptKey key, const model::WorkerKey& accepted_by,
@@ -214,12 +214,12 @@ void take_outcome(Context& ctx, model::AttemptKey key, const model::WorkerKey& a
     end_attempt(ctx, *run, EndProof::Reported, outcome);
     return;
   }
-  if (state.given_up.contains(key)) {
+  const bool is_forgotten = run != nullptr && pass_forgotten(state, *run, key.attempt);
+  if (is_forgotten || state.given_up.contains(key)) {
     take_late(ctx, run, key, accepted_by, outcome);
     return;
   }
   ++state.counters.repeated_reports;
-  if (run != nullptr) pass_forgotten(state, *run, key.attempt);
 }
 
 void handle_reported(Context& ctx, const Reported& event) {

@@ -22,10 +22,11 @@ void finish_run(Context& ctx, RunEntry& run, model::RunState state, model::Reaso
 
 /// An attempt that a worker tells of and the database has forgotten: its number is not given again, since
 /// its worker would take the next dispatch for a repeat of it, and another worker's output would meet its.
-void pass_forgotten(State& state, RunEntry& run, std::int32_t attempt);
+/// False when the number is a known one, or none that an attempt of the run can have.
+bool pass_forgotten(State& state, RunEntry& run, std::int32_t attempt);
 
 /// An outcome that a worker holds, by report or inventory; harmless when repeated. A result of an
-/// attempt that was given up before is kept as late.
+/// attempt that was given up before, or forgotten by a restored database, is kept as late.
 void take_outcome(Context& ctx, model::AttemptKey key, const model::WorkerKey& accepted_by,
                   const model::Outcome& outcome);
 

@@ -53,8 +53,9 @@ void take_held(Context& ctx, const LifeEntry& life, const HeldAttempt& held,
         adopt(ctx, *run, life, held);
       } else {
         strangers.push_back(held.key);
-        if (RunEntry* other = ctx.state.find_run(held.key.run)) {
-          pass_forgotten(ctx.state, *other, held.key.attempt);
+        RunEntry* const other = ctx.state.find_run(held.key.run);
+        if (other != nullptr && pass_forgotten(ctx.state, *other, held.key.attempt)) {
+          ctx.state.give_up(held.key);  // it is ended; how, its report will tell
         }
       }
       return;

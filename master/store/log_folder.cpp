@@ -1,6 +1,5 @@
 #include "master/store/log_folder.h"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/stat.h>
@@ -14,6 +13,8 @@
 #include <memory>
 #include <optional>
 
+#include "common/base/file.h"
+
 namespace rota::master::store {
 namespace {
 
@@ -24,22 +25,6 @@ constexpr mode_t kLogFileMode = 0640;
 tl::unexpected<Error> folder_error(std::string_view doing, const std::string& path) {
   return fail(ErrorCode::Unavailable,
               fmt::format("log folder: {} {}: {}", doing, path, std::strerror(errno)));
-}
-
-/// Each name but "." and ".."; none when there is no such folder.
-Result<std::vector<std::string>> names_in(const std::string& path) {
-  const std::unique_ptr<DIR, int (*)(DIR*)> folder(::opendir(path.c_str()), ::closedir);
-  std::vector<std::string> names;
-  if (!folder && errno == ENOENT) return names;
-  if (!folder) return folder_error("open", path);
-  for (;;) {
-    errno = 0;
-    const dirent* entry = ::readdir(folder.get());
-    if (entry == nullptr) break;
-    if (entry->d_name[0] != '.') names.emplace_back(entry->d_name);
-  }
-  if (errno != 0) return folder_error("read", path);
-  return names;
 }
 
 std::optional<std::int64_t> number_in(std::string_view name, int base) {

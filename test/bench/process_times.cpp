@@ -4,16 +4,16 @@
 
 #include <filesystem>
 #include <fstream>
-#include <iterator>
 #include <optional>
 #include <sstream>
+
+#include "common/base/file.h"
 
 namespace rota::bench {
 namespace {
 
 std::optional<ProcessTimes> look_at(const std::string& stat_file) {
-  std::ifstream in(stat_file);
-  const std::string text((std::istreambuf_iterator<char>(in)), {});
+  const std::string text = read_file(stat_file).value_or("");
   const std::size_t open = text.find('('), close = text.rfind(')');
   if (open == std::string::npos || close == std::string::npos) return std::nullopt;
   ProcessTimes seen;
@@ -41,10 +41,9 @@ int pid_in(const std::filesystem::path& file) {
 
 std::map<int, ProcessTimes> look_at_processes() {
   std::map<int, ProcessTimes> out;
-  for (const auto& entry : std::filesystem::directory_iterator("/proc")) {
-    const std::string name = entry.path().filename();
+  for (const std::string& name : names_in("/proc").value_or(Names{})) {
     if (name.find_first_not_of("0123456789") != std::string::npos) continue;
-    if (auto seen = look_at(entry.path() / "stat")) out[std::stoi(name)] = std::move(*seen);
+    if (auto seen = look_at("/proc/" + name + "/stat")) out[std::stoi(name)] = std::move(*seen);
   }
   return out;
 }

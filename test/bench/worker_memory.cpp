@@ -3,10 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <fstream>
 #include <future>
+#include <sstream>
 #include <thread>
 
+#include "common/base/file.h"
 #include "test/bench/figures.h"
 #include "test/bench/process_times.h"
 #include "test/bench/single_run.h"
@@ -21,7 +22,7 @@ constexpr std::chrono::seconds kSettle{3};
 
 /// What the process has for itself, and its share of what it has with others (PSS).
 double own_mib(int pid) {
-  std::ifstream in(fmt::format("/proc/{}/smaps_rollup", pid));
+  std::istringstream in(read_file(fmt::format("/proc/{}/smaps_rollup", pid)).value_or(""));
   std::string word;
   while (in >> word) {
     double kib = 0;
@@ -39,8 +40,7 @@ double worker_mib(const Surroundings& where) {
     if (seen == all.end()) continue;
     const std::string& name = seen->second.name;
     if (name != "rota-worker" && name != "rota-warden") continue;
-    std::ifstream in(fmt::format("/proc/{}/cmdline", pid));
-    std::string line((std::istreambuf_iterator<char>(in)), {});
+    const std::string line = read_file(fmt::format("/proc/{}/cmdline", pid)).value_or("");
     const std::size_t at = line.find("worker-");
     sums[at == std::string::npos ? "" : line.substr(at, 8)] += own_mib(pid);
   }

@@ -11,6 +11,7 @@
 #include <functional>
 #include <thread>
 
+#include "common/base/file.h"
 #include "worker/warden/process_scan.h"
 
 namespace rota::testing {
@@ -30,13 +31,8 @@ bool soon(const std::function<bool()>& is_true, Millis at_most) {
 }
 
 std::size_t entries_in(const std::string& folder) {
-  std::error_code ignored;
-  std::size_t count = 0;
-  for (auto it = std::filesystem::directory_iterator(folder, ignored);
-       it != std::filesystem::directory_iterator(); it.increment(ignored)) {
-    ++count;
-  }
-  return count;
+  const auto names = names_in(folder);
+  return names ? names->size() : 0;
 }
 
 /// A folder that other users may pass through, as run_as needs it.
@@ -54,9 +50,9 @@ struct Descriptors {
 Descriptors descriptors_of(pid_t pid) {
   Descriptors out;
   std::error_code ignored;
-  for (const auto& entry :
-       std::filesystem::directory_iterator("/proc/" + std::to_string(pid) + "/fd", ignored)) {
-    const std::string target = std::filesystem::read_symlink(entry.path(), ignored).string();
+  const std::string folder = "/proc/" + std::to_string(pid) + "/fd";
+  for (const std::string& name : names_in(folder).value_or(Names{})) {
+    const std::string target = std::filesystem::read_symlink(folder + "/" + name, ignored).string();
     ++(target.starts_with("socket:") ? out.sockets : out.others);
   }
   return out;
@@ -138,11 +134,12 @@ void check_descriptors(const char* whose, pid_t pid, const Descriptors& before) 
 std::size_t folders_left(const std::string& work_dir) {
   std::size_t count = 0;
   std::error_code ignored;
-  for (const auto& own : std::filesystem::directory_iterator(work_dir, ignored)) {
-    if (own.path().filename() == "kept") continue;
-    for (const auto& entry : std::filesystem::directory_iterator(own.path(), ignored)) {
-      const bool is_link = std::filesystem::is_symlink(entry.symlink_status(ignored));
-      count += is_link || entries_in(entry.path().string()) != 0;
+  for (const std::string& own : names_in(work_dir).value_or(Names{})) {
+    if (own == "kept") continue;
+    for (const std::string& name : names_in(work_dir + "/" + own).value_or(Names{})) {
+      const std::string path = work_dir + "/" + own + "/" + name;
+      const bool is_link = std::filesystem::is_symlink(std::filesystem::symlink_status(path, ignored));
+      count += is_link || entries_in(path) != 0;
     }
   }
   return count;

@@ -83,12 +83,11 @@ void FolderPool::release(const std::string& folder) {
 
 /// What stands beside the folders in use is of nobody: a job gave its folder another name.
 void FolderPool::remove_strays() {
-  std::error_code trouble;
   std::scoped_lock lock(mutex_);
-  for (const auto& entry : std::filesystem::directory_iterator(own_, trouble)) {
-    const std::string path = entry.path().string();
+  for (const std::string& name : names_in(own_).value_or(Names{})) {
+    std::string path = own_ + "/" + name;
     const bool is_known = used_.contains(path) || std::ranges::count(free_, path) != 0;
-    if (!is_known) rubbish_.push(std::string(path));
+    if (!is_known) rubbish_.push(std::move(path));
   }
 }
 
@@ -113,8 +112,10 @@ Result<std::string> FolderPool::keep(const std::string& folder, model::AttemptKe
 void FolderPool::thin_kept() {
   std::error_code trouble;
   std::vector<std::pair<std::filesystem::file_time_type, std::string>> all;
-  for (const auto& entry : std::filesystem::directory_iterator(root_ + "/" + kKeptName, trouble)) {
-    all.emplace_back(entry.last_write_time(trouble), entry.path().string());
+  const std::string kept = root_ + "/" + kKeptName;
+  for (const std::string& name : names_in(kept).value_or(Names{})) {
+    std::string path = kept + "/" + name;
+    all.emplace_back(std::filesystem::last_write_time(path, trouble), std::move(path));
   }
   if (all.size() <= kMostKept) return;
   std::ranges::sort(all);
@@ -122,10 +123,9 @@ void FolderPool::thin_kept() {
 }
 
 void FolderPool::remove_earlier() {
-  std::error_code trouble;
-  for (const auto& entry : std::filesystem::directory_iterator(root_, trouble)) {
-    const std::string path = entry.path().string();
-    if (path != own_ && path != root_ + "/" + kKeptName) rubbish_.push(std::string(path));
+  for (const std::string& name : names_in(root_).value_or(Names{})) {
+    std::string path = root_ + "/" + name;
+    if (path != own_ && name != kKeptName) rubbish_.push(std::move(path));
   }
 }
 

@@ -7,7 +7,6 @@
 #include <array>
 #include <cerrno>
 #include <charconv>
-#include <filesystem>
 
 #include "common/base/file.h"
 #include "common/base/log.h"
@@ -48,12 +47,14 @@ std::string ProgressTaker::path_of(model::AttemptKey key) const {
 Result<void> ProgressTaker::start() {
   if (folder_.empty()) return {};
   if (auto made = make_folders(folder_, 0700); !made) return made;
-  std::error_code trouble;
-  for (const auto& entry : std::filesystem::directory_iterator(folder_, trouble)) {
-    const auto key = attempt_in(entry.path().filename().string());
-    const auto text = read_file(entry.path().string());
+  const auto names = names_in(folder_);
+  if (!names) return fail(names.error());
+  for (const std::string& name : *names) {
+    const std::string path = folder_ + "/" + name;
+    const auto key = attempt_in(name);
+    const auto text = read_file(path);
     if (!key || !text) {
-      ::unlink(entry.path().c_str());
+      ::unlink(path.c_str());
       continue;
     }
     std::scoped_lock lock(mutex_);

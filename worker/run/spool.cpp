@@ -1,15 +1,14 @@
 #include "worker/run/spool.h"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <cstdio>
-#include <cstring>
 #include <optional>
 #include <utility>
 
+#include "common/base/file.h"
 #include "common/base/log.h"
 #include "worker/run/chunk_index.h"
 
@@ -42,18 +41,19 @@ StreamPath Spool::path_of(StreamKey key) const {
 }
 
 Result<void> Spool::recover() {
-  DIR* folder = ::opendir(folder_.c_str());
-  if (folder == nullptr) {
-    return fail(ErrorCode::Unavailable, "open " + folder_ + ": " + std::strerror(errno));
-  }
+  const auto names = names_in(folder_);
+  if (!names) return fail(names.error());
   std::vector<StreamKey> keys;
-  while (const dirent* entry = ::readdir(folder)) {
-    if (const auto key = key_in(entry->d_name)) keys.push_back(*key);
+  for (const std::string& name : *names) {
+    if (const auto key = key_in(name.c_str())) keys.push_back(*key);
   }
-  ::closedir(folder);
   for (const StreamKey& key : keys) {
     auto stream = open(key, StreamLimits{});
-    if (!stream) return fail(stream.error());
+    if (!stream) {
+      log_error("run", "output of an earlier life cannot be read; it stays, and the next life tries again",
+                {{"file", path_of(key).index}, {"why", stream.error().message}});
+      continue;
+    }
     if ((*stream)->damaged_index_bytes() > 0) {
       log_warn("run", "a spool index was torn or damaged; its last chunks are made anew",
                {{"file", path_of(key).index},
@@ -66,7 +66,7 @@ Result<void> Spool::recover() {
   return {};
 }
 
-Result<void> Spool::release_all_but(const std::set<model::AttemptKey>& held) {
+void Spool::release_all_but(const std::set<model::AttemptKey>& held) {
   std::vector<StreamKey> left;
   {
     std::scoped_lock lock(mutex_);
@@ -74,16 +74,24 @@ Result<void> Spool::release_all_but(const std::set<model::AttemptKey>& held) {
       if (!held.contains(key.attempt)) left.push_back(key);
     }
   }
-  const SystemClock clock;
   for (const StreamKey& key : left) {
-    auto stream = open(key, StreamLimits{});
-    if (!stream) return fail(stream.error());
-    auto fixed = (*stream)->finish(clock.now());
-    note(key, (*stream)->border_count(), (*stream)->kept_bytes());
-    closed(key);
-    outcome_acknowledged(key.attempt);
-    if (!fixed) return fail(fixed.error());
+    if (auto finished = finish_left(key); finished) {
+      outcome_acknowledged(key.attempt);
+    } else {
+      log_error("run", "the end of an earlier life's output cannot be fixed; the next life tries again",
+                {{"file", path_of(key).index}, {"why", finished.error().message}});
+    }
   }
+}
+
+/// Nobody will write to it any more.
+Result<void> Spool::finish_left(StreamKey key) {
+  auto stream = open(key, StreamLimits{});
+  if (!stream) return fail(stream.error());
+  auto fixed = (*stream)->finish(SystemClock().now());
+  note(key, (*stream)->border_count(), (*stream)->kept_bytes());
+  closed(key);
+  if (!fixed) return fail(fixed.error());
   return {};
 }
 

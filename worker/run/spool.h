@@ -36,11 +36,13 @@ class Spool {
   explicit Spool(std::string folder, std::int64_t limit_bytes)
       : folder_(std::move(folder)), limit_bytes_(limit_bytes) {}
 
-  /// Reads what an earlier life left.
+  /// Reads what an earlier life left. A stream that cannot be read is named in the log and left to the next
+  /// life. Unavailable when the folder itself cannot be read.
   Result<void> recover();
   /// After recover, and after the runner took over what still runs: attempts that are not in `held` have
-  /// nobody left to finish them or to tell their outcome. They are only shipped, and then removed.
-  Result<void> release_all_but(const std::set<model::AttemptKey>& held);
+  /// nobody left to finish them or to tell their outcome. They are only shipped, and then removed. One whose
+  /// end cannot be fixed (a full disk) is named in the log and stays.
+  void release_all_but(const std::set<model::AttemptKey>& held);
 
   // --- the runner ---
   /// A stream to write; it may exist from an earlier life.
@@ -92,6 +94,7 @@ class Spool {
     bool abandoned = false;
   };
   StreamPath path_of(StreamKey key) const;
+  Result<void> finish_left(StreamKey key);
   bool is_home(const StreamKey& key, const Entry& entry) const;
   void remove_if_home(StreamKey key);
   void pass_marks(StreamKey key, std::int64_t begin, const std::vector<ReadChunk>& chunks);

@@ -5,10 +5,9 @@
 #include <unistd.h>
 
 #include <ctime>
-#include <fstream>
-#include <iterator>
 #include <sstream>
 
+#include "common/base/file.h"
 #include "master/log_retention.h"
 #include "master/store/log_rules.h"
 #include "master/store/mysql_log_store.h"
@@ -48,9 +47,9 @@ std::int64_t status(const Fixture& fixture, const std::string& name) {
 
 /// Processor time that the server has used.
 double server_cpu_us(const Fixture& fixture) {
-  std::ifstream file("/proc/" + std::to_string(fixture.server.pid()) + "/stat");
-  std::string text((std::istreambuf_iterator<char>(file)), {});
-  std::istringstream fields(text.substr(text.rfind(')') + 2));
+  const auto text = read_file("/proc/" + std::to_string(fixture.server.pid()) + "/stat");
+  REQUIRE(text.has_value());
+  std::istringstream fields(text->substr(text->rfind(')') + 2));
   std::string skipped;
   for (int i = 0; i < 11; ++i) fields >> skipped;
   double user = 0, system = 0;

@@ -11,6 +11,7 @@
 #include <fstream>
 #include <sstream>
 
+#include "common/base/file.h"
 #include "test/integration/warden/warden_under_test.h"
 #include "worker/run/limit_rules.h"
 #include "worker/run/set_sampler.h"
@@ -59,7 +60,7 @@ std::string folder_of(const WardenUnderTest& under, std::int64_t attempt = 1) {
 
 /// The number in a file, or behind a word in it; -1: not there.
 std::int64_t number_in(const std::string& path, const std::string& name = {}) {
-  std::ifstream file(path);
+  std::istringstream file(read_file(path).value_or(""));
   std::string word;
   std::int64_t number = -1;
   if (name.empty()) return file >> number ? number : -1;

@@ -6,8 +6,9 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
-#include <fstream>
+#include <sstream>
 
+#include "common/base/file.h"
 #include "test/integration/warden/warden_under_test.h"
 #include "worker/warden/cgroup_tree.h"
 #include "worker/warden/launch.h"
@@ -160,9 +161,7 @@ TEST_CASE("warden: with cgroups the sweep, and the next warden, end those too wh
 /// Of those with the marker; while a process becomes another program its marker cannot be seen.
 std::size_t sleepers_with(const std::string& marker) {
   return static_cast<std::size_t>(std::ranges::count_if(processes_with(marker), [](pid_t pid) {
-    std::string name;
-    std::getline(std::ifstream("/proc/" + std::to_string(pid) + "/comm") >> std::ws, name);
-    return name == "sleep";
+    return read_file("/proc/" + std::to_string(pid) + "/comm").value_or("") == "sleep\n";
   }));
 }
 
@@ -231,7 +230,7 @@ TEST_CASE("warden: ends with the proper's own 0 after TERM, and takes what is le
 
 TEST_CASE("warden: a proper that dies before it has obeyed TERM leaves it to the next life") {
   const auto field_of = [](pid_t pid, const std::string& name) {
-    std::ifstream status("/proc/" + std::to_string(pid) + "/status");
+    std::istringstream status(read_file("/proc/" + std::to_string(pid) + "/status").value_or(""));
     std::string line;
     while (std::getline(status, line) && !line.starts_with(name)) continue;
     return line.substr(std::min(line.size(), name.size()));

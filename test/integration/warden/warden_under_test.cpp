@@ -1,6 +1,5 @@
 #include "test/integration/warden/warden_under_test.h"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
@@ -15,12 +14,11 @@
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
-#include <fstream>
-#include <sstream>
 #include <utility>
 
 #include <doctest/doctest.h>
 
+#include "common/base/file.h"
 #include "worker/warden/cgroup_tree.h"
 #include "worker/warden/process_scan.h"
 
@@ -64,10 +62,7 @@ UniqueFd receive_descriptor(int connection) {
 }
 
 std::string file_content(const std::string& path) {
-  std::ifstream in(path, std::ios::binary);
-  std::stringstream out;
-  out << in.rdbuf();
-  return out.str();
+  return read_file(path).value_or("");
 }
 
 /// A folder that every user may use, so that the same tests run as another user.
@@ -253,13 +248,8 @@ std::vector<pid_t> processes_with(const std::string& text) {
 }
 
 std::size_t descriptors_of_process(pid_t pid) {
-  std::size_t count = 0;
-  std::error_code ignored;
-  const std::string folder = "/proc/" + std::to_string(pid) + "/fd";
-  for (const auto& entry : std::filesystem::directory_iterator(folder, ignored)) {
-    count += entry.path().empty() ? 0 : 1;
-  }
-  return count;
+  const auto names = names_in("/proc/" + std::to_string(pid) + "/fd");
+  return names ? names->size() : 0;
 }
 
 std::size_t zombies_below(pid_t pid) {

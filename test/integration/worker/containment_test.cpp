@@ -2,9 +2,8 @@
 #include <doctest/doctest.h>
 #include <unistd.h>
 
-#include <filesystem>
-#include <fstream>
 
+#include "common/base/file.h"
 #include "test/integration/worker/worker_under_test.h"
 #include "worker/warden/cgroup_tree.h"
 #include "worker/warden/process_scan.h"
@@ -27,9 +26,8 @@ std::vector<std::string> sh(const std::string& text) { return {"/bin/sh", "-c", 
 std::size_t living_with(const std::string& text) {
   std::size_t count = 0;
   for (const auto& process : worker::warden::list_processes()) {
-    std::ifstream file("/proc/" + std::to_string(process.identity.pid) + "/cmdline", std::ios::binary);
-    const std::string line((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
-    if (!process.is_dead && line.find(text) != std::string::npos) ++count;
+    const auto line = read_file("/proc/" + std::to_string(process.identity.pid) + "/cmdline");
+    if (!process.is_dead && line && line->find(text) != std::string::npos) ++count;
   }
   return count;
 }

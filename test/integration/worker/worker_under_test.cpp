@@ -1,6 +1,5 @@
 #include "test/integration/worker/worker_under_test.h"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -38,10 +37,8 @@ bool poll_until(const std::function<bool()>& is_true, Millis at_most) {
   return true;
 }
 
-std::string text_of(const std::string& path) {
-  std::ifstream file(path);
-  return {std::istreambuf_iterator<char>(file), {}};
-}
+/// Nothing when there is no such file, or its process ended meanwhile.
+std::string text_of(const std::string& path) { return read_file(path).value_or(""); }
 
 }  // namespace
 
@@ -287,11 +284,10 @@ pid_t WorkerUnderTest::proper() {
   pid_t found = -1;
   poll_until(
       [&] {
-        DIR* folder = ::opendir("/proc");
-        while (const dirent* entry = ::readdir(folder)) {
-          const pid_t pid = ::atoi(entry->d_name);
+        for (const std::string& name : names_in("/proc").value_or(Names{})) {
+          const pid_t pid = ::atoi(name.c_str());
           if (pid <= 0) continue;
-          const std::string words = text_of("/proc/" + std::string(entry->d_name) + "/cmdline");
+          const std::string words = text_of("/proc/" + name + "/cmdline");
           const std::string program = words.substr(0, words.find('\0'));
           if (program.ends_with("rota-warden")) continue;
           if (words.find("--proper") != std::string::npos &&
@@ -299,7 +295,6 @@ pid_t WorkerUnderTest::proper() {
             found = pid;
           }
         }
-        ::closedir(folder);
         return found > 0;
       },
       kPatience);
@@ -308,7 +303,8 @@ pid_t WorkerUnderTest::proper() {
 
 pid_t WorkerUnderTest::parent_of(pid_t pid) {
   const std::string stat = text_of("/proc/" + std::to_string(pid) + "/stat");
-  return ::atoi(stat.c_str() + stat.rfind(')') + 4);
+  const std::size_t name_end = stat.rfind(')');
+  return name_end == std::string::npos ? 0 : ::atoi(stat.c_str() + name_end + 4);
 }
 
 bool WorkerUnderTest::wait_unchanged(const std::string& path, Millis same_for, Millis at_most) {

@@ -46,6 +46,43 @@ TEST_CASE("takeover: an attempt that a restored database has forgotten gives its
   const auto sent = h.take_dispatches();
   REQUIRE(sent.size() == 1);
   CHECK(sent[0].attempt == model::AttemptKey{run, 2});
+  REQUIRE(h.attempts.size() == 1);
+  CHECK(h.attempts[0].attempt == 1);
+  CHECK(h.attempts[0].late);
+  CHECK(h.attempts[0].outcome.state == RunState::Failed);
+  h.report({run, 1}, {"w1", "i0"}, RunState::Failed);
+  CHECK(h.attempts.size() == 1);  // a repeat adds none
+}
+
+TEST_CASE("takeover: a success that a restored database has forgotten is not run again") {
+  Harness before;
+  before.apply(a_job());
+  const RunId run = before.run_now("j");
+  Harness h(before.recovered(), {}, Epoch{8});
+  h.handle(WorkerSeen{a_worker("w1")});
+  h.listed();
+  h.report({run, 1}, {"w1", "i0"}, RunState::Succeeded);
+  h.inventory({"w1", "i1"});
+  CHECK(h.take_dispatches().empty());
+  CHECK(h.state(run) == RunState::Succeeded);
+}
+
+TEST_CASE("takeover: how a forgotten attempt ended that ran on and was ended for it is kept as late") {
+  Harness before;
+  before.apply(a_job());
+  const RunId run = before.run_now("j");
+  Harness h(before.recovered(), {}, Epoch{8});
+  h.handle(WorkerSeen{a_worker("w1")});
+  h.listed();
+  h.inventory({"w1", "i1"}, {{{run, 1}, HeldAttempt::State::Running, h.now.wall, {}}});
+  CHECK(h.take_cancels().size() == 1);
+  h.report({run, 1}, {"w1", "i1"}, RunState::Killed);
+  REQUIRE(h.attempts.size() == 1);
+  CHECK(h.attempts[0].late);
+  CHECK(h.attempts[0].outcome.state == RunState::Killed);
+  const auto sent = h.take_dispatches();
+  REQUIRE(sent.size() == 1);
+  CHECK(sent[0].attempt == model::AttemptKey{run, 2});
 }
 
 TEST_CASE("takeover: after a restore an attempt of the same number on another worker is not taken for the present one") {

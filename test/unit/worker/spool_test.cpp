@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 #include <fcntl.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <csignal>
@@ -297,13 +298,36 @@ TEST_CASE("spool: after a restart ships what is left, also of attempts that nobo
   Spool spool(folder.path(), 1 << 30);
   REQUIRE(spool.recover());
   CHECK(spool.has(kOut));
-  REQUIRE(spool.release_all_but({kAttempt}));
+  spool.release_all_but({kAttempt});
   const auto pending = spool.pending(1000);
   REQUIRE(pending.size() == 1);  // the held one goes on, its chunk is not fixed yet
   CHECK(pending[0].key == other);
   CHECK(pending[0].chunk.bytes == "text");
   spool.stored(other, 4);
   CHECK(spool.streams() == 1);
+}
+
+TEST_CASE("spool: a stream that cannot be read stops no start, and stays") {
+  const testing::TemporaryFolder folder;
+  const std::string unreadable = folder.path() + "/1.1.1.index";
+  FakeClock clock;
+  const StreamKey other{{RunId{2}, 1}, 1};
+  {
+    Spool spool(folder.path(), 1 << 30);
+    Pipe pipe;
+    auto stream = spool.open(other, {}).value();
+    pipe.put("text");
+    stream->take(pipe.read.get(), 1 << 20, clock.mono());
+  }
+  REQUIRE(::mkdir(unreadable.c_str(), 0700) == 0);
+  Spool spool(folder.path(), 1 << 30);
+  REQUIRE(spool.recover());
+  CHECK_FALSE(spool.has(kOut));
+  spool.release_all_but({});
+  const auto pending = spool.pending(1000);
+  REQUIRE(pending.size() == 1);
+  CHECK(pending[0].chunk.bytes == "text");
+  CHECK(::access(unreadable.c_str(), F_OK) == 0);
 }
 
 namespace {
@@ -398,7 +422,7 @@ TEST_CASE("spool: a damaged index loses no byte of the data") {
             ->damaged_index_bytes() == 3 * static_cast<std::int64_t>(kBorderBytes));
   Spool spool(folder.path(), 1 << 30);
   REQUIRE(spool.recover());
-  REQUIRE(spool.release_all_but({}));
+  spool.release_all_but({});
   Received store;
   store.take(spool, 10'000);
   CHECK(store.end() == 500);
@@ -432,7 +456,7 @@ TEST_CASE("spool: the oldest output gives way, but for its end and what was sent
     REQUIRE(spool->make_room());
     spool = std::make_unique<Spool>(folder.path(), 1 << 30);
     REQUIRE(spool->recover());
-    REQUIRE(spool->release_all_but({}));
+    spool->release_all_but({});
     store.take(*spool, 100'000);
     CHECK(store.dropped == 39'900);
   }
