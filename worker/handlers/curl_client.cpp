@@ -3,9 +3,12 @@
 #include <curl/curl.h>
 
 #include <array>
+#include <chrono>
+#include <cstring>
 #include <mutex>
 #include <optional>
 
+#include "worker/handlers/call_trouble.h"
 #include "worker/handlers/http_client.h"
 
 namespace rota::worker::handlers {
@@ -32,6 +35,7 @@ using HeaderList = std::unique_ptr<curl_slist, ListEnd>;
 struct Hearing {
   HttpListener* listener = nullptr;
   std::int64_t body_bytes = 0;
+  bool is_in_head = false;             ///< of HTTP/1, whose empty line has not come
 };
 
 std::size_t take_body(char* bytes, std::size_t one, std::size_t count, void* to) {
@@ -44,7 +48,10 @@ std::size_t take_body(char* bytes, std::size_t one, std::size_t count, void* to)
 std::size_t take_head(char* bytes, std::size_t one, std::size_t count, void* to) {
   std::string_view line(bytes, one * count);
   while (!line.empty() && (line.back() == '\n' || line.back() == '\r')) line.remove_suffix(1);
-  static_cast<Hearing*>(to)->listener->on_head(line);
+  auto& hearing = *static_cast<Hearing*>(to);
+  if (line.starts_with("HTTP/1")) hearing.is_in_head = true;
+  if (line.empty()) hearing.is_in_head = false;
+  hearing.listener->on_head(line);
   return one * count;
 }
 
@@ -96,18 +103,6 @@ void set_limits(CURL* handle, const model::HttpCall& call) {
   if (!call.ca_file.empty()) ::curl_easy_setopt(handle, CURLOPT_CAINFO, call.ca_file.c_str());
 }
 
-Error trouble_of(CURLcode code, const char* detail, const model::HttpCall& call) {
-  const std::string text =
-      call.method + " " + call.url + ": " + (*detail != '\0' ? detail : ::curl_easy_strerror(code));
-  switch (code) {
-    case CURLE_OPERATION_TIMEDOUT: return {ErrorCode::TimedOut, text};
-    case CURLE_URL_MALFORMAT:
-    case CURLE_UNSUPPORTED_PROTOCOL:
-    case CURLE_SSL_CACERT_BADFILE: return {ErrorCode::InvalidArgument, text};
-    default: return {ErrorCode::Unavailable, text};
-  }
-}
-
 HttpAnswer answer_of(CURL* handle, const Hearing& hearing) {
   long status = 0, redirects = 0;
   const char* url = nullptr;
@@ -118,6 +113,75 @@ HttpAnswer answer_of(CURL* handle, const Hearing& hearing) {
   ::curl_easy_getinfo(handle, CURLINFO_TOTAL_TIME_T, &took_us);
   return {static_cast<int>(status), static_cast<int>(redirects), url == nullptr ? "" : url,
           hearing.body_bytes, Millis{took_us / 1000}};
+}
+
+constexpr int kTooLarge = 100;         // newer libraries' CURLE_TOO_LARGE; older ones are out of memory
+using What = CallTrouble::What;
+
+/// `has_answered`: bytes of an answer have come.
+What what_of(int code, std::string_view detail, bool has_answered, bool was_redirected) {
+  switch (code) {
+    case CURLE_COULDNT_RESOLVE_HOST: return What::NoAddress;
+    case CURLE_COULDNT_CONNECT: return What::NoConnection;
+    case CURLE_OPERATION_TIMEDOUT: return What::TimedOut;
+    case CURLE_SSL_CONNECT_ERROR: return What::NoTls;
+    case CURLE_PEER_FAILED_VERIFICATION: return What::NotTrusted;
+    case CURLE_SSL_CACERT_BADFILE: return What::BadCaFile;
+    case CURLE_URL_MALFORMAT: return was_redirected ? What::BadRedirect : What::BadUrl;
+    case CURLE_UNSUPPORTED_PROTOCOL:
+      // Not so rare: it stands for the scheme of a redirect, and for an answer that is no HTTP.
+      if (detail.starts_with("Protocol ")) return was_redirected ? What::BadRedirect : What::BadUrl;
+      return What::NoHttp;
+    case CURLE_TOO_MANY_REDIRECTS: return What::TooManyRedirects;
+    case CURLE_GOT_NOTHING: return What::NoAnswer;
+    case CURLE_PARTIAL_FILE: return What::CutShort;
+    case CURLE_SEND_ERROR: return What::NotSent;
+    case CURLE_WEIRD_SERVER_REPLY:
+    case CURLE_BAD_CONTENT_ENCODING:
+    case CURLE_HTTP2:
+    case CURLE_HTTP2_STREAM: return What::BrokenRules;
+    case CURLE_RECV_ERROR:
+      if (detail.starts_with("Too large response headers")) return What::HeadTooLong;
+      if (detail.starts_with("Out of memory in chunked")) return What::TrailerTooLong;
+      if (detail.ends_with("chunked-encoding")) return What::BrokenRules;
+      return has_answered ? What::CutShort : What::NoAnswer;
+    case CURLE_OUT_OF_MEMORY:
+    case kTooLarge: return has_answered ? What::HeadLineTooLong : What::Other;
+    default: return What::Other;
+  }
+}
+
+/// The library's words, where they add to ours.
+std::string detail_of(CURL* handle, CURLcode code, What what, const char* told) {
+  // An earlier hop's words stand there; of a size they tell less than we do, or something wrong.
+  if (what == What::TooManyRedirects || what == What::HeadLineTooLong || what == What::TrailerTooLong) {
+    return {};
+  }
+  std::string detail = *told != '\0' ? told : ::curl_easy_strerror(code);
+  long error = 0;
+  ::curl_easy_getinfo(handle, CURLINFO_OS_ERRNO, &error);
+  if (what == What::NoConnection && error != 0) {
+    detail += std::string(": ") + std::strerror(static_cast<int>(error));
+  }
+  return detail;
+}
+
+Error trouble_of(CURL* handle, CURLcode code, const char* told, Millis took, const model::HttpCall& call) {
+  const HttpAnswer so_far = answer_of(handle, {});
+  curl_off_t first_byte_us = 0;
+  ::curl_easy_getinfo(handle, CURLINFO_STARTTRANSFER_TIME_T, &first_byte_us);
+  CallTrouble trouble;
+  trouble.what = what_of(code, told, first_byte_us > 0, so_far.redirects > 0);
+  trouble.detail = detail_of(handle, code, trouble.what, told);
+  trouble.last_url = so_far.url;
+  trouble.redirects = so_far.redirects;
+  trouble.took = took;
+  return error_of(trouble, call);
+}
+
+Error cut_head_of(CURL* handle, const model::HttpCall& call) {
+  const HttpAnswer so_far = answer_of(handle, {});
+  return error_of({What::CutShort, "within its head", so_far.url, so_far.redirects, so_far.took}, call);
 }
 
 /// Empty: cancelled, or curl itself is in trouble, of which it then says nothing more.
@@ -145,7 +209,7 @@ class CurlClient final : public HttpClient {
     const Multi multi(::curl_multi_init());
     if (!easy || !multi) return fail(ErrorCode::Unavailable, "libcurl has no memory for a call");
     std::array<char, CURL_ERROR_SIZE> detail{};
-    Hearing hearing{&listener, 0};
+    Hearing hearing{&listener};
     CURL* const handle = easy.get();
     ::curl_easy_setopt(handle, CURLOPT_URL, call.url.c_str());
     ::curl_easy_setopt(handle, CURLOPT_USERAGENT, kAgent);
@@ -160,10 +224,14 @@ class CurlClient final : public HttpClient {
     if (::curl_multi_add_handle(multi.get(), handle) != CURLM_OK) {
       return fail(ErrorCode::Unavailable, "libcurl takes no call");
     }
+    const auto begun = std::chrono::steady_clock::now();
     const auto end = transfer(multi.get(), listener);
+    const auto took = std::chrono::ceil<Millis>(std::chrono::steady_clock::now() - begun);
     ::curl_multi_remove_handle(multi.get(), handle);
+    // To libcurl a head that breaks off is one that has ended.
+    if (end == CURLE_OK && hearing.is_in_head) return fail(cut_head_of(handle, call));
     if (end == CURLE_OK) return answer_of(handle, hearing);
-    if (end) return fail(trouble_of(*end, detail.data(), call));
+    if (end) return fail(trouble_of(handle, *end, detail.data(), took, call));
     return fail(ErrorCode::TimedOut,
                 call.method + " " + call.url + ": given up, since the run was told to stop");
   }

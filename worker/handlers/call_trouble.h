@@ -1,0 +1,49 @@
+// Why a call of the handler `http` has no answer, or no whole one, in words: what was asked of whom, what
+// went wrong, and where to look. Pure; the library's own codes show in its adapter alone.
+#pragma once
+
+#include <string>
+
+#include "common/base/result.h"
+#include "common/base/time.h"
+#include "common/model/http_call.h"
+
+namespace rota::worker::handlers {
+
+struct CallTrouble {
+  enum class What {
+    NoAddress,         ///< for the host's name
+    NoConnection,
+    TimedOut,          ///< `took` tells by which of the two limits
+    NoTls,
+    NotTrusted,        ///< the server's certificate
+    BadCaFile,
+    BadUrl,            ///< the job's own
+    BadRedirect,       ///< to where no call can go
+    TooManyRedirects,
+    NoHttp,            ///< somebody answers, in another protocol
+    HeadLineTooLong,
+    HeadTooLong,
+    TrailerTooLong,
+    NoAnswer,          ///< the connection was closed instead
+    CutShort,
+    BrokenRules,       ///< of HTTP, by the server
+    NotSent,
+    Other,
+  };
+  What what = What::Other;
+  std::string detail;    ///< the library's own words; may be empty
+  std::string last_url;  ///< that was asked in the end
+  int redirects = 0;     ///< that were followed until then
+  Millis took{0};
+};
+
+/// What the library takes; beyond it a call fails. Larger answers belong into the body.
+inline constexpr std::int64_t kMostHeadLineBytes = 100 << 10;
+inline constexpr std::int64_t kMostHeadBytes = 300 << 10;
+inline constexpr std::int64_t kMostTrailerBytes = 64 << 10;
+
+/// InvalidArgument: the job's own parameters are wrong; TimedOut; else Unavailable.
+Error error_of(const CallTrouble& trouble, const model::HttpCall& call);
+
+}  // namespace rota::worker::handlers
