@@ -17,6 +17,14 @@ core::CoreOptions core_options(const Office& office, core::CoreOptions options) 
   return options;
 }
 
+/// So that ticks recorded late can be explained.
+void tell_delay(const loop::Delay& delay) {
+  const bool by_store = delay.of == loop::Delay::Of::Store;
+  log_warn("loop", by_store ? "the database took long to store a batch; ticks meanwhile are recorded late"
+                            : "this process was not run when it was due; ticks meanwhile are recorded late",
+           {{"longest_ms", delay.longest.count()}, {"times", delay.times}});
+}
+
 }  // namespace
 
 Term::Term(Office office, const TermParts& parts, const TermOptions& options)
@@ -27,7 +35,7 @@ Term::Term(Office office, const TermParts& parts, const TermOptions& options)
                  parts.clock.now()),
       loop_(office.epoch,
             loop::LoopParts{scheduler_, parts.store, parts.sender, parts.reply, parts.clock, inbox_,
-                            [this](std::int64_t asked) { watch_.confirm(asked); }},
+                            [this](std::int64_t asked) { watch_.confirm(asked); }, tell_delay},
             options.loop),
       watch_(parts.session, parts.paths, callbacks()) {}
 

@@ -81,7 +81,9 @@ EventLoop::Turn EventLoop::store_batch() {
   if (now < batch_->next_try) return {std::nullopt, batch_->next_try - now, true};
   if (now > *batch_->first_try) ++counters_.reruns;
   const store::ApplyResult result = parts_.store.apply(epoch_, batch_->effects.changes);
-  batch_time_.add(std::chrono::duration<double>(parts_.clock.mono() - now).count());
+  const Micros took = parts_.clock.mono() - now;
+  batch_time_.add(std::chrono::duration<double>(took).count());
+  note_delay(Delay::Of::Store, took);
   if (result.outcome == store::ApplyOutcome::Failed) ++failed_applies_;
   return after_store(result);
 }
@@ -191,12 +193,20 @@ TermEnd EventLoop::run(std::stop_token stop, const std::function<void(const char
     const Turn now = turn();
     if (now.ended) return *now.ended;
     if (heartbeat) heartbeat(now.storing ? "waiting for the store" : "turning");
+    if (now.wait <= Micros{0}) continue;
+    const MonoTime due = parts_.clock.mono() + now.wait;
     if (now.storing) {
       pause(now.wait, stop);
-    } else if (now.wait > Micros{0}) {
+    } else {
       parts_.inbox.wait(now.wait, stop);
     }
+    note_delay(Delay::Of::Processor, parts_.clock.mono() - due);
   }
+}
+
+void EventLoop::note_delay(Delay::Of of, Micros took) {
+  const auto delay = delays_.note(of, took, parts_.clock.mono());
+  if (delay && parts_.delayed) parts_.delayed(*delay);
 }
 
 /// Waits for the next try; events that come meanwhile are of no use.

@@ -23,6 +23,7 @@
 #include "master/core/scheduler.h"
 #include "master/core/snapshot.h"
 #include "master/dispatch/sender.h"
+#include "master/loop/delay_watch.h"
 #include "master/loop/inbox.h"
 #include "master/store/store.h"
 
@@ -78,6 +79,8 @@ struct LoopParts {
   Inbox& inbox;
   /// Effects::list_workers. Unset: whoever watches the workers is always up to date (tests).
   std::function<void(std::int64_t asked)> list_workers{};
+  /// Told of what held the loop up, seldom; by the loop's thread. Unset: nobody wants to know.
+  std::function<void(const Delay&)> delayed{};
 };
 
 /// Thread: turn() and run() by one thread (the loop's); snapshot() and counters() by any. Owned by
@@ -127,6 +130,7 @@ class EventLoop {
   void let_go();
   void publish(Now now);
   Micros time_to_wake(Now now) const;
+  void note_delay(Delay::Of of, Micros took);
   static void pause(Micros wait, const std::stop_token& stop);
 
   const Epoch epoch_;
@@ -142,6 +146,7 @@ class EventLoop {
   std::atomic<std::int64_t> stored_watermark_ms_{0};
   Histogram batch_time_ = seconds_histogram();  ///< of each try to store one
   std::int64_t failed_applies_ = 0;
+  DelayWatch delays_;
 };
 
 }  // namespace rota::master::loop

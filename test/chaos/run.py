@@ -15,7 +15,7 @@ import time
 import evidence
 import faults
 import jobs
-from cluster import ROOT, Cluster
+from cluster import PROGRAMS, ROOT, Cluster
 from faultline import FaultLine
 from processes import now_ms, wait_until
 from restore import Restore
@@ -191,6 +191,11 @@ def read_arguments():
     for name in asked.only:
         if name not in faults.WEIGHTS:
             parser.error(f"no fault is named {name}; there are: {', '.join(faults.WEIGHTS)}")
+    asked.build = pathlib.Path(asked.build).resolve()
+    for program in PROGRAMS:
+        if not (asked.build / program).exists():
+            parser.error(f"--build: there is no {asked.build / program}; build it, or leave --build out")
+    asked.dir = asked.dir and pathlib.Path(asked.dir).resolve()
     return asked
 
 
@@ -201,7 +206,8 @@ def stop_at_signal(_number, _frame):
 def main():
     asked = read_arguments()
     signal.signal(signal.SIGTERM, stop_at_signal)
-    parent = pathlib.Path(asked.dir or tempfile.mkdtemp(prefix="rota-chaos-")).resolve()
+    os.chdir("/")  # paths that were given are whole by now
+    parent = asked.dir or pathlib.Path(tempfile.mkdtemp(prefix="rota-chaos-")).resolve()
     folder = parent / f"seed-{asked.seed}"
     if folder.exists():
         print(f"chaos: {folder} exists: choose another --dir or --seed", file=sys.stderr)
@@ -233,5 +239,4 @@ def main():
 
 
 if __name__ == "__main__":
-    os.chdir("/")
     sys.exit(main())

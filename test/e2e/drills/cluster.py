@@ -150,6 +150,14 @@ class Cluster:
 
     # --- the files ----------------------------------------------------------------------------
 
+    def delays(self):
+        """What the masters' logs say held their loops up, as MASTER:store|processor:MILLISECONDS."""
+        line = re.compile(r"loop: (the database|this process).* recorded late longest_ms=(\d+)")
+        kinds = {"the database": "store", "this process": "processor"}
+        return [f"{path.stem}:{kinds[kind]}:{ms}" for path in
+                sorted(pathlib.Path(self.folder, "logs").glob("master-*.log"))
+                for kind, ms in line.findall(path.read_text(errors="replace"))]
+
     def log(self, name):
         path = pathlib.Path(self.folder, "logs", name + ".log")
         return path.read_text(errors="replace") if path.exists() else ""

@@ -60,7 +60,7 @@ def both_gone(cluster, folder, seconds, runs=8):
     check(after_zookeeper - epoch <= 1 and after_database - after_zookeeper <= 1,
           f"leaders changed too often: epochs {epoch}, {after_zookeeper}, {after_database}")
     figure("both_gone", seconds=seconds, runs=runs, killed=0, rerun=0, ticks_without_zookeeper=len(ticks),
-           late_without_zookeeper_ms=late, made_up_within_ms=made_up,
+           late_without_zookeeper_ms=late, held_up=",".join(cluster.delays()) or "never", made_up_within_ms=made_up,
            epochs=f"{epoch}/{after_zookeeper}/{after_database}")
     check(made_up <= 15000, "ticks were not made up for in time")
 

@@ -49,13 +49,14 @@ struct Rig {
   FakeSender sender;
   Inbox inbox;
   std::map<Token, core::ReplyBody> replies;
+  std::vector<Delay> delays;
   core::Scheduler scheduler{Epoch{7}, {}, {}, clock.now()};
   EventLoop loop{Epoch{7},
                  {scheduler, store, sender,
                   [this](Token token, core::ReplyBody body) {
                     CHECK(replies.emplace(token, std::move(body)).second);
                   },
-                  clock, inbox}};
+                  clock, inbox, {}, [this](const Delay& delay) { delays.push_back(delay); }}};
 
   void post(core::Event event) { REQUIRE(inbox.post(std::move(event))); }
   void apply_job(std::int64_t token = 1) {
@@ -123,6 +124,34 @@ TEST_CASE("loop: a failed or unclear batch is tried again unchanged, nothing lea
   CHECK(rig.replies.size() == 2);
   CHECK(rig.loop.counters().reruns == 2);
   CHECK(rig.loop.counters().unknown_applies == 1);
+}
+
+TEST_CASE("loop: a database that takes long is told of, at once and then seldom") {
+  Rig rig;
+  Millis takes{199};
+  rig.store.on_apply = [&] { rig.clock.advance(takes); };
+  const auto store_one = [&](std::int64_t token) {
+    rig.apply_job(token);
+    rig.turn_until_stored();
+  };
+  store_one(1);
+  CHECK(rig.delays.empty());
+  takes = Millis{200};
+  store_one(2);
+  REQUIRE(rig.delays.size() == 1);
+  CHECK(rig.delays[0].of == Delay::Of::Store);
+  CHECK(rig.delays[0].longest == Millis{200});
+  CHECK(rig.delays[0].times == 1);
+  takes = Millis{900};
+  store_one(3);
+  takes = Millis{300};
+  store_one(4);
+  CHECK(rig.delays.size() == 1);
+  rig.clock.advance(DelayWatch::kTellingPause);
+  store_one(5);
+  REQUIRE(rig.delays.size() == 2);
+  CHECK(rig.delays[1].longest == Millis{900});
+  CHECK(rig.delays[1].times == 3);
 }
 
 TEST_CASE("loop: fenced at once, what was handled is surely not done") {
