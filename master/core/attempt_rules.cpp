@@ -120,9 +120,12 @@ void take_late(Context& ctx, RunEntry* run, model::AttemptKey key,
   ctx.out.changes.attempts.push_back(std::move(row));
   const bool no_other_began = run != nullptr && !model::is_final(run->progress().state) &&
                               !run->is_held() && run->progress().attempt == key.attempt;
-  if (no_other_began && outcome.state == RunState::Succeeded) {
-    finish_with(ctx, *run, outcome, RunState::Succeeded);
+  if (!no_other_began || outcome.state != RunState::Succeeded) return;
+  if (!run->progress().dispatched) {  // forgotten: not known is when, but not after it had begun
+    run->progress().worker = accepted_by;
+    run->progress().dispatched = outcome.started;
   }
+  finish_with(ctx, *run, outcome, RunState::Succeeded);
 }
 
 void take_started(Context& ctx, const model::AttemptReport& report) {

@@ -1,6 +1,7 @@
 #include "master/verify/run_check.h"
 
 #include <algorithm>
+#include <tuple>
 
 #include "common/base/duration_text.h"
 #include "master/verify/findings.h"
@@ -77,8 +78,12 @@ void RunCheck::look_at(const model::Run& run, const std::vector<model::AttemptRo
   keep_log(run);
 }
 
-/// One worker's clock is believed to the millisecond; two clocks may differ.
+/// One worker's clock is believed to the millisecond; two clocks may differ. When an attempt died that its
+/// worker never told of is not known, only by when: that the next one waited for that moment is the leader's
+/// doing, and of an attempt that a restored database has forgotten the leader of then knew more.
 bool RunCheck::overlap(const Span& one, const Span& other, Millis& both) {
+  const auto& [first, second] = one.from <= other.from ? std::tie(one, other) : std::tie(other, one);
+  if (first.worker.empty() && second.is_late) return false;
   both = std::min(one.to, other.to) - std::max(one.from, other.from);
   const bool is_one_clock = !one.worker.empty() && one.worker == other.worker;
   return both > (is_one_clock ? Millis{0} : kClockSkew);
@@ -86,15 +91,19 @@ bool RunCheck::overlap(const Span& one, const Span& other, Millis& both) {
 
 void RunCheck::check_spans(const model::Run& run, const std::vector<model::AttemptRow>& earlier) {
   std::vector<Span> spans;
+  bool is_late = false;
   // A run that waits for its next attempt still shows the last one, which has its own row already.
   const bool shows_last = run.progress.state == RunState::Waiting ||
                           run.progress.state == RunState::Queued;
   for (const model::AttemptRow& row : earlier) {
     const model::Outcome& outcome = row.outcome;
-    if (row.attempt == run.progress.attempt && !shows_last) continue;
+    if (row.attempt == run.progress.attempt && !shows_last) {
+      is_late = row.late;
+      continue;
+    }
     if (is_known(outcome.started) && outcome.ended > outcome.started) {
       spans.push_back({row.attempt, run.id, outcome.started, outcome.ended,
-                       outcome.state == RunState::Lost ? "" : row.worker.id});
+                       outcome.state == RunState::Lost ? "" : row.worker.id, row.late});
     }
   }
   const model::RunProgress& at = run.progress;
@@ -106,7 +115,8 @@ void RunCheck::check_spans(const model::Run& run, const std::vector<model::Attem
                         : is_final ? at.ended.value_or(from)
                                    : std::max(from, request_.now.value_or(from));
     const bool told = by_worker && at.state != RunState::Lost;
-    if (to > from) spans.push_back({at.attempt, run.id, from, to, told || !is_final ? at.worker.id : ""});
+    const std::string worker = told || !is_final ? at.worker.id : "";
+    if (to > from) spans.push_back({at.attempt, run.id, from, to, worker, is_late});
   }
   std::ranges::sort(spans, {}, &Span::from);
   checks_.overlap.planned += static_cast<std::int64_t>(spans.size());

@@ -52,6 +52,7 @@ class RunCheck {
     WallTime from{};
     WallTime to{};
     std::string worker;  ///< whose clock said so; empty: a leader's said when it was over
+    bool is_late = false;  ///< told after the run had been given up on, or by a database's loss forgotten
   };
 
   static bool overlap(const Span& one, const Span& other, Millis& both);

@@ -145,6 +145,9 @@ class Run:
         self.world["verify"] = json.loads(cluster.rota("-o", "json", "verify", timeout=120) or "{}")
         say(f"settled {self.world['settled_ms'] - self.world['faults_end_ms']} ms after the last fault; "
             f"verify ok={self.world['verify'].get('ok')}")
+        for check in self.world["verify"].get("checks", [{"promise": "rota verify", "ok": False}]):
+            if not check["ok"]:
+                self.trouble.append(f"rota verify is red: {check['promise']} {check.get('examples', 'no answer')}")
 
     def collect(self):
         cluster = self.cluster

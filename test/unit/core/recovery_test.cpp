@@ -65,6 +65,8 @@ TEST_CASE("takeover: a success that a restored database has forgotten is not run
   h.inventory({"w1", "i1"});
   CHECK(h.take_dispatches().empty());
   CHECK(h.state(run) == RunState::Succeeded);
+  CHECK(h.run(run).progress.worker.id == "w1");
+  CHECK(h.run(run).progress.dispatched.has_value());  // so that no reader finds a start without it
 }
 
 TEST_CASE("takeover: how a forgotten attempt ended that ran on and was ended for it is kept as late") {

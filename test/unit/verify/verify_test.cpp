@@ -124,6 +124,31 @@ TEST_CASE("verify: what two clocks said overlaps only by more than they may diff
   CHECK(red(look(history)) == "P4");
 }
 
+TEST_CASE("verify: after a restore a forgotten attempt does not overlap with one whose death was only noticed") {
+  History history = a_true_history();
+  model::RunProgress& lost = history.run_of(at(5)).progress;
+  lost.state = lost.outcome.state = model::RunState::Lost;
+  lost.outcome.started = WallTime{};
+  lost.ended = lost.outcome.ended = at(8) + Millis{600};
+  model::Run& next = history.run_of(at(6));
+  next.progress.attempt = 2;
+  next.progress.started = next.progress.outcome.started = at(8) + Millis{900};
+  next.progress.ended = next.progress.outcome.ended = at(8) + Millis{950};
+  model::AttemptRow forgotten;
+  forgotten.run = next.id;
+  forgotten.attempt = 1;
+  forgotten.worker = {"another", "i1"};
+  forgotten.epoch = Epoch{1};
+  forgotten.late = true;
+  forgotten.outcome.state = model::RunState::Killed;
+  forgotten.outcome.started = at(6) + Millis{30};
+  forgotten.outcome.ended = at(8) + Millis{500};
+  history.rows.attempts.push_back(forgotten);
+  CHECK(red(look(history)) == "");
+  history.rows.attempts[0].late = false;
+  CHECK(red(look(history)) == "P4");
+}
+
 TEST_CASE("verify: a run that waits for its retry does not count as living") {
   History history = a_true_history();
   model::Run& run = history.run_of(at(5));
