@@ -101,12 +101,12 @@ TEST_CASE("worker: runs commands and tells how they ended") {
         {"python3", "import os\nprint('ok' if os.environ['ROTA_RUN_ID'] else '')\n"},
         {"/usr/bin/perl -w", "use strict; print \"ok\\n\";"}};
     std::int64_t run = 100;
-    for (const auto& [interpreter, text] : scripts) {
+    for (const auto& script : scripts) {  // no message takes a structured binding under clang
       auto item = WorkerUnderTest::command(++run, {});
-      item.work.__set_script(text);
-      item.work.__set_interpreter(interpreter);
+      item.work.__set_script(script.second);
+      item.work.__set_interpreter(script.first);
       CHECK(it.worker.dispatch(item) == "none");
-      CHECK_MESSAGE(it.master.outcome(run).state == "succeeded", interpreter);
+      CHECK_MESSAGE(it.master.outcome(run).state == "succeeded", script.first);
       CHECK(it.master.log(run, 1, 3) == "ok\n");
     }
     auto item = WorkerUnderTest::command(++run, {});
