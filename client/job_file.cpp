@@ -108,15 +108,13 @@ void read_retry(MapReader& job, const Reading& in, thrift::Rules& rules) {
 }
 
 /// `keep_logs: 30d`, or `forever`.
-void read_keep_logs(MapReader& job, thrift::Rules& rules) {
-  const YamlNode* node = job.node("keep_logs");
+void read_keep(MapReader& job, const char* name, std::int64_t& keep_ms) {
+  const YamlNode* node = job.node(name);
   if (node != nullptr && node->kind == YamlNode::Kind::Scalar && node->text == "forever") {
-    rules.keep_logs_ms = -1;
+    keep_ms = -1;
     return;
   }
-  if (auto keep = job.duration("keep_logs", Millis{60'000}, 10 * kLongest)) {
-    rules.keep_logs_ms = keep->count();
-  }
+  if (auto keep = job.duration(name, Millis{60'000}, 10 * kLongest)) keep_ms = keep->count();
 }
 
 void read_rules(MapReader& job, const Reading& in, thrift::Rules& rules) {
@@ -146,7 +144,8 @@ void read_rules(MapReader& job, const Reading& in, thrift::Rules& rules) {
   if (auto grace = job.duration("disconnect_grace", Millis{0}, std::chrono::hours{24 * 7})) {
     rules.disconnect_grace_ms = grace->count();
   }
-  read_keep_logs(job, rules);
+  read_keep(job, "keep_logs", rules.keep_logs_ms);
+  read_keep(job, "keep_runs", rules.keep_runs_ms);
 }
 
 /// `command:` is a list of words, or one text for a shell; `script:` a text for `interpreter:`.

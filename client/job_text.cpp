@@ -98,11 +98,15 @@ void write_rules(Writer& out, const thrift::Rules& rules) {
   out.duration("kill_grace", rules.kill_grace_ms, plain.kill_grace_ms);
   out.word("loss", rules.loss, plain.loss);
   out.duration("disconnect_grace", rules.disconnect_grace_ms, plain.disconnect_grace_ms);
-  if (rules.keep_logs_ms < 0) {
-    out.word("keep_logs", "forever", "");
-  } else {
-    out.duration("keep_logs", rules.keep_logs_ms, plain.keep_logs_ms);
-  }
+  const auto write_keep = [&](const char* name, std::int64_t keep_ms) {
+    if (keep_ms < 0) {
+      out.word(name, "forever", "");
+    } else {
+      out.duration(name, keep_ms, 0);
+    }
+  };
+  write_keep("keep_logs", rules.keep_logs_ms);
+  write_keep("keep_runs", rules.keep_runs_ms);
 }
 
 void write_limits(Writer& out, const thrift::Limits& limits) {

@@ -25,28 +25,8 @@ LogRetention::LogRetention(store::LogStore& logs, store::RetentionStore& history
       history_(history),
       clock_(clock),
       holds_(std::move(holds)),
-      options_(options) {}
-
-LogRetention::~LogRetention() { stop(); }
-
-void LogRetention::start() {
-  thread_ = std::jthread([this](std::stop_token stop) { loop(stop); });
-}
-
-void LogRetention::stop() {
-  if (!thread_.joinable()) return;
-  thread_.request_stop();
-  thread_.join();
-}
-
-void LogRetention::set_leading(bool leads) {
-  {
-    std::scoped_lock lock(mutex_);
-    if (leads && !leads_) is_new_in_office_ = true;
-    leads_ = leads;
-  }
-  changed_.notify_all();
-}
+      options_(options),
+      rounds_({[this] { begin_anew(); }, [this] { return round_and_tell(); }}, options.pause_in_pass) {}
 
 Result<bool> LogRetention::delete_some() {
   for (int i = 0; i < options_.deletes_per_round && !deleting_.empty(); ++i) {
@@ -137,25 +117,14 @@ Millis LogRetention::pause_after(const Result<Round>& round) const {
   return round->pass_over && too_much_bytes_ == 0 ? options_.pause_after_pass : options_.pause_in_pass;
 }
 
-void LogRetention::loop(std::stop_token stop) {
-  Millis pause = options_.pause_in_pass;
-  while (!stop.stop_requested()) {
-    {
-      std::unique_lock lock(mutex_);
-      if (!changed_.wait(lock, stop, [this] { return leads_; })) return;
-      if (changed_.wait_for(lock, stop, pause, [this] { return !leads_; })) continue;
-      if (std::exchange(is_new_in_office_, false)) begin_anew();
-    }
-    if (stop.stop_requested()) return;
-    pause = options_.pause_after_pass;
-    if (holds_()) continue;
-    const auto done = round();
-    if (!done) log_warn("retention", "a round failed", {{"why", done.error().message}});
-    if (done && done->due > 0) {
-      log_info("retention", "output is deleted", {{"runs", done->due}, {"for_room", done->for_room}});
-    }
-    pause = pause_after(done);
+Millis LogRetention::round_and_tell() {
+  if (holds_()) return options_.pause_after_pass;
+  const auto done = round();
+  if (!done) log_warn("retention", "a round failed", {{"why", done.error().message}});
+  if (done && done->due > 0) {
+    log_info("retention", "output is deleted", {{"runs", done->due}, {"for_room", done->for_room}});
   }
+  return pause_after(done);
 }
 
 }  // namespace rota::master

@@ -3,15 +3,12 @@
 // does not hang on how much is stored and no lock is held long. Never in the loop's way.
 #pragma once
 
-#include <condition_variable>
 #include <cstdint>
 #include <functional>
-#include <mutex>
-#include <stop_token>
-#include <thread>
 #include <vector>
 
 #include "common/base/time.h"
+#include "master/leader_rounds.h"
 #include "master/store/log_store.h"
 #include "master/store/retention_store.h"
 
@@ -37,12 +34,11 @@ class LogRetention {
   /// `holds` says that the clock can not be trusted now.
   LogRetention(store::LogStore& logs, store::RetentionStore& history, const Clock& clock,
                std::function<bool()> holds, RetentionOptions options);
-  ~LogRetention();
 
-  void start();
-  void stop();
+  void start() { rounds_.start(); }
+  void stop() { rounds_.stop(); }
   /// Any thread; never waits.
-  void set_leading(bool leads);
+  void set_leading(bool leads) { rounds_.set_leading(leads); }
 
   struct Round {
     std::size_t seen = 0;            ///< runs that were looked at
@@ -55,7 +51,7 @@ class LogRetention {
   Result<Round> round();
 
  private:
-  void loop(std::stop_token stop);
+  Millis round_and_tell();
   Millis pause_after(const Result<Round>& round) const;
   Result<bool> delete_some();
   Result<std::vector<RunId>> find_due(Round& done);
@@ -72,12 +68,7 @@ class LogRetention {
   std::vector<RunId> deleting_;      ///< noted as pruned, not all deleted
   std::int64_t counted_bytes_ = 0;   ///< in this pass, of what stays
   std::int64_t too_much_bytes_ = 0;  ///< by the last whole pass of this time in office, less what has gone
-
-  std::mutex mutex_;
-  std::condition_variable_any changed_;
-  bool leads_ = false;
-  bool is_new_in_office_ = false;
-  std::jthread thread_;
+  LeaderRounds rounds_;              ///< the last: it uses all others
 };
 
 }  // namespace rota::master

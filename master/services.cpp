@@ -65,6 +65,15 @@ RetentionOptions retention_options(const config::MasterOptions& options) {
   return wanted;
 }
 
+RunRetentionOptions run_retention_options(const config::MasterOptions& options) {
+  RunRetentionOptions wanted;
+  wanted.keep_runs = options.runs.keep;
+  if (wanted.keep_runs > Millis{0}) {
+    wanted.pause_after_pass = std::clamp(wanted.keep_runs / 8, Millis{1000}, wanted.pause_after_pass);
+  }
+  return wanted;
+}
+
 std::unique_ptr<store::LogStore> log_store(const config::MasterOptions& options,
                                            const store::MysqlOptions& database) {
   if (options.logs.store != "folder") {
@@ -89,9 +98,12 @@ Services::Services(const config::MasterOptions& options, const std::string& data
       probe_(database_, timezone::load_zone),
       reader_(database_, pool_options(options.database)),
       logs_(log_store(options, database_), clock_),
+      pruned_(database_),
       history_(database_),
-      retention_(logs_, history_, tick_clock_, [this] { return tick_clock_.skew().has_value(); },
-                 retention_options(options)),
+      log_retention_(logs_, pruned_, tick_clock_, [this] { return tick_clock_.skew().has_value(); },
+                     retention_options(options)),
+      run_retention_({history_, pruned_, logs_}, tick_clock_,
+                     [this] { return tick_clock_.skew().has_value(); }, run_retention_options(options)),
       dispatcher_(reader_, dispatcher_options(options)),
       api_(api::ApiParts{leader, reader_, logs_, clock_, [this] { return cluster_uuid(); }},
            api_options(options)) {}
@@ -100,13 +112,15 @@ Services::~Services() { stop(); }
 
 Result<void> Services::start() {
   if (auto ready = logs_.prepare(); !ready) return ready;
-  retention_.start();
+  log_retention_.start();
+  run_retention_.start();
   return api_.start();
 }
 
 void Services::stop() {
   end_term();
-  retention_.stop();
+  log_retention_.stop();
+  run_retention_.stop();
   api_.stop();
   dispatcher_.stop();
 }
@@ -150,11 +164,13 @@ void Services::begin_term(Epoch epoch, const std::string& cluster_uuid,
   dispatcher_.begin_term(dispatch::TermFace{
       epoch, cluster_uuid, address,
       [this](core::Event event) { (void)leader_.post(std::move(event)); }});  // refused: it is over
-  retention_.set_leading(true);
+  log_retention_.set_leading(true);
+  run_retention_.set_leading(true);
 }
 
 void Services::end_term() {
-  retention_.set_leading(false);
+  log_retention_.set_leading(false);
+  run_retention_.set_leading(false);
   dispatcher_.end_term();
 }
 

@@ -15,7 +15,9 @@
 #include "master/log_retention.h"
 #include "master/log_store_watch.h"
 #include "master/loop/loop.h"
+#include "master/run_retention.h"
 #include "master/store/log_store.h"
+#include "master/store/mysql_history.h"
 #include "master/store/mysql_office.h"
 #include "master/store/mysql_reader.h"
 #include "master/store/mysql_retention.h"
@@ -67,8 +69,10 @@ class Services {
   store::MysqlOffice probe_;      ///< the database watch's own connection
   store::MysqlReader reader_;
   LogStoreWatch logs_;
-  store::MysqlRetention history_;
-  LogRetention retention_;
+  store::MysqlRetention pruned_;
+  store::MysqlHistory history_;
+  LogRetention log_retention_;
+  RunRetention run_retention_;
   dispatch::Dispatcher dispatcher_;
   api::ApiServer api_;
 };

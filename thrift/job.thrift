@@ -63,7 +63,9 @@ struct Rules {
   /** How long an attempt may go on when its worker is cut off; at most 7 days. */
   13: i64 disconnect_grace_ms,
   /** How long output is kept after a run's end; 0: as the masters are set, -1: for ever. */
-  14: i64 keep_logs_ms
+  14: i64 keep_logs_ms,
+  /** How long a run is kept after its end, with its output; 0: as the masters are set, -1: for ever. */
+  15: i64 keep_runs_ms
 }
 
 /**

@@ -73,7 +73,8 @@ json rules_json(const thrift::Rules& rules) {
           {"kill_grace_ms", rules.kill_grace_ms},
           {"loss", rules.loss},
           {"disconnect_grace_ms", rules.disconnect_grace_ms},
-          {"keep_logs_ms", rules.keep_logs_ms}};
+          {"keep_logs_ms", rules.keep_logs_ms},
+          {"keep_runs_ms", rules.keep_runs_ms}};
 }
 
 }  // namespace

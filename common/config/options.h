@@ -60,6 +60,10 @@ struct TakeoverOptions {
   Millis settle{5000};  ///< at most this long, runs wait for workers that were there before
 };
 
+struct RunsOptions {
+  Millis keep = std::chrono::hours{24 * 90};  ///< after a run's end, with its output; 0: for ever
+};
+
 /// Output of jobs. All masters of a cluster must agree on store and folder.
 struct LogsOptions {
   std::string store = "mysql";  ///< or "folder"
@@ -88,6 +92,7 @@ struct MasterOptions {
   std::int32_t dispatch_threads = 8;
   ApiOptions api;
   TakeoverOptions takeover;
+  RunsOptions runs;
   LogsOptions logs;
   Millis hang_limit{30'000};  ///< how old the heartbeat may get before the watchdog acts
   LogOptions log;

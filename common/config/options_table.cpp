@@ -171,6 +171,14 @@ Settings master_limits(MasterOptions& o) {
   };
 }
 
+Settings runs_settings(RunsOptions& o) {
+  return {
+      millis("runs.keep_ms", o.keep, 0, 3660 * 24 * kHourMs,
+             "How long a run is kept after its end, with its output, for jobs without keep_runs; the ticks "
+             "that did not fire likewise. 0: for ever."),
+  };
+}
+
 Settings logs_settings(LogsOptions& o) {
   return {
       other("logs.store", o.store,
@@ -303,6 +311,7 @@ Settings settings_of(MasterOptions& o) {
   append(all, zookeeper_settings(o.zookeeper));
   append(all, database_settings(o.database));
   append(all, master_limits(o));
+  append(all, runs_settings(o.runs));
   append(all, logs_settings(o.logs));
   append(all, log_settings(o.log));
   return all;

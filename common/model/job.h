@@ -41,7 +41,7 @@ struct Schedule {
   bool operator==(const Schedule&) const = default;
 };
 
-/// JobRules::keep_logs: never deleted.
+/// JobRules::keep_logs, keep_runs: never deleted.
 inline constexpr Millis kKeepForEver{-1};
 
 struct RetryRule {
@@ -67,6 +67,7 @@ struct JobRules {
   LossPolicy loss = LossPolicy::AfterFence;
   Millis disconnect_grace{0};        ///< at most 7 days
   Millis keep_logs{0};               ///< output, after the run's end; 0: the cluster's default
+  Millis keep_runs{0};               ///< runs with their output, likewise
   bool operator==(const JobRules&) const = default;
 };
 

@@ -96,7 +96,8 @@ json make(const model::JobRules& r) {
           {"kill_grace_ms", r.kill_grace.count()},
           {"loss", name_of(r.loss)},
           {"disconnect_grace_ms", r.disconnect_grace.count()},
-          {"keep_logs_ms", r.keep_logs.count()}};
+          {"keep_logs_ms", r.keep_logs.count()},
+          {"keep_runs_ms", r.keep_runs.count()}};
 }
 
 void read(const json& from, model::JobRules& r) {
@@ -114,6 +115,7 @@ void read(const json& from, model::JobRules& r) {
   take(from, "loss", r.loss);
   take(from, "disconnect_grace_ms", r.disconnect_grace);
   take(from, "keep_logs_ms", r.keep_logs);
+  take(from, "keep_runs_ms", r.keep_runs);
 }
 
 json make(const model::JobLimits& l) {

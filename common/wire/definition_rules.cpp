@@ -222,9 +222,12 @@ void check_rules(const model::JobRules& rules, Findings& findings) {
   findings.duration("timeout", rules.timeout, Millis{0}, 365 * kDay);
   findings.duration("kill_grace", rules.kill_grace, Millis{0}, hours{1});
   findings.duration("disconnect_grace", rules.disconnect_grace, Millis{0}, 7 * kDay);
-  if (rules.keep_logs != model::kKeepForEver && rules.keep_logs != Millis{0}) {
-    findings.duration("keep_logs", rules.keep_logs, Millis{60'000}, 3660 * kDay);
-  }
+  const auto check_keep = [&](const char* name, Millis keep) {
+    if (keep == model::kKeepForEver || keep == Millis{0}) return;
+    findings.duration(name, keep, Millis{60'000}, 3660 * kDay);
+  };
+  check_keep("keep_logs", rules.keep_logs);
+  check_keep("keep_runs", rules.keep_runs);
   check_retry(rules.retry, findings);
 }
 

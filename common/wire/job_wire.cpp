@@ -67,6 +67,7 @@ model::JobRules read(const thrift::Rules& in, Problems& problems) {
   out.loss = choose<model::LossPolicy>("loss", in.loss, problems);
   out.disconnect_grace = Millis{in.disconnect_grace_ms};
   out.keep_logs = Millis{in.keep_logs_ms};
+  out.keep_runs = Millis{in.keep_runs_ms};
   return out;
 }
 
@@ -146,6 +147,7 @@ thrift::Rules to_wire(const model::JobRules& rules) {
   out.__set_loss(text(name_of(rules.loss)));
   out.__set_disconnect_grace_ms(rules.disconnect_grace.count());
   out.__set_keep_logs_ms(rules.keep_logs.count());
+  out.__set_keep_runs_ms(rules.keep_runs.count());
   return out;
 }
 

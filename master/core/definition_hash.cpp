@@ -75,6 +75,9 @@ void add_rules(Fingerprint& print, const model::JobRules& r) {
   print.add(r.loss);
   print.add(r.disconnect_grace);
   if (r.keep_logs != Millis{0}) print.add(r.keep_logs);  // so that older programs' hashes stay right
+  if (r.keep_runs == Millis{0}) return;
+  print.add(std::string("keep_runs"));  // or it could be taken for keep_logs
+  print.add(r.keep_runs);
 }
 
 /// Only where it differs from what older programs knew, so that their stored hashes stay right.

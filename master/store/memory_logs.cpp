@@ -114,7 +114,7 @@ Result<std::vector<LoggedRun>> MemoryStore::logged_runs(const std::vector<RunId>
     if (found == tables_->runs.end()) continue;
     const model::Run& run = found->second;
     LoggedRun one{id, model::is_final(run.progress.state),
-                  run.progress.ended.value_or(run.recorded), Millis{0}};
+                  std::max(run.progress.ended.value_or(run.recorded), run.recorded), Millis{0}};
     const auto job = tables_->jobs.find(run.job);
     const auto version = job == tables_->jobs.end()
                              ? tables_->versions.end()

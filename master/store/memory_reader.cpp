@@ -220,6 +220,13 @@ Result<std::vector<model::AttemptRow>> MemoryStore::attempts_after(RunId run, At
   return rows;
 }
 
+Result<std::optional<WallTime>> MemoryStore::gone_through(JobId job) {
+  const std::scoped_lock lock(mutex_);
+  if (auto fine = up(); !fine) return fail(fine.error());
+  const auto found = tables_->gone.find(job);
+  return found == tables_->gone.end() ? std::nullopt : std::optional(found->second);
+}
+
 Result<std::map<RunId, WallTime>> MemoryStore::pruned_among(const std::vector<RunId>& runs) {
   const std::scoped_lock lock(mutex_);
   if (auto fine = up(); !fine) return fail(fine.error());

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "master/store/history_store.h"
 #include "master/store/log_store.h"
 #include "master/store/reader.h"
 #include "master/store/retention_store.h"
@@ -21,11 +22,12 @@ namespace rota::master::store {
 struct MemoryTables;
 
 /// All faces of the store on one set of tables. Thread: any (one lock).
-class MemoryStore final : public Store,
-                          public Office,
-                          public Reader,
-                          public LogStore,
-                          public RetentionStore {
+class MemoryStore : public Store,
+                    public Office,
+                    public Reader,
+                    public LogStore,
+                    public RetentionStore,
+                    public HistoryStore {
  public:
   /// Without `zones` every zone name means UTC.
   explicit MemoryStore(ZoneSource zones = {});
@@ -76,10 +78,19 @@ class MemoryStore final : public Store,
   Result<std::vector<model::AttemptRow>> attempts_after(RunId run, AttemptNo attempt,
                                                         std::int32_t limit) override;
   Result<std::map<RunId, WallTime>> pruned_among(const std::vector<RunId>& runs) override;
+  Result<std::optional<WallTime>> gone_through(JobId job) override;
 
   // RetentionStore
   Result<std::vector<LoggedRun>> logged_runs(const std::vector<RunId>& runs) override;
   Result<void> note_pruned(const std::vector<RunId>& runs, WallTime at) override;
+
+  // HistoryStore
+  Result<std::optional<Millis>> shortest_keep() override;
+  Result<std::vector<PastRun>> past_runs(RunId after, std::int32_t limit) override;
+  Result<std::vector<PastGap>> past_gaps(const GapKey& after, std::int32_t limit) override;
+  Result<void> forget_through(const std::map<JobId, WallTime>& moments) override;
+  Result<void> erase_runs(const std::vector<PastRun>& runs) override;
+  Result<void> erase_gaps(const std::vector<GapKey>& gaps) override;
 
   // LogStore
   Result<std::vector<std::int64_t>> append(const std::vector<LogChunk>& chunks) override;

@@ -35,6 +35,7 @@ struct MemoryTables {
   std::map<std::string, model::WorkerDrain> drains;
   std::map<std::tuple<model::AttemptKey, LogStream, std::int64_t>, LogChunk> chunks;
   std::map<RunId, WallTime> pruned;
+  std::map<JobId, WallTime> gone;   ///< up to here retention may have deleted rows of ticks
 };
 
 /// Whether the batch fits what stands, as unique keys and foreign rows demand; rows that stand already are

@@ -329,6 +329,15 @@ Result<std::vector<model::AttemptRow>> MysqlReader::attempts_after(RunId run, At
       read_attempt);
 }
 
+Result<std::optional<WallTime>> MysqlReader::gone_through(JobId job) {
+  const auto found = rows_of<WallTime>(
+      pool_, "SELECT through_ms FROM history_gone WHERE job_id = ?",
+      [&](Binder& binder) { binder.integer(job.value); },
+      [](Row& row) -> Result<WallTime> { return row.time(); });
+  if (!found) return fail(found.error());
+  return found->empty() ? std::nullopt : std::optional(found->front());
+}
+
 Result<std::map<RunId, WallTime>> MysqlReader::pruned_among(const std::vector<RunId>& runs) {
   std::map<RunId, WallTime> pruned;
   if (runs.empty()) return pruned;

@@ -40,6 +40,7 @@ class MysqlReader final : public Reader {
   Result<std::vector<model::Run>> runs_after(RunId after, std::int32_t limit) override;
   Result<std::vector<model::AttemptRow>> attempts_after(RunId run, AttemptNo attempt,
                                                         std::int32_t limit) override;
+  Result<std::optional<WallTime>> gone_through(JobId job) override;
   Result<std::map<RunId, WallTime>> pruned_among(const std::vector<RunId>& runs) override;
 
  private:

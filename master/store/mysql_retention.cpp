@@ -13,10 +13,10 @@ namespace {
 constexpr MultiRow kInsertPruned{"INSERT INTO log_pruned (run_id, pruned_ms) VALUES", 2,
                                  "ON DUPLICATE KEY UPDATE run_id = run_id"};
 
-/// Of one round after the other: one connection is enough.
-PoolOptions one_connection() {
+/// That of output and that of runs, each one round after the other.
+PoolOptions two_connections() {
   PoolOptions pool;
-  pool.connections = 1;
+  pool.connections = 2;
   return pool;
 }
 
@@ -33,7 +33,7 @@ Result<LoggedRun> read_logged_run(Row& row) {
 
 }  // namespace
 
-MysqlRetention::MysqlRetention(MysqlOptions options) : pool_(std::move(options), one_connection()) {}
+MysqlRetention::MysqlRetention(MysqlOptions options) : pool_(std::move(options), two_connections()) {}
 
 Result<std::vector<LoggedRun>> MysqlRetention::logged_runs(const std::vector<RunId>& runs) {
   std::vector<LoggedRun> found;
@@ -41,7 +41,7 @@ Result<std::vector<LoggedRun>> MysqlRetention::logged_runs(const std::vector<Run
   auto done = pool_.with([&](Connection& connection) {
     found.clear();
     return connection.stream(
-        "SELECT r.run_id, r.state, COALESCE(r.ended_ms, r.recorded_ms), "
+        "SELECT r.run_id, r.state, GREATEST(COALESCE(r.ended_ms, 0), r.recorded_ms), "
         "COALESCE(CAST(JSON_EXTRACT(v.rules, '$.keep_logs_ms') AS SIGNED), 0) FROM run r "
         "LEFT JOIN job j ON j.job_id = r.job_id "
         "LEFT JOIN job_version v ON v.job_id = j.job_id AND v.version = j.version "

@@ -1,4 +1,4 @@
-// Retention on MySQL, through one connection of its own.
+// Retention of output on MySQL, through connections of its own.
 #pragma once
 
 #include "master/store/connection_pool.h"
@@ -6,7 +6,7 @@
 
 namespace rota::master::store {
 
-/// Thread: one at a time.
+/// Thread: any.
 class MysqlRetention final : public RetentionStore {
  public:
   explicit MysqlRetention(MysqlOptions options);

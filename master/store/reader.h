@@ -89,6 +89,8 @@ class Reader {
                                                                 std::int32_t limit) = 0;
   /// Those of the runs whose output was deleted by retention, and when.
   virtual Result<std::map<RunId, WallTime>> pruned_among(const std::vector<RunId>& runs) = 0;
+  /// Up to here retention may have deleted rows of the job's ticks; nothing: it has deleted none.
+  virtual Result<std::optional<WallTime>> gone_through(JobId job) = 0;
 };
 
 inline Result<std::map<std::string, KeyedRun>> Reader::runs_of_keys(

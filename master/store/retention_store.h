@@ -14,11 +14,11 @@ namespace rota::master::store {
 struct LoggedRun {
   RunId run;
   bool is_final = false;
-  WallTime ended{};
+  WallTime ended{};     ///< never before it was recorded, whatever a worker's clock said
   Millis keep_logs{0};  ///< as the newest version of its job says: 0 the default, -1 for ever
 };
 
-/// Thread: one at a time. Errors: Unavailable, TimedOut.
+/// Thread: any. Errors: Unavailable, TimedOut.
 class RetentionStore {
  public:
   virtual ~RetentionStore() = default;

@@ -43,6 +43,10 @@ Result<void> TickCheck::look_at(const model::Job& job,
 Result<void> TickCheck::begin(const model::Job& job) {
   job_ = job.id;
   name_ = job.name;
+  gone_through_ = WallTime{};
+  if (auto looked = look_at_gone(); !looked) return looked;
+  first_moment_ = request_.since.value_or(wall_from_ms(0));
+  if (gone_through_ > WallTime{}) first_moment_ = std::max(first_moment_, gone_through_ + Millis{1});
   gaps_.clear();
   first_open_gap_ = 0;
   page_.clear();
@@ -58,7 +62,19 @@ Result<void> TickCheck::begin(const model::Job& job) {
   return {};
 }
 
-WallTime TickCheck::first_moment() const { return request_.since.value_or(wall_from_ms(0)); }
+Result<void> TickCheck::look_at_gone() {
+  const auto gone = sources_.reader.gone_through(job_);
+  if (!gone) return fail(gone.error());
+  gone_through_ = std::max(gone_through_, gone->value_or(WallTime{}));
+  return {};
+}
+
+/// Retention goes on meanwhile; it says so before it deletes.
+Result<bool> TickCheck::is_gone(WallTime tick) {
+  if (tick <= gone_through_) return true;
+  if (auto looked = look_at_gone(); !looked) return fail(looked.error());
+  return tick <= gone_through_;
+}
 
 std::string TickCheck::place(WallTime tick) const {
   return fmt::format("job \"{}\" tick {}", name_, format_moment(tick));
@@ -80,8 +96,7 @@ Result<void> TickCheck::match(const model::JobVersionRow& version, WallTime tick
     }
     page_.pop_front();
   }
-  judge(tick, runs, cover(version.version, tick));
-  return {};
+  return judge(tick, runs, cover(version.version, tick));
 }
 
 // Runs before the next planned tick have no plan behind them.
@@ -140,14 +155,17 @@ std::int64_t TickCheck::cover(JobVersion version, WallTime tick) {
   return covering;
 }
 
-void TickCheck::judge(WallTime tick, std::int64_t runs, std::int64_t gaps) {
+Result<void> TickCheck::judge(WallTime tick, std::int64_t runs, std::int64_t gaps) {
   if (runs > 0) ++ticks_.fired;
   if (gaps > 0) ++ticks_.skipped;
-  if (runs + gaps == 0) {
-    miss(ticks_, place(tick) + ": neither a run nor a gap row");
-  } else if (runs + gaps > 1) {
+  if (runs + gaps > 1) {
     wrong(ticks_, place(tick) + fmt::format(": {} runs and {} gap rows", runs, gaps));
+  } else if (runs + gaps == 0) {
+    const auto gone = is_gone(tick);
+    if (!gone) return fail(gone.error());
+    if (!*gone) miss(ticks_, place(tick) + ": neither a run nor a gap row");
   }
+  return {};
 }
 
 void TickCheck::judge_gaps() {

@@ -41,10 +41,12 @@ class TickCheck {
   void count_run(const model::Run& run);
   void count_epoch(Epoch epoch, const std::string& what);
   std::int64_t cover(JobVersion version, WallTime tick);
-  void judge(WallTime tick, std::int64_t runs, std::int64_t gaps);
+  Result<void> judge(WallTime tick, std::int64_t runs, std::int64_t gaps);
   void judge_gaps();
+  Result<void> look_at_gone();
   Result<void> look_beyond();
-  WallTime first_moment() const;
+  WallTime first_moment() const { return first_moment_; }
+  Result<bool> is_gone(WallTime tick);
   std::string place(WallTime tick) const;
 
   const Sources& sources_;
@@ -57,6 +59,8 @@ class TickCheck {
   // of the job that is looked at
   JobId job_;
   std::string name_;
+  WallTime gone_through_{};          ///< retention may have deleted rows of ticks up to here
+  WallTime first_moment_{};
   std::vector<GapSeen> gaps_;        ///< by from
   std::size_t first_open_gap_ = 0;
   std::deque<model::Run> page_;

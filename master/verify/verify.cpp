@@ -103,7 +103,8 @@ class Verification {
     return judge_missing();
   }
 
-  /// What is not stored was either deleted by retention, which is written down, or it is missing.
+  /// What is not stored was either deleted by retention, which is written down or has taken the run too, or
+  /// it is missing.
   Result<void> judge_missing() {
     std::vector<RunId> runs;
     for (const auto& [run, what] : missing_) runs.push_back(run);
@@ -116,13 +117,21 @@ class Verification {
       pruned.insert(page->begin(), page->end());
     }
     for (const auto& [run, what] : missing_) {
-      if (pruned.contains(run)) {
+      const auto is_gone = pruned.contains(run) ? Result<bool>(true) : has_gone(run);
+      if (!is_gone) return fail(is_gone.error());
+      if (*is_gone) {
         ++logs_.skipped;
       } else {
         miss(logs_, what);
       }
     }
     return {};
+  }
+
+  Result<bool> has_gone(RunId run) {
+    const auto found = sources_.reader.get_run(run);
+    if (!found && found.error().code != ErrorCode::NotFound) return fail(found.error());
+    return !found;
   }
 
   Result<void> look_at_stream(const LogCandidate& candidate, store::LogStream stream) {

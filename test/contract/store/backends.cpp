@@ -7,6 +7,7 @@
 
 #include "master/store/folder_log_store.h"
 #include "master/store/memory_store.h"
+#include "master/store/mysql_history.h"
 #include "master/store/mysql_log_store.h"
 #include "master/store/mysql_office.h"
 #include "master/store/mysql_reader.h"
@@ -25,7 +26,7 @@ Result<std::shared_ptr<const model::ZoneRules>> small_world(std::string_view nam
 
 Backend in_memory() {
   const auto store = std::make_shared<MemoryStore>(small_world);
-  return {"memory", store, store, store, store, store};
+  return {"memory", store, store, store, store, store, store};
 }
 
 MysqlOptions fresh_database() {
@@ -43,7 +44,8 @@ Backend on_mysql() {
   const MysqlOptions options = fresh_database();
   return {"mysql", std::make_shared<MysqlStore>(options),
           std::make_shared<MysqlOffice>(options, small_world), std::make_shared<MysqlReader>(options),
-          std::make_shared<MysqlLogStore>(options), std::make_shared<MysqlRetention>(options)};
+          std::make_shared<MysqlLogStore>(options), std::make_shared<MysqlRetention>(options),
+          std::make_shared<MysqlHistory>(options)};
 }
 
 /// Several masters' faces of one store: each call goes through the next.

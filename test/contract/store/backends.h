@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "master/store/history_store.h"
 #include "master/store/log_store.h"
 #include "master/store/reader.h"
 #include "master/store/retention_store.h"
@@ -20,6 +21,7 @@ struct Backend {
   std::shared_ptr<Reader> reader;
   std::shared_ptr<LogStore> logs;
   std::shared_ptr<RetentionStore> retention;
+  std::shared_ptr<HistoryStore> history;
 };
 
 std::vector<Backend> fresh_backends();

@@ -45,18 +45,21 @@ def in_folder(programs, scratch):
     logs = pathlib.Path(scratch, "kept")
     cluster = Cluster(scratch + "/f", programs, masters=2, workers=1, zookeepers=1,
                       set=["master.logs.store=folder", f"master.logs.folder={logs}",
-                           "master.logs.keep_ms=8000"])
+                           "master.logs.keep_ms=8000", "master.runs.keep_ms=30000"])
     try:
         cluster.up()
         followed(cluster)
-        kept_and_deleted(cluster, logs)
+        cluster.apply("name: ticking\nschedule: '@every 1s'\nhandler: noop\noverlap: allow\n")
+        first_tick = wait_until(lambda: cluster.runs("ticking"), 30, "a tick")[-1]
+        short = kept_and_deleted(cluster, logs)
+        runs_deleted(cluster, first_tick["id"], short)
     finally:
         cluster.down()
 
 
 def kept_and_deleted(cluster, logs):
     wanted = subprocess.run(["/usr/bin/python3", "-c", TEXT], capture_output=True, check=True).stdout
-    cluster.apply("name: kept\nkeep_logs: forever\ncommand: %s\n" % json.dumps(["/usr/bin/python3", "-c", TEXT]))
+    cluster.apply("name: kept\nkeep_logs: forever\nkeep_runs: forever\ncommand: %s\n" % json.dumps(["/usr/bin/python3", "-c", TEXT]))
     for_ever = cluster.ok("job", "run", "kept").strip()
     short = cluster.submit("/usr/bin/python3", "-c", TEXT)
     for run in (for_ever, short):
@@ -74,3 +77,16 @@ def kept_and_deleted(cluster, logs):
     cluster.verify()
     figure("kept_and_deleted", bytes=len(wanted), runs=2, on_disk=on_disk,
            deleted_after_s=round(time.monotonic() - began, 1), verify="green")
+    return short
+
+
+def runs_deleted(cluster, *gone):
+    """Runs go, too, when their time is over; what is kept for ever stays, and verify tells gone from missing."""
+    began = time.monotonic()
+    for run in gone:
+        wait_until(lambda: cluster.rota("run", "show", str(run)).returncode == 3, 150, f"run {run} is deleted")
+    check(len(cluster.runs("kept")) == 1, "a run that is kept for ever is there")
+    report = cluster.verify()
+    ticks = next(one for one in report["checks"] if one["promise"] == "P1")
+    figure("runs_deleted", deleted_after_s=round(time.monotonic() - began, 1), ticks_left=ticks["planned"],
+           verify="green")

@@ -143,6 +143,7 @@ jobs:
     loss: never
     disconnect_grace: 2d
     keep_logs: 90d
+    keep_runs: 400d
     command: ["a b", "", "c'd"]
     environment: {X: "1"}
     parameters: {p: "q"}

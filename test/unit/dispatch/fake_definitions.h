@@ -66,6 +66,7 @@ class FakeDefinitions final : public store::Reader {
   Result<std::vector<model::AttemptRow>> attempts_after(RunId, AttemptNo, std::int32_t) override {
     return none();
   }
+  Result<std::optional<WallTime>> gone_through(JobId) override { return none(); }
   Result<std::map<RunId, WallTime>> pruned_among(const std::vector<RunId>&) override { return none(); }
 
   std::atomic<int> asked{0};

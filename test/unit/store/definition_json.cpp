@@ -35,6 +35,7 @@ model::JobDefinition full() {
   d.rules.loss = model::LossPolicy::Never;
   d.rules.disconnect_grace = Millis{23};
   d.rules.keep_logs = Millis{29};
+  d.rules.keep_runs = Millis{30};
   d.work.handler = "h";
   d.work.argv = {"", "a b"};
   d.work.script = "echo";

@@ -1,6 +1,7 @@
 // A small true history in the memory store, and the means to spoil copies of it.
 #pragma once
 
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -22,6 +23,7 @@ struct History {
   core::Changes rows;
   std::vector<store::LogChunk> logs;
   std::vector<RunId> pruned;
+  std::map<JobId, WallTime> gone;  ///< told by retention, before verify looks
 
   model::Run& run_of(WallTime tick) {
     for (model::Run& run : rows.new_runs) {
@@ -96,6 +98,7 @@ inline Report look(const History& history, Request request = {}) {
   if (applied.outcome != store::ApplyOutcome::Applied) throw std::runtime_error(applied.detail);
   if (!history.logs.empty() && !memory.append(history.logs)) throw std::runtime_error("logs");
   (void)memory.note_pruned(history.pruned, at(50));
+  (void)memory.forget_through(history.gone);
   if (!request.now) request.now = at(100);
   const Sources sources{memory, &memory, [](std::string_view) {
                           return Result<std::shared_ptr<const model::ZoneRules>>(

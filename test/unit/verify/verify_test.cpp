@@ -4,6 +4,7 @@
 #include <zlib.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "history.h"
 
@@ -297,6 +298,63 @@ TEST_CASE("verify: output that retention deleted is not missing, any other is") 
   CHECK(check_of(look(history), "P13").skipped == 1);
   history.pruned.push_back(history.run_of(at(6)).id);
   CHECK(look(history).ok);
+}
+
+TEST_CASE("verify: what retention has deleted with its runs is not missing, what is younger is") {
+  History history = a_true_history();
+  std::erase_if(history.rows.new_runs, [](const model::Run& run) { return *run.tick <= at(5); });
+  CHECK(red(look(history)) == "P1");
+  history.gone[JobId{1}] = at(5);
+  CHECK(red(look(history)) == "");
+  CHECK(check_of(look(history), "P1").planned == 15);
+  history.gone[JobId{1}] = at(4);
+  CHECK(red(look(history)) == "P1");
+  SUBCASE("a gap row that lies across is not counted") {
+    history.gone[JobId{1}] = at(10);
+    CHECK(red(look(history)) == "");
+    CHECK(check_of(look(history), "P1").skipped == 2);
+  }
+  SUBCASE("of another job nothing may be missing") {
+    history.gone[JobId{2}] = at(10);
+    CHECK(red(look(history)) == "P1");
+  }
+}
+
+namespace {
+
+/// Retention deletes the first runs while verify looks, and says so before.
+class FadingStore final : public store::MemoryStore {
+ public:
+  Result<std::vector<model::Run>> tick_runs_of(JobId job, WallTime after, WallTime through,
+                                               std::int32_t limit) override {
+    if (!std::exchange(has_faded_, true)) {
+      (void)forget_through({{JobId{1}, at(3)}});
+      (void)erase_runs(*past_runs(RunId{}, 3));
+    }
+    return MemoryStore::tick_runs_of(job, after, through, limit);
+  }
+
+ private:
+  bool has_faded_ = false;
+};
+
+}  // namespace
+
+TEST_CASE("verify: what goes while it looks is not missing") {
+  const History history = a_true_history();
+  FadingStore memory;
+  REQUIRE(memory.take_office(Epoch{9}, "test"));
+  REQUIRE(memory.apply(Epoch{9}, history.rows).outcome == store::ApplyOutcome::Applied);
+  const Sources sources{memory, nullptr, [](std::string_view) {
+                          return Result<std::shared_ptr<const model::ZoneRules>>(
+                              std::make_shared<const model::ZoneRules>());
+                        }};
+  Request request;
+  request.now = at(100);
+  const auto report = verify::verify(sources, request, BootClock::now() + std::chrono::seconds{20});
+  REQUIRE(report);
+  CHECK(red(*report) == "");
+  CHECK(memory.runs_after(RunId{}, 100)->size() == 13);
 }
 
 TEST_CASE("verify: an edit and a pause plan what their versions say") {

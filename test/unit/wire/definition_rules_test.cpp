@@ -77,6 +77,8 @@ TEST_CASE("definition: each number has a range, and the message names it") {
       {"disconnect_grace", [](auto& job) { job.rules.disconnect_grace = std::chrono::hours{169}; }},
       {"keep_logs", [](auto& job) { job.rules.keep_logs = Millis{-2}; }},
       {"keep_logs", [](auto& job) { job.rules.keep_logs = Millis{59'999}; }},
+      {"keep_runs", [](auto& job) { job.rules.keep_runs = Millis{-2}; }},
+      {"keep_runs", [](auto& job) { job.rules.keep_runs = Millis{59'999}; }},
       {"queue_limit", [](auto& job) { job.rules.queue_limit = 0; }},
       {"tick_grace", [](auto& job) { job.rules.tick_grace = Millis{-1}; }},
       {"output_cap_bytes", [](auto& job) { job.work.output_cap_bytes = -1; }},

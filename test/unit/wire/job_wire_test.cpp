@@ -36,6 +36,7 @@ model::JobDefinition everything() {
   out.rules.loss = model::LossPolicy::Never;
   out.rules.disconnect_grace = Millis{10};
   out.rules.keep_logs = model::kKeepForEver;
+  out.rules.keep_runs = Millis{90'000'000};
   out.work = {"h", {"a", "b"}, "s", "/bin/bash", {{"E", "1"}}, {{"P", "2"}}, "/f", 11,
               {1, 2, 3, 4, Millis{5}, 6, 7, 8, 9}, -5, 077, "deploy", model::KeepFolder::Always,
               model::Isolation::Process};

@@ -1,0 +1,42 @@
+// Work in rounds, on a thread of its own, while this master leads: what retention does.
+#pragma once
+
+#include <condition_variable>
+#include <functional>
+#include <mutex>
+#include <stop_token>
+#include <thread>
+
+#include "common/base/time.h"
+
+namespace rota::master {
+
+/// Owner: who does the rounds; it stops them before it goes.
+class LeaderRounds {
+ public:
+  struct Work {
+    std::function<void()> begin;     ///< called first in each time in office
+    std::function<Millis()> round;   ///< one round; gives the pause before the next
+  };
+  /// `pause`: before the first round.
+  LeaderRounds(Work work, Millis pause) : work_(std::move(work)), first_pause_(pause) {}
+  ~LeaderRounds() { stop(); }
+
+  void start();
+  void stop();
+  /// Any thread; never waits.
+  void set_leading(bool leads);
+
+ private:
+  void loop(std::stop_token stop);
+
+  const Work work_;
+  const Millis first_pause_;
+  std::mutex mutex_;
+  std::condition_variable_any changed_;
+  bool leads_ = false;
+  bool is_new_in_office_ = false;
+  std::jthread thread_;
+};
+
+}  // namespace rota::master
