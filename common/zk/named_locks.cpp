@@ -12,8 +12,9 @@ namespace {
 
 using std::chrono::steady_clock;
 
-constexpr Millis kFirstPause{50};
+constexpr Millis kFirstPause{50};        // after a try that found nobody to wait for
 constexpr int kPauseSpread = 101;        // ms, on top
+constexpr Millis kLook{25};              // between two looks at the caller's wish to stop
 constexpr Millis kConnectPatience{5000};
 constexpr int kTriesToGiveBack = 3;
 
@@ -55,11 +56,13 @@ struct NamedLocks::Try {
   std::string name;
   Taken node;
   bool may_be_ours = false;            ///< a node may stand that this very call made
+  bool is_watched = false;             ///< another's node, since the last try
+  bool is_changed = false;             ///< it; guarded by the mutex
   std::string holder;                  ///< whom the last try found
 };
 
-NamedLocks::NamedLocks(ClientFactory factory, LockAddress address)
-    : paths_(address.cluster), session_(std::move(factory), options_of(address)) {
+NamedLocks::NamedLocks(ClientFactory factory, LockAddress address, Millis look_again)
+    : paths_(address.cluster), look_again_(look_again), session_(std::move(factory), options_of(address)) {
   session_.attach(*this);
 }
 
@@ -79,7 +82,15 @@ Result<std::unique_ptr<HeldLock>> NamedLocks::take(const std::string& name, cons
   attempt.name = name;
   attempt.node.path = paths_.locks() + "/" + name;
   attempt.node.data = random_hex(8) + " " + owner;
+  {
+    std::scoped_lock lock(mutex_);
+    trying_.push_back(&attempt);
+  }
   auto taken = take_within(attempt, at_most, wait);
+  {
+    std::scoped_lock lock(mutex_);
+    std::erase(trying_, &attempt);
+  }
   if (!taken && attempt.may_be_ours) give_back(attempt.node);
   return taken;
 }
@@ -105,9 +116,25 @@ Result<std::unique_ptr<HeldLock>> NamedLocks::take_within(Try& attempt, Millis a
       const ErrorCode code = client ? ErrorCode::TimedOut : ErrorCode::Unavailable;
       return fail(code, what + " is held by " + attempt.holder);
     }
-    if (wait(std::min(pause(), left))) {
+    if (is_told_to_stop(attempt, left, wait)) {
       return fail(ErrorCode::TimedOut, "the run was told to stop while it waited for " + what);
     }
+  }
+}
+
+/// Returns when another try makes sense, or `at_most` has passed; true when the caller is to give up.
+bool NamedLocks::is_told_to_stop(Try& attempt, Millis at_most, const Waiting& wait) {
+  if (!attempt.is_watched) return wait(std::min(pause(), at_most));
+  const auto end = steady_clock::now() + std::min(look_again_ + pause(), at_most);
+  while (true) {
+    bool is_changed = false;
+    {
+      std::unique_lock lock(mutex_);
+      is_changed = changed_.wait_until(lock, std::min(end, steady_clock::now() + kLook),
+                                       [&] { return attempt.is_changed; });
+    }
+    if (wait(Millis{0})) return true;
+    if (is_changed || steady_clock::now() >= end) return false;
   }
 }
 
@@ -115,6 +142,11 @@ Result<std::unique_ptr<HeldLock>> NamedLocks::take_within(Try& attempt, Millis a
 Result<std::unique_ptr<HeldLock>> NamedLocks::try_once(Try& attempt) {
   const auto not_now = [] { return fail(ErrorCode::Conflict, "not this time"); };
   Client& client = *attempt.node.client;
+  attempt.is_watched = false;
+  {
+    std::scoped_lock lock(mutex_);
+    attempt.is_changed = false;  // what comes from now on counts
+  }
   auto made = client.create(attempt.node.path, attempt.node.data, CreateMode::Ephemeral);
   if (!made && made.error().code == ErrorCode::NotFound && ensure_folder(client, paths_.locks())) {
     made = client.create(attempt.node.path, attempt.node.data, CreateMode::Ephemeral);
@@ -126,7 +158,7 @@ Result<std::unique_ptr<HeldLock>> NamedLocks::try_once(Try& attempt) {
   if (made || made.error().code != ErrorCode::AlreadyExists) attempt.may_be_ours = true;
   // Read in any case: the token stands in the node's stat, and a node whose making was not answered may
   // be ours.
-  const auto node = client.get(attempt.node.path, Watch::No);
+  const auto node = client.get(attempt.node.path, Watch::Yes);
   if (!node) {
     attempt.holder = "nobody known: " + node.error().message;
     return not_now();
@@ -134,6 +166,7 @@ Result<std::unique_ptr<HeldLock>> NamedLocks::try_once(Try& attempt) {
   if (node->data == attempt.node.data && node->stat.ephemeral_owner == client.session_id()) {
     return std::make_unique<HeldNode>(*this, attempt.node, node->stat.created_zxid);
   }
+  attempt.is_watched = true;
   attempt.holder = node->data.substr(std::min(node->data.size(), node->data.find(' ') + 1));
   return not_now();
 }
@@ -169,6 +202,16 @@ void NamedLocks::give_back_pending() {
 void NamedLocks::session_ended() {
   std::scoped_lock lock(mutex_);
   pending_.clear();
+  for (Try* const attempt : trying_) attempt->is_changed = true;  // their watches went with it
+  changed_.notify_all();
+}
+
+void NamedLocks::watch_fired(Client&, const Event& event) {
+  std::scoped_lock lock(mutex_);
+  for (Try* const attempt : trying_) {
+    if (attempt->node.path == event.path) attempt->is_changed = true;
+  }
+  changed_.notify_all();
 }
 
 bool NamedLocks::is_current(const Taken& taken) const {

@@ -1,9 +1,11 @@
 // Named locks as ephemeral nodes in ZooKeeper: /rota/CLUSTER/locks/NAME. Who makes the node has the lock,
-// until he removes it or his session ends; the node's creation id is the fencing token. Who waits asks
-// again after 50 to 150 ms: locks are held for seconds and wanted by few, and no queue of nodes must be
-// mended when somebody in it dies.
+// until he removes it or his session ends; the node's creation id is the fencing token. Who waits watches
+// the node and tries again when it is gone, and now and then besides: a lost watch delays, and never
+// decides. All who wait try at once: locks are wanted by few, and no queue of nodes must be mended when
+// somebody in it dies.
 #pragma once
 
+#include <condition_variable>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -19,7 +21,8 @@ namespace rota::zk {
 /// handler's own process, or `rota lock`; the locks that it gave must end before it. Thread: any.
 class NamedLocks final : public LockService, private SessionObserver {
  public:
-  NamedLocks(ClientFactory factory, LockAddress address);
+  /// `look_again`: who waits tries so often, whatever he hears.
+  NamedLocks(ClientFactory factory, LockAddress address, Millis look_again = Millis{1000});
   ~NamedLocks() override;
   NamedLocks(const NamedLocks&) = delete;
   NamedLocks& operator=(const NamedLocks&) = delete;
@@ -42,15 +45,20 @@ class NamedLocks final : public LockService, private SessionObserver {
   void session_began(Client&) override {}
   void session_resumed(Client&) override { give_back_pending(); }
   void session_ended() override;
+  void watch_fired(Client&, const Event& event) override;
 
   Result<std::unique_ptr<HeldLock>> take_within(Try& attempt, Millis at_most, const Waiting& wait);
   Result<std::unique_ptr<HeldLock>> try_once(Try& attempt);
+  bool is_told_to_stop(Try& attempt, Millis at_most, const Waiting& wait);
   bool is_given_back(const Taken& taken);
   void give_back_pending();
 
   const Paths paths_;
+  const Millis look_again_;
   Session session_;
   std::mutex mutex_;
+  std::condition_variable changed_;
+  std::vector<Try*> trying_;    ///< each for as long as its call of take lasts
   std::vector<Taken> pending_;  ///< could not be removed: once ZooKeeper is back, or with their session
 };
 
