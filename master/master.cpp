@@ -3,10 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 
 #include "common/base/log.h"
 #include "common/zk/real_client.h"
+#include "master/master_node.h"
 #include "master/tick_hold.h"
 
 namespace rota::master {
@@ -49,17 +49,6 @@ DatabaseWatchOptions database_options(const config::MasterOptions& options) {
   DatabaseWatchOptions wanted;
   wanted.give_up = options.store_give_up;
   return wanted;
-}
-
-api::MasterView view_of(const std::string& data) {
-  const auto json = nlohmann::json::parse(data, nullptr, false);
-  api::MasterView view;
-  if (!json.is_object()) return view;
-  view.id = json.value("id", "");
-  view.address.host = json.value("host", "");
-  view.address.port = json.value("port", std::uint16_t{0});
-  view.health = json.value("health", "");
-  return view;
 }
 
 }  // namespace
@@ -120,13 +109,11 @@ zk::NodeToRegister Master::registration_of(zk::SessionId) const {
 }
 
 std::string Master::node_data() const {
-  const model::Address address = own_address();
+  api::MasterView self{options_.id, own_address()};
+  self.page = page_address({options_.http.host, options_.http.port}, options_.advertise.host);
   std::scoped_lock lock(verdict_mutex_);
-  const nlohmann::json data = {{"id", options_.id},
-                               {"host", address.host},
-                               {"port", address.port},
-                               {"health", verdict_.substr(0, kLongestVerdict)}};
-  return data.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+  self.health = verdict_.substr(0, kLongestVerdict);
+  return node_text(self);
 }
 
 std::unique_ptr<SelfCheck> Master::make_self_check() {
@@ -158,6 +145,7 @@ Result<void> Master::open_pages() {
   pages_ = std::make_unique<http::Server>(wanted, [this](const http::Request& request) {
     PageFacts facts;
     facts.id = options_.id;
+    facts.host = options_.advertise.host;
     facts.cluster = options_.cluster;
     facts.version = ROTA_VERSION;
     facts.leading = leading();
@@ -403,7 +391,7 @@ std::vector<api::MasterView> Master::masters() const {
   }
   if (client) {
     for (const auto& node : client->get_many(nodes, zk::Watch::No)) {
-      if (node) views.push_back(view_of(node->data));
+      if (node) views.push_back(master_in(node->data));
     }
   }
   if (views.empty()) views.push_back(api::MasterView{options_.id, own_address(), false});

@@ -2,7 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "common/base/duration_text.h"
+#include "common/config/load.h"
 #include "common/http/metrics_page.h"
 #include "common/http/page.h"
 #include "common/http/process_metrics.h"
@@ -204,11 +207,35 @@ void show_gaps(http::Page& page, const Snapshot& snapshot) {
   page.table({"job", "from", "to", "ticks", "why"}, rows, "None in this Term.");
 }
 
+std::string page_url(const model::Address& page) {
+  const bool is_six = page.host.find(':') != std::string::npos;
+  return fmt::format("http://{}:{}/", is_six ? "[" + page.host + "]" : page.host, page.port);
+}
+
+/// Where a follower's reader finds the rest, by what the last self check found.
+void show_way_to_leader(http::Page& page, const PageFacts& facts) {
+  const auto& masters = facts.check.masters;
+  const auto leader = std::ranges::find_if(masters, &api::MasterView::leads);
+  if (leader == masters.end() || leader->id == facts.id) {
+    return page.line("Who leads is not known here at present; the leader's page shows more.");
+  }
+  if (leader->page.port == 0) {
+    return page.line("The leader, " + leader->id + ", has told of no page (http.port) that would show more.");
+  }
+  const std::string url = page_url(leader->page);
+  if (config::is_loopback(leader->page.host) && leader->address.host != facts.host) {
+    return page.line("The leader's page shows more, and opens on its own host alone (http.host): on " +
+                     leader->address.host + ", " + url);
+  }
+  page.link("The leader's page shows more:", url);
+}
+
 std::string status_of(const PageFacts& facts) {
   http::Page page("Rota, cluster " + facts.cluster);
   page.line(fmt::format("This is {} (version {}), {}.", facts.id, facts.version,
                         facts.leading ? fmt::format("leading with epoch {}", facts.leading->value)
-                                      : std::string("a follower: the leader's page shows more")));
+                                      : std::string("a follower")));
+  if (!facts.leading) show_way_to_leader(page, facts);
   for (const auto& [part, word] : facts.check.words) {
     if (word != "ok") page.warning(part + ": " + word);
   }

@@ -16,6 +16,7 @@ namespace rota::master {
 /// All that the pages are made of, as it stands at the moment of the request.
 struct PageFacts {
   std::string id;
+  std::string host;                                ///< by which others reach this master
   std::string cluster;
   std::string version;
   std::optional<Epoch> leading;

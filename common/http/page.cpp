@@ -47,6 +47,13 @@ void Page::heading(std::string_view text) { body_ += "<h2>" + escaped(text) + "<
 void Page::line(std::string_view text) { body_ += "<p>" + escaped(text) + "</p>\n"; }
 void Page::warning(std::string_view text) { body_ += "<p class=\"warning\">" + escaped(text) + "</p>\n"; }
 
+void Page::link(std::string_view text, std::string_view url) {
+  const std::string safe = escaped(url);
+  body_ += "<p>" + escaped(text) + " ";
+  body_ += url.starts_with("http") ? "<a href=\"" + safe + "\">" + safe + "</a>" : safe;
+  body_ += "</p>\n";
+}
+
 void Page::table(const std::vector<std::string>& headers, const std::vector<std::vector<std::string>>& rows,
                  std::string_view nothing) {
   if (rows.empty()) return line(nothing);

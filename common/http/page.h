@@ -17,6 +17,8 @@ class Page {
   void heading(std::string_view text);
   void line(std::string_view text);
   void warning(std::string_view text);
+  /// The text, and the address behind it to follow, which must begin with http.
+  void link(std::string_view text, std::string_view url);
   /// Cells are escaped here. Without rows: `nothing` instead of a table.
   void table(const std::vector<std::string>& headers, const std::vector<std::vector<std::string>>& rows,
              std::string_view nothing);

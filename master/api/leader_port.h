@@ -22,6 +22,7 @@ struct MasterView {
   model::Address address;
   bool leads = false;
   std::string health = {};           ///< what its self check found; empty: it has not said
+  model::Address page = {};          ///< of its status page; port 0: it has told of none
 };
 
 /// Thread: any.

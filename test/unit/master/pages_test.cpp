@@ -1,5 +1,6 @@
 #include <doctest/doctest.h>
 
+#include "master/master_node.h"
 #include "master/pages.h"
 
 using namespace rota;
@@ -72,6 +73,56 @@ TEST_CASE("master pages: the status page names workers, runs and missed ticks, e
   CHECK(has(page, "late_skipped"));
   CHECK(has(page, "leading with epoch 7"));
   CHECK(has(page, "host: degraded: disk: full"));
+}
+
+TEST_CASE("master pages: a follower leads to the leader's page, or says why not") {
+  PageFacts facts;
+  facts.id = "m1";
+  facts.host = "10.0.0.1";
+  const auto shown = [&] { return page_of({"/"}, facts); };
+  CHECK(has(shown(), "Who leads is not known here"));
+  api::MasterView self{"m1", {"10.0.0.1", 7700}, true};
+  self.page = {"10.0.0.1", 7702};
+  facts.check.masters = {self};  // as of a moment ago
+  CHECK(has(shown(), "Who leads is not known here"));
+  facts.check.masters[0].leads = false;
+  facts.check.masters.push_back(api::MasterView{"<m2>", {"10.0.0.2", 7700}, true});
+  CHECK(has(shown(), "The leader, &lt;m2&gt;, has told of no page"));
+  CHECK_FALSE(has(shown(), "<a "));
+  facts.check.masters[1].page = {"10.0.0.2\"x", 7702};
+  CHECK(has(shown(), "shows more: <a href=\"http://10.0.0.2&quot;x:7702/\">"));
+  facts.check.masters[1].page = {"fd00::2", 7702};
+  CHECK(has(shown(), "<a href=\"http://[fd00::2]:7702/\">"));
+  facts.check.masters[1].page = {"127.0.0.1", 7702};
+  CHECK(has(shown(), "opens on its own host alone (http.host): on 10.0.0.2, http://127.0.0.1:7702/"));
+  CHECK_FALSE(has(shown(), "<a "));
+  facts.host = "10.0.0.2";
+  CHECK(has(shown(), "<a href=\"http://127.0.0.1:7702/\">"));
+  facts.leading = Epoch{3};
+  CHECK_FALSE(has(shown(), "<a "));
+}
+
+TEST_CASE("master node: tells of the master and its page, and damage harms nobody") {
+  api::MasterView master{"m1", {"h", 7700}};
+  master.health = "degraded: \xff";
+  master.page = page_address({"0.0.0.0", 7702}, "h.example");
+  const api::MasterView read = master_in(node_text(master));
+  CHECK(read.id == "m1");
+  CHECK(read.address == master.address);
+  CHECK(read.health.starts_with("degraded: "));
+  CHECK(read.page == model::Address{"h.example", 7702});
+  CHECK(page_address({"::", 1}, "h") == model::Address{"h", 1});
+  CHECK(page_address({"127.0.0.1", 1}, "h") == model::Address{"127.0.0.1", 1});
+  CHECK(page_address({"127.0.0.1", 0}, "h") == model::Address{});
+  master.page = {};
+  CHECK(node_text(master).find("page") == std::string::npos);
+  for (const char* text : {"", "[]", "{\"id\": 3, \"port\": \"x\", \"page_port\": 70000}", "{\"page_port\": -1}"}) {
+    CAPTURE(text);
+    const api::MasterView none = master_in(text);
+    CHECK(none.id.empty());
+    CHECK(none.address.port == 0);
+    CHECK(none.page.port == 0);
+  }
 }
 
 TEST_CASE("master pages: a leader's metrics tell the whole, a follower's what it knows") {
