@@ -57,8 +57,10 @@ Result<std::vector<RunId>> LogRetention::too_much(const std::vector<store::Logge
   return due;
 }
 
-/// What was counted in an earlier time in office may be long gone.
+/// What was counted in an earlier time in office may be long gone, and what was noted as deleted may be
+/// noted no more, where the database went back.
 void LogRetention::begin_anew() {
+  deleting_.clear();
   after_ = RunId{};
   counted_bytes_ = too_much_bytes_ = 0;
 }

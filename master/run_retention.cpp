@@ -33,7 +33,9 @@ RunRetention::RunRetention(Stores stores, const Clock& clock, std::function<bool
       options_(options),
       rounds_({[this] { begin_anew(); }, [this] { return round_and_tell(); }}, options.pause_in_pass) {}
 
+/// What was found due in an earlier time in office is found again, unless the database went back meanwhile.
 void RunRetention::begin_anew() {
+  deleting_.clear();
   after_ = RunId{};
   gaps_after_ = {};
   all_runs_seen_ = all_gaps_seen_ = false;
@@ -126,7 +128,7 @@ Result<RunRetention::Round> RunRetention::round() {
     if (auto looked = look_at_gaps(done); !looked) return fail(looked.error());
   }
   done.pass_over = all_runs_seen_ && all_gaps_seen_ && !done.is_deleting;
-  if (done.pass_over) begin_anew();
+  if (done.pass_over) begin_anew();  // nothing is left to be deleted
   return done;
 }
 
