@@ -20,6 +20,7 @@ constexpr Millis kLazyWrite{1000};       // a state that lasts shorter is not wo
 constexpr Millis kBackstopSlack{30'000};
 constexpr Millis kCancelRepeatSlack{5000};
 constexpr Millis kUnreconciledPause{1000};
+constexpr Millis kMostWaitForWords{10'000};
 constexpr Millis kRest{1000};            // a worker that refused gets nothing for so long
 
 DispatchItem item_of(const RunEntry& run) {
@@ -75,7 +76,7 @@ bool dispatch_one(Context& ctx, const LaneKey& key) {
   CHECK_OR_DIE(choice.has_value(), "no worker was chosen among candidates");
   LifeEntry& life = *state.find_life(*candidates[*choice].key);
   job->last_worker = life.info.key.id;
-  state.assign(run, life, ctx.at);
+  state.assign(run, life, run.last_attempt() + 1, ctx.at);
   state.touch(run);
   set_backstop(ctx, run);
   send_attempt(ctx, run);
@@ -93,13 +94,28 @@ void explain_new(Context& ctx, const LaneKey& key) {
   }
 }
 
-void pump_pool(Context& ctx, const std::string& pool) {
-  State& state = ctx.state;
+std::vector<LaneKey> lanes_of(const State& state, const std::string& pool) {
   std::vector<LaneKey> keys;
   for (auto at = state.lanes.lower_bound({pool, ""}); at != state.lanes.end(); ++at) {
     if (at->first.pool != pool) break;
     keys.push_back(at->first);
   }
+  return keys;
+}
+
+/// Nothing is sent now; later every lane is looked at again.
+void explain_waiting(Context& ctx) {
+  for (const std::string& pool : ctx.state.pools_to_pump) {
+    for (const LaneKey& key : lanes_of(ctx.state, pool)) {
+      ctx.state.lanes.at(key).blocked = Reason::WorkersSettling;
+      explain_new(ctx, key);
+    }
+  }
+}
+
+void pump_pool(Context& ctx, const std::string& pool) {
+  State& state = ctx.state;
+  const std::vector<LaneKey> keys = lanes_of(state, pool);
   for (bool progress = true; progress;) {
     progress = false;
     for (const LaneKey& key : keys) progress = dispatch_one(ctx, key) || progress;
@@ -222,8 +238,19 @@ Reason blocked_reason(const State& state, const LaneKey& lane) {
   return lane.worker.empty() ? Reason::NoWorkerInPool : Reason::NamedWorkerAbsent;
 }
 
+/// A database that went back may not know of attempts that its workers hold: before a run is sent anywhere
+/// all of them say what they have. One that cannot be asked is not waited for long.
+bool have_all_said(const State& state, MonoTime now) {
+  if (now - state.began >= kMostWaitForWords) return true;
+  return state.listed && std::ranges::none_of(state.lives, [](const auto& entry) {
+    return entry.second.present && !entry.second.reconciled;
+  });
+}
+
 void pump_lanes(Context& ctx) {
   State& state = ctx.state;
+  if (state.waits_for_words) state.waits_for_words = !have_all_said(state, ctx.now.mono);
+  if (state.waits_for_words) return explain_waiting(ctx);
   while (!state.pools_to_pump.empty()) {
     const std::string pool = *state.pools_to_pump.begin();
     pump_pool(ctx, pool);

@@ -74,7 +74,7 @@ std::string broken_lane(const State& state, const LaneKey& key, const Lane& lane
     }
   }
   const auto pool = state.open.find(key.pool);
-  if (pool == state.open.end()) return "";
+  if (pool == state.open.end() || state.waits_for_words) return "";
   for (const model::WorkerKey& worker : pool->second) {
     if (key.worker.empty() || key.worker == worker.id) return "a run waits beside a free slot";
   }

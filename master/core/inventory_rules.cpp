@@ -44,7 +44,27 @@ void adopt(Context& ctx, RunEntry& run, const LifeEntry& life, const HeldAttempt
   if (run.progress().cancel_asked) send_cancel(ctx, run);
 }
 
-void take_held(Context& ctx, const LifeEntry& life, const HeldAttempt& held,
+/// A restored database has forgotten that the run was sent there, and nobody else has it: it goes on.
+void take_up(Context& ctx, RunEntry& run, LifeEntry& life, const HeldAttempt& held) {
+  State& state = ctx.state;
+  state.run_timers.clear_all(run.row.id);
+  state.enter_lane(run);
+  state.assign(run, life, held.key.attempt, held.started == WallTime{} ? ctx.at : held.started);
+  state.touch(run);
+  ++state.counters.taken_up;
+  adopt(ctx, run, life, held);
+}
+
+void take_stranger(Context& ctx, LifeEntry& life, const HeldAttempt& held,
+                   std::vector<model::AttemptKey>& strangers) {
+  RunEntry* const run = ctx.state.find_run(held.key.run);
+  const bool is_forgotten = run != nullptr && pass_forgotten(ctx.state, *run, held.key.attempt);
+  if (is_forgotten && !run->is_held()) return take_up(ctx, *run, life, held);
+  if (is_forgotten) ctx.state.give_up(held.key);  // it is ended; how, its report will tell
+  strangers.push_back(held.key);
+}
+
+void take_held(Context& ctx, LifeEntry& life, const HeldAttempt& held,
                std::vector<model::AttemptKey>& strangers) {
   RunEntry* run = present_attempt(ctx.state, held.key, life);
   switch (held.state) {
@@ -52,11 +72,7 @@ void take_held(Context& ctx, const LifeEntry& life, const HeldAttempt& held,
       if (run != nullptr) {
         adopt(ctx, *run, life, held);
       } else {
-        strangers.push_back(held.key);
-        RunEntry* const other = ctx.state.find_run(held.key.run);
-        if (other != nullptr && pass_forgotten(ctx.state, *other, held.key.attempt)) {
-          ctx.state.give_up(held.key);  // it is ended; how, its report will tell
-        }
+        take_stranger(ctx, life, held, strangers);
       }
       return;
     case HeldAttempt::State::Finished:

@@ -90,6 +90,7 @@ std::unique_ptr<State> recover_state(Epoch epoch, const CoreOptions& options, Re
   if (recovered.watermark) state->watermark_in_batch = *recovered.watermark;
   state->watermark_written = now.mono;
   state->core_time = std::max(now.wall, state->watermark);
+  state->waits_for_words = recovered.database_went_back;
   if (recovered.database_went_back) {
     state->held = "the database is older than the cluster; see: rota-master --accept-restore";
   }

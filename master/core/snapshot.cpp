@@ -85,6 +85,7 @@ std::map<std::string, std::int64_t> counters_of(const Counters& c) {
           {"renews_refused", c.renews_refused},
           {"hellos", c.hellos},
           {"adopted", c.adopted},
+          {"taken_up", c.taken_up},
           {"cancels", c.cancels},
           {"handed_over", c.handed_over}};
 }

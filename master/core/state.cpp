@@ -143,10 +143,10 @@ void State::wait_behind(RunEntry& run, RunId other) {
   if (JobEntry* job = find_job(run.row.job)) job->behind.insert(run.row.id);
 }
 
-void State::assign(RunEntry& run, LifeEntry& life, WallTime at) {
+void State::assign(RunEntry& run, LifeEntry& life, std::int32_t attempt, WallTime at) {
   set_state(run, RunState::Dispatched, Reason::None);
   model::RunProgress& progress = run.progress();
-  progress.attempt = std::max(progress.attempt, run.forgotten) + 1;
+  progress.attempt = attempt;
   progress.worker = life.info.key;
   progress.dispatched = at;
   progress.started.reset();

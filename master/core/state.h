@@ -69,6 +69,8 @@ struct RunEntry {
   bool is_of(model::AttemptKey key, const std::string& worker_id) const {
     return is_held() && attempt() == key && row.progress.worker.id == worker_id;
   }
+  /// The highest number that an attempt of it has had, as far as is known.
+  std::int32_t last_attempt() const { return std::max(row.progress.attempt, forgotten); }
   /// Stored for a worker, and not ended as far as is known.
   bool is_held() const {
     return row.progress.state == model::RunState::Dispatched ||
@@ -146,7 +148,7 @@ struct Counters {
   std::int64_t reports = 0, repeated_reports = 0, late_results = 0, retries = 0, losses = 0;
   std::int64_t proven_dead = 0, resent = 0;
   std::int64_t notes = 0, stale_notes = 0;
-  std::int64_t renews = 0, renews_refused = 0, hellos = 0, adopted = 0, cancels = 0;
+  std::int64_t renews = 0, renews_refused = 0, hellos = 0, adopted = 0, taken_up = 0, cancels = 0;
   std::int64_t handed_over = 0;
   std::map<model::RunState, std::int64_t> attempts_ended;  ///< by how they ended
   Histogram lateness = seconds_histogram();                ///< of ticks when they were recorded
@@ -180,7 +182,8 @@ class State {
   /// Waiting behind another run of its job.
   void wait_behind(RunEntry& run, RunId other);
   /// Queued -> Dispatched, for this life.
-  void assign(RunEntry& run, LifeEntry& life, WallTime at);
+  /// The run's attempt of this number is from now on that life's.
+  void assign(RunEntry& run, LifeEntry& life, std::int32_t attempt, WallTime at);
   /// The attempt is held by another life of the same worker.
   void move_attempt(RunEntry& run, const model::WorkerKey& to);
   /// The row must be written with this batch; the entry goes after that when it is final.
@@ -216,6 +219,7 @@ class State {
   MonoTime watermark_written{};        ///< when that was
   std::string held;                    ///< why ticks are held, or empty
   bool listed = false;                 ///< WorkersListed has come
+  bool waits_for_words = false;        ///< the database went back: first all workers say what they hold
 
   std::map<JobId, JobEntry> jobs;
   std::map<std::pair<std::string, std::string>, JobId> names;   ///< saved jobs, not deleted

@@ -69,22 +69,99 @@ TEST_CASE("takeover: a success that a restored database has forgotten is not run
   CHECK(h.run(run).progress.dispatched.has_value());  // so that no reader finds a start without it
 }
 
-TEST_CASE("takeover: how a forgotten attempt ended that ran on and was ended for it is kept as late") {
+TEST_CASE("takeover: an attempt that a restored database has forgotten goes on where it runs") {
   Harness before;
   before.apply(a_job());
   const RunId run = before.run_now("j");
   Harness h(before.recovered(), {}, Epoch{8});
   h.handle(WorkerSeen{a_worker("w1")});
   h.listed();
-  h.inventory({"w1", "i1"}, {{{run, 1}, HeldAttempt::State::Running, h.now.wall, {}}});
-  CHECK(h.take_cancels().size() == 1);
-  h.report({run, 1}, {"w1", "i1"}, RunState::Killed);
+  const WallTime started = h.now.wall - 5s;
+  h.inventory({"w1", "i1"}, {{{run, 3}, HeldAttempt::State::Running, started, {}}});
+  CHECK(h.take_cancels().empty());
+  CHECK(h.take_dispatches().empty());
+  CHECK(h.state(run) == RunState::Running);
+  CHECK(h.attempt(run) == model::AttemptKey{run, 3});
+  CHECK(h.run(run).progress.worker.id == "w1");
+  CHECK(h.run(run).progress.started == started);
+  CHECK(h.run(run).progress.dispatched == started);
+  h.report({run, 3}, {"w1", "i1"}, RunState::Succeeded);
+  CHECK(h.state(run) == RunState::Succeeded);
+  CHECK(h.take_dispatches().empty());
+}
+
+TEST_CASE("takeover: of a run that waits for a retry, or for another run, the forgotten attempt goes on too") {
+  Harness before;
+  before.join(a_worker("w1"));
+  before.apply(a_job().retries(3, 1h).overlap(model::Overlap::Queue));
+  const RunId first = before.run_now("j");
+  const RunId second = before.run_now("j");
+  before.accept(first);
+  before.report(first, RunState::Failed);
+  REQUIRE(before.state(first) == RunState::Waiting);
+  REQUIRE(before.state(second) == RunState::Waiting);
+  Harness h(before.recovered(), {}, Epoch{8});
+  h.handle(WorkerSeen{a_worker("w1")});
+  h.listed();
+  h.inventory({"w1", "i1"}, {{{first, 2}, HeldAttempt::State::Running, h.now.wall, {}},
+                             {{second, 1}, HeldAttempt::State::Running, h.now.wall, {}}});
+  CHECK(h.take_cancels().empty());
+  CHECK(h.state(first) == RunState::Running);
+  CHECK(h.state(second) == RunState::Running);
+  h.report({second, 1}, {"w1", "i1"}, RunState::Succeeded);
+  h.report({first, 2}, {"w1", "i1"}, RunState::Succeeded);
+  CHECK(h.state(first) == RunState::Succeeded);
+  CHECK(h.state(second) == RunState::Succeeded);
+}
+
+TEST_CASE("takeover: how a forgotten attempt ended that was ended for another's sake is kept as late") {
+  Harness before;
+  before.join(a_worker("w1"));
+  before.apply(a_job());
+  const RunId run = before.run_now("j");
+  before.accept(run);
+  Harness h(before.recovered(), {}, Epoch{8});
+  h.handle(WorkerSeen{a_worker("w2")});
+  h.listed();
+  h.inventory({"w2", "i1"}, {{{run, 2}, HeldAttempt::State::Running, h.now.wall, {}}});
+  CHECK(h.take_cancels().size() == 1);  // it is stored for w1, which has not said anything yet
+  h.report({run, 2}, {"w2", "i1"}, RunState::Killed);
   REQUIRE(h.attempts.size() == 1);
   CHECK(h.attempts[0].late);
   CHECK(h.attempts[0].outcome.state == RunState::Killed);
-  const auto sent = h.take_dispatches();
-  REQUIRE(sent.size() == 1);
-  CHECK(sent[0].attempt == model::AttemptKey{run, 2});
+}
+
+TEST_CASE("takeover: where the database went back nothing is sent before all workers have said what they hold") {
+  Harness before;
+  before.apply(a_job());
+  const RunId run = before.run_now("j");
+  Recovered recovered = before.recovered();
+  recovered.database_went_back = true;
+  Harness h(std::move(recovered), {}, Epoch{8});
+  h.handle(WorkerSeen{a_worker("w1")});
+  h.handle(WorkerSeen{a_worker("w2")});
+  h.listed();
+  h.inventory({"w1", "i1"});
+  CHECK(h.take_dispatches().empty());
+  SUBCASE("the other one has the run") {
+    h.inventory({"w2", "i1"}, {{{run, 1}, HeldAttempt::State::Running, h.now.wall, {}}});
+    CHECK(h.take_dispatches().empty());
+    CHECK(h.state(run) == RunState::Running);
+  }
+  SUBCASE("the other one has nothing") {
+    h.inventory({"w2", "i1"});
+    CHECK(h.take_dispatches().size() == 1);
+  }
+  SUBCASE("the other one goes away") {
+    h.handle(WorkerGone{{"w2", "i1"}});
+    CHECK(h.take_dispatches().size() == 1);
+  }
+  SUBCASE("the other one cannot be asked") {
+    h.advance(9999ms);
+    CHECK(h.take_dispatches().empty());
+    h.advance(2s);
+    CHECK(h.take_dispatches().size() == 1);
+  }
 }
 
 TEST_CASE("takeover: after a restore an attempt of the same number on another worker is not taken for the present one") {
