@@ -61,7 +61,7 @@ end_rota_processes() {
   if ! await 3 are_gone "$everything"; then
     everything+=$'\n'$(rota_family)
     signal_listed KILL < <(grep . <<<"$everything" || true)
-    await 5 are_gone "$everything" || complain "some processes do not end" "see: ps -ef"
+    await 60 are_gone "$everything" || complain "some processes do not end" "see: ps -ef"
   fi
 }
 
@@ -93,7 +93,7 @@ end_servers() {
       kill -TERM "$known_pid"
     fi
   done
-  await 10 are_gone "$servers" || signal_listed KILL <<<"$servers"
+  await 30 are_gone "$servers" || signal_listed KILL <<<"$servers"
 }
 
 end_the_rest() {
@@ -101,7 +101,7 @@ end_the_rest() {
   rest=$(all_of_folder)
   if [[ -z $rest ]]; then return; fi
   signal_listed KILL <<<"$rest"
-  await 5 are_gone "$rest" ||
+  await 60 are_gone "$rest" ||
     refuse "processes of $dir do not end: $(cut -d' ' -f1 <<<"$rest" | paste -sd' ')" \
       "look at them with ps, then run this again"
 }

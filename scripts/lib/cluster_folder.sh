@@ -34,7 +34,9 @@ save_state() {
   mv "$dir/cluster.state.new" "$dir/cluster.state"
 }
 
-# Ports below the range that the kernel hands out by itself, so that no client can sit on one.
+# Ports below the range that the kernel hands out by itself, so that no client can sit on one. What others
+# have picked and not yet listened on cannot be seen: PRIVATE_CLUSTER_PORTS=FIRST-LAST is for tests that
+# start clusters side by side.
 read_used_ports() {
   local place rest
   used_ports=' '
@@ -46,9 +48,11 @@ read_used_ports() {
 # pick_port: a free port of 127.0.0.1, into $port; never the same twice in one run.
 picked_ports=' '
 pick_port() {
+  local range=${PRIVATE_CLUSTER_PORTS:-15000-30999}
+  local first=${range%-*} last=${range#*-}
   if [[ -z ${used_ports:-} ]]; then read_used_ports; fi
   while :; do
-    port=$((15000 + RANDOM % 16000))
+    port=$((first + RANDOM % (last - first + 1)))
     if [[ $used_ports != *" $port "* && $picked_ports != *" $port "* ]]; then break; fi
   done
   picked_ports+="$port "

@@ -62,15 +62,15 @@ class Cluster:
             self.servers[host].start()
         self.mariadb.prepare()
         self.mariadb.start()
-        self.need(self.mariadb.serves, 60, "MariaDB answers")
+        self.need(self.mariadb.serves, 300, "MariaDB answers")
         self.mariadb.create_database()
         for host in self.zookeeper_hosts:
-            self.need(self.servers[host].serves, 40, f"{host} serves")
+            self.need(self.servers[host].serves, 300, f"{host} serves")
         for host in [*self.master_hosts, *self.worker_hosts]:
             size = STATE_MEBIBYTES if host in self.worker_hosts else 0
             self.rota_hosts[host] = RotaHost(self, host, size)
             self.rota_hosts[host].start()
-        self.need(self.is_whole, 60, "a leader and all workers online")
+        self.need(self.is_whole, 300, "a leader and all workers online")
 
     def need(self, question, seconds, what):
         if not wait_until(question, seconds):
@@ -109,7 +109,7 @@ class Cluster:
 
     # --- questions ------------------------------------------------------------------------------
 
-    def rota(self, *words, timeout=30):
+    def rota(self, *words, timeout=120):
         tool = ["env", f"ROTA_MASTERS={self.master_addresses()}", str(self.programs / "rota")]
         return run([*self.network.enter("client"), *tool, *words], timeout, check=False)
 

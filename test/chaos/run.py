@@ -139,8 +139,8 @@ class Run:
         self.clients.tell("pause", "paused")
         if not wait_until(lambda: cluster.unfinished() == 0, SETTLE_S):
             self.trouble.append(f"{cluster.unfinished()} runs are not final {SETTLE_S} s after the last tick")
-        if not wait_until(lambda: not cluster.unsent(), 30):
-            self.trouble.append(f"not acknowledged after 30 s: {cluster.unsent()[:10]}")
+        if not wait_until(lambda: not cluster.unsent(), SETTLE_S):
+            self.trouble.append(f"not acknowledged after {SETTLE_S} s: {cluster.unsent()[:10]}")
         self.world["settled_ms"] = now_ms()
         self.world["verify"] = json.loads(cluster.rota("-o", "json", "verify", timeout=120) or "{}")
         say(f"settled {self.world['settled_ms'] - self.world['faults_end_ms']} ms after the last fault; "

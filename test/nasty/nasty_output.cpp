@@ -11,7 +11,7 @@ TEST_CASE("nasty: a flood") {
   auto item = it.item(by_sh("head -c " + std::to_string(mib << 20) + " /dev/zero | tr '\\0' x; exit 1"));
   item.work.__set_output_cap_bytes(4 << 20);
   const auto run = it.start(item);
-  const auto outcome = it.expect(run, exited(1), Millis{is_long_form() ? 900'000 : 60'000});
+  const auto outcome = it.expect(run, exited(1), is_long_form() ? Millis{900'000} : kPatience);
   CHECK(outcome.stdout_bytes == mib << 20);
   CHECK(it.text(run, 1, 4 << 20).size() == 4 << 20);
   CHECK(it.master().dropped(run, 1) == (mib - 4) << 20);
@@ -35,7 +35,7 @@ TEST_CASE("nasty: one byte at a time") {
   NastyWorker it;
   const long count = is_long_form() ? 1'000'000 : 100'000;
   const auto run = it.start(nasty("single_bytes", count));
-  CHECK(it.expect(run, {}, Millis{60'000}).stdout_bytes == count);
+  CHECK(it.expect(run, {}).stdout_bytes == count);
   const std::string text = it.text(run, 1, count);
   CHECK(static_cast<long>(text.size()) == count);
   CHECK(text.starts_with("abcdefghijklmnopqrstuvwxyzab"));
@@ -48,9 +48,7 @@ TEST_CASE("nasty: closes 0, 1 and 2") {
 
 TEST_CASE("nasty: a background child holds the pipe") {
   NastyWorker it;
-  const MonoTime begun = BootClock::now();
-  it.run(by_sh("sleep 600 & echo gone; exit 5"), exited(5));
-  CHECK(BootClock::now() - begun < Millis{5000});
+  it.run(by_sh("sleep 600 & echo gone; exit 5"), exited(5));  // waited for less long than the child lives
 }
 
 TEST_CASE("nasty: a child goes on printing after the end") {

@@ -8,14 +8,20 @@ namespace rota::testing {
 
 namespace {
 /// Runs into its timeout; the steps of the ladder must stand in the record.
-void run_out_of_time(NastyWorker& it, std::vector<std::string> argv, bool is_killed = true) {
-  auto item = it.item(std::move(argv));
-  item.__set_timeout_ms(400);
-  item.__set_kill_grace_ms(150);
-  const auto outcome = it.expect(it.start(item), timed_out());
-  CHECK(outcome.message.find("TERM after 0.4") != std::string::npos);
-  CHECK((outcome.message.find("KILL after") != std::string::npos) == is_killed);
-  CHECK(outcome.message.find("empty after") != std::string::npos);
+void run_out_of_time(NastyWorker& it, const std::vector<std::string>& argv, bool is_killed = true) {
+  thrift::Outcome outcome;
+  const auto was = [&](const char* step) { return outcome.message.find(step) != std::string::npos; };
+  for (const std::int64_t timeout_ms : kGrowingMs) {
+    auto item = it.item(argv);
+    item.__set_timeout_ms(timeout_ms);
+    item.__set_kill_grace_ms(is_killed ? 150 : kPatience.count());
+    outcome = it.expect(it.start(item), timed_out());
+    CHECK(outcome.ended_ms - outcome.started_ms >= timeout_ms);
+    if (!is_killed || was("KILL after")) break;  // else TERM came before it was deaf
+  }
+  CHECK(was("TERM after "));
+  CHECK(was("KILL after") == is_killed);
+  CHECK(was("empty after"));
   MESSAGE(outcome.message);
 }
 }  // namespace
@@ -53,18 +59,26 @@ TEST_CASE("nasty: stops everybody, deaf to TERM") {
 
 TEST_CASE("nasty: cleans up in time, and is timed out all the same") {
   NastyWorker it;
-  auto item = it.item(by_sh("trap 'echo clean; exit 0' TERM; while :; do sleep 0.01; done"));
-  item.__set_timeout_ms(300);
-  item.__set_kill_grace_ms(5000);
-  const auto run = it.start(item);
-  const auto outcome = it.expect(run, {"timed_out", "attempt_timeout", 0, 0});
-  CHECK(outcome.message.find("KILL") == std::string::npos);
-  CHECK(it.text(run, 1, 6) == "clean\n");
+  for (const std::int64_t timeout_ms : kGrowingMs) {
+    auto item = it.item(by_sh("trap 'echo clean; exit 0' TERM; echo up; while :; do sleep 0.01; done"));
+    item.__set_timeout_ms(timeout_ms);
+    item.__set_kill_grace_ms(kPatience.count());
+    const auto run = it.start(item);
+    const auto outcome = it.expect(run, timed_out());
+    if (outcome.stdout_bytes == 0) continue;  // TERM came before its trap
+    CHECK(outcome.exit_status == 0);
+    CHECK(outcome.signal == 0);
+    CHECK(outcome.message.find("KILL") == std::string::npos);
+    CHECK(it.text(run, 1, 9) == "up\nclean\n");
+    return;
+  }
+  FAIL("it never came to its trap");
 }
 
 TEST_CASE("nasty: a fork bomb that is cancelled") {
   NastyWorker it;
-  const auto run = it.start(by_sh("trap '' TERM; f() { sleep 0.05; (f &) ; f & sleep 600; }; f"));
+  const auto run = it.start(by_sh("trap '' TERM; f() { [ $1 -gt 0 ] || exec sleep 600; sleep 0.05; (f $(($1-1)) &);"
+                                  " f $(($1-1)) & sleep 600; }; f 8"));
   CHECK(it.master().wait_started(run));
   it.worker().cancel(run, Millis{300});
   it.expect(run, {"killed", "cancelled_by_user", -1, -1});

@@ -3,13 +3,12 @@
 #include <doctest/doctest.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <filesystem>
-#include <functional>
-#include <thread>
 
 #include "common/base/file.h"
 #include "worker/warden/process_scan.h"
@@ -19,17 +18,6 @@ namespace rota::testing {
 namespace {
 
 constexpr std::int64_t kRenewMs = 100;
-constexpr Millis kCleanPatience{30'000};
-
-bool soon(const std::function<bool()>& is_true, Millis at_most) {
-  const MonoTime deadline = BootClock::now() + at_most;
-  while (!is_true()) {
-    if (BootClock::now() > deadline) return false;
-    std::this_thread::sleep_for(Millis{5});
-  }
-  return true;
-}
-
 std::size_t entries_in(const std::string& folder) {
   const auto names = names_in(folder);
   return names ? names->size() : 0;
@@ -79,6 +67,10 @@ struct Shared {
   std::vector<std::int64_t> lateness_us;
 
   Shared() {
+    rlimit stack{};  // what a program's words may take is a share of it
+    ::getrlimit(RLIMIT_STACK, &stack);
+    stack.rlim_cur = std::min<rlim_t>(stack.rlim_cur, 8 << 20);
+    ::setrlimit(RLIMIT_STACK, &stack);
     worker.start();
     life = worker.join(master).incarnation;
     proper = worker.proper();
@@ -119,12 +111,10 @@ std::vector<pid_t> left_below(pid_t warden, pid_t proper) {
 constexpr std::size_t kMoreSockets = 8;
 
 void check_descriptors(const char* whose, pid_t pid, const Descriptors& before) {
-  const bool is_back = soon(
-      [&] {
-        const Descriptors now = descriptors_of(pid);
-        return now.others <= before.others && now.sockets <= before.sockets + kMoreSockets;
-      },
-      kCleanPatience);
+  const bool is_back = eventually([&] {
+    const Descriptors now = descriptors_of(pid);
+    return now.others <= before.others && now.sockets <= before.sockets + kMoreSockets;
+  });
   const Descriptors now = descriptors_of(pid);
   CHECK_MESSAGE(is_back, whose << ": " << now.others << " descriptors, before " << before.others << "; "
                                << now.sockets << " sockets, before " << before.sockets);
@@ -185,12 +175,12 @@ NastyWorker::~NastyWorker() {
   Shared& all = shared();
   for (const std::int64_t run : runs_) all.worker.cancel(run, Millis{0});  // a case that failed half-way
   const auto left = [&] { return left_below(all.warden, all.proper); };
-  CHECK_MESSAGE(soon([&] { return left().empty(); }, kCleanPatience), "processes: " << left().size());
+  CHECK_MESSAGE(eventually([&] { return left().empty(); }), "processes: " << left().size());
   const auto work = work_dir();
-  CHECK_MESSAGE(soon([&] { return folders_left(work) == 0; }, kCleanPatience),
+  CHECK_MESSAGE(eventually([&] { return folders_left(work) == 0; }),
                 "folders: " << folders_left(work));
   const auto spool = [&] { return entries_in(all.worker.folder() + "/state/spool"); };
-  CHECK_MESSAGE(soon([&] { return spool() == 0; }, kCleanPatience), "spool files: " << spool());
+  CHECK_MESSAGE(eventually([&] { return spool() == 0; }), "spool files: " << spool());
   check_descriptors("proper", all.proper, all.proper_fds);
   check_descriptors("warden", all.warden, all.warden_fds);
   CHECK(all.worker.proper() == all.proper);
@@ -230,6 +220,7 @@ FakeMaster& NastyWorker::master() { return shared().master; }
 
 void NastyWorker::kill_proper() {
   Shared& all = shared();
+  REQUIRE(all.proper > 1);
   ::kill(all.proper, SIGKILL);
   all.life = all.worker.join(all.master, 1, all.life).incarnation;
   REQUIRE_MESSAGE(!all.life.empty(), all.worker.log_text());

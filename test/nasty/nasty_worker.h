@@ -46,7 +46,7 @@ class NastyWorker {
   std::int64_t start(const thrift::DispatchItem& item);
   std::int64_t start(std::vector<std::string> argv) { return start(item(std::move(argv))); }
   /// Waits for its end and holds the record against what is expected. The outcome for more.
-  thrift::Outcome expect(std::int64_t run, const Record& record, Millis at_most = Millis{20'000});
+  thrift::Outcome expect(std::int64_t run, const Record& record, Millis at_most = testing::kPatience);
   thrift::Outcome run(std::vector<std::string> argv, const Record& record) {
     return expect(start(std::move(argv)), record);
   }

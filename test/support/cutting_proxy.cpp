@@ -9,6 +9,7 @@
 #include "common/base/check.h"
 #include "common/base/time.h"
 #include "test/support/loopback.h"
+#include "test/support/patience.h"
 
 namespace rota::testing {
 namespace {
@@ -57,7 +58,7 @@ void CuttingProxy::at(const std::string& bytes, Deed deed) {
 }
 
 bool CuttingProxy::wait_until_done() {
-  for (const MonoTime end = BootClock::now() + Millis{5000}; BootClock::now() < end;) {
+  for (const MonoTime end = BootClock::now() + kPatience; BootClock::now() < end;) {
     if (done_) return true;
     std::this_thread::sleep_for(Millis{2});
   }

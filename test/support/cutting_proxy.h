@@ -30,7 +30,7 @@ class CuttingProxy {
   std::uint16_t port() const { return port_; }
   /// The next packet of a client that holds `bytes` meets `deed`, once.
   void at(const std::string& bytes, Deed deed);
-  /// Whether the armed deed was done (waits at most 5 s).
+  /// Whether the armed deed was done (waits for it).
   bool wait_until_done();
   /// Lets what was held go on.
   void release();

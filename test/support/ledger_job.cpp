@@ -7,7 +7,9 @@
 // ROTA_JOB, ROTA_TICK_MS; "-" where one is missing. The time is CLOCK_BOOTTIME, the same for all
 // processes of a host. `test/support/ledger_check.py` reads the file.
 //
-//   ledger_job FILE DURATION_MS [--exit STATUS] [--ignore-term] [--print]
+//   ledger_job FILE DURATION_MS [--until FILE] [--exit STATUS] [--ignore-term] [--print]
+//
+// It ends before its duration is over once there is such a file.
 #include <fcntl.h>
 #include <signal.h>
 #include <time.h>
@@ -26,6 +28,7 @@ constexpr std::int64_t kBeatUs = 20'000;
 struct Options {
   std::string file;
   std::int64_t duration_us = 0;
+  std::string until;
   int exit_status = 0;
   bool ignores_term = false;
   bool prints = false;
@@ -84,6 +87,8 @@ bool parse(int argc, char** argv, Options& out) {
       out.ignores_term = true;
     } else if (word == "--print") {
       out.prints = true;
+    } else if (word == "--until" && i + 1 < argc) {
+      out.until = argv[++i];
     } else if (word == "--exit" && i + 1 < argc) {
       out.exit_status = std::atoi(argv[++i]);
     } else {
@@ -98,12 +103,12 @@ bool parse(int argc, char** argv, Options& out) {
 int main(int argc, char** argv) {
   Options options;
   if (!parse(argc, argv, options)) {
-    std::fputs("ledger_job FILE DURATION_MS [--exit STATUS] [--ignore-term] [--print]\n", stderr);
+    std::fputs("ledger_job FILE DURATION_MS [--until FILE] [--exit STATUS] [--ignore-term] [--print]\n", stderr);
     return 2;
   }
   if (options.ignores_term) ::signal(SIGTERM, SIG_IGN);
   const Ledger ledger(options.file);
-  const std::int64_t end = now_us() + options.duration_us;
+  std::int64_t end = now_us() + options.duration_us;
   if (!ledger.write("start")) {
     std::perror(options.file.c_str());
     return 3;
@@ -111,6 +116,7 @@ int main(int argc, char** argv) {
   for (std::int64_t next = now_us() + kBeatUs; next < end; next = now_us() + kBeatUs) {
     sleep_until(next);
     if (!ledger.write("beat")) return 3;
+    if (!options.until.empty() && ::access(options.until.c_str(), F_OK) == 0) end = now_us();
     if (options.prints) std::printf("beat %lld\n", static_cast<long long>(next)), std::fflush(stdout);
   }
   sleep_until(end);

@@ -1,11 +1,8 @@
 #include "test/support/mariadb_server.h"
 
-#include <arpa/inet.h>
 #include <fcntl.h>
-#include <netinet/in.h>
 #include <signal.h>
 #include <spawn.h>
-#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -19,21 +16,11 @@
 
 #include "common/base/file.h"
 #include "common/base/random.h"
-#include "common/base/unique_fd.h"
+#include "test/support/loopback.h"
+#include "test/support/patience.h"
 
 namespace rota::testing {
 namespace {
-
-std::uint16_t free_port() {
-  const UniqueFd fd(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
-  sockaddr_in address{};
-  address.sin_family = AF_INET;
-  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  socklen_t size = sizeof address;
-  if (::bind(fd.get(), reinterpret_cast<sockaddr*>(&address), size) != 0) return 0;
-  if (::getsockname(fd.get(), reinterpret_cast<sockaddr*>(&address), &size) != 0) return 0;
-  return ntohs(address.sin_port);
-}
 
 /// Starts a program with its output in a file; -1 when it cannot be.
 pid_t spawn(std::vector<std::string> words, const std::string& output) {
@@ -70,9 +57,10 @@ Result<std::string> run(std::vector<std::string> words, const std::string& outpu
   return text;
 }
 
-std::string user_name() {
-  const char* name = ::getenv("USER");
-  return ::geteuid() == 0 ? "root" : (name != nullptr ? name : "nobody");
+/// Only root has to say as whom the server is to run.
+std::vector<std::string> with_user(std::vector<std::string> words) {
+  if (::geteuid() == 0) words.insert(words.begin() + 2, "--user=root");
+  return words;
 }
 
 }  // namespace
@@ -121,24 +109,24 @@ MariadbServer& MariadbServer::shared() {
 
 Result<void> MariadbServer::install() {
   if (auto made = make_folders(folder_); !made) return made;
-  auto done = run({"mariadb-install-db", "--no-defaults", "--force", "--skip-name-resolve",
-                   "--user=" + user_name(), "--datadir=" + folder_ + "/data",
-                   "--tmpdir=" + folder_,  // a shared one is emptied by each server that starts
-                   "--auth-root-authentication-method=normal", "--skip-test-db"},
+  auto done = run(with_user({"mariadb-install-db", "--no-defaults", "--force", "--skip-name-resolve",
+                             "--datadir=" + folder_ + "/data",
+                             "--tmpdir=" + folder_,  // a shared one is emptied by each server that starts
+                             "--auth-root-authentication-method=normal", "--skip-test-db"}),
                   folder_ + "/install.log");
   return done ? Result<void>() : fail(done.error());
 }
 
 Result<void> MariadbServer::start_here() {
   // With setpriv it dies with this thread, so that a test that crashes leaves no server behind.
-  pid_ = spawn({"setpriv", "--pdeathsig", "KILL", "mariadbd", "--no-defaults", "--user=" + user_name(),
-                "--datadir=" + folder_ + "/data", "--tmpdir=" + folder_, "--socket=" + socket_,
-                "--pid-file=" + folder_ + "/pid", "--bind-address=127.0.0.1",
-                "--port=" + std::to_string(port_), "--skip-name-resolve",
-                "--innodb-flush-log-at-trx-commit=1"},
-               folder_ + "/server.log");
+  std::vector<std::string> words = with_user(
+      {"mariadbd", "--no-defaults", "--datadir=" + folder_ + "/data", "--tmpdir=" + folder_, "--socket=" + socket_,
+       "--pid-file=" + folder_ + "/pid", "--bind-address=127.0.0.1", "--port=" + std::to_string(port_),
+       "--skip-name-resolve", "--innodb-flush-log-at-trx-commit=2"});
+  words.insert(words.begin(), {"setpriv", "--pdeathsig", "KILL"});
+  pid_ = spawn(std::move(words), folder_ + "/server.log");
   if (pid_ < 0) return fail(ErrorCode::Internal, "cannot start mariadbd");
-  auto up = wait_until_it_answers(Millis{30'000});
+  auto up = wait_until_it_answers(kPatience);
   if (!up) kill_hard();
   return up;
 }

@@ -16,7 +16,7 @@ namespace rota::testing {
 /// Thread: the one that starts it must outlive it (the server dies with that thread).
 class MariadbServer {
  public:
-  /// Installs and starts a server and waits (at most 30 s) until it answers.
+  /// Installs and starts a server and waits until it answers.
   static Result<std::unique_ptr<MariadbServer>> start();
   /// The one of this test program: started by the first call, ended with the program. Ends the program
   /// when it cannot be started.

@@ -17,12 +17,14 @@
 #include "common/base/random.h"
 #include "common/base/unique_fd.h"
 #include "test/support/loopback.h"
+#include "test/support/patience.h"
 
 namespace rota::testing {
 
 namespace {
 
-// The jar names its own libraries; slf4j-nop keeps the server silent.
+// The jar names its own libraries; slf4j-nop keeps the server silent. What it wrote outlives its kill -9 without a
+// sync, so that a slow disk holds up no test.
 constexpr char kClassPath[] = "/usr/share/java/zookeeper.jar:/usr/share/java/slf4j-nop.jar";
 constexpr char kJava[] = "/usr/bin/java";
 // So that a test that crashes leaves no server: it dies with the thread that started it.
@@ -53,7 +55,8 @@ pid_t spawn_server(const std::string& config) {
   posix_spawn_file_actions_addopen(&actions, 1, "/dev/null", O_WRONLY, 0);
   posix_spawn_file_actions_addopen(&actions, 2, "/dev/null", O_WRONLY, 0);
   std::vector<std::string> words{kSetpriv, "--pdeathsig", "KILL", kJava, "-Xmx256m", 
-                                 "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-cp", kClassPath,
+                                 "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-XX:-UsePerfData", "-Dzookeeper.forceSync=no",
+                                 "-cp", kClassPath,
                                  "org.apache.zookeeper.server.quorum.QuorumPeerMain", config};
   std::vector<char*> argv;
   for (auto& word : words) argv.push_back(word.data());
@@ -65,15 +68,6 @@ pid_t spawn_server(const std::string& config) {
 }
 
 }  // namespace
-
-std::uint16_t free_port() {
-  const UniqueFd fd(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
-  sockaddr_in address = loopback_address(0);
-  socklen_t size = sizeof address;
-  if (::bind(fd.get(), reinterpret_cast<sockaddr*>(&address), size) != 0) return 0;
-  if (::getsockname(fd.get(), reinterpret_cast<sockaddr*>(&address), &size) != 0) return 0;
-  return ntohs(address.sin_port);
-}
 
 bool has_zookeeper() {
   return ::access(kJava, X_OK) == 0 && ::access(kSetpriv, X_OK) == 0 &&
@@ -140,7 +134,7 @@ Result<void> ZookeeperServer::start() {
 }
 
 Result<void> ZookeeperServer::wait_until_up() {
-  for (const MonoTime end = BootClock::now() + Millis{20'000}; BootClock::now() < end;) {
+  for (const MonoTime end = BootClock::now() + kPatience; BootClock::now() < end;) {
     if (!mode().empty()) return {};
     if (::waitpid(pid_, nullptr, WNOHANG) == pid_) {
       pid_ = -1;

@@ -14,9 +14,6 @@ namespace rota::testing {
 /// Whether Debian's libzookeeper-java and a Java are installed.
 bool has_zookeeper();
 
-/// A port of 127.0.0.1 that is free now.
-std::uint16_t free_port();
-
 /// Thread: the one that starts it must outlive it (the server dies with that thread). It takes
 /// Debian's jar; tickTime 500 unless said otherwise.
 class ZookeeperServer {
@@ -29,7 +26,7 @@ class ZookeeperServer {
   /// Makes it a member of an ensemble: its number, and its view of all members' ports, as lines of
   /// its configuration. Before the first start.
   void join_ensemble(int number, std::string lines);
-  /// Starts it and waits until it answers (about half a second). Also after kill.
+  /// Starts it and waits until it answers (about half a second). Also after kill, on the same port.
   Result<void> start();
   /// The two halves of start, for ensembles: a single member answers only in a quorum.
   Result<void> launch();

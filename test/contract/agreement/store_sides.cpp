@@ -10,7 +10,7 @@
 #include "master/store/mysql_reader.h"
 #include "master/store/mysql_store.h"
 #include "master/store/schema.h"
-#include "test/support/mariadb_server.h"
+#include "test/support/mariadb/patient_options.h"
 
 namespace rota::agreement {
 
@@ -89,13 +89,10 @@ void SimStoreSide::pass(Millis time) {
 // --- real
 
 RealStoreSide::RealStoreSide() {
-  auto& server = MariadbServer::shared();
-  options_.port = server.port();
-  options_.user = server.user();
-  options_.database = server.fresh_database();
+  options_ = rota::testing::patient_options();
   const auto upgraded = master::store::upgrade_schema(options_);
   REQUIRE_MESSAGE(upgraded.has_value(), (upgraded ? "" : upgraded.error().message));
-  proxy_ = std::make_unique<CuttingProxy>(server.port());
+  proxy_ = std::make_unique<CuttingProxy>(options_.port);
   through_proxy_ = options_;
   through_proxy_.port = proxy_->port();
   faces_.office = std::make_shared<master::store::MysqlOffice>(through_proxy_, only_utc);

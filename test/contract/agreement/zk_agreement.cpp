@@ -4,6 +4,7 @@
 #include "common/base/random.h"
 #include "common/zk/paths.h"
 #include "test/contract/agreement/zk_backs.h"
+#include "test/support/patience.h"
 
 namespace rota::agreement {
 
@@ -14,11 +15,11 @@ constexpr int kZkSteps = 60;
 std::string fresh_folder(ZkBack& back) {
   zk::ClientOptions options;
   options.addresses = back.address(kLooksOn);
-  options.operation_deadline = Millis{10'000};
+  options.operation_deadline = Millis{20'000};
   auto client = back.factory(kLooksOn)(options, [](const zk::Event&) {});
   REQUIRE(client);
   const std::string folder = "/agreement/" + random_hex(6);
-  const MonoTime end = BootClock::now() + Millis{10'000};
+  const MonoTime end = BootClock::now() + testing::kPatience;
   Result<void> made = zk::ensure_folder(**client, folder);
   while (!made && BootClock::now() < end) made = zk::ensure_folder(**client, folder);
   REQUIRE(made);

@@ -4,6 +4,7 @@
 
 #include "common/base/check.h"
 #include "common/zk/session_file.h"
+#include "test/support/patience.h"
 
 namespace rota::agreement {
 
@@ -49,9 +50,9 @@ const char* name_of(Kind kind) {
   return "";
 }
 
-constexpr Millis kLongSession{10'000};
+constexpr Millis kLongSession{30'000};
 /// Of a visitor, whose end is waited for.
-constexpr Millis kShortSession{2000};
+constexpr Millis kShortSession{4000};
 
 Kind random_kind(Dice& dice, ZkFaults faults) {
   static const std::vector<Kind> kinds = {
@@ -108,7 +109,7 @@ std::string text_of(const ZkStep& step) {
 
 bool ZkSide::Heard::wait(zk::Event::What what) {
   std::unique_lock lock(mutex);
-  return changed.wait_for(lock, Millis{10'000}, [&] {
+  return changed.wait_for(lock, testing::kPatience, [&] {
     return std::any_of(events.begin(), events.end(), [&](const auto& e) { return e.what == what; });
   });
 }
@@ -129,7 +130,7 @@ ZkSide::Peer ZkSide::connect(int way, Millis timeout) {
   zk::ClientOptions options;
   options.addresses = back_.address(way);
   options.session_timeout = timeout;
-  options.operation_deadline = Millis{10'000};
+  options.operation_deadline = Millis{20'000};
   auto made = back_.factory(way)(options, [heard = peer.heard](const zk::Event& event) {
     {
       const std::scoped_lock lock(heard->mutex);
@@ -220,7 +221,7 @@ void ZkSide::end_surely(const Peer& peer) {
   zk::SessionRecord record;
   record.addresses = back_.address(kLooksOn);
   record.credentials = peer.client->credentials();
-  CHECK_OR_DIE(zk::end_session(record, back_.factory(kLooksOn), Millis{20'000}).has_value(), "a session can be ended");
+  CHECK_OR_DIE(zk::end_session(record, back_.factory(kLooksOn), testing::kPatience).has_value(), "a session can be ended");
 }
 
 /// Its holder still lives, and is told.
@@ -241,7 +242,7 @@ std::string ZkSide::visit(const ZkStep& step) {
   CHECK_OR_DIE(visitor.client->create(mark, "", zk::CreateMode::Ephemeral).has_value(), "a visitor leaves a mark");
   const auto made = visitor.client->create(whole(step.path), step.data, step.mode);
   back_.cut(kVisitor);
-  const MonoTime end = BootClock::now() + Millis{60'000};
+  const MonoTime end = BootClock::now() + testing::kPatience;
   while (observer_.client->exists(mark, zk::Watch::No).value().has_value()) {
     CHECK_OR_DIE(BootClock::now() < end, "a session that is not heard of expires");
     back_.pass(kShortSession, kVisitor);

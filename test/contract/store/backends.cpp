@@ -14,7 +14,7 @@
 #include "master/store/mysql_retention.h"
 #include "master/store/mysql_store.h"
 #include "master/store/schema.h"
-#include "test/support/mariadb_server.h"
+#include "test/support/mariadb/patient_options.h"
 
 namespace rota::master::store::testing {
 namespace {
@@ -30,11 +30,7 @@ Backend in_memory() {
 }
 
 MysqlOptions fresh_database() {
-  auto& server = rota::testing::MariadbServer::shared();
-  MysqlOptions options;
-  options.port = server.port();
-  options.user = server.user();
-  options.database = server.fresh_database();
+  const MysqlOptions options = rota::testing::patient_options();
   const auto upgraded = upgrade_schema(options);
   REQUIRE_MESSAGE(upgraded.has_value(), (upgraded ? "" : upgraded.error().message));
   return options;

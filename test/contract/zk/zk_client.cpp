@@ -41,6 +41,7 @@ struct Peer {
     ClientOptions options;
     options.addresses = world.address();
     options.attach = attach;
+    options.session_timeout = options.operation_deadline = Millis{20'000};
     auto made = world.factory()(options, log.handler());
     REQUIRE(made.has_value());
     client = std::move(*made);
@@ -55,7 +56,7 @@ bool end(World& world, const Client& victim) {
   SessionRecord record;
   record.addresses = world.address();
   record.credentials = victim.credentials();
-  return end_session(record, world.factory(), Millis{5000}).has_value();
+  return end_session(record, world.factory(), testing::kPatience).has_value();
 }
 
 /// A folder of its own for each test, since the real server is shared.

@@ -14,6 +14,10 @@ ROOT = pathlib.Path(__file__).resolve().parents[3]
 SCRIPT = str(ROOT / "scripts" / "cluster")
 
 
+# How many times as long as usual what is waited for may take: an end for what hangs, no promise.
+PATIENCE = 6
+
+
 class Failure(Exception):
     """A drill did not see what it had to see."""
 
@@ -28,17 +32,19 @@ def now_ms():
 
 
 def wait_until(question, seconds, what):
-    """Asks until the answer is true; gives the answer, fails after `seconds`."""
-    end = time.monotonic() + seconds
+    """Asks until the answer is true, and gives it. On a machine with time to spare it takes no more than `seconds`."""
+    end = time.monotonic() + seconds * PATIENCE
     while True:
         answer = question()
         if answer:
             return answer
-        check(time.monotonic() < end, f"not within {seconds} s: {what}")
+        check(time.monotonic() < end, f"not within {seconds * PATIENCE} s: {what}")
         time.sleep(0.05)
 
 
 class Cluster:
+    stalls = None  # stalls.Stalls, beside all drills
+
     def __init__(self, folder, programs, **shape):
         self.folder = str(folder)
         self.programs = str(programs)
@@ -53,7 +59,8 @@ class Cluster:
         log.parent.mkdir(parents=True, exist_ok=True)
         with open(log, "w+") as out:
             done = subprocess.run([SCRIPT, "--dir", self.folder, *words], env=self.env, stdout=out,
-                                  stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL, timeout=timeout)
+                                  stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL,
+                                  timeout=timeout * PATIENCE)
             out.seek(0)
             text = out.read()
         check(may_fail or done.returncode == 0, f"scripts/cluster {' '.join(words)}: {text[-2000:]}")
@@ -62,7 +69,7 @@ class Cluster:
     def up(self):
         """master-1 reaches ZooKeeper through a proxy, so that it can be cut off."""
         self.proxy = Proxy(self.zookeeper_port)
-        words = ["up", "--wait-s", "90",
+        words = ["up", "--wait-s", str(90 * PATIENCE),
                  "--set", f"master-1.zookeeper.connect=127.0.0.1:{self.proxy.port}"]
         for key, value in self.shape.items():
             for one in value if isinstance(value, list) else [value]:
@@ -99,8 +106,10 @@ class Cluster:
     # --- the rota command ---------------------------------------------------------------------
 
     def rota(self, *words, timeout=60, input=None):
+        if "--deadline" not in words:
+            words = ("--deadline", "60s", *words)
         return subprocess.run([self.programs + "/rota", *words], env=self.env, text=True,
-                              capture_output=True, timeout=timeout, input=input,
+                              capture_output=True, timeout=timeout * PATIENCE, input=input,
                               errors="replace")
 
     def ok(self, *words, **more):
@@ -112,7 +121,7 @@ class Cluster:
         return json.loads(self.ok("-o", "json", *words, **more))
 
     def submit(self, *command, options=()):
-        return self.ok("--deadline", "30s", "submit", *options, "--", *command).strip()
+        return self.ok("submit", *options, "--", *command).strip()
 
     def run(self, run_id):
         return self.json("run", "show", run_id)
@@ -120,6 +129,14 @@ class Cluster:
     def await_run(self, run_id, seconds=60):
         return wait_until(lambda: (lambda r: r["ended_at_ms"] and r)(self.run(run_id)), seconds,
                           f"run {run_id} ends")
+
+    def await_started(self, runs):
+        """Until each was given to a worker; what is short may have ended by then."""
+        wait_until(lambda: all(self.run(r)["state"] not in ("waiting", "queued") for r in runs), 30, "all have started")
+
+    def await_verified(self, seconds=30):
+        """Until every promise is kept, as far as the store tells."""
+        wait_until(lambda: self.rota("verify", timeout=120).returncode == 0, seconds, "verify is green")
 
     def runs(self, job="", limit=1000, **more):
         words = ["run", "list", "--limit", str(limit)]

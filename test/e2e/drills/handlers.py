@@ -1,4 +1,5 @@
 """Scripts, http calls and handlers in a process of their own; a checkpoint that outlives its worker."""
+import contextlib
 import http.server
 import json
 import os
@@ -178,6 +179,21 @@ def isolated(cluster):
         cluster.apply(json.dumps({"name": job, "handler": "sleep", "worker": "worker-1", **fields}))
         return cluster.ok("job", "run", job).strip()
 
+    def hung(number):
+        for seconds in (1, 5, 25):  # it must be found before its time is over
+            run = start(f"hang-{number}", isolation="process", timeout=f"{seconds}s", kill_grace="200ms",
+                        parameters={"for_ms": "60000"})
+            pid = wait_until(lambda: handler_process(run) or (cluster.run(run)["ended_at_ms"] and -1), 20,
+                             "the handler's process")
+            stopped = False
+            with contextlib.suppress(ProcessLookupError):
+                if pid > 0:
+                    os.kill(pid, signal.SIGSTOP)
+                    stopped = True
+            end = cluster.await_run(run)
+            if stopped or seconds == 25:
+                return end
+
     life = {w["id"]: w["incarnation"] for w in cluster.json("worker", "list")}["worker-1"]
     beside = start("beside", parameters={"for_ms": "60000"})
     crashes, hangs = [], []
@@ -186,10 +202,7 @@ def isolated(cluster):
         os.kill(wait_until(lambda: handler_process(run), 20, "the handler's process"), signal.SIGSEGV)
         crashes.append(cluster.await_run(run))
         # The kill ladder wakes a stopped process, so that it can heed its TERM.
-        run = start(f"hang-{number}", isolation="process", timeout="1s", kill_grace="200ms",
-                    parameters={"for_ms": "60000"})
-        os.kill(wait_until(lambda: handler_process(run), 20, "the handler's process"), signal.SIGSTOP)
-        hangs.append(cluster.await_run(run))
+        hangs.append(hung(number))
     check({(e["reason"], e["outcome"]["signal"]) for e in crashes} == {("signalled", 11)}, f"{crashes}")
     check({e["state"] for e in hangs} == {"timed_out"}, f"{hangs}")
     run = start("fine", isolation="process", parameters={"for_ms": "50"})
@@ -224,8 +237,8 @@ def locked_commands(cluster):
     door = os.path.join(cluster.folder, "door")
     rota = cluster.programs + "/rota"
     options = ["--env", f"ROTA={rota}", "--env", f"DOOR={door}"]
-    first = cluster.submit(rota, "lock", "door", "--ttl", "4s", "--", "/bin/sleep", "600")
-    wait_until(lambda: cluster.run(first)["state"] == "running", 20, "the first has the lock")
+    first = cluster.submit(rota, "lock", "door", "--ttl", "10s", "--", "/bin/sh", "-c", "echo in; exec sleep 600")
+    wait_until(lambda: "in" in cluster.ok("run", "logs", first).split(), 20, "the first has the lock")
     refused = cluster.await_run(cluster.submit(rota, "lock", "door", "--", "/bin/true"))
     check(refused["outcome"]["exit_status"] == 6, f"a lock that another has: {refused}")
     runs = [cluster.submit("/bin/sh", "-c", LOCKED, options=options) for _ in range(6)]
@@ -252,12 +265,12 @@ def lost_lock(cluster):
         check(holder.stdout.readline() == "in\n", "the command has the lock")
         began = time.time()
         cluster.kill("zookeeper", "-STOP")
-        complaint = holder.communicate(timeout=20)[1]
+        complaint = holder.communicate(timeout=120)[1]
     finally:
         cluster.kill("zookeeper", "-CONT")
         holder.kill()
     check(holder.returncode == 7 and "was lost" in complaint, f"exit {holder.returncode}: {complaint}")
-    check(cluster.rota("lock", "door", "--wait-at-most", "20s", "--", "/bin/true").returncode == 0,
+    check(cluster.rota("lock", "door", "--wait-at-most", "120s", "--", "/bin/true").returncode == 0,
           "the next one gets it")
     figure("lost_lock", ttl_s=3, last_beat_after_s=round(os.stat(beats).st_mtime - began, 2))
 

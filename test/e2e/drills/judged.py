@@ -1,7 +1,6 @@
 """`rota verify` must notice six changes to a true history, each made in the store and then undone."""
 import json
 import subprocess
-import time
 
 from cluster import Failure, check, figure, wait_until
 
@@ -15,7 +14,7 @@ class Store:
         self.words.append(self.ask("SELECT table_schema FROM information_schema.tables WHERE table_name = 'watermark'"))
 
     def ask(self, sql):
-        done = subprocess.run(self.words + [f"--execute={sql}"], text=True, capture_output=True, timeout=20)
+        done = subprocess.run(self.words + [f"--execute={sql}"], text=True, capture_output=True, timeout=120)
         check(done.returncode == 0, f"{sql}: {done.stderr}")
         return done.stdout.strip()
 
@@ -52,7 +51,7 @@ def broken_promises(cluster, masters=None):
 
 def watermark_ahead(cluster, store):
     """While the leader is stopped, and so does not write its watermark, a follower verifies."""
-    leader = cluster.leader()
+    leader = wait_until(cluster.leader, 30, "a leader")
     addresses = {m["id"]: m["address"] for m in cluster.json("cluster", "status")["masters"]}
     follower = next(address for id, address in addresses.items() if id != leader)
     cluster.kill(leader, "-STOP")
@@ -88,7 +87,6 @@ def seen(cluster):
     check(ahead, "verify did not notice a watermark ahead of its time")
     found.append(f"the watermark ahead: {'+'.join(ahead)}")
     wait_until(cluster.leader, 30, "a leader")
-    time.sleep(1)
-    cluster.verify()
+    cluster.await_verified()
     cluster.ok("job", "delete", "judged")
     figure("judged", changes=len(found), noticed=len(found), which="; ".join(found).replace(" ", "_"))

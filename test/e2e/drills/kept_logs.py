@@ -4,10 +4,12 @@ import pathlib
 import subprocess
 import time
 
-from cluster import Cluster, check, figure, wait_until
+from cluster import Cluster, check, figure, now_ms, wait_until
 
-# A line every 100 ms that says when it was printed.
-CLOCK = "import time\nfor i in range(30):\n    print(time.time(), flush=True)\n    time.sleep(0.1)\n"
+# Once told to go on, a line every 100 ms that says when it was printed.
+CLOCK = ("import os, sys, time\nprint('up', flush=True)\nwhile not os.path.exists(sys.argv[1]):\n    time.sleep(0.05)\n"
+         "for i in range(30):\n    print(time.time(), flush=True)\n    time.sleep(0.1)\n")
+KEEP_MS = 8000
 TEXT = "for i in range(40000): print(i, 'of many lines that are much alike')\n"
 
 
@@ -15,27 +17,31 @@ def masters(cluster):
     return cluster.env["ROTA_MASTERS"].split(",")
 
 
-def worst_lag(cluster, run, master):
-    """How late each line came to a reader of this master, who is there from the start, in ms; all must come."""
+def worst_lag(cluster, run, go, master):
+    """How late each line came to a reader of this master, who is there from the start, in ms; all must come. What the
+    machine itself held up does not count."""
     reader = subprocess.Popen([cluster.programs + "/rota", "--masters", master, "run", "logs", "-f", run],
                               env=cluster.env, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
     lags = []
     try:
+        check(reader.stdout.readline() == b"up\n", "the reader is there")
+        go.touch()
         for line in reader.stdout:
-            lags.append((time.time() - float(line)) * 1000)
+            lags.append((float(line) * 1000, time.time() * 1000))
     finally:
         reader.kill()
         reader.wait()
     check(len(lags) == 30, f"{len(lags)} of 30 lines came through {master}")
-    return max(lags)
+    return max(came - printed - cluster.stalls.within(printed, came) for printed, came in lags)
 
 
 def followed(cluster):
     """Through each master, so through followers too."""
     worst = {}
     for number, master in enumerate(masters(cluster), 1):
-        run = cluster.submit("/usr/bin/python3", "-c", CLOCK)
-        worst[f"master_{number}_ms"] = round(worst_lag(cluster, run, master))
+        go = pathlib.Path(f"{cluster.folder}.go-{time.monotonic_ns()}")
+        run = cluster.submit("/usr/bin/python3", "-c", CLOCK, str(go))
+        worst[f"master_{number}_ms"] = round(worst_lag(cluster, run, go, master))
     figure("followed", **worst)
     check(max(worst.values()) <= 1000, f"a line came more than a second late: {worst}")
 
@@ -45,7 +51,7 @@ def in_folder(programs, scratch):
     logs = pathlib.Path(scratch, "kept")
     cluster = Cluster(scratch + "/f", programs, masters=2, workers=1, zookeepers=1,
                       set=["master.logs.store=folder", f"master.logs.folder={logs}",
-                           "master.logs.keep_ms=8000", "master.runs.keep_ms=30000"])
+                           f"master.logs.keep_ms={KEEP_MS}", "master.runs.keep_ms=30000"])
     try:
         cluster.up()
         followed(cluster)
@@ -57,16 +63,28 @@ def in_folder(programs, scratch):
         cluster.down()
 
 
+def read_everywhere(cluster, run, wanted):
+    """Whether each master gives just that."""
+    return all(cluster.ok("--masters", master, "run", "logs", run, timeout=60).encode() == wanted
+               for master in masters(cluster))
+
+
+def read_in_time(cluster, wanted):
+    """A run whose output was read while it was kept; None: this machine took longer than it is kept."""
+    run = cluster.submit("/usr/bin/python3", "-c", TEXT)
+    ended = cluster.await_run(run)["ended_at_ms"]
+    is_read = read_everywhere(cluster, run, wanted)
+    check(is_read or now_ms() - ended >= KEEP_MS, "bytes are missing, or others, and still kept")
+    return run if is_read else None
+
+
 def kept_and_deleted(cluster, logs):
     wanted = subprocess.run(["/usr/bin/python3", "-c", TEXT], capture_output=True, check=True).stdout
     cluster.apply("name: kept\nkeep_logs: forever\nkeep_runs: forever\ncommand: %s\n" % json.dumps(["/usr/bin/python3", "-c", TEXT]))
     for_ever = cluster.ok("job", "run", "kept").strip()
-    short = cluster.submit("/usr/bin/python3", "-c", TEXT)
-    for run in (for_ever, short):
-        cluster.await_run(run)
-        for master in masters(cluster):
-            got = cluster.ok("--masters", master, "run", "logs", run, timeout=60).encode()
-            check(got == wanted, f"{len(got)} of {len(wanted)} bytes, or others, through {master}")
+    cluster.await_run(for_ever)
+    check(read_everywhere(cluster, for_ever, wanted), "what is kept for ever is read")
+    short = wait_until(lambda: read_in_time(cluster, wanted), 60, "output is read before its time is over")
     on_disk = sum(path.stat().st_size for path in logs.rglob("*.log"))
     began = time.monotonic()
     wait_until(lambda: not list(logs.rglob(f"*/{short}")), 150, "the output is deleted")

@@ -139,7 +139,7 @@ def cancelled_and_timed_out(cluster):
     stubborn = ["/bin/sh", "-c", f"trap '' TERM; while :; do sleep 0.1; done # {mark}"]
     cluster.apply("name: stubborn\nkill_grace: 300ms\ncommand: %s\n" % json.dumps(stubborn))
     run = cluster.ok("job", "run", "stubborn").strip()
-    wait_until(lambda: cluster.run(run)["state"] in ("dispatched", "running"), 20, "it runs")
+    cluster.await_started([run])
     time.sleep(0.5)
     cluster.ok("run", "cancel", run, "--why", "drill")
     shown = cluster.await_run(run, 30)

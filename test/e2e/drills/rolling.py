@@ -77,7 +77,7 @@ def running_cluster(first, folder, ledger, millis, job):
         cluster.up()
         cluster.apply(TICKS)
         runs = [cluster.submit(job, ledger, str(millis)) for _ in range(RUNS)]
-        wait_until(lambda: all(cluster.run(r)["state"] in ("dispatched", "running") for r in runs), 30, "started")
+        cluster.await_started(runs)
         yield cluster, programs, runs
     finally:
         cluster.down()
@@ -103,7 +103,7 @@ def ledger_program(present):
 
 def in_place(present, folder):
     """The files of worker and warden are replaced, the propers renewed, jobs running on: adopted."""
-    ledger, began = os.path.join(os.path.dirname(folder), "ledger-in-place"), time.monotonic()
+    ledger, began = folder + ".ledger", time.monotonic()
     with running_cluster(present, folder, ledger, 15000, ledger_program(present)) as (cluster, programs, runs):
         replace(programs, present, "rota-worker", "rota-warden")
         for worker in ("worker-1", "worker-2"):
@@ -115,7 +115,7 @@ def in_place(present, folder):
 
 def upgrade(present, old, folder):
     """Old masters and workers; then a worker, the masters, and the other worker become present ones."""
-    ledger, began = os.path.join(os.path.dirname(folder), "ledger-rolling"), time.monotonic()
+    ledger, began = folder + ".ledger", time.monotonic()
     with running_cluster(old, folder, ledger, 40000, ledger_program(present)) as (cluster, programs, runs):
         replace(programs, present, "rota-worker", "rota-warden")
         renew_proper(cluster, "worker-1", programs)

@@ -25,7 +25,8 @@ import outages
 import outputs
 import rolling
 import workers
-from cluster import ROOT, Cluster, Failure
+from cluster import ROOT, Cluster, Failure, now_ms
+from stalls import Stalls
 
 # group -> name -> what runs it, with (cluster, scratch folder, long); a cluster for each group
 GROUPS = {
@@ -89,14 +90,30 @@ def perform(name, drill):
     return outcome == "passed"
 
 
+TRIES = 3
+
+
+def perform_patiently(name, drill, prepare_again):
+    """A drill that fails while the machine itself stands still for long is told, and performed again."""
+    for left in reversed(range(TRIES)):
+        began_ms = now_ms()
+        if perform(name, drill):
+            return True
+        if not left or not Cluster.stalls.was_long(began_ms):
+            return False
+        print(f"drill {name} AGAIN: the machine stood still for {Cluster.stalls.within(began_ms)} ms", flush=True)
+        prepare_again()
+    return False
+
+
 class Tally:
     """What was performed; says and counts what was skipped."""
 
     def __init__(self):
         self.passed = self.failed = self.skipped = 0
 
-    def add(self, name, drill):
-        if perform(name, drill):
+    def add(self, name, drill, prepare_again=lambda: None):
+        if perform_patiently(name, drill, prepare_again):
             self.passed += 1
         else:
             self.failed += 1
@@ -106,23 +123,45 @@ class Tally:
         print(f"drill {name} SKIPPED: {why}", flush=True)
 
 
+class Stage:
+    """The cluster on which drills are performed; another one, in a folder of its own, when one was left in disorder."""
+
+    def __init__(self, asked, scratch):
+        self.asked, self.scratch, self.number = asked, scratch, 0
+        self.build()
+
+    def build(self):
+        self.number += 1
+        self.folder = f"{self.scratch}/stage-{self.number}"
+        pathlib.Path(self.folder).mkdir(parents=True)
+        self.cluster = Cluster(self.folder + "/c", self.asked.bin, masters=2, workers=2,
+                               set=["worker.slots=20", f"worker.output.cap_bytes={1 << 30}"])
+        began = time.monotonic()
+        try:
+            self.cluster.up()
+        except BaseException:
+            self.cluster.down()
+            raise
+        print(f"cluster up ({time.monotonic() - began:.1f} s)", flush=True)
+
+    def rebuild(self):
+        self.cluster.down()
+        self.build()
+
+
 def perform_drills(names, asked, scratch, tally):
     """On one cluster for all of them."""
     if not names:
         return
-    cluster = Cluster(scratch + "/c", asked.bin, masters=2, workers=2,
-                      set=["worker.slots=20", f"worker.output.cap_bytes={1 << 30}"])
+    stage = Stage(asked, scratch)
     try:
-        began = time.monotonic()
-        cluster.up()
-        print(f"cluster up ({time.monotonic() - began:.1f} s)", flush=True)
         for name in names:
-            tally.add(name, lambda: DRILLS[name](cluster, scratch, asked.long))
+            tally.add(name, lambda: DRILLS[name](stage.cluster, stage.folder, asked.long), stage.rebuild)
             if tally.failed and asked.keep:
                 return
     finally:
         if not (tally.failed and asked.keep):
-            cluster.down()
+            stage.cluster.down()
 
 
 def perform_rolling(names, asked, scratch, tally):
@@ -130,7 +169,8 @@ def perform_rolling(names, asked, scratch, tally):
         if name == "rolling_upgrade" and not asked.old_bin:
             tally.skip(name, f"no programs of an earlier commit; {NO_OLD}")
         else:
-            tally.add(name, lambda: ROLLING[name](asked.bin, asked.old_bin, f"{scratch}/{name}"))
+            folders = (f"{scratch}/{name}-{number}" for number in range(TRIES))
+            tally.add(name, lambda: ROLLING[name](asked.bin, asked.old_bin, next(folders)))
 
 
 def main():
@@ -157,11 +197,13 @@ def main():
     scratch = asked.dir or tempfile.mkdtemp(prefix="rota-e2e-")
     pathlib.Path(scratch).mkdir(parents=True, exist_ok=True)
     tally = Tally()
+    Cluster.stalls = Stalls(scratch)
     try:
         perform_drills([n for n in wanted if n in DRILLS], asked, scratch, tally)
         if not (tally.failed and asked.keep):
             perform_rolling([n for n in wanted if n in ROLLING], asked, scratch, tally)
     finally:
+        Cluster.stalls.close()
         if tally.failed and asked.keep:
             print(f"kept: {scratch}")
         else:

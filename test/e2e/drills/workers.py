@@ -1,5 +1,6 @@
 """Workers die, in every way: no result lost, nothing alive twice, nothing left (P4, P6, P12, P17, P18)."""
 import os
+import pathlib
 import subprocess
 import time
 
@@ -13,12 +14,11 @@ def slots_busy(cluster, worker):
     return rows and rows[0]["running"]
 
 
-def start_ledger_runs(cluster, ledger, worker, count, millis):
-    """`count` runs of the ledger job, on that worker first."""
-    runs = [cluster.submit(cluster.ledger_job(), ledger, str(millis), options=["--name", f"ledger-{i}"])
-            for i in range(count)]
-    wait_until(lambda: all(cluster.run(r)["state"] == "running" or cluster.run(r)["started_at_ms"]
-                           or cluster.run(r)["state"] == "dispatched" for r in runs), 30, "all run")
+def start_ledger_runs(cluster, ledger, worker, count, enough):
+    """`count` runs of the ledger job, which end once there is the file `enough`: those on that worker, and all."""
+    runs = [cluster.submit(cluster.ledger_job(), ledger, "600000", "--until", enough,
+                           options=["--name", f"ledger-{i}"]) for i in range(count)]
+    cluster.await_started(runs)
     time.sleep(1.5)  # a run is stored as running when it has lasted for a second
     return [r for r in runs if cluster.run(r)["worker"] == worker], runs
 
@@ -39,14 +39,17 @@ def boottime_us():
     return time.clock_gettime_ns(time.CLOCK_BOOTTIME) // 1000
 
 
-def killed(cluster, folder, part, runs=RUNS, millis=6000):
+def killed(cluster, folder, part, runs=RUNS):
     """kill -9 of a part of worker-1 with commands running; each run must end well, exactly once. Of
     `.host` nothing comes back by itself: its runs go on elsewhere after the fence."""
     ledger = os.path.join(folder, f"ledger-{part.replace('.', '-')}")
-    there, all_runs = start_ledger_runs(cluster, ledger, "worker-1", runs, millis)
+    enough = ledger + ".enough"
+    there, all_runs = start_ledger_runs(cluster, ledger, "worker-1", runs, enough)
     check(there, "no run went to worker-1")
-    killed_at = boottime_us()
-    cluster.kill(part)
+    killed_at = int(cluster.kill(part)["at_ms"]) * 1000 - (time.time_ns() // 1000 - boottime_us())
+    done_at = boottime_us()
+    wait_until(lambda: set(there) <= set(beats_after(ledger, done_at)), 60, "those on worker-1 go on, or again")
+    pathlib.Path(enough).touch()
     ended = [cluster.await_run(r, 90) for r in all_runs]
     not_good = [(r["id"], r["state"], r["reason"]) for r in ended if r["state"] != "succeeded"]
     check(not not_good, f"runs that did not succeed after all: {not_good[:5]}")
@@ -67,10 +70,10 @@ def killed(cluster, folder, part, runs=RUNS, millis=6000):
 def terminated(cluster):
     """SIGTERM: nothing new, what runs finishes, the node goes, exit 0."""
     runs = [cluster.submit("/bin/sleep", "3") for _ in range(4)]
-    wait_until(lambda: all(cluster.run(r)["state"] in ("dispatched", "running") for r in runs), 20, "started")
+    cluster.await_started(runs)
     mine = [r for r in runs if cluster.run(r)["worker"] == "worker-2"]
     at = int(cluster.kill("worker-2.watchdog", "-TERM")["at_ms"])
-    time.sleep(0.1)
+    wait_until(lambda: state_of(cluster, "worker-2") not in ("online", "busy"), 10, "worker-2 says that it stops")
     later = [cluster.submit("/bin/true") for _ in range(6)]
     ended = [cluster.await_run(r) for r in later]
     check(all(r["worker"] == "worker-1" for r in ended), "a stopping worker got a new attempt")
@@ -91,8 +94,8 @@ def state_of(cluster, worker):
 
 def hurried(cluster):
     """SIGTERM twice: the kill ladder at once, the runs go on elsewhere."""
-    runs = [cluster.submit("/bin/sleep", "60") for _ in range(6)]
-    wait_until(lambda: all(cluster.run(r)["state"] in ("dispatched", "running") for r in runs), 20, "started")
+    runs = [cluster.submit("/bin/sleep", "600") for _ in range(6)]
+    cluster.await_started(runs)
     mine = [r for r in runs if cluster.run(r)["worker"] == "worker-2"]
     check(mine, "no run went to worker-2")
     began = time.monotonic()
@@ -112,14 +115,14 @@ def hurried(cluster):
 def second_refused(cluster, folder):
     """A second worker with the id of one that is here: it leaves with exit 2, the first does not notice."""
     runs = [cluster.submit("/bin/sleep", "8", options=["--worker", "worker-1"]) for _ in range(3)]
-    wait_until(lambda: all(cluster.run(r)["state"] in ("dispatched", "running") for r in runs), 20, "started")
+    cluster.await_started(runs)
     life = next(w["incarnation"] for w in cluster.json("worker", "list") if w["id"] == "worker-1")
     second = os.path.join(folder, "second")
     environment = dict(os.environ, ROTA_STATE_DIR=second, ROTA_HEARTBEAT_FILE=second + "/heartbeat",
                        ROTA_LISTEN_PORT="0", ROTA_HTTP_PORT="0")
     began = time.monotonic()
     done = subprocess.run([cluster.programs + "/rota-worker", "--config", cluster.folder + "/worker-1.yaml"],
-                          env=environment, text=True, errors="replace", capture_output=True, timeout=60)
+                          env=environment, text=True, errors="replace", capture_output=True, timeout=600)
     took = time.monotonic() - began
     check(done.returncode == 2, f"the second worker ended with {done.returncode}: {done.stderr[-500:]}")
     check("worker-1" in done.stdout + done.stderr, "its log does not name the id")
@@ -144,7 +147,7 @@ def drained(cluster, folder):
     """Nothing new at once, through takeover and a new life; what runs ends, or is handed over; resumed."""
     ledger = os.path.join(folder, "ledger-drained")
     runs = [cluster.submit(cluster.ledger_job(), ledger, "4000") for _ in range(8)]
-    wait_until(lambda: all(cluster.run(r)["state"] in ("dispatched", "running") for r in runs), 20, "started")
+    cluster.await_started(runs)
     mine = [r for r in runs if cluster.run(r)["worker"] == "worker-1"]
     cluster.ok("worker", "drain", "worker-1", "--yes", "--why", "drill")
     all_go_to(cluster, "worker-2", 6, "drained")
@@ -165,13 +168,15 @@ def drained(cluster, folder):
     check(first["worker"] == "worker-1" and first["attempt"] == 1,
           f"worker-1 is shown online, and the next run went elsewhere, or was refused: {first}")
     all_go_to(cluster, "worker-1", 3, "after its resume", ["--worker", "worker-1"])
-    long_runs = [cluster.submit(cluster.ledger_job(), ledger, "9000") for _ in range(6)]
-    wait_until(lambda: all(cluster.run(r)["state"] in ("dispatched", "running") for r in long_runs), 20, "started")
+    enough = ledger + ".enough"
+    long_runs = [cluster.submit(cluster.ledger_job(), ledger, "600000", "--until", enough) for _ in range(6)]
+    cluster.await_started(long_runs)
     there = [r for r in long_runs if cluster.run(r)["worker"] == "worker-1"]
     check(there, "no run went to worker-1 after it was resumed")
     began = time.monotonic()
-    cluster.ok("worker", "drain", "worker-1", "--yes", "--deadline", "1s", "--wait-at-most", "30s", timeout=60)
+    cluster.ok("worker", "drain", "worker-1", "--yes", "--deadline", "1s", "--wait-at-most", "300s")
     emptied = time.monotonic() - began
+    pathlib.Path(enough).touch()
     ended = {r: cluster.await_run(r, 60) for r in long_runs}
     check(all(r["state"] == "succeeded" for r in ended.values()), "a handed over run did not succeed after all")
     for run in there:

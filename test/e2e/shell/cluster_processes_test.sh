@@ -30,7 +30,7 @@ END
   stand_in rota-worker <<'END'
 case $1 in
   --config) exec "${0%/*}/rota-warden" outer ;;
-  --proper) while :; do read -t 1 <> <(:); done ;;
+  --proper) exec 3<> <(:); while :; do read -r -t 1 -u 3; done ;;
 esac
 END
   stand_in rota-warden <<'END'
@@ -44,11 +44,14 @@ up() {
   make_stand_ins
   expect "up" cluster up --masters 2 --workers 1 "$@"
   eventually "the worker is complete" has_parts 5
+  eventually "and its proper alone" has_pids worker-1.proper 1
 }
 
 # parts: the processes of worker-1 below its watchdog.
 parts() { cluster kill worker-1.host -0 | sed 's/.*pids=\([^ ]*\).*/\1/' | tr , '\n' | sed 1d; }
 has_parts() { test "$(parts | wc -l)" -ge "$1"; }
+
+has_pids() { test "$(pids_of "$1" | tr , '\n' | grep -c .)" = "$2"; }
 
 pids_of() { cluster kill "$1" -0 | sed 's/.*pids=\([^ ]*\).*/\1/'; }
 
@@ -67,6 +70,7 @@ expect_gone() {
 processes_of_folder() {
   grep -lzxF "PRIVATE_CLUSTER_FOLDER=$tmp/c" /proc/[0-9]*/environ 2>/dev/null | wc -l
 }
+has_processes() { test "$(processes_of_folder)" = "$1"; }
 
 test_up_and_down() {
   says "cluster: every Rota process runs under a watchdog, and down leaves none"
@@ -83,7 +87,7 @@ test_up_and_down() {
   read_clock
   echo "figure  cluster down_ms=$((now_ms - began))"
   expect_gone "$family"
-  expect "no process" test "$(processes_of_folder)" = 0
+  eventually "no process" has_processes 0
   expect "no folder" test ! -e "$tmp/c"
 }
 
@@ -127,16 +131,12 @@ test_hold() {
   up
   watchdog=$(pids_of master-1.watchdog)
   cluster kill master-1 -STOP >/dev/null
-  read_stat "$watchdog"
-  expect "held" test "$stat_state" = T
+  eventually "held" has_state "$watchdog" T
   cluster kill master-1 -CONT >/dev/null
-  read_stat "$watchdog"
-  expect "let go" test "$stat_state" != T
+  eventually "let go" has_other_state "$watchdog" T
   cluster kill master-1 -STOP --no-hold >/dev/null
-  read_stat "$watchdog"
-  expect "not held" test "$stat_state" != T
-  read_stat "$(pids_of master-1)"
-  expect "the master is" test "$stat_state" = T
+  eventually "the master is held" has_state "$(pids_of master-1)" T
+  expect "its watchdog is not" has_other_state "$watchdog" T
 }
 
 test_stop() {

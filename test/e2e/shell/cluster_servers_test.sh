@@ -16,6 +16,7 @@ after_each() {
 processes_of_folder() {
   grep -lzxF "PRIVATE_CLUSTER_FOLDER=$tmp/c" /proc/[0-9]*/environ 2>/dev/null | wc -l
 }
+has_processes() { test "$(processes_of_folder)" = "$1"; }
 
 database_answers() {
   (
@@ -36,19 +37,19 @@ test_up_and_down() {
   expect "the database answers the user" database_answers
   expect "its temporary tables are nobody else's" \
     test "$(database_answers "SELECT @@tmpdir" | tail -n 1)" = "$tmp/c/mariadb/tmp"
-  expect "two processes" test "$(processes_of_folder)" = 2
+  eventually "two processes" has_processes 2
   expect "the secret is private" test "$(stat -c %a "$tmp/c/secrets/db_password")" = 600
   expect "a second up is harmless" cluster up
   expect "and says so" has_line "$tmp/stderr" "is up already"
   cluster up --zookeepers 3 && fail "what was made with one ZooKeeper is not up with three"
   expect "and says so" has_line "$tmp/stderr" "was made with 1 zookeepers, not 3"
-  expect "still two processes" test "$(processes_of_folder)" = 2
+  eventually "still two processes" has_processes 2
   read_clock
   began=$now_ms
   expect "down" cluster down
   read_clock
   echo "figure  cluster servers_down_ms=$((now_ms - began))"
-  expect "no process" test "$(processes_of_folder)" = 0
+  eventually "no process" has_processes 0
   expect "no folder" test ! -e "$tmp/c"
   expect "a second down is harmless" cluster down
 }
@@ -85,12 +86,14 @@ test_kill_and_start() {
   expect "status" cluster status
 }
 
+shows_held() { test "$(cluster status | grep -c held)" = "$1"; }
+
 test_ensemble() {
   says "cluster: three ZooKeepers elect a leader, and outlive the loss of one"
   expect "up" cluster up --masters 0 --workers 0 --zookeepers 3
   expect "three addresses" test "$(cluster env | grep '^export ROTA_ZOOKEEPER=' | tr , '\n' | wc -l)" = 3
   cluster kill zookeeper-2 -STOP >/dev/null
-  expect "held" test "$(cluster status | grep -c held)" = 1
+  eventually "held" shows_held 1
   expect "let go" cluster kill zookeeper-2 -CONT
   cluster kill zookeeper-3 >/dev/null
   expect "it comes back" cluster start zookeeper-3
@@ -116,12 +119,13 @@ test_two_side_by_side() {
 
 test_long_folder() {
   says "cluster: a folder with a long name gets a short socket, and loses it at down"
-  local long before
+  local long db_socket=
   long=$tmp/$(printf 'a%.0s' {1..90})
-  before=$(find /tmp -maxdepth 1 -name 'rota-socket.*' | wc -l)
   expect "up" "$root/scripts/cluster" --dir "$long" up --masters 0 --workers 0
+  eval "$(grep '^db_socket=' "$long/cluster.state")"
+  expect "a short socket" test -S "$db_socket" -a "${#db_socket}" -lt 100
   expect "down" "$root/scripts/cluster" --dir "$long" down
-  expect "no socket is left" test "$(find /tmp -maxdepth 1 -name 'rota-socket.*' | wc -l)" -le "$before"
+  expect "no socket is left" test ! -e "${db_socket%/*}"
 }
 
 test_wrong_arguments() {

@@ -26,7 +26,7 @@ status_of() { status=0; wait "$1" || status=$?; }
 
 test_restarts_at_once() {
   says "watchdog: starts a killed program again in 10 ms, on a busy machine 100"
-  local i took=() now_ms killed_ms
+  local i took=() bare=() now_ms killed_ms
   watch --settled-ms 1 -- sleep 1000
   for i in 1 2 3 4 5 6 7 8 9; do
     await_program
@@ -38,10 +38,16 @@ test_restarts_at_once() {
     while ! has_program; do nap 0.001; done
     read_clock
     took+=($((now_ms - killed_ms)))
+    killed_ms=$now_ms
+    "$BASH" -c 'exec true'
+    read_clock
+    bare+=($((now_ms - killed_ms)))
   done
   mapfile -t took < <(printf '%s\n' "${took[@]}" | sort -n)
+  mapfile -t bare < <(printf '%s\n' "${bare[@]}" | sort -n)
   echo "figure  watchdog restart_median_ms=${took[4]} restart_worst_ms=${took[8]} samples=9"
-  expect "the median is below 100 ms" test "${took[4]}" -lt 100
+  # On a slow machine: beside what it takes there to start any program.
+  expect "the median is below 100 ms" test "${took[4]}" -lt $((100 + 5 * bare[4]))
 }
 
 test_delays_grow() {
@@ -200,11 +206,12 @@ test_hang_without_a_file_of_its_own() {
 
 test_held_watchdog_kills_nobody() {
   says "watchdog: a stopped watchdog neither restarts nor ends a hang"
-  watch --heartbeat "$tmp/heart" --hang-ms 200 -- sleep 1000
+  watch --heartbeat "$tmp/heart" --hang-ms 3000 -- sleep 1000
   await_program
   eventually "it is logged" has_line "$tmp/state/x.watchdog.log" started
   kill -STOP "$watchdog"
-  nap 0.6
+  eventually "it is held" has_state "$watchdog" T
+  nap 3.5
   expect "the program lives" is_recorded_alive "$tmp/state/x.pid"
   kill -KILL "$program"
   nap 0.2

@@ -32,7 +32,7 @@ Result<std::int64_t> set_holder(Connection& connection, const std::string& holde
 
 TEST_CASE("connection: the session is strict, in UTC, in utf8mb4, and bounded in its waits") {
   const Fixture fixture;
-  const auto connection = connect(fixture.options);
+  const auto connection = connect(fixture.plain());
   CHECK(one_text(*connection, "SELECT @@sql_mode").find("STRICT_ALL_TABLES") != std::string::npos);
   CHECK(one_text(*connection, "SELECT @@time_zone") == "+00:00");
   CHECK(one_text(*connection, "SELECT @@character_set_client") == "utf8mb4");

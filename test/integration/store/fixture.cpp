@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include "master/store/schema.h"
+#include "test/support/mariadb/patient_options.h"
 
 namespace rota::master::store::testing {
 
@@ -13,13 +14,18 @@ ZoneSource utc_only() {
   };
 }
 
-Fixture::Fixture() : server(rota::testing::MariadbServer::shared()) {
-  options.port = server.port();
-  options.user = server.user();
-  options.database = server.fresh_database();
+Fixture::Fixture() : server(rota::testing::MariadbServer::shared()), options(rota::testing::patient_options()) {
   const auto upgraded = upgrade_schema(options);
   REQUIRE_MESSAGE(upgraded.has_value(), (upgraded ? "" : upgraded.error().message));
   REQUIRE(MysqlOffice(options, utc_only()).take_office(Epoch{1}, "first"));
+}
+
+MysqlOptions Fixture::plain() const {
+  MysqlOptions plain;
+  plain.port = options.port;
+  plain.user = options.user;
+  plain.database = options.database;
+  return plain;
 }
 
 MysqlOptions Fixture::through(std::uint16_t port) const {

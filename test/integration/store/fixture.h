@@ -19,6 +19,8 @@ ZoneSource utc_only();
 struct Fixture {
   Fixture();  ///< with the tables, and epoch 1 in force
   MysqlOptions through(std::uint16_t port) const;
+  /// With the waits that a master has, for cases that look at them.
+  MysqlOptions plain() const;
   /// The answer of a query that gives one number, asked by root.
   std::int64_t number(const std::string& query) const;
   std::int64_t runs() const { return number("SELECT COUNT(*) FROM run"); }

@@ -13,9 +13,12 @@
 
 #include "common/base/file.h"
 #include "test/integration/warden/warden_under_test.h"
+#include "test/support/lone_seconds.h"
+#include "test/support/stall_meter.h"
 #include "worker/run/limit_rules.h"
 #include "worker/run/set_sampler.h"
 #include "worker/warden/cgroup_tree.h"
+#include "worker/warden/process_scan.h"
 
 namespace rota::test {
 namespace {
@@ -98,7 +101,7 @@ TEST_CASE("kernel limits: who eats more memory than he may is ended with all of 
   for (const std::string& means : kMeans) {
     CAPTURE(means);
     WardenUnderTest under(means, true, limits_base());
-    const std::string name = "71" + std::to_string(::getpid());
+    const std::string name = testing::lone_seconds();
     Start request = shell(1, "(setsid env -i sleep " + name + " >/dev/null 2>&1 &); sleep " + name +
                                  " & " NASTY_JOB " eat_memory 4000 & wait");
     request.most_memory_bytes = 64 * kMib;
@@ -146,12 +149,13 @@ TEST_CASE("kernel limits: a fork bomb stays within its number, and dies at once"
       most = std::max(most, number_in(folder + "/pids.current"));
       return number_in(folder + "/pids.events", "max") >= 100;
     }));
+    most = std::max(most, number_in(folder + "/pids.current"));
     CHECK(most == 50);
     const std::int64_t refused = number_in(folder + "/pids.events", "max");
     REQUIRE(under.client().kill(key(1), Millis{0}));
     const Ended end = under.await<Ended>(key(1));
     CHECK(end.proven_empty);
-    CHECK(processes_with("fork_bomb").empty());
+    CHECK(processes_with(warden::state_token(under.state_dir()) + ".1.").empty());
     MESSAGE(means << ": pids.max 50, most seen " << most << ", forks refused " << refused
                   << ", empty " << seconds(end.empty_at - end.kill_at) * 1e3 << " ms after KILL");
   }
@@ -174,7 +178,7 @@ TEST_CASE("kernel limits: who spins gets his share of a core and no more") {
       const double share = seconds(Micros{end.cpu_us}) / seconds(end.empty_at - end.started);
       // The kernel hands out what is left of a period by pieces of 5 ms for each core.
       if (milli > 0) CHECK(share < milli / 1000.0 * 1.25 + 0.02);
-      if (milli > 0) CHECK(share > milli / 1000.0 * 0.2);
+      if (milli > 0) CHECK(share > milli / 1000.0 * (milli < 1000 ? 0.2 : 0.05));  // a busy host gives less
       MESSAGE(means << ": cpus " << milli / 1000.0 << " used " << share);
     }
   }
@@ -193,10 +197,11 @@ TEST_CASE("kernel limits: a throttled crowd dies as fast as any other") {
     { std::ofstream(folder + "/cpu.max") << "1000 100000"; }
     const std::int64_t before = number_in(folder + "/cpu.stat", "nr_throttled");
     REQUIRE(eventually([&] { return number_in(folder + "/cpu.stat", "nr_throttled") >= before + 5; }));
+    const testing::StallMeter stalls;
     REQUIRE(under.client().kill(key(1), Millis{0}));
     const Ended end = under.await<Ended>(key(1));
     CHECK(end.proven_empty);
-    CHECK(end.empty_at - end.kill_at < Millis{3000});
+    CHECK(end.empty_at - end.kill_at - stalls.within(end.kill_at, end.empty_at) < Millis{3000});
     MESSAGE(means << ": 20 that spin at a hundredth of a core, empty "
                   << seconds(end.empty_at - end.kill_at) * 1e3 << " ms after KILL");
   }
@@ -246,12 +251,13 @@ TEST_CASE("kernel limits: no share of a core keeps an attempt alive beyond its v
   }));
   { std::ofstream(folder + "/cpu.max") << "1000 100000"; }
   vouch();
+  const testing::StallMeter stalls;
   REQUIRE(::kill(under.inner_pid(), SIGSTOP) == 0);  // so that the keeper is alone with it
   REQUIRE(eventually([&] { return number_in(folder + "/cgroup.events", "populated") == 0; }));
-  const Micros late = BootClock::now() - until;
+  const Micros late = BootClock::now() - until, fair = stalls.fair_since(until);
   MESSAGE("20 that spin at a hundredth of a core, warden stopped: gone " << seconds(late) * 1e3
                                                                          << " ms after the voucher's end");
-  CHECK(late < Millis{3000});
+  CHECK(fair < Millis{3000});
   REQUIRE(::kill(under.inner_pid(), SIGCONT) == 0);
   under.await_next_life();
   REQUIRE(under.client().list(1));

@@ -20,7 +20,7 @@ double run_many(WardenUnderTest& under, int total, int at_once) {
     while (asked < total && asked - ended < at_once) {
       REQUIRE(under.client().start(command(++asked, {"/bin/true"})));
     }
-    auto notices = under.client().receive(Millis{5000});
+    auto notices = under.client().receive(kPatience);
     REQUIRE(notices);
     REQUIRE_FALSE(notices->empty());
     for (const warden::Notice& notice : *notices) {
@@ -47,8 +47,8 @@ TEST_CASE("warden: two thousand commands leave no descriptor and no zombie behin
     const double rate = run_many(under, 2000, 4);
     REQUIRE(under.client().ping());
     under.await_any<warden::Pong>();
-    CHECK(descriptors_of_process(under.inner_pid()) == before);
-    CHECK(zombies_below(under.outer_pid()) == 0);
+    CHECK(eventually([&] { return descriptors_of_process(under.inner_pid()) == before; }));
+    CHECK(eventually([&] { return zombies_below(under.outer_pid()) == 0; }));
     MESSAGE(means, " (", name_of(under.welcome().means), "): ", static_cast<int>(rate),
             " x /bin/true a second, ", before, " descriptors");
   }
@@ -68,7 +68,7 @@ TEST_CASE("warden: goes on while the proper is stopped and reads nothing") {
   // Nobody reads: the socket fills, and the warden keeps the rest in mind. Then all of it comes.
   int ended = 0;
   while (ended < kCount) {
-    auto notices = under.client().receive(Millis{20'000});
+    auto notices = under.client().receive(kPatience);
     REQUIRE(notices);
     REQUIRE_FALSE(notices->empty());
     for (const warden::Notice& notice : *notices) ended += std::holds_alternative<Ended>(notice);

@@ -26,8 +26,6 @@ namespace rota::test {
 
 namespace {
 
-constexpr Millis kPatience{20'000};
-
 UniqueFd listen_at(const std::string& path) {
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
@@ -167,7 +165,7 @@ T WardenUnderTest::await_if(const std::function<bool(const T&)>& fits) {
     auto more = client_->receive(Millis{100});
     if (!more) FAIL("the warden is gone: " << more.error().message);
     for (warden::Notice& notice : *more) kept_.push_back(std::move(notice));
-    if (BootClock::now() > deadline) FAIL("no such notice came in 20 s");
+    if (BootClock::now() > deadline) FAIL("no such notice came");
   }
 }
 
@@ -223,15 +221,6 @@ std::string await_line_in(const std::string& path) {
     return content.find('\n') != std::string::npos;
   });
   return content.substr(0, content.find('\n'));
-}
-
-bool eventually(const std::function<bool()>& condition, Millis patience) {
-  const MonoTime deadline = BootClock::now() + patience;
-  while (!condition()) {
-    if (BootClock::now() > deadline) return false;
-    ::poll(nullptr, 0, 2);
-  }
-  return true;
 }
 
 std::vector<pid_t> processes_with(const std::string& text) {

@@ -13,11 +13,14 @@
 
 #include "common/base/time.h"
 #include "common/base/unique_fd.h"
+#include "test/support/patience.h"
 #include "worker/warden/warden_client.h"
 
 namespace rota::test {
 
 namespace warden = rota::worker::warden;
+using testing::eventually;
+using testing::kPatience;
 using warden::AttemptKey;
 
 /// A name for an attempt that reads well: key(7) is attempt 1 of run 7.
@@ -45,7 +48,7 @@ class WardenUnderTest {
 
   /// Waits for the next life of the double, and takes its socket.
   void await_next_life();
-  /// Waits at most 20 s for a notice of this kind with this key; others are kept for later calls.
+  /// Waits for a notice of this kind with this key; others are kept for later calls.
   template <typename T>
   T await(const AttemptKey& wanted);
   template <typename T>
@@ -75,12 +78,10 @@ class WardenUnderTest {
 bool has_cgroups();
 /// The means that attempts can be held by here.
 std::vector<std::string> means_here();
-/// Everything that comes out of a pipe until its end, waiting at most 20 s.
+/// Everything that comes out of a pipe until its end.
 std::string read_all(int fd);
-/// Waits at most 20 s until the file has a line (its first), and returns it without the newline.
+/// Waits until the file has a line (its first), and returns it without the newline.
 std::string await_line_in(const std::string& path);
-/// Polls every 2 ms, at most `patience`; true as soon as the condition holds.
-bool eventually(const std::function<bool()>& condition, Millis patience = Millis{20'000});
 /// Host pids of living processes (no zombies) whose environment or command line holds the text.
 std::vector<pid_t> processes_with(const std::string& text);
 /// Open descriptors of a process.

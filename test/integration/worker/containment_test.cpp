@@ -2,9 +2,9 @@
 #include <doctest/doctest.h>
 #include <unistd.h>
 
-
 #include "common/base/file.h"
 #include "test/integration/worker/worker_under_test.h"
+#include "test/support/lone_seconds.h"
 #include "worker/warden/cgroup_tree.h"
 #include "worker/warden/process_scan.h"
 
@@ -44,7 +44,7 @@ TEST_CASE("containment: under each means that is to be had here nothing of a job
     const std::string shown = worker.nodes().at(0).kill_means;
     MESSAGE("containment ", means, " is shown as ", shown);
     if (means != "auto") CHECK(shown == means);
-    const std::string name = "62" + std::to_string(::getpid());
+    const std::string name = lone_seconds();
     const std::string sleeper = "/bin/sleep " + name + " >/dev/null 2>&1 </dev/null &";
     // Its own session, no environment, no pipes, an orphan.
     REQUIRE(worker.dispatch(WorkerUnderTest::command(
@@ -55,7 +55,7 @@ TEST_CASE("containment: under each means that is to be had here nothing of a job
                 301, sh("trap '' TERM; i=0; while [ $i -lt 200 ]; do (setsid " + sleeper +
                         "); i=$((i+1)); done; echo up; wait; sleep 600"))) == "none");
     REQUIRE(master.wait_log(301, 1, "up"));
-    CHECK(living_with(name) >= 200);
+    CHECK(eventually([&] { return living_with(name) >= 200; }));
     worker.cancel(301, Millis{50});
     CHECK(master.outcome(301).state == "killed");
     CHECK(living_with(name) == 0);

@@ -14,6 +14,7 @@
 #include "common/model/worker.h"
 #include "common/rpc/channel.h"
 #include "common/rpc/server.h"
+#include "test/support/patience.h"
 
 namespace rota::testing {
 
@@ -35,9 +36,9 @@ class FakeMaster final : public thrift::ReportServiceIf {
   void set_vouching(bool vouching);
 
   /// Waits for the outcome of a run's attempt; an empty state after the timeout.
-  thrift::Outcome outcome(std::int64_t run, Millis at_most = Millis{60'000}, int attempt = 1);
+  thrift::Outcome outcome(std::int64_t run, Millis at_most = kPatience, int attempt = 1);
   bool has_outcome(std::int64_t run, int attempt = 1);
-  bool wait_started(std::int64_t run, Millis at_most = Millis{30'000});
+  bool wait_started(std::int64_t run, Millis at_most = kPatience);
   /// What the run's attempts said of themselves, once the checkpoint is this one.
   struct Told {
     int count = 0;                     ///< reports that carried something
@@ -45,13 +46,13 @@ class FakeMaster final : public thrift::ReportServiceIf {
     std::string checkpoint;
   };
   Told wait_checkpoint(std::int64_t run, const std::string& checkpoint,
-                       Millis at_most = Millis{10'000});
+                       Millis at_most = kPatience);
   /// What is kept of the stream, once it is as long as that.
   std::string log(std::int64_t run, int stream, std::int64_t length,
-                  Millis at_most = Millis{20'000});
+                  Millis at_most = kPatience);
   /// Waits until the stream holds this text.
   bool wait_log(std::int64_t run, int stream, const std::string& text,
-                Millis at_most = Millis{30'000});
+                Millis at_most = kPatience);
   std::int64_t dropped(std::int64_t run, int stream);
   int repeats(std::int64_t run);       ///< how often its outcome came
   int bad_chunks();                    ///< wrong CRC, or a repeat with other borders or bytes

@@ -2,8 +2,8 @@
 #include <signal.h>
 #include <unistd.h>
 
-#include <filesystem>
 
+#include "common/base/file.h"
 #include "test/integration/worker/worker_under_test.h"
 
 namespace rota::testing {
@@ -28,9 +28,17 @@ struct HandlerHouse {
   }
   thrift::Outcome end_of(const thrift::DispatchItem& item) {
     REQUIRE(worker.dispatch(item) == "none");
-    return master.outcome(item.attempt.run, Millis{20'000}, item.attempt.attempt);
+    return master.outcome(item.attempt.run, kPatience, item.attempt.attempt);
   }
 };
+
+thrift::DispatchItem hanging(std::int64_t run, int attempt, std::int64_t timeout_ms) {
+  auto item = HandlerHouse::alone(run, "hang");
+  item.attempt.__set_attempt(attempt);
+  item.__set_timeout_ms(timeout_ms);
+  item.__set_kill_grace_ms(50);
+  return item;
+}
 
 }  // namespace
 
@@ -64,10 +72,10 @@ TEST_CASE("worker: a handler sees and says the same in a process of its own as i
     }
     auto told_to_stop = WorkerUnderTest::handler(++run, "yield");
     told_to_stop.work.__set_isolation(isolation);
-    told_to_stop.__set_kill_grace_ms(20'000);
+    told_to_stop.__set_kill_grace_ms(kPatience.count());
     REQUIRE(it.worker.dispatch(told_to_stop) == "none");
     REQUIRE(it.master.wait_log(run, 1, "waiting"));
-    it.worker.cancel(run, Millis{20'000});
+    it.worker.cancel(run, kPatience);
     const auto cancelled = it.master.outcome(run);
     CHECK(cancelled.state == "killed");
     CHECK(it.master.log(run, 1, cancelled.stdout_bytes) == "waiting\ntold\n");
@@ -88,13 +96,11 @@ TEST_CASE("worker: a handler that crashes or hangs alone costs one run, and not 
   CHECK(left.exit_status == 5);
   for (const auto& [from, to] : {std::pair{210, 217}, std::pair{217, 220}}) {  // more than it has slots
     for (std::int64_t run = from; run < to; ++run) {
-      auto item = HandlerHouse::alone(run, "hang");
-      item.__set_timeout_ms(2000);  // a busy machine has started it by then
-      item.__set_kill_grace_ms(50);
-      CHECK(it.worker.dispatch(item) == "none");
+      CHECK(it.worker.dispatch(hanging(run, 1, kGrowingMs[1])) == "none");
     }
     for (std::int64_t run = from; run < to; ++run) {
-      const auto hung = it.master.outcome(run);
+      auto hung = it.master.outcome(run);
+      if (hung.stdout_bytes == 0) hung = it.end_of(hanging(run, 2, kGrowingMs[3]));  // it had not begun
       CHECK(hung.state == "timed_out");
       CHECK(hung.signal == SIGKILL);
       CHECK(it.master.log(run, 1, hung.stdout_bytes) == "hanging\n");
@@ -113,9 +119,14 @@ TEST_CASE("worker: a handler inside that is deaf keeps its slot for good, and wh
   const std::string go = it.worker.folder() + "/go";
   auto item = WorkerUnderTest::handler(222, "deaf");
   item.__set_parameters({{"until", go}});
-  item.__set_timeout_ms(200);
   item.__set_kill_grace_ms(50);
-  const auto lost = it.end_of(item);
+  thrift::Outcome lost;
+  for (const std::int64_t timeout_ms : kGrowingMs) {
+    item.__set_timeout_ms(timeout_ms);
+    lost = it.end_of(item);
+    if (lost.state == "kill_failed") break;  // else it was told before it had begun
+    ++item.attempt.attempt;
+  }
   CHECK(lost.state == "kill_failed");
   CHECK(lost.reason == "kill_unproven");
   REQUIRE(::system(("touch " + go).c_str()) == 0);
@@ -126,15 +137,14 @@ TEST_CASE("worker: a handler inside that is deaf keeps its slot for good, and wh
   CHECK(it.worker.dispatch(HandlerHouse::alone(250, "hang")) == "no_slot");
   for (std::int64_t run = 243; run < 250; ++run) it.worker.cancel(run, Millis{0});
   for (std::int64_t run = 243; run < 250; ++run) CHECK(it.master.outcome(run).state == "killed");
-  const auto is_home = [&] { return std::filesystem::is_empty(it.worker.folder() + "/state/spool"); };
-  for (int i = 0; i < 500 && !is_home(); ++i) ::usleep(20'000);
-  CHECK(is_home());
+  const auto is_home = [&] { return names_in(it.worker.folder() + "/state/spool").value_or(Names{"?"}).empty(); };
+  CHECK(eventually(is_home));
 }
 
 TEST_CASE("worker: a handler alone outlives a crash of the proper, and is told in its own words") {
   HandlerHouse it;
   auto item = HandlerHouse::alone(230, "yield");
-  item.__set_kill_grace_ms(20'000);
+  item.__set_kill_grace_ms(kPatience.count());
   REQUIRE(it.worker.dispatch(item) == "none");
   REQUIRE(it.master.wait_log(230, 1, "waiting"));
   ::kill(it.worker.proper(), SIGKILL);
@@ -143,7 +153,7 @@ TEST_CASE("worker: a handler alone outlives a crash of the proper, and is told i
   item.attempt.run = 231;
   item.work.__set_handler("refuse");
   CHECK(it.end_of(item).reason == "handler_failed");
-  it.worker.cancel(230, Millis{20'000});
+  it.worker.cancel(230, kPatience);
   const auto outcome = it.master.outcome(230);
   CHECK(outcome.state == "killed");
   CHECK(it.master.log(230, 1, outcome.stdout_bytes) == "waiting\ntold\n");

@@ -36,12 +36,12 @@ TEST_CASE("worker: a command tells progress, checkpoint and result, and its next
     item.attempt.attempt = 2;
     item.__set_checkpoint("line 7");
     REQUIRE(worker.dispatch(item) == "none");
-    CHECK(master.outcome(11, Millis{20'000}, 2).state == "succeeded");
+    CHECK(master.outcome(11, kPatience, 2).state == "succeeded");
     CHECK(master.log(11, 1, 13) == "line 7|line 7");
     item.attempt.run = 12;
     item.__set_checkpoint(std::string("a\0b", 3));
     REQUIRE(worker.dispatch(item) == "none");
-    CHECK(master.outcome(12, Millis{20'000}, 2).state == "succeeded");
+    CHECK(master.outcome(12, kPatience, 2).state == "succeeded");
     CHECK(master.log(12, 1, 4) == std::string("|a\0b", 4));
   }
   SUBCASE("a failure in its own words") {

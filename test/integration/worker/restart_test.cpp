@@ -9,6 +9,7 @@ namespace rota::testing {
 
 namespace {
 std::vector<std::string> by_shell(const std::string& text) { return {"/bin/sh", "-c", text}; }
+WorkerSettings brief() { return {.id = "w1", .binary = ROTA_WORKER, .extra_yaml = {}, .vouching = kBrief}; }
 }  // namespace
 
 TEST_CASE("worker: a killed proper loses neither runs, nor results, nor output") {
@@ -45,7 +46,8 @@ TEST_CASE("worker: a killed proper loses neither runs, nor results, nor output")
     if (held.state == "finished") finished += std::to_string(held.attempt.run) + " ";
   }
   CHECK(running == "100 ");
-  CHECK(finished == "102 ");
+  // It may tell again of 101 too: it was killed before it had noted that the master took it.
+  CHECK_MESSAGE((finished == "102 " || finished == "101 102 "), finished);
   CHECK(worker.nodes().size() == 1);
 
   master.set_deaf(false);
@@ -87,7 +89,7 @@ TEST_CASE("worker: its proper killed four times in a row under load, every outco
   CHECK(accepted.size() >= 10);
   int lost = 0;
   for (const std::int64_t one : accepted) {
-    const auto outcome = master.outcome(one, Millis{5000});
+    const auto outcome = master.outcome(one);
     if (outcome.state.empty()) {
       ++lost;
       continue;
@@ -111,11 +113,11 @@ TEST_CASE("worker: TERM drains; what runs ends, the node goes, exit 0") {
               200, by_shell("echo up; while [ ! -e " + go + " ]; do sleep 0.01; done; echo out"))) == "none");
   REQUIRE(master.wait_log(200, 1, "up"));
   worker.signal(SIGTERM);
-  REQUIRE(worker.wait_draining(Millis{2000}));
+  REQUIRE(worker.wait_draining());
   CHECK(worker.dispatch(WorkerUnderTest::command(201, {"true"})) == "draining");
   CHECK(worker.nodes().size() == 1);
   REQUIRE(::system(("touch " + go).c_str()) == 0);
-  CHECK(worker.wait_exit(Millis{15'000}) == 0);
+  CHECK(worker.wait_exit() == 0);
   CHECK(worker.nodes().empty());
   CHECK(master.outcome(200).state == "succeeded");
   CHECK(master.log(200, 1, 7) == "up\nout\n");
@@ -166,19 +168,19 @@ TEST_CASE("worker: at the drain deadline what still runs is handed over") {
   REQUIRE(worker.dispatch(WorkerUnderTest::command(210, by_shell("echo up; exec sleep 60"))) == "none");
   REQUIRE(master.wait_log(210, 1, "up"));
   worker.signal(SIGTERM);
-  CHECK(worker.wait_exit(Millis{15'000}) == 0);
+  CHECK(worker.wait_exit() == 0);
   CHECK(master.outcome(210).state == "lost");
 }
 
 TEST_CASE("worker: a rival with its id leaves with exit 2, and the first stays") {
   FakeMaster master;
-  WorkerUnderTest worker;
+  WorkerUnderTest worker(brief());
   worker.start();
   const auto life = worker.join(master);
   REQUIRE(!life.incarnation.empty());
-  WorkerUnderTest rival({}, worker);
+  WorkerUnderTest rival(brief(), worker);
   rival.start();
-  CHECK(rival.wait_exit(Millis{15'000}) == 2);
+  CHECK(rival.wait_exit() == 2);
   const auto left = worker.nodes();
   REQUIRE(left.size() == 1);
   CHECK(left.front().key == life);
@@ -186,17 +188,15 @@ TEST_CASE("worker: a rival with its id leaves with exit 2, and the first stays")
 
 TEST_CASE("worker: when the warden hangs, the proper lets the vouchers lapse and kills by itself") {
   FakeMaster master;
-  WorkerUnderTest worker;
+  WorkerUnderTest worker(brief());
   worker.start();
   const auto life = worker.join(master);
   REQUIRE(!life.incarnation.empty());
-  const std::string alive = worker.folder() + "/alive";
-  REQUIRE(worker.dispatch(WorkerUnderTest::command(
-              310, by_shell("echo up; while true; do date +%s%N > " + alive + "; sleep 0.02; done"))) == "none");
+  REQUIRE(worker.dispatch(WorkerUnderTest::command(310, by_shell("echo up; while :; do :; done"))) == "none");
   REQUIRE(master.wait_log(310, 1, "up"));
   const pid_t warden = worker.parent_of(worker.proper());
   REQUIRE(::kill(warden, SIGSTOP) == 0);
-  CHECK(worker.wait_unchanged(alive, Millis{300}, Millis{12'000}));
+  CHECK(eventually([&] { return worker.living().empty(); }));
   REQUIRE(::kill(warden, SIGCONT) == 0);
   // Without a voucher the warden ends the proper too; the next one tells of it.
   REQUIRE(!worker.join(master, 1, life.incarnation).incarnation.empty());
@@ -207,23 +207,27 @@ TEST_CASE("worker: when the warden hangs, the proper lets the vouchers lapse and
 
 TEST_CASE("worker: without any voucher its commands are killed, and reported when one is back") {
   FakeMaster master;
-  WorkerUnderTest worker;
+  bool leader_vouches = false;
+  SUBCASE("the leader alone vouches: it lives on") { leader_vouches = true; }
+  SUBCASE("nobody vouches") {}
+  const Vouching longer_grant{kBrief.session, Millis{30'000}};
+  WorkerUnderTest worker({.id = "w1", .binary = ROTA_WORKER, .extra_yaml = {},
+                          .vouching = leader_vouches ? longer_grant : kBrief});
   worker.start();
   const auto life = worker.join(master);
   REQUIRE(!life.incarnation.empty());
   REQUIRE(worker.dispatch(WorkerUnderTest::command(300, by_shell("echo up; exec sleep 60"))) == "none");
   REQUIRE(master.wait_log(300, 1, "up"));
-  SUBCASE("the leader alone vouches: it lives on") {
-    ZookeeperPause pause;
-    std::this_thread::sleep_for(Millis{5000});
+  ZookeeperPause pause;
+  if (leader_vouches) {
+    std::this_thread::sleep_for(Millis{5000});  // ZooKeeper's lease is over
     CHECK_FALSE(master.has_outcome(300));
     CHECK(worker.inventory().attempts.size() == 1);
-  }
-  SUBCASE("nobody vouches") {
-    ZookeeperPause pause;
+  } else {
+    const pid_t first = worker.proper();
     master.set_vouching(false);
     // The warden kills the proper with them; the next one finds the end, and tells it later.
-    std::this_thread::sleep_for(Millis{4500});
+    CHECK(eventually([&] { return worker.living().empty() && !WorkerUnderTest::is_up(first); }));
     pause.end();
     master.set_vouching(true);
     REQUIRE(!worker.join(master, 1, life.incarnation).incarnation.empty());

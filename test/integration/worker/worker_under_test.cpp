@@ -9,7 +9,6 @@
 #include <filesystem>
 #include <fstream>
 #include <functional>
-#include <thread>
 
 #include "common/base/check.h"
 #include "common/base/file.h"
@@ -20,22 +19,14 @@
 #include "common/zk/real_client.h"
 #include "test/support/zookeeper_server.h"
 #include "worker/warden/cgroup_tree.h"
+#include "worker/warden/process_scan.h"
 
 namespace rota::testing {
 
 namespace {
 
-constexpr Millis kPatience{60'000};
-
-/// Other processes are watched: they have no latch to wait on.
-bool poll_until(const std::function<bool()>& is_true, Millis at_most) {
-  const MonoTime deadline = BootClock::now() + at_most;
-  while (!is_true()) {
-    if (BootClock::now() > deadline) return false;
-    std::this_thread::sleep_for(Millis{5});
-  }
-  return true;
-}
+/// Of one call of a leader, or of one question to ZooKeeper.
+constexpr Millis kCallPatience{30'000};
 
 /// Nothing when there is no such file, or its process ended meanwhile.
 std::string text_of(const std::string& path) { return read_file(path).value_or(""); }
@@ -74,7 +65,6 @@ WorkerUnderTest::WorkerUnderTest(WorkerSettings settings)
   char name[] = "/tmp/rota-worker-test-XXXXXX";
   folder_ = ::mkdtemp(name);
   connect();
-  CHECK_OR_DIE(zk_ != nullptr, "ZooKeeper is reached");
   const zk::Paths paths(cluster_);
   CHECK_OR_DIE(zk::ensure_cluster(*zk_, paths).has_value(), "the cluster's folders");
   CHECK_OR_DIE(zk::create_cluster_uuid(*zk_, paths, "uuid-" + cluster_).has_value(), "its uuid");
@@ -84,15 +74,18 @@ WorkerUnderTest::WorkerUnderTest(WorkerSettings settings)
 void WorkerUnderTest::connect() {
   zk::ClientOptions options;
   options.addresses = zookeeper_address();
+  options.session_timeout = Millis{20'000};
+  options.operation_deadline = kCallPatience;
   auto client = zk::connect_once(options);
-  if (client) zk_ = std::move(*client);
+  CHECK_OR_DIE(client.has_value(), "ZooKeeper is reached");
+  zk_ = std::move(*client);
 }
 
 void WorkerUnderTest::write_configuration() {
   std::ofstream(folder_ + "/worker.yaml")
       << "id: " << settings_.id << "\ncluster: " << cluster_ << "\nslots: 8\nstate_dir: " << folder_
       << "/state\nzookeeper:\n  connect: " << zookeeper_address()
-      << "\n  session_timeout_ms: 3000\n" << settings_.extra_yaml;
+      << "\n  session_timeout_ms: " << settings_.vouching.session.count() << "\n" << settings_.extra_yaml;
 }
 
 WorkerUnderTest::~WorkerUnderTest() {
@@ -103,7 +96,7 @@ WorkerUnderTest::~WorkerUnderTest() {
     (void)worker::warden::clear_tree(worker::warden::tree_name(folder_ + "/state"), Millis{2000});
   }
   std::error_code ignored;
-  poll_until([&] { return std::filesystem::remove_all(folder_, ignored) != 0 && !ignored; },
+  eventually([&] { return std::filesystem::remove_all(folder_, ignored) != 0 && !ignored; },
              Millis{2000});
 }
 
@@ -121,11 +114,12 @@ void WorkerUnderTest::start() {
 std::vector<model::WorkerInfo> WorkerUnderTest::nodes() {
   std::vector<model::WorkerInfo> all;
   const zk::Paths paths(cluster_);
-  const auto names = zk_->list(paths.workers(), zk::Watch::No);
+  auto names = zk_->list(paths.workers(), zk::Watch::No);
   if (!names) {
     connect();  // our own session may have ended while the server was stopped
-    return all;
+    names = zk_->list(paths.workers(), zk::Watch::No);
   }
+  CHECK_OR_DIE(names.has_value(), "ZooKeeper lists the workers");
   for (const std::string& name : *names) {
     const auto key = model::worker_key_in(name);
     const auto node = zk_->get(paths.workers() + "/" + name, zk::Watch::No);
@@ -137,7 +131,7 @@ std::vector<model::WorkerInfo> WorkerUnderTest::nodes() {
 
 model::WorkerKey WorkerUnderTest::join(FakeMaster& master, std::int64_t epoch,
                                        const std::string& than) {
-  const bool is_here = poll_until(
+  const bool is_here = eventually(
       [&] {
         for (const model::WorkerInfo& info : nodes()) {
           if (info.key.incarnation == than) continue;
@@ -159,14 +153,14 @@ std::optional<thrift::Inventory> WorkerUnderTest::hello(FakeMaster& master, std:
   request.__set_cluster_uuid("uuid-" + cluster_);
   request.__set_worker_id(info_.key.id);
   request.__set_incarnation(info_.key.incarnation);
-  request.__set_grant_ms(3000);
+  request.__set_grant_ms(settings_.vouching.grant.count());
   auto answer = channel_->call(
       [&](auto& client) {
         thrift::Inventory inventory;
         client.hello(inventory, request);
         return inventory;
       },
-      Millis{2000});
+      kCallPatience);
   if (!answer || answer->worker.incarnation != info_.key.incarnation) return std::nullopt;
   return *answer;
 }
@@ -203,7 +197,7 @@ std::vector<std::string> WorkerUnderTest::dispatch_all(
         client.dispatch(got, request);
         return got;
       },
-      Millis{5000});
+      kCallPatience);
   if (!answers) return {"rpc: " + answers.error().error.message};
   for (const auto& answer : *answers) refusals.push_back(answer.refusal);
   return refusals;
@@ -221,7 +215,7 @@ std::string WorkerUnderTest::dispatch(const thrift::DispatchItem& item, std::int
         client.dispatch(got, request);
         return got;
       },
-      Millis{5000});
+      kCallPatience);
   return answers ? answers->front().refusal : "rpc: " + answers.error().error.message;
 }
 
@@ -235,7 +229,7 @@ void WorkerUnderTest::cancel(std::int64_t run, Millis grace) {
   key.__set_attempt(1);
   request.__set_attempts({key});
   request.__set_grace_ms(grace.count());
-  (void)channel_->call([&](auto& client) { client.cancel(request); }, Millis{2000});
+  (void)channel_->call([&](auto& client) { client.cancel(request); }, kCallPatience);
 }
 
 bool WorkerUnderTest::drain(bool draining, std::int64_t order) {
@@ -245,7 +239,7 @@ bool WorkerUnderTest::drain(bool draining, std::int64_t order) {
   request.__set_incarnation(info_.key.incarnation);
   request.__set_draining(draining);
   request.__set_order(order);
-  return channel_->call([&](auto& client) { client.drain(request); }, Millis{5000}).has_value();
+  return channel_->call([&](auto& client) { client.drain(request); }, kCallPatience).has_value();
 }
 
 thrift::Inventory WorkerUnderTest::inventory() {
@@ -255,12 +249,12 @@ thrift::Inventory WorkerUnderTest::inventory() {
         client.inventory(got, thrift::HelloRequest());
         return got;
       },
-      Millis{2000});
+      kCallPatience);
   return answer ? *answer : thrift::Inventory();
 }
 
 bool WorkerUnderTest::wait_draining(Millis at_most) {
-  return poll_until(
+  return eventually(
       [&] {
         const auto all = nodes();
         return !all.empty() && all.front().draining;
@@ -269,7 +263,7 @@ bool WorkerUnderTest::wait_draining(Millis at_most) {
 }
 
 bool WorkerUnderTest::wait_finished(std::int64_t run) {
-  return poll_until(
+  return eventually(
       [&] {
         for (const auto& held : inventory().attempts) {
           if (held.attempt.run == run && held.state == "finished") return true;
@@ -282,7 +276,7 @@ bool WorkerUnderTest::wait_finished(std::int64_t run) {
 /// The descendant of our child that runs with --proper.
 pid_t WorkerUnderTest::proper() {
   pid_t found = -1;
-  poll_until(
+  eventually(
       [&] {
         for (const std::string& name : names_in("/proc").value_or(Names{})) {
           const pid_t pid = ::atoi(name.c_str());
@@ -307,17 +301,19 @@ pid_t WorkerUnderTest::parent_of(pid_t pid) {
   return name_end == std::string::npos ? 0 : ::atoi(stat.c_str() + name_end + 4);
 }
 
-bool WorkerUnderTest::wait_unchanged(const std::string& path, Millis same_for, Millis at_most) {
-  std::string last;
-  MonoTime since = BootClock::now();
-  return poll_until(
-      [&] {
-        const std::string now = text_of(path);
-        if (now != last) since = BootClock::now();
-        last = now;
-        return BootClock::now() - since >= same_for;
-      },
-      at_most);
+std::vector<pid_t> WorkerUnderTest::living() const {
+  const std::string token = worker::warden::state_token(folder_ + "/state") + ".";
+  std::vector<pid_t> out;
+  for (const auto& process : worker::warden::list_processes()) {
+    const std::string mark = worker::warden::mark_in(process.identity.pid);
+    if (!process.is_dead && mark.starts_with(token) && !mark.ends_with(".proper")) out.push_back(process.identity.pid);
+  }
+  return out;
+}
+
+bool WorkerUnderTest::is_up(pid_t pid) {
+  const auto seen = worker::warden::look_at(pid);
+  return seen && !seen->is_dead;
 }
 
 void WorkerUnderTest::signal(int signal) const { ::kill(pid_, signal); }
@@ -325,7 +321,7 @@ void WorkerUnderTest::signal(int signal) const { ::kill(pid_, signal); }
 int WorkerUnderTest::wait_exit(Millis at_most) {
   int status = 0;
   const bool has_ended =
-      poll_until([&] { return ::waitpid(pid_, &status, WNOHANG) == pid_; }, at_most);
+      eventually([&] { return ::waitpid(pid_, &status, WNOHANG) == pid_; }, at_most);
   if (!has_ended) return -1;
   pid_ = -1;
   return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);

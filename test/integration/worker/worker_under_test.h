@@ -14,6 +14,7 @@
 #include "common/rpc/channel.h"
 #include "common/zk/client.h"
 #include "test/integration/worker/fake_master.h"
+#include "test/support/patience.h"
 
 namespace rota::testing {
 
@@ -31,10 +32,20 @@ class ZookeeperPause {
   bool is_on_ = true;
 };
 
+/// For how long ZooKeeper's session and the leader's grant vouch for a worker. By default for longer than a machine
+/// stands still.
+struct Vouching {
+  Millis session{10'000};  ///< the most that a worker asks of a server with ticks of 500 ms
+  Millis grant{20'000};
+};
+/// Of cases in which they lapse.
+inline constexpr Vouching kBrief{Millis{3000}, Millis{3000}};
+
 struct WorkerSettings {
   std::string id = "w1";
   std::string binary = ROTA_WORKER;
   std::string extra_yaml;              ///< more lines of the configuration
+  Vouching vouching = {};
 };
 
 class WorkerUnderTest {
@@ -63,14 +74,16 @@ class WorkerUnderTest {
 
   /// The nodes of this worker that stand now, by incarnation.
   std::vector<model::WorkerInfo> nodes();
-  bool wait_draining(Millis at_most);
+  bool wait_draining(Millis at_most = kPatience);
   pid_t proper();                      ///< its pid as the host sees it
   static pid_t parent_of(pid_t pid);
-  /// Waits until the file's content has stayed the same for so long.
-  static bool wait_unchanged(const std::string& path, Millis same_for, Millis at_most);
+  /// Living processes of attempts, by the marker in their environment. One that is becoming another program
+  /// shows none for that moment.
+  std::vector<pid_t> living() const;
+  static bool is_up(pid_t pid);
   void signal(int signal) const;       ///< to the outermost process
   /// The exit status, or -1 after the timeout.
-  int wait_exit(Millis at_most);
+  int wait_exit(Millis at_most = kPatience);
   const std::string& folder() const { return folder_; }
   std::string log_text() const;
 

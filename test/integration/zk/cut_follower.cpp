@@ -5,6 +5,7 @@
 
 #include "common/zk/write_beat.h"
 #include "test/integration/zk/servers.h"
+#include "test/support/loopback.h"
 #include "test/support/tcp_proxy.h"
 #include "test/support/zk/event_log.h"
 
@@ -14,7 +15,7 @@ using namespace rota::zk;
 namespace {
 
 constexpr Millis kTick{200};
-constexpr Millis kSession{2000};
+constexpr Millis kSession{4000};
 
 /// Three servers; what one says to another's quorum port goes through a proxy of that pair.
 struct Ensemble {

@@ -60,7 +60,7 @@ TEST_CASE("outage: a server that is killed and comes back finds everything as it
 TEST_CASE("outage: a session that expired in it is followed by a new one") {
   testing::ZookeeperServer server(Millis{100});
   REQUIRE(server.start().has_value());
-  Candidate one(server, kPaths, "m1", Millis{300});
+  Candidate one(server, kPaths, "m1", Millis{2000});
   REQUIRE(one.is_elected());
   const SessionId before = one.session.client()->session_id();
   server.freeze();
@@ -78,7 +78,7 @@ TEST_CASE("outage: a session that expired in it is followed by a new one") {
 TEST_CASE("outage: servers killed in the middle of joining leave no ghost candidate") {
   testing::ZookeeperServer server(Millis{200});
   REQUIRE(server.start().has_value());
-  Candidate one(server, kPaths, "m1", Millis{2000});
+  Candidate one(server, kPaths, "m1", Millis{6000});
   REQUIRE(one.is_elected());
   for (int round = 0; round < 5; ++round) {
     // Join and leave without pause, so that the kill falls anywhere between.
@@ -103,7 +103,7 @@ TEST_CASE("outage: servers killed in the middle of joining leave no ghost candid
 TEST_CASE("outage: a frozen server answers no beat, and the lease ends before the session does") {
   testing::ZookeeperServer server(Millis{100});
   REQUIRE(server.start().has_value());
-  const Millis asked{1800};
+  const Millis asked{4000};
   Session session(make_real_client, Candidate::options(server, asked));
   struct Beats {
     int count = 0;

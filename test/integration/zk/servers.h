@@ -5,13 +5,14 @@
 
 #include "common/zk/real_client.h"
 #include "master/cluster/zk_elector.h"
+#include "test/support/patience.h"
 #include "test/support/zk/test_session.h"
 #include "test/support/zookeeper_server.h"
 
 namespace rota::zk {
 
 inline const Paths kPaths{"it"};
-inline constexpr Millis kPatience{10'000};
+using testing::kPatience;
 
 /// One server for all tests of this program that do not harm it.
 inline testing::ZookeeperServer& shared_server() {
@@ -35,7 +36,7 @@ struct Candidate final : master::cluster::ElectorObserver {
   master::cluster::ZkElector elector;
 
   Candidate(const testing::ZookeeperServer& server, const Paths& paths, const std::string& id,
-            Millis session_timeout = Millis{4000})
+            Millis session_timeout = Millis{8'000})
       : session(make_real_client, options(server, session_timeout)),
         elector(session, paths, id, *this) {
     session.start();
@@ -44,6 +45,7 @@ struct Candidate final : master::cluster::ElectorObserver {
   static SessionOptions options(const testing::ZookeeperServer& server, Millis session_timeout) {
     SessionOptions made = quick_session(server.address());
     made.client.session_timeout = session_timeout;
+    made.client.operation_deadline = Millis{20'000};
     return made;
   }
   void elected() override {

@@ -13,11 +13,11 @@ int main(int count, char** words) {
   if (count != 4) return 2;
   SessionOptions options;
   options.client.addresses = words[1];
-  options.client.session_timeout = Millis{10'000};
+  options.client.session_timeout = options.client.operation_deadline = Millis{30'000};
   options.session_file = words[2];
   Session session(make_real_client, options);
   session.start();
-  const auto client = session.wait_connected(Millis{10'000});
+  const auto client = session.wait_connected(Millis{120'000});
   if (!client || !(*client)->create(words[3], "", CreateMode::Ephemeral)) return 1;
   if (::write(STDOUT_FILENO, "ready\n", 6) != 6) return 1;
   for (;;) ::pause();

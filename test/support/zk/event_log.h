@@ -7,6 +7,7 @@
 
 #include "common/base/queue.h"
 #include "common/zk/client.h"
+#include "test/support/patience.h"
 
 namespace rota::zk {
 
@@ -16,9 +17,9 @@ class EventLog {
   EventHandler handler() {
     return [queue = queue_](const Event& event) { queue->push(Event(event)); };
   }
-  /// The next event that fits, dropping others; empty after five seconds.
+  /// The next event that fits, dropping others; empty when none comes.
   std::optional<Event> next(const std::function<bool(const Event&)>& fits) {
-    const MonoTime end = BootClock::now() + Millis{5000};
+    const MonoTime end = BootClock::now() + testing::kPatience;
     while (BootClock::now() < end) {
       auto event = queue_->pop(end - BootClock::now());
       if (event && fits(*event)) return event;

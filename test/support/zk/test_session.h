@@ -7,6 +7,7 @@
 #include <mutex>
 
 #include "common/zk/session.h"
+#include "test/support/patience.h"
 #include "test/support/zk/fake_server.h"
 
 namespace rota::zk {
@@ -20,10 +21,10 @@ class Watched {
     how(value_);
     changed_.notify_all();  // under the lock: who waits may end this object as soon as it wakes
   }
-  /// False when it does not come true within ten seconds.
+  /// False when it does not come true however long one waits.
   bool becomes(const std::function<bool(const T&)>& fits) const {
     std::unique_lock lock(mutex_);
-    return changed_.wait_for(lock, Millis{10'000}, [&] { return fits(value_); });
+    return changed_.wait_for(lock, testing::kPatience, [&] { return fits(value_); });
   }
   T get() const {
     std::scoped_lock lock(mutex_);
@@ -45,11 +46,11 @@ inline SessionOptions quick_session(const std::string& addresses = "fake") {
 }
 
 /// Waits until the session's thread has done all that it had to do by now.
-inline void settle(Session& session) { session.tasks().run(Millis{10'000}, [] {}); }
+inline void settle(Session& session) { session.tasks().run(testing::kPatience, [] {}); }
 
-/// Polls a condition on the fake server, which has nothing to wait on, for at most ten seconds.
+/// Polls a condition on the fake server, which has nothing to wait on.
 inline bool eventually(Session& session, const std::function<bool()>& condition) {
-  for (const MonoTime end = BootClock::now() + Millis{10'000}; BootClock::now() < end;) {
+  for (const MonoTime end = BootClock::now() + testing::kPatience; BootClock::now() < end;) {
     if (condition()) return true;
     settle(session);
     std::this_thread::yield();

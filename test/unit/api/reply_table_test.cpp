@@ -17,7 +17,7 @@ TEST_CASE("reply_table: a reply reaches who waits, also when it comes first") {
   const auto token = table.open();
   REQUIRE(token);
   std::thread loop([&] { table.reply(*token, core::Renewed{}); });
-  CHECK(std::holds_alternative<core::Renewed>(table.wait(*token, in(Millis{5000}))));
+  CHECK(std::holds_alternative<core::Renewed>(table.wait(*token, in(Millis{60'000}))));
   loop.join();
   CHECK(table.open_count() == 0);
   table.reply(*token, core::Renewed{});  // too late: dropped
@@ -64,7 +64,7 @@ TEST_CASE("reply_table: closing ends every wait with an unknown outcome") {
   ReplyTable table(10);
   const auto token = table.open();
   std::thread closer([&] { table.close(); });
-  const auto body = table.wait(*token, in(std::chrono::seconds{20}));
+  const auto body = table.wait(*token, in(Millis{60'000}));
   closer.join();
   REQUIRE(std::holds_alternative<Error>(body));
   CHECK(std::get<Error>(body).code == ErrorCode::UnknownOutcome);

@@ -94,7 +94,7 @@ TEST_CASE("worker watch: a new life appears before the old one vanishes") {
   f.registers(a_worker("w1", "bb"));
   f.begin();
   REQUIRE(f.says({"+w1@bb", "synced"}));
-  f.session.tasks().run(Millis{10'000}, [&] {
+  f.session.tasks().run(testing::kPatience, [&] {
     f.registers(a_worker("w1", "aa"));
     f.server.delete_by_hand(f.path(a_worker("w1", "bb")));
   });

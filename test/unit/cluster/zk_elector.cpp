@@ -162,7 +162,7 @@ TEST_CASE("elector: who is not eligible never stands") {
   one.elector.set_eligible(false);
   REQUIRE(one.stands(server, 0));
   server.expire_all();
-  REQUIRE(one.session.wait_connected(Millis{10'000}).has_value());
+  REQUIRE(one.session.wait_connected(testing::kPatience).has_value());
   settle(one.session);
   CHECK(server.children(kPaths.election()).empty());
   one.elector.set_eligible(true);

@@ -10,6 +10,7 @@
 #include "common/rpc/server.h"
 #include "common/wire/worker_wire.h"
 #include "fake_definitions.h"
+#include "test/support/patience.h"
 
 namespace rota::master::dispatch::test {
 namespace {
@@ -61,7 +62,7 @@ class FakeWorker final : public thrift::WorkerServiceNull {
   }
   void wait_cancelled(std::size_t count) {
     std::unique_lock lock(mutex_);
-    changed_.wait_for(lock, std::chrono::seconds{5}, [&] { return cancelled >= count; });
+    changed_.wait_for(lock, testing::kPatience, [&] { return cancelled >= count; });
   }
 
   thrift::HelloRequest last_hello;
@@ -95,7 +96,7 @@ class Inbox {
   }
   std::vector<core::Event> wait_for(std::size_t count) {
     std::unique_lock lock(mutex_);
-    changed_.wait_for(lock, std::chrono::seconds{5}, [&] { return events_.size() >= count; });
+    changed_.wait_for(lock, testing::kPatience, [&] { return events_.size() >= count; });
     return events_;
   }
 
@@ -106,7 +107,7 @@ class Inbox {
 };
 
 struct Setup {
-  explicit Setup(Millis timeout = Millis{2000}) {
+  explicit Setup(Millis timeout = testing::kPatience) {
     options.rpc_timeout = timeout;
     options.threads = 4;
     REQUIRE(server.start());
@@ -164,7 +165,7 @@ TEST_CASE("dispatcher: hello goes before dispatch, and both answers come back") 
 }
 
 TEST_CASE("dispatcher: a refused connection is told apart from an unanswered hello") {
-  Setup setup(Millis{150});
+  Setup setup;
   model::Address nobody = setup.address();
   {
     rpc::Server gone(std::make_shared<thrift::WorkerServiceProcessor>(setup.worker), {});
@@ -177,32 +178,33 @@ TEST_CASE("dispatcher: a refused connection is told apart from an unanswered hel
   REQUIRE(std::get_if<core::HelloFailed>(&events[0]));
   CHECK(std::get<core::HelloFailed>(events[0]).refused);
 
-  setup.worker->hold(true);
-  setup.dispatcher->send(Epoch{3}, core::SendHello{setup.key, setup.address()});
-  events = setup.inbox.wait_for(2);
-  REQUIRE(events.size() == 2);
-  REQUIRE(std::get_if<core::HelloFailed>(&events[1]));
-  CHECK_FALSE(std::get<core::HelloFailed>(events[1]).refused);
+  Setup hurried(Millis{150});
+  hurried.worker->hold(true);
+  hurried.dispatcher->send(Epoch{3}, core::SendHello{hurried.key, hurried.address()});
+  events = hurried.inbox.wait_for(1);
+  REQUIRE(events.size() == 1);
+  REQUIRE(std::get_if<core::HelloFailed>(&events[0]));
+  CHECK_FALSE(std::get<core::HelloFailed>(events[0]).refused);
 }
 
 TEST_CASE("dispatcher: an unanswered dispatch is unknown, a refused connection also fails hello") {
-  Setup setup(Millis{150});
-  setup.worker->hold(true);
-  setup.dispatcher->send(Epoch{3}, setup.dispatch_of(1, 3));
-  auto events = setup.inbox.wait_for(1);
+  Setup hurried(Millis{150});
+  hurried.worker->hold(true);
+  hurried.dispatcher->send(Epoch{3}, hurried.dispatch_of(1, 3));
+  auto events = hurried.inbox.wait_for(1);
   REQUIRE(events.size() == 1);
   const auto& unknown = std::get<core::DispatchAnswered>(events[0]);
   REQUIRE(unknown.verdicts.size() == 3);
   for (const auto& verdict : unknown.verdicts) CHECK(verdict.kind == Kind::Unknown);
-  CHECK(setup.dispatcher->counters().unknown == 3);
+  CHECK(hurried.dispatcher->counters().unknown == 3);
 
-  setup.worker->hold(false);
+  Setup setup;
   setup.server.stop();
   setup.dispatcher->send(Epoch{3}, setup.dispatch_of(4, 1));
-  events = setup.inbox.wait_for(3);
-  REQUIRE(events.size() == 3);
-  CHECK(std::get<core::DispatchAnswered>(events[1]).verdicts[0].kind == Kind::Unknown);
-  CHECK(std::get<core::HelloFailed>(events[2]).refused);
+  events = setup.inbox.wait_for(2);
+  REQUIRE(events.size() == 2);
+  CHECK(std::get<core::DispatchAnswered>(events[0]).verdicts[0].kind == Kind::Unknown);
+  CHECK(std::get<core::HelloFailed>(events[1]).refused);
 }
 
 TEST_CASE("dispatcher: a definition that cannot be fetched makes its attempts unknown") {

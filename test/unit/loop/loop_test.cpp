@@ -339,7 +339,7 @@ TEST_CASE("loop: on its thread an event is handled at once, the heartbeat tells 
   std::atomic<int> beats{0};
   std::jthread thread([&](std::stop_token stop) { loop.run(stop, [&](const char*) { ++beats; }); });
   REQUIRE(inbox.post(core::ApplyJob{Token{1}, "t", a_job().build(), nullptr, {}}));
-  CHECK(answered.get_future().wait_for(10s) == std::future_status::ready);
+  CHECK(answered.get_future().wait_for(120s) == std::future_status::ready);
   thread.request_stop();
   thread.join();
   CHECK(beats > 0);

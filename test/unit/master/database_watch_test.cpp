@@ -83,7 +83,7 @@ TEST_CASE("database_watch: after a bad answer the schema is looked at again befo
       },
       [](bool) {});
   std::unique_lock lock(mutex);
-  REQUIRE(changed.wait_for(lock, std::chrono::seconds{10}, [&] { return calls.size() >= 6; }));
+  REQUIRE(changed.wait_for(lock, std::chrono::seconds{120}, [&] { return calls.size() >= 6; }));
   calls.resize(6);
   CHECK(calls == std::vector<std::string>{"prepare", "probe", "probe", "prepare", "probe", "probe"});
   lock.unlock();

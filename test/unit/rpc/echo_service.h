@@ -14,6 +14,7 @@
 #include "common/base/unique_fd.h"
 #include "common/rpc/channel.h"
 #include "common/rpc/server.h"
+#include "test/support/patience.h"
 
 namespace rota::rpc::test {
 
@@ -78,7 +79,7 @@ struct EchoServer {
 using EchoChannel = Channel<thrift::JobServiceClient>;
 
 inline CallResult<std::string> echo(EchoChannel& channel, const std::string& text,
-                                    Millis timeout = Millis{5000}) {
+                                    Millis timeout = testing::kPatience) {
   return channel.call(
       [&](thrift::JobServiceClient& client) {
         std::string out;

@@ -13,7 +13,7 @@ namespace {
 using Pool = ChannelPool<thrift::JobServiceClient>;
 
 CallResult<std::string> echo(Pool& pool, const Endpoint& to, const std::string& text,
-                             Millis timeout = Millis{5000}) {
+                             Millis timeout = testing::kPatience) {
   return pool.call(
       to,
       [&](thrift::JobServiceClient& client) {

@@ -104,7 +104,7 @@ inline Report look(const History& history, Request request = {}) {
                           return Result<std::shared_ptr<const model::ZoneRules>>(
                               std::make_shared<const model::ZoneRules>());
                         }};
-  auto report = verify(sources, request, BootClock::now() + std::chrono::seconds{20});
+  auto report = verify(sources, request, BootClock::now() + std::chrono::seconds{600});
   if (!report) throw std::runtime_error(report.error().message);
   return *report;
 }

@@ -10,6 +10,7 @@
 #include "ReportService.h"
 #include "common/base/check.h"
 #include "common/rpc/server.h"
+#include "test/support/patience.h"
 #include "worker/run/leader_address.h"
 
 namespace rota::testing {
@@ -64,7 +65,7 @@ class Shared {
   template <typename Is>
   bool becomes(Is is) {
     std::unique_lock lock(mutex_);
-    return changed_.wait_for(lock, Millis{20'000}, [&] { return is(value_); });
+    return changed_.wait_for(lock, kPatience, [&] { return is(value_); });
   }
   T get() {
     const std::scoped_lock lock(mutex_);

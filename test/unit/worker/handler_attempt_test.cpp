@@ -128,7 +128,7 @@ TEST_CASE("handler_pool: runs as many at once as it has threads, and the rest af
     may_go = true;
   }
   changed.notify_all();
-  CHECK(pool.stop(std::chrono::seconds{10}));
+  CHECK(pool.stop(std::chrono::seconds{120}));
   CHECK(done == 5);
   CHECK(most == 2);
 }

@@ -97,7 +97,7 @@ TEST_CASE("presence: a new life registers first, then ends the session of the de
   const auto dead = rig.another("dead");
   leave_session_file(rig.session_file(), *dead);
   const auto presence = rig.start();
-  REQUIRE(presence->wait_registered(Millis{10'000}));
+  REQUIRE(presence->wait_registered(testing::kPatience));
   CHECK(rig.at_attach.get().size() == 2);
   const auto left = rig.server.children(rig.paths.workers());
   REQUIRE(left.size() == 1);
@@ -110,7 +110,7 @@ TEST_CASE("presence: while another life of its id stands it is not registered, a
   const auto other = rig.another("living");
   const auto presence = rig.start();
   CHECK_FALSE(presence->wait_registered(Millis{300}));
-  CHECK(rig.rival);
+  CHECK(testing::eventually([&] { return rig.rival.load(); }));
   presence->stop();
   CHECK(rig.server.children(rig.paths.workers()) == std::vector<std::string>{"w1@living"});
 }
@@ -122,7 +122,7 @@ TEST_CASE("presence: a dead life of its own home, whose session nobody knows, is
   CHECK_FALSE(presence->wait_registered(Millis{300}));
   CHECK_FALSE(rig.rival);
   dead->close();
-  REQUIRE(presence->wait_registered(Millis{10'000}));
+  REQUIRE(presence->wait_registered(testing::kPatience));
   CHECK_FALSE(rig.rival);
 }
 
@@ -133,7 +133,7 @@ TEST_CASE("presence: once registered it refuses orders below the epoch that ZooK
   REQUIRE(zk::create_cluster_uuid(*master, rig.paths, "u-1"));
   REQUIRE(zk::write_epoch(*master, rig.paths, Epoch{7}, *zk::read_epoch(*master, rig.paths)));
   const auto presence = rig.start();
-  REQUIRE(presence->wait_registered(Millis{10'000}));
+  REQUIRE(presence->wait_registered(testing::kPatience));
   CHECK(rig.runner.highest_epoch() == Epoch{7});
   CHECK(rig.runner.check({Epoch{6}, rig.runner.life()}) == model::Refusal::OldEpoch);
   CHECK(rig.runner.check({Epoch{7}, rig.runner.life()}) == model::Refusal::None);

@@ -62,7 +62,7 @@ TEST_CASE("reporter: an outcome is sent until the leader names it, and then forg
   CHECK(rig.acknowledged.get().empty());
   CHECK(reporter->waiting() == 1);
   rig.known.change([](std::int64_t& most) { most = 7; });
-  CHECK(reporter->wait_home(Millis{20'000}));
+  CHECK(reporter->wait_home(testing::kPatience));
   CHECK(rig.acknowledged.get() == std::vector<model::AttemptKey>{{RunId{7}, 1}});
   reporter.reset();
   CHECK(rig.open()->unreported().empty());
@@ -84,7 +84,7 @@ TEST_CASE("reporter: what the leader did not name is told by the next life") {
   REQUIRE(left.size() == 1);
   CHECK(left[0].key == model::AttemptKey{RunId{8}, 1});
   rig.known.change([](std::int64_t& most) { most = 8; });
-  CHECK(rig.start()->wait_home(Millis{20'000}));
+  CHECK(rig.start()->wait_home(testing::kPatience));
 }
 
 }  // namespace rota::worker::report

@@ -114,7 +114,7 @@ TEST_CASE("registration: a name held by another session is waited for") {
   REQUIRE(ensure_folder(*other, "/w").has_value());
   REQUIRE(other->create("/w/m1", "", CreateMode::Ephemeral).has_value());
   f.begin("m1");
-  REQUIRE(f.session.wait_connected(Millis{10'000}).has_value());
+  REQUIRE(f.session.wait_connected(testing::kPatience).has_value());
   settle(f.session);
   CHECK(f.heard.get().registered.empty());
   REQUIRE(other->close());
@@ -130,7 +130,7 @@ TEST_CASE("registration: withdrawing takes the node away, for good") {
   if (!first) CHECK(f.registration->withdraw(Millis{10'000}).has_value());
   CHECK(f.nodes().empty());
   f.server.expire_all();
-  REQUIRE(f.session.wait_connected(Millis{10'000}).has_value());
+  REQUIRE(f.session.wait_connected(testing::kPatience).has_value());
   settle(f.session);
   CHECK(f.nodes().empty());
 }

@@ -75,7 +75,7 @@ TEST_CASE("session: a server that is away at the start is waited for") {
   CHECK(session.client() == nullptr);
   server.set_reachable(true);
   CHECK(recorder.hears("began"));
-  CHECK(session.wait_connected(Millis{10'000}).has_value());
+  CHECK(session.wait_connected(testing::kPatience).has_value());
   session.detach(recorder);
 }
 
@@ -129,7 +129,7 @@ TEST_CASE("session: who attaches late hears of the present session; who detached
   FakeServer server;
   Session session(server.factory(), quick_session());
   session.start();
-  REQUIRE(session.wait_connected(Millis{10'000}).has_value());
+  REQUIRE(session.wait_connected(testing::kPatience).has_value());
   Recorder recorder;
   session.attach(recorder);
   REQUIRE(recorder.hears("began"));

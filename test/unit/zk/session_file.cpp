@@ -18,7 +18,7 @@ using namespace rota::zk;
 
 namespace {
 
-constexpr Millis kLong{5000};
+constexpr Millis kLong = testing::kPatience;
 
 struct Folder {
   std::string path = (std::filesystem::temp_directory_path() / ("rota-" + random_hex(6))).string();

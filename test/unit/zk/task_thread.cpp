@@ -12,7 +12,7 @@ using namespace rota;
 using namespace rota::zk;
 
 namespace {
-constexpr Millis kLong{10'000};
+constexpr Millis kLong = testing::kPatience;
 }
 
 TEST_CASE("task thread: tasks run in order, later ones later") {

@@ -1,0 +1,45 @@
+"""When the machine itself stood still: what a drill bounds in time is judged without it."""
+import json
+import pathlib
+import subprocess
+
+from cluster import ROOT, now_ms
+
+METER = str(ROOT / "test/chaos/meter.py")
+LONG_MS = 500  # of one: enough to lose a session, a voucher, or a bound that holds anywhere else
+
+
+class Stalls:
+    """A process beside the drills that asks the machine for little all the time, and notes what takes far longer."""
+
+    def __init__(self, folder):
+        self.file = pathlib.Path(folder, "stalls.jsonl")
+        self.child = subprocess.Popen(["/usr/bin/python3", METER, str(self.file)], stdin=subprocess.PIPE)
+
+    def spans(self, begin, end):
+        """Those in this stretch of wall time in ms, without their overlaps."""
+        lines = self.file.read_text().splitlines() if self.file.exists() else []
+        out = []
+        for row in sorted((json.loads(line) for line in lines), key=lambda row: row["from_ms"]):
+            begin = max(begin, row["from_ms"])
+            last = min(end, row["to_ms"])
+            if last > begin:
+                out.append(last - begin)
+                begin = last
+        return out
+
+    def within(self, begin, end=None):
+        return sum(self.spans(begin, end or now_ms()))
+
+    def was_long(self, begin):
+        """Whether the machine stood still for long since then: what was due meanwhile may have been given up."""
+        found = self.spans(begin, now_ms())
+        return bool(found) and (max(found) >= LONG_MS or sum(found) >= (now_ms() - begin) / 5)
+
+    def close(self):
+        self.child.stdin.close()
+        try:
+            self.child.wait(20)
+        except subprocess.TimeoutExpired:
+            self.child.kill()
+            self.child.wait()
