@@ -6,7 +6,7 @@ aim() {
   local target=$1 name=${1%%.*} part=''
   if [[ $target == *.* ]]; then part=${target#*.}; fi
   if [[ $name == leader ]]; then
-    await 30 read_leader || refuse "there is no leader after 30 s" "see: scripts/cluster status"
+    await 10 read_leader || refuse "there is no leader after 10 s" "see: scripts/cluster status"
     name=$leader
   fi
   if [[ $name == zookeeper ]]; then name=zookeeper-1; fi

@@ -99,6 +99,8 @@ class Cluster:
 
     def kill(self, target, signal="-9", *more):
         """Signals; gives the pids and the wall time in ms just before it."""
+        if target.startswith("leader"):  # the script waits for no more than 10 s
+            wait_until(self.leader, 30, "a leader")
         text = self.script("kill", target, signal, *more)
         words = dict(word.split("=", 1) for word in text.split() if "=" in word)
         return words
