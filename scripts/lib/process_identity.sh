@@ -13,12 +13,16 @@ read_stat() {
   stat_state=${fields[0]} stat_parent=${fields[1]} stat_ticks=${fields[19]}
 }
 
-# record_identity PID FILE: writes "PID TICKS" by rename; fails when the process is gone already.
+# record_identity PID FILE: writes "PID TICKS"; fails when the process is gone already, or there is no
+# room for the file. In one write, always as long, over what stands there: nobody reads half of it, and a
+# full disk takes it where there was a record before.
 record_identity() {
   read_stat "$1" || return 1
-  printf '%s %s\n' "$1" "$stat_ticks" >"$2.new"
-  mv -f "$2.new" "$2"
+  { printf '%-10s %-20s\n' "$1" "$stat_ticks" 1<>"$2"; } 2>/dev/null
 }
+
+# forget_identity FILE: makes it a record of nobody, and keeps its room.
+forget_identity() { { printf '%31s\n' '' 1<>"$1"; } 2>/dev/null || rm -f "$1"; }
 
 # read_identity FILE: sets known_pid and known_ticks; fails when there is no such record.
 read_identity() {

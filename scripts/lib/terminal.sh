@@ -17,10 +17,11 @@ note() { printf '    %s%s%s\n' "$dim" "$*" "$plain" >&2; }
 # good TEXT: something came out as wished.
 good() { printf '    %s%s%s\n' "$green" "$*" "$plain" >&2; }
 
-# complain WHAT [REMEDY]: an error that does not end the script.
+# complain WHAT [REMEDY]: an error that does not end the script, nor does it when nobody takes the words
+# (stderr may be a file on a full disk).
 complain() {
-  printf '%serror: %s%s\n' "$red" "$1" "$plain" >&2
-  if [[ -n ${2:-} ]]; then printf '       %s\n' "$2" >&2; fi
+  printf '%serror: %s%s\n' "$red" "$1" "$plain" >&2 || true
+  if [[ -n ${2:-} ]]; then printf '       %s\n' "$2" >&2 || true; fi
 }
 
 # refuse WHAT REMEDY: an error that ends the script with status 1.

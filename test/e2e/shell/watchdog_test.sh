@@ -204,6 +204,36 @@ test_hang_without_a_file_of_its_own() {
   expect_a_hang_noticed
 }
 
+test_hang_with_nobody_to_tell() {
+  says "watchdog: kills a program that hangs also when its errors go to a full disk"
+  "$root/scripts/watchdog" --name x --dir "$tmp/state" --heartbeat "$tmp/heart" --hang-ms 200 \
+    --settled-ms 1 -- sleep 1000 2>/dev/full &
+  watchdog=$!
+  await_program
+  not_pid=$program
+  await_program
+  expect "for the hang" has_line "$tmp/state/x.watchdog.log" "no heartbeat for"
+}
+
+test_record_keeps_its_room() {
+  says "watchdog: writes down each program in the blocks of the one before, so that a full disk takes it"
+  local record=$tmp/state/x.pid before
+  mkdir -p "$tmp/state"
+  echo "1 2" >"$record"
+  watch --settled-ms 1 -- sleep 1000
+  not_pid=1
+  await_program
+  before=$(stat -c '%i %s' "$record")
+  not_pid=$program
+  kill -KILL "$program"
+  await_program
+  expect "the same file, as long" test "$(stat -c '%i %s' "$record")" = "$before"
+  kill -TERM "$watchdog"
+  status_of "$watchdog"
+  expect "at the end too" test "$(stat -c '%i %s' "$record")" = "$before"
+  expect "and then it names nobody" test -z "$(tr -d ' \n' <"$record")"
+}
+
 test_held_watchdog_kills_nobody() {
   says "watchdog: a stopped watchdog neither restarts nor ends a hang"
   watch --heartbeat "$tmp/heart" --hang-ms 3000 -- sleep 1000
