@@ -44,8 +44,13 @@ sigset_t block_signals() {
   return set;
 }
 
+/// Not by fmt::print, which throws when the file behind it is on a full disk.
+void say(std::FILE* where, const std::string& text) {
+  std::fputs((text.ends_with('\n') ? text : text + '\n').c_str(), where);
+}
+
 int complain(const std::string& text) {
-  fmt::print(stderr, "{}{}", text, text.ends_with('\n') ? "" : "\n");
+  say(stderr, text);
   return kWrongConfiguration;
 }
 
@@ -54,10 +59,10 @@ int end_session(const std::string& state_dir) {
   auto ended = zk::end_dead_session(state_dir + "/session", zk::DeathProof::Identity,
                                     zk::make_real_client, kEndSessionWithin);
   if (!ended) {
-    fmt::print(stderr, "rota-master: {}\n", ended.error().message);
+    say(stderr, "rota-master: " + ended.error().message);
     return kFailed;
   }
-  fmt::print("ended {} session(s)\n", *ended);
+  say(stdout, fmt::format("ended {} session(s)", *ended));
   return kOk;
 }
 
@@ -71,10 +76,10 @@ int accept_restored(const config::MasterOptions& options) {
   const zk::Paths paths(options.cluster);
   auto done = client ? accept_restore(**client, paths) : Result<void>(fail(client.error()));
   if (!done) {
-    fmt::print(stderr, "rota-master: {}\n", done.error().message);
+    say(stderr, "rota-master: " + done.error().message);
     return kFailed;
   }
-  fmt::print("accepted; the leader fires the ticks it held, by each job's late policy\n");
+  say(stdout, "accepted; the leader fires the ticks it held, by each job's late policy");
   return kOk;
 }
 
@@ -151,7 +156,7 @@ int run(int argc, char** argv) {
     return app.exit(error) == 0 ? kOk : kWrongConfiguration;
   }
   if (arguments.print_defaults) {
-    fmt::print("{}", config::default_master_yaml());
+    say(stdout, config::default_master_yaml());
     return kOk;
   }
   if (arguments.end_session) {
@@ -161,7 +166,7 @@ int run(int argc, char** argv) {
   auto options = config::load_master(arguments.config, config::process_environment());
   if (!options) return complain(options.error().text());
   if (arguments.check) {
-    fmt::print("{}: ok\n", arguments.config);
+    say(stdout, arguments.config + ": ok");
     return kOk;
   }
   if (arguments.accept_restore) return accept_restored(*options);

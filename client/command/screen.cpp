@@ -20,10 +20,12 @@ void print_json(const nlohmann::json& value) {
   print_text(value.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");
 }
 
-void note(std::string_view line) { fmt::print(stderr, "{}\n", line); }
+/// Not by fmt::print, which throws when stderr is a file on a full disk.
+void note(std::string_view line) { std::fputs((std::string(line) + "\n").c_str(), stderr); }
 
 int complain(const Error& error) {
-  fmt::print(stderr, "rota: {}\n", error.message.empty() ? name_of(error.code) : error.message);
+  const std::string why = error.message.empty() ? std::string(name_of(error.code)) : error.message;
+  note("rota: " + why);
   return exit_status_of(error.code);
 }
 

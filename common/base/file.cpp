@@ -37,14 +37,15 @@ std::string parent_of(const std::string& path) {
   return slash == 0 ? "/" : path.substr(0, slash);
 }
 
-Result<void> sync_folder(const std::string& folder) {
+}  // namespace
+
+Result<void> sync_folder_of(const std::string& path) {
+  const std::string folder = parent_of(path);
   UniqueFd fd(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (!fd.is_open()) return fail(io_error("cannot open folder", folder, errno));
   if (::fsync(fd.get()) != 0) return fail(io_error("cannot sync folder", folder, errno));
   return {};
 }
-
-}  // namespace
 
 Result<std::string> read_file(const std::string& path, std::size_t limit) {
   UniqueFd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
@@ -70,20 +71,20 @@ Result<void> write_and_rename(const std::string& path, std::string_view content,
   const std::string temporary = fmt::format("{}.{}.new", path, ::getpid());
   UniqueFd fd(::open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, mode));
   if (!fd.is_open()) return fail(io_error("cannot create", temporary, errno));
-  if (auto written = write_all(fd.get(), content, temporary); !written) return written;
-  if (sync && ::fsync(fd.get()) != 0) return fail(io_error("cannot sync", temporary, errno));
-  fd.reset();
-  if (::rename(temporary.c_str(), path.c_str()) != 0) {
-    return fail(io_error("cannot rename into place", path, errno));
+  Result<void> done = write_all(fd.get(), content, temporary);
+  if (done && sync && ::fsync(fd.get()) != 0) done = fail(io_error("cannot sync", temporary, errno));
+  if (done && ::rename(temporary.c_str(), path.c_str()) != 0) {
+    done = fail(io_error("cannot rename into place", path, errno));
   }
-  return {};
+  if (!done) ::unlink(temporary.c_str());  // on a full disk nobody needs an empty file of each life
+  return done;
 }
 
 }  // namespace
 
 Result<void> write_file_synced(const std::string& path, std::string_view content, mode_t mode) {
   if (auto written = write_and_rename(path, content, mode, true); !written) return written;
-  return sync_folder(parent_of(path));
+  return sync_folder_of(path);
 }
 
 Result<void> replace_file(const std::string& path, std::string_view content, mode_t mode) {

@@ -24,6 +24,9 @@ Result<void> write_file_synced(const std::string& path, std::string_view content
 /// The same without any sync: it outlives this process, and a crash of the host may lose it.
 Result<void> replace_file(const std::string& path, std::string_view content, mode_t mode = 0600);
 
+/// Makes a name that was made, exchanged or taken away in the folder of `path` survive a crash.
+Result<void> sync_folder_of(const std::string& path);
+
 using Names = std::vector<std::string>;
 
 /// What lies in a folder, but for "." and ".."; in no order. Nothing when there is no such folder;

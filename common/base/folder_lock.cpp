@@ -25,10 +25,11 @@ Result<FolderLock> FolderLock::take(const std::string& folder) {
                 fmt::format("{} is in use by process {}; each process needs a state_dir of its own",
                             folder, holder ? holder->substr(0, holder->find('\n')) : "?"));
   }
+  // In place, so that a full disk has room for it. Only a refusal names it: the lock holds without.
   const std::string text = fmt::format("{}\n", ::getpid());
-  if (::ftruncate(fd.get(), 0) != 0 || ::write(fd.get(), text.data(), text.size()) < 0) {
-    return fail(ErrorCode::Unavailable, fmt::format("cannot write {}: {}", path, std::strerror(errno)));
-  }
+  const bool is_named = ::pwrite(fd.get(), text.data(), text.size(), 0) >= 0 &&
+                        ::ftruncate(fd.get(), static_cast<off_t>(text.size())) == 0;
+  (void)is_named;
   return FolderLock(std::move(fd));
 }
 

@@ -1,6 +1,7 @@
 #include "common/base/heartbeat_file.h"
 
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "common/base/unique_fd.h"
@@ -12,10 +13,13 @@ HeartbeatFile::HeartbeatFile(std::string path, Millis every)
 
 void HeartbeatFile::beat(std::string_view word, MonoTime now) {
   if (path_.empty() || (word == word_ && now - last_ < every_)) return;
-  UniqueFd fd(::open(path_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644));
+  // Not cut before it is written, so that a full disk has room for the word; without any the time counts.
+  UniqueFd fd(::open(path_.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0644));
   if (!fd.is_open()) return;
   const std::string text = std::string(word) + "\n";
-  if (::write(fd.get(), text.data(), text.size()) < 0) return;
+  const bool is_written = ::pwrite(fd.get(), text.data(), text.size(), 0) >= 0 &&
+                          ::ftruncate(fd.get(), static_cast<off_t>(text.size())) == 0;
+  if (!is_written && ::futimens(fd.get(), nullptr) != 0) return;
   word_ = word;
   last_ = now;
 }

@@ -29,7 +29,16 @@ namespace logging = boost::log;
 namespace sinks = boost::log::sinks;
 namespace keywords = boost::log::keywords;
 
-using ConsoleSink = sinks::synchronous_sink<sinks::text_ostream_backend>;
+/// A stream that once could not be written (stderr was a file on a full disk) is tried again with each line:
+/// Boost.Log would leave it alone for ever. Called by one thread at a time.
+struct ConsoleBackend : sinks::text_ostream_backend {
+  void consume(const logging::record_view& view, const string_type& line) {
+    std::clog.clear();
+    sinks::text_ostream_backend::consume(view, line);
+  }
+};
+
+using ConsoleSink = sinks::synchronous_sink<ConsoleBackend>;
 using FileSink = sinks::synchronous_sink<sinks::text_file_backend>;
 using Logger = logging::sources::severity_channel_logger_mt<Severity, std::string>;
 
@@ -74,7 +83,7 @@ void write_as(const boost::shared_ptr<Sink>& sink, bool json) {
 }
 
 boost::shared_ptr<ConsoleSink> open_console(bool json) {
-  auto backend = boost::make_shared<sinks::text_ostream_backend>();
+  auto backend = boost::make_shared<ConsoleBackend>();
   backend->add_stream(boost::shared_ptr<std::ostream>(&std::clog, boost::null_deleter()));
   backend->auto_flush(true);
   auto sink = boost::make_shared<ConsoleSink>(backend);

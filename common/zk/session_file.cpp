@@ -9,6 +9,7 @@
 
 #include "common/base/file.h"
 #include "common/base/log.h"
+#include "common/base/spared_file.h"
 #include "common/zk/session_json.h"
 
 namespace rota::zk {
@@ -26,10 +27,10 @@ bool is_same_process(const SessionRecord& a, const SessionRecord& b) {
          a.pid_namespace == b.pid_namespace;
 }
 
+SparedFile at(const std::string& path) { return SparedFile(path, 0600); }
+
 Result<void> write_records(const std::string& path, const std::vector<SessionRecord>& records) {
-  if (!records.empty()) return write_file_synced(path, session_records_to_json(records), 0600);
-  if (::unlink(path.c_str()) == 0 || errno == ENOENT) return {};
-  return fail(ErrorCode::Internal, "cannot remove " + path);
+  return records.empty() ? at(path).remove() : at(path).write(session_records_to_json(records));
 }
 
 /// Ends the sessions of the dead among `records` and takes them out. The first error is kept, the
@@ -161,6 +162,7 @@ Result<int> end_dead_session(const std::string& path, DeathProof proof,
 
 SessionFile::SessionFile(std::string path) : path_(std::move(path)) {
   if (path_.empty()) return;
+  at(path_).make_room();
   auto records = read_session_file(path_);
   if (records) {
     earlier_ = std::move(*records);

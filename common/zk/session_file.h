@@ -51,8 +51,9 @@ Result<void> end_session(const SessionRecord& record, const ClientFactory& facto
 Result<int> end_dead_session(const std::string& path, DeathProof proof,
                              const ClientFactory& factory, Millis at_most);
 
-/// The file as the session keeper writes it: mode 0600, by rename, before the session's first
-/// ephemeral node. Records of earlier processes stay until they are ended. Thread: any.
+/// The file as the session keeper writes it: mode 0600, by rename (on a full disk too, see SparedFile),
+/// before the session's first ephemeral node. Records of earlier processes stay until they are ended.
+/// Thread: any.
 class SessionFile {
  public:
   /// Empty path: every call does nothing.

@@ -39,14 +39,6 @@ Result<void> write_all(int file, std::string_view bytes, std::int64_t at, const 
   return {};
 }
 
-/// Makes a new name survive.
-Result<void> sync_folder_of(const std::string& path) {
-  const std::string folder = path.substr(0, path.rfind('/') + 1);
-  const UniqueFd fd(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  if (!fd.is_open() || ::fsync(fd.get()) != 0) return disk_error("sync the folder of " + path);
-  return {};
-}
-
 /// Zeros from `from` to `to`, as far as the disk has room. Gives where they end.
 std::int64_t fill_with_zeros(int file, std::int64_t from, std::int64_t to, const std::string& path) {
   static const std::string zeros(static_cast<std::size_t>(kFillStep), '\0');

@@ -7,7 +7,8 @@
 namespace rota::worker::run {
 
 Result<void> EpochKeeper::load() {
-  auto text = read_file(path_);
+  file_.make_room();
+  auto text = read_file(file_.path());
   if (!text && text.error().code == ErrorCode::NotFound) return {};
   if (!text) return fail(text.error());
   std::istringstream lines(*text);
@@ -16,7 +17,7 @@ Result<void> EpochKeeper::load() {
   std::scoped_lock lock(mutex_);
   while (lines >> uuid) {
     if (!(lines >> epoch) || epoch < 0) {
-      return fail(ErrorCode::Corrupt, path_ + ": the epoch of cluster " + uuid + " is no number");
+      return fail(ErrorCode::Corrupt, file_.path() + ": the epoch of cluster " + uuid + " is no number");
     }
     epochs_[uuid] = Epoch{epoch};
   }
@@ -31,7 +32,7 @@ Result<Epoch> EpochKeeper::raise(const std::string& cluster_uuid, Epoch epoch) {
   wanted[cluster_uuid] = epoch;
   std::string text;
   for (const auto& [uuid, value] : wanted) text += uuid + " " + std::to_string(value.value) + "\n";
-  if (auto written = write_file_synced(path_, text); !written) return fail(written.error());
+  if (auto written = file_.write(text); !written) return fail(written.error());
   kept = epoch;
   return kept;
 }

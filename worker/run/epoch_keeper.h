@@ -1,5 +1,5 @@
 // The highest epoch that this worker ever saw, per cluster, on disk: what a deposed leader is refused by,
-// through restarts too (P8).
+// through restarts too (P8). On a full disk as well: without it no leader could greet the worker.
 #pragma once
 
 #include <map>
@@ -8,13 +8,14 @@
 
 #include "common/base/ids.h"
 #include "common/base/result.h"
+#include "common/base/spared_file.h"
 
 namespace rota::worker::run {
 
 /// Thread: any.
 class EpochKeeper {
  public:
-  explicit EpochKeeper(std::string path) : path_(std::move(path)) {}
+  explicit EpochKeeper(std::string path) : file_(std::move(path)) {}
 
   /// Reads the file; none is fine. Corrupt: it holds something else, which an operator must look at.
   Result<void> load();
@@ -23,7 +24,7 @@ class EpochKeeper {
   Epoch highest(const std::string& cluster_uuid) const;
 
  private:
-  const std::string path_;
+  const SparedFile file_;
   mutable std::mutex mutex_;
   std::map<std::string, Epoch> epochs_;
 };

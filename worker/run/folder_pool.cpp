@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <charconv>
 #include <cstring>
 #include <filesystem>
 
@@ -17,16 +18,30 @@ namespace rota::worker::run {
 
 namespace {
 constexpr const char* kKeptName = "kept";
+constexpr const char* kSpareName = "spare";
 constexpr std::size_t kMostKept = 100;
+
+bool make_or_have(const std::string& folder, mode_t mode) {
+  return ::mkdir(folder.c_str(), mode) == 0 || errno == EEXIST;
+}
+
 }  // namespace
 
-FolderPool::FolderPool(std::string root)
-    : root_(std::move(root)), own_(root_ + "/" + random_hex(6)) {}
+FolderPool::FolderPool(std::string root, std::size_t stock)
+    : root_(std::move(root)),
+      own_(root_ + "/" + random_hex(6)),
+      spare_(root_ + "/" + kSpareName),
+      stock_(stock) {}
 
 FolderPool::~FolderPool() { stop(); }
 
 Result<void> FolderPool::start() {
-  if (auto made = make_folders(own_, 0711); !made) return made;
+  if (auto made = make_folders(root_); !made) return made;
+  take_spare();
+  if (!make_or_have(own_, 0711)) {
+    log_warn("run", "no room for work folders; attempts that need one are refused until there is",
+             {{"folder", own_}, {"why", std::strerror(errno)}});
+  }
   remover_ = std::jthread([this](std::stop_token stop) { remove_loop(stop); });
   return {};
 }
@@ -36,6 +51,49 @@ void FolderPool::stop() {
   rubbish_.close();
   if (remover_.joinable()) remover_.join();
 }
+
+/// What the life before has made in advance.
+void FolderPool::take_spare() {
+  if (::rename(spare_.c_str(), own_.c_str()) != 0) return;
+  std::scoped_lock lock(mutex_);
+  for (const std::string& name : names_in(own_).value_or(Names{})) {
+    std::uint64_t number = 0;
+    const auto read = std::from_chars(name.data(), name.data() + name.size(), number);
+    if (read.ec != std::errc{} || !is_reusable(own_ + "/" + name)) continue;
+    free_.push_back(own_ + "/" + name);
+    made_ = std::max(made_, number);
+  }
+}
+
+bool FolderPool::stock() { return stock_own() && stock_spare(); }
+
+bool FolderPool::stock_own() {
+  if (!make_or_have(own_, 0711)) return false;
+  for (;;) {
+    std::string folder;
+    {
+      std::scoped_lock lock(mutex_);
+      if (free_.size() + used_.size() >= stock_) return true;
+      folder = next_folder();
+      used_.insert(folder);  // nobody takes it for a stray meanwhile
+    }
+    const bool is_made = ::mkdir(folder.c_str(), 0700) == 0;
+    std::scoped_lock lock(mutex_);
+    used_.erase(folder);
+    if (!is_made) return false;
+    free_.push_back(std::move(folder));
+  }
+}
+
+bool FolderPool::stock_spare() const {
+  if (stock_ > 0 && !make_or_have(spare_, 0711)) return false;
+  for (std::size_t i = 1; i <= stock_; ++i) {
+    if (!make_or_have(spare_ + "/" + std::to_string(i), 0700)) return false;
+  }
+  return true;
+}
+
+std::string FolderPool::next_folder() { return own_ + "/" + std::to_string(++made_); }
 
 Result<std::string> FolderPool::acquire() {
   std::string folder;
@@ -48,13 +106,14 @@ Result<std::string> FolderPool::acquire() {
       if (is_reusable(folder)) return folder;  // another attempt may have got at it meanwhile
       used_.erase(folder);
     }
-    folder = own_ + "/" + std::to_string(++made_);
+    folder = next_folder();
     used_.insert(folder);
   }
-  if (::mkdir(folder.c_str(), 0700) != 0) {
-    return fail(ErrorCode::Unavailable, "make work folder " + folder + ": " + std::strerror(errno));
-  }
-  return folder;
+  if (::mkdir(folder.c_str(), 0700) == 0) return folder;
+  const std::string why = std::strerror(errno);
+  std::scoped_lock lock(mutex_);
+  used_.erase(folder);
+  return fail(ErrorCode::Unavailable, "make work folder " + folder + ": " + why);
 }
 
 bool FolderPool::is_reusable(const std::string& folder) const {
@@ -125,12 +184,13 @@ void FolderPool::thin_kept() {
 void FolderPool::remove_earlier() {
   for (const std::string& name : names_in(root_).value_or(Names{})) {
     std::string path = root_ + "/" + name;
-    if (path != own_ && name != kKeptName) rubbish_.push(std::move(path));
+    if (path != own_ && path != spare_ && name != kKeptName) rubbish_.push(std::move(path));
   }
 }
 
 void FolderPool::remove_loop(std::stop_token stop) {
-  while (!stop.stop_requested()) {
+  for (bool is_stocked = false; !stop.stop_requested();) {
+    if (!is_stocked) is_stocked = stock();
     auto folder = rubbish_.pop(Millis{1000}, stop);
     if (!folder) continue;
     if (auto removed = remove_folder(*folder); !removed) {

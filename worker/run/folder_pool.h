@@ -2,6 +2,9 @@
 // given to a later attempt, and one with anything in it is removed. That saves the disk two changes for
 // each of the many attempts that write nothing. A folder that a job wants kept goes to `kept/RUN.ATTEMPT`,
 // of which the newest 100 stay.
+//
+// A folder takes room on most disks. So some are made in advance, for the attempts of this start and, in
+// `spare`, for the next one, which makes that its own: a worker whose disk is full starts and runs on.
 #pragma once
 
 #include <memory>
@@ -21,11 +24,16 @@ namespace rota::worker::run {
 /// Thread: any. Removing happens on a thread of its own.
 class FolderPool {
  public:
-  /// `root` is the worker's work folder; each start of the proper uses a folder of its own in it.
-  explicit FolderPool(std::string root);
+  /// `root` is the worker's work folder; each start of the proper uses a folder of its own in it. So many
+  /// folders are made in advance.
+  explicit FolderPool(std::string root, std::size_t stock = 0);
   ~FolderPool();
 
+  /// Unavailable: there is no root and none can be made. A full disk is no error: acquire tells.
   Result<void> start();
+  /// Makes what is missing of the folders in advance; false when the disk refuses. The thread does so too,
+  /// every second until it is done.
+  bool stock();
   /// An empty folder, mode 0700. Unavailable when the disk refuses.
   Result<std::string> acquire();
   /// The attempt is over.
@@ -39,12 +47,17 @@ class FolderPool {
 
  private:
   bool is_reusable(const std::string& folder) const;
+  void take_spare();
+  bool stock_own();
+  bool stock_spare() const;
+  std::string next_folder();
   void remove_strays();
   void thin_kept();
   void remove_loop(std::stop_token stop);
 
   const std::string root_;
-  const std::string own_;
+  const std::string own_, spare_;
+  const std::size_t stock_;
   std::mutex mutex_;
   std::vector<std::string> free_;
   std::set<std::string> used_;

@@ -7,6 +7,7 @@
 #include <array>
 #include <cerrno>
 #include <charconv>
+#include <utility>
 
 #include "common/base/file.h"
 #include "common/base/log.h"
@@ -162,10 +163,12 @@ void ProgressTaker::keep(model::AttemptKey key, const Said& said) {
     files_[key] = std::nullopt;
   }
   // No sync: it is to outlive this process; a host that dies takes the attempt with it.
-  if (auto kept = replace_file(path_of(key), lines_of(said)); !kept) {
-    log_warn("run", "what a job said of itself is in memory only",
+  const auto kept = replace_file(path_of(key), lines_of(said));
+  if (!kept && !std::exchange(is_refused_, true)) {
+    log_warn("run", "what jobs say of themselves is in memory only, until there is room",
              {{"run", key.run.value}, {"why", kept.error().message}});
   }
+  if (kept) is_refused_ = false;
 }
 
 ProgressTaker::Total ProgressTaker::finish(model::AttemptKey attempt) {

@@ -75,6 +75,7 @@ class ProgressTaker {
   std::map<model::AttemptKey, Pipe> pipes_;
   std::unordered_map<std::uint64_t, model::AttemptKey> tokens_;
   std::set<std::pair<MonoTime, model::AttemptKey>> pauses_;
+  bool is_refused_ = false;  ///< the disk, the last time; told once
   mutable std::mutex mutex_;
   std::map<model::AttemptKey, std::optional<Said>> files_;  ///< on disk; read ones with their content
 };

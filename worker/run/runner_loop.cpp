@@ -20,6 +20,7 @@ namespace {
 
 using model::AttemptReport;
 
+constexpr std::int32_t kMostInAdvance = 32;  // work folders
 constexpr std::uint64_t kWakeToken = 0;
 constexpr std::uint64_t kWardenToken = 1;
 constexpr std::uint64_t kFirstPipeToken = 16;
@@ -50,7 +51,7 @@ Runner::Runner(RunnerOptions options, warden::WardenClient& warden, const sdk::R
       spool_(spool),
       sink_(sink),
       clock_(clock),
-      folders_(options_.work_dir),
+      folders_(options_.work_dir, static_cast<std::size_t>(std::min(options_.slots, kMostInAdvance))),
       handlers_(static_cast<std::size_t>(options_.slots)),
       epoll_(::epoll_create1(EPOLL_CLOEXEC)),
       wake_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),

@@ -2,6 +2,7 @@
 #include "common/base/log.h"
 
 #include <doctest/doctest.h>
+#include <fcntl.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -11,6 +12,7 @@
 #include <vector>
 
 #include "common/base/file.h"
+#include "common/base/unique_fd.h"
 
 using namespace rota;
 namespace fs = std::filesystem;
@@ -141,4 +143,24 @@ TEST_CASE("log: a file that cannot be made does not stop the process") {
   log_start(options);
   log_info("loop", "still here");
   CHECK(log_enabled("loop", Severity::Info));
+}
+
+TEST_CASE("log: a console whose disk was full is written to again once it has room") {
+  LogFolder folder;
+  REQUIRE(make_folders(folder.folder().string()));
+  const std::string path = (folder.folder() / "console").string();
+  LogOptions options = folder.options();
+  options.file.clear();
+  options.console = true;
+  const UniqueFd own(::dup(2)), full(::open("/dev/full", O_WRONLY | O_CLOEXEC));
+  const UniqueFd roomy(::open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0600));
+  ::dup2(full.get(), 2);
+  log_start(options);
+  log_info("main", "nobody sees this");
+  ::dup2(roomy.get(), 2);
+  log_info("main", "there is room again");
+  log_stop();
+  ::dup2(own.get(), 2);
+  CHECK(content(path).find("there is room again") != std::string::npos);
+  CHECK(lines_in(content(path)) == 1);
 }

@@ -1,44 +1,27 @@
-// A disk that is really full: a small file system in memory, in a mount namespace of this test's own. It
-// needs the right to mount; without it the cases with file size limits (outbox, spool) have to do.
+// What a worker keeps, on a disk that is really full (test/support/small_disk.h). Without the right to mount
+// the cases with file size limits (outbox, spool) have to do.
 #include <doctest/doctest.h>
 #include <fcntl.h>
-#include <sched.h>
-#include <sys/mount.h>
+#include <poll.h>
 #include <unistd.h>
 
-#include <functional>
-#include <thread>
+#include <set>
 
+#include "common/base/file.h"
+#include "test/support/small_disk.h"
 #include "test/unit/worker/temporary_folder.h"
 #include "worker/report/outbox.h"
+#include "worker/run/epoch_keeper.h"
+#include "worker/run/folder_pool.h"
 #include "worker/run/spool.h"
 
 namespace rota::worker {
 
+using testing::DiskKind;
+using testing::fill_disk;
+using testing::on_small_disk;
+
 namespace {
-
-/// Runs `body` where `folder` has so much room; false when that can not be had. The namespace, and the
-/// mount with it, goes with the thread.
-bool on_small_disk(const std::string& folder, const char* options, const std::function<void()>& body) {
-  bool may = false;
-  std::thread([&] {
-    may = ::unshare(CLONE_FS | CLONE_NEWNS) == 0 &&
-          ::mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr) == 0 &&
-          ::mount("none", folder.c_str(), "tmpfs", 0, options) == 0;
-    if (may) body();
-  }).join();
-  if (!may) MESSAGE("not run: no right to mount");
-  return may;
-}
-
-/// Takes all room that is left.
-void fill_disk(const std::string& folder) {
-  const UniqueFd file(::open((folder + "/filler").c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0600));
-  const std::string block(4096, 'x');
-  while (::write(file.get(), block.data(), block.size()) > 0) {
-  }
-  CHECK(errno == ENOSPC);
-}
 
 model::AttemptReport ended(std::int64_t run) {
   model::AttemptReport report;
@@ -62,11 +45,20 @@ void feed(run::SpoolStream& stream, std::size_t bytes, MonoTime now) {
   }
 }
 
+/// What was freed a moment ago is there once the file system's journal has it.
+bool becomes_stocked(run::FolderPool& pool) {
+  for (int tries = 0; tries < 20'000; ++tries) {
+    if (pool.stock()) return true;
+    ::poll(nullptr, 0, 1);
+  }
+  return false;
+}
+
 }  // namespace
 
 TEST_CASE("full disk: results are taken and kept, though nothing else can be written") {
   const testing::TemporaryFolder folder;
-  on_small_disk(folder.path(), "size=24m", [&] {
+  on_small_disk(folder.path(), DiskKind::Memory, 24, [&] {
     const std::string path = folder.path() + "/outbox";
     auto outbox = report::Outbox::open(path).value();
     fill_disk(folder.path());
@@ -84,7 +76,7 @@ TEST_CASE("full disk: results are taken and kept, though nothing else can be wri
 TEST_CASE("full disk: the oldest output gives way to the newest, and says how much of it is gone") {
   const testing::TemporaryFolder folder;
   const FakeClock clock;
-  on_small_disk(folder.path(), "size=12m", [&] {
+  on_small_disk(folder.path(), DiskKind::Memory, 12, [&] {
     run::Spool spool(folder.path(), 1 << 30);
     const run::StreamKey old{{RunId{1}, 1}, 1}, fresh{{RunId{2}, 1}, 1};
     auto first = spool.open(old, {}).value();
@@ -101,6 +93,80 @@ TEST_CASE("full disk: the oldest output gives way to the newest, and says how mu
     CHECK(left[0].key == old);
     CHECK(left[0].chunk.border.dropped_before == (8 << 20) - 65'536);
     MESSAGE("figure: old output told as dropped: ", left[0].chunk.border.dropped_before);
+  });
+}
+
+TEST_CASE("full disk: a new leader's epoch is kept, so that it can greet the worker, and none is forgotten") {
+  const testing::TemporaryFolder folder;
+  on_small_disk(folder.path(), DiskKind::Ext4, 8, [&] {
+    const std::string path = folder.path() + "/epoch";
+    REQUIRE(write_file_synced(path, "one 5\n"));  // as a version of before left it
+    {
+      run::EpochKeeper keeper(path);
+      REQUIRE(keeper.load());
+      CHECK(keeper.highest("one") == Epoch{5});
+    }
+    fill_disk(folder.path());
+    for (std::int64_t epoch = 6; epoch < 26; ++epoch) {
+      run::EpochKeeper keeper(path);
+      REQUIRE(keeper.load());
+      CHECK(keeper.highest("one") == Epoch{epoch - 1});
+      CHECK(keeper.raise("one", Epoch{epoch}).has_value());
+      CHECK(keeper.raise("two", Epoch{1}).has_value());
+    }
+    run::EpochKeeper last(path);
+    REQUIRE(last.load());
+    CHECK(last.highest("one") == Epoch{25});
+    CHECK(last.highest("two") == Epoch{1});
+  });
+}
+
+TEST_CASE("full disk: a worker starts there, again and again, and has work folders made in advance") {
+  constexpr std::size_t kStock = 5;
+  const testing::TemporaryFolder folder;
+  on_small_disk(folder.path(), DiskKind::Ext4, 8, [&] {
+    const std::string work = folder.path() + "/work";
+    {
+      run::FolderPool pool(work, kStock);
+      REQUIRE(pool.start());
+      REQUIRE(becomes_stocked(pool));
+    }
+    for (int life = 0; life < 3; ++life) {
+      CAPTURE(life);
+      fill_disk(folder.path());
+      run::FolderPool pool(work, kStock);
+      REQUIRE(pool.start());
+      std::set<std::string> folders;
+      for (std::size_t i = 0; i < kStock; ++i) {
+        const auto one = pool.acquire();
+        REQUIRE_MESSAGE(one.has_value(), one.error().message);
+        folders.insert(*one);
+      }
+      CHECK(folders.size() == kStock);
+      const auto one_more = pool.acquire();
+      REQUIRE_FALSE(one_more);
+      CHECK(one_more.error().message.find("No space left") != std::string::npos);
+      pool.release(*folders.begin());
+      CHECK(pool.acquire().value_or("none") == *folders.begin());
+      pool.remove_earlier();
+      REQUIRE(::unlink((folder.path() + "/filler").c_str()) == 0);
+      REQUIRE(becomes_stocked(pool));
+    }
+  });
+}
+
+TEST_CASE("full disk: without a single folder in advance a worker starts, and refuses what needs one") {
+  const testing::TemporaryFolder folder;
+  on_small_disk(folder.path(), DiskKind::Ext4, 8, [&] {
+    const std::string work = folder.path() + "/work";
+    REQUIRE(make_folders(work));
+    fill_disk(folder.path());
+    run::FolderPool pool(work, 2);
+    REQUIRE(pool.start());
+    CHECK_FALSE(pool.acquire());
+    REQUIRE(::unlink((folder.path() + "/filler").c_str()) == 0);
+    REQUIRE(becomes_stocked(pool));
+    CHECK(pool.acquire().has_value());
   });
 }
 

@@ -10,6 +10,7 @@
 #include "common/base/file.h"
 #include "common/base/random.h"
 #include "common/zk/session_json.h"
+#include "test/support/small_disk.h"
 #include "test/support/zk/event_log.h"
 #include "test/support/zk/test_session.h"
 
@@ -177,6 +178,30 @@ TEST_CASE("session file: a new life registers first, and ends its earlier ones a
   CHECK(*session.end_earlier_sessions(DeathProof::Identity) == 2);
   CHECK(server.sessions() == std::vector<SessionId>{session.client()->session_id()});
   CHECK(read_session_file(folder.file())->size() == 1);
+}
+
+TEST_CASE("session file: on a full disk each life is written down, and the dead are taken out") {
+  Folder folder;
+  testing::on_small_disk(folder.path, testing::DiskKind::Ext4, 8, [&] {
+    FakeServer server;
+    LeftSession dead(server, dead_pid());
+    write(folder.file(), {dead.record});  // as a version of before writes it
+    SessionFile file(folder.file());
+    testing::fill_disk(folder.path);
+    for (SessionId id = 1; id <= 3; ++id) {
+      REQUIRE(file.write_present({id, std::string(16, 'a')}, "h:1", "u").has_value());
+      const auto records = *read_session_file(folder.file());
+      REQUIRE(records.size() == 2);
+      CHECK(records[0].credentials.id == id);
+    }
+    CHECK(*file.end_earlier(DeathProof::Identity, server.factory(), kLong) == 1);
+    CHECK(read_session_file(folder.file())->size() == 1);
+    file.forget_present();
+    CHECK_FALSE(std::filesystem::exists(folder.file()));
+    REQUIRE(file.write_present({4, std::string(16, 'b')}, "h:1", "u").has_value());
+    REQUIRE(file.write_present({5, std::string(16, 'b')}, "h:1", "u").has_value());
+    CHECK(read_session_file(folder.file())->front().credentials.id == 5);
+  });
 }
 
 TEST_CASE("session file: broken content is reported, and no session is guessed") {
