@@ -137,9 +137,11 @@ def deaths(cluster, folder, disk, times):
     move_onto(cluster, disk)
     with_room = absences(cluster, 1, lambda: None)
     ledger = os.path.join(folder, "ledger-full-disk")
-    there, runs = start_ledger_runs(cluster, ledger, "worker-1", 10, 12000)
+    enough = ledger + "-enough"
+    there, runs = start_ledger_runs(cluster, ledger, "worker-1", 10, enough)
     check(there, "no run went to worker-1")
     full = absences(cluster, times, lambda: fill(disk))
+    pathlib.Path(enough).touch()
     ended = [cluster.await_run(r, 120) for r in runs]
     short = [cluster.await_run(cluster.submit("/bin/echo", "on a full disk", options=["--worker", "worker-1"]))]
     lost = [(r["id"], r["state"], r["reason"]) for r in ended + short if r["state"] != "succeeded"]
