@@ -30,7 +30,7 @@ END
   stand_in rota-worker <<'END'
 case $1 in
   --config) exec "${0%/*}/rota-warden" outer ;;
-  --proper) exec 3<> <(:); while :; do read -r -t 1 -u 3; done ;;
+  --proper) while :; do read -t 1 <> <(:); done ;;
 esac
 END
   stand_in rota-warden <<'END'
