@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <set>
 
 #include "common/model/run.h"
@@ -47,12 +48,31 @@ Result<PastRun> read_past_run(Row& row) {
   return out;
 }
 
-Result<void> in_transaction(Connection& connection, const std::vector<std::string>& statements) {
-  if (auto begun = connection.begin(); !begun) return begun;
+Result<void> run_all(Connection& connection, const std::vector<std::string>& statements) {
   for (const std::string& statement : statements) {
     if (auto done = connection.run_text(statement); !done) return fail(done.error());
   }
-  return connection.end_transaction();
+  return {};
+}
+
+/// The leader forgets a one-off's job with its last unfinished run, and writes its rows anew, before those of
+/// the run, when the same is submitted again. So first the rows are locked, then it is looked for runs.
+Result<void> erase_idle_one_offs(Connection& connection, const std::set<std::int64_t>& jobs) {
+  std::vector<std::int64_t> one_offs;
+  auto locked = connection.stream(
+      fmt::format("SELECT job_id FROM job WHERE job_id IN ({}) AND one_off = 1 FOR UPDATE",
+                  fmt::join(jobs, ",")),
+      [&](Row& row) -> Result<void> {
+        one_offs.push_back(row.integer());
+        return {};
+      });
+  if (!locked || one_offs.empty()) return locked;
+  const std::string idle = fmt::format(
+      "j.job_id IN ({}) AND NOT EXISTS (SELECT 1 FROM run r WHERE r.job_id = j.job_id)",
+      fmt::join(one_offs, ","));
+  return run_all(connection,
+                 {"DELETE v FROM job_version v JOIN job j ON j.job_id = v.job_id WHERE " + idle,
+                  "DELETE j FROM job j WHERE " + idle});
 }
 
 }  // namespace
@@ -145,18 +165,16 @@ Result<void> MysqlHistory::erase_runs(const std::vector<PastRun>& runs) {
   }
   if (ids.empty()) return {};
   const std::string of_runs = "run_id IN (" + run_numbers(ids) + ")";
-  // A one-off's job is forgotten by the leader with its last unfinished run, and never taken up again.
-  const std::string left = fmt::format(
-      "job_id IN ({}) AND NOT EXISTS (SELECT 1 FROM run r WHERE r.job_id = j.job_id) AND j.one_off = 1",
-      fmt::join(jobs, ","));
-  return pool_.with([&](Connection& connection) {
-    return in_transaction(
-        connection,
-        {"DELETE FROM attempt WHERE " + of_runs, "DELETE FROM run_note WHERE " + of_runs,
-         "DELETE FROM log_pruned WHERE " + of_runs,
-         "DELETE FROM run WHERE " + of_runs + " AND state NOT IN (" + kUnfinishedStates + ")",
-         "DELETE v FROM job_version v JOIN job j ON j.job_id = v.job_id WHERE j." + left,
-         "DELETE j FROM job j WHERE j." + left});
+  return pool_.with([&](Connection& connection) -> Result<void> {
+    if (auto begun = connection.begin(); !begun) return begun;
+    auto erased = run_all(connection, {"DELETE FROM attempt WHERE " + of_runs,
+                                       "DELETE FROM run_note WHERE " + of_runs,
+                                       "DELETE FROM log_pruned WHERE " + of_runs,
+                                       "DELETE FROM run WHERE " + of_runs + " AND state NOT IN (" +
+                                           kUnfinishedStates + ")"});
+    if (!erased) return erased;
+    if (auto done = erase_idle_one_offs(connection, jobs); !done) return done;
+    return connection.end_transaction();
   });
 }
 
