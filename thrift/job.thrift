@@ -248,7 +248,10 @@ struct RunFilter {
   /** Page on: ids below this. */
   5: optional i64 before_run,
   /** 1 to 1000. */
-  6: i32 limit = 50
+  6: i32 limit = 50,
+  /** With `job`: true: of one-offs that were submitted with that name; false: of the saved job alone. Not
+   * set: of both. */
+  7: optional bool one_off
 }
 
 struct LogRequest {

@@ -58,7 +58,8 @@ int job_next(Desk& desk, const std::string& name, const std::string& line,
              const std::string& time_zone, int count);
 
 struct RunListArguments {
-  std::string job;
+  std::string job;                       ///< a saved one
+  std::string one_off;                   ///< or: the name of submits
   std::vector<std::string> states;
   std::string since;                     ///< a moment, or a duration back from now
   int limit = 50;

@@ -136,7 +136,8 @@ void add_run(CLI::App& app, CommandLine& line) {
   run->require_subcommand(1);
   CLI::App* list = add(*run, line, "list", "the newest runs",
                        [&line](Desk& desk) { return run_list(desk, line.run_list); });
-  list->add_option("--job", line.run_list.job, "only of this job");
+  CLI::Option* job = list->add_option("--job", line.run_list.job, "only of this saved job");
+  list->add_option("--name", line.run_list.one_off, "only of submits with this name")->excludes(job);
   list->add_option("--state", line.run_list.states, 
                    "only in these states: waiting, queued, dispatched, running, succeeded, failed,\n"
                    "timed_out, killed, kill_failed, cancelled, lost, skipped (repeatable)")

@@ -22,7 +22,8 @@ Result<WallTime> since_from(const std::string& text) {
 int run_list(Desk& desk, const RunListArguments& arguments) {
   thrift::RunFilter filter;
   filter.space = desk.space;
-  filter.job = arguments.job;
+  filter.job = arguments.one_off.empty() ? arguments.job : arguments.one_off;
+  if (!filter.job.empty()) filter.__set_one_off(!arguments.one_off.empty());
   filter.states = arguments.states;
   filter.limit = arguments.limit;
   if (!arguments.since.empty()) {
@@ -47,6 +48,10 @@ int run_list(Desk& desk, const RunListArguments& arguments) {
                std::to_string(run.attempt)});
   }
   print_text(table.text());
+  if (runs->empty() && !arguments.job.empty()) {
+    note(fmt::format("no such run of a saved job '{0}'; --name {0} lists those of submits with that name",
+                     printable(arguments.job)));
+  }
   return kOk;
 }
 

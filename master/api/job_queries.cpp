@@ -33,6 +33,7 @@ Result<store::RunQuery> query_of(const thrift::RunFilter& filter) {
   store::RunQuery out;
   out.space = filter.space;
   out.job = filter.job;
+  if (filter.__isset.one_off) out.one_off = filter.one_off;
   for (const std::string& name : filter.states) {
     const auto state = model::run_state_named(name);
     if (!state) {

@@ -15,6 +15,7 @@ std::size_t bounded(std::int32_t limit) { return static_cast<std::size_t>(std::c
 bool fits(const RunQuery& query, const model::Run& run, const std::string& job_name) {
   if (run.space != query.space) return false;
   if (!query.job.empty() && query.job != job_name) return false;
+  if (!query.job.empty() && query.one_off && *query.one_off != is_of_one_off(run)) return false;
   if (query.since && run.scheduled < *query.since) return false;
   if (query.before && run.id >= *query.before) return false;
   return query.states.empty() ||

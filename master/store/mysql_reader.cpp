@@ -71,22 +71,89 @@ std::string marks(std::size_t count) {
   return text;
 }
 
-/// The conditions of a RunQuery, and below the values of their question marks, in the same order.
-std::string conditions_of(const RunQuery& query, std::size_t jobs) {
+/// The conditions of a RunQuery but for its job, and below the values of their question marks, in the same
+/// order.
+std::string conditions_of(const RunQuery& query) {
   std::string where = "WHERE r.namespace = ?";
-  if (!query.job.empty()) where += fmt::format(" AND r.job_id IN ({})", marks(jobs));
   if (!query.states.empty()) where += fmt::format(" AND r.state IN ({})", marks(query.states.size()));
   if (query.since) where += " AND r.scheduled_ms >= ?";
   if (query.before) where += " AND r.run_id < ?";
   return where;
 }
 
-void bind_conditions(Binder& binder, const RunQuery& query, const std::vector<JobId>& jobs) {
+void bind_conditions(Binder& binder, const RunQuery& query) {
   binder.text(query.space);
-  for (const JobId job : jobs) binder.integer(job.value);
   for (const model::RunState state : query.states) binder.text(model::name_of(state));
   if (query.since) binder.time(*query.since);
   if (query.before) binder.integer(query.before->value);
+}
+
+std::string newest_first(std::int32_t limit) {
+  return fmt::format(" ORDER BY r.run_id DESC LIMIT {}", rows_asked(limit));
+}
+
+/// So many jobs of one name are asked for one by one, so many in one list.
+constexpr std::size_t kFewJobs = 8;
+constexpr std::size_t kMostJobsNamed = 1000;
+
+/// A saved job has one id, and one more for each time that it was deleted and made anew; each definition
+/// that was submitted once has its own. The index on the name has the ids behind it.
+Result<std::vector<JobId>> jobs_of(ConnectionPool& pool, const RunQuery& query) {
+  std::string where = "WHERE namespace = ? AND name = ?";
+  if (query.one_off) where += *query.one_off ? " AND job_id >= ?" : " AND job_id < ?";
+  return rows_of<JobId>(
+      pool, fmt::format("SELECT job_id FROM job {} ORDER BY job_id DESC LIMIT {}", where, kMostJobsNamed + 1),
+      [&](Binder& binder) {
+        binder.text(query.space).text(query.job);
+        if (query.one_off) binder.integer(kOneOffBit);
+      },
+      read_job_id);
+}
+
+/// By the index on (job, run).
+Result<std::vector<RunRow>> runs_of_jobs(ConnectionPool& pool, const RunQuery& query,
+                                         const std::vector<JobId>& jobs) {
+  return rows_of<RunRow>(
+      pool,
+      select_runs() + std::string(kWithJob) + conditions_of(query) +
+          fmt::format(" AND r.job_id IN ({})", marks(jobs.size())) + newest_first(query.limit),
+      [&](Binder& binder) {
+        bind_conditions(binder, query);
+        for (const JobId job : jobs) binder.integer(job.value);
+      },
+      read_run_row);
+}
+
+/// One job after the other: then that index gives each one's newest without sorting, however many there are.
+Result<std::vector<RunRow>> runs_of_few(ConnectionPool& pool, const RunQuery& query,
+                                        const std::vector<JobId>& jobs) {
+  std::vector<RunRow> rows;
+  for (const JobId job : jobs) {
+    auto more = runs_of_jobs(pool, query, {job});
+    if (!more) return fail(more.error());
+    for (RunRow& row : *more) rows.push_back(std::move(row));
+  }
+  std::sort(rows.begin(), rows.end(),
+            [](const RunRow& a, const RunRow& b) { return a.run.id > b.run.id; });
+  const auto most = static_cast<std::size_t>(rows_asked(query.limit));
+  if (rows.size() > most) rows.resize(most);
+  return rows;
+}
+
+/// Of so many that the newest runs are soon among them: from the newest run backwards.
+Result<std::vector<RunRow>> runs_of_many(ConnectionPool& pool, const RunQuery& query) {
+  std::string where = conditions_of(query) + " AND j.name = ?";
+  if (query.one_off) where += " AND j.one_off = ?";
+  return rows_of<RunRow>(
+      pool,
+      fmt::format("SELECT STRAIGHT_JOIN {}, j.name FROM run r FORCE INDEX (PRIMARY) "
+                  "JOIN job j ON j.job_id = r.job_id ", kRunColumns) + where + newest_first(query.limit),
+      [&](Binder& binder) {
+        bind_conditions(binder, query);
+        binder.text(query.job);
+        if (query.one_off) binder.integer(*query.one_off ? 1 : 0);
+      },
+      read_run_row);
 }
 
 }  // namespace
@@ -95,20 +162,15 @@ MysqlReader::MysqlReader(MysqlOptions options, PoolOptions pool)
     : pool_(std::move(options), pool) {}
 
 Result<std::vector<RunRow>> MysqlReader::list_runs(const RunQuery& query) {
-  std::vector<JobId> jobs;
-  if (!query.job.empty()) {  // ids first: then the index on (job, run) gives the newest without sorting
-    auto found = rows_of<JobId>(
-        pool_, "SELECT job_id FROM job WHERE namespace = ? AND name = ? ORDER BY job_id DESC LIMIT 1000",
-        [&](Binder& binder) { binder.text(query.space).text(query.job); }, read_job_id);
-    if (!found) return fail(found.error());
-    if (found->empty()) return std::vector<RunRow>{};
-    jobs = std::move(*found);
+  if (query.job.empty()) {
+    return rows_of<RunRow>(
+        pool_, select_runs() + std::string(kWithJob) + conditions_of(query) + newest_first(query.limit),
+        [&](Binder& binder) { bind_conditions(binder, query); }, read_run_row);
   }
-  return rows_of<RunRow>(
-      pool_,
-      select_runs() + std::string(kWithJob) + conditions_of(query, jobs.size()) +
-          fmt::format(" ORDER BY r.run_id DESC LIMIT {}", rows_asked(query.limit)),
-      [&](Binder& binder) { bind_conditions(binder, query, jobs); }, read_run_row);
+  const auto jobs = jobs_of(pool_, query);
+  if (!jobs) return fail(jobs.error());
+  if (jobs->size() <= kFewJobs) return runs_of_few(pool_, query, *jobs);
+  return jobs->size() <= kMostJobsNamed ? runs_of_jobs(pool_, query, *jobs) : runs_of_many(pool_, query);
 }
 
 Result<RunRow> MysqlReader::get_run(RunId id) {

@@ -21,11 +21,15 @@ namespace rota::master::store {
 struct RunQuery {
   std::string space = "default";
   std::string job;                        ///< name; empty: all
+  std::optional<bool> one_off;            ///< of that name: one-offs alone, or the saved job alone; else both
   std::vector<model::RunState> states;    ///< empty: all
   std::optional<WallTime> since;          ///< scheduled at or after
   std::optional<RunId> before;            ///< page on: ids below this
   std::int32_t limit = 50;                ///< 1 to 1000; newest first
 };
+
+/// Whether the run was submitted without a saved job: its job's id tells.
+inline bool is_of_one_off(const model::Run& run) { return (run.job.value & kOneOffBit) != 0; }
 
 struct RunRow {
   model::Run run;

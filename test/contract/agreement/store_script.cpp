@@ -53,6 +53,7 @@ StoreStep StoreScript::next() {
   }
   step.query.limit = static_cast<std::int32_t>(1 + dice_.below(6));
   if (dice_.chance(40)) step.query.job = dice_.one_of(kJobNames);
+  if (dice_.chance(50)) step.query.one_off = dice_.chance(50);
   if (dice_.chance(40)) step.query.states = {dice_.one_of(kStates), dice_.one_of(kStates)};
   if (dice_.chance(30)) step.query.since = moment();
   if (dice_.chance(30)) step.query.before = RunId{100 + dice_.below(40)};

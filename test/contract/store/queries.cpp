@@ -68,6 +68,70 @@ TEST_CASE("reader: lists runs newest first, by job, state, time and page") {
   }
 }
 
+TEST_CASE("reader: tells the runs of a saved job from those of one-offs of its name") {
+  ON_EACH_STORE(on, led_backends()) {
+    fill(on);
+    core::Changes changes;
+    for (const int one : {1, 2}) {  // two definitions
+      auto row = new_job(kOneOffBit | one, "alpha");
+      row.jobs[0].one_off = true;
+      changes.jobs.push_back(row.jobs[0]);
+      changes.versions.push_back(row.versions[0]);
+      changes.new_runs.push_back(a_manual_run(110 + one, kOneOffBit | one));
+    }
+    changes.new_runs.push_back(a_manual_run(115, kOneOffBit | 1));
+    REQUIRE(on.store->apply(Epoch{1}, changes).outcome == ApplyOutcome::Applied);
+    RunQuery query;
+    query.job = "alpha";
+    CHECK(ids(on.reader->list_runs(query)) == Ids{115, 112, 111, 104, 102, 100});
+    query.one_off = false;
+    CHECK(ids(on.reader->list_runs(query)) == Ids{104, 102, 100});
+    query.limit = 2;
+    CHECK(ids(on.reader->list_runs(query)) == Ids{104, 102});
+    query.one_off = true;
+    CHECK(ids(on.reader->list_runs(query)) == Ids{115, 112});
+    query.before = RunId{112};
+    CHECK(ids(on.reader->list_runs(query)) == Ids{111});
+    query.job = "beta";
+    CHECK(ids(on.reader->list_runs(query)).empty());
+    query = {};
+    query.one_off = true;  // of no name in particular: no condition
+    CHECK(ids(on.reader->list_runs(query)).size() == 8);
+  }
+}
+
+TEST_CASE("reader: lists the newest runs of a name that has more one-offs than one statement takes") {
+  ON_EACH_STORE(on, led_backends()) {
+    core::Changes changes;
+    for (int one = 1; one <= 1002; ++one) {
+      auto row = new_job(kOneOffBit | one, "alpha");
+      row.jobs[0].one_off = true;
+      changes.jobs.push_back(row.jobs[0]);
+      changes.versions.push_back(row.versions[0]);
+      if (one < 20 || one == 1002) changes.new_runs.push_back(a_manual_run(2000 - one, kOneOffBit | one));
+      if (one % 50 != 0) continue;
+      REQUIRE(on.store->apply(Epoch{1}, changes).outcome == ApplyOutcome::Applied);
+      changes = {};
+    }
+    const auto saved = new_job(10, "alpha");
+    changes.jobs.push_back(saved.jobs[0]);
+    changes.versions.push_back(saved.versions[0]);
+    changes.new_runs.push_back(a_manual_run(3000, 10));
+    REQUIRE(on.store->apply(Epoch{1}, changes).outcome == ApplyOutcome::Applied);
+    RunQuery query;
+    query.job = "alpha";
+    query.limit = 3;
+    CHECK(ids(on.reader->list_runs(query)) == Ids{3000, 1999, 1998});
+    query.one_off = true;
+    CHECK(ids(on.reader->list_runs(query)) == Ids{1999, 1998, 1997});
+    query.before = RunId{1982};
+    CHECK(ids(on.reader->list_runs(query)) == Ids{1981, 998});
+    query.one_off = false;
+    query.before = std::nullopt;
+    CHECK(ids(on.reader->list_runs(query)) == Ids{3000});
+  }
+}
+
 TEST_CASE("reader: finds one run, and says when there is none") {
   ON_EACH_STORE(on, led_backends()) {
     fill(on);

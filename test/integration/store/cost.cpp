@@ -13,6 +13,7 @@
 #include "master/store/log_rules.h"
 #include "master/store/mysql_history.h"
 #include "master/store/mysql_log_store.h"
+#include "master/store/mysql_reader.h"
 #include "master/store/mysql_retention.h"
 #include "master/store/mysql_store.h"
 #include "test/integration/store/fixture.h"
@@ -168,6 +169,7 @@ namespace {
 
 std::int64_t rows_read(const Fixture& fixture) {
   return status(fixture, "Handler_read_key") + status(fixture, "Handler_read_next") +
+         status(fixture, "Handler_read_prev") + status(fixture, "Handler_read_last") +
          status(fixture, "Handler_read_rnd_next") + status(fixture, "Handler_read_first");
 }
 
@@ -274,6 +276,35 @@ RunRetentionCost cost_of_run_round(int runs, bool is_due) {
   return cost;
 }
 
+/// Rows that a look at the newest 50 runs of the saved job `busy` reads, among so many of its own, and so
+/// many one-offs of the same name.
+std::int64_t rows_for_newest(int runs) {
+  const Fixture fixture;
+  REQUIRE(fixture.server.sql(
+      fmt::format("INSERT INTO job (job_id, namespace, name, version, state, one_off, created_ms, changed_ms) "
+                  "SELECT IF(seq = 0, 10, {1} + seq), 'default', 'busy', 1, 'enabled', seq > 0, 1, 1 "
+                  "FROM seq_0_to_{0};"
+                  "INSERT INTO run (run_id, namespace, job_id, kind, state, reason) "
+                  "SELECT seq, 'default', IF(seq % 2, 10, {1} + seq DIV 2), 'manual', 'succeeded', 'none' "
+                  "FROM seq_1_to_{2}; ANALYZE TABLE job, run",
+                  runs, kOneOffBit, 2 * runs),
+      fixture.options.database));
+  MysqlReader reader(fixture.options);
+  RunQuery query;
+  query.job = "busy";
+  query.one_off = false;
+  const auto ask = [&] {
+    const auto found = reader.list_runs(query);
+    REQUIRE_MESSAGE(found.has_value(), (found ? "" : found.error().message));
+    CHECK(found->size() == 50);
+    CHECK(found->front().run.job == JobId{10});
+  };
+  ask();  // opens and prepares
+  const auto first = rows_read(fixture), before = rows_read(fixture);
+  ask();
+  return (rows_read(fixture) - before) - (before - first);
+}
+
 }  // namespace
 
 TEST_CASE("cost: a round of the runs' retention costs the same however many there are") {
@@ -292,6 +323,13 @@ TEST_CASE("cost: a round of the runs' retention costs the same however many ther
   CHECK(small.statements <= 20);
   CHECK(large.statements <= 20);
   CHECK(large.read <= small.read + small.read / 2);
+}
+
+TEST_CASE("cost: the newest runs of a job cost the same however many there are, and one-offs of its name") {
+  const auto few = rows_for_newest(500), many = rows_for_newest(10'000);
+  MESSAGE("figure: newest_runs_of_job rows_read=", few, "/", many);
+  CHECK(many <= few + few / 2);
+  CHECK(many <= 250);
 }
 
 TEST_CASE("cost: deleting the output of one statement, all chunks as large as can be") {

@@ -35,6 +35,13 @@ TEST_CASE("queries: any master lists jobs and runs") {
   REQUIRE(running);
   REQUIRE(running->size() == 1);
   CHECK(running->front().id == 6);
+  filter.states.clear();
+  filter.job = "nightly";
+  CHECK(list()->size() == 2);
+  filter.__set_one_off(true);
+  CHECK(list()->empty());
+  filter.__set_one_off(false);
+  CHECK(list()->size() == 2);
   filter.states = {"sleeping"};
   CHECK(list().error().error.code == ErrorCode::InvalidArgument);
   const auto run = master.ask([](auto& client) {
