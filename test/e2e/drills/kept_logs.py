@@ -51,7 +51,7 @@ def in_folder(programs, scratch):
     logs = pathlib.Path(scratch, "kept")
     cluster = Cluster(scratch + "/f", programs, masters=2, workers=1, zookeepers=1,
                       set=["master.logs.store=folder", f"master.logs.folder={logs}",
-                           f"master.logs.keep_ms={KEEP_MS}", "master.runs.keep_ms=30000"])
+                           f"master.logs.keep_ms={KEEP_MS}", "master.runs.keep_ms=45000"])
     try:
         cluster.up()
         followed(cluster)
