@@ -11,15 +11,25 @@ using model::HeldAttempt;
 using model::Reason;
 using model::RunState;
 
+namespace {
+
+/// The next Term over what was recorded: one worker is here, and has not said yet what it holds.
+Harness takeover_of(const Harness& before, const std::string& worker = "w1") {
+  Harness h(before.recovered(), {}, Epoch{8});
+  h.handle(WorkerSeen{a_worker(worker)});
+  h.listed();
+  return h;
+}
+
+}  // namespace
+
 TEST_CASE("takeover: what runs goes on, what an older Term sent and never arrived is sent again") {
   Harness before;
   before.join(a_worker("w1"));
   before.apply(a_job().overlap(model::Overlap::Allow));
   const RunId running = before.run_now("j");
   const RunId lost = before.run_now("j");
-  Harness h(before.recovered(), {}, Epoch{8});
-  h.handle(WorkerSeen{a_worker("w1")});
-  h.listed();
+  Harness h = takeover_of(before);
   CHECK(h.take_dispatches().empty());
   h.inventory({"w1", "i1"}, {{{running, 1}, HeldAttempt::State::Running, h.now.wall, {}}});
   const auto again = h.take_dispatches();
@@ -31,9 +41,7 @@ TEST_CASE("takeover: an attempt that a restored database has forgotten gives its
   Harness before;
   before.apply(a_job());
   const RunId run = before.run_now("j");
-  Harness h(before.recovered(), {}, Epoch{8});
-  h.handle(WorkerSeen{a_worker("w1")});
-  h.listed();
+  Harness h = takeover_of(before);
   model::Outcome over;
   over.state = RunState::Failed;
   SUBCASE("it is in the worker's inventory") {
@@ -58,9 +66,7 @@ TEST_CASE("takeover: a success that a restored database has forgotten is not run
   Harness before;
   before.apply(a_job());
   const RunId run = before.run_now("j");
-  Harness h(before.recovered(), {}, Epoch{8});
-  h.handle(WorkerSeen{a_worker("w1")});
-  h.listed();
+  Harness h = takeover_of(before);
   h.report({run, 1}, {"w1", "i0"}, RunState::Succeeded);
   h.inventory({"w1", "i1"});
   CHECK(h.take_dispatches().empty());
@@ -73,9 +79,7 @@ TEST_CASE("takeover: an attempt that a restored database has forgotten goes on w
   Harness before;
   before.apply(a_job());
   const RunId run = before.run_now("j");
-  Harness h(before.recovered(), {}, Epoch{8});
-  h.handle(WorkerSeen{a_worker("w1")});
-  h.listed();
+  Harness h = takeover_of(before);
   const WallTime started = h.now.wall - 5s;
   h.inventory({"w1", "i1"}, {{{run, 3}, HeldAttempt::State::Running, started, {}}});
   CHECK(h.take_cancels().empty());
@@ -100,9 +104,7 @@ TEST_CASE("takeover: of a run that waits for a retry, or for another run, the fo
   before.report(first, RunState::Failed);
   REQUIRE(before.state(first) == RunState::Waiting);
   REQUIRE(before.state(second) == RunState::Waiting);
-  Harness h(before.recovered(), {}, Epoch{8});
-  h.handle(WorkerSeen{a_worker("w1")});
-  h.listed();
+  Harness h = takeover_of(before);
   h.inventory({"w1", "i1"}, {{{first, 2}, HeldAttempt::State::Running, h.now.wall, {}},
                              {{second, 1}, HeldAttempt::State::Running, h.now.wall, {}}});
   CHECK(h.take_cancels().empty());
@@ -120,9 +122,7 @@ TEST_CASE("takeover: how a forgotten attempt ended that was ended for another's 
   before.apply(a_job());
   const RunId run = before.run_now("j");
   before.accept(run);
-  Harness h(before.recovered(), {}, Epoch{8});
-  h.handle(WorkerSeen{a_worker("w2")});
-  h.listed();
+  Harness h = takeover_of(before, "w2");
   h.inventory({"w2", "i1"}, {{{run, 2}, HeldAttempt::State::Running, h.now.wall, {}}});
   CHECK(h.take_cancels().size() == 1);  // it is stored for w1, which has not said anything yet
   h.report({run, 2}, {"w2", "i1"}, RunState::Killed);
@@ -168,9 +168,7 @@ TEST_CASE("takeover: after a restore an attempt of the same number on another wo
   Harness before;
   before.apply(a_job());
   const RunId run = before.run_now("j");
-  Harness h(before.recovered(), {}, Epoch{8});
-  h.handle(WorkerSeen{a_worker("w1")});
-  h.listed();
+  Harness h = takeover_of(before);
   h.inventory({"w1", "i1"});
   REQUIRE(h.take_dispatches().size() == 1);  // attempt 1, as the database knows of none
   SUBCASE("it is reported") {
@@ -196,9 +194,7 @@ TEST_CASE("takeover: after a restore a forgotten attempt's number is not given a
   before.apply(a_job());
   const RunId run = before.run_now("j");
   before.accept(run);
-  Harness h(before.recovered(), {}, Epoch{8});
-  h.handle(WorkerSeen{a_worker("w2")});
-  h.listed();
+  Harness h = takeover_of(before, "w2");
   h.inventory({"w2", "i1"}, {{{run, 2}, HeldAttempt::State::Running, h.now.wall, {}}});
   CHECK(h.take_cancels().size() == 1);
   h.handle(WorkerSeen{a_worker("w1")});
@@ -213,9 +209,7 @@ TEST_CASE("takeover: a reported number that no attempt of the run can have is no
   Harness before;
   before.apply(a_job());
   const RunId run = before.run_now("j");
-  Harness h(before.recovered(), {}, Epoch{8});
-  h.handle(WorkerSeen{a_worker("w1")});
-  h.listed();
+  Harness h = takeover_of(before);
   h.report({run, std::numeric_limits<std::int32_t>::max()}, {"w1", "i0"}, RunState::Failed);
   h.inventory({"w1", "i1"});
   const auto sent = h.take_dispatches();
@@ -288,9 +282,7 @@ TEST_CASE("takeover: a cancelled run that goes on is told again to end") {
   const RunId run = before.run_now("j");
   before.accept(run);
   before.cancel(run);
-  Harness h(before.recovered(), {}, Epoch{8});
-  h.handle(WorkerSeen{a_worker("w1")});
-  h.listed();
+  Harness h = takeover_of(before);
   h.inventory({"w1", "i1"}, {{{run, 1}, HeldAttempt::State::Running, {}, {}}});
   CHECK(h.take_cancels().size() == 1);
 }
@@ -340,9 +332,7 @@ TEST_CASE("takeover: the backstop of a timeout stands for what goes on") {
   before.apply(a_job().timeout(1min));
   const RunId run = before.run_now("j");
   before.accept(run);
-  Harness h(before.recovered(), {}, Epoch{8});
-  h.handle(WorkerSeen{a_worker("w1")});
-  h.listed();
+  Harness h = takeover_of(before);
   h.inventory({"w1", "i1"}, {{{run, 1}, HeldAttempt::State::Running, h.now.wall, {}}});
   h.advance(1min);
   CHECK(h.take_cancels().empty());
