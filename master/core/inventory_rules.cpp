@@ -59,7 +59,10 @@ void take_stranger(Context& ctx, LifeEntry& life, const HeldAttempt& held,
                    std::vector<model::AttemptKey>& strangers) {
   RunEntry* const run = ctx.state.find_run(held.key.run);
   const bool is_forgotten = run != nullptr && pass_forgotten(ctx.state, *run, held.key.attempt);
-  if (is_forgotten && !run->is_held()) return take_up(ctx, *run, life, held);
+  // Not beside the run that it waits for: as far as is stored that one comes first, and may be sent again.
+  const JobEntry* const job = run == nullptr ? nullptr : ctx.state.find_job(run->row.job);
+  const bool is_behind = job != nullptr && job->behind.contains(run->row.id);
+  if (is_forgotten && !run->is_held() && !is_behind) return take_up(ctx, *run, life, held);
   if (is_forgotten) ctx.state.give_up(held.key);  // it is ended; how, its report will tell
   strangers.push_back(held.key);
 }

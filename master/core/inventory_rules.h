@@ -11,7 +11,7 @@ void end_dead(Context& ctx, RunEntry& run);
 /// Takes the inventory of a life that is alone with its worker id:
 ///   running, and the run's present attempt   adopted
 ///   running, forgotten by a restored         taken up: it goes on as the run's present attempt
-///     database, and the run is nobody's
+///     database, and the run is nobody's and waits for no other
 ///   running, but given up or unknown         told to die
 ///   finished                                 its outcome is taken
 ///   tombstone of a present attempt           dead, and left no outcome

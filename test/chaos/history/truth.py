@@ -64,7 +64,8 @@ def rows_agree(run, evidence, findings):
         findings.violated(QUESTION, f"{name} has attempt rows {rows}, its newest attempt is "
                           f"{run['attempt']}", **subject)
     # An attempt that its worker refused never began, and has no row.
-    began = {life.attempt for life in evidence.lives_of.get(run["run_id"], ())}
+    began = {life.attempt for life in evidence.lives_of.get(run["run_id"], ())
+             if not was_lost(evidence, evidence.wall(life.last or 0))}  # or its row went with the database
     missing = sorted(set(range(1, run["attempt"])) & began - set(rows))
     if missing:
         findings.violated(QUESTION, f"{name} is at attempt {run['attempt']}; attempts {missing} began, and "

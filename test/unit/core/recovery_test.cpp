@@ -94,7 +94,7 @@ TEST_CASE("takeover: an attempt that a restored database has forgotten goes on w
   CHECK(h.take_dispatches().empty());
 }
 
-TEST_CASE("takeover: of a run that waits for a retry, or for another run, the forgotten attempt goes on too") {
+TEST_CASE("takeover: of a run that waits for a retry the forgotten attempt goes on, of one that waits for another run not") {
   Harness before;
   before.join(a_worker("w1"));
   before.apply(a_job().retries(3, 1h).overlap(model::Overlap::Queue));
@@ -107,13 +107,18 @@ TEST_CASE("takeover: of a run that waits for a retry, or for another run, the fo
   Harness h = takeover_of(before);
   h.inventory({"w1", "i1"}, {{{first, 2}, HeldAttempt::State::Running, h.now.wall, {}},
                              {{second, 1}, HeldAttempt::State::Running, h.now.wall, {}}});
-  CHECK(h.take_cancels().empty());
+  const auto cancels = h.take_cancels();
+  REQUIRE(cancels.size() == 1);
+  CHECK(cancels[0].attempts == std::vector{model::AttemptKey{second, 1}});
   CHECK(h.state(first) == RunState::Running);
-  CHECK(h.state(second) == RunState::Running);
-  h.report({second, 1}, {"w1", "i1"}, RunState::Succeeded);
+  CHECK(h.state(second) == RunState::Waiting);
+  h.report({second, 1}, {"w1", "i1"}, RunState::Killed);
+  CHECK(h.take_dispatches().empty());
   h.report({first, 2}, {"w1", "i1"}, RunState::Succeeded);
   CHECK(h.state(first) == RunState::Succeeded);
-  CHECK(h.state(second) == RunState::Succeeded);
+  const auto sent = h.take_dispatches();
+  REQUIRE(sent.size() == 1);
+  CHECK(sent[0].attempt == model::AttemptKey{second, 2});
 }
 
 TEST_CASE("takeover: how a forgotten attempt ended that was ended for another's sake is kept as late") {
