@@ -80,7 +80,8 @@ TEST_CASE("locks: who waits is woken by what happens to the node, and not by the
   auto held = it.take(it.first, "run 1");
   REQUIRE(held);
   int asked = 0;
-  const auto wait = [&](Millis) {
+  const auto wait = [&](Millis pause) {
+    std::this_thread::sleep_for(pause);  // as asked to: none between two looks, some while no session stands
     if (++asked != 2) return asked > kPatience;
     SUBCASE("given back") { held->reset(); }
     SUBCASE("its holder's session ends, and the waiter's with it") { it.server.expire_all(); }
