@@ -2,7 +2,15 @@
 
 #include <utility>
 
+#include "common/model/job.h"
+
 namespace rota::master {
+
+bool is_past(WallTime ended, Millis keep, Millis keep_by_default, WallTime now) {
+  const Millis time = keep == Millis{0} ? keep_by_default : keep;
+  const bool for_ever = time == Millis{0} || time == model::kKeepForEver;
+  return !for_ever && ended + time <= now;
+}
 
 void LeaderRounds::start() {
   thread_ = std::jthread([this](std::stop_token stop) { loop(stop); });

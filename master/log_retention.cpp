@@ -7,16 +7,8 @@
 #include "common/model/job.h"
 
 namespace rota::master {
-namespace {
-
-constexpr Millis kPauseAfterError{5000};
-
-}  // namespace
-
 bool is_output_due(const store::LoggedRun& run, Millis keep_by_default, WallTime now) {
-  const Millis keep = run.keep_logs == Millis{0} ? keep_by_default : run.keep_logs;
-  const bool for_ever = keep == Millis{0} || keep == model::kKeepForEver;
-  return run.is_final && !for_ever && run.ended + keep <= now;
+  return run.is_final && is_past(run.ended, run.keep_logs, keep_by_default, now);
 }
 
 LogRetention::LogRetention(store::LogStore& logs, store::RetentionStore& history, const Clock& clock,
@@ -114,7 +106,7 @@ Result<LogRetention::Round> LogRetention::round() {
 }
 
 Millis LogRetention::pause_after(const Result<Round>& round) const {
-  if (!round) return kPauseAfterError;
+  if (!round) return kPauseAfterBadRound;
   if (round->is_deleting || round->due > 0) return options_.pause_while_deleting;
   return round->pass_over && too_much_bytes_ == 0 ? options_.pause_after_pass : options_.pause_in_pass;
 }

@@ -5,12 +5,9 @@
 #include <utility>
 
 #include "common/base/log.h"
-#include "common/model/job.h"
 
 namespace rota::master {
 namespace {
-
-constexpr Millis kPauseAfterBadRound{5000};
 
 void expect_no_more(std::map<JobId, WallTime>& moments, JobId job, WallTime tick) {
   WallTime& moment = moments[job];
@@ -18,12 +15,6 @@ void expect_no_more(std::map<JobId, WallTime>& moments, JobId job, WallTime tick
 }
 
 }  // namespace
-
-bool is_past(WallTime ended, Millis keep, Millis keep_by_default, WallTime now) {
-  const Millis time = keep == Millis{0} ? keep_by_default : keep;
-  const bool for_ever = time == Millis{0} || time == model::kKeepForEver;
-  return !for_ever && ended + time <= now;
-}
 
 RunRetention::RunRetention(Stores stores, const Clock& clock, std::function<bool()> holds,
                            RunRetentionOptions options)

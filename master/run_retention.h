@@ -26,9 +26,6 @@ struct RunRetentionOptions {
   Millis pause_after_pass{600'000};
 };
 
-/// Whether a run, or a gap row, that ended then is to be deleted now. Pure.
-bool is_past(WallTime ended, Millis keep, Millis keep_by_default, WallTime now);
-
 /// Owner: Services. One thread of its own. All references outlive it.
 class RunRetention {
  public:

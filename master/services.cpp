@@ -55,22 +55,23 @@ api::ApiOptions api_options(const config::MasterOptions& options) {
   return wanted;
 }
 
+/// Between two passes of retention: what was kept long enough goes an eighth of that time late at most.
+Millis pause_for(Millis keep, Millis most) {
+  return keep > Millis{0} ? std::clamp(keep / 8, Millis{1000}, most) : most;
+}
+
 RetentionOptions retention_options(const config::MasterOptions& options) {
   RetentionOptions wanted;
   wanted.keep_logs = options.logs.keep;
   wanted.limit_bytes = options.logs.limit_bytes;
-  if (wanted.keep_logs > Millis{0}) {  // an eighth of the time late at most
-    wanted.pause_after_pass = std::clamp(wanted.keep_logs / 8, Millis{1000}, wanted.pause_after_pass);
-  }
+  wanted.pause_after_pass = pause_for(wanted.keep_logs, wanted.pause_after_pass);
   return wanted;
 }
 
 RunRetentionOptions run_retention_options(const config::MasterOptions& options) {
   RunRetentionOptions wanted;
   wanted.keep_runs = options.runs.keep;
-  if (wanted.keep_runs > Millis{0}) {
-    wanted.pause_after_pass = std::clamp(wanted.keep_runs / 8, Millis{1000}, wanted.pause_after_pass);
-  }
+  wanted.pause_after_pass = pause_for(wanted.keep_runs, wanted.pause_after_pass);
   return wanted;
 }
 

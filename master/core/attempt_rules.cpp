@@ -200,7 +200,7 @@ void end_retry_delay(Context& ctx, RunEntry& run) {
 }
 
 bool pass_forgotten(State& state, RunEntry& run, std::int32_t attempt) {
-  const std::int32_t known = std::max(run.progress().attempt, run.forgotten);
+  const std::int32_t known = run.last_attempt();
   if (attempt <= known || attempt - known > kMostForgotten) return false;
   run.forgotten = attempt;
   if (run.is_held()) return true;
