@@ -78,15 +78,23 @@ void RunCheck::look_at(const model::Run& run, const std::vector<model::AttemptRo
   keep_log(run);
 }
 
-/// One worker's clock is believed to the millisecond; two clocks may differ. When an attempt died that its
-/// worker never told of is not known, only by when: that the next one waited for that moment is the leader's
-/// doing, and of an attempt that a restored database has forgotten the leader of then knew more.
-bool RunCheck::overlap(const Span& one, const Span& other, Millis& both) {
-  const auto& [first, second] = one.from <= other.from ? std::tie(one, other) : std::tie(other, one);
-  if (first.worker.empty() && second.is_late) return false;
-  both = std::min(one.to, other.to) - std::max(one.from, other.from);
-  const bool is_one_clock = !one.worker.empty() && one.worker == other.worker;
-  return both > (is_one_clock ? Millis{0} : kClockSkew);
+/// One worker's clock is believed to the millisecond; two clocks may differ, so what they say counts when
+/// even that leaves no other reading. Attempts of one run live in the order of their numbers, so there only
+/// the lower one's end and the higher one's start are compared; of any others either may have been first.
+/// When an attempt died that its worker never told of is not known, only by when: that the next one waited
+/// for that moment is the leader's doing, and of an attempt that a restored database has forgotten the leader
+/// of then knew more.
+std::optional<Millis> RunCheck::overlap(const Span& one, const Span& other) {
+  const bool has_order = one.run == other.run && !one.is_late && !other.is_late;
+  const bool is_in_order = has_order ? one.attempt < other.attempt : one.from <= other.from;
+  const auto& [first, second] = is_in_order ? std::tie(one, other) : std::tie(other, one);
+  if (first.worker.empty() && second.is_late) return std::nullopt;
+  const bool is_one_clock = !first.worker.empty() && first.worker == second.worker;
+  const Millis doubt = is_one_clock ? Millis{0} : kClockSkew;
+  const Millis early = first.to - second.from;
+  if (early <= doubt) return std::nullopt;
+  if (!has_order && second.to - first.from <= doubt) return std::nullopt;
+  return early;
 }
 
 void RunCheck::check_spans(const model::Run& run, const std::vector<model::AttemptRow>& earlier) {
@@ -101,7 +109,7 @@ void RunCheck::check_spans(const model::Run& run, const std::vector<model::Attem
       is_late = row.late;
       continue;
     }
-    if (is_known(outcome.started) && outcome.ended > outcome.started) {
+    if (is_known(outcome.started) && outcome.ended >= outcome.started) {
       spans.push_back({row.attempt, run.id, outcome.started, outcome.ended,
                        outcome.state == RunState::Lost ? "" : row.worker.id, row.late});
     }
@@ -116,16 +124,17 @@ void RunCheck::check_spans(const model::Run& run, const std::vector<model::Attem
                                    : std::max(from, request_.now.value_or(from));
     const bool told = by_worker && at.state != RunState::Lost;
     const std::string worker = told || !is_final ? at.worker.id : "";
-    if (to > from) spans.push_back({at.attempt, run.id, from, to, worker, is_late});
+    if (to >= from) spans.push_back({at.attempt, run.id, from, to, worker, is_late});
   }
   std::ranges::sort(spans, {}, &Span::from);
   checks_.overlap.planned += static_cast<std::int64_t>(spans.size());
   for (std::size_t i = 1; i < spans.size(); ++i) {
-    Millis both{0};
-    if (!overlap(spans[i - 1], spans[i], both)) continue;
-    wrong(checks_.overlap, fmt::format("{}: attempts {} and {} both lived for {} ms",
-                                       name_of(run.id), spans[i - 1].attempt, spans[i].attempt,
-                                       both.count()));
+    for (std::size_t j = i - std::min(i, kRecentAttempts); j < i; ++j) {
+      const auto early = overlap(spans[j], spans[i]);
+      if (!early) continue;
+      wrong(checks_.overlap, fmt::format("{}: attempts {} and {} both lived, one began {} ms before the other's end",
+                                         name_of(run.id), spans[j].attempt, spans[i].attempt, early->count()));
+    }
   }
   if (serial_jobs_.contains(run.job)) check_job_spans(run.job, spans);
 }
@@ -135,12 +144,12 @@ void RunCheck::check_job_spans(JobId job, const std::vector<Span>& spans) {
   for (const Span& span : spans) {
     for (const Span& other : recent) {
       if (other.run == span.run) continue;
-      Millis both{0};
-      if (!overlap(other, span, both)) continue;
+      const auto early = overlap(other, span);
+      if (!early) continue;
       wrong(checks_.overlap,
             fmt::format("{} attempt {} and {} attempt {}, of one job that allows no overlap, both "
-                        "lived for {} ms", name_of(other.run), other.attempt, name_of(span.run),
-                        span.attempt, both.count()));
+                        "lived, one began {} ms before the other's end", name_of(other.run), other.attempt,
+                        name_of(span.run), span.attempt, early->count()));
     }
   }
   recent.insert(recent.end(), spans.begin(), spans.end());

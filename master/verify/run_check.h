@@ -55,7 +55,8 @@ class RunCheck {
     bool is_late = false;  ///< told after the run had been given up on, or by a database's loss forgotten
   };
 
-  static bool overlap(const Span& one, const Span& other, Millis& both);
+  /// How long before the end of the first the second began; none: they may have lived one after the other.
+  static std::optional<Millis> overlap(const Span& one, const Span& other);
   Result<std::vector<model::AttemptRow>> earlier_attempts(RunId run);
   void look_at(const model::Run& run, const std::vector<model::AttemptRow>& earlier);
   void check_spans(const model::Run& run, const std::vector<model::AttemptRow>& earlier);

@@ -125,6 +125,47 @@ TEST_CASE("verify: what two clocks said overlaps only by more than they may diff
   CHECK(red(look(history)) == "P4");
 }
 
+// Found by the drill "judged": a retry of a few ms, on the other worker, lay inside a first attempt of 60 s.
+TEST_CASE("verify: an attempt that lived for a moment inside another is red") {
+  History history = a_true_history();
+  model::Run& run = history.run_of(at(5));
+  run.progress.attempt = 2;
+  model::AttemptRow earlier;
+  earlier.run = run.id;
+  earlier.attempt = 1;
+  earlier.epoch = Epoch{1};
+  earlier.worker = run.progress.worker;
+  Millis length{0};
+  Millis doubt{0};
+  SUBCASE("of no length") {}
+  SUBCASE("of 3 ms") { length = Millis{3}; }
+  SUBCASE("of 3 ms, on two workers, by more than their clocks may differ") {
+    length = Millis{3};
+    earlier.worker = {"another", "i1"};
+    doubt = Millis{2000};
+  }
+  history.rows.versions[0].definition = every(Millis{1000}, model::Overlap::Allow);
+  run.progress.outcome.ended = *run.progress.started + length;
+  earlier.outcome.started = *run.progress.started - Millis{900};
+  earlier.outcome.ended = *run.progress.started + doubt;
+  history.rows.attempts.push_back(earlier);
+  CHECK(red(look(history)) == "");
+  history.rows.attempts[0].outcome.ended += Millis{1};
+  CHECK(red(look(history)) == "P4");
+}
+
+TEST_CASE("verify: two runs of a job overlap only when by no two clocks either can have been first") {
+  History history = a_true_history();
+  model::Outcome& longer = history.run_of(at(5)).progress.outcome;
+  history.run_of(at(5)).progress.worker = {"another", "i1"};
+  const model::Outcome& shorter = history.run_of(at(6)).progress.outcome;
+  longer.ended = at(9);
+  longer.started = shorter.ended - Millis{2000};
+  CHECK(red(look(history)) == "");
+  longer.started -= Millis{1};
+  CHECK(red(look(history)) == "P4");
+}
+
 TEST_CASE("verify: after a restore a forgotten attempt does not overlap with one whose death was only noticed") {
   History history = a_true_history();
   model::RunProgress& lost = history.run_of(at(5)).progress;
