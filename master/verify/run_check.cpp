@@ -132,8 +132,9 @@ void RunCheck::check_spans(const model::Run& run, const std::vector<model::Attem
     for (std::size_t j = i - std::min(i, kRecentAttempts); j < i; ++j) {
       const auto early = overlap(spans[j], spans[i]);
       if (!early) continue;
-      wrong(checks_.overlap, fmt::format("{}: attempts {} and {} both lived, one began {} ms before the other's end",
-                                         name_of(run.id), spans[j].attempt, spans[i].attempt, early->count()));
+      wrong(checks_.overlap,
+            fmt::format("{}: attempts {} and {} both lived, one began {} ms before the other's end",
+                        name_of(run.id), spans[j].attempt, spans[i].attempt, early->count()));
     }
   }
   if (serial_jobs_.contains(run.job)) check_job_spans(run.job, spans);
