@@ -9,6 +9,20 @@
 #include "history.h"
 
 namespace rota::master::verify::test {
+namespace {
+
+/// Makes the run's attempt its second, and gives the first, on the same worker and without an outcome.
+model::AttemptRow first_attempt_of(model::Run& run) {
+  run.progress.attempt = 2;
+  model::AttemptRow out;
+  out.run = run.id;
+  out.attempt = 1;
+  out.epoch = Epoch{1};
+  out.worker = run.progress.worker;
+  return out;
+}
+
+}  // namespace
 
 TEST_CASE("verify: a true history is green, with its figures") {
   const Report report = look(a_true_history());
@@ -85,14 +99,9 @@ TEST_CASE("verify: a tick recorded beyond the watermark is red") {
 TEST_CASE("verify: two attempts of a run that overlap are red") {
   History history = a_true_history();
   model::Run& run = history.run_of(at(5));
-  run.progress.attempt = 2;
-  model::AttemptRow earlier;
-  earlier.run = run.id;
-  earlier.attempt = 1;
-  earlier.epoch = Epoch{1};
+  model::AttemptRow earlier = first_attempt_of(run);
   earlier.outcome.started = *run.progress.started - Millis{10};
   earlier.outcome.ended = *run.progress.started + Millis{1};
-  earlier.worker = run.progress.worker;
   history.rows.attempts.push_back(earlier);
   const Report report = look(history);
   CHECK(red(report) == "P4");
@@ -105,14 +114,9 @@ TEST_CASE("verify: two attempts of a run that overlap are red") {
 TEST_CASE("verify: what two clocks said overlaps only by more than they may differ") {
   History history = a_true_history();
   model::Run& run = history.run_of(at(5));
-  run.progress.attempt = 2;
-  model::AttemptRow earlier;
-  earlier.run = run.id;
-  earlier.attempt = 1;
-  earlier.epoch = Epoch{1};
+  model::AttemptRow earlier = first_attempt_of(run);
   SUBCASE("attempts on two workers") { earlier.worker = {"another", "i1"}; }
   SUBCASE("one that the leader counted as lost") {
-    earlier.worker = run.progress.worker;
     earlier.outcome.state = model::RunState::Lost;
   }
   run.progress.outcome.ended = *run.progress.started + Millis{5000};
@@ -129,12 +133,7 @@ TEST_CASE("verify: what two clocks said overlaps only by more than they may diff
 TEST_CASE("verify: an attempt that lived for a moment inside another is red") {
   History history = a_true_history();
   model::Run& run = history.run_of(at(5));
-  run.progress.attempt = 2;
-  model::AttemptRow earlier;
-  earlier.run = run.id;
-  earlier.attempt = 1;
-  earlier.epoch = Epoch{1};
-  earlier.worker = run.progress.worker;
+  model::AttemptRow earlier = first_attempt_of(run);
   Millis length{0};
   Millis doubt{0};
   SUBCASE("of no length") {}
