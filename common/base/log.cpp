@@ -96,8 +96,11 @@ boost::shared_ptr<FileSink> open_file(const LogOptions& options) {
   namespace fs = boost::filesystem;
   const fs::path path = fs::absolute(options.file);
   fs::create_directories(path.parent_path());
+  // The whole path: a bare name would stand for one in the process's current folder, which may lie on another
+  // disk or be nobody's to write to; then nothing is rotated, and each second line lost.
+  const fs::path rotated = path.parent_path() / (path.filename().string() + ".%05N");
   auto backend = boost::make_shared<sinks::text_file_backend>(
-      keywords::file_name = path, keywords::target_file_name = path.filename().string() + ".%05N",
+      keywords::file_name = path, keywords::target_file_name = rotated,
       keywords::open_mode = std::ios::out | std::ios::app,
       keywords::rotation_size = options.rotate_bytes, keywords::enable_final_rotation = false,
       keywords::auto_flush = true);

@@ -47,6 +47,18 @@ class LogFolder {
   fs::path path_;
 };
 
+/// The process's current folder is one in which nobody, root included, can make a file.
+class InProc {
+ public:
+  InProc() : before_(::open(".", O_PATH | O_DIRECTORY | O_CLOEXEC)) { REQUIRE(::chdir("/proc") == 0); }
+  ~InProc() { CHECK(::fchdir(before_.get()) == 0); }
+  InProc(const InProc&) = delete;
+  InProc& operator=(const InProc&) = delete;
+
+ private:
+  UniqueFd before_;
+};
+
 std::string content(const std::string& path) { return read_file(path, 64u << 20).value(); }
 
 std::size_t lines_in(const std::string& text) {
@@ -115,6 +127,35 @@ TEST_CASE("log: rotates at the size and keeps as many files as it may") {
   CHECK(names.size() == 3);
   CHECK(std::count(names.begin(), names.end(), "test.log") == 1);
   CHECK(content(options.file).find("number=399") != std::string::npos);
+}
+
+TEST_CASE("log: rotates beside its file wherever the process stands, and through restarts, without losing a line") {
+  LogFolder folder;
+  LogOptions options = folder.options();
+  options.rotate_bytes = 4096;
+  options.keep_files = 4;
+  {
+    const InProc current;
+    for (int life = 0; life < 3; ++life) {
+      log_start(options);
+      for (int i = 0; i < 200; ++i) log_info("loop", "a line of some length", {{"number", life * 200 + i}});
+      log_stop();
+    }
+  }
+  std::vector<std::string> names = names_in(folder.folder().string()).value();
+  std::sort(names.begin(), names.end());
+  REQUIRE(names.size() == 5);
+  std::rotate(names.begin(), names.begin() + 1, names.end());  // the one without a number is the newest
+  std::string all;
+  for (const std::string& name : names) all += content((folder.folder() / name).string());
+  const std::size_t lines = lines_in(all);
+  CHECK(lines > 180);
+  std::size_t at = 0;
+  for (std::size_t number = 600 - lines; number < 600; ++number) {
+    const std::string wanted = "number=" + std::to_string(number) + "\n";
+    at = all.find(wanted, at);
+    REQUIRE_MESSAGE(at != std::string::npos, wanted);
+  }
 }
 
 TEST_CASE("log: loses no line while threads write and the sinks are replaced") {
