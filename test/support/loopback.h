@@ -4,9 +4,14 @@
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
+#include <sys/un.h>
 
+#include <cerrno>
+#include <cstddef>
 #include <cstdint>
-#include <set>
+#include <map>
+#include <string>
+#include <utility>
 
 #include "common/base/random.h"
 #include "common/base/unique_fd.h"
@@ -22,17 +27,35 @@ inline sockaddr_in loopback_address(std::uint16_t port) {
   return address;
 }
 
+/// Holds the port for this test program, until it ends, by a name that only one program can have and that needs no
+/// file. Not open: another one holds it, whose server is not there yet, or is away.
+inline UniqueFd claim_on(std::uint16_t port) {
+  sockaddr_un name{};
+  name.sun_family = AF_UNIX;
+  const std::string text = "rota-test-port-" + std::to_string(port);
+  text.copy(name.sun_path + 1, sizeof name.sun_path - 1);
+  const auto size = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + text.size());
+  UniqueFd claim(::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0));
+  const bool is_taken =
+      ::bind(claim.get(), reinterpret_cast<const sockaddr*>(&name), size) != 0 && errno == EADDRINUSE;
+  if (is_taken) claim.reset();
+  return claim;
+}
+
 /// A port of 127.0.0.1 that is free now, for a server that is started next: none of those that the kernel hands
-/// out by itself, so that no client can sit on it meanwhile, nor while the server is away; and none of those that
-/// scripts/cluster takes. 0: there is none. Thread: one.
+/// out by itself, so that no client can sit on it meanwhile, nor while the server is away; none of those that
+/// scripts/cluster takes; and none that another test program was given. 0: there is none. Thread: one.
 inline std::uint16_t free_port() {
-  static std::set<std::uint16_t> given;  // what is not listened on yet looks free
+  static std::map<std::uint16_t, UniqueFd> given;  // what is not listened on yet looks free
   constexpr std::uint16_t kFirst = 9'000, kCount = 6'000;
   for (int i = 0; i < 1'000; ++i) {
     const auto port = static_cast<std::uint16_t>(kFirst + random_u64() % kCount);
+    if (given.contains(port)) continue;
+    UniqueFd claim = claim_on(port);
     const sockaddr_in address = loopback_address(port);
     const UniqueFd fd(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
-    if (::bind(fd.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0 && given.insert(port).second) {
+    if (claim.is_open() && ::bind(fd.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0) {
+      given.emplace(port, std::move(claim));
       return port;
     }
   }
