@@ -11,6 +11,7 @@
 #include "master/store/mysql_store.h"
 #include "master/store/schema.h"
 #include "test/support/mariadb/patient_options.h"
+#include "test/support/patience.h"
 
 namespace rota::agreement {
 
@@ -156,17 +157,24 @@ void RealStoreSide::back_up() {
   sql("SET foreign_key_checks = 0;" + text);
 }
 
+/// Whether there was any. One that leaves by itself may be gone before it is told to go.
+bool RealStoreSide::end_connections() const {
+  auto& server = MariadbServer::shared();
+  const auto asked = server.sql("SELECT id FROM information_schema.processlist WHERE db = '" + options_.database +
+                                "' AND id <> CONNECTION_ID()");
+  REQUIRE(asked);
+  std::istringstream ids(*asked);
+  for (std::string id; ids >> id;) (void)server.sql("KILL " + id);
+  return !asked->empty();
+}
+
 void RealStoreSide::go_back() {
   std::string text;
   for (const std::string& table : tables_) {
     text += fmt::format("DELETE FROM {1}; INSERT INTO {1} SELECT * FROM {0}.{1};", copy_, table);
   }
   sql("SET foreign_key_checks = 0;" + text);
-  const auto asked = MariadbServer::shared().sql("SELECT id FROM information_schema.processlist WHERE db = '" +
-                                                 options_.database + "' AND id <> CONNECTION_ID()");
-  REQUIRE(asked);
-  std::istringstream ids(*asked);
-  for (std::string id; ids >> id;) sql("KILL " + id);
+  REQUIRE(rota::testing::eventually([this] { return !end_connections(); }));
   for (auto& [epoch, leader] : leaders_) (void)leader->apply(epoch, {});  // finds its connection dead
   (void)faces_.reader->watermark();
   (void)faces_.office->probe();

@@ -58,6 +58,7 @@ class RealStoreSide {
  private:
   void back_up();
   void sql(const std::string& text) const;
+  bool end_connections() const;
   void lose(Loss loss, Epoch epoch);
   void lose_connection(Epoch epoch);
 

@@ -107,10 +107,13 @@ std::string text_of(const ZkStep& step) {
 
 // --- one side -----------------------------------------------------------------------------------
 
+/// Of its session itself the newest word counts: it may be cut off twice within one step.
 bool ZkSide::Heard::wait(zk::Event::What what) {
   std::unique_lock lock(mutex);
   return changed.wait_for(lock, testing::kPatience, [&] {
-    return std::any_of(events.begin(), events.end(), [&](const auto& e) { return e.what == what; });
+    const auto newest = std::find_if(events.rbegin(), events.rend(),
+                                     [](const auto& e) { return e.what != zk::Event::What::Watch; });
+    return newest != events.rend() && newest->what == what;
   });
 }
 
