@@ -236,9 +236,10 @@ TEST_CASE("worker: runs handlers of its own in its process") {
     late.__set_timeout_ms(200);
     auto told = WorkerUnderTest::handler(62, "sleep");
     told.parameters["for_ms"] = "60000";
+    for (auto* item : {&late, &told}) item->__set_kill_grace_ms(kPatience.count());
     CHECK(it.worker.dispatch(late) == "none");
     CHECK(it.worker.dispatch(told) == "none");
-    it.worker.cancel(62, Millis{1000});
+    it.worker.cancel(62, kPatience);
     CHECK(it.master.outcome(62).state == "killed");
     CHECK(it.master.outcome(61).state == "timed_out");
   }

@@ -162,12 +162,13 @@ TEST_CASE("worker: a handler alone outlives a crash of the proper, and is told i
 TEST_CASE("worker: a lock is held by one run at a time, inside of the worker or alone") {
   HandlerHouse it;
   const std::string go = it.worker.folder() + "/go";
+  const std::string patience = std::to_string(kPatience.count());
   auto first = WorkerUnderTest::handler(240, "hold");
   first.__set_parameters({{"until", go}});
   REQUIRE(it.worker.dispatch(first) == "none");
   REQUIRE(it.master.wait_log(240, 1, "in"));
   auto second = HandlerHouse::alone(241, "hold");
-  second.__set_parameters({{"until", go}});
+  second.__set_parameters({{"until", go}, {"wait_ms", patience}});
   REQUIRE(it.worker.dispatch(second) == "none");
   for (const bool is_alone : {false, true}) {
     auto refused = is_alone ? HandlerHouse::alone(243, "hold") : WorkerUnderTest::handler(242, "hold");
@@ -188,7 +189,7 @@ TEST_CASE("worker: a lock is held by one run at a time, inside of the worker or 
     dies.__set_parameters({{"die", "yes"}});
     CHECK(it.end_of(dies).signal == SIGKILL);
     auto next = WorkerUnderTest::handler(245, "hold");
-    next.__set_parameters({{"until", go}});
+    next.__set_parameters({{"until", go}, {"wait_ms", patience}});
     CHECK(std::stoll(it.end_of(next).result) > std::stoll(two.result));
   }
 }

@@ -174,11 +174,11 @@ TEST_CASE("worker: at the drain deadline what still runs is handed over") {
 
 TEST_CASE("worker: a rival with its id leaves with exit 2, and the first stays") {
   FakeMaster master;
-  WorkerUnderTest worker(brief());
+  WorkerUnderTest worker;
   worker.start();
   const auto life = worker.join(master);
   REQUIRE(!life.incarnation.empty());
-  WorkerUnderTest rival(brief(), worker);
+  WorkerUnderTest rival({}, worker);
   rival.start();
   CHECK(rival.wait_exit() == 2);
   const auto left = worker.nodes();
