@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <numeric>
 #include <optional>
 #include <thread>
 
@@ -168,6 +169,59 @@ Result<Value> Cluster::change(Repeat repeat, const Call<Value>& call) {
 
 namespace {
 
+bool is_harmless_again(const thrift::SubmitItem&) { return true; }  // each has a key
+bool is_harmless_again(const thrift::JobEdit& edit) { return !edit.__isset.expected_version; }
+
+/// Whether an item of an answer is worth asking again.
+template <typename Item>
+bool is_passing(const Item& item, const Error& error) {
+  return error.retry == Retry::Later || (error.retry == Retry::Unknown && is_harmless_again(item));
+}
+
+}  // namespace
+
+/// A leader that loses its Term answers each item by itself. What it refused goes to its successor, what it
+/// stored keeps its answer.
+template <typename Item, typename Answer>
+Result<std::vector<Answer>> Cluster::change_each(const std::vector<Item>& items,
+                                                 const CallFor<Item, Answer>& call_for) {
+  const MonoTime end = BootClock::now() + options_.deadline;
+  std::vector<Answer> answers(items.size());
+  std::vector<std::size_t> open(items.size());
+  std::iota(open.begin(), open.end(), std::size_t{0});
+  Millis left = options_.deadline;
+  bool is_first = true;
+  for (Millis pause = kFirstPause;; pause = std::min(pause * 2, kLongestPause)) {
+    std::vector<Item> asked;
+    for (const std::size_t place : open) asked.push_back(items[place]);
+    auto some = ask<std::vector<Answer>>(true, Repeat::Harmless, call_for(asked), left);
+    if (!some && is_first) return fail(some.error());
+    if (!some) return answers;  // their errors of before say why
+    is_first = false;
+    if (some->size() != asked.size()) {
+      return fail(ErrorCode::Internal,
+                  fmt::format("{} items were asked for, {} answered", asked.size(), some->size()));
+    }
+    std::vector<std::size_t> again;
+    for (std::size_t i = 0; i < open.size(); ++i) {
+      Answer& answer = answers[open[i]] = std::move((*some)[i]);
+      if (!answer.__isset.error) continue;
+      const auto refusal = rpc::from_wire(answer.error);
+      if (!is_passing(asked[i], refusal.error)) continue;
+      again.push_back(open[i]);
+      pause = std::max(pause, refusal.retry_after);
+      if (refusal.error.code == ErrorCode::NotLeader) connection_->move_on(refusal.leader);
+    }
+    left = floor_ms(end - BootClock::now());
+    if (again.empty() || left <= pause) return answers;
+    open = std::move(again);
+    std::this_thread::sleep_for(pause);
+    left -= pause;
+  }
+}
+
+namespace {
+
 template <typename Answer>
 Result<Answer> refusal_of(const Answer& answer) {
   if (!answer.__isset.error) return answer;
@@ -190,18 +244,18 @@ Result<std::vector<thrift::SubmitResult>> Cluster::submit_many(
   for (thrift::SubmitItem& item : items) {
     if (item.request_key.empty()) item.request_key = fresh_request_key();
   }
-  return change<std::vector<thrift::SubmitResult>>(
-      Repeat::Harmless, [&](auto& client, auto& out, const auto& head) {
-        client.submit_many(out, head, items);
-      });
+  return change_each<thrift::SubmitItem, thrift::SubmitResult>(items, [](const auto& asked) {
+    return [&asked](auto& client, auto& out, const auto& head) { client.submit_many(out, head, asked); };
+  });
 }
 
 Result<std::vector<thrift::JobEdited>> Cluster::apply_jobs(
     const std::vector<thrift::JobEdit>& edits, bool dry_run) {
-  return change<std::vector<thrift::JobEdited>>(
-      Repeat::Harmless, [&](auto& client, auto& out, const auto& head) {
-        client.apply_jobs(out, head, edits, dry_run);
-      });
+  return change_each<thrift::JobEdit, thrift::JobEdited>(edits, [dry_run](const auto& asked) {
+    return [&asked, dry_run](auto& client, auto& out, const auto& head) {
+      client.apply_jobs(out, head, asked, dry_run);
+    };
+  });
 }
 
 Result<thrift::SubmitResult> Cluster::run_now(const std::string& space, const std::string& name,

@@ -10,6 +10,7 @@
 #include "client/command/show_json.h"
 #include "client/job_file.h"
 #include "common/base/file.h"
+#include "common/rpc/error_wire.h"
 #include "common/time/zones.h"
 
 namespace rota::client {
@@ -70,8 +71,7 @@ int complain_of_refusals(const std::vector<thrift::JobDefinition>& jobs,
   for (std::size_t i = 0; i < jobs.size() && i < answers.size(); ++i) {
     if (!answers[i].__isset.error) continue;
     note(fmt::format("rota: job {}: {}", printable(jobs[i].name), answers[i].error.message));
-    const int one = answers[i].error.kind == thrift::ErrorKind::CONFLICT ? kConflict : kUsage;
-    status = std::max(status, one);
+    status = std::max(status, int{exit_status_of(rpc::code_of(answers[i].error.kind))});
   }
   return status;
 }

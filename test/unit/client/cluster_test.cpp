@@ -1,0 +1,171 @@
+#include "client/cluster.h"
+
+#include <doctest/doctest.h>
+
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "common/rpc/endpoint.h"
+#include "common/rpc/error_wire.h"
+#include "common/rpc/server.h"
+#include "test/support/patience.h"
+
+namespace rota::client::test {
+namespace {
+
+bool is_refused(const thrift::JobEdited& answer) { return answer.__isset.error; }
+
+/// Answers each item with the next of its words: a kind of error, or that it was stored.
+class WordyMaster final : public thrift::JobServiceNull {
+ public:
+  using Words = std::vector<std::optional<ErrorCode>>;
+
+  explicit WordyMaster(std::map<std::string, Words> words) : words_(std::move(words)) {}
+
+  void apply_jobs(std::vector<thrift::JobEdited>& out, const thrift::RequestHead&,
+                  const std::vector<thrift::JobEdit>& edits, const bool) override {
+    std::scoped_lock lock(mutex_);
+    calls_.emplace_back();
+    for (const thrift::JobEdit& edit : edits) {
+      out.emplace_back().__set_what("created");
+      if (const auto error = next(edit.definition.name)) out.back().__set_error(*error);
+    }
+  }
+
+  void submit_many(std::vector<thrift::SubmitResult>& out, const thrift::RequestHead&,
+                   const std::vector<thrift::SubmitItem>& items) override {
+    std::scoped_lock lock(mutex_);
+    calls_.emplace_back();
+    for (const thrift::SubmitItem& item : items) {
+      keys_.push_back(item.request_key);
+      out.emplace_back().__set_run(7);
+      if (const auto error = next(item.definition.name)) out.back().__set_error(*error);
+    }
+  }
+
+  /// What it says who leads.
+  void name_leader(const std::string& address) {
+    std::scoped_lock lock(mutex_);
+    leader_ = address;
+  }
+  /// The names in each call.
+  std::vector<std::string> calls() const {
+    std::scoped_lock lock(mutex_);
+    return calls_;
+  }
+  /// Of all submits, in their order.
+  std::vector<std::string> keys() const {
+    std::scoped_lock lock(mutex_);
+    return keys_;
+  }
+
+ private:
+  std::optional<thrift::RotaError> next(const std::string& name) {
+    calls_.back() += name;
+    Words& words = words_[name];
+    if (words.empty()) return std::nullopt;
+    const auto word = words.front();
+    words.erase(words.begin());
+    if (!word) return std::nullopt;
+    return rpc::to_wire(Error(*word, "by the test"), leader_);
+  }
+
+  mutable std::mutex mutex_;
+  std::map<std::string, Words> words_;
+  std::vector<std::string> calls_;
+  std::vector<std::string> keys_;
+  std::string leader_;
+};
+
+/// A master that listens, and a client that knows it alone.
+struct Desk {
+  explicit Desk(std::map<std::string, WordyMaster::Words> words, Millis deadline = testing::kPatience)
+      : master(std::make_shared<WordyMaster>(std::move(words))),
+        server(std::make_shared<thrift::JobServiceProcessor>(master), {}) {
+    REQUIRE(server.start());
+    ClusterOptions options;
+    options.masters = {address()};
+    options.deadline = deadline;
+    cluster = std::make_unique<Cluster>(options);
+  }
+
+  std::string address() const { return "127.0.0.1:" + std::to_string(server.port()); }
+
+  std::vector<thrift::JobEdited> apply(const std::vector<std::string>& names,
+                                       std::optional<int> expected_version = std::nullopt) {
+    std::vector<thrift::JobEdit> edits;
+    for (const std::string& name : names) {
+      edits.emplace_back().definition.name = name;
+      if (expected_version) edits.back().__set_expected_version(*expected_version);
+    }
+    auto answers = cluster->apply_jobs(edits, false);
+    REQUIRE(answers);
+    return *answers;
+  }
+
+  std::shared_ptr<WordyMaster> master;
+  rpc::Server server;
+  std::unique_ptr<Cluster> cluster;
+};
+
+}  // namespace
+
+TEST_CASE("client: an edit that the end of a Term refused goes to the next leader, the others stay as answered") {
+  Desk desk({{"b", {ErrorCode::NotLeader, ErrorCode::Unavailable}}, {"c", {ErrorCode::UnknownOutcome}}});
+  const auto answers = desk.apply({"a", "b", "c"});
+  REQUIRE(answers.size() == 3);
+  for (const thrift::JobEdited& answer : answers) {
+    CHECK(!is_refused(answer));
+    CHECK(answer.what == "created");
+  }
+  CHECK(desk.master->calls() == std::vector<std::string>{"abc", "bc", "b"});
+}
+
+TEST_CASE("client: an edit that is wrong, or that may stand while it names the version before, is asked once") {
+  Desk wrong({{"a", {ErrorCode::InvalidArgument}}});
+  CHECK(is_refused(wrong.apply({"a"})[0]));
+  Desk versioned({{"a", {ErrorCode::UnknownOutcome}}});
+  CHECK(is_refused(versioned.apply({"a"}, 3)[0]));
+  CHECK(versioned.master->calls().size() == 1);
+  CHECK(wrong.master->calls().size() == 1);
+  Desk surely_not_stored({{"a", {ErrorCode::NotLeader}}});
+  CHECK(!is_refused(surely_not_stored.apply({"a"}, 3)[0]));
+}
+
+TEST_CASE("client: who leads now is asked at once when an item's error names it") {
+  Desk next({});
+  Desk before({{"a", WordyMaster::Words(1000, ErrorCode::NotLeader)}});
+  before.master->name_leader(next.address());
+  CHECK(!is_refused(before.apply({"a"})[0]));
+  CHECK(before.master->calls().size() == 1);
+  CHECK(next.master->calls().size() == 1);
+}
+
+TEST_CASE("client: submits that were refused for the moment are asked again under their keys") {
+  Desk desk({{"b", {ErrorCode::Overloaded, ErrorCode::UnknownOutcome}}});
+  std::vector<thrift::SubmitItem> items(2);
+  items[0].definition.name = "a";
+  items[1].definition.name = "b";
+  const auto answers = desk.cluster->submit_many(items);
+  REQUIRE(answers);
+  CHECK(!(*answers)[1].__isset.error);
+  CHECK(desk.master->calls() == std::vector<std::string>{"ab", "b", "b"});
+  const auto keys = desk.master->keys();
+  REQUIRE(keys.size() == 4);
+  CHECK(keys[1] == keys[2]);
+  CHECK(keys[1] == keys[3]);
+  CHECK(keys[0] != keys[1]);
+}
+
+TEST_CASE("client: an item that is refused until the deadline tells why") {
+  Desk desk({{"a", WordyMaster::Words(1000, ErrorCode::Overloaded)}}, Millis{200});
+  const auto answer = desk.apply({"a"})[0];
+  REQUIRE(is_refused(answer));
+  CHECK(answer.error.message == "by the test");
+}
+
+}  // namespace rota::client::test
