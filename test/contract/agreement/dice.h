@@ -12,14 +12,11 @@ namespace rota::agreement {
 /// splitmix64. Thread: one.
 class Dice {
  public:
-  explicit Dice(std::uint64_t seed) : state_(seed * 0x9e3779b97f4a7c15ull + 7) {}
+  explicit Dice(std::uint64_t seed) : state_(mixed(seed)) {}
 
   /// 0 to n - 1.
   std::int64_t below(std::int64_t n) {
-    std::uint64_t z = (state_ += 0x9e3779b97f4a7c15ull);
-    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ull;
-    z = (z ^ (z >> 27)) * 0x94d049bb133111ebull;
-    return static_cast<std::int64_t>((z ^ (z >> 31)) % static_cast<std::uint64_t>(n));
+    return static_cast<std::int64_t>(mixed(state_ += 0x9e3779b97f4a7c15ull) % static_cast<std::uint64_t>(n));
   }
   bool chance(int percent) { return below(100) < percent; }
   template <typename T>
@@ -28,6 +25,13 @@ class Dice {
   }
 
  private:
+  /// Of a seed too: two that are so many steps apart would else be one row of numbers, begun at two places.
+  static std::uint64_t mixed(std::uint64_t z) {
+    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ull;
+    z = (z ^ (z >> 27)) * 0x94d049bb133111ebull;
+    return z ^ (z >> 31);
+  }
+
   std::uint64_t state_;
 };
 
