@@ -117,6 +117,7 @@ Result<Value> Cluster::ask(bool of_leader, Repeat repeat, const Call<Value>& cal
   const MonoTime end = BootClock::now() + deadline;
   Millis pause = kFirstPause;
   std::optional<Error> last;
+  bool may_be_done = false;
   for (bool first = true;; first = false) {
     const Millis left = floor_ms(end - BootClock::now());
     if (!first && left <= pause) return fail(with_remedy(*last, deadline));
@@ -146,7 +147,10 @@ Result<Value> Cluster::ask(bool of_leader, Repeat repeat, const Call<Value>& cal
     if (answer) return std::move(*answer);
     last = answer.error().error;
     const bool unknown = last->retry == Retry::Unknown;
-    const bool again = last->retry == Retry::Later || (unknown && repeat == Repeat::Harmless);
+    const bool again = last->retry == Retry::Later || (unknown && repeat != Repeat::Never);
+    const bool has_gone = may_be_done && last->code == ErrorCode::NotFound;
+    if (has_gone && repeat == Repeat::HarmlessDeletion) return Value{};
+    may_be_done = may_be_done || unknown;
     if (!again) return fail(*last);
     if (!answer.error().answered || last->code == ErrorCode::NotLeader) {
       connection_->move_on(answer.error().leader);
@@ -279,10 +283,12 @@ Result<thrift::JobEdited> Cluster::set_paused(const std::string& space, const st
 
 Result<thrift::JobEdited> Cluster::delete_job(const std::string& space, const std::string& name,
                                               const std::string& why) {
-  return change<thrift::JobEdited>(Repeat::Harmless,
-                                   [&](auto& client, auto& out, const auto& head) {
-                                     client.delete_job(out, head, space, name, why);
-                                   });
+  auto deleted = change<thrift::JobEdited>(Repeat::HarmlessDeletion,
+                                           [&](auto& client, auto& out, const auto& head) {
+                                             client.delete_job(out, head, space, name, why);
+                                           });
+  if (deleted && deleted->what.empty()) deleted->__set_what("deleted");
+  return deleted;
 }
 
 Result<std::string> Cluster::cancel_run(std::int64_t run, const std::string& why) {

@@ -52,6 +52,7 @@ class Cluster {
                                        std::string request_key);
   Result<thrift::JobEdited> set_paused(const std::string& space, const std::string& name,
                                        bool paused, const std::string& why);
+  /// After a lost answer the job may be gone already: then id and version are 0.
   Result<thrift::JobEdited> delete_job(const std::string& space, const std::string& name,
                                        const std::string& why);
   Result<std::string> cancel_run(std::int64_t run, const std::string& why);
@@ -81,8 +82,8 @@ class Cluster {
  private:
   class Connection;
 
-  /// Whether a repeat after a lost answer is harmless.
-  enum class Repeat { Harmless, Never };
+  /// Whether a repeat after a lost answer is harmless; of a deletion, one that then finds nothing was done.
+  enum class Repeat { Harmless, HarmlessDeletion, Never };
   template <typename Value>
   using Call = std::function<void(thrift::JobServiceClient&, Value&, const thrift::RequestHead&)>;
 

@@ -47,6 +47,14 @@ class WordyMaster final : public thrift::JobServiceNull {
     }
   }
 
+  void delete_job(thrift::JobEdited& out, const thrift::RequestHead&, const std::string&, const std::string& name,
+                  const std::string&) override {
+    std::scoped_lock lock(mutex_);
+    calls_.emplace_back();
+    if (const auto error = next(name)) throw *error;
+    out.__set_id(7);
+  }
+
   /// What it says who leads.
   void name_leader(const std::string& address) {
     std::scoped_lock lock(mutex_);
@@ -134,6 +142,20 @@ TEST_CASE("client: an edit that is wrong, or that may stand while it names the v
   CHECK(wrong.master->calls().size() == 1);
   Desk surely_not_stored({{"a", {ErrorCode::NotLeader}}});
   CHECK(!is_refused(surely_not_stored.apply({"a"}, 3)[0]));
+}
+
+TEST_CASE("client: a job that is gone after a deletion's answer was lost was deleted, and else is not found") {
+  Desk desk({{"a", {ErrorCode::UnknownOutcome, ErrorCode::NotLeader, ErrorCode::NotFound}},
+             {"b", {ErrorCode::NotLeader, ErrorCode::NotFound}}});
+  const auto gone = desk.cluster->delete_job("default", "a", "");
+  REQUIRE(gone);
+  CHECK(gone->id == 0);
+  CHECK(gone->what == "deleted");
+  const auto unknown = desk.cluster->delete_job("default", "b", "");
+  REQUIRE(!unknown);
+  CHECK(unknown.error().code == ErrorCode::NotFound);
+  CHECK(desk.cluster->delete_job("default", "c", "")->id == 7);
+  CHECK(desk.master->calls() == std::vector<std::string>{"a", "a", "a", "b", "b", "c"});
 }
 
 TEST_CASE("client: who leads now is asked at once when an item's error names it") {
