@@ -40,9 +40,11 @@ wait -n
 END
 }
 
+# The stand-ins have no heartbeat, and are not to be taken for hanging.
 up() {
   make_stand_ins
-  expect "up" cluster up --masters 2 --workers 1 "$@"
+  expect "up" cluster up --masters 2 --workers 1 --set master.hang_limit_ms=3600000 \
+    --set worker.hang_limit_ms=3600000 "$@"
   eventually "the worker is complete" has_parts 5
   eventually "and its proper alone" has_pids worker-1.proper 1
 }

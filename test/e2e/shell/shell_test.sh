@@ -43,6 +43,9 @@ has_ended() { ! read_stat "$1" || [[ $stat_state == Z ]]; }
 has_state() { read_stat "$1" && [[ $stat_state == "$2" ]]; }
 has_other_state() { read_stat "$1" && [[ $stat_state != "$2" ]]; }
 
+# has_name PID NAME: that is the program which it runs by now.
+has_name() { [[ $(cat "/proc/$1/comm" 2>/dev/null) == "$2" ]]; }
+
 # Ends what a test left behind: only children that this very test's shell started.
 end_jobs() {
   local pid
@@ -53,7 +56,7 @@ end_jobs() {
 
 run_one() {
   local status=0
-  tmp=$(mktemp -d)
+  tmp=$(realpath "$(mktemp -d)")
   (
     set -u
     trap end_jobs EXIT

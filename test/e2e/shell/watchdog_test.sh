@@ -106,6 +106,7 @@ test_interrupt_reaches_program() {
   says "watchdog: a program starts with INT at its default"
   watch -- sleep 1000
   await_program
+  eventually "it is what was asked for, no shell on its way to it" has_name "$program" sleep
   not_pid=$program
   kill -INT "$program"
   await_program
@@ -219,9 +220,9 @@ test_record_keeps_its_room() {
   says "watchdog: writes down each program in the blocks of the one before, so that a full disk takes it"
   local record=$tmp/state/x.pid before
   mkdir -p "$tmp/state"
-  echo "1 2" >"$record"
+  echo "$$ 1" >"$record"  # of this pid, but nobody who lives
   watch --settled-ms 1 -- sleep 1000
-  not_pid=1
+  not_pid=$$
   await_program
   before=$(stat -c '%i %s' "$record")
   not_pid=$program
