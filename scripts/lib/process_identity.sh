@@ -3,13 +3,16 @@
 # ticks since boot). A pid alone may belong to a stranger by the time a signal is sent.
 
 # read_stat PID: sets stat_state, stat_parent and stat_ticks; fails when there is no such process.
+# Without `read`: signal handlers ask too, and a `read` in one of them takes its time limit from the `read`
+# that was interrupted, which then never ends.
 read_stat() {
-  local line fields IFS=' '
-  { IFS= read -r line <"/proc/$1/stat"; } 2>/dev/null || return 1
+  local lines=() fields IFS=' '
+  { mapfile -t -n 1 lines <"/proc/$1/stat"; } 2>/dev/null || return 1
+  if [[ -z ${lines[0]:-} ]]; then return 1; fi
   # The name in parentheses may hold blanks. After it there are numbers and one letter: nothing to be
   # taken for a pattern. (A here-string would be a pipe, read byte by byte.)
   # shellcheck disable=SC2206
-  fields=(${line##*) })
+  fields=(${lines[0]##*) })
   stat_state=${fields[0]} stat_parent=${fields[1]} stat_ticks=${fields[19]}
 }
 

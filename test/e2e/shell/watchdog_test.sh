@@ -139,6 +139,23 @@ test_watches_on() {
   eventually "restarted after its death" has_lines "$tmp/pids" 2
 }
 
+test_signals_to_a_program_taken_over() {
+  says "watchdog: passes signals on to a program that it has taken over, and ends with it"
+  watch -- bash -c "$cat_signals" "$tmp/signals"
+  eventually "it is ready, and so written down" has_line "$tmp/signals" ready
+  kill -KILL "$watchdog"
+  wait "$watchdog" 2>/dev/null
+  watch -- bash -c "$cat_signals" "$tmp/signals"
+  eventually "it found the program" has_line "$tmp/state/x.watchdog.log" "alive, watching on"
+  nap 0.1  # it looks again and again by now
+  for signal in HUP TERM; do
+    kill "-$signal" "$watchdog"
+    eventually "$signal arrives" has_line "$tmp/signals" "$signal"
+  done
+  eventually "it ends" has_ended "$watchdog"
+  expect "no restart" test "$(grep -c ready "$tmp/signals")" = 1
+}
+
 test_clears_up_unseen_death() {
   says "watchdog: clears up after a program that died unwatched before it starts another"
   local program_text="echo start >>$tmp/order; exec sleep 1000"
