@@ -45,12 +45,16 @@ class Cluster:
 
     def make_network(self):
         hosts = [*self.zookeeper_hosts, "mariadb", *self.master_hosts, *self.worker_hosts, "client"]
+        parts = (self.starter, f"rota-chaos-{networks.os.getpid()}", hosts, self.logs / "proxy.log")
         why_not = "asked for" if self.wanted_loopback else Namespaces.possible()
-        if why_not:
-            self.say(f"loopback and proxies instead of network namespaces: {why_not}")
-        kind = Loopback if why_not else Namespaces
-        tag = f"rota-chaos-{networks.os.getpid()}"
-        self.network = kind(self.starter, tag, hosts, self.logs / "proxy.log")
+        if not why_not:
+            try:
+                self.network = Namespaces(*parts)
+                return
+            except (RuntimeError, OSError) as error:  # there are namespaces, and something that links them is missing
+                why_not = str(error)
+        self.say(f"loopback and proxies instead of network namespaces: {why_not}")
+        self.network = Loopback(*parts)
 
     def up(self):
         self.make_folders()

@@ -298,8 +298,7 @@ def jump_clock(cluster, dice, host):
         it.set_clock(offset)
         # A worker's warden is linked statically: of a worker the proper alone sees the wrong clock.
         who = it.proper() if it.role == "worker" else it.process()
-        maps = open(f"/proc/{who[0]}/maps", encoding="ascii", errors="replace").read() if who else ""
-        proof.update(seen=it.sees_clock(), loaded="libfaketime" in maps)
+        proof.update(seen=it.sees_clock(), loaded="libfaketime" in processes.maps_of(who))
 
     def heal():
         it.set_clock(0)

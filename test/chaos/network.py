@@ -7,6 +7,7 @@ are open get a reset, and the new ones go through it until the meddling ends.
 Where namespaces cannot be had, Loopback gives every host an address of its own in 127.0.0.0/8 and
 puts a proxy before ZooKeeper and MariaDB, for good; masters and workers then cannot be cut off from
 each other."""
+import contextlib
 import json
 import os
 import queue
@@ -90,7 +91,8 @@ class Namespaces:
         except (RuntimeError, OSError) as error:
             return str(error)
         finally:
-            run(["ip", "netns", "del", f"rota-probe-{os.getpid()}"], check=False)
+            with contextlib.suppress(OSError):
+                run(["ip", "netns", "del", f"rota-probe-{os.getpid()}"], check=False)
 
     def address(self, host):
         return f"10.99.{os.getpid() % 250}.{place_of(host)}"

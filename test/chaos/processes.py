@@ -24,6 +24,11 @@ def read_stat(pid):
         return None
 
 
+def parent_of(pid):
+    stat = read_stat(pid)
+    return stat[1] if stat else None
+
+
 def identity(pid):
     stat = read_stat(pid)
     return (pid, stat[2]) if stat else None
@@ -65,6 +70,17 @@ def name_of(pid):
     try:
         with open(f"/proc/{pid}/comm", encoding="utf-8", errors="replace") as file:
             return file.read().strip()
+    except OSError:
+        return ""
+
+
+def maps_of(who):
+    """The files that the process has loaded; empty when there is none, or it goes meanwhile."""
+    if not who:
+        return ""
+    try:
+        with open(f"/proc/{who[0]}/maps", encoding="utf-8", errors="replace") as file:
+            return file.read()
     except OSError:
         return ""
 

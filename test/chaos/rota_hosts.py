@@ -21,9 +21,7 @@ class RotaHost:
         self.state.mkdir(mode=0o700)
         self.is_mounted = False
         if state_mebibytes and os.geteuid() == 0:
-            run(["mount", "-t", "tmpfs", "-o", f"size={state_mebibytes}m,mode=700", "rota-chaos",
-                 str(self.state)])
-            self.is_mounted = True
+            self.mount(state_mebibytes)
         self.watchdog = None
         self.clock_file = cluster.folder / f"{host}.clock"
         self.clock_offset_ms = 0
@@ -31,6 +29,14 @@ class RotaHost:
         self.config = cluster.folder / f"{host}.yaml"
         self.config.write_text(cluster.configuration(host, self.state))
         self.program = self.wrap()
+
+    def mount(self, mebibytes):
+        """A small disk of its own; root of a container may not have it."""
+        try:
+            run(["mount", "-t", "tmpfs", "-o", f"size={mebibytes}m,mode=700", "rota-chaos", str(self.state)])
+            self.is_mounted = True
+        except RuntimeError as error:
+            self.cluster.say(f"no full disks on {self.host}: {str(error).splitlines()[0]}")
 
     def wrap(self):
         """Where the clock can jump, the program is started through a script that preloads the fake
@@ -74,15 +80,14 @@ class RotaHost:
         if not outer:
             return []
         below = [who for who in family(outer)[1:] if name_of(who[0]) == "rota-warden"
-                 and processes.read_stat(who[0])[1] == outer[0]]
+                 and processes.parent_of(who[0]) == outer[0]]
         return [outer, *below]
 
     def proper(self):
         """A worker's part that talks to the masters, or None."""
         wardens = {who[0] for who in self.wardens()}
         for who in family(self.process()) if wardens else []:
-            stat = processes.read_stat(who[0])
-            if name_of(who[0]) == "rota-worker" and stat and stat[1] in wardens:
+            if name_of(who[0]) == "rota-worker" and processes.parent_of(who[0]) in wardens:
                 return who
         return None
 

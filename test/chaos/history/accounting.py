@@ -161,7 +161,7 @@ def check_blocking(evidence, row, job, findings, bounds, subject):
         return
     ended = blocking.get("ended_ms")
     if ended is not None and blocking["state"] != "skipped" and \
-            ended + CLOCK_SKEW_MS < row["from_ms"] and \
+            ended + CLOCK_SKEW_MS + 2 * bounds.stalls.within(ended, row["from_ms"]) < row["from_ms"] and \
             not bounds.windows.touches(ended, row["from_ms"]):
         findings.violated(QUESTION, f"job {job}: tick {row['from_ms']} was left out because of run "
                           f"{row['reference']}, which had ended at {ended}", **subject)

@@ -23,7 +23,7 @@ def ask(evidence, findings, bounds):
             nobody_killed(evidence, begin, span(fault)[1], fault, findings)
     for fault in evidence.faults:
         if fault.get("took_effect") is True and str(fault.get("kind")).startswith("restart_worker"):
-            nothing_new(evidence, fault, findings)
+            nothing_new(evidence, fault, findings, bounds)
     for begin, end, fault in bounds.tick_windows.alone():
         worst, run = latest_within(ticks, begin, end)
         if run is None:
@@ -63,7 +63,7 @@ def bound_of(fault, bounds):
     return bounds.failover_host() + bounds.of("store_give_up_ms"), "P17"
 
 
-def nothing_new(evidence, fault, findings):
+def nothing_new(evidence, fault, findings, bounds):
     """P18: a worker that is told to stop begins nothing new."""
     if evidence.boot_to_wall is None:
         return
@@ -75,11 +75,13 @@ def nothing_new(evidence, fault, findings):
         places = {run["attempt"]: run["worker_id"]}
         places.update({row["attempt"]: row["worker_id"] for row in evidence.attempts.get(run["run_id"], ())})
         for life in evidence.lives_of.get(run["run_id"], ()):
-            if places.get(life.attempt) == worker and life.start is not None and \
-                    told + DRAIN_MS + NOISE_MS < evidence.wall(life.start) < until:
+            if places.get(life.attempt) != worker or life.start is None:
+                continue
+            start = evidence.wall(life.start)
+            if told + DRAIN_MS + NOISE_MS + 2 * bounds.stalls.within(told, start) < start < until:
                 findings.violated(QUESTION, f"P18: {worker} was told to stop, and began run {life.run} attempt "
-                                  f"{life.attempt} {evidence.wall(life.start) - told:.0f} ms later",
-                                  run=life.run, job=run["job_id"], at=(told, evidence.wall(life.start)))
+                                  f"{life.attempt} {start - told:.0f} ms later",
+                                  run=life.run, job=run["job_id"], at=(told, start))
                 return
 
 

@@ -21,7 +21,7 @@ def ask(evidence, findings, bounds):
         compared += bool(lives)
         rows_agree(run, evidence, findings)
         if is_ledgered(evidence, run):
-            results_agree(evidence, run, lives, findings)
+            results_agree(evidence, run, lives, findings, bounds)
         nothing_after_the_end(evidence, run, lives, findings)
         no_needless_repeat(evidence, run, lives, findings, bounds)
         nothing_before_its_row(evidence, run, lives, findings)
@@ -72,7 +72,7 @@ def rows_agree(run, evidence, findings):
                           "no row tells how they ended", **subject)
 
 
-def results_agree(evidence, run, lives, findings):
+def results_agree(evidence, run, lives, findings, bounds):
     """The newest attempt's ledger against the run's state."""
     newest = [life for life in lives if life.attempt == run["attempt"]]
     ended = [life for life in newest if life.end is not None]
@@ -95,9 +95,9 @@ def results_agree(evidence, run, lives, findings):
             findings.violated(QUESTION, f"{name} failed with status {run['exit_status']}, and no process "
                               "of it ever wrote a line", **subject)
     if run["state"] in ("killed", "timed_out"):
-        if any(life.end is not None and evidence.wall(life.end) < (run["outcome_ended_ms"] or
-               run["ended_ms"]) - END_RACE_MS - error_of(evidence, run, life)
-               for life in newest if evidence.boot_to_wall is not None):
+        killed = run["outcome_ended_ms"] or run["ended_ms"]
+        if any(not is_killed_in_its_end(evidence, life, killed, error_of(evidence, run, life), bounds)
+               for life in ended if evidence.boot_to_wall is not None):
             findings.violated(QUESTION, f"{name} is called {run['state']}, its process had ended by itself",
                               **subject)
     if run["state"] == "cancelled" and any(life.attempt == run["attempt"] and life.end is None
@@ -105,6 +105,12 @@ def results_agree(evidence, run, lives, findings):
             not evidence.attempts.get(run["run_id"]):
         findings.violated(QUESTION, f"{name} is called cancelled before it began, and a process of it ran",
                           **subject)
+
+
+def is_killed_in_its_end(evidence, life, killed, error, bounds):
+    """It had written its end, and was killed before it exited: as long as the disk let it wait for its sync."""
+    wrote = evidence.wall(life.end)
+    return killed - wrote <= END_RACE_MS + error + bounds.stalls.within(wrote, killed)
 
 
 def error_of(evidence, run, life):
@@ -141,7 +147,10 @@ def no_needless_repeat(evidence, run, lives, findings, bounds):
             continue
         subject = {"run": run["run_id"], "job": run["job_id"],
                    "at": (evidence.wall(life.end), evidence.wall(later[0].first))}
-        if row is not None and row["outcome_reason"] not in LOSSES and not row["late"]:
+        was_killed = evidence.boot_to_wall is not None and row is not None and row["outcome_ended_ms"] and \
+            row["outcome_state"] == "killed" and is_killed_in_its_end(
+                evidence, life, row["outcome_ended_ms"], error_of(evidence, row, life), bounds)
+        if row is not None and row["outcome_reason"] not in LOSSES and not row["late"] and not was_killed:
             findings.violated(QUESTION, f"run {run['run_id']}: attempt {life.attempt} had ended well, its "
                               f"row says {row['outcome_state']} ({row['outcome_reason']}), and it was run "
                               "again", **subject)
