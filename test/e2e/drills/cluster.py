@@ -49,7 +49,8 @@ class Cluster:
         self.folder = str(folder)
         self.programs = str(programs)
         self.shape = shape  # masters, workers, zookeepers, session_ms, set=[...]
-        self.env = dict(os.environ, ROTA_BIN_DIR=self.programs)
+        # What this machine reaches the world through has nothing to do with the loopback.
+        self.env = dict(os.environ, ROTA_BIN_DIR=self.programs, no_proxy="127.0.0.1", NO_PROXY="127.0.0.1")
 
     # --- the script ---------------------------------------------------------------------------
 
@@ -78,14 +79,21 @@ class Cluster:
         self.read_env()
         return self
 
-    def zookeeper_port(self):
-        """Known as soon as the cluster's ports are chosen; until then None."""
+    def chosen(self, pattern):
+        """What the script has written down of that; until then None."""
         try:
             state = pathlib.Path(self.folder, "cluster.state").read_text()
         except OSError:
             return None
-        found = re.search(r'zk_ports=\(\[0\]="(\d+)"', state)
-        return int(found.group(1)) if found else None
+        found = re.search(pattern, state)
+        return found and found.group(1)
+
+    def zookeeper_port(self):
+        port = self.chosen(r'zk_ports=\(\[0\]="(\d+)"')
+        return port and int(port)
+
+    def database_socket(self):
+        return self.chosen(r'db_socket="([^"]+)"')
 
     def read_env(self):
         for line in self.script("env").splitlines():
@@ -104,6 +112,11 @@ class Cluster:
         text = self.script("kill", target, signal, *more)
         words = dict(word.split("=", 1) for word in text.split() if "=" in word)
         return words
+
+    def pids(self, target):
+        """Those that the target means at the moment, with commas between; empty: it does not run."""
+        found = re.search(r"\bpids=(\S*)", self.script("kill", target, "-0", may_fail=True))
+        return found.group(1) if found else ""
 
     # --- the rota command ---------------------------------------------------------------------
 
@@ -160,6 +173,18 @@ class Cluster:
 
     def epoch(self):
         return self.json("cluster", "status")["epoch"]
+
+    def workers_here(self):
+        """id -> incarnation of those that take work."""
+        done = self.rota("-o", "json", "--deadline", "2s", "worker", "list")
+        rows = json.loads(done.stdout) if done.returncode == 0 else []
+        return {w["id"]: w["incarnation"] for w in rows if w["state"] in ("online", "busy")}
+
+    def is_whole(self):
+        """Both masters and both workers, and a leader that answers."""
+        done = self.rota("-o", "json", "--deadline", "2s", "cluster", "status")
+        masters = json.loads(done.stdout)["masters"] if done.returncode == 0 else []
+        return sum(1 for m in masters if m["address"]) == 2 and len(self.workers_here()) == 2
 
     def verify(self):
         """The report; fails unless every promise is kept."""

@@ -59,27 +59,14 @@ def move_onto(cluster, disk):
         shutil.move(place, pathlib.Path(disk, name))
         place.symlink_to(pathlib.Path(disk, name))
         cluster.script("start", name)
-        wait_until(lambda: is_whole(cluster), 60, f"{name} is back from its move")
-
-
-def workers_here(cluster):
-    done = cluster.rota("-o", "json", "--deadline", "2s", "worker", "list")
-    rows = json.loads(done.stdout) if done.returncode == 0 else []
-    return {w["id"]: w["incarnation"] for w in rows if w["state"] in ("online", "busy")}
-
-
-def is_whole(cluster):
-    """Both masters and both workers, and a leader that answers."""
-    done = cluster.rota("-o", "json", "--deadline", "2s", "cluster", "status")
-    masters = json.loads(done.stdout)["masters"] if done.returncode == 0 else []
-    return sum(1 for m in masters if m["address"]) == 2 and len(workers_here(cluster)) == 2
+        wait_until(cluster.is_whole, 60, f"{name} is back from its move")
 
 
 def worker_absence(cluster, part):
     """How long after kill -9 its next life is online, in ms."""
-    before = workers_here(cluster)["worker-1"]
+    before = wait_until(lambda: cluster.workers_here().get("worker-1"), 60, "worker-1 is here")
     began = int(cluster.kill(part)["at_ms"])
-    wait_until(lambda: workers_here(cluster).get("worker-1", before) != before, 60, f"worker-1 is back after {part}")
+    wait_until(lambda: cluster.workers_here().get("worker-1", before) != before, 60, f"worker-1 is back after {part}")
     return now_ms() - began
 
 
@@ -88,7 +75,7 @@ def leader_absence(cluster):
     began = int(cluster.kill("leader")["at_ms"])
     wait_until(lambda: cluster.leader() and cluster.epoch() > epoch, 60, "a successor leads")
     took = now_ms() - began
-    wait_until(lambda: is_whole(cluster), 60, "both masters are here")
+    wait_until(cluster.is_whole, 60, "both masters are here")
     return took
 
 
@@ -99,7 +86,7 @@ def absences(cluster, times, before_each):
             before_each()
             took = leader_absence(cluster) if part == "leader" else worker_absence(cluster, part)
             found.setdefault(part.split(".")[-1], []).append(took)
-            wait_until(lambda: is_whole(cluster), 60, "all are back")
+            wait_until(cluster.is_whole, 60, "all are back")
     return found
 
 
@@ -130,7 +117,7 @@ def adopted_by_next_watchdog(cluster):
     time.sleep(1)
     check((state / "master-1.pid").read_text() == before and "running" in cluster.script("status", may_fail=True),
           "the next watchdog did not watch on")
-    wait_until(lambda: is_whole(cluster), 30, "all are here")
+    wait_until(cluster.is_whole, 30, "all are here")
 
 
 def deaths(cluster, folder, disk, times):

@@ -32,18 +32,22 @@ SCRIPTS = {
 }
 
 
+PATH = "/usr/local/bin:/usr/bin:/bin"  # not the worker's own: that is of whoever has started it
+
+
 def scripts(cluster):
     ran = []
     for interpreter, text in SCRIPTS.items():
         program = interpreter.split()[0]
-        end = ended(cluster, "script", script=text, interpreter=interpreter, parameters={"who": "you"})
-        if shutil.which(program, path="/usr/local/bin:/usr/bin:/bin") is None:
+        end = ended(cluster, "script", script=text, interpreter=interpreter, parameters={"who": "you"},
+                    environment={"PATH": PATH})
+        if shutil.which(program, path=PATH) is None:
             check(f"'{program}' was not found" in end["outcome"]["message"], f"{program}: {end['outcome']}")
             continue
         check(end["state"] == "succeeded", f"{interpreter}: {end['outcome']}")
         check(end["outcome"]["result"] == f"{os.path.basename(program)} you", f"{interpreter}: {end['outcome']}")
         ran.append(program)
-    end = ended(cluster, "script", script="x", interpreter="no-such-interpreter -x")
+    end = ended(cluster, "script", script="x", interpreter="no-such-interpreter -x", environment={"PATH": PATH})
     check(end["reason"] == "start_failed" and "'no-such-interpreter' was not found on this worker" in
           end["outcome"]["message"], f"a missing interpreter: {end['outcome']}")
     figure("scripts", interpreters=",".join(ran), missing_one=repr(end["outcome"]["message"]))
@@ -195,7 +199,7 @@ def isolated(cluster):
                 return end
 
     life = {w["id"]: w["incarnation"] for w in cluster.json("worker", "list")}["worker-1"]
-    beside = start("beside", parameters={"for_ms": "60000"})
+    beside = start("beside", parameters={"for_ms": "3600000"})
     crashes, hangs = [], []
     for number in range(6):
         run = start(f"crash-{number}", isolation="process", parameters={"for_ms": "60000"})
@@ -272,6 +276,8 @@ def lost_lock(cluster):
     check(holder.returncode == 7 and "was lost" in complaint, f"exit {holder.returncode}: {complaint}")
     check(cluster.rota("lock", "door", "--wait-at-most", "120s", "--", "/bin/true").returncode == 0,
           "the next one gets it")
+    # Masters and workers have been without ZooKeeper for as long: a session of theirs may end only now.
+    wait_until(cluster.is_whole, 60, "all are here again")
     figure("lost_lock", ttl_s=3, last_beat_after_s=round(os.stat(beats).st_mtime - began, 2))
 
 

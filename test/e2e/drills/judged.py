@@ -9,7 +9,7 @@ class Store:
     """The cluster's database, past Rota."""
 
     def __init__(self, cluster):
-        self.words = ["mariadb", "--no-defaults", "--user=root", f"--socket={cluster.folder}/mariadb/db.sock",
+        self.words = ["mariadb", "--no-defaults", "--user=root", f"--socket={cluster.database_socket()}",
                       "--batch", "--skip-column-names"]
         self.words.append(self.ask("SELECT table_schema FROM information_schema.tables WHERE table_name = 'watermark'"))
 
@@ -26,7 +26,9 @@ def changes(store, retried):
     keep = f"CREATE TABLE kept AS SELECT * FROM run WHERE run_id = {before}"
     copy = (f"{keep}; UPDATE kept SET run_id = {last} + 1000, tick_ms = tick_ms + 137, request_key = NULL; "
             "INSERT INTO run SELECT * FROM kept")
-    first_attempt = f"WHERE run_id = {retried} AND attempt = 1"
+    # The one that a retry followed: the first of all may have been refused, or lost before it began.
+    failed = store.ask(f"SELECT MIN(attempt) FROM attempt WHERE run_id = {retried} AND outcome_state = 'failed'")
+    first_attempt = f"WHERE run_id = {retried} AND attempt = {failed}"
     return [
         ("a run deleted", f"{keep}; DELETE FROM run WHERE run_id = {before}",
          "INSERT INTO run SELECT * FROM kept; DROP TABLE kept"),
@@ -49,14 +51,20 @@ def broken_promises(cluster, masters=None):
     return [c["promise"] for c in report["checks"] if not c["ok"]]
 
 
+def both_masters(cluster):
+    """The leader's id, and the follower's address; nothing while one of them is away."""
+    masters = cluster.json("cluster", "status")["masters"]
+    leaders = [m["id"] for m in masters if m["leads"]]
+    followers = [m["address"] for m in masters if not m["leads"] and m["address"]]
+    return (leaders[0], followers[0]) if leaders and followers else None
+
+
 def watermark_ahead(cluster, store):
     """While the leader is stopped, and so does not write its watermark, a follower verifies.
 
     A machine that stands still meanwhile lets the other master take over, which writes its own: then again."""
     for _ in range(5):
-        leader = wait_until(cluster.leader, 30, "a leader")
-        addresses = {m["id"]: m["address"] for m in cluster.json("cluster", "status")["masters"]}
-        follower = next(address for id, address in addresses.items() if id != leader)
+        leader, follower = wait_until(lambda: both_masters(cluster), 30, "a leader and a follower")
         cluster.kill(leader, "-STOP")
         try:
             store.ask("UPDATE watermark SET value_ms = value_ms + 60000")

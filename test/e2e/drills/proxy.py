@@ -31,6 +31,9 @@ class Proxy:
                 continue
             with self.lock:
                 self.pairs |= {near, far}
+            if self.is_cut:  # since it was asked above
+                self.drop(near)
+                self.drop(far)
             for a, b in ((near, far), (far, near)):
                 threading.Thread(target=self.pump, args=(a, b), daemon=True).start()
 
@@ -54,7 +57,9 @@ class Proxy:
 
     def cut(self):
         self.is_cut = True
-        for end in list(self.pairs):
+        with self.lock:
+            ends = list(self.pairs)
+        for end in ends:
             self.drop(end)
 
     def heal(self):

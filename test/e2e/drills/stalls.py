@@ -18,7 +18,8 @@ class Stalls:
 
     def spans(self, begin, end):
         """Those in this stretch of wall time in ms, without their overlaps."""
-        lines = self.file.read_text().splitlines() if self.file.exists() else []
+        text = self.file.read_text() if self.file.exists() else ""
+        lines = text[:text.rfind("\n") + 1].splitlines()  # the last one may be under way
         out = []
         for row in sorted((json.loads(line) for line in lines), key=lambda row: row["from_ms"]):
             begin = max(begin, row["from_ms"])
@@ -31,10 +32,11 @@ class Stalls:
     def within(self, begin, end=None):
         return sum(self.spans(begin, end or now_ms()))
 
-    def was_long(self, begin):
+    def was_long(self, begin, end=None):
         """Whether the machine stood still for long since then: what was due meanwhile may have been given up."""
-        found = self.spans(begin, now_ms())
-        return bool(found) and (max(found) >= LONG_MS or sum(found) >= (now_ms() - begin) / 5)
+        end = end or now_ms()
+        found = self.spans(begin, end)
+        return bool(found) and (max(found) >= LONG_MS or sum(found) >= (end - begin) / 5)
 
     def close(self):
         self.child.stdin.close()

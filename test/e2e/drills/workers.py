@@ -81,15 +81,25 @@ def terminated(cluster):
         check(run["state"] == "succeeded" and run["attempt"] == 1, f"a running attempt was cut: {run}")
     wait_until(lambda: all(w["id"] != "worker-2" or w["state"] == "offline"
                            for w in cluster.json("worker", "list")), 20, "worker-2 is gone")
-    wait_until(lambda: "worker-2" in cluster.script("status", may_fail=True), 1, "status")
     figure("worker_terminated", running=len(mine), cut=0, at=at)
-    cluster.script("start", "worker-2")
+    start_again(cluster, "worker-2")
     wait_until(lambda: any(w["id"] == "worker-2" and w["state"] == "online"
                            for w in cluster.json("worker", "list")), 30, "worker-2 is back")
 
 
+def start_again(cluster, worker):
+    """Once its last life is over: the cluster knows that the worker is gone before its processes are."""
+    wait_until(lambda: not cluster.pids(worker + ".watchdog"), 60, f"{worker}'s watchdog has ended")
+    cluster.script("start", worker)
+
+
 def state_of(cluster, worker):
     return next((w["state"] for w in cluster.json("worker", "list") if w["id"] == worker), "absent")
+
+
+def life_of(cluster, worker, state):
+    """The incarnation that is in this state, or None."""
+    return next((w["incarnation"] for w in cluster.json("worker", "list") if (w["id"], w["state"]) == (worker, state)), None)
 
 
 def hurried(cluster):
@@ -100,15 +110,14 @@ def hurried(cluster):
     check(mine, "no run went to worker-2")
     began = time.monotonic()
     cluster.kill("worker-2.watchdog", "-TERM")
-    time.sleep(0.5)
+    wait_until(lambda: state_of(cluster, "worker-2") == "draining", 10, "the first TERM has come to worker-2")
     cluster.kill("worker-2.watchdog", "-TERM")
     wait_until(lambda: all(cluster.run(r)["worker"] == "worker-1" for r in mine), 30, "they run on worker-1")
     took = time.monotonic() - began
     for run in runs:
         cluster.ok("run", "cancel", run)
     figure("worker_hurried", handed_over=len(mine), seconds=round(took, 1))
-    wait_until(lambda: "worker-2" in cluster.script("status", may_fail=True), 1, "status")
-    cluster.script("start", "worker-2")
+    start_again(cluster, "worker-2")
     wait_until(lambda: state_of(cluster, "worker-2") == "online", 30, "worker-2 is back")
 
 
@@ -159,8 +168,9 @@ def drained(cluster, folder):
     cluster.kill("leader")
     wait_until(lambda: cluster.leader() and cluster.epoch() > before, 30, "a successor leads")
     all_go_to(cluster, "worker-2", 4, "after a takeover")
+    life = wait_until(lambda: life_of(cluster, "worker-1", "draining"), 30, "the successor knows its life and its drain")
     cluster.kill("worker-1.proper")
-    wait_until(lambda: state_of(cluster, "worker-1") == "draining", 30, "the new life is drained too")
+    wait_until(lambda: life_of(cluster, "worker-1", "draining") not in (None, life), 30, "the new life is drained too")
     all_go_to(cluster, "worker-2", 4, "after a new life")
     cluster.ok("worker", "resume", "worker-1")
     wait_until(lambda: state_of(cluster, "worker-1") == "online", 10, "it works again")
