@@ -89,8 +89,7 @@ end_servers() {
   for name in $(list_zookeepers) mariadb; do
     if is_recorded_alive "$dir/pids/$name"; then
       servers+="$known_pid $known_ticks"$'\n'
-      kill -CONT "$known_pid"
-      kill -TERM "$known_pid"
+      { kill -CONT "$known_pid" && kill -TERM "$known_pid"; } 2>/dev/null || true
     fi
   done
   await 30 are_gone "$servers" || signal_listed KILL <<<"$servers"

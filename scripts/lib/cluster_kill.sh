@@ -82,12 +82,12 @@ have_stopped() {
 signal_aimed() {
   local signal=$1 hold=$2 now_ms
   if [[ $signal == STOP && $hold == yes && -n $watchdog_pid ]]; then
-    kill -STOP "$watchdog_pid"
+    kill -STOP "$watchdog_pid" 2>/dev/null || true
     await 5 have_stopped "$watchdog_pid" || true
   fi
   read_clock
   kill "-$signal" "${aimed_pids[@]}" 2>/dev/null || true
-  if [[ $signal == CONT && -n $watchdog_pid ]]; then kill -CONT "$watchdog_pid"; fi
+  if [[ $signal == CONT && -n $watchdog_pid ]]; then kill -CONT "$watchdog_pid" 2>/dev/null || true; fi
   if [[ $signal == STOP ]]; then await 5 have_stopped "${aimed_pids[@]}" || true; fi
   printf 'signal=%s target=%s pids=%s at_ms=%s\n' "$signal" "$aimed_name" \
     "$(IFS=,; echo "${aimed_pids[*]}")" "$now_ms"
