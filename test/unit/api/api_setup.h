@@ -16,6 +16,7 @@
 #include "common/rpc/channel.h"
 #include "master/api/api_server.h"
 #include "master/store/memory_store.h"
+#include "test/support/patience.h"
 
 namespace rota::master::api::test {
 
@@ -91,11 +92,11 @@ struct TestMaster {
   rpc::Endpoint endpoint() const { return {"127.0.0.1", server.port()}; }
 
   template <typename Use>
-  auto ask(Use use, Millis timeout = Millis{8000}) {
+  auto ask(Use use, Millis timeout = testing::kPatience) {
     return jobs->call(use, timeout);
   }
   template <typename Use>
-  auto tell(Use use, Millis timeout = Millis{8000}) {
+  auto tell(Use use, Millis timeout = testing::kPatience) {
     return reports->call(use, timeout);
   }
   rpc::CallResult<thrift::SubmitResult> submit(const thrift::SubmitItem& item,

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <doctest/doctest.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <filesystem>
@@ -26,6 +27,7 @@ class TemporaryFolder {
   std::string file(const std::string& name, const std::string& content, mode_t mode = 0600) const {
     const std::string path = path_ + "/" + name;
     REQUIRE(write_file_synced(path, content, mode));
+    REQUIRE(::chmod(path.c_str(), mode) == 0);  // whatever the umask
     return path;
   }
 

@@ -10,6 +10,7 @@
 #include "common/rpc/server.h"
 #include "common/wire/worker_wire.h"
 #include "fake_definitions.h"
+#include "test/support/loopback.h"
 #include "test/support/patience.h"
 
 namespace rota::master::dispatch::test {
@@ -166,12 +167,7 @@ TEST_CASE("dispatcher: hello goes before dispatch, and both answers come back") 
 
 TEST_CASE("dispatcher: a refused connection is told apart from an unanswered hello") {
   Setup setup;
-  model::Address nobody = setup.address();
-  {
-    rpc::Server gone(std::make_shared<thrift::WorkerServiceProcessor>(setup.worker), {});
-    REQUIRE(gone.start());
-    nobody.port = gone.port();
-  }
+  const model::Address nobody{"127.0.0.1", testing::free_port()};
   setup.dispatcher->send(Epoch{3}, core::SendHello{{"w2", "x"}, nobody});
   auto events = setup.inbox.wait_for(1);
   REQUIRE(events.size() == 1);
@@ -188,7 +184,7 @@ TEST_CASE("dispatcher: a refused connection is told apart from an unanswered hel
 }
 
 TEST_CASE("dispatcher: an unanswered dispatch is unknown, a refused connection also fails hello") {
-  Setup hurried(Millis{150});
+  Setup hurried(Millis{testing::kGrowingMs[1]});  // long enough for the sending
   hurried.worker->hold(true);
   hurried.dispatcher->send(Epoch{3}, hurried.dispatch_of(1, 3));
   auto events = hurried.inbox.wait_for(1);

@@ -4,6 +4,8 @@
 
 #include <thread>
 
+#include "test/support/patience.h"
+
 using namespace rota;
 using namespace rota::master;
 using namespace rota::master::loop;
@@ -66,7 +68,7 @@ TEST_CASE("inbox: closed it gives what was left and takes nothing more") {
 TEST_CASE("inbox: a post wakes the one who waits") {
   Inbox inbox;
   std::jthread producer([&] { REQUIRE(inbox.post(gone())); });
-  inbox.wait(10s, {});
+  inbox.wait(testing::kPatience, {});
   CHECK(inbox.size() == 1);
 }
 

@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "test/unit/worker/temporary_folder.h"
 #include "worker/warden/cgroup_tree.h"
 
 namespace rota::worker::warden {
@@ -47,9 +48,8 @@ TEST_CASE("cgroup tree: a folder that is no cgroup is refused, and left as it wa
 
 /// A folder with the files of a cgroup, as the kernel would make them.
 struct CgroupLookalike {
-  std::string path = "/tmp/rota-lookalike-" + std::to_string(::getpid());
-  CgroupLookalike() { std::filesystem::create_directory(path); }
-  ~CgroupLookalike() { std::filesystem::remove_all(path); }
+  const testing::TemporaryFolder folder;
+  const std::string& path = folder.path();
   void put(const std::string& name, const std::string& text) const { std::ofstream(path + "/" + name) << text; }
   std::string text(const std::string& name) const {
     std::ifstream file(path + "/" + name);

@@ -139,7 +139,7 @@ TEST_CASE("membership: a name that goes and comes back is read and watched anew"
   f.make("a", "1");
   f.watch();
   REQUIRE(f.has({"a"}));
-  f.session.tasks().run(Millis{10'000}, [&] {
+  f.session.tasks().run(testing::kPatience, [&] {
     f.server.delete_by_hand("/w/a");
     f.make("a", "2");
   });

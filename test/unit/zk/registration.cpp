@@ -126,8 +126,8 @@ TEST_CASE("registration: withdrawing takes the node away, for good") {
   f.begin();
   REQUIRE(f.registered(1));
   f.server.lose_next(Op::Remove, Loss::Answer);
-  const auto first = f.registration->withdraw(Millis{10'000});
-  if (!first) CHECK(f.registration->withdraw(Millis{10'000}).has_value());
+  const auto first = f.registration->withdraw(testing::kPatience);
+  if (!first) CHECK(f.registration->withdraw(testing::kPatience).has_value());
   CHECK(f.nodes().empty());
   f.server.expire_all();
   REQUIRE(f.session.wait_connected(testing::kPatience).has_value());
