@@ -3,7 +3,7 @@
 # ticks since boot). A pid alone may belong to a stranger by the time a signal is sent.
 
 # read_stat PID: sets stat_state, stat_parent and stat_ticks; fails when there is no such process.
-# Without `read`: signal handlers ask too, and a `read` in one of them takes its time limit from the `read`
+# Without `read`: signal handlers ask too, and a `read` in one of them takes its time limit from a `read`
 # that was interrupted, which then never ends.
 read_stat() {
   local lines=() fields IFS=' '

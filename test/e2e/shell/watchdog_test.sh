@@ -60,6 +60,15 @@ test_delays_grow() {
   done
 }
 
+test_stops_between_two_programs() {
+  says "watchdog: ends at a signal that comes while it waits to start the program again"
+  watch -- false
+  eventually "it waits for long" has_line "$tmp/state/x.watchdog.log" "starting again in 5000 ms"
+  kill -TERM "$watchdog"
+  status_of "$watchdog"
+  expect "as asked" has_line "$tmp/state/x.watchdog.log" "ended: stopped as asked"
+}
+
 test_gives_up() {
   says "watchdog: gives up loudly after too many crashes"
   watch --crashes 3 --within-s 60 -- bash -c 'echo run >>"$0"; exit 7' "$tmp/runs"
