@@ -171,23 +171,10 @@ Result<Value> Cluster::change(Repeat repeat, const Call<Value>& call) {
   return ask<Value>(true, repeat, call, options_.deadline);
 }
 
-namespace {
-
-bool is_harmless_again(const thrift::SubmitItem&) { return true; }  // each has a key
-bool is_harmless_again(const thrift::JobEdit& edit) { return !edit.__isset.expected_version; }
-
-/// Whether an item of an answer is worth asking again.
-template <typename Item>
-bool is_passing(const Item& item, const Error& error) {
-  return error.retry == Retry::Later || (error.retry == Retry::Unknown && is_harmless_again(item));
-}
-
-}  // namespace
-
 /// A leader that loses its Term answers each item by itself. What it refused goes to its successor, what it
 /// stored keeps its answer.
 template <typename Item, typename Answer>
-Result<std::vector<Answer>> Cluster::change_each(const std::vector<Item>& items,
+Result<std::vector<Answer>> Cluster::change_each(Repeat repeat, const std::vector<Item>& items,
                                                  const CallFor<Item, Answer>& call_for) {
   const MonoTime end = BootClock::now() + options_.deadline;
   std::vector<Answer> answers(items.size());
@@ -198,9 +185,12 @@ Result<std::vector<Answer>> Cluster::change_each(const std::vector<Item>& items,
   for (Millis pause = kFirstPause;; pause = std::min(pause * 2, kLongestPause)) {
     std::vector<Item> asked;
     for (const std::size_t place : open) asked.push_back(items[place]);
-    auto some = ask<std::vector<Answer>>(true, Repeat::Harmless, call_for(asked), left);
+    auto some = ask<std::vector<Answer>>(true, repeat, call_for(asked), left);
     if (!some && is_first) return fail(some.error());
-    if (!some) return answers;  // their errors of before say why
+    if (!some) {  // what was surely not stored before may be so now
+      for (const std::size_t place : open) answers[place].__set_error(rpc::to_wire(some.error()));
+      return answers;
+    }
     is_first = false;
     if (some->size() != asked.size()) {
       return fail(ErrorCode::Internal,
@@ -211,7 +201,8 @@ Result<std::vector<Answer>> Cluster::change_each(const std::vector<Item>& items,
       Answer& answer = answers[open[i]] = std::move((*some)[i]);
       if (!answer.__isset.error) continue;
       const auto refusal = rpc::from_wire(answer.error);
-      if (!is_passing(asked[i], refusal.error)) continue;
+      const bool unknown = refusal.error.retry == Retry::Unknown;
+      if (refusal.error.retry != Retry::Later && !(unknown && repeat == Repeat::Harmless)) continue;
       again.push_back(open[i]);
       pause = std::max(pause, refusal.retry_after);
       if (refusal.error.code == ErrorCode::NotLeader) connection_->move_on(refusal.leader);
@@ -248,18 +239,22 @@ Result<std::vector<thrift::SubmitResult>> Cluster::submit_many(
   for (thrift::SubmitItem& item : items) {
     if (item.request_key.empty()) item.request_key = fresh_request_key();
   }
-  return change_each<thrift::SubmitItem, thrift::SubmitResult>(items, [](const auto& asked) {
-    return [&asked](auto& client, auto& out, const auto& head) { client.submit_many(out, head, asked); };
-  });
+  return change_each<thrift::SubmitItem, thrift::SubmitResult>(
+      Repeat::Harmless, items, [](const auto& asked) {
+        return [&asked](auto& client, auto& out, const auto& head) { client.submit_many(out, head, asked); };
+      });
 }
 
 Result<std::vector<thrift::JobEdited>> Cluster::apply_jobs(
     const std::vector<thrift::JobEdit>& edits, bool dry_run) {
-  return change_each<thrift::JobEdit, thrift::JobEdited>(edits, [dry_run](const auto& asked) {
-    return [&asked, dry_run](auto& client, auto& out, const auto& head) {
-      client.apply_jobs(out, head, asked, dry_run);
-    };
-  });
+  const bool is_versioned =
+      std::ranges::any_of(edits, [](const thrift::JobEdit& edit) { return edit.__isset.expected_version; });
+  return change_each<thrift::JobEdit, thrift::JobEdited>(
+      dry_run || !is_versioned ? Repeat::Harmless : Repeat::Never, edits, [dry_run](const auto& asked) {
+        return [&asked, dry_run](auto& client, auto& out, const auto& head) {
+          client.apply_jobs(out, head, asked, dry_run);
+        };
+      });
 }
 
 Result<thrift::SubmitResult> Cluster::run_now(const std::string& space, const std::string& name,

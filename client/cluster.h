@@ -43,8 +43,8 @@ class Cluster {
   /// Up to 1,000 at once; keys as above. An item that was refused, or may not have been stored, because the
   /// leader changed or was busy is asked again until the deadline; its error tells when that did not help.
   Result<std::vector<thrift::SubmitResult>> submit_many(std::vector<thrift::SubmitItem> items);
-  /// Idempotent: the same definition again is "unchanged". Refused items are asked again as above; one that
-  /// may have been stored only when it names no expected version, which it would be measured by.
+  /// Idempotent: the same definition again is "unchanged". Refused items are asked again as above; what may
+  /// have been stored only when no edit names an expected version, which a repeat would be measured by.
   Result<std::vector<thrift::JobEdited>> apply_jobs(const std::vector<thrift::JobEdit>& edits,
                                                     bool dry_run);
   Result<thrift::SubmitResult> run_now(const std::string& space, const std::string& name,
@@ -96,7 +96,7 @@ class Cluster {
   template <typename Item, typename Answer>
   using CallFor = std::function<Call<std::vector<Answer>>(const std::vector<Item>&)>;
   template <typename Item, typename Answer>
-  Result<std::vector<Answer>> change_each(const std::vector<Item>& items,
+  Result<std::vector<Answer>> change_each(Repeat repeat, const std::vector<Item>& items,
                                           const CallFor<Item, Answer>& call_for);
 
   const ClusterOptions options_;

@@ -7,6 +7,7 @@
 #include "common/model/job.h"
 
 namespace rota::master {
+
 bool is_output_due(const store::LoggedRun& run, Millis keep_by_default, WallTime now) {
   return run.is_final && is_past(run.ended, run.keep_logs, keep_by_default, now);
 }

@@ -30,6 +30,7 @@ class WordyMaster final : public thrift::JobServiceNull {
                   const std::vector<thrift::JobEdit>& edits, const bool) override {
     std::scoped_lock lock(mutex_);
     calls_.emplace_back();
+    if (calls_.size() == lost_call_) throw rpc::to_wire(Error(ErrorCode::UnknownOutcome, "lost by the test"));
     for (const thrift::JobEdit& edit : edits) {
       out.emplace_back().__set_what("created");
       if (const auto error = next(edit.definition.name)) out.back().__set_error(*error);
@@ -60,6 +61,11 @@ class WordyMaster final : public thrift::JobServiceNull {
     std::scoped_lock lock(mutex_);
     leader_ = address;
   }
+  /// The answer of this call, counted from 1, is lost.
+  void lose_answer_of(std::size_t call) {
+    std::scoped_lock lock(mutex_);
+    lost_call_ = call;
+  }
   /// The names in each call.
   std::vector<std::string> calls() const {
     std::scoped_lock lock(mutex_);
@@ -87,6 +93,7 @@ class WordyMaster final : public thrift::JobServiceNull {
   std::vector<std::string> calls_;
   std::vector<std::string> keys_;
   std::string leader_;
+  std::size_t lost_call_ = 0;
 };
 
 /// A master that listens, and a client that knows it alone.
@@ -142,6 +149,20 @@ TEST_CASE("client: an edit that is wrong, or that may stand while it names the v
   CHECK(wrong.master->calls().size() == 1);
   Desk surely_not_stored({{"a", {ErrorCode::NotLeader}}});
   CHECK(!is_refused(surely_not_stored.apply({"a"}, 3)[0]));
+}
+
+TEST_CASE("client: a lost answer to an edit that names the version before is told, whatever was said before it") {
+  Desk desk({{"a", {std::nullopt}}, {"b", {ErrorCode::NotLeader}}});
+  desk.master->lose_answer_of(2);
+  const auto answers = desk.apply({"a", "b"}, 3);
+  CHECK(!is_refused(answers[0]));
+  REQUIRE(is_refused(answers[1]));
+  CHECK(answers[1].error.kind == rpc::kind_of(ErrorCode::UnknownOutcome));
+  CHECK(desk.master->calls() == std::vector<std::string>{"ab", ""});
+
+  Desk unversioned({});
+  unversioned.master->lose_answer_of(1);
+  CHECK(!is_refused(unversioned.apply({"a"})[0]));
 }
 
 TEST_CASE("client: a job that is gone after a deletion's answer was lost was deleted, and else is not found") {
