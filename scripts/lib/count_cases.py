@@ -1,7 +1,9 @@
 """Counts test cases in a log that ctest wrote (Testing/Temporary/LastTest.log).
 
-count_cases.py LOG    prints "PASSED FAILED". A test program counts with its doctest cases, or with
+count_cases.py LOG            prints "PASSED FAILED". A test program counts with its doctest cases, or with
 a line "N passed, M failed"; one that printed neither, or died after its summary, counts as one.
+count_cases.py --failed LOG   prints each program that failed: NAME, PASSED, FAILED and the first line that
+tells a failure, with tabs between them.
 """
 import re
 import sys
@@ -9,7 +11,14 @@ import sys
 DOCTEST = re.compile(
     r"^\[doctest\] test cases:\s*(\d+)\s*\|\s*(\d+) passed\s*\|\s*(\d+) failed", re.M)
 PLAIN = re.compile(r"^(\d+) passed, (\d+) failed$", re.M)
+# How doctest, the drills, the shell tests and Python tell a failure; else the last line stands for it.
+TOLD = re.compile(r"^.*(?:ERROR: |FAILED|: FATAL ERROR|Traceback|AssertionError|violat).*$", re.M)
+LONGEST_LINE = 200
 COLOUR = re.compile(r"\x1b\[[0-9;]*m")
+
+
+def succeeded(text):
+    return re.search(r"^Test Passed\.$", text, re.M) is not None
 
 
 def count_one(text):
@@ -19,27 +28,46 @@ def count_one(text):
         passed, failed = passed + int(match.group(2)), failed + int(match.group(3))
     for match in PLAIN.finditer(text):
         passed, failed = passed + int(match.group(1)), failed + int(match.group(2))
-    succeeded = re.search(r"^Test Passed\.$", text, re.M) is not None
-    if not succeeded and failed == 0:
+    if not succeeded(text) and failed == 0:
         failed = 1
-    if succeeded and passed + failed == 0:
+    if succeeded(text) and passed + failed == 0:
         passed = 1
     return passed, failed
 
 
-def main(arguments):
+def output_of(text):
+    """What the program itself printed."""
+    match = re.search(r"^Output:\n-+\n(.*?)(?:^<end of output>|\Z)", text, re.M | re.S)
+    return match.group(1) if match else text
+
+
+def first_failure(text):
+    output = output_of(text)
+    told = TOLD.search(output)
+    lines = [line for line in output.splitlines() if line.strip()]
+    line = told.group(0) if told else lines[-1] if lines else "no output"
+    return " ".join(line.split())[:LONGEST_LINE]
+
+
+def programs_in(path):
+    """(name, text) of each test program in the log; none where there is no log."""
     try:
-        with open(arguments[0], encoding="utf-8", errors="replace") as log:
+        with open(path, encoding="utf-8", errors="replace") as log:
             text = COLOUR.sub("", log.read())
     except OSError:
-        print("0 0")
+        return []
+    pieces = re.split(r"^\d+/\d+ Testing: (.+)$", text, flags=re.M)[1:]
+    return list(zip(pieces[::2], pieces[1::2]))
+
+
+def main(arguments):
+    if arguments[0] == "--failed":
+        for name, text in programs_in(arguments[1]):
+            if not succeeded(text):
+                print(name, *count_one(text), first_failure(text), sep="\t")
         return 0
-    passed = failed = 0
-    pieces = re.split(r"^\d+/\d+ Testing: .+$", text, flags=re.M)[1:]
-    for piece in pieces:
-        one = count_one(piece)
-        passed, failed = passed + one[0], failed + one[1]
-    print(passed, failed)
+    counts = [count_one(text) for _, text in programs_in(arguments[0])]
+    print(sum(passed for passed, _ in counts), sum(failed for _, failed in counts))
     return 0
 
 

@@ -117,4 +117,67 @@ END
   expect "the sum" test "$(/usr/bin/python3 "$root/scripts/lib/count_cases.py" "$tmp/log")" = "21 2"
 }
 
+test_first_failures() {
+  says "count_cases: names each program that failed, with the first line that tells why"
+  cat >"$tmp/log" <<'END'
+1/3 Testing: integration_a
+Output:
+----------------------------------------------------------
+TEST CASE:  store: keeps what it was given
+a_test.cpp:14: ERROR: CHECK( a == b ) is NOT correct!
+a_test.cpp:15: ERROR: CHECK( c ) is NOT correct!
+[doctest] test cases: 12 | 11 passed | 1 failed | 0 skipped
+<end of output>
+Test Failed.
+2/3 Testing: fine
+Test Passed.
+3/3 Testing: drills_b
+Output:
+----------------------------------------------------------
+drill one (1.0 s) FAILED: nobody leads
+1 passed, 1 failed
+<end of output>
+Test Failed.
+END
+  /usr/bin/python3 "$root/scripts/lib/count_cases.py" --failed "$tmp/log" >"$tmp/failed"
+  expect "two programs" has_lines "$tmp/failed" 2
+  expect "doctest's first error" has_line "$tmp/failed" $'integration_a\t11\t1\ta_test.cpp:14: ERROR: CHECK( a == b )'
+  expect "the drill's line" has_line "$tmp/failed" $'drills_b\t1\t1\tdrill one (1.0 s) FAILED: nobody leads'
+}
+
+# ctest_folder: tests whose first try fails; of the one named "flaky" the second passes.
+ctest_folder() {
+  mkdir -p "$tmp/c"
+  cat >"$tmp/c/program" <<'END'
+#!/bin/bash
+[[ $1 == flaky && -e tried ]] && { echo "3 passed, 0 failed"; exit 0; }
+touch tried
+echo "drill $1 FAILED: too soon"
+echo "2 passed, 1 failed"
+exit 1
+END
+  chmod +x "$tmp/c/program"
+  printf 'add_test(%s "%s/c/program" "%s")\n' flaky "$tmp" flaky flaky_not "$tmp" flaky_not >"$tmp/c/CTestTestfile.cmake"
+}
+
+test_second_try() {
+  says "second try: who passes then is named and counted anew, who fails again stays failed"
+  ctest_folder
+  (cd "$tmp/c" && ctest >/dev/null 2>&1) && fail "the first try passed"
+  (
+    # shellcheck disable=SC2034
+    scripts=$root/scripts
+    # shellcheck source=scripts/lib/second_try.sh
+    . "$root/scripts/lib/second_try.sh"
+    root=$tmp total_passed=14 total_failed=2
+    await_second_try "$tmp/c" "$tmp/c/Testing/Temporary/LastTest.log"
+    run_second_tries
+    tell_second_tries
+    echo "$total_passed $total_failed"
+  ) >"$tmp/out" 2>/dev/null
+  expect "the named one alone" has_lines "$tmp/out" 2
+  expect "its line" has_line "$tmp/out" '^second try: flaky: drill flaky FAILED: too soon$'
+  expect "the counts" has_line "$tmp/out" '^15 1$'
+}
+
 run_all "$@"
