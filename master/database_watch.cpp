@@ -52,6 +52,12 @@ std::string DatabaseWatch::health() const {
   return health_;
 }
 
+std::string DatabaseWatch::why_not() const {
+  std::scoped_lock lock(mutex_);
+  if (told_) return {};
+  return health_ == "ok" ? "the database answers again; it must go on so for a moment" : health_;
+}
+
 Result<void> DatabaseWatch::ask() {
   if (!prepared_) {
     if (auto prepared = prepare_(); !prepared) return prepared;

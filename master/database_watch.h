@@ -53,6 +53,8 @@ class DatabaseWatch {
   void report_lost();
   /// "ok", or what the last probe said.
   std::string health() const;
+  /// Why this master may not be a candidate; empty: it may.
+  std::string why_not() const;
   void stop();
 
  private:

@@ -14,18 +14,8 @@ namespace {
 
 constexpr Millis kBeatEvery{500};
 constexpr Millis kNoteEvery{900};
-constexpr Millis kPauseAfterFailure{200};
-constexpr Millis kLongestPause{5000};
 constexpr std::size_t kLongestVerdict = 500;
 constexpr std::string_view kDatabasePrefix = "database: ";  // an error of the store's names its place already
-
-/// ZooKeeper or the database did not answer: the same again may do. Anything else is better tried by
-/// another master (e.g. one that knows the time zone of every job), and not over and over by this one:
-/// each try takes the office from whoever leads.
-bool may_pass_by_itself(const Error& error) {
-  return error.code == ErrorCode::Unavailable || error.code == ErrorCode::TimedOut ||
-         error.code == ErrorCode::UnknownOutcome;
-}
 
 zk::SessionOptions session_options(const config::MasterOptions& options) {
   zk::SessionOptions wanted;
@@ -59,8 +49,7 @@ Master::Master(const config::MasterOptions& options, const std::string& database
       heartbeat_(options.heartbeat_file),
       services_(std::make_unique<Services>(options, database_password, *this)),
       session_(zk::make_real_client, session_options(options)),
-      lookup_(session_, paths_),
-      next_pause_(kPauseAfterFailure) {}
+      lookup_(session_, paths_) {}
 
 Master::~Master() { stop(); }
 
@@ -85,6 +74,7 @@ Result<void> Master::start() {
   last_beat_ = BootClock::now();
   self_check_ = make_self_check();
   self_check_->start();
+  office_watch_ = std::make_unique<OfficeWatch>(office_parts(), office_state_);
   if (auto opened = open_pages(); !opened) return opened;
   office_ = std::jthread([this](std::stop_token stop) { hold_office(stop); });
   return {};
@@ -93,6 +83,7 @@ Result<void> Master::start() {
 void Master::stop() {
   if (stopped_.exchange(true)) return;
   if (pages_) pages_->stop();
+  if (office_watch_) office_watch_->stop();
   if (self_check_) self_check_->stop();
   if (database_) database_->stop();
   office_.request_stop();
@@ -150,7 +141,9 @@ Result<void> Master::open_pages() {
     facts.version = ROTA_VERSION;
     facts.leading = leading();
     facts.snapshot = snapshot();
-    facts.check = self_check_->last();
+    facts.office = office_state_.view();
+    facts.now = clock_.mono();
+    facts.check = self_check_->last_with({{"office", office_state_.word()}});
     facts.standstill = standstill();
     facts.stale_commands_refused = services_->dispatch_counters().refused_old_epoch;
     return page_of(request, facts);
@@ -203,29 +196,42 @@ void Master::hold_office(std::stop_token stop) {
 
 void Master::try_to_lead(std::stop_token stop) {
   const MonoTime begun = BootClock::now();
+  office_state_.begin_takeover();
   auto client = session_.client();
   auto office = client ? take_office(*client, paths_, services_->office(),
                                      {options_.id, options_.grant, last_stored_})
                        : Result<Office>(fail(ErrorCode::Unavailable, "no ZooKeeper session"));
+  office_state_.end_takeover();
   if (office) {
+    office_state_.clear(Hurdle::Takeover);
     log_info("term", "took office",
              {{"epoch", office->epoch.value},
               {"jobs", office->recovered.jobs.size()},
               {"unfinished_runs", office->recovered.runs.size()},
               {"ms", floor_ms(BootClock::now() - begun).count()}});
-    next_pause_ = kPauseAfterFailure;
+    pacing_.after_success();
     lead(std::move(*office), stop);
     return;
   }
   log_warn("term", "could not take office", {{"why", office.error().message}});
-  Millis pause = kPauseAfterFailure;
-  if (!may_pass_by_itself(office.error())) rejoin();
-  if (!may_pass_by_itself(office.error()) && office.error().code != ErrorCode::Conflict) {
-    pause = next_pause_;
-    next_pause_ = std::min(2 * next_pause_, kLongestPause);
+  go_on_after(office.error(), stop);
+}
+
+void Master::go_on_after(const Error& failure, std::stop_token stop) {
+  const TakeoverPacing::Next next = pacing_.after_failure(failure.code, BootClock::now());
+  if (TakeoverPacing::may_pass(failure.code) || failure.code == ErrorCode::Conflict) {
+    office_state_.report_passing(Hurdle::Takeover, failure.message);
+  } else {
+    office_state_.report(Hurdle::Takeover, failure.message);
   }
+  if (next.steps_back) stand_back();
+  pause(stop, next.pause);
+  if (next.steps_back && database_->why_not().empty()) elector_->campaign();
+}
+
+void Master::pause(std::stop_token stop, Millis for_so_long) {
   std::unique_lock lock(mutex_);
-  changed_.wait_for(lock, stop, pause, [] { return false; });
+  changed_.wait_for(lock, stop, for_so_long, [] { return false; });
 }
 
 /// To the end of the row of candidates: somebody else was faster, or this master could not lead.
@@ -287,6 +293,9 @@ void Master::after_term(const loop::TermEnd& end) {
   if (end.why == Why::StoreLost) {
     stand_back();  // at once: or this very master might take office again before the watch says so
     database_->report_lost();
+  }
+  if (end.why == Why::StoreLost || end.why == Why::Contradicted) {
+    office_state_.report_passing(Hurdle::Takeover, "its last Term ended: " + end.detail);
   }
   if (end.why == Why::Fenced || end.why == Why::HigherEpoch) rejoin();
   if (end.database_went_back) raise_alarm();
@@ -401,11 +410,44 @@ std::vector<api::MasterView> Master::masters() const {
   return views;
 }
 
+// --- what keeps it from office ------------------------------------------------------------------
+
+OfficeWatchParts Master::office_parts() {
+  OfficeWatchParts parts;
+  parts.leads = [this] { return who_leads(); };
+  parts.has_session = [this] { return session_.is_connected(); };
+  parts.database = [this] { return database_->why_not(); };
+  parts.candidacy = [this] { return elector_->candidacy(); };
+  parts.describe = [this](const std::string& name) { return describe_candidate(name); };
+  parts.changed = [this] { self_check_->look_soon(); };
+  return parts;
+}
+
+Leads Master::who_leads() const {
+  if (leading()) return Leads::This;
+  return lookup_.find() ? Leads::Another : Leads::Nobody;
+}
+
+/// "n_... of master-2, which says: degraded: ...", by its nodes in ZooKeeper.
+std::string Master::describe_candidate(const std::string& name) const {
+  const auto client = session_.client();
+  const std::string path = paths_.election() + "/" + name;
+  const auto node = client ? client->get(path, zk::Watch::No) : Result<zk::Node>(fail(Error{}));
+  if (!node) return path;
+  const std::string id = master_in(node->data).id;
+  const auto other = client->get(paths_.masters() + "/" + id, zk::Watch::No);
+  if (!id.empty() && other) return fmt::format("{} (it says: {})", id, master_in(other->data).health);
+  return fmt::format("{}, which no registered master has made (it names '{}'; made in session {:#x}); "
+                     "end who made it, or delete it",
+                     path, id, static_cast<std::uint64_t>(node->stat.ephemeral_owner));
+}
+
 HealthWords Master::servers_health() const {
   std::string database = database_ ? database_->health() : "not asked yet";
   if (database.starts_with(kDatabasePrefix)) database.erase(0, kDatabasePrefix.size());
   const std::string logs = services_ ? services_->logs_trouble() : "";
-  return {{"database", database},
+  return {{"office", office_state_.word()},
+          {"database", database},
           {"zookeeper", session_.is_connected() ? "ok" : "not connected; scheduling goes on"},
           {"logs", logs.empty() ? "ok" : logs}};
 }

@@ -20,9 +20,12 @@
 #include "master/api/leader_port.h"
 #include "master/cluster/zk_elector.h"
 #include "master/database_watch.h"
+#include "master/office_state.h"
+#include "master/office_watch.h"
 #include "master/pages.h"
 #include "master/self_check.h"
 #include "master/services.h"
+#include "master/takeover_pacing.h"
 #include "master/term.h"
 
 namespace rota::master {
@@ -45,6 +48,7 @@ class Master final : public api::LeaderPort, private cluster::ElectorObserver {
   Result<void> post(core::Event event) override;
   std::optional<model::Address> leader() const override;
   std::shared_ptr<const core::Snapshot> snapshot() const override;
+  std::string why_nobody_leads() const override { return office_state_.why_nobody_leads(); }
   std::vector<api::MasterView> masters() const override;
   std::vector<std::pair<std::string, std::string>> health() const override;
 
@@ -56,6 +60,8 @@ class Master final : public api::LeaderPort, private cluster::ElectorObserver {
   void hold_office(std::stop_token stop);
   bool wait_elected(std::stop_token stop, Millis at_most);
   void try_to_lead(std::stop_token stop);
+  void go_on_after(const Error& failure, std::stop_token stop);
+  void pause(std::stop_token stop, Millis for_so_long);
   void lead(Office office, std::stop_token stop);
   loop::TermEnd run_term(Office office, std::stop_token stop);
   void after_term(const loop::TermEnd& end);
@@ -74,9 +80,14 @@ class Master final : public api::LeaderPort, private cluster::ElectorObserver {
   HealthWords servers_health() const;
   std::unique_ptr<SelfCheck> make_self_check();
   Result<void> open_pages();
+  OfficeWatchParts office_parts();
+  Leads who_leads() const;
+  std::string describe_candidate(const std::string& name) const;
 
   const config::MasterOptions options_;
   const zk::Paths paths_;
+  const SystemClock clock_;
+  OfficeState office_state_{clock_};
   HeartbeatFile heartbeat_;                    // office thread only
   std::atomic<MonoTime> last_beat_;            // of that thread
   std::unique_ptr<Services> services_;         // reader, logs, dispatcher, API server
@@ -88,6 +99,7 @@ class Master final : public api::LeaderPort, private cluster::ElectorObserver {
   mutable std::mutex verdict_mutex_;
   std::string verdict_ = "ok";                 // of the self check, as the node says
   std::unique_ptr<SelfCheck> self_check_;
+  std::unique_ptr<OfficeWatch> office_watch_;
   std::unique_ptr<http::Server> pages_;
 
   std::atomic<bool> began_restored_ = false;   // the database had gone back when the Term began
@@ -105,7 +117,7 @@ class Master final : public api::LeaderPort, private cluster::ElectorObserver {
   std::mutex mutex_;
   std::condition_variable_any changed_;
   bool elected_ = false;
-  Millis next_pause_;                          // office thread only
+  TakeoverPacing pacing_;                      // office thread only
   std::atomic<bool> stopped_ = false;
   std::jthread office_;                        // last: it uses the rest
 };

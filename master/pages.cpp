@@ -107,6 +107,14 @@ std::string metrics_of(const PageFacts& facts) {
     page.gauge("rota_part_healthy", "1 while this part is well.",
                word == "ok" ? 1 : 0, {{"part", part}});
   }
+  const bool is_led = facts.office.leads != Leads::Nobody;
+  page.gauge("rota_leader_known", "1 while this master leads, or knows who does.", is_led ? 1 : 0);
+  page.gauge("rota_seconds_without_leader", "For how long no leader has been known here; 0 while one is.",
+             is_led ? 0 : number(floor_ms(facts.now - facts.office.since).count()) / 1000);
+  for (const Hurdle hurdle : kHurdles) {
+    page.gauge("rota_kept_from_office", "1 while this keeps the master from office.",
+               facts.office.troubles.contains(hurdle) ? 1 : 0, {{"by", std::string(name_of(hurdle))}});
+  }
   page.gauge("rota_disk_free_bytes", "Free where the state folder lies.",
              number(facts.check.disk_free_bytes));
   page.counter("rota_stale_commands_refused_total",
@@ -236,8 +244,10 @@ std::string status_of(const PageFacts& facts) {
                         facts.leading ? fmt::format("leading with epoch {}", facts.leading->value)
                                       : std::string("a follower")));
   if (!facts.leading) show_way_to_leader(page, facts);
+  const std::string why = why_nobody_leads(facts.office, facts.now);
+  if (!why.empty()) page.warning(why);
   for (const auto& [part, word] : facts.check.words) {
-    if (word != "ok") page.warning(part + ": " + word);
+    if (word != "ok" && (part != "office" || why.empty())) page.warning(part + ": " + word);
   }
   if (!facts.standstill.empty()) page.warning(facts.standstill);
   if (facts.snapshot && !facts.snapshot->held.empty()) {

@@ -9,6 +9,7 @@
 #include "common/base/ids.h"
 #include "common/http/server.h"
 #include "master/core/snapshot.h"
+#include "master/office_state.h"
 #include "master/self_check.h"
 
 namespace rota::master {
@@ -22,6 +23,8 @@ struct PageFacts {
   std::optional<Epoch> leading;
   std::shared_ptr<const core::Snapshot> snapshot;  ///< null when not leading
   SelfCheckReport check;
+  OfficeView office;
+  MonoTime now{};                                  ///< as the office's ages are counted
   std::string standstill;                          ///< empty: the process makes progress
   std::int64_t stale_commands_refused = 0;         ///< by workers, since this process began
 };

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "common/base/log.h"
 #include "common/host/self_check_rules.h"
 
@@ -17,6 +19,14 @@ HealthWords health_words(HealthWords servers, std::optional<Millis> skew, const 
   words.emplace_back("clock", skew ? fmt::format("{} ms from the database's", skew->count()) : "ok");
   words.emplace_back("backlog", backlog.empty() ? "ok" : backlog);
   words.emplace_back("host", host::verdict_of(host));
+  return words;
+}
+
+HealthWords with_words(HealthWords words, const HealthWords& now) {
+  for (const auto& [part, word] : now) {
+    const auto found = std::ranges::find(words, part, [](const auto& one) { return one.first; });
+    found == words.end() ? (void)words.emplace_back(part, word) : (void)(found->second = word);
+  }
   return words;
 }
 
@@ -57,6 +67,22 @@ SelfCheckReport SelfCheck::last() const {
   return report_;
 }
 
+SelfCheckReport SelfCheck::last_with(const HealthWords& now) const {
+  SelfCheckReport report = last();
+  if (report.words.empty()) return report;  // not looked yet
+  report.words = with_words(std::move(report.words), now);
+  report.verdict = verdict_of(report.words, floor_ms(BootClock::now() - begun_));
+  return report;
+}
+
+void SelfCheck::look_soon() {
+  {
+    std::scoped_lock lock(mutex_);
+    asked_ = true;
+  }
+  wake_.notify_all();
+}
+
 SelfCheckReport SelfCheck::look() const {
   const host::HostReading host = host::read_host(parts_.folder);
   SelfCheckReport report;
@@ -85,7 +111,8 @@ void SelfCheck::loop(std::stop_token stop) {
     }
     lock.lock();
     const Millis pause = fresh.verdict == "ok" ? kCheckEvery : kCheckAgain;
-    never_.wait_for(lock, stop, pause, [] { return false; });
+    wake_.wait_for(lock, stop, pause, [this] { return asked_; });
+    asked_ = false;
   }
 }
 

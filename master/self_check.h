@@ -48,6 +48,10 @@ class SelfCheck {
   /// Twice is fine.
   void stop();
   SelfCheckReport last() const;
+  /// The same with those words as they are at this moment.
+  SelfCheckReport last_with(const HealthWords& now) const;
+  /// Something has changed: look at once.
+  void look_soon();
 
  private:
   void loop(std::stop_token stop);
@@ -56,7 +60,8 @@ class SelfCheck {
   const SelfCheckParts parts_;
   const MonoTime begun_ = BootClock::now();
   mutable std::mutex mutex_;
-  std::condition_variable_any never_;
+  std::condition_variable_any wake_;
+  bool asked_ = false;
   SelfCheckReport report_;
   std::jthread thread_;
 };
@@ -64,6 +69,9 @@ class SelfCheck {
 /// The words with those of this host added; pure.
 HealthWords health_words(HealthWords servers, std::optional<Millis> skew, const std::string& backlog,
                          const std::vector<std::string>& host);
+/// Those of `now` in place of the ones of the same part, new ones at the end; pure.
+HealthWords with_words(HealthWords words, const HealthWords& now);
+
 /// `up`: for how long the process has run; a start waits for its servers (see host::verdict_of).
 std::string verdict_of(const HealthWords& words, Millis up);
 

@@ -156,8 +156,12 @@ void JobServiceHandler::cluster_status(thrift::ClusterStatus& out, const Head& h
                      client.cluster_status(answer, onward);
                      return answer;
                    });
+    const std::string why = out.leader.empty() ? parts_.leader.why_nobody_leads() : "";
     if (asked) {
       out = *asked;
+    } else if (!why.empty()) {
+      out.health["office"] = why;
+      out.__set_age_ms(-1);
     } else {
       const Error& error = asked.error().error;
       // A question that was not answered has no outcome to be unsure of.

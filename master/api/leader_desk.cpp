@@ -15,7 +15,9 @@ rpc::CallError LeaderDesk::not_leader() const {
     out.leader = rpc::to_string(rpc::Endpoint{leader->host, leader->port});
     out.error = Error(ErrorCode::NotLeader, "this master does not lead; ask " + out.leader);
   } else {
-    out.error = Error(ErrorCode::NotLeader, "no master leads yet; repeat in a moment");
+    const std::string why = port_.why_nobody_leads();
+    out.error = Error(ErrorCode::NotLeader,
+                      (why.empty() ? "no master leads yet" : why) + "; repeat in a moment");
     out.retry_after = kRetrySoon;
   }
   out.answered = true;

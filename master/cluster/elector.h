@@ -6,6 +6,7 @@
 // candidate is first again, and a master whose Term lives then needs no new epoch.
 #pragma once
 
+#include <string>
 #include <string_view>
 
 #include "common/zk/leader_lookup.h"
@@ -22,6 +23,13 @@ class ElectorObserver {
   virtual void elected() = 0;
   /// It was first, and is no longer known to be: session expired, node deleted, resigned.
   virtual void lost(std::string_view why) = 0;
+};
+
+/// Where a master stands in the row of candidates, as far as its elector knows.
+struct Candidacy {
+  bool stands = false;          ///< it has a node in the election
+  std::string predecessor;      ///< name of the candidate before it; empty: none, or not known
+  std::string trouble;          ///< why it can't stand though it wants to; empty: nothing
 };
 
 /// Thread: any; each call returns at once.
@@ -42,6 +50,7 @@ class Elector {
   virtual void withdraw_hint() = 0;
   /// First in the present session, as far as is known.
   virtual bool is_first() const = 0;
+  virtual Candidacy candidacy() const = 0;
 };
 
 }  // namespace rota::master::cluster

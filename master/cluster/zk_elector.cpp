@@ -53,7 +53,10 @@ void ZkElector::session_began(zk::Client& client) { step(client); }
 
 void ZkElector::session_resumed(zk::Client& client) { step(client); }
 
-void ZkElector::session_ended() { lose_candidacy("the session ended"); }
+void ZkElector::session_ended() {
+  lose_candidacy("the session ended");
+  tell_candidacy({});
+}
 
 void ZkElector::watch_fired(zk::Client& client, const zk::Event& event) {
   const bool about_us = !own_.empty() && event.path == path_of(own_);
@@ -63,6 +66,7 @@ void ZkElector::watch_fired(zk::Client& client, const zk::Event& event) {
 
 void ZkElector::step(zk::Client& client) {
   const auto done = eligible_ ? stand(client) : leave(client);
+  tell_candidacy(done);
   if (done || client.state() != zk::SessionState::Connected) return;
   log_debug(kChannel, "election waits", {{"error", done.error().message}});
   retry_later();
@@ -188,6 +192,17 @@ void ZkElector::forget_candidacy() {
   own_.clear();
   written_.clear();
   predecessor_.clear();
+}
+
+/// What fails while the connection is lost is the session's trouble, and no news of the election.
+void ZkElector::tell_candidacy(const Result<void>& step) {
+  std::scoped_lock lock(mutex_);
+  candidacy_ = {!own_.empty(), predecessor_, step || !session_.is_connected() ? "" : step.error().message};
+}
+
+Candidacy ZkElector::candidacy() const {
+  std::scoped_lock lock(mutex_);
+  return candidacy_;
 }
 
 std::string ZkElector::wanted_data() const {

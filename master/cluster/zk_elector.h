@@ -5,6 +5,7 @@
 
 #include <atomic>
 #include <functional>
+#include <mutex>
 #include <optional>
 #include <string>
 
@@ -27,6 +28,7 @@ class ZkElector final : public Elector, private zk::SessionObserver {
   void publish(const LeaderHint& hint) override;
   void withdraw_hint() override;
   bool is_first() const override { return first_.load(); }
+  Candidacy candidacy() const override;
 
  private:
   void session_began(zk::Client& client) override;
@@ -46,6 +48,7 @@ class ZkElector final : public Elector, private zk::SessionObserver {
   void lose(std::string_view why);
   void lose_candidacy(std::string_view why);
   void forget_candidacy();
+  void tell_candidacy(const Result<void>& step);
   void retry_later();
   std::string wanted_data() const;
   static std::string prefix();
@@ -56,6 +59,8 @@ class ZkElector final : public Elector, private zk::SessionObserver {
   const std::string master_id_;
   ElectorObserver& observer_;
   std::atomic<bool> first_ = false;
+  mutable std::mutex mutex_;
+  Candidacy candidacy_;       ///< as last told
   // task thread only
   bool eligible_ = false;
   std::optional<LeaderHint> hint_;

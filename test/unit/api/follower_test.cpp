@@ -60,6 +60,23 @@ TEST_CASE("follower: a wrong hint ends after one hop") {
   CHECK(answer.error().error.code == ErrorCode::NotLeader);
 }
 
+TEST_CASE("follower: without a leader every answer says why nobody leads") {
+  Pair pair;
+  pair.follower.leader.address.reset();
+  pair.follower.leader.why_nobody = "no master leads for 12s: no privilege";
+  const auto answer = pair.follower.submit(an_item(), forward());
+  REQUIRE_FALSE(answer);
+  CHECK(answer.error().error.message == "no master leads for 12s: no privilege; repeat in a moment");
+  const auto status = pair.follower.ask([](auto& client) {
+    thrift::ClusterStatus out;
+    client.cluster_status(out, forward());
+    return out;
+  });
+  REQUIRE(status);
+  CHECK(status->health.at("office") == "no master leads for 12s: no privilege");
+  CHECK(status->age_ms == -1);
+}
+
 TEST_CASE("follower: without a leader it says that one is coming") {
   Pair pair;
   pair.follower.leader.address.reset();
@@ -68,6 +85,7 @@ TEST_CASE("follower: without a leader it says that one is coming") {
   CHECK(answer.error().error.code == ErrorCode::NotLeader);
   CHECK(answer.error().leader.empty());
   CHECK(answer.error().retry_after == Millis{50});
+  CHECK(answer.error().error.message == "no master leads yet; repeat in a moment");
 }
 
 TEST_CASE("follower: a leader that is gone means surely not done") {

@@ -65,6 +65,19 @@ TEST_CASE("elector: the first candidate is elected, the second waits for it") {
   CHECK(one.office.becomes([](const Office& now) { return now.lost == 1; }));
 }
 
+TEST_CASE("elector: tells whom a master stands behind") {
+  FakeServer server;
+  Master one(server, "m1");
+  REQUIRE(one.is_elected());
+  CHECK(one.elector.candidacy().stands);
+  CHECK(one.elector.candidacy().predecessor.empty());
+  const auto first = server.children(kPaths.election()).at(0);
+  Master two(server, "m2");
+  REQUIRE(eventually(two.session, [&] { return two.elector.candidacy().predecessor == first; }));
+  two.elector.resign();
+  CHECK(eventually(two.session, [&] { return !two.elector.candidacy().stands; }));
+}
+
 TEST_CASE("elector: when the middle candidate goes, the next watches its predecessor") {
   FakeServer server;
   Master one(server, "m1");

@@ -64,6 +64,26 @@ TEST_CASE("master pages: healthz answers 503 when the main loop or the self chec
   CHECK(has(page_of({"/"}, facts), "hangs: &lt;since noon&gt;"));
 }
 
+TEST_CASE("master pages: nobody leads is told with its reason, and as numbers") {
+  PageFacts facts = leading_facts();
+  facts.leading.reset();
+  facts.snapshot.reset();
+  facts.now = MonoTime{std::chrono::seconds{50}};
+  facts.office.since = MonoTime{std::chrono::seconds{38}};
+  facts.office.troubles[Hurdle::Database] = {"no column <x>", "", facts.office.since, false};
+  facts.check.words.emplace_back("office", "in steps");
+  const auto page = page_of({"/"}, facts);
+  CHECK(has(page, "no master leads for 12s: this master does not stand for election: no column &lt;x&gt;"));
+  CHECK_FALSE(has(page, "in steps"));
+  const auto metrics = page_of({"/metrics"}, facts);
+  for (const char* line : {"rota_leader_known 0\n", "rota_seconds_without_leader 12\n",
+                           "rota_kept_from_office{by=\"database\"} 1\n",
+                           "rota_kept_from_office{by=\"takeover\"} 0\n", "rota_part_healthy{part=\"office\"} 0\n"}) {
+    CAPTURE(line);
+    CHECK(has(metrics, line));
+  }
+}
+
 TEST_CASE("master pages: the status page names workers, runs and missed ticks, escaped") {
   const auto page = page_of({"/"}, leading_facts());
   CHECK(has(page, "&lt;w1&gt;"));
