@@ -126,6 +126,15 @@ struct JobDefinition {
   7: Work work
 }
 
+/** A job's newest run, as far as a list shows it. */
+struct LastRun {
+  1: i64 id,
+  2: string state,
+  3: string reason,
+  4: i64 scheduled_ms,
+  5: optional i64 ended_ms
+}
+
 /** A saved job as it stands. */
 struct JobInfo {
   1: i64 id,
@@ -138,7 +147,9 @@ struct JobInfo {
   7: i64 changed_ms,
   8: JobDefinition definition,
   /** The next tick; absent when none is planned. */
-  9: optional i64 next_ms
+  9: optional i64 next_ms,
+  /** Set by list_jobs and get_job for a job that has run. */
+  10: optional LastRun last_run
 }
 
 /** One job to create or edit. */
@@ -251,7 +262,10 @@ struct RunFilter {
   6: i32 limit = 50,
   /** With `job`: true: of one-offs that were submitted with that name; false: of the saved job alone. Not
    * set: of both. */
-  7: optional bool one_off
+  7: optional bool one_off,
+  /** Only runs whose newest attempt is or was on the worker with this id. Without `since_ms` they are looked
+   * for among the newest 200,000 runs. */
+  8: optional string worker
 }
 
 struct LogRequest {

@@ -105,6 +105,29 @@ int tell_end(const thrift::RunInfo& run, const Tail& tail) {
   return kRunFailed;
 }
 
+/// While a run has not begun: why, once it has waited for a moment, and again when the reason changes.
+class WaitingReason {
+ public:
+  void look(Desk& desk, std::int64_t run, const std::string& state) {
+    const MonoTime now = BootClock::now();
+    if (state == "running") {
+      asked_ = now;
+      return;
+    }
+    if (now - asked_ < kQuiet) return;
+    asked_ = now;
+    const auto why = desk.cluster.explain(run);
+    if (!why || is_final(why->state) || why->state == "running" || why->sentence == told_) return;
+    told_ = why->sentence;
+    note(fmt::format("run {} has not begun: {}", run, printable(told_)));
+  }
+
+ private:
+  static constexpr Millis kQuiet{2000};
+  MonoTime asked_ = BootClock::now();
+  std::string told_;
+};
+
 bool is_passing(const Error& error) {
   return exit_status_of(error.code) == kNotReachable || error.code == ErrorCode::TimedOut;
 }
@@ -114,6 +137,7 @@ bool is_passing(const Error& error) {
 int await_run(Desk& desk, std::int64_t run, bool follow, Millis at_most, bool raw) {
   const MonoTime begun = BootClock::now();
   OutputScreen screen(raw);
+  WaitingReason reason;
   Tail tail;
   for (;;) {
     if (at_most.count() > 0 && BootClock::now() - begun > at_most) {
@@ -130,6 +154,7 @@ int await_run(Desk& desk, std::int64_t run, bool follow, Millis at_most, bool ra
     }
     const bool ended = is_final(detail->run.state);
     if (ended && !follow) return tell_end(detail->run, Tail{});
+    if (!ended) reason.look(desk, run, detail->run.state);
     if (detail->run.attempt > 0 && detail->run.attempt != tail.attempt) {
       if (tail.attempt > 0) note(fmt::format("[attempt {}]", detail->run.attempt));
       tail = Tail{};
@@ -150,6 +175,24 @@ int await_run(Desk& desk, std::int64_t run, bool follow, Millis at_most, bool ra
     if (ended && tail.is_complete()) return tell_end(detail->run, tail);
     if (ended && !any) std::this_thread::sleep_for(Millis{50});  // its last lines are on their way
   }
+}
+
+Result<Millis> wait_limit_of(const std::string& text) {
+  if (text.empty()) return Millis{0};
+  auto limit = parse_duration(text);
+  if (limit && *limit > Millis{0}) return *limit;
+  return fail(ErrorCode::InvalidArgument,
+              fmt::format("--wait-at-most takes a duration such as 5m, not '{}'", printable(text)));
+}
+
+int run_wait(Desk& desk, const WaitArguments& arguments) {
+  auto run = run_id_from(arguments.run);
+  if (!run) return complain(run.error());
+  auto at_most = wait_limit_of(arguments.wait_at_most);
+  if (!at_most) return complain(at_most.error());
+  const int status = await_run(desk, *run, arguments.follow, *at_most);
+  if (desk.prints_data() && !arguments.follow) run_show(desk, arguments.run);
+  return status;
 }
 
 int run_logs(Desk& desk, const LogsArguments& arguments) {

@@ -1,40 +1,13 @@
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <nlohmann/json.hpp>
 
 #include "client/command/commands.h"
 #include "client/command/show_json.h"
+#include "client/command/worker_text.h"
 
 namespace rota::client {
 namespace {
-
-/// "drained by ann: new disk; hands over at 2026-03-29 02:30:00Z"
-std::string why_of(const thrift::WorkerInfo& worker) {
-  if (!worker.__isset.drain) return worker.why;
-  const thrift::WorkerDrain& drain = worker.drain;
-  std::string text = "drained by " + drain.by;
-  if (!drain.why.empty()) text += ": " + drain.why;
-  if (drain.__isset.deadline_ms) text += "; hands over at " + show_time(drain.deadline_ms);
-  return worker.why.empty() ? text : text + "; " + worker.why;
-}
-
-/// Why it is not online, and what its self check found.
-std::string remarks_on(const thrift::WorkerInfo& worker) {
-  const std::string why = why_of(worker);
-  const bool is_well = !worker.__isset.vitals || worker.vitals.health == "ok";
-  if (is_well) return why;
-  return why.empty() ? worker.vitals.health : why + "; " + worker.vitals.health;
-}
-
-std::string address_of(const thrift::WorkerInfo& worker) {
-  return worker.port == 0 ? "-" : fmt::format("{}:{}", worker.host, worker.port);
-}
-
-/// "memory,processes,cpus": what the kernel holds there.
-std::string kernel_limits_of(const thrift::WorkerInfo& worker) {
-  return worker.kernel_limits.empty() ? "-" : fmt::format("{}", fmt::join(worker.kernel_limits, ","));
-}
 
 /// Load, CPU, memory, free disk, threads.
 std::vector<std::string> vitals_of(const thrift::WorkerInfo& worker) {
@@ -131,10 +104,10 @@ constexpr Millis kVerifyDeadline{std::chrono::minutes{10}};
 int worker_list(Desk& desk) {
   auto workers = desk.cluster.list_workers();
   if (!workers) return complain(workers.error());
-  if (desk.format == Format::Json) {
+  if (desk.prints_data()) {
     nlohmann::json rows = nlohmann::json::array();
     for (const auto& worker : *workers) rows.push_back(to_json(worker));
-    print_json(rows);
+    print_data(desk.format, rows);
   } else {
     print_text(workers_table(*workers));
   }
@@ -146,8 +119,8 @@ int cluster_status(Desk& desk) {
   if (!status) return complain(status.error());
   // A follower whose leader has just died still names it, and knows nothing of what the leader knew.
   const bool is_answered = !status->leader.empty() && !status->health.contains("leader");
-  if (desk.format == Format::Json) {
-    print_json(to_json(*status));
+  if (desk.prints_data()) {
+    print_data(desk.format, to_json(*status));
   } else {
     show_status(*status, is_answered);
   }
@@ -165,8 +138,8 @@ int verify(Desk& desk, const std::string& job, const std::string& since) {
   }
   auto report = desk.cluster.verify(request, kVerifyDeadline);
   if (!report) return complain(report.error());
-  if (desk.format == Format::Json) {
-    print_json(to_json(*report));
+  if (desk.prints_data()) {
+    print_data(desk.format, to_json(*report));
     return report->ok ? kOk : kFailed;
   }
   Table table({"PROMISE", "KEPT", "CHECKED", "SAYS"});

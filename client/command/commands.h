@@ -2,6 +2,7 @@
 // knows the command line.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -17,6 +18,9 @@ struct Desk {
   Cluster& cluster;
   Format format = Format::Table;
   std::string space = "default";
+
+  /// For programs: JSON or YAML.
+  bool prints_data() const { return format != Format::Table; }
 };
 
 struct SubmitArguments {
@@ -31,7 +35,7 @@ struct SubmitArguments {
   std::string handler = "command";
   bool wait = false;
   bool follow = false;
-  std::string wait_at_most;              ///< empty: for ever
+  std::string wait_at_most;              ///< empty: forever; set: it waits
   std::vector<std::string> command;
 };
 int submit(Desk& desk, const SubmitArguments& arguments);
@@ -51,6 +55,7 @@ struct RunNowArguments {
   std::string key;
   bool wait = false;
   bool follow = false;
+  std::string wait_at_most;              ///< empty: forever; set: it waits
 };
 int job_gaps(Desk& desk, const std::string& name, int limit);
 int job_run(Desk& desk, const RunNowArguments& arguments);
@@ -62,6 +67,7 @@ struct RunListArguments {
   std::string one_off;                   ///< or: the name of submits
   std::vector<std::string> states;
   std::string since;                     ///< a moment, or a duration back from now
+  std::string worker;                    ///< whose newest attempt is or was there
   int limit = 50;
 };
 int run_list(Desk& desk, const RunListArguments& arguments);
@@ -75,10 +81,17 @@ struct LogsArguments {
   bool raw = false;                      ///< on a terminal too
 };
 int run_logs(Desk& desk, const LogsArguments& arguments);
+struct WaitArguments {
+  std::string run;
+  bool follow = false;
+  std::string wait_at_most;              ///< empty: forever
+};
+int run_wait(Desk& desk, const WaitArguments& arguments);
 int run_cancel(Desk& desk, const std::string& run, const std::string& why);
 int run_why(Desk& desk, const std::string& run);
 
 int worker_list(Desk& desk);
+int worker_show(Desk& desk, const std::string& worker);
 int worker_lives(Desk& desk, const std::string& worker);
 struct DrainArguments {
   std::string worker;
@@ -105,12 +118,17 @@ int verify(Desk& desk, const std::string& job, const std::string& since);
 
 // --- shared by the commands ---------------------------------------------------------------------
 
+/// Performs a command every two seconds, on a cleared screen where there is one, until the process is
+/// interrupted. Gives the status of one that cannot succeed later either.
+int watch(Desk& desk, const std::function<int(Desk&)>& command);
 /// Asks a person at a terminal; false when there is none, or the answer is not yes.
 bool confirmed(const char* question);
 /// Waits until the run is final; with `follow` its output goes to stdout and stderr meanwhile.
 /// Gives 0 when it succeeded, 10 when not, 6 when `at_most` passed (zero: no limit). On a terminal
 /// control bytes are written out, unless `raw`.
 int await_run(Desk& desk, std::int64_t run, bool follow, Millis at_most, bool raw = false);
+/// Of --wait-at-most; zero for an empty text. InvalidArgument.
+Result<Millis> wait_limit_of(const std::string& text);
 /// "k=v" texts as a map; InvalidArgument names the one that is none.
 Result<std::map<std::string, std::string>> pairs_from(const std::vector<std::string>& texts);
 /// A moment ("2026-03-29T02:30:00Z") or a duration back from now ("2h").

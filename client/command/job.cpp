@@ -113,13 +113,13 @@ int job_apply(Desk& desk, const ApplyArguments& arguments) {
   auto done = desk.cluster.apply_jobs(edits, false);
   if (!done) return complain(done.error());
   if (const int status = complain_of_refusals(file.jobs, *done); status != kOk) return status;
-  if (desk.format == Format::Json) {
+  if (desk.prints_data()) {
     nlohmann::json rows = nlohmann::json::array();
     for (std::size_t i = 0; i < done->size(); ++i) {
       rows.push_back({{"name", file.jobs[i].name}, {"id", std::to_string((*done)[i].id)},
                       {"version", (*done)[i].version}, {"what", (*done)[i].what}});
     }
-    print_json(rows);
+    print_data(desk.format, rows);
     return kOk;
   }
   for (std::size_t i = 0; i < done->size(); ++i) {
@@ -132,16 +132,18 @@ int job_apply(Desk& desk, const ApplyArguments& arguments) {
 int job_list(Desk& desk, const std::string& prefix, int limit) {
   auto jobs = desk.cluster.list_jobs(desk.space, prefix, limit);
   if (!jobs) return complain(jobs.error());
-  if (desk.format == Format::Json) {
+  if (desk.prints_data()) {
     nlohmann::json rows = nlohmann::json::array();
     for (const auto& job : *jobs) rows.push_back(to_json(job));
-    print_json(rows);
+    print_data(desk.format, rows);
     return kOk;
   }
-  Table table({"JOB", "STATE", "VERSION", "SCHEDULE", "NEXT", "POOL"});
+  Table table({"JOB", "STATE", "VERSION", "SCHEDULE", "NEXT", "LAST", "LAST RUN", "POOL"});
   for (const auto& job : *jobs) {
+    const bool has_run = job.__isset.last_run;
     table.add({job.definition.name, job.state, std::to_string(job.version),
                schedule_line(job.definition), show_time(job.__isset.next_ms ? job.next_ms : 0),
+               has_run ? job.last_run.state : "-", has_run ? show_time(job.last_run.scheduled_ms) : "-",
                job.definition.rules.pool});
   }
   print_text(table.text());
@@ -151,10 +153,10 @@ int job_list(Desk& desk, const std::string& prefix, int limit) {
 int job_gaps(Desk& desk, const std::string& name, int limit) {
   auto gaps = desk.cluster.list_gaps(desk.space, name, limit);
   if (!gaps) return complain(gaps.error());
-  if (desk.format == Format::Json) {
+  if (desk.prints_data()) {
     nlohmann::json rows = nlohmann::json::array();
     for (const auto& gap : *gaps) rows.push_back(to_json(gap));
-    print_json(rows);
+    print_data(desk.format, rows);
     return kOk;
   }
   Table table({"FROM", "TO", "TICKS", "WHY", "RUN", "VERSION"});
@@ -169,8 +171,8 @@ int job_gaps(Desk& desk, const std::string& name, int limit) {
 int job_show(Desk& desk, const std::string& name) {
   auto job = desk.cluster.get_job(desk.space, name);
   if (!job) return complain(job.error());
-  if (desk.format == Format::Json) {
-    print_json(to_json(*job));
+  if (desk.prints_data()) {
+    print_data(desk.format, to_json(*job));
     return kOk;
   }
   note(fmt::format("# version {}, {}{}{}, next {}", job->version, job->state,
@@ -187,8 +189,8 @@ namespace {
 int tell_edit(Desk& desk, const std::string& name, const char* done,
               const Result<thrift::JobEdited>& edited) {
   if (!edited) return complain(edited.error());
-  if (desk.format == Format::Json) {
-    print_json({{"name", name}, {"version", edited->version}, {"what", edited->what}});
+  if (desk.prints_data()) {
+    print_data(desk.format, {{"name", name}, {"version", edited->version}, {"what", edited->what}});
   } else {
     print_text(fmt::format("{} {}{} (version {})\n", printable(name),
                            edited->what == "unchanged" ? "was already " : "", done, edited->version));
@@ -210,14 +212,16 @@ int job_delete(Desk& desk, const std::string& name, const std::string& why) {
 int job_run(Desk& desk, const RunNowArguments& arguments) {
   auto parameters = pairs_from(arguments.parameters);
   if (!parameters) return complain(parameters.error());
+  auto at_most = wait_limit_of(arguments.wait_at_most);
+  if (!at_most) return complain(at_most.error());
   auto result = desk.cluster.run_now(desk.space, arguments.name, *parameters, arguments.key);
   if (!result) return complain(result.error());
-  if (arguments.wait || arguments.follow) {
+  if (arguments.wait || arguments.follow || !arguments.wait_at_most.empty()) {
     note(fmt::format("run {}", result->run));
-    return await_run(desk, result->run, arguments.follow, Millis{0});
+    return await_run(desk, result->run, arguments.follow, *at_most);
   }
-  if (desk.format == Format::Json) {
-    print_json({{"id", std::to_string(result->run)}, {"repeated", result->repeated}});
+  if (desk.prints_data()) {
+    print_data(desk.format, {{"id", std::to_string(result->run)}, {"repeated", result->repeated}});
   } else {
     print_text(fmt::format("{}\n", result->run));
   }
@@ -245,10 +249,10 @@ int job_next(Desk& desk, const std::string& name, const std::string& line,
   }
   auto fires = desk.cluster.next_fires(schedule, SystemClock{}.wall(), count);
   if (!fires) return complain(fires.error());
-  if (desk.format == Format::Json) {
+  if (desk.prints_data()) {
     nlohmann::json out = {{"at_ms", *fires}};
     if (!state.empty()) out["state"] = state;
-    print_json(out);
+    print_data(desk.format, out);
     return kOk;
   }
   if (state == "paused") {

@@ -1,5 +1,5 @@
-// The command line of `rota`: what may be written, its help, and which command it means. This is the
-// only file that knows CLI11.
+// The command line of `rota`: what may be written, its help, and which command it means. This file and
+// command_words.cpp alone know CLI11.
 #include <CLI/CLI.hpp>
 #include <fmt/ranges.h>
 
@@ -7,6 +7,7 @@
 #include <functional>
 #include <memory>
 
+#include "client/command/command_words.h"
 #include "client/command/commands.h"
 #include "common/base/duration_text.h"
 #include "common/base/log.h"
@@ -29,12 +30,14 @@ struct CommandLine {
   std::string format = "table";
   std::string space = "default";
   std::function<int(Desk&)> command;
+  bool watch = false;
 
   SubmitArguments submit;
   ApplyArguments apply;
   RunNowArguments run_now;
   RunListArguments run_list;
   LogsArguments logs;
+  WaitArguments wait;
   DrainArguments drain;
   LockArguments lock;
   std::string name, why, line, time_zone, since;
@@ -48,6 +51,12 @@ CLI::App* add(CLI::App& parent, CommandLine& line, const std::string& name,
               const std::string& help, Command command) {
   CLI::App* app = parent.add_subcommand(name, help);
   app->callback([&line, command = std::move(command)] { line.command = command; });
+  return app;
+}
+
+/// The command shows something, which may be looked at again and again.
+CLI::App* watchable(CLI::App* app, CommandLine& line) {
+  app->add_flag("--watch,-w", line.watch, "show it again every 2 s, until Ctrl-C");
   return app;
 }
 
@@ -69,7 +78,7 @@ void add_submit(CLI::App& app, CommandLine& line) {
   submit->add_option("--handler", line.submit.handler, "handler on the worker")
       ->capture_default_str();
   submit->add_flag("--wait", line.submit.wait, "wait for its end; exit 10 unless it succeeded");
-  submit->add_option("--wait-at-most", line.submit.wait_at_most, "exit 6 after so long, e.g. 5m");
+  submit->add_option("--wait-at-most", line.submit.wait_at_most, "wait, and exit 6 after so long, e.g. 5m");
   submit->add_flag("--follow,-f", line.submit.follow, "print its output as it comes, and wait");
   submit->add_option("command", line.submit.command, "the command and its arguments, after --");
 }
@@ -84,7 +93,7 @@ void add_job(CLI::App& app, CommandLine& line) {
   apply->add_flag("--yes,-y", line.apply.yes, "do not ask after the plan was shown");
   CLI::App* list = add(*job, line, "list", "all jobs, or those whose names begin with PREFIX",
                        [&line](Desk& desk) { return job_list(desk, line.name, line.limit); });
-  list->add_option("prefix", line.name, "of names");
+  watchable(list, line)->add_option("prefix", line.name, "of names");
   list->add_option("--limit", line.limit, "rows at most")
       ->check(CLI::Range(1, 10'000))->capture_default_str();
   const auto named = [&](const std::string& name, const std::string& help, Command command) {
@@ -113,7 +122,8 @@ void add_job(CLI::App& app, CommandLine& line) {
   run->add_option("--param", line.run_now.parameters, "parameter, name=value (repeatable)")
       ->allow_extra_args(false);
   run->add_option("--key", line.run_now.key, "request key");
-  run->add_flag("--wait", line.run_now.wait, "wait for its end");
+  run->add_flag("--wait", line.run_now.wait, "wait for its end; exit 10 unless it succeeded");
+  run->add_option("--wait-at-most", line.run_now.wait_at_most, "wait, and exit 6 after so long, e.g. 5m");
   run->add_flag("--follow,-f", line.run_now.follow, "print its output as it comes, and wait");
   CLI::App* next = add(*job, line, "next", "the next fire times of a job, or of --schedule",
                        [&line](Desk& desk) {
@@ -136,6 +146,8 @@ void add_run(CLI::App& app, CommandLine& line) {
   run->require_subcommand(1);
   CLI::App* list = add(*run, line, "list", "the newest runs",
                        [&line](Desk& desk) { return run_list(desk, line.run_list); });
+  watchable(list, line);
+  list->add_option("--worker", line.run_list.worker, "only of this worker, by their newest attempt");
   CLI::Option* job = list->add_option("--job", line.run_list.job, "only of this saved job");
   list->add_option("--name", line.run_list.one_off, "only of submits with this name")->excludes(job);
   list->add_option("--state", line.run_list.states, 
@@ -152,9 +164,14 @@ void add_run(CLI::App& app, CommandLine& line) {
     sub->add_option("run", line.name, "the run's id")->required();
     return sub;
   };
-  one("show", "one run with all that is known", [&line](Desk& desk) {
+  watchable(one("show", "one run with all that is known", [&line](Desk& desk) {
     return run_show(desk, line.name);
-  });
+  }), line);
+  CLI::App* wait = add(*run, line, "wait", "wait for its end; exit 10 unless it succeeded",
+                       [&line](Desk& desk) { return run_wait(desk, line.wait); });
+  wait->add_option("run", line.wait.run, "the run's id")->required();
+  wait->add_flag("--follow,-f", line.wait.follow, "print its output as it comes");
+  wait->add_option("--wait-at-most,--at-most", line.wait.wait_at_most, "exit 6 after so long, e.g. 5m");
   one("cancel", "do not start it, or kill it", [&line](Desk& desk) {
     return run_cancel(desk, line.name, line.why);
   })->add_option("--why", line.why, "reason, kept with the run");
@@ -176,7 +193,10 @@ void add_cluster(CLI::App& app, CommandLine& line) {
   CLI::App* list = add(*worker, line, "list", "all workers that are here", [&line](Desk& desk) {
     return line.name.empty() ? worker_list(desk) : worker_lives(desk, line.name);
   });
-  list->add_option("--lives", line.name, "instead: the lives of the worker with this id");
+  watchable(list, line)->add_option("--lives", line.name, "instead: the lives of the worker with this id");
+  watchable(add(*worker, line, "show", "one worker, what runs there, and its latest lives",
+                [&line](Desk& desk) { return worker_show(desk, line.name); }), line)
+      ->add_option("worker", line.name, "the worker's id")->required();
   CLI::App* drain = add(*worker, line, "drain", "give it nothing new, until it is resumed",
                         [&line](Desk& desk) { return worker_drain(desk, line.drain); });
   drain->add_option("worker", line.drain.worker, "the worker's id")->required();
@@ -192,8 +212,8 @@ void add_cluster(CLI::App& app, CommandLine& line) {
   resume->add_option("--why", line.drain.why, "reason, kept");
   CLI::App* cluster = app.add_subcommand("cluster", "the cluster");
   cluster->require_subcommand(1);
-  add(*cluster, line, "status", "leader, masters, workers and their health",
-      [](Desk& desk) { return cluster_status(desk); });
+  watchable(add(*cluster, line, "status", "leader, masters, workers and their health",
+                [](Desk& desk) { return cluster_status(desk); }), line);
   CLI::App* verify = add(app, line, "verify", "hold the history against the promises; exit 1 if broken",
                          [&line](Desk& desk) { return client::verify(desk, line.name, line.since); });
   verify->add_option("--job", line.name, "only this job");
@@ -226,8 +246,8 @@ void add_common(CLI::App& app, CommandLine& line) {
       ->envname("ROTA_CLUSTER")
       ->capture_default_str();
   app.add_option("--deadline", line.deadline, "how long to try, e.g. 30s")->capture_default_str();
-  app.add_option("-o,--output", line.format, "table or json")
-      ->check(CLI::IsMember({"table", "json"}))
+  app.add_option("-o,--output", line.format, "table, json or yaml")
+      ->check(CLI::IsMember({"table", "json", "yaml"}))
       ->capture_default_str();
   app.add_option("--namespace", line.space, "of jobs and runs")
       ->envname("ROTA_NAMESPACE")
@@ -240,6 +260,38 @@ void fall_through(CLI::App& app) {
   for (CLI::App* sub : app.get_subcommands({})) fall_through(*sub);
 }
 
+Format format_named(const std::string& name) {
+  if (name == "json") return Format::Json;
+  return name == "yaml" ? Format::Yaml : Format::Table;
+}
+
+void add_completion(CLI::App& app, CommandLine& line) {
+  CLI::App* completion = add(app, line, "completion", "print the completion script of a shell",
+                             [&line](Desk&) {
+                               print_text(completion_script(line.line));
+                               return static_cast<int>(kOk);
+                             });
+  completion->add_option("shell", line.line, "bash, zsh or fish")
+      ->required()->check(CLI::IsMember({"bash", "zsh", "fish"}));
+  completion->footer("Use it by: source <(rota completion bash), or for fish: rota completion fish | source");
+}
+
+constexpr Millis kCompletionDeadline{1000};
+
+/// What a completion script asks. The words behind it are not held against the tables: they are unfinished.
+int complete_words(const CLI::App& app, CommandLine& line, int argc, char** argv) {
+  line.cluster.deadline = kCompletionDeadline;
+  if (const char* masters = std::getenv("ROTA_MASTERS")) {
+    line.cluster.masters = CLI::detail::split(masters, ',');
+  }
+  if (const char* zookeeper = std::getenv("ROTA_ZOOKEEPER")) line.cluster.zookeeper = zookeeper;
+  if (const char* cluster = std::getenv("ROTA_CLUSTER")) line.cluster.cluster = cluster;
+  if (const char* space = std::getenv("ROTA_NAMESPACE")) line.space = space;
+  Cluster cluster(line.cluster);
+  Desk desk{cluster, Format::Table, line.space};
+  return print_completions(desk, command_words(app), std::vector<std::string>(argv + 2, argv + argc));
+}
+
 int perform(CommandLine& line) {
   auto deadline = parse_duration(line.deadline);
   if (!deadline || deadline->count() <= 0) {
@@ -247,8 +299,8 @@ int perform(CommandLine& line) {
   }
   line.cluster.deadline = *deadline;
   Cluster cluster(line.cluster);
-  Desk desk{cluster, line.format == "json" ? Format::Json : Format::Table, line.space};
-  return line.command(desk);
+  Desk desk{cluster, format_named(line.format), line.space};
+  return line.watch ? watch(desk, line.command) : line.command(desk);
 }
 
 /// The word that is no command or option of the deepest command that was understood; empty: none is.
@@ -283,6 +335,8 @@ int command_line(int argc, char** argv) {
   add_job(app, line);
   add_run(app, line);
   add_cluster(app, line);
+  add_completion(app, line);
+  if (argc > 2 && std::string_view(argv[1]) == "--complete") return complete_words(app, line, argc, argv);
   fall_through(app);
   try {
     app.parse(argc, argv);

@@ -26,6 +26,7 @@ int run_list(Desk& desk, const RunListArguments& arguments) {
   if (!filter.job.empty()) filter.__set_one_off(!arguments.one_off.empty());
   filter.states = arguments.states;
   filter.limit = arguments.limit;
+  if (!arguments.worker.empty()) filter.__set_worker(arguments.worker);
   if (!arguments.since.empty()) {
     auto since = since_from(arguments.since);
     if (!since) return complain(since.error());
@@ -33,10 +34,10 @@ int run_list(Desk& desk, const RunListArguments& arguments) {
   }
   auto runs = desk.cluster.list_runs(filter);
   if (!runs) return complain(runs.error());
-  if (desk.format == Format::Json) {
+  if (desk.prints_data()) {
     nlohmann::json rows = nlohmann::json::array();
     for (const auto& run : *runs) rows.push_back(to_json(run));
-    print_json(rows);
+    print_data(desk.format, rows);
     return kOk;
   }
   Table table({"RUN", "JOB", "STATE", "WHY", "SCHEDULED", "LATE", "TOOK", "WORKER", "TRY"});
@@ -130,8 +131,8 @@ int run_show(Desk& desk, const std::string& run) {
   if (!id) return complain(id.error());
   auto detail = desk.cluster.get_run(*id);
   if (!detail) return complain(detail.error());
-  if (desk.format == Format::Json) {
-    print_json(to_json(*detail));
+  if (desk.prints_data()) {
+    print_data(desk.format, to_json(*detail));
   } else {
     show_detail(*detail);
   }
@@ -143,8 +144,8 @@ int run_cancel(Desk& desk, const std::string& run, const std::string& why) {
   if (!id) return complain(id.error());
   auto state = desk.cluster.cancel_run(*id, why);
   if (!state) return complain(state.error());
-  if (desk.format == Format::Json) {
-    print_json({{"id", run}, {"state", *state}});
+  if (desk.prints_data()) {
+    print_data(desk.format, {{"id", run}, {"state", *state}});
   } else {
     print_text(fmt::format("run {} is {}{}\n", *id, *state,
                            *state == "running" || *state == "dispatched" ? " and being killed" : ""));
@@ -157,8 +158,8 @@ int run_why(Desk& desk, const std::string& run) {
   if (!id) return complain(id.error());
   auto why = desk.cluster.explain(*id);
   if (!why) return complain(why.error());
-  if (desk.format == Format::Json) {
-    print_json(to_json(*why));
+  if (desk.prints_data()) {
+    print_data(desk.format, to_json(*why));
   } else {
     print_text(fmt::format("{}: {}\n", why->state, printable(why->sentence)));
   }

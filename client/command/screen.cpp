@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <nlohmann/json.hpp>
 
+#include "client/command/yaml_text.h"
 #include "common/base/duration_text.h"
 
 namespace rota::client {
@@ -16,7 +17,8 @@ void print_text(std::string_view text) {
   std::fflush(stdout);
 }
 
-void print_json(const nlohmann::json& value) {
+void print_data(Format format, const nlohmann::json& value) {
+  if (format == Format::Yaml) return print_text(yaml_text(value));
   print_text(value.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");
 }
 

@@ -1,4 +1,4 @@
-// What the commands print: data on stdout (a table for people, or JSON), notes on stderr.
+// What the commands print: data on stdout (a table for people, JSON or YAML), notes on stderr.
 #pragma once
 
 #include <cstdint>
@@ -13,10 +13,10 @@
 
 namespace rota::client {
 
-enum class Format { Table, Json };
+enum class Format { Table, Json, Yaml };
 
-/// JSON on stdout with a line break; broken UTF-8 in stored texts is replaced.
-void print_json(const nlohmann::json& value);
+/// JSON or YAML on stdout with a line break; broken UTF-8 in stored texts is replaced.
+void print_data(Format format, const nlohmann::json& value);
 /// Text on stdout as it is.
 void print_text(std::string_view text);
 /// One line on stderr.

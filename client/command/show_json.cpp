@@ -177,6 +177,12 @@ json to_json(const thrift::JobInfo& job) {
   put_time(out, "created_at_ms", true, job.created_ms);
   put_time(out, "changed_at_ms", true, job.changed_ms);
   put_time(out, "next_at_ms", job.__isset.next_ms, job.next_ms);
+  out["last_run"] = nullptr;
+  if (!job.__isset.last_run) return out;
+  const thrift::LastRun& last = job.last_run;
+  out["last_run"] = {{"id", std::to_string(last.id)}, {"state", last.state}, {"reason", last.reason}};
+  put_time(out["last_run"], "scheduled_at_ms", true, last.scheduled_ms);
+  put_time(out["last_run"], "ended_at_ms", last.__isset.ended_ms, last.ended_ms);
   return out;
 }
 

@@ -51,13 +51,6 @@ Result<thrift::SubmitItem> item_of(const Desk& desk, const SubmitArguments& argu
   return item;
 }
 
-Result<Millis> limit_of(const std::string& text) {
-  if (text.empty()) return Millis{0};
-  auto limit = parse_duration(text);
-  if (!limit) return fail(ErrorCode::InvalidArgument, "--wait-at-most: " + limit.error().message);
-  return limit;
-}
-
 }  // namespace
 
 int submit(Desk& desk, const SubmitArguments& arguments) {
@@ -67,13 +60,13 @@ int submit(Desk& desk, const SubmitArguments& arguments) {
   }
   auto item = item_of(desk, arguments);
   if (!item) return complain(item.error());
-  auto at_most = limit_of(arguments.wait_at_most);
+  auto at_most = wait_limit_of(arguments.wait_at_most);
   if (!at_most) return complain(at_most.error());
   auto result = desk.cluster.submit(std::move(*item));
   if (!result) return complain(result.error());
-  const bool waits = arguments.wait || arguments.follow;
-  if (desk.format == Format::Json && !waits) {
-    print_json({{"id", std::to_string(result->run)}, {"repeated", result->repeated}});
+  const bool waits = arguments.wait || arguments.follow || !arguments.wait_at_most.empty();
+  if (desk.prints_data() && !waits) {
+    print_data(desk.format, {{"id", std::to_string(result->run)}, {"repeated", result->repeated}});
   } else if (!waits) {
     print_text(fmt::format("{}\n", result->run));
   } else {
@@ -81,7 +74,7 @@ int submit(Desk& desk, const SubmitArguments& arguments) {
   }
   if (!waits) return kOk;
   const int status = await_run(desk, result->run, arguments.follow, *at_most);
-  if (desk.format == Format::Json && !arguments.follow) {
+  if (desk.prints_data() && !arguments.follow) {
     run_show(desk, std::to_string(result->run));
   }
   return status;

@@ -6,6 +6,7 @@
 
 #include "client/command/commands.h"
 #include "client/command/show_json.h"
+#include "client/command/worker_text.h"
 #include "common/base/duration_text.h"
 
 namespace rota::client {
@@ -48,8 +49,10 @@ int await_empty(Desk& desk, const std::string& id, Millis at_most) {
 }
 
 void show(Desk& desk, const std::string& id, const char* what, const thrift::DrainAnswer& answer) {
-  if (desk.format == Format::Json) {
-    print_json({{"worker", id}, {"what", answer.changed ? what : "unchanged"}, {"running", answer.running}});
+  if (desk.prints_data()) {
+    print_data(desk.format, {{"worker", id},
+                             {"what", answer.changed ? what : "unchanged"},
+                             {"running", answer.running}});
     return;
   }
   print_text(fmt::format("{} {}; running there: {}\n", printable(id),
@@ -73,19 +76,13 @@ int worker_lives(Desk& desk, const std::string& worker) {
   if (lives->empty()) {
     return complain(Error(ErrorCode::NotFound, "no worker '" + worker + "' was ever here"));
   }
-  if (desk.format == Format::Json) {
+  if (desk.prints_data()) {
     nlohmann::json rows = nlohmann::json::array();
     for (const auto& life : *lives) rows.push_back(to_json(life));
-    print_json(rows);
+    print_data(desk.format, rows);
     return kOk;
   }
-  Table table({"LIFE", "POOL", "ADDRESS", "JOINED", "LEFT", "WHY"});
-  for (const auto& life : *lives) {
-    table.add({life.key.incarnation, life.pool, fmt::format("{}:{}", life.host, life.port),
-               show_time(life.joined_ms), show_time(life.__isset.left_ms ? life.left_ms : 0),
-               life.why_left});
-  }
-  print_text(table.text());
+  print_text(lives_table(*lives));
   return kOk;
 }
 

@@ -45,8 +45,23 @@ Result<store::RunQuery> query_of(const thrift::RunFilter& filter) {
   }
   if (filter.__isset.since_ms) out.since = wall_from_ms(filter.since_ms);
   if (filter.__isset.before_run) out.before = RunId{filter.before_run};
+  if (filter.__isset.worker) out.worker = filter.worker;
   out.limit = limit_of(filter.limit, 50);
   return out;
+}
+
+thrift::JobInfo with_last_run(thrift::JobInfo job, const std::map<JobId, store::RunRow>& newest) {
+  const auto found = newest.find(JobId{job.id});
+  if (found == newest.end()) return job;
+  const model::Run& run = found->second.run;
+  thrift::LastRun last;
+  last.__set_id(run.id.value);
+  last.__set_state(std::string(model::name_of(run.progress.state)));
+  last.__set_reason(std::string(model::name_of(run.progress.reason)));
+  last.__set_scheduled_ms(to_ms(run.scheduled));
+  if (run.progress.ended) last.__set_ended_ms(to_ms(*run.progress.ended));
+  job.__set_last_run(std::move(last));
+  return job;
 }
 
 thrift::Check to_wire(const verify::Check& check) {
@@ -78,13 +93,19 @@ void JobServiceHandler::list_jobs(std::vector<thrift::JobInfo>& out, const Head&
                                   std::int32_t limit) {
   at_edge("list_jobs", [&] {
     const auto rows = value_or_throw(parts_.reader.list_jobs(space, prefix, limit_of(limit, 100)));
-    for (const auto& row : rows) out.push_back(info_of(row));
+    std::vector<JobId> ids;
+    for (const auto& row : rows) ids.push_back(row.job.id);
+    const auto newest = value_or_throw(parts_.reader.newest_runs_of(ids));
+    for (const auto& row : rows) out.push_back(with_last_run(info_of(row), newest));
   });
 }
 
 void JobServiceHandler::get_job(thrift::JobInfo& out, const Head&, const std::string& space,
                                 const std::string& name) {
-  at_edge("get_job", [&] { out = info_of(value_or_throw(parts_.reader.get_job(space, name))); });
+  at_edge("get_job", [&] {
+    const auto row = value_or_throw(parts_.reader.get_job(space, name));
+    out = with_last_run(info_of(row), value_or_throw(parts_.reader.newest_runs_of({row.job.id})));
+  });
 }
 
 void JobServiceHandler::list_gaps(std::vector<thrift::GapInfo>& out, const Head&,

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 
 #include "master/store/log_rules.h"
 #include "master/store/memory_store.h"
@@ -18,6 +19,7 @@ bool fits(const RunQuery& query, const model::Run& run, const std::string& job_n
   if (!query.job.empty() && query.one_off && *query.one_off != is_of_one_off(run)) return false;
   if (query.since && run.scheduled < *query.since) return false;
   if (query.before && run.id >= *query.before) return false;
+  if (!query.worker.empty() && run.progress.worker.id != query.worker) return false;
   return query.states.empty() ||
          std::find(query.states.begin(), query.states.end(), run.progress.state) != query.states.end();
 }
@@ -39,6 +41,17 @@ Result<std::vector<RunRow>> MemoryStore::list_runs(const RunQuery& query) {
     if (fits(query, at->second, name)) rows.push_back({at->second, std::move(name)});
   }
   return rows;
+}
+
+Result<std::map<JobId, RunRow>> MemoryStore::newest_runs_of(const std::vector<JobId>& jobs) {
+  const std::scoped_lock lock(mutex_);
+  if (auto fine = up(); !fine) return fail(fine.error());
+  const std::set<JobId> wanted(jobs.begin(), jobs.end());
+  std::map<JobId, RunRow> newest;
+  for (const auto& [id, run] : tables_->runs) {
+    if (wanted.contains(run.job)) newest[run.job] = {run, name_of_job(*tables_, run.job)};
+  }
+  return newest;
 }
 
 Result<RunRow> MemoryStore::get_run(RunId id) {

@@ -53,6 +53,7 @@ class MemoryStore : public Store,
 
   // Reader
   Result<std::vector<RunRow>> list_runs(const RunQuery& query) override;
+  Result<std::map<JobId, RunRow>> newest_runs_of(const std::vector<JobId>& jobs) override;
   Result<RunRow> get_run(RunId id) override;
   Result<std::vector<model::AttemptRow>> attempts_of(RunId id) override;
   Result<std::optional<RunId>> run_of_key(const std::string& principal, const std::string& key,

@@ -78,7 +78,12 @@ std::string conditions_of(const RunQuery& query) {
   if (!query.states.empty()) where += fmt::format(" AND r.state IN ({})", marks(query.states.size()));
   if (query.since) where += " AND r.scheduled_ms >= ?";
   if (query.before) where += " AND r.run_id < ?";
-  return where;
+  if (query.worker.empty()) return where;
+  where += " AND r.worker_id = ?";
+  if (query.since) return where;
+  return where + fmt::format(" AND r.run_id >= COALESCE((SELECT n.run_id FROM run n ORDER BY n.run_id DESC "
+                             "LIMIT 1 OFFSET {}), 0)",
+                             kRunsLookedThrough - 1);
 }
 
 void bind_conditions(Binder& binder, const RunQuery& query) {
@@ -86,6 +91,7 @@ void bind_conditions(Binder& binder, const RunQuery& query) {
   for (const model::RunState state : query.states) binder.text(model::name_of(state));
   if (query.since) binder.time(*query.since);
   if (query.before) binder.integer(query.before->value);
+  if (!query.worker.empty()) binder.text(query.worker);
 }
 
 std::string newest_first(std::int32_t limit) {
@@ -171,6 +177,28 @@ Result<std::vector<RunRow>> MysqlReader::list_runs(const RunQuery& query) {
   if (!jobs) return fail(jobs.error());
   if (jobs->size() <= kFewJobs) return runs_of_few(pool_, query, *jobs);
   return jobs->size() <= kMostJobsNamed ? runs_of_jobs(pool_, query, *jobs) : runs_of_many(pool_, query);
+}
+
+/// The newest ids by the index on (job, run), which is skipped through; then their rows by id.
+Result<std::map<JobId, RunRow>> MysqlReader::newest_runs_of(const std::vector<JobId>& jobs) {
+  std::map<JobId, RunRow> newest;
+  for (std::size_t first = 0; first < jobs.size();) {
+    const std::size_t size = next_chunk(first, jobs.size() - first, {});
+    auto rows = rows_of<RunRow>(
+        pool_,
+        select_runs() + std::string(kWithJob) +
+            fmt::format("JOIN (SELECT MAX(n.run_id) AS run_id FROM run n WHERE n.job_id IN ({}) "
+                        "GROUP BY n.job_id) newest ON newest.run_id = r.run_id",
+                        marks(size)),
+        [&](Binder& binder) {
+          for (std::size_t i = 0; i < size; ++i) binder.integer(jobs[first + i].value);
+        },
+        read_run_row);
+    if (!rows) return fail(rows.error());
+    for (RunRow& row : *rows) newest.emplace(row.run.job, std::move(row));
+    first += size;
+  }
+  return newest;
 }
 
 Result<RunRow> MysqlReader::get_run(RunId id) {

@@ -25,8 +25,12 @@ struct RunQuery {
   std::vector<model::RunState> states;    ///< empty: all
   std::optional<WallTime> since;          ///< scheduled at or after
   std::optional<RunId> before;            ///< page on: ids below this
+  std::string worker;                     ///< of the newest attempt; empty: any, see kRunsLookedThrough
   std::int32_t limit = 50;                ///< 1 to 1000; newest first
 };
+
+/// A worker's runs are looked for among so many of the newest, unless `since` is set: no index has them.
+inline constexpr std::int64_t kRunsLookedThrough = 200'000;
 
 /// Whether the run was submitted without a saved job: its job's id tells.
 inline bool is_of_one_off(const model::Run& run) { return (run.job.value & kOneOffBit) != 0; }
@@ -63,6 +67,10 @@ class Reader {
   virtual Result<std::vector<JobRow>> list_jobs(const std::string& space, const std::string& prefix,
                                                 std::int32_t limit) = 0;
   virtual Result<JobRow> get_job(const std::string& space, const std::string& name) = 0;
+  /// The newest run of each of these jobs that has one; at most 10,000 jobs.
+  virtual Result<std::map<JobId, RunRow>> newest_runs_of(const std::vector<JobId>&) {
+    return std::map<JobId, RunRow>();
+  }
   /// What runs: for the dispatcher's cache and for queries.
   virtual Result<std::shared_ptr<const model::JobDefinition>> definition_of(JobId job,
                                                                             JobVersion version) = 0;

@@ -68,6 +68,39 @@ TEST_CASE("reader: lists runs newest first, by job, state, time and page") {
   }
 }
 
+TEST_CASE("reader: lists the runs of one worker, by their newest attempt") {
+  ON_EACH_STORE(on, led_backends()) {
+    fill(on);
+    core::Changes elsewhere;
+    model::Run moved = a_tick_run(104, 10, 4);
+    moved.progress.worker.id = "w-elsewhere";
+    elsewhere.updated_runs = {{moved.id, moved.progress}};
+    REQUIRE(on.store->apply(Epoch{1}, elsewhere).outcome == ApplyOutcome::Applied);
+    RunQuery query;
+    query.worker = "w-elsewhere";
+    CHECK(ids(on.reader->list_runs(query)) == Ids{104});
+    query.worker = a_tick_run(103, 11, 3).progress.worker.id;
+    CHECK(ids(on.reader->list_runs(query)) == Ids{103, 102, 101, 100});
+    query.since = wall_from_ms(kBase + 3000);
+    CHECK(ids(on.reader->list_runs(query)) == Ids{103});
+    query.worker = "nobody";
+    CHECK(ids(on.reader->list_runs(query)).empty());
+  }
+}
+
+TEST_CASE("reader: gives the newest run of each job that has one") {
+  ON_EACH_STORE(on, led_backends()) {
+    fill(on);
+    const auto newest = on.reader->newest_runs_of({JobId{10}, JobId{11}, JobId{12}, JobId{99}});
+    REQUIRE(newest.has_value());
+    REQUIRE(newest->size() == 2);
+    CHECK(newest->at(JobId{10}).run.id == RunId{104});
+    CHECK(newest->at(JobId{11}).run.id == RunId{105});
+    CHECK(newest->at(JobId{10}).job_name == "alpha");
+    CHECK(on.reader->newest_runs_of({})->empty());
+  }
+}
+
 TEST_CASE("reader: tells the runs of a saved job from those of one-offs of its name") {
   ON_EACH_STORE(on, led_backends()) {
     fill(on);

@@ -15,6 +15,7 @@ import tempfile
 import time
 import traceback
 
+import asking
 import eyes
 import examples
 import failover
@@ -35,6 +36,7 @@ GROUPS = {
     "programs": {
         "examples": lambda c, d, long: examples.all_of_them(c, d),
         "answers": lambda c, d, long: inputs.answers(c),
+        "asking": lambda c, d, long: asking.all_of_them(c),
         "configuration": lambda c, d, long: inputs.configuration(c),
         "frames": lambda c, d, long: inputs.frames(c, 5000 if long else 1000),
         "handlers": lambda c, d, long: handlers.all_of_them(c),

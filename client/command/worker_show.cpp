@@ -1,0 +1,115 @@
+// One worker with all that is known: its lives that are here, what runs there, and its latest lives.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <nlohmann/json.hpp>
+
+#include "client/command/commands.h"
+#include "client/command/show_json.h"
+#include "client/command/worker_text.h"
+
+namespace rota::client {
+namespace {
+
+constexpr std::int32_t kLivesShown = 5;
+constexpr std::int32_t kRunsShown = 100;
+
+/// All that the cluster knows of one worker id.
+struct WorkerKnown {
+  std::vector<thrift::WorkerInfo> here;
+  std::vector<thrift::WorkerLife> lives;
+  std::vector<thrift::RunInfo> running;
+};
+
+Result<WorkerKnown> look_up(Desk& desk, const std::string& id) {
+  WorkerKnown known;
+  auto workers = desk.cluster.list_workers();
+  if (!workers) return fail(workers.error());
+  for (thrift::WorkerInfo& worker : *workers) {
+    if (worker.key.id == id) known.here.push_back(std::move(worker));
+  }
+  auto lives = desk.cluster.list_lives(id, kLivesShown);
+  if (!lives) return fail(lives.error());
+  known.lives = std::move(*lives);
+  if (known.here.empty() && known.lives.empty()) {
+    return fail(ErrorCode::NotFound,
+                fmt::format("no worker '{}' was ever here; `rota worker list` shows who is", printable(id)));
+  }
+  thrift::RunFilter filter;
+  filter.space = desk.space;
+  filter.states = {"dispatched", "running"};
+  filter.limit = kRunsShown;
+  filter.__set_worker(id);
+  auto running = desk.cluster.list_runs(filter);
+  if (!running) return fail(running.error());
+  known.running = std::move(*running);
+  return known;
+}
+
+std::string labels_text(const std::map<std::string, std::string>& labels) {
+  std::vector<std::string> pairs;
+  for (const auto& [name, value] : labels) pairs.push_back(name + "=" + value);
+  return pairs.empty() ? "-" : fmt::format("{}", fmt::join(pairs, ", "));
+}
+
+std::string facts_text(const thrift::WorkerInfo& worker) {
+  Table table({"WORKER", worker.key.id});
+  table.add({"state", worker.state});
+  if (const std::string why = remarks_on(worker); !why.empty()) table.add({"why", why});
+  table.add({"life", worker.key.incarnation});
+  table.add({"here since", show_time(worker.started_ms)});
+  table.add({"address", address_of(worker)});
+  table.add({"version", worker.version});
+  table.add({"pool", worker.pool});
+  table.add({"labels", labels_text(worker.labels)});
+  table.add({"slots", fmt::format("{}, {} in use", worker.slots, worker.running)});
+  table.add({"runs given", fmt::format("{} in this Term", worker.dispatched_total)});
+  table.add({"kills by", worker.kill_means});
+  table.add({"kernel limits", kernel_limits_of(worker)});
+  if (!worker.__isset.vitals) return table.text();
+  const thrift::WorkerVitals& vitals = worker.vitals;
+  table.add({"load", fmt::format("{} %", vitals.load_percent)});
+  table.add({"cpu", fmt::format("{} %", vitals.cpu_percent)});
+  table.add({"memory", fmt::format("{} %", vitals.memory_percent)});
+  table.add({"disk free", fmt::format("{} MiB", vitals.disk_free_bytes >> 20)});
+  table.add({"threads", std::to_string(vitals.threads)});
+  table.add({"health", vitals.health});
+  table.add({"figures of", show_time(vitals.sampled_ms)});
+  return table.text();
+}
+
+std::string running_text(const std::vector<thrift::RunInfo>& running) {
+  if (running.empty()) return "";
+  Table table({"RUN", "JOB", "STATE", "STARTED", "TRY"});
+  for (const thrift::RunInfo& run : running) {
+    table.add({std::to_string(run.id), run.job_name, run.state,
+               show_time(run.__isset.started_ms ? run.started_ms : 0), std::to_string(run.attempt)});
+  }
+  return "\n" + table.text();
+}
+
+nlohmann::json data_of(const std::string& id, const WorkerKnown& known) {
+  nlohmann::json out = {{"id", id}};
+  out["here"] = out["lives"] = out["running"] = nlohmann::json::array();
+  for (const auto& worker : known.here) out["here"].push_back(to_json(worker));
+  for (const auto& life : known.lives) out["lives"].push_back(to_json(life));
+  for (const auto& run : known.running) out["running"].push_back(to_json(run));
+  return out;
+}
+
+}  // namespace
+
+int worker_show(Desk& desk, const std::string& id) {
+  const auto known = look_up(desk, id);
+  if (!known) return complain(known.error());
+  if (desk.prints_data()) {
+    print_data(desk.format, data_of(id, *known));
+    return kOk;
+  }
+  if (known->here.empty()) print_text(fmt::format("{} is not here\n", printable(id)));
+  for (const thrift::WorkerInfo& worker : known->here) print_text(facts_text(worker) + "\n");
+  print_text(lives_table(known->lives) + running_text(known->running));
+  return kOk;
+}
+
+}  // namespace rota::client

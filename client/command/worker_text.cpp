@@ -1,0 +1,49 @@
+#include "client/command/worker_text.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "client/command/screen.h"
+#include "job_types.h"
+
+namespace rota::client {
+namespace {
+
+/// "drained by ann: new disk; hands over at 2026-03-29 02:30:00Z"
+std::string why_of(const thrift::WorkerInfo& worker) {
+  if (!worker.__isset.drain) return worker.why;
+  const thrift::WorkerDrain& drain = worker.drain;
+  std::string text = "drained by " + drain.by;
+  if (!drain.why.empty()) text += ": " + drain.why;
+  if (drain.__isset.deadline_ms) text += "; hands over at " + show_time(drain.deadline_ms);
+  return worker.why.empty() ? text : text + "; " + worker.why;
+}
+
+}  // namespace
+
+std::string remarks_on(const thrift::WorkerInfo& worker) {
+  const std::string why = why_of(worker);
+  const bool is_well = !worker.__isset.vitals || worker.vitals.health == "ok";
+  if (is_well) return why;
+  return why.empty() ? worker.vitals.health : why + "; " + worker.vitals.health;
+}
+
+std::string address_of(const thrift::WorkerInfo& worker) {
+  return worker.port == 0 ? "-" : fmt::format("{}:{}", worker.host, worker.port);
+}
+
+std::string kernel_limits_of(const thrift::WorkerInfo& worker) {
+  return worker.kernel_limits.empty() ? "-" : fmt::format("{}", fmt::join(worker.kernel_limits, ","));
+}
+
+std::string lives_table(const std::vector<thrift::WorkerLife>& lives) {
+  Table table({"LIFE", "POOL", "ADDRESS", "JOINED", "LEFT", "WHY"});
+  for (const auto& life : lives) {
+    table.add({life.key.incarnation, life.pool, fmt::format("{}:{}", life.host, life.port),
+               show_time(life.joined_ms), show_time(life.__isset.left_ms ? life.left_ms : 0),
+               life.why_left});
+  }
+  return table.text();
+}
+
+}  // namespace rota::client

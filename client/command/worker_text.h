@@ -1,0 +1,23 @@
+// How workers are shown, in lists and one by one.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace rota::thrift {
+class WorkerInfo;
+class WorkerLife;
+}  // namespace rota::thrift
+
+namespace rota::client {
+
+/// Why it is not online, who drains it, and what its self check found; empty: nothing to say.
+std::string remarks_on(const thrift::WorkerInfo& worker);
+/// "host:port", or "-".
+std::string address_of(const thrift::WorkerInfo& worker);
+/// "memory,processes,cpus": what the kernel holds there; "-": nothing.
+std::string kernel_limits_of(const thrift::WorkerInfo& worker);
+/// With their headers, in the order given.
+std::string lives_table(const std::vector<thrift::WorkerLife>& lives);
+
+}  // namespace rota::client
