@@ -27,6 +27,9 @@ class LogStoreWatch final : public store::LogStore {
                                std::int64_t limit) override {
     return store_->read(attempt, stream, offset, limit);
   }
+  Result<std::vector<store::StoredStream>> stored_of(const std::vector<RunId>& runs) override {
+    return store_->stored_of(runs);
+  }
   Result<std::vector<RunId>> runs_with_logs(RunId after, std::int32_t limit) override {
     return store_->runs_with_logs(after, limit);
   }

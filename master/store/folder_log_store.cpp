@@ -99,9 +99,9 @@ Result<FolderLogStore::StreamIndex*> FolderLogStore::refreshed(const LogStreamKe
   if (!files) return fail(files.error());
   StreamIndex& index = stripe.streams[key];
   const bool has_lost = std::ranges::any_of(index.scanned, [&](const auto& known) {
-    return !std::ranges::binary_search(*files, known.first);
+    return folder_.size_of(key.attempt.run, known.first) < known.second;
   });
-  if (has_lost) {  // pruned
+  if (has_lost) {  // pruned, cut, taken back by its writer
     stripe.records -= index.records.size();
     index = {};
   }
@@ -314,6 +314,45 @@ Result<std::optional<std::string>> FolderLogStore::bytes_of(const LogStreamKey& 
   tell(folder_.folder_of(key.attempt.run) + "/" + kept.file,
        LogDamage{record.at, record.next() - record.at, false});
   return std::optional<std::string>();
+}
+
+// --- verify -------------------------------------------------------------------------------------
+
+Result<std::vector<StoredStream>> FolderLogStore::stored_of(const std::vector<RunId>& runs) {
+  std::vector<StoredStream> out;
+  for (const RunId run : std::set<RunId>(runs.begin(), runs.end())) {
+    const auto keys = folder_.streams_of(run);
+    if (!keys) return fail(keys.error());
+    for (const LogStreamKey& key : *keys) {
+      const auto stream = stored_stream(key);
+      if (!stream) return fail(stream.error());
+      if (stream->last > 0) out.push_back(*stream);
+    }
+  }
+  return out;
+}
+
+/// From the heads in its files, past the index.
+Result<StoredStream> FolderLogStore::stored_stream(const LogStreamKey& key) const {
+  const auto files = folder_.files_of(key);
+  if (!files) return fail(files.error());
+  std::map<std::int64_t, ChunkPlace> places;
+  for (const std::string& name : *files) {
+    const auto file = folder_.open_to_read(key.attempt.run, name);
+    if (!file && file.error().code == ErrorCode::NotFound) continue;
+    if (!file) return fail(file.error());
+    struct stat info {};
+    if (::fstat(file->get(), &info) != 0) return disk_refusal("stat", name);
+    const auto found = scan_log(
+        [&](std::int64_t at, std::size_t bytes) { return read_part(file->get(), at, bytes); }, 0,
+        info.st_size, key.attempt, key.stream, LogScanDepth::Heads);
+    if (!found) return fail(found.error());
+    for (const LogRecord& record : found->records) places.emplace(record.place.offset, record.place);
+  }
+  StreamFinder finder;
+  for (const auto& [offset, place] : places) finder.pass(key.attempt, key.stream, place);
+  const auto streams = finder.take();
+  return streams.empty() ? StoredStream{key.attempt, key.stream, 0, 0} : streams.front();
 }
 
 // --- retention ----------------------------------------------------------------------------------

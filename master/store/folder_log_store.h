@@ -40,6 +40,7 @@ class FolderLogStore final : public LogStore {
   Result<std::vector<std::int64_t>> append(const std::vector<LogChunk>& chunks) override;
   Result<LogSlice> read(model::AttemptKey attempt, LogStream stream, std::int64_t offset,
                         std::int64_t limit) override;
+  Result<std::vector<StoredStream>> stored_of(const std::vector<RunId>& runs) override;
   Result<std::vector<RunId>> runs_with_logs(RunId after, std::int32_t limit) override;
   Result<std::vector<std::int64_t>> bytes_of(const std::vector<RunId>& runs) override;
   Result<bool> erase(const std::vector<RunId>& runs, std::int32_t most) override;
@@ -79,6 +80,7 @@ class FolderLogStore final : public LogStore {
   std::vector<std::unique_lock<std::mutex>> lock_all(const std::vector<LogChunk>& chunks);
   Result<StreamIndex*> refreshed(const LogStreamKey& key);
   Result<void> scan_file(const LogStreamKey& key, const std::string& name, StreamIndex& index);
+  Result<StoredStream> stored_stream(const LogStreamKey& key) const;
   void tell(const std::string& file, const LogDamage& damage) const;
   void tell_damage(const LogStreamKey& key, const std::string& name, std::int64_t age_s,
                    const std::vector<LogDamage>& damage, StreamIndex& index);

@@ -12,6 +12,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <set>
 
 #include "common/base/file.h"
 
@@ -78,6 +79,21 @@ Result<std::vector<std::string>> LogFolder::files_of(const LogStreamKey& key) co
   return names;
 }
 
+Result<std::vector<LogStreamKey>> LogFolder::streams_of(RunId run) const {
+  const auto names = names_in(folder_of(run));
+  if (!names) return fail(names.error());
+  std::set<LogStreamKey> keys;
+  for (const std::string_view name : *names) {
+    const auto dot = std::min(name.find('.'), name.size());
+    const auto attempt = number_in(name.substr(0, dot), 10);
+    const std::string_view rest = name.substr(std::min(dot + 1, name.size()));
+    const bool is_stream = rest.starts_with("1.") || rest.starts_with("2.");
+    if (!attempt || !is_stream || !name.ends_with(".log")) continue;
+    keys.insert({{run, static_cast<AttemptNo>(*attempt)}, rest[0] == '1' ? LogStream::Out : LogStream::Err});
+  }
+  return std::vector<LogStreamKey>(keys.begin(), keys.end());
+}
+
 Result<LogFolder::Opened> LogFolder::open_to_append(RunId run, const std::string& name) const {
   const std::string path = folder_of(run) + "/" + name;
   Opened opened;
@@ -105,6 +121,11 @@ Result<UniqueFd> LogFolder::open_to_read(RunId run, const std::string& name) con
   if (file.is_open()) return file;
   if (errno == ENOENT) return fail(ErrorCode::NotFound, "no log file " + path);
   return folder_error("open", path);
+}
+
+std::int64_t LogFolder::size_of(RunId run, const std::string& name) const {
+  struct stat info {};
+  return ::stat((folder_of(run) + "/" + name).c_str(), &info) == 0 ? info.st_size : -1;
 }
 
 bool LogFolder::cut(RunId run, const std::string& name, std::int64_t length) const {

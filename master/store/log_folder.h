@@ -33,12 +33,16 @@ class LogFolder {
 
   /// Names of the files of a stream, sorted; none when there is no such folder.
   Result<std::vector<std::string>> files_of(const LogStreamKey& key) const;
+  /// Streams of a run that have files, in order.
+  Result<std::vector<LogStreamKey>> streams_of(RunId run) const;
   static std::string name_of(const LogStreamKey& key, std::string_view writer);
 
   struct Opened {
     UniqueFd file;
     bool is_new = false;              ///< its name is not synced yet
   };
+  /// -1 when it is gone.
+  std::int64_t size_of(RunId run, const std::string& name) const;
   /// For appending; made with its folders where it is not there.
   Result<Opened> open_to_append(RunId run, const std::string& name) const;
   /// NotFound when it is gone.

@@ -60,8 +60,8 @@ std::optional<LogHead> decode_head(std::string_view bytes) {
 class LogScanner {
  public:
   LogScanner(const ReadAt& read, std::int64_t from, std::int64_t size, model::AttemptKey attempt,
-             LogStream stream)
-      : read_(read), size_(size), attempt_(attempt), stream_(stream) {
+             LogStream stream, LogScanDepth depth)
+      : read_(read), size_(size), attempt_(attempt), stream_(stream), depth_(depth) {
     scan_.end = from;
   }
 
@@ -97,6 +97,7 @@ class LogScanner {
     LogRecord record = head->record;
     record.at = at;
     if (record.next() > size_) return std::optional<LogRecord>();
+    if (depth_ == LogScanDepth::Heads) return std::optional(record);
     auto packed = read_(record.packed_at(), record.packed_length);
     if (!packed) return fail(packed.error());
     if (packed->size() != record.packed_length || crc_of(*packed) != record.packed_crc32) {
@@ -126,6 +127,7 @@ class LogScanner {
   const std::int64_t size_;
   const model::AttemptKey attempt_;
   const LogStream stream_;
+  const LogScanDepth depth_;
   LogScan scan_;
 };
 
@@ -153,8 +155,8 @@ std::string encode_log_record(const LogChunk& chunk, bool compress) {
 }
 
 Result<LogScan> scan_log(const ReadAt& read, std::int64_t from, std::int64_t size,
-                         model::AttemptKey attempt, LogStream stream) {
-  return LogScanner(read, from, size, attempt, stream).run();
+                         model::AttemptKey attempt, LogStream stream, LogScanDepth depth) {
+  return LogScanner(read, from, size, attempt, stream, depth).run();
 }
 
 }  // namespace rota::master::store

@@ -47,9 +47,13 @@ struct LogScan {
 /// Reads exactly so many bytes at this place of a file, fewer at its end.
 using ReadAt = std::function<Result<std::string>(std::int64_t at, std::size_t bytes)>;
 
+enum class LogScanDepth { Whole, Heads };
+
 /// All whole records of that stream between `from` and `size`. What is damaged in between is passed over;
-/// the next whole record is looked for byte by byte.
+/// the next whole record is looked for byte by byte. By heads alone, a record is whole when the file goes on
+/// to its end.
 Result<LogScan> scan_log(const ReadAt& read, std::int64_t from, std::int64_t size,
-                         model::AttemptKey attempt, LogStream stream);
+                         model::AttemptKey attempt, LogStream stream,
+                         LogScanDepth depth = LogScanDepth::Whole);
 
 }  // namespace rota::master::store

@@ -27,6 +27,17 @@ Result<void> check_chunk(const LogChunk& chunk) {
                           chunk.attempt.run.value, chunk.attempt.attempt, chunk.offset));
 }
 
+void StreamFinder::pass(model::AttemptKey attempt, LogStream stream, const ChunkPlace& chunk) {
+  if (found_.empty() || found_.back().attempt != attempt || found_.back().stream != stream) {
+    found_.push_back({attempt, stream, 0, 0});
+  }
+  StoredStream& at = found_.back();
+  EndFinder finder(at.end);
+  finder.pass(chunk);
+  at.end = finder.end();
+  at.last = std::max(at.last, chunk.end());
+}
+
 SliceBuilder::SliceBuilder(std::int64_t offset, std::int64_t limit)
     : limit_(std::clamp<std::int64_t>(limit, 0, kMostReadBytes)) {
   slice_.next_offset = std::max<std::int64_t>(offset, 0);

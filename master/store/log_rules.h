@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "common/base/result.h"
@@ -41,6 +42,16 @@ class EndFinder {
 
  private:
   std::int64_t end_;
+};
+
+/// The streams of chunks that come in the order of their attempts, streams and offsets.
+class StreamFinder {
+ public:
+  void pass(model::AttemptKey attempt, LogStream stream, const ChunkPlace& chunk);
+  std::vector<StoredStream> take() { return std::move(found_); }
+
+ private:
+  std::vector<StoredStream> found_;
 };
 
 /// Builds a slice from chunks in order of their offsets, the first of which may begin before `offset`.

@@ -41,6 +41,14 @@ struct LogSlice {
   std::vector<LogPiece> pieces; ///< of `bytes`, in order
 };
 
+/// What stands of one stream.
+struct StoredStream {
+  model::AttemptKey attempt;
+  LogStream stream = LogStream::Out;
+  std::int64_t end = 0;         ///< of what is stored without a hole from offset 0 on
+  std::int64_t last = 0;        ///< end of its last chunk, behind a hole or not
+};
+
 /// Thread: any.
 class LogStore {
  public:
@@ -56,6 +64,11 @@ class LogStore {
   /// same offset or, when it no longer waits for them, goes on at next_offset.
   virtual Result<LogSlice> read(model::AttemptKey attempt, LogStream stream, std::int64_t offset,
                                 std::int64_t limit) = 0;
+
+  /// What stands of these runs (at most 1,000), in the order of attempts and streams; nothing of a stream
+  /// that has no chunk. It is read from where it is kept, whatever this master may remember. Not the
+  /// chunks' content: that is what read() looks at.
+  virtual Result<std::vector<StoredStream>> stored_of(const std::vector<RunId>& runs) = 0;
 
   // For retention.
   /// Runs beyond `after` that have chunks, in order, at most `limit` (1 to 10,000).

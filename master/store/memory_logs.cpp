@@ -63,6 +63,19 @@ Result<LogSlice> MemoryStore::read(model::AttemptKey attempt, LogStream stream, 
   return builder.finish(end_of(tables_->chunks, attempt, stream));
 }
 
+Result<std::vector<StoredStream>> MemoryStore::stored_of(const std::vector<RunId>& runs) {
+  const std::scoped_lock lock(mutex_);
+  if (auto fine = up(); !fine) return fail(fine.error());
+  StreamFinder finder;
+  for (const RunId run : std::set<RunId>(runs.begin(), runs.end())) {
+    auto at = tables_->chunks.lower_bound({model::AttemptKey{run, 0}, LogStream::Out, 0});
+    for (; at != tables_->chunks.end() && at->second.attempt.run == run; ++at) {
+      finder.pass(at->second.attempt, at->second.stream, place_of(at->second));
+    }
+  }
+  return finder.take();
+}
+
 Result<std::vector<RunId>> MemoryStore::runs_with_logs(RunId after, std::int32_t limit) {
   const std::scoped_lock lock(mutex_);
   if (auto fine = up(); !fine) return fail(fine.error());

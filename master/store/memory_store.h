@@ -97,6 +97,7 @@ class MemoryStore : public Store,
   Result<std::vector<std::int64_t>> append(const std::vector<LogChunk>& chunks) override;
   Result<LogSlice> read(model::AttemptKey attempt, LogStream stream, std::int64_t offset,
                         std::int64_t limit) override;
+  Result<std::vector<StoredStream>> stored_of(const std::vector<RunId>& runs) override;
   Result<std::vector<RunId>> runs_with_logs(RunId after, std::int32_t limit) override;
   Result<std::vector<std::int64_t>> bytes_of(const std::vector<RunId>& runs) override;
   Result<bool> erase(const std::vector<RunId>& runs, std::int32_t most) override;

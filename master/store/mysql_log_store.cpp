@@ -103,30 +103,43 @@ Result<void> insert(Connection& connection, const std::vector<LogChunk>& chunks,
 MysqlLogStore::MysqlLogStore(MysqlOptions options, PoolOptions pool, bool compress)
     : compress_(compress), pool_(std::move(options), pool) {}
 
-Result<std::int64_t> MysqlLogStore::stored_end(Connection& connection, const StreamKey& key) {
-  std::int64_t known = 0;
-  {
-    const std::scoped_lock lock(mutex_);
-    if (const auto found = known_ends_.find(key); found != known_ends_.end()) known = found->second;
-  }
-  EndFinder finder(known);
+/// On from what is known. Nothing: the chunk that it ends with is there no more.
+Result<std::optional<MysqlLogStore::KnownEnd>> MysqlLogStore::walk(Connection& connection,
+                                                                  const StreamKey& key, KnownEnd known) {
+  bool stands = known.end == 0;
+  EndFinder finder(known.end);
   auto walked = connection.query(
       "SELECT offset_bytes, length_bytes, dropped_bytes FROM log_chunk "
       "WHERE run_id = ? AND attempt = ? AND stream = ? AND offset_bytes >= ? ORDER BY offset_bytes",
       [&](Binder& binder) {
         bind_stream(binder, std::get<0>(key), std::get<1>(key));
-        binder.integer(known);
+        binder.integer(known.last.offset);
       },
       [&](Row& row) -> Result<void> {
-        finder.pass(read_place(row));
+        const ChunkPlace place = read_place(row);
+        stands = stands || (place.offset == known.last.offset && place.end() == known.end);
+        finder.pass(place);
+        if (finder.end() == place.end()) known.last = place;
         return {};
       });
   if (!walked) return fail(walked.error());
+  known.end = finder.end();
+  return stands ? std::optional(known) : std::nullopt;
+}
+
+Result<std::int64_t> MysqlLogStore::stored_end(Connection& connection, const StreamKey& key) {
+  KnownEnd known;
+  {
+    const std::scoped_lock lock(mutex_);
+    if (const auto found = known_ends_.find(key); found != known_ends_.end()) known = found->second;
+  }
+  auto walked = walk(connection, key, known);
+  if (walked && !*walked) walked = walk(connection, key, {});
+  if (!walked) return fail(walked.error());
   const std::scoped_lock lock(mutex_);
   if (known_ends_.size() >= kMostKnownEnds) known_ends_.clear();
-  auto& kept = known_ends_[key];
-  kept = std::max(kept, finder.end());
-  return kept;
+  known_ends_[key] = **walked;
+  return (*walked)->end;
 }
 
 Result<std::vector<std::int64_t>> MysqlLogStore::append(const std::vector<LogChunk>& chunks) {
@@ -196,6 +209,27 @@ Result<LogSlice> MysqlLogStore::read(model::AttemptKey attempt, LogStream stream
   });
   if (!done) return fail(done.error());
   return slice;
+}
+
+Result<std::vector<StoredStream>> MysqlLogStore::stored_of(const std::vector<RunId>& runs) {
+  StreamFinder finder;
+  if (runs.empty()) return finder.take();
+  auto done = pool_.with([&](Connection& connection) {
+    finder = {};
+    return connection.stream(
+        "SELECT run_id, attempt, stream, offset_bytes, length_bytes, dropped_bytes FROM log_chunk "
+        "WHERE run_id IN (" + run_numbers(runs) + ") ORDER BY run_id, attempt, stream, offset_bytes",
+        [&](Row& row) -> Result<void> {
+          model::AttemptKey attempt;
+          attempt.run = RunId{row.integer()};
+          attempt.attempt = static_cast<AttemptNo>(row.integer());
+          const auto stream = row.integer() == 1 ? LogStream::Out : LogStream::Err;
+          finder.pass(attempt, stream, read_place(row));
+          return {};
+        });
+  });
+  if (!done) return fail(done.error());
+  return finder.take();
 }
 
 Result<std::vector<RunId>> MysqlLogStore::runs_with_logs(RunId after, std::int32_t limit) {

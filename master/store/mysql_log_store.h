@@ -3,9 +3,11 @@
 
 #include <map>
 #include <mutex>
+#include <optional>
 #include <tuple>
 
 #include "master/store/connection_pool.h"
+#include "master/store/log_rules.h"
 #include "master/store/log_store.h"
 
 namespace rota::master::store {
@@ -18,6 +20,7 @@ class MysqlLogStore final : public LogStore {
   Result<std::vector<std::int64_t>> append(const std::vector<LogChunk>& chunks) override;
   Result<LogSlice> read(model::AttemptKey attempt, LogStream stream, std::int64_t offset,
                         std::int64_t limit) override;
+  Result<std::vector<StoredStream>> stored_of(const std::vector<RunId>& runs) override;
   Result<std::vector<RunId>> runs_with_logs(RunId after, std::int32_t limit) override;
   Result<std::vector<std::int64_t>> bytes_of(const std::vector<RunId>& runs) override;
   Result<bool> erase(const std::vector<RunId>& runs, std::int32_t most) override;
@@ -29,10 +32,17 @@ class MysqlLogStore final : public LogStore {
 
   const bool compress_;
   ConnectionPool pool_;
-  // Chunks never change, so a known contiguous end stays true; it saves walking a long stream again
-  // for each chunk. Emptied when it grows beyond its bound.
+  // Chunks never change, so a known contiguous end stays true as long as the chunk before it stands (a
+  // database may go back, output is deleted); it saves walking a long stream again for each chunk.
+  // Emptied when it grows beyond its bound.
+  struct KnownEnd {
+    ChunkPlace last;             ///< the chunk that ends there
+    std::int64_t end = 0;
+  };
+  Result<std::optional<KnownEnd>> walk(Connection& connection, const StreamKey& key, KnownEnd known);
+
   std::mutex mutex_;
-  std::map<StreamKey, std::int64_t> known_ends_;
+  std::map<StreamKey, KnownEnd> known_ends_;
 };
 
 }  // namespace rota::master::store

@@ -13,7 +13,6 @@ using model::RunState;
 
 constexpr std::int32_t kPage = 1000;
 constexpr std::size_t kRecentAttempts = 8;
-constexpr std::size_t kMostLogs = 5000;
 constexpr Millis kLogsSettle{15'000};    // bytes may still be on their way
 
 std::string name_of(RunId run) { return fmt::format("run {}", run.value); }
@@ -43,6 +42,8 @@ Result<void> RunCheck::look_at_all(MonoTime deadline) {
       if (!earlier) return fail(earlier.error());
       look_at(run, *earlier);
     }
+    if (auto looked = logs_.look_at(candidates_); !looked) return looked;
+    candidates_.clear();
     if (runs->size() < static_cast<std::size_t>(kPage)) break;
   }
   judge_epochs();
@@ -75,7 +76,7 @@ void RunCheck::look_at(const model::Run& run, const std::vector<model::AttemptRo
   check_order(run);
   check_epochs(run, earlier);
   check_outcome(run);
-  keep_log(run);
+  keep_logs(run, earlier);
 }
 
 /// One worker's clock is believed to the millisecond; two clocks may differ, so what they say counts when
@@ -225,19 +226,25 @@ void RunCheck::check_outcome(const model::Run& run) {
   }
 }
 
-void RunCheck::keep_log(const model::Run& run) {
+void RunCheck::keep_logs(const model::Run& run, const std::vector<model::AttemptRow>& earlier) {
   const model::RunProgress& at = run.progress;
   if (!model::is_final(at.state) || at.attempt == 0 || !at.ended) return;
   if (request_.now && *request_.now - *at.ended < kLogsSettle) return;
+  for (const model::AttemptRow& row : earlier) {
+    const bool is_told = has_ended_by_worker(row.outcome.state);
+    if (row.attempt != at.attempt && is_told) keep_log({run.id, row.attempt}, row.outcome, is_told);
+  }
+  keep_log({run.id, at.attempt}, at.outcome, has_ended_by_worker(at.state));
+}
+
+void RunCheck::keep_log(model::AttemptKey attempt, const model::Outcome& outcome, bool told) {
   LogCandidate candidate;
-  candidate.attempt = {run.id, at.attempt};
-  candidate.stdout_bytes = at.outcome.stdout_bytes;
-  candidate.stderr_bytes = at.outcome.stderr_bytes;
-  candidate.lengths_known = has_ended_by_worker(at.state) &&
-                            at.outcome.reason != model::Reason::AttemptDied &&
-                            at.outcome.reason != model::Reason::WorkerLost;
-  logs_.push_back(candidate);
-  if (logs_.size() > kMostLogs) logs_.pop_front();
+  candidate.attempt = attempt;
+  candidate.stdout_bytes = outcome.stdout_bytes;
+  candidate.stderr_bytes = outcome.stderr_bytes;
+  candidate.lengths_known = told && outcome.reason != model::Reason::AttemptDied &&
+                            outcome.reason != model::Reason::WorkerLost;
+  candidates_.push_back(candidate);
 }
 
 }  // namespace rota::master::verify

@@ -1,4 +1,4 @@
-// P4, P6, P7, P12 and the candidates of P13: all runs in the order of their ids, with their earlier
+// P4, P6, P7, P12 and, by its own check, P13: all runs in the order of their ids, with their earlier
 // attempts, a page at a time.
 #pragma once
 
@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "master/verify/log_check.h"
 #include "master/verify/verify.h"
 
 namespace rota::master::verify {
@@ -22,28 +23,20 @@ struct RunChecks {
   Check& outcomes;  ///< P12
 };
 
-/// Final attempts whose log is to be looked at: the newest ones.
-struct LogCandidate {
-  model::AttemptKey attempt;
-  std::int64_t stdout_bytes = 0;
-  std::int64_t stderr_bytes = 0;
-  bool lengths_known = true;  ///< false: the worker was lost, so more may be stored
-};
-
 /// Thread: one. All references outlive it.
 class RunCheck {
  public:
   /// `serial_jobs`: saved jobs none of whose versions allows overlap.
   RunCheck(const Sources& sources, const Request& request, std::set<JobId> serial_jobs,
-           std::optional<std::set<JobId>> only, RunChecks checks)
+           std::optional<std::set<JobId>> only, RunChecks checks, LogCheck& logs)
       : sources_(sources),
         request_(request),
         serial_jobs_(std::move(serial_jobs)),
         only_(std::move(only)),
-        checks_(checks) {}
+        checks_(checks),
+        logs_(logs) {}
 
   Result<void> look_at_all(MonoTime deadline);
-  const std::deque<LogCandidate>& logs() const { return logs_; }
 
  private:
   struct Span {
@@ -65,7 +58,8 @@ class RunCheck {
   void check_epochs(const model::Run& run, const std::vector<model::AttemptRow>& earlier);
   void check_outcome(const model::Run& run);
   void judge_epochs();
-  void keep_log(const model::Run& run);
+  void keep_logs(const model::Run& run, const std::vector<model::AttemptRow>& earlier);
+  void keep_log(model::AttemptKey attempt, const model::Outcome& outcome, bool told);
 
   const Sources& sources_;
   const Request& request_;
@@ -85,7 +79,8 @@ class RunCheck {
     RunId last_run;
   };
   std::map<Epoch, EpochSpan> recorded_;
-  std::deque<LogCandidate> logs_;
+  LogCheck& logs_;
+  std::vector<LogCandidate> candidates_;  ///< of the page of runs
 };
 
 }  // namespace rota::master::verify

@@ -4,6 +4,7 @@
 
 #include "common/base/duration_text.h"
 #include "master/verify/findings.h"
+#include "master/verify/log_check.h"
 #include "master/verify/run_check.h"
 #include "master/verify/tick_check.h"
 
@@ -11,7 +12,6 @@ namespace rota::master::verify {
 namespace {
 
 constexpr std::int32_t kJobPage = 500;
-constexpr std::size_t kPrunedPage = 500;
 
 Error too_late() {
   return Error(ErrorCode::TimedOut, "verify did not end within its deadline; ask for less");
@@ -86,70 +86,11 @@ class Verification {
   Result<void> look_at_runs() {
     std::optional<std::set<JobId>> only;
     if (!request_.job.empty()) only = asked_;
+    LogCheck logs(sources_, logs_);
     RunCheck check(sources_, request_, serial_, std::move(only),
-                   RunChecks{overlap_, order_, epochs_, outcomes_});
+                   RunChecks{overlap_, order_, epochs_, outcomes_}, logs);
     if (auto looked = check.look_at_all(deadline_); !looked) return looked;
-    return look_at_logs(check.logs());
-  }
-
-  Result<void> look_at_logs(const std::deque<LogCandidate>& candidates) {
-    if (sources_.logs == nullptr) return {};
-    for (const LogCandidate& candidate : candidates) {
-      if (BootClock::now() > deadline_) return fail(too_late());
-      for (const auto stream : {store::LogStream::Out, store::LogStream::Err}) {
-        if (auto looked = look_at_stream(candidate, stream); !looked) return looked;
-      }
-    }
-    return judge_missing();
-  }
-
-  /// What is not stored was either deleted by retention, which is written down or has taken the run too, or
-  /// it is missing.
-  Result<void> judge_missing() {
-    std::vector<RunId> runs;
-    for (const auto& [run, what] : missing_) runs.push_back(run);
-    std::map<RunId, WallTime> pruned;
-    for (std::size_t at = 0; at < runs.size(); at += kPrunedPage) {
-      const auto end = std::min(runs.size(), at + kPrunedPage);
-      const auto page = sources_.reader.pruned_among(
-          {runs.begin() + static_cast<std::ptrdiff_t>(at), runs.begin() + static_cast<std::ptrdiff_t>(end)});
-      if (!page) return fail(page.error());
-      pruned.insert(page->begin(), page->end());
-    }
-    for (const auto& [run, what] : missing_) {
-      const auto is_gone = pruned.contains(run) ? Result<bool>(true) : has_gone(run);
-      if (!is_gone) return fail(is_gone.error());
-      if (*is_gone) {
-        ++logs_.skipped;
-      } else {
-        miss(logs_, what);
-      }
-    }
-    return {};
-  }
-
-  Result<bool> has_gone(RunId run) {
-    const auto found = sources_.reader.get_run(run);
-    if (!found && found.error().code != ErrorCode::NotFound) return fail(found.error());
-    return !found;
-  }
-
-  Result<void> look_at_stream(const LogCandidate& candidate, store::LogStream stream) {
-    const bool is_out = stream == store::LogStream::Out;
-    const std::int64_t named = is_out ? candidate.stdout_bytes : candidate.stderr_bytes;
-    const auto slice = sources_.logs->read(candidate.attempt, stream, named, 1);
-    if (!slice) return fail(slice.error());
-    ++logs_.planned;
-    const auto place = fmt::format("run {} attempt {} {}", candidate.attempt.run.value,
-                                   candidate.attempt.attempt, is_out ? "stdout" : "stderr");
-    if (slice->stored_end < named) {
-      missing_.emplace_back(candidate.attempt.run, fmt::format("{}: {} of {} bytes are stored", place,
-                                                               slice->stored_end, named));
-    } else if (slice->stored_end > named && candidate.lengths_known) {
-      wrong(logs_, fmt::format("{}: {} bytes are stored, its outcome names {}", place,
-                               slice->stored_end, named));
-    }
-    return {};
+    return logs.look_at_content(deadline_);
   }
 
   const Sources& sources_;
@@ -162,7 +103,6 @@ class Verification {
   Check epochs_{"P7"};
   Check outcomes_{"P12"};
   Check logs_{"P13"};
-  std::vector<std::pair<RunId, std::string>> missing_;  ///< at most two of each candidate
   std::set<JobId> asked_;
   std::set<JobId> serial_;
 };

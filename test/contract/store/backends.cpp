@@ -61,6 +61,9 @@ class SeveralMasters final : public LogStore {
                         std::int64_t limit) override {
     return next().read(attempt, stream, offset, limit);
   }
+  Result<std::vector<StoredStream>> stored_of(const std::vector<RunId>& runs) override {
+    return next().stored_of(runs);
+  }
   Result<std::vector<RunId>> runs_with_logs(RunId after, std::int32_t limit) override {
     return next().runs_with_logs(after, limit);
   }

@@ -248,6 +248,47 @@ TEST_CASE("logs: are erased run by run, a few at a time, and no others") {
   }
 }
 
+TEST_CASE("logs: what stands is told from what is kept, not from what a master remembers") {
+  ON_EACH_STORE(on, fresh_log_backends()) {
+    auto err = chunk(0, "oops");
+    err.stream = LogStream::Err;
+    auto second = chunk(0, "again");
+    second.attempt.attempt = 2;
+    for (int master = 0; master < 3; ++master) {
+      REQUIRE(on.logs->append({chunk(0, "abc"), chunk(1003, "end", 1000), err, second, chunk(2000, "far")}));
+    }
+    const auto all = on.logs->stored_of({RunId{9}, kAttempt.run});
+    REQUIRE_MESSAGE(all.has_value(), (all ? "" : all.error().message));
+    REQUIRE(all->size() == 3);
+    CHECK(all->at(0).attempt == kAttempt);
+    CHECK(all->at(0).stream == LogStream::Out);
+    CHECK(all->at(0).end == 1006);
+    CHECK(all->at(0).last == 2003);
+    CHECK(all->at(1).stream == LogStream::Err);
+    CHECK(all->at(1).end == 4);
+    CHECK(all->at(2).attempt.attempt == 2);
+    CHECK(all->at(2).last == 5);
+    CHECK(on.logs->stored_of({})->empty());
+    CHECK(on.logs->stored_of({RunId{8}})->empty());
+    while (*on.other->erase({kAttempt.run}, 100)) {}
+    for (int master = 0; master < 3; ++master) CHECK(on.logs->stored_of({kAttempt.run})->empty());
+  }
+}
+
+TEST_CASE("logs: what a database that went back has lost is not acknowledged again") {
+  ON_EACH_STORE(on, fresh_log_backends()) {
+    for (int master = 0; master < 3; ++master) {
+      CHECK(on.logs->append({chunk(0, "abc"), chunk(3, "def")})->back() == 6);
+    }
+    while (*on.other->erase({kAttempt.run}, 100)) {}
+    for (int master = 0; master < 3; ++master) {
+      CHECK(on.logs->append({chunk(6, "ghi")})->back() == 0);
+      CHECK(slice(on, 0).stored_end == 0);
+    }
+    CHECK(on.logs->append({chunk(0, "abc"), chunk(3, "def")})->back() == 9);
+  }
+}
+
 TEST_CASE("logs: two masters at once store each chunk once") {
   ON_EACH_STORE(on, fresh_log_backends()) {
     std::vector<LogChunk> chunks;

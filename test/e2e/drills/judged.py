@@ -1,8 +1,10 @@
-"""`rota verify` must notice six changes to a true history, each made in the store and then undone."""
+"""`rota verify` must notice eight changes to a true history, each made in the store and then undone."""
 import json
 import subprocess
 
-from cluster import Failure, check, figure, wait_until
+from cluster import Failure, check, figure, now_ms, wait_until
+
+LOGS_SETTLE_MS = 15_000  # until then verify takes output for being on its way
 
 
 class Store:
@@ -19,7 +21,7 @@ class Store:
         return done.stdout.strip()
 
 
-def changes(store, retried):
+def changes(store, retried, printed):
     """(name, what is done, what undoes it) on the newest ticks; the jobs are paused."""
     last, before = store.ask("SELECT run_id FROM run WHERE tick_ms IS NOT NULL "
                              "ORDER BY run_id DESC LIMIT 2").split()
@@ -28,6 +30,7 @@ def changes(store, retried):
             "INSERT INTO run SELECT * FROM kept")
     # The one that a retry followed: the first of all may have been refused, or lost before it began.
     failed = store.ask(f"SELECT MIN(attempt) FROM attempt WHERE run_id = {retried} AND outcome_state = 'failed'")
+    of_printed = f"FROM log_chunk WHERE run_id = {printed}"
     first_attempt = f"WHERE run_id = {retried} AND attempt = {failed}"
     return [
         ("a run deleted", f"{keep}; DELETE FROM run WHERE run_id = {before}",
@@ -39,6 +42,11 @@ def changes(store, retried):
          f"UPDATE attempt SET outcome_ended_ms = outcome_ended_ms - 60000 {first_attempt}"),
         ("an older epoch's row", f"UPDATE run SET epoch = epoch - 1 WHERE run_id = {last}",
          f"UPDATE run SET epoch = epoch + 1 WHERE run_id = {last}"),
+        ("output gone", f"CREATE TABLE kept AS SELECT * {of_printed}; DELETE {of_printed}",
+         "INSERT INTO log_chunk SELECT * FROM kept; DROP TABLE kept"),
+        ("output altered", f"CREATE TABLE kept AS SELECT * {of_printed}; "
+         f"UPDATE log_chunk SET content = 'A line' WHERE run_id = {printed}",
+         f"DELETE {of_printed}; INSERT INTO log_chunk SELECT * FROM kept; DROP TABLE kept"),
     ]
 
 
@@ -79,7 +87,17 @@ def watermark_ahead(cluster, store):
     raise Failure("the leader was replaced before a follower could verify, five times")
 
 
+def read_by_all(cluster):
+    """A run whose output each master has read and may remember, and which is old enough to be judged."""
+    printed = cluster.submit("/bin/echo", "a line of output")
+    ended = cluster.await_run(printed)["ended_at_ms"]
+    for master in cluster.env["ROTA_MASTERS"].split(","):
+        wait_until(lambda: "a line" in cluster.ok("--masters", master, "run", "logs", printed), 30, "the output is read")
+    return printed, ended
+
+
 def seen(cluster):
+    printed, ended = read_by_all(cluster)
     cluster.apply("name: judged\nschedule: '@every 1s'\noverlap: allow\ncommand: [/bin/true]\n")
     retried = cluster.submit("/bin/false", options=["--retries", "1"])
     cluster.await_run(retried)
@@ -87,8 +105,9 @@ def seen(cluster):
     wait_until(lambda: len(cluster.runs("judged", state="succeeded")) >= 5, 30, "five ticks")
     cluster.ok("job", "pause", "judged")
     wait_until(lambda: all(r["ended_at_ms"] for r in cluster.runs("judged")), 30, "all runs end")
+    wait_until(lambda: now_ms() - ended > LOGS_SETTLE_MS + 1000, 20, "the output is old enough")
     found = []
-    for name, do, undo in changes(store, retried):
+    for name, do, undo in changes(store, retried, printed):
         cluster.verify()
         store.ask(do)
         try:

@@ -60,6 +60,7 @@ def in_folder(programs, scratch):
         cluster.apply("name: ticking\nschedule: '@every 1s'\nhandler: noop\noverlap: allow\n")
         first_tick = wait_until(lambda: cluster.runs("ticking"), 30, "a tick")[-1]
         short = kept_and_deleted(cluster, logs)
+        files_gone(cluster, logs)
         runs_deleted(cluster, first_tick["id"], short)
     finally:
         cluster.down()
@@ -108,6 +109,21 @@ def kept_and_deleted(cluster, logs):
     figure("kept_and_deleted", bytes=len(wanted), runs=2, on_disk=on_disk,
            deleted_after_s=round(time.monotonic() - began, 1), verify="green")
     return short
+
+
+def files_gone(cluster, logs):
+    """What another hand took away is no work of retention: verify is red, until it is back."""
+    kept = cluster.runs("kept")[0]["id"]
+    wait_until(lambda: now_ms() - cluster.run(str(kept))["ended_at_ms"] > 16_000, 20, "the output is old enough")
+    file = next(pathlib.Path(folder, name) for folder, _, names in os.walk(logs) for name in names
+                if f"/{kept}" in folder)
+    cluster.verify()
+    aside = file.rename(pathlib.Path(cluster.folder, "aside"))
+    told = cluster.rota("verify")
+    check(told.returncode == 1 and f"run {kept}" in told.stdout, f"verify did not notice: {told.stdout} {told.stderr}")
+    aside.rename(file)
+    cluster.verify()
+    figure("files_gone", run=kept, noticed=1, verify="green again")
 
 
 def runs_deleted(cluster, *gone):

@@ -16,6 +16,9 @@ struct OneAnswer final : store::LogStore {
   Result<store::LogSlice> read(model::AttemptKey, store::LogStream, std::int64_t, std::int64_t) override {
     return store::LogSlice{};
   }
+  Result<std::vector<store::StoredStream>> stored_of(const std::vector<RunId>&) override {
+    return std::vector<store::StoredStream>{};
+  }
   Result<std::vector<RunId>> runs_with_logs(RunId, std::int32_t) override { return std::vector<RunId>{}; }
   Result<std::vector<std::int64_t>> bytes_of(const std::vector<RunId>&) override {
     return std::vector<std::int64_t>{};

@@ -77,6 +77,20 @@ std::string read_all(LogStore& store) {
 
 }  // namespace
 
+TEST_CASE("folder log store: a file that another hand cut short is noticed") {
+  LogFolderSetting at;
+  const auto one = at.master("one");
+  REQUIRE(one->append({folder_chunk(0, "abc")}));
+  const auto whole = LogFolderSetting::content(at.only_file()).size();
+  REQUIRE(one->append({folder_chunk(3, "def")}));
+  CHECK(one->stored_of({kFolderAttempt.run})->at(0).end == 6);
+  std::filesystem::resize_file(at.only_file(), whole);
+  CHECK(one->stored_of({kFolderAttempt.run})->at(0).end == 3);
+  CHECK(one->read(kFolderAttempt, LogStream::Out, 0, 100)->stored_end == 3);
+  std::filesystem::remove(at.only_file());
+  CHECK(one->stored_of({kFolderAttempt.run})->empty());
+}
+
 TEST_CASE("folder log store: a tail torn anywhere is found, named, and stored again by the next life") {
   LogFolderSetting it;
   REQUIRE(it.master("one")->append({folder_chunk(0, "first ")}));

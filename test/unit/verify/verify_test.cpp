@@ -1,7 +1,6 @@
 #include "master/verify/verify.h"
 
 #include <doctest/doctest.h>
-#include <zlib.h>
 
 #include <algorithm>
 #include <utility>
@@ -298,46 +297,6 @@ TEST_CASE("verify: a final run without an end, or with another outcome, is red")
   SUBCASE("no end") { progress.ended.reset(); }
   SUBCASE("another outcome") { progress.outcome.state = model::RunState::Failed; }
   CHECK(red(look(history)) == "P12");
-}
-
-TEST_CASE("verify: a log shorter or longer than its outcome says is red") {
-  History history = a_true_history();
-  model::Run& run = history.run_of(at(5));
-  run.progress.outcome.stdout_bytes = 5;
-  store::LogChunk chunk;
-  chunk.attempt = {run.id, 1};
-  chunk.bytes = "hello";
-  const auto seal = [&](const std::string& bytes) {
-    chunk.bytes = bytes;
-    chunk.crc32 = static_cast<std::uint32_t>(
-        ::crc32(0, reinterpret_cast<const unsigned char*>(bytes.data()),
-                static_cast<unsigned>(bytes.size())));
-    history.logs = {chunk};
-  };
-  seal("hello");
-  CHECK(look(history).ok);
-  seal("hell");
-  CHECK(red(look(history)) == "P13");
-  seal("hello!");
-  CHECK(red(look(history)) == "P13");
-  history.logs.clear();
-  CHECK(red(look(history)) == "P13");
-  Request soon;
-  soon.now = *run.progress.ended + Millis{100};
-  history.rows.watermark = at(20) + Millis{500};
-  CHECK(check_of(look(history, soon), "P13").ok);
-}
-
-TEST_CASE("verify: output that retention deleted is not missing, any other is") {
-  History history = a_true_history();
-  for (const int tick : {5, 6}) history.run_of(at(tick)).progress.outcome.stdout_bytes = 5;
-  CHECK(check_of(look(history), "P13").missing == 2);
-  history.pruned = {history.run_of(at(5)).id};
-  CHECK(red(look(history)) == "P13");
-  CHECK(check_of(look(history), "P13").missing == 1);
-  CHECK(check_of(look(history), "P13").skipped == 1);
-  history.pruned.push_back(history.run_of(at(6)).id);
-  CHECK(look(history).ok);
 }
 
 TEST_CASE("verify: what retention has deleted with its runs is not missing, what is younger is") {
