@@ -198,6 +198,20 @@ test_stranger_is_safe() {
   expect "the stranger lives" kill -0 "$stranger"
 }
 
+test_stop_file_and_signal() {
+  says "watchdog: a stop file beside a signal is no second word to the program"
+  local program_text='trap "echo TERM >>$0" TERM; echo ready >>$0; while :; do sleep 0.05; done'
+  watch --hang-ms 200 -- bash -c "$program_text" "$tmp/told"
+  eventually "the program listens" has_line "$tmp/told" ready
+  kill -TERM "$watchdog"
+  touch "$tmp/state/x.stop"
+  eventually "it was told" has_line "$tmp/told" TERM
+  eventually "the watcher has seen the file" has_line "$tmp/state/x.watchdog.log" "the stop file is there"
+  expect "told once" has_lines "$tmp/told" 2
+  kill -TERM "$watchdog"
+  eventually "a second signal is passed on" has_lines "$tmp/told" 3
+}
+
 test_stop_file() {
   says "watchdog: a stop file ends the program, and keeps it down"
   watch -- sleep 1000
