@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "common/base/log.h"
+#include "common/model/worker_json.h"
 
 namespace rota::master {
 namespace {
@@ -35,9 +36,18 @@ Term::Term(Office office, const TermParts& parts, const TermOptions& options)
                  parts.clock.now()),
       loop_(office.epoch,
             loop::LoopParts{scheduler_, parts.store, parts.sender, parts.reply, parts.clock, inbox_,
-                            [this](std::int64_t asked) { watch_.confirm(asked); }, tell_delay},
+                            [this](std::int64_t asked) { watch_.confirm(asked); },
+                            tell_delay,
+                            [this](const model::WorkerKey& key) { beats_.watch(model::node_name(key)); }},
             options.loop),
-      watch_(parts.session, parts.paths, callbacks()) {}
+      watch_(parts.session, parts.paths, callbacks()),
+      beats_(parts.session, parts.paths.beats(), [this](const std::string& node, MonoTime last_before) {
+        tell_end_of_beats(node, last_before);
+      }) {}
+
+void Term::tell_end_of_beats(const std::string& node, MonoTime last_before) {
+  if (const auto key = model::worker_key_in(node)) (void)inbox_.post(core::BeatsEnded{*key, last_before});
+}
 
 cluster::WorkerWatchCallbacks Term::callbacks() {
   // The inlet for cluster state is never full; a closed inbox means that this Term is over.

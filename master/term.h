@@ -7,6 +7,7 @@
 #include <memory>
 #include <stop_token>
 
+#include "common/zk/beat_watch.h"
 #include "common/zk/paths.h"
 #include "common/zk/session.h"
 #include "master/cluster/worker_watch.h"
@@ -51,13 +52,15 @@ class Term {
 
  private:
   cluster::WorkerWatchCallbacks callbacks();
+  void tell_end_of_beats(const std::string& node, MonoTime last_before);
 
   const Epoch epoch_;
   const std::string cluster_uuid_;
   loop::Inbox inbox_;
   core::Scheduler scheduler_;
   loop::EventLoop loop_;
-  cluster::WorkerWatch watch_;  ///< last: it posts into the inbox
+  cluster::WorkerWatch watch_;  ///< posts into the inbox
+  zk::BeatWatch beats_;         ///< so does it
 };
 
 }  // namespace rota::master

@@ -49,6 +49,7 @@ struct WorkerInfo {
   std::vector<std::string> kernel_limits;  ///< of "memory", "processes", "cpus": what the kernel holds
   std::vector<std::string> handlers;
   WallTime started{};
+  std::optional<Millis> lease;         ///< what one answered beat is worth to it; unset: an older worker
   std::optional<WorkerVitals> vitals;
   bool operator==(const WorkerInfo&) const = default;
 };

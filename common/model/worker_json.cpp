@@ -1,5 +1,6 @@
 #include "common/model/worker_json.h"
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 #include <type_traits>
 #include <utility>
@@ -20,6 +21,7 @@ std::optional<WorkerKey> worker_key_in(std::string_view node_name) {
 namespace {
 
 constexpr std::size_t kHealthBytes = 400;
+constexpr Millis kLongestLease{3'600'000};  // what says more is no worker's word
 
 json json_of(const WorkerVitals& vitals) {
   return {{"cpu_percent", vitals.cpu_percent},   {"memory_percent", vitals.memory_percent},
@@ -46,6 +48,7 @@ Result<std::string> to_json(const WorkerInfo& info) {
                   {"started_ms", to_ms(info.started)}};
   if (info.drain_told) data["drain_told"] = *info.drain_told;
   if (info.drain_order) data["drain_order"] = *info.drain_order;
+  if (info.lease) data["lease_ms"] = info.lease->count();
   if (info.vitals) data["vitals"] = json_of(*info.vitals);
   const auto written = [&data] { return data.dump(-1, ' ', false, json::error_handler_t::replace); };
   std::string text = written();
@@ -124,6 +127,7 @@ Result<WorkerInfo> worker_from_json(const WorkerKey& key, const std::string& tex
   WorkerInfo info;
   info.key = key;
   std::int64_t started_ms = 0;
+  std::optional<std::int64_t> lease_ms;
   const bool good =
       take(data, "host", info.address.host) && take(data, "port", info.address.port) &&
       take(data, "pool", info.pool) && take(data, "labels", info.labels) &&
@@ -133,10 +137,11 @@ Result<WorkerInfo> worker_from_json(const WorkerKey& key, const std::string& tex
       take(data, "version", info.version) &&
       take(data, "kill_means", info.kill_means) && take(data, "handlers", info.handlers) &&
       take(data, "kernel_limits", info.kernel_limits) &&
-      take(data, "started_ms", started_ms);
+      take(data, "started_ms", started_ms) && take(data, "lease_ms", lease_ms);
   if (!good) return bad("a field of the wrong kind");
   if (info.address.host.empty() || info.address.port == 0) return bad("no address");
   info.started = wall_from_ms(started_ms);
+  if (lease_ms) info.lease = std::min(Millis{*lease_ms}, kLongestLease);
   info.vitals = vitals_in(data);
   return info;
 }

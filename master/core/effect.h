@@ -153,6 +153,9 @@ struct Effects {
   /// that ZooKeeper had agreed on when this effect left: a write of one's own comes first, since reads
   /// prove nothing (a follower that is cut off goes on answering them).
   std::int64_t list_workers = 0;
+  /// Lives that hold attempts and ask for no voucher: from now on their beats are looked at, so that their
+  /// end may be told as BeatsEnded. Asked again while the silence lasts; a repeat is harmless.
+  std::vector<model::WorkerKey> watch_beats;
   std::optional<TermEnds> term_ends;
   BatchIndex index;
 };

@@ -32,6 +32,13 @@ struct WorkerGone {
   model::WorkerKey key;
 };
 
+/// The beats of a life that Effects::watch_beats named have ended with its session, and none came after
+/// `last_before`, by this master's clock: ZooKeeper saw no other change of that node before its end.
+struct BeatsEnded {
+  model::WorkerKey key;
+  MonoTime last_before{};
+};
+
 /// A complete listing has been delivered: who was not in it is absent. The first of a Term, or one that
 /// the core asked for.
 struct WorkersListed {
@@ -150,7 +157,7 @@ struct HoldTicks {
   std::string why;
 };
 
-using Event = std::variant<TimePassed, WorkerSeen, WorkerGone, WorkersListed, HelloAnswered,
+using Event = std::variant<TimePassed, WorkerSeen, WorkerGone, BeatsEnded, WorkersListed, HelloAnswered,
                            HelloFailed, RenewAsked, DispatchAnswered, Reported, ApplyJob, SetPaused,
                            DeleteJob, RunNow, SubmitRuns, CancelRun, DrainWorker, HoldTicks>;
 

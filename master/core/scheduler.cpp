@@ -7,6 +7,7 @@
 #include "master/core/batch_rows.h"
 #include "master/core/dispatch_rules.h"
 #include "master/core/drain_rules.h"
+#include "master/core/fence_rules.h"
 #include "master/core/invariants.h"
 #include "master/core/job_rules.h"
 #include "master/core/recovery.h"
@@ -26,6 +27,7 @@ struct Cases {
   void operator()(const TimePassed&) const { handle_time_passed(ctx); }
   void operator()(const WorkerSeen& e) const { handle_worker_seen(ctx, e); }
   void operator()(const WorkerGone& e) const { handle_worker_gone(ctx, e); }
+  void operator()(const BeatsEnded& e) const { handle_beats_ended(ctx, e); }
   void operator()(const WorkersListed& e) const { handle_workers_listed(ctx, e); }
   void operator()(const HelloAnswered& e) const { handle_hello_answered(ctx, e); }
   void operator()(const HelloFailed& e) const { handle_hello_failed(ctx, e); }

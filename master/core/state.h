@@ -100,6 +100,7 @@ struct LifeEntry {
   std::int64_t last_used = 0;          ///< ordinal of its last dispatch
   std::string why;                     ///< it is not online
   WallTime joined{};
+  std::optional<MonoTime> last_beat;   ///< set: none came later, and its session is over
 
   std::int32_t free_slots() const {
     return info.slots - unusable_slots - static_cast<std::int32_t>(attempts.size());
@@ -118,6 +119,7 @@ struct WorkerEntry {
   std::set<std::string> present;       ///< incarnations whose node is there
   std::optional<MonoTime> absent_since;
   MonoTime grant_end{};                ///< of the last renewal that this Term granted to this id
+  std::map<std::string, MonoTime> leases;  ///< how long ZooKeeper may vouch, by lives whose node is gone
 };
 
 /// Runs that could start, waiting for a slot of one pool, or of one named worker in it. Fair between
@@ -134,7 +136,7 @@ struct Lane {
 };
 
 enum class RunTimer { RetryDelay, DispatchRetry, Fence, LazyWrite, Backstop, CancelRepeat };
-enum class LifeTimer { Hello, Rest, TellDrain, HandOver, AskAgain };
+enum class LifeTimer { Hello, Rest, TellDrain, HandOver, AskAgain, Silence };
 
 struct KeyMemory {
   std::string hash;
@@ -219,6 +221,7 @@ class State {
   MonoTime watermark_written{};        ///< when that was
   std::string held;                    ///< why ticks are held, or empty
   bool listed = false;                 ///< WorkersListed has come
+  Millis longest_lease{0};             ///< of all workers that this Term has seen
   bool waits_for_words = false;        ///< the database went back: first all workers say what they hold
 
   std::map<JobId, JobEntry> jobs;

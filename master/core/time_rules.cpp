@@ -6,6 +6,7 @@
 #include "master/core/attempt_rules.h"
 #include "master/core/dispatch_rules.h"
 #include "master/core/drain_rules.h"
+#include "master/core/fence_rules.h"
 #include "master/core/firing.h"
 #include "master/core/worker_rules.h"
 
@@ -190,6 +191,9 @@ void life_timer(Context& ctx, const model::WorkerKey& key, LifeTimer kind) {
       return;
     case LifeTimer::AskAgain:
       ask_inventory(ctx, key);
+      return;
+    case LifeTimer::Silence:
+      watch_silent(ctx, key);
       return;
     case LifeTimer::HandOver:
       if (life != nullptr) hand_over(ctx, *life);

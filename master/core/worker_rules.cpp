@@ -7,6 +7,7 @@
 #include "master/core/batch_rows.h"
 #include "master/core/dispatch_rules.h"
 #include "master/core/drain_rules.h"
+#include "master/core/fence_rules.h"
 #include "master/core/inventory_rules.h"
 
 namespace rota::master::core {
@@ -18,8 +19,6 @@ namespace {
 
 constexpr std::int32_t kHelloDoublings = 5;
 constexpr Millis kCutOffWrite{1000};
-constexpr Millis kKillReserve{300};  // what a worker may take to kill once its grant has ended
-constexpr int kClockRates = 1000;    // two hosts' steady clocks part by less than one in so many
 
 WorkerLife row_of(const LifeEntry& life) {
   WorkerLife row;
@@ -35,16 +34,6 @@ void note_reason(Context& ctx, RunEntry& run, Reason reason) {
   if (run.progress().reason == reason) return;
   run.progress().reason = reason;
   ctx.state.run_timers.set(run.row.id, RunTimer::LazyWrite, ctx.now.mono + kCutOffWrite);
-}
-
-/// Whether a life stands on the home that holds what is under way on its id; with nothing under way any
-/// life does. An id that came up on another host knows nothing of what may still live on the first.
-bool bears(const State& state, const model::WorkerKey& key) {
-  for (auto at = state.lives.lower_bound({key.id, ""}); at != state.lives.end() && at->first.id == key.id;
-       ++at) {
-    if (!at->second.attempts.empty() && home_of(at->first) != home_of(key)) return false;
-  }
-  return true;
 }
 
 bool is_borne(const State& state, const WorkerEntry& worker, const std::string& id) {
@@ -106,6 +95,9 @@ void take_info(Context& ctx, LifeEntry& life, const model::WorkerInfo& info) {
   life.present = true;
   if (was_present) return take_node_word(life, known);
   life.joined = info.started == WallTime{} ? ctx.at : info.started;
+  life.last_beat.reset();
+  ctx.state.longest_lease = std::max(ctx.state.longest_lease, lease_of(life));
+  expect_renewal(ctx, info.key);
   life.why = "hello is not answered yet";
   ctx.out.changes.lives.push_back(row_of(life));
 }
@@ -147,6 +139,7 @@ void handle_worker_gone(Context& ctx, const WorkerGone& event) {
   life->why = "its node is gone";
   state.life_timers.clear_all(event.key);
   state.refresh(*life);
+  note_lease(ctx, *life);
   WorkerEntry& worker = state.worker_of(event.key.id);
   worker.present.erase(event.key.incarnation);
   if (state.listed && !is_borne(state, worker, event.key.id)) begin_absence(ctx, event.key.id);
@@ -250,45 +243,6 @@ void handle_hello_failed(Context& ctx, const HelloFailed& event) {
   const std::int32_t doublings = std::min(life->failed_hellos++, kHelloDoublings);
   state.life_timers.set(event.worker, LifeTimer::Hello,
                         ctx.now.mono + state.options.hello_retry * (1 << doublings));
-}
-
-void handle_renew_asked(Context& ctx, const RenewAsked& event) {
-  State& state = ctx.state;
-  const LifeEntry* life = state.find_life(event.worker);
-  if (life == nullptr || !life->present || !bears(state, event.worker)) {
-    ++state.counters.renews_refused;
-    reply(ctx, event.token,
-          Error(ErrorCode::Unavailable, "this life of the worker is not registered, or not let in yet"));
-    return;
-  }
-  // The worker counts its grant from the moment it sent the request, which is before now.
-  WorkerEntry& worker = state.worker_of(event.worker.id);
-  worker.grant_end = std::max(worker.grant_end, ctx.now.mono + state.options.grant + kKillReserve);
-  ++state.counters.renews;
-  reply(ctx, event.token, Renewed{});
-}
-
-MonoTime fence_of(const State& state, const WorkerEntry& worker, MonoTime absent_since,
-                  const model::JobRules& rules) {
-  const CoreOptions& options = state.options;
-  const Millis older_grant = std::max(options.grant, options.older_grant);
-  const MonoTime older_grants = state.began + older_grant + options.fence_hold + kKillReserve;
-  const Millis parting = rules.disconnect_grace / kClockRates;
-  return std::max({absent_since, worker.grant_end, older_grants}) + rules.disconnect_grace + parting;
-}
-
-void look_at_fence(Context& ctx, RunEntry& run) {
-  State& state = ctx.state;
-  if (!run.is_held()) return;
-  const WorkerEntry& worker = state.worker_of(run.progress().worker.id);
-  if (!worker.absent_since) return;
-  const MonoTime fence = fence_of(state, worker, *worker.absent_since, *run.rules);
-  if (fence > ctx.now.mono) {
-    state.run_timers.set(run.row.id, RunTimer::Fence, fence);
-    return;
-  }
-  if (ctx.out.list_workers == 0) ctx.out.list_workers = ++state.listings_asked;
-  state.past_fence[run.row.id] = ctx.out.list_workers;
 }
 
 }  // namespace rota::master::core

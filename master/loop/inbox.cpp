@@ -12,6 +12,7 @@ struct Inlets {
   Inlet operator()(const core::TimePassed&) const { return Inlet::Cluster; }
   Inlet operator()(const core::WorkerSeen&) const { return Inlet::Cluster; }
   Inlet operator()(const core::WorkerGone&) const { return Inlet::Cluster; }
+  Inlet operator()(const core::BeatsEnded&) const { return Inlet::Cluster; }
   Inlet operator()(const core::WorkersListed&) const { return Inlet::Cluster; }
   Inlet operator()(const core::HoldTicks&) const { return Inlet::Cluster; }
   Inlet operator()(const core::HelloAnswered&) const { return Inlet::Answers; }

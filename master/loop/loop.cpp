@@ -137,6 +137,9 @@ void EventLoop::send_all() {
       (void)parts_.inbox.post(core::WorkersListed{asked});
     }
   }
+  for (const model::WorkerKey& key : std::exchange(batch_->effects.watch_beats, {})) {
+    if (parts_.watch_beats) parts_.watch_beats(key);
+  }
   batch_->effects.sends.clear();
   batch_->effects.index.dispatches.clear();
 }

@@ -81,6 +81,8 @@ struct LoopParts {
   std::function<void(std::int64_t asked)> list_workers{};
   /// Told of what held the loop up, seldom; by the loop's thread. Unset: nobody wants to know.
   std::function<void(const Delay&)> delayed{};
+  /// Effects::watch_beats. Unset: nobody looks (tests).
+  std::function<void(const model::WorkerKey&)> watch_beats{};
 };
 
 /// Thread: turn() and run() by one thread (the loop's); snapshot() and counters() by any. Owned by

@@ -75,6 +75,8 @@ class Faults {
   bool cut_worker_off(Random& dice);
   bool cut_one_way(Random& dice);
   bool drain(Random& dice);
+  bool end_sessions(Random& dice);
+  void end_sessions_of(SimWorker& worker, MonoTime until, Random dice);
   bool fill_outbox(Random& dice);
   bool flip_bit(Random& dice);
   bool jump_worker_clock(Random& dice);

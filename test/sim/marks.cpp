@@ -13,7 +13,7 @@ constexpr const char* kNames[] = {
     "fault_database_restored", "fault_replica_promoted", "loss_seen_by_its_leader",
     "loss_too_small_to_notice", "fault_proper_crash", "fault_proper_freeze", "fault_warden_crash",
     "fault_host_lost", "fault_disk_lost", "fault_host_replaced", "fault_worker_cut_from_zookeeper",
-    "fault_worker_cut_from_masters", "fault_worker_cut_off", "fault_one_way_cut", "fault_drain",
+    "fault_worker_cut_from_masters", "fault_worker_cut_off", "fault_one_way_cut", "fault_sessions_ended", "fault_drain",
     "fault_outbox_full", "fault_bit_flipped", "fault_worker_clock_jump", "fault_session_file_lost", "fault_apply_failed", "fault_apply_unknown_applied",
     "fault_apply_unknown_not_applied", "fault_apply_slow", "fault_request_lost", "fault_answer_lost",
     "fault_message_delayed", "fault_message_doubled", "fault_report_lost", "fault_acknowledgement_lost",
@@ -33,7 +33,8 @@ constexpr const char* kNames[] = {
     "run_timed_out", "run_cancelled_early", "run_killed", "run_skipped", "run_waited_behind",
     "tick_fired", "tick_overlap_skipped", "tick_queue_full", "tick_coalesced", "tick_late_skipped",
     "worker_drained", "worker_resumed", "drain_told", "resume_told", "attempt_handed_over",
-    "job_edited", "job_paused", "job_resumed", "renewed", "renew_refused", "note_stored"};
+    "job_edited", "job_paused", "job_resumed", "renewed", "renew_refused", "note_stored",
+    "beats_seen_to_end", "beats_seen_to_go_on"};
 
 }  // namespace
 

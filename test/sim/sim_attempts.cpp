@@ -33,6 +33,8 @@ std::optional<model::Inventory> SimWorker::hello(Epoch epoch, std::size_t master
     hear_of(epoch);
     table_->raise_epoch(epoch);
     leader_ = master;
+    vouchers_.greet();
+    look_at_vouchers();
   }
   world_.trace("hello", key_.id + "@" + key_.incarnation + " holds " + std::to_string(table_->entries().size()));
   model::Inventory held = table_->inventory();

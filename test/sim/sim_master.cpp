@@ -50,6 +50,7 @@ void SimMaster::reconnect() {
   const std::size_t next = (server_ + 1) % world_.zookeeper.server_count();
   if (!world_.zookeeper.agrees(next)) return;
   server_ = next;
+  beats_read_.clear();
   world_.zookeeper.catch_up(server_);
   world_.zookeeper.move(session_, server_);
   seen_zxid_ = 0;
@@ -77,11 +78,14 @@ void SimMaster::keep_session() {
   if (world_.zookeeper.touch(session_, world_.now())) return;
   session_ = world_.zookeeper.begin_session(server_, world_.zookeeper.master_session, world_.now(),
                                             [this](const zk::Event& event) { hear(event); });
+  beats_read_.clear();
   watch_workers();  // the old one's watches are gone
 }
 
 void SimMaster::hear(const zk::Event& event) {
-  if (event.what == zk::Event::What::Watch) watch_workers();
+  if (event.what != zk::Event::What::Watch) return;
+  if (event.path.starts_with(kBeatsFolder + "/")) return hear_of_beat(event);
+  watch_workers();
 }
 
 SimZkClient SimMaster::zookeeper_client(ZkCallFaults faults, std::function<void()> between) {

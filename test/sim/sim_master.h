@@ -53,6 +53,7 @@ class SimMaster {
   void watch_workers();
   /// Lists by a write and a read, as soon as ZooKeeper answers; then tells the core.
   void list_workers(std::int64_t asked);
+  void watch_beat(const model::WorkerKey& key);
 
   bool cut_from_zookeeper = false;
 
@@ -63,6 +64,7 @@ class SimMaster {
   void heartbeat(std::int64_t life);
   void keep_session();
   void hear(const zk::Event& event);
+  void hear_of_beat(const zk::Event& event);
   void look_at_database(std::int64_t life);
   void tell_hold();
   void note_progress();
@@ -103,6 +105,7 @@ class SimMaster {
   std::string leaving_;                ///< a node that it could not remove yet
   std::int64_t seen_zxid_ = 0;         ///< of a tree whose listing is decided upon already
   std::int64_t looks_ = 0;
+  std::map<std::string, MonoTime> beats_read_;  ///< beats that are looked at, and when each was read
   master::StoredMark last_stored_;     ///< of the last Term of this process
   std::unique_ptr<Term> term_;
 };

@@ -1,6 +1,8 @@
 // A simulated master's way into office, its Term and its end.
 #include <algorithm>
 
+#include "common/model/worker_json.h"
+
 #include "master/tick_hold.h"
 #include "sim_master.h"
 #include "worker_node.h"
@@ -37,7 +39,8 @@ struct SimMaster::Term {
               [&world](Token token, master::core::ReplyBody body) {
                 world.answer(token, std::move(body), world.store.latency);
               },
-              clock, inbox, [&owner](std::int64_t asked) { owner.list_workers(asked); }},
+              clock, inbox, [&owner](std::int64_t asked) { owner.list_workers(asked); }, {},
+              [&owner](const model::WorkerKey& key) { owner.watch_beat(key); }},
              loop_options(world)) {}
 
   static master::core::CoreOptions core_options(const World& world, const SimMaster& owner,
@@ -141,6 +144,7 @@ void SimMaster::begin_term(master::Office office) {
   term_ = std::make_unique<Term>(world_, *this, std::move(office), *guard_);
   busy_until_ = world_.now() + world_.random.between(1ms, 30ms);
   watch_armed_ = true;
+  beats_read_.clear();
   watch_workers();
   plan_turn(Micros{0});
 }
@@ -173,6 +177,25 @@ void SimMaster::sync_workers() {
     return true;
   });
   if (!std::exchange(term_->listed, true)) post(master::core::WorkersListed{});
+}
+
+/// As zk::BeatWatch: what its end is told of as the first change had no beat since it was read.
+void SimMaster::watch_beat(const model::WorkerKey& key) {
+  const std::string path = kBeatsFolder + "/" + name_of_node(key);
+  if (!reaches_zookeeper() || beats_read_.contains(path)) return;
+  if (world_.zookeeper.view(server_).find(path) == nullptr) return;
+  world_.zookeeper.watch(session_, path, true);
+  beats_read_[path] = clock_.mono();
+}
+
+void SimMaster::hear_of_beat(const zk::Event& event) {
+  const auto read = beats_read_.extract(event.path);
+  if (read.empty()) return;
+  const bool is_end = event.change == zk::Event::Change::Deleted;
+  world_.marks.hit(is_end ? "beats_seen_to_end" : "beats_seen_to_go_on");
+  if (!is_end) return;
+  const auto key = model::worker_key_in(event.path.substr(kBeatsFolder.size() + 1));
+  post(master::core::BeatsEnded{*key, read.mapped()});
 }
 
 bool SimMaster::post(master::core::Event event) {

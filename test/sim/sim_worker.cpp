@@ -38,6 +38,7 @@ model::WorkerInfo SimWorker::info() const {
   info.draining = draining_ || drain_told_;
   info.drain_told = drain_told_;
   info.drain_order = drain_order_;
+  info.lease = zk::lease_length(world_.zookeeper.timing);
   return info;
 }
 
@@ -101,6 +102,7 @@ void SimWorker::begin_life() {
   registered_ = false;
   leader_.reset();
   last_lease_ = {};
+  vouchers_.begin_life();
   table_->begin_life(key_);
   table_->raise_epoch(epoch_on_disk_);
   world_.trace("life", key_.id + "@" + key_.incarnation);
@@ -117,6 +119,7 @@ void SimWorker::try_register(std::int64_t life) {
   world_.zookeeper.catch_up(server_);
   session_ = world_.zookeeper.begin_session(server_, world_.zookeeper.timing.session, world_.now(), {});
   (void)world_.zookeeper.create(session_, node_path_, data_of_node(info()), zk::CreateMode::Ephemeral);
+  (void)world_.zookeeper.create(session_, beat_path(), "", zk::CreateMode::Ephemeral);
   end_older_lives();
   beat(life);
   settle(life, kRivalPatience);
@@ -189,6 +192,7 @@ void SimWorker::beat(std::int64_t life) {
       return;
     }
     world_.zookeeper.touch(session_, world_.now());
+    (void)world_.zookeeper.set(beat_path(), "");
     world_.after(world_.small_delay(), [this, life, sent] {
       if (!acts(life) || !reaches_zookeeper() || world_.random.per_mille(world_.zk_call_lost)) return;
       last_lease_ = std::max(last_lease_, zk::lease_end(sent, world_.zookeeper.timing));
@@ -267,6 +271,15 @@ void SimWorker::send_renew() {
 }
 
 // --- what happens to it
+
+/// Its holder hears of it as soon as it can.
+void SimWorker::lose_session() {
+  if (!world_.zookeeper.is_up() || !world_.zookeeper.is_alive(session_)) return;
+  world_.zookeeper.end_session(session_);
+  world_.after(world_.small_delay(), [this, life = life_] {
+    if (acts(life) && reaches_zookeeper() && world_.zookeeper.agrees(server_)) begin_life();
+  });
+}
 
 void SimWorker::freeze_proper(Millis for_long) {
   if (proper_up_) frozen_until_ = world_.now() + for_long;

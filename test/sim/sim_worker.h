@@ -13,6 +13,7 @@
 #include "master/core/event.h"
 #include "clockwork.h"
 #include "sim_disk.h"
+#include "worker_node.h"
 #include "worker/run/attempt_table.h"
 #include "worker/run/voucher_rules.h"
 
@@ -43,6 +44,8 @@ class SimWorker {
   bool is_spare() const { return spare_; }
   /// It never comes back.
   void retire();
+  /// Somebody ends its session with ZooKeeper.
+  void lose_session();
   /// The proper alone stops; the warden goes on.
   void freeze_proper(Millis for_long);
   void set_draining(bool draining);
@@ -73,6 +76,7 @@ class SimWorker {
 
   model::WorkerInfo info() const;
   bool reaches_zookeeper() const;
+  std::string beat_path() const { return kBeatsFolder + "/" + key_.id + "@" + key_.incarnation; }
   bool acts(std::int64_t life) const;
   void reconnect();
   void start_proper();

@@ -221,6 +221,21 @@ bool Faults::cut_one_way(Random& dice) {
   return true;
 }
 
+/// Somebody ends a worker's sessions as they come, many times a second.
+bool Faults::end_sessions(Random& dice) {
+  SimWorker& worker = any_worker(dice);
+  if (!worker.is_up()) return false;
+  end_sessions_of(worker, world_.now() + dice.between(200ms, 15'000ms), Random(dice.next()));
+  return true;
+}
+
+void Faults::end_sessions_of(SimWorker& worker, MonoTime until, Random dice) {
+  if (healed_ || world_.now() >= until) return;
+  worker.lose_session();
+  const Millis pause = dice.between(30ms, 250ms);
+  world_.after(pause, [this, &worker, until, dice] { end_sessions_of(worker, until, dice); });
+}
+
 bool Faults::drain(Random& dice) {
   SimWorker& worker = any_worker(dice);
   worker.set_draining(true);

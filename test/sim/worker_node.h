@@ -10,6 +10,7 @@ namespace rota::sim {
 
 inline const std::string kElectionFolder = "/rota/sim/election";
 inline const std::string kWorkersFolder = "/rota/sim/workers";
+inline const std::string kBeatsFolder = "/rota/sim/beats";
 
 std::string name_of_node(const model::WorkerKey& key);
 std::string data_of_node(model::WorkerInfo info);

@@ -55,7 +55,7 @@ void World::populate() {
   if (random.chance(40)) zookeeper.master_session = random.between(2000ms, 8000ms);
   zookeeper.set_up(random.chance(70) ? 3 : 1);
   zookeeper.set_witness([this](const zk::NodeTree::Change& change) { truth.note_node(change, now()); });
-  for (const auto& folder : {std::string("/rota"), std::string("/rota/sim"), kElectionFolder, kWorkersFolder}) {
+  for (const auto& folder : {std::string("/rota"), std::string("/rota/sim"), kElectionFolder, kWorkersFolder, kBeatsFolder}) {
     (void)zookeeper.create(0, folder, "", zk::CreateMode::Persistent);
   }
   zookeeper.set_next_sequence(kElectionFolder, wraps ? 2'147'483'640 : 1);

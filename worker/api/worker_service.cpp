@@ -69,6 +69,7 @@ void WorkerService::learn_leader(const thrift::HelloRequest& request) {
     log_info("api", "a leader said hello", {{"epoch", epoch.value}, {"leader", request.leader}});
   }
   parts_.leader.set(leader);
+  parts_.runner.greet(request.incarnation);
 }
 
 void WorkerService::hello(thrift::Inventory& answer, const thrift::HelloRequest& request) {

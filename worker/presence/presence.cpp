@@ -114,6 +114,9 @@ zk::NodeToRegister Presence::describe(zk::SessionId session) {
   // Asked again in one session: somebody has deleted the node, and with it declared that life dead.
   if (life_is_used_) info_.key.incarnation = new_incarnation();
   life_is_used_ = true;
+  if (const auto client = session_.client()) {
+    info_.lease = zk::lease_length({client->session_timeout(), options_.server_tick});
+  }
   parts_.runner.begin_life(info_.key);
   const auto json = model::to_json(info_);
   CHECK_OR_DIE(json.has_value(), "the worker's node was found to be short enough at the start");

@@ -38,6 +38,15 @@ sdk::RunFacts facts_of(const Order& order, Epoch epoch, const model::WorkerKey& 
 void Runner::begin_life(const model::WorkerKey& life) {
   std::scoped_lock lock(mutex_);
   table_.begin_life(life);
+  vouchers_.begin_life();
+}
+
+void Runner::greet(const std::string& incarnation) {
+  std::scoped_lock lock(mutex_);
+  if (incarnation != table_.life().incarnation) return;
+  const MonoTime before = vouchers_.vouched_until();
+  vouchers_.greet();
+  vouch_locked(before);
 }
 
 model::WorkerKey Runner::life() const {

@@ -80,6 +80,8 @@ class Runner {
   /// True when it is higher than any before. It has been stored already.
   bool raise_epoch(Epoch epoch);
   Epoch highest_epoch() const;
+  /// A leader has greeted this life, so from now on its leases count; another life's word changes nothing.
+  void greet(const std::string& incarnation);
   void extend_lease(MonoTime end);
   void extend_grant(MonoTime sent, Millis grant);
   MonoTime vouched_until() const;

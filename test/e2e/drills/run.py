@@ -27,6 +27,7 @@ import kept_logs
 import outages
 import outputs
 import rolling
+import vouchers
 import workers
 from cluster import ROOT, Cluster, Failure, now_ms
 from stalls import Stalls
@@ -53,6 +54,7 @@ GROUPS = {
         "warden_killed": lambda c, d, long: workers.killed(c, d, "worker-1.warden"),
         "worker_killed": lambda c, d, long: workers.killed(c, d, "worker-1"),
         "worker_host_killed": lambda c, d, long: workers.killed(c, d, "worker-1.host"),
+        "sessions_ended": lambda c, d, long: vouchers.sessions_ended(c, d, 90 if long else 25),
         "worker_terminated": lambda c, d, long: workers.terminated(c),
         "worker_hurried": lambda c, d, long: workers.hurried(c),
         "second_worker_refused": lambda c, d, long: workers.second_refused(c, d),

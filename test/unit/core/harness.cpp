@@ -56,6 +56,7 @@ void Harness::record(const Effects& effects) {
     watermark = changes.watermark;
     ++watermark_writes;
   }
+  watched.insert(watched.end(), effects.watch_beats.begin(), effects.watch_beats.end());
   sends_.insert(sends_.end(), effects.sends.begin(), effects.sends.end());
 }
 
@@ -76,6 +77,11 @@ model::WorkerKey Harness::join(const model::WorkerInfo& info) {
   inventory(info.key);
   take_hellos();
   return info.key;
+}
+
+void Harness::leave(const model::WorkerKey& key) {
+  handle(BeatsEnded{key, now.mono - 6s});
+  handle(WorkerGone{key});
 }
 
 void Harness::inventory(const model::WorkerKey& key, std::vector<model::HeldAttempt> held,

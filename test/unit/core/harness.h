@@ -30,7 +30,10 @@ class Harness {
   model::WorkerKey join(const model::WorkerInfo& info);
   void listed() { handle(master::core::WorkersListed{}); }
   bool listing_works = true;                     ///< whether a listing that is asked for is answered
-  void leave(const model::WorkerKey& key) { handle(master::core::WorkerGone{key}); }
+  /// Its session has expired: no beat came for longer than a lease, and that was seen.
+  void leave(const model::WorkerKey& key);
+  /// Somebody ended its session, or it expired unseen: the last beat may have come just now.
+  void end_session(const model::WorkerKey& key) { handle(master::core::WorkerGone{key}); }
   void inventory(const model::WorkerKey& key, std::vector<model::HeldAttempt> held = {},
                  std::optional<model::DrainWord> drain = {});
 
@@ -81,6 +84,7 @@ class Harness {
   std::vector<master::core::WorkerLife> lives;
   std::map<std::string, model::WorkerDrain> drains;
   std::optional<WallTime> watermark;
+  std::vector<model::WorkerKey> watched;         ///< lives whose beats were to be looked at
   std::int64_t row_writes = 0;                   ///< new and updated run rows
   std::int64_t watermark_writes = 0;
 

@@ -53,6 +53,81 @@ TEST_CASE("fence: waits for the end of the last grant") {
   CHECK(c.h.take_dispatches().size() == 1);
 }
 
+TEST_CASE("fence: a session that was ended leaves its worker's lease, which is waited for") {
+  CutOff c;
+  c.h.end_session(c.w1);
+  c.h.advance(4499ms);
+  CHECK(c.h.take_dispatches().empty());
+  c.h.advance(1ms);
+  CHECK(c.h.take_dispatches().size() == 1);
+}
+
+TEST_CASE("fence: the lease is as long as the worker says") {
+  Harness h;
+  model::WorkerInfo info = a_worker("w1", 1);
+  info.lease = 9000ms;
+  h.join(info);
+  h.apply(a_job());
+  h.run_now("j");
+  h.join(a_worker("w2", 1));
+  h.advance(20s);
+  h.take_dispatches();
+  h.end_session(info.key);
+  h.advance(9299ms);
+  CHECK(h.take_dispatches().empty());
+  h.advance(1ms);
+  CHECK(h.take_dispatches().size() == 1);
+}
+
+TEST_CASE("fence: beats that were seen to have stopped shorten the wait, in whatever order that is told") {
+  CutOff c;
+  const MonoTime last = c.h.now.mono;
+  c.h.advance(2s);
+  SUBCASE("before the node's end") {
+    c.h.handle(BeatsEnded{c.w1, last});
+    c.h.end_session(c.w1);
+  }
+  SUBCASE("after it") {
+    c.h.end_session(c.w1);
+    c.h.handle(BeatsEnded{c.w1, last});
+  }
+  c.h.advance(2499ms);
+  CHECK(c.h.take_dispatches().empty());
+  c.h.advance(1ms);
+  CHECK(c.h.take_dispatches().size() == 1);
+}
+
+TEST_CASE("fence: sessions that end again and again each leave a lease, and the longest counts") {
+  CutOff c;
+  for (int life = 1; life <= 20; ++life) {
+    c.h.end_session({"w1", "i" + std::to_string(life)});
+    c.h.advance(110ms);
+    c.h.handle(WorkerSeen{a_worker("w1", 1, "i" + std::to_string(life + 1))});
+    c.h.take_hellos();
+  }
+  c.h.end_session({"w1", "i21"});
+  c.h.advance(4499ms);
+  CHECK(c.h.take_dispatches().empty());
+  c.h.advance(1ms);
+  CHECK(c.h.take_dispatches().size() == 1);
+}
+
+TEST_CASE("fence: the beats of a silent life with attempts are looked at, and of no other") {
+  CutOff c;
+  c.h.handle(WorkerSeen{a_worker("w3", 1)});
+  CHECK(c.h.renew(c.w1));
+  c.h.watched.clear();
+  c.h.advance(1999ms);
+  CHECK(c.h.watched.empty());
+  c.h.advance(1ms);
+  CHECK(c.h.watched == std::vector<model::WorkerKey>{c.w1});
+  c.h.advance(500ms);
+  CHECK(c.h.watched.size() == 2);
+  CHECK(c.h.renew(c.w1));
+  c.h.advance(1900ms);
+  CHECK(c.h.watched.size() == 2);
+}
+
 TEST_CASE("fence: a new Term waits one grant, since an older one may have vouched") {
   Harness h;
   const auto w1 = h.join(a_worker("w1", 1));

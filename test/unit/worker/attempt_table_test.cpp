@@ -17,6 +17,7 @@ Envelope from(std::int64_t epoch, const model::WorkerKey& to = kLife) { return {
 
 VoucherRules vouched() {
   VoucherRules vouchers;
+  vouchers.greet();
   vouchers.extend_lease(kNow + Millis{5000});
   return vouchers;
 }

@@ -1,0 +1,50 @@
+"""Ends a session of ZooKeeper from outside, as anybody who has its number and password can: by attaching to
+it and closing it. Its holder lives, and is told that the session has expired."""
+import json
+import pathlib
+import socket
+import struct
+
+CLOSE = -11
+EXPIRED = 0  # the session number in the answer to who attaches to one that is over
+
+
+def sessions_in(file):
+    """(addresses, number, password) of those that a session file names; empty while there is no such file."""
+    try:
+        found = json.loads(pathlib.Path(file).read_text())["sessions"]
+    except (OSError, ValueError):
+        return []
+    return [(one["addresses"], one["session_id"], bytes.fromhex(one["password"])) for one in found]
+
+
+def end(addresses, number, password, patience=2.0):
+    """True when it was attached to and closed by this call."""
+    host, port = addresses.split("/")[0].split(",")[0].rsplit(":", 1)
+    with socket.create_connection((host, int(port)), patience) as server:
+        server.settimeout(patience)
+        send(server, struct.pack(">iqiqi16s?", 0, 0, 6000, number, 16, password, False))
+        attached = struct.unpack(">iiq", receive(server)[:16])[2]
+        if attached == EXPIRED:
+            return False
+        send(server, struct.pack(">ii", 1, CLOSE))
+        receive(server)
+        return True
+
+
+def send(server, message):
+    server.sendall(struct.pack(">i", len(message)) + message)
+
+
+def receive(server):
+    return take(server, struct.unpack(">i", take(server, 4))[0])
+
+
+def take(server, size):
+    got = b""
+    while len(got) < size:
+        more = server.recv(size - len(got))
+        if not more:
+            raise ConnectionError("ZooKeeper closed the connection")
+        got += more
+    return got
