@@ -14,6 +14,7 @@
 #include "common/zk/paths.h"
 #include "common/zk/real_client.h"
 #include "common/zk/session_file.h"
+#include "master/clock_acceptance.h"
 #include "master/master.h"
 #include "master/store/connection.h"
 #include "master/takeover.h"
@@ -33,6 +34,7 @@ struct Arguments {
   bool print_defaults = false;
   bool end_session = false;
   bool accept_restore = false;
+  bool accept_clock = false;
 };
 
 /// Signals are taken by main alone: every thread inherits the block.
@@ -66,21 +68,39 @@ int end_session(const std::string& state_dir) {
   return kOk;
 }
 
-/// The operator's word that a restored database is to be led on from; the leader hears it by itself.
-int accept_restored(const config::MasterOptions& options) {
+int complain_of(const Error& error) {
+  say(stderr, "rota-master: " + error.message);
+  return kFailed;
+}
+
+Result<std::unique_ptr<zk::Client>> zookeeper_of(const config::MasterOptions& options) {
   zk::ClientOptions wanted;
   wanted.addresses = options.zookeeper.connect;
   wanted.session_timeout = options.zookeeper.session_timeout;
   wanted.operation_deadline = kEndSessionWithin;
-  auto client = zk::connect_once(wanted);
+  return zk::connect_once(wanted);
+}
+
+/// The operator's word that a restored database is to be led on from; the leader hears it by itself.
+int accept_restored(const config::MasterOptions& options) {
+  auto client = zookeeper_of(options);
   const zk::Paths paths(options.cluster);
   auto done = client ? accept_restore(**client, paths) : Result<void>(fail(client.error()));
-  if (!done) {
-    say(stderr, "rota-master: " + done.error().message);
-    return kFailed;
-  }
+  if (!done) return complain_of(done.error());
   say(stdout, "accepted; the leader fires the ticks it held, by each job's late policy");
   return kOk;
+}
+
+/// The operator's word that the clocks are right as they are now; the masters hear it by themselves.
+int accept_clock(const config::MasterOptions& options) {
+  auto client = zookeeper_of(options);
+  if (!client) return complain_of(client.error());
+  const auto held = accept_clocks(**client, zk::Paths(options.cluster));
+  if (!held) return complain_of(held.error());
+  for (const std::string& words : *held) say(stdout, words);
+  say(stdout, held->empty() ? "no master holds its ticks for its clock; nothing was to be accepted"
+                            : "accepted; what was due is recorded by each job's late policy");
+  return held->empty() ? kFailed : kOk;
 }
 
 void reload(const std::string& path, config::MasterOptions& options) {
@@ -147,6 +167,8 @@ int run(int argc, char** argv) {
                "end the ZooKeeper session of the dead master of --state-dir");
   app.add_flag("--accept-restore", arguments.accept_restore,
                "a database restored from an older copy is to be led on from");
+  app.add_flag("--accept-clock", arguments.accept_clock,
+               "the clocks of masters that hold their ticks after a step are right as they are now");
   app.add_option("--state-dir", arguments.state_dir, "state folder, for --end-session");
   app.footer("Exit status: 0 ok, 1 failed, 2 wrong usage or configuration.\n"
              "SIGTERM stops cleanly; SIGHUP reads the log settings again.");
@@ -170,6 +192,7 @@ int run(int argc, char** argv) {
     return kOk;
   }
   if (arguments.accept_restore) return accept_restored(*options);
+  if (arguments.accept_clock) return accept_clock(*options);
   return serve(arguments, *options, block_signals());
 }
 

@@ -6,6 +6,7 @@
 
 #include "common/base/log.h"
 #include "common/zk/real_client.h"
+#include "master/core/hold_rules.h"
 #include "master/master_node.h"
 #include "master/tick_hold.h"
 
@@ -49,7 +50,8 @@ Master::Master(const config::MasterOptions& options, const std::string& database
       heartbeat_(options.heartbeat_file),
       services_(std::make_unique<Services>(options, database_password, *this)),
       session_(zk::make_real_client, session_options(options)),
-      lookup_(session_, paths_) {}
+      lookup_(session_, paths_),
+      clock_note_(paths_, options.id) {}
 
 Master::~Master() { stop(); }
 
@@ -111,7 +113,7 @@ std::unique_ptr<SelfCheck> Master::make_self_check() {
   SelfCheckParts parts;
   parts.folder = options_.state_dir;
   parts.servers = [this] { return servers_health(); };
-  parts.skew = [this] { return services_->tick_clock().skew(); };
+  parts.clock = [this] { return services_->tick_clock().doubt(); };
   parts.waiting_events = [this] {
     const auto seen = snapshot();
     return seen ? seen->tallies.inbox_events : 0;
@@ -143,7 +145,9 @@ Result<void> Master::open_pages() {
     facts.snapshot = snapshot();
     facts.office = office_state_.view();
     facts.now = clock_.mono();
-    facts.check = self_check_->last_with({{"office", office_state_.word()}});
+    if (facts.snapshot) facts.held = core::hold_text(*facts.snapshot, services_->tick_clock().wall());
+    facts.check = self_check_->last_with(
+        {{"office", office_state_.word()}, {"ticks", facts.held.empty() ? "ok" : "held: " + facts.held}});
     facts.standstill = standstill();
     facts.stale_commands_refused = services_->dispatch_counters().refused_old_epoch;
     return page_of(request, facts);
@@ -320,8 +324,18 @@ void Master::raise_alarm() {
 
 Result<void> Master::probe(const DatabaseWatch::Probe& database) {
   auto answer = database();
+  follow_clock();
   tell_hold();
   return answer;
+}
+
+/// Whoever leads or may lead: the hold is this process's own, and so is the word that ends it.
+void Master::follow_clock() {
+  const ClockDoubt doubt = services_->tick_clock().doubt();
+  const auto client = session_.is_connected() ? session_.client() : nullptr;
+  if (!client || !clock_note_.follow(*client, doubt.step)) return;
+  log_warn("clock", "accepted by an operator", {{"was", words_of(*doubt.step)}});
+  services_->accept_clock();
 }
 
 /// Tells the present Term why its ticks are held, once for each change.
@@ -335,7 +349,8 @@ void Master::tell_hold() {
     }
     note_progress(*client);
   }
-  std::string why = reason_to_hold(restored_, services_->tick_clock().skew());
+  ahead_notice_.look(snapshot().get(), services_->tick_clock().wall());
+  std::string why = reason_to_hold(restored_, services_->tick_clock().doubt());
   if (told_for_ != term) {
     told_for_ = term;
     told_hold_ = began_restored_ ? "its own words" : "";
@@ -449,7 +464,8 @@ HealthWords Master::servers_health() const {
   return {{"office", office_state_.word()},
           {"database", database},
           {"zookeeper", session_.is_connected() ? "ok" : "not connected; scheduling goes on"},
-          {"logs", logs.empty() ? "ok" : logs}};
+          {"logs", logs.empty() ? "ok" : logs},
+          {"ticks", ticks_word(snapshot().get(), services_->tick_clock().wall())}};
 }
 
 /// The servers as they are now; the rest as the last self check found it, and what the others found.

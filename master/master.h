@@ -18,6 +18,7 @@
 #include "common/zk/registration.h"
 #include "common/zk/session.h"
 #include "master/api/leader_port.h"
+#include "master/clock_acceptance.h"
 #include "master/cluster/zk_elector.h"
 #include "master/database_watch.h"
 #include "master/office_state.h"
@@ -27,6 +28,7 @@
 #include "master/services.h"
 #include "master/takeover_pacing.h"
 #include "master/term.h"
+#include "master/tick_hold.h"
 
 namespace rota::master {
 
@@ -72,6 +74,7 @@ class Master final : public api::LeaderPort, private cluster::ElectorObserver {
   void stand_back();
   Result<void> probe(const DatabaseWatch::Probe& database);
   void tell_hold();
+  void follow_clock();
   void note_progress(zk::Client& client);
   StoredMark stored() const;
   model::Address own_address() const;
@@ -105,8 +108,10 @@ class Master final : public api::LeaderPort, private cluster::ElectorObserver {
   std::atomic<bool> began_restored_ = false;   // the database had gone back when the Term began
   std::atomic<bool> restored_ = false;         // and it is not accepted yet
   // database watch's thread only
+  ClockHoldNote clock_note_;
   std::optional<Epoch> told_for_;              // the Term that was told why its ticks are held
   std::string told_hold_;
+  AheadNotice ahead_notice_;
   MonoTime noted_at_{};                        // when ZooKeeper was told what is stored
 
   StoredMark last_stored_;                     // office thread only: seen stored in the last Term

@@ -125,7 +125,7 @@ std::string metrics_of(const PageFacts& facts) {
     page.counter("rota_stale_batches_refused_total",
                  "Batches that the database refused, holding another epoch.",
                  counter_in(snapshot, "stale_refused"));
-    page.gauge("rota_ticks_held", "1 while ticks are held.", snapshot.held.empty() ? 0 : 1);
+    page.gauge("rota_ticks_held", "1 while ticks are held.", facts.held.empty() ? 0 : 1);
     page.gauge("rota_jobs", "Saved jobs.", number(snapshot.jobs));
     add_runs(page, snapshot);
     add_loop(page, snapshot);
@@ -250,9 +250,6 @@ std::string status_of(const PageFacts& facts) {
     if (word != "ok" && (part != "office" || why.empty())) page.warning(part + ": " + word);
   }
   if (!facts.standstill.empty()) page.warning(facts.standstill);
-  if (facts.snapshot && !facts.snapshot->held.empty()) {
-    page.warning("Ticks are held: " + facts.snapshot->held);
-  }
   show_masters(page, facts);
   if (!facts.snapshot) return page.text();
   show_workers(page, *facts.snapshot);

@@ -25,6 +25,7 @@ struct PageFacts {
   SelfCheckReport check;
   OfficeView office;
   MonoTime now{};                                  ///< as the office's ages are counted
+  std::string held;                                ///< why ticks are held, as the leader knows it
   std::string standstill;                          ///< empty: the process makes progress
   std::int64_t stale_commands_refused = 0;         ///< by workers, since this process began
 };

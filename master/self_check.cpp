@@ -11,12 +11,20 @@ namespace rota::master {
 namespace {
 constexpr Millis kCheckEvery{10'000};
 constexpr Millis kCheckAgain{2'000};  // while it is not ok: what is mended shall not look broken for long
+
+std::string clock_word(const ClockDoubt& doubt) {
+  if (doubt.skew) return fmt::format("{} ms from the database's", doubt.skew->count());
+  if (!doubt.step) return "ok";
+  return fmt::format("{} ms from {}; nobody has confirmed it", doubt.step->by.count(),
+                     doubt.step->is_new ? "other hosts' clocks" : "where it was before a step");
+}
+
 }  // namespace
 
-HealthWords health_words(HealthWords servers, std::optional<Millis> skew, const std::string& backlog,
+HealthWords health_words(HealthWords servers, const ClockDoubt& clock, const std::string& backlog,
                          const std::vector<std::string>& host) {
   HealthWords words = std::move(servers);
-  words.emplace_back("clock", skew ? fmt::format("{} ms from the database's", skew->count()) : "ok");
+  words.emplace_back("clock", clock_word(clock));
   words.emplace_back("backlog", backlog.empty() ? "ok" : backlog);
   words.emplace_back("host", host::verdict_of(host));
   return words;
@@ -89,7 +97,7 @@ SelfCheckReport SelfCheck::look() const {
   report.process = host::read_process();
   report.disk_free_bytes = host.disk_free_bytes;
   report.words = health_words(
-      parts_.servers(), parts_.skew(),
+      parts_.servers(), parts_.clock(),
       host::backlog_trouble("inbox", parts_.waiting_events(), parts_.most_events),
       host::host_troubles(host, report.process, parts_.folder));
   report.verdict = verdict_of(report.words, floor_ms(BootClock::now() - begun_));

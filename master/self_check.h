@@ -15,6 +15,7 @@
 #include "common/base/time.h"
 #include "common/host/reading.h"
 #include "master/api/leader_port.h"
+#include "master/clock_guard.h"
 
 namespace rota::master {
 
@@ -23,7 +24,7 @@ using HealthWords = std::vector<std::pair<std::string, std::string>>;
 struct SelfCheckParts {
   std::string folder;                                          ///< on the disk that is looked at
   std::function<HealthWords()> servers;                        ///< database, ZooKeeper, log store
-  std::function<std::optional<Millis>()> skew;                 ///< set: the clocks are too far apart
+  std::function<ClockDoubt()> clock;                           ///< why it is not to be believed
   std::function<std::int64_t()> waiting_events;                ///< in the inbox
   std::int64_t most_events = 0;
   std::function<std::vector<api::MasterView>()> masters;       ///< may ask ZooKeeper
@@ -67,7 +68,7 @@ class SelfCheck {
 };
 
 /// The words with those of this host added; pure.
-HealthWords health_words(HealthWords servers, std::optional<Millis> skew, const std::string& backlog,
+HealthWords health_words(HealthWords servers, const ClockDoubt& clock, const std::string& backlog,
                          const std::vector<std::string>& host);
 /// Those of `now` in place of the ones of the same part, new ones at the end; pure.
 HealthWords with_words(HealthWords words, const HealthWords& now);

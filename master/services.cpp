@@ -4,6 +4,7 @@
 
 #include "common/base/log.h"
 #include "common/base/random.h"
+#include "common/host/elsewhere.h"
 #include "common/time/zones.h"
 #include "master/store/folder_log_store.h"
 #include "master/store/mysql_log_store.h"
@@ -101,12 +102,12 @@ Services::Services(const config::MasterOptions& options, const std::string& data
       logs_(log_store(options, database_), clock_),
       pruned_(database_),
       history_(database_),
-      log_retention_(logs_, pruned_, tick_clock_, [this] { return tick_clock_.skew().has_value(); },
+      log_retention_(logs_, pruned_, tick_clock_, [this] { return bool{tick_clock_.doubt()}; },
                      retention_options(options)),
-      run_retention_({history_, pruned_, logs_}, tick_clock_,
-                     [this] { return tick_clock_.skew().has_value(); }, run_retention_options(options)),
+      run_retention_({history_, pruned_, logs_}, tick_clock_, [this] { return bool{tick_clock_.doubt()}; },
+                     run_retention_options(options)),
       dispatcher_(reader_, dispatcher_options(options)),
-      api_(api::ApiParts{leader, reader_, logs_, clock_, [this] { return cluster_uuid(); }},
+      api_(api::ApiParts{leader, reader_, logs_, tick_clock_, [this] { return cluster_uuid(); }},
            api_options(options)) {}
 
 Services::~Services() { stop(); }
@@ -137,6 +138,7 @@ DatabaseWatch::Probe Services::prepare_database() {
     auto newest = store::upgrade_schema(database_);
     if (!newest) return fail(newest.error());
     log_info("database", "schema stands", {{"step", *newest}});
+    tick_clock_.set_database_elsewhere(database_.socket.empty() && host::is_elsewhere(database_.host));
     return {};
   };
 }

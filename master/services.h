@@ -46,6 +46,8 @@ class Services {
 
   /// The clock of Terms; each probe of the database looks after it.
   const ClockGuard& tick_clock() const { return tick_clock_; }
+  /// The operator's word for the host's clock as it is.
+  void accept_clock() { tick_clock_.accept(); }
 
   /// What the database watch asks: first the schema steps, then whether it answers.
   DatabaseWatch::Probe prepare_database();

@@ -8,6 +8,7 @@
 
 #include "client/command/commands.h"
 #include "client/command/show_json.h"
+#include "client/command/tick_hold.h"
 #include "client/job_file.h"
 #include "common/base/file.h"
 #include "common/rpc/error_wire.h"
@@ -159,6 +160,7 @@ int job_gaps(Desk& desk, const std::string& name, int limit) {
     print_data(desk.format, rows);
     return kOk;
   }
+  tell_hold(tick_hold_of(desk));
   Table table({"FROM", "TO", "TICKS", "WHY", "RUN", "VERSION"});
   for (const auto& gap : *gaps) {
     table.add({show_time(gap.from_ms), show_time(gap.to_ms), std::to_string(gap.count), gap.reason,
@@ -247,14 +249,18 @@ int job_next(Desk& desk, const std::string& name, const std::string& line,
       schedule.__set_start_ms(job->created_ms);
     }
   }
-  auto fires = desk.cluster.next_fires(schedule, SystemClock{}.wall(), count);
+  const TickHold hold = tick_hold_of(desk);
+  const WallTime after = std::max(SystemClock{}.wall(), hold.recorded_through);
+  auto fires = desk.cluster.next_fires(schedule, after, count);
   if (!fires) return complain(fires.error());
   if (desk.prints_data()) {
     nlohmann::json out = {{"at_ms", *fires}};
     if (!state.empty()) out["state"] = state;
+    if (!hold.why.empty()) out["held"] = hold.why;
     print_data(desk.format, out);
     return kOk;
   }
+  tell_hold(hold);
   if (state == "paused") {
     note(fmt::format("{0} is paused: none of these fires until `rota job resume {0}`", printable(name)));
   }

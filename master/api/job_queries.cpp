@@ -79,11 +79,17 @@ thrift::Check to_wire(const verify::Check& check) {
 
 }  // namespace
 
+/// What is recorded already fires no more, even where the clock has not reached it.
+WallTime JobServiceHandler::recorded_through() const {
+  const auto snapshot = parts_.leader.snapshot();
+  return snapshot ? snapshot->watermark : WallTime{};
+}
+
 thrift::JobInfo JobServiceHandler::info_of(const store::JobRow& row) const {
   thrift::JobInfo out = wire::to_wire(row.job, row.version);
   if (row.job.state != model::JobState::Enabled || !row.version.definition) return out;
   const auto next = next_ticks(row.version.definition->rules.schedule, row.version.anchor,
-                               parts_.clock.wall(), 1);
+                               std::max(parts_.clock.wall(), recorded_through()), 1);
   if (next && !next->empty()) out.__set_next_ms(to_ms(next->front()));
   return out;
 }

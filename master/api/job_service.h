@@ -91,6 +91,7 @@ class JobServiceHandler final : public thrift::JobServiceIf {
   thrift::DrainAnswer drain_here(core::DrainWorker event, MonoTime deadline);
   Error why_not_cancelled(std::int64_t run, const Error& answer);
   thrift::JobInfo info_of(const store::JobRow& row) const;
+  WallTime recorded_through() const;
   thrift::Explanation explain_stored(const store::RunRow& row, const std::string& pool) const;
   thrift::ClusterStatus status_here() const;
 

@@ -9,6 +9,7 @@
 #include "master/api/edge.h"
 #include "master/api/explain_rules.h"
 #include "master/api/job_service.h"
+#include "master/core/hold_rules.h"
 
 namespace rota::master::api {
 namespace {
@@ -139,7 +140,7 @@ thrift::ClusterStatus JobServiceHandler::status_here() const {
   out.__set_jobs(snapshot->jobs);
   out.__set_active_runs(snapshot->active_runs);
   out.__set_watermark_ms(to_ms(snapshot->watermark));
-  out.__set_held(snapshot->held);
+  out.__set_held(core::hold_text(*snapshot, parts_.clock.wall()));
   out.__set_counters(snapshot->counters);
   out.__set_age_ms(age_ms(parts_.clock.wall(), snapshot->taken));
   return out;

@@ -5,6 +5,7 @@
 #include "master/core/attempt_rules.h"
 #include "master/core/batch_rows.h"
 #include "master/core/definition_hash.h"
+#include "master/core/hold_rules.h"
 #include "master/core/time_rules.h"
 
 namespace rota::master::core {
@@ -25,11 +26,12 @@ std::string named(const std::string& space, const std::string& name) {
   return "job '" + space + "/" + name + "'";
 }
 
-/// Edits close a version, which needs its ticks recorded; while ticks are held that cannot be.
+/// Edits close a version, which needs its ticks recorded; while ticks are held that cannot be. Where they are
+/// recorded ahead of the clock, an edit would take effect no sooner than that.
 bool refuse_held(Context& ctx, Token token) {
-  if (ctx.state.held.empty()) return false;
-  refuse(ctx, token, ErrorCode::Unavailable,
-         "jobs cannot be changed while ticks are held: " + ctx.state.held);
+  const std::string why = hold_text(ctx.state.held, ctx.state.watermark, ctx.now.wall);
+  if (why.empty()) return false;
+  refuse(ctx, token, ErrorCode::Unavailable, "jobs cannot be changed while ticks are held: " + why);
   return true;
 }
 

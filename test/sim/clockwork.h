@@ -49,6 +49,8 @@ class Clockwork {
     return true;
   }
   std::int64_t deeds() const { return deeds_; }
+  /// How far off the clocks are of the one host that the masters and the database share, where they do.
+  Millis common_step{0};
 
  private:
   struct Planned {
@@ -74,7 +76,7 @@ class SkewedClock final : public Clock {
   explicit SkewedClock(const Clockwork& clockwork) : clockwork_(clockwork) {}
   WallTime wall() const override {
     const Millis since = std::chrono::floor<Millis>(clockwork_.now() - drift_from_);
-    return clockwork_.true_wall() + skew + since * drift_per_mille_ / 1000;
+    return clockwork_.true_wall() + (shares_host_ ? clockwork_.common_step : Millis{0}) + skew + since * drift_per_mille_ / 1000;
   }
   MonoTime mono() const override {
     return began_ + (clockwork_.now() - booted_) * (1000 + rate_per_mille_) / 1000;
@@ -97,6 +99,8 @@ class SkewedClock final : public Clock {
     skew = base_;
     drift_per_mille_ = 0;
   }
+  /// It steps with the database's clock.
+  void share_host() { shares_host_ = true; }
   /// How far off it is when nothing is wrong with it.
   void set_base(Millis base) { skew = base_ = base; }
   Millis skew{0};
@@ -104,6 +108,7 @@ class SkewedClock final : public Clock {
  private:
   const Clockwork& clockwork_;
   Millis base_{0};
+  bool shares_host_ = false;
   int drift_per_mille_ = 0;
   int rate_per_mille_ = 0;
   MonoTime drift_from_{};

@@ -1,6 +1,7 @@
 #include "faults.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "world.h"
 
@@ -31,6 +32,7 @@ const std::vector<Faults::Kind>& Faults::all() {
       {"candidate_deleted", 15, &Faults::delete_candidate},
       {"clock_jump", 35, &Faults::jump_clock},
       {"clock_drift", 15, &Faults::drift_clock},
+      {"clocks_together", 15, &Faults::step_clocks_together},
       {"zookeeper_down", 35, &Faults::stop_zookeeper},
       {"follower_cut", 35, &Faults::cut_follower},
       {"follower_lags", 30, &Faults::lag_follower},
@@ -145,6 +147,8 @@ void Faults::heal() {
   world_.unproven_percent = 0;
   world_.zk_call_lost = world_.zk_call_between = world_.zk_call_dies = 0;
   world_.store.faults = {};
+  world_.clockwork.common_step = {};
+  if (!std::exchange(watches_clocks_, true)) watch_clocks();
   world_.cuts.clear();
   world_.zookeeper.come_up(world_.now());
   for (std::size_t i = 0; i < world_.zookeeper.server_count(); ++i) world_.zookeeper.mend(i);

@@ -55,6 +55,8 @@ class Faults {
   bool delete_candidate(Random& dice);
   bool jump_clock(Random& dice);
   bool drift_clock(Random& dice);
+  bool step_clocks_together(Random& dice);
+  void watch_clocks();
   bool stop_zookeeper(Random& dice);
   bool cut_follower(Random& dice);
   bool lag_follower(Random& dice);
@@ -86,6 +88,7 @@ class Faults {
   bool healed_ = false;
   bool watches_alarm_ = false;
   std::optional<MonoTime> accept_at_;
+  bool watches_clocks_ = false;
   std::vector<Active> active_;
   std::vector<std::string> passive_;     ///< kinds without strikes that are on
   std::vector<std::pair<std::string, int>> strikes_;

@@ -8,7 +8,7 @@ namespace {
 constexpr const char* kNames[] = {
     // faults
     "fault_leader_crash", "fault_master_crash", "fault_leader_freeze", "fault_leader_cut_from_zookeeper",
-    "fault_candidate_deleted", "fault_clock_jump", "fault_clock_drift", "fault_zookeeper_down",
+    "fault_candidate_deleted", "fault_clock_jump", "fault_clock_drift", "fault_clocks_together", "fault_zookeeper_down",
     "fault_follower_cut", "fault_follower_lags", "fault_database_down", "fault_frozen_in_transaction",
     "fault_database_restored", "fault_replica_promoted", "loss_seen_by_its_leader",
     "loss_too_small_to_notice", "fault_proper_crash", "fault_proper_freeze", "fault_warden_crash",
@@ -20,7 +20,7 @@ constexpr const char* kNames[] = {
     "fault_zookeeper_answer_lost", "fault_other_takeover_between", "fault_death_in_takeover",
     // what followed
     "candidacy_lost", "takeover_blocked_by_a_frozen_leader", "takeover_unknown_applied",
-    "takeover_unknown_not_applied", "takeover_lost_race", "takeover_failed", "restore_alarm", "ticks_held",
+    "takeover_unknown_not_applied", "takeover_lost_race", "takeover_failed", "restore_alarm", "ticks_held", "clock_step_held", "clock_accepted",
     "term_contradicted", "inbox_full", "tombstone_refused", "rival_left",
     "outbox_torn", "outcome_damaged", "start_reported",
     "single_fault_harmless", "job_refused_to_die", "job_deleted", "success_given_up_at_fence", "took_office", "term_fenced", "term_lost_its_store", "term_saw_higher_epoch", "batch_rerun",

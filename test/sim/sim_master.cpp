@@ -19,10 +19,11 @@ SimMaster::SimMaster(World& world, std::size_t index)
       grant_(world.random.chance(70) ? 5000ms : world.random.between(2000ms, 9000ms)),
       server_(world.random.index(world.zookeeper.server_count())),
       clock_(world.clockwork),
-      guard_(std::make_unique<master::ClockGuard>(clock_)),
       office_(world.store, world.random, world.marks, world.clockwork) {
   if (world.faults_on("clock_rates")) clock_.set_rate(static_cast<int>(world.random.below(11)) - 5);
   clock_.boot(world.random);
+  if (world.shares_host()) clock_.share_host();
+  make_guard();
 }
 SimMaster::~SimMaster() = default;
 
@@ -32,11 +33,23 @@ bool SimMaster::reaches_zookeeper() const {
   return alive_ && !is_frozen() && !cut_from_zookeeper && world_.zookeeper.serves(server_, world_.now());
 }
 
+/// A new process knows nothing of what its clock said before.
+void SimMaster::make_guard() {
+  guard_ = std::make_unique<master::ClockGuard>(clock_);
+  guard_->set_database_elsewhere(!world_.shares_host());
+  clock_note_ = std::make_unique<master::ClockHoldNote>(paths_, "m" + std::to_string(index_));
+  stepped_looks_ = 0;
+}
+
 void SimMaster::start() {
   if (alive_) return;
+  if (world_.clockwork.common_step != 0ms) {  // and would believe a wrong one
+    world_.after(500ms, [this] { start(); });
+    return;
+  }
   alive_ = true;
   clock_.skew = world_.random.between(-20ms, 20ms);
-  guard_ = std::make_unique<master::ClockGuard>(clock_);
+  make_guard();
   saw_database_ = false;
   last_stored_ = {};
   ++life_;

@@ -10,6 +10,7 @@
 
 #include "clockwork.h"
 #include "common/zk/paths.h"
+#include "master/clock_acceptance.h"
 #include "master/clock_guard.h"
 #include "master/core/scheduler.h"
 #include "master/dispatch/sender.h"
@@ -39,6 +40,10 @@ class SimMaster {
   void lose_candidacy();
   /// The operator accepts a restored database by this master; false when it could not.
   bool accept_restore();
+  /// The operator takes the clocks for right, as they are, by this master's ZooKeeper; false: nobody holds for them.
+  bool accept_clocks();
+  /// Its clock has stepped and it holds no ticks, though it has looked at it several times.
+  bool fires_by_a_stepped_clock() const;
 
   bool leads() const { return alive_ && term_ != nullptr; }
   bool is_frozen() const;
@@ -67,6 +72,8 @@ class SimMaster {
   void hear_of_beat(const zk::Event& event);
   void look_at_database(std::int64_t life);
   void tell_hold();
+  void follow_clock();
+  void make_guard();
   void note_progress();
   void raise_alarm();
   bool reaches_zookeeper() const;
@@ -89,6 +96,7 @@ class SimMaster {
   std::size_t server_ = 0;             ///< of ZooKeeper
   SkewedClock clock_;
   std::unique_ptr<master::ClockGuard> guard_;
+  std::unique_ptr<master::ClockHoldNote> clock_note_;
   SimOffice office_;
   bool alive_ = false;
   bool saw_database_ = false;          ///< in this life; who did not is no candidate
@@ -106,6 +114,7 @@ class SimMaster {
   std::int64_t seen_zxid_ = 0;         ///< of a tree whose listing is decided upon already
   std::int64_t looks_ = 0;
   std::map<std::string, MonoTime> beats_read_;  ///< beats that are looked at, and when each was read
+  int stepped_looks_ = 0;              ///< in a row, while the clock is off
   master::StoredMark last_stored_;     ///< of the last Term of this process
   std::unique_ptr<Term> term_;
 };

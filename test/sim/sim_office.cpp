@@ -9,7 +9,7 @@ Result<void> SimOffice::probe() {
 
 Result<master::store::Office::Marks> SimOffice::read_marks() {
   if (auto fine = probe(); !fine) return fail(fine.error());
-  return Marks{store_.epoch(), store_.watermark(), store_.tables().cluster_uuid, clockwork_.true_wall()};
+  return Marks{store_.epoch(), store_.watermark(), store_.tables().cluster_uuid, clockwork_.true_wall() + clockwork_.common_step};
 }
 
 Result<std::string> SimOffice::settle_uuid(const std::string& proposed) {

@@ -182,6 +182,10 @@ void SimStore::judge_rest(const Changes& changes) {
   }
   const bool back = changes.watermark && tables_.watermark && *changes.watermark < *tables_.watermark;
   if (back) complain("the watermark went back");
+  constexpr Millis kAhead{4000};  // a host's clock and the database's may differ by 2 s, and drift between two looks
+  if (changes.watermark && *changes.watermark > clockwork_.true_wall() + kAhead) {
+    complain("P21: ticks are recorded ahead of the time");
+  }
 }
 
 void SimStore::count_ends(const model::RunProgress& before, const model::RunProgress& after) {

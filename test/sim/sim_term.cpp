@@ -80,10 +80,12 @@ void SimMaster::look_at_database(std::int64_t life) {
   if (life != life_ || !alive_) return;
   world_.after(500ms, [this, life] { look_at_database(life); });
   if (is_frozen() || world_.store.faults.down) return;
-  guard_->look(world_.clockwork.true_wall(), clock_.mono(), clock_.mono());
+  guard_->look(world_.clockwork.true_wall() + world_.clockwork.common_step, clock_.mono(), clock_.mono());
   saw_database_ = true;
+  follow_clock();
   if (!term_) return;
   tell_hold();
+  stepped_looks_ = world_.clockwork.common_step == 0ms ? 0 : stepped_looks_ + 1;
   if (++looks_ % 2 == 0) note_progress();
 }
 
@@ -94,13 +96,37 @@ void SimMaster::note_progress() {
   (void)master::note_stored(client, paths_, {term_->epoch, term_->loop.stored_watermark()});
 }
 
+/// As production: in whatever role.
+void SimMaster::follow_clock() {
+  const auto step = guard_->doubt().step;
+  if (step) world_.marks.hit("clock_step_held");
+  if (!reaches_zookeeper()) return;
+  SimZkClient client = zookeeper_client({world_.zk_call_lost, 0, 0});
+  if (!clock_note_->follow(client, step)) return;
+  world_.marks.hit("clock_accepted");
+  guard_->accept();
+}
+
+bool SimMaster::accept_clocks() {
+  if (!reaches_zookeeper() || !world_.zookeeper.agrees(server_)) return false;
+  SimZkClient client = zookeeper_client();
+  const auto held = master::accept_clocks(client, paths_);
+  return held && !held->empty();
+}
+
+bool SimMaster::fires_by_a_stepped_clock() const {
+  constexpr int kLooks = 4;
+  return leads() && !is_frozen() && world_.now() >= busy_until_ && stepped_looks_ >= kLooks &&
+         world_.clockwork.common_step != 0ms && term_->scheduler.snapshot(clock_.now()).held.empty();
+}
+
 void SimMaster::tell_hold() {
   if (term_->restored && reaches_zookeeper()) {
     SimZkClient client = zookeeper_client();
     const auto held = master::is_restore_held(client, paths_);
     if (held && !*held) term_->restored = false;
   }
-  std::string why = master::reason_to_hold(term_->restored, guard_->skew());
+  std::string why = master::reason_to_hold(term_->restored, guard_->doubt());
   if (why == term_->told_hold || !post(master::core::HoldTicks{why})) return;
   if (!why.empty()) world_.marks.hit("ticks_held");
   world_.trace("hold", std::to_string(index_) + " " + why);

@@ -63,6 +63,27 @@ bool Faults::drift_clock(Random& dice) {
   return true;
 }
 
+/// The masters' clocks and the database's, far ahead or back, and some seconds later right again.
+bool Faults::step_clocks_together(Random& dice) {
+  if (world_.clockwork.common_step != 0ms) return false;
+  const Millis by = dice.between(5000ms, 3'600'000ms);
+  world_.clockwork.common_step = dice.chance(70) ? by : -by;
+  world_.after(dice.between(1000ms, 12'000ms), [this] { world_.clockwork.common_step = {}; });
+  if (!std::exchange(watches_clocks_, true)) watch_clocks();
+  return true;
+}
+
+/// The judge: a leader that has looked says that it holds. And the operator, once all clocks are right: what
+/// is still held for them is accepted.
+void Faults::watch_clocks() {
+  world_.after(250ms, [this] { watch_clocks(); });
+  for (auto& master : world_.masters) {
+    if (master->fires_by_a_stepped_clock()) world_.violate("P21: a leader holds nothing though its clock stepped");
+  }
+  SimMaster* now = leader();
+  if (healed_ && now != nullptr && world_.random.chance(10)) now->accept_clocks();
+}
+
 // --- ZooKeeper
 
 bool Faults::stop_zookeeper(Random& dice) {

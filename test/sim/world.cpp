@@ -168,7 +168,7 @@ std::string World::judge_verified() const {
   }};
   const auto report = master::verify::verify(sources, {}, MonoTime::max());
   if (!report) return "verify: " + report.error().message;
-  const bool clocks_tell = !faults_on("clock_jump") && !faults_on("clock_drift") && !faults_on("worker_clock_jump") &&
+  const bool clocks_tell = !faults_on("clock_jump") && !faults_on("clock_drift") && !faults_on("clocks_together") && !faults_on("worker_clock_jump") &&
                            !faults_on("host_replaced");
   for (const auto& check : report->checks) {
     if (!clocks_tell && kByClocks.contains(check.promise)) continue;
@@ -205,7 +205,7 @@ std::string World::judge_end() const {
 std::string World::judge_single() const {
   static const std::set<std::string> kHarmless = {
       "leader_crash", "master_crash", "leader_freeze", "leader_cut_from_zookeeper", "candidate_deleted",
-      "clock_jump", "clock_drift", "zookeeper_down", "database_down", "frozen_in_transaction",
+      "clock_jump", "clock_drift", "clocks_together", "zookeeper_down", "database_down", "frozen_in_transaction",
       "worker_clock_jump", "clock_rates", "batches_slow", "batches_failed", "batches_unknown",
       "worker_cut_from_masters", "follower_lags"};
   const auto kinds = faults_->kinds_on();

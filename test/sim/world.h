@@ -84,6 +84,8 @@ class World {
   void forget(Token token) { expected_.erase(token); }
   void note_counters(const master::core::Snapshot& snapshot);
   bool faults_on(const std::string& kind) const;
+  /// The masters and the database run on one host, whose clock steps.
+  bool shares_host() const { return faults_on("clocks_together"); }
   const Faults& faults() const { return *faults_; }
   /// What ZooKeeper was told that the database holds.
   master::StoredMark noted_in_zookeeper();

@@ -16,6 +16,7 @@ import time
 import traceback
 
 import asking
+import clocks
 import eyes
 import examples
 import failover
@@ -80,6 +81,8 @@ ROLLING = {
     "upgrade_in_place": lambda new, old, d: rolling.in_place(new, d),
     "rolling_upgrade": lambda new, old, d: rolling.upgrade(new, old, d),
 }
+# On a cluster of its own, whose masters and database see a fake clock
+CLOCKS = clocks.DRILLS
 FULL_DISK = "deaths_on_full_disk"
 NO_OLD = "give --old-bin DIR, or ROTA_OLD_BIN (scripts/programs_of COMMIT DIR makes one)"
 
@@ -180,6 +183,15 @@ def perform_rolling(names, asked, scratch, tally):
             tally.add(name, lambda: ROLLING[name](asked.bin, asked.old_bin, next(folders)))
 
 
+def perform_clocks(names, asked, scratch, tally):
+    for name in names:
+        if why := clocks.needs():
+            tally.skip(name, why)
+        else:
+            folders = (f"{scratch}/{name}-{number}" for number in range(TRIES))
+            tally.add(name, lambda: CLOCKS[name](asked.bin, next(folders)))
+
+
 def perform_full_disk(asked, scratch, tally):
     """On a cluster of its own, whose sessions are long: who waits for the end of one is seen."""
     folder = scratch + "/full_disk"
@@ -202,7 +214,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--long", action="store_true")
     parser.add_argument("--only", default="", help="comma-separated")
-    parser.add_argument("--group", choices=[*GROUPS, "rolling", "disks"], help="the drills of one kind")
+    parser.add_argument("--group", choices=[*GROUPS, "rolling", "clocks", "disks"], help="the drills of one kind")
     parser.add_argument("--bin", default=ROOT / "build/bin", type=lambda text: pathlib.Path(text).resolve(),
                         help="folder of the programs")
     parser.add_argument("--dir", default="", help="where the cluster goes")
@@ -212,11 +224,12 @@ def main():
     parser.add_argument("--list", action="store_true")
     asked = parser.parse_args()
     if asked.list:
-        print("\n".join([*DRILLS, *ROLLING, FULL_DISK]))
+        print("\n".join([*DRILLS, *ROLLING, *CLOCKS, FULL_DISK]))
         return 0
-    everything = [*{**GROUPS, "rolling": ROLLING, "disks": [FULL_DISK]}[asked.group]] if asked.group else [*DRILLS, *ROLLING, FULL_DISK]
+    groups = {**GROUPS, "rolling": ROLLING, "clocks": CLOCKS, "disks": [FULL_DISK]}
+    everything = [*groups[asked.group]] if asked.group else [*DRILLS, *ROLLING, *CLOCKS, FULL_DISK]
     wanted = [n for n in asked.only.split(",") if n] or everything
-    unknown = [n for n in wanted if n not in [*DRILLS, *ROLLING, FULL_DISK]]
+    unknown = [n for n in wanted if n not in [*DRILLS, *ROLLING, *CLOCKS, FULL_DISK]]
     if unknown:
         parser.error(f"no drill named {unknown[0]}; --list names them")
     scratch = asked.dir or tempfile.mkdtemp(prefix="rota-e2e-")
@@ -227,6 +240,8 @@ def main():
         perform_drills([n for n in wanted if n in DRILLS], asked, scratch, tally)
         if not (tally.failed and asked.keep):
             perform_rolling([n for n in wanted if n in ROLLING], asked, scratch, tally)
+        if not (tally.failed and asked.keep):
+            perform_clocks([n for n in wanted if n in CLOCKS], asked, scratch, tally)
         if FULL_DISK in wanted and not (tally.failed and asked.keep):
             perform_full_disk(asked, scratch, tally)
     finally:

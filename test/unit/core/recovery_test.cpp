@@ -309,9 +309,25 @@ TEST_CASE("takeover: core time does not go back behind a version's beginning") {
   Harness before;
   before.advance(1h);
   const JobId job = before.apply(a_job().every(1s));
-  Harness h(before.recovered(), {}, Epoch{8});  // its clock is an hour behind
+  Harness h(before.recovered(), {}, Epoch{8});
+  h.now = before.now;
+  h.now.wall -= 1500ms;  // its clock is a little behind
   h.apply(a_job().every(2s));
   CHECK(h.versions.at({job, 2}).valid_from >= before.now.wall);
+}
+
+TEST_CASE("takeover: jobs are not edited while ticks are recorded ahead of the clock, and it says until when") {
+  Harness before;
+  before.advance(1h);
+  before.apply(a_job().every(1s));
+  Harness h(before.recovered(), {}, Epoch{8});  // its clock is an hour behind
+  h.pause("j");
+  const Error refused = std::get<Error>(h.last.replies.at(0).body);
+  CHECK(refused.code == ErrorCode::Unavailable);
+  CHECK(refused.message.find("they fire again in 1h") != std::string::npos);
+  h.advance(1h);
+  h.pause("j");
+  CHECK(std::holds_alternative<master::core::JobApplied>(h.last.replies.at(0).body));
 }
 
 TEST_CASE("takeover: a run keeps the promises of its own version") {

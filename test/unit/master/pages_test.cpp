@@ -164,7 +164,7 @@ TEST_CASE("master pages: a leader's metrics tell the whole, a follower's what it
 
 TEST_CASE("master self check: one word for each part, and the troubles together") {
   const HealthWords words = health_words({{"database", "ok"}, {"zookeeper", "not connected"}},
-                                         std::chrono::milliseconds{2500}, "backlog: inbox 90 % full (9 of 10)",
+                                         {std::chrono::milliseconds{2500}, {}}, "backlog: inbox 90 % full (9 of 10)",
                                          {"disk: 1 MiB free (0 %) at /d"});
   REQUIRE(words.size() == 5);
   CHECK(words[2] == std::pair<std::string, std::string>{"clock", "2500 ms from the database's"});
@@ -172,6 +172,9 @@ TEST_CASE("master self check: one word for each part, and the troubles together"
   CHECK(verdict.starts_with("degraded: clock: 2500 ms"));
   CHECK(verdict.ends_with("; zookeeper: not connected"));
   CHECK(verdict_of(health_words({{"database", "ok"}}, {}, "", {}), Millis{0}) == "ok");
+  const ClockHold step{Millis{3'600'000}, wall_from_ms(0), false, false};
+  CHECK(health_words({}, {{}, step}, "", {}).front().second ==
+        "3600000 ms from where it was before a step; nobody has confirmed it");
   const HealthWords early = health_words({{"database", "not asked yet"}}, {}, "", {});
   CHECK(verdict_of(early, Millis{0}) == "starting: database: not asked yet");
   CHECK(verdict_of(early, std::chrono::seconds{11}) == "degraded: database: not asked yet");

@@ -2,6 +2,9 @@
 
 #include <doctest/doctest.h>
 
+#include <atomic>
+#include <thread>
+
 #include "master/store/log_rules.h"
 #include "master/store/memory_store.h"
 
@@ -210,4 +213,29 @@ TEST_CASE("run retention: what an error interrupts is taken up again") {
   it.pass();
   CHECK(it.left().empty());
   CHECK(it.outputs() == 0);
+}
+
+TEST_CASE("run retention: deletes nothing by its age while the clock is not to be trusted") {
+  PastSetting it;
+  it.add_job(1, Millis{0});
+  it.add_run(11, 1);
+  it.clock.advance(2 * kOneDay);
+  std::atomic<bool> holds = true;
+  std::atomic<int> asked = 0;
+  RunRetentionOptions options = it.options;
+  options.pause_in_pass = options.pause_after_pass = Millis{1};
+  RunRetention retention({it.memory, it.memory, it.memory}, it.clock,
+                         [&] {
+                           ++asked;
+                           return holds.load();
+                         },
+                         options);
+  retention.start();
+  retention.set_leading(true);
+  while (asked < 3) std::this_thread::yield();
+  CHECK(it.left() == RunIds{11});
+  holds = false;
+  while (!it.left().empty()) std::this_thread::yield();
+  retention.set_leading(false);
+  retention.stop();
 }
