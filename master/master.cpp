@@ -103,6 +103,7 @@ zk::NodeToRegister Master::registration_of(zk::SessionId) const {
 
 std::string Master::node_data() const {
   api::MasterView self{options_.id, own_address()};
+  self.knows_slices = true;
   self.page = page_address({options_.http.host, options_.http.port}, options_.advertise.host);
   std::scoped_lock lock(verdict_mutex_);
   self.health = verdict_.substr(0, kLongestVerdict);
@@ -263,7 +264,9 @@ loop::TermEnd Master::run_term(Office office, std::stop_token stop) {
                         services_->reply_to(), services_->tick_clock()};
   began_restored_ = restored_ = office.recovered.database_went_back;
   services_->begin_term(epoch, office.cluster_uuid, own_address());
-  auto term = std::make_unique<Term>(std::move(office), parts, term_options(options_));
+  TermOptions wanted = term_options(options_);
+  wanted.core.all_know_slices = slices_.begin_term(session_.client().get(), paths_);
+  auto term = std::make_unique<Term>(std::move(office), parts, wanted);
   Term& running = *term;
   {
     std::unique_lock lock(term_mutex_);
@@ -326,6 +329,7 @@ Result<void> Master::probe(const DatabaseWatch::Probe& database) {
   auto answer = database();
   follow_clock();
   tell_hold();
+  tell_slices();
   return answer;
 }
 
@@ -362,6 +366,13 @@ void Master::tell_hold() {
     log_error("term", "ticks are held", {{"why", why}});
   }
   told_hold_ = std::move(why);
+}
+
+/// Whether the present Term may part a moment that is too much for one batch, when that has changed.
+void Master::tell_slices() {
+  const auto client = leading() ? session_.client() : nullptr;
+  const auto changed = client ? slices_.changed(*client, paths_, BootClock::now()) : std::nullopt;
+  if (changed) (void)post(core::MastersSeen{*changed});
 }
 
 // --- LeaderPort ---------------------------------------------------------------------------------

@@ -21,6 +21,7 @@
 #include "master/clock_acceptance.h"
 #include "master/cluster/zk_elector.h"
 #include "master/database_watch.h"
+#include "master/known_slices.h"
 #include "master/office_state.h"
 #include "master/office_watch.h"
 #include "master/pages.h"
@@ -75,6 +76,7 @@ class Master final : public api::LeaderPort, private cluster::ElectorObserver {
   Result<void> probe(const DatabaseWatch::Probe& database);
   void tell_hold();
   void follow_clock();
+  void tell_slices();
   void note_progress(zk::Client& client);
   StoredMark stored() const;
   model::Address own_address() const;
@@ -107,6 +109,7 @@ class Master final : public api::LeaderPort, private cluster::ElectorObserver {
 
   std::atomic<bool> began_restored_ = false;   // the database had gone back when the Term began
   std::atomic<bool> restored_ = false;         // and it is not accepted yet
+  SlicesKnown slices_;
   // database watch's thread only
   ClockHoldNote clock_note_;
   std::optional<Epoch> told_for_;              // the Term that was told why its ticks are held

@@ -26,6 +26,7 @@ std::string node_text(const api::MasterView& master) {
   json node = {{"id", master.id},
                {"host", master.address.host},
                {"port", master.address.port},
+               {"knows_slices", master.knows_slices},
                {"health", master.health}};
   if (master.page.port != 0) {
     node["page_host"] = master.page.host;
@@ -41,6 +42,7 @@ api::MasterView master_in(const std::string& text) {
   master.id = text_in(node, "id");
   master.address = {text_in(node, "host"), port_in(node, "port")};
   master.health = text_in(node, "health");
+  master.knows_slices = node.value("knows_slices", json()) == true;
   master.page = {text_in(node, "page_host"), port_in(node, "page_port")};
   if (master.page.host.empty()) master.page.port = 0;
   return master;

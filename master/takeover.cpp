@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <vector>
 
 #include "common/base/log.h"
 #include "common/base/random.h"
@@ -18,26 +19,38 @@ std::string stored_path(const zk::Paths& paths) { return paths.root() + "/epoch_
 /// first takeover after it raises the database's epoch, so that no later one could tell.
 std::string restored_path(const zk::Paths& paths) { return paths.root() + "/database_went_back"; }
 
-/// "EPOCH", as older masters wrote it, or "EPOCH WATERMARK_MS".
-Result<StoredMark> mark_in(const std::string& text, const std::string& path) {
-  StoredMark mark;
-  std::int64_t watermark = 0;
+/// Numbers, each separated from the one before by one space; empty: no such thing.
+std::vector<std::int64_t> numbers_in(const std::string& text) {
+  std::vector<std::int64_t> numbers;
+  const char* at = text.data();
   const char* const last = text.data() + text.size();
-  const auto [end, problem] = std::from_chars(text.data(), last, mark.epoch.value);
-  if (problem == std::errc{} && end == last) return mark;
-  if (problem == std::errc{} && *end == ' ') {
-    const auto [rest, why] = std::from_chars(end + 1, last, watermark);
-    if (why == std::errc{} && rest == last) {
-      mark.watermark = wall_from_ms(watermark);
-      return mark;
-    }
+  while (true) {
+    const auto [end, problem] = std::from_chars(at, last, numbers.emplace_back());
+    if (problem != std::errc{}) return {};
+    if (end == last) return numbers;
+    if (*end != ' ') return {};
+    at = end + 1;
+  }
+}
+
+/// "EPOCH", as older masters wrote it, "EPOCH WATERMARK_MS", or while a slice of time is being recorded
+/// "EPOCH WATERMARK_MS REACHING_MS JOB", which keeps a master from office that could not go on with it.
+Result<StoredMark> mark_in(const std::string& text, const std::string& path) {
+  const auto numbers = numbers_in(text);
+  const auto when = [&numbers](std::size_t i) { return wall_from_ms(numbers[i]); };
+  if (numbers.size() == 1) return StoredMark{Epoch{numbers[0]}, std::nullopt};
+  if (numbers.size() == 2) return StoredMark{Epoch{numbers[0]}, when(1)};
+  if (numbers.size() == 4) {
+    return StoredMark{Epoch{numbers[0]}, core::Watermark(when(1), when(2), JobId{numbers[3]})};
   }
   return fail(ErrorCode::Corrupt, fmt::format("{} holds no epoch and watermark", path));
 }
 
 std::string text_of(const StoredMark& mark) {
   if (!mark.watermark) return std::to_string(mark.epoch.value);
-  return fmt::format("{} {}", mark.epoch.value, to_ms(*mark.watermark));
+  const core::Watermark& w = *mark.watermark;
+  if (!w.is_parted()) return fmt::format("{} {}", mark.epoch.value, to_ms(w.through));
+  return fmt::format("{} {} {} {}", mark.epoch.value, to_ms(w.through), to_ms(w.reaching), w.job.value);
 }
 
 Result<StoredMark> read_stored(zk::Client& client, const zk::Paths& paths) {

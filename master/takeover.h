@@ -30,7 +30,7 @@ struct Office {
 /// that has rows, so it tells transactions of the same epoch from one another.
 struct StoredMark {
   Epoch epoch;
-  std::optional<WallTime> watermark;
+  std::optional<core::Watermark> watermark;
   auto operator<=>(const StoredMark&) const = default;
 };
 

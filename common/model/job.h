@@ -140,6 +140,9 @@ struct Job {
   std::string state_why;
   WallTime created{};
   WallTime changed{};
+  /// Its ticks are recorded so far at least. Set where that is ahead of the watermark, which is one for all
+  /// jobs; behind the watermark it says nothing.
+  std::optional<WallTime> ticks_through;
 };
 
 /// The row `job_version`: immutable, but for valid_to being set once. Its ticks are those in

@@ -15,6 +15,7 @@
 #include "common/model/job.h"
 #include "common/model/run.h"
 #include "common/model/worker.h"
+#include "master/core/watermark.h"
 
 namespace rota::master::core {
 
@@ -47,7 +48,7 @@ struct Changes {
   std::vector<model::Gap> gaps;                  ///< inserted
   std::vector<WorkerLife> lives;                 ///< inserted or replaced
   std::vector<model::WorkerDrain> drains;        ///< inserted or replaced
-  std::optional<WallTime> watermark;
+  std::optional<Watermark> watermark;            ///< replaced
 
   bool empty() const {
     return jobs.empty() && versions.empty() && new_runs.empty() && updated_runs.empty() &&

@@ -20,7 +20,15 @@ namespace rota::master::core {
 // --- time and cluster -------------------------------------------------------------------------
 
 /// The time has moved; due ticks, delays and fences are looked at.
-struct TimePassed {};
+struct TimePassed {
+  std::int32_t fire_at_most = 0;  ///< ticks recorded now, where the options allow more; 0: as they say
+};
+
+/// Whether every master that is registered reads a watermark with a slice under way. While one does not,
+/// no slice is begun: ticks of one moment are one batch, however many they are.
+struct MastersSeen {
+  bool all_know_slices = true;
+};
 
 /// A worker's node appeared, or its data changed (same key: an update, e.g. draining).
 struct WorkerSeen {
@@ -157,8 +165,8 @@ struct HoldTicks {
   std::string why;
 };
 
-using Event = std::variant<TimePassed, WorkerSeen, WorkerGone, BeatsEnded, WorkersListed, HelloAnswered,
-                           HelloFailed, RenewAsked, DispatchAnswered, Reported, ApplyJob, SetPaused,
-                           DeleteJob, RunNow, SubmitRuns, CancelRun, DrainWorker, HoldTicks>;
+using Event = std::variant<TimePassed, MastersSeen, WorkerSeen, WorkerGone, BeatsEnded, WorkersListed,
+                           HelloAnswered, HelloFailed, RenewAsked, DispatchAnswered, Reported, ApplyJob,
+                           SetPaused, DeleteJob, RunNow, SubmitRuns, CancelRun, DrainWorker, HoldTicks>;
 
 }  // namespace rota::master::core

@@ -45,7 +45,7 @@ std::string broken_job(const State& state, JobId id, const JobEntry& job) {
     return at_run("runs wait, and none of their job goes on", *job.behind.begin());
   }
   if (job.next_tick && !state.due.contains({*job.next_tick, id})) return "a due tick is not indexed";
-  if (job.next_tick && *job.next_tick <= state.watermark) return "the watermark passed a tick";
+  if (job.next_tick && *job.next_tick <= state.recorded_through(job)) return "a recorded tick is due";
   return "";
 }
 
@@ -113,7 +113,7 @@ std::string broken_invariant(const State& state) {
     if (broken = broken_lane(state, key, lane); !broken.empty()) return broken;
   }
   if (!state.touched.empty()) return "a touched run was not written";
-  if (state.watermark > state.core_time) return "the watermark is ahead of the core's time";
+  if (state.watermark.reaching > state.core_time) return "the watermark is ahead of the core's time";
   return "";
 }
 

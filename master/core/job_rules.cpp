@@ -29,7 +29,7 @@ std::string named(const std::string& space, const std::string& name) {
 /// Edits close a version, which needs its ticks recorded; while ticks are held that cannot be. Where they are
 /// recorded ahead of the clock, an edit would take effect no sooner than that.
 bool refuse_held(Context& ctx, Token token) {
-  const std::string why = hold_text(ctx.state.held, ctx.state.watermark, ctx.now.wall);
+  const std::string why = hold_text(ctx.state.held, ctx.state.watermark.reaching, ctx.now.wall);
   if (why.empty()) return false;
   refuse(ctx, token, ErrorCode::Unavailable, "jobs cannot be changed while ticks are held: " + why);
   return true;
@@ -100,7 +100,7 @@ void edit_job(Context& ctx, const ApplyJob& event, JobEntry& job, CompiledSchedu
               WallTime anchor) {
   close_version(ctx, job);
   ++job.row.version;
-  job.rules = std::make_shared<const model::JobRules>(event.definition->rules);
+  ctx.state.set_rules(job, std::make_shared<const model::JobRules>(event.definition->rules));
   job.zone = event.zone;
   job.anchor = anchor;
   job.definition_hash = definition_hash(*event.definition);

@@ -13,6 +13,7 @@
 #include "common/model/run.h"
 #include "common/model/worker.h"
 #include "common/model/zone.h"
+#include "master/core/watermark.h"
 
 namespace rota::master::core {
 
@@ -33,7 +34,7 @@ struct RecoveredRules {
 };
 
 struct Recovered {
-  std::optional<WallTime> watermark;                ///< none in a new database
+  std::optional<Watermark> watermark;               ///< none in a new database
   std::vector<RecoveredJob> jobs;                   ///< not deleted, or with unfinished runs
   std::vector<model::Run> runs;                     ///< unfinished, ordered by id
   std::vector<RecoveredRules> older_rules;

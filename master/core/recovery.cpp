@@ -26,7 +26,8 @@ void recover_job(State& state, RecoveredJob from) {
   if (auto schedule = compile(entry.rules->schedule, entry.zone, entry.anchor)) {
     entry.schedule = std::move(*schedule);
   }
-  state.core_time = std::max(state.core_time, entry.valid_from);
+  const WallTime ticks_through = entry.row.ticks_through.value_or(WallTime{});
+  state.core_time = std::max({state.core_time, entry.valid_from, ticks_through});
   plan_next_tick(state, state.add_job(std::move(entry)));
 }
 
@@ -89,7 +90,7 @@ std::unique_ptr<State> recover_state(Epoch epoch, const CoreOptions& options, Re
   state->watermark = recovered.watermark.value_or(now.wall);
   if (recovered.watermark) state->watermark_in_batch = *recovered.watermark;
   state->watermark_written = now.mono;
-  state->core_time = std::max(now.wall, state->watermark);
+  state->core_time = std::max(now.wall, state->watermark.reaching);
   state->waits_for_words = recovered.database_went_back;
   if (recovered.database_went_back) {
     state->held = "the database is older than the cluster; see: rota-master --accept-restore";

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 
 #include "common/model/schedule_text.h"
 
@@ -13,6 +14,7 @@ using model::Schedule;
 using model::ScheduleKind;
 
 constexpr Millis kShortestInterval{100};
+constexpr Millis kOften{30'000};
 constexpr Millis kLongestInterval = std::chrono::hours{24 * 3660};  // far longer ones would overflow
 
 std::string cron_problem(const Schedule& schedule) {
@@ -76,6 +78,11 @@ std::optional<WallTime> CompiledSchedule::next_after(WallTime after) const {
   const auto next = next_unbounded(after);
   if (!next || (end_ && *next > *end_)) return std::nullopt;
   return next;
+}
+
+bool CompiledSchedule::fires_often() const {
+  if (kind_ == ScheduleKind::FixedRate) return interval_ <= kOften;
+  return kind_ == ScheduleKind::Cron && std::popcount(cron_->seconds) > 1;
 }
 
 std::optional<WallTime> CompiledSchedule::next_unbounded(WallTime after) const {

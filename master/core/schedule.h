@@ -34,6 +34,9 @@ class CompiledSchedule {
   /// The last tick in (after, through]; cheap however long that time is, unless the ticks are few.
   std::optional<WallTime> last_between(WallTime after, WallTime through) const;
 
+  /// Every 30 s or sooner, at times at least: its next tick comes while a huge moment is being recorded.
+  bool fires_often() const;
+
   model::ScheduleKind kind() const { return kind_; }
 
  private:

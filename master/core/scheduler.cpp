@@ -24,7 +24,8 @@ namespace {
 struct Cases {
   Context& ctx;
 
-  void operator()(const TimePassed&) const { handle_time_passed(ctx); }
+  void operator()(const TimePassed& e) const { handle_time_passed(ctx, e); }
+  void operator()(const MastersSeen& e) const { ctx.state.all_know_slices = e.all_know_slices; }
   void operator()(const WorkerSeen& e) const { handle_worker_seen(ctx, e); }
   void operator()(const WorkerGone& e) const { handle_worker_gone(ctx, e); }
   void operator()(const BeatsEnded& e) const { handle_beats_ended(ctx, e); }

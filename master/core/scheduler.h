@@ -25,6 +25,7 @@ struct CoreOptions {
   Millis request_key_memory{600'000};
   Millis fence_hold{0};               ///< no redispatch of lost attempts for so long after the Term began
   std::int32_t fire_at_most = 5000;   ///< ticks recorded per TimePassed; the rest with the next one
+  bool all_know_slices = true;        ///< until MastersSeen says otherwise
 };
 
 /// Thread: loop only. Owned by the Term; destroyed, never reset, when leadership goes.

@@ -66,6 +66,7 @@ bool is_told(const RunEntry& run) {
 std::map<std::string, std::int64_t> counters_of(const Counters& c) {
   return {{"ticks_fired", c.ticks_fired},
           {"ticks_skipped", c.ticks_skipped},
+          {"tick_slices", c.tick_slices},
           {"runs_recorded", c.runs_recorded},
           {"runs_finished", c.runs_finished},
           {"dispatches", c.dispatches},
@@ -100,7 +101,6 @@ Tallies tallies_of(const State& state) {
   Tallies tallies;
   tallies.runs_by_state = named(state.runs_by_state);
   tallies.attempts_ended = named(state.counters.attempts_ended);
-  tallies.lateness = state.counters.lateness;
   tallies.dispatch_latency = state.counters.dispatch_latency;
   return tallies;
 }
@@ -120,7 +120,7 @@ Snapshot view_state(const State& state, Now now) {
   Snapshot snapshot;
   snapshot.epoch = state.epoch;
   snapshot.taken = now.wall;
-  snapshot.watermark = state.watermark;
+  snapshot.watermark = state.watermark.through;
   snapshot.jobs = static_cast<std::int64_t>(state.names.size());
   snapshot.active_runs = static_cast<std::int64_t>(state.runs.size());
   snapshot.held = state.held;

@@ -49,7 +49,7 @@ struct Tallies {
 struct Snapshot {
   Epoch epoch;
   WallTime taken{};
-  WallTime watermark{};
+  WallTime watermark{};                  ///< through which every job is recorded
   std::vector<WorkerView> workers;
   std::map<RunId, RunView> waiting;      ///< unfinished and not running, the oldest 10,000
   std::int64_t jobs = 0;

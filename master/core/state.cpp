@@ -15,7 +15,7 @@ LaneKey lane_of(const model::JobRules& rules) {
 }
 
 State::State(Epoch epoch_in, const CoreOptions& options_in, MonoTime began_in)
-    : epoch(epoch_in), options(options_in), began(began_in) {}
+    : epoch(epoch_in), options(options_in), began(began_in), all_know_slices(options_in.all_know_slices) {}
 
 std::int64_t State::next_id() {
   ++counter_;
@@ -33,6 +33,7 @@ JobEntry& State::add_job(JobEntry entry) {
   }
   const auto [at, added] = jobs.emplace(id, std::move(entry));
   CHECK_OR_DIE(added, "a job was added twice");
+  count_grace(at->second, 1);
   set_next_tick(at->second, tick);
   return at->second;
 }
@@ -42,6 +43,7 @@ void State::erase_job(JobId id) {
   if (job == nullptr) return;
   CHECK_OR_DIE(job->unfinished.empty(), "a job with unfinished runs was erased");
   set_next_tick(*job, std::nullopt);
+  count_grace(*job, -1);
   release_name(*job);
   jobs.erase(id);
 }
@@ -73,9 +75,32 @@ void State::release_name(const JobEntry& job) {
 }
 
 void State::set_next_tick(JobEntry& job, std::optional<WallTime> tick) {
-  if (job.next_tick) due.erase({*job.next_tick, job.row.id});
+  if (job.next_tick) {
+    due.erase({*job.next_tick, job.row.id});
+    due_often.erase({*job.next_tick, job.row.id});
+  }
   job.next_tick = tick;
-  if (tick) due.insert({*tick, job.row.id});
+  if (!tick) return;
+  due.insert({*tick, job.row.id});
+  if (job.schedule.fires_often()) due_often.insert({*tick, job.row.id});
+}
+
+void State::set_rules(JobEntry& job, RulesPtr rules) {
+  count_grace(job, -1);
+  job.rules = std::move(rules);
+  count_grace(job, 1);
+}
+
+void State::count_grace(const JobEntry& job, std::int64_t change) {
+  if (job.row.one_off) return;
+  const auto at = graces.try_emplace(job.rules->tick_grace, 0).first;
+  at->second += change;
+  if (at->second == 0) graces.erase(at);
+}
+
+WallTime State::recorded_through(const JobEntry& job) const {
+  const WallTime own = std::max(job.valid_from, job.row.ticks_through.value_or(WallTime{}));
+  return std::max(watermark.of(job.row.id), own);
 }
 
 // --- runs

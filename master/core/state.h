@@ -25,6 +25,7 @@
 #include "master/core/schedule.h"
 #include "master/core/scheduler.h"
 #include "master/core/timer_index.h"
+#include "master/core/watermark.h"
 
 namespace rota::master::core {
 
@@ -146,6 +147,7 @@ struct KeyMemory {
 
 struct Counters {
   std::int64_t ticks_fired = 0, ticks_skipped = 0, runs_recorded = 0, runs_finished = 0;
+  std::int64_t tick_slices = 0;        ///< stretches of time that were too much for one batch
   std::int64_t dispatches = 0, redispatches = 0, refusals = 0, unclear_dispatches = 0;
   std::int64_t reports = 0, repeated_reports = 0, late_results = 0, retries = 0, losses = 0;
   std::int64_t proven_dead = 0, resent = 0;
@@ -153,7 +155,6 @@ struct Counters {
   std::int64_t renews = 0, renews_refused = 0, hellos = 0, adopted = 0, taken_up = 0, cancels = 0;
   std::int64_t handed_over = 0;
   std::map<model::RunState, std::int64_t> attempts_ended;  ///< by how they ended
-  Histogram lateness = seconds_histogram();                ///< of ticks when they were recorded
   Histogram dispatch_latency = seconds_histogram();        ///< from its row to the worker's acceptance
 };
 
@@ -172,6 +173,11 @@ class State {
   JobEntry* find_named(const std::string& space, const std::string& name);
   void release_name(const JobEntry& job);
   void set_next_tick(JobEntry& job, std::optional<WallTime> tick);
+  void set_rules(JobEntry& job, RulesPtr rules);
+  /// Through which moment this job's ticks are recorded: none of them may be recorded again.
+  WallTime recorded_through(const JobEntry& job) const;
+  /// The longest tick_grace of any saved job: what is older is late, whose it may be.
+  Millis longest_grace() const { return graces.empty() ? Millis{0} : graces.rbegin()->first; }
 
   // --- runs
   RunEntry& add_run(RunEntry entry);
@@ -216,10 +222,11 @@ class State {
   const CoreOptions options;
   const MonoTime began;                ///< after the Term's epoch transaction
   WallTime core_time{};                ///< never goes back
-  WallTime watermark{};                ///< every tick up to it is in a batch
-  WallTime watermark_in_batch{};       ///< the last one put into a batch
+  Watermark watermark;                 ///< every tick up to it is in a batch
+  Watermark watermark_in_batch;        ///< the last one put into a batch
   MonoTime watermark_written{};        ///< when that was
   std::string held;                    ///< why ticks are held, or empty
+  bool all_know_slices = true;         ///< see MastersSeen
   bool listed = false;                 ///< WorkersListed has come
   Millis longest_lease{0};             ///< of all workers that this Term has seen
   bool waits_for_words = false;        ///< the database went back: first all workers say what they hold
@@ -227,6 +234,8 @@ class State {
   std::map<JobId, JobEntry> jobs;
   std::map<std::pair<std::string, std::string>, JobId> names;   ///< saved jobs, not deleted
   std::set<std::pair<WallTime, JobId>> due;                     ///< by next tick
+  std::set<std::pair<WallTime, JobId>> due_often;               ///< of these, jobs that fire often
+  std::map<Millis, std::int64_t> graces;                        ///< of saved jobs: how many have it
   std::map<RunId, RunEntry> runs;
   std::map<LaneKey, Lane> lanes;                                ///< none is empty
   std::set<std::string> pools_to_pump;                          ///< where something changed
@@ -252,6 +261,7 @@ class State {
   std::int64_t next_id();
   void leave_lane(RunEntry& run);
   void leave_worker(RunEntry& run);
+  void count_grace(const JobEntry& job, std::int64_t change);
 
   std::int64_t counter_ = 0;
 };

@@ -8,6 +8,7 @@
 #include "master/core/drain_rules.h"
 #include "master/core/fence_rules.h"
 #include "master/core/firing.h"
+#include "master/core/slice_rules.h"
 #include "master/core/worker_rules.h"
 
 namespace rota::master::core {
@@ -44,7 +45,6 @@ RunId fire_tick(Context& ctx, JobEntry& job, WallTime tick) {
   firing.tick = tick;
   firing.scheduled = tick;
   ++ctx.state.counters.ticks_fired;
-  ctx.state.counters.lateness.add(static_cast<double>((ctx.at - tick).count()) / 1000.0);
   return begin_run(ctx, job, firing, overlap_of(job, firing.kind));
 }
 
@@ -83,10 +83,6 @@ void take_late_ticks(Context& ctx, JobEntry& job, WallTime first, WallTime end, 
   add_gap(ctx, job, first, before, count(first, before), Reason::CoalescedInto, run);
 }
 
-WallTime late_edge(const Context& ctx, const JobEntry& job) {
-  return ctx.at - job.rules->tick_grace - kTick;
-}
-
 /// Takes the job's ticks through `end`, in order.
 void take_due_ticks(Context& ctx, JobEntry& job, WallTime end) {
   const WallTime edge = late_edge(ctx, job);
@@ -99,45 +95,6 @@ void take_due_ticks(Context& ctx, JobEntry& job, WallTime end) {
     take_tick(ctx, job, tick);
     ctx.state.set_next_tick(job, job.schedule.next_after(tick));
   }
-}
-
-/// Whether the ticks through `end` make at most fire_at_most rows.
-bool fits(const Context& ctx, WallTime end) {
-  const State& state = ctx.state;
-  std::int64_t left = state.options.fire_at_most;
-  for (const auto& [tick, id] : state.due) {
-    if (tick > end || left < 0) break;
-    const JobEntry& job = *state.find_job(id);
-    const WallTime edge = late_edge(ctx, job);
-    if (tick <= edge) left -= 2;
-    left -= job.schedule.count_between(std::max(tick - kTick, edge), end, left + 1);
-  }
-  return left >= 0;
-}
-
-/// Through which moment ticks are recorded now: all that is due, or, when that is too much for one
-/// batch, an earlier moment. Always a moment through which every job is recorded alike, since the
-/// watermark is one for all of them; so ticks of one millisecond are never parted.
-WallTime choose_end(const Context& ctx) {
-  const WallTime first = ctx.state.due.begin()->first;
-  const auto most = static_cast<std::size_t>(ctx.state.options.fire_at_most);
-  if (ctx.at - first <= Millis{1000} && ctx.state.due.size() <= most) return ctx.at;
-  WallTime end = ctx.at;
-  while (end > first && !fits(ctx, end)) end = first + (end - first) / 2;
-  return end;
-}
-
-void fire_due(Context& ctx) {
-  State& state = ctx.state;
-  if (!state.held.empty()) return;
-  WallTime end = ctx.at;
-  if (!state.due.empty() && state.due.begin()->first <= ctx.at) {
-    end = choose_end(ctx);
-    while (!state.due.empty() && state.due.begin()->first <= end) {
-      take_due_ticks(ctx, *state.find_job(state.due.begin()->second), end);
-    }
-  }
-  state.watermark = std::max(state.watermark, end);
 }
 
 void write_watermark(Context& ctx) {
@@ -258,10 +215,15 @@ WallTime newest_tick(const CompiledSchedule& schedule, WallTime first, WallTime 
   return newest;
 }
 
-void handle_time_passed(Context& ctx) {
+WallTime late_edge(const Context& ctx, const JobEntry& job) {
+  return ctx.at - job.rules->tick_grace - kTick;
+}
+
+void handle_time_passed(Context& ctx, const TimePassed& event) {
   run_timers(ctx);
   forget_old_keys(ctx);
-  fire_due(ctx);
+  const std::int32_t most = ctx.state.options.fire_at_most;
+  fire_due(ctx, event.fire_at_most > 0 ? std::min(event.fire_at_most, most) : most);
   write_watermark(ctx);
 }
 
@@ -274,8 +236,7 @@ void plan_next_tick(State& state, JobEntry& job) {
     state.set_next_tick(job, std::nullopt);
     return;
   }
-  const WallTime after = std::max(state.watermark, job.valid_from);
-  state.set_next_tick(job, job.schedule.next_after(after));
+  state.set_next_tick(job, job.schedule.next_after(state.recorded_through(job)));
 }
 
 std::optional<Millis> next_wake(const State& state, Now now) {

@@ -5,6 +5,7 @@
 // kWatermarkPause while scheduled jobs exist; without any, an idle leader writes nothing.
 #pragma once
 
+#include "master/core/event.h"
 #include "master/core/state.h"
 
 namespace rota::master::core {
@@ -12,7 +13,10 @@ namespace rota::master::core {
 inline constexpr Millis kWatermarkPause{10'000};
 
 /// Timers, due ticks, watermark.
-void handle_time_passed(Context& ctx);
+void handle_time_passed(Context& ctx, const TimePassed& event);
+
+/// The youngest tick of this job that is late, and goes by its late policy.
+WallTime late_edge(const Context& ctx, const JobEntry& job);
 
 /// Records every tick of this job up to `through`: what an edit, pause or delete does first.
 void record_ticks_through(Context& ctx, JobEntry& job, WallTime through);

@@ -12,6 +12,7 @@ namespace rota::master::loop {
 struct EventLoop::Batch {
   core::Effects effects;
   MonoTime since{};                   ///< when its first reply was decided
+  MonoTime begun{};                   ///< when its newest events were handled
   std::optional<MonoTime> first_try;  ///< set once storing has begun: nothing is added any more
   MonoTime next_try{};
   Millis pause{0};
@@ -51,8 +52,9 @@ EventLoop::Turn EventLoop::turn() {
 void EventLoop::handle_events(Now now) {
   std::vector<core::Event> events = parts_.inbox.drain(options_.events_per_turn);
   if (batch_->effects.replies.empty()) batch_->since = now.mono;
+  batch_->begun = now.mono;
   const auto wake = parts_.scheduler.next_wake(now);
-  if (wake && *wake <= Millis{0}) events.insert(events.begin(), core::TimePassed{});
+  if (wake && *wake <= Millis{0}) events.insert(events.begin(), core::TimePassed{bound_.most()});
   for (const core::Event& event : events) {
     parts_.scheduler.handle(event, now, batch_->effects);
     ++counters_.events;
@@ -104,7 +106,7 @@ EventLoop::Turn EventLoop::after_store(const store::ApplyResult& result) {
   using store::ApplyOutcome;
   if (result.outcome == ApplyOutcome::Applied) {
     ++(batch_->effects.changes.empty() ? counters_.bare_checks : counters_.batches);
-    if (const auto& mark = batch_->effects.changes.watermark) stored_watermark_ms_ = to_ms(*mark);
+    note_stored(batch_->effects.changes);
     let_go();
     return {};
   }
@@ -125,6 +127,21 @@ EventLoop::Turn EventLoop::after_store(const store::ApplyResult& result) {
   batch_->next_try = std::min<MonoTime>(now + batch_->pause, give_up);
   batch_->pause = std::min(batch_->pause * 2, options_.retry_most);
   return {std::nullopt, batch_->next_try - now, true};
+}
+
+/// A tick counts as late as it is once it stands, however long that took.
+void EventLoop::note_stored(const core::Changes& changes) {
+  const Now now = parts_.clock.now();
+  std::int64_t ticks = static_cast<std::int64_t>(changes.gaps.size());
+  for (const model::Run& run : changes.new_runs) {
+    if (!run.tick) continue;
+    ++ticks;
+    lateness_.add(std::chrono::duration<double>(now.wall - *run.tick).count());
+  }
+  bound_.note(ticks, now.mono - batch_->begun);
+  if (!changes.watermark) return;
+  std::scoped_lock lock(snapshot_mutex_);
+  stored_watermark_ = changes.watermark;
 }
 
 /// Messages that speak of rows stored before; replies may still wait for their check.
@@ -169,6 +186,7 @@ void EventLoop::publish(Now now) {
   fresh->counters["reruns"] = counters_.reruns;
   fresh->counters["stale_refused"] = counters_.stale_refused;
   fresh->tallies.batch_time = batch_time_;
+  fresh->tallies.lateness = lateness_;
   fresh->tallies.inbox_events = static_cast<std::int64_t>(parts_.inbox.size());
   fresh->tallies.batches_failed = failed_applies_;
   fresh->tallies.batches_unknown = counters_.unknown_applies;
@@ -191,6 +209,15 @@ Micros EventLoop::time_to_wake(Now now) const {
 }
 
 TermEnd EventLoop::run(std::stop_token stop, const std::function<void(const char*)>& heartbeat) {
+  // A batch may be large, and the database slow: each statement that it answers shows that nothing hangs.
+  if (heartbeat) parts_.store.tell_progress([&heartbeat] { heartbeat("turning"); });
+  const auto result = turn_until_end(stop, heartbeat);
+  parts_.store.tell_progress({});
+  return result;
+}
+
+TermEnd EventLoop::turn_until_end(const std::stop_token& stop,
+                                  const std::function<void(const char*)>& heartbeat) {
   while (true) {
     if (stop.stop_requested()) return end({TermEnd::Why::Resigned, "asked to stop", {}});
     const Turn now = turn();
@@ -225,9 +252,9 @@ std::shared_ptr<const core::Snapshot> EventLoop::snapshot() const {
   return snapshot_;
 }
 
-std::optional<WallTime> EventLoop::stored_watermark() const {
-  const std::int64_t ms = stored_watermark_ms_;
-  return ms == 0 ? std::nullopt : std::optional(wall_from_ms(ms));
+std::optional<core::Watermark> EventLoop::stored_watermark() const {
+  std::scoped_lock lock(snapshot_mutex_);
+  return stored_watermark_;
 }
 
 }  // namespace rota::master::loop

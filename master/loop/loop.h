@@ -24,6 +24,7 @@
 #include "master/core/snapshot.h"
 #include "master/dispatch/sender.h"
 #include "master/loop/delay_watch.h"
+#include "master/loop/batch_bound.h"
 #include "master/loop/inbox.h"
 #include "master/store/store.h"
 
@@ -110,15 +111,15 @@ class EventLoop {
   TermEnd end(TermEnd why);
 
   /// Turns until the Term ends or stop is asked for; gives why. `heartbeat` is called with one word
-  /// on what the loop is doing ("turning", "waiting for the store") at least every idle_wake, but for
-  /// the time of one call to the store.
+  /// on what the loop is doing ("turning", "waiting for the store") at least every idle_wake, and after
+  /// each statement of a batch that is being stored.
   TermEnd run(std::stop_token stop, const std::function<void(const char*)>& heartbeat = {});
 
   /// The last snapshot; never null.
   std::shared_ptr<const core::Snapshot> snapshot() const;
   const LoopCounters& counters() const { return counters_; }
   /// The highest watermark that the store has applied for this Term; none yet: nothing. Thread: any.
-  std::optional<WallTime> stored_watermark() const;
+  std::optional<core::Watermark> stored_watermark() const;
 
  private:
   struct Batch;
@@ -128,11 +129,13 @@ class EventLoop {
   Turn store_batch();
   Turn after_store(const store::ApplyResult& result);
   TermEnd contradicted(const store::ApplyResult& result);
+  void note_stored(const core::Changes& changes);
   void send_all();
   void let_go();
   void publish(Now now);
   Micros time_to_wake(Now now) const;
   void note_delay(Delay::Of of, Micros took);
+  TermEnd turn_until_end(const std::stop_token& stop, const std::function<void(const char*)>& heartbeat);
   static void pause(Micros wait, const std::stop_token& stop);
 
   const Epoch epoch_;
@@ -142,11 +145,13 @@ class EventLoop {
   std::optional<TermEnd> ended_;
   bool dirty_ = true;                  ///< something happened since the last snapshot
   std::optional<MonoTime> published_;
-  mutable std::mutex snapshot_mutex_;  ///< guards the pointer alone
+  mutable std::mutex snapshot_mutex_;  ///< guards the pointer and stored_watermark_
   std::shared_ptr<const core::Snapshot> snapshot_;
   LoopCounters counters_;
-  std::atomic<std::int64_t> stored_watermark_ms_{0};
+  std::optional<core::Watermark> stored_watermark_;
   Histogram batch_time_ = seconds_histogram();  ///< of each try to store one
+  Histogram lateness_ = seconds_histogram();    ///< of ticks that fired, when their batch was stored
+  BatchBound bound_;
   std::int64_t failed_applies_ = 0;
   DelayWatch delays_;
 };

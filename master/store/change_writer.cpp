@@ -297,11 +297,14 @@ Result<void> write_drains(Connection& connection, const std::vector<model::Worke
   return written ? Result<void>() : fail(written.error());
 }
 
-Result<void> write_watermark(Connection& connection, WallTime watermark) {
+Result<void> write_watermark(Connection& connection, const core::Watermark& watermark) {
   auto written = connection.change(
-      "INSERT INTO watermark (partition_no, value_ms) VALUES (1, ?) "
-      "ON DUPLICATE KEY UPDATE value_ms = VALUES(value_ms)",
-      [&](Binder& binder) { binder.time(watermark); });
+      "INSERT INTO watermark (partition_no, value_ms, reaching_ms, job_id) VALUES (1, ?, ?, ?) "
+      "ON DUPLICATE KEY UPDATE value_ms = VALUES(value_ms), reaching_ms = VALUES(reaching_ms), "
+      "job_id = VALUES(job_id)",
+      [&](Binder& binder) {
+        binder.time(watermark.through).time(watermark.reaching).integer(watermark.job.value);
+      });
   return written ? Result<void>() : fail(written.error());
 }
 

@@ -207,7 +207,9 @@ Result<std::int64_t> Connection::change(const std::string& sql, const Bind& bind
     auto& statement = prepared(sql);
     Binder binder(statement);
     if (bind) bind(binder);
-    return statement.executeUpdate();
+    const std::int64_t counted = statement.executeUpdate();
+    if (progress_) progress_();
+    return counted;
   });
 }
 

@@ -103,6 +103,8 @@ class Connection {
   std::int64_t id() const { return id_; }               ///< the server's CONNECTION_ID()
   bool is_mariadb() const { return is_mariadb_; }
   int last_sql_error() const { return last_sql_error_; } ///< e.g. 1205; 0 when none
+  /// Called after each statement that was answered well.
+  void tell_progress(std::function<void()> progress) { progress_ = std::move(progress); }
 
  private:
   struct Library;
@@ -120,6 +122,7 @@ class Connection {
   int last_sql_error_ = 0;
   std::int64_t id_ = 0;
   std::string why_given_up_;
+  std::function<void()> progress_;
 };
 
 /// Sets up the client library; must come before other threads start. Called by Connection::open too.

@@ -19,8 +19,8 @@ bool holds_its_name(const model::Job& job) {
 // When job_name_once meets another job's row, job_id differs and every assignment keeps what is there.
 const MultiRow kUpsertJobs{
     "INSERT INTO job (job_id, namespace, name, saved_name, version, state, one_off, state_by, "
-    "state_why, created_ms, changed_ms) VALUES",
-    11,
+    "state_why, created_ms, changed_ms, ticks_through_ms) VALUES",
+    12,
     "ON DUPLICATE KEY UPDATE "
     "namespace = IF(job_id = VALUES(job_id), VALUES(namespace), namespace), "
     "name = IF(job_id = VALUES(job_id), VALUES(name), name), "
@@ -31,7 +31,8 @@ const MultiRow kUpsertJobs{
     "state_by = IF(job_id = VALUES(job_id), VALUES(state_by), state_by), "
     "state_why = IF(job_id = VALUES(job_id), VALUES(state_why), state_why), "
     "created_ms = IF(job_id = VALUES(job_id), VALUES(created_ms), created_ms), "
-    "changed_ms = IF(job_id = VALUES(job_id), VALUES(changed_ms), changed_ms)"};
+    "changed_ms = IF(job_id = VALUES(job_id), VALUES(changed_ms), changed_ms), "
+    "ticks_through_ms = IF(job_id = VALUES(job_id), VALUES(ticks_through_ms), ticks_through_ms)"};
 
 void bind_job(Binder& binder, const model::Job& job) {
   binder.integer(job.id.value).text(job.space).text(job.name);
@@ -42,7 +43,8 @@ void bind_job(Binder& binder, const model::Job& job) {
       .prose(job.state_by, kByBytes)
       .prose(job.state_why, kWhyBytes)
       .time(job.created)
-      .time(job.changed);
+      .time(job.changed)
+      .time(job.ticks_through);
 }
 
 const MultiRow kUpsertVersions{
@@ -129,6 +131,7 @@ Result<model::Job> read_job(Row& row) {
   job.state_why = row.text();
   job.created = row.time();
   job.changed = row.time();
+  job.ticks_through = row.maybe_time();
   return job;
 }
 
@@ -158,6 +161,14 @@ core::WorkerLife read_life(Row& row) {
   life.left = row.maybe_time();
   life.why_left = row.text();
   return life;
+}
+
+std::optional<core::Watermark> read_watermark(Row& row) {
+  const auto through = row.maybe_time();
+  const auto reaching = row.maybe_time();
+  const JobId job{row.maybe_integer().value_or(0)};
+  if (!through) return std::nullopt;
+  return core::Watermark(*through, reaching.value_or(*through), job);
 }
 
 model::WorkerDrain read_drain(Row& row) {

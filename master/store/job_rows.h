@@ -12,7 +12,7 @@ namespace rota::master::store {
 /// Columns of a job for read_job, of the table under the alias j; of a version for read_version, under v.
 inline constexpr std::string_view kJobColumns =
     "j.job_id, j.namespace, j.name, j.version, j.state, j.one_off, j.state_by, j.state_why, "
-    "j.created_ms, j.changed_ms";
+    "j.created_ms, j.changed_ms, j.ticks_through_ms";
 inline constexpr std::string_view kVersionColumns =
     "v.job_id, v.version, v.valid_from_ms, v.valid_to_ms, v.anchor_ms, v.enabled, v.principal, "
     "v.definition";
@@ -20,6 +20,9 @@ inline constexpr std::string_view kLifeColumns =
     "worker_id, incarnation, host, port, pool, joined_ms, left_ms, why_left";
 inline constexpr std::string_view kDrainColumns =
     "worker_id, draining, deadline_ms, principal, why, changed_ms";
+
+/// Of the table under the alias w, for read_watermark; all are null where there is no row.
+inline constexpr std::string_view kWatermarkColumns = "w.value_ms, w.reaching_ms, w.job_id";
 
 /// Inserted, or all that may change of it set. A row of another id is never touched: a second saved job
 /// of one name leaves the first as it is, and no row of its own.
@@ -51,6 +54,7 @@ bool holds_its_name(const model::Job& job);
 Result<model::Job> read_job(Row& row);
 Result<model::JobVersionRow> read_version(Row& row);
 core::WorkerLife read_life(Row& row);
+std::optional<core::Watermark> read_watermark(Row& row);
 model::WorkerDrain read_drain(Row& row);
 
 }  // namespace rota::master::store

@@ -152,7 +152,7 @@ Result<std::vector<core::WorkerLife>> MemoryStore::lives_of(const std::string& w
   return lives;
 }
 
-Result<std::optional<WallTime>> MemoryStore::watermark() {
+Result<std::optional<core::Watermark>> MemoryStore::watermark() {
   const std::scoped_lock lock(mutex_);
   if (auto fine = up(); !fine) return fail(fine.error());
   return tables_->watermark;

@@ -68,7 +68,7 @@ class MemoryStore : public Store,
   Result<std::optional<model::RunNote>> note_of(RunId id) override;
   Result<std::map<RunId, std::string>> checkpoints_of(const std::vector<RunId>& ids) override;
 
-  Result<std::optional<WallTime>> watermark() override;
+  Result<std::optional<core::Watermark>> watermark() override;
   Result<std::vector<model::JobVersionRow>> versions_of(JobId job) override;
   Result<std::vector<model::Job>> saved_jobs(JobId after, std::int32_t limit) override;
   Result<std::vector<model::Run>> tick_runs_of(JobId job, WallTime after, WallTime through,

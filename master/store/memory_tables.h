@@ -21,7 +21,7 @@ struct MemoryTables {
   Epoch epoch;
   std::string cluster_uuid;
   Millis longest_grant{0};
-  std::optional<WallTime> watermark;
+  std::optional<core::Watermark> watermark;
   std::map<JobId, model::Job> jobs;
   std::map<std::pair<JobId, JobVersion>, model::JobVersionRow> versions;
   std::map<RunId, model::Run> runs;

@@ -8,6 +8,7 @@
 
 #include "common/base/log.h"
 #include "master/store/connection.h"
+#include "master/store/job_rows.h"
 #include "master/store/mysql_errors.h"
 #include "master/store/mysql_recovery.h"
 
@@ -39,13 +40,13 @@ Result<Office::Marks> MysqlOffice::read_marks() {
   if (!connection) return fail(connection.error());
   Marks marks;
   auto read = (*connection)->stream(
-      fmt::format("SELECT e.value, w.value_ms, c.cluster_uuid, {} FROM epoch e "
+      fmt::format("SELECT e.value, {}, c.cluster_uuid, {} FROM epoch e "
                   "LEFT JOIN watermark w ON w.partition_no = 1 "
                   "LEFT JOIN cluster c ON c.one = 1 WHERE e.partition_no = 1",
-                  kNowMs),
+                  kWatermarkColumns, kNowMs),
       [&](Row& row) -> Result<void> {
         marks.epoch = Epoch{row.integer()};
-        marks.watermark = row.maybe_time();
+        marks.watermark = read_watermark(row);
         marks.cluster_uuid = row.text();
         marks.database_now = row.time();
         return {};

@@ -346,14 +346,15 @@ Result<std::vector<core::WorkerLife>> MysqlReader::lives_of(const std::string& w
       [&](Binder& binder) { binder.text(worker_id); }, read_life_row);
 }
 
-Result<std::optional<WallTime>> MysqlReader::watermark() {
-  std::optional<WallTime> watermark;
+Result<std::optional<core::Watermark>> MysqlReader::watermark() {
+  std::optional<core::Watermark> watermark;
   auto done = pool_.with([&](Connection& connection) {
-    return connection.query("SELECT value_ms FROM watermark WHERE partition_no = 1", {},
-                            [&](Row& row) -> Result<void> {
-                              watermark = row.time();
-                              return {};
-                            });
+    return connection.query(
+        fmt::format("SELECT {} FROM watermark w WHERE w.partition_no = 1", kWatermarkColumns), {},
+        [&](Row& row) -> Result<void> {
+          watermark = read_watermark(row);
+          return {};
+        });
   });
   if (!done) return fail(done.error());
   return watermark;

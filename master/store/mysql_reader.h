@@ -32,7 +32,7 @@ class MysqlReader final : public Reader {
 
   Result<std::vector<model::Gap>> newest_gaps_of(JobId job, std::int32_t limit) override;
 
-  Result<std::optional<WallTime>> watermark() override;
+  Result<std::optional<core::Watermark>> watermark() override;
   Result<std::vector<model::JobVersionRow>> versions_of(JobId job) override;
   Result<std::vector<model::Job>> saved_jobs(JobId after, std::int32_t limit) override;
   Result<std::vector<model::Run>> tick_runs_of(JobId job, WallTime after, WallTime through,

@@ -201,13 +201,14 @@ Result<std::vector<model::WorkerDrain>> load_drains(Connection& connection) {
   return drains;
 }
 
-Result<std::optional<WallTime>> load_watermark(Connection& connection) {
-  std::optional<WallTime> watermark;
-  auto read = connection.stream("SELECT value_ms FROM watermark WHERE partition_no = 1",
-                                [&](Row& row) -> Result<void> {
-                                  watermark = row.time();
-                                  return {};
-                                });
+Result<std::optional<core::Watermark>> load_watermark(Connection& connection) {
+  std::optional<core::Watermark> watermark;
+  auto read = connection.stream(
+      fmt::format("SELECT {} FROM watermark w WHERE w.partition_no = 1", kWatermarkColumns),
+      [&](Row& row) -> Result<void> {
+        watermark = read_watermark(row);
+        return {};
+      });
   if (!read) return fail(read.error());
   return watermark;
 }

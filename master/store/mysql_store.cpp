@@ -5,6 +5,7 @@
 #include "common/base/log.h"
 #include "master/store/change_writer.h"
 #include "master/store/connection.h"
+#include "master/store/job_rows.h"
 
 namespace rota::master::store {
 namespace {
@@ -51,6 +52,7 @@ Result<void> MysqlStore::connect(Epoch epoch) {
     auto opened = Connection::open(options_);
     if (!opened) return fail(opened.error());
     connection_ = std::move(*opened);
+    connection_->tell_progress(progress_);
   }
   if (announced_ == epoch) return {};
   auto named = connection_->change(
@@ -68,17 +70,22 @@ Result<void> MysqlStore::connect(Epoch epoch) {
 Result<bool> MysqlStore::has_gone_back(Epoch epoch) {
   if (stored_for_ != epoch || !stored_) return false;
   Epoch in_force;
-  std::optional<WallTime> standing;
+  std::optional<core::Watermark> standing;
   auto asked = connection_->query(
-      "SELECT e.value, w.value_ms FROM epoch e LEFT JOIN watermark w ON w.partition_no = e.partition_no "
-      "WHERE e.partition_no = 1",
+      fmt::format("SELECT e.value, {} FROM epoch e LEFT JOIN watermark w ON w.partition_no = e.partition_no "
+                  "WHERE e.partition_no = 1", kWatermarkColumns),
       {}, [&](Row& row) -> Result<void> {
         in_force = Epoch{row.integer()};
-        standing = row.maybe_time();
+        standing = read_watermark(row);
         return {};
       });
   if (!asked) return fail(asked.error());
   return in_force <= epoch && (!standing || *standing < *stored_);
+}
+
+void MysqlStore::tell_progress(std::function<void()> progress) {
+  progress_ = std::move(progress);
+  if (connection_) connection_->tell_progress(progress_);
 }
 
 ApplyResult MysqlStore::apply(Epoch epoch, const core::Changes& changes) {

@@ -2,6 +2,7 @@
 // repeated. See store.h for what a caller must do with each outcome.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <optional>
 
@@ -20,6 +21,7 @@ class MysqlStore final : public Store {
   ~MysqlStore() override;
 
   ApplyResult apply(Epoch epoch, const core::Changes& changes) override;
+  void tell_progress(std::function<void()> progress) override;
 
  private:
   ApplyResult try_once(Epoch epoch, const core::Changes& changes);
@@ -30,7 +32,8 @@ class MysqlStore final : public Store {
   std::unique_ptr<Connection> connection_;
   Epoch announced_;  ///< the epoch under which connection_ is named in loop_connection
   Epoch stored_for_;                ///< the epoch of the last batch that was applied ...
-  std::optional<WallTime> stored_;  ///< ... and the highest watermark applied in it
+  std::optional<core::Watermark> stored_;  ///< ... and the highest watermark applied in it
+  std::function<void()> progress_;
 };
 
 }  // namespace rota::master::store

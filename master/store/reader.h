@@ -88,7 +88,7 @@ class Reader {
   virtual Result<std::vector<model::Gap>> newest_gaps_of(JobId job, std::int32_t limit) = 0;
 
   // For verify, which shares nothing else with the leader's path.
-  virtual Result<std::optional<WallTime>> watermark() = 0;
+  virtual Result<std::optional<core::Watermark>> watermark() = 0;
   virtual Result<std::vector<model::JobVersionRow>> versions_of(JobId job) = 0;
   virtual Result<std::vector<model::Job>> saved_jobs(JobId after, std::int32_t limit) = 0;
   /// Tick runs of a job with tick in (after, through], ordered by tick.

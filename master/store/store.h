@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 
@@ -45,6 +46,10 @@ class Store {
   /// One transaction: the epoch row is read with a share lock and compared, then all rows are
   /// written. An empty batch is a bare epoch check. Idempotent: a repeat gives the same end state.
   virtual ApplyResult apply(Epoch epoch, const core::Changes& changes) = 0;
+
+  /// Called in apply, on its thread, after each statement that the database has answered; empty: nobody
+  /// wants to know. A store that is never long about it need not.
+  virtual void tell_progress(std::function<void()>) {}
 };
 
 /// How far back recover() looks for attempts that were given up: the newest rows of earlier attempts, and
@@ -59,7 +64,7 @@ class Office {
 
   struct Marks {
     Epoch epoch;               ///< 0 in a new database
-    std::optional<WallTime> watermark;  ///< none in a new database
+    std::optional<core::Watermark> watermark;  ///< none in a new database
     std::string cluster_uuid;  ///< empty in a new database
     WallTime database_now{};   ///< the database's clock, for telling skew
   };

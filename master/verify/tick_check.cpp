@@ -12,15 +12,26 @@ constexpr std::int32_t kTickPage = 1000;
 constexpr std::int64_t kTicksBetweenLooksAtTheClock = 4096;
 const WallTime kEndOfTime = wall_from_ms(7'258'118'400'000);  // the year 2200
 
+/// The watermark's answer, or a later one: its own row may say more, and a version is closed only once all
+/// its ticks are recorded.
+WallTime recorded_through(const core::Watermark& watermark, const model::Job& job,
+                          const std::vector<model::JobVersionRow>& versions) {
+  WallTime through = std::max(watermark.of(job.id), job.ticks_through.value_or(WallTime{}));
+  for (const model::JobVersionRow& version : versions) {
+    if (version.valid_to) through = std::max(through, *version.valid_to);
+  }
+  return through;
+}
+
 }  // namespace
 
 Result<void> TickCheck::look_at(const model::Job& job,
                                 const std::vector<model::JobVersionRow>& versions,
                                 MonoTime deadline) {
-  if (auto begun = begin(job); !begun) return begun;
+  if (auto begun = begin(job, versions); !begun) return begun;
   std::int64_t looked_at = 0;
   for (const model::JobVersionRow& version : versions) {
-    auto planned = PlannedTicks::of(version, sources_.zones, watermark_);
+    auto planned = PlannedTicks::of(version, sources_.zones, recorded_);
     if (!planned) {
       wrong(ticks_, fmt::format("job \"{}\" version {}: {}", name_, version.version,
                                 planned.error().message));
@@ -34,15 +45,16 @@ Result<void> TickCheck::look_at(const model::Job& job,
       if (auto matched = match(version, *tick); !matched) return matched;
     }
   }
-  // What is left up to the watermark was never planned.
-  if (auto rest = take_runs_before(watermark_ + Millis{1}); !rest) return rest;
+  // What is left so far was never planned.
+  if (auto rest = take_runs_before(recorded_ + Millis{1}); !rest) return rest;
   judge_gaps();
   return look_beyond();
 }
 
-Result<void> TickCheck::begin(const model::Job& job) {
+Result<void> TickCheck::begin(const model::Job& job, const std::vector<model::JobVersionRow>& versions) {
   job_ = job.id;
   name_ = job.name;
+  recorded_ = recorded_through(watermark_, job, versions);
   gone_through_ = WallTime{};
   if (auto looked = look_at_gone(); !looked) return looked;
   first_moment_ = request_.since.value_or(wall_from_ms(0));
@@ -56,10 +68,22 @@ Result<void> TickCheck::begin(const model::Job& job) {
   auto gaps = sources_.reader.gaps_of(job.id);
   if (!gaps) return fail(gaps.error());
   for (model::Gap& gap : *gaps) {
-    if (gap.from <= watermark_ && gap.to >= first_moment()) gaps_.push_back({std::move(gap), 0});
+    if (gap.from <= recorded_ && gap.to >= first_moment()) gaps_.push_back({std::move(gap), 0});
   }
   std::ranges::stable_sort(gaps_, {}, [](const GapSeen& gap) { return gap.row.from; });
   return {};
+}
+
+/// By what stands now. A job that is not saved any more was deleted, which recorded all of its ticks.
+Result<WallTime> TickCheck::recorded_now() {
+  const auto watermark = sources_.reader.watermark();
+  if (!watermark) return fail(watermark.error());
+  const auto job = sources_.reader.saved_jobs(JobId{job_.value - 1}, 1);
+  if (!job) return fail(job.error());
+  if (job->empty() || job->front().id != job_) return kEndOfTime;
+  const auto versions = sources_.reader.versions_of(job_);
+  if (!versions) return fail(versions.error());
+  return recorded_through(watermark->value_or(wall_from_ms(0)), job->front(), *versions);
 }
 
 Result<void> TickCheck::look_at_gone() {
@@ -113,7 +137,7 @@ Result<void> TickCheck::take_runs_before(WallTime tick) {
 
 Result<const model::Run*> TickCheck::next_run() {
   while (page_.empty() && !all_read_) {
-    auto runs = sources_.reader.tick_runs_of(job_, read_through_, watermark_, kTickPage);
+    auto runs = sources_.reader.tick_runs_of(job_, read_through_, recorded_, kTickPage);
     if (!runs) return fail(runs.error());
     all_read_ = runs->size() < static_cast<std::size_t>(kTickPage);
     for (model::Run& run : *runs) {
@@ -170,7 +194,7 @@ Result<void> TickCheck::judge(WallTime tick, std::int64_t runs, std::int64_t gap
 
 void TickCheck::judge_gaps() {
   for (const GapSeen& gap : gaps_) {
-    const bool seen_whole = gap.row.from >= first_moment() && gap.row.to <= watermark_;
+    const bool seen_whole = gap.row.from >= first_moment() && gap.row.to <= recorded_;
     if (!seen_whole || gap.covered == gap.row.count) continue;
     wrong(ticks_, fmt::format("job \"{}\" gap {} to {}: it says {} ticks, {} were planned in it",
                               name_, format_moment(gap.row.from), format_moment(gap.row.to),
@@ -178,15 +202,15 @@ void TickCheck::judge_gaps() {
   }
 }
 
-// The leader goes on meanwhile: what lies beyond the watermark that was read first is wrong only
-// when it lies beyond the watermark that stands now.
+// The leader goes on meanwhile: what lies beyond what was recorded first is wrong only when it lies
+// beyond what is recorded now.
 Result<void> TickCheck::look_beyond() {
-  auto beyond = sources_.reader.tick_runs_of(job_, watermark_, kEndOfTime, 1);
+  auto beyond = sources_.reader.tick_runs_of(job_, recorded_, kEndOfTime, 1);
   if (!beyond) return fail(beyond.error());
   if (beyond->empty() || !beyond->front().tick) return {};
-  const auto now = sources_.reader.watermark();
+  const auto now = recorded_now();
   if (!now) return fail(now.error());
-  if (!*now || *beyond->front().tick <= **now) return {};
+  if (*beyond->front().tick <= *now) return {};
   wrong(ticks_, place(*beyond->front().tick) + ": recorded beyond the watermark");
   return {};
 }

@@ -15,8 +15,8 @@ namespace rota::master::verify {
 /// Thread: one. All references outlive it.
 class TickCheck {
  public:
-  TickCheck(const Sources& sources, const Request& request, WallTime watermark, Check& ticks,
-            Check& epochs, Millis& max_lateness)
+  TickCheck(const Sources& sources, const Request& request, const core::Watermark& watermark,
+            Check& ticks, Check& epochs, Millis& max_lateness)
       : sources_(sources),
         request_(request),
         watermark_(watermark),
@@ -34,7 +34,8 @@ class TickCheck {
     std::int64_t covered = 0;  ///< planned ticks of its version in it
   };
 
-  Result<void> begin(const model::Job& job);
+  Result<void> begin(const model::Job& job, const std::vector<model::JobVersionRow>& versions);
+  Result<WallTime> recorded_now();
   Result<void> match(const model::JobVersionRow& version, WallTime tick);
   Result<void> take_runs_before(WallTime tick);
   Result<const model::Run*> next_run();
@@ -51,7 +52,7 @@ class TickCheck {
 
   const Sources& sources_;
   const Request& request_;
-  const WallTime watermark_;
+  const core::Watermark watermark_;
   Check& ticks_;
   Check& epochs_;
   Millis& max_lateness_;
@@ -67,6 +68,7 @@ class TickCheck {
   WallTime read_through_{};
   bool all_read_ = false;
   Epoch highest_;
+  WallTime recorded_{};              ///< its ticks are recorded so far
 };
 
 }  // namespace rota::master::verify

@@ -13,6 +13,7 @@ using std::chrono_literals::operator""ms;
 namespace {
 
 constexpr Millis kPatience{8000};
+constexpr Millis kCrowdEvery{20'000};
 
 model::JobDefinition random_job(Random& random, std::size_t number) {
   model::JobDefinition job;
@@ -48,7 +49,22 @@ model::JobDefinition random_job(Random& random, std::size_t number) {
 Clients::Clients(World& world) : world_(world) {
   const std::int64_t wanted = 3 + world.random.below(4);
   for (std::int64_t i = 0; i < wanted; ++i) jobs_.push_back(random_job(world.random, jobs_.size()));
+  add_crowd();
   paused_.resize(jobs_.size());
+}
+
+/// Jobs that are all due in one moment, again and again, between others of smaller and of higher ids.
+void Clients::add_crowd() {
+  const WallTime start = world_.clockwork.true_wall() + kCrowdEvery / 2;
+  for (std::int64_t i = 0; i < world_.limits.crowd; ++i) {
+    model::JobDefinition job = random_job(world_.random, jobs_.size());
+    job.rules.schedule = {};
+    job.rules.schedule.kind = model::ScheduleKind::FixedRate;
+    job.rules.schedule.interval = kCrowdEvery;
+    job.rules.schedule.start = start;
+    jobs_.push_back(std::move(job));
+  }
+  if (world_.limits.crowd > 0) jobs_.push_back(random_job(world_.random, jobs_.size()));
 }
 
 void Clients::begin() {

@@ -35,6 +35,7 @@ class Clients {
     bool stop_asked = false;
   };
 
+  void add_crowd();
   void act();
   void apply_all();
   void apply(std::size_t job);

@@ -79,7 +79,7 @@ class SimStore final : public master::store::Store {
   const std::map<RunId, model::Run>& runs() const { return tables_.runs; }
   const std::map<JobId, model::Job>& jobs() const { return tables_.jobs; }
   const std::map<std::pair<RunId, AttemptNo>, model::AttemptRow>& attempts() const { return tables_.attempts; }
-  std::optional<WallTime> watermark() const { return tables_.watermark; }
+  std::optional<master::core::Watermark> watermark() const { return tables_.watermark; }
   std::shared_ptr<const model::JobDefinition> definition(JobId job, JobVersion version) const;
 
   StoreFaults faults;
@@ -111,7 +111,7 @@ class SimStore final : public master::store::Store {
   bool held_by_restore_ = false;
   bool is_unnoticed_ = false;
   bool must_notice_ = false;
-  std::map<Epoch, WallTime> stored_;   ///< the highest watermark that each leader saw applied
+  std::map<Epoch, master::core::Watermark> stored_;   ///< the highest watermark that each leader saw applied
   std::set<RunId> tainted_runs_;
   std::set<JobId> tainted_jobs_;
   std::set<model::AttemptKey> dispatched_;

@@ -2,7 +2,7 @@
 // them is a backup.
 #pragma once
 
-#include <optional>
+#include <map>
 #include <vector>
 
 #include "master/store/memory_tables.h"
@@ -10,13 +10,13 @@
 namespace rota::sim {
 
 struct SimTables : master::store::MemoryTables {
-  /// A gap row that reaches past what was judged, and how much it was seen to cover.
+  /// A new gap row that is not judged yet, and how much it was seen to cover.
   struct OpenGap {
     model::Gap row;
     std::int64_t covered = 0;
   };
 
-  std::optional<WallTime> judged_through;   ///< every tick up to here was found exactly once
+  std::map<JobId, WallTime> judged_through; ///< every tick up to here was found exactly once
   std::vector<OpenGap> open_gaps;
 };
 

@@ -27,10 +27,33 @@ const master::core::CompiledSchedule& TickJudge::schedule_of(const model::JobVer
   return schedules_.emplace(std::pair{row.job, row.version}, std::move(*compiled)).first->second;
 }
 
-TickJudge::Planned TickJudge::plan(const SimTables& tables, WallTime after, WallTime through) {
+/// Through which moment the job's ticks are said to be recorded: by the watermark, by the job's own row,
+/// and by the end of its newest version that was closed.
+WallTime TickJudge::recorded(const SimTables& tables, JobId job) {
+  WallTime through = tables.watermark ? tables.watermark->of(job) : kBeginning;
+  const auto row = tables.jobs.find(job);
+  if (row != tables.jobs.end() && row->second.ticks_through) {
+    through = std::max(through, *row->second.ticks_through);
+  }
+  for (auto at = tables.versions.lower_bound({job, 0}); at != tables.versions.end() && at->first.first == job;
+       ++at) {
+    if (at->second.valid_to) through = std::max(through, *at->second.valid_to);
+  }
+  return through;
+}
+
+WallTime TickJudge::judged(const SimTables& tables, JobId job) {
+  const auto found = tables.judged_through.find(job);
+  return found == tables.judged_through.end() ? kBeginning : found->second;
+}
+
+TickJudge::Planned TickJudge::plan(const SimTables& tables, const Windows& windows) {
   Planned planned;
   for (const auto& [key, row] : tables.versions) {
     if (!row.enabled || row.definition->rules.schedule.kind == model::ScheduleKind::None) continue;
+    const auto window = windows.find(row.job);
+    if (window == windows.end()) continue;
+    const auto [after, through] = window->second;
     const WallTime end = row.valid_to ? std::min(*row.valid_to, through) : through;
     const WallTime begin = std::max(row.valid_from, after);
     if (end <= begin) continue;
@@ -42,12 +65,13 @@ TickJudge::Planned TickJudge::plan(const SimTables& tables, WallTime after, Wall
   return planned;
 }
 
-std::string TickJudge::count_runs(const SimTables& tables, WallTime after, WallTime through,
-                                  Planned& planned) {
-  for (const auto& [id, job] : tables.jobs) {
-    if (job.one_off) continue;
-    for (auto at = tables.run_of_tick.upper_bound({id, after});
-         at != tables.run_of_tick.end() && at->first.first == id && at->first.second <= through; ++at) {
+std::string TickJudge::count_runs(const SimTables& tables, const Windows& windows, Planned& planned) {
+  for (const auto& [id, window] : windows) {
+    for (auto at = tables.run_of_tick.upper_bound({id, window.first});
+         at != tables.run_of_tick.end() && at->first.first == id; ++at) {
+      if (at->first.second > window.second) {
+        return "P1: a tick is recorded ahead of what is said to be, run " + number(at->second.value);
+      }
       const auto found = planned.find(at->first);
       if (found == planned.end()) {
         return "P1: a run of a tick that was not planned, run " + number(at->second.value);
@@ -58,7 +82,11 @@ std::string TickJudge::count_runs(const SimTables& tables, WallTime after, WallT
   return "";
 }
 
-std::string TickJudge::count_gaps(SimTables& tables, WallTime through, Planned& planned) {
+std::string TickJudge::count_gaps(SimTables& tables, const Windows& windows, Planned& planned) {
+  const auto through = [&windows](const auto& gap) {
+    const auto window = windows.find(gap.row.job);
+    return window == windows.end() ? kBeginning : window->second.second;
+  };
   for (SimTables::OpenGap& gap : tables.open_gaps) {
     for (auto at = planned.lower_bound({gap.row.job, gap.row.from});
          at != planned.end() && at->first.first == gap.row.job && at->first.second <= gap.row.to; ++at) {
@@ -66,33 +94,35 @@ std::string TickJudge::count_gaps(SimTables& tables, WallTime through, Planned& 
       ++at->second.second;
       ++gap.covered;
     }
-    if (gap.row.to <= through && gap.covered != gap.row.count) {
+    if (gap.row.to > through(gap)) return "P1: a gap is recorded ahead of what is said to be, " + place(gap.row.job, gap.row.to);
+    if (gap.covered != gap.row.count) {
       return "P1: a gap of " + number(gap.row.count) + " covers " + number(gap.covered) +
              " planned ticks from " + place(gap.row.job, gap.row.from);
     }
   }
-  std::erase_if(tables.open_gaps, [through](const auto& gap) { return gap.row.to <= through; });
+  tables.open_gaps.clear();
   return "";
 }
 
 std::string TickJudge::judge_window(SimTables& tables) {
-  if (!tables.watermark) return "";
-  const WallTime through = *tables.watermark;
-  const WallTime after = tables.judged_through.value_or(kBeginning);
-  Planned planned = plan(tables, after, through);
-  if (std::string wrong = count_runs(tables, after, through, planned); !wrong.empty()) return wrong;
-  if (std::string wrong = count_gaps(tables, through, planned); !wrong.empty()) return wrong;
+  Windows windows;
+  for (const auto& [id, job] : tables.jobs) {
+    if (!job.one_off) windows[id] = {judged(tables, id), recorded(tables, id)};
+  }
+  Planned planned = plan(tables, windows);
+  if (std::string wrong = count_runs(tables, windows, planned); !wrong.empty()) return wrong;
+  if (std::string wrong = count_gaps(tables, windows, planned); !wrong.empty()) return wrong;
   for (const auto& [key, times] : planned) {
     if (times.second == 1) continue;
     return "P1: " + place(key.first, key.second) + " is there " + number(times.second) + " times";
   }
-  tables.judged_through = through;
+  for (const auto& [id, window] : windows) tables.judged_through[id] = std::max(window.first, window.second);
   return "";
 }
 
 std::string TickJudge::judge_gap(const SimTables& tables, const model::Gap& gap) const {
-  if (tables.judged_through && gap.from <= *tables.judged_through) {
-    return "P1: a gap is recorded behind the watermark, " + place(gap.job, gap.from);
+  if (gap.from <= judged(tables, gap.job)) {
+    return "P1: a gap is recorded behind what was said to be, " + place(gap.job, gap.from);
   }
   const auto version = tables.versions.find({gap.job, gap.version});
   if (version == tables.versions.end()) return "P1: a gap of a version that is not stored";
@@ -117,8 +147,8 @@ std::string TickJudge::judge_gap(const SimTables& tables, const model::Gap& gap)
 }
 
 std::string TickJudge::judge_run(const SimTables& tables, const model::Run& run) const {
-  if (tables.judged_through && *run.tick <= *tables.judged_through) {
-    return "P1: a tick is recorded behind the watermark, run " + number(run.id.value);
+  if (*run.tick <= judged(tables, run.job)) {
+    return "P1: a tick is recorded behind what was said to be, run " + number(run.id.value);
   }
   const auto version = tables.versions.find({run.job, run.version});
   if (version == tables.versions.end()) return "P1: a run of a version that is not stored";

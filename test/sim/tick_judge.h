@@ -1,5 +1,5 @@
 // P1 and P3 over the rows of the simulated database: ticks are enumerated here anew from the job
-// versions, a window at each move of the watermark.
+// versions, for each job a window at each move of what says how far its ticks are recorded.
 #pragma once
 
 #include <map>
@@ -14,8 +14,8 @@ namespace rota::sim {
 /// Thread: one.
 class TickJudge {
  public:
-  /// Every planned tick after the last judgement and up to the watermark is one run or in one gap, and
-  /// nothing else is. Empty, or what is wrong.
+  /// Every planned tick after the last judgement and as far as the rows say is one run or in one gap, and
+  /// nothing else is, also not beyond that. Empty, or what is wrong.
   std::string judge_window(SimTables& tables);
 
   /// The rows went back: a version may come again with another definition.
@@ -29,10 +29,14 @@ class TickJudge {
  private:
   using Planned = std::map<std::pair<JobId, WallTime>, std::pair<JobVersion, int>>;
 
-  Planned plan(const SimTables& tables, WallTime after, WallTime through);
+  using Windows = std::map<JobId, std::pair<WallTime, WallTime>>;  ///< (after, through]
+
+  static WallTime recorded(const SimTables& tables, JobId job);
+  static WallTime judged(const SimTables& tables, JobId job);
+  Planned plan(const SimTables& tables, const Windows& windows);
   const master::core::CompiledSchedule& schedule_of(const model::JobVersionRow& row);
-  static std::string count_runs(const SimTables& tables, WallTime after, WallTime through, Planned& planned);
-  static std::string count_gaps(SimTables& tables, WallTime through, Planned& planned);
+  static std::string count_runs(const SimTables& tables, const Windows& windows, Planned& planned);
+  static std::string count_gaps(SimTables& tables, const Windows& windows, Planned& planned);
 
   std::map<std::pair<JobId, JobVersion>, master::core::CompiledSchedule> schedules_;
 };

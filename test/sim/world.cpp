@@ -47,6 +47,10 @@ void World::draw_limits() {
   if (random.chance(20)) limits.told_tombstones = static_cast<std::size_t>(random.below(4));
   if (random.chance(20)) limits.reports_per_call = static_cast<std::size_t>(1 + random.below(3));
   if (random.chance(30)) limits.store_give_up = random.between(1000ms, 6000ms);
+  Random crowd_dice(recipe.seed, 27);  // its own, so that worlds without a crowd stay as they are
+  if (!crowd_dice.chance(20)) return;
+  limits.crowd = 8 + crowd_dice.below(16);
+  limits.fire_at_most = static_cast<std::int32_t>(1 + crowd_dice.below(4));
 }
 
 void World::populate() {
@@ -79,9 +83,12 @@ master::StoredMark World::noted_in_zookeeper() {
   if (node == nullptr) return {};
   std::istringstream words(node->data);
   master::StoredMark mark;
-  std::int64_t watermark = 0;
+  std::int64_t through = 0, reaching = 0, job = 0;
   words >> mark.epoch.value;
-  if (words >> watermark) mark.watermark = wall_from_ms(watermark);
+  if (words >> through) mark.watermark = wall_from_ms(through);
+  if (words >> reaching >> job) {
+    mark.watermark = master::core::Watermark(wall_from_ms(through), wall_from_ms(reaching), JobId{job});
+  }
   return mark;
 }
 
@@ -151,12 +158,12 @@ std::string World::judge_health() const {
   const auto watermark = store.watermark();
   if (!watermark) return "a healed world has no watermark";
   const WallTime true_now = clockwork.true_wall();
-  if (*watermark > true_now + kClockTolerance) return "P21: the watermark ran ahead of all clocks";
+  if (watermark->reaching > true_now + kClockTolerance) return "P21: the watermark ran ahead of all clocks";
   const bool fires = std::ranges::any_of(store.jobs(), [](const auto& each) {
     return !each.second.one_off && each.second.state == model::JobState::Enabled;
   });
-  if (fires && *watermark < true_now - kWatermarkLag) {
-    return "P2: the watermark of a healed world stands still, " + std::to_string((true_now - *watermark).count()) + " ms behind";
+  if (fires && watermark->through < true_now - kWatermarkLag) {
+    return "P2: the watermark of a healed world stands still, " + std::to_string((true_now - watermark->through).count()) + " ms behind";
   }
   return "";
 }

@@ -1,7 +1,7 @@
 """P1 and P3: every planned tick is exactly one run, or lies in exactly one gap row with a lawful reason.
 
 What was planned is enumerated by `ticks` from the stored definitions, for each job version over its
-validity, up to the watermark (or the version's end, which its edit recorded).
+validity, as far as the store says that the job's are recorded (or to the version's end, which its edit did).
 """
 import bisect
 from collections import defaultdict
@@ -73,10 +73,10 @@ def check_chain(job, versions, findings):
 
 
 def account(evidence, job, versions, runs, gaps, findings, totals):
-    watermark = evidence.watermark()
+    recorded = evidence.recorded_through(job["job_id"])
     planned_of_job = set()
     for version in versions:
-        through = watermark if version["valid_to_ms"] is None else version["valid_to_ms"]
+        through = recorded if version["valid_to_ms"] is None else version["valid_to_ms"]
         if not version["enabled"]:
             planned = []
         else:
@@ -93,7 +93,7 @@ def account(evidence, job, versions, runs, gaps, findings, totals):
     for tick in sorted(set(runs) - planned_of_job):
         run = runs[tick][0]
         totals["doubled"] += 1
-        where = " (beyond the watermark)" if tick > watermark else ""
+        where = " (beyond the watermark)" if tick > recorded else ""
         findings.violated(QUESTION, f"job {job['name']}: run {run['run_id']} has tick {tick}, which was "
                           f"never planned{where}", job=job["job_id"], run=run["run_id"], at=(tick,))
 

@@ -8,7 +8,8 @@ from datetime import datetime
 
 KEPT = {
     "epoch": ("partition_no", "value", "holder"),
-    "watermark": ("partition_no", "value_ms"),
+    "watermark": ("partition_no", "value_ms", "reaching_ms", "job_id"),
+    "job": ("job_id", "ticks_through_ms"),
     "run": ("run_id", "job_id", "job_version", "kind", "tick_ms", "recorded_ms", "state", "reason", "attempt",
             "epoch", "outcome_state", "request_key", "worker_id"),
     "attempt": ("run_id", "attempt", "epoch", "late", "outcome_state", "outcome_reason"),
@@ -17,7 +18,9 @@ KEPT = {
 }
 KNOWN_ORDER = {
     "epoch": "partition_no value holder taken_ms",
-    "watermark": "partition_no value_ms",
+    "watermark": "partition_no value_ms reaching_ms job_id",
+    "job": "job_id namespace name saved_name version state one_off state_by state_why created_ms changed_ms "
+           "ticks_through_ms",
     "job_version": "job_id version valid_from_ms valid_to_ms anchor_ms enabled principal definition_hash",
     "run": "run_id namespace principal job_id job_version kind tick_ms scheduled_ms recorded_ms request_key "
            "request_hash parameters state reason detail attempt worker_id worker_incarnation epoch "

@@ -94,6 +94,13 @@ class Evidence:
     def watermark(self):
         return max((row["value_ms"] for row in self.store["watermark"]), default=0)
 
+    def recorded_through(self, job_id):
+        """By the watermark, a slice that is under way and has passed the job, and the job's own row."""
+        slices = [row["reaching_ms"] for row in self.store["watermark"]
+                  if row.get("reaching_ms") and job_id <= (row.get("job_id") or 0)]
+        ahead = (self.jobs.get(job_id) or {}).get("ticks_through_ms") or 0
+        return max([self.watermark(), ahead, *slices])
+
     def version_of(self, run):
         for version in self.versions.get(run["job_id"], ()):
             if version["version"] == run["job_version"]:

@@ -8,6 +8,8 @@ from evidence import FINAL
 
 QUESTION = "fencing"
 ID_BITS = 40
+NOTHING = (0, 0, 0)  # a watermark: all jobs through, reaching for those with ids up to this one
+OWN = ("ticks_through_ms", "valid_to_ms")
 
 
 def ask(evidence, findings, bounds):
@@ -30,7 +32,7 @@ class Order:
     def __init__(self, evidence, findings):
         self.evidence, self.findings = evidence, findings
         self.in_force, self.taken_by, self.epochs = 0, None, []
-        self.watermark = 0
+        self.watermark = NOTHING
         self.of_a_term = 0
         self.present = set()
         self.deleted = set()
@@ -45,7 +47,7 @@ class Order:
         if self.evidence.world.get("restored"):
             while self.server_starts and self.server_starts[0][1] < transaction.number:
                 self.server_starts.pop(0)
-                self.watermark = 0  # a database that went back shows an earlier one
+                self.watermark = NOTHING  # a database that went back shows an earlier one
         for change in transaction.changes:
             if change.table == "epoch" and change.after:
                 self.take_office(transaction, change.after)
@@ -59,7 +61,7 @@ class Order:
             elif change.table == "job_version":
                 self.check_version(transaction, change)
             elif change.table == "watermark" and change.after:
-                self.advance(transaction, change.after["value_ms"])
+                self.advance(transaction, mark_in(change.after))
         self.check_ticks(transaction)
 
     def take_office(self, transaction, row):
@@ -118,11 +120,18 @@ class Order:
             self.broken(transaction, f"the end of job version {after['job_id']}/{after['version']} was moved "
                         f"from {before['valid_to_ms']} to {after['valid_to_ms']}", job=after["job_id"])
 
-    def advance(self, transaction, value):
-        if value < self.watermark:
-            self.broken(transaction, f"the watermark went back from {self.watermark} to {value}",
-                        at=(value, transaction.at_ms))
-        self.watermark = max(self.watermark, value)
+    def advance(self, transaction, mark):
+        if mark < self.watermark:
+            self.broken(transaction, f"the watermark went back from {self.watermark} to {mark}",
+                        at=(mark[0], transaction.at_ms))
+        self.watermark = max(self.watermark, mark)
+
+    def recorded(self, transaction, job):
+        """How far this job's ticks may stand: an edit, or its own row, may say more than the watermark."""
+        through, reaching, last = self.watermark
+        own = [change.after.get(name) or 0 for change in transaction.changes for name in OWN
+               if change.table in ("job", "job_version") and change.after and change.after["job_id"] == job]
+        return max([through, reaching if job <= last else 0, *own])
 
     def check_ticks(self, transaction):
         """The watermark stands in the transaction that writes the ticks up to it."""
@@ -131,9 +140,14 @@ class Order:
             if change.before is not None or row is None:
                 continue
             last = row["tick_ms"] if change.table == "run" else row["to_ms"] if change.table == "gap" else None
-            if last is not None and last > self.watermark:
+            if last is not None and last > self.recorded(transaction, row["job_id"]):
                 self.broken(transaction, f"{change.table} with tick {last}, and the watermark stands at "
                             f"{self.watermark}", run=row.get("run_id"), job=row.get("job_id"))
+
+
+def mark_in(row):
+    through, reaching = row["value_ms"], row.get("reaching_ms") or 0
+    return (through, reaching, row.get("job_id") or 0) if reaching > through else (through, through, 0)
 
 
 def epochs_of(change):

@@ -394,6 +394,30 @@ def watermark_goes_back(evidence, dice):
 
 
 @mutant("fencing")
+def slice_goes_back(evidence, dice):
+    """a slice of ticks has passed fewer jobs than before"""
+    found = [change for transaction in evidence.transactions for change in transaction.changes
+             if change.table == "watermark" and change.after]
+    if len(found) < 2:
+        return False
+    for change, job in zip(found[-2:], (9, 5)):
+        change.after.update(value_ms=found[-1].after["value_ms"], reaching_ms=found[-1].after["value_ms"] + 1,
+                            job_id=job)
+    return True
+
+
+@mutant("accounting")
+def slice_said_to_be_further(evidence, dice):
+    """a slice of ticks is said to have passed jobs that it has not recorded"""
+    row = evidence.store["watermark"][0]
+    due = any(version["enabled"] and version["valid_to_ms"] is None and
+              version["definition"]["rules"]["schedule"]["kind"] != "none"
+              for version in evidence.store["job_version"])
+    row.update(reaching_ms=row["value_ms"] + 120_000, job_id=max(evidence.jobs))
+    return due
+
+
+@mutant("fencing")
 def watermark_outside_the_transaction(evidence, dice):
     """ticks are committed without the watermark"""
     spoiled = 0

@@ -11,7 +11,7 @@ def columns(key, names):
 
 COLUMNS = {
     "job": columns("job_id", "job_id namespace name saved_name version state one_off state_by state_why "
-                   "created_ms changed_ms"),
+                   "created_ms changed_ms ticks_through_ms"),
     "job_version": columns("job_id version", "job_id version valid_from_ms valid_to_ms anchor_ms enabled "
                            "principal definition_hash rules definition"),
     "run": columns("run_id", "run_id namespace principal job_id job_version kind tick_ms scheduled_ms "
@@ -24,7 +24,7 @@ COLUMNS = {
     "gap": columns("job_id job_version from_ms", "job_id job_version from_ms to_ms tick_count reason "
                    "reference epoch"),
     "epoch": columns("partition_no", "partition_no value holder taken_ms"),
-    "watermark": columns("partition_no", "partition_no value_ms"),
+    "watermark": columns("partition_no", "partition_no value_ms reaching_ms job_id"),
     "worker_life": columns("worker_id incarnation", "worker_id incarnation host port pool joined_ms left_ms "
                            "why_left"),
     "log_chunk": columns("run_id attempt stream offset_bytes", "run_id attempt stream offset_bytes "

@@ -164,7 +164,7 @@ def is_ledgered(versions):
 
 
 def planned(evidence, version):
-    through = version["valid_to_ms"] or evidence.watermark()
+    through = version["valid_to_ms"] or evidence.recorded_through(version["job_id"])
     if not version["enabled"]:
         return []
     try:

@@ -16,6 +16,10 @@ std::string at(const std::optional<WallTime>& time) {
   return time ? std::to_string(to_ms(*time)) : "-";
 }
 
+std::string at(const std::optional<master::core::Watermark>& mark) {
+  return mark ? fmt::format("{} {} {}", to_ms(mark->through), to_ms(mark->reaching), mark->job.value) : "-";
+}
+
 std::string words(const model::Outcome& outcome) {
   return fmt::format("{} {} {} {} m{} r{} {} {} {} {} {} {}", name_of(outcome.state), name_of(outcome.reason),
                      outcome.exit_status, outcome.signal, std::hash<std::string>()(outcome.message),
@@ -39,10 +43,10 @@ std::string words(const model::Run& run) {
 }
 
 std::string words(const model::Job& job) {
-  return fmt::format("job {} {}/{} version {} state {} one-off {} by {} why {} {} {}", job.id.value,
+  return fmt::format("job {} {}/{} version {} state {} one-off {} by {} why {} {} {} ticks {}", job.id.value,
                      job.space, job.name, job.version, static_cast<int>(job.state), job.one_off,
                      job.state_by, std::hash<std::string>()(job.state_why), to_ms(job.created),
-                     to_ms(job.changed));
+                     to_ms(job.changed), at(job.ticks_through));
 }
 
 std::string words(const model::JobVersionRow& row) {

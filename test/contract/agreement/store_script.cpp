@@ -94,8 +94,15 @@ Changes StoreScript::random_changes() {
   if (dice_.chance(15)) add_life(changes);
   if (dice_.chance(20)) add_note(changes);
   if (dice_.chance(10)) add_drain(changes);
-  if (dice_.chance(40)) changes.watermark = wall_from_ms(samples::kBase + ++watermark_s_ * 1000);
+  if (dice_.chance(40)) changes.watermark = next_watermark();
   return changes;
+}
+
+/// Half of them with a slice of ticks under way.
+master::core::Watermark StoreScript::next_watermark() {
+  const WallTime through = wall_from_ms(samples::kBase + ++watermark_s_ * 1000);
+  if (dice_.chance(50)) return through;
+  return {through, through + Millis{dice_.below(1000)}, JobId{dice_.below(13)}};
 }
 
 void StoreScript::add_job(Changes& changes) {
@@ -106,6 +113,7 @@ void StoreScript::add_job(Changes& changes) {
   job.version = versions_.contains(id) ? versions_[id] : 1;
   if (dice_.chance(25)) job.state = dice_.chance(50) ? model::JobState::Paused : model::JobState::Deleted;
   job.state_why = dice_.chance(20) ? samples::nasty_text() : "";
+  if (dice_.chance(30)) job.ticks_through = moment();
   changes.jobs.push_back(job);
   model::JobVersionRow version = samples::a_version(id, job.version, name);
   version.enabled = !job.one_off;
@@ -302,7 +310,7 @@ std::string text_of(const StoreStep& step) {
                         note.checkpoint ? " checkpoint" : "");
   }
   for (const auto& drain : changes.drains) text += fmt::format(" drain of {} {};", drain.worker, drain.draining);
-  if (changes.watermark) text += fmt::format(" watermark {}", to_ms(*changes.watermark) - samples::kBase);
+  if (changes.watermark) text += fmt::format(" watermark {}", to_ms(changes.watermark->through) - samples::kBase);
   return text;
 }
 

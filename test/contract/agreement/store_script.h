@@ -36,6 +36,7 @@ class StoreScript {
  private:
   bool add_fault(StoreStep& step);
   master::core::Changes random_changes();
+  master::core::Watermark next_watermark();
   void add_job(master::core::Changes& changes);
   void add_edit(master::core::Changes& changes);
   void add_runs(master::core::Changes& changes);

@@ -94,6 +94,28 @@ TEST_CASE("office: recover gives the watermark, the jobs and the unfinished runs
   }
 }
 
+TEST_CASE("office: a slice of ticks that is under way is found by who goes on with it") {
+  ON_EACH_STORE(on, led_backends()) {
+    const WallTime through = wall_from_ms(kBase + 2000);
+    core::Changes changes = new_job(10, "a");
+    changes.jobs[0].ticks_through = through + Millis{700};
+    changes.watermark = core::Watermark(through, through + Millis{500}, JobId{12});
+    REQUIRE(on.store->apply(Epoch{1}, changes).outcome == ApplyOutcome::Applied);
+    CHECK(on.office->read_marks()->watermark == changes.watermark);
+    CHECK(*on.reader->watermark() == changes.watermark);
+    CHECK(on.reader->saved_jobs(JobId{}, 10)->at(0).ticks_through == through + Millis{700});
+    const auto recovered = on.office->recover();
+    REQUIRE(recovered);
+    CHECK(recovered->watermark == changes.watermark);
+    CHECK(recovered->jobs.at(0).job.ticks_through == through + Millis{700});
+
+    core::Changes ends;
+    ends.watermark = through + Millis{500};
+    REQUIRE(on.store->apply(Epoch{1}, ends).outcome == ApplyOutcome::Applied);
+    CHECK_FALSE(on.office->recover()->watermark->is_parted());
+  }
+}
+
 TEST_CASE("office: deleted jobs and one-offs are recovered only while a run of them is unfinished") {
   ON_EACH_STORE(on, led_backends()) {
     core::Changes changes;

@@ -54,7 +54,7 @@ class FakeDefinitions final : public store::Reader {
   Result<std::vector<core::WorkerLife>> lives_of(const std::string&, std::int32_t) override {
     return none();
   }
-  Result<std::optional<WallTime>> watermark() override { return none(); }
+  Result<std::optional<core::Watermark>> watermark() override { return none(); }
   Result<std::vector<model::JobVersionRow>> versions_of(JobId) override { return none(); }
   Result<std::vector<model::Job>> saved_jobs(JobId, std::int32_t) override { return none(); }
   Result<std::vector<model::Run>> tick_runs_of(JobId, WallTime, WallTime, std::int32_t) override {

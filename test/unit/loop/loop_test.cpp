@@ -29,6 +29,9 @@ class FakeStore final : public store::Store {
     if (outcomes.size() > 1 || !keep_last) outcomes.pop_front();
     return {outcome, "as told", Epoch{9}};
   }
+  void tell_progress(std::function<void()> told) override { progress = std::move(told); }
+
+  std::function<void()> progress;
   std::deque<ApplyOutcome> outcomes;
   bool keep_last = false;
   bool contradicts = false;
@@ -178,6 +181,53 @@ TEST_CASE("loop: fenced after an unclear try, the answer is unknown") {
   CHECK(rig.turn_until_stored().ended);
   CHECK(rig.error(1) == ErrorCode::UnknownOutcome);
   CHECK(rig.error(2) == ErrorCode::NotLeader);
+}
+
+TEST_CASE("loop: a tick counts as late as it is when its batch is stored") {
+  Rig rig;
+  rig.post(core::ApplyJob{Token{1}, "t", a_job("j").every(60s).build(), nullptr, {}});
+  rig.turn_until_stored();
+  rig.clock.advance(60s);
+  rig.store.on_apply = [&] { rig.clock.advance(3s); };
+  rig.turn_until_stored();
+  rig.store.on_apply = {};
+  rig.clock.advance(1s);
+  rig.loop.turn();
+  const auto& lateness = rig.loop.snapshot()->tallies.lateness;
+  CHECK(lateness.total() == 1);
+  CHECK(lateness.sum() >= 3.0);
+}
+
+TEST_CASE("loop: a huge moment is stored in batches that grow shorter while the store is slow") {
+  Rig rig;
+  for (int i = 1; i <= 3000; ++i) {
+    rig.post(core::ApplyJob{Token{i}, "t", a_job("j" + std::to_string(i)).every(60s).build(), nullptr, {}});
+  }
+  rig.turn_until_stored();
+  while (rig.inbox.size() > 0) rig.turn_until_stored();
+  rig.clock.advance(60s);
+  rig.store.tried.clear();
+  rig.store.on_apply = [&] { rig.clock.advance(800ms); };
+  for (int i = 0; i < 100 && rig.store.tried.size() < 6; ++i) rig.loop.turn();
+  REQUIRE(rig.store.tried.size() >= 6);
+  CHECK(rig.store.tried[0].new_runs.size() > rig.store.tried[1].new_runs.size());
+  CHECK(rig.store.tried[5].new_runs.size() <= 110);
+}
+
+TEST_CASE("loop: shows that it lives after each statement of a batch") {
+  Rig rig;
+  rig.apply_job(1);
+  std::stop_source stop;
+  int beats = 0, beats_in_batch = 0;
+  rig.store.on_apply = [&] {
+    const int before = beats;
+    for (int i = 0; i < 3; ++i) rig.store.progress();
+    beats_in_batch = beats - before;
+    stop.request_stop();
+  };
+  rig.loop.run(stop.get_token(), [&](const char*) { ++beats; });
+  CHECK(beats_in_batch == 3);
+  CHECK_FALSE(rig.store.progress);
 }
 
 TEST_CASE("loop: knows the watermark that was stored, and ends the Term when the database went back") {

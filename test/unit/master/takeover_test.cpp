@@ -144,6 +144,32 @@ TEST_CASE("takeover: a replica without the last transactions of the same epoch i
   CHECK_FALSE(f.lead().recovered.database_went_back);
 }
 
+TEST_CASE("takeover: a slice of ticks under way is no database that went back, a part of it that is gone is") {
+  TakeoverFixture f;
+  const Office before = f.lead();
+  const auto slice = [](std::int64_t job) {
+    return core::Watermark(wall_from_ms(5000), wall_from_ms(6000), JobId{job});
+  };
+  core::Changes batch;
+  batch.watermark = slice(70);
+  REQUIRE(f.database->apply(before.epoch, batch).outcome == store::ApplyOutcome::Applied);
+  REQUIRE(note_stored(*f.client, f.paths, {before.epoch, slice(70)}));
+  CHECK(f.client->get(f.paths.root() + "/epoch_stored", zk::Watch::No)->data ==
+        std::to_string(before.epoch.value) + " 5000 6000 70");
+  SUBCASE("as it was noted") { CHECK_FALSE(f.lead().recovered.database_went_back); }
+  SUBCASE("further, and over") {
+    f.store_up_to(before.epoch, 6000);
+    CHECK_FALSE(f.lead().recovered.database_went_back);
+  }
+  SUBCASE("not so far") {
+    f.restore_old_copy();
+    REQUIRE(f.database->take_office(before.epoch, "m"));
+    batch.watermark = slice(69);
+    REQUIRE(f.database->apply(before.epoch, batch).outcome == store::ApplyOutcome::Applied);
+    CHECK(f.lead().recovered.database_went_back);
+  }
+}
+
 TEST_CASE("takeover: what the candidate saw stored counts, although ZooKeeper was told less") {
   TakeoverFixture f;
   const Office before = f.lead();

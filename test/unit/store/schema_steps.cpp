@@ -20,11 +20,12 @@ std::string without_comments(std::string_view sql) {
 
 }  // namespace
 
-TEST_CASE("schema steps: numbered from 1 without a hole, each one statement that may be repeated") {
+TEST_CASE("schema steps: numbered upwards, each one statement that may be repeated") {
   int number = 0;
   for (const SchemaStep& step : schema_steps()) {
     CAPTURE(step.name);
-    CHECK(step.number == ++number);
+    CHECK(step.number > number);  // numbers that were never used are no steps
+    number = step.number;
     const std::string sql = without_comments(step.sql);
     CHECK(sql.find(';') == std::string::npos);
     CHECK((sql.find("IF NOT EXISTS") != std::string::npos ||

@@ -1,0 +1,37 @@
+#include "master/known_slices.h"
+
+#include <doctest/doctest.h>
+
+#include <memory>
+#include <utility>
+
+#include "common/zk/cluster_nodes.h"
+#include "master/master_node.h"
+#include "test/support/zk/event_log.h"
+#include "test/support/zk/fake_server.h"
+
+using namespace rota;
+using namespace rota::master;
+
+TEST_CASE("slices: are begun only while every master that is registered could go on with them") {
+  zk::FakeServer server;
+  zk::EventLog log;
+  const zk::Paths paths{"c"};
+  const std::unique_ptr<zk::Client> client =
+      std::move(*server.factory()(zk::ClientOptions{}, log.handler()));
+  CHECK_FALSE(all_know_slices(*client, paths));
+  REQUIRE(zk::ensure_cluster(*client, paths));
+  const auto add = [&](const std::string& id, const std::string& text) {
+    REQUIRE(client->create(paths.masters() + "/" + id, text, zk::CreateMode::Persistent));
+  };
+  api::MasterView self{"m1", {"10.0.0.1", 7700}};
+  self.knows_slices = true;
+  add("m1", node_text(self));
+  CHECK(all_know_slices(*client, paths) == true);
+  SUBCASE("one that says nothing of them is older") { add("m2", R"({"id": "m2", "host": "h", "port": 1})"); }
+  SUBCASE("damage counts as older") { add("m2", "{"); }
+  SUBCASE("another word does") { add("m2", R"({"id": "m2", "knows_slices": "yes"})"); }
+  CHECK(all_know_slices(*client, paths) == false);
+  REQUIRE(client->remove(paths.masters() + "/m2"));
+  CHECK(all_know_slices(*client, paths) == true);
+}
