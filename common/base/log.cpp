@@ -15,12 +15,16 @@
 #include <boost/log/utility/exception_handler.hpp>
 #include <boost/log/utility/formatting_ostream.hpp>
 #include <boost/make_shared.hpp>
+#include <condition_variable>
 #include <cstdio>
 #include <iostream>
 #include <mutex>
 #include <shared_mutex>
+#include <stop_token>
+#include <thread>
 
 #include "common/base/log_format.h"
+#include "common/base/log_limiter.h"
 
 namespace rota {
 namespace {
@@ -43,6 +47,7 @@ using FileSink = sinks::synchronous_sink<sinks::text_file_backend>;
 using Logger = logging::sources::severity_channel_logger_mt<Severity, std::string>;
 
 constexpr const char* kRecordName = "RotaRecord";
+constexpr Millis kFlushEvery{500};  ///< while lines are held back
 
 /// The one global of the process: where lines go. Lines hold the lock shared, a change of the
 /// sinks holds it alone, so no line is lost or doubled while the sinks are replaced.
@@ -53,6 +58,10 @@ struct LogState {
   LogOptions options;
   boost::shared_ptr<ConsoleSink> console;  // Boost.Log's own choice of pointer
   boost::shared_ptr<FileSink> file;
+  std::mutex limiter_mutex;           ///< taken last
+  std::condition_variable_any held_back;
+  LogLimiter limiter;
+  std::jthread flusher;  ///< writes held back lines when their time has come; made with the first one
 };
 
 LogState& state() {
@@ -159,6 +168,46 @@ void write_through_boost(const LogRecord& record) {
   logger->push_record(std::move(opened));
 }
 
+void write_due(LogState& log) {
+  std::shared_lock sinks_lock(log.mutex);
+  std::vector<LogRecord> due;
+  {
+    std::scoped_lock lock(log.limiter_mutex);
+    due = log.limiter.due(BootClock::now());
+  }
+  for (const LogRecord& record : due) write_through_boost(record);
+}
+
+void flush_held_back(LogState& log, std::stop_token stop) {
+  while (!stop.stop_requested()) {
+    {
+      std::unique_lock lock(log.limiter_mutex);
+      log.held_back.wait(lock, stop, [&] { return log.limiter.holds_any(); });
+      log.held_back.wait_for(lock, stop, kFlushEvery, [] { return false; });
+    }
+    write_due(log);
+  }
+}
+
+bool is_admitted(LogState& log, const LogRecord& record) {
+  std::scoped_lock lock(log.limiter_mutex);
+  if (log.limiter.admits(record, BootClock::now())) return true;
+  if (!log.flusher.joinable()) {
+    log.flusher = std::jthread([&log](std::stop_token stop) { flush_held_back(log, stop); });
+  }
+  log.held_back.notify_all();
+  return false;
+}
+
+/// Joins the thread, which may be writing: without any lock.
+void stop_flushing(LogState& log) {
+  std::jthread over;
+  {
+    std::scoped_lock lock(log.limiter_mutex);
+    over = std::move(log.flusher);
+  }
+}
+
 }  // namespace
 
 void log_start(const LogOptions& options) {
@@ -173,7 +222,9 @@ void log_start(const LogOptions& options) {
 
 void log_stop() {
   auto& log = state();
+  stop_flushing(log);
   std::unique_lock lock(log.mutex);
+  for (const LogRecord& record : log.limiter.rest()) write_through_boost(record);
   close_sinks(log);
   log.options = LogOptions{};
   log.lowest = static_cast<int>(Severity::Info);
@@ -197,7 +248,7 @@ void log_line(std::string_view channel, Severity level, std::string_view sentenc
   if (log.started && !log.console && !log.file) return;
   const LogRecord record = record_of(log, channel, level, sentence, keys);
   if (log.started) {
-    write_through_boost(record);
+    if (is_admitted(log, record)) write_through_boost(record);
   } else {
     const std::string line = text_line(record) + '\n';
     std::fwrite(line.data(), 1, line.size(), stderr);

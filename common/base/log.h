@@ -44,7 +44,7 @@ struct LogOptions {
 
 /// Starts, or on a second call replaces, the sinks and levels (SIGHUP does that).
 void log_start(const LogOptions& options);
-/// Flushes and removes the sinks; lines go to stderr again.
+/// Writes what is held back (log_limiter.h), ends the sinks; lines go to stderr.
 void log_stop();
 /// Whether a line of this level would be written; cheap (one atomic read in the common case).
 bool log_enabled(std::string_view channel, Severity level);

@@ -177,6 +177,19 @@ TEST_CASE("log: loses no line while threads write and the sinks are replaced") {
   CHECK(lines_in(content(options.file)) == kThreads * kLines);
 }
 
+TEST_CASE("log: a line that repeats is held back, and told with its count at the end") {
+  LogFolder folder;
+  const LogOptions options = folder.options();
+  log_start(options);
+  for (int i = 0; i < 30; ++i) log_warn("term", "could not take office", {{"try", i}});
+  log_info("term", "another line");
+  CHECK(lines_in(content(options.file)) == 11);
+  log_stop();
+  const std::string text = content(options.file);
+  CHECK(lines_in(text) == 12);
+  CHECK(text.find("could not take office try=29 repeated=20\n") != std::string::npos);
+}
+
 TEST_CASE("log: a file that cannot be made does not stop the process") {
   LogFolder folder;
   LogOptions options = folder.options();
