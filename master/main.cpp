@@ -103,7 +103,16 @@ int accept_clock(const config::MasterOptions& options) {
   return held->empty() ? kFailed : kOk;
 }
 
-void reload(const std::string& path, config::MasterOptions& options) {
+void reload_password(Master& master) {
+  const auto changed = master.read_password_again();
+  if (!changed) {
+    log_error("main", "database.password_file not re-read", {{"why", changed.error().message}});
+  } else if (*changed) {
+    log_info("main", "the database's password is another one; new connections use it");
+  }
+}
+
+void reload(const std::string& path, config::MasterOptions& options, Master& master) {
   auto wanted = config::load_master(path, config::process_environment());
   if (!wanted) {
     log_error("main", "configuration not re-read", {{"problems", wanted.error().text()}});
@@ -115,6 +124,7 @@ void reload(const std::string& path, config::MasterOptions& options) {
     log_warn("main", "changed, but read only at start", {{"key", key}});
   }
   options.log = wanted->log;
+  reload_password(master);
 }
 
 void announce(const config::MasterOptions& options, std::uint16_t port, std::uint16_t http_port) {
@@ -147,7 +157,7 @@ int serve(const Arguments& arguments, config::MasterOptions options, const sigse
     int signal = 0;
     sigwait(&signals, &signal);
     if (signal != SIGHUP) break;
-    reload(arguments.config, options);
+    reload(arguments.config, options, master);
   }
   log_info("main", "stopping");
   master.stop();
@@ -171,7 +181,7 @@ int run(int argc, char** argv) {
                "the clocks of masters that hold their ticks after a step are right as they are now");
   app.add_option("--state-dir", arguments.state_dir, "state folder, for --end-session");
   app.footer("Exit status: 0 ok, 1 failed, 2 wrong usage or configuration.\n"
-             "SIGTERM stops cleanly; SIGHUP reads the log settings again.");
+             "SIGTERM stops cleanly; SIGHUP reads the log settings and the database's password again.");
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

@@ -43,6 +43,8 @@ class Master final : public api::LeaderPort, private cluster::ElectorObserver {
   Result<void> start();
   /// Gives up office and candidacy, answers what is open, closes the session. Twice is fine.
   void stop();
+  /// Reads the file of the database's password again; false: it holds the same one.
+  Result<bool> read_password_again() { return services_->read_password_again(); }
   std::uint16_t port() const { return services_->port(); }
   std::uint16_t http_port() const { return pages_ ? pages_->port() : 0; }
 

@@ -4,8 +4,10 @@
 
 #include "common/base/log.h"
 #include "common/base/random.h"
+#include "common/config/load.h"
 #include "common/host/elsewhere.h"
 #include "common/time/zones.h"
+#include "master/store/database_secret.h"
 #include "master/store/folder_log_store.h"
 #include "master/store/mysql_log_store.h"
 #include "master/store/schema.h"
@@ -22,7 +24,10 @@ store::MysqlOptions mysql_options(const config::DatabaseOptions& options,
   wanted.port = options.port;
   wanted.socket = options.socket;
   wanted.user = options.user;
-  wanted.password = password;
+  wanted.secret = std::make_shared<store::DatabaseSecret>(
+      password, [file = options.password_file]() -> Result<std::string> {
+        return file.empty() ? Result<std::string>(std::string()) : config::read_secret(file);
+      });
   wanted.database = options.name;
   wanted.connect_timeout = options.connect_timeout;
   wanted.read_timeout = options.statement_timeout + Millis{1000};
@@ -142,6 +147,8 @@ DatabaseWatch::Probe Services::prepare_database() {
     return {};
   };
 }
+
+Result<bool> Services::read_password_again() { return database_.secret->read_again(); }
 
 DatabaseWatch::Probe Services::probe_database() {
   return [this]() -> Result<void> {

@@ -49,6 +49,9 @@ class Services {
   /// The operator's word for the host's clock as it is.
   void accept_clock() { tick_clock_.accept(); }
 
+  /// SIGHUP: reads the password's file again. False: it holds the same one.
+  Result<bool> read_password_again();
+
   /// What the database watch asks: first the schema steps, then whether it answers.
   DatabaseWatch::Probe prepare_database();
   DatabaseWatch::Probe probe_database();

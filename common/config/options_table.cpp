@@ -107,7 +107,7 @@ Settings database_settings(DatabaseOptions& o) {
       other("database.user", o.user, "The account.", check_no_space),
       other("database.password_file", o.password_file,
             "A file that holds the password, readable by this user only (mode 0600). Empty: no "
-            "password.",
+            "password. It is read again when the server refuses the password, and on SIGHUP.",
             check_path),
       other("database.name", o.name, "The name of the database, which must exist.", check_word),
       whole("database.pool_connections", o.pool_connections, 1, 200,

@@ -12,6 +12,8 @@
 #include <mutex>
 #include <unordered_map>
 
+#include "common/base/log.h"
+#include "master/store/database_secret.h"
 #include "master/store/mysql_errors.h"
 #include "master/store/prose.h"
 
@@ -32,14 +34,14 @@ int whole_seconds(Millis timeout) {
   return static_cast<int>(seconds < 1 ? 1 : seconds);
 }
 
-sql::ConnectOptionsMap connect_options(const MysqlOptions& options) {
+sql::ConnectOptionsMap connect_options(const MysqlOptions& options, const std::string& password) {
   sql::ConnectOptionsMap map;
   const std::string place = options.socket.empty()
                                 ? fmt::format("tcp://{}:{}", options.host, options.port)
                                 : "unix://" + options.socket;
   map["hostName"] = sql::SQLString(place);
   map["userName"] = sql::SQLString(options.user);
-  map["password"] = sql::SQLString(options.password);
+  map["password"] = sql::SQLString(password);
   map["schema"] = sql::SQLString(options.database);
   map["OPT_CHARSET_NAME"] = sql::SQLString("utf8mb4");
   // The library wants these as int; anything else is ignored without a word.
@@ -134,7 +136,9 @@ Connection::~Connection() {
 Error Connection::give_up(std::string_view what, int code, const std::string& message) {
   given_up_ = true;
   last_sql_error_ = code;
-  why_given_up_ = fmt::format("database: {} failed: {} ({})", what, message, code);
+  const std::string remedy = remedy_for_sql_error(code, message, database_);
+  why_given_up_ = fmt::format("database: {} failed: {} ({}){}{}", what, message, code,
+                              remedy.empty() ? "" : "; ", remedy);
   return Error(code == 0 ? ErrorCode::Internal : code_of_sql_error(code), why_given_up_);
 }
 
@@ -154,13 +158,29 @@ auto Connection::guarded(std::string_view what, const Work& work) -> decltype(wo
 
 Result<std::unique_ptr<Connection>> Connection::open(const MysqlOptions& options) {
   start_mysql_library();
+  bool is_refused = false;
+  if (!options.secret) return open_with(options, options.password, is_refused);
+  const std::string password = options.secret->password();
+  auto opened = open_with(options, password, is_refused);
+  if (!is_refused) return opened;
+  auto other = options.secret->instead_of(password);
+  if (!other && other.error().code == ErrorCode::NotFound) return opened;
+  if (!other) return fail(opened.error().code, opened.error().message + ": " + other.error().message);
+  log_info("database", "the server refused the password; its file holds another one, which is used now");
+  return open_with(options, *other, is_refused);
+}
+
+Result<std::unique_ptr<Connection>> Connection::open_with(const MysqlOptions& options,
+                                                          const std::string& password, bool& is_refused) {
   std::unique_ptr<Connection> made(new Connection(std::make_unique<Library>()));
+  made->database_ = options.database;
   const std::string what = "connecting to " + place_of(options);
   auto connected = made->guarded(what, [&]() -> Result<void> {
-    auto map = connect_options(options);
+    auto map = connect_options(options, password);
     made->library_->connection.reset(driver().connect(map));
     return {};
   });
+  is_refused = !connected && made->last_sql_error() == kAccessDenied;
   if (!connected) return fail(connected.error());
   if (auto set = made->set_session(options); !set) return fail(set.error());
   return made;

@@ -109,6 +109,8 @@ class Connection {
  private:
   struct Library;
   explicit Connection(std::unique_ptr<Library> library);
+  static Result<std::unique_ptr<Connection>> open_with(const MysqlOptions& options,
+                                                       const std::string& password, bool& is_refused);
   Result<void> set_session(const MysqlOptions& options);
   template <typename Work>
   auto guarded(std::string_view what, const Work& work) -> decltype(work());
@@ -121,6 +123,7 @@ class Connection {
   bool is_mariadb_ = false;
   int last_sql_error_ = 0;
   std::int64_t id_ = 0;
+  std::string database_;      ///< its name, for remedies
   std::string why_given_up_;
   std::function<void()> progress_;
 };

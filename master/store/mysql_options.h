@@ -3,11 +3,14 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 
 #include "common/base/time.h"
 
 namespace rota::master::store {
+
+class DatabaseSecret;
 
 /// Timeouts are rounded up to whole seconds, which is what the client library knows.
 struct MysqlOptions {
@@ -16,6 +19,8 @@ struct MysqlOptions {
   std::string socket;               ///< path of a Unix socket; when set, host and port are not used
   std::string user = "rota";
   std::string password;
+  /// When set, what counts in place of `password`. Shared, for each part of a process has these options.
+  std::shared_ptr<DatabaseSecret> secret;
   std::string database = "rota";    ///< must exist; every table is made inside it
   Millis connect_timeout{2000};
   Millis read_timeout{4000};        ///< of one answer; above the lock wait, so that a wait ends clearly
