@@ -44,8 +44,11 @@ void DatabaseWatch::report_lost() {
     std::scoped_lock lock(mutex_);
     lost_reported_ = true;
   }
+  prepared_ = false;
   wake_.notify_all();
 }
+
+void DatabaseWatch::prepare_again() { prepared_ = false; }
 
 std::string DatabaseWatch::health() const {
   std::scoped_lock lock(mutex_);

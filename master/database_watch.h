@@ -3,6 +3,7 @@
 // joins again when good answers have lasted.
 #pragma once
 
+#include <atomic>
 #include <condition_variable>
 #include <functional>
 #include <mutex>
@@ -51,6 +52,8 @@ class DatabaseWatch {
   ~DatabaseWatch();
   /// The Term has given the database up: candidacy ends now.
   void report_lost();
+  /// A takeover failed: before the next good answer `prepare` must succeed again.
+  void prepare_again();
   /// "ok", or what the last probe said.
   std::string health() const;
   /// Why this master may not be a candidate; empty: it may.
@@ -64,7 +67,7 @@ class DatabaseWatch {
   const DatabaseWatchOptions options_;
   const Probe prepare_, probe_;
   const std::function<void(bool)> changed_;
-  bool prepared_ = false;                 // watch thread only
+  std::atomic<bool> prepared_ = false;
   mutable std::mutex mutex_;
   std::condition_variable_any wake_;
   DatabaseVerdict verdict_;

@@ -6,6 +6,7 @@
 
 #include "common/base/log.h"
 #include "common/zk/real_client.h"
+#include "master/candidate_words.h"
 #include "master/core/hold_rules.h"
 #include "master/master_node.h"
 #include "master/tick_hold.h"
@@ -15,6 +16,7 @@ namespace {
 
 constexpr Millis kBeatEvery{500};
 constexpr Millis kNoteEvery{900};
+constexpr Millis kOfficeCheckEvery{10'000};
 constexpr std::size_t kLongestVerdict = 500;
 constexpr std::string_view kDatabasePrefix = "database: ";  // an error of the store's names its place already
 
@@ -224,11 +226,13 @@ void Master::try_to_lead(std::stop_token stop) {
 
 void Master::go_on_after(const Error& failure, std::stop_token stop) {
   const TakeoverPacing::Next next = pacing_.after_failure(failure.code, BootClock::now());
-  if (TakeoverPacing::may_pass(failure.code) || failure.code == ErrorCode::Conflict) {
-    office_state_.report_passing(Hurdle::Takeover, failure.message);
+  if (failure.code == ErrorCode::Unsupported) {  // of this host, whoever leads meanwhile
+    office_state_.report(Hurdle::Takeover, failure.message,
+                         "set that right on this host, then restart this master");
   } else {
-    office_state_.report(Hurdle::Takeover, failure.message);
+    office_state_.report_passing(Hurdle::Takeover, failure.message);
   }
+  if (!TakeoverPacing::may_pass(failure.code)) database_->prepare_again();
   if (next.steps_back) stand_back();
   pause(stop, next.pause);
   if (next.steps_back && database_->why_not().empty()) elector_->campaign();
@@ -330,7 +334,11 @@ Result<void> Master::probe(const DatabaseWatch::Probe& database) {
   follow_clock();
   tell_hold();
   tell_slices();
-  return answer;
+  if (!answer || leading()) return answer;
+  const MonoTime now = BootClock::now();
+  if (now - checked_at_ < kOfficeCheckEvery) return answer;
+  checked_at_ = now;
+  return services_->check_office();
 }
 
 /// Whoever leads or may lead: the hold is this process's own, and so is the word that ends it.
@@ -444,7 +452,10 @@ OfficeWatchParts Master::office_parts() {
   parts.has_session = [this] { return session_.is_connected(); };
   parts.database = [this] { return database_->why_not(); };
   parts.candidacy = [this] { return elector_->candidacy(); };
-  parts.describe = [this](const std::string& name) { return describe_candidate(name); };
+  parts.describe = [this](const std::string& name) {
+    const auto client = session_.client();
+    return client ? words_on_candidate(*client, paths_, name) : name;
+  };
   parts.changed = [this] { self_check_->look_soon(); };
   return parts;
 }
@@ -452,20 +463,6 @@ OfficeWatchParts Master::office_parts() {
 Leads Master::who_leads() const {
   if (leading()) return Leads::This;
   return lookup_.find() ? Leads::Another : Leads::Nobody;
-}
-
-/// "n_... of master-2, which says: degraded: ...", by its nodes in ZooKeeper.
-std::string Master::describe_candidate(const std::string& name) const {
-  const auto client = session_.client();
-  const std::string path = paths_.election() + "/" + name;
-  const auto node = client ? client->get(path, zk::Watch::No) : Result<zk::Node>(fail(Error{}));
-  if (!node) return path;
-  const std::string id = master_in(node->data).id;
-  const auto other = client->get(paths_.masters() + "/" + id, zk::Watch::No);
-  if (!id.empty() && other) return fmt::format("{} (it says: {})", id, master_in(other->data).health);
-  return fmt::format("{}, which no registered master has made (it names '{}'; made in session {:#x}); "
-                     "end who made it, or delete it",
-                     path, id, static_cast<std::uint64_t>(node->stat.ephemeral_owner));
 }
 
 HealthWords Master::servers_health() const {

@@ -89,7 +89,6 @@ class Master final : public api::LeaderPort, private cluster::ElectorObserver {
   Result<void> open_pages();
   OfficeWatchParts office_parts();
   Leads who_leads() const;
-  std::string describe_candidate(const std::string& name) const;
 
   const config::MasterOptions options_;
   const zk::Paths paths_;
@@ -117,6 +116,7 @@ class Master final : public api::LeaderPort, private cluster::ElectorObserver {
   std::optional<Epoch> told_for_;              // the Term that was told why its ticks are held
   std::string told_hold_;
   AheadNotice ahead_notice_;
+  MonoTime checked_at_{};                      // when it last looked whether this master could lead
   MonoTime noted_at_{};                        // when ZooKeeper was told what is stored
 
   StoredMark last_stored_;                     // office thread only: seen stored in the last Term

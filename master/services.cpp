@@ -10,6 +10,7 @@
 #include "master/store/database_secret.h"
 #include "master/store/folder_log_store.h"
 #include "master/store/mysql_log_store.h"
+#include "master/store/office_check.h"
 #include "master/store/schema.h"
 
 namespace rota::master {
@@ -142,11 +143,15 @@ DatabaseWatch::Probe Services::prepare_database() {
   return [this]() -> Result<void> {
     auto newest = store::upgrade_schema(database_);
     if (!newest) return fail(newest.error());
+    // Of a leader its batches tell; nothing but those may end its time in office.
+    if (auto able = leader_.leading() ? Result<void>{} : check_office(); !able) return able;
     log_info("database", "schema stands", {{"step", *newest}});
     tick_clock_.set_database_elsewhere(database_.socket.empty() && host::is_elsewhere(database_.host));
     return {};
   };
 }
+
+Result<void> Services::check_office() const { return store::check_office(database_); }
 
 Result<bool> Services::read_password_again() { return database_.secret->read_again(); }
 

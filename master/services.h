@@ -52,9 +52,12 @@ class Services {
   /// SIGHUP: reads the password's file again. False: it holds the same one.
   Result<bool> read_password_again();
 
-  /// What the database watch asks: first the schema steps, then whether it answers.
+  /// What the database watch asks: first the schema steps and whether this account can do what a leader
+  /// does, then whether it answers.
   DatabaseWatch::Probe prepare_database();
   DatabaseWatch::Probe probe_database();
+  /// The second half of prepare_database, for masters that wait for office.
+  Result<void> check_office() const;
 
   /// From now on messages of this Term go out and their answers come to the leader's inbox.
   void begin_term(Epoch epoch, const std::string& cluster_uuid, const model::Address& address);

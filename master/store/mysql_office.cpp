@@ -39,6 +39,7 @@ Result<Office::Marks> MysqlOffice::read_marks() {
   auto connection = this->connection();
   if (!connection) return fail(connection.error());
   Marks marks;
+  bool has_row = false;
   auto read = (*connection)->stream(
       fmt::format("SELECT e.value, {}, c.cluster_uuid, {} FROM epoch e "
                   "LEFT JOIN watermark w ON w.partition_no = 1 "
@@ -49,9 +50,11 @@ Result<Office::Marks> MysqlOffice::read_marks() {
         marks.watermark = read_watermark(row);
         marks.cluster_uuid = row.text();
         marks.database_now = row.time();
+        has_row = true;
         return {};
       });
   if (!read) return fail(read.error());
+  if (!has_row) return fail(no_epoch_row());
   return marks;
 }
 
@@ -164,8 +167,14 @@ Result<core::Recovered> MysqlOffice::recover() {
 Result<void> MysqlOffice::probe() {
   auto connection = this->connection();
   if (!connection) return fail(connection.error());
-  return (*connection)->stream("SELECT value FROM epoch WHERE partition_no = 1",
-                               [](Row&) -> Result<void> { return {}; });
+  bool has_row = false;
+  auto read = (*connection)->stream("SELECT value FROM epoch WHERE partition_no = 1",
+                                    [&](Row&) -> Result<void> {
+                                      has_row = true;
+                                      return {};
+                                    });
+  if (!read || has_row) return read;
+  return fail(no_epoch_row());
 }
 
 }  // namespace rota::master::store

@@ -23,7 +23,7 @@ ApplyResult failed(const Error& error, bool permanent = false) {
 /// The fence: a locking read, so that no successor can raise the epoch before this transaction ends, and
 /// this one sees a raised epoch. A plain read would not do.
 Result<Epoch> read_epoch_locked(Connection& connection) {
-  Epoch found;
+  std::optional<Epoch> found;
   auto asked = connection.query(
       "SELECT value FROM epoch WHERE partition_no = 1 LOCK IN SHARE MODE", {},
       [&](Row& row) -> Result<void> {
@@ -31,7 +31,8 @@ Result<Epoch> read_epoch_locked(Connection& connection) {
         return {};
       });
   if (!asked) return fail(asked.error());
-  return found;
+  if (!found) return fail(no_epoch_row());
+  return *found;
 }
 
 ApplyResult fenced(Epoch mine, Epoch found) {
@@ -69,7 +70,7 @@ Result<void> MysqlStore::connect(Epoch epoch) {
 /// to say: what it lacks may long be accepted.
 Result<bool> MysqlStore::has_gone_back(Epoch epoch) {
   if (stored_for_ != epoch || !stored_) return false;
-  Epoch in_force;
+  std::optional<Epoch> in_force;
   std::optional<core::Watermark> standing;
   auto asked = connection_->query(
       fmt::format("SELECT e.value, {} FROM epoch e LEFT JOIN watermark w ON w.partition_no = e.partition_no "
@@ -80,7 +81,8 @@ Result<bool> MysqlStore::has_gone_back(Epoch epoch) {
         return {};
       });
   if (!asked) return fail(asked.error());
-  return in_force <= epoch && (!standing || *standing < *stored_);
+  if (!in_force) return fail(no_epoch_row());
+  return *in_force <= epoch && (!standing || *standing < *stored_);
 }
 
 void MysqlStore::tell_progress(std::function<void()> progress) {

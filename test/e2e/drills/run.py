@@ -26,6 +26,7 @@ import inputs
 import judged
 import kept_logs
 import moment
+import office
 import outages
 import outputs
 import rolling
@@ -74,6 +75,11 @@ GROUPS = {
     "servers": {
         "both_gone": lambda c, d, long: outages.both_gone(c, d, 60 if long else 9, 20 if long else 6),
         "servers_killed": lambda c, d, long: outages.servers_killed(c, 5 if long else 1),
+        "dropped_column": lambda c, d, long: office.dropped_column(c),
+        "read_only_account": lambda c, d, long: office.read_only_account(c),
+        "missing_epoch_row": lambda c, d, long: office.missing_epoch_row(c),
+        "blocked_election": lambda c, d, long: office.blocked_election(c),
+        "password_changed": lambda c, d, long: office.password_changed(c),
     },
 }
 DRILLS = {name: drill for group in GROUPS.values() for name, drill in group.items()}
