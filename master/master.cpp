@@ -434,7 +434,7 @@ std::vector<api::MasterView> Master::masters() const {
   }
   if (client) {
     for (const auto& node : client->get_many(nodes, zk::Watch::No)) {
-      if (node) views.push_back(master_in(node->data));
+      if (node && node->stat.ephemeral_owner != 0) views.push_back(master_in(node->data));
     }
   }
   if (views.empty()) views.push_back(api::MasterView{options_.id, own_address(), false});
@@ -471,9 +471,21 @@ HealthWords Master::servers_health() const {
   const std::string logs = services_ ? services_->logs_trouble() : "";
   return {{"office", office_state_.word()},
           {"database", database},
-          {"zookeeper", session_.is_connected() ? "ok" : "not connected; scheduling goes on"},
+          {"zookeeper", zookeeper_word(zookeeper_findings())},
           {"logs", logs.empty() ? "ok" : logs},
           {"ticks", ticks_word(snapshot().get(), services_->tick_clock().wall())}};
+}
+
+ZookeeperFindings Master::zookeeper_findings() const {
+  ZookeeperFindings findings;
+  findings.is_connected = session_.is_connected();
+  if (elector_) findings.ownerless = elector_->ownerless();
+  std::shared_lock lock(term_mutex_);
+  if (!term_) return findings;
+  zk::MembershipTrouble workers = term_->workers_trouble();
+  findings.awaited = std::move(workers.awaited);
+  std::ranges::move(workers.ownerless, std::back_inserter(findings.ownerless));
+  return findings;
 }
 
 /// The servers as they are now; the rest as the last self check found it, and what the others found.

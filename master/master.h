@@ -30,6 +30,7 @@
 #include "master/takeover_pacing.h"
 #include "master/term.h"
 #include "master/tick_hold.h"
+#include "master/zookeeper_words.h"
 
 namespace rota::master {
 
@@ -85,6 +86,7 @@ class Master final : public api::LeaderPort, private cluster::ElectorObserver {
   zk::NodeToRegister registration_of(zk::SessionId) const;
   std::string node_data() const;
   HealthWords servers_health() const;
+  ZookeeperFindings zookeeper_findings() const;
   std::unique_ptr<SelfCheck> make_self_check();
   Result<void> open_pages();
   OfficeWatchParts office_parts();

@@ -44,6 +44,8 @@ class Term {
   const loop::LoopCounters& counters() const { return loop_.counters(); }
   /// What the database holds of this Term at least.
   StoredMark stored() const { return {epoch_, loop_.stored_watermark()}; }
+  /// What is wrong with the workers' nodes.
+  zk::MembershipTrouble workers_trouble() const { return watch_.trouble(); }
 
   /// Leads until the Term ends or stop is asked for.
   loop::TermEnd run(std::stop_token stop, const std::function<void(const char*)>& heartbeat) {

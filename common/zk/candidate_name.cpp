@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <tuple>
 
 namespace rota::zk {
 
@@ -25,6 +26,14 @@ std::optional<std::int32_t> candidate_sequence(std::string_view name) {
   const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
   if (error != std::errc{} || end != digits.data() + digits.size()) return std::nullopt;
   return value;
+}
+
+bool is_candidate(const Candidate& node) {
+  return node.owner != 0 && candidate_sequence(node.name).has_value();
+}
+
+bool stands_before(const Candidate& a, const Candidate& b) {
+  return std::tie(a.created_zxid, a.name) < std::tie(b.created_zxid, b.name);
 }
 
 }  // namespace rota::zk

@@ -1,10 +1,12 @@
-// The names of candidates in the election: n_<16 hex>_<sequence>. Pure.
+// The names of candidates in the election: n_<16 hex>_<sequence>, and who of them comes first. Pure.
 #pragma once
 
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
+
+#include "common/zk/client.h"
 
 namespace rota::zk {
 
@@ -18,10 +20,19 @@ std::optional<std::int32_t> candidate_sequence(std::string_view name);
 /// The 16 hex digits; empty when the name is none of ours.
 std::string_view candidate_tag(std::string_view name);
 
-/// Whether `a` came before `b`, by their signed 32-bit wrap-around difference.
-constexpr bool sequence_before(std::int32_t a, std::int32_t b) {
-  return static_cast<std::int32_t>(static_cast<std::uint32_t>(a) -
-                                   static_cast<std::uint32_t>(b)) < 0;
-}
+/// A node of the election as it stands.
+struct Candidate {
+  std::string name;
+  SessionId owner = 0;
+  std::int64_t created_zxid = 0;
+};
+
+/// Whether it may lead: it bears a name of ours, and a session owns it. A node without one (a tool has
+/// copied it) is nobody's candidacy and goes with nobody.
+bool is_candidate(const Candidate& node);
+
+/// Whether `a` came before `b`: by the change that made them, which ZooKeeper numbers once and for all.
+/// The sequence in the name says the same until its counter is at its end, and then repeats.
+bool stands_before(const Candidate& a, const Candidate& b);
 
 }  // namespace rota::zk

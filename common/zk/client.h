@@ -32,6 +32,7 @@ struct NodeStat {
   std::int32_t version = 0;     ///< of the data; grows with each set
   SessionId ephemeral_owner = 0;  ///< the session it lives with; 0 for a persistent node
   std::int64_t created_zxid = 0;
+  std::int64_t changed_zxid = 0;  ///< of the last change of its data; of its making before that
 };
 
 struct Node {
@@ -97,6 +98,10 @@ class Client {
   /// Ends the session, so that its ephemeral nodes go at once. True when the server was told; false
   /// when cut off: then the session lasts until it expires. Calling again is harmless.
   virtual bool close() = 0;
+  /// Ends this handle and not its session, for another handle to attach to it: calls under way are
+  /// answered "unknown", later ones fail. Only while cut off: false, and nothing is done, when it is
+  /// connected.
+  virtual bool abandon() = 0;
 };
 
 struct ClientOptions {

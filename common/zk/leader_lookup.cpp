@@ -40,18 +40,32 @@ namespace {
 /// "No leader" is remembered too, or every request during a takeover would become a look-up.
 constexpr Millis kNoLeaderAge{20};
 
-std::vector<std::string> candidates_in_order(const std::vector<std::string>& names) {
-  std::vector<std::pair<std::int32_t, std::string>> found;
+struct Standing {
+  Candidate node;
+  std::string data;
+};
+
+/// Those that may lead, the first first.
+Result<std::vector<Standing>> candidates_in_order(Client& client, const std::string& folder,
+                                                  const std::vector<std::string>& names) {
+  std::vector<std::string> mine, paths;
   for (const auto& name : names) {
-    if (const auto sequence = candidate_sequence(name)) found.emplace_back(*sequence, name);
+    if (!candidate_sequence(name)) continue;
+    mine.push_back(name);
+    paths.push_back(folder + "/" + name);
   }
-  std::sort(found.begin(), found.end(), [](const auto& a, const auto& b) {
-    return sequence_before(a.first, b.first);
-  });
-  std::vector<std::string> ordered;
-  ordered.reserve(found.size());
-  for (auto& [sequence, name] : found) ordered.push_back(std::move(name));
-  return ordered;
+  auto nodes = client.get_many(paths, Watch::No);
+  std::vector<Standing> standing;
+  for (std::size_t i = 0; i < nodes.size(); ++i) {
+    if (!nodes[i] && nodes[i].error().code != ErrorCode::NotFound) return fail(nodes[i].error());
+    if (!nodes[i]) continue;
+    const NodeStat& stat = nodes[i]->stat;
+    Standing one{{mine[i], stat.ephemeral_owner, stat.created_zxid}, std::move(nodes[i]->data)};
+    if (is_candidate(one.node)) standing.push_back(std::move(one));
+  }
+  std::sort(standing.begin(), standing.end(),
+            [](const Standing& a, const Standing& b) { return stands_before(a.node, b.node); });
+  return standing;
 }
 
 }  // namespace
@@ -63,19 +77,13 @@ Result<LeaderHint> find_leader(Client& client, const Paths& paths) {
     return fail(Error(ErrorCode::NotFound, "no master has ever started in " + paths.root(),
                       Retry::Later));
   }
-  std::vector<std::string> nodes;
-  for (const auto& name : candidates_in_order(*names)) {
-    nodes.push_back(paths.election() + "/" + name);
-  }
-  for (const auto& node : client.get_many(nodes, Watch::No)) {
-    if (!node) {
-      if (node.error().code == ErrorCode::NotFound) continue;
-      return fail(node.error());
-    }
-    if (auto hint = hint_in(node->data)) return hint;
+  const auto standing = candidates_in_order(client, paths.election(), *names);
+  if (!standing) return fail(standing.error());
+  for (const Standing& candidate : *standing) {
+    if (auto hint = hint_in(candidate.data)) return hint;
   }
   return fail(Error(ErrorCode::NotFound,
-                    nodes.empty() ? "no master stands for election" : "a master is taking office",
+                    standing->empty() ? "no master stands for election" : "a master is taking office",
                     Retry::Later));
 }
 

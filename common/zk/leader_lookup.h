@@ -1,4 +1,4 @@
-// Who leads: the lowest candidate whose node holds {epoch, address}, which it writes after its
+// Who leads: the first candidate whose node holds {epoch, address}, which it writes after its
 // epoch transaction. Clients and followers ask here; workers learn the leader only by hello.
 #pragma once
 

@@ -11,23 +11,35 @@ namespace {
 constexpr Millis kRetry{100};
 }
 
-Membership::Membership(Session& session, std::string folder, Observer observer)
-    : session_(session), folder_(std::move(folder)), observer_(std::move(observer)) {
+Membership::Membership(Session& session, std::string folder, Observer observer, Millis hold)
+    : session_(session), folder_(std::move(folder)), observer_(std::move(observer)), hold_(hold) {
   session_.attach(*this);
 }
 
 Membership::~Membership() { session_.detach(*this); }
 
 void Membership::session_began(Client& client) {
-  must_list_ = true;
   synced_ = false;
-  must_read_.clear();
-  listed_.clear();
-  read_.clear();
+  start_over();
   refresh(client);
 }
 
-void Membership::session_resumed(Client& client) { refresh(client); }
+/// Watches that are armed still tell nothing of servers that came back with older data and have counted
+/// on beyond what was seen.
+void Membership::session_resumed(Client& client) {
+  start_over();
+  refresh(client);
+}
+
+/// The servers may have lost data since.
+void Membership::start_over() {
+  must_list_ = true;
+  must_prove_ = seen_zxid_ != 0;
+  must_read_.clear();
+  listed_.clear();
+  read_.clear();
+  ownerless_.clear();
+}
 
 void Membership::session_ended() {
   must_list_ = true;  // what was told stays believed until the next session has listed
@@ -39,6 +51,7 @@ void Membership::watch_fired(Client&, const Event& event) {
   } else if (event.path.starts_with(folder_ + "/")) {
     const std::string name = event.path.substr(folder_.size() + 1);
     if (event.change == Event::Change::Deleted) {
+      ownerless_.erase(name);
       read_.erase(name);  // should the name come back, it is another node: read and watch it anew
       must_list_ = true;
     } else if (listed_.contains(name)) {
@@ -66,11 +79,37 @@ void Membership::confirm(std::int64_t number) {
 }
 
 bool Membership::write_first(Client& client) {
-  if (asked_ == confirmed_) return true;
+  if (!must_write()) return true;
   must_list_ = true;
-  const auto written = client.set(folder_, "");
-  if (written) return true;
-  return written.error().code == ErrorCode::NotFound && ensure_folder(client, folder_).has_value();
+  auto written = client.set(folder_, "");
+  if (!written && written.error().code == ErrorCode::NotFound) {
+    if (!made_folder(client)) return false;
+    written = client.set(folder_, "");
+  }
+  if (!written) return false;
+  proved(written->changed_zxid);
+  return true;
+}
+
+/// A folder that was there and is not: whatever the servers count, they have lost it.
+bool Membership::made_folder(Client& client) {
+  const auto made = ensure_folder(client, folder_);
+  if (made && must_prove_) proved(0);
+  return made.has_value();
+}
+
+void Membership::proved(std::int64_t written) {
+  if (std::exchange(must_prove_, false) && has_gone_back(seen_zxid_, written)) {
+    hold_until_ = BootClock::now() + hold_;
+    log_error("zk", "ZooKeeper lost data, or came back with older ones: whoever is missing is awaited",
+              {{"folder", folder_}, {"seen", seen_zxid_}, {"now", written}, {"awaited_ms", hold_.count()}});
+    seen_zxid_ = 0;
+    session_.tasks().post_after(this, hold_, [this] {
+      must_list_ = true;
+      if (const auto client = session_.client()) refresh(*client);
+    });
+  }
+  seen_zxid_ = std::max(seen_zxid_, written);
 }
 
 bool Membership::read_listing(Client& client) {
@@ -85,9 +124,10 @@ bool Membership::read_listing(Client& client) {
   must_list_ = false;
   listed_ = std::set<std::string>(names->begin(), names->end());
   std::erase_if(read_, [&](const auto& each) { return !listed_.contains(each.first); });
+  std::erase_if(ownerless_, [&](const auto& each) { return !listed_.contains(each); });
   std::erase_if(must_read_, [&](const auto& each) { return !listed_.contains(each); });
   for (const auto& name : listed_) {
-    if (!read_.contains(name)) must_read_.insert(name);
+    if (!read_.contains(name) && !ownerless_.contains(name)) must_read_.insert(name);
   }
   return true;
 }
@@ -100,7 +140,12 @@ bool Membership::read_data(Client& client) {
   auto nodes = client.get_many(paths, Watch::Yes);
   for (std::size_t i = 0; i < names.size(); ++i) {
     if (nodes[i]) {
-      read_[names[i]] = std::move(nodes[i]->data);
+      seen_zxid_ = std::max(seen_zxid_, nodes[i]->stat.changed_zxid);
+      if (nodes[i]->stat.ephemeral_owner == 0) {
+        ownerless_.insert(names[i]);
+      } else {
+        read_[names[i]] = std::move(nodes[i]->data);
+      }
     } else if (nodes[i].error().code == ErrorCode::NotFound) {
       listed_.erase(names[i]);
       read_.erase(names[i]);
@@ -113,10 +158,15 @@ bool Membership::read_data(Client& client) {
 }
 
 void Membership::tell(std::int64_t confirmed) {
+  const std::set<std::string> awaited = held();
+  note_trouble(awaited);
+  if (!awaited.empty()) confirmed = confirmed_;  // no absence is confirmed while some are not believed
+  std::map<std::string, std::string> believed = read_;
+  for (const std::string& name : awaited) believed.emplace(name, told_.at(name));
   MembershipChange change;
   change.confirmed = confirmed == confirmed_ ? 0 : confirmed;
   confirmed_ = confirmed;
-  for (const auto& [name, data] : read_) {
+  for (const auto& [name, data] : believed) {
     const auto before = told_.find(name);
     if (before == told_.end()) {
       change.appeared.push_back(name);
@@ -125,7 +175,7 @@ void Membership::tell(std::int64_t confirmed) {
     }
   }
   for (const auto& [name, data] : told_) {
-    if (!read_.contains(name)) change.vanished.push_back(name);
+    if (!believed.contains(name)) change.vanished.push_back(name);
   }
   change.synced = !synced_;
   synced_ = true;
@@ -133,9 +183,26 @@ void Membership::tell(std::int64_t confirmed) {
       change.vanished.empty()) {
     return;
   }
-  told_ = read_;
-  change.members = read_;
+  told_ = believed;
+  change.members = std::move(believed);
   observer_(change);
+}
+
+std::set<std::string> Membership::held() const {
+  return BootClock::now() < hold_until_ ? awaited_names(told_, read_) : std::set<std::string>();
+}
+
+void Membership::note_trouble(const std::set<std::string>& held) {
+  MembershipTrouble now;
+  for (const std::string& name : ownerless_) now.ownerless.push_back(folder_ + "/" + name);
+  now.awaited.assign(held.begin(), held.end());
+  std::scoped_lock lock(trouble_mutex_);
+  trouble_ = std::move(now);
+}
+
+MembershipTrouble Membership::trouble() const {
+  std::scoped_lock lock(trouble_mutex_);
+  return trouble_;
 }
 
 void Membership::refresh_after(Millis delay) {

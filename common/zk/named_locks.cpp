@@ -45,9 +45,6 @@ class HeldNode final : public HeldLock {
 
 Millis pause() { return kFirstPause + Millis{static_cast<int>(random_u64() % kPauseSpread)}; }
 
-bool is_over(const Client& client) {
-  return client.state() == SessionState::Expired || client.state() == SessionState::Closed;
-}
 
 }  // namespace
 
@@ -104,8 +101,10 @@ Result<std::unique_ptr<HeldLock>> NamedLocks::take_within(Try& attempt, Millis a
   while (true) {
     auto client = session_.wait_connected(std::clamp(at_most, Millis{1}, kConnectPatience));
     if (client) {
-      if (attempt.node.client != *client) attempt.may_be_ours = false;  // it went with its session
+      const SessionId session = (*client)->session_id();
+      if (attempt.node.session != session) attempt.may_be_ours = false;  // it went with its session
       attempt.node.client = std::move(*client);
+      attempt.node.session = session;
       auto taken = try_once(attempt);
       if (taken || taken.error().code != ErrorCode::Conflict) return taken;
     } else {
@@ -182,12 +181,26 @@ void NamedLocks::give_back(const Taken& taken) {
 /// Looks before it removes: after a removal whose answer was lost, another run of this very session may
 /// have the lock.
 bool NamedLocks::is_given_back(const Taken& taken) {
-  if (is_over(*taken.client)) return true;
-  const auto node = taken.client->get(taken.path, Watch::No);
+  if (is_over(taken)) return true;
+  const std::shared_ptr<Client> client = client_of(taken);
+  const auto node = client->get(taken.path, Watch::No);
   if (!node) return node.error().code == ErrorCode::NotFound;
   if (node->data != taken.data) return true;
-  const auto removed = taken.client->remove(taken.path);
+  const auto removed = client->remove(taken.path);
   return removed || removed.error().code == ErrorCode::NotFound;
+}
+
+/// Its session; a handle that is closed may only have been given up for a later one of the same session.
+bool NamedLocks::is_over(const Taken& taken) const {
+  if (taken.client->state() == SessionState::Expired) return true;
+  const auto present = session_.client();
+  return present == nullptr || present->session_id() != taken.session;
+}
+
+/// The session's present handle; another session's says nothing about this one.
+std::shared_ptr<Client> NamedLocks::client_of(const Taken& taken) const {
+  auto present = session_.client();
+  return present && present->session_id() == taken.session ? present : taken.client;
 }
 
 void NamedLocks::give_back_pending() {
@@ -197,6 +210,13 @@ void NamedLocks::give_back_pending() {
     pending.swap(pending_);
   }
   for (const Taken& taken : pending) give_back(taken);
+}
+
+void NamedLocks::session_reattached(Client&) {
+  give_back_pending();
+  std::scoped_lock lock(mutex_);
+  for (Try* const attempt : trying_) attempt->is_changed = true;  // no watch is armed any more
+  changed_.notify_all();
 }
 
 void NamedLocks::session_ended() {

@@ -30,9 +30,10 @@ class NamedLocks final : public LockService, private SessionObserver {
   Result<std::unique_ptr<HeldLock>> take(const std::string& name, const std::string& owner,
                                          Millis at_most, const Waiting& wait) override;
 
-  /// A node that this process made, and the session in which it did.
+  /// A node that this process made, and the session in which it did: by this handle, or a later one.
   struct Taken {
     std::shared_ptr<Client> client;
+    SessionId session = 0;
     std::string path;
     std::string data;                  ///< with a word that nobody else writes
   };
@@ -44,6 +45,7 @@ class NamedLocks final : public LockService, private SessionObserver {
   struct Try;
   void session_began(Client&) override {}
   void session_resumed(Client&) override { give_back_pending(); }
+  void session_reattached(Client&) override;
   void session_ended() override;
   void watch_fired(Client&, const Event& event) override;
 
@@ -51,6 +53,8 @@ class NamedLocks final : public LockService, private SessionObserver {
   Result<std::unique_ptr<HeldLock>> try_once(Try& attempt);
   bool is_told_to_stop(Try& attempt, Millis at_most, const Waiting& wait);
   bool is_given_back(const Taken& taken);
+  bool is_over(const Taken& taken) const;
+  std::shared_ptr<Client> client_of(const Taken& taken) const;
   void give_back_pending();
 
   const Paths paths_;

@@ -14,28 +14,24 @@ Error not_clear(const std::string& what, const Error& cause) {
   return Error(ErrorCode::UnknownOutcome, what + ": " + cause.message);
 }
 
-/// The names in the folder with this tag that belong to the present session.
-Result<std::vector<std::string>> tagged_and_ours(Client& client, const std::string& folder,
+/// The nodes in the folder with this tag that belong to the present session, the first made first.
+Result<std::vector<Candidate>> tagged_and_ours(Client& client, const std::string& folder,
                                                  const std::string& start) {
   // The lost create may still be on its way through the servers; after a sync the listing shows it.
   if (auto synced = client.sync(folder); !synced) return fail(synced.error());
   auto names = client.list(folder, Watch::No);
-  std::vector<std::string> ours;
+  std::vector<Candidate> ours;
   if (!names && names.error().code == ErrorCode::NotFound) return ours;  // not even the folder
   if (!names) return fail(names.error());
   for (const auto& name : *names) {
     if (!name.starts_with(start)) continue;
     const auto stat = client.exists(folder + "/" + name, Watch::No);
     if (!stat) return fail(stat.error());
-    if (stat->has_value() && (*stat)->ephemeral_owner == client.session_id()) ours.push_back(name);
+    if (!stat->has_value() || (*stat)->ephemeral_owner != client.session_id()) continue;
+    ours.push_back({name, (*stat)->ephemeral_owner, (*stat)->created_zxid});
   }
+  std::sort(ours.begin(), ours.end(), stands_before);
   return ours;
-}
-
-bool name_before(const std::string& a, const std::string& b) {
-  const auto x = candidate_sequence(a);
-  const auto y = candidate_sequence(b);
-  return x && y ? sequence_before(*x, *y) : a < b;
 }
 
 }  // namespace
@@ -45,14 +41,13 @@ Result<std::string> adopt_tagged(Client& client, const std::string& folder,
   auto ours = tagged_and_ours(client, folder, prefix + tag + "_");
   if (!ours) return fail(not_clear("looking for the node tagged " + tag, ours.error()));
   if (ours->empty()) return fail(ErrorCode::NotFound, "no node of this session is tagged " + tag);
-  std::sort(ours->begin(), ours->end(), name_before);
   for (std::size_t i = 1; i < ours->size(); ++i) {
-    const auto gone = client.remove(folder + "/" + (*ours)[i]);
+    const auto gone = client.remove(folder + "/" + (*ours)[i].name);
     if (!gone && gone.error().code != ErrorCode::NotFound) {
-      return fail(not_clear("removing the double " + (*ours)[i], gone.error()));
+      return fail(not_clear("removing the double " + (*ours)[i].name, gone.error()));
     }
   }
-  return ours->front();
+  return ours->front().name;
 }
 
 Result<std::string> protected_create(Client& client, const std::string& folder,

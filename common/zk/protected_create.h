@@ -18,7 +18,7 @@ Result<std::string> protected_create(Client& client, const std::string& folder,
                                      const std::string& data);
 
 /// The node of this session with this tag; NotFound when there is none for sure. Should there be
-/// more than one, the first in sequence is kept and the others are removed.
+/// more than one, the first made is kept and the others are removed.
 Result<std::string> adopt_tagged(Client& client, const std::string& folder,
                                  const std::string& prefix, const std::string& tag);
 

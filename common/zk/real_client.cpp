@@ -46,7 +46,7 @@ Error error_of(int rc, std::string_view what, const std::string& path) {
 
 NodeStat stat_of(const struct Stat* stat) {
   if (stat == nullptr) return {};
-  return NodeStat{stat->version, stat->ephemeralOwner, stat->czxid};
+  return NodeStat{stat->version, stat->ephemeralOwner, stat->czxid, stat->mzxid};
 }
 
 /// One warning in 30 s at most: while its servers are away the library warns at each try, and the self
@@ -187,6 +187,7 @@ class RealClient final : public Client {
   Millis session_timeout() const override;
   Credentials credentials() const override;
   bool close() override;
+  bool abandon() override;
 
  private:
   static void on_session(zhandle_t* handle, int type, int state, const char* path, void* self);
@@ -385,6 +386,22 @@ Millis RealClient::session_timeout() const {
 Credentials RealClient::credentials() const {
   std::scoped_lock lock(state_mutex_);
   return credentials_;
+}
+
+/// The library tells the server of a close only where it is connected, so a handle that is not leaves
+/// its session alone. Should it connect within these few instructions the session ends: its holder is
+/// then told so, and makes a new one.
+bool RealClient::abandon() {
+  zhandle_t* handle = nullptr;
+  {
+    std::unique_lock lock(handle_mutex_);
+    if (handle_ != nullptr && zoo_state(handle_) == ZOO_CONNECTED_STATE) return false;
+    handle = std::exchange(handle_, nullptr);
+  }
+  if (handle != nullptr) zookeeper_close(handle);
+  std::scoped_lock lock(state_mutex_);
+  state_ = SessionState::Closed;
+  return true;
 }
 
 bool RealClient::close() {

@@ -1,6 +1,7 @@
 #include "common/zk/registration.h"
 
 #include "common/base/log.h"
+#include "common/zk/absence_rules.h"
 #include "common/zk/paths.h"
 
 namespace rota::zk {
@@ -103,6 +104,7 @@ Result<void> Registration::confirm(Client& client) {
     }
     return fail(node.error());
   }
+  if (node->stat.ephemeral_owner == 0) return remove_copy(client, node->stat.version);
   if (node->stat.ephemeral_owner != client.session_id()) {
     return fail(ErrorCode::AlreadyExists, path() + " belongs to another session");
   }
@@ -111,14 +113,42 @@ Result<void> Registration::confirm(Client& client) {
   return fail(ErrorCode::Conflict, path() + " is to be read back");  // the watch leads here again
 }
 
-Result<void> Registration::announce(Client& client) {
+/// No session owns it, so it stands for nobody, and goes with nobody: a tool has copied it. It bears our
+/// very name, which is ours to give.
+Result<void> Registration::remove_copy(Client& client, std::int32_t version) {
+  log_warn(kLogChannel, "a node that no session owns bears our name; it is removed", {{"node", path()}});
+  const auto removed = client.remove(path(), version);
+  if (!removed && removed.error().code != ErrorCode::NotFound) return fail(removed.error());
+  return fail(ErrorCode::Conflict, path() + " is to be made");
+}
+
+/// Those of our id beside us. What this very session left there (it came back with older data) goes.
+Result<std::vector<std::string>> Registration::others(Client& client) {
   const auto names = client.list(folder_, Watch::No);
   if (!names) return fail(names.error());
-  Registered registered{client.session_id(), node_.name, {}};
+  std::vector<std::string> same_id, paths, others;
   for (const auto& name : *names) {
-    const bool same_id = name.substr(0, name.find('@')) == node_id();
-    if (same_id && name != node_.name) registered.others.push_back(name);
+    if (id_in_name(name) != id_in_name(node_.name) || name == node_.name) continue;
+    same_id.push_back(name);
+    paths.push_back(folder_ + "/" + name);
   }
+  const auto nodes = client.get_many(paths, Watch::No);
+  for (std::size_t i = 0; i < nodes.size(); ++i) {
+    if (!nodes[i] && nodes[i].error().code != ErrorCode::NotFound) return fail(nodes[i].error());
+    if (!nodes[i] || nodes[i]->stat.ephemeral_owner == 0) continue;
+    if (nodes[i]->stat.ephemeral_owner != client.session_id()) {
+      others.push_back(same_id[i]);
+    } else if (const auto gone = client.remove(paths[i]); !gone && gone.error().code != ErrorCode::NotFound) {
+      return fail(gone.error());
+    }
+  }
+  return others;
+}
+
+Result<void> Registration::announce(Client& client) {
+  auto beside = others(client);
+  if (!beside) return fail(beside.error());
+  const Registered registered{client.session_id(), node_.name, std::move(*beside)};
   stands_ = true;
   log_info(kLogChannel, "registered", {{"node", path()}, {"others", registered.others.size()}});
   callbacks_.registered(registered);

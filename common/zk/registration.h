@@ -19,7 +19,7 @@ struct Registered {
   SessionId session = 0;
   std::string name;
   /// Other nodes of the same id (the part before '@') that stand beside ours: an own dead life that
-  /// is not ended yet, or a rival.
+  /// is not ended yet, or a rival. Nodes that no session owns are nobody's life, and left out.
   std::vector<std::string> others;
 };
 
@@ -57,12 +57,13 @@ class Registration final : private SessionObserver {
   void step(Client& client);
   Result<void> create_node(Client& client);
   Result<void> confirm(Client& client);
+  Result<void> remove_copy(Client& client, std::int32_t version);
   Result<void> announce(Client& client);
+  Result<std::vector<std::string>> others(Client& client);
   Result<void> remove_node(Client& client);
   void lose(const std::string& why);
   void retry_later();
   std::string path() const { return folder_ + "/" + node_.name; }
-  std::string node_id() const { return node_.name.substr(0, node_.name.find('@')); }
 
   Session& session_;
   const std::string folder_;

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "common/base/log.h"
+#include "common/zk/reattach_rules.h"
 
 namespace rota::zk {
 
@@ -10,6 +11,8 @@ namespace {
 constexpr std::string_view kChannel = "zk";
 /// How long an outside thread waits for the task thread; its own calls have shorter deadlines.
 constexpr Millis kPatience{30'000};
+/// A server that is behind, or cut off from the others, does not answer a sync.
+constexpr Millis kSyncRetry{100};
 }  // namespace
 
 Session::Session(ClientFactory factory, SessionOptions options)
@@ -48,26 +51,30 @@ void Session::handle(int serial, const Event& event) {
   if (serial != serial_) return;  // of an earlier session
   switch (event.what) {
     case Event::What::Connected: return on_connected();
-    case Event::What::Suspended:
-      connected_ = false;
-      log_warn(kChannel, "connection lost", {{"session", event.session}});
-      return tell([](SessionObserver& each) { each.session_suspended(); });
+    case Event::What::Suspended: return on_suspended(event);
     case Event::What::Expired: return on_expired();
     case Event::What::Watch:
-      if (began_) tell([&](SessionObserver& each) { each.watch_fired(*opening_, event); });
+      if (began_ && !reattached_) tell([&](SessionObserver& each) { each.watch_fired(*opening_, event); });
       return;
   }
 }
 
 void Session::on_connected() {
-  if (!began_) record_session();  // before the first ephemeral node
-  connected_ = true;
-  if (began_) {
-    log_info(kChannel, "connected again", {{"session", opening_->session_id()}});
-    return tell([this](SessionObserver& each) { each.session_resumed(*opening_); });
-  }
-  began_ = true;
+  ++turns_;
   backoff_ = options_.backoff_first;
+  if (!began_) return begin();
+  if (reattached_) return come_back();
+  connected_ = true;
+  log_info(kChannel, "connected again", {{"session", opening_->session_id()}});
+  tell([this](SessionObserver& each) { each.session_resumed(*opening_); });
+}
+
+void Session::begin() {
+  record_session();  // before the first ephemeral node
+  connected_ = true;
+  began_ = true;
+  held_ = opening_->credentials();
+  timeout_ = opening_->session_timeout();
   log_info(kChannel, "session began",
            {{"session", opening_->session_id()},
             {"timeout_ms", opening_->session_timeout().count()}});
@@ -77,6 +84,62 @@ void Session::on_connected() {
   }
   changed_.notify_all();
   tell([this](SessionObserver& each) { each.session_began(*opening_); });
+}
+
+void Session::on_suspended(const Event& event) {
+  ++turns_;
+  log_warn(kChannel, "connection lost", {{"session", event.session}});
+  if (began_) reattach_later(reattach_after(timeout_));
+  if (connected_.exchange(false)) tell([](SessionObserver& each) { each.session_suspended(); });
+}
+
+void Session::reattach_later(Millis delay) {
+  tasks_.post_after(this, delay, [this, turn = turns_] {
+    if (turn == turns_) reattach();
+  });
+}
+
+/// A handle that has not connected yet has seen nothing, so it needs no successor however long it takes.
+void Session::reattach() {
+  if (opening_ && !opening_->abandon()) return;  // it has just connected: its word is under way
+  opening_.reset();
+  const int serial = ++serial_;
+  ClientOptions options = options_.client;
+  options.attach = held_;
+  auto made = factory_(options, [this, serial](const Event& event) {
+    tasks_.post(this, [this, serial, event] { handle(serial, event); });
+  });
+  if (made) {
+    log_warn(kChannel, "no connection for a whole session timeout; trying the session by a new handle",
+             {{"session", held_.id}, {"timeout_ms", timeout_.count()}});
+    opening_ = std::move(*made);
+    reattached_ = true;
+    return;
+  }
+  log_warn(kChannel, "cannot make a new handle",
+           {{"error", made.error().message}, {"retry_ms", backoff_.count()}});
+  reattach_later(backoff_);
+  backoff_ = std::min(backoff_ * 2, options_.backoff_most);
+}
+
+/// Nothing binds a new handle to what the old one has read, so a server that is behind may serve it:
+/// what it shows counts after a sync.
+void Session::come_back() {
+  if (const auto synced = opening_->sync("/"); !synced) {
+    log_debug(kChannel, "the new handle waits", {{"error", synced.error().message}});
+    tasks_.post_after(this, kSyncRetry, [this, turn = turns_] {
+      if (turn == turns_) come_back();
+    });
+    return;
+  }
+  reattached_ = false;
+  connected_ = true;
+  log_warn(kChannel, "the session goes on by a new handle", {{"session", held_.id}});
+  {
+    std::scoped_lock lock(mutex_);
+    client_ = opening_;
+  }
+  tell([this](SessionObserver& each) { each.session_reattached(*opening_); });
 }
 
 void Session::record_session() {
@@ -89,14 +152,15 @@ void Session::record_session() {
 }
 
 void Session::on_expired() {
-  log_warn(kChannel, "session expired", {{"session", opening_->session_id()}});
+  log_warn(kChannel, "session expired", {{"session", opening_->session_id()}, {"by_new_handle", reattached_}});
   end_session();
   open_later();
 }
 
 bool Session::end_session() {
   ++serial_;  // what still comes of this client is dropped
-  connected_ = false;
+  ++turns_;
+  connected_ = reattached_ = false;
   const std::shared_ptr<Client> ended = std::exchange(opening_, nullptr);
   {
     std::scoped_lock lock(mutex_);
@@ -120,7 +184,7 @@ bool Session::stop() {
 void Session::attach(SessionObserver& observer) {
   tasks_.post(&observer, [this, &observer] {
     observers_.push_back(&observer);
-    if (began_) observer.session_began(*opening_);
+    if (began_) observer.session_began(*client());
   });
 }
 

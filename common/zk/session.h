@@ -1,6 +1,11 @@
 // Keeps one ZooKeeper session for as long as the process lives: when it expires, a new one is made,
 // for ever, with backoff. Election, registration, beat and membership are observers of it; they
 // make their nodes again in each new session.
+//
+// A cut lasts as long as it lasts, and the session goes on after it when the servers still know it. But
+// the library's handle cannot come back to servers that have lost data, so after the negotiated timeout
+// without a connection the session gets a new handle (reattach_rules.h). Only "expired" makes a new
+// session.
 #pragma once
 
 #include <atomic>
@@ -28,6 +33,9 @@ class SessionObserver {
   virtual void session_suspended() {}
   /// The same session is connected again; its watches are armed still.
   virtual void session_resumed(Client&) {}
+  /// The same session is connected again by a new handle: none of its watches is armed, and what was
+  /// read before may be gone or older now. Whoever does nothing but look again may leave this out.
+  virtual void session_reattached(Client& client) { session_resumed(client); }
   /// Expired, or closed by stop: its ephemeral nodes are gone (or will be).
   virtual void session_ended() = 0;
   /// Any watch of this session, also those of other observers: look at the path.
@@ -65,8 +73,8 @@ class Session {
   /// Where observers run their own work; the owner tag is the observer's address.
   TaskThread& tasks() { return tasks_; }
 
-  /// The present session's client, which may be cut off; null before the first connection and after
-  /// an expiry. Shared, because a caller's blocking call may outlast the session it began in.
+  /// The present session's client, which may be cut off (one whose session waits for another handle
+  /// fails each call at once); null before the first connection and after an expiry. Shared, because a caller's blocking call may outlast the session it began in.
   std::shared_ptr<Client> client() const;
   /// Connected right now, as far as this side knows.
   bool is_connected() const { return connected_.load(); }
@@ -82,7 +90,12 @@ class Session {
   void open_later();
   void handle(int serial, const Event& event);
   void on_connected();
+  void on_suspended(const Event& event);
   void on_expired();
+  void begin();
+  void reattach_later(Millis delay);
+  void reattach();
+  void come_back();
   bool end_session();
   void record_session();
   template <typename Call>
@@ -94,6 +107,10 @@ class Session {
   // task thread only
   int serial_ = 0;           ///< of the present client; events of older ones are dropped
   bool began_ = false;
+  int turns_ = 0;            ///< of the connection; what was planned before the last one is void
+  bool reattached_ = false;  ///< the present client is a later handle, and not told of yet
+  Credentials held_;         ///< of the session that began
+  Millis timeout_{0};        ///< negotiated for it
   Millis backoff_;
   std::vector<SessionObserver*> observers_;
   std::shared_ptr<Client> opening_;  ///< the present client, connected or not yet

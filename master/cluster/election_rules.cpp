@@ -1,27 +1,38 @@
 #include "master/cluster/election_rules.h"
 
 #include <algorithm>
-#include <optional>
-
-#include "common/zk/candidate_name.h"
 
 namespace rota::master::cluster {
 
-ElectionDecision decide_election(const std::vector<std::string>& listing, const std::string& own) {
-  const auto mine = zk::candidate_sequence(own);
-  const bool listed = std::find(listing.begin(), listing.end(), own) != listing.end();
-  if (!mine || !listed) return {ElectionStep::Rejoin, {}};
-  std::optional<std::int32_t> nearest;
-  std::string predecessor;
-  for (const auto& name : listing) {
-    const auto sequence = zk::candidate_sequence(name);
-    if (!sequence || !zk::sequence_before(*sequence, *mine)) continue;
-    if (nearest && zk::sequence_before(*sequence, *nearest)) continue;
-    nearest = sequence;
-    predecessor = name;
+namespace {
+
+std::vector<std::string> ownerless_in(const std::vector<zk::Candidate>& nodes) {
+  std::vector<std::string> names;
+  for (const auto& node : nodes) {
+    if (node.owner == 0 && zk::candidate_sequence(node.name)) names.push_back(node.name);
   }
-  if (!nearest) return {ElectionStep::Lead, {}};
-  return {ElectionStep::Watch, predecessor};
+  return names;
+}
+
+}  // namespace
+
+ElectionDecision decide_election(const std::vector<zk::Candidate>& nodes, const std::string& own) {
+  ElectionDecision decision;
+  decision.ownerless = ownerless_in(nodes);
+  const auto mine = std::find_if(nodes.begin(), nodes.end(), [&](const auto& n) { return n.name == own; });
+  if (mine == nodes.end() || !zk::is_candidate(*mine)) return decision;
+  const zk::Candidate* nearest = nullptr;
+  for (const auto& node : nodes) {
+    if (!zk::is_candidate(node) || node.name == own) continue;
+    if (node.owner == mine->owner) {
+      decision.ghosts.push_back(node.name);
+    } else if (zk::stands_before(node, *mine) && (!nearest || zk::stands_before(*nearest, node))) {
+      nearest = &node;
+    }
+  }
+  decision.step = nearest ? ElectionStep::Watch : ElectionStep::Lead;
+  if (nearest) decision.predecessor = nearest->name;
+  return decision;
 }
 
 }  // namespace rota::master::cluster

@@ -1,26 +1,33 @@
-// What a candidate does after listing the candidates. Pure: a simulator can run it.
+// What a candidate does after reading the candidates. Pure: a simulator can run it.
 #pragma once
 
 #include <string>
 #include <vector>
 
+#include "common/zk/candidate_name.h"
+
 namespace rota::master::cluster {
 
 enum class ElectionStep {
   Lead,    ///< nobody is before us
-  Watch,   ///< wait until the predecessor's node goes, then list again
+  Watch,   ///< wait until the predecessor's node goes, then look again
   Rejoin,  ///< our node is not there: make a new one
 };
 
 struct ElectionDecision {
   ElectionStep step = ElectionStep::Rejoin;
-  std::string predecessor;  ///< Watch: the nearest candidate before us
+  std::string predecessor{};                ///< Watch: the nearest candidate before us
+  /// Other nodes of our own session: it came back to servers that have older data. While they stand
+  /// they are before us and wait for nobody, so they are to be removed.
+  std::vector<std::string> ghosts{};
+  /// Nodes with a candidate's name that no session owns: they count as nobody.
+  std::vector<std::string> ownerless{};
   bool operator==(const ElectionDecision&) const = default;
 };
 
-/// `listing`: names of the election folder's children, in any order; foreign names are ignored.
-/// `own`: the name of our node, empty when we have none. Sequences are compared by their signed
-/// 32-bit wrap-around difference.
-ElectionDecision decide_election(const std::vector<std::string>& listing, const std::string& own);
+/// `nodes`: the election folder's children, in any order; foreign names are ignored. `own`: the name of
+/// our node, empty when we have none. The order is that in which the nodes were made
+/// (zk::stands_before), so in any listing exactly one candidate leads.
+ElectionDecision decide_election(const std::vector<zk::Candidate>& nodes, const std::string& own);
 
 }  // namespace rota::master::cluster

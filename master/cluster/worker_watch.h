@@ -32,6 +32,8 @@ class WorkerWatch {
 
   /// Lists anew, with a write first (zk::Membership::confirm). Thread: any.
   void confirm(std::int64_t number) { membership_->confirm(number); }
+  /// Nodes that are no worker's, and workers that are awaited. Thread: any.
+  zk::MembershipTrouble trouble() const { return membership_->trouble(); }
 
  private:
   void tell(const zk::MembershipChange& change);

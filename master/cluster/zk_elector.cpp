@@ -4,13 +4,14 @@
 #include "common/base/random.h"
 #include "common/zk/candidate_name.h"
 #include "common/zk/protected_create.h"
-#include "master/cluster/election_rules.h"
 
 namespace rota::master::cluster {
 
 namespace {
 constexpr std::string_view kChannel = "election";
 constexpr Millis kRetry{100};
+/// A node that a tool has copied, or that an operator has removed, is noticed by then.
+constexpr Millis kLookAgain{10'000};
 /// Predecessors that may vanish one after the other within one step, before others get a turn.
 constexpr int kLooks = 16;
 }  // namespace
@@ -67,7 +68,8 @@ void ZkElector::watch_fired(zk::Client& client, const zk::Event& event) {
 void ZkElector::step(zk::Client& client) {
   const auto done = eligible_ ? stand(client) : leave(client);
   tell_candidacy(done);
-  if (done || client.state() != zk::SessionState::Connected) return;
+  if (done) return look_again_later();
+  if (client.state() != zk::SessionState::Connected) return;
   log_debug(kChannel, "election waits", {{"error", done.error().message}});
   retry_later();
 }
@@ -117,9 +119,10 @@ Result<bool> ZkElector::look(zk::Client& client) {
     return false;
   }
   if (auto written = write_data(client); !written) return fail(written.error());
-  const auto listing = client.list(paths_.election(), zk::Watch::No);
-  if (!listing) return fail(listing.error());
-  const ElectionDecision decision = decide_election(*listing, own_);
+  const auto candidates = read_candidates(client);
+  if (!candidates) return fail(candidates.error());
+  const ElectionDecision decision = decide_election(*candidates, own_);
+  if (auto cleared = clear_up(client, decision); !cleared) return fail(cleared.error());
   switch (decision.step) {
     case ElectionStep::Rejoin: lose_candidacy("the candidate's node is gone"); return false;
     case ElectionStep::Lead: win(); return true;
@@ -130,6 +133,43 @@ Result<bool> ZkElector::look(zk::Client& client) {
   const auto before_us = client.exists(path_of(predecessor_), zk::Watch::Yes);
   if (!before_us) return fail(before_us.error());
   return before_us->has_value();
+}
+
+/// All of them, in one go: who comes first stands in the nodes' stat.
+Result<std::vector<zk::Candidate>> ZkElector::read_candidates(zk::Client& client) {
+  auto names = client.list(paths_.election(), zk::Watch::No);
+  if (!names) return fail(names.error());
+  std::erase_if(*names, [](const std::string& name) { return !zk::candidate_sequence(name); });
+  std::vector<std::string> paths;
+  for (const auto& name : *names) paths.push_back(path_of(name));
+  const auto nodes = client.get_many(paths, zk::Watch::No);
+  std::vector<zk::Candidate> candidates;
+  for (std::size_t i = 0; i < nodes.size(); ++i) {
+    if (!nodes[i] && nodes[i].error().code != ErrorCode::NotFound) return fail(nodes[i].error());
+    if (!nodes[i]) continue;
+    candidates.push_back({(*names)[i], nodes[i]->stat.ephemeral_owner, nodes[i]->stat.created_zxid});
+  }
+  return candidates;
+}
+
+Result<void> ZkElector::clear_up(zk::Client& client, const ElectionDecision& decision) {
+  std::vector<std::string> paths;
+  for (const auto& name : decision.ownerless) paths.push_back(path_of(name));
+  {
+    std::scoped_lock lock(mutex_);
+    ownerless_.swap(paths);
+  }
+  for (const auto& name : decision.ghosts) {
+    log_warn(kChannel, "another candidate of this very session is removed", {{"candidate", name}});
+    const auto removed = client.remove(path_of(name));
+    if (!removed && removed.error().code != ErrorCode::NotFound) return fail(removed.error());
+  }
+  return {};
+}
+
+std::vector<std::string> ZkElector::ownerless() const {
+  std::scoped_lock lock(mutex_);
+  return ownerless_;
 }
 
 /// Arms the watch on our own node, so that its deletion by hand is noticed.
@@ -210,6 +250,14 @@ std::string ZkElector::wanted_data() const {
 }
 
 std::string ZkElector::prefix() { return std::string(zk::kCandidatePrefix); }
+
+void ZkElector::look_again_later() {
+  if (!eligible_ || std::exchange(look_pending_, true)) return;
+  session_.tasks().post_after(this, kLookAgain, [this] {
+    look_pending_ = false;
+    if (const auto client = session_.client()) step(*client);
+  });
+}
 
 void ZkElector::retry_later() {
   if (retry_pending_) return;

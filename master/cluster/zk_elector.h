@@ -1,5 +1,5 @@
 // The election over ZooKeeper: an ephemeral sequential node per candidate, each watching only its
-// predecessor and itself. Decisions are in election_rules.h; the lost answers in
+// predecessor and itself, and looking again now and then. Decisions are in election_rules.h; the lost answers in
 // protected_create.h.
 #pragma once
 
@@ -8,9 +8,11 @@
 #include <mutex>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "common/zk/paths.h"
 #include "common/zk/session.h"
+#include "master/cluster/election_rules.h"
 #include "master/cluster/elector.h"
 
 namespace rota::master::cluster {
@@ -29,6 +31,8 @@ class ZkElector final : public Elector, private zk::SessionObserver {
   void withdraw_hint() override;
   bool is_first() const override { return first_.load(); }
   Candidacy candidacy() const override;
+  /// Paths of candidates' nodes that no session owns, as of the last look.
+  std::vector<std::string> ownerless() const;
 
  private:
   void session_began(zk::Client& client) override;
@@ -42,6 +46,8 @@ class ZkElector final : public Elector, private zk::SessionObserver {
   Result<void> leave(zk::Client& client);
   Result<void> join(zk::Client& client);
   Result<bool> look(zk::Client& client);
+  Result<std::vector<zk::Candidate>> read_candidates(zk::Client& client);
+  Result<void> clear_up(zk::Client& client, const ElectionDecision& decision);
   Result<bool> still_ours(zk::Client& client);
   Result<void> write_data(zk::Client& client);
   void win();
@@ -50,6 +56,7 @@ class ZkElector final : public Elector, private zk::SessionObserver {
   void forget_candidacy();
   void tell_candidacy(const Result<void>& step);
   void retry_later();
+  void look_again_later();
   std::string wanted_data() const;
   static std::string prefix();
   std::string path_of(const std::string& name) const { return paths_.election() + "/" + name; }
@@ -61,6 +68,7 @@ class ZkElector final : public Elector, private zk::SessionObserver {
   std::atomic<bool> first_ = false;
   mutable std::mutex mutex_;
   Candidacy candidacy_;       ///< as last told
+  std::vector<std::string> ownerless_;
   // task thread only
   bool eligible_ = false;
   std::optional<LeaderHint> hint_;
@@ -69,6 +77,7 @@ class ZkElector final : public Elector, private zk::SessionObserver {
   std::string written_;       ///< data that stands in our node
   std::string predecessor_;
   bool retry_pending_ = false;
+  bool look_pending_ = false;
 };
 
 }  // namespace rota::master::cluster

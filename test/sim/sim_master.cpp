@@ -109,12 +109,26 @@ void SimMaster::lose_candidacy() {
   if (!candidacy_.empty()) (void)world_.zookeeper.remove(candidacy_);
 }
 
+namespace {
+
+std::vector<zk::Candidate> candidates_in(const zk::NodeTree& view) {
+  std::vector<zk::Candidate> candidates;
+  for (const std::string& name : view.list(kElectionFolder).value_or(std::vector<std::string>{})) {
+    const zk::NodeStat& stat = view.find(kElectionFolder + "/" + name)->stat;
+    candidates.push_back({name, stat.ephemeral_owner, stat.created_zxid});
+  }
+  return candidates;
+}
+
+}  // namespace
+
 void SimMaster::look_at_election() {
   if (office_planned_ || taking_office_ || term_ || candidacy_.empty() || !reaches_zookeeper()) return;
   const zk::NodeTree& view = world_.zookeeper.view(server_);
   if (std::exchange(seen_zxid_, view.zxid()) == view.zxid()) return;
   using master::cluster::ElectionStep;
-  if (master::cluster::decide_election(*view.list(kElectionFolder), candidacy_.substr(kElectionFolder.size() + 1)).step != ElectionStep::Lead) return;
+  const std::string own = candidacy_.substr(kElectionFolder.size() + 1);
+  if (master::cluster::decide_election(candidates_in(view), own).step != ElectionStep::Lead) return;
   seen_zxid_ = 0;
   office_planned_ = true;
   world_.after(world_.random.between(2ms, 40ms), [this, life = life_] {

@@ -88,6 +88,11 @@ zk::SessionState SimZkClient::state() const {
 
 zk::Credentials SimZkClient::credentials() const { return {session_, fmt::format("{:016}", session_)}; }
 
+bool SimZkClient::abandon() {
+  dead_ = state() != zk::SessionState::Connected;
+  return dead_;
+}
+
 bool SimZkClient::close() {
   if (!zookeeper_.agrees(server_) || !zookeeper_.is_alive(session_)) return false;
   zookeeper_.end_session(session_);

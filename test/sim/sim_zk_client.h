@@ -44,6 +44,7 @@ class SimZkClient final : public zk::Client {
   Millis session_timeout() const override { return zookeeper_.timeout_of(session_); }
   zk::Credentials credentials() const override;
   bool close() override;
+  bool abandon() override;
 
  private:
   enum class Fate { Done, AnswerLost, NotDone };

@@ -152,6 +152,25 @@ void ZookeeperServer::kill() {
   pid_ = -1;
 }
 
+bool ZookeeperServer::keep_data(const std::string& name) const {
+  std::error_code error;
+  std::filesystem::copy(folder_ + "/data", folder_ + "/" + name, std::filesystem::copy_options::recursive, error);
+  return pid_ <= 0 && !error;
+}
+
+bool ZookeeperServer::put_data_back(const std::string& name) const {
+  std::error_code error;
+  if (!lose_data()) return false;
+  std::filesystem::copy(folder_ + "/" + name, folder_ + "/data", std::filesystem::copy_options::recursive, error);
+  return !error;
+}
+
+bool ZookeeperServer::lose_data() const {
+  std::error_code error;
+  std::filesystem::remove_all(folder_ + "/data/version-2", error);
+  return pid_ <= 0 && !error;
+}
+
 void ZookeeperServer::freeze() {
   if (pid_ > 0 && ::kill(pid_, SIGSTOP) == 0) ::waitpid(pid_, nullptr, WUNTRACED);
 }

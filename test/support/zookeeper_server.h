@@ -33,6 +33,10 @@ class ZookeeperServer {
   Result<void> wait_until_up();
   /// kill -9, and reaped. Its data stays for the next start.
   void kill();
+  /// While it does not run: its data are kept under that name, come back from there, or are lost.
+  bool keep_data(const std::string& name) const;
+  bool put_data_back(const std::string& name) const;
+  bool lose_data() const;
   /// SIGSTOP: it holds its connections and answers nothing; returns when its last thread stands still.
   void freeze();
   void thaw();

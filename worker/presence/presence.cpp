@@ -177,7 +177,7 @@ bool Presence::others_are_gone() {
   if (!client) return false;
   for (const std::string& name : standing_.others) {
     const auto node = client->exists(paths_.workers() + "/" + name, zk::Watch::No);
-    if (!node || node->has_value()) return false;
+    if (!node || (node->has_value() && (*node)->ephemeral_owner != 0)) return false;
   }
   return true;
 }

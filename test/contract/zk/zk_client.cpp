@@ -7,6 +7,7 @@
 #include "common/zk/session_file.h"
 #include "test/support/zk/event_log.h"
 #include "test/support/zk/fake_server.h"
+#include "test/support/patience.h"
 #include "test/support/zookeeper_server.h"
 
 using namespace rota;
@@ -18,6 +19,39 @@ struct FakeWorld {
   FakeServer server;
   ClientFactory factory() { return server.factory(); }
   std::string address() { return "fake"; }
+};
+
+/// A server of its own, whose data a test may lose; those of the fake world always are.
+struct LosingFake : FakeWorld {
+  void stop() { server.set_reachable(false); }
+  void start() { server.set_reachable(true); }
+  void take_copy() { server.take_copy(); }
+  void restore_copy() { server.restore_copy(); }
+  void wipe() { server.wipe(); }
+};
+
+struct LosingReal {
+  testing::ZookeeperServer server;
+  LosingReal() { REQUIRE(server.start().has_value()); }
+  ClientFactory factory() { return make_real_client; }
+  std::string address() { return server.address(); }
+  void stop() { server.kill(); }
+  void start() { REQUIRE(server.start().has_value()); }
+  void take_copy() {
+    stop();
+    REQUIRE(server.keep_data("copy"));
+    start();
+  }
+  void restore_copy() {
+    stop();
+    REQUIRE(server.put_data_back("copy"));
+    start();
+  }
+  void wipe() {
+    stop();
+    REQUIRE(server.lose_data());
+    start();
+  }
 };
 
 struct RealWorld {
@@ -225,4 +259,76 @@ TEST_CASE_TEMPLATE("zk client: attaching to a session that is over is told as ex
   const auto client = world.factory()(options, log.handler());
   REQUIRE(client.has_value());
   CHECK(log.hears(Event::What::Expired));
+}
+
+// --- handles that cannot come back --------------------------------------------------------------
+
+TEST_CASE_TEMPLATE("zk client: a handle that is connected is not given up", World, FakeWorld, RealWorld) {
+  World world;
+  Peer peer(world);
+  CHECK_FALSE(peer->abandon());
+  CHECK(peer->sync("/").has_value());
+}
+
+TEST_CASE_TEMPLATE("zk client: a handle that is cut off is given up, and another takes its session", World,
+                   LosingFake, LosingReal) {
+  World world;
+  Peer first(world);
+  REQUIRE(first->create("/e", "", CreateMode::Ephemeral).has_value());
+  const Credentials credentials = first->credentials();
+  world.stop();
+  REQUIRE(first.log.hears(Event::What::Suspended));
+  REQUIRE(first->abandon());
+  CHECK(first->state() == SessionState::Closed);
+  CHECK(code_of(first->get("/e", Watch::No)) == ErrorCode::Unavailable);
+  world.start();
+  Peer second(world, credentials);
+  CHECK(second->session_id() == credentials.id);
+  REQUIRE(second->sync("/").has_value());
+  CHECK(second->get("/e", Watch::Yes)->stat.ephemeral_owner == credentials.id);
+  REQUIRE(second->set("/e", "x").has_value());
+  CHECK(second.log.hears_watch("/e", Event::Change::Data));
+  CHECK(second->close());
+}
+
+TEST_CASE_TEMPLATE("zk client: where all data are lost, the old handle is refused and a new one told that it expired",
+                   World, LosingFake, LosingReal) {
+  World world;
+  Peer old(world);
+  REQUIRE(old->create("/e", "", CreateMode::Ephemeral).has_value());
+  REQUIRE(old->set("/e", "x").has_value());
+  world.wipe();
+  REQUIRE(old.log.hears(Event::What::Suspended));
+  Peer fresh(world);
+  CHECK_FALSE(fresh->exists("/e", Watch::No)->has_value());
+  EventLog log;
+  ClientOptions options;
+  options.addresses = world.address();
+  options.attach = old->credentials();
+  const auto same = world.factory()(options, log.handler());
+  REQUIRE(same.has_value());
+  CHECK(log.hears(Event::What::Expired));
+  CHECK(old->state() == SessionState::Connecting);
+  CHECK(old->abandon());
+}
+
+TEST_CASE_TEMPLATE("zk client: an older copy that has the session goes on with it, as of then", World, LosingFake,
+                   LosingReal) {
+  World world;
+  std::optional<Credentials> credentials;
+  {
+    Peer old(world);
+    credentials = old->credentials();
+    REQUIRE(old->create("/before", "", CreateMode::Ephemeral).has_value());
+    world.take_copy();
+    REQUIRE(testing::eventually([&] { return old->create("/after", "", CreateMode::Ephemeral).has_value(); }));
+    world.restore_copy();
+    REQUIRE(old.log.hears(Event::What::Suspended));
+    REQUIRE(testing::eventually([&] { return old->abandon(); }));
+  }
+  Peer again(world, credentials);
+  CHECK(again->session_id() == credentials->id);
+  REQUIRE(again->sync("/").has_value());
+  CHECK(again->exists("/before", Watch::No)->has_value());
+  CHECK_FALSE(again->exists("/after", Watch::No)->has_value());
 }

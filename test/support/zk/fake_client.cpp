@@ -16,7 +16,7 @@ Result<std::string> FakeClient::create(const std::string& path, const std::strin
   const auto late = [&server = server_, place, mode, own = credentials_.id] {
     if (mode == CreateMode::Persistent || server.peers_.contains(own)) (void)place();
   };
-  if (auto in = server_.admit(credentials_.id, Op::Create, [&] { made = place(); }, late); !in) {
+  if (auto in = server_.admit(handle_, Op::Create, [&] { made = place(); }, late); !in) {
     return fail(in.error());
   }
   return made;
@@ -29,13 +29,13 @@ Result<void> FakeClient::remove(const std::string& path, std::int32_t version) {
     answer = server_.tree_.remove(path, version);
     server_.tell();
   };
-  if (auto in = server_.admit(credentials_.id, Op::Remove, effect, {}); !in) return in;
+  if (auto in = server_.admit(handle_, Op::Remove, effect, {}); !in) return in;
   return answer;
 }
 
 Result<Node> FakeClient::get(const std::string& path, Watch watch) {
   std::scoped_lock lock(server_.mutex_);
-  if (auto in = server_.admit(credentials_.id, Op::Get, {}, {}); !in) return fail(in.error());
+  if (auto in = server_.admit(handle_, Op::Get, {}, {}); !in) return fail(in.error());
   const Node* node = server_.tree_.find(path);
   if (node == nullptr) return fail(ErrorCode::NotFound, "fake: no node " + path);
   if (watch == Watch::Yes) server_.peers_.at(credentials_.id).watches.arm(path, true);
@@ -51,7 +51,7 @@ std::vector<Result<Node>> FakeClient::get_many(const std::vector<std::string>& p
 
 Result<std::optional<NodeStat>> FakeClient::exists(const std::string& path, Watch watch) {
   std::scoped_lock lock(server_.mutex_);
-  if (auto in = server_.admit(credentials_.id, Op::Exists, {}, {}); !in) return fail(in.error());
+  if (auto in = server_.admit(handle_, Op::Exists, {}, {}); !in) return fail(in.error());
   const Node* node = server_.tree_.find(path);
   if (watch == Watch::Yes) server_.peers_.at(credentials_.id).watches.arm(path, node != nullptr);
   return node == nullptr ? std::optional<NodeStat>{} : std::optional<NodeStat>(node->stat);
@@ -65,13 +65,13 @@ Result<NodeStat> FakeClient::set(const std::string& path, const std::string& dat
     answer = server_.tree_.set(path, data, version);
     server_.tell();
   };
-  if (auto in = server_.admit(credentials_.id, Op::Set, effect, {}); !in) return fail(in.error());
+  if (auto in = server_.admit(handle_, Op::Set, effect, {}); !in) return fail(in.error());
   return answer;
 }
 
 Result<std::vector<std::string>> FakeClient::list(const std::string& path, Watch watch) {
   std::scoped_lock lock(server_.mutex_);
-  if (auto in = server_.admit(credentials_.id, Op::List, {}, {}); !in) return fail(in.error());
+  if (auto in = server_.admit(handle_, Op::List, {}, {}); !in) return fail(in.error());
   auto names = server_.tree_.list(path);
   if (names && watch == Watch::Yes) server_.peers_.at(credentials_.id).watches.arm_children(path);
   return names;
@@ -82,25 +82,31 @@ Result<void> FakeClient::sync(const std::string&) {
   const auto effect = [this] {
     for (const auto& each : std::exchange(server_.late_, {})) each();
   };
-  return server_.admit(credentials_.id, Op::Sync, effect, {});
+  return server_.admit(handle_, Op::Sync, effect, {});
 }
 
 SessionState FakeClient::state() const {
   std::scoped_lock lock(server_.mutex_);
-  if (!server_.peers_.contains(credentials_.id)) return SessionState::Expired;
-  return server_.reachable_ ? SessionState::Connected : SessionState::Connecting;
+  return server_.state_of(handle_);
 }
 
 bool FakeClient::close() {
   std::scoped_lock lock(server_.mutex_);
-  const auto found = server_.peers_.find(credentials_.id);
-  if (found == server_.peers_.end()) return false;
-  if (server_.reachable_) {
-    server_.end(credentials_.id, attached_);
+  const SessionState state = server_.state_of(handle_);
+  if (state == SessionState::Connected) {
+    const bool is_holder = server_.peers_.at(credentials_.id).holder == handle_;
+    server_.end(credentials_.id, !is_holder);
     return true;
   }
-  found->second.handler = [](const Event&) {};  // the session stays, nobody hears of it
+  if (state == SessionState::Connecting) server_.forget(handle_);  // the session stays
   return false;
+}
+
+bool FakeClient::abandon() {
+  std::scoped_lock lock(server_.mutex_);
+  if (server_.state_of(handle_) == SessionState::Connected) return false;
+  server_.forget(handle_);
+  return true;
 }
 
 }  // namespace rota::zk

@@ -7,12 +7,9 @@ namespace rota::zk {
 
 class FakeClient final : public Client {
  public:
-  /// `attached`: the session is another client's, who is told when this one closes it.
-  FakeClient(FakeServer& server, Credentials credentials, Millis timeout, bool attached)
-      : server_(server),
-        credentials_(std::move(credentials)),
-        timeout_(timeout),
-        attached_(attached) {}
+  /// `handle`: the server's number of it.
+  FakeClient(FakeServer& server, Credentials credentials, Millis timeout, int handle)
+      : server_(server), credentials_(std::move(credentials)), timeout_(timeout), handle_(handle) {}
   ~FakeClient() override { close(); }
 
   Result<std::string> create(const std::string& path, const std::string& data,
@@ -30,12 +27,13 @@ class FakeClient final : public Client {
   Millis session_timeout() const override { return timeout_; }
   Credentials credentials() const override { return credentials_; }
   bool close() override;
+  bool abandon() override;
 
  private:
   FakeServer& server_;
   const Credentials credentials_;
   const Millis timeout_;
-  const bool attached_;
+  const int handle_;
 };
 
 }  // namespace rota::zk

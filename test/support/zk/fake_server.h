@@ -1,5 +1,6 @@
 // An in-process stand-in for a ZooKeeper server: sessions, ephemeral and sequential nodes, one-shot
-// watches; expiry and lost answers by command. It knows no time: a session expires when told.
+// watches; expiry and lost answers by command; data that are lost or go back. It knows no time: a session
+// expires when told.
 #pragma once
 
 #include <functional>
@@ -35,35 +36,63 @@ class FakeServer {
   /// False: every operation is answered "unknown", without effect, and clients are told they are
   /// cut off; sessions and their nodes stay. True: they are connected again.
   void set_reachable(bool reachable);
+  /// All data are lost, sessions too. Handles of before have seen more than the server knows: it refuses
+  /// each for ever. Who attaches to a session that it does not know is told that it has expired.
+  void wipe();
+  /// What stands now, sessions too, and: it stands again, with what handles of before make of that.
+  void take_copy();
+  void restore_copy();
   /// The sequence that the next sequential node in this folder gets.
   void set_next_sequence(const std::string& folder, std::int32_t next);
   /// By hand, as an operator with a shell would.
   void delete_by_hand(const std::string& path);
+  /// As a tool would that copies ephemeral nodes: it belongs to no session.
+  void make_by_hand(const std::string& path, const std::string& data = "");
 
   std::vector<std::string> children(const std::string& path) const;
   std::vector<SessionId> sessions() const;
   int operations(Op op) const;
+  /// Handles that could not be made, since it was not reachable.
+  int attempts_in_vain() const;
 
  private:
   friend class FakeClient;
   struct Peer {
     Credentials credentials;
     Millis timeout{0};
-    EventHandler handler;
+    int holder = 0;        ///< the handle that hears; 0: none
     Watches watches;
+  };
+  struct Handle {
+    SessionId session = 0;
+    EventHandler handler;
+    bool refused = false;  ///< it has seen what the server does not know
+  };
+  struct Copy {
+    NodeTree tree;
+    std::map<SessionId, Peer> peers;
   };
 
   // All below: with the lock held.
   /// Counts the operation and lets it take effect, unless its session is over or it is to be lost.
-  Result<void> admit(SessionId session, Op op, const std::function<void()>& effect,
+  Result<void> admit(int handle, Op op, const std::function<void()>& effect,
                      const std::function<void()>& late);
   /// Whoever watches is told of what the tree went through.
   void tell();
   void end(SessionId session, bool tell_owner);
+  SessionState state_of(int handle) const;
+  /// This handle does nothing more; its session stays.
+  void forget(int handle);
+  void hear(const Peer& peer, const Event& event);
+  void go_back_to(Copy copy);
 
   mutable std::mutex mutex_;
   NodeTree tree_;
   std::map<SessionId, Peer> peers_;
+  std::map<int, Handle> handles_;       ///< all but those that are closed
+  int last_handle_ = 0;
+  int in_vain_ = 0;
+  Copy copy_;
   std::map<Op, std::vector<Loss>> losses_;
   std::map<Op, int> operations_;
   std::vector<std::function<void()>> late_;

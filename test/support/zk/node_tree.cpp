@@ -30,7 +30,8 @@ Result<std::string> NodeTree::create(const std::string& path, const std::string&
   if (!is_new) return fail(ErrorCode::AlreadyExists, "model: there is a node " + whole);
   Entry& folder_entry = parent->second;
   folder_entry.next_sequence = static_cast<std::int32_t>(static_cast<std::uint32_t>(folder_entry.next_sequence) + 1);
-  made->second.node = {data, {0, mode == CreateMode::Persistent ? 0 : session, ++zxid_}};
+  ++zxid_;
+  made->second.node = {data, {0, mode == CreateMode::Persistent ? 0 : session, zxid_, zxid_}};
   made->second.changed = made->second.children_changed = folder_entry.children_changed = zxid_;
   changes_.push_back({What::Created, whole});
   changes_.push_back({What::Children, folder});
@@ -57,7 +58,7 @@ Result<NodeStat> NodeTree::set(const std::string& path, const std::string& data,
   }
   node.data = data;
   ++node.stat.version;
-  found->second.changed = ++zxid_;
+  found->second.changed = node.stat.changed_zxid = ++zxid_;
   changes_.push_back({What::Data, path});
   return node.stat;
 }

@@ -28,10 +28,15 @@ struct Master final : ElectorObserver {
   Session session;
   ZkElector elector;
 
-  Master(FakeServer& server, const std::string& id)
-      : session(server.factory(), quick_session()), elector(session, kPaths, id, *this) {
+  Master(FakeServer& server, const std::string& id, Millis timeout = Millis{4000})
+      : session(server.factory(), session_of(timeout)), elector(session, kPaths, id, *this) {
     session.start();
     elector.campaign();
+  }
+  static SessionOptions session_of(Millis timeout) {
+    SessionOptions options = quick_session();
+    options.client.session_timeout = timeout;
+    return options;
   }
   void elected() override {
     office.change([](Office& now) { now = {now.elected + 1, now.lost, true}; });
@@ -69,7 +74,7 @@ TEST_CASE("elector: tells whom a master stands behind") {
   FakeServer server;
   Master one(server, "m1");
   REQUIRE(one.is_elected());
-  CHECK(one.elector.candidacy().stands);
+  REQUIRE(eventually(one.session, [&] { return one.elector.candidacy().stands; }));
   CHECK(one.elector.candidacy().predecessor.empty());
   const auto first = server.children(kPaths.election()).at(0);
   Master two(server, "m2");
@@ -197,4 +202,67 @@ TEST_CASE("elector: a wrapped sequence changes nothing in the order") {
   CHECK_FALSE(two.elector.is_first());
   one.session.stop();
   CHECK(two.is_elected());
+}
+
+TEST_CASE("elector: a candidate that no session owns blocks nobody, and is named until it is deleted") {
+  FakeServer server;
+  const std::string copied = kPaths.election() + "/n_0000000000000001_0000000000";
+  {
+    Master former(server, "m0");  // so that the folder is there
+    REQUIRE(former.is_elected());
+  }
+  server.expire_all();
+  server.make_by_hand(copied);
+  Master one(server, "m1");
+  REQUIRE(one.is_elected());
+  CHECK(one.elector.ownerless() == std::vector<std::string>{copied});
+  Master two(server, "m2");
+  REQUIRE(two.stands(server, 3));
+  server.delete_by_hand(copied);
+  one.session.stop();
+  REQUIRE(two.is_elected());
+  CHECK(two.elector.ownerless().empty());
+}
+
+TEST_CASE("elector: where the counter is at its end and repeats, one leads and not two") {
+  FakeServer server;
+  Master one(server, "m1");
+  REQUIRE(one.is_elected());
+  server.set_next_sequence(kPaths.election(), 2147483647);
+  Master two(server, "m2");
+  REQUIRE(two.stands(server, 2));
+  server.set_next_sequence(kPaths.election(), 2147483647);
+  Master three(server, "m3");
+  REQUIRE(three.stands(server, 3));
+  one.session.stop();
+  REQUIRE(two.is_elected());
+  settle(three.session);
+  CHECK_FALSE(three.elector.is_first());
+  two.session.stop();
+  CHECK(three.is_elected());
+}
+
+TEST_CASE("elector: where ZooKeeper lost its data a candidate makes the folders anew, and one is elected") {
+  FakeServer server;
+  Master one(server, "m1", Millis{30});
+  REQUIRE(one.is_elected());
+  Master two(server, "m2", Millis{30});
+  REQUIRE(two.stands(server, 2));
+  server.wipe();
+  REQUIRE(one.stands(server, 2));
+  CHECK(eventually(one.session, [&] { return one.elector.is_first() != two.elector.is_first(); }));
+  CHECK(eventually(one.session, [&] { return server.children("/rota/c").size() >= 4; }));
+}
+
+TEST_CASE("elector: an older candidate of the same session, come back with older data, blocks nobody") {
+  FakeServer server;
+  Master one(server, "m1", Millis{30});
+  REQUIRE(one.is_elected());
+  server.take_copy();
+  one.elector.resign();
+  one.elector.campaign();
+  REQUIRE(one.is_elected(2));
+  server.restore_copy();
+  REQUIRE(one.is_elected(3));
+  CHECK(one.stands(server, 1));
 }

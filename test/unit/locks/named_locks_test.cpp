@@ -4,6 +4,7 @@
 
 #include <thread>
 
+#include "test/support/patience.h"
 #include "test/support/zk/fake_server.h"
 
 namespace rota::zk {
@@ -163,6 +164,20 @@ TEST_CASE("locks: a try that was given up leaves nothing behind") {
   const auto gave_up = it.take(it.first, "run 1", Millis{0});
   CHECK_FALSE(gave_up);
   CHECK(it.nodes() == 0);
+}
+
+TEST_CASE("locks: what is given back in an outage longer than the session goes when a new handle has it") {
+  FakeServer server;
+  NamedLocks locks(server.factory(), {"fake", "c", Millis{30}});
+  auto held = TwoWorkers::take(locks, "run 1");
+  REQUIRE(held);
+  server.set_reachable(false);
+  held->reset();
+  CHECK(server.children("/rota/c/locks").size() == 1);
+  CHECK(testing::eventually([&] { return server.attempts_in_vain() > 0; }));  // a new handle is wanted
+  server.set_reachable(true);
+  CHECK(testing::eventually([&] { return server.children("/rota/c/locks").empty(); }));
+  CHECK(server.sessions().size() == 1);
 }
 
 }  // namespace rota::zk

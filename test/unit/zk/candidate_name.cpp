@@ -19,10 +19,18 @@ TEST_CASE("candidate name: what is none of ours has no sequence") {
   }
 }
 
-TEST_CASE("candidate name: sequences compare by their wrap-around difference") {
-  CHECK(sequence_before(1, 2));
-  CHECK_FALSE(sequence_before(2, 1));
-  CHECK_FALSE(sequence_before(2, 2));
-  CHECK(sequence_before(2147483647, -2147483647 - 1));
-  CHECK_FALSE(sequence_before(-2147483647 - 1, 2147483647));
+TEST_CASE("candidate names: who was made first stands first, whatever the counter says") {
+  const Candidate first{"n_0123456789abcdef_2147483647", 1, 10};
+  const Candidate second{"n_fedcba9876543210_2147483647", 2, 11};
+  const Candidate wrapped{"n_00000000000000aa_-2147483648", 3, 12};
+  CHECK(stands_before(first, second));
+  CHECK(stands_before(second, wrapped));
+  CHECK_FALSE(stands_before(wrapped, first));
+  CHECK_FALSE(stands_before(first, first));
+}
+
+TEST_CASE("candidate names: without a session it is no candidate") {
+  CHECK(is_candidate({"n_0123456789abcdef_0000000001", 5, 1}));
+  CHECK_FALSE(is_candidate({"n_0123456789abcdef_0000000001", 0, 1}));
+  CHECK_FALSE(is_candidate({"lock_0000000001", 5, 1}));
 }

@@ -38,6 +38,23 @@ TEST_CASE("leader lookup: the lowest candidate that holds a hint leads") {
   CHECK(*find_leader(*f.client, f.paths) == kOne);
 }
 
+TEST_CASE("leader lookup: a candidate that no session owns does not lead, whatever it holds") {
+  Fixture f;
+  f.server.make_by_hand(f.paths.election() + "/n_0000000000000001_0000000000", candidate_data("old", &kTwo));
+  CHECK(find_leader(*f.client, f.paths).error().code == ErrorCode::NotFound);
+  f.stands('c', &kOne);
+  CHECK(*find_leader(*f.client, f.paths) == kOne);
+}
+
+TEST_CASE("leader lookup: where sequences repeat, who was made first is asked first") {
+  Fixture f;
+  f.server.set_next_sequence(f.paths.election(), 2147483647);
+  f.stands('f', &kOne);
+  f.server.set_next_sequence(f.paths.election(), 2147483647);
+  f.stands('a', &kTwo);
+  CHECK(*find_leader(*f.client, f.paths) == kOne);
+}
+
 TEST_CASE("leader lookup: an unknown cluster has no leader") {
   Fixture f;
   CHECK(find_leader(*f.client, Paths("other")).error().code == ErrorCode::NotFound);

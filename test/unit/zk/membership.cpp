@@ -175,3 +175,130 @@ TEST_CASE("membership: a confirmation asked for while ZooKeeper is away waits") 
   f.server.set_reachable(true);
   CHECK(f.seen.becomes([](const Seen& all) { return all.confirmed == 1; }));
 }
+
+TEST_CASE("membership: nodes that no session owns are no members, and are named") {
+  Fixture f;
+  f.make("a@1");
+  f.server.make_by_hand("/w/b@1");
+  f.watch();
+  REQUIRE(f.has({"a@1"}));
+  CHECK(f.membership->trouble().ownerless == Names{"/w/b@1"});
+  f.server.delete_by_hand("/w/b@1");
+  f.make("c@1");
+  REQUIRE(f.has({"a@1", "c@1"}));
+  CHECK(f.membership->trouble().ownerless.empty());
+  CHECK(f.seen.get().vanished.empty());
+}
+
+namespace {
+
+/// A membership whose servers lose their data while it knows two members.
+struct Losing {
+  FakeServer server;
+  SessionOptions options = [] {
+    SessionOptions quick = quick_session();
+    quick.client.session_timeout = Millis{30};
+    return quick;
+  }();
+  Session session{server.factory(), options};
+  EventLog log;
+  std::unique_ptr<Client> actor;
+  Watched<Seen> seen;
+  std::unique_ptr<Membership> membership;
+
+  explicit Losing(Millis hold) {
+    enter();
+    make("a@1");
+    make("b@1");
+    membership = std::make_unique<Membership>(
+        session, "/w",
+        [this](const MembershipChange& change) {
+          seen.change([&](Seen& all) {
+            all.members = change.members;
+            add(all.appeared, change.appeared);
+            add(all.vanished, change.vanished);
+            all.synced += change.synced ? 1 : 0;
+            all.confirmed = std::max(all.confirmed, change.confirmed);
+          });
+        },
+        hold);
+    session.start();
+    REQUIRE(seen.becomes([](const Seen& all) { return all.members.size() == 2; }));
+  }
+  ~Losing() { membership.reset(); }
+  void enter() {
+    actor = std::move(*server.factory()(ClientOptions{}, log.handler()));
+    REQUIRE(ensure_folder(*actor, "/w").has_value());
+  }
+  void make(const std::string& name) {
+    REQUIRE(actor->create("/w/" + name, "", CreateMode::Ephemeral).has_value());
+  }
+  bool synced_again() {
+    return seen.becomes([](const Seen& all) { return all.synced == 2; });
+  }
+};
+
+constexpr Millis kLong{3'600'000};
+
+}  // namespace
+
+TEST_CASE("membership: where ZooKeeper lost its data nobody vanishes until he could register again") {
+  Losing f(kLong);
+  f.server.wipe();
+  REQUIRE(f.synced_again());
+  CHECK(f.seen.get().vanished.empty());
+  CHECK(f.seen.get().members.size() == 2);
+  CHECK(f.membership->trouble().awaited == Names{"a@1", "b@1"});
+  f.membership->confirm(5);
+  f.enter();
+  f.make("a@2");
+  REQUIRE(f.seen.becomes([](const Seen& all) { return all.vanished == Names{"a@1"}; }));
+  CHECK(f.seen.get().appeared == Names{"a@1", "b@1", "a@2"});
+  CHECK(f.seen.get().confirmed == 0);
+  CHECK(f.membership->trouble().awaited == Names{"b@1"});
+  f.make("b@2");
+  REQUIRE(f.seen.becomes([](const Seen& all) { return all.vanished == Names{"a@1", "b@1"}; }));
+  CHECK(f.seen.becomes([](const Seen& all) { return all.confirmed == 5; }));
+  CHECK(f.membership->trouble().awaited.empty());
+}
+
+TEST_CASE("membership: who does not register again after a loss of data vanishes in the end") {
+  Losing f(Millis{100});
+  f.server.wipe();
+  REQUIRE(f.synced_again());
+  CHECK(f.seen.becomes([](const Seen& all) { return all.vanished == Names{"a@1", "b@1"}; }));
+}
+
+TEST_CASE("membership: an older copy is noticed by its smaller numbers") {
+  Losing f(kLong);
+  f.server.take_copy();  // knows both
+  f.make("c@1");
+  REQUIRE(f.seen.becomes([](const Seen& all) { return all.members.size() == 3; }));
+  f.server.restore_copy();
+  REQUIRE(eventually(f.session, [&] { return f.membership->trouble().awaited == Names{"c@1"}; }));
+  CHECK(f.seen.get().vanished.empty());
+}
+
+TEST_CASE("membership: after an outage with all data there, who is gone has vanished at once") {
+  Losing f(kLong);
+  f.server.set_reachable(false);
+  f.server.expire(f.actor->session_id());
+  f.server.set_reachable(true);
+  CHECK(f.seen.becomes([](const Seen& all) { return all.vanished == Names{"a@1", "b@1"}; }));
+  CHECK(f.membership->trouble().awaited.empty());
+}
+
+TEST_CASE("membership: by a new handle all watches are armed anew") {
+  Losing f(kLong);
+  f.server.set_reachable(false);
+  REQUIRE(f.session.tasks().run(testing::kPatience, [] {}));
+  REQUIRE(eventually(f.session, [&] { return f.session.client()->state() == SessionState::Closed; }));
+  f.server.set_reachable(true);
+  REQUIRE(eventually(f.session, [&] { return f.session.is_connected(); }));
+  settle(f.session);
+  REQUIRE(f.actor->set("/w/a@1", "new").has_value());
+  CHECK(f.seen.becomes([](const Seen& all) { return all.members.at("a@1") == "new"; }));
+  f.make("d@1");
+  CHECK(f.seen.becomes([](const Seen& all) { return all.members.contains("d@1"); }));
+  CHECK(f.seen.get().vanished.empty());
+}

@@ -20,8 +20,13 @@ struct Heard {
 };
 
 struct Fixture {
+  static SessionOptions options() {
+    SessionOptions quick = quick_session();
+    quick.client.session_timeout = Millis{50};
+    return quick;
+  }
   FakeServer server;
-  Session session{server.factory(), quick_session()};
+  Session session{server.factory(), options()};
   Watched<Heard> heard;
   int lives = 0;
   std::unique_ptr<Registration> registration;
@@ -133,4 +138,47 @@ TEST_CASE("registration: withdrawing takes the node away, for good") {
   REQUIRE(f.session.wait_connected(testing::kPatience).has_value());
   settle(f.session);
   CHECK(f.nodes().empty());
+}
+
+TEST_CASE("registration: nodes that no session owns are no rivals") {
+  Fixture f;
+  f.server.make_by_hand("/w");
+  f.server.make_by_hand("/w/w1@copied");
+  f.begin();
+  REQUIRE(f.registered(1));
+  CHECK(f.heard.get().registered.front().others.empty());
+}
+
+TEST_CASE("registration: a copy under its very name, which no session owns, does not keep it out") {
+  Fixture f;
+  f.server.make_by_hand("/w");
+  f.server.make_by_hand("/w/m1", "old");
+  f.begin("m1");
+  REQUIRE(f.registered(1));
+  const auto client = f.session.client();
+  CHECK(client->get("/w/m1", Watch::No)->stat.ephemeral_owner == client->session_id());
+}
+
+TEST_CASE("registration: after a loss of data it registers in a new session, and makes its folder again") {
+  Fixture f;
+  f.begin();
+  REQUIRE(f.registered(1));
+  f.server.wipe();
+  REQUIRE(f.registered(2));
+  CHECK(f.nodes() == Names{"w1@2"});
+  CHECK(f.heard.get().gone.size() == 1);
+}
+
+TEST_CASE("registration: an older life of the same session, come back with older data, is removed") {
+  Fixture f;
+  f.begin();
+  REQUIRE(f.registered(1));
+  f.server.take_copy();
+  f.server.delete_by_hand("/w/w1@1");
+  REQUIRE(f.registered(2));  // another life in the same session
+  f.server.restore_copy();
+  REQUIRE(f.registered(3));
+  CHECK(eventually(f.session, [&] { return f.nodes() == Names{"w1@3"}; }));
+  CHECK(f.heard.get().registered.back().others.empty());
+  CHECK(f.heard.get().registered.back().session == f.heard.get().registered.front().session);
 }

@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <atomic>
 #include <set>
 
 #include "test/support/zk/test_session.h"
@@ -27,6 +28,10 @@ class Recorder final : public SessionObserver {
   }
   void session_suspended() override { note("suspended", 0); }
   void session_resumed(Client& client) override { note("resumed", client.session_id()); }
+  void session_reattached(Client& client) override {
+    const auto node = client.get("/mine", Watch::No);
+    note(node ? "reattached" : "reattached without node", client.session_id());
+  }
   void session_ended() override { note("ended", 0); }
   bool hears(const std::string& word, std::size_t times = 1) {
     return told.becomes([&](const Told& all) {
@@ -44,7 +49,124 @@ class Recorder final : public SessionObserver {
   }
 };
 
+/// A session whose servers grant it so little that a test need not wait long for its end.
+SessionOptions short_session(Millis timeout = Millis{30}) {
+  SessionOptions options = quick_session();
+  options.client.session_timeout = timeout;
+  return options;
+}
+
+/// A session with one observer, and a count of the handles made for it.
+struct Attended {
+  FakeServer server;
+  std::atomic<int> handles = 0;
+  Session session;
+  Recorder recorder;
+
+  explicit Attended(SessionOptions options)
+      : session(
+            [this](const ClientOptions& wanted, EventHandler handler) {
+              ++handles;
+              return server.factory()(wanted, std::move(handler));
+            },
+            std::move(options)) {
+    session.attach(recorder);
+    session.start();
+    REQUIRE(recorder.hears("began"));
+  }
+  ~Attended() { session.detach(recorder); }
+  SessionId id() const { return recorder.told.get().sessions.front(); }
+};
+
 }  // namespace
+
+TEST_CASE("session: servers that lost their data are asked by a new handle, and a new session follows") {
+  Attended a(short_session());
+  a.server.wipe();
+  REQUIRE(a.recorder.hears("suspended"));
+  REQUIRE(a.recorder.hears("began", 2));
+  CHECK(a.session.is_connected());
+  CHECK(a.recorder.told.get().sessions.back() != a.id());
+  CHECK(a.server.children("/") == std::vector<std::string>{"mine"});
+  CHECK(a.recorder.told.get().words ==
+        std::vector<std::string>{"began", "suspended", "ended", "began"});
+}
+
+TEST_CASE("session: after an outage longer than its timeout it goes on, with its nodes") {
+  Attended a(short_session());
+  a.server.set_reachable(false);
+  REQUIRE(a.recorder.hears("suspended"));
+  REQUIRE(eventually(a.session, [&] { return a.handles.load() >= 3; }));  // there were tries in vain
+  a.server.set_reachable(true);
+  REQUIRE(a.recorder.hears("reattached"));
+  CHECK(a.session.is_connected());
+  CHECK(a.server.sessions() == std::vector<SessionId>{a.id()});
+  CHECK(a.session.client()->state() == SessionState::Connected);
+  CHECK(a.recorder.told.get().words == std::vector<std::string>{"began", "suspended", "reattached"});
+}
+
+TEST_CASE("session: an outage shorter than its timeout makes no new handle") {
+  Attended a(short_session(Millis{20'000}));
+  for (std::size_t i = 1; i <= 3; ++i) {
+    a.server.set_reachable(false);
+    REQUIRE(a.recorder.hears("suspended", i));
+    a.server.set_reachable(true);
+    REQUIRE(a.recorder.hears("resumed", i));
+  }
+  CHECK(a.handles == 1);
+}
+
+TEST_CASE("session: servers with an older copy of its session go on with it") {
+  Attended a(short_session());
+  a.server.take_copy();
+  a.server.make_by_hand("/later");
+  a.server.restore_copy();
+  REQUIRE(a.recorder.hears("reattached"));
+  CHECK(a.server.sessions() == std::vector<SessionId>{a.id()});
+  CHECK(a.handles == 2);
+}
+
+TEST_CASE("session: servers with a copy from before its time make it begin anew") {
+  FakeServer server;
+  server.take_copy();
+  Session session(server.factory(), short_session());
+  Recorder recorder;
+  session.attach(recorder);
+  session.start();
+  REQUIRE(recorder.hears("began"));
+  server.restore_copy();
+  REQUIRE(recorder.hears("began", 2));
+  session.detach(recorder);
+}
+
+TEST_CASE("session: what a new handle shows counts after a sync") {
+  Attended a(short_session());
+  a.server.take_copy();
+  for (int i = 0; i < 3; ++i) a.server.lose_next(FakeServer::Op::Sync, FakeServer::Loss::Request);
+  a.server.restore_copy();
+  REQUIRE(a.recorder.hears("reattached"));
+  CHECK(a.server.operations(FakeServer::Op::Sync) == 4);
+}
+
+TEST_CASE("session: one that is attached to between two handles hears of it when it goes on") {
+  Attended a(short_session());
+  a.server.set_reachable(false);
+  REQUIRE(eventually(a.session, [&] { return a.handles.load() >= 2; }));
+  Recorder late;
+  a.session.attach(late);
+  REQUIRE(late.hears("began without node"));
+  a.server.set_reachable(true);
+  CHECK(late.hears("reattached"));
+  a.session.detach(late);
+}
+
+TEST_CASE("session: a stop between two handles leaves the nodes to the session") {
+  Attended a(short_session());
+  a.server.set_reachable(false);
+  REQUIRE(eventually(a.session, [&] { return a.handles.load() >= 2; }));
+  CHECK_FALSE(a.session.stop());
+  CHECK(a.server.children("/").size() == 1);
+}
 
 TEST_CASE("session: after each expiry there is a new one, for ever") {
   FakeServer server;

@@ -1,0 +1,44 @@
+// What a listing of ephemeral nodes proves when ZooKeeper itself may have lost data. Pure.
+//
+// Wiped, or restored from an older copy, it shows nobody, or those of a while ago: whoever lives needs a
+// session timeout and a moment to notice and to register again. Nobody is called absent before that.
+// Nodes that no session owns prove nothing at all: a tool has copied them, and they never go.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <set>
+#include <string>
+#include <string_view>
+
+#include "common/base/time.h"
+
+namespace rota::zk {
+
+/// The longest session that servers of the longest tick grant, after which all who live are back.
+constexpr Millis kAbsenceHold{40'000};
+
+/// Changes are numbered, and numbers only grow: a new change with a number that is not above one seen
+/// before is of servers that forgot. `seen` 0: nothing was seen yet. An ensemble that was restored as a
+/// whole counts on from a new election and may hide it; then sessions are not held up either.
+constexpr bool has_gone_back(std::int64_t seen, std::int64_t written_now) {
+  return seen != 0 && written_now <= seen;
+}
+
+/// The part of a node's name that names who it is: `<id>@<incarnation>`, or `<id>`.
+constexpr std::string_view id_in_name(std::string_view name) { return name.substr(0, name.find('@')); }
+
+/// Of those told as present, who is not listed, nor anybody with the same id.
+template <typename Data>
+std::set<std::string> awaited_names(const std::map<std::string, Data>& told,
+                                    const std::map<std::string, Data>& listed) {
+  std::set<std::string, std::less<>> here;
+  for (const auto& [name, data] : listed) here.emplace(id_in_name(name));
+  std::set<std::string> awaited;
+  for (const auto& [name, data] : told) {
+    if (!listed.contains(name) && !here.contains(id_in_name(name))) awaited.insert(name);
+  }
+  return awaited;
+}
+
+}  // namespace rota::zk
