@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "common/base/duration_text.h"
+#include "common/base/utf8.h"
 #include "common/config/yaml_reader.h"
 #include "common/model/schedule_text.h"
 
@@ -18,6 +19,7 @@ using config::Problems;
 using config::YamlNode;
 
 constexpr Millis kLongest{Millis{std::chrono::hours{24 * 366}}};
+constexpr std::size_t kMostJobs = 100'000;
 constexpr std::int64_t kLargestCap = std::int64_t{1} << 40;
 
 struct Reading {
@@ -150,11 +152,12 @@ void read_rules(MapReader& job, const Reading& in, thrift::Rules& rules) {
 
 /// `command:` is a list of words, or one text for a shell; `script:` a text for `interpreter:`.
 void read_command(MapReader& job, thrift::Work& work) {
-  const bool has_handler = job.has("handler");
   if (auto handler = job.text("handler")) work.handler = *handler;
+  const bool has_handler = job.has("handler") && work.handler != "command";
   const YamlNode* command = job.node("command");
   if (command != nullptr && command->kind == YamlNode::Kind::Scalar) {
     work.script = command->text;
+    if (work.script.empty()) job.refuse("command", "it is empty; give what to run");
   } else if (command != nullptr) {
     if (auto argv = job.texts("command")) work.argv = *argv;
     if (work.argv.empty()) job.refuse("command", "the list is empty; give the program first");
@@ -210,8 +213,8 @@ void read_umask(MapReader& job, thrift::Work& work) {
   const bool is_octal = (text->size() == 3 || (text->size() == 4 && text->front() == '0')) &&
                         text->find_first_not_of("01234567") == std::string::npos;
   if (!is_octal) {
-    job.refuse("umask", fmt::format("'{}' is no umask; write three octal digits, like 027",
-                                    text->substr(0, 20)));
+    job.refuse("umask", fmt::format("{} is no umask; write three octal digits, like 027",
+                                    quoted_text(*text, 20)));
     return;
   }
   for (const char digit : *text) mask = mask * 8 + (digit - '0');
@@ -255,18 +258,30 @@ thrift::JobDefinition read_job(const YamlNode& node, const Reading& in, const st
 }
 
 /// Two jobs of one name would be one job that changes twice.
-void refuse_namesakes(const std::vector<thrift::JobDefinition>& jobs,
-                      const std::vector<config::Mark>& places, const Reading& in) {
-  std::map<std::pair<std::string, std::string>, std::size_t> first;
-  for (std::size_t i = 0; i < jobs.size(); ++i) {
-    if (jobs[i].name.empty()) continue;
-    const auto [at, is_new] = first.emplace(std::pair{jobs[i].space, jobs[i].name}, i);
-    if (is_new) continue;
-    in.problems.add(in.source, places[i], fmt::format("jobs[{}].name", i),
-                    fmt::format("\"{}\" is the name of jobs[{}] (line {}) too; give each job a name of its "
-                                "own",
-                                jobs[i].name, at->second, places[at->second].line));
+class Namesakes {
+ public:
+  void note(const thrift::JobDefinition& job, std::size_t index, config::Mark place, const Reading& in) {
+    if (job.name.empty()) return;
+    const auto [first, is_new] = first_.emplace(std::pair{job.space, job.name}, std::pair{index, place.line});
+    if (is_new) return;
+    in.problems.add(in.source, place, fmt::format("jobs[{}].name", index),
+                    fmt::format("{} is the name of jobs[{}] (line {}) too; give each job a name of its own",
+                                quoted_text(job.name), first->second.first, first->second.second));
   }
+
+ private:
+  std::map<std::pair<std::string, std::string>, std::pair<std::size_t, int>> first_;
+};
+
+/// Once something is wrong no job is kept: the result is not used then.
+void read_jobs(const YamlNode& list, const Reading& in, std::vector<thrift::JobDefinition>& jobs) {
+  Namesakes names;
+  for (std::size_t i = 0; i < list.items.size(); ++i) {
+    thrift::JobDefinition job = read_job(list.items[i], in, fmt::format("jobs[{}]", i));
+    names.note(job, i, list.items[i].mark, in);
+    if (in.problems.empty()) jobs.push_back(std::move(job));
+  }
+  if (!in.problems.empty()) jobs = {};
 }
 
 }  // namespace
@@ -294,18 +309,18 @@ JobFile read_job_file(const std::string& source, std::string_view text, Problems
     return file;
   }
   MapReader top(*document, source, "", problems);
-  if (top.node("jobs")->kind != YamlNode::Kind::List) {
+  top.has("jobs");  // asked for, so it is no unknown key
+  if (list->kind != YamlNode::Kind::List && list->kind != YamlNode::Kind::Null) {
     top.refuse("jobs", "must be a list of jobs, each beginning with `- name:`");
     return file;
   }
   top.refuse_unknown();
   if (list->items.empty()) top.refuse("jobs", "the list is empty; a job begins with `- name:`");
-  std::vector<config::Mark> places;
-  for (std::size_t i = 0; i < list->items.size(); ++i) {
-    file.jobs.push_back(read_job(list->items[i], in, fmt::format("jobs[{}]", i)));
-    places.push_back(list->items[i].mark);
+  if (list->items.size() > kMostJobs) {
+    top.refuse("jobs", fmt::format("{} jobs; at most {} go into one file", list->items.size(), kMostJobs));
+    return file;
   }
-  refuse_namesakes(file.jobs, places, in);
+  read_jobs(*list, in, file.jobs);
   return file;
 }
 

@@ -57,7 +57,7 @@ class Writer {
   std::string indent_;
 };
 
-void write_schedule(Writer& out, const thrift::Schedule& schedule) {
+void write_fires(Writer& out, const thrift::Schedule& schedule) {
   if (schedule.kind == "none") return;
   out.open("schedule");
   if (schedule.kind == "cron") out.text("cron", schedule.cron);
@@ -67,6 +67,10 @@ void write_schedule(Writer& out, const thrift::Schedule& schedule) {
   out.word("gap", schedule.gap, "run_at_end");
   out.word("fold", schedule.fold, "first");
   out.close();
+}
+
+void write_schedule(Writer& out, const thrift::Schedule& schedule) {
+  write_fires(out, schedule);
   out.text("time_zone", schedule.time_zone, "UTC");
   if (schedule.__isset.start_ms && schedule.kind != "once") out.moment("start", schedule.start_ms);
   if (schedule.__isset.end_ms) out.moment("end", schedule.end_ms);

@@ -5,6 +5,8 @@
 #include <cctype>
 #include <optional>
 
+#include "common/base/utf8.h"
+
 namespace rota {
 namespace {
 
@@ -20,7 +22,8 @@ bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
 tl::unexpected<Error> wrong_duration(std::string_view text, std::string_view why) {
   return fail(ErrorCode::InvalidArgument,
-              fmt::format("'{}' is no duration: {}; write it like 90s, 1h30m or 500ms", text, why));
+              fmt::format("'{}' is no duration: {}; write it like 90s, 1h30m or 500ms", shown_text(text),
+                          why));
 }
 
 /// The digits at the front, at most 15 of them.
@@ -102,7 +105,9 @@ std::optional<WallTime> moment_from(std::string_view text) {
   if (!fraction) return std::nullopt;
   const auto offset = zone_offset(rest);
   if (!offset) return std::nullopt;
-  return sys_days{date} + hours{*h} + minutes{*mi} + seconds{*s} + *fraction - *offset;
+  const WallTime moment = sys_days{date} + hours{*h} + minutes{*mi} + seconds{*s} + *fraction - *offset;
+  const bool is_near = moment >= WallTime{} && moment < sys_days{year{10'000} / 1 / 1};
+  return is_near ? std::optional(moment) : std::nullopt;
 }
 
 }  // namespace
@@ -150,7 +155,7 @@ Result<WallTime> parse_moment(std::string_view text) {
   return fail(ErrorCode::InvalidArgument,
               fmt::format("'{}' is no moment; write it like 2026-03-29T02:30:00Z or "
                           "2026-03-29T02:30:00+02:00",
-                          text));
+                          shown_text(text)));
 }
 
 std::string format_moment(WallTime moment) {

@@ -7,6 +7,7 @@
 #include <cctype>
 
 #include "common/base/duration_text.h"
+#include "common/base/utf8.h"
 
 namespace rota {
 namespace {
@@ -14,47 +15,21 @@ namespace {
 constexpr std::array<std::string_view, 5> kFixedKeys = {"at", "level", "process", "channel",
                                                         "message"};
 
-struct CodePoint {
-  char32_t value = 0;
-  std::size_t bytes = 0;  ///< 0: broken
-};
-
-bool is_continuation(char c) { return (static_cast<unsigned char>(c) & 0xc0) == 0x80; }
-
-/// The UTF-8 character at the front of a text that is not empty.
-CodePoint decode(std::string_view text) {
-  const auto first = static_cast<unsigned char>(text.front());
-  if (first < 0x80) return {first, 1};
-  const std::size_t bytes = first >= 0xf0 ? 4 : first >= 0xe0 ? 3 : 2;
-  if (first < 0xc2 || first > 0xf4 || text.size() < bytes) return {};
-  char32_t value = first & (0x7fu >> bytes);
-  for (std::size_t i = 1; i < bytes; ++i) {
-    if (!is_continuation(text[i])) return {};
-    value = value << 6 | (static_cast<unsigned char>(text[i]) & 0x3fu);
-  }
-  constexpr std::array<char32_t, 5> kLeast = {0, 0, 0x80, 0x800, 0x10000};
-  const bool surrogate = value >= 0xd800 && value <= 0xdfff;
-  if (value < kLeast[bytes] || value > 0x10ffff || surrogate) return {};
-  return {value, bytes};
-}
-
-bool is_control(char32_t c) {
-  return c < 0x20 || (c >= 0x7f && c < 0xa0) || c == 0x2028 || c == 0x2029;
-}
+bool begins_a_line(char32_t c) { return c == 0x2028 || c == 0x2029; }
 
 /// Appends `text` so that it holds no control character, and no bare quote where `quoted`.
 void append_escaped(std::string& out, std::string_view text, bool quoted, bool json) {
   while (!text.empty()) {
-    const CodePoint c = decode(text);
+    const Utf8Character c = first_character(text);
     if (c.bytes == 0) {
       out += json ? std::string("\\ufffd")
                   : fmt::format("\\x{:02x}", static_cast<unsigned char>(text.front()));
-    } else if (c.value == U'\n') {
+    } else if (c.code == U'\n') {
       out += "\\n";
-    } else if (is_control(c.value)) {
-      out += fmt::format("\\u{:04x}", static_cast<unsigned>(c.value));
+    } else if (is_control(c.code) || begins_a_line(c.code)) {
+      out += fmt::format("\\u{:04x}", static_cast<unsigned>(c.code));
     } else {
-      if (quoted && (c.value == U'"' || c.value == U'\\')) out += '\\';
+      if (quoted && (c.code == U'"' || c.code == U'\\')) out += '\\';
       out += text.substr(0, c.bytes);
     }
     text.remove_prefix(c.bytes == 0 ? 1 : c.bytes);

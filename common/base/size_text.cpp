@@ -5,6 +5,8 @@
 #include <charconv>
 #include <limits>
 
+#include "common/base/utf8.h"
+
 namespace rota {
 namespace {
 
@@ -29,7 +31,7 @@ Result<std::int64_t> parse_size(std::string_view text) {
   }
   return fail(ErrorCode::InvalidArgument,
               fmt::format("'{}' is no size; write bytes, or a whole number with KiB, MiB, GiB or "
-                          "TiB, like 512MiB", text.substr(0, 60)));
+                          "TiB, like 512MiB", shown_text(text)));
 }
 
 std::string format_size(std::int64_t bytes) {

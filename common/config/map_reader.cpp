@@ -8,6 +8,7 @@
 #include "common/base/duration_text.h"
 #include "common/base/size_text.h"
 #include "common/base/spelling.h"
+#include "common/base/utf8.h"
 #include "common/config/yaml_reader.h"
 
 namespace rota::config {
@@ -27,10 +28,7 @@ std::string_view kind_name(const YamlNode& node) {
 
 /// The value as it may be shown in a message: short, on one line.
 std::string shown(const YamlNode& node) {
-  std::string out = node.text.substr(0, 60);
-  for (char& c : out) c = static_cast<unsigned char>(c) < 0x20 ? ' ' : c;
-  if (node.text.size() > out.size()) out += "...";
-  return node.quoted ? '"' + out + '"' : out;
+  return node.quoted ? quoted_text(node.text) : shown_text(node.text);
 }
 
 /// Digits without a needless zero in front, behind an optional minus.
@@ -103,7 +101,8 @@ Mark MapReader::mark_of(std::string_view key) const {
 }
 
 void MapReader::refuse(std::string_view key, std::string what) {
-  problems_.add(source_, mark_of(key), path_of(key), std::move(what));
+  if (problems_.is_full()) return problems_.count_one();
+  problems_.add(source_, mark_of(key), path_of(key), what);
 }
 
 bool MapReader::require(std::string_view key, std::string_view what_it_is) {
@@ -244,6 +243,10 @@ void MapReader::refuse_unknown() {
   const std::vector<std::string> known(asked_.begin(), asked_.end());
   for (const auto& entry : node_.entries) {
     if (asked_.contains(entry.key)) continue;
+    if (problems_.is_full()) {
+      problems_.count_one();
+      continue;
+    }
     problems_.add(source_, entry.key_mark, path_of(entry.key),
                   fmt::format("unknown key{}; allowed here: {}", did_you_mean(entry.key, known),
                               fmt::join(known, ", ")));

@@ -2,6 +2,7 @@
 // that they are all mended in one go.
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -25,19 +26,28 @@ struct Problem {
   std::string text() const;
 };
 
-/// Gathers problems in the order found. Thread: one at a time.
+/// Gathers problems in the order found: the first 100, each of bounded length; further ones are counted, so
+/// that no text, however wrong, costs more than its reading. Thread: one at a time.
 class Problems {
  public:
-  void add(std::string source, Mark mark, std::string key, std::string what);
+  static constexpr std::size_t kMost = 100;
+  static constexpr std::size_t kMostKeyBytes = 200;
+  static constexpr std::size_t kMostWhatBytes = 1000;
+
+  void add(std::string_view source, Mark mark, std::string_view key, std::string_view what);
   void add(const Problems& others);
-  bool empty() const { return list_.empty(); }
-  std::size_t size() const { return list_.size(); }
-  const std::vector<Problem>& list() const { return list_; }
-  /// One line for each, in order of place.
+  /// Whether a further one would be counted only: then nobody need find words for it.
+  bool is_full() const { return list_.size() >= kMost; }
+  void count_one() { ++more_; }
+  bool empty() const { return list_.empty() && more_ == 0; }
+  /// All that were found, also those not kept.
+  std::size_t size() const { return list_.size() + more_; }
+  /// One line for each, in order of place, and how many more there are. Printable UTF-8.
   std::string text() const;
 
  private:
   std::vector<Problem> list_;
+  std::size_t more_ = 0;
 };
 
 }  // namespace rota::config

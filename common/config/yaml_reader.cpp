@@ -12,12 +12,15 @@
 #include <utility>
 
 #include "common/base/file.h"
+#include "common/base/utf8.h"
 
 namespace rota::config {
 namespace {
 
 constexpr std::size_t kMostBytes = 4u << 20;
 constexpr std::size_t kMostDepth = 32;
+// yaml-cpp keeps what it reads of a line in brackets, some 240 bytes for each mark, until the line ends.
+constexpr std::size_t kMostMarksInLine = 1'000'000;
 
 Mark mark_of(const YAML::Mark& mark) { return {mark.line + 1, mark.column + 1}; }
 
@@ -80,7 +83,8 @@ class TreeBuilder final : public YAML::EventHandler {
 
   void refuse(const YAML::Mark& mark, std::string what) { refuse(mark_of(mark), std::move(what)); }
   void refuse(Mark mark, std::string what) {
-    problems_.add(source_, mark, path(), std::move(what));
+    if (problems_.is_full()) return problems_.count_one();
+    problems_.add(source_, mark, path(), what);
   }
   void refuse_anchor(const YAML::Mark& mark, YAML::anchor_t anchor) {
     if (anchor != 0) refuse(mark, "an anchor (&name) is not allowed; write the value where needed");
@@ -164,6 +168,32 @@ void TreeBuilder::finish_in_map(Frame& frame, YamlNode node) {
   frame.has_key = false;
 }
 
+/// Line and column of a byte. The column counts characters, as yaml-cpp does.
+Mark place_of(std::string_view text, std::size_t at) {
+  Mark mark{1, 1};
+  for (const char c : text.substr(0, at)) {
+    const bool continues = (static_cast<unsigned char>(c) & 0xC0u) == 0x80u;
+    mark.line += c == '\n' ? 1 : 0;
+    mark.column = c == '\n' ? 1 : mark.column + (continues ? 0 : 1);
+  }
+  return mark;
+}
+
+/// The line that holds more brackets and commas than that; 0: none.
+int overfull_line(std::string_view text) {
+  int line = 1;
+  std::size_t marks = 0;
+  for (const char c : text) {
+    if (c == '\n') {
+      ++line;
+      marks = 0;
+    } else if (c == '[' || c == '{' || c == ',') {
+      if (++marks > kMostMarksInLine) return line;
+    }
+  }
+  return 0;
+}
+
 std::string without_prefix(const YAML::Exception& error) {
   return error.msg.empty() ? "this is no YAML" : "this is no YAML: " + error.msg;
 }
@@ -199,8 +229,19 @@ std::optional<YamlNode> read_yaml(const std::string& source, std::string_view te
     problems.add(source, {}, "", fmt::format("longer than {} bytes", kMostBytes));
     return std::nullopt;
   }
+  if (const auto broken = broken_utf8_at(text)) {
+    problems.add(source, place_of(text, *broken), "",
+                 fmt::format("this is not UTF-8: byte {:#04x} at offset {} is part of no character; save the "
+                             "file as UTF-8", static_cast<unsigned char>(text[*broken]), *broken));
+    return std::nullopt;
+  }
   if (text.find('\0') != std::string_view::npos) {
     problems.add(source, {}, "", "this is no text: it holds a zero byte");
+    return std::nullopt;
+  }
+  if (const int line = overfull_line(text); line > 0) {
+    problems.add(source, {line, 1}, "",
+                 fmt::format("more than {} brackets and commas in one line; break it", kMostMarksInLine));
     return std::nullopt;
   }
   try {

@@ -2,9 +2,12 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cctype>
 #include <span>
 #include <string_view>
+
+#include "common/base/utf8.h"
 
 namespace rota::master::core {
 namespace {
@@ -52,9 +55,13 @@ class FieldReader {
   };
 
   tl::unexpected<Error> wrong(std::size_t at, const std::string& why) const {
-    return fail(
-        ErrorCode::InvalidArgument,
-        fmt::format("column {}, {}: {}", token_.column + static_cast<int>(at), rule_.name, why));
+    return fail(ErrorCode::InvalidArgument,
+                fmt::format("column {}, {}: {}", token_.column + static_cast<int>(at), rule_.name, why));
+  }
+  /// The character here, as it may be shown.
+  std::string shown_here() const {
+    const auto rest = std::string_view(token_.text).substr(at_);
+    return shown_text(rest.substr(0, std::max<std::size_t>(first_character(rest).bytes, 1)));
   }
   bool at_end() const { return at_ >= token_.text.size(); }
   char peek() const { return at_end() ? '\0' : token_.text[at_]; }
@@ -92,7 +99,7 @@ Result<CronFieldValues> FieldReader::read() {
   do {
     if (auto item = read_item(); !item) return fail(item.error());
     if (!item_over()) {
-      return wrong(at_, fmt::format("'{}' is not expected here", peek()));
+      return wrong(at_, fmt::format("'{}' is not expected here", shown_here()));
     }
   } while (take(','));
   return std::move(out_);
@@ -226,9 +233,9 @@ Result<int> FieldReader::read_word() {
   }
   const auto length = rest.find_first_of(",-/#");
   if (rule_.words.empty()) {
-    return wrong(at_, fmt::format("'{}' is no number", rest.substr(0, length)));
+    return wrong(at_, fmt::format("'{}' is no number", shown_text(rest.substr(0, length))));
   }
-  return wrong(at_, fmt::format("'{}' is no name of a {} ({} to {})", rest.substr(0, length),
+  return wrong(at_, fmt::format("'{}' is no name of a {} ({} to {})", shown_text(rest.substr(0, length)),
                                 rule_.part == CronPart::Month ? "month" : "day",
                                 rule_.words.front(), rule_.words.back()));
 }
@@ -241,7 +248,7 @@ Result<int> FieldReader::read_number() {
   }
   if (at_ != begin) return value;
   if (item_over()) return wrong(begin, "a number is missing");
-  return wrong(begin, fmt::format("'{}' is no number", peek()));
+  return wrong(begin, fmt::format("'{}' is no number", shown_here()));
 }
 
 void FieldReader::add(const Range& range, int step) {

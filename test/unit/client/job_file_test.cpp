@@ -2,6 +2,8 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
+
 namespace rota::client {
 namespace {
 
@@ -49,6 +51,39 @@ TEST_CASE("job file: two jobs of one name, or none at all, are told with their p
         "job.yaml:6:5 jobs[2].name: \"a\" is the name of jobs[0] (line 2) too; give each job a name of its own\n");
   CHECK(read_good(two + "    namespace: other\n").jobs.size() == 3);
   CHECK(problems_of("jobs: []\n").find("the list is empty") != std::string::npos);
+}
+
+TEST_CASE("job file: a file that holds only jobs: is told, and harms nobody") {
+  CHECK(problems_of("jobs:\n") == "job.yaml:2:1 jobs: the list is empty; a job begins with `- name:`\n");
+  CHECK(problems_of("jobs: ~\n").find("the list is empty") != std::string::npos);
+  CHECK(problems_of("jobs: x\n").find("must be a list of jobs") != std::string::npos);
+  CHECK(problems_of("jobs: {a: b}\n").find("must be a list of jobs") != std::string::npos);
+}
+
+TEST_CASE("job file: of a thousand problems a hundred are told, and the others counted") {
+  std::string text = "jobs:\n";
+  for (int i = 0; i < 10'000; ++i) text += "  - " + std::string(30, 'x') + "\n";
+  config::Problems problems;
+  const JobFile file = read(text, problems);
+  CHECK(problems.size() >= 10'000);
+  CHECK(file.jobs.empty());  // nothing is kept that nobody may use
+  const std::string told = problems.text();
+  CHECK(std::count(told.begin(), told.end(), '\n') == 101);
+  CHECK(told.size() < 150'000);
+  CHECK(told.ends_with("9,900 more problems\n"));
+}
+
+TEST_CASE("job file: keys and values of a file that are no text for a screen are shown as such") {
+  const std::string text = problems_of("name: a\ncommand: [x]\n\"ev\\e[31mil\": 1\noverlap: \"\\x07\"\n");
+  CHECK(text.find('\x1b') == std::string::npos);
+  CHECK(text.find("ev\\x1b[31mil") != std::string::npos);
+  CHECK(text.find("\\x07") != std::string::npos);
+  CHECK(problems_of("? " + std::string(100'000, 'k') + "\n: 1\n").size() < 10'000);
+}
+
+TEST_CASE("job file: bytes that are no UTF-8 are refused with their place") {
+  CHECK(problems_of("name: a\ndescription: gr\xC3\xBC\xFFn\n") ==
+        "job.yaml:2:17: this is not UTF-8: byte 0xff at offset 25 is part of no character; save the file as UTF-8\n");
 }
 
 TEST_CASE("job file: every kind of schedule") {

@@ -26,6 +26,12 @@ bool yaml_holds(const std::string& text, const std::string& part) {
 
 }  // namespace
 
+TEST_CASE("yaml: a line of a million brackets is refused before it is read") {
+  CHECK(reading("a: 1\nb: " + std::string(1'000'001, '[')).problems ==
+        "f:2:1: more than 1000000 brackets and commas in one line; break it\n");
+  CHECK(yaml_holds(reading("a: 1\nb: " + std::string(1000, '[')).problems, "nested deeper"));
+}
+
 TEST_CASE("yaml: keeps order, places and quotes") {
   const auto read = reading("b: 1\na:\n  - x\n  - \"1\"\nc: |\n  two\n  lines\n");
   REQUIRE(read.node);
