@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "common/base/log.h"
+#include "common/base/utf8.h"
 #include "common/zk/real_client.h"
 #include "master/candidate_words.h"
 #include "master/core/hold_rules.h"
@@ -108,7 +109,7 @@ std::string Master::node_data() const {
   self.knows_slices = true;
   self.page = page_address({options_.http.host, options_.http.port}, options_.advertise.host);
   std::scoped_lock lock(verdict_mutex_);
-  self.health = verdict_.substr(0, kLongestVerdict);
+  self.health = clean_text(verdict_, kLongestVerdict);
   return node_text(self);
 }
 

@@ -12,6 +12,7 @@
 #include "common/base/duration_text.h"
 #include "common/base/log.h"
 #include "common/base/spelling.h"
+#include "common/base/utf8.h"
 #include "common/rpc/process_setup.h"
 
 namespace rota::client {
@@ -323,7 +324,19 @@ std::string complaint_of_unknown(CLI::App& app) {
   return fmt::format("{}; there are: {}. See {} --help", what, fmt::join(known, ", "), path);
 }
 
+/// A word on Rota's own part of the line that is no UTF-8; what stands behind `--` is the command's.
+std::string complaint_of_bytes(int argc, char** argv) {
+  for (int i = 1; i < argc && std::string_view(argv[i]) != "--"; ++i) {
+    if (is_utf8(argv[i])) continue;
+    return fmt::format("word {} of the command line, {}, is not UTF-8", i, quoted_text(argv[i]));
+  }
+  return "";
+}
+
 int command_line(int argc, char** argv) {
+  if (const std::string complaint = complaint_of_bytes(argc, argv); !complaint.empty()) {
+    return complain(Error(ErrorCode::InvalidArgument, complaint));
+  }
   CommandLine line;
   CLI::App app("rota: submit and watch jobs of a Rota cluster", "rota");
   app.set_version_flag("--version", ROTA_VERSION);

@@ -6,6 +6,7 @@
 #include "client/command/show_json.h"
 #include "client/command/work_text.h"
 #include "common/base/duration_text.h"
+#include "common/base/utf8.h"
 
 namespace rota::client {
 
@@ -89,9 +90,7 @@ void add_note(Table& table, const thrift::RunNote& note) {
                                        show_time(note.said_ms))});
   }
   if (!note.__isset.checkpoint) return;
-  const std::string shown = note.checkpoint.substr(0, 60);
-  table.add({"checkpoint", fmt::format("{}{} ({} bytes, attempt {}, {})", shown,
-                                       shown.size() < note.checkpoint.size() ? "..." : "",
+  table.add({"checkpoint", fmt::format("{} ({} bytes, attempt {}, {})", shown_text(note.checkpoint),
                                        note.checkpoint.size(), note.checkpoint_attempt,
                                        show_time(note.checkpoint_ms))});
 }

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <string_view>
 
+#include "common/base/utf8.h"
+
 namespace rota::client {
 
 namespace {
@@ -28,8 +30,7 @@ std::string quoted(const std::string& word) {
 
 std::string cut(std::string text) {
   if (text.size() <= kMostBytes) return text;
-  text.resize(kMostBytes);
-  return text + " ...";
+  return std::string(cut_text(text, kMostBytes)) + " ...";
 }
 
 std::string script_text(const thrift::Work& work) {

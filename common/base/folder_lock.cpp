@@ -9,6 +9,7 @@
 #include <cstring>
 
 #include "common/base/file.h"
+#include "common/base/utf8.h"
 
 namespace rota {
 
@@ -23,7 +24,7 @@ Result<FolderLock> FolderLock::take(const std::string& folder) {
     const auto holder = read_file(path, 100);
     return fail(ErrorCode::Conflict,
                 fmt::format("{} is in use by process {}; each process needs a state_dir of its own",
-                            folder, holder ? holder->substr(0, holder->find('\n')) : "?"));
+                            folder, holder ? shown_text(holder->substr(0, holder->find('\n'))) : "?"));
   }
   // In place, so that a full disk has room for it. Only a refusal names it: the lock holds without.
   const std::string text = fmt::format("{}\n", ::getpid());

@@ -78,6 +78,12 @@ std::string repaired_text(std::string_view text) {
   return out;
 }
 
+std::string clean_text(std::string_view text, std::size_t most_bytes) {
+  if (text.size() > most_bytes) text = text.substr(0, most_bytes + 4);  // whole characters stay whole
+  const std::string repaired = repaired_text(text);
+  return std::string(cut_text(repaired, most_bytes));
+}
+
 std::string shown_text(std::string_view text, std::size_t most_bytes) {
   std::string out;
   while (!text.empty() && out.size() < most_bytes) {

@@ -37,6 +37,9 @@ std::string_view cut_text(std::string_view text, std::size_t most_bytes);
 /// Valid UTF-8 whatever comes in: each byte that is part of no character becomes U+FFFD.
 std::string repaired_text(std::string_view text);
 
+/// Both: valid, and at most so many bytes. For what a job says of itself, and what people give as a reason.
+std::string clean_text(std::string_view text, std::size_t most_bytes);
+
 /// For messages: at most about `most_bytes`, then "..."; control characters and broken bytes as \xNN, each on
 /// one line. Always valid UTF-8.
 std::string shown_text(std::string_view text, std::size_t most_bytes = kShownBytes);

@@ -7,6 +7,7 @@
 
 #include "common/base/log_format.h"
 #include "common/base/spelling.h"
+#include "common/base/utf8.h"
 
 namespace rota::config {
 namespace {
@@ -131,6 +132,10 @@ void SettingsReader::read_environment(const Environment& environment) {
     const auto found = environment.find(name);
     if (found == environment.end()) continue;
     places_[setting.key] = {"environment " + name, {}};
+    if (const auto broken = broken_utf8_at(found->second)) {
+      refuse(setting.key, fmt::format("is not UTF-8: byte {} is part of no character", *broken + 1));
+      continue;
+    }
     read_setting(setting, node_from_variable(setting, found->second));
   }
   // Other programs of Rota have variables, too, so only what is nearly ours is taken for a slip.
@@ -162,7 +167,7 @@ bool SettingsReader::is_scalar(const Setting& setting, const YamlNode& node,
 bool SettingsReader::passes(const Setting& setting, const std::string& value) {
   const std::string problem = setting.check ? setting.check(value) : "";
   if (problem.empty()) return true;
-  refuse(setting.key, fmt::format("'{}' {}", value.substr(0, 100), problem));
+  refuse(setting.key, fmt::format("'{}' {}", shown_text(value, 100), problem));
   return false;
 }
 
@@ -189,7 +194,7 @@ void SettingsReader::read_setting(Setting& setting, const YamlNode& node) {
     if (severity) **level = *severity;
     if (!flag && !severity) {
       refuse(setting.key,
-             with_allowed(setting, fmt::format("'{}' is not known here", node.text.substr(0, 60))));
+             with_allowed(setting, fmt::format("'{}' is not known here", shown_text(node.text))));
     }
   }
 }
@@ -198,7 +203,7 @@ void SettingsReader::read_whole(Setting& setting, WholeField& field, const YamlN
   if (!is_scalar(setting, node, "a whole number")) return;
   const auto value = node.quoted ? std::nullopt : integer_from(node.text);
   if (value && *value >= field.min && *value <= field.max) return field.set(*value);
-  const std::string shown = node.text.substr(0, 60);
+  const std::string shown = shown_text(node.text);
   refuse(setting.key, with_allowed(setting, value ? fmt::format("{} is out of range", shown)
                                                   : fmt::format("'{}' is no whole number", shown)));
 }

@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "common/base/log.h"
+#include "common/base/utf8.h"
 
 namespace rota::http {
 namespace {
@@ -40,8 +41,9 @@ Result<SocketAddress> address_of(const std::string& host, std::uint16_t port) {
 }
 
 MHD_Result send(MHD_Connection* connection, const Response& response) {
-  MHD_Response* out = MHD_create_response_from_buffer(
-      response.body.size(), const_cast<char*>(response.body.data()), MHD_RESPMEM_MUST_COPY);
+  // Every page is text: one broken byte would make all of it unreadable to a strict reader.
+  std::string body = is_utf8(response.body) ? response.body : repaired_text(response.body);
+  MHD_Response* out = MHD_create_response_from_buffer(body.size(), body.data(), MHD_RESPMEM_MUST_COPY);
   if (out == nullptr) return MHD_NO;
   MHD_add_response_header(out, MHD_HTTP_HEADER_CONTENT_TYPE, response.content_type.c_str());
   MHD_add_response_header(out, MHD_HTTP_HEADER_CACHE_CONTROL, "no-store");

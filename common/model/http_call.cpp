@@ -7,6 +7,7 @@
 
 #include "common/base/duration_text.h"
 #include "common/base/spelling.h"
+#include "common/base/utf8.h"
 
 namespace rota::model {
 
@@ -54,9 +55,7 @@ std::optional<StatusRange> range_in(std::string_view text) {
 }
 
 std::string shown(std::string_view text) {
-  std::string out;
-  for (const char c : text.substr(0, 80)) out += c >= ' ' && c <= '~' ? c : '?';
-  return "\"" + out + (text.size() > 80 ? "...\"" : "\"");
+  return quoted_text(text, 80);
 }
 
 /// Reads one parameter after the other into a call; gathers what is wrong.
@@ -87,7 +86,7 @@ class Reading {
 
  private:
   void refuse(std::string_view name, std::string_view why) {
-    problems += (problems.empty() ? "" : "; ") + ("parameters." + std::string(name) + " ") + std::string(why);
+    problems += (problems.empty() ? "" : "; ") + ("parameters." + shown_text(name) + " ") + std::string(why);
   }
 
   void take_url(const std::string& url) {

@@ -5,6 +5,8 @@
 #include <type_traits>
 #include <utility>
 
+#include "common/base/utf8.h"
+
 namespace rota::model {
 
 using nlohmann::json;
@@ -27,7 +29,7 @@ json json_of(const WorkerVitals& vitals) {
   return {{"cpu_percent", vitals.cpu_percent},   {"memory_percent", vitals.memory_percent},
           {"load_percent", vitals.load_percent}, {"disk_free_bytes", vitals.disk_free_bytes},
           {"threads", vitals.threads},           {"running", vitals.running},
-          {"health", vitals.health.substr(0, kHealthBytes)},
+          {"health", clean_text(vitals.health, kHealthBytes)},
           {"sampled_ms", to_ms(vitals.sampled)}};
 }
 

@@ -11,7 +11,6 @@
 #pragma once
 
 #include <thrift/TApplicationException.h>
-#include <thrift/protocol/TBinaryProtocol.h>
 #include <thrift/transport/TTransportException.h>
 
 #include <concepts>
@@ -23,6 +22,7 @@
 #include "common/rpc/endpoint.h"
 #include "common/rpc/error_wire.h"
 #include "common/rpc/framed_socket.h"
+#include "common/rpc/text_protocol.h"
 
 namespace rota::rpc {
 
@@ -37,7 +37,7 @@ class Channel {
   explicit Channel(Endpoint peer)
       : peer_(std::move(peer)),
         socket_(std::make_shared<FramedSocket>(peer_)),
-        client_(std::make_shared<apache::thrift::protocol::TBinaryProtocol>(socket_)) {}
+        client_(std::make_shared<TextProtocol>(socket_)) {}
 
   /// Calls `use(client)` and gives what it returns. `timeout` covers connecting, sending and the
   /// answer together. Errors: Unavailable (surely not done; `refused` tells more),

@@ -4,6 +4,8 @@
 
 #include <charconv>
 
+#include "common/base/utf8.h"
+
 namespace rota::rpc {
 
 std::string to_string(const Endpoint& endpoint) {
@@ -16,7 +18,7 @@ Result<Endpoint> parse_endpoint(std::string_view text) {
   const auto colon = text.rfind(':');
   if (colon == std::string_view::npos || colon == 0 || colon + 1 == text.size()) {
     return fail(ErrorCode::InvalidArgument,
-                fmt::format("\"{}\" is no address; write host:port", text.substr(0, 200)));
+                fmt::format("{} is no address; write host:port", quoted_text(text, 200)));
   }
   std::string_view host = text.substr(0, colon);
   const std::string_view digits = text.substr(colon + 1);

@@ -4,7 +4,6 @@
 #include <thrift/TProcessor.h>
 #include <thrift/concurrency/ThreadFactory.h>
 #include <thrift/concurrency/ThreadManager.h>
-#include <thrift/protocol/TBinaryProtocol.h>
 #include <thrift/server/TNonblockingServer.h>
 
 #include <condition_variable>
@@ -14,12 +13,12 @@
 #include "common/base/log.h"
 #include "common/rpc/connection_watch.h"
 #include "common/rpc/process_setup.h"
+#include "common/rpc/text_protocol.h"
 
 namespace rota::rpc {
 namespace {
 
 namespace concurrency = apache::thrift::concurrency;
-namespace protocol = apache::thrift::protocol;
 namespace server = apache::thrift::server;
 
 constexpr Millis kSweepEvery{200};
@@ -40,7 +39,7 @@ class Server::Impl {
  public:
   Impl(std::shared_ptr<apache::thrift::TProcessor> processor, ServerOptions options)
       : options_(std::move(options)),
-        processor_(std::move(processor)),
+        processor_(answer_refused_texts(std::move(processor))),
         watch_(std::make_shared<ConnectionWatch>(
             WatchLimits{options_.idle_timeout, options_.message_timeout,
                         static_cast<std::size_t>(options_.max_connections)})) {
@@ -93,8 +92,7 @@ class Server::Impl {
     pool_->threadFactory(std::make_shared<concurrency::ThreadFactory>(false));
     pool_->start();
     const auto limit = static_cast<std::int32_t>(options_.max_frame_bytes);
-    auto protocols = std::make_shared<protocol::TBinaryProtocolFactory>(
-        limit, kMaxContainerItems, /*strict_read=*/true, /*strict_write=*/true);
+    auto protocols = text_protocols({limit, kMaxContainerItems});
     thrift_ = std::make_unique<server::TNonblockingServer>(processor_, protocols, listener_, pool_);
     thrift_->setMaxFrameSize(options_.max_frame_bytes);
     thrift_->setMaxConnections(static_cast<std::size_t>(options_.max_connections));

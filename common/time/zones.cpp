@@ -15,6 +15,7 @@
 #include <utility>
 
 #include "common/base/spelling.h"
+#include "common/base/utf8.h"
 
 namespace rota::timezone {
 namespace {
@@ -107,7 +108,7 @@ tl::unexpected<Error> unknown_zone(std::string_view name) {
   const std::string hint = near.empty() ? "write a name of the IANA database, like Europe/Berlin"
                                         : fmt::format("did you mean {}?", fmt::join(near, " or "));
   return fail(ErrorCode::InvalidArgument,
-              fmt::format("unknown time zone '{}'; {}", name.substr(0, 64), hint));
+              fmt::format("unknown time zone '{}'; {}", shown_text(name, 64), hint));
 }
 
 struct Cache {

@@ -19,7 +19,7 @@ using Problems = std::vector<std::string>;
 template <typename Enum>
 Enum choose(const char* field, const std::string& value, Problems& problems) {
   if (const auto found = named<Enum>(value)) return *found;
-  problems.push_back(fmt::format("{}: \"{}\" is none of {}", field, value.substr(0, 60),
+  problems.push_back(fmt::format("{}: {} is none of {}", field, quoted(value),
                                  allowed_names<Enum>()));
   return Enum{};
 }

@@ -19,14 +19,7 @@ bool is_out_of_range(const thrift::Outcome& in) {
          in.started_ms < 0 || in.ended_ms < 0;
 }
 
-// Cut at the border of a character, so that what was UTF-8 stays so.
-std::string cut(std::string message) {
-  if (message.size() <= kMaxMessageBytes) return message;
-  std::size_t end = kMaxMessageBytes;
-  while (end > 0 && (static_cast<unsigned char>(message[end]) & 0xC0u) == 0x80u) --end;
-  message.resize(end);
-  return message;
-}
+std::string cut(std::string_view message) { return std::string(cut_text(message, kMaxMessageBytes)); }
 
 }  // namespace
 
@@ -83,8 +76,7 @@ Result<model::Outcome> from_wire(const thrift::Outcome& in) {
   // A run is skipped by the leader; no attempt ends so.
   if (!state || !model::is_final(*state) || *state == model::RunState::Skipped) {
     return fail(ErrorCode::InvalidArgument,
-                fmt::format("outcome.state: \"{}\" is no end of an attempt",
-                            in.state.substr(0, 60)));
+                fmt::format("outcome.state: {} is no end of an attempt", quoted(in.state)));
   }
   if (is_out_of_range(in)) {
     return fail(ErrorCode::InvalidArgument, "outcome: a number is out of its range");
@@ -144,8 +136,8 @@ Result<model::Run> from_wire(const thrift::RunInfo& in) {
   const auto kind = model::run_kind_named(in.kind);
   const auto state = model::run_state_named(in.state);
   if (!kind || !state) {
-    return fail(ErrorCode::Corrupt, fmt::format("run {}: unknown kind \"{}\" or state \"{}\"", in.id,
-                                                in.kind.substr(0, 60), in.state.substr(0, 60)));
+    return fail(ErrorCode::Corrupt, fmt::format("run {}: unknown kind {} or state {}", in.id,
+                                                quoted(in.kind), quoted(in.state)));
   }
   model::Run out;
   out.id = RunId{in.id};

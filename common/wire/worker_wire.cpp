@@ -47,7 +47,7 @@ Result<model::HeldAttempt> from_wire(const thrift::HeldAttempt& in) {
   const auto state = held_state_named(in.state);
   if (!state) {
     return fail(ErrorCode::InvalidArgument,
-                fmt::format("inventory: \"{}\" is no state", in.state.substr(0, 60)));
+                fmt::format("inventory: {} is no state", quoted(in.state)));
   }
   model::HeldAttempt out;
   out.key = wire::from_wire(in.attempt);
@@ -80,7 +80,7 @@ model::RunNote note_from_wire(const thrift::Note& in, const thrift::AttemptKey& 
   out.said = wall_from_ms(std::max<std::int64_t>(in.said_ms, 0));
   if (in.__isset.percent) {
     out.percent = std::clamp(in.percent, 0, 100);
-    out.text = in.text.substr(0, kMaxProgressBytes);
+    out.text = cut_text(in.text, kMaxProgressBytes);
   }
   if (in.__isset.checkpoint && in.checkpoint.size() <= kMaxCheckpointBytes) {
     out.checkpoint = in.checkpoint;
@@ -143,8 +143,8 @@ thrift::Report to_wire(const model::AttemptReport& report) {
 Result<model::AttemptReport> from_wire(const thrift::Report& report) {
   const bool finished = report.what == "finished";
   if (!finished && report.what != "started") {
-    return fail(ErrorCode::InvalidArgument, fmt::format("report.what: \"{}\" is neither started nor "
-                                                        "finished", report.what.substr(0, 60)));
+    return fail(ErrorCode::InvalidArgument, fmt::format("report.what: {} is neither started nor "
+                                                        "finished", quoted(report.what)));
   }
   if (report.attempt.run <= 0 || report.attempt.attempt <= 0) {
     return fail(ErrorCode::InvalidArgument, "report.attempt names no attempt");

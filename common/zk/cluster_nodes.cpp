@@ -3,6 +3,7 @@
 #include <charconv>
 
 #include "common/base/random.h"
+#include "common/base/utf8.h"
 
 namespace rota::zk {
 
@@ -14,7 +15,7 @@ Result<Epoch> parse_epoch(const std::string& data) {
   std::int64_t value = 0;
   const auto [end, error] = std::from_chars(number.data(), number.data() + number.size(), value);
   if (error != std::errc{} || end != number.data() + number.size() || value < 0) {
-    return fail(ErrorCode::Corrupt, "the epoch node holds no number: '" + data.substr(0, 40) + "'");
+    return fail(ErrorCode::Corrupt, "the epoch node holds no number: " + quoted_text(data, 40));
   }
   return Epoch{value};
 }

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "common/base/utf8.h"
 #include "common/time/zones.h"
 #include "common/wire/content_hash.h"
 #include "common/wire/definition_rules.h"
@@ -30,7 +31,7 @@ std::string name_of_one_off(const model::JobWork& work) {
   if (work.handler != "command") return work.handler;
   if (work.argv.empty()) return "script";
   const std::string& program = work.argv.front();
-  std::string name = program.substr(program.rfind('/') + 1).substr(0, 60);
+  const std::string name(cut_text(std::string_view(program).substr(program.rfind('/') + 1), 60));
   return wire::validate_request_key(name) && !name.empty() ? name : "command";
 }
 

@@ -11,6 +11,9 @@
 
 namespace rota::master::api {
 
+/// What is kept of the reason that somebody gave; the rest is cut off at a character.
+inline constexpr std::size_t kMaxWhyBytes = 200;
+
 /// Runs a method's body so that nothing but RotaError leaves it.
 template <typename Body>
 void at_edge(const char* method, Body body) {

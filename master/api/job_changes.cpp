@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "common/base/utf8.h"
 #include "common/wire/content_hash.h"
 #include "common/wire/definition_rules.h"
 #include "common/wire/job_wire.h"
@@ -25,8 +26,8 @@ Result<void> check_count(std::size_t count) {
 
 Error key_conflict(const std::string& key) {
   return Error(ErrorCode::Conflict,
-               fmt::format("request_key: \"{}\" was used before with other content; choose another",
-                           key));
+               fmt::format("request_key: {} was used before with other content; choose another",
+                           quoted_text(key)));
 }
 
 thrift::SubmitResult result_of(const core::Submitted::Item& item) {
@@ -274,8 +275,8 @@ Result<thrift::JobEdited> JobServiceHandler::plan_edit(const core::ApplyJob& eve
   const JobVersion stands = is_new ? 0 : stored->job.version;
   if (event.expected_version && *event.expected_version != stands) {
     return fail(ErrorCode::Conflict,
-                fmt::format("job \"{}\" is at version {}, the edit was made from version {}; read it "
-                            "again", event.definition->name, stands, *event.expected_version));
+                fmt::format("job {} is at version {}, the edit was made from version {}; read it "
+                            "again", quoted_text(event.definition->name), stands, *event.expected_version));
   }
   const bool same = !is_new && stored->version.definition &&
                     *stored->version.definition == *event.definition;
@@ -307,7 +308,7 @@ void JobServiceHandler::set_paused(thrift::JobEdited& out, const Head& head,
       event.space = space;
       event.name = name;
       event.paused = paused;
-      event.why = why.substr(0, 200);
+      event.why = cut_text(why, kMaxWhyBytes);
       out = change_job(std::move(event), "changed", deadline);
       return;
     }
@@ -328,7 +329,7 @@ void JobServiceHandler::delete_job(thrift::JobEdited& out, const Head& head,
       core::DeleteJob event;
       event.space = space;
       event.name = name;
-      event.why = why.substr(0, 200);
+      event.why = cut_text(why, kMaxWhyBytes);
       out = change_job(std::move(event), "changed", deadline);
       return;
     }
@@ -355,7 +356,7 @@ void JobServiceHandler::cancel_run(std::string& out, const Head& head, std::int6
     core::CancelRun event;
     event.principal = kPrincipal;
     event.run = RunId{run};
-    event.why = why.substr(0, 200);
+    event.why = cut_text(why, kMaxWhyBytes);
     auto reply = desk_.ask(std::move(event), deadline);
     if (!reply) {
       reply.error().error = why_not_cancelled(run, reply.error().error);

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "common/base/utf8.h"
 #include "common/time/zones.h"
 #include "common/wire/job_wire.h"
 #include "common/wire/run_wire.h"
@@ -38,7 +39,7 @@ Result<store::RunQuery> query_of(const thrift::RunFilter& filter) {
     const auto state = model::run_state_named(name);
     if (!state) {
       return fail(ErrorCode::InvalidArgument,
-                  fmt::format("states: \"{}\" is no state of a run; there are {}", name.substr(0, 60),
+                  fmt::format("states: {} is no state of a run; there are {}", quoted_text(name),
                               all_states()));
     }
     out.states.push_back(*state);

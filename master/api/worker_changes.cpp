@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "common/base/utf8.h"
 #include "common/wire/run_wire.h"
 #include "master/api/edge.h"
 #include "master/api/job_service.h"
@@ -46,7 +47,8 @@ void JobServiceHandler::drain_worker(thrift::DrainAnswer& out, const Head& head,
     const MonoTime deadline = deadline_of(head);
     value_or_throw(check_drain(worker, deadline_ms));
     if (desk_.leads()) {
-      out = drain_here({{}, {}, worker, true, Millis{deadline_ms}, why.substr(0, 200)}, deadline);
+      const std::string kept(cut_text(why, kMaxWhyBytes));
+      out = drain_here({{}, {}, worker, true, Millis{deadline_ms}, kept}, deadline);
       return;
     }
     out = value_or_throw(pass_on(head, deadline, [&](auto& client, const Head& onward) {
@@ -63,7 +65,8 @@ void JobServiceHandler::resume_worker(thrift::DrainAnswer& out, const Head& head
     const MonoTime deadline = deadline_of(head);
     value_or_throw(check_drain(worker, 0));
     if (desk_.leads()) {
-      out = drain_here({{}, {}, worker, false, Millis{0}, why.substr(0, 200)}, deadline);
+      const std::string kept(cut_text(why, kMaxWhyBytes));
+      out = drain_here({{}, {}, worker, false, Millis{0}, kept}, deadline);
       return;
     }
     out = value_or_throw(pass_on(head, deadline, [&](auto& client, const Head& onward) {

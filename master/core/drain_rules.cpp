@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "common/base/utf8.h"
 #include "master/core/batch_rows.h"
 #include "master/core/dispatch_rules.h"
 
@@ -66,7 +67,7 @@ void handle_drain_worker(Context& ctx, const DrainWorker& event) {
   State& state = ctx.state;
   const std::vector<model::WorkerKey> lives = lives_of(state, event.worker);
   if (lives.empty() && !state.drains.contains(event.worker)) {
-    reply(ctx, event.token, Error(ErrorCode::NotFound, "no worker '" + event.worker +
+    reply(ctx, event.token, Error(ErrorCode::NotFound, "no worker '" + shown_text(event.worker) +
                                                            "' is here; rota worker list names them"));
     return;
   }

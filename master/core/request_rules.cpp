@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "common/base/utf8.h"
 #include "master/core/attempt_rules.h"
 #include "master/core/batch_rows.h"
 #include "master/core/dispatch_rules.h"
@@ -27,7 +28,7 @@ std::optional<Submitted::Item> repeat_of(const State& state, const std::string& 
   item.run = found->second.run;
   item.repeated = true;
   if (found->second.hash != hash) {
-    item.error = Error(ErrorCode::Conflict, "the request key '" + key +
+    item.error = Error(ErrorCode::Conflict, "the request key '" + shown_text(key) +
                                                 "' was used before, with other content, for run " +
                                                 std::to_string(item.run.value));
   }
@@ -80,7 +81,8 @@ void handle_run_now(Context& ctx, const RunNow& event) {
   JobEntry* job = ctx.state.find_named(event.space, event.name);
   if (job == nullptr) {
     reply(ctx, event.token,
-          Error(ErrorCode::NotFound, "no job '" + event.space + "/" + event.name + "'"));
+          Error(ErrorCode::NotFound,
+                "no job '" + shown_text(event.space) + "/" + shown_text(event.name) + "'"));
     return;
   }
   Firing firing;

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <bit>
 
+#include "common/base/utf8.h"
 #include "common/model/schedule_text.h"
 
 namespace rota::master::core {
@@ -19,7 +20,7 @@ constexpr Millis kLongestInterval = std::chrono::hours{24 * 3660};  // far longe
 
 std::string cron_problem(const Schedule& schedule) {
   const auto cron = parse_cron(model::cron_of_macro(schedule.cron), schedule.dialect);
-  return cron ? "" : fmt::format("cron '{}': {}", schedule.cron, cron.error().message);
+  return cron ? "" : fmt::format("cron '{}': {}", shown_text(schedule.cron), cron.error().message);
 }
 
 /// How many ticks anchor, anchor + interval ... lie at or before `t`.

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <set>
 
+#include "common/base/utf8.h"
 #include "master/store/log_rules.h"
 #include "master/store/memory_store.h"
 #include "master/store/memory_tables.h"
@@ -126,7 +127,8 @@ Result<JobRow> MemoryStore::get_job(const std::string& space, const std::string&
     const auto version = tables_->versions.find({job.id, job.version});
     if (version != tables_->versions.end()) return JobRow{job, version->second};
   }
-  return fail(ErrorCode::NotFound, fmt::format("no job '{}' in namespace '{}'", name, space));
+  return fail(ErrorCode::NotFound, fmt::format("no job '{}' in namespace '{}'", shown_text(name),
+                                              shown_text(space)));
 }
 
 Result<std::shared_ptr<const model::JobDefinition>> MemoryStore::definition_of(JobId job,

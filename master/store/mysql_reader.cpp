@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "common/base/utf8.h"
 #include "master/store/connection.h"
 #include "master/store/job_rows.h"
 #include "master/store/multi_row.h"
@@ -318,7 +319,8 @@ Result<JobRow> MysqlReader::get_job(const std::string& space, const std::string&
   if (!rows) return fail(rows.error());
   // Equality of the server ignores blanks at the end; ours does not.
   if (rows->empty() || rows->front().job.name != name) {
-    return fail(ErrorCode::NotFound, fmt::format("no job '{}' in namespace '{}'", name, space));
+    return fail(ErrorCode::NotFound, fmt::format("no job '{}' in namespace '{}'", shown_text(name),
+                                                shown_text(space)));
   }
   return std::move(rows->front());
 }

@@ -9,8 +9,7 @@ bool is_clean_prose(std::string_view text, std::size_t most_bytes) {
 }
 
 std::string clean_prose(std::string_view text, std::size_t most_bytes) {
-  const std::string repaired = repaired_text(text);
-  return std::string(cut_text(repaired, most_bytes));
+  return clean_text(text, most_bytes);
 }
 
 }  // namespace rota::master::store

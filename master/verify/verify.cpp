@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "common/base/duration_text.h"
+#include "common/base/utf8.h"
 #include "master/verify/findings.h"
 #include "master/verify/log_check.h"
 #include "master/verify/run_check.h"
@@ -67,7 +68,8 @@ class Verification {
     }
     if (!request_.job.empty() && asked_.empty()) {
       return fail(ErrorCode::NotFound,
-                  fmt::format("no job \"{}\" in namespace \"{}\"", request_.job, request_.space));
+                  fmt::format("no job {} in namespace {}", quoted_text(request_.job),
+                              quoted_text(request_.space)));
     }
     return {};
   }

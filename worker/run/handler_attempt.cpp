@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "common/base/utf8.h"
 #include "worker/run/handler_call.h"
 #include "worker/run/thread_costs.h"
 
@@ -40,7 +41,7 @@ void HandlerAttempt::progress(int percent, std::string_view text) {
   if (!take_note_) return;
   Said said;
   said.percent = std::clamp(percent, 0, 100);
-  said.text = text.substr(0, kMaxProgressText);
+  said.text = clean_text(text, kMaxProgressText);
   take_note_(key_, std::move(said));
 }
 
@@ -114,7 +115,7 @@ Outcome HandlerAttempt::outcome_of(const Result<void>& result) const {
   } else {
     outcome.state = RunState::Failed;
     outcome.reason = Reason::HandlerFailed;
-    outcome.message = result.error().message.substr(0, kMaxHandlerMessage);
+    outcome.message = clean_text(result.error().message, kMaxHandlerMessage);
   }
   switch (cancelled_by_) {
     case KilledBy::None:

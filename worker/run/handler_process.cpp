@@ -17,6 +17,7 @@
 #include "common/base/check.h"
 #include "common/base/file.h"
 #include "common/base/unique_fd.h"
+#include "common/base/utf8.h"
 #include "worker/run/handler_call.h"
 #include "worker/run/handler_facts.h"
 #include "worker/run/job_environment.h"
@@ -95,7 +96,7 @@ class ProcessContext final : public sdk::Context {
   void progress(int percent, std::string_view text) override {
     Said said;
     said.percent = std::clamp(percent, 0, 100);
-    said.text = text.substr(0, kMaxProgressText);
+    said.text = clean_text(text, kMaxProgressText);
     std::ranges::replace(said.text, '\n', ' ');
     tell(said);
   }
@@ -175,7 +176,7 @@ int run_handler_process(const sdk::Registry& registry, const std::string& name,
   const Result<void> done = call_handler(*handler, context);
   if (done) return 0;
   Said said;
-  said.failure = done.error().message.substr(0, kMaxHandlerMessage);
+  said.failure = clean_text(done.error().message, kMaxHandlerMessage);
   context.tell(said);
   return kHandlerFailed;
 }

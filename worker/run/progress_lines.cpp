@@ -3,6 +3,7 @@
 #include <charconv>
 
 #include "common/base/base64.h"
+#include "common/base/utf8.h"
 
 namespace rota::worker::run {
 
@@ -10,12 +11,9 @@ namespace {
 
 // The longest value as base64, and its word.
 constexpr std::size_t kMaxLineBytes = (kMaxValueBytes + 2) / 3 * 4 + 32;
-constexpr std::size_t kShownBytes = 60;
 
 std::string shown(std::string_view line) {
-  std::string out;
-  for (const char c : line.substr(0, kShownBytes)) out += c >= ' ' && c <= '~' ? c : '?';
-  return line.size() > kShownBytes ? out + "..." : out;
+  return shown_text(line);
 }
 
 std::optional<std::int32_t> percent_in(std::string_view text) {
@@ -93,7 +91,7 @@ void ProgressLines::take_line(std::string_view line, Said& said) {
     const auto percent = percent_in(rest.substr(0, gap));
     if (!percent) return refuse(line, "progress wants a number from 0 to 100");
     said.percent = percent;
-    said.text = gap == std::string_view::npos ? "" : rest.substr(gap + 1, kMaxProgressText);
+    said.text = gap == std::string_view::npos ? "" : clean_text(rest.substr(gap + 1), kMaxProgressText);
     return;
   }
   std::string value(rest);
@@ -109,7 +107,7 @@ void ProgressLines::take_line(std::string_view line, Said& said) {
   } else if (word == "result") {
     said.result = std::move(value);
   } else if (word == "failure") {
-    said.failure = value.substr(0, kMaxFailureText);
+    said.failure = clean_text(value, kMaxFailureText);
   } else {
     refuse(line, "known are progress, checkpoint, result and failure");
   }

@@ -19,6 +19,7 @@
 #include <new>
 
 #include "common/base/check.h"
+#include "common/base/utf8.h"
 
 namespace rota::worker::warden {
 
@@ -179,11 +180,11 @@ std::string explain(const Prepared& prepared) {
   const std::string why = std::strerror(error);
   const ProcessPlan& plan = *prepared.plan;
   if (step == StartStep::Folder) {
-    return "folder " + plan.folder.substr(0, kLongestShown) + ": " + why;
+    return "folder " + shown_text(plan.folder, kLongestShown) + ": " + why;
   }
   if (step != StartStep::Exec) return std::string(name_of(step)) + ": " + why;
   const std::string& name = plan.argv.front();
-  const std::string shown = name.size() <= kLongestShown ? name : name.substr(0, kLongestShown) + "…";
+  const std::string shown = shown_text(name, kLongestShown);
   if (error == ENOENT && name.find('/') != std::string::npos &&
       ::access(name.c_str(), F_OK) == 0) {
     return shown + ": its interpreter was not found";

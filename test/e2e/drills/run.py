@@ -31,6 +31,7 @@ import outages
 import outputs
 import rolling
 import vouchers
+import texts
 import workers
 from cluster import ROOT, Cluster, Failure, now_ms
 from stalls import Stalls
@@ -42,6 +43,7 @@ GROUPS = {
         "answers": lambda c, d, long: inputs.answers(c),
         "asking": lambda c, d, long: asking.all_of_them(c),
         "configuration": lambda c, d, long: inputs.configuration(c),
+        "texts": lambda c, d, long: texts.everywhere(c, d),
         "frames": lambda c, d, long: inputs.frames(c, 5000 if long else 1000),
         "handlers": lambda c, d, long: handlers.all_of_them(c),
         "judged": lambda c, d, long: judged.seen(c),

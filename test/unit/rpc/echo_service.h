@@ -41,9 +41,15 @@ class Gate {
 
 class EchoHandler final : public thrift::JobServiceNull {
  public:
+  static constexpr std::int64_t kAnswersBroken = 13;
+
   void cancel_run(std::string& out, const thrift::RequestHead&, std::int64_t run,
                   const std::string& why) override {
     if (why == "wait") gate.wait();
+    if (run == kAnswersBroken) {
+      out = "gr\xC3\xBC\xFFn";
+      return;
+    }
     if (why == "fail") {
       thrift::RotaError error;
       error.kind = thrift::ErrorKind::NOT_LEADER;
