@@ -27,6 +27,12 @@ core::ZonePtr zone_of(const model::Schedule& schedule, Problems& problems) {
   return nullptr;
 }
 
+/// As its runs see it: their own parameters laid over the definition's.
+model::JobDefinition with_parameters(model::JobDefinition definition, const model::Parameters& over) {
+  for (const auto& [name, value] : over) definition.work.parameters.insert_or_assign(name, value);
+  return definition;
+}
+
 std::string name_of_one_off(const model::JobWork& work) {
   if (work.handler != "command") return work.handler;
   if (work.argv.empty()) return "script";
@@ -57,12 +63,12 @@ Result<core::SubmitItem> take_submit(const thrift::SubmitItem& item) {
   auto definition = wire::from_wire(item.definition);
   if (!definition) return fail(definition.error());
   if (definition->name.empty()) definition->name = name_of_one_off(definition->work);
-  Problems problems = wire::definition_problems(*definition, false);
-  zone_of(definition->rules.schedule, problems);  // it is read again at each takeover
-  if (!problems.empty()) return fail(all_of(problems));
   if (auto checked = wire::validate_parameters(item.parameters); !checked) {
     return fail(checked.error());
   }
+  Problems problems = wire::definition_problems(with_parameters(*definition, item.parameters), false);
+  zone_of(definition->rules.schedule, problems);  // it is read again at each takeover
+  if (!problems.empty()) return fail(all_of(problems));
   if (auto checked = wire::validate_request_key(item.request_key); !checked) {
     return fail(checked.error());
   }

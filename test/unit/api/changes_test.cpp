@@ -51,6 +51,21 @@ rpc::CallResult<std::vector<thrift::JobEdited>> apply(TestMaster& master,
 
 }  // namespace
 
+TEST_CASE("submit: what a handler needs may be among the run's own parameters") {
+  Stored stored;
+  TestMaster master(stored.memory);
+  master.leader.script = submitted;
+  thrift::SubmitItem item;
+  item.definition.work.handler = "http";
+  const auto without = master.submit(item);
+  REQUIRE(!without);
+  CHECK(without.error().error.message.find("parameters.url is missing") != std::string::npos);
+  item.parameters = {{"url", "http://shop.example/close"}, {"method", "POST"}};
+  CHECK(master.submit(item));
+  item.parameters["url"] = "ftp://shop.example/";
+  CHECK(!master.submit(item));
+}
+
 TEST_CASE("submit: goes into the loop, checked and named, and its run comes back") {
   Stored stored;
   TestMaster master(stored.memory);
