@@ -87,5 +87,9 @@ struct Outcome {
   14: i64 written_bytes,
   /** Which of these four are not known, and stand as 0: the sum of 1 for cpu_us, 2 for peak_memory_bytes,
       4 for read_bytes and 8 for written_bytes. Unset: all are known. */
-  15: optional i32 unknown_costs
+  15: optional i32 unknown_costs,
+  /** Between these two nothing of the attempt ran: its host stood still as a whole, from when its vouchers
+      had ended. Both or neither. */
+  16: optional i64 stood_still_from_ms,
+  17: optional i64 stood_still_to_ms
 }

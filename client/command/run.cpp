@@ -95,6 +95,13 @@ void add_note(Table& table, const thrift::RunNote& note) {
                                        show_time(note.checkpoint_ms))});
 }
 
+std::string still_text(const thrift::AttemptInfo& attempt) {
+  const thrift::Outcome& outcome = attempt.outcome;
+  const std::int64_t from = outcome.stood_still_from_ms, to = outcome.stood_still_to_ms;
+  return fmt::format("attempt {}: the host of {} stood still from {} to {} ({} ms); nothing of it ran then\n",
+                     attempt.attempt.attempt, attempt.worker.id, show_time(from), show_time(to), to - from);
+}
+
 void show_detail(const thrift::RunDetail& detail) {
   const thrift::RunInfo& run = detail.run;
   Table table({"RUN", std::to_string(run.id)});
@@ -121,6 +128,9 @@ void show_detail(const thrift::RunDetail& detail) {
                  show_time(attempt.outcome.ended_ms), attempt.late ? "late" : ""});
   }
   print_text("\n" + earlier.text());
+  for (const auto& attempt : detail.attempts) {
+    if (attempt.outcome.__isset.stood_still_from_ms) print_text(still_text(attempt));
+  }
 }
 
 }  // namespace

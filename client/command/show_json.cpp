@@ -20,6 +20,12 @@ json cost_json(const thrift::Outcome& outcome, std::int32_t unknown, std::int64_
   return wire::is_known(outcome, unknown) ? json(value) : json(nullptr);
 }
 
+/// {"from_ms", "to_ms"}, or null: its host did not stand still.
+json still_json(const thrift::Outcome& outcome) {
+  if (!outcome.__isset.stood_still_from_ms) return nullptr;
+  return {{"from_ms", outcome.stood_still_from_ms}, {"to_ms", outcome.stood_still_to_ms}};
+}
+
 json outcome_json(const thrift::Outcome& outcome) {
   return {{"exit_status", outcome.exit_status < 0 ? json(nullptr) : json(outcome.exit_status)},
           {"signal", outcome.signal == 0 ? json(nullptr) : json(outcome.signal)},
@@ -30,7 +36,8 @@ json outcome_json(const thrift::Outcome& outcome) {
           {"cpu_us", cost_json(outcome, wire::kCpuUnknown, outcome.cpu_us)},
           {"peak_memory_bytes", cost_json(outcome, wire::kMemoryUnknown, outcome.peak_memory_bytes)},
           {"read_bytes", cost_json(outcome, wire::kReadsUnknown, outcome.read_bytes)},
-          {"written_bytes", cost_json(outcome, wire::kWritesUnknown, outcome.written_bytes)}};
+          {"written_bytes", cost_json(outcome, wire::kWritesUnknown, outcome.written_bytes)},
+          {"stood_still", still_json(outcome)}};
 }
 
 json schedule_json(const thrift::Schedule& schedule) {

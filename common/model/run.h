@@ -103,6 +103,13 @@ enum class Reason {
 std::string_view name_of(Reason reason);
 std::optional<Reason> reason_named(std::string_view name);
 
+/// A stretch in which nothing of an attempt ran, since its host stood still as a whole.
+struct StoodStill {
+  WallTime from{};                     ///< by the worker's clock, as the outcome's other moments
+  WallTime to{};
+  bool operator==(const StoodStill&) const = default;
+};
+
 /// How an attempt ended, as the worker knows it.
 struct Outcome {
   RunState state = RunState::Failed;   ///< Succeeded, Failed, TimedOut, Killed, KillFailed or Lost
@@ -120,6 +127,8 @@ struct Outcome {
   std::optional<std::int64_t> peak_memory_bytes = {};
   std::optional<std::int64_t> read_bytes = {};         ///< from disks
   std::optional<std::int64_t> written_bytes = {};      ///< towards disks
+  /// Told where its vouchers ended meanwhile, from that moment on: so long it lived without running.
+  std::optional<StoodStill> stood_still = {};
   bool operator==(const Outcome&) const = default;
 };
 

@@ -16,7 +16,8 @@ bool is_out_of_range(const thrift::Outcome& in) {
   return in.exit_status < -1 || in.exit_status > 255 || in.signal < 0 || in.signal > 128 ||
          in.stdout_bytes < 0 || in.stderr_bytes < 0 || in.cpu_us < 0 || in.peak_memory_bytes < 0 ||
          in.read_bytes < 0 || in.written_bytes < 0 ||
-         in.started_ms < 0 || in.ended_ms < 0;
+         in.started_ms < 0 || in.ended_ms < 0 || in.stood_still_from_ms < 0 ||
+         in.stood_still_to_ms < in.stood_still_from_ms;
 }
 
 std::string cut(std::string_view message) { return std::string(cut_text(message, kMaxMessageBytes)); }
@@ -68,6 +69,10 @@ thrift::Outcome to_wire(const model::Outcome& outcome) {
                                (outcome.read_bytes ? 0 : kReadsUnknown) |
                                (outcome.written_bytes ? 0 : kWritesUnknown);
   if (unknown != 0) out.__set_unknown_costs(unknown);
+  if (outcome.stood_still) {
+    out.__set_stood_still_from_ms(to_ms(outcome.stood_still->from));
+    out.__set_stood_still_to_ms(to_ms(outcome.stood_still->to));
+  }
   return out;
 }
 
@@ -100,6 +105,9 @@ Result<model::Outcome> from_wire(const thrift::Outcome& in) {
   if (is_known(in, kMemoryUnknown)) out.peak_memory_bytes = in.peak_memory_bytes;
   if (is_known(in, kReadsUnknown)) out.read_bytes = in.read_bytes;
   if (is_known(in, kWritesUnknown)) out.written_bytes = in.written_bytes;
+  if (in.__isset.stood_still_from_ms && in.__isset.stood_still_to_ms) {
+    out.stood_still = {wall_from_ms(in.stood_still_from_ms), wall_from_ms(in.stood_still_to_ms)};
+  }
   return out;
 }
 

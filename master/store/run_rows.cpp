@@ -17,7 +17,7 @@ namespace {
 #define ROTA_OUTCOME                                                                     \
   "outcome_state, outcome_reason, exit_status, signal_number, message, result, "         \
   "outcome_started_ms, outcome_ended_ms, stdout_bytes, stderr_bytes, cpu_us, peak_memory_bytes, " \
-  "read_bytes, written_bytes"
+  "read_bytes, written_bytes, still_from_ms, still_to_ms"
 #define ROTA_SET_PROGRESS                                                                      \
   "state = VALUES(state), reason = VALUES(reason), detail = VALUES(detail), "                  \
   "attempt = VALUES(attempt), worker_id = VALUES(worker_id), "                                 \
@@ -33,12 +33,13 @@ namespace {
   "outcome_ended_ms = VALUES(outcome_ended_ms), stdout_bytes = VALUES(stdout_bytes), "         \
   "stderr_bytes = VALUES(stderr_bytes), cpu_us = VALUES(cpu_us), "                             \
   "peak_memory_bytes = VALUES(peak_memory_bytes), read_bytes = VALUES(read_bytes), "            \
-  "written_bytes = VALUES(written_bytes)"
+  "written_bytes = VALUES(written_bytes), still_from_ms = VALUES(still_from_ms), "              \
+  "still_to_ms = VALUES(still_to_ms)"
 #define ROTA_NO_OUTCOME                                                                          \
   "outcome_state = NULL, outcome_reason = NULL, exit_status = NULL, signal_number = NULL, "      \
   "message = NULL, result = NULL, outcome_started_ms = NULL, outcome_ended_ms = NULL, "          \
   "stdout_bytes = NULL, stderr_bytes = NULL, cpu_us = NULL, peak_memory_bytes = NULL, "         \
-  "read_bytes = NULL, written_bytes = NULL"
+  "read_bytes = NULL, written_bytes = NULL, still_from_ms = NULL, still_to_ms = NULL"
 #define ROTA_ATTEMPT \
   "run_id, attempt, worker_id, worker_incarnation, epoch, dispatched_ms, late"
 
@@ -85,6 +86,9 @@ Result<model::Outcome> read_outcome(Row& row) {
   outcome.peak_memory_bytes = row.maybe_integer();
   outcome.read_bytes = row.maybe_integer();
   outcome.written_bytes = row.maybe_integer();
+  const auto still_from = row.maybe_time();
+  const auto still_to = row.maybe_time();
+  if (still_from && still_to) outcome.stood_still = {*still_from, *still_to};
   if (state.empty()) return model::Outcome{};
   const auto named_state = model::run_state_named(state);
   const auto named_reason = model::reason_named(reason);
@@ -147,14 +151,14 @@ const MultiRow kInsertRuns{"INSERT INTO run (" ROTA_FIXED ", " ROTA_PROGRESS ") 
 const MultiRow kUpdateRuns{"INSERT INTO run (run_id, " ROTA_PROGRESS ") VALUES", 13,
                            "ON DUPLICATE KEY UPDATE " ROTA_SET_PROGRESS ", " ROTA_NO_OUTCOME};
 const MultiRow kUpdateRunsWithOutcome{
-    "INSERT INTO run (run_id, " ROTA_PROGRESS ", " ROTA_OUTCOME ") VALUES", 27,
+    "INSERT INTO run (run_id, " ROTA_PROGRESS ", " ROTA_OUTCOME ") VALUES", 29,
     "ON DUPLICATE KEY UPDATE " ROTA_SET_PROGRESS ", " ROTA_SET_OUTCOME};
 const std::string kUpdateRunsAlike =
     "UPDATE run SET state = ?, reason = ?, detail = ?, attempt = ?, worker_id = ?, "
     "worker_incarnation = ?, epoch = ?, dispatched_ms = ?, started_ms = ?, ended_ms = ?, "
     "not_before_ms = ?, cancel_asked = ?, " ROTA_NO_OUTCOME " WHERE run_id IN ";
 const MultiRow kUpsertAttempts{
-    "INSERT INTO attempt (" ROTA_ATTEMPT ", " ROTA_OUTCOME ") VALUES", 21,
+    "INSERT INTO attempt (" ROTA_ATTEMPT ", " ROTA_OUTCOME ") VALUES", 23,
     "ON DUPLICATE KEY UPDATE worker_id = VALUES(worker_id), "
     "worker_incarnation = VALUES(worker_incarnation), epoch = VALUES(epoch), "
     "dispatched_ms = VALUES(dispatched_ms), late = VALUES(late), " ROTA_SET_OUTCOME};
@@ -225,7 +229,7 @@ void bind_progress(Binder& binder, RunId id, const model::RunProgress& progress)
 
 void bind_outcome(Binder& binder, const model::Outcome& outcome) {
   if (!has_outcome(outcome)) {
-    for (int i = 0; i < 14; ++i) binder.null();
+    for (int i = 0; i < 16; ++i) binder.null();
     return;
   }
   binder.text(name_of(outcome.state))
@@ -242,6 +246,9 @@ void bind_outcome(Binder& binder, const model::Outcome& outcome) {
        {outcome.cpu_us, outcome.peak_memory_bytes, outcome.read_bytes, outcome.written_bytes}) {
     cost ? binder.integer(*cost) : binder.null();
   }
+  const auto& still = outcome.stood_still;
+  binder.time(still ? std::optional(still->from) : std::nullopt)
+      .time(still ? std::optional(still->to) : std::nullopt);
 }
 
 void bind_attempt(Binder& binder, const model::AttemptRow& attempt) {

@@ -5,6 +5,7 @@
 
 #include "common/base/duration_text.h"
 #include "master/verify/findings.h"
+#include "master/verify/overlap_rules.h"
 
 namespace rota::master::verify {
 namespace {
@@ -92,8 +93,9 @@ std::optional<Millis> RunCheck::overlap(const Span& one, const Span& other) {
   if (first.worker.empty() && second.is_late) return std::nullopt;
   const bool is_one_clock = !first.worker.empty() && first.worker == second.worker;
   const Millis doubt = is_one_clock ? Millis{0} : kClockSkew;
-  const Millis early = first.to - second.from;
-  if (early <= doubt) return std::nullopt;
+  const bool stood_still = first.still || second.still;
+  const Millis early = lived_beside(second.from, std::max(first.to, second.from), first.still, second.still);
+  if (early <= (stood_still ? std::max(doubt, kMostAfterThaw) : doubt)) return std::nullopt;
   if (!has_order && second.to - first.from <= doubt) return std::nullopt;
   return early;
 }
@@ -112,7 +114,7 @@ void RunCheck::check_spans(const model::Run& run, const std::vector<model::Attem
     }
     if (is_known(outcome.started) && outcome.ended >= outcome.started) {
       spans.push_back({row.attempt, run.id, outcome.started, outcome.ended,
-                       outcome.state == RunState::Lost ? "" : row.worker.id, row.late});
+                       outcome.state == RunState::Lost ? "" : row.worker.id, row.late, outcome.stood_still});
     }
   }
   const model::RunProgress& at = run.progress;
@@ -125,7 +127,8 @@ void RunCheck::check_spans(const model::Run& run, const std::vector<model::Attem
                                    : std::max(from, request_.now.value_or(from));
     const bool told = by_worker && at.state != RunState::Lost;
     const std::string worker = told || !is_final ? at.worker.id : "";
-    if (to >= from) spans.push_back({at.attempt, run.id, from, to, worker, is_late});
+    const auto still = by_worker ? at.outcome.stood_still : std::nullopt;
+    if (to >= from) spans.push_back({at.attempt, run.id, from, to, worker, is_late, still});
   }
   std::ranges::sort(spans, {}, &Span::from);
   checks_.overlap.planned += static_cast<std::int64_t>(spans.size());

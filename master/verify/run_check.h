@@ -46,6 +46,7 @@ class RunCheck {
     WallTime to{};
     std::string worker;  ///< whose clock said so; empty: a leader's said when it was over
     bool is_late = false;  ///< told after the run had been given up on, or by a database's loss forgotten
+    std::optional<model::StoodStill> still = {};  ///< nothing of it ran then
   };
 
   /// How long before the end of the first the second began; none: they may have lived one after the other.

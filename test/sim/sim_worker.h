@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "common/model/worker.h"
+#include "common/zk/client.h"
 #include "master/core/effect.h"
 #include "master/core/event.h"
 #include "clockwork.h"

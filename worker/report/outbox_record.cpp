@@ -93,10 +93,13 @@ void write_outcome(Writer& out, const model::Outcome& outcome) {
     if (!cost) unknown = static_cast<std::uint8_t>(unknown | bit);
     bit = static_cast<std::uint8_t>(bit << 1);
   }
-  if (unknown != 0) out.number(unknown);
+  if (unknown != 0 || outcome.stood_still) out.number(unknown);
+  if (!outcome.stood_still) return;
+  out.number(to_ms(outcome.stood_still->from));
+  out.number(to_ms(outcome.stood_still->to));
 }
 
-/// The last of a record: which of the costs are not known.
+/// Near the end of a record: which of the costs are not known.
 void forget_unknown(Reader& in, model::Outcome& outcome) {
   if (in.is_at_end()) return;
   const auto unknown = in.number<std::uint8_t>();
@@ -127,6 +130,9 @@ model::Outcome read_outcome(Reader& in) {
   outcome.read_bytes = in.number<std::int64_t>();
   outcome.written_bytes = in.number<std::int64_t>();
   forget_unknown(in, outcome);
+  if (in.is_at_end()) return outcome;
+  const WallTime from = wall_from_ms(in.number<std::int64_t>());
+  outcome.stood_still = {from, wall_from_ms(in.number<std::int64_t>())};
   return outcome;
 }
 

@@ -1,10 +1,13 @@
 #include "worker/run/end_rules.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <csignal>
 #include <cstring>
 
 #include <fmt/format.h>
+
+#include "common/base/duration_text.h"
 
 namespace rota::worker::run {
 
@@ -103,6 +106,30 @@ std::string ladder_text(const warden::Ended& ended) {
   return text;
 }
 
+/// By the end's own clock: the two clocks of one moment.
+WallTime wall_of(const warden::Ended& ended, MonoTime at) {
+  return ended.ended_wall - floor_ms(ended.ended - at);
+}
+
+void say_still(const warden::Ended& ended, Outcome& outcome) {
+  if (ended.still == warden::Still::None) return;
+  const WallTime from = wall_of(ended, ended.still_from);
+  const WallTime to = std::max(from, wall_of(ended, ended.still_to));
+  const auto span = fmt::format("from {} for {} ms", format_moment(from), (to - from).count());
+  if (ended.still == warden::Still::All) {
+    outcome.stood_still = {from, to};
+    const auto after = std::max<std::int64_t>((outcome.ended - to).count(), 0);
+    outcome.message += fmt::format(
+        "; its host stood still {}, and nothing of it ran; it ended {} ms after that", span, after);
+  } else if (ended.still == warden::Still::WardenAlone) {
+    outcome.message +=
+        fmt::format("; the warden alone stood still {}: its keeper had ended it in time", span);
+  } else {
+    outcome.message +=
+        fmt::format("; the warden stood still {}: whether it ran meanwhile is not known", span);
+  }
+}
+
 }  // namespace
 
 Outcome outcome_of(const warden::Ended& ended, const OutputTotals& output,
@@ -130,6 +157,7 @@ Outcome outcome_of(const warden::Ended& ended, const OutputTotals& output,
     outcome.message = "not seen empty in time" + (ended.detail.empty() ? "" : ": " + ended.detail);
   }
   if (const std::string steps = ladder_text(ended); !steps.empty()) outcome.message += "; " + steps;
+  say_still(ended, outcome);
   if (output.lost_bytes > 0) {
     outcome.message += outcome.message.empty() ? "" : "; ";
     outcome.message += std::to_string(output.lost_bytes) + " bytes of output could not be kept";

@@ -134,7 +134,7 @@ class Runner {
     bool is_adopted = false;
     bool is_sent = false;            ///< the warden was asked to start it
     std::optional<Millis> cancel_grace;  ///< cancelled before it was sent
-    bool is_unvouched = false;       ///< killed from here, since the warden did not answer
+    std::optional<MonoTime> unvouched_at;  ///< killed from here then, since the warden did not answer
     model::JobLimits limits;
     model::KeepFolder keep_folder = model::KeepFolder::Never;
     std::string excess;              ///< the limit for which it was killed, in words

@@ -28,9 +28,13 @@ constexpr std::uint64_t kFirstProgressToken = std::uint64_t{1} << 62;
 constexpr Millis kListPatience{5000};
 constexpr Millis kHandlerStopPatience{5000};
 
-/// The warden saw a death of which it was not the cause; this proper was.
-warden::Ended killed_unvouched(warden::Ended ended) {
+/// The warden saw a death of which it was not the cause; this proper was. A warden that hung saw it late.
+warden::Ended killed_unvouched(warden::Ended ended, MonoTime at, bool ends_all) {
   if (ended.killed_by == warden::KilledBy::None) ended.killed_by = warden::KilledBy::Voucher;
+  if (ends_all && at > ended.started && at < ended.ended) {
+    ended.ended_wall -= floor_ms(ended.ended - at);
+    ended.ended = at;
+  }
   return ended;
 }
 
@@ -292,8 +296,10 @@ void Runner::on_ended(const warden::Ended& ended) {
     live_.erase(found);
     to_forget_.insert(key);
   }
-  model::Outcome outcome = outcome_of(live->is_unvouched ? killed_unvouched(ended) : ended,
-                                      output_.finish(key, clock_.now()), live->excess);
+  const bool ends_all = kill_means_ == name_of(warden::Means::PidNamespace);
+  const warden::Ended& seen =
+      live->unvouched_at ? killed_unvouched(ended, *live->unvouched_at, ends_all) : ended;
+  model::Outcome outcome = outcome_of(seen, output_.finish(key, clock_.now()), live->excess);
   name_interpreter(outcome, ended, live->interpreter);
   if (live->is_handler) say_handler_failure(outcome, told.said);
   add_told(outcome, std::move(told.said), told.bad_lines, told.first_bad);
@@ -383,7 +389,7 @@ void Runner::kill_unvouched() {
   for (const auto& [key, live] : live_) {
     if (!live->pidfd.is_open()) continue;
     if (now < vouchers_.vouched_until() + live->disconnect_grace) continue;
-    live->is_unvouched = true;
+    if (!live->unvouched_at) live->unvouched_at = now;
     ::syscall(SYS_pidfd_send_signal, live->pidfd.get(), SIGKILL, nullptr, 0);
   }
 }

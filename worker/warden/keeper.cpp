@@ -89,18 +89,38 @@ void term_everybody() {
   ::kill(-1, SIGCONT);
 }
 
-/// The warden acts first; this is for a warden that does not.
-constexpr Millis kLapseSlack{50};
-constexpr Micros kLongestWait{5'000'000};
+constexpr Micros kLongestWait = kKeeperLooks;
+
+/// When the keeper ends the set by itself.
+std::optional<MonoTime> end_due(const KeeperPlan& keeper) {
+  if (keeper.vouched_until_us == nullptr) return std::nullopt;
+  return MonoTime{Micros{keeper.vouched_until_us->load()}} + keeper.disconnect_grace + kLapseSlack;
+}
 
 /// How long the attempt may still live; nothing when nobody vouches for it any more.
 std::optional<Micros> time_left(const KeeperPlan& keeper) {
-  if (keeper.vouched_until_us == nullptr) return kLongestWait;
-  const MonoTime end = MonoTime{Micros{keeper.vouched_until_us->load()}} + keeper.disconnect_grace +
-                       kLapseSlack;
-  const Micros left = end - BootClock::now();
+  const auto end = end_due(keeper);
+  if (!end) return kLongestWait;
+  const Micros left = *end - BootClock::now();
   if (left <= Micros{0}) return std::nullopt;
   return std::min(left, kLongestWait);
+}
+
+KeeperNote note_of(KeeperNote::Kind kind, const KeeperPlan& keeper) {
+  KeeperNote note;
+  note.kind = kind;
+  if (const auto due = end_due(keeper)) note.due_boot_us = due->time_since_epoch().count();
+  return note;
+}
+
+/// Nobody vouches any more. All in the namespace die first: the pipe may be full while the warden stands
+/// still.
+[[noreturn]] void end_lapsed(const KeeperPlan& keeper, const UniqueFd& throttle) {
+  const KeeperNote note = note_of(KeeperNote::Kind::Lapsed, keeper);
+  lift(throttle);
+  ::kill(-1, SIGKILL);
+  tell(keeper, note);
+  ::_exit(kExitLapsed);
 }
 
 int wait_for_end_of(pid_t main, const KeeperPlan& keeper, const UniqueFd& throttle) {
@@ -111,10 +131,7 @@ int wait_for_end_of(pid_t main, const KeeperPlan& keeper, const UniqueFd& thrott
   for (;;) {
     if (const auto status = reap(main)) return *status;
     const auto left = time_left(keeper);
-    if (!left) {
-      lift(throttle);
-      ::_exit(kExitLapsed);
-    }
+    if (!left) end_lapsed(keeper, throttle);
     const timespec pause{left->count() / 1'000'000, (left->count() % 1'000'000) * 1000};
     siginfo_t info{};
     const int number = ::sigtimedwait(&wanted, &info, &pause);
@@ -150,9 +167,9 @@ int wait_for_end_of(pid_t main, const KeeperPlan& keeper, const UniqueFd& thrott
   tell(keeper, KeeperNote{});
   // The job's pipes must report their end when the job's processes have ended.
   close_others({keeper.notes_fd, throttle.get()});
-  KeeperNote end;
-  end.kind = KeeperNote::Kind::MainEnded;
-  end.wait_status = wait_for_end_of(main.pid, keeper, throttle);
+  const int wait_status = wait_for_end_of(main.pid, keeper, throttle);
+  KeeperNote end = note_of(KeeperNote::Kind::MainEnded, keeper);
+  end.wait_status = wait_status;
   lift(throttle);
   tell(keeper, end);
   ::_exit(0);

@@ -21,13 +21,14 @@ namespace rota::worker::warden {
 /// What keepers write to the one pipe that all of them share with the warden. Smaller than PIPE_BUF,
 /// so that writes never mix.
 struct KeeperNote {
-  enum class Kind : std::uint32_t { Started = 1, NotStarted = 2, MainEnded = 3 };
+  enum class Kind : std::uint32_t { Started = 1, NotStarted = 2, MainEnded = 3, Lapsed = 4 };
   std::uint64_t serial = 0;  ///< the warden's number of the attempt
   Kind kind = Kind::Started;
   std::uint32_t failed_step = 0;
   std::int32_t error = 0;
   std::int32_t wait_status = 0;
   std::int64_t at_boot_us = 0;
+  std::int64_t due_boot_us = 0;  ///< MainEnded, Lapsed: when the keeper ends the set by itself; 0: never
   char detail[200] = {};
 };
 
@@ -41,6 +42,11 @@ struct KeeperPlan {
   const std::atomic<std::int64_t>* vouched_until_us = nullptr;
   Millis disconnect_grace{0};
 };
+
+/// The warden acts on a lapsed voucher first; so long after it the keeper does, for a warden that does not.
+inline constexpr Millis kLapseSlack{50};
+/// At least so often it looks how long its voucher is now.
+inline constexpr Millis kKeeperLooks{5000};
 
 /// The keeper's own exit status when it ended its set because no voucher was left.
 inline constexpr int kExitLapsed = 75;

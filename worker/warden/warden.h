@@ -84,6 +84,8 @@ class Warden {
   // warden_deaths.cpp: deadlines, kills, ends
   void act_on_time();
   void act_on_voucher(MonoTime now);
+  void look_who_stood_still(Attempt& attempt, MonoTime due, MonoTime now);
+  void hear_of_keeper(Attempt& attempt, const KeeperNote& note);
   void begin_death(Attempt& attempt, KilledBy by, Millis grace);
   void send_term(Attempt& attempt);
   void send_kill(Attempt& attempt);
@@ -131,6 +133,7 @@ class Warden {
   std::optional<MonoTime> vouched_until_;
   std::atomic<std::int64_t>* shared_vouched_until_ = nullptr;  ///< the keepers see it
   bool life_has_vouched_ = false;
+  MonoTime keepers_look_by_{};  ///< a voucher was shortened: until then keepers may not know
   bool life_has_spoken_ = false;
   bool stop_asked_ = false;
   int pending_terms_ = 0;      ///< stop signals that came before the proper was ready to hear them

@@ -16,6 +16,8 @@ namespace {
 
 /// After SIGKILL a set is empty within milliseconds, but for processes in uninterruptible sleep.
 constexpr Millis kProofPatience{5000};
+/// What should have ended an attempt and is later than this stood still; less is a busy machine.
+constexpr Millis kStoodStill{100};
 constexpr Millis kScanSoon{5}, kScanLater{50}, kScanUnproven{500}, kScanWhileRunning{1000};
 constexpr Millis kScanSoonFor{200};
 
@@ -23,6 +25,20 @@ Millis scan_pause(const Attempt& attempt, MonoTime now) {
   if (attempt.phase == Phase::Running && !attempt.end.kill_sent) return kScanWhileRunning;
   if (attempt.unproven_told) return kScanUnproven;
   return now - attempt.end.ended < kScanSoonFor ? kScanSoon : kScanLater;
+}
+
+/// Whether the process has ended, though nobody has waited for it yet.
+bool has_ended(const UniqueFd& pidfd) {
+  siginfo_t info{};
+  const int done = ::waitid(P_PIDFD, static_cast<id_t>(pidfd.get()), &info, WEXITED | WNOHANG | WNOWAIT);
+  return done != 0 || info.si_pid != 0;
+}
+
+void note_still(Attempt& attempt, Still still, MonoTime from, MonoTime to) {
+  if (attempt.end.still != Still::None || to - from < kStoodStill) return;
+  attempt.end.still = still;
+  attempt.end.still_from = from;
+  attempt.end.still_to = to;
 }
 
 }  // namespace
@@ -48,17 +64,27 @@ void Warden::act_on_time() {
 
 void Warden::act_on_voucher(MonoTime now) {
   if (!vouched_until_) return;
+  if (now > *vouched_until_) read_notes();  // what keepers have done by themselves was earlier
   for (auto& [key, attempt] : attempts_) {
     if (attempt.phase == Phase::Ended || attempt.end.kill_sent) continue;
-    if (now > *vouched_until_ + attempt.disconnect_grace) {
-      begin_death(attempt, KilledBy::Voucher, Millis{0});
-    }
+    const MonoTime end = *vouched_until_ + attempt.disconnect_grace;
+    if (now <= end) continue;
+    look_who_stood_still(attempt, end + kLapseSlack, now);
+    begin_death(attempt, KilledBy::Voucher, Millis{0});
   }
   // The proper too: it may hang, or hold handlers that run inside of it. The next life registers anew.
   if (life_has_vouched_ && now > *vouched_until_ && proper_.is_alive()) {
     life_has_vouched_ = false;
     proper_.kill_for_voucher();
   }
+}
+
+/// At `due` the attempt's keeper ends it by itself. A keeper that is still there at `now` has not run
+/// between, nor has, on a host that stood still as a whole, anything of the attempt.
+void Warden::look_who_stood_still(Attempt& attempt, MonoTime due, MonoTime now) {
+  if (now - due < kStoodStill || due < keepers_look_by_) return;
+  if (!setup_.namespaces.pid_namespace) return note_still(attempt, Still::Unknown, due - kLapseSlack, now);
+  if (attempt.pid > 0 && !has_ended(attempt.pidfd)) note_still(attempt, Still::All, due, now);
 }
 
 void Warden::begin_death(Attempt& attempt, KilledBy by, Millis grace) {
@@ -134,8 +160,22 @@ void Warden::on_note(const KeeperNote& note) {
       attempt->phase = Phase::Emptying;
       return;
     case KeeperNote::Kind::MainEnded:
+      hear_of_keeper(*attempt, note);
       return record_main_end(*attempt, note.wait_status, MonoTime{Micros{note.at_boot_us}});
+    case KeeperNote::Kind::Lapsed:
+      hear_of_keeper(*attempt, note);
+      if (attempt->end.killed_by == KilledBy::None) attempt->end.killed_by = KilledBy::Voucher;
+      return record_main_end(*attempt, SIGKILL, MonoTime{Micros{note.at_boot_us}});
   }
+}
+
+/// A keeper that comes late to the end that was its own to make stood still; one that did not, and of whose
+/// deed the warden learns late, was not alone in it: the warden stood still.
+void Warden::hear_of_keeper(Attempt& attempt, const KeeperNote& note) {
+  const MonoTime due{Micros{note.due_boot_us}};
+  if (note.due_boot_us == 0 || due < keepers_look_by_) return;
+  note_still(attempt, Still::All, due, MonoTime{Micros{note.at_boot_us}});
+  if (note.kind == KeeperNote::Kind::Lapsed) note_still(attempt, Still::WardenAlone, due, BootClock::now());
 }
 
 void Warden::record_main_end(Attempt& attempt, int wait_status, MonoTime at) {
@@ -161,13 +201,15 @@ void Warden::on_child_ended(Attempt& attempt, int wait_status, const ::rusage& u
   attempt.end.peak_memory_bytes = std::int64_t{used.ru_maxrss} * 1024;
   const bool has_lapsed = setup_.namespaces.pid_namespace && !attempt.main_status_known &&
                           WIFEXITED(wait_status) && WEXITSTATUS(wait_status) == kExitLapsed;
-  if (has_lapsed) {
+  if (has_lapsed || (attempt.end.still == Still::All && attempt.end.killed_by == KilledBy::Voucher)) {
     if (attempt.end.killed_by == KilledBy::None) attempt.end.killed_by = KilledBy::Voucher;
     wait_status = SIGKILL;  // what its main process has met
   }
   attempt.end.read_bytes = std::int64_t{used.ru_inblock} * 512;
   attempt.end.written_bytes = std::int64_t{used.ru_oublock} * 512;
-  if (!attempt.main_status_known) record_main_end(attempt, wait_status, BootClock::now());
+  // A keeper's word that it ended its set is of before the end, by what the set has run since the thaw.
+  const bool ended_after_thaw = attempt.end.still == Still::All && attempt.end.killed_by == KilledBy::Voucher;
+  if (!attempt.main_status_known || ended_after_thaw) record_main_end(attempt, wait_status, BootClock::now());
   if (attempt.cgroup && attempt.cgroup->had_oom_kill() && attempt.end.killed_by == KilledBy::None) {
     attempt.end.killed_by = KilledBy::Memory;
     attempt.end.detail = "oom_killed: the kernel ended it at the limit of its cgroup's memory";

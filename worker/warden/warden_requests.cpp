@@ -218,6 +218,8 @@ void Warden::forget_if_done(const AttemptKey& key) {
 }
 
 void Warden::handle(const Vouch& request) {
+  // A keeper that sleeps towards a later end learns of an earlier one only when it next looks.
+  if (vouched_until_ && request.until < *vouched_until_) keepers_look_by_ = BootClock::now() + kKeeperLooks;
   vouched_until_ = request.until;
   shared_vouched_until_->store(request.until.time_since_epoch().count());
   life_has_vouched_ = true;

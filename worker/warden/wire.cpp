@@ -297,6 +297,9 @@ void put_steps(ByteWriter& w, const Ended& m) {
   put(w, m.empty_at);
   w.number(m.read_bytes);
   w.number(m.written_bytes);
+  w.number(m.still);
+  put(w, m.still_from);
+  put(w, m.still_to);
 }
 void get_steps(ByteReader& r, Ended& m) {
   if (!r.has_more()) return;
@@ -306,6 +309,10 @@ void get_steps(ByteReader& r, Ended& m) {
   if (!r.has_more()) return;
   m.read_bytes = r.number<std::int64_t>();
   m.written_bytes = r.number<std::int64_t>();
+  if (!r.has_more()) return;
+  m.still = r.named(kLastStill);
+  m.still_from = get_mono(r);
+  m.still_to = get_mono(r);
 }
 
 void put(ByteWriter& w, const Ended& m) {

@@ -177,6 +177,15 @@ enum class StartStep : std::uint8_t {
 inline constexpr StartStep kLastStartStep = StartStep::User;
 std::string_view name_of(StartStep step);
 
+/// What stood still when the attempt was to end for want of a voucher, and its end came late.
+enum class Still : std::uint8_t {
+  None = 0,
+  All = 1,         ///< its keeper, which ends it by itself, did not run either: a host that stood still
+  WardenAlone = 2, ///< its keeper ended it in time
+  Unknown = 3,     ///< it has no keeper: whether it ran while the warden did not, nobody knows
+};
+inline constexpr Still kLastStill = Still::Unknown;
+
 /// How an attempt ended. Told once when it ends and again after List, until Forget. If `proven_empty`
 /// is false when the warden gives up waiting, it is told once more should the set empty later.
 struct Ended {
@@ -201,6 +210,9 @@ struct Ended {
   // Since version 2. The steps of the kill ladder; the clock's epoch: not taken.
   MonoTime term_at{}, kill_at{};
   MonoTime empty_at{};           ///< when the set was seen empty
+  // Last. Between these two that did not run which should have ended it at the first.
+  Still still = Still::None;
+  MonoTime still_from{}, still_to{};
 };
 
 /// One attempt, in answer to List. Running: descriptors as in Started. Ended: `end` is there; the

@@ -2,7 +2,9 @@
 
 All hosts of a test share one kernel, so one boot clock orders every line. A life without an end was alive at
 least until its last beat: an overlap that is found is a lower bound. A process that a signal had stopped may
-write on for a moment when it is continued; that overlap is counted, and excused only for that moment.
+write on for a moment when it is continued; that overlap is counted, and excused only for that moment. That it
+was stopped says its row, as `rota verify` reads it (`still_from_ms`, `still_to_ms`), or, where the worker could not
+tell, the list of faults; in either case its own ledger must be silent meanwhile.
 """
 from collections import defaultdict
 
@@ -36,6 +38,7 @@ def ask(evidence, findings, bounds):
                               at=(evidence.wall(life.first),))
     check_copies(evidence, findings)
     findings.figure("max_overlap_ms", round(max(largest, excused), 1))
+    findings.figure("after_thaw_ms", round(longest_after_thaw(evidence), 1))
     if excused:
         findings.note(f"overlap excused_by_stops_ms={excused:.1f}")
     findings.note(f"lives={len(evidence.lives)} ended={sum(l.end is not None for l in evidence.lives)} "
@@ -79,7 +82,7 @@ def stopped_share(evidence, one, two):
     if evidence.boot_to_wall is None:
         return 0
     begin, end = evidence.wall(two.first), evidence.wall(min(one.last, two.last))
-    share = 0
+    share = max(told_share(evidence, life, begin, end) for life in (one, two))
     for fault in evidence.faults:
         if not is_stop(fault) or fault.get("took_effect") is False:
             continue
@@ -89,10 +92,40 @@ def stopped_share(evidence, one, two):
     return share
 
 
+def told_share(evidence, life, begin, end):
+    """What its row tells: so much of the time from `begin` to `end` its host stood still, or had just gone on."""
+    first, last = told_stretch(evidence, life)
+    if first is None or not quiet_between(evidence, life, first, last):
+        return 0
+    return min(end, last + RESUME_MS) - max(begin, first)
+
+
+def told_stretch(evidence, life):
+    rows = [row for row in evidence.attempts.get(life.run, ()) if row["attempt"] == life.attempt]
+    run = evidence.runs.get(life.run)
+    if run is not None and run["attempt"] == life.attempt:
+        rows.append(run)
+    return next(((row["still_from_ms"], row["still_to_ms"]) for row in rows
+                 if row.get("still_from_ms") is not None), (None, None))
+
+
+def longest_after_thaw(evidence):
+    """How long the longest of those whose rows tell of a stretch wrote on after it, by its ledger."""
+    longest = 0.0
+    for life in evidence.lives:
+        _, last = told_stretch(evidence, life)
+        if last is not None and evidence.boot_to_wall is not None:
+            longest = max(longest, evidence.wall(life.last) - last)
+    return longest
+
+
+def quiet_between(evidence, life, first, last):
+    return not [at for at in life.beats if first + 100 < evidence.wall(at) < last - 100]
+
+
 def silent_through(evidence, life, first, last):
     """A life that was stopped wrote nothing between: the excuse needs the ledger's own word."""
-    inside = [at for at in life.beats if first + 100 < evidence.wall(at) < last - 100]
-    return not inside and evidence.wall(life.first) <= first + 100 and evidence.wall(life.last) >= last - 100
+    return quiet_between(evidence, life, first, last) and evidence.wall(life.first) <= first + 100 and evidence.wall(life.last) >= last - 100
 
 
 def check_copies(evidence, findings):

@@ -91,6 +91,7 @@ model::Outcome full_outcome() {
   outcome.peak_memory_bytes = 1ll << 33;
   outcome.read_bytes.reset();  // not known
   outcome.written_bytes = 1ll << 35;
+  outcome.stood_still = model::StoodStill{outcome.ended - Millis{700}, outcome.ended - Millis{20}};
   return outcome;
 }
 

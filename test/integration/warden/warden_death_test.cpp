@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <sstream>
+#include <thread>
 
 #include "common/base/file.h"
 #include "test/integration/warden/warden_under_test.h"
@@ -23,7 +24,9 @@ using warden::Ended;
 using warden::Held;
 using warden::KilledBy;
 using warden::ListEnd;
+using warden::Means;
 using warden::Started;
+using warden::Still;
 
 std::string token_of(const WardenUnderTest& under) {
   return warden::state_token(under.state_dir()) + ".";
@@ -200,6 +203,72 @@ TEST_CASE("warden: a lapsed voucher kills the attempts and the proper, even a st
     REQUIRE(under.client().vouch(BootClock::now() + std::chrono::hours{1}));
     CHECK(eventually([&] { return processes_with(token_of(under) + "2.").size() == 2; }));  // sh and sleep
   }
+}
+
+namespace {
+
+/// The end of attempt 1, whose voucher of two seconds lapses while `stopped` stand still.
+Ended end_across_a_stop(WardenUnderTest& under, MonoTime until, const std::vector<pid_t>& stopped) {
+  for (const pid_t pid : stopped) REQUIRE(::kill(pid, SIGSTOP) == 0);
+  std::this_thread::sleep_for(floor_ms(until - BootClock::now()) + Millis{800});
+  for (auto pid = stopped.rbegin(); pid != stopped.rend(); ++pid) REQUIRE(::kill(*pid, SIGCONT) == 0);
+  under.await_next_life();
+  REQUIRE(under.client().list(1));
+  const Held held = under.await<Held>(key(1));
+  return held.end ? *held.end : under.await<Ended>(key(1));
+}
+
+pid_t parent_of(pid_t pid) {
+  const std::string stat = read_file("/proc/" + std::to_string(pid) + "/stat").value_or("");
+  const auto name_end = stat.rfind(')');
+  REQUIRE(name_end != std::string::npos);
+  return static_cast<pid_t>(std::stol(stat.substr(name_end + 4)));
+}
+
+/// The keeper and all of the attempt.
+std::vector<pid_t> set_of(const WardenUnderTest& under) {
+  std::vector<pid_t> all = processes_with(token_of(under) + "1.");
+  const pid_t keeper = parent_of(all.front());
+  all.insert(all.begin(), keeper);
+  return all;
+}
+
+}  // namespace
+
+TEST_CASE("warden: a host that stood still as a whole is told, and what ran after it is short") {
+  WardenUnderTest under("auto", false);
+  if (under.welcome().means != Means::PidNamespace) {
+    MESSAGE("not run: no pid namespace is to be had");
+    return;
+  }
+  const MonoTime until = BootClock::now() + Millis{2000};
+  REQUIRE(under.client().vouch(until));
+  under.start(shell(1, "exec sleep 600"));
+  REQUIRE(eventually([&] { return processes_with(token_of(under) + "1.").size() == 1; }));
+  std::vector<pid_t> host{under.outer_pid(), under.inner_pid(), under.proper_pid()};
+  for (const pid_t pid : set_of(under)) host.push_back(pid);
+  const testing::StallMeter stalls;
+  const MonoTime began = BootClock::now();
+  const Ended end = end_across_a_stop(under, until, host);
+  CHECK(end.killed_by == KilledBy::Voucher);
+  CHECK(end.still == Still::All);
+  CHECK(end.still_to - end.still_from >= Millis{500});
+  const Micros after = end.ended - end.still_to;
+  MESSAGE("ended ", after.count(), " us after the host went on");
+  CHECK(after - stalls.within(began, BootClock::now()) < Millis{100});
+}
+
+TEST_CASE("warden: a warden that stands still alone does not excuse its jobs") {
+  WardenUnderTest under("auto", false);
+  if (under.welcome().means != Means::PidNamespace) return;
+  const MonoTime until = BootClock::now() + Millis{2000};
+  REQUIRE(under.client().vouch(until));
+  under.start(shell(1, "exec sleep 600"));
+  REQUIRE(eventually([&] { return processes_with(token_of(under) + "1.").size() == 1; }));
+  const Ended end = end_across_a_stop(under, until, {under.inner_pid()});
+  CHECK(end.still == Still::WardenAlone);
+  CHECK(end.killed_by == KilledBy::Voucher);
+  CHECK(end.ended - end.still_from < Millis{400});  // its keeper's word, not the warden's look
 }
 
 TEST_CASE("warden: an attempt's disconnect grace ends too") {

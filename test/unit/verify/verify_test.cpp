@@ -128,6 +128,52 @@ TEST_CASE("verify: what two clocks said overlaps only by more than they may diff
   CHECK(red(look(history)) == "P4");
 }
 
+TEST_CASE("verify: what a host that stood still did not run overlaps with nobody") {
+  History history = a_true_history();
+  model::Run& run = history.run_of(at(5));
+  model::AttemptRow frozen = first_attempt_of(run);
+  frozen.worker = {"another", "i1"};
+  frozen.late = true;
+  frozen.outcome.state = model::RunState::Lost;
+  const WallTime began = *run.progress.started;
+  run.progress.outcome.ended = began + Millis{9000};
+  history.rows.versions[0].definition = every(Millis{1000}, model::Overlap::Allow);
+  frozen.outcome.started = began - Millis{8000};
+  frozen.outcome.ended = began + Millis{3150};
+  std::string expected = "P4";
+  SUBCASE("not told") {}
+  SUBCASE("told, and the rest is longer than clocks may differ") {
+    frozen.outcome.stood_still = model::StoodStill{began - Millis{300}, began + Millis{1100}};
+  }
+  SUBCASE("told of a time before the other began") {
+    frozen.outcome.stood_still = model::StoodStill{began - Millis{5000}, began - Millis{300}};
+  }
+  SUBCASE("told of all but a moment") {
+    frozen.outcome.stood_still = model::StoodStill{began - Millis{300}, began + Millis{3110}};
+    expected = "";
+  }
+  history.rows.attempts.push_back(frozen);
+  CHECK(red(look(history)) == expected);
+}
+
+TEST_CASE("verify: after the thaw by one clock an attempt may live on for 100 ms, and no longer") {
+  History history = a_true_history();
+  model::Run& run = history.run_of(at(5));
+  model::AttemptRow frozen = first_attempt_of(run);
+  frozen.outcome.state = model::RunState::Killed;
+  frozen.worker = run.progress.worker;
+  const WallTime began = *run.progress.started;
+  run.progress.outcome.ended = began + Millis{9000};
+  history.rows.versions[0].definition = every(Millis{1000}, model::Overlap::Allow);
+  frozen.outcome.started = began - Millis{8000};
+  frozen.outcome.stood_still = model::StoodStill{began - Millis{300}, began + Millis{3000}};
+  frozen.outcome.ended = began + Millis{3100};
+  history.rows.attempts.push_back(frozen);
+  CHECK(red(look(history)) == "");
+  history.rows.attempts[0].outcome.ended += Millis{1};
+  CHECK(red(look(history)) == "P4");
+}
+
 // Found by the drill "judged": a retry of a few ms, on the other worker, lay inside a first attempt of 60 s.
 TEST_CASE("verify: an attempt that lived for a moment inside another is red") {
   History history = a_true_history();

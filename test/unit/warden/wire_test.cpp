@@ -12,7 +12,8 @@ namespace {
 
 const AttemptKey kKey{RunId{1'234'567'890'123}, 3};
 // What was appended to an end, version by version.
-constexpr std::size_t kStepBytes = 24, kDiskBytes = 16;
+// What the end of an Ended lacks that an older program wrote: the steps, bytes of disks, who stood still.
+constexpr std::size_t kOlderEnds[] = {24 + 16 + 17, 16 + 17, 17};
 // And to a start: a user (none: one byte), then what the kernel is to hold it to.
 constexpr std::size_t kUserBytes = 1, kBoundBytes = 16, kRateBytes = 4;
 /// Where older programs ended a start, counted from the end.
@@ -51,6 +52,9 @@ Ended an_end() {
   m.peak_memory_bytes = std::int64_t{1} << 40;
   m.read_bytes = std::int64_t{1} << 41;
   m.written_bytes = std::int64_t{1} << 42;
+  m.still = Still::WardenAlone;
+  m.still_from = MonoTime{Micros{77}};
+  m.still_to = MonoTime{Micros{1077}};
   m.started_wall = wall_from_ms(1'700'000'000'001);
   m.ended_wall = wall_from_ms(1'700'000'000'002);
   m.started = MonoTime{Micros{5}};
@@ -74,6 +78,9 @@ void check_same(const Ended& a, const Ended& b) {
   CHECK(a.peak_memory_bytes == b.peak_memory_bytes);
   CHECK(a.read_bytes == b.read_bytes);
   CHECK(a.written_bytes == b.written_bytes);
+  CHECK(a.still == b.still);
+  CHECK(a.still_from == b.still_from);
+  CHECK(a.still_to == b.still_to);
   CHECK(a.started_wall == b.started_wall);
   CHECK(a.ended_wall == b.ended_wall);
   CHECK(a.started == b.started);
@@ -199,7 +206,9 @@ TEST_CASE("wire: every shortened message is refused") {
   const std::string end = encode(Notice{an_end()});
   for (std::size_t size = 0; size < end.size(); ++size) {
     const std::size_t missing = end.size() - size;
-    if (missing != kStepBytes + kDiskBytes && missing != kDiskBytes) CHECK_FALSE(decode_notice(std::string_view(end).substr(0, size), {}));
+    if (std::ranges::count(kOlderEnds, missing) == 0) {
+      CHECK_FALSE(decode_notice(std::string_view(end).substr(0, size), {}));
+    }
   }
 }
 
@@ -220,13 +229,17 @@ TEST_CASE("wire: what an older program wrote is read with the defaults of what c
   CHECK_FALSE(std::get<Welcome>(*older).kernel_limits.any());
   const std::string end = encode(Notice{an_end()});
   const auto oldest =
-      decode_notice(std::string_view(end).substr(0, end.size() - kStepBytes - kDiskBytes), {});
+      decode_notice(std::string_view(end).substr(0, end.size() - kOlderEnds[0]), {});
   REQUIRE(oldest);
   CHECK(std::get<Ended>(*oldest).kill_at == MonoTime{});
   CHECK(std::get<Ended>(*oldest).exit_status == an_end().exit_status);
-  const auto old = decode_notice(std::string_view(end).substr(0, end.size() - kDiskBytes), {});
+  const auto old = decode_notice(std::string_view(end).substr(0, end.size() - kOlderEnds[1]), {});
   REQUIRE(old);
   CHECK(std::get<Ended>(*old).read_bytes == 0);
+  const auto last = decode_notice(std::string_view(end).substr(0, end.size() - kOlderEnds[2]), {});
+  REQUIRE(last);
+  CHECK(std::get<Ended>(*last).read_bytes == an_end().read_bytes);
+  CHECK(std::get<Ended>(*last).still == Still::None);
 }
 
 TEST_CASE("wire: a user and the steps of the kill ladder come out as they went in") {

@@ -22,6 +22,7 @@ model::Outcome an_outcome() {
   out.peak_memory_bytes = 8;
   out.read_bytes = 9;
   out.written_bytes = 10;
+  out.stood_still = model::StoodStill{wall_from_ms(1500), wall_from_ms(4500)};
   return out;
 }
 

@@ -151,6 +151,40 @@ TEST_CASE("end_rules: the steps of the kill ladder stand in the message, counted
   CHECK(unproven.message == "not seen empty in time; TERM after 1.000 s, KILL after 1.300 s");
 }
 
+TEST_CASE("end_rules: a host that stood still is told, with how long it ran after that, and no guess is") {
+  warden::Ended ended = an_end();
+  ended.signal = SIGKILL;
+  ended.killed_by = KilledBy::Voucher;
+  ended.started = MonoTime{Millis{1000}};
+  ended.ended = MonoTime{Millis{9020}};
+  ended.ended_wall = wall_from_ms(1'700'000'009'020);
+  ended.still_from = MonoTime{Millis{6000}};
+  ended.still_to = MonoTime{Millis{9000}};
+  CHECK_FALSE(outcome_of(ended, {}).stood_still.has_value());
+  SUBCASE("keeper and warden alike") {
+    ended.still = warden::Still::All;
+    const auto told = outcome_of(ended, {});
+    CHECK(told.state == RunState::Lost);
+    REQUIRE(told.stood_still.has_value());
+    CHECK(told.stood_still->from == wall_from_ms(1'700'000'006'000));
+    CHECK(told.stood_still->to == wall_from_ms(1'700'000'009'000));
+    CHECK(told.message.find("stood still from") != std::string::npos);
+    CHECK(told.message.find("for 3000 ms, and nothing of it ran; it ended 20 ms after that") != std::string::npos);
+  }
+  SUBCASE("the warden alone") {
+    ended.still = warden::Still::WardenAlone;
+    const auto told = outcome_of(ended, {});
+    CHECK_FALSE(told.stood_still.has_value());
+    CHECK(told.message.find("the warden alone stood still") != std::string::npos);
+  }
+  SUBCASE("without a keeper nobody knows") {
+    ended.still = warden::Still::Unknown;
+    const auto told = outcome_of(ended, {});
+    CHECK_FALSE(told.stood_still.has_value());
+    CHECK(told.message.find("is not known") != std::string::npos);
+  }
+}
+
 TEST_CASE("end_rules: a share of cores that nobody held is told, however the attempt ended") {
   model::JobLimits limits;
   limits.milli_cpus = 250;

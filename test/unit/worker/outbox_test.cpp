@@ -50,6 +50,7 @@ TEST_CASE("outbox: a cost that is not known stays so") {
   const std::string path = folder.path() + "/outbox";
   model::AttemptReport of_handler = an_end(1);
   of_handler.outcome.peak_memory_bytes.reset();
+  of_handler.outcome.stood_still = model::StoodStill{wall_from_ms(1500), wall_from_ms(4500)};
   model::AttemptReport of_nobody = an_end(2);
   of_nobody.outcome.cpu_us = of_nobody.outcome.read_bytes = of_nobody.outcome.written_bytes = std::nullopt;
   REQUIRE(Outbox::open(path).value()->append({of_handler, of_nobody, an_end(3)}));
