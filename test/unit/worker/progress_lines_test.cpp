@@ -49,7 +49,7 @@ TEST_CASE("progress_lines: what is not understood is counted, and the first is s
   CHECK_FALSE(said.percent);
   CHECK_FALSE(said.result);
   CHECK(lines.bad_lines() == 7);
-  CHECK(lines.first_bad() == "'hello? there': known are progress, checkpoint, result and failure");
+  CHECK(lines.first_bad() == "'hello\\x01 there': known are progress, checkpoint, result and failure");
 }
 
 TEST_CASE("progress_lines: values and lines have bounds") {
