@@ -11,13 +11,17 @@
 #include "common/base/log.h"
 #include "common/config/load.h"
 #include "common/rpc/process_setup.h"
+#include "common/time/zones.h"
 #include "common/zk/paths.h"
 #include "common/zk/real_client.h"
 #include "common/zk/session_file.h"
 #include "master/clock_acceptance.h"
 #include "master/master.h"
+#include "master/services.h"
 #include "master/store/connection.h"
+#include "master/store/mysql_office.h"
 #include "master/takeover.h"
+#include "master/zookeeper_word.h"
 
 namespace rota::master {
 namespace {
@@ -35,6 +39,8 @@ struct Arguments {
   bool end_session = false;
   bool accept_restore = false;
   bool accept_clock = false;
+  bool accept_new_zookeeper = false;
+  bool workers_gone = false;
 };
 
 /// Signals are taken by main alone: every thread inherits the block.
@@ -54,6 +60,13 @@ void say(std::FILE* where, const std::string& text) {
 int complain(const std::string& text) {
   say(stderr, text);
   return kWrongConfiguration;
+}
+
+Result<std::string> database_password(const config::MasterOptions& options) {
+  if (options.database.password_file.empty()) return std::string();
+  auto secret = config::read_secret(options.database.password_file);
+  if (!secret) return fail(ErrorCode::InvalidArgument, "database.password_file: " + secret.error().message);
+  return *secret;
 }
 
 /// The watchdog's call after the master's death: its ephemeral nodes go now and not after the session.
@@ -79,6 +92,20 @@ Result<std::unique_ptr<zk::Client>> zookeeper_of(const config::MasterOptions& op
   wanted.session_timeout = options.zookeeper.session_timeout;
   wanted.operation_deadline = kEndSessionWithin;
   return zk::connect_once(wanted);
+}
+
+/// The operator's word that the ZooKeeper of this configuration is the database's from now on; masters, those
+/// that run and those that start later, hear it by themselves.
+int accept_zookeeper(const config::MasterOptions& options, bool workers_gone) {
+  auto password = database_password(options);
+  if (!password) return complain(password.error().message);
+  auto client = zookeeper_of(options);
+  store::MysqlOffice office(mysql_options(options.database, *password), timezone::load_zone);
+  auto said = client ? accept_new_zookeeper(**client, zk::Paths(options.cluster), office, workers_gone)
+                     : Result<std::string>(fail(client.error()));
+  if (!said) return complain_of(said.error());
+  say(stdout, *said);
+  return kOk;
 }
 
 /// The operator's word that a restored database is to be led on from; the leader hears it by itself.
@@ -137,16 +164,12 @@ void announce(const config::MasterOptions& options, std::uint16_t port, std::uin
 }
 
 int serve(const Arguments& arguments, config::MasterOptions options, const sigset_t& signals) {
-  std::string password;
-  if (!options.database.password_file.empty()) {
-    auto secret = config::read_secret(options.database.password_file);
-    if (!secret) return complain("database.password_file: " + secret.error().message);
-    password = *secret;
-  }
+  auto password = database_password(options);
+  if (!password) return complain(password.error().message);
   auto lock = FolderLock::take(options.state_dir);
   if (!lock) return complain("state_dir: " + lock.error().message);
   log_start(options.log);
-  Master master(options, password);
+  Master master(options, *password);
   if (auto started = master.start(); !started) {
     log_error("main", "could not start", {{"why", started.error().message}});
     log_stop();
@@ -179,6 +202,10 @@ int run(int argc, char** argv) {
                "a database restored from an older copy is to be led on from");
   app.add_flag("--accept-clock", arguments.accept_clock,
                "the clocks of masters that hold their ticks after a step are right as they are now");
+  app.add_flag("--accept-new-zookeeper", arguments.accept_new_zookeeper,
+               "the configured ZooKeeper, which the database does not know, is to be used from now on");
+  app.add_flag("--workers-gone", arguments.workers_gone,
+               "with it: workers never seen there are gone, so what they held may be run again");
   app.add_option("--state-dir", arguments.state_dir, "state folder, for --end-session");
   app.footer("Exit status: 0 ok, 1 failed, 2 wrong usage or configuration.\n"
              "SIGTERM stops cleanly; SIGHUP reads the log settings and the database's password again.");
@@ -203,6 +230,7 @@ int run(int argc, char** argv) {
   }
   if (arguments.accept_restore) return accept_restored(*options);
   if (arguments.accept_clock) return accept_clock(*options);
+  if (arguments.accept_new_zookeeper) return accept_zookeeper(*options, arguments.workers_gone);
   return serve(arguments, *options, block_signals());
 }
 

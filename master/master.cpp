@@ -206,12 +206,13 @@ void Master::try_to_lead(std::stop_token stop) {
   const MonoTime begun = BootClock::now();
   office_state_.begin_takeover();
   auto client = session_.client();
-  auto office = client ? take_office(*client, paths_, services_->office(),
-                                     {options_.id, options_.grant, last_stored_})
+  auto office = client ? take_office(*client, paths_, services_->office(), candidate())
                        : Result<Office>(fail(ErrorCode::Unavailable, "no ZooKeeper session"));
   office_state_.end_takeover();
   if (office) {
     office_state_.clear(Hurdle::Takeover);
+    office_state_.clear(Hurdle::Cluster);
+    held_off_.clear();
     log_info("term", "took office",
              {{"epoch", office->epoch.value},
               {"jobs", office->recovered.jobs.size()},
@@ -221,16 +222,18 @@ void Master::try_to_lead(std::stop_token stop) {
     lead(std::move(*office), stop);
     return;
   }
-  log_warn("term", "could not take office", {{"why", office.error().message}});
   go_on_after(office.error(), stop);
 }
 
 void Master::go_on_after(const Error& failure, std::stop_token stop) {
   const TakeoverPacing::Next next = pacing_.after_failure(failure.code, BootClock::now());
-  if (failure.code == ErrorCode::Unsupported) {  // of this host, whoever leads meanwhile
+  if (failure.code == ErrorCode::Fenced) {
+    hold_off(failure.message);
+  } else if (failure.code == ErrorCode::Unsupported) {  // of this host, whoever leads meanwhile
     office_state_.report(Hurdle::Takeover, failure.message,
                          "set that right on this host, then restart this master");
   } else {
+    office_state_.clear(Hurdle::Cluster);
     office_state_.report_passing(Hurdle::Takeover, failure.message);
   }
   if (!TakeoverPacing::may_pass(failure.code)) database_->prepare_again();
@@ -333,7 +336,7 @@ void Master::raise_alarm() {
 Result<void> Master::probe(const DatabaseWatch::Probe& database) {
   auto answer = database();
   follow_clock();
-  tell_hold();
+  tell_hold(answer.has_value());
   tell_slices();
   if (!answer || leading()) return answer;
   const MonoTime now = BootClock::now();
@@ -352,16 +355,10 @@ void Master::follow_clock() {
 }
 
 /// Tells the present Term why its ticks are held, once for each change.
-void Master::tell_hold() {
+void Master::tell_hold(bool database_answers) {
   const auto term = leading();
   if (!term) return;
-  if (const auto client = session_.client()) {
-    if (restored_) {
-      const auto held = is_restore_held(*client, paths_);
-      if (held && !*held) restored_ = false;
-    }
-    note_progress(*client);
-  }
+  if (const auto client = session_.client()) look_at_cluster(*client, *term, database_answers);
   ahead_notice_.look(snapshot().get(), services_->tick_clock().wall());
   std::string why = reason_to_hold(restored_, services_->tick_clock().doubt());
   if (told_for_ != term) {

@@ -30,6 +30,7 @@
 #include "master/takeover_pacing.h"
 #include "master/term.h"
 #include "master/tick_hold.h"
+#include "master/zookeeper_keeper.h"
 #include "master/zookeeper_words.h"
 
 namespace rota::master {
@@ -77,9 +78,13 @@ class Master final : public api::LeaderPort, private cluster::ElectorObserver {
   void rejoin();
   void stand_back();
   Result<void> probe(const DatabaseWatch::Probe& database);
-  void tell_hold();
+  void tell_hold(bool database_answers);
   void follow_clock();
   void tell_slices();
+  void look_at_cluster(zk::Client& client, Epoch term, bool database_answers);
+  void keep_zookeeper(zk::Client& client, bool lets_go);
+  void hold_off(const std::string& why);
+  Candidate candidate();
   void note_progress(zk::Client& client);
   StoredMark stored() const;
   model::Address own_address() const;
@@ -120,8 +125,12 @@ class Master final : public api::LeaderPort, private cluster::ElectorObserver {
   AheadNotice ahead_notice_;
   MonoTime checked_at_{};                      // when it last looked whether this master could lead
   MonoTime noted_at_{};                        // when ZooKeeper was told what is stored
+  ZookeeperKeeper keeper_;
+  MonoTime kept_at_{}, beat_at_{};             // when ZooKeeper was looked at, the database told of a leader
 
   StoredMark last_stored_;                     // office thread only: seen stored in the last Term
+  QuietWatch quiet_;                           // office thread only
+  std::string held_off_;                       // office thread only: told why ZooKeeper is not the database's
 
   mutable std::shared_mutex term_mutex_;       // guards the pointer: posting shares, changing owns
   std::unique_ptr<Term> term_;

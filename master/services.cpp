@@ -18,24 +18,6 @@ namespace {
 
 constexpr Millis kLockWait{3000};
 
-store::MysqlOptions mysql_options(const config::DatabaseOptions& options,
-                                  const std::string& password) {
-  store::MysqlOptions wanted;
-  wanted.host = options.host;
-  wanted.port = options.port;
-  wanted.socket = options.socket;
-  wanted.user = options.user;
-  wanted.secret = std::make_shared<store::DatabaseSecret>(
-      password, [file = options.password_file]() -> Result<std::string> {
-        return file.empty() ? Result<std::string>(std::string()) : config::read_secret(file);
-      });
-  wanted.database = options.name;
-  wanted.connect_timeout = options.connect_timeout;
-  wanted.read_timeout = options.statement_timeout + Millis{1000};
-  wanted.lock_wait = std::min(kLockWait, options.statement_timeout);
-  return wanted;
-}
-
 store::PoolOptions pool_options(const config::DatabaseOptions& options) {
   store::PoolOptions wanted;
   wanted.connections = static_cast<std::size_t>(options.pool_connections);
@@ -96,6 +78,24 @@ std::unique_ptr<store::LogStore> log_store(const config::MasterOptions& options,
 }
 
 }  // namespace
+
+store::MysqlOptions mysql_options(const config::DatabaseOptions& options,
+                                  const std::string& password) {
+  store::MysqlOptions wanted;
+  wanted.host = options.host;
+  wanted.port = options.port;
+  wanted.socket = options.socket;
+  wanted.user = options.user;
+  wanted.secret = std::make_shared<store::DatabaseSecret>(
+      password, [file = options.password_file]() -> Result<std::string> {
+        return file.empty() ? Result<std::string>(std::string()) : config::read_secret(file);
+      });
+  wanted.database = options.name;
+  wanted.connect_timeout = options.connect_timeout;
+  wanted.read_timeout = options.statement_timeout + Millis{1000};
+  wanted.lock_wait = std::min(kLockWait, options.statement_timeout);
+  return wanted;
+}
 
 Services::Services(const config::MasterOptions& options, const std::string& database_password,
                    api::LeaderPort& leader)

@@ -25,6 +25,9 @@
 
 namespace rota::master {
 
+/// The database as the stores are told of it.
+store::MysqlOptions mysql_options(const config::DatabaseOptions& options, const std::string& password);
+
 /// Thread: start, stop, begin_term and end_term by Master; store and office by its office thread.
 class Services {
  public:
@@ -41,6 +44,8 @@ class Services {
 
   store::Store& store() { return store_; }
   store::Office& office() { return office_; }
+  /// For the database watch's thread.
+  store::Office& watch_office() { return probe_; }
   dispatch::Sender& sender() { return dispatcher_; }
   loop::ReplyTo reply_to();
 

@@ -9,6 +9,8 @@
 #include "common/base/log.h"
 #include "common/base/random.h"
 #include "common/zk/cluster_nodes.h"
+#include "master/zookeeper_look.h"
+#include "master/zookeeper_word.h"
 
 namespace rota::master {
 namespace {
@@ -87,25 +89,56 @@ Result<core::Recovered> recover_alone(store::Office& store, Epoch epoch) {
   return fail(ErrorCode::Conflict, fmt::format("epoch {} was taken meanwhile", now->epoch.value));
 }
 
-struct Uuid {
-  std::string value;
-  bool zookeeper_is_new = false;
-};
-
-/// The uuid lives in both; the first master of a new cluster makes it, in ZooKeeper once it has taken office.
-Result<Uuid> settle_uuid(zk::Client& client, const zk::Paths& paths, store::Office& store) {
-  auto in_zookeeper = zk::read_cluster_uuid(client, paths);
-  if (!in_zookeeper) return fail(in_zookeeper.error());
-  auto standing = store.settle_uuid(in_zookeeper->value_or(random_hex(16)));
-  if (!standing) return fail(standing.error());
-  if (!*in_zookeeper) return Uuid{*standing, true};
-  if (**in_zookeeper != *standing) {
-    return fail(ErrorCode::Conflict,
-                fmt::format("ZooKeeper at {} belongs to cluster {} but the database to {}; point "
-                            "zookeeper.connect, cluster and database.name at the same cluster",
-                            paths.root(), **in_zookeeper, *standing));
+/// Whether office may be taken through this ZooKeeper.
+Result<OfficeRuling> rule(zk::Client& client, const zk::Paths& paths, store::Office& store,
+                          const Candidate& candidate, const ZookeeperLook& look) {
+  OfficeFacts facts;
+  facts.belonging = look.belonging;
+  facts.quiet_needed = candidate.quiet_needed;
+  if (candidate.quiet) facts.quiet = candidate.quiet(look.marks);
+  const auto& known = look.marks.zookeeper;
+  const bool is_strange = look.belonging == Belonging::Replaced || look.belonging == Belonging::Behind;
+  if (is_strange || (known && known->wait_below > 0)) {
+    auto word = read_word(client, paths, look.marks.epoch);
+    if (!word) return fail(word.error());
+    facts.word = *word;
   }
-  return Uuid{*standing, false};
+  if (is_strange) {
+    auto held = store.count_held();
+    if (!held) return fail(held.error());
+    facts.held = *held;
+  }
+  const OfficeRuling ruling = rule_office(facts);
+  const bool is_held_off = ruling == OfficeRuling::HoldLed || ruling == OfficeRuling::HoldUnfinished ||
+                           ruling == OfficeRuling::Refuse;
+  if (!is_held_off) return ruling;
+  return fail(ErrorCode::Fenced, words_of_hold(ruling, facts, look.marks, paths.root()));
+}
+
+/// What the claim writes of ZooKeeper: nothing while it is the one that stands.
+Result<std::optional<store::KnownZookeeper>> mark_zookeeper(zk::Client& client, const zk::Paths& paths,
+                                                            OfficeRuling ruling,
+                                                            const ZookeeperLook& look) {
+  if (ruling == OfficeRuling::Take) return std::optional<store::KnownZookeeper>{};
+  // One that is behind may have a copy: from now on the two can be told apart.
+  const bool keeps = look.identity && look.belonging != Belonging::Behind;
+  auto identity = keeps ? Result<zk::Identity>(*look.identity) : zk::renew_identity(client, paths);
+  if (!identity) return fail(identity.error());
+  return std::optional(zookeeper_after(ruling, *identity, look.marks.zookeeper));
+}
+
+void tell(OfficeRuling ruling, const ZookeeperLook& look, const zk::Paths& paths) {
+  if (ruling == OfficeRuling::Take || look.marks.epoch == Epoch{0}) return;
+  const bool by_operator = ruling != OfficeRuling::Adopt;
+  if (ruling == OfficeRuling::TakeAndMark) {
+    log_info("term", "ZooKeeper's identity is written down", {{"zookeeper", paths.root()}});
+    return;
+  }
+  log_warn("term",
+           by_operator ? "this ZooKeeper is the database's from now on, by the operator's word"
+                       : "this ZooKeeper is the database's from now on: nobody leads and nothing runs",
+           {{"zookeeper", paths.root()}, {"led_by", look.marks.holder.name},
+            {"at", look.marks.holder.address}, {"epoch", look.marks.epoch.value}});
 }
 
 }  // namespace
@@ -113,23 +146,30 @@ Result<Uuid> settle_uuid(zk::Client& client, const zk::Paths& paths, store::Offi
 Result<Office> take_office(zk::Client& client, const zk::Paths& paths, store::Office& store,
                            const Candidate& candidate) {
   if (auto made = zk::ensure_cluster(client, paths); !made) return fail(made.error());
-  auto uuid = settle_uuid(client, paths, store);
-  if (!uuid) return fail(uuid.error());
-  auto in_zookeeper = zk::read_epoch(client, paths);
-  if (!in_zookeeper) return fail(in_zookeeper.error());
   // Before the database's: the other way round, what a leader stores in between looks like a loss.
+  if (auto synced = client.sync(paths.root()); !synced) return fail(synced.error());
   auto noted = read_stored(client, paths);
   if (!noted) return fail(noted.error());
-  auto marks = store.read_marks();
-  if (!marks) return fail(marks.error());
-  auto restored = notice_restore(client, paths, {marks->epoch, marks->watermark},
+  auto look = look_at_zookeeper(client, paths, store);
+  if (!look) return fail(look.error());
+  auto ruling = rule(client, paths, store, candidate, *look);
+  if (!ruling) return fail(ruling.error());
+  const store::Office::Marks& marks = look->marks;
+  auto uuid = store.settle_uuid(look->uuid.value_or(random_hex(16)));
+  if (!uuid) return fail(uuid.error());
+  if (look->uuid && *look->uuid != *uuid) {
+    return fail(ErrorCode::Conflict, "another cluster began in this database meanwhile");
+  }
+  auto restored = notice_restore(client, paths, {marks.epoch, marks.watermark},
                                  std::max(*noted, candidate.stored));
   if (!restored) return fail(restored.error());
 
   Office office;
-  office.epoch = Epoch{std::max(in_zookeeper->epoch.value, marks->epoch.value) + 1};
-  office.cluster_uuid = uuid->value;
-  office.zookeeper_is_new = uuid->zookeeper_is_new && marks->epoch.value > 0;
+  office.epoch = Epoch{std::max(look->epoch.epoch.value, marks.epoch.value) + 1};
+  office.cluster_uuid = *uuid;
+  office.ruling = *ruling;
+  const bool is_another = look->belonging != Belonging::Ours && replaces(*ruling);
+  office.zookeeper_is_new = is_another || (!look->uuid && marks.epoch.value > 0);
   if (office.zookeeper_is_new) {
     log_error("term", "ZooKeeper does not know this cluster, its data were lost; nobody counts as dead "
               "for one worker session", {{"cluster_uuid", office.cluster_uuid}});
@@ -137,9 +177,13 @@ Result<Office> take_office(zk::Client& client, const zk::Paths& paths, store::Of
   auto grant = store.settle_grant(candidate.grant);
   if (!grant) return fail(grant.error());
   office.longest_grant = *grant;
-  auto written = zk::write_epoch(client, paths, office.epoch, *in_zookeeper);
+  auto written = zk::write_epoch(client, paths, office.epoch, look->epoch);
   if (!written) return fail(written.error());
-  if (auto taken = store.take_office(office.epoch, candidate.id); !taken) {
+  // Only by who has won that: another's identity may be settled in the database already.
+  auto marked = mark_zookeeper(client, paths, *ruling, *look);
+  if (!marked) return fail(marked.error());
+  const store::Claim claim{office.epoch, {candidate.id, candidate.address}, *marked};
+  if (auto taken = store.claim(claim); !taken) {
     if (taken.error().retry != Retry::Unknown) return fail(taken.error());
     auto now = store.read_marks();
     if (!now || now->epoch != office.epoch) return fail(taken.error());
@@ -149,10 +193,12 @@ Result<Office> take_office(zk::Client& client, const zk::Paths& paths, store::Of
   office.recovered = std::move(*recovered);
   office.recovered.database_went_back = *restored;
   // Last: a takeover that fails on the way must not hide from the next one that ZooKeeper was new.
-  if (uuid->zookeeper_is_new) {
-    auto made = zk::create_cluster_uuid(client, paths, uuid->value);
+  if (!look->uuid) {
+    auto made = zk::create_cluster_uuid(client, paths, *uuid);
     if (!made) return fail(made.error());
   }
+  tell(*ruling, *look, paths);
+  if (replaces(*ruling)) (void)clear_word(client, paths);  // void with this epoch anyway
   return office;
 }
 

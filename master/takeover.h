@@ -3,6 +3,7 @@
 #pragma once
 
 #include <compare>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -12,6 +13,7 @@
 #include "common/zk/client.h"
 #include "common/zk/paths.h"
 #include "master/core/recovered.h"
+#include "master/identity_rules.h"
 #include "master/store/store.h"
 
 namespace rota::master {
@@ -21,8 +23,10 @@ struct Office {
   std::string cluster_uuid;
   core::Recovered recovered;
   /// ZooKeeper did not know this cluster: its data were lost, or it is new. Then nobody may be taken
-  /// for dead until a worker session has passed.
+  /// for dead until a worker session has passed; and attempts of workers that it has never seen wait for
+  /// their word (Recovered::unseen).
   bool zookeeper_is_new = false;
+  OfficeRuling ruling = OfficeRuling::Take;
   Millis longest_grant{0};      ///< that any leader of this cluster, so far or now, may give
 };
 
@@ -39,11 +43,16 @@ struct Candidate {
   std::string id;
   Millis grant{5000};           ///< what it grants its workers
   StoredMark stored{};          ///< what this process has itself seen stored, in its last Term
+  std::string address{};        ///< where it is reached, "host:port"
+  /// For how long the database has shown no sign of a leader, as this process saw (QuietWatch).
+  std::function<Millis(const store::Office::Marks&)> quiet{};
+  Millis quiet_needed{60'000};  ///< before a ZooKeeper that the database does not know is adopted
 };
 
-/// Conflict: another master was faster, or the two belong to different clusters (the message says
-/// which); the candidacy should be given up and joined again. Anything else: try again later. An
-/// epoch that was taken in vain is simply skipped.
+/// Conflict: another master was faster; the candidacy should be given up and joined again. Fenced: this
+/// ZooKeeper is not the one that the database is led through (the message says who leads it, and what an
+/// operator can do); nothing was written. Anything else: try again later. An epoch that was taken in vain
+/// is simply skipped.
 /// Thread: blocks for the deadlines of the client and the store.
 Result<Office> take_office(zk::Client& client, const zk::Paths& paths, store::Office& store,
                            const Candidate& candidate);

@@ -99,6 +99,7 @@ enum class Reason {
   FileSizeExceeded,     ///< SIGXFSZ
   WorkersDraining,      ///< queued: every worker of the pool is drained
   HandedOver,           ///< ended at the deadline of its worker's drain
+  WorkerUnseen,         ///< its last worker was never seen in the ZooKeeper in use now: its word is awaited
 };
 std::string_view name_of(Reason reason);
 std::optional<Reason> reason_named(std::string_view name);

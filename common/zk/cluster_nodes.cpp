@@ -91,4 +91,24 @@ Result<void> create_cluster_uuid(Client& client, const Paths& paths, const std::
   return fail(ErrorCode::Conflict, "ZooKeeper holds another cluster's uuid");
 }
 
+Result<std::optional<Identity>> read_identity(Client& client, const Paths& paths) {
+  auto node = client.get(paths.identity(), Watch::No);
+  if (node) return std::optional(Identity{std::move(node->data), node->stat.created_zxid});
+  if (node.error().code == ErrorCode::NotFound) return std::optional<Identity>{};
+  return fail(node.error());
+}
+
+Result<Identity> renew_identity(Client& client, const Paths& paths) {
+  const std::string value = random_hex(16);
+  auto set = client.set(paths.identity(), value);
+  if (set) return Identity{value, set->created_zxid};
+  if (set.error().code != ErrorCode::NotFound) return fail(set.error());
+  auto made = client.create(paths.identity(), value, CreateMode::Persistent);
+  if (!made) return fail(made.error());
+  auto there = read_identity(client, paths);
+  if (!there) return fail(there.error());
+  if (*there && (*there)->value == value) return **there;
+  return fail(ErrorCode::Conflict, "another master wrote ZooKeeper's identity");
+}
+
 }  // namespace rota::zk

@@ -1,10 +1,11 @@
-// The two persistent nodes that guard a takeover: the cluster's uuid and the epoch.
+// The persistent nodes that guard a takeover: the cluster's uuid, ZooKeeper's identity and the epoch.
 #pragma once
 
 #include <optional>
 #include <string>
 
 #include "common/base/ids.h"
+#include "common/zk/identity.h"
 #include "common/zk/paths.h"
 
 namespace rota::zk {
@@ -30,5 +31,11 @@ Result<std::optional<std::string>> read_cluster_uuid(Client& client, const Paths
 
 /// Writes the uuid of a new cluster. Conflict: there is another one. The same again is harmless.
 Result<void> create_cluster_uuid(Client& client, const Paths& paths, const std::string& uuid);
+
+/// Empty when there is none. A plain read: read_epoch, which syncs, comes before it.
+Result<std::optional<Identity>> read_identity(Client& client, const Paths& paths);
+
+/// Writes a new random value over what stands, or makes the node; gives what stands then.
+Result<Identity> renew_identity(Client& client, const Paths& paths);
 
 }  // namespace rota::zk

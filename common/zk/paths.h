@@ -14,6 +14,7 @@ class Paths {
   const std::string& root() const { return root_; }
   std::string cluster_uuid() const { return root_ + "/cluster_uuid"; }
   std::string epoch() const { return root_ + "/epoch"; }
+  std::string identity() const { return root_ + "/identity"; }
   std::string election() const { return root_ + "/election"; }
   std::string masters() const { return root_ + "/masters"; }
   std::string workers() const { return root_ + "/workers"; }
@@ -32,7 +33,7 @@ bool is_cluster_name(const std::string& name);
 /// Makes the folder and its parents as persistent nodes; fine when they are there.
 Result<void> ensure_folder(Client& client, const std::string& path);
 
-/// The five folders of a cluster (not cluster_uuid and epoch, whose absence means something).
+/// The five folders of a cluster (not cluster_uuid, identity and epoch, whose absence means something).
 Result<void> ensure_cluster(Client& client, const Paths& paths);
 
 }  // namespace rota::zk

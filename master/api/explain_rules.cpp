@@ -54,6 +54,10 @@ std::string reason_sentence(Reason reason, const std::string& pool) {
     case Reason::WorkersDraining:
       return fmt::format("Every worker of pool \"{}\" is drained; resume one (rota worker resume), or "
                          "start another.", pool);
+    case Reason::WorkerUnseen:
+      return "Its last worker was never seen in the ZooKeeper that is in use now, so nothing tells whether "
+             "the attempt lives: let that worker come back, or, when it is over for sure: rota-master "
+             "--accept-new-zookeeper --workers-gone --config FILE";
     case Reason::HandedOver: return "It was ended at the deadline of its worker's drain.";
   }
   return "";

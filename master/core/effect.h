@@ -27,6 +27,7 @@ struct WorkerLife {
   WallTime joined{};
   std::optional<WallTime> left;
   std::string why_left;
+  std::int64_t seen_in = 0;          ///< number of the ZooKeeper in which its node appeared last
 };
 
 struct RunUpdate {

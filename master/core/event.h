@@ -165,8 +165,18 @@ struct HoldTicks {
   std::string why;
 };
 
+/// The leader found that ZooKeeper is another one than before, or an older state of it: what it lists from
+/// now on says nothing of lives that it has not seen.
+struct ZookeeperReplaced {
+  std::int64_t number = 0;              ///< of the new one
+};
+
+/// The operator's word that workers which this ZooKeeper has never seen are gone for good.
+struct UnseenGone {};
+
 using Event = std::variant<TimePassed, MastersSeen, WorkerSeen, WorkerGone, BeatsEnded, WorkersListed,
                            HelloAnswered, HelloFailed, RenewAsked, DispatchAnswered, Reported, ApplyJob,
-                           SetPaused, DeleteJob, RunNow, SubmitRuns, CancelRun, DrainWorker, HoldTicks>;
+                           SetPaused, DeleteJob, RunNow, SubmitRuns, CancelRun, DrainWorker, HoldTicks,
+                           ZookeeperReplaced, UnseenGone>;
 
 }  // namespace rota::master::core

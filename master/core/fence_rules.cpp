@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "master/core/batch_rows.h"
+#include "master/core/worker_rules.h"
 
 namespace rota::master::core {
 namespace {
@@ -93,7 +94,7 @@ void look_at_fence(Context& ctx, RunEntry& run) {
   State& state = ctx.state;
   if (!run.is_held()) return;
   const WorkerEntry& worker = state.worker_of(run.progress().worker.id);
-  if (!worker.absent_since) return;
+  if (!worker.absent_since || waits_unseen(ctx, run)) return;
   const MonoTime fence = fence_of(state, worker, *worker.absent_since, *run.rules);
   if (fence > ctx.now.mono) {
     state.run_timers.set(run.row.id, RunTimer::Fence, fence);

@@ -40,6 +40,8 @@ struct Recovered {
   std::vector<RecoveredRules> older_rules;
   std::vector<model::AttemptKey> given_up;          ///< attempts counted as lost without a proof, recent ones
   std::vector<model::WorkerDrain> drains;           ///< in force
+  std::int64_t zookeeper_number = 0;                ///< of the ZooKeeper in use; grows with each other one
+  std::vector<model::WorkerKey> unseen;             ///< lives with attempts that it has never seen
   bool database_went_back = false;                  ///< P9: ticks are held until accepted
 };
 

@@ -95,6 +95,8 @@ std::unique_ptr<State> recover_state(Epoch epoch, const CoreOptions& options, Re
   if (recovered.database_went_back) {
     state->held = "the database is older than the cluster; see: rota-master --accept-restore";
   }
+  state->zookeeper_number = recovered.zookeeper_number;
+  for (const model::WorkerKey& key : recovered.unseen) state->life_of(key).unseen = true;
   for (RecoveredJob& job : recovered.jobs) recover_job(*state, std::move(job));
   OlderRules older;
   for (RecoveredRules& each : recovered.older_rules) {

@@ -43,6 +43,8 @@ struct Cases {
   void operator()(const CancelRun& e) const { handle_cancel_run(ctx, e); }
   void operator()(const DrainWorker& e) const { handle_drain_worker(ctx, e); }
   void operator()(const HoldTicks& e) const { ctx.state.held = e.why; }
+  void operator()(const ZookeeperReplaced& e) const { handle_zookeeper_replaced(ctx, e); }
+  void operator()(const UnseenGone&) const { handle_unseen_gone(ctx); }
 };
 
 }  // namespace

@@ -95,6 +95,8 @@ struct LifeEntry {
   std::set<RunId> attempts;            ///< stored for it and not ended
   std::int32_t unusable_slots = 0;     ///< held by attempts whose death was not proven
   bool resting = false;                ///< refused an attempt a moment ago
+  bool unseen = false;                 ///< the ZooKeeper in use never had its node: absence says nothing
+  std::int64_t seen_in = 0;            ///< number of the ZooKeeper in which its node appeared last
   bool says_draining = false;          ///< in answer to hello; its node may not say it yet
   std::optional<DrainTelling> told_drain;
   std::int64_t dispatched_total = 0;
@@ -229,6 +231,8 @@ class State {
   bool all_know_slices = true;         ///< see MastersSeen
   bool listed = false;                 ///< WorkersListed has come
   Millis longest_lease{0};             ///< of all workers that this Term has seen
+  std::int64_t zookeeper_number = 0;   ///< of the ZooKeeper in use
+  std::int64_t replaced_listing = 0;   ///< shows who is in one that is new; 0: no such listing is awaited
   bool waits_for_words = false;        ///< the database went back: first all workers say what they hold
 
   std::map<JobId, JobEntry> jobs;

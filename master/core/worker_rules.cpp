@@ -19,6 +19,7 @@ namespace {
 
 constexpr std::int32_t kHelloDoublings = 5;
 constexpr Millis kCutOffWrite{1000};
+constexpr Millis kUnseenLook{5000};  // pause between two looks at a run whose worker was never seen
 
 WorkerLife row_of(const LifeEntry& life) {
   WorkerLife row;
@@ -26,6 +27,7 @@ WorkerLife row_of(const LifeEntry& life) {
   row.address = life.info.address;
   row.pool = life.info.pool;
   row.joined = life.joined;
+  row.seen_in = life.seen_in;
   return row;
 }
 
@@ -93,6 +95,9 @@ void take_info(Context& ctx, LifeEntry& life, const model::WorkerInfo& info) {
   ctx.state.refresh(life);  // leaves the pool that it stood in
   const model::WorkerInfo known = std::exchange(life.info, info);
   life.present = true;
+  life.unseen = false;
+  const std::int64_t seen_before = std::exchange(life.seen_in, ctx.state.zookeeper_number);
+  if (was_present && life.seen_in != seen_before) ctx.out.changes.lives.push_back(row_of(life));
   if (was_present) return take_node_word(life, known);
   life.joined = info.started == WallTime{} ? ctx.at : info.started;
   life.last_beat.reset();
@@ -171,7 +176,27 @@ void give_up_attempt(Context& ctx, RunEntry& run) {
   end_attempt(ctx, run, EndProof::FencePassed, outcome);
 }
 
+/// The first listing of a ZooKeeper that is new: who stands in it was seen there.
+void take_listing_of_new(Context& ctx) {
+  State& state = ctx.state;
+  state.replaced_listing = 0;
+  for (auto& [key, life] : state.lives) {
+    if (!life.present) continue;
+    life.unseen = false;
+    life.seen_in = state.zookeeper_number;
+    ctx.out.changes.lives.push_back(row_of(life));
+  }
+}
+
 }  // namespace
+
+bool waits_unseen(Context& ctx, RunEntry& run) {
+  const LifeEntry* life = ctx.state.find_life(run.progress().worker);
+  if (life == nullptr || !life->unseen) return false;
+  note_reason(ctx, run, Reason::WorkerUnseen);
+  ctx.state.run_timers.set(run.row.id, RunTimer::Fence, ctx.now.mono + kUnseenLook);
+  return true;
+}
 
 void handle_workers_listed(Context& ctx, const WorkersListed& event) {
   State& state = ctx.state;
@@ -180,7 +205,23 @@ void handle_workers_listed(Context& ctx, const WorkersListed& event) {
   for (const auto& [id, asked] : waiting) {
     if (asked > event.asked || !state.past_fence.contains(id)) continue;
     state.past_fence.erase(id);
-    give_up_attempt(ctx, *state.find_run(id));
+    if (!waits_unseen(ctx, *state.find_run(id))) give_up_attempt(ctx, *state.find_run(id));
+  }
+  if (state.replaced_listing != 0 && event.asked >= state.replaced_listing) take_listing_of_new(ctx);
+}
+
+void handle_zookeeper_replaced(Context& ctx, const ZookeeperReplaced& event) {
+  State& state = ctx.state;
+  state.zookeeper_number = event.number;
+  for (auto& [key, life] : state.lives) life.unseen = !life.attempts.empty();
+  if (ctx.out.list_workers == 0) ctx.out.list_workers = ++state.listings_asked;
+  state.replaced_listing = ctx.out.list_workers;
+}
+
+void handle_unseen_gone(Context& ctx) {
+  for (auto& [key, life] : ctx.state.lives) {
+    if (!std::exchange(life.unseen, false)) continue;
+    for (const RunId id : life.attempts) ctx.state.run_timers.set(id, RunTimer::Fence, ctx.now.mono);
   }
 }
 

@@ -11,11 +11,17 @@ void handle_worker_gone(Context& ctx, const WorkerGone& event);
 void handle_workers_listed(Context& ctx, const WorkersListed& event);
 void handle_hello_answered(Context& ctx, const HelloAnswered& event);
 void handle_hello_failed(Context& ctx, const HelloFailed& event);
+void handle_zookeeper_replaced(Context& ctx, const ZookeeperReplaced& event);
+void handle_unseen_gone(Context& ctx);
 
 /// Something does not fit what this life was said to hold: it gets no work until it has said again.
 void ask_inventory(Context& ctx, const model::WorkerKey& key);
 
 /// hello is due, again or for the first time.
 void send_hello(Context& ctx, const model::WorkerKey& key);
+
+/// Whether the run stands for a life that the ZooKeeper in use has never seen: it may live on in another one,
+/// so no fence passes for it. Then it is looked at again later.
+bool waits_unseen(Context& ctx, RunEntry& run);
 
 }  // namespace rota::master::core

@@ -85,11 +85,12 @@ void bind_close_or_carry(Binder& binder, const model::JobVersionRow& version) {
 }
 
 const MultiRow kUpsertLives{
-    "INSERT INTO worker_life (worker_id, incarnation, host, port, pool, joined_ms, left_ms, why_left) "
-    "VALUES",
-    8,
+    "INSERT INTO worker_life (worker_id, incarnation, host, port, pool, joined_ms, left_ms, why_left, "
+    "seen_in) VALUES",
+    9,
     "ON DUPLICATE KEY UPDATE host = VALUES(host), port = VALUES(port), pool = VALUES(pool), "
-    "joined_ms = VALUES(joined_ms), left_ms = VALUES(left_ms), why_left = VALUES(why_left)"};
+    "joined_ms = VALUES(joined_ms), left_ms = VALUES(left_ms), why_left = VALUES(why_left), "
+    "seen_in = VALUES(seen_in)"};
 
 void bind_life(Binder& binder, const core::WorkerLife& life) {
   binder.text(life.key.id)
@@ -99,7 +100,8 @@ void bind_life(Binder& binder, const core::WorkerLife& life) {
       .text(life.pool)
       .time(life.joined)
       .time(life.left)
-      .prose(life.why_left, kWhyBytes);
+      .prose(life.why_left, kWhyBytes)
+      .integer(life.seen_in);
 }
 
 const MultiRow kUpsertDrains = {
@@ -160,6 +162,7 @@ core::WorkerLife read_life(Row& row) {
   life.joined = row.time();
   life.left = row.maybe_time();
   life.why_left = row.text();
+  life.seen_in = row.integer();
   return life;
 }
 

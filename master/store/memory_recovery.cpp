@@ -15,6 +15,10 @@
 namespace rota::master::store {
 namespace {
 
+bool is_held(model::RunState state) {
+  return state == model::RunState::Dispatched || state == model::RunState::Running;
+}
+
 /// Without a worker's word for it: that would say when it began.
 bool is_given_up(const model::Outcome& outcome) {
   return outcome.reason == model::Reason::WorkerLost && outcome.started == WallTime{};
@@ -88,7 +92,24 @@ Result<core::RecoveredJob> recovered_job(const model::Job& job, const model::Job
   return one;
 }
 
+/// Lives that hold attempts, and that this cluster's ZooKeeper has not seen since it is another one.
+std::vector<model::WorkerKey> unseen_in(const auto& tables) {
+  const std::int64_t below = tables.zookeeper ? tables.zookeeper->wait_below : 0;
+  std::set<model::WorkerKey> keys;
+  for (const auto& [id, run] : tables.runs) {
+    if (!is_held(run.progress.state)) continue;
+    const auto life = tables.lives.find(run.progress.worker);
+    if ((life == tables.lives.end() ? 0 : life->second.seen_in) < below) keys.insert(run.progress.worker);
+  }
+  return {keys.begin(), keys.end()};
+}
+
 }  // namespace
+
+std::int64_t held_in(const MemoryTables& tables) {
+  return std::ranges::count_if(tables.runs,
+                               [](const auto& run) { return is_held(run.second.progress.state); });
+}
 
 Result<core::Recovered> MemoryStore::recover() {
   const std::scoped_lock lock(mutex_);
@@ -116,6 +137,8 @@ Result<core::Recovered> recover_from(const MemoryTables& tables, const ZoneSourc
   }
   recovered.older_rules = older_rules_in(tables);
   recovered.given_up = given_up_in(tables);
+  if (tables.zookeeper) recovered.zookeeper_number = tables.zookeeper->number;
+  recovered.unseen = unseen_in(tables);
   for (const auto& [worker, drain] : tables.drains) {
     if (drain.draining) recovered.drains.push_back(drain);
   }

@@ -58,7 +58,8 @@ ApplyResult MemoryStore::apply(Epoch epoch, const core::Changes& changes) {
 Result<Office::Marks> MemoryStore::read_marks() {
   const std::scoped_lock lock(mutex_);
   if (auto fine = up(); !fine) return fail(fine.error());
-  return Marks{tables_->epoch, tables_->watermark, tables_->cluster_uuid, SystemClock().wall()};
+  return Marks{tables_->epoch,  tables_->watermark, tables_->cluster_uuid, SystemClock().wall(),
+               tables_->holder, tables_->zookeeper, tables_->beats};
 }
 
 Result<std::string> MemoryStore::settle_uuid(const std::string& proposed) {
@@ -75,15 +76,33 @@ Result<Millis> MemoryStore::settle_grant(Millis own) {
   return tables_->longest_grant;
 }
 
-Result<void> MemoryStore::take_office(Epoch epoch, const std::string&) {
+Result<void> MemoryStore::claim(const Claim& claim) {
   const std::scoped_lock lock(mutex_);
   if (auto fine = up(); !fine) return fine;
-  if (tables_->epoch >= epoch) {
-    return fail(ErrorCode::Conflict,
-                fmt::format("the epoch in the database is {} or higher already", epoch.value));
+  return put_claim(*tables_, claim);
+}
+
+Result<void> MemoryStore::settle_zookeeper(Epoch epoch, const KnownZookeeper& zookeeper) {
+  const std::scoped_lock lock(mutex_);
+  if (auto fine = up(); !fine) return fine;
+  if (tables_->epoch != epoch) {
+    return fail(ErrorCode::Fenced, fmt::format("epoch {} is in force", tables_->epoch.value));
   }
-  tables_->epoch = epoch;
+  tables_->zookeeper = zookeeper;
   return {};
+}
+
+Result<void> MemoryStore::beat(Epoch epoch) {
+  const std::scoped_lock lock(mutex_);
+  if (auto fine = up(); !fine) return fine;
+  if (tables_->epoch == epoch) ++tables_->beats;
+  return {};
+}
+
+Result<std::int64_t> MemoryStore::count_held() {
+  const std::scoped_lock lock(mutex_);
+  if (auto fine = up(); !fine) return fail(fine.error());
+  return held_in(*tables_);
 }
 
 Result<void> MemoryStore::probe() {

@@ -47,7 +47,10 @@ class MemoryStore : public Store,
   Result<Marks> read_marks() override;
   Result<std::string> settle_uuid(const std::string& proposed) override;
   Result<Millis> settle_grant(Millis own) override;
-  Result<void> take_office(Epoch epoch, const std::string& holder) override;
+  Result<void> claim(const Claim& claim) override;
+  Result<void> settle_zookeeper(Epoch epoch, const KnownZookeeper& zookeeper) override;
+  Result<void> beat(Epoch epoch) override;
+  Result<std::int64_t> count_held() override;
   Result<core::Recovered> recover() override;
   Result<void> probe() override;
 

@@ -217,4 +217,15 @@ void put_the_rest(MemoryTables& tables, const core::Changes& changes) {
   if (changes.watermark) tables.watermark = changes.watermark;
 }
 
+Result<void> put_claim(MemoryTables& tables, const Claim& claim) {
+  if (tables.epoch >= claim.epoch) {
+    return fail(ErrorCode::Conflict,
+                fmt::format("the epoch in the database is {} or higher already", claim.epoch.value));
+  }
+  tables.epoch = claim.epoch;
+  tables.holder = claim.holder;
+  if (claim.zookeeper) tables.zookeeper = claim.zookeeper;
+  return {};
+}
+
 }  // namespace rota::master::store

@@ -13,6 +13,7 @@
 #include "master/core/effect.h"
 #include "master/core/recovered.h"
 #include "master/store/log_store.h"
+#include "master/store/store.h"
 #include "master/store/zone_source.h"
 
 namespace rota::master::store {
@@ -20,6 +21,9 @@ namespace rota::master::store {
 struct MemoryTables {
   Epoch epoch;
   std::string cluster_uuid;
+  Holder holder;
+  std::optional<KnownZookeeper> zookeeper;
+  std::int64_t beats = 0;
   Millis longest_grant{0};
   std::optional<core::Watermark> watermark;
   std::map<JobId, model::Job> jobs;
@@ -48,6 +52,12 @@ void put_definitions(MemoryTables& tables, const core::Changes& changes);  ///< 
 void put_new_runs(MemoryTables& tables, const core::Changes& changes);
 void put_update(MemoryTables& tables, const core::RunUpdate& update);
 void put_the_rest(MemoryTables& tables, const core::Changes& changes);
+
+/// Attempts that are stored for a worker and have not ended.
+std::int64_t held_in(const MemoryTables& tables);
+
+/// What a takeover writes. Conflict: the epoch is not higher.
+Result<void> put_claim(MemoryTables& tables, const Claim& claim);
 
 /// What a new Term starts from.
 Result<core::Recovered> recover_from(const MemoryTables& tables, const ZoneSource& zones);

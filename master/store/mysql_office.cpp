@@ -17,6 +17,20 @@ namespace {
 
 constexpr std::string_view kNowMs = "CAST(UNIX_TIMESTAMP(NOW(3)) * 1000 AS SIGNED)";
 
+Result<void> put_zookeeper(Connection& connection, const KnownZookeeper& known) {
+  auto put = connection.change(
+      "INSERT INTO zookeeper (one, identity, created_zxid, number, wait_below) VALUES (1, ?, ?, ?, ?) "
+      "ON DUPLICATE KEY UPDATE identity = VALUES(identity), created_zxid = VALUES(created_zxid), "
+      "number = VALUES(number), wait_below = VALUES(wait_below)",
+      [&](Binder& binder) {
+        binder.text(known.identity.value)
+            .integer(known.identity.created_zxid)
+            .integer(known.number)
+            .integer(known.wait_below);
+      });
+  return put ? Result<void>() : fail(put.error());
+}
+
 }  // namespace
 
 MysqlOffice::MysqlOffice(MysqlOptions options, ZoneSource zones)
@@ -41,8 +55,9 @@ Result<Office::Marks> MysqlOffice::read_marks() {
   Marks marks;
   bool has_row = false;
   auto read = (*connection)->stream(
-      fmt::format("SELECT e.value, {}, c.cluster_uuid, {} FROM epoch e "
-                  "LEFT JOIN watermark w ON w.partition_no = 1 "
+      fmt::format("SELECT e.value, {}, c.cluster_uuid, {}, e.holder, e.address, z.identity, "
+                  "z.created_zxid, z.number, z.wait_below, z.beats FROM epoch e "
+                  "LEFT JOIN watermark w ON w.partition_no = 1 LEFT JOIN zookeeper z ON z.one = 1 "
                   "LEFT JOIN cluster c ON c.one = 1 WHERE e.partition_no = 1",
                   kWatermarkColumns, kNowMs),
       [&](Row& row) -> Result<void> {
@@ -51,6 +66,10 @@ Result<Office::Marks> MysqlOffice::read_marks() {
         marks.cluster_uuid = row.text();
         marks.database_now = row.time();
         has_row = true;
+        marks.holder = {row.text(), row.text()};
+        KnownZookeeper known{{row.text(), row.integer()}, row.integer(), row.integer()};
+        marks.beats = row.integer();
+        if (!known.identity.value.empty()) marks.zookeeper = std::move(known);
         return {};
       });
   if (!read) return fail(read.error());
@@ -93,13 +112,19 @@ Result<Millis> MysqlOffice::settle_grant(Millis own) {
   return longest;
 }
 
-Result<void> MysqlOffice::try_office(Connection& connection, Epoch epoch, const std::string& holder) {
+Result<void> MysqlOffice::try_office(Connection& connection, const Claim& claim) {
+  const Epoch epoch = claim.epoch;
   if (auto begun = connection.begin(); !begun) return begun;
   auto raised = connection.change(
-      fmt::format("UPDATE epoch SET value = ?, holder = ?, taken_ms = {} "
+      fmt::format("UPDATE epoch SET value = ?, holder = ?, address = ?, taken_ms = {} "
                   "WHERE partition_no = 1 AND value < ?",
                   kNowMs),
-      [&](Binder& binder) { binder.integer(epoch.value).prose(holder, 255).integer(epoch.value); });
+      [&](Binder& binder) {
+        binder.integer(epoch.value)
+            .prose(claim.holder.name, 255)
+            .prose(claim.holder.address, 300)
+            .integer(epoch.value);
+      });
   if (!raised) return fail(raised.error());
   if (*raised == 0) {
     if (auto undone = connection.undo(); !undone) return undone;
@@ -109,25 +134,70 @@ Result<void> MysqlOffice::try_office(Connection& connection, Epoch epoch, const 
   auto cleared = connection.change("DELETE FROM loop_connection WHERE epoch < ?",
                                    [&](Binder& binder) { binder.integer(epoch.value); });
   if (!cleared) return fail(cleared.error());
+  if (claim.zookeeper) {
+    if (auto put = put_zookeeper(connection, *claim.zookeeper); !put) return put;
+  }
   return connection.end_transaction();
 }
 
-Result<void> MysqlOffice::take_office(Epoch epoch, const std::string& holder) {
+Result<void> MysqlOffice::settle_zookeeper(Epoch epoch, const KnownZookeeper& zookeeper) {
+  auto connection = this->connection();
+  if (!connection) return fail(connection.error());
+  if (auto begun = (*connection)->begin(); !begun) return begun;
+  Epoch found;
+  auto read = (*connection)->query("SELECT value FROM epoch WHERE partition_no = 1 LOCK IN SHARE MODE", {},
+                                   [&](Row& row) -> Result<void> {
+                                     found = Epoch{row.integer()};
+                                     return {};
+                                   });
+  if (!read) return read;
+  if (found != epoch) {
+    if (auto undone = (*connection)->undo(); !undone) return undone;
+    return fail(ErrorCode::Fenced, fmt::format("epoch {} is in force", found.value));
+  }
+  if (auto put = put_zookeeper(**connection, zookeeper); !put) return put;
+  return (*connection)->end_transaction();
+}
+
+Result<void> MysqlOffice::beat(Epoch epoch) {
+  auto connection = this->connection();
+  if (!connection) return fail(connection.error());
+  auto done = (*connection)->change(
+      "UPDATE zookeeper SET beats = beats + 1 WHERE one = 1 AND "
+      "? = (SELECT value FROM epoch WHERE partition_no = 1)",
+      [&](Binder& binder) { binder.integer(epoch.value); });
+  return done ? Result<void>() : fail(done.error());
+}
+
+Result<std::int64_t> MysqlOffice::count_held() {
+  auto connection = this->connection();
+  if (!connection) return fail(connection.error());
+  std::int64_t count = 0;
+  auto read = (*connection)->stream(
+      "SELECT COUNT(*) FROM run WHERE state IN ('dispatched', 'running')", [&](Row& row) -> Result<void> {
+        count = row.integer();
+        return {};
+      });
+  if (!read) return fail(read.error());
+  return count;
+}
+
+Result<void> MysqlOffice::claim(const Claim& claim) {
   auto connection = this->connection();
   if (!connection) return fail(connection.error());
   auto shorter = (*connection)->run_text("SET innodb_lock_wait_timeout = 1");
   if (!shorter) return fail(shorter.error());
-  auto taken = try_office(**connection, epoch, holder);
+  auto taken = try_office(**connection, claim);
   const bool blocked = !taken && (*connection)->last_sql_error() == kLockWaitTimeout;
   connection_.reset();  // with its short lock wait
   if (!blocked) return taken;
 
-  if (auto killed = kill_older_loops(epoch); !killed) {
+  if (auto killed = kill_older_loops(claim.epoch); !killed) {
     log_warn("store", "could not end an older leader's connection", {{"why", killed.error().message}});
   }
   connection = this->connection();
   if (!connection) return fail(connection.error());
-  taken = try_office(**connection, epoch, holder);
+  taken = try_office(**connection, claim);
   if (!taken) connection_.reset();
   return taken;
 }

@@ -25,7 +25,10 @@ class MysqlOffice final : public Office {
 
   /// Waits at most 1 s for an older leader's open transaction; then that leader's connection is
   /// killed (it is named in loop_connection), so a frozen leader delays this by little more than 1 s.
-  Result<void> take_office(Epoch epoch, const std::string& holder) override;
+  Result<void> claim(const Claim& claim) override;
+  Result<void> settle_zookeeper(Epoch epoch, const KnownZookeeper& zookeeper) override;
+  Result<void> beat(Epoch epoch) override;
+  Result<std::int64_t> count_held() override;
 
   /// Unsupported when this machine does not know the time zone of some job: another master may.
   Result<core::Recovered> recover() override;
@@ -33,7 +36,7 @@ class MysqlOffice final : public Office {
 
  private:
   Result<Connection*> connection();
-  Result<void> try_office(Connection& connection, Epoch epoch, const std::string& holder);
+  Result<void> try_office(Connection& connection, const Claim& claim);
   Result<void> kill_older_loops(Epoch epoch);
 
   const MysqlOptions options_;

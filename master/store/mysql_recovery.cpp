@@ -201,6 +201,29 @@ Result<std::vector<model::WorkerDrain>> load_drains(Connection& connection) {
   return drains;
 }
 
+/// Which ZooKeeper this is, and the lives with attempts that it has not seen since it is another one.
+Result<void> load_unseen(Connection& connection, core::Recovered& recovered) {
+  std::int64_t below = 0;
+  auto known = connection.stream("SELECT number, wait_below FROM zookeeper WHERE one = 1",
+                                 [&](Row& row) -> Result<void> {
+                                   recovered.zookeeper_number = row.integer();
+                                   below = row.integer();
+                                   return {};
+                                 });
+  if (!known || below == 0) return known;
+  return connection.stream(
+      fmt::format("SELECT DISTINCT r.worker_id, r.worker_incarnation FROM run r LEFT JOIN worker_life l "
+                  "ON l.worker_id = r.worker_id AND l.incarnation = r.worker_incarnation "
+                  "WHERE r.state IN ('dispatched', 'running') AND COALESCE(l.seen_in, 0) < {} "
+                  "ORDER BY r.worker_id, r.worker_incarnation",
+                  below),
+      [&](Row& row) -> Result<void> {
+        std::string id = row.text();
+        recovered.unseen.push_back({std::move(id), row.text()});
+        return {};
+      });
+}
+
 Result<std::optional<core::Watermark>> load_watermark(Connection& connection) {
   std::optional<core::Watermark> watermark;
   auto read = connection.stream(
@@ -233,6 +256,7 @@ Result<core::Recovered> load_recovered(Connection& connection, const ZoneSource&
   auto given_up = load_given_up(connection);
   if (!given_up) return fail(given_up.error());
   recovered.given_up = std::move(*given_up);
+  if (auto unseen = load_unseen(connection, recovered); !unseen) return fail(unseen.error());
   auto drains = load_drains(connection);
   if (!drains) return fail(drains.error());
   recovered.drains = std::move(*drains);

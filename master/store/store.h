@@ -10,6 +10,7 @@
 
 #include "common/base/ids.h"
 #include "common/base/result.h"
+#include "common/zk/identity.h"
 #include "master/core/effect.h"
 #include "master/core/recovered.h"
 
@@ -57,6 +58,28 @@ class Store {
 inline constexpr std::size_t kGivenUpAttempts = 100'000;
 inline constexpr std::size_t kGivenUpLostRuns = 20'000;
 
+/// The ZooKeeper that a database is led through.
+struct KnownZookeeper {
+  zk::Identity identity;
+  std::int64_t number = 0;      ///< grows with each other one
+  /// Workers' lives that were last seen in one of a lower number may live on there: they are waited for.
+  std::int64_t wait_below = 0;
+  bool operator==(const KnownZookeeper&) const = default;
+};
+
+/// Who took an epoch, and where he is reached ("host:port").
+struct Holder {
+  std::string name;
+  std::string address;
+};
+
+/// What one takeover writes.
+struct Claim {
+  Epoch epoch;
+  Holder holder;
+  std::optional<KnownZookeeper> zookeeper;  ///< empty: the one that stands
+};
+
 /// What taking office needs. Thread: one at a time.
 class Office {
  public:
@@ -67,6 +90,9 @@ class Office {
     std::optional<core::Watermark> watermark;  ///< none in a new database
     std::string cluster_uuid;  ///< empty in a new database
     WallTime database_now{};   ///< the database's clock, for telling skew
+    Holder holder;             ///< of the epoch
+    std::optional<KnownZookeeper> zookeeper;  ///< none before the first takeover that knows of it
+    std::int64_t beats = 0;    ///< grows while somebody leads, whatever else he stores
   };
   virtual Result<Marks> read_marks() = 0;
 
@@ -77,10 +103,24 @@ class Office {
   /// successor with a shorter one must wait for the longer. Called before take_office.
   virtual Result<Millis> settle_grant(Millis own) = 0;
 
-  /// In one transaction sets the epoch where it is lower. Conflict when it was not lower (another
-  /// took office). After UnknownOutcome read_marks tells; e is used by one candidate only, so an
-  /// epoch equal to ours is ours.
-  virtual Result<void> take_office(Epoch epoch, const std::string& holder) = 0;
+  /// In one transaction sets the epoch where it is lower, and the rest of the claim. Conflict when it
+  /// was not lower (another took office). After UnknownOutcome read_marks tells; e is used by one
+  /// candidate only, so an epoch equal to ours is ours.
+  virtual Result<void> claim(const Claim& claim) = 0;
+  Result<void> take_office(Epoch epoch, const std::string& holder) {
+    return claim(Claim{epoch, {holder, ""}, {}});
+  }
+
+  /// By a leader, after office was taken: this is the ZooKeeper from now on. Fenced when another epoch is in
+  /// force. The same again is harmless.
+  virtual Result<void> settle_zookeeper(Epoch epoch, const KnownZookeeper& zookeeper) = 0;
+
+  /// By a leader, every few seconds: others see that somebody leads. Nothing happens when another epoch is
+  /// in force.
+  virtual Result<void> beat(Epoch epoch) = 0;
+
+  /// Attempts that are stored for a worker and have not ended.
+  virtual Result<std::int64_t> count_held() = 0;
 
   /// Everything a Term starts from. Called after take_office.
   virtual Result<core::Recovered> recover() = 0;

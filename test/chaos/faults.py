@@ -308,13 +308,48 @@ def jump_clock(cluster, dice, host):
                  {"offset_ms": offset})
 
 
+# --- a second cluster -------------------------------------------------------------------------------
+
+STRANGER = "stranger"  # the judge knows it by this name
+
+
+def second_cluster(cluster, dice, host):
+    """A master of another cluster (a ZooKeeper path of its own) by this host's configuration, on the same
+    database: it must leave the office alone, and say whose it is."""
+    it, number = cluster.rota_hosts[host], dice.randrange(10 ** 6)
+    state = cluster.folder / f"{STRANGER}-{number}"
+    log = cluster.logs / f"{STRANGER}-{number}.log"
+    started = []
+
+    def begin():
+        state.mkdir(mode=0o700, exist_ok=True)
+        settings = {"ROTA_CLUSTER": f"{STRANGER}-{number}", "ROTA_ID": STRANGER, "ROTA_STATE_DIR": str(state),
+                    "ROTA_HEARTBEAT_FILE": str(state / "heartbeat"), "ROTA_LISTEN_PORT": "0", "ROTA_HTTP_PORT": "0"}
+        words = [*cluster.network.enter(host), "env", *[f"{key}={value}" for key, value in settings.items()],
+                 f"{cluster.programs}/rota-master", "--config", str(it.config)]
+        started.append(cluster.starter.start(words, log))
+
+    def heal():
+        text = log.read_text(errors="replace") if log.exists() else ""
+        send(started[0], TERM)
+        if wait_gone(started, 15):
+            send(started[0], KILL)
+        held = "office is held off" in text
+        named = any(f"master '{master}' at " in text for master in cluster.master_hosts)
+        offices = text.count("took office")
+        # Neither server answered it: nothing was proven, and nothing disturbed.
+        return (held and named and not offices) or (False if offices or held else None), \
+            f"held off: {held}, the leader named: {named}, offices taken: {offices}"
+    return Fault("second_cluster", host, {STRANGER}, dice.uniform(6, 25), begin, heal)
+
+
 # --- the dice -----------------------------------------------------------------------------------
 
 WEIGHTS = {"kill_master": 8, "kill_proper": 8, "kill_warden": 5, "kill_worker": 5, "kill_master_host": 4,
            "kill_worker_host": 5, "restart_master": 3, "restart_worker": 4, "kill_zookeeper": 6,
            "kill_mariadb": 6, "stop_master": 6, "stop_proper": 5, "stop_worker": 3, "stop_zookeeper": 4,
            "stop_mariadb": 4, "isolate": 8, "isolate_one_way": 6, "cut_link": 8, "swizzle": 4, "meddle": 14,
-           "kill_connections": 5, "fill_disk": 5, "jump_clock": 6}
+           "kill_connections": 5, "fill_disk": 5, "jump_clock": 6, "second_cluster": 4}
 
 
 def draw_master(cluster, dice):
@@ -365,6 +400,8 @@ def draw(cluster, dice, only=()):
     if name == "fill_disk":
         host = dice.choice(cluster.worker_hosts)
         return fill_disk(cluster, dice, host) if cluster.rota_hosts[host].is_mounted else None
+    if name == "second_cluster":
+        return second_cluster(cluster, dice, dice.choice(cluster.master_hosts))
     if name == "kill_connections":
         return kill_connections(cluster, dice, "mariadb")
     host = draw_master(cluster, dice) if "master" in name else dice.choice(cluster.worker_hosts)

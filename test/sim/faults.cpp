@@ -66,6 +66,8 @@ const std::vector<Faults::Kind>& Faults::all() {
       {"death_in_takeover", 25, nullptr},
       {"session_file_lost", 30, nullptr},
       {"clock_rates", 40, nullptr},
+      {"second_cluster", 12, &Faults::begin_second_cluster},
+      {"nodes_deleted", 8, &Faults::delete_nodes},
   };
   return kinds;
 }
@@ -118,6 +120,7 @@ void Faults::set_strengths() {
 }
 
 void Faults::begin() {
+  if (on("second_cluster") || on("nodes_deleted")) watch_strangers();
   for (Active& active : active_) plan(active);
 }
 
@@ -142,6 +145,7 @@ void Faults::strike(Active& active) {
 
 void Faults::heal() {
   healed_ = true;
+  healed_at_ = world_.now();
   world_.trace("heal", "");
   world_.lost_per_mille = world_.late_per_mille = world_.doubled_per_mille = 0;
   world_.unproven_percent = 0;
@@ -155,7 +159,11 @@ void Faults::heal() {
   for (auto& master : world_.masters) {
     master->cut_from_zookeeper = false;
     master->mend_clock();
-    master->start();
+    if (master->is_stranger()) {
+      master->stop();
+    } else {
+      master->start();
+    }
   }
   for (auto& worker : world_.workers) {
     worker->cut_from_zookeeper = worker->cut_from_masters = false;

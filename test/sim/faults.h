@@ -66,6 +66,10 @@ class Faults {
   bool promote_replica(Random& dice);
   bool put_copy_back(Random& dice);
   void watch_alarm();
+  bool begin_second_cluster(Random& dice);
+  bool delete_nodes(Random& dice);
+  void watch_strangers();
+  bool epochs_are_known() const;
   bool crash_proper(Random& dice);
   bool freeze_proper(Random& dice);
   bool crash_warden(Random& dice);
@@ -89,6 +93,8 @@ class Faults {
   bool watches_alarm_ = false;
   std::optional<MonoTime> accept_at_;
   bool watches_clocks_ = false;
+  std::optional<MonoTime> held_off_since_;
+  MonoTime healed_at_{};
   std::vector<Active> active_;
   std::vector<std::string> passive_;     ///< kinds without strikes that are on
   std::vector<std::pair<std::string, int>> strikes_;

@@ -13,13 +13,15 @@ namespace rota::sim {
 using master::core::Send;
 using std::chrono_literals::operator""ms;
 
-SimMaster::SimMaster(World& world, std::size_t index)
+SimMaster::SimMaster(World& world, std::size_t index, SimZookeeper& zookeeper)
     : world_(world),
       index_(index),
+      zookeeper_(zookeeper),
       grant_(world.random.chance(70) ? 5000ms : world.random.between(2000ms, 9000ms)),
-      server_(world.random.index(world.zookeeper.server_count())),
+      server_(world.random.index(zookeeper.server_count())),
       clock_(world.clockwork),
-      office_(world.store, world.random, world.marks, world.clockwork) {
+      office_(world.store, world.random, world.marks, world.clockwork),
+      name_("m" + std::to_string(index)) {
   if (world.faults_on("clock_rates")) clock_.set_rate(static_cast<int>(world.random.below(11)) - 5);
   clock_.boot(world.random);
   if (world.shares_host()) clock_.share_host();
@@ -30,7 +32,7 @@ SimMaster::~SimMaster() = default;
 bool SimMaster::is_frozen() const { return world_.now() < frozen_until_; }
 
 bool SimMaster::reaches_zookeeper() const {
-  return alive_ && !is_frozen() && !cut_from_zookeeper && world_.zookeeper.serves(server_, world_.now());
+  return alive_ && !is_frozen() && !cut_from_zookeeper && zookeeper_.serves(server_, world_.now());
 }
 
 /// A new process knows nothing of what its clock said before.
@@ -52,6 +54,8 @@ void SimMaster::start() {
   make_guard();
   saw_database_ = false;
   last_stored_ = {};
+  quiet_ = {};
+  held_off_.clear();
   ++life_;
   look_at_database(life_);
   heartbeat(life_);
@@ -59,13 +63,13 @@ void SimMaster::start() {
 
 /// The library goes to another server when this one stops answering; only to one that is not behind.
 void SimMaster::reconnect() {
-  if (cut_from_zookeeper || is_frozen() || world_.zookeeper.serves(server_, world_.now())) return;
-  const std::size_t next = (server_ + 1) % world_.zookeeper.server_count();
-  if (!world_.zookeeper.agrees(next)) return;
+  if (cut_from_zookeeper || is_frozen() || zookeeper_.serves(server_, world_.now())) return;
+  const std::size_t next = (server_ + 1) % zookeeper_.server_count();
+  if (!zookeeper_.agrees(next)) return;
   server_ = next;
   beats_read_.clear();
-  world_.zookeeper.catch_up(server_);
-  world_.zookeeper.move(session_, server_);
+  zookeeper_.catch_up(server_);
+  zookeeper_.move(session_, server_);
   seen_zxid_ = 0;
 }
 
@@ -73,23 +77,23 @@ void SimMaster::heartbeat(std::int64_t life) {
   if (life != life_ || !alive_) return;
   world_.after(300ms, [this, life] { heartbeat(life); });
   reconnect();
-  if (!reaches_zookeeper() || !world_.zookeeper.agrees(server_)) return;
+  if (!reaches_zookeeper() || !zookeeper_.agrees(server_)) return;
   keep_session();
   leave_election();
-  if (!candidacy_.empty() && world_.zookeeper.tree().find(candidacy_) != nullptr) return;
+  if (!candidacy_.empty() && zookeeper_.tree().find(candidacy_) != nullptr) return;
   if (!candidacy_.empty()) world_.marks.hit("candidacy_lost");
   candidacy_.clear();
   const bool wants = saw_database_ && !world_.store.faults.down && world_.now() >= rejoin_at_;
   if (!wants && !term_) return;
   const std::string start = kElectionFolder + fmt::format("/n_{:016x}_", world_.random.next());
-  world_.zookeeper.catch_up(server_);
-  candidacy_ = *world_.zookeeper.create(session_, start, "", zk::CreateMode::EphemeralSequential);
+  zookeeper_.catch_up(server_);
+  candidacy_ = *zookeeper_.create(session_, start, "", zk::CreateMode::EphemeralSequential);
 }
 
 /// The servers hear of the session; a new one when it is over.
 void SimMaster::keep_session() {
-  if (world_.zookeeper.touch(session_, world_.now())) return;
-  session_ = world_.zookeeper.begin_session(server_, world_.zookeeper.master_session, world_.now(),
+  if (zookeeper_.touch(session_, world_.now())) return;
+  session_ = zookeeper_.begin_session(server_, zookeeper_.master_session, world_.now(),
                                             [this](const zk::Event& event) { hear(event); });
   beats_read_.clear();
   watch_workers();  // the old one's watches are gone
@@ -102,11 +106,11 @@ void SimMaster::hear(const zk::Event& event) {
 }
 
 SimZkClient SimMaster::zookeeper_client(ZkCallFaults faults, std::function<void()> between) {
-  return {world_.zookeeper, session_, server_, world_.random, world_.marks, faults, std::move(between)};
+  return {zookeeper_, session_, server_, world_.random, world_.marks, faults, std::move(between)};
 }
 
 void SimMaster::lose_candidacy() {
-  if (!candidacy_.empty()) (void)world_.zookeeper.remove(candidacy_);
+  if (!candidacy_.empty()) (void)zookeeper_.remove(candidacy_);
 }
 
 namespace {
@@ -124,7 +128,7 @@ std::vector<zk::Candidate> candidates_in(const zk::NodeTree& view) {
 
 void SimMaster::look_at_election() {
   if (office_planned_ || taking_office_ || term_ || candidacy_.empty() || !reaches_zookeeper()) return;
-  const zk::NodeTree& view = world_.zookeeper.view(server_);
+  const zk::NodeTree& view = zookeeper_.view(server_);
   if (std::exchange(seen_zxid_, view.zxid()) == view.zxid()) return;
   using master::cluster::ElectionStep;
   const std::string own = candidacy_.substr(kElectionFolder.size() + 1);
@@ -147,8 +151,8 @@ void SimMaster::stand_back(Millis pause) {
 
 /// As production: again and again until ZooKeeper agrees, since the session goes on.
 void SimMaster::leave_election() {
-  if (leaving_.empty() || !reaches_zookeeper() || !world_.zookeeper.agrees(server_)) return;
-  (void)world_.zookeeper.remove(leaving_);
+  if (leaving_.empty() || !reaches_zookeeper() || !zookeeper_.agrees(server_)) return;
+  (void)zookeeper_.remove(leaving_);
   leaving_.clear();
 }
 
@@ -164,11 +168,11 @@ void SimMaster::watch_workers() {
 void SimMaster::list_workers(std::int64_t asked) {
   world_.after(world_.random.between(1ms, 30ms), [this, asked, life = life_, epoch = epoch()] {
     if (life != life_ || !leads() || this->epoch() != epoch) return;
-    if (!reaches_zookeeper() || !world_.zookeeper.agrees(server_)) {
+    if (!reaches_zookeeper() || !zookeeper_.agrees(server_)) {
       list_workers(asked);
       return;
     }
-    world_.zookeeper.catch_up(server_);  // the write that comes first
+    zookeeper_.catch_up(server_);  // the write that comes first
     sync_workers();
     post(master::core::WorkersListed{asked});
   });
@@ -180,6 +184,12 @@ void SimMaster::freeze(Millis for_long) {
   if (!alive_) return;
   frozen_until_ = std::max(frozen_until_, world_.now() + for_long);
   if (term_) plan_turn(Micros{0});
+}
+
+bool SimMaster::accept_zookeeper(bool workers_gone) {
+  if (!reaches_zookeeper()) return false;
+  SimZkClient client = zookeeper_client();
+  return master::accept_new_zookeeper(client, paths_, office_, workers_gone).has_value();
 }
 
 bool SimMaster::accept_restore() {

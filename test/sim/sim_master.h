@@ -16,6 +16,8 @@
 #include "master/dispatch/sender.h"
 #include "master/loop/loop.h"
 #include "master/takeover.h"
+#include "master/zookeeper_keeper.h"
+#include "master/zookeeper_word.h"
 #include "sim_office.h"
 #include "sim_zk_client.h"
 
@@ -26,7 +28,8 @@ class World;
 /// Thread: one. Owned by the world.
 class SimMaster {
  public:
-  SimMaster(World& world, std::size_t index);
+  /// One of another cluster has a ZooKeeper of its own.
+  SimMaster(World& world, std::size_t index, SimZookeeper& zookeeper);
   ~SimMaster();
 
   void start();
@@ -44,6 +47,15 @@ class SimMaster {
   bool accept_clocks();
   /// Its clock has stepped and it holds no ticks, though it has looked at it several times.
   bool fires_by_a_stepped_clock() const;
+  /// The operator says that this master's ZooKeeper is the database's; false when he could not.
+  bool accept_zookeeper(bool workers_gone);
+  /// Why it is held off from office, as it was told last; empty: it is not.
+  const std::string& held_off() const { return held_off_; }
+  const std::string& name() const { return name_; }
+  /// Of the first cluster, or of one that has a ZooKeeper of its own.
+  bool is_stranger() const;
+  /// It ends, and does not come back by itself.
+  void stop() { crash(true, Millis::max()); }
 
   bool leads() const { return alive_ && term_ != nullptr; }
   bool is_frozen() const;
@@ -74,6 +86,8 @@ class SimMaster {
   void tell_hold();
   void follow_clock();
   void make_guard();
+  void keep_zookeeper(bool lets_go);
+  void note_refusal(const Error& error);
   void note_progress();
   void raise_alarm();
   bool reaches_zookeeper() const;
@@ -91,6 +105,7 @@ class SimMaster {
 
   World& world_;
   const std::size_t index_;
+  SimZookeeper& zookeeper_;
   const zk::Paths paths_{"sim"};
   const Millis grant_;
   std::size_t server_ = 0;             ///< of ZooKeeper
@@ -98,6 +113,10 @@ class SimMaster {
   std::unique_ptr<master::ClockGuard> guard_;
   std::unique_ptr<master::ClockHoldNote> clock_note_;
   SimOffice office_;
+  const std::string name_;
+  master::QuietWatch quiet_;
+  master::ZookeeperKeeper keeper_;
+  std::string held_off_;
   bool alive_ = false;
   bool saw_database_ = false;          ///< in this life; who did not is no candidate
   std::int64_t life_ = 0;              ///< grows with each start; deeds of older ones are void

@@ -15,7 +15,10 @@ class SimOffice final : public master::store::Office {
   Result<Marks> read_marks() override;
   Result<std::string> settle_uuid(const std::string& proposed) override;
   Result<Millis> settle_grant(Millis own) override;
-  Result<void> take_office(Epoch epoch, const std::string& holder) override;
+  Result<void> claim(const master::store::Claim& claim) override;
+  Result<void> settle_zookeeper(Epoch epoch, const master::store::KnownZookeeper& zookeeper) override;
+  Result<void> beat(Epoch epoch) override;
+  Result<std::int64_t> count_held() override;
   Result<master::core::Recovered> recover() override;
   Result<void> probe() override;
 

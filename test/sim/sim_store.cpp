@@ -67,10 +67,30 @@ ApplyResult SimStore::apply(Epoch epoch, const Changes& changes) {
   return {ApplyOutcome::Unknown, "answer lost, applied", {}};
 }
 
-void SimStore::take_office(Epoch epoch) {
+/// A batch of a leader who holds his ticks shows only in his next beat.
+constexpr Millis kBetweenBeats{2500};
+
+void SimStore::judge_office(const master::store::Claim& claim) {
+  const bool is_strange = claim.holder.name == stranger_;
+  if (is_strange == (tables_.holder.name == stranger_)) return;
+  if (!is_strange && std::exchange(accepted_, false)) return;
+  const Millis quiet = floor_ms(clockwork_.now() - last_commit_);
+  if (held_in(tables_) > 0) {
+    complain("P34: " + claim.holder.name + " takes another cluster's database over attempts under way");
+  }
+  if (quiet + kBetweenBeats < quiet_needed_) {
+    complain("P34: " + claim.holder.name + " takes another cluster's database " + text(quiet.count()) +
+             " ms after its last commit");
+  }
+}
+
+void SimStore::take_office(const master::store::Claim& claim) {
+  const Epoch epoch = claim.epoch;
   if (epoch <= highest_ever_) complain("P9: epoch " + text(epoch.value) + " is taken again");
   highest_ever_ = std::max(highest_ever_, epoch);
-  tables_.epoch = epoch;
+  if (!stranger_.empty() && tables_.epoch != Epoch{}) judge_office(claim);
+  (void)put_claim(tables_, claim);
+  last_commit_ = clockwork_.now();
 }
 
 bool SimStore::go_back(const master::StoredMark& noted) {
@@ -116,6 +136,7 @@ Result<master::core::Recovered> SimStore::recover() const {
 }
 
 void SimStore::write(const Changes& changes) {
+  if (!changes.empty()) last_commit_ = clockwork_.now();
   put_definitions(tables_, changes);
   judge_definitions(changes);
   judge_gaps(changes);

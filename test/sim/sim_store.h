@@ -40,7 +40,7 @@ class SimStore final : public master::store::Store {
   master::store::ApplyResult apply(Epoch epoch, const master::core::Changes& changes) override;
 
   /// One that is higher.
-  void take_office(Epoch epoch);
+  void take_office(const master::store::Claim& claim);
   /// A leader that stopped in its transaction keeps the epoch row's share lock until the database ends
   /// that transaction.
   bool is_epoch_locked() const { return clockwork_.now() < locked_until_; }
@@ -57,6 +57,18 @@ class SimStore final : public master::store::Store {
   void note_takeover(bool noticed);
   /// The operator looked at it: ticks may fire again.
   void accept_restore() { held_by_restore_ = is_unnoticed_ = must_notice_ = false; }
+  /// P34: from now on offices are judged: the master of that name is another cluster's, with a ZooKeeper of
+  /// its own. Neither cluster may take the other's database before it was quiet for so long.
+  void judge_offices(const std::string& stranger, Millis quiet) {
+    stranger_ = stranger;
+    quiet_needed_ = quiet;
+  }
+  /// The operator gave the database to the first cluster.
+  void accept_first_cluster() { accepted_ = true; }
+  void beat() {
+    ++tables_.beats;
+    last_commit_ = clockwork_.now();
+  }
   bool went_back() const { return went_back_; }
   /// Whether a loss of rows may have touched this run or job.
   bool is_tainted(RunId run) const { return went_back_ && tainted_runs_.contains(run); }
@@ -94,6 +106,7 @@ class SimStore final : public master::store::Store {
   void judge_new_runs(const master::core::Changes& changes);
   void judge_rest(const master::core::Changes& changes);
   void note_dispatch(RunId run, const model::RunProgress& progress, const master::core::Changes& changes);
+  void judge_office(const master::store::Claim& claim);
   void count_ends(const model::RunProgress& before, const model::RunProgress& after);
   void complain(std::string what) { if (violation.empty()) violation = std::move(what); }
   void complain_if(std::string what) { if (!what.empty()) complain(std::move(what)); }
@@ -106,6 +119,10 @@ class SimStore final : public master::store::Store {
   TickJudge judge_;
   MonoTime locked_until_{};
   Epoch highest_ever_;
+  std::string stranger_;
+  Millis quiet_needed_{0};
+  bool accepted_ = false;
+  MonoTime last_commit_{};
   int lost_attempts_ = 0;
   bool went_back_ = false;
   bool held_by_restore_ = false;

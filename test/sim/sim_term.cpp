@@ -87,6 +87,7 @@ void SimMaster::look_at_database(std::int64_t life) {
   tell_hold();
   stepped_looks_ = world_.clockwork.common_step == 0ms ? 0 : stepped_looks_ + 1;
   if (++looks_ % 2 == 0) note_progress();
+  if (looks_ % 4 == 0) (void)office_.beat(term_->epoch);
 }
 
 /// As production: twice a second at most, so that a successor notices a database that lost more.
@@ -108,7 +109,7 @@ void SimMaster::follow_clock() {
 }
 
 bool SimMaster::accept_clocks() {
-  if (!reaches_zookeeper() || !world_.zookeeper.agrees(server_)) return false;
+  if (!reaches_zookeeper() || !zookeeper_.agrees(server_)) return false;
   SimZkClient client = zookeeper_client();
   const auto held = master::accept_clocks(client, paths_);
   return held && !held->empty();
@@ -120,11 +121,29 @@ bool SimMaster::fires_by_a_stepped_clock() const {
          world_.clockwork.common_step != 0ms && term_->scheduler.snapshot(clock_.now()).held.empty();
 }
 
+bool SimMaster::is_stranger() const { return &zookeeper_ != &world_.zookeeper; }
+
+/// As production: what ZooKeeper says of the restore counts when it is as it was left.
+void SimMaster::keep_zookeeper(bool lets_go) {
+  using master::ZookeeperFinding;
+  SimZkClient client = zookeeper_client({world_.zk_call_lost, 0, 0});
+  const auto found = keeper_.look(client, paths_, office_, term_->restored);
+  if (found == ZookeeperFinding::Repaired) {
+    world_.marks.hit("identity_rewritten");
+    post(master::core::ZookeeperReplaced{keeper_.number()});
+  }
+  if (found == ZookeeperFinding::WorkersGone) {
+    world_.marks.hit("unseen_workers_gone");
+    post(master::core::UnseenGone{});
+  }
+  if (found == ZookeeperFinding::Fine && lets_go) term_->restored = false;
+}
+
 void SimMaster::tell_hold() {
-  if (term_->restored && reaches_zookeeper()) {
+  if (reaches_zookeeper()) {
     SimZkClient client = zookeeper_client();
-    const auto held = master::is_restore_held(client, paths_);
-    if (held && !*held) term_->restored = false;
+    const auto held = term_->restored ? master::is_restore_held(client, paths_) : Result<bool>(true);
+    keep_zookeeper(held && !*held);
   }
   std::string why = master::reason_to_hold(term_->restored, guard_->doubt());
   if (why == term_->told_hold || !post(master::core::HoldTicks{why})) return;
@@ -146,24 +165,41 @@ void SimMaster::take_office(bool between) {
       return;
     }
   });
-  auto office = master::take_office(client, paths_, office_, {"m" + std::to_string(index_), grant_, last_stored_});
+  master::Candidate self{name_, grant_, last_stored_, name_ + ":1"};
+  self.quiet = [this](const master::store::Office::Marks& seen) { return quiet_.look(seen, clock_.mono()); };
+  self.quiet_needed = world_.limits.quiet;
+  auto office = master::take_office(client, paths_, office_, self);
   taking_office_ = false;
   if (client.is_dead()) {
     crash(true, world_.random.between(500ms, 5000ms));
     return;
   }
+  held_off_.clear();
   if (office) {
     begin_term(std::move(*office));
     (void)master::note_stored(client, paths_, {term_->epoch, std::nullopt});
     return;
   }
+  if (office.error().code == ErrorCode::Fenced) note_refusal(office.error());
   const bool lost_race = office.error().code == ErrorCode::Conflict;
   world_.marks.hit(lost_race ? "takeover_lost_race" : "takeover_failed");
   stand_back(lost_race ? 0ms : 500ms);
 }
 
+/// P34: who holds off says who led the database last, and where.
+void SimMaster::note_refusal(const Error& error) {
+  held_off_ = error.message;
+  world_.marks.hit(held_off_.find("have not ended") == std::string::npos ? "refused_as_foreign" : "operator_asked");
+  world_.trace("held off", name_ + " " + held_off_);
+  const auto says = [this](const char* part) { return held_off_.find(part) != std::string::npos; };
+  if (says("master 'm") && says("' at m") && says("--accept-new-zookeeper")) return;
+  world_.violate("P34: " + name_ + " is held off and does not name who leads: " + held_off_);
+}
+
 void SimMaster::begin_term(master::Office office) {
   world_.marks.hit("took_office");
+  world_.note_office(office.ruling);
+  keeper_.begin(office.epoch, office.cluster_uuid);
   if (office.recovered.database_went_back) world_.marks.hit("restore_alarm");
   world_.store.note_takeover(office.recovered.database_went_back);
   world_.trace("office", std::to_string(index_) + " epoch " + std::to_string(office.epoch.value));
@@ -184,12 +220,12 @@ void SimMaster::sync_workers() {
     return;
   }
   watch_armed_ = true;
-  const zk::NodeTree& view = world_.zookeeper.view(server_);
+  const zk::NodeTree& view = zookeeper_.view(server_);
   const std::vector<std::string> names = *view.list(kWorkersFolder);
-  world_.zookeeper.watch_children(session_, kWorkersFolder);
+  zookeeper_.watch_children(session_, kWorkersFolder);
   for (const std::string& name : names) {
     const std::string path = kWorkersFolder + "/" + name;
-    world_.zookeeper.watch(session_, path, true);
+    zookeeper_.watch(session_, path, true);
     const std::string& data = view.find(path)->data;
     if (std::string& known = term_->known[name]; known != data) {
       known = data;
@@ -209,8 +245,8 @@ void SimMaster::sync_workers() {
 void SimMaster::watch_beat(const model::WorkerKey& key) {
   const std::string path = kBeatsFolder + "/" + name_of_node(key);
   if (!reaches_zookeeper() || beats_read_.contains(path)) return;
-  if (world_.zookeeper.view(server_).find(path) == nullptr) return;
-  world_.zookeeper.watch(session_, path, true);
+  if (zookeeper_.view(server_).find(path) == nullptr) return;
+  zookeeper_.watch(session_, path, true);
   beats_read_[path] = clock_.mono();
 }
 
@@ -295,14 +331,14 @@ void SimMaster::crash(bool clean, Millis for_long) {
   term_.reset();
   office_planned_ = taking_office_ = false;
   frozen_until_ = {};
-  world_.zookeeper.detach(session_);
-  if (clean && world_.zookeeper.is_up()) world_.zookeeper.end_session(session_);
+  zookeeper_.detach(session_);
+  if (clean && zookeeper_.is_up()) zookeeper_.end_session(session_);
   session_ = 0;
   seen_zxid_ = 0;
   ++planned_;
   candidacy_.clear();
   leaving_.clear();
-  world_.after(for_long, [this] { start(); });
+  if (for_long != Millis::max()) world_.after(for_long, [this] { start(); });
 }
 
 }  // namespace rota::sim

@@ -8,6 +8,11 @@ namespace rota::sim {
 
 using std::chrono_literals::operator""ms;
 
+namespace {
+/// So long after all faults each worker that is still there has said what it holds.
+constexpr Millis kAllWorkersBack{25'000};
+}
+
 SimMaster* Faults::leader() {
   for (auto& master : world_.masters) {
     if (master->leads() && master->epoch() == world_.store.epoch()) return master.get();
@@ -167,6 +172,49 @@ void Faults::watch_alarm() {
   if (!healed_ && world_.now() < *accept_at_) return;
   SimMaster* now = leader();
   if (now != nullptr && now->accept_restore()) world_.store.accept_restore();
+}
+
+// --- whose database it is
+
+/// With a database that goes back as well nobody could know which epochs were used.
+bool Faults::epochs_are_known() const { return !on("database_restored") && !on("replica_promoted"); }
+
+/// Masters of a second cluster, with a ZooKeeper of their own, are pointed at the same database for a while.
+bool Faults::begin_second_cluster(Random& dice) {
+  SimMaster& stranger = *world_.masters.back();
+  if (!epochs_are_known() || !stranger.is_stranger() || stranger.is_alive()) return false;
+  stranger.start();
+  world_.after(dice.between(5000ms, 40'000ms), [&stranger] { stranger.stop(); });
+  return true;
+}
+
+/// What ZooKeeper knows of the cluster is deleted by hand.
+bool Faults::delete_nodes(Random& dice) {
+  if (!epochs_are_known()) return false;
+  const zk::Paths paths("sim");
+  bool did = world_.zookeeper.remove(paths.epoch()).has_value();
+  if (dice.chance(70)) did |= world_.zookeeper.remove(paths.identity()).has_value();
+  if (dice.chance(50)) did |= world_.zookeeper.remove(paths.cluster_uuid()).has_value();
+  return did;
+}
+
+/// The operator: who is asked for long enough lets the first cluster have its database; and once all workers
+/// must have come back, he says that the others are gone.
+void Faults::watch_strangers() {
+  world_.after(1000ms, [this] { watch_strangers(); });
+  if (leader() != nullptr) held_off_since_.reset();
+  const bool may_say_gone = healed_ && world_.now() >= healed_at_ + kAllWorkersBack;
+  for (auto& master : world_.masters) {
+    if (master->is_stranger() || !master->is_alive()) continue;
+    const bool leads = master->leads() && master->epoch() == world_.store.epoch();
+    if (leads && may_say_gone) (void)master->accept_zookeeper(true);
+    if (leader() != nullptr || master->held_off().empty()) continue;
+    if (!held_off_since_) held_off_since_ = world_.now();
+    const Millis patience = healed_ ? 1000ms : 8000ms;
+    if (world_.now() - *held_off_since_ < patience || !master->accept_zookeeper(false)) continue;
+    world_.store.accept_first_cluster();
+    return;
+  }
 }
 
 // --- workers

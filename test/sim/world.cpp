@@ -62,10 +62,13 @@ void World::populate() {
   for (const auto& folder : {std::string("/rota"), std::string("/rota/sim"), kElectionFolder, kWorkersFolder, kBeatsFolder}) {
     (void)zookeeper.create(0, folder, "", zk::CreateMode::Persistent);
   }
+  for (const auto& folder : {std::string("/rota"), std::string("/rota/sim"), kElectionFolder, kWorkersFolder}) {
+    (void)other_zookeeper.create(0, folder, "", zk::CreateMode::Persistent);
+  }
   zookeeper.set_next_sequence(kElectionFolder, wraps ? 2'147'483'640 : 1);
   const std::int64_t masters_wanted = 1 + random.below(3);
   for (std::int64_t i = 0; i < masters_wanted; ++i) {
-    masters.push_back(std::make_unique<SimMaster>(*this, masters.size()));
+    masters.push_back(std::make_unique<SimMaster>(*this, masters.size(), zookeeper));
   }
   const auto hosts = static_cast<std::size_t>(1 + random.below(4));
   for (std::size_t i = 0; i < 2 * hosts; ++i) {
@@ -74,6 +77,10 @@ void World::populate() {
     workers.push_back(std::make_unique<SimWorker>(*this, i, "w" + std::to_string(i % hosts), slots));
     if (i >= hosts) workers.back()->be_spare();
   }
+  if (!faults_->on("second_cluster")) return;
+  limits.quiet = random.between(5000ms, 15'000ms);
+  masters.push_back(std::make_unique<SimMaster>(*this, masters.size(), other_zookeeper));
+  store.judge_offices(masters.back()->name(), limits.quiet);
 }
 
 bool World::faults_on(const std::string& kind) const { return faults_->on(kind); }
@@ -118,12 +125,15 @@ void World::violate(const std::string& what) {
 void World::zookeeper_tick() {
   after(50ms, [this] { zookeeper_tick(); });
   zookeeper.expire(now());
+  other_zookeeper.expire(now());
   if (!zookeeper.is_up()) return;
   for (auto& master : masters) master->look_at_election();
 }
 
 std::string World::run() {
-  for (auto& master : masters) master->start();
+  for (auto& master : masters) {
+    if (!master->is_stranger()) master->start();
+  }
   for (auto& worker : workers) {
     if (!worker->is_spare()) worker->start_host();
   }
@@ -153,7 +163,8 @@ bool World::live_until(MonoTime end) {
 
 /// Half a minute after all faults: somebody leads, and the watermark follows the clock.
 std::string World::judge_health() const {
-  const bool led = std::ranges::any_of(masters, [this](const auto& m) { return m->epoch() == store.epoch(); });
+  const bool led = std::ranges::any_of(
+      masters, [this](const auto& m) { return !m->is_stranger() && m->epoch() == store.epoch(); });
   if (!led) return "nobody leads a healed world";
   const auto watermark = store.watermark();
   if (!watermark) return "a healed world has no watermark";
@@ -221,6 +232,12 @@ std::string World::judge_single() const {
   if (lapses > 0) return "P19/P20: jobs are killed for want of a voucher though only " + kinds.front() + " struck";
   if (store.lost_attempts() > 0 && workers_mended == 0) return "P19/P20: an attempt is lost though only " + kinds.front() + " struck";
   return "";
+}
+
+void World::note_office(master::OfficeRuling ruling) {
+  using master::OfficeRuling;
+  if (ruling == OfficeRuling::Adopt) marks.hit("zookeeper_adopted");
+  if (ruling == OfficeRuling::TakeAccepted) marks.hit("zookeeper_accepted");
 }
 
 void World::note_counters(const master::core::Snapshot& snapshot) {

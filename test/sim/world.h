@@ -48,6 +48,7 @@ struct Limits {
   std::size_t told_tombstones = 10'000;
   std::size_t reports_per_call = 1000;
   Millis store_give_up{6000};
+  Millis quiet{10'000};        ///< before a ZooKeeper that the database does not know is adopted
   int check_percent = 20;      ///< of turns after which the core checks itself
 };
 
@@ -83,6 +84,7 @@ class World {
   Token new_token() { return Token{++tokens_}; }
   void answer(Token token, master::core::ReplyBody body, Millis leaves_in);
   void forget(Token token) { expected_.erase(token); }
+  void note_office(master::OfficeRuling ruling);
   void note_counters(const master::core::Snapshot& snapshot);
   bool faults_on(const std::string& kind) const;
   /// The masters and the database run on one host, whose clock steps.
@@ -99,6 +101,7 @@ class World {
   Marks& marks;
   Clockwork clockwork;
   SimZookeeper zookeeper;
+  SimZookeeper other_zookeeper;  ///< of a second cluster
   SimStore store;
   Truth truth;
   std::vector<std::unique_ptr<SimMaster>> masters;

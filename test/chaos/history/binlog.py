@@ -17,7 +17,7 @@ KEPT = {
     "job_version": ("job_id", "version", "valid_from_ms", "valid_to_ms"),
 }
 KNOWN_ORDER = {
-    "epoch": "partition_no value holder taken_ms",
+    "epoch": "partition_no value holder taken_ms address",
     "watermark": "partition_no value_ms reaching_ms job_id",
     "job": "job_id namespace name saved_name version state one_off state_by state_why created_ms changed_ms "
            "ticks_through_ms",

@@ -1,4 +1,4 @@
-"""P7, P9 and the order of writes, from the database's own binlog: the true order of the commits.
+"""P7, P9, P34 and the order of writes, from the database's own binlog: the true order of the commits.
 
 Every write of a Term names its epoch (in the row, or in the run id). Once a newer epoch's first write is
 committed, an older one's is a breach of the fence, whatever the clocks said. The rest is what no order of
@@ -10,6 +10,7 @@ QUESTION = "fencing"
 ID_BITS = 40
 NOTHING = (0, 0, 0)  # a watermark: all jobs through, reaching for those with ids up to this one
 OWN = ("ticks_through_ms", "valid_to_ms")
+STRANGER = "stranger"  # so the fault `second_cluster` calls its master
 
 
 def ask(evidence, findings, bounds):
@@ -66,6 +67,8 @@ class Order:
 
     def take_office(self, transaction, row):
         value = row["value"]
+        if str(row.get("holder") or "").startswith(STRANGER):
+            self.broken(transaction, f"epoch {value} was taken by a second cluster, beside a living one")
         if value and value <= self.in_force:
             self.broken(transaction, f"epoch {value} was taken after epoch {self.in_force}")
         if value:

@@ -358,6 +358,17 @@ def epoch_used_again(evidence, dice):
 
 
 @mutant("fencing")
+def office_of_a_second_cluster(evidence, dice):
+    """the last takeover is that of a cluster which was let loose on the database of this one"""
+    takeovers = [change for transaction in evidence.transactions for change in transaction.changes
+                 if change.table == "epoch" and change.after and change.after["value"]]
+    if not takeovers:
+        return False
+    takeovers[-1].after["holder"] = "stranger"
+    return True
+
+
+@mutant("fencing")
 def old_run_id_after_takeover(evidence, dice):
     """a run is inserted under an id of an older Term"""
     for transaction in transactions_after_takeover(evidence):

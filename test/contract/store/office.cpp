@@ -230,3 +230,65 @@ TEST_CASE("office: attempts that were given up are recovered, proven and late on
     CHECK(recovered->given_up == expected);
   }
 }
+
+TEST_CASE("office: a claim tells who holds the epoch, where, and through which ZooKeeper") {
+  ON_EACH_STORE(on, fresh_backends()) {
+    CHECK_FALSE(on.office->read_marks()->zookeeper.has_value());
+    const KnownZookeeper one{{"one", 4'294'967'298}, 0, 0};
+    REQUIRE(on.office->claim({Epoch{3}, {"m'1", "host:7100"}, one}));
+    CHECK(on.office->read_marks()->holder.name == "m'1");
+    CHECK(on.office->read_marks()->holder.address == "host:7100");
+    CHECK(on.office->read_marks()->zookeeper == one);
+    REQUIRE(on.office->claim({Epoch{4}, {"m2", "host:7200"}, {}}));
+    CHECK(on.office->read_marks()->holder.address == "host:7200");
+    CHECK(on.office->read_marks()->zookeeper == one);
+    const KnownZookeeper two{{"two", 2}, 1, 1};
+    CHECK_FALSE(on.office->claim({Epoch{4}, {"m3", ""}, two}));
+    CHECK(on.office->read_marks()->zookeeper == one);
+    REQUIRE(on.office->claim({Epoch{5}, {"m3", ""}, two}));
+    CHECK(on.office->read_marks()->zookeeper == two);
+  }
+}
+
+TEST_CASE("office: only who holds the epoch in force settles the ZooKeeper and beats") {
+  ON_EACH_STORE(on, fresh_backends()) {
+    const KnownZookeeper one{{"one", 1}, 0, 0};
+    const KnownZookeeper two{{"two", 2}, 1, 1};
+    REQUIRE(on.office->claim({Epoch{3}, {"m1", ""}, one}));
+    REQUIRE(on.office->settle_zookeeper(Epoch{3}, two));
+    REQUIRE(on.office->settle_zookeeper(Epoch{3}, two));
+    CHECK(on.office->read_marks()->zookeeper == two);
+    const auto late = on.office->settle_zookeeper(Epoch{2}, one);
+    REQUIRE_FALSE(late);
+    CHECK(late.error().code == ErrorCode::Fenced);
+    CHECK(on.office->read_marks()->zookeeper == two);
+    const std::int64_t before = on.office->read_marks()->beats;
+    REQUIRE(on.office->beat(Epoch{2}));
+    CHECK(on.office->read_marks()->beats == before);
+    REQUIRE(on.office->beat(Epoch{3}));
+    CHECK(on.office->read_marks()->beats == before + 1);
+  }
+}
+
+TEST_CASE("office: attempts under way are counted, and lives that another ZooKeeper saw are named") {
+  ON_EACH_STORE(on, led_backends()) {
+    core::Changes changes = new_job(10, "a");
+    changes.new_runs = {a_manual_run(100, 10), a_manual_run(101, 10), a_manual_run(102, 10)};
+    changes.new_runs[0].progress.state = model::RunState::Dispatched;
+    changes.new_runs[0].progress.worker = {"w1", "i1"};
+    changes.new_runs[1].progress.state = model::RunState::Running;
+    changes.new_runs[1].progress.worker = {"w2", "i2"};
+    changes.new_runs[2].progress = {};
+    core::WorkerLife seen;
+    seen.key = {"w2", "i2"};
+    seen.seen_in = 2;
+    changes.lives = {seen};
+    REQUIRE(on.store->apply(Epoch{1}, changes).outcome == ApplyOutcome::Applied);
+    CHECK(on.office->count_held() == std::int64_t{2});
+    CHECK(on.office->recover()->unseen.empty());
+    REQUIRE(on.office->settle_zookeeper(Epoch{1}, {{"two", 2}, 2, 2}));
+    CHECK(on.office->recover()->zookeeper_number == 2);
+    CHECK(on.office->recover()->unseen == std::vector<model::WorkerKey>{{"w1", "i1"}});
+    CHECK(on.reader->lives_of("w2", 1)->at(0).seen_in == 2);
+  }
+}

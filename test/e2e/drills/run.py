@@ -30,6 +30,7 @@ import office
 import outages
 import outputs
 import rolling
+import strangers
 import vouchers
 import texts
 import workers
@@ -82,6 +83,9 @@ GROUPS = {
         "missing_epoch_row": lambda c, d, long: office.missing_epoch_row(c),
         "blocked_election": lambda c, d, long: office.blocked_election(c),
         "password_changed": lambda c, d, long: office.password_changed(c),
+    },
+    "strangers": {
+        "second_cluster": lambda c, d, long: strangers.second_cluster(c, d),
     },
 }
 DRILLS = {name: drill for group in GROUPS.values() for name, drill in group.items()}

@@ -33,6 +33,10 @@ struct TakeoverFixture {
     REQUIRE(note_stored(*client, paths, {office->epoch, {}}));
     return std::move(*office);
   }
+  /// ZooKeeper knows of whoever took office in the database.
+  void note_other() {
+    REQUIRE(client->set(paths.epoch(), std::to_string(database->read_marks()->epoch.value), zk::kAnyVersion));
+  }
   /// From a copy that was made when this cluster was new.
   void restore_old_copy() {
     const std::string uuid = database->read_marks()->cluster_uuid;
@@ -67,10 +71,15 @@ class OvertakenOffice final : public store::Office {
     return real_.settle_uuid(proposed);
   }
   Result<Millis> settle_grant(Millis own) override { return real_.settle_grant(own); }
-  Result<void> take_office(Epoch epoch, const std::string& holder) override {
-    epoch_ = epoch;
-    return real_.take_office(epoch, holder);
+  Result<void> claim(const store::Claim& claim) override {
+    epoch_ = claim.epoch;
+    return real_.claim(claim);
   }
+  Result<void> settle_zookeeper(Epoch epoch, const store::KnownZookeeper& zookeeper) override {
+    return real_.settle_zookeeper(epoch, zookeeper);
+  }
+  Result<void> beat(Epoch epoch) override { return real_.beat(epoch); }
+  Result<std::int64_t> count_held() override { return real_.count_held(); }
   Result<core::Recovered> recover() override {
     auto recovered = real_.recover();
     REQUIRE(real_.take_office(Epoch{epoch_.value + 1}, "other"));
@@ -112,6 +121,7 @@ TEST_CASE("takeover: one that fails on the way does not hide that ZooKeeper was 
   f.database->set_down(false);
   OvertakenOffice overtaken(*f.database);
   REQUIRE_FALSE(take_office(*f.client, f.paths, overtaken, {"m", f.grant}));
+  f.note_other();
   CHECK(f.take()->zookeeper_is_new);
   CHECK_FALSE(f.take()->zookeeper_is_new);
 }
@@ -196,6 +206,7 @@ TEST_CASE("takeover: what others store while a candidate reads is no sign of a d
     REQUIRE(note_stored(*f.client, f.paths, {before.epoch, wall_from_ms(5000)}));
   });
   CHECK_FALSE(take_office(*f.client, f.paths, overtaken, {"m", f.grant}));
+  f.note_other();
   OvertakenOffice overtaken_wholly(*f.database, [&f] { f.lead(); });
   CHECK_FALSE(take_office(*f.client, f.paths, overtaken_wholly, {"m", f.grant}));
   CHECK_FALSE(*is_restore_held(*f.client, f.paths));
