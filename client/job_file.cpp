@@ -29,6 +29,15 @@ struct Reading {
 
 std::int64_t since_epoch(WallTime moment) { return to_ms(moment); }
 
+/// What is about a schedule, and yet a key of the job.
+void refuse_keys_of_the_job(const YamlNode& schedule, MapReader& map) {
+  for (const char* key : {"time_zone", "start", "end", "late", "tick_grace", "overlap"}) {
+    if (schedule.find(key) == nullptr) continue;
+    (void)map.has(key);  // told here, so it is no unknown key as well
+    map.refuse(key, fmt::format("is a key of the job: write `{}:` beside `schedule:`, not in it", key));
+  }
+}
+
 /// `schedule:` is either one line, or a map with exactly one of cron, every, at.
 void read_schedule(MapReader& job, const Reading& in, thrift::Rules& rules) {
   thrift::Schedule& schedule = rules.schedule;
@@ -44,9 +53,9 @@ void read_schedule(MapReader& job, const Reading& in, thrift::Rules& rules) {
     return;
   }
   MapReader map(*node, in.source, job.path_of("schedule"), in.problems);
-  int kinds = 0;
+  // One that is there and wrong has its own problem, and is given all the same.
+  const int kinds = int{map.has("cron")} + int{map.has("every")} + int{map.has("at")};
   if (auto line = map.text("cron")) {
-    ++kinds;
     if (auto parsed = schedule_from_line(*line)) {
       schedule = *parsed;
     } else {
@@ -54,18 +63,17 @@ void read_schedule(MapReader& job, const Reading& in, thrift::Rules& rules) {
     }
   }
   if (auto every = map.duration("every", Millis{100}, kLongest)) {
-    ++kinds;
     schedule.kind = "fixed_rate";
     schedule.interval_ms = every->count();
   }
   if (auto at = map.moment("at")) {
-    ++kinds;
     schedule.kind = "once";
     schedule.__set_start_ms(since_epoch(*at));
   }
   if (auto dialect = map.one_of("dialect", {"guess", "unix", "quartz"})) schedule.dialect = *dialect;
   if (auto gap = map.one_of("gap", {"run_at_end", "skip"})) schedule.gap = *gap;
   if (auto fold = map.one_of("fold", {"first", "second", "both"})) schedule.fold = *fold;
+  refuse_keys_of_the_job(*node, map);
   map.refuse_unknown();
   if (kinds != 1) job.refuse("schedule", "give exactly one of cron, every and at");
 }
@@ -300,7 +308,7 @@ Result<thrift::Schedule> schedule_from_line(std::string_view line) {
 
 JobFile read_job_file(const std::string& source, std::string_view text, Problems& problems) {
   JobFile file;
-  const auto document = config::read_yaml(source, text, problems);
+  const auto document = config::read_yaml(source, text, problems, kLargestJobFile);
   if (!document) return file;
   const Reading in{source, problems};
   const YamlNode* list = document->kind == YamlNode::Kind::Map ? document->find("jobs") : nullptr;

@@ -2,6 +2,7 @@
 // enough. Every problem is told at once with line, column and what was probably meant.
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -12,6 +13,9 @@
 #include "common/config/problems.h"
 
 namespace rota::client {
+
+/// A file may be so long.
+inline constexpr std::size_t kLargestJobFile = std::size_t{64} << 20;
 
 struct JobFile {
   std::vector<thrift::JobDefinition> jobs;

@@ -102,7 +102,7 @@ int tell_end(const thrift::RunInfo& run, const Tail& tail) {
     how += fmt::format(": exit status {}", run.outcome.exit_status);
   }
   note(fmt::format("run {} {}", run.id, how));
-  return kRunFailed;
+  return run.state == "skipped" ? kRunSkipped : kRunFailed;
 }
 
 /// While a run has not begun: why, once it has waited for a moment, and again when the reason changes.

@@ -24,7 +24,7 @@ OptionWord option_word(const CLI::Option& option) {
   word.takes_value = option.get_items_expected_max() > 0;
   if (word.names.empty()) return word;
   word.place = place_named(word.names.front());
-  if (word.names.front() == "--output") word.values = {"table", "json", "yaml"};
+  if (word.names.front() == "--output") word.values = {"table", "json", "yaml", "csv"};
   return word;
 }
 

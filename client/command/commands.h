@@ -19,7 +19,7 @@ struct Desk {
   Format format = Format::Table;
   std::string space = "default";
 
-  /// For programs: JSON or YAML.
+  /// For programs: JSON, YAML or CSV.
   bool prints_data() const { return format != Format::Table; }
 };
 
@@ -48,7 +48,7 @@ int job_apply(Desk& desk, const ApplyArguments& arguments);
 int job_list(Desk& desk, const std::string& prefix, int limit);
 int job_show(Desk& desk, const std::string& name);
 int job_pause(Desk& desk, const std::string& name, bool paused, const std::string& why);
-int job_delete(Desk& desk, const std::string& name, const std::string& why);
+int job_delete(Desk& desk, const std::string& name, const std::string& why, bool yes);
 struct RunNowArguments {
   std::string name;
   std::vector<std::string> parameters;
@@ -69,6 +69,7 @@ struct RunListArguments {
   std::string since;                     ///< a moment, or a duration back from now
   std::string worker;                    ///< whose newest attempt is or was there
   int limit = 50;
+  bool all = false;                      ///< however many there are
 };
 int run_list(Desk& desk, const RunListArguments& arguments);
 int run_show(Desk& desk, const std::string& run);
@@ -121,6 +122,8 @@ int verify(Desk& desk, const std::string& job, const std::string& since);
 /// Performs a command every two seconds, on a cleared screen where there is one, until the process is
 /// interrupted. Gives the status of one that cannot succeed later either.
 int watch(Desk& desk, const std::function<int(Desk&)>& command);
+/// "*/5 * * * * UTC", "every 10s", "once 2026-...", or "-".
+std::string schedule_line(const thrift::JobDefinition& definition);
 /// Asks a person at a terminal; false when there is none, or the answer is not yes.
 bool confirmed(const char* question);
 /// Waits until the run is final; with `follow` its output goes to stdout and stderr meanwhile.

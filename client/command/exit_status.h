@@ -15,6 +15,7 @@ enum ExitStatus : int {
   kTimedOut = 6,        ///< waiting took longer than allowed
   kNotReachable = 7,    ///< no leader, or no master answers
   kRunFailed = 10,      ///< the run that was waited for did not succeed
+  kRunSkipped = 12,     ///< the run that was asked for was skipped: another of its job was unfinished
 };
 
 constexpr ExitStatus exit_status_of(ErrorCode code) {

@@ -1,33 +1,16 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include <fstream>
 #include <iostream>
-#include <iterator>
 #include <nlohmann/json.hpp>
 
 #include "client/command/commands.h"
 #include "client/command/show_json.h"
 #include "client/command/tick_hold.h"
 #include "client/job_file.h"
-#include "common/base/file.h"
-#include "common/rpc/error_wire.h"
 #include "common/time/zones.h"
 
 namespace rota::client {
-namespace {
-
-constexpr std::size_t kLargestFile = 4u << 20;
-
-Result<std::string> read_input(const std::string& file) {
-  if (file != "-") return read_file(file, kLargestFile);
-  std::string text{std::istreambuf_iterator<char>(std::cin), {}};
-  if (text.size() > kLargestFile) {
-    return fail(ErrorCode::InvalidArgument, "standard input is longer than 4 MiB");
-  }
-  return text;
-}
-
 std::string schedule_line(const thrift::JobDefinition& definition) {
   const thrift::Schedule& schedule = definition.rules.schedule;
   if (schedule.kind == "cron") return schedule.cron + " " + schedule.time_zone;
@@ -38,96 +21,12 @@ std::string schedule_line(const thrift::JobDefinition& definition) {
   return "-";
 }
 
-/// What applying would do, a line a job. False when nothing would change.
-bool show_plan(const std::vector<thrift::JobDefinition>& jobs,
-               const std::vector<thrift::JobEdited>& plan) {
-  Table table({"JOB", "PLAN", "SCHEDULE"});
-  bool changes = false;
-  for (std::size_t i = 0; i < jobs.size() && i < plan.size(); ++i) {
-    changes = changes || plan[i].what != "unchanged";
-    table.add({jobs[i].name, plan[i].what, schedule_line(jobs[i])});
-  }
-  std::fputs(table.text().c_str(), stderr);
-  return changes;
-}
-
-/// What will be stored as asked, and yet never fires.
-void tell_of_past_moments(const std::vector<thrift::JobDefinition>& jobs) {
-  const std::int64_t now_ms = to_ms(SystemClock{}.wall());
-  for (const thrift::JobDefinition& job : jobs) {
-    const thrift::Schedule& schedule = job.rules.schedule;
-    if (schedule.kind == "once" && schedule.start_ms < now_ms) {
-      note(fmt::format("{}: {} is past: a job that is new or changed now will not fire", printable(job.name),
-                       show_time(schedule.start_ms)));
-    } else if (schedule.__isset.end_ms && schedule.end_ms < now_ms) {
-      note(fmt::format("{}: its end, {}, is past: it fires no more", printable(job.name),
-                       show_time(schedule.end_ms)));
-    }
-  }
-}
-
-int complain_of_refusals(const std::vector<thrift::JobDefinition>& jobs,
-                         const std::vector<thrift::JobEdited>& answers) {
-  int status = kOk;
-  for (std::size_t i = 0; i < jobs.size() && i < answers.size(); ++i) {
-    if (!answers[i].__isset.error) continue;
-    note(fmt::format("rota: job {}: {}", printable(jobs[i].name), answers[i].error.message));
-    status = std::max(status, int{exit_status_of(rpc::code_of(answers[i].error.kind))});
-  }
-  return status;
-}
-
-}  // namespace
-
 bool confirmed(const char* question) {
   if (!::isatty(STDIN_FILENO)) return false;
   std::fprintf(stderr, "%s [y/N] ", question);
   std::string answer;
   std::getline(std::cin, answer);
   return answer == "y" || answer == "Y" || answer == "yes";
-}
-
-int job_apply(Desk& desk, const ApplyArguments& arguments) {
-  auto text = read_input(arguments.file);
-  if (!text) return complain(Error(ErrorCode::InvalidArgument, text.error().message));
-  config::Problems problems;
-  const std::string source = arguments.file == "-" ? "<stdin>" : arguments.file;
-  JobFile file = read_job_file(source, *text, problems);
-  if (!problems.empty()) {
-    std::fputs(problems.text().c_str(), stderr);
-    return kUsage;
-  }
-  std::vector<thrift::JobEdit> edits;
-  for (thrift::JobDefinition& job : file.jobs) {
-    if (job.space == "default") job.space = desk.space;
-    edits.emplace_back().definition = job;
-  }
-  auto plan = desk.cluster.apply_jobs(edits, true);
-  if (!plan) return complain(plan.error());
-  if (const int status = complain_of_refusals(file.jobs, *plan); status != kOk) return status;
-  const bool changes = show_plan(file.jobs, *plan);
-  tell_of_past_moments(file.jobs);
-  if (changes && !arguments.yes && !confirmed("Apply?")) {
-    note("nothing was changed; say y, or add --yes to apply without being asked");
-    return kUsage;
-  }
-  auto done = desk.cluster.apply_jobs(edits, false);
-  if (!done) return complain(done.error());
-  if (const int status = complain_of_refusals(file.jobs, *done); status != kOk) return status;
-  if (desk.prints_data()) {
-    nlohmann::json rows = nlohmann::json::array();
-    for (std::size_t i = 0; i < done->size(); ++i) {
-      rows.push_back({{"name", file.jobs[i].name}, {"id", std::to_string((*done)[i].id)},
-                      {"version", (*done)[i].version}, {"what", (*done)[i].what}});
-    }
-    print_data(desk.format, rows);
-    return kOk;
-  }
-  for (std::size_t i = 0; i < done->size(); ++i) {
-    print_text(fmt::format("{} {} (version {})\n", printable(file.jobs[i].name), (*done)[i].what,
-                           (*done)[i].version));
-  }
-  return kOk;
 }
 
 int job_list(Desk& desk, const std::string& prefix, int limit) {
@@ -207,9 +106,34 @@ int job_pause(Desk& desk, const std::string& name, bool paused, const std::strin
                    desk.cluster.set_paused(desk.space, name, paused, why));
 }
 
-int job_delete(Desk& desk, const std::string& name, const std::string& why) {
+int job_delete(Desk& desk, const std::string& name, const std::string& why, bool yes) {
+  if (!yes) {
+    const auto job = desk.cluster.get_job(desk.space, name);
+    if (!job) return complain(job.error());
+    const std::string question =
+        fmt::format("Delete job {} (version {}, {})? It fires no more; its history stays.", printable(name),
+                    job->version, job->state);
+    if (!confirmed(question.c_str())) {
+      note("nothing was deleted; say y, or add --yes to delete without being asked");
+      return kUsage;
+    }
+  }
   return tell_edit(desk, name, "deleted", desk.cluster.delete_job(desk.space, name, why));
 }
+
+namespace {
+
+/// Whether the run was skipped; then says why.
+bool tell_if_skipped(Desk& desk, std::int64_t run) {
+  const auto detail = desk.cluster.get_run(run);
+  if (!detail || detail->run.state != "skipped") return false;
+  const auto why = desk.cluster.explain(run);
+  note(fmt::format("run {} was skipped ({}): {}", run, detail->run.reason,
+                   why ? printable(why->sentence) : "rota run why says more"));
+  return true;
+}
+
+}  // namespace
 
 int job_run(Desk& desk, const RunNowArguments& arguments) {
   auto parameters = pairs_from(arguments.parameters);
@@ -227,7 +151,7 @@ int job_run(Desk& desk, const RunNowArguments& arguments) {
   } else {
     print_text(fmt::format("{}\n", result->run));
   }
-  return kOk;
+  return tell_if_skipped(desk, result->run) ? kRunSkipped : kOk;
 }
 
 int job_next(Desk& desk, const std::string& name, const std::string& line,

@@ -21,7 +21,7 @@ namespace {
 constexpr const char* kFooter =
     "Exit status: 0 ok, 1 failed (verify: a promise is broken), 2 wrong usage, 3 not found,\n"
     "4 denied, 5 conflict, 6 timed out waiting, 7 no leader or not reachable,\n"
-    "10 the run that was waited for did not succeed.\n"
+    "10 the run that was waited for did not succeed, 12 it was skipped: another of its job is unfinished.\n"
     "The cluster is found by --masters or ROTA_MASTERS, else by --zookeeper or ROTA_ZOOKEEPER.";
 
 /// Everything that the command line can set.
@@ -32,6 +32,7 @@ struct CommandLine {
   std::string space = "default";
   std::function<int(Desk&)> command;
   bool watch = false;
+  bool yes = false;
 
   SubmitArguments submit;
   ApplyArguments apply;
@@ -109,9 +110,11 @@ void add_job(CLI::App& app, CommandLine& line) {
   named("resume", "fire ticks again", [&line](Desk& desk) {
     return job_pause(desk, line.name, false, line.why);
   });
-  named("delete", "end the job; its history stays", [&line](Desk& desk) {
-    return job_delete(desk, line.name, line.why);
-  })->add_option("--why", line.why, "reason, kept with the job");
+  CLI::App* remove = named("delete", "end the job, after asking; its history stays", [&line](Desk& desk) {
+    return job_delete(desk, line.name, line.why, line.yes);
+  });
+  remove->add_option("--why", line.why, "reason, kept with the job");
+  remove->add_flag("--yes,-y", line.yes, "do not ask");
   named("gaps", "its ticks that did not fire, and why; newest first", [&line](Desk& desk) {
     return job_gaps(desk, line.name, line.limit);
   })->add_option("--limit", line.limit, "rows at most")
@@ -157,9 +160,9 @@ void add_run(CLI::App& app, CommandLine& line) {
       ->allow_extra_args(false)
       ->delimiter(',');
   list->add_option("--since", line.run_list.since, "scheduled since a moment, or e.g. 2h back");
-  list->add_option("--limit", line.run_list.limit, "rows at most")
-      ->check(CLI::Range(1, 1000))
-      ->capture_default_str();
+  CLI::Option* limit = list->add_option("--limit", line.run_list.limit, "rows at most");
+  limit->check(CLI::Range(1, 1'000'000))->capture_default_str();
+  list->add_flag("--all", line.run_list.all, "all rows, however many")->excludes(limit);
   const auto one = [&](const std::string& name, const std::string& help, Command command) {
     CLI::App* sub = add(*run, line, name, help, std::move(command));
     sub->add_option("run", line.name, "the run's id")->required();
@@ -247,8 +250,8 @@ void add_common(CLI::App& app, CommandLine& line) {
       ->envname("ROTA_CLUSTER")
       ->capture_default_str();
   app.add_option("--deadline", line.deadline, "how long to try, e.g. 30s")->capture_default_str();
-  app.add_option("-o,--output", line.format, "table, json or yaml")
-      ->check(CLI::IsMember({"table", "json", "yaml"}))
+  app.add_option("-o,--output", line.format, "table, json, yaml or csv")
+      ->check(CLI::IsMember({"table", "json", "yaml", "csv"}))
       ->capture_default_str();
   app.add_option("--namespace", line.space, "of jobs and runs")
       ->envname("ROTA_NAMESPACE")
@@ -263,6 +266,7 @@ void fall_through(CLI::App& app) {
 
 Format format_named(const std::string& name) {
   if (name == "json") return Format::Json;
+  if (name == "csv") return Format::Csv;
   return name == "yaml" ? Format::Yaml : Format::Table;
 }
 

@@ -1,5 +1,8 @@
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cstdint>
+#include <iterator>
 #include <nlohmann/json.hpp>
 
 #include "client/command/commands.h"
@@ -7,6 +10,7 @@
 #include "client/command/work_text.h"
 #include "common/base/duration_text.h"
 #include "common/base/utf8.h"
+#include "common/wire/run_wire.h"
 
 namespace rota::client {
 
@@ -20,20 +24,39 @@ Result<WallTime> since_from(const std::string& text) {
                           printable(text)));
 }
 
+namespace {
+
+/// Page by page, the newest first.
+Result<std::vector<thrift::RunInfo>> runs_of(Desk& desk, thrift::RunFilter filter, std::size_t most) {
+  constexpr std::size_t kPage = 1000;
+  std::vector<thrift::RunInfo> all;
+  for (;;) {
+    filter.limit = static_cast<std::int32_t>(std::min(kPage, most - all.size()));
+    auto page = desk.cluster.list_runs(filter);
+    if (!page) return page;
+    const bool is_last = page->size() < static_cast<std::size_t>(filter.limit);
+    std::ranges::move(*page, std::back_inserter(all));
+    if (is_last || all.size() >= most) return all;
+    filter.__set_before_run(all.back().id);
+  }
+}
+
+}  // namespace
+
 int run_list(Desk& desk, const RunListArguments& arguments) {
   thrift::RunFilter filter;
   filter.space = desk.space;
   filter.job = arguments.one_off.empty() ? arguments.job : arguments.one_off;
   if (!filter.job.empty()) filter.__set_one_off(!arguments.one_off.empty());
   filter.states = arguments.states;
-  filter.limit = arguments.limit;
   if (!arguments.worker.empty()) filter.__set_worker(arguments.worker);
   if (!arguments.since.empty()) {
     auto since = since_from(arguments.since);
     if (!since) return complain(since.error());
     filter.__set_since_ms(to_ms(*since));
   }
-  auto runs = desk.cluster.list_runs(filter);
+  const auto most = arguments.all ? SIZE_MAX : static_cast<std::size_t>(arguments.limit);
+  auto runs = runs_of(desk, filter, most);
   if (!runs) return complain(runs.error());
   if (desk.prints_data()) {
     nlohmann::json rows = nlohmann::json::array();

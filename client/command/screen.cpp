@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <nlohmann/json.hpp>
 
+#include "client/command/csv_text.h"
 #include "client/command/yaml_text.h"
 #include "common/base/duration_text.h"
 
@@ -19,6 +20,7 @@ void print_text(std::string_view text) {
 
 void print_data(Format format, const nlohmann::json& value) {
   if (format == Format::Yaml) return print_text(yaml_text(value));
+  if (format == Format::Csv) return print_text(csv_text(value));
   print_text(value.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");
 }
 

@@ -13,9 +13,9 @@
 
 namespace rota::client {
 
-enum class Format { Table, Json, Yaml };
+enum class Format { Table, Json, Yaml, Csv };
 
-/// JSON or YAML on stdout with a line break; broken UTF-8 in stored texts is replaced.
+/// JSON, YAML or CSV on stdout with a line break; broken UTF-8 in stored texts is replaced.
 void print_data(Format format, const nlohmann::json& value);
 /// Text on stdout as it is.
 void print_text(std::string_view text);

@@ -224,9 +224,9 @@ const YamlNode* YamlNode::find(std::string_view key) const {
 }
 
 std::optional<YamlNode> read_yaml(const std::string& source, std::string_view text,
-                                  Problems& problems) {
-  if (text.size() > kMostBytes) {
-    problems.add(source, {}, "", fmt::format("longer than {} bytes", kMostBytes));
+                                  Problems& problems, std::size_t most_bytes) {
+  if (text.size() > most_bytes) {
+    problems.add(source, {}, "", fmt::format("longer than {} bytes", most_bytes));
     return std::nullopt;
   }
   if (const auto broken = broken_utf8_at(text)) {

@@ -48,9 +48,9 @@ struct YamlNode::Entry {
 };
 
 /// Reads one document. An empty text is an empty map. Whatever is wrong is added to `problems`;
-/// without a value the text could not be read at all. At most 4 MiB, depth 32.
+/// without a value the text could not be read at all. At most `most_bytes`, depth 32.
 std::optional<YamlNode> read_yaml(const std::string& source, std::string_view text,
-                                  Problems& problems);
+                                  Problems& problems, std::size_t most_bytes = std::size_t{4} << 20);
 
 /// Reads one document from a file; the source of its problems is the path.
 std::optional<YamlNode> read_yaml_file(const std::string& path, Problems& problems);

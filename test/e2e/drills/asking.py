@@ -52,7 +52,7 @@ def showing(cluster, running):
     finally:
         again.kill()
         again.wait()
-    cluster.ok("job", "delete", "seen")
+    cluster.ok("job", "delete", "--yes", "seen")
 
 
 def completing(cluster):
@@ -71,7 +71,7 @@ def completing(cluster):
     done = subprocess.run(["bash", "-c", script + '\nCOMP_WORDS=(rota run w); COMP_CWORD=2; _rota; echo "${COMPREPLY[@]}"'],
                           env={**cluster.env, "PATH": cluster.programs + ":/usr/bin:/bin"}, text=True, capture_output=True, timeout=60)
     check(done.stdout.split() == ["why", "wait"] or sorted(done.stdout.split()) == ["wait", "why"], done.stdout + done.stderr)
-    cluster.ok("job", "delete", "completed")
+    cluster.ok("job", "delete", "--yes", "completed")
 
 
 def all_of_them(cluster):

@@ -24,7 +24,7 @@ def dump(cluster, folder):
         check(run["state"] == "succeeded", cluster.rota("run", "logs", run["id"]).stderr[-500:])
     files = os.listdir(folder + "/dumps")
     check(len(files) == 2 and all(f.endswith(".sql.gz") for f in files), f"dumps kept: {files}")
-    cluster.ok("job", "delete", "nightly-dump")
+    cluster.ok("job", "delete", "--yes", "nightly-dump")
 
 
 def python_client(cluster, folder):
@@ -62,7 +62,7 @@ def parts(cluster, folder):
     check({int(p) for _, p in lines} == set(range(1, 41)), "every part was done")
     figure("checkpoint", attempts=ended["attempt"], done_before=done_before, began_again_with=began_again,
            done_twice=len(lines) - 40)
-    cluster.ok("job", "delete", "parts")
+    cluster.ok("job", "delete", "--yes", "parts")
 
 
 def all_of_them(cluster, folder):

@@ -206,7 +206,7 @@ def pages(cluster):
     check(all(v["disk_free_bytes"] > 0 and v["threads"] > 0 for v in vitals), f"vitals: {vitals}")
     escaped_texts(cluster, masters)
     beside_slow = max(slow_and_garbage(masters[0]), slow_and_garbage(workers[0]))
-    cluster.ok("job", "delete", "pages")
+    cluster.ok("job", "delete", "--yes", "pages")
     rules = alert_rules(names)
     figure("pages", alert_series=rules, processes=len(masters + workers), families=families, promtool=verdict,
            beside_slow_ms=round(beside_slow))

@@ -170,4 +170,4 @@ class Load:
 
 def stop(cluster, prefix):
     for job in cluster.json("job", "list", prefix):
-        cluster.ok("job", "delete", job["name"])
+        cluster.ok("job", "delete", "--yes", job["name"])

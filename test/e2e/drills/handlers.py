@@ -17,7 +17,7 @@ def ended(cluster, job, seconds=60, **fields):
     cluster.apply(json.dumps({"name": job, **fields}))
     run = cluster.ok("job", "run", job).strip()
     end = cluster.await_run(run, seconds)
-    cluster.ok("job", "delete", job)
+    cluster.ok("job", "delete", "--yes", job)
     return end
 
 
@@ -146,7 +146,7 @@ def http_hangs(cluster, site):
     took = time.monotonic() - began
     check({end["state"] for end in ends} == {"killed"}, f"{[end['state'] for end in ends]}")
     check({w["id"]: w["incarnation"] for w in cluster.json("worker", "list")} == workers, "the workers live on")
-    cluster.ok("job", "delete", "hang")
+    cluster.ok("job", "delete", "--yes", "hang")
     end = ended(cluster, "call", handler="http", parameters={"url": site.url("/hang"), "timeout": "300ms"})
     check(end["state"] == "failed" and "timed out" in end["outcome"]["message"], f"its own timeout: {end['outcome']}")
     return round(took, 2)
@@ -221,7 +221,7 @@ def isolated(cluster):
     check(end["outcome"]["cpu_us"] is not None and end["outcome"]["peak_memory_bytes"] is None,
           f"its thread's costs are told, its memory as not known: {end['outcome']}")
     for job in ["beside", "fine"] + [f"{what}-{n}" for what in ("crash", "hang") for n in range(6)]:
-        cluster.ok("job", "delete", job)
+        cluster.ok("job", "delete", "--yes", job)
     figure("isolated", crashed=len(crashes), hung=len(hangs), workers_lost=0,
            last_hang=repr(hangs[-1]["outcome"]["message"]))
 

@@ -31,11 +31,11 @@ def changes(cluster):
     preview = cluster.rota("job", "next", "told")
     check("told is paused" in preview.stderr and "job resume told" in preview.stderr, preview.stderr)
     check("told enabled" in cluster.ok("job", "resume", "told"), "it is enabled")
-    check("told deleted" in cluster.ok("job", "delete", "told"), "it is deleted")
+    check("told deleted" in cluster.ok("job", "delete", "--yes", "told"), "it is deleted")
     past = cluster.rota("job", "apply", "--yes", "-f", "-",
                         input="name: told\ncommand: [a]\nschedule: {at: 2020-01-01T00:00:00Z}\n")
     check(past.returncode == 0 and "is past" in past.stderr, past.stderr)
-    cluster.ok("job", "delete", "told")
+    cluster.ok("job", "delete", "--yes", "told")
 
 
 def answers(cluster):
@@ -67,7 +67,7 @@ def answers(cluster):
     cluster.apply("name: %s\ncommand: [/bin/true]\n" % __import__("json").dumps(name))
     check(cluster.json("job", "show", name)["name"] == name, "a name with quotes is kept")
     cluster.await_run(cluster.ok("job", "run", name).strip())
-    cluster.ok("job", "delete", name)
+    cluster.ok("job", "delete", "--yes", name)
     figure("answers", cases=29, wrong=0)
 
 

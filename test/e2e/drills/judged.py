@@ -122,5 +122,5 @@ def seen(cluster):
     found.append(f"the watermark ahead: {'+'.join(ahead)}")
     wait_until(cluster.leader, 30, "a leader")
     cluster.await_verified()
-    cluster.ok("job", "delete", "judged")
+    cluster.ok("job", "delete", "--yes", "judged")
     figure("judged", changes=len(found), noticed=len(found), which="; ".join(found).replace(" ", "_"))

@@ -60,7 +60,7 @@ def both_gone(cluster, folder, seconds, runs=8):
            if r["state"] != "succeeded" or r["attempt"] != 1]
     check(not bad, f"killed or rerun: {bad}")
     judge_ledger(ledger)
-    cluster.ok("job", "delete", "through")
+    cluster.ok("job", "delete", "--yes", "through")
     cluster.verify()
     check(process_starts(cluster) == starts, "a Rota process ended because of the outage")
     check(after_zookeeper - epoch <= 1 and after_database - after_zookeeper <= 1,

@@ -91,7 +91,7 @@ def judge_runs(cluster, runs, ledger, name, began):
     ticks = cluster.runs("beside")
     wrong = [(r["id"], r["state"], r["reason"]) for r in ticks if r["ended_at_ms"] and r["state"] != "succeeded"]
     check(not wrong, f"ticks' runs that did not succeed: {wrong[:5]}")
-    cluster.ok("job", "delete", "beside")
+    cluster.ok("job", "delete", "--yes", "beside")
     report = cluster.verify()
     figure(name, runs=len(runs), cut=0, tick_runs=len(ticks), overlap_ms=judge_ledger(ledger).get("max_overlap_ms"),
            verify="ok" if report["ok"] else "BROKEN", seconds=round(time.monotonic() - began))

@@ -18,8 +18,10 @@ import traceback
 import asking
 import clocks
 import eyes
+import documents
 import examples
 import failover
+import first_day
 import full_disk
 import handlers
 import inputs
@@ -44,6 +46,8 @@ GROUPS = {
         "answers": lambda c, d, long: inputs.answers(c),
         "asking": lambda c, d, long: asking.all_of_them(c),
         "configuration": lambda c, d, long: inputs.configuration(c),
+        "documents": lambda c, d, long: documents.run_all(c, d),
+        "first_day": lambda c, d, long: first_day.all_of_them(c, d),
         "texts": lambda c, d, long: texts.everywhere(c, d),
         "frames": lambda c, d, long: inputs.frames(c, 5000 if long else 1000),
         "handlers": lambda c, d, long: handlers.all_of_them(c),

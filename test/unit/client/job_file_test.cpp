@@ -81,6 +81,22 @@ TEST_CASE("job file: keys and values of a file that are no text for a screen are
   CHECK(problems_of("? " + std::string(100'000, 'k') + "\n: 1\n").size() < 10'000);
 }
 
+TEST_CASE("job file: a moment that is wrong is not also told to be missing") {
+  const std::string text = problems_of("name: a\ncommand: [x]\nschedule: {at: 2026-03-29T02:30:00}\n");
+  CHECK(text.find("is no moment") != std::string::npos);
+  CHECK(text.find("exactly one") == std::string::npos);
+  CHECK(problems_of("name: a\ncommand: [x]\nschedule: {cron: '* * * * *', every: 5s}\n").find("exactly one") !=
+        std::string::npos);
+  CHECK(problems_of("name: a\ncommand: [x]\nschedule: {}\n").find("exactly one") != std::string::npos);
+}
+
+TEST_CASE("job file: a key of the job that stands under schedule is told where it belongs") {
+  const std::string text =
+      problems_of("name: a\ncommand: [x]\nschedule: {cron: '* * * * *', time_zone: Europe/Berlin}\n");
+  CHECK(text == "job.yaml:3:42 schedule.time_zone: is a key of the job: write `time_zone:` beside `schedule:`, "
+                "not in it\n");
+}
+
 TEST_CASE("job file: bytes that are no UTF-8 are refused with their place") {
   CHECK(problems_of("name: a\ndescription: gr\xC3\xBC\xFFn\n") ==
         "job.yaml:2:17: this is not UTF-8: byte 0xff at offset 25 is part of no character; save the file as UTF-8\n");

@@ -1,0 +1,116 @@
+"""What a new user does on the first day: one drill for each thing that once stopped somebody."""
+import csv
+import http.server
+import io
+import json
+import threading
+import time
+
+from cluster import check, figure
+from documents import at_terminal
+
+
+def http_submit(cluster):
+    """`rota submit --handler http` needs no file."""
+    class Answer(http.server.BaseHTTPRequestHandler):
+        def do_GET(self):
+            self.send_response(200)
+            self.end_headers()
+            self.wfile.write(b"closed\n")
+
+        def log_message(self, *_):
+            pass
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Answer)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    try:
+        url = f"url=http://127.0.0.1:{server.server_port}/close"
+        done = cluster.rota("submit", "--handler", "http", "--param", url, "--follow")
+        check(done.returncode == 0 and done.stdout == "closed\n", f"{done.returncode} {done.stdout} {done.stderr}")
+        missing = cluster.rota("submit", "--handler", "http", "--param", "method=GET")
+        check(missing.returncode == 2 and "parameters.url is missing" in missing.stderr, missing.stderr)
+    finally:
+        server.shutdown()
+        server.server_close()
+
+
+def stale_edit(cluster, folder):
+    """An edit that comes in while a person looks at the plan is not overwritten."""
+    text = "name: edited\ncommand: [/bin/true]\ntimeout: {}\n"
+    cluster.apply(text.format("1m"))
+    mine = folder + "/edited.yaml"
+    with open(mine, "w") as file:
+        file.write(text.format("2m"))
+
+    def another():
+        cluster.apply(text.format("3m"))
+        return "y\n"
+    words = [cluster.programs + "/rota", "job", "apply", "-f", mine]
+    status, _, shown = at_terminal(words, cluster.env, [("[y/N]", another)])
+    check(status == 5 and "version 2" in shown and "version 1" in shown, f"exit {status}: {shown}")
+    check("-timeout: 1m" in shown and "+timeout: 2m" in shown, f"no difference is shown: {shown}")
+    check(cluster.json("job", "show", "edited")["definition"]["rules"]["timeout_ms"] == 180000, "the other edit stands")
+    status, out, shown = at_terminal(words, cluster.env, [("[y/N]", lambda: "y\n")])
+    check(status == 0 and "changed (version 3)" in out and "-timeout: 3m" in shown, f"exit {status}: {out} {shown}")
+
+
+def deleting(cluster):
+    refused = cluster.rota("job", "delete", "edited")
+    check(refused.returncode == 2 and "--yes" in refused.stderr, refused.stderr)
+    check(cluster.json("job", "show", "edited")["state"] == "enabled", "it is still there")
+    rota = [cluster.programs + "/rota", "job", "delete", "edited"]
+    status, _, shown = at_terminal(rota, cluster.env, [("[y/N]", lambda: "n\n")])
+    check(status == 2 and "Delete job edited" in shown, shown)
+    status, out, _ = at_terminal(rota, cluster.env, [("[y/N]", lambda: "y\n")])
+    check(status == 0 and "edited deleted" in out, out)
+    check(cluster.rota("job", "delete", "edited").returncode == 3, "it is gone, and nobody is asked")
+
+
+def skipped_by_hand(cluster):
+    cluster.apply("name: long\ncommand: [/bin/sleep, '60']\n")
+    first = cluster.ok("job", "run", "long").strip()
+    done = cluster.rota("job", "run", "long")
+    check(done.returncode == 12 and "was skipped" in done.stderr, f"{done.returncode}: {done.stderr}")
+    check(cluster.rota("job", "run", "long", "--wait").returncode == 12, "also when it was waited for")
+    cluster.ok("run", "cancel", first)
+    cluster.ok("job", "delete", "--yes", "long")
+
+
+def many_jobs(cluster, count):
+    """More jobs than one call takes, in a file that is longer than one message may be."""
+    text = json.dumps({"jobs": [{"name": f"many-{i}", "command": ["/bin/true"], "description": "x" * 3900}
+                                for i in range(count)]})
+    check(len(text) > 4 << 20, "the file is long")
+    began = time.monotonic()
+    done = cluster.rota("--namespace", "many", "job", "apply", "--yes", "-f", "-", input=text, timeout=120)
+    check(done.returncode == 0 and done.stdout.count(" created ") == count, f"{done.returncode} {done.stderr[-300:]}")
+    check(f"applied {count} of {count} jobs" in done.stderr, done.stderr[-300:])
+    return time.monotonic() - began
+
+
+def many_runs(cluster, count):
+    """Pages of a list are put together by the command itself."""
+    cluster.apply("name: often\noverlap: allow\nschedule: '@every 100ms'\ncommand: [/bin/true]\n")
+    listed = []
+    for _ in range(600):
+        listed = cluster.json("run", "list", "--all", "--job", "often")
+        if len(listed) > count:
+            break
+        time.sleep(1)
+    cluster.ok("job", "delete", "--yes", "often")
+    check(len(listed) > count, f"only {len(listed)} runs")
+    check(len({run["id"] for run in listed}) == len(listed), "no run stands twice")
+    some = cluster.json("run", "list", "--limit", str(count + 1), "--job", "often")
+    check(len(some) == count + 1, f"{len(some)} rows of {count + 1}")
+    rows = list(csv.DictReader(io.StringIO(cluster.ok("-o", "csv", "run", "list", "--limit", "5", "--job", "often"))))
+    check(len(rows) == 5 and all(row["id"].isdigit() and row["state"] for row in rows), f"{rows}")
+    return len(listed)
+
+
+def all_of_them(cluster, folder):
+    http_submit(cluster)
+    stale_edit(cluster, folder)
+    deleting(cluster)
+    skipped_by_hand(cluster)
+    seconds = many_jobs(cluster, 1200)
+    rows = many_runs(cluster, 1005)
+    figure("first_day", jobs_in_one_file=1200, seconds=f"{seconds:.1f}", runs_listed=rows)
