@@ -23,16 +23,16 @@ std::string zookeeper_word(const ZookeeperFindings& findings) {
   if (!findings.is_connected) return "not connected; scheduling goes on";
   std::vector<std::string> words;
   if (!findings.awaited.empty()) {
-    words.push_back(fmt::format("it lost data, or came back with older ones; {} of the workers known before {} not "
-                                "registered again yet: {}",
-                                findings.awaited.size(), findings.awaited.size() == 1 ? "is" : "are",
-                                named(findings.awaited)));
+    const std::size_t missing = findings.awaited.size();
+    words.push_back(fmt::format("it lost data, or came back with older ones; {} of the workers known "
+                                "before {} not registered again yet: {}",
+                                missing, missing == 1 ? "is" : "are", named(findings.awaited)));
   }
   if (!findings.ownerless.empty()) {
     const bool one = findings.ownerless.size() == 1;
     words.push_back(fmt::format("{} node{} that no session owns count{} as nobody: delete the node{} {}",
-                                findings.ownerless.size(), one ? "" : "s", one ? "s" : "", one ? "" : "s",
-                                named(findings.ownerless)));
+                                findings.ownerless.size(), one ? "" : "s", one ? "s" : "",
+                                one ? "" : "s", named(findings.ownerless)));
   }
   return words.empty() ? "ok" : fmt::format("{}", fmt::join(words, "; "));
 }

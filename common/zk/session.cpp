@@ -152,7 +152,8 @@ void Session::record_session() {
 }
 
 void Session::on_expired() {
-  log_warn(kChannel, "session expired", {{"session", opening_->session_id()}, {"by_new_handle", reattached_}});
+  log_warn(kChannel, "session expired",
+           {{"session", opening_->session_id()}, {"by_new_handle", reattached_}});
   end_session();
   open_later();
 }

@@ -74,7 +74,8 @@ class Session {
   TaskThread& tasks() { return tasks_; }
 
   /// The present session's client, which may be cut off (one whose session waits for another handle
-  /// fails each call at once); null before the first connection and after an expiry. Shared, because a caller's blocking call may outlast the session it began in.
+  /// fails each call at once); null before the first connection and after an expiry. Shared, because a
+  /// caller's blocking call may outlast the session it began in.
   std::shared_ptr<Client> client() const;
   /// Connected right now, as far as this side knows.
   bool is_connected() const { return connected_.load(); }

@@ -1,6 +1,6 @@
 // The election over ZooKeeper: an ephemeral sequential node per candidate, each watching only its
-// predecessor and itself, and looking again now and then. Decisions are in election_rules.h; the lost answers in
-// protected_create.h.
+// predecessor and itself, and looking again now and then. Decisions are in election_rules.h; the lost
+// answers in protected_create.h.
 #pragma once
 
 #include <atomic>

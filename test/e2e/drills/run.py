@@ -29,6 +29,7 @@ import judged
 import kept_logs
 import moment
 import office
+import lost_data
 import outages
 import outputs
 import rolling
@@ -87,6 +88,9 @@ GROUPS = {
         "missing_epoch_row": lambda c, d, long: office.missing_epoch_row(c),
         "blocked_election": lambda c, d, long: office.blocked_election(c),
         "password_changed": lambda c, d, long: office.password_changed(c),
+        "zookeeper_wiped": lambda c, d, long: lost_data.wiped(c, d),
+        "zookeeper_restored": lambda c, d, long: lost_data.restored(c, d),
+        "copied_nodes": lambda c, d, long: lost_data.copied_nodes(c),
     },
     "strangers": {
         "second_cluster": lambda c, d, long: strangers.second_cluster(c, d),
