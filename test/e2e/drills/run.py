@@ -27,9 +27,9 @@ import handlers
 import inputs
 import judged
 import kept_logs
+import lost_data
 import moment
 import office
-import lost_data
 import outages
 import outputs
 import rolling
