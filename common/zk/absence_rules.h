@@ -25,6 +25,12 @@ constexpr bool has_gone_back(std::int64_t seen, std::int64_t written_now) {
   return seen != 0 && written_now <= seen;
 }
 
+/// A folder that was made anew, by the number of its making; `known` 0: not read yet. So a loss shows also
+/// where the servers have counted on beyond all that was seen.
+constexpr bool is_another_folder(std::int64_t known, std::int64_t created) {
+  return known != 0 && created != known;
+}
+
 /// The part of a node's name that names who it is: `<id>@<incarnation>`, or `<id>`.
 constexpr std::string_view id_in_name(std::string_view name) { return name.substr(0, name.find('@')); }
 

@@ -34,7 +34,7 @@ void Membership::session_resumed(Client& client) {
 /// The servers may have lost data since.
 void Membership::start_over() {
   must_list_ = true;
-  must_prove_ = seen_zxid_ != 0;
+  must_prove_ = seen_zxid_ != 0 || folder_created_ != 0;
   must_read_.clear();
   listed_.clear();
   read_.clear();
@@ -87,19 +87,23 @@ bool Membership::write_first(Client& client) {
     written = client.set(folder_, "");
   }
   if (!written) return false;
-  proved(written->changed_zxid);
+  proved(*written);
   return true;
 }
 
 /// A folder that was there and is not: whatever the servers count, they have lost it.
 bool Membership::made_folder(Client& client) {
   const auto made = ensure_folder(client, folder_);
-  if (made && must_prove_) proved(0);
+  if (made && must_prove_) proved(NodeStat{0, 0, 0, 0});
   return made.has_value();
 }
 
-void Membership::proved(std::int64_t written) {
-  if (std::exchange(must_prove_, false) && has_gone_back(seen_zxid_, written)) {
+void Membership::proved(const NodeStat& folder) {
+  const std::int64_t written = folder.changed_zxid;
+  const bool is_lost = has_gone_back(seen_zxid_, written) ||
+                       is_another_folder(folder_created_, folder.created_zxid);
+  folder_created_ = folder.created_zxid;
+  if (std::exchange(must_prove_, false) && is_lost) {
     hold_until_ = BootClock::now() + hold_;
     log_error("zk", "ZooKeeper lost data, or came back with older ones: whoever is missing is awaited",
               {{"folder", folder_}, {"seen", seen_zxid_}, {"now", written}, {"awaited_ms", hold_.count()}});
@@ -112,6 +116,14 @@ void Membership::proved(std::int64_t written) {
   seen_zxid_ = std::max(seen_zxid_, written);
 }
 
+/// Read once; later it comes with each write.
+bool Membership::know_folder(Client& client) {
+  if (folder_created_ != 0) return true;
+  const auto folder = client.exists(folder_, Watch::No);
+  if (folder && folder->has_value()) folder_created_ = (*folder)->created_zxid;
+  return folder.has_value();
+}
+
 bool Membership::read_listing(Client& client) {
   auto names = client.list(folder_, Watch::Yes);
   if (!names && names.error().code == ErrorCode::NotFound && ensure_folder(client, folder_)) {
@@ -121,6 +133,7 @@ bool Membership::read_listing(Client& client) {
     log_debug("zk", "cannot list members", {{"error", names.error().message}});
     return false;
   }
+  if (!know_folder(client)) return false;
   must_list_ = false;
   listed_ = std::set<std::string>(names->begin(), names->end());
   std::erase_if(read_, [&](const auto& each) { return !listed_.contains(each.first); });

@@ -61,7 +61,8 @@ class Membership final : private SessionObserver {
   bool must_write() const { return asked_ != confirmed_ || must_prove_; }
   bool write_first(Client& client);
   bool made_folder(Client& client);
-  void proved(std::int64_t written);
+  void proved(const NodeStat& folder);
+  bool know_folder(Client& client);
   void start_over();
   std::set<std::string> held() const;
   void note_trouble(const std::set<std::string>& held);
@@ -74,6 +75,7 @@ class Membership final : private SessionObserver {
   const Millis hold_;
   bool must_prove_ = false;            ///< that the servers know all that was seen
   std::int64_t seen_zxid_ = 0;         ///< the highest
+  std::int64_t folder_created_ = 0;    ///< its number; 0: not read yet
   MonoTime hold_until_{};
   std::set<std::string> ownerless_;
   bool must_list_ = true;              ///< the listing is not known to be fresh and watched

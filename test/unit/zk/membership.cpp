@@ -279,6 +279,16 @@ TEST_CASE("membership: an older copy is noticed by its smaller numbers") {
   CHECK(f.seen.get().vanished.empty());
 }
 
+TEST_CASE("membership: a loss is noticed also where the servers have counted on beyond what was seen") {
+  Losing f(kLong);
+  f.server.wipe();
+  f.enter();
+  for (int i = 0; i < 100; ++i) REQUIRE(f.actor->set("/w", "x").has_value());
+  REQUIRE(f.synced_again());
+  CHECK(f.membership->trouble().awaited == Names{"a@1", "b@1"});
+  CHECK(f.seen.get().vanished.empty());
+}
+
 TEST_CASE("membership: after an outage with all data there, who is gone has vanished at once") {
   Losing f(kLong);
   f.server.set_reachable(false);
