@@ -14,8 +14,11 @@ std::string LogStoreWatch::trouble() const {
 
 Result<std::vector<std::int64_t>> LogStoreWatch::append(const std::vector<store::LogChunk>& chunks) {
   auto ends = store_->append(chunks);
-  // What a worker has damaged says nothing of the store.
-  if (!ends && ends.error().code == ErrorCode::Corrupt) return ends;
+  // What is wrong with the chunks themselves says nothing of the store.
+  const ErrorCode code = ends ? ErrorCode{} : ends.error().code;
+  const bool is_their_fault = code == ErrorCode::Corrupt || code == ErrorCode::Conflict ||
+                              code == ErrorCode::InvalidArgument;
+  if (!ends && is_their_fault) return ends;
   std::scoped_lock lock(mutex_);
   why_ = ends ? std::string() : ends.error().message;
   failed_ = clock_.mono();

@@ -152,6 +152,7 @@ Result<void> Master::open_pages() {
     facts.check = self_check_->last_with(
         {{"office", office_state_.word()}, {"ticks", facts.held.empty() ? "ok" : "held: " + facts.held}});
     facts.standstill = standstill();
+    facts.log_refusals = services_->log_refusals();
     facts.stale_commands_refused = services_->dispatch_counters().refused_old_epoch;
     return page_of(request, facts);
   });

@@ -96,6 +96,20 @@ void add_workers(MetricsPage& page, const Snapshot& snapshot) {
   page.gauge("rota_slots_busy", "Slots that are taken.", number(busy));
 }
 
+void add_log_refusals(MetricsPage& page, const api::LogRefusals& refused) {
+  const std::pair<const char*, std::int64_t> counts[] = {{"other_content", refused.other_content},
+                                                         {"unknown_run", refused.unknown_run},
+                                                         {"impossible_place", refused.impossible_place},
+                                                         {"damaged", refused.damaged}};
+  for (const auto& [why, count] : counts) {
+    page.counter("rota_log_chunks_refused_total", "Pieces of output that were not stored, by why.",
+                 number(count), {{"why", why}});
+  }
+  page.counter("rota_log_chunks_unwanted_total",
+               "Late pieces of output of runs that retention had deleted.",
+               number(refused.no_longer_kept));
+}
+
 std::string metrics_of(const PageFacts& facts) {
   MetricsPage page;
   page.gauge("rota_master_leading", "1 while this master leads.", facts.leading ? 1 : 0);
@@ -120,6 +134,7 @@ std::string metrics_of(const PageFacts& facts) {
   page.counter("rota_stale_commands_refused_total",
                "Commands of this master that a worker refused, knowing a higher epoch.",
                number(facts.stale_commands_refused));
+  add_log_refusals(page, facts.log_refusals);
   if (facts.snapshot) {
     const Snapshot& snapshot = *facts.snapshot;
     page.counter("rota_stale_batches_refused_total",

@@ -8,6 +8,7 @@
 
 #include "common/base/ids.h"
 #include "common/http/server.h"
+#include "master/api/log_intake.h"
 #include "master/core/snapshot.h"
 #include "master/office_state.h"
 #include "master/self_check.h"
@@ -27,6 +28,7 @@ struct PageFacts {
   MonoTime now{};                                  ///< as the office's ages are counted
   std::string held;                                ///< why ticks are held, as the leader knows it
   std::string standstill;                          ///< empty: the process makes progress
+  api::LogRefusals log_refusals;                   ///< of output, since this process began
   std::int64_t stale_commands_refused = 0;         ///< by workers, since this process began
 };
 

@@ -133,6 +133,13 @@ void Services::stop() {
   dispatcher_.stop();
 }
 
+std::string Services::logs_trouble() const {
+  const std::string trouble = logs_.trouble();
+  const std::string alarm = api_.log_refusals().alarm;
+  if (!trouble.empty() || alarm.empty()) return trouble;
+  return "output came with other content than is stored, and was refused: " + alarm;
+}
+
 loop::ReplyTo Services::reply_to() {
   return [this](Token token, core::ReplyBody body) {
     api_.replies().reply(token, std::move(body));

@@ -38,8 +38,9 @@ class Services {
   Result<void> start();
   void stop();
   std::uint16_t port() const { return api_.port(); }
-  /// Why the log store takes no output; empty: it does.
-  std::string logs_trouble() const { return logs_.trouble(); }
+  /// Why the log store takes no output, or what came with other content than it holds; empty: neither.
+  std::string logs_trouble() const;
+  api::LogRefusals log_refusals() const { return api_.log_refusals(); }
   dispatch::DispatchCounters dispatch_counters() const { return dispatcher_.counters(); }
 
   store::Store& store() { return store_; }

@@ -128,6 +128,9 @@ std::string Worker::metrics() const {
              static_cast<double>(spool_.bytes()));
   page.counter("rota_worker_log_bytes_acknowledged_total", "Output that the masters have stored.",
                static_cast<double>(shipper_.acknowledged_bytes()));
+  page.counter("rota_worker_log_streams_given_up_total",
+               "Streams of output whose rest a master refused for good.",
+               static_cast<double>(shipper_.streams_given_up()));
   page.gauge("rota_worker_voucher_left_seconds",
              "How long the attempts may live on without an answer.",
              seconds_left(runner_.vouched_until(), clock_.mono()));

@@ -3,6 +3,7 @@
 #include "common/rpc/server.h"
 #include "master/api/job_service.h"
 #include "master/api/leader_desk.h"
+#include "master/api/log_intake.h"
 #include "master/api/log_tail.h"
 #include "master/api/processor.h"
 #include "master/api/reply_table.h"
@@ -29,10 +30,11 @@ class ApiServer::Impl {
       : options_(std::move(options)),
         replies_(options_.max_waiting),
         desk_(parts.leader, replies_),
+        intake_(parts.reader, parts.logs, parts.clock),
         tail_(parts.reader, parts.logs, parts.clock, options_.max_log_waits),
         server_(make_processor(
                     std::make_shared<JobServiceHandler>(parts, options_, desk_, tail_),
-                    std::make_shared<ReportServiceHandler>(parts, options_, desk_)),
+                    std::make_shared<ReportServiceHandler>(intake_, options_, desk_)),
                 server_options(options_)) {}
   ~Impl() { stop(); }
 
@@ -44,11 +46,13 @@ class ApiServer::Impl {
   }
   std::uint16_t port() const { return server_.port(); }
   ReplySink& replies() { return replies_; }
+  LogRefusals log_refusals() const { return intake_.refusals(); }
 
  private:
   const ApiOptions options_;
   ReplyTable replies_;
   LeaderDesk desk_;
+  LogIntake intake_;
   LogTail tail_;
   rpc::Server server_;  // last: its threads use the others
 };
@@ -60,5 +64,6 @@ Result<void> ApiServer::start() { return impl_->start(); }
 void ApiServer::stop() { impl_->stop(); }
 std::uint16_t ApiServer::port() const { return impl_->port(); }
 ReplySink& ApiServer::replies() { return impl_->replies(); }
+LogRefusals ApiServer::log_refusals() const { return impl_->log_refusals(); }
 
 }  // namespace rota::master::api

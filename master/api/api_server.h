@@ -12,6 +12,7 @@
 #include "common/base/result.h"
 #include "common/base/time.h"
 #include "master/api/leader_port.h"
+#include "master/api/log_intake.h"
 #include "master/store/log_store.h"
 #include "master/store/reader.h"
 
@@ -56,6 +57,8 @@ class ApiServer {
   std::uint16_t port() const;
   /// For the loop.
   ReplySink& replies();
+  /// What of output was refused, and why.
+  LogRefusals log_refusals() const;
 
  private:
   class Impl;

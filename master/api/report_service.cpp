@@ -87,28 +87,8 @@ void ReportServiceHandler::append_log(std::vector<std::int64_t>& out,
     for (const thrift::LogChunk& in : chunks) {
       converted.push_back(value_or_throw(chunk_of(in)));
     }
-    out = value_or_throw(parts_.logs.append(converted));
-    take_what_is_pruned(converted, out);
+    out = value_or_throw(intake_.append(converted));
   });
-}
-
-/// A worker that comes back with the rest of an output that was deleted meanwhile would send it for ever,
-/// since what came before it is gone: it is told that all is well, and retention deletes this too.
-void ReportServiceHandler::take_what_is_pruned(const std::vector<store::LogChunk>& chunks,
-                                               std::vector<std::int64_t>& ends) {
-  std::vector<RunId> behind_holes;
-  for (std::size_t i = 0; i < chunks.size(); ++i) {
-    if (ends[i] < chunks[i].offset - chunks[i].dropped_before) {
-      behind_holes.push_back(chunks[i].attempt.run);
-    }
-  }
-  if (behind_holes.empty()) return;
-  const auto pruned = parts_.reader.pruned_among(behind_holes);
-  if (!pruned) return;  // it will be sent, and asked about, again
-  for (std::size_t i = 0; i < chunks.size(); ++i) {
-    const auto whole = chunks[i].offset + static_cast<std::int64_t>(chunks[i].bytes.size());
-    if (pruned->contains(chunks[i].attempt.run)) ends[i] = std::max(ends[i], whole);
-  }
 }
 
 void ReportServiceHandler::renew(const thrift::RenewRequest& request) {

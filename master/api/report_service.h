@@ -7,6 +7,7 @@
 #include "ReportService.h"
 #include "master/api/api_server.h"
 #include "master/api/leader_desk.h"
+#include "master/api/log_intake.h"
 
 namespace rota::master::api {
 
@@ -14,8 +15,8 @@ namespace rota::master::api {
 class ReportServiceHandler final : public thrift::ReportServiceIf {
  public:
   /// All outlive it.
-  ReportServiceHandler(ApiParts parts, const ApiOptions& options, LeaderDesk& desk)
-      : parts_(std::move(parts)), options_(options), desk_(desk) {}
+  ReportServiceHandler(LogIntake& intake, const ApiOptions& options, LeaderDesk& desk)
+      : intake_(intake), options_(options), desk_(desk) {}
 
   void report(std::vector<thrift::AttemptKey>& out, const thrift::ReportRequest& request) override;
   void append_log(std::vector<std::int64_t>& out,
@@ -23,11 +24,9 @@ class ReportServiceHandler final : public thrift::ReportServiceIf {
   void renew(const thrift::RenewRequest& request) override;
 
  private:
-  void take_what_is_pruned(const std::vector<store::LogChunk>& chunks,
-                           std::vector<std::int64_t>& ends);
   MonoTime deadline() const { return BootClock::now() + options_.default_deadline; }
 
-  const ApiParts parts_;
+  LogIntake& intake_;
   const ApiOptions& options_;
   LeaderDesk& desk_;
 };

@@ -172,7 +172,7 @@ Result<FolderLogStore::Plans> FolderLogStore::plan(const std::vector<LogChunk>& 
                  : is_same(chunk, static_cast<std::int64_t>(mine->second->bytes.size()),
                            mine->second->crc32);
     if (!agrees) {
-      return fail(ErrorCode::Corrupt, chunk_place_text(chunk) + ": other bytes are stored there");
+      return fail(ErrorCode::Conflict, chunk_place_text(chunk) + ": other bytes are stored there");
     }
     if (is_known) plan.synced_again.insert(known->second.file);
     if (!is_known && is_first) plan.fresh.push_back(&chunk);

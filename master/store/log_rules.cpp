@@ -15,7 +15,7 @@ std::uint32_t crc_of(std::string_view bytes) {
 Result<void> check_chunk(const LogChunk& chunk) {
   const auto length = static_cast<std::int64_t>(chunk.bytes.size());
   if (chunk.offset < 0 || chunk.dropped_before < 0 || chunk.dropped_before > chunk.offset ||
-      length > kMostChunkBytes) {
+      length > kMostChunkBytes || chunk.offset > kMostStreamBytes - length) {
     return fail(ErrorCode::InvalidArgument,
                 fmt::format("log chunk of run {} attempt {} at {}: {} bytes, {} dropped before it",
                             chunk.attempt.run.value, chunk.attempt.attempt, chunk.offset, length,

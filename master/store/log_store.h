@@ -25,6 +25,10 @@ struct LogChunk {
   std::int64_t dropped_before = 0;  ///< bytes cut between the last chunk and this one (output cap)
 };
 
+/// Where the longest stream ends: 64 PiB, months of a job that prints all that a machine can. What is said to
+/// lie beyond was made up.
+inline constexpr std::int64_t kMostStreamBytes = std::int64_t{1} << 56;
+
 /// When a part of a slice reached the worker.
 struct LogPiece {
   std::int64_t offset = 0;
@@ -56,8 +60,9 @@ class LogStore {
   /// Once, before the first use. Unavailable, naming what stands in the way.
   virtual Result<void> prepare() { return {}; }
   /// Stores the chunks; the same chunk again changes nothing. Gives the stored end of each chunk's
-  /// stream, in order. Corrupt when bytes and CRC disagree, or the key holds another CRC; then none of
-  /// the call's chunks is stored. Unavailable, TimedOut, UnknownOutcome: send the same chunks again.
+  /// stream, in order. InvalidArgument for a size or an offset that can not be, Corrupt when bytes and CRC
+  /// disagree, Conflict when the key holds other content; then none of the call's chunks is stored.
+  /// Unavailable, TimedOut, UnknownOutcome: send the same chunks again.
   virtual Result<std::vector<std::int64_t>> append(const std::vector<LogChunk>& chunks) = 0;
   /// Bytes from `offset` on, at most `limit` and possibly fewer; never across a hole. An offset beyond
   /// the end gives an empty slice. In a hole: no bytes, gap, and the caller either asks again at the

@@ -82,6 +82,7 @@ Result<void> MemoryStore::erase_runs(const std::vector<PastRun>& runs) {
     std::erase_if(tables.attempts, [&](const auto& row) { return row.first.first == past.run; });
     std::erase_if(tables.run_of_tick, [&](const auto& row) { return row.second == past.run; });
     std::erase_if(tables.run_of_key, [&](const auto& row) { return row.second == past.run; });
+    tables.runs_gone_through = std::max(tables.runs_gone_through, past.run);
     tables.notes.erase(past.run);
     tables.pruned.erase(past.run);
     tables.runs.erase(found);

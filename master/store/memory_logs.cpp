@@ -38,7 +38,7 @@ Result<std::vector<std::int64_t>> MemoryStore::append(const std::vector<LogChunk
     const auto [at, fresh] = all.emplace(std::tuple{chunk.attempt, chunk.stream, chunk.offset}, chunk);
     if (fresh) continue;
     if (at->second.crc32 == chunk.crc32 && at->second.bytes.size() == chunk.bytes.size()) continue;
-    return fail(ErrorCode::Corrupt,
+    return fail(ErrorCode::Conflict,
                 fmt::format("log chunk of run {} attempt {} at {}: other bytes are stored there",
                             chunk.attempt.run.value, chunk.attempt.attempt, chunk.offset));
   }

@@ -154,6 +154,20 @@ Result<std::vector<core::WorkerLife>> MemoryStore::lives_of(const std::string& w
   return lives;
 }
 
+Result<std::vector<RunId>> MemoryStore::runs_among(const std::vector<RunId>& runs) {
+  const std::scoped_lock lock(mutex_);
+  if (auto fine = up(); !fine) return fail(fine.error());
+  std::vector<RunId> stored = runs;
+  std::erase_if(stored, [&](RunId run) { return !tables_->runs.contains(run); });
+  return stored;
+}
+
+Result<RunId> MemoryStore::runs_gone_through() {
+  const std::scoped_lock lock(mutex_);
+  if (auto fine = up(); !fine) return fail(fine.error());
+  return tables_->runs_gone_through;
+}
+
 Result<std::optional<core::Watermark>> MemoryStore::watermark() {
   const std::scoped_lock lock(mutex_);
   if (auto fine = up(); !fine) return fail(fine.error());

@@ -71,6 +71,8 @@ class MemoryStore : public Store,
   Result<std::optional<model::RunNote>> note_of(RunId id) override;
   Result<std::map<RunId, std::string>> checkpoints_of(const std::vector<RunId>& ids) override;
 
+  Result<std::vector<RunId>> runs_among(const std::vector<RunId>& runs) override;
+  Result<RunId> runs_gone_through() override;
   Result<std::optional<core::Watermark>> watermark() override;
   Result<std::vector<model::JobVersionRow>> versions_of(JobId job) override;
   Result<std::vector<model::Job>> saved_jobs(JobId after, std::int32_t limit) override;

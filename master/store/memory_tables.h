@@ -39,6 +39,7 @@ struct MemoryTables {
   std::map<std::string, model::WorkerDrain> drains;
   std::map<std::tuple<model::AttemptKey, LogStream, std::int64_t>, LogChunk> chunks;
   std::map<RunId, WallTime> pruned;
+  RunId runs_gone_through;          ///< retention may have deleted runs up to this one
   std::map<JobId, WallTime> gone;   ///< up to here retention may have deleted rows of ticks
 };
 

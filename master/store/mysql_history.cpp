@@ -17,6 +17,16 @@ constexpr MultiRow kRaiseGone{
     "INSERT INTO history_gone (job_id, through_ms) VALUES", 2,
     "ON DUPLICATE KEY UPDATE through_ms = GREATEST(through_ms, VALUES(through_ms))"};
 
+/// Output of runs up to this one that comes late is of a run that has gone, and is not wanted any more.
+std::string raise_gone_through(const std::vector<RunId>& runs) {
+  const RunId last = *std::max_element(runs.begin(), runs.end());
+  return fmt::format(
+      "INSERT INTO setting (namespace, name, value, principal, changed_ms) VALUES ('', 'runs_gone_through', "
+      "'{0}', '', CAST(UNIX_TIMESTAMP(NOW(3)) * 1000 AS SIGNED)) ON DUPLICATE KEY UPDATE "
+      "value = IF(CAST(value AS SIGNED) < {0}, VALUES(value), value)",
+      last.value);
+}
+
 /// What the newest version of a row's job says; 0: nothing, or the job is not known.
 constexpr std::string_view kKeepRuns =
     "COALESCE(CAST(JSON_EXTRACT(v.rules, '$.keep_runs_ms') AS SIGNED), 0)";
@@ -167,7 +177,7 @@ Result<void> MysqlHistory::erase_runs(const std::vector<PastRun>& runs) {
   const std::string of_runs = "run_id IN (" + run_numbers(ids) + ")";
   return pool_.with([&](Connection& connection) -> Result<void> {
     if (auto begun = connection.begin(); !begun) return begun;
-    auto erased = run_all(connection, {"DELETE FROM attempt WHERE " + of_runs,
+    auto erased = run_all(connection, {raise_gone_through(ids), "DELETE FROM attempt WHERE " + of_runs,
                                        "DELETE FROM run_note WHERE " + of_runs,
                                        "DELETE FROM log_pruned WHERE " + of_runs,
                                        "DELETE FROM run WHERE " + of_runs + " AND state NOT IN (" +

@@ -72,7 +72,7 @@ Result<void> check_same(Connection& connection, const LogChunk& chunk) {
         return {};
       });
   if (!asked || same) return asked;
-  return fail(ErrorCode::Corrupt,
+  return fail(ErrorCode::Conflict,
               fmt::format("log chunk of run {} attempt {} at {}: other bytes are stored there",
                           chunk.attempt.run.value, chunk.attempt.attempt, chunk.offset));
 }

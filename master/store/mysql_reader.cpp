@@ -348,6 +348,22 @@ Result<std::vector<core::WorkerLife>> MysqlReader::lives_of(const std::string& w
       [&](Binder& binder) { binder.text(worker_id); }, read_life_row);
 }
 
+Result<std::vector<RunId>> MysqlReader::runs_among(const std::vector<RunId>& runs) {
+  if (runs.empty()) return runs;
+  return rows_of<RunId>(
+      pool_, "SELECT run_id FROM run WHERE run_id IN (" + run_numbers(runs) + ")", {},
+      [](Row& row) -> Result<RunId> { return RunId{row.integer()}; });
+}
+
+Result<RunId> MysqlReader::runs_gone_through() {
+  const auto found = rows_of<RunId>(
+      pool_,
+      "SELECT CAST(value AS SIGNED) FROM setting WHERE namespace = '' AND name = 'runs_gone_through'", {},
+      [](Row& row) -> Result<RunId> { return RunId{row.integer()}; });
+  if (!found) return fail(found.error());
+  return found->empty() ? RunId{} : found->front();
+}
+
 Result<std::optional<core::Watermark>> MysqlReader::watermark() {
   std::optional<core::Watermark> watermark;
   auto done = pool_.with([&](Connection& connection) {

@@ -87,6 +87,12 @@ class Reader {
   /// Gaps of a job, those with the latest ticks first.
   virtual Result<std::vector<model::Gap>> newest_gaps_of(JobId job, std::int32_t limit) = 0;
 
+  // For output that comes in.
+  /// Those of the runs that are stored.
+  virtual Result<std::vector<RunId>> runs_among(const std::vector<RunId>& runs) = 0;
+  /// Up to this one retention may have deleted runs; 0: it has deleted none.
+  virtual Result<RunId> runs_gone_through() = 0;
+
   // For verify, which shares nothing else with the leader's path.
   virtual Result<std::optional<core::Watermark>> watermark() = 0;
   virtual Result<std::vector<model::JobVersionRow>> versions_of(JobId job) = 0;

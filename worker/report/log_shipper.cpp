@@ -1,6 +1,7 @@
 #include "worker/report/log_shipper.h"
 
 #include <algorithm>
+#include <optional>
 
 #include "common/base/log.h"
 #include "common/wire/run_wire.h"
@@ -23,10 +24,12 @@ thrift::LogChunk to_wire(const PendingChunk& pending) {
   return chunk;
 }
 
-/// The master will never take it: the bytes contradict themselves or what is stored.
+/// The master will never take it: the bytes contradict themselves or what is stored, there is no such run.
 bool is_for_good(const rpc::CallError& error) {
-  return error.answered && (error.error.code == ErrorCode::Corrupt ||
-                            error.error.code == ErrorCode::InvalidArgument);
+  const ErrorCode code = error.error.code;
+  return error.answered && (code == ErrorCode::Corrupt || code == ErrorCode::InvalidArgument ||
+                            code == ErrorCode::Conflict || code == ErrorCode::NotFound ||
+                            code == ErrorCode::Denied);
 }
 
 }  // namespace
@@ -74,10 +77,7 @@ rpc::CallResult<std::vector<std::int64_t>> LogShipper::send(
 bool LogShipper::ship(const std::vector<PendingChunk>& chunks) {
   const auto ends = send(chunks);
   if (ends) return take_answer(chunks, *ends);
-  if (is_for_good(ends.error())) {
-    ship_one_by_one(chunks);
-    return true;
-  }
+  if (is_for_good(ends.error())) return ship_one_by_one(chunks);
   log_debug("report", "log chunks were not taken; they are sent again",
             {{"chunks", chunks.size()}, {"why", ends.error().error.message}});
   return false;
@@ -99,22 +99,29 @@ bool LogShipper::take_answer(const std::vector<PendingChunk>& chunks,
 }
 
 /// One chunk of the batch is refused for good: finds it, and gives up its stream alone.
-void LogShipper::ship_one_by_one(const std::vector<PendingChunk>& chunks) {
+bool LogShipper::ship_one_by_one(const std::vector<PendingChunk>& chunks) {
+  bool has_moved = false;
+  std::optional<run::StreamKey> given_up;
   for (const PendingChunk& chunk : chunks) {
+    if (given_up == chunk.key) continue;
     const auto ends = send({chunk});
     if (ends) {
-      take_answer({chunk}, *ends);
+      has_moved = take_answer({chunk}, *ends) || has_moved;
       continue;
     }
-    if (!is_for_good(ends.error())) return;
+    if (!is_for_good(ends.error())) return has_moved;
     log_error("report", "a master refuses a log chunk; the rest of its stream is given up",
               {{"run", chunk.key.attempt.run.value},
                {"attempt", chunk.key.attempt.attempt},
                {"stream", chunk.key.stream},
                {"offset", chunk.chunk.border.raw_offset},
                {"why", ends.error().error.message}});
+    ++streams_given_up_;
+    given_up = chunk.key;
+    has_moved = true;
     spool_.abandon(chunk.key);
   }
+  return has_moved;
 }
 
 }  // namespace rota::worker::report

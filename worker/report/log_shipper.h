@@ -29,6 +29,8 @@ class LogShipper {
   void stop();
   /// Bytes of output that a master has acknowledged, in this life.
   std::int64_t acknowledged_bytes() const { return acknowledged_bytes_; }
+  /// Streams whose rest a master refused for good, in this life.
+  std::int64_t streams_given_up() const { return streams_given_up_; }
 
  private:
   void loop(std::stop_token stop);
@@ -36,12 +38,13 @@ class LogShipper {
   bool take_answer(const std::vector<run::PendingChunk>& chunks,
                    const std::vector<std::int64_t>& ends);
   rpc::CallResult<std::vector<std::int64_t>> send(const std::vector<run::PendingChunk>& chunks);
-  void ship_one_by_one(const std::vector<run::PendingChunk>& chunks);
+  bool ship_one_by_one(const std::vector<run::PendingChunk>& chunks);
 
   const ShipperOptions options_;
   run::Spool& spool_;
   LeaderChannel channel_;
   std::atomic<std::int64_t> acknowledged_bytes_ = 0;
+  std::atomic<std::int64_t> streams_given_up_ = 0;
   std::jthread thread_;
 };
 

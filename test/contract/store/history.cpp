@@ -94,7 +94,11 @@ TEST_CASE("history: a run goes with its attempts, note and one-off job, and only
     REQUIRE(on.retention->note_pruned({RunId{10}}, wall_from_ms(kBase)));
     auto runs = *on.history->past_runs(RunId{0}, 10);
     REQUIRE(runs.size() == 4);
+    CHECK(on.reader->runs_gone_through() == RunId{});
+    CHECK(on.reader->runs_among({runs[0].run, RunId{987654}})->size() == 1);
     REQUIRE(on.history->erase_runs({runs[0], runs[1], runs[3]}));
+    CHECK(on.reader->runs_among({runs[0].run, RunId{987654}})->empty());
+    CHECK(on.reader->runs_among({})->empty());
     runs = *on.history->past_runs(RunId{0}, 10);
     REQUIRE(runs.size() == 2);
     CHECK(runs[0].run == RunId{12});

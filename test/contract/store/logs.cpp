@@ -108,9 +108,9 @@ TEST_CASE("logs: damaged bytes and other bytes at a stored place are refused") {
     CHECK(on.logs->append({damaged}).error().code == ErrorCode::Corrupt);
     CHECK(slice(on, 0).bytes == "");
     REQUIRE(on.logs->append({chunk(0, "abc")}));
-    CHECK(on.logs->append({chunk(0, "abd")}).error().code == ErrorCode::Corrupt);
-    CHECK(on.logs->append({chunk(0, "ab")}).error().code == ErrorCode::Corrupt);
-    CHECK(on.logs->append({chunk(3, "def"), chunk(0, "xyz")}).error().code == ErrorCode::Corrupt);
+    CHECK(on.logs->append({chunk(0, "abd")}).error().code == ErrorCode::Conflict);
+    CHECK(on.logs->append({chunk(0, "ab")}).error().code == ErrorCode::Conflict);
+    CHECK(on.logs->append({chunk(3, "def"), chunk(0, "xyz")}).error().code == ErrorCode::Conflict);
     CHECK(slice(on, 0).bytes == "abc");
     CHECK(on.logs->append({chunk(-1, "abc")}).error().code == ErrorCode::InvalidArgument);
     CHECK(on.logs->append({chunk(3, std::string(65537, 'x'))}).error().code ==
@@ -245,6 +245,21 @@ TEST_CASE("logs: are erased run by run, a few at a time, and no others") {
     }
     CHECK_FALSE(*on.logs->erase({RunId{2000}}, 2));
     CHECK_FALSE(*on.logs->erase({RunId{77}}, 2));
+  }
+}
+
+TEST_CASE("logs: a chunk at a place that no stream can reach is refused, and nothing of its call stored") {
+  ON_EACH_STORE(on, fresh_log_backends()) {
+    for (const std::int64_t offset : {INT64_MAX, INT64_MAX - 2, std::int64_t{1} << 62, kMostStreamBytes - 2}) {
+      for (const std::int64_t dropped : {std::int64_t{0}, offset}) {
+        const auto refused = on.logs->append({chunk(0, "abc"), chunk(offset, "xyz", dropped)});
+        REQUIRE_FALSE(refused);
+        CHECK(refused.error().code == ErrorCode::InvalidArgument);
+        CHECK(refused.error().message.find(std::to_string(offset)) != std::string::npos);
+      }
+    }
+    CHECK(on.logs->stored_of({kAttempt.run})->empty());
+    CHECK(on.logs->append({chunk(kMostStreamBytes - 3, "xyz", kMostStreamBytes - 3)})->back() == kMostStreamBytes);
   }
 }
 

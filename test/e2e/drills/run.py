@@ -22,6 +22,7 @@ import documents
 import examples
 import failover
 import first_day
+import forged
 import full_disk
 import handlers
 import inputs
@@ -58,6 +59,7 @@ GROUPS = {
         "over_the_cap": lambda c, d, long: outputs.over_the_cap(c),
         "flood": lambda c, d, long: outputs.flood(c, 200 if long else 20),
         "followed": lambda c, d, long: kept_logs.followed(c),
+        "forged": lambda c, d, long: forged.refused(c),
         "logs_in_folder": lambda c, d, long: kept_logs.in_folder(c.programs, d),
     },
     "workers": {

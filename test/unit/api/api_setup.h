@@ -192,6 +192,7 @@ struct Stored {
   }
 
   store::MemoryStore memory;
+  FakeClock clock;
 };
 
 }  // namespace rota::master::api::test

@@ -54,6 +54,8 @@ class FakeDefinitions final : public store::Reader {
   Result<std::vector<core::WorkerLife>> lives_of(const std::string&, std::int32_t) override {
     return none();
   }
+  Result<std::vector<RunId>> runs_among(const std::vector<RunId>&) override { return std::vector<RunId>{}; }
+  Result<RunId> runs_gone_through() override { return RunId{}; }
   Result<std::optional<core::Watermark>> watermark() override { return none(); }
   Result<std::vector<model::JobVersionRow>> versions_of(JobId) override { return none(); }
   Result<std::vector<model::Job>> saved_jobs(JobId, std::int32_t) override { return none(); }

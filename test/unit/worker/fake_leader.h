@@ -19,6 +19,7 @@ namespace rota::testing {
 struct LeaderAnswers {
   std::function<std::vector<thrift::AttemptKey>(const thrift::ReportRequest&)> report;
   std::function<void()> renew;
+  std::function<std::vector<std::int64_t>(const std::vector<thrift::LogChunk>&)> append_log;
 };
 
 class FakeLeader final : public thrift::ReportServiceNull {
@@ -39,6 +40,9 @@ class FakeLeader final : public thrift::ReportServiceNull {
 
   void report(std::vector<thrift::AttemptKey>& taken, const thrift::ReportRequest& request) override {
     if (answers_.report) taken = answers_.report(request);
+  }
+  void append_log(std::vector<std::int64_t>& ends, const std::vector<thrift::LogChunk>& chunks) override {
+    if (answers_.append_log) ends = answers_.append_log(chunks);
   }
   void renew(const thrift::RenewRequest&) override {
     if (answers_.renew) answers_.renew();
