@@ -75,6 +75,7 @@ class Cluster {
   Result<std::vector<thrift::WorkerInfo>> list_workers();
   Result<std::vector<thrift::WorkerLife>> list_lives(const std::string& worker, std::int32_t limit);
   Result<thrift::ClusterStatus> cluster_status();
+  /// One call, answered in part when the request says so.
   Result<thrift::VerifyReport> verify(const thrift::VerifyRequest& request, Millis deadline);
   Result<std::vector<std::int64_t>> next_fires(const thrift::Schedule& schedule, WallTime after,
                                                std::int32_t count);

@@ -422,14 +422,29 @@ struct VerifyReport {
   1: bool ok,
   2: i64 decided_through_ms,
   3: i64 max_lateness_ms,
-  4: list<Check> checks
+  4: list<Check> checks,
+  /** False: its time was over, and `checks` are of what was looked at; the rest begins at next_place. */
+  5: optional bool complete,
+  6: optional string next_place,
+  /** By their ticks, in this call. */
+  7: optional i64 jobs_looked_at,
+  8: optional i64 jobs_in_all,
+  9: optional i64 runs_looked_at,
+  /** When the last run that was looked at was recorded. */
+  10: optional i64 runs_through_ms
 }
 
 struct VerifyRequest {
   1: string space = "default",
   /** Only this job; empty: all. */
   2: string job,
-  3: optional i64 since_ms
+  3: optional i64 since_ms,
+  /** Where an earlier answer stopped (next_place). */
+  4: optional string place,
+  /** The caller knows `complete`; else what does not end in time is an error. */
+  5: optional bool partial,
+  /** Answer after about so long, whatever was looked at. */
+  6: optional i64 at_most_ms
 }
 
 struct NextFires {

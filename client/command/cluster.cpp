@@ -78,27 +78,6 @@ void show_status(const thrift::ClusterStatus& status, bool is_answered) {
   }
 }
 
-const char* meaning_of(const std::string& promise) {
-  if (promise == "P1") return "each planned tick is one run, or in one gap with a reason";
-  if (promise == "P4") return "no run, nor job without overlap, had two attempts at once";
-  if (promise == "P6") return "nothing started before it was recorded";
-  if (promise == "P7") return "no deposed leader wrote anything";
-  if (promise == "P12") return "every run that ended has its outcome";
-  if (promise == "P13") return "stored output is what the outcomes name";
-  return "";
-}
-
-std::string ticks_line(const std::vector<thrift::Check>& checks) {
-  for (const thrift::Check& check : checks) {
-    if (check.promise != "P1") continue;
-    return fmt::format("ticks: {} planned, {} fired, {} skipped, {} missing, {} doubled\n", check.planned,
-                       check.fired, check.skipped, check.missing, check.doubled);
-  }
-  return "";
-}
-
-constexpr Millis kVerifyDeadline{std::chrono::minutes{10}};
-
 }  // namespace
 
 int worker_list(Desk& desk) {
@@ -125,38 +104,6 @@ int cluster_status(Desk& desk) {
     show_status(*status, is_answered);
   }
   return is_answered ? kOk : kNotReachable;
-}
-
-int verify(Desk& desk, const std::string& job, const std::string& since) {
-  thrift::VerifyRequest request;
-  request.space = desk.space;
-  request.job = job;
-  if (!since.empty()) {
-    auto moment = since_from(since);
-    if (!moment) return complain(moment.error());
-    request.__set_since_ms(to_ms(*moment));
-  }
-  auto report = desk.cluster.verify(request, kVerifyDeadline);
-  if (!report) return complain(report.error());
-  if (desk.prints_data()) {
-    print_data(desk.format, to_json(*report));
-    return report->ok ? kOk : kFailed;
-  }
-  Table table({"PROMISE", "KEPT", "CHECKED", "SAYS"});
-  for (const auto& check : report->checks) {
-    table.add({check.promise, check.ok ? "yes" : "NO", std::to_string(check.planned),
-               meaning_of(check.promise)});
-  }
-  print_text(table.text() + ticks_line(report->checks));
-  for (const auto& check : report->checks) {
-    for (const std::string& example : check.examples) {
-      print_text(fmt::format("{}: {}\n", check.promise, printable(example)));
-    }
-  }
-  print_text(fmt::format("decided through {}, most late {} ms: {}\n",
-                         show_time(report->decided_through_ms), report->max_lateness_ms,
-                         report->ok ? "every promise is kept" : "BROKEN"));
-  return report->ok ? kOk : kFailed;
 }
 
 }  // namespace rota::client

@@ -115,7 +115,14 @@ struct LockArguments {
 };
 /// The command's exit status, 128 and the signal that ended it; 6 when another has the lock.
 int lock(const LockArguments& arguments);
-int verify(Desk& desk, const std::string& job, const std::string& since);
+struct VerifyWords {
+  std::string job;
+  std::string since;
+  std::string from;               ///< where an earlier one stopped
+  std::string at_most = "10m";
+};
+/// 0 every promise is kept, 1 one is broken, 6 not all was looked at in its time (and nothing broken found).
+int verify(Desk& desk, const VerifyWords& words);
 
 // --- shared by the commands ---------------------------------------------------------------------
 

@@ -12,7 +12,7 @@ enum ExitStatus : int {
   kNotFound = 3,
   kDenied = 4,
   kConflict = 5,
-  kTimedOut = 6,        ///< waiting took longer than allowed
+  kTimedOut = 6,        ///< waiting took longer than allowed; `rota verify` could not look at all in its time
   kNotReachable = 7,    ///< no leader, or no master answers
   kRunFailed = 10,      ///< the run that was waited for did not succeed
   kRunSkipped = 12,     ///< the run that was asked for was skipped: another of its job was unfinished

@@ -20,14 +20,19 @@ namespace {
 
 constexpr const char* kFooter =
     "Exit status: 0 ok, 1 failed (verify: a promise is broken), 2 wrong usage, 3 not found,\n"
-    "4 denied, 5 conflict, 6 timed out waiting, 7 no leader or not reachable,\n"
-    "10 the run that was waited for did not succeed, 12 it was skipped: another of its job is unfinished.\n"
+    "4 denied, 5 conflict, 6 timed out waiting (verify: not all was looked at),
+"
+    "7 no leader or not reachable,
+"
+    "10 the run that was waited for did not succeed, 12 it was skipped: another of its job is unfinished.
+"
     "The cluster is found by --masters or ROTA_MASTERS, else by --zookeeper or ROTA_ZOOKEEPER.";
 
 /// Everything that the command line can set.
 struct CommandLine {
   ClusterOptions cluster;
   std::string deadline = "10s";
+  VerifyWords verify;
   std::string format = "table";
   std::string space = "default";
   std::function<int(Desk&)> command;
@@ -218,10 +223,18 @@ void add_cluster(CLI::App& app, CommandLine& line) {
   cluster->require_subcommand(1);
   watchable(add(*cluster, line, "status", "leader, masters, workers and their health",
                 [](Desk& desk) { return cluster_status(desk); }), line);
-  CLI::App* verify = add(app, line, "verify", "hold the history against the promises; exit 1 if broken",
-                         [&line](Desk& desk) { return client::verify(desk, line.name, line.since); });
+  CLI::App* verify = add(app, line, "verify",
+                         "hold the history against the promises; exit 1 if broken, 6 if not all was seen",
+                         [&line](Desk& desk) {
+                           line.verify.job = line.name;
+                           line.verify.since = line.since;
+                           return client::verify(desk, line.verify);
+                         });
   verify->add_option("--job", line.name, "only this job");
   verify->add_option("--since", line.since, "only ticks since a moment, or e.g. 2h back");
+  verify->add_option("--at-most", line.verify.at_most, "say after so long how far it got, and exit 6")
+      ->capture_default_str();
+  verify->add_option("--from", line.verify.from, "go on where an earlier one stopped, which named the place");
 }
 
 void add_lock(CLI::App& app, CommandLine& line) {

@@ -262,8 +262,13 @@ json to_json(const thrift::VerifyReport& report) {
                       {"missing", check.missing}, {"doubled", check.doubled},
                       {"examples", check.examples}});
   }
-  return {{"ok", report.ok}, {"decided_through_ms", report.decided_through_ms},
-          {"max_lateness_ms", report.max_lateness_ms}, {"checks", checks}};
+  json out = {{"ok", report.ok}, {"decided_through_ms", report.decided_through_ms},
+              {"max_lateness_ms", report.max_lateness_ms}, {"checks", checks},
+              {"complete", report.complete}, {"jobs_looked_at", report.jobs_looked_at},
+              {"jobs_in_all", report.jobs_in_all}, {"runs_looked_at", report.runs_looked_at}};
+  if (!report.complete) out["next_place"] = report.next_place;
+  if (report.__isset.runs_through_ms) out["runs_through_ms"] = report.runs_through_ms;
+  return out;
 }
 
 json to_json(const thrift::Explanation& why) {

@@ -78,6 +78,35 @@ thrift::Check to_wire(const verify::Check& check) {
   return out;
 }
 
+thrift::VerifyReport to_wire(const verify::Report& report) {
+  thrift::VerifyReport out;
+  out.__set_ok(report.ok);
+  out.__set_decided_through_ms(to_ms(report.decided_through));
+  out.__set_max_lateness_ms(report.max_lateness.count());
+  std::vector<thrift::Check> checks;
+  for (const auto& check : report.checks) checks.push_back(to_wire(check));
+  out.__set_checks(std::move(checks));
+  out.__set_complete(report.is_complete);
+  if (!report.is_complete) out.__set_next_place(report.next);
+  out.__set_jobs_looked_at(report.jobs_looked_at);
+  if (report.jobs_in_all > 0) out.__set_jobs_in_all(report.jobs_in_all);
+  out.__set_runs_looked_at(report.runs_looked_at);
+  if (report.runs_through) out.__set_runs_through_ms(to_ms(*report.runs_through));
+  return out;
+}
+
+Error too_late(const verify::Report& report) {
+  return Error(ErrorCode::TimedOut,
+               fmt::format("verify did not end within its deadline: it looked at the ticks of {} of {} jobs, "
+                           "and at {} runs; give it more time, or ask for less (job, since)",
+                           report.jobs_looked_at, report.jobs_in_all, report.runs_looked_at));
+}
+
+Millis time_for(const thrift::RequestHead& head, const thrift::VerifyRequest& request) {
+  if (request.at_most_ms > 0) return Millis{request.at_most_ms};
+  return head.__isset.deadline_ms && head.deadline_ms > 0 ? Millis{head.deadline_ms} : kVerifyDeadline;
+}
+
 }  // namespace
 
 /// What is recorded already fires no more, even where the clock has not reached it.
@@ -189,18 +218,14 @@ void JobServiceHandler::verify(thrift::VerifyReport& out, const Head& head,
     verify::Request wanted;
     wanted.space = request.space;
     wanted.job = request.job;
+    wanted.from = request.place;
     if (request.__isset.since_ms) wanted.since = wall_from_ms(request.since_ms);
     wanted.now = parts_.clock.wall();
     const verify::Sources sources{parts_.reader, &parts_.logs, &timezone::load_zone};
-    const bool given = head.__isset.deadline_ms && head.deadline_ms > 0;
-    const MonoTime deadline = BootClock::now() + (given ? Millis{head.deadline_ms} : kVerifyDeadline);
-    const auto report = value_or_throw(verify::verify(sources, wanted, deadline));
-    out.__set_ok(report.ok);
-    out.__set_decided_through_ms(to_ms(report.decided_through));
-    out.__set_max_lateness_ms(report.max_lateness.count());
-    std::vector<thrift::Check> checks;
-    for (const auto& check : report.checks) checks.push_back(to_wire(check));
-    out.__set_checks(std::move(checks));
+    const auto report =
+        value_or_throw(verify::verify(sources, wanted, BootClock::now() + time_for(head, request)));
+    if (!report.is_complete && !request.partial) throw rpc::to_wire(too_late(report));
+    out = to_wire(report);
   });
 }
 

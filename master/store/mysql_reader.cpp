@@ -8,32 +8,11 @@
 #include "master/store/connection.h"
 #include "master/store/job_rows.h"
 #include "master/store/multi_row.h"
+#include "master/store/rows_of.h"
 #include "master/store/run_rows.h"
 
 namespace rota::master::store {
 namespace {
-
-constexpr std::int32_t kMostRowsAsked = 10'000;
-
-std::int32_t rows_asked(std::int32_t limit) { return std::clamp(limit, 1, kMostRowsAsked); }
-
-/// All rows of a query, each made by `read`.
-template <typename Item, typename Read>
-Result<std::vector<Item>> rows_of(ConnectionPool& pool, const std::string& sql, const Bind& bind,
-                                  const Read& read) {
-  std::vector<Item> items;
-  auto done = pool.with([&](Connection& connection) -> Result<void> {
-    items.clear();
-    return connection.query(sql, bind, [&](Row& row) -> Result<void> {
-      Result<Item> item = read(row);
-      if (!item) return fail(item.error());
-      items.push_back(std::move(*item));
-      return {};
-    });
-  });
-  if (!done) return fail(done.error());
-  return items;
-}
 
 Result<RunRow> read_run_row(Row& row) {
   auto run = read_run(row);

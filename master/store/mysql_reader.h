@@ -43,6 +43,15 @@ class MysqlReader final : public Reader {
   Result<std::vector<model::Run>> runs_after(RunId after, std::int32_t limit) override;
   Result<std::vector<model::AttemptRow>> attempts_after(RunId run, AttemptNo attempt,
                                                         std::int32_t limit) override;
+  Result<std::vector<model::JobVersionRow>> versions_of_jobs(const std::vector<JobId>& jobs) override;
+  Result<std::vector<model::Run>> tick_runs_of_jobs(const std::vector<JobId>& jobs, WallTime after,
+                                                    WallTime through, std::int32_t limit) override;
+  Result<std::vector<model::Gap>> gaps_of_jobs(const std::vector<JobId>& jobs,
+                                               std::int32_t limit) override;
+  Result<std::map<JobId, WallTime>> gone_through_of_jobs(const std::vector<JobId>& jobs) override;
+  Result<std::int64_t> count_saved_jobs() override;
+  Result<std::vector<model::Run>> runs_of_job_after(JobId job, RunId after, std::int32_t limit) override;
+  Result<std::vector<model::Run>> runs_of_job_up_to(JobId job, RunId last, std::int32_t limit) override;
   Result<std::optional<WallTime>> gone_through(JobId job) override;
   Result<std::map<RunId, WallTime>> pruned_among(const std::vector<RunId>& runs) override;
 

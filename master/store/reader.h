@@ -107,6 +107,22 @@ class Reader {
                                                                 std::int32_t limit) = 0;
   /// Those of the runs whose output was deleted by retention, and when.
   virtual Result<std::map<RunId, WallTime>> pruned_among(const std::vector<RunId>& runs) = 0;
+  // Of many jobs in one question, for a store of hundreds of thousands; `jobs` in order, at most 1,000.
+  /// By job and version.
+  virtual Result<std::vector<model::JobVersionRow>> versions_of_jobs(const std::vector<JobId>& jobs) = 0;
+  /// By job and tick, in (after, through]. As many as the limit: of the last job, and of those behind it,
+  /// there may be more.
+  virtual Result<std::vector<model::Run>> tick_runs_of_jobs(const std::vector<JobId>& jobs, WallTime after,
+                                                            WallTime through, std::int32_t limit) = 0;
+  /// By job; likewise.
+  virtual Result<std::vector<model::Gap>> gaps_of_jobs(const std::vector<JobId>& jobs,
+                                                       std::int32_t limit) = 0;
+  virtual Result<std::map<JobId, WallTime>> gone_through_of_jobs(const std::vector<JobId>& jobs) = 0;
+  virtual Result<std::int64_t> count_saved_jobs() = 0;
+  /// Runs of one job beyond `after`, in order.
+  virtual Result<std::vector<model::Run>> runs_of_job_after(JobId job, RunId after, std::int32_t limit) = 0;
+  /// Its runs up to `last`, the newest first.
+  virtual Result<std::vector<model::Run>> runs_of_job_up_to(JobId job, RunId last, std::int32_t limit) = 0;
   /// Up to here retention may have deleted rows of the job's ticks; nothing: it has deleted none.
   virtual Result<std::optional<WallTime>> gone_through(JobId job) = 0;
 };

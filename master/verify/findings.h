@@ -14,6 +14,9 @@ inline constexpr std::size_t kMostExamples = 5;
 /// How far two clocks may differ; beyond it the leader holds its ticks (P21).
 inline constexpr Millis kClockSkew{2000};
 
+/// Beyond every tick: the year 2200.
+inline const WallTime kEndOfTime = wall_from_ms(7'258'118'400'000);
+
 inline void add_example(Check& check, std::string example) {
   check.ok = false;
   if (check.examples.size() < kMostExamples) check.examples.push_back(std::move(example));

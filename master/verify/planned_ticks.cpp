@@ -11,12 +11,13 @@ namespace rota::master::verify {
 using model::ScheduleKind;
 
 Result<PlannedTicks> PlannedTicks::of(const model::JobVersionRow& version,
-                                      const store::ZoneSource& zones, WallTime through) {
+                                      const store::ZoneSource& zones, WallTime through,
+                                      WallTime from) {
   PlannedTicks out;
   if (!version.definition) return fail(ErrorCode::Corrupt, "a job version has no definition");
   if (version.enabled) out.schedule_ = version.definition->rules.schedule;
   out.anchor_ = version.anchor;
-  out.at_ = version.valid_from;
+  out.at_ = std::max(version.valid_from, from - Millis{1});
   out.through_ = version.valid_to ? std::min(*version.valid_to, through) : through;
   if (out.schedule_.end) out.through_ = std::min(out.through_, *out.schedule_.end);
   if (out.schedule_.kind == ScheduleKind::Once && !out.schedule_.start) {

@@ -18,9 +18,10 @@ namespace rota::master::verify {
 /// Thread: one.
 class PlannedTicks {
  public:
-  /// Corrupt when the stored schedule can't be read; InvalidArgument for an unknown zone.
-  static Result<PlannedTicks> of(const model::JobVersionRow& version,
-                                 const store::ZoneSource& zones, WallTime through);
+  /// From `from` on, where what lies before is of no interest. Corrupt when the stored schedule can't be
+  /// read; InvalidArgument for an unknown zone.
+  static Result<PlannedTicks> of(const model::JobVersionRow& version, const store::ZoneSource& zones,
+                                 WallTime through, WallTime from = {});
 
   /// The next one; empty at the end.
   std::optional<WallTime> next();

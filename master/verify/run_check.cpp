@@ -13,7 +13,7 @@ namespace {
 using model::RunState;
 
 constexpr std::int32_t kPage = 1000;
-constexpr std::size_t kRecentAttempts = 8;
+constexpr std::int32_t kRecentAttempts = 8;
 constexpr Millis kLogsSettle{15'000};    // bytes may still be on their way
 
 std::string name_of(RunId run) { return fmt::format("run {}", run.value); }
@@ -27,32 +27,70 @@ bool is_known(WallTime moment) { return to_ms(moment) > 0; }
 
 }  // namespace
 
-Result<void> RunCheck::look_at_all(MonoTime deadline) {
-  RunId after;
+Result<bool> RunCheck::look_at_all(Place& place, MonoTime deadline) {
+  resumed_after_ = attempts_read_run_ = place.run;
+  attempts_read_no_ = INT32_MAX;
+  epochs_ = place.epochs;
   for (;;) {
-    if (BootClock::now() > deadline) {
-      return fail(ErrorCode::TimedOut, "verify did not end within its deadline; ask for less");
-    }
-    const auto runs = sources_.reader.runs_after(after, kPage);
+    const auto runs = page_after(place.run);
     if (!runs) return fail(runs.error());
-    for (const model::Run& run : *runs) {
-      after = run.id;
-      if (only_ && !only_->contains(run.job)) continue;
-      if (request_.since && run.scheduled < *request_.since) continue;
-      const auto earlier = earlier_attempts(run.id);
-      if (!earlier) return fail(earlier.error());
-      look_at(run, *earlier);
-    }
-    if (auto looked = logs_.look_at(candidates_); !looked) return looked;
-    candidates_.clear();
+    if (auto looked = look_at_page(*runs); !looked) return fail(looked.error());
+    if (!runs->empty()) place.run = runs->back().id;
+    place.epochs = epochs_;
     if (runs->size() < static_cast<std::size_t>(kPage)) break;
+    if (BootClock::now() > deadline) return false;
   }
   judge_epochs();
+  return true;
+}
+
+/// Of one job alone where no other is asked for.
+Result<std::vector<model::Run>> RunCheck::page_after(RunId after) {
+  if (only_ && only_->size() == 1) {
+    return sources_.reader.runs_of_job_after(*only_->begin(), after, kPage);
+  }
+  return sources_.reader.runs_after(after, kPage);
+}
+
+Result<void> RunCheck::look_at_page(const std::vector<model::Run>& runs) {
+  if (auto learned = learn_overlap_rules(runs); !learned) return learned;
+  for (const model::Run& run : runs) {
+    looked_through_ = run.recorded;
+    if (only_ && !only_->contains(run.job)) continue;
+    if (request_.since && run.scheduled < *request_.since) continue;
+    ++looked_at_;
+    const auto earlier = earlier_attempts(run.id);
+    if (!earlier) return fail(earlier.error());
+    if (auto looked = look_at(run, *earlier); !looked) return looked;
+  }
+  auto looked = logs_.look_at(candidates_);
+  candidates_.clear();
+  return looked;
+}
+
+/// One-offs have no overlap to speak of.
+Result<void> RunCheck::learn_overlap_rules(const std::vector<model::Run>& runs) {
+  std::set<JobId> fresh;
+  for (const model::Run& run : runs) {
+    const bool is_known = serial_jobs_.contains(run.job) || overlapping_jobs_.contains(run.job);
+    if (!is_known && !store::is_of_one_off(run)) fresh.insert(run.job);
+  }
+  if (fresh.empty()) return {};
+  const auto versions = sources_.reader.versions_of_jobs({fresh.begin(), fresh.end()});
+  if (!versions) return fail(versions.error());
+  for (const model::JobVersionRow& version : *versions) {
+    const bool may = version.definition && version.definition->rules.overlap == model::Overlap::Allow;
+    if (may) overlapping_jobs_.insert(version.job);
+  }
+  for (const JobId job : fresh) {
+    if (!overlapping_jobs_.contains(job)) serial_jobs_.insert(job);
+  }
   return {};
 }
 
 // Both lists are in the order of run ids, so one page of attempts is at hand at a time.
 Result<std::vector<model::AttemptRow>> RunCheck::earlier_attempts(RunId run) {
+  if (only_ && only_->size() == 1) return sources_.reader.attempts_of(run);
   std::vector<model::AttemptRow> out;
   for (;;) {
     while (!attempt_page_.empty() && attempt_page_.front().run < run) attempt_page_.pop_front();
@@ -72,12 +110,13 @@ Result<std::vector<model::AttemptRow>> RunCheck::earlier_attempts(RunId run) {
   }
 }
 
-void RunCheck::look_at(const model::Run& run, const std::vector<model::AttemptRow>& earlier) {
-  check_spans(run, earlier);
+Result<void> RunCheck::look_at(const model::Run& run, const std::vector<model::AttemptRow>& earlier) {
+  if (auto checked = check_spans(run, earlier); !checked) return checked;
   check_order(run);
   check_epochs(run, earlier);
   check_outcome(run);
   keep_logs(run, earlier);
+  return {};
 }
 
 /// One worker's clock is believed to the millisecond; two clocks may differ, so what they say counts when
@@ -100,7 +139,8 @@ std::optional<Millis> RunCheck::overlap(const Span& one, const Span& other) {
   return early;
 }
 
-void RunCheck::check_spans(const model::Run& run, const std::vector<model::AttemptRow>& earlier) {
+std::vector<RunCheck::Span> RunCheck::spans_of(const model::Run& run,
+                                               const std::vector<model::AttemptRow>& earlier) const {
   std::vector<Span> spans;
   bool is_late = false;
   // A run that waits for its next attempt still shows the last one, which has its own row already.
@@ -131,9 +171,14 @@ void RunCheck::check_spans(const model::Run& run, const std::vector<model::Attem
     if (to >= from) spans.push_back({at.attempt, run.id, from, to, worker, is_late, still});
   }
   std::ranges::sort(spans, {}, &Span::from);
+  return spans;
+}
+
+Result<void> RunCheck::check_spans(const model::Run& run, const std::vector<model::AttemptRow>& earlier) {
+  const std::vector<Span> spans = spans_of(run, earlier);
   checks_.overlap.planned += static_cast<std::int64_t>(spans.size());
   for (std::size_t i = 1; i < spans.size(); ++i) {
-    for (std::size_t j = i - std::min(i, kRecentAttempts); j < i; ++j) {
+    for (std::size_t j = i - std::min<std::size_t>(i, kRecentAttempts); j < i; ++j) {
       const auto early = overlap(spans[j], spans[i]);
       if (!early) continue;
       wrong(checks_.overlap,
@@ -141,10 +186,29 @@ void RunCheck::check_spans(const model::Run& run, const std::vector<model::Attem
                         name_of(run.id), spans[j].attempt, spans[i].attempt, early->count()));
     }
   }
-  if (serial_jobs_.contains(run.job)) check_job_spans(run.job, spans);
+  return serial_jobs_.contains(run.job) ? check_job_spans(run.job, spans) : Result<void>();
 }
 
-void RunCheck::check_job_spans(JobId job, const std::vector<Span>& spans) {
+/// What an earlier verification had seen of the job's last runs.
+Result<void> RunCheck::remember_spans(JobId job) {
+  const auto runs = sources_.reader.runs_of_job_up_to(job, resumed_after_, kRecentAttempts);
+  if (!runs) return fail(runs.error());
+  std::deque<Span>& recent = recent_[job];
+  for (auto run = runs->rbegin(); run != runs->rend(); ++run) {
+    if (request_.since && run->scheduled < *request_.since) continue;
+    const auto earlier = sources_.reader.attempts_of(run->id);
+    if (!earlier) return fail(earlier.error());
+    const auto spans = spans_of(*run, *earlier);
+    recent.insert(recent.end(), spans.begin(), spans.end());
+  }
+  while (std::ssize(recent) > kRecentAttempts) recent.pop_front();
+  return {};
+}
+
+Result<void> RunCheck::check_job_spans(JobId job, const std::vector<Span>& spans) {
+  if (resumed_after_ != RunId{} && !recent_.contains(job)) {
+    if (auto remembered = remember_spans(job); !remembered) return remembered;
+  }
   std::deque<Span>& recent = recent_[job];
   for (const Span& span : spans) {
     for (const Span& other : recent) {
@@ -158,7 +222,8 @@ void RunCheck::check_job_spans(JobId job, const std::vector<Span>& spans) {
     }
   }
   recent.insert(recent.end(), spans.begin(), spans.end());
-  while (recent.size() > kRecentAttempts) recent.pop_front();
+  while (std::ssize(recent) > kRecentAttempts) recent.pop_front();
+  return {};
 }
 
 void RunCheck::check_order(const model::Run& run) {
@@ -189,32 +254,21 @@ void RunCheck::check_epochs(const model::Run& run, const std::vector<model::Atte
     wrong(checks_.epochs, fmt::format("{} attempt {} is of epoch {}, before its run's",
                                       name_of(run.id), row.attempt, row.epoch.value));
   }
-  auto [at, is_new] = recorded_.try_emplace(
-      epoch, EpochSpan{run.recorded, run.id, run.recorded, run.id});
-  if (is_new) return;
-  if (run.recorded < at->second.first) {
-    at->second.first = run.recorded;
-    at->second.first_run = run.id;
+  if (epoch != epochs_.epoch) {
+    judge_epochs();
+    epochs_ = {epoch, std::max(epochs_.older_last, epochs_.last), run.recorded, run.recorded};
   }
-  if (run.recorded > at->second.last) {
-    at->second.last = run.recorded;
-    at->second.last_run = run.id;
-  }
+  epochs_.first = std::min(epochs_.first, run.recorded);
+  epochs_.last = std::max(epochs_.last, run.recorded);
 }
 
+// The two were recorded by two clocks; the exact order is the one of the commits, which no row tells.
 void RunCheck::judge_epochs() {
-  const EpochSpan* earliest_newer = nullptr;
-  for (auto at = recorded_.rbegin(); at != recorded_.rend(); ++at) {
-    const EpochSpan& span = at->second;
-    // The two were recorded by two clocks; the exact order is the one of the commits, which no row tells.
-    if (earliest_newer != nullptr && span.last > earliest_newer->first + kClockSkew) {
-      wrong(checks_.epochs,
-            fmt::format("{} of epoch {} was recorded at {}, after {} of a newer epoch ({})",
-                        name_of(span.last_run), at->first.value, format_moment(span.last),
-                        name_of(earliest_newer->first_run), format_moment(earliest_newer->first)));
-    }
-    if (earliest_newer == nullptr || span.first < earliest_newer->first) earliest_newer = &span;
-  }
+  if (epochs_.older_last <= epochs_.first + kClockSkew) return;
+  wrong(checks_.epochs, fmt::format("a run of an epoch before {} was recorded at {}, after the first of that "
+                                    "epoch at {}",
+                                    epochs_.epoch.value, format_moment(epochs_.older_last),
+                                    format_moment(epochs_.first)));
 }
 
 void RunCheck::check_outcome(const model::Run& run) {

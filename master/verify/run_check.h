@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "master/verify/log_check.h"
+#include "master/verify/place.h"
 #include "master/verify/verify.h"
 
 namespace rota::master::verify {
@@ -26,17 +27,18 @@ struct RunChecks {
 /// Thread: one. All references outlive it.
 class RunCheck {
  public:
-  /// `serial_jobs`: saved jobs none of whose versions allows overlap.
-  RunCheck(const Sources& sources, const Request& request, std::set<JobId> serial_jobs,
-           std::optional<std::set<JobId>> only, RunChecks checks, LogCheck& logs)
+  RunCheck(const Sources& sources, const Request& request, std::optional<std::set<JobId>> only,
+           RunChecks checks, LogCheck& logs)
       : sources_(sources),
         request_(request),
-        serial_jobs_(std::move(serial_jobs)),
         only_(std::move(only)),
         checks_(checks),
         logs_(logs) {}
 
-  Result<void> look_at_all(MonoTime deadline);
+  /// Goes on from the place, at least one page, to the end or the deadline; true: it is the end.
+  Result<bool> look_at_all(Place& place, MonoTime deadline);
+  std::int64_t looked_at() const { return looked_at_; }
+  std::optional<WallTime> looked_through() const { return looked_through_; }
 
  private:
   struct Span {
@@ -52,9 +54,14 @@ class RunCheck {
   /// How long before the end of the first the second began; none: they may have lived one after the other.
   static std::optional<Millis> overlap(const Span& one, const Span& other);
   Result<std::vector<model::AttemptRow>> earlier_attempts(RunId run);
-  void look_at(const model::Run& run, const std::vector<model::AttemptRow>& earlier);
-  void check_spans(const model::Run& run, const std::vector<model::AttemptRow>& earlier);
-  void check_job_spans(JobId job, const std::vector<Span>& spans);
+  Result<void> look_at(const model::Run& run, const std::vector<model::AttemptRow>& earlier);
+  Result<std::vector<model::Run>> page_after(RunId after);
+  Result<void> look_at_page(const std::vector<model::Run>& runs);
+  Result<void> learn_overlap_rules(const std::vector<model::Run>& runs);
+  std::vector<Span> spans_of(const model::Run& run, const std::vector<model::AttemptRow>& earlier) const;
+  Result<void> check_spans(const model::Run& run, const std::vector<model::AttemptRow>& earlier);
+  Result<void> check_job_spans(JobId job, const std::vector<Span>& spans);
+  Result<void> remember_spans(JobId job);
   void check_order(const model::Run& run);
   void check_epochs(const model::Run& run, const std::vector<model::AttemptRow>& earlier);
   void check_outcome(const model::Run& run);
@@ -64,7 +71,8 @@ class RunCheck {
 
   const Sources& sources_;
   const Request& request_;
-  const std::set<JobId> serial_jobs_;
+  std::set<JobId> serial_jobs_;       ///< saved, and none of their versions allows overlap
+  std::set<JobId> overlapping_jobs_;  ///< saved, and one of their versions allows overlap
   const std::optional<std::set<JobId>> only_;  ///< set: runs of these jobs alone
   RunChecks checks_;
 
@@ -73,13 +81,10 @@ class RunCheck {
   RunId attempts_read_run_;
   AttemptNo attempts_read_no_ = 0;
   std::map<JobId, std::deque<Span>> recent_;  ///< the last few attempts of each serial job
-  struct EpochSpan {
-    WallTime first{};
-    RunId first_run;
-    WallTime last{};
-    RunId last_run;
-  };
-  std::map<Epoch, EpochSpan> recorded_;
+  RunId resumed_after_;               ///< the runs up to it were looked at by an earlier verification
+  EpochMarks epochs_;
+  std::int64_t looked_at_ = 0;
+  std::optional<WallTime> looked_through_;  ///< when the last of them was recorded
   LogCheck& logs_;
   std::vector<LogCandidate> candidates_;  ///< of the page of runs
 };

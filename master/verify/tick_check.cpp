@@ -10,7 +10,6 @@ namespace {
 
 constexpr std::int32_t kTickPage = 1000;
 constexpr std::int64_t kTicksBetweenLooksAtTheClock = 4096;
-const WallTime kEndOfTime = wall_from_ms(7'258'118'400'000);  // the year 2200
 
 /// The watermark's answer, or a later one: its own row may say more, and a version is closed only once all
 /// its ticks are recorded.
@@ -25,13 +24,11 @@ WallTime recorded_through(const core::Watermark& watermark, const model::Job& jo
 
 }  // namespace
 
-Result<void> TickCheck::look_at(const model::Job& job,
-                                const std::vector<model::JobVersionRow>& versions,
-                                MonoTime deadline) {
-  if (auto begun = begin(job, versions); !begun) return begun;
+Result<void> TickCheck::look_at(const model::Job& job, TickRows rows, MonoTime deadline) {
+  if (auto begun = begin(job, rows); !begun) return begun;
   std::int64_t looked_at = 0;
-  for (const model::JobVersionRow& version : versions) {
-    auto planned = PlannedTicks::of(version, sources_.zones, recorded_);
+  for (const model::JobVersionRow& version : rows.versions) {
+    auto planned = PlannedTicks::of(version, sources_.zones, recorded_, first_moment());
     if (!planned) {
       wrong(ticks_, fmt::format("job \"{}\" version {}: {}", name_, version.version,
                                 planned.error().message));
@@ -48,24 +45,43 @@ Result<void> TickCheck::look_at(const model::Job& job,
   // What is left so far was never planned.
   if (auto rest = take_runs_before(recorded_ + Millis{1}); !rest) return rest;
   judge_gaps();
-  return look_beyond();
+  return look_beyond(rows.runs.has_value());
 }
 
-Result<void> TickCheck::begin(const model::Job& job, const std::vector<model::JobVersionRow>& versions) {
+Result<void> TickCheck::begin(const model::Job& job, TickRows& rows) {
   job_ = job.id;
   name_ = job.name;
-  recorded_ = recorded_through(watermark_, job, versions);
-  gone_through_ = WallTime{};
-  if (auto looked = look_at_gone(); !looked) return looked;
+  recorded_ = recorded_through(watermark_, job, rows.versions);
+  gone_through_ = rows.gone_through.value_or(WallTime{});
   first_moment_ = request_.since.value_or(wall_from_ms(0));
   if (gone_through_ > WallTime{}) first_moment_ = std::max(first_moment_, gone_through_ + Millis{1});
+  read_through_ = first_moment() - Millis{1};
+  highest_ = Epoch{};
+  beyond_.reset();
+  begin_runs(rows);
+  return begin_gaps(rows);
+}
+
+/// Those at hand, or none yet: then they are read page by page.
+void TickCheck::begin_runs(TickRows& rows) {
+  page_.clear();
+  all_read_ = rows.runs.has_value();
+  if (!all_read_) return;
+  for (model::Run& run : *rows.runs) {
+    if (!run.tick || *run.tick < first_moment()) continue;
+    if (*run.tick > recorded_) {
+      beyond_ = run.tick;
+      break;
+    }
+    page_.push_back(std::move(run));
+  }
+}
+
+Result<void> TickCheck::begin_gaps(TickRows& rows) {
   gaps_.clear();
   first_open_gap_ = 0;
-  page_.clear();
-  read_through_ = first_moment() - Millis{1};
-  all_read_ = false;
-  highest_ = Epoch{};
-  auto gaps = sources_.reader.gaps_of(job.id);
+  auto gaps = rows.gaps ? Result<std::vector<model::Gap>>(std::move(*rows.gaps))
+                        : sources_.reader.gaps_of(job_);
   if (!gaps) return fail(gaps.error());
   for (model::Gap& gap : *gaps) {
     if (gap.from <= recorded_ && gap.to >= first_moment()) gaps_.push_back({std::move(gap), 0});
@@ -204,14 +220,17 @@ void TickCheck::judge_gaps() {
 
 // The leader goes on meanwhile: what lies beyond what was recorded first is wrong only when it lies
 // beyond what is recorded now.
-Result<void> TickCheck::look_beyond() {
-  auto beyond = sources_.reader.tick_runs_of(job_, recorded_, kEndOfTime, 1);
-  if (!beyond) return fail(beyond.error());
-  if (beyond->empty() || !beyond->front().tick) return {};
+Result<void> TickCheck::look_beyond(bool at_hand) {
+  if (!at_hand) {
+    auto beyond = sources_.reader.tick_runs_of(job_, recorded_, kEndOfTime, 1);
+    if (!beyond) return fail(beyond.error());
+    if (!beyond->empty()) beyond_ = beyond->front().tick;
+  }
+  if (!beyond_) return {};
   const auto now = recorded_now();
   if (!now) return fail(now.error());
-  if (*beyond->front().tick <= *now) return {};
-  wrong(ticks_, place(*beyond->front().tick) + ": recorded beyond the watermark");
+  if (*beyond_ <= *now) return {};
+  wrong(ticks_, place(*beyond_) + ": recorded beyond the watermark");
   return {};
 }
 

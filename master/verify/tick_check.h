@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "master/verify/planned_ticks.h"
+#include "master/verify/tick_rows.h"
 #include "master/verify/verify.h"
 
 namespace rota::master::verify {
@@ -24,9 +25,8 @@ class TickCheck {
         epochs_(epochs),
         max_lateness_(max_lateness) {}
 
-  /// Looks at one job. TimedOut, or the reader's errors.
-  Result<void> look_at(const model::Job& job, const std::vector<model::JobVersionRow>& versions,
-                       MonoTime deadline);
+  /// Looks at one job. TimedOut, or the reader's errors: then what was counted of this job means nothing.
+  Result<void> look_at(const model::Job& job, TickRows rows, MonoTime deadline);
 
  private:
   struct GapSeen {
@@ -34,7 +34,9 @@ class TickCheck {
     std::int64_t covered = 0;  ///< planned ticks of its version in it
   };
 
-  Result<void> begin(const model::Job& job, const std::vector<model::JobVersionRow>& versions);
+  Result<void> begin(const model::Job& job, TickRows& rows);
+  void begin_runs(TickRows& rows);
+  Result<void> begin_gaps(TickRows& rows);
   Result<WallTime> recorded_now();
   Result<void> match(const model::JobVersionRow& version, WallTime tick);
   Result<void> take_runs_before(WallTime tick);
@@ -45,7 +47,7 @@ class TickCheck {
   Result<void> judge(WallTime tick, std::int64_t runs, std::int64_t gaps);
   void judge_gaps();
   Result<void> look_at_gone();
-  Result<void> look_beyond();
+  Result<void> look_beyond(bool at_hand);
   WallTime first_moment() const { return first_moment_; }
   Result<bool> is_gone(WallTime tick);
   std::string place(WallTime tick) const;
@@ -67,6 +69,7 @@ class TickCheck {
   std::deque<model::Run> page_;
   WallTime read_through_{};
   bool all_read_ = false;
+  std::optional<WallTime> beyond_;   ///< the first tick that is recorded beyond the watermark
   Epoch highest_;
   WallTime recorded_{};              ///< its ticks are recorded so far
 };

@@ -1,22 +1,21 @@
 #include "master/verify/verify.h"
 
 #include <algorithm>
+#include <tuple>
 
 #include "common/base/duration_text.h"
 #include "common/base/utf8.h"
 #include "master/verify/findings.h"
 #include "master/verify/log_check.h"
+#include "master/verify/place.h"
 #include "master/verify/run_check.h"
 #include "master/verify/tick_check.h"
+#include "master/verify/tick_rows.h"
 
 namespace rota::master::verify {
 namespace {
 
 constexpr std::int32_t kJobPage = 500;
-
-Error too_late() {
-  return Error(ErrorCode::TimedOut, "verify did not end within its deadline; ask for less");
-}
 
 /// One call of verify(). Thread: one.
 class Verification {
@@ -25,13 +24,20 @@ class Verification {
       : sources_(sources), request_(request), deadline_(deadline) {}
 
   Result<Report> run() {
+    auto place = place_from(request_.from);
+    if (!place) return fail(place.error());
+    place_ = *place;
     const auto watermark = sources_.reader.watermark();
     if (!watermark) return fail(watermark.error());
     watermark_ = watermark->value_or(wall_from_ms(0));
     report_.decided_through = watermark_.through;
     check_watermark();
-    if (auto looked = look_at_ticks(); !looked) return fail(looked.error());
-    if (auto looked = look_at_runs(); !looked) return fail(looked.error());
+    const auto ticks_done = look_at_ticks();
+    if (!ticks_done) return fail(ticks_done.error());
+    const auto runs_done = *ticks_done ? look_at_runs() : Result<bool>(false);
+    if (!runs_done) return fail(runs_done.error());
+    report_.is_complete = *runs_done;
+    if (!*runs_done) report_.next = text_of(place_);
     for (const Check* check : {&ticks_, &overlap_, &order_, &epochs_, &outcomes_, &logs_}) {
       report_.ok = report_.ok && check->ok;
       report_.checks.push_back(*check);
@@ -47,52 +53,77 @@ class Verification {
     }
   }
 
-  Result<void> look_at_ticks() {
+  /// False: the deadline passed.
+  Result<bool> look_at_ticks() {
+    const bool names_one = !request_.job.empty();
+    if (place_.is_at_runs && !names_one) return true;
+    if (!names_one) report_.jobs_in_all = sources_.reader.count_saved_jobs().value_or(0);
     TickCheck check(sources_, request_, watermark_, ticks_, epochs_, report_.max_lateness);
-    JobId after;
-    for (;;) {
-      const auto jobs = sources_.reader.saved_jobs(after, kJobPage);
+    // One job alone is looked for from the beginning, since its runs are known by its id.
+    JobId after = names_one ? JobId{} : place_.job;
+    for (bool has_more = true; has_more;) {
+      auto jobs = sources_.reader.saved_jobs(after, kJobPage);
       if (!jobs) return fail(jobs.error());
-      for (const model::Job& job : *jobs) {
-        after = job.id;
-        if (!is_asked_for(job)) continue;
-        asked_.insert(job.id);
-        if (BootClock::now() > deadline_) return fail(too_late());
-        auto versions = sources_.reader.versions_of(job.id);
-        if (!versions) return fail(versions.error());
-        std::ranges::sort(*versions, {}, &model::JobVersionRow::valid_from);
-        note_overlap_rule(job.id, *versions);
-        if (auto looked = check.look_at(job, *versions, deadline_); !looked) return looked;
-      }
-      if (jobs->size() < static_cast<std::size_t>(kJobPage)) break;
+      has_more = jobs->size() == static_cast<std::size_t>(kJobPage);
+      if (has_more) after = jobs->back().id;
+      std::erase_if(*jobs, [&](const model::Job& job) { return !is_asked_for(job); });
+      for (const model::Job& job : *jobs) asked_.insert(job.id);
+      if (place_.is_at_runs) continue;
+      const auto looked = look_at_jobs(check, *jobs);
+      if (!looked || !*looked) return looked;
     }
-    if (!request_.job.empty() && asked_.empty()) {
+    if (names_one && asked_.empty()) {
       return fail(ErrorCode::NotFound,
                   fmt::format("no job {} in namespace {}", quoted_text(request_.job),
                               quoted_text(request_.space)));
     }
-    return {};
+    place_.is_at_runs = true;
+    return true;
+  }
+
+  Result<bool> look_at_jobs(TickCheck& check, const std::vector<model::Job>& jobs) {
+    std::vector<JobId> ids;
+    for (const model::Job& job : jobs) ids.push_back(job.id);
+    auto rows = read_tick_rows(sources_.reader, ids, request_.since.value_or(WallTime{}) - Millis{1});
+    if (!rows) return fail(rows.error());
+    for (const model::Job& job : jobs) {
+      if (BootClock::now() > deadline_) return stop_at_deadline(job);
+      const auto before = std::tuple{ticks_, epochs_, report_.max_lateness};
+      auto looked = check.look_at(job, std::move((*rows)[job.id]), deadline_);
+      if (!looked && looked.error().code == ErrorCode::TimedOut && BootClock::now() > deadline_) {
+        std::tie(ticks_, epochs_, report_.max_lateness) = before;
+        return stop_at_deadline(job);
+      }
+      if (!looked) return fail(looked.error());
+      place_.job = job.id;
+      ++report_.jobs_looked_at;
+    }
+    return true;
+  }
+
+  Result<bool> stop_at_deadline(const model::Job& job) const {
+    if (report_.jobs_looked_at > 0) return false;
+    return fail(ErrorCode::TimedOut,
+                fmt::format("verify did not end within its deadline, since the ticks of job \"{}\" alone "
+                            "take longer; give it more time, or ask for less (since)", job.name));
   }
 
   bool is_asked_for(const model::Job& job) const {
     return request_.job.empty() || (job.name == request_.job && job.space == request_.space);
   }
 
-  void note_overlap_rule(JobId job, const std::vector<model::JobVersionRow>& versions) {
-    const bool may_overlap = std::ranges::any_of(versions, [](const auto& version) {
-      return version.definition && version.definition->rules.overlap == model::Overlap::Allow;
-    });
-    if (!may_overlap) serial_.insert(job);
-  }
-
-  Result<void> look_at_runs() {
+  Result<bool> look_at_runs() {
     std::optional<std::set<JobId>> only;
     if (!request_.job.empty()) only = asked_;
     LogCheck logs(sources_, logs_);
-    RunCheck check(sources_, request_, serial_, std::move(only),
+    RunCheck check(sources_, request_, std::move(only),
                    RunChecks{overlap_, order_, epochs_, outcomes_}, logs);
-    if (auto looked = check.look_at_all(deadline_); !looked) return looked;
-    return logs.look_at_content(deadline_);
+    const auto looked = check.look_at_all(place_, deadline_);
+    if (!looked) return looked;
+    report_.runs_looked_at = check.looked_at();
+    report_.runs_through = check.looked_through();
+    if (auto content = logs.look_at_content(deadline_); *looked && !content) return fail(content.error());
+    return looked;
   }
 
   const Sources& sources_;
@@ -107,7 +138,7 @@ class Verification {
   Check outcomes_{"P12"};
   Check logs_{"P13"};
   std::set<JobId> asked_;
-  std::set<JobId> serial_;
+  Place place_;
 };
 
 }  // namespace

@@ -31,6 +31,7 @@ struct Request {
   std::string job;                    ///< by name; empty: all, of every namespace
   std::optional<WallTime> since;      ///< ticks and runs scheduled before it are not looked at
   std::optional<WallTime> now;        ///< the asker's clock; unset: what needs it is not looked at
+  std::string from;                   ///< where an earlier verification stopped; empty: the beginning
 };
 
 /// One promise and what was found.
@@ -50,6 +51,12 @@ struct Check {
 
 struct Report {
   bool ok = true;
+  bool is_complete = true;            ///< false: the deadline passed; the rest begins at `next`
+  std::string next;                   ///< for Request.from
+  std::int64_t jobs_looked_at = 0;    ///< by their ticks, in this call
+  std::int64_t jobs_in_all = 0;       ///< 0: not known
+  std::int64_t runs_looked_at = 0;
+  std::optional<WallTime> runs_through;  ///< when the last run that was looked at was recorded
   WallTime decided_through{};         ///< the watermark
   Millis max_lateness{0};             ///< recorded - tick, of the ticks that fired
   std::vector<Check> checks;          ///< P1, P4, P6, P7, P12, P13
@@ -62,8 +69,9 @@ struct Sources {
   store::ZoneSource zones;
 };
 
-/// Memory is bounded by pages of rows, the gap rows of one job and a few attempts of each job. Ends with
-/// TimedOut when `deadline` passes, or with the reader's error: then nothing is claimed.
+/// Memory is bounded by pages of rows, the gap rows of one job and a few attempts of each job. When
+/// `deadline` passes it tells what it has seen and where to go on. TimedOut when it got nowhere,
+/// InvalidArgument for a place that is none, or the reader's error: then nothing is claimed.
 Result<Report> verify(const Sources& sources, const Request& request, MonoTime deadline);
 
 }  // namespace rota::master::verify

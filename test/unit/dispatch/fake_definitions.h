@@ -56,6 +56,14 @@ class FakeDefinitions final : public store::Reader {
   }
   Result<std::vector<RunId>> runs_among(const std::vector<RunId>&) override { return std::vector<RunId>{}; }
   Result<RunId> runs_gone_through() override { return RunId{}; }
+  Result<std::vector<model::JobVersionRow>> versions_of_jobs(const std::vector<JobId>&) override { return none(); }
+  Result<std::vector<model::Run>> tick_runs_of_jobs(const std::vector<JobId>&, WallTime, WallTime,
+                                                    std::int32_t) override { return none(); }
+  Result<std::vector<model::Gap>> gaps_of_jobs(const std::vector<JobId>&, std::int32_t) override { return none(); }
+  Result<std::map<JobId, WallTime>> gone_through_of_jobs(const std::vector<JobId>&) override { return none(); }
+  Result<std::int64_t> count_saved_jobs() override { return none(); }
+  Result<std::vector<model::Run>> runs_of_job_after(JobId, RunId, std::int32_t) override { return none(); }
+  Result<std::vector<model::Run>> runs_of_job_up_to(JobId, RunId, std::int32_t) override { return none(); }
   Result<std::optional<core::Watermark>> watermark() override { return none(); }
   Result<std::vector<model::JobVersionRow>> versions_of(JobId) override { return none(); }
   Result<std::vector<model::Job>> saved_jobs(JobId, std::int32_t) override { return none(); }

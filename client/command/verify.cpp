@@ -1,0 +1,120 @@
+// rota verify: asks in parts, so that a long history neither holds a call for minutes nor is lost with it.
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+
+#include <nlohmann/json.hpp>
+
+#include "client/command/commands.h"
+#include "client/command/show_json.h"
+#include "client/verify_sum.h"
+#include "common/base/duration_text.h"
+
+namespace rota::client {
+namespace {
+
+constexpr Millis kPart{20'000};
+constexpr Millis kForTheAnswer{15'000};  // a page that was begun is looked at to its end
+constexpr int kTries = 3;                // each call gets a third of its deadline for one try
+
+const char* meaning_of(const std::string& promise) {
+  if (promise == "P1") return "each planned tick is one run, or in one gap with a reason";
+  if (promise == "P4") return "no run, nor job without overlap, had two attempts at once";
+  if (promise == "P6") return "nothing started before it was recorded";
+  if (promise == "P7") return "no deposed leader wrote anything";
+  if (promise == "P12") return "every run that ended has its outcome";
+  if (promise == "P13") return "stored output is what the outcomes name";
+  return "";
+}
+
+std::string ticks_line(const std::vector<thrift::Check>& checks) {
+  for (const thrift::Check& check : checks) {
+    if (check.promise != "P1") continue;
+    return fmt::format("ticks: {} planned, {} fired, {} skipped, {} missing, {} doubled\n", check.planned,
+                       check.fired, check.skipped, check.missing, check.doubled);
+  }
+  return "";
+}
+
+/// Until it is complete or the time is over. A part in which nothing was finished is asked again with all
+/// the time that is left.
+Result<thrift::VerifyReport> in_parts(Desk& desk, thrift::VerifyRequest request, Millis at_most) {
+  const MonoTime end = BootClock::now() + at_most;
+  const bool tells = ::isatty(STDERR_FILENO) == 1;
+  thrift::VerifyReport sum;
+  sum.ok = true;
+  Millis part_time = kPart;
+  request.__set_partial(true);
+  for (;;) {
+    const Millis left = std::max(floor_ms(end - BootClock::now()), Millis{1});
+    request.__set_at_most_ms(std::min(part_time, left).count());
+    const auto part = desk.cluster.verify(request, kTries * (std::min(part_time, left) + kForTheAnswer));
+    const bool got_nowhere = !part && part.error().code == ErrorCode::TimedOut;
+    if (got_nowhere && part_time < left) {
+      part_time = at_most;
+      continue;
+    }
+    if (got_nowhere && !sum.checks.empty()) return sum;
+    if (!part) return fail(part.error());
+    add_part(sum, *part);
+    if (sum.complete || BootClock::now() >= end) return sum;
+    if (tells) fmt::print(stderr, "looked at: {}\n", how_far(sum));
+    request.__set_place(part->next_place);
+  }
+}
+
+int status_of(const thrift::VerifyReport& report) {
+  if (!report.ok) return kFailed;
+  return report.complete ? kOk : kTimedOut;
+}
+
+void show(const thrift::VerifyReport& report) {
+  Table table({"PROMISE", "KEPT", "CHECKED", "SAYS"});
+  for (const auto& check : report.checks) {
+    table.add({check.promise, check.ok ? "yes" : "NO", std::to_string(check.planned),
+               meaning_of(check.promise)});
+  }
+  print_text(table.text() + ticks_line(report.checks));
+  for (const auto& check : report.checks) {
+    for (const std::string& example : check.examples) {
+      print_text(fmt::format("{}: {}\n", check.promise, printable(example)));
+    }
+  }
+  const char* if_kept = report.complete ? "every promise is kept" : "kept, as far as it looked";
+  const char* verdict = report.ok ? if_kept : "BROKEN";
+  print_text(fmt::format("decided through {}, most late {} ms: {}\n", show_time(report.decided_through_ms),
+                         report.max_lateness_ms, verdict));
+  if (report.complete) return;
+  print_text(fmt::format("NOT ALL was looked at in its time: {}; --at-most gives it more, --since and --job "
+                         "ask for less, and the rest is looked at by: rota verify --from {}\n",
+                         how_far(report), printable(report.next_place)));
+}
+
+}  // namespace
+
+int verify(Desk& desk, const VerifyWords& words) {
+  thrift::VerifyRequest request;
+  request.space = desk.space;
+  request.job = words.job;
+  if (!words.from.empty()) request.__set_place(words.from);
+  if (!words.since.empty()) {
+    auto moment = since_from(words.since);
+    if (!moment) return complain(moment.error());
+    request.__set_since_ms(to_ms(*moment));
+  }
+  const auto at_most = parse_duration(words.at_most);
+  if (!at_most || at_most->count() <= 0) {
+    return complain(Error(ErrorCode::InvalidArgument, "--at-most takes a duration such as 10m"));
+  }
+  auto report = in_parts(desk, request, *at_most);
+  if (!report) return complain(report.error());
+  if (desk.prints_data()) {
+    print_data(desk.format, to_json(*report));
+  } else {
+    show(*report);
+  }
+  return status_of(*report);
+}
+
+}  // namespace rota::client
