@@ -92,7 +92,10 @@ void tell_missing(const Tail& tail) {
 
 int tell_end(const thrift::RunInfo& run, const Tail& tail) {
   tell_missing(tail);
-  if (run.state == "succeeded") return kOk;
+  if (run.state == "succeeded") {
+    note(fmt::format("run {} succeeded", run.id));
+    return kOk;
+  }
   std::string how = run.state;
   if (run.outcome.signal > 0) how += fmt::format(", signal {}", run.outcome.signal);
   if (!run.reason.empty() && run.reason != "none") how += ", " + run.reason;

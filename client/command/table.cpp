@@ -52,6 +52,7 @@ std::string Table::text() const {
   };
   add_line(headers_);
   for (const auto& row : rows_) add_line(row);
+  if (rows_.empty()) out += "(none)\n";
   return out;
 }
 

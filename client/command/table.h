@@ -19,7 +19,7 @@ class Table {
   explicit Table(std::vector<std::string> headers) : headers_(std::move(headers)) {}
   void add(std::vector<std::string> row);
   bool empty() const { return rows_.empty(); }
-  /// All lines, each ended by a line break; no spaces at their ends.
+  /// All lines, each ended by a line break; no spaces at their ends. "(none)" below the headers of none.
   std::string text() const;
 
  private:

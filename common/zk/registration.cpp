@@ -150,7 +150,7 @@ Result<void> Registration::announce(Client& client) {
   if (!beside) return fail(beside.error());
   const Registered registered{client.session_id(), node_.name, std::move(*beside)};
   stands_ = true;
-  log_info(kLogChannel, "registered", {{"node", path()}, {"others", registered.others.size()}});
+  log_info(kLogChannel, "registered", {{"node", path()}, {"others_of_this_id", registered.others.size()}});
   callbacks_.registered(registered);
   return {};
 }

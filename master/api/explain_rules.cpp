@@ -86,7 +86,11 @@ std::string state_sentence(RunState state) {
 std::string sentence_for(RunState state, Reason reason, const std::string& detail,
                          const std::string& pool) {
   std::string out = state_sentence(state);
-  if (const std::string why = reason_sentence(reason, pool); !why.empty()) out += " " + why;
+  // A state and a reason that say the same are said once.
+  const bool says_it_all = state == RunState::Cancelled && reason == Reason::CancelledByUser;
+  if (const std::string why = reason_sentence(reason, pool); !why.empty() && !says_it_all) {
+    out += " " + why;
+  }
   if (!detail.empty()) out += " (" + detail + ")";
   return out;
 }

@@ -55,8 +55,9 @@ Result<LogTail::AttemptEnd> LogTail::end_of(const thrift::LogRequest& request) {
   if (!row) return fail(row.error());
   const model::RunProgress& at = row->run.progress;
   if (request.attempt > at.attempt) {
-    return fail(ErrorCode::NotFound, fmt::format("run {} has had {} attempts", request.run,
-                                                 at.attempt));
+    return fail(ErrorCode::NotFound,
+                fmt::format("run {} has had {} attempt{}, and no attempt {}", request.run, at.attempt,
+                            at.attempt == 1 ? "" : "s", request.attempt));
   }
   if (request.attempt != 0 && request.attempt < at.attempt) return end_of_earlier(request);
   AttemptEnd out;

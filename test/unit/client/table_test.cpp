@@ -21,6 +21,13 @@ TEST_CASE("table: stored text cannot drive the terminal") {
   CHECK(printable("grün") == "grün");
 }
 
+TEST_CASE("table: one without rows says so below its headers") {
+  Table table({"A", "B"});
+  CHECK(table.text() == "A  B\n(none)\n");
+  table.add({"1", "2"});
+  CHECK(table.text() == "A  B\n1  2\n");
+}
+
 TEST_CASE("table: a short row is filled up") {
   Table table({"A", "B"});
   table.add({"x"});
