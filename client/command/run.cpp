@@ -41,6 +41,20 @@ Result<std::vector<thrift::RunInfo>> runs_of(Desk& desk, thrift::RunFilter filte
   }
 }
 
+/// Of one that runs: how long by now, by this machine's clock.
+std::string took_of(const thrift::RunInfo& run) {
+  const bool runs_still = run.__isset.started_ms && !run.__isset.ended_ms && run.state == "running";
+  if (!runs_still) return show_duration(run.started_ms, run.ended_ms);
+  const std::int64_t now = std::max(to_ms(SystemClock{}.wall()), run.started_ms);
+  return show_duration(run.started_ms, now) + " so far";
+}
+
+/// When it began; of one whose worker never told, when it was sent there.
+std::string began_of(const thrift::AttemptInfo& attempt) {
+  if (attempt.outcome.started_ms > 0) return show_time(attempt.outcome.started_ms);
+  return attempt.__isset.dispatched_ms ? "sent " + show_time(attempt.dispatched_ms) : show_time(0);
+}
+
 }  // namespace
 
 int run_list(Desk& desk, const RunListArguments& arguments) {
@@ -69,7 +83,7 @@ int run_list(Desk& desk, const RunListArguments& arguments) {
     table.add({std::to_string(run.id), run.job_name, run.state,
                run.reason == "none" ? "" : run.reason, show_time(run.scheduled_ms),
                show_duration(run.scheduled_ms, run.recorded_ms),
-               show_duration(run.started_ms, run.ended_ms), run.worker.id,
+               took_of(run), run.worker.id,
                std::to_string(run.attempt)});
   }
   print_text(table.text());
@@ -137,6 +151,7 @@ void show_detail(const thrift::RunDetail& detail) {
   table.add({"recorded", show_time(run.recorded_ms)});
   table.add({"started", show_time(run.__isset.started_ms ? run.started_ms : 0)});
   table.add({"ended", show_time(run.__isset.ended_ms ? run.ended_ms : 0)});
+  if (run.__isset.started_ms) table.add({"took", took_of(run)});
   table.add({"worker", run.worker.id});
   table.add({"attempt", std::to_string(run.attempt)});
   for (const auto& [name, value] : run.parameters) table.add({"parameter " + name, value});
@@ -147,7 +162,7 @@ void show_detail(const thrift::RunDetail& detail) {
   Table earlier({"ATTEMPT", "WORKER", "STATE", "WHY", "STARTED", "ENDED", "LATE"});
   for (const auto& attempt : detail.attempts) {
     earlier.add({std::to_string(attempt.attempt.attempt), attempt.worker.id, attempt.outcome.state,
-                 attempt.outcome.reason, show_time(attempt.outcome.started_ms),
+                 attempt.outcome.reason, began_of(attempt),
                  show_time(attempt.outcome.ended_ms), attempt.late ? "late" : ""});
   }
   print_text("\n" + earlier.text());
