@@ -332,12 +332,12 @@ void Master::raise_alarm() {
 }
 
 // --- holding the ticks --------------------------------------------------------------------------
-
 Result<void> Master::probe(const DatabaseWatch::Probe& database) {
   auto answer = database();
   follow_clock();
   tell_hold(answer.has_value());
   tell_slices();
+  zones_.read_some();
   if (!answer || leading()) return answer;
   const MonoTime now = BootClock::now();
   if (now - checked_at_ < kOfficeCheckEvery) return answer;

@@ -14,6 +14,7 @@
 #include "common/base/heartbeat_file.h"
 #include "common/config/options.h"
 #include "common/http/server.h"
+#include "common/time/zone_warm_up.h"
 #include "common/zk/leader_lookup.h"
 #include "common/zk/registration.h"
 #include "common/zk/session.h"
@@ -119,6 +120,7 @@ class Master final : public api::LeaderPort, private cluster::ElectorObserver {
   std::atomic<bool> restored_ = false;         // and it is not accepted yet
   SlicesKnown slices_;
   // database watch's thread only
+  timezone::ZoneWarmUp zones_;
   ClockHoldNote clock_note_;
   std::optional<Epoch> told_for_;              // the Term that was told why its ticks are held
   std::string told_hold_;

@@ -18,19 +18,15 @@ constexpr Millis kShortestInterval{100};
 constexpr Millis kOften{30'000};
 constexpr Millis kLongestInterval = std::chrono::hours{24 * 3660};  // far longer ones would overflow
 
-std::string cron_problem(const Schedule& schedule) {
-  const auto cron = parse_cron(model::cron_of_macro(schedule.cron), schedule.dialect);
-  return cron ? "" : fmt::format("cron '{}': {}", shown_text(schedule.cron), cron.error().message);
+/// The error names the whole text.
+Result<CronExpression> read_cron(const Schedule& schedule) {
+  auto cron = parse_cron(model::cron_of_macro(schedule.cron), schedule.dialect);
+  if (cron) return cron;
+  return fail(cron.error().code,
+              fmt::format("cron '{}': {}", shown_text(schedule.cron), cron.error().message));
 }
 
-/// How many ticks anchor, anchor + interval ... lie at or before `t`.
-std::int64_t ticks_through(WallTime anchor, Millis interval, WallTime t) {
-  return t < anchor ? 0 : (t - anchor) / interval + 1;
-}
-
-}  // namespace
-
-std::vector<std::string> validate_schedule(const Schedule& schedule) {
+std::vector<std::string> problems_besides_cron(const Schedule& schedule) {
   std::vector<std::string> problems;
   if (schedule.kind == ScheduleKind::Once && !schedule.start) {
     problems.emplace_back("a schedule of one moment needs `start`");
@@ -43,19 +39,40 @@ std::vector<std::string> validate_schedule(const Schedule& schedule) {
     problems.push_back(fmt::format("an interval of {} ms is too long; at most {} ms",
                                    schedule.interval.count(), kLongestInterval.count()));
   }
-  if (schedule.kind == ScheduleKind::Cron) {
-    if (auto problem = cron_problem(schedule); !problem.empty()) problems.push_back(problem);
-  }
   if (schedule.start && schedule.end && *schedule.end < *schedule.start) {
     problems.emplace_back("`end` lies before `start`");
   }
   return problems;
 }
 
+/// How many ticks anchor, anchor + interval ... lie at or before `t`.
+std::int64_t ticks_through(WallTime anchor, Millis interval, WallTime t) {
+  return t < anchor ? 0 : (t - anchor) / interval + 1;
+}
+
+}  // namespace
+
+std::vector<std::string> validate_schedule(const Schedule& schedule) {
+  std::vector<std::string> problems = problems_besides_cron(schedule);
+  if (schedule.kind == ScheduleKind::Cron) {
+    if (const auto cron = read_cron(schedule); !cron) problems.insert(problems.begin(), cron.error().message);
+  }
+  return problems;
+}
+
 Result<CompiledSchedule> compile(const Schedule& schedule, ZonePtr zone, WallTime anchor) {
-  const auto problems = validate_schedule(schedule);
-  if (!problems.empty()) return fail(ErrorCode::InvalidArgument, problems.front());
   CompiledSchedule compiled;
+  if (schedule.kind == ScheduleKind::Cron) {  // read once: a leader takes over thousands of them
+    auto cron = read_cron(schedule);
+    if (!cron) return fail(ErrorCode::InvalidArgument, cron.error().message);
+    compiled.cron_ = std::make_shared<const CronExpression>(std::move(*cron));
+  }
+  const auto problems = problems_besides_cron(schedule);
+  if (!problems.empty()) return fail(ErrorCode::InvalidArgument, problems.front());
+  if (schedule.kind == ScheduleKind::Cron) {
+    if (!zone) return fail(ErrorCode::InvalidArgument, "a cron needs the rules of its time zone");
+    compiled.zone_ = std::move(zone);
+  }
   compiled.kind_ = schedule.kind;
   compiled.gap_ = schedule.gap;
   compiled.fold_ = schedule.fold;
@@ -63,13 +80,6 @@ Result<CompiledSchedule> compile(const Schedule& schedule, ZonePtr zone, WallTim
   compiled.anchor_ = anchor;
   compiled.start_ = schedule.start;
   compiled.end_ = schedule.end;
-  if (schedule.kind == ScheduleKind::Cron) {
-    if (!zone) return fail(ErrorCode::InvalidArgument, "a cron needs the rules of its time zone");
-    auto cron = parse_cron(model::cron_of_macro(schedule.cron), schedule.dialect);
-    if (!cron) return fail(cron.error());
-    compiled.cron_ = std::make_shared<const CronExpression>(std::move(*cron));
-    compiled.zone_ = std::move(zone);
-  }
   return compiled;
 }
 

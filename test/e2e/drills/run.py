@@ -79,6 +79,7 @@ GROUPS = {
         "leader_killed": lambda c, d, long: failover.leader_killed(c, 10 if long else 2),
         "leader_host_dies": lambda c, d, long: failover.leader_host_dies(c, 3 if long else 1),
         "leader_cut_off": lambda c, d, long: failover.leader_cut_off(c),
+        "many_crons": lambda c, d, long: failover.many_crons(c.programs, d, 10 if long else 3),
         "huge_moment": lambda c, d, long: moment.huge(c.programs, d, 1_000_000 if long else 50_000, 180 if long else 40),
         "leader_frozen": lambda c, d, long: failover.leader_frozen(c, 10 if long else 1),
     },
