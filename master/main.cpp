@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <string>
 
+#include "common/base/duration_text.h"
 #include "common/base/folder_lock.h"
 #include "common/base/log.h"
 #include "common/config/load.h"
@@ -17,9 +18,11 @@
 #include "common/zk/session_file.h"
 #include "master/clock_acceptance.h"
 #include "master/master.h"
+#include "master/rewind.h"
 #include "master/services.h"
 #include "master/store/connection.h"
 #include "master/store/mysql_office.h"
+#include "master/store/mysql_reader.h"
 #include "master/takeover.h"
 #include "master/zookeeper_word.h"
 
@@ -41,6 +44,7 @@ struct Arguments {
   bool accept_clock = false;
   bool accept_new_zookeeper = false;
   bool workers_gone = false;
+  bool rewind_ticks = false;
 };
 
 /// Signals are taken by main alone: every thread inherits the block.
@@ -163,6 +167,26 @@ void announce(const config::MasterOptions& options, std::uint16_t port, std::uin
   }
 }
 
+/// The operator's word that ticks are to fire from now on. It leads for that moment, under its own epoch.
+int rewind(const config::MasterOptions& options) {
+  auto password = database_password(options);
+  if (!password) return complain(password.error().message);
+  auto client = zookeeper_of(options);
+  if (!client) return complain_of(client.error());
+  const zk::Paths paths(options.cluster);
+  const store::MysqlOptions database = mysql_options(options.database, *password);
+  store::MysqlOffice office(database, timezone::load_zone);
+  store::MysqlReader reader(database, {});
+  const RewindParts parts{**client, paths, office, reader, timezone::load_zone};
+  const Candidate self{options.id + " (--rewind-ticks)", options.grant, {}};
+  const auto done = rewind_ticks(parts, self, SystemClock{}.wall());
+  if (!done) return complain_of(done.error());
+  say(stdout, fmt::format("ticks were recorded until {} and fire from {} on, but those that have fired; "
+                          "a master takes office again",
+                          format_moment(done->from), format_moment(done->to)));
+  return kOk;
+}
+
 int serve(const Arguments& arguments, config::MasterOptions options, const sigset_t& signals) {
   auto password = database_password(options);
   if (!password) return complain(password.error().message);
@@ -206,6 +230,8 @@ int run(int argc, char** argv) {
                "the configured ZooKeeper, which the database does not know, is to be used from now on");
   app.add_flag("--workers-gone", arguments.workers_gone,
                "with it: workers never seen there are gone, so what they held may be run again");
+  app.add_flag("--rewind-ticks", arguments.rewind_ticks,
+               "ticks that are recorded ahead of the clock are given back, but those that have fired");
   app.add_option("--state-dir", arguments.state_dir, "state folder, for --end-session");
   app.footer("Exit status: 0 ok, 1 failed, 2 wrong usage or configuration.\n"
              "SIGTERM stops cleanly; SIGHUP reads the log settings and the database's password again.");
@@ -231,6 +257,7 @@ int run(int argc, char** argv) {
   if (arguments.accept_restore) return accept_restored(*options);
   if (arguments.accept_clock) return accept_clock(*options);
   if (arguments.accept_new_zookeeper) return accept_zookeeper(*options, arguments.workers_gone);
+  if (arguments.rewind_ticks) return rewind(*options);
   return serve(arguments, *options, block_signals());
 }
 

@@ -5,6 +5,8 @@
 namespace rota::master::core {
 namespace {
 
+const std::string kRemedy = "or: rota-master --rewind-ticks --config FILE";
+
 std::string to_the_second(WallTime at) {
   constexpr std::size_t kSecondEnds = 19;  // "2026-03-29T02:30:00"
   return format_moment(at).substr(0, kSecondEnds) + "Z";
@@ -18,7 +20,7 @@ std::string joined(const std::string& held, const std::string& ahead) {
 
 std::string ahead_reason(WallTime watermark) {
   return "ticks are recorded until " + to_the_second(watermark) +
-         ", which is ahead of the clock; they fire again then";
+         ", which is ahead of the clock; they fire again then, " + kRemedy;
 }
 
 std::string hold_reason(const std::string& held, WallTime watermark, WallTime now) {
@@ -30,7 +32,7 @@ std::string hold_text(const std::string& held, WallTime watermark, WallTime now)
   const Millis left = std::chrono::ceil<std::chrono::seconds>(watermark - now);
   return joined(held, "ticks are recorded until " + to_the_second(watermark) + ", the clock says " +
                           to_the_second(now) +
-                          "; they fire again in " + format_duration(left));
+                          "; they fire again in " + format_duration(left) + ", " + kRemedy);
 }
 
 }  // namespace rota::master::core

@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "common/base/time.h"
@@ -39,6 +40,8 @@ struct Recovered {
   std::vector<model::Run> runs;                     ///< unfinished, ordered by id
   std::vector<RecoveredRules> older_rules;
   std::vector<model::AttemptKey> given_up;          ///< attempts counted as lost without a proof, recent ones
+  /// Ticks beyond the watermark that have their run already, since they were rewound.
+  std::vector<std::pair<JobId, WallTime>> taken;
   std::vector<model::WorkerDrain> drains;           ///< in force
   std::int64_t zookeeper_number = 0;                ///< of the ZooKeeper in use; grows with each other one
   std::vector<model::WorkerKey> unseen;             ///< lives with attempts that it has never seen

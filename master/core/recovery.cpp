@@ -103,6 +103,7 @@ std::unique_ptr<State> recover_state(Epoch epoch, const CoreOptions& options, Re
     older.insert_or_assign({each.job, each.version}, std::move(each.rules));
   }
   for (model::Run& run : recovered.runs) recover_run(*state, std::move(run), older, now);
+  for (const auto& [job, tick] : recovered.taken) state->taken[job].insert(tick);
   for (const model::AttemptKey key : recovered.given_up) state->give_up(key);
   for (model::WorkerDrain& drain : recovered.drains) {
     if (drain.draining) state->drains.emplace(drain.worker, std::move(drain));

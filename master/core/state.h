@@ -236,6 +236,7 @@ class State {
   bool waits_for_words = false;        ///< the database went back: first all workers say what they hold
 
   std::map<JobId, JobEntry> jobs;
+  std::map<JobId, std::set<WallTime>> taken;                    ///< ticks to come that have their run already
   std::map<std::pair<std::string, std::string>, JobId> names;   ///< saved jobs, not deleted
   std::set<std::pair<WallTime, JobId>> due;                     ///< by next tick
   std::set<std::pair<WallTime, JobId>> due_often;               ///< of these, jobs that fire often

@@ -83,8 +83,8 @@ void take_late_ticks(Context& ctx, JobEntry& job, WallTime first, WallTime end, 
   add_gap(ctx, job, first, before, count(first, before), Reason::CoalescedInto, run);
 }
 
-/// Takes the job's ticks through `end`, in order.
-void take_due_ticks(Context& ctx, JobEntry& job, WallTime end) {
+/// Takes the job's ticks through `end`, in order; none of them has a run yet.
+void take_open_ticks(Context& ctx, JobEntry& job, WallTime end) {
   const WallTime edge = late_edge(ctx, job);
   if (job.next_tick && *job.next_tick <= std::min(edge, end)) {
     take_late_ticks(ctx, job, *job.next_tick, std::min(edge, end), edge);
@@ -95,6 +95,29 @@ void take_due_ticks(Context& ctx, JobEntry& job, WallTime end) {
     take_tick(ctx, job, tick);
     ctx.state.set_next_tick(job, job.schedule.next_after(tick));
   }
+}
+
+/// The job's next tick that fired before its time was rewound, if it is due by `end`.
+std::optional<WallTime> next_taken(State& state, const JobEntry& job, WallTime end) {
+  const auto taken = state.taken.find(job.row.id);
+  if (taken == state.taken.end()) return std::nullopt;
+  std::set<WallTime>& ticks = taken->second;
+  while (!ticks.empty() && (!job.next_tick || *ticks.begin() < *job.next_tick)) ticks.erase(ticks.begin());
+  if (ticks.empty()) {
+    state.taken.erase(taken);
+    return std::nullopt;
+  }
+  return *ticks.begin() <= end ? std::optional(*ticks.begin()) : std::nullopt;
+}
+
+/// Takes the job's ticks through `end`, in order. One that has its run already is passed over: a second row
+/// of it would contradict the store, and a gap may not cover it.
+void take_due_ticks(Context& ctx, JobEntry& job, WallTime end) {
+  while (const auto taken = next_taken(ctx.state, job, end)) {
+    take_open_ticks(ctx, job, *taken - kTick);
+    ctx.state.set_next_tick(job, job.schedule.next_after(*taken));
+  }
+  take_open_ticks(ctx, job, end);
 }
 
 void write_watermark(Context& ctx) {

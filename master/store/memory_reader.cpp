@@ -168,6 +168,12 @@ Result<RunId> MemoryStore::runs_gone_through() {
   return tables_->runs_gone_through;
 }
 
+Result<std::vector<PastRewind>> MemoryStore::rewinds() {
+  const std::scoped_lock lock(mutex_);
+  if (auto fine = up(); !fine) return fail(fine.error());
+  return tables_->rewinds;
+}
+
 Result<std::optional<core::Watermark>> MemoryStore::watermark() {
   const std::scoped_lock lock(mutex_);
   if (auto fine = up(); !fine) return fail(fine.error());

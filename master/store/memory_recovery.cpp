@@ -135,6 +135,12 @@ Result<core::Recovered> recover_from(const MemoryTables& tables, const ZoneSourc
     if (!one) return fail(one.error());
     recovered.jobs.push_back(std::move(*one));
   }
+  const bool was_rewound = std::ranges::any_of(tables.rewinds, [&](const PastRewind& rewind) {
+    return tables.watermark && rewind.from > tables.watermark->through;
+  });
+  for (const auto& [tick, run] : tables.run_of_tick) {
+    if (was_rewound && tick.second > tables.watermark->through) recovered.taken.push_back(tick);
+  }
   recovered.older_rules = older_rules_in(tables);
   recovered.given_up = given_up_in(tables);
   if (tables.zookeeper) recovered.zookeeper_number = tables.zookeeper->number;

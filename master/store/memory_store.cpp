@@ -105,6 +105,18 @@ Result<std::int64_t> MemoryStore::count_held() {
   return held_in(*tables_);
 }
 
+Result<std::vector<model::Gap>> MemoryStore::gaps_beyond(WallTime moment) {
+  const std::scoped_lock lock(mutex_);
+  if (auto fine = up(); !fine) return fail(fine.error());
+  return store::gaps_beyond(*tables_, moment);
+}
+
+Result<void> MemoryStore::rewind(const Rewind& rewind) {
+  const std::scoped_lock lock(mutex_);
+  if (auto fine = up(); !fine) return fine;
+  return put_rewind(*tables_, rewind);
+}
+
 Result<void> MemoryStore::probe() {
   const std::scoped_lock lock(mutex_);
   return up();

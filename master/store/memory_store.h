@@ -52,6 +52,8 @@ class MemoryStore : public Store,
   Result<void> beat(Epoch epoch) override;
   Result<std::int64_t> count_held() override;
   Result<core::Recovered> recover() override;
+  Result<std::vector<model::Gap>> gaps_beyond(WallTime moment) override;
+  Result<void> rewind(const Rewind& rewind) override;
   Result<void> probe() override;
 
   // Reader
@@ -74,6 +76,7 @@ class MemoryStore : public Store,
   Result<std::vector<RunId>> runs_among(const std::vector<RunId>& runs) override;
   Result<RunId> runs_gone_through() override;
   Result<std::optional<core::Watermark>> watermark() override;
+  Result<std::vector<PastRewind>> rewinds() override;
   Result<std::vector<model::JobVersionRow>> versions_of(JobId job) override;
   Result<std::vector<model::Job>> saved_jobs(JobId after, std::int32_t limit) override;
   Result<std::vector<model::Run>> tick_runs_of(JobId job, WallTime after, WallTime through,

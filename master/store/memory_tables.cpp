@@ -228,4 +228,34 @@ Result<void> put_claim(MemoryTables& tables, const Claim& claim) {
   return {};
 }
 
+std::vector<model::Gap> gaps_beyond(const MemoryTables& tables, WallTime moment) {
+  std::vector<model::Gap> gaps;
+  for (const auto& [key, gap] : tables.gaps) {
+    if (gap.to > moment) gaps.push_back(gap);
+  }
+  return gaps;
+}
+
+Result<void> put_rewind(MemoryTables& tables, const Rewind& rewind) {
+  const bool is_expected = tables.watermark && tables.watermark->through == rewind.from_through &&
+                           tables.watermark->reaching == rewind.from;
+  if (tables.epoch != rewind.epoch || !is_expected) {
+    return fail(ErrorCode::Conflict, "another epoch or watermark stands");
+  }
+  for (const model::Gap& gap : rewind.erased) tables.gaps.erase({gap.job, gap.version, gap.from});
+  for (const model::Gap& gap : rewind.cut) {
+    tables.gaps.insert_or_assign({gap.job, gap.version, gap.from}, gap);
+  }
+  for (auto& [key, version] : tables.versions) {
+    version.valid_from = std::min(version.valid_from, rewind.to);
+    if (version.valid_to) version.valid_to = std::min(*version.valid_to, rewind.to);
+  }
+  for (auto& [id, job] : tables.jobs) {
+    if (job.ticks_through) job.ticks_through = std::min(*job.ticks_through, rewind.to);
+  }
+  tables.watermark = rewind.to;
+  tables.rewinds.push_back({rewind.epoch, rewind.from, rewind.to});
+  return {};
+}
+
 }  // namespace rota::master::store

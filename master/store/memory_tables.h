@@ -13,6 +13,7 @@
 #include "master/core/effect.h"
 #include "master/core/recovered.h"
 #include "master/store/log_store.h"
+#include "master/store/rewind.h"
 #include "master/store/store.h"
 #include "master/store/zone_source.h"
 
@@ -40,6 +41,7 @@ struct MemoryTables {
   std::map<std::tuple<model::AttemptKey, LogStream, std::int64_t>, LogChunk> chunks;
   std::map<RunId, WallTime> pruned;
   RunId runs_gone_through;          ///< retention may have deleted runs up to this one
+  std::vector<PastRewind> rewinds;
   std::map<JobId, WallTime> gone;   ///< up to here retention may have deleted rows of ticks
 };
 
@@ -59,6 +61,9 @@ std::int64_t held_in(const MemoryTables& tables);
 
 /// What a takeover writes. Conflict: the epoch is not higher.
 Result<void> put_claim(MemoryTables& tables, const Claim& claim);
+std::vector<model::Gap> gaps_beyond(const MemoryTables& tables, WallTime moment);
+/// Conflict: another epoch or watermark stands.
+Result<void> put_rewind(MemoryTables& tables, const Rewind& rewind);
 
 /// What a new Term starts from.
 Result<core::Recovered> recover_from(const MemoryTables& tables, const ZoneSource& zones);

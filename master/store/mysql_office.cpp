@@ -11,6 +11,7 @@
 #include "master/store/job_rows.h"
 #include "master/store/mysql_errors.h"
 #include "master/store/mysql_recovery.h"
+#include "master/store/mysql_rewind.h"
 
 namespace rota::master::store {
 namespace {
@@ -232,6 +233,20 @@ Result<core::Recovered> MysqlOffice::recover() {
   auto connection = this->connection();
   if (!connection) return fail(connection.error());
   return load_recovered(**connection, zones_);
+}
+
+Result<std::vector<model::Gap>> MysqlOffice::gaps_beyond(WallTime moment) {
+  auto connection = this->connection();
+  if (!connection) return fail(connection.error());
+  return load_gaps_beyond(**connection, moment);
+}
+
+Result<void> MysqlOffice::rewind(const Rewind& rewind) {
+  auto connection = this->connection();
+  if (!connection) return fail(connection.error());
+  auto done = write_rewind(**connection, rewind);
+  if (!done) connection_.reset();
+  return done;
 }
 
 Result<void> MysqlOffice::probe() {

@@ -32,6 +32,8 @@ class MysqlOffice final : public Office {
 
   /// Unsupported when this machine does not know the time zone of some job: another master may.
   Result<core::Recovered> recover() override;
+  Result<std::vector<model::Gap>> gaps_beyond(WallTime moment) override;
+  Result<void> rewind(const Rewind& rewind) override;
   Result<void> probe() override;
 
  private:

@@ -343,6 +343,15 @@ Result<RunId> MysqlReader::runs_gone_through() {
   return found->empty() ? RunId{} : found->front();
 }
 
+Result<std::vector<PastRewind>> MysqlReader::rewinds() {
+  return rows_of<PastRewind>(
+      pool_, "SELECT epoch, from_ms, to_ms FROM tick_rewind ORDER BY epoch", {}, [](Row& row) {
+        const Epoch epoch{row.integer()};
+        const WallTime from = row.time();
+        return Result<PastRewind>(PastRewind{epoch, from, row.time()});
+      });
+}
+
 Result<std::optional<core::Watermark>> MysqlReader::watermark() {
   std::optional<core::Watermark> watermark;
   auto done = pool_.with([&](Connection& connection) {

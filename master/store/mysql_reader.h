@@ -35,6 +35,7 @@ class MysqlReader final : public Reader {
   Result<std::vector<RunId>> runs_among(const std::vector<RunId>& runs) override;
   Result<RunId> runs_gone_through() override;
   Result<std::optional<core::Watermark>> watermark() override;
+  Result<std::vector<PastRewind>> rewinds() override;
   Result<std::vector<model::JobVersionRow>> versions_of(JobId job) override;
   Result<std::vector<model::Job>> saved_jobs(JobId after, std::int32_t limit) override;
   Result<std::vector<model::Run>> tick_runs_of(JobId job, WallTime after, WallTime through,

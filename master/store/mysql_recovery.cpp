@@ -1,5 +1,7 @@
 #include "master/store/mysql_recovery.h"
 
+#include "master/store/mysql_rewind.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -289,6 +291,10 @@ Result<core::Recovered> load_recovered(Connection& connection, const ZoneSource&
   auto older = load_older_rules(connection);
   if (!older) return fail(older.error());
   recovered.older_rules = std::move(*older);
+  const auto through = recovered.watermark ? std::optional(recovered.watermark->through) : std::nullopt;
+  auto taken = load_taken(connection, through);
+  if (!taken) return fail(taken.error());
+  recovered.taken = std::move(*taken);
   auto given_up = load_given_up(connection);
   if (!given_up) return fail(given_up.error());
   recovered.given_up = std::move(*given_up);

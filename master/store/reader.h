@@ -15,6 +15,7 @@
 #include "common/model/job.h"
 #include "common/model/run.h"
 #include "master/core/effect.h"
+#include "master/store/rewind.h"
 
 namespace rota::master::store {
 
@@ -95,6 +96,8 @@ class Reader {
 
   // For verify, which shares nothing else with the leader's path.
   virtual Result<std::optional<core::Watermark>> watermark() = 0;
+  /// Oldest first.
+  virtual Result<std::vector<PastRewind>> rewinds() { return std::vector<PastRewind>(); }
   virtual Result<std::vector<model::JobVersionRow>> versions_of(JobId job) = 0;
   virtual Result<std::vector<model::Job>> saved_jobs(JobId after, std::int32_t limit) = 0;
   /// Tick runs of a job with tick in (after, through], ordered by tick.

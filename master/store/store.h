@@ -13,6 +13,7 @@
 #include "common/zk/identity.h"
 #include "master/core/effect.h"
 #include "master/core/recovered.h"
+#include "master/store/rewind.h"
 
 namespace rota::master::store {
 
@@ -124,6 +125,14 @@ class Office {
 
   /// Everything a Term starts from. Called after take_office.
   virtual Result<core::Recovered> recover() = 0;
+
+  /// All gap rows that reach beyond that moment.
+  virtual Result<std::vector<model::Gap>> gaps_beyond(WallTime moment) = 0;
+
+  /// In one transaction under its epoch, and only from the watermark that it names: that, the gap rows, and
+  /// the beginnings and ends of job versions that lie beyond, which become `to`. Conflict when another epoch
+  /// or watermark stands. After UnknownOutcome read_marks tells.
+  virtual Result<void> rewind(const Rewind& rewind) = 0;
 
   /// Whether the database answers at all, within its timeouts. A master is a candidate only while
   /// this is so.

@@ -28,6 +28,9 @@ bool is_known(WallTime moment) { return to_ms(moment) > 0; }
 }  // namespace
 
 Result<bool> RunCheck::look_at_all(Place& place, MonoTime deadline) {
+  auto rewinds = sources_.reader.rewinds();
+  if (!rewinds) return fail(rewinds.error());
+  rewinds_ = std::move(*rewinds);
   resumed_after_ = attempts_read_run_ = place.run;
   attempts_read_no_ = INT32_MAX;
   epochs_ = place.epochs;
@@ -256,10 +259,19 @@ void RunCheck::check_epochs(const model::Run& run, const std::vector<model::Atte
   }
   if (epoch != epochs_.epoch) {
     judge_epochs();
-    epochs_ = {epoch, std::max(epochs_.older_last, epochs_.last), run.recorded, run.recorded};
+    const WallTime last = last_by_the_clock(epochs_.epoch, epochs_.last);
+    epochs_ = {epoch, std::max(epochs_.older_last, last), run.recorded, run.recorded};
   }
   epochs_.first = std::min(epochs_.first, run.recorded);
   epochs_.last = std::max(epochs_.last, run.recorded);
+}
+
+/// What was recorded ahead of the clock stands before the rewind that ended it, whatever time it carries.
+WallTime RunCheck::last_by_the_clock(Epoch epoch, WallTime last) const {
+  for (const store::PastRewind& rewind : rewinds_) {
+    if (epoch < rewind.epoch) last = std::min(last, rewind.to);
+  }
+  return last;
 }
 
 // The two were recorded by two clocks; the exact order is the one of the commits, which no row tells.

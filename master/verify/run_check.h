@@ -66,6 +66,7 @@ class RunCheck {
   void check_epochs(const model::Run& run, const std::vector<model::AttemptRow>& earlier);
   void check_outcome(const model::Run& run);
   void judge_epochs();
+  WallTime last_by_the_clock(Epoch epoch, WallTime last) const;
   void keep_logs(const model::Run& run, const std::vector<model::AttemptRow>& earlier);
   void keep_log(model::AttemptKey attempt, const model::Outcome& outcome, bool told);
 
@@ -85,6 +86,7 @@ class RunCheck {
   EpochMarks epochs_;
   std::int64_t looked_at_ = 0;
   std::optional<WallTime> looked_through_;  ///< when the last of them was recorded
+  std::vector<store::PastRewind> rewinds_;
   LogCheck& logs_;
   std::vector<LogCandidate> candidates_;  ///< of the page of runs
 };

@@ -70,6 +70,7 @@ void TickCheck::begin_runs(TickRows& rows) {
   for (model::Run& run : *rows.runs) {
     if (!run.tick || *run.tick < first_moment()) continue;
     if (*run.tick > recorded_) {
+      if (was_rewound(run)) continue;
       beyond_ = run.tick;
       break;
     }
@@ -130,7 +131,7 @@ Result<void> TickCheck::match(const model::JobVersionRow& version, WallTime tick
     if (*run == nullptr || *(*run)->tick != tick) break;
     ++runs;
     count_run(**run);
-    if ((*run)->version != version.version) {
+    if ((*run)->version != version.version && !was_rewound(**run)) {
       wrong(ticks_, place(tick) + fmt::format(": run {} is of version {}, planned by version {}",
                                               (*run)->id.value, (*run)->version, version.version));
     }
@@ -146,7 +147,9 @@ Result<void> TickCheck::take_runs_before(WallTime tick) {
     if (!run) return fail(run.error());
     if (*run == nullptr || *(*run)->tick >= tick) return {};
     count_run(**run);
-    wrong(ticks_, place(*(*run)->tick) + fmt::format(": run {} was not planned", (*run)->id.value));
+    if (!was_rewound(**run)) {
+      wrong(ticks_, place(*(*run)->tick) + fmt::format(": run {} was not planned", (*run)->id.value));
+    }
     page_.pop_front();
   }
 }
@@ -165,8 +168,17 @@ Result<const model::Run*> TickCheck::next_run() {
   return page_.empty() ? nullptr : &page_.front();
 }
 
+/// It fired ahead of its time, which an operator has rewound since: it stands beyond the watermark that was
+/// set then, behind it comes what is recorded anew, and what was edited ahead is now valid sooner.
+bool TickCheck::was_rewound(const model::Run& run) const {
+  return std::ranges::any_of(rewinds_, [&](const store::PastRewind& rewind) {
+    return rewind.keeps(epoch_of(run.id), *run.tick);
+  });
+}
+
 void TickCheck::count_run(const model::Run& run) {
   max_lateness_ = std::max(max_lateness_, run.recorded - *run.tick);
+  if (was_rewound(run)) return;
   count_epoch(epoch_of(run.id), fmt::format("run {} of {}", run.id.value, place(*run.tick)));
 }
 
@@ -221,10 +233,14 @@ void TickCheck::judge_gaps() {
 // The leader goes on meanwhile: what lies beyond what was recorded first is wrong only when it lies
 // beyond what is recorded now.
 Result<void> TickCheck::look_beyond(bool at_hand) {
-  if (!at_hand) {
-    auto beyond = sources_.reader.tick_runs_of(job_, recorded_, kEndOfTime, 1);
-    if (!beyond) return fail(beyond.error());
-    if (!beyond->empty()) beyond_ = beyond->front().tick;
+  for (WallTime read_through = recorded_; !at_hand && !beyond_;) {
+    const auto runs = sources_.reader.tick_runs_of(job_, read_through, kEndOfTime, kTickPage);
+    if (!runs) return fail(runs.error());
+    for (const model::Run& run : *runs) {
+      if (run.tick) read_through = *run.tick;
+      if (run.tick && !beyond_ && !was_rewound(run)) beyond_ = run.tick;
+    }
+    at_hand = runs->size() < static_cast<std::size_t>(kTickPage);
   }
   if (!beyond_) return {};
   const auto now = recorded_now();

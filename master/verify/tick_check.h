@@ -5,6 +5,7 @@
 #include <deque>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "master/verify/planned_ticks.h"
@@ -17,10 +18,11 @@ namespace rota::master::verify {
 class TickCheck {
  public:
   TickCheck(const Sources& sources, const Request& request, const core::Watermark& watermark,
-            Check& ticks, Check& epochs, Millis& max_lateness)
+            std::vector<store::PastRewind> rewinds, Check& ticks, Check& epochs, Millis& max_lateness)
       : sources_(sources),
         request_(request),
         watermark_(watermark),
+        rewinds_(std::move(rewinds)),
         ticks_(ticks),
         epochs_(epochs),
         max_lateness_(max_lateness) {}
@@ -42,6 +44,7 @@ class TickCheck {
   Result<void> take_runs_before(WallTime tick);
   Result<const model::Run*> next_run();
   void count_run(const model::Run& run);
+  bool was_rewound(const model::Run& run) const;
   void count_epoch(Epoch epoch, const std::string& what);
   std::int64_t cover(JobVersion version, WallTime tick);
   Result<void> judge(WallTime tick, std::int64_t runs, std::int64_t gaps);
@@ -55,6 +58,7 @@ class TickCheck {
   const Sources& sources_;
   const Request& request_;
   const core::Watermark watermark_;
+  const std::vector<store::PastRewind> rewinds_;
   Check& ticks_;
   Check& epochs_;
   Millis& max_lateness_;

@@ -58,7 +58,9 @@ class Verification {
     const bool names_one = !request_.job.empty();
     if (place_.is_at_runs && !names_one) return true;
     if (!names_one) report_.jobs_in_all = sources_.reader.count_saved_jobs().value_or(0);
-    TickCheck check(sources_, request_, watermark_, ticks_, epochs_, report_.max_lateness);
+    const auto rewinds = sources_.reader.rewinds();
+    if (!rewinds) return fail(rewinds.error());
+    TickCheck check(sources_, request_, watermark_, *rewinds, ticks_, epochs_, report_.max_lateness);
     // One job alone is looked for from the beginning, since its runs are known by its id.
     JobId after = names_one ? JobId{} : place_.job;
     for (bool has_more = true; has_more;) {

@@ -70,4 +70,14 @@ Result<master::core::Recovered> SimOffice::recover() {
   return store_.recover();
 }
 
+Result<std::vector<model::Gap>> SimOffice::gaps_beyond(WallTime moment) {
+  if (auto fine = probe(); !fine) return fail(fine.error());
+  return master::store::gaps_beyond(store_.tables(), moment);
+}
+
+Result<void> SimOffice::rewind(const master::store::Rewind& rewind) {
+  if (auto fine = probe(); !fine) return fine;
+  return store_.rewind(rewind);
+}
+
 }  // namespace rota::sim

@@ -20,6 +20,8 @@ class SimOffice final : public master::store::Office {
   Result<void> beat(Epoch epoch) override;
   Result<std::int64_t> count_held() override;
   Result<master::core::Recovered> recover() override;
+  Result<std::vector<model::Gap>> gaps_beyond(WallTime moment) override;
+  Result<void> rewind(const master::store::Rewind& rewind) override;
   Result<void> probe() override;
 
  private:

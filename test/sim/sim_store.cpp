@@ -206,9 +206,17 @@ void SimStore::judge_rest(const Changes& changes) {
   const bool back = changes.watermark && tables_.watermark && *changes.watermark < *tables_.watermark;
   if (back) complain("the watermark went back");
   constexpr Millis kAhead{4000};  // a host's clock and the database's may differ by 2 s, and drift between two looks
-  if (changes.watermark && changes.watermark->reaching > clockwork_.true_wall() + kAhead) {
+  const bool is_ahead = changes.watermark && changes.watermark->reaching > clockwork_.true_wall() + kAhead;
+  if (is_ahead) {
     complain("P21: ticks are recorded ahead of the time");
   }
+}
+
+Result<void> SimStore::rewind(const master::store::Rewind& rewind) {
+  if (auto done = master::store::put_rewind(tables_, rewind); !done) return done;
+  for (auto& [job, through] : tables_.judged_through) through = std::min(through, rewind.to);
+  std::erase_if(tables_.open_gaps, [&](const auto& gap) { return gap.row.to > rewind.to; });
+  return {};
 }
 
 void SimStore::count_ends(const model::RunProgress& before, const model::RunProgress& after) {

@@ -41,6 +41,8 @@ class SimStore final : public master::store::Store {
 
   /// One that is higher.
   void take_office(const master::store::Claim& claim);
+  /// Ticks ahead are given back; they are judged anew.
+  Result<void> rewind(const master::store::Rewind& rewind);
   /// A leader that stopped in its transaction keeps the epoch row's share lock until the database ends
   /// that transaction.
   bool is_epoch_locked() const { return clockwork_.now() < locked_until_; }

@@ -86,7 +86,8 @@ void Faults::watch_clocks() {
     if (master->fires_by_a_stepped_clock()) world_.violate("P21: a leader holds nothing though its clock stepped");
   }
   SimMaster* now = leader();
-  if (healed_ && now != nullptr && world_.random.chance(10)) now->accept_clocks();
+  if (!healed_ || now == nullptr || !world_.random.chance(10)) return;
+  now->accept_clocks();
 }
 
 // --- ZooKeeper

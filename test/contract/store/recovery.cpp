@@ -192,3 +192,45 @@ TEST_CASE("recovery: drains in force come back as they were last set, resumed on
     CHECK(recovered_from(on).drains == std::vector<model::WorkerDrain>{first});
   }
 }
+
+TEST_CASE("recovery: ticks that are rewound keep their runs, and whoever leads next learns which") {
+  ON_EACH_STORE(on, led_backends()) {
+    core::Changes changes = new_job(10, "nightly");
+    changes.versions.push_back(a_version(10, 2, "nightly"));
+    changes.versions[0].valid_to = changes.versions[1].valid_from = wall_from_ms(kBase + 8000);
+    changes.jobs[0].version = 2;
+    changes.new_runs = {a_tick_run(100, 10, 1), a_tick_run(101, 10, 6)};
+    changes.gaps = {a_gap(10, 2, 5), a_gap(10, 7, 9)};
+    changes.watermark = wall_from_ms(kBase + 9000);
+    REQUIRE(on.store->apply(Epoch{1}, changes).outcome == ApplyOutcome::Applied);
+    CHECK(on.office->recover()->taken.empty());
+    const WallTime to = wall_from_ms(kBase + 4000);
+    const auto beyond = on.office->gaps_beyond(to);
+    REQUIRE(beyond);
+    REQUIRE(beyond->size() == 2);
+
+    const WallTime other = wall_from_ms(kBase + 8000);
+    Rewind rewind{Epoch{1}, other, other, to, {(*beyond)[1]}, {(*beyond)[0]}};
+    rewind.cut[0].to = to;
+    rewind.cut[0].count = 3;
+    CHECK(on.office->rewind(rewind).error().code == ErrorCode::Conflict);  // another watermark
+    rewind.from = rewind.from_through = wall_from_ms(kBase + 9000);
+    rewind.epoch = Epoch{2};
+    CHECK(on.office->rewind(rewind).error().code == ErrorCode::Conflict);  // an epoch that is not in force
+    CHECK(on.reader->rewinds()->empty());
+    REQUIRE(on.office->take_office(Epoch{2}, "operator"));
+    REQUIRE(on.office->rewind(rewind));
+
+    CHECK(on.office->read_marks()->watermark == to);
+    CHECK(*on.reader->rewinds() == std::vector<PastRewind>{{Epoch{2}, rewind.from, to}});
+    const auto gaps = on.reader->gaps_of(JobId{10});
+    REQUIRE(gaps->size() == 1);
+    CHECK(difference(gaps->front(), rewind.cut[0]) == "");
+    for (const auto& version : *on.reader->versions_of(JobId{10})) {
+      CHECK(version.valid_from <= to);
+      CHECK(version.valid_to.value_or(to) <= to);
+    }
+    const auto taken = on.office->recover()->taken;
+    CHECK(taken == std::vector<std::pair<JobId, WallTime>>{{JobId{10}, wall_from_ms(kBase + 6000)}});
+  }
+}

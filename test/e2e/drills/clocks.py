@@ -23,10 +23,10 @@ class HostClock:
         self.set(0)
         self.programs = folder / "bin"
         self.programs.mkdir()
-        for name in ("rota", "rota-worker", "rota-warden"):
+        for name in ("rota", "rota-warden"):
             (self.programs / name).symlink_to(pathlib.Path(programs, name))
-        self.real_master = str(pathlib.Path(programs, "rota-master"))
-        self.wrap(self.programs / "rota-master", self.real_master)
+        for name in ("rota-master", "rota-worker"):
+            self.wrap(self.programs / name, str(pathlib.Path(programs, name)))
         self.servers = folder / "servers"
         self.servers.mkdir()
         self.wrap(self.servers / "mariadbd", shutil.which("mariadbd"))
@@ -57,6 +57,10 @@ class Stage:
     def ticks(self):
         """Of the newest runs, in ms."""
         return sorted(r["tick_at_ms"] for r in self.cluster.runs("second", limit=50) if r.get("tick_at_ms"))
+
+    def ticks_recorded_since(self, moment_ms):
+        return [r["tick_at_ms"] for r in self.cluster.runs("second", limit=200)
+                if r.get("tick_at_ms") and r["recorded_at_ms"] >= moment_ms]
 
     def await_held(self, words, seconds=10):
         began = time.monotonic()
@@ -125,4 +129,40 @@ def step_together(programs, folder):
         stage.cluster.down()
 
 
-DRILLS = {"clocks_step_together": step_together}
+def ahead_and_rewound(programs, folder):
+    """Ticks come to stand an hour ahead, since an operator accepted a wrong clock; they are given back."""
+    stage = Stage(programs, folder)
+    try:
+        cluster = stage.cluster.up()
+        cluster.apply(JOB)
+        stage.await_firing()
+        stage.clock.set(3600)
+        stage.await_held("stepped about 3600 s ahead")
+        stage.operator("--accept-clock")
+        stage.await_ticks(10, now_ms() + HOUR_MS - 60_000)
+        stage.clock.set(0)
+        stage.await_held("stepped about 3600 s back")
+        stage.operator("--accept-clock")
+        stage.await_held("they fire again in")
+        healthz = stage.page_of_leader("healthz")
+        check("ticks are recorded until" in healthz, f"/healthz says {healthz}")
+        next_tick = cluster.rota("-o", "json", "job", "next", "second")
+        check("they fire again in" in next_tick.stdout, f"rota job next says {next_tick.stdout}")
+        before = stage.ticks()
+        time.sleep(3)
+        check(stage.ticks() == before, "ticks fired that were recorded already")
+        began_ms = now_ms()
+        stage.operator("--rewind-ticks")
+        wait_until(lambda: any(began_ms < t < began_ms + 60_000 for t in stage.ticks_recorded_since(began_ms)), 10,
+                   "ticks fire again")
+        fires_ms = now_ms() - began_ms
+        wait_until(lambda: stage.held() == "", 10, "nothing is held any more")
+        cluster.await_verified()
+        report = cluster.verify()
+        figure("ticks_rewound", ahead_runs=sum(t > began_ms + 60_000 for t in before), fires_within_ms=fires_ms,
+               verify="ok" if report["ok"] else "BROKEN")
+    finally:
+        stage.cluster.down()
+
+
+DRILLS = {"clocks_step_together": step_together, "ticks_rewound": ahead_and_rewound}

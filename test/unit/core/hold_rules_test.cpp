@@ -9,10 +9,10 @@ namespace {
 const WallTime kNow = wall_from_ms(1'700'000'003'000);  // 2023-11-14T22:13:23Z
 }
 
-TEST_CASE("hold: a watermark ahead of the clock is told with its end") {
+TEST_CASE("hold: a watermark ahead of the clock is told with its end and the remedy") {
   const std::string text = hold_text("", kNow + Millis{3'597'000}, kNow);
   CHECK(text == "ticks are recorded until 2023-11-14T23:13:20Z, the clock says 2023-11-14T22:13:23Z; they fire "
-                "again in 59m57s");
+                "again in 59m57s, or: rota-master --rewind-ticks --config FILE");
   CHECK(hold_text("the database is older", kNow + Millis{10'000}, kNow).starts_with("the database is older; ticks"));
   CHECK(hold_reason("", kNow + Millis{10'000}, kNow) == hold_reason("", kNow + Millis{10'000}, kNow + Millis{5000}));
 }

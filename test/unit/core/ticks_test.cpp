@@ -203,3 +203,26 @@ TEST_CASE("ticks: the newest of many is found without walking them all") {
   for (const auto& gap : h.gaps_of(job)) counted += gap.count;
   CHECK(counted == std::int64_t{86400} * 10 * 365 * 20);
 }
+
+TEST_CASE("ticks: what fired before a rewind keeps its run, is passed over, and lies in no gap") {
+  Harness before;
+  const JobId job = before.apply(a_job().every(1s).overlap(model::Overlap::Allow));
+  before.advance(5s);
+  const WallTime start = before.now.wall;
+  master::core::Recovered recovered = before.recovered();
+  for (const Millis ahead : {2000ms, 3000ms, 15'000ms}) recovered.taken.emplace_back(job, start + ahead);
+  Harness h(std::move(recovered), {}, Epoch{8});
+  h.now = before.now;
+  const std::size_t unfinished = h.runs_of(job).size();
+  h.advance(4s);
+  CHECK(h.runs_of(job).size() - unfinished == 2);  // at 1 s and 4 s
+  CHECK(h.gaps_of(job).empty());
+  h.jump_wall(10min);
+  h.tick();
+  std::int64_t skipped = 0;
+  for (const model::Gap& gap : h.gaps_of(job)) {
+    skipped += gap.count;
+    CHECK_FALSE((gap.from <= start + 15s && gap.to >= start + 15s));
+  }
+  CHECK(static_cast<std::int64_t>(h.runs_of(job).size() - unfinished) + skipped == 604 - 3);
+}

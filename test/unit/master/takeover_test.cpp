@@ -85,6 +85,8 @@ class OvertakenOffice final : public store::Office {
     REQUIRE(real_.take_office(Epoch{epoch_.value + 1}, "other"));
     return recovered;
   }
+  Result<std::vector<model::Gap>> gaps_beyond(WallTime moment) override { return real_.gaps_beyond(moment); }
+  Result<void> rewind(const store::Rewind& rewind) override { return real_.rewind(rewind); }
   Result<void> probe() override { return real_.probe(); }
 
  private:
