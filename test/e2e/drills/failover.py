@@ -86,7 +86,7 @@ PREPARE put FROM @put; EXECUTE put;
 
 def many_crons(programs, scratch, times):
     """kill -9 of the leader of 20,000 mixed crons, beside jobs of every second."""
-    cluster = Cluster(scratch + "/c", programs, masters=2, workers=1, zookeepers=1)
+    cluster = Cluster(scratch + "/many", programs, masters=2, workers=1, zookeepers=1)
     try:
         cluster.up()
         store = Store(cluster)
