@@ -10,7 +10,7 @@
 namespace rota::master {
 namespace {
 
-constexpr Millis kLookEvery{900};
+constexpr Millis kKeepZookeeperEvery{900};
 constexpr Millis kBeatDatabaseEvery{5000};
 
 }  // namespace
@@ -40,7 +40,7 @@ void Master::look_at_cluster(zk::Client& client, Epoch term, bool database_answe
   // One that lost its data does not hold the ticks any more either: believed only when it is as it was left.
   const auto held = restored_ ? is_restore_held(client, paths_) : Result<bool>(false);
   const bool lets_go = restored_ && held && !*held;
-  if (database_answers && session_.is_connected() && (lets_go || now - kept_at_ >= kLookEvery)) {
+  if (database_answers && session_.is_connected() && (lets_go || now - kept_at_ >= kKeepZookeeperEvery)) {
     kept_at_ = now;
     keep_zookeeper(client, lets_go);
   }
