@@ -21,8 +21,8 @@ namespace {
 constexpr const char* kFooter =
     "Exit status: 0 ok, 1 failed (verify: a promise is broken), 2 wrong usage, 3 not found,\n"
     "4 denied, 5 conflict, 6 timed out waiting (verify: not all was looked at),\n"
-    "7 no leader or not reachable, 10 the run that was waited for did not succeed,\n"
-    "12 it was skipped: another of its job is unfinished.\n"
+    "7 no leader or not reachable,\n"
+    "10 the run that was waited for did not succeed, 12 it was skipped: another of its job is unfinished.\n"
     "The cluster is found by --masters or ROTA_MASTERS, else by --zookeeper or ROTA_ZOOKEEPER.";
 
 /// Everything that the command line can set.
