@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -25,10 +26,17 @@ constexpr bool has_gone_back(std::int64_t seen, std::int64_t written_now) {
   return seen != 0 && written_now <= seen;
 }
 
-/// A folder that was made anew, by the number of its making; `known` 0: not read yet. So a loss shows also
-/// where the servers have counted on beyond all that was seen.
-constexpr bool is_another_folder(std::int64_t known, std::int64_t created) {
-  return known != 0 && created != known;
+/// When a node was made: by the number of the change, which a wiped server gives again, and by its clock.
+struct Making {
+  std::int64_t zxid = 0;
+  std::int64_t ms = 0;
+  bool operator==(const Making&) const = default;
+};
+
+/// A folder that was made anew; `known` empty: not read yet. So a loss shows also where the servers have
+/// counted on beyond all that was seen.
+constexpr bool is_another_folder(const std::optional<Making>& known, const Making& now) {
+  return known && *known != now;
 }
 
 /// The part of a node's name that names who it is: `<id>@<incarnation>`, or `<id>`.

@@ -32,6 +32,7 @@ struct NodeStat {
   std::int32_t version = 0;     ///< of the data; grows with each set
   SessionId ephemeral_owner = 0;  ///< the session it lives with; 0 for a persistent node
   std::int64_t created_zxid = 0;
+  std::int64_t created_ms = 0;    ///< by the server's clock
   std::int64_t changed_zxid = 0;  ///< of the last change of its data; of its making before that
 };
 

@@ -9,6 +9,8 @@ namespace rota::zk {
 
 namespace {
 constexpr Millis kRetry{100};
+
+Making making_of(const NodeStat& folder) { return {folder.created_zxid, folder.created_ms}; }
 }
 
 Membership::Membership(Session& session, std::string folder, Observer observer, Millis hold)
@@ -34,7 +36,7 @@ void Membership::session_resumed(Client& client) {
 /// The servers may have lost data since.
 void Membership::start_over() {
   must_list_ = true;
-  must_prove_ = seen_zxid_ != 0 || folder_created_ != 0;
+  must_prove_ = seen_zxid_ != 0 || folder_made_;
   must_read_.clear();
   listed_.clear();
   read_.clear();
@@ -94,15 +96,15 @@ bool Membership::write_first(Client& client) {
 /// A folder that was there and is not: whatever the servers count, they have lost it.
 bool Membership::made_folder(Client& client) {
   const auto made = ensure_folder(client, folder_);
-  if (made && must_prove_) proved(NodeStat{0, 0, 0, 0});
+  if (made && must_prove_) proved(NodeStat{});
   return made.has_value();
 }
 
 void Membership::proved(const NodeStat& folder) {
   const std::int64_t written = folder.changed_zxid;
   const bool is_lost = has_gone_back(seen_zxid_, written) ||
-                       is_another_folder(folder_created_, folder.created_zxid);
-  folder_created_ = folder.created_zxid;
+                       is_another_folder(folder_made_, making_of(folder));
+  folder_made_ = making_of(folder);
   if (std::exchange(must_prove_, false) && is_lost) {
     hold_until_ = BootClock::now() + hold_;
     log_error("zk", "ZooKeeper lost data, or came back with older ones: whoever is missing is awaited",
@@ -118,9 +120,9 @@ void Membership::proved(const NodeStat& folder) {
 
 /// Read once; later it comes with each write.
 bool Membership::know_folder(Client& client) {
-  if (folder_created_ != 0) return true;
+  if (folder_made_) return true;
   const auto folder = client.exists(folder_, Watch::No);
-  if (folder && folder->has_value()) folder_created_ = (*folder)->created_zxid;
+  if (folder && folder->has_value()) folder_made_ = making_of(**folder);
   return folder.has_value();
 }
 

@@ -7,6 +7,7 @@
 #include <functional>
 #include <map>
 #include <mutex>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -75,7 +76,7 @@ class Membership final : private SessionObserver {
   const Millis hold_;
   bool must_prove_ = false;            ///< that the servers know all that was seen
   std::int64_t seen_zxid_ = 0;         ///< the highest
-  std::int64_t folder_created_ = 0;    ///< its number; 0: not read yet
+  std::optional<Making> folder_made_;  ///< empty: not read yet
   MonoTime hold_until_{};
   std::set<std::string> ownerless_;
   bool must_list_ = true;              ///< the listing is not known to be fresh and watched

@@ -63,9 +63,18 @@ def succession(cluster):
     return took
 
 
+def age(cluster, root, changes=400):
+    """Until the numbers of changes are so high that servers which begin anew do not come to them soon."""
+    with by_hand(cluster) as hand:
+        for _ in range(changes // 2):
+            hand.create(root + "/aged")
+            hand.delete(root + "/aged")
+
+
 def lose(cluster, ledger, kind, put_data, runs=6):
     """ZooKeeper is killed, `put_data` changes its folder, and it starts again."""
     root = folder_of(cluster, "")[:-1]
+    age(cluster, root)
     started = long_runs(cluster, ledger, runs, 45_000)
     epoch, starts, told = cluster.epoch(), process_starts(cluster), alarms(cluster)
     cluster.kill("zookeeper")
@@ -89,6 +98,7 @@ def lose(cluster, ledger, kind, put_data, runs=6):
     check(epoch <= after < last, "an epoch went back")
     check(process_starts(cluster) - starts <= 1, "a process ended because of it")
     check(registered <= 2 * SESSION_MS, "all are registered again within two sessions")
+    check(alarms(cluster) > told, "no master said what happened")
 
 
 def wiped(cluster, folder):

@@ -68,7 +68,7 @@ void FakeServer::set_reachable(bool reachable) {
 
 void FakeServer::wipe() {
   std::scoped_lock lock(mutex_);
-  go_back_to({});
+  go_back_to({NodeTree(++clock_ms_), {}});
 }
 
 void FakeServer::take_copy() {

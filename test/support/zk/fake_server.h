@@ -93,6 +93,7 @@ class FakeServer {
   int last_handle_ = 0;
   int in_vain_ = 0;
   Copy copy_;
+  std::int64_t clock_ms_ = 0;           ///< goes on with each loss of data
   std::map<Op, std::vector<Loss>> losses_;
   std::map<Op, int> operations_;
   std::vector<std::function<void()>> late_;

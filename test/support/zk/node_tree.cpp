@@ -31,7 +31,7 @@ Result<std::string> NodeTree::create(const std::string& path, const std::string&
   Entry& folder_entry = parent->second;
   folder_entry.next_sequence = static_cast<std::int32_t>(static_cast<std::uint32_t>(folder_entry.next_sequence) + 1);
   ++zxid_;
-  made->second.node = {data, {0, mode == CreateMode::Persistent ? 0 : session, zxid_, zxid_}};
+  made->second.node = {data, {0, mode == CreateMode::Persistent ? 0 : session, zxid_, clock_ms_, zxid_}};
   made->second.changed = made->second.children_changed = folder_entry.children_changed = zxid_;
   changes_.push_back({What::Created, whole});
   changes_.push_back({What::Children, folder});

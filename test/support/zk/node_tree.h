@@ -23,7 +23,8 @@ class NodeTree {
     std::string path;   ///< the node, or the folder whose children changed
   };
 
-  NodeTree() { nodes_["/"]; }
+  /// `clock_ms`: by which all its nodes are made.
+  explicit NodeTree(std::int64_t clock_ms = 0) : clock_ms_(clock_ms) { nodes_["/"]; }
 
   /// The path made. NotFound (no folder), InvalidArgument (the folder is ephemeral), AlreadyExists.
   Result<std::string> create(const std::string& path, const std::string& data, CreateMode mode,
@@ -64,6 +65,7 @@ class NodeTree {
   void erase(Nodes::iterator at);
   static std::string folder_of(const std::string& path);
 
+  std::int64_t clock_ms_;
   Nodes nodes_;
   std::int64_t zxid_ = 0;
   std::vector<Change> changes_;

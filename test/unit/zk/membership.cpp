@@ -207,7 +207,6 @@ struct Losing {
   std::unique_ptr<Membership> membership;
 
   explicit Losing(Millis hold) {
-    server.make_by_hand("/first");  // so that the folder made anew has another number
     enter();
     make("a@1");
     make("b@1");
