@@ -42,12 +42,16 @@ constexpr bool is_another_folder(const std::optional<Making>& known, const Makin
 /// The part of a node's name that names who it is: `<id>@<incarnation>`, or `<id>`.
 constexpr std::string_view id_in_name(std::string_view name) { return name.substr(0, name.find('@')); }
 
-/// Of those told as present, who is not listed, nor anybody with the same id.
+/// Of those told as present, who is not listed, nor anybody with the same id. `older`: names that the older
+/// data brought back; an earlier life among them says nothing of the present one of its id.
 template <typename Data>
 std::set<std::string> awaited_names(const std::map<std::string, Data>& told,
-                                    const std::map<std::string, Data>& listed) {
+                                    const std::map<std::string, Data>& listed,
+                                    const std::set<std::string>& older) {
   std::set<std::string, std::less<>> here;
-  for (const auto& [name, data] : listed) here.emplace(id_in_name(name));
+  for (const auto& [name, data] : listed) {
+    if (!older.contains(name)) here.emplace(id_in_name(name));
+  }
   std::set<std::string> awaited;
   for (const auto& [name, data] : told) {
     if (!listed.contains(name) && !here.contains(id_in_name(name))) awaited.insert(name);

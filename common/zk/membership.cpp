@@ -107,6 +107,7 @@ void Membership::proved(const NodeStat& folder) {
   folder_made_ = making_of(folder);
   if (std::exchange(must_prove_, false) && is_lost) {
     hold_until_ = BootClock::now() + hold_;
+    must_know_older_ = true;
     log_error("zk", "ZooKeeper lost data, or came back with older ones: whoever is missing is awaited",
               {{"folder", folder_}, {"seen", seen_zxid_}, {"now", written}, {"awaited_ms", hold_.count()}});
     seen_zxid_ = 0;
@@ -172,7 +173,17 @@ bool Membership::read_data(Client& client) {
   return must_read_.empty();
 }
 
+/// What the first listing after a loss shows, and nobody was told of, came back with the older data.
+void Membership::know_older() {
+  if (!std::exchange(must_know_older_, false)) return;
+  older_.clear();
+  for (const auto& [name, data] : read_) {
+    if (!told_.contains(name)) older_.insert(name);
+  }
+}
+
 void Membership::tell(std::int64_t confirmed) {
+  know_older();
   const std::set<std::string> awaited = held();
   note_trouble(awaited);
   if (!awaited.empty()) confirmed = confirmed_;  // no absence is confirmed while some are not believed
@@ -204,7 +215,7 @@ void Membership::tell(std::int64_t confirmed) {
 }
 
 std::set<std::string> Membership::held() const {
-  return BootClock::now() < hold_until_ ? awaited_names(told_, read_) : std::set<std::string>();
+  return BootClock::now() < hold_until_ ? awaited_names(told_, read_, older_) : std::set<std::string>();
 }
 
 void Membership::note_trouble(const std::set<std::string>& held) {

@@ -67,6 +67,7 @@ class Membership final : private SessionObserver {
   void start_over();
   std::set<std::string> held() const;
   void note_trouble(const std::set<std::string>& held);
+  void know_older();
   void tell(std::int64_t confirmed);
   void refresh_after(Millis delay);
 
@@ -78,6 +79,8 @@ class Membership final : private SessionObserver {
   std::int64_t seen_zxid_ = 0;         ///< the highest
   std::optional<Making> folder_made_;  ///< empty: not read yet
   MonoTime hold_until_{};
+  bool must_know_older_ = false;       ///< the first listing after a loss is still to come
+  std::set<std::string> older_;        ///< names that came back with older data
   std::set<std::string> ownerless_;
   bool must_list_ = true;              ///< the listing is not known to be fresh and watched
   std::set<std::string> must_read_;    ///< members whose data is not

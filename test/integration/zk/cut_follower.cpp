@@ -76,7 +76,7 @@ struct Beats {
 TEST_CASE("a follower cut from its leader: the lease ends before the worker's node goes") {
   Ensemble ensemble;
   Session worker(make_real_client,
-                 StandingMaster::options(ensemble.servers[ensemble.follower], kSession));
+                 Contender::options(ensemble.servers[ensemble.follower], kSession));
   Watched<Beats> beats;
   WriteBeatOptions options;
   options.folder = "/beats";

@@ -11,12 +11,12 @@ using namespace rota::zk;
 TEST_CASE("election at a real server: a closed leader is followed within 50 ms") {
   auto& server = shared_server();
   const Paths paths("handover");
-  auto leader = std::make_unique<StandingMaster>(server, paths, "m0");
+  auto leader = std::make_unique<Contender>(server, paths, "m0");
   REQUIRE(leader->is_elected());
   const testing::StallMeter stalls;
   std::vector<Micros> took;
   for (int i = 1; i <= 20; ++i) {
-    auto next = std::make_unique<StandingMaster>(server, paths, "m" + std::to_string(i));
+    auto next = std::make_unique<Contender>(server, paths, "m" + std::to_string(i));
     REQUIRE(next->sees_candidates(paths, 2));
     settle(next->session);
     REQUIRE_FALSE(next->elector.is_first());
@@ -37,9 +37,9 @@ TEST_CASE("election at a real server: a closed leader is followed within 50 ms")
 TEST_CASE("election at a real server: resigning hands over, and the hint is found by others") {
   auto& server = shared_server();
   const Paths paths("hint");
-  StandingMaster one(server, paths, "m1");
+  Contender one(server, paths, "m1");
   REQUIRE(one.is_elected());
-  StandingMaster two(server, paths, "m2");
+  Contender two(server, paths, "m2");
   REQUIRE(two.sees_candidates(paths, 2));
   const auto client = *two.session.wait_connected(kPatience);
   CHECK(find_leader(*client, paths).error().code == ErrorCode::NotFound);
@@ -54,9 +54,9 @@ TEST_CASE("election at a real server: resigning hands over, and the hint is foun
 TEST_CASE("election at a real server: who expired stands again, behind the one that followed") {
   auto& server = shared_server();
   const Paths paths("expiry");
-  StandingMaster one(server, paths, "m1");
+  Contender one(server, paths, "m1");
   REQUIRE(one.is_elected());
-  StandingMaster two(server, paths, "m2");
+  Contender two(server, paths, "m2");
   REQUIRE(two.sees_candidates(paths, 2));
   settle(two.session);
   const SessionId before = one.session.client()->session_id();
@@ -76,7 +76,7 @@ TEST_CASE("election at a real server: who expired stands again, behind the one t
 TEST_CASE("election at a real server: a node deleted by hand is made again") {
   auto& server = shared_server();
   const Paths paths("byhand");
-  StandingMaster one(server, paths, "m1");
+  Contender one(server, paths, "m1");
   REQUIRE(one.is_elected());
   const auto client = one.session.client();
   const auto names = client->list(paths.election(), Watch::No);

@@ -24,9 +24,9 @@ std::size_t candidates(Session& session, const Paths& paths) {
 TEST_CASE("outage: a server that is killed and comes back finds everything as it was") {
   testing::ZookeeperServer server(Millis{200});
   REQUIRE(server.start().has_value());
-  StandingMaster one(server, kPaths, "m1");
+  Contender one(server, kPaths, "m1");
   REQUIRE(one.is_elected());
-  StandingMaster two(server, kPaths, "m2");
+  Contender two(server, kPaths, "m2");
   REQUIRE(two.sees_candidates(kPaths, 2));
 
   Watched<MembershipChange> seen;
@@ -60,7 +60,7 @@ TEST_CASE("outage: a server that is killed and comes back finds everything as it
 TEST_CASE("outage: a session that expired in it is followed by a new one") {
   testing::ZookeeperServer server(Millis{100});
   REQUIRE(server.start().has_value());
-  StandingMaster one(server, kPaths, "m1", Millis{2000});
+  Contender one(server, kPaths, "m1", Millis{2000});
   REQUIRE(one.is_elected());
   const SessionId before = one.session.client()->session_id();
   server.freeze();
@@ -78,7 +78,7 @@ TEST_CASE("outage: a session that expired in it is followed by a new one") {
 TEST_CASE("outage: servers killed in the middle of joining leave no ghost candidate") {
   testing::ZookeeperServer server(Millis{200});
   REQUIRE(server.start().has_value());
-  StandingMaster one(server, kPaths, "m1", Millis{6000});
+  Contender one(server, kPaths, "m1", Millis{6000});
   REQUIRE(one.is_elected());
   for (int round = 0; round < 5; ++round) {
     // Join and leave without pause, so that the kill falls anywhere between.
@@ -104,7 +104,7 @@ TEST_CASE("outage: a frozen server answers no beat, and the lease ends before th
   testing::ZookeeperServer server(Millis{100});
   REQUIRE(server.start().has_value());
   const Millis asked{4000};
-  Session session(make_real_client, StandingMaster::options(server, asked));
+  Session session(make_real_client, Contender::options(server, asked));
   struct Beats {
     int count = 0;
     MonoTime lease_end{};

@@ -30,12 +30,12 @@ struct Office {
 };
 
 /// A master's share in the election, over a real server.
-struct StandingMaster final : master::cluster::ElectorObserver {
+struct Contender final : master::cluster::ElectorObserver {
   Watched<Office> office;
   Session session;
   master::cluster::ZkElector elector;
 
-  StandingMaster(const testing::ZookeeperServer& server, const Paths& paths, const std::string& id,
+  Contender(const testing::ZookeeperServer& server, const Paths& paths, const std::string& id,
             Millis session_timeout = Millis{8'000})
       : session(make_real_client, options(server, session_timeout)),
         elector(session, paths, id, *this) {

@@ -17,9 +17,9 @@ namespace rota::testing {
 
 /// Set before start(), each called on a thread of the server.
 struct LeaderAnswers {
-  std::function<std::vector<thrift::AttemptKey>(const thrift::ReportRequest&)> report;
-  std::function<void()> renew;
-  std::function<std::vector<std::int64_t>(const std::vector<thrift::LogChunk>&)> append_log = {};
+  std::function<std::vector<thrift::AttemptKey>(const thrift::ReportRequest&)> report{};
+  std::function<void()> renew{};
+  std::function<std::vector<std::int64_t>(const std::vector<thrift::LogChunk>&)> append_log{};
 };
 
 class FakeLeader final : public thrift::ReportServiceNull {

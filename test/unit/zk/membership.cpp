@@ -269,6 +269,21 @@ TEST_CASE("membership: who does not register again after a loss of data vanishes
   CHECK(f.seen.becomes([](const Seen& all) { return all.vanished == Names{"a@1", "b@1"}; }));
 }
 
+TEST_CASE("membership: an earlier life in an older copy does not stand for the present one") {
+  Losing f(kLong);
+  f.server.take_copy();  // knows a@1 and b@1
+  REQUIRE(f.actor->remove("/w/a@1").has_value());
+  f.make("a@2");
+  REQUIRE(f.seen.becomes([](const Seen& all) { return all.members.contains("a@2"); }));
+  REQUIRE(f.seen.becomes([](const Seen& all) { return !all.members.contains("a@1"); }));
+  f.server.restore_copy();
+  REQUIRE(eventually(f.session, [&] { return f.membership->trouble().awaited == Names{"a@2"}; }));
+  CHECK(f.seen.get().members.contains("a@2"));
+  f.enter();
+  f.make("a@3");  // he registers anew: now the one before is over
+  CHECK(f.seen.becomes([](const Seen& all) { return all.members.contains("a@3") && !all.members.contains("a@2"); }));
+}
+
 TEST_CASE("membership: an older copy is noticed by its smaller numbers") {
   Losing f(kLong);
   f.server.take_copy();  // knows both
