@@ -75,15 +75,19 @@ std::optional<Epoch> SimMaster::epoch() const {
   return term_->epoch;
 }
 
-/// Each half second: the guard looks at the database's clock, the Term is told whether to hold.
+/// Each half second, as production: the guard looks at its own clock, and at the database's where it answers;
+/// the Term is told whether to hold.
 void SimMaster::look_at_database(std::int64_t life) {
   if (life != life_ || !alive_) return;
   world_.after(500ms, [this, life] { look_at_database(life); });
-  if (is_frozen() || world_.store.faults.down) return;
-  guard_->look(world_.clockwork.true_wall() + world_.clockwork.common_step, clock_.mono(), clock_.mono());
-  saw_database_ = true;
+  if (is_frozen()) return;
+  if (!world_.store.faults.down) {
+    guard_->look(world_.clockwork.true_wall() + world_.clockwork.common_step, clock_.mono(), clock_.mono());
+    saw_database_ = true;
+  }
   follow_clock();
-  if (!term_) return;
+  if (!term_) stepped_looks_ = 0;
+  if (!term_ || world_.store.faults.down) return;
   tell_hold();
   stepped_looks_ = world_.clockwork.common_step == 0ms ? 0 : stepped_looks_ + 1;
   if (++looks_ % 2 == 0) note_progress();

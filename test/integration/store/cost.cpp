@@ -150,7 +150,8 @@ TEST_CASE("cost: loading 100,000 jobs at a takeover") {
   one.versions[0].definition = std::make_shared<const model::JobDefinition>(definition);
   REQUIRE(store.apply(Epoch{1}, one).outcome == ApplyOutcome::Applied);
   const auto filled = fixture.server.sql(
-      "INSERT INTO job SELECT seq, namespace, CONCAT(name, seq), CONCAT(name, seq), version, state, "
+      "INSERT INTO job (job_id, namespace, name, saved_name, version, state, one_off, state_by, state_why, "
+      "created_ms, changed_ms) SELECT seq, namespace, CONCAT(name, seq), CONCAT(name, seq), version, state, "
       "one_off, state_by, state_why, created_ms, changed_ms FROM job, seq_2_to_100000;"
       "INSERT INTO job_version SELECT seq, version, valid_from_ms, valid_to_ms, anchor_ms, enabled, "
       "principal, definition_hash, rules, definition FROM job_version, seq_2_to_100000;",

@@ -111,7 +111,7 @@ TEST_CASE("connection: after a lock wait nothing more runs in the half-undone tr
 
 TEST_CASE("connection: after a deadlock no statement slips into a transaction of its own") {
   const Fixture fixture;
-  REQUIRE(fixture.server.sql("INSERT INTO watermark VALUES (1, 1), (2, 2)", fixture.options.database));
+  REQUIRE(fixture.server.sql("INSERT INTO watermark (partition_no, value_ms) VALUES (1, 1), (2, 2)", fixture.options.database));
   const auto raise = [](Connection& on, int row) {
     return on.change("UPDATE watermark SET value_ms = 99 WHERE partition_no = ?",
                      [&](Binder& binder) { binder.integer(row); });

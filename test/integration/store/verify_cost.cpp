@@ -73,7 +73,8 @@ TEST_CASE("verify: many jobs in a time that grows with them, whole or in parts")
   REQUIRE_MESSAGE(applied.outcome == ApplyOutcome::Applied, applied.detail);
   const auto filled = fixture.server.sql(
       fmt::format(
-          "INSERT INTO job SELECT seq, namespace, CONCAT(name, seq), CONCAT(name, seq), version, state, one_off, "
+          "INSERT INTO job (job_id, namespace, name, saved_name, version, state, one_off, state_by, state_why, "
+          "created_ms, changed_ms) SELECT seq, namespace, CONCAT(name, seq), CONCAT(name, seq), version, state, one_off, "
           "state_by, state_why, created_ms, changed_ms FROM job, seq_2_to_{0};"
           "INSERT INTO job_version SELECT seq, version, valid_from_ms, valid_to_ms, anchor_ms, enabled, principal, "
           "definition_hash, rules, definition FROM job_version, seq_2_to_{0};"
