@@ -138,6 +138,8 @@ Result<void> Master::open_pages() {
   http::ServerOptions wanted;
   wanted.host = options_.http.host;
   wanted.port = options_.http.port;
+  page_rows_ = std::make_unique<PageRows>(services_->reader());
+  page_rows_->start();
   pages_ = std::make_unique<http::Server>(wanted, [this](const http::Request& request) {
     PageFacts facts;
     facts.id = options_.id;
@@ -154,6 +156,7 @@ Result<void> Master::open_pages() {
     facts.standstill = standstill();
     facts.log_refusals = services_->log_refusals();
     facts.stale_commands_refused = services_->dispatch_counters().refused_old_epoch;
+    if (request.path == "/") facts.rows = page_rows_->last();
     return page_of(request, facts);
   });
   return pages_->start();

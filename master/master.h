@@ -114,6 +114,7 @@ class Master final : public api::LeaderPort, private cluster::ElectorObserver {
   std::string verdict_ = "ok";                 // of the self check, as the node says
   std::unique_ptr<SelfCheck> self_check_;
   std::unique_ptr<OfficeWatch> office_watch_;
+  std::unique_ptr<PageRows> page_rows_;
   std::unique_ptr<http::Server> pages_;
 
   std::atomic<bool> began_restored_ = false;   // the database had gone back when the Term began

@@ -9,6 +9,7 @@
 #include "common/http/metrics_page.h"
 #include "common/http/page.h"
 #include "common/http/process_metrics.h"
+#include "common/wire/job_names.h"
 
 namespace rota::master {
 namespace {
@@ -155,6 +156,8 @@ std::string metrics_of(const PageFacts& facts) {
 
 // --- status page --------------------------------------------------------------------------------
 
+constexpr int kRefreshSeconds = 5;
+
 std::string when(WallTime at) { return format_moment(at); }
 
 std::string percent(const std::optional<model::WorkerVitals>& vitals,
@@ -218,6 +221,45 @@ void show_runs(http::Page& page, const Snapshot& snapshot) {
   page.table({"how", "attempts"}, rows, "None.");
 }
 
+std::string lasted(const model::RunProgress& progress) {
+  if (!progress.started || !progress.ended || *progress.ended < *progress.started) return "-";
+  return fmt::format("{:.1f} s", static_cast<double>((*progress.ended - *progress.started).count()) / 1e6);
+}
+
+void show_newest_runs(http::Page& page, const PageRowsRead& read) {
+  Rows rows;
+  for (const store::RunRow& row : read.runs) {
+    const model::RunProgress& progress = row.run.progress;
+    const std::string why(progress.reason == model::Reason::None ? "" : model::name_of(progress.reason));
+    rows.push_back({std::to_string(row.run.id.value), row.job_name, std::string(model::name_of(progress.state)),
+                    why, when(row.run.scheduled), lasted(progress), progress.worker.id});
+  }
+  page.heading("Newest runs");
+  page.table({"run", "job", "state", "why", "scheduled", "took", "worker"}, rows, "None.");
+}
+
+void show_jobs(http::Page& page, const PageRowsRead& read) {
+  Rows rows;
+  for (const store::JobRow& row : read.jobs) {
+    const auto last = read.newest.find(row.job.id);
+    const bool has_run = last != read.newest.end();
+    rows.push_back({row.job.name, std::string(wire::name_of(row.job.state)),
+                    has_run ? std::string(model::name_of(last->second.run.progress.state)) : "-",
+                    has_run ? when(last->second.run.scheduled) : "-"});
+  }
+  page.heading("Jobs");
+  page.table({"job", "state", "newest run", "scheduled"}, rows, "None is saved.");
+  if (read.jobs.size() == static_cast<std::size_t>(kRowsOnPage)) page.line("`rota job list` shows the rest.");
+}
+
+/// The namespace is named by the lines of `rota`; this page shows "default".
+void show_rows(http::Page& page, const PageFacts& facts) {
+  if (facts.rows == nullptr) return page.line("Runs and jobs are being read; this page shows them in a moment.");
+  if (!facts.rows->trouble.empty()) return page.warning("Runs and jobs cannot be read: " + facts.rows->trouble);
+  show_newest_runs(page, *facts.rows);
+  show_jobs(page, *facts.rows);
+}
+
 void show_gaps(http::Page& page, const Snapshot& snapshot) {
   Rows rows;
   for (const core::GapView& view : snapshot.newest_gaps) {
@@ -254,7 +296,7 @@ void show_way_to_leader(http::Page& page, const PageFacts& facts) {
 }
 
 std::string status_of(const PageFacts& facts) {
-  http::Page page("Rota, cluster " + facts.cluster);
+  http::Page page("Rota, cluster " + facts.cluster, kRefreshSeconds);
   page.line(fmt::format("This is {} (version {}), {}.", facts.id, facts.version,
                         facts.leading ? fmt::format("leading with epoch {}", facts.leading->value)
                                       : std::string("a follower")));
@@ -266,10 +308,14 @@ std::string status_of(const PageFacts& facts) {
   }
   if (!facts.standstill.empty()) page.warning(facts.standstill);
   show_masters(page, facts);
-  if (!facts.snapshot) return page.text();
+  if (!facts.snapshot) {
+    show_rows(page, facts);
+    return page.text();
+  }
   show_workers(page, *facts.snapshot);
   show_runs(page, *facts.snapshot);
   show_gaps(page, *facts.snapshot);
+  show_rows(page, facts);
   page.line("As of " + when(facts.snapshot->taken) + ".");
   return page.text();
 }

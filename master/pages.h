@@ -10,6 +10,7 @@
 #include "common/http/server.h"
 #include "master/api/log_intake.h"
 #include "master/core/snapshot.h"
+#include "master/page_rows.h"
 #include "master/office_state.h"
 #include "master/self_check.h"
 
@@ -30,6 +31,7 @@ struct PageFacts {
   std::string standstill;                          ///< empty: the process makes progress
   api::LogRefusals log_refusals;                   ///< of output, since this process began
   std::int64_t stale_commands_refused = 0;         ///< by workers, since this process began
+  std::shared_ptr<const PageRowsRead> rows;        ///< null: not read yet
 };
 
 /// "/", "/metrics", "/healthz"; anything else is not found. Pure.

@@ -43,6 +43,7 @@ class Services {
   api::LogRefusals log_refusals() const { return api_.log_refusals(); }
   dispatch::DispatchCounters dispatch_counters() const { return dispatcher_.counters(); }
 
+  store::Reader& reader() { return reader_; }
   store::Store& store() { return store_; }
   store::Office& office() { return office_; }
   /// For the database watch's thread.

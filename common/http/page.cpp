@@ -36,9 +36,11 @@ std::string escaped(std::string_view text) {
   return out;
 }
 
-Page::Page(std::string_view title) {
+Page::Page(std::string_view title, int refresh_s) {
+  const std::string again = refresh_s > 0 ? "<meta http-equiv=\"refresh\" content=\"" +
+                                                std::to_string(refresh_s) + "\">" : "";
   body_ = "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">"
-          "<meta name=\"viewport\" content=\"width=device-width\"><title>" + escaped(title) +
+          "<meta name=\"viewport\" content=\"width=device-width\">" + again + "<title>" + escaped(title) +
           "</title><style>" + std::string(kStyle) + "</style></head><body>\n<h1>" + escaped(title) +
           "</h1>\n";
 }

@@ -13,7 +13,8 @@ std::string escaped(std::string_view text);
 /// Thread: one.
 class Page {
  public:
-  explicit Page(std::string_view title);
+  /// `refresh_s`: the browser loads it again so often; 0: never.
+  explicit Page(std::string_view title, int refresh_s = 0);
   void heading(std::string_view text);
   void line(std::string_view text);
   void warning(std::string_view text);

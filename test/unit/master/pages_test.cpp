@@ -95,6 +95,34 @@ TEST_CASE("master pages: the status page names workers, runs and missed ticks, e
   CHECK(has(page, "host: degraded: disk: full"));
 }
 
+TEST_CASE("master pages: the status page shows the newest runs and the jobs, and loads itself again") {
+  PageFacts facts = leading_facts();
+  CHECK(has(page_of({"/"}, facts), "http-equiv=\"refresh\" content=\"5\""));
+  CHECK(has(page_of({"/"}, facts), "are being read"));
+  auto read = std::make_shared<PageRowsRead>();
+  store::RunRow run;
+  run.run.id = RunId{77};
+  run.run.job = JobId{5};
+  run.run.progress.state = model::RunState::Failed;
+  run.job_name = "nightly & co";
+  store::JobRow job;
+  job.job.id = JobId{5};
+  job.job.name = "nightly & co";
+  read->runs = {run};
+  read->jobs = {job};
+  read->newest[JobId{5}] = run;
+  facts.rows = read;
+  const auto page = page_of({"/"}, facts);
+  CHECK(has(page, "<td>77</td><td>nightly &amp; co</td><td>failed</td>"));
+  CHECK(has(page, "<td>nightly &amp; co</td><td>enabled</td><td>failed</td>"));
+  facts.snapshot.reset();  // a follower shows them too
+  CHECK(has(page_of({"/"}, facts), "<td>77</td>"));
+  auto failed = std::make_shared<PageRowsRead>();
+  failed->trouble = "no answer";
+  facts.rows = failed;
+  CHECK(has(page_of({"/"}, facts), "Runs and jobs cannot be read: no answer"));
+}
+
 TEST_CASE("master pages: a follower leads to the leader's page, or says why not") {
   PageFacts facts;
   facts.id = "m1";
