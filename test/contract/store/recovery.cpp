@@ -226,7 +226,9 @@ TEST_CASE("recovery: ticks that are rewound keep their runs, and whoever leads n
     const auto gaps = on.reader->gaps_of(JobId{10});
     REQUIRE(gaps->size() == 1);
     CHECK(difference(gaps->front(), rewind.cut[0]) == "");
-    for (const auto& version : *on.reader->versions_of(JobId{10})) {
+    const auto versions = on.reader->versions_of(JobId{10});
+    REQUIRE(versions.has_value());
+    for (const auto& version : *versions) {
       CHECK(version.valid_from <= to);
       CHECK(version.valid_to.value_or(to) <= to);
     }

@@ -25,7 +25,7 @@ def changes(cluster):
     cluster.apply("name: told\ncommand: [/bin/true]\nschedule: '0 12 * * *'\ntime_zone: Europe/Berlin\n")
     local = cluster.ok("job", "next", "told", "-n", "1")
     check(" 12:00:00 Europe/Berlin" in local, f"no local time: {local}")
-    check(cluster.ok("job", "gaps", "told").split() == "FROM TO TICKS WHY RUN VERSION".split(), "no gap yet")
+    check(cluster.ok("job", "gaps", "told").split() == "FROM TO TICKS WHY RUN VERSION (none)".split(), "no gap yet")
     check("told paused" in cluster.ok("job", "pause", "told"), "it is paused")
     check("told was already paused" in cluster.ok("job", "pause", "told"), "it was paused")
     preview = cluster.rota("job", "next", "told")

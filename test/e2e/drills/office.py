@@ -86,7 +86,7 @@ class Led:
         report = self.cluster.verify()
         ticks = next(c for c in report["checks"] if c["promise"] == "P1")
         check(ticks["missing"] == 0 and ticks["doubled"] == 0, f"ticks were lost: {ticks}")
-        self.cluster.ok("job", "delete", "led")
+        self.cluster.ok("job", "delete", "--yes", "led")
         return ticks
 
 

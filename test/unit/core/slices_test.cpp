@@ -84,9 +84,9 @@ std::map<std::pair<JobId, WallTime>, int> account(const Harness& h) {
 }
 
 void check_each_once(const Harness& h) {
-  for (const auto& [tick, count] : account(h)) {
-    INFO("job ", tick.first.value, " tick ", to_ms(tick.second));
-    CHECK(count == 1);
+  for (const auto& each : account(h)) {
+    INFO("job ", each.first.first.value, " tick ", to_ms(each.first.second));
+    CHECK(each.second == 1);
   }
 }
 
