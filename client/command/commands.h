@@ -100,7 +100,7 @@ struct DrainArguments {
   std::string why;
   bool yes = false;
   bool wait = false;
-  std::string wait_at_most;              ///< empty: for ever
+  std::string wait_at_most;              ///< empty: forever
 };
 int worker_drain(Desk& desk, const DrainArguments& arguments);
 int worker_resume(Desk& desk, const DrainArguments& arguments);
@@ -110,7 +110,7 @@ struct LockArguments {
   std::string name;
   std::string ttl = "30s";               ///< free for others so long after its holder has gone
   bool wait = false;
-  std::string wait_at_most;              ///< empty: for ever, or not at all
+  std::string wait_at_most;              ///< empty: forever, or not at all
   std::vector<std::string> command;
 };
 /// The command's exit status, 128 and the signal that ended it; 6 when another has the lock.

@@ -95,7 +95,7 @@ class MapReader {
   void refuse(std::string_view key, std::string what);
   /// Adds a problem when the key is absent or null. True when it is there.
   bool require(std::string_view key, std::string_view what_it_is);
-  /// Adds a problem for every key that nobody asked for, with the nearest known one.
+  /// Adds a problem forevery key that nobody asked for, with the nearest known one.
   void refuse_unknown();
 
   const std::string& path() const { return path_; }

@@ -12,7 +12,7 @@
 namespace rota::rpc {
 
 /// What becomes of a text that is no UTF-8. Requests of people (JobService) are refused, with the place. What
-/// Rota's programs tell each other is repaired instead: a result that is refused would be told for ever.
+/// Rota's programs tell each other is repaired instead: a result that is refused would be told forever.
 enum class BrokenText { Refused, Repaired };
 BrokenText broken_text_of(std::string_view method);
 

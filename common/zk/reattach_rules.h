@@ -1,7 +1,7 @@
 // When a session gets a new handle. Pure.
 //
 // A server refuses a handle that has seen a later change than the server itself knows, and the library
-// tries on for ever: so it is after ZooKeeper lost its data, or came back from an older copy. A new
+// tries on forever: so it is after ZooKeeper lost its data, or came back from an older copy. A new
 // handle with the same session id and password has seen nothing, and every server takes it: either the
 // session is still known and goes on, or it is told that it has expired. A new session made without
 // asking would leave the old one's nodes behind as ghosts wherever the outage was only long.

@@ -1,5 +1,5 @@
 // Keeps one ZooKeeper session for as long as the process lives: when it expires, a new one is made,
-// for ever, with backoff. Election, registration, beat and membership are observers of it; they
+// forever, with backoff. Election, registration, beat and membership are observers of it; they
 // make their nodes again in each new session.
 //
 // A cut lasts as long as it lasts, and the session goes on after it when the servers still know it. But

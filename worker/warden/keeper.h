@@ -37,7 +37,7 @@ struct KeeperPlan {
   int notes_fd = -1;
   bool own_proc = true;  ///< mount a /proc for the namespace
   /// Until when the attempt may live (CLOCK_BOOTTIME, us; memory that the warden shares with all keepers),
-  /// and for how long after. nullptr: for ever. The keeper ends the set by itself a moment later, so that
+  /// and for how long after. nullptr: forever. The keeper ends the set by itself a moment later, so that
   /// nothing outlives its voucher even when warden and proper are both stopped.
   const std::atomic<std::int64_t>* vouched_until_us = nullptr;
   Millis disconnect_grace{0};

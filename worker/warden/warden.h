@@ -43,7 +43,7 @@ class Warden {
   };
   explicit Warden(Setup setup);
 
-  /// Runs until the proper ended deliberately, or for ever. The exit status for the process.
+  /// Runs until the proper ended deliberately, or forever. The exit status for the process.
   int run();
 
  private:

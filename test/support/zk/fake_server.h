@@ -37,7 +37,7 @@ class FakeServer {
   /// cut off; sessions and their nodes stay. True: they are connected again.
   void set_reachable(bool reachable);
   /// All data are lost, sessions too. Handles of before have seen more than the server knows: it refuses
-  /// each for ever. Who attaches to a session that it does not know is told that it has expired.
+  /// each forever. Who attaches to a session that it does not know is told that it has expired.
   void wipe();
   /// What stands now, sessions too, and: it stands again, with what handles of before make of that.
   void take_copy();
