@@ -231,7 +231,8 @@ void show_newest_runs(http::Page& page, const PageRowsRead& read) {
   for (const store::RunRow& row : read.runs) {
     const model::RunProgress& progress = row.run.progress;
     const std::string why(progress.reason == model::Reason::None ? "" : model::name_of(progress.reason));
-    rows.push_back({std::to_string(row.run.id.value), row.job_name, std::string(model::name_of(progress.state)),
+    rows.push_back({std::to_string(row.run.id.value), row.job_name,
+                    std::string(model::name_of(progress.state)),
                     why, when(row.run.scheduled), lasted(progress), progress.worker.id});
   }
   page.heading("Newest runs");
@@ -254,8 +255,12 @@ void show_jobs(http::Page& page, const PageRowsRead& read) {
 
 /// The namespace is named by the lines of `rota`; this page shows "default".
 void show_rows(http::Page& page, const PageFacts& facts) {
-  if (facts.rows == nullptr) return page.line("Runs and jobs are being read; this page shows them in a moment.");
-  if (!facts.rows->trouble.empty()) return page.warning("Runs and jobs cannot be read: " + facts.rows->trouble);
+  if (facts.rows == nullptr) {
+    return page.line("Runs and jobs are being read; this page shows them in a moment.");
+  }
+  if (!facts.rows->trouble.empty()) {
+    return page.warning("Runs and jobs cannot be read: " + facts.rows->trouble);
+  }
   show_newest_runs(page, *facts.rows);
   show_jobs(page, *facts.rows);
 }
