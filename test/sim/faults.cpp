@@ -50,6 +50,7 @@ const std::vector<Faults::Kind>& Faults::all() {
       {"worker_cut_from_masters", 40, &Faults::cut_worker_from_masters},
       {"worker_cut_off", 40, &Faults::cut_worker_off},
       {"one_way_cut", 35, &Faults::cut_one_way},
+      {"host_frozen", 25, &Faults::freeze_host},
       {"sessions_ended", 15, &Faults::end_sessions},
       {"drain", 25, &Faults::drain},
       {"outbox_full", 20, &Faults::fill_outbox},

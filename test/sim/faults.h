@@ -74,6 +74,7 @@ class Faults {
   bool freeze_proper(Random& dice);
   bool crash_warden(Random& dice);
   bool lose_host(Random& dice);
+  bool freeze_host(Random& dice);
   bool lose_disk(Random& dice);
   bool replace_host(Random& dice);
   bool cut_worker_from_zookeeper(Random& dice);

@@ -137,9 +137,14 @@ void SimWorker::start(Epoch epoch, const master::core::DispatchItem& item) {
 void SimWorker::end_process(model::AttemptKey key, std::int64_t serial, model::Outcome outcome) {
   const auto found = processes_.find(key);
   if (found == processes_.end() || found->second.serial != serial) return;
+  if (stands_still()) {
+    world_.after(left_of_stillness(), [this, key, serial, outcome] { end_process(key, serial, outcome); });
+    return;
+  }
   const model::WorkerKey life = found->second.life;
+  outcome.stood_still = found->second.stood_still;
   processes_.erase(found);
-  world_.truth.end(key);
+  world_.violate(world_.truth.end(key, world_.now()));
   world_.trace("end", id_ + " " + std::to_string(key.run.value) + " " + std::string(name_of(outcome.state)));
   outcome.ended = clock_.wall();
   untold_[key] = {key, life, model::AttemptReport::What::Finished, outcome.started, outcome, {}};
@@ -147,7 +152,7 @@ void SimWorker::end_process(model::AttemptKey key, std::int64_t serial, model::O
 }
 
 void SimWorker::kill_all_silently() {
-  for (const auto& [key, process] : processes_) world_.truth.end(key);
+  for (const auto& [key, process] : processes_) world_.truth.forget(key);
   processes_.clear();
   untold_.clear();
 }

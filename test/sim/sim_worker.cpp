@@ -72,7 +72,7 @@ void SimWorker::start_proper() {
   proper_up_ = true;
   draining_ = drain_told_ = false;
   drain_order_ = 0;
-  frozen_until_ = {};
+  frozen_until_ = still_until_;
   worker::run::TableLimits table_limits;
   table_limits.slots = slots_;
   table_limits.tombstones = world_.limits.tombstones;
@@ -211,9 +211,15 @@ void SimWorker::look_at_vouchers() {
     if (runs_something()) world_.marks.hit("lived_on_disconnect_grace");
   }
   if (!vouchers_.is_vouched(clock_.mono())) return;
-  world_.after(clock_.true_span(vouchers_.vouched_until() - clock_.mono()), [this] {
-    if (host_up_ && !lapsed_ && !vouchers_.is_vouched(clock_.mono())) lapse();
-  });
+  world_.after(clock_.true_span(vouchers_.vouched_until() - clock_.mono()), [this] { lapse_if_due(); });
+}
+
+void SimWorker::lapse_if_due() {
+  if (stands_still()) {
+    world_.after(left_of_stillness(), [this] { lapse_if_due(); });
+  } else if (host_up_ && !lapsed_ && !vouchers_.is_vouched(clock_.mono())) {
+    lapse();
+  }
 }
 
 /// Nobody vouches any more: what has no grace is killed at once, and the proper with it.
@@ -235,6 +241,11 @@ void SimWorker::lapse() {
 void SimWorker::kill_unvouched(model::AttemptKey key, std::int64_t serial) {
   const auto found = processes_.find(key);
   if (found == processes_.end() || found->second.serial != serial) return;
+  if (stands_still()) {
+    const Millis kill_takes = world_.random.between(0ms, 40ms);
+    world_.after(left_of_stillness() + kill_takes, [this, key, serial] { kill_unvouched(key, serial); });
+    return;
+  }
   if (found->second.disconnect_grace > 0ms && vouchers_.is_vouched(clock_.mono())) return;
   world_.marks.hit("killed_without_voucher");
   model::Outcome outcome;
@@ -282,11 +293,37 @@ void SimWorker::lose_session() {
 }
 
 void SimWorker::freeze_proper(Millis for_long) {
-  if (proper_up_) frozen_until_ = world_.now() + for_long;
+  if (proper_up_) frozen_until_ = std::max(still_until_, world_.now() + for_long);
+}
+
+bool SimWorker::stands_still() const { return world_.now() < still_until_; }
+
+Millis SimWorker::left_of_stillness() const { return std::chrono::ceil<Millis>(still_until_ - world_.now()); }
+
+void SimWorker::freeze_host(Millis for_long) {
+  if (!host_up_ || stands_still()) return;
+  still_until_ = world_.now() + for_long;
+  frozen_until_ = std::max(frozen_until_, still_until_);
+  world_.truth.stand_still(index_, still_until_);
+  world_.after(for_long, [this, until = still_until_] {
+    if (host_up_ && still_until_ == until) thaw();
+  });
+}
+
+/// As the warden's: whose keeper did not end it when it had to has not run since.
+void SimWorker::thaw() {
+  constexpr Millis kLapseSlack{50}, kStoodStill{100};
+  for (auto& [key, process] : processes_) {
+    const MonoTime due = vouchers_.vouched_until() + process.disconnect_grace + kLapseSlack;
+    const Millis still = floor_ms(clock_.mono() - due);
+    if (still < kStoodStill) continue;
+    world_.marks.hit("stood_still_told");
+    process.stood_still = model::StoodStill{clock_.wall() - still, clock_.wall()};
+  }
 }
 
 void SimWorker::crash_proper() {
-  if (!proper_up_) return;
+  if (!proper_up_ || stands_still()) return;
   proper_up_ = false;
   registered_ = false;
   leader_.reset();
@@ -298,6 +335,7 @@ void SimWorker::crash_proper() {
 
 /// The warden dies: its attempts with it, proven. The watchdog starts the worker again.
 void SimWorker::crash_warden() {
+  if (stands_still()) return;
   kill_all_silently();
   vouchers_ = {};
   lapsed_ = false;
@@ -307,6 +345,7 @@ void SimWorker::crash_warden() {
 void SimWorker::lose_host(Millis for_long, bool with_disk) {
   if (!host_up_) return;
   kill_all_silently();
+  still_until_ = {};
   host_up_ = proper_up_ = registered_ = false;
   vouchers_ = {};
   lapsed_ = false;

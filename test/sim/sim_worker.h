@@ -49,6 +49,9 @@ class SimWorker {
   void lose_session();
   /// The proper alone stops; the warden goes on.
   void freeze_proper(Millis for_long);
+  /// All of the host stands still, jobs and warden too, and goes on.
+  void freeze_host(Millis for_long);
+  bool stands_still() const;
   void set_draining(bool draining);
   void set_full(bool full);
   /// A bit of its outbox file; false when there is none.
@@ -73,10 +76,14 @@ class SimWorker {
     WallTime started{};
     Millis disconnect_grace{0};
     model::WorkerKey life;
+    std::optional<model::StoodStill> stood_still = {};  ///< beyond its vouchers
   };
 
   model::WorkerInfo info() const;
   bool reaches_zookeeper() const;
+  Millis left_of_stillness() const;
+  void thaw();
+  void lapse_if_due();
   std::string beat_path() const { return kBeatsFolder + "/" + key_.id + "@" + key_.incarnation; }
   bool acts(std::int64_t life) const;
   void reconnect();
@@ -123,6 +130,7 @@ class SimWorker {
   bool lapsed_ = false;
   int disks_ = 1;
   MonoTime frozen_until_{};
+  MonoTime still_until_{};              ///< the host as a whole
   std::int64_t life_ = 0;               ///< number of the present incarnation; older deeds are void
   std::int64_t starts_ = 0;             ///< of the proper
   std::int64_t serials_ = 0;

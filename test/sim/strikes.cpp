@@ -240,6 +240,14 @@ bool Faults::lose_host(Random& dice) {
   return true;
 }
 
+/// As a virtual machine that is paused: jobs, warden and proper alike.
+bool Faults::freeze_host(Random& dice) {
+  SimWorker& worker = any_worker(dice);
+  if (!worker.is_up() || worker.stands_still()) return false;
+  worker.freeze_host(dice.between(200ms, 15'000ms));
+  return true;
+}
+
 bool Faults::lose_disk(Random& dice) {
   SimWorker& worker = any_worker(dice);
   if (!worker.is_up()) return false;

@@ -10,6 +10,8 @@ using model::RunState;
 
 namespace {
 
+constexpr Millis kEndAfterThaw{100};
+
 std::string named(model::AttemptKey key) {
   return "run " + std::to_string(key.run.value) + " attempt " + std::to_string(key.attempt);
 }
@@ -32,12 +34,36 @@ std::string Truth::begin(const Start& start) {
 
 std::string Truth::judge_beside(const Start& start) const {
   for (const auto& [other, other_job] : live_) {
-    if (other.run == start.key.run) return "P4: " + named(start.key) + " starts beside " + named(other);
-    if (other_job == start.job && start.overlap != model::Overlap::Allow) {
-      return "P4: " + named(start.key) + " overlaps " + named(other) + " of the same job";
-    }
+    const bool of_run = other.run == start.key.run;
+    const bool of_job = other_job == start.job && start.overlap != model::Overlap::Allow;
+    if ((!of_run && !of_job) || stood_still_beside(other, start.at)) continue;
+    if (of_run) return "P4: " + named(start.key) + " starts beside " + named(other);
+    return "P4: " + named(start.key) + " overlaps " + named(other) + " of the same job";
   }
   return "";
+}
+
+bool Truth::stood_still_beside(model::AttemptKey other, MonoTime now) const {
+  const auto still = still_until_.find(ever_.at(other).worker);
+  if (still == still_until_.end() || now >= still->second + kEndAfterThaw) return false;
+  if (ever_.at(other).at >= still->second) return false;  // begun after it
+  followed_.insert(other);
+  return true;
+}
+
+std::string Truth::end(model::AttemptKey key, MonoTime now) {
+  live_.erase(key);
+  if (followed_.erase(key) == 0) return "";
+  marks_.hit("followed_while_its_host_stood_still");
+  const MonoTime thawed = still_until_.at(ever_.at(key).worker);
+  if (now <= thawed + kEndAfterThaw) return "";
+  return "P4: " + named(key) + " runs on beside another " + std::to_string(floor_ms(now - thawed).count()) +
+         " ms after its host stood still";
+}
+
+void Truth::forget(model::AttemptKey key) {
+  live_.erase(key);
+  followed_.erase(key);
 }
 
 /// The attempts of the same run that began earlier, as the worlds knows them and not the leader.

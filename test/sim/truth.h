@@ -4,6 +4,7 @@
 #pragma once
 
 #include <map>
+#include <set>
 #include <string>
 
 #include "common/model/job.h"
@@ -30,7 +31,13 @@ class Truth {
 
   /// An attempt begins to live. Empty, or what it breaks.
   std::string begin(const Start& start);
-  void end(model::AttemptKey key) { live_.erase(key); }
+  /// It ends by itself or by its warden. Empty, or what it breaks: an attempt that was followed while its host
+  /// stood still must end as soon as that goes on.
+  std::string end(model::AttemptKey key, MonoTime now);
+  /// It is gone with its host.
+  void forget(model::AttemptKey key);
+  /// Nothing of this host runs until then.
+  void stand_still(std::size_t worker, MonoTime until) { still_until_[worker] = until; }
   /// Attempts so far.
   std::size_t begun() const { return ever_.size(); }
   bool lives(model::AttemptKey key) const { return live_.contains(key); }
@@ -47,12 +54,15 @@ class Truth {
  private:
   std::string judge_beside(const Start& start) const;
   std::string judge_before(const Start& start) const;
+  bool stood_still_beside(model::AttemptKey other, MonoTime now) const;
   bool was_absent_since(std::size_t worker, MonoTime since) const;
 
   const SimStore& store_;
   const SimZookeeper& zookeeper_;
   Marks& marks_;
   std::map<model::AttemptKey, JobId> live_;
+  std::map<std::size_t, MonoTime> still_until_;  ///< hosts that stand still, or stood
+  mutable std::set<model::AttemptKey> followed_;  ///< alive, and beside another while its host stood still
   std::map<model::AttemptKey, Start> ever_;
   std::map<model::AttemptKey, model::RunState> ended_;
   std::map<std::string, std::size_t> standing_;   ///< workers' nodes, and whose they are
