@@ -28,15 +28,21 @@ Result<void> ClockHoldNote::note(zk::Client& client, const ClockHold& hold) cons
   return made ? Result<void>() : fail(made.error());
 }
 
+/// A clock that has moved on by another step is not the one that an operator has looked at.
+bool ClockHoldNote::is_noted(const ClockHold& hold) const {
+  return noted_ && noted_->since == hold.since &&
+         std::chrono::abs(noted_->by - hold.by) <= ClockStepOptions{}.step;
+}
+
 bool ClockHoldNote::follow(zk::Client& client, const std::optional<ClockHold>& hold) {
   if (!hold) {
     noted_.reset();
     if (!is_gone_) is_gone_ = remove_if_there(client, path_).has_value();
     return false;
   }
-  if (noted_ != hold->since) {
+  if (!is_noted(*hold)) {
     is_gone_ = false;
-    if (note(client, *hold)) noted_ = hold->since;
+    if (note(client, *hold)) noted_ = hold;
     return false;
   }
   const auto found = client.get(path_, zk::Watch::No);

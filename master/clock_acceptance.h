@@ -24,10 +24,11 @@ class ClockHoldNote {
 
  private:
   Result<void> note(zk::Client& client, const ClockHold& hold) const;
+  bool is_noted(const ClockHold& hold) const;
 
   const std::string folder_, path_;
   bool is_gone_ = false;                 ///< surely no node of ours is there; one of an earlier life may be
-  std::optional<WallTime> noted_;        ///< the hold that the node stands for, by its beginning
+  std::optional<ClockHold> noted_;       ///< what the node says; a word for it is a word for that alone
 };
 
 /// Tells all masters that hold their ticks so; gives what they said. Twice is fine.

@@ -55,6 +55,26 @@ TEST_CASE("clock_acceptance: a word for an earlier hold, or an earlier life, is 
   CHECK_FALSE(note.follow(*c.client, c.hold));
 }
 
+TEST_CASE("clock_acceptance: a word for a clock that has stepped again meanwhile is none for where it is now") {
+  HeldCluster c;
+  ClockHoldNote note(c.paths, "m1");
+  CHECK_FALSE(note.follow(*c.client, c.hold));
+  REQUIRE(accept_clocks(*c.client, c.paths));
+  SUBCASE("it stepped on by half an hour") {
+    c.hold.by += Millis{1'800'000};
+    CHECK_FALSE(note.follow(*c.client, c.hold));
+    CHECK_FALSE(note.follow(*c.client, c.hold));
+    const auto words = accept_clocks(*c.client, c.paths);
+    REQUIRE(words);
+    CHECK(words->front().starts_with("m1: the leader's clock stepped about 5400 s ahead"));
+    CHECK(note.follow(*c.client, c.hold));
+  }
+  SUBCASE("it was only slewed") {
+    c.hold.by += Millis{900};
+    CHECK(note.follow(*c.client, c.hold));
+  }
+}
+
 TEST_CASE("clock_acceptance: a ZooKeeper that lost its data has accepted nothing") {
   HeldCluster c;
   ClockHoldNote note(c.paths, "m1");
