@@ -122,6 +122,7 @@ void Faults::set_strengths() {
 
 void Faults::begin() {
   if (on("second_cluster") || on("nodes_deleted")) watch_strangers();
+  if (on("clock_jump") && !std::exchange(watches_clocks_, true)) watch_clocks();
   for (Active& active : active_) plan(active);
 }
 

@@ -45,6 +45,8 @@ class SimMaster {
   bool accept_restore();
   /// The operator takes the clocks for right, as they are, by this master's ZooKeeper; false: nobody holds for them.
   bool accept_clocks();
+  /// How far its clock is ahead of the true time (negative: behind).
+  Millis clock_error() const;
   /// Its clock has stepped and it holds no ticks, though it has looked at it several times.
   bool fires_by_a_stepped_clock() const;
   /// The operator says that this master's ZooKeeper is the database's; false when he could not.

@@ -82,4 +82,40 @@ TEST_CASE("sim database: a bare check whose answer is lost is Failed, and an off
   }
 }
 
+/// Led by epochs 1 and 2, of which the second knows that rows are lost; then a copy of the first one's time is back.
+TEST_CASE("sim database: a leader from before a loss may not know of it, whoever knows holds the ticks") {
+  Random dice{1};
+  Marks marks;
+  Clockwork clockwork;
+  SimStore store(dice, marks, clockwork);
+  SimOffice office(store, dice, marks, clockwork);
+  REQUIRE(office.take_office(Epoch{1}, "a"));
+  store.note_takeover(Epoch{1}, false);
+  store.back_up();
+  REQUIRE(office.take_office(Epoch{2}, "b"));
+  store.note_takeover(Epoch{2}, true);
+  master::core::Changes late;
+  late.gaps = {{JobId{1}, 1, wall_from_ms(1), wall_from_ms(1), 1, model::Reason::LateSkipped, 0, Epoch{1}}};
+  SUBCASE("the old one goes on in its epoch") {
+    REQUIRE(store.go_back({Epoch{2}, {}}));
+    (void)store.apply(Epoch{1}, late);
+    CHECK_FALSE(store.violation.starts_with("P9"));
+  }
+  SUBCASE("the one that noticed it records nothing") {
+    (void)store.apply(Epoch{2}, late);
+    CHECK(store.violation.starts_with("P9"));
+  }
+  SUBCASE("nor does its successor, until somebody has accepted it") {
+    REQUIRE(office.take_office(Epoch{3}, "c"));
+    store.note_takeover(Epoch{3}, true);
+    (void)store.apply(Epoch{3}, late);
+    CHECK(store.violation.starts_with("P9"));
+  }
+  SUBCASE("an accepted one is led as ever") {
+    store.accept_restore();
+    (void)store.apply(Epoch{2}, late);
+    CHECK_FALSE(store.violation.starts_with("P9"));
+  }
+}
+
 }  // namespace rota::sim

@@ -117,8 +117,8 @@ bool SimStore::go_back(const master::StoredMark& noted) {
 }
 
 /// Until then an older leader may have written on: its epoch is the one in force again.
-void SimStore::note_takeover(bool noticed) {
-  if (noticed) held_by_restore_ = true;
+void SimStore::note_takeover(Epoch epoch, bool noticed) {
+  if (noticed && !held_from_) held_from_ = epoch;
   if (!std::exchange(is_unnoticed_, false) || noticed) return;
   if (must_notice_) complain("P9: a database that lost what ZooKeeper knew of is not noticed");
   marks_.hit("loss_too_small_to_notice");
@@ -163,7 +163,7 @@ void SimStore::judge_definitions(const Changes& changes) {
 void SimStore::judge_gaps(const Changes& changes) {
   for (const model::Gap& gap : changes.gaps) {
     if (tables_.gaps.contains({gap.job, gap.version, gap.from})) continue;  // the batch is repeated
-    if (held_by_restore_) complain("P9: a gap is recorded while the restored database waits to be accepted");
+    if (is_held_by_restore()) complain("P9: a gap is recorded while the restored database waits to be accepted");
     complain_if(judge_.judge_gap(tables_, gap));
     tables_.open_gaps.push_back({gap, 0});
     if (gap.reason == Reason::OverlapSkipped) marks_.hit("tick_overlap_skipped");
@@ -178,7 +178,7 @@ void SimStore::judge_new_runs(const Changes& changes) {
     if (tables_.runs.contains(run.id)) continue;
     if (run.tick) {
       marks_.hit("tick_fired");
-      if (held_by_restore_) complain("P9: a tick fires while the restored database waits to be accepted");
+      if (is_held_by_restore()) complain("P9: a tick fires while the restored database waits to be accepted");
       complain_if(judge_.judge_run(tables_, run));
     }
     if (run.progress.state == RunState::Skipped) marks_.hit("run_skipped");

@@ -55,10 +55,15 @@ class SimStore final : public master::store::Store {
   /// The copy stands again, what came after it is lost: one of an older Term, or a replica that lagged.
   /// `noted`: what ZooKeeper was told is stored. False when there is no copy, or nothing is lost.
   bool go_back(const master::StoredMark& noted);
-  /// Somebody took office: a loss that was told to ZooKeeper must be noticed (P9).
-  void note_takeover(bool noticed);
+  /// Somebody took office: a loss that was told to ZooKeeper must be noticed (P9). From then on this leader and
+  /// every later one holds the ticks. An older one cannot know: should a copy bring its epoch into force again, it
+  /// leads on until a worker refuses it, or a takeover.
+  void note_takeover(Epoch epoch, bool noticed);
   /// The operator looked at it: ticks may fire again.
-  void accept_restore() { held_by_restore_ = is_unnoticed_ = must_notice_ = false; }
+  void accept_restore() {
+    held_from_.reset();
+    is_unnoticed_ = must_notice_ = false;
+  }
   /// P34: from now on offices are judged: the master of that name is another cluster's, with a ZooKeeper of
   /// its own. Neither cluster may take the other's database before it was quiet for so long.
   void judge_offices(const std::string& stranger, Millis quiet) {
@@ -109,6 +114,7 @@ class SimStore final : public master::store::Store {
   void judge_rest(const master::core::Changes& changes);
   void note_dispatch(RunId run, const model::RunProgress& progress, const master::core::Changes& changes);
   void judge_office(const master::store::Claim& claim);
+  bool is_held_by_restore() const { return held_from_ && tables_.epoch >= *held_from_; }
   void count_ends(const model::RunProgress& before, const model::RunProgress& after);
   void complain(std::string what) { if (violation.empty()) violation = std::move(what); }
   void complain_if(std::string what) { if (!what.empty()) complain(std::move(what)); }
@@ -127,7 +133,7 @@ class SimStore final : public master::store::Store {
   MonoTime last_commit_{};
   int lost_attempts_ = 0;
   bool went_back_ = false;
-  bool held_by_restore_ = false;
+  std::optional<Epoch> held_from_;   ///< the first leader that knew of the loss; until it is accepted
   bool is_unnoticed_ = false;
   bool must_notice_ = false;
   std::map<Epoch, master::core::Watermark> stored_;   ///< the highest watermark that each leader saw applied

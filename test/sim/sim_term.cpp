@@ -119,6 +119,8 @@ bool SimMaster::accept_clocks() {
   return held && !held->empty();
 }
 
+Millis SimMaster::clock_error() const { return floor_ms(clock_.wall() - world_.clockwork.true_wall()); }
+
 bool SimMaster::fires_by_a_stepped_clock() const {
   constexpr int kLooks = 4;
   return leads() && !is_frozen() && world_.now() >= busy_until_ && stepped_looks_ >= kLooks &&
@@ -205,7 +207,7 @@ void SimMaster::begin_term(master::Office office) {
   world_.note_office(office.ruling);
   keeper_.begin(office.epoch, office.cluster_uuid);
   if (office.recovered.database_went_back) world_.marks.hit("restore_alarm");
-  world_.store.note_takeover(office.recovered.database_went_back);
+  world_.store.note_takeover(office.epoch, office.recovered.database_went_back);
   world_.trace("office", std::to_string(index_) + " epoch " + std::to_string(office.epoch.value));
   term_ = std::make_unique<Term>(world_, *this, std::move(office), *guard_);
   busy_until_ = world_.now() + world_.random.between(1ms, 30ms);

@@ -1,4 +1,5 @@
 // The faults that strike: each does its damage, and plans its end. False: it could do nothing now.
+#include <algorithm>
 #include <utility>
 
 #include "faults.h"
@@ -78,15 +79,20 @@ bool Faults::step_clocks_together(Random& dice) {
   return true;
 }
 
-/// The judge: a leader that has looked says that it holds. And the operator, once all clocks are right: what
-/// is still held for them is accepted.
+/// The judge: a leader that has looked says that it holds. And the operator: what is held for
+/// clocks that are right, or nearly so, is accepted now and then.
 void Faults::watch_clocks() {
   world_.after(250ms, [this] { watch_clocks(); });
   for (auto& master : world_.masters) {
     if (master->fires_by_a_stepped_clock()) world_.violate("P21: a leader holds nothing though its clock stepped");
   }
   SimMaster* now = leader();
-  if (!healed_ || now == nullptr || !world_.random.chance(10)) return;
+  if (now == nullptr || !world_.random.chance(10)) return;
+  static constexpr Millis kNearlyRight{3000};
+  const auto is_right = [](const std::unique_ptr<SimMaster>& master) {
+    return std::chrono::abs(master->clock_error()) < kNearlyRight;
+  };
+  if (!std::ranges::all_of(world_.masters, is_right)) return;
   now->accept_clocks();
 }
 
