@@ -117,6 +117,25 @@ void read_retry(MapReader& job, const Reading& in, thrift::Rules& rules) {
   map.refuse_unknown();
 }
 
+/// `loss: never`, or a map with `then` and `most`. On the wire `rerun` has its name of before.
+void read_loss(MapReader& job, const Reading& in, thrift::Rules& rules) {
+  const YamlNode* node = job.node("loss");
+  if (node == nullptr) return;
+  const auto read_then = [&rules](MapReader& map, const char* key, const YamlNode* word) {
+    if (word != nullptr && word->text == "after_fence") return;  // the name of before: rerun, the default
+    const auto then = map.one_of(key, {"rerun", "never", "confirm"});
+    if (then && *then != "rerun") rules.loss = *then;
+  };
+  if (node->kind == YamlNode::Kind::Scalar) return read_then(job, "loss", node);
+  MapReader map(*node, in.source, job.path_of("loss"), in.problems);
+  read_then(map, "then", map.node("then"));
+  if (auto most = map.integer("most", 1, 1000)) rules.loss_most = static_cast<std::int32_t>(*most);
+  if (rules.loss == "never" && map.has("most")) {
+    map.refuse("most", "after a loss no other attempt follows (then: never); remove it");
+  }
+  map.refuse_unknown();
+}
+
 /// `keep_logs: 30d`, or `forever`.
 void read_keep(MapReader& job, const char* name, std::int64_t& keep_ms) {
   const YamlNode* node = job.node(name);
@@ -150,7 +169,7 @@ void read_rules(MapReader& job, const Reading& in, thrift::Rules& rules) {
   if (auto grace = job.duration("kill_grace", Millis{0}, std::chrono::hours{1})) {
     rules.kill_grace_ms = grace->count();
   }
-  if (auto loss = job.one_of("loss", {"after_fence", "never"})) rules.loss = *loss;
+  read_loss(job, in, rules);
   if (auto grace = job.duration("disconnect_grace", Millis{0}, std::chrono::hours{24 * 7})) {
     rules.disconnect_grace_ms = grace->count();
   }

@@ -87,6 +87,15 @@ void write_retry(Writer& out, const thrift::Retry& retry) {
   out.close();
 }
 
+void write_loss(Writer& out, const thrift::Rules& rules) {
+  const thrift::Rules plain;
+  if (rules.loss_most == plain.loss_most) return out.word("loss", loss_word(rules), "rerun");
+  out.open("loss");
+  out.word("then", loss_word(rules), "rerun");
+  out.number("most", rules.loss_most, plain.loss_most);
+  out.close();
+}
+
 void write_rules(Writer& out, const thrift::Rules& rules) {
   const thrift::Rules plain;
   write_schedule(out, rules.schedule);
@@ -100,7 +109,7 @@ void write_rules(Writer& out, const thrift::Rules& rules) {
   write_retry(out, rules.retry_rule);
   out.duration("timeout", rules.timeout_ms, plain.timeout_ms);
   out.duration("kill_grace", rules.kill_grace_ms, plain.kill_grace_ms);
-  out.word("loss", rules.loss, plain.loss);
+  write_loss(out, rules);
   out.duration("disconnect_grace", rules.disconnect_grace_ms, plain.disconnect_grace_ms);
   const auto write_keep = [&](const char* name, std::int64_t keep_ms) {
     if (keep_ms < 0) {
@@ -150,6 +159,10 @@ void write_work(Writer& out, const thrift::Work& work) {
 }
 
 }  // namespace
+
+std::string loss_word(const thrift::Rules& rules) {
+  return rules.loss == "after_fence" ? "rerun" : rules.loss;
+}
 
 std::string job_file_text(const thrift::JobDefinition& definition) {
   Writer out;

@@ -58,14 +58,16 @@ struct Rules {
   10: i64 timeout_ms,
   /** Between TERM and KILL. */
   11: i64 kill_grace_ms = 10000,
-  /** "after_fence" or "never". */
+  /** When the worker was lost with an attempt: "after_fence" (also "rerun": another attempt) or "never". */
   12: string loss = "after_fence",
   /** How long an attempt may go on when its worker is cut off; at most 7 days. */
   13: i64 disconnect_grace_ms,
   /** How long output is kept after a run's end; 0: as the masters are set, -1: for ever. */
   14: i64 keep_logs_ms,
   /** How long a run is kept after its end, with its output; 0: as the masters are set, -1: for ever. */
-  15: i64 keep_runs_ms
+  15: i64 keep_runs_ms,
+  /** After so many losses the run ends lost, 1 to 1000; hand-overs do not count. */
+  16: i32 loss_most = 3
 }
 
 /**
@@ -207,7 +209,9 @@ struct RunInfo {
   20: string request_key,
   21: string principal,
   22: bool cancel_asked,
-  23: optional i64 tick_ms
+  23: optional i64 tick_ms,
+  /** Attempts that were lost with their workers. */
+  24: optional i32 losses
 }
 
 /** An earlier attempt of a run, or a result that came late. */
@@ -237,7 +241,10 @@ struct RunDetail {
   2: list<AttemptInfo> attempts,
   20: optional RunNote note,
   /** What it runs: of the job's version that it was made of. */
-  21: optional Work work
+  21: optional Work work,
+  /** Its loss policy, of that version: Rules.loss and Rules.loss_most. */
+  22: optional string loss,
+  23: optional i32 loss_most
 }
 
 /** Ticks of a job that did not fire: `count` of them from `from_ms` to `to_ms`. */

@@ -139,6 +139,14 @@ std::string still_text(const thrift::AttemptInfo& attempt) {
                      attempt.attempt.attempt, attempt.worker.id, show_time(from), show_time(to), to - from);
 }
 
+void add_losses(Table& table, const thrift::RunDetail& detail) {
+  if (detail.run.losses == 0) return;
+  std::string text = detail.run.losses == 1 ? "once" : fmt::format("{} times", detail.run.losses);
+  text += " with its workers";
+  if (detail.__isset.loss_most) text += fmt::format(", at most {}", detail.loss_most);
+  table.add({"lost", text});
+}
+
 void show_detail(const thrift::RunDetail& detail) {
   const thrift::RunInfo& run = detail.run;
   Table table({"RUN", std::to_string(run.id)});
@@ -154,6 +162,7 @@ void show_detail(const thrift::RunDetail& detail) {
   if (run.__isset.started_ms) table.add({"took", took_of(run)});
   table.add({"worker", run.worker.id});
   table.add({"attempt", std::to_string(run.attempt)});
+  add_losses(table, detail);
   for (const auto& [name, value] : run.parameters) table.add({"parameter " + name, value});
   if (detail.__isset.note) add_note(table, detail.note);
   if (run.__isset.ended_ms) add_outcome(table, run.outcome);

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
+#include "client/job_file.h"
 #include "common/wire/run_wire.h"
 
 namespace rota::client {
@@ -78,7 +79,8 @@ json rules_json(const thrift::Rules& rules) {
             {"max_delay_ms", rules.retry_rule.max_delay_ms}}},
           {"timeout_ms", rules.timeout_ms},
           {"kill_grace_ms", rules.kill_grace_ms},
-          {"loss", rules.loss},
+          {"loss", loss_word(rules)},
+          {"loss_most", rules.loss_most},
           {"disconnect_grace_ms", rules.disconnect_grace_ms},
           {"keep_logs_ms", rules.keep_logs_ms},
           {"keep_runs_ms", rules.keep_runs_ms}};
@@ -102,6 +104,7 @@ json to_json(const thrift::RunInfo& run) {
               {"principal", run.principal},
               {"request_key", run.request_key},
               {"cancel_asked", run.cancel_asked},
+              {"losses", run.losses},
               {"parameters", run.parameters},
               {"outcome", outcome_json(run.outcome)}};
   put_time(out, "tick_at_ms", run.__isset.tick_ms, run.tick_ms);

@@ -21,6 +21,7 @@ constexpr int kTries = 3;                // each call gets a third of its deadli
 const char* meaning_of(const std::string& promise) {
   if (promise == "P1") return "each planned tick is one run, or in one gap with a reason";
   if (promise == "P4") return "no run, nor job without overlap, had two attempts at once";
+  if (promise == "P5") return "after a loss only what the job's loss policy allows";
   if (promise == "P6") return "nothing started before it was recorded";
   if (promise == "P7") return "no deposed leader wrote anything";
   if (promise == "P12") return "every run that ended has its outcome";

@@ -19,9 +19,9 @@ enum class ScheduleKind { None, Once, FixedRate, Cron };
 enum class Overlap { Skip, Queue, Allow };
 enum class LatePolicy { FireOnce, Skip };
 enum class RouteKind { RoundRobin, LeastLoaded, Named };
-/// What follows when an attempt is lost with its worker: nothing, ever, or another attempt after the
-/// fence (protocol: vouchers).
-enum class LossPolicy { AfterFence, Never };
+/// What follows when an attempt is lost with its worker: another attempt once this one must have ended (the
+/// fence), none ever, or another attempt once its worker or the operator has said that this one is over.
+enum class LossPolicy { Rerun, Never, Confirm };
 /// How a cron's fields are read. Guess: Quartz when it has a '?', else Unix.
 enum class CronDialect { Guess, Unix, Quartz };
 /// What becomes of a fixed local time that does not exist (spring), or exists twice (autumn).
@@ -44,6 +44,9 @@ struct Schedule {
 /// JobRules::keep_logs, keep_runs: never deleted.
 inline constexpr Millis kKeepForEver{-1};
 
+/// JobRules::loss_most of a job that does not say.
+inline constexpr std::int32_t kLossMost = 3;
+
 struct RetryRule {
   std::int32_t count = 0;            ///< attempts beyond the first
   Millis delay{1000};                ///< before the second attempt
@@ -64,7 +67,8 @@ struct JobRules {
   RetryRule retry;
   Millis timeout{0};                 ///< of one attempt; 0: none
   Millis kill_grace{10'000};         ///< between TERM and KILL
-  LossPolicy loss = LossPolicy::AfterFence;
+  LossPolicy loss = LossPolicy::Rerun;
+  std::int32_t loss_most = kLossMost;  ///< so many losses of one run end it as lost; hand-overs do not count
   Millis disconnect_grace{0};        ///< at most 7 days
   Millis keep_logs{0};               ///< output, after the run's end; 0: the cluster's default
   Millis keep_runs{0};               ///< runs with their output, likewise

@@ -48,7 +48,7 @@ enum class RunState {
   Cancelled,   ///< cancelled before any attempt started
   Killed,      ///< cancelled while running, and proven dead
   KillFailed,  ///< told to die, and not proven dead
-  Lost,        ///< its worker went and the loss policy allows no other attempt
+  Lost,        ///< its worker went and the loss policy allows no other attempt, or no more of them
   Skipped,     ///< non-tick runs only: overlap forbade it
 };
 
@@ -100,6 +100,8 @@ enum class Reason {
   WorkersDraining,      ///< queued: every worker of the pool is drained
   HandedOver,           ///< ended at the deadline of its worker's drain
   WorkerUnseen,         ///< its last worker was never seen in the ZooKeeper in use now: its word is awaited
+  LossLimit,            ///< its attempts were lost with their workers as often as the job allows
+  WaitsForConfirmation, ///< its worker is gone; its word, or the operator's that it is dead, is awaited
 };
 std::string_view name_of(Reason reason);
 std::optional<Reason> reason_named(std::string_view name);
@@ -140,6 +142,7 @@ struct RunProgress {
   std::string detail;                  ///< e.g. the run it waits for, or who cancelled it
   AttemptNo attempt = 0;               ///< number of the newest attempt; 0: none yet
   std::int32_t failures = 0;           ///< attempts that count against the retry rule (losses do not)
+  std::int32_t losses = 0;             ///< attempts lost with their workers, but for hand-overs
   WorkerKey worker;                    ///< of the newest attempt
   Epoch epoch;                         ///< of the Term that last wrote this row
   std::optional<WallTime> dispatched;

@@ -99,6 +99,7 @@ void put(Canonical& out, const thrift::Rules& in) {
   out.field(13, in.disconnect_grace_ms, standard.disconnect_grace_ms);
   out.field(14, in.keep_logs_ms, standard.keep_logs_ms);
   out.field(15, in.keep_runs_ms, standard.keep_runs_ms);
+  out.field(16, in.loss_most, standard.loss_most);
 }
 
 void put(Canonical& out, const thrift::Limits& in) {

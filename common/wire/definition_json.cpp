@@ -82,22 +82,30 @@ void read(const json& from, model::RetryRule& r) {
   take(from, "max_delay_ms", r.max_delay);
 }
 
+/// Programs that do not know "confirm" read "never", and so begin no attempt again without a confirmation.
+std::string_view loss_for_all(model::LossPolicy loss) {
+  return name_of(loss == model::LossPolicy::Confirm ? model::LossPolicy::Never : loss);
+}
+
 json make(const model::JobRules& r) {
-  return {{"schedule", make(r.schedule)},
-          {"overlap", name_of(r.overlap)},
-          {"queue_limit", r.queue_limit},
-          {"late", name_of(r.late)},
-          {"tick_grace_ms", r.tick_grace.count()},
-          {"pool", r.pool},
-          {"route", name_of(r.route)},
-          {"worker", r.worker},
-          {"retry", make(r.retry)},
-          {"timeout_ms", r.timeout.count()},
-          {"kill_grace_ms", r.kill_grace.count()},
-          {"loss", name_of(r.loss)},
-          {"disconnect_grace_ms", r.disconnect_grace.count()},
-          {"keep_logs_ms", r.keep_logs.count()},
-          {"keep_runs_ms", r.keep_runs.count()}};
+  json out = {{"schedule", make(r.schedule)},
+              {"overlap", name_of(r.overlap)},
+              {"queue_limit", r.queue_limit},
+              {"late", name_of(r.late)},
+              {"tick_grace_ms", r.tick_grace.count()},
+              {"pool", r.pool},
+              {"route", name_of(r.route)},
+              {"worker", r.worker},
+              {"retry", make(r.retry)},
+              {"timeout_ms", r.timeout.count()},
+              {"kill_grace_ms", r.kill_grace.count()},
+              {"loss", loss_for_all(r.loss)},
+              {"disconnect_grace_ms", r.disconnect_grace.count()},
+              {"keep_logs_ms", r.keep_logs.count()},
+              {"keep_runs_ms", r.keep_runs.count()}};
+  if (r.loss == model::LossPolicy::Confirm) out["loss_then"] = name_of(r.loss);
+  if (r.loss_most != model::kLossMost) out["loss_most"] = r.loss_most;
+  return out;
 }
 
 void read(const json& from, model::JobRules& r) {
@@ -113,6 +121,8 @@ void read(const json& from, model::JobRules& r) {
   take(from, "timeout_ms", r.timeout);
   take(from, "kill_grace_ms", r.kill_grace);
   take(from, "loss", r.loss);
+  take(from, "loss_then", r.loss);
+  take(from, "loss_most", r.loss_most);
   take(from, "disconnect_grace_ms", r.disconnect_grace);
   take(from, "keep_logs_ms", r.keep_logs);
   take(from, "keep_runs_ms", r.keep_runs);

@@ -30,7 +30,7 @@ struct Names<model::RouteKind> {
 };
 template <>
 struct Names<model::LossPolicy> {
-  static constexpr std::array<std::string_view, 2> all = {"after_fence", "never"};
+  static constexpr std::array<std::string_view, 3> all = {"after_fence", "never", "confirm"};
 };
 template <>
 struct Names<model::CronDialect> {

@@ -64,7 +64,9 @@ model::JobRules read(const thrift::Rules& in, Problems& problems) {
   out.retry.max_delay = Millis{in.retry_rule.max_delay_ms};
   out.timeout = Millis{in.timeout_ms};
   out.kill_grace = Millis{in.kill_grace_ms};
-  out.loss = choose<model::LossPolicy>("loss", in.loss, problems);
+  out.loss = in.loss == "rerun" ? model::LossPolicy::Rerun
+                                : choose<model::LossPolicy>("loss", in.loss, problems);
+  out.loss_most = in.loss_most;
   out.disconnect_grace = Millis{in.disconnect_grace_ms};
   out.keep_logs = Millis{in.keep_logs_ms};
   out.keep_runs = Millis{in.keep_runs_ms};
@@ -145,6 +147,7 @@ thrift::Rules to_wire(const model::JobRules& rules) {
   out.__set_timeout_ms(rules.timeout.count());
   out.__set_kill_grace_ms(rules.kill_grace.count());
   out.__set_loss(text(name_of(rules.loss)));
+  out.__set_loss_most(rules.loss_most);
   out.__set_disconnect_grace_ms(rules.disconnect_grace.count());
   out.__set_keep_logs_ms(rules.keep_logs.count());
   out.__set_keep_runs_ms(rules.keep_runs.count());

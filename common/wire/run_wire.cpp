@@ -137,6 +137,7 @@ thrift::RunInfo to_wire(const model::Run& run, const std::string& job_name) {
   out.__set_principal(run.principal);
   out.__set_cancel_asked(at.cancel_asked);
   if (run.tick) out.__set_tick_ms(to_ms(*run.tick));
+  if (at.losses > 0) out.__set_losses(at.losses);
   return out;
 }
 
@@ -170,6 +171,7 @@ Result<model::Run> from_wire(const thrift::RunInfo& in) {
   at.ended = moment(in.__isset.ended_ms, in.ended_ms);
   at.not_before = moment(in.__isset.not_before_ms, in.not_before_ms);
   at.cancel_asked = in.cancel_asked;
+  if (in.__isset.losses) at.losses = in.losses;
   if (model::is_final(*state)) {
     auto outcome = from_wire(in.outcome);
     if (!outcome) return fail(ErrorCode::Corrupt, outcome.error().message);

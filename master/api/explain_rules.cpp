@@ -58,6 +58,12 @@ std::string reason_sentence(Reason reason, const std::string& pool) {
       return "Its last worker was never seen in the ZooKeeper that is in use now, so nothing tells whether "
              "the attempt lives: let that worker come back, or, when it is over for sure: rota-master "
              "--accept-new-zookeeper --workers-gone --config FILE";
+    case Reason::LossLimit:
+      return "It was lost with its workers as often as its job allows (loss: most); look whether it harms "
+             "them before you run it again.";
+    case Reason::WaitsForConfirmation:
+      return "Its worker is gone, and its job asks for a confirmation before another attempt (loss: "
+             "confirm): let the worker come back, or, when it is dead for sure, confirm that.";
     case Reason::HandedOver: return "It was ended at the deadline of its worker's drain.";
   }
   return "";

@@ -181,7 +181,12 @@ void JobServiceHandler::get_run(thrift::RunDetail& out, const Head&, std::int64_
     if (note) out.__set_note(wire::to_wire(*note));
     // A master of before, or a restored database, may have left a run without it: shown without, then.
     const auto definition = parts_.reader.definition_of(row.run.job, row.run.version);
-    if (definition) out.__set_work(wire::to_wire((*definition)->work));
+    if (definition) {
+      out.__set_work(wire::to_wire((*definition)->work));
+      const thrift::Rules rules = wire::to_wire((*definition)->rules);
+      out.__set_loss(rules.loss);
+      out.__set_loss_most(rules.loss_most);
+    }
     std::vector<thrift::AttemptInfo> earlier;
     for (const auto& attempt : attempts) earlier.push_back(wire::to_wire(attempt));
     out.__set_attempts(std::move(earlier));

@@ -4,6 +4,7 @@
 #include "master/core/batch_rows.h"
 #include "master/core/dispatch_rules.h"
 #include "master/core/drain_rules.h"
+#include "master/core/loss_rules.h"
 #include "master/core/retry.h"
 
 namespace rota::master::core {
@@ -29,14 +30,12 @@ model::AttemptRow history_of(const State& state, const RunEntry& run, const Outc
 }
 
 /// The run waits for its next attempt; at once when the pause is zero.
-void wait_for_retry(Context& ctx, RunEntry& run, const Outcome& outcome, Millis pause) {
+void wait_for_retry(Context& ctx, RunEntry& run, const Outcome& outcome, Millis pause, std::string why) {
   State& state = ctx.state;
   ctx.out.changes.attempts.push_back(history_of(state, run, outcome));
   ++state.counters.retries;
   state.run_timers.clear_all(run.row.id);
-  state.set_state(run, RunState::Waiting, Reason::RetryDelay,
-                  "attempt " + std::to_string(run.progress().attempt) + " " +
-                      std::string(name_of(outcome.state)));
+  state.set_state(run, RunState::Waiting, Reason::RetryDelay, std::move(why));
   run.progress().outcome = outcome;
   state.touch(run);
   if (pause <= Millis{0}) {
@@ -47,14 +46,40 @@ void wait_for_retry(Context& ctx, RunEntry& run, const Outcome& outcome, Millis 
   state.run_timers.set(run.row.id, RunTimer::RetryDelay, ctx.now.mono + pause);
 }
 
-void finish_with(Context& ctx, RunEntry& run, const Outcome& outcome, RunState state) {
+void finish_as(Context& ctx, RunEntry& run, const Outcome& outcome, RunState state, Reason reason) {
   run.progress().outcome = outcome;
   run.progress().outcome.state = state;
   if (outcome.started != WallTime{}) run.progress().started = outcome.started;
-  finish_run(ctx, run, state, outcome.reason, run.progress().detail);
+  finish_run(ctx, run, state, reason, run.progress().detail);
 }
 
-/// It was lost: by its loss policy another attempt follows, or none ever.
+void finish_with(Context& ctx, RunEntry& run, const Outcome& outcome, RunState state) {
+  finish_as(ctx, run, outcome, state, outcome.reason);
+}
+
+std::string failure_text(const RunEntry& run, const Outcome& outcome) {
+  return "attempt " + std::to_string(run.progress().attempt) + " " + std::string(name_of(outcome.state));
+}
+
+/// By its loss policy another attempt follows, or none any more, or none ever.
+void follow_loss(Context& ctx, RunEntry& run, const Outcome& outcome, bool handed_over) {
+  model::RunProgress& progress = run.progress();
+  if (!handed_over) ++progress.losses;
+  const std::string told = loss_text(progress.attempt, progress.worker.id, progress.losses,
+                                     run.rules->loss_most);
+  switch (after_loss(*run.rules, progress.losses, handed_over)) {
+    case AfterLoss::EndLost:
+      return finish_with(ctx, run, outcome, handed_over ? RunState::Killed : RunState::Lost);
+    case AfterLoss::EndAtLimit:
+      progress.detail = told;
+      return finish_as(ctx, run, outcome, RunState::Lost, Reason::LossLimit);
+    case AfterLoss::Rerun:
+      wait_for_retry(ctx, run, outcome, handed_over ? Millis{0} : loss_delay(progress.losses),
+                     handed_over ? failure_text(run, outcome) : told);
+  }
+}
+
+/// It was lost, or ended for another reason than its own.
 void end_lost(Context& ctx, RunEntry& run, EndProof proof, Outcome outcome) {
   State& state = ctx.state;
   ++state.counters.losses;
@@ -70,12 +95,7 @@ void end_lost(Context& ctx, RunEntry& run, EndProof proof, Outcome outcome) {
     finish_with(ctx, run, outcome, proven ? RunState::Killed : RunState::Lost);
     return;
   }
-  if (run.rules->loss == model::LossPolicy::Never) {
-    finish_with(ctx, run, outcome, handed_over ? RunState::Killed : RunState::Lost);
-    return;
-  }
-  ++run.losses;
-  wait_for_retry(ctx, run, outcome, loss_delay(run.losses));
+  follow_loss(ctx, run, outcome, handed_over);
 }
 
 void end_reported(Context& ctx, RunEntry& run, Outcome outcome) {
@@ -87,8 +107,7 @@ void end_reported(Context& ctx, RunEntry& run, Outcome outcome) {
     ++run.progress().failures;
     const auto pause = retry_delay(run.rules->retry, run.progress().failures);
     if (pause && !run.progress().cancel_asked && outcome.reason != Reason::HandlerUnknown) {
-      run.losses = 0;
-      wait_for_retry(ctx, run, outcome, *pause);
+      wait_for_retry(ctx, run, outcome, *pause, failure_text(run, outcome));
       return;
     }
   }

@@ -74,10 +74,17 @@ void add_rules(Fingerprint& print, const model::JobRules& r) {
   print.add(r.kill_grace);
   print.add(r.loss);
   print.add(r.disconnect_grace);
-  if (r.keep_logs != Millis{0}) print.add(r.keep_logs);  // so that older programs' hashes stay right
-  if (r.keep_runs == Millis{0}) return;
-  print.add(std::string("keep_runs"));  // or it could be taken for keep_logs
-  print.add(r.keep_runs);
+  // What came later is added where it is not the default, so that older programs' hashes stay right, and with
+  // its name, so that none is taken for another.
+  if (r.keep_logs != Millis{0}) print.add(r.keep_logs);
+  if (r.keep_runs != Millis{0}) {
+    print.add(std::string("keep_runs"));
+    print.add(r.keep_runs);
+  }
+  if (r.loss_most != model::kLossMost) {
+    print.add(std::string("loss_most"));
+    print.add(std::int64_t{r.loss_most});
+  }
 }
 
 /// Only where it differs from what older programs knew, so that their stored hashes stay right.

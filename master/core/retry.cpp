@@ -14,10 +14,4 @@ std::optional<Millis> retry_delay(const model::RetryRule& rule, std::int32_t fai
   return Millis{static_cast<std::int64_t>(capped)};
 }
 
-Millis loss_delay(std::int32_t losses) {
-  if (losses <= 3) return Millis{0};
-  const std::int32_t doublings = std::min(losses - 4, 6);
-  return std::min(Millis{1000} * (1 << doublings), Millis{60'000});
-}
-
 }  // namespace rota::master::core

@@ -19,8 +19,4 @@ constexpr bool may_retry(model::RunState ended) {
   return ended == model::RunState::Failed || ended == model::RunState::TimedOut;
 }
 
-/// The pause before the attempt that follows `losses` lost ones in a row: none for the first three,
-/// then growing to a minute, so that a job which takes its worker down cannot do so in a tight loop.
-Millis loss_delay(std::int32_t losses);
-
 }  // namespace rota::master::core

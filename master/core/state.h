@@ -56,7 +56,6 @@ struct RunEntry {
   model::Run row;
   RulesPtr rules;                      ///< of the version that it was made of, as far as known
   SendState send;
-  std::int32_t losses = 0;             ///< attempts lost in this Term
   std::int32_t forgotten = 0;          ///< highest number of an attempt that a database which went back lacks
   bool is_new = false;                 ///< its row was not put into a batch yet
   bool timed_out = false;              ///< the leader's backstop asked for its end

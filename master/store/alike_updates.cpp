@@ -19,7 +19,7 @@ constexpr std::ptrdiff_t kWorthwhile = 8;  // rows; fewer go with the others
 auto written_part(const core::RunUpdate* update) {
   const model::RunProgress& p = update->progress;
   return std::tie(p.state, p.reason, p.detail, p.attempt, p.worker, p.epoch, p.dispatched, p.started,
-                  p.ended, p.not_before, p.cancel_asked);
+                  p.ended, p.not_before, p.cancel_asked, p.losses);
 }
 
 Result<void> check_all_there(Connection& connection, const Updates& updates) {

@@ -13,7 +13,7 @@ namespace {
   "request_key, request_hash, parameters"
 #define ROTA_PROGRESS                                                                     \
   "state, reason, detail, attempt, worker_id, worker_incarnation, epoch, dispatched_ms, " \
-  "started_ms, ended_ms, not_before_ms, cancel_asked"
+  "started_ms, ended_ms, not_before_ms, cancel_asked, losses"
 #define ROTA_OUTCOME                                                                     \
   "outcome_state, outcome_reason, exit_status, signal_number, message, result, "         \
   "outcome_started_ms, outcome_ended_ms, stdout_bytes, stderr_bytes, cpu_us, peak_memory_bytes, " \
@@ -24,7 +24,7 @@ namespace {
   "worker_incarnation = VALUES(worker_incarnation), epoch = VALUES(epoch), "                   \
   "dispatched_ms = VALUES(dispatched_ms), started_ms = VALUES(started_ms), "                   \
   "ended_ms = VALUES(ended_ms), not_before_ms = VALUES(not_before_ms), "                       \
-  "cancel_asked = VALUES(cancel_asked)"
+  "cancel_asked = VALUES(cancel_asked), losses = VALUES(losses)"
 #define ROTA_SET_OUTCOME                                                                       \
   "outcome_state = VALUES(outcome_state), outcome_reason = VALUES(outcome_reason), "           \
   "exit_status = VALUES(exit_status), signal_number = VALUES(signal_number), "                 \
@@ -119,6 +119,7 @@ Result<model::RunProgress> read_progress(Row& row) {
   progress.ended = row.maybe_time();
   progress.not_before = row.maybe_time();
   progress.cancel_asked = row.integer() != 0;
+  progress.losses = static_cast<std::int32_t>(row.integer());
   auto outcome = read_outcome(row);
   if (!outcome) return fail(outcome.error());
   progress.outcome = std::move(*outcome);
@@ -137,7 +138,8 @@ void bind_progress_columns(Binder& binder, const model::RunProgress& progress) {
       .time(progress.started)
       .time(progress.ended)
       .time(progress.not_before)
-      .integer(progress.cancel_asked ? 1 : 0);
+      .integer(progress.cancel_asked ? 1 : 0)
+      .integer(progress.losses);
 }
 
 }  // namespace
@@ -146,17 +148,17 @@ const std::string kRunColumns = with_alias(ROTA_FIXED ", " ROTA_PROGRESS ", " RO
 const std::string kAttemptColumns = ROTA_ATTEMPT ", " ROTA_OUTCOME;
 const std::string kUnfinishedStates = unfinished_states();
 
-const MultiRow kInsertRuns{"INSERT INTO run (" ROTA_FIXED ", " ROTA_PROGRESS ") VALUES", 24,
+const MultiRow kInsertRuns{"INSERT INTO run (" ROTA_FIXED ", " ROTA_PROGRESS ") VALUES", 25,
                            "ON DUPLICATE KEY UPDATE run_id = run_id"};
-const MultiRow kUpdateRuns{"INSERT INTO run (run_id, " ROTA_PROGRESS ") VALUES", 13,
+const MultiRow kUpdateRuns{"INSERT INTO run (run_id, " ROTA_PROGRESS ") VALUES", 14,
                            "ON DUPLICATE KEY UPDATE " ROTA_SET_PROGRESS ", " ROTA_NO_OUTCOME};
 const MultiRow kUpdateRunsWithOutcome{
-    "INSERT INTO run (run_id, " ROTA_PROGRESS ", " ROTA_OUTCOME ") VALUES", 29,
+    "INSERT INTO run (run_id, " ROTA_PROGRESS ", " ROTA_OUTCOME ") VALUES", 30,
     "ON DUPLICATE KEY UPDATE " ROTA_SET_PROGRESS ", " ROTA_SET_OUTCOME};
 const std::string kUpdateRunsAlike =
     "UPDATE run SET state = ?, reason = ?, detail = ?, attempt = ?, worker_id = ?, "
     "worker_incarnation = ?, epoch = ?, dispatched_ms = ?, started_ms = ?, ended_ms = ?, "
-    "not_before_ms = ?, cancel_asked = ?, " ROTA_NO_OUTCOME " WHERE run_id IN ";
+    "not_before_ms = ?, cancel_asked = ?, losses = ?, " ROTA_NO_OUTCOME " WHERE run_id IN ";
 const MultiRow kUpsertAttempts{
     "INSERT INTO attempt (" ROTA_ATTEMPT ", " ROTA_OUTCOME ") VALUES", 23,
     "ON DUPLICATE KEY UPDATE worker_id = VALUES(worker_id), "

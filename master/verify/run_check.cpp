@@ -115,6 +115,7 @@ Result<std::vector<model::AttemptRow>> RunCheck::earlier_attempts(RunId run) {
 
 Result<void> RunCheck::look_at(const model::Run& run, const std::vector<model::AttemptRow>& earlier) {
   if (auto checked = check_spans(run, earlier); !checked) return checked;
+  if (auto checked = losses_.look_at(run, earlier); !checked) return checked;
   check_order(run);
   check_epochs(run, earlier);
   check_outcome(run);

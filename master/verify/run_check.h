@@ -1,5 +1,5 @@
-// P4, P6, P7, P12 and, by its own check, P13: all runs in the order of their ids, with their earlier
-// attempts, a page at a time.
+// P4, P6, P7, P12 and, by checks of their own, P5 and P13: all runs in the order of their ids, with their
+// earlier attempts, a page at a time.
 #pragma once
 
 #include <array>
@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "master/verify/log_check.h"
+#include "master/verify/loss_check.h"
 #include "master/verify/place.h"
 #include "master/verify/verify.h"
 
@@ -19,6 +20,7 @@ namespace rota::master::verify {
 
 struct RunChecks {
   Check& overlap;   ///< P4
+  Check& losses;    ///< P5
   Check& order;     ///< P6
   Check& epochs;    ///< P7
   Check& outcomes;  ///< P12
@@ -33,6 +35,7 @@ class RunCheck {
         request_(request),
         only_(std::move(only)),
         checks_(checks),
+        losses_(sources.reader, checks.losses),
         logs_(logs) {}
 
   /// Goes on from the place, at least one page, to the end or the deadline; true: it is the end.
@@ -87,6 +90,7 @@ class RunCheck {
   std::int64_t looked_at_ = 0;
   std::optional<WallTime> looked_through_;  ///< when the last of them was recorded
   std::vector<store::PastRewind> rewinds_;
+  LossCheck losses_;
   LogCheck& logs_;
   std::vector<LogCandidate> candidates_;  ///< of the page of runs
 };

@@ -5,6 +5,7 @@
 //   P1   every planned tick up to the watermark is one run or lies in one gap row; nothing else is;
 //        gap rows count what they hide; the watermark is not ahead of what is recorded
 //   P4   no two attempts of one run overlap, nor of one job unless its overlap is "allow"
+//   P5   a lost attempt is followed by another only as its job's loss policy allows, and only so often
 //   P6   nothing started before it was recorded and dispatched
 //   P7   in the order of run ids epochs never fall; nothing of an older epoch is recorded after the
 //        first row of a newer one
@@ -59,7 +60,7 @@ struct Report {
   std::optional<WallTime> runs_through;  ///< when the last run that was looked at was recorded
   WallTime decided_through{};         ///< the watermark
   Millis max_lateness{0};             ///< recorded - tick, of the ticks that fired
-  std::vector<Check> checks;          ///< P1, P4, P6, P7, P12, P13
+  std::vector<Check> checks;          ///< P1, P4, P5, P6, P7, P12, P13
 };
 
 /// What it looks at; all outlive the call.

@@ -37,7 +37,8 @@ model::JobDefinition random_job(Random& random, std::size_t number) {
   }
   rules.retry.count = static_cast<std::int32_t>(random.below(3));
   rules.retry.delay = random.between(100ms, 3000ms);
-  rules.loss = random.chance(25) ? model::LossPolicy::Never : model::LossPolicy::AfterFence;
+  rules.loss = random.chance(25) ? model::LossPolicy::Never : model::LossPolicy::Rerun;
+  rules.loss_most = static_cast<std::int32_t>(1 + random.below(4));
   if (random.chance(30)) rules.disconnect_grace = random.between(1000ms, 8000ms);
   if (random.chance(30)) rules.timeout = random.between(1000ms, 6000ms);
   rules.kill_grace = 500ms;
@@ -207,7 +208,7 @@ void Clients::submit(const std::string& key) {
   auto definition = std::make_shared<model::JobDefinition>();
   definition->name = "one-off";
   const bool never = entry.job.value % 2 == 0;  // the id stands for the definition
-  definition->rules.loss = never ? model::LossPolicy::Never : model::LossPolicy::AfterFence;
+  definition->rules.loss = never ? model::LossPolicy::Never : model::LossPolicy::Rerun;
   ask(
       [key, job = entry.job, definition](Token token) -> master::core::Event {
         return master::core::SubmitRuns{token, "sim", {{job, definition, key, "h", nullptr}}};

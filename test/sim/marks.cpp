@@ -30,7 +30,7 @@ constexpr const char* kNames[] = {
     "attempt_taken_twice", "attempt_adopted", "forgotten_attempt_taken_up", "attempt_proven_dead",
     "attempt_given_up_at_fence",
     "attempt_resent_after_inventory", "killed_without_voucher", "kill_not_proven", "lived_on_the_leaders_voucher",
-    "lived_on_disconnect_grace", "result_late", "report_repeated", "run_lost", "run_retried",
+    "lived_on_disconnect_grace", "result_late", "report_repeated", "run_lost", "loss_limit_reached", "run_retried",
     "run_timed_out", "run_cancelled_early", "run_killed", "run_skipped", "run_waited_behind",
     "tick_fired", "tick_overlap_skipped", "tick_queue_full", "tick_coalesced", "tick_late_skipped", "tick_slice_stored",
     "worker_drained", "worker_resumed", "drain_told", "resume_told", "attempt_handed_over",

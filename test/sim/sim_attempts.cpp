@@ -109,7 +109,10 @@ void SimWorker::start(Epoch epoch, const master::core::DispatchItem& item) {
   begun.job = item.job;
   begun.worker = index_;
   begun.at = world_.now();
-  if (definition != nullptr) begun.loss = definition->rules.loss;
+  if (definition != nullptr) {
+    begun.loss = definition->rules.loss;
+    begun.loss_most = definition->rules.loss_most;
+  }
   if (definition != nullptr && !one_off) begun.overlap = definition->rules.overlap;
   world_.violate(world_.truth.begin(begun));
   const std::int64_t serial = ++serials_;

@@ -228,6 +228,7 @@ void SimStore::count_ends(const model::RunProgress& before, const model::RunProg
   }
   if (after.state == RunState::Lost) {
     marks_.hit("run_lost");
+    if (after.reason == model::Reason::LossLimit) marks_.hit("loss_limit_reached");
     ++lost_attempts_;
   }
   if (after.state == RunState::Killed) marks_.hit("run_killed");

@@ -68,6 +68,7 @@ void Truth::forget(model::AttemptKey key) {
 
 /// The attempts of the same run that began earlier, as the worlds knows them and not the leader.
 std::string Truth::judge_before(const Start& start) const {
+  std::int32_t lost = 0;
   for (auto at = ever_.lower_bound({start.key.run, 0});
        at != ever_.end() && at->first.run == start.key.run; ++at) {
     const auto how = ended_.find(at->first);
@@ -76,6 +77,12 @@ std::string Truth::judge_before(const Start& start) const {
                            (how->second == RunState::Failed || how->second == RunState::TimedOut);
     if (start.loss == model::LossPolicy::Never && !retryable) {
       return "P5: " + named(start.key) + " follows " + named(at->first) + ", which never may be followed";
+    }
+    // A kill may have been a hand-over, which is no loss.
+    if (!retryable && (how == ended_.end() || how->second != RunState::Killed)) ++lost;
+    if (lost >= start.loss_most) {
+      return "P5: " + named(start.key) + " follows " + std::to_string(lost) + " losses, its job allows " +
+             std::to_string(start.loss_most);
     }
     if (ended == outcomes_.end() || ended->second != RunState::Succeeded) continue;
     if (!was_absent_since(at->second.worker, at->second.at)) {

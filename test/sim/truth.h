@@ -21,7 +21,8 @@ class Truth {
     model::AttemptKey key;
     JobId job;
     model::Overlap overlap = model::Overlap::Allow;
-    model::LossPolicy loss = model::LossPolicy::AfterFence;
+    model::LossPolicy loss = model::LossPolicy::Rerun;
+    std::int32_t loss_most = model::kLossMost;
     std::size_t worker = 0;
     MonoTime at{};
   };

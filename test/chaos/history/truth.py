@@ -160,6 +160,12 @@ def no_needless_repeat(evidence, run, lives, findings, bounds):
                               "was run again, with no fault near it", **subject)
 
 
+def losses_of(rows):
+    return [row["attempt"] for row in rows
+            if row["outcome_state"] == "lost" and not row["late"]
+            and row["outcome_reason"] in ("worker_lost", "attempt_died")]
+
+
 def policies_kept(evidence, run, lives, findings):
     """P5 and retries: no second attempt after a loss where none is allowed; as many tries as were asked."""
     rules, rows = evidence.rules_of(run), evidence.attempts.get(run["run_id"], ())
@@ -171,6 +177,11 @@ def policies_kept(evidence, run, lives, findings):
         if again:
             findings.violated(QUESTION, f"run {run['run_id']}: attempt {min(lost)} was lost, loss is never, "
                               f"and attempt {again[0]} began", **subject)
+    most, losses = rules.get("loss_most", 3), losses_of(rows)
+    beyond = [life.attempt for life in lives if sum(no < (life.attempt or 0) for no in losses) >= most]
+    if beyond:
+        findings.violated(QUESTION, f"run {run['run_id']}: attempts {losses} were lost, its job allows {most} "
+                          f"losses, and attempt {beyond[0]} began", **subject)
     allowed = (rules.get("retry") or {}).get("count", 0) + 1
     states = [row["outcome_state"] for row in rows if not row["late"] and row["attempt"] < run["attempt"]]
     tries = sum(state in ("failed", "timed_out") for state in states + [run["outcome_state"]])

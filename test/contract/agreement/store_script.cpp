@@ -166,6 +166,7 @@ model::RunProgress StoreScript::random_progress() {
   if (dice_.chance(20)) progress.not_before = moment();
   if (dice_.chance(20)) progress.detail = samples::nasty_text();
   progress.cancel_asked = dice_.chance(10);
+  progress.losses = static_cast<std::int32_t>(dice_.below(3));
   if (model::is_final(progress.state)) {
     progress.ended = moment();
     if (dice_.chance(80)) progress.outcome = random_outcome();

@@ -64,6 +64,7 @@ model::Run a_manual_run(std::int64_t id, std::int64_t job) {
   run.progress.worker = {"w1", "abcd"};
   run.progress.epoch = Epoch{1};
   run.progress.dispatched = wall_from_ms(kBase + id + 2);
+  run.progress.losses = static_cast<std::int32_t>(id % 3);
   return run;
 }
 
@@ -129,6 +130,7 @@ std::string difference(const model::Run& a, const model::Run& b) {
   SAME(progress.state); SAME(progress.reason); SAME(progress.detail); SAME(progress.attempt);
   SAME(progress.worker); SAME(progress.epoch); SAME(progress.dispatched); SAME(progress.started);
   SAME(progress.ended); SAME(progress.not_before); SAME(progress.cancel_asked);
+  SAME(progress.losses);
   SAME(progress.outcome);
   return "";
 }

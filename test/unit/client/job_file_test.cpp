@@ -226,4 +226,33 @@ jobs:
   }
 }
 
+TEST_CASE("job file: the loss policy is a word, or a map with the most losses") {
+  const auto rules_of = [](const std::string& loss) {
+    return read_good("name: a\ncommand: x\nloss: " + loss + "\n").jobs.at(0).rules;
+  };
+  CHECK(rules_of("rerun") == thrift::Rules());
+  CHECK(rules_of("after_fence") == thrift::Rules());
+  CHECK(rules_of("never").loss == "never");
+  CHECK(rules_of("{then: confirm}").loss == "confirm");
+  CHECK(rules_of("{most: 7}").loss_most == 7);
+  CHECK(rules_of("{then: rerun, most: 1}").loss_most == 1);
+  for (const char* loss : {"never", "confirm", "{most: 7}", "{then: confirm, most: 2}"}) {
+    CAPTURE(loss);
+    const auto job = read_good(std::string("name: a\ncommand: x\nloss: ") + loss + "\n").jobs.at(0);
+    CHECK(read_good(job_file_text(job)).jobs.at(0) == job);
+  }
+  CHECK(job_file_text(read_good("name: a\ncommand: x\nloss: {then: confirm, most: 2}\n").jobs.at(0))
+            .find("loss:\n  then: confirm\n  most: 2\n") != std::string::npos);
+}
+
+TEST_CASE("job file: a loss policy that says nothing of use is refused where it stands") {
+  const auto wrong_with = [](const std::string& loss) {
+    return problems_of("name: a\ncommand: x\nloss: " + loss + "\n");
+  };
+  CHECK(wrong_with("sometimes").find("rerun, never, confirm") != std::string::npos);
+  CHECK(wrong_with("{then: never, most: 3}").find("remove it") != std::string::npos);
+  CHECK(wrong_with("{most: 0}").find("loss.most") != std::string::npos);
+  CHECK(wrong_with("{than: never}").find("then") != std::string::npos);
+}
+
 }  // namespace rota::client

@@ -52,6 +52,8 @@ class JobBuilder {
   }
   JobBuilder& timeout(Millis timeout) { definition_.rules.timeout = timeout; return *this; }
   JobBuilder& never_again() { definition_.rules.loss = model::LossPolicy::Never; return *this; }
+  JobBuilder& losses(std::int32_t most) { definition_.rules.loss_most = most; return *this; }
+  JobBuilder& confirmed() { definition_.rules.loss = model::LossPolicy::Confirm; return *this; }
   JobBuilder& disconnect_grace(Millis g) { definition_.rules.disconnect_grace = g; return *this; }
   JobBuilder& described(std::string text) { definition_.description = std::move(text); return *this; }
 

@@ -135,6 +135,13 @@ TEST_CASE("jobs: a one-off's rows are written once a Term and forgotten with its
   CHECK(h.last.changes.jobs.size() == 1);
 }
 
+TEST_CASE("jobs: fingerprints that older programs have stored stay right") {
+  CHECK(definition_hash({}) == 15356490267212951524ull);
+  auto job = *a_job().every(5s).never_again().build();
+  job.rules.keep_logs = 60s;
+  CHECK(definition_hash(job) == 1606222962836462817ull);
+}
+
 TEST_CASE("jobs: every field counts in a definition's fingerprint") {
   const auto base = definition_hash(*a_job().every(5s).build());
   CHECK(base == definition_hash(*a_job().every(5s).build()));
@@ -143,6 +150,8 @@ TEST_CASE("jobs: every field counts in a definition's fingerprint") {
   CHECK(base != definition_hash(*a_job().every(5s).described("x").build()));
   CHECK(base != definition_hash(*a_job().every(5s).timeout(1s).build()));
   CHECK(base != definition_hash(*a_job().every(5s).retries(1).build()));
+  CHECK(base != definition_hash(*a_job().every(5s).losses(5).build()));
+  CHECK(base != definition_hash(*a_job().every(5s).confirmed().build()));
   CHECK(base != definition_hash(*a_job().every(5s).never_again().build()));
   auto throttled = *a_job().every(5s).build();
   throttled.work.limits.milli_cpus = 500;

@@ -1,6 +1,7 @@
 #include <doctest/doctest.h>
 
 #include "builders.h"
+#include "master/core/loss_rules.h"
 #include "master/core/overlap.h"
 #include "master/core/retry.h"
 #include "master/core/route.h"
@@ -46,7 +47,7 @@ TEST_CASE("retry: delays grow by the factor up to the maximum") {
   CHECK(!retry_delay({}, 1));
 }
 
-TEST_CASE("retry: losses in a row are slowed down after the third") {
+TEST_CASE("loss: what follows a loss is slowed down after the third") {
   CHECK(loss_delay(3) == 0ms);
   CHECK(loss_delay(4) == 1s);
   CHECK(loss_delay(6) == 4s);

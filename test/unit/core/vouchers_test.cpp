@@ -223,7 +223,7 @@ TEST_CASE("fence: a loss does not use up the retries") {
 
 TEST_CASE("fence: a job that takes its worker down is not tried in a tight loop") {
   Harness h;
-  h.apply(a_job());
+  h.apply(a_job().losses(1000));
   const RunId run = h.run_now("j");
   int attempts = 0;
   for (int life = 0; life < 20; ++life) {

@@ -33,6 +33,7 @@ model::JobDefinition full() {
   d.rules.timeout = Millis{17};
   d.rules.kill_grace = Millis{19};
   d.rules.loss = model::LossPolicy::Never;
+  d.rules.loss_most = 21;
   d.rules.disconnect_grace = Millis{23};
   d.rules.keep_logs = Millis{29};
   d.rules.keep_runs = Millis{30};
@@ -64,6 +65,15 @@ TEST_CASE("definition json: every field comes back, default or not") {
     CHECK(*back == definition);
     CHECK(*wire::rules_from_json(*wire::rules_to_json(definition.rules)) == definition.rules);
   }
+}
+
+TEST_CASE("definition json: a program that does not know loss \"confirm\" reads \"never\"") {
+  model::JobRules rules;
+  rules.loss = model::LossPolicy::Confirm;
+  const std::string text = *wire::rules_to_json(rules);
+  CHECK(text.find(R"("loss":"never")") != std::string::npos);
+  CHECK(*wire::rules_from_json(text) == rules);
+  CHECK(wire::rules_to_json({})->find("loss_") == std::string::npos);
 }
 
 TEST_CASE("definition json: missing fields keep their default, unknown ones are passed over") {

@@ -91,6 +91,17 @@ inline History a_true_history() {
   return out;
 }
 
+/// Makes the run's attempt its second, and gives the first, on the same worker and without an outcome.
+inline model::AttemptRow first_attempt_of(model::Run& run) {
+  run.progress.attempt = 2;
+  model::AttemptRow out;
+  out.run = run.id;
+  out.attempt = 1;
+  out.epoch = Epoch{1};
+  out.worker = run.progress.worker;
+  return out;
+}
+
 inline Report look(const History& history, Request request = {}) {
   store::MemoryStore memory;
   (void)memory.take_office(Epoch{9}, "test");

@@ -8,20 +8,6 @@
 #include "history.h"
 
 namespace rota::master::verify::test {
-namespace {
-
-/// Makes the run's attempt its second, and gives the first, on the same worker and without an outcome.
-model::AttemptRow first_attempt_of(model::Run& run) {
-  run.progress.attempt = 2;
-  model::AttemptRow out;
-  out.run = run.id;
-  out.attempt = 1;
-  out.epoch = Epoch{1};
-  out.worker = run.progress.worker;
-  return out;
-}
-
-}  // namespace
 
 TEST_CASE("verify: a true history is green, with its figures") {
   const Report report = look(a_true_history());

@@ -34,6 +34,7 @@ model::JobDefinition everything() {
   out.rules.timeout = Millis{8};
   out.rules.kill_grace = Millis{9};
   out.rules.loss = model::LossPolicy::Never;
+  out.rules.loss_most = 9;
   out.rules.disconnect_grace = Millis{10};
   out.rules.keep_logs = model::kKeepForEver;
   out.rules.keep_runs = Millis{90'000'000};
