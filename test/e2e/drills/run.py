@@ -28,6 +28,7 @@ import handlers
 import inputs
 import judged
 import kept_logs
+import locks
 import lost_data
 import moment
 import office
@@ -54,6 +55,7 @@ GROUPS = {
         "frames": lambda c, d, long: inputs.frames(c, 5000 if long else 1000),
         "handlers": lambda c, d, long: handlers.all_of_them(c),
         "judged": lambda c, d, long: judged.seen(c),
+        "locks": lambda c, d, long: locks.all_of_them(c, d, 40 if long else 20),
         "ways_to_end": lambda c, d, long: outputs.ways_to_end(c),
         "cancelled_and_timed_out": lambda c, d, long: outputs.cancelled_and_timed_out(c),
         "over_the_cap": lambda c, d, long: outputs.over_the_cap(c),
