@@ -70,6 +70,7 @@ GROUPS = {
         "worker_killed": lambda c, d, long: workers.killed(c, d, "worker-1"),
         "worker_host_killed": lambda c, d, long: workers.killed(c, d, "worker-1.host"),
         "sessions_ended": lambda c, d, long: vouchers.sessions_ended(c, d, 90 if long else 25),
+        "host_frozen": lambda c, d, long: vouchers.host_frozen(c, d, 30 if long else 12),
         "worker_terminated": lambda c, d, long: workers.terminated(c),
         "worker_hurried": lambda c, d, long: workers.hurried(c),
         "second_worker_refused": lambda c, d, long: workers.second_refused(c, d),

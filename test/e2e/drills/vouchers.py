@@ -6,8 +6,8 @@ import random
 import time
 
 import zk_session
-from cluster import check, figure, judge_ledger, wait_until
-from workers import start_ledger_runs
+from cluster import check, figure, judge_ledger, now_ms, wait_until
+from workers import boottime_us, start_ledger_runs
 
 PAUSE_S = 0.11
 
@@ -31,6 +31,54 @@ def sessions_ended(cluster, folder, seconds):
     figure("sessions_ended", ended=ended, seconds=seconds, runs=len(runs), on_it=len(there),
            attempts=sum(run["attempt"] for run in finished),
            overlap_ms=judged.get("max_overlap_ms", judged))
+
+
+def host_frozen(cluster, folder, seconds):
+    """All of worker-1 stands still, jobs and all, beyond its fence; then it goes on."""
+    ledger = os.path.join(folder, "ledger-frozen")
+    enough = ledger + ".enough"
+    there, runs = start_ledger_runs(cluster, ledger, "worker-1", 12, enough)
+    check(there, "no run went to worker-1")
+    cluster.kill("worker-1.host", "-STOP")
+    began = time.monotonic()
+    wait_until(lambda: all(cluster.run(run)["worker"] == "worker-2" for run in there), 60, "they run on worker-2")
+    time.sleep(max(0.0, seconds - (time.monotonic() - began)))
+    thawed, thawed_ms = boottime_us(), now_ms()
+    cluster.kill("worker-1.host", "-CONT")
+    told = wait_until(lambda: stretches_of(cluster, there), 60, "worker-1 tells that it stood still")
+    pathlib.Path(enough).touch()
+    finished = [cluster.await_run(run, 60) for run in runs]
+    bad = [(run["id"], run["state"], run["reason"]) for run in finished if run["state"] != "succeeded"]
+    check(not bad, f"runs that did not succeed after all: {bad[:5]}")
+    wait_until(cluster.is_whole, 60, "all are back")
+    report = cluster.verify()
+    after = longest_after(ledger, set(there), thawed)
+    figure("host_frozen", frozen_s=round(time.monotonic() - began), on_it=len(there), told=len(told),
+           stood_still_ms=f"{min(told)}..{max(told)}", ran_after_thaw_ms=round(after, 1), verify=report["ok"])
+    check(after < 100 + cluster.stalls.within(thawed_ms), f"attempts ran on for {after} ms after their host went on")
+
+
+def stretches_of(cluster, runs):
+    """How long each first attempt's host stood still, once all of them tell."""
+    told = []
+    for run in runs:
+        first = next((a for a in cluster.run(run)["attempts"] if a["attempt"] == 1), None)
+        still = first and first["outcome"].get("stood_still")
+        if not still:
+            return None
+        told.append(still["to_ms"] - still["from_ms"])
+    return told
+
+
+def longest_after(ledger, runs, thawed_us):
+    """The last line of any first attempt of these, after the thaw, in ms."""
+    last = thawed_us
+    with open(ledger, "rb") as file:
+        for line in file.read().split(b"\n")[:-1]:
+            words = line.split()
+            if words[1].decode() in runs and words[2] == b"1":
+                last = max(last, int(words[5]))
+    return (last - thawed_us) / 1000
 
 
 def end_sessions(files, seconds):
