@@ -5,6 +5,8 @@
 #include <utility>
 
 #include "common/base/check.h"
+#include "master/core/loss_rules.h"
+#include "master/core/retry.h"
 #include "master/core/time_rules.h"
 
 namespace rota::master::core {
@@ -39,12 +41,14 @@ void recover_held(State& state, RunEntry& run) {
   life.attempts.insert(run.row.id);
 }
 
-/// By the core's time, as it was written: this leader's clock may be far behind.
+/// By the core's time, as it was written: this leader's clock may be far behind. But never longer than the
+/// rule says: the clock by which it was written may have been far ahead, and its ticks rewound since.
 void recover_waiting(State& state, RunEntry& run, Now now) {
   const auto not_before = run.progress().not_before;
-  const Millis most = run.rules->retry.max_delay;
   if (run.progress().reason == Reason::RetryDelay && not_before && *not_before > state.core_time) {
-    const Millis left = std::min<Millis>(*not_before - state.core_time, std::max(most, Millis{60'000}));
+    const Millis by_rule = retry_delay(run.rules->retry, run.progress().failures).value_or(Millis{0});
+    const Millis most = std::max(by_rule, loss_delay(run.progress().losses));
+    const Millis left = std::min<Millis>(*not_before - state.core_time, most);
     state.run_timers.set(run.row.id, RunTimer::RetryDelay, now.mono + left);
     return;
   }

@@ -305,6 +305,22 @@ TEST_CASE("takeover: a retry's delay stays what it was when the leader's clock i
   CHECK(h.attempt(run).attempt == 2);
 }
 
+TEST_CASE("takeover: a retry waits no longer than its rule says, though the clock that wrote it was an hour ahead") {
+  Harness before;
+  before.join(a_worker("w1"));
+  before.apply(a_job().retries(2, 90s, 2.0));
+  const RunId run = before.run_now("j");
+  before.report(run, RunState::Failed);
+  Recovered recovered = before.recovered();
+  *recovered.runs.at(0).progress.not_before += 1h;
+  Harness h(std::move(recovered), {}, Epoch{8});
+  h.join(a_worker("w1"));
+  h.advance(89s);
+  CHECK(h.state(run) == RunState::Waiting);
+  h.advance(1s);
+  CHECK(h.attempt(run).attempt == 2);
+}
+
 TEST_CASE("takeover: core time does not go back behind a version's beginning") {
   Harness before;
   before.advance(1h);
