@@ -236,12 +236,27 @@ std::vector<model::Gap> gaps_beyond(const MemoryTables& tables, WallTime moment)
   return gaps;
 }
 
+namespace {
+
+/// How far any job is recorded: to the watermark, or by its own row, or by an edit, beyond it.
+WallTime farthest_recorded(const MemoryTables& tables, WallTime watermark) {
+  WallTime farthest = watermark;
+  for (const auto& [key, version] : tables.versions) farthest = std::max(farthest, version.valid_from);
+  for (const auto& [id, job] : tables.jobs) {
+    farthest = std::max(farthest, job.ticks_through.value_or(WallTime{}));
+  }
+  return farthest;
+}
+
+}  // namespace
+
 Result<void> put_rewind(MemoryTables& tables, const Rewind& rewind) {
   const bool is_expected = tables.watermark && tables.watermark->through == rewind.from_through &&
                            tables.watermark->reaching == rewind.from;
   if (tables.epoch != rewind.epoch || !is_expected) {
     return fail(ErrorCode::Conflict, "another epoch or watermark stands");
   }
+  tables.rewinds.push_back({rewind.epoch, farthest_recorded(tables, rewind.from), rewind.to});
   for (const model::Gap& gap : rewind.erased) tables.gaps.erase({gap.job, gap.version, gap.from});
   for (const model::Gap& gap : rewind.cut) {
     tables.gaps.insert_or_assign({gap.job, gap.version, gap.from}, gap);
@@ -254,7 +269,6 @@ Result<void> put_rewind(MemoryTables& tables, const Rewind& rewind) {
     if (job.ticks_through) job.ticks_through = std::min(*job.ticks_through, rewind.to);
   }
   tables.watermark = rewind.to;
-  tables.rewinds.push_back({rewind.epoch, rewind.from, rewind.to});
   return {};
 }
 

@@ -45,6 +45,15 @@ Result<void> change_gaps(Connection& connection, const Rewind& rewind) {
   return {};
 }
 
+/// How far any job is recorded: to the watermark, or by its own row, or by an edit, beyond it.
+Result<void> note_rewind(Connection& connection, const Rewind& rewind) {
+  return only(connection.change(
+      "INSERT INTO tick_rewind (epoch, from_ms, to_ms) SELECT ?, GREATEST(?, "
+      "COALESCE((SELECT MAX(ticks_through_ms) FROM job), 0), "
+      "COALESCE((SELECT MAX(valid_from_ms) FROM job_version), 0)), ?",
+      [&](Binder& binder) { binder.integer(rewind.epoch.value).time(rewind.from).time(rewind.to); }));
+}
+
 Result<void> change_rest(Connection& connection, const Rewind& rewind) {
   auto versions = connection.change(
       "UPDATE job_version SET valid_from_ms = LEAST(valid_from_ms, ?), valid_to_ms = LEAST(valid_to_ms, ?) "
@@ -53,11 +62,7 @@ Result<void> change_rest(Connection& connection, const Rewind& rewind) {
   if (!versions) return only(versions);
   auto jobs = connection.change("UPDATE job SET ticks_through_ms = ? WHERE ticks_through_ms > ?",
                                 [&](Binder& binder) { binder.time(rewind.to).time(rewind.to); });
-  if (!jobs) return only(jobs);
-  return only(connection.change("INSERT INTO tick_rewind (epoch, from_ms, to_ms) VALUES (?, ?, ?)",
-                                [&](Binder& binder) {
-                                  binder.integer(rewind.epoch.value).time(rewind.from).time(rewind.to);
-                                }));
+  return only(jobs);
 }
 
 }  // namespace
@@ -84,6 +89,7 @@ Result<void> write_rewind(Connection& connection, const Rewind& rewind) {
     if (auto undone = connection.undo(); !undone) return undone;
     return fail(ErrorCode::Conflict, "another master took office, or recorded ticks, meanwhile");
   }
+  if (auto noted = note_rewind(connection, rewind); !noted) return noted;
   if (auto gaps = change_gaps(connection, rewind); !gaps) return gaps;
   if (auto rest = change_rest(connection, rewind); !rest) return rest;
   return connection.end_transaction();

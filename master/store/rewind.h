@@ -22,7 +22,7 @@ struct Rewind {
 /// One that was done, as verification and recovery want it.
 struct PastRewind {
   Epoch epoch;
-  WallTime from{};
+  WallTime from{};                  ///< how far any job was recorded: some farther than the watermark said
   WallTime to{};
   auto operator<=>(const PastRewind&) const = default;
 

@@ -199,6 +199,8 @@ TEST_CASE("recovery: ticks that are rewound keep their runs, and whoever leads n
     changes.versions.push_back(a_version(10, 2, "nightly"));
     changes.versions[0].valid_to = changes.versions[1].valid_from = wall_from_ms(kBase + 8000);
     changes.jobs[0].version = 2;
+    const WallTime farthest = wall_from_ms(kBase + 9500);  // by the job's own row
+    changes.jobs[0].ticks_through = farthest;
     changes.new_runs = {a_tick_run(100, 10, 1), a_tick_run(101, 10, 6)};
     changes.gaps = {a_gap(10, 2, 5), a_gap(10, 7, 9)};
     changes.watermark = wall_from_ms(kBase + 9000);
@@ -222,7 +224,7 @@ TEST_CASE("recovery: ticks that are rewound keep their runs, and whoever leads n
     REQUIRE(on.office->rewind(rewind));
 
     CHECK(on.office->read_marks()->watermark == to);
-    CHECK(*on.reader->rewinds() == std::vector<PastRewind>{{Epoch{2}, rewind.from, to}});
+    CHECK(*on.reader->rewinds() == std::vector<PastRewind>{{Epoch{2}, farthest, to}});
     const auto gaps = on.reader->gaps_of(JobId{10});
     REQUIRE(gaps->size() == 1);
     CHECK(difference(gaps->front(), rewind.cut[0]) == "");
