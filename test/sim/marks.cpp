@@ -22,6 +22,7 @@ constexpr const char* kNames[] = {
     // what followed
     "candidacy_lost", "takeover_blocked_by_a_frozen_leader", "takeover_unknown_applied",
     "takeover_unknown_not_applied", "takeover_lost_race", "takeover_failed", "restore_alarm", "ticks_held", "clock_step_held", "clock_accepted",
+    "ticks_rewound",
     "term_contradicted", "inbox_full", "tombstone_refused", "rival_left",
     "outbox_torn", "outcome_damaged", "start_reported",
     "single_fault_harmless", "job_refused_to_die", "job_deleted", "success_given_up_at_fence", "took_office", "term_fenced", "term_lost_its_store", "term_saw_higher_epoch", "batch_rerun",

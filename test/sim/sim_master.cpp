@@ -45,11 +45,15 @@ void SimMaster::make_guard() {
 
 void SimMaster::start() {
   if (alive_) return;
-  if (world_.clockwork.common_step != 0ms) {  // and would believe a wrong one
-    world_.after(500ms, [this] { start(); });
-    return;
+  if (world_.clockwork.common_step != 0ms) {
+    if (world_.random.chance(70)) {
+      world_.after(500ms, [this] { start(); });
+      return;
+    }
+    world_.store.believes_a_wrong_clock = true;  // a new process on one host, with nobody to ask
   }
   alive_ = true;
+  began_in_step_ = world_.clockwork.common_step != 0ms;
   clock_.skew = world_.random.between(-20ms, 20ms);
   make_guard();
   saw_database_ = false;

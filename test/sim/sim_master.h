@@ -45,6 +45,8 @@ class SimMaster {
   bool accept_restore();
   /// The operator takes the clocks for right, as they are, by this master's ZooKeeper; false: nobody holds for them.
   bool accept_clocks();
+  /// He gives back ticks that are recorded ahead of the clock, by this master's ZooKeeper and clock.
+  void rewind_ticks();
   /// How far its clock is ahead of the true time (negative: behind).
   Millis clock_error() const;
   /// Its clock has stepped and it holds no ticks, though it has looked at it several times.
@@ -135,6 +137,7 @@ class SimMaster {
   std::int64_t seen_zxid_ = 0;         ///< of a tree whose listing is decided upon already
   std::int64_t looks_ = 0;
   std::map<std::string, MonoTime> beats_read_;  ///< beats that are looked at, and when each was read
+  bool began_in_step_ = false;         ///< and took the wrong clock for right, since nobody said otherwise
   int stepped_looks_ = 0;              ///< in a row, while the clock is off
   master::StoredMark last_stored_;     ///< of the last Term of this process
   std::unique_ptr<Term> term_;

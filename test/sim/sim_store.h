@@ -104,6 +104,7 @@ class SimStore final : public master::store::Store {
   StoreFaults faults;
   Millis latency{0};           ///< of the last apply: its effects leave so much later
   Millis caller_freezes{0};    ///< of the last apply
+  bool believes_a_wrong_clock = false;  ///< somebody began while all clocks were wrong: ticks may be ahead
   std::string violation;       ///< the first thing found wrong while writing
 
  private:

@@ -3,6 +3,7 @@
 
 #include "common/model/worker_json.h"
 
+#include "master/rewind.h"
 #include "master/tick_hold.h"
 #include "sim_master.h"
 #include "worker_node.h"
@@ -89,7 +90,7 @@ void SimMaster::look_at_database(std::int64_t life) {
   if (!term_) stepped_looks_ = 0;
   if (!term_ || world_.store.faults.down) return;
   tell_hold();
-  stepped_looks_ = world_.clockwork.common_step == 0ms ? 0 : stepped_looks_ + 1;
+  stepped_looks_ = world_.clockwork.common_step == 0ms || began_in_step_ ? 0 : stepped_looks_ + 1;
   if (++looks_ % 2 == 0) note_progress();
   if (looks_ % 4 == 0) (void)office_.beat(term_->epoch);
 }
@@ -117,6 +118,17 @@ bool SimMaster::accept_clocks() {
   SimZkClient client = zookeeper_client();
   const auto held = master::accept_clocks(client, paths_);
   return held && !held->empty();
+}
+
+void SimMaster::rewind_ticks() {
+  if (!reaches_zookeeper() || !zookeeper_.agrees(server_)) return;
+  SimZkClient client = zookeeper_client();
+  const auto rows = world_.store.as_memory_store();
+  const master::RewindParts parts{client, paths_, office_, *rows, [](std::string_view) {
+    return Result<std::shared_ptr<const model::ZoneRules>>(std::make_shared<const model::ZoneRules>());
+  }};
+  const auto done = master::rewind_ticks(parts, {"operator", grant_, {}}, clock_.wall());
+  world_.trace("rewind", done ? std::to_string((done->from - done->to).count()) : done.error().message);
 }
 
 Millis SimMaster::clock_error() const { return floor_ms(clock_.wall() - world_.clockwork.true_wall()); }
@@ -198,7 +210,8 @@ void SimMaster::note_refusal(const Error& error) {
   world_.marks.hit(held_off_.find("have not ended") == std::string::npos ? "refused_as_foreign" : "operator_asked");
   world_.trace("held off", name_ + " " + held_off_);
   const auto says = [this](const char* part) { return held_off_.find(part) != std::string::npos; };
-  if (says("master 'm") && says("' at m") && says("--accept-new-zookeeper")) return;
+  const bool names_leader = (says("master 'm") && says("' at m")) || says("master 'operator'");  // who rewound ticks
+  if (names_leader && says("--accept-new-zookeeper")) return;
   world_.violate("P34: " + name_ + " is held off and does not name who leads: " + held_off_);
 }
 

@@ -94,6 +94,9 @@ void Faults::watch_clocks() {
   };
   if (!std::ranges::all_of(world_.masters, is_right)) return;
   now->accept_clocks();
+  const auto watermark = world_.store.watermark();
+  const bool is_ahead = watermark && watermark->reaching > world_.clockwork.true_wall() + kNearlyRight;
+  if (healed_ && is_ahead) now->rewind_ticks();
 }
 
 // --- ZooKeeper
