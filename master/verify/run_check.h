@@ -70,6 +70,7 @@ class RunCheck {
   void check_outcome(const model::Run& run);
   void judge_epochs();
   WallTime last_by_the_clock(Epoch epoch, WallTime last) const;
+  bool was_rewound_after(Epoch epoch) const;
   void keep_logs(const model::Run& run, const std::vector<model::AttemptRow>& earlier);
   void keep_log(model::AttemptKey attempt, const model::Outcome& outcome, bool told);
 

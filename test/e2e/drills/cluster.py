@@ -150,8 +150,11 @@ class Cluster:
         wait_until(lambda: all(self.run(r)["state"] not in ("waiting", "queued") for r in runs), 30, "all have started")
 
     def await_verified(self, seconds=30):
-        """Until every promise is kept, as far as the store tells."""
-        wait_until(lambda: self.rota("verify", timeout=120).returncode == 0, seconds, "verify is green")
+        """Until every promise is kept, as far as the store tells; else fails with what verify said last."""
+        deadline = time.monotonic() + seconds
+        while (done := self.rota("verify", timeout=120)).returncode != 0:
+            check(time.monotonic() < deadline, f"verify is not green within {seconds} s: {done.stdout} {done.stderr}")
+            time.sleep(0.2)
 
     def runs(self, job="", limit=1000, **more):
         words = ["run", "list", "--limit", str(limit)]

@@ -2,10 +2,12 @@
 register again by themselves, no job is killed or rerun, the epoch never goes back, and somebody can lead."""
 import os
 import pathlib
+import re
 import shutil
 import sys
 
 from cluster import ROOT, check, figure, judge_ledger, now_ms, wait_until
+from eyes import fetch
 from outages import long_runs, process_starts
 
 sys.path.insert(0, str(ROOT / "test/support"))
@@ -35,8 +37,8 @@ def standing(hand, folder):
     return {name for name, node in nodes.items() if node and node.owner}
 
 
-def all_stand(cluster, root):
-    """Two masters, two candidates and two workers, each once and of a living session."""
+def all_stand(cluster, root, ghosts=frozenset()):
+    """Two masters, two candidates and two workers, each once, of a living session that its process holds."""
     try:
         with by_hand(cluster) as hand:
             names = {what: standing(hand, f"{root}/{what}") for what in ("masters", "election", "workers")}
@@ -44,7 +46,18 @@ def all_stand(cluster, root):
         return False
     workers = {name.split("@")[0] for name in names["workers"]}
     counts = [len(names["masters"]), len(names["election"]), len(names["workers"]), len(workers)]
-    return counts == [2, 2, 2, 2]
+    return counts == [2, 2, 2, 2] and not names["workers"] & ghosts and all_hold(cluster)
+
+
+def all_hold(cluster):
+    """A node of older data stands before its process knows of it: each must say that its session is back."""
+    addresses = re.findall(r"http://\S+/", cluster.script("status"))
+    return len(addresses) == 4 and "zookeeper" not in "".join(fetch(each + "healthz")[1] for each in addresses)
+
+
+def worker_names(cluster, root):
+    with by_hand(cluster) as hand:
+        return standing(hand, root + "/workers")
 
 
 def alarms(cluster):
@@ -71,9 +84,11 @@ def age(cluster, root, changes=400):
             hand.delete(root + "/aged")
 
 
-def lose(cluster, ledger, kind, put_data, runs=6):
-    """ZooKeeper is killed, `put_data` changes its folder, and it starts again."""
+def lose(cluster, ledger, kind, put_data, runs=6, older=frozenset()):
+    """ZooKeeper is killed, `put_data` changes its folder, and it starts again; `older`: workers' nodes that it
+    brings back."""
     root = folder_of(cluster, "")[:-1]
+    ghosts = older - worker_names(cluster, root)
     age(cluster, root)
     started = long_runs(cluster, ledger, runs, 45_000)
     epoch, starts, told = cluster.epoch(), process_starts(cluster), alarms(cluster)
@@ -81,7 +96,7 @@ def lose(cluster, ledger, kind, put_data, runs=6):
     put_data(data_of(cluster))
     began = now_ms()
     cluster.script("start", "zookeeper")
-    wait_until(lambda: all_stand(cluster, root), 2 * SESSION_MS / 1000, "all are registered again")
+    wait_until(lambda: all_stand(cluster, root, ghosts), 2 * SESSION_MS / 1000, "all are registered again")
     registered = now_ms() - began - cluster.stalls.within(began)
     wait_until(cluster.is_whole, 30, "a leader that answers, and all workers")
     after = cluster.epoch()
@@ -107,6 +122,7 @@ def wiped(cluster, folder):
 
 def restored(cluster, folder):
     copy = pathlib.Path(folder, "zookeeper-copy")
+    older = worker_names(cluster, folder_of(cluster, "")[:-1])
     cluster.kill("zookeeper")
     shutil.copytree(data_of(cluster), copy)
     cluster.script("start", "zookeeper")
@@ -117,7 +133,7 @@ def restored(cluster, folder):
     def put_back(data):
         shutil.rmtree(data)
         shutil.copytree(copy, data)
-    lose(cluster, os.path.join(folder, "ledger-restored"), "zookeeper_restored", put_back)
+    lose(cluster, os.path.join(folder, "ledger-restored"), "zookeeper_restored", put_back, older=older)
 
 
 def copied_nodes(cluster):

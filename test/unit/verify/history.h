@@ -24,6 +24,7 @@ struct History {
   std::vector<store::LogChunk> logs;
   std::vector<RunId> pruned;
   std::map<JobId, WallTime> gone;  ///< told by retention, before verify looks
+  std::vector<store::Rewind> rewinds;  ///< each in an office of its own, done last
 
   model::Run& run_of(WallTime tick) {
     for (model::Run& run : rows.new_runs) {
@@ -110,6 +111,10 @@ inline Report look(const History& history, Request request = {}) {
   if (!history.logs.empty() && !memory.append(history.logs)) throw std::runtime_error("logs");
   (void)memory.note_pruned(history.pruned, at(50));
   (void)memory.forget_through(history.gone);
+  for (const store::Rewind& rewind : history.rewinds) {
+    (void)memory.take_office(rewind.epoch, "test");
+    if (!memory.rewind(rewind)) throw std::runtime_error("rewind");
+  }
   if (!request.now) request.now = at(100);
   const Sources sources{memory, &memory, [](std::string_view) {
                           return Result<std::shared_ptr<const model::ZoneRules>>(

@@ -323,6 +323,20 @@ TEST_CASE("verify: a start without dispatch, or long before it, is red") {
   CHECK(red(look(history)).find("P6") != std::string::npos);
 }
 
+TEST_CASE("verify: what was recorded before a rewind is held against no worker's clock") {
+  History history = a_true_history();
+  const WallTime watermark = at(20) + Millis{500};
+  for (model::Run& run : history.rows.new_runs) {
+    run.progress.started = *run.progress.started - std::chrono::hours{1};
+    run.progress.outcome.started = *run.progress.started;
+  }
+  REQUIRE(red(look(history)).find("P6") != std::string::npos);
+  history.rewinds.push_back({Epoch{10}, watermark, watermark, watermark - std::chrono::minutes{50}, {}, {}});
+  CHECK(red(look(history)).find("P6") == std::string::npos);
+  history.run_of(at(5)).progress.dispatched.reset();
+  CHECK(red(look(history)).find("P6") != std::string::npos);
+}
+
 TEST_CASE("verify: a final run without an end, or with another outcome, is red") {
   History history = a_true_history();
   model::RunProgress& progress = history.run_of(at(5)).progress;
