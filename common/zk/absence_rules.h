@@ -21,22 +21,28 @@ constexpr Millis kAbsenceHold{40'000};
 
 /// Changes are numbered, and numbers only grow: a new change with a number that is not above one seen
 /// before is of servers that forgot. `seen` 0: nothing was seen yet. An ensemble that was restored as a
-/// whole counts on from a new election and may hide it; then sessions are not held up either.
+/// whole counts on from a new election and may hide it, and so may others that use the same servers.
 constexpr bool has_gone_back(std::int64_t seen, std::int64_t written_now) {
   return seen != 0 && written_now <= seen;
 }
 
-/// When a node was made: by the number of the change, which a wiped server gives again, and by its clock.
-struct Making {
-  std::int64_t zxid = 0;
-  std::int64_t ms = 0;
-  bool operator==(const Making&) const = default;
+/// What the servers tell of the folder. It was made by a change with a number, which a wiped server gives
+/// again, and at a time by its clock; `version` grows by one with each write of ours, `children` with each
+/// node made or deleted in it. Other users of the same servers move none of these.
+struct FolderMark {
+  std::int64_t made_zxid = 0;
+  std::int64_t made_ms = 0;
+  std::int32_t version = 0;
+  std::int32_t children = 0;
 };
 
-/// A folder that was made anew; `known` empty: not read yet. So a loss shows also where the servers have
-/// counted on beyond all that was seen.
-constexpr bool is_another_folder(const std::optional<Making>& known, const Making& now) {
-  return known && *known != now;
+/// Whether a folder, as it is right after a write of ours, lacks what was seen of it before: then a loss
+/// shows even where the servers have counted on beyond all changes that were seen. `seen` empty: not read
+/// yet. Versions wrap after 2^31 changes, which would hold sessions up once.
+constexpr bool has_lost(const std::optional<FolderMark>& seen, const FolderMark& written) {
+  if (!seen) return false;
+  const bool is_another = seen->made_zxid != written.made_zxid || seen->made_ms != written.made_ms;
+  return is_another || written.version <= seen->version || written.children < seen->children;
 }
 
 /// The part of a node's name that names who it is: `<id>@<incarnation>`, or `<id>`.

@@ -34,6 +34,7 @@ struct NodeStat {
   std::int64_t created_zxid = 0;
   std::int64_t created_ms = 0;    ///< by the server's clock
   std::int64_t changed_zxid = 0;  ///< of the last change of its data; of its making before that
+  std::int32_t children_version = 0;  ///< grows with each child made or deleted
 };
 
 struct Node {

@@ -10,7 +10,10 @@ namespace rota::zk {
 namespace {
 constexpr Millis kRetry{100};
 
-Making making_of(const NodeStat& folder) { return {folder.created_zxid, folder.created_ms}; }
+FolderMark mark_of(const NodeStat& folder) {
+  return {folder.created_zxid, folder.created_ms, folder.version, folder.children_version};
+}
+
 }
 
 Membership::Membership(Session& session, std::string folder, Observer observer, Millis hold)
@@ -36,7 +39,7 @@ void Membership::session_resumed(Client& client) {
 /// The servers may have lost data since.
 void Membership::start_over() {
   must_list_ = true;
-  must_prove_ = seen_zxid_ != 0 || folder_made_;
+  must_prove_ = seen_zxid_ != 0 || folder_seen_;
   must_read_.clear();
   listed_.clear();
   read_.clear();
@@ -102,9 +105,8 @@ bool Membership::made_folder(Client& client) {
 
 void Membership::proved(const NodeStat& folder) {
   const std::int64_t written = folder.changed_zxid;
-  const bool is_lost = has_gone_back(seen_zxid_, written) ||
-                       is_another_folder(folder_made_, making_of(folder));
-  folder_made_ = making_of(folder);
+  const bool is_lost = has_gone_back(seen_zxid_, written) || has_lost(folder_seen_, mark_of(folder));
+  folder_seen_ = mark_of(folder);
   if (std::exchange(must_prove_, false) && is_lost) {
     hold_until_ = BootClock::now() + hold_;
     must_know_older_ = true;
@@ -119,11 +121,11 @@ void Membership::proved(const NodeStat& folder) {
   seen_zxid_ = std::max(seen_zxid_, written);
 }
 
-/// Read once; later it comes with each write.
+/// Before a write has proved that the servers know all that was seen, its mark is left as it was.
 bool Membership::know_folder(Client& client) {
-  if (folder_made_) return true;
+  if (folder_seen_ && must_prove_) return true;
   const auto folder = client.exists(folder_, Watch::No);
-  if (folder && folder->has_value()) folder_made_ = making_of(**folder);
+  if (folder && folder->has_value()) folder_seen_ = mark_of(**folder);
   return folder.has_value();
 }
 

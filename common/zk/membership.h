@@ -77,7 +77,7 @@ class Membership final : private SessionObserver {
   const Millis hold_;
   bool must_prove_ = false;            ///< that the servers know all that was seen
   std::int64_t seen_zxid_ = 0;         ///< the highest
-  std::optional<Making> folder_made_;  ///< empty: not read yet
+  std::optional<FolderMark> folder_seen_;  ///< empty: not read yet
   MonoTime hold_until_{};
   bool must_know_older_ = false;       ///< the first listing after a loss is still to come
   std::set<std::string> older_;        ///< names that came back with older data

@@ -46,7 +46,7 @@ Error error_of(int rc, std::string_view what, const std::string& path) {
 
 NodeStat stat_of(const struct Stat* stat) {
   if (stat == nullptr) return {};
-  return NodeStat{stat->version, stat->ephemeralOwner, stat->czxid, stat->ctime, stat->mzxid};
+  return NodeStat{stat->version, stat->ephemeralOwner, stat->czxid, stat->ctime, stat->mzxid, stat->cversion};
 }
 
 /// One warning in 30 s at most: while its servers are away the library warns at each try, and the self

@@ -29,9 +29,10 @@ Result<std::string> NodeTree::create(const std::string& path, const std::string&
   const auto [made, is_new] = nodes_.try_emplace(whole);
   if (!is_new) return fail(ErrorCode::AlreadyExists, "model: there is a node " + whole);
   Entry& folder_entry = parent->second;
+  ++folder_entry.node.stat.children_version;
   folder_entry.next_sequence = static_cast<std::int32_t>(static_cast<std::uint32_t>(folder_entry.next_sequence) + 1);
   ++zxid_;
-  made->second.node = {data, {0, mode == CreateMode::Persistent ? 0 : session, zxid_, clock_ms_, zxid_}};
+  made->second.node = {data, {0, mode == CreateMode::Persistent ? 0 : session, zxid_, clock_ms_, zxid_, 0}};
   made->second.changed = made->second.children_changed = folder_entry.children_changed = zxid_;
   changes_.push_back({What::Created, whole});
   changes_.push_back({What::Children, folder});
@@ -75,7 +76,9 @@ void NodeTree::erase(Nodes::iterator at) {
   const std::string path = at->first;
   const std::string folder = folder_of(path);
   nodes_.erase(at);
-  nodes_.find(folder)->second.children_changed = ++zxid_;
+  Entry& folder_entry = nodes_.find(folder)->second;
+  ++folder_entry.node.stat.children_version;
+  folder_entry.children_changed = ++zxid_;
   changes_.push_back({What::Deleted, path});
   changes_.push_back({What::Children, folder});
 }

@@ -304,6 +304,20 @@ TEST_CASE("membership: a loss is noticed also where the servers have counted on 
   CHECK(f.seen.get().vanished.empty());
 }
 
+TEST_CASE("membership: an older copy is noticed also where others have made the servers count on") {
+  Losing f(kLong);
+  f.server.take_copy();
+  f.make("c@1");
+  REQUIRE(f.seen.becomes([](const Seen& all) { return all.members.size() == 3; }));
+  settle(f.session);
+  f.server.restore_copy();
+  f.enter();
+  REQUIRE(f.actor->create("/other", "", CreateMode::Persistent).has_value());
+  for (int i = 0; i < 100; ++i) REQUIRE(f.actor->set("/other", "x").has_value());
+  REQUIRE(eventually(f.session, [&] { return f.membership->trouble().awaited == Names{"c@1"}; }));
+  CHECK(f.seen.get().vanished.empty());
+}
+
 TEST_CASE("membership: after an outage with all data there, who is gone has vanished at once") {
   Losing f(kLong);
   f.server.set_reachable(false);
