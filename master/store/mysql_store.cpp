@@ -6,6 +6,7 @@
 #include "master/store/change_writer.h"
 #include "master/store/connection.h"
 #include "master/store/job_rows.h"
+#include "master/store/mysql_errors.h"
 
 namespace rota::master::store {
 namespace {
