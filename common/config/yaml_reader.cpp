@@ -7,8 +7,10 @@
 #include <yaml-cpp/mark.h>
 #include <yaml-cpp/parser.h>
 
+#include <algorithm>
 #include <map>
 #include <sstream>
+#include <string_view>
 #include <utility>
 
 #include "common/base/file.h"
@@ -23,6 +25,20 @@ constexpr std::size_t kMostDepth = 32;
 constexpr std::size_t kMostMarksInLine = 1'000'000;
 
 Mark mark_of(const YAML::Mark& mark) { return {mark.line + 1, mark.column + 1}; }
+
+/// yaml-cpp 0.7 gives `\N` (U+0085) and `\_` (U+00A0) as one byte each; all else that it gives of a valid
+/// document is UTF-8.
+std::string with_whole_characters(const std::string& value) {
+  if (is_utf8(value)) return value;
+  std::string out;
+  for (std::string_view left = value; !left.empty();) {
+    const std::size_t bytes = first_character(left).bytes;
+    if (bytes == 0) out += '\xC2';
+    out += left.substr(0, std::max<std::size_t>(bytes, 1));
+    left.remove_prefix(std::max<std::size_t>(bytes, 1));
+  }
+  return out;
+}
 
 /// Builds the tree of one document and notes what is refused. A node inside a refused part is still
 /// read, so that its own problems are found in the same run.
@@ -49,7 +65,7 @@ class TreeBuilder final : public YAML::EventHandler {
     refuse_anchor(mark, anchor);
     refuse_tag(mark, tag);
     YamlNode node = node_at(YamlNode::Kind::Scalar, mark);
-    node.text = value;
+    node.text = with_whole_characters(value);
     node.quoted = tag == "!";
     finish(std::move(node));
   }

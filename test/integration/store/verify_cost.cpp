@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdlib>
 
 #include "master/store/mysql_log_store.h"
@@ -101,7 +102,9 @@ TEST_CASE("verify: many jobs in a time that grows with them, whole or in parts")
   CHECK(whole->ok);
   CHECK(whole->is_complete);
   CHECK(whole->checks[0].fired == 2 * jobs);
-  CHECK(whole->checks[5].planned == 4 * jobs);
+  const auto output = std::ranges::find(whole->checks, "P13", &verify::Check::promise);
+  REQUIRE(output != whole->checks.end());
+  CHECK(output->planned == 4 * jobs);
 
   REQUIRE(fixture.server.sql(fmt::format("DELETE FROM log_chunk WHERE run_id = {}", kRunsBefore + 1'000'007),
                              fixture.options.database));

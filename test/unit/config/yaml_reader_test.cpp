@@ -46,6 +46,13 @@ TEST_CASE("yaml: keeps order, places and quotes") {
   CHECK(read.node->find("z") == nullptr);
 }
 
+TEST_CASE("yaml: an escape of a character that is no ASCII gives the whole character") {
+  const auto read = reading("a: \"x\\Ny\\_z\\u00e9\\xe9\\N\"\n\"\\N\": 1\n");
+  REQUIRE(read.node);
+  CHECK(read.node->find("a")->text == "x\u0085y\u00a0z\u00e9\u00e9\u0085");
+  CHECK(read.node->find("\u0085") != nullptr);
+}
+
 TEST_CASE("yaml: an empty text is an empty document") {
   for (const char* text : {"", "\n\n", "# only a comment\n", "---\n"}) {
     const auto read = reading(text);
