@@ -7,7 +7,7 @@
 #include <optional>
 #include <thread>
 
-#include "common/base/duration_text.h"
+#include "client/asked_masters.h"
 #include "common/base/random.h"
 #include "common/rpc/channel.h"
 #include "common/zk/leader_lookup.h"
@@ -20,16 +20,6 @@ namespace {
 constexpr Millis kShortestTry{300};
 constexpr Millis kFirstPause{20};
 constexpr Millis kLongestPause{500};
-
-/// When nobody could be asked at all: for how long it was tried, and what to look at.
-Error with_remedy(Error error, Millis tried_for) {
-  if (error.code == ErrorCode::Unavailable && error.message.ends_with("Connection refused")) {
-    error.message += fmt::format(
-        " (tried for {}; does a master run there? --masters or ROTA_MASTERS says where to look)",
-        format_duration(tried_for));
-  }
-  return error;
-}
 
 /// A try must leave time to ask another master: one that hangs takes connections and never answers.
 Millis time_for_one_try(Millis deadline) { return std::max(deadline / 3, kShortestTry); }
@@ -116,11 +106,11 @@ Result<Value> Cluster::ask(bool of_leader, Repeat repeat, const Call<Value>& cal
                            Millis deadline) {
   const MonoTime end = BootClock::now() + deadline;
   Millis pause = kFirstPause;
-  std::optional<Error> last;
+  AskedMasters asked(repeat == Repeat::Read);
   bool may_be_done = false;
   for (bool first = true;; first = false) {
     const Millis left = floor_ms(end - BootClock::now());
-    if (!first && left <= pause) return fail(with_remedy(*last, deadline));
+    if (!first && left <= pause) return fail(asked.last_word(deadline));
     if (!first) {
       std::this_thread::sleep_for(pause);
       pause = std::min(pause * 2, kLongestPause);
@@ -128,7 +118,9 @@ Result<Value> Cluster::ask(bool of_leader, Repeat repeat, const Call<Value>& cal
     auto channel = connection_->channel();
     if (!channel) {
       if (channel.error().code == ErrorCode::InvalidArgument) return fail(channel.error());
-      last = channel.error();
+      rpc::CallError failure;
+      failure.error = channel.error();
+      asked.take(connection_->tried(), failure);
       continue;
     }
     thrift::RequestHead head;
@@ -145,25 +137,26 @@ Result<Value> Cluster::ask(bool of_leader, Repeat repeat, const Call<Value>& cal
         },
         each);
     if (answer) return std::move(*answer);
-    last = answer.error().error;
-    const bool unknown = last->retry == Retry::Unknown;
-    const bool again = last->retry == Retry::Later || (unknown && repeat != Repeat::Never);
-    const bool has_gone = may_be_done && last->code == ErrorCode::NotFound;
+    asked.take(rpc::to_string((*channel)->peer()), answer.error());
+    const Error& last = answer.error().error;
+    const bool unknown = last.retry == Retry::Unknown;
+    const bool again = last.retry == Retry::Later || (unknown && repeat != Repeat::Never);
+    const bool has_gone = may_be_done && last.code == ErrorCode::NotFound;
     if (has_gone && repeat == Repeat::HarmlessDeletion) return Value{};
     may_be_done = may_be_done || unknown;
-    if (!again) return fail(*last);
-    if (!answer.error().answered || last->code == ErrorCode::NotLeader) {
+    if (!again) return fail(last);
+    if (!answer.error().answered || last.code == ErrorCode::NotLeader) {
       connection_->move_on(answer.error().leader);
       if (!answer.error().leader.empty()) pause = kFirstPause;
     }
-    if (last->code == ErrorCode::TimedOut && !of_leader) return fail(*last);
+    if (last.code == ErrorCode::TimedOut && !of_leader) return fail(last);
     pause = std::max(pause, answer.error().retry_after);
   }
 }
 
 template <typename Value>
 Result<Value> Cluster::query(const Call<Value>& call) {
-  return ask<Value>(false, Repeat::Harmless, call, options_.deadline);
+  return ask<Value>(false, Repeat::Read, call, options_.deadline);
 }
 
 template <typename Value>
@@ -380,7 +373,7 @@ Result<thrift::ClusterStatus> Cluster::cluster_status() {
 Result<thrift::VerifyReport> Cluster::verify(const thrift::VerifyRequest& request,
                                              Millis deadline) {
   return ask<thrift::VerifyReport>(
-      false, Repeat::Harmless,
+      false, Repeat::Read,
       [&](auto& client, auto& out, const auto& head) { client.verify(out, head, request); },
       deadline);
 }

@@ -84,7 +84,8 @@ class Cluster {
   class Connection;
 
   /// Whether a repeat after a lost answer is harmless; of a deletion, one that then finds nothing was done.
-  enum class Repeat { Harmless, HarmlessDeletion, Never };
+  /// Read: nothing is ever done.
+  enum class Repeat { Harmless, HarmlessDeletion, Never, Read };
   template <typename Value>
   using Call = std::function<void(thrift::JobServiceClient&, Value&, const thrift::RequestHead&)>;
 

@@ -1,8 +1,29 @@
 #include "master/database_watch.h"
 
+#include "common/base/duration_text.h"
 #include "common/base/log.h"
 
 namespace rota::master {
+namespace {
+
+constexpr Millis kSilent{2000};                     // one lost connection is no silence
+constexpr std::string_view kPrefix = "database: ";  // an error of the store's names its place already
+
+}  // namespace
+
+void DatabaseSilence::take(const Result<void>& answer, Now asked) {
+  const bool is_silent = !answer && (answer.error().code == ErrorCode::Unavailable ||
+                                     answer.error().code == ErrorCode::TimedOut);
+  if (!is_silent) return since_.reset();
+  if (!since_) since_ = asked;
+  why_ = answer.error().message;
+  if (why_.starts_with(kPrefix)) why_.erase(0, kPrefix.size());
+}
+
+std::string DatabaseSilence::word(MonoTime now, Millis at_least) const {
+  if (!since_ || now - since_->mono < at_least) return {};
+  return "the database does not answer since " + format_moment(since_->wall) + ": " + why_;
+}
 
 bool DatabaseVerdict::take(bool good, MonoTime now) {
   if (good) {
@@ -55,9 +76,15 @@ std::string DatabaseWatch::health() const {
   return health_;
 }
 
+std::string DatabaseWatch::silence() const {
+  std::scoped_lock lock(mutex_);
+  return silence_.word(BootClock::now(), kSilent);
+}
+
 std::string DatabaseWatch::why_not() const {
   std::scoped_lock lock(mutex_);
   if (told_) return {};
+  if (std::string silence = silence_.word(BootClock::now(), Millis{0}); !silence.empty()) return silence;
   return health_ == "ok" ? "the database answers again; it must go on so for a moment" : health_;
 }
 
@@ -73,8 +100,10 @@ Result<void> DatabaseWatch::ask() {
 
 void DatabaseWatch::watch(std::stop_token stop) {
   while (!stop.stop_requested()) {
+    const Now asked = SystemClock().now();
     const Result<void> answer = ask();
     std::unique_lock lock(mutex_);
+    silence_.take(answer, asked);
     const std::string health = answer ? "ok" : answer.error().message;
     if (health != health_ && !answer) log_warn("database", "no good answer", {{"why", health}});
     if (health != health_ && answer) log_info("database", "answers");

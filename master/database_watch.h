@@ -41,6 +41,20 @@ class DatabaseVerdict {
   std::optional<MonoTime> bad_since_;
 };
 
+/// Pure: since when the database does not answer at all. What it refuses, or lacks, is an answer.
+class DatabaseSilence {
+ public:
+  /// `asked`: when the question was put.
+  void take(const Result<void>& answer, Now asked);
+  /// "the database does not answer since 2026-03-29T02:30:00.000Z: why"; empty: it does, or has been silent
+  /// for less than `at_least`.
+  std::string word(MonoTime now, Millis at_least) const;
+
+ private:
+  std::optional<Now> since_;
+  std::string why_;
+};
+
 /// Thread: construct, stop and destroy by the owner; health from any.
 class DatabaseWatch {
  public:
@@ -56,6 +70,9 @@ class DatabaseWatch {
   void prepare_again();
   /// "ok", or what the last probe said.
   std::string health() const;
+  /// That the database does not answer, and since when; empty: it does, or its silence is young. Who would
+  /// ask it something need not wait for a timeout of his own.
+  std::string silence() const;
   /// Why this master may not be a candidate; empty: it may.
   std::string why_not() const;
   void stop();
@@ -73,6 +90,7 @@ class DatabaseWatch {
   DatabaseVerdict verdict_;
   bool told_ = false;
   bool lost_reported_ = false;
+  DatabaseSilence silence_;
   std::string health_ = "not asked yet";
   std::jthread thread_;                   // last: it uses the rest
 };

@@ -57,6 +57,7 @@ class Master final : public api::LeaderPort, private cluster::ElectorObserver {
   std::optional<model::Address> leader() const override;
   std::shared_ptr<const core::Snapshot> snapshot() const override;
   std::string why_nobody_leads() const override { return office_state_.why_nobody_leads(); }
+  std::string database_silence() const override { return database_ ? database_->silence() : ""; }
   std::vector<api::MasterView> masters() const override;
   std::vector<std::pair<std::string, std::string>> health() const override;
 

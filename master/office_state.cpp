@@ -47,11 +47,17 @@ std::string_view opening_of(Hurdle hurdle) {
   return "";
 }
 
+/// A Term that the database ended, or a takeover that it stopped, beside the database's own trouble.
+bool is_told_already(const OfficeView& view, Hurdle hurdle, const OfficeTrouble& trouble) {
+  return hurdle == Hurdle::Takeover && trouble.passes && view.troubles.contains(Hurdle::Database) &&
+         trouble.what.find("database: ") != std::string::npos;
+}
+
 template <typename Counts>
 std::string troubles_in(const OfficeView& view, MonoTime now, AgeText text, const Counts& counts) {
   std::string out;
   for (const auto& [hurdle, trouble] : view.troubles) {
-    if (!counts(hurdle, trouble)) continue;
+    if (!counts(hurdle, trouble) || is_told_already(view, hurdle, trouble)) continue;
     const std::string what = std::string(opening_of(hurdle)) + trouble.what;
     out += (out.empty() ? "" : "; ") + with_age(what, floor_ms(now - trouble.since), text);
     if (!trouble.remedy.empty()) out += "; " + trouble.remedy;

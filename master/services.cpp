@@ -18,9 +18,10 @@ namespace {
 
 constexpr Millis kLockWait{3000};
 
-store::PoolOptions pool_options(const config::DatabaseOptions& options) {
+store::PoolOptions pool_options(const config::DatabaseOptions& options, const api::LeaderPort& master) {
   store::PoolOptions wanted;
   wanted.connections = static_cast<std::size_t>(options.pool_connections);
+  wanted.silence = [&master] { return master.database_silence(); };
   return wanted;
 }
 
@@ -65,9 +66,10 @@ RunRetentionOptions run_retention_options(const config::MasterOptions& options) 
 }
 
 std::unique_ptr<store::LogStore> log_store(const config::MasterOptions& options,
-                                           const store::MysqlOptions& database) {
+                                           const store::MysqlOptions& database,
+                                           const api::LeaderPort& master) {
   if (options.logs.store != "folder") {
-    return std::make_unique<store::MysqlLogStore>(database, pool_options(options.database),
+    return std::make_unique<store::MysqlLogStore>(database, pool_options(options.database, master),
                                                   options.logs.compress);
   }
   store::FolderLogOptions wanted;
@@ -104,8 +106,8 @@ Services::Services(const config::MasterOptions& options, const std::string& data
       store_(database_),
       office_(database_, timezone::load_zone),
       probe_(database_, timezone::load_zone),
-      reader_(database_, pool_options(options.database)),
-      logs_(log_store(options, database_), clock_),
+      reader_(database_, pool_options(options.database, leader)),
+      logs_(log_store(options, database_, leader), clock_),
       pruned_(database_),
       history_(database_),
       log_retention_(logs_, pruned_, tick_clock_, [this] { return bool{tick_clock_.doubt()}; },

@@ -34,6 +34,9 @@ tl::unexpected<rpc::CallError> LeaderDesk::refused(const Error& error) const {
   out.error = error;
   out.answered = true;
   if (error.code == ErrorCode::Overloaded) out.retry_after = 4 * kRetrySoon;
+  const bool waits_for_store = error.code == ErrorCode::Overloaded || error.code == ErrorCode::UnknownOutcome;
+  const std::string silence = waits_for_store ? port_.database_silence() : "";
+  if (!silence.empty()) out.error.message += "; " + silence;
   return tl::unexpected<rpc::CallError>(std::move(out));
 }
 

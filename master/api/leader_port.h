@@ -40,6 +40,8 @@ class LeaderPort {
   virtual std::shared_ptr<const core::Snapshot> snapshot() const = 0;
   /// For how long nobody has been known to lead, and what keeps this master from it; empty: not known.
   virtual std::string why_nobody_leads() const { return {}; }
+  /// "the database does not answer since ..."; empty: it does, as far as known.
+  virtual std::string database_silence() const { return {}; }
   virtual std::vector<MasterView> masters() const = 0;
   /// One word per part and why: {"database", "ok"}, {"zookeeper", "suspended since ..."}
   virtual std::vector<std::pair<std::string, std::string>> health() const = 0;

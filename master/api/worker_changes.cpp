@@ -7,11 +7,13 @@
 #include "common/wire/run_wire.h"
 #include "master/api/edge.h"
 #include "master/api/job_service.h"
+#include "master/api/life_rules.h"
 
 namespace rota::master::api {
 namespace {
 
 constexpr const char* kWhoDrains = "local";  // until authentication comes
+constexpr std::int32_t kMostLives = 1000;
 constexpr std::int64_t kLongestDrainMs = 30ll * 24 * 3600 * 1000;
 
 Result<void> check_drain(const std::string& worker, std::int64_t deadline_ms) {
@@ -81,7 +83,9 @@ void JobServiceHandler::list_lives(std::vector<thrift::WorkerLife>& out, const H
                                    const std::string& worker, std::int32_t limit) {
   at_edge("list_lives", [&] {
     value_or_throw(check_drain(worker, 0));
-    const auto lives = value_or_throw(parts_.reader.lives_of(worker, std::clamp(limit, 1, 1000)));
+    auto lives = lives_of_processes(value_or_throw(parts_.reader.lives_of(worker, kMostLives)),
+                                    parts_.leader.snapshot().get());
+    lives.resize(std::min(lives.size(), static_cast<std::size_t>(std::clamp(limit, 1, kMostLives))));
     for (const core::WorkerLife& life : lives) {
       thrift::WorkerLife row;
       row.__set_key(wire::to_wire(life.key));

@@ -11,6 +11,9 @@ ConnectionPool::ConnectionPool(MysqlOptions options, PoolOptions pool)
 ConnectionPool::~ConnectionPool() = default;
 
 Result<void> ConnectionPool::with(const std::function<Result<void>(Connection&)>& work) {
+  if (std::string silence = pool_.silence(); !silence.empty()) {
+    return fail(ErrorCode::Unavailable, std::move(silence));
+  }
   for (const bool only_fresh : {false, true}) {
     auto lease = take(only_fresh);
     if (!lease) return fail(lease.error());

@@ -46,6 +46,7 @@ class FakeLeader final : public LeaderPort {
   }
   std::optional<model::Address> leader() const override { return address; }
   std::string why_nobody_leads() const override { return why_nobody; }
+  std::string database_silence() const override { return silence; }
   std::shared_ptr<const core::Snapshot> snapshot() const override { return view; }
   std::vector<MasterView> masters() const override { return {{"m1", {"127.0.0.1", 1}, leads}}; }
   std::vector<std::pair<std::string, std::string>> health() const override {
@@ -65,7 +66,7 @@ class FakeLeader final : public LeaderPort {
   bool leads = true;
   std::optional<Error> refusal;
   std::optional<model::Address> address;
-  std::string why_nobody;
+  std::string why_nobody, silence;
   std::shared_ptr<const core::Snapshot> view;
   Script script;
   ReplySink* replies = nullptr;

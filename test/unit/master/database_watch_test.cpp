@@ -89,3 +89,24 @@ TEST_CASE("database_watch: after a bad answer the schema is looked at again befo
   lock.unlock();
   watch.stop();
 }
+
+TEST_CASE("database_watch: a silent database is told with the moment of the first question") {
+  DatabaseSilence silence;
+  const WallTime wall = wall_from_ms(1'700'000'000'000);
+  const auto ask = [&](const Result<void>& answer, Millis after) {
+    silence.take(answer, Now{wall + after, kStart + after});
+  };
+  const auto word = [&](Millis after) { return silence.word(kStart + after, Millis{2000}); };
+  ask({}, Millis{0});
+  CHECK(word(Millis{9000}).empty());
+  ask(fail(ErrorCode::Unavailable, "database: no route"), Millis{500});
+  ask(fail(ErrorCode::Unavailable, "database: refused"), Millis{1000});
+  CHECK(word(Millis{2499}).empty());  // one lost connection is no silence
+  CHECK(word(Millis{2500}) == "the database does not answer since 2023-11-14T22:13:20.500Z: refused");
+  ask(fail(ErrorCode::Denied, "database: no privilege"), Millis{3000});  // an answer
+  CHECK(word(Millis{9000}).empty());
+  ask(fail(ErrorCode::TimedOut, "database: slow"), Millis{4000});
+  CHECK(word(Millis{6000}) == "the database does not answer since 2023-11-14T22:13:24.000Z: slow");
+  ask({}, Millis{6000});
+  CHECK(word(Millis{9000}).empty());
+}

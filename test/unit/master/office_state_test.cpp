@@ -57,6 +57,18 @@ TEST_CASE("office: a cluster that nobody leads is told at once to who asks, and 
   CHECK(world.state.why_nobody_leads().empty());
 }
 
+TEST_CASE("office: a Term that the silent database ended is not told beside its silence") {
+  World world;
+  world.database = "the database does not answer since noon";
+  world.state.report_passing(Hurdle::Takeover, "its last Term ended: database: refused");
+  world.look();
+  world.clock.advance(3s);
+  CHECK(world.state.why_nobody_leads() == "no master leads for 3s: this master does not stand for election: "
+                                          "the database does not answer since noon (for 3s)");
+  world.state.report_passing(Hurdle::Takeover, "ZooKeeper did not answer");
+  CHECK(world.state.why_nobody_leads().find("ZooKeeper did not answer") != std::string::npos);
+}
+
 TEST_CASE("office: a trouble's age counts from its first report, whatever its words") {
   World world;
   world.state.report(Hurdle::Takeover, "epoch 7 refused");
