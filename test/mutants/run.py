@@ -4,7 +4,8 @@ test notices. See scripts/test mutants.
 
 usage: run.py [--list] [--seeds N] [NAME...]
 
-  --list      names the mutants with what each breaks and who must catch it
+  --list      names the mutants with what each breaks and who must catch it, after a look whether the
+              text that each replaces still stands in its file
   --seeds N   how many seeds a mutant of the simulator gets (150)
   NAME        only these; also the beginning of names, or a test program: all that it must notice
 
@@ -278,6 +279,18 @@ def read_arguments(arguments):
     return seeds, names, only_list
 
 
+def check_that_all_fit(mutants):
+    """All that do not are named at once."""
+    problems = []
+    for mutant in mutants:
+        try:
+            mutant.mutated(original)
+        except Problem as problem:
+            problems.append(str(problem))
+    if problems:
+        raise Problem("\n       ".join(problems))
+
+
 def main(arguments):
     if arguments[:1] in (["-h"], ["--help"]):
         print(__doc__.strip())
@@ -285,8 +298,7 @@ def main(arguments):
     seeds, names, only_list = read_arguments(arguments)
     try:
         mutants = sorted(mutants_named(names), key=lambda m: (m.targets, m.name))
-        for mutant in mutants:
-            mutant.mutated(original)
+        check_that_all_fit(mutants)
         if only_list:
             for mutant in mutants:
                 programs = ", ".join(target[0] for target in mutant.targets)
