@@ -187,7 +187,8 @@ void read_command(MapReader& job, thrift::Work& work) {
     if (work.script.empty()) job.refuse("command", "it is empty; give what to run");
   } else if (command != nullptr) {
     if (auto argv = job.texts("command")) work.argv = *argv;
-    if (work.argv.empty()) job.refuse("command", "the list is empty; give the program first");
+    const bool is_empty = command->kind != YamlNode::Kind::Map && command->items.empty();
+    if (is_empty) job.refuse("command", "the list is empty; give the program first");
   }
   if (auto script = job.text("script")) {
     if (command != nullptr) job.refuse("script", "give either command or script, not both");
@@ -271,6 +272,7 @@ void read_work(MapReader& job, const Reading& in, thrift::Work& work) {
 thrift::JobDefinition read_job(const YamlNode& node, const Reading& in, const std::string& path) {
   MapReader job(node, in.source, path, in.problems);
   thrift::JobDefinition definition;
+  if (node.kind != YamlNode::Kind::Map && node.kind != YamlNode::Kind::Null) return definition;
   if (job.require("name", "the job's name, unique in its namespace")) {
     definition.name = job.text("name").value_or("");
   }
@@ -330,6 +332,10 @@ JobFile read_job_file(const std::string& source, std::string_view text, Problems
   const auto document = config::read_yaml(source, text, problems, kLargestJobFile);
   if (!document) return file;
   const Reading in{source, problems};
+  if (document->kind == YamlNode::Kind::List) {
+    problems.add(source, document->mark, "", "a list stands here; write `jobs:` above it");
+    return file;
+  }
   const YamlNode* list = document->kind == YamlNode::Kind::Map ? document->find("jobs") : nullptr;
   if (list == nullptr) {
     file.jobs.push_back(read_job(*document, in, ""));

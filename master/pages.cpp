@@ -223,7 +223,7 @@ void show_runs(http::Page& page, const Snapshot& snapshot) {
 
 std::string lasted(const model::RunProgress& progress) {
   if (!progress.started || !progress.ended || *progress.ended < *progress.started) return "-";
-  return fmt::format("{:.1f} s", static_cast<double>((*progress.ended - *progress.started).count()) / 1e6);
+  return fmt::format("{:.1f} s", static_cast<double>((*progress.ended - *progress.started).count()) / 1e3);
 }
 
 void show_newest_runs(http::Page& page, const PageRowsRead& read) {

@@ -3,12 +3,18 @@
 namespace rota::http {
 namespace {
 
+/// A table that is wider than the window scrolls by itself; a long word is broken, a short one is not.
 constexpr std::string_view kStyle =
-    "body{font:14px/1.5 system-ui,sans-serif;margin:2em auto;max-width:72em;padding:0 1em}"
-    "table{border-collapse:collapse;margin:.5em 0 1.5em}"
-    "th,td{text-align:left;padding:.15em .9em .15em 0;border-bottom:1px solid #8884;vertical-align:top}"
+    ":root{color-scheme:light dark}"
+    "body{font:14px/1.5 system-ui,sans-serif;margin:2em auto;max-width:84em;padding:0 1em}"
+    "h1,p{overflow-wrap:anywhere}"
+    ".table{overflow-x:auto;margin:.5em 0 1.5em}"
+    "table{border-collapse:collapse;width:max-content}"
+    "th,td{text-align:left;padding:.15em .9em .15em 0;border-bottom:1px solid #8884;vertical-align:top;"
+    "overflow-wrap:break-word;max-width:28em}"
+    "th{white-space:nowrap}"
     ".warning{color:#b00;font-weight:600}"
-    "@media(prefers-color-scheme:dark){body{background:#181818;color:#ddd}.warning{color:#f77}}";
+    "@media(prefers-color-scheme:dark){body{background:#181818;color:#ddd}.warning{color:#f77}a{color:#8bf}}";
 
 void add_row(std::string& body, const char* tag, const std::vector<std::string>& cells) {
   body += "<tr>";
@@ -40,7 +46,8 @@ Page::Page(std::string_view title, int refresh_s) {
   const std::string again = refresh_s > 0 ? "<meta http-equiv=\"refresh\" content=\"" +
                                                 std::to_string(refresh_s) + "\">" : "";
   body_ = "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">"
-          "<meta name=\"viewport\" content=\"width=device-width\">" + again + "<title>" + escaped(title) +
+          "<meta name=\"viewport\" content=\"width=device-width,initial-scale=1\">" + again + "<title>" +
+          escaped(title) +
           "</title><style>" + std::string(kStyle) + "</style></head><body>\n<h1>" + escaped(title) +
           "</h1>\n";
 }
@@ -59,10 +66,10 @@ void Page::link(std::string_view text, std::string_view url) {
 void Page::table(const std::vector<std::string>& headers, const std::vector<std::vector<std::string>>& rows,
                  std::string_view nothing) {
   if (rows.empty()) return line(nothing);
-  body_ += "<table>\n";
+  body_ += "<div class=\"table\"><table>\n";
   add_row(body_, "th", headers);
   for (const auto& row : rows) add_row(body_, "td", row);
-  body_ += "</table>\n";
+  body_ += "</table></div>\n";
 }
 
 std::string Page::text() const { return body_ + "</body></html>\n"; }

@@ -1,10 +1,13 @@
 """What every process shows: /healthz, /metrics and the status page (checked as Prometheus would read them)."""
+import html
+import json
 import pathlib
 import re
 import shutil
 import socket
 import subprocess
 import sys
+import tempfile
 import time
 import urllib.error
 import urllib.request
@@ -40,6 +43,29 @@ def promtool_says(text):
         return "absent"
     done = subprocess.run([tool, "check", "metrics"], input=text, text=True, capture_output=True, timeout=30)
     check(done.returncode == 0, f"promtool: {done.stdout}{done.stderr}")
+    return "passed"
+
+
+TITLED = "<script>document.title='owned'</script><img src=x onerror=\"document.title='owned'\">"
+
+
+def browser_says(cluster, url):
+    """A job's name that holds markup, as a real browser shows it: as text."""
+    tool = shutil.which("chromium") or shutil.which("google-chrome")
+    if not tool:
+        return "absent"
+    cluster.apply(f"name: {json.dumps(TITLED)}\ncommand: [/bin/true]\n")
+    shown = html.escape(TITLED, quote=False)
+
+    def seen():
+        with tempfile.TemporaryDirectory() as profile:
+            done = subprocess.run([tool, "--headless", "--no-sandbox", "--disable-gpu", "--no-proxy-server",
+                                   f"--user-data-dir={profile}", "--dump-dom", url],
+                                  text=True, capture_output=True, timeout=120)
+        check("owned</title>" not in done.stdout, "the page runs what a job is called")
+        return "<title>Rota, cluster" in done.stdout and shown in done.stdout
+    wait_until(seen, 30, "the browser shows the job's name")
+    cluster.ok("job", "delete", "--yes", TITLED)
     return "passed"
 
 
@@ -205,8 +231,9 @@ def pages(cluster):
                         "every worker has told its vitals")
     check(all(v["disk_free_bytes"] > 0 and v["threads"] > 0 for v in vitals), f"vitals: {vitals}")
     escaped_texts(cluster, masters)
+    browser = browser_says(cluster, masters[0])
     beside_slow = max(slow_and_garbage(masters[0]), slow_and_garbage(workers[0]))
     cluster.ok("job", "delete", "--yes", "pages")
     rules = alert_rules(names)
-    figure("pages", alert_series=rules, processes=len(masters + workers), families=families, promtool=verdict,
+    figure("pages", alert_series=rules, processes=len(masters + workers), families=families, promtool=verdict, browser=browser,
            beside_slow_ms=round(beside_slow))

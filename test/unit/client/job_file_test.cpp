@@ -53,6 +53,15 @@ TEST_CASE("job file: two jobs of one name, or none at all, are told with their p
   CHECK(problems_of("jobs: []\n").find("the list is empty") != std::string::npos);
 }
 
+TEST_CASE("job file: what is no map, or holds a wrong word, is told once") {
+  CHECK(problems_of("- name: a\n") == "job.yaml:1:1: a list stands here; write `jobs:` above it\n");
+  CHECK(problems_of("jobs: [17]\n") ==
+        "job.yaml:1:8 jobs[0]: a single value stands here; a map (key: value) is expected\n");
+  CHECK(problems_of("name: a\ncommand: [x, null]\n") ==
+        "job.yaml:2:14 command[1]: nothing stands here; a text is expected\n");
+  CHECK(problems_of("name: a\ncommand: {x: y}\n").find("is empty") == std::string::npos);
+}
+
 TEST_CASE("job file: a file that holds only jobs: is told, and harms nobody") {
   CHECK(problems_of("jobs:\n") == "job.yaml:2:1 jobs: the list is empty; a job begins with `- name:`\n");
   CHECK(problems_of("jobs: ~\n").find("the list is empty") != std::string::npos);

@@ -104,6 +104,8 @@ TEST_CASE("master pages: the status page shows the newest runs and the jobs, and
   run.run.id = RunId{77};
   run.run.job = JobId{5};
   run.run.progress.state = model::RunState::Failed;
+  run.run.progress.started = wall_from_ms(1'700'000'000'000);
+  run.run.progress.ended = wall_from_ms(1'700'000'001'500);
   run.job_name = "nightly & co";
   store::JobRow job;
   job.job.id = JobId{5};
@@ -114,6 +116,7 @@ TEST_CASE("master pages: the status page shows the newest runs and the jobs, and
   facts.rows = read;
   const auto page = page_of({"/"}, facts);
   CHECK(has(page, "<td>77</td><td>nightly &amp; co</td><td>failed</td>"));
+  CHECK(has(page, "<td>1.5 s</td>"));
   CHECK(has(page, "<td>nightly &amp; co</td><td>enabled</td><td>failed</td>"));
   facts.snapshot.reset();  // a follower shows them too
   CHECK(has(page_of({"/"}, facts), "<td>77</td>"));
