@@ -52,7 +52,10 @@ void ZkElector::change(std::function<void()> what) {
 
 void ZkElector::session_began(zk::Client& client) { step(client); }
 
-void ZkElector::session_resumed(zk::Client& client) { step(client); }
+void ZkElector::session_resumed(zk::Client& client) {
+  may_have_ghosts_ = true;
+  step(client);
+}
 
 void ZkElector::session_ended() {
   lose_candidacy("the session ended");
@@ -194,7 +197,7 @@ Result<void> ZkElector::write_data(zk::Client& client) {
 
 Result<void> ZkElector::leave(zk::Client& client) {
   lose("resigned");
-  if (tag_.empty()) return {};
+  if (tag_.empty()) return remove_ghosts(client);
   if (own_.empty()) {  // an unclear answer: is there a node?
     auto adopted = zk::adopt_tagged(client, paths_.election(), prefix(), tag_);
     if (adopted) own_ = std::move(*adopted);
@@ -206,6 +209,23 @@ Result<void> ZkElector::leave(zk::Client& client) {
   }
   log_info(kChannel, "left the election", {{"candidate", own_}});
   forget_candidacy();
+  return remove_ghosts(client);
+}
+
+/// Candidates of this session, though it does not stand: they came back with older data, and as long as the
+/// session lives all who stand would wait for them.
+Result<void> ZkElector::remove_ghosts(zk::Client& client) {
+  if (!may_have_ghosts_) return {};
+  const auto candidates = read_candidates(client);
+  if (!candidates && candidates.error().code != ErrorCode::NotFound) return fail(candidates.error());
+  ElectionDecision ours;
+  for (const auto& candidate : candidates.value_or(std::vector<zk::Candidate>{})) {
+    if (candidate.owner == client.session_id()) ours.ghosts.push_back(candidate.name);
+  }
+  if (!ours.ghosts.empty()) {
+    if (auto cleared = clear_up(client, ours); !cleared) return cleared;
+  }
+  may_have_ghosts_ = false;
   return {};
 }
 

@@ -44,6 +44,7 @@ class ZkElector final : public Elector, private zk::SessionObserver {
   void step(zk::Client& client);
   Result<void> stand(zk::Client& client);
   Result<void> leave(zk::Client& client);
+  Result<void> remove_ghosts(zk::Client& client);
   Result<void> join(zk::Client& client);
   Result<bool> look(zk::Client& client);
   Result<std::vector<zk::Candidate>> read_candidates(zk::Client& client);
@@ -76,6 +77,7 @@ class ZkElector final : public Elector, private zk::SessionObserver {
   std::string own_;           ///< our node's name; empty: none, or not known yet
   std::string written_;       ///< data that stands in our node
   std::string predecessor_;
+  bool may_have_ghosts_ = false;  ///< servers that came back may have older data
   bool retry_pending_ = false;
   bool look_pending_ = false;
 };

@@ -266,3 +266,16 @@ TEST_CASE("elector: an older candidate of the same session, come back with older
   REQUIRE(one.is_elected(3));
   CHECK(one.stands(server, 1));
 }
+
+TEST_CASE("elector: an older candidate that comes back goes again, though its master does not stand any more") {
+  FakeServer server;
+  Master one(server, "m1", Millis{30});
+  REQUIRE(one.is_elected());
+  server.take_copy();
+  one.elector.resign();
+  REQUIRE(one.stands(server, 0));
+  server.restore_copy();
+  REQUIRE(one.stands(server, 0));
+  Master other(server, "m2");
+  CHECK(other.is_elected());
+}
