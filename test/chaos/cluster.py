@@ -27,7 +27,8 @@ class Cluster:
         self.zookeeper_hosts = [f"zookeeper-{n}" for n in (1, 2, 3)]
         self.master_hosts = [f"master-{n + 1}" for n in range(masters)]
         self.worker_hosts = [f"worker-{n + 1}" for n in range(workers)]
-        self.jumping_hosts = {self.master_hosts[-1], self.worker_hosts[-1]}
+        self.jumping_hosts = {*self.master_hosts, self.worker_hosts[-1]}
+        self.database_goes_back = False  # in this run
         self.starter = Starter(self.folder)
         self.network, self.servers, self.rota_hosts = None, {}, {}
         self.wanted_loopback = loopback

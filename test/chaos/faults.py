@@ -1,25 +1,13 @@
 """The faults: each is begun, lasts, is healed, and proves that it took effect."""
-import dataclasses
 import errno
 import os
 import time
-import typing
 
+import disasters
 import processes
+from fault import Fault
 from network import kind_of
 from processes import CONT, KILL, STOP, TERM, is_alive, send, state_of, wait_gone, wait_until
-
-
-@dataclasses.dataclass
-class Fault:
-    """`heal` gives (whether it took effect, the proof in words)."""
-    kind: str
-    target: str
-    claims: set  # no other fault may touch these meanwhile
-    seconds: float
-    begin: typing.Callable
-    heal: typing.Callable
-    more: dict = dataclasses.field(default_factory=dict)  # goes into faults.jsonl
 
 
 def pids(everyone):
@@ -308,6 +296,27 @@ def jump_clock(cluster, dice, host):
                  {"offset_ms": offset})
 
 
+def step_clocks(cluster, dice, hosts):
+    """The clocks of all masters together, as when they follow one wrong time server, and back."""
+    its = [cluster.rota_hosts[host] for host in hosts]
+    offset = dice.choice([-1, 1]) * dice.choice([5000, 60_000, 3_600_000])
+    proof = {}
+
+    def begin():
+        for it in its:
+            it.set_clock(offset)
+        proof.update(seen=[it.sees_clock() for it in its],
+                     loaded=sum("libfaketime" in processes.maps_of(it.process()) for it in its))
+
+    def heal():
+        for it in its:
+            it.set_clock(0)
+        good = proof["loaded"] > 0 and all(s is not None and abs(s - offset) < 1000 for s in proof["seen"])
+        return good, f"processes there read {proof['seen']} ms; the clock is faked in {proof['loaded']} masters"
+    return Fault("clocks_step_together", "+".join(hosts), set(hosts), dice.uniform(3, 12), begin, heal,
+                 {"offset_ms": offset})
+
+
 # --- a second cluster -------------------------------------------------------------------------------
 
 STRANGER = "stranger"  # the judge knows it by this name
@@ -349,7 +358,8 @@ WEIGHTS = {"kill_master": 8, "kill_proper": 8, "kill_warden": 5, "kill_worker": 
            "kill_worker_host": 5, "restart_master": 3, "restart_worker": 4, "kill_zookeeper": 6,
            "kill_mariadb": 6, "stop_master": 6, "stop_proper": 5, "stop_worker": 3, "stop_zookeeper": 4,
            "stop_mariadb": 4, "isolate": 8, "isolate_one_way": 6, "cut_link": 8, "swizzle": 4, "meddle": 14,
-           "kill_connections": 5, "fill_disk": 5, "jump_clock": 6, "second_cluster": 4}
+           "kill_connections": 5, "fill_disk": 5, "jump_clock": 6, "second_cluster": 4, "step_clocks": 3,
+           "wipe_zookeeper": 3, "restore_zookeeper": 3, "copy_nodes": 4, "huge_moment": 2}
 
 
 def draw_master(cluster, dice):
@@ -397,6 +407,15 @@ def draw(cluster, dice, only=()):
     if name == "jump_clock":
         host = dice.choice(sorted(cluster.jumping_hosts))
         return jump_clock(cluster, dice, host) if cluster.rota_hosts[host].clock_can_jump else None
+    if name == "step_clocks":
+        fault = step_clocks(cluster, dice, cluster.master_hosts)
+        return fault if all(cluster.rota_hosts[h].clock_can_jump for h in cluster.master_hosts) else None
+    if name in ("wipe_zookeeper", "restore_zookeeper"):
+        fault = getattr(disasters, name)(cluster, dice)
+        # What a database lost is noticed by what ZooKeeper knows, and the other way round.
+        return None if cluster.database_goes_back else fault
+    if name in ("copy_nodes", "huge_moment"):
+        return getattr(disasters, name)(cluster, dice)
     if name == "fill_disk":
         host = dice.choice(cluster.worker_hosts)
         return fill_disk(cluster, dice, host) if cluster.rota_hosts[host].is_mounted else None

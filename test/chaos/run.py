@@ -91,6 +91,7 @@ class Run:
     def __init__(self, asked, folder):
         self.asked = asked
         self.cluster = Cluster(folder, asked.build, loopback=asked.loopback, say=say)
+        self.cluster.database_goes_back = bool(asked.restore)
         self.clients, self.meter, self.trouble = None, None, []
         self.world = {"seed": asked.seed, "settings": SETTINGS, "restored": False}
 
