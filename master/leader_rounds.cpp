@@ -8,8 +8,8 @@ namespace rota::master {
 
 bool is_past(WallTime ended, Millis keep, Millis keep_by_default, WallTime now) {
   const Millis time = keep == Millis{0} ? keep_by_default : keep;
-  const bool for_ever = time == Millis{0} || time == model::kKeepForEver;
-  return !for_ever && ended + time <= now;
+  const bool forever = time == Millis{0} || time == model::kKeepForEver;
+  return !forever && ended + time <= now;
 }
 
 void LeaderRounds::start() {

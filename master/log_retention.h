@@ -15,7 +15,7 @@
 namespace rota::master {
 
 struct RetentionOptions {
-  Millis keep_logs{0};               ///< for jobs that say nothing; 0: for ever
+  Millis keep_logs{0};               ///< for jobs that say nothing; 0: forever
   std::int64_t limit_bytes = 0;      ///< of all output; 0: none. Counted in one pass, obeyed in the next
   std::int32_t runs_per_round = 200;
   std::int32_t rows_per_delete = 100;

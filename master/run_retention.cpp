@@ -39,7 +39,7 @@ Result<void> RunRetention::begin_pass() {
   const Millis by_default = options_.keep_runs;
   shortest_keep_ = by_default == Millis{0} ? of_a_job->value_or(Millis{0})
                                            : std::min(by_default, of_a_job->value_or(by_default));
-  all_runs_seen_ = all_gaps_seen_ = *shortest_keep_ == Millis{0};  // everything is kept for ever
+  all_runs_seen_ = all_gaps_seen_ = *shortest_keep_ == Millis{0};  // everything is kept forever
   return {};
 }
 

@@ -17,7 +17,7 @@
 namespace rota::master {
 
 struct RunRetentionOptions {
-  Millis keep_runs{0};               ///< for jobs that say nothing; 0: for ever
+  Millis keep_runs{0};               ///< for jobs that say nothing; 0: forever
   std::int32_t rows_per_round = 200; ///< of runs, and of gap rows
   std::int32_t chunks_per_delete = 100;
   int deletes_per_round = 10;

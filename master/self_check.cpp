@@ -10,7 +10,7 @@
 namespace rota::master {
 namespace {
 constexpr Millis kCheckEvery{10'000};
-constexpr Millis kCheckAgain{2'000};  // while it is not ok: what is mended shall not look broken for long
+constexpr Millis kCheckAgain{2'000};  // while it is not ok: what is repaired must not look broken for long
 
 std::string clock_word(const ClockDoubt& doubt) {
   if (doubt.skew) return fmt::format("{} ms from the database's", doubt.skew->count());

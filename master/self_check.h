@@ -1,4 +1,4 @@
-// Looks every 10 s (2 s while something is amiss) at what a master needs:
+// Looks every 10 s (2 s while something is wrong) at what a master needs:
 // database, ZooKeeper, disk, memory, descriptors, backlog, and the
 // clock against the database's. What it found last is shown by status, pages and the master's node.
 #pragma once

@@ -62,16 +62,16 @@ struct Rules {
   12: string loss = "after_fence",
   /** How long an attempt may go on when its worker is cut off; at most 7 days. */
   13: i64 disconnect_grace_ms,
-  /** How long output is kept after a run's end; 0: as the masters are set, -1: for ever. */
+  /** How long output is kept after a run's end; 0: as the masters are set, -1: forever. */
   14: i64 keep_logs_ms,
-  /** How long a run is kept after its end, with its output; 0: as the masters are set, -1: for ever. */
+  /** How long a run is kept after its end, with its output; 0: as the masters are set, -1: forever. */
   15: i64 keep_runs_ms,
   /** After so many losses the run ends lost, 1 to 1000; hand-overs do not count. */
   16: i32 loss_most = 3
 }
 
 /**
- * What an attempt may use; 0: not limited, but for core files, of which 0 means none. Processes, memory
+ * What an attempt may use; 0: not limited, except for core files, of which 0 means none. Processes, memory
  * and CPU time are those of everything that the attempt started, together.
  */
 struct Limits {

@@ -29,7 +29,7 @@ Result<void> sync_folder_of(const std::string& path);
 
 using Names = std::vector<std::string>;
 
-/// What lies in a folder, but for "." and ".."; in no order. Nothing when there is no such folder;
+/// What lies in a folder, except "." and ".."; in no order. Nothing when there is no such folder;
 /// Unavailable when it cannot be read. It never throws, as the standard's iterators do when a folder goes.
 Result<Names> names_in(const std::string& folder);
 
@@ -40,7 +40,7 @@ Result<void> make_folders(const std::string& path, mode_t mode = 0755);
 Result<std::string> read_boot_id();
 
 /// When a process started, in clock ticks since boot (field 22 of /proc/PID/stat); with the pid and
-/// the boot id this names a process for ever. Empty when there is no such process.
+/// the boot id this names a process forever. Empty when there is no such process.
 std::optional<std::uint64_t> process_start_ticks(pid_t pid);
 
 }  // namespace rota

@@ -34,7 +34,7 @@ namespace sinks = boost::log::sinks;
 namespace keywords = boost::log::keywords;
 
 /// A stream that once could not be written (stderr was a file on a full disk) is tried again with each line:
-/// Boost.Log would leave it alone for ever. Called by one thread at a time.
+/// Boost.Log would leave it alone forever. Called by one thread at a time.
 struct ConsoleBackend : sinks::text_ostream_backend {
   void consume(const logging::record_view& view, const string_type& line) {
     std::clog.clear();

@@ -61,7 +61,7 @@ struct TakeoverOptions {
 };
 
 struct RunsOptions {
-  Millis keep = std::chrono::hours{24 * 90};  ///< after a run's end, with its output; 0: for ever
+  Millis keep = std::chrono::hours{24 * 90};  ///< after a run's end, with its output; 0: forever
 };
 
 /// Output of jobs. All masters of a cluster must agree on store and folder.
@@ -69,7 +69,7 @@ struct LogsOptions {
   std::string store = "mysql";  ///< or "folder"
   std::string folder;           ///< of the folder store: one that all masters reach
   bool compress = true;
-  Millis keep = std::chrono::hours{24 * 30};  ///< after a run's end; 0: for ever
+  Millis keep = std::chrono::hours{24 * 30};  ///< after a run's end; 0: forever
   std::int64_t limit_bytes = 100ll << 30;     ///< of all output; 0: none
 };
 

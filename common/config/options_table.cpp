@@ -175,7 +175,7 @@ Settings runs_settings(RunsOptions& o) {
   return {
       millis("runs.keep_ms", o.keep, 0, 3660 * 24 * kHourMs,
              "How long a run is kept after its end, with its output, for jobs without keep_runs; the ticks "
-             "that did not fire likewise. 0: for ever."),
+             "that did not fire likewise. 0: forever."),
   };
 }
 
@@ -192,10 +192,10 @@ Settings logs_settings(LogsOptions& o) {
       other("logs.compress", o.compress,
             "Pack output with zstd where that saves at least an eighth."),
       millis("logs.keep_ms", o.keep, 0, 3660 * 24 * kHourMs,
-             "How long output is kept after its run's end, for jobs without keep_logs. 0: for ever."),
+             "How long output is kept after its run's end, for jobs without keep_logs. 0: forever."),
       whole("logs.limit_bytes", o.limit_bytes, 0, 1024 * 1024 * kGiB,
             "How much output is kept in all. Beyond it that of the oldest runs goes before its time, but "
-            "for jobs that keep theirs for ever. 0: no limit."),
+            "for jobs that keep theirs forever. 0: no limit."),
   };
 }
 

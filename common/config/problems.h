@@ -1,5 +1,5 @@
 // What is wrong with a text that a person wrote: every problem of one reading, with its place, so
-// that they are all mended in one go.
+// that they are all fixed in one go.
 #pragma once
 
 #include <cstddef>

@@ -81,7 +81,7 @@ enum class KeepFolder { Never, OnFailure, Always };
 /// Where a handler runs: on a thread of the worker, or alone in a process as a command does.
 enum class Isolation { Worker, Process };
 
-/// What an attempt may use; 0: not limited, but for core files, of which 0 means none. Processes count
+/// What an attempt may use; 0: not limited, except for core files, of which 0 means none. Processes count
 /// and memory and CPU time add up over everything that the attempt started.
 struct JobLimits {
   std::int64_t memory_bytes = 0;         ///< proportional: what is shared is shared out
@@ -149,7 +149,7 @@ struct Job {
   std::optional<WallTime> ticks_through;
 };
 
-/// The row `job_version`: immutable, but for valid_to being set once. Its ticks are those in
+/// The row `job_version`: immutable, except for valid_to being set once. Its ticks are those in
 /// (valid_from, valid_to]. A paused stretch belongs to no version: pausing closes the version's row
 /// and resuming opens a new version with the same definition.
 struct JobVersionRow {

@@ -142,7 +142,7 @@ struct RunProgress {
   std::string detail;                  ///< e.g. the run it waits for, or who cancelled it
   AttemptNo attempt = 0;               ///< number of the newest attempt; 0: none yet
   std::int32_t failures = 0;           ///< attempts that count against the retry rule (losses do not)
-  std::int32_t losses = 0;             ///< attempts lost with their workers, but for hand-overs
+  std::int32_t losses = 0;             ///< attempts lost with their workers, except hand-overs
   WorkerKey worker;                    ///< of the newest attempt
   Epoch epoch;                         ///< of the Term that last wrote this row
   std::optional<WallTime> dispatched;

@@ -1,7 +1,7 @@
 // Named locks as ephemeral nodes in ZooKeeper: /rota/CLUSTER/locks/NAME. Who makes the node has the lock,
 // until he removes it or his session ends; the node's creation id is the fencing token. Who waits watches
 // the node and tries again when it is gone, and now and then besides: a lost watch delays, and never
-// decides. All who wait try at once: locks are wanted by few, and no queue of nodes must be mended when
+// decides. All who wait try at once: locks are wanted by few, and no queue of nodes must be repaired when
 // somebody in it dies.
 #pragma once
 

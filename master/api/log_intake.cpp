@@ -137,7 +137,7 @@ void LogIntake::note_other_content(const Error& error) {
             {{"why", error.message}, {"so_far", refusals_.other_content}});
 }
 
-/// A worker that comes back with the rest of an output that was deleted meanwhile would send it for ever,
+/// A worker that comes back with the rest of an output that was deleted meanwhile would send it forever,
 /// since what came before it is gone: it is told that all is well, and retention deletes this too.
 void LogIntake::pass_what_is_pruned(const std::vector<store::LogChunk>& chunks,
                                     std::vector<std::int64_t>& ends) {

@@ -64,7 +64,7 @@ Result<CronExpression> parse_cron(std::string_view text,
 std::optional<WallTime> next_after(const CronExpression& cron, const model::ZoneRules& zone,
                                    model::GapRule gap, model::FoldRule fold, WallTime after);
 
-/// How many moments lie in (after, through], at most `limit`. By whole days but for the days around
+/// How many moments lie in (after, through], at most `limit`. By whole days except for the days around
 /// a change of the zone, so that years of a cron of every second are counted in some milliseconds.
 std::int64_t count_matches(const CronExpression& cron, const model::ZoneRules& zone,
                            model::GapRule gap, model::FoldRule fold, WallTime after,

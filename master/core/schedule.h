@@ -26,7 +26,7 @@ class CompiledSchedule {
   /// The first tick strictly after `after`, within start and end; empty when there is none.
   std::optional<WallTime> next_after(WallTime after) const;
 
-  /// How many ticks lie in (after, through], at most `limit`. Arithmetic, but for the days on
+  /// How many ticks lie in (after, through], at most `limit`. Arithmetic, except for the days on
   /// which a cron's zone changes.
   std::int64_t count_between(WallTime after, WallTime through,
                              std::int64_t limit = INT64_MAX) const;

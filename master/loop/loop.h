@@ -45,7 +45,7 @@ struct TermEnd {
   enum class Why {
     Fenced,         ///< the database holds another epoch
     StoreLost,      ///< store_give_up has passed
-    Contradicted,   ///< the store refused a batch that no repeat can mend
+    Contradicted,   ///< the store refused a batch that no repeat can repair
     HigherEpoch,    ///< a worker knows a higher epoch
     Resigned,       ///< stop was asked for
   };
@@ -103,7 +103,7 @@ class EventLoop {
     bool storing = false;
   };
 
-  /// One turn: drains the inbox, handles each event, stores, lets go. Never waits but for the store.
+  /// One turn: drains the inbox, handles each event, stores, lets go. Waits for the store alone.
   Turn turn();
 
   /// Ends the Term: closes the inbox and answers all that is open, as protocol.md says ("A Term

@@ -21,7 +21,7 @@ struct PastRun {
   bool is_final = false;
   WallTime recorded{};
   WallTime ended{};     ///< never before it was recorded, whatever a worker's clock said
-  Millis keep_runs{0};  ///< as the newest version of its job says: 0 the default, -1 for ever
+  Millis keep_runs{0};  ///< as the newest version of its job says: 0 the default, -1 forever
 };
 
 /// What names a gap row.

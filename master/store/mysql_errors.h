@@ -14,7 +14,7 @@ inline constexpr int kAccessDenied = 1045;
 ErrorCode code_of_sql_error(int number);
 
 /// What the operator can do about it, as a sentence's end: "as an administrator: GRANT ...". Empty when the
-/// error is none that an operator mends. `message` is the server's own.
+/// error is none that an operator can fix. `message` is the server's own.
 std::string remedy_for_sql_error(int number, const std::string& message, const std::string& database);
 
 /// The row that fences every write of a leader is gone; names the statement that puts it back.

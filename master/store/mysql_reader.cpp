@@ -51,7 +51,7 @@ std::string marks(std::size_t count) {
   return text;
 }
 
-/// The conditions of a RunQuery but for its job, and below the values of their question marks, in the same
+/// The conditions of a RunQuery except its job, and below the values of their question marks, in the same
 /// order.
 std::string conditions_of(const RunQuery& query) {
   std::string where = "WHERE r.namespace = ?";

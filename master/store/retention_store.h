@@ -15,7 +15,7 @@ struct LoggedRun {
   RunId run;
   bool is_final = false;
   WallTime ended{};     ///< never before it was recorded, whatever a worker's clock said
-  Millis keep_logs{0};  ///< as the newest version of its job says: 0 the default, -1 for ever
+  Millis keep_logs{0};  ///< as the newest version of its job says: 0 the default, -1 forever
 };
 
 /// Thread: any. Errors: Unavailable, TimedOut.

@@ -9,7 +9,7 @@
 
 namespace rota::master::store {
 
-/// All jobs' ticks in (to, from] are to be recorded anew, but those that have a run.
+/// All jobs' ticks in (to, from] are to be recorded again, except those that have a run.
 struct Rewind {
   Epoch epoch;                      ///< that does it
   WallTime from{};                  ///< the watermark as it stands, with the slice that is under way

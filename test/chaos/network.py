@@ -189,7 +189,7 @@ class Namespaces:
     # --- the end ------------------------------------------------------------------------------
 
     def inhabitants(self):
-        """Pids of all processes in the run's namespaces, but for our proxy."""
+        """Pids of all processes in the run's namespaces, except our proxy."""
         own = {self.proxy.child.pid} if self.proxy else set()
         found = []
         for space in self.made:

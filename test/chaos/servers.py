@@ -162,7 +162,7 @@ class MariaDb(Server):
         return [line.split("\t") for line in rows.splitlines()]
 
     def dump(self, table, path):
-        """The whole table, a JSON object a row; binary columns in base64 but for request keys."""
+        """The whole table, a JSON object a row; binary columns in base64 except request keys."""
         pairs = []
         for name, kind in self.columns(table):
             if name == "request_key":

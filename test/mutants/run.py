@@ -10,7 +10,7 @@ usage: run.py [--list] [--seeds N] [NAME...]
   NAME        only these; also the beginning of names, or a test program: all that it must notice
 
 Each mutant is applied alone to a copy of the tree (build/mutants), the program that must catch it is
-built and run, and the copy is mended again. That program must pass without the mutant first. Prints
+built and run, and the copy is put back. That program must pass without the mutant first. Prints
 for each mutant "mutant NAME killed by TARGET in N s: the first failing line", or "survived" (where two
 programs must notice it, each has a line); then "mutants killed=K survived=S", then "K passed, S failed".
 exit: 0 all killed, 1 not, 2 wrong arguments

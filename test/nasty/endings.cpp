@@ -121,7 +121,7 @@ TEST_CASE("endings: every signal that ends a process") {
 TEST_CASE("endings: a core only when the job asks for it") {
   NastyWorker it;
   const auto plain = it.run(nasty("end_by", SIGQUIT), signalled(SIGQUIT));
-  // Where cores go to a program, the kernel heeds no limit, and says so if that program reads to the end.
+  // Where cores go to a program, the kernel keeps to no limit, and says so if that program reads to the end.
   const bool is_piped = read_file("/proc/sys/kernel/core_pattern").value_or("").starts_with("|");
   const std::string bare = "ended by signal 3 (SIGQUIT)";
   CHECK_MESSAGE((plain.message == bare || (is_piped && plain.message == bare + ", core dumped")), plain.message);

@@ -41,7 +41,7 @@ struct PresenceParts {
 /// Owner: the worker. Callbacks run on the session's task thread. Thread: any.
 class Presence {
  public:
-  /// `info` is complete but for its incarnation.
+  /// `info` is complete except for its incarnation.
   Presence(PresenceOptions options, PresenceParts parts, model::WorkerInfo info);
   ~Presence();
 

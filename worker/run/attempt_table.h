@@ -86,7 +86,7 @@ class AttemptTable {
   bool withdraw(model::AttemptKey key);
 
   /// It ended; its outcome is stored already. False when it is not held or had ended before. An
-  /// attempt whose death is not proven (KillFailed) keeps its slot for ever.
+  /// attempt whose death is not proven (KillFailed) keeps its slot forever.
   bool finished(model::AttemptKey key, const model::Outcome& outcome);
 
   /// The leader has stored the outcome. False when it was not held as Finished.

@@ -55,7 +55,7 @@ class Spool {
   bool has(StreamKey key) const;
   /// More than the limit is on disk: room should be made, or streams stop keeping.
   bool is_full() const;
-  /// The oldest output that waits to be sent is cut: what was not handed to the shipper yet goes, but for
+  /// The oldest output that waits to be sent is cut: what was not handed to the shipper yet goes, except for
   /// its last chunk, which tells how much is missing. False when there is none, as of attempts that run.
   bool make_room();
 

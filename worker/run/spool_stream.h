@@ -31,7 +31,7 @@ struct StreamLimits {
   std::int64_t head_bytes() const { return cap_bytes - tail_bytes(); }
 };
 
-/// One line of the index: a chunk, fixed for ever.
+/// One line of the index: a chunk, fixed forever.
 struct ChunkBorder {
   std::int64_t raw_offset = 0;
   std::int64_t log_offset = 0;

@@ -156,7 +156,7 @@ int wait_for_end_of(pid_t main, const KeeperPlan& keeper, const UniqueFd& thrott
     main.detail = std::string("mount of /proc: ") + std::strerror(errno);
   } else {
     offer_to_oom_killer();
-    // Nobody of the same user may trace the keeper: stopped for ever, it would never tell of the end.
+    // Nobody of the same user may trace the keeper: stopped forever, it would never tell of the end.
     ::prctl(PR_SET_DUMPABLE, 0);
     main = start_process(plan);
   }

@@ -192,7 +192,7 @@ std::string explain(const Prepared& prepared) {
   return shown + ": " + why;
 }
 
-/// Only fork has a way into a cgroup from the first moment on: this child has its own memory, but for what
+/// Only fork has a way into a cgroup from the first moment on: this child has its own memory, except for what
 /// it says of a failure.
 class SharedFailure {
  public:

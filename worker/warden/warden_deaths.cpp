@@ -14,7 +14,7 @@ namespace rota::worker::warden {
 
 namespace {
 
-/// After SIGKILL a set is empty within milliseconds, but for processes in uninterruptible sleep.
+/// After SIGKILL a set is empty within milliseconds, except for processes in uninterruptible sleep.
 constexpr Millis kProofPatience{5000};
 /// What should have ended an attempt and is later than this stood still; less is a busy machine.
 constexpr Millis kStoodStill{100};

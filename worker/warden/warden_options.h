@@ -23,7 +23,7 @@ struct WardenOptions {
 
 /// Exit statuses of rota-warden besides those that the proper chose.
 inline constexpr int kExitUsage = 2;    ///< also: another warden holds the state folder
-inline constexpr int kExitKilled = 70;  ///< the inner warden was killed, or the proper dies for ever
+inline constexpr int kExitKilled = 70;  ///< the inner warden was killed, or the proper dies forever
 
 /// InvalidArgument says what is wrong with which word.
 Result<WardenOptions> parse_options(const std::vector<std::string>& arguments);

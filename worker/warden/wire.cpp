@@ -13,7 +13,7 @@ enum class Type : std::uint8_t {
   Welcome = 65, Started, Ended, Held, ListEnd, Pong,
 };
 
-// Longer durations and later moments mean "for ever"; with this bound no sum overflows.
+// Longer durations and later moments mean "forever"; with this bound no sum overflows.
 constexpr std::int64_t kLongest = std::int64_t{1} << 50;
 
 // Bits that say which descriptors travel with a Started.

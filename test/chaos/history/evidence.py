@@ -1,7 +1,7 @@
 """Reads an evidence folder: what clients, jobs, store, binlog and faults left, made comparable.
 
 Nothing is judged here; a file that is missing or can not be read is told by name (`Unreadable`). Times are
-milliseconds of the wall clock, but for ledger lines, whose boot clock is mapped through one offset.
+milliseconds of the wall clock, except ledger lines, whose boot clock is mapped through one offset.
 """
 import base64
 import json

@@ -164,7 +164,7 @@ def tick_late_beyond_its_fault(evidence, dice):
 
 @mutant("targets")
 def run_that_never_ends(evidence, dice):
-    """a run stands at running for ever"""
+    """a run stands at running forever"""
     old = [run for run in ticks(evidence) if run["recorded_ms"] < evidence.world["ended_ms"] - 110_000]
     run = pick(dice, old) or min(ticks(evidence), key=lambda one: one["recorded_ms"], default=None)
     if run is None:

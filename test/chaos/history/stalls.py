@@ -40,7 +40,7 @@ def of(evidence):
 
 
 def of_ledgers(evidence):
-    """Gaps between a life's lines, but for those in which a signal had stopped it."""
+    """Gaps between a life's lines, except those in which a signal had stopped it."""
     if evidence.boot_to_wall is None:
         return
     stops = [span(fault) for fault in evidence.faults if is_stop(fault)]

@@ -205,7 +205,7 @@ def isolated(cluster):
         run = start(f"crash-{number}", isolation="process", parameters={"for_ms": "60000"})
         os.kill(wait_until(lambda: handler_process(run), 20, "the handler's process"), signal.SIGSEGV)
         crashes.append(cluster.await_run(run))
-        # The kill ladder wakes a stopped process, so that it can heed its TERM.
+        # The kill ladder wakes a stopped process, so that it can act on its TERM.
         hangs.append(hung(number))
     check({(e["reason"], e["outcome"]["signal"]) for e in crashes} == {("signalled", 11)}, f"{crashes}")
     check({e["state"] for e in hangs} == {"timed_out"}, f"{hangs}")

@@ -94,9 +94,9 @@ def bytes_on_disk(logs):
 def kept_and_deleted(cluster, logs):
     wanted = subprocess.run(["/usr/bin/python3", "-c", TEXT], capture_output=True, check=True).stdout
     cluster.apply("name: kept\nkeep_logs: forever\nkeep_runs: forever\ncommand: %s\n" % json.dumps(["/usr/bin/python3", "-c", TEXT]))
-    for_ever = cluster.ok("job", "run", "kept").strip()
-    cluster.await_run(for_ever)
-    check(read_everywhere(cluster, for_ever, wanted), "what is kept for ever is read")
+    forever = cluster.ok("job", "run", "kept").strip()
+    cluster.await_run(forever)
+    check(read_everywhere(cluster, forever, wanted), "what is kept forever is read")
     short = wait_until(lambda: read_in_time(cluster, wanted), 60, "output is read before its time is over")
     on_disk = bytes_on_disk(logs)
     began = time.monotonic()
@@ -104,7 +104,7 @@ def kept_and_deleted(cluster, logs):
     told = cluster.rota("run", "logs", short)
     check(told.returncode == 0 and told.stdout == "" and "kept long enough" in told.stderr,
           f"a reader is told: {told.stderr}")
-    check(cluster.ok("run", "logs", for_ever).encode() == wanted, "what is kept for ever is there")
+    check(cluster.ok("run", "logs", forever).encode() == wanted, "what is kept forever is there")
     cluster.verify()
     figure("kept_and_deleted", bytes=len(wanted), runs=2, on_disk=on_disk,
            deleted_after_s=round(time.monotonic() - began, 1), verify="green")
@@ -127,11 +127,11 @@ def files_gone(cluster, logs):
 
 
 def runs_deleted(cluster, *gone):
-    """Runs go, too, when their time is over; what is kept for ever stays, and verify tells gone from missing."""
+    """Runs go, too, when their time is over; what is kept forever stays, and verify tells gone from missing."""
     began = time.monotonic()
     for run in gone:
         wait_until(lambda: cluster.rota("run", "show", str(run)).returncode == 3, 150, f"run {run} is deleted")
-    check(len(cluster.runs("kept")) == 1, "a run that is kept for ever is there")
+    check(len(cluster.runs("kept")) == 1, "a run that is kept forever is there")
     report = cluster.verify()
     ticks = next(one for one in report["checks"] if one["promise"] == "P1")
     figure("runs_deleted", deleted_after_s=round(time.monotonic() - began, 1), ticks_left=ticks["planned"],

@@ -215,7 +215,7 @@ def password_changed(cluster):
     # The file first, told by SIGHUP to one of them; then the server.
     path.write_text(first)
     cluster.kill("master-1", "-HUP")
-    wait_until(lambda: "the database's password is another one" in cluster.log("master-1"), 10, "SIGHUP is heeded")
+    wait_until(lambda: "the database's password is another one" in cluster.log("master-1"), 10, "SIGHUP is obeyed")
     change_password(cluster, store, first.strip())
     after_file = led.goes_on()
     submitted = cluster.submit("/bin/true")

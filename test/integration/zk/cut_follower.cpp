@@ -114,7 +114,7 @@ TEST_CASE("a follower cut from its leader: the lease ends before the worker's no
   CHECK(beats.get().node == node);
   CHECK(lease_end < gone);
 
-  // Mended, the worker finds its session expired, and begins a new one with a new lease.
+  // Reconnected, the worker finds its session expired, and begins a new one with a new lease.
   ensemble.mend();
   CHECK(beats.becomes([&](const Beats& all) { return all.node != node; }));
 }

@@ -95,7 +95,7 @@ TEST_CASE("append_log: any master takes chunks, and refuses what is none") {
   CHECK(append(master, {wrong}).error().error.code == ErrorCode::Corrupt);
 }
 
-TEST_CASE("append_log: the rest of an output that retention deleted is not sent for ever") {
+TEST_CASE("append_log: the rest of an output that retention deleted is not sent forever") {
   Stored stored({a_run(5, model::RunState::Succeeded)});
   TestMaster master(stored.memory, false);
   auto rest = a_chunk("rest");

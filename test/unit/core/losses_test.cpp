@@ -1,4 +1,4 @@
-// What follows when attempts are lost with their workers: another one, but not for ever.
+// What follows when attempts are lost with their workers: another one, but not forever.
 #include <doctest/doctest.h>
 
 #include "harness.h"

@@ -105,7 +105,7 @@ TEST_CASE("retention: output goes when its time is over, by its job's word or th
   CHECK(it.memory.pruned_among({RunId{11}})->at(RunId{11}) == it.clock.wall());
   it.clock.advance(1000 * kDay);
   it.whole_pass();
-  CHECK(it.left() == Ids{13, 14});  // for ever, and still running
+  CHECK(it.left() == Ids{13, 14});  // forever, and still running
 }
 
 TEST_CASE("retention: of too much the oldest goes before its time, and no more than that") {
@@ -122,7 +122,7 @@ TEST_CASE("retention: of too much the oldest goes before its time, and no more t
       is_over = done->pass_over && !done->is_deleting;
     }
   };
-  it.add_run(11, 3);         // for ever
+  it.add_run(11, 3);         // forever
   it.add_run(12, 1, false);  // still running
   for (std::int64_t run = 13; run <= 17; ++run) it.add_run(run, 1, true, 2);
   whole_pass();

@@ -121,7 +121,7 @@ TEST_CASE("run retention: a run goes with all that is its, by its job's word or 
   CHECK(it.gaps(2) == 1);
   it.clock.advance(1000 * kOneDay);
   it.pass();
-  CHECK(it.left() == RunIds{13, 14});  // for ever, and still running
+  CHECK(it.left() == RunIds{13, 14});  // forever, and still running
 }
 
 TEST_CASE("run retention: up to which tick rows may be gone is told, and never goes back") {
@@ -173,7 +173,7 @@ TEST_CASE("run retention: a worker whose clock is years behind loses no run") {
   CHECK(it.left() == RunIds{11});
 }
 
-TEST_CASE("run retention: young runs are passed over unread, and nothing is read where all is kept for ever") {
+TEST_CASE("run retention: young runs are passed over unread, and nothing is read where all is kept forever") {
   PastSetting it;
   it.add_job(1, Millis{0});
   for (std::int64_t id = 1; id <= 40; ++id) it.add_run(id, 1);
@@ -182,9 +182,9 @@ TEST_CASE("run retention: young runs are passed over unread, and nothing is read
   for (std::int64_t id = 41; id <= 80; ++id) it.add_run(id, 1);
   CHECK(it.pass() < 25);  // ten pages of four, two deletions of three chunks each, and one page of young ones
   CHECK(it.left().size() == 40);
-  RunRetentionOptions for_ever = it.options;
-  for_ever.keep_runs = Millis{0};
-  RunRetention none({it.memory, it.memory, it.memory}, it.clock, [] { return false; }, for_ever);
+  RunRetentionOptions forever = it.options;
+  forever.keep_runs = Millis{0};
+  RunRetention none({it.memory, it.memory, it.memory}, it.clock, [] { return false; }, forever);
   it.clock.advance(1000 * kOneDay);
   CHECK(none.round()->pass_over);
   CHECK(it.left().size() == 40);

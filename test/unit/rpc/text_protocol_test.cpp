@@ -82,7 +82,7 @@ TEST_CASE("text protocol: a broken text of a request is named by its place in it
   }
 }
 
-TEST_CASE("text protocol: what a worker reports is repaired, or it would be told for ever; binary is free") {
+TEST_CASE("text protocol: what a worker reports is repaired, or it would be told forever; binary is free") {
   thrift::ReportService_report_args args, read;
   args.request.reports.resize(1);
   args.request.reports[0].__set_outcome({});

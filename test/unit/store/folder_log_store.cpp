@@ -115,7 +115,7 @@ TEST_CASE("folder log store: a tail torn anywhere is found, named, and stored ag
   }
 }
 
-TEST_CASE("folder log store: a flipped bit costs its chunk alone, is named, and can be mended") {
+TEST_CASE("folder log store: a flipped bit costs its chunk alone, is named, and can be repaired") {
   LogFolderSetting it;
   REQUIRE(it.master("one")->append({folder_chunk(0, "aaa")}));
   const std::string path = it.only_file();

@@ -15,7 +15,7 @@ TEST_CASE("mysql errors: a missing privilege is told with the GRANT for the acco
   }
 }
 
-TEST_CASE("mysql errors: each that an operator can mend has a remedy, others have none") {
+TEST_CASE("mysql errors: each that an operator can fix has a remedy, others have none") {
   for (const int number : {1045, 1698, 1044, 1142, 1143, 1227, 1049, 1054, 1146, 1290, 1792, 1836, 1021, 1114, 1040,
                            1203, 1226, 2002, 2003, 2005}) {
     CAPTURE(number);

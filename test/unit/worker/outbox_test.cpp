@@ -136,7 +136,7 @@ TEST_CASE("outbox: an outcome that cannot be written does not count") {
 
 namespace {
 
-/// From now on no file grows beyond `bytes`: a disk that has no room but for what is there already.
+/// From now on no file grows beyond `bytes`: a disk that has no room except for what is there already.
 class FullDisk {
  public:
   explicit FullDisk(rlim_t bytes) : old_action_(::signal(SIGXFSZ, SIG_IGN)) {

@@ -429,7 +429,7 @@ TEST_CASE("spool: a damaged index loses no byte of the data") {
   CHECK(store.dropped == 0);
 }
 
-TEST_CASE("spool: the oldest output gives way, but for its end and what was sent, and says so") {
+TEST_CASE("spool: the oldest output gives way, except for its end and what was sent, and says so") {
   const testing::TemporaryFolder folder;
   FakeClock clock;
   const StreamKey younger{{RunId{2}, 1}, 1};

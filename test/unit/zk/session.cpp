@@ -168,7 +168,7 @@ TEST_CASE("session: a stop between two handles leaves the nodes to the session")
   CHECK(a.server.children("/").size() == 1);
 }
 
-TEST_CASE("session: after each expiry there is a new one, for ever") {
+TEST_CASE("session: after each expiry there is a new one, forever") {
   FakeServer server;
   Session session(server.factory(), quick_session());
   Recorder recorder;
