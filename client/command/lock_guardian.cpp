@@ -131,7 +131,7 @@ class Attendance {
     while (has_children_ && !must_be_gone() && BootClock::now() - ended < kLeftBehind) look();
     const std::size_t left = end_descendants({}, [this] { look_at_lock(); });
     if (!status_) return kBySignal + SIGKILL;
-    if (left > 0) note(fmt::format("rota: {} processes that the command left behind were ended", left));
+    if (left > 0) note(fmt::format("rota: left behind by the command, and ended: {} (processes)", left));
     return WIFEXITED(*status_) ? WEXITSTATUS(*status_) : kBySignal + WTERMSIG(*status_);
   }
   bool was_lost() const { return was_lost_; }

@@ -64,7 +64,8 @@ bool may_drain(Desk& desk, const DrainArguments& arguments) {
   if (arguments.yes) return true;
   const auto running = running_on(desk, arguments.worker);
   const std::string question =
-      fmt::format("Drain {}, where {} attempts run?", printable(arguments.worker), running.value_or(0));
+      fmt::format("Drain {} (attempts that run there: {})?", printable(arguments.worker),
+                  running.value_or(0));
   return confirmed(question.c_str());
 }
 
