@@ -301,6 +301,13 @@ Result<thrift::DrainAnswer> Cluster::resume_worker(const std::string& worker,
                                      });
 }
 
+Result<bool> Cluster::forget_worker(const std::string& worker) {
+  return change<bool>(Repeat::Harmless, [&](auto& client, auto& out, const auto& head) {
+    client.forget_worker(head, worker);
+    out = true;
+  });
+}
+
 Result<std::vector<thrift::JobInfo>> Cluster::list_jobs(const std::string& space,
                                                         const std::string& prefix,
                                                         std::int32_t limit) {

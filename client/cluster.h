@@ -60,6 +60,7 @@ class Cluster {
   /// Zero deadline: what runs there may finish.
   Result<thrift::DrainAnswer> drain_worker(const std::string& worker, Millis deadline,
                                            const std::string& why);
+  Result<bool> forget_worker(const std::string& worker);
   Result<thrift::DrainAnswer> resume_worker(const std::string& worker, const std::string& why);
 
   Result<std::vector<thrift::JobInfo>> list_jobs(const std::string& space,

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 """Submits a command to Rota from Python, over the IDL alone. Debian: apt install python3-thrift
-thrift-compiler; thrift --gen py -out gen thrift/common.thrift (and job.thrift).
+thrift-compiler; thrift -r --gen py -out gen thrift/job.thrift.
 usage: PYTHONPATH=gen submit.py HOST:PORT CMD ARG...   (any master: it forwards to the leader)"""
 import sys, time, uuid
 if len(sys.argv) < 3:

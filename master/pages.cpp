@@ -10,6 +10,7 @@
 #include "common/http/page.h"
 #include "common/http/process_metrics.h"
 #include "common/wire/job_names.h"
+#include "master/core/worker_words.h"
 
 namespace rota::master {
 namespace {
@@ -165,17 +166,10 @@ std::string percent(const std::optional<model::WorkerVitals>& vitals,
   return vitals ? fmt::format("{} %", (*vitals).*field) : "-";
 }
 
-std::string why_of(const core::WorkerView& worker) {
-  std::string why = worker.why;
-  if (worker.drain) {
-    why += (why.empty() ? "drained by " : "; drained by ") + worker.drain->principal;
-    if (!worker.drain->why.empty()) why += ": " + worker.drain->why;
-    if (worker.drain->deadline) why += "; hands over at " + when(*worker.drain->deadline);
-  }
-  if (worker.info.vitals && worker.info.vitals->health != "ok") {
-    why += (why.empty() ? "" : "; ") + worker.info.vitals->health;
-  }
-  return why;
+/// How old the figures of a worker are.
+std::string age_of(const std::optional<model::WorkerVitals>& vitals, WallTime now) {
+  if (!vitals) return "-";
+  return fmt::format("{} s", std::max<std::int64_t>(0, (now - vitals->sampled).count() / 1000));
 }
 
 void show_masters(http::Page& page, const PageFacts& facts) {
@@ -198,11 +192,12 @@ void show_workers(http::Page& page, const Snapshot& snapshot) {
                     percent(vitals, &model::WorkerVitals::cpu_percent),
                     percent(vitals, &model::WorkerVitals::memory_percent),
                     vitals ? fmt::format("{} MiB", vitals->disk_free_bytes >> 20) : "-",
-                    vitals ? std::to_string(vitals->threads) : "-", why_of(worker)});
+                    vitals ? std::to_string(vitals->threads) : "-", age_of(vitals, snapshot.taken),
+                    core::remarks_on(worker, snapshot.taken)});
   }
   page.heading("Workers");
   page.table({"worker", "state", "pool", "running", "load", "cpu", "memory", "disk free",
-              "threads", "why"}, rows,
+              "threads", "figures' age", "why"}, rows,
              "No worker is here.");
 }
 
@@ -226,14 +221,27 @@ std::string lasted(const model::RunProgress& progress) {
   return fmt::format("{:.1f} s", static_cast<double>((*progress.ended - *progress.started).count()) / 1e3);
 }
 
-void show_newest_runs(http::Page& page, const PageRowsRead& read) {
+/// As stored, or as the leader knows it at this moment.
+std::string why_of(const store::RunRow& row, const Snapshot* snapshot) {
+  model::Reason reason = row.run.progress.reason;
+  if (snapshot != nullptr && !model::is_final(row.run.progress.state)) {
+    const auto now = snapshot->waiting.find(row.run.id);
+    if (now != snapshot->waiting.end()) {
+      reason = now->second.reason;
+      const bool is_told = reason != model::Reason::None || !now->second.away_since;
+      if (!is_told) return "its worker has not answered since " + core::second_text(*now->second.away_since);
+    }
+  }
+  return std::string(reason == model::Reason::None ? "" : model::name_of(reason));
+}
+
+void show_newest_runs(http::Page& page, const PageRowsRead& read, const Snapshot* snapshot) {
   Rows rows;
   for (const store::RunRow& row : read.runs) {
     const model::RunProgress& progress = row.run.progress;
-    const std::string why(progress.reason == model::Reason::None ? "" : model::name_of(progress.reason));
     rows.push_back({std::to_string(row.run.id.value), row.job_name,
                     std::string(model::name_of(progress.state)),
-                    why, when(row.run.scheduled), lasted(progress), progress.worker.id});
+                    why_of(row, snapshot), when(row.run.scheduled), lasted(progress), progress.worker.id});
   }
   page.heading("Newest runs");
   page.table({"run", "job", "state", "why", "scheduled", "took", "worker"}, rows, "None.");
@@ -261,7 +269,7 @@ void show_rows(http::Page& page, const PageFacts& facts) {
   if (!facts.rows->trouble.empty()) {
     return page.warning("Runs and jobs cannot be read: " + facts.rows->trouble);
   }
-  show_newest_runs(page, *facts.rows);
+  show_newest_runs(page, *facts.rows, facts.snapshot.get());
   show_jobs(page, *facts.rows);
 }
 

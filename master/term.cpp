@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "common/base/log.h"
+#include "common/base/log_one_of_many.h"
 #include "common/model/worker_json.h"
 
 namespace rota::master {
@@ -26,6 +27,15 @@ void tell_delay(const loop::Delay& delay) {
            {{"longest_ms", delay.longest.count()}, {"times", delay.times}});
 }
 
+/// What comes and goes, is lost and is edited, for who reads the leader's log.
+void log_notice(const core::Notice& notice) {
+  std::vector<OwnedLogKey> keys;
+  keys.reserve(notice.keys.size());
+  for (const auto& [name, value] : notice.keys) keys.push_back({std::string(name), value, false});
+  const Severity level = notice.is_warning ? Severity::Warn : Severity::Info;
+  log_one_of_many("term", level, notice.sentence, std::move(keys));
+}
+
 }  // namespace
 
 Term::Term(Office office, const TermParts& parts, const TermOptions& options)
@@ -38,7 +48,8 @@ Term::Term(Office office, const TermParts& parts, const TermOptions& options)
             loop::LoopParts{scheduler_, parts.store, parts.sender, parts.reply, parts.clock, inbox_,
                             [this](std::int64_t asked) { watch_.confirm(asked); },
                             tell_delay,
-                            [this](const model::WorkerKey& key) { beats_.watch(model::node_name(key)); }},
+                            [this](const model::WorkerKey& key) { beats_.watch(model::node_name(key)); },
+                            log_notice},
             options.loop),
       watch_(parts.session, parts.paths, callbacks()),
       beats_(parts.session, parts.paths.beats(), [this](const std::string& node, MonoTime last_before) {

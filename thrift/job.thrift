@@ -4,6 +4,7 @@
  * request on when `head.forward` is set. Every method throws RotaError.
  */
 include "common.thrift"
+include "worker_info.thrift"
 
 namespace cpp rota.thrift
 namespace py rota.job
@@ -320,71 +321,13 @@ struct Explanation {
   /** A sentence for people, with the remedy where there is one. */
   3: string sentence,
   /** How old the answer is, in ms. */
-  4: i64 age_ms
-}
-
-/** How a worker fares. */
-struct WorkerVitals {
-  1: i32 cpu_percent,
-  2: i32 memory_percent,
-  /** CPU x 0.4 + memory x 0.3 + running/slots x 0.3, smoothed. */
-  3: i32 load_percent,
-  4: i64 disk_free_bytes,
-  5: i32 threads,
-  6: i32 running,
-  /** "ok", or what its self check found. */
-  7: string health,
-  8: i64 sampled_ms
-}
-
-struct WorkerDrain {
-  1: string by,
-  2: string why,
-  3: i64 since_ms,
-  /** What still runs then is ended, and tried elsewhere by its loss policy. */
-  4: optional i64 deadline_ms
-}
-
-struct DrainAnswer {
-  /** False: it was so already. */
-  1: bool changed,
-  /** Attempts on the worker now. */
-  2: i32 running
-}
-
-struct WorkerInfo {
-  1: common.WorkerKey key,
-  2: string host,
-  3: i32 port,
-  4: string pool,
-  5: map<string, string> labels,
-  6: i32 slots,
-  7: i32 running,
-  /** "registering", "online", "busy", "draining" or "offline". */
-  8: string state,
-  9: string why,
-  10: string version,
-  11: string kill_means,
-  12: i64 started_ms,
-  13: i64 dispatched_total,
-  /** Set while an operator drains it. */
-  14: optional WorkerDrain drain,
-  /** As it last said; absent until it has. */
-  15: optional WorkerVitals vitals,
-  /** Limits that the kernel holds its attempts to: "memory", "processes", "cpus". */
-  16: list<string> kernel_limits
-}
-
-/** One life of a worker, as the leaders saw it. */
-struct WorkerLife {
-  1: common.WorkerKey key,
-  2: string host,
-  3: i32 port,
-  4: string pool,
-  5: i64 joined_ms,
-  /** Absent while its node is there. */
-  6: optional i64 left_ms,
-  7: string why_left
+  4: i64 age_ms,
+  /** Set while its worker does not answer, or is gone: since when, and from about when on another attempt may
+   * follow. */
+  10: optional i64 away_since_ms,
+  11: optional i64 fence_ms,
+  /** What it has used so far; not known in the first seconds, and while its worker does not tell. */
+  12: optional worker_info.Usage usage
 }
 
 struct MasterInfo {
@@ -400,7 +343,7 @@ struct ClusterStatus {
   /** host:port; empty when there is no leader. */
   4: string leader,
   5: list<MasterInfo> masters,
-  6: list<WorkerInfo> workers,
+  6: list<worker_info.WorkerInfo> workers,
   7: i64 jobs,
   8: i64 active_runs,
   9: i64 watermark_ms,
@@ -480,13 +423,16 @@ service JobService {
   string cancel_run(1: common.RequestHead head, 2: i64 run, 3: string why) throws (1: common.RotaError error),
   /** Why a run is in its state. */
   Explanation explain(1: common.RequestHead head, 2: i64 run) throws (1: common.RotaError error),
-  list<WorkerInfo> list_workers(1: common.RequestHead head) throws (1: common.RotaError error),
+  list<worker_info.WorkerInfo> list_workers(1: common.RequestHead head) throws (1: common.RotaError error),
   /** Nothing new for this worker, in whatever life, until it is resumed. `deadline_ms` is a duration, after
    * which what still runs is handed over; 0: it may finish. */
-  DrainAnswer drain_worker(1: common.RequestHead head, 2: string worker, 3: i64 deadline_ms, 4: string why) throws (1: common.RotaError error),
-  DrainAnswer resume_worker(1: common.RequestHead head, 2: string worker, 3: string why) throws (1: common.RotaError error),
+  worker_info.DrainAnswer drain_worker(1: common.RequestHead head, 2: string worker, 3: i64 deadline_ms, 4: string why) throws (1: common.RotaError error),
+  worker_info.DrainAnswer resume_worker(1: common.RequestHead head, 2: string worker, 3: string why) throws (1: common.RotaError error),
+  /** A worker that is away is shown no more, and its drain ends. One that is here, or whose attempts may still
+   * live, is a CONFLICT. */
+  void forget_worker(1: common.RequestHead head, 2: string worker) throws (1: common.RotaError error),
   /** Lives of a worker, newest first; limit 1 to 1000. */
-  list<WorkerLife> list_lives(1: common.RequestHead head, 2: string worker, 3: i32 limit) throws (1: common.RotaError error),
+  list<worker_info.WorkerLife> list_lives(1: common.RequestHead head, 2: string worker, 3: i32 limit) throws (1: common.RotaError error),
   ClusterStatus cluster_status(1: common.RequestHead head) throws (1: common.RotaError error),
   /** Holds the stored history against the promises. May take seconds. */
   VerifyReport verify(1: common.RequestHead head, 2: VerifyRequest request) throws (1: common.RotaError error),

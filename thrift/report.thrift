@@ -1,5 +1,6 @@
 /** What a worker tells a master. */
 include "common.thrift"
+include "worker_info.thrift"
 
 namespace cpp rota.thrift
 namespace py rota.report
@@ -46,9 +47,20 @@ struct LogChunk {
   7: i64 dropped_before
 }
 
+/** What an attempt that runs has used so far, with all that it started. */
+struct AttemptUsage {
+  1: common.AttemptKey attempt,
+  2: worker_info.Usage usage
+}
+
 struct RenewRequest {
   1: common.WorkerKey worker,
-  2: optional bool forwarded
+  2: optional bool forwarded,
+  /** How the worker fares, and how old that is. */
+  10: optional worker_info.WorkerVitals vitals,
+  11: optional i64 vitals_age_ms,
+  /** Of attempts that run, at most 1,000. */
+  12: optional list<AttemptUsage> usage
 }
 
 service ReportService {

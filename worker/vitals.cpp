@@ -29,11 +29,10 @@ const model::WorkerVitals& Vitals::look(const OwnState& own, Now now) {
   return vitals_;
 }
 
-std::optional<model::WorkerVitals> Vitals::to_tell(MonoTime now) {
+std::optional<model::WorkerVitals> Vitals::to_tell() {
   if (!looked_) return std::nullopt;
-  if (told_ && !is_worth_telling(*told_, vitals_, floor_ms(now - told_at_))) return std::nullopt;
+  if (told_ && !is_worth_telling(*told_, vitals_)) return std::nullopt;
   told_ = vitals_;
-  told_at_ = now;
   return vitals_;
 }
 

@@ -28,8 +28,8 @@ class Vitals {
   /// Whether two seconds have passed since the last look.
   bool is_due(MonoTime now) const { return !looked_ || now - *looked_ >= kEvery; }
   const model::WorkerVitals& look(const OwnState& own, Now now);
-  /// The vitals to write to the node now, if it is time for that.
-  std::optional<model::WorkerVitals> to_tell(MonoTime now);
+  /// The vitals to write to the node now, if there is reason to.
+  std::optional<model::WorkerVitals> to_tell();
 
   const host::ProcessReading& process() const { return process_; }
   const model::WorkerVitals& last() const { return vitals_; }
@@ -44,7 +44,6 @@ class Vitals {
   Smoothed load_;
   model::WorkerVitals vitals_;
   std::optional<model::WorkerVitals> told_;
-  MonoTime told_at_{};
 };
 
 }  // namespace rota::worker

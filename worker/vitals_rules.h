@@ -31,8 +31,8 @@ class Smoothed {
   bool has_value_ = false;
 };
 
-/// Whether the node should be written anew, `since` after it was last: health at once; what moved by
-/// a twentieth after 3 s; anything else after a minute.
-bool is_worth_telling(const model::WorkerVitals& told, const model::WorkerVitals& now, Millis since);
+/// Whether the node should be written anew: when it begins to fare well, or no longer does. All masters watch
+/// it, so figures and the words of a trouble, which change all the time, travel with renewals instead.
+bool is_worth_telling(const model::WorkerVitals& told, const model::WorkerVitals& now);
 
 }  // namespace rota::worker

@@ -184,8 +184,29 @@ void Worker::join_cluster() {
   claims.life = [this] { return runner_.life(); };
   claims.vouched = [this](MonoTime sent, Millis grant) { runner_.extend_grant(sent, grant); };
   claims.may_renew = [this] { return runner_.may_claim_life(); };
+  claims.figures = [this] { return figures(); };
   renew_ = std::make_unique<presence::RenewLoop>(renew, std::move(claims), leader_);
   renew_->start();
+}
+
+presence::Figures Worker::figures() const {
+  constexpr std::size_t kMost = 1000;
+  presence::Figures figures;
+  {
+    std::scoped_lock lock(seen_mutex_);
+    if (seen_vitals_.sampled == WallTime{}) return figures;
+    figures.vitals = seen_vitals_;
+    figures.vitals_age = floor_ms(clock_.mono() - seen_at_);
+  }
+  for (const run::SetSampler::Seen& seen : runner_.usage(kMost)) {
+    model::AttemptUsage usage;
+    usage.key = seen.key;
+    usage.cpu_us = Micros{seen.usage.cpu}.count();
+    usage.memory_bytes = seen.usage.memory_bytes;
+    usage.processes = seen.usage.processes;
+    figures.attempts.push_back({usage, floor_ms(clock_.mono() - seen.at)});
+  }
+  return figures;
 }
 
 bool Worker::is_turning() const { return clock_.mono() - runner_.last_turn() < kLoopLimit; }
@@ -228,12 +249,13 @@ model::DrainWord Worker::drain_word() const {
 void Worker::tell_draining() {
   const model::DrainWord word{draining_ || told_.told, told_.told, told_.order};
   runner_.set_draining(word.draining);
-  if (presence_) presence_->set_draining(word);
+  if (presence_) presence_->set_draining(word, stops_at_);
 }
 
 void Worker::drain() {
   drain_deadline_ = draining_ ? clock_.mono() : clock_.mono() + options_.drain_deadline;
   std::scoped_lock lock(drain_mutex_);
+  stops_at_ = clock_.wall() + floor_ms(drain_deadline_ - clock_.mono());
   draining_ = true;
   log_info("worker", "draining", {{"running", runner_.busy()}});
   tell_draining();

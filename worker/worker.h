@@ -71,6 +71,7 @@ class Worker {
   std::string metrics() const;
   void set_drained(bool draining, std::optional<std::int64_t> order);
   model::DrainWord drain_word() const;
+  presence::Figures figures() const;
   void tell_draining();
   bool is_draining() const;
 
@@ -94,12 +95,14 @@ class Worker {
   Vitals vitals_;                   ///< main's thread
   mutable std::mutex seen_mutex_;   ///< guards what the pages show
   model::WorkerVitals seen_vitals_;
+  MonoTime seen_at_{};
   host::ProcessReading seen_process_;
   std::unique_ptr<http::Server> pages_;
   std::atomic<bool> rival_ = false;
   mutable std::mutex drain_mutex_;
   model::DrainWord told_;           ///< by the leader, under the mutex
   std::atomic<bool> draining_ = false;  ///< by a signal: this process ends
+  std::optional<WallTime> stops_at_;  ///< then what still runs is handed over; under the mutex
   bool killed_all_ = false;
   MonoTime drain_deadline_{};
 };

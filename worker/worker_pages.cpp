@@ -31,9 +31,10 @@ void Worker::look_at_vitals(Now now) {
                {{"health", health}});
     }
     seen_vitals_ = vitals_.last();
+    seen_at_ = now.mono;
     seen_process_ = vitals_.process();
   }
-  if (auto told = vitals_.to_tell(now.mono); told && presence_) presence_->set_vitals(*told);
+  if (auto told = vitals_.to_tell(); told && presence_) presence_->set_vitals(*told);
 }
 
 std::vector<std::string> Worker::own_troubles() const {

@@ -20,12 +20,12 @@ std::vector<std::string> vitals_of(const thrift::WorkerInfo& worker) {
 
 std::string workers_table(const std::vector<thrift::WorkerInfo>& workers) {
   Table table({"WORKER", "STATE", "POOL", "SLOTS", "RUNNING", "LOAD", "CPU", "MEMORY", "DISK FREE",
-               "THREADS", "ADDRESS", "KILLS BY", "KERNEL LIMITS", "WHY"});
+               "THREADS", "AGE", "ADDRESS", "KILLS BY", "KERNEL LIMITS", "WHY"});
   for (const auto& worker : workers) {
     std::vector<std::string> row = {worker.key.id, worker.state, worker.pool,
                                     std::to_string(worker.slots), std::to_string(worker.running)};
     for (std::string& text : vitals_of(worker)) row.push_back(std::move(text));
-    row.insert(row.end(), {address_of(worker), worker.kill_means,
+    row.insert(row.end(), {figures_age_of(worker), address_of(worker), worker.kill_means,
                            kernel_limits_of(worker), remarks_on(worker)});
     table.add(row);
   }
@@ -34,11 +34,11 @@ std::string workers_table(const std::vector<thrift::WorkerInfo>& workers) {
 
 /// For a screen of 80 columns; `rota worker list` has the rest.
 std::string short_workers_table(const std::vector<thrift::WorkerInfo>& workers) {
-  Table table({"WORKER", "STATE", "POOL", "RUNNING", "LOAD", "WHY"});
+  Table table({"WORKER", "STATE", "POOL", "RUNNING", "LOAD", "AGE", "WHY"});
   for (const auto& worker : workers) {
     table.add({worker.key.id, worker.state, worker.pool,
                fmt::format("{} of {}", worker.running, worker.slots), vitals_of(worker).front(),
-               remarks_on(worker)});
+               figures_age_of(worker), remarks_on(worker)});
   }
   return table.text();
 }

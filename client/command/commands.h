@@ -104,6 +104,7 @@ struct DrainArguments {
 };
 int worker_drain(Desk& desk, const DrainArguments& arguments);
 int worker_resume(Desk& desk, const DrainArguments& arguments);
+int worker_forget(Desk& desk, const std::string& worker);
 int cluster_status(Desk& desk);
 struct LockArguments {
   std::string zookeeper, cluster;        ///< where the locks are kept

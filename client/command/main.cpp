@@ -196,7 +196,8 @@ void add_run(CLI::App& app, CommandLine& line) {
 void add_cluster(CLI::App& app, CommandLine& line) {
   CLI::App* worker = app.add_subcommand("worker", "workers");
   worker->require_subcommand(1);
-  CLI::App* list = add(*worker, line, "list", "all workers that are here", [&line](Desk& desk) {
+  const char* const about = "all workers, those that are gone too until they are forgotten";
+  CLI::App* list = add(*worker, line, "list", about, [&line](Desk& desk) {
     return line.name.empty() ? worker_list(desk) : worker_lives(desk, line.name);
   });
   watchable(list, line)->add_option("--lives", line.name, "instead: the lives of the worker with this id");
@@ -216,6 +217,9 @@ void add_cluster(CLI::App& app, CommandLine& line) {
                          [&line](Desk& desk) { return worker_resume(desk, line.drain); });
   resume->add_option("worker", line.drain.worker, "the worker's id")->required();
   resume->add_option("--why", line.drain.why, "reason, kept");
+  add(*worker, line, "forget", "show a worker that is gone no more, and end its drain",
+      [&line](Desk& desk) { return worker_forget(desk, line.name); })
+      ->add_option("worker", line.name, "the worker's id")->required();
   CLI::App* cluster = app.add_subcommand("cluster", "the cluster");
   cluster->require_subcommand(1);
   watchable(add(*cluster, line, "status", "leader, masters, workers and their health",

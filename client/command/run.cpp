@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <iterator>
 #include <nlohmann/json.hpp>
+#include <optional>
 
 #include "client/command/commands.h"
 #include "client/command/show_json.h"
@@ -147,7 +148,23 @@ void add_losses(Table& table, const thrift::RunDetail& detail) {
   table.add({"lost", text});
 }
 
-void show_detail(const thrift::RunDetail& detail) {
+/// Of a run that has not ended, what the leader alone knows; nothing where it cannot be asked.
+std::optional<thrift::Explanation> known_now(Desk& desk, const thrift::RunInfo& run) {
+  if (run.__isset.ended_ms) return std::nullopt;
+  auto why = desk.cluster.explain(run.id);
+  return why ? std::optional(std::move(*why)) : std::nullopt;
+}
+
+void add_now(Table& table, const thrift::Explanation& now) {
+  if (now.state != "running" || now.__isset.away_since_ms) table.add({"now", now.sentence});
+  if (!now.__isset.usage) return;
+  const std::string age = format_duration(Millis{now.usage.age_ms / 1000 * 1000});
+  table.add({"cpu so far", fmt::format("{} ms ({} ago)", now.usage.cpu_us / 1000, age)});
+  table.add({"memory", fmt::format("{} KiB in {} process{} ({} ago)", now.usage.memory_bytes / 1024,
+                                   now.usage.processes, now.usage.processes == 1 ? "" : "es", age)});
+}
+
+void show_detail(const thrift::RunDetail& detail, const std::optional<thrift::Explanation>& now) {
   const thrift::RunInfo& run = detail.run;
   Table table({"RUN", std::to_string(run.id)});
   table.add({"job", fmt::format("{} (version {})", run.job_name, run.job_version)});
@@ -164,6 +181,7 @@ void show_detail(const thrift::RunDetail& detail) {
   table.add({"attempt", std::to_string(run.attempt)});
   add_losses(table, detail);
   for (const auto& [name, value] : run.parameters) table.add({"parameter " + name, value});
+  if (now) add_now(table, *now);
   if (detail.__isset.note) add_note(table, detail.note);
   if (run.__isset.ended_ms) add_outcome(table, run.outcome);
   print_text(table.text());
@@ -188,9 +206,12 @@ int run_show(Desk& desk, const std::string& run) {
   auto detail = desk.cluster.get_run(*id);
   if (!detail) return complain(detail.error());
   if (desk.prints_data()) {
-    print_data(desk.format, to_json(*detail));
+    nlohmann::json out = to_json(*detail);
+    const auto now = known_now(desk, detail->run);
+    out["now"] = now ? to_json(*now) : nlohmann::json(nullptr);
+    print_data(desk.format, out);
   } else {
-    show_detail(*detail);
+    show_detail(*detail, known_now(desk, detail->run));
   }
   return kOk;
 }

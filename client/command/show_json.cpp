@@ -201,10 +201,13 @@ json to_json(const thrift::WorkerInfo& worker) {
               {"address", worker.host + ":" + std::to_string(worker.port)},
               {"pool", worker.pool}, {"labels", worker.labels}, {"slots", worker.slots},
               {"running", worker.running}, {"state", worker.state}, {"why", worker.why},
+              {"remarks", worker.__isset.remarks ? json(worker.remarks) : json(nullptr)},
               {"version", worker.version}, {"kill_means", worker.kill_means},
               {"kernel_limits", worker.kernel_limits},
               {"dispatched_total", worker.dispatched_total}};
   put_time(out, "started_at_ms", true, worker.started_ms);
+  put_time(out, "left_at_ms", worker.__isset.left_ms, worker.left_ms);
+  put_time(out, "silent_since_at_ms", worker.__isset.silent_since_ms, worker.silent_since_ms);
   out["drain"] = out["vitals"] = nullptr;
   if (worker.__isset.vitals) {
     const thrift::WorkerVitals& vitals = worker.vitals;
@@ -213,6 +216,7 @@ json to_json(const thrift::WorkerInfo& worker) {
                      {"disk_free_bytes", vitals.disk_free_bytes}, {"running", vitals.running},
                      {"health", vitals.health}};
     put_time(out["vitals"], "sampled_at_ms", true, vitals.sampled_ms);
+    out["vitals"]["age_ms"] = worker.__isset.vitals_age_ms ? json(worker.vitals_age_ms) : json(nullptr);
   }
   if (worker.__isset.drain) {
     json drain = {{"by", worker.drain.by}, {"why", worker.drain.why}};
@@ -275,8 +279,16 @@ json to_json(const thrift::VerifyReport& report) {
 }
 
 json to_json(const thrift::Explanation& why) {
-  return {{"state", why.state}, {"reason", why.reason}, {"sentence", why.sentence},
-          {"age_ms", why.age_ms}};
+  json out = {{"state", why.state}, {"reason", why.reason}, {"sentence", why.sentence},
+              {"age_ms", why.age_ms}};
+  put_time(out, "worker_away_since_at_ms", why.__isset.away_since_ms, why.away_since_ms);
+  put_time(out, "fence_at_ms", why.__isset.fence_ms, why.fence_ms);
+  out["usage"] = nullptr;
+  if (why.__isset.usage) {
+    out["usage"] = {{"cpu_us", why.usage.cpu_us}, {"memory_bytes", why.usage.memory_bytes},
+                    {"processes", why.usage.processes}, {"age_ms", why.usage.age_ms}};
+  }
+  return out;
 }
 
 }  // namespace rota::client

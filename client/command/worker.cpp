@@ -110,4 +110,15 @@ int worker_resume(Desk& desk, const DrainArguments& arguments) {
   return kOk;
 }
 
+int worker_forget(Desk& desk, const std::string& worker) {
+  auto done = desk.cluster.forget_worker(worker);
+  if (!done) return complain(done.error());
+  if (desk.prints_data()) {
+    print_data(desk.format, {{"worker", worker}, {"what", "forgotten"}});
+  } else {
+    print_text(fmt::format("{} forgotten\n", printable(worker)));
+  }
+  return kOk;
+}
+
 }  // namespace rota::client

@@ -58,6 +58,7 @@ std::string facts_text(const thrift::WorkerInfo& worker) {
   if (const std::string why = remarks_on(worker); !why.empty()) table.add({"why", why});
   table.add({"life", worker.key.incarnation});
   table.add({"here since", show_time(worker.started_ms)});
+  if (worker.__isset.left_ms) table.add({"gone since", show_time(worker.left_ms)});
   table.add({"address", address_of(worker)});
   table.add({"version", worker.version});
   table.add({"pool", worker.pool});
@@ -74,7 +75,7 @@ std::string facts_text(const thrift::WorkerInfo& worker) {
   table.add({"disk free", fmt::format("{} MiB", vitals.disk_free_bytes >> 20)});
   table.add({"threads", std::to_string(vitals.threads)});
   table.add({"health", vitals.health});
-  table.add({"figures of", show_time(vitals.sampled_ms)});
+  table.add({"figures of", fmt::format("{} ({} old)", show_time(vitals.sampled_ms), figures_age_of(worker))});
   return table.text();
 }
 

@@ -9,7 +9,7 @@
 namespace rota::client {
 namespace {
 
-/// "drained by ann: new disk; hands over at 2026-03-29 02:30:00Z"
+/// Of a master that says no remarks: "drained by ann: new disk; hands over at 2026-03-29 02:30:00Z"
 std::string why_of(const thrift::WorkerInfo& worker) {
   if (!worker.__isset.drain) return worker.why;
   const thrift::WorkerDrain& drain = worker.drain;
@@ -22,10 +22,16 @@ std::string why_of(const thrift::WorkerInfo& worker) {
 }  // namespace
 
 std::string remarks_on(const thrift::WorkerInfo& worker) {
+  if (worker.__isset.remarks) return worker.remarks;
   const std::string why = why_of(worker);
   const bool is_well = !worker.__isset.vitals || worker.vitals.health == "ok";
   if (is_well) return why;
   return why.empty() ? worker.vitals.health : why + "; " + worker.vitals.health;
+}
+
+std::string figures_age_of(const thrift::WorkerInfo& worker) {
+  if (!worker.__isset.vitals || !worker.__isset.vitals_age_ms) return "-";
+  return fmt::format("{}s", worker.vitals_age_ms / 1000);
 }
 
 std::string address_of(const thrift::WorkerInfo& worker) {

@@ -11,8 +11,10 @@ class WorkerLife;
 
 namespace rota::client {
 
-/// Why it is not online, who drains it, and what its self check found; empty: nothing to say.
+/// In the leader's words: why it is not online, who drains it, what its self check found. Empty: nothing.
 std::string remarks_on(const thrift::WorkerInfo& worker);
+/// How old its figures are: "2s"; "-": unknown.
+std::string figures_age_of(const thrift::WorkerInfo& worker);
 /// "host:port", or "-".
 std::string address_of(const thrift::WorkerInfo& worker);
 /// "memory,processes,cpus": what the kernel holds there; "-": nothing.

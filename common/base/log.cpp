@@ -25,6 +25,7 @@
 
 #include "common/base/log_format.h"
 #include "common/base/log_limiter.h"
+#include "common/base/log_one_of_many.h"
 
 namespace rota {
 namespace {
@@ -145,15 +146,11 @@ void open_sinks(LogState& log) {
   }
 }
 
-LogRecord record_of(const LogState& log, std::string_view channel, Severity level,
-                    std::string_view sentence, std::initializer_list<LogKey> keys) {
-  LogRecord record{SystemClock().wall(),  level, log.options.process, std::string(channel),
-                   std::string(sentence), {}};
-  record.keys.reserve(keys.size());
-  for (const auto& key : keys) {
-    record.keys.push_back({std::string(key.name), key.value, key.is_number});
-  }
-  return record;
+std::vector<OwnedLogKey> owned(std::initializer_list<LogKey> keys) {
+  std::vector<OwnedLogKey> out;
+  out.reserve(keys.size());
+  for (const auto& key : keys) out.push_back({std::string(key.name), key.value, key.is_number});
+  return out;
 }
 
 void write_through_boost(const LogRecord& record) {
@@ -238,21 +235,36 @@ bool log_enabled(std::string_view channel, Severity level) {
   return level >= level_of(log.options, channel);
 }
 
-void log_line(std::string_view channel, Severity level, std::string_view sentence,
-              std::initializer_list<LogKey> keys) {
+namespace {
+
+void write_line(LogRecord record) {
   auto& log = state();
-  if (static_cast<int>(level) < log.lowest.load(std::memory_order_relaxed)) return;
+  if (static_cast<int>(record.level) < log.lowest.load(std::memory_order_relaxed)) return;
   std::shared_lock lock(log.mutex);
-  if (level < level_of(log.options, channel)) return;
+  if (record.level < level_of(log.options, record.channel)) return;
   // Boost.Log would write to a sink of its own making if it had none.
   if (log.started && !log.console && !log.file) return;
-  const LogRecord record = record_of(log, channel, level, sentence, keys);
+  record.process = log.options.process;
   if (log.started) {
     if (is_admitted(log, record)) write_through_boost(record);
   } else {
     const std::string line = text_line(record) + '\n';
     std::fwrite(line.data(), 1, line.size(), stderr);
   }
+}
+
+}  // namespace
+
+void log_line(std::string_view channel, Severity level, std::string_view sentence,
+              std::initializer_list<LogKey> keys) {
+  if (static_cast<int>(level) < state().lowest.load(std::memory_order_relaxed)) return;
+  write_line({SystemClock().wall(), level, "", std::string(channel), std::string(sentence), owned(keys)});
+}
+
+void log_one_of_many(std::string_view channel, Severity level, std::string_view sentence,
+                     std::vector<OwnedLogKey> keys) {
+  write_line({SystemClock().wall(), level, "", std::string(channel), std::string(sentence),
+              std::move(keys), true});
 }
 
 }  // namespace rota

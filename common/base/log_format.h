@@ -26,6 +26,7 @@ struct LogRecord {
   std::string channel;
   std::string sentence;
   std::vector<OwnedLogKey> keys;
+  bool is_one_of_many = false;  ///< of one kind with all lines of its sentence (log_limiter.h)
 };
 
 /// "debug", "info", "warn", "error".

@@ -6,13 +6,17 @@
 namespace rota {
 namespace {
 
+bool is_by_sentence(const LogRecord& record) {
+  return record.level >= Severity::Warn || record.is_one_of_many;
+}
+
 std::string name_of_kind(const LogRecord& record) {
   std::string name = record.channel;
   name += '\0';
   name += name_of(record.level);
   name += '\0';
   name += record.sentence;
-  if (record.level >= Severity::Warn) return name;
+  if (is_by_sentence(record)) return name;
   for (const OwnedLogKey& key : record.keys) {
     name += '\0';
     name += key.name;
@@ -33,7 +37,7 @@ void LogLimiter::forget_quiet_lines(MonoTime now) {
 }
 
 LogLimiter::Kind* LogLimiter::kind_of(const LogRecord& record, MonoTime now) {
-  const bool is_line = record.level < Severity::Warn;
+  const bool is_line = !is_by_sentence(record);
   auto& known = is_line ? lines_ : kinds_;
   std::string name = name_of_kind(record);
   const auto found = known.find(name);

@@ -2,8 +2,8 @@
 // the end of each window, the last that came, with the count of those like it. Pure; log.cpp asks it.
 //
 // Warnings and errors are of one kind when channel, level and sentence agree, whatever their keys. A line of
-// information is the same only with the same keys: it often tells of one thing among many. Debug lines are
-// always written.
+// information is the same only with the same keys: it often tells of one thing among many; unless it was
+// written by log_one_of_many. Debug lines are always written.
 #pragma once
 
 #include <cstddef>

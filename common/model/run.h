@@ -102,6 +102,7 @@ enum class Reason {
   WorkerUnseen,         ///< its last worker was never seen in the ZooKeeper in use now: its word is awaited
   LossLimit,            ///< its attempts were lost with their workers as often as the job allows
   WaitsForConfirmation, ///< its worker is gone; its word, or the operator's that it is dead, is awaited
+  Missed,               ///< a tick: nobody led, or ticks were held; then a run of the job was unfinished
 };
 std::string_view name_of(Reason reason);
 std::optional<Reason> reason_named(std::string_view name);

@@ -49,6 +49,7 @@ struct WorkerInfo {
   std::vector<std::string> kernel_limits;  ///< of "memory", "processes", "cpus": what the kernel holds
   std::vector<std::string> handlers;
   WallTime started{};
+  std::optional<WallTime> stops_at;    ///< it was told to stop on its own host: what runs then is handed over
   std::optional<Millis> lease;         ///< what one answered beat is worth to it; unset: an older worker
   std::optional<WorkerVitals> vitals;
   bool operator==(const WorkerInfo&) const = default;
@@ -69,6 +70,15 @@ struct AttemptKey {
   RunId run;
   AttemptNo attempt = 0;
   auto operator<=>(const AttemptKey&) const = default;
+};
+
+/// What an attempt that runs has used so far, with all that it started.
+struct AttemptUsage {
+  AttemptKey key;
+  std::int64_t cpu_us = 0;             ///< of processes that live, and of those that they waited for
+  std::int64_t memory_bytes = 0;       ///< resident now
+  std::int64_t processes = 0;          ///< now
+  WallTime sampled{};                  ///< by the leader's clock
 };
 
 /// Why a worker refused an attempt; the core acts on it.

@@ -50,6 +50,7 @@ Result<std::string> to_json(const WorkerInfo& info) {
                   {"started_ms", to_ms(info.started)}};
   if (info.drain_told) data["drain_told"] = *info.drain_told;
   if (info.drain_order) data["drain_order"] = *info.drain_order;
+  if (info.stops_at) data["stops_at_ms"] = to_ms(*info.stops_at);
   if (info.lease) data["lease_ms"] = info.lease->count();
   if (info.vitals) data["vitals"] = json_of(*info.vitals);
   const auto written = [&data] { return data.dump(-1, ' ', false, json::error_handler_t::replace); };
@@ -129,7 +130,7 @@ Result<WorkerInfo> worker_from_json(const WorkerKey& key, const std::string& tex
   WorkerInfo info;
   info.key = key;
   std::int64_t started_ms = 0;
-  std::optional<std::int64_t> lease_ms;
+  std::optional<std::int64_t> lease_ms, stops_at_ms;
   const bool good =
       take(data, "host", info.address.host) && take(data, "port", info.address.port) &&
       take(data, "pool", info.pool) && take(data, "labels", info.labels) &&
@@ -139,10 +140,12 @@ Result<WorkerInfo> worker_from_json(const WorkerKey& key, const std::string& tex
       take(data, "version", info.version) &&
       take(data, "kill_means", info.kill_means) && take(data, "handlers", info.handlers) &&
       take(data, "kernel_limits", info.kernel_limits) &&
-      take(data, "started_ms", started_ms) && take(data, "lease_ms", lease_ms);
+      take(data, "started_ms", started_ms) && take(data, "lease_ms", lease_ms) &&
+      take(data, "stops_at_ms", stops_at_ms);
   if (!good) return bad("a field of the wrong kind");
   if (info.address.host.empty() || info.address.port == 0) return bad("no address");
   info.started = wall_from_ms(started_ms);
+  if (stops_at_ms) info.stops_at = wall_from_ms(*stops_at_ms);
   if (lease_ms) info.lease = std::min(Millis{*lease_ms}, kLongestLease);
   info.vitals = vitals_in(data);
   return info;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "common/base/utf8.h"
 #include "common/wire/text_rules.h"
 
 namespace rota::wire {
@@ -193,6 +194,41 @@ thrift::WorkerVitals to_wire(const model::WorkerVitals& vitals) {
   out.__set_running(vitals.running);
   out.__set_health(vitals.health);
   out.__set_sampled_ms(to_ms(vitals.sampled));
+  return out;
+}
+
+model::WorkerVitals from_wire(const thrift::WorkerVitals& vitals) {
+  constexpr std::size_t kHealthBytes = 400;
+  const auto percent = [](std::int32_t value) { return std::clamp(value, 0, 100); };
+  model::WorkerVitals out;
+  out.cpu_percent = percent(vitals.cpu_percent);
+  out.memory_percent = percent(vitals.memory_percent);
+  out.load_percent = percent(vitals.load_percent);
+  out.disk_free_bytes = std::max<std::int64_t>(vitals.disk_free_bytes, 0);
+  out.threads = std::max(vitals.threads, 0);
+  out.running = std::max(vitals.running, 0);
+  out.health = clean_text(vitals.health, kHealthBytes);
+  out.sampled = wall_from_ms(std::max<std::int64_t>(vitals.sampled_ms, 0));
+  return out;
+}
+
+thrift::AttemptUsage to_wire(const model::AttemptUsage& usage) {
+  thrift::AttemptUsage out;
+  out.__set_attempt(to_wire(usage.key));
+  thrift::Usage figures;
+  figures.__set_cpu_us(usage.cpu_us);
+  figures.__set_memory_bytes(usage.memory_bytes);
+  figures.__set_processes(usage.processes);
+  out.__set_usage(figures);
+  return out;
+}
+
+model::AttemptUsage from_wire(const thrift::AttemptUsage& usage) {
+  model::AttemptUsage out;
+  out.key = from_wire(usage.attempt);
+  out.cpu_us = std::max<std::int64_t>(usage.usage.cpu_us, 0);
+  out.memory_bytes = std::max<std::int64_t>(usage.usage.memory_bytes, 0);
+  out.processes = std::max<std::int64_t>(usage.usage.processes, 0);
   return out;
 }
 

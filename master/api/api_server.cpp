@@ -34,7 +34,7 @@ class ApiServer::Impl {
         tail_(parts.reader, parts.logs, parts.clock, options_.max_log_waits),
         server_(make_processor(
                     std::make_shared<JobServiceHandler>(parts, options_, desk_, tail_),
-                    std::make_shared<ReportServiceHandler>(intake_, options_, desk_)),
+                    std::make_shared<ReportServiceHandler>(intake_, options_, desk_, parts.clock)),
                 server_options(options_)) {}
   ~Impl() { stop(); }
 

@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include "master/core/loss_rules.h"
+#include "master/core/worker_words.h"
+
 namespace rota::master::api {
 namespace {
 
@@ -52,8 +55,8 @@ std::string reason_sentence(Reason reason, const std::string& pool) {
     case Reason::FolderExceeded: return "It put more into its work folder than the job's limits allow.";
     case Reason::FileSizeExceeded: return "It wrote a larger file than the job's limits allow.";
     case Reason::WorkersDraining:
-      return fmt::format("Every worker of pool \"{}\" is drained; resume one (rota worker resume), or "
-                         "start another.", pool);
+      return fmt::format("No worker of pool \"{}\" takes new runs, those that are here are drained; resume "
+                         "one (rota worker resume), or start another.", pool);
     case Reason::WorkerUnseen:
       return "Its last worker was never seen in the ZooKeeper that is in use now, so nothing tells whether "
              "the attempt lives: let that worker come back, or, when it is over for sure: rota-master "
@@ -64,6 +67,9 @@ std::string reason_sentence(Reason reason, const std::string& pool) {
     case Reason::WaitsForConfirmation:
       return "Its worker is gone, and its job asks for a confirmation before another attempt (loss: "
              "confirm): let the worker come back, or, when it is dead for sure, confirm that.";
+    case Reason::Missed:
+      return "Nobody led, or ticks were held, at its moment; when it could have been made up for, a run of "
+             "the job was unfinished.";
     case Reason::HandedOver: return "It was ended at the deadline of its worker's drain.";
   }
   return "";
@@ -87,7 +93,62 @@ std::string state_sentence(RunState state) {
   return "";
 }
 
+/// What comes when its worker stays away.
+std::string what_follows(const core::RunView& run, const model::JobRules& rules) {
+  if (run.is_cancelled) return "the run ends, since it was cancelled,";
+  switch (core::after_loss(rules, run.losses + 1, false)) {
+    case core::AfterLoss::EndLost: return "the run ends as lost (loss: never)";
+    case core::AfterLoss::EndAtLimit: return "the run ends as lost, as often as its job allows (loss: most),";
+    case core::AfterLoss::Rerun: break;
+  }
+  return "another attempt starts";
+}
+
+std::string away_sentence(const core::RunView& run, const model::JobRules& rules, WallTime now) {
+  const std::string since = core::second_text(*run.away_since);
+  std::string when = "as soon as ZooKeeper has confirmed that it is gone";
+  if (run.fence && *run.fence > now) when = "at about " + core::second_text(*run.fence);
+  const bool is_asked = rules.loss == model::LossPolicy::Confirm && !run.is_cancelled;
+  if (is_asked) when = "once the worker is confirmed to be dead (loss: confirm)";
+  if (run.reason == Reason::WaitsForFence) {
+    return fmt::format("Its worker {} is gone since {}; {} {}, when the lost attempt must have ended.",
+                       run.worker, since, what_follows(run, rules), when);
+  }
+  return fmt::format("Its worker {} has not answered since {}, so nobody knows whether it still runs. "
+                     "Should the worker stay away, {} {}.",
+                     run.worker, since, what_follows(run, rules), when);
+}
+
+/// For runs that no worker takes: which are there all the same, and why they do not.
+std::string nobody_sentence(Reason reason, const std::vector<core::WorkerView>& workers,
+                            const model::JobRules& rules) {
+  const bool is_named = rules.route == model::RouteKind::Named;
+  const std::string who = core::who_takes_nothing(workers, rules.pool, is_named ? rules.worker : "");
+  if (who.empty()) return "";
+  const std::string what = is_named ? "The worker that the job names takes nothing new"
+                                    : fmt::format("No worker of pool \"{}\" takes new runs", rules.pool);
+  if (reason == Reason::WorkersDraining) {
+    return fmt::format("{}: {}. Resume one (rota worker resume), or start another.", what, who);
+  }
+  if (reason == Reason::NoWorkerInPool) {
+    return fmt::format("{}: {}. Start one there, or change the job's pool.", what, who);
+  }
+  if (reason == Reason::NamedWorkerAbsent) {
+    return fmt::format("{}: {}. Start it, or change the job's route.", what, who);
+  }
+  return "";
+}
+
 }  // namespace
+
+std::string sentence_now(const core::RunView& run, const std::vector<core::WorkerView>& workers,
+                         const model::JobRules& rules, WallTime now) {
+  const bool waits_for_word = run.reason == Reason::None || run.reason == Reason::WaitsForFence;
+  if (run.away_since && waits_for_word) return away_sentence(run, rules, now);
+  const std::string nobody = nobody_sentence(run.reason, workers, rules);
+  if (nobody.empty()) return sentence_for(run.state, run.reason, run.detail, rules.pool);
+  return nobody + (run.detail.empty() ? "" : " (" + run.detail + ")");
+}
 
 std::string sentence_for(RunState state, Reason reason, const std::string& detail,
                          const std::string& pool) {

@@ -61,6 +61,7 @@ class JobServiceHandler final : public thrift::JobServiceIf {
   // What the leader knows (job_status.cpp)
   void explain(thrift::Explanation& out, const Head& head, std::int64_t run) override;
   void list_workers(std::vector<thrift::WorkerInfo>& out, const Head& head) override;
+  void forget_worker(const Head& head, const std::string& worker) override;
   void list_lives(std::vector<thrift::WorkerLife>& out, const Head& head, const std::string& worker,
                   std::int32_t limit) override;
   void cluster_status(thrift::ClusterStatus& out, const Head& head) override;

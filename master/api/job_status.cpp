@@ -10,30 +10,66 @@
 #include "master/api/explain_rules.h"
 #include "master/api/job_service.h"
 #include "master/core/hold_rules.h"
+#include "master/core/worker_words.h"
 
 namespace rota::master::api {
 namespace {
 
 constexpr Millis kHopDeadline{1500};  // so that a query fails fast when the leader hangs
 
-thrift::WorkerInfo to_wire(const core::WorkerView& view) {
+std::int64_t age_ms(WallTime now, WallTime then) {
+  return std::max<std::int64_t>(0, (now - then).count());
+}
+
+thrift::WorkerInfo to_wire(const core::WorkerView& view, WallTime now) {
   thrift::WorkerInfo out = wire::to_wire(view.info);
   out.__set_running(view.running);
   out.__set_state(view.state);
   out.__set_why(view.why);
   out.__set_dispatched_total(view.dispatched_total);
   if (view.drain) out.__set_drain(wire::to_wire(*view.drain));
+  out.__set_remarks(core::remarks_on(view, now));
+  if (view.left) out.__set_left_ms(to_ms(*view.left));
+  if (view.silent_since) out.__set_silent_since_ms(to_ms(*view.silent_since));
+  if (view.info.vitals) out.__set_vitals_age_ms(age_ms(now, view.info.vitals->sampled));
   return out;
 }
 
-std::vector<thrift::WorkerInfo> workers_in(const core::Snapshot& snapshot) {
+std::vector<thrift::WorkerInfo> workers_in(const core::Snapshot& snapshot, WallTime now) {
   std::vector<thrift::WorkerInfo> out;
-  for (const core::WorkerView& view : snapshot.workers) out.push_back(to_wire(view));
+  for (const core::WorkerView& view : snapshot.workers) out.push_back(to_wire(view, now));
   return out;
 }
 
-std::int64_t age_ms(WallTime now, WallTime then) {
-  return std::max<std::int64_t>(0, (now - then).count());
+/// Workers that are away and were not stopped, as a line of the cluster's health.
+std::string who_vanished(const core::Snapshot& snapshot) {
+  constexpr int kNamed = 5;
+  std::string text;
+  int count = 0;
+  for (const core::WorkerView& view : snapshot.workers) {
+    if (view.state != "offline" || !view.left || view.why == core::kWasStopped) continue;
+    if (count++ >= kNamed) continue;
+    text += (text.empty() ? "" : ", ") + view.info.key.id + " since " + core::second_text(*view.left);
+  }
+  if (count > kNamed) text += fmt::format(", and {} more", count - kNamed);
+  return text.empty() ? "" : "offline: " + text + " (rota worker list; rota worker forget)";
+}
+
+/// What its worker last said of the very attempt that is stored.
+void put_usage(thrift::Explanation& out, const core::Snapshot& snapshot, const model::Run& run,
+               WallTime now) {
+  const model::AttemptKey attempt{run.id, run.progress.attempt};
+  for (const core::WorkerView& view : snapshot.workers) {
+    if (view.info.key.id != run.progress.worker.id || !view.usage) continue;
+    const auto found = std::ranges::find(*view.usage, attempt, &model::AttemptUsage::key);
+    if (found == view.usage->end()) continue;
+    thrift::Usage usage;
+    usage.__set_cpu_us(found->cpu_us);
+    usage.__set_memory_bytes(found->memory_bytes);
+    usage.__set_processes(found->processes);
+    usage.__set_age_ms(age_ms(now, found->sampled));
+    out.__set_usage(usage);
+  }
 }
 
 WallTime last_change(const model::Run& run) {
@@ -66,17 +102,29 @@ void JobServiceHandler::explain(thrift::Explanation& out, const Head& head, std:
   at_edge("explain", [&] {
     const auto row = value_or_throw(parts_.reader.get_run(RunId{run}));
     const auto definition = parts_.reader.definition_of(row.run.job, row.run.version);
-    const std::string pool = definition && *definition ? (*definition)->rules.pool : "?";
-    out = explain_stored(row, pool);
+    model::JobRules rules;
+    rules.pool = "?";
+    if (definition && *definition) rules = (*definition)->rules;
+    out = explain_stored(row, rules.pool);
     if (model::is_final(row.run.progress.state)) return;
     if (const auto snapshot = parts_.leader.snapshot()) {
       const auto found = snapshot->waiting.find(RunId{run});
-      out.__set_age_ms(age_ms(parts_.clock.wall(), snapshot->taken));
-      if (found == snapshot->waiting.end()) return;
+      const WallTime now = parts_.clock.wall();
+      out.__set_age_ms(age_ms(now, snapshot->taken));
+      put_usage(out, *snapshot, row.run, now);
+      if (found == snapshot->waiting.end()) {  // newer than the snapshot, or it runs
+        core::RunView stored;
+        stored.state = row.run.progress.state;
+        stored.reason = row.run.progress.reason;
+        stored.detail = row.run.progress.detail;
+        return out.__set_sentence(sentence_now(stored, snapshot->workers, rules, now));
+      }
       const core::RunView& view = found->second;
       out.__set_state(std::string(model::name_of(view.state)));
       out.__set_reason(std::string(model::name_of(view.reason)));
-      out.__set_sentence(sentence_for(view.state, view.reason, view.detail, pool));
+      out.__set_sentence(sentence_now(view, snapshot->workers, rules, now));
+      if (view.away_since) out.__set_away_since_ms(to_ms(*view.away_since));
+      if (view.away_since && view.fence) out.__set_fence_ms(to_ms(*view.fence));
       return;
     }
     if (head.forwarded) return;
@@ -98,7 +146,7 @@ void JobServiceHandler::explain(thrift::Explanation& out, const Head& head, std:
 void JobServiceHandler::list_workers(std::vector<thrift::WorkerInfo>& out, const Head& head) {
   at_edge("list_workers", [&] {
     if (const auto snapshot = parts_.leader.snapshot()) {
-      out = workers_in(*snapshot);
+      out = workers_in(*snapshot, parts_.clock.wall());
       return;
     }
     if (head.forwarded) throw rpc::to_wire(desk_.not_leader());
@@ -136,7 +184,8 @@ thrift::ClusterStatus JobServiceHandler::status_here() const {
   const auto snapshot = parts_.leader.snapshot();
   if (!snapshot) return out;
   out.__set_epoch(snapshot->epoch.value);
-  out.__set_workers(workers_in(*snapshot));
+  out.__set_workers(workers_in(*snapshot, parts_.clock.wall()));
+  if (const std::string away = who_vanished(*snapshot); !away.empty()) out.health["workers"] = away;
   out.__set_jobs(snapshot->jobs);
   out.__set_active_runs(snapshot->active_runs);
   out.__set_watermark_ms(to_ms(snapshot->watermark));

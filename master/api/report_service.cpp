@@ -51,6 +51,28 @@ std::vector<model::AttemptReport> good_reports(const thrift::ReportRequest& requ
   return out;
 }
 
+constexpr std::size_t kMostUsages = 1000;
+constexpr std::int64_t kOldestFigureMs = 3'600'000;
+
+/// By this master's clock: a worker says how old its figures are, and not when it took them by its own.
+WallTime sampled_at(WallTime now, std::int64_t age_ms) {
+  return now - Millis{std::clamp<std::int64_t>(age_ms, 0, kOldestFigureMs)};
+}
+
+core::RenewAsked renewal_of(const thrift::RenewRequest& request, WallTime now) {
+  core::RenewAsked event;
+  event.worker = wire::from_wire(request.worker);
+  if (!request.__isset.vitals) return event;
+  event.vitals = wire::from_wire(request.vitals);
+  event.vitals->sampled = sampled_at(now, request.vitals_age_ms);
+  for (const thrift::AttemptUsage& in : request.usage) {
+    if (event.usage.size() == kMostUsages) break;
+    event.usage.push_back(wire::from_wire(in));
+    event.usage.back().sampled = sampled_at(now, in.usage.age_ms);
+  }
+  return event;
+}
+
 }  // namespace
 
 void ReportServiceHandler::report(std::vector<thrift::AttemptKey>& out,
@@ -94,8 +116,7 @@ void ReportServiceHandler::append_log(std::vector<std::int64_t>& out,
 void ReportServiceHandler::renew(const thrift::RenewRequest& request) {
   at_edge("renew", [&] {
     if (desk_.leads()) {
-      core::RenewAsked event;
-      event.worker = wire::from_wire(request.worker);
+      core::RenewAsked event = renewal_of(request, clock_.wall());
       const auto reply = value_or_throw(desk_.ask(std::move(event), deadline()));
       if (!std::holds_alternative<core::Renewed>(reply)) {
         throw rpc::to_wire(Error(ErrorCode::Internal, "the loop gave another kind of reply"));

@@ -15,8 +15,8 @@ namespace rota::master::api {
 class ReportServiceHandler final : public thrift::ReportServiceIf {
  public:
   /// All outlive it.
-  ReportServiceHandler(LogIntake& intake, const ApiOptions& options, LeaderDesk& desk)
-      : intake_(intake), options_(options), desk_(desk) {}
+  ReportServiceHandler(LogIntake& intake, const ApiOptions& options, LeaderDesk& desk, const Clock& clock)
+      : intake_(intake), options_(options), desk_(desk), clock_(clock) {}
 
   void report(std::vector<thrift::AttemptKey>& out, const thrift::ReportRequest& request) override;
   void append_log(std::vector<std::int64_t>& out,
@@ -29,6 +29,7 @@ class ReportServiceHandler final : public thrift::ReportServiceIf {
   LogIntake& intake_;
   const ApiOptions& options_;
   LeaderDesk& desk_;
+  const Clock& clock_;
 };
 
 }  // namespace rota::master::api

@@ -79,6 +79,22 @@ void JobServiceHandler::resume_worker(thrift::DrainAnswer& out, const Head& head
   });
 }
 
+void JobServiceHandler::forget_worker(const Head& head, const std::string& worker) {
+  at_edge("forget_worker", [&] {
+    const MonoTime deadline = deadline_of(head);
+    value_or_throw(check_drain(worker, 0));
+    if (desk_.leads()) {
+      const auto reply = value_or_throw(desk_.ask(core::ForgetWorker{{}, kWhoDrains, worker}, deadline));
+      if (std::holds_alternative<core::WorkerForgotten>(reply)) return;
+      throw rpc::to_wire(Error(ErrorCode::Internal, "the loop gave another kind of reply"));
+    }
+    value_or_throw(pass_on(head, deadline, [&](auto& client, const Head& onward) {
+      client.forget_worker(onward, worker);
+      return true;
+    }));
+  });
+}
+
 void JobServiceHandler::list_lives(std::vector<thrift::WorkerLife>& out, const Head&,
                                    const std::string& worker, std::int32_t limit) {
   at_edge("list_lives", [&] {

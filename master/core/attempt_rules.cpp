@@ -5,6 +5,7 @@
 #include "master/core/dispatch_rules.h"
 #include "master/core/drain_rules.h"
 #include "master/core/loss_rules.h"
+#include "master/core/notices.h"
 #include "master/core/retry.h"
 
 namespace rota::master::core {
@@ -26,6 +27,8 @@ model::AttemptRow history_of(const State& state, const RunEntry& run, const Outc
   row.epoch = state.epoch;
   row.dispatched = run.progress().dispatched;
   row.outcome = outcome;
+  const bool is_untold = outcome.state == RunState::Lost && outcome.started == WallTime{};
+  if (is_untold && run.progress().started) row.outcome.started = *run.progress().started;
   return row;
 }
 
@@ -53,6 +56,15 @@ void finish_as(Context& ctx, RunEntry& run, const Outcome& outcome, RunState sta
   finish_run(ctx, run, state, reason, run.progress().detail);
 }
 
+void tell_loss(Context& ctx, const RunEntry& run, const Outcome& outcome, std::string_view then) {
+  warn(ctx, "attempt lost", {{"run", std::to_string(run.row.id.value)},
+                             {"attempt", std::to_string(run.progress().attempt)},
+                             {"job", job_of(ctx.state, run)},
+                             {"worker", run.progress().worker.id},
+                             {"why", std::string(name_of(outcome.reason))},
+                             {"then", std::string(then)}});
+}
+
 void finish_with(Context& ctx, RunEntry& run, const Outcome& outcome, RunState state) {
   finish_as(ctx, run, outcome, state, outcome.reason);
 }
@@ -69,11 +81,14 @@ void follow_loss(Context& ctx, RunEntry& run, const Outcome& outcome, bool hande
                                      run.rules->loss_most);
   switch (after_loss(*run.rules, progress.losses, handed_over)) {
     case AfterLoss::EndLost:
+      tell_loss(ctx, run, outcome, "its run ends (loss: never)");
       return finish_with(ctx, run, outcome, handed_over ? RunState::Killed : RunState::Lost);
     case AfterLoss::EndAtLimit:
       progress.detail = told;
+      tell_loss(ctx, run, outcome, "its run ends (loss: most)");
       return finish_as(ctx, run, outcome, RunState::Lost, Reason::LossLimit);
     case AfterLoss::Rerun:
+      tell_loss(ctx, run, outcome, "its run is begun again");
       wait_for_retry(ctx, run, outcome, handed_over ? Millis{0} : loss_delay(progress.losses),
                      handed_over ? failure_text(run, outcome) : told);
   }
@@ -92,6 +107,7 @@ void end_lost(Context& ctx, RunEntry& run, EndProof proof, Outcome outcome) {
   if (!proven) state.give_up(run.attempt());
   if (run.progress().cancel_asked) {
     outcome.reason = proven ? Reason::CancelledByUser : outcome.reason;
+    if (!proven) tell_loss(ctx, run, outcome, "its run was cancelled, and ends");
     finish_with(ctx, run, outcome, proven ? RunState::Killed : RunState::Lost);
     return;
   }

@@ -5,6 +5,7 @@
 #include "common/base/check.h"
 #include "master/core/attempt_rules.h"
 #include "master/core/inventory_rules.h"
+#include "master/core/notices.h"
 #include "master/core/route.h"
 #include "master/core/worker_rules.h"
 
@@ -17,6 +18,7 @@ using model::RunState;
 namespace {
 
 constexpr Millis kLazyWrite{1000};       // a state that lasts shorter is not worth a write
+constexpr std::size_t kReasonsTold = 1000;
 constexpr Millis kBackstopSlack{30'000};
 constexpr Millis kCancelRepeatSlack{5000};
 constexpr Millis kUnreconciledPause{1000};
@@ -59,6 +61,19 @@ std::vector<Candidate> candidates_of(const State& state, const LaneKey& lane) {
   return all;
 }
 
+/// Rows of runs that wait already name another reason too, when it lasts: of so many, for who lists them.
+void note_blocked(Context& ctx, Lane& lane, Reason reason) {
+  const Reason before = std::exchange(lane.blocked, reason);
+  if (before == reason || before == Reason::None) return;
+  std::size_t told = 0;
+  for (const auto& [job, runs] : lane.jobs) {
+    for (const RunId id : runs) {
+      if (told++ == kReasonsTold) return;
+      ctx.state.run_timers.set(id, RunTimer::LazyWrite, ctx.now.mono + kLazyWrite);
+    }
+  }
+}
+
 /// True when an attempt went out.
 bool dispatch_one(Context& ctx, const LaneKey& key) {
   State& state = ctx.state;
@@ -66,7 +81,7 @@ bool dispatch_one(Context& ctx, const LaneKey& key) {
   if (lane == state.lanes.end()) return false;
   const std::vector<Candidate> candidates = candidates_of(state, key);
   if (candidates.empty()) {
-    lane->second.blocked = blocked_reason(state, key);
+    note_blocked(ctx, lane->second, blocked_reason(state, key));
     return false;
   }
   RunEntry& run = *state.find_run(next_of(lane->second));
@@ -80,6 +95,12 @@ bool dispatch_one(Context& ctx, const LaneKey& key) {
   state.touch(run);
   set_backstop(ctx, run);
   send_attempt(ctx, run);
+  if (run.progress().losses > 0 && run.progress().outcome.state == RunState::Lost) {
+    tell(ctx, "run begun again after a loss", {{"run", std::to_string(run.row.id.value)},
+                                               {"attempt", std::to_string(run.progress().attempt)},
+                                               {"job", job_of(state, run)},
+                                               {"worker", life.info.key.id}});
+  }
   return true;
 }
 

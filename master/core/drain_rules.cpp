@@ -6,6 +6,8 @@
 #include "common/base/utf8.h"
 #include "master/core/batch_rows.h"
 #include "master/core/dispatch_rules.h"
+#include "master/core/notices.h"
+#include "master/core/worker_words.h"
 
 namespace rota::master::core {
 namespace {
@@ -29,6 +31,9 @@ void begin_drain(Context& ctx, const DrainWorker& event) {
   drain.why = event.why;
   drain.changed = ctx.at;
   ctx.out.changes.drains.push_back(drain);
+  NoticeKeys keys = {{"worker", drain.worker}, {"by", drain.principal}, {"why", drain.why}};
+  if (drain.deadline) keys.emplace_back("hands_over_at", second_text(*drain.deadline));
+  tell(ctx, "drain begun", std::move(keys));
   ctx.state.drains[event.worker] = std::move(drain);
 }
 
@@ -41,6 +46,7 @@ void end_drain(Context& ctx, const DrainWorker& event) {
   drain.principal = event.principal;
   drain.why = event.why;
   drain.changed = ctx.at;
+  tell(ctx, "drain ended", {{"worker", drain.worker}, {"by", drain.principal}, {"why", drain.why}});
   ctx.out.changes.drains.push_back(std::move(drain));
   state.drains.erase(event.worker);
 }
@@ -66,7 +72,8 @@ bool is_news(const State& state, const DrainWorker& event) {
 void handle_drain_worker(Context& ctx, const DrainWorker& event) {
   State& state = ctx.state;
   const std::vector<model::WorkerKey> lives = lives_of(state, event.worker);
-  if (lives.empty() && !state.drains.contains(event.worker)) {
+  const bool is_known = state.drains.contains(event.worker) || state.departed.contains(event.worker);
+  if (lives.empty() && !is_known) {
     reply(ctx, event.token, Error(ErrorCode::NotFound, "no worker '" + shown_text(event.worker) +
                                                            "' is here; rota worker list names them"));
     return;
@@ -122,13 +129,18 @@ void take_node_word(LifeEntry& life, const model::WorkerInfo& known) {
 void hand_over(Context& ctx, LifeEntry& life) {
   State& state = ctx.state;
   if (!state.drains.contains(life.info.key.id)) return;
+  std::int64_t ended = 0;
   for (const RunId id : state.runs_on(life.info.key.id)) {
     RunEntry& run = *state.find_run(id);
     if (!run.is_held() || run.progress().cancel_asked || run.handed_over) continue;
     run.handed_over = true;
     ++state.counters.handed_over;
+    ++ended;
     send_cancel(ctx, run);
   }
+  if (ended == 0) return;
+  tell(ctx, "drain's deadline passed; attempts are ended and handed over",
+       {{"worker", life.info.key.id}, {"attempts", std::to_string(ended)}});
 }
 
 bool was_handed_over(const Context& ctx, const RunEntry& run) {

@@ -7,6 +7,8 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -28,6 +30,7 @@ struct WorkerLife {
   std::optional<WallTime> left;
   std::string why_left;
   std::int64_t seen_in = 0;          ///< number of the ZooKeeper in which its node appeared last
+  bool forgotten = false;            ///< an operator wants to see it no more
 };
 
 struct RunUpdate {
@@ -119,6 +122,7 @@ struct Submitted {
 struct CancelTaken {
   model::RunState state = model::RunState::Waiting;  ///< after the request
 };
+struct WorkerForgotten {};
 struct DrainTaken {
   bool changed = true;                            ///< false: it was so already
   std::int32_t running = 0;                       ///< attempts stored for the worker now
@@ -128,7 +132,8 @@ struct ReportsTaken {
 };
 struct Renewed {};
 
-using ReplyBody = std::variant<JobApplied, Submitted, CancelTaken, DrainTaken, ReportsTaken, Renewed, Error>;
+using ReplyBody = std::variant<JobApplied, Submitted, CancelTaken, DrainTaken, WorkerForgotten, ReportsTaken,
+                               Renewed, Error>;
 
 struct Reply {
   Token token;
@@ -138,6 +143,14 @@ struct Reply {
 /// Cluster state told by the core to its shell, beyond rows and messages.
 struct TermEnds {
   std::string why;                                ///< e.g. a worker knows a higher epoch
+};
+
+/// Something that whoever reads the leader's log wants to know: a fixed sentence, and keys. Told once its
+/// rows are stored; of many with one sentence the log writes a few and counts the others.
+struct Notice {
+  bool is_warning = false;
+  std::string_view sentence;
+  std::vector<std::pair<std::string_view, std::string>> keys;
 };
 
 /// Where each run and each worker's dispatch stands in a batch, so that a batch names each once.
@@ -151,6 +164,7 @@ struct Effects {
   Changes changes;
   std::vector<Send> sends;
   std::vector<Reply> replies;
+  std::vector<Notice> notices;
   /// Not 0: list the workers anew, and tell as WorkersListed with this number. The listing must see all
   /// that ZooKeeper had agreed on when this effect left: a write of one's own comes first, since reads
   /// prove nothing (a follower that is cut off goes on answering them).

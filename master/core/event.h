@@ -69,6 +69,9 @@ struct HelloFailed {
 struct RenewAsked {
   Token token;
   model::WorkerKey worker;
+  /// How it and its attempts fare, measured a moment ago; unset: of a version that does not say it here.
+  std::optional<model::WorkerVitals> vitals = {};
+  std::vector<model::AttemptUsage> usage = {};
 };
 
 // --- attempts ---------------------------------------------------------------------------------
@@ -159,6 +162,13 @@ struct DrainWorker {
   std::string why;
 };
 
+/// A worker that is away is shown no more.
+struct ForgetWorker {
+  Token token;
+  std::string principal;
+  std::string worker;
+};
+
 /// Ticks are held from now on (a clock too far from the database's, a restored database), or, with an
 /// empty text, fire again. Held ticks are recorded late, by their jobs' policies.
 struct HoldTicks {
@@ -176,7 +186,7 @@ struct UnseenGone {};
 
 using Event = std::variant<TimePassed, MastersSeen, WorkerSeen, WorkerGone, BeatsEnded, WorkersListed,
                            HelloAnswered, HelloFailed, RenewAsked, DispatchAnswered, Reported, ApplyJob,
-                           SetPaused, DeleteJob, RunNow, SubmitRuns, CancelRun, DrainWorker, HoldTicks,
-                           ZookeeperReplaced, UnseenGone>;
+                           SetPaused, DeleteJob, RunNow, SubmitRuns, CancelRun, DrainWorker, ForgetWorker,
+                           HoldTicks, ZookeeperReplaced, UnseenGone>;
 
 }  // namespace rota::master::core

@@ -1,8 +1,11 @@
 #include "master/core/fence_rules.h"
 
 #include <algorithm>
+#include <memory>
+#include <utility>
 
 #include "master/core/batch_rows.h"
+#include "master/core/notices.h"
 #include "master/core/worker_rules.h"
 
 namespace rota::master::core {
@@ -13,6 +16,16 @@ constexpr int kClockRates = 1000;    // two hosts' steady clocks part by less th
 constexpr Millis kAssumedLease{4200};  // of workers that do not say: a session of 6 s
 constexpr Millis kSilent{2000};        // without a renewal; then it is looked at again and again
 constexpr Millis kSilentStill{500};
+
+/// Figures for people; what a renewal does not say is known no more.
+void take_figures(LifeEntry& life, const RenewAsked& event) {
+  if (!event.vitals) return;
+  life.info.vitals = event.vitals;
+  life.has_fresh_figures = true;
+  life.usage.reset();
+  if (event.usage.empty()) return;
+  life.usage = std::make_shared<const std::vector<model::AttemptUsage>>(event.usage);
+}
 
 }  // namespace
 
@@ -28,7 +41,7 @@ bool bears(const State& state, const model::WorkerKey& key) {
 
 void handle_renew_asked(Context& ctx, const RenewAsked& event) {
   State& state = ctx.state;
-  const LifeEntry* life = state.find_life(event.worker);
+  LifeEntry* life = state.find_life(event.worker);
   if (life == nullptr || !life->present || !bears(state, event.worker)) {
     ++state.counters.renews_refused;
     reply(ctx, event.token,
@@ -39,6 +52,7 @@ void handle_renew_asked(Context& ctx, const RenewAsked& event) {
   WorkerEntry& worker = state.worker_of(event.worker.id);
   worker.grant_end = std::max(worker.grant_end, ctx.now.mono + state.options.grant + kKillReserve);
   ++state.counters.renews;
+  take_figures(*life, event);
   expect_renewal(ctx, event.worker);
   reply(ctx, event.token, Renewed{});
 }
@@ -68,14 +82,43 @@ void handle_beats_ended(Context& ctx, const BeatsEnded& event) {
 }
 
 void expect_renewal(Context& ctx, const model::WorkerKey& key) {
+  if (LifeEntry* life = ctx.state.find_life(key)) {
+    if (std::exchange(life->is_silence_told, false)) tell(ctx, "worker answers again", {{"worker", key.id}});
+    life->renews_every = floor_ms(ctx.now.mono - life->heard);
+    life->heard = ctx.now.mono;
+  }
   ctx.state.life_timers.set(key, LifeTimer::Silence, ctx.now.mono + kSilent);
 }
 
 void watch_silent(Context& ctx, const model::WorkerKey& key) {
-  const LifeEntry* life = ctx.state.find_life(key);
+  LifeEntry* life = ctx.state.find_life(key);
   if (life == nullptr || !life->present) return;
   ctx.state.life_timers.set(key, LifeTimer::Silence, ctx.now.mono + kSilentStill);
-  if (!life->attempts.empty()) ctx.out.watch_beats.push_back(key);
+  if (life->attempts.empty()) return;
+  ctx.out.watch_beats.push_back(key);
+  const auto since = silent_since(*life, ctx.now.mono);
+  if (!since || std::exchange(life->is_silence_told, true)) return;
+  warn(ctx, "worker does not answer",
+       {{"worker", key.id},
+        {"for_ms", std::to_string(floor_ms(ctx.now.mono - *since).count())},
+        {"attempts", std::to_string(life->attempts.size())}});
+}
+
+std::optional<MonoTime> silent_since(const LifeEntry& life, MonoTime now) {
+  const Millis usual = std::min(life.renews_every, kSilent);
+  if (!life.present || !life.reconciled || now - life.heard <= kSilent + usual) return std::nullopt;
+  return life.heard;
+}
+
+MonoTime expected_fence(const State& state, const LifeEntry& life, const model::JobRules& rules,
+                        MonoTime now) {
+  const auto found = state.workers.find(life.info.key.id);
+  if (found == state.workers.end()) return now;
+  const WorkerEntry& worker = found->second;
+  if (worker.absent_since) return fence_of(state, worker, *worker.absent_since, rules);
+  // Its lease is the session without a tick of the server (500 ms), a sixth, and 300 ms (zk/lease_rules.h).
+  const Millis session = (lease_of(life) + Millis{800}) * 6 / 5;
+  return fence_of(state, worker, std::max(now, life.heard + session), rules);
 }
 
 MonoTime fence_of(const State& state, const WorkerEntry& worker, MonoTime absent_since,

@@ -30,6 +30,14 @@ void watch_silent(Context& ctx, const model::WorkerKey& key);
 MonoTime fence_of(const State& state, const WorkerEntry& worker, MonoTime absent_since,
                   const model::JobRules& rules);
 
+/// For people: when it was last heard, if it is there and has not asked for a voucher for too long.
+std::optional<MonoTime> silent_since(const LifeEntry& life, MonoTime now);
+
+/// For people: when another attempt of the run may follow the one that is stored for this life, should the
+/// worker stay away. A guess while its node is there: when its session must have expired.
+MonoTime expected_fence(const State& state, const LifeEntry& life, const model::JobRules& rules,
+                        MonoTime now);
+
 /// The run's fence timer. That its worker is still absent must be seen by a listing that begins after the
 /// fence: one known from before may be old, and the worker vouched for by a newer session.
 void look_at_fence(Context& ctx, RunEntry& run);

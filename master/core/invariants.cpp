@@ -56,6 +56,8 @@ std::string broken_life(const State& state, const model::WorkerKey& key, const L
       return at_run("a worker holds what is not its own", id);
     }
   }
+  const bool is_told_gone = life.left || state.departed.contains(key.id);
+  if (life.present && is_told_gone) return "a worker that is here is told of as gone";
   if (!life.present && life.attempts.empty()) return "a life without node or attempts was kept";
   const auto pool = state.open.find(life.info.pool);
   const bool is_open = pool != state.open.end() && pool->second.contains(key);

@@ -6,6 +6,7 @@
 #include "master/core/batch_rows.h"
 #include "master/core/definition_hash.h"
 #include "master/core/hold_rules.h"
+#include "master/core/notices.h"
 #include "master/core/time_rules.h"
 
 namespace rota::master::core {
@@ -24,6 +25,15 @@ void reply_applied(Context& ctx, Token token, const JobEntry& job, bool changed)
 
 std::string named(const std::string& space, const std::string& name) {
   return "job '" + space + "/" + name + "'";
+}
+
+void tell_job(Context& ctx, std::string_view sentence, const JobEntry& job, const std::string& by,
+              const std::string& why = {}) {
+  NoticeKeys keys = {{"job", job.row.space + "/" + job.row.name},
+                     {"version", std::to_string(job.row.version)},
+                     {"by", by}};
+  if (!why.empty()) keys.emplace_back("why", why);
+  tell(ctx, sentence, std::move(keys));
 }
 
 /// Edits close a version, which needs its ticks recorded; while ticks are held that cannot be. Where they are
@@ -93,6 +103,7 @@ void create_job(Context& ctx, const ApplyJob& event, CompiledSchedule schedule) 
   entry.zone = event.zone;
   JobEntry& job = ctx.state.add_job(std::move(entry));
   open_version(ctx, job, event.principal, event.definition);
+  tell_job(ctx, "job created", job, event.principal);
   reply_applied(ctx, event.token, job, true);
 }
 
@@ -107,6 +118,7 @@ void edit_job(Context& ctx, const ApplyJob& event, JobEntry& job, CompiledSchedu
   job.schedule = std::move(schedule);
   open_version(ctx, job, event.principal, event.definition);
   promote_waiting(ctx, job.row.id);
+  tell_job(ctx, "job changed", job, event.principal);
   reply_applied(ctx, event.token, job, true);
 }
 
@@ -165,6 +177,7 @@ void handle_set_paused(Context& ctx, const SetPaused& event) {
   job->row.state_by = event.paused ? event.principal : "";
   job->row.state_why = event.paused ? event.why : "";
   open_version(ctx, *job, event.principal, nullptr);
+  tell_job(ctx, event.paused ? "job paused" : "job resumed", *job, event.principal, event.why);
   reply_applied(ctx, event.token, *job, true);
 }
 
@@ -183,6 +196,7 @@ void handle_delete_job(Context& ctx, const DeleteJob& event) {
   write_job(ctx, *job);
   ctx.state.release_name(*job);
   plan_next_tick(ctx.state, *job);
+  tell_job(ctx, "job deleted", *job, event.principal, event.why);
   reply_applied(ctx, event.token, *job, true);
   ctx.state.forget_job_if_done(job->row.id);
 }

@@ -14,6 +14,7 @@
 #include "common/model/run.h"
 #include "common/model/worker.h"
 #include "common/model/zone.h"
+#include "master/core/effect.h"
 #include "master/core/watermark.h"
 
 namespace rota::master::core {
@@ -45,6 +46,7 @@ struct Recovered {
   std::vector<model::WorkerDrain> drains;           ///< in force
   std::int64_t zookeeper_number = 0;                ///< of the ZooKeeper in use; grows with each other one
   std::vector<model::WorkerKey> unseen;             ///< lives with attempts that it has never seen
+  std::vector<WorkerLife> newest_lives;             ///< of each worker the last, unless it left long ago
   bool database_went_back = false;                  ///< P9: ticks are held until accepted
 };
 

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "common/base/check.h"
+#include "master/core/departed_rules.h"
 #include "master/core/loss_rules.h"
 #include "master/core/retry.h"
 #include "master/core/time_rules.h"
@@ -112,6 +113,7 @@ std::unique_ptr<State> recover_state(Epoch epoch, const CoreOptions& options, Re
   for (model::WorkerDrain& drain : recovered.drains) {
     if (drain.draining) state->drains.emplace(drain.worker, std::move(drain));
   }
+  recover_departed(*state, std::move(recovered.newest_lives));
   promote_orphans(*state);
   return state;
 }

@@ -5,6 +5,7 @@
 #include "common/base/check.h"
 #include "master/core/attempt_rules.h"
 #include "master/core/batch_rows.h"
+#include "master/core/departed_rules.h"
 #include "master/core/dispatch_rules.h"
 #include "master/core/drain_rules.h"
 #include "master/core/fence_rules.h"
@@ -42,6 +43,7 @@ struct Cases {
   void operator()(const SubmitRuns& e) const { handle_submit_runs(ctx, e); }
   void operator()(const CancelRun& e) const { handle_cancel_run(ctx, e); }
   void operator()(const DrainWorker& e) const { handle_drain_worker(ctx, e); }
+  void operator()(const ForgetWorker& e) const { handle_forget_worker(ctx, e); }
   void operator()(const HoldTicks& e) const { ctx.state.held = e.why; }
   void operator()(const ZookeeperReplaced& e) const { handle_zookeeper_replaced(ctx, e); }
   void operator()(const UnseenGone&) const { handle_unseen_gone(ctx); }

@@ -24,6 +24,7 @@ struct CoreOptions {
   Millis dispatch_retry{200};         ///< before an unclear dispatch is repeated to the same worker
   Millis request_key_memory{600'000};
   Millis fence_hold{0};               ///< no redispatch of lost attempts for so long after the Term began
+  Millis keep_offline{24 * 3600 * 1000};  ///< for so long a worker that vanished is shown as offline
   std::int32_t fire_at_most = 5000;   ///< ticks recorded per TimePassed; the rest with the next one
   bool all_know_slices = true;        ///< until MastersSeen says otherwise
 };

@@ -1,5 +1,9 @@
 #include "master/core/snapshot.h"
 
+#include <algorithm>
+
+#include "master/core/departed_rules.h"
+#include "master/core/fence_rules.h"
 #include "master/core/state.h"
 #include "master/core/views.h"
 
@@ -18,29 +22,77 @@ std::string state_of(const State& state, const LifeEntry& life) {
   return life.free_slots() > 0 ? "online" : "busy";
 }
 
-std::string why_of(const LifeEntry& life) {
+std::string why_of(const State& state, const LifeEntry& life) {
+  if (!life.present && !state.listed) return "workers are being listed: this leader has just taken office";
   if (!life.why.empty() || !life.owes_drain_word()) return life.why;
   return life.told_drain->draining ? "has not said yet that it heard of its drain"
                                    : "has not said yet that it heard of its resume";
 }
 
-WorkerView view_of(const State& state, const LifeEntry& life) {
+WallTime wall_of(MonoTime at, Now now) { return now.wall + floor_ms(at - now.mono); }
+
+/// The latest moment from which others may follow the attempts of this life; a look at a few is enough.
+std::optional<WallTime> fence_of_all(const State& state, const LifeEntry& life, Now now) {
+  constexpr int kLooked = 100;
+  std::optional<WallTime> latest;
+  int looked = 0;
+  for (const RunId id : life.attempts) {
+    if (looked++ == kLooked) break;
+    const RunEntry* run = state.find_run(id);
+    if (run == nullptr) continue;
+    const WallTime fence = wall_of(expected_fence(state, life, *run->rules, now.mono), now);
+    latest = std::max(latest.value_or(fence), fence);
+  }
+  return latest;
+}
+
+void add_absence(const State& state, const LifeEntry& life, Now now, WorkerView& view) {
+  if (const auto silent = silent_since(life, now.mono)) view.silent_since = wall_of(*silent, now);
+  view.left = life.left;
+  if (!view.silent_since && life.present) return;
+  if (state.listed) view.fence = fence_of_all(state, life, now);
+}
+
+WorkerView view_of(const State& state, const LifeEntry& life, Now now) {
   WorkerView view;
   view.info = life.info;
+  const auto departed = state.departed.find(life.info.key.id);
+  if (!life.present && departed != state.departed.end()) view.info = departed->second.info;
+  add_absence(state, life, now, view);
+  view.usage = life.usage;
   const auto drain = state.drains.find(life.info.key.id);
   if (drain != state.drains.end()) view.drain = drain->second;
   view.state = state_of(state, life);
-  view.why = why_of(life);
+  view.why = why_of(state, life);
   view.running = static_cast<std::int32_t>(life.attempts.size());
   view.dispatched_total = life.dispatched_total;
   return view;
 }
 
+bool has_life(const State& state, const std::string& id) {
+  const auto life = state.lives.lower_bound({id, ""});
+  return life != state.lives.end() && life->first.id == id;
+}
+
+void add_departed(const State& state, Snapshot& snapshot) {
+  for (const auto& [id, departed] : state.departed) {
+    if (has_life(state, id)) continue;
+    if (!is_kept(departed, state.options.keep_offline, state.core_time)) continue;
+    WorkerView view;
+    view.info = departed.info;
+    view.state = "offline";
+    view.why = departed.why;
+    view.left = departed.left;
+    const auto drain = state.drains.find(id);
+    if (drain != state.drains.end()) view.drain = drain->second;
+    snapshot.workers.push_back(std::move(view));
+  }
+}
+
 /// Drained while away: shown, so that nobody wonders later why it gets no work.
 void add_drained_and_absent(const State& state, Snapshot& snapshot) {
   for (const auto& [id, drain] : state.drains) {
-    const auto life = state.lives.lower_bound({id, ""});
-    if (life != state.lives.end() && life->first.id == id) continue;
+    if (has_life(state, id) || state.departed.contains(id)) continue;
     WorkerView view;
     view.info.key.id = id;
     view.info.slots = 0;
@@ -50,12 +102,39 @@ void add_drained_and_absent(const State& state, Snapshot& snapshot) {
   }
 }
 
-RunView view_of(const State& state, const RunEntry& run) {
-  RunView view{run.progress().state, run.progress().reason, run.progress().detail};
+void add_absence(const State& state, const RunEntry& run, Now now, RunView& view) {
+  view.worker = run.progress().worker.id;
+  const auto life = state.lives.find(run.progress().worker);
+  if (life == state.lives.end() || !state.listed) return;
+  view.away_since = life->second.left;
+  if (const auto silent = silent_since(life->second, now.mono)) view.away_since = wall_of(*silent, now);
+  if (view.away_since) view.fence = wall_of(expected_fence(state, life->second, *run.rules, now.mono), now);
+}
+
+RunView view_of(const State& state, const RunEntry& run, Now now) {
+  RunView view;
+  view.state = run.progress().state;
+  view.reason = run.progress().reason;
+  view.detail = run.progress().detail;
+  view.is_cancelled = run.progress().cancel_asked;
+  view.losses = run.progress().losses;
+  if (run.is_held()) add_absence(state, run, now, view);
   if (!run.in_lane) return view;
   const auto lane = state.lanes.find(lane_of(*run.rules));
   if (lane != state.lanes.end()) view.reason = lane->second.blocked;
   return view;
+}
+
+/// Runs on workers that are there and do not answer: nobody knows whether they run.
+void add_silent(const State& state, Now now, Snapshot& snapshot) {
+  for (const auto& [key, life] : state.lives) {
+    if (life.attempts.empty() || !silent_since(life, now.mono)) continue;
+    for (const RunId id : life.attempts) {
+      if (snapshot.waiting.size() >= kWaitingMost) return;
+      const RunEntry* run = state.find_run(id);
+      if (run != nullptr) snapshot.waiting.try_emplace(id, view_of(state, *run, now));
+    }
+  }
 }
 
 bool is_told(const RunEntry& run) {
@@ -127,12 +206,14 @@ Snapshot view_state(const State& state, Now now) {
   snapshot.counters = counters_of(state.counters);
   snapshot.tallies = tallies_of(state);
   snapshot.newest_gaps = gaps_of(state);
-  for (const auto& [key, life] : state.lives) snapshot.workers.push_back(view_of(state, life));
+  for (const auto& [key, life] : state.lives) snapshot.workers.push_back(view_of(state, life, now));
+  add_departed(state, snapshot);
   add_drained_and_absent(state, snapshot);
   for (const auto& [id, run] : state.runs) {
     if (snapshot.waiting.size() >= kWaitingMost) break;
-    if (is_told(run)) snapshot.waiting.emplace_hint(snapshot.waiting.end(), id, view_of(state, run));
+    if (is_told(run)) snapshot.waiting.emplace_hint(snapshot.waiting.end(), id, view_of(state, run, now));
   }
+  add_silent(state, now, snapshot);
   return snapshot;
 }
 

@@ -23,12 +23,21 @@ struct WorkerView {
   std::int32_t running = 0;              ///< attempts stored for it and not ended
   std::int64_t dispatched_total = 0;
   std::optional<model::WorkerDrain> drain;  ///< an operator drains it
+  std::optional<WallTime> left;          ///< offline: since when
+  std::optional<WallTime> silent_since;  ///< its node is there, and it does not answer
+  std::optional<WallTime> fence;         ///< offline or silent, with attempts: when others may follow these
+  std::shared_ptr<const std::vector<model::AttemptUsage>> usage;
 };
 
 struct RunView {
   model::RunState state = model::RunState::Waiting;
   model::Reason reason = model::Reason::None;
   std::string detail;
+  bool is_cancelled = false;
+  std::int32_t losses = 0;               ///< with its workers, so far
+  std::string worker = {};               ///< of the attempt that is held; else empty
+  std::optional<WallTime> away_since = {};  ///< that worker does not answer, or its node is gone
+  std::optional<WallTime> fence = {};    ///< when another attempt may follow; a guess while its node is there
 };
 
 /// Ticks that did not fire, for people.
@@ -51,7 +60,8 @@ struct Snapshot {
   WallTime taken{};
   WallTime watermark{};                  ///< through which every job is recorded
   std::vector<WorkerView> workers;
-  std::map<RunId, RunView> waiting;      ///< unfinished and not running, the oldest 10,000
+  /// Unfinished, and not running or on a worker that does not answer; the oldest 10,000.
+  std::map<RunId, RunView> waiting;
   std::int64_t jobs = 0;
   std::int64_t active_runs = 0;
   std::string held;                      ///< why ticks are held, or empty

@@ -102,6 +102,12 @@ struct LifeEntry {
   std::int64_t last_used = 0;          ///< ordinal of its last dispatch
   std::string why;                     ///< it is not online
   WallTime joined{};
+  std::optional<WallTime> left;        ///< its node is gone since then
+  MonoTime heard{};                    ///< when it last asked for a voucher, or answered hello
+  Millis renews_every{0};              ///< the pause between its last two renewals
+  bool is_silence_told = false;        ///< in the log
+  bool has_fresh_figures = false;      ///< its vitals come with renewals, and not by its node
+  std::shared_ptr<const std::vector<model::AttemptUsage>> usage;  ///< as it last said
   std::optional<MonoTime> last_beat;   ///< set: none came later, and its session is over
 
   std::int32_t free_slots() const {
@@ -114,6 +120,13 @@ struct LifeEntry {
   }
   /// By its own last word it takes nothing new, or that word is still to come.
   bool is_closed() const { return info.draining || says_draining || owes_drain_word(); }
+};
+
+/// The last life of a worker that is not here, for people.
+struct DepartedWorker {
+  model::WorkerInfo info;              ///< of one from before this Term its address and pool are known alone
+  WallTime left{};
+  std::string why;
 };
 
 /// All lives of one worker id.
@@ -250,6 +263,8 @@ class State {
   TimerIndex<RunId, RunTimer> run_timers;
   TimerIndex<model::WorkerKey, LifeTimer> life_timers;
   std::set<RunId> touched;
+  std::map<std::string, DepartedWorker> departed;               ///< by worker id, see departed_rules.h
+  std::map<std::string, WorkerLife> open_rows;  ///< until all are listed: lives whose end nobody recorded
   std::set<model::AttemptKey> given_up;                         ///< bounded by kGivenUpMost
   std::deque<model::AttemptKey> given_up_order;
   std::map<std::pair<std::string, std::string>, KeyMemory> keys;  ///< (principal, request key)

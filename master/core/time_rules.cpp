@@ -17,6 +17,7 @@ using model::Reason;
 
 namespace {
 
+constexpr Millis kDecidedInTime{2000};  // a leader that is there decides within milliseconds
 constexpr Millis kTick{1};  // times are whole milliseconds
 
 /// A gap row, or a longer one where the last row of this batch is its neighbour.
@@ -40,6 +41,16 @@ void add_gap(Context& ctx, const JobEntry& job, WallTime from, WallTime to, std:
   if (ctx.state.newest_gaps.size() > kGapsShown) ctx.state.newest_gaps.pop_front();
 }
 
+/// Of a tick that found a run of its job unfinished, or the queue full: whether that is all. Where nobody led
+/// or ticks were held at its moment, nobody knows what ran then; and what is made up for first stands in the
+/// way of what comes after it.
+Reason why_skipped(Context& ctx, const JobEntry& job, WallTime tick, Reason reason) {
+  if (ctx.at - tick > kDecidedInTime) return Reason::Missed;
+  const RunEntry* run = ctx.state.find_run(blocking_run(job));
+  const bool is_made_up = run != nullptr && run->row.recorded - run->row.scheduled > kDecidedInTime;
+  return is_made_up && run->row.recorded >= tick ? Reason::Missed : reason;
+}
+
 RunId fire_tick(Context& ctx, JobEntry& job, WallTime tick) {
   Firing firing;
   firing.tick = tick;
@@ -51,7 +62,7 @@ RunId fire_tick(Context& ctx, JobEntry& job, WallTime tick) {
 void take_tick(Context& ctx, JobEntry& job, WallTime tick) {
   const OverlapChoice choice = overlap_of(job, model::RunKind::Tick);
   if (choice.kind == OverlapChoice::Kind::Skip) {
-    add_gap(ctx, job, tick, tick, 1, choice.reason, blocking_run(job));
+    add_gap(ctx, job, tick, tick, 1, why_skipped(ctx, job, tick, choice.reason), blocking_run(job));
   } else {
     fire_tick(ctx, job, tick);
   }
@@ -74,7 +85,8 @@ void take_late_ticks(Context& ctx, JobEntry& job, WallTime first, WallTime end, 
   }
   const OverlapChoice choice = overlap_of(job, model::RunKind::Tick);
   if (choice.kind == OverlapChoice::Kind::Skip) {
-    add_gap(ctx, job, first, last, count(first, last), choice.reason, blocking_run(job));
+    add_gap(ctx, job, first, last, count(first, last), why_skipped(ctx, job, last, choice.reason),
+            blocking_run(job));
     return;
   }
   const RunId run = fire_tick(ctx, job, last);
@@ -144,6 +156,7 @@ void run_timer(Context& ctx, RunId id, RunTimer kind) {
       look_at_fence(ctx, *run);
       return;
     case RunTimer::LazyWrite:
+      if (run->in_lane) run->progress().reason = ctx.state.lanes.at(lane_of(*run->rules)).blocked;
       ctx.state.touch(*run);
       return;
     case RunTimer::Backstop:

@@ -5,10 +5,13 @@
 
 #include "master/core/attempt_rules.h"
 #include "master/core/batch_rows.h"
+#include "master/core/departed_rules.h"
 #include "master/core/dispatch_rules.h"
 #include "master/core/drain_rules.h"
 #include "master/core/fence_rules.h"
 #include "master/core/inventory_rules.h"
+#include "master/core/notices.h"
+#include "master/core/worker_words.h"
 
 namespace rota::master::core {
 
@@ -90,21 +93,47 @@ void end_absence(Context& ctx, const std::string& id) {
   }
 }
 
+/// It was told to stop on its own host.
+void tell_own_stop(Context& ctx, const model::WorkerInfo& before, const model::WorkerInfo& now) {
+  if (!now.stops_at || before.stops_at) return;
+  tell(ctx, "worker is stopping", {{"worker", now.key.id}, {"hands_over_at", second_text(*now.stops_at)}});
+}
+
 void take_info(Context& ctx, LifeEntry& life, const model::WorkerInfo& info) {
   const bool was_present = std::exchange(life.present, false);
   ctx.state.refresh(life);  // leaves the pool that it stood in
   const model::WorkerInfo known = std::exchange(life.info, info);
   life.present = true;
   life.unseen = false;
+  if (was_present && life.has_fresh_figures) life.info.vitals = known.vitals;
   const std::int64_t seen_before = std::exchange(life.seen_in, ctx.state.zookeeper_number);
   if (was_present && life.seen_in != seen_before) ctx.out.changes.lives.push_back(row_of(life));
-  if (was_present) return take_node_word(life, known);
+  if (was_present) {
+    tell_own_stop(ctx, known, info);
+    return take_node_word(life, known);
+  }
   life.joined = info.started == WallTime{} ? ctx.at : info.started;
   life.last_beat.reset();
+  life.has_fresh_figures = false;
+  life.left.reset();
+  ctx.state.departed.erase(info.key.id);
   ctx.state.longest_lease = std::max(ctx.state.longest_lease, lease_of(life));
   expect_renewal(ctx, info.key);
   life.why = "hello is not answered yet";
   ctx.out.changes.lives.push_back(row_of(life));
+  tell(ctx, "worker is here", {{"worker", info.key.id},
+                               {"life", info.key.incarnation},
+                               {"pool", info.pool},
+                               {"slots", std::to_string(info.slots)}});
+}
+
+void tell_departure(Context& ctx, const LifeEntry& life) {
+  NoticeKeys keys = {{"worker", life.info.key.id},
+                     {"life", life.info.key.incarnation},
+                     {"why", life.why},
+                     {"attempts", std::to_string(life.attempts.size())}};
+  life.why == kWasStopped ? tell(ctx, "worker is gone", std::move(keys))
+                          : warn(ctx, "worker is gone", std::move(keys));
 }
 
 }  // namespace
@@ -117,6 +146,7 @@ void handle_worker_seen(Context& ctx, const WorkerSeen& event) {
   take_info(ctx, life, event.info);
   WorkerEntry& worker = state.worker_of(id);
   worker.present.insert(event.info.key.incarnation);
+  state.pools_to_pump.insert(event.info.pool);
   if (is_borne(state, worker, id)) {
     end_absence(ctx, id);
   } else if (state.listed) {
@@ -135,18 +165,20 @@ void handle_worker_gone(Context& ctx, const WorkerGone& event) {
   LifeEntry* life = state.find_life(event.key);
   if (life == nullptr || !life->present) return;
   WorkerLife row = row_of(*life);
-  row.left = ctx.at;
-  row.why_left = "its node is gone";
+  row.left = life->left = ctx.at;
+  row.why_left = life->why = why_it_left(*life);
   ctx.out.changes.lives.push_back(std::move(row));
+  tell_departure(ctx, *life);
   life->present = false;
   life->reconciled = false;
   life->hello_in_flight = false;
-  life->why = "its node is gone";
   state.life_timers.clear_all(event.key);
   state.refresh(*life);
   note_lease(ctx, *life);
   WorkerEntry& worker = state.worker_of(event.key.id);
   worker.present.erase(event.key.incarnation);
+  if (worker.present.empty()) note_departed(ctx, *life);
+  state.pools_to_pump.insert(life->info.pool);  // who waits there says why anew
   if (state.listed && !is_borne(state, worker, event.key.id)) begin_absence(ctx, event.key.id);
   state.forget_life_if_done(event.key);
   if (state.listed) greet(ctx, event.key.id);
@@ -163,6 +195,7 @@ void take_first_listing(Context& ctx) {
     if (!is_borne(state, state.worker_of(id), id)) begin_absence(ctx, id);
     greet(ctx, id);
   }
+  end_open_rows(ctx);
   for (const auto& [key, lane] : state.lanes) state.pools_to_pump.insert(key.pool);
 }
 
@@ -247,6 +280,7 @@ void ask_inventory(Context& ctx, const model::WorkerKey& key) {
   life->reconciled = false;
   life->why = "asked again what it holds";
   ctx.state.refresh(*life);
+  ctx.state.pools_to_pump.insert(life->info.pool);
   send_hello(ctx, key);
 }
 
@@ -264,12 +298,14 @@ void handle_hello_answered(Context& ctx, const HelloAnswered& event) {
   if (state.worker_of(key.id).present.size() != 1) return;  // greeted again when it is alone
   if (!bears(state, key)) return send_hello(ctx, key);
   life->reconciled = true;
+  life->heard = ctx.now.mono;
   life->why.clear();
   reconcile(ctx, *life, event.inventory);
   if (LifeEntry* still = state.find_life(key)) {
     take_drain_word(ctx, *still, event.inventory.drain);
     follow_drain(ctx, *still);
     state.refresh(*still);
+    state.pools_to_pump.insert(still->info.pool);
   }
 }
 

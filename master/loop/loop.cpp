@@ -157,6 +157,9 @@ void EventLoop::send_all() {
   for (const model::WorkerKey& key : std::exchange(batch_->effects.watch_beats, {})) {
     if (parts_.watch_beats) parts_.watch_beats(key);
   }
+  for (const core::Notice& notice : std::exchange(batch_->effects.notices, {})) {
+    if (parts_.notice) parts_.notice(notice);
+  }
   batch_->effects.sends.clear();
   batch_->effects.index.dispatches.clear();
 }

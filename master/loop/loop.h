@@ -84,6 +84,8 @@ struct LoopParts {
   std::function<void(const Delay&)> delayed{};
   /// Effects::watch_beats. Unset: nobody looks (tests).
   std::function<void(const model::WorkerKey&)> watch_beats{};
+  /// Effects::notices, once their rows are stored. Unset: nobody wants to know (tests).
+  std::function<void(const core::Notice&)> notice{};
 };
 
 /// Thread: turn() and run() by one thread (the loop's); snapshot() and counters() by any. Owned by

@@ -86,11 +86,11 @@ void bind_close_or_carry(Binder& binder, const model::JobVersionRow& version) {
 
 const MultiRow kUpsertLives{
     "INSERT INTO worker_life (worker_id, incarnation, host, port, pool, joined_ms, left_ms, why_left, "
-    "seen_in) VALUES",
-    9,
+    "seen_in, forgotten) VALUES",
+    10,
     "ON DUPLICATE KEY UPDATE host = VALUES(host), port = VALUES(port), pool = VALUES(pool), "
     "joined_ms = VALUES(joined_ms), left_ms = VALUES(left_ms), why_left = VALUES(why_left), "
-    "seen_in = VALUES(seen_in)"};
+    "seen_in = VALUES(seen_in), forgotten = VALUES(forgotten)"};
 
 void bind_life(Binder& binder, const core::WorkerLife& life) {
   binder.text(life.key.id)
@@ -101,7 +101,8 @@ void bind_life(Binder& binder, const core::WorkerLife& life) {
       .time(life.joined)
       .time(life.left)
       .prose(life.why_left, kWhyBytes)
-      .integer(life.seen_in);
+      .integer(life.seen_in)
+      .integer(life.forgotten ? 1 : 0);
 }
 
 const MultiRow kUpsertDrains = {
@@ -163,6 +164,7 @@ core::WorkerLife read_life(Row& row) {
   life.left = row.maybe_time();
   life.why_left = row.text();
   life.seen_in = row.integer();
+  life.forgotten = row.integer() != 0;
   return life;
 }
 

@@ -17,7 +17,7 @@ inline constexpr std::string_view kVersionColumns =
     "v.job_id, v.version, v.valid_from_ms, v.valid_to_ms, v.anchor_ms, v.enabled, v.principal, "
     "v.definition";
 inline constexpr std::string_view kLifeColumns =
-    "worker_id, incarnation, host, port, pool, joined_ms, left_ms, why_left, seen_in";
+    "worker_id, incarnation, host, port, pool, joined_ms, left_ms, why_left, seen_in, forgotten";
 inline constexpr std::string_view kDrainColumns =
     "worker_id, draining, deadline_ms, principal, why, changed_ms";
 

@@ -10,6 +10,7 @@
 #include "master/store/job_rows.h"
 #include "master/store/memory_store.h"
 #include "master/store/memory_tables.h"
+#include "master/store/newest_lives.h"
 #include "master/store/run_rows.h"
 
 namespace rota::master::store {
@@ -148,6 +149,9 @@ Result<core::Recovered> recover_from(const MemoryTables& tables, const ZoneSourc
   for (const auto& [worker, drain] : tables.drains) {
     if (drain.draining) recovered.drains.push_back(drain);
   }
+  std::vector<core::WorkerLife> lives;
+  for (const auto& [key, life] : tables.lives) lives.push_back(life);
+  recovered.newest_lives = newest_of_each(std::move(lives));
   return recovered;
 }
 

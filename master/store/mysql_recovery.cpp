@@ -15,6 +15,7 @@
 
 #include "common/wire/definition_json.h"
 #include "master/store/job_rows.h"
+#include "master/store/newest_lives.h"
 #include "master/store/run_rows.h"
 #include "master/store/store.h"
 
@@ -239,6 +240,21 @@ Result<std::vector<model::WorkerDrain>> load_drains(Connection& connection) {
   return drains;
 }
 
+Result<std::vector<core::WorkerLife>> load_newest_lives(Connection& connection) {
+  std::vector<core::WorkerLife> lives;
+  auto read = connection.stream(
+      fmt::format("SELECT {} FROM worker_life JOIN (SELECT worker_id AS id, MAX(joined_ms) AS newest "
+                  "FROM worker_life GROUP BY worker_id) n ON n.id = worker_id AND n.newest = joined_ms "
+                  "ORDER BY left_ms IS NULL DESC, left_ms DESC LIMIT {}",
+                  kLifeColumns, kNewestLivesMost),
+      [&](Row& row) -> Result<void> {
+        lives.push_back(read_life(row));
+        return {};
+      });
+  if (!read) return fail(read.error());
+  return newest_of_each(std::move(lives));
+}
+
 /// Which ZooKeeper this is, and the lives with attempts that it has not seen since it is another one.
 Result<void> load_unseen(Connection& connection, core::Recovered& recovered) {
   std::int64_t below = 0;
@@ -302,6 +318,9 @@ Result<core::Recovered> load_recovered(Connection& connection, const ZoneSource&
   auto drains = load_drains(connection);
   if (!drains) return fail(drains.error());
   recovered.drains = std::move(*drains);
+  auto lives = load_newest_lives(connection);
+  if (!lives) return fail(lives.error());
+  recovered.newest_lives = std::move(*lives);
   return recovered;
 }
 

@@ -33,7 +33,7 @@ constexpr const char* kNames[] = {
     "attempt_resent_after_inventory", "killed_without_voucher", "kill_not_proven", "lived_on_the_leaders_voucher",
     "lived_on_disconnect_grace", "result_late", "report_repeated", "run_lost", "loss_limit_reached", "run_retried",
     "run_timed_out", "run_cancelled_early", "run_killed", "run_skipped", "run_waited_behind",
-    "tick_fired", "tick_overlap_skipped", "tick_queue_full", "tick_coalesced", "tick_late_skipped", "tick_slice_stored",
+    "tick_fired", "tick_overlap_skipped", "tick_queue_full", "tick_coalesced", "tick_late_skipped", "tick_missed", "tick_slice_stored",
     "worker_drained", "worker_resumed", "drain_told", "resume_told", "attempt_handed_over",
     "job_edited", "job_paused", "job_resumed", "renewed", "renew_refused", "note_stored",
     "beats_seen_to_end", "beats_seen_to_go_on",

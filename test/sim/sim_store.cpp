@@ -168,6 +168,7 @@ void SimStore::judge_gaps(const Changes& changes) {
     tables_.open_gaps.push_back({gap, 0});
     if (gap.reason == Reason::OverlapSkipped) marks_.hit("tick_overlap_skipped");
     if (gap.reason == Reason::QueueFull) marks_.hit("tick_queue_full");
+    if (gap.reason == Reason::Missed) marks_.hit("tick_missed");
     if (gap.reason == Reason::CoalescedInto) marks_.hit("tick_coalesced");
     if (gap.reason == Reason::LateSkipped) marks_.hit("tick_late_skipped");
   }

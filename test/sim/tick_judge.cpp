@@ -149,6 +149,8 @@ std::string TickJudge::judge_gap(const SimTables& tables, const model::Gap& gap)
       return rules.late == model::LatePolicy::FireOnce ? "" : "P3: ticks coalesced against the policy";
     case Reason::QueueFull:
       return rules.overlap == model::Overlap::Queue ? "" : "P3: a queue that is none was full";
+    case Reason::Missed:
+      return rules.overlap != model::Overlap::Allow ? "" : "P3: missed beside a run, though overlaps are allowed";
     case Reason::OverlapSkipped: {
       const auto run = tables.runs.find(RunId{gap.reference});
       const bool was_over = run != tables.runs.end() && model::is_final(run->second.progress.state);

@@ -51,8 +51,9 @@ class Presence {
   void stop();
 
   /// Whether anything new is taken, and what the leader has last told about it: written to the node.
-  void set_draining(const model::DrainWord& word);
-  /// How the worker fares: written to the node.
+  /// `stops_at`: it was told to stop, and then hands over what still runs.
+  void set_draining(const model::DrainWord& word, std::optional<WallTime> stops_at = {});
+  /// How the worker fares, for leaders that take no figures with renewals: written to the node.
   void set_vitals(const model::WorkerVitals& vitals);
 
   /// The node stands in the present session, was read back, and ZooKeeper's epoch is known.

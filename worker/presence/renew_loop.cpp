@@ -2,8 +2,25 @@
 
 #include "common/base/log.h"
 #include "common/wire/run_wire.h"
+#include "common/wire/worker_wire.h"
 
 namespace rota::worker::presence {
+
+namespace {
+
+void put_figures(thrift::RenewRequest& request, const Figures& figures) {
+  if (!figures.vitals) return;
+  request.__set_vitals(wire::to_wire(*figures.vitals));
+  request.__set_vitals_age_ms(figures.vitals_age.count());
+  std::vector<thrift::AttemptUsage> usage;
+  for (const Figures::OfAttempt& each : figures.attempts) {
+    usage.push_back(wire::to_wire(each.usage));
+    usage.back().usage.__set_age_ms(each.age.count());
+  }
+  request.__set_usage(std::move(usage));
+}
+
+}  // namespace
 
 RenewLoop::RenewLoop(RenewOptions options, RenewParts parts, const run::LeaderAddress& leader)
     : options_(options), parts_(std::move(parts)), leader_(leader), channel_(leader) {}
@@ -33,6 +50,7 @@ void RenewLoop::loop(std::stop_token stop) {
 bool RenewLoop::renew(const run::KnownLeader& known) {
   thrift::RenewRequest request;
   request.__set_worker(wire::to_wire(parts_.life()));
+  if (parts_.figures) put_figures(request, parts_.figures());
   const MonoTime sent = BootClock::now();
   const auto answer = channel_.call(
       [&](thrift::ReportServiceClient& leader) { leader.renew(request); }, options_.rpc_deadline);

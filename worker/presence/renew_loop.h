@@ -3,8 +3,11 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <thread>
+#include <vector>
 
+#include "common/model/worker.h"
 #include "worker/report/leader_channel.h"
 
 namespace rota::worker::presence {
@@ -15,11 +18,23 @@ struct RenewOptions {
   Millis retry{200};
 };
 
+/// How the worker and its attempts fare, each with the age of its figures (`sampled` is not looked at).
+struct Figures {
+  struct OfAttempt {
+    model::AttemptUsage usage;
+    Millis age{0};
+  };
+  std::optional<model::WorkerVitals> vitals;  ///< unset: nothing is known yet
+  Millis vitals_age{0};
+  std::vector<OfAttempt> attempts;
+};
+
 /// Whom it asks for and tells. Called on its thread.
 struct RenewParts {
   std::function<model::WorkerKey()> life;                       ///< the present one
   std::function<void(MonoTime sent, Millis grant)> vouched;     ///< answered: worth so much from then on
   std::function<bool()> may_renew;                              ///< registered, and the warden answers
+  std::function<Figures()> figures{};                           ///< travel along; unset: none
 };
 
 /// Owner: the worker. One thread of its own.

@@ -114,6 +114,8 @@ class Runner {
   void kill_all();
   /// Attempts that hold a slot.
   std::int32_t busy() const;
+  /// What running attempts have used so far, of some of them when there are many.
+  std::vector<SetSampler::Seen> usage(std::size_t most) const { return sampler_.seen(most); }
   /// Attempts whose outcome the leader has not acknowledged, and those that run.
   std::size_t held() const;
   RunnerCounts counts() const;

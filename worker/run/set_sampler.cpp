@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <cstdlib>
 #include <cstring>
 #include <string_view>
@@ -15,6 +16,8 @@ namespace rota::worker::run {
 namespace {
 
 constexpr Millis kFolderPause{1000};
+constexpr Millis kFirstFigures{1000};  // most attempts are over before
+constexpr Millis kFiguresEvery{2000};
 constexpr int kEntriesPerLook = 20'000;  // some 20 ms
 
 /// "Pss:" of smaps_rollup; -1 when it cannot be read.
@@ -44,24 +47,32 @@ std::int64_t memory_of(const std::vector<const warden::SeenProcess*>& members, s
 
 }  // namespace
 
-std::vector<const warden::SeenProcess*> members_of(
-    const SampledSet& set, const std::vector<warden::SeenProcess>& all,
-    const std::set<warden::ProcessIdentity>& known) {
-  std::multimap<pid_t, const warden::SeenProcess*> children;
+ProcessTree::ProcessTree(const std::vector<warden::SeenProcess>& all) {
+  for (const warden::SeenProcess& process : all) {
+    children_.emplace(process.parent, &process);
+    sessions_.emplace(process.session, &process);
+    by_pid_.emplace(process.identity.pid, &process);
+  }
+}
+
+std::vector<const warden::SeenProcess*> ProcessTree::members_of(
+    const SampledSet& set, const std::set<warden::ProcessIdentity>& known) const {
   std::vector<const warden::SeenProcess*> members;
   std::set<pid_t> taken;
-  const auto take = [&](const warden::SeenProcess& process) {
-    if (taken.insert(process.identity.pid).second) members.push_back(&process);
+  const auto take = [&](const warden::SeenProcess* process) {
+    if (taken.insert(process->identity.pid).second) members.push_back(process);
   };
-  for (const warden::SeenProcess& process : all) {
-    children.emplace(process.parent, &process);
-    const bool is_own = process.identity.pid == set.root || process.session == set.root ||
-                        known.contains(process.identity);
-    if (is_own) take(process);
+  const auto take_all = [&take](const auto& range) {
+    for (auto at = range.first; at != range.second; ++at) take(at->second);
+  };
+  if (const auto root = by_pid_.find(set.root); root != by_pid_.end()) take(root->second);
+  take_all(sessions_.equal_range(set.root));
+  for (const warden::ProcessIdentity& each : known) {
+    const auto found = by_pid_.find(each.pid);
+    if (found != by_pid_.end() && found->second->identity == each) take(found->second);
   }
   for (std::size_t at = 0; at < members.size(); ++at) {
-    const auto [from, to] = children.equal_range(members[at]->identity.pid);
-    for (auto it = from; it != to; ++it) take(*it->second);
+    take_all(children_.equal_range(members[at]->identity.pid));
   }
   return members;
 }
@@ -76,11 +87,14 @@ void SetSampler::stop() {
 }
 
 void SetSampler::add(model::AttemptKey key, SampledSet set) {
-  if (set.root <= 0 || !needs_looks(set.limits)) return;
+  if (set.root <= 0) return;
+  const bool is_limited = needs_looks(set.limits);
   {
     std::scoped_lock lock(mutex_);
     Watched& watched = watched_[key];
     watched.set = std::move(set);
+    watched.next_look = BootClock::now() + (is_limited ? Millis{0} : kFirstFigures);
+    is_urgent_ = is_urgent_ || is_limited;
   }
   changed_.notify_all();
 }
@@ -90,32 +104,51 @@ void SetSampler::remove(model::AttemptKey key) {
   watched_.erase(key);
 }
 
+std::vector<SetSampler::Seen> SetSampler::seen(std::size_t most) const {
+  std::vector<Seen> all;
+  std::scoped_lock lock(mutex_);
+  for (const auto& [key, one] : watched_) {
+    if (all.size() == most) break;
+    if (one.looked) all.push_back({key, one.usage, *one.looked});
+  }
+  return all;
+}
+
 void SetSampler::run(std::stop_token stop) {
   while (!stop.stop_requested()) {
-    {
-      std::unique_lock lock(mutex_);
-      changed_.wait(lock, stop, [&] { return !watched_.empty(); });
-    }
-    if (stop.stop_requested()) return;
-    const Millis pause = look();
-    std::unique_lock lock(mutex_);
-    changed_.wait_for(lock, stop, pause, [] { return false; });
+    wait_for_next(stop);
+    if (!stop.stop_requested()) look(BootClock::now());
   }
 }
 
-/// One look at everybody; the pause before the next. What is measured is a copy, so that nobody waits
-/// for a look to end.
-Millis SetSampler::look() {
+void SetSampler::wait_for_next(const std::stop_token& stop) {
+  std::unique_lock lock(mutex_);
+  if (!changed_.wait(lock, stop, [&] { return !watched_.empty(); })) return;
+  MonoTime next = MonoTime::max();
+  for (const auto& [key, one] : watched_) next = std::min(next, one.next_look);
+  const MonoTime now = BootClock::now();
+  if (next > now) changed_.wait_for(lock, stop, next - now, [&] { return is_urgent_; });
+  is_urgent_ = false;
+}
+
+/// One look at everybody who is due. What is measured is a copy, so that nobody waits for a look to end.
+void SetSampler::look(MonoTime now) {
   std::map<model::AttemptKey, Watched> copies;
   {
     std::scoped_lock lock(mutex_);
-    copies = watched_;
+    for (const auto& [key, one] : watched_) {
+      if (one.next_look <= now) copies.emplace(key, one);
+    }
   }
+  if (copies.empty()) return;
   const std::vector<warden::SeenProcess> all = warden::list_processes();
-  Millis pause{kUsualLookPause};
+  const ProcessTree tree(all);
   for (auto& [key, one] : copies) {
-    const SetUsage usage = measure(one, all);
-    pause = std::min(pause, pause_before_next(one.set.limits, usage));
+    const SetUsage usage = one.usage = measure(one, tree);
+    one.looked = now;
+    const bool is_limited = needs_looks(one.set.limits);
+    const Millis pause = is_limited ? pause_before_next(one.set.limits, usage) : kFiguresEvery;
+    one.next_look = BootClock::now() + pause;
     const auto excess = excess_of(one.set.limits, usage);
     one.looks_over = excess ? one.looks_over + 1 : 0;
     // Not everybody is looked at in the same moment: while processes come to share memory, what is
@@ -132,13 +165,12 @@ Millis SetSampler::look() {
     }
     if (is_news) observer_(key, *excess);
   }
-  return pause;
 }
 
 /// Remembers who belongs to it, for the next look.
-SetUsage SetSampler::measure(Watched& one, const std::vector<warden::SeenProcess>& all) {
+SetUsage SetSampler::measure(Watched& one, const ProcessTree& tree) {
   static const long ticks_per_second = ::sysconf(_SC_CLK_TCK);
-  auto members = members_of(one.set, all, one.known);
+  auto members = tree.members_of(one.set, one.known);
   std::int64_t ticks = 0;
   one.known.clear();
   for (const warden::SeenProcess* member : members) {
@@ -152,7 +184,8 @@ SetUsage SetSampler::measure(Watched& one, const std::vector<warden::SeenProcess
   usage.cpu = Millis{ticks * 1000 / ticks_per_second};
   usage.processes = static_cast<std::int64_t>(members.size());
   const model::JobLimits& limits = one.set.limits;
-  if (limits.memory_bytes > 0) usage.memory_bytes = memory_of(members, limits.memory_bytes);
+  const bool is_bounded = limits.memory_bytes > 0;
+  usage.memory_bytes = memory_of(members, is_bounded ? limits.memory_bytes : INT64_MAX);
   if (limits.folder_bytes > 0 && !one.set.folder.empty()) usage.folder_bytes = measure_folder(one);
   return usage;
 }

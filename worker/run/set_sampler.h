@@ -1,7 +1,7 @@
 // Looks at what attempts use, where no controller of the kernel does it: proportional memory, number of
 // processes and CPU time of everything that an attempt started, and the size of its work folder. Who
-// uses more than its job allows is told to the one who kills. Every 250 ms, sooner near a limit; while
-// nothing limited runs it sleeps.
+// uses more than its job allows is told to the one who kills. Every 250 ms, sooner near a limit. An attempt
+// without limits is looked at a second after its start and then every two, for people who want to know.
 #pragma once
 
 #include <condition_variable>
@@ -9,9 +9,12 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <set>
+#include <stop_token>
 #include <string>
 #include <thread>
+#include <unordered_map>
 #include <vector>
 
 #include "common/base/time.h"
@@ -30,6 +33,19 @@ struct SampledSet {
   std::string folder;         ///< of its own; empty: none
 };
 
+/// Everybody at one look, indexed once for all sets.
+class ProcessTree {
+ public:
+  explicit ProcessTree(const std::vector<warden::SeenProcess>& all);
+  /// Everything below the set's root, what is in its session, and what was known before.
+  std::vector<const warden::SeenProcess*> members_of(const SampledSet& set,
+                                                     const std::set<warden::ProcessIdentity>& known) const;
+
+ private:
+  std::unordered_multimap<pid_t, const warden::SeenProcess*> children_, sessions_;
+  std::unordered_map<pid_t, const warden::SeenProcess*> by_pid_;
+};
+
 /// Owner: the runner. Thread: any for add and remove; it has one of its own.
 class SetSampler {
  public:
@@ -40,34 +56,40 @@ class SetSampler {
 
   void start();
   void stop();
-  /// Ignored when its limits need no looks.
   void add(model::AttemptKey key, SampledSet set);
   void remove(model::AttemptKey key);
+  /// What each of them used at the last look at it; one that was not looked at yet is not among them.
+  struct Seen {
+    model::AttemptKey key;
+    SetUsage usage;
+    MonoTime at{};
+  };
+  std::vector<Seen> seen(std::size_t most) const;
 
  private:
   struct Watched {
     SampledSet set;
     std::set<warden::ProcessIdentity> known;  ///< members at the last look
+    MonoTime next_look{};
+    std::optional<MonoTime> looked;  ///< at `usage`
+    SetUsage usage;
     MonoTime next_folder_look{};
     std::shared_ptr<FolderWalk> walk;  ///< a pass over the folder that is under way; the sampler's thread
     int looks_over = 0;       ///< looks in a row that saw a limit passed
     bool is_told = false, is_told_wild = false;
   };
   void run(std::stop_token stop);
-  Millis look();
-  static SetUsage measure(Watched& one, const std::vector<warden::SeenProcess>& all);
+  void look(MonoTime now);
+  void wait_for_next(const std::stop_token& stop);
+  static SetUsage measure(Watched& one, const ProcessTree& tree);
   static std::int64_t measure_folder(Watched& one);
 
   const Observer observer_;
-  std::mutex mutex_;
+  mutable std::mutex mutex_;
   std::condition_variable_any changed_;
+  bool is_urgent_ = false;  ///< one was added that is to be looked at before the next look was due
   std::map<model::AttemptKey, Watched> watched_;
   std::jthread thread_;
 };
-
-/// Everything below `root`, what is in its session, and what was known before, in this list.
-std::vector<const warden::SeenProcess*> members_of(const SampledSet& set,
-                                                   const std::vector<warden::SeenProcess>& all,
-                                                   const std::set<warden::ProcessIdentity>& known);
 
 }  // namespace rota::worker::run

@@ -10,7 +10,7 @@ import ticks
 from allowances import CLOCK_SKEW_MS
 
 QUESTION = "accounting"
-REASONS = {"overlap_skipped", "queue_full", "coalesced_into", "late_skipped"}
+REASONS = {"overlap_skipped", "queue_full", "coalesced_into", "late_skipped", "missed"}
 
 
 def ask(evidence, findings, bounds):
@@ -143,7 +143,8 @@ def check_reason(evidence, row, findings, bounds):
         return
     overlap, late = rules.get("overlap", "skip"), rules.get("late", "fire_once")
     lawful = {"overlap_skipped": overlap == "skip", "queue_full": overlap == "queue",
-              "coalesced_into": late == "fire_once", "late_skipped": late == "skip"}[row["reason"]]
+              "coalesced_into": late == "fire_once", "late_skipped": late == "skip",
+              "missed": overlap in ("skip", "queue")}[row["reason"]]
     if not lawful:
         findings.violated(QUESTION, f"job {job}: ticks left out as {row['reason']}, with overlap "
                           f"{overlap} and late {late}", **subject)

@@ -266,3 +266,30 @@ TEST_CASE("reader: lives come newest first") {
     CHECK((*lives)[1].key.incarnation == "i1");
   }
 }
+
+TEST_CASE("recovery: of each worker the newest life, open or not, and whether it was forgotten") {
+  ON_EACH_STORE(on, led_backends()) {
+    const auto life = [](const char* id, const char* incarnation, int joined, std::optional<int> left) {
+      core::WorkerLife row{{id, incarnation}, {"h", 1}, "p", wall_from_ms(kBase + joined), {}, ""};
+      if (left) row.left = wall_from_ms(kBase + *left);
+      return row;
+    };
+    core::Changes changes;
+    changes.lives = {life("a", "a1", 1, 5),  life("a", "a2", 7, 9),  life("b", "b1", 1, 4),
+                     life("b", "b2", 1, {}), life("c", "c1", 3, {}), life("d", "d1", 2, 3)};
+    changes.lives[5].forgotten = true;
+    REQUIRE(on.store->apply(Epoch{1}, changes).outcome == ApplyOutcome::Applied);
+    const auto recovered = on.office->recover();
+    REQUIRE(recovered.has_value());
+    const auto& lives = recovered->newest_lives;
+    REQUIRE(lives.size() == 4);
+    CHECK(lives[0].key.incarnation == "a2");
+    CHECK(lives[0].left == wall_from_ms(kBase + 9));
+    CHECK(lives[1].key.incarnation == "b2");
+    CHECK_FALSE(lives[1].left.has_value());
+    CHECK(lives[2].key.incarnation == "c1");
+    CHECK_FALSE(lives[2].forgotten);
+    CHECK(lives[3].forgotten);
+    CHECK(lives[3].pool == "p");
+  }
+}

@@ -37,6 +37,7 @@ import outputs
 import rolling
 import strangers
 import vouchers
+import telling
 import texts
 import workers
 from cluster import ROOT, Cluster, Failure, now_ms
@@ -69,6 +70,7 @@ GROUPS = {
         "warden_killed": lambda c, d, long: workers.killed(c, d, "worker-1.warden"),
         "worker_killed": lambda c, d, long: workers.killed(c, d, "worker-1"),
         "worker_host_killed": lambda c, d, long: workers.killed(c, d, "worker-1.host"),
+        "telling": lambda c, d, long: telling.all_of_them(c),
         "sessions_ended": lambda c, d, long: vouchers.sessions_ended(c, d, 90 if long else 25),
         "host_frozen": lambda c, d, long: vouchers.host_frozen(c, d, 30 if long else 12),
         "worker_terminated": lambda c, d, long: workers.terminated(c),

@@ -107,3 +107,18 @@ TEST_CASE("log limiter: it remembers no more lines of information than it may, a
   for (int i = 0; i < 3; ++i) CHECK(log.say(a_line(Severity::Info, "new")));
   CHECK_FALSE(log.say(a_line(Severity::Info, "new")));
 }
+
+TEST_CASE("log limiter: lines of which there may be thousands are limited by their sentence, whatever their keys") {
+  Log log;
+  for (int i = 0; i < 1000; ++i) {
+    LogRecord line = a_line(Severity::Info, "job created", i);
+    line.is_one_of_many = true;
+    log.say(line);
+  }
+  CHECK(log.written == 3);
+  CHECK(log.say(a_line(Severity::Info, "job created", 5)));  // another kind of line, with keys of its own
+  log.now += 10s;
+  const auto due = log.due();
+  REQUIRE(due.size() == 1);
+  CHECK(due[0].find("repeated=997") != std::string::npos);
+}

@@ -166,7 +166,7 @@ TEST_CASE("drain: a worker that nobody knows is refused, a drained one that went
   REQUIRE(views.size() == 1);
   CHECK(views[0].state == "offline");
   h.handle(wish("w1", false));
-  CHECK(h.scheduler->snapshot(h.now).workers.empty());
+  CHECK_FALSE(h.scheduler->snapshot(h.now).workers.at(0).drain.has_value());
 }
 
 TEST_CASE("drain: a resumed worker gets nothing and is not shown online before its own word agrees") {

@@ -56,6 +56,7 @@ void Harness::record(const Effects& effects) {
     watermark = changes.watermark;
     ++watermark_writes;
   }
+  notices.insert(notices.end(), effects.notices.begin(), effects.notices.end());
   watched.insert(watched.end(), effects.watch_beats.begin(), effects.watch_beats.end());
   sends_.insert(sends_.end(), effects.sends.begin(), effects.sends.end());
 }
@@ -254,6 +255,9 @@ Recovered Harness::recovered() const {
   for (const auto& [worker, drain] : drains) {
     if (drain.draining) all.drains.push_back(drain);
   }
+  std::map<std::string, WorkerLife> newest;
+  for (const WorkerLife& life : lives) newest[life.key.id] = life;
+  for (const auto& [id, life] : newest) all.newest_lives.push_back(life);
   return all;
 }
 

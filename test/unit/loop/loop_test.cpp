@@ -53,13 +53,15 @@ struct Rig {
   Inbox inbox;
   std::map<Token, core::ReplyBody> replies;
   std::vector<Delay> delays;
+  std::vector<std::string> notices;
   core::Scheduler scheduler{Epoch{7}, {}, {}, clock.now()};
   EventLoop loop{Epoch{7},
                  {scheduler, store, sender,
                   [this](Token token, core::ReplyBody body) {
                     CHECK(replies.emplace(token, std::move(body)).second);
                   },
-                  clock, inbox, {}, [this](const Delay& delay) { delays.push_back(delay); }}};
+                  clock, inbox, {}, [this](const Delay& delay) { delays.push_back(delay); }, {},
+                  [this](const core::Notice& notice) { notices.emplace_back(notice.sentence); }}};
 
   void post(core::Event event) { REQUIRE(inbox.post(std::move(event))); }
   void apply_job(std::int64_t token = 1) {
@@ -118,7 +120,9 @@ TEST_CASE("loop: a failed or unclear batch is tried again unchanged, nothing lea
   CHECK(rig.store.tried.size() == 1);
   CHECK(rig.inbox.size() == 1);
   CHECK(rig.replies.empty());
+  CHECK(rig.notices == std::vector<std::string>{"worker is here"});
   rig.turn_until_stored();
+  CHECK(rig.notices == std::vector<std::string>{"worker is here", "job created"});
   CHECK(rig.store.tried.size() == 3);
   CHECK(rig.store.tried[2].jobs.size() == 1);
   CHECK(rig.store.tried[2].new_runs.empty());

@@ -20,6 +20,7 @@ struct LeaderAnswers {
   std::function<std::vector<thrift::AttemptKey>(const thrift::ReportRequest&)> report{};
   std::function<void()> renew{};
   std::function<std::vector<std::int64_t>(const std::vector<thrift::LogChunk>&)> append_log{};
+  std::function<void(const thrift::RenewRequest&)> renewal{};
 };
 
 class FakeLeader final : public thrift::ReportServiceNull {
@@ -44,7 +45,8 @@ class FakeLeader final : public thrift::ReportServiceNull {
   void append_log(std::vector<std::int64_t>& ends, const std::vector<thrift::LogChunk>& chunks) override {
     if (answers_.append_log) ends = answers_.append_log(chunks);
   }
-  void renew(const thrift::RenewRequest&) override {
+  void renew(const thrift::RenewRequest& request) override {
+    if (answers_.renewal) answers_.renewal(request);
     if (answers_.renew) answers_.renew();
   }
 

@@ -191,9 +191,10 @@ TEST_CASE("set_sampler: what belongs to a set: all below it, its session, and wh
                                         process(13, 2, 10), process(14, 2, 14), process(15, 14, 14),
                                         process(20, 2, 20)};
   const SampledSet set{10, true, {}, ""};
+  const ProcessTree tree(all);
   const auto pids = [&](const std::set<warden::ProcessIdentity>& known) {
     std::set<pid_t> out;
-    for (const SeenProcess* member : members_of(set, all, known)) out.insert(member->identity.pid);
+    for (const SeenProcess* member : tree.members_of(set, known)) out.insert(member->identity.pid);
     return out;
   };
   CHECK(pids({}) == std::set<pid_t>{10, 11, 12, 13});

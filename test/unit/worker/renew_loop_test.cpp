@@ -32,4 +32,34 @@ TEST_CASE("renew loop: a grant is counted from the sending, however late the ans
   CHECK(granted.get()[0].second == Millis{5000});
 }
 
+TEST_CASE("renew loop: figures travel along, each with its age") {
+  testing::Shared<std::vector<thrift::RenewRequest>> came;
+  testing::LeaderAnswers answers;
+  answers.renewal = [&](const thrift::RenewRequest& request) {
+    came.change([&](auto& all) { all.push_back(request); });
+  };
+  const testing::FakeLeader leader{answers};
+  RenewParts parts;
+  parts.life = [] { return model::WorkerKey{"w1", "aa"}; };
+  parts.may_renew = [] { return true; };
+  parts.vouched = [](MonoTime, Millis) {};
+  parts.figures = [] {
+    Figures figures;
+    figures.vitals.emplace().load_percent = 42;
+    figures.vitals_age = Millis{700};
+    figures.attempts.push_back({{{RunId{5}, 2}, 1'500'000, 4096, 3, {}}, Millis{900}});
+    return figures;
+  };
+  RenewLoop loop({}, std::move(parts), leader.address());
+  loop.start();
+  REQUIRE(came.becomes([](const auto& all) { return !all.empty(); }));
+  const thrift::RenewRequest request = came.get()[0];
+  CHECK(request.vitals.load_percent == 42);
+  CHECK(request.vitals_age_ms == 700);
+  REQUIRE(request.usage.size() == 1);
+  CHECK(request.usage[0].attempt.run == 5);
+  CHECK(request.usage[0].usage.cpu_us == 1'500'000);
+  CHECK(request.usage[0].usage.age_ms == 900);
+}
+
 }  // namespace rota::worker::presence

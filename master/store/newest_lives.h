@@ -1,0 +1,18 @@
+// The last life of each worker, for a new Term: who was away, and whose end nobody has recorded. Pure.
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+#include "master/core/effect.h"
+
+namespace rota::master::store {
+
+/// So many rows are looked at, those without an end first, then those that left last.
+inline constexpr std::size_t kNewestLivesMost = 10'000;
+
+/// Of each worker one row, by id: the one that joined last. Of several that joined in one moment (sessions of
+/// one process) the one that is open, else the one that left last.
+std::vector<core::WorkerLife> newest_of_each(std::vector<core::WorkerLife> lives);
+
+}  // namespace rota::master::store
