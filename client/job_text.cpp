@@ -10,6 +10,9 @@
 namespace rota::client {
 namespace {
 
+/// YAML lets a key of at most 1024 characters stand before its colon without a sign of its own.
+constexpr std::size_t kLongestPlainKey = 1000;
+
 /// A JSON string is a valid YAML scalar, whatever it holds.
 std::string quoted(const std::string& text) {
   return nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
@@ -36,8 +39,13 @@ class Writer {
     if (values.empty()) return;
     out_ += fmt::format("{}{}:\n", indent_, key);
     for (const auto& [name, value] : values) {
-      out_ += fmt::format("{}  {}: {}\n", indent_, quoted(name), quoted(value));
+      entry(quoted(name), quoted(value));
     }
+  }
+  void entry(const std::string& key, const std::string& value) {
+    const bool is_plain = key.size() <= kLongestPlainKey;
+    out_ += is_plain ? fmt::format("{}  {}: {}\n", indent_, key, value)
+                     : fmt::format("{0}  ? {1}\n{0}  : {2}\n", indent_, key, value);
   }
   void list(std::string_view key, const std::vector<std::string>& values) {
     if (values.empty()) return;

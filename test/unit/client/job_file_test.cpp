@@ -235,6 +235,13 @@ jobs:
   }
 }
 
+TEST_CASE("job file: a long key of control characters is written so that it is read again") {
+  const std::string key(400, '\x0e');
+  const auto jobs = read_good("name: a\ncommand: x\nparameters: {\"" + key + "\": b}\n").jobs;
+  REQUIRE(jobs.at(0).work.parameters.at(key) == "b");
+  CHECK(read_good(job_file_text(jobs.at(0))).jobs.at(0) == jobs.at(0));
+}
+
 TEST_CASE("job file: the loss policy is a word, or a map with the most losses") {
   const auto rules_of = [](const std::string& loss) {
     return read_good("name: a\ncommand: x\nloss: " + loss + "\n").jobs.at(0).rules;
