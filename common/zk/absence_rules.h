@@ -36,13 +36,17 @@ struct FolderMark {
   std::int32_t children = 0;
 };
 
+/// A folder that was made by another change, or at another time: what stands in it was all made since.
+constexpr bool is_made_anew(const std::optional<FolderMark>& seen, const FolderMark& now) {
+  return seen && (seen->made_zxid != now.made_zxid || seen->made_ms != now.made_ms);
+}
+
 /// Whether a folder, as it is right after a write of ours, lacks what was seen of it before: then a loss
 /// shows even where the servers have counted on beyond all changes that were seen. `seen` empty: not read
 /// yet. Versions wrap after 2^31 changes, which would hold sessions up once.
 constexpr bool has_lost(const std::optional<FolderMark>& seen, const FolderMark& written) {
   if (!seen) return false;
-  const bool is_another = seen->made_zxid != written.made_zxid || seen->made_ms != written.made_ms;
-  return is_another || written.version <= seen->version || written.children < seen->children;
+  return is_made_anew(seen, written) || written.version <= seen->version || written.children < seen->children;
 }
 
 /// The part of a node's name that names who it is: `<id>@<incarnation>`, or `<id>`.

@@ -106,10 +106,12 @@ bool Membership::made_folder(Client& client) {
 void Membership::proved(const NodeStat& folder) {
   const std::int64_t written = folder.changed_zxid;
   const bool is_lost = has_gone_back(seen_zxid_, written) || has_lost(folder_seen_, mark_of(folder));
+  const bool has_older = !is_made_anew(folder_seen_, mark_of(folder));
   folder_seen_ = mark_of(folder);
   if (std::exchange(must_prove_, false) && is_lost) {
     hold_until_ = BootClock::now() + hold_;
-    must_know_older_ = true;
+    must_know_older_ = has_older;
+    older_.clear();
     log_error("zk", "ZooKeeper lost data, or came back with older ones: whoever is missing is awaited",
               {{"folder", folder_}, {"seen", seen_zxid_}, {"now", written}, {"awaited_ms", hold_.count()}});
     seen_zxid_ = 0;

@@ -262,6 +262,16 @@ TEST_CASE("membership: where ZooKeeper lost its data nobody vanishes until he co
   CHECK(f.membership->trouble().awaited.empty());
 }
 
+TEST_CASE("membership: who registers on wiped servers before the leader looks is taken for who he is now") {
+  Losing f(kLong);
+  f.server.wipe();
+  f.enter();  // before the session of the membership is tried by a new handle
+  f.make("a@2");
+  REQUIRE(f.synced_again());
+  CHECK(f.seen.becomes([](const Seen& all) { return all.vanished == Names{"a@1"}; }));
+  CHECK(f.membership->trouble().awaited == Names{"b@1"});
+}
+
 TEST_CASE("membership: who does not register again after a loss of data vanishes in the end") {
   Losing f(Millis{100});
   f.server.wipe();
