@@ -36,6 +36,9 @@ const std::vector<Faults::Kind>& Faults::all() {
       {"zookeeper_down", 35, &Faults::stop_zookeeper},
       {"follower_cut", 35, &Faults::cut_follower},
       {"follower_lags", 30, &Faults::lag_follower},
+      {"zookeeper_wiped", 8, &Faults::wipe_zookeeper},
+      {"zookeeper_restored", 8, &Faults::restore_zookeeper},
+      {"ownerless_node", 12, &Faults::copy_node},
       {"database_down", 40, &Faults::stop_database},
       {"frozen_in_transaction", 20, &Faults::freeze_in_transaction},
       {"database_restored", 8, &Faults::restore_database},
@@ -90,7 +93,19 @@ Faults::Faults(World& world) : world_(world), drawn_(world.recipe.seed, 99) {
       active_.push_back({&kind, Random(world.recipe.seed, stream), least, most, 0});
     }
   }
+  drop_double_losses();
   set_strengths();
+}
+
+bool Faults::loses_zookeeper() const { return on("zookeeper_wiped") || on("zookeeper_restored"); }
+
+/// What the database lost is noticed by what ZooKeeper knows, and the other way round: both together are
+/// nobody's promise.
+void Faults::drop_double_losses() {
+  if (!loses_zookeeper()) return;
+  std::erase_if(active_, [](const Active& active) {
+    return active.kind->name == std::string("database_restored") || active.kind->name == std::string("replica_promoted");
+  });
 }
 
 bool Faults::on(const std::string& name) const {
@@ -121,7 +136,8 @@ void Faults::set_strengths() {
 }
 
 void Faults::begin() {
-  if (on("second_cluster") || on("nodes_deleted")) watch_strangers();
+  const bool may_be_strange = on("second_cluster") || on("nodes_deleted") || loses_zookeeper();
+  if (may_be_strange) watch_strangers();
   if (on("clock_jump") && !std::exchange(watches_clocks_, true)) watch_clocks();
   for (Active& active : active_) plan(active);
 }

@@ -41,6 +41,8 @@ class Faults {
   };
 
   static const std::vector<Kind>& all();
+  bool loses_zookeeper() const;
+  void drop_double_losses();
   void set_strengths();
   void plan(Active& active);
   void strike(Active& active);
@@ -60,6 +62,10 @@ class Faults {
   bool stop_zookeeper(Random& dice);
   bool cut_follower(Random& dice);
   bool lag_follower(Random& dice);
+  bool wipe_zookeeper(Random& dice);
+  bool restore_zookeeper(Random& dice);
+  bool lose_zookeepers_data(Random& dice, bool all);
+  bool copy_node(Random& dice);
   bool stop_database(Random& dice);
   bool freeze_in_transaction(Random& dice);
   bool restore_database(Random& dice);

@@ -18,7 +18,8 @@ constexpr const char* kNames[] = {
     "fault_apply_unknown_not_applied", "fault_apply_slow", "fault_request_lost", "fault_answer_lost",
     "fault_message_delayed", "fault_message_doubled", "fault_report_lost", "fault_acknowledgement_lost",
     "fault_zookeeper_answer_lost", "fault_other_takeover_between", "fault_death_in_takeover",
-    "fault_second_cluster", "fault_nodes_deleted", "fault_host_frozen",
+    "fault_second_cluster", "fault_nodes_deleted", "fault_host_frozen", "fault_zookeeper_wiped", "fault_zookeeper_restored",
+    "fault_ownerless_node",
     // what followed
     "candidacy_lost", "takeover_blocked_by_a_frozen_leader", "takeover_unknown_applied",
     "takeover_unknown_not_applied", "takeover_lost_race", "takeover_failed", "restore_alarm", "ticks_held", "clock_step_held", "clock_accepted",
@@ -38,7 +39,9 @@ constexpr const char* kNames[] = {
     "job_edited", "job_paused", "job_resumed", "renewed", "renew_refused", "note_stored",
     "beats_seen_to_end", "beats_seen_to_go_on",
     "zookeeper_adopted", "zookeeper_accepted", "refused_as_foreign", "operator_asked", "identity_rewritten",
-    "unseen_workers_gone", "stood_still_told", "followed_while_its_host_stood_still"};
+    "unseen_workers_gone", "stood_still_told", "followed_while_its_host_stood_still",
+    "master_reattached", "worker_reattached", "loss_of_zookeeper_noticed", "worker_awaited", "registered_after_loss",
+    "ghost_removed"};
 
 }  // namespace
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "common/zk/reattach_rules.h"
 #include "master/cluster/election_rules.h"
 #include "worker_node.h"
 #include "world.h"
@@ -32,7 +33,7 @@ SimMaster::~SimMaster() = default;
 bool SimMaster::is_frozen() const { return world_.now() < frozen_until_; }
 
 bool SimMaster::reaches_zookeeper() const {
-  return alive_ && !is_frozen() && !cut_from_zookeeper && zookeeper_.serves(server_, world_.now());
+  return alive_ && !is_frozen() && !cut_from_zookeeper && zookeeper_.serves(server_, world_.now()) && !is_refused();
 }
 
 /// A new process knows nothing of what its clock said before.
@@ -41,6 +42,34 @@ void SimMaster::make_guard() {
   guard_->set_database_elsewhere(!world_.shares_host());
   clock_note_ = std::make_unique<master::ClockHoldNote>(paths_, "m" + std::to_string(index_));
   stepped_looks_ = 0;
+}
+
+/// Servers that lost data let no handle in that has seen more than they know.
+bool SimMaster::is_refused() const { return session_ != 0 && !zookeeper_.admits(handle_seen_); }
+
+/// As production's session: after its timeout without a connection a new handle takes it.
+void SimMaster::keep_handle() {
+  if (reaches_zookeeper()) {
+    handle_seen_ = std::max(handle_seen_, zookeeper_.view(server_).zxid());
+    const bool broke = std::exchange(breaks_, zookeeper_.breaks()) != zookeeper_.breaks();
+    if (broke) attach_anew();  // what its servers forgot of its watches is told to them again
+    if (std::exchange(cut_since_, std::nullopt) || broke) look_anew();
+    return;
+  }
+  if (!cut_since_) cut_since_ = world_.now();
+  if (is_frozen() || session_ == 0 || handle_seen_ == 0) return;
+  if (!zk::must_reattach(*cut_since_, zookeeper_.master_session, world_.now())) return;
+  world_.marks.hit("master_reattached");
+  handle_seen_ = 0;
+  attach_anew();
+}
+
+/// No watch is armed then. Where the session is over it learns so when it is connected.
+void SimMaster::attach_anew() {
+  beats_read_.clear();
+  seen_zxid_ = 0;
+  may_have_ghosts_ = true;
+  (void)zookeeper_.attach(session_, server_, [this](const zk::Event& event) { hear(event); });
 }
 
 void SimMaster::start() {
@@ -81,9 +110,11 @@ void SimMaster::heartbeat(std::int64_t life) {
   if (life != life_ || !alive_) return;
   world_.after(300ms, [this, life] { heartbeat(life); });
   reconnect();
+  keep_handle();
   if (!reaches_zookeeper() || !zookeeper_.agrees(server_)) return;
   keep_session();
   leave_election();
+  remove_ghosts();
   if (!candidacy_.empty() && zookeeper_.tree().find(candidacy_) != nullptr) return;
   if (!candidacy_.empty()) world_.marks.hit("candidacy_lost");
   candidacy_.clear();
@@ -91,6 +122,8 @@ void SimMaster::heartbeat(std::int64_t life) {
   if (!wants && !term_) return;
   const std::string start = kElectionFolder + fmt::format("/n_{:016x}_", world_.random.next());
   zookeeper_.catch_up(server_);
+  SimZkClient client = zookeeper_client();
+  (void)zk::ensure_cluster(client, paths_);  // ZooKeeper may have lost them
   candidacy_ = *zookeeper_.create(session_, start, "", zk::CreateMode::EphemeralSequential);
 }
 
@@ -99,8 +132,9 @@ void SimMaster::keep_session() {
   if (zookeeper_.touch(session_, world_.now())) return;
   session_ = zookeeper_.begin_session(server_, zookeeper_.master_session, world_.now(),
                                             [this](const zk::Event& event) { hear(event); });
+  handle_seen_ = zookeeper_.tree().zxid();
   beats_read_.clear();
-  watch_workers();  // the old one's watches are gone
+  look_anew();
 }
 
 void SimMaster::hear(const zk::Event& event) {
@@ -111,6 +145,10 @@ void SimMaster::hear(const zk::Event& event) {
 
 SimZkClient SimMaster::zookeeper_client(ZkCallFaults faults, std::function<void()> between) {
   return {zookeeper_, session_, server_, world_.random, world_.marks, faults, std::move(between)};
+}
+
+bool SimMaster::stands() const {
+  return !candidacy_.empty() && zookeeper_.tree().find(candidacy_) != nullptr;
 }
 
 void SimMaster::lose_candidacy() {
@@ -129,6 +167,17 @@ std::vector<zk::Candidate> candidates_in(const zk::NodeTree& view) {
 }
 
 }  // namespace
+
+/// As production: whether it stands or not, and before it stands anew.
+void SimMaster::remove_ghosts() {
+  if (!std::exchange(may_have_ghosts_, false)) return;
+  for (const zk::Candidate& candidate : candidates_in(zookeeper_.tree())) {
+    const std::string path = kElectionFolder + "/" + candidate.name;
+    if (candidate.owner != session_ || path == candidacy_) continue;
+    world_.marks.hit("ghost_removed");
+    (void)zookeeper_.remove(path);
+  }
+}
 
 void SimMaster::look_at_election() {
   if (office_planned_ || taking_office_ || term_ || candidacy_.empty() || !reaches_zookeeper()) return;
@@ -177,8 +226,13 @@ void SimMaster::list_workers(std::int64_t asked) {
       return;
     }
     zookeeper_.catch_up(server_);  // the write that comes first
-    sync_workers();
-    post(master::core::WorkersListed{asked});
+    if (sync_workers()) {
+      post(master::core::WorkersListed{asked});
+      return;
+    }
+    world_.after(500ms, [this, asked, life, epoch] {
+      if (life == life_ && this->epoch() == epoch) list_workers(asked);
+    });
   });
 }
 

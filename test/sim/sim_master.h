@@ -6,6 +6,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 
 #include "clockwork.h"
@@ -59,11 +60,16 @@ class SimMaster {
   /// Of the first cluster, or of one that has a ZooKeeper of its own.
   bool is_stranger() const;
   /// It ends, and does not come back by itself.
-  void stop() { crash(true, Millis::max()); }
+  void stop() {
+    crash(true, Millis::max());
+    ++life_;
+  }
 
   bool leads() const { return alive_ && term_ != nullptr; }
   bool is_frozen() const;
   bool is_alive() const { return alive_; }
+  /// Its candidate's node stands.
+  bool stands() const;
   Millis grant() const { return grant_; }
   std::optional<Epoch> epoch() const;
   /// Into the Term's inbox; false when there is none, or it does not take it.
@@ -84,6 +90,15 @@ class SimMaster {
 
   void heartbeat(std::int64_t life);
   void keep_session();
+  void keep_handle();
+  void attach_anew();
+  void remove_ghosts();
+  bool is_refused() const;
+  void look_anew();
+  bool prove();
+  void note_folder(const zk::NodeStat& folder);
+  std::map<std::string, std::string> list_nodes();
+  std::set<std::string> awaited_workers(const std::map<std::string, std::string>& listed);
   void hear(const zk::Event& event);
   void hear_of_beat(const zk::Event& event);
   void look_at_database(std::int64_t life);
@@ -100,7 +115,8 @@ class SimMaster {
   /// `between`: another master came in the midst of somebody's takeover.
   void take_office(bool between);
   void begin_term(master::Office office);
-  void sync_workers();
+  bool sync_workers();
+  void sync_again(Millis in);
   void plan_turn(Micros in);
   void turn();
   void end_term(const master::loop::TermEnd& why);
@@ -132,6 +148,10 @@ class SimMaster {
   bool taking_office_ = false;
   bool watch_armed_ = false;
   zk::SessionId session_ = 0;
+  std::int64_t handle_seen_ = 0;       ///< the last change that its handle knows of
+  std::optional<MonoTime> cut_since_;  ///< without a connection
+  int breaks_ = 0;                     ///< of connections, as far as it knows
+  bool may_have_ghosts_ = false;       ///< candidates of its own session that came back with older data
   std::string candidacy_;              ///< the path of its node in the election
   std::string leaving_;                ///< a node that it could not remove yet
   std::int64_t seen_zxid_ = 0;         ///< of a tree whose listing is decided upon already

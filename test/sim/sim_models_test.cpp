@@ -68,6 +68,35 @@ TEST_CASE("sim zookeeper: a session that expires takes its nodes, and its holder
   CHECK(world.zookeeper.is_alive(world.other));
 }
 
+TEST_CASE("sim zookeeper: servers that lost data refuse a handle that has seen more than they know") {
+  ThreeServers world;
+  world.write("/a");
+  world.zookeeper.take_copy();
+  auto client = world.client(world.session, 1);
+  REQUIRE(client.create("/e", "", zk::CreateMode::Ephemeral));
+  const std::int64_t seen = world.zookeeper.tree().zxid();
+  SUBCASE("an older copy: sessions of its time go on by a new handle, and what came after it is gone") {
+    world.zookeeper.put_copy_back();
+    CHECK_FALSE(world.zookeeper.admits(seen));
+    CHECK(world.zookeeper.admits(0));
+    CHECK(world.zookeeper.tree().find("/a") != nullptr);
+    CHECK(world.zookeeper.tree().find("/e") == nullptr);
+    REQUIRE(world.zookeeper.attach(world.session, 1, [&](const zk::Event& event) { world.heard.push_back(event); }));
+    REQUIRE(client.create("/e", "", zk::CreateMode::Ephemeral));
+    REQUIRE_FALSE(client.exists("/b", zk::Watch::Yes)->has_value());
+    world.write("/b");
+    CHECK(world.heard.size() == 1);
+  }
+  SUBCASE("nothing: no session is known, and a folder that is made again was made at another time") {
+    world.zookeeper.lose_data(wall_from_ms(5000));
+    CHECK_FALSE(world.zookeeper.admits(seen));
+    CHECK_FALSE(world.zookeeper.attach(world.session, 1, {}));
+    CHECK(client.create("/e", "", zk::CreateMode::Ephemeral).error().code == ErrorCode::Unavailable);
+    (void)world.zookeeper.create(0, "/a", "", zk::CreateMode::Persistent);
+    CHECK(world.zookeeper.tree().find("/a")->stat.created_ms == 5000);
+  }
+}
+
 TEST_CASE("sim database: a bare check whose answer is lost is Failed, and an office that is taken is no doubt") {
   Random dice{1};
   Marks marks;

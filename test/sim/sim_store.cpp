@@ -143,7 +143,7 @@ void SimStore::write(const Changes& changes) {
   judge_new_runs(changes);
   put_new_runs(tables_, changes);
   for (const master::core::RunUpdate& update : changes.updated_runs) {
-    count_ends(tables_.runs.at(update.id).progress, update.progress);
+    count_ends(update.id, tables_.runs.at(update.id).progress, update.progress);
     put_update(tables_, update);
     note_dispatch(update.id, update.progress, changes);
   }
@@ -194,7 +194,7 @@ void SimStore::judge_rest(const Changes& changes) {
     if (tables_.attempts.contains({row.run, row.attempt})) continue;
     if (!row.late) marks_.hit("run_retried");
     if (!row.late && row.outcome.state == RunState::Lost && row.outcome.reason != Reason::HandedOver) {
-      ++lost_attempts_;
+      lost_attempts_.insert({row.run, row.attempt});
     }
     if (row.outcome.reason == Reason::HandedOver) marks_.hit("attempt_handed_over");
   }
@@ -219,7 +219,7 @@ Result<void> SimStore::rewind(const master::store::Rewind& rewind) {
   return {};
 }
 
-void SimStore::count_ends(const model::RunProgress& before, const model::RunProgress& after) {
+void SimStore::count_ends(RunId run, const model::RunProgress& before, const model::RunProgress& after) {
   if (before.cancel_asked && !after.cancel_asked) complain("P10: a cancel is forgotten");
   if (after.attempt < before.attempt) complain("an attempt's number went back");
   if (model::is_final(before.state)) {
@@ -229,7 +229,7 @@ void SimStore::count_ends(const model::RunProgress& before, const model::RunProg
   if (after.state == RunState::Lost) {
     marks_.hit("run_lost");
     if (after.reason == model::Reason::LossLimit) marks_.hit("loss_limit_reached");
-    ++lost_attempts_;
+    lost_attempts_.insert({run, after.attempt});
   }
   if (after.state == RunState::Killed) marks_.hit("run_killed");
   if (after.state == RunState::TimedOut) marks_.hit("run_timed_out");

@@ -91,7 +91,7 @@ class SimStore final : public master::store::Store {
   bool was_dispatched(model::AttemptKey key) const { return dispatched_.contains(key); }
 
   /// Attempts that were recorded as lost.
-  int lost_attempts() const { return lost_attempts_; }
+  const std::set<model::AttemptKey>& lost_attempts() const { return lost_attempts_; }
 
   SimTables& tables() { return tables_; }
   Epoch epoch() const { return tables_.epoch; }
@@ -116,7 +116,7 @@ class SimStore final : public master::store::Store {
   void note_dispatch(RunId run, const model::RunProgress& progress, const master::core::Changes& changes);
   void judge_office(const master::store::Claim& claim);
   bool is_held_by_restore() const { return held_from_ && tables_.epoch >= *held_from_; }
-  void count_ends(const model::RunProgress& before, const model::RunProgress& after);
+  void count_ends(RunId run, const model::RunProgress& before, const model::RunProgress& after);
   void complain(std::string what) { if (violation.empty()) violation = std::move(what); }
   void complain_if(std::string what) { if (!what.empty()) complain(std::move(what)); }
 
@@ -132,7 +132,7 @@ class SimStore final : public master::store::Store {
   Millis quiet_needed_{0};
   bool accepted_ = false;
   MonoTime last_commit_{};
-  int lost_attempts_ = 0;
+  std::set<model::AttemptKey> lost_attempts_;
   bool went_back_ = false;
   std::optional<Epoch> held_from_;   ///< the first leader that knew of the loss; until it is accepted
   bool is_unnoticed_ = false;

@@ -2,7 +2,7 @@
 #include <algorithm>
 
 #include "common/model/worker_json.h"
-
+#include "common/zk/absence_rules.h"
 #include "master/rewind.h"
 #include "master/tick_hold.h"
 #include "sim_master.h"
@@ -69,6 +69,13 @@ struct SimMaster::Term {
   master::loop::EventLoop loop;
   std::map<std::string, std::string> known;   ///< workers' nodes, as the core was told
   bool listed = false;
+  bool sync_planned = false;
+  bool must_prove = false;             ///< that ZooKeeper knows all that was seen there
+  bool must_know_older = false;
+  std::int64_t seen_zxid = 0;
+  std::optional<zk::FolderMark> folder_seen;
+  std::set<std::string> older;         ///< names that older data brought back
+  MonoTime hold_until{};               ///< who is missing is believed to be there
 };
 
 std::optional<Epoch> SimMaster::epoch() const {
@@ -230,34 +237,118 @@ void SimMaster::begin_term(master::Office office) {
   plan_turn(Micros{0});
 }
 
-/// Compares the set of nodes with the one told last, as the worker watch does: who appears comes first.
-void SimMaster::sync_workers() {
-  if (!reaches_zookeeper()) {
-    world_.after(100ms, [this, life = life_] {
-      if (life == life_ && leads()) sync_workers();
-    });
-    return;
+/// No watch is armed any more.
+void SimMaster::look_anew() {
+  if (!term_) return;
+  term_->must_prove = term_->seen_zxid != 0 || term_->folder_seen.has_value();
+  watch_armed_ = true;
+  watch_workers();
+}
+
+namespace {
+
+zk::FolderMark mark_of(const zk::NodeStat& folder) {
+  return {folder.created_zxid, folder.created_ms, folder.version, folder.children_version};
+}
+
+}  // namespace
+
+/// As production's membership: a write in each new session or by each new handle shows servers that lost
+/// data. False: not now.
+bool SimMaster::prove() {
+  if (!term_->must_prove) return true;
+  SimZkClient client = zookeeper_client({world_.zk_call_lost, 0, 0});
+  auto written = client.set(kWorkersFolder, "", zk::kAnyVersion);
+  if (!written && written.error().code == ErrorCode::NotFound && zk::ensure_cluster(client, paths_)) {
+    note_folder({});
+    written = client.set(kWorkersFolder, "", zk::kAnyVersion);
+  }
+  if (written) note_folder(*written);
+  return written.has_value();
+}
+
+void SimMaster::note_folder(const zk::NodeStat& folder) {
+  const zk::FolderMark mark = mark_of(folder);
+  const bool is_lost = zk::has_gone_back(term_->seen_zxid, folder.changed_zxid) ||
+                       zk::has_lost(term_->folder_seen, mark);
+  const bool has_older = !zk::is_made_anew(term_->folder_seen, mark);
+  term_->folder_seen = mark;
+  if (std::exchange(term_->must_prove, false) && is_lost) {
+    world_.marks.hit("loss_of_zookeeper_noticed");
+    world_.trace("loss noticed", name_);
+    term_->seen_zxid = 0;
+    term_->must_know_older = has_older;
+    term_->older.clear();
+    term_->hold_until = world_.now() + zk::kAbsenceHold;
+    sync_again(zk::kAbsenceHold);
+  }
+  term_->seen_zxid = std::max(term_->seen_zxid, folder.changed_zxid);
+}
+
+/// Workers' nodes, watched; those that no session owns are none.
+std::map<std::string, std::string> SimMaster::list_nodes() {
+  std::map<std::string, std::string> listed;
+  const zk::NodeTree& view = zookeeper_.view(server_);
+  zookeeper_.watch_children(session_, kWorkersFolder);
+  for (const std::string& name : view.list(kWorkersFolder).value_or(std::vector<std::string>{})) {
+    const std::string path = kWorkersFolder + "/" + name;
+    const zk::Node& node = *view.find(path);
+    term_->seen_zxid = std::max(term_->seen_zxid, node.stat.changed_zxid);
+    if (node.stat.ephemeral_owner == 0) continue;
+    zookeeper_.watch(session_, path, true);
+    listed[name] = node.data;
+  }
+  const zk::Node* folder = view.find(kWorkersFolder);
+  if (folder != nullptr) term_->folder_seen = mark_of(folder->stat);
+  return listed;
+}
+
+/// What the first listing after a loss shows, and nobody was told of, came back with the older data.
+std::set<std::string> SimMaster::awaited_workers(const std::map<std::string, std::string>& listed) {
+  if (std::exchange(term_->must_know_older, false)) {
+    term_->older.clear();
+    for (const auto& [name, data] : listed) {
+      if (!term_->known.contains(name)) term_->older.insert(name);
+    }
+  }
+  if (world_.now() >= term_->hold_until) return {};
+  auto awaited = zk::awaited_names(term_->known, listed, term_->older);
+  if (!awaited.empty()) world_.marks.hit("worker_awaited");
+  return awaited;
+}
+
+void SimMaster::sync_again(Millis in) {
+  world_.after(in, [this, life = life_, epoch = epoch()] {
+    if (life != life_ || !leads() || this->epoch() != epoch) return;
+    term_->sync_planned = false;
+    (void)sync_workers();
+  });
+}
+
+/// Compares the set of nodes with the one told last, as the worker watch does: who appears comes first. False:
+/// not all is known now; it is done again.
+bool SimMaster::sync_workers() {
+  if (!reaches_zookeeper() || !prove()) {
+    if (!std::exchange(term_->sync_planned, true)) sync_again(100ms);
+    return false;
   }
   watch_armed_ = true;
-  const zk::NodeTree& view = zookeeper_.view(server_);
-  const std::vector<std::string> names = *view.list(kWorkersFolder);
-  zookeeper_.watch_children(session_, kWorkersFolder);
-  for (const std::string& name : names) {
-    const std::string path = kWorkersFolder + "/" + name;
-    zookeeper_.watch(session_, path, true);
-    const std::string& data = view.find(path)->data;
+  const std::map<std::string, std::string> listed = list_nodes();
+  const std::set<std::string> awaited = awaited_workers(listed);
+  for (const auto& [name, data] : listed) {
     if (std::string& known = term_->known[name]; known != data) {
       known = data;
       post(master::core::WorkerSeen{read_worker_node(name, data)});
     }
   }
   std::erase_if(term_->known, [&](const auto& known) {
-    if (std::ranges::binary_search(names, known.first)) return false;
+    if (listed.contains(known.first) || awaited.contains(known.first)) return false;
     world_.trace("gone", known.first);
     post(master::core::WorkerGone{read_worker_node(known.first, known.second).key});
     return true;
   });
   if (!std::exchange(term_->listed, true)) post(master::core::WorkersListed{});
+  return awaited.empty();
 }
 
 /// As zk::BeatWatch: what its end is told of as the first change had no beat since it was read.
@@ -357,7 +448,10 @@ void SimMaster::crash(bool clean, Millis for_long) {
   ++planned_;
   candidacy_.clear();
   leaving_.clear();
-  if (for_long != Millis::max()) world_.after(for_long, [this] { start(); });
+  if (for_long == Millis::max()) return;
+  world_.after(for_long, [this, life = life_] {
+    if (life == life_) start();
+  });
 }
 
 }  // namespace rota::sim

@@ -3,6 +3,8 @@
 #include <algorithm>
 
 #include "common/zk/lease_rules.h"
+#include "common/zk/paths.h"
+#include "common/zk/reattach_rules.h"
 #include "worker_node.h"
 #include "world.h"
 
@@ -43,7 +45,26 @@ model::WorkerInfo SimWorker::info() const {
 }
 
 bool SimWorker::reaches_zookeeper() const {
-  return host_up_ && !cut_from_zookeeper && world_.zookeeper.serves(server_, world_.now());
+  return host_up_ && !cut_from_zookeeper && world_.zookeeper.serves(server_, world_.now()) && !is_refused();
+}
+
+/// Servers that lost data let no handle in that has seen more than they know.
+bool SimWorker::is_refused() const { return session_ != 0 && !world_.zookeeper.admits(handle_seen_); }
+
+/// As production's session: after its timeout without a connection a new handle takes it.
+void SimWorker::keep_handle() {
+  if (reaches_zookeeper()) {
+    handle_seen_ = std::max(handle_seen_, world_.zookeeper.view(server_).zxid());
+    const bool broke = std::exchange(breaks_, world_.zookeeper.breaks()) != world_.zookeeper.breaks();
+    if (std::exchange(cut_since_, std::nullopt) || broke) resumed_ = true;
+    return;
+  }
+  if (!cut_since_) cut_since_ = world_.now();
+  if (handle_seen_ == 0) return;
+  if (!zk::must_reattach(*cut_since_, world_.zookeeper.timing.session, world_.now())) return;
+  world_.marks.hit("worker_reattached");
+  world_.trace("reattached", key_.id + "@" + key_.incarnation);
+  handle_seen_ = 0;
 }
 
 /// Whether deeds of this life may go on; a stopped proper does nothing.
@@ -112,12 +133,17 @@ void SimWorker::begin_life() {
 void SimWorker::try_register(std::int64_t life) {
   if (life != life_ || !proper_up_) return;
   reconnect();
+  session_ = 0;  // a session is begun by a handle that knows of nothing
   if (!acts(life) || !reaches_zookeeper() || !world_.zookeeper.agrees(server_)) {
     world_.after(200ms, [this, life] { try_register(life); });
     return;
   }
   world_.zookeeper.catch_up(server_);
   session_ = world_.zookeeper.begin_session(server_, world_.zookeeper.timing.session, world_.now(), {});
+  handle_seen_ = world_.zookeeper.tree().zxid();
+  cut_since_.reset();
+  SimZkClient client(world_.zookeeper, session_, server_, world_.random, world_.marks);
+  (void)zk::ensure_cluster(client, zk::Paths("sim"));  // ZooKeeper may have lost them
   (void)world_.zookeeper.create(session_, node_path_, data_of_node(info()), zk::CreateMode::Ephemeral);
   (void)world_.zookeeper.create(session_, beat_path(), "", zk::CreateMode::Ephemeral);
   end_older_lives();
@@ -147,10 +173,16 @@ void SimWorker::settle(std::int64_t life, int tries) {
   world_.after(kSettleEvery, [this, life, tries] { settle(life, tries - 1); });
 }
 
+bool SimWorker::is_registered() const {
+  return registered_ && world_.zookeeper.tree().find(node_path_) != nullptr;
+}
+
 bool SimWorker::others_are_gone() const {
-  const auto names = *world_.zookeeper.view(server_).list(kWorkersFolder);
-  return std::ranges::none_of(names, [this, own = name_of_node(key_)](const std::string& name) {
-    return name.starts_with(id_ + "@") && name != own;
+  const zk::NodeTree& view = world_.zookeeper.view(server_);
+  const auto names = view.list(kWorkersFolder).value_or(std::vector<std::string>{});
+  return std::ranges::none_of(names, [&, own = name_of_node(key_)](const std::string& name) {
+    const bool is_ours = !name.starts_with(id_ + "@") || name == own;
+    return !is_ours && view.find(kWorkersFolder + "/" + name)->stat.ephemeral_owner != 0;
   });
 }
 
@@ -163,10 +195,11 @@ void SimWorker::leave() {
 
 void SimWorker::end_older_lives() {
   const zk::NodeTree& view = world_.zookeeper.view(server_);
-  const std::vector<std::string> names = *view.list(kWorkersFolder);
+  const auto names = view.list(kWorkersFolder).value_or(std::vector<std::string>{});
   for (const std::string& name : names) {
     if (!name.starts_with(id_ + "@") || name == name_of_node(key_)) continue;
     const zk::Node& node = *view.find(kWorkersFolder + "/" + name);
+    if (node.stat.ephemeral_owner == 0) continue;
     if (host_of_node(name, node.data) != index_) continue;
     if (world_.faults_on("session_file_lost") && world_.random.chance(15)) {  // it expires by itself
       world_.marks.hit("fault_session_file_lost");
@@ -184,6 +217,7 @@ void SimWorker::beat(std::int64_t life) {
   world_.after(clock_.true_span(zk::beat_interval(world_.zookeeper.timing)), [this, life] { beat(life); });
   if (!acts(life)) return;
   reconnect();
+  keep_handle();
   const MonoTime sent = clock_.mono();
   world_.after(world_.small_delay(), [this, life, sent] {
     if (!acts(life) || !reaches_zookeeper() || !world_.zookeeper.agrees(server_)) return;
@@ -192,6 +226,9 @@ void SimWorker::beat(std::int64_t life) {
       return;
     }
     world_.zookeeper.touch(session_, world_.now());
+    if (std::exchange(resumed_, false)) {  // what stands may be older than what was written
+      (void)world_.zookeeper.set(node_path_, data_of_node(info()));
+    }
     (void)world_.zookeeper.set(beat_path(), "");
     world_.after(world_.small_delay(), [this, life, sent] {
       if (!acts(life) || !reaches_zookeeper() || world_.random.per_mille(world_.zk_call_lost)) return;

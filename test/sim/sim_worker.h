@@ -63,6 +63,9 @@ class SimWorker {
   bool runs_something() const { return !processes_.empty(); }
   bool is_quiet() const { return processes_.empty() && untold_.empty() && outbox_.empty(); }
   bool is_up() const { return host_up_; }
+  bool is_registered() const;
+  /// A leader has said hello to its present life.
+  bool is_greeted() const { return leader_.has_value(); }
   const std::string& id() const { return id_; }
   /// When the proper goes on, if it is stopped.
   MonoTime frozen_until() const { return frozen_until_; }
@@ -87,6 +90,8 @@ class SimWorker {
   std::string beat_path() const { return kBeatsFolder + "/" + key_.id + "@" + key_.incarnation; }
   bool acts(std::int64_t life) const;
   void reconnect();
+  bool is_refused() const;
+  void keep_handle();
   void start_proper();
   void begin_life();
   void tell_draining();
@@ -136,6 +141,10 @@ class SimWorker {
   std::int64_t serials_ = 0;
   MonoTime last_lease_{};               ///< of an answered beat of this life
   zk::SessionId session_ = 0;
+  std::int64_t handle_seen_ = 0;        ///< the last change that its handle knows of
+  std::optional<MonoTime> cut_since_;   ///< without a connection
+  int breaks_ = 0;
+  bool resumed_ = false;                ///< after a cut, and its node not written again yet
   model::WorkerKey key_;
   std::string node_path_;
   std::unique_ptr<worker::run::AttemptTable> table_;

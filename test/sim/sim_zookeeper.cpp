@@ -46,6 +46,15 @@ bool SimZookeeper::touch(zk::SessionId session, MonoTime now) {
   return true;
 }
 
+bool SimZookeeper::attach(zk::SessionId session, std::size_t server, zk::EventHandler handler) {
+  const auto found = sessions_.find(session);
+  if (found == sessions_.end()) return false;
+  found->second.server = server;
+  found->second.handler = std::move(handler);
+  found->second.watches = {};
+  return true;
+}
+
 void SimZookeeper::move(zk::SessionId session, std::size_t server) {
   const auto found = sessions_.find(session);
   if (found == sessions_.end()) return;
@@ -131,6 +140,27 @@ void SimZookeeper::come_up(MonoTime now) {
   if (up_) return;
   up_ = true;
   for (auto& [id, session] : sessions_) session.expires = now + session.timeout;
+}
+
+void SimZookeeper::lose_data(WallTime now) { go_back_to({zk::NodeTree(to_ms(now)), {}}); }
+
+void SimZookeeper::put_copy_back() {
+  Copy copy = *copy_;
+  for (auto& [id, session] : copy.sessions) {
+    session.handler = {};
+    session.watches = {};
+    session.server = 0;
+  }
+  go_back_to(std::move(copy));
+}
+
+void SimZookeeper::go_back_to(Copy copy) {
+  tree_ = std::move(copy.tree);
+  sessions_ = std::move(copy.sessions);
+  for (Server& server : servers_) {
+    server.copy.reset();
+    server.pending.clear();
+  }
 }
 
 void SimZookeeper::cut(std::size_t server, MonoTime now) {

@@ -1,6 +1,8 @@
 // ZooKeeper as a simulated world has it: several servers, one of which may be cut off from the others
 // and go on answering reads, or lag behind; sessions, each over when the servers did not hear of it for
-// its timeout, and the nodes and watches that end with it. While there is no quorum nothing expires.
+// its timeout, and the nodes and watches that end with it. While there is no quorum nothing expires. All
+// data may be lost, or replaced by an older copy: numbers of changes go back with them, and a handle that
+// has seen more than the servers know is refused.
 // Its answers, and what it tells sessions, are compared with a real server's in test/contract/agreement.
 #pragma once
 
@@ -38,6 +40,10 @@ class SimZookeeper {
   void end_session(zk::SessionId session);
   bool is_alive(zk::SessionId session) const { return sessions_.contains(session); }
   Millis timeout_of(zk::SessionId session) const;
+  /// By a handle that has seen changes up to `seen`; whether the servers let it in.
+  bool admits(std::int64_t seen) const { return up_ && seen <= tree_.zxid(); }
+  /// By a new handle, for which no watch is armed. False when the session is over.
+  bool attach(zk::SessionId session, std::size_t server, zk::EventHandler handler);
   /// Nobody listens any more; the session stays.
   void detach(zk::SessionId session);
   /// The servers heard of it. False when it is over.
@@ -67,12 +73,23 @@ class SimZookeeper {
 
   // --- faults
   bool is_up() const { return up_; }
-  void go_down() { up_ = false; }
+  void go_down() {
+    up_ = false;
+    ++breaks_;
+  }
+  /// How often every connection broke: who finds another number has been cut off, however shortly.
+  int breaks() const { return breaks_; }
   /// Back again: every session counts anew.
   void come_up(MonoTime now);
   void cut(std::size_t server, MonoTime now);
   void lag(std::size_t server);
   void mend(std::size_t server);
+  /// All data and sessions are lost. Down or up; who was connected is not told.
+  void lose_data(WallTime now);
+  /// What stands now, and: it stands again. Sessions of the copy count from the next come_up.
+  void take_copy() { copy_ = Copy{tree_, sessions_}; }
+  bool has_copy() const { return copy_.has_value(); }
+  void put_copy_back();
 
   /// Ends the sessions whose time is over. Their holders learn it when they come back.
   void expire(MonoTime now);
@@ -92,16 +109,24 @@ class SimZookeeper {
     zk::Watches watches;
   };
 
+  struct Copy {
+    zk::NodeTree tree;
+    std::map<zk::SessionId, Session> sessions;
+  };
+
+  void go_back_to(Copy copy);
   zk::EventHandler drop(zk::SessionId session);
   void tell_changes();
   void tell_sessions_at(std::size_t server, const zk::NodeTree::Change& change);
   void tell(zk::SessionId id, const Session& session, const zk::NodeTree::Change& change) const;
 
   bool up_ = true;
+  int breaks_ = 0;
   zk::NodeTree tree_;
   std::vector<Server> servers_{1};
   std::map<zk::SessionId, Session> sessions_;
   zk::SessionId last_session_ = 0x1000;
+  std::optional<Copy> copy_;
   Witness witness_;
 };
 

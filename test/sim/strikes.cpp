@@ -1,4 +1,6 @@
 // The faults that strike: each does its damage, and plans its end. False: it could do nothing now.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <utility>
 
@@ -125,6 +127,46 @@ bool Faults::lag_follower(Random& dice) {
     world_.zookeeper.catch_up(server);
   });
   return true;
+}
+
+bool Faults::wipe_zookeeper(Random& dice) { return lose_zookeepers_data(dice, true); }
+
+/// A copy taken before now comes back.
+bool Faults::restore_zookeeper(Random& dice) {
+  if (!world_.zookeeper.has_copy() || dice.chance(50)) {
+    world_.zookeeper.take_copy();
+    return false;
+  }
+  return lose_zookeepers_data(dice, false);
+}
+
+/// Its servers end, and start on an empty folder or an older copy.
+bool Faults::lose_zookeepers_data(Random& dice, bool all) {
+  world_.zookeeper.go_down();
+  world_.after(dice.between(200ms, 8000ms), [this, all] {
+    if (healed_) return;
+    world_.zookeeper.go_down();
+    all ? world_.zookeeper.lose_data(world_.clockwork.true_wall()) : world_.zookeeper.put_copy_back();
+    world_.truth.note_loss(world_.now());
+    world_.trace("loss", all ? "all" : "older copy");
+    world_.zookeeper.come_up(world_.now());
+    world_.await_registrations(all);
+  });
+  return true;
+}
+
+/// A tool copies a node that a session owns; the copy belongs to none, and stays.
+bool Faults::copy_node(Random& dice) {
+  const std::string& folder = dice.chance(50) ? kElectionFolder : kWorkersFolder;
+  const zk::NodeTree& tree = world_.zookeeper.tree();
+  const auto names = tree.list(folder).value_or(std::vector<std::string>{});
+  if (names.empty() || !world_.zookeeper.is_up()) return false;
+  const std::string& name = names[dice.index(names.size())];
+  const std::string data = tree.find(folder + "/" + name)->data;
+  const std::string copy = folder == kElectionFolder
+                               ? fmt::format("n_{:016x}_{:010}", dice.next(), dice.below(3))
+                               : name.substr(0, name.find('@')) + fmt::format("@copied-{:x}", dice.next());
+  return world_.zookeeper.create(0, folder + "/" + copy, data, zk::CreateMode::Persistent).has_value();
 }
 
 // --- database

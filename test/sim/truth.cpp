@@ -97,13 +97,23 @@ void Truth::note_node(const zk::NodeTree::Change& change, MonoTime now) {
   using What = zk::Event::Change;
   if (change.what == What::Created && change.path.starts_with(kWorkersFolder + "/")) {
     const std::string name = change.path.substr(kWorkersFolder.size() + 1);
-    standing_[change.path] = host_of_node(name, zookeeper_.tree().find(change.path)->data);
+    const zk::Node& node = *zookeeper_.tree().find(change.path);
+    if (node.stat.ephemeral_owner != 0) standing_[change.path] = host_of_node(name, node.data);
   }
   if (change.what != What::Deleted) return;
   const auto gone = standing_.extract(change.path);
   if (gone.empty()) return;
   const bool other = std::ranges::any_of(standing_, [&](const auto& s) { return s.second == gone.mapped(); });
   if (!other) last_absent_[gone.mapped()] = now;
+}
+
+void Truth::note_loss(MonoTime now) {
+  for (const auto& [path, host] : standing_) last_absent_[host] = now;
+  standing_.clear();
+  const auto names = zookeeper_.tree().list(kWorkersFolder).value_or(std::vector<std::string>{});
+  for (const std::string& name : names) {
+    note_node({zk::Event::Change::Created, kWorkersFolder + "/" + name}, now);
+  }
 }
 
 bool Truth::was_absent_since(std::size_t worker, MonoTime since) const {

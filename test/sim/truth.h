@@ -41,6 +41,7 @@ class Truth {
   void stand_still(std::size_t worker, MonoTime until) { still_until_[worker] = until; }
   /// Attempts so far.
   std::size_t begun() const { return ever_.size(); }
+  bool has_begun(model::AttemptKey key) const { return ever_.contains(key); }
   bool lives(model::AttemptKey key) const { return live_.contains(key); }
 
   /// An attempt ended and its worker knows how: the store must know it in the end (P12).
@@ -49,6 +50,8 @@ class Truth {
   void forget_outcome(model::AttemptKey key) { outcomes_.erase(key); }
   /// The servers of ZooKeeper agreed on a change.
   void note_node(const zk::NodeTree::Change& change, MonoTime now);
+  /// They lost their data: who stands now is who is in the tree.
+  void note_loss(MonoTime now);
   /// Once all is healed and quiet. Empty, or what got lost.
   std::string judge_outcomes() const;
 

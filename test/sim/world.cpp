@@ -225,12 +225,18 @@ std::string World::judge_single() const {
       "leader_crash", "master_crash", "leader_freeze", "leader_cut_from_zookeeper", "candidate_deleted",
       "clock_jump", "clock_drift", "clocks_together", "zookeeper_down", "database_down", "frozen_in_transaction",
       "worker_clock_jump", "clock_rates", "batches_slow", "batches_failed", "batches_unknown",
-      "worker_cut_from_masters", "follower_lags"};
+      "worker_cut_from_masters", "follower_lags", "zookeeper_wiped", "zookeeper_restored", "ownerless_node"};
   const auto kinds = faults_->kinds_on();
   if (kinds.size() != 1 || !kHarmless.contains(kinds.front())) return "";
   marks.hit("single_fault_harmless");
   if (lapses > 0) return "P19/P20: jobs are killed for want of a voucher though only " + kinds.front() + " struck";
-  if (store.lost_attempts() > 0 && workers_mended == 0) return "P19/P20: an attempt is lost though only " + kinds.front() + " struck";
+  if (workers_mended > 0) return "";
+  // Who loses its session has a new life: what was on its way to the old one never began.
+  const bool ends_lives = kinds.front() == "zookeeper_wiped" || kinds.front() == "zookeeper_restored";
+  for (const model::AttemptKey key : store.lost_attempts()) {
+    if (ends_lives && !truth.has_begun(key)) continue;
+    return "P19/P20: an attempt is lost though only " + kinds.front() + " struck";
+  }
   return "";
 }
 
@@ -238,6 +244,29 @@ void World::note_office(master::OfficeRuling ruling) {
   using master::OfficeRuling;
   if (ruling == OfficeRuling::Adopt) marks.hit("zookeeper_adopted");
   if (ruling == OfficeRuling::TakeAccepted) marks.hit("zookeeper_accepted");
+}
+
+void World::await_registrations(bool is_wiped) {
+  const int loss = ++losses_of_zookeeper_;
+  const Millis longest = std::max(zookeeper.timing.session, zookeeper.master_session);
+  after(2 * longest + 1s, [this, loss, is_wiped] {
+    if (faults_->kinds_on().size() != 1 || loss != losses_of_zookeeper_ || !zookeeper.is_up()) return;
+    marks.hit("registered_after_loss");
+    violate(judge_registered(is_wiped));
+  });
+}
+
+std::string World::judge_registered(bool is_wiped) const {
+  for (const auto& worker : workers) {
+    if (!worker->is_up()) continue;
+    if (!worker->is_registered()) return "P19: " + worker->id() + " is not registered two sessions after a loss";
+    if (is_wiped && !worker->is_greeted()) return "P19: " + worker->id() + " is of no use two sessions after a loss";
+  }
+  for (const auto& master : masters) {
+    if (!master->is_alive() || master->stands()) continue;
+    return "P19: a master does not stand for election two sessions after a loss";
+  }
+  return "";
 }
 
 void World::note_counters(const master::core::Snapshot& snapshot) {

@@ -92,6 +92,9 @@ class World {
   const Faults& faults() const { return *faults_; }
   /// What ZooKeeper was told that the database holds.
   master::StoredMark noted_in_zookeeper();
+  /// ZooKeeper has lost data: where nothing else goes wrong, all must be registered again in two sessions.
+  /// Wiped, the servers know nothing that is older: then all must be of use as well.
+  void await_registrations(bool is_wiped);
   /// The second host for this worker's id; null when there is none.
   SimWorker* spare_of(const SimWorker& worker);
 
@@ -138,12 +141,14 @@ class World {
   bool is_quiet() const;
   std::string judge_end() const;
   std::string judge_single() const;
+  std::string judge_registered(bool is_wiped) const;
 
   const MonoTime began_;
   std::uint64_t hash_ = 14'695'981'039'346'656'037ull;
   std::int64_t tokens_ = 0;
   std::map<Token, std::function<void(const master::core::ReplyBody&)>> expected_;
   std::string violation_;
+  int losses_of_zookeeper_ = 0;
   std::unique_ptr<Clients> clients_;
   std::unique_ptr<Faults> faults_;
 };
