@@ -6,7 +6,7 @@ import json
 import threading
 import time
 
-from cluster import check, figure
+from cluster import check, figure, wait_until
 from documents import at_terminal
 
 
@@ -106,11 +106,37 @@ def many_runs(cluster, count):
     return len(listed)
 
 
+def silent_database(cluster):
+    """Who asks is told the true cause and who said it; a read is never said to be done or not."""
+    silent = "the database does not answer since "
+    words = ["--deadline", "10s"]
+    cluster.kill("mariadb", "-STOP")
+    try:
+        wait_until(lambda: silent in cluster.rota(*words, "run", "list").stderr, 30, "a read tells of the silence")
+        for question in (["run", "list"], ["job", "list"], ["submit", "--", "/bin/true"]):
+            done = cluster.rota(*words, *question)
+            check(done.returncode != 0 and silent in done.stderr and "(said by 127.0.0.1:" in done.stderr,
+                  f"{question}: exit {done.returncode}: {done.stderr}")
+            check("may or may not" not in done.stderr or question[0] == "submit", f"{question}: {done.stderr}")
+    finally:
+        cluster.kill("mariadb", "-CONT")
+    wait_until(cluster.is_whole, 60, "all are here again")
+
+
+def nobody_there(cluster):
+    """Each master that is not reachable is named with its own error."""
+    done = cluster.rota("--masters", "127.0.0.1:1,127.0.0.1:2", "--deadline", "2s", "run", "list")
+    named = all(f"127.0.0.1:{port} is not reachable: " in done.stderr for port in (1, 2))
+    check(done.returncode == 7 and named, f"exit {done.returncode}: {done.stderr}")
+
+
 def all_of_them(cluster, folder):
     http_submit(cluster)
     stale_edit(cluster, folder)
     deleting(cluster)
     skipped_by_hand(cluster)
+    nobody_there(cluster)
     seconds = many_jobs(cluster, 1200)
     rows = many_runs(cluster, 1005)
+    silent_database(cluster)
     figure("first_day", jobs_in_one_file=1200, seconds=f"{seconds:.1f}", runs_listed=rows)
