@@ -49,7 +49,7 @@ TEST_CASE("explain: of a run whose worker does not answer nobody says that it ru
   rules.loss = model::LossPolicy::Never;
   CHECK(sentence_now(run, {}, rules, kNoon).find("the run ends as lost (loss: never) at about") != std::string::npos);
   run.reason = model::Reason::WaitsForFence;
-  rules.loss = model::LossPolicy::AfterFence;
+  rules.loss = model::LossPolicy::Rerun;
   CHECK(sentence_now(run, {}, rules, kNoon) ==
         "Its worker w1 is gone since 2027-01-15T07:59:56Z; another attempt starts at about 2027-01-15T08:00:02Z, "
         "when the lost attempt must have ended.");
