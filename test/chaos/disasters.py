@@ -39,12 +39,6 @@ def nodes_below(cluster, path):
     return {name: (int(owner, 16), int(created)) for name, owner, created in found}
 
 
-def made_by(cluster, path):
-    """The number of the change that made this node; 0 when it is not there."""
-    folder = path.rsplit("/", 1)[0]
-    return wait_until(lambda: nodes_below(cluster, folder).get(path, (0, 0))[1], 20)
-
-
 # --- ZooKeeper loses its data -----------------------------------------------------------------------
 
 
@@ -84,50 +78,42 @@ def claims_of_loss(cluster):
     return {*cluster.zookeeper_hosts, *cluster.master_hosts, "mariadb", ALL_DATA, "stranger"}
 
 
-def wipe_zookeeper(cluster, dice):
-    """All three servers lose their data, and begin anew with none."""
-    proof = {}
-
-    def begin():
-        wait_until(cluster.leader, 20)
-        proof["before"] = made_by(cluster, f"{ROOT}/workers")
-        proof["killed"] = kill_all_servers(cluster, lambda server: shutil.rmtree(data_of(server)))
-
-    def heal():
-        how = await_all(cluster)
-        after = made_by(cluster, f"{ROOT}/workers")
-        return proof["killed"] == 3 and 0 < after != proof["before"], \
-            f"{proof['killed']} servers killed, the workers' folder was made by change {proof['before']:#x}, " \
-            f"and anew by {after:#x}; {how}"
-    return Fault("kill_zookeeper_wiped", "+".join(cluster.zookeeper_hosts), claims_of_loss(cluster),
-                 dice.uniform(2, 8), begin, heal)
-
-
-def restore_zookeeper(cluster, dice):
-    """An older copy of all servers' data comes back: what was written since is gone."""
-    seconds, proof = dice.uniform(3, 12), {}
-    marker = f"{ROOT}/after_the_copy_{dice.randrange(10 ** 6)}"
-
-    def put_back(server):
-        shutil.rmtree(data_of(server))
-        shutil.copytree(server.folder / "copy", data_of(server))
+def lose_data(cluster, dice, kind, seconds, prepare, change):
+    """A node is made after `prepare`; `change` does with each server's data what it will: the node is gone."""
+    marker, proof = f"{ROOT}/to_be_lost_{dice.randrange(10 ** 6)}", {}
 
     def begin():
         wait_until(cluster.leader, 20)
         for host in cluster.zookeeper_hosts:
-            shutil.rmtree(cluster.servers[host].folder / "copy", ignore_errors=True)
-            shutil.copytree(data_of(cluster.servers[host]), cluster.servers[host].folder / "copy")
+            prepare(cluster.servers[host])
         by_hand(cluster, "copy", f"{ROOT}/workers", marker)
         proof["marked"] = marker in nodes_below(cluster, ROOT)
 
     def heal():
-        killed = kill_all_servers(cluster, put_back)
+        killed = kill_all_servers(cluster, change)
         how = await_all(cluster)
         still = marker in nodes_below(cluster, ROOT)
         return proof["marked"] and not still and killed == 3, \
-            f"{killed} servers killed; a node made after the copy was there: {proof['marked']}, is there: {still}; {how}"
-    return Fault("kill_zookeeper_older", "+".join(cluster.zookeeper_hosts), claims_of_loss(cluster), seconds,
-                 begin, heal)
+            f"{killed} servers killed; a node made before was there: {proof['marked']}, is there: {still}; {how}"
+    return Fault(kind, "+".join(cluster.zookeeper_hosts), claims_of_loss(cluster), seconds, begin, heal)
+
+
+def wipe_zookeeper(cluster, dice):
+    """All three servers lose their data, and begin anew with none."""
+    return lose_data(cluster, dice, "kill_zookeeper_wiped", 0.5, lambda server: None,
+                     lambda server: shutil.rmtree(data_of(server)))
+
+
+def restore_zookeeper(cluster, dice):
+    """An older copy of all servers' data comes back: what was written since is gone."""
+    def keep(server):
+        shutil.rmtree(server.folder / "copy", ignore_errors=True)
+        shutil.copytree(data_of(server), server.folder / "copy")
+
+    def put_back(server):
+        shutil.rmtree(data_of(server))
+        shutil.copytree(server.folder / "copy", data_of(server))
+    return lose_data(cluster, dice, "kill_zookeeper_older", dice.uniform(3, 12), keep, put_back)
 
 
 # --- nodes that no session owns ---------------------------------------------------------------------
