@@ -194,7 +194,7 @@ Settings logs_settings(LogsOptions& o) {
       millis("logs.keep_ms", o.keep, 0, 3660 * 24 * kHourMs,
              "How long output is kept after its run's end, for jobs without keep_logs. 0: forever."),
       whole("logs.limit_bytes", o.limit_bytes, 0, 1024 * 1024 * kGiB,
-            "How much output is kept in all. Beyond it that of the oldest runs goes before its time, but "
+            "How much output is kept in all. Beyond it that of the oldest runs goes before its time, except "
             "for jobs that keep theirs forever. 0: no limit."),
   };
 }
