@@ -230,7 +230,8 @@ Result<void> RunCheck::check_job_spans(JobId job, const std::vector<Span>& spans
   return {};
 }
 
-/// Before a rewind a leader's clock was ahead, and by how much no row tells: a worker's says nothing against it.
+/// Before a rewind a leader's clock was ahead, and by how much no row tells: a worker's says nothing
+/// against it.
 void RunCheck::check_order(const model::Run& run) {
   const model::RunProgress& at = run.progress;
   if (!at.started) return;
