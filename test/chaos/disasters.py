@@ -63,10 +63,17 @@ def accept_new_zookeeper(cluster):
                 "--config", str(cluster.rota_hosts[host].config)], 60, check=False)
 
 
+def is_marked(cluster):
+    """Whether the leader has written down there again what makes this ZooKeeper the database's."""
+    text = by_hand(cluster, "tree", ROOT)
+    epoch = re.search(rf"^{ROOT}/epoch owner=\S+ created=\d+ b.(\d+)", text, re.M)
+    return bool(epoch) and f"{ROOT}/identity " in text and int(epoch[1]) >= cluster.mariadb.marks()[0]
+
+
 def await_all(cluster):
     """Whole again; how, in words."""
     serve = all([wait_until(cluster.servers[host].serves, BACK_S) for host in cluster.zookeeper_hosts])
-    if wait_until(cluster.is_whole, OPERATOR_AFTER_S):
+    if wait_until(lambda: cluster.is_whole() and is_marked(cluster), OPERATOR_AFTER_S):
         return f"serves again: {serve}; all are registered by themselves"
     accept_new_zookeeper(cluster)
     whole = bool(wait_until(cluster.is_whole, BACK_S))
