@@ -279,6 +279,12 @@ Result<thrift::JobEdited> Cluster::delete_job(const std::string& space, const st
   return deleted;
 }
 
+Result<thrift::JobEdited> Cluster::undelete_job(const std::string& space, const std::string& name) {
+  return change<thrift::JobEdited>(Repeat::Never, [&](auto& client, auto& out, const auto& head) {
+    client.undelete_job(out, head, space, name);
+  });
+}
+
 Result<std::string> Cluster::cancel_run(std::int64_t run, const std::string& why) {
   return change<std::string>(Repeat::Harmless, [&](auto& client, auto& out, const auto& head) {
     client.cancel_run(out, head, run, why);
@@ -305,6 +311,13 @@ Result<bool> Cluster::forget_worker(const std::string& worker) {
   return change<bool>(Repeat::Harmless, [&](auto& client, auto& out, const auto& head) {
     client.forget_worker(head, worker);
     out = true;
+  });
+}
+
+Result<thrift::DeathAnswer> Cluster::confirm_dead(const std::string& worker, const std::string& why,
+                                                  bool dry_run) {
+  return change<thrift::DeathAnswer>(Repeat::Harmless, [&](auto& client, auto& out, const auto& head) {
+    client.confirm_dead(out, head, worker, why, dry_run);
   });
 }
 

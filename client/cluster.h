@@ -55,6 +55,8 @@ class Cluster {
   /// After a lost answer the job may be gone already: then id and version are 0.
   Result<thrift::JobEdited> delete_job(const std::string& space, const std::string& name,
                                        const std::string& why);
+  /// The job of that name that was deleted last. Conflict when one of that name is there.
+  Result<thrift::JobEdited> undelete_job(const std::string& space, const std::string& name);
   Result<std::string> cancel_run(std::int64_t run, const std::string& why);
 
   /// Zero deadline: what runs there may finish.
@@ -62,6 +64,8 @@ class Cluster {
                                            const std::string& why);
   Result<bool> forget_worker(const std::string& worker);
   Result<thrift::DrainAnswer> resume_worker(const std::string& worker, const std::string& why);
+  /// Conflict while it is registered; NotFound when it never was. `dry_run` only tells.
+  Result<thrift::DeathAnswer> confirm_dead(const std::string& worker, const std::string& why, bool dry_run);
 
   Result<std::vector<thrift::JobInfo>> list_jobs(const std::string& space,
                                                  const std::string& prefix, std::int32_t limit);

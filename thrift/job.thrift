@@ -59,7 +59,8 @@ struct Rules {
   10: i64 timeout_ms,
   /** Between TERM and KILL. */
   11: i64 kill_grace_ms = 10000,
-  /** When the worker was lost with an attempt: "after_fence" (also "rerun": another attempt) or "never". */
+  /** When an attempt was lost with its worker: "after_fence" (also "rerun": another attempt), "never", or
+   * "confirm" (another attempt once the operator has said that the worker is dead). */
   12: string loss = "after_fence",
   /** How long an attempt may go on when its worker is cut off; at most 7 days. */
   13: i64 disconnect_grace_ms,
@@ -167,7 +168,10 @@ struct JobEdited {
   2: i32 version,
   /** "created", "changed" or "unchanged". */
   3: string what,
-  4: optional common.RotaError error
+  4: optional common.RotaError error,
+  /** Of an undeleted job: since when it was deleted, and the state that it has now. */
+  5: optional i64 deleted_ms,
+  6: optional string state
 }
 
 /** One run to start from a definition that is not saved. */
@@ -412,6 +416,9 @@ service JobService {
   JobInfo get_job(1: common.RequestHead head, 2: string space, 3: string name) throws (1: common.RotaError error),
   JobEdited set_paused(1: common.RequestHead head, 2: string space, 3: string name, 4: bool paused, 5: string why) throws (1: common.RotaError error),
   JobEdited delete_job(1: common.RequestHead head, 2: string space, 3: string name, 4: string why) throws (1: common.RotaError error),
+  /** The job of that name that was deleted last is back, as a new version, paused if it was so. Ticks of the time
+   * between are not made up for. CONFLICT when there is another job of that name. */
+  JobEdited undelete_job(1: common.RequestHead head, 2: string space, 3: string name) throws (1: common.RotaError error),
   /** A run of a saved job, now. */
   SubmitResult run_now(1: common.RequestHead head, 2: string space, 3: string name, 4: map<string, string> parameters, 5: string request_key) throws (1: common.RotaError error),
   /** Ticks of a saved job that did not fire, newest first; limit 1 to 1000. */
@@ -431,6 +438,9 @@ service JobService {
   /** A worker that is away is shown no more, and its drain ends. One that is here, or whose attempts may still
    * live, is a CONFLICT. */
   void forget_worker(1: common.RequestHead head, 2: string worker) throws (1: common.RotaError error),
+  /** The operator's word that a worker is dead: what jobs with loss "confirm" had there may be begun again.
+   * CONFLICT while it is registered. `dry_run` only tells. */
+  worker_info.DeathAnswer confirm_dead(1: common.RequestHead head, 2: string worker, 3: string why, 4: bool dry_run) throws (1: common.RotaError error),
   /** Lives of a worker, newest first; limit 1 to 1000. */
   list<worker_info.WorkerLife> list_lives(1: common.RequestHead head, 2: string worker, 3: i32 limit) throws (1: common.RotaError error),
   ClusterStatus cluster_status(1: common.RequestHead head) throws (1: common.RotaError error),

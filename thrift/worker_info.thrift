@@ -43,6 +43,25 @@ struct DrainAnswer {
   2: i32 running
 }
 
+/** What is under way on a worker, and what its death means for it. */
+struct DeathRun {
+  1: i64 run,
+  2: string job_name,
+  3: i32 attempt,
+  /** Its job waits for a confirmation (loss "confirm"). */
+  4: bool asks,
+  /** Another attempt follows; false: the run ends. */
+  5: bool begins_again,
+  /** Not before: what of the last attempt may live yet has ended by then. */
+  6: i64 after_ms
+}
+
+struct DeathAnswer {
+  /** False: nothing waited for it. */
+  1: bool changed,
+  2: list<DeathRun> runs
+}
+
 struct WorkerInfo {
   1: common.WorkerKey key,
   2: string host,

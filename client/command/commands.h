@@ -47,7 +47,13 @@ struct ApplyArguments {
 int job_apply(Desk& desk, const ApplyArguments& arguments);
 int job_list(Desk& desk, const std::string& prefix, int limit);
 int job_show(Desk& desk, const std::string& name);
-int job_pause(Desk& desk, const std::string& name, bool paused, const std::string& why);
+struct PauseArguments {
+  bool cancel_running = false;           ///< unfinished runs too
+  bool yes = false;
+};
+int job_pause(Desk& desk, const std::string& name, const std::string& why, const PauseArguments& arguments);
+int job_resume(Desk& desk, const std::string& name, const std::string& why);
+int job_undelete(Desk& desk, const std::string& name);
 int job_delete(Desk& desk, const std::string& name, const std::string& why, bool yes);
 struct RunNowArguments {
   std::string name;
@@ -105,6 +111,7 @@ struct DrainArguments {
 int worker_drain(Desk& desk, const DrainArguments& arguments);
 int worker_resume(Desk& desk, const DrainArguments& arguments);
 int worker_forget(Desk& desk, const std::string& worker);
+int worker_confirm_dead(Desk& desk, const DrainArguments& arguments);
 int cluster_status(Desk& desk);
 struct LockArguments {
   std::string zookeeper, cluster;        ///< where the locks are kept

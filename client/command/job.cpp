@@ -86,43 +86,6 @@ int job_show(Desk& desk, const std::string& name) {
 
 namespace {
 
-/// `done` says what was asked for: "paused".
-int tell_edit(Desk& desk, const std::string& name, const char* done,
-              const Result<thrift::JobEdited>& edited) {
-  if (!edited) return complain(edited.error());
-  if (desk.prints_data()) {
-    print_data(desk.format, {{"name", name}, {"version", edited->version}, {"what", edited->what}});
-  } else {
-    print_text(fmt::format("{} {}{} (version {})\n", printable(name),
-                           edited->what == "unchanged" ? "was already " : "", done, edited->version));
-  }
-  return kOk;
-}
-
-}  // namespace
-
-int job_pause(Desk& desk, const std::string& name, bool paused, const std::string& why) {
-  return tell_edit(desk, name, paused ? "paused" : "enabled",
-                   desk.cluster.set_paused(desk.space, name, paused, why));
-}
-
-int job_delete(Desk& desk, const std::string& name, const std::string& why, bool yes) {
-  if (!yes) {
-    const auto job = desk.cluster.get_job(desk.space, name);
-    if (!job) return complain(job.error());
-    const std::string question =
-        fmt::format("Delete job {} (version {}, {})? It fires no more; its history stays.", printable(name),
-                    job->version, job->state);
-    if (!confirmed(question.c_str())) {
-      note("nothing was deleted; say y, or add --yes to delete without being asked");
-      return kUsage;
-    }
-  }
-  return tell_edit(desk, name, "deleted", desk.cluster.delete_job(desk.space, name, why));
-}
-
-namespace {
-
 /// Whether the run was skipped; then says why.
 bool tell_if_skipped(Desk& desk, std::int64_t run) {
   const auto detail = desk.cluster.get_run(run);

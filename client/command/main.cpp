@@ -43,6 +43,7 @@ struct CommandLine {
   LogsArguments logs;
   WaitArguments wait;
   DrainArguments drain;
+  PauseArguments pause;
   LockArguments lock;
   std::string name, why, line, time_zone, since;
   int limit = 100;
@@ -106,17 +107,21 @@ void add_job(CLI::App& app, CommandLine& line) {
     return sub;
   };
   named("show", "one job as a job file", [&line](Desk& desk) { return job_show(desk, line.name); });
-  named("pause", "fire no more ticks until resumed", [&line](Desk& desk) {
-    return job_pause(desk, line.name, true, line.why);
-  })->add_option("--why", line.why, "reason, shown with the job");
+  CLI::App* pause = named("pause", "fire no more ticks until resumed; what has fired goes on",
+                          [&line](Desk& desk) { return job_pause(desk, line.name, line.why, line.pause); });
+  pause->add_option("--why", line.why, "reason, shown with the job");
+  pause->add_flag("--cancel-running", line.pause.cancel_running, "end its unfinished runs too, after asking");
+  pause->add_flag("--yes,-y", line.pause.yes, "do not ask");
   named("resume", "fire ticks again", [&line](Desk& desk) {
-    return job_pause(desk, line.name, false, line.why);
+    return job_resume(desk, line.name, line.why);
   });
   CLI::App* remove = named("delete", "end the job, after asking; its history stays", [&line](Desk& desk) {
     return job_delete(desk, line.name, line.why, line.yes);
   });
   remove->add_option("--why", line.why, "reason, kept with the job");
   remove->add_flag("--yes,-y", line.yes, "do not ask");
+  named("undelete", "bring back the job of this name that was deleted last",
+        [&line](Desk& desk) { return job_undelete(desk, line.name); });
   named("gaps", "its ticks that did not fire, and why; newest first", [&line](Desk& desk) {
     return job_gaps(desk, line.name, line.limit);
   })->add_option("--limit", line.limit, "rows at most")
@@ -220,6 +225,12 @@ void add_cluster(CLI::App& app, CommandLine& line) {
   add(*worker, line, "forget", "show a worker that is gone no more, and end its drain",
       [&line](Desk& desk) { return worker_forget(desk, line.name); })
       ->add_option("worker", line.name, "the worker's id")->required();
+  CLI::App* dead = add(*worker, line, "confirm-dead",
+                       "say that it is dead, so that jobs with `loss: confirm` are begun again elsewhere",
+                       [&line](Desk& desk) { return worker_confirm_dead(desk, line.drain); });
+  dead->add_option("worker", line.drain.worker, "the worker's id")->required();
+  dead->add_option("--why", line.drain.why, "reason, kept");
+  dead->add_flag("--yes,-y", line.drain.yes, "do not ask");
   CLI::App* cluster = app.add_subcommand("cluster", "the cluster");
   cluster->require_subcommand(1);
   watchable(add(*cluster, line, "status", "leader, masters, workers and their health",

@@ -49,7 +49,8 @@ Result<WorkerKnown> look_up(Desk& desk, const std::string& id) {
 std::string labels_text(const std::map<std::string, std::string>& labels) {
   std::vector<std::string> pairs;
   for (const auto& [name, value] : labels) pairs.push_back(name + "=" + value);
-  return pairs.empty() ? "-" : fmt::format("{}", fmt::join(pairs, ", "));
+  if (pairs.empty()) return "-";
+  return fmt::format("{} (for people: jobs cannot choose by them yet)", fmt::join(pairs, ", "));
 }
 
 std::string facts_text(const thrift::WorkerInfo& worker) {

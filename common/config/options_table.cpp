@@ -335,9 +335,10 @@ Settings settings_of(WorkerOptions& o) {
       other("cluster", o.cluster, "The name of the cluster: the node under /rota in ZooKeeper.",
             check_cluster),
       other("pool", o.pool, "The pool that this worker belongs to; jobs name a pool.", check_name),
-      other("labels", o.labels, "Labels by which jobs may choose workers, like {disk: ssd}."),
+      other("labels", o.labels, 
+            "Shown with the worker, like {disk: ssd}. Jobs cannot choose workers by them yet."),
       whole("slots", o.slots, 1, 10'000, "How many attempts run at once."),
-      whole("weight", o.weight, 0, 10'000, "The worker's share of its pool's runs."),
+      whole("weight", o.weight, 0, 10'000, "Kept for routes to come: it changes nothing yet."),
   };
   append(all, folder_settings(o.state_dir, o.heartbeat_file, o.hang_limit));
   all.push_back(other("work_dir", o.work_dir,

@@ -66,6 +66,17 @@ struct WorkerDrain {
   bool operator==(const WorkerDrain&) const = default;
 };
 
+/// An operator's word that a life of a worker is over, so that what it held may be begun again.
+struct WorkerDeath {
+  WorkerKey life;
+  std::string principal;
+  std::string why;
+  Epoch epoch;                         ///< of the Term that stored the word
+  WallTime confirmed{};
+  std::optional<WallTime> came_back;   ///< its home was here again: the word counts no longer
+  bool operator==(const WorkerDeath&) const = default;
+};
+
 struct AttemptKey {
   RunId run;
   AttemptNo attempt = 0;

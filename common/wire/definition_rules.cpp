@@ -227,7 +227,6 @@ void check_rules(const model::JobRules& rules, Findings& findings) {
     findings.duration(name, keep, Millis{60'000}, 3660 * kDay);
   };
   findings.range("loss.most", rules.loss_most, 1, 1000, "");
-  if (rules.loss == model::LossPolicy::Confirm) findings.add("loss: confirm is not known to this version yet");
   check_keep("keep_logs", rules.keep_logs);
   check_keep("keep_runs", rules.keep_runs);
   check_retry(rules.retry, findings);

@@ -41,6 +41,10 @@ class JobServiceHandler final : public thrift::JobServiceIf {
                     std::int64_t deadline_ms, const std::string& why) override;
   void resume_worker(thrift::DrainAnswer& out, const Head& head, const std::string& worker,
                      const std::string& why) override;
+  void confirm_dead(thrift::DeathAnswer& out, const Head& head, const std::string& worker,
+                    const std::string& why, bool dry_run) override;
+  void undelete_job(thrift::JobEdited& out, const Head& head, const std::string& space,
+                    const std::string& name) override;
 
   // Queries (job_queries.cpp)
   void list_jobs(std::vector<thrift::JobInfo>& out, const Head& head, const std::string& space,
@@ -90,9 +94,13 @@ class JobServiceHandler final : public thrift::JobServiceIf {
   template <typename Event>
   thrift::JobEdited change_job(Event event, const char* done, MonoTime deadline);
   thrift::DrainAnswer drain_here(core::DrainWorker event, MonoTime deadline);
+  thrift::DeathAnswer confirm_here(core::ConfirmDead event, MonoTime deadline);
+  thrift::JobEdited undelete_here(const std::string& space, const std::string& name, MonoTime deadline);
   Error why_not_cancelled(std::int64_t run, const Error& answer);
   thrift::JobInfo info_of(const store::JobRow& row) const;
   WallTime recorded_through() const;
+  void explain_row(thrift::Explanation& out, const Head& head, const store::RunRow& row);
+  std::string word_of_job(const store::RunRow& row) const;
   thrift::Explanation explain_stored(const store::RunRow& row, const std::string& pool) const;
   thrift::ClusterStatus status_here() const;
 

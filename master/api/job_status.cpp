@@ -98,49 +98,63 @@ thrift::Explanation JobServiceHandler::explain_stored(const store::RunRow& row,
   return out;
 }
 
+/// What the state of its job has to do with it; empty: nothing.
+std::string JobServiceHandler::word_of_job(const store::RunRow& row) const {
+  if (model::is_final(row.run.progress.state) || store::is_of_one_off(row.run)) return "";
+  const auto job = parts_.reader.get_job(row.run.space, row.job_name);
+  const bool is_paused = job && job->job.id == row.run.job && job->job.state == model::JobState::Paused;
+  if (!is_paused) return "";
+  return " Its job is paused; a run that has fired goes on all the same (rota run cancel ends it).";
+}
+
 void JobServiceHandler::explain(thrift::Explanation& out, const Head& head, std::int64_t run) {
   at_edge("explain", [&] {
     const auto row = value_or_throw(parts_.reader.get_run(RunId{run}));
-    const auto definition = parts_.reader.definition_of(row.run.job, row.run.version);
-    model::JobRules rules;
-    rules.pool = "?";
-    if (definition && *definition) rules = (*definition)->rules;
-    out = explain_stored(row, rules.pool);
-    if (model::is_final(row.run.progress.state)) return;
-    if (const auto snapshot = parts_.leader.snapshot()) {
-      const auto found = snapshot->waiting.find(RunId{run});
-      const WallTime now = parts_.clock.wall();
-      out.__set_age_ms(age_ms(now, snapshot->taken));
-      put_usage(out, *snapshot, row.run, now);
-      if (found == snapshot->waiting.end()) {  // newer than the snapshot, or it runs
-        core::RunView stored;
-        stored.state = row.run.progress.state;
-        stored.reason = row.run.progress.reason;
-        stored.detail = row.run.progress.detail;
-        return out.__set_sentence(sentence_now(stored, snapshot->workers, rules, now));
-      }
-      const core::RunView& view = found->second;
-      out.__set_state(std::string(model::name_of(view.state)));
-      out.__set_reason(std::string(model::name_of(view.reason)));
-      out.__set_sentence(sentence_now(view, snapshot->workers, rules, now));
-      if (view.away_since) out.__set_away_since_ms(to_ms(*view.away_since));
-      if (view.away_since && view.fence) out.__set_fence_ms(to_ms(*view.fence));
-      return;
-    }
-    if (head.forwarded) return;
-    const auto asked =
-        ask_leader(head, std::min(deadline_of(head), BootClock::now() + kHopDeadline),
-                   [&](auto& client, const Head& onward) {
-                     thrift::Explanation answer;
-                     client.explain(answer, onward, run);
-                     return answer;
-                   });
-    if (asked) {
-      out = *asked;
-    } else {
-      out.__set_sentence(out.sentence + " (as stored; the leader could not be asked)");
-    }
+    explain_row(out, head, row);
+    if (!head.forwarded) out.__set_sentence(out.sentence + word_of_job(row));
   });
+}
+
+void JobServiceHandler::explain_row(thrift::Explanation& out, const Head& head, const store::RunRow& row) {
+  const auto definition = parts_.reader.definition_of(row.run.job, row.run.version);
+  model::JobRules rules;
+  rules.pool = "?";
+  if (definition && *definition) rules = (*definition)->rules;
+  out = explain_stored(row, rules.pool);
+  if (model::is_final(row.run.progress.state)) return;
+  if (const auto snapshot = parts_.leader.snapshot()) {
+    const auto found = snapshot->waiting.find(row.run.id);
+    const WallTime now = parts_.clock.wall();
+    out.__set_age_ms(age_ms(now, snapshot->taken));
+    put_usage(out, *snapshot, row.run, now);
+    if (found == snapshot->waiting.end()) {  // newer than the snapshot, or it runs
+      core::RunView stored;
+      stored.state = row.run.progress.state;
+      stored.reason = row.run.progress.reason;
+      stored.detail = row.run.progress.detail;
+      return out.__set_sentence(sentence_now(stored, snapshot->workers, rules, now));
+    }
+    const core::RunView& view = found->second;
+    out.__set_state(std::string(model::name_of(view.state)));
+    out.__set_reason(std::string(model::name_of(view.reason)));
+    out.__set_sentence(sentence_now(view, snapshot->workers, rules, now));
+    if (view.away_since) out.__set_away_since_ms(to_ms(*view.away_since));
+    if (view.away_since && view.fence) out.__set_fence_ms(to_ms(*view.fence));
+    return;
+  }
+  if (head.forwarded) return;
+  const auto asked =
+      ask_leader(head, std::min(deadline_of(head), BootClock::now() + kHopDeadline),
+                 [&](auto& client, const Head& onward) {
+                   thrift::Explanation answer;
+                   client.explain(answer, onward, row.run.id.value);
+                   return answer;
+                 });
+  if (asked) {
+    out = *asked;
+  } else {
+    out.__set_sentence(out.sentence + " (as stored; the leader could not be asked)");
+  }
 }
 
 void JobServiceHandler::list_workers(std::vector<thrift::WorkerInfo>& out, const Head& head) {

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 
 #include "common/base/utf8.h"
 #include "common/wire/run_wire.h"
@@ -25,6 +26,12 @@ Result<void> check_drain(const std::string& worker, std::int64_t deadline_ms) {
                 fmt::format("deadline_ms: {} is not between 0 and 30 days", deadline_ms));
   }
   return {};
+}
+
+std::string death_text(const model::WorkerDeath& death) {
+  std::string out = "; confirmed dead by " + death.principal;
+  if (!death.why.empty()) out += ": " + death.why;
+  return death.came_back ? out + ", and came back" : out;
 }
 
 }  // namespace
@@ -95,6 +102,52 @@ void JobServiceHandler::forget_worker(const Head& head, const std::string& worke
   });
 }
 
+/// A name that nobody ever had is a typing error, not a worker without runs.
+thrift::DeathAnswer JobServiceHandler::confirm_here(core::ConfirmDead event, MonoTime deadline) {
+  const std::string worker = event.worker;
+  event.principal = kWhoDrains;
+  const auto reply = value_or_throw(desk_.ask(std::move(event), deadline));
+  const auto* taken = std::get_if<core::DeathTaken>(&reply);
+  if (taken == nullptr) {
+    throw rpc::to_wire(Error(ErrorCode::Internal, "the loop gave another kind of reply"));
+  }
+  if (taken->runs.empty() && value_or_throw(parts_.reader.lives_of(worker, 1)).empty()) {
+    throw rpc::to_wire(Error(ErrorCode::NotFound, "no worker '" + shown_text(worker) + "' was ever here"));
+  }
+  thrift::DeathAnswer out;
+  out.__set_changed(taken->changed);
+  std::vector<thrift::DeathRun> runs;
+  for (const core::DeathTaken::Run& run : taken->runs) {
+    thrift::DeathRun& row = runs.emplace_back();
+    row.__set_run(run.run.value);
+    row.__set_job_name(run.job);
+    row.__set_attempt(run.attempt);
+    row.__set_asks(run.asks);
+    row.__set_begins_again(run.begins_again);
+    row.__set_after_ms(run.after.count());
+  }
+  out.__set_runs(std::move(runs));
+  return out;
+}
+
+void JobServiceHandler::confirm_dead(thrift::DeathAnswer& out, const Head& head, const std::string& worker,
+                                     const std::string& why, bool dry_run) {
+  at_edge("confirm_dead", [&] {
+    const MonoTime deadline = deadline_of(head);
+    value_or_throw(check_drain(worker, 0));
+    if (desk_.leads()) {
+      const std::string kept(cut_text(why, kMaxWhyBytes));
+      out = confirm_here({{}, {}, worker, kept, dry_run}, deadline);
+      return;
+    }
+    out = value_or_throw(pass_on(head, deadline, [&](auto& client, const Head& onward) {
+      thrift::DeathAnswer answer;
+      client.confirm_dead(answer, onward, worker, why, dry_run);
+      return answer;
+    }));
+  });
+}
+
 void JobServiceHandler::list_lives(std::vector<thrift::WorkerLife>& out, const Head&,
                                    const std::string& worker, std::int32_t limit) {
   at_edge("list_lives", [&] {
@@ -102,6 +155,8 @@ void JobServiceHandler::list_lives(std::vector<thrift::WorkerLife>& out, const H
     auto lives = lives_of_processes(value_or_throw(parts_.reader.lives_of(worker, kMostLives)),
                                     parts_.leader.snapshot().get());
     lives.resize(std::min(lives.size(), static_cast<std::size_t>(std::clamp(limit, 1, kMostLives))));
+    std::map<model::WorkerKey, model::WorkerDeath> deaths;
+    for (auto& death : value_or_throw(parts_.reader.deaths_of(worker))) deaths[death.life] = std::move(death);
     for (const core::WorkerLife& life : lives) {
       thrift::WorkerLife row;
       row.__set_key(wire::to_wire(life.key));
@@ -110,7 +165,8 @@ void JobServiceHandler::list_lives(std::vector<thrift::WorkerLife>& out, const H
       row.__set_pool(life.pool);
       row.__set_joined_ms(to_ms(life.joined));
       if (life.left) row.__set_left_ms(to_ms(*life.left));
-      row.__set_why_left(life.why_left);
+      const auto death = deaths.find(life.key);
+      row.__set_why_left(life.why_left + (death == deaths.end() ? "" : death_text(death->second)));
       out.push_back(std::move(row));
     }
   });

@@ -52,12 +52,13 @@ struct Changes {
   std::vector<model::Gap> gaps;                  ///< inserted
   std::vector<WorkerLife> lives;                 ///< inserted or replaced
   std::vector<model::WorkerDrain> drains;        ///< inserted or replaced
+  std::vector<model::WorkerDeath> deaths;        ///< inserted or replaced
   std::optional<Watermark> watermark;            ///< replaced
 
   bool empty() const {
     return jobs.empty() && versions.empty() && new_runs.empty() && updated_runs.empty() &&
            attempts.empty() && notes.empty() && gaps.empty() && lives.empty() && drains.empty() &&
-           !watermark;
+           deaths.empty() && !watermark;
   }
 };
 
@@ -127,13 +128,26 @@ struct DrainTaken {
   bool changed = true;                            ///< false: it was so already
   std::int32_t running = 0;                       ///< attempts stored for the worker now
 };
+struct DeathTaken {
+  /// What follows of an attempt that is under way on the worker.
+  struct Run {
+    RunId run;
+    std::string job;
+    AttemptNo attempt = 0;
+    bool asks = false;                            ///< its job waits for this word
+    bool begins_again = false;                    ///< false: the run ends
+    Millis after{0};                              ///< its fence: so long at least
+  };
+  bool changed = false;                           ///< false: nothing waited for it
+  std::vector<Run> runs;
+};
 struct ReportsTaken {
   std::vector<model::AttemptKey> taken;           ///< the worker may forget these
 };
 struct Renewed {};
 
-using ReplyBody = std::variant<JobApplied, Submitted, CancelTaken, DrainTaken, WorkerForgotten, ReportsTaken,
-                               Renewed, Error>;
+using ReplyBody = std::variant<JobApplied, Submitted, CancelTaken, DrainTaken, WorkerForgotten, DeathTaken,
+                               ReportsTaken, Renewed, Error>;
 
 struct Reply {
   Token token;

@@ -123,6 +123,15 @@ struct DeleteJob {
   std::string why;
 };
 
+/// A deleted job is to be there again. The API has read its rows, which the core has forgotten.
+struct UndeleteJob {
+  Token token;
+  std::string principal;
+  model::Job job;
+  model::JobVersionRow version;         ///< the newest, with its definition
+  std::shared_ptr<const model::ZoneRules> zone;
+};
+
 /// Run a saved job now.
 struct RunNow {
   Token token;
@@ -169,6 +178,15 @@ struct ForgetWorker {
   std::string worker;
 };
 
+/// This worker is dead for sure, says the operator: jobs that ask for this may be begun again.
+struct ConfirmDead {
+  Token token;
+  std::string principal;
+  std::string worker;
+  std::string why;
+  bool only_tell = false;               ///< what would follow; nothing is changed
+};
+
 /// Ticks are held from now on (a clock too far from the database's, a restored database), or, with an
 /// empty text, fire again. Held ticks are recorded late, by their jobs' policies.
 struct HoldTicks {
@@ -186,7 +204,7 @@ struct UnseenGone {};
 
 using Event = std::variant<TimePassed, MastersSeen, WorkerSeen, WorkerGone, BeatsEnded, WorkersListed,
                            HelloAnswered, HelloFailed, RenewAsked, DispatchAnswered, Reported, ApplyJob,
-                           SetPaused, DeleteJob, RunNow, SubmitRuns, CancelRun, DrainWorker, ForgetWorker,
-                           HoldTicks, ZookeeperReplaced, UnseenGone>;
+                           SetPaused, DeleteJob, UndeleteJob, RunNow, SubmitRuns, CancelRun, DrainWorker,
+                           ConfirmDead, ForgetWorker, HoldTicks, ZookeeperReplaced, UnseenGone>;
 
 }  // namespace rota::master::core

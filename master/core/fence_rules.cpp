@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "master/core/batch_rows.h"
+#include "master/core/confirm_rules.h"
 #include "master/core/notices.h"
 #include "master/core/worker_rules.h"
 
@@ -143,6 +144,7 @@ void look_at_fence(Context& ctx, RunEntry& run) {
     state.run_timers.set(run.row.id, RunTimer::Fence, fence);
     return;
   }
+  if (waits_for_confirmation(ctx, run)) return;
   if (ctx.out.list_workers == 0) ctx.out.list_workers = ++state.listings_asked;
   state.past_fence[run.row.id] = ctx.out.list_workers;
 }

@@ -1,5 +1,6 @@
 #include "master/core/job_rules.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "master/core/attempt_rules.h"
@@ -195,10 +196,68 @@ void handle_delete_job(Context& ctx, const DeleteJob& event) {
   job->row.changed = ctx.at;
   write_job(ctx, *job);
   ctx.state.release_name(*job);
+  ctx.state.note_deleted(*job);
   plan_next_tick(ctx.state, *job);
   tell_job(ctx, "job deleted", *job, event.principal, event.why);
   reply_applied(ctx, event.token, *job, true);
   ctx.state.forget_job_if_done(job->row.id);
+}
+
+namespace {
+
+/// Another job has its name, or its rows were changed after they had been read. True when it was refused.
+bool refuse_undelete(Context& ctx, const UndeleteJob& event) {
+  const State& state = ctx.state;
+  const std::string what = named(event.job.space, event.job.name);
+  if (state.names.contains({event.job.space, event.job.name})) {
+    refuse(ctx, event.token, ErrorCode::Conflict, what + " exists; delete or rename that one first");
+    return true;
+  }
+  // Its last version ends at a moment of the leader of then, whose clock may have been ahead.
+  if (ctx.at < event.version.valid_to.value_or(event.job.changed)) {
+    refuse(ctx, event.token, ErrorCode::Unavailable, what + " was deleted a moment ago, by a clock that was "
+           "ahead of this leader's; try again in a moment");
+    return true;
+  }
+  const bool is_old = std::ranges::any_of(state.newly_deleted, [&](const auto& each) {
+    return each.first == event.job.id && each.second > event.job.version;
+  });
+  if (!is_old) return false;
+  refuse(ctx, event.token, ErrorCode::Conflict, what + " was changed meanwhile; try again");
+  return true;
+}
+
+/// As it was when it was deleted; empty when this program cannot read its schedule.
+Result<JobEntry> entry_of_deleted(const UndeleteJob& event) {
+  JobEntry entry;
+  entry.row = event.job;
+  entry.rules = std::make_shared<const model::JobRules>(event.version.definition->rules);
+  entry.zone = event.zone;
+  entry.anchor = event.version.anchor;
+  entry.definition_hash = definition_hash(*event.version.definition);
+  auto schedule = compile(entry.rules->schedule, entry.zone, entry.anchor);
+  if (!schedule) return fail(schedule.error());
+  entry.schedule = std::move(*schedule);
+  return entry;
+}
+
+}  // namespace
+
+void handle_undelete_job(Context& ctx, const UndeleteJob& event) {
+  if (refuse_held(ctx, event.token) || refuse_undelete(ctx, event)) return;
+  JobEntry* job = ctx.state.find_job(event.job.id);  // there while runs of it are unfinished
+  if (job == nullptr) {
+    auto entry = entry_of_deleted(event);
+    if (!entry) return refuse(ctx, event.token, entry.error().code, entry.error().message);
+    job = &ctx.state.add_job(std::move(*entry));
+  }
+  ++job->row.version;
+  job->row.state = event.version.enabled ? JobState::Enabled : JobState::Paused;
+  job->row.state_by = event.version.enabled ? "" : event.principal;
+  job->row.state_why = event.version.enabled ? "" : "it was paused when it was deleted";
+  ctx.state.give_name(*job);
+  open_version(ctx, *job, event.principal, nullptr);
+  reply_applied(ctx, event.token, *job, true);
 }
 
 JobEntry& one_off_job(Context& ctx, const SubmitItem& item, const std::string& principal) {

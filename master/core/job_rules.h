@@ -9,6 +9,8 @@ namespace rota::master::core {
 void handle_apply_job(Context& ctx, const ApplyJob& event);
 void handle_set_paused(Context& ctx, const SetPaused& event);
 void handle_delete_job(Context& ctx, const DeleteJob& event);
+/// As a new version of the same job, from now on.
+void handle_undelete_job(Context& ctx, const UndeleteJob& event);
 
 /// The job of a one-off definition, made (its rows too, harmless when they are there) when it is not
 /// known to this Term.

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "common/base/check.h"
+#include "master/core/confirm_rules.h"
 #include "master/core/departed_rules.h"
 #include "master/core/loss_rules.h"
 #include "master/core/retry.h"
@@ -36,6 +37,7 @@ void recover_job(State& state, RecoveredJob from) {
 
 /// Stored for a worker: it is accounted there until the worker says what it holds.
 void recover_held(State& state, RunEntry& run) {
+  stop_asking(run);
   run.progress().reason = Reason::WorkerUnreconciled;
   LifeEntry& life = state.life_of(run.progress().worker);
   life.info.slots = 0;
@@ -114,6 +116,7 @@ std::unique_ptr<State> recover_state(Epoch epoch, const CoreOptions& options, Re
     if (drain.draining) state->drains.emplace(drain.worker, std::move(drain));
   }
   recover_departed(*state, std::move(recovered.newest_lives));
+  for (const model::WorkerDeath& death : recovered.confirmed) state->confirmed.emplace(death.life, death);
   promote_orphans(*state);
   return state;
 }

@@ -124,6 +124,10 @@ void handle_cancel_run(Context& ctx, const CancelRun& event) {
   }
   if (!progress.cancel_asked) {
     progress.cancel_asked = true;
+    if (progress.reason == Reason::WaitsForConfirmation) {  // nothing follows it any more, so it may end
+      progress.reason = Reason::WaitsForFence;
+      ctx.state.run_timers.set(run->row.id, RunTimer::Fence, ctx.now.mono);
+    }
     progress.detail = cancelled_by(event);
     ctx.state.touch(*run);
     send_cancel(ctx, *run);

@@ -5,6 +5,7 @@
 #include "common/base/check.h"
 #include "master/core/attempt_rules.h"
 #include "master/core/batch_rows.h"
+#include "master/core/confirm_rules.h"
 #include "master/core/departed_rules.h"
 #include "master/core/dispatch_rules.h"
 #include "master/core/drain_rules.h"
@@ -39,11 +40,13 @@ struct Cases {
   void operator()(const ApplyJob& e) const { handle_apply_job(ctx, e); }
   void operator()(const SetPaused& e) const { handle_set_paused(ctx, e); }
   void operator()(const DeleteJob& e) const { handle_delete_job(ctx, e); }
+  void operator()(const UndeleteJob& e) const { handle_undelete_job(ctx, e); }
   void operator()(const RunNow& e) const { handle_run_now(ctx, e); }
   void operator()(const SubmitRuns& e) const { handle_submit_runs(ctx, e); }
   void operator()(const CancelRun& e) const { handle_cancel_run(ctx, e); }
   void operator()(const DrainWorker& e) const { handle_drain_worker(ctx, e); }
   void operator()(const ForgetWorker& e) const { handle_forget_worker(ctx, e); }
+  void operator()(const ConfirmDead& e) const { handle_confirm_dead(ctx, e); }
   void operator()(const HoldTicks& e) const { ctx.state.held = e.why; }
   void operator()(const ZookeeperReplaced& e) const { handle_zookeeper_replaced(ctx, e); }
   void operator()(const UnseenGone&) const { handle_unseen_gone(ctx); }

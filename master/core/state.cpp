@@ -74,6 +74,11 @@ void State::release_name(const JobEntry& job) {
   if (found != names.end() && found->second == job.row.id) names.erase(found);
 }
 
+void State::note_deleted(const JobEntry& job) {
+  newly_deleted.emplace_back(job.row.id, job.row.version);
+  if (newly_deleted.size() > kDeletedMost) newly_deleted.pop_front();
+}
+
 void State::set_next_tick(JobEntry& job, std::optional<WallTime> tick) {
   if (job.next_tick) {
     due.erase({*job.next_tick, job.row.id});
@@ -245,6 +250,7 @@ void State::forget_life_if_done(const model::WorkerKey& key) {
   const auto found = lives.find(key);
   if (found == lives.end() || found->second.present || !found->second.attempts.empty()) return;
   life_timers.clear_all(key);
+  confirmed.erase(key);
   lives.erase(found);
   const auto next = lives.lower_bound({key.id, ""});
   const bool is_last = next == lives.end() || next->first.id != key.id;

@@ -186,6 +186,9 @@ class State {
   const JobEntry* find_job(JobId id) const;
   JobEntry* find_named(const std::string& space, const std::string& name);
   void release_name(const JobEntry& job);
+  void give_name(const JobEntry& job) { names[{job.row.space, job.row.name}] = job.row.id; }
+  /// Remembered for a while: who has read its rows before must not bring it back as it was then.
+  void note_deleted(const JobEntry& job);
   void set_next_tick(JobEntry& job, std::optional<WallTime> tick);
   void set_rules(JobEntry& job, RulesPtr rules);
   /// Through which moment this job's ticks are recorded: none of them may be recorded again.
@@ -250,6 +253,7 @@ class State {
   std::map<JobId, JobEntry> jobs;
   std::map<JobId, std::set<WallTime>> taken;                    ///< ticks to come that have their run already
   std::map<std::pair<std::string, std::string>, JobId> names;   ///< saved jobs, not deleted
+  std::deque<std::pair<JobId, JobVersion>> newly_deleted;       ///< bounded by kDeletedMost
   std::set<std::pair<WallTime, JobId>> due;                     ///< by next tick
   std::set<std::pair<WallTime, JobId>> due_often;               ///< of these, jobs that fire often
   std::map<Millis, std::int64_t> graces;                        ///< of saved jobs: how many have it
@@ -259,6 +263,7 @@ class State {
   std::map<model::WorkerKey, LifeEntry> lives;
   std::map<std::string, WorkerEntry> workers;
   std::map<std::string, model::WorkerDrain> drains;             ///< in force, by worker id
+  std::map<model::WorkerKey, model::WorkerDeath> confirmed;     ///< of lives for which attempts are stored
   std::map<std::string, std::set<model::WorkerKey>> open;       ///< by pool: may take an attempt now
   TimerIndex<RunId, RunTimer> run_timers;
   TimerIndex<model::WorkerKey, LifeTimer> life_timers;
@@ -295,6 +300,7 @@ struct Context {
 
 inline constexpr std::size_t kGivenUpMost = 100'000;
 inline constexpr std::size_t kGapsShown = 20;
+inline constexpr std::size_t kDeletedMost = 1000;
 
 /// The lane that a run of these rules waits in.
 LaneKey lane_of(const model::JobRules& rules);

@@ -5,6 +5,7 @@
 
 #include "master/core/attempt_rules.h"
 #include "master/core/batch_rows.h"
+#include "master/core/confirm_rules.h"
 #include "master/core/departed_rules.h"
 #include "master/core/dispatch_rules.h"
 #include "master/core/drain_rules.h"
@@ -86,9 +87,11 @@ void end_absence(Context& ctx, const std::string& id) {
   WorkerEntry& worker = state.worker_of(id);
   if (!worker.absent_since) return;
   worker.absent_since.reset();
+  note_return(ctx, id);
   for (const RunId run_id : state.runs_on(id)) {
     state.run_timers.clear(run_id, RunTimer::Fence);
     state.past_fence.erase(run_id);
+    stop_asking(*state.find_run(run_id));
     note_reason(ctx, *state.find_run(run_id), Reason::WorkerUnreconciled);
   }
 }
@@ -258,12 +261,26 @@ void handle_unseen_gone(Context& ctx) {
   }
 }
 
+namespace {
+
+/// Why a life is not greeted beside attempts of its id on another home.
+std::string waits_for_other_home(const State& state, const std::string& id) {
+  const auto runs = state.runs_on(id);
+  const bool asks = std::ranges::any_of(runs, [&](RunId run) {
+    return state.find_run(run)->progress().reason == Reason::WaitsForConfirmation;
+  });
+  return asks ? "runs of this id on another host or state folder wait: rota worker confirm-dead " + id
+              : "attempts of this id on another host or state folder have not passed their fence yet";
+}
+
+}  // namespace
+
 void send_hello(Context& ctx, const model::WorkerKey& key) {
   LifeEntry* life = ctx.state.find_life(key);
   if (life == nullptr || !life->present || life->reconciled || life->hello_in_flight) return;
   if (ctx.state.worker_of(key.id).present.size() != 1) return;
   if (!bears(ctx.state, key)) {
-    life->why = "attempts of this id on another host or state folder have not passed their fence yet";
+    life->why = waits_for_other_home(ctx.state, key.id);
     ctx.state.life_timers.set(key, LifeTimer::Hello, ctx.now.mono + ctx.state.options.hello_retry);
     return;
   }

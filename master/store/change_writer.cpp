@@ -297,6 +297,14 @@ Result<void> write_drains(Connection& connection, const std::vector<model::Worke
   return written ? Result<void>() : fail(written.error());
 }
 
+Result<void> write_deaths(Connection& connection, const std::vector<model::WorkerDeath>& deaths) {
+  if (deaths.empty()) return {};
+  auto written = write_rows(
+      connection, kUpsertDeaths,
+      {deaths.size(), [&](Binder& binder, std::size_t i) { bind_death(binder, deaths[i]); }});
+  return written ? Result<void>() : fail(written.error());
+}
+
 Result<void> write_watermark(Connection& connection, const core::Watermark& watermark) {
   auto written = connection.change(
       "INSERT INTO watermark (partition_no, value_ms, reaching_ms, job_id) VALUES (1, ?, ?, ?) "
@@ -319,6 +327,7 @@ Result<void> write_changes(Connection& connection, const core::Changes& changes)
   if (auto done = write_gaps(connection, changes.gaps); !done) return done;
   if (auto done = write_lives(connection, changes.lives); !done) return done;
   if (auto done = write_drains(connection, changes.drains); !done) return done;
+  if (auto done = write_deaths(connection, changes.deaths); !done) return done;
   if (changes.watermark) return write_watermark(connection, *changes.watermark);
   return {};
 }

@@ -105,6 +105,34 @@ void bind_life(Binder& binder, const core::WorkerLife& life) {
       .integer(life.forgotten ? 1 : 0);
 }
 
+const MultiRow kUpsertDeaths = {
+    "INSERT INTO worker_death (worker_id, incarnation, principal, why, epoch, confirmed_ms, came_back_ms) "
+    "VALUES", 7,
+    "ON DUPLICATE KEY UPDATE principal = VALUES(principal), why = VALUES(why), epoch = VALUES(epoch), "
+    "confirmed_ms = VALUES(confirmed_ms), came_back_ms = VALUES(came_back_ms)"};
+
+void bind_death(Binder& binder, const model::WorkerDeath& death) {
+  binder.text(death.life.id)
+      .text(death.life.incarnation)
+      .text(death.principal)
+      .prose(death.why, kWhyBytes)
+      .integer(death.epoch.value)
+      .time(death.confirmed)
+      .time(death.came_back);
+}
+
+model::WorkerDeath read_death(Row& row) {
+  model::WorkerDeath death;
+  death.life.id = row.text();
+  death.life.incarnation = row.text();
+  death.principal = row.text();
+  death.why = row.text();
+  death.epoch = Epoch{row.integer()};
+  death.confirmed = row.time();
+  death.came_back = row.maybe_time();
+  return death;
+}
+
 const MultiRow kUpsertDrains = {
     "INSERT INTO worker_drain (worker_id, draining, deadline_ms, principal, why, changed_ms) VALUES", 6,
     "ON DUPLICATE KEY UPDATE draining = VALUES(draining), deadline_ms = VALUES(deadline_ms), "

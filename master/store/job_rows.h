@@ -44,6 +44,13 @@ void bind_close_or_carry(Binder& binder, const model::JobVersionRow& version);
 extern const MultiRow kUpsertLives;
 void bind_life(Binder& binder, const core::WorkerLife& life);
 
+/// Of the table under the alias d.
+inline constexpr std::string_view kDeathColumns =
+    "d.worker_id, d.incarnation, d.principal, d.why, d.epoch, d.confirmed_ms, d.came_back_ms";
+extern const MultiRow kUpsertDeaths;
+void bind_death(Binder& binder, const model::WorkerDeath& death);
+model::WorkerDeath read_death(Row& row);
+
 extern const MultiRow kUpsertDrains;
 void bind_drain(Binder& binder, const model::WorkerDrain& drain);
 

@@ -131,6 +131,19 @@ Result<JobRow> MemoryStore::get_job(const std::string& space, const std::string&
                                               shown_text(space)));
 }
 
+Result<JobRow> MemoryStore::last_deleted(const std::string& space, const std::string& name) {
+  const std::scoped_lock lock(mutex_);
+  if (auto fine = up(); !fine) return fail(fine.error());
+  const model::Job* last = nullptr;
+  for (const auto& [id, job] : tables_->jobs) {
+    const bool is_one = job.space == space && job.name == name && !job.one_off &&
+                        job.state == model::JobState::Deleted;
+    if (is_one && (last == nullptr || job.changed >= last->changed)) last = &job;
+  }
+  if (last == nullptr) return fail(no_deleted(space, name));
+  return JobRow{*last, tables_->versions.at({last->id, last->version})};
+}
+
 Result<std::shared_ptr<const model::JobDefinition>> MemoryStore::definition_of(JobId job,
                                                                                JobVersion version) {
   const std::scoped_lock lock(mutex_);
@@ -138,6 +151,16 @@ Result<std::shared_ptr<const model::JobDefinition>> MemoryStore::definition_of(J
   const auto found = tables_->versions.find({job, version});
   if (found != tables_->versions.end()) return found->second.definition;
   return fail(ErrorCode::NotFound, fmt::format("no version {} of job {}", version, job.value));
+}
+
+Result<std::vector<model::WorkerDeath>> MemoryStore::deaths_of(const std::string& worker_id) {
+  const std::scoped_lock lock(mutex_);
+  if (auto fine = up(); !fine) return fail(fine.error());
+  std::vector<model::WorkerDeath> out;
+  for (const auto& [life, death] : tables_->deaths) {
+    if (worker_id.empty() || life.id == worker_id) out.push_back(death);
+  }
+  return out;
 }
 
 Result<std::vector<core::WorkerLife>> MemoryStore::lives_of(const std::string& worker_id,

@@ -59,6 +59,19 @@ std::int32_t failures_of(const auto& tables, RunId run) {
   return count;
 }
 
+/// Of lives for which attempts are stored.
+std::vector<model::WorkerDeath> confirmed_in(const auto& tables) {
+  std::set<model::WorkerKey> holders;
+  for (const auto& [id, run] : tables.runs) {
+    if (is_held(run.progress.state)) holders.insert(run.progress.worker);
+  }
+  std::vector<model::WorkerDeath> out;
+  for (const auto& [life, death] : tables.deaths) {
+    if (!death.came_back && holders.contains(life)) out.push_back(death);
+  }
+  return out;
+}
+
 /// What was promised to unfinished runs of versions that have been edited since.
 std::vector<core::RecoveredRules> older_rules_in(const auto& tables) {
   std::map<std::pair<JobId, JobVersion>, core::RecoveredRules> all;
@@ -146,6 +159,7 @@ Result<core::Recovered> recover_from(const MemoryTables& tables, const ZoneSourc
   recovered.given_up = given_up_in(tables);
   if (tables.zookeeper) recovered.zookeeper_number = tables.zookeeper->number;
   recovered.unseen = unseen_in(tables);
+  recovered.confirmed = confirmed_in(tables);
   for (const auto& [worker, drain] : tables.drains) {
     if (drain.draining) recovered.drains.push_back(drain);
   }

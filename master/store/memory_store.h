@@ -66,8 +66,10 @@ class MemoryStore : public Store,
   Result<std::vector<JobRow>> list_jobs(const std::string& space, const std::string& prefix,
                                         std::int32_t limit) override;
   Result<JobRow> get_job(const std::string& space, const std::string& name) override;
+  Result<JobRow> last_deleted(const std::string& space, const std::string& name) override;
   Result<std::shared_ptr<const model::JobDefinition>> definition_of(JobId job,
                                                                     JobVersion version) override;
+  Result<std::vector<model::WorkerDeath>> deaths_of(const std::string& worker_id) override;
   Result<std::vector<core::WorkerLife>> lives_of(const std::string& worker_id,
                                                  std::int32_t limit) override;
   Result<std::optional<model::RunNote>> note_of(RunId id) override;

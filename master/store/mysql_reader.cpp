@@ -304,6 +304,19 @@ Result<JobRow> MysqlReader::get_job(const std::string& space, const std::string&
   return std::move(rows->front());
 }
 
+Result<JobRow> MysqlReader::last_deleted(const std::string& space, const std::string& name) {
+  auto rows = rows_of<JobRow>(
+      pool_,
+      fmt::format("SELECT {}, {} FROM job j JOIN job_version v ON v.job_id = j.job_id "
+                  "AND v.version = j.version WHERE j.namespace = ? AND j.name = ? AND j.one_off = 0 "
+                  "AND j.state = 'deleted' ORDER BY j.changed_ms DESC, j.job_id DESC LIMIT 1",
+                  kJobColumns, kVersionColumns),
+      [&](Binder& binder) { binder.text(space).text(name); }, read_job_row);
+  if (!rows) return fail(rows.error());
+  if (rows->empty() || rows->front().job.name != name) return fail(no_deleted(space, name));
+  return std::move(rows->front());
+}
+
 Result<std::shared_ptr<const model::JobDefinition>> MysqlReader::definition_of(JobId job,
                                                                                JobVersion version) {
   auto rows = rows_of<model::JobVersionRow>(
@@ -315,6 +328,15 @@ Result<std::shared_ptr<const model::JobDefinition>> MysqlReader::definition_of(J
     return fail(ErrorCode::NotFound, fmt::format("no version {} of job {}", version, job.value));
   }
   return rows->front().definition;
+}
+
+Result<std::vector<model::WorkerDeath>> MysqlReader::deaths_of(const std::string& worker_id) {
+  return rows_of<model::WorkerDeath>(
+      pool_,
+      fmt::format("SELECT {} FROM worker_death d WHERE ? IN ('', d.worker_id) "
+                  "ORDER BY d.worker_id, d.incarnation", kDeathColumns),
+      [&](Binder& binder) { binder.text(worker_id); },
+      [](Row& row) -> Result<model::WorkerDeath> { return read_death(row); });
 }
 
 Result<std::vector<core::WorkerLife>> MysqlReader::lives_of(const std::string& worker_id,

@@ -255,6 +255,22 @@ Result<std::vector<core::WorkerLife>> load_newest_lives(Connection& connection) 
   return newest_of_each(std::move(lives));
 }
 
+/// From the few attempts that are under way, never from a long history of deaths.
+Result<std::vector<model::WorkerDeath>> load_confirmed(Connection& connection) {
+  std::vector<model::WorkerDeath> deaths;
+  auto read = connection.stream(
+      fmt::format("SELECT DISTINCT {} FROM run r STRAIGHT_JOIN worker_death d ON d.worker_id = r.worker_id "
+                  "AND d.incarnation = r.worker_incarnation WHERE r.state IN ('dispatched', 'running') "
+                  "AND d.came_back_ms IS NULL ORDER BY d.worker_id, d.incarnation",
+                  kDeathColumns),
+      [&](Row& row) -> Result<void> {
+        deaths.push_back(read_death(row));
+        return {};
+      });
+  if (!read) return fail(read.error());
+  return deaths;
+}
+
 /// Which ZooKeeper this is, and the lives with attempts that it has not seen since it is another one.
 Result<void> load_unseen(Connection& connection, core::Recovered& recovered) {
   std::int64_t below = 0;
@@ -321,6 +337,9 @@ Result<core::Recovered> load_recovered(Connection& connection, const ZoneSource&
   auto lives = load_newest_lives(connection);
   if (!lives) return fail(lives.error());
   recovered.newest_lives = std::move(*lives);
+  auto confirmed = load_confirmed(connection);
+  if (!confirmed) return fail(confirmed.error());
+  recovered.confirmed = std::move(*confirmed);
   return recovered;
 }
 

@@ -12,6 +12,7 @@
 #include "common/base/ids.h"
 #include "common/base/result.h"
 #include "common/base/time.h"
+#include "common/base/utf8.h"
 #include "common/model/job.h"
 #include "common/model/run.h"
 #include "master/core/effect.h"
@@ -52,6 +53,11 @@ struct KeyedRun {
   std::string request_hash;
 };
 
+inline Error no_deleted(const std::string& space, const std::string& name) {
+  return Error(ErrorCode::NotFound, "no deleted job '" + shown_text(name) + "' in namespace '" +
+                                        shown_text(space) + "'");
+}
+
 /// Thread: any. Errors: NotFound, Unavailable (database), TimedOut.
 class Reader {
  public:
@@ -68,6 +74,10 @@ class Reader {
   virtual Result<std::vector<JobRow>> list_jobs(const std::string& space, const std::string& prefix,
                                                 std::int32_t limit) = 0;
   virtual Result<JobRow> get_job(const std::string& space, const std::string& name) = 0;
+  /// Of the saved jobs that had this name and are deleted, the one that was so last.
+  virtual Result<JobRow> last_deleted(const std::string&, const std::string& name) {
+    return fail(ErrorCode::NotFound, "no deleted job '" + name + "'");
+  }
   /// The newest run of each of these jobs that has one; at most 10,000 jobs.
   virtual Result<std::map<JobId, RunRow>> newest_runs_of(const std::vector<JobId>&) {
     return std::map<JobId, RunRow>();
@@ -77,6 +87,10 @@ class Reader {
                                                                             JobVersion version) = 0;
   virtual Result<std::vector<core::WorkerLife>> lives_of(const std::string& worker_id,
                                                          std::int32_t limit) = 0;
+  /// What operators said of the ends of lives, all of it, or of one worker's; by worker and incarnation.
+  virtual Result<std::vector<model::WorkerDeath>> deaths_of(const std::string&) {
+    return std::vector<model::WorkerDeath>();
+  }
 
   /// What the run's attempts have said of themselves; empty: nothing.
   virtual Result<std::optional<model::RunNote>> note_of(RunId) { return std::optional<model::RunNote>(); }

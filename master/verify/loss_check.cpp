@@ -18,6 +18,12 @@ bool is_loss(const model::AttemptRow& row) {
   return row.outcome.state == RunState::Lost || row.outcome.state == RunState::Killed;
 }
 
+/// By the leaders' Terms, since two leaders' clocks may differ; within one the time never goes back.
+bool was_before(const model::WorkerDeath& death, const model::AttemptRow& given_up) {
+  if (death.epoch != given_up.epoch) return death.epoch < given_up.epoch;
+  return death.confirmed <= given_up.outcome.ended;
+}
+
 bool is_to_run(RunState state) { return !model::is_final(state); }
 
 /// Lost attempts after which another one began, or is to begin.
@@ -43,7 +49,7 @@ Result<void> LossCheck::look_at(const model::Run& run, const std::vector<model::
   const model::JobRules& rules = (*definition)->rules;
   check_limit(run, rules);
   if (rules.loss == model::LossPolicy::Never) check_never(run, followed);
-  return {};
+  return rules.loss == model::LossPolicy::Confirm ? check_confirmed(run, followed) : Result<void>();
 }
 
 void LossCheck::check_limit(const model::Run& run, const model::JobRules& rules) {
@@ -58,6 +64,25 @@ void LossCheck::check_never(const model::Run& run, const std::vector<model::Atte
   if (followed.empty()) return;
   wrong(check_, fmt::format("run {} attempt {} was lost, and another followed, which its job forbids",
                             run.id.value, followed.front().attempt));
+}
+
+/// That a worker told of the end itself, or was proven to hold nothing any more, stands in its outcome.
+Result<void> LossCheck::check_confirmed(const model::Run& run,
+                                        const std::vector<model::AttemptRow>& followed) {
+  for (const model::AttemptRow& row : followed) {
+    if (row.outcome.reason != model::Reason::WorkerLost || row.outcome.started != WallTime{}) continue;
+    if (!deaths_) {
+      auto told = reader_.deaths_of("");
+      if (!told) return fail(told.error());
+      deaths_.emplace();
+      for (const model::WorkerDeath& death : *told) deaths_->emplace(death.life, death);
+    }
+    const auto death = deaths_->find(row.worker);
+    if (death != deaths_->end() && was_before(death->second, row)) continue;
+    wrong(check_, fmt::format("run {} attempt {} was lost with worker {}, and another followed before "
+                              "anybody had confirmed that", run.id.value, row.attempt, row.worker.id));
+  }
+  return {};
 }
 
 Result<LossCheck::Definition> LossCheck::definition_of(const model::Run& run) {

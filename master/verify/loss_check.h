@@ -3,6 +3,7 @@
 
 #include <map>
 #include <memory>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -26,9 +27,12 @@ class LossCheck {
   void check_limit(const model::Run& run, const model::JobRules& rules);
   void check_never(const model::Run& run, const std::vector<model::AttemptRow>& followed);
 
+  Result<void> check_confirmed(const model::Run& run, const std::vector<model::AttemptRow>& followed);
+
   store::Reader& reader_;
   Check& check_;
   std::map<std::pair<JobId, JobVersion>, Definition> known_;
+  std::optional<std::map<model::WorkerKey, model::WorkerDeath>> deaths_;  ///< read once they are asked for
 };
 
 }  // namespace rota::master::verify

@@ -37,7 +37,9 @@ model::JobDefinition random_job(Random& random, std::size_t number) {
   }
   rules.retry.count = static_cast<std::int32_t>(random.below(3));
   rules.retry.delay = random.between(100ms, 3000ms);
-  rules.loss = random.chance(25) ? model::LossPolicy::Never : model::LossPolicy::Rerun;
+  using model::LossPolicy;
+  const LossPolicy policies[] = {LossPolicy::Rerun, LossPolicy::Rerun, LossPolicy::Never, LossPolicy::Confirm};
+  rules.loss = policies[random.below(4)];
   rules.loss_most = static_cast<std::int32_t>(1 + random.below(4));
   if (random.chance(30)) rules.disconnect_grace = random.between(1000ms, 8000ms);
   if (random.chance(30)) rules.timeout = random.between(1000ms, 6000ms);
@@ -105,7 +107,7 @@ void Clients::act() {
   if (stopped_) return;
   world_.after(world_.random.between(50ms, 700ms), [this] { act(); });
   const auto job = static_cast<std::size_t>(world_.random.below(static_cast<std::int64_t>(jobs_.size())));
-  switch (world_.random.below(21)) {
+  switch (world_.random.below(22)) {
     case 0:
       jobs_[job].description = "edit " + std::to_string(++keys_);
       if (world_.random.chance(50)) jobs_[job].rules.retry.delay += 1ms;
@@ -128,6 +130,9 @@ void Clients::act() {
       return;
     case 20:
       drain();
+      return;
+    case 21:
+      confirm_dead(static_cast<std::size_t>(world_.random.below(static_cast<std::int64_t>(world_.workers.size()))));
       return;
     case 5:
     case 6:
@@ -177,7 +182,7 @@ void Clients::pause(std::size_t job, bool paused) {
       });
 }
 
-/// Deletes the job, and makes another of the same name later.
+/// Deletes the job, and brings it back later, or makes another of the same name.
 void Clients::remove(std::size_t job) {
   ask(
       [name = jobs_[job].name](Token token) -> master::core::Event {
@@ -186,9 +191,36 @@ void Clients::remove(std::size_t job) {
       [this](const ReplyBody& body) {
         if (std::holds_alternative<master::core::JobApplied>(body)) world_.marks.hit("job_deleted");
       });
-  world_.after(world_.random.between(1000ms, 5000ms), [this, job] {
-    if (!stopped_) apply(job);
+  const bool comes_back = world_.random.chance(50);
+  world_.after(world_.random.between(1000ms, 5000ms), [this, job, comes_back] {
+    if (stopped_) return;
+    comes_back ? undelete(job) : apply(job);
   });
+}
+
+/// As the API does: with the rows of the job of that name that was deleted last.
+void Clients::undelete(std::size_t job) {
+  const model::Job* last = nullptr;
+  for (const auto& [id, row] : world_.store.jobs()) {
+    const bool is_one = row.name == jobs_[job].name && !row.one_off && row.state == model::JobState::Deleted;
+    if (is_one && (last == nullptr || row.changed >= last->changed)) last = &row;
+  }
+  if (last == nullptr) return apply(job);
+  master::core::UndeleteJob event;
+  event.principal = "sim";
+  event.job = *last;
+  event.version = world_.store.tables().versions.at({last->id, last->version});
+  event.zone = std::make_shared<const model::ZoneRules>();
+  ask(
+      [event](Token token) -> master::core::Event {
+        master::core::UndeleteJob asked = event;
+        asked.token = token;
+        return asked;
+      },
+      [this, job](const ReplyBody& body) {
+        if (std::holds_alternative<master::core::JobApplied>(body)) world_.marks.hit("job_undeleted");
+        if (!stopped_) world_.after(500ms, [this, job] { apply(job); });
+      });
 }
 
 void Clients::submit(const std::string& key) {
@@ -314,8 +346,41 @@ void Clients::ask_drain(std::size_t worker, bool draining, Millis deadline) {
       });
 }
 
+/// The operator says of a worker that it is dead, whether it is or not.
+void Clients::confirm_dead(std::size_t worker) {
+  const std::string id = world_.workers[worker]->id();
+  ask(
+      [this, worker, id](Token token) -> master::core::Event {
+        world_.truth.note_confirmed(worker);
+        return master::core::ConfirmDead{token, "sim", id, "sim", false};
+      },
+      [this](const ReplyBody& body) {
+        if (const auto* taken = std::get_if<master::core::DeathTaken>(&body)) {
+          if (taken->changed) world_.marks.hit("death_confirmed");
+          return;
+        }
+        const auto* error = std::get_if<Error>(&body);
+        if (error != nullptr && error->code == ErrorCode::Conflict) world_.marks.hit("living_worker_not_confirmed");
+      });
+}
+
+/// In the end the operator looks after what waits for him.
+void Clients::confirm_what_waits() {
+  std::set<std::string> ids;
+  for (const auto& [id, run] : world_.store.runs()) {
+    if (model::is_final(run.progress.state)) continue;
+    if (run.progress.reason == model::Reason::WaitsForConfirmation) ids.insert(run.progress.worker.id);
+  }
+  for (std::size_t worker = 0; worker < world_.workers.size(); ++worker) {
+    if (ids.erase(world_.workers[worker]->id()) == 0) continue;
+    confirm_dead(worker);
+  }
+  world_.after(1000ms, [this] { confirm_what_waits(); });
+}
+
 void Clients::stop() {
   stopped_ = true;
+  confirm_what_waits();
   for (std::size_t worker = 0; worker < world_.workers.size(); ++worker) ask_drain(worker, false, 0ms);
   pauses_open_ = jobs_.size();
   pause_all();

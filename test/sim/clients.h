@@ -45,6 +45,9 @@ class Clients {
   void run_now();
   void conflict();
   void cancel();
+  void undelete(std::size_t job);
+  void confirm_dead(std::size_t worker);
+  void confirm_what_waits();
   void drain();
   void ask_drain(std::size_t worker, bool draining, Millis deadline);
   void pause_all();

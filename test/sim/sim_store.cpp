@@ -226,6 +226,8 @@ void SimStore::count_ends(RunId run, const model::RunProgress& before, const mod
     if (after.state != before.state) complain("a final run changed");
     return;
   }
+  const auto asks = model::Reason::WaitsForConfirmation;
+  if (after.reason == asks && before.reason != asks) marks_.hit("run_waited_for_confirmation");
   if (after.state == RunState::Lost) {
     marks_.hit("run_lost");
     if (after.reason == model::Reason::LossLimit) marks_.hit("loss_limit_reached");

@@ -78,6 +78,9 @@ std::string Truth::judge_before(const Start& start) const {
     if (start.loss == model::LossPolicy::Never && !retryable) {
       return "P5: " + named(start.key) + " follows " + named(at->first) + ", which never may be followed";
     }
+    if (start.loss == model::LossPolicy::Confirm && !retryable && was_given_up_unasked(at->first)) {
+      return "P5: " + named(start.key) + " follows " + named(at->first) + ", and nobody has said that it is over";
+    }
     // A kill may have been a hand-over, which is no loss.
     if (!retryable && (how == ended_.end() || how->second != RunState::Killed)) ++lost;
     if (lost >= start.loss_most) {
@@ -91,6 +94,21 @@ std::string Truth::judge_before(const Start& start) const {
     marks_.hit("success_given_up_at_fence");
   }
   return "";
+}
+
+/// Counted as lost by the worker's absence alone, which the row tells, and not by an operator's word.
+bool Truth::was_given_up_unasked(model::AttemptKey key) const {
+  if (confirmed_.contains(key)) return false;
+  const auto row = store_.attempts().find({key.run, key.attempt});
+  if (row == store_.attempts().end() || row->second.late) return false;
+  const model::Outcome& outcome = row->second.outcome;
+  return outcome.reason == model::Reason::WorkerLost && outcome.started == WallTime{};
+}
+
+void Truth::note_confirmed(std::size_t worker) {
+  for (const auto& [key, start] : ever_) {
+    if (start.worker == worker) confirmed_.insert(key);
+  }
 }
 
 void Truth::note_node(const zk::NodeTree::Change& change, MonoTime now) {

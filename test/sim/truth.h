@@ -5,6 +5,7 @@
 
 #include <map>
 #include <set>
+#include <set>
 #include <string>
 
 #include "common/model/job.h"
@@ -44,6 +45,8 @@ class Truth {
   bool has_begun(model::AttemptKey key) const { return ever_.contains(key); }
   bool lives(model::AttemptKey key) const { return live_.contains(key); }
 
+  /// The operator says that the worker is dead: what has begun there so far may be followed by others.
+  void note_confirmed(std::size_t worker);
   /// An attempt ended and its worker knows how: the store must know it in the end (P12).
   void note_outcome(model::AttemptKey key, model::RunState state) { outcomes_[key] = ended_[key] = state; }
   /// The disk that held it is gone before it was reported.
@@ -58,6 +61,7 @@ class Truth {
  private:
   std::string judge_beside(const Start& start) const;
   std::string judge_before(const Start& start) const;
+  bool was_given_up_unasked(model::AttemptKey key) const;
   bool stood_still_beside(model::AttemptKey other, MonoTime now) const;
   bool was_absent_since(std::size_t worker, MonoTime since) const;
 
@@ -69,6 +73,7 @@ class Truth {
   mutable std::set<model::AttemptKey> followed_;  ///< alive, and beside another while its host stood still
   std::map<model::AttemptKey, Start> ever_;
   std::map<model::AttemptKey, model::RunState> ended_;
+  std::set<model::AttemptKey> confirmed_;         ///< begun on workers that were then said to be dead
   std::map<std::string, std::size_t> standing_;   ///< workers' nodes, and whose they are
   std::map<std::size_t, MonoTime> last_absent_;   ///< no node of this worker stood for a moment
   std::map<model::AttemptKey, model::RunState> outcomes_;  ///< of those that a disk holds, or the store

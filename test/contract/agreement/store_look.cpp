@@ -71,6 +71,12 @@ std::string words(const master::core::WorkerLife& life) {
                      life.address.port, life.pool, to_ms(life.joined), at(life.left), life.why_left);
 }
 
+std::string words(const model::WorkerDeath& death) {
+  return fmt::format("death {}@{} by {} why {} epoch {} at {} back {}", death.life.id, death.life.incarnation,
+                     death.principal, std::hash<std::string>()(death.why), death.epoch.value, to_ms(death.confirmed),
+                     at(death.came_back));
+}
+
 std::string words(const master::store::JobRow& row) { return words(row.job) + " | " + words(row.version); }
 std::string words(const master::store::RunRow& row) { return row.job_name + ": " + words(row.run); }
 
@@ -127,6 +133,7 @@ void add_recovered(std::string& out, const Backend& on) {
     out += fmt::format("  drained {} until {} by {} why {} at {}\n", drain.worker, at(drain.deadline), drain.principal,
                        std::hash<std::string>()(drain.why), to_ms(drain.changed));
   }
+  for (const auto& death : all->confirmed) out += "  confirmed " + words(death) + "\n";
   for (const auto& key : all->given_up) out += fmt::format("  given up {}/{}\n", key.run.value, key.attempt);
 }
 
@@ -160,6 +167,8 @@ std::string look(const Backend& on, const StoreStep& step) {
   add_one(out, "job a", reader.get_job("default", "a"));
   add(out, "asked", reader.list_runs(step.query));
   add(out, "lives", reader.lives_of("w1", 2));
+  add(out, "deaths", reader.deaths_of(""));
+  add_one(out, "deleted a", reader.last_deleted("default", "a"));
   const auto keys = reader.runs_of_keys("local", {"k", "k ", "K", "key'; --", "none"});
   for (const auto& [key, used] : *keys) {
     out += fmt::format("key '{}' run {} {}\n", key, used.run.value, used.request_hash);

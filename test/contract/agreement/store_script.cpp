@@ -94,6 +94,7 @@ Changes StoreScript::random_changes() {
   if (dice_.chance(15)) add_life(changes);
   if (dice_.chance(20)) add_note(changes);
   if (dice_.chance(10)) add_drain(changes);
+  if (dice_.chance(10)) add_death(changes);
   if (dice_.chance(40)) changes.watermark = next_watermark();
   return changes;
 }
@@ -257,6 +258,17 @@ void StoreScript::add_note(Changes& changes) {
   changes.notes.push_back(std::move(note));
 }
 
+void StoreScript::add_death(Changes& changes) {
+  model::WorkerDeath death;
+  death.life = {"w" + std::to_string(dice_.below(2)), dice_.chance(70) ? "ab" : "cd"};
+  death.principal = "local";
+  death.why = dice_.chance(30) ? samples::nasty_text() : "";
+  death.epoch = Epoch{epoch_};
+  death.confirmed = moment();
+  if (dice_.chance(30)) death.came_back = moment();
+  changes.deaths.push_back(std::move(death));
+}
+
 void StoreScript::add_drain(Changes& changes) {
   model::WorkerDrain drain;
   drain.worker = "w" + std::to_string(dice_.below(3));
@@ -311,6 +323,9 @@ std::string text_of(const StoreStep& step) {
                         note.checkpoint ? " checkpoint" : "");
   }
   for (const auto& drain : changes.drains) text += fmt::format(" drain of {} {};", drain.worker, drain.draining);
+  for (const auto& death : changes.deaths) {
+    text += fmt::format(" death of {}@{} {};", death.life.id, death.life.incarnation, death.came_back.has_value());
+  }
   if (changes.watermark) text += fmt::format(" watermark {}", to_ms(changes.watermark->through) - samples::kBase);
   return text;
 }

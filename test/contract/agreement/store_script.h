@@ -46,6 +46,7 @@ class StoreScript {
   void add_life(master::core::Changes& changes);
   void add_note(master::core::Changes& changes);
   void add_drain(master::core::Changes& changes);
+  void add_death(master::core::Changes& changes);
   model::RunProgress random_progress();
   model::Outcome random_outcome();
   std::int64_t random_job();

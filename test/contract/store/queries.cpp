@@ -217,6 +217,29 @@ TEST_CASE("reader: finds a job by its exact name, and not when it is deleted") {
   }
 }
 
+TEST_CASE("reader: finds the job of a name that was deleted last, by its exact name") {
+  ON_EACH_STORE(on, led_backends()) {
+    fill(on);
+    CHECK(on.reader->last_deleted("default", "alpha").error().code == ErrorCode::NotFound);
+    core::Changes gone;
+    gone.jobs = {a_job(10, "alpha")};
+    gone.jobs[0].state = model::JobState::Deleted;
+    gone.jobs[0].changed = wall_from_ms(kBase + 50);
+    REQUIRE(on.store->apply(Epoch{1}, gone).outcome == ApplyOutcome::Applied);
+    CHECK(on.reader->last_deleted("default", "alpha")->job.id == JobId{10});
+    CHECK(on.reader->last_deleted("default", "alpha")->version.definition != nullptr);
+    for (const std::string name : {"Alpha", "alpha ", "alph", ""}) {
+      CHECK(on.reader->last_deleted("default", name).error().code == ErrorCode::NotFound);
+    }
+    CHECK_FALSE(on.reader->last_deleted("elsewhere", "alpha"));
+    core::Changes again = new_job(40, "alpha");
+    again.jobs[0].state = model::JobState::Deleted;
+    again.jobs[0].changed = wall_from_ms(kBase + 60);
+    REQUIRE(on.store->apply(Epoch{1}, again).outcome == ApplyOutcome::Applied);
+    CHECK(on.reader->last_deleted("default", "alpha")->job.id == JobId{40});
+  }
+}
+
 TEST_CASE("reader: gives what runs, of any version") {
   ON_EACH_STORE(on, led_backends()) {
     fill(on);

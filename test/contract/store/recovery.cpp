@@ -193,6 +193,29 @@ TEST_CASE("recovery: drains in force come back as they were last set, resumed on
   }
 }
 
+TEST_CASE("recovery: confirmed deaths come back for lives with attempts, until such a life came back") {
+  ON_EACH_STORE(on, led_backends()) {
+    core::Changes changes = new_job(10, "a");
+    changes.new_runs = {a_manual_run(100, 10), a_manual_run(101, 10)};
+    changes.new_runs[1].progress.worker = {"w2", "ef"};
+    model::WorkerDeath death{{"w1", "abcd"}, "ann", nasty_text(), Epoch{1}, wall_from_ms(kBase + 5), {}};
+    model::WorkerDeath other{{"w1", "older"}, "ann", "", Epoch{1}, wall_from_ms(kBase + 6), {}};
+    changes.deaths = {death, other};
+    REQUIRE_STORED(on, changes);
+    REQUIRE_STORED(on, changes);
+    CHECK(recovered_from(on).confirmed == std::vector<model::WorkerDeath>{death});
+    CHECK(on.reader->deaths_of("") == std::vector<model::WorkerDeath>{death, other});
+    CHECK(on.reader->deaths_of("w1")->size() == 2);
+    CHECK(on.reader->deaths_of("w2")->empty());
+    death.came_back = wall_from_ms(kBase + 9);
+    core::Changes back;
+    back.deaths = {death};
+    REQUIRE_STORED(on, back);
+    CHECK(recovered_from(on).confirmed.empty());
+    CHECK(on.reader->deaths_of("w1")->at(0) == death);
+  }
+}
+
 TEST_CASE("recovery: ticks that are rewound keep their runs, and whoever leads next learns which") {
   ON_EACH_STORE(on, led_backends()) {
     core::Changes changes = new_job(10, "nightly");

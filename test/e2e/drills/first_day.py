@@ -6,7 +6,7 @@ import json
 import threading
 import time
 
-from cluster import check, figure, wait_until
+from cluster import check, figure, now_ms, wait_until
 from documents import at_terminal
 
 
@@ -63,6 +63,50 @@ def deleting(cluster):
     status, out, _ = at_terminal(rota, cluster.env, [("[y/N]", lambda: "y\n")])
     check(status == 0 and "edited deleted" in out, out)
     check(cluster.rota("job", "delete", "edited").returncode == 3, "it is gone, and nobody is asked")
+
+
+def brought_back(cluster):
+    """What was deleted is back as it was, paused or not, and nothing of the time between is made up for."""
+    every = "name: edited\nschedule: '@every 200ms'\noverlap: allow\ncommand: [/bin/true]\n"
+    back = cluster.json("job", "undelete", "edited")
+    check((back["version"], back["state"]) == (4, "enabled"), back)
+    check(cluster.rota("job", "undelete", "edited").returncode == 3, "it is deleted no more")
+    cluster.apply(every)
+    time.sleep(1)
+    cluster.ok("job", "pause", "edited", "--why", "holidays")
+    cluster.ok("job", "delete", "--yes", "edited")
+    done = cluster.rota("job", "undelete", "edited")
+    check(done.returncode == 0 and "paused)" in done.stdout and "not made up for" in done.stderr, done.stderr)
+    cluster.ok("job", "resume", "edited")
+    began = now_ms()
+    wait_until(lambda: any(run["scheduled_at_ms"] > began for run in cluster.runs("edited", limit=5)), 10, "it fires")
+    cluster.ok("job", "delete", "--yes", "edited")
+    time.sleep(2)
+    cluster.ok("job", "undelete", "edited")
+    back_at = now_ms()
+    wait_until(lambda: any(run["scheduled_at_ms"] > back_at for run in cluster.runs("edited", limit=5)), 10, "again")
+    cluster.ok("job", "delete", "--yes", "edited")
+    moments = [run["scheduled_at_ms"] for run in cluster.runs("edited")]
+    check(not [at for at in moments if back_at - 1500 < at < back_at - 300], "ticks of the time between were made up")
+    cluster.apply(every)
+    check(cluster.rota("job", "undelete", "edited").returncode == 5, "another has its name")
+    cluster.ok("job", "delete", "--yes", "edited")
+
+
+def paused_with_runs(cluster):
+    cluster.apply("name: long\noverlap: allow\ncommand: [/bin/sleep, '60']\n")
+    runs = [cluster.ok("job", "run", "long").strip() for _ in range(2)]
+    cluster.await_started(runs)
+    done = cluster.rota("job", "pause", "long")
+    check("2 of its runs have fired already" in done.stderr, done.stderr)
+    check("Its job is paused" in cluster.ok("run", "why", runs[0]), "and run why says so")
+    refused = cluster.rota("job", "pause", "--cancel-running", "long")
+    check(refused.returncode == 2 and cluster.run(runs[0])["state"] == "running", refused.stderr)
+    rota = [cluster.programs + "/rota", "job", "pause", "--cancel-running", "long"]
+    status, _, shown = at_terminal(rota, cluster.env, [("[y/N]", lambda: "y\n")])
+    check(status == 0 and "its 2 unfinished runs" in shown, shown)
+    check([cluster.await_run(run)["state"] for run in runs] == ["killed", "killed"], "they are ended")
+    cluster.ok("job", "delete", "--yes", "long")
 
 
 def skipped_by_hand(cluster):
@@ -134,6 +178,8 @@ def all_of_them(cluster, folder):
     http_submit(cluster)
     stale_edit(cluster, folder)
     deleting(cluster)
+    brought_back(cluster)
+    paused_with_runs(cluster)
     skipped_by_hand(cluster)
     nobody_there(cluster)
     seconds = many_jobs(cluster, 1200)

@@ -29,6 +29,7 @@ import inputs
 import judged
 import kept_logs
 import locks
+import losses
 import lost_data
 import moment
 import office
@@ -77,6 +78,7 @@ GROUPS = {
         "worker_hurried": lambda c, d, long: workers.hurried(c),
         "second_worker_refused": lambda c, d, long: workers.second_refused(c, d),
         "worker_drained": lambda c, d, long: workers.drained(c, d),
+        "losses": lambda c, d, long: losses.all_of_them(c.programs, d),
         "costs": lambda c, d, long: eyes.costs(c),
         "pages": lambda c, d, long: eyes.pages(c),
     },

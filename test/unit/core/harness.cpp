@@ -51,6 +51,7 @@ void Harness::record(const Effects& effects) {
   attempts.insert(attempts.end(), changes.attempts.begin(), changes.attempts.end());
   lives.insert(lives.end(), changes.lives.begin(), changes.lives.end());
   for (const model::WorkerDrain& drain : changes.drains) drains[drain.worker] = drain;
+  for (const model::WorkerDeath& death : changes.deaths) deaths[death.life] = death;
   if (changes.watermark) {
     CHECK((!watermark || *changes.watermark > *watermark));
     watermark = changes.watermark;
@@ -251,6 +252,9 @@ Recovered Harness::recovered() const {
     entry.valid_from = row.valid_from;
     entry.anchor = row.anchor;
     all.jobs.push_back(std::move(entry));
+  }
+  for (const auto& [life, death] : deaths) {
+    if (!death.came_back) all.confirmed.push_back(death);
   }
   for (const auto& [worker, drain] : drains) {
     if (drain.draining) all.drains.push_back(drain);

@@ -84,6 +84,7 @@ class Harness {
   std::vector<master::core::WorkerLife> lives;
   std::map<std::string, model::WorkerDrain> drains;
   std::vector<master::core::Notice> notices;
+  std::map<model::WorkerKey, model::WorkerDeath> deaths;
   std::vector<model::WorkerKey> watched;         ///< lives whose beats were to be looked at
   std::optional<master::core::Watermark> watermark;
   std::int64_t row_writes = 0;                   ///< new and updated run rows

@@ -48,4 +48,40 @@ TEST_CASE("verify: another attempt after a loss that forbids it is red") {
   }
 }
 
+TEST_CASE("verify: another attempt before a loss was confirmed, where the job asks for that, is red") {
+  History history = a_true_history();
+  auto definition = *every(Millis{1000}, model::Overlap::Skip);
+  definition.rules.loss = model::LossPolicy::Confirm;
+  history.rows.versions[0].definition = std::make_shared<const model::JobDefinition>(definition);
+  model::AttemptRow lost = first_attempt_of(history.run_of(at(5)));
+  lost.outcome.state = model::RunState::Lost;
+  lost.outcome.reason = model::Reason::WorkerLost;
+  lost.outcome.ended = at(5);
+  model::WorkerDeath death{lost.worker, "me", "", Epoch{1}, at(4), {}};
+  const char* expected = "P5";
+  SUBCASE("nobody said anything") {}
+  SUBCASE("of another life") {
+    death.life.incarnation = "other";
+    history.rows.deaths.push_back(death);
+  }
+  SUBCASE("too late") {
+    death.confirmed = at(6);
+    history.rows.deaths.push_back(death);
+  }
+  SUBCASE("in a later Term") {
+    death.epoch = Epoch{2};
+    history.rows.deaths.push_back(death);
+  }
+  SUBCASE("in time: green") {
+    history.rows.deaths.push_back(death);
+    expected = "";
+  }
+  SUBCASE("by the worker's own word: green") {
+    lost.outcome.reason = model::Reason::AttemptDied;
+    expected = "";
+  }
+  history.rows.attempts.push_back(lost);
+  CHECK(red(look(history)) == expected);
+}
+
 }  // namespace rota::master::verify::test
