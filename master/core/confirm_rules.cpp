@@ -8,6 +8,7 @@
 #include "master/core/batch_rows.h"
 #include "master/core/fence_rules.h"
 #include "master/core/loss_rules.h"
+#include "master/core/notices.h"
 
 namespace rota::master::core {
 
@@ -81,6 +82,10 @@ void handle_confirm_dead(Context& ctx, const ConfirmDead& event) {
     if (event.only_tell || !each.asks) continue;
     confirm(ctx, state.find_run(each.run)->progress().worker, event);
     state.run_timers.set(each.run, RunTimer::Fence, ctx.now.mono);
+  }
+  if (taken.changed && !event.only_tell) {
+    warn(ctx, "worker confirmed to be dead",
+         {{"worker", event.worker}, {"by", event.principal}, {"why", event.why}});
   }
   reply(ctx, event.token, std::move(taken));
 }

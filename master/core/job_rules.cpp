@@ -257,6 +257,7 @@ void handle_undelete_job(Context& ctx, const UndeleteJob& event) {
   job->row.state_why = event.version.enabled ? "" : "it was paused when it was deleted";
   ctx.state.give_name(*job);
   open_version(ctx, *job, event.principal, nullptr);
+  tell_job(ctx, "job undeleted", *job, event.principal);
   reply_applied(ctx, event.token, *job, true);
 }
 

@@ -39,7 +39,8 @@ std::optional<WallTime> fence_of_all(const State& state, const LifeEntry& life, 
   for (const RunId id : life.attempts) {
     if (looked++ == kLooked) break;
     const RunEntry* run = state.find_run(id);
-    if (run == nullptr) continue;
+    // One whose end is to be confirmed is followed by no time alone.
+    if (run == nullptr || run->rules->loss == model::LossPolicy::Confirm) continue;
     const WallTime fence = wall_of(expected_fence(state, life, *run->rules, now.mono), now);
     latest = std::max(latest.value_or(fence), fence);
   }

@@ -1,6 +1,8 @@
 // loss: confirm. No other attempt before the worker's own word, or the operator's that it is dead.
 #include <doctest/doctest.h>
 
+#include <algorithm>
+
 #include "harness.h"
 
 using namespace rota;
@@ -77,6 +79,7 @@ TEST_CASE("confirm: the operator's word is stored with the batch that acts on it
   a.lose_host();
   const DeathTaken taken = a.confirm();
   CHECK(taken.changed);
+  CHECK(std::ranges::count(a.h.notices, "worker confirmed to be dead", &Notice::sentence) == 1);
   REQUIRE(taken.runs.size() == 1);
   CHECK(taken.runs[0].run == a.run);
   CHECK(taken.runs[0].job == "j");
@@ -109,6 +112,7 @@ TEST_CASE("confirm: asked only what would follow, nothing is changed") {
   Asking a;
   a.lose_host();
   CHECK(a.confirm(true).changed);
+  CHECK(a.h.notices.back().sentence != "worker confirmed to be dead");
   a.h.advance(1h);
   CHECK(a.h.deaths.empty());
   CHECK(a.h.take_dispatches().empty());

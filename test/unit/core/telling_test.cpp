@@ -1,6 +1,8 @@
 // What people are told: workers that are away, runs on them, ticks that nobody decided, lines for the log.
 #include <doctest/doctest.h>
 
+#include <algorithm>
+
 #include "harness.h"
 #include "master/core/departed_rules.h"
 #include "master/core/worker_words.h"

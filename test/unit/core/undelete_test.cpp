@@ -48,6 +48,7 @@ TEST_CASE("undelete: the job fires again, on its old grid, and nothing of the ti
   const std::size_t before = d.h.runs_of(d.job).size();
   d.h.advance(60s);
   REQUIRE(d.undelete(d.request()) == nullptr);
+  CHECK(d.h.notices.back().sentence == "job undeleted");
   CHECK(d.h.jobs.at(d.job).state == JobState::Enabled);
   CHECK(d.h.jobs.at(d.job).version == 2);
   CHECK(d.h.runs_of(d.job).size() == before);
