@@ -114,8 +114,16 @@ void end_lost(Context& ctx, RunEntry& run, EndProof proof, Outcome outcome) {
   follow_loss(ctx, run, outcome, handed_over);
 }
 
+/// The backstop asks late, and a report may come later still: what was killed within its timeout was ended by
+/// somebody else, such as a drain that was resumed since, and is no failure of its own.
+bool ended_by_backstop(const RunEntry& run, const Outcome& outcome) {
+  if (outcome.state != RunState::Killed || !run.timed_out || run.progress().cancel_asked) return false;
+  const bool is_untold = outcome.started == WallTime{} || outcome.ended == WallTime{};
+  return is_untold || outcome.ended - outcome.started >= run.rules->timeout;
+}
+
 void end_reported(Context& ctx, RunEntry& run, Outcome outcome) {
-  if (outcome.state == RunState::Killed && run.timed_out && !run.progress().cancel_asked) {
+  if (ended_by_backstop(run, outcome)) {
     outcome.state = RunState::TimedOut;
     outcome.reason = Reason::AttemptTimeout;
   }
@@ -194,7 +202,7 @@ void end_attempt(Context& ctx, RunEntry& run, EndProof proof, const Outcome& out
   note_unusable_slot(ctx.state, run, outcome);
   const bool lost = proof != EndProof::Reported || outcome.state == RunState::Lost ||
                     (outcome.state == RunState::Killed && !run.progress().cancel_asked &&
-                     !run.timed_out);
+                     !ended_by_backstop(run, outcome));
   if (lost) {
     end_lost(ctx, run, proof, outcome);
   } else {

@@ -58,7 +58,7 @@ struct RunEntry {
   SendState send;
   std::int32_t forgotten = 0;          ///< highest number of an attempt that a database which went back lacks
   bool is_new = false;                 ///< its row was not put into a batch yet
-  bool timed_out = false;              ///< the leader's backstop asked for its end
+  bool timed_out = false;              ///< the leader's backstop asked for its end, and no drain before it
   bool handed_over = false;            ///< the deadline of its worker's drain asked for its end
   bool in_lane = false;
 

@@ -160,7 +160,7 @@ void run_timer(Context& ctx, RunId id, RunTimer kind) {
       ctx.state.touch(*run);
       return;
     case RunTimer::Backstop:
-      run->timed_out = true;
+      if (!was_handed_over(ctx, *run)) run->timed_out = true;  // who asked first has ended it
       [[fallthrough]];
     case RunTimer::CancelRepeat:
       if (run->is_held()) send_cancel(ctx, *run);

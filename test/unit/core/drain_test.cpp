@@ -126,6 +126,30 @@ TEST_CASE("drain: at the deadline what runs is handed over, by its loss policy")
   CHECK(h.run(again).progress.failures == 0);
 }
 
+TEST_CASE("drain: a hand-over that is told only after the backstop of the timeout stays a hand-over") {
+  Harness h;
+  h.join(can_be_told("w1"));
+  h.apply(a_job("again").timeout(1min));
+  h.apply(a_job("once").timeout(1min).retries(2).never_again());
+  const RunId again = h.run_now("again");
+  const RunId once = h.run_now("once");
+  h.accept(again);
+  h.accept(once);
+  h.join(can_be_told("w2"));
+  h.take_dispatches();
+  h.handle(wish("w1", true, 5s));
+  h.advance(3min);  // the worker has ended them, and its reports do not arrive
+  h.report(again, RunState::Killed);
+  h.report(once, RunState::Killed);
+  CHECK(h.state(once) == RunState::Killed);
+  CHECK(h.reason(once) == Reason::HandedOver);
+  h.advance(10s);
+  REQUIRE(h.take_dispatches().size() == 1);
+  CHECK(h.run(again).progress.worker.id == "w2");
+  CHECK(h.run(again).progress.failures == 0);
+  CHECK(h.attempts.at(0).outcome.reason == Reason::HandedOver);
+}
+
 TEST_CASE("drain: a takeover and a new life of the worker keep it, its deadline too") {
   Harness h;
   h.join(can_be_told("w1"));

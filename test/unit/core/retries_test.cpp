@@ -31,6 +31,33 @@ TEST_CASE("retry: a failed attempt is followed by others with growing pauses, ke
   CHECK(h.run(run).progress.failures == 3);
 }
 
+TEST_CASE("retry: what the backstop ended has timed out, and what was killed long before it was lost") {
+  Harness h;
+  h.join(a_worker("w1"));
+  h.apply(a_job().timeout(1min).retries(2).never_again());
+  const RunId run = h.run_now("j");
+  h.accept(run);
+  model::AttemptReport line{h.attempt(run), h.run(run).progress.worker,
+                            model::AttemptReport::What::Finished, h.now.wall, ended_as(RunState::Killed), {}};
+  line.outcome.started = h.now.wall;
+  h.advance(2min);
+  REQUIRE_FALSE(h.take_cancels().empty());
+  SUBCASE("ended by the backstop") {
+    line.outcome.ended = h.now.wall;
+    h.handle(master::core::Reported{Token{99}, line.worker, {line}});
+    CHECK(h.attempts.at(0).outcome.state == RunState::TimedOut);
+    CHECK(h.run(run).progress.failures == 1);
+    h.advance(1min);
+    CHECK(h.attempt(run).attempt == 2);
+  }
+  SUBCASE("killed within its timeout, by a drain that nobody knows of any more") {
+    line.outcome.ended = line.outcome.started + 10s;
+    h.handle(master::core::Reported{Token{99}, line.worker, {line}});
+    CHECK(h.state(run) == RunState::Lost);
+    CHECK(h.run(run).progress.failures == 0);
+  }
+}
+
 TEST_CASE("retry: success ends it") {
   Harness h;
   h.join(a_worker("w1"));
