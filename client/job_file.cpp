@@ -274,7 +274,9 @@ thrift::JobDefinition read_job(const YamlNode& node, const Reading& in, const st
   thrift::JobDefinition definition;
   if (node.kind != YamlNode::Kind::Map && node.kind != YamlNode::Kind::Null) return definition;
   if (job.require("name", "the job's name, unique in its namespace")) {
-    definition.name = job.text("name").value_or("");
+    const auto name = job.text("name");
+    if (name && name->empty()) job.refuse("name", "is empty; give the job's name, unique in its namespace");
+    definition.name = name.value_or("");
   }
   if (auto space = job.text("namespace")) definition.space = *space;
   if (auto text = job.text("description")) definition.description = *text;

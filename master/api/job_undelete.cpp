@@ -2,6 +2,8 @@
 #include "common/time/zones.h"
 #include "master/api/edge.h"
 #include "master/api/job_service.h"
+#include "master/core/event.h"
+#include "master/core/schedule.h"
 
 namespace rota::master::api {
 namespace {

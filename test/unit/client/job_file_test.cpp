@@ -242,6 +242,13 @@ TEST_CASE("job file: a long key of control characters is written so that it is r
   CHECK(read_good(job_file_text(jobs.at(0))).jobs.at(0) == jobs.at(0));
 }
 
+TEST_CASE("job file: an empty name is told as such") {
+  for (const std::string name : {"\"\"", "!"}) {
+    CHECK(problems_of("name: " + name + "\ncommand: x\n") ==
+          "job.yaml:1:7 name: is empty; give the job's name, unique in its namespace\n");
+  }
+}
+
 TEST_CASE("job file: the loss policy is a word, or a map with the most losses") {
   const auto rules_of = [](const std::string& loss) {
     return read_good("name: a\ncommand: x\nloss: " + loss + "\n").jobs.at(0).rules;
