@@ -346,12 +346,15 @@ void Clients::ask_drain(std::size_t worker, bool draining, Millis deadline) {
       });
 }
 
-/// The operator says of a worker that it is dead, whether it is or not.
+/// The operator says of a worker that it is dead, whether it is or not. His word is of an id, and so of every
+/// host that has come up with it.
 void Clients::confirm_dead(std::size_t worker) {
   const std::string id = world_.workers[worker]->id();
   ask(
-      [this, worker, id](Token token) -> master::core::Event {
-        world_.truth.note_confirmed(worker);
+      [this, id](Token token) -> master::core::Event {
+        for (std::size_t host = 0; host < world_.workers.size(); ++host) {
+          if (world_.workers[host]->id() == id) world_.truth.note_confirmed(host);
+        }
         return master::core::ConfirmDead{token, "sim", id, "sim", false};
       },
       [this](const ReplyBody& body) {

@@ -45,7 +45,7 @@ class Truth {
   bool has_begun(model::AttemptKey key) const { return ever_.contains(key); }
   bool lives(model::AttemptKey key) const { return live_.contains(key); }
 
-  /// The operator says that the worker is dead: what has begun there so far may be followed by others.
+  /// The operator says that this host's worker is dead: what has begun there so far may be followed by others.
   void note_confirmed(std::size_t worker);
   /// An attempt ended and its worker knows how: the store must know it in the end (P12).
   void note_outcome(model::AttemptKey key, model::RunState state) { outcomes_[key] = ended_[key] = state; }
