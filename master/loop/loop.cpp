@@ -16,6 +16,7 @@ struct EventLoop::Batch {
   std::optional<MonoTime> first_try;  ///< set once storing has begun: nothing is added any more
   MonoTime next_try{};
   Millis pause{0};
+  bool is_tried = false;              ///< the store has been given it
   bool maybe_stored = false;          ///< a try ended Unknown
 };
 
@@ -81,7 +82,7 @@ EventLoop::Turn EventLoop::store_batch() {
   }
   const MonoTime now = parts_.clock.mono();
   if (now < batch_->next_try) return {std::nullopt, batch_->next_try - now, true};
-  if (now > *batch_->first_try) ++counters_.reruns;
+  if (std::exchange(batch_->is_tried, true)) ++counters_.reruns;
   const store::ApplyResult result = parts_.store.apply(epoch_, batch_->effects.changes);
   const Micros took = parts_.clock.mono() - now;
   batch_time_.add(std::chrono::duration<double>(took).count());

@@ -46,8 +46,23 @@ class FakeSender final : public dispatch::Sender {
   std::vector<core::Send> sent;
 };
 
+/// Moves on by `step` each time that it is looked at, as real ones do.
+class CreepingClock final : public Clock {
+ public:
+  explicit CreepingClock(const Clock& below) : below_(below) {}
+  WallTime wall() const override { return below_.wall(); }
+  MonoTime mono() const override { return below_.mono() + (crept_ += step); }
+
+  Micros step{0};
+
+ private:
+  const Clock& below_;
+  mutable Micros crept_{0};
+};
+
 struct Rig {
   FakeClock clock;
+  CreepingClock creeping{clock};
   FakeStore store;
   FakeSender sender;
   Inbox inbox;
@@ -60,7 +75,7 @@ struct Rig {
                   [this](Token token, core::ReplyBody body) {
                     CHECK(replies.emplace(token, std::move(body)).second);
                   },
-                  clock, inbox, {}, [this](const Delay& delay) { delays.push_back(delay); }, {},
+                  creeping, inbox, {}, [this](const Delay& delay) { delays.push_back(delay); }, {},
                   [this](const core::Notice& notice) { notices.emplace_back(notice.sentence); }}};
 
   void post(core::Event event) { REQUIRE(inbox.post(std::move(event))); }
@@ -131,6 +146,16 @@ TEST_CASE("loop: a failed or unclear batch is tried again unchanged, nothing lea
   CHECK(rig.replies.size() == 2);
   CHECK(rig.loop.counters().reruns == 2);
   CHECK(rig.loop.counters().unknown_applies == 1);
+}
+
+TEST_CASE("loop: a batch that is stored at once counts as no second try, though time passes") {
+  Rig rig;
+  rig.creeping.step = Micros{1};
+  rig.worker();
+  rig.apply_job(1);
+  rig.turn_until_stored();
+  CHECK(rig.store.tried.size() == 1);
+  CHECK(rig.loop.counters().reruns == 0);
 }
 
 TEST_CASE("loop: a database that takes long is told of, at once and then seldom") {
