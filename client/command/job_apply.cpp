@@ -159,9 +159,11 @@ bool agreed(Desk& desk, Edits& edits, const Answers& plan, bool yes) {
   return false;
 }
 
+/// Those that were applied: a job that is refused leaves the others as they are.
 void print_done(Desk& desk, const Edits& edits, const Answers& done) {
   nlohmann::json rows = nlohmann::json::array();
   for (std::size_t i = 0; i < done.size(); ++i) {
+    if (done[i].__isset.error) continue;
     const std::string& name = edits[i].definition.name;
     if (desk.prints_data()) {
       rows.push_back({{"name", name}, {"id", std::to_string(done[i].id)}, {"version", done[i].version},
@@ -171,6 +173,13 @@ void print_done(Desk& desk, const Edits& edits, const Answers& done) {
     }
   }
   if (desk.prints_data()) print_data(desk.format, rows);
+}
+
+/// After refusals: what became of the file as a whole.
+void tell_of_refused(const Answers& done) {
+  const auto refused = std::ranges::count_if(done, [](const auto& each) { return each.__isset.error; });
+  note(fmt::format("not applied: {} of {} jobs; apply the file again to see the plan as of now", refused,
+                   done.size()));
 }
 
 }  // namespace
@@ -195,9 +204,10 @@ int job_apply(Desk& desk, const ApplyArguments& arguments) {
   if (!agreed(desk, edits, *plan, arguments.yes)) return kUsage;
   auto done = apply_in_calls(desk, edits, false);
   if (!done) return complain(done.error());
-  if (const int status = complain_of_refusals(edits, *done); status != kOk) return status;
   print_done(desk, edits, *done);
-  return kOk;
+  const int status = complain_of_refusals(edits, *done);
+  if (status != kOk) tell_of_refused(*done);
+  return status;
 }
 
 }  // namespace rota::client

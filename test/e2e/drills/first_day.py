@@ -34,23 +34,26 @@ def http_submit(cluster):
 
 
 def stale_edit(cluster, folder):
-    """An edit that comes in while a person looks at the plan is not overwritten."""
+    """An edit that comes in while a person looks at the plan is not overwritten; what else is applied is told."""
     text = "name: edited\ncommand: [/bin/true]\ntimeout: {}\n"
     cluster.apply(text.format("1m"))
     mine = folder + "/edited.yaml"
     with open(mine, "w") as file:
-        file.write(text.format("2m"))
+        file.write(json.dumps({"jobs": [{"name": "edited", "command": ["/bin/true"], "timeout": "2m"},
+                                        {"name": "beside", "command": ["/bin/true"]}]}))
 
     def another():
         cluster.apply(text.format("3m"))
         return "y\n"
     words = [cluster.programs + "/rota", "job", "apply", "-f", mine]
-    status, _, shown = at_terminal(words, cluster.env, [("[y/N]", another)])
+    status, out, shown = at_terminal(words, cluster.env, [("[y/N]", another)])
     check(status == 5 and "version 2" in shown and "version 1" in shown, f"exit {status}: {shown}")
+    check(out == "beside created (version 1)\n" and "not applied: 1 of 2 jobs" in shown, f"{out} {shown}")
     check("-timeout: 1m" in shown and "+timeout: 2m" in shown, f"no difference is shown: {shown}")
     check(cluster.json("job", "show", "edited")["definition"]["rules"]["timeout_ms"] == 180000, "the other edit stands")
     status, out, shown = at_terminal(words, cluster.env, [("[y/N]", lambda: "y\n")])
     check(status == 0 and "changed (version 3)" in out and "-timeout: 3m" in shown, f"exit {status}: {out} {shown}")
+    cluster.ok("job", "delete", "--yes", "beside")
 
 
 def deleting(cluster):
