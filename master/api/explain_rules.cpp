@@ -152,7 +152,10 @@ std::string sentence_now(const core::RunView& run, const std::vector<core::Worke
 
 std::string sentence_for(RunState state, Reason reason, const std::string& detail,
                          const std::string& pool) {
+  const bool is_out_of_sight = reason == Reason::WaitsForConfirmation || reason == Reason::WorkerUnseen;
+  const bool may_run = state == RunState::Running || state == RunState::Dispatched;
   std::string out = state_sentence(state);
+  if (may_run && is_out_of_sight) out = "Nobody knows whether it still runs.";
   // A state and a reason that say the same are said once.
   const bool says_it_all = state == RunState::Cancelled && reason == Reason::CancelledByUser;
   if (const std::string why = reason_sentence(reason, pool); !why.empty() && !says_it_all) {

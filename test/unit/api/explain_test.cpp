@@ -57,6 +57,14 @@ TEST_CASE("explain: of a run whose worker does not answer nobody says that it ru
         std::string::npos);
 }
 
+TEST_CASE("explain: of a run that waits for a word about its worker nobody says that it runs") {
+  for (const auto reason : {model::Reason::WaitsForConfirmation, model::Reason::WorkerUnseen}) {
+    const std::string text = sentence_for(model::RunState::Running, reason, "", "p");
+    CHECK(text.find("Nobody knows whether it still runs. Its ") == 0);
+  }
+  CHECK(sentence_for(model::RunState::Running, model::Reason::None, "", "p") == "It is running.");
+}
+
 TEST_CASE("explain: a pool where one is drained and one is gone names both, and says not that all are drained") {
   std::vector<core::WorkerView> workers = {worker("w1", "draining"), worker("w2", "offline"), worker("w3", "offline")};
   workers[0].drain = model::WorkerDrain{"w1", true, {}, "ann", "new disk", {}};
