@@ -25,15 +25,20 @@ OptionWord option_word(const CLI::Option& option) {
   if (word.names.empty()) return word;
   word.place = place_named(word.names.front());
   if (word.names.front() == "--output") word.values = {"table", "json", "yaml", "csv"};
+  if (word.names.front() == "--state") {
+    word.values = {"waiting", "queued", "dispatched", "running", "succeeded", "failed",
+                   "timed_out", "killed", "kill_failed", "cancelled", "lost", "skipped"};
+  }
   return word;
 }
 
-/// Jobs are named by a place called "name" under `rota job`.
+/// Jobs are named by a place called "name" under `rota job`; those that are deleted cannot be listed.
 Place place_of(const CLI::App& app) {
   for (const CLI::Option* option : app.get_options()) {
     if (!option->get_positional()) continue;
     const std::string name = option->get_name(true);
-    const bool is_of_job = app.get_parent() != nullptr && app.get_parent()->get_name() == "job";
+    const bool is_of_job = app.get_parent() != nullptr && app.get_parent()->get_name() == "job" &&
+                           app.get_name() != "undelete";
     if (is_of_job && (name == "name" || name == "prefix")) return Place::Job;
     if (const Place place = place_named(name); place != Place::None) return place;
   }
