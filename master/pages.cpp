@@ -212,7 +212,7 @@ void show_runs(http::Page& page, const Snapshot& snapshot) {
   for (const auto& [state, count] : snapshot.tallies.attempts_ended) {
     rows.push_back({state, std::to_string(count)});
   }
-  page.heading("Attempts that ended in this Term");
+  page.heading("Attempts that ended since this leader took office");
   page.table({"how", "attempts"}, rows, "None.");
 }
 
@@ -282,7 +282,7 @@ void show_gaps(http::Page& page, const Snapshot& snapshot) {
                     std::to_string(view.gap.count), reason});
   }
   page.heading("Ticks that did not fire, newest first");
-  page.table({"job", "from", "to", "ticks", "why"}, rows, "None in this Term.");
+  page.table({"job", "from", "to", "ticks", "why"}, rows, "None since this leader took office.");
 }
 
 std::string page_url(const model::Address& page) {

@@ -32,12 +32,18 @@ std::string workers_table(const std::vector<thrift::WorkerInfo>& workers) {
   return table.text();
 }
 
+std::string slots_in_use(const thrift::WorkerInfo& worker) {
+  // A new leader has not heard from all, and knows no slots of theirs.
+  if (worker.slots == 0) return std::to_string(worker.running);
+  return fmt::format("{} of {}", worker.running, worker.slots);
+}
+
 /// For a screen of 80 columns; `rota worker list` has the rest.
 std::string short_workers_table(const std::vector<thrift::WorkerInfo>& workers) {
   Table table({"WORKER", "STATE", "POOL", "RUNNING", "LOAD", "AGE", "WHY"});
   for (const auto& worker : workers) {
     table.add({worker.key.id, worker.state, worker.pool,
-               fmt::format("{} of {}", worker.running, worker.slots), vitals_of(worker).front(),
+               slots_in_use(worker), vitals_of(worker).front(),
                figures_age_of(worker), remarks_on(worker)});
   }
   return table.text();

@@ -76,10 +76,10 @@ int job_show(Desk& desk, const std::string& name) {
     print_data(desk.format, to_json(*job));
     return kOk;
   }
-  note(fmt::format("# version {}, {}{}{}, next {}", job->version, job->state,
+  note(fmt::format("# version {}, {}{}{}{}", job->version, job->state,
                    job->state_by.empty() ? "" : " by " + printable(job->state_by),
                    job->state_why.empty() ? "" : ": " + printable(job->state_why),
-                   show_time(job->__isset.next_ms ? job->next_ms : 0)));
+                   job->__isset.next_ms ? ", next " + show_time(job->next_ms) : ""));
   print_text(job_file_text(job->definition));
   return kOk;
 }

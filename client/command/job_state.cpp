@@ -42,6 +42,8 @@ Result<std::vector<std::int64_t>> unfinished_runs(Desk& desk, const std::string&
   }
 }
 
+const char* ending(std::size_t count) { return count == 1 ? "" : "s"; }
+
 /// One that has just ended by itself is no trouble.
 int cancel_all(Desk& desk, const std::vector<std::int64_t>& runs, const std::string& why) {
   std::size_t cancelled = 0;
@@ -50,15 +52,18 @@ int cancel_all(Desk& desk, const std::vector<std::int64_t>& runs, const std::str
     if (!state && state.error().code != ErrorCode::Conflict) return complain(state.error());
     if (state) ++cancelled;
   }
-  const char* others = cancelled == runs.size() ? "" : "; the others had just ended";
-  note(fmt::format("cancelled {} of its {} unfinished runs{}", cancelled, runs.size(), others));
+  const std::size_t ended = runs.size() - cancelled;
+  note(fmt::format("{} unfinished run{} cancelled{}", cancelled, ending(cancelled),
+                   ended == 0 ? "" : fmt::format("; {} had just ended", ended)));
   return kOk;
 }
 
 bool may_cancel(Desk& desk, const std::string& name) {
   const auto runs = unfinished_runs(desk, name);
-  const std::string question = fmt::format("Pause job {} and end its {} unfinished runs?", printable(name),
-                                           runs ? std::to_string(runs->size()) : "");
+  const std::string question =
+      runs ? fmt::format("Pause job {} and end its {} unfinished run{}?", printable(name), runs->size(),
+                         ending(runs->size()))
+           : fmt::format("Pause job {} and end its unfinished runs?", printable(name));
   return confirmed(question.c_str());
 }
 
@@ -75,8 +80,10 @@ int job_pause(Desk& desk, const std::string& name, const std::string& why, const
   if (!runs) return complain(runs.error());
   if (arguments.cancel_running) return cancel_all(desk, *runs, why.empty() ? "its job was paused" : why);
   if (runs->empty() || desk.prints_data()) return kOk;
-  note(fmt::format("{} of its runs have fired already and go on, also when they are lost with a worker; "
-                   "--cancel-running ends them", runs->size()));
+  const bool is_one = runs->size() == 1;
+  note(fmt::format("{} of its runs {} fired already and {} on, even after a loss of a worker; "
+                   "--cancel-running ends {}", runs->size(), is_one ? "has" : "have",
+                   is_one ? "goes" : "go", is_one ? "it" : "them"));
   return kOk;
 }
 
@@ -109,8 +116,8 @@ int job_undelete(Desk& desk, const std::string& name) {
   }
   print_text(fmt::format("{} is back as it was (version {}, {})\n", printable(name), job->version,
                          job->state));
-  note(fmt::format("it was deleted since {}: ticks from then until now did not fire, and are not made up for",
-                   show_time(job->deleted_ms)));
+  note(fmt::format("it had been deleted since {}: ticks from then until now did not fire, and are not "
+                   "made up for", show_time(job->deleted_ms)));
   return kOk;
 }
 

@@ -142,8 +142,8 @@ std::string still_text(const thrift::AttemptInfo& attempt) {
 
 void add_losses(Table& table, const thrift::RunDetail& detail) {
   if (detail.run.losses == 0) return;
-  std::string text = detail.run.losses == 1 ? "once" : fmt::format("{} times", detail.run.losses);
-  text += " with its workers";
+  std::string text = detail.run.losses == 1 ? "once with its worker"
+                                            : fmt::format("{} times with its workers", detail.run.losses);
   if (detail.__isset.loss_most) text += fmt::format(", at most {}", detail.loss_most);
   table.add({"lost", text});
 }

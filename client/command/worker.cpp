@@ -37,7 +37,10 @@ int await_empty(Desk& desk, const std::string& id, Millis at_most) {
   while (true) {
     auto running = running_on(desk, id);
     if (!running) return complain(running.error());
-    if (*running == 0) return kOk;
+    if (*running == 0) {
+      note(fmt::format("nothing runs on {} any more", printable(id)));
+      return kOk;
+    }
     if (at_most > Millis{0} && BootClock::now() >= end) {
       note(fmt::format("rota: still running on {}: {}; it stays drained (rota worker resume {}), and "
                        "--deadline hands over what is left",
@@ -93,7 +96,7 @@ int worker_drain(Desk& desk, const DrainArguments& arguments) {
   auto at_most = duration_or_none("--wait-at-most", arguments.wait_at_most);
   if (!at_most) return complain(at_most.error());
   if (!may_drain(desk, arguments)) {
-    note("nothing was changed; add --yes to drain it");
+    note("nothing was changed; say y, or add --yes to drain it without being asked");
     return kUsage;
   }
   auto answer = desk.cluster.drain_worker(arguments.worker, *deadline, arguments.why);

@@ -65,7 +65,7 @@ std::string facts_text(const thrift::WorkerInfo& worker) {
   table.add({"pool", worker.pool});
   table.add({"labels", labels_text(worker.labels)});
   table.add({"slots", fmt::format("{}, {} in use", worker.slots, worker.running)});
-  table.add({"runs given", fmt::format("{} in this Term", worker.dispatched_total)});
+  table.add({"runs given", fmt::format("{} since this leader took office", worker.dispatched_total)});
   table.add({"kills by", worker.kill_means});
   table.add({"kernel limits", kernel_limits_of(worker)});
   if (!worker.__isset.vitals) return table.text();
