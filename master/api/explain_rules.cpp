@@ -161,7 +161,9 @@ std::string sentence_for(RunState state, Reason reason, const std::string& detai
   if (const std::string why = reason_sentence(reason, pool); !why.empty() && !says_it_all) {
     out += " " + why;
   }
-  if (!detail.empty()) out += " (" + detail + ")";
+  // Of a run that was skipped the detail is the number of the one that stood before it.
+  const bool is_run = detail.find_first_not_of("0123456789") == std::string::npos;
+  if (!detail.empty()) out += (is_run ? " (run " : " (") + detail + ")";
   return out;
 }
 

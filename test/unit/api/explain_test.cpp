@@ -16,6 +16,8 @@ TEST_CASE("explain: every reason has a sentence, with the pool where it matters"
             .find("pool-7") != std::string::npos);
   CHECK(sentence_for(model::RunState::Waiting, model::Reason::WaitsForRun, "run 5", "p")
             .find("(run 5)") != std::string::npos);
+  CHECK(sentence_for(model::RunState::Skipped, model::Reason::OverlapSkipped, "5", "p")
+            .find("(run 5)") != std::string::npos);
 }
 
 namespace {
