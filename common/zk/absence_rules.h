@@ -5,6 +5,7 @@
 // Nodes that no session owns prove nothing at all: a tool has copied them, and they never go.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -51,6 +52,26 @@ constexpr bool has_lost(const std::optional<FolderMark>& seen, const FolderMark&
 
 /// The part of a node's name that names who it is: `<id>@<incarnation>`, or `<id>`.
 constexpr std::string_view id_in_name(std::string_view name) { return name.substr(0, name.find('@')); }
+
+/// When each node was made, by the servers' clock, in ms.
+using MadeAt = std::map<std::string, std::int64_t>;
+
+/// Of those that the first listing after a loss shows, who came back with the older data: nobody was told of
+/// him, and he was not made after the one of his id who was told. A later life has already registered anew.
+inline std::set<std::string> older_names(const MadeAt& told, const MadeAt& listed) {
+  std::map<std::string_view, std::int64_t> latest;
+  for (const auto& [name, made] : told) {
+    auto& last = latest.try_emplace(id_in_name(name), made).first->second;
+    last = std::max(last, made);
+  }
+  std::set<std::string> older;
+  for (const auto& [name, made] : listed) {
+    const auto same = latest.find(id_in_name(name));
+    const bool is_later = same != latest.end() && made > same->second;
+    if (!told.contains(name) && !is_later) older.insert(name);
+  }
+  return older;
+}
 
 /// Of those told as present, who is not listed, nor anybody with the same id. `older`: names that the older
 /// data brought back; an earlier life among them says nothing of the present one of its id.

@@ -165,6 +165,7 @@ bool Membership::read_data(Client& client) {
         ownerless_.insert(names[i]);
       } else {
         read_[names[i]] = std::move(nodes[i]->data);
+        made_[names[i]] = nodes[i]->stat.created_ms;
       }
     } else if (nodes[i].error().code == ErrorCode::NotFound) {
       listed_.erase(names[i]);
@@ -177,13 +178,14 @@ bool Membership::read_data(Client& client) {
   return must_read_.empty();
 }
 
-/// What the first listing after a loss shows, and nobody was told of, came back with the older data.
 void Membership::know_older() {
   if (!std::exchange(must_know_older_, false)) return;
-  older_.clear();
-  for (const auto& [name, data] : read_) {
-    if (!told_.contains(name)) older_.insert(name);
+  MadeAt told, listed;
+  for (const auto& [name, made] : made_) {
+    if (told_.contains(name)) told.emplace(name, made);
+    if (read_.contains(name)) listed.emplace(name, made);
   }
+  older_ = older_names(told, listed);
 }
 
 void Membership::tell(std::int64_t confirmed) {
@@ -214,6 +216,7 @@ void Membership::tell(std::int64_t confirmed) {
     return;
   }
   told_ = believed;
+  std::erase_if(made_, [&](const auto& each) { return !told_.contains(each.first); });
   change.members = std::move(believed);
   observer_(change);
 }

@@ -87,6 +87,7 @@ class Membership final : private SessionObserver {
   std::set<std::string> listed_;
   std::map<std::string, std::string> read_;   ///< data as read in this session
   std::map<std::string, std::string> told_;
+  MadeAt made_;                               ///< of those read and of those told
   bool synced_ = false;
   bool refresh_pending_ = false;
   std::int64_t asked_ = 0;             ///< by confirm()

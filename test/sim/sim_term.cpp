@@ -68,6 +68,7 @@ struct SimMaster::Term {
   master::core::Scheduler scheduler;
   master::loop::EventLoop loop;
   std::map<std::string, std::string> known;   ///< workers' nodes, as the core was told
+  zk::MadeAt made;                     ///< of all nodes ever listed
   bool listed = false;
   bool sync_planned = false;
   bool must_prove = false;             ///< that ZooKeeper knows all that was seen there
@@ -297,6 +298,7 @@ std::map<std::string, std::string> SimMaster::list_nodes() {
     if (node.stat.ephemeral_owner == 0) continue;
     zookeeper_.watch(session_, path, true);
     listed[name] = node.data;
+    term_->made[name] = node.stat.created_ms;
   }
   const zk::Node* folder = view.find(kWorkersFolder);
   if (folder != nullptr) term_->folder_seen = mark_of(folder->stat);
@@ -306,10 +308,12 @@ std::map<std::string, std::string> SimMaster::list_nodes() {
 /// What the first listing after a loss shows, and nobody was told of, came back with the older data.
 std::set<std::string> SimMaster::awaited_workers(const std::map<std::string, std::string>& listed) {
   if (std::exchange(term_->must_know_older, false)) {
-    term_->older.clear();
-    for (const auto& [name, data] : listed) {
-      if (!term_->known.contains(name)) term_->older.insert(name);
+    zk::MadeAt told, here;
+    for (const auto& [name, made] : term_->made) {
+      if (term_->known.contains(name)) told.emplace(name, made);
+      if (listed.contains(name)) here.emplace(name, made);
     }
+    term_->older = zk::older_names(told, here);
   }
   if (world_.now() >= term_->hold_until) return {};
   auto awaited = zk::awaited_names(term_->known, listed, term_->older);

@@ -144,8 +144,9 @@ void SimZookeeper::come_up(MonoTime now) {
 
 void SimZookeeper::lose_data(WallTime now) { go_back_to({zk::NodeTree(to_ms(now)), {}}); }
 
-void SimZookeeper::put_copy_back() {
+void SimZookeeper::put_copy_back(WallTime now) {
   Copy copy = *copy_;
+  copy.tree.set_clock(to_ms(now));
   for (auto& [id, session] : copy.sessions) {
     session.handler = {};
     session.watches = {};

@@ -89,7 +89,7 @@ class SimZookeeper {
   /// What stands now, and: it stands again. Sessions of the copy count from the next come_up.
   void take_copy() { copy_ = Copy{tree_, sessions_}; }
   bool has_copy() const { return copy_.has_value(); }
-  void put_copy_back();
+  void put_copy_back(WallTime now);
 
   /// Ends the sessions whose time is over. Their holders learn it when they come back.
   void expire(MonoTime now);

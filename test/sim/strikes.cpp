@@ -146,7 +146,8 @@ bool Faults::lose_zookeepers_data(Random& dice, bool all) {
   world_.after(dice.between(200ms, 8000ms), [this, all] {
     if (healed_) return;
     world_.zookeeper.go_down();
-    all ? world_.zookeeper.lose_data(world_.clockwork.true_wall()) : world_.zookeeper.put_copy_back();
+    const WallTime now = world_.clockwork.true_wall();
+    all ? world_.zookeeper.lose_data(now) : world_.zookeeper.put_copy_back(now);
     world_.truth.note_loss(world_.now());
     world_.trace("loss", all ? "all" : "older copy");
     world_.zookeeper.come_up(world_.now());

@@ -82,7 +82,9 @@ void FakeServer::take_copy() {
 
 void FakeServer::restore_copy() {
   std::scoped_lock lock(mutex_);
-  go_back_to(copy_);
+  Copy copy = copy_;
+  copy.tree.set_clock(++clock_ms_);
+  go_back_to(std::move(copy));
 }
 
 void FakeServer::go_back_to(Copy copy) {

@@ -26,6 +26,8 @@ class NodeTree {
   /// `clock_ms`: by which all its nodes are made.
   explicit NodeTree(std::int64_t clock_ms = 0) : clock_ms_(clock_ms) { nodes_["/"]; }
 
+  /// By which nodes are made from now on.
+  void set_clock(std::int64_t clock_ms) { clock_ms_ = clock_ms; }
   /// The path made. NotFound (no folder), InvalidArgument (the folder is ephemeral), AlreadyExists.
   Result<std::string> create(const std::string& path, const std::string& data, CreateMode mode,
                              SessionId session);

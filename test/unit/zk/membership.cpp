@@ -272,6 +272,20 @@ TEST_CASE("membership: who registers on wiped servers before the leader looks is
   CHECK(f.membership->trouble().awaited == Names{"b@1"});
 }
 
+TEST_CASE("membership: who registers on an older copy before the leader looks is taken for who he is now") {
+  Losing f(kLong);
+  f.server.take_copy();  // knows a@1 and b@1
+  REQUIRE(f.actor->remove("/w/a@1").has_value());
+  f.make("a@2");
+  REQUIRE(f.seen.becomes([](const Seen& all) { return all.members.contains("a@2"); }));
+  REQUIRE(f.seen.becomes([](const Seen& all) { return !all.members.contains("a@1"); }));
+  f.server.restore_copy();
+  f.enter();  // before the session of the membership is tried by a new handle
+  f.make("a@3");
+  CHECK(f.seen.becomes([](const Seen& all) { return all.members.contains("a@3") && !all.members.contains("a@2"); }));
+  CHECK(f.membership->trouble().awaited.empty());
+}
+
 TEST_CASE("membership: who does not register again after a loss of data vanishes in the end") {
   Losing f(Millis{100});
   f.server.wipe();
