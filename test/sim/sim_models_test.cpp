@@ -76,7 +76,7 @@ TEST_CASE("sim zookeeper: servers that lost data refuse a handle that has seen m
   REQUIRE(client.create("/e", "", zk::CreateMode::Ephemeral));
   const std::int64_t seen = world.zookeeper.tree().zxid();
   SUBCASE("an older copy: sessions of its time go on by a new handle, and what came after it is gone") {
-    world.zookeeper.put_copy_back(world.clockwork.true_wall());
+    world.zookeeper.put_copy_back(wall_from_ms(5000));
     CHECK_FALSE(world.zookeeper.admits(seen));
     CHECK(world.zookeeper.admits(0));
     CHECK(world.zookeeper.tree().find("/a") != nullptr);
