@@ -4,9 +4,6 @@
 
 namespace rota::master {
 
-/// The database's clock goes on between two looks as the steady clock does.
-WallTime ClockGuard::database_at(MonoTime now) const { return *database_ + floor_ms(now - seen_); }
-
 /// Both clocks of one moment; the rules hear of it, unless the process was stopped between the two.
 Now ClockGuard::read() const {
   const MonoTime before = host_.mono();
@@ -16,13 +13,14 @@ Now ClockGuard::read() const {
   return now;
 }
 
-/// A database that stepped along with this host says nothing about how far ahead it may run.
+/// A database that stepped along with this host says nothing about how far ahead it may run; what it said
+/// before still does: a clock that was too far ahead then would leap by what was withheld of it.
 WallTime ClockGuard::wall() const {
   std::scoped_lock lock(mutex_);
   const Now now = read();
   const WallTime trusted = steps_.trusted(now);
-  if (!database_ || (steps_.hold() && !database_elsewhere_)) return trusted;
-  return std::min(trusted, database_at(now.mono) + options_.tolerance);
+  const auto& database = steps_.hold() && !database_elsewhere_ ? before_step_ : database_;
+  return database ? std::min(trusted, database->at(now.mono) + options_.tolerance) : trusted;
 }
 
 void ClockGuard::set_database_elsewhere(bool elsewhere) {
@@ -34,10 +32,10 @@ void ClockGuard::look(WallTime database, MonoTime before, MonoTime after) {
   if (after - before > options_.longest_look) return;
   std::scoped_lock lock(mutex_);
   const Now now = read();
-  database_ = database;
-  seen_ = before + (after - before) / 2;
-  steps_.hear("database", database, seen_, database_elsewhere_);
-  skew_ = now.wall - database_at(now.mono);
+  database_ = {database, before + (after - before) / 2};
+  if (!steps_.hold()) before_step_ = database_;
+  steps_.hear("database", database, database_->seen, database_elsewhere_);
+  skew_ = now.wall - database_->at(now.mono);
   const Millis apart = std::chrono::abs(skew_);
   apart_ = apart > (apart_ ? options_.near_again : options_.tolerance);
 }

@@ -58,7 +58,13 @@ class ClockGuard final : public Clock {
   ClockDoubt doubt() const;
 
  private:
-  WallTime database_at(MonoTime now) const;
+  /// What the database's clock said, and when.
+  struct DatabaseTime {
+    WallTime said{};
+    MonoTime seen{};
+    /// It goes on between two looks as the steady clock does.
+    WallTime at(MonoTime now) const { return said + floor_ms(now - seen); }
+  };
   Now read() const;
 
   const Clock& host_;
@@ -66,8 +72,8 @@ class ClockGuard final : public Clock {
   mutable std::mutex mutex_;
   mutable ClockSteps steps_;           ///< each reading of the clock is a look at it
   bool database_elsewhere_ = false;
-  std::optional<WallTime> database_;  ///< as last seen, at seen_
-  MonoTime seen_{};
+  std::optional<DatabaseTime> database_;       ///< as last seen
+  std::optional<DatabaseTime> before_step_;    ///< as last seen while the clock was believed
   bool apart_ = false;
   Millis skew_{0};
 };

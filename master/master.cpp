@@ -273,9 +273,12 @@ loop::TermEnd Master::run_term(Office office, std::stop_token stop) {
   const Epoch epoch = office.epoch;
   const TermParts parts{session_, paths_, services_->store(), services_->sender(),
                         services_->reply_to(), services_->tick_clock()};
-  began_restored_ = restored_ = office.recovered.database_went_back;
+  restored_ = office.recovered.database_went_back;
   services_->begin_term(epoch, office.cluster_uuid, own_address());
   TermOptions wanted = term_options(options_);
+  // All that is due fires in the first turn: a hold that is told with the next look would come too late.
+  wanted.core.held = reason_to_hold(restored_, services_->tick_clock().doubt());
+  began_held_ = !wanted.core.held.empty();
   wanted.core.all_know_slices = slices_.begin_term(session_.client().get(), paths_);
   auto term = std::make_unique<Term>(std::move(office), parts, wanted);
   Term& running = *term;
@@ -366,7 +369,7 @@ void Master::tell_hold(bool database_answers) {
   std::string why = reason_to_hold(restored_, services_->tick_clock().doubt());
   if (told_for_ != term) {
     told_for_ = term;
-    told_hold_ = began_restored_ ? "its own words" : "";
+    told_hold_ = began_held_ ? "its own words" : "";
   }
   if (told_hold_ == why || !post(core::HoldTicks{why})) return;
   if (why.empty()) {

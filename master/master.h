@@ -118,8 +118,8 @@ class Master final : public api::LeaderPort, private cluster::ElectorObserver {
   std::unique_ptr<PageRows> page_rows_;
   std::unique_ptr<http::Server> pages_;
 
-  std::atomic<bool> began_restored_ = false;   // the database had gone back when the Term began
-  std::atomic<bool> restored_ = false;         // and it is not accepted yet
+  std::atomic<bool> began_held_ = false;       // the Term knew from its first moment why ticks are held
+  std::atomic<bool> restored_ = false;         // the database had gone back, and it is not accepted yet
   SlicesKnown slices_;
   // database watch's thread only
   timezone::ZoneWarmUp zones_;

@@ -99,7 +99,8 @@ std::unique_ptr<State> recover_state(Epoch epoch, const CoreOptions& options, Re
   state->watermark_written = now.mono;
   state->core_time = std::max(now.wall, state->watermark.reaching);
   state->waits_for_words = recovered.database_went_back;
-  if (recovered.database_went_back) {
+  state->held = options.held;
+  if (recovered.database_went_back && state->held.empty()) {
     state->held = "the database is older than the cluster; see: rota-master --accept-restore";
   }
   state->zookeeper_number = recovered.zookeeper_number;

@@ -31,7 +31,7 @@ struct SimMaster::Term {
   Term(World& world, SimMaster& owner, master::Office office, const Clock& clock)
       : epoch(office.epoch),
         restored(office.recovered.database_went_back),
-        told_hold(restored ? "its own words" : ""),
+        told_hold(hold_at_begin(owner, office).empty() ? "" : "its own words"),
         sender(world, owner.index_),
         inbox({world.limits.inbox_reports, world.limits.inbox_requests}),
         scheduler(office.epoch, core_options(world, owner, office), std::move(office.recovered), clock.now()),
@@ -50,7 +50,12 @@ struct SimMaster::Term {
     options.grant = owner.grant_;
     options.older_grant = office.longest_grant;
     options.fire_at_most = world.limits.fire_at_most;
+    options.held = hold_at_begin(owner, office);
     return options;
+  }
+  /// As production: a doubt of before the Term holds its first turn too.
+  static std::string hold_at_begin(const SimMaster& owner, const master::Office& office) {
+    return master::reason_to_hold(office.recovered.database_went_back, owner.guard_->doubt());
   }
   static master::loop::LoopOptions loop_options(const World& world) {
     master::loop::LoopOptions options;

@@ -193,6 +193,20 @@ TEST_CASE("ticks: a database that went back holds them, and says why") {
   CHECK(h.gaps_of(job).size() == 1);
 }
 
+TEST_CASE("ticks: a Term that begins with a clock in doubt holds them from its first turn") {
+  Harness before;
+  const JobId job = before.apply(a_job().every(1s));
+  master::core::CoreOptions options;
+  options.held = "the clock stepped";
+  Harness h(before.recovered(), options, Epoch{8});
+  h.advance(10s);
+  CHECK(h.runs_of(job).empty());
+  CHECK(h.scheduler->snapshot(h.now).held == "the clock stepped");
+  h.handle(master::core::HoldTicks{});
+  h.tick();
+  CHECK(h.runs_of(job).size() == 1);
+}
+
 TEST_CASE("ticks: the newest of many is found without walking them all") {
   Harness h;
   const JobId job = h.apply(a_job().every(100ms).grace(0ms));

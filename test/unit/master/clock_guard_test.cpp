@@ -126,3 +126,21 @@ TEST_CASE("clock_guard: both back together go on from where they were") {
   f.pass(Millis{500});
   CHECK(f.guard.wall() == before + Millis{500});
 }
+
+TEST_CASE("clock_guard: one that is too far ahead runs no further ahead once it steps along with the database") {
+  Fixture f;
+  f.host.jump_wall(Millis{4100});
+  f.look();
+  CHECK(f.guard.wall() == f.database + Millis{2000});
+  const WallTime right = f.database;
+  f.host.jump_wall(std::chrono::hours{1});
+  f.database += std::chrono::hours{1};
+  f.look();
+  REQUIRE(f.guard.doubt().step);
+  CHECK(f.guard.wall() == right + Millis{2000});
+  f.pass(Millis{500});
+  f.look();
+  CHECK(f.guard.wall() == right + Millis{2500});
+  f.guard.accept();
+  CHECK(f.guard.wall() == f.database + Millis{2000});
+}
