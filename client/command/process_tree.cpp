@@ -15,6 +15,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <ranges>
 #include <set>
 #include <string>
 #include <string_view>
@@ -67,16 +68,20 @@ std::multimap<pid_t, pid_t> all_children() {
   return out;
 }
 
-std::set<pid_t> descendants(const std::vector<pid_t>& spared) {
+/// Each before its own children.
+std::vector<pid_t> descendants(const std::vector<pid_t>& spared) {
   const auto children = all_children();
-  std::set<pid_t> out;
+  std::set<pid_t> seen;
+  std::vector<pid_t> out;
   std::vector<pid_t> open{::getpid()};
   while (!open.empty()) {
     const auto [first, last] = children.equal_range(open.back());
     open.pop_back();
     for (auto at = first; at != last; ++at) {
       if (std::ranges::find(spared, at->second) != spared.end()) continue;
-      if (out.insert(at->second).second) open.push_back(at->second);
+      if (!seen.insert(at->second).second) continue;
+      out.push_back(at->second);
+      open.push_back(at->second);
     }
   }
   return out;
@@ -108,12 +113,15 @@ std::size_t end_descendants(const std::vector<pid_t>& spared, const std::functio
   // Who forks faster than he is killed is stopped first; that takes effect at once.
   for (int round = 0;; ++round) {
     const bool is_childless = reap_all();
-    const std::set<pid_t> found = descendants(spared);
+    const std::vector<pid_t> found = descendants(spared);
     if (is_childless || (sees && found.empty())) return known.size();
-    const bool has_newcomers = !std::ranges::includes(known, found);
+    const std::size_t before = known.size();
     known.insert(found.begin(), found.end());
+    const bool has_newcomers = known.size() > before;
     const bool only_stops = has_newcomers && round < kMostStops;
-    for (const pid_t pid : found) ::kill(pid, only_stops ? SIGSTOP : SIGKILL);
+    // Children before their parents: our last child in a process group takes with it what keeps the group from
+    // being orphaned, and the kernel hangs up all of such a group, our caller too, while one in it is stopped.
+    for (const pid_t pid : std::views::reverse(found)) ::kill(pid, only_stops ? SIGSTOP : SIGKILL);
     if (only_stops) continue;
     each_round();
     ::nanosleep(&kRound, nullptr);

@@ -37,7 +37,9 @@ KINDS = {"plain": ["main"], "forks": ["main", "child"], "leaves": ["main", "orph
 
 
 def lock(cluster, *words, **how):
-    return subprocess.Popen([cluster.programs + "/rota", "lock", *words], env=cluster.env, text=True, **how)
+    """In a session of its own: what hangs up its process group must not end the drill."""
+    return subprocess.Popen([cluster.programs + "/rota", "lock", *words], env=cluster.env, text=True,
+                            start_new_session=True, **how)
 
 
 def lines_of(ledger):
@@ -76,7 +78,7 @@ def round_of(cluster, ledger, number, kind, target):
     """Seconds from the blow to the next one's first sign of life."""
     nasty = [sys.executable, "-c", NASTY, ledger]
     holder = lock(cluster, "nasty", "--ttl", "4s", "--wait", "--", *nasty, f"first-{number}", *kind.split(),
-                  start_new_session=True, stderr=subprocess.DEVNULL)
+                  stderr=subprocess.DEVNULL)
     wait_until(lambda: begun(ledger, f"first-{number}") == set(KINDS[kind]), 20, f"all of '{kind}' live")
     waiter = lock(cluster, "nasty", "--ttl", "4s", "--wait", "--", *nasty, f"second-{number}")
     try:
