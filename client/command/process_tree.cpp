@@ -15,7 +15,6 @@
 #include <map>
 #include <memory>
 #include <optional>
-#include <ranges>
 #include <set>
 #include <string>
 #include <string_view>
@@ -119,9 +118,11 @@ std::size_t end_descendants(const std::vector<pid_t>& spared, const std::functio
     known.insert(found.begin(), found.end());
     const bool has_newcomers = known.size() > before;
     const bool only_stops = has_newcomers && round < kMostStops;
-    // Children before their parents: our last child in a process group takes with it what keeps the group from
-    // being orphaned, and the kernel hangs up all of such a group, our caller too, while one in it is stopped.
-    for (const pid_t pid : std::views::reverse(found)) ::kill(pid, only_stops ? SIGSTOP : SIGKILL);
+    // Children before their parents: our last child in a process group takes with it what keeps the group
+    // from being orphaned, and the kernel hangs up all of such a group, our caller too, while one in it is
+    // stopped.
+    std::for_each(found.rbegin(), found.rend(),
+                  [&](pid_t pid) { ::kill(pid, only_stops ? SIGSTOP : SIGKILL); });
     if (only_stops) continue;
     each_round();
     ::nanosleep(&kRound, nullptr);
