@@ -22,8 +22,10 @@ std::vector<core::WorkerLife> newest_of_each(std::vector<core::WorkerLife> lives
     if (is_newer(one, other) != is_newer(other, one)) return is_newer(one, other);
     return one.key.incarnation < other.key.incarnation;
   });
-  const auto rest = std::ranges::unique(lives, {}, [](const core::WorkerLife& life) { return life.key.id; });
-  lives.erase(rest.begin(), rest.end());
+  const auto is_same = [](const core::WorkerLife& one, const core::WorkerLife& other) {
+    return one.key.id == other.key.id;
+  };
+  lives.erase(std::unique(lives.begin(), lives.end(), is_same), lives.end());
   return lives;
 }
 
