@@ -58,16 +58,19 @@ using MadeAt = std::map<std::string, std::int64_t>;
 
 /// Of those that the first listing after a loss shows, who came back with the older data: nobody was told of
 /// him, and he was not made after the one of his id who was told. A later life has already registered anew.
-inline std::set<std::string> older_names(const MadeAt& told, const MadeAt& listed) {
+/// `made`: of all who are told or listed.
+template <typename Data>
+std::set<std::string> older_names(const MadeAt& made, const std::map<std::string, Data>& told,
+                                  const std::map<std::string, Data>& listed) {
   std::map<std::string_view, std::int64_t> latest;
-  for (const auto& [name, made] : told) {
-    auto& last = latest.try_emplace(id_in_name(name), made).first->second;
-    last = std::max(last, made);
+  for (const auto& [name, data] : told) {
+    auto& last = latest.try_emplace(id_in_name(name), made.at(name)).first->second;
+    last = std::max(last, made.at(name));
   }
   std::set<std::string> older;
-  for (const auto& [name, made] : listed) {
+  for (const auto& [name, data] : listed) {
     const auto same = latest.find(id_in_name(name));
-    const bool is_later = same != latest.end() && made > same->second;
+    const bool is_later = same != latest.end() && made.at(name) > same->second;
     if (!told.contains(name) && !is_later) older.insert(name);
   }
   return older;

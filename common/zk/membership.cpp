@@ -179,13 +179,7 @@ bool Membership::read_data(Client& client) {
 }
 
 void Membership::know_older() {
-  if (!std::exchange(must_know_older_, false)) return;
-  MadeAt told, listed;
-  for (const auto& [name, made] : made_) {
-    if (told_.contains(name)) told.emplace(name, made);
-    if (read_.contains(name)) listed.emplace(name, made);
-  }
-  older_ = older_names(told, listed);
+  if (std::exchange(must_know_older_, false)) older_ = older_names(made_, told_, read_);
 }
 
 void Membership::tell(std::int64_t confirmed) {

@@ -313,12 +313,7 @@ std::map<std::string, std::string> SimMaster::list_nodes() {
 /// What the first listing after a loss shows, and nobody was told of, came back with the older data.
 std::set<std::string> SimMaster::awaited_workers(const std::map<std::string, std::string>& listed) {
   if (std::exchange(term_->must_know_older, false)) {
-    zk::MadeAt told, here;
-    for (const auto& [name, made] : term_->made) {
-      if (term_->known.contains(name)) told.emplace(name, made);
-      if (listed.contains(name)) here.emplace(name, made);
-    }
-    term_->older = zk::older_names(told, here);
+    term_->older = zk::older_names(term_->made, term_->known, listed);
   }
   if (world_.now() >= term_->hold_until) return {};
   auto awaited = zk::awaited_names(term_->known, listed, term_->older);

@@ -137,7 +137,28 @@ def stopped_guardian(cluster):
     figure("lock_guardian_stopped", ttl_s=4, ended_after_s=f"{time.monotonic() - began:.2f}")
 
 
+def spares_its_group(cluster, folder, rounds):
+    """Who stands beside `rota lock` in its process group, as a caller's other programs do, is not hung up when its
+    command is ended."""
+    ledger = os.path.join(folder, "group.ledger")
+    for number in range(rounds):
+        word, whose = f"600.{number:03}", f"group-{number}"
+        holder = subprocess.Popen(
+            ["/bin/sh", "-c", f'sleep {word} & exec "$@"', "sh", cluster.programs + "/rota", "lock", "group", "--ttl", "4s",
+             "--wait", "--", sys.executable, "-c", NASTY, ledger, whose, "forks"], env=cluster.env, start_new_session=True)
+        wait_until(lambda: begun(ledger, whose) == {"main", "child"}, 20, "the command and its child live")
+        holder.kill()
+        holder.wait(30)
+        wait_until(lambda: not alive_with(f"{ledger} {whose} "), 20, "nothing of the command lives")
+        time.sleep(0.05)  # for a signal on its way
+        witness = alive_with(f"^sleep {word}$")
+        check(len(witness) == 1, f"round {number}: the caller's process group was hung up")
+        os.kill(int(witness[0]), signal.SIGKILL)
+    figure("lock_group", rounds=rounds, hung_up=0)
+
+
 def all_of_them(cluster, folder, rounds):
     killed(cluster, folder, rounds)
+    spares_its_group(cluster, folder, rounds)
     left_behind(cluster)
     stopped_guardian(cluster)

@@ -233,6 +233,14 @@ struct Losing {
   void make(const std::string& name) {
     REQUIRE(actor->create("/w/" + name, "", CreateMode::Ephemeral).has_value());
   }
+  /// The servers have a copy that knows a@1 and b@1; a@2 has come in a@1's place since.
+  void replace_a_after_copy() {
+    server.take_copy();
+    REQUIRE(actor->remove("/w/a@1").has_value());
+    make("a@2");
+    REQUIRE(seen.becomes([](const Seen& all) { return all.members.contains("a@2"); }));
+    REQUIRE(seen.becomes([](const Seen& all) { return !all.members.contains("a@1"); }));
+  }
   bool synced_again() {
     return seen.becomes([](const Seen& all) { return all.synced == 2; });
   }
@@ -274,11 +282,7 @@ TEST_CASE("membership: who registers on wiped servers before the leader looks is
 
 TEST_CASE("membership: who registers on an older copy before the leader looks is taken for who he is now") {
   Losing f(kLong);
-  f.server.take_copy();  // knows a@1 and b@1
-  REQUIRE(f.actor->remove("/w/a@1").has_value());
-  f.make("a@2");
-  REQUIRE(f.seen.becomes([](const Seen& all) { return all.members.contains("a@2"); }));
-  REQUIRE(f.seen.becomes([](const Seen& all) { return !all.members.contains("a@1"); }));
+  f.replace_a_after_copy();
   f.server.restore_copy();
   f.enter();  // before the session of the membership is tried by a new handle
   f.make("a@3");
@@ -295,11 +299,7 @@ TEST_CASE("membership: who does not register again after a loss of data vanishes
 
 TEST_CASE("membership: an earlier life in an older copy does not stand for the present one") {
   Losing f(kLong);
-  f.server.take_copy();  // knows a@1 and b@1
-  REQUIRE(f.actor->remove("/w/a@1").has_value());
-  f.make("a@2");
-  REQUIRE(f.seen.becomes([](const Seen& all) { return all.members.contains("a@2"); }));
-  REQUIRE(f.seen.becomes([](const Seen& all) { return !all.members.contains("a@1"); }));
+  f.replace_a_after_copy();
   f.server.restore_copy();
   REQUIRE(eventually(f.session, [&] { return f.membership->trouble().awaited == Names{"a@2"}; }));
   CHECK(f.seen.get().members.contains("a@2"));
