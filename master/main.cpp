@@ -16,15 +16,15 @@
 #include "common/zk/paths.h"
 #include "common/zk/real_client.h"
 #include "common/zk/session_file.h"
-#include "master/clock_acceptance.h"
+#include "master/upkeep/clock_acceptance.h"
 #include "master/master.h"
-#include "master/rewind.h"
+#include "master/office/rewind.h"
 #include "master/services.h"
-#include "master/store/connection.h"
-#include "master/store/mysql_office.h"
-#include "master/store/mysql_reader.h"
-#include "master/takeover.h"
-#include "master/zookeeper_word.h"
+#include "master/store/mysql/connection.h"
+#include "master/store/mysql/mysql_office.h"
+#include "master/store/mysql/mysql_reader.h"
+#include "master/office/takeover.h"
+#include "master/office/zookeeper_word.h"
 
 namespace rota::master {
 namespace {

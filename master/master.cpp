@@ -7,10 +7,10 @@
 #include "common/base/log.h"
 #include "common/base/utf8.h"
 #include "common/zk/real_client.h"
-#include "master/candidate_words.h"
-#include "master/core/hold_rules.h"
-#include "master/master_node.h"
-#include "master/tick_hold.h"
+#include "master/office/candidate_words.h"
+#include "master/core/time/hold_rules.h"
+#include "master/office/master_node.h"
+#include "master/upkeep/tick_hold.h"
 
 namespace rota::master {
 namespace {
@@ -150,9 +150,10 @@ Result<void> Master::open_pages() {
     facts.snapshot = snapshot();
     facts.office = office_state_.view();
     facts.now = clock_.mono();
-    if (facts.snapshot) facts.held = core::hold_text(*facts.snapshot, services_->tick_clock().wall());
+    if (facts.snapshot) facts.tick_hold = core::hold_text(*facts.snapshot, services_->tick_clock().wall());
     facts.check = self_check_->last_with(
-        {{"office", office_state_.word()}, {"ticks", facts.held.empty() ? "ok" : "held: " + facts.held}});
+        {{"office", office_state_.word()},
+         {"ticks", facts.tick_hold.empty() ? "ok" : "held: " + facts.tick_hold}});
     facts.standstill = standstill();
     facts.log_refusals = services_->log_refusals();
     facts.stale_commands_refused = services_->dispatch_counters().refused_old_epoch;
@@ -209,7 +210,7 @@ void Master::try_to_lead(std::stop_token stop) {
   const MonoTime begun = BootClock::now();
   office_state_.begin_takeover();
   auto client = session_.client();
-  auto office = client ? take_office(*client, paths_, services_->office(), candidate())
+  auto office = client ? enter_office(*client, paths_, services_->office(), candidate())
                        : Result<Office>(fail(ErrorCode::Unavailable, "no ZooKeeper session"));
   office_state_.end_takeover();
   if (office) {
@@ -277,8 +278,8 @@ loop::TermEnd Master::run_term(Office office, std::stop_token stop) {
   services_->begin_term(epoch, office.cluster_uuid, own_address());
   TermOptions wanted = term_options(options_);
   // All that is due fires in the first turn: a hold that is told with the next look would come too late.
-  wanted.core.held = reason_to_hold(restored_, services_->tick_clock().doubt());
-  began_held_ = !wanted.core.held.empty();
+  wanted.core.tick_hold = reason_to_hold(restored_, services_->tick_clock().doubt());
+  began_held_ = !wanted.core.tick_hold.empty();
   wanted.core.all_know_slices = slices_.begin_term(session_.client().get(), paths_);
   auto term = std::make_unique<Term>(std::move(office), parts, wanted);
   Term& running = *term;

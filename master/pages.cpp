@@ -10,7 +10,7 @@
 #include "common/http/page.h"
 #include "common/http/process_metrics.h"
 #include "common/wire/job_names.h"
-#include "master/core/worker_words.h"
+#include "master/core/workers/worker_words.h"
 
 namespace rota::master {
 namespace {
@@ -142,7 +142,7 @@ std::string metrics_of(const PageFacts& facts) {
     page.counter("rota_stale_batches_refused_total",
                  "Batches that the database refused, holding another epoch.",
                  counter_in(snapshot, "stale_refused"));
-    page.gauge("rota_ticks_held", "1 while ticks are held.", facts.held.empty() ? 0 : 1);
+    page.gauge("rota_ticks_held", "1 while ticks are held.", facts.tick_hold.empty() ? 0 : 1);
     page.gauge("rota_jobs", "Saved jobs.", number(snapshot.jobs));
     add_runs(page, snapshot);
     add_loop(page, snapshot);

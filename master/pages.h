@@ -11,8 +11,8 @@
 #include "master/api/log_intake.h"
 #include "master/core/snapshot.h"
 #include "master/page_rows.h"
-#include "master/office_state.h"
-#include "master/self_check.h"
+#include "master/office/office_state.h"
+#include "master/upkeep/self_check.h"
 
 namespace rota::master {
 
@@ -27,7 +27,7 @@ struct PageFacts {
   SelfCheckReport check;
   OfficeView office;
   MonoTime now{};                                  ///< as the office's ages are counted
-  std::string held;                                ///< why ticks are held, as the leader knows it
+  std::string tick_hold;                                ///< why ticks are held, as the leader knows it
   std::string standstill;                          ///< empty: the process makes progress
   api::LogRefusals log_refusals;                   ///< of output, since this process began
   std::int64_t stale_commands_refused = 0;         ///< by workers, since this process began

@@ -7,11 +7,11 @@
 #include "common/config/load.h"
 #include "common/host/elsewhere.h"
 #include "common/time/zones.h"
-#include "master/store/database_secret.h"
-#include "master/store/folder_log_store.h"
-#include "master/store/mysql_log_store.h"
-#include "master/store/office_check.h"
-#include "master/store/schema.h"
+#include "master/store/mysql/database_secret.h"
+#include "master/store/logs/folder_log_store.h"
+#include "master/store/logs/mysql_log_store.h"
+#include "master/store/mysql/office_check.h"
+#include "master/store/mysql/schema.h"
 
 namespace rota::master {
 namespace {

@@ -12,7 +12,7 @@
 #include "common/zk/session.h"
 #include "master/cluster/worker_watch.h"
 #include "master/loop/loop.h"
-#include "master/takeover.h"
+#include "master/office/takeover.h"
 
 namespace rota::master {
 

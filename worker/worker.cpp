@@ -132,7 +132,7 @@ Result<void> Worker::serve() {
   parts.set_drained = [this](bool draining, std::optional<std::int64_t> order) {
     set_drained(draining, order);
   };
-  parts.drain_word = [this] { return drain_word(); };
+  parts.drain_ack = [this] { return drain_ack(); };
   parts.is_overloaded = [this] { return reporter_.is_full(); };
   auto service = std::make_shared<api::WorkerService>(std::move(parts));
   rpc::ServerOptions options;
@@ -238,16 +238,16 @@ void Worker::set_drained(bool draining, std::optional<std::int64_t> order) {
   tell_draining();
 }
 
-bool Worker::is_draining() const { return drain_word().draining; }
+bool Worker::is_draining() const { return drain_ack().draining; }
 
-model::DrainWord Worker::drain_word() const {
+model::DrainAck Worker::drain_ack() const {
   std::scoped_lock lock(drain_mutex_);
   return {draining_ || told_.told, told_.told, told_.order};
 }
 
 /// With the mutex held, so that the last word is the last one told.
 void Worker::tell_draining() {
-  const model::DrainWord word{draining_ || told_.told, told_.told, told_.order};
+  const model::DrainAck word{draining_ || told_.told, told_.told, told_.order};
   runner_.set_draining(word.draining);
   if (presence_) presence_->set_draining(word, stops_at_);
 }

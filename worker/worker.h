@@ -70,7 +70,7 @@ class Worker {
   http::Response page(const http::Request& request) const;
   std::string metrics() const;
   void set_drained(bool draining, std::optional<std::int64_t> order);
-  model::DrainWord drain_word() const;
+  model::DrainAck drain_ack() const;
   presence::Figures figures() const;
   void tell_draining();
   bool is_draining() const;
@@ -100,7 +100,7 @@ class Worker {
   std::unique_ptr<http::Server> pages_;
   std::atomic<bool> rival_ = false;
   mutable std::mutex drain_mutex_;
-  model::DrainWord told_;           ///< by the leader, under the mutex
+  model::DrainAck told_;           ///< by the leader, under the mutex
   std::atomic<bool> draining_ = false;  ///< by a signal: this process ends
   std::optional<WallTime> stops_at_;  ///< then what still runs is handed over; under the mutex
   bool killed_all_ = false;

@@ -44,7 +44,7 @@ std::string owner_name(const LockFront& front) {
 }
 
 /// Who ends `rota lock` by its name must meet the front alone.
-void take_own_name() {
+void set_own_name() {
   constexpr std::string_view kName = "lock-guardian";
   ::prctl(PR_SET_NAME, kName.data());
   std::ifstream file("/proc/self/cmdline", std::ios::binary);
@@ -210,7 +210,7 @@ int await_signal(Millis at_most) {
 
 int guard_lock(const LockArguments& arguments, const LockPlan& plan, const LockFront& front,
                LockBoard& board) {
-  take_own_name();
+  set_own_name();
   ::setpgid(0, 0);  // what ends the front's group must leave the guardian
   ::signal(SIGTTOU, SIG_IGN);
   if (!adopt_orphans()) {

@@ -27,7 +27,7 @@ tl::unexpected<Error> wrong_duration(std::string_view text, std::string_view why
 }
 
 /// The digits at the front, at most 15 of them.
-std::optional<std::int64_t> take_number(std::string_view& rest) {
+std::optional<std::int64_t> read_number(std::string_view& rest) {
   std::int64_t value = 0;
   std::size_t length = 0;
   while (length < rest.size() && is_digit(rest[length]) && length < 15) {
@@ -38,7 +38,7 @@ std::optional<std::int64_t> take_number(std::string_view& rest) {
   return value;
 }
 
-std::string_view take_letters(std::string_view& rest) {
+std::string_view read_letters(std::string_view& rest) {
   std::size_t length = 0;
   while (length < rest.size() && !is_digit(rest[length])) ++length;
   const auto letters = rest.substr(0, length);
@@ -58,7 +58,7 @@ std::optional<int> digits_at(std::string_view text, std::size_t at, std::size_t 
 }
 
 /// ".5" as 500 ms; leaves `rest` behind it. Digits beyond the third are dropped.
-std::optional<Millis> take_fraction(std::string_view& rest) {
+std::optional<Millis> read_fraction(std::string_view& rest) {
   if (rest.empty() || rest.front() != '.') return Millis{0};
   rest.remove_prefix(1);
   std::int64_t ms = 0;
@@ -101,7 +101,7 @@ std::optional<WallTime> moment_from(std::string_view text) {
                             day{static_cast<unsigned>(*d)}};
   if (!date.ok() || *y < 1970 || *h > 23 || *mi > 59 || *s > 59) return std::nullopt;
   std::string_view rest = text.substr(19);
-  const auto fraction = take_fraction(rest);
+  const auto fraction = read_fraction(rest);
   if (!fraction) return std::nullopt;
   const auto offset = zone_offset(rest);
   if (!offset) return std::nullopt;
@@ -119,9 +119,9 @@ Result<Millis> parse_duration(std::string_view text) {
   const Unit* smallest = nullptr;
   std::int64_t total = 0;
   while (!rest.empty()) {
-    const auto number = take_number(rest);
+    const auto number = read_number(rest);
     if (!number) return wrong_duration(text, "a whole number is expected before each unit");
-    const auto name = take_letters(rest);
+    const auto name = read_letters(rest);
     const Unit* unit = nullptr;
     for (const Unit& each : kUnits) {
       if (each.name == name) unit = &each;

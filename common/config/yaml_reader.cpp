@@ -47,7 +47,7 @@ class TreeBuilder final : public YAML::EventHandler {
   TreeBuilder(const std::string& source, Problems& problems)
       : source_(source), problems_(problems) {}
 
-  YamlNode take_root() { return std::move(root_); }
+  YamlNode accept_root() { return std::move(root_); }
   Mark start() const { return start_; }
 
   void OnDocumentStart(const YAML::Mark& mark) override { start_ = mark_of(mark); }
@@ -227,7 +227,7 @@ std::optional<YamlNode> read_documents(const std::string& source, std::string_vi
     problems.add(source, second.start(), "",
                  "a second document begins here; a file holds one (remove the line ---)");
   }
-  return first.take_root();
+  return first.accept_root();
 }
 
 }  // namespace

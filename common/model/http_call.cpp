@@ -62,15 +62,15 @@ std::string shown(std::string_view text) {
 class Reading {
  public:
   void take(const std::string& name, const std::string& value) {
-    if (name == "url") return take_url(value);
-    if (name == "method") return take_method(value);
-    if (name == "body") return take_body(value);
-    if (name == "expect") return take_expected(value);
-    if (name == "timeout") return take_duration(name, value, call.timeout);
-    if (name == "connect_timeout") return take_duration(name, value, call.connect_timeout);
-    if (name == "redirects") return take_redirects(value);
-    if (name == "ca_file") return take_ca_file(value);
-    if (name.starts_with(kHeaderStart)) return take_header(name.substr(kHeaderStart.size()), value);
+    if (name == "url") return read_url(value);
+    if (name == "method") return read_method(value);
+    if (name == "body") return read_body(value);
+    if (name == "expect") return read_expected(value);
+    if (name == "timeout") return read_duration(name, value, call.timeout);
+    if (name == "connect_timeout") return read_duration(name, value, call.connect_timeout);
+    if (name == "redirects") return read_redirects(value);
+    if (name == "ca_file") return read_ca_file(value);
+    if (name.starts_with(kHeaderStart)) return read_header(name.substr(kHeaderStart.size()), value);
     refuse(name, "is no parameter of the handler http" +
                      did_you_mean(name, {"url", "method", "body", "expect", "timeout", "connect_timeout",
                                          "redirects", "ca_file", "header.NAME"}));
@@ -89,7 +89,7 @@ class Reading {
     problems += (problems.empty() ? "" : "; ") + ("parameters." + shown_text(name) + " ") + std::string(why);
   }
 
-  void take_url(const std::string& url) {
+  void read_url(const std::string& url) {
     const bool is_plain = std::ranges::all_of(url, [](char c) { return c > ' ' && c != 127; });
     const std::size_t host = url.starts_with("http://") ? 7 : url.starts_with("https://") ? 8 : 0;
     if (host == 0 || url.size() == host || url[host] == '/') {
@@ -100,7 +100,7 @@ class Reading {
     call.url = url;
   }
 
-  void take_method(const std::string& method) {
+  void read_method(const std::string& method) {
     if (!is_token(method) || method.size() > kMaxMethodBytes) {
       return refuse("method", shown(method) + " is none: GET, HEAD, POST, PUT, PATCH, DELETE ...");
     }
@@ -108,12 +108,12 @@ class Reading {
     has_method_ = true;
   }
 
-  void take_body(const std::string& body) {
+  void read_body(const std::string& body) {
     call.body = body;
     call.has_body = true;
   }
 
-  void take_expected(const std::string& text) {
+  void read_expected(const std::string& text) {
     std::vector<StatusRange> ranges;
     for (std::string_view rest = text;;) {
       const std::size_t comma = rest.find(',');
@@ -126,7 +126,7 @@ class Reading {
     call.expected = std::move(ranges);
   }
 
-  void take_duration(const std::string& name, const std::string& text, Millis& place) {
+  void read_duration(const std::string& name, const std::string& text, Millis& place) {
     const auto duration = parse_duration(text);
     if (!duration || *duration < Millis{1} || *duration > kLongestCall) {
       return refuse(name, shown(text) + " must be a duration from 1ms to 1d, like 30s");
@@ -134,20 +134,20 @@ class Reading {
     place = *duration;
   }
 
-  void take_redirects(const std::string& text) {
+  void read_redirects(const std::string& text) {
     const auto count = whole_number(text, 0, kMostRedirects);
     if (!count) return refuse("redirects", shown(text) + " must be 0 (follow none) to 20");
     call.redirects = *count;
   }
 
-  void take_ca_file(const std::string& path) {
+  void read_ca_file(const std::string& path) {
     if (path.empty() || path.front() != '/' || !is_header_value(path)) {
       return refuse("ca_file", shown(path) + " must be an absolute path on the worker");
     }
     call.ca_file = path;
   }
 
-  void take_header(const std::string& name, const std::string& value) {
+  void read_header(const std::string& name, const std::string& value) {
     if (!is_token(name)) return refuse(kHeaderStart, shown(name) + " is no name of a header");
     if (!is_header_value(value)) {
       return refuse(std::string(kHeaderStart) + name, "holds a line break, which no header may");

@@ -10,7 +10,7 @@
 namespace rota::model {
 
 /// "@every 1h30m" becomes a fixed rate; "@hourly @daily @midnight @weekly @monthly @yearly
-/// @annually" and anything else a cron, which is not checked here (master/core/cron.h does).
+/// @annually" and anything else a cron, which is not checked here (master/core/time/cron.h does).
 /// InvalidArgument for an unknown @word or a wrong duration.
 Result<Schedule> schedule_from_text(std::string_view text);
 

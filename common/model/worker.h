@@ -117,11 +117,11 @@ struct HeldAttempt {
 };
 
 /// A worker's own word on whether it takes anything new. Of two the one of the higher order is newer.
-struct DrainWord {
+struct DrainAck {
   bool draining = false;               ///< takes nothing new, for whatever reason
   bool told = false;                   ///< what a leader last told it
   std::int64_t order = 0;              ///< of that telling; 0: none yet
-  bool operator==(const DrainWord&) const = default;
+  bool operator==(const DrainAck&) const = default;
 };
 
 /// All that a worker holds, in answer to hello.
@@ -130,7 +130,7 @@ struct Inventory {
   Epoch highest_epoch;                 ///< that the worker ever saw
   std::vector<HeldAttempt> attempts;
   bool complete = true;
-  std::optional<DrainWord> drain = {};  ///< unset: of a version that does not say it here
+  std::optional<DrainAck> drain = {};  ///< unset: of a version that does not say it here
 };
 
 /// What a worker reports: an attempt started, or it ended.

@@ -144,7 +144,7 @@ std::uint32_t TextProtocol::readMapEnd() {
 std::uint32_t TextProtocol::readString(std::string& text) {
   note_element();
   const std::uint32_t read = Base::readString(text);
-  if (!is_utf8(text)) take_broken(text);
+  if (!is_utf8(text)) repair_broken(text);
   if (!frames_.empty() && frames_.back().kind == Frame::Kind::Map) {
     Frame& map = frames_.back();
     if (!map.is_value_next) map.key = text;
@@ -167,7 +167,7 @@ std::string TextProtocol::place() const {
   return place_text(method_, steps);
 }
 
-void TextProtocol::take_broken(std::string& text) {
+void TextProtocol::repair_broken(std::string& text) {
   if (!refuses_) {
     note_repaired(method_, place(), /*is_outgoing=*/false);
   } else if (refusal_.empty()) {

@@ -79,7 +79,7 @@ class TextProtocol final
   void pop();
   void note_element();
   std::string place() const;
-  void take_broken(std::string& text);
+  void repair_broken(std::string& text);
 
   std::string method_;
   std::int32_t sequence_ = 0;

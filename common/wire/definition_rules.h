@@ -1,4 +1,4 @@
-// What a job definition must keep to, except for its schedule (master/core/schedule.h). Pure; used by the
+// What a job definition must keep to, except for its schedule (core/time/schedule.h). Pure; used by the
 // API before anything enters the loop, and by the client before anything is sent.
 #pragma once
 

@@ -124,7 +124,7 @@ Result<model::Inventory> from_wire(const thrift::Inventory& inventory) {
     out.attempts.push_back(std::move(*held));
   }
   if (inventory.__isset.draining && inventory.__isset.drain_told && inventory.__isset.drain_order) {
-    out.drain = model::DrainWord{inventory.draining, inventory.drain_told, inventory.drain_order};
+    out.drain = model::DrainAck{inventory.draining, inventory.drain_told, inventory.drain_order};
   }
   return out;
 }

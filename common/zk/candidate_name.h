@@ -27,7 +27,7 @@ struct Candidate {
   std::int64_t created_zxid = 0;
 };
 
-/// Whether it may lead: it bears a name of ours, and a session owns it. A node without one (a tool has
+/// Whether it may lead: it has a name of ours, and a session owns it. A node without one (a tool has
 /// copied it) is nobody's candidacy and goes with nobody.
 bool is_candidate(const Candidate& node);
 

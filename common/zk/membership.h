@@ -36,7 +36,7 @@ struct MembershipTrouble {
 /// Owner: the Term, or whoever watches. It attaches itself to the session, and detaches when
 /// destroyed. While ZooKeeper is away the last set stays believed; a new session lists anew and
 /// tells the difference. Where the servers turn out to have lost data, who is missing stays believed for
-/// `hold`, unless somebody else bears his id. Thread: the observer is called on the session's task
+/// `hold`, unless somebody else has his id. Thread: the observer is called on the session's task
 /// thread.
 class Membership final : private SessionObserver {
  public:

@@ -83,7 +83,7 @@ Result<std::unique_ptr<HeldLock>> NamedLocks::take(const std::string& name, cons
     std::scoped_lock lock(mutex_);
     trying_.push_back(&attempt);
   }
-  auto taken = take_within(attempt, at_most, wait);
+  auto taken = acquire_within(attempt, at_most, wait);
   {
     std::scoped_lock lock(mutex_);
     std::erase(trying_, &attempt);
@@ -92,7 +92,7 @@ Result<std::unique_ptr<HeldLock>> NamedLocks::take(const std::string& name, cons
   return taken;
 }
 
-Result<std::unique_ptr<HeldLock>> NamedLocks::take_within(Try& attempt, Millis at_most,
+Result<std::unique_ptr<HeldLock>> NamedLocks::acquire_within(Try& attempt, Millis at_most,
                                                             const Waiting& wait) {
   const std::string what = "the lock '" + attempt.name + "'";
   // Beside the caller's patience, which is for other holders: the first lock of a process needs a session.

@@ -49,7 +49,7 @@ class NamedLocks final : public LockService, private SessionObserver {
   void session_ended() override;
   void watch_fired(Client&, const Event& event) override;
 
-  Result<std::unique_ptr<HeldLock>> take_within(Try& attempt, Millis at_most, const Waiting& wait);
+  Result<std::unique_ptr<HeldLock>> acquire_within(Try& attempt, Millis at_most, const Waiting& wait);
   Result<std::unique_ptr<HeldLock>> try_once(Try& attempt);
   bool is_told_to_stop(Try& attempt, Millis at_most, const Waiting& wait);
   bool is_given_back(const Taken& taken);

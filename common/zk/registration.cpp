@@ -113,10 +113,10 @@ Result<void> Registration::confirm(Client& client) {
   return fail(ErrorCode::Conflict, path() + " is to be read back");  // the watch leads here again
 }
 
-/// No session owns it, so it stands for nobody, and goes with nobody: a tool has copied it. It bears our
+/// No session owns it, so it stands for nobody, and goes with nobody: a tool has copied it. It has our
 /// very name, which is ours to give.
 Result<void> Registration::remove_copy(Client& client, std::int32_t version) {
-  log_warn(kLogChannel, "a node that no session owns bears our name; it is removed", {{"node", path()}});
+  log_warn(kLogChannel, "a node that no session owns has our name; it is removed", {{"node", path()}});
   const auto removed = client.remove(path(), version);
   if (!removed && removed.error().code != ErrorCode::NotFound) return fail(removed.error());
   return fail(ErrorCode::Conflict, path() + " is to be made");

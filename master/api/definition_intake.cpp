@@ -8,7 +8,7 @@
 #include "common/wire/content_hash.h"
 #include "common/wire/definition_rules.h"
 #include "common/wire/job_wire.h"
-#include "master/core/schedule.h"
+#include "master/core/time/schedule.h"
 
 namespace rota::master::api {
 namespace {

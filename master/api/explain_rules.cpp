@@ -2,8 +2,8 @@
 
 #include <fmt/format.h>
 
-#include "master/core/loss_rules.h"
-#include "master/core/worker_words.h"
+#include "master/core/attempts/loss_rules.h"
+#include "master/core/workers/worker_words.h"
 
 namespace rota::master::api {
 namespace {

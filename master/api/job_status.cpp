@@ -9,8 +9,8 @@
 #include "master/api/edge.h"
 #include "master/api/explain_rules.h"
 #include "master/api/job_service.h"
-#include "master/core/hold_rules.h"
-#include "master/core/worker_words.h"
+#include "master/core/time/hold_rules.h"
+#include "master/core/workers/worker_words.h"
 
 namespace rota::master::api {
 namespace {

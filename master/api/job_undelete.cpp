@@ -3,7 +3,7 @@
 #include "master/api/edge.h"
 #include "master/api/job_service.h"
 #include "master/core/event.h"
-#include "master/core/schedule.h"
+#include "master/core/time/schedule.h"
 
 namespace rota::master::api {
 namespace {

@@ -23,7 +23,7 @@ struct MasterView {
   bool leads = false;
   std::string health = {};           ///< what its self check found; empty: it has not said
   model::Address page = {};          ///< of its status page; port 0: it has told of none
-  bool knows_slices = false;         ///< it reads core/watermark.h as a whole; older ones do not
+  bool knows_slices = false;         ///< it reads core/time/watermark.h as a whole; older ones do not
 };
 
 /// Thread: any.

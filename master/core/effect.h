@@ -17,7 +17,7 @@
 #include "common/model/job.h"
 #include "common/model/run.h"
 #include "common/model/worker.h"
-#include "master/core/watermark.h"
+#include "master/core/time/watermark.h"
 
 namespace rota::master::core {
 

@@ -23,10 +23,10 @@ std::string unknown_run(const State& state, RunId id, const RunEntry& run) {
 
 std::string broken_run(const State& state, RunId id, const RunEntry& run) {
   if (model::is_final(run.progress().state)) return at_run("a final run was kept", id);
-  if (run.in_lane != (run.progress().state == RunState::Queued)) {
-    return at_run("queued and lane differ", id);
+  if (run.in_slot_queue != (run.progress().state == RunState::Queued)) {
+    return at_run("queued and queue differ", id);
   }
-  if (run.in_lane || run.is_held() || state.run_timers.has(id, RunTimer::RetryDelay)) return "";
+  if (run.in_slot_queue || run.is_held() || state.run_timers.has(id, RunTimer::RetryDelay)) return "";
   const JobEntry* job = state.find_job(run.row.job);
   const bool waits = job != nullptr && job->behind.contains(id);
   return waits ? "" : at_run("nothing will ever move a run", id);
@@ -67,16 +67,16 @@ std::string broken_life(const State& state, const model::WorkerKey& key, const L
   return "";
 }
 
-std::string broken_lane(const State& state, const LaneKey& key, const Lane& lane) {
-  if (lane.jobs.empty()) return "an empty lane was kept";
-  for (const auto& [job, runs] : lane.jobs) {
+std::string broken_slot_queue(const State& state, const SlotQueueKey& key, const SlotQueue& queue) {
+  if (queue.jobs.empty()) return "an empty queue was kept";
+  for (const auto& [job, runs] : queue.jobs) {
     for (const RunId id : runs) {
       const RunEntry* run = state.find_run(id);
-      if (run == nullptr || !run->in_lane) return at_run("a lane holds what is not queued", id);
+      if (run == nullptr || !run->in_slot_queue) return at_run("a queue holds what is not queued", id);
     }
   }
   const auto pool = state.open.find(key.pool);
-  if (pool == state.open.end() || state.waits_for_words) return "";
+  if (pool == state.open.end() || state.awaits_inventories) return "";
   for (const model::WorkerKey& worker : pool->second) {
     if (key.worker.empty() || key.worker == worker.id) return "a run waits beside a free slot";
   }
@@ -111,8 +111,8 @@ std::string broken_invariant(const State& state) {
     const auto life = state.lives.lower_bound({id, ""});
     if (life == state.lives.end() || life->first.id != id) return "a worker id without lives was kept";
   }
-  for (const auto& [key, lane] : state.lanes) {
-    if (broken = broken_lane(state, key, lane); !broken.empty()) return broken;
+  for (const auto& [key, queue] : state.slot_queues) {
+    if (broken = broken_slot_queue(state, key, queue); !broken.empty()) return broken;
   }
   if (!state.touched.empty()) return "a touched run was not written";
   if (state.watermark.reaching > state.core_time) return "the watermark is ahead of the core's time";

@@ -3,12 +3,12 @@
 #include <algorithm>
 #include <utility>
 
-#include "master/core/attempt_rules.h"
+#include "master/core/attempts/attempt_rules.h"
 #include "master/core/batch_rows.h"
 #include "master/core/definition_hash.h"
-#include "master/core/hold_rules.h"
+#include "master/core/time/hold_rules.h"
 #include "master/core/notices.h"
-#include "master/core/time_rules.h"
+#include "master/core/time/time_rules.h"
 
 namespace rota::master::core {
 
@@ -40,7 +40,7 @@ void tell_job(Context& ctx, std::string_view sentence, const JobEntry& job, cons
 /// Edits close a version, which needs its ticks recorded; while ticks are held that cannot be. Where they are
 /// recorded ahead of the clock, an edit would take effect no sooner than that.
 bool refuse_held(Context& ctx, Token token) {
-  const std::string why = hold_text(ctx.state.held, ctx.state.watermark.reaching, ctx.now.wall);
+  const std::string why = hold_text(ctx.state.tick_hold, ctx.state.watermark.reaching, ctx.now.wall);
   if (why.empty()) return false;
   refuse(ctx, token, ErrorCode::Unavailable, "jobs cannot be changed while ticks are held: " + why);
   return true;

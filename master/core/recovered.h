@@ -15,7 +15,7 @@
 #include "common/model/worker.h"
 #include "common/model/zone.h"
 #include "master/core/effect.h"
-#include "master/core/watermark.h"
+#include "master/core/time/watermark.h"
 
 namespace rota::master::core {
 

@@ -5,11 +5,11 @@
 #include <utility>
 
 #include "common/base/check.h"
-#include "master/core/confirm_rules.h"
-#include "master/core/departed_rules.h"
-#include "master/core/loss_rules.h"
-#include "master/core/retry.h"
-#include "master/core/time_rules.h"
+#include "master/core/attempts/confirm_rules.h"
+#include "master/core/workers/departed_rules.h"
+#include "master/core/attempts/loss_rules.h"
+#include "master/core/attempts/retry.h"
+#include "master/core/time/time_rules.h"
 
 namespace rota::master::core {
 
@@ -59,7 +59,7 @@ void recover_waiting(State& state, RunEntry& run, Now now) {
     state.find_job(run.row.job)->behind.insert(run.row.id);
     return;
   }
-  state.enter_lane(run);
+  state.enter_slot_queue(run);
 }
 
 using OlderRules = std::map<std::pair<JobId, JobVersion>, RulesPtr>;
@@ -84,7 +84,7 @@ void promote_orphans(State& state) {
   for (auto& [id, job] : state.jobs) {
     if (job.behind.empty() || job.unfinished.size() != job.behind.size()) continue;
     RunEntry& first = *state.find_run(*job.behind.begin());
-    state.enter_lane(first);
+    state.enter_slot_queue(first);
     state.touch(first);
   }
 }
@@ -98,10 +98,10 @@ std::unique_ptr<State> recover_state(Epoch epoch, const CoreOptions& options, Re
   if (recovered.watermark) state->watermark_in_batch = *recovered.watermark;
   state->watermark_written = now.mono;
   state->core_time = std::max(now.wall, state->watermark.reaching);
-  state->waits_for_words = recovered.database_went_back;
-  state->held = options.held;
-  if (recovered.database_went_back && state->held.empty()) {
-    state->held = "the database is older than the cluster; see: rota-master --accept-restore";
+  state->awaits_inventories = recovered.database_went_back;
+  state->tick_hold = options.tick_hold;
+  if (recovered.database_went_back && state->tick_hold.empty()) {
+    state->tick_hold = "the database is older than the cluster; see: rota-master --accept-restore";
   }
   state->zookeeper_number = recovered.zookeeper_number;
   for (const model::WorkerKey& key : recovered.unseen) state->life_of(key).unseen = true;

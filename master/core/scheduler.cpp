@@ -3,21 +3,21 @@
 #include <algorithm>
 
 #include "common/base/check.h"
-#include "master/core/attempt_rules.h"
+#include "master/core/attempts/attempt_rules.h"
 #include "master/core/batch_rows.h"
-#include "master/core/confirm_rules.h"
-#include "master/core/departed_rules.h"
-#include "master/core/dispatch_rules.h"
-#include "master/core/drain_rules.h"
-#include "master/core/fence_rules.h"
+#include "master/core/attempts/confirm_rules.h"
+#include "master/core/workers/departed_rules.h"
+#include "master/core/admission/dispatch_rules.h"
+#include "master/core/workers/drain_rules.h"
+#include "master/core/attempts/fence_rules.h"
 #include "master/core/invariants.h"
 #include "master/core/job_rules.h"
 #include "master/core/recovery.h"
-#include "master/core/request_rules.h"
+#include "master/core/admission/request_rules.h"
 #include "master/core/state.h"
-#include "master/core/time_rules.h"
+#include "master/core/time/time_rules.h"
 #include "master/core/views.h"
-#include "master/core/worker_rules.h"
+#include "master/core/workers/worker_rules.h"
 
 namespace rota::master::core {
 namespace {
@@ -47,7 +47,7 @@ struct Cases {
   void operator()(const DrainWorker& e) const { handle_drain_worker(ctx, e); }
   void operator()(const ForgetWorker& e) const { handle_forget_worker(ctx, e); }
   void operator()(const ConfirmDead& e) const { handle_confirm_dead(ctx, e); }
-  void operator()(const HoldTicks& e) const { ctx.state.held = e.why; }
+  void operator()(const HoldTicks& e) const { ctx.state.tick_hold = e.why; }
   void operator()(const ZookeeperReplaced& e) const { handle_zookeeper_replaced(ctx, e); }
   void operator()(const UnseenGone&) const { handle_unseen_gone(ctx); }
 };

@@ -28,7 +28,7 @@ struct CoreOptions {
   Millis keep_offline{24 * 3600 * 1000};  ///< for so long a worker that vanished is shown as offline
   std::int32_t fire_at_most = 5000;   ///< ticks recorded per TimePassed; the rest with the next one
   bool all_know_slices = true;        ///< until MastersSeen says otherwise
-  std::string held;                   ///< why ticks are held from the first moment on; or empty
+  std::string tick_hold;                ///< why ticks are held from the first moment on; or empty
 };
 
 /// Thread: loop only. Owned by the Term; destroyed, never reset, when leadership goes.

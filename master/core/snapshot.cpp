@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "master/core/departed_rules.h"
-#include "master/core/fence_rules.h"
+#include "master/core/workers/departed_rules.h"
+#include "master/core/attempts/fence_rules.h"
 #include "master/core/state.h"
 #include "master/core/views.h"
 
@@ -24,7 +24,7 @@ std::string state_of(const State& state, const LifeEntry& life) {
 
 std::string why_of(const State& state, const LifeEntry& life) {
   if (!life.present && !state.listed) return "workers are being listed: this leader has just taken office";
-  if (!life.why.empty() || !life.owes_drain_word()) return life.why;
+  if (!life.why.empty() || !life.drain_ack_pending()) return life.why;
   return life.told_drain->draining ? "has not said yet that it heard of its drain"
                                    : "has not said yet that it heard of its resume";
 }
@@ -120,9 +120,9 @@ RunView view_of(const State& state, const RunEntry& run, Now now) {
   view.is_cancelled = run.progress().cancel_asked;
   view.losses = run.progress().losses;
   if (run.is_held()) add_absence(state, run, now, view);
-  if (!run.in_lane) return view;
-  const auto lane = state.lanes.find(lane_of(*run.rules));
-  if (lane != state.lanes.end()) view.reason = lane->second.blocked;
+  if (!run.in_slot_queue) return view;
+  const auto queue = state.slot_queues.find(slot_queue_of(*run.rules));
+  if (queue != state.slot_queues.end()) view.reason = queue->second.blocked;
   return view;
 }
 
@@ -166,7 +166,7 @@ std::map<std::string, std::int64_t> counters_of(const Counters& c) {
           {"renews_refused", c.renews_refused},
           {"hellos", c.hellos},
           {"adopted", c.adopted},
-          {"taken_up", c.taken_up},
+          {"readopted", c.readopted},
           {"cancels", c.cancels},
           {"handed_over", c.handed_over}};
 }
@@ -203,7 +203,7 @@ Snapshot view_state(const State& state, Now now) {
   snapshot.watermark = state.watermark.through;
   snapshot.jobs = static_cast<std::int64_t>(state.names.size());
   snapshot.active_runs = static_cast<std::int64_t>(state.runs.size());
-  snapshot.held = state.held;
+  snapshot.tick_hold = state.tick_hold;
   snapshot.counters = counters_of(state.counters);
   snapshot.tallies = tallies_of(state);
   snapshot.newest_gaps = gaps_of(state);

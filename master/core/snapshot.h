@@ -64,7 +64,7 @@ struct Snapshot {
   std::map<RunId, RunView> waiting;
   std::int64_t jobs = 0;
   std::int64_t active_runs = 0;
-  std::string held;                      ///< why ticks are held, or empty
+  std::string tick_hold;                   ///< why ticks are held, or empty
   std::map<std::string, std::int64_t> counters;  ///< e.g. "ticks_fired", "stale_refused"
   std::vector<GapView> newest_gaps;      ///< of this Term, newest first
   Tallies tallies;

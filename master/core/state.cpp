@@ -3,14 +3,14 @@
 #include <algorithm>
 
 #include "common/base/check.h"
-#include "master/core/run_rules.h"
+#include "master/core/attempts/run_rules.h"
 
 namespace rota::master::core {
 
 using model::Reason;
 using model::RunState;
 
-LaneKey lane_of(const model::JobRules& rules) {
+SlotQueueKey slot_queue_of(const model::JobRules& rules) {
   return {rules.pool, rules.route == model::RouteKind::Named ? rules.worker : std::string{}};
 }
 
@@ -133,7 +133,7 @@ const RunEntry* State::find_run(RunId id) const {
 
 void State::set_state(RunEntry& run, RunState to, Reason reason, std::string detail) {
   CHECK_OR_DIE(may_follow(run.progress().state, to), "an illegal change of a run's state");
-  if (to != RunState::Queued) leave_lane(run);
+  if (to != RunState::Queued) leave_slot_queue(run);
   if (to != RunState::Dispatched && to != RunState::Running) leave_worker(run);
   if (JobEntry* job = find_job(run.row.job)) {
     job->behind.erase(run.row.id);
@@ -147,25 +147,25 @@ void State::set_state(RunEntry& run, RunState to, Reason reason, std::string det
   if (model::is_final(to)) run_timers.clear_all(run.row.id);
 }
 
-void State::enter_lane(RunEntry& run) {
-  if (run.in_lane) return;
-  const LaneKey key = lane_of(*run.rules);
+void State::enter_slot_queue(RunEntry& run) {
+  if (run.in_slot_queue) return;
+  const SlotQueueKey key = slot_queue_of(*run.rules);
   set_state(run, RunState::Queued, Reason::None);
-  lanes[key].jobs[run.row.job].insert(run.row.id);
-  run.in_lane = true;
+  slot_queues[key].jobs[run.row.job].insert(run.row.id);
+  run.in_slot_queue = true;
   pools_to_pump.insert(key.pool);
 }
 
-void State::leave_lane(RunEntry& run) {
-  if (!run.in_lane) return;
-  run.in_lane = false;
-  const auto lane = lanes.find(lane_of(*run.rules));
-  CHECK_OR_DIE(lane != lanes.end(), "a run's lane is missing");
-  const auto of_job = lane->second.jobs.find(run.row.job);
-  CHECK_OR_DIE(of_job != lane->second.jobs.end(), "a run is missing in its lane");
+void State::leave_slot_queue(RunEntry& run) {
+  if (!run.in_slot_queue) return;
+  run.in_slot_queue = false;
+  const auto queue = slot_queues.find(slot_queue_of(*run.rules));
+  CHECK_OR_DIE(queue != slot_queues.end(), "a run's queue is missing");
+  const auto of_job = queue->second.jobs.find(run.row.job);
+  CHECK_OR_DIE(of_job != queue->second.jobs.end(), "a run is missing in its queue");
   of_job->second.erase(run.row.id);
-  if (of_job->second.empty()) lane->second.jobs.erase(of_job);
-  if (lane->second.jobs.empty()) lanes.erase(lane);
+  if (of_job->second.empty()) queue->second.jobs.erase(of_job);
+  if (queue->second.jobs.empty()) slot_queues.erase(queue);
 }
 
 void State::wait_behind(RunEntry& run, RunId other) {

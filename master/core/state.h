@@ -22,10 +22,10 @@
 #include "common/model/worker.h"
 #include "master/core/effect.h"
 #include "master/core/recovered.h"
-#include "master/core/schedule.h"
+#include "master/core/time/schedule.h"
 #include "master/core/scheduler.h"
-#include "master/core/timer_index.h"
-#include "master/core/watermark.h"
+#include "master/core/time/timer_index.h"
+#include "master/core/time/watermark.h"
 
 namespace rota::master::core {
 
@@ -60,7 +60,7 @@ struct RunEntry {
   bool is_new = false;                 ///< its row was not put into a batch yet
   bool timed_out = false;              ///< the leader's backstop asked for its end, and no drain before it
   bool handed_over = false;            ///< the deadline of its worker's drain asked for its end
-  bool in_lane = false;
+  bool in_slot_queue = false;
 
   model::RunProgress& progress() { return row.progress; }
   const model::RunProgress& progress() const { return row.progress; }
@@ -114,12 +114,12 @@ struct LifeEntry {
     return info.slots - unusable_slots - static_cast<std::int32_t>(attempts.size());
   }
   /// It was told of a drain, or of its end, and has not said yet that it heard.
-  bool owes_drain_word() const {
+  bool drain_ack_pending() const {
     if (!told_drain) return false;
     return info.drain_order ? *info.drain_order < told_drain->order : info.drain_told != told_drain->draining;
   }
   /// By its own last word it takes nothing new, or that word is still to come.
-  bool is_closed() const { return info.draining || says_draining || owes_drain_word(); }
+  bool is_closed() const { return info.draining || says_draining || drain_ack_pending(); }
 };
 
 /// The last life of a worker that is not here, for people.
@@ -139,12 +139,12 @@ struct WorkerEntry {
 
 /// Runs that could start, waiting for a slot of one pool, or of one named worker in it. Fair between
 /// jobs: they take turns, each gives its oldest run.
-struct LaneKey {
+struct SlotQueueKey {
   std::string pool;
   std::string worker;                  ///< empty: any of the pool
-  auto operator<=>(const LaneKey&) const = default;
+  auto operator<=>(const SlotQueueKey&) const = default;
 };
-struct Lane {
+struct SlotQueue {
   std::map<JobId, std::set<RunId>> jobs;
   JobId last_job;                      ///< whose turn was last
   model::Reason blocked = model::Reason::None;
@@ -166,7 +166,7 @@ struct Counters {
   std::int64_t reports = 0, repeated_reports = 0, late_results = 0, retries = 0, losses = 0;
   std::int64_t proven_dead = 0, resent = 0;
   std::int64_t notes = 0, stale_notes = 0;
-  std::int64_t renews = 0, renews_refused = 0, hellos = 0, adopted = 0, taken_up = 0, cancels = 0;
+  std::int64_t renews = 0, renews_refused = 0, hellos = 0, adopted = 0, readopted = 0, cancels = 0;
   std::int64_t handed_over = 0;
   std::map<model::RunState, std::int64_t> attempts_ended;  ///< by how they ended
   Histogram dispatch_latency = seconds_histogram();        ///< from its row to the worker's acceptance
@@ -200,10 +200,10 @@ class State {
   RunEntry& add_run(RunEntry entry);
   RunEntry* find_run(RunId id);
   const RunEntry* find_run(RunId id) const;
-  /// Goes to another state, checked against run_rules.h; leaves lane, queue and worker as that asks.
+  /// Goes to another state, checked against run_rules.h; leaves queue, queue and worker as that asks.
   void set_state(RunEntry& run, model::RunState to, model::Reason reason, std::string detail = {});
-  /// Waiting -> Queued: stands in its lane.
-  void enter_lane(RunEntry& run);
+  /// Waiting -> Queued: stands in its queue.
+  void enter_slot_queue(RunEntry& run);
   /// Waiting behind another run of its job.
   void wait_behind(RunEntry& run, RunId other);
   /// Queued -> Dispatched, for this life.
@@ -242,13 +242,13 @@ class State {
   Watermark watermark;                 ///< every tick up to it is in a batch
   Watermark watermark_in_batch;        ///< the last one put into a batch
   MonoTime watermark_written{};        ///< when that was
-  std::string held;                    ///< why ticks are held, or empty
+  std::string tick_hold;                  ///< why ticks are held, or empty
   bool all_know_slices = true;         ///< see MastersSeen
   bool listed = false;                 ///< WorkersListed has come
   Millis longest_lease{0};             ///< of all workers that this Term has seen
   std::int64_t zookeeper_number = 0;   ///< of the ZooKeeper in use
   std::int64_t replaced_listing = 0;   ///< shows who is in one that is new; 0: no such listing is awaited
-  bool waits_for_words = false;        ///< the database went back: first all workers say what they hold
+  bool awaits_inventories = false;        ///< the database went back: first all workers say what they hold
 
   std::map<JobId, JobEntry> jobs;
   std::map<JobId, std::set<WallTime>> taken;                    ///< ticks to come that have their run already
@@ -258,7 +258,7 @@ class State {
   std::set<std::pair<WallTime, JobId>> due_often;               ///< of these, jobs that fire often
   std::map<Millis, std::int64_t> graces;                        ///< of saved jobs: how many have it
   std::map<RunId, RunEntry> runs;
-  std::map<LaneKey, Lane> lanes;                                ///< none is empty
+  std::map<SlotQueueKey, SlotQueue> slot_queues;                                ///< none is empty
   std::set<std::string> pools_to_pump;                          ///< where something changed
   std::map<model::WorkerKey, LifeEntry> lives;
   std::map<std::string, WorkerEntry> workers;
@@ -283,7 +283,7 @@ class State {
 
  private:
   std::int64_t next_id();
-  void leave_lane(RunEntry& run);
+  void leave_slot_queue(RunEntry& run);
   void leave_worker(RunEntry& run);
   void count_grace(const JobEntry& job, std::int64_t change);
 
@@ -302,7 +302,7 @@ inline constexpr std::size_t kGivenUpMost = 100'000;
 inline constexpr std::size_t kGapsShown = 20;
 inline constexpr std::size_t kDeletedMost = 1000;
 
-/// The lane that a run of these rules waits in.
-LaneKey lane_of(const model::JobRules& rules);
+/// The queue that a run of these rules waits in.
+SlotQueueKey slot_queue_of(const model::JobRules& rules);
 
 }  // namespace rota::master::core

@@ -107,7 +107,7 @@ class Dispatcher::Impl {
     old_epoch_ += result.old_epoch;
     for (core::Event& event : result.events) post(face.epoch, std::move(event));
     if (!result.unreachable) return;
-    for (const auto& left : lanes_.take_dispatches(work.worker)) {
+    for (const auto& left : lanes_.pop_dispatches(work.worker)) {
       refuse(face.epoch, left, "the worker is not reachable");
     }
   }

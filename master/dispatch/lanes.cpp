@@ -86,7 +86,7 @@ void Lanes::done(const model::WorkerKey& worker) {
   ready_changed_.notify_all();  // a hello that had to wait may be allowed now, too
 }
 
-std::vector<core::SendDispatch> Lanes::take_dispatches(const model::WorkerKey& worker) {
+std::vector<core::SendDispatch> Lanes::pop_dispatches(const model::WorkerKey& worker) {
   std::scoped_lock lock(mutex_);
   std::vector<core::SendDispatch> out;
   const auto found = lanes_.find(worker);

@@ -39,7 +39,7 @@ class Lanes {
   /// Gives the lane back.
   void done(const model::WorkerKey& worker);
   /// Takes the dispatches that wait for a worker which does not answer.
-  std::vector<core::SendDispatch> take_dispatches(const model::WorkerKey& worker);
+  std::vector<core::SendDispatch> pop_dispatches(const model::WorkerKey& worker);
   /// Drops all that waits; gives how many messages.
   std::size_t clear();
   /// Wakes the waiting threads.

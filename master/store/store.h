@@ -101,14 +101,14 @@ class Office {
   virtual Result<std::string> settle_uuid(const std::string& proposed) = 0;
 
   /// Raises the longest grant that any leader of this cluster may give to `own`, and gives it: a
-  /// successor with a shorter one must wait for the longer. Called before take_office.
+  /// successor with a shorter one must wait for the longer. Called before enter_office.
   virtual Result<Millis> settle_grant(Millis own) = 0;
 
   /// In one transaction sets the epoch where it is lower, and the rest of the claim. Conflict when it
   /// was not lower (another took office). After UnknownOutcome read_marks tells; e is used by one
   /// candidate only, so an epoch equal to ours is ours.
   virtual Result<void> claim(const Claim& claim) = 0;
-  Result<void> take_office(Epoch epoch, const std::string& holder) {
+  Result<void> enter_office(Epoch epoch, const std::string& holder) {
     return claim(Claim{epoch, {holder, ""}, {}});
   }
 
@@ -123,7 +123,7 @@ class Office {
   /// Attempts that are stored for a worker and have not ended.
   virtual Result<std::int64_t> count_held() = 0;
 
-  /// Everything a Term starts from. Called after take_office.
+  /// Everything a Term starts from. Called after enter_office.
   virtual Result<core::Recovered> recover() = 0;
 
   /// All gap rows that reach beyond that moment.

@@ -9,7 +9,7 @@
 #include "common/base/result.h"
 #include "common/model/job.h"
 #include "common/model/zone.h"
-#include "master/core/cron.h"
+#include "master/core/time/cron.h"
 #include "master/store/zone_source.h"
 
 namespace rota::master::verify {

@@ -43,7 +43,7 @@ Result<void> TickCheck::look_at(const model::Job& job, TickRows rows, MonoTime d
     }
   }
   // What is left so far was never planned.
-  if (auto rest = take_runs_before(recorded_ + Millis{1}); !rest) return rest;
+  if (auto rest = count_runs_before(recorded_ + Millis{1}); !rest) return rest;
   judge_gaps();
   return look_beyond(rows.runs.has_value());
 }
@@ -122,7 +122,7 @@ std::string TickCheck::place(WallTime tick) const {
 }
 
 Result<void> TickCheck::match(const model::JobVersionRow& version, WallTime tick) {
-  if (auto taken = take_runs_before(tick); !taken) return taken;
+  if (auto taken = count_runs_before(tick); !taken) return taken;
   ++ticks_.planned;
   std::int64_t runs = 0;
   for (;;) {
@@ -141,7 +141,7 @@ Result<void> TickCheck::match(const model::JobVersionRow& version, WallTime tick
 }
 
 // Runs before the next planned tick have no plan behind them.
-Result<void> TickCheck::take_runs_before(WallTime tick) {
+Result<void> TickCheck::count_runs_before(WallTime tick) {
   for (;;) {
     const auto run = next_run();
     if (!run) return fail(run.error());

@@ -41,7 +41,7 @@ class TickCheck {
   Result<void> begin_gaps(TickRows& rows);
   Result<WallTime> recorded_now();
   Result<void> match(const model::JobVersionRow& version, WallTime tick);
-  Result<void> take_runs_before(WallTime tick);
+  Result<void> count_runs_before(WallTime tick);
   Result<const model::Run*> next_run();
   void count_run(const model::Run& run);
   bool was_rewound(const model::Run& run) const;

@@ -7,7 +7,7 @@
 #include <optional>
 #include <thread>
 
-#include "master/store/run_rows.h"
+#include "master/store/mysql/run_rows.h"
 #include "test/bench/process_times.h"
 
 namespace rota::bench {

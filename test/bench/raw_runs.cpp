@@ -3,8 +3,8 @@
 #include <fmt/format.h>
 
 #include "common/base/random.h"
-#include "master/store/multi_row.h"
-#include "master/store/run_rows.h"
+#include "master/store/mysql/multi_row.h"
+#include "master/store/mysql/run_rows.h"
 #include "test/bench/process_times.h"
 
 namespace rota::bench {

@@ -7,7 +7,7 @@
 
 #include "client/cluster.h"
 #include "common/base/result.h"
-#include "master/store/connection.h"
+#include "master/store/mysql/connection.h"
 
 namespace rota::bench {
 

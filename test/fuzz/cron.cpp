@@ -1,12 +1,12 @@
 // The cron parser: words for what is wrong are valid UTF-8; ticks only go forward, and end.
-#include "master/core/cron.h"
+#include "master/core/time/cron.h"
 
 #include "common/base/utf8.h"
 #include "test/fuzz/judge.h"
 
 #include "common/model/schedule_text.h"
 #include "common/time/zones.h"
-#include "master/core/schedule.h"
+#include "master/core/time/schedule.h"
 
 using namespace rota;
 using namespace rota::master::core;

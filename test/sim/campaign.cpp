@@ -98,7 +98,7 @@ std::string reap(Hand& hand) {
   return WIFSIGNALED(status) ? "it died of signal " + std::to_string(WTERMSIG(status)) : "it ended early";
 }
 
-void take_report(const Hand& hand, CampaignResult& result) {
+void receive_report(const Hand& hand, CampaignResult& result) {
   std::istringstream lines(hand.text);
   std::string line;
   while (std::getline(lines, line)) {
@@ -203,7 +203,7 @@ CampaignResult run_campaign(const CampaignPlan& plan) {
     for (std::size_t i = 0; i < hands.size(); ++i) {
       if (waits[i].revents == 0 || !hear(hands[i])) continue;
       --open;
-      take_report(hands[i], result);
+      receive_report(hands[i], result);
       const std::string death = reap(hands[i]);
       hands[i].pid = 0;
       if (!death.empty() && result.broken.empty()) {

@@ -245,10 +245,10 @@ void Clients::submit(const std::string& key) {
       [key, job = entry.job, definition](Token token) -> master::core::Event {
         return master::core::SubmitRuns{token, "sim", {{job, definition, key, "h", nullptr}}};
       },
-      [this, key](const ReplyBody& body) { take_submit(key, body); });
+      [this, key](const ReplyBody& body) { apply_submit(key, body); });
 }
 
-void Clients::take_submit(const std::string& key, const ReplyBody& body) {
+void Clients::apply_submit(const std::string& key, const ReplyBody& body) {
   const auto* submitted = std::get_if<master::core::Submitted>(&body);
   if (submitted == nullptr) {
     world_.after(300ms, [this, key] { submit(key); });

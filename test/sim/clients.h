@@ -41,7 +41,7 @@ class Clients {
   void apply(std::size_t job);
   void pause(std::size_t job, bool paused);
   void submit(const std::string& key);
-  void take_submit(const std::string& key, const master::core::ReplyBody& body);
+  void apply_submit(const std::string& key, const master::core::ReplyBody& body);
   void run_now();
   void conflict();
   void cancel();

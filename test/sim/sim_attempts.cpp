@@ -38,7 +38,7 @@ std::optional<model::Inventory> SimWorker::hello(Epoch epoch, std::size_t master
   }
   world_.trace("hello", key_.id + "@" + key_.incarnation + " holds " + std::to_string(table_->entries().size()));
   model::Inventory held = table_->inventory();
-  held.drain = model::DrainWord{draining_ || drain_told_, drain_told_, drain_order_};
+  held.drain = model::DrainAck{draining_ || drain_told_, drain_told_, drain_order_};
   return held;
 }
 

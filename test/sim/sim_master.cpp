@@ -191,7 +191,7 @@ void SimMaster::look_at_election() {
   world_.after(world_.random.between(2ms, 40ms), [this, life = life_] {
     if (life != life_ || !alive_) return;
     office_planned_ = false;
-    if (!candidacy_.empty()) take_office(false);
+    if (!candidacy_.empty()) enter_office(false);
   });
 }
 

@@ -11,14 +11,14 @@
 
 #include "clockwork.h"
 #include "common/zk/paths.h"
-#include "master/clock_acceptance.h"
-#include "master/clock_guard.h"
+#include "master/upkeep/clock_acceptance.h"
+#include "master/upkeep/clock_guard.h"
 #include "master/core/scheduler.h"
 #include "master/dispatch/sender.h"
 #include "master/loop/loop.h"
-#include "master/takeover.h"
-#include "master/zookeeper_keeper.h"
-#include "master/zookeeper_word.h"
+#include "master/office/takeover.h"
+#include "master/upkeep/zookeeper_keeper.h"
+#include "master/office/zookeeper_word.h"
 #include "sim_office.h"
 #include "sim_zk_client.h"
 
@@ -113,7 +113,7 @@ class SimMaster {
   void reconnect();
   SimZkClient zookeeper_client(ZkCallFaults faults = {}, std::function<void()> between = {});
   /// `between`: another master came in the midst of somebody's takeover.
-  void take_office(bool between);
+  void enter_office(bool between);
   void begin_term(master::Office office);
   bool sync_workers();
   void sync_again(Millis in);

@@ -71,7 +71,7 @@ TEST_CASE("sim zookeeper: a session that expires takes its nodes, and its holder
 TEST_CASE("sim zookeeper: servers that lost data refuse a handle that has seen more than they know") {
   ThreeServers world;
   world.write("/a");
-  world.zookeeper.take_copy();
+  world.zookeeper.make_copy();
   auto client = world.client(world.session, 1);
   REQUIRE(client.create("/e", "", zk::CreateMode::Ephemeral));
   const std::int64_t seen = world.zookeeper.tree().zxid();
@@ -103,11 +103,11 @@ TEST_CASE("sim database: a bare check whose answer is lost is Failed, and an off
   Clockwork clockwork;
   SimStore store(dice, marks, clockwork);
   SimOffice office(store, dice, marks, clockwork);
-  REQUIRE(office.take_office(Epoch{2}, "a"));
+  REQUIRE(office.enter_office(Epoch{2}, "a"));
   store.faults.unknown_per_mille = 1000;
   for (int i = 0; i < 10; ++i) {
     CHECK(store.apply(Epoch{2}, {}).outcome == master::store::ApplyOutcome::Failed);
-    CHECK(office.take_office(Epoch{2}, "b").error().code == ErrorCode::Conflict);
+    CHECK(office.enter_office(Epoch{2}, "b").error().code == ErrorCode::Conflict);
   }
 }
 
@@ -118,10 +118,10 @@ TEST_CASE("sim database: a leader from before a loss may not know of it, whoever
   Clockwork clockwork;
   SimStore store(dice, marks, clockwork);
   SimOffice office(store, dice, marks, clockwork);
-  REQUIRE(office.take_office(Epoch{1}, "a"));
+  REQUIRE(office.enter_office(Epoch{1}, "a"));
   store.note_takeover(Epoch{1}, false);
   store.back_up();
-  REQUIRE(office.take_office(Epoch{2}, "b"));
+  REQUIRE(office.enter_office(Epoch{2}, "b"));
   store.note_takeover(Epoch{2}, true);
   master::core::Changes late;
   late.gaps = {{JobId{1}, 1, wall_from_ms(1), wall_from_ms(1), 1, model::Reason::LateSkipped, 0, Epoch{1}}};
@@ -135,7 +135,7 @@ TEST_CASE("sim database: a leader from before a loss may not know of it, whoever
     CHECK(store.violation.starts_with("P9"));
   }
   SUBCASE("nor does its successor, until somebody has accepted it") {
-    REQUIRE(office.take_office(Epoch{3}, "c"));
+    REQUIRE(office.enter_office(Epoch{3}, "c"));
     store.note_takeover(Epoch{3}, true);
     (void)store.apply(Epoch{3}, late);
     CHECK(store.violation.starts_with("P9"));

@@ -40,7 +40,7 @@ Result<void> SimOffice::claim(const master::store::Claim& claim) {
     marks_.hit("takeover_unknown_not_applied");
     return fail(ErrorCode::UnknownOutcome, "answer lost, not applied");
   }
-  store_.take_office(claim);
+  store_.enter_office(claim);
   if (!lost) return {};
   marks_.hit("takeover_unknown_applied");
   return fail(ErrorCode::UnknownOutcome, "answer lost, applied");

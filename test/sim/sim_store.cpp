@@ -84,7 +84,7 @@ void SimStore::judge_office(const master::store::Claim& claim) {
   }
 }
 
-void SimStore::take_office(const master::store::Claim& claim) {
+void SimStore::enter_office(const master::store::Claim& claim) {
   const Epoch epoch = claim.epoch;
   if (epoch <= highest_ever_) complain("P9: epoch " + text(epoch.value) + " is taken again");
   highest_ever_ = std::max(highest_ever_, epoch);

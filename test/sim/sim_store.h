@@ -12,9 +12,9 @@
 
 #include "clockwork.h"
 #include "marks.h"
-#include "master/store/memory_store.h"
+#include "master/store/memory/memory_store.h"
 #include "master/store/store.h"
-#include "master/takeover.h"
+#include "master/office/takeover.h"
 #include "random.h"
 #include "sim_tables.h"
 #include "tick_judge.h"
@@ -40,7 +40,7 @@ class SimStore final : public master::store::Store {
   master::store::ApplyResult apply(Epoch epoch, const master::core::Changes& changes) override;
 
   /// One that is higher.
-  void take_office(const master::store::Claim& claim);
+  void enter_office(const master::store::Claim& claim);
   /// Ticks ahead are given back; they are judged anew.
   Result<void> rewind(const master::store::Rewind& rewind);
   /// A leader that stopped in its transaction keeps the epoch row's share lock until the database ends

@@ -5,7 +5,7 @@
 #include <map>
 #include <vector>
 
-#include "master/store/memory_tables.h"
+#include "master/store/memory/memory_tables.h"
 
 namespace rota::sim {
 

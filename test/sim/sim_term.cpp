@@ -3,8 +3,8 @@
 
 #include "common/model/worker_json.h"
 #include "common/zk/absence_rules.h"
-#include "master/rewind.h"
-#include "master/tick_hold.h"
+#include "master/office/rewind.h"
+#include "master/upkeep/tick_hold.h"
 #include "sim_master.h"
 #include "worker_node.h"
 #include "world.h"
@@ -50,7 +50,7 @@ struct SimMaster::Term {
     options.grant = owner.grant_;
     options.older_grant = office.longest_grant;
     options.fire_at_most = world.limits.fire_at_most;
-    options.held = hold_at_begin(owner, office);
+    options.tick_hold = hold_at_begin(owner, office);
     return options;
   }
   /// As production: a doubt of before the Term holds its first turn too.
@@ -149,7 +149,7 @@ Millis SimMaster::clock_error() const { return floor_ms(clock_.wall() - world_.c
 bool SimMaster::fires_by_a_stepped_clock() const {
   constexpr int kLooks = 4;
   return leads() && !is_frozen() && world_.now() >= busy_until_ && stepped_looks_ >= kLooks &&
-         world_.clockwork.common_step != 0ms && term_->scheduler.snapshot(clock_.now()).held.empty();
+         world_.clockwork.common_step != 0ms && term_->scheduler.snapshot(clock_.now()).tick_hold.empty();
 }
 
 bool SimMaster::is_stranger() const { return &zookeeper_ != &world_.zookeeper; }
@@ -183,7 +183,7 @@ void SimMaster::tell_hold() {
   term_->told_hold = std::move(why);
 }
 
-void SimMaster::take_office(bool between) {
+void SimMaster::enter_office(bool between) {
   if (term_ || taking_office_ || !reaches_zookeeper()) return;
   if (!saw_database_ || world_.store.faults.down) return;
   taking_office_ = true;
@@ -192,14 +192,14 @@ void SimMaster::take_office(bool between) {
     for (auto& other : world_.masters) {
       if (other.get() == this || !other->is_alive()) continue;
       world_.marks.hit("fault_other_takeover_between");
-      other->take_office(true);
+      other->enter_office(true);
       return;
     }
   });
   master::Candidate self{name_, grant_, last_stored_, name_ + ":1"};
   self.quiet = [this](const master::store::Office::Marks& seen) { return quiet_.look(seen, clock_.mono()); };
   self.quiet_needed = world_.limits.quiet;
-  auto office = master::take_office(client, paths_, office_, self);
+  auto office = master::enter_office(client, paths_, office_, self);
   taking_office_ = false;
   if (client.is_dead()) {
     crash(true, world_.random.between(500ms, 5000ms));

@@ -112,7 +112,7 @@ void SimZookeeper::catch_up(std::size_t server) {
 
 /// Who is at a server that does not show them yet hears of them when it does.
 void SimZookeeper::tell_changes() {
-  for (const zk::NodeTree::Change& change : tree_.take_changes()) {
+  for (const zk::NodeTree::Change& change : tree_.pop_changes()) {
     if (witness_) witness_(change);
     for (std::size_t server = 0; server < servers_.size(); ++server) {
       if (servers_[server].copy) {

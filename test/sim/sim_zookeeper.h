@@ -87,7 +87,7 @@ class SimZookeeper {
   /// All data and sessions are lost. Down or up; who was connected is not told.
   void lose_data(WallTime now);
   /// What stands now, and: it stands again. Sessions of the copy count from the next come_up.
-  void take_copy() { copy_ = Copy{tree_, sessions_}; }
+  void make_copy() { copy_ = Copy{tree_, sessions_}; }
   bool has_copy() const { return copy_.has_value(); }
   void put_copy_back(WallTime now);
 

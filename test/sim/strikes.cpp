@@ -134,7 +134,7 @@ bool Faults::wipe_zookeeper(Random& dice) { return lose_zookeepers_data(dice, tr
 /// A copy taken before now comes back.
 bool Faults::restore_zookeeper(Random& dice) {
   if (!world_.zookeeper.has_copy() || dice.chance(50)) {
-    world_.zookeeper.take_copy();
+    world_.zookeeper.make_copy();
     return false;
   }
   return lose_zookeepers_data(dice, false);

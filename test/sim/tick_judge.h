@@ -6,7 +6,7 @@
 #include <string>
 #include <utility>
 
-#include "master/core/schedule.h"
+#include "master/core/time/schedule.h"
 #include "sim_tables.h"
 
 namespace rota::sim {

@@ -272,7 +272,7 @@ std::string World::judge_registered(bool is_wiped) const {
 void World::note_counters(const master::core::Snapshot& snapshot) {
   const auto& counters = snapshot.counters;
   marks.hit("attempt_adopted", counters.at("adopted"));
-  marks.hit("forgotten_attempt_taken_up", counters.at("taken_up"));
+  marks.hit("forgotten_attempt_taken_up", counters.at("readopted"));
   marks.hit("attempt_proven_dead", counters.at("proven_dead"));
   marks.hit("attempt_given_up_at_fence", counters.at("redispatches"));
   marks.hit("attempt_resent_after_inventory", counters.at("resent"));

@@ -84,7 +84,7 @@ void WorkerService::inventory(thrift::Inventory& answer, const thrift::HelloRequ
 
 thrift::Inventory WorkerService::all_held() const {
   model::Inventory inventory = parts_.runner.inventory();
-  inventory.drain = parts_.drain_word();
+  inventory.drain = parts_.drain_ack();
   return wire::to_wire(inventory);
 }
 

@@ -24,7 +24,7 @@ struct ServiceParts {
   std::function<bool()> is_overloaded;              ///< outbox full: nothing new is taken
   /// As the leader says; order: of the telling, unset when it does not count them.
   std::function<void(bool draining, std::optional<std::int64_t> order)> set_drained;
-  std::function<model::DrainWord()> drain_word;
+  std::function<model::DrainAck()> drain_ack;
 };
 
 /// Thread: any (the server's pool). Throws thrift::RotaError only.

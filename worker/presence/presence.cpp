@@ -56,10 +56,10 @@ void Presence::stop() {
   registered_ = false;
 }
 
-void Presence::set_draining(const model::DrainWord& word, std::optional<WallTime> stops_at) {
+void Presence::set_draining(const model::DrainAck& word, std::optional<WallTime> stops_at) {
   {
     std::scoped_lock lock(mutex_);
-    const model::DrainWord said{info_.draining, info_.drain_told == true, info_.drain_order.value_or(0)};
+    const model::DrainAck said{info_.draining, info_.drain_told == true, info_.drain_order.value_or(0)};
     if (said == word && info_.stops_at == stops_at) return;
     info_.stops_at = stops_at;
     info_.draining = word.draining;

@@ -52,7 +52,7 @@ class Presence {
 
   /// Whether anything new is taken, and what the leader has last told about it: written to the node.
   /// `stops_at`: it was told to stop, and then hands over what still runs.
-  void set_draining(const model::DrainWord& word, std::optional<WallTime> stops_at = {});
+  void set_draining(const model::DrainAck& word, std::optional<WallTime> stops_at = {});
   /// How the worker fares, for leaders that take no figures with renewals: written to the node.
   void set_vitals(const model::WorkerVitals& vitals);
 

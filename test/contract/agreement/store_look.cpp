@@ -146,7 +146,7 @@ std::string words_of(const master::store::ApplyResult& result) {
 
 std::string play(const Backend& on, const StoreStep& step) {
   if (step.kind != StoreStep::Kind::TakeOffice) return words_of(on.store->apply(step.epoch, step.changes));
-  return words_of("office", on.office->take_office(step.epoch, "script"));
+  return words_of("office", on.office->enter_office(step.epoch, "script"));
 }
 
 std::string look(const Backend& on, const StoreStep& step) {

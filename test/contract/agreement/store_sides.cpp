@@ -5,11 +5,11 @@
 
 #include <sstream>
 
-#include "master/store/memory_store.h"
-#include "master/store/mysql_office.h"
-#include "master/store/mysql_reader.h"
-#include "master/store/mysql_store.h"
-#include "master/store/schema.h"
+#include "master/store/memory/memory_store.h"
+#include "master/store/mysql/mysql_office.h"
+#include "master/store/mysql/mysql_reader.h"
+#include "master/store/mysql/mysql_store.h"
+#include "master/store/mysql/schema.h"
 #include "test/support/mariadb/patient_options.h"
 #include "test/support/patience.h"
 
@@ -41,7 +41,7 @@ std::string settle(master::store::Office& office, const StoreStep& step) {
 
 // --- simulated
 
-SimStoreSide::SimStoreSide() { REQUIRE(office_.take_office(Epoch{1}, "test")); }
+SimStoreSide::SimStoreSide() { REQUIRE(office_.enter_office(Epoch{1}, "test")); }
 
 std::string SimStoreSide::play(const StoreStep& step, Loss& loss) {
   loss = Loss::None;
@@ -59,7 +59,7 @@ std::string SimStoreSide::play(const StoreStep& step, Loss& loss) {
   const std::int64_t after = marks_.of("fault_apply_unknown_applied") + marks_.of("takeover_unknown_applied");
   store_.faults.unknown_per_mille = step.answer_is_lost ? kLost : 0;
   const std::string words = step.kind == StoreKind::TakeOffice
-                                ? words_of("office", office_.take_office(step.epoch, "script"))
+                                ? words_of("office", office_.enter_office(step.epoch, "script"))
                                 : words_of(store_.apply(step.epoch, step.changes));
   store_.faults.unknown_per_mille = 0;
   loss = loss_since(checks, before, after);
@@ -98,7 +98,7 @@ RealStoreSide::RealStoreSide() {
   through_proxy_.port = proxy_->port();
   faces_.office = std::make_shared<master::store::MysqlOffice>(through_proxy_, only_utc);
   faces_.reader = std::make_shared<master::store::MysqlReader>(options_);
-  REQUIRE(faces_.office->take_office(Epoch{1}, "test"));
+  REQUIRE(faces_.office->enter_office(Epoch{1}, "test"));
 }
 
 master::store::Store& RealStoreSide::leader(Epoch epoch) {
@@ -117,7 +117,7 @@ std::string RealStoreSide::play(const StoreStep& step, Loss loss) {
     case StoreKind::Apply: break;
   }
   lose(loss, step.epoch);
-  if (step.kind == StoreKind::TakeOffice) return words_of("office", faces_.office->take_office(step.epoch, "script"));
+  if (step.kind == StoreKind::TakeOffice) return words_of("office", faces_.office->enter_office(step.epoch, "script"));
   return words_of(leader(step.epoch).apply(step.epoch, step.changes));
 }
 

@@ -5,7 +5,7 @@
 #include <memory>
 #include <string>
 
-#include "master/store/mysql_options.h"
+#include "master/store/mysql/mysql_options.h"
 #include "test/contract/agreement/store_script.h"
 #include "test/sim/sim_office.h"
 #include "test/sim/sim_store.h"

@@ -5,15 +5,15 @@
 #include <cstdlib>
 #include <filesystem>
 
-#include "master/store/folder_log_store.h"
-#include "master/store/memory_store.h"
-#include "master/store/mysql_history.h"
-#include "master/store/mysql_log_store.h"
-#include "master/store/mysql_office.h"
-#include "master/store/mysql_reader.h"
-#include "master/store/mysql_retention.h"
-#include "master/store/mysql_store.h"
-#include "master/store/schema.h"
+#include "master/store/logs/folder_log_store.h"
+#include "master/store/memory/memory_store.h"
+#include "master/store/mysql/mysql_history.h"
+#include "master/store/logs/mysql_log_store.h"
+#include "master/store/mysql/mysql_office.h"
+#include "master/store/mysql/mysql_reader.h"
+#include "master/store/mysql/mysql_retention.h"
+#include "master/store/mysql/mysql_store.h"
+#include "master/store/mysql/schema.h"
 #include "test/support/mariadb/patient_options.h"
 
 namespace rota::master::store::testing {
@@ -123,7 +123,7 @@ std::vector<Backend> fresh_backends() { return {in_memory(), on_mysql()}; }
 std::vector<Backend> led_backends() {
   auto backends = fresh_backends();
   for (const auto& backend : backends) {
-    const auto taken = backend.office->take_office(Epoch{1}, "test");
+    const auto taken = backend.office->enter_office(Epoch{1}, "test");
     REQUIRE_MESSAGE(taken.has_value(), (taken ? "" : taken.error().message));
   }
   return backends;

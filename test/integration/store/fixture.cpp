@@ -2,7 +2,7 @@
 
 #include <doctest/doctest.h>
 
-#include "master/store/schema.h"
+#include "master/store/mysql/schema.h"
 #include "test/support/mariadb/patient_options.h"
 
 namespace rota::master::store::testing {
@@ -17,7 +17,7 @@ ZoneSource utc_only() {
 Fixture::Fixture() : server(rota::testing::MariadbServer::shared()), options(rota::testing::patient_options()) {
   const auto upgraded = upgrade_schema(options);
   REQUIRE_MESSAGE(upgraded.has_value(), (upgraded ? "" : upgraded.error().message));
-  REQUIRE(MysqlOffice(options, utc_only()).take_office(Epoch{1}, "first"));
+  REQUIRE(MysqlOffice(options, utc_only()).enter_office(Epoch{1}, "first"));
 }
 
 MysqlOptions Fixture::plain() const {

@@ -5,9 +5,9 @@
 #include <string>
 
 #include "master/core/effect.h"
-#include "master/store/connection.h"
-#include "master/store/mysql_office.h"
-#include "master/store/mysql_options.h"
+#include "master/store/mysql/connection.h"
+#include "master/store/mysql/mysql_office.h"
+#include "master/store/mysql/mysql_options.h"
 #include "master/store/store.h"
 #include "test/support/mariadb_server.h"
 

@@ -1,7 +1,7 @@
 // How tests reach their database.
 #pragma once
 
-#include "master/store/mysql_options.h"
+#include "master/store/mysql/mysql_options.h"
 #include "test/support/mariadb_server.h"
 
 namespace rota::testing {

@@ -71,7 +71,7 @@ void FakeServer::wipe() {
   go_back_to({NodeTree(++clock_ms_), {}});
 }
 
-void FakeServer::take_copy() {
+void FakeServer::make_copy() {
   std::scoped_lock lock(mutex_);
   copy_ = {tree_, peers_};
   for (auto& [id, peer] : copy_.peers) {
@@ -160,7 +160,7 @@ Result<void> FakeServer::admit(int handle, Op op, const std::function<void()>& e
 }
 
 void FakeServer::tell() {
-  for (const NodeTree::Change& change : tree_.take_changes()) {
+  for (const NodeTree::Change& change : tree_.pop_changes()) {
     for (auto& [id, peer] : peers_) {
       if (peer.watches.hears(change)) hear(peer, Event{Event::What::Watch, id, change.what, change.path});
     }

@@ -40,7 +40,7 @@ class FakeServer {
   /// each forever. Who attaches to a session that it does not know is told that it has expired.
   void wipe();
   /// What stands now, sessions too, and: it stands again, with what handles of before make of that.
-  void take_copy();
+  void make_copy();
   void restore_copy();
   /// The sequence that the next sequential node in this folder gets.
   void set_next_sequence(const std::string& folder, std::int32_t next);

@@ -38,7 +38,7 @@ class NodeTree {
   /// What a session's end takes with it.
   void remove_nodes_of(SessionId session);
   /// What watches may hear of the calls above, in order; forgotten by this call.
-  std::vector<Change> take_changes() { return std::exchange(changes_, {}); }
+  std::vector<Change> pop_changes() { return std::exchange(changes_, {}); }
 
   /// Null when there is none.
   const Node* find(std::string_view path) const;

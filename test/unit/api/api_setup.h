@@ -15,7 +15,7 @@
 #include "ReportService.h"
 #include "common/rpc/channel.h"
 #include "master/api/api_server.h"
-#include "master/store/memory_store.h"
+#include "master/store/memory/memory_store.h"
 #include "test/support/patience.h"
 
 namespace rota::master::api::test {
@@ -166,7 +166,7 @@ inline model::Run a_run(std::int64_t id, model::RunState state) {
 /// A store with job "nightly" and the given runs.
 struct Stored {
   explicit Stored(std::vector<model::Run> runs = {}) {
-    (void)memory.take_office(Epoch{1}, "test");
+    (void)memory.enter_office(Epoch{1}, "test");
     model::Job job;
     job.id = JobId{1};
     job.name = "nightly";

@@ -58,7 +58,7 @@ TEST_CASE("confirm-dead: a name that no worker ever had is not found") {
 
 TEST_CASE("undelete: the loop gets the rows of the job that was deleted last") {
   store::MemoryStore memory;
-  REQUIRE(memory.take_office(Epoch{1}, "test"));
+  REQUIRE(memory.enter_office(Epoch{1}, "test"));
   core::Changes changes;
   model::Job& job = changes.jobs.emplace_back();
   job.id = JobId{5};

@@ -27,7 +27,7 @@ struct Asking {
     h.accept(run);
     h.join(a_worker("w2", 1, "bbbb-1"));
     h.advance(10s);
-    h.take_dispatches();
+    h.pop_dispatches();
   }
   void lose_host() {
     h.leave(w1);
@@ -67,7 +67,7 @@ TEST_CASE("confirm: nothing follows by absence alone, and the run says what is a
   Asking a;
   a.lose_host();
   a.h.advance(1h);
-  CHECK(a.h.take_dispatches().empty());
+  CHECK(a.h.pop_dispatches().empty());
   CHECK(a.h.attempts.empty());
   CHECK(a.h.view(a.run).reason == Reason::WaitsForConfirmation);
   CHECK(a.h.reason(a.run) == Reason::WaitsForConfirmation);
@@ -90,7 +90,7 @@ TEST_CASE("confirm: the operator's word is stored with the batch that acts on it
   CHECK(a.h.deaths.at(a.w1).principal == "me");
   CHECK(a.h.deaths.at(a.w1).why == "its host burnt");
   a.h.advance(1s);
-  CHECK(a.h.take_dispatches().size() == 1);
+  CHECK(a.h.pop_dispatches().size() == 1);
   CHECK(a.h.attempt(a.run).attempt == 2);
   CHECK(a.h.attempts.at(0).outcome.reason == Reason::WorkerLost);
   CHECK(a.h.run(a.run).progress.detail.empty());
@@ -103,9 +103,9 @@ TEST_CASE("confirm: it lets no fence pass sooner") {
   const DeathTaken taken = a.confirm();
   CHECK(taken.runs.at(0).after == 5300ms);
   a.h.advance(5200ms);
-  CHECK(a.h.take_dispatches().empty());
+  CHECK(a.h.pop_dispatches().empty());
   a.h.advance(200ms);
-  CHECK(a.h.take_dispatches().size() == 1);
+  CHECK(a.h.pop_dispatches().size() == 1);
 }
 
 TEST_CASE("confirm: asked only what would follow, nothing is changed") {
@@ -115,7 +115,7 @@ TEST_CASE("confirm: asked only what would follow, nothing is changed") {
   CHECK(a.h.notices.back().sentence != "worker confirmed to be dead");
   a.h.advance(1h);
   CHECK(a.h.deaths.empty());
-  CHECK(a.h.take_dispatches().empty());
+  CHECK(a.h.pop_dispatches().empty());
 }
 
 TEST_CASE("confirm: a worker that is registered says itself what it holds") {
@@ -132,13 +132,13 @@ TEST_CASE("confirm: on another host its id is let in once the first home is conf
   a.h.leave(a.w1);
   a.h.handle(WorkerSeen{a_worker("w1", 1, "cccc-1")});
   a.h.advance(60s);
-  CHECK(a.h.take_hellos().empty());
+  CHECK(a.h.pop_hellos().empty());
   CHECK(a.h.view(a.run).reason == Reason::WaitsForConfirmation);
   CHECK(a.confirm().changed);
   a.h.advance(1s);
   CHECK(a.h.attempt(a.run).attempt == 2);
   a.h.advance(10s);
-  CHECK(a.h.take_hellos().size() == 1);
+  CHECK(a.h.pop_hellos().size() == 1);
 }
 
 TEST_CASE("confirm: the worker's own word needs no operator") {
@@ -167,7 +167,7 @@ TEST_CASE("confirm: the word holds over a change of leaders, and so does the wai
     CHECK(a.h.renew(a.w1));
     a.h.leave(a.w1);
     a.confirm();
-    CHECK(a.h.take_dispatches().empty());
+    CHECK(a.h.pop_dispatches().empty());
     a.change_leader();
     CHECK(a.h.attempt(a.run).attempt == 2);
   }
@@ -217,9 +217,9 @@ TEST_CASE("confirm: one that comes back after all changes nothing that has begun
     CHECK(a.h.attempts[1].late);
   }
   SUBCASE("alive, and it is ended") {
-    a.h.take_cancels();
+    a.h.pop_cancels();
     a.h.inventory(back.key, {{{a.run, 1}, HeldAttempt::State::Running, {}, {}}});
-    const auto cancels = a.h.take_cancels();
+    const auto cancels = a.h.pop_cancels();
     REQUIRE(cancels.size() == 1);
     CHECK(cancels[0].attempts.at(0) == model::AttemptKey{a.run, 1});
   }
@@ -242,7 +242,7 @@ TEST_CASE("confirm: a cancel ends what waits, since nothing follows it") {
   a.h.cancel(a.run);
   a.h.advance(1s);
   CHECK(a.h.state(a.run) == RunState::Lost);
-  CHECK(a.h.take_dispatches().empty());
+  CHECK(a.h.pop_dispatches().empty());
 }
 
 TEST_CASE("confirm: jobs that do not ask are told of, and go on by themselves") {

@@ -54,19 +54,19 @@ TEST_CASE("drain: nothing new goes to a drained worker, what runs there finishes
   REQUIRE(h.last.changes.drains.size() == 1);
   CHECK(h.last.changes.drains[0].principal == "ann");
   CHECK(std::get<DrainTaken>(h.last.replies.at(0).body).running == 1);
-  h.take_dispatches();
+  h.pop_dispatches();
   const RunId after = h.run_now("j");
-  CHECK(h.take_dispatches().empty());
+  CHECK(h.pop_dispatches().empty());
   CHECK(h.reason(after) == Reason::WorkersDraining);
   h.advance(10min);
-  CHECK(h.take_cancels().empty());
+  CHECK(h.pop_cancels().empty());
   h.report(before, RunState::Succeeded);
   CHECK(h.state(before) == RunState::Succeeded);
   const auto view = h.scheduler->snapshot(h.now).workers.at(0);
   CHECK(view.state == "draining");
   CHECK(view.drain->why == "new disk");
   h.handle(wish("w1", false));
-  CHECK(h.take_dispatches().size() == 1);
+  CHECK(h.pop_dispatches().size() == 1);
 }
 
 TEST_CASE("drain: the worker is told, again and again, until its node says that it heard") {
@@ -74,16 +74,16 @@ TEST_CASE("drain: the worker is told, again and again, until its node says that 
   model::WorkerInfo info = can_be_told("w1");
   h.join(info);
   h.handle(wish("w1"));
-  CHECK(h.take_drains().size() == 1);
+  CHECK(h.pop_drains().size() == 1);
   h.advance(2s);
-  REQUIRE(h.take_drains().size() == 1);
+  REQUIRE(h.pop_drains().size() == 1);
   info.draining = true;
   info.drain_told = true;
   h.handle(WorkerSeen{info});
   h.advance(10s);
-  CHECK(h.take_drains().empty());
+  CHECK(h.pop_drains().empty());
   h.handle(wish("w1", false));
-  const auto told = h.take_drains();
+  const auto told = h.pop_drains();
   REQUIRE(told.size() == 1);
   CHECK_FALSE(told[0].draining);
 }
@@ -95,8 +95,8 @@ TEST_CASE("drain: a worker of a version that cannot be told is still given nothi
   h.handle(wish("w1"));
   h.run_now("j");
   h.advance(10s);
-  CHECK(h.take_drains().empty());
-  CHECK(h.take_dispatches().empty());
+  CHECK(h.pop_drains().empty());
+  CHECK(h.pop_dispatches().empty());
 }
 
 TEST_CASE("drain: at the deadline what runs is handed over, by its loss policy") {
@@ -109,19 +109,19 @@ TEST_CASE("drain: at the deadline what runs is handed over, by its loss policy")
   h.accept(again);
   h.accept(once);
   h.join(can_be_told("w2"));
-  h.take_dispatches();
+  h.pop_dispatches();
   h.handle(wish("w1", true, 5s));
   h.advance(4s);
-  CHECK(h.take_cancels().empty());
+  CHECK(h.pop_cancels().empty());
   h.advance(2s);
-  CHECK(h.take_cancels().size() == 2);
+  CHECK(h.pop_cancels().size() == 2);
   h.report(again, RunState::Killed);
   h.report(once, RunState::Killed);
   CHECK(h.state(once) == RunState::Killed);
   CHECK(h.reason(once) == Reason::HandedOver);
   REQUIRE(h.attempts.size() == 1);
   CHECK(h.attempts[0].outcome.reason == Reason::HandedOver);
-  REQUIRE(h.take_dispatches().size() == 1);
+  REQUIRE(h.pop_dispatches().size() == 1);
   CHECK(h.run(again).progress.worker.id == "w2");
   CHECK(h.run(again).progress.failures == 0);
 }
@@ -136,7 +136,7 @@ TEST_CASE("drain: a hand-over that is told only after the backstop of the timeou
   h.accept(again);
   h.accept(once);
   h.join(can_be_told("w2"));
-  h.take_dispatches();
+  h.pop_dispatches();
   h.handle(wish("w1", true, 5s));
   h.advance(3min);  // the worker has ended them, and its reports do not arrive
   h.report(again, RunState::Killed);
@@ -144,7 +144,7 @@ TEST_CASE("drain: a hand-over that is told only after the backstop of the timeou
   CHECK(h.state(once) == RunState::Killed);
   CHECK(h.reason(once) == Reason::HandedOver);
   h.advance(10s);
-  REQUIRE(h.take_dispatches().size() == 1);
+  REQUIRE(h.pop_dispatches().size() == 1);
   CHECK(h.run(again).progress.worker.id == "w2");
   CHECK(h.run(again).progress.failures == 0);
   CHECK(h.attempts.at(0).outcome.reason == Reason::HandedOver);
@@ -163,16 +163,16 @@ TEST_CASE("drain: a takeover and a new life of the worker keep it, its deadline 
   next.now = h.now;
   next.handle(WorkerSeen{can_be_told("w1", 2, "i2")});
   next.listed();
-  next.take_hellos();
+  next.pop_hellos();
   next.inventory({"w1", "i2"}, {{{run, 1}, model::HeldAttempt::State::Running, {}, {}}});
-  CHECK(next.take_drains().size() == 1);
+  CHECK(next.pop_drains().size() == 1);
   next.advance(6s);
-  CHECK(next.take_cancels().size() == 1);
+  CHECK(next.pop_cancels().size() == 1);
   next.report(run, RunState::Killed);
-  CHECK(next.take_dispatches().empty());
+  CHECK(next.pop_dispatches().empty());
   CHECK(next.attempts.at(0).outcome.reason == Reason::HandedOver);
   next.handle(wish("w1", false));
-  CHECK(next.take_dispatches().size() == 1);
+  CHECK(next.pop_dispatches().size() == 1);
 }
 
 TEST_CASE("drain: a worker that nobody knows is refused, a drained one that went away is shown") {
@@ -199,15 +199,15 @@ TEST_CASE("drain: a resumed worker gets nothing and is not shown online before i
   h.join(info);
   h.apply(a_job());
   h.handle(wish("w1"));
-  h.handle(heard(info, h.take_drains().at(0)));
+  h.handle(heard(info, h.pop_drains().at(0)));
   h.handle(wish("w1", false));
-  const SendDrain resume = h.take_drains().at(0);
+  const SendDrain resume = h.pop_drains().at(0);
   const RunId run = h.run_now("j");
-  CHECK(h.take_dispatches().empty());
+  CHECK(h.pop_dispatches().empty());
   CHECK(h.reason(run) == Reason::WorkersDraining);
   CHECK(shown(h) == "draining");
   h.handle(heard(info, resume));
-  CHECK(h.take_dispatches().size() == 1);
+  CHECK(h.pop_dispatches().size() == 1);
   CHECK(shown(h) == "online");
 }
 
@@ -217,9 +217,9 @@ TEST_CASE("drain: a resume before the drain's echo is told all the same, and wai
   h.join(info);
   h.apply(a_job());
   h.handle(wish("w1"));
-  const SendDrain drain = h.take_drains().at(0);
+  const SendDrain drain = h.pop_drains().at(0);
   h.handle(wish("w1", false));
-  const auto resumes = h.take_drains();
+  const auto resumes = h.pop_drains();
   REQUIRE(resumes.size() == 1);
   CHECK_FALSE(resumes[0].draining);
   CHECK(resumes[0].order > drain.order);
@@ -227,9 +227,9 @@ TEST_CASE("drain: a resume before the drain's echo is told all the same, and wai
   CHECK(shown(h) == "draining");
   h.handle(WorkerSeen{info});  // something else of its node has changed
   h.handle(heard(info, drain));
-  CHECK(h.take_dispatches().empty());
+  CHECK(h.pop_dispatches().empty());
   h.handle(heard(info, resumes[0]));
-  CHECK(h.take_dispatches().size() == 1);
+  CHECK(h.pop_dispatches().size() == 1);
 }
 
 TEST_CASE("drain: a worker that never says that it heard of its resume gets nothing, others do") {
@@ -238,17 +238,17 @@ TEST_CASE("drain: a worker that never says that it heard of its resume gets noth
   h.join(info);
   h.apply(a_job().overlap(model::Overlap::Allow));
   h.handle(wish("w1"));
-  h.handle(heard(info, h.take_drains().at(0)));
+  h.handle(heard(info, h.pop_drains().at(0)));
   h.handle(wish("w1", false));
   h.run_now("j");
   h.advance(1min);
-  const auto told = h.take_drains();
+  const auto told = h.pop_drains();
   CHECK(told.size() == 31);
   CHECK(told.front().order == told.back().order);
-  CHECK(h.take_dispatches().empty());
+  CHECK(h.pop_dispatches().empty());
   CHECK(h.scheduler->snapshot(h.now).workers.at(0).why == "has not said yet that it heard of its resume");
   h.join(counts("w2"));
-  CHECK(h.take_dispatches().size() == 1);
+  CHECK(h.pop_dispatches().size() == 1);
   CHECK(h.counter("refusals") == 0);
 }
 
@@ -257,19 +257,19 @@ TEST_CASE("drain: a leader that sees an old node believes what the worker answer
   const model::WorkerInfo info = counts("w1");  // as before the former leader told it to drain
   h.handle(WorkerSeen{info});
   h.listed();
-  h.inventory(info.key, {}, model::DrainWord{true, true, 77});
+  h.inventory(info.key, {}, model::DrainAck{true, true, 77});
   h.apply(a_job());
   h.run_now("j");
-  CHECK(h.take_dispatches().empty());
-  const SendDrain resume = h.take_drains().at(0);
+  CHECK(h.pop_dispatches().empty());
+  const SendDrain resume = h.pop_drains().at(0);
   CHECK_FALSE(resume.draining);
   h.handle(WorkerSeen{info});  // still the old one
-  CHECK(h.take_dispatches().empty());
+  CHECK(h.pop_dispatches().empty());
   h.handle(heard(info, {info.key, {}, true, 77}));
   CHECK(shown(h) == "draining");
-  CHECK(h.take_dispatches().empty());
+  CHECK(h.pop_dispatches().empty());
   h.handle(heard(info, resume));
-  CHECK(h.take_dispatches().size() == 1);
+  CHECK(h.pop_dispatches().size() == 1);
 }
 
 TEST_CASE("drain: a worker that refuses as draining is asked, and gets nothing while it says so") {
@@ -278,24 +278,24 @@ TEST_CASE("drain: a worker that refuses as draining is asked, and gets nothing w
   h.join(info);
   h.apply(a_job());
   const RunId run = h.run_now("j");
-  h.take_dispatches();
+  h.pop_dispatches();
   h.refuse(run, model::Refusal::Draining);
-  CHECK(h.take_hellos().size() == 1);
-  h.inventory(info.key, {}, model::DrainWord{true, false, 0});
+  CHECK(h.pop_hellos().size() == 1);
+  h.inventory(info.key, {}, model::DrainAck{true, false, 0});
   CHECK(shown(h) == "draining");
   h.advance(4s);
-  CHECK(h.take_dispatches().empty());
+  CHECK(h.pop_dispatches().empty());
   SUBCASE("its node says it too") {
     info.draining = true;
     h.handle(WorkerSeen{info});
     CHECK(shown(h) == "draining");
-    CHECK(h.take_dispatches().empty());
+    CHECK(h.pop_dispatches().empty());
   }
   SUBCASE("its node never says it: it is asked again") {
     h.advance(2s);
-    CHECK(h.take_hellos().size() == 1);
-    h.inventory(info.key, {}, model::DrainWord{false, false, 0});
+    CHECK(h.pop_hellos().size() == 1);
+    h.inventory(info.key, {}, model::DrainAck{false, false, 0});
     CHECK(shown(h) == "online");
-    CHECK(h.take_dispatches().size() == 1);
+    CHECK(h.pop_dispatches().size() == 1);
   }
 }

@@ -77,7 +77,7 @@ model::WorkerKey Harness::join(const model::WorkerInfo& info) {
   handle(WorkerSeen{info});
   listed();
   inventory(info.key);
-  take_hellos();
+  pop_hellos();
   return info.key;
 }
 
@@ -87,7 +87,7 @@ void Harness::leave(const model::WorkerKey& key) {
 }
 
 void Harness::inventory(const model::WorkerKey& key, std::vector<model::HeldAttempt> held,
-                        std::optional<model::DrainWord> drain) {
+                        std::optional<model::DrainAck> drain) {
   model::Inventory all;
   all.worker = key;
   all.highest_epoch = epoch;
@@ -209,12 +209,12 @@ std::vector<Message> Harness::take() {
   return taken;
 }
 
-std::vector<SendDispatch> Harness::take_dispatch_calls() { return take<SendDispatch>(); }
-std::vector<SendCancel> Harness::take_cancels() { return take<SendCancel>(); }
-std::vector<SendHello> Harness::take_hellos() { return take<SendHello>(); }
-std::vector<SendDrain> Harness::take_drains() { return take<SendDrain>(); }
+std::vector<SendDispatch> Harness::pop_dispatch_calls() { return take<SendDispatch>(); }
+std::vector<SendCancel> Harness::pop_cancels() { return take<SendCancel>(); }
+std::vector<SendHello> Harness::pop_hellos() { return take<SendHello>(); }
+std::vector<SendDrain> Harness::pop_drains() { return take<SendDrain>(); }
 
-std::vector<DispatchItem> Harness::take_dispatches() {
+std::vector<DispatchItem> Harness::pop_dispatches() {
   std::vector<DispatchItem> all;
   for (const SendDispatch& call : take<SendDispatch>()) {
     all.insert(all.end(), call.items.begin(), call.items.end());

@@ -35,7 +35,7 @@ class Harness {
   /// Somebody ended its session, or it expired unseen: the last beat may have come just now.
   void end_session(const model::WorkerKey& key) { handle(master::core::WorkerGone{key}); }
   void inventory(const model::WorkerKey& key, std::vector<model::HeldAttempt> held = {},
-                 std::optional<model::DrainWord> drain = {});
+                 std::optional<model::DrainAck> drain = {});
 
   JobId apply(const JobBuilder& job, std::optional<JobVersion> expected = {});
   RunId run_now(const std::string& name, const std::string& key = {}, const std::string& hash = {});
@@ -60,11 +60,11 @@ class Harness {
   std::vector<RunId> runs_of(JobId job) const;
   std::vector<model::Gap> gaps_of(JobId job) const;
   /// Sent since the last call, of one kind.
-  std::vector<master::core::DispatchItem> take_dispatches();
-  std::vector<master::core::SendDispatch> take_dispatch_calls();
-  std::vector<master::core::SendCancel> take_cancels();
-  std::vector<master::core::SendHello> take_hellos();
-  std::vector<master::core::SendDrain> take_drains();
+  std::vector<master::core::DispatchItem> pop_dispatches();
+  std::vector<master::core::SendDispatch> pop_dispatch_calls();
+  std::vector<master::core::SendCancel> pop_cancels();
+  std::vector<master::core::SendHello> pop_hellos();
+  std::vector<master::core::SendDrain> pop_drains();
   master::core::RunView view(RunId id) const;
   std::int64_t counter(const std::string& name) const;
   /// What a new Term would read of all that was recorded.

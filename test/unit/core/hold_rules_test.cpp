@@ -1,4 +1,4 @@
-#include "master/core/hold_rules.h"
+#include "master/core/time/hold_rules.h"
 
 #include <doctest/doctest.h>
 

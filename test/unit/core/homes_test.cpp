@@ -23,7 +23,7 @@ struct Moved {
     h.accept(run);
     h.advance(10s);  // past the grants that an older Term may have given
     CHECK(h.renew(old_home));
-    h.take_dispatches();
+    h.pop_dispatches();
     h.leave(old_home);
   }
 
@@ -39,7 +39,7 @@ struct Moved {
 TEST_CASE("home: a life on another host proves nothing of the first one's attempts") {
   Moved m;
   const auto other = m.come_up("bbbbbbbb-1");
-  CHECK(m.h.take_hellos().empty());
+  CHECK(m.h.pop_hellos().empty());
   CHECK_FALSE(m.h.renew(other));
   CHECK(m.h.view(m.run).reason == Reason::WaitsForFence);
   m.h.advance(5299ms);
@@ -52,10 +52,10 @@ TEST_CASE("home: after the fence the new host is let in and gets the run") {
   Moved m;
   const auto other = m.come_up("bbbbbbbb-1");
   m.h.advance(6s);
-  REQUIRE(m.h.take_hellos().size() == 1);
+  REQUIRE(m.h.pop_hellos().size() == 1);
   m.h.inventory(other);
   CHECK(m.h.renew(other));
-  const auto again = m.h.take_dispatches();
+  const auto again = m.h.pop_dispatches();
   REQUIRE(again.size() == 1);
   CHECK(again[0].attempt == model::AttemptKey{m.run, 2});
   m.h.accept(m.run);
@@ -69,7 +69,7 @@ TEST_CASE("home: the first host back in time keeps its attempt, whoever came up 
   m.h.advance(1s);
   const auto back = m.come_up("aaaaaaaa-2");
   m.h.leave(other);
-  REQUIRE(m.h.take_hellos().size() == 1);
+  REQUIRE(m.h.pop_hellos().size() == 1);
   model::HeldAttempt held;
   held.key = m.h.attempt(m.run);
   held.state = model::HeldAttempt::State::Running;
@@ -84,11 +84,11 @@ TEST_CASE("home: a new Term that finds only the other host waits for the fence")
   const auto info = a_worker("w1", 1, "bbbbbbbb-1");
   next.handle(WorkerSeen{info});
   next.listed();
-  CHECK(next.take_hellos().empty());
+  CHECK(next.pop_hellos().empty());
   next.advance(5299ms);
-  CHECK(next.take_hellos().empty());
+  CHECK(next.pop_hellos().empty());
   next.advance(500ms);
-  CHECK(next.take_hellos().size() == 1);
+  CHECK(next.pop_hellos().size() == 1);
 }
 
 TEST_CASE("home: a life that tells no home counts as the same one") {
@@ -97,5 +97,5 @@ TEST_CASE("home: a life that tells no home counts as the same one") {
   h.leave(w1);
   const auto again = a_worker("w1", 1, "i2");
   h.handle(WorkerSeen{again});
-  CHECK(h.take_hellos().size() == 1);
+  CHECK(h.pop_hellos().size() == 1);
 }

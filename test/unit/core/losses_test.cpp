@@ -2,7 +2,7 @@
 #include <doctest/doctest.h>
 
 #include "harness.h"
-#include "master/core/loss_rules.h"
+#include "master/core/attempts/loss_rules.h"
 
 using namespace rota;
 using namespace rota::test;
@@ -56,7 +56,7 @@ TEST_CASE("losses: after the third the run ends as lost, on the third host and n
   CHECK(k.h.run(k.run).progress.outcome.reason == Reason::WorkerLost);
   CHECK(k.h.run(k.run).progress.losses == 3);
   CHECK(k.h.run(k.run).progress.detail == "attempt 3 was lost with worker w3 (loss 3 of at most 3)");
-  CHECK(k.h.take_dispatches().size() == 3);
+  CHECK(k.h.pop_dispatches().size() == 3);
 }
 
 TEST_CASE("losses: an attempt that is proven dead counts as one") {
@@ -72,7 +72,7 @@ TEST_CASE("losses: one allowed loss is none that another attempt follows") {
   HostKiller k(a_job().losses(1));
   k.kill_host();
   CHECK(k.h.reason(k.run) == Reason::LossLimit);
-  CHECK(k.h.take_dispatches().size() == 1);
+  CHECK(k.h.pop_dispatches().size() == 1);
 }
 
 TEST_CASE("losses: a leader that follows goes on counting") {

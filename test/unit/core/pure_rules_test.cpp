@@ -1,13 +1,13 @@
 #include <doctest/doctest.h>
 
 #include "builders.h"
-#include "master/core/loss_rules.h"
-#include "master/core/overlap.h"
-#include "master/core/retry.h"
-#include "master/core/route.h"
-#include "master/core/run_rules.h"
-#include "master/core/time_rules.h"
-#include "master/core/timer_index.h"
+#include "master/core/attempts/loss_rules.h"
+#include "master/core/admission/overlap.h"
+#include "master/core/attempts/retry.h"
+#include "master/core/admission/route.h"
+#include "master/core/attempts/run_rules.h"
+#include "master/core/time/time_rules.h"
+#include "master/core/time/timer_index.h"
 
 using namespace rota;
 using namespace rota::test;
@@ -110,8 +110,8 @@ TEST_CASE("timers: one of a kind for each owner, in order of time") {
   timers.set(2, 1, t + 3s);
   timers.set(2, 1, t + 500ms);
   CHECK(timers.first() == t + 500ms);
-  CHECK(!timers.take_due(t));
-  CHECK(timers.take_due(t + 10s) == std::pair{2, 1});
+  CHECK(!timers.pop_due(t));
+  CHECK(timers.pop_due(t + 10s) == std::pair{2, 1});
   timers.clear_all(1);
   CHECK(timers.empty());
 }

@@ -30,9 +30,9 @@ TEST_CASE("takeover: what runs goes on, what an older Term sent and never arrive
   const RunId running = before.run_now("j");
   const RunId lost = before.run_now("j");
   Harness h = takeover_of(before);
-  CHECK(h.take_dispatches().empty());
+  CHECK(h.pop_dispatches().empty());
   h.inventory({"w1", "i1"}, {{{running, 1}, HeldAttempt::State::Running, h.now.wall, {}}});
-  const auto again = h.take_dispatches();
+  const auto again = h.pop_dispatches();
   REQUIRE(again.size() == 1);
   CHECK(again[0].attempt == model::AttemptKey{lost, 1});
 }
@@ -51,7 +51,7 @@ TEST_CASE("takeover: an attempt that a restored database has forgotten gives its
     h.report({run, 1}, {"w1", "i0"}, RunState::Failed);
     h.inventory({"w1", "i1"});
   }
-  const auto sent = h.take_dispatches();
+  const auto sent = h.pop_dispatches();
   REQUIRE(sent.size() == 1);
   CHECK(sent[0].attempt == model::AttemptKey{run, 2});
   REQUIRE(h.attempts.size() == 1);
@@ -69,7 +69,7 @@ TEST_CASE("takeover: a success that a restored database has forgotten is not run
   Harness h = takeover_of(before);
   h.report({run, 1}, {"w1", "i0"}, RunState::Succeeded);
   h.inventory({"w1", "i1"});
-  CHECK(h.take_dispatches().empty());
+  CHECK(h.pop_dispatches().empty());
   CHECK(h.state(run) == RunState::Succeeded);
   CHECK(h.run(run).progress.worker.id == "w1");
   CHECK(h.run(run).progress.dispatched.has_value());  // so that no reader finds a start without it
@@ -82,8 +82,8 @@ TEST_CASE("takeover: an attempt that a restored database has forgotten goes on w
   Harness h = takeover_of(before);
   const WallTime started = h.now.wall - 5s;
   h.inventory({"w1", "i1"}, {{{run, 3}, HeldAttempt::State::Running, started, {}}});
-  CHECK(h.take_cancels().empty());
-  CHECK(h.take_dispatches().empty());
+  CHECK(h.pop_cancels().empty());
+  CHECK(h.pop_dispatches().empty());
   CHECK(h.state(run) == RunState::Running);
   CHECK(h.attempt(run) == model::AttemptKey{run, 3});
   CHECK(h.run(run).progress.worker.id == "w1");
@@ -91,7 +91,7 @@ TEST_CASE("takeover: an attempt that a restored database has forgotten goes on w
   CHECK(h.run(run).progress.dispatched == started);
   h.report({run, 3}, {"w1", "i1"}, RunState::Succeeded);
   CHECK(h.state(run) == RunState::Succeeded);
-  CHECK(h.take_dispatches().empty());
+  CHECK(h.pop_dispatches().empty());
 }
 
 TEST_CASE("takeover: of a run that waits for a retry the forgotten attempt goes on, of one that waits for another run not") {
@@ -107,16 +107,16 @@ TEST_CASE("takeover: of a run that waits for a retry the forgotten attempt goes 
   Harness h = takeover_of(before);
   h.inventory({"w1", "i1"}, {{{first, 2}, HeldAttempt::State::Running, h.now.wall, {}},
                              {{second, 1}, HeldAttempt::State::Running, h.now.wall, {}}});
-  const auto cancels = h.take_cancels();
+  const auto cancels = h.pop_cancels();
   REQUIRE(cancels.size() == 1);
   CHECK(cancels[0].attempts == std::vector{model::AttemptKey{second, 1}});
   CHECK(h.state(first) == RunState::Running);
   CHECK(h.state(second) == RunState::Waiting);
   h.report({second, 1}, {"w1", "i1"}, RunState::Killed);
-  CHECK(h.take_dispatches().empty());
+  CHECK(h.pop_dispatches().empty());
   h.report({first, 2}, {"w1", "i1"}, RunState::Succeeded);
   CHECK(h.state(first) == RunState::Succeeded);
-  const auto sent = h.take_dispatches();
+  const auto sent = h.pop_dispatches();
   REQUIRE(sent.size() == 1);
   CHECK(sent[0].attempt == model::AttemptKey{second, 2});
 }
@@ -129,7 +129,7 @@ TEST_CASE("takeover: how a forgotten attempt ended that was ended for another's 
   before.accept(run);
   Harness h = takeover_of(before, "w2");
   h.inventory({"w2", "i1"}, {{{run, 2}, HeldAttempt::State::Running, h.now.wall, {}}});
-  CHECK(h.take_cancels().size() == 1);  // it is stored for w1, which has not said anything yet
+  CHECK(h.pop_cancels().size() == 1);  // it is stored for w1, which has not said anything yet
   h.report({run, 2}, {"w2", "i1"}, RunState::Killed);
   REQUIRE(h.attempts.size() == 1);
   CHECK(h.attempts[0].late);
@@ -147,25 +147,25 @@ TEST_CASE("takeover: where the database went back nothing is sent before all wor
   h.handle(WorkerSeen{a_worker("w2")});
   h.listed();
   h.inventory({"w1", "i1"});
-  CHECK(h.take_dispatches().empty());
+  CHECK(h.pop_dispatches().empty());
   SUBCASE("the other one has the run") {
     h.inventory({"w2", "i1"}, {{{run, 1}, HeldAttempt::State::Running, h.now.wall, {}}});
-    CHECK(h.take_dispatches().empty());
+    CHECK(h.pop_dispatches().empty());
     CHECK(h.state(run) == RunState::Running);
   }
   SUBCASE("the other one has nothing") {
     h.inventory({"w2", "i1"});
-    CHECK(h.take_dispatches().size() == 1);
+    CHECK(h.pop_dispatches().size() == 1);
   }
   SUBCASE("the other one goes away") {
     h.handle(WorkerGone{{"w2", "i1"}});
-    CHECK(h.take_dispatches().size() == 1);
+    CHECK(h.pop_dispatches().size() == 1);
   }
   SUBCASE("the other one cannot be asked") {
     h.advance(9999ms);
-    CHECK(h.take_dispatches().empty());
+    CHECK(h.pop_dispatches().empty());
     h.advance(2s);
-    CHECK(h.take_dispatches().size() == 1);
+    CHECK(h.pop_dispatches().size() == 1);
   }
 }
 
@@ -175,7 +175,7 @@ TEST_CASE("takeover: after a restore an attempt of the same number on another wo
   const RunId run = before.run_now("j");
   Harness h = takeover_of(before);
   h.inventory({"w1", "i1"});
-  REQUIRE(h.take_dispatches().size() == 1);  // attempt 1, as the database knows of none
+  REQUIRE(h.pop_dispatches().size() == 1);  // attempt 1, as the database knows of none
   SUBCASE("it is reported") {
     h.report({run, 1}, {"w2", "i1"}, RunState::Killed);
     CHECK(h.state(run) == RunState::Dispatched);
@@ -185,7 +185,7 @@ TEST_CASE("takeover: after a restore an attempt of the same number on another wo
     h.inventory({"w2", "i1"}, {{{run, 1}, HeldAttempt::State::Running, h.now.wall, {}}});
     CHECK(h.state(run) == RunState::Dispatched);
     CHECK(h.run(run).progress.worker.id == "w1");
-    const auto cancels = h.take_cancels();
+    const auto cancels = h.pop_cancels();
     REQUIRE(cancels.size() == 1);
     CHECK(cancels[0].worker.id == "w2");
   }
@@ -201,11 +201,11 @@ TEST_CASE("takeover: after a restore a forgotten attempt's number is not given a
   before.accept(run);
   Harness h = takeover_of(before, "w2");
   h.inventory({"w2", "i1"}, {{{run, 2}, HeldAttempt::State::Running, h.now.wall, {}}});
-  CHECK(h.take_cancels().size() == 1);
+  CHECK(h.pop_cancels().size() == 1);
   h.handle(WorkerSeen{a_worker("w1")});
   h.inventory({"w1", "i1"}, {{{run, 1}, HeldAttempt::State::Tombstone, {}, {}}});
   h.advance(5s);
-  const auto sent = h.take_dispatches();
+  const auto sent = h.pop_dispatches();
   REQUIRE(sent.size() == 1);
   CHECK(sent[0].attempt == model::AttemptKey{run, 3});
 }
@@ -217,7 +217,7 @@ TEST_CASE("takeover: a reported number that no attempt of the run can have is no
   Harness h = takeover_of(before);
   h.report({run, std::numeric_limits<std::int32_t>::max()}, {"w1", "i0"}, RunState::Failed);
   h.inventory({"w1", "i1"});
-  const auto sent = h.take_dispatches();
+  const auto sent = h.pop_dispatches();
   REQUIRE(sent.size() == 1);
   CHECK(sent[0].attempt == model::AttemptKey{run, 1});
 }
@@ -277,7 +277,7 @@ TEST_CASE("takeover: a cancelled run that never arrived does not start any more"
   Harness h(before.recovered(), {}, Epoch{8});
   h.join(a_worker("w1"));
   CHECK(h.state(run) == RunState::Cancelled);
-  CHECK(h.take_dispatches().empty());
+  CHECK(h.pop_dispatches().empty());
 }
 
 TEST_CASE("takeover: a cancelled run that goes on is told again to end") {
@@ -289,7 +289,7 @@ TEST_CASE("takeover: a cancelled run that goes on is told again to end") {
   before.cancel(run);
   Harness h = takeover_of(before);
   h.inventory({"w1", "i1"}, {{{run, 1}, HeldAttempt::State::Running, {}, {}}});
-  CHECK(h.take_cancels().size() == 1);
+  CHECK(h.pop_cancels().size() == 1);
 }
 
 TEST_CASE("takeover: a retry's delay stays what it was when the leader's clock is far behind") {
@@ -372,9 +372,9 @@ TEST_CASE("takeover: the backstop of a timeout stands for what goes on") {
   Harness h = takeover_of(before);
   h.inventory({"w1", "i1"}, {{{run, 1}, HeldAttempt::State::Running, h.now.wall, {}}});
   h.advance(1min);
-  CHECK(h.take_cancels().empty());
+  CHECK(h.pop_cancels().empty());
   h.advance(41s);
-  CHECK(h.take_cancels().size() == 1);
+  CHECK(h.pop_cancels().size() == 1);
 }
 
 TEST_CASE("snapshot: tells workers, waiting runs, counters") {

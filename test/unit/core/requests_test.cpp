@@ -131,13 +131,13 @@ TEST_CASE("cancel: what runs is told to end, and again until it has") {
   h.accept(run);
   h.cancel(run);
   CHECK(h.run(run).progress.cancel_asked);
-  CHECK(h.take_cancels().size() == 1);
+  CHECK(h.pop_cancels().size() == 1);
   h.advance(20s);
-  CHECK(h.take_cancels().size() == 1);
+  CHECK(h.pop_cancels().size() == 1);
   h.report(run, RunState::Killed);
   CHECK(h.state(run) == RunState::Killed);
   h.advance(60s);
-  CHECK(h.take_cancels().empty());
+  CHECK(h.pop_cancels().empty());
 }
 
 TEST_CASE("cancel: a failure after it is not retried") {
@@ -158,9 +158,9 @@ TEST_CASE("cancel: it is told again once an unclear dispatch is known to have ar
   const RunId run = h.run_now("j");
   h.lose_answer(run);
   h.cancel(run);
-  h.take_cancels();
+  h.pop_cancels();
   h.advance(1s);
-  CHECK(h.take_dispatches().size() > 1);  // the unclear one may still start: it must be settled
+  CHECK(h.pop_dispatches().size() > 1);  // the unclear one may still start: it must be settled
   h.accept(run);
-  CHECK(h.take_cancels().size() == 1);
+  CHECK(h.pop_cancels().size() == 1);
 }

@@ -41,7 +41,7 @@ TEST_CASE("retry: what the backstop ended has timed out, and what was killed lon
                             model::AttemptReport::What::Finished, h.now.wall, ended_as(RunState::Killed), {}};
   line.outcome.started = h.now.wall;
   h.advance(2min);
-  REQUIRE_FALSE(h.take_cancels().empty());
+  REQUIRE_FALSE(h.pop_cancels().empty());
   SUBCASE("ended by the backstop") {
     line.outcome.ended = h.now.wall;
     h.handle(master::core::Reported{Token{99}, line.worker, {line}});
@@ -112,9 +112,9 @@ TEST_CASE("timeout: the leader asks again long after the worker should have ende
   const RunId run = h.run_now("j");
   h.accept(run);
   h.advance(60s + 10s + 30s - 1ms);
-  CHECK(h.take_cancels().empty());
+  CHECK(h.pop_cancels().empty());
   h.advance(1ms);
-  CHECK(h.take_cancels().size() == 1);
+  CHECK(h.pop_cancels().size() == 1);
   h.report(run, RunState::Killed);
   CHECK(h.state(run) == RunState::TimedOut);
 }

@@ -15,7 +15,7 @@ TEST_CASE("dispatch: all attempts for one worker in a turn share one message") {
   h.join(a_worker("w1", 10));
   for (int i = 0; i < 5; ++i) h.apply(a_job("j" + std::to_string(i)).every(1s));
   h.advance(1s);
-  const auto calls = h.take_dispatch_calls();
+  const auto calls = h.pop_dispatch_calls();
   REQUIRE(calls.size() == 1);
   CHECK(calls[0].items.size() == 5);
 }
@@ -120,7 +120,7 @@ TEST_CASE("slots: never more attempts than slots") {
   h.join(a_worker("w1", 2));
   h.apply(a_job().overlap(Overlap::Allow));
   for (int i = 0; i < 5; ++i) h.run_now("j");
-  CHECK(h.take_dispatches().size() == 2);
+  CHECK(h.pop_dispatches().size() == 2);
 }
 
 TEST_CASE("slots: an attempt that could not be killed keeps its slot") {
@@ -188,15 +188,15 @@ TEST_CASE("refusal: another life asks for the inventory, a tombstone says that t
   const RunId run = h.run_now("j");
   SUBCASE("wrong life") {
     h.refuse(run, model::Refusal::WrongLife);
-    CHECK(h.take_hellos().size() == 1);
-    h.take_dispatches();
+    CHECK(h.pop_hellos().size() == 1);
+    h.pop_dispatches();
     h.inventory(w1);
-    CHECK(h.take_dispatches().size() == 1);
+    CHECK(h.pop_dispatches().size() == 1);
     CHECK(h.attempt(run).attempt == 1);
   }
   SUBCASE("tombstone") {
     h.refuse(run, model::Refusal::Tombstoned);
-    CHECK(h.take_hellos().empty());  // an inventory tells the newest tombstones only: no end to the asking
+    CHECK(h.pop_hellos().empty());  // an inventory tells the newest tombstones only: no end to the asking
     CHECK(h.attempt(run).attempt == 2);
     CHECK(h.attempts.at(0).outcome.reason == Reason::AttemptDied);
   }

@@ -5,7 +5,7 @@
 #include <set>
 
 #include "harness.h"
-#include "master/core/schedule.h"
+#include "master/core/time/schedule.h"
 
 using namespace rota;
 using namespace rota::test;

@@ -4,8 +4,8 @@
 #include <algorithm>
 
 #include "harness.h"
-#include "master/core/departed_rules.h"
-#include "master/core/worker_words.h"
+#include "master/core/workers/departed_rules.h"
+#include "master/core/workers/worker_words.h"
 
 namespace rota::test::telling {
 

@@ -18,7 +18,7 @@ TEST_CASE("ticks: a free slot takes a tick as one row, already dispatched") {
   CHECK(h.state(runs[0]) == RunState::Dispatched);
   CHECK(h.run(runs[0]).progress.worker.id == "w1");
   CHECK(h.run(runs[0]).tick == h.now.wall);
-  CHECK(h.take_dispatches().size() == 1);
+  CHECK(h.pop_dispatches().size() == 1);
   h.accept(runs[0]);
   h.report(runs[0], RunState::Succeeded);
   CHECK(h.state(runs[0]) == RunState::Succeeded);
@@ -76,7 +76,7 @@ TEST_CASE("ticks: within the grace every late tick fires, oldest first") {
   h.tick();
   CHECK(h.runs_of(job).size() == 30);
   CHECK(h.gaps_of(job).empty());
-  const auto items = h.take_dispatches();
+  const auto items = h.pop_dispatches();
   REQUIRE(items.size() == 30);
   CHECK(*items.front().tick < *items.back().tick);
 }
@@ -184,7 +184,7 @@ TEST_CASE("ticks: a database that went back holds them, and says why") {
   Harness h(std::move(recovered), {}, Epoch{8});
   h.advance(10s);
   CHECK(h.runs_of(job).empty());
-  CHECK(!h.scheduler->snapshot(h.now).held.empty());
+  CHECK(!h.scheduler->snapshot(h.now).tick_hold.empty());
   h.pause("j");
   CHECK(std::get<Error>(h.last.replies.at(0).body).code == ErrorCode::Unavailable);
   h.handle(master::core::HoldTicks{});
@@ -197,11 +197,11 @@ TEST_CASE("ticks: a Term that begins with a clock in doubt holds them from its f
   Harness before;
   const JobId job = before.apply(a_job().every(1s));
   master::core::CoreOptions options;
-  options.held = "the clock stepped";
+  options.tick_hold = "the clock stepped";
   Harness h(before.recovered(), options, Epoch{8});
   h.advance(10s);
   CHECK(h.runs_of(job).empty());
-  CHECK(h.scheduler->snapshot(h.now).held == "the clock stepped");
+  CHECK(h.scheduler->snapshot(h.now).tick_hold == "the clock stepped");
   h.handle(master::core::HoldTicks{});
   h.tick();
   CHECK(h.runs_of(job).size() == 1);

@@ -21,7 +21,7 @@ struct Strange {
     run = h.run_now("j");
     h.accept(run);
     h.advance(10s);
-    h.take_dispatches();
+    h.pop_dispatches();
   }
   std::int32_t attempt() { return h.attempt(run).attempt; }
   /// The next Term, through another ZooKeeper, in which nobody is.
@@ -41,7 +41,7 @@ TEST_CASE("unseen: no other attempt follows by absence, and the reason is told")
   s.lead_through_another();
   s.h.advance(120s);
   CHECK(s.h.view(s.run).reason == Reason::WorkerUnseen);
-  CHECK(s.h.take_dispatches().empty());
+  CHECK(s.h.pop_dispatches().empty());
   CHECK(s.h.attempts.empty());
 }
 

@@ -24,7 +24,7 @@ struct CutOff {
     h.accept(run);
     h.join(a_worker("w2", 1));
     h.advance(10s);  // past the grants that an older Term may have given
-    h.take_dispatches();
+    h.pop_dispatches();
   }
 };
 
@@ -34,7 +34,7 @@ TEST_CASE("fence: at once when the leader granted nothing and the node is gone")
   CutOff c;
   c.h.leave(c.w1);
   c.h.advance(1ms);
-  const auto again = c.h.take_dispatches();
+  const auto again = c.h.pop_dispatches();
   REQUIRE(again.size() == 1);
   CHECK(again[0].attempt == model::AttemptKey{c.run, 2});
   CHECK(c.h.run(c.run).progress.worker.id == "w2");
@@ -48,18 +48,18 @@ TEST_CASE("fence: waits for the end of the last grant") {
   c.h.leave(c.w1);
   CHECK(c.h.view(c.run).reason == Reason::WaitsForFence);
   c.h.advance(4299ms);
-  CHECK(c.h.take_dispatches().empty());
+  CHECK(c.h.pop_dispatches().empty());
   c.h.advance(1ms);
-  CHECK(c.h.take_dispatches().size() == 1);
+  CHECK(c.h.pop_dispatches().size() == 1);
 }
 
 TEST_CASE("fence: a session that was ended leaves its worker's lease, which is waited for") {
   CutOff c;
   c.h.end_session(c.w1);
   c.h.advance(4499ms);
-  CHECK(c.h.take_dispatches().empty());
+  CHECK(c.h.pop_dispatches().empty());
   c.h.advance(1ms);
-  CHECK(c.h.take_dispatches().size() == 1);
+  CHECK(c.h.pop_dispatches().size() == 1);
 }
 
 TEST_CASE("fence: the lease is as long as the worker says") {
@@ -71,12 +71,12 @@ TEST_CASE("fence: the lease is as long as the worker says") {
   h.run_now("j");
   h.join(a_worker("w2", 1));
   h.advance(20s);
-  h.take_dispatches();
+  h.pop_dispatches();
   h.end_session(info.key);
   h.advance(9299ms);
-  CHECK(h.take_dispatches().empty());
+  CHECK(h.pop_dispatches().empty());
   h.advance(1ms);
-  CHECK(h.take_dispatches().size() == 1);
+  CHECK(h.pop_dispatches().size() == 1);
 }
 
 TEST_CASE("fence: beats that were seen to have stopped shorten the wait, in whatever order that is told") {
@@ -92,9 +92,9 @@ TEST_CASE("fence: beats that were seen to have stopped shorten the wait, in what
     c.h.handle(BeatsEnded{c.w1, last});
   }
   c.h.advance(2499ms);
-  CHECK(c.h.take_dispatches().empty());
+  CHECK(c.h.pop_dispatches().empty());
   c.h.advance(1ms);
-  CHECK(c.h.take_dispatches().size() == 1);
+  CHECK(c.h.pop_dispatches().size() == 1);
 }
 
 TEST_CASE("fence: sessions that end again and again each leave a lease, and the longest counts") {
@@ -103,13 +103,13 @@ TEST_CASE("fence: sessions that end again and again each leave a lease, and the 
     c.h.end_session({"w1", "i" + std::to_string(life)});
     c.h.advance(110ms);
     c.h.handle(WorkerSeen{a_worker("w1", 1, "i" + std::to_string(life + 1))});
-    c.h.take_hellos();
+    c.h.pop_hellos();
   }
   c.h.end_session({"w1", "i21"});
   c.h.advance(4499ms);
-  CHECK(c.h.take_dispatches().empty());
+  CHECK(c.h.pop_dispatches().empty());
   c.h.advance(1ms);
-  CHECK(c.h.take_dispatches().size() == 1);
+  CHECK(c.h.pop_dispatches().size() == 1);
 }
 
 TEST_CASE("fence: the beats of a silent life with attempts are looked at, and of no other") {
@@ -134,12 +134,12 @@ TEST_CASE("fence: a new Term waits one grant, since an older one may have vouche
   h.apply(a_job());
   const RunId run = h.run_now("j");
   h.join(a_worker("w2", 1));
-  h.take_dispatches();
+  h.pop_dispatches();
   h.leave(w1);
   h.advance(5299ms);
-  CHECK(h.take_dispatches().empty());
+  CHECK(h.pop_dispatches().empty());
   h.advance(1ms);
-  CHECK(h.take_dispatches().size() == 1);
+  CHECK(h.pop_dispatches().size() == 1);
   CHECK(h.attempt(run).attempt == 2);
 }
 
@@ -151,21 +151,21 @@ TEST_CASE("fence: an older Term's longer grant is waited for") {
   h.apply(a_job());
   h.run_now("j");
   h.join(a_worker("w2", 1));
-  h.take_dispatches();
+  h.pop_dispatches();
   h.leave(w1);
   h.advance(20'299ms);
-  CHECK(h.take_dispatches().empty());
+  CHECK(h.pop_dispatches().empty());
   h.advance(1ms);
-  CHECK(h.take_dispatches().size() == 1);
+  CHECK(h.pop_dispatches().size() == 1);
 }
 
 TEST_CASE("fence: the job's disconnect grace comes on top, and what two hosts' clocks may part in it") {
   CutOff c(a_job().disconnect_grace(60s));
   c.h.leave(c.w1);
   c.h.advance(60'059ms);
-  CHECK(c.h.take_dispatches().empty());
+  CHECK(c.h.pop_dispatches().empty());
   c.h.advance(1ms);
-  CHECK(c.h.take_dispatches().size() == 1);
+  CHECK(c.h.pop_dispatches().size() == 1);
 }
 
 TEST_CASE("fence: a worker that is back in time keeps its attempt") {
@@ -174,7 +174,7 @@ TEST_CASE("fence: a worker that is back in time keeps its attempt") {
   c.h.advance(30s);
   c.h.handle(WorkerSeen{a_worker("w1", 1, "i2")});
   c.h.advance(60s);
-  CHECK(c.h.take_dispatches().empty());
+  CHECK(c.h.pop_dispatches().empty());
   c.h.inventory({"w1", "i2"}, {{{c.run, 1}, HeldAttempt::State::Running, {}, {}}});
   c.h.advance(60s);
   CHECK(c.h.state(c.run) == RunState::Running);
@@ -186,18 +186,18 @@ TEST_CASE("fence: absence must be seen by a listing that began after the fence")
   c.h.listing_works = false;  // the leader itself is cut from ZooKeeper
   c.h.leave(c.w1);
   c.h.advance(60s);
-  CHECK(c.h.take_dispatches().empty());
+  CHECK(c.h.pop_dispatches().empty());
   c.h.listed();  // an older listing, told late
-  CHECK(c.h.take_dispatches().empty());
+  CHECK(c.h.pop_dispatches().empty());
   SUBCASE("still absent") {
     c.h.handle(WorkersListed{1});
-    CHECK(c.h.take_dispatches().size() == 1);
+    CHECK(c.h.pop_dispatches().size() == 1);
   }
   SUBCASE("it had come back under a new session, and goes on") {
     c.h.handle(WorkerSeen{a_worker("w1", 1, "i2")});
     c.h.handle(WorkersListed{1});
     c.h.inventory({"w1", "i2"}, {{{c.run, 1}, HeldAttempt::State::Running, {}, {}}});
-    CHECK(c.h.take_dispatches().empty());
+    CHECK(c.h.pop_dispatches().empty());
     CHECK(c.h.attempt(c.run).attempt == 1);
   }
 }
@@ -208,7 +208,7 @@ TEST_CASE("fence: loss never ends the run as lost") {
   c.h.advance(1ms);
   CHECK(c.h.state(c.run) == RunState::Lost);
   CHECK(c.h.reason(c.run) == Reason::WorkerLost);
-  CHECK(c.h.take_dispatches().empty());
+  CHECK(c.h.pop_dispatches().empty());
 }
 
 TEST_CASE("fence: a loss does not use up the retries") {
@@ -228,7 +228,7 @@ TEST_CASE("fence: a job that takes its worker down is not tried in a tight loop"
   int attempts = 0;
   for (int life = 0; life < 20; ++life) {
     const auto key = h.join(a_worker("w1", 1, "i" + std::to_string(life)));
-    attempts += static_cast<int>(h.take_dispatches().size());
+    attempts += static_cast<int>(h.pop_dispatches().size());
     h.leave(key);
     h.advance(100ms);
   }
@@ -288,17 +288,17 @@ TEST_CASE("unknown: an unclear dispatch is repeated to the same life until it is
   h.join(a_worker("w1"));
   h.apply(a_job());
   const RunId run = h.run_now("j");
-  h.take_dispatches();
+  h.pop_dispatches();
   for (int i = 0; i < 5; ++i) {
     h.lose_answer(run);
     h.advance(200ms);
-    const auto again = h.take_dispatches();
+    const auto again = h.pop_dispatches();
     REQUIRE(again.size() == 1);
     CHECK(again[0].attempt == model::AttemptKey{run, 1});
   }
   h.accept(run);
   h.advance(10s);
-  CHECK(h.take_dispatches().empty());
+  CHECK(h.pop_dispatches().empty());
 }
 
 TEST_CASE("unknown: a worker that does not say what it holds is sent nothing") {
@@ -306,13 +306,13 @@ TEST_CASE("unknown: a worker that does not say what it holds is sent nothing") {
   h.join(a_worker("w1"));
   h.apply(a_job());
   const RunId run = h.run_now("j");
-  h.take_dispatches();
+  h.pop_dispatches();
   h.lose_answer(run);
   h.handle(HelloFailed{{"w1", "i1"}, false, "cut off"});
   h.advance(10s);
-  CHECK(h.take_dispatches().empty());
+  CHECK(h.pop_dispatches().empty());
   h.inventory({"w1", "i1"});
-  const auto again = h.take_dispatches();
+  const auto again = h.pop_dispatches();
   REQUIRE(again.size() == 1);
   CHECK(again[0].attempt == model::AttemptKey{run, 1});
 }
@@ -325,7 +325,7 @@ TEST_CASE("cancel: of a cut-off attempt ends with its fence") {
   CHECK(c.h.state(c.run) == RunState::Running);
   c.h.advance(5300ms);
   CHECK(c.h.state(c.run) == RunState::Lost);
-  CHECK(c.h.take_dispatches().empty());
+  CHECK(c.h.pop_dispatches().empty());
 }
 
 TEST_CASE("cancel: of an attempt that is proven dead is a kill") {

@@ -13,30 +13,30 @@ TEST_CASE("workers: nothing is dispatched before the inventory, ticks are record
   Harness h;
   const JobId job = h.apply(a_job().every(1s).overlap(model::Overlap::Allow));
   h.handle(WorkerSeen{a_worker("w1")});
-  CHECK(h.take_hellos().empty());
+  CHECK(h.pop_hellos().empty());
   h.listed();
-  CHECK(h.take_hellos().size() == 1);
+  CHECK(h.pop_hellos().size() == 1);
   h.advance(2s);
   CHECK(h.runs_of(job).size() == 2);
-  CHECK(h.take_dispatches().empty());
+  CHECK(h.pop_dispatches().empty());
   CHECK(h.reason(h.runs_of(job)[1]) == Reason::WorkerUnreconciled);
   h.inventory({"w1", "i1"});
-  CHECK(h.take_dispatches().size() == 2);
+  CHECK(h.pop_dispatches().size() == 2);
 }
 
 TEST_CASE("workers: a failed hello is repeated with growing pauses") {
   Harness h;
   h.listed();
   h.handle(WorkerSeen{a_worker("w1")});
-  CHECK(h.take_hellos().size() == 1);
+  CHECK(h.pop_hellos().size() == 1);
   h.handle(HelloFailed{{"w1", "i1"}, true, "refused"});
   h.advance(200ms);
-  CHECK(h.take_hellos().size() == 1);
+  CHECK(h.pop_hellos().size() == 1);
   h.handle(HelloFailed{{"w1", "i1"}, true, "refused"});
   h.advance(200ms);
-  CHECK(h.take_hellos().empty());
+  CHECK(h.pop_hellos().empty());
   h.advance(200ms);
-  CHECK(h.take_hellos().size() == 1);
+  CHECK(h.pop_hellos().size() == 1);
   const auto view = h.scheduler->snapshot(h.now).workers.at(0);
   CHECK(view.state == "registering");
   CHECK(view.why == "refused");
@@ -75,16 +75,16 @@ TEST_CASE("workers: a new life adopts what it still runs, and what it lacks is d
   const RunId died = h.run_now("j");
   const RunId done = h.run_now("j");
   for (const RunId run : {kept, died, done}) h.accept(run);
-  h.take_dispatches();
+  h.pop_dispatches();
 
   h.handle(WorkerSeen{a_worker("w1", 4, "i2")});
-  CHECK(h.take_hellos().empty());  // the old node is still there
+  CHECK(h.pop_hellos().empty());  // the old node is still there
   h.leave({"w1", "i1"});
-  REQUIRE(h.take_hellos().size() == 1);
+  REQUIRE(h.pop_hellos().size() == 1);
   h.inventory({"w1", "i2"}, {{h.attempt(kept), HeldAttempt::State::Running, h.now.wall, {}},
                              {h.attempt(done), HeldAttempt::State::Finished, {}, ended_as(RunState::Succeeded)}});
   CHECK(h.state(done) == RunState::Succeeded);
-  const auto again = h.take_dispatches();
+  const auto again = h.pop_dispatches();
   REQUIRE(again.size() == 1);
   CHECK(again[0].attempt == model::AttemptKey{died, 2});
   CHECK(h.attempts.at(0).outcome.reason == Reason::AttemptDied);
@@ -101,11 +101,11 @@ TEST_CASE("workers: the same life without a sent attempt gets it again, same num
   const auto w1 = h.join(a_worker("w1"));
   h.apply(a_job());
   const RunId run = h.run_now("j");
-  h.take_dispatches();
+  h.pop_dispatches();
   h.handle(HelloFailed{w1, false, "connection lost"});
   h.advance(200ms);
   h.inventory(w1);
-  const auto again = h.take_dispatches();
+  const auto again = h.pop_dispatches();
   REQUIRE(again.size() == 1);
   CHECK(again[0].attempt == model::AttemptKey{run, 1});
 }
@@ -115,7 +115,7 @@ TEST_CASE("workers: an attempt that is not the run's present one is told to die"
   h.handle(WorkerSeen{a_worker("w1")});
   h.listed();
   h.inventory({"w1", "i1"}, {{{RunId{99}, 1}, HeldAttempt::State::Running, {}, {}}});
-  const auto cancels = h.take_cancels();
+  const auto cancels = h.pop_cancels();
   REQUIRE(cancels.size() == 1);
   CHECK(cancels[0].attempts.at(0).run == RunId{99});
 }
@@ -126,7 +126,7 @@ TEST_CASE("workers: a second life under one id gets nothing while the first is r
   h.apply(a_job());
   const RunId run = h.run_now("j");
   h.handle(WorkerSeen{a_worker("w1", 4, "rival")});
-  CHECK(h.take_hellos().empty());
+  CHECK(h.pop_hellos().empty());
   h.inventory({"w1", "rival"});  // even if it said something: nothing is concluded from it
   CHECK(h.state(run) == RunState::Dispatched);
   CHECK(h.attempt(run).attempt == 1);

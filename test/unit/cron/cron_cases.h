@@ -9,7 +9,7 @@
 
 #include "common/base/duration_text.h"
 #include "common/time/zones.h"
-#include "master/core/cron.h"
+#include "master/core/time/cron.h"
 
 namespace rota::master::core {
 

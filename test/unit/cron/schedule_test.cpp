@@ -1,4 +1,4 @@
-#include "master/core/schedule.h"
+#include "master/core/time/schedule.h"
 
 #include "common/model/schedule_text.h"
 #include "test/unit/cron/cron_cases.h"

@@ -97,7 +97,7 @@ TEST_CASE("lanes: an unreachable worker's dispatches can be taken back") {
   REQUIRE(lanes.push(kEpoch, dispatch("a", 4)));
   REQUIRE(lanes.push(kEpoch, hello("a")));
   REQUIRE(lanes.push(kEpoch, dispatch("a", 5)));
-  CHECK(lanes.take_dispatches({"a", "i"}).size() == 2);
+  CHECK(lanes.pop_dispatches({"a", "i"}).size() == 2);
   lanes.done({"a", "i"});
   const auto left = lanes.take(stop.get_token());
   REQUIRE(left);

@@ -1,4 +1,4 @@
-#include "master/clock_acceptance.h"
+#include "master/upkeep/clock_acceptance.h"
 
 #include <doctest/doctest.h>
 

@@ -1,4 +1,4 @@
-#include "master/clock_guard.h"
+#include "master/upkeep/clock_guard.h"
 
 #include <doctest/doctest.h>
 

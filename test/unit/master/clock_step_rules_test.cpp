@@ -1,4 +1,4 @@
-#include "master/clock_step_rules.h"
+#include "master/upkeep/clock_step_rules.h"
 
 #include <doctest/doctest.h>
 

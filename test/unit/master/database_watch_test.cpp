@@ -1,4 +1,4 @@
-#include "master/database_watch.h"
+#include "master/upkeep/database_watch.h"
 
 #include <doctest/doctest.h>
 

@@ -1,4 +1,4 @@
-#include "master/identity_rules.h"
+#include "master/office/identity_rules.h"
 
 #include <doctest/doctest.h>
 

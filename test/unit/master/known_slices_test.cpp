@@ -1,4 +1,4 @@
-#include "master/known_slices.h"
+#include "master/upkeep/known_slices.h"
 
 #include <doctest/doctest.h>
 
@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "common/zk/cluster_nodes.h"
-#include "master/master_node.h"
+#include "master/office/master_node.h"
 #include "test/support/zk/event_log.h"
 #include "test/support/zk/fake_server.h"
 

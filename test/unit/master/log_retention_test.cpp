@@ -1,12 +1,12 @@
-#include "master/log_retention.h"
+#include "master/upkeep/log_retention.h"
 
 #include <doctest/doctest.h>
 
 #include <atomic>
 #include <thread>
 
-#include "master/store/log_rules.h"
-#include "master/store/memory_store.h"
+#include "master/store/logs/log_rules.h"
+#include "master/store/memory/memory_store.h"
 
 using namespace rota;
 using namespace rota::master;
@@ -18,7 +18,7 @@ const Millis kDay = hours{24};
 
 struct RetentionSetting {
   RetentionSetting() {
-    REQUIRE(memory.take_office(Epoch{1}, "test"));
+    REQUIRE(memory.enter_office(Epoch{1}, "test"));
     add_job(1, Millis{0});
     add_job(2, 3 * kDay);
     add_job(3, model::kKeepForEver);

@@ -1,4 +1,4 @@
-#include "master/log_store_watch.h"
+#include "master/upkeep/log_store_watch.h"
 
 #include <doctest/doctest.h>
 

@@ -1,9 +1,9 @@
-#include "master/office_state.h"
+#include "master/office/office_state.h"
 
 #include <doctest/doctest.h>
 
-#include "master/office_watch.h"
-#include "master/takeover_pacing.h"
+#include "master/office/office_watch.h"
+#include "master/office/takeover_pacing.h"
 
 using namespace rota;
 using namespace rota::master;

@@ -1,6 +1,6 @@
 #include <doctest/doctest.h>
 
-#include "master/master_node.h"
+#include "master/office/master_node.h"
 #include "master/pages.h"
 
 using namespace rota;

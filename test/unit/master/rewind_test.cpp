@@ -1,8 +1,8 @@
-#include "master/rewind.h"
+#include "master/office/rewind.h"
 
 #include <doctest/doctest.h>
 
-#include "master/store/memory_store.h"
+#include "master/store/memory/memory_store.h"
 #include "master/verify/verify.h"
 #include "test/support/zk/event_log.h"
 #include "test/support/zk/fake_server.h"
@@ -28,7 +28,7 @@ struct AheadCluster {
   model::Run run;
 
   AheadCluster() {
-    epoch = take_office(*client, paths, database, {"m", Millis{5000}, {}})->epoch;
+    epoch = enter_office(*client, paths, database, {"m", Millis{5000}, {}})->epoch;
     core::Changes batch;
     batch.jobs.emplace_back();
     batch.jobs[0].id = job;
@@ -115,7 +115,7 @@ TEST_CASE("rewind: who led is refused, and a rewound database does not look like
   AheadCluster c;
   REQUIRE(c.rewind());
   CHECK(c.database.apply(c.epoch, {}).outcome == store::ApplyOutcome::Fenced);
-  const auto office = take_office(*c.client, c.paths, c.database,
+  const auto office = enter_office(*c.client, c.paths, c.database,
                                   {"m", Millis{5000}, {c.epoch, c.begin + 7200 * kSecond}});
   REQUIRE(office);
   CHECK_FALSE(office->recovered.database_went_back);

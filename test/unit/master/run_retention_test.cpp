@@ -1,12 +1,12 @@
-#include "master/run_retention.h"
+#include "master/upkeep/run_retention.h"
 
 #include <doctest/doctest.h>
 
 #include <atomic>
 #include <thread>
 
-#include "master/store/log_rules.h"
-#include "master/store/memory_store.h"
+#include "master/store/logs/log_rules.h"
+#include "master/store/memory/memory_store.h"
 
 using namespace rota;
 using namespace rota::master;
@@ -18,7 +18,7 @@ const Millis kOneDay = hours{24};
 using RunIds = std::vector<std::int64_t>;
 
 struct PastSetting {
-  PastSetting() { REQUIRE(memory.take_office(Epoch{1}, "test")); }
+  PastSetting() { REQUIRE(memory.enter_office(Epoch{1}, "test")); }
 
   void apply(const core::Changes& changes) {
     const auto done = memory.apply(Epoch{1}, changes);

@@ -1,4 +1,4 @@
-#include "master/self_check.h"
+#include "master/upkeep/self_check.h"
 
 #include <doctest/doctest.h>
 

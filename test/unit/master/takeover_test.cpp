@@ -1,4 +1,4 @@
-#include "master/takeover.h"
+#include "master/office/takeover.h"
 
 #include <doctest/doctest.h>
 
@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "common/zk/paths.h"
-#include "master/store/memory_store.h"
+#include "master/store/memory/memory_store.h"
 #include "test/support/zk/event_log.h"
 #include "test/support/zk/fake_server.h"
 
@@ -26,7 +26,7 @@ struct TakeoverFixture {
 
   StoredMark seen;  ///< by the candidate itself
 
-  Result<Office> take() { return take_office(*client, paths, *database, {"m", grant, seen}); }
+  Result<Office> take() { return enter_office(*client, paths, *database, {"m", grant, seen}); }
   Office lead() {
     auto office = take();
     REQUIRE(office);
@@ -51,7 +51,7 @@ struct TakeoverFixture {
   /// From a replica under the same leader, which has everything up to that watermark.
   void promote_replica(Epoch epoch, std::int64_t watermark_ms) {
     restore_old_copy();
-    REQUIRE(database->take_office(epoch, "m"));
+    REQUIRE(database->enter_office(epoch, "m"));
     store_up_to(epoch, watermark_ms);
   }
 };
@@ -82,7 +82,7 @@ class OvertakenOffice final : public store::Office {
   Result<std::int64_t> count_held() override { return real_.count_held(); }
   Result<core::Recovered> recover() override {
     auto recovered = real_.recover();
-    REQUIRE(real_.take_office(Epoch{epoch_.value + 1}, "other"));
+    REQUIRE(real_.enter_office(Epoch{epoch_.value + 1}, "other"));
     return recovered;
   }
   Result<std::vector<model::Gap>> gaps_beyond(WallTime moment) override { return real_.gaps_beyond(moment); }
@@ -122,7 +122,7 @@ TEST_CASE("takeover: one that fails on the way does not hide that ZooKeeper was 
   REQUIRE_FALSE(f.take());
   f.database->set_down(false);
   OvertakenOffice overtaken(*f.database);
-  REQUIRE_FALSE(take_office(*f.client, f.paths, overtaken, {"m", f.grant}));
+  REQUIRE_FALSE(enter_office(*f.client, f.paths, overtaken, {"m", f.grant}));
   f.note_other();
   CHECK(f.take()->zookeeper_is_new);
   CHECK_FALSE(f.take()->zookeeper_is_new);
@@ -175,7 +175,7 @@ TEST_CASE("takeover: a slice of ticks under way is no database that went back, a
   }
   SUBCASE("not so far") {
     f.restore_old_copy();
-    REQUIRE(f.database->take_office(before.epoch, "m"));
+    REQUIRE(f.database->enter_office(before.epoch, "m"));
     batch.watermark = slice(69);
     REQUIRE(f.database->apply(before.epoch, batch).outcome == store::ApplyOutcome::Applied);
     CHECK(f.lead().recovered.database_went_back);
@@ -207,10 +207,10 @@ TEST_CASE("takeover: what others store while a candidate reads is no sign of a d
     f.store_up_to(before.epoch, 5000);
     REQUIRE(note_stored(*f.client, f.paths, {before.epoch, wall_from_ms(5000)}));
   });
-  CHECK_FALSE(take_office(*f.client, f.paths, overtaken, {"m", f.grant}));
+  CHECK_FALSE(enter_office(*f.client, f.paths, overtaken, {"m", f.grant}));
   f.note_other();
   OvertakenOffice overtaken_wholly(*f.database, [&f] { f.lead(); });
-  CHECK_FALSE(take_office(*f.client, f.paths, overtaken_wholly, {"m", f.grant}));
+  CHECK_FALSE(enter_office(*f.client, f.paths, overtaken_wholly, {"m", f.grant}));
   CHECK_FALSE(*is_restore_held(*f.client, f.paths));
 }
 
@@ -237,7 +237,7 @@ TEST_CASE("takeover: the note of an older leader does not lower what stands") {
   const Office newest = f.lead();
   REQUIRE(note_stored(*f.client, f.paths, {Epoch{1}, {}}));
   f.restore_old_copy();
-  REQUIRE(f.database->take_office(Epoch{1}, "an old copy"));
+  REQUIRE(f.database->enter_office(Epoch{1}, "an old copy"));
   CHECK(newest.epoch > Epoch{1});
   CHECK(f.take()->recovered.database_went_back);
 }
@@ -245,7 +245,7 @@ TEST_CASE("takeover: the note of an older leader does not lower what stands") {
 TEST_CASE("takeover: who was overtaken while reading does not lead") {
   TakeoverFixture f;
   OvertakenOffice overtaken(*f.database);
-  const auto office = take_office(*f.client, f.paths, overtaken, {"m", Millis{5000}});
+  const auto office = enter_office(*f.client, f.paths, overtaken, {"m", Millis{5000}});
   REQUIRE_FALSE(office);
   CHECK(office.error().code == ErrorCode::Conflict);
 }

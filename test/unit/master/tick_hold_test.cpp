@@ -1,4 +1,4 @@
-#include "master/tick_hold.h"
+#include "master/upkeep/tick_hold.h"
 
 #include <doctest/doctest.h>
 

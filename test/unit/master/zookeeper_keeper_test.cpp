@@ -1,12 +1,12 @@
 // Two ZooKeepers and one database: who may take office through which, and what a leader does when his own
 // loses its data.
-#include "master/zookeeper_keeper.h"
+#include "master/upkeep/zookeeper_keeper.h"
 
 #include <doctest/doctest.h>
 
-#include "master/store/memory_store.h"
-#include "master/takeover.h"
-#include "master/zookeeper_word.h"
+#include "master/store/memory/memory_store.h"
+#include "master/office/takeover.h"
+#include "master/office/zookeeper_word.h"
 #include "test/support/zk/event_log.h"
 #include "test/support/zk/fake_server.h"
 
@@ -19,7 +19,7 @@ namespace {
 struct Side {
   explicit Side(const std::string& name) : self{name, Millis{5000}} { self.address = name + ":7100"; }
 
-  Result<Office> take(store::Office& database) { return take_office(*client, paths, database, self); }
+  Result<Office> take(store::Office& database) { return enter_office(*client, paths, database, self); }
   Result<ZookeeperFinding> keep(store::Office& database, bool alarmed = false) {
     return keeper.look(*client, paths, database, alarmed);
   }
@@ -143,7 +143,7 @@ TEST_CASE("takeover: a database that older masters led is marked by the first ne
   REQUIRE(zk::create_cluster_uuid(*two.first.client, two.first.paths, "u"));
   REQUIRE(zk::write_epoch(*two.first.client, two.first.paths, Epoch{4}, {}));
   REQUIRE(two.database.settle_uuid("u"));
-  REQUIRE(two.database.take_office(Epoch{4}, "first"));
+  REQUIRE(two.database.enter_office(Epoch{4}, "first"));
   two.begin_run();
   const Office office = two.first.lead(two.database);
   CHECK(office.ruling == OfficeRuling::TakeAndMark);
@@ -192,7 +192,7 @@ TEST_CASE("keeper: who is no longer in office writes nothing") {
   TwoSides two;
   two.first.lead(two.database);
   two.first.wipe();
-  REQUIRE(two.database.take_office(Epoch{9}, "other"));
+  REQUIRE(two.database.enter_office(Epoch{9}, "other"));
   CHECK(two.first.keep(two.database) == ZookeeperFinding::Refused);
   CHECK(two.first.epoch() == Epoch{0});
   CHECK_FALSE(zk::read_identity(*two.first.client, two.first.paths)->has_value());

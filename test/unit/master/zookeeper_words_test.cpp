@@ -1,4 +1,4 @@
-#include "master/zookeeper_words.h"
+#include "master/upkeep/zookeeper_words.h"
 
 #include <doctest/doctest.h>
 

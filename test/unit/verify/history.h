@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "master/store/memory_store.h"
+#include "master/store/memory/memory_store.h"
 #include "master/verify/verify.h"
 
 namespace rota::master::verify::test {
@@ -105,14 +105,14 @@ inline model::AttemptRow first_attempt_of(model::Run& run) {
 
 inline Report look(const History& history, Request request = {}) {
   store::MemoryStore memory;
-  (void)memory.take_office(Epoch{9}, "test");
+  (void)memory.enter_office(Epoch{9}, "test");
   const auto applied = memory.apply(Epoch{9}, history.rows);
   if (applied.outcome != store::ApplyOutcome::Applied) throw std::runtime_error(applied.detail);
   if (!history.logs.empty() && !memory.append(history.logs)) throw std::runtime_error("logs");
   (void)memory.note_pruned(history.pruned, at(50));
   (void)memory.forget_through(history.gone);
   for (const store::Rewind& rewind : history.rewinds) {
-    (void)memory.take_office(rewind.epoch, "test");
+    (void)memory.enter_office(rewind.epoch, "test");
     if (!memory.rewind(rewind)) throw std::runtime_error("rewind");
   }
   if (!request.now) request.now = at(100);

@@ -108,7 +108,7 @@ TEST_CASE("verify: stored bytes that cannot be read any more are red") {
   History history = a_true_history();
   history.run_of(at(5)).progress.outcome.stdout_bytes = 5;
   RottenStore memory;
-  REQUIRE(memory.take_office(Epoch{9}, "test"));
+  REQUIRE(memory.enter_office(Epoch{9}, "test"));
   REQUIRE(memory.apply(Epoch{9}, history.rows).outcome == store::ApplyOutcome::Applied);
   REQUIRE(memory.append({printed(history.run_of(at(5)).id, 1, 0, "hello")}));
   const Sources sources{memory, &memory, [](std::string_view) {

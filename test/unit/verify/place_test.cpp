@@ -55,7 +55,7 @@ class SlowStore final : public store::MemoryStore {
 
 struct InParts {
   explicit InParts(const History& history) {
-    REQUIRE(memory.take_office(Epoch{9}, "test"));
+    REQUIRE(memory.enter_office(Epoch{9}, "test"));
     const auto applied = memory.apply(Epoch{9}, history.rows);
     REQUIRE_MESSAGE(applied.outcome == store::ApplyOutcome::Applied, applied.detail);
   }

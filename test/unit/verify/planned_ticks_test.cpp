@@ -5,7 +5,7 @@
 #include <random>
 
 #include "history.h"
-#include "master/core/schedule.h"
+#include "master/core/time/schedule.h"
 
 namespace rota::master::verify::test {
 namespace {

@@ -388,7 +388,7 @@ class FadingStore final : public store::MemoryStore {
 TEST_CASE("verify: what goes while it looks is not missing") {
   const History history = a_true_history();
   FadingStore memory;
-  REQUIRE(memory.take_office(Epoch{9}, "test"));
+  REQUIRE(memory.enter_office(Epoch{9}, "test"));
   REQUIRE(memory.apply(Epoch{9}, history.rows).outcome == store::ApplyOutcome::Applied);
   const Sources sources{memory, nullptr, [](std::string_view) {
                           return Result<std::shared_ptr<const model::ZoneRules>>(
@@ -452,7 +452,7 @@ TEST_CASE("verify: says nothing rather than something false when its store or ti
   const Sources sources{memory, &memory, {}};
   CHECK_FALSE(verify(sources, {}, BootClock::now() + std::chrono::seconds{1}));
   memory.set_down(false);
-  (void)memory.take_office(Epoch{9}, "test");
+  (void)memory.enter_office(Epoch{9}, "test");
   (void)memory.apply(Epoch{9}, a_true_history().rows);
   const auto late = verify(sources, {}, BootClock::now() - std::chrono::seconds{1});
   REQUIRE_FALSE(late);

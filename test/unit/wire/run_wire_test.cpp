@@ -123,7 +123,7 @@ TEST_CASE("inventory: survives the way over the wire") {
   inventory.attempts.push_back(
       {{RunId{4}, 1}, model::HeldAttempt::State::Tombstone, wall_from_ms(0), {}});
   CHECK_FALSE(from_wire(to_wire(inventory))->drain.has_value());
-  inventory.drain = model::DrainWord{true, false, 77};
+  inventory.drain = model::DrainAck{true, false, 77};
   const auto back = from_wire(to_wire(inventory));
   REQUIRE(back);
   CHECK(back->drain == inventory.drain);

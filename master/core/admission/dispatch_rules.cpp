@@ -1,0 +1,337 @@
+#include "master/core/admission/dispatch_rules.h"
+
+#include <algorithm>
+
+#include "common/base/check.h"
+#include "master/core/attempts/attempt_rules.h"
+#include "master/core/workers/inventory_rules.h"
+#include "master/core/notices.h"
+#include "master/core/admission/route.h"
+#include "master/core/workers/worker_rules.h"
+
+namespace rota::master::core {
+
+using model::Reason;
+using model::Refusal;
+using model::RunState;
+
+namespace {
+
+constexpr Millis kLazyWrite{1000};       // a state that lasts shorter is not worth a write
+constexpr std::size_t kReasonsTold = 1000;
+constexpr Millis kBackstopSlack{30'000};
+constexpr Millis kCancelRepeatSlack{5000};
+constexpr Millis kUnreconciledPause{1000};
+constexpr Millis kMostWaitForWords{10'000};
+constexpr Millis kRest{1000};            // a worker that refused gets nothing for so long
+
+DispatchItem item_of(const RunEntry& run) {
+  DispatchItem item;
+  item.attempt = run.attempt();
+  item.job = run.row.job;
+  item.version = run.row.version;
+  item.kind = run.row.kind;
+  item.tick = run.row.tick;
+  item.scheduled = run.row.scheduled;
+  item.timeout = run.rules->timeout;
+  item.kill_grace = run.rules->kill_grace;
+  item.disconnect_grace = run.rules->disconnect_grace;
+  item.parameters = run.row.parameters;
+  return item;
+}
+
+/// The queue's next run: jobs take turns, each gives its oldest.
+RunId next_of(SlotQueue& queue) {
+  auto at = queue.jobs.upper_bound(queue.last_job);
+  if (at == queue.jobs.end()) at = queue.jobs.begin();
+  queue.last_job = at->first;
+  return *at->second.begin();
+}
+
+std::vector<Candidate> candidates_of(const State& state, const SlotQueueKey& queue) {
+  std::vector<Candidate> all;
+  const auto pool = state.open.find(queue.pool);
+  if (pool == state.open.end()) return all;
+  for (const model::WorkerKey& key : pool->second) {
+    if (!queue.worker.empty() && key.id != queue.worker) continue;
+    const LifeEntry& life = state.lives.at(key);
+    all.push_back({&key, static_cast<std::int32_t>(life.attempts.size()), life.info.slots,
+                   life.last_used});
+  }
+  return all;
+}
+
+/// Rows of runs that wait already name another reason too, when it lasts: of so many, for who lists them.
+void note_blocked(Context& ctx, SlotQueue& queue, Reason reason) {
+  const Reason before = std::exchange(queue.blocked, reason);
+  if (before == reason || before == Reason::None) return;
+  std::size_t told = 0;
+  for (const auto& [job, runs] : queue.jobs) {
+    for (const RunId id : runs) {
+      if (told++ == kReasonsTold) return;
+      ctx.state.run_timers.set(id, RunTimer::LazyWrite, ctx.now.mono + kLazyWrite);
+    }
+  }
+}
+
+/// True when an attempt went out.
+bool dispatch_one(Context& ctx, const SlotQueueKey& key) {
+  State& state = ctx.state;
+  const auto queue = state.slot_queues.find(key);
+  if (queue == state.slot_queues.end()) return false;
+  const std::vector<Candidate> candidates = candidates_of(state, key);
+  if (candidates.empty()) {
+    note_blocked(ctx, queue->second, blocked_reason(state, key));
+    return false;
+  }
+  RunEntry& run = *state.find_run(next_of(queue->second));
+  JobEntry* job = state.find_job(run.row.job);
+  const auto choice =
+      choose_worker(run.rules->route, run.rules->worker, job->last_worker, candidates);
+  CHECK_OR_DIE(choice.has_value(), "no worker was chosen among candidates");
+  LifeEntry& life = *state.find_life(*candidates[*choice].key);
+  job->last_worker = life.info.key.id;
+  state.assign(run, life, run.last_attempt() + 1, ctx.at);
+  state.touch(run);
+  set_backstop(ctx, run);
+  send_attempt(ctx, run);
+  if (run.progress().losses > 0 && run.progress().outcome.state == RunState::Lost) {
+    tell(ctx, "run begun again after a loss", {{"run", std::to_string(run.row.id.value)},
+                                               {"attempt", std::to_string(run.progress().attempt)},
+                                               {"job", job_of(state, run)},
+                                               {"worker", life.info.key.id}});
+  }
+  return true;
+}
+
+/// New runs that found no slot say why in their first row.
+void explain_new(Context& ctx, const SlotQueueKey& key) {
+  State& state = ctx.state;
+  for (const RunId id : state.touched) {
+    RunEntry* run = state.find_run(id);
+    if (run == nullptr || !run->in_slot_queue || slot_queue_of(*run->rules) != key) continue;
+    const auto queue = state.slot_queues.find(key);
+    run->progress().reason = queue->second.blocked;
+  }
+}
+
+std::vector<SlotQueueKey> lanes_of(const State& state, const std::string& pool) {
+  std::vector<SlotQueueKey> keys;
+  for (auto at = state.slot_queues.lower_bound({pool, ""}); at != state.slot_queues.end(); ++at) {
+    if (at->first.pool != pool) break;
+    keys.push_back(at->first);
+  }
+  return keys;
+}
+
+/// Nothing is sent now; later every queue is looked at again.
+void explain_waiting(Context& ctx) {
+  for (const std::string& pool : ctx.state.pools_to_pump) {
+    for (const SlotQueueKey& key : lanes_of(ctx.state, pool)) {
+      ctx.state.slot_queues.at(key).blocked = Reason::WorkersSettling;
+      explain_new(ctx, key);
+    }
+  }
+}
+
+void pump_pool(Context& ctx, const std::string& pool) {
+  State& state = ctx.state;
+  const std::vector<SlotQueueKey> keys = lanes_of(state, pool);
+  for (bool progress = true; progress;) {
+    progress = false;
+    for (const SlotQueueKey& key : keys) progress = dispatch_one(ctx, key) || progress;
+  }
+  for (const SlotQueueKey& key : keys) {
+    if (state.slot_queues.contains(key)) explain_new(ctx, key);
+  }
+}
+
+/// The worker did not start it, and will not in this life, even should an older copy of the dispatch
+/// arrive (worker/run/attempt_table.h): another choice, another number. Meanwhile the run says why, when
+/// the worker has given a reason of its own: its disk is full, for example.
+void choose_again(Context& ctx, RunEntry& run, const std::string& why) {
+  State& state = ctx.state;
+  if (LifeEntry* life = state.find_life(run.progress().worker)) {
+    life->resting = true;
+    state.refresh(*life);
+    state.life_timers.set(life->info.key, LifeTimer::Rest, ctx.now.mono + kRest);
+  }
+  if (run.progress().cancel_asked) {
+    finish_run(ctx, run, RunState::Cancelled, Reason::CancelledByUser, run.progress().detail);
+    return;
+  }
+  std::string detail;
+  if (!why.empty()) {
+    detail = run.progress().worker.id + " did not take attempt " +
+             std::to_string(run.progress().attempt) + ": " + why;
+  }
+  state.run_timers.clear_all(run.row.id);
+  state.set_state(run, RunState::Waiting, Reason::None);
+  state.enter_slot_queue(run);
+  run.progress().detail = std::move(detail);
+  state.touch(run);
+}
+
+void apply_refusal(Context& ctx, RunEntry& run, const DispatchVerdict& verdict) {
+  State& state = ctx.state;
+  const model::WorkerKey worker = run.progress().worker;
+  ++state.counters.refusals;
+  switch (verdict.refusal) {
+    case Refusal::OldEpoch:
+      ctx.out.term_ends = TermEnds{"a worker refused a dispatch: it knows a higher epoch"};
+      return;
+    case Refusal::WrongLife:
+      ask_inventory(ctx, worker);
+      return;
+    case Refusal::Tombstoned:  // the leader had stored its end: a database that went back forgot it
+      end_dead(ctx, run);
+      return;
+    case Refusal::UnknownHandler:
+    case Refusal::Malformed: {
+      model::Outcome outcome;
+      outcome.state = RunState::Failed;
+      outcome.reason = verdict.refusal == Refusal::UnknownHandler ? Reason::HandlerUnknown
+                                                                  : Reason::RefusedByWorker;
+      outcome.message = verdict.detail;
+      run.progress().outcome = outcome;
+      finish_run(ctx, run, RunState::Failed, outcome.reason);
+      return;
+    }
+    case Refusal::Draining:  // its word has not come here yet
+      choose_again(ctx, run, verdict.detail);
+      return ask_inventory(ctx, worker);
+    default:
+      break;
+  }
+  choose_again(ctx, run, verdict.detail);
+}
+
+void apply_verdict(Context& ctx, const model::WorkerKey& worker, const DispatchVerdict& verdict) {
+  State& state = ctx.state;
+  RunEntry* run = state.find_run(verdict.attempt.run);
+  if (run == nullptr || !run->is_held() || run->attempt() != verdict.attempt ||
+      run->progress().worker != worker) {
+    return;
+  }
+  if (run->send.in_flight > 0) --run->send.in_flight;
+  switch (verdict.kind) {
+    case DispatchVerdict::Kind::Accepted:
+      if (!run->send.accepted && run->progress().dispatched) {
+        const Millis took = ctx.now.wall - *run->progress().dispatched;
+        state.counters.dispatch_latency.add(static_cast<double>(took.count()) / 1000.0);
+      }
+      run->send.accepted = true;
+      run->send.unclear = false;
+      state.run_timers.clear(run->row.id, RunTimer::DispatchRetry);
+      if (run->progress().state == RunState::Dispatched) mark_running(ctx, *run, ctx.now.wall);
+      if (run->progress().cancel_asked || run->handed_over) send_cancel(ctx, *run);
+      return;
+    case DispatchVerdict::Kind::Refused:
+      if (!run->send.accepted) apply_refusal(ctx, *run, verdict);
+      return;
+    case DispatchVerdict::Kind::Unknown:
+      ++state.counters.unclear_dispatches;
+      if (run->send.accepted) return;
+      run->send.unclear = true;
+      state.run_timers.set(run->row.id, RunTimer::DispatchRetry,
+                           ctx.now.mono + state.options.dispatch_retry);
+      return;
+  }
+}
+
+}  // namespace
+
+Reason blocked_reason(const State& state, const SlotQueueKey& queue) {
+  bool any = false;
+  bool any_reconciled = false;
+  bool any_taking = false;
+  for (const auto& [key, life] : state.lives) {
+    if (!life.present || life.info.pool != queue.pool) continue;
+    if (!queue.worker.empty() && key.id != queue.worker) continue;
+    any = true;
+    any_reconciled = any_reconciled || life.reconciled;
+    any_taking = any_taking || (life.reconciled && !state.is_draining(life));
+  }
+  if (any_taking) return Reason::AllSlotsBusy;
+  if (any_reconciled) return Reason::WorkersDraining;
+  if (!state.listed) return Reason::WorkersSettling;
+  if (any) return Reason::WorkerUnreconciled;
+  return queue.worker.empty() ? Reason::NoWorkerInPool : Reason::NamedWorkerAbsent;
+}
+
+/// A database that went back may not know of attempts that its workers hold: before a run is sent anywhere
+/// all of them say what they have. One that cannot be asked is not waited for long.
+bool have_all_inventories(const State& state, MonoTime now) {
+  if (now - state.began >= kMostWaitForWords) return true;
+  return state.listed && std::ranges::none_of(state.lives, [](const auto& entry) {
+    return entry.second.present && !entry.second.reconciled;
+  });
+}
+
+void pump_lanes(Context& ctx) {
+  State& state = ctx.state;
+  if (state.awaits_inventories) state.awaits_inventories = !have_all_inventories(state, ctx.now.mono);
+  if (state.awaits_inventories) return explain_waiting(ctx);
+  while (!state.pools_to_pump.empty()) {
+    const std::string pool = *state.pools_to_pump.begin();
+    pump_pool(ctx, pool);
+    state.pools_to_pump.erase(pool);
+  }
+}
+
+void set_backstop(Context& ctx, const RunEntry& run) {
+  if (run.rules->timeout <= Millis{0}) return;
+  ctx.state.run_timers.set(run.row.id, RunTimer::Backstop,
+                           ctx.now.mono + run.rules->timeout + run.rules->kill_grace + kBackstopSlack);
+}
+
+/// While the worker has not said what it holds, its answer to hello decides what is sent again.
+void retry_dispatch(Context& ctx, RunEntry& run) {
+  State& state = ctx.state;
+  if (!run.is_held() || run.send.accepted) return;
+  const LifeEntry* life = state.find_life(run.progress().worker);
+  if (life != nullptr && life->present && !life->reconciled) {
+    state.run_timers.set(run.row.id, RunTimer::DispatchRetry, ctx.now.mono + kUnreconciledPause);
+  } else {
+    send_attempt(ctx, run);
+  }
+}
+
+void send_attempt(Context& ctx, RunEntry& run) {
+  State& state = ctx.state;
+  LifeEntry* life = state.find_life(run.progress().worker);
+  CHECK_OR_DIE(life != nullptr, "an attempt's worker is not known");
+  if (run.send.in_flight > 0) run.send.unclear = true;
+  ++run.send.in_flight;
+  ++state.counters.dispatches;
+  const auto [at, added] =
+      ctx.out.index.dispatches.emplace(life->info.key, ctx.out.sends.size());
+  if (added) ctx.out.sends.push_back(SendDispatch{life->info.key, life->info.address, {}});
+  std::get<SendDispatch>(ctx.out.sends[at->second]).items.push_back(item_of(run));
+}
+
+void send_cancel(Context& ctx, RunEntry& run) {
+  State& state = ctx.state;
+  LifeEntry* life = state.find_life(run.progress().worker);
+  if (life == nullptr) return;
+  ++state.counters.cancels;
+  ctx.out.sends.push_back(
+      SendCancel{life->info.key, life->info.address, {run.attempt()}, run.rules->kill_grace});
+  state.run_timers.set(run.row.id, RunTimer::CancelRepeat,
+                       ctx.now.mono + run.rules->kill_grace + kCancelRepeatSlack);
+}
+
+void mark_running(Context& ctx, RunEntry& run, WallTime started) {
+  State& state = ctx.state;
+  if (run.progress().state != RunState::Running) {
+    state.set_state(run, RunState::Running, Reason::None);
+    state.run_timers.set(run.row.id, RunTimer::LazyWrite, ctx.now.mono + kLazyWrite);
+  }
+  run.progress().started = started;
+}
+
+void handle_dispatch_answered(Context& ctx, const DispatchAnswered& event) {
+  for (const DispatchVerdict& verdict : event.verdicts) apply_verdict(ctx, event.worker, verdict);
+}
+
+}  // namespace rota::master::core

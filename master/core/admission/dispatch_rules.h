@@ -1,0 +1,33 @@
+// From a free slot to an attempt on its way, and what the worker's answer means.
+#pragma once
+
+#include "master/core/state.h"
+
+namespace rota::master::core {
+
+/// Gives free slots to the runs that wait for them, in every pool where something changed.
+void pump_lanes(Context& ctx);
+
+/// Sends the present attempt to its worker, for the first time or again (harmless: the worker knows
+/// the attempt by its key).
+void send_attempt(Context& ctx, RunEntry& run);
+
+/// Sends again what was not clearly answered, unless the worker is to say first what it holds.
+void retry_dispatch(Context& ctx, RunEntry& run);
+
+/// From when on the leader itself asks for the attempt's end, where the job has a timeout.
+void set_backstop(Context& ctx, const RunEntry& run);
+
+/// Asks the worker to end the present attempt, and again until it has ended.
+void send_cancel(Context& ctx, RunEntry& run);
+
+/// The worker holds the present attempt: Dispatched -> Running. Written with a later batch, and only
+/// when it lasts (cost law).
+void mark_running(Context& ctx, RunEntry& run, WallTime started);
+
+void handle_dispatch_answered(Context& ctx, const DispatchAnswered& event);
+
+/// Why the first run of this queue does not start. Pure.
+model::Reason blocked_reason(const State& state, const SlotQueueKey& queue);
+
+}  // namespace rota::master::core

@@ -1,0 +1,72 @@
+#include "master/core/admission/firing.h"
+
+#include "common/base/check.h"
+
+namespace rota::master::core {
+namespace {
+
+model::Run row_of(Context& ctx, const JobEntry& job, const Firing& firing) {
+  model::Run row;
+  row.id = ctx.state.new_run_id();
+  row.job = job.row.id;
+  row.version = job.row.version;
+  row.kind = firing.kind;
+  row.space = job.row.space;
+  row.principal = firing.principal;
+  row.tick = firing.tick;
+  row.scheduled = firing.scheduled;
+  row.recorded = ctx.at;
+  row.request_key = firing.request_key;
+  row.request_hash = firing.request_hash;
+  row.parameters = firing.parameters;
+  return row;
+}
+
+void skip_at_once(Context& ctx, model::Run row, model::Reason reason, RunId blocking) {
+  row.progress.state = model::RunState::Skipped;
+  row.progress.reason = reason;
+  row.progress.detail = std::to_string(blocking.value);
+  row.progress.ended = ctx.at;
+  row.progress.epoch = ctx.state.epoch;
+  ctx.out.index.new_runs[row.id] = ctx.out.changes.new_runs.size();
+  ctx.out.changes.new_runs.push_back(std::move(row));
+  ++ctx.state.counters.runs_recorded;
+}
+
+}  // namespace
+
+OverlapChoice overlap_of(const JobEntry& job, model::RunKind kind) {
+  if (kind == model::RunKind::OneOff) return {};
+  return decide_overlap(*job.rules, job.unfinished.size(), job.behind.size());
+}
+
+RunId blocking_run(const JobEntry& job) {
+  for (const RunId id : job.unfinished) {
+    if (!job.behind.contains(id)) return id;
+  }
+  return job.unfinished.empty() ? RunId{} : *job.unfinished.begin();
+}
+
+RunId begin_run(Context& ctx, JobEntry& job, const Firing& firing, const OverlapChoice& choice) {
+  const RunId blocking = blocking_run(job);
+  RunEntry entry;
+  entry.row = row_of(ctx, job, firing);
+  const RunId id = entry.row.id;
+  if (choice.kind == OverlapChoice::Kind::Skip) {
+    CHECK_OR_DIE(!firing.tick, "a skipped tick is a gap, not a run");
+    skip_at_once(ctx, std::move(entry.row), choice.reason, blocking);
+    return id;
+  }
+  entry.rules = job.rules;
+  entry.is_new = true;
+  RunEntry& run = ctx.state.add_run(std::move(entry));
+  ctx.state.touch(run);
+  if (choice.kind == OverlapChoice::Kind::Wait) {
+    ctx.state.wait_behind(run, blocking);
+  } else {
+    ctx.state.enter_slot_queue(run);
+  }
+  return id;
+}
+
+}  // namespace rota::master::core

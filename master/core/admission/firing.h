@@ -1,0 +1,28 @@
+// A run begins its life: of a tick, by hand, or submitted. It is queued, waits behind another run of its
+// job, or does not fire at all.
+#pragma once
+
+#include "master/core/admission/overlap.h"
+#include "master/core/state.h"
+
+namespace rota::master::core {
+
+struct Firing {
+  model::RunKind kind = model::RunKind::Tick;
+  std::optional<WallTime> tick;
+  WallTime scheduled{};
+  std::string principal = "local";
+  std::string request_key, request_hash;
+  std::shared_ptr<const model::Parameters> parameters;
+};
+
+/// What the job's overlap says to one more run of this kind. One-offs never exclude each other.
+OverlapChoice overlap_of(const JobEntry& job, model::RunKind kind);
+
+/// The run that a new one would overlap with: the oldest unfinished one that waits for none; 0: none.
+RunId blocking_run(const JobEntry& job);
+
+/// Makes the run, by `choice`: in its queue, behind another, or (never for a tick) as skipped.
+RunId begin_run(Context& ctx, JobEntry& job, const Firing& firing, const OverlapChoice& choice);
+
+}  // namespace rota::master::core

@@ -1,0 +1,138 @@
+#include "master/core/admission/request_rules.h"
+
+#include <utility>
+
+#include "common/base/utf8.h"
+#include "master/core/attempts/attempt_rules.h"
+#include "master/core/batch_rows.h"
+#include "master/core/admission/dispatch_rules.h"
+#include "master/core/admission/firing.h"
+#include "master/core/job_rules.h"
+
+namespace rota::master::core {
+
+using model::Reason;
+using model::RunState;
+
+namespace {
+
+constexpr std::size_t kKeysMost = 200'000;
+
+/// The answer to a key that this Term has seen; empty when it is new.
+std::optional<Submitted::Item> repeat_of(const State& state, const std::string& principal,
+                                         const std::string& key, const std::string& hash) {
+  if (key.empty()) return std::nullopt;
+  const auto found = state.keys.find({principal, key});
+  if (found == state.keys.end()) return std::nullopt;
+  Submitted::Item item;
+  item.run = found->second.run;
+  item.repeated = true;
+  if (found->second.hash != hash) {
+    item.error = Error(ErrorCode::Conflict, "the request key '" + shown_text(key) +
+                                                "' was used before, with other content, for run " +
+                                                std::to_string(item.run.value));
+  }
+  return item;
+}
+
+void remember_key(Context& ctx, const std::string& principal, const std::string& key,
+                  const std::string& hash, RunId run) {
+  if (key.empty()) return;
+  State& state = ctx.state;
+  const MonoTime until = ctx.now.mono + state.options.request_key_memory;
+  state.keys[{principal, key}] = {hash, run, until};
+  state.key_order.push_back({until, {principal, key}});
+  if (state.key_order.size() > kKeysMost) {
+    state.keys.erase(state.key_order.front().second);
+    state.key_order.pop_front();
+  }
+}
+
+Submitted::Item submit_one(Context& ctx, const SubmitItem& item, const std::string& principal) {
+  if (auto repeat = repeat_of(ctx.state, principal, item.request_key, item.request_hash)) {
+    return *repeat;
+  }
+  JobEntry& job = one_off_job(ctx, item, principal);
+  Firing firing;
+  firing.kind = model::RunKind::OneOff;
+  firing.scheduled = ctx.at;
+  firing.principal = principal;
+  firing.request_key = item.request_key;
+  firing.request_hash = item.request_hash;
+  firing.parameters = item.parameters;
+  Submitted::Item answer;
+  answer.run = begin_run(ctx, job, firing, overlap_of(job, firing.kind));
+  remember_key(ctx, principal, item.request_key, item.request_hash, answer.run);
+  return answer;
+}
+
+std::string cancelled_by(const CancelRun& event) {
+  return event.why.empty() ? "cancelled by " + event.principal
+                           : "cancelled by " + event.principal + ": " + event.why;
+}
+
+}  // namespace
+
+void handle_run_now(Context& ctx, const RunNow& event) {
+  if (auto repeat = repeat_of(ctx.state, event.principal, event.request_key, event.request_hash)) {
+    reply(ctx, event.token, Submitted{{*repeat}});
+    return;
+  }
+  JobEntry* job = ctx.state.find_named(event.space, event.name);
+  if (job == nullptr) {
+    reply(ctx, event.token,
+          Error(ErrorCode::NotFound,
+                "no job '" + shown_text(event.space) + "/" + shown_text(event.name) + "'"));
+    return;
+  }
+  Firing firing;
+  firing.kind = model::RunKind::Manual;
+  firing.scheduled = ctx.at;
+  firing.principal = event.principal;
+  firing.request_key = event.request_key;
+  firing.request_hash = event.request_hash;
+  firing.parameters = event.parameters;
+  Submitted::Item item;
+  item.run = begin_run(ctx, *job, firing, overlap_of(*job, firing.kind));
+  remember_key(ctx, event.principal, event.request_key, event.request_hash, item.run);
+  reply(ctx, event.token, Submitted{{item}});
+}
+
+void handle_submit_runs(Context& ctx, const SubmitRuns& event) {
+  Submitted all;
+  all.items.reserve(event.items.size());
+  for (const SubmitItem& item : event.items) {
+    all.items.push_back(submit_one(ctx, item, event.principal));
+  }
+  reply(ctx, event.token, std::move(all));
+}
+
+void handle_cancel_run(Context& ctx, const CancelRun& event) {
+  RunEntry* run = ctx.state.find_run(event.run);
+  if (run == nullptr || model::is_final(run->progress().state)) {
+    reply(ctx, event.token,
+          Error(ErrorCode::Conflict, "run " + std::to_string(event.run.value) +
+                                         " is not known or has ended already"));
+    return;
+  }
+  model::RunProgress& progress = run->progress();
+  if (!run->is_held()) {
+    progress.cancel_asked = true;
+    finish_run(ctx, *run, RunState::Cancelled, Reason::CancelledByUser, cancelled_by(event));
+    reply(ctx, event.token, CancelTaken{RunState::Cancelled});
+    return;
+  }
+  if (!progress.cancel_asked) {
+    progress.cancel_asked = true;
+    if (progress.reason == Reason::WaitsForConfirmation) {  // nothing follows it any more, so it may end
+      progress.reason = Reason::WaitsForFence;
+      ctx.state.run_timers.set(run->row.id, RunTimer::Fence, ctx.now.mono);
+    }
+    progress.detail = cancelled_by(event);
+    ctx.state.touch(*run);
+    send_cancel(ctx, *run);
+  }
+  reply(ctx, event.token, CancelTaken{progress.state});
+}
+
+}  // namespace rota::master::core

@@ -1,0 +1,41 @@
+// What follows when an attempt ends, however the leader learns of it: a report, an inventory that
+// lacks it, or a fence that has passed.
+#pragma once
+
+#include "master/core/state.h"
+
+namespace rota::master::core {
+
+/// How sure the leader is that the attempt is over.
+enum class EndProof {
+  Reported,    ///< the worker said how it ended
+  Dead,        ///< it is proven dead, and left no outcome
+  FencePassed, ///< nothing was heard of it; it must have ended by now
+};
+
+/// The run's present attempt is over: final, or another attempt by the retry rule or the loss policy.
+void end_attempt(Context& ctx, RunEntry& run, EndProof proof, const model::Outcome& outcome);
+
+/// The run is over. Runs that waited behind it move up.
+void finish_run(Context& ctx, RunEntry& run, model::RunState state, model::Reason reason,
+                std::string detail = {});
+
+/// An attempt that a worker tells of and the database has forgotten: its number is not given again, since
+/// its worker would take the next dispatch for a repeat of it, and another worker's output would meet its.
+/// False when the number is a known one, or none that an attempt of the run can have.
+bool pass_forgotten(State& state, RunEntry& run, std::int32_t attempt);
+
+/// An outcome that a worker holds, by report or inventory; harmless when repeated. A result of an
+/// attempt that was given up before, or forgotten by a restored database, is kept as late.
+void apply_outcome(Context& ctx, model::AttemptKey key, const model::WorkerKey& accepted_by,
+                  const model::Outcome& outcome);
+
+void handle_reported(Context& ctx, const Reported& event);
+
+/// A run's delay after a failed attempt is over.
+void end_retry_delay(Context& ctx, RunEntry& run);
+
+/// Starts those that wait behind a run of this job, as far as its overlap allows now.
+void promote_waiting(Context& ctx, JobId job);
+
+}  // namespace rota::master::core

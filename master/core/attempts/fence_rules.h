@@ -1,0 +1,45 @@
+// How long an attempt of an absent worker may still live, and from when another may follow it: both of its
+// vouchers must have ended. The leader's is known here. ZooKeeper's is the worker's own knowledge: it ends
+// one lease after the last answered beat, and a session may end long before its time, by whoever closes it.
+#pragma once
+
+#include "master/core/state.h"
+
+namespace rota::master::core {
+
+/// Whether a life stands on the home that holds what is under way on its id; with nothing under way any
+/// life does. An id that came up on another host knows nothing of what may still live on the first.
+bool is_on_home_of_attempts(const State& state, const model::WorkerKey& key);
+
+void handle_renew_asked(Context& ctx, const RenewAsked& event);
+void handle_beats_ended(Context& ctx, const BeatsEnded& event);
+
+/// What one answered beat is worth to this life at most.
+Millis lease_of(const LifeEntry& life);
+
+/// Its node is gone: remembers how long ZooKeeper may vouch for it yet.
+void note_lease(Context& ctx, const LifeEntry& life);
+
+/// It asks to be vouched for once a second. When it stays silent its beats are looked at (watch_silent), so
+/// that of a host that died it is known, when its session expires, that no beat came for long.
+void expect_renewal(Context& ctx, const model::WorkerKey& key);
+void watch_silent(Context& ctx, const model::WorkerKey& key);
+
+/// The moment from which another attempt of this run may follow, its worker being absent since
+/// `absent_since`: when both vouchers must have lapsed, plus the job's disconnect_grace.
+MonoTime fence_of(const State& state, const WorkerEntry& worker, MonoTime absent_since,
+                  const model::JobRules& rules);
+
+/// For people: when it was last heard, if it is there and has not asked for a voucher for too long.
+std::optional<MonoTime> silent_since(const LifeEntry& life, MonoTime now);
+
+/// For people: when another attempt of the run may follow the one that is stored for this life, should the
+/// worker stay away. A guess while its node is there: when its session must have expired.
+MonoTime expected_fence(const State& state, const LifeEntry& life, const model::JobRules& rules,
+                        MonoTime now);
+
+/// The run's fence timer. That its worker is still absent must be seen by a listing that begins after the
+/// fence: one known from before may be old, and the worker vouched for by a newer session.
+void look_at_fence(Context& ctx, RunEntry& run);
+
+}  // namespace rota::master::core

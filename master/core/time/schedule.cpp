@@ -1,0 +1,150 @@
+#include "master/core/time/schedule.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+
+#include "common/base/utf8.h"
+#include "common/model/schedule_text.h"
+
+namespace rota::master::core {
+namespace {
+
+using model::Schedule;
+using model::ScheduleKind;
+
+constexpr Millis kShortestInterval{100};
+constexpr Millis kOften{30'000};
+constexpr Millis kLongestInterval = std::chrono::hours{24 * 3660};  // far longer ones would overflow
+
+/// The error names the whole text.
+Result<CronExpression> read_cron(const Schedule& schedule) {
+  auto cron = parse_cron(model::cron_of_macro(schedule.cron), schedule.dialect);
+  if (cron) return cron;
+  return fail(cron.error().code,
+              fmt::format("cron '{}': {}", shown_text(schedule.cron), cron.error().message));
+}
+
+std::vector<std::string> problems_besides_cron(const Schedule& schedule) {
+  std::vector<std::string> problems;
+  if (schedule.kind == ScheduleKind::Once && !schedule.start) {
+    problems.emplace_back("a schedule of one moment needs `start`");
+  }
+  if (schedule.kind == ScheduleKind::FixedRate && schedule.interval < kShortestInterval) {
+    problems.push_back(fmt::format("an interval of {} ms is too short; at least {} ms",
+                                   schedule.interval.count(), kShortestInterval.count()));
+  }
+  if (schedule.kind == ScheduleKind::FixedRate && schedule.interval > kLongestInterval) {
+    problems.push_back(fmt::format("an interval of {} ms is too long; at most {} ms",
+                                   schedule.interval.count(), kLongestInterval.count()));
+  }
+  if (schedule.start && schedule.end && *schedule.end < *schedule.start) {
+    problems.emplace_back("`end` lies before `start`");
+  }
+  return problems;
+}
+
+/// How many ticks anchor, anchor + interval ... lie at or before `t`.
+std::int64_t ticks_through(WallTime anchor, Millis interval, WallTime t) {
+  return t < anchor ? 0 : (t - anchor) / interval + 1;
+}
+
+}  // namespace
+
+std::vector<std::string> validate_schedule(const Schedule& schedule) {
+  std::vector<std::string> problems = problems_besides_cron(schedule);
+  if (schedule.kind == ScheduleKind::Cron) {
+    if (const auto cron = read_cron(schedule); !cron) problems.insert(problems.begin(), cron.error().message);
+  }
+  return problems;
+}
+
+Result<CompiledSchedule> compile(const Schedule& schedule, ZonePtr zone, WallTime anchor) {
+  CompiledSchedule compiled;
+  if (schedule.kind == ScheduleKind::Cron) {  // read once: a leader takes over thousands of them
+    auto cron = read_cron(schedule);
+    if (!cron) return fail(ErrorCode::InvalidArgument, cron.error().message);
+    compiled.cron_ = std::make_shared<const CronExpression>(std::move(*cron));
+  }
+  const auto problems = problems_besides_cron(schedule);
+  if (!problems.empty()) return fail(ErrorCode::InvalidArgument, problems.front());
+  if (schedule.kind == ScheduleKind::Cron) {
+    if (!zone) return fail(ErrorCode::InvalidArgument, "a cron needs the rules of its time zone");
+    compiled.zone_ = std::move(zone);
+  }
+  compiled.kind_ = schedule.kind;
+  compiled.gap_ = schedule.gap;
+  compiled.fold_ = schedule.fold;
+  compiled.interval_ = schedule.interval;
+  compiled.anchor_ = anchor;
+  compiled.start_ = schedule.start;
+  compiled.end_ = schedule.end;
+  return compiled;
+}
+
+std::optional<WallTime> CompiledSchedule::next_after(WallTime after) const {
+  // One millisecond before `start`, since the answer lies strictly after.
+  if (start_) after = std::max(after, *start_ - Millis{1});
+  const auto next = next_unbounded(after);
+  if (!next || (end_ && *next > *end_)) return std::nullopt;
+  return next;
+}
+
+bool CompiledSchedule::fires_often() const {
+  if (kind_ == ScheduleKind::FixedRate) return interval_ <= kOften;
+  return kind_ == ScheduleKind::Cron && std::popcount(cron_->seconds) > 1;
+}
+
+std::optional<WallTime> CompiledSchedule::next_unbounded(WallTime after) const {
+  switch (kind_) {
+    case ScheduleKind::None: return std::nullopt;
+    case ScheduleKind::Once: return *start_ > after ? start_ : std::nullopt;
+    case ScheduleKind::FixedRate: return next_fixed_rate(after);
+    case ScheduleKind::Cron: break;
+  }
+  return core::next_after(*cron_, *zone_, gap_, fold_, after);
+}
+
+std::optional<WallTime> CompiledSchedule::next_fixed_rate(WallTime after) const {
+  const std::int64_t first = start_ ? 0 : 1;
+  const std::int64_t k = std::max(first, ticks_through(anchor_, interval_, after));
+  return anchor_ + k * interval_;
+}
+
+std::optional<WallTime> CompiledSchedule::last_between(WallTime after, WallTime through) const {
+  // Look at a stretch before `through` that grows until it holds a tick; then step to the last.
+  Millis stretch = kind_ == ScheduleKind::FixedRate ? interval_ : Millis{std::chrono::minutes{1}};
+  for (;; stretch *= 8) {
+    const bool whole = stretch >= through - after;
+    const WallTime from = whole ? after : through - stretch;
+    auto last = next_after(from);
+    if (last && *last <= through) {
+      for (auto next = next_after(*last); next && *next <= through; next = next_after(*next)) {
+        last = next;
+      }
+      return last;
+    }
+    if (whole) return std::nullopt;
+  }
+}
+
+std::int64_t CompiledSchedule::count_between(WallTime after, WallTime through,
+                                             std::int64_t limit) const {
+  if (end_) through = std::min(through, *end_);
+  if (start_) after = std::max(after, *start_ - Millis{1});
+  if (through <= after) return 0;
+  if (kind_ == ScheduleKind::FixedRate) {
+    const WallTime from = start_ ? after : std::max(after, anchor_);
+    if (through <= from) return 0;
+    return std::min(limit, ticks_through(anchor_, interval_, through) -
+                               ticks_through(anchor_, interval_, from));
+  }
+  if (kind_ == ScheduleKind::Cron) {
+    return count_matches(*cron_, *zone_, gap_, fold_, after, through, limit);
+  }
+  const auto tick = next_after(after);
+  return tick && *tick <= through && limit > 0 ? 1 : 0;
+}
+
+}  // namespace rota::master::core

@@ -1,0 +1,294 @@
+#include "master/core/time/time_rules.h"
+
+#include <algorithm>
+#include <limits>
+
+#include "master/core/attempts/attempt_rules.h"
+#include "master/core/admission/dispatch_rules.h"
+#include "master/core/workers/drain_rules.h"
+#include "master/core/attempts/fence_rules.h"
+#include "master/core/admission/firing.h"
+#include "master/core/time/slice_rules.h"
+#include "master/core/workers/worker_rules.h"
+
+namespace rota::master::core {
+
+using model::Reason;
+
+namespace {
+
+constexpr Millis kDecidedInTime{2000};  // a leader that is there decides within milliseconds
+constexpr Millis kTick{1};  // times are whole milliseconds
+
+/// A gap row, or a longer one where the last row of this batch is its neighbour.
+void add_gap(Context& ctx, const JobEntry& job, WallTime from, WallTime to, std::int64_t count,
+             Reason reason, RunId reference) {
+  ctx.state.counters.ticks_skipped += count;
+  std::vector<model::Gap>& gaps = ctx.out.changes.gaps;
+  if (!gaps.empty()) {
+    model::Gap& last = gaps.back();
+    if (last.job == job.row.id && last.version == job.row.version && last.reason == reason &&
+        last.reference == reference.value && last.to < from) {
+      last.to = to;
+      last.count += count;
+      ctx.state.newest_gaps.back() = last;
+      return;
+    }
+  }
+  gaps.push_back({job.row.id, job.row.version, from, to, count, reason, reference.value,
+                  ctx.state.epoch});
+  ctx.state.newest_gaps.push_back(gaps.back());
+  if (ctx.state.newest_gaps.size() > kGapsShown) ctx.state.newest_gaps.pop_front();
+}
+
+/// Of a tick that found a run of its job unfinished, or the queue full: whether that is all. Where nobody led
+/// or ticks were held at its moment, nobody knows what ran then; and what is made up for first stands in the
+/// way of what comes after it.
+Reason why_skipped(Context& ctx, const JobEntry& job, WallTime tick, Reason reason) {
+  if (ctx.at - tick > kDecidedInTime) return Reason::Missed;
+  const RunEntry* run = ctx.state.find_run(blocking_run(job));
+  const bool is_made_up = run != nullptr && run->row.recorded - run->row.scheduled > kDecidedInTime;
+  return is_made_up && run->row.recorded >= tick ? Reason::Missed : reason;
+}
+
+RunId fire_tick(Context& ctx, JobEntry& job, WallTime tick) {
+  Firing firing;
+  firing.tick = tick;
+  firing.scheduled = tick;
+  ++ctx.state.counters.ticks_fired;
+  return begin_run(ctx, job, firing, overlap_of(job, firing.kind));
+}
+
+void record_tick(Context& ctx, JobEntry& job, WallTime tick) {
+  const OverlapChoice choice = overlap_of(job, model::RunKind::Tick);
+  if (choice.kind == OverlapChoice::Kind::Skip) {
+    add_gap(ctx, job, tick, tick, 1, why_skipped(ctx, job, tick, choice.reason), blocking_run(job));
+  } else {
+    fire_tick(ctx, job, tick);
+  }
+}
+
+/// Late ticks from `first` through `end`; `edge` is the youngest that counts as late, and may lie after
+/// `end` when the backlog is taken in slices: then the run that stands for them comes with a later one.
+void record_late_ticks(Context& ctx, JobEntry& job, WallTime first, WallTime end, WallTime edge) {
+  const auto count = [&job](WallTime from, WallTime to) {
+    return job.schedule.count_between(from - kTick, to, std::numeric_limits<std::int64_t>::max());
+  };
+  const WallTime last = newest_tick(job.schedule, first, end);
+  if (job.rules->late == model::LatePolicy::Skip) {
+    add_gap(ctx, job, first, last, count(first, last), Reason::LateSkipped, RunId{});
+    return;
+  }
+  if (edge > end && newest_tick(job.schedule, first, edge) > last) {
+    add_gap(ctx, job, first, last, count(first, last), Reason::CoalescedInto, RunId{});
+    return;
+  }
+  const OverlapChoice choice = overlap_of(job, model::RunKind::Tick);
+  if (choice.kind == OverlapChoice::Kind::Skip) {
+    add_gap(ctx, job, first, last, count(first, last), why_skipped(ctx, job, last, choice.reason),
+            blocking_run(job));
+    return;
+  }
+  const RunId run = fire_tick(ctx, job, last);
+  if (last == first) return;
+  const WallTime before = newest_tick(job.schedule, first, last - kTick);
+  add_gap(ctx, job, first, before, count(first, before), Reason::CoalescedInto, run);
+}
+
+/// Takes the job's ticks through `end`, in order; none of them has a run yet.
+void record_open_ticks(Context& ctx, JobEntry& job, WallTime end) {
+  const WallTime edge = late_edge(ctx, job);
+  if (job.next_tick && *job.next_tick <= std::min(edge, end)) {
+    record_late_ticks(ctx, job, *job.next_tick, std::min(edge, end), edge);
+    ctx.state.set_next_tick(job, job.schedule.next_after(std::min(edge, end)));
+  }
+  while (job.next_tick && *job.next_tick <= end) {
+    const WallTime tick = *job.next_tick;
+    record_tick(ctx, job, tick);
+    ctx.state.set_next_tick(job, job.schedule.next_after(tick));
+  }
+}
+
+/// The job's next tick that fired before its time was rewound, if it is due by `end`.
+std::optional<WallTime> next_taken(State& state, const JobEntry& job, WallTime end) {
+  const auto taken = state.taken.find(job.row.id);
+  if (taken == state.taken.end()) return std::nullopt;
+  std::set<WallTime>& ticks = taken->second;
+  while (!ticks.empty() && (!job.next_tick || *ticks.begin() < *job.next_tick)) ticks.erase(ticks.begin());
+  if (ticks.empty()) {
+    state.taken.erase(taken);
+    return std::nullopt;
+  }
+  return *ticks.begin() <= end ? std::optional(*ticks.begin()) : std::nullopt;
+}
+
+/// Takes the job's ticks through `end`, in order. One that has its run already is passed over: a second row
+/// of it would contradict the store, and a gap may not cover it.
+void record_due_ticks(Context& ctx, JobEntry& job, WallTime end) {
+  while (const auto taken = next_taken(ctx.state, job, end)) {
+    record_open_ticks(ctx, job, *taken - kTick);
+    ctx.state.set_next_tick(job, job.schedule.next_after(*taken));
+  }
+  record_open_ticks(ctx, job, end);
+}
+
+void write_watermark(Context& ctx) {
+  State& state = ctx.state;
+  if (state.due.empty() || !state.tick_hold.empty()) return;
+  if (ctx.now.mono - state.watermark_written < kWatermarkPause) return;
+  state.watermark_written = ctx.now.mono;
+  if (state.watermark <= state.watermark_in_batch) return;
+  ctx.out.changes.watermark = state.watermark;
+  state.watermark_in_batch = state.watermark;
+}
+
+void run_timer(Context& ctx, RunId id, RunTimer kind) {
+  RunEntry* run = ctx.state.find_run(id);
+  if (run == nullptr || model::is_final(run->progress().state)) return;
+  switch (kind) {
+    case RunTimer::RetryDelay:
+      end_retry_delay(ctx, *run);
+      return;
+    case RunTimer::DispatchRetry:
+      retry_dispatch(ctx, *run);
+      return;
+    case RunTimer::Fence:
+      look_at_fence(ctx, *run);
+      return;
+    case RunTimer::LazyWrite:
+      if (run->in_slot_queue) {
+        run->progress().reason = ctx.state.slot_queues.at(slot_queue_of(*run->rules)).blocked;
+      }
+      ctx.state.touch(*run);
+      return;
+    case RunTimer::Backstop:
+      if (!was_handed_over(ctx, *run)) run->timed_out = true;  // who asked first has ended it
+      [[fallthrough]];
+    case RunTimer::CancelRepeat:
+      if (run->is_held()) send_cancel(ctx, *run);
+      return;
+  }
+}
+
+void life_timer(Context& ctx, const model::WorkerKey& key, LifeTimer kind) {
+  LifeEntry* life = ctx.state.find_life(key);
+  switch (kind) {
+    case LifeTimer::Hello:
+      send_hello(ctx, key);
+      return;
+    case LifeTimer::Rest:
+      if (life == nullptr) return;
+      life->resting = false;
+      ctx.state.refresh(*life);
+      return;
+    case LifeTimer::TellDrain:
+      if (life != nullptr) follow_drain(ctx, *life);
+      return;
+    case LifeTimer::AskAgain:
+      ask_inventory(ctx, key);
+      return;
+    case LifeTimer::Silence:
+      watch_silent(ctx, key);
+      return;
+    case LifeTimer::HandOver:
+      if (life != nullptr) hand_over(ctx, *life);
+      return;
+  }
+}
+
+void run_timers(Context& ctx) {
+  State& state = ctx.state;
+  while (const auto due = state.run_timers.pop_due(ctx.now.mono)) {
+    run_timer(ctx, due->first, due->second);
+  }
+  while (const auto due = state.life_timers.pop_due(ctx.now.mono)) {
+    life_timer(ctx, due->first, due->second);
+  }
+}
+
+void forget_old_keys(Context& ctx) {
+  State& state = ctx.state;
+  while (!state.key_order.empty() && state.key_order.front().first <= ctx.now.mono) {
+    state.keys.erase(state.key_order.front().second);
+    state.key_order.pop_front();
+  }
+}
+
+Millis until(MonoTime at, MonoTime now) {
+  return at <= now ? Millis{0} : std::chrono::ceil<Millis>(at - now);
+}
+
+}  // namespace
+
+WallTime newest_tick(const CompiledSchedule& schedule, WallTime first, WallTime through) {
+  // Windows that end at `through` and double until one holds a tick; the tick lies in the half that is
+  // new, which is searched again until it is small enough to be walked.
+  constexpr Millis kWalk{2000};
+  WallTime end = through;
+  Millis window = kWalk;
+  WallTime begin = std::max(first - kTick, end - window);
+  while (true) {
+    const auto tick = schedule.next_after(begin);
+    if (!tick || *tick > end) {
+      if (begin < first) return first;
+      end = begin;  // nothing in (begin, end]
+      window *= 2;
+      begin = std::max(first - kTick, end - window);
+      continue;
+    }
+    if (end - begin <= kWalk) break;
+    const WallTime middle = begin + (end - begin) / 2;
+    const auto later = schedule.next_after(middle);
+    if (later && *later <= end) {
+      begin = middle;
+    } else {
+      end = middle;
+    }
+  }
+  WallTime newest = *schedule.next_after(begin);
+  for (auto next = schedule.next_after(newest); next && *next <= end;
+       next = schedule.next_after(newest)) {
+    newest = *next;
+  }
+  return newest;
+}
+
+WallTime late_edge(const Context& ctx, const JobEntry& job) {
+  return ctx.at - job.rules->tick_grace - kTick;
+}
+
+void handle_time_passed(Context& ctx, const TimePassed& event) {
+  run_timers(ctx);
+  forget_old_keys(ctx);
+  const std::int32_t most = ctx.state.options.fire_at_most;
+  fire_due(ctx, event.fire_at_most > 0 ? std::min(event.fire_at_most, most) : most);
+  write_watermark(ctx);
+}
+
+void record_ticks_through(Context& ctx, JobEntry& job, WallTime through) {
+  record_due_ticks(ctx, job, through);
+}
+
+void plan_next_tick(State& state, JobEntry& job) {
+  if (job.row.state != model::JobState::Enabled || job.row.one_off) {
+    state.set_next_tick(job, std::nullopt);
+    return;
+  }
+  state.set_next_tick(job, job.schedule.next_after(state.recorded_through(job)));
+}
+
+std::optional<Millis> next_wake(const State& state, Now now) {
+  std::optional<Millis> wake;
+  const auto sooner = [&wake](Millis in) { wake = wake ? std::min(*wake, in) : in; };
+  if (!state.due.empty() && state.tick_hold.empty()) {
+    const WallTime at = std::max(now.wall, state.core_time);
+    const WallTime first = state.due.begin()->first;
+    sooner(first <= at ? Millis{0} : first - now.wall);
+    sooner(until(state.watermark_written + kWatermarkPause, now.mono));
+  }
+  if (const auto first = state.run_timers.first()) sooner(until(*first, now.mono));
+  if (const auto first = state.life_timers.first()) sooner(until(*first, now.mono));
+  return wake;
+}
+
+}  // namespace rota::master::core

@@ -1,0 +1,116 @@
+#include "master/core/workers/worker_words.h"
+
+#include <fmt/format.h>
+
+#include "common/base/duration_text.h"
+
+namespace rota::master::core {
+namespace {
+
+constexpr std::size_t kNamedMost = 5;
+
+void add(std::string& text, const std::string& more) {
+  if (!more.empty()) text += (text.empty() ? "" : "; ") + more;
+}
+
+std::string attempts(std::int32_t count) {
+  return count == 1 ? "the attempt" : fmt::format("the {} attempts", count);
+}
+
+/// What a deadline means now: before it, after it, or with nothing left to end.
+std::string deadline_words(WallTime deadline, std::int32_t running, WallTime now) {
+  const std::string at = second_text(deadline);
+  if (now < deadline) return "hands over at " + at;
+  if (running == 0) return "its deadline was " + at + "; nothing runs there any more";
+  return fmt::format("its deadline passed at {}: {} there {} being ended and handed over", at,
+                     attempts(running), running == 1 ? "is" : "are");
+}
+
+std::string by_whom(const model::WorkerDrain& drain) {
+  return "drained by " + drain.principal + (drain.why.empty() ? "" : ": " + drain.why);
+}
+
+std::string drain_words(const WorkerView& worker, WallTime now) {
+  if (!worker.drain) return "";
+  std::string text = by_whom(*worker.drain);
+  const bool is_here = worker.state != "offline";
+  if (worker.drain->deadline && is_here) {
+    add(text, deadline_words(*worker.drain->deadline, worker.running, now));
+  }
+  return text;
+}
+
+bool stops_by_itself(const WorkerView& worker) {
+  return worker.info.stops_at || (worker.info.draining && worker.info.drain_told == false);
+}
+
+/// Told to stop where it runs (SIGTERM, a service manager).
+std::string stop_words(const WorkerView& worker, WallTime now) {
+  if (worker.state == "offline" || !stops_by_itself(worker)) return "";
+  std::string text = "it was told to stop on its own host and takes nothing new";
+  if (worker.info.stops_at) add(text, deadline_words(*worker.info.stops_at, worker.running, now));
+  return text;
+}
+
+/// What follows for the attempts of a worker that is away.
+std::string fence_words(const WorkerView& worker, WallTime now) {
+  if (worker.running == 0 || !worker.fence) return "";
+  const std::string when =
+      *worker.fence > now ? "from about " + second_text(*worker.fence) + " on" : "any moment now";
+  return fmt::format("{} there may be followed by others {}", attempts(worker.running), when);
+}
+
+std::string away_words(const WorkerView& worker, WallTime now) {
+  std::string text;
+  if (worker.silent_since) {
+    text = "it has not answered since " + second_text(*worker.silent_since);
+  } else if (worker.state == "offline") {
+    if (worker.left) text = "gone since " + second_text(*worker.left);
+    if (!worker.why.empty()) text += (text.empty() ? "" : ": ") + worker.why;
+  } else {
+    return worker.why;
+  }
+  add(text, fence_words(worker, now));
+  return text;
+}
+
+/// What it waited for at its start is over once the leader has its answer, and told by `why` before that.
+std::string health_words(const WorkerView& worker) {
+  if (worker.state == "offline" || !worker.info.vitals) return "";
+  const std::string& health = worker.info.vitals->health;
+  return health == "ok" || health.starts_with("starting: ") ? "" : health;
+}
+
+}  // namespace
+
+std::string second_text(WallTime at) {
+  constexpr std::size_t kSecondEnds = 19;
+  return format_moment(at).substr(0, kSecondEnds) + "Z";
+}
+
+std::string remarks_on(const WorkerView& worker, WallTime now) {
+  std::string text = drain_words(worker, now);
+  add(text, stop_words(worker, now));
+  add(text, away_words(worker, now));
+  add(text, health_words(worker));
+  return text;
+}
+
+std::string who_takes_nothing(const std::vector<WorkerView>& workers, const std::string& pool,
+                              const std::string& named) {
+  std::string text;
+  std::size_t count = 0;
+  for (const WorkerView& worker : workers) {
+    const bool is_meant = named.empty() ? worker.info.pool == pool : worker.info.key.id == named;
+    if (!is_meant || worker.state == "online" || worker.state == "busy") continue;
+    if (count++ == kNamedMost) return text + "; and more";
+    std::string how = "is " + worker.state;
+    if (worker.state == "offline" && worker.left) how += " since " + second_text(*worker.left);
+    if (worker.drain) how += (worker.state == "draining" ? ", " : " and ") + by_whom(*worker.drain);
+    if (worker.state == "draining" && stops_by_itself(worker)) how = "is stopping";
+    add(text, worker.info.key.id + " " + how);
+  }
+  return text;
+}
+
+}  // namespace rota::master::core

@@ -1,0 +1,289 @@
+#include "master/store/mysql/connection.h"
+
+#include <cppconn/connection.h>
+#include <cppconn/driver.h>
+#include <cppconn/exception.h>
+#include <cppconn/prepared_statement.h>
+#include <cppconn/resultset.h>
+#include <cppconn/statement.h>
+#include <fmt/format.h>
+#include <mysql_driver.h>
+
+#include <mutex>
+#include <unordered_map>
+
+#include "common/base/log.h"
+#include "master/store/mysql/database_secret.h"
+#include "master/store/mysql/mysql_errors.h"
+#include "master/store/prose.h"
+
+namespace rota::master::store {
+namespace {
+
+constexpr std::size_t kKeptStatements = 256;
+
+sql::mysql::MySQL_Driver& driver() {
+  static sql::mysql::MySQL_Driver* const instance = sql::mysql::get_driver_instance();
+  return *instance;
+}
+
+void set_up_this_thread() { thread_local const MysqlThread guard; }
+
+int whole_seconds(Millis timeout) {
+  const auto seconds = std::chrono::ceil<std::chrono::seconds>(timeout).count();
+  return static_cast<int>(seconds < 1 ? 1 : seconds);
+}
+
+sql::ConnectOptionsMap connect_options(const MysqlOptions& options, const std::string& password) {
+  sql::ConnectOptionsMap map;
+  const std::string place = options.socket.empty()
+                                ? fmt::format("tcp://{}:{}", options.host, options.port)
+                                : "unix://" + options.socket;
+  map["hostName"] = sql::SQLString(place);
+  map["userName"] = sql::SQLString(options.user);
+  map["password"] = sql::SQLString(password);
+  map["schema"] = sql::SQLString(options.database);
+  map["OPT_CHARSET_NAME"] = sql::SQLString("utf8mb4");
+  // The library wants these as int; anything else is ignored without a word.
+  map["OPT_CONNECT_TIMEOUT"] = whole_seconds(options.connect_timeout);
+  map["OPT_READ_TIMEOUT"] = whole_seconds(options.read_timeout);
+  map["OPT_WRITE_TIMEOUT"] = whole_seconds(options.write_timeout);
+  return map;
+}
+
+std::string place_of(const MysqlOptions& options) {
+  return options.socket.empty() ? fmt::format("{}:{}", options.host, options.port) : options.socket;
+}
+
+Result<void> visit_all(sql::ResultSet& rows, const Visit& visit) {
+  while (rows.next()) {
+    Row row(rows);
+    if (auto ok = visit(row); !ok) return ok;
+  }
+  return {};
+}
+
+}  // namespace
+
+void start_mysql_library() { driver(); }
+
+MysqlThread::MysqlThread() { driver().threadInit(); }
+MysqlThread::~MysqlThread() { driver().threadEnd(); }
+
+// --- values -------------------------------------------------------------------------------------
+
+Binder& Binder::integer(std::int64_t value) {
+  statement_.setInt64(next_++, value);
+  return *this;
+}
+Binder& Binder::text(std::string_view value) {
+  statement_.setString(next_++, sql::SQLString(value.data(), value.size()));
+  return *this;
+}
+Binder& Binder::null() {
+  statement_.setNull(next_++, sql::DataType::BIGINT);
+  return *this;
+}
+Binder& Binder::time(const std::optional<WallTime>& value) {
+  return value ? integer(to_ms(*value)) : null();
+}
+Binder& Binder::text_or_null(std::string_view value) {
+  return value.empty() ? null() : text(value);
+}
+Binder& Binder::prose(std::string_view value, std::size_t most) {
+  return is_clean_prose(value, most) ? text(value) : text(clean_prose(value, most));
+}
+
+std::int64_t Row::integer() { return rows_.getInt64(next_++); }
+std::string Row::text() { return rows_.getString(next_++).asStdString(); }
+std::optional<std::int64_t> Row::maybe_integer() {
+  if (rows_.isNull(next_)) {
+    ++next_;
+    return std::nullopt;
+  }
+  return integer();
+}
+std::optional<std::string> Row::maybe_text() {
+  if (rows_.isNull(next_)) {
+    ++next_;
+    return std::nullopt;
+  }
+  return text();
+}
+std::optional<WallTime> Row::maybe_time() {
+  const auto ms = maybe_integer();
+  return ms ? std::optional(wall_from_ms(*ms)) : std::nullopt;
+}
+
+// --- the connection -----------------------------------------------------------------------------
+
+struct Connection::Library {
+  std::unique_ptr<sql::Connection> connection;
+  // After `connection`, so that they go first.
+  std::unordered_map<std::string, std::unique_ptr<sql::PreparedStatement>> statements;
+};
+
+Connection::Connection(std::unique_ptr<Library> library) : library_(std::move(library)) {}
+
+Connection::~Connection() {
+  set_up_this_thread();
+  try {
+    library_.reset();
+  } catch (...) {  // closing a dead connection may throw; it is gone either way
+  }
+}
+
+Error Connection::give_up(std::string_view what, int code, const std::string& message) {
+  given_up_ = true;
+  last_sql_error_ = code;
+  const std::string remedy = remedy_for_sql_error(code, message, database_);
+  why_given_up_ = fmt::format("database: {} failed: {} ({}){}{}", what, message, code,
+                              remedy.empty() ? "" : "; ", remedy);
+  return Error(code == 0 ? ErrorCode::Internal : code_of_sql_error(code), why_given_up_);
+}
+
+/// The one place where the library's exceptions end.
+template <typename Work>
+auto Connection::guarded(std::string_view what, const Work& work) -> decltype(work()) {
+  if (given_up_) return fail(ErrorCode::Unavailable, "connection given up before: " + why_given_up_);
+  set_up_this_thread();
+  try {
+    return work();
+  } catch (const sql::SQLException& error) {
+    return fail(give_up(what, error.getErrorCode(), error.what()));
+  } catch (const std::exception& error) {
+    return fail(give_up(what, 0, error.what()));
+  }
+}
+
+Result<std::unique_ptr<Connection>> Connection::open(const MysqlOptions& options) {
+  start_mysql_library();
+  bool is_refused = false;
+  if (!options.secret) return open_with(options, options.password, is_refused);
+  const std::string password = options.secret->password();
+  auto opened = open_with(options, password, is_refused);
+  if (!is_refused) return opened;
+  auto other = options.secret->instead_of(password);
+  if (!other && other.error().code == ErrorCode::NotFound) return opened;
+  if (!other) return fail(opened.error().code, opened.error().message + ": " + other.error().message);
+  log_info("database", "the server refused the password; its file holds another one, which is used now");
+  return open_with(options, *other, is_refused);
+}
+
+Result<std::unique_ptr<Connection>> Connection::open_with(const MysqlOptions& options,
+                                                          const std::string& password, bool& is_refused) {
+  std::unique_ptr<Connection> made(new Connection(std::make_unique<Library>()));
+  made->database_ = options.database;
+  const std::string what = "connecting to " + place_of(options);
+  auto connected = made->guarded(what, [&]() -> Result<void> {
+    auto map = connect_options(options, password);
+    made->library_->connection.reset(driver().connect(map));
+    return {};
+  });
+  is_refused = !connected && made->last_sql_error() == kAccessDenied;
+  if (!connected) return fail(connected.error());
+  if (auto set = made->set_session(options); !set) return fail(set.error());
+  return made;
+}
+
+Result<void> Connection::set_session(const MysqlOptions& options) {
+  std::string version;
+  auto asked = stream("SELECT VERSION(), CONNECTION_ID()", [&](Row& row) -> Result<void> {
+    version = row.text();
+    id_ = row.integer();
+    return {};
+  });
+  if (!asked) return asked;
+  is_mariadb_ = version.find("MariaDB") != std::string::npos;
+  std::string settings = fmt::format(
+      "SET autocommit = 1, sql_mode = 'STRICT_ALL_TABLES,NO_ENGINE_SUBSTITUTION,"
+      "ERROR_FOR_DIVISION_BY_ZERO,NO_ZERO_DATE,NO_ZERO_IN_DATE', time_zone = '+00:00', "
+      "innodb_lock_wait_timeout = {}",
+      whole_seconds(options.lock_wait));
+  if (is_mariadb_) {
+    settings += fmt::format(", idle_transaction_timeout = {}", whole_seconds(options.idle_transaction));
+  }
+  for (const std::string& sql :
+       {std::string("SET NAMES utf8mb4 COLLATE utf8mb4_bin"), settings,
+        std::string("SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED")}) {
+    if (auto done = run_text(sql); !done) return fail(done.error());
+  }
+  return {};
+}
+
+sql::PreparedStatement& Connection::prepared(const std::string& sql) {
+  auto& kept = library_->statements;
+  auto found = kept.find(sql);
+  if (found == kept.end()) {
+    if (kept.size() >= kKeptStatements) kept.clear();
+    std::unique_ptr<sql::PreparedStatement> made(library_->connection->prepareStatement(sql));
+    found = kept.emplace(sql, std::move(made)).first;
+  }
+  return *found->second;
+}
+
+Result<std::int64_t> Connection::change(const std::string& sql, const Bind& bind) {
+  return guarded(sql.substr(0, 60), [&]() -> Result<std::int64_t> {
+    auto& statement = prepared(sql);
+    Binder binder(statement);
+    if (bind) bind(binder);
+    const std::int64_t counted = statement.executeUpdate();
+    if (progress_) progress_();
+    return counted;
+  });
+}
+
+Result<void> Connection::query(const std::string& sql, const Bind& bind, const Visit& visit) {
+  return guarded(sql.substr(0, 60), [&]() -> Result<void> {
+    auto& statement = prepared(sql);
+    Binder binder(statement);
+    if (bind) bind(binder);
+    const std::unique_ptr<sql::ResultSet> rows(statement.executeQuery());
+    return visit_all(*rows, visit);
+  });
+}
+
+Result<void> Connection::stream(const std::string& sql, const Visit& visit) {
+  return guarded(sql.substr(0, 60), [&]() -> Result<void> {
+    const std::unique_ptr<sql::Statement> statement(library_->connection->createStatement());
+    statement->setResultSetType(sql::ResultSet::TYPE_FORWARD_ONLY);
+    const std::unique_ptr<sql::ResultSet> rows(statement->executeQuery(sql));
+    auto visited = visit_all(*rows, visit);
+    if (!visited) {  // rows may still be under way
+      given_up_ = true;
+      why_given_up_ = visited.error().message;
+    }
+    return visited;
+  });
+}
+
+Result<std::int64_t> Connection::run_text(const std::string& sql) {
+  return guarded(sql.substr(0, 60), [&]() -> Result<std::int64_t> {
+    const std::unique_ptr<sql::Statement> statement(library_->connection->createStatement());
+    statement->execute(sql);
+    return static_cast<std::int64_t>(statement->getUpdateCount());
+  });
+}
+
+Result<void> Connection::begin() {
+  auto begun = run_text("START TRANSACTION");
+  if (!begun) return fail(begun.error());
+  in_transaction_ = true;
+  return {};
+}
+
+Result<void> Connection::end_transaction() {
+  if (given_up_) return fail(ErrorCode::Unavailable, "COMMIT not sent: " + why_given_up_);
+  auto sent = run_text("COMMIT");
+  in_transaction_ = false;
+  if (sent) return {};
+  return fail(ErrorCode::UnknownOutcome, "no clear answer to COMMIT: " + sent.error().message);
+}
+
+Result<void> Connection::undo() {
+  auto undone = run_text("ROLLBACK");
+  in_transaction_ = false;
+  return undone ? Result<void>() : fail(undone.error());
+}
+
+}  // namespace rota::master::store

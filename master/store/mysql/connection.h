@@ -1,0 +1,144 @@
+// The only road to the database. It is built so that what the client library gets wrong cannot be
+// forgotten by those above it:
+//  - COMMIT, ROLLBACK and SET travel as SQL text (the library's own calls succeed on dead connections);
+//  - any error gives the connection up, with its prepared statements: after it every call answers
+//    Unavailable, so a half-undone transaction can never be continued (errors 1205, 1213) and a
+//    statement can never run in a transaction of its own by accident;
+//  - a statement that failed (COMMIT was never sent: surely nothing stands) and a COMMIT without an answer
+//    are different errors;
+//  - library exceptions end here, library threads are set up and torn down here.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "common/base/result.h"
+#include "common/base/time.h"
+#include "master/store/mysql/mysql_options.h"
+
+namespace sql {
+class PreparedStatement;
+class ResultSet;
+}  // namespace sql
+
+namespace rota::master::store {
+
+/// Gives the values of a prepared statement, in order. Valid inside a Bind only.
+class Binder {
+ public:
+  explicit Binder(sql::PreparedStatement& statement) : statement_(statement) {}
+  Binder& integer(std::int64_t value);
+  Binder& text(std::string_view value);  ///< bytes of any kind
+  Binder& null();
+  Binder& time(WallTime value) { return integer(to_ms(value)); }
+  Binder& time(const std::optional<WallTime>& value);
+  Binder& text_or_null(std::string_view value);  ///< empty becomes NULL
+  /// Text for people: what is no UTF-8 is replaced, what is beyond `most` bytes is cut off.
+  Binder& prose(std::string_view value, std::size_t most);
+
+ private:
+  sql::PreparedStatement& statement_;
+  unsigned next_ = 1;
+};
+
+/// Takes the columns of a row, from left to right. Valid inside a Visit only.
+class Row {
+ public:
+  explicit Row(sql::ResultSet& rows) : rows_(rows) {}
+  std::int64_t integer();                       ///< NULL reads as 0
+  std::string text();                           ///< NULL reads as empty
+  std::optional<std::int64_t> maybe_integer();
+  std::optional<std::string> maybe_text();
+  WallTime time() { return wall_from_ms(integer()); }
+  std::optional<WallTime> maybe_time();
+
+ private:
+  sql::ResultSet& rows_;
+  unsigned next_ = 1;
+};
+
+using Bind = std::function<void(Binder&)>;
+/// An error ends the reading and becomes the query's answer.
+using Visit = std::function<Result<void>(Row&)>;
+
+/// One connection to the server. Owned by one part, used by one thread at a time.
+///
+/// Errors of every call: Unavailable (no connection, lost, killed, lock wait, deadlock, server full or
+/// stopping: try again on a new connection), Denied (account), AlreadyExists (a unique key),
+/// InvalidArgument (a value does not fit), Internal (a wrong statement: a bug). Between begin and
+/// end_transaction every one of them means: surely not done. A change outside a transaction may have been
+/// done when its answer was lost, so only what is harmless when repeated goes there.
+class Connection {
+ public:
+  /// Connects and sets the session up: utf8mb4, strict mode, UTC, READ COMMITTED, lock wait, and on
+  /// servers that know it the idle transaction timeout.
+  static Result<std::unique_ptr<Connection>> open(const MysqlOptions& options);
+  ~Connection();
+  Connection(const Connection&) = delete;
+  Connection& operator=(const Connection&) = delete;
+
+  /// A prepared statement that changes rows, kept for its next use. Gives the number of rows that the
+  /// server counts (2 for a row that an upsert changed, 0 for one that it left as it was).
+  Result<std::int64_t> change(const std::string& sql, const Bind& bind);
+  /// A prepared query, kept for its next use; all rows are fetched before the first visit.
+  Result<void> query(const std::string& sql, const Bind& bind, const Visit& visit);
+  /// A query as text, row by row as they arrive: for large results and one-time statements. Only
+  /// constants and numbers may stand in it.
+  Result<void> stream(const std::string& sql, const Visit& visit);
+  /// A statement as text, without rows.
+  Result<std::int64_t> run_text(const std::string& sql);
+
+  Result<void> begin();
+  /// Sends COMMIT. UnknownOutcome when no clear answer came: it may stand or not.
+  Result<void> end_transaction();
+  /// Sends ROLLBACK, for leaving a transaction by choice; after errors simply drop the connection.
+  Result<void> undo();
+
+  bool usable() const { return !given_up_; }
+  bool in_transaction() const { return in_transaction_; }
+  std::int64_t id() const { return id_; }               ///< the server's CONNECTION_ID()
+  bool is_mariadb() const { return is_mariadb_; }
+  int last_sql_error() const { return last_sql_error_; } ///< e.g. 1205; 0 when none
+  /// Called after each statement that was answered well.
+  void tell_progress(std::function<void()> progress) { progress_ = std::move(progress); }
+
+ private:
+  struct Library;
+  explicit Connection(std::unique_ptr<Library> library);
+  static Result<std::unique_ptr<Connection>> open_with(const MysqlOptions& options,
+                                                       const std::string& password, bool& is_refused);
+  Result<void> set_session(const MysqlOptions& options);
+  template <typename Work>
+  auto guarded(std::string_view what, const Work& work) -> decltype(work());
+  Error give_up(std::string_view what, int code, const std::string& message);
+  sql::PreparedStatement& prepared(const std::string& sql);
+
+  std::unique_ptr<Library> library_;
+  bool given_up_ = false;
+  bool in_transaction_ = false;
+  bool is_mariadb_ = false;
+  int last_sql_error_ = 0;
+  std::int64_t id_ = 0;
+  std::string database_;      ///< its name, for remedies
+  std::string why_given_up_;
+  std::function<void()> progress_;
+};
+
+/// Sets up the client library; must come before other threads start. Called by Connection::open too.
+void start_mysql_library();
+
+/// The library's set-up of this thread, undone when the thread ends. Connection makes one by itself for
+/// every thread that uses it.
+class MysqlThread {
+ public:
+  MysqlThread();
+  ~MysqlThread();
+  MysqlThread(const MysqlThread&) = delete;
+  MysqlThread& operator=(const MysqlThread&) = delete;
+};
+
+}  // namespace rota::master::store

@@ -1,0 +1,218 @@
+#include "master/store/mysql/job_rows.h"
+
+#include "common/wire/definition_json.h"
+#include "common/wire/job_names.h"
+#include "master/core/definition_hash.h"
+
+namespace rota::master::store {
+namespace {
+
+constexpr std::size_t kWhyBytes = 1000;
+constexpr std::size_t kByBytes = 255;
+
+}  // namespace
+
+bool holds_its_name(const model::Job& job) {
+  return !job.one_off && job.state != model::JobState::Deleted;
+}
+
+// When job_name_once meets another job's row, job_id differs and every assignment keeps what is there.
+const MultiRow kUpsertJobs{
+    "INSERT INTO job (job_id, namespace, name, saved_name, version, state, one_off, state_by, "
+    "state_why, created_ms, changed_ms, ticks_through_ms) VALUES",
+    12,
+    "ON DUPLICATE KEY UPDATE "
+    "namespace = IF(job_id = VALUES(job_id), VALUES(namespace), namespace), "
+    "name = IF(job_id = VALUES(job_id), VALUES(name), name), "
+    "saved_name = IF(job_id = VALUES(job_id), VALUES(saved_name), saved_name), "
+    "version = IF(job_id = VALUES(job_id), VALUES(version), version), "
+    "state = IF(job_id = VALUES(job_id), VALUES(state), state), "
+    "one_off = IF(job_id = VALUES(job_id), VALUES(one_off), one_off), "
+    "state_by = IF(job_id = VALUES(job_id), VALUES(state_by), state_by), "
+    "state_why = IF(job_id = VALUES(job_id), VALUES(state_why), state_why), "
+    "created_ms = IF(job_id = VALUES(job_id), VALUES(created_ms), created_ms), "
+    "changed_ms = IF(job_id = VALUES(job_id), VALUES(changed_ms), changed_ms), "
+    "ticks_through_ms = IF(job_id = VALUES(job_id), VALUES(ticks_through_ms), ticks_through_ms)"};
+
+void bind_job(Binder& binder, const model::Job& job) {
+  binder.integer(job.id.value).text(job.space).text(job.name);
+  holds_its_name(job) ? binder.text(job.name) : binder.null();
+  binder.integer(job.version)
+      .text(wire::name_of(job.state))
+      .integer(job.one_off ? 1 : 0)
+      .prose(job.state_by, kByBytes)
+      .prose(job.state_why, kWhyBytes)
+      .time(job.created)
+      .time(job.changed)
+      .time(job.ticks_through);
+}
+
+const MultiRow kUpsertVersions{
+    "INSERT INTO job_version (job_id, version, valid_from_ms, valid_to_ms, anchor_ms, enabled, "
+    "principal, definition_hash, rules, definition) VALUES",
+    10, "ON DUPLICATE KEY UPDATE valid_to_ms = VALUES(valid_to_ms)"};
+
+void bind_version(Binder& binder, const model::JobVersionRow& version, const VersionTexts& texts) {
+  binder.integer(version.job.value)
+      .integer(version.version)
+      .time(version.valid_from)
+      .time(version.valid_to)
+      .time(version.anchor)
+      .integer(version.enabled ? 1 : 0)
+      .text(version.principal)
+      .integer(static_cast<std::int64_t>(core::definition_hash(*version.definition)))
+      .text(texts.rules)
+      .text(texts.definition);
+}
+
+const std::string kCloseOrCarryVersion =
+    "INSERT INTO job_version (job_id, version, valid_from_ms, valid_to_ms, anchor_ms, enabled, "
+    "principal, definition_hash, rules, definition) "
+    "SELECT v.job_id, ?, ?, ?, ?, ?, ?, v.definition_hash, v.rules, v.definition FROM job_version v "
+    "WHERE v.job_id = ? AND v.version <= ? ORDER BY v.version DESC LIMIT 1 "
+    "ON DUPLICATE KEY UPDATE valid_to_ms = ?";
+
+void bind_close_or_carry(Binder& binder, const model::JobVersionRow& version) {
+  binder.integer(version.version)
+      .time(version.valid_from)
+      .time(version.valid_to)
+      .time(version.anchor)
+      .integer(version.enabled ? 1 : 0)
+      .text(version.principal)
+      .integer(version.job.value)
+      .integer(version.version)
+      .time(version.valid_to);
+}
+
+const MultiRow kUpsertLives{
+    "INSERT INTO worker_life (worker_id, incarnation, host, port, pool, joined_ms, left_ms, why_left, "
+    "seen_in, forgotten) VALUES",
+    10,
+    "ON DUPLICATE KEY UPDATE host = VALUES(host), port = VALUES(port), pool = VALUES(pool), "
+    "joined_ms = VALUES(joined_ms), left_ms = VALUES(left_ms), why_left = VALUES(why_left), "
+    "seen_in = VALUES(seen_in), forgotten = VALUES(forgotten)"};
+
+void bind_life(Binder& binder, const core::WorkerLife& life) {
+  binder.text(life.key.id)
+      .text(life.key.incarnation)
+      .text(life.address.host)
+      .integer(life.address.port)
+      .text(life.pool)
+      .time(life.joined)
+      .time(life.left)
+      .prose(life.why_left, kWhyBytes)
+      .integer(life.seen_in)
+      .integer(life.forgotten ? 1 : 0);
+}
+
+const MultiRow kUpsertDeaths = {
+    "INSERT INTO worker_death (worker_id, incarnation, principal, why, epoch, confirmed_ms, came_back_ms) "
+    "VALUES", 7,
+    "ON DUPLICATE KEY UPDATE principal = VALUES(principal), why = VALUES(why), epoch = VALUES(epoch), "
+    "confirmed_ms = VALUES(confirmed_ms), came_back_ms = VALUES(came_back_ms)"};
+
+void bind_death(Binder& binder, const model::WorkerDeath& death) {
+  binder.text(death.life.id)
+      .text(death.life.incarnation)
+      .text(death.principal)
+      .prose(death.why, kWhyBytes)
+      .integer(death.epoch.value)
+      .time(death.confirmed)
+      .time(death.came_back);
+}
+
+model::WorkerDeath read_death(Row& row) {
+  model::WorkerDeath death;
+  death.life.id = row.text();
+  death.life.incarnation = row.text();
+  death.principal = row.text();
+  death.why = row.text();
+  death.epoch = Epoch{row.integer()};
+  death.confirmed = row.time();
+  death.came_back = row.maybe_time();
+  return death;
+}
+
+const MultiRow kUpsertDrains = {
+    "INSERT INTO worker_drain (worker_id, draining, deadline_ms, principal, why, changed_ms) VALUES", 6,
+    "ON DUPLICATE KEY UPDATE draining = VALUES(draining), deadline_ms = VALUES(deadline_ms), "
+    "principal = VALUES(principal), why = VALUES(why), changed_ms = VALUES(changed_ms)"};
+
+void bind_drain(Binder& binder, const model::WorkerDrain& drain) {
+  binder.text(drain.worker)
+      .integer(drain.draining ? 1 : 0)
+      .time(drain.deadline)
+      .text(drain.principal)
+      .prose(drain.why, kWhyBytes)
+      .time(drain.changed);
+}
+
+Result<model::Job> read_job(Row& row) {
+  model::Job job;
+  job.id = JobId{row.integer()};
+  job.space = row.text();
+  job.name = row.text();
+  job.version = static_cast<JobVersion>(row.integer());
+  const std::string state = row.text();
+  const auto named = wire::named<model::JobState>(state);
+  if (!named) return fail(ErrorCode::Corrupt, "the store holds the unknown job state '" + state + "'");
+  job.state = *named;
+  job.one_off = row.integer() != 0;
+  job.state_by = row.text();
+  job.state_why = row.text();
+  job.created = row.time();
+  job.changed = row.time();
+  job.ticks_through = row.maybe_time();
+  return job;
+}
+
+Result<model::JobVersionRow> read_version(Row& row) {
+  model::JobVersionRow version;
+  version.job = JobId{row.integer()};
+  version.version = static_cast<JobVersion>(row.integer());
+  version.valid_from = row.time();
+  version.valid_to = row.maybe_time();
+  version.anchor = row.time();
+  version.enabled = row.integer() != 0;
+  version.principal = row.text();
+  auto definition = wire::definition_from_json(row.text());
+  if (!definition) return fail(definition.error());
+  version.definition = std::make_shared<const model::JobDefinition>(std::move(*definition));
+  return version;
+}
+
+core::WorkerLife read_life(Row& row) {
+  core::WorkerLife life;
+  life.key.id = row.text();
+  life.key.incarnation = row.text();
+  life.address.host = row.text();
+  life.address.port = static_cast<std::uint16_t>(row.integer());
+  life.pool = row.text();
+  life.joined = row.time();
+  life.left = row.maybe_time();
+  life.why_left = row.text();
+  life.seen_in = row.integer();
+  life.forgotten = row.integer() != 0;
+  return life;
+}
+
+std::optional<core::Watermark> read_watermark(Row& row) {
+  const auto through = row.maybe_time();
+  const auto reaching = row.maybe_time();
+  const JobId job{row.maybe_integer().value_or(0)};
+  if (!through) return std::nullopt;
+  return core::Watermark(*through, reaching.value_or(*through), job);
+}
+
+model::WorkerDrain read_drain(Row& row) {
+  model::WorkerDrain drain;
+  drain.worker = row.text();
+  drain.draining = row.integer() != 0;
+  drain.deadline = row.maybe_time();
+  drain.principal = row.text();
+  drain.why = row.text();
+  drain.changed = row.time();
+  return drain;
+}
+
+}  // namespace rota::master::store

@@ -1,0 +1,204 @@
+#include "master/store/mysql/mysql_history.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+
+#include "common/model/run.h"
+#include "master/store/mysql/connection.h"
+#include "master/store/mysql/multi_row.h"
+#include "master/store/mysql/run_rows.h"
+
+namespace rota::master::store {
+namespace {
+
+constexpr MultiRow kRaiseGone{
+    "INSERT INTO history_gone (job_id, through_ms) VALUES", 2,
+    "ON DUPLICATE KEY UPDATE through_ms = GREATEST(through_ms, VALUES(through_ms))"};
+
+/// Output of runs up to this one that comes late is of a run that has gone, and is not wanted any more.
+std::string raise_gone_through(const std::vector<RunId>& runs) {
+  const RunId last = *std::max_element(runs.begin(), runs.end());
+  return fmt::format(
+      "INSERT INTO setting (namespace, name, value, principal, changed_ms) VALUES ('', 'runs_gone_through', "
+      "'{0}', '', CAST(UNIX_TIMESTAMP(NOW(3)) * 1000 AS SIGNED)) ON DUPLICATE KEY UPDATE "
+      "value = IF(CAST(value AS SIGNED) < {0}, VALUES(value), value)",
+      last.value);
+}
+
+/// What the newest version of a row's job says; 0: nothing, or the job is not known.
+constexpr std::string_view kKeepRuns =
+    "COALESCE(CAST(JSON_EXTRACT(v.rules, '$.keep_runs_ms') AS SIGNED), 0)";
+constexpr std::string_view kNewestVersion =
+    "LEFT JOIN job j ON j.job_id = {0}.job_id "
+    "LEFT JOIN job_version v ON v.job_id = j.job_id AND v.version = j.version";
+
+std::string newest_version_of(std::string_view table) {
+  return fmt::format(fmt::runtime(kNewestVersion), table);
+}
+
+PoolOptions one_at_a_time() {
+  PoolOptions pool;
+  pool.connections = 1;
+  return pool;
+}
+
+Result<PastRun> read_past_run(Row& row) {
+  PastRun out;
+  out.run = RunId{row.integer()};
+  out.job = JobId{row.integer()};
+  out.tick = row.maybe_time();
+  const auto state = model::run_state_named(row.text());
+  if (!state) return fail(ErrorCode::Corrupt, fmt::format("run {}: its state", out.run.value));
+  out.is_final = model::is_final(*state);
+  out.recorded = row.time();
+  out.ended = row.time();
+  out.keep_runs = Millis{row.integer()};
+  return out;
+}
+
+Result<void> run_all(Connection& connection, const std::vector<std::string>& statements) {
+  for (const std::string& statement : statements) {
+    if (auto done = connection.run_text(statement); !done) return fail(done.error());
+  }
+  return {};
+}
+
+/// The leader forgets a one-off's job with its last unfinished run, and writes its rows anew, before those of
+/// the run, when the same is submitted again. So first the rows are locked, then it is looked for runs.
+Result<void> erase_idle_one_offs(Connection& connection, const std::set<std::int64_t>& jobs) {
+  std::vector<std::int64_t> one_offs;
+  auto locked = connection.stream(
+      fmt::format("SELECT job_id FROM job WHERE job_id IN ({}) AND one_off = 1 FOR UPDATE",
+                  fmt::join(jobs, ",")),
+      [&](Row& row) -> Result<void> {
+        one_offs.push_back(row.integer());
+        return {};
+      });
+  if (!locked || one_offs.empty()) return locked;
+  const std::string idle = fmt::format(
+      "j.job_id IN ({}) AND NOT EXISTS (SELECT 1 FROM run r WHERE r.job_id = j.job_id)",
+      fmt::join(one_offs, ","));
+  return run_all(connection,
+                 {"DELETE v FROM job_version v JOIN job j ON j.job_id = v.job_id WHERE " + idle,
+                  "DELETE j FROM job j WHERE " + idle});
+}
+
+}  // namespace
+
+MysqlHistory::MysqlHistory(MysqlOptions options) : pool_(std::move(options), one_at_a_time()) {}
+
+Result<std::optional<Millis>> MysqlHistory::shortest_keep() {
+  std::optional<Millis> shortest;
+  auto done = pool_.with([&](Connection& connection) {
+    return connection.stream(
+        fmt::format("SELECT MIN(k.keep_ms) FROM (SELECT {} AS keep_ms FROM job j JOIN job_version v "
+                    "ON v.job_id = j.job_id AND v.version = j.version WHERE j.one_off = 0) k "
+                    "WHERE k.keep_ms > 0", kKeepRuns),
+        [&](Row& row) -> Result<void> {
+          const auto keep = row.maybe_integer();
+          shortest = keep ? std::optional(Millis{*keep}) : std::nullopt;
+          return {};
+        });
+  });
+  if (!done) return fail(done.error());
+  return shortest;
+}
+
+Result<std::vector<PastRun>> MysqlHistory::past_runs(RunId after, std::int32_t limit) {
+  std::vector<PastRun> found;
+  auto done = pool_.with([&](Connection& connection) {
+    found.clear();
+    return connection.stream(
+        fmt::format("SELECT r.run_id, r.job_id, r.tick_ms, r.state, r.recorded_ms, "
+                    "GREATEST(COALESCE(r.ended_ms, 0), r.recorded_ms), {} FROM run r {} "
+                    "WHERE r.run_id > {} ORDER BY r.run_id LIMIT {}",
+                    kKeepRuns, newest_version_of("r"), after.value, std::max(limit, 1)),
+        [&](Row& row) -> Result<void> {
+          auto run = read_past_run(row);
+          if (!run) return fail(run.error());
+          found.push_back(*run);
+          return {};
+        });
+  });
+  if (!done) return fail(done.error());
+  return found;
+}
+
+Result<std::vector<PastGap>> MysqlHistory::past_gaps(const GapKey& after, std::int32_t limit) {
+  std::vector<PastGap> found;
+  auto done = pool_.with([&](Connection& connection) {
+    found.clear();
+    // Spelled out, since row comparisons do not use the key everywhere.
+    return connection.stream(
+        fmt::format("SELECT g.job_id, g.job_version, g.from_ms, g.to_ms, {0} FROM gap g {1} "
+                    "WHERE g.job_id >= {2} AND (g.job_id > {2} OR g.job_version > {3} OR "
+                    "(g.job_version = {3} AND g.from_ms > {4})) "
+                    "ORDER BY g.job_id, g.job_version, g.from_ms LIMIT {5}",
+                    kKeepRuns, newest_version_of("g"), after.job.value, after.version,
+                    to_ms(after.from), std::max(limit, 1)),
+        [&](Row& row) -> Result<void> {
+          PastGap gap;
+          gap.key.job = JobId{row.integer()};
+          gap.key.version = static_cast<JobVersion>(row.integer());
+          gap.key.from = row.time();
+          gap.to = row.time();
+          gap.keep_runs = Millis{row.integer()};
+          found.push_back(gap);
+          return {};
+        });
+  });
+  if (!done) return fail(done.error());
+  return found;
+}
+
+Result<void> MysqlHistory::forget_through(const std::map<JobId, WallTime>& moments) {
+  if (moments.empty()) return {};
+  const std::vector<std::pair<JobId, WallTime>> rows(moments.begin(), moments.end());
+  return pool_.with([&](Connection& connection) -> Result<void> {
+    auto raised = write_rows(connection, kRaiseGone,
+                             {rows.size(), [&](Binder& binder, std::size_t i) {
+                                binder.integer(rows[i].first.value).time(rows[i].second);
+                              }});
+    return raised ? Result<void>() : fail(raised.error());
+  });
+}
+
+Result<void> MysqlHistory::erase_runs(const std::vector<PastRun>& runs) {
+  std::vector<RunId> ids;
+  std::set<std::int64_t> jobs;
+  for (const PastRun& run : runs) {
+    if (!run.is_final) continue;
+    ids.push_back(run.run);
+    jobs.insert(run.job.value);
+  }
+  if (ids.empty()) return {};
+  const std::string of_runs = "run_id IN (" + run_numbers(ids) + ")";
+  return pool_.with([&](Connection& connection) -> Result<void> {
+    if (auto begun = connection.begin(); !begun) return begun;
+    auto erased = run_all(connection, {raise_gone_through(ids), "DELETE FROM attempt WHERE " + of_runs,
+                                       "DELETE FROM run_note WHERE " + of_runs,
+                                       "DELETE FROM log_pruned WHERE " + of_runs,
+                                       "DELETE FROM run WHERE " + of_runs + " AND state NOT IN (" +
+                                           kUnfinishedStates + ")"});
+    if (!erased) return erased;
+    if (auto done = erase_idle_one_offs(connection, jobs); !done) return done;
+    return connection.end_transaction();
+  });
+}
+
+Result<void> MysqlHistory::erase_gaps(const std::vector<GapKey>& gaps) {
+  if (gaps.empty()) return {};
+  std::string rows;
+  for (const GapKey& gap : gaps) {
+    rows += fmt::format("{}(job_id = {} AND job_version = {} AND from_ms = {})", rows.empty() ? "" : " OR ",
+                        gap.job.value, gap.version, to_ms(gap.from));
+  }
+  return pool_.with([&](Connection& connection) -> Result<void> {
+    auto count = connection.run_text("DELETE FROM gap WHERE " + rows);
+    return count ? Result<void>() : fail(count.error());
+  });
+}
+
+}  // namespace rota::master::store

@@ -1,0 +1,265 @@
+#include "master/store/mysql/mysql_office.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "common/base/log.h"
+#include "master/store/mysql/connection.h"
+#include "master/store/mysql/job_rows.h"
+#include "master/store/mysql/mysql_errors.h"
+#include "master/store/mysql/mysql_recovery.h"
+#include "master/store/mysql/mysql_rewind.h"
+
+namespace rota::master::store {
+namespace {
+
+constexpr std::string_view kNowMs = "CAST(UNIX_TIMESTAMP(NOW(3)) * 1000 AS SIGNED)";
+
+Result<void> put_zookeeper(Connection& connection, const KnownZookeeper& known) {
+  auto put = connection.change(
+      "INSERT INTO zookeeper (one, identity, created_zxid, number, wait_below) VALUES (1, ?, ?, ?, ?) "
+      "ON DUPLICATE KEY UPDATE identity = VALUES(identity), created_zxid = VALUES(created_zxid), "
+      "number = VALUES(number), wait_below = VALUES(wait_below)",
+      [&](Binder& binder) {
+        binder.text(known.identity.value)
+            .integer(known.identity.created_zxid)
+            .integer(known.number)
+            .integer(known.wait_below);
+      });
+  return put ? Result<void>() : fail(put.error());
+}
+
+}  // namespace
+
+MysqlOffice::MysqlOffice(MysqlOptions options, ZoneSource zones)
+    : options_(std::move(options)), zones_(std::move(zones)) {}
+MysqlOffice::~MysqlOffice() = default;
+
+/// A kept connection may have died since its last use; a look at it costs one round trip, and office is
+/// taken rarely.
+Result<Connection*> MysqlOffice::connection() {
+  if (connection_ && !connection_->run_text("DO 1")) connection_.reset();
+  if (!connection_) {
+    auto opened = Connection::open(options_);
+    if (!opened) return fail(opened.error());
+    connection_ = std::move(*opened);
+  }
+  return connection_.get();
+}
+
+Result<Office::Marks> MysqlOffice::read_marks() {
+  auto connection = this->connection();
+  if (!connection) return fail(connection.error());
+  Marks marks;
+  bool has_row = false;
+  auto read = (*connection)->stream(
+      fmt::format("SELECT e.value, {}, c.cluster_uuid, {}, e.holder, e.address, z.identity, "
+                  "z.created_zxid, z.number, z.wait_below, z.beats FROM epoch e "
+                  "LEFT JOIN watermark w ON w.partition_no = 1 LEFT JOIN zookeeper z ON z.one = 1 "
+                  "LEFT JOIN cluster c ON c.one = 1 WHERE e.partition_no = 1",
+                  kWatermarkColumns, kNowMs),
+      [&](Row& row) -> Result<void> {
+        marks.epoch = Epoch{row.integer()};
+        marks.watermark = read_watermark(row);
+        marks.cluster_uuid = row.text();
+        marks.database_now = row.time();
+        has_row = true;
+        marks.holder = {row.text(), row.text()};
+        KnownZookeeper known{{row.text(), row.integer()}, row.integer(), row.integer()};
+        marks.beats = row.integer();
+        if (!known.identity.value.empty()) marks.zookeeper = std::move(known);
+        return {};
+      });
+  if (!read) return fail(read.error());
+  if (!has_row) return fail(no_epoch_row());
+  return marks;
+}
+
+Result<std::string> MysqlOffice::settle_uuid(const std::string& proposed) {
+  auto connection = this->connection();
+  if (!connection) return fail(connection.error());
+  auto put = (*connection)->change(
+      fmt::format("INSERT INTO cluster (one, cluster_uuid, created_ms) VALUES (1, ?, {}) "
+                  "ON DUPLICATE KEY UPDATE one = one",
+                  kNowMs),
+      [&](Binder& binder) { binder.text(proposed); });
+  if (!put) return fail(put.error());
+  auto marks = read_marks();
+  if (!marks) return fail(marks.error());
+  return marks->cluster_uuid;
+}
+
+Result<Millis> MysqlOffice::settle_grant(Millis own) {
+  auto connection = this->connection();
+  if (!connection) return fail(connection.error());
+  auto put = (*connection)->change(
+      fmt::format("INSERT INTO setting (namespace, name, value, principal, changed_ms) "
+                  "VALUES ('', 'longest_grant_ms', ?, '', {}) ON DUPLICATE KEY UPDATE "
+                  "value = IF(CAST(value AS SIGNED) < ?, VALUES(value), value)",
+                  kNowMs),
+      [&](Binder& binder) { binder.text(std::to_string(own.count())).integer(own.count()); });
+  if (!put) return fail(put.error());
+  Millis longest = own;
+  auto read = (*connection)->stream(
+      "SELECT CAST(value AS SIGNED) FROM setting WHERE namespace = '' AND name = 'longest_grant_ms'",
+      [&](Row& row) -> Result<void> {
+        longest = std::max(longest, Millis{row.integer()});
+        return {};
+      });
+  if (!read) return fail(read.error());
+  return longest;
+}
+
+Result<void> MysqlOffice::try_office(Connection& connection, const Claim& claim) {
+  const Epoch epoch = claim.epoch;
+  if (auto begun = connection.begin(); !begun) return begun;
+  auto raised = connection.change(
+      fmt::format("UPDATE epoch SET value = ?, holder = ?, address = ?, taken_ms = {} "
+                  "WHERE partition_no = 1 AND value < ?",
+                  kNowMs),
+      [&](Binder& binder) {
+        binder.integer(epoch.value)
+            .prose(claim.holder.name, 255)
+            .prose(claim.holder.address, 300)
+            .integer(epoch.value);
+      });
+  if (!raised) return fail(raised.error());
+  if (*raised == 0) {
+    if (auto undone = connection.undo(); !undone) return undone;
+    return fail(ErrorCode::Conflict,
+                fmt::format("the epoch in the database is {} or higher already", epoch.value));
+  }
+  auto cleared = connection.change("DELETE FROM loop_connection WHERE epoch < ?",
+                                   [&](Binder& binder) { binder.integer(epoch.value); });
+  if (!cleared) return fail(cleared.error());
+  if (claim.zookeeper) {
+    if (auto put = put_zookeeper(connection, *claim.zookeeper); !put) return put;
+  }
+  return connection.end_transaction();
+}
+
+Result<void> MysqlOffice::settle_zookeeper(Epoch epoch, const KnownZookeeper& zookeeper) {
+  auto connection = this->connection();
+  if (!connection) return fail(connection.error());
+  if (auto begun = (*connection)->begin(); !begun) return begun;
+  Epoch found;
+  auto read = (*connection)->query("SELECT value FROM epoch WHERE partition_no = 1 LOCK IN SHARE MODE", {},
+                                   [&](Row& row) -> Result<void> {
+                                     found = Epoch{row.integer()};
+                                     return {};
+                                   });
+  if (!read) return read;
+  if (found != epoch) {
+    if (auto undone = (*connection)->undo(); !undone) return undone;
+    return fail(ErrorCode::Fenced, fmt::format("epoch {} is in force", found.value));
+  }
+  if (auto put = put_zookeeper(**connection, zookeeper); !put) return put;
+  return (*connection)->end_transaction();
+}
+
+Result<void> MysqlOffice::beat(Epoch epoch) {
+  auto connection = this->connection();
+  if (!connection) return fail(connection.error());
+  auto done = (*connection)->change(
+      "UPDATE zookeeper SET beats = beats + 1 WHERE one = 1 AND "
+      "? = (SELECT value FROM epoch WHERE partition_no = 1)",
+      [&](Binder& binder) { binder.integer(epoch.value); });
+  return done ? Result<void>() : fail(done.error());
+}
+
+Result<std::int64_t> MysqlOffice::count_held() {
+  auto connection = this->connection();
+  if (!connection) return fail(connection.error());
+  std::int64_t count = 0;
+  auto read = (*connection)->stream(
+      "SELECT COUNT(*) FROM run WHERE state IN ('dispatched', 'running')", [&](Row& row) -> Result<void> {
+        count = row.integer();
+        return {};
+      });
+  if (!read) return fail(read.error());
+  return count;
+}
+
+Result<void> MysqlOffice::claim(const Claim& claim) {
+  auto connection = this->connection();
+  if (!connection) return fail(connection.error());
+  auto shorter = (*connection)->run_text("SET innodb_lock_wait_timeout = 1");
+  if (!shorter) return fail(shorter.error());
+  auto taken = try_office(**connection, claim);
+  const bool blocked = !taken && (*connection)->last_sql_error() == kLockWaitTimeout;
+  connection_.reset();  // with its short lock wait
+  if (!blocked) return taken;
+
+  if (auto killed = kill_older_loops(claim.epoch); !killed) {
+    log_warn("store", "could not end an older leader's connection", {{"why", killed.error().message}});
+  }
+  connection = this->connection();
+  if (!connection) return fail(connection.error());
+  taken = try_office(**connection, claim);
+  if (!taken) connection_.reset();
+  return taken;
+}
+
+/// A connection id may have been given to somebody else since (the server restarted): only connections
+/// of this account to this database are ended, which at worst makes one of our readers connect again.
+Result<void> MysqlOffice::kill_older_loops(Epoch epoch) {
+  auto connection = this->connection();
+  if (!connection) return fail(connection.error());
+  std::vector<std::int64_t> ids;
+  auto read = (*connection)->stream(
+      fmt::format("SELECT l.connection_id FROM loop_connection l "
+                  "JOIN information_schema.processlist p ON p.id = l.connection_id "
+                  "WHERE l.epoch < {} AND p.db = DATABASE() "
+                  "AND p.user = SUBSTRING_INDEX(USER(), '@', 1)",
+                  epoch.value),
+      [&](Row& row) -> Result<void> {
+        ids.push_back(row.integer());
+        return {};
+      });
+  if (!read) return read;
+  for (const std::int64_t id : ids) {
+    log_warn("store", "ending an older leader's connection, which holds the epoch", {{"connection", id}});
+    if (auto killed = (*connection)->run_text(fmt::format("KILL {}", id)); !killed) {
+      return fail(killed.error());
+    }
+  }
+  return {};
+}
+
+Result<core::Recovered> MysqlOffice::recover() {
+  auto connection = this->connection();
+  if (!connection) return fail(connection.error());
+  return load_recovered(**connection, zones_);
+}
+
+Result<std::vector<model::Gap>> MysqlOffice::gaps_beyond(WallTime moment) {
+  auto connection = this->connection();
+  if (!connection) return fail(connection.error());
+  return load_gaps_beyond(**connection, moment);
+}
+
+Result<void> MysqlOffice::rewind(const Rewind& rewind) {
+  auto connection = this->connection();
+  if (!connection) return fail(connection.error());
+  auto done = write_rewind(**connection, rewind);
+  if (!done) connection_.reset();
+  return done;
+}
+
+Result<void> MysqlOffice::probe() {
+  auto connection = this->connection();
+  if (!connection) return fail(connection.error());
+  bool has_row = false;
+  auto read = (*connection)->stream("SELECT value FROM epoch WHERE partition_no = 1",
+                                    [&](Row&) -> Result<void> {
+                                      has_row = true;
+                                      return {};
+                                    });
+  if (!read || has_row) return read;
+  return fail(no_epoch_row());
+}
+
+}  // namespace rota::master::store

@@ -1,0 +1,65 @@
+// Queries on MySQL, through a bounded pool of connections of its own.
+#pragma once
+
+#include "master/store/mysql/connection_pool.h"
+#include "master/store/reader.h"
+
+namespace rota::master::store {
+
+/// Thread: any. Errors: NotFound, Unavailable, TimedOut (no connection became free in time).
+class MysqlReader final : public Reader {
+ public:
+  explicit MysqlReader(MysqlOptions options, PoolOptions pool = {});
+
+  Result<std::vector<RunRow>> list_runs(const RunQuery& query) override;
+  Result<std::map<JobId, RunRow>> newest_runs_of(const std::vector<JobId>& jobs) override;
+  Result<RunRow> get_run(RunId id) override;
+  Result<std::vector<model::AttemptRow>> attempts_of(RunId id) override;
+  Result<std::optional<RunId>> run_of_key(const std::string& principal, const std::string& key,
+                                          std::string* request_hash) override;
+  Result<std::map<std::string, KeyedRun>> runs_of_keys(
+      const std::string& principal, const std::vector<std::string>& keys) override;
+  Result<std::vector<JobRow>> list_jobs(const std::string& space, const std::string& prefix,
+                                        std::int32_t limit) override;
+  Result<JobRow> get_job(const std::string& space, const std::string& name) override;
+  Result<JobRow> last_deleted(const std::string& space, const std::string& name) override;
+  Result<std::shared_ptr<const model::JobDefinition>> definition_of(JobId job,
+                                                                    JobVersion version) override;
+  Result<std::vector<model::WorkerDeath>> deaths_of(const std::string& worker_id) override;
+  Result<std::vector<core::WorkerLife>> lives_of(const std::string& worker_id,
+                                                 std::int32_t limit) override;
+
+  Result<std::optional<model::RunNote>> note_of(RunId id) override;
+  Result<std::map<RunId, std::string>> checkpoints_of(const std::vector<RunId>& ids) override;
+
+  Result<std::vector<model::Gap>> newest_gaps_of(JobId job, std::int32_t limit) override;
+
+  Result<std::vector<RunId>> runs_among(const std::vector<RunId>& runs) override;
+  Result<RunId> runs_gone_through() override;
+  Result<std::optional<core::Watermark>> watermark() override;
+  Result<std::vector<PastRewind>> rewinds() override;
+  Result<std::vector<model::JobVersionRow>> versions_of(JobId job) override;
+  Result<std::vector<model::Job>> saved_jobs(JobId after, std::int32_t limit) override;
+  Result<std::vector<model::Run>> tick_runs_of(JobId job, WallTime after, WallTime through,
+                                               std::int32_t limit) override;
+  Result<std::vector<model::Gap>> gaps_of(JobId job) override;
+  Result<std::vector<model::Run>> runs_after(RunId after, std::int32_t limit) override;
+  Result<std::vector<model::AttemptRow>> attempts_after(RunId run, AttemptNo attempt,
+                                                        std::int32_t limit) override;
+  Result<std::vector<model::JobVersionRow>> versions_of_jobs(const std::vector<JobId>& jobs) override;
+  Result<std::vector<model::Run>> tick_runs_of_jobs(const std::vector<JobId>& jobs, WallTime after,
+                                                    WallTime through, std::int32_t limit) override;
+  Result<std::vector<model::Gap>> gaps_of_jobs(const std::vector<JobId>& jobs,
+                                               std::int32_t limit) override;
+  Result<std::map<JobId, WallTime>> gone_through_of_jobs(const std::vector<JobId>& jobs) override;
+  Result<std::int64_t> count_saved_jobs() override;
+  Result<std::vector<model::Run>> runs_of_job_after(JobId job, RunId after, std::int32_t limit) override;
+  Result<std::vector<model::Run>> runs_of_job_up_to(JobId job, RunId last, std::int32_t limit) override;
+  Result<std::optional<WallTime>> gone_through(JobId job) override;
+  Result<std::map<RunId, WallTime>> pruned_among(const std::vector<RunId>& runs) override;
+
+ private:
+  ConnectionPool pool_;
+};
+
+}  // namespace rota::master::store

@@ -1,0 +1,346 @@
+#include "master/store/mysql/mysql_recovery.h"
+
+#include "master/store/mysql/mysql_rewind.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "common/wire/definition_json.h"
+#include "master/store/mysql/job_rows.h"
+#include "master/store/newest_lives.h"
+#include "master/store/mysql/run_rows.h"
+#include "master/store/store.h"
+
+namespace rota::master::store {
+namespace {
+
+constexpr std::string_view kScheduleBegins = "\"schedule\":{";
+
+/// A job's rules as two texts, since most jobs that differ in their rules differ in their schedule alone.
+/// Empty parts: it is not written as this program writes it.
+struct RulesText {
+  std::string schedule;  ///< rules of which the schedule alone is given
+  std::string rest;      ///< with an empty schedule
+};
+
+RulesText split(const std::string& json) {
+  const std::size_t at = json.find(kScheduleBegins);
+  const std::size_t end = at == std::string::npos ? at : json.find('}', at);
+  if (end == std::string::npos) return {};
+  const std::size_t inner = at + kScheduleBegins.size();
+  return {"{" + json.substr(at, end + 1 - at) + "}", json.substr(0, inner) + json.substr(end)};
+}
+
+/// Jobs that share their rules share one object: most of a million jobs have few distinct ones. Where they
+/// share all but the schedule, that alone is read.
+class RulesCache {
+ public:
+  explicit RulesCache(const ZoneSource& zones) : zones_(zones) {}
+
+  Result<void> fill(core::RecoveredJob& job, const std::string& json) {
+    auto found = known_.find(json);
+    if (found == known_.end()) {
+      auto made = make(json);
+      if (!made) return fail(made.error());
+      found = known_.emplace(json, std::move(*made)).first;
+    }
+    job.rules = found->second.rules;
+    job.zone = found->second.zone;
+    return {};
+  }
+
+ private:
+  struct Entry {
+    std::shared_ptr<const model::JobRules> rules;
+    std::shared_ptr<const model::ZoneRules> zone;
+  };
+
+  Result<Entry> make(const std::string& json) {
+    auto rules = read(json);
+    if (!rules) return fail(rules.error());
+    auto zone = zones_(rules->schedule.time_zone);
+    const bool needs_zone = rules->schedule.kind == model::ScheduleKind::Cron;
+    if (!zone && needs_zone) return fail(ErrorCode::Unsupported, zone.error().message);
+    return Entry{std::make_shared<const model::JobRules>(std::move(*rules)),
+                 zone ? *zone : nullptr};
+  }
+
+  /// A text that cannot be read in two parts is read as a whole, for its value or its error.
+  Result<model::JobRules> read(const std::string& json) {
+    const RulesText text = split(json);
+    const auto schedule = text.schedule.empty() ? Result<model::JobRules>(fail(ErrorCode::Corrupt, ""))
+                                                : wire::rules_from_json(text.schedule);
+    if (!schedule) return wire::rules_from_json(json);
+    auto rest = rest_.find(text.rest);
+    if (rest == rest_.end()) {
+      auto read = wire::rules_from_json(text.rest);
+      if (!read) return wire::rules_from_json(json);
+      rest = rest_.emplace(text.rest, std::move(*read)).first;
+    }
+    model::JobRules rules = rest->second;
+    rules.schedule = schedule->schedule;
+    return rules;
+  }
+
+  const ZoneSource& zones_;
+  std::unordered_map<std::string, Entry> known_;
+  std::unordered_map<std::string, model::JobRules> rest_;  ///< by the text without the schedule
+};
+
+Result<void> load_jobs(Connection& connection, const std::string& from_where, RulesCache& rules,
+                       std::vector<core::RecoveredJob>& out) {
+  const std::string sql =
+      fmt::format("SELECT {}, v.valid_from_ms, v.anchor_ms, v.definition_hash, v.rules {}", kJobColumns,
+                  from_where);
+  return connection.stream(sql, [&](Row& row) -> Result<void> {
+    core::RecoveredJob job;
+    auto read = read_job(row);
+    if (!read) return fail(read.error());
+    job.job = std::move(*read);
+    job.valid_from = row.time();
+    job.anchor = row.time();
+    job.definition_hash = static_cast<std::uint64_t>(row.integer());
+    if (auto filled = rules.fill(job, row.text()); !filled) {
+      return fail(filled.error().code, fmt::format("job {} ('{}'): {}", job.job.id.value, job.job.name,
+                                                   filled.error().message));
+    }
+    out.push_back(std::move(job));
+    return {};
+  });
+}
+
+/// Saved jobs, and those of no name any more (one-offs, deleted) that still have unfinished runs.
+Result<std::vector<core::RecoveredJob>> load_all_jobs(Connection& connection, const ZoneSource& zones) {
+  const std::string joined =
+      "FROM job j JOIN job_version v ON v.job_id = j.job_id AND v.version = j.version ";
+  RulesCache rules(zones);
+  std::vector<core::RecoveredJob> jobs;
+  auto saved = load_jobs(connection, joined + "WHERE j.saved_name IS NOT NULL", rules, jobs);
+  if (!saved) return fail(saved.error());
+  auto others = load_jobs(
+      connection,
+      fmt::format("FROM (SELECT DISTINCT r.job_id FROM run r WHERE r.state IN ({})) u "
+                  "JOIN job j ON j.job_id = u.job_id "
+                  "JOIN job_version v ON v.job_id = j.job_id AND v.version = j.version "
+                  "WHERE j.saved_name IS NULL",
+                  kUnfinishedStates),
+      rules, jobs);
+  if (!others) return fail(others.error());
+  std::sort(jobs.begin(), jobs.end(),
+            [](const auto& a, const auto& b) { return a.job.id < b.job.id; });
+  return jobs;
+}
+
+/// What was promised to unfinished runs of versions that have been edited since.
+Result<std::vector<core::RecoveredRules>> load_older_rules(Connection& connection) {
+  std::vector<core::RecoveredRules> all;
+  auto read = connection.stream(
+      fmt::format("SELECT u.job_id, u.job_version, v.rules "
+                  "FROM (SELECT DISTINCT r.job_id, r.job_version FROM run r WHERE r.state IN ({})) u "
+                  "JOIN job j ON j.job_id = u.job_id "
+                  "JOIN job_version v ON v.job_id = u.job_id AND v.version = u.job_version "
+                  "WHERE u.job_version <> j.version",
+                  kUnfinishedStates),
+      [&](Row& row) -> Result<void> {
+        core::RecoveredRules one;
+        one.job = JobId{row.integer()};
+        one.version = static_cast<JobVersion>(row.integer());
+        auto rules = wire::rules_from_json(row.text());
+        if (!rules) return fail(rules.error());
+        one.rules = std::make_shared<const model::JobRules>(std::move(*rules));
+        all.push_back(std::move(one));
+        return {};
+      });
+  if (!read) return fail(read.error());
+  return all;
+}
+
+/// The leader gives an attempt up without knowing when it began: outcome_started_ms is 0. A worker that
+/// itself reports a loss knows, and has proven it.
+constexpr std::string_view kGivenUp = "outcome_reason = 'worker_lost' AND t.outcome_started_ms = 0";
+
+/// Attempts that another one followed, and the last attempts of lost runs whose late result has not come
+/// yet. By the primary key and by the index on the state: a long history does not slow a takeover down.
+Result<std::vector<model::AttemptKey>> load_given_up(Connection& connection) {
+  const std::string followed = fmt::format(
+      "SELECT t.run_id, t.attempt FROM (SELECT run_id, attempt, late, outcome_state, outcome_reason, "
+      "outcome_started_ms FROM attempt ORDER BY run_id DESC, attempt DESC LIMIT {}) t "
+      "WHERE t.late = 0 AND t.outcome_state = 'lost' AND t.{}",
+      kGivenUpAttempts, kGivenUp);
+  const std::string last = fmt::format(
+      "SELECT t.run_id, t.attempt FROM (SELECT run_id, attempt, outcome_reason, outcome_started_ms "
+      "FROM run WHERE state = 'lost' ORDER BY run_id DESC LIMIT {}) t "
+      "LEFT JOIN attempt a ON a.run_id = t.run_id AND a.attempt = t.attempt "
+      "WHERE a.run_id IS NULL AND t.{}",
+      kGivenUpLostRuns, kGivenUp);
+  std::vector<model::AttemptKey> keys;
+  for (const std::string& sql : {followed, last}) {
+    auto read = connection.stream(sql, [&](Row& row) -> Result<void> {
+      const RunId run{row.integer()};
+      keys.push_back({run, static_cast<AttemptNo>(row.integer())});
+      return {};
+    });
+    if (!read) return fail(read.error());
+  }
+  std::sort(keys.begin(), keys.end());
+  return keys;
+}
+
+Result<std::vector<model::Run>> load_unfinished(Connection& connection) {
+  std::vector<model::Run> runs;
+  auto read = connection.stream(
+      fmt::format("SELECT {} FROM run r WHERE r.state IN ({}) ORDER BY r.run_id", kRunColumns,
+                  kUnfinishedStates),
+      [&](Row& row) -> Result<void> {
+        auto run = read_run(row);
+        if (!run) return fail(run.error());
+        runs.push_back(std::move(*run));
+        return {};
+      });
+  if (!read) return fail(read.error());
+  return runs;
+}
+
+/// Failed attempts of unfinished `runs` (ordered by id), which count against their retry rule. The few
+/// unfinished runs lead to their attempts, never the long history to its runs.
+Result<void> load_failures(Connection& connection, std::vector<model::Run>& runs) {
+  return connection.stream(
+      fmt::format("SELECT a.run_id, COUNT(*) FROM run r STRAIGHT_JOIN attempt a ON a.run_id = r.run_id "
+                  "WHERE r.state IN ({}) AND r.attempt > 0 AND a.late = 0 "
+                  "AND a.outcome_state IN ('failed', 'timed_out') GROUP BY a.run_id",
+                  kUnfinishedStates),
+      [&](Row& row) -> Result<void> {
+        const RunId id{row.integer()};
+        const auto at = std::lower_bound(runs.begin(), runs.end(), id,
+                                         [](const model::Run& run, RunId key) { return run.id < key; });
+        if (at != runs.end() && at->id == id) {
+          at->progress.failures = static_cast<std::int32_t>(row.integer());
+        }
+        return {};
+      });
+}
+
+Result<std::vector<model::WorkerDrain>> load_drains(Connection& connection) {
+  std::vector<model::WorkerDrain> drains;
+  auto read = connection.stream(
+      fmt::format("SELECT {} FROM worker_drain WHERE draining = 1 ORDER BY worker_id", kDrainColumns),
+      [&](Row& row) -> Result<void> {
+        drains.push_back(read_drain(row));
+        return {};
+      });
+  if (!read) return fail(read.error());
+  return drains;
+}
+
+Result<std::vector<core::WorkerLife>> load_newest_lives(Connection& connection) {
+  std::vector<core::WorkerLife> lives;
+  auto read = connection.stream(
+      fmt::format("SELECT {} FROM worker_life JOIN (SELECT worker_id AS id, MAX(joined_ms) AS newest "
+                  "FROM worker_life GROUP BY worker_id) n ON n.id = worker_id AND n.newest = joined_ms "
+                  "ORDER BY left_ms IS NULL DESC, left_ms DESC LIMIT {}",
+                  kLifeColumns, kNewestLivesMost),
+      [&](Row& row) -> Result<void> {
+        lives.push_back(read_life(row));
+        return {};
+      });
+  if (!read) return fail(read.error());
+  return newest_of_each(std::move(lives));
+}
+
+/// From the few attempts that are under way, never from a long history of deaths.
+Result<std::vector<model::WorkerDeath>> load_confirmed(Connection& connection) {
+  std::vector<model::WorkerDeath> deaths;
+  auto read = connection.stream(
+      fmt::format("SELECT DISTINCT {} FROM run r STRAIGHT_JOIN worker_death d ON d.worker_id = r.worker_id "
+                  "AND d.incarnation = r.worker_incarnation WHERE r.state IN ('dispatched', 'running') "
+                  "AND d.came_back_ms IS NULL ORDER BY d.worker_id, d.incarnation",
+                  kDeathColumns),
+      [&](Row& row) -> Result<void> {
+        deaths.push_back(read_death(row));
+        return {};
+      });
+  if (!read) return fail(read.error());
+  return deaths;
+}
+
+/// Which ZooKeeper this is, and the lives with attempts that it has not seen since it is another one.
+Result<void> load_unseen(Connection& connection, core::Recovered& recovered) {
+  std::int64_t below = 0;
+  auto known = connection.stream("SELECT number, wait_below FROM zookeeper WHERE one = 1",
+                                 [&](Row& row) -> Result<void> {
+                                   recovered.zookeeper_number = row.integer();
+                                   below = row.integer();
+                                   return {};
+                                 });
+  if (!known || below == 0) return known;
+  return connection.stream(
+      fmt::format("SELECT DISTINCT r.worker_id, r.worker_incarnation FROM run r LEFT JOIN worker_life l "
+                  "ON l.worker_id = r.worker_id AND l.incarnation = r.worker_incarnation "
+                  "WHERE r.state IN ('dispatched', 'running') AND COALESCE(l.seen_in, 0) < {} "
+                  "ORDER BY r.worker_id, r.worker_incarnation",
+                  below),
+      [&](Row& row) -> Result<void> {
+        std::string id = row.text();
+        recovered.unseen.push_back({std::move(id), row.text()});
+        return {};
+      });
+}
+
+Result<std::optional<core::Watermark>> load_watermark(Connection& connection) {
+  std::optional<core::Watermark> watermark;
+  auto read = connection.stream(
+      fmt::format("SELECT {} FROM watermark w WHERE w.partition_no = 1", kWatermarkColumns),
+      [&](Row& row) -> Result<void> {
+        watermark = read_watermark(row);
+        return {};
+      });
+  if (!read) return fail(read.error());
+  return watermark;
+}
+
+}  // namespace
+
+Result<core::Recovered> load_recovered(Connection& connection, const ZoneSource& zones) {
+  core::Recovered recovered;
+  auto watermark = load_watermark(connection);
+  if (!watermark) return fail(watermark.error());
+  recovered.watermark = *watermark;
+  auto jobs = load_all_jobs(connection, zones);
+  if (!jobs) return fail(jobs.error());
+  recovered.jobs = std::move(*jobs);
+  auto runs = load_unfinished(connection);
+  if (!runs) return fail(runs.error());
+  recovered.runs = std::move(*runs);
+  if (auto counted = load_failures(connection, recovered.runs); !counted) return fail(counted.error());
+  auto older = load_older_rules(connection);
+  if (!older) return fail(older.error());
+  recovered.older_rules = std::move(*older);
+  const auto through = recovered.watermark ? std::optional(recovered.watermark->through) : std::nullopt;
+  auto taken = load_taken(connection, through);
+  if (!taken) return fail(taken.error());
+  recovered.taken = std::move(*taken);
+  auto given_up = load_given_up(connection);
+  if (!given_up) return fail(given_up.error());
+  recovered.given_up = std::move(*given_up);
+  if (auto unseen = load_unseen(connection, recovered); !unseen) return fail(unseen.error());
+  auto drains = load_drains(connection);
+  if (!drains) return fail(drains.error());
+  recovered.drains = std::move(*drains);
+  auto lives = load_newest_lives(connection);
+  if (!lives) return fail(lives.error());
+  recovered.newest_lives = std::move(*lives);
+  auto confirmed = load_confirmed(connection);
+  if (!confirmed) return fail(confirmed.error());
+  recovered.confirmed = std::move(*confirmed);
+  return recovered;
+}
+
+}  // namespace rota::master::store

@@ -1,0 +1,138 @@
+#include "master/store/mysql/mysql_store.h"
+
+#include <fmt/format.h>
+
+#include "common/base/log.h"
+#include "master/store/mysql/change_writer.h"
+#include "master/store/mysql/connection.h"
+#include "master/store/mysql/job_rows.h"
+#include "master/store/mysql/mysql_errors.h"
+
+namespace rota::master::store {
+namespace {
+
+/// A repeat can not help when the rows themselves are refused.
+bool is_permanent(const Error& error) {
+  return error.code == ErrorCode::AlreadyExists || error.code == ErrorCode::NotFound ||
+         error.code == ErrorCode::InvalidArgument;
+}
+
+ApplyResult failed(const Error& error, bool permanent = false) {
+  return {ApplyOutcome::Failed, error.message, {}, permanent};
+}
+
+/// The fence: a locking read, so that no successor can raise the epoch before this transaction ends, and
+/// this one sees a raised epoch. A plain read would not do.
+Result<Epoch> read_epoch_locked(Connection& connection) {
+  std::optional<Epoch> found;
+  auto asked = connection.query(
+      "SELECT value FROM epoch WHERE partition_no = 1 LOCK IN SHARE MODE", {},
+      [&](Row& row) -> Result<void> {
+        found = Epoch{row.integer()};
+        return {};
+      });
+  if (!asked) return fail(asked.error());
+  if (!found) return fail(no_epoch_row());
+  return *found;
+}
+
+ApplyResult fenced(Epoch mine, Epoch found) {
+  return {ApplyOutcome::Fenced,
+          fmt::format("the epoch in force is {}, not {}", found.value, mine.value), found, false};
+}
+
+}  // namespace
+
+MysqlStore::MysqlStore(MysqlOptions options) : options_(std::move(options)) {}
+MysqlStore::~MysqlStore() = default;
+
+/// Connects when there is no connection, and names the loop's connection under this epoch, so that a
+/// successor can end it when this process is frozen inside a transaction.
+Result<void> MysqlStore::connect(Epoch epoch) {
+  if (!connection_) {
+    announced_ = Epoch{};
+    auto opened = Connection::open(options_);
+    if (!opened) return fail(opened.error());
+    connection_ = std::move(*opened);
+    connection_->tell_progress(progress_);
+  }
+  if (announced_ == epoch) return {};
+  auto named = connection_->change(
+      "INSERT INTO loop_connection (epoch, connection_id) VALUES (?, ?) "
+      "ON DUPLICATE KEY UPDATE connection_id = VALUES(connection_id)",
+      [&](Binder& binder) { binder.integer(epoch.value).integer(connection_->id()); });
+  if (!named) return fail(named.error());
+  announced_ = epoch;
+  return {};
+}
+
+/// Every batch with rows moves the watermark, so it tells a database that lost the newest of them. What is
+/// behind a new connection may be another server than before. Under a higher epoch it is for the successor
+/// to say: what it lacks may long be accepted.
+Result<bool> MysqlStore::has_gone_back(Epoch epoch) {
+  if (stored_for_ != epoch || !stored_) return false;
+  std::optional<Epoch> in_force;
+  std::optional<core::Watermark> standing;
+  auto asked = connection_->query(
+      fmt::format("SELECT e.value, {} FROM epoch e LEFT JOIN watermark w ON w.partition_no = e.partition_no "
+                  "WHERE e.partition_no = 1", kWatermarkColumns),
+      {}, [&](Row& row) -> Result<void> {
+        in_force = Epoch{row.integer()};
+        standing = read_watermark(row);
+        return {};
+      });
+  if (!asked) return fail(asked.error());
+  if (!in_force) return fail(no_epoch_row());
+  return *in_force <= epoch && (!standing || *standing < *stored_);
+}
+
+void MysqlStore::tell_progress(std::function<void()> progress) {
+  progress_ = std::move(progress);
+  if (connection_) connection_->tell_progress(progress_);
+}
+
+ApplyResult MysqlStore::apply(Epoch epoch, const core::Changes& changes) {
+  const ApplyResult result = try_once(epoch, changes);
+  if (result.outcome != ApplyOutcome::Applied) {
+    connection_.reset();
+  } else if (changes.watermark) {
+    stored_for_ = epoch;
+    stored_ = changes.watermark;
+  }
+  return result;
+}
+
+ApplyResult MysqlStore::try_once(Epoch epoch, const core::Changes& changes) {
+  const bool is_new = !connection_;
+  if (auto connected = connect(epoch); !connected) return failed(connected.error());
+  if (is_new) {
+    auto gone_back = has_gone_back(epoch);
+    if (!gone_back) return failed(gone_back.error());
+    if (*gone_back) {
+      return {ApplyOutcome::Failed, "the database lacks what this leader stored in it", {}, true, true};
+    }
+  }
+  if (changes.empty()) {
+    auto found = read_epoch_locked(*connection_);
+    if (!found) return failed(found.error());
+    return *found == epoch ? ApplyResult{ApplyOutcome::Applied, "", {}, false} : fenced(epoch, *found);
+  }
+  if (auto begun = connection_->begin(); !begun) return failed(begun.error());
+  auto found = read_epoch_locked(*connection_);
+  if (!found) return failed(found.error());
+  if (*found != epoch) return fenced(epoch, *found);
+  if (auto written = write_changes(*connection_, changes); !written) {
+    if (is_permanent(written.error())) {
+      log_error("store", "a batch contradicts the store", {{"why", written.error().message}});
+    }
+    return failed(written.error(), is_permanent(written.error()));
+  }
+  auto ended = connection_->end_transaction();
+  if (ended) return {ApplyOutcome::Applied, "", {}, false};
+  if (ended.error().code == ErrorCode::UnknownOutcome) {
+    return {ApplyOutcome::Unknown, ended.error().message, {}, false};
+  }
+  return failed(ended.error());
+}
+
+}  // namespace rota::master::store

@@ -1,0 +1,39 @@
+// The store on MySQL: one fenced transaction per batch, multi-row statements, every unit harmless when
+// repeated. See store.h for what a caller must do with each outcome.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+
+#include "master/store/mysql/mysql_options.h"
+#include "master/store/store.h"
+
+namespace rota::master::store {
+
+class Connection;
+
+/// Holds one connection, opened by the first call and again after any error.
+/// Thread: one at a time (the loop's).
+class MysqlStore final : public Store {
+ public:
+  explicit MysqlStore(MysqlOptions options);
+  ~MysqlStore() override;
+
+  ApplyResult apply(Epoch epoch, const core::Changes& changes) override;
+  void tell_progress(std::function<void()> progress) override;
+
+ private:
+  ApplyResult try_once(Epoch epoch, const core::Changes& changes);
+  Result<void> connect(Epoch epoch);
+  Result<bool> has_gone_back(Epoch epoch);
+
+  const MysqlOptions options_;
+  std::unique_ptr<Connection> connection_;
+  Epoch announced_;  ///< the epoch under which connection_ is named in loop_connection
+  Epoch stored_for_;                ///< the epoch of the last batch that was applied ...
+  std::optional<core::Watermark> stored_;  ///< ... and the highest watermark applied in it
+  std::function<void()> progress_;
+};
+
+}  // namespace rota::master::store

@@ -1,0 +1,86 @@
+// What verify asks of many jobs at once.
+#include <fmt/format.h>
+
+#include "master/store/mysql/connection.h"
+#include "master/store/mysql/job_rows.h"
+#include "master/store/mysql/mysql_reader.h"
+#include "master/store/mysql/rows_of.h"
+#include "master/store/mysql/run_rows.h"
+
+namespace rota::master::store {
+namespace {
+
+std::string job_numbers(const std::vector<JobId>& jobs) {
+  std::string text;
+  for (const JobId job : jobs) text += (text.empty() ? "" : ",") + std::to_string(job.value);
+  return text.empty() ? "0" : text;
+}
+
+}  // namespace
+
+Result<std::vector<model::JobVersionRow>> MysqlReader::versions_of_jobs(const std::vector<JobId>& jobs) {
+  return rows_of<model::JobVersionRow>(
+      pool_,
+      fmt::format("SELECT {} FROM job_version v WHERE v.job_id IN ({}) ORDER BY v.job_id, v.version",
+                  kVersionColumns, job_numbers(jobs)),
+      {}, read_version);
+}
+
+Result<std::vector<model::Run>> MysqlReader::tick_runs_of_jobs(const std::vector<JobId>& jobs,
+                                                               WallTime after, WallTime through,
+                                                               std::int32_t limit) {
+  return rows_of<model::Run>(
+      pool_,
+      fmt::format("SELECT {} FROM run r FORCE INDEX (run_tick_once) WHERE r.job_id IN ({}) "
+                  "AND r.tick_ms > ? AND r.tick_ms <= ? ORDER BY r.job_id, r.tick_ms LIMIT {}",
+                  kRunColumns, job_numbers(jobs), rows_asked(limit)),
+      [&](Binder& binder) { binder.time(after).time(through); }, read_run);
+}
+
+Result<std::vector<model::Gap>> MysqlReader::gaps_of_jobs(const std::vector<JobId>& jobs,
+                                                          std::int32_t limit) {
+  return rows_of<model::Gap>(
+      pool_,
+      fmt::format("SELECT {} FROM gap WHERE job_id IN ({}) ORDER BY job_id, job_version, from_ms LIMIT {}",
+                  kGapColumns, job_numbers(jobs), rows_asked(limit)),
+      {}, read_gap);
+}
+
+Result<std::map<JobId, WallTime>> MysqlReader::gone_through_of_jobs(const std::vector<JobId>& jobs) {
+  using Gone = std::pair<JobId, WallTime>;
+  const auto rows = rows_of<Gone>(
+      pool_, "SELECT job_id, through_ms FROM history_gone WHERE job_id IN (" + job_numbers(jobs) + ")", {},
+      [](Row& row) -> Result<Gone> {
+        const JobId job{row.integer()};
+        return Gone{job, row.time()};
+      });
+  if (!rows) return fail(rows.error());
+  return std::map<JobId, WallTime>(rows->begin(), rows->end());
+}
+
+Result<std::int64_t> MysqlReader::count_saved_jobs() {
+  const auto rows = rows_of<std::int64_t>(
+      pool_, "SELECT COUNT(*) FROM job WHERE one_off = 0", {},
+      [](Row& row) -> Result<std::int64_t> { return row.integer(); });
+  if (!rows) return fail(rows.error());
+  return rows->empty() ? 0 : rows->front();
+}
+
+Result<std::vector<model::Run>> MysqlReader::runs_of_job_after(JobId job, RunId after, std::int32_t limit) {
+  return rows_of<model::Run>(
+      pool_,
+      fmt::format("SELECT {} FROM run r WHERE r.job_id = ? AND r.run_id > ? ORDER BY r.run_id LIMIT {}",
+                  kRunColumns, rows_asked(limit)),
+      [&](Binder& binder) { binder.integer(job.value).integer(after.value); }, read_run);
+}
+
+Result<std::vector<model::Run>> MysqlReader::runs_of_job_up_to(JobId job, RunId last, std::int32_t limit) {
+  return rows_of<model::Run>(
+      pool_,
+      fmt::format("SELECT {} FROM run r WHERE r.job_id = ? AND r.run_id <= ? "
+                  "ORDER BY r.run_id DESC LIMIT {}",
+                  kRunColumns, rows_asked(limit)),
+      [&](Binder& binder) { binder.integer(job.value).integer(last.value); }, read_run);
+}
+
+}  // namespace rota::master::store

@@ -1,0 +1,57 @@
+// Runs, attempts and gaps as rows: the columns, in one order for writing and for reading.
+#pragma once
+
+#include "common/base/result.h"
+#include "common/model/run.h"
+#include "master/core/effect.h"
+#include "master/store/mysql/connection.h"
+#include "master/store/mysql/multi_row.h"
+
+namespace rota::master::store {
+
+/// All columns of a run for read_run, of the table under the alias r.
+extern const std::string kRunColumns;
+extern const std::string kAttemptColumns;
+inline constexpr std::string_view kGapColumns =
+    "job_id, job_version, from_ms, to_ms, tick_count, reason, reference, epoch";
+/// The states of runs that are not final, as a list for IN.
+extern const std::string kUnfinishedStates;
+
+/// A new run without an outcome (an outcome follows as an update). A repeat changes nothing.
+extern const MultiRow kInsertRuns;
+void bind_new_run(Binder& binder, const model::Run& run, const std::string* parameters_json);
+
+/// The part of a run that changes, to absolute values, without and with an outcome.
+extern const MultiRow kUpdateRuns;
+extern const MultiRow kUpdateRunsWithOutcome;
+/// The same without an outcome, for many runs at once: the progress, then "(?, …)" with their ids.
+extern const std::string kUpdateRunsAlike;
+void bind_progress_alike(Binder& binder, const model::RunProgress& progress);
+void bind_progress(Binder& binder, RunId id, const model::RunProgress& progress);
+void bind_outcome(Binder& binder, const model::Outcome& outcome);
+
+extern const MultiRow kUpsertAttempts;
+void bind_attempt(Binder& binder, const model::AttemptRow& attempt);
+
+/// A run's note: what is set replaces what stands.
+extern const MultiRow kUpsertNotes;
+void bind_note(Binder& binder, const model::RunNote& note);
+inline constexpr std::string_view kNoteColumns =
+    "run_id, attempt, said_ms, percent, progress_text, checkpoint_attempt, checkpoint_ms, checkpoint";
+Result<model::RunNote> read_note(Row& row);
+
+extern const MultiRow kInsertGaps;
+void bind_gap(Binder& binder, const model::Gap& gap);
+
+/// "1,2,3" for an IN of a statement as text; "0" for none.
+std::string run_numbers(const std::vector<RunId>& runs);
+
+/// Corrupt when a name in the row is none that this program knows.
+Result<model::Run> read_run(Row& row);
+Result<model::AttemptRow> read_attempt(Row& row);
+Result<model::Gap> read_gap(Row& row);
+
+/// Whether anything is known of how it ended.
+inline bool has_outcome(const model::Outcome& outcome) { return outcome != model::Outcome{}; }
+
+}  // namespace rota::master::store

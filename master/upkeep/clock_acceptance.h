@@ -1,0 +1,37 @@
+// How the operator's word for a clock that stepped reaches the masters: each one that holds its ticks for its
+// clock says so in a node of its own, and `rota-master --accept-clock` writes its word there.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "common/base/result.h"
+#include "common/zk/client.h"
+#include "common/zk/paths.h"
+#include "master/upkeep/clock_step_rules.h"
+
+namespace rota::master {
+
+/// One master's node. Thread: one at a time.
+class ClockHoldNote {
+ public:
+  ClockHoldNote(const zk::Paths& paths, const std::string& master_id);
+
+  /// To be called twice a second or so while ZooKeeper answers: brings the node in step with the hold.
+  /// True when the operator's word stands there.
+  bool follow(zk::Client& client, const std::optional<ClockHold>& hold);
+
+ private:
+  Result<void> note(zk::Client& client, const ClockHold& hold) const;
+  bool is_noted(const ClockHold& hold) const;
+
+  const std::string folder_, path_;
+  bool is_gone_ = false;                 ///< surely no node of ours is there; one of an earlier life may be
+  std::optional<ClockHold> noted_;       ///< what the node says; a word for it is a word for that alone
+};
+
+/// Tells all masters that hold their ticks so; gives what they said. Twice is fine.
+Result<std::vector<std::string>> accept_clocks(zk::Client& client, const zk::Paths& paths);
+
+}  // namespace rota::master

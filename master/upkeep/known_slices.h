@@ -1,0 +1,32 @@
+// Whether a slice of ticks (core/time/watermark.h) may begin: only while every registered master could
+// go on with it. Read from the masters' nodes now and then.
+#pragma once
+
+#include <mutex>
+#include <optional>
+
+#include "common/base/time.h"
+#include "common/zk/client.h"
+#include "common/zk/paths.h"
+
+namespace rota::master {
+
+/// Empty: unknown now. A master that is too old and starts anew is turned away by the schema, so what was
+/// seen last goes on to hold.
+std::optional<bool> all_know_slices(zk::Client& client, const zk::Paths& paths);
+
+/// What the present Term was told of that. Thread: any.
+class SlicesKnown {
+ public:
+  /// What a new Term starts with; what is unknown counts as no.
+  bool begin_term(zk::Client* client, const zk::Paths& paths);
+  /// Looked at every two seconds at most; empty: what was told still holds, or nothing is known now.
+  std::optional<bool> changed(zk::Client& client, const zk::Paths& paths, MonoTime now);
+
+ private:
+  std::mutex mutex_;
+  bool told_ = false;
+  MonoTime looked_{};
+};
+
+}  // namespace rota::master

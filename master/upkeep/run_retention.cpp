@@ -1,0 +1,142 @@
+#include "master/upkeep/run_retention.h"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "common/base/log.h"
+
+namespace rota::master {
+namespace {
+
+void expect_no_more(std::map<JobId, WallTime>& moments, JobId job, WallTime tick) {
+  WallTime& moment = moments[job];
+  moment = std::max(moment, tick);
+}
+
+}  // namespace
+
+RunRetention::RunRetention(Stores stores, const Clock& clock, std::function<bool()> holds,
+                           RunRetentionOptions options)
+    : stores_(stores),
+      clock_(clock),
+      holds_(std::move(holds)),
+      options_(options),
+      rounds_({[this] { begin_anew(); }, [this] { return round_and_tell(); }}, options.pause_in_pass) {}
+
+/// What was found due in an earlier time in office is found again, unless the database went back meanwhile.
+void RunRetention::begin_anew() {
+  deleting_.clear();
+  after_ = RunId{};
+  gaps_after_ = {};
+  all_runs_seen_ = all_gaps_seen_ = false;
+  shortest_keep_.reset();
+}
+
+Result<void> RunRetention::begin_pass() {
+  const auto of_a_job = stores_.history.shortest_keep();
+  if (!of_a_job) return fail(of_a_job.error());
+  const Millis by_default = options_.keep_runs;
+  shortest_keep_ = by_default == Millis{0} ? of_a_job->value_or(Millis{0})
+                                           : std::min(by_default, of_a_job->value_or(by_default));
+  all_runs_seen_ = all_gaps_seen_ = *shortest_keep_ == Millis{0};  // everything is kept forever
+  return {};
+}
+
+/// First nobody expects rows of these ticks any more, then they go: whoever verifies meanwhile sees no hole.
+Result<void> RunRetention::look_at_runs(Round& done) {
+  const auto runs = stores_.history.past_runs(after_, options_.rows_per_round);
+  if (!runs) return fail(runs.error());
+  const WallTime now = clock_.wall();
+  std::vector<store::PastRun> due;
+  std::vector<RunId> ids;
+  std::map<JobId, WallTime> moments;
+  // Runs are numbered as they are recorded: behind a page of young ones there are only younger ones.
+  bool all_young = true;
+  for (const store::PastRun& run : *runs) {
+    all_young = all_young && run.recorded + *shortest_keep_ > now;
+    if (!run.is_final || !is_past(run.ended, run.keep_runs, options_.keep_runs, now)) continue;
+    due.push_back(run);
+    ids.push_back(run.run);
+    if (run.tick) expect_no_more(moments, run.job, *run.tick);
+  }
+  if (auto told = stores_.history.forget_through(moments); !told) return told;
+  if (auto noted = stores_.notes.note_pruned(ids, now); !noted) return noted;
+  all_runs_seen_ = all_young || runs->size() < static_cast<std::size_t>(options_.rows_per_round);
+  if (!runs->empty()) after_ = runs->back().run;
+  done.runs = due.size();
+  deleting_ = std::move(due);
+  return {};
+}
+
+Result<void> RunRetention::look_at_gaps(Round& done) {
+  const auto gaps = stores_.history.past_gaps(gaps_after_, options_.rows_per_round);
+  if (!gaps) return fail(gaps.error());
+  const WallTime now = clock_.wall();
+  std::vector<store::GapKey> due;
+  std::map<JobId, WallTime> moments;
+  for (const store::PastGap& gap : *gaps) {
+    if (!is_past(gap.to, gap.keep_runs, options_.keep_runs, now)) continue;
+    due.push_back(gap.key);
+    expect_no_more(moments, gap.key.job, gap.to);
+  }
+  if (auto told = stores_.history.forget_through(moments); !told) return told;
+  if (auto erased = stores_.history.erase_gaps(due); !erased) return erased;
+  all_gaps_seen_ = gaps->size() < static_cast<std::size_t>(options_.rows_per_round);
+  if (!gaps->empty()) gaps_after_ = gaps->back().key;
+  done.gaps = due.size();
+  return {};
+}
+
+/// The output first: whose it was nobody knows once the run has gone.
+Result<void> RunRetention::delete_some(Round& done) {
+  if (deleting_.empty()) return {};
+  std::vector<RunId> ids;
+  for (const store::PastRun& run : deleting_) ids.push_back(run.run);
+  done.is_deleting = true;
+  for (int i = 0; i < options_.deletes_per_round; ++i) {
+    const auto has_more = stores_.logs.erase(ids, options_.chunks_per_delete);
+    if (!has_more) return fail(has_more.error());
+    if (*has_more) continue;
+    if (auto erased = stores_.history.erase_runs(deleting_); !erased) return erased;
+    deleting_.clear();
+    done.is_deleting = false;
+    return {};
+  }
+  return {};
+}
+
+Result<RunRetention::Round> RunRetention::round() {
+  Round done;
+  if (!shortest_keep_) {
+    if (auto begun = begin_pass(); !begun) return fail(begun.error());
+  }
+  if (deleting_.empty() && !all_runs_seen_) {
+    if (auto looked = look_at_runs(done); !looked) return fail(looked.error());
+  }
+  if (auto deleted = delete_some(done); !deleted) return fail(deleted.error());
+  if (!all_gaps_seen_) {
+    if (auto looked = look_at_gaps(done); !looked) return fail(looked.error());
+  }
+  done.pass_over = all_runs_seen_ && all_gaps_seen_ && !done.is_deleting;
+  if (done.pass_over) begin_anew();  // nothing is left to be deleted
+  return done;
+}
+
+Millis RunRetention::pause_after(const Result<Round>& round) const {
+  if (!round) return kPauseAfterBadRound;
+  if (round->is_deleting || round->runs + round->gaps > 0) return options_.pause_while_deleting;
+  return round->pass_over ? options_.pause_after_pass : options_.pause_in_pass;
+}
+
+Millis RunRetention::round_and_tell() {
+  if (holds_()) return options_.pause_after_pass;
+  const auto done = round();
+  if (!done) log_warn("retention", "a round of the runs failed", {{"why", done.error().message}});
+  if (done && done->runs + done->gaps > 0) {
+    log_info("retention", "runs are deleted", {{"runs", done->runs}, {"gaps", done->gaps}});
+  }
+  return pause_after(done);
+}
+
+}  // namespace rota::master

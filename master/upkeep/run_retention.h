@@ -1,0 +1,76 @@
+// Deletes runs and gap rows that were kept long enough, while this master leads: round by round through all
+// of them, each round a few short statements, so that its cost does not hang on how many there are and no
+// lock is held long. Never in the loop's way.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <vector>
+
+#include "common/base/time.h"
+#include "master/upkeep/leader_rounds.h"
+#include "master/store/history_store.h"
+#include "master/store/log_store.h"
+#include "master/store/retention_store.h"
+
+namespace rota::master {
+
+struct RunRetentionOptions {
+  Millis keep_runs{0};               ///< for jobs that say nothing; 0: forever
+  std::int32_t rows_per_round = 200; ///< of runs, and of gap rows
+  std::int32_t chunks_per_delete = 100;
+  int deletes_per_round = 10;
+  Millis pause_while_deleting{50};
+  Millis pause_in_pass{500};         ///< between two rounds that found nothing
+  Millis pause_after_pass{600'000};
+};
+
+/// Owner: Services. One thread of its own. All references outlive it.
+class RunRetention {
+ public:
+  struct Stores {
+    store::HistoryStore& history;
+    store::RetentionStore& notes;    ///< where deleted output is noted, as long as the run is there
+    store::LogStore& logs;
+  };
+  /// `holds` says that the clock can not be trusted now.
+  RunRetention(Stores stores, const Clock& clock, std::function<bool()> holds, RunRetentionOptions options);
+
+  void start() { rounds_.start(); }
+  void stop() { rounds_.stop(); }
+  /// Any thread; never waits.
+  void set_leading(bool leads) { rounds_.set_leading(leads); }
+
+  struct Round {
+    std::size_t runs = 0;            ///< found due
+    std::size_t gaps = 0;            ///< deleted
+    bool is_deleting = false;        ///< output of those runs is left to be deleted, then they go
+    bool pass_over = false;          ///< all were looked at; the next round begins anew
+  };
+  /// One round. The thread's, or a test's. After an error the next round takes up where this one was.
+  Result<Round> round();
+
+ private:
+  Millis round_and_tell();
+  Millis pause_after(const Result<Round>& round) const;
+  Result<void> begin_pass();
+  Result<void> look_at_runs(Round& done);
+  Result<void> look_at_gaps(Round& done);
+  Result<void> delete_some(Round& done);
+  void begin_anew();
+
+  const Stores stores_;
+  const Clock& clock_;
+  const std::function<bool()> holds_;
+  const RunRetentionOptions options_;
+  RunId after_;                          ///< passed up to here
+  store::GapKey gaps_after_;
+  std::optional<Millis> shortest_keep_;  ///< of this pass; nothing: it has not begun
+  bool all_runs_seen_ = false;           ///< of this pass
+  bool all_gaps_seen_ = false;
+  std::vector<store::PastRun> deleting_; ///< their ticks are not expected any more; not all deleted
+  LeaderRounds rounds_;                  ///< the last: it uses all others
+};
+
+}  // namespace rota::master
