@@ -1,5 +1,6 @@
 // What a job definition must keep to, except for its schedule (core/time/schedule.h). Pure; used by the
-// API before anything enters the loop, and by the client before anything is sent.
+// API before anything enters the loop. Each field by itself goes by its row (field_rules.h); here is what
+// concerns several.
 #pragma once
 
 #include <string>
@@ -7,14 +8,12 @@
 #include <vector>
 
 #include "common/base/result.h"
-#include "common/model/job.h"
+#include "common/model/job_fields.h"
 #include "common/model/run.h"
 
 namespace rota::wire {
 
-inline constexpr std::size_t kMaxNameBytes = 128;
-inline constexpr std::size_t kMaxWorkBytes = 256u << 10;  ///< argv, script, environment, parameters
-inline constexpr std::size_t kMaxEntries = 256;           ///< of a map
+using model::kMaxWorkBytes;
 inline constexpr std::size_t kMaxRequestKeyBytes = 128;
 
 /// All that is wrong, as "place: value, what is allowed, remedy"; empty when it is fine. A one-off

@@ -6,13 +6,19 @@
 #include <type_traits>
 #include <vector>
 
+#include "common/model/job_fields.h"
+
 namespace rota::master::core {
 namespace {
+
+using model::FieldKind;
+using model::FieldsOf;
+using model::InHash;
 
 /// FNV-1a over a self-delimiting sequence: each value is preceded by its length or has a fixed one.
 class Fingerprint {
  public:
-  void add(const std::string& text) {
+  void add(std::string_view text) {
     add(static_cast<std::int64_t>(text.size()));
     for (const char c : text) byte(static_cast<unsigned char>(c));
   }
@@ -20,17 +26,22 @@ class Fingerprint {
     auto bits = static_cast<std::uint64_t>(number);
     for (int i = 0; i < 8; ++i, bits >>= 8) byte(static_cast<unsigned char>(bits & 0xff));
   }
+  void add(std::int32_t number) { add(std::int64_t{number}); }
   void add(double number) { add(std::bit_cast<std::int64_t>(number)); }
   void add(Millis duration) { add(static_cast<std::int64_t>(duration.count())); }
   void add(const std::optional<WallTime>& time) {
     add(static_cast<std::int64_t>(time.has_value()));
     add(time ? to_ms(*time) : 0);
   }
+  void add(const std::vector<std::string>& texts) {
+    add(static_cast<std::int64_t>(texts.size()));
+    for (const std::string& text : texts) add(std::string_view(text));
+  }
   void add(const std::map<std::string, std::string>& entries) {
     add(static_cast<std::int64_t>(entries.size()));
     for (const auto& [key, value] : entries) {
-      add(key);
-      add(value);
+      add(std::string_view(key));
+      add(std::string_view(value));
     }
   }
   template <typename Enum>
@@ -45,97 +56,84 @@ class Fingerprint {
   std::uint64_t hash_ = 14'695'981'039'346'656'037ull;
 };
 
-void add_schedule(Fingerprint& print, const model::Schedule& s) {
-  print.add(s.kind);
-  print.add(s.cron);
-  print.add(s.dialect);
-  print.add(s.time_zone);
-  print.add(s.gap);
-  print.add(s.fold);
-  print.add(s.interval);
-  print.add(s.start);
-  print.add(s.end);
+/// The fields of a struct and of the structs in it, in the order of their rows, each with its value and its
+/// default.
+template <typename Struct, typename Visit>
+void for_each_value(const Struct& from, const Struct& plain, const Visit& visit) {
+  model::for_each_field(FieldsOf<Struct>{}, [&](const auto& row) {
+    if constexpr (std::decay_t<decltype(row)>::kind == FieldKind::Group) {
+      for_each_value(row.in(from), row.in(plain), visit);
+    } else {
+      visit(row, row.in(from), row.in(plain));
+    }
+  });
 }
 
-void add_rules(Fingerprint& print, const model::JobRules& r) {
-  add_schedule(print, r.schedule);
-  print.add(r.overlap);
-  print.add(std::int64_t{r.queue_limit});
-  print.add(r.late);
-  print.add(r.tick_grace);
-  print.add(r.pool);
-  print.add(r.route);
-  print.add(r.worker);
-  print.add(std::int64_t{r.retry.count});
-  print.add(r.retry.delay);
-  print.add(r.retry.factor);
-  print.add(r.retry.max_delay);
-  print.add(r.timeout);
-  print.add(r.kill_grace);
-  print.add(r.loss);
-  print.add(r.disconnect_grace);
-  // What came later is added where it is not the default, so that older programs' hashes stay right, and with
-  // its name, so that none is taken for another.
-  if (r.keep_logs != Millis{0}) print.add(r.keep_logs);
-  if (r.keep_runs != Millis{0}) {
-    print.add(std::string("keep_runs"));
-    print.add(r.keep_runs);
-  }
-  if (r.loss_most != model::kLossMost) {
-    print.add(std::string("loss_most"));
-    print.add(std::int64_t{r.loss_most});
-  }
+template <typename Struct>
+void add_core(Fingerprint& print, const Struct& from) {
+  model::for_each_field(FieldsOf<Struct>{}, [&](const auto& row) {
+    if constexpr (std::decay_t<decltype(row)>::kind == FieldKind::Group) {
+      add_core(print, row.in(from));
+    } else if (row.in_hash == InHash::Always) {
+      print.add(row.in(from));
+    }
+  });
 }
 
-/// Only where it differs from what older programs knew, so that their stored hashes stay right.
-void add_isolation(Fingerprint& print, const model::JobWork& w) {
-  const model::JobWork plain;
-  if (w.limits == plain.limits && w.nice == plain.nice && w.umask == plain.umask &&
-      w.run_as == plain.run_as && w.keep_folder == plain.keep_folder) {
-    return;
-  }
-  print.add(w.limits.memory_bytes);
-  print.add(w.limits.address_space_bytes);
-  print.add(std::int64_t{w.limits.processes});
-  print.add(std::int64_t{w.limits.open_files});
-  print.add(w.limits.cpu);
-  print.add(w.limits.file_size_bytes);
-  print.add(w.limits.folder_bytes);
-  print.add(w.limits.core_bytes);
-  print.add(std::int64_t{w.nice});
-  print.add(std::int64_t{w.umask});
-  print.add(w.run_as);
-  print.add(w.keep_folder);
-  if (w.limits.milli_cpus == 0) return;
-  print.add(std::string("cpus"));
-  print.add(std::int64_t{w.limits.milli_cpus});
+/// All of them where one differs from what older programs knew, so that their stored hashes stay right.
+template <typename Struct>
+void add_isolation(Fingerprint& print, const Struct& from, const Struct& plain) {
+  bool is_changed = false;
+  for_each_value(from, plain, [&](const auto& row, const auto& value, const auto& standard) {
+    if (row.in_hash == InHash::Isolation || row.in_hash == InHash::IsolationNamed) {
+      is_changed = is_changed || value != standard;
+    }
+  });
+  if (!is_changed) return;
+  for_each_value(from, plain, [&](const auto& row, const auto& value, const auto&) {
+    if (row.in_hash == InHash::Isolation) print.add(value);
+  });
 }
 
-void add_work(Fingerprint& print, const model::JobWork& w) {
-  print.add(w.handler);
-  print.add(static_cast<std::int64_t>(w.argv.size()));
-  for (const std::string& argument : w.argv) print.add(argument);
-  print.add(w.script);
-  print.add(w.interpreter);
-  print.add(w.environment);
-  print.add(w.parameters);
-  print.add(w.folder);
-  print.add(std::int64_t{w.output_cap_bytes});
-  add_isolation(print, w);
-  if (w.isolation != model::Isolation::Worker) print.add(w.isolation);
+/// What came later is added where it is not the default, so that older programs' hashes stay right, and with
+/// its name, so that none is taken for another.
+template <typename Struct>
+void add_changed(Fingerprint& print, const Struct& from, const Struct& plain) {
+  for_each_value(from, plain, [&](const auto& row, const auto& value, const auto& standard) {
+    if (row.in_hash == InHash::Always || row.in_hash == InHash::Isolation || value == standard) return;
+    if (row.in_hash != InHash::Bare) print.add(row.name_in_hash());
+    print.add(value);
+  });
+}
+
+template <typename Struct>
+void add_all(Fingerprint& print, const Struct& from) {
+  const Struct plain;
+  add_core(print, from);
+  add_isolation(print, from, plain);
+  add_changed(print, from, plain);
 }
 
 }  // namespace
 
 std::uint64_t definition_hash(const model::JobDefinition& definition) {
   Fingerprint print;
-  print.add(definition.space);
-  print.add(definition.name);
-  print.add(definition.description);
-  print.add(definition.owner);
-  print.add(definition.labels);
-  add_rules(print, definition.rules);
-  add_work(print, definition.work);
+  // First the definition's own fields, then those of each struct in it, one struct after the other.
+  model::for_each_field(FieldsOf<model::JobDefinition>{}, [&](const auto& row) {
+    if constexpr (std::decay_t<decltype(row)>::kind == FieldKind::Group) {
+      add_all(print, row.in(definition));
+    } else if (row.in_hash == InHash::Always) {
+      print.add(row.in(definition));
+    }
+  });
+  const model::JobDefinition plain;
+  model::for_each_field(FieldsOf<model::JobDefinition>{}, [&](const auto& row) {
+    if constexpr (std::decay_t<decltype(row)>::kind != FieldKind::Group) {
+      if (row.in_hash == InHash::Always || row.in(definition) == row.in(plain)) return;
+      print.add(row.name_in_hash());
+      print.add(row.in(definition));
+    }
+  });
   return print.value();
 }
 

@@ -72,7 +72,7 @@ TEST_CASE("definition: unknown names are refused all at once, with the allowed o
   CHECK(back.error().message.find("overlap: \"maybe\" is none of skip, queue, allow") !=
         std::string::npos);
   CHECK(back.error().message.find("\"weekly\"") != std::string::npos);
-  CHECK(back.error().message.find("schedule.start") != std::string::npos);
+  CHECK(back.error().message.find("start: -1 is no moment") != std::string::npos);
 }
 
 TEST_CASE("names: each choice is found by its own name") {

@@ -1,0 +1,338 @@
+// The field table of job definitions: one row for each field of the structs in job.h. To add a plain field:
+// the IDL (thrift/job.thrift), the struct (job.h), and one row here, at the end of its struct's rows. Its
+// default is the member's initial value, in the IDL too. All else is made from the row (field.h says what).
+//
+// Never change the order of rows, nor `in_hash`, `hash_name` and `content_id` of one that stands: stored
+// fingerprints and ids of one-offs hang on them (test/unit/fields/golden_test.cpp).
+#pragma once
+
+#include "common/model/field.h"
+#include "common/model/job.h"
+
+namespace rota::model {
+
+inline constexpr std::size_t kMaxNameBytes = 128;
+inline constexpr std::size_t kMaxWorkBytes = 256u << 10;  ///< argv, script, environment, parameters
+inline constexpr std::size_t kMaxValueBytes = 64u << 10;  ///< of one entry
+inline constexpr std::int64_t kMaxLimitBytes = std::int64_t{1} << 50;
+inline constexpr std::int64_t kHourMs = 3'600'000;
+inline constexpr std::int64_t kDayMs = 24 * kHourMs;
+
+/// A key of job files that holds a map.
+struct KeyGroup {
+  std::string_view key;
+  std::string_view help;
+  std::string_view unset;
+};
+
+inline constexpr KeyGroup kKeyGroups[] = {
+    {"schedule",
+     "when it fires: a line (`\"*/5 * * * *\"`, `\"@every 10s\"`, `\"@daily\"`), or a map with one of "
+     "`cron`, `every` and `at`",
+     "none: only by hand"},
+    {"retry", "other attempts after one that failed: a count, or a map", ""},
+    {"loss", "when an attempt is lost with its worker: what `then` takes, or a map", ""},
+    {"limits", "what an attempt may use, see below", "none"},
+};
+
+template <typename Visit>
+constexpr void for_each_field(FieldsOf<Schedule>, Visit&& visit) {
+  using Struct = Schedule;
+  using enum FieldKind;
+  visit(field<Choice>(ROTA_FIELD(kind, kind),
+                   {.key = "schedule.kind", .in_hash = InHash::Always, .content_id = 1}));
+  visit(field<Text>(ROTA_FIELD(cron, cron),
+                   {.key = "schedule.cron",
+                    .help = "five, six or seven fields, see below, or `@daily` and the like",
+                    .bytes = 1024, .unset = "none", .in_hash = InHash::Always, .content_id = 2}));
+  visit(field<Choice>(ROTA_FIELD(dialect, dialect),
+                   {.key = "schedule.dialect",
+                    .help = "how the cron is read; `guess`: Quartz when there is a `?` in it, else "
+                            "Unix",
+                    .in_hash = InHash::Always, .content_id = 3}));
+  visit(field<Text>(ROTA_FIELD(time_zone, time_zone),
+                   {.key = "time_zone",
+                    .help = "of the cron, by its IANA name",
+                    .bytes = kMaxNameBytes, .in_hash = InHash::Always, .content_id = 4}));
+  visit(field<Choice>(ROTA_FIELD(gap, gap),
+                   {.key = "schedule.skipped_time",
+                    .help = "a local time of the cron that spring skips: fires at the end of what "
+                            "is skipped, or not at all",
+                    .former = "gap", .in_hash = InHash::Always, .content_id = 5}));
+  visit(field<Choice>(ROTA_FIELD(fold, fold),
+                   {.key = "schedule.repeated_time",
+                    .help = "a local time of the cron that autumn repeats: which of the two fires",
+                    .former = "fold", .in_hash = InHash::Always, .content_id = 6}));
+  visit(field<Duration>(ROTA_FIELD(interval, interval_ms),
+                   {.key = "schedule.every",
+                    .help = "at a fixed rate, counted from `start`, else from the job's creation",
+                    .low = 100, .high = 3660 * kDayMs, .or_none = true, .unset = "none",
+                    .in_hash = InHash::Always, .content_id = 7}));
+  visit(field<Moment>(ROTA_FIELD(start, start_ms),
+                   {.key = "start",
+                    .help = "first valid moment; a fixed rate counts from it",
+                    .unset = "none", .in_hash = InHash::Always, .content_id = 8}));
+  visit(field<Moment>(ROTA_FIELD(end, end_ms),
+                   {.key = "end",
+                    .help = "last valid moment",
+                    .unset = "none", .in_hash = InHash::Always, .content_id = 9}));
+}
+
+template <typename Visit>
+constexpr void for_each_field(FieldsOf<RetryRule>, Visit&& visit) {
+  using Struct = RetryRule;
+  using enum FieldKind;
+  visit(field<Whole>(ROTA_FIELD(count, count),
+                   {.key = "retry.count",
+                    .help = "attempts beyond the first",
+                    .high = 1000, .is_short_form = true, .in_hash = InHash::Always, .content_id = 1}));
+  visit(field<Duration>(ROTA_FIELD(delay, delay_ms),
+                   {.key = "retry.delay",
+                    .help = "before the second attempt",
+                    .high = 7 * kDayMs, .in_hash = InHash::Always, .content_id = 2}));
+  visit(field<Number>(ROTA_FIELD(factor, factor),
+                   {.key = "retry.factor",
+                    .help = "each further delay is the last one times this",
+                    .low = 1, .high = 100, .in_hash = InHash::Always, .content_id = 3}));
+  visit(field<Duration>(ROTA_FIELD(max_delay, max_delay_ms),
+                   {.key = "retry.max_delay",
+                    .help = "no delay is longer",
+                    .high = 30 * kDayMs, .in_hash = InHash::Always, .content_id = 4}));
+}
+
+template <typename Visit>
+constexpr void for_each_field(FieldsOf<JobRules>, Visit&& visit) {
+  using Struct = JobRules;
+  using enum FieldKind;
+  visit(field<Group>(ROTA_FIELD(schedule, schedule),
+                   {.in_hash = InHash::Always, .content_id = 1}));
+  visit(field<Choice>(ROTA_FIELD(overlap, overlap),
+                   {.key = "overlap",
+                    .help = "a tick while a run is unfinished",
+                    .in_hash = InHash::Always, .content_id = 2}));
+  visit(field<Whole>(ROTA_FIELD(queue_limit, queue_limit),
+                   {.key = "queue_limit",
+                    .help = "for `overlap: queue`: more waiting runs than this are skipped",
+                    .low = 1, .high = 10'000, .in_hash = InHash::Always, .content_id = 3}));
+  visit(field<Choice>(ROTA_FIELD(late, late),
+                   {.key = "late",
+                    .help = "ticks later than `tick_grace`: the newest fires and stands for the "
+                            "others, or none",
+                    .in_hash = InHash::Always, .content_id = 4}));
+  visit(field<Duration>(ROTA_FIELD(tick_grace, tick_grace_ms),
+                   {.key = "tick_grace",
+                    .help = "lateness up to which every tick fires",
+                    .high = 7 * kDayMs, .in_hash = InHash::Always, .content_id = 5}));
+  visit(field<Text>(ROTA_FIELD(pool, pool),
+                   {.key = "pool",
+                    .help = "the workers that it may run on",
+                    .bytes = 64, .form = TextForm::Word, .in_hash = InHash::Always, .content_id = 6}));
+  visit(field<Choice>(ROTA_FIELD(route, route),
+                   {.key = "route",
+                    .help = "which worker of the pool",
+                    .in_hash = InHash::Always, .content_id = 7}));
+  visit(field<Text>(ROTA_FIELD(worker, worker),
+                   {.key = "worker",
+                    .help = "the id of the one worker that it runs on; `route` is `named` then",
+                    .bytes = 64, .form = TextForm::Word, .or_none = true, .unset = "none",
+                    .in_hash = InHash::Always, .content_id = 8}));
+  visit(field<Group>(ROTA_FIELD(retry, retry_rule),
+                   {.in_hash = InHash::Always, .content_id = 9, .json = "retry"}));
+  visit(field<Duration>(ROTA_FIELD(timeout, timeout_ms),
+                   {.key = "timeout",
+                    .help = "of one attempt; `0`: none",
+                    .high = 365 * kDayMs, .unset = "none", .in_hash = InHash::Always, .content_id = 10}));
+  visit(field<Duration>(ROTA_FIELD(kill_grace, kill_grace_ms),
+                   {.key = "kill_grace",
+                    .help = "between TERM and KILL",
+                    .high = kHourMs, .in_hash = InHash::Always, .content_id = 11}));
+  visit(field<Choice>(ROTA_FIELD(loss, loss),
+                   {.key = "loss.then",
+                    .help = "`rerun`: another attempt once this one must be dead; `never`; "
+                            "`confirm`: another attempt once the worker itself, or `rota worker "
+                            "confirm-dead W`, has said that this one is over",
+                    .is_short_form = true, .spelling = {.in_file = "rerun", .on_wire = "after_fence"},
+                    .newer = {.word = "confirm", .stand_in = "never", .json = "loss_then"},
+                    .in_hash = InHash::Always, .content_id = 12}));
+  visit(field<Duration>(ROTA_FIELD(disconnect_grace, disconnect_grace_ms),
+                   {.key = "disconnect_grace",
+                    .help = "how long an attempt may go on when its worker is cut off; not for a "
+                            "handler inside of the worker",
+                    .high = 7 * kDayMs, .in_hash = InHash::Always, .content_id = 13}));
+  visit(field<Duration>(ROTA_FIELD(keep_logs, keep_logs_ms),
+                   {.key = "keep_logs",
+                    .help = "how long output is kept after a run's end",
+                    .low = 60'000, .high = 3660 * kDayMs, .or_none = true, .or_forever = true,
+                    .unset = "the masters' `logs.keep_ms`, 30 days", .in_hash = InHash::Bare,
+                    .content_id = 14}));
+  visit(field<Duration>(ROTA_FIELD(keep_runs, keep_runs_ms),
+                   {.key = "keep_runs",
+                    .help = "how long a run is kept after its end, with its output, and likewise "
+                            "the ticks that did not fire",
+                    .low = 60'000, .high = 3660 * kDayMs, .or_none = true, .or_forever = true,
+                    .unset = "the masters' `runs.keep_ms`, 90 days", .hash_name = "keep_runs",
+                    .content_id = 15}));
+  visit(field<Whole>(ROTA_FIELD(loss_most, loss_most),
+                   {.key = "loss.most",
+                    .help = "after so many losses of one run it ends `lost` with the reason "
+                            "`loss_limit`, so that a job that kills its host does not walk through "
+                            "all of them; hand-overs of a drain do not count",
+                    .low = 1, .high = 1000, .content_id = 16, .is_stored_when_changed = true}));
+}
+
+template <typename Visit>
+constexpr void for_each_field(FieldsOf<JobLimits>, Visit&& visit) {
+  using Struct = JobLimits;
+  using enum FieldKind;
+  visit(field<Size>(ROTA_FIELD(memory_bytes, memory_bytes),
+                   {.key = "limits.memory",
+                    .help = "all processes of the attempt",
+                    .low = 1 << 20, .high = kMaxLimitBytes, .or_none = true, .unset = "none",
+                    .in_hash = InHash::Isolation, .content_id = 1}));
+  visit(field<Size>(ROTA_FIELD(address_space_bytes, address_space_bytes),
+                   {.key = "limits.address_space",
+                    .help = "one process",
+                    .low = 16 << 20, .high = kMaxLimitBytes, .or_none = true, .unset = "none",
+                    .in_hash = InHash::Isolation, .content_id = 2}));
+  visit(field<Whole>(ROTA_FIELD(processes, processes),
+                   {.key = "limits.processes",
+                    .help = "how many at once",
+                    .low = 1, .high = 1'000'000, .or_none = true, .unset = "none",
+                    .in_hash = InHash::Isolation, .content_id = 3}));
+  visit(field<Whole>(ROTA_FIELD(open_files, open_files),
+                   {.key = "limits.open_files",
+                    .help = "of one process",
+                    .low = 4, .high = 1'000'000, .or_none = true, .unset = "none",
+                    .in_hash = InHash::Isolation, .content_id = 4}));
+  visit(field<Duration>(ROTA_FIELD(cpu, cpu_ms),
+                   {.key = "limits.cpu",
+                    .help = "CPU time of all processes together",
+                    .low = 1000, .high = 365 * kDayMs, .or_none = true, .unset = "none",
+                    .in_hash = InHash::Isolation, .content_id = 5}));
+  visit(field<Size>(ROTA_FIELD(file_size_bytes, file_size_bytes),
+                   {.key = "limits.file_size",
+                    .help = "one file",
+                    .low = 1, .high = kMaxLimitBytes, .or_none = true, .unset = "none",
+                    .in_hash = InHash::Isolation, .content_id = 6}));
+  visit(field<Size>(ROTA_FIELD(folder_bytes, folder_bytes),
+                   {.key = "limits.folder",
+                    .help = "the attempt's own folder",
+                    .low = 4096, .high = kMaxLimitBytes, .or_none = true, .unset = "none",
+                    .in_hash = InHash::Isolation, .content_id = 7}));
+  visit(field<Size>(ROTA_FIELD(core_bytes, core_bytes),
+                   {.key = "limits.core",
+                    .help = "one core file",
+                    .high = kMaxLimitBytes, .unset = "none is written", .in_hash = InHash::Isolation,
+                    .content_id = 8}));
+  visit(field<Cores>(ROTA_FIELD(milli_cpus, milli_cpus),
+                   {.key = "limits.cpus",
+                    .help = "CPU time a second of all processes, in cores, down to thousandths",
+                    .low = 10, .high = 1'000'000, .or_none = true, .unset = "none",
+                    .in_hash = InHash::IsolationNamed, .hash_name = "cpus", .content_id = 9}));
+}
+
+template <typename Visit>
+constexpr void for_each_field(FieldsOf<JobWork>, Visit&& visit) {
+  using Struct = JobWork;
+  using enum FieldKind;
+  visit(field<Text>(ROTA_FIELD(handler, handler),
+                   {.key = "handler",
+                    .help = "`command`, `http`, or a handler linked into the worker",
+                    .bytes = kMaxNameBytes, .form = TextForm::Word, .in_hash = InHash::Always,
+                    .content_id = 1}));
+  visit(field<Texts>(ROTA_FIELD(argv, argv),
+                   {.key = "command",
+                    .help = "a list of words, run as they are; or one text for the interpreter",
+                    .high = 1024, .bytes = kMaxWorkBytes, .unit = "arguments",
+                    .unset = "required unless `handler`", .in_hash = InHash::Always, .content_id = 2}));
+  visit(field<Text>(ROTA_FIELD(script, script),
+                   {.key = "script",
+                    .help = "a longer text for the interpreter, instead of `command`",
+                    .bytes = kMaxWorkBytes, .unset = "none", .in_hash = InHash::Always, .content_id = 3}));
+  visit(field<Text>(ROTA_FIELD(interpreter, interpreter),
+                   {.key = "interpreter",
+                    .help = "who reads the script: a name or a path, with options if you like",
+                    .bytes = 4096, .in_hash = InHash::Always, .content_id = 4}));
+  visit(field<TextMap>(ROTA_FIELD(environment, environment),
+                   {.key = "environment",
+                    .help = "`NAME: value`, for the process",
+                    .bytes = kMaxValueBytes, .unset = "none", .in_hash = InHash::Always, .content_id = 5}));
+  visit(field<TextMap>(ROTA_FIELD(parameters, parameters),
+                   {.key = "parameters",
+                    .help = "`name: value`; the job sees `region` as `ROTA_PARAM_REGION`: in "
+                            "capitals, `_` for all but letters and digits; a run may override them",
+                    .bytes = kMaxValueBytes, .unset = "none", .in_hash = InHash::Always, .content_id = 6}));
+  visit(field<Text>(ROTA_FIELD(folder, folder),
+                   {.key = "folder",
+                    .help = "the process's working folder, absolute",
+                    .bytes = 4096, .form = TextForm::Path, .or_none = true,
+                    .unset = "one of each attempt's own, removed after it", .in_hash = InHash::Always,
+                    .content_id = 7}));
+  visit(field<Whole>(ROTA_FIELD(output_cap_bytes, output_cap_bytes),
+                   {.key = "output_cap_bytes",
+                    .help = "output kept of each of an attempt's two streams; head and tail stay, "
+                            "the middle is counted. No more than the worker's `output.cap_bytes`",
+                    .low = 1024, .high = std::int64_t{16} << 30, .unit = "bytes", .unset = "64 MiB",
+                    .in_hash = InHash::Always, .content_id = 8}));
+  visit(field<Group>(ROTA_FIELD(limits, limits),
+                   {.in_hash = InHash::Isolation, .content_id = 20}));
+  visit(field<Whole>(ROTA_FIELD(nice, nice),
+                   {.key = "nice",
+                    .help = "added to the worker's own",
+                    .low = -20, .high = 19, .in_hash = InHash::Isolation, .content_id = 21}));
+  visit(field<Octal>(ROTA_FIELD(umask, umask),
+                   {.key = "umask",
+                    .help = "three octal digits",
+                    .high = 0777, .in_hash = InHash::Isolation, .content_id = 22}));
+  visit(field<Text>(ROTA_FIELD(run_as, run_as),
+                   {.key = "run_as",
+                    .help = "a user whom the worker's file lists under `run_as_users` (root too "
+                            "only then)",
+                    .bytes = 64, .form = TextForm::Word, .or_none = true, .unset = "the worker's own",
+                    .in_hash = InHash::Isolation, .content_id = 23}));
+  visit(field<Choice>(ROTA_FIELD(keep_folder, keep_folder),
+                   {.key = "keep_folder",
+                    .help = "whether the attempt's own folder stays when it has ended; the outcome "
+                            "says where. A worker keeps the newest 100",
+                    .in_hash = InHash::Isolation, .content_id = 24}));
+  visit(field<Choice>(ROTA_FIELD(isolation, isolation),
+                   {.key = "isolation",
+                    .help = "of a handler: a thread of the worker's, without what only a process "
+                            "can have (`limits`, `run_as`, `nice`, `umask`, `folder`, "
+                            "`keep_folder`, `environment` are then refused), or a process of its own",
+                    .in_hash = InHash::Bare, .content_id = 25}));
+}
+
+template <typename Visit>
+constexpr void for_each_field(FieldsOf<JobDefinition>, Visit&& visit) {
+  using Struct = JobDefinition;
+  using enum FieldKind;
+  visit(field<Text>(ROTA_FIELD(space, space),
+                   {.key = "namespace",
+                    .help = "whose job it is; names are unique in it",
+                    .bytes = 64, .form = TextForm::Word, .in_hash = InHash::Always, .content_id = 1,
+                    .json = "namespace"}));
+  visit(field<Text>(ROTA_FIELD(name, name),
+                   {.key = "name",
+                    .help = "unique in its namespace",
+                    .bytes = kMaxNameBytes, .form = TextForm::Name, .or_none = true, .unset = "required",
+                    .in_hash = InHash::Always, .content_id = 2}));
+  visit(field<Text>(ROTA_FIELD(description, description),
+                   {.key = "description",
+                    .help = "for people",
+                    .bytes = 4096, .unset = "none", .in_hash = InHash::Always, .content_id = 3}));
+  visit(field<Text>(ROTA_FIELD(owner, owner),
+                   {.key = "owner",
+                    .help = "for people: whom to ask",
+                    .bytes = 200, .unset = "none", .in_hash = InHash::Always, .content_id = 4}));
+  visit(field<TextMap>(ROTA_FIELD(labels, labels),
+                   {.key = "labels",
+                    .help = "`name: value`, for people and filters",
+                    .bytes = 1024, .unset = "none", .in_hash = InHash::Always, .content_id = 5}));
+  visit(field<Group>(ROTA_FIELD(rules, rules),
+                   {.in_hash = InHash::Always, .content_id = 6}));
+  visit(field<Group>(ROTA_FIELD(work, work),
+                   {.in_hash = InHash::Always, .content_id = 7}));
+}
+
+}  // namespace rota::model
