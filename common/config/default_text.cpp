@@ -43,10 +43,10 @@ std::string remark_of(const Setting& setting) {
 std::string default_yaml(std::string_view program, const std::vector<Setting>& settings) {
   std::string out = comment_lines(
       fmt::format("Every setting of {} with its default, as {} --print-default-config writes it. "
-                  "What is left out has its default. A setting can also be given as a variable of "
-                  "the environment: ROTA_ and its key in capitals, with _ for the dot "
+                  "A setting that is left out has its default. An environment variable can also give a "
+                  "setting: ROTA_ and its key in capitals, with _ for the dot "
                   "(ROTA_ZOOKEEPER_CONNECT). Unknown and repeated keys are errors; {} "
-                  "--check-config tells.",
+                  "--check-config reports them.",
                   program, program, program),
       "");
   std::string section;

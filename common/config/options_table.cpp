@@ -58,13 +58,13 @@ void append(Settings& to, Settings from) {
 Settings zookeeper_settings(ZooKeeperOptions& o) {
   return {
       other("zookeeper.connect", o.connect,
-            "ZooKeeper's servers: host:port, several with commas between.", check_connect),
+            "ZooKeeper's servers: host:port, separated by commas.", check_connect),
       millis("zookeeper.session_timeout_ms", o.session_timeout, 1000, 60'000,
-             "How long ZooKeeper waits for a sign of life before it takes this process for gone. "
-             "Must lie between 2 and 20 ticks of the server."),
+             "How long ZooKeeper waits for a heartbeat before it ends this process's session. "
+             "Must be between 2 and 20 ticks of the server."),
       millis("zookeeper.server_tick_ms", o.server_tick, 50, 10'000,
-             "The servers' tickTime. Leases end earlier than sessions by this, a beat (a sixth of "
-             "the session) and 300 ms."),
+             "The servers' tickTime. A lease is shorter than the session by this time, a beat (a sixth "
+             "of the session) and 300 ms."),
   };
 }
 
@@ -72,8 +72,8 @@ Settings network_settings(ListenOptions& listen, AdvertiseOptions& advertise,
                           std::vector<std::string>& networks) {
   return {
       other("listen.host", listen.host,
-            "The address that this process listens on. Beyond loopback it must lie in one of "
-            "plaintext_networks, since connections are not encrypted.",
+            "The address that this process listens on. An address beyond loopback must be in one of "
+            "plaintext_networks, because connections are not encrypted.",
             check_bind),
       whole("listen.port", listen.port, 0, 65'535,
             "The port that this process listens on. 0: any free one, which it then publishes."),
@@ -82,7 +82,7 @@ Settings network_settings(ListenOptions& listen, AdvertiseOptions& advertise,
             unless_empty(check_no_space)),
       other("plaintext_networks", networks,
             "Networks beyond loopback on which unencrypted connections are accepted, like "
-            "[10.0.0.0/8]. Every start and status shows them.",
+            "[10.0.0.0/8]. Every start and every status shows them.",
             check_network),
   };
 }
@@ -90,8 +90,8 @@ Settings network_settings(ListenOptions& listen, AdvertiseOptions& advertise,
 Settings http_settings(HttpOptions& o) {
   return {
       other("http.host", o.host,
-            "The address of the status page, /metrics and /healthz. Beyond loopback it must lie in "
-            "one of plaintext_networks; whoever reaches it may read, and change nothing.",
+            "The address of the status page, /metrics and /healthz. An address beyond loopback must be in "
+            "one of plaintext_networks. Everyone who can reach it can read these pages; they change nothing.",
             check_bind),
       whole("http.port", o.port, 0, 65'535, "Its port. 0: no pages."),
   };
@@ -102,16 +102,16 @@ Settings database_settings(DatabaseOptions& o) {
       other("database.host", o.host, "The host of MariaDB or MySQL.", check_no_space),
       whole("database.port", o.port, 1, 65'535, "Its port."),
       other("database.socket", o.socket,
-            "Path of the server's socket. When set it is used instead of host and port.",
+            "Path of the server's socket. When it is set, it is used instead of host and port.",
             check_path),
       other("database.user", o.user, "The account.", check_no_space),
       other("database.password_file", o.password_file,
-            "A file that holds the password, readable by this user only (mode 0600). Empty: no "
+            "A file with the password, readable only by this user (mode 0600). Empty: no "
             "password. It is read again when the server refuses the password, and on SIGHUP.",
             check_path),
       other("database.name", o.name, "The name of the database, which must exist.", check_word),
       whole("database.pool_connections", o.pool_connections, 1, 200,
-            "Connections for queries, besides the one that writes."),
+            "Connections for queries, in addition to the one that writes."),
       millis("database.connect_timeout_ms", o.connect_timeout, 100, 30'000,
              "How long opening a connection may take."),
       millis("database.statement_timeout_ms", o.statement_timeout, 100, 60'000,
@@ -121,15 +121,15 @@ Settings database_settings(DatabaseOptions& o) {
 
 Settings log_settings(LogOptions& o) {
   Settings settings = {
-      other("log.level", o.level, "The least severe lines that are written."),
+      other("log.level", o.level, "Lines below this level are not written."),
       other("log.channels", o.channels,
-            "A level for single channels, like {zk: debug, loop: warn}."),
-      other("log.console", o.console, "Lines to stderr."),
-      other("log.json", o.json, "JSON lines instead of text."),
-      other("log.file", o.file, "Path of a file for the lines. Empty: none.", check_path),
+            "Levels of single channels, like {zk: debug, loop: warn}."),
+      other("log.console", o.console, "Write lines to stderr."),
+      other("log.json", o.json, "Write JSON lines instead of text."),
+      other("log.file", o.file, "Path of a log file. Empty: none.", check_path),
       whole("log.rotate_bytes", o.rotate_bytes, 4096, 10 * kGiB,
-            "Size at which the file is put aside and a new one begun."),
-      whole("log.keep_files", o.keep_files, 1, 1000, "How many files put aside are kept."),
+            "Size at which the log file is rotated."),
+      whole("log.keep_files", o.keep_files, 1, 1000, "How many rotated files are kept."),
   };
   for (auto& setting : settings) setting.reloads = true;
   return settings;
@@ -138,13 +138,13 @@ Settings log_settings(LogOptions& o) {
 Settings folder_settings(std::string& state_dir, std::string& heartbeat_file, Millis& hang_limit) {
   return {
       other("state_dir", state_dir,
-            "Folder for what must survive a restart. One process each, mode 0700.", check_path),
+            "Folder for what must survive a restart. Each process needs its own, mode 0700.", check_path),
       other("heartbeat_file", heartbeat_file,
-            "The file that is touched while the process makes progress; the watchdog looks at it. "
+            "The file that the process touches while it makes progress; the watchdog checks it. "
             "Empty: state_dir/heartbeat.",
             check_path),
       millis("hang_limit_ms", hang_limit, 1000, kHourMs,
-             "How old the heartbeat may get before the watchdog takes the process for hung."),
+             "How old the heartbeat may get before the watchdog treats the process as hung."),
   };
 }
 
@@ -154,14 +154,14 @@ Settings master_limits(MasterOptions& o) {
       millis("store_give_up_ms", o.store_give_up, 500, 60'000,
              "How long a leader tries to reach its database before it leaves office."),
       whole("inbox_events", o.inbox_events, 100, 1'000'000,
-            "Requests and reports that may wait for the loop; beyond it the answer is "
+            "Requests and reports that may wait for the loop. When there are more, the answer is "
             "\"overloaded, retry later\"."),
       whole("max_batch_events", o.max_batch_events, 1, 100'000,
             "The most events that one transaction holds."),
       millis("rpc_deadline_ms", o.rpc_deadline, 100, 60'000,
              "How long a call to a worker or another master may take."),
       millis("grant_ms", o.grant, 1000, 60'000,
-             "How long the leader's word keeps a worker's attempts alive; they renew it often."),
+             "How long a voucher of the leader keeps a worker's attempts alive; workers renew it often."),
       whole("dispatch_threads", o.dispatch_threads, 1, 256, "Threads that call workers."),
       whole("api.threads", o.api.threads, 1, 1024, "Threads that serve requests."),
       whole("api.connections", o.api.connections, 10, 100'000,
@@ -174,28 +174,28 @@ Settings master_limits(MasterOptions& o) {
 Settings runs_settings(RunsOptions& o) {
   return {
       millis("runs.keep_ms", o.keep, 0, 3660 * 24 * kHourMs,
-             "How long a run is kept after its end, with its output, for jobs without keep_runs; the ticks "
-             "that did not fire likewise. 0: forever."),
+             "How long a run is kept after its end, with its output, for jobs without keep_runs. Ticks "
+             "that did not fire are kept as long. 0: forever."),
   };
 }
 
 Settings logs_settings(LogsOptions& o) {
   return {
       other("logs.store", o.store,
-            "Where the output of jobs is kept: mysql, or folder (a tree of files). The same for all "
-            "masters; what is in the other store is not seen.",
+            "Where the output of jobs is kept: mysql, or folder (a tree of files). Must be the same for all "
+            "masters. Output in the other store is not shown.",
             check_log_store),
       other("logs.folder", o.folder,
             "The folder for logs.store: folder. All masters must reach it under this path (a shared "
-            "mount); they make no folder above it.",
+            "mount); they create no folder above it.",
             check_path),
       other("logs.compress", o.compress,
-            "Pack output with zstd where that saves at least an eighth."),
+            "Compress output with zstd where that saves at least an eighth."),
       millis("logs.keep_ms", o.keep, 0, 3660 * 24 * kHourMs,
              "How long output is kept after its run's end, for jobs without keep_logs. 0: forever."),
       whole("logs.limit_bytes", o.limit_bytes, 0, 1024 * 1024 * kGiB,
-            "How much output is kept in all. Beyond it that of the oldest runs goes before its time, except "
-            "for jobs that keep theirs forever. 0: no limit."),
+            "How much output is kept in total. When there is more, the output of the oldest runs is deleted "
+            "early, except for jobs that keep it forever. 0: no limit."),
   };
 }
 
@@ -204,22 +204,22 @@ Settings worker_limits(WorkerOptions& o) {
       millis("rpc_deadline_ms", o.rpc_deadline, 100, 60'000,
              "How long a call to a master may take."),
       millis("renew_every_ms", o.renew_every, 100, 30'000,
-             "How often the leader is asked to vouch for this worker."),
+             "How often the worker asks the leader to vouch for it."),
       millis("drain_deadline_ms", o.drain_deadline, 0, 7 * 24 * kHourMs,
-             "How long a stopping worker lets its attempts run on before it hands them over."),
+             "How long a stopping worker lets its attempts run before it hands them over."),
       whole("output.cap_bytes", o.output.cap_bytes, 4096, 64 * kGiB,
-            "The most output kept of each of an attempt's two streams; of more, head and tail are "
-            "kept. A job may ask for less."),
-      // Masters take no larger ones (master/api/report_service.cpp).
+            "The most output that is kept of each of an attempt's two streams. Of a longer stream, head and "
+            "tail are kept. A job may ask for less."),
+      // Masters accept no larger chunks (master/api/report_service.cpp).
       whole("output.log_chunk_bytes", o.output.log_chunk_bytes, 1024, 64 << 10,
             "Size at which a piece of output is sent to a master."),
       millis("output.log_chunk_ms", o.output.log_chunk, 10, 60'000,
              "Age at which a smaller piece is sent."),
       whole("output.spool_limit_bytes", o.output.spool_limit_bytes, kMiB, 1024 * kGiB,
-            "The most disk that output may take while it waits to be sent."),
+            "The most disk space that output may use while it waits to be sent."),
       whole("outbox_limit_bytes", o.outbox_limit_bytes, kMiB, 64 * kGiB,
-            "The most disk that results may take while they wait to be acknowledged; beyond it no "
-            "new attempt is accepted."),
+            "The most disk space that results may use while they wait to be acknowledged. When they use "
+            "more, no new attempt is accepted."),
   };
 }
 
@@ -338,7 +338,7 @@ Settings settings_of(WorkerOptions& o) {
       other("labels", o.labels, 
             "Shown with the worker, like {disk: ssd}. Jobs cannot choose workers by them yet."),
       whole("slots", o.slots, 1, 10'000, "How many attempts run at once."),
-      whole("weight", o.weight, 0, 10'000, "Kept for routes to come: it changes nothing yet."),
+      whole("weight", o.weight, 0, 10'000, "Reserved for future routing: it changes nothing yet."),
   };
   append(all, folder_settings(o.state_dir, o.heartbeat_file, o.hang_limit));
   all.push_back(other("work_dir", o.work_dir,
@@ -350,20 +350,20 @@ Settings settings_of(WorkerOptions& o) {
   all.push_back(other("containment", o.containment,
                       "How the processes of an attempt are held together, killed and proven dead: "
                       "pid_namespace, cgroup (version 2, writable for this process), scan (subreaper, and "
-                      "looks through /proc), or auto: the first of these that can be had. A named one that "
-                      "cannot be had is an error.",
+                      "searches of /proc), or auto: the first of these that works here. It is an error to "
+                      "name one that does not work here.",
                       check_containment));
   all.push_back(other("cgroup_dir", o.cgroup_dir,
-                      "Folder of a cgroup of version 2 in which containment: cgroup makes its own. "
-                      "Empty: the cgroup that this process is started in.",
+                      "Folder of a cgroup (version 2) in which containment: cgroup creates its own. "
+                      "Empty: the cgroup that this process was started in.",
                       check_path));
   all.push_back(other("job_environment", o.job_environment,
-                      "Variables of this process that jobs inherit, where they are set.",
+                      "Variables of this process that jobs inherit if they are set.",
                       check_word));
   all.push_back(other("run_as_users", o.run_as_users,
-                      "Users that a job may ask to run as (run_as), root only when it is named here. "
-                      "This process needs the right to change the user, and they the right to reach "
-                      "work_dir. A job that asks for nobody runs as this process's own user.",
+                      "Users that a job may ask to run as (run_as); root only when it is named here. "
+                      "This process needs the right to change the user, and these users the right to reach "
+                      "work_dir. A job that names no user runs as this process's own user.",
                       check_name));
   append(all, network_settings(o.listen, o.advertise, o.plaintext_networks));
   append(all, http_settings(o.http));
