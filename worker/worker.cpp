@@ -74,9 +74,14 @@ Worker::Worker(config::WorkerOptions options, const sdk::Registry& registry,
       heartbeat_(options_.heartbeat_file),
       epochs_(options_.state_dir + "/epoch"),
       spool_(options_.state_dir + "/spool", options_.output.spool_limit_bytes),
-      reporter_(reporter_options(options_), leader_, [this] { return runner_.life(); }),
+      reporter_(reporter_options(options_), leader_, [this] { return desk_.life(); }),
       locks_(zk::make_locks(lock_address(options_))),
-      runner_(runner_options(options_, locks_.get()), *warden_, registry_, spool_, reporter_, clock_),
+      desk_(desk::TableLimits{.slots = options_.slots},
+            {runner_, reporter_, epochs_, leader_, clock_,
+             [this](const model::DrainAck& ack, std::optional<WallTime> hands_over_at) {
+               if (presence_) presence_->set_draining(ack, hands_over_at);
+             }}),
+      runner_(runner_options(options_, locks_.get()), *warden_, registry_, spool_, clock_),
       shipper_({.rpc_deadline = options_.rpc_deadline}, spool_, leader_),
       vitals_(options_.state_dir) {}
 
@@ -112,28 +117,21 @@ Result<void> Worker::take_over() {
   if (auto read = spool_.recover(); !read) return read;
   const auto unreported = reporter_.unreported();
   reporter_.start(
-      [this](const std::vector<model::AttemptReport>& reports) { runner_.stored(reports); },
-      [this](const std::vector<model::AttemptKey>& keys) { runner_.acknowledged(keys); });
-  if (auto started = runner_.start(unreported); !started) return started;
+      [this](const std::vector<model::AttemptReport>& reports) { desk_.stored(reports); },
+      [this](const std::vector<model::AttemptKey>& keys) { desk_.acknowledged(keys); });
+  if (auto opened = desk_.open(unreported); !opened) return opened;
   std::set<model::AttemptKey> held;
-  for (const auto& attempt : runner_.inventory().attempts) held.insert(attempt.key);
+  for (const auto& attempt : desk_.inventory().attempts) held.insert(attempt.key);
   spool_.release_all_but(held);
   log_info("worker", "took over from the life before",
-           {{"running", runner_.busy()}, {"to_report", unreported.size()}});
+           {{"running", desk_.busy()}, {"to_report", unreported.size()}});
   return {};
 }
 
 Result<void> Worker::serve() {
-  api::ServiceParts parts{runner_, epochs_, leader_, {}, {}, {}, {}, {}};
-  parts.wait_registered = [this](Millis at_most) {
-    return presence_ && presence_->wait_registered(at_most);
-  };
-  parts.cluster_uuid = [this] { return presence_ ? presence_->cluster_uuid() : std::string(); };
-  parts.set_drained = [this](bool draining, std::optional<std::int64_t> order) {
-    set_drained(draining, order);
-  };
-  parts.drain_ack = [this] { return drain_ack(); };
-  parts.is_overloaded = [this] { return reporter_.is_full(); };
+  api::ServiceParts parts{desk_, [this](Millis at_most) {
+                            return presence_ && presence_->wait_registered(at_most);
+                          }};
   auto service = std::make_shared<api::WorkerService>(std::move(parts));
   rpc::ServerOptions options;
   options.host = options_.listen.host;
@@ -172,7 +170,7 @@ void Worker::join_cluster() {
   options.session.client.addresses = options_.zookeeper.connect;
   options.session.client.session_timeout = options_.zookeeper.session_timeout;
   options.session.session_file = options_.state_dir + "/session";
-  presence::PresenceParts parts{zk::make_real_client, runner_, epochs_,
+  presence::PresenceParts parts{zk::make_real_client, desk_,
                                 [this](const std::string&) { rival_ = true; }};
   presence_ = std::make_unique<presence::Presence>(std::move(options), std::move(parts), info());
   presence_->start();
@@ -181,9 +179,9 @@ void Worker::join_cluster() {
   renew.every = options_.renew_every;
   renew.rpc_deadline = options_.rpc_deadline;
   presence::RenewParts claims;
-  claims.life = [this] { return runner_.life(); };
-  claims.vouched = [this](MonoTime sent, Millis grant) { runner_.extend_grant(sent, grant); };
-  claims.may_renew = [this] { return runner_.may_claim_life(); };
+  claims.life = [this] { return desk_.life(); };
+  claims.vouched = [this](MonoTime sent, Millis grant) { desk_.extend_grant(sent, grant); };
+  claims.may_renew = [this] { return desk_.may_claim_life(); };
   claims.figures = [this] { return figures(); };
   renew_ = std::make_unique<presence::RenewLoop>(renew, std::move(claims), leader_);
   renew_->start();
@@ -216,49 +214,20 @@ std::optional<int> Worker::turn() {
   look_at_vitals(clock_.now());
   if (rival_) return kWrongConfiguration;
   if (!draining_) return std::nullopt;
-  if (runner_.busy() == 0) return kDone;
-  if (!killed_all_ && clock_.mono() >= drain_deadline_) {
+  if (desk_.busy() == 0) return kDone;
+  if (!has_handed_over_ && clock_.mono() >= drain_deadline_) {
     log_warn("worker", "the drain deadline is over; attempts are handed over",
-             {{"attempts", runner_.busy()}});
-    killed_all_ = true;
-    runner_.kill_all();
+             {{"attempts", desk_.busy()}});
+    has_handed_over_ = true;
+    desk_.hand_over();
   }
   return std::nullopt;
 }
 
-/// The leader's word; a process that ends takes nothing new whatever it says. A word that a later one has
-/// overtaken counts no more.
-void Worker::set_drained(bool draining, std::optional<std::int64_t> order) {
-  std::scoped_lock lock(drain_mutex_);
-  if (order && *order < told_.order) return;
-  told_.told = draining;
-  if (order) told_.order = *order;
-  log_info("worker", draining ? "drained by the leader" : "resumed by the leader",
-           {{"running", runner_.busy()}});
-  tell_draining();
-}
-
-bool Worker::is_draining() const { return drain_ack().draining; }
-
-model::DrainAck Worker::drain_ack() const {
-  std::scoped_lock lock(drain_mutex_);
-  return {draining_ || told_.told, told_.told, told_.order};
-}
-
-/// With the mutex held, so that the last word is the last one told.
-void Worker::tell_draining() {
-  const model::DrainAck word{draining_ || told_.told, told_.told, told_.order};
-  runner_.set_draining(word.draining);
-  if (presence_) presence_->set_draining(word, stops_at_);
-}
-
 void Worker::drain() {
   drain_deadline_ = draining_ ? clock_.mono() : clock_.mono() + options_.drain_deadline;
-  std::scoped_lock lock(drain_mutex_);
-  stops_at_ = clock_.wall() + floor_ms(drain_deadline_ - clock_.mono());
   draining_ = true;
-  log_info("worker", "draining", {{"running", runner_.busy()}});
-  tell_draining();
+  desk_.stop_accepting(clock_.wall() + floor_ms(drain_deadline_ - clock_.mono()));
 }
 
 bool Worker::stop() {

@@ -14,13 +14,12 @@
 #include "common/http/server.h"
 #include "common/rpc/server.h"
 #include "worker/api/worker_service.h"
+#include "worker/desk/attempt_desk.h"
 #include "worker/presence/presence.h"
 #include "worker/presence/renew_loop.h"
 #include "worker/report/log_shipper.h"
 #include "worker/report/reporter.h"
-#include "worker/run/epoch_keeper.h"
-#include "worker/run/leader_address.h"
-#include "worker/run/runner.h"
+#include "worker/run/process_runner.h"
 #include "worker/sdk/registry.h"
 #include "worker/vitals.h"
 #include "worker/warden/warden_client.h"
@@ -69,11 +68,7 @@ class Worker {
   Result<void> open_pages();
   http::Response page(const http::Request& request) const;
   std::string metrics() const;
-  void set_drained(bool draining, std::optional<std::int64_t> order);
-  model::DrainAck drain_ack() const;
   presence::Figures figures() const;
-  void tell_draining();
-  bool is_draining() const;
 
   const config::WorkerOptions options_;
   const sdk::Registry& registry_;
@@ -82,12 +77,13 @@ class Worker {
   std::optional<FolderLock> lock_;
   std::string home_;
   HeartbeatFile heartbeat_;
-  run::LeaderAddress leader_;
-  run::EpochKeeper epochs_;
+  desk::LeaderAddress leader_;
+  desk::EpochKeeper epochs_;
   run::Spool spool_;
   report::Reporter reporter_;
   std::unique_ptr<sdk::LockService> locks_;  ///< begins its session with the first lock
-  run::Runner runner_;
+  desk::AttemptDesk desk_;
+  run::ProcessRunner runner_;         ///< its threads end before the desk goes
   report::LogShipper shipper_;
   std::unique_ptr<rpc::Server> server_;
   std::unique_ptr<presence::Presence> presence_;
@@ -99,11 +95,8 @@ class Worker {
   host::ProcessReading seen_process_;
   std::unique_ptr<http::Server> pages_;
   std::atomic<bool> rival_ = false;
-  mutable std::mutex drain_mutex_;
-  model::DrainAck told_;           ///< by the leader, under the mutex
   std::atomic<bool> draining_ = false;  ///< by a signal: this process ends
-  std::optional<WallTime> stops_at_;  ///< then what still runs is handed over; under the mutex
-  bool killed_all_ = false;
+  bool has_handed_over_ = false;
   MonoTime drain_deadline_{};
 };
 

@@ -22,7 +22,7 @@ double seconds_left(MonoTime until, MonoTime now) {
 
 void Worker::look_at_vitals(Now now) {
   if (!vitals_.is_due(now.mono)) return;
-  vitals_.look({runner_.busy(), options_.slots, own_troubles(), still_awaited()}, now);
+  vitals_.look({desk_.busy(), options_.slots, own_troubles(), still_awaited()}, now);
   {
     std::scoped_lock lock(seen_mutex_);
     const std::string& health = vitals_.last().health;
@@ -39,7 +39,7 @@ void Worker::look_at_vitals(Now now) {
 
 std::vector<std::string> Worker::own_troubles() const {
   std::vector<std::string> all;
-  if (!runner_.may_claim_life()) all.emplace_back("warden: answers late");
+  if (!desk_.may_claim_life()) all.emplace_back("warden: answers late");
   all.push_back(host::backlog_trouble("outbox", reporter_.outbox_bytes(), options_.outbox_limit_bytes));
   all.push_back(host::backlog_trouble("spool", spool_.bytes(), options_.output.spool_limit_bytes));
   return all;
@@ -75,11 +75,11 @@ http::Response Worker::page(const http::Request& request) const {
   if (request.path != "/") return {404, "there are /, /metrics and /healthz\n"};
   http::Page out("worker " + options_.id);
   if (vitals.health != "ok") out.warning(vitals.health);
-  if (runner_.life().incarnation.empty()) out.warning("not registered");
+  if (desk_.life().incarnation.empty()) out.warning("not registered");
   out.table({"what", "value"},
             {{"pool", options_.pool},
-             {"life", runner_.life().incarnation},
-             {"slots busy", fmt::format("{} of {}", runner_.busy(), options_.slots)},
+             {"life", desk_.life().incarnation},
+             {"slots busy", fmt::format("{} of {}", desk_.busy(), options_.slots)},
              {"load", fmt::format("{} %", vitals.load_percent)},
              {"cpu", fmt::format("{} %", vitals.cpu_percent)},
              {"memory", fmt::format("{} %", vitals.memory_percent)},
@@ -102,9 +102,9 @@ std::string Worker::metrics() const {
     vitals = seen_vitals_;
   }
   http::MetricsPage page;
-  const run::RunnerCounts counts = runner_.counts();
+  const desk::DeskCounts counts = desk_.counts();
   page.gauge("rota_worker_slots", "Attempts that may run at once.", options_.slots);
-  page.gauge("rota_worker_slots_busy", "Slots that are taken.", runner_.busy());
+  page.gauge("rota_worker_slots_busy", "Slots that are taken.", desk_.busy());
   page.counter("rota_worker_attempts_accepted_total", "Attempts taken from the leader.",
                static_cast<double>(counts.accepted));
   page.counter("rota_worker_attempts_refused_total", "Attempts refused, for whatever reason.",
@@ -134,10 +134,10 @@ std::string Worker::metrics() const {
                static_cast<double>(shipper_.streams_given_up()));
   page.gauge("rota_worker_voucher_left_seconds",
              "How long the attempts may live on without an answer.",
-             seconds_left(runner_.vouched_until(), clock_.mono()));
+             seconds_left(desk_.vouched_until(), clock_.mono()));
   page.gauge("rota_worker_registered", "1 while the worker's node stands.",
              presence_ && presence_->is_registered() ? 1 : 0);
-  page.gauge("rota_worker_draining", "1 while nothing new is taken.", is_draining() ? 1 : 0);
+  page.gauge("rota_worker_draining", "1 while nothing new is taken.", desk_.drain_ack().draining ? 1 : 0);
   page.gauge("rota_worker_load_ratio", "CPU x 0.4 + memory x 0.3 + slots x 0.3, smoothed.",
              vitals.load_percent / 100.0);
   page.gauge("rota_host_cpu_busy_ratio", "Share of this host's CPU time that was spent, of late.",

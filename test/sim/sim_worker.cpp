@@ -13,8 +13,8 @@ namespace rota::sim {
 using model::Refusal;
 using model::RunState;
 using std::chrono_literals::operator""ms;
-using worker::run::AttemptTable;
-using worker::run::TableEntry;
+using worker::desk::AttemptTable;
+using worker::desk::TableEntry;
 
 namespace {
 constexpr Millis kSettleEvery{100};
@@ -94,7 +94,7 @@ void SimWorker::start_proper() {
   draining_ = drain_told_ = false;
   drain_order_ = 0;
   frozen_until_ = still_until_;
-  worker::run::TableLimits table_limits;
+  worker::desk::TableLimits table_limits;
   table_limits.slots = slots_;
   table_limits.tombstones = world_.limits.tombstones;
   table_limits.told_tombstones = world_.limits.told_tombstones;

@@ -15,8 +15,8 @@
 #include "clockwork.h"
 #include "sim_disk.h"
 #include "worker_node.h"
-#include "worker/run/attempt_table.h"
-#include "worker/run/voucher_rules.h"
+#include "worker/desk/attempt_table.h"
+#include "worker/desk/voucher_rules.h"
 
 namespace rota::sim {
 
@@ -147,8 +147,8 @@ class SimWorker {
   bool resumed_ = false;                ///< after a cut, and its node not written again yet
   model::WorkerKey key_;
   std::string node_path_;
-  std::unique_ptr<worker::run::AttemptTable> table_;
-  worker::run::VoucherRules vouchers_;
+  std::unique_ptr<worker::desk::AttemptTable> table_;
+  worker::desk::VoucherRules vouchers_;
   Epoch epoch_on_disk_;
   Epoch told_;                          ///< the highest that this host was told of, for the judge
   std::optional<std::size_t> leader_;

@@ -1,6 +1,5 @@
 #include "worker/api/worker_service.h"
 
-#include "common/base/log.h"
 #include "common/rpc/endpoint.h"
 #include "common/rpc/error_wire.h"
 #include "common/wire/job_wire.h"
@@ -29,8 +28,8 @@ void refuse_if(model::Refusal refusal) {
   }
 }
 
-run::Order order_of(const thrift::DispatchItem& item) {
-  run::Order order;
+desk::Order order_of(const thrift::DispatchItem& item) {
+  desk::Order order;
   order.key = wire::from_wire(item.attempt);
   order.job = JobId{item.job};
   order.version = item.job_version;
@@ -48,75 +47,56 @@ run::Order order_of(const thrift::DispatchItem& item) {
   return order;
 }
 
-}  // namespace
-
-void WorkerService::learn_leader(const thrift::HelloRequest& request) {
-  const auto endpoint = rpc::parse_endpoint(request.leader);
-  if (!endpoint) refuse(ErrorCode::InvalidArgument, "leader: " + endpoint.error().message);
-  const std::string known = parts_.cluster_uuid();
-  if (!known.empty() && known != request.cluster_uuid) {
-    refuse(ErrorCode::Conflict, "this worker belongs to the cluster " + known + ", not to " +
-                                    request.cluster_uuid);
-  }
-  const Epoch epoch{request.epoch};
-  const auto highest = parts_.epochs.raise(request.cluster_uuid, epoch);
-  if (!highest) refuse(ErrorCode::Unavailable, "epoch not stored: " + highest.error().message);
-  parts_.runner.raise_epoch(*highest);
-  if (parts_.runner.highest_epoch() > epoch) return;  // deposed: the inventory tells it so
-  run::KnownLeader leader{epoch, {endpoint->host, endpoint->port}};
-  if (request.__isset.grant_ms && request.grant_ms > 0) leader.grant = Millis{request.grant_ms};
-  if (!(parts_.leader.get() == leader)) {
-    log_info("api", "a leader said hello", {{"epoch", epoch.value}, {"leader", request.leader}});
-  }
-  parts_.leader.set(leader);
-  parts_.runner.greet(request.incarnation);
+desk::Envelope envelope_of(std::int64_t epoch, const std::string& worker_id,
+                           const std::string& incarnation) {
+  return {Epoch{epoch}, {worker_id, incarnation}};
 }
+
+}  // namespace
 
 void WorkerService::hello(thrift::Inventory& answer, const thrift::HelloRequest& request) {
   if (!parts_.wait_registered(kRegisterPatience)) {
     refuse(ErrorCode::Unavailable, "this worker has not read its own node back yet");
   }
-  learn_leader(request);
-  answer = all_held();
+  const auto endpoint = rpc::parse_endpoint(request.leader);
+  if (!endpoint) refuse(ErrorCode::InvalidArgument, "leader: " + endpoint.error().message);
+  desk::Greeting greeting;
+  greeting.cluster_uuid = request.cluster_uuid;
+  greeting.incarnation = request.incarnation;
+  greeting.leader = {Epoch{request.epoch}, {endpoint->host, endpoint->port}};
+  if (request.__isset.grant_ms && request.grant_ms > 0) greeting.leader.grant = Millis{request.grant_ms};
+  const auto held = parts_.desk.hello(greeting);
+  if (!held) refuse(held.error().code, held.error().message);
+  answer = wire::to_wire(*held);
 }
 
-void WorkerService::inventory(thrift::Inventory& answer, const thrift::HelloRequest&) { answer = all_held(); }
-
-thrift::Inventory WorkerService::all_held() const {
-  model::Inventory inventory = parts_.runner.inventory();
-  inventory.drain = parts_.drain_ack();
-  return wire::to_wire(inventory);
+void WorkerService::inventory(thrift::Inventory& answer, const thrift::HelloRequest&) {
+  answer = wire::to_wire(parts_.desk.inventory());
 }
 
 void WorkerService::dispatch(std::vector<thrift::DispatchAnswer>& answer,
                              const thrift::DispatchRequest& request) {
-  const run::Envelope envelope{Epoch{request.epoch}, {request.worker_id, request.incarnation}};
-  std::vector<run::Order> orders;
+  const auto envelope = envelope_of(request.epoch, request.worker_id, request.incarnation);
+  std::vector<desk::Order> orders;
   orders.reserve(request.items.size());
   for (const thrift::DispatchItem& item : request.items) orders.push_back(order_of(item));
-  for (const run::OrderAnswer& one : answer_orders(envelope, std::move(orders))) {
+  for (const desk::OrderAnswer& one : parts_.desk.dispatch(envelope, orders)) {
     answer.push_back(wire::dispatch_answer(one.key, one.refusal, one.detail));
   }
 }
 
-std::vector<run::OrderAnswer> WorkerService::answer_orders(const run::Envelope& envelope,
-                                                           std::vector<run::Order> orders) {
-  // The table refuses, and not this method: what is held already must be accepted again.
-  parts_.runner.set_full(parts_.is_overloaded());
-  return parts_.runner.dispatch(envelope, std::move(orders));
-}
-
 void WorkerService::cancel(const thrift::CancelRequest& request) {
-  const run::Envelope envelope{Epoch{request.epoch}, {request.worker_id, request.incarnation}};
+  const auto envelope = envelope_of(request.epoch, request.worker_id, request.incarnation);
   std::vector<model::AttemptKey> keys;
   for (const thrift::AttemptKey& key : request.attempts) keys.push_back(wire::from_wire(key));
   const Millis grace{std::max<std::int64_t>(request.grace_ms, 0)};
-  refuse_if(parts_.runner.cancel(envelope, keys, grace));
+  refuse_if(parts_.desk.cancel(envelope, keys, grace));
 }
 
 void WorkerService::drain(const thrift::DrainRequest& request) {
-  refuse_if(parts_.runner.check({Epoch{request.epoch}, {request.worker_id, request.incarnation}}));
-  parts_.set_drained(request.draining, request.__isset.order ? std::optional(request.order) : std::nullopt);
+  const auto envelope = envelope_of(request.epoch, request.worker_id, request.incarnation);
+  const auto order = request.__isset.order ? std::optional(request.order) : std::nullopt;
+  refuse_if(parts_.desk.drain(envelope, request.draining, order));
 }
 
 }  // namespace rota::worker::api

@@ -30,7 +30,7 @@ void Presence::start() {
   beat.folder = paths_.beats();
   beat.name = [this](zk::SessionId session) { return name_for(session); };
   beat.server_tick = options_.server_tick;
-  beat.may_beat = [this] { return parts_.runner.may_claim_life(); };
+  beat.may_beat = [this] { return parts_.desk.may_claim_life(); };
   beat.answered = [this](const zk::Beat& answered) { on_beat(answered); };
   beat_ = std::make_unique<zk::WriteBeat>(session_, std::move(beat));
   zk::RegistrationCallbacks callbacks;
@@ -56,15 +56,15 @@ void Presence::stop() {
   registered_ = false;
 }
 
-void Presence::set_draining(const model::DrainAck& word, std::optional<WallTime> stops_at) {
+void Presence::set_draining(const model::DrainAck& ack, std::optional<WallTime> stops_at) {
   {
     std::scoped_lock lock(mutex_);
     const model::DrainAck said{info_.draining, info_.drain_told == true, info_.drain_order.value_or(0)};
-    if (said == word && info_.stops_at == stops_at) return;
+    if (said == ack && info_.stops_at == stops_at) return;
     info_.stops_at = stops_at;
-    info_.draining = word.draining;
-    info_.drain_told = word.told;
-    info_.drain_order = word.order;
+    info_.draining = ack.draining;
+    info_.drain_told = ack.told;
+    info_.drain_order = ack.order;
   }
   write_node();
 }
@@ -91,11 +91,6 @@ bool Presence::wait_registered(Millis at_most) const {
   return changed_.wait_for(lock, at_most, [&] { return registered_.load(); });
 }
 
-std::string Presence::cluster_uuid() const {
-  std::scoped_lock lock(mutex_);
-  return cluster_uuid_;
-}
-
 std::string Presence::new_incarnation() const { return options_.home + "-" + random_hex(8); }
 
 /// The node name of this session's life, made up when the session is new. Beat and registration ask.
@@ -118,7 +113,7 @@ zk::NodeToRegister Presence::describe(zk::SessionId session) {
   if (const auto client = session_.client()) {
     info_.lease = zk::lease_length({client->session_timeout(), options_.server_tick});
   }
-  parts_.runner.begin_life(info_.key);
+  parts_.desk.begin_life(info_.key);
   const auto json = model::to_json(info_);
   CHECK_OR_DIE(json.has_value(), "the worker's node was found to be short enough at the start");
   return {model::node_name(info_.key), *json};
@@ -158,7 +153,7 @@ void Presence::settle(int tries) {
     return;
   }
   if (alone && read_cluster()) {
-    if (last_beat_.session == standing_.session) parts_.runner.extend_lease(last_beat_.lease_end);
+    if (last_beat_.session == standing_.session) parts_.desk.extend_lease(last_beat_.lease_end);
     {
       std::scoped_lock lock(mutex_);
       registered_ = true;
@@ -190,18 +185,13 @@ bool Presence::read_cluster() {
   const auto epoch = zk::read_epoch(*client, paths_);
   if (!uuid || !epoch) return false;
   const std::string known = uuid->value_or("");
-  {
-    std::scoped_lock lock(mutex_);
-    cluster_uuid_ = known;
-  }
+  parts_.desk.set_cluster(known);
   if (known.empty()) return true;  // no master has ever led this cluster
-  const auto highest = parts_.epochs.raise(known, epoch->epoch);
-  if (!highest) {
-    log_error(kChannel, "the epoch cannot be stored", {{"why", highest.error().message}});
-    return false;
+  const auto raised = parts_.desk.raise_epoch(known, epoch->epoch);
+  if (!raised) {
+    log_error(kChannel, "the epoch cannot be stored", {{"why", raised.error().message}});
   }
-  parts_.runner.raise_epoch(*highest);
-  return true;
+  return raised.has_value();
 }
 
 void Presence::on_gone(const std::string& why) {
@@ -212,7 +202,7 @@ void Presence::on_gone(const std::string& why) {
 
 void Presence::on_beat(const zk::Beat& beat) {
   last_beat_ = beat;
-  if (registered_ && standing_.session == beat.session) parts_.runner.extend_lease(beat.lease_end);
+  if (registered_ && standing_.session == beat.session) parts_.desk.extend_lease(beat.lease_end);
 }
 
 }  // namespace rota::worker::presence

@@ -16,8 +16,7 @@
 #include "common/zk/registration.h"
 #include "common/zk/session.h"
 #include "common/zk/write_beat.h"
-#include "worker/run/epoch_keeper.h"
-#include "worker/run/runner.h"
+#include "worker/desk/attempt_desk.h"
 
 namespace rota::worker::presence {
 
@@ -33,8 +32,7 @@ struct PresenceOptions {
 /// What presence needs of the others.
 struct PresenceParts {
   zk::ClientFactory make_client;
-  run::Runner& runner;
-  run::EpochKeeper& epochs;
+  desk::AttemptDesk& desk;
   std::function<void(const std::string& why)> rival;  ///< another worker with this id lives: exit 2
 };
 
@@ -52,7 +50,7 @@ class Presence {
 
   /// Whether anything new is taken, and what the leader has last told about it: written to the node.
   /// `stops_at`: it was told to stop, and then hands over what still runs.
-  void set_draining(const model::DrainAck& word, std::optional<WallTime> stops_at = {});
+  void set_draining(const model::DrainAck& ack, std::optional<WallTime> stops_at = {});
   /// How the worker fares, for leaders that take no figures with renewals: written to the node.
   void set_vitals(const model::WorkerVitals& vitals);
 
@@ -60,8 +58,6 @@ class Presence {
   bool is_registered() const { return registered_.load(); }
   /// Waits for is_registered, at most so long.
   bool wait_registered(Millis at_most) const;
-  /// The cluster's uuid as ZooKeeper says; empty when it says none.
-  std::string cluster_uuid() const;
 
  private:
   void write_node();
@@ -84,7 +80,6 @@ class Presence {
   mutable std::mutex mutex_;
   mutable std::condition_variable changed_;
   model::WorkerInfo info_;
-  std::string cluster_uuid_;
 
   // the session's task thread only
   zk::SessionId life_session_ = 0;    ///< the session in which the present incarnation was made

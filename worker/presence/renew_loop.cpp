@@ -22,7 +22,7 @@ void put_figures(thrift::RenewRequest& request, const Figures& figures) {
 
 }  // namespace
 
-RenewLoop::RenewLoop(RenewOptions options, RenewParts parts, const run::LeaderAddress& leader)
+RenewLoop::RenewLoop(RenewOptions options, RenewParts parts, const desk::LeaderAddress& leader)
     : options_(options), parts_(std::move(parts)), leader_(leader), channel_(leader) {}
 
 RenewLoop::~RenewLoop() { stop(); }
@@ -39,7 +39,7 @@ void RenewLoop::stop() {
 
 void RenewLoop::loop(std::stop_token stop) {
   while (!stop.stop_requested()) {
-    const run::KnownLeader known = leader_.get();
+    const desk::KnownLeader known = leader_.get();
     bool is_vouched = false;
     if (known.address.port != 0 && parts_.may_renew()) is_vouched = renew(known);
     // A new leader's hello ends the wait.
@@ -47,7 +47,7 @@ void RenewLoop::loop(std::stop_token stop) {
   }
 }
 
-bool RenewLoop::renew(const run::KnownLeader& known) {
+bool RenewLoop::renew(const desk::KnownLeader& known) {
   thrift::RenewRequest request;
   request.__set_worker(wire::to_wire(parts_.life()));
   if (parts_.figures) put_figures(request, parts_.figures());

@@ -40,18 +40,18 @@ struct RenewParts {
 /// Owner: the worker. One thread of its own.
 class RenewLoop {
  public:
-  RenewLoop(RenewOptions options, RenewParts parts, const run::LeaderAddress& leader);
+  RenewLoop(RenewOptions options, RenewParts parts, const desk::LeaderAddress& leader);
   ~RenewLoop();
   void start();
   void stop();
 
  private:
   void loop(std::stop_token stop);
-  bool renew(const run::KnownLeader& known);
+  bool renew(const desk::KnownLeader& known);
 
   const RenewOptions options_;
   const RenewParts parts_;
-  const run::LeaderAddress& leader_;
+  const desk::LeaderAddress& leader_;
   report::LeaderChannel channel_;
   std::jthread thread_;
 };

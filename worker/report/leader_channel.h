@@ -7,20 +7,20 @@
 
 #include "ReportService.h"
 #include "common/rpc/channel.h"
-#include "worker/run/leader_address.h"
+#include "worker/desk/leader_address.h"
 
 namespace rota::worker::report {
 
 /// Thread: one at a time.
 class LeaderChannel {
  public:
-  explicit LeaderChannel(const run::LeaderAddress& leader) : leader_(leader) {}
+  explicit LeaderChannel(const desk::LeaderAddress& leader) : leader_(leader) {}
 
   /// NotLeader (surely not done) while no leader is known.
   template <typename Use>
   auto call(Use&& use, Millis timeout)
       -> rpc::CallResult<std::invoke_result_t<Use, thrift::ReportServiceClient&>> {
-    const run::KnownLeader known = used_ = leader_.get();
+    const desk::KnownLeader known = used_ = leader_.get();
     if (known.address.port == 0) {
       rpc::CallError nobody;
       nobody.error = Error(ErrorCode::NotLeader, "no leader has said hello yet");
@@ -39,8 +39,8 @@ class LeaderChannel {
   }
 
  private:
-  const run::LeaderAddress& leader_;
-  run::KnownLeader used_;            ///< in the last call
+  const desk::LeaderAddress& leader_;
+  desk::KnownLeader used_;            ///< in the last call
   std::optional<rpc::Channel<thrift::ReportServiceClient>> channel_;
 };
 

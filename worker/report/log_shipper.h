@@ -20,7 +20,7 @@ struct ShipperOptions {
 /// Owner: the worker. One thread of its own.
 class LogShipper {
  public:
-  LogShipper(ShipperOptions options, run::Spool& spool, const run::LeaderAddress& leader)
+  LogShipper(ShipperOptions options, run::Spool& spool, const desk::LeaderAddress& leader)
       : options_(options), spool_(spool), channel_(leader) {}
   ~LogShipper();
 

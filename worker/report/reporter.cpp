@@ -34,7 +34,7 @@ void merge(model::RunNote& note, model::RunNote later) {
 
 }  // namespace
 
-Reporter::Reporter(ReporterOptions options, const run::LeaderAddress& leader,
+Reporter::Reporter(ReporterOptions options, const desk::LeaderAddress& leader,
                    std::function<model::WorkerKey()> life)
     : options_(std::move(options)), channel_(leader), life_(std::move(life)) {}
 
@@ -68,7 +68,7 @@ std::vector<AttemptReport> Reporter::unreported() const {
   return all;
 }
 
-void Reporter::start(run::StoredObserver stored,
+void Reporter::start(desk::StoredObserver stored,
                      std::function<void(const std::vector<AttemptKey>&)> acknowledged) {
   stored_ = std::move(stored);
   acknowledged_ = std::move(acknowledged);

@@ -15,7 +15,7 @@
 
 #include "worker/report/leader_channel.h"
 #include "worker/report/outbox.h"
-#include "worker/run/outcome_sink.h"
+#include "worker/desk/outcome_sink.h"
 
 namespace rota::worker::report {
 
@@ -30,10 +30,10 @@ struct ReporterOptions {
 };
 
 /// Owner: the worker. Two threads of its own: one writes, one sends.
-class Reporter final : public run::OutcomeSink {
+class Reporter final : public desk::OutcomeSink {
  public:
   /// `life` names the present life, for the head of each request.
-  Reporter(ReporterOptions options, const run::LeaderAddress& leader,
+  Reporter(ReporterOptions options, const desk::LeaderAddress& leader,
            std::function<model::WorkerKey()> life);
   ~Reporter() override;
 
@@ -43,7 +43,7 @@ class Reporter final : public run::OutcomeSink {
 
   /// `stored` hears of synced outcomes on the writing thread, `acknowledged` of keys that the leader
   /// has, on the sending thread.
-  void start(run::StoredObserver stored,
+  void start(desk::StoredObserver stored,
              std::function<void(const std::vector<model::AttemptKey>&)> acknowledged);
   /// Ends the threads; what was not sent stays in the outbox, what was not synced is lost to this life
   /// and still held by the warden. Twice is fine.
@@ -56,7 +56,7 @@ class Reporter final : public run::OutcomeSink {
   /// Waits until everything is synced and acknowledged; false after the deadline.
   bool wait_home(Millis at_most);
   /// More than the limit is waiting for the leader: nothing new should be taken.
-  bool is_full() const;
+  bool is_full() const override;
   std::size_t waiting() const;
   std::int64_t outbox_bytes() const;
 
@@ -92,7 +92,7 @@ class Reporter final : public run::OutcomeSink {
   const ReporterOptions options_;
   LeaderChannel channel_;            // sending thread only
   const std::function<model::WorkerKey()> life_;
-  run::StoredObserver stored_;
+  desk::StoredObserver stored_;
   std::function<void(const std::vector<model::AttemptKey>&)> acknowledged_;
   std::unique_ptr<Outbox> outbox_;   // writing thread only, once started
 

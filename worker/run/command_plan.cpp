@@ -132,7 +132,7 @@ std::vector<warden::Limit> process_limits(const model::JobLimits& wanted) {
 
 }  // namespace
 
-warden::Start plan_command(const Order& order, const WorkPlace& place,
+warden::Start plan_command(const desk::Order& order, const WorkPlace& place,
                            const EnvironmentBase& base, Epoch epoch,
                            const model::WorkerKey& life, const std::string& program) {
   warden::Start start;

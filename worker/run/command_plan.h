@@ -6,7 +6,7 @@
 #include <string>
 
 #include "worker/run/job_environment.h"
-#include "worker/run/order.h"
+#include "worker/desk/order.h"
 #include "worker/run/work_place.h"
 #include "worker/warden/wire.h"
 
@@ -34,7 +34,7 @@ std::string encode_note(const AttemptNote& note);
 Result<AttemptNote> decode_note(const std::string& text);
 
 /// `program`: this one's path, which an isolated handler runs in once more.
-warden::Start plan_command(const Order& order, const WorkPlace& place,
+warden::Start plan_command(const desk::Order& order, const WorkPlace& place,
                            const EnvironmentBase& base, Epoch epoch,
                            const model::WorkerKey& life, const std::string& program = {});
 

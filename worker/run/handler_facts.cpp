@@ -46,6 +46,23 @@ void take(sdk::LockAddress& locks, std::string_view name, std::string value) {
 
 }  // namespace
 
+sdk::RunFacts facts_of(const desk::Order& order, Epoch epoch, const model::WorkerKey& life) {
+  sdk::RunFacts facts;
+  facts.run = order.key.run.value;
+  facts.attempt = order.key.attempt;
+  facts.epoch = epoch.value;
+  facts.job = order.job.value;
+  facts.job_name = order.job_name;
+  facts.space = order.space;
+  facts.kind = order.kind;
+  facts.tick = order.tick;
+  facts.scheduled = order.scheduled;
+  facts.worker = life.id;
+  facts.incarnation = life.incarnation;
+  facts.parameters = order.parameters;
+  return facts;
+}
+
 std::string encode_brief(const HandlerBrief& brief) {
   const sdk::RunFacts& facts = brief.facts;
   std::string out = std::string(kFormat) + "\n";

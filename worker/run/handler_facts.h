@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "common/base/result.h"
+#include "worker/desk/order.h"
 #include "worker/sdk/context.h"
 
 namespace rota::worker::run {
@@ -15,6 +16,8 @@ struct HandlerBrief {
   sdk::RunFacts facts;
   sdk::LockAddress locks;
 };
+
+sdk::RunFacts facts_of(const desk::Order& order, Epoch epoch, const model::WorkerKey& life);
 
 /// Lines of "name base64", the first of them naming the format.
 std::string encode_brief(const HandlerBrief& brief);

@@ -25,7 +25,7 @@ std::string parameter_variable(const std::string& name) {
   return variable;
 }
 
-std::vector<std::string> job_environment(const EnvironmentBase& base, const Order& order,
+std::vector<std::string> job_environment(const EnvironmentBase& base, const desk::Order& order,
                                          Epoch epoch, const model::WorkerKey& worker,
                                          const std::string& folder,
                                          const std::string& checkpoint_file) {

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "worker/run/order.h"
+#include "worker/desk/order.h"
 
 namespace rota::worker::run {
 
@@ -30,7 +30,7 @@ inline constexpr std::size_t kMaxCheckpointVariable = 32u << 10;
 ///   ROTA_INCARNATION ROTA_WORK_FOLDER ROTA_PARAM_<NAME> ROTA_FD
 ///   ROTA_ZOOKEEPER ROTA_CLUSTER (what `rota` needs; these a job may override)
 ///   ROTA_CHECKPOINT (see above) ROTA_CHECKPOINT_FILE (with a checkpoint only)
-std::vector<std::string> job_environment(const EnvironmentBase& base, const Order& order,
+std::vector<std::string> job_environment(const EnvironmentBase& base, const desk::Order& order,
                                          Epoch epoch, const model::WorkerKey& worker,
                                          const std::string& folder,
                                          const std::string& checkpoint_file = {});

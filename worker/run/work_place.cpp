@@ -39,7 +39,7 @@ void give_to_user(const WorkPlace& place) {
   }
 }
 
-Result<void> write_files(WorkPlace& place, const Order& order, const std::string& facts) {
+Result<void> write_files(WorkPlace& place, const desk::Order& order, const std::string& facts) {
   const auto put = [&](const char* name, std::string_view text, std::string& path) {
     path = place.folder + name;
     return write_new(path, text);
@@ -58,7 +58,7 @@ Result<void> write_files(WorkPlace& place, const Order& order, const std::string
 
 }  // namespace
 
-Result<WorkPlace> make_work_place(FolderPool& folders, const Order& order, const std::string& facts,
+Result<WorkPlace> make_work_place(FolderPool& folders, const desk::Order& order, const std::string& facts,
                                   const std::vector<std::string>& run_as_users) {
   WorkPlace place;
   if (!order.work.run_as.empty()) {

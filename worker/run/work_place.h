@@ -8,7 +8,7 @@
 
 #include "common/base/result.h"
 #include "worker/run/folder_pool.h"
-#include "worker/run/order.h"
+#include "worker/desk/order.h"
 #include "worker/warden/wire.h"
 
 namespace rota::worker::run {
@@ -25,7 +25,7 @@ struct WorkPlace {
 /// Takes a folder where one is needed, writes what the attempt is to find there, and gives it to the
 /// user of `run_as`. `facts`: of a handler, encoded; else empty. Denied: a user that is not allowed;
 /// Unavailable: no folder, or no room in it.
-Result<WorkPlace> make_work_place(FolderPool& folders, const Order& order, const std::string& facts,
+Result<WorkPlace> make_work_place(FolderPool& folders, const desk::Order& order, const std::string& facts,
                                   const std::vector<std::string>& run_as_users);
 
 /// Removes what make_work_place has written. The folder stays.

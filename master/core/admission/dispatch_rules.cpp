@@ -147,7 +147,7 @@ void pump_pool(Context& ctx, const std::string& pool) {
 }
 
 /// The worker did not start it, and will not in this life, even should an older copy of the dispatch
-/// arrive (worker/run/attempt_table.h): another choice, another number. Meanwhile the run says why, when
+/// arrive (worker/desk/attempt_table.h): another choice, another number. Meanwhile the run says why, when
 /// the worker has given a reason of its own: its disk is full, for example.
 void choose_again(Context& ctx, RunEntry& run, const std::string& why) {
   State& state = ctx.state;

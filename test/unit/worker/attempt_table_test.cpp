@@ -1,8 +1,8 @@
-#include "worker/run/attempt_table.h"
+#include "worker/desk/attempt_table.h"
 
 #include <doctest/doctest.h>
 
-namespace rota::worker::run {
+namespace rota::worker::desk {
 
 namespace {
 
@@ -213,4 +213,4 @@ TEST_CASE("attempt_table: an inventory names running, finished and the newest to
   CHECK(inventory.attempts[2].state == model::HeldAttempt::State::Tombstone);
 }
 
-}  // namespace rota::worker::run
+}  // namespace rota::worker::desk

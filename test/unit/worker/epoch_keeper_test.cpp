@@ -1,4 +1,4 @@
-#include "worker/run/epoch_keeper.h"
+#include "worker/desk/epoch_keeper.h"
 
 #include <doctest/doctest.h>
 
@@ -6,7 +6,7 @@
 
 #include "test/unit/worker/temporary_folder.h"
 
-namespace rota::worker::run {
+namespace rota::worker::desk {
 
 TEST_CASE("epoch_keeper: only grows, per cluster, through restarts") {
   const testing::TemporaryFolder folder;
@@ -38,4 +38,4 @@ TEST_CASE("epoch_keeper: an epoch that cannot be stored does not count") {
   CHECK(keeper.highest("one") == Epoch{0});
 }
 
-}  // namespace rota::worker::run
+}  // namespace rota::worker::desk

@@ -11,7 +11,7 @@
 #include "common/base/check.h"
 #include "common/rpc/server.h"
 #include "test/support/patience.h"
-#include "worker/run/leader_address.h"
+#include "worker/desk/leader_address.h"
 
 namespace rota::testing {
 
@@ -37,7 +37,7 @@ class FakeLeader final : public thrift::ReportServiceNull {
   }
   ~FakeLeader() override { server_->stop(); }
 
-  const worker::run::LeaderAddress& address() const { return leader_; }
+  const worker::desk::LeaderAddress& address() const { return leader_; }
 
   void report(std::vector<thrift::AttemptKey>& taken, const thrift::ReportRequest& request) override {
     if (answers_.report) taken = answers_.report(request);
@@ -52,7 +52,7 @@ class FakeLeader final : public thrift::ReportServiceNull {
 
  private:
   const LeaderAnswers answers_;
-  worker::run::LeaderAddress leader_;
+  worker::desk::LeaderAddress leader_;
   std::unique_ptr<rpc::Server> server_;
 };
 

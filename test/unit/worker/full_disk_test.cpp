@@ -11,7 +11,7 @@
 #include "test/support/small_disk.h"
 #include "test/unit/worker/temporary_folder.h"
 #include "worker/report/outbox.h"
-#include "worker/run/epoch_keeper.h"
+#include "worker/desk/epoch_keeper.h"
 #include "worker/run/folder_pool.h"
 #include "worker/run/spool.h"
 
@@ -102,19 +102,19 @@ TEST_CASE("full disk: a new leader's epoch is kept, so that it can greet the wor
     const std::string path = folder.path() + "/epoch";
     REQUIRE(write_file_synced(path, "one 5\n"));  // as a version of before left it
     {
-      run::EpochKeeper keeper(path);
+      desk::EpochKeeper keeper(path);
       REQUIRE(keeper.load());
       CHECK(keeper.highest("one") == Epoch{5});
     }
     fill_disk(folder.path());
     for (std::int64_t epoch = 6; epoch < 26; ++epoch) {
-      run::EpochKeeper keeper(path);
+      desk::EpochKeeper keeper(path);
       REQUIRE(keeper.load());
       CHECK(keeper.highest("one") == Epoch{epoch - 1});
       CHECK(keeper.raise("one", Epoch{epoch}).has_value());
       CHECK(keeper.raise("two", Epoch{1}).has_value());
     }
-    run::EpochKeeper last(path);
+    desk::EpochKeeper last(path);
     REQUIRE(last.load());
     CHECK(last.highest("one") == Epoch{25});
     CHECK(last.highest("two") == Epoch{1});

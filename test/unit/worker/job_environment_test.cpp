@@ -12,6 +12,8 @@ namespace rota::worker::run {
 
 namespace {
 
+using desk::Order;
+
 Order an_order() {
   Order order;
   order.key = {RunId{42}, 3};

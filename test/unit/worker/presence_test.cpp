@@ -1,7 +1,6 @@
 #include "worker/presence/presence.h"
 
 #include <doctest/doctest.h>
-#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -11,24 +10,12 @@
 #include "common/zk/session_json.h"
 #include "test/support/zk/event_log.h"
 #include "test/support/zk/test_session.h"
+#include "test/unit/worker/fake_runner.h"
 #include "test/unit/worker/temporary_folder.h"
 
 namespace rota::worker::presence {
 
 namespace {
-
-struct NoSink final : run::OutcomeSink {
-  void started(model::AttemptReport) override {}
-  void noted(model::AttemptReport) override {}
-  void finished(model::AttemptReport) override {}
-};
-
-warden::WardenClient silent_warden(UniqueFd& other_end) {
-  int ends[2];
-  REQUIRE(::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) == 0);
-  other_end = UniqueFd(ends[1]);
-  return warden::WardenClient(UniqueFd(ends[0]));
-}
 
 /// As an earlier life leaves it: its process is dead and reaped, its session lasts.
 void leave_session_file(const std::string& path, const zk::Client& client) {
@@ -42,19 +29,17 @@ void leave_session_file(const std::string& path, const zk::Client& client) {
   REQUIRE(write_file_synced(path, zk::session_records_to_json({record}), 0600));
 }
 
-/// A worker's presence on a fake ZooKeeper, with a runner that was not started.
+/// A worker's presence on a fake ZooKeeper, with a desk whose runner runs nothing.
 struct PresenceRig {
   testing::TemporaryFolder folder;
   zk::FakeServer server;
   zk::Paths paths{"c"};
-  UniqueFd warden_end;
-  warden::WardenClient warden = silent_warden(warden_end);
-  sdk::Registry registry;
-  run::Spool spool{folder.path() + "/spool", 1 << 20};
-  NoSink sink;
+  desk::FakeRunner runner;
+  desk::FakeSink sink;
   SystemClock clock;
-  run::Runner runner{{}, warden, registry, spool, sink, clock};
-  run::EpochKeeper epochs{folder.path() + "/epochs"};
+  desk::EpochKeeper epochs{folder.path() + "/epochs"};
+  desk::LeaderAddress leader;
+  desk::AttemptDesk desk{{}, {runner, sink, epochs, leader, clock}};
   zk::Watched<std::vector<std::string>> at_attach;  ///< who was registered when a session was first ended
   std::atomic<bool> rival = false;
 
@@ -77,7 +62,7 @@ struct PresenceRig {
     model::WorkerInfo info;
     info.key.id = "w1";
     auto presence = std::make_unique<Presence>(
-        std::move(options), PresenceParts{make, runner, epochs, [this](const auto&) { rival = true; }}, info);
+        std::move(options), PresenceParts{make, desk, [this](const auto&) { rival = true; }}, info);
     presence->start();
     return presence;
   }
@@ -101,7 +86,7 @@ TEST_CASE("presence: a new life registers first, then ends the session of the de
   CHECK(rig.at_attach.get().size() == 2);
   const auto left = rig.server.children(rig.paths.workers());
   REQUIRE(left.size() == 1);
-  CHECK(left[0] == "w1@" + rig.runner.life().incarnation);
+  CHECK(left[0] == "w1@" + rig.desk.life().incarnation);
   CHECK_FALSE(rig.rival);
 }
 
@@ -134,9 +119,9 @@ TEST_CASE("presence: once registered it refuses orders below the epoch that ZooK
   REQUIRE(zk::write_epoch(*master, rig.paths, Epoch{7}, *zk::read_epoch(*master, rig.paths)));
   const auto presence = rig.start();
   REQUIRE(presence->wait_registered(testing::kPatience));
-  CHECK(rig.runner.highest_epoch() == Epoch{7});
-  CHECK(rig.runner.check({Epoch{6}, rig.runner.life()}) == model::Refusal::OldEpoch);
-  CHECK(rig.runner.check({Epoch{7}, rig.runner.life()}) == model::Refusal::None);
+  CHECK(rig.desk.highest_epoch() == Epoch{7});
+  CHECK(rig.desk.cancel({Epoch{6}, rig.desk.life()}, {}, {}) == model::Refusal::OldEpoch);
+  CHECK(rig.desk.cancel({Epoch{7}, rig.desk.life()}, {}, {}) == model::Refusal::None);
 }
 
 }  // namespace rota::worker::presence

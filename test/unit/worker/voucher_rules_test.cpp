@@ -1,8 +1,8 @@
-#include "worker/run/voucher_rules.h"
+#include "worker/desk/voucher_rules.h"
 
 #include <doctest/doctest.h>
 
-namespace rota::worker::run {
+namespace rota::worker::desk {
 
 TEST_CASE("voucher_rules: either voucher is enough, the later one counts") {
   const MonoTime now{std::chrono::seconds{1000}};
@@ -49,4 +49,4 @@ TEST_CASE("voucher_rules: a life's lease counts once a leader has greeted it") {
   }
 }
 
-}  // namespace rota::worker::run
+}  // namespace rota::worker::desk

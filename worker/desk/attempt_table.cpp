@@ -1,6 +1,6 @@
-#include "worker/run/attempt_table.h"
+#include "worker/desk/attempt_table.h"
 
-namespace rota::worker::run {
+namespace rota::worker::desk {
 
 using model::Refusal;
 using model::RunState;
@@ -126,4 +126,4 @@ model::Inventory AttemptTable::inventory() const {
   return all;
 }
 
-}  // namespace rota::worker::run
+}  // namespace rota::worker::desk

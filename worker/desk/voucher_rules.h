@@ -6,7 +6,7 @@
 
 #include "common/base/time.h"
 
-namespace rota::worker::run {
+namespace rota::worker::desk {
 
 /// The two vouchers. Both ends are on CLOCK_BOOTTIME and never move back: answers may come out of
 /// order. Thread: the owner's.
@@ -51,4 +51,4 @@ class VoucherRules {
   MonoTime grant_end_{};
 };
 
-}  // namespace rota::worker::run
+}  // namespace rota::worker::desk

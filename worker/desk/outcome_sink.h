@@ -1,4 +1,4 @@
-// Where the runner puts what is to be reported. worker/report implements it with the outbox.
+// Where the desk puts what is to be reported. worker/report implements it with the outbox.
 #pragma once
 
 #include <functional>
@@ -6,7 +6,7 @@
 
 #include "common/model/worker.h"
 
-namespace rota::worker::run {
+namespace rota::worker::desk {
 
 /// Thread: any; no call waits for disk or network.
 class OutcomeSink {
@@ -20,9 +20,11 @@ class OutcomeSink {
   /// An attempt ended. It is written and synced; then `stored` hears of it, and only then does the
   /// outcome count.
   virtual void finished(model::AttemptReport report) = 0;
+  /// So much waits for the leader that nothing new should be accepted.
+  virtual bool is_full() const = 0;
 };
 
 /// Hears that reports are safe on disk. Called on the outbox's thread.
 using StoredObserver = std::function<void(const std::vector<model::AttemptReport>&)>;
 
-}  // namespace rota::worker::run
+}  // namespace rota::worker::desk

@@ -10,7 +10,13 @@
 #include "common/model/run.h"
 #include "common/model/worker.h"
 
-namespace rota::worker::run {
+namespace rota::worker::desk {
+
+/// Who sends a dispatch or a cancel, and to which life.
+struct Envelope {
+  Epoch epoch;
+  model::WorkerKey to;
+};
 
 struct Order {
   model::AttemptKey key;
@@ -36,4 +42,4 @@ struct OrderAnswer {
   std::string detail;
 };
 
-}  // namespace rota::worker::run
+}  // namespace rota::worker::desk

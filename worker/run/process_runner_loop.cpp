@@ -1,7 +1,6 @@
-#include <signal.h>
+// The runner's own thread: pipes, the warden's notices, and what was posted to it.
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -12,13 +11,11 @@
 
 #include "common/base/check.h"
 #include "common/base/log.h"
-#include "worker/run/runner.h"
+#include "worker/run/process_runner.h"
 
 namespace rota::worker::run {
 
 namespace {
-
-using model::AttemptReport;
 
 constexpr std::int32_t kMostInAdvance = 32;  // work folders
 constexpr std::uint64_t kWakeToken = 0;
@@ -47,13 +44,12 @@ void watch(int epoll, int fd, std::uint64_t token) {
 
 }  // namespace
 
-Runner::Runner(RunnerOptions options, warden::WardenClient& warden, const sdk::Registry& registry,
-               Spool& spool, OutcomeSink& sink, const Clock& clock)
+ProcessRunner::ProcessRunner(RunnerOptions options, warden::WardenClient& warden,
+                             const sdk::Registry& registry, Spool& spool, const Clock& clock)
     : options_(std::move(options)),
       warden_(warden),
       registry_(registry),
       spool_(spool),
-      sink_(sink),
       clock_(clock),
       folders_(options_.work_dir, static_cast<std::size_t>(std::min(options_.slots, kMostInAdvance))),
       handlers_(static_cast<std::size_t>(options_.slots)),
@@ -61,18 +57,21 @@ Runner::Runner(RunnerOptions options, warden::WardenClient& warden, const sdk::R
       wake_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),
       output_(spool, epoll_.get(), kFirstPipeToken, options_.output),
       progress_(options_.notes_dir, epoll_.get(), kFirstProgressToken,
-                [this](model::AttemptKey key, const Said& said) { note(key, said); }),
-      table_(TableLimits{.slots = options_.slots}),
+                [this](model::AttemptKey key, const Said& said) { tell(key, said); }),
       sampler_([this](model::AttemptKey key, const Excess& excess) { kill_for_limit(key, excess); }) {
   CHECK_OR_DIE(epoll_.is_open() && wake_.is_open(), "epoll and eventfd can be made");
 }
 
-Runner::~Runner() { stop(); }
+ProcessRunner::~ProcessRunner() { stop(); }
 
-Result<void> Runner::start(const std::vector<AttemptReport>& unreported) {
+Result<void> ProcessRunner::open(desk::AttemptEvents& events,
+                                 const std::set<model::AttemptKey>& unreported) {
+  events_ = &events;
   if (auto made = folders_.start(); !made) return made;
   if (auto read = progress_.start(); !read) return read;
-  if (auto adopted = adopt(unreported); !adopted) return adopted;
+  if (auto adopted = adopt_held(); !adopted) return adopted;
+  forget_earlier_folders();
+  tell_kept(unreported);
   sampler_.start();
   watch(epoll_.get(), wake_.get(), kWakeToken);
   watch(epoll_.get(), warden_.fd(), kWardenToken);
@@ -82,7 +81,7 @@ Result<void> Runner::start(const std::vector<AttemptReport>& unreported) {
   return {};
 }
 
-bool Runner::stop() {
+bool ProcessRunner::stop() {
   if (thread_.joinable()) {
     thread_.request_stop();
     post([] {});
@@ -94,14 +93,7 @@ bool Runner::stop() {
 }
 
 /// Learns from the warden what runs and what ended while nobody listened.
-Result<void> Runner::adopt(const std::vector<AttemptReport>& unreported) {
-  {
-    std::scoped_lock lock(mutex_);
-    for (const AttemptReport& report : unreported) {
-      table_.adopt({report.key, report.worker, TableEntry::State::Finished,
-                    report.outcome.started, report.outcome});
-    }
-  }
+Result<void> ProcessRunner::adopt_held() {
   if (auto asked = warden_.list(1); !asked) return asked;
   const MonoTime deadline = clock_.mono() + kListPatience;
   // An attempt that was just starting comes after the list's end; until it has come, an inventory that
@@ -116,27 +108,24 @@ Result<void> Runner::adopt(const std::vector<AttemptReport>& unreported) {
       return fail(ErrorCode::TimedOut, "the warden did not say within 5 s what it holds");
     }
   }
-  forget_earlier_folders();
-  tell_kept(unreported);
   return {};
 }
 
 /// What attempts of an earlier life said and may never have been stored is told again, once.
-void Runner::tell_kept(const std::vector<AttemptReport>& unreported) {
-  std::set<model::AttemptKey> needed;
-  for (const AttemptReport& report : unreported) needed.insert(report.key);
+void ProcessRunner::tell_kept(const std::set<model::AttemptKey>& unreported) {
+  std::set<model::AttemptKey> needed = unreported;
   {
     std::scoped_lock lock(mutex_);
     for (const auto& [key, live] : live_) needed.insert(key);
-    for (const model::AttemptKey& key : to_forget_) needed.insert(key);
+    needed.insert(to_forget_.begin(), to_forget_.end());
   }
   progress_.forget_all_but(needed);
   for (const model::AttemptKey& key : needed) {
-    if (auto said = progress_.kept(key)) note(key, std::move(*said));
+    if (auto said = progress_.kept(key)) tell(key, std::move(*said));
   }
 }
 
-void Runner::turn() {
+void ProcessRunner::turn() {
   std::array<epoll_event, 64> events;
   const int count = ::epoll_wait(epoll_.get(), events.data(), static_cast<int>(events.size()),
                                  wait_ms());
@@ -144,39 +133,39 @@ void Runner::turn() {
   last_turn_us_ = now.mono.time_since_epoch().count();
   bool has_notices = false;
   for (int i = 0; i < count; ++i) {
-    const std::uint64_t token = events[static_cast<std::size_t>(i)].data.u64;
-    if (token == kWakeToken) {
-      std::uint64_t ignored = 0;
-      (void)!::read(wake_.get(), &ignored, sizeof ignored);
-    } else if (token == kWardenToken) {
-      has_notices = true;
-    } else if (token >= kFirstProgressToken) {
-      progress_.handle(token, now.mono);
-    } else {
-      output_.handle(token, events[static_cast<std::size_t>(i)].events, now);
-    }
+    const epoll_event& event = events[static_cast<std::size_t>(i)];
+    if (event.data.u64 == kWardenToken) has_notices = true;
+    else handle_event(event.data.u64, event.events, now);
   }
   run_posted();
-  if (has_notices) take_notices();
+  if (has_notices) receive_notices();
   output_.fix_due(clock_.now());
   progress_.resume_due(clock_.mono());
   check_deadlines();
   ping_if_due();
 }
 
-int Runner::wait_ms() const {
-  MonoTime next = next_ping_;
+void ProcessRunner::handle_event(std::uint64_t token, std::uint32_t events, Now now) {
+  if (token == kWakeToken) {
+    std::uint64_t ignored = 0;
+    (void)!::read(wake_.get(), &ignored, sizeof ignored);
+  } else if (token >= kFirstProgressToken) {
+    progress_.handle(token, now.mono);
+  } else {
+    output_.handle(token, events, now);
+  }
+}
+
+int ProcessRunner::wait_ms() const {
+  // A deadline that is set during the wait is seen after the next ping at the latest.
+  MonoTime next = std::min(next_ping_, next_deadline_);
   if (const auto due = output_.next_due()) next = std::min(next, *due);
   if (const auto due = progress_.next_due()) next = std::min(next, *due);
-  {
-    std::scoped_lock lock(mutex_);
-    if (!deadlines_.empty()) next = std::min(next, deadlines_.begin()->first);
-  }
   const Millis left = std::chrono::ceil<Millis>(next - clock_.mono());
   return static_cast<int>(std::clamp<std::int64_t>(left.count(), 0, 1000));
 }
 
-void Runner::run_posted() {
+void ProcessRunner::run_posted() {
   std::vector<std::function<void()>> tasks;
   {
     std::scoped_lock lock(mutex_);
@@ -185,7 +174,7 @@ void Runner::run_posted() {
   for (const auto& task : tasks) task();
 }
 
-void Runner::take_notices() {
+void ProcessRunner::receive_notices() {
   auto notices = warden_.receive(Millis{0});
   if (notices) {
     for (warden::Notice& notice : *notices) handle(std::move(notice));
@@ -200,7 +189,7 @@ void Runner::take_notices() {
   if (options_.warden_gone) options_.warden_gone();
 }
 
-void Runner::handle(warden::Notice notice) {
+void ProcessRunner::handle(warden::Notice notice) {
   if (auto* welcome = std::get_if<warden::Welcome>(&notice)) on_welcome(*welcome);
   if (auto* started = std::get_if<warden::Started>(&notice)) on_started(std::move(*started));
   if (auto* held = std::get_if<warden::Held>(&notice)) on_held(std::move(*held));
@@ -208,7 +197,7 @@ void Runner::handle(warden::Notice notice) {
   if (std::get_if<warden::ListEnd>(&notice) != nullptr) is_listed_ = true;
 }
 
-void Runner::on_welcome(const warden::Welcome& welcome) {
+void ProcessRunner::on_welcome(const warden::Welcome& welcome) {
   kill_means_ = warden::name_of(welcome.means);
   held_expected_ = welcome.held;
   warden_version_ = welcome.version;
@@ -218,58 +207,39 @@ void Runner::on_welcome(const warden::Welcome& welcome) {
             {"life", welcome.life}, {"held", welcome.held}});
 }
 
-void Runner::on_started(warden::Started started) {
+void ProcessRunner::on_started(warden::Started started) {
   const model::AttemptKey key = from_warden(started.key);
-  model::WorkerKey life;
-  std::int64_t cap = 0;
+  std::shared_ptr<Live> live;
   {
     std::scoped_lock lock(mutex_);
     const auto found = live_.find(key);
     if (found == live_.end() || found->second->pidfd.is_open()) return;
-    found->second->pidfd = std::move(started.pidfd);
-    sample(*found->second, started.pid);
-    life = found->second->life;
-    cap = found->second->cap_bytes;
-    table_.started(key, started.started_wall);
+    live = found->second;
+    live->pidfd = std::move(started.pidfd);
+    sample(*live, started.pid);
   }
-  output_.watch({key, 1}, std::move(started.out), cap);
-  output_.watch({key, 2}, std::move(started.err), cap);
+  output_.watch({key, 1}, std::move(started.out), live->cap_bytes);
+  output_.watch({key, 2}, std::move(started.err), live->cap_bytes);
   progress_.watch(key, std::move(started.progress));
-  sink_.started({key, life, AttemptReport::What::Started, started.started_wall, {}});
+  events_->started(key, live->life, started.started_wall);
 }
 
-/// Of an earlier life: taken over, unless its outcome is in the outbox already.
-void Runner::on_held(warden::Held held) {
+/// Of an earlier life: adopted, unless its outcome is in the outbox already.
+void ProcessRunner::on_held(warden::Held held) {
   ++held_seen_;
   const model::AttemptKey key = from_warden(held.running.key);
   AttemptNote note;
   if (auto read = decode_note(held.note)) note = *read;
-  bool is_known = false;
-  {
-    std::scoped_lock lock(mutex_);
-    is_known = table_.find(key) != nullptr;
-    if (!is_known) {
-      auto live = std::make_shared<Live>();
-      live->key = key;
-      live->life = note.life;
-      live->cap_bytes = note.cap_bytes;
-      live->kill_grace = note.kill_grace;
-      live->limits = note.limits;
-      live->keep_folder = note.keep_folder;
-      live->place.folder = note.folder;
-      live->is_handler = note.is_handler;
-      live->disconnect_grace = held.disconnect_grace;
-      live->is_adopted = live->is_sent = true;
-      live->pidfd = std::move(held.running.pidfd);
-      if (!held.end) sample(*live, held.running.pid);
-      live_.emplace(key, std::move(live));
-      table_.adopt({key, note.life, TableEntry::State::Running, held.running.started_wall, {}});
-      ++counts_.adopted;
-    }
-  }
-  if (is_known) {
+  if (!events_->adopted({key, note.life, held.running.started_wall, held.disconnect_grace})) {
     (void)warden_.forget(to_warden(key));  // told again to the next life if this is lost
     return;
+  }
+  const auto live = live_of_note(key, note);
+  live->pidfd = std::move(held.running.pidfd);
+  {
+    std::scoped_lock lock(mutex_);
+    if (!held.end) sample(*live, held.running.pid);
+    live_.emplace(key, live);
   }
   output_.watch({key, 1}, std::move(held.running.out), note.cap_bytes);
   output_.watch({key, 2}, std::move(held.running.err), note.cap_bytes);
@@ -277,41 +247,55 @@ void Runner::on_held(warden::Held held) {
   if (held.end) on_ended(*held.end);
 }
 
-void Runner::sample(const Live& live, pid_t root) {
+std::shared_ptr<ProcessRunner::Live> ProcessRunner::live_of_note(model::AttemptKey key,
+                                                                 const AttemptNote& note) const {
+  auto live = std::make_shared<Live>();
+  live->key = key;
+  live->life = note.life;
+  live->cap_bytes = note.cap_bytes;
+  live->kill_grace = note.kill_grace;
+  live->limits = note.limits;
+  live->keep_folder = note.keep_folder;
+  live->place.folder = note.folder;
+  live->is_handler = note.is_handler;
+  live->is_adopted = true;
+  return live;
+}
+
+void ProcessRunner::sample(const Live& live, pid_t root) {
   // In a namespace the root is its keeper, which is none of the job's processes.
   const bool is_job = kill_means_ != warden::name_of(warden::Means::PidNamespace);
   sampler_.add(live.key, {root, is_job, live.limits, live.place.folder});
 }
 
-void Runner::on_ended(const warden::Ended& ended) {
+void ProcessRunner::on_ended(const warden::Ended& ended) {
   const model::AttemptKey key = from_warden(ended.key);
   sampler_.remove(key);
   ProgressTaker::Total told = finish_progress(key);
-  std::shared_ptr<Live> live;
-  {
-    std::scoped_lock lock(mutex_);
-    const auto found = live_.find(key);
-    if (found == live_.end()) return;  // told again; its outcome is under way
-    live = found->second;
-    live_.erase(found);
-    to_forget_.insert(key);
-  }
-  const bool ends_all = kill_means_ == name_of(warden::Means::PidNamespace);
-  const warden::Ended& seen =
-      live->unvouched_at ? killed_unvouched(ended, *live->unvouched_at, ends_all) : ended;
-  model::Outcome outcome = outcome_of(seen, output_.finish(key, clock_.now()), live->excess);
-  name_interpreter(outcome, ended, live->interpreter);
-  if (live->is_handler) say_handler_failure(outcome, told.said);
-  add_told(outcome, std::move(told.said), told.bad_lines, told.first_bad);
-  say_unheld(outcome, ended, live->limits, kernel_limits_);
+  const auto live = remove(key, true);
+  if (!live) return;  // told again; its outcome is under way
+  model::Outcome outcome = outcome_of_process(*live, ended, std::move(told));
   const bool is_dead = ended.proven_empty || ended.failed_step != warden::StartStep::None;
   const std::string kept = keep_or_give_back(*live, is_dead, outcome.state);
   if (!kept.empty()) outcome.message += (outcome.message.empty() ? "" : "; ") + kept;
-  sink_.finished({key, live->life, AttemptReport::What::Finished, outcome.started, outcome});
+  events_->ended(key, live->life, std::move(outcome));
   if (live->is_adopted) forget_earlier_folders();
 }
 
-ProgressTaker::Total Runner::finish_progress(model::AttemptKey key) {
+model::Outcome ProcessRunner::outcome_of_process(const Live& live, const warden::Ended& ended,
+                                                 ProgressTaker::Total told) {
+  const bool ends_all = kill_means_ == name_of(warden::Means::PidNamespace);
+  const warden::Ended seen =
+      live.unvouched_at ? killed_unvouched(ended, *live.unvouched_at, ends_all) : ended;
+  model::Outcome outcome = outcome_of(seen, output_.finish(live.key, clock_.now()), live.excess);
+  name_interpreter(outcome, ended, live.interpreter);
+  if (live.is_handler) say_handler_failure(outcome, told.said);
+  add_told(outcome, std::move(told.said), told.bad_lines, told.first_bad);
+  say_unheld(outcome, ended, live.limits, kernel_limits_);
+  return outcome;
+}
+
+ProgressTaker::Total ProcessRunner::finish_progress(model::AttemptKey key) {
   ProgressTaker::Total told = progress_.finish(key);
   if (told.bad_lines > 0) {
     log_warn("run", "a job wrote lines to ROTA_FD that are not understood",
@@ -320,82 +304,17 @@ ProgressTaker::Total Runner::finish_progress(model::AttemptKey key) {
   return told;
 }
 
-void Runner::finish_handler(model::AttemptKey key, model::Outcome outcome, bool is_on_loop) {
-  std::shared_ptr<Live> live;
-  {
-    std::scoped_lock lock(mutex_);
-    const auto found = live_.find(key);
-    if (found == live_.end()) return;  // given up before
-    live = found->second;
-    live_.erase(found);
-  }
-  if (is_on_loop) {
-    const OutputTotals output = output_.finish(key, clock_.now());
-    outcome.stdout_bytes = output.stdout_bytes;
-    outcome.stderr_bytes = output.stderr_bytes;
-  }
-  sink_.finished({key, live->life, AttemptReport::What::Finished, outcome.started, outcome});
-}
-
-void Runner::check_deadlines() {
-  const MonoTime now = clock_.mono();
-  std::vector<model::AttemptKey> given_up;
-  {
-    std::scoped_lock lock(mutex_);
-    while (!deadlines_.empty() && deadlines_.begin()->first <= now) {
-      const Deadline deadline = deadlines_.begin()->second;
-      deadlines_.erase(deadlines_.begin());
-      const auto found = live_.find(deadline.key);
-      if (found == live_.end() || !found->second->handler) continue;
-      if (deadline.is_last) {
-        given_up.push_back(deadline.key);
-        continue;
-      }
-      found->second->handler->cancel(warden::KilledBy::Timeout);
-      deadlines_.emplace(now + found->second->kill_grace, Deadline{deadline.key, true});
-    }
-  }
-  for (const model::AttemptKey& key : given_up) give_up_handler(key);
-}
-
-/// A thread cannot be killed: its slot is lost, and the record says so.
-void Runner::give_up_handler(model::AttemptKey key) {
-  log_error("run", "a handler does not end; its slot is not used again", {{"run", key.run.value}});
-  model::Outcome outcome;
-  outcome.state = model::RunState::KillFailed;
-  outcome.reason = model::Reason::KillUnproven;
-  outcome.message = "the handler did not return within its grace after it was told to stop";
-  outcome.ended = clock_.wall();
-  {
-    std::scoped_lock lock(mutex_);
-    if (const TableEntry* entry = table_.find(key)) outcome.started = entry->started;
-  }
-  finish_handler(key, outcome, true);
-}
-
-void Runner::ping_if_due() {
+void ProcessRunner::ping_if_due() {
   const MonoTime now = clock_.mono();
   if (now < next_ping_) return;
   next_ping_ = now + options_.ping_every;
   // A full socket means that the warden does not answer; is_answering tells that by itself.
   (void)warden_.ping();
-  if (!may_claim_life()) kill_unvouched();
-}
-
-/// The warden hangs and nobody vouches any more: the proper ends what it can reach.
-void Runner::kill_unvouched() {
-  const MonoTime now = clock_.mono();
-  std::scoped_lock lock(mutex_);
-  for (const auto& [key, live] : live_) {
-    if (!live->pidfd.is_open()) continue;
-    if (now < vouchers_.vouched_until() + live->disconnect_grace) continue;
-    if (!live->unvouched_at) live->unvouched_at = now;
-    ::syscall(SYS_pidfd_send_signal, live->pidfd.get(), SIGKILL, nullptr, 0);
-  }
+  if (!is_in_control()) events_->vouchers_unguarded(now);
 }
 
 /// Once nothing of an earlier life runs any more, its folders may go.
-void Runner::forget_earlier_folders() {
+void ProcessRunner::forget_earlier_folders() {
   if (!has_earlier_folders_) return;
   {
     std::scoped_lock lock(mutex_);

@@ -19,21 +19,16 @@
 #include "common/base/ids.h"
 #include "common/base/time.h"
 #include "common/model/worker.h"
-#include "worker/run/voucher_rules.h"
+#include "worker/desk/order.h"
+#include "worker/desk/voucher_rules.h"
 
-namespace rota::worker::run {
+namespace rota::worker::desk {
 
 struct TableLimits {
   std::int32_t slots = 1;
   Millis tombstone_age{3'600'000};
   std::size_t tombstones = 100'000;
   std::size_t told_tombstones = 10'000;  ///< the newest so many stand in an inventory
-};
-
-/// Who sends a dispatch or a cancel, and to which life.
-struct Envelope {
-  Epoch epoch;
-  model::WorkerKey to;
 };
 
 /// An attempt that is not acknowledged yet.
@@ -46,7 +41,7 @@ struct TableEntry {
   model::Outcome outcome;     ///< Finished
 };
 
-/// Owner: the runner. Thread: the owner's; it has no lock of its own.
+/// Owner: the desk. Thread: the owner's; it has no lock of its own.
 class AttemptTable {
  public:
   explicit AttemptTable(TableLimits limits) : limits_(limits) {}
@@ -127,4 +122,4 @@ class AttemptTable {
   std::map<model::AttemptKey, model::Refusal> refused_;  ///< of this life, for good; bounded as tombstones
 };
 
-}  // namespace rota::worker::run
+}  // namespace rota::worker::desk

@@ -10,7 +10,7 @@
 #include "common/base/result.h"
 #include "common/base/spared_file.h"
 
-namespace rota::worker::run {
+namespace rota::worker::desk {
 
 /// Thread: any.
 class EpochKeeper {
@@ -29,4 +29,4 @@ class EpochKeeper {
   std::map<std::string, Epoch> epochs_;
 };
 
-}  // namespace rota::worker::run
+}  // namespace rota::worker::desk

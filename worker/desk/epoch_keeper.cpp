@@ -1,10 +1,10 @@
-#include "worker/run/epoch_keeper.h"
+#include "worker/desk/epoch_keeper.h"
 
 #include <sstream>
 
 #include "common/base/file.h"
 
-namespace rota::worker::run {
+namespace rota::worker::desk {
 
 Result<void> EpochKeeper::load() {
   file_.make_room();
@@ -43,4 +43,4 @@ Epoch EpochKeeper::highest(const std::string& cluster_uuid) const {
   return found == epochs_.end() ? Epoch{} : found->second;
 }
 
-}  // namespace rota::worker::run
+}  // namespace rota::worker::desk

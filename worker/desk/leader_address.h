@@ -9,7 +9,7 @@
 #include "common/base/time.h"
 #include "common/model/worker.h"
 
-namespace rota::worker::run {
+namespace rota::worker::desk {
 
 struct KnownLeader {
   Epoch epoch;
@@ -49,4 +49,4 @@ class LeaderAddress {
   KnownLeader leader_;
 };
 
-}  // namespace rota::worker::run
+}  // namespace rota::worker::desk
