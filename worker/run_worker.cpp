@@ -57,7 +57,7 @@ int launch(const config::WorkerOptions& options, const std::string& config_file)
   return complain(worker::warden::exec_under_warden(wanted, proper).message);
 }
 
-/// Blocked in every thread: main takes them one by one.
+/// Blocked in every thread: main waits for them one by one.
 sigset_t block_signals() {
   sigset_t set;
   sigemptyset(&set);
@@ -79,7 +79,7 @@ void reread_log(const std::string& config_file, const config::WorkerOptions& opt
   }
 }
 
-int take_turns(Worker& proper, const config::WorkerOptions& options,
+int run_turns(Worker& proper, const config::WorkerOptions& options,
                const std::string& config_file, const sigset_t& signals) {
   const timespec pause{0, kTurnNs};
   while (true) {
@@ -105,7 +105,7 @@ int run_proper(const config::WorkerOptions& options, const std::string& config_f
   }
   log_info("worker", "started",
            {{"id", options.id}, {"port", proper.port()}, {"http_port", proper.http_port()}});
-  const int status = take_turns(proper, options, config_file, signals);
+  const int status = run_turns(proper, options, config_file, signals);
   const bool has_ended = proper.stop();
   log_info("worker", "ended", {{"status", status}});
   log_stop();
@@ -132,7 +132,7 @@ int run_worker(int argc, char** argv, Registry& registry) {
   if (line->what == What::Sweep) return sweep(line->state_dir);
   if (line->what == What::Handler) {
     if (auto added = worker::handlers::add_builtin(registry); !added) return complain(added.error().message);
-    // Its own log goes where the handler's errors go: trouble alone.
+    // Its own log goes where the handler's errors go, so only warnings and errors.
     LogOptions log;
     log.process = "rota-worker";
     log.level = Severity::Warn;

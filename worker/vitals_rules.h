@@ -31,8 +31,8 @@ class Smoothed {
   bool has_value_ = false;
 };
 
-/// Whether the node should be written anew: when it begins to fare well, or no longer does. All masters watch
-/// it, so figures and the words of a trouble, which change all the time, travel with renewals instead.
+/// Whether the node should be written again: when the worker becomes healthy, or stops being so. All masters
+/// watch the node, so figures and the words of a trouble, which change all the time, travel with renewals.
 bool is_worth_telling(const model::WorkerVitals& told, const model::WorkerVitals& now);
 
 }  // namespace rota::worker

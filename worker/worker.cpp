@@ -18,7 +18,7 @@ namespace rota::worker {
 namespace {
 
 constexpr Millis kLoopLimit{5000};         // an older turn of the runner stops the heartbeat
-constexpr Millis kHomePatience{10'000};    // for the last reports, at the end
+constexpr Millis kHomePatience{10'000};    // for the last reports, when it ends
 constexpr int kServiceThreads = 8;
 
 bool is_home_name(const std::string& text) {
@@ -92,14 +92,14 @@ Result<void> Worker::start() {
   if (!lock) return fail(lock.error());
   lock_.emplace(std::move(*lock));
   if (auto done = name_home(); !done) return done;
-  if (auto done = take_over(); !done) return done;
+  if (auto done = recover(); !done) return done;
   if (auto done = serve(); !done) return done;
   join_cluster();
   return open_pages();
 }
 
-/// Names the state folder once and for all. A folder that was copied to another host takes its name
-/// along, which is why docs/operating.md forbids that.
+/// Names the state folder, once. A folder that was copied to another host keeps its
+/// name, which is why docs/operating.md forbids that.
 Result<void> Worker::name_home() {
   const std::string path = options_.state_dir + "/home";
   if (auto kept = read_file(path); kept && is_home_name(*kept)) {
@@ -110,7 +110,7 @@ Result<void> Worker::name_home() {
   return write_file_synced(path, home_);
 }
 
-Result<void> Worker::take_over() {
+Result<void> Worker::recover() {
   if (auto made = make_folders(options_.state_dir + "/spool", 0700); !made) return made;
   if (auto loaded = epochs_.load(); !loaded) return loaded;
   if (auto opened = reporter_.open(); !opened) return opened;
@@ -123,7 +123,7 @@ Result<void> Worker::take_over() {
   std::set<model::AttemptKey> held;
   for (const auto& attempt : desk_.inventory().attempts) held.insert(attempt.key);
   spool_.release_all_but(held);
-  log_info("worker", "took over from the life before",
+  log_info("worker", "took over from the previous life",
            {{"running", desk_.busy()}, {"to_report", unreported.size()}});
   return {};
 }

@@ -31,14 +31,14 @@ inline constexpr int kDone = 0;
 inline constexpr int kFailed = 1;             ///< started again
 inline constexpr int kWrongConfiguration = 2; ///< not started again: an operator must look
 
-/// Owner: main. Thread: main's, which blocks the signals that it takes before this is made.
+/// Owner: main. Thread: main's, which blocks the signals that it handles before this is made.
 class Worker {
  public:
   Worker(config::WorkerOptions options, const sdk::Registry& registry,
          std::unique_ptr<warden::WardenClient> warden);
   ~Worker();
 
-  /// Takes over what an earlier life left, serves and registers. Conflict: the state folder is in use;
+  /// Recovers what an earlier life left, serves and registers. Conflict: the state folder is in use;
   /// Corrupt: a file in it is damaged; Unavailable: the warden or the port.
   Result<void> start();
 
@@ -55,7 +55,7 @@ class Worker {
   std::uint16_t http_port() const { return pages_ ? pages_->port() : 0; }
 
  private:
-  Result<void> take_over();
+  Result<void> recover();
   Result<void> name_home();
   Result<void> serve();
   void join_cluster();

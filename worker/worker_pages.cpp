@@ -104,15 +104,15 @@ std::string Worker::metrics() const {
   http::MetricsPage page;
   const desk::DeskCounts counts = desk_.counts();
   page.gauge("rota_worker_slots", "Attempts that may run at once.", options_.slots);
-  page.gauge("rota_worker_slots_busy", "Slots that are taken.", desk_.busy());
-  page.counter("rota_worker_attempts_accepted_total", "Attempts taken from the leader.",
+  page.gauge("rota_worker_slots_busy", "Slots that are in use.", desk_.busy());
+  page.counter("rota_worker_attempts_accepted_total", "Attempts accepted from the leader.",
                static_cast<double>(counts.accepted));
   page.counter("rota_worker_attempts_refused_total", "Attempts refused, for whatever reason.",
                static_cast<double>(counts.refused));
   page.counter("rota_worker_stale_commands_refused_total",
                "Commands of deposed leaders that were refused.",
                static_cast<double>(counts.refused_old_epoch));
-  page.counter("rota_worker_attempts_adopted_total", "Attempts taken over from the life before.",
+  page.counter("rota_worker_attempts_adopted_total", "Attempts adopted from the previous life.",
                static_cast<double>(counts.adopted));
   for (auto state = model::RunState::Succeeded; state <= model::RunState::Lost;
        state = static_cast<model::RunState>(static_cast<int>(state) + 1)) {
@@ -123,7 +123,7 @@ std::string Worker::metrics() const {
   }
   page.gauge("rota_worker_outbox_results", "Results that the leader has not acknowledged.",
              static_cast<double>(reporter_.waiting()));
-  page.gauge("rota_worker_outbox_bytes", "What they take on disk.",
+  page.gauge("rota_worker_outbox_bytes", "What they use on disk.",
              static_cast<double>(reporter_.outbox_bytes()));
   page.gauge("rota_worker_spool_bytes", "Output on disk that the masters do not hold yet.",
              static_cast<double>(spool_.bytes()));
@@ -137,10 +137,10 @@ std::string Worker::metrics() const {
              seconds_left(desk_.vouched_until(), clock_.mono()));
   page.gauge("rota_worker_registered", "1 while the worker's node stands.",
              presence_ && presence_->is_registered() ? 1 : 0);
-  page.gauge("rota_worker_draining", "1 while nothing new is taken.", desk_.drain_ack().draining ? 1 : 0);
+  page.gauge("rota_worker_draining", "1 while nothing new is accepted.", desk_.drain_ack().draining ? 1 : 0);
   page.gauge("rota_worker_load_ratio", "CPU x 0.4 + memory x 0.3 + slots x 0.3, smoothed.",
              vitals.load_percent / 100.0);
-  page.gauge("rota_host_cpu_busy_ratio", "Share of this host's CPU time that was spent, of late.",
+  page.gauge("rota_host_cpu_busy_ratio", "Share of this host's CPU time that was used lately.",
              vitals.cpu_percent / 100.0);
   page.gauge("rota_host_memory_used_ratio", "Share of this host's memory that is not available.",
              vitals.memory_percent / 100.0);

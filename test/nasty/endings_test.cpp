@@ -157,7 +157,7 @@ TEST_CASE("endings: a program that is being written is text busy") {
   cannot_start(it, it.item({copy}), "Text file busy");
 }
 
-TEST_CASE("endings: cancelled while it runs, with the steps that it took") {
+TEST_CASE("endings: cancelled while it runs, with the steps that were done") {
   NastyWorker it;
   const auto soft = it.start({"/bin/sleep", "600"});
   CHECK(it.master().wait_started(soft));

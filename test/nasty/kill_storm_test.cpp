@@ -30,7 +30,7 @@ class SmallLeader {
       : worker_(worker), master_(master), ledger_(std::move(ledger)) {}
 
   void keep_busy(std::mt19937_64& dice) {
-    take_ends();
+    collect_ends();
     send_waiting();
     while (attempts_.size() < kAtOnce) {
       const std::int64_t run = next_run_++;
@@ -59,7 +59,7 @@ class SmallLeader {
   bool finish(MonoTime deadline, const std::function<void()>& look_after) {
     MonoTime next_look = BootClock::now() + Millis{1000};
     while (!attempts_.empty() && BootClock::now() < deadline) {
-      take_ends();
+      collect_ends();
       send_waiting();
       std::this_thread::sleep_for(Millis{10});
       if (BootClock::now() < next_look) continue;
@@ -81,7 +81,7 @@ class SmallLeader {
   const std::string& notes() const { return notes_; }
 
  private:
-  void take_ends() {
+  void collect_ends() {
     for (auto it = attempts_.begin(); it != attempts_.end();) {
       const auto [run, attempt] = *it++;
       if (!master_.has_outcome(run, attempt)) continue;

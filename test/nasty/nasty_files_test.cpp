@@ -81,7 +81,7 @@ TEST_CASE("nasty: mounts over its folder") {
          exited(1));
 }
 
-TEST_CASE("nasty: fails, and its folder is kept for who looks") {
+TEST_CASE("nasty: fails, and its folder is kept for people to look at") {
   NastyWorker it;
   auto item = it.item(by_sh("echo evidence > clue; exit 1"));
   item.work.__set_keep_folder("on_failure");

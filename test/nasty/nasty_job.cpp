@@ -79,7 +79,7 @@ int daemons(long count) {
   return 0;
 }
 
-/// As many as it may; but no more than a test's host bears.
+/// As many as it may, and no more than a test's host can stand.
 int fork_bomb(long) {
   for (int number = 1; number < NSIG; ++number) ::signal(number, SIG_IGN);
   void* const shared = ::mmap(nullptr, sizeof(int), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
@@ -154,7 +154,7 @@ int leader_thread_ends(long count) {
   ::pthread_exit(nullptr);
 }
 
-/// Seizes whoever is in its /proc but itself and its pid 1; prints how many it got.
+/// Seizes every process in its /proc except itself and its pid 1; prints how many it got.
 int trace_others(long) {
   int seized = 0;
   DIR* const folder = ::opendir("/proc");

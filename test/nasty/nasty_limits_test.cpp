@@ -1,4 +1,4 @@
-// Programs that take all they can get.
+// Programs that use all they can get.
 #include <doctest/doctest.h>
 #include <signal.h>
 #include <sys/resource.h>
@@ -130,7 +130,7 @@ TEST_CASE("nasty: nice and umask are the job's") {
   CHECK_MESSAGE((text == most + "500\n" || text == most + std::to_string(score) + "\n"), text);
 }
 
-TEST_CASE("nasty: an environment that no kernel takes") {
+TEST_CASE("nasty: an environment that no kernel accepts") {
   NastyWorker it;
   auto item = it.item({"/bin/true"});
   for (int i = 0; i < 60; ++i) item.work.environment["V" + std::to_string(i)] = std::string(50'000, 'v');

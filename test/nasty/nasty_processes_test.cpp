@@ -82,7 +82,7 @@ TEST_CASE("nasty: exits within a millisecond, again and again") {
   CHECK(ended == count);
 }
 
-TEST_CASE("nasty: seizes whoever it sees, and sees nobody of a sibling") {
+TEST_CASE("nasty: seizes every process that it sees, and sees none of a sibling") {
   NastyWorker it;
   const auto sibling = it.start(by_sh("sleep 0.6; exit 8"));
   CHECK(it.master().wait_started(sibling));

@@ -31,7 +31,7 @@ std::string make_work_dir() {
   return folder;
 }
 
-/// All but sockets: connections come and go by a rhythm of their own, and are counted apart.
+/// All except sockets: connections come and go by a rhythm of their own, and are counted apart.
 struct Descriptors {
   std::size_t sockets = 0, others = 0;
 };
@@ -67,7 +67,7 @@ struct Shared {
   std::vector<std::int64_t> lateness_us;
 
   Shared() {
-    rlimit stack{};  // what a program's words may take is a share of it
+    rlimit stack{};  // what a program's arguments may use is a share of it
     ::getrlimit(RLIMIT_STACK, &stack);
     stack.rlim_cur = std::min<rlim_t>(stack.rlim_cur, 8 << 20);
     ::setrlimit(RLIMIT_STACK, &stack);
@@ -93,7 +93,7 @@ Shared& shared() {
   return instance;
 }
 
-/// Processes below the worker, but the proper: what jobs have left, and zombies of anybody.
+/// Processes below the worker, except the proper: what jobs have left, and zombies of anybody.
 std::vector<pid_t> left_below(pid_t warden, pid_t proper) {
   std::vector<pid_t> found, open{warden};
   const auto all = worker::warden::list_processes();
@@ -107,7 +107,7 @@ std::vector<pid_t> left_below(pid_t warden, pid_t proper) {
   return found;
 }
 
-/// What a few connections more may take; they are bounded, and none is a job's.
+/// What a few connections more may use; they are bounded, and none is a job's.
 constexpr std::size_t kMoreSockets = 8;
 
 void check_descriptors(const char* whose, pid_t pid, const Descriptors& before) {
@@ -166,7 +166,7 @@ std::vector<std::string> nasty(const std::string& deed, long number) {
 NastyWorker::NastyWorker() {
   Shared& all = shared();
   REQUIRE_MESSAGE(!all.life.empty(), all.worker.log_text());
-  (void)all.master.take_renewals();
+  (void)all.master.collect_renewals();
   all.proper_fds = descriptors_of(all.proper);
   all.warden_fds = descriptors_of(all.warden);
 }
@@ -186,7 +186,7 @@ NastyWorker::~NastyWorker() {
   CHECK(all.worker.proper() == all.proper);
   CHECK(all.master.bad_chunks() == 0);
   std::vector<std::int64_t> late;
-  note_lateness(all.master.take_renewals(), late);
+  note_lateness(all.master.collect_renewals(), late);
   all.lateness_us.insert(all.lateness_us.end(), late.begin(), late.end());
   MESSAGE("nasty beats=" << late.size() << " late_p99_ms=" << percentile(late, 0.99) / 1000
                          << " all_beats=" << all.lateness_us.size() << " all_late_p99_ms="

@@ -1,4 +1,4 @@
-// One worker for all nasty programs. Each case takes it, lets its programs run, and gives it back: then
+// One worker for all nasty programs. Each case acquires it, lets its programs run, and releases it: then
 // nothing of them may be left, and how late the worker's heartbeat was meanwhile is put down.
 #pragma once
 
@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "test/integration/worker/worker_under_test.h"
+#include "test/integration/worker/worker_rig.h"
 
 namespace rota::testing {
 

@@ -58,7 +58,7 @@ class AttemptDesk final : public AttemptEvents {
   AttemptDesk(const AttemptDesk&) = delete;
   AttemptDesk& operator=(const AttemptDesk&) = delete;
 
-  /// Takes over what earlier starts left: outcomes that the outbox still has to tell, and what the runner
+  /// Recovers what earlier starts left: outcomes that the outbox still has to tell, and what the runner
   /// finds. The runner's errors.
   Result<void> open(const std::vector<model::AttemptReport>& unreported);
 
@@ -87,7 +87,7 @@ class AttemptDesk final : public AttemptEvents {
   model::Refusal cancel(const Envelope& envelope, const std::vector<model::AttemptKey>& keys,
                         Millis grace);
   /// Whether new attempts are accepted. None, OldEpoch or WrongLife. `order` numbers the leader's drain
-  /// orders: one that a later one has overtaken counts no more. Unset: the leader does not number them.
+  /// orders: one that a later one has overtaken is ignored. Unset: the leader does not number them.
   model::Refusal drain(const Envelope& envelope, bool draining, std::optional<std::int64_t> order);
   model::Inventory inventory() const;
 
@@ -138,7 +138,7 @@ class AttemptDesk final : public AttemptEvents {
 
   const DeskParts parts_;
 
-  mutable std::mutex drain_mutex_;   // taken before mutex_
+  mutable std::mutex drain_mutex_;   // acquired before mutex_
   model::DrainAck told_;            // by the leader
   std::optional<WallTime> hands_over_at_;  // set: this process stops
 

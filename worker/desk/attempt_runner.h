@@ -53,7 +53,7 @@ class AttemptEvents {
   /// Exactly once for each attempt that was started or adopted, also when it could not be run after all.
   virtual void ended(model::AttemptKey key, const model::WorkerKey& life, model::Outcome outcome) = 0;
   /// What ends attempts by itself when a voucher lapses does not answer now. Then the desk looks by
-  /// itself who is to be ended. To be called again and again while that lasts.
+  /// itself who must be ended. The runner calls it again and again while that lasts.
   virtual void vouchers_unguarded(MonoTime now) = 0;
 };
 

@@ -1,4 +1,4 @@
-// What this worker holds, and what it takes: the worker's own small core. Pure: no clock, no thread,
+// What this worker holds, accepts and refuses: the worker's own small core. Pure: no clock, no thread,
 // no I/O; time comes in as an argument. The shell persists the epoch and the outcomes, starts and kills.
 //
 //   accept -> Accepted -> started -> Running -> finished -> Finished -> acknowledged -> tombstone
@@ -51,22 +51,22 @@ class AttemptTable {
   void begin_life(const model::WorkerKey& life);
   const model::WorkerKey& life() const { return life_; }
 
-  /// Takes note of an epoch; true when it is higher than any before. The shell has stored it already.
+  /// Notes an epoch; true when it is higher than any before. The shell has stored it already.
   bool raise_epoch(Epoch epoch);
   Epoch highest_epoch() const { return highest_epoch_; }
 
-  /// Draining: nothing new is taken.
+  /// Draining: nothing new is accepted.
   void set_draining(bool draining) { draining_ = draining; }
   bool is_draining() const { return draining_; }
-  /// No room for more outcomes: nothing new is taken, and what is held is accepted again all the same.
+  /// No room for more outcomes: nothing new is accepted. What is held is still accepted again.
   void set_full(bool full) { full_ = full; }
 
   /// Whether a sender may command this life: None, OldEpoch or WrongLife.
   model::Refusal check(const Envelope& envelope) const;
 
-  /// Takes an attempt, or says why not. None also for one that is held already: then `is_new` is
-  /// false and nothing is to be started. A refusal is for good in this life: a copy of the dispatch that
-  /// was under way for long starts nothing after the leader has chosen again.
+  /// Accepts an attempt, or says why not. None also for one that is held already: then `is_new` is
+  /// false and nothing is to be started. A refusal is final in this life: a late copy of the dispatch
+  /// starts nothing after the leader has chosen again.
   struct Verdict {
     model::Refusal refusal = model::Refusal::None;
     bool is_new = false;
@@ -77,7 +77,7 @@ class AttemptTable {
   /// It runs. False when it is not held as Accepted.
   bool started(model::AttemptKey key, WallTime when);
 
-  /// It could not even be tried: as if it had never come. False when it is not held as Accepted.
+  /// It could not be started: as if it had never come. False when it is not held as Accepted.
   bool withdraw(model::AttemptKey key);
 
   /// It ended; its outcome is stored already. False when it is not held or had ended before. An
@@ -119,7 +119,7 @@ class AttemptTable {
   std::map<model::AttemptKey, TableEntry> entries_;
   std::deque<std::pair<MonoTime, model::AttemptKey>> burials_;  ///< oldest first
   std::set<model::AttemptKey> buried_;
-  std::map<model::AttemptKey, model::Refusal> refused_;  ///< of this life, for good; bounded as tombstones
+  std::map<model::AttemptKey, model::Refusal> refused_;  ///< in this life, finally; bounded like tombstones
 };
 
 }  // namespace rota::worker::desk

@@ -1,5 +1,6 @@
-// The highest epoch that this worker ever saw, per cluster, on disk: what a deposed leader is refused by,
-// through restarts too (P8). On a full disk as well: without it no leader could greet the worker.
+// The highest epoch that this worker ever saw, per cluster, on disk. A deposed leader is refused by it,
+// also after a restart (P8). It can be stored even when the disk is full: otherwise no leader could greet
+// the worker.
 #pragma once
 
 #include <map>

@@ -11,10 +11,10 @@ namespace rota::worker::desk {
 /// The two vouchers. Both ends are on CLOCK_BOOTTIME and never move back: answers may come out of
 /// order. Thread: the owner's.
 ///
-/// A life's lease counts only once a leader has greeted that life. Before, no leader may know that it was
-/// there: a session that begins, beats and is ended between two looks of the leader would lengthen what the
-/// attempts of an earlier life have left, and the leader's fence, counted from when it last saw that life,
-/// would know nothing of it.
+/// A life's lease counts only once a leader has greeted that life. Before that, perhaps no leader knows
+/// that it exists: a session that begins, beats and is ended between two looks of the leader would lengthen
+/// what the attempts of an earlier life have left. The leader's fence, counted from when it last saw that
+/// life, would not include it.
 class VoucherRules {
  public:
   /// A new incarnation: no leader has seen it yet.
@@ -22,7 +22,7 @@ class VoucherRules {
     is_greeted_ = false;
     waiting_lease_ = {};
   }
-  /// A leader's hello came to the present life, so it knows that this life is there.
+  /// A leader's hello came to the present life, so it knows that this life exists.
   void greet() {
     is_greeted_ = true;
     lease_end_ = std::max(lease_end_, waiting_lease_);

@@ -1,5 +1,5 @@
 // Why a call of the handler `http` has no answer, or no whole one, in words: what was asked of whom, what
-// went wrong, and where to look. Pure; the library's own codes show in its adapter alone.
+// went wrong, and where to look. Pure; only the adapter knows the library's own codes.
 #pragma once
 
 #include <string>
@@ -19,7 +19,7 @@ struct CallTrouble {
     NotTrusted,        ///< the server's certificate
     BadCaFile,
     BadUrl,            ///< the job's own
-    BadRedirect,       ///< to where no call can go
+    BadRedirect,       ///< no call can go there
     TooManyRedirects,
     NoHttp,            ///< somebody answers, in another protocol
     HeadLineTooLong,
@@ -33,12 +33,12 @@ struct CallTrouble {
   };
   What what = What::Other;
   std::string detail;    ///< the library's own words; may be empty
-  std::string last_url;  ///< that was asked in the end
-  int redirects = 0;     ///< that were followed until then
+  std::string last_url;  ///< the one asked last
+  int redirects = 0;     ///< followed until then
   Millis took{0};
 };
 
-/// What the library takes; beyond it a call fails. Larger answers belong into the body.
+/// What the library accepts; beyond it a call fails. Larger answers belong in the body.
 inline constexpr std::int64_t kMostHeadLineBytes = 100 << 10;
 inline constexpr std::int64_t kMostHeadBytes = 300 << 10;
 inline constexpr std::int64_t kMostTrailerBytes = 64 << 10;

@@ -1,5 +1,5 @@
-// HttpClient over libcurl. A handle for each call: runs are seldom enough that a pool of connections would
-// bring nothing but connections that the server has closed.
+// HttpClient over libcurl. One handle for each call: calls are too rare for a pool of connections, which
+// the server would have closed meanwhile.
 #include <curl/curl.h>
 
 #include <array>
@@ -38,14 +38,14 @@ struct Hearing {
   bool is_in_head = false;             ///< of HTTP/1, whose empty line has not come
 };
 
-std::size_t take_body(char* bytes, std::size_t one, std::size_t count, void* to) {
+std::size_t receive_body(char* bytes, std::size_t one, std::size_t count, void* to) {
   auto& hearing = *static_cast<Hearing*>(to);
   hearing.body_bytes += static_cast<std::int64_t>(one * count);
   hearing.listener->on_body({bytes, one * count});
   return one * count;
 }
 
-std::size_t take_head(char* bytes, std::size_t one, std::size_t count, void* to) {
+std::size_t receive_head(char* bytes, std::size_t one, std::size_t count, void* to) {
   std::string_view line(bytes, one * count);
   while (!line.empty() && (line.back() == '\n' || line.back() == '\r')) line.remove_suffix(1);
   auto& hearing = *static_cast<Hearing*>(to);
@@ -64,7 +64,7 @@ void add_header(HeaderList& list, const std::string& line) {
 
 HeaderList headers_of(const model::HttpCall& call) {
   HeaderList list;
-  add_header(list, "Expect:");  // no second's wait before a body, and no answer 100
+  add_header(list, "Expect:");  // no wait of a second before a body, and no answer 100
   // curl's own default for a body would call any of them a form.
   add_header(list, "Content-Type:");
   for (const auto& [name, value] : call.headers) {
@@ -201,7 +201,7 @@ std::optional<CURLcode> transfer(CURLM* multi, HttpListener& listener) {
 class CurlClient final : public HttpClient {
  public:
   Result<HttpAnswer> call(const model::HttpCall& call, HttpListener& listener) override {
-    // With the first call: a worker that makes none has no use for the libraries' memory.
+    // With the first call: a worker that makes none does not need the libraries' memory.
     static std::once_flag once;
     std::call_once(once, [] { ::curl_global_init(CURL_GLOBAL_DEFAULT); });
     const HeaderList headers = headers_of(call);
@@ -215,14 +215,14 @@ class CurlClient final : public HttpClient {
     ::curl_easy_setopt(handle, CURLOPT_USERAGENT, kAgent);
     ::curl_easy_setopt(handle, CURLOPT_ERRORBUFFER, detail.data());
     ::curl_easy_setopt(handle, CURLOPT_HTTPHEADER, headers.get());
-    ::curl_easy_setopt(handle, CURLOPT_WRITEFUNCTION, take_body);
+    ::curl_easy_setopt(handle, CURLOPT_WRITEFUNCTION, receive_body);
     ::curl_easy_setopt(handle, CURLOPT_WRITEDATA, &hearing);
-    ::curl_easy_setopt(handle, CURLOPT_HEADERFUNCTION, take_head);
+    ::curl_easy_setopt(handle, CURLOPT_HEADERFUNCTION, receive_head);
     ::curl_easy_setopt(handle, CURLOPT_HEADERDATA, &hearing);
     set_method(handle, call);
     set_limits(handle, call);
     if (::curl_multi_add_handle(multi.get(), handle) != CURLM_OK) {
-      return fail(ErrorCode::Unavailable, "libcurl takes no call");
+      return fail(ErrorCode::Unavailable, "libcurl accepts no call");
     }
     const auto begun = std::chrono::steady_clock::now();
     const auto end = transfer(multi.get(), listener);

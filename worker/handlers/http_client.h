@@ -13,7 +13,7 @@
 
 namespace rota::worker::handlers {
 
-/// Hears of a call while it is on. Owner: the caller. Thread: the caller's.
+/// Hears of a call while it lasts. Owner: the caller. Thread: the caller's.
 class HttpListener {
  public:
   virtual ~HttpListener() = default;
@@ -29,7 +29,7 @@ class HttpListener {
 struct HttpAnswer {
   int status = 0;
   int redirects = 0;                 ///< that were followed
-  std::string url;                   ///< that answered in the end
+  std::string url;                   ///< the one that answered
   std::int64_t body_bytes = 0;
   Millis took{0};
 };

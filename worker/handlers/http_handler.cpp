@@ -14,7 +14,7 @@ class CallLog final : public HttpListener {
   explicit CallLog(sdk::Context& context) : context_(context) {}
   bool is_cancelled() override { return context_.cancelled(); }
   void on_head(std::string_view line) override {
-    if (line.starts_with("HTTP/")) body_.clear();  // the body of a redirect is nobody's result
+    if (line.starts_with("HTTP/")) body_.clear();  // the body of a redirect is not the result
     if (!line.empty()) context_.log_error(line);
   }
   void on_body(std::string_view bytes) override {

@@ -8,9 +8,9 @@
 
 namespace rota::worker::handlers {
 
-/// Who is asked is told whose call it is, so that it can refuse a repeat: Idempotency-Key (the run's own;
+/// The call names its run, so that the server can refuse a repeat: Idempotency-Key (the run's own;
 /// the same for each attempt), Rota-Run, Rota-Attempt, Rota-Epoch, and for ticks Rota-Tick-Ms. A header of
-/// the same name in the job stands instead. The body of the answer goes to standard output, its head to
+/// the same name in the job replaces it. The body of the answer goes to standard output, its head to
 /// standard error; a body of at most 64 KiB is also the run's result value.
 std::unique_ptr<sdk::Handler> make_http_handler(std::unique_ptr<HttpClient> client);
 

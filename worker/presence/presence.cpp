@@ -45,7 +45,7 @@ void Presence::start() {
 void Presence::stop() {
   if (registration_) {
     if (auto gone = registration_->withdraw(kWithdrawPatience); !gone) {
-      log_warn(kChannel, "the node was not taken away; it goes with the session",
+      log_warn(kChannel, "the node was not removed; it goes with the session",
                {{"why", gone.error().message}});
     }
   }
@@ -93,7 +93,7 @@ bool Presence::wait_registered(Millis at_most) const {
 
 std::string Presence::new_incarnation() const { return options_.home + "-" + random_hex(8); }
 
-/// The node name of this session's life, made up when the session is new. Beat and registration ask.
+/// The node name of this session's life, chosen when the session is new. Beat and registration ask.
 std::string Presence::name_for(zk::SessionId session) {
   std::scoped_lock lock(mutex_);
   if (session != life_session_) {
@@ -107,7 +107,7 @@ std::string Presence::name_for(zk::SessionId session) {
 zk::NodeToRegister Presence::describe(zk::SessionId session) {
   name_for(session);
   std::scoped_lock lock(mutex_);
-  // Asked again in one session: somebody has deleted the node, and with it declared that life dead.
+  // Asked again in one session: somebody has deleted the node, which declared that life dead.
   if (life_is_used_) info_.key.incarnation = new_incarnation();
   life_is_used_ = true;
   if (const auto client = session_.client()) {
@@ -124,8 +124,8 @@ void Presence::on_registered(const zk::Registered& registered) {
   settle(static_cast<int>(patience_with(registered.others) / kSettleEvery));
 }
 
-/// A node of this very home is most likely of an own life that is dead: this process holds the folder's
-/// lock. When its session could not be written down (a full disk) nobody can end it, and it expires.
+/// A node of this home most likely belongs to an earlier life of our own that is dead: this process holds
+/// the folder's lock. When its session could not be stored (a full disk) nobody can end it, so it expires.
 Millis Presence::patience_with(const std::vector<std::string>& others) const {
   const std::string own = "@" + options_.home + "-";
   const bool has_own = std::ranges::any_of(
@@ -134,7 +134,7 @@ Millis Presence::patience_with(const std::vector<std::string>& others) const {
   return options_.session.client.session_timeout + 4 * options_.server_tick + options_.rival_patience;
 }
 
-/// Ends what earlier lives left, makes sure that nobody else bears this id, and reads the epoch. Only
+/// Ends what earlier lives left, makes sure that nobody else has this id, and reads the epoch. Only
 /// then is the worker registered.
 void Presence::settle(int tries) {
   if (standing_.session == 0) return;

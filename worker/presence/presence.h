@@ -2,7 +2,7 @@
 // and the renewals that earn the leader's. A new session is a new life with a new incarnation.
 //
 // ZooKeeper's voucher counts only from the moment this worker's own node was read back in the same
-// session: until then the leader may take the worker for absent.
+// session: until then the leader may think that the worker is absent.
 #pragma once
 
 #include <atomic>
@@ -45,13 +45,13 @@ class Presence {
 
   /// Begins to connect and to register, for as long as it takes.
   void start();
-  /// Takes the node away and closes the session; at once when ZooKeeper is reached.
+  /// Removes the node and closes the session; at once when ZooKeeper is reached.
   void stop();
 
-  /// Whether anything new is taken, and what the leader has last told about it: written to the node.
+  /// Whether new attempts are accepted, and what the leader last said about it: written to the node.
   /// `stops_at`: it was told to stop, and then hands over what still runs.
   void set_draining(const model::DrainAck& ack, std::optional<WallTime> stops_at = {});
-  /// How the worker fares, for leaders that take no figures with renewals: written to the node.
+  /// How the worker fares, for leaders that read no figures from renewals: written to the node.
   void set_vitals(const model::WorkerVitals& vitals);
 
   /// The node stands in the present session, was read back, and ZooKeeper's epoch is known.

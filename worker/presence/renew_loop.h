@@ -32,7 +32,7 @@ struct Figures {
 /// Whom it asks for and tells. Called on its thread.
 struct RenewParts {
   std::function<model::WorkerKey()> life;                       ///< the present one
-  std::function<void(MonoTime sent, Millis grant)> vouched;     ///< answered: worth so much from then on
+  std::function<void(MonoTime sent, Millis grant)> vouched;     ///< answered: worth `grant` from `sent` on
   std::function<bool()> may_renew;                              ///< registered, and the warden answers
   std::function<Figures()> figures{};                           ///< travel along; unset: none
 };

@@ -24,7 +24,8 @@ thrift::LogChunk to_wire(const PendingChunk& pending) {
   return chunk;
 }
 
-/// The master will never take it: the bytes contradict themselves or what is stored, there is no such run.
+/// The master will never accept it: the bytes contradict themselves or what is stored, or there is no such
+/// run.
 bool is_for_good(const rpc::CallError& error) {
   const ErrorCode code = error.error.code;
   return error.answered && (code == ErrorCode::Corrupt || code == ErrorCode::InvalidArgument ||
@@ -76,14 +77,14 @@ rpc::CallResult<std::vector<std::int64_t>> LogShipper::send(
 /// False when nothing moved, so that the next try waits.
 bool LogShipper::ship(const std::vector<PendingChunk>& chunks) {
   const auto ends = send(chunks);
-  if (ends) return take_answer(chunks, *ends);
+  if (ends) return apply_answer(chunks, *ends);
   if (is_for_good(ends.error())) return ship_one_by_one(chunks);
-  log_debug("report", "log chunks were not taken; they are sent again",
+  log_debug("report", "log chunks were not accepted; they are sent again",
             {{"chunks", chunks.size()}, {"why", ends.error().error.message}});
   return false;
 }
 
-bool LogShipper::take_answer(const std::vector<PendingChunk>& chunks,
+bool LogShipper::apply_answer(const std::vector<PendingChunk>& chunks,
                              const std::vector<std::int64_t>& ends) {
   bool has_moved = false;
   for (std::size_t i = 0; i < chunks.size() && i < ends.size(); ++i) {
@@ -106,7 +107,7 @@ bool LogShipper::ship_one_by_one(const std::vector<PendingChunk>& chunks) {
     if (given_up == chunk.key) continue;
     const auto ends = send({chunk});
     if (ends) {
-      has_moved = take_answer({chunk}, *ends) || has_moved;
+      has_moved = apply_answer({chunk}, *ends) || has_moved;
       continue;
     }
     if (!is_for_good(ends.error())) return has_moved;

@@ -35,7 +35,7 @@ class LogShipper {
  private:
   void loop(std::stop_token stop);
   bool ship(const std::vector<run::PendingChunk>& chunks);
-  bool take_answer(const std::vector<run::PendingChunk>& chunks,
+  bool apply_answer(const std::vector<run::PendingChunk>& chunks,
                    const std::vector<std::int64_t>& ends);
   rpc::CallResult<std::vector<std::int64_t>> send(const std::vector<run::PendingChunk>& chunks);
   bool ship_one_by_one(const std::vector<run::PendingChunk>& chunks);

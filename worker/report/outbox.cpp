@@ -82,7 +82,7 @@ Result<void> Outbox::load() {
   damaged_bytes_ = content.damaged_bytes;
   torn_bytes_ = content.torn_bytes;
   // A torn tail must not stand behind new records: what follows the end becomes zeros again. In place:
-  // these blocks are had already.
+  // these blocks are allocated already.
   const auto torn_end = end_ + static_cast<std::int64_t>(torn_bytes_);
   if (fill_with_zeros(file_.get(), end_, torn_end, path_) < torn_end) return disk_error("write " + path_);
   zeroed_ = static_cast<std::int64_t>(bytes->size());
@@ -147,7 +147,7 @@ Result<void> Outbox::acknowledge(const std::vector<model::AttemptKey>& keys) {
 
 bool Outbox::should_compact() const { return end_ > kCompactAbove && live_bytes_ < end_ / 2; }
 
-/// The live records in the spare file, which takes the place of the old one.
+/// The live records in the spare file, which replaces the old one.
 Result<void> Outbox::compact() {
   std::string bytes;
   for (const auto& [key, report] : live_) bytes += encode(report);
@@ -156,7 +156,7 @@ Result<void> Outbox::compact() {
   if (!file) return fail(file.error());
   if (auto written = write_all(file->get(), bytes, 0, spare_path()); !written) return written;
   const auto size = ::lseek(file->get(), 0, SEEK_END);
-  // What an earlier try that failed left behind the records must not be taken for records.
+  // What a failed try left behind the records must not be read as records.
   const auto filled = fill_with_zeros(file->get(), length, size, spare_path());
   if (filled < size) return disk_error("write " + spare_path());
   if (::fdatasync(file->get()) != 0) return disk_error("sync " + spare_path());

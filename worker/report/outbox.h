@@ -2,7 +2,7 @@
 // finished only after it is synced here, and is kept until the leader's acknowledgement.
 //
 // A full disk must not stop it: the file is filled with zeros some way ahead, so that records go where
-// blocks are had already, and a spare file of the same kind stands by for the compaction.
+// blocks are allocated already, and a spare file of the same kind is ready for the compaction.
 #pragma once
 
 #include <cstdint>

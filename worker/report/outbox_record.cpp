@@ -171,7 +171,7 @@ std::optional<OutboxRecord> record_in(std::string_view payload) {
 }
 
 /// The whole record that begins here, and its length; 0 when there is none.
-std::size_t take_record(std::string_view at, std::optional<OutboxRecord>& record) {
+std::size_t read_record(std::string_view at, std::optional<OutboxRecord>& record) {
   Reader head(at);
   const auto length = head.number<std::uint32_t>();
   const auto crc = head.number<std::uint32_t>();
@@ -184,8 +184,8 @@ std::size_t take_record(std::string_view at, std::optional<OutboxRecord>& record
   return kHead + length;
 }
 
-/// Where the next record may begin. Its length is below 2^24 and no zero, so that one of its first three
-/// bytes is none.
+/// Where the next record may begin. Its length is below 2^24 and not zero, so one of its first three
+/// bytes is not zero.
 std::size_t next_start(std::string_view file, std::size_t at) {
   const auto found = std::min(file.find_first_not_of('\0', at), file.size());
   return std::max(at, found < 2 ? 0 : found - 2);
@@ -207,7 +207,7 @@ OutboxContent read_records(std::string_view file) {
   std::size_t at = 0;
   while (at < file.size()) {
     std::optional<OutboxRecord> record;
-    const std::size_t length = take_record(file.substr(at), record);
+    const std::size_t length = read_record(file.substr(at), record);
     if (length == 0) {
       at = next_start(file, at + 1);  // zeros after the last record, or damage
       continue;

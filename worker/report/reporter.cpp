@@ -107,7 +107,7 @@ void Reporter::noted(AttemptReport report) {
     }
     noted.is_pending = true;
     if (!is_first) ++noted.version;
-    // A short run's words travel with its outcome.
+    // What a short run said travels with its outcome.
     if (is_first) noted.not_before = BootClock::now() + options_.started_after;
   }
   to_send_changed_.notify_all();
@@ -159,7 +159,7 @@ void Reporter::write_loop(std::stop_token stop) {
   forget_acknowledged();
 }
 
-/// Tries until the disk takes it: what is not written does not count as finished, so its slot waits.
+/// Tries until the disk accepts it: what is not written does not count as finished, so its slot waits.
 void Reporter::write_batch(const std::vector<AttemptReport>& batch, std::stop_token stop) {
   while (true) {
     const auto written = outbox_->append(batch);
@@ -281,38 +281,38 @@ bool Reporter::send(const std::vector<AttemptReport>& batch) {
   request.__set_reports(std::move(reports));
   auto answer = channel_.call(
       [&](thrift::ReportServiceClient& leader) {
-        std::vector<thrift::AttemptKey> taken;
-        leader.report(taken, request);
-        return taken;
+        std::vector<thrift::AttemptKey> stored;
+        leader.report(stored, request);
+        return stored;
       },
       options_.rpc_deadline);
   if (!answer) {
-    log_debug("report", "reports were not taken; they are sent again",
+    log_debug("report", "reports were not accepted; they are sent again",
               {{"reports", batch.size()}, {"why", answer.error().error.message}});
     return false;
   }
-  std::vector<AttemptKey> taken;
-  for (const thrift::AttemptKey& key : *answer) taken.push_back(wire::from_wire(key));
-  take_answer(batch, taken);
+  std::vector<AttemptKey> stored;
+  for (const thrift::AttemptKey& key : *answer) stored.push_back(wire::from_wire(key));
+  apply_answer(batch, stored);
   return true;
 }
 
 /// What was said since it was sent goes with the next report.
-void Reporter::take_note_answer(const AttemptReport& report) {
+void Reporter::apply_note_answer(const AttemptReport& report) {
   const auto noted = notes_.find(report.key);
   if (noted == notes_.end() || noted->second.version != noted->second.sent_version) return;
   noted->second.is_pending = false;
 }
 
-void Reporter::take_answer(const std::vector<AttemptReport>& batch,
-                           const std::vector<AttemptKey>& taken) {
-  const std::set<AttemptKey> known(taken.begin(), taken.end());
+void Reporter::apply_answer(const std::vector<AttemptReport>& batch,
+                           const std::vector<AttemptKey>& stored) {
+  const std::set<AttemptKey> known(stored.begin(), stored.end());
   std::vector<AttemptKey> done;
   {
     std::scoped_lock lock(mutex_);
     for (const AttemptReport& report : batch) {
       if (report.what != AttemptReport::What::Finished) {
-        if (report.note && known.contains(report.key)) take_note_answer(report);
+        if (report.note && known.contains(report.key)) apply_note_answer(report);
         continue;
       }
       const auto found = to_send_.find(report.key);

@@ -55,7 +55,7 @@ class Reporter final : public desk::OutcomeSink {
 
   /// Waits until everything is synced and acknowledged; false after the deadline.
   bool wait_home(Millis at_most);
-  /// More than the limit is waiting for the leader: nothing new should be taken.
+  /// More than the limit is waiting for the leader: nothing new should be accepted.
   bool is_full() const override;
   std::size_t waiting() const;
   std::int64_t outbox_bytes() const;
@@ -73,7 +73,7 @@ class Reporter final : public desk::OutcomeSink {
   struct Noted {
     model::AttemptReport report;
     bool is_pending = true;
-    std::int64_t version = 1;        ///< grows with each word
+    std::int64_t version = 1;        ///< grows with each note
     std::int64_t sent_version = 0;
     MonoTime not_before{};
   };
@@ -83,11 +83,11 @@ class Reporter final : public desk::OutcomeSink {
   void send_loop(std::stop_token stop);
   std::vector<model::AttemptReport> next_batch();
   void add_notes(std::vector<model::AttemptReport>& batch, MonoTime now);
-  void take_note_answer(const model::AttemptReport& report);
+  void apply_note_answer(const model::AttemptReport& report);
   std::optional<MonoTime> next_due() const;
   bool send(const std::vector<model::AttemptReport>& batch);
-  void take_answer(const std::vector<model::AttemptReport>& batch,
-                   const std::vector<model::AttemptKey>& taken);
+  void apply_answer(const std::vector<model::AttemptReport>& batch,
+                   const std::vector<model::AttemptKey>& stored);
 
   const ReporterOptions options_;
   LeaderChannel channel_;            // sending thread only

@@ -42,7 +42,7 @@ void say_own_end(const warden::Ended& ended, Outcome& outcome) {
     outcome.state = RunState::Failed;
     outcome.reason = Reason::Signalled;
     outcome.message = signal_text(ended.signal, ended.core);
-    // The kernel sends these for a limit, and hardly anybody else does.
+    // These come from the kernel for a limit, and almost never from anybody else.
     if (ended.signal == SIGXCPU) outcome.reason = Reason::CpuExceeded;
     if (ended.signal == SIGXFSZ) outcome.reason = Reason::FileSizeExceeded;
   } else if (ended.exit_status == 0) {
@@ -92,7 +92,7 @@ void say_killed(const warden::Ended& ended, const std::string& excess, Outcome& 
   }
 }
 
-/// "TERM after 1.000 s, KILL after 1.300 s, empty after 1.301 s": the steps that were taken.
+/// "TERM after 1.000 s, KILL after 1.300 s, empty after 1.301 s": the steps that were done.
 std::string ladder_text(const warden::Ended& ended) {
   std::string text;
   const auto step = [&](const char* name, MonoTime at) {

@@ -18,9 +18,9 @@ struct OutputTotals {
 };
 
 /// Who asked for the end decides first (timed out, killed, lost with its vouchers), then how the
-/// process ended. Dead but not proven so is KillFailed, whatever else is known (P15).
+/// process ended. Ended without proof is KillFailed, whatever else is known (P15).
 /// `excess`: which limit was passed, for an end that a limit brought. The message ends with the steps of
-/// the kill ladder that were taken, counted from the start.
+/// the kill ladder that were done, counted from the start.
 model::Outcome outcome_of(const warden::Ended& ended, const OutputTotals& output,
                           const std::string& excess = {});
 
@@ -38,7 +38,8 @@ void say_handler_failure(model::Outcome& outcome, Said& said);
 void add_told(model::Outcome& outcome, Said said, std::int64_t bad_lines,
               const std::string& first_bad);
 
-/// A limit that only the kernel can hold, and here did not: said in the message, however the attempt ended.
+/// A limit that only the kernel can hold, and that it did not hold here: the message says so, however the
+/// attempt ended.
 void say_unheld(model::Outcome& outcome, const warden::Ended& ended, const model::JobLimits& limits,
                 const warden::KernelLimits& held);
 

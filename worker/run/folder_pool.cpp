@@ -37,7 +37,7 @@ FolderPool::~FolderPool() { stop(); }
 
 Result<void> FolderPool::start() {
   if (auto made = make_folders(root_); !made) return made;
-  take_spare();
+  adopt_spare();
   if (!make_or_have(own_, 0711)) {
     log_warn("run", "no room for work folders; attempts that need one are refused until there is",
              {{"folder", own_}, {"why", std::strerror(errno)}});
@@ -52,8 +52,8 @@ void FolderPool::stop() {
   if (remover_.joinable()) remover_.join();
 }
 
-/// What the life before has made in advance.
-void FolderPool::take_spare() {
+/// What the previous life has made in advance.
+void FolderPool::adopt_spare() {
   if (::rename(spare_.c_str(), own_.c_str()) != 0) return;
   std::scoped_lock lock(mutex_);
   for (const std::string& name : names_in(own_).value_or(Names{})) {
@@ -75,7 +75,7 @@ bool FolderPool::stock_own() {
       std::scoped_lock lock(mutex_);
       if (free_.size() + used_.size() >= stock_) return true;
       folder = next_folder();
-      used_.insert(folder);  // nobody takes it for a stray meanwhile
+      used_.insert(folder);  // so that it does not look like a stray
     }
     const bool is_made = ::mkdir(folder.c_str(), 0700) == 0;
     std::scoped_lock lock(mutex_);
@@ -103,7 +103,7 @@ Result<std::string> FolderPool::acquire() {
       folder = std::move(free_.back());
       free_.pop_back();
       used_.insert(folder);
-      if (is_reusable(folder)) return folder;  // another attempt may have got at it meanwhile
+      if (is_reusable(folder)) return folder;  // another attempt may have reached it meanwhile
       used_.erase(folder);
     }
     folder = next_folder();
@@ -140,7 +140,7 @@ void FolderPool::release(const std::string& folder) {
   rubbish_.push(std::string(folder));
 }
 
-/// What stands beside the folders in use is of nobody: a job gave its folder another name.
+/// Folders beside those in use belong to nobody: a job gave its folder another name.
 void FolderPool::remove_strays() {
   std::scoped_lock lock(mutex_);
   for (const std::string& name : names_in(own_).value_or(Names{})) {

@@ -3,8 +3,8 @@
 // each of the many attempts that write nothing. A folder that a job wants kept goes to `kept/RUN.ATTEMPT`,
 // of which the newest 100 stay.
 //
-// A folder takes room on most disks. So some are made in advance, for the attempts of this start and, in
-// `spare`, for the next one, which makes that its own: a worker whose disk is full starts and runs on.
+// A folder needs room on most disks. So some are made in advance: for the attempts of this start and, in
+// `spare`, for the next start, which adopts it. Thus a worker whose disk is full starts and runs on.
 #pragma once
 
 #include <memory>
@@ -47,7 +47,7 @@ class FolderPool {
 
  private:
   bool is_reusable(const std::string& folder) const;
-  void take_spare();
+  void adopt_spare();
   bool stock_own();
   bool stock_spare() const;
   std::string next_folder();

@@ -50,7 +50,8 @@ class Removal {
     return fd;
   }
 
-  /// Takes back that nobody may change it (chattr +i, +a): only root may, and a job of root may have done it.
+  /// Removes the flags that forbid changes (chattr +i, +a). Only root can set them, so a job of root may
+  /// have.
   static bool unlock(int fd) {
     int flags = 0;
     if (::ioctl(fd, FS_IOC_GETFLAGS, &flags) != 0) return false;

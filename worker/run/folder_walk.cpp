@@ -8,7 +8,7 @@
 namespace rota::worker::run {
 
 namespace {
-/// Names of folders that wait to be entered. Each such folder takes room of its own, which is counted.
+/// Names of folders that wait to be entered. Each such folder needs room of its own, which is counted.
 constexpr std::size_t kMostNames = 16u << 20;
 constexpr std::size_t kOpenLevels = 8;
 }  // namespace

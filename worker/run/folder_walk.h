@@ -1,4 +1,4 @@
-// Adds up what a folder takes on the disk, with all below it, in steps: a job that has made very many files
+// Adds up what a folder needs on the disk, with all below it, in steps: a job that has made very many files
 // keeps nobody waiting. Ten descriptors at most, whatever the depth. Follows no link.
 #pragma once
 

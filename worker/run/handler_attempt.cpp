@@ -20,13 +20,13 @@ using warden::KilledBy;
 
 }  // namespace
 
-HandlerAttempt::HandlerAttempt(model::AttemptKey key, sdk::RunFacts facts, PipeTaker take_pipe,
-                               NoteTaker take_note, std::optional<std::string> checkpoint,
+HandlerAttempt::HandlerAttempt(model::AttemptKey key, sdk::RunFacts facts, PipeReceiver pipe_receiver,
+                               NoteListener note_listener, std::optional<std::string> checkpoint,
                                sdk::LockService* locks)
     : key_(key),
       facts_(std::move(facts)),
-      take_pipe_(std::move(take_pipe)),
-      take_note_(std::move(take_note)),
+      pipe_receiver_(std::move(pipe_receiver)),
+      note_listener_(std::move(note_listener)),
       checkpoint_(std::move(checkpoint)),
       locks_(locks) {}
 
@@ -38,24 +38,24 @@ Result<void> HandlerAttempt::output(std::string value) {
 }
 
 void HandlerAttempt::progress(int percent, std::string_view text) {
-  if (!take_note_) return;
+  if (!note_listener_) return;
   Said said;
   said.percent = std::clamp(percent, 0, 100);
   said.text = clean_text(text, kMaxProgressText);
-  take_note_(key_, std::move(said));
+  note_listener_(key_, std::move(said));
 }
 
 Result<void> HandlerAttempt::save_checkpoint(std::string state) {
   if (auto fine = check_value("a checkpoint", state.size()); !fine) return fine;
-  if (!take_note_) return {};
+  if (!note_listener_) return {};
   Said said;
   said.checkpoint = std::move(state);
-  take_note_(key_, std::move(said));
+  note_listener_(key_, std::move(said));
   return {};
 }
 
 Result<std::unique_ptr<sdk::HeldLock>> HandlerAttempt::lock(const std::string& name, Millis at_most) {
-  return take_lock(locks_, *this, name, at_most);
+  return acquire_lock(locks_, *this, name, at_most);
 }
 
 bool HandlerAttempt::cancelled() const { return cancelled_by() != KilledBy::None; }
@@ -101,7 +101,7 @@ void HandlerAttempt::write_to(int stream, std::string_view bytes) {
       std::scoped_lock state(mutex_);
       has_output_ = true;
     }
-    take_pipe_(key_, stream, UniqueFd(ends[0]));
+    pipe_receiver_(key_, stream, UniqueFd(ends[0]));
   }
   write_all(pipe.get(), bytes);
 }

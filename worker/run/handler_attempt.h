@@ -16,17 +16,17 @@
 namespace rota::worker::run {
 
 /// Hands the read end of a new pipe to the runner; called with the first line of a stream.
-using PipeTaker = std::function<void(model::AttemptKey, int stream, UniqueFd read_end)>;
+using PipeReceiver = std::function<void(model::AttemptKey, int stream, UniqueFd read_end)>;
 
 /// Hears what the handler says of its progress; called on the handler's thread.
-using NoteTaker = std::function<void(model::AttemptKey, Said)>;
+using NoteListener = std::function<void(model::AttemptKey, Said)>;
 
 /// Owner: shared by the runner, which cancels, and the slot's thread, which runs the handler and may
 /// outlast the runner's patience. Thread: any.
 class HandlerAttempt final : public sdk::Context {
  public:
-  HandlerAttempt(model::AttemptKey key, sdk::RunFacts facts, PipeTaker take_pipe,
-                 NoteTaker take_note = {}, std::optional<std::string> checkpoint = {},
+  HandlerAttempt(model::AttemptKey key, sdk::RunFacts facts, PipeReceiver pipe_receiver,
+                 NoteListener note_listener = {}, std::optional<std::string> checkpoint = {},
                  sdk::LockService* locks = nullptr);
 
   // sdk::Context
@@ -48,7 +48,7 @@ class HandlerAttempt final : public sdk::Context {
 
   /// Runs the handler to its end on the calling thread, catching what it throws, and closes the pipes.
   model::Outcome run(sdk::Handler& handler, const Clock& clock);
-  /// A line was written, so that there is output to be waited for.
+  /// A line was written, so the end must wait for output.
   bool has_output() const;
 
  private:
@@ -57,8 +57,8 @@ class HandlerAttempt final : public sdk::Context {
 
   const model::AttemptKey key_;
   const sdk::RunFacts facts_;
-  const PipeTaker take_pipe_;
-  const NoteTaker take_note_;
+  const PipeReceiver pipe_receiver_;
+  const NoteListener note_listener_;
   const std::optional<std::string> checkpoint_;
   sdk::LockService* const locks_;
   mutable std::mutex mutex_;

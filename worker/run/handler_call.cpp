@@ -26,7 +26,7 @@ Result<void> check_value(const char* what, std::size_t bytes) {
                                               std::to_string(bytes));
 }
 
-Result<std::unique_ptr<sdk::HeldLock>> take_lock(sdk::LockService* locks, sdk::Context& context,
+Result<std::unique_ptr<sdk::HeldLock>> acquire_lock(sdk::LockService* locks, sdk::Context& context,
                                                  const std::string& name, Millis at_most) {
   if (locks == nullptr) {
     return fail(ErrorCode::Unsupported, "the lock '" + name + "': this worker knows no ZooKeeper for locks");

@@ -12,7 +12,7 @@ Result<void> call_handler(sdk::Handler& handler, sdk::Context& context);
 Result<void> check_value(const char* what, std::size_t bytes);
 
 /// What Context::lock does, in the name of the context's run. `locks` may be null.
-Result<std::unique_ptr<sdk::HeldLock>> take_lock(sdk::LockService* locks, sdk::Context& context,
+Result<std::unique_ptr<sdk::HeldLock>> acquire_lock(sdk::LockService* locks, sdk::Context& context,
                                                  const std::string& name, Millis at_most);
 
 /// Writes all of it, waiting for a reader who is slow; gives up when there is none.

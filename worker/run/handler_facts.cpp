@@ -24,7 +24,7 @@ std::int64_t number_in(const std::string& text) {
   return value;
 }
 
-void take(sdk::RunFacts& facts, std::string_view name, std::string value) {
+void set_fact(sdk::RunFacts& facts, std::string_view name, std::string value) {
   if (name == "run") facts.run = number_in(value);
   if (name == "attempt") facts.attempt = static_cast<std::int32_t>(number_in(value));
   if (name == "epoch") facts.epoch = number_in(value);
@@ -38,7 +38,7 @@ void take(sdk::RunFacts& facts, std::string_view name, std::string value) {
   if (name == "incarnation") facts.incarnation = std::move(value);
 }
 
-void take(sdk::LockAddress& locks, std::string_view name, std::string value) {
+void set_fact(sdk::LockAddress& locks, std::string_view name, std::string value) {
   if (name == "lock_servers") locks.servers = std::move(value);
   if (name == "lock_cluster") locks.cluster = std::move(value);
   if (name == "lock_session_ms") locks.session_timeout = Millis{number_in(value)};
@@ -110,9 +110,9 @@ Result<HandlerBrief> decode_brief(std::string_view text) {
     if (name == "parameter_name") parameter = *value;
     if (name == "parameter_value") facts.parameters[parameter] = *value;
     if (name.starts_with("lock_")) {
-      take(brief.locks, name, std::move(*value));
+      set_fact(brief.locks, name, std::move(*value));
     } else {
-      take(facts, name, std::move(*value));
+      set_fact(facts, name, std::move(*value));
     }
   }
   if (is_first || facts.run == 0) return broken();

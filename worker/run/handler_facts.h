@@ -1,6 +1,6 @@
 // What a handler that runs in a process of its own is told of its run: one file, written by the worker
-// proper and read by the child. Pure. A reader passes over names that it does not know, so that the file
-// may grow while a program is exchanged under a running worker.
+// proper and read by the child. Pure. A reader skips names that it does not know, so that the file
+// may grow while the program is replaced under a running worker.
 #pragma once
 
 #include <string>

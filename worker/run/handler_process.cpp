@@ -111,7 +111,7 @@ class ProcessContext final : public sdk::Context {
 
   std::optional<std::string> checkpoint() const override { return checkpoint_; }
   Result<std::unique_ptr<sdk::HeldLock>> lock(const std::string& name, Millis at_most) override {
-    return take_lock(locks_, *this, name, at_most);
+    return acquire_lock(locks_, *this, name, at_most);
   }
   bool cancelled() const override {
     std::scoped_lock lock(mutex_);

@@ -1,6 +1,6 @@
 // The other end of `isolation: process`: this program, started once more by the warden to run one handler
 // for one attempt. It finds its run's facts in the file that ROTA_FACTS_FILE names, writes to 1 and 2,
-// tells progress, checkpoint and result on ROTA_FD as any command may, and takes TERM for a cancellation.
+// tells progress, checkpoint and result on ROTA_FD as any command may, and treats TERM as a cancellation.
 // Whatever it does to its own process, the worker and its other attempts go on.
 #pragma once
 

@@ -1,5 +1,5 @@
-// The environment of a job's process. Pure. Nothing of the worker's own environment passes but what the
-// allow list names; then the job's settings; then who the attempt is (P30), which nobody overrides.
+// The environment of a job's process. Pure. Of the worker's own environment only what the
+// allow list names is passed; then the job's settings; then who the attempt is (P30), which nobody overrides.
 #pragma once
 
 #include <map>

@@ -23,8 +23,8 @@
 #include "worker/run/folder_pool.h"
 #include "worker/run/handler_attempt.h"
 #include "worker/run/handler_pool.h"
-#include "worker/run/output_taker.h"
-#include "worker/run/progress_taker.h"
+#include "worker/run/output_collector.h"
+#include "worker/run/progress_collector.h"
 #include "worker/run/set_sampler.h"
 #include "worker/run/work_place.h"
 #include "worker/sdk/registry.h"
@@ -38,12 +38,12 @@ struct RunnerOptions {
   std::string work_dir;
   std::string program;               ///< this one's path, for handlers in a process of their own
   std::string notes_dir;             ///< what jobs said of themselves, until it is stored; empty: not kept
-  sdk::LockAddress lock_address;     ///< for the same
+  sdk::LockAddress lock_address;     ///< for handlers in a process of their own
   sdk::LockService* locks = nullptr; ///< for handlers inside of the worker; outlives the runner
   EnvironmentBase environment;
   std::vector<std::string> run_as_users;  ///< whom jobs may run as
   Millis ping_every{100};            ///< of the warden
-  Millis warden_limit{500};          ///< beyond it the worker claims no life any more
+  Millis warden_limit{500};          ///< a later answer: the worker stops claiming that it lives
   std::function<void()> warden_gone; ///< called once, on the runner's thread
 };
 
@@ -123,7 +123,7 @@ class ProcessRunner final : public desk::AttemptRunner {
 
   // process_runner_handlers.cpp: any thread, except as said
   void start_handler(const desk::Envelope& envelope, const desk::Order& order, sdk::Handler& handler);
-  PipeTaker pipe_taker(std::int64_t cap_bytes);
+  PipeReceiver pipe_receiver(std::int64_t cap_bytes);
   void run_handler(const std::shared_ptr<Live>& live, sdk::Handler& handler);
   void finish_handler(model::AttemptKey key, model::Outcome outcome, bool is_on_loop);
   void check_deadlines();            // the loop
@@ -143,8 +143,8 @@ class ProcessRunner final : public desk::AttemptRunner {
   void sample(const Live& live, pid_t root);
   void on_ended(const warden::Ended& ended);
   model::Outcome outcome_of_process(const Live& live, const warden::Ended& ended,
-                                    ProgressTaker::Total told);
-  ProgressTaker::Total finish_progress(model::AttemptKey key);
+                                    ProgressCollector::Total told);
+  ProgressCollector::Total finish_progress(model::AttemptKey key);
   void ping_if_due();
   void run_posted();
   void forget_earlier_folders();
@@ -160,8 +160,8 @@ class ProcessRunner final : public desk::AttemptRunner {
   HandlerPool handlers_;
   UniqueFd epoll_;
   UniqueFd wake_;
-  OutputTaker output_;               // the loop only
-  ProgressTaker progress_;           // the same, except forget
+  OutputCollector output_;               // the loop only
+  ProgressCollector progress_;           // the same, except forget
 
   mutable std::mutex mutex_;
   std::map<model::AttemptKey, std::shared_ptr<Live>> live_;

@@ -6,7 +6,7 @@
 
 namespace rota::worker::run {
 
-PipeTaker ProcessRunner::pipe_taker(std::int64_t cap_bytes) {
+PipeReceiver ProcessRunner::pipe_receiver(std::int64_t cap_bytes) {
   return [this, cap_bytes](model::AttemptKey key, int stream, UniqueFd read_end) {
     auto shared = std::make_shared<UniqueFd>(std::move(read_end));  // std::function copies
     post([this, key, stream, cap_bytes, shared] {
@@ -23,7 +23,7 @@ void ProcessRunner::start_handler(const desk::Envelope& envelope, const desk::Or
                                   sdk::Handler& handler) {
   const auto live = live_of(envelope, order);
   live->handler = std::make_shared<HandlerAttempt>(
-      order.key, facts_of(order, envelope.epoch, envelope.to), pipe_taker(order.work.output_cap_bytes),
+      order.key, facts_of(order, envelope.epoch, envelope.to), pipe_receiver(order.work.output_cap_bytes),
       [this](model::AttemptKey key, Said said) { tell(key, std::move(said)); }, order.checkpoint,
       options_.locks);
   {

@@ -25,7 +25,7 @@ constexpr std::uint64_t kFirstProgressToken = std::uint64_t{1} << 62;
 constexpr Millis kListPatience{5000};
 constexpr Millis kHandlerStopPatience{5000};
 
-/// The warden saw a death of which it was not the cause; this proper was. A warden that hung saw it late.
+/// The warden saw a death that this process had caused, and saw it late since it hung.
 warden::Ended killed_unvouched(warden::Ended ended, MonoTime at, bool ends_all) {
   if (ended.killed_by == warden::KilledBy::None) ended.killed_by = warden::KilledBy::Voucher;
   if (ends_all && at > ended.started && at < ended.ended) {
@@ -39,7 +39,7 @@ void watch(int epoll, int fd, std::uint64_t token) {
   epoll_event event{};
   event.events = EPOLLIN;
   event.data.u64 = token;
-  CHECK_OR_DIE(::epoll_ctl(epoll, EPOLL_CTL_ADD, fd, &event) == 0, "epoll takes a descriptor");
+  CHECK_OR_DIE(::epoll_ctl(epoll, EPOLL_CTL_ADD, fd, &event) == 0, "epoll accepts a descriptor");
 }
 
 }  // namespace
@@ -271,7 +271,7 @@ void ProcessRunner::sample(const Live& live, pid_t root) {
 void ProcessRunner::on_ended(const warden::Ended& ended) {
   const model::AttemptKey key = from_warden(ended.key);
   sampler_.remove(key);
-  ProgressTaker::Total told = finish_progress(key);
+  ProgressCollector::Total told = finish_progress(key);
   const auto live = remove(key, true);
   if (!live) return;  // told again; its outcome is under way
   model::Outcome outcome = outcome_of_process(*live, ended, std::move(told));
@@ -283,7 +283,7 @@ void ProcessRunner::on_ended(const warden::Ended& ended) {
 }
 
 model::Outcome ProcessRunner::outcome_of_process(const Live& live, const warden::Ended& ended,
-                                                 ProgressTaker::Total told) {
+                                                 ProgressCollector::Total told) {
   const bool ends_all = kill_means_ == name_of(warden::Means::PidNamespace);
   const warden::Ended seen =
       live.unvouched_at ? killed_unvouched(ended, *live.unvouched_at, ends_all) : ended;
@@ -295,8 +295,8 @@ model::Outcome ProcessRunner::outcome_of_process(const Live& live, const warden:
   return outcome;
 }
 
-ProgressTaker::Total ProcessRunner::finish_progress(model::AttemptKey key) {
-  ProgressTaker::Total told = progress_.finish(key);
+ProgressCollector::Total ProcessRunner::finish_progress(model::AttemptKey key) {
+  ProgressCollector::Total told = progress_.finish(key);
   if (told.bad_lines > 0) {
     log_warn("run", "a job wrote lines to ROTA_FD that are not understood",
              {{"run", key.run.value}, {"lines", told.bad_lines}, {"first", told.first_bad}});

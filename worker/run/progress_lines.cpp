@@ -51,7 +51,7 @@ Said ProgressLines::feed(std::string_view bytes) {
     keep(bytes.substr(0, end));
     if (end == std::string_view::npos) break;
     bytes.remove_prefix(end + 1);
-    if (!is_too_long_) take_line(partial_, said);
+    if (!is_too_long_) apply_line(partial_, said);
     partial_.clear();
     is_too_long_ = false;
   }
@@ -60,7 +60,7 @@ Said ProgressLines::feed(std::string_view bytes) {
 
 Said ProgressLines::finish() {
   Said said;
-  if (!is_too_long_) take_line(partial_, said);
+  if (!is_too_long_) apply_line(partial_, said);
   partial_.clear();
   is_too_long_ = false;
   return said;
@@ -81,7 +81,7 @@ void ProgressLines::refuse(std::string_view line, std::string_view why) {
   if (bad_lines_++ == 0) first_bad_ = "'" + shown(line) + "': " + std::string(why);
 }
 
-void ProgressLines::take_line(std::string_view line, Said& said) {
+void ProgressLines::apply_line(std::string_view line, Said& said) {
   if (line.empty()) return;
   const std::size_t space = line.find(' ');
   std::string_view word = line.substr(0, space);

@@ -53,7 +53,7 @@ class ProgressLines {
   const std::string& first_bad() const { return first_bad_; }
 
  private:
-  void take_line(std::string_view line, Said& said);
+  void apply_line(std::string_view line, Said& said);
   void refuse(std::string_view line, std::string_view why);
   void keep(std::string_view bytes);
 

@@ -58,21 +58,21 @@ ProcessTree::ProcessTree(const std::vector<warden::SeenProcess>& all) {
 std::vector<const warden::SeenProcess*> ProcessTree::members_of(
     const SampledSet& set, const std::set<warden::ProcessIdentity>& known) const {
   std::vector<const warden::SeenProcess*> members;
-  std::set<pid_t> taken;
-  const auto take = [&](const warden::SeenProcess* process) {
-    if (taken.insert(process->identity.pid).second) members.push_back(process);
+  std::set<pid_t> added;
+  const auto add = [&](const warden::SeenProcess* process) {
+    if (added.insert(process->identity.pid).second) members.push_back(process);
   };
-  const auto take_all = [&take](const auto& range) {
-    for (auto at = range.first; at != range.second; ++at) take(at->second);
+  const auto add_all = [&add](const auto& range) {
+    for (auto at = range.first; at != range.second; ++at) add(at->second);
   };
-  if (const auto root = by_pid_.find(set.root); root != by_pid_.end()) take(root->second);
-  take_all(sessions_.equal_range(set.root));
+  if (const auto root = by_pid_.find(set.root); root != by_pid_.end()) add(root->second);
+  add_all(sessions_.equal_range(set.root));
   for (const warden::ProcessIdentity& each : known) {
     const auto found = by_pid_.find(each.pid);
-    if (found != by_pid_.end() && found->second->identity == each) take(found->second);
+    if (found != by_pid_.end() && found->second->identity == each) add(found->second);
   }
   for (std::size_t at = 0; at < members.size(); ++at) {
-    take_all(children_.equal_range(members[at]->identity.pid));
+    add_all(children_.equal_range(members[at]->identity.pid));
   }
   return members;
 }

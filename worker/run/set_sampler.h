@@ -1,7 +1,8 @@
 // Looks at what attempts use, where no controller of the kernel does it: proportional memory, number of
-// processes and CPU time of everything that an attempt started, and the size of its work folder. Who
-// uses more than its job allows is told to the one who kills. Every 250 ms, sooner near a limit. An attempt
-// without limits is looked at a second after its start and then every two, for people who want to know.
+// processes and CPU time of everything that an attempt started, and the size of its work folder. An attempt
+// that uses more than its job allows is reported to the runner, which ends it. Every 250 ms, sooner near a
+// limit. An attempt without limits is looked at a second after its start and then every two, for people who
+// want to know.
 #pragma once
 
 #include <condition_variable>

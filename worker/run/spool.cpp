@@ -321,7 +321,7 @@ std::int64_t first_beyond(int index, std::int64_t next, std::int64_t borders,
   return next;
 }
 
-/// Whether what was acknowledged before is there no more: the database went back.
+/// Whether something that was acknowledged is lost: the database went back.
 bool lacks_earlier(int index, std::int64_t next, std::int64_t raw_end) {
   const auto lines = read_index(index, next, 1);
   if (!lines || lines->empty() || is_head_end(lines->front())) return false;

@@ -1,6 +1,6 @@
-// All output of this worker that is not home yet: which streams there are, how many of their chunks are
-// fixed, how many the masters have stored. The runner writes, the log shipper reads and acknowledges.
-// A stream's files go when its last chunk and its attempt's outcome are both acknowledged.
+// All output of this worker that the masters have not stored yet: which streams there are, how many of
+// their chunks are fixed, how many the masters have stored. The runner writes, the log shipper reads and
+// acknowledges. A stream's files go when its last chunk and its attempt's outcome are both acknowledged.
 #pragma once
 
 #include <condition_variable>
@@ -39,7 +39,7 @@ class Spool {
   /// Reads what an earlier life left. A stream that cannot be read is named in the log and left to the next
   /// life. Unavailable when the folder itself cannot be read.
   Result<void> recover();
-  /// After recover, and after the runner took over what still runs: attempts that are not in `held` have
+  /// After recover, and after the runner adopted what still runs: attempts that are not in `held` have
   /// nobody left to finish them or to tell their outcome. They are only shipped, and then removed. One whose
   /// end cannot be fixed (a full disk) is named in the log and stays.
   void release_all_but(const std::set<model::AttemptKey>& held);
@@ -47,7 +47,7 @@ class Spool {
   // --- the runner ---
   /// A stream to write; it may exist from an earlier life.
   Result<std::unique_ptr<SpoolStream>> open(StreamKey key, StreamLimits limits);
-  /// So many chunks are fixed, and the stream takes so many bytes on disk.
+  /// So many chunks are fixed, and the stream uses so many bytes on disk.
   void note(StreamKey key, std::int64_t borders, std::int64_t kept_bytes);
   /// The last chunk is fixed.
   void closed(StreamKey key);
@@ -66,7 +66,7 @@ class Spool {
   // --- the shipper ---
   /// Waits until a chunk may be sent; false after the timeout or a stop.
   bool wait_pending(Millis at_most, std::stop_token stop);
-  /// Up to about `most_bytes` of chunks, streams taking turns; in order within a stream.
+  /// Up to about `most_bytes` of chunks, stream by stream in turn; in order within a stream.
   std::vector<PendingChunk> pending(std::int64_t most_bytes);
   /// The masters hold this stream up to here; less than before when their database went back.
   void stored(StreamKey key, std::int64_t log_end);
@@ -75,9 +75,9 @@ class Spool {
 
   /// Waits until no stream is left; false after the timeout.
   bool wait_home(Millis at_most);
-  /// Streams that are not home yet.
+  /// Streams that the masters have not stored as a whole.
   std::size_t streams() const;
-  /// What all streams take on disk.
+  /// How much of the disk all streams use.
   std::int64_t bytes() const;
   /// Chunks are waiting to be sent.
   bool has_pending() const;

@@ -95,48 +95,48 @@ Result<void> SpoolStream::recover() {
   return borders_ > 0 ? Result<void>{} : append_index(head_end(head_limit_, tail_));
 }
 
-SpoolStream::Taken SpoolStream::take(int pipe, std::int64_t budget, MonoTime now) {
-  Taken taken;
-  while (taken.bytes < budget && !disk_full_) {
+SpoolStream::PipeRead SpoolStream::read_pipe(int pipe, std::int64_t budget, MonoTime now) {
+  PipeRead read;
+  while (read.bytes < budget && !disk_full_) {
     loff_t offset = raw_;
     const ssize_t moved =
         ::splice(pipe, nullptr, data_.get(), &offset,
-                 static_cast<std::size_t>(budget - taken.bytes), SPLICE_F_MOVE | SPLICE_F_NONBLOCK);
+                 static_cast<std::size_t>(budget - read.bytes), SPLICE_F_MOVE | SPLICE_F_NONBLOCK);
     if (moved > 0) {
       if (raw_ == bordered_ && !oldest_open_) oldest_open_ = now;
       raw_ += moved;
-      taken.bytes += moved;
+      read.bytes += moved;
       continue;
     }
     if (moved < 0 && errno == EINTR) continue;
-    if (moved == 0) taken.at_end = true;
-    if (moved < 0 && errno == EAGAIN) taken.is_empty = true;
-    if (taken.at_end || taken.is_empty) break;
+    if (moved == 0) read.at_end = true;
+    if (moved < 0 && errno == EAGAIN) read.is_empty = true;
+    if (read.at_end || read.is_empty) break;
     disk_full_ = !make_room_ || !make_room_();
   }
   punch_middle();
-  if (!disk_full_) return taken;
-  const Taken more = discard(pipe, budget - taken.bytes);
-  return {taken.bytes + more.bytes, more.at_end, more.is_empty};
+  if (!disk_full_) return read;
+  const PipeRead more = discard(pipe, budget - read.bytes);
+  return {read.bytes + more.bytes, more.at_end, more.is_empty};
 }
 
-SpoolStream::Taken SpoolStream::discard(int pipe, std::int64_t budget) {
+SpoolStream::PipeRead SpoolStream::discard(int pipe, std::int64_t budget) {
   static thread_local std::array<char, 65'536> scratch;
-  Taken taken;
-  while (taken.bytes < budget) {
+  PipeRead read;
+  while (read.bytes < budget) {
     const ssize_t got = ::read(pipe, scratch.data(), scratch.size());
     if (got < 0 && errno == EINTR) continue;
-    if (got == 0) taken.at_end = true;
-    if (got < 0) taken.is_empty = true;
+    if (got == 0) read.at_end = true;
+    if (got < 0) read.is_empty = true;
     if (got <= 0) break;
-    taken.bytes += got;
+    read.bytes += got;
     lost_ += got;
     if (got < static_cast<ssize_t>(scratch.size())) {
-      taken.is_empty = true;
+      read.is_empty = true;
       break;
     }
   }
-  return taken;
+  return read;
 }
 
 void SpoolStream::punch_middle() {

@@ -58,20 +58,21 @@ class SpoolStream {
   /// Makes the files, or goes on where an earlier life stopped. Unavailable when the disk refuses.
   static Result<std::unique_ptr<SpoolStream>> open(const StreamPath& path, StreamLimits limits);
 
-  struct Taken {
+  /// What one reading of the pipe has brought.
+  struct PipeRead {
     std::int64_t bytes = 0;
     bool at_end = false;             ///< every writer has closed the pipe
     bool is_empty = false;           ///< nothing left for now
   };
   /// Moves up to `budget` bytes out of the pipe, without waiting. A full disk never stops it: where
-  /// nobody makes room the bytes are read and only counted, from then on.
-  Taken take(int pipe, std::int64_t budget, MonoTime now);
+  /// nobody makes room, from then on the bytes are read and only counted.
+  PipeRead read_pipe(int pipe, std::int64_t budget, MonoTime now);
 
   /// Fixes the borders of all whole chunks, and of a shorter one that is due. How many were made.
   Result<int> fix_borders(Now now);
   /// When fix_borders has something to do.
   std::optional<MonoTime> border_due() const;
-  /// No more bytes come: fixes all that is left, the kept tail too. Harmless when repeated.
+  /// The stream is over: fixes all that is left, the kept tail too. Harmless when repeated.
   Result<int> finish(Now now);
 
   /// From now on nothing more is kept but the tail (the spool as a whole is full).
@@ -88,7 +89,7 @@ class SpoolStream {
   std::int64_t log_bytes() const { return log_; }
   std::int64_t lost_bytes() const { return lost_; }
   std::int64_t border_count() const { return borders_; }
-  /// What it takes on disk, roughly.
+  /// How much of the disk it uses, roughly.
   std::int64_t kept_bytes() const;
 
  private:
@@ -97,7 +98,7 @@ class SpoolStream {
   Result<void> add_border(std::int64_t from, std::int64_t length, std::int64_t dropped,
                           WallTime now);
   Result<void> append_index(const ChunkBorder& border);
-  Taken discard(int pipe, std::int64_t budget);
+  PipeRead discard(int pipe, std::int64_t budget);
   void punch_middle();
 
   const StreamLimits limits_;

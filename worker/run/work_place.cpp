@@ -15,7 +15,7 @@ namespace rota::worker::run {
 namespace {
 
 Result<void> write_new(const std::string& path, std::string_view text) {
-  // Never through what a job of before may have left there: the folder is the worker's own and empty.
+  // Never through something that an earlier job may have left: the folder is the worker's own and empty.
   UniqueFd file(::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0700));
   const auto broken = [&] {
     return fail(ErrorCode::Unavailable, "write " + path + ": " + std::strerror(errno));
@@ -30,7 +30,7 @@ Result<void> write_new(const std::string& path, std::string_view text) {
   return {};
 }
 
-/// What cannot be given shows at the start, which names the file that the user may not read.
+/// A failure shows at the start of the attempt, which names the file that the user may not read.
 void give_to_user(const WorkPlace& place) {
   if (!place.user) return;
   for (const std::string* path :

@@ -22,7 +22,7 @@ struct WorkPlace {
   std::string home{};             ///< the user's
 };
 
-/// Takes a folder where one is needed, writes what the attempt is to find there, and gives it to the
+/// Acquires a folder where one is needed, writes what the attempt is to find there, and gives it to the
 /// user of `run_as`. `facts`: of a handler, encoded; else empty. Denied: a user that is not allowed;
 /// Unavailable: no folder, or no room in it.
 Result<WorkPlace> make_work_place(FolderPool& folders, const desk::Order& order, const std::string& facts,

@@ -45,7 +45,7 @@ class Context {
   }
 
   /// Writes a line (a line break is added) to the run's standard output. May wait while the worker
-  /// is behind with taking output.
+  /// is behind with reading output.
   virtual void log(std::string_view line) = 0;
   /// Writes bytes to its standard output as they are.
   virtual void write(std::string_view bytes) = 0;
@@ -67,9 +67,9 @@ class Context {
   /// What an earlier attempt of this run saved last; empty: nothing.
   virtual std::optional<std::string> checkpoint() const = 0;
 
-  /// Takes a lock that one run in the whole cluster can hold at a time, waiting so long while another has
+  /// Acquires a lock that one run in the whole cluster can hold at a time, waiting so long while another has
   /// it; its end gives it back. TimedOut, Unavailable, InvalidArgument: see LockService::take;
-  /// Unsupported: there are none here.
+  /// Unsupported: this worker has none.
   virtual Result<std::unique_ptr<HeldLock>> lock(const std::string& name, Millis at_most) = 0;
 
   /// True once the run was cancelled, timed out, or the worker must stop: return soon.

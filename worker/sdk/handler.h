@@ -12,7 +12,7 @@ class Handler {
  public:
   virtual ~Handler() = default;
   /// Success, or an Error whose message is shown to people and makes the attempt a failure. What it
-  /// throws is taken for a failure with the exception's message.
+  /// throws counts as a failure with the exception's message.
   virtual Result<void> run(Context& context) = 0;
 };
 

@@ -14,7 +14,7 @@ namespace rota::sdk {
 /// Filled before the worker starts, constant after. Owner: main.
 class Registry {
  public:
-  /// AlreadyExists when the name is taken; InvalidArgument for an empty name, one longer than 100
+  /// AlreadyExists when the name is in use; InvalidArgument for an empty name, one longer than 100
   /// bytes, or "command", which is the worker's own.
   Result<void> add(const std::string& name, std::unique_ptr<Handler> handler);
   /// The same for a function.

@@ -94,7 +94,7 @@ std::vector<pid_t> members_of(const std::string& path) {
   return out;
 }
 
-/// First a hold on each, then a look whether it is still in here, so that a number that was used again
+/// First a pidfd for each, then a check that it is still in here, so that a pid that was used again
 /// elsewhere is never signalled.
 void signal_members(const std::string& path, int number) {
   std::vector<std::pair<pid_t, UniqueFd>> held;
@@ -161,7 +161,7 @@ void hand_down_controllers(const std::string& base, const std::string& path) {
 }
 
 /// Whether children can be born into such a folder.
-bool takes_children(const Cgroup& group) {
+bool accepts_children(const Cgroup& group) {
   clone_args arguments{};
   arguments.flags = CLONE_INTO_CGROUP;
   arguments.exit_signal = SIGCHLD;
@@ -238,7 +238,7 @@ Result<CgroupTree> CgroupTree::open_below(const std::string& base, const std::st
   CgroupTree tree(path);
   auto trial = tree.make("trial");
   if (!trial) return fail(trial.error());
-  const bool can = takes_children(*trial) && trial->is_empty();
+  const bool can = accepts_children(*trial) && trial->is_empty();
   if (!trial->remove() || !can) {
     return fail(ErrorCode::Unavailable, path + ": no process can be started in a cgroup there");
   }

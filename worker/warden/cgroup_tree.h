@@ -1,7 +1,7 @@
-// Cgroups of version 2, as the warden uses them where no pid namespace is to be had: each attempt is born
-// into a folder of its own below the worker's, from which none of its processes can fall out by forking,
-// changing its session or clearing its environment. One word kills all of them at once, and the kernel says
-// when nobody is left. Who runs as root may still move himself elsewhere; the warden looks for those among
+// Cgroups of version 2, as the warden uses them where no pid namespace can be made: each attempt starts
+// in a folder of its own below the worker's, from which none of its processes can fall out by forking,
+// changing its session or clearing its environment. One write kills all of them at once, and the kernel says
+// when nobody is left. A process of root may still move itself elsewhere; the warden looks for those among
 // its own children (see set_scanner.h), since it is their subreaper.
 #pragma once
 
@@ -38,20 +38,20 @@ class Cgroup {
   int fd() const { return folder_.get(); }
   const std::string& path() const { return path_; }
   /// SIGKILL to everybody in it and below it, new ones included where the kernel has cgroup.kill (5.14);
-  /// without it, or by wish, they are frozen and killed one by one.
+  /// without it, or on request, they are frozen and killed one by one.
   void kill(bool one_by_one = false) const;
-  /// No limit on the rate of CPU any more, in it and below it: who is to end must not wait for his share, and
-  /// then end what he was at in the kernel.
+  /// Removes the limit on the rate of CPU, in it and below it: a process that must end should not wait for
+  /// its share before it leaves the kernel.
   void unthrottle() const;
   /// To each process, one by one; exactly to those in it.
   void signal_all(int number) const;
-  /// The kernel's word: nobody is in it or below it. False when that cannot be read.
+  /// The kernel says that nobody is in it or below it. False when that cannot be read.
   bool is_empty() const;
   /// What all that ever were in it have used; nothing when the kernel does not say.
   std::optional<std::int64_t> cpu_us() const;
-  /// Whether the kernel has ended somebody in it for want of memory.
+  /// Whether the kernel has ended somebody in it because memory ran out.
   bool had_oom_kill() const;
-  /// Takes the folder away, and those that its processes have made below it. False while somebody is in it.
+  /// Removes the folder, and those that its processes have made below it. False while somebody is in it.
   bool remove();
 
  private:
@@ -89,7 +89,7 @@ class CgroupTree {
 
 /// The name of the tree of a state folder; without one it is this process's alone.
 std::string tree_name(std::string_view state_dir);
-/// Kills what is left in such a tree, wherever this process may reach one, and takes it away. How many
+/// Kills what is left in such a tree, wherever this process may reach one, and removes it. How many
 /// processes are left after `patience`.
 int clear_tree(const std::string& name, Millis patience);
 

@@ -24,7 +24,7 @@ class ByteWriter {
     number(static_cast<std::uint32_t>(value.size()));
     out_.append(value);
   }
-  std::string take() { return std::move(out_); }
+  std::string finish() { return std::move(out_); }
 
  private:
   std::string out_;

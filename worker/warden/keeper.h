@@ -6,7 +6,7 @@
 // Why a namespace for each attempt: one job cannot signal another, its `$$`, ps and kill agree with
 // its own /proc, and no scan can miss a process. Measured on two cores with /bin/true (start, wait,
 // one thread): plain vfork 2,500/s; keeper 1,750/s, and 2,300/s with four at a time; with a /proc of
-// its own 1,490/s and 1,780/s. A cgroup proves as much but must be writable, which it is on few hosts.
+// its own 1,490/s and 1,780/s. A cgroup proves as much, and must be writable, which it is on few hosts only.
 #pragma once
 
 #include <atomic>
@@ -43,7 +43,7 @@ struct KeeperPlan {
   Millis disconnect_grace{0};
 };
 
-/// The warden acts on a lapsed voucher first; so long after it the keeper does, for a warden that does not.
+/// The warden acts on a lapsed voucher first; so much later the keeper acts, should the warden not.
 inline constexpr Millis kLapseSlack{50};
 /// At least so often it looks how long its voucher is now.
 inline constexpr Millis kKeeperLooks{5000};

@@ -30,7 +30,7 @@ struct SweepResult {
 };
 
 /// Kills what a dead warden of this state folder left behind (SIGKILL by pidfd, identity checked after
-/// the pidfd is taken) and looks again until two scans in a row see nothing, at most for `patience`.
+/// the pidfd is opened) and looks again until two scans in a row see nothing, at most for `patience`.
 /// With pid namespaces the kernel has done it already, and this only verifies. Harmless when repeated.
 SweepResult sweep(const std::string& state_dir, Millis patience = Millis{5000});
 

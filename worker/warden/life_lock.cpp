@@ -13,7 +13,7 @@
 
 namespace rota::worker::warden {
 
-bool LifeLock::take(std::string_view state_dir, Millis patience) {
+bool LifeLock::acquire(std::string_view state_dir, Millis patience) {
   const std::string name =
       "rota-warden/" + std::to_string(::geteuid()) + "/" + state_token(state_dir);
   sockaddr_un address{};

@@ -12,7 +12,7 @@ namespace rota::worker::warden {
 class LifeLock {
  public:
   /// False when another process still holds it after `patience`.
-  bool take(std::string_view state_dir, Millis patience);
+  bool acquire(std::string_view state_dir, Millis patience);
   /// Gives up this process's share; children that were forked before keep theirs.
   void release() { socket_.reset(); }
 

@@ -62,7 +62,7 @@ bool has_hung_up(int fd) {
   return ::poll(&item, 1, 0) > 0;
 }
 
-/// Who names a folder for them is told when it is of no use.
+/// Whoever names a folder for them is told when it cannot be used.
 Result<CgroupTree> open_cgroups(const WardenOptions& options) {
   const std::string name = tree_name(options.state_dir);
   if (options.cgroup_dir.empty()) return CgroupTree::open(name);
@@ -74,7 +74,7 @@ Result<CgroupTree> open_cgroups(const WardenOptions& options) {
   return tree;
 }
 
-/// Beside pid namespaces: only for what the kernel can limit, or by wish.
+/// Beside pid namespaces: only for what the kernel can limit, or on request.
 std::optional<CgroupTree> cgroups_for_limits(const WardenOptions& options) {
   Result<CgroupTree> tree = open_cgroups(options);
   if (!tree || (!tree->can_limit().any() && options.cgroup_dir.empty())) return std::nullopt;
@@ -113,7 +113,7 @@ pid_t clone_inner(const WardenOptions& options, Inheritance& from, bool user_nam
   return pid;
 }
 
-/// The inner warden's pid, or -1 when such a namespace is not to be had here.
+/// The inner warden's pid, or -1 when no such namespace can be made here.
 pid_t start_inner(const WardenOptions& options, UniqueFd& alive, bool user_namespace) {
   Inheritance inheritance;
   if (!open_pipe(inheritance.alive_read, inheritance.alive_write) ||
@@ -179,7 +179,7 @@ int run_warden(WardenOptions options) {
   occupy_low_descriptors();
   block_all_signals();
   LifeLock lock;
-  if (!options.state_dir.empty() && !lock.take(options.state_dir, kLockPatience)) {
+  if (!options.state_dir.empty() && !lock.acquire(options.state_dir, kLockPatience)) {
     complain("another warden holds the state folder", options.state_dir);
     return kExitUsage;
   }

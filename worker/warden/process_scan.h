@@ -1,5 +1,5 @@
 // Reading /proc: who is there, whose child, with which marker. Only for the means "scan", for the sweep
-// and for the sampler; where namespaces are to be had nobody's death is decided by looking.
+// and for the sampler; where namespaces exist no death is decided by looking.
 #pragma once
 
 #include <sys/types.h>
@@ -47,7 +47,7 @@ std::string mark_of(std::string_view token, const AttemptKey& key);
 /// The value of the marker in a process's environment; empty when there is none or it may not be read.
 std::string mark_in(pid_t pid);
 
-/// Sends a signal to exactly this process: takes a pidfd, looks that the start time still is the same,
+/// Sends a signal to exactly this process: opens a pidfd, checks that the start time still is the same,
 /// then signals through the pidfd. False when it is gone.
 bool signal_exactly(const ProcessIdentity& who, int signal);
 

@@ -60,7 +60,7 @@ std::string_view search_path_of(const std::vector<std::string>& environment) {
   return "/usr/local/bin:/usr/bin:/bin";
 }
 
-/// A name with a slash is taken as it is; another is looked for along PATH.
+/// A name with a slash is used as it is; another is searched in PATH.
 std::vector<std::string> candidates_for(const ProcessPlan& plan) {
   const std::string& name = plan.argv.front();
   if (name.empty() || name.find('/') != std::string::npos) return {name};
@@ -114,7 +114,7 @@ bool set_nice(int by) {
   return ::nice(by) != -1 || errno == 0;
 }
 
-/// In plain words to the kernel: the library's own calls signal every thread, and there is only one.
+/// Directly to the kernel: the library's own calls signal every thread, and there is only one.
 bool become(const User& user) {
   return ::syscall(SYS_setgroups, user.groups.size(), user.groups.data()) == 0 &&
          ::syscall(SYS_setresgid, user.gid, user.gid, user.gid) == 0 &&
@@ -153,7 +153,8 @@ int child_main(void* argument) {
     ::umask(plan.umask & 0777);
     offer_to_oom_killer();
     // A job that runs as root could seize its keeper, or without a namespace the warden: they have this
-    // right, and who lacks it cannot trace who has it. Only root may give it away, and only root has it.
+    // right, and a process without it cannot trace one that has it. Only root has it, and only root may
+    // drop it.
     ::prctl(PR_CAPBSET_DROP, CAP_SYS_PTRACE, 0, 0, 0);
     if (plan.user && !become(*plan.user)) child_fails(prepared, StartStep::User);
     // A change of the user has undone it.

@@ -43,7 +43,7 @@ struct StartedProcess {
 /// `occupy_low_descriptors`).
 StartedProcess start_process(const ProcessPlan& plan);
 
-/// This process and all that it starts: when memory runs out the kernel is to take a job, and neither
+/// This process and all that it starts: when memory runs out the kernel should end a job, and neither
 /// the worker nor another service.
 void offer_to_oom_killer();
 

@@ -48,7 +48,7 @@ SetScanner::Found SetScanner::attribute(const std::vector<SeenProcess>& all, pid
   return found;
 }
 
-/// 0: nobody's that we know of.
+/// 0: of nobody that we know.
 std::uint64_t SetScanner::owner_of(const SeenProcess& process, std::uint64_t parents_owner) const {
   const auto known = known_.find(process.identity);
   if (known != known_.end()) return known->second;
@@ -72,7 +72,7 @@ std::uint64_t SetScanner::owner_by_inspection(const SeenProcess& process) const 
 }
 
 /// A process that nothing ties to an attempt (it left its session, its environment and its pipes). It
-/// can only be of attempts that started before it; when all of these are ending, it is to die too.
+/// can only be of attempts that started before it; when all of these are ending, it is ended too.
 void SetScanner::place_stray(const SeenProcess& process, Found& found) const {
   std::vector<std::uint64_t> candidates;
   bool all_ending = true;

@@ -1,5 +1,5 @@
 // Which processes belong to which attempt, where no namespace says so. The warden is a subreaper, so
-// every process of every attempt descends from it forever: nobody else is ever looked at, let alone
+// every process of every attempt descends from it forever: nobody else is ever looked at or
 // signalled. Among its descendants a process belongs to an attempt when it was seen to before, is in
 // its session, carries its marker, descends from one of its processes, or holds one of its pipes.
 #pragma once

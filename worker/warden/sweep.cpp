@@ -32,7 +32,7 @@ SweepResult sweep(const std::string& state_dir, Millis patience) {
   SweepResult result;
   // Held while sweeping, so that no new warden starts jobs under our eyes.
   LifeLock lock;
-  if (!lock.take(state_dir, Millis{300})) {
+  if (!lock.acquire(state_dir, Millis{300})) {
     result.warden_lives = true;
     return result;
   }
@@ -50,7 +50,7 @@ SweepResult sweep(const std::string& state_dir, Millis patience) {
     if (!left.empty()) ::poll(nullptr, 0, kPauseMs);
   }
   result.killed = static_cast<int>(killed.size());
-  // Cgroups know those too who have shed the marker.
+  // Cgroups also know processes that have removed the marker.
   const auto rest = floor_ms(deadline - BootClock::now());
   result.left += clear_tree(tree_name(state_dir), std::max(rest, Millis{100}));
   result.empty = result.left == 0;

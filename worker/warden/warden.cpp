@@ -25,7 +25,7 @@ namespace rota::worker::warden {
 namespace {
 
 constexpr MonoTime kNever = MonoTime::max();
-/// A proper that has said nothing for so long after its start gets the TERM that waits for it.
+/// A proper that has said nothing for so long after its start gets the TERM that was held back for it.
 constexpr Millis kReadyPatience{3000};
 constexpr rlim_t kDescriptorsPerAttempt = 4;
 constexpr rlim_t kDescriptorsOfOurOwn = 64;
@@ -121,7 +121,7 @@ void Warden::wait_for_work() {
                                {setup_.outer_alive.get(), 0, 0},
                                {proper_.socket(), socket_events, 0}}};
   if (::poll(items.data(), items.size(), -1) < 0) return;
-  // The outer warden is gone: so must be everything. As pid 1 our exit ends the whole namespace.
+  // The outer warden is gone, so everything must end. As pid 1 our exit ends the whole namespace.
   if (items[3].revents & (POLLHUP | POLLERR)) ::_exit(kExitKilled);
   if (items[1].revents & POLLIN) {
     std::uint64_t ticks = 0;

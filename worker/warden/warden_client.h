@@ -34,7 +34,7 @@ inline constexpr const char* kSocketVariable = "ROTA_WARDEN_FD";
 /// not sent). Unavailable: the warden is gone, and the kernel is about to end this process too.
 class WardenClient {
  public:
-  /// Takes the socket that the warden left in ROTA_WARDEN_FD (and removes the variable, so that no
+  /// Adopts the socket that the warden left in ROTA_WARDEN_FD (and removes the variable, so that no
   /// child inherits it). NotFound: not started by a warden.
   static Result<std::unique_ptr<WardenClient>> from_environment();
   /// On a socket of the caller's own making, for tests.

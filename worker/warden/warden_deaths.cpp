@@ -80,7 +80,7 @@ void Warden::act_on_voucher(MonoTime now) {
 }
 
 /// At `due` the attempt's keeper ends it by itself. A keeper that is still there at `now` has not run
-/// between, nor has, on a host that stood still as a whole, anything of the attempt.
+/// since, and on a host that stood still as a whole neither has anything of the attempt.
 void Warden::look_who_stood_still(Attempt& attempt, MonoTime due, MonoTime now) {
   if (now - due < kStoodStill || due < keepers_look_by_) return;
   if (!setup_.namespaces.pid_namespace) return note_still(attempt, Still::Unknown, due - kLapseSlack, now);
@@ -169,8 +169,8 @@ void Warden::on_note(const KeeperNote& note) {
   }
 }
 
-/// A keeper that comes late to the end that was its own to make stood still; one that did not, and of whose
-/// deed the warden learns late, was not alone in it: the warden stood still.
+/// A keeper that acts late stood still. When it acted in time and the warden learns of that late, then the
+/// warden stood still.
 void Warden::hear_of_keeper(Attempt& attempt, const KeeperNote& note) {
   const MonoTime due{Micros{note.due_boot_us}};
   if (note.due_boot_us == 0 || due < keepers_look_by_) return;
@@ -207,7 +207,7 @@ void Warden::on_child_ended(Attempt& attempt, int wait_status, const ::rusage& u
   }
   attempt.end.read_bytes = std::int64_t{used.ru_inblock} * 512;
   attempt.end.written_bytes = std::int64_t{used.ru_oublock} * 512;
-  // A keeper's word that it ended its set is of before the end, by what the set has run since the thaw.
+  // A keeper notes that it ends its set before the set has ended: the set may have run since the thaw.
   const bool ended_after_thaw = attempt.end.still == Still::All && attempt.end.killed_by == KilledBy::Voucher;
   if (!attempt.main_status_known || ended_after_thaw) record_main_end(attempt, wait_status, BootClock::now());
   if (attempt.cgroup && attempt.cgroup->had_oom_kill() && attempt.end.killed_by == KilledBy::None) {
@@ -288,7 +288,7 @@ void Warden::scan_sets() {
   next_scan_ = now + pause;
 }
 
-/// True when the warden has no child but the proper and the main processes of attempts. Since orphans
+/// True when the warden has no child except the proper and the main processes of attempts. Since orphans
 /// become its children at once, a set without its main process has then nobody left: the cheap proof,
 /// which spares most attempts a pass over /proc.
 bool Warden::are_all_children_known() const {

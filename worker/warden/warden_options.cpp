@@ -16,7 +16,7 @@ Result<int> attempts_in(const std::string& text) {
   return value;
 }
 
-Result<void> take(WardenOptions& options, const std::string& name, const std::string& value) {
+Result<void> apply_option(WardenOptions& options, const std::string& name, const std::string& value) {
   if (name == "--means") {
     const auto means = means_named(value);
     if (!means) return fail(means.error());
@@ -55,8 +55,8 @@ Result<WardenOptions> parse_options(const std::vector<std::string>& arguments) {
     if (at + 1 == arguments.size()) {
       return fail(ErrorCode::InvalidArgument, "'" + arguments[at] + "' needs a value");
     }
-    if (auto taken = take(options, arguments[at], arguments[at + 1]); !taken) {
-      return fail(taken.error());
+    if (auto applied = apply_option(options, arguments[at], arguments[at + 1]); !applied) {
+      return fail(applied.error());
     }
   }
   if (at < arguments.size()) {

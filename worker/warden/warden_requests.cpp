@@ -42,8 +42,8 @@ ProcessPlan plan_of(Start& request, const std::vector<Limit>& restored, const st
 
 }  // namespace
 
-/// All are read before the first is obeyed, and freed after the last was: after each fork the first write to
-/// a page of the heap costs a fault and a copy, which is now once in a round and not once a start.
+/// All are read before the first is done, and freed after the last is done: after each fork the first write
+/// to a page of the heap costs a fault and a copy, which is now once in a round and not once a start.
 void Warden::read_requests() {
   std::vector<Request> requests;
   read_packets(requests);

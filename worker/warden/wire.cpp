@@ -213,11 +213,11 @@ void put_started(ByteWriter& w, const Started& m) {
   w.number(descriptor_bits(m));
 }
 
-/// Takes the descriptors that a message names, in their order.
+/// Gives the descriptors that a message names, in their order.
 class DescriptorSource {
  public:
   explicit DescriptorSource(std::vector<UniqueFd> fds) : fds_(std::move(fds)) {}
-  UniqueFd take() {
+  UniqueFd next() {
     if (next_ < fds_.size()) return std::move(fds_[next_++]);
     missing_ = true;
     return UniqueFd{};
@@ -237,10 +237,10 @@ Started get_started(ByteReader& r, DescriptorSource& fds) {
   m.started_wall = get_wall(r);
   m.started = get_mono(r);
   const auto bits = r.number<std::uint8_t>();
-  if (bits & kHasPidfd) m.pidfd = fds.take();
-  if (bits & kHasOut) m.out = fds.take();
-  if (bits & kHasErr) m.err = fds.take();
-  if (bits & kHasProgress) m.progress = fds.take();
+  if (bits & kHasPidfd) m.pidfd = fds.next();
+  if (bits & kHasOut) m.out = fds.next();
+  if (bits & kHasErr) m.err = fds.next();
+  if (bits & kHasProgress) m.progress = fds.next();
   return m;
 }
 
@@ -358,7 +358,7 @@ template <typename Message>
 std::string encode_any(const Message& message) {
   ByteWriter w;
   std::visit([&](const auto& m) { put(w, m); }, message);
-  return w.take();
+  return w.finish();
 }
 
 Result<Request> request_of(Type type, ByteReader& r) {

@@ -122,7 +122,7 @@ struct Forget {
 };
 
 /// The worker's attempts may live until then (CLOCK_BOOTTIME). The later of the proper's two
-/// vouchers. May move backwards (a voucher that was taken away).
+/// vouchers. May move backwards (a voucher that was withdrawn).
 struct Vouch {
   MonoTime until{};
 };
@@ -177,7 +177,7 @@ enum class StartStep : std::uint8_t {
 inline constexpr StartStep kLastStartStep = StartStep::User;
 std::string_view name_of(StartStep step);
 
-/// What stood still when the attempt was to end for want of a voucher, and its end came late.
+/// What stood still when the attempt should have ended without a voucher, and ended late.
 enum class Still : std::uint8_t {
   None = 0,
   All = 1,         ///< its keeper, which ends it by itself, did not run either: a host that stood still
@@ -197,7 +197,7 @@ struct Ended {
   std::int32_t signal = 0;       ///< that ended the main process, or 0
   bool core = false;
   KilledBy killed_by = KilledBy::None;
-  bool term_sent = false;        ///< steps of the ladder that were taken
+  bool term_sent = false;        ///< steps of the ladder that were done
   bool kill_sent = false;
   bool proven_empty = false;     ///< no process of the set is left, and the warden can prove it
   std::int64_t cpu_us = 0;       ///< user + system, all that was waited for in the set
@@ -207,10 +207,10 @@ struct Ended {
   std::int64_t written_bytes = 0;      ///< towards disks
   WallTime started_wall{}, ended_wall{};
   MonoTime started{}, ended{};
-  // Since version 2. The steps of the kill ladder; the clock's epoch: not taken.
+  // Since version 2. The steps of the kill ladder; the clock's epoch: not done.
   MonoTime term_at{}, kill_at{};
   MonoTime empty_at{};           ///< when the set was seen empty
-  // Last. Between these two that did not run which should have ended it at the first.
+  // Last. From the first to the second moment, what should have ended it did not run.
   Still still = Still::None;
   MonoTime still_from{}, still_to{};
 };
@@ -242,7 +242,7 @@ std::string encode(const Request& message);
 std::string encode(const Notice& message);
 
 /// The message in these bytes. Corrupt: unknown type, a length beyond the end, a value out of range.
-/// `decode_notice` takes the descriptors that it names from `fds`, in the order in which they are
+/// `decode_notice` moves the descriptors that it names out of `fds`, in the order in which they are
 /// declared; Corrupt when there are fewer than the message says.
 Result<Request> decode_request(std::string_view bytes);
 Result<Notice> decode_notice(std::string_view bytes, std::vector<UniqueFd> fds);

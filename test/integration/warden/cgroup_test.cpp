@@ -9,7 +9,7 @@
 
 #include <doctest/doctest.h>
 
-#include "test/integration/warden/warden_under_test.h"
+#include "test/integration/warden/warden_rig.h"
 #include "test/support/lone_seconds.h"
 #include "worker/warden/cgroup_tree.h"
 #include "worker/warden/process_start.h"

@@ -12,7 +12,7 @@
 #include <sstream>
 
 #include "common/base/file.h"
-#include "test/integration/warden/warden_under_test.h"
+#include "test/integration/warden/warden_rig.h"
 #include "test/support/lone_seconds.h"
 #include "test/support/stall_meter.h"
 #include "worker/run/limit_rules.h"
@@ -161,7 +161,7 @@ TEST_CASE("kernel limits: a fork bomb stays within its number, and dies at once"
   }
 }
 
-TEST_CASE("kernel limits: who spins gets his share of a core and no more") {
+TEST_CASE("kernel limits: a spinning job gets its share of a core and not more") {
   if (!is_held(place().holds.cpus, "cpus")) return;
   for (const std::string& means : kMeans) {
     for (const std::int32_t milli : {0, 100, 250, 1000}) {
@@ -265,7 +265,7 @@ TEST_CASE("kernel limits: no share of a core keeps an attempt alive beyond its v
   CHECK((held.end ? *held.end : under.await<Ended>(key(1))).killed_by == KilledBy::Voucher);
 }
 
-/// A sampler that ends by the kill ladder whoever passes his limit, as the worker's runner does.
+/// A sampler that ends by the kill ladder each job that passes its limit, as the worker's runner does.
 struct Watch {
   explicit Watch(WardenUnderTest& under)
       : sampler([&under](model::AttemptKey key, const worker::run::Excess& excess) {

@@ -10,7 +10,7 @@
 #include <thread>
 
 #include "common/base/file.h"
-#include "test/integration/warden/warden_under_test.h"
+#include "test/integration/warden/warden_rig.h"
 #include "test/support/lone_seconds.h"
 #include "test/support/stall_meter.h"
 #include "worker/warden/cgroup_tree.h"
@@ -288,7 +288,7 @@ TEST_CASE("warden: an attempt's disconnect grace ends too") {
   CHECK(end.ended - until - stalls.within(until, end.ended) < Millis{1000});
 }
 
-TEST_CASE("warden: ends with the proper's own 0 after TERM, and takes what is left along") {
+TEST_CASE("warden: ends with the proper's own 0 after TERM, and ends what is left with itself") {
   for (const std::string& means : means_here()) {
     CAPTURE(means);
     WardenUnderTest under(means);

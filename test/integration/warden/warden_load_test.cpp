@@ -4,7 +4,7 @@
 
 #include <doctest/doctest.h>
 
-#include "test/integration/warden/warden_under_test.h"
+#include "test/integration/warden/warden_rig.h"
 
 namespace rota::test {
 namespace {

@@ -13,7 +13,7 @@
 
 #include <doctest/doctest.h>
 
-#include "test/integration/warden/warden_under_test.h"
+#include "test/integration/warden/warden_rig.h"
 #include "test/support/lone_seconds.h"
 #include "worker/warden/process_scan.h"
 

@@ -3,7 +3,7 @@
 
 #include <functional>
 
-#include "test/integration/worker/worker_under_test.h"
+#include "test/integration/worker/worker_rig.h"
 
 namespace rota::testing {
 
@@ -101,7 +101,7 @@ TEST_CASE("worker: runs commands and tells how they ended") {
         {"python3", "import os\nprint('ok' if os.environ['ROTA_RUN_ID'] else '')\n"},
         {"/usr/bin/perl -w", "use strict; print \"ok\\n\";"}};
     std::int64_t run = 100;
-    for (const auto& script : scripts) {  // no message takes a structured binding under clang
+    for (const auto& script : scripts) {  // no message accepts a structured binding under clang
       auto item = WorkerUnderTest::command(++run, {});
       item.work.__set_script(script.second);
       item.work.__set_interpreter(script.first);

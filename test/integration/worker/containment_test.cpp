@@ -3,7 +3,7 @@
 #include <unistd.h>
 
 #include "common/base/file.h"
-#include "test/integration/worker/worker_under_test.h"
+#include "test/integration/worker/worker_rig.h"
 #include "test/support/lone_seconds.h"
 #include "worker/warden/cgroup_tree.h"
 #include "worker/warden/process_scan.h"

@@ -30,7 +30,7 @@ FakeMaster::~FakeMaster() { server_->stop(); }
 
 std::string FakeMaster::address() const { return "127.0.0.1:" + std::to_string(server_->port()); }
 
-void FakeMaster::report(std::vector<thrift::AttemptKey>& taken,
+void FakeMaster::report(std::vector<thrift::AttemptKey>& stored,
                         const thrift::ReportRequest& request) {
   std::scoped_lock lock(mutex_);
   if (deaf_) throw rpc::to_wire(Error(ErrorCode::Unavailable, "deaf"));
@@ -43,13 +43,13 @@ void FakeMaster::report(std::vector<thrift::AttemptKey>& taken,
     }
     if (report.what == "started") {
       started_[report.attempt.run] = true;
-      taken.push_back(report.attempt);
+      stored.push_back(report.attempt);
       continue;
     }
     ++repeats_[report.attempt.run];
     lives_[report.attempt.run] = report.worker.incarnation;
     outcomes_[{report.attempt.run, report.attempt.attempt}] = report.outcome;
-    taken.push_back(report.attempt);
+    stored.push_back(report.attempt);
   }
   changed_.notify_all();
 }
@@ -77,7 +77,7 @@ void FakeMaster::renew(const thrift::RenewRequest&) {
   if (!vouching_) throw rpc::to_wire(Error(ErrorCode::Unavailable, "not vouching"));
 }
 
-std::vector<MonoTime> FakeMaster::take_renewals() {
+std::vector<MonoTime> FakeMaster::collect_renewals() {
   std::scoped_lock lock(mutex_);
   return std::exchange(renewals_, {});
 }

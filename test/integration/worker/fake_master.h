@@ -24,7 +24,7 @@ class FakeMaster final : public thrift::ReportServiceIf {
   ~FakeMaster() override;
 
   // --- ReportService ---
-  void report(std::vector<thrift::AttemptKey>& taken, const thrift::ReportRequest& request) override;
+  void report(std::vector<thrift::AttemptKey>& stored, const thrift::ReportRequest& request) override;
   void append_log(std::vector<std::int64_t>& ends,
                   const std::vector<thrift::LogChunk>& chunks) override;
   void renew(const thrift::RenewRequest& request) override;
@@ -58,7 +58,7 @@ class FakeMaster final : public thrift::ReportServiceIf {
   int bad_chunks();                    ///< wrong CRC, or a repeat with other borders or bytes
   std::string reported_life(std::int64_t run);
   /// When each renewal came, since the last call.
-  std::vector<MonoTime> take_renewals();
+  std::vector<MonoTime> collect_renewals();
 
  private:
   using Stream = std::pair<std::int64_t, int>;

@@ -21,7 +21,7 @@ Result<void> tell(Context& run) {
   run.log_error("checkpoint " + run.checkpoint().value_or("none"));
   run.progress(70, "most of\nit");
   if (auto saved = run.save_checkpoint(std::string("at\0 7\n", 6)); !saved) return saved;
-  if (run.output(std::string(70'000, 'x'))) return rota::fail(rota::ErrorCode::Internal, "too much was taken");
+  if (run.output(std::string(70'000, 'x'))) return rota::fail(rota::ErrorCode::Internal, "too much was accepted");
   return run.output("the result");
 }
 

@@ -4,7 +4,7 @@
 
 
 #include "common/base/file.h"
-#include "test/integration/worker/worker_under_test.h"
+#include "test/integration/worker/worker_rig.h"
 
 namespace rota::testing {
 

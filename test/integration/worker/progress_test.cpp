@@ -1,7 +1,7 @@
 #include <doctest/doctest.h>
 #include <signal.h>
 
-#include "test/integration/worker/worker_under_test.h"
+#include "test/integration/worker/worker_rig.h"
 
 namespace rota::testing {
 

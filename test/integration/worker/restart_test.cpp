@@ -3,7 +3,7 @@
 
 #include <thread>
 
-#include "test/integration/worker/worker_under_test.h"
+#include "test/integration/worker/worker_rig.h"
 
 namespace rota::testing {
 
@@ -20,7 +20,7 @@ TEST_CASE("worker: a killed proper loses neither runs, nor results, nor output")
   REQUIRE_MESSAGE(!first.incarnation.empty(), worker.log_text());
   const std::string marks = worker.folder() + "/";
 
-  // One that prints on, one whose end falls into the gap, one whose outcome the leader did not take.
+  // One that prints on, one whose end falls into the gap, one whose outcome the leader did not store.
   const auto counting = WorkerUnderTest::command(
       100, by_shell("i=0; while [ ! -e " + marks + "go ]; do echo $i; i=$((i+1)); sleep 0.01; done; echo last"));
   REQUIRE(worker.dispatch(counting) == "none");
@@ -46,7 +46,7 @@ TEST_CASE("worker: a killed proper loses neither runs, nor results, nor output")
     if (held.state == "finished") finished += std::to_string(held.attempt.run) + " ";
   }
   CHECK(running == "100 ");
-  // It may tell again of 101 too: it was killed before it had noted that the master took it.
+  // It may tell again of 101 too: it was killed before it had noted that the master stored it.
   CHECK_MESSAGE((finished == "102 " || finished == "101 102 "), finished);
   CHECK(worker.nodes().size() == 1);
 
@@ -142,7 +142,7 @@ TEST_CASE("worker: of two words about its drain the later counts, and it says wh
   CHECK((!resumed->draining && !resumed->drain_told && resumed->drain_order == 7));
 }
 
-TEST_CASE("worker: a new leader gets at once what the old one did not take") {
+TEST_CASE("worker: a new leader gets at once what the old one did not store") {
   FakeMaster old_leader;
   FakeMaster new_leader;
   WorkerUnderTest worker;

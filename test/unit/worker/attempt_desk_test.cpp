@@ -149,7 +149,7 @@ TEST_CASE("desk: a lease of a life that no leader has greeted vouches for nothin
   CHECK(rig.runner.vouches.back() == rig.clock.mono() + Millis{60'000});
 }
 
-TEST_CASE("desk: all that runs is ended once the voucher has lapsed and the runner does not see to it") {
+TEST_CASE("desk: all that runs is ended once the voucher has lapsed and the runner cannot do it alone") {
   DeskRig rig;
   rig.start(1);
   Order patient = an_order(2);
@@ -202,7 +202,7 @@ TEST_CASE("desk: a leader of another cluster is turned away") {
   CHECK(rig.desk.highest_epoch() == Epoch{5});
 }
 
-TEST_CASE("desk: an overtaken drain order counts no more") {
+TEST_CASE("desk: an overtaken drain order is ignored") {
   DeskRig rig;
   CHECK(rig.desk.drain(rig.envelope, false, 4) == Refusal::None);
   CHECK(rig.desk.drain(rig.envelope, true, 3) == Refusal::None);

@@ -48,7 +48,7 @@ void finish_and_bury(AttemptTable& table, std::int64_t run, MonoTime when = kNow
 
 }  // namespace
 
-TEST_CASE("attempt_table: takes a new attempt once and says accepted again to a repeat") {
+TEST_CASE("attempt_table: accepts a new attempt once and says accepted again to a repeat") {
   AttemptTable table = a_table();
   const auto first = table.accept(from(5), key(1), vouched(), kNow);
   CHECK(first.refusal == Refusal::None);

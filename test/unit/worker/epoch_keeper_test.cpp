@@ -25,7 +25,7 @@ TEST_CASE("epoch_keeper: only grows, per cluster, through restarts") {
   CHECK(keeper.highest("three") == Epoch{0});
 }
 
-TEST_CASE("epoch_keeper: does not take a damaged file for an empty one") {
+TEST_CASE("epoch_keeper: does not read a damaged file as an empty one") {
   const testing::TemporaryFolder folder;
   std::ofstream(folder.path() + "/epoch") << "one x\n";
   EpochKeeper keeper(folder.path() + "/epoch");

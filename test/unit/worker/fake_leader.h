@@ -39,8 +39,8 @@ class FakeLeader final : public thrift::ReportServiceNull {
 
   const worker::desk::LeaderAddress& address() const { return leader_; }
 
-  void report(std::vector<thrift::AttemptKey>& taken, const thrift::ReportRequest& request) override {
-    if (answers_.report) taken = answers_.report(request);
+  void report(std::vector<thrift::AttemptKey>& stored, const thrift::ReportRequest& request) override {
+    if (answers_.report) stored = answers_.report(request);
   }
   void append_log(std::vector<std::int64_t>& ends, const std::vector<thrift::LogChunk>& chunks) override {
     if (answers_.append_log) ends = answers_.append_log(chunks);

@@ -41,7 +41,7 @@ void feed(run::SpoolStream& stream, std::size_t bytes, MonoTime now) {
   for (std::size_t done = 0; done < bytes;) {
     const ssize_t put = ::write(in.get(), block.data(), std::min(block.size(), bytes - done));
     if (put > 0) done += static_cast<std::size_t>(put);
-    stream.take(out.get(), 1 << 20, now);
+    stream.read_pipe(out.get(), 1 << 20, now);
   }
 }
 
@@ -56,20 +56,20 @@ bool becomes_stocked(run::FolderPool& pool) {
 
 }  // namespace
 
-TEST_CASE("full disk: results are taken and kept, though nothing else can be written") {
+TEST_CASE("full disk: results are accepted and kept, though nothing else can be written") {
   const testing::TemporaryFolder folder;
   on_small_disk(folder.path(), DiskKind::Memory, 24, [&] {
     const std::string path = folder.path() + "/outbox";
     auto outbox = report::Outbox::open(path).value();
     fill_disk(folder.path());
-    std::size_t taken = 0;
-    while (taken < 3000 && outbox->append({ended(static_cast<std::int64_t>(taken) + 1)})) ++taken;
-    CHECK(taken == 3000);
+    std::size_t accepted = 0;
+    while (accepted < 3000 && outbox->append({ended(static_cast<std::int64_t>(accepted) + 1)})) ++accepted;
+    CHECK(accepted == 3000);
     std::vector<model::AttemptKey> told;
     for (std::int64_t run = 1; run <= 2990; ++run) told.push_back({RunId{run}, 1});
     CHECK(outbox->acknowledge(told));
     CHECK(report::Outbox::open(path).value()->unreported().size() == 10);
-    MESSAGE("figure: outcomes taken on a full disk: ", taken);
+    MESSAGE("figure: outcomes accepted on a full disk: ", accepted);
   });
 }
 
@@ -100,7 +100,7 @@ TEST_CASE("full disk: a new leader's epoch is kept, so that it can greet the wor
   const testing::TemporaryFolder folder;
   on_small_disk(folder.path(), DiskKind::Ext4, 8, [&] {
     const std::string path = folder.path() + "/epoch";
-    REQUIRE(write_file_synced(path, "one 5\n"));  // as a version of before left it
+    REQUIRE(write_file_synced(path, "one 5\n"));  // as an earlier version left it
     {
       desk::EpochKeeper keeper(path);
       REQUIRE(keeper.load());

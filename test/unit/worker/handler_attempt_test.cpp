@@ -133,7 +133,7 @@ TEST_CASE("handler_pool: runs as many at once as it has threads, and the rest af
   CHECK(most == 2);
 }
 
-TEST_CASE("registry: refuses a taken name and the worker's own") {
+TEST_CASE("registry: refuses a used name and the worker's own") {
   sdk::Registry registry;
   const auto nothing = [](sdk::Context&) -> Result<void> { return {}; };
   CHECK(registry.add("a", nothing));

@@ -18,10 +18,10 @@ struct ShipperRig {
   testing::Shared<int> refused;
   ErrorCode code = ErrorCode::InvalidArgument;
   testing::FakeLeader leader{
-      {{}, {}, [this](const std::vector<thrift::LogChunk>& chunks) { return take(chunks); }}};
+      {{}, {}, [this](const std::vector<thrift::LogChunk>& chunks) { return receive(chunks); }}};
   run::Spool spool{folder.path(), 1 << 30};
 
-  std::vector<std::int64_t> take(const std::vector<thrift::LogChunk>& chunks) {
+  std::vector<std::int64_t> receive(const std::vector<thrift::LogChunk>& chunks) {
     std::vector<std::int64_t> ends;
     for (const thrift::LogChunk& chunk : chunks) {
       if (chunk.attempt.run == 1) {
@@ -40,7 +40,7 @@ struct ShipperRig {
     REQUIRE(::pipe2(ends, O_CLOEXEC) == 0);
     REQUIRE(::write(ends[1], text.data(), text.size()) == static_cast<ssize_t>(text.size()));
     ::close(ends[1]);
-    (void)(*stream)->take(ends[0], 1 << 20, BootClock::now());
+    (void)(*stream)->read_pipe(ends[0], 1 << 20, BootClock::now());
     ::close(ends[0]);
     REQUIRE((*stream)->finish(SystemClock().now()));
     spool.note(key, (*stream)->border_count(), (*stream)->kept_bytes());
@@ -51,7 +51,7 @@ struct ShipperRig {
 
 }  // namespace
 
-TEST_CASE("log shipper: a stream that is refused for good is given up and counted, the others go home") {
+TEST_CASE("log shipper: a stream that is refused for good is given up and counted, the others are sent on") {
   ShipperRig rig;
   SUBCASE("no such run") {}
   SUBCASE("not found") { rig.code = ErrorCode::NotFound; }

@@ -157,38 +157,38 @@ class FullDisk {
   sighandler_t old_action_;
 };
 
-/// Appends until the disk refuses; the runs that were taken.
+/// Appends until the disk refuses; the runs that were accepted.
 std::vector<std::int64_t> append_until_refused(Outbox& outbox, std::int64_t first) {
-  std::vector<std::int64_t> taken;
+  std::vector<std::int64_t> accepted;
   for (std::int64_t run = first; run < first + 100'000; ++run) {
     if (!outbox.append({an_end(run)})) break;
-    taken.push_back(run);
+    accepted.push_back(run);
   }
-  return taken;
+  return accepted;
 }
 
 }  // namespace
 
-TEST_CASE("outbox: on a full disk takes what was reserved, and keeps all that it took") {
+TEST_CASE("outbox: on a full disk accepts as much as was reserved, and keeps all of it") {
   const testing::TemporaryFolder folder;
   const std::string path = folder.path() + "/outbox";
-  std::vector<std::int64_t> taken, again;
+  std::vector<std::int64_t> accepted, again;
   {
     auto outbox = Outbox::open(path, 256 << 10).value();
     CHECK(outbox->reserved_bytes() == 256 << 10);
     {
       const FullDisk full(256 << 10);
-      taken = append_until_refused(*outbox, 1);
-      CHECK(taken.size() > 1000);
+      accepted = append_until_refused(*outbox, 1);
+      CHECK(accepted.size() > 1000);
       CHECK(outbox->reserved_bytes() < 1000);
       CHECK_FALSE(outbox->append({an_end(500'000)}));
-      CHECK(runs_in(*outbox) == taken);
+      CHECK(runs_in(*outbox) == accepted);
     }
     REQUIRE(outbox->append({an_end(600'000)}));  // there is room again
     CHECK(outbox->reserved_bytes() >= 128 << 10);
-    taken.push_back(600'000);
+    accepted.push_back(600'000);
   }
-  CHECK(runs_in(*Outbox::open(path).value()) == taken);
+  CHECK(runs_in(*Outbox::open(path).value()) == accepted);
 }
 
 TEST_CASE("outbox: on a full disk it is compacted into the spare file, so that results go on") {

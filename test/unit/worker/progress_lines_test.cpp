@@ -6,7 +6,7 @@
 
 namespace rota::worker::run {
 
-TEST_CASE("progress_lines: each word is taken, the last of a kind counts") {
+TEST_CASE("progress_lines: each word is read, the last of a kind counts") {
   ProgressLines lines;
   const Said said = lines.feed(
       "progress 10 begun\nprogress 40 half of it\ncheckpoint line 7\nresult a b\nfailure no disk\n");

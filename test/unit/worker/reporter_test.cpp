@@ -24,16 +24,16 @@ struct ReporterRig {
   testing::Shared<int> requests;
   testing::Shared<std::int64_t> known;
   testing::Shared<std::vector<model::AttemptKey>> acknowledged;
-  testing::FakeLeader leader{{[this](const thrift::ReportRequest& request) { return take(request); }, {}}};
+  testing::FakeLeader leader{{[this](const thrift::ReportRequest& request) { return receive(request); }, {}}};
 
-  std::vector<thrift::AttemptKey> take(const thrift::ReportRequest& request) {
-    std::vector<thrift::AttemptKey> taken;
+  std::vector<thrift::AttemptKey> receive(const thrift::ReportRequest& request) {
+    std::vector<thrift::AttemptKey> stored;
     const std::int64_t most = known.get();
     for (const thrift::Report& report : request.reports) {
-      if (report.attempt.run <= most) taken.push_back(report.attempt);
+      if (report.attempt.run <= most) stored.push_back(report.attempt);
     }
     requests.change([](int& count) { ++count; });
-    return taken;
+    return stored;
   }
   std::unique_ptr<Reporter> open() {
     ReporterOptions options;
@@ -63,7 +63,7 @@ TEST_CASE("reporter: an outcome is sent until the leader names it, and then forg
   CHECK(reporter->waiting() == 1);
   rig.known.change([](std::int64_t& most) { most = 7; });
   CHECK(reporter->wait_home(testing::kPatience));
-  // It is home before those who care have been told.
+  // It is acknowledged before the observers have been told.
   CHECK(rig.acknowledged.becomes([](const auto& keys) { return keys == std::vector<model::AttemptKey>{{RunId{7}, 1}}; }));
   reporter.reset();
   CHECK(rig.open()->unreported().empty());

@@ -49,9 +49,9 @@ struct SpoolSetting {
   std::unique_ptr<SpoolStream> open(StreamLimits limits = {}) {
     return SpoolStream::open(path, limits).value();
   }
-  void take(SpoolStream& stream, const std::string& text) {
+  void write(SpoolStream& stream, const std::string& text) {
     pipe.put(text);
-    CHECK(stream.take(pipe.read.get(), 1 << 20, clock.mono()).is_empty);
+    CHECK(stream.read_pipe(pipe.read.get(), 1 << 20, clock.mono()).is_empty);
   }
   /// All chunks but the marks, and that their log offsets follow one another.
   std::vector<ReadChunk> chunks() const {
@@ -79,7 +79,7 @@ struct SpoolSetting {
 TEST_CASE("spool_stream: closes a chunk when it is full, or old enough, and not before") {
   SpoolSetting it;
   auto stream = it.open({.chunk_bytes = 100});
-  it.take(*stream, std::string(250, 'a'));
+  it.write(*stream, std::string(250, 'a'));
   CHECK(stream->fix_borders(it.clock.now()).value() == 2);
   CHECK(stream->border_due() == it.clock.mono() + Millis{200});
   it.clock.advance(Millis{199});
@@ -87,7 +87,7 @@ TEST_CASE("spool_stream: closes a chunk when it is full, or old enough, and not 
   it.clock.advance(Millis{1});
   CHECK(stream->fix_borders(it.clock.now()).value() == 1);
   CHECK_FALSE(stream->border_due());
-  it.take(*stream, "b");
+  it.write(*stream, "b");
   CHECK(stream->finish(it.clock.now()).value() == 1);
   CHECK(stream->finish(it.clock.now()).value() == 0);
   const auto chunks = it.chunks();
@@ -101,22 +101,22 @@ TEST_CASE("spool_stream: says when every writer has gone") {
   auto stream = it.open();
   it.pipe.put("last");
   it.pipe.write.reset();
-  const auto taken = stream->take(it.pipe.read.get(), 1 << 20, it.clock.mono());
-  CHECK(taken.bytes == 4);
-  CHECK(taken.at_end);
+  const auto read = stream->read_pipe(it.pipe.read.get(), 1 << 20, it.clock.mono());
+  CHECK(read.bytes == 4);
+  CHECK(read.at_end);
 }
 
 TEST_CASE("spool_stream: an earlier life's borders stay, its last bytes too") {
   SpoolSetting it;
   {
     auto stream = it.open({.chunk_bytes = 100});
-    it.take(*stream, pattern(150));
+    it.write(*stream, pattern(150));
     CHECK(stream->fix_borders(it.clock.now()).value() == 1);
   }  // killed: 50 bytes are in the file and not in the index
   auto stream = it.open({.chunk_bytes = 100});
   CHECK(stream->raw_bytes() == 150);
   CHECK(stream->border_due().has_value());
-  it.take(*stream, "more");
+  it.write(*stream, "more");
   CHECK(stream->finish(it.clock.now()));
   CHECK(it.text() == pattern(150) + "more");
   CHECK(it.chunks()[0].border.length == 100);
@@ -126,7 +126,7 @@ TEST_CASE("spool_stream: a torn line of the index is written anew") {
   SpoolSetting it;
   {
     auto stream = it.open({.chunk_bytes = 100});
-    it.take(*stream, pattern(200));
+    it.write(*stream, pattern(200));
     CHECK(stream->fix_borders(it.clock.now()).value() == 2);
   }
   REQUIRE(::truncate(it.path.index.c_str(), 3 * kBorderBytes - 5) == 0);
@@ -142,13 +142,13 @@ TEST_CASE("spool_stream: beyond the cap keeps head and tail and counts the middl
   REQUIRE(limits.tail_bytes() == 1000);
   auto stream = it.open(limits);
   SUBCASE("just at the cap nothing is lost") {
-    it.take(*stream, pattern(8000));
+    it.write(*stream, pattern(8000));
     CHECK(stream->fix_borders(it.clock.now()).value() == 7);
     CHECK(stream->finish(it.clock.now()).value() == 1);
     CHECK(it.text() == pattern(8000));
   }
   SUBCASE("one byte more") {
-    it.take(*stream, pattern(8001));
+    it.write(*stream, pattern(8001));
     CHECK(stream->finish(it.clock.now()));
     CHECK(it.text() == pattern(8001).substr(0, 7000) + pattern(8001).substr(7001));
     CHECK(it.chunks().back().border.dropped_before == 1);
@@ -156,7 +156,7 @@ TEST_CASE("spool_stream: beyond the cap keeps head and tail and counts the middl
   SUBCASE("much more, in pieces, with a restart in the middle") {
     const std::string all = pattern(6 << 20);
     for (std::size_t at = 0; at < all.size(); at += 1 << 19) {
-      it.take(*stream, all.substr(at, 1 << 19));
+      it.write(*stream, all.substr(at, 1 << 19));
       CHECK(stream->fix_borders(it.clock.now()));
       if (at == 3 << 20) stream = it.open();  // the limits come from the file
     }
@@ -170,15 +170,15 @@ TEST_CASE("spool_stream: beyond the cap keeps head and tail and counts the middl
 TEST_CASE("spool_stream: told to stop keeping, it keeps the tail") {
   SpoolSetting it;
   auto stream = it.open({.cap_bytes = 8000, .chunk_bytes = 1000});
-  it.take(*stream, pattern(2000));
+  it.write(*stream, pattern(2000));
   stream->stop_keeping();
   it.pipe.put(std::string(3000, 'x') + std::string(1000, 'y'));
-  stream->take(it.pipe.read.get(), 1 << 20, it.clock.mono());
+  stream->read_pipe(it.pipe.read.get(), 1 << 20, it.clock.mono());
   CHECK(stream->finish(it.clock.now()));
   CHECK(it.text() == pattern(2000) + std::string(1000, 'y'));
 }
 
-TEST_CASE("spool_stream: a disk that takes no more stops no job") {
+TEST_CASE("spool_stream: a full disk stops no job") {
   SpoolSetting it;
   auto stream = it.open({.chunk_bytes = 1000});
   struct rlimit before {};
@@ -189,12 +189,12 @@ TEST_CASE("spool_stream: a disk that takes no more stops no job") {
   REQUIRE(::setrlimit(RLIMIT_FSIZE, &tight) == 0);
   const std::string all = pattern(300'000);
   it.pipe.put(all);
-  const auto taken = stream->take(it.pipe.read.get(), 1 << 20, it.clock.mono());
+  const auto read = stream->read_pipe(it.pipe.read.get(), 1 << 20, it.clock.mono());
   const auto fixed = stream->finish(it.clock.now());
   REQUIRE(::setrlimit(RLIMIT_FSIZE, &before) == 0);
   ::signal(SIGXFSZ, old_action);
-  CHECK(taken.bytes == 300'000);
-  CHECK(taken.is_empty);
+  CHECK(read.bytes == 300'000);
+  CHECK(read.is_empty);
   CHECK(fixed.has_value());
   CHECK(stream->raw_bytes() == 100'000);
   CHECK(stream->lost_bytes() == 200'000);
@@ -228,7 +228,7 @@ TEST_CASE("chunk_index: damage is seen") {
   CHECK_FALSE(decode_border(line.substr(1)));
   SpoolSetting it;
   auto stream = it.open();
-  it.take(*stream, "hello");
+  it.write(*stream, "hello");
   CHECK(stream->finish(it.clock.now()));
   UniqueFd data(::open(it.path.data.c_str(), O_WRONLY));
   REQUIRE(::pwrite(data.get(), "J", 1, 0) == 1);
@@ -243,7 +243,7 @@ TEST_CASE("spool: a stream goes when its chunks and its attempt's outcome are ac
   Pipe pipe;
   auto stream = spool.open(kOut, {.chunk_bytes = 100}).value();
   pipe.put(std::string(250, 'a'));
-  stream->take(pipe.read.get(), 1 << 20, clock.mono());
+  stream->read_pipe(pipe.read.get(), 1 << 20, clock.mono());
   REQUIRE(stream->finish(clock.now()));
   spool.note(kOut, stream->border_count(), stream->kept_bytes());
   spool.closed(kOut);
@@ -292,7 +292,7 @@ TEST_CASE("spool: after a restart ships what is left, also of attempts that nobo
     for (const StreamKey& key : {kOut, other}) {
       auto stream = spool.open(key, {}).value();
       pipe.put("text");
-      stream->take(pipe.read.get(), 1 << 20, clock.mono());
+      stream->read_pipe(pipe.read.get(), 1 << 20, clock.mono());
     }
   }  // killed before a border was fixed
   Spool spool(folder.path(), 1 << 30);
@@ -317,7 +317,7 @@ TEST_CASE("spool: a stream that cannot be read stops no start, and stays") {
     Pipe pipe;
     auto stream = spool.open(other, {}).value();
     pipe.put("text");
-    stream->take(pipe.read.get(), 1 << 20, clock.mono());
+    stream->read_pipe(pipe.read.get(), 1 << 20, clock.mono());
   }
   REQUIRE(::mkdir(unreadable.c_str(), 0700) == 0);
   Spool spool(folder.path(), 1 << 30);
@@ -337,7 +337,7 @@ void spool_finished(Spool& spool, const StreamKey& key, int chunks, const FakeCl
   Pipe pipe;
   auto stream = spool.open(key, {.chunk_bytes = 100}).value();
   pipe.put(pattern(static_cast<std::size_t>(chunks) * 100));
-  stream->take(pipe.read.get(), 1 << 20, clock.mono());
+  stream->read_pipe(pipe.read.get(), 1 << 20, clock.mono());
   REQUIRE(stream->finish(clock.now()));
   spool.note(key, stream->border_count(), stream->kept_bytes());
   spool.closed(key);
@@ -358,7 +358,7 @@ struct Received {
     }
     return at;
   }
-  void take(Spool& spool, std::int64_t most_bytes) {
+  void write(Spool& spool, std::int64_t most_bytes) {
     for (PendingChunk& one : spool.pending(most_bytes)) {
       CHECK(crc_of(one.chunk.bytes) == one.chunk.border.crc32);
       if (one.key != kOut) continue;
@@ -386,7 +386,7 @@ TEST_CASE("spool: a flipped bit in the data costs its chunk, which the next one 
   Received store;
   SUBCASE("in the middle") {
     flip_byte(folder.path() + "/1.1.1.data", 250);
-    store.take(spool, 10'000);
+    store.write(spool, 10'000);
     CHECK(store.chunks.size() == 4);
     CHECK_FALSE(store.chunks.contains(200));
     CHECK(store.end() == 500);
@@ -395,13 +395,13 @@ TEST_CASE("spool: a flipped bit in the data costs its chunk, which the next one 
   SUBCASE("two in a row, sent one by one") {
     flip_byte(folder.path() + "/1.1.1.data", 0);
     flip_byte(folder.path() + "/1.1.1.data", 199);
-    for (int i = 0; i < 9; ++i) store.take(spool, 300);
+    for (int i = 0; i < 9; ++i) store.write(spool, 300);
     CHECK(store.end() == 500);
     CHECK(store.dropped == 200);
   }
   SUBCASE("the last one: the rest is given up, what came before is not") {
     flip_byte(folder.path() + "/1.1.1.data", 499);
-    for (int i = 0; i < 3; ++i) store.take(spool, 10'000);
+    for (int i = 0; i < 3; ++i) store.write(spool, 10'000);
     CHECK(store.end() == 400);
   }
   CHECK_FALSE(spool.has_pending());
@@ -424,7 +424,7 @@ TEST_CASE("spool: a damaged index loses no byte of the data") {
   REQUIRE(spool.recover());
   spool.release_all_but({});
   Received store;
-  store.take(spool, 10'000);
+  store.write(spool, 10'000);
   CHECK(store.end() == 500);
   CHECK(store.dropped == 0);
 }
@@ -441,7 +441,7 @@ TEST_CASE("spool: the oldest output gives way, except for its end and what was s
     REQUIRE(spool->make_room());
     REQUIRE(spool->make_room());        // the younger one is the oldest now
     CHECK_FALSE(spool->make_room());    // all have given what they had
-    store.take(*spool, 100'000);
+    store.write(*spool, 100'000);
     CHECK(store.chunks.contains(39'900));
     CHECK(store.dropped == 39'900);
   }
@@ -449,7 +449,7 @@ TEST_CASE("spool: the oldest output gives way, except for its end and what was s
     const auto sent = spool->pending(1000);
     REQUIRE(sent.size() >= 10);
     REQUIRE(spool->make_room());
-    for (int i = 0; i < 3; ++i) store.take(*spool, 100'000);
+    for (int i = 0; i < 3; ++i) store.write(*spool, 100'000);
     CHECK(store.dropped == 39'900 - 1000);
   }
   SUBCASE("in the next life") {
@@ -457,7 +457,7 @@ TEST_CASE("spool: the oldest output gives way, except for its end and what was s
     spool = std::make_unique<Spool>(folder.path(), 1 << 30);
     REQUIRE(spool->recover());
     spool->release_all_but({});
-    store.take(*spool, 100'000);
+    store.write(*spool, 100'000);
     CHECK(store.dropped == 39'900);
   }
   CHECK(store.end() == 40'000);
@@ -470,13 +470,13 @@ TEST_CASE("spool: an attempt that runs gives nothing away") {
   Pipe pipe;
   auto stream = spool.open(kOut, {.chunk_bytes = 100}).value();
   pipe.put(pattern(5000));
-  stream->take(pipe.read.get(), 1 << 20, clock.mono());
+  stream->read_pipe(pipe.read.get(), 1 << 20, clock.mono());
   REQUIRE(stream->fix_borders(clock.now()));
   spool.note(kOut, stream->border_count(), stream->kept_bytes());
   CHECK_FALSE(spool.make_room());
 }
 
-TEST_CASE("spool: streams take turns") {
+TEST_CASE("spool: streams are sent in turn") {
   const testing::TemporaryFolder folder;
   Spool spool(folder.path(), 1 << 30);
   FakeClock clock;
@@ -485,7 +485,7 @@ TEST_CASE("spool: streams take turns") {
     const StreamKey key{{RunId{run}, 1}, 1};
     auto stream = spool.open(key, {.chunk_bytes = 100}).value();
     pipe.put(std::string(1000, 'a'));
-    stream->take(pipe.read.get(), 1 << 20, clock.mono());
+    stream->read_pipe(pipe.read.get(), 1 << 20, clock.mono());
     REQUIRE(stream->finish(clock.now()));
     spool.note(key, stream->border_count(), stream->kept_bytes());
   }

@@ -1,4 +1,4 @@
-#include "test/integration/warden/warden_under_test.h"
+#include "test/integration/warden/warden_rig.h"
 
 #include <fcntl.h>
 #include <poll.h>

@@ -46,7 +46,7 @@ class WardenUnderTest {
   const std::string& folder() const { return folder_; }
   const std::string& state_dir() const { return folder_; }
 
-  /// Waits for the next life of the double, and takes its socket.
+  /// Waits for the next life of the double, and adopts its socket.
   void await_next_life();
   /// Waits for a notice of this kind with this key; others are kept for later calls.
   template <typename T>

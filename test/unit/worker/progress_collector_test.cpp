@@ -1,4 +1,4 @@
-#include "worker/run/progress_taker.h"
+#include "worker/run/progress_collector.h"
 
 #include <doctest/doctest.h>
 #include <fcntl.h>
@@ -16,16 +16,16 @@ namespace {
 constexpr std::uint64_t kFirstTestToken = 100;
 const model::AttemptKey kTestAttempt{RunId{7}, 2};
 
-struct TakerSetting {
+struct CollectorSetting {
   testing::TemporaryFolder folder;
   UniqueFd epoll{::epoll_create1(EPOLL_CLOEXEC)};
   std::vector<Said> heard;
-  ProgressTaker taker{folder.path() + "/notes", epoll.get(), kFirstTestToken,
+  ProgressCollector collector{folder.path() + "/notes", epoll.get(), kFirstTestToken,
                       [this](model::AttemptKey, const Said& said) { heard.push_back(said); }};
   UniqueFd job;                        ///< the job's end
   MonoTime now{};
 
-  TakerSetting() { REQUIRE(taker.start()); }
+  CollectorSetting() { REQUIRE(collector.start()); }
   UniqueFd pipe() {
     int ends[2];
     REQUIRE(::pipe2(ends, O_CLOEXEC) == 0);
@@ -36,20 +36,20 @@ struct TakerSetting {
   void say(const std::string& text) const {
     REQUIRE(::write(job.get(), text.data(), text.size()) == static_cast<ssize_t>(text.size()));
   }
-  /// True when epoll had something of the taker's.
+  /// True when epoll had something of the collector's.
   bool turn() {
     epoll_event event{};
     if (::epoll_wait(epoll.get(), &event, 1, 0) != 1) return false;
-    taker.handle(event.data.u64, now);
+    collector.handle(event.data.u64, now);
     return true;
   }
 };
 
 }  // namespace
 
-TEST_CASE("progress_taker: passes on what is new, and reads on after a pause") {
-  TakerSetting it;
-  it.taker.watch(kTestAttempt, it.pipe());
+TEST_CASE("progress_collector: passes on what is new, and reads on after a pause") {
+  CollectorSetting it;
+  it.collector.watch(kTestAttempt, it.pipe());
   CHECK_FALSE(it.turn());
   it.say("progress 10 a\nresult r\n");
   REQUIRE(it.turn());
@@ -57,42 +57,42 @@ TEST_CASE("progress_taker: passes on what is new, and reads on after a pause") {
   CHECK(it.heard[0].percent == 10);
   it.say("progress 20\n");
   CHECK_FALSE(it.turn());
-  REQUIRE(it.taker.next_due());
-  it.now = *it.taker.next_due();
-  it.taker.resume_due(it.now);
+  REQUIRE(it.collector.next_due());
+  it.now = *it.collector.next_due();
+  it.collector.resume_due(it.now);
   CHECK(it.turn());
   CHECK(it.heard.back().percent == 20);
   it.say("nonsense\ncheckpoint c");
-  const auto total = it.taker.finish(kTestAttempt);
+  const auto total = it.collector.finish(kTestAttempt);
   CHECK(total.said.percent == 20);
   CHECK(total.said.result == "r");
   CHECK(total.said.checkpoint == "c");
   CHECK(total.bad_lines == 1);
   CHECK(it.heard.back().checkpoint == "c");
-  CHECK_FALSE(it.taker.next_due());
-  CHECK(it.taker.finish(kTestAttempt).said.empty());
+  CHECK_FALSE(it.collector.next_due());
+  CHECK(it.collector.finish(kTestAttempt).said.empty());
 }
 
-TEST_CASE("progress_taker: a closed pipe is not asked again") {
-  TakerSetting it;
-  it.taker.watch(kTestAttempt, it.pipe());
+TEST_CASE("progress_collector: a closed pipe is not asked again") {
+  CollectorSetting it;
+  it.collector.watch(kTestAttempt, it.pipe());
   it.say("result early\n");
   it.job.reset();
   CHECK(it.turn());
   it.now += Millis{1000};
-  it.taker.resume_due(it.now);
+  it.collector.resume_due(it.now);
   CHECK_FALSE(it.turn());
-  CHECK(it.taker.finish(kTestAttempt).said.result == "early");
+  CHECK(it.collector.finish(kTestAttempt).said.result == "early");
 }
 
-TEST_CASE("progress_taker: what lasts is kept for the next life until it is forgotten") {
-  TakerSetting it;
-  it.taker.watch(kTestAttempt, it.pipe());
+TEST_CASE("progress_collector: what lasts is kept for the next life until it is forgotten") {
+  CollectorSetting it;
+  it.collector.watch(kTestAttempt, it.pipe());
   it.say("progress 30 x\ncheckpoint64 AAA=\nresult r\n");
   REQUIRE(it.turn());
   const auto nobody = [](model::AttemptKey, const Said&) {};
   {
-    ProgressTaker next(it.folder.path() + "/notes", it.epoll.get(), 500, nobody);
+    ProgressCollector next(it.folder.path() + "/notes", it.epoll.get(), 500, nobody);
     REQUIRE(next.start());
     const auto kept = next.kept(kTestAttempt);
     REQUIRE(kept);
@@ -105,7 +105,7 @@ TEST_CASE("progress_taker: what lasts is kept for the next life until it is forg
     CHECK(next.kept(kTestAttempt));
     next.forget(kTestAttempt);
   }
-  ProgressTaker last(it.folder.path() + "/notes", it.epoll.get(), 900, nobody);
+  ProgressCollector last(it.folder.path() + "/notes", it.epoll.get(), 900, nobody);
   REQUIRE(last.start());
   CHECK_FALSE(last.kept(kTestAttempt));
 }

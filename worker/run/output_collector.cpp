@@ -1,4 +1,4 @@
-#include "worker/run/output_taker.h"
+#include "worker/run/output_collector.h"
 
 #include <poll.h>
 #include <sys/epoll.h>
@@ -35,7 +35,7 @@ std::int64_t read_away(int pipe) {
 
 }  // namespace
 
-void OutputTaker::watch(StreamKey key, UniqueFd pipe, std::int64_t cap_bytes) {
+void OutputCollector::watch(StreamKey key, UniqueFd pipe, std::int64_t cap_bytes) {
   if (!pipe.is_open()) return;
   Pipe& entry = pipes_[key];
   entry.cap_bytes = cap_bytes > 0 ? std::min(cap_bytes, limits_.cap_bytes) : limits_.cap_bytes;
@@ -46,10 +46,10 @@ void OutputTaker::watch(StreamKey key, UniqueFd pipe, std::int64_t cap_bytes) {
   event.events = EPOLLIN;
   event.data.u64 = entry.token;
   ::epoll_ctl(epoll_, EPOLL_CTL_ADD, entry.fd.get(), &event);
-  if (spool_.has(key)) open_stream(key, entry);  // taken over from an earlier life
+  if (spool_.has(key)) open_stream(key, entry);  // adopted from an earlier life
 }
 
-void OutputTaker::handle(std::uint64_t token, std::uint32_t events, Now now) {
+void OutputCollector::handle(std::uint64_t token, std::uint32_t events, Now now) {
   const auto found = tokens_.find(token);
   if (found == tokens_.end()) return;
   const StreamKey key = found->second;
@@ -58,7 +58,7 @@ void OutputTaker::handle(std::uint64_t token, std::uint32_t events, Now now) {
     drop(pipe);
     return;
   }
-  take(key, pipe, kTurnBytes, now.mono);
+  collect(key, pipe, kTurnBytes, now.mono);
   if (!pipe.stream) return;
   const auto due = pipe.stream->border_due();
   if (due && *due <= now.mono) {
@@ -67,7 +67,7 @@ void OutputTaker::handle(std::uint64_t token, std::uint32_t events, Now now) {
   note(key, pipe);
 }
 
-void OutputTaker::take(const StreamKey& key, Pipe& pipe, std::int64_t budget, MonoTime now) {
+void OutputCollector::collect(const StreamKey& key, Pipe& pipe, std::int64_t budget, MonoTime now) {
   if (!pipe.fd.is_open()) return;
   if (!pipe.stream && !open_stream(key, pipe)) {
     pipe.lost += read_away(pipe.fd.get());
@@ -78,10 +78,10 @@ void OutputTaker::take(const StreamKey& key, Pipe& pipe, std::int64_t budget, Mo
     pipe.stream->stop_keeping();
     break;
   }
-  if (pipe.stream->take(pipe.fd.get(), budget, now).at_end) drop(pipe);
+  if (pipe.stream->read_pipe(pipe.fd.get(), budget, now).at_end) drop(pipe);
 }
 
-bool OutputTaker::open_stream(const StreamKey& key, Pipe& pipe) {
+bool OutputCollector::open_stream(const StreamKey& key, Pipe& pipe) {
   if (pipe.is_failed) return false;
   StreamLimits limits = limits_;
   limits.cap_bytes = pipe.cap_bytes;
@@ -96,18 +96,18 @@ bool OutputTaker::open_stream(const StreamKey& key, Pipe& pipe) {
   return true;
 }
 
-void OutputTaker::drop(Pipe& pipe) {
+void OutputCollector::drop(Pipe& pipe) {
   if (!pipe.fd.is_open()) return;
   ::epoll_ctl(epoll_, EPOLL_CTL_DEL, pipe.fd.get(), nullptr);
   tokens_.erase(pipe.token);
   pipe.fd.reset();
 }
 
-void OutputTaker::note(const StreamKey& key, const Pipe& pipe) {
+void OutputCollector::note(const StreamKey& key, const Pipe& pipe) {
   spool_.note(key, pipe.stream->border_count(), pipe.stream->kept_bytes());
 }
 
-void OutputTaker::fix_due(Now now) {
+void OutputCollector::fix_due(Now now) {
   for (auto& [key, pipe] : pipes_) {
     if (!pipe.stream) continue;
     const auto due = pipe.stream->border_due();
@@ -117,7 +117,7 @@ void OutputTaker::fix_due(Now now) {
   }
 }
 
-std::optional<MonoTime> OutputTaker::next_due() const {
+std::optional<MonoTime> OutputCollector::next_due() const {
   std::optional<MonoTime> next;
   for (const auto& [key, pipe] : pipes_) {
     if (!pipe.stream) continue;
@@ -127,7 +127,7 @@ std::optional<MonoTime> OutputTaker::next_due() const {
   return next;
 }
 
-OutputTotals OutputTaker::finish(model::AttemptKey attempt, Now now) {
+OutputTotals OutputCollector::finish(model::AttemptKey attempt, Now now) {
   OutputTotals totals;
   for (const int stream : {1, 2}) {
     const StreamKey key{attempt, stream};
@@ -135,7 +135,7 @@ OutputTotals OutputTaker::finish(model::AttemptKey attempt, Now now) {
     if (found == pipes_.end()) continue;
     Pipe& pipe = found->second;
     if (pipe.fd.is_open() && (pipe.stream || has_bytes(pipe.fd.get()))) {
-      take(key, pipe, std::numeric_limits<std::int32_t>::max(), now.mono);
+      collect(key, pipe, std::numeric_limits<std::int32_t>::max(), now.mono);
     }
     drop(pipe);
     totals.lost_bytes += pipe.lost;

@@ -1,4 +1,4 @@
-#include "worker/run/progress_taker.h"
+#include "worker/run/progress_collector.h"
 
 #include <sys/epoll.h>
 #include <unistd.h>
@@ -16,8 +16,8 @@ namespace rota::worker::run {
 
 namespace {
 
-constexpr std::size_t kTakenAtOnce = 256u << 10;
-constexpr std::size_t kTakenAtEnd = 4u << 20;
+constexpr std::size_t kReadAtOnce = 256u << 10;
+constexpr std::size_t kReadAtEnd = 4u << 20;
 constexpr Millis kPause{50};           // between two readings of one job
 
 std::optional<model::AttemptKey> attempt_in(const std::string& name) {
@@ -34,18 +34,18 @@ std::optional<model::AttemptKey> attempt_in(const std::string& name) {
 
 }  // namespace
 
-ProgressTaker::ProgressTaker(std::string folder, int epoll, std::uint64_t first_token,
+ProgressCollector::ProgressCollector(std::string folder, int epoll, std::uint64_t first_token,
                              Listener listener)
     : folder_(std::move(folder)),
       epoll_(epoll),
       next_token_(first_token),
       listener_(std::move(listener)) {}
 
-std::string ProgressTaker::path_of(model::AttemptKey key) const {
+std::string ProgressCollector::path_of(model::AttemptKey key) const {
   return folder_ + "/" + std::to_string(key.run.value) + "." + std::to_string(key.attempt);
 }
 
-Result<void> ProgressTaker::start() {
+Result<void> ProgressCollector::start() {
   if (folder_.empty()) return {};
   if (auto made = make_folders(folder_, 0700); !made) return made;
   const auto names = names_in(folder_);
@@ -64,13 +64,13 @@ Result<void> ProgressTaker::start() {
   return {};
 }
 
-std::optional<Said> ProgressTaker::kept(model::AttemptKey attempt) const {
+std::optional<Said> ProgressCollector::kept(model::AttemptKey attempt) const {
   std::scoped_lock lock(mutex_);
   const auto found = files_.find(attempt);
   return found == files_.end() ? std::nullopt : found->second;
 }
 
-void ProgressTaker::forget_all_but(const std::set<model::AttemptKey>& needed) {
+void ProgressCollector::forget_all_but(const std::set<model::AttemptKey>& needed) {
   std::set<model::AttemptKey> rubbish;
   {
     std::scoped_lock lock(mutex_);
@@ -81,7 +81,7 @@ void ProgressTaker::forget_all_but(const std::set<model::AttemptKey>& needed) {
   for (const model::AttemptKey& key : rubbish) forget(key);
 }
 
-void ProgressTaker::watch(model::AttemptKey attempt, UniqueFd fd) {
+void ProgressCollector::watch(model::AttemptKey attempt, UniqueFd fd) {
   if (!fd.is_open()) return;
   Pipe& pipe = pipes_[attempt];
   pipe.fd = std::move(fd);
@@ -91,26 +91,26 @@ void ProgressTaker::watch(model::AttemptKey attempt, UniqueFd fd) {
   watch(pipe);
 }
 
-void ProgressTaker::watch(Pipe& pipe) {
+void ProgressCollector::watch(Pipe& pipe) {
   epoll_event event{};
   event.events = EPOLLIN;
   event.data.u64 = pipe.token;
   pipe.is_watched = ::epoll_ctl(epoll_, EPOLL_CTL_ADD, pipe.fd.get(), &event) == 0;
 }
 
-void ProgressTaker::unwatch(Pipe& pipe) {
+void ProgressCollector::unwatch(Pipe& pipe) {
   if (!pipe.is_watched) return;
   pipe.is_watched = false;
   ::epoll_ctl(epoll_, EPOLL_CTL_DEL, pipe.fd.get(), nullptr);
 }
 
-void ProgressTaker::handle(std::uint64_t token, MonoTime now) {
+void ProgressCollector::handle(std::uint64_t token, MonoTime now) {
   const auto found = tokens_.find(token);
   if (found == tokens_.end()) return;
   const model::AttemptKey key = found->second;
   Pipe& pipe = pipes_[key];
   unwatch(pipe);
-  if (!take(key, pipe, kTakenAtOnce)) {
+  if (!read_pipe(key, pipe, kReadAtOnce)) {
     pipe.fd.reset();
     tokens_.erase(found);
     return;
@@ -119,7 +119,7 @@ void ProgressTaker::handle(std::uint64_t token, MonoTime now) {
   pauses_.emplace(*pipe.resume_at, key);
 }
 
-void ProgressTaker::resume_due(MonoTime now) {
+void ProgressCollector::resume_due(MonoTime now) {
   while (!pauses_.empty() && pauses_.begin()->first <= now) {
     Pipe& pipe = pipes_[pauses_.begin()->second];
     pauses_.erase(pauses_.begin());
@@ -128,12 +128,12 @@ void ProgressTaker::resume_due(MonoTime now) {
   }
 }
 
-std::optional<MonoTime> ProgressTaker::next_due() const {
+std::optional<MonoTime> ProgressCollector::next_due() const {
   return pauses_.empty() ? std::nullopt : std::optional(pauses_.begin()->first);
 }
 
 /// False at the end of the pipe.
-bool ProgressTaker::take(model::AttemptKey key, Pipe& pipe, std::size_t budget) {
+bool ProgressCollector::read_pipe(model::AttemptKey key, Pipe& pipe, std::size_t budget) {
   static thread_local std::array<char, 65'536> scratch;
   Said said;
   bool is_open = true;
@@ -149,36 +149,36 @@ bool ProgressTaker::take(model::AttemptKey key, Pipe& pipe, std::size_t budget) 
   return is_open;
 }
 
-void ProgressTaker::pass_on(model::AttemptKey key, Pipe& pipe, Said said) {
+void ProgressCollector::pass_on(model::AttemptKey key, Pipe& pipe, Said said) {
   if (said.empty()) return;
   pipe.total.merge(said);
   if (said.is_lasting()) keep(key, pipe.total);
   listener_(key, said);
 }
 
-void ProgressTaker::keep(model::AttemptKey key, const Said& said) {
+void ProgressCollector::keep(model::AttemptKey key, const Said& said) {
   if (folder_.empty()) return;
   {
     std::scoped_lock lock(mutex_);
     files_[key] = std::nullopt;
   }
-  // No sync: it is to outlive this process; a host that dies takes the attempt with it.
+  // No sync: it is to outlive this process; when the host dies the attempt dies too.
   const auto kept = replace_file(path_of(key), lines_of(said));
-  if (!kept && !std::exchange(is_refused_, true)) {
+  if (!kept && !std::exchange(keep_failed_, true)) {
     log_warn("run", "what jobs say of themselves is in memory only, until there is room",
              {{"run", key.run.value}, {"why", kept.error().message}});
   }
-  if (kept) is_refused_ = false;
+  if (kept) keep_failed_ = false;
 }
 
-ProgressTaker::Total ProgressTaker::finish(model::AttemptKey attempt) {
+ProgressCollector::Total ProgressCollector::finish(model::AttemptKey attempt) {
   Total total;
   const auto found = pipes_.find(attempt);
   if (found == pipes_.end()) return total;
   Pipe& pipe = found->second;
   if (pipe.fd.is_open()) {
     unwatch(pipe);
-    take(attempt, pipe, kTakenAtEnd);
+    read_pipe(attempt, pipe, kReadAtEnd);
     tokens_.erase(pipe.token);
   }
   if (pipe.resume_at) pauses_.erase({*pipe.resume_at, attempt});
@@ -188,7 +188,7 @@ ProgressTaker::Total ProgressTaker::finish(model::AttemptKey attempt) {
   return total;
 }
 
-void ProgressTaker::forget(model::AttemptKey attempt) {
+void ProgressCollector::forget(model::AttemptKey attempt) {
   {
     std::scoped_lock lock(mutex_);
     if (files_.erase(attempt) == 0) return;

@@ -1,4 +1,4 @@
-#include "test/integration/worker/worker_under_test.h"
+#include "test/integration/worker/worker_rig.h"
 
 #include <fcntl.h>
 #include <signal.h>

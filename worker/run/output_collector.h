@@ -1,4 +1,4 @@
-// Takes what attempts print: waits for their pipes on the runner's epoll, moves the bytes into the
+// Collects what attempts print: waits for their pipes on the runner's epoll, moves the bytes into the
 // spool, closes chunks in time, and says at the end how much there was. The pipes are always drained.
 #pragma once
 
@@ -15,13 +15,13 @@
 namespace rota::worker::run {
 
 /// Owner: the runner. Thread: the runner's own.
-class OutputTaker {
+class OutputCollector {
  public:
   /// `epoll` outlives it; tokens at or above `first_token` are its own.
-  OutputTaker(Spool& spool, int epoll, std::uint64_t first_token, StreamLimits limits)
+  OutputCollector(Spool& spool, int epoll, std::uint64_t first_token, StreamLimits limits)
       : spool_(spool), epoll_(epoll), next_token_(first_token), limits_(limits) {}
 
-  /// Begins to take from this pipe. `cap_bytes` is the attempt's own; 0: the worker's.
+  /// Begins to read from this pipe. `cap_bytes` is the attempt's own; 0: the worker's.
   void watch(StreamKey key, UniqueFd pipe, std::int64_t cap_bytes);
   /// epoll said that the pipe of this token has something, or was closed.
   void handle(std::uint64_t token, std::uint32_t events, Now now);
@@ -29,7 +29,7 @@ class OutputTaker {
   void fix_due(Now now);
   /// When there is something to fix; empty: nothing.
   std::optional<MonoTime> next_due() const;
-  /// The attempt is over: takes what its pipes still hold, and fixes everything.
+  /// The attempt is over: reads what its pipes still hold, and fixes everything.
   OutputTotals finish(model::AttemptKey attempt, Now now);
 
  private:
@@ -41,7 +41,7 @@ class OutputTaker {
     bool is_failed = false;               ///< the spool could not be opened
     std::int64_t lost = 0;
   };
-  void take(const StreamKey& key, Pipe& pipe, std::int64_t budget, MonoTime now);
+  void collect(const StreamKey& key, Pipe& pipe, std::int64_t budget, MonoTime now);
   bool open_stream(const StreamKey& key, Pipe& pipe);
   void drop(Pipe& pipe);
   void note(const StreamKey& key, const Pipe& pipe);

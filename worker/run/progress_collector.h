@@ -1,4 +1,4 @@
-// Takes what jobs say of themselves: waits for their progress pipes on the runner's epoll, passes on what
+// Collects what jobs say of themselves: waits for their progress pipes on the runner's epoll, passes on what
 // is new, and keeps what lasts in one small file per attempt, so that a crash of the proper between a
 // job's last word and its end forgets nothing. A job that says too much is read more slowly, and waits.
 #pragma once
@@ -20,20 +20,20 @@
 
 namespace rota::worker::run {
 
-/// Owner: the runner. Thread: the runner's own, but forget (any).
-class ProgressTaker {
+/// Owner: the runner. Thread: the runner's own, except forget (any).
+class ProgressCollector {
  public:
   /// Hears what is new; called in handle and finish.
   using Listener = std::function<void(model::AttemptKey, const Said&)>;
 
   /// `epoll` outlives it; tokens at or above `first_token` are its own. `folder` is made by start().
-  ProgressTaker(std::string folder, int epoll, std::uint64_t first_token, Listener listener);
+  ProgressCollector(std::string folder, int epoll, std::uint64_t first_token, Listener listener);
 
   /// Reads what an earlier life kept. Without a folder nothing is kept.
   Result<void> start();
   /// What was kept of this attempt.
   std::optional<Said> kept(model::AttemptKey attempt) const;
-  /// Drops what was kept of all but these.
+  /// Drops what was kept of all except these.
   void forget_all_but(const std::set<model::AttemptKey>& needed);
 
   void watch(model::AttemptKey attempt, UniqueFd pipe);
@@ -61,7 +61,7 @@ class ProgressTaker {
     Said total;
     std::optional<MonoTime> resume_at;
   };
-  bool take(model::AttemptKey key, Pipe& pipe, std::size_t budget);
+  bool read_pipe(model::AttemptKey key, Pipe& pipe, std::size_t budget);
   void pass_on(model::AttemptKey key, Pipe& pipe, Said said);
   void keep(model::AttemptKey key, const Said& said);
   void watch(Pipe& pipe);
@@ -75,7 +75,7 @@ class ProgressTaker {
   std::map<model::AttemptKey, Pipe> pipes_;
   std::unordered_map<std::uint64_t, model::AttemptKey> tokens_;
   std::set<std::pair<MonoTime, model::AttemptKey>> pauses_;
-  bool is_refused_ = false;  ///< the disk, the last time; told once
+  bool keep_failed_ = false;  ///< the disk refused the last write; logged once
   mutable std::mutex mutex_;
   std::map<model::AttemptKey, std::optional<Said>> files_;  ///< on disk; read ones with their content
 };
