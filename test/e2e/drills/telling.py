@@ -105,7 +105,7 @@ def offline_is_kept(cluster):
 def reasons_beside(cluster):
     """One worker is gone, the other drained: both are named, the same by each command."""
     cluster.ok("worker", "drain", "worker-2", "--yes", "--why", "new disk", "--deadline", "1s")
-    row = wait_until(lambda: (lambda r: "its deadline was" in r["remarks"] and r)(row_of(cluster, "worker-2")), 20,
+    row = wait_until(lambda: (lambda r: r and "its deadline was" in r["remarks"] and r)(row_of(cluster, "worker-2")), 20,
                      "the deadline is over")
     check("hands over at" not in row["remarks"], row["remarks"])
     run = cluster.submit("/bin/true")
