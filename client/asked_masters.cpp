@@ -40,7 +40,7 @@ std::string AskedMasters::text_of_answer() const {
   return fmt::format("{} (said by {})", answer_->failure.error.message, answer_->who);
 }
 
-/// Each with its own error; what may have been done is said once, at the end of all.
+/// Each master with its own error. That the request may have been done is said once, at the end.
 std::string AskedMasters::text_of_silent() const {
   std::string out;
   for (const auto& [who, error] : silent_) out += (out.empty() ? "" : "; ") + of_a_read(error).message;

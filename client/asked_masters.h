@@ -1,4 +1,4 @@
-// What came of asking each master, for the last word of a call when nobody could help. Pure.
+// The results of asking each master, for the final error of a call that no master could answer. Pure.
 #pragma once
 
 #include <map>
@@ -10,16 +10,16 @@
 
 namespace rota::client {
 
-/// Owner: one call. Thread: its one.
+/// Owner: one call. Thread: the call's.
 class AskedMasters {
  public:
-  /// A read is harmless, so nobody needs to know whether an unanswered one was done.
+  /// A read is harmless, so it does not matter whether an unanswered one was done.
   explicit AskedMasters(bool is_read) : is_read_(is_read) {}
 
-  /// `who`: a master's address, or the ZooKeeper that was asked where the leader is.
+  /// `who`: a master's address, or the ZooKeeper that was asked for the leader.
   void take(const std::string& who, const rpc::CallError& failure);
-  /// The cause as the latest master that answered tells it, with its address, and what came back from each
-  /// that did not. UnknownOutcome when any try of a change may have been done.
+  /// The error of the latest master that answered, with its address, and the error of each that did not
+  /// answer. UnknownOutcome when any try of a change may have been done.
   Error last_word(Millis tried_for) const;
 
  private:
@@ -33,7 +33,7 @@ class AskedMasters {
 
   const bool is_read_;
   std::optional<Answer> answer_;
-  std::map<std::string, Error> silent_;  ///< by who did not answer
+  std::map<std::string, Error> silent_;  ///< by master that did not answer
   Error last_;
   bool may_be_done_ = false;
 };

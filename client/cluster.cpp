@@ -21,17 +21,17 @@ constexpr Millis kShortestTry{300};
 constexpr Millis kFirstPause{20};
 constexpr Millis kLongestPause{500};
 
-/// A try must leave time to ask another master: one that hangs takes connections and never answers.
+/// A try must leave time for another master: a master that hangs accepts connections and never answers.
 Millis time_for_one_try(Millis deadline) { return std::max(deadline / 3, kShortestTry); }
 
 }  // namespace
 
-/// Knows whom to ask next. One connection at a time, to the leader where that is known.
+/// Knows which master to ask next. One connection at a time, to the leader if it is known.
 class Cluster::Connection {
  public:
   explicit Connection(const ClusterOptions& options) : options_(options) {}
 
-  /// A channel to the master to ask now; `of_leader`: to the leader as far as known.
+  /// A channel to the master to ask now; `of_leader`: to the leader, if it is known.
   Result<rpc::Channel<thrift::JobServiceClient>*> channel() {
     if (channel_) return channel_.get();
     auto address = hint_ ? Result<rpc::Endpoint>(*hint_) : choose();
@@ -41,7 +41,7 @@ class Cluster::Connection {
     return channel_.get();
   }
 
-  /// The last answer named the leader, or the connection failed: ask somebody else next time.
+  /// The last answer named the leader, or the connection failed: ask another master next time.
   void move_on(const std::string& leader) {
     channel_.reset();
     if (auto address = rpc::parse_endpoint(leader)) hint_ = *address;
@@ -73,8 +73,8 @@ class Cluster::Connection {
     if (!client) {
       if (client.error().code == ErrorCode::InvalidArgument) {
         return fail(ErrorCode::InvalidArgument,
-                    fmt::format("\"{}\" is no list of ZooKeeper's servers; write host:port, several with "
-                                "commas between",
+                    fmt::format("\"{}\" is no list of ZooKeeper's servers; write host:port, separated by "
+                                "commas",
                                 options_.zookeeper));
       }
       return fail(client.error());
@@ -164,8 +164,8 @@ Result<Value> Cluster::change(Repeat repeat, const Call<Value>& call) {
   return ask<Value>(true, repeat, call, options_.deadline);
 }
 
-/// A leader that loses its Term answers each item by itself. What it refused goes to its successor, what it
-/// stored keeps its answer.
+/// A leader that loses its Term answers each item separately. A refused item goes to the next leader; a
+/// stored item keeps its answer.
 template <typename Item, typename Answer>
 Result<std::vector<Answer>> Cluster::change_each(Repeat repeat, const std::vector<Item>& items,
                                                  const CallFor<Item, Answer>& call_for) {
@@ -180,14 +180,14 @@ Result<std::vector<Answer>> Cluster::change_each(Repeat repeat, const std::vecto
     for (const std::size_t place : open) asked.push_back(items[place]);
     auto some = ask<std::vector<Answer>>(true, repeat, call_for(asked), left);
     if (!some && is_first) return fail(some.error());
-    if (!some) {  // what was surely not stored before may be so now
+    if (!some) {  // an item that was certainly not stored before may be stored now
       for (const std::size_t place : open) answers[place].__set_error(rpc::to_wire(some.error()));
       return answers;
     }
     is_first = false;
     if (some->size() != asked.size()) {
       return fail(ErrorCode::Internal,
-                  fmt::format("{} items were asked for, {} answered", asked.size(), some->size()));
+                  fmt::format("{} items were sent, {} answered", asked.size(), some->size()));
     }
     std::vector<std::size_t> again;
     for (std::size_t i = 0; i < open.size(); ++i) {
@@ -381,7 +381,7 @@ Result<thrift::ClusterStatus> Cluster::cluster_status() {
     return query<thrift::ClusterStatus>(
         [&](auto& client, auto& out, const auto& head) { client.cluster_status(out, head); });
   };
-  // A master that is cut off from the others knows of no leader; another one may.
+  // A master that is cut off from the others knows no leader; another master may.
   auto status = once();
   for (std::size_t i = 1; i < options_.masters.size() && status && status->leader.empty(); ++i) {
     connection_->move_on("");

@@ -1,6 +1,6 @@
-// How a program talks to a Rota cluster: finds the leader through ZooKeeper or a list of masters,
-// follows it when it moves, repeats what surely was not done, and repeats a submit safely (each
-// carries a request key). The `rota` command is built on this; so can be your program:
+// How a program talks to a Rota cluster. It finds the leader through ZooKeeper or a list of masters,
+// follows it when it moves, repeats requests that were certainly not done, and repeats a submit safely
+// (each has a request key). The `rota` command is built on this; your program can be too:
 //
 //   rota::client::Cluster cluster({.masters = {"127.0.0.1:7400"}});
 //   auto run = cluster.submit(rota::client::command_definition({"/bin/date"}));
@@ -21,15 +21,15 @@ namespace rota::client {
 
 struct ClusterOptions {
   std::vector<std::string> masters;   ///< host:port, any of the masters
-  std::string zookeeper;              ///< host:port,...; used when no masters are given
+  std::string zookeeper;              ///< host:port,...; used when `masters` is empty
   std::string cluster = "rota";       ///< its name in ZooKeeper
   Millis deadline{10'000};            ///< for one call with all its repeats
   std::string token;                  ///< empty until authentication is configured
 };
 
-/// Thread: one at a time. Errors of every call: what the server says; Unavailable or NotLeader when no
+/// Thread: one at a time. Errors of every call: the server's error; Unavailable or NotLeader when no
 /// master, or no leader, was found before the deadline; UnknownOutcome when an answer was lost and a
-/// repeat was not harmless.
+/// repeat could do harm.
 class Cluster {
  public:
   explicit Cluster(ClusterOptions options);
@@ -37,14 +37,14 @@ class Cluster {
   Cluster(const Cluster&) = delete;
   Cluster& operator=(const Cluster&) = delete;
 
-  /// Starts one run. An empty request key is replaced by a random one, so that repeating after a
-  /// lost answer cannot start it twice.
+  /// Starts one run. An empty request key is replaced by a random one, so that a repeat after a lost
+  /// answer cannot start the run twice.
   Result<thrift::SubmitResult> submit(thrift::SubmitItem item);
-  /// Up to 1,000 at once; keys as above. An item that was refused, or may not have been stored, because the
-  /// leader changed or was busy is asked again until the deadline; its error tells when that did not help.
+  /// Up to 1,000 at once; keys as above. When an item was refused, or may not have been stored, because the
+  /// leader changed or was busy, it is repeated until the deadline. Its error says when that did not help.
   Result<std::vector<thrift::SubmitResult>> submit_many(std::vector<thrift::SubmitItem> items);
-  /// Idempotent: the same definition again is "unchanged". Refused items are asked again as above; what may
-  /// have been stored only when no edit names an expected version, which a repeat would be measured by.
+  /// Idempotent: the same definition again is "unchanged". Refused items are repeated as above. Items that
+  /// may have been stored are repeated only when no edit names an expected version: a repeat would miss it.
   Result<std::vector<thrift::JobEdited>> apply_jobs(const std::vector<thrift::JobEdit>& edits,
                                                     bool dry_run);
   Result<thrift::SubmitResult> run_now(const std::string& space, const std::string& name,
@@ -52,19 +52,19 @@ class Cluster {
                                        std::string request_key);
   Result<thrift::JobEdited> set_paused(const std::string& space, const std::string& name,
                                        bool paused, const std::string& why);
-  /// After a lost answer the job may be gone already: then id and version are 0.
+  /// After a lost answer the job may already be gone: then id and version are 0.
   Result<thrift::JobEdited> delete_job(const std::string& space, const std::string& name,
                                        const std::string& why);
-  /// The job of that name that was deleted last. Conflict when one of that name is there.
+  /// Brings back the latest deleted job of that name. Conflict when another job has that name.
   Result<thrift::JobEdited> undelete_job(const std::string& space, const std::string& name);
   Result<std::string> cancel_run(std::int64_t run, const std::string& why);
 
-  /// Zero deadline: what runs there may finish.
+  /// Zero deadline: running attempts may finish.
   Result<thrift::DrainAnswer> drain_worker(const std::string& worker, Millis deadline,
                                            const std::string& why);
   Result<bool> forget_worker(const std::string& worker);
   Result<thrift::DrainAnswer> resume_worker(const std::string& worker, const std::string& why);
-  /// Conflict while it is registered; NotFound when it never was. `dry_run` only tells.
+  /// Conflict while it is registered; NotFound when it never was. `dry_run` changes nothing.
   Result<thrift::DeathAnswer> confirm_dead(const std::string& worker, const std::string& why, bool dry_run);
 
   Result<std::vector<thrift::JobInfo>> list_jobs(const std::string& space,
@@ -80,7 +80,7 @@ class Cluster {
   Result<std::vector<thrift::WorkerInfo>> list_workers();
   Result<std::vector<thrift::WorkerLife>> list_lives(const std::string& worker, std::int32_t limit);
   Result<thrift::ClusterStatus> cluster_status();
-  /// One call, answered in part when the request says so.
+  /// One call; the answer may be partial when the request allows that.
   Result<thrift::VerifyReport> verify(const thrift::VerifyRequest& request, Millis deadline);
   Result<std::vector<std::int64_t>> next_fires(const thrift::Schedule& schedule, WallTime after,
                                                std::int32_t count);
@@ -88,8 +88,8 @@ class Cluster {
  private:
   class Connection;
 
-  /// Whether a repeat after a lost answer is harmless; of a deletion, one that then finds nothing was done.
-  /// Read: nothing is ever done.
+  /// Whether a repeat after a lost answer is harmless. When a repeated deletion finds nothing, the first was
+  /// done. Read: the call never changes anything.
   enum class Repeat { Harmless, HarmlessDeletion, Never, Read };
   template <typename Value>
   using Call = std::function<void(thrift::JobServiceClient&, Value&, const thrift::RequestHead&)>;

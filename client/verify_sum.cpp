@@ -36,7 +36,7 @@ void add_part(thrift::VerifyReport& sum, const thrift::VerifyReport& part) {
   if (is_first) sum.decided_through_ms = part.decided_through_ms;
   sum.max_lateness_ms = std::max(sum.max_lateness_ms, part.max_lateness_ms);
   for (const thrift::Check& check : part.checks) add_check(sum, check);
-  // Masters of before answer whole or not at all.
+  // Older masters answer completely or not at all.
   sum.__set_complete(!part.__isset.complete || part.complete);
   sum.__set_next_place(part.next_place);
   sum.__set_jobs_looked_at(sum.jobs_looked_at + part.jobs_looked_at);

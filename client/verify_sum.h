@@ -1,4 +1,4 @@
-// One verification in several answers: what they come to. Pure.
+// Adds up the several answers of one verification. Pure.
 #pragma once
 
 #include <string>
@@ -7,7 +7,7 @@
 
 namespace rota::client {
 
-/// Adds an answer to those before it. The first is added to an empty report.
+/// Adds an answer to the earlier ones. The first is added to an empty report.
 void add_part(thrift::VerifyReport& sum, const thrift::VerifyReport& part);
 
 /// "ticks of 1,200 of 200,000 jobs, and 0 runs"

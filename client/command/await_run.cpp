@@ -13,13 +13,13 @@
 namespace rota::client {
 namespace {
 
-constexpr int kPollMs = 1000;  // the server holds the answer back until something is new
+constexpr int kPollMs = 1000;  // the server delays the answer until something is new
 
 bool is_final(const std::string& state) {
   return state != "waiting" && state != "queued" && state != "dispatched" && state != "running";
 }
 
-/// Bytes to stdout or stderr: as they are into a pipe or file, made harmless on a terminal.
+/// Writes bytes to stdout or stderr: unchanged to a pipe or file, made harmless on a terminal.
 class OutputScreen {
  public:
   explicit OutputScreen(bool raw)
@@ -45,7 +45,7 @@ class OutputScreen {
   std::array<ScreenText, 2> texts_;
 };
 
-/// Where we are in both streams of the newest attempt.
+/// How far both streams of the newest attempt have been read.
 struct Tail {
   std::array<std::int64_t, 2> next{0, 0};
   std::array<bool, 2> complete{false, false};
@@ -56,7 +56,7 @@ struct Tail {
   bool is_complete() const { return complete[0] && complete[1]; }
 };
 
-/// One reading of a stream to its place on the screen. True when something came.
+/// Reads a stream once and writes what came. True when something came.
 Result<bool> take(Desk& desk, OutputScreen& screen, std::int64_t run, Tail& tail,
                   std::size_t stream, int wait_ms) {
   thrift::LogRequest request;
@@ -69,7 +69,7 @@ Result<bool> take(Desk& desk, OutputScreen& screen, std::int64_t run, Tail& tail
   if (!slice) return fail(slice.error());
   screen.take(stream, slice->bytes);
   if (slice->dropped_bytes > 0) {
-    note(fmt::format("[{} bytes are not kept here: over the output cap, or the worker had no room]",
+    note(fmt::format("[{} bytes are missing here: over the output cap, or the worker had no room]",
                      slice->dropped_bytes));
   }
   tail.next[stream] = slice->next_offset;
@@ -81,8 +81,8 @@ Result<bool> take(Desk& desk, OutputScreen& screen, std::int64_t run, Tail& tail
 
 void tell_missing(const Tail& tail) {
   if (tail.pruned_ms > 0) {
-    note(fmt::format("[{} bytes of output were deleted at {}: kept long enough (keep_logs), or the oldest of "
-                     "too much (logs.limit_bytes)]",
+    note(fmt::format("[{} bytes of output were deleted at {}: their time was over (keep_logs), or the total "
+                     "was too large (logs.limit_bytes)]",
                      tail.missing, show_time(tail.pruned_ms)));
   } else if (tail.missing > 0) {
     note(fmt::format("[{} bytes of output did not reach the store, or were damaged there]",
@@ -108,7 +108,7 @@ int tell_end(const thrift::RunInfo& run, const Tail& tail) {
   return run.state == "skipped" ? kRunSkipped : kRunFailed;
 }
 
-/// While a run has not begun: why, once it has waited for a moment, and again when the reason changes.
+/// Says why a run has not begun, once it has waited for a moment, and again when the reason changes.
 class WaitingReason {
  public:
   void look(Desk& desk, std::int64_t run, const std::string& state) {
@@ -214,8 +214,8 @@ int run_logs(Desk& desk, const LogsArguments& arguments) {
   for (std::size_t stream : {std::size_t{0}, std::size_t{1}}) {
     if (stream == 0 && arguments.standard_error_only) continue;
     if (stream == 1 && arguments.standard_output_only) continue;
-    // Of a run that has ended the last lines may still be on their way; the server says when it has
-    // handed out all that will come.
+    // After a run has ended, its last lines may still be on their way. The server says when it has
+    // sent everything that will come.
     const bool ended = is_final(detail->run.state);
     for (;;) {
       const std::int64_t before = tail.next[stream];

@@ -33,12 +33,12 @@ std::string workers_table(const std::vector<thrift::WorkerInfo>& workers) {
 }
 
 std::string slots_in_use(const thrift::WorkerInfo& worker) {
-  // A new leader has not heard from all, and knows no slots of theirs.
+  // A new leader has not heard from all workers yet, and does not know their slots.
   if (worker.slots == 0) return std::to_string(worker.running);
   return fmt::format("{} of {}", worker.running, worker.slots);
 }
 
-/// For a screen of 80 columns; `rota worker list` has the rest.
+/// Fits a screen of 80 columns; `rota worker list` shows the rest.
 std::string short_workers_table(const std::vector<thrift::WorkerInfo>& workers) {
   Table table({"WORKER", "STATE", "POOL", "RUNNING", "LOAD", "AGE", "WHY"});
   for (const auto& worker : workers) {
@@ -49,7 +49,7 @@ std::string short_workers_table(const std::vector<thrift::WorkerInfo>& workers) 
   return table.text();
 }
 
-/// What the leader's snapshot says; without it nothing of the kind is known.
+/// What the leader's snapshot says; without a snapshot none of it is known.
 void show_what_leads(const thrift::ClusterStatus& status, bool is_answered) {
   if (!is_answered) {
     print_text(fmt::format("cluster {}  leader {}\n", printable(status.cluster),
@@ -65,7 +65,7 @@ void show_what_leads(const thrift::ClusterStatus& status, bool is_answered) {
 void show_status(const thrift::ClusterStatus& status, bool is_answered) {
   show_what_leads(status, is_answered);
   for (const std::string& network : status.plaintext_networks) {
-    print_text("unencrypted traffic is allowed with " + printable(network) + "\n");
+    print_text("unencrypted traffic is allowed in " + printable(network) + "\n");
   }
   Table masters({"MASTER", "ADDRESS", "ROLE"});
   for (const auto& master : status.masters) {
@@ -75,7 +75,7 @@ void show_status(const thrift::ClusterStatus& status, bool is_answered) {
   if (!is_answered) {
     print_text("workers and runs: not known before a leader answers; ask again in a second\n");
   } else if (status.workers.empty()) {
-    print_text("workers: none is here; a leader that took office just now may not have met them yet\n");
+    print_text("workers: none is here; a leader that has just taken office may not know them yet\n");
   } else {
     print_text(short_workers_table(status.workers));
   }
@@ -102,7 +102,7 @@ int worker_list(Desk& desk) {
 int cluster_status(Desk& desk) {
   auto status = desk.cluster.cluster_status();
   if (!status) return complain(status.error());
-  // A follower whose leader has just died still names it, and knows nothing of what the leader knew.
+  // A follower whose leader has just died still names it, but does not have what the leader knew.
   const bool is_answered = !status->leader.empty() && !status->health.contains("leader");
   if (desk.prints_data()) {
     print_data(desk.format, to_json(*status));

@@ -32,7 +32,7 @@ OptionWord option_word(const CLI::Option& option) {
   return word;
 }
 
-/// Jobs are named by a place called "name" under `rota job`; those that are deleted cannot be listed.
+/// A positional called "name" under `rota job` is a job; deleted jobs cannot be listed.
 Place place_of(const CLI::App& app) {
   for (const CLI::Option* option : app.get_options()) {
     if (!option->get_positional()) continue;

@@ -1,4 +1,4 @@
-// The command line's tables as the words that a shell completes.
+// Turns the command line's tables into the words that a shell completes.
 #pragma once
 
 #include "client/command/commands.h"
@@ -10,11 +10,11 @@ class App;
 
 namespace rota::client {
 
-/// The command with its options and all below it. Hidden ones are left out.
+/// The command with its options and subcommands. Hidden ones are left out.
 CommandWord command_words(const CLI::App& app);
 
-/// Prints what may come next, a word a line with a tab and its help behind it. Names of jobs, runs and
-/// workers are asked of the cluster; when it does not answer there are none. Gives 0.
+/// Prints what may come next: one word a line, followed by a tab and its help. Asks the cluster for names
+/// of jobs, runs and workers; prints none when it does not answer. Returns 0.
 int print_completions(Desk& desk, const CommandWord& root, const std::vector<std::string>& words);
 
 }  // namespace rota::client

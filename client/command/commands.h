@@ -1,5 +1,5 @@
-// The commands behind `rota`, one function each. They print, and give the exit status. main.cpp alone
-// knows the command line.
+// The commands of `rota`, one function each. Each prints its result and returns the exit status. Only
+// main.cpp knows the command line.
 #pragma once
 
 #include <functional>
@@ -35,7 +35,7 @@ struct SubmitArguments {
   std::string handler = "command";
   bool wait = false;
   bool follow = false;
-  std::string wait_at_most;              ///< empty: forever; set: it waits
+  std::string wait_at_most;              ///< empty: no limit; when set, it waits
   std::vector<std::string> command;
 };
 int submit(Desk& desk, const SubmitArguments& arguments);
@@ -48,7 +48,7 @@ int job_apply(Desk& desk, const ApplyArguments& arguments);
 int job_list(Desk& desk, const std::string& prefix, int limit);
 int job_show(Desk& desk, const std::string& name);
 struct PauseArguments {
-  bool cancel_running = false;           ///< unfinished runs too
+  bool cancel_running = false;           ///< also ends unfinished runs
   bool yes = false;
 };
 int job_pause(Desk& desk, const std::string& name, const std::string& why, const PauseArguments& arguments);
@@ -61,7 +61,7 @@ struct RunNowArguments {
   std::string key;
   bool wait = false;
   bool follow = false;
-  std::string wait_at_most;              ///< empty: forever; set: it waits
+  std::string wait_at_most;              ///< empty: no limit; when set, it waits
 };
 int job_gaps(Desk& desk, const std::string& name, int limit);
 int job_run(Desk& desk, const RunNowArguments& arguments);
@@ -69,13 +69,13 @@ int job_next(Desk& desk, const std::string& name, const std::string& line,
              const std::string& time_zone, int count);
 
 struct RunListArguments {
-  std::string job;                       ///< a saved one
-  std::string one_off;                   ///< or: the name of submits
+  std::string job;                       ///< a saved job
+  std::string one_off;                   ///< or the name of submits
   std::vector<std::string> states;
   std::string since;                     ///< a moment, or a duration back from now
-  std::string worker;                    ///< whose newest attempt is or was there
+  std::string worker;                    ///< runs whose newest attempt is or was there
   int limit = 50;
-  bool all = false;                      ///< however many there are
+  bool all = false;                      ///< no limit
 };
 int run_list(Desk& desk, const RunListArguments& arguments);
 int run_show(Desk& desk, const std::string& run);
@@ -85,7 +85,7 @@ struct LogsArguments {
   bool follow = false;
   bool standard_error_only = false;
   bool standard_output_only = false;
-  bool raw = false;                      ///< on a terminal too
+  bool raw = false;                      ///< bytes unchanged, also on a terminal
 };
 int run_logs(Desk& desk, const LogsArguments& arguments);
 struct WaitArguments {
@@ -102,7 +102,7 @@ int worker_show(Desk& desk, const std::string& worker);
 int worker_lives(Desk& desk, const std::string& worker);
 struct DrainArguments {
   std::string worker;
-  std::string deadline;                  ///< empty: what runs may finish
+  std::string deadline;                  ///< empty: running attempts may finish
   std::string why;
   bool yes = false;
   bool wait = false;
@@ -116,38 +116,38 @@ int cluster_status(Desk& desk);
 struct LockArguments {
   std::string zookeeper, cluster;        ///< where the locks are kept
   std::string name;
-  std::string ttl = "30s";               ///< free for others so long after its holder has gone
+  std::string ttl = "30s";               ///< others get it this long after its holder has gone
   bool wait = false;
   std::string wait_at_most;              ///< empty: forever, or not at all
   std::vector<std::string> command;
 };
-/// The command's exit status, 128 and the signal that ended it; 6 when another has the lock.
+/// Returns the command's exit status, or 128 plus the signal that ended it; 6 when another has the lock.
 int lock(const LockArguments& arguments);
 struct VerifyWords {
   std::string job;
   std::string since;
-  std::string from;               ///< where an earlier one stopped
+  std::string from;               ///< where an earlier verification stopped
   std::string at_most = "10m";
 };
-/// 0 every promise is kept, 1 one is broken, 6 not all was looked at in its time (and nothing broken found).
+/// Returns 0 when every promise is kept, 1 when one is broken, 6 when time was too short and none is broken.
 int verify(Desk& desk, const VerifyWords& words);
 
 // --- shared by the commands ---------------------------------------------------------------------
 
-/// Performs a command every two seconds, on a cleared screen where there is one, until the process is
-/// interrupted. Gives the status of one that cannot succeed later either.
+/// Performs a command every two seconds, on a cleared screen if there is one, until the process is
+/// interrupted. When the command cannot succeed later either, returns its status.
 int watch(Desk& desk, const std::function<int(Desk&)>& command);
 /// "*/5 * * * * UTC", "every 10s", "once 2026-...", or "-".
 std::string schedule_line(const thrift::JobDefinition& definition);
 /// Asks a person at a terminal; false when there is none, or the answer is not yes.
 bool confirmed(const char* question);
-/// Waits until the run is final; with `follow` its output goes to stdout and stderr meanwhile.
-/// Gives 0 when it succeeded, 10 when not, 6 when `at_most` passed (zero: no limit). On a terminal
-/// control bytes are written out, unless `raw`.
+/// Waits until the run is final; with `follow` it writes the run's output to stdout and stderr meanwhile.
+/// Returns 0 when the run succeeded, 10 when not, 6 when `at_most` passed (zero: no limit). On a terminal,
+/// control bytes are shown escaped, unless `raw`.
 int await_run(Desk& desk, std::int64_t run, bool follow, Millis at_most, bool raw = false);
-/// Of --wait-at-most; zero for an empty text. InvalidArgument.
+/// Reads --wait-at-most; zero for an empty text. InvalidArgument when it is not a duration.
 Result<Millis> wait_limit_of(const std::string& text);
-/// "k=v" texts as a map; InvalidArgument names the one that is none.
+/// "k=v" texts as a map; InvalidArgument names the text that has no such form.
 Result<std::map<std::string, std::string>> pairs_from(const std::vector<std::string>& texts);
 /// A moment ("2026-03-29T02:30:00Z") or a duration back from now ("2h").
 Result<WallTime> since_from(const std::string& text);

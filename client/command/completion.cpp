@@ -9,11 +9,11 @@ bool begins(const std::string& word, const std::string& with) { return word.rfin
 
 bool is_option(const std::string& word) { return word.size() > 1 && word.front() == '-'; }
 
-/// The deepest command that the words name, and those on the way to it.
+/// The deepest command that the words name, and its parents.
 struct Path {
   std::vector<const CommandWord*> commands;
-  const OptionWord* awaits_value = nullptr;  ///< the word before the last is this option
-  std::size_t places = 0;                    ///< words of the deepest command that are no options
+  const OptionWord* awaits_value = nullptr;  ///< the second last word is this option
+  std::size_t places = 0;                    ///< positionals of the deepest command so far
 
   explicit Path(const CommandWord& root) : commands{&root} {}
 
@@ -92,7 +92,7 @@ Completions complete(const CommandWord& root, const std::vector<std::string>& wo
   Path path(root);
   const std::string begun = words.empty() ? "" : words.back();
   for (std::size_t i = 0; i + 1 < words.size(); ++i) {
-    if (words[i] == "--") return out;  // what follows is the job's own
+    if (words[i] == "--") return out;  // what follows belongs to the job
     path.step(words[i]);
   }
   if (path.awaits_value != nullptr) {

@@ -1,4 +1,4 @@
-// Completing command lines in a shell: which words may come next, from the same tables as --help. The
+// Completes command lines in a shell: decides which words may come next, from the same tables as --help. The
 // shell's part (`rota completion bash|zsh|fish`) only asks `rota --complete WORD...` and shows the answer.
 #pragma once
 
@@ -8,7 +8,7 @@
 
 namespace rota::client {
 
-/// What a word stands for that is no command and no option: names of these are asked of the cluster.
+/// What a positional or a value names. The cluster is asked for these names.
 enum class Place { None, Job, Run, Worker };
 
 /// An option of a command. `names` has all its spellings, "--output" and "-o".
@@ -16,11 +16,11 @@ struct OptionWord {
   std::vector<std::string> names;
   std::string help;
   bool takes_value = true;
-  std::vector<std::string> values;      ///< what may be given, where that is a fixed set
-  Place place = Place::None;            ///< of its value
+  std::vector<std::string> values;      ///< the allowed values, when they are a fixed set
+  Place place = Place::None;            ///< what its value names
 };
 
-/// A command with those below it. Options of a parent may be given behind its children too.
+/// A command with its subcommands. Options of a parent may also follow its children.
 struct CommandWord {
   std::string name;
   std::string help;
@@ -36,16 +36,16 @@ struct Completion {
   bool operator==(const Completion&) const = default;
 };
 
-/// What fits.
+/// All completions of the last word.
 struct Completions {
-  std::vector<Completion> words;        ///< that begin as the last word does
-  Place place = Place::None;            ///< names of these fit too; the caller asks the cluster for them
+  std::vector<Completion> words;        ///< words that begin with the last word
+  Place place = Place::None;            ///< such names fit too; the caller asks the cluster for them
 };
 
-/// `words`: what stands behind `rota`, the last one begun or empty. Pure.
+/// `words`: what follows `rota`; the last word is incomplete or empty. Pure.
 Completions complete(const CommandWord& root, const std::vector<std::string>& words);
 
-/// The script for a shell ("bash", "zsh", "fish"); empty: no such shell is known.
+/// The script for a shell ("bash", "zsh", "fish"); empty for an unknown shell.
 std::string_view completion_script(std::string_view shell);
 
 }  // namespace rota::client

@@ -6,9 +6,9 @@
 
 namespace rota::client {
 
-/// A row for each object of a list, or for a single object; a column for each of their keys, named in the
-/// first line and in order of name. What is nested has a column "outer.inner"; lists stand as JSON, null as
-/// nothing.
+/// One row for each object of a list, or for a single object. One column for each key, sorted by name; the
+/// first line has the names. A nested value has a column "outer.inner", a list is written as JSON, null as
+/// an empty cell.
 std::string csv_text(const nlohmann::json& value);
 
 }  // namespace rota::client

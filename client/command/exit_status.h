@@ -1,4 +1,4 @@
-// The exit statuses of `rota`, which scripts may rely on (also printed by `rota --help`).
+// The exit statuses of `rota`. Scripts may rely on them; `rota --help` prints them too.
 #pragma once
 
 #include "common/base/result.h"
@@ -7,15 +7,15 @@ namespace rota::client {
 
 enum ExitStatus : int {
   kOk = 0,
-  kFailed = 1,          ///< something else went wrong; also `rota verify` found a broken promise
+  kFailed = 1,          ///< something else went wrong; or `rota verify` found a broken promise
   kUsage = 2,           ///< wrong arguments or a wrong file
   kNotFound = 3,
   kDenied = 4,
   kConflict = 5,
-  kTimedOut = 6,        ///< waiting took longer than allowed; `rota verify` could not look at all in its time
+  kTimedOut = 6,        ///< waiting took longer than allowed; `rota verify` could not check all in its time
   kNotReachable = 7,    ///< no leader, or no master answers
-  kRunFailed = 10,      ///< the run that was waited for did not succeed
-  kRunSkipped = 12,     ///< the run that was asked for was skipped: another of its job was unfinished
+  kRunFailed = 10,      ///< the awaited run did not succeed
+  kRunSkipped = 12,     ///< the requested run was skipped: another run of its job was unfinished
 };
 
 constexpr ExitStatus exit_status_of(ErrorCode code) {

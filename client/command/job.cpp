@@ -86,7 +86,7 @@ int job_show(Desk& desk, const std::string& name) {
 
 namespace {
 
-/// Whether the run was skipped; then says why.
+/// Whether the run was skipped; if so, prints why.
 bool tell_if_skipped(Desk& desk, std::int64_t run) {
   const auto detail = desk.cluster.get_run(run);
   if (!detail || detail->run.state != "skipped") return false;
@@ -152,8 +152,8 @@ int job_next(Desk& desk, const std::string& name, const std::string& line,
     note(fmt::format("{0} is paused: none of these fires until `rota job resume {0}`", printable(name)));
   }
   if (fires->empty()) {
-    note(schedule.kind == "none" ? "it has no schedule: it runs by hand alone (rota job run)"
-                                 : "it fires no more");
+    note(schedule.kind == "none" ? "it has no schedule: it runs only by hand (rota job run)"
+                                 : "it never fires again");
   }
   const bool is_local = schedule.kind == "cron" && schedule.time_zone != "UTC";
   const auto zone = timezone::load_zone(is_local ? schedule.time_zone : "UTC");

@@ -40,7 +40,7 @@ std::size_t bytes_of(const thrift::JobEdit& edit) {
   return edit.write(&protocol);
 }
 
-/// Where each call's edits end.
+/// The index at which each call's edits end.
 std::vector<std::size_t> ends_of_calls(const Edits& edits) {
   std::vector<std::size_t> ends;
   std::size_t count = 0, bytes = 0;
@@ -57,7 +57,7 @@ std::vector<std::size_t> ends_of_calls(const Edits& edits) {
   return ends;
 }
 
-/// All edits, call by call. A call that fails ends it: what was answered before is told.
+/// Sends all edits, call by call. Stops at the first call that fails, and prints the answers so far.
 Result<Answers> apply_in_calls(Desk& desk, const Edits& edits, bool dry_run) {
   Answers all;
   const auto ends = ends_of_calls(edits);
@@ -67,7 +67,7 @@ Result<Answers> apply_in_calls(Desk& desk, const Edits& edits, bool dry_run) {
     auto answers = desk.cluster.apply_jobs(some, dry_run);
     if (!answers) {
       if (!dry_run && !all.empty()) {
-        note(fmt::format("{} of {} jobs were applied; apply the file again: these are unchanged then",
+        note(fmt::format("{} of {} jobs were applied; apply the file again: these will be unchanged then",
                          all.size(), edits.size()));
       }
       return answers;
@@ -80,7 +80,7 @@ Result<Answers> apply_in_calls(Desk& desk, const Edits& edits, bool dry_run) {
   return all;
 }
 
-/// The version that the plan was made from, so that an edit that came in between is not overwritten.
+/// Expects the version that the plan was made from, so that an edit in between is not overwritten.
 void expect_versions(Edits& edits, const Answers& plan) {
   for (std::size_t i = 0; i < edits.size() && i < plan.size(); ++i) {
     const std::string& what = plan[i].what;
@@ -89,7 +89,7 @@ void expect_versions(Edits& edits, const Answers& plan) {
   }
 }
 
-/// What applying would do, a line a job. False when nothing would change.
+/// Prints what applying would do, one line a job. False when nothing would change.
 bool show_plan(const Edits& edits, const Answers& plan) {
   Table table({"JOB", "PLAN", "SCHEDULE"});
   bool changes = false;
@@ -101,7 +101,7 @@ bool show_plan(const Edits& edits, const Answers& plan) {
   return changes;
 }
 
-/// For a person who is about to be asked: what stands, and what will.
+/// For a person who will be asked next: prints the difference between the stored job and the new one.
 void show_differences(Desk& desk, const Edits& edits, const Answers& plan) {
   std::size_t shown = 0, more = 0;
   for (std::size_t i = 0; i < edits.size() && i < plan.size(); ++i) {
@@ -121,7 +121,7 @@ void show_differences(Desk& desk, const Edits& edits, const Answers& plan) {
   if (more > 0) note(fmt::format("... and the differences of {} more jobs", more));
 }
 
-/// What will be stored as asked, and yet never fires.
+/// Warns about jobs that will be stored as requested but will never fire.
 void tell_of_past_moments(const Edits& edits) {
   const std::int64_t now_ms = to_ms(SystemClock{}.wall());
   for (const thrift::JobEdit& edit : edits) {
@@ -131,7 +131,7 @@ void tell_of_past_moments(const Edits& edits) {
       note(fmt::format("{}: {} is past: a job that is new or changed now will not fire", printable(job.name),
                        show_time(schedule.start_ms)));
     } else if (schedule.__isset.end_ms && schedule.end_ms < now_ms) {
-      note(fmt::format("{}: its end, {}, is past: it fires no more", printable(job.name),
+      note(fmt::format("{}: its end, {}, is past: it never fires again", printable(job.name),
                        show_time(schedule.end_ms)));
     }
   }
@@ -147,7 +147,7 @@ int complain_of_refusals(const Edits& edits, const Answers& answers) {
   return status;
 }
 
-/// Whether a person saw the plan and said yes, or need not.
+/// Whether a person saw the plan and said yes, or need not be asked.
 bool agreed(Desk& desk, Edits& edits, const Answers& plan, bool yes) {
   const bool changes = show_plan(edits, plan);
   if (changes && !yes) show_differences(desk, edits, plan);
@@ -155,11 +155,11 @@ bool agreed(Desk& desk, Edits& edits, const Answers& plan, bool yes) {
   if (!changes || yes) return true;
   expect_versions(edits, plan);
   if (confirmed("Apply?")) return true;
-  note("nothing was changed; say y, or add --yes to apply without being asked");
+  note("nothing was changed; answer y, or add --yes to apply without being asked");
   return false;
 }
 
-/// Those that were applied: a job that is refused leaves the others as they are.
+/// Counts the jobs that were applied: a refused job does not affect the others.
 void print_done(Desk& desk, const Edits& edits, const Answers& done) {
   nlohmann::json rows = nlohmann::json::array();
   for (std::size_t i = 0; i < done.size(); ++i) {
@@ -175,7 +175,7 @@ void print_done(Desk& desk, const Edits& edits, const Answers& done) {
   if (desk.prints_data()) print_data(desk.format, rows);
 }
 
-/// After refusals: what became of the file as a whole.
+/// After refusals: says how much of the file was applied.
 void tell_of_refused(const Answers& done) {
   const auto refused = std::ranges::count_if(done, [](const auto& each) { return each.__isset.error; });
   note(fmt::format("not applied: {} of {} jobs; apply the file again to see the plan as of now", refused,

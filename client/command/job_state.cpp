@@ -1,4 +1,4 @@
-// Saved jobs paused, resumed, deleted and brought back.
+// Pauses, resumes, deletes and undeletes saved jobs.
 #include <fmt/format.h>
 
 #include <nlohmann/json.hpp>
@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::int32_t kRunsAPage = 1000;
 
-/// `done` says what was asked for: "paused".
+/// `done` is what was asked for: "paused".
 int tell_edit(Desk& desk, const std::string& name, const char* done,
               const Result<thrift::JobEdited>& edited) {
   if (!edited) return complain(edited.error());
@@ -44,7 +44,7 @@ Result<std::vector<std::int64_t>> unfinished_runs(Desk& desk, const std::string&
 
 const char* ending(std::size_t count) { return count == 1 ? "" : "s"; }
 
-/// One that has just ended by itself is no trouble.
+/// A run that has just ended by itself is not an error.
 int cancel_all(Desk& desk, const std::vector<std::int64_t>& runs, const std::string& why) {
   std::size_t cancelled = 0;
   for (const std::int64_t run : runs) {
@@ -71,7 +71,7 @@ bool may_cancel(Desk& desk, const std::string& name) {
 
 int job_pause(Desk& desk, const std::string& name, const std::string& why, const PauseArguments& arguments) {
   if (arguments.cancel_running && !arguments.yes && !may_cancel(desk, name)) {
-    note("nothing was changed; say y, or add --yes to do it without being asked");
+    note("nothing was changed; answer y, or add --yes to do it without being asked");
     return kUsage;
   }
   const int paused = tell_edit(desk, name, "paused", desk.cluster.set_paused(desk.space, name, true, why));
@@ -81,7 +81,7 @@ int job_pause(Desk& desk, const std::string& name, const std::string& why, const
   if (arguments.cancel_running) return cancel_all(desk, *runs, why.empty() ? "its job was paused" : why);
   if (runs->empty() || desk.prints_data()) return kOk;
   const bool is_one = runs->size() == 1;
-  note(fmt::format("{} of its runs {} fired already and {} on, even after a loss of a worker; "
+  note(fmt::format("{} of its runs {} already fired and {} on, even after a loss of a worker; "
                    "--cancel-running ends {}", runs->size(), is_one ? "has" : "have",
                    is_one ? "goes" : "go", is_one ? "it" : "them"));
   return kOk;
@@ -96,10 +96,10 @@ int job_delete(Desk& desk, const std::string& name, const std::string& why, bool
     const auto job = desk.cluster.get_job(desk.space, name);
     if (!job) return complain(job.error());
     const std::string question =
-        fmt::format("Delete job {} (version {}, {})? It fires no more; its history stays.", printable(name),
-                    job->version, job->state);
+        fmt::format("Delete job {} (version {}, {})? It never fires again; its history stays.",
+                    printable(name), job->version, job->state);
     if (!confirmed(question.c_str())) {
-      note("nothing was deleted; say y, or add --yes to delete without being asked");
+      note("nothing was deleted; answer y, or add --yes to delete without being asked");
       return kUsage;
     }
   }
@@ -116,7 +116,7 @@ int job_undelete(Desk& desk, const std::string& name) {
   }
   print_text(fmt::format("{} is back as it was (version {}, {})\n", printable(name), job->version,
                          job->state));
-  note(fmt::format("it had been deleted since {}: ticks from then until now did not fire, and are not "
+  note(fmt::format("it was deleted since {}: ticks from then until now did not fire, and will not be "
                    "made up for", show_time(job->deleted_ms)));
   return kOk;
 }

@@ -1,5 +1,5 @@
-// `rota lock`: a command that runs while it holds a named lock, the same locks that handlers take. Here is
-// what its user sees of it, the front; see lock_guardian.h for the rest.
+// `rota lock`: runs a command while it holds a named lock, one of the same locks that handlers use. This
+// file is the front, which the user sees; see lock_guardian.h for the rest.
 #include <fmt/format.h>
 #include <signal.h>
 #include <sys/mman.h>
@@ -40,14 +40,14 @@ Result<LockPlan> plan_of(const LockArguments& arguments) {
   return plan;
 }
 
-/// Never given back: the guardian may outlive us.
+/// Never unmapped: the guardian may outlive us.
 LockBoard* shared_board() {
   void* const page =
       ::mmap(nullptr, sizeof(LockBoard), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   return page == MAP_FAILED ? nullptr : new (page) LockBoard;
 }
 
-/// Waits for the guardian's end; ends the command when the guardian cannot.
+/// Waits for the guardian's end. Ends the command when the guardian cannot do so.
 class Front {
  public:
   Front(pid_t guardian, const LockArguments& arguments, LockBoard& board, std::vector<pid_t> spared)
@@ -65,7 +65,7 @@ class Front {
   }
 
  private:
-  /// The session lives for two thirds of its timeout at least after the guardian has last known of it.
+  /// The session lives at least two thirds of its timeout after the guardian last saw that it holds the lock.
   bool stands_still() const {
     if (!board_.runs) return false;
     const MonoTime held{Micros{board_.held_us.load()}};
@@ -89,7 +89,7 @@ class Front {
 int lock(const LockArguments& arguments) {
   if (arguments.zookeeper.empty() || arguments.command.empty()) {
     return complain(Error(ErrorCode::InvalidArgument,
-                          "rota lock takes a command after --, and --zookeeper or ROTA_ZOOKEEPER, where "
+                          "rota lock needs a command after --, and --zookeeper or ROTA_ZOOKEEPER, where "
                           "the locks are kept"));
   }
   const auto plan = plan_of(arguments);

@@ -26,15 +26,15 @@ extern char** environ;
 namespace rota::client {
 namespace {
 
-constexpr int kCannotRun = 126, kNotFoundThere = 127, kBySignal = 128;  // as a shell says it
-constexpr Millis kLeftBehind{200};  // for what the command has begun, and not waited for, to end by itself
+constexpr int kCannotRun = 126, kNotFoundThere = 127, kBySignal = 128;  // as a shell does
+constexpr Millis kLeftBehind{200};  // for processes that the command left behind to end by themselves
 
 std::string variable(const char* name) {
   const char* const value = ::getenv(name);
   return value == nullptr ? std::string() : value;
 }
 
-/// Shown to those who wait.
+/// Shown to others that wait for the lock.
 std::string owner_name(const LockFront& front) {
   const std::string run = variable("ROTA_RUN_ID");
   if (!run.empty()) return "run " + run + " attempt " + variable("ROTA_ATTEMPT");
@@ -43,7 +43,7 @@ std::string owner_name(const LockFront& front) {
   return fmt::format("process {} on {}", front.pid, host);
 }
 
-/// Who ends `rota lock` by its name must meet the front alone.
+/// Somebody who ends `rota lock` by its name must hit only the front.
 void set_own_name() {
   constexpr std::string_view kName = "lock-guardian";
   ::prctl(PR_SET_NAME, kName.data());
@@ -55,7 +55,7 @@ void set_own_name() {
   kName.copy(begin, kName.size());
 }
 
-/// What the command is started with, made before the fork: after it only system calls are safe.
+/// What the command is started with. Made before the fork: after it, only system calls are safe.
 struct Words {
   std::vector<std::string> command, variables;
   std::vector<char*> argv, environment;
@@ -80,7 +80,7 @@ Words words_for(const LockArguments& arguments, std::int64_t token) {
   return words;
 }
 
-/// With our signals as they were before, in the front's group, and gone as soon as the guardian is.
+/// Runs with our original signal mask, in the front's group, and dies with the guardian.
 [[noreturn]] void become_command(const Words& words, const LockFront& front, pid_t guardian, int failure) {
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (::getppid() != guardian) ::_exit(kCannotRun);
@@ -114,7 +114,7 @@ int spawn(const LockArguments& arguments, std::int64_t token, const LockFront& f
   return error;
 }
 
-/// Waits for the command's end; ends it when the lock may have gone to somebody else, or the front has died.
+/// Waits for the command's end. Ends it when somebody else may have the lock, or when the front has died.
 class Attendance {
  public:
   Attendance(pid_t child, const LockFront& front, const HeldLock& lock, LockBoard& board)
@@ -124,14 +124,14 @@ class Attendance {
         board_(board),
         loss_(lock.session_timeout(), BootClock::now()) {}
 
-  /// The command's exit status as a shell tells it; nothing of the command lives any more.
+  /// The command's exit status as a shell reports it. By then no process of the command is alive.
   int attend() {
     while (!status_ && !must_be_gone()) look();
     const MonoTime ended = BootClock::now();
     while (has_children_ && !must_be_gone() && BootClock::now() - ended < kLeftBehind) look();
     const std::size_t left = end_descendants({}, [this] { look_at_lock(); });
     if (!status_) return kBySignal + SIGKILL;
-    if (left > 0) note(fmt::format("rota: left behind by the command, and ended: {} (processes)", left));
+    if (left > 0) note(fmt::format("rota: the command left processes behind, which were ended: {}", left));
     return WIFEXITED(*status_) ? WEXITSTATUS(*status_) : kBySignal + WTERMSIG(*status_);
   }
   bool was_lost() const { return was_lost_; }
@@ -140,7 +140,7 @@ class Attendance {
   void look() {
     const int number = await_signal(kLockLook);
     if (number != 0 && number != SIGCHLD && !status_) ::kill(child_, number);
-    // Orphans of the command's are ours too.
+    // Orphans of the command become our children too.
     int status = 0;
     pid_t pid = 0;
     while ((pid = ::waitpid(-1, &status, WNOHANG)) > 0) {
@@ -211,7 +211,7 @@ int await_signal(Millis at_most) {
 int guard_lock(const LockArguments& arguments, const LockPlan& plan, const LockFront& front,
                LockBoard& board) {
   set_own_name();
-  ::setpgid(0, 0);  // what ends the front's group must leave the guardian
+  ::setpgid(0, 0);  // a signal to the front's group must not reach the guardian
   ::signal(SIGTTOU, SIG_IGN);
   if (!adopt_orphans()) {
     return complain(Error(ErrorCode::Unsupported, std::string("prctl: ") + std::strerror(errno)));

@@ -1,5 +1,5 @@
-// The command line of `rota`: what may be written, its help, and which command it means. This file and
-// command_words.cpp alone know CLI11.
+// The command line of `rota`: its options, its help, and which command it selects. Only this file and
+// command_words.cpp use CLI11.
 #include <CLI/CLI.hpp>
 #include <fmt/ranges.h>
 
@@ -20,9 +20,9 @@ namespace {
 
 constexpr const char* kFooter =
     "Exit status: 0 ok, 1 failed (verify: a promise is broken), 2 wrong usage, 3 not found,\n"
-    "4 denied, 5 conflict, 6 timed out waiting (verify: not all was looked at),\n"
+    "4 denied, 5 conflict, 6 timed out waiting (verify: not everything was checked),\n"
     "7 no leader or not reachable,\n"
-    "10 the run that was waited for did not succeed, 12 it was skipped: another of its job is unfinished.\n"
+    "10 the awaited run did not succeed, 12 it was skipped: another run of its job is unfinished.\n"
     "The cluster is found by --masters or ROTA_MASTERS, else by --zookeeper or ROTA_ZOOKEEPER.";
 
 /// Everything that the command line can set.
@@ -59,7 +59,7 @@ CLI::App* add(CLI::App& parent, CommandLine& line, const std::string& name,
   return app;
 }
 
-/// The command shows something, which may be looked at again and again.
+/// The command shows something that a person may want to see again and again.
 CLI::App* watchable(CLI::App* app, CommandLine& line) {
   app->add_flag("--watch,-w", line.watch, "show it again every 2 s, until Ctrl-C");
   return app;
@@ -75,15 +75,15 @@ void add_submit(CLI::App& app, CommandLine& line) {
       ->allow_extra_args(false);
   submit->add_option("--env", line.submit.environment, "environment, name=value (repeatable)")
       ->allow_extra_args(false);
-  submit->add_option("--timeout", line.submit.timeout, "of one attempt, e.g. 90s");
-  submit->add_option("--retries", line.submit.retries, "attempts beyond the first")
+  submit->add_option("--timeout", line.submit.timeout, "limit for one attempt, e.g. 90s");
+  submit->add_option("--retries", line.submit.retries, "attempts after the first")
       ->check(CLI::Range(0, 1000));
   submit->add_option("--key", line.submit.key,
-                     "request key: the same key starts one run, however often it is submitted");
+                     "request key: submits with the same key start only one run");
   submit->add_option("--handler", line.submit.handler, "handler on the worker")
       ->capture_default_str();
   submit->add_flag("--wait", line.submit.wait, "wait for its end; exit 10 unless it succeeded");
-  submit->add_option("--wait-at-most", line.submit.wait_at_most, "wait, and exit 6 after so long, e.g. 5m");
+  submit->add_option("--wait-at-most", line.submit.wait_at_most, "wait, and exit 6 after this time, e.g. 5m");
   submit->add_flag("--follow,-f", line.submit.follow, "print its output as it comes, and wait");
   submit->add_option("command", line.submit.command, "the command and its arguments, after --");
 }
@@ -91,15 +91,15 @@ void add_submit(CLI::App& app, CommandLine& line) {
 void add_job(CLI::App& app, CommandLine& line) {
   CLI::App* job = app.add_subcommand("job", "saved jobs");
   job->require_subcommand(1);
-  CLI::App* apply = add(*job, line, "apply", "create or change jobs as a file says",
+  CLI::App* apply = add(*job, line, "apply", "create or change the jobs of a file",
                         [&line](Desk& desk) { return job_apply(desk, line.apply); });
   apply->add_option("-f,--file", line.apply.file, "job file (YAML); - for standard input")
       ->required();
-  apply->add_flag("--yes,-y", line.apply.yes, "do not ask after the plan was shown");
+  apply->add_flag("--yes,-y", line.apply.yes, "show the plan but do not ask");
   CLI::App* list = add(*job, line, "list", "all jobs, or those whose names begin with PREFIX",
                        [&line](Desk& desk) { return job_list(desk, line.name, line.limit); });
-  watchable(list, line)->add_option("prefix", line.name, "of names");
-  list->add_option("--limit", line.limit, "rows at most")
+  watchable(list, line)->add_option("prefix", line.name, "the beginning of names");
+  list->add_option("--limit", line.limit, "at most this many rows")
       ->check(CLI::Range(1, 10'000))->capture_default_str();
   const auto named = [&](const std::string& name, const std::string& help, Command command) {
     CLI::App* sub = add(*job, line, name, help, std::move(command));
@@ -107,7 +107,7 @@ void add_job(CLI::App& app, CommandLine& line) {
     return sub;
   };
   named("show", "one job as a job file", [&line](Desk& desk) { return job_show(desk, line.name); });
-  CLI::App* pause = named("pause", "fire no more ticks until resumed; what has fired goes on",
+  CLI::App* pause = named("pause", "fire no more ticks until resumed; existing runs go on",
                           [&line](Desk& desk) { return job_pause(desk, line.name, line.why, line.pause); });
   pause->add_option("--why", line.why, "reason, shown with the job");
   pause->add_flag("--cancel-running", line.pause.cancel_running, "end its unfinished runs too, after asking");
@@ -124,7 +124,7 @@ void add_job(CLI::App& app, CommandLine& line) {
         [&line](Desk& desk) { return job_undelete(desk, line.name); });
   named("gaps", "its ticks that did not fire, and why; newest first", [&line](Desk& desk) {
     return job_gaps(desk, line.name, line.limit);
-  })->add_option("--limit", line.limit, "rows at most")
+  })->add_option("--limit", line.limit, "at most this many rows")
       ->check(CLI::Range(1, 1000))
       ->capture_default_str();
   CLI::App* run = add(*job, line, "run", "run a saved job now",
@@ -134,7 +134,7 @@ void add_job(CLI::App& app, CommandLine& line) {
       ->allow_extra_args(false);
   run->add_option("--key", line.run_now.key, "request key");
   run->add_flag("--wait", line.run_now.wait, "wait for its end; exit 10 unless it succeeded");
-  run->add_option("--wait-at-most", line.run_now.wait_at_most, "wait, and exit 6 after so long, e.g. 5m");
+  run->add_option("--wait-at-most", line.run_now.wait_at_most, "wait, and exit 6 after this time, e.g. 5m");
   run->add_flag("--follow,-f", line.run_now.follow, "print its output as it comes, and wait");
   CLI::App* next = add(*job, line, "next", "the next fire times of a job, or of --schedule",
                        [&line](Desk& desk) {
@@ -158,7 +158,7 @@ void add_run(CLI::App& app, CommandLine& line) {
   CLI::App* list = add(*run, line, "list", "the newest runs",
                        [&line](Desk& desk) { return run_list(desk, line.run_list); });
   watchable(list, line);
-  list->add_option("--worker", line.run_list.worker, "only of this worker, by their newest attempt");
+  list->add_option("--worker", line.run_list.worker, "only runs whose newest attempt is or was there");
   CLI::Option* job = list->add_option("--job", line.run_list.job, "only of this saved job");
   list->add_option("--name", line.run_list.one_off, "only of submits with this name")->excludes(job);
   list->add_option("--state", line.run_list.states, 
@@ -167,7 +167,7 @@ void add_run(CLI::App& app, CommandLine& line) {
       ->allow_extra_args(false)
       ->delimiter(',');
   list->add_option("--since", line.run_list.since, "scheduled since a moment, or e.g. 2h back");
-  CLI::Option* limit = list->add_option("--limit", line.run_list.limit, "rows at most");
+  CLI::Option* limit = list->add_option("--limit", line.run_list.limit, "at most this many rows");
   limit->check(CLI::Range(1, 1'000'000))->capture_default_str();
   list->add_flag("--all", line.run_list.all, "all rows, however many")->excludes(limit);
   const auto one = [&](const std::string& name, const std::string& help, Command command) {
@@ -175,14 +175,14 @@ void add_run(CLI::App& app, CommandLine& line) {
     sub->add_option("run", line.name, "the run's id")->required();
     return sub;
   };
-  watchable(one("show", "one run with all that is known", [&line](Desk& desk) {
+  watchable(one("show", "one run with everything that is known", [&line](Desk& desk) {
     return run_show(desk, line.name);
   }), line);
   CLI::App* wait = add(*run, line, "wait", "wait for its end; exit 10 unless it succeeded",
                        [&line](Desk& desk) { return run_wait(desk, line.wait); });
   wait->add_option("run", line.wait.run, "the run's id")->required();
   wait->add_flag("--follow,-f", line.wait.follow, "print its output as it comes");
-  wait->add_option("--wait-at-most,--at-most", line.wait.wait_at_most, "exit 6 after so long, e.g. 5m");
+  wait->add_option("--wait-at-most,--at-most", line.wait.wait_at_most, "exit 6 after this time, e.g. 5m");
   one("cancel", "do not start it, or kill it", [&line](Desk& desk) {
     return run_cancel(desk, line.name, line.why);
   })->add_option("--why", line.why, "reason, kept with the run");
@@ -190,10 +190,10 @@ void add_run(CLI::App& app, CommandLine& line) {
   CLI::App* logs = add(*run, line, "logs", "its output",
                        [&line](Desk& desk) { return run_logs(desk, line.logs); });
   logs->add_option("run", line.logs.run, "the run's id")->required();
-  logs->add_flag("-f,--follow", line.logs.follow, "go on until the run has ended");
+  logs->add_flag("-f,--follow", line.logs.follow, "follow the output until the run has ended");
   logs->add_option("--attempt", line.logs.attempt, "of this attempt; the newest by default");
   logs->add_flag("--raw", line.logs.raw,
-                 "bytes as they are, on a terminal too; what is piped is always raw");
+                 "bytes as they are, also on a terminal; piped output is always raw");
   logs->add_flag("--stdout", line.logs.standard_output_only, "standard output only");
   logs->add_flag("--stderr", line.logs.standard_error_only, "standard error only");
 }
@@ -201,7 +201,7 @@ void add_run(CLI::App& app, CommandLine& line) {
 void add_cluster(CLI::App& app, CommandLine& line) {
   CLI::App* worker = app.add_subcommand("worker", "workers");
   worker->require_subcommand(1);
-  const char* const about = "all workers, those that are gone too until they are forgotten";
+  const char* const about = "all workers, also those that are gone until they are forgotten";
   CLI::App* list = add(*worker, line, "list", about, [&line](Desk& desk) {
     return line.name.empty() ? worker_list(desk) : worker_lives(desk, line.name);
   });
@@ -209,34 +209,34 @@ void add_cluster(CLI::App& app, CommandLine& line) {
   watchable(add(*worker, line, "show", "one worker, what runs there, and its latest lives",
                 [&line](Desk& desk) { return worker_show(desk, line.name); }), line)
       ->add_option("worker", line.name, "the worker's id")->required();
-  CLI::App* drain = add(*worker, line, "drain", "give it nothing new, until it is resumed",
+  CLI::App* drain = add(*worker, line, "drain", "give it no new runs until it is resumed",
                         [&line](Desk& desk) { return worker_drain(desk, line.drain); });
   drain->add_option("worker", line.drain.worker, "the worker's id")->required();
   drain->add_option("--deadline", line.drain.deadline,
-                    "hand over to other workers what still runs after so long, e.g. 10m");
+                    "hand over to other workers what still runs after this time, e.g. 10m");
   drain->add_option("--why", line.drain.why, "reason, shown with the worker");
   drain->add_flag("--yes,-y,--confirm", line.drain.yes, "do not ask");
-  drain->add_flag("--wait", line.drain.wait, "wait until nothing runs there any more");
-  drain->add_option("--wait-at-most", line.drain.wait_at_most, "exit 6 after so long, e.g. 15m");
+  drain->add_flag("--wait", line.drain.wait, "wait until nothing runs there");
+  drain->add_option("--wait-at-most", line.drain.wait_at_most, "exit 6 after this time, e.g. 15m");
   CLI::App* resume = add(*worker, line, "resume", "let a drained worker work again",
                          [&line](Desk& desk) { return worker_resume(desk, line.drain); });
   resume->add_option("worker", line.drain.worker, "the worker's id")->required();
-  resume->add_option("--why", line.drain.why, "reason, kept");
-  add(*worker, line, "forget", "show a worker that is gone no more, and end its drain",
+  resume->add_option("--why", line.drain.why, "reason, stored");
+  add(*worker, line, "forget", "no longer show a worker that is gone, and end its drain",
       [&line](Desk& desk) { return worker_forget(desk, line.name); })
       ->add_option("worker", line.name, "the worker's id")->required();
   CLI::App* dead = add(*worker, line, "confirm-dead",
-                       "say that it is dead, so that jobs with `loss: confirm` are begun again elsewhere",
+                       "say that it is dead, so that jobs with `loss: confirm` start again elsewhere",
                        [&line](Desk& desk) { return worker_confirm_dead(desk, line.drain); });
   dead->add_option("worker", line.drain.worker, "the worker's id")->required();
-  dead->add_option("--why", line.drain.why, "reason, kept");
+  dead->add_option("--why", line.drain.why, "reason, stored");
   dead->add_flag("--yes,-y", line.drain.yes, "do not ask");
   CLI::App* cluster = app.add_subcommand("cluster", "the cluster");
   cluster->require_subcommand(1);
   watchable(add(*cluster, line, "status", "leader, masters, workers and their health",
                 [](Desk& desk) { return cluster_status(desk); }), line);
   CLI::App* verify = add(app, line, "verify",
-                         "hold the history against the promises; exit 1 if broken, 6 if not all was seen",
+                         "check the history against the promises; exit 1 if broken, 6 if not all was checked",
                          [&line](Desk& desk) {
                            line.verify.job = line.name;
                            line.verify.since = line.since;
@@ -244,9 +244,9 @@ void add_cluster(CLI::App& app, CommandLine& line) {
                          });
   verify->add_option("--job", line.name, "only this job");
   verify->add_option("--since", line.since, "only ticks since a moment, or e.g. 2h back");
-  verify->add_option("--at-most", line.verify.at_most, "say after so long how far it got, and exit 6")
+  verify->add_option("--at-most", line.verify.at_most, "after this time say how far it got, and exit 6")
       ->capture_default_str();
-  verify->add_option("--from", line.verify.from, "go on where an earlier one stopped, which named the place");
+  verify->add_option("--from", line.verify.from, "continue at the place that an earlier verify printed");
 }
 
 void add_lock(CLI::App& app, CommandLine& line) {
@@ -257,9 +257,9 @@ void add_lock(CLI::App& app, CommandLine& line) {
                          return client::lock(line.lock);
                        });
   lock->add_option("name", line.lock.name, "1 to 64 letters, digits, '-', '_' or '.'")->required();
-  lock->add_flag("--wait", line.lock.wait, "wait until it is free; else exit 6 when another has it");
-  lock->add_option("--wait-at-most", line.lock.wait_at_most, "exit 6 after so long, e.g. 5m");
-  lock->add_option("--ttl", line.lock.ttl, "free for others so long after its holder has gone")
+  lock->add_flag("--wait", line.lock.wait, "wait until it is free; without it: exit 6 when it is taken");
+  lock->add_option("--wait-at-most", line.lock.wait_at_most, "wait, and exit 6 after this time, e.g. 5m");
+  lock->add_option("--ttl", line.lock.ttl, "others get it this long after its holder has gone")
       ->capture_default_str();
   lock->add_option("command", line.lock.command, "the command and its arguments, after --");
 }
@@ -278,12 +278,12 @@ void add_common(CLI::App& app, CommandLine& line) {
   app.add_option("-o,--output", line.format, "table, json, yaml or csv")
       ->check(CLI::IsMember({"table", "json", "yaml", "csv"}))
       ->capture_default_str();
-  app.add_option("--namespace", line.space, "of jobs and runs")
+  app.add_option("--namespace", line.space, "the namespace of jobs and runs")
       ->envname("ROTA_NAMESPACE")
       ->capture_default_str();
 }
 
-/// Lets -o, --masters and the like stand behind the subcommand too.
+/// Accepts -o, --masters and the like after the subcommand too.
 void fall_through(CLI::App& app) {
   app.fallthrough();
   for (CLI::App* sub : app.get_subcommands({})) fall_through(*sub);
@@ -308,7 +308,7 @@ void add_completion(CLI::App& app, CommandLine& line) {
 
 constexpr Millis kCompletionDeadline{1000};
 
-/// What a completion script asks. The words behind it are not held against the tables: they are unfinished.
+/// Answers a completion script. The words after it are not checked against the tables: they are unfinished.
 int complete_words(const CLI::App& app, CommandLine& line, int argc, char** argv) {
   line.cluster.deadline = kCompletionDeadline;
   if (const char* masters = std::getenv("ROTA_MASTERS")) {
@@ -333,7 +333,7 @@ int perform(CommandLine& line) {
   return line.watch ? watch(desk, line.command) : line.command(desk);
 }
 
-/// The word that is no command or option of the deepest command that was understood; empty: none is.
+/// Names the word that is no command or option of the deepest recognised command; empty: there is none.
 std::string complaint_of_unknown(CLI::App& app) {
   CLI::App* deepest = &app;
   std::string path = "rota";
@@ -350,10 +350,10 @@ std::string complaint_of_unknown(CLI::App& app) {
     what = fmt::format("'{}' is no command of {}{}", printable(extras.front()), path,
                        did_you_mean(extras.front(), known));
   }
-  return fmt::format("{}; there are: {}. See {} --help", what, fmt::join(known, ", "), path);
+  return fmt::format("{}; the commands are: {}. See {} --help", what, fmt::join(known, ", "), path);
 }
 
-/// A word on Rota's own part of the line that is no UTF-8; what stands behind `--` is the command's.
+/// Names a word of Rota's own part of the line that is not UTF-8; what follows `--` belongs to the command.
 std::string complaint_of_bytes(int argc, char** argv) {
   for (int i = 1; i < argc && std::string_view(argv[i]) != "--"; ++i) {
     if (is_utf8(argv[i])) continue;

@@ -25,7 +25,7 @@ namespace rota::client {
 namespace {
 
 constexpr timespec kRound{0, 10'000'000};
-constexpr int kMostStops = 20;  // rounds in which newcomers are stopped, before all are killed
+constexpr int kMostStops = 20;  // rounds in which new processes are stopped, before all are killed
 
 std::optional<pid_t> pid_from(std::string_view text) {
   pid_t pid = 0;
@@ -34,7 +34,7 @@ std::optional<pid_t> pid_from(std::string_view text) {
   return pid;
 }
 
-/// Field 4 of /proc/PID/stat; the name before it stands in parentheses and may hold anything.
+/// Field 4 of /proc/PID/stat; the name before it is in parentheses and may contain anything.
 std::optional<pid_t> parent_of(pid_t pid) {
   const UniqueFd file(::open(("/proc/" + std::to_string(pid) + "/stat").c_str(), O_RDONLY | O_CLOEXEC));
   char bytes[512];
@@ -43,18 +43,18 @@ std::optional<pid_t> parent_of(pid_t pid) {
   const std::string_view line(bytes, static_cast<std::size_t>(got));
   const std::size_t name_end = line.rfind(')');
   if (name_end == std::string_view::npos || name_end + 4 >= line.size()) return std::nullopt;
-  const std::string_view rest = line.substr(name_end + 4);  // behind ") S "
+  const std::string_view rest = line.substr(name_end + 4);  // after ") S "
   return pid_from(rest.substr(0, rest.find(' ')));
 }
 
-/// In another namespace's /proc the numbers are of other processes.
+/// In /proc of another pid namespace the numbers belong to other processes.
 bool is_proc_ours() {
   char own[32];
   const auto length = ::readlink("/proc/self", own, sizeof own);
   return length > 0 && pid_from({own, static_cast<std::size_t>(length)}) == ::getpid();
 }
 
-/// Everybody's children.
+/// The children of every process.
 std::multimap<pid_t, pid_t> all_children() {
   std::multimap<pid_t, pid_t> out;
   if (!is_proc_ours()) return out;
@@ -67,7 +67,7 @@ std::multimap<pid_t, pid_t> all_children() {
   return out;
 }
 
-/// Each before its own children.
+/// Each process before its own children.
 std::vector<pid_t> descendants(const std::vector<pid_t>& spared) {
   const auto children = all_children();
   std::set<pid_t> seen;
@@ -86,7 +86,7 @@ std::vector<pid_t> descendants(const std::vector<pid_t>& spared) {
   return out;
 }
 
-/// True when this process has no children any more.
+/// True when this process has no children left.
 bool reap_all() {
   pid_t pid = 0;
   while ((pid = ::waitpid(-1, nullptr, WNOHANG)) > 0) {
@@ -109,7 +109,7 @@ std::vector<pid_t> children_now() {
 std::size_t end_descendants(const std::vector<pid_t>& spared, const std::function<void()>& each_round) {
   std::set<pid_t> known;
   const bool sees = is_proc_ours();
-  // Who forks faster than he is killed is stopped first; that takes effect at once.
+  // A process that forks faster than it is killed is stopped first; that takes effect at once.
   for (int round = 0;; ++round) {
     const bool is_childless = reap_all();
     const std::vector<pid_t> found = descendants(spared);
@@ -118,9 +118,9 @@ std::size_t end_descendants(const std::vector<pid_t>& spared, const std::functio
     known.insert(found.begin(), found.end());
     const bool has_newcomers = known.size() > before;
     const bool only_stops = has_newcomers && round < kMostStops;
-    // Children before their parents: our last child in a process group takes with it what keeps the group
-    // from being orphaned, and the kernel hangs up all of such a group, our caller too, while one in it is
-    // stopped.
+    // Children before their parents: when our last child in a process group ends, the group may become
+    // orphaned. If a process of an orphaned group is stopped, the kernel sends SIGHUP to the whole group,
+    // to our caller too.
     std::for_each(found.rbegin(), found.rend(),
                   [&](pid_t pid) { ::kill(pid, only_stops ? SIGSTOP : SIGKILL); });
     if (only_stops) continue;

@@ -1,5 +1,5 @@
-// The processes that descend from this one, found in /proc, and their end. For `rota lock`, which must know
-// that nothing of its command lives before others may have the lock.
+// Finds the processes that descend from this one in /proc, and ends them. `rota lock` must know that no
+// process of its command is alive before others may have the lock.
 #pragma once
 
 #include <sys/types.h>
@@ -9,17 +9,17 @@
 
 namespace rota::client {
 
-/// From now on a descendant whose parent ends becomes a child of this process: none gets lost, whatever
-/// session it has made for itself. False: the kernel refused.
+/// From now on, a descendant whose parent ends becomes a child of this process, even when it has a session
+/// of its own: none gets lost. False: the kernel refused.
 bool adopt_orphans();
 
-/// Children of this process at this moment, which are none of ours when we have not started any.
+/// The children of this process at this moment. Before we start any, these belong to our caller (by exec).
 std::vector<pid_t> children_now();
 
-/// Ends all that descends from this process, except `spared` children and what is beneath them, and returns
-/// once none of it is left: SIGKILL, as often as it takes. Orphans must be adopted. What may not be killed
-/// (another user's) or cannot be seen (no /proc of this pid namespace) is waited for. `each_round` is called
-/// about every 10 ms. Gives how many were found.
+/// Ends all descendants of this process with SIGKILL, as often as it takes, except `spared` children and
+/// their descendants. Returns once none is left, with the number found. Orphans must be adopted. Waits for
+/// processes that it may not kill (another user's) or cannot see (no /proc of this pid namespace). Calls
+/// `each_round` about every 10 ms.
 std::size_t end_descendants(const std::vector<pid_t>& spared, const std::function<void()>& each_round);
 
 }  // namespace rota::client

@@ -42,7 +42,7 @@ Result<std::vector<thrift::RunInfo>> runs_of(Desk& desk, thrift::RunFilter filte
   }
 }
 
-/// Of one that runs: how long by now, by this machine's clock.
+/// For a running run: how long so far, by this machine's clock.
 std::string took_of(const thrift::RunInfo& run) {
   const bool runs_still = run.__isset.started_ms && !run.__isset.ended_ms && run.state == "running";
   if (!runs_still) return show_duration(run.started_ms, run.ended_ms);
@@ -50,7 +50,7 @@ std::string took_of(const thrift::RunInfo& run) {
   return show_duration(run.started_ms, now) + " so far";
 }
 
-/// When it began; of one whose worker never told, when it was sent there.
+/// When it began; if its worker never reported that, when it was sent there.
 std::string began_of(const thrift::AttemptInfo& attempt) {
   if (attempt.outcome.started_ms > 0) return show_time(attempt.outcome.started_ms);
   return attempt.__isset.dispatched_ms ? "sent " + show_time(attempt.dispatched_ms) : show_time(0);
@@ -89,7 +89,7 @@ int run_list(Desk& desk, const RunListArguments& arguments) {
   }
   print_text(table.text());
   if (runs->empty() && !arguments.job.empty()) {
-    note(fmt::format("no such run of a saved job '{0}'; --name {0} lists those of submits with that name",
+    note(fmt::format("no such run of a saved job '{0}'; --name {0} lists the runs of submits with that name",
                      printable(arguments.job)));
   }
   return kOk;
@@ -97,7 +97,7 @@ int run_list(Desk& desk, const RunListArguments& arguments) {
 
 namespace {
 
-/// What is not known is said to be so, unless nothing is known at all.
+/// An unknown figure is shown as unknown; when all are unknown, none is shown.
 void add_costs(Table& table, const thrift::Outcome& outcome) {
   const auto shown = [&outcome](std::int32_t unknown, std::int64_t value, const char* unit) {
     return wire::is_known(outcome, unknown) ? fmt::format("{} {}", value, unit) : std::string("unknown");
@@ -148,7 +148,7 @@ void add_losses(Table& table, const thrift::RunDetail& detail) {
   table.add({"lost", text});
 }
 
-/// Of a run that has not ended, what the leader alone knows; nothing where it cannot be asked.
+/// For a run that has not ended: what only the leader knows. Nothing when the leader cannot be asked.
 std::optional<thrift::Explanation> known_now(Desk& desk, const thrift::RunInfo& run) {
   if (run.__isset.ended_ms) return std::nullopt;
   auto why = desk.cluster.explain(run.id);

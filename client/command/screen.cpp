@@ -24,7 +24,7 @@ void print_data(Format format, const nlohmann::json& value) {
   print_text(value.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");
 }
 
-/// Not by fmt::print, which throws when stderr is a file on a full disk.
+/// Does not use fmt::print, which throws when stderr is a file on a full disk.
 void note(std::string_view line) { std::fputs((std::string(line) + "\n").c_str(), stderr); }
 
 int complain(const Error& error) {

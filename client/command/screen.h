@@ -21,12 +21,12 @@ void print_data(Format format, const nlohmann::json& value);
 void print_text(std::string_view text);
 /// One line on stderr.
 void note(std::string_view line);
-/// Prints "rota: MESSAGE" and gives the exit status of the error.
+/// Prints "rota: MESSAGE" and returns the exit status of the error.
 int complain(const Error& error);
 
 /// "2026-03-29 02:30:00.123Z", or "-" for 0.
 std::string show_time(std::int64_t ms);
-/// "  2026-03-29 04:30:00 Europe/Berlin": what a clock on a wall there shows.
+/// "  2026-03-29 04:30:00 Europe/Berlin": the local time there.
 std::string show_local_time(std::int64_t ms, const model::ZoneRules& zone);
 /// "1.2s" between two moments, or "-" when one is missing.
 std::string show_duration(std::int64_t from_ms, std::int64_t to_ms);

@@ -8,7 +8,7 @@
 namespace rota::client {
 namespace {
 
-/// How many bytes at the end may be the beginning of a character, or of a Windows line end.
+/// The number of bytes at the end that may begin a character or a Windows line end.
 std::size_t unfinished(std::string_view text) {
   if (!text.empty() && text.back() == '\r') return 1;
   for (std::size_t back = 1; back <= 3 && back <= text.size(); ++back) {

@@ -1,5 +1,5 @@
-// Output of jobs on a terminal, as it comes in pieces: no byte of it may drive the terminal. Line breaks
-// and tabs stay, other control and broken bytes are written as \xNN.
+// Output of jobs on a terminal, as it comes in pieces: none of its bytes may control the terminal. Line
+// breaks and tabs stay; other control bytes and broken bytes are written as \xNN.
 #pragma once
 
 #include <string>
@@ -7,11 +7,11 @@
 
 namespace rota::client {
 
-/// One stream. A character that a piece's end cuts in two waits for the next piece.
+/// One stream. When a piece ends inside a character, the rest waits for the next piece.
 class ScreenText {
  public:
   std::string show(std::string_view bytes);
-  /// What still waits, when nothing more comes.
+  /// The waiting bytes, when no more pieces come.
   std::string rest();
 
  private:

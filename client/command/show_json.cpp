@@ -21,7 +21,7 @@ json cost_json(const thrift::Outcome& outcome, std::int32_t unknown, std::int64_
   return wire::is_known(outcome, unknown) ? json(value) : json(nullptr);
 }
 
-/// {"from_ms", "to_ms"}, or null: its host did not stand still.
+/// {"from_ms", "to_ms"}, or null when its host did not stand still.
 json still_json(const thrift::Outcome& outcome) {
   if (!outcome.__isset.stood_still_from_ms) return nullptr;
   return {{"from_ms", outcome.stood_still_from_ms}, {"to_ms", outcome.stood_still_to_ms}};
@@ -119,7 +119,7 @@ json to_json(const thrift::RunInfo& run) {
 
 namespace {
 
-/// What the run's attempts have said of themselves; null: nothing.
+/// The progress and checkpoint that the run's attempts reported; null: none.
 void put_note(json& out, const thrift::RunDetail& detail) {
   out["progress"] = out["checkpoint"] = nullptr;
   if (!detail.__isset.note) return;

@@ -1,4 +1,4 @@
-// What `-o json` prints: one object or array a call, times as ..._at_ms, ids of runs and jobs as
+// What `-o json` prints: one object or array per call, times as ..._at_ms, ids of runs and jobs as
 // strings (they need more than 53 bits), names as in the store.
 #pragma once
 

@@ -56,7 +56,7 @@ Result<thrift::SubmitItem> item_of(const Desk& desk, const SubmitArguments& argu
 int submit(Desk& desk, const SubmitArguments& arguments) {
   if (arguments.command.empty() && arguments.handler == "command") {
     return complain(Error(ErrorCode::InvalidArgument,
-                          "what shall run? Give it after --, as in: rota submit -- echo hello"));
+                          "a command is missing; give it after --, as in: rota submit -- echo hello"));
   }
   auto item = item_of(desk, arguments);
   if (!item) return complain(item.error());

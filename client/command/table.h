@@ -1,5 +1,5 @@
-// Tables for people: columns as wide as their widest cell on a screen, where a Chinese character takes
-// two places. Control characters are shown escaped, so that no stored text can drive a terminal.
+// Tables for people: each column is as wide as its widest cell on a screen, where a Chinese character takes
+// two places. Control characters are shown escaped, so that no stored text can control a terminal.
 #pragma once
 
 #include <string>
@@ -11,7 +11,7 @@ namespace rota::client {
 /// The text with control and broken bytes written as \xNN.
 std::string printable(std::string_view text);
 
-/// Places that the text takes on a screen.
+/// The number of places that the text takes on a screen.
 int screen_width(std::string_view text);
 
 class Table {
@@ -19,7 +19,7 @@ class Table {
   explicit Table(std::vector<std::string> headers) : headers_(std::move(headers)) {}
   void add(std::vector<std::string> row);
   bool empty() const { return rows_.empty(); }
-  /// All lines, each ended by a line break; no spaces at their ends. "(none)" below the headers of none.
+  /// All lines with line breaks and without spaces at their ends. Without rows: the headers and "(none)".
   std::string text() const;
 
  private:

@@ -25,7 +25,7 @@ Lines lines_of(std::string_view text) {
 
 void put(std::string& out, char sign, std::string_view line) { out += sign + printable(line) + "\n"; }
 
-/// length[i][j]: of the longest common subsequence of the ends from i and j on.
+/// length[i][j]: the length of the longest common subsequence of the rests that begin at i and j.
 using Lengths = std::vector<std::vector<std::uint16_t>>;
 
 Lengths lengths_of(const Lines& before, const Lines& after) {
@@ -39,7 +39,7 @@ Lengths lengths_of(const Lines& before, const Lines& after) {
   return lengths;
 }
 
-/// Takes what both begin with, and what both end with, away.
+/// Removes the common beginning and the common end.
 void trim_common(Lines& before, Lines& after) {
   const auto [b, a] = std::ranges::mismatch(before, after);
   const auto begin = b - before.begin();

@@ -6,8 +6,8 @@
 
 namespace rota::client {
 
-/// Each line that goes with "-", each that comes with "+", in order; lines that stay are left out. Texts of
-/// more than 2,000 lines are compared by their common beginning and end alone.
+/// Removed lines with "-" and added lines with "+", in order; unchanged lines are left out. For texts of more
+/// than 2,000 lines, only their common beginning and end count as unchanged.
 std::string text_diff(std::string_view before, std::string_view after);
 
 }  // namespace rota::client

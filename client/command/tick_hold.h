@@ -1,4 +1,4 @@
-// What commands that speak of ticks add while the leader holds them.
+// The remark that commands about ticks add while the leader holds ticks.
 #pragma once
 
 #include <string>
@@ -8,13 +8,13 @@
 namespace rota::client {
 
 struct TickHold {
-  std::string why;               ///< empty: ticks fire, or nobody could be asked
-  WallTime recorded_through{};   ///< what lies before fires no more
+  std::string why;               ///< empty: ticks fire, or no master answered
+  WallTime recorded_through{};   ///< ticks before this do not fire any more
 };
 
 TickHold tick_hold_of(Desk& desk);
 
-/// On the standard error; nothing when ticks fire.
+/// Prints it on standard error; prints nothing when ticks fire.
 void tell_hold(const TickHold& hold);
 
 }  // namespace rota::client

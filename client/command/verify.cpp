@@ -1,4 +1,4 @@
-// rota verify: asks in parts, so that a long history neither holds a call for minutes nor is lost with it.
+// rota verify: asks in parts, so that a long history never blocks a call for minutes or is lost with it.
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -15,17 +15,17 @@ namespace rota::client {
 namespace {
 
 constexpr Millis kPart{20'000};
-constexpr Millis kForTheAnswer{15'000};  // a page that was begun is looked at to its end
+constexpr Millis kForTheAnswer{15'000};  // the server finishes a page that it has begun
 constexpr int kTries = 3;                // each call gets a third of its deadline for one try
 
 const char* meaning_of(const std::string& promise) {
   if (promise == "P1") return "each planned tick is one run, or in one gap with a reason";
-  if (promise == "P4") return "no run, nor job without overlap, had two attempts at once";
-  if (promise == "P5") return "after a loss only what the job's loss policy allows";
+  if (promise == "P4") return "no run, and no job without overlap, had two attempts at once";
+  if (promise == "P5") return "after a loss, only what the job's loss policy allows";
   if (promise == "P6") return "nothing started before it was recorded";
   if (promise == "P7") return "no deposed leader wrote anything";
   if (promise == "P12") return "every run that ended has its outcome";
-  if (promise == "P13") return "stored output is what the outcomes name";
+  if (promise == "P13") return "stored output is what the outcomes say";
   return "";
 }
 
@@ -38,8 +38,8 @@ std::string ticks_line(const std::vector<thrift::Check>& checks) {
   return "";
 }
 
-/// Until it is complete or the time is over. A part in which nothing was finished is asked again with all
-/// the time that is left.
+/// Asks until the report is complete or the time is over. If a part finished nothing, asks for it again with
+/// all the remaining time.
 Result<thrift::VerifyReport> in_parts(Desk& desk, thrift::VerifyRequest request, Millis at_most) {
   const MonoTime end = BootClock::now() + at_most;
   const bool tells = ::isatty(STDERR_FILENO) == 1;
@@ -60,7 +60,7 @@ Result<thrift::VerifyReport> in_parts(Desk& desk, thrift::VerifyRequest request,
     if (!part) return fail(part.error());
     add_part(sum, *part);
     if (sum.complete || BootClock::now() >= end) return sum;
-    if (tells) fmt::print(stderr, "looked at: {}\n", how_far(sum));
+    if (tells) fmt::print(stderr, "checked: {}\n", how_far(sum));
     request.__set_place(part->next_place);
   }
 }
@@ -82,13 +82,13 @@ void show(const thrift::VerifyReport& report) {
       print_text(fmt::format("{}: {}\n", check.promise, printable(example)));
     }
   }
-  const char* if_kept = report.complete ? "every promise is kept" : "kept, as far as it looked";
+  const char* if_kept = report.complete ? "every promise is kept" : "kept, as far as it checked";
   const char* verdict = report.ok ? if_kept : "BROKEN";
   print_text(fmt::format("decided through {}, most late {} ms: {}\n", show_time(report.decided_through_ms),
                          report.max_lateness_ms, verdict));
   if (report.complete) return;
-  print_text(fmt::format("NOT ALL was looked at in its time: {}; --at-most gives it more, --since and --job "
-                         "ask for less, and the rest is looked at by: rota verify --from {}\n",
+  print_text(fmt::format("NOT ALL was checked in time: only {}. --at-most gives more time, --since and --job "
+                         "check less. To check the rest: rota verify --from {}\n",
                          how_far(report), printable(report.next_place)));
 }
 

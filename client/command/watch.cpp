@@ -1,4 +1,4 @@
-// Repeating a command that shows something, until it is interrupted.
+// Repeats a command that shows something until it is interrupted.
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -23,7 +23,7 @@ int watch(Desk& desk, const std::function<int(Desk&)>& command) {
       print_text(fmt::format("{}{}, again every {} s; Ctrl-C ends it\n\n", kClearScreen, now,
                              kBetween.count() / 1000));
     }
-    // A cluster that does not answer has said so on stderr, and may answer the next time.
+    // When the cluster did not answer, the command said so on stderr; it may answer the next time.
     const int status = command(desk);
     if (status == kUsage || status == kNotFound || status == kDenied) return status;
     if (!is_screen && desk.format == Format::Table) print_text("\n");

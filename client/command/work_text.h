@@ -9,8 +9,8 @@ class Work;
 
 namespace rota::client {
 
-/// A command as a shell would take it, a script by its interpreter and first line, or a handler's name. What
-/// is long is cut; nothing is escaped for the terminal, which the table does.
+/// A command as one types it in a shell, a script by its interpreter and first line, or a handler's name.
+/// Long texts are cut. Nothing is escaped for the terminal; the table does that.
 std::string work_text(const thrift::Work& work);
 
 }  // namespace rota::client

@@ -38,7 +38,7 @@ int await_empty(Desk& desk, const std::string& id, Millis at_most) {
     auto running = running_on(desk, id);
     if (!running) return complain(running.error());
     if (*running == 0) {
-      note(fmt::format("nothing runs on {} any more", printable(id)));
+      note(fmt::format("nothing runs on {} now", printable(id)));
       return kOk;
     }
     if (at_most > Millis{0} && BootClock::now() >= end) {
@@ -62,7 +62,7 @@ void show(Desk& desk, const std::string& id, const char* what, const thrift::Dra
                          answer.changed ? what : "unchanged", answer.running));
 }
 
-/// A typing error must not empty a worker: who is at a terminal is asked.
+/// A typing error must not drain a worker: a person at a terminal is asked.
 bool may_drain(Desk& desk, const DrainArguments& arguments) {
   if (arguments.yes) return true;
   const auto running = running_on(desk, arguments.worker);
@@ -78,7 +78,7 @@ int worker_lives(Desk& desk, const std::string& worker) {
   auto lives = desk.cluster.list_lives(worker, 100);
   if (!lives) return complain(lives.error());
   if (lives->empty()) {
-    return complain(Error(ErrorCode::NotFound, "no worker '" + worker + "' was ever here"));
+    return complain(Error(ErrorCode::NotFound, "no worker '" + worker + "' has ever been here"));
   }
   if (desk.prints_data()) {
     nlohmann::json rows = nlohmann::json::array();
@@ -96,7 +96,7 @@ int worker_drain(Desk& desk, const DrainArguments& arguments) {
   auto at_most = duration_or_none("--wait-at-most", arguments.wait_at_most);
   if (!at_most) return complain(at_most.error());
   if (!may_drain(desk, arguments)) {
-    note("nothing was changed; say y, or add --yes to drain it without being asked");
+    note("nothing was changed; answer y, or add --yes to drain it without being asked");
     return kUsage;
   }
   auto answer = desk.cluster.drain_worker(arguments.worker, *deadline, arguments.why);

@@ -1,4 +1,4 @@
-// The operator's word that a worker is dead: what follows is told before he gives it.
+// An operator confirms that a worker is dead. Before that, the command shows what will happen.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -12,7 +12,7 @@ namespace rota::client {
 namespace {
 
 std::string what_follows(const thrift::DeathRun& run) {
-  const std::string what = run.begins_again ? "begins again" : "ends as lost: no more attempts are allowed";
+  const std::string what = run.begins_again ? "starts again" : "ends as lost: no more attempts are allowed";
   const std::string soon = run.after_ms > 0 ? " in " + format_duration(Millis{run.after_ms}) : "";
   if (run.asks) return what + soon;
   return what + soon + " in any case: its job does not ask for this";
@@ -36,21 +36,21 @@ std::string plan_text(const std::string& worker, const thrift::DeathAnswer& plan
   return text;
 }
 
-/// Exit status, when there is nothing to confirm, or the answer was no.
+/// The exit status, when there is nothing to confirm or the answer was no.
 std::optional<int> ask_first(Desk& desk, const DrainArguments& arguments) {
   const auto plan = desk.cluster.confirm_dead(arguments.worker, arguments.why, true);
   if (!plan) return complain(plan.error());
   if (!plan->changed) {
     if (desk.prints_data()) print_data(desk.format, death_json(arguments.worker, "unchanged", *plan));
-    note(fmt::format("nothing waits for the word that {} is dead", printable(arguments.worker)));
+    note(fmt::format("nothing waits for a confirmation that {} is dead", printable(arguments.worker)));
     return kOk;
   }
   if (arguments.yes) return std::nullopt;
   note(plan_text(arguments.worker, *plan) +
-       "If it lives on out of reach, what Rota cannot end there would run twice.");
-  const std::string question = fmt::format("Is {} dead for sure?", printable(arguments.worker));
+       "If it is alive but out of reach, runs that Rota cannot end there would run twice.");
+  const std::string question = fmt::format("Is {} certainly dead?", printable(arguments.worker));
   if (confirmed(question.c_str())) return std::nullopt;
-  note("nothing was changed; say y, or add --yes to confirm it without being asked");
+  note("nothing was changed; answer y, or add --yes to confirm it without being asked");
   return kUsage;
 }
 

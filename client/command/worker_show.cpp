@@ -1,4 +1,4 @@
-// One worker with all that is known: its lives that are here, what runs there, and its latest lives.
+// One worker with everything that is known: its present lives, what runs there, and its latest lives.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -14,7 +14,7 @@ namespace {
 constexpr std::int32_t kLivesShown = 5;
 constexpr std::int32_t kRunsShown = 100;
 
-/// All that the cluster knows of one worker id.
+/// Everything that the cluster knows about one worker id.
 struct WorkerKnown {
   std::vector<thrift::WorkerInfo> here;
   std::vector<thrift::WorkerLife> lives;
@@ -33,7 +33,7 @@ Result<WorkerKnown> look_up(Desk& desk, const std::string& id) {
   known.lives = std::move(*lives);
   if (known.here.empty() && known.lives.empty()) {
     return fail(ErrorCode::NotFound,
-                fmt::format("no worker '{}' was ever here; `rota worker list` shows who is", printable(id)));
+                fmt::format("no worker '{}' has ever been here; see `rota worker list`", printable(id)));
   }
   thrift::RunFilter filter;
   filter.space = desk.space;
@@ -50,7 +50,7 @@ std::string labels_text(const std::map<std::string, std::string>& labels) {
   std::vector<std::string> pairs;
   for (const auto& [name, value] : labels) pairs.push_back(name + "=" + value);
   if (pairs.empty()) return "-";
-  return fmt::format("{} (for people: jobs cannot choose by them yet)", fmt::join(pairs, ", "));
+  return fmt::format("{} (for people: jobs cannot choose workers by them yet)", fmt::join(pairs, ", "));
 }
 
 std::string facts_text(const thrift::WorkerInfo& worker) {

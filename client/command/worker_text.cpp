@@ -9,7 +9,7 @@
 namespace rota::client {
 namespace {
 
-/// Of a master that says no remarks: "drained by ann: new disk; hands over at 2026-03-29 02:30:00Z"
+/// For a master that sends no remarks: "drained by ann: new disk; hands over at 2026-03-29 02:30:00Z"
 std::string why_of(const thrift::WorkerInfo& worker) {
   if (!worker.__isset.drain) return worker.why;
   const thrift::WorkerDrain& drain = worker.drain;

@@ -11,15 +11,15 @@ class WorkerLife;
 
 namespace rota::client {
 
-/// In the leader's words: why it is not online, who drains it, what its self check found. Empty: nothing.
+/// What the leader says: why it is not online, who drains it, what its self check found. Empty: nothing.
 std::string remarks_on(const thrift::WorkerInfo& worker);
 /// How old its figures are: "2s"; "-": unknown.
 std::string figures_age_of(const thrift::WorkerInfo& worker);
 /// "host:port", or "-".
 std::string address_of(const thrift::WorkerInfo& worker);
-/// "memory,processes,cpus": what the kernel holds there; "-": nothing.
+/// "memory,processes,cpus": the limits that the kernel enforces there; "-": none.
 std::string kernel_limits_of(const thrift::WorkerInfo& worker);
-/// With their headers, in the order given.
+/// With headers, in the given order.
 std::string lives_table(const std::vector<thrift::WorkerLife>& lives);
 
 }  // namespace rota::client

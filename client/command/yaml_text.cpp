@@ -12,7 +12,7 @@ std::string scalar(const json& value) {
   return value.dump(-1, ' ', false, json::error_handler_t::replace);
 }
 
-/// Words in small letters need no quotes as keys, except those that YAML 1.1 reads as something else.
+/// Lower-case words need no quotes as keys, except those that YAML 1.1 reads as something else.
 std::string key_text(const std::string& key) {
   static constexpr std::string_view kMeaning[] = {"y", "n", "yes", "no", "on", "off",
                                                   "true", "false", "null"};

@@ -6,8 +6,8 @@
 
 namespace rota::client {
 
-/// The value as a YAML document that ends with a line break. Texts are always quoted, as JSON quotes them:
-/// so none is read back as a number, a date or a boolean, whatever it holds. Broken UTF-8 is replaced.
+/// The value as a YAML document that ends with a line break. Texts are always quoted, as JSON quotes them,
+/// so that no text is read back as a number, a date or a boolean. Broken UTF-8 is replaced.
 /// Pure.
 std::string yaml_text(const nlohmann::json& value);
 

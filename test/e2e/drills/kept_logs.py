@@ -102,7 +102,7 @@ def kept_and_deleted(cluster, logs):
     began = time.monotonic()
     wait_until(lambda: not any(short in folders for _, folders, _ in os.walk(logs)), 150, "the output is deleted")
     told = cluster.rota("run", "logs", short)
-    check(told.returncode == 0 and told.stdout == "" and "kept long enough" in told.stderr,
+    check(told.returncode == 0 and told.stdout == "" and "their time was over" in told.stderr,
           f"a reader is told: {told.stderr}")
     check(cluster.ok("run", "logs", forever).encode() == wanted, "what is kept forever is there")
     cluster.verify()

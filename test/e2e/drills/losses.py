@@ -61,7 +61,7 @@ def confirmed(cluster, folder):
     check(cluster.run(run)["attempt"] == 1, "nothing follows without a confirmation")
     told = [cluster.programs + "/rota", "worker", "confirm-dead", "--why", "its host burnt", worker]
     status, _, shown = at_terminal(told, cluster.env, [("[y/N]", lambda: "n\n")])
-    check(status == 2 and f"run {run} (asks) attempt 1: begins again" in shown, f"{status}: {shown}")
+    check(status == 2 and f"run {run} (asks) attempt 1: starts again" in shown, f"{status}: {shown}")
     time.sleep(2)
     check(cluster.run(run)["attempt"] == 1, "a no changes nothing")
     status, out, _ = at_terminal(told, cluster.env, [("[y/N]", lambda: "y\n")])
