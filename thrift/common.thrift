@@ -1,12 +1,12 @@
 /**
- * Words that all of Rota's services share. All times are milliseconds since 1970-01-01 UTC unless
- * the name says otherwise; durations end in _ms too and say so. Ids are 64-bit.
- * Fields are only ever added, with new numbers; readers ignore what they do not know.
+ * Types that all of Rota's services share. All times are milliseconds since 1970-01-01 UTC unless
+ * the name says otherwise; durations also end in _ms, and their comment says so. Ids are 64-bit.
+ * Fields are only ever added, with new numbers; readers ignore unknown fields.
  */
 namespace cpp rota.thrift
 namespace py rota
 
-/** What kind of trouble it was; the client's exit statuses follow from it. */
+/** The kind of error; the client's exit statuses follow from it. */
 enum ErrorKind {
   /** The input is wrong; the message names place, value and remedy. */
   INVALID_ARGUMENT = 1,
@@ -15,11 +15,11 @@ enum ErrorKind {
   /** A stale version, or a used request key with other content. */
   CONFLICT = 4,
   DENIED = 5,
-  /** Surely not done. `leader` names the leader where it is known. */
+  /** Certainly not done. `leader` names the leader if it is known. */
   NOT_LEADER = 6,
-  /** A server that is needed does not answer; surely not done. */
+  /** A server that is needed does not answer; certainly not done. */
   UNAVAILABLE = 7,
-  /** A bounded queue is full; surely not done; repeat after `retry_after_ms`. */
+  /** A bounded queue is full; certainly not done; repeat after `retry_after_ms`. */
   OVERLOADED = 8,
   TIMED_OUT = 9,
   /** It may or may not have been done: repeat with the same request key. */
@@ -37,11 +37,11 @@ exception RotaError {
   2: string message,
   /** host:port of the leader, for NOT_LEADER; empty when unknown. */
   3: string leader,
-  /** A pause to make before repeating; 0: none. */
+  /** How long to pause before a repeat; 0: no pause. */
   4: i32 retry_after_ms
 }
 
-/** The right of asking; empty until authentication is configured (the principal is then "local"). */
+/** Who asks; empty until authentication is configured (the principal is then "local"). */
 struct RequestHead {
   1: optional string token,
   /** How long the caller will wait, in ms; 0: the server's default. */
@@ -64,7 +64,7 @@ struct AttemptKey {
   2: i32 attempt
 }
 
-/** How an attempt ended, as its worker knows it. States and reasons are fixed names, listed in docs. */
+/** How an attempt ended, as its worker knows it. States and reasons are fixed names; docs/ lists them. */
 struct Outcome {
   1: string state,
   2: string reason,
@@ -82,14 +82,14 @@ struct Outcome {
   10: i64 stderr_bytes,
   11: i64 cpu_us,
   12: i64 peak_memory_bytes,
-  /** From and towards disks, by all of the attempt's processes. */
+  /** Read from and written to disks by all of the attempt's processes. */
   13: i64 read_bytes,
   14: i64 written_bytes,
-  /** Which of these four are not known, and stand as 0: the sum of 1 for cpu_us, 2 for peak_memory_bytes,
+  /** Which of these four are unknown and have the value 0: the sum of 1 for cpu_us, 2 for peak_memory_bytes,
       4 for read_bytes and 8 for written_bytes. Unset: all are known. */
   15: optional i32 unknown_costs,
-  /** Between these two nothing of the attempt ran: its host stood still as a whole, from when its vouchers
-      had ended. Both or neither. */
+  /** Between these two moments no process of the attempt ran, because its whole host stood still. The first
+      is not before the end of its vouchers. Both or neither. */
   16: optional i64 stood_still_from_ms,
   17: optional i64 stood_still_to_ms
 }

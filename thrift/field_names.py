@@ -1,10 +1,9 @@
-"""Writes the names of the IDL's fields as a C++ table: the wire carries numbers, a message names the field.
+"""Writes the names of the IDL's fields as a C++ table: the wire has numbers, but messages name the field.
 
 usage: field_names.py OUTPUT FILE.json...     (each made by `thrift --gen json`)
 
 Rows are {owner, number, name, type}: the owner is a struct, or a method as "method()"; the type is the
-struct that the field holds or whose list or map it is, or "". A second table says which service a method is
-of.
+struct in the field (or in its list or map), or "". A second table names the service of each method.
 """
 import json
 import sys

@@ -1,6 +1,6 @@
 /**
- * What users, programs and the `rota` command ask of a master. Queries are answered by every master;
- * changes only by the leader: a follower answers NOT_LEADER with the leader's address, or passes the
+ * What users, programs and the `rota` command ask a master. Every master answers queries; only the
+ * leader makes changes: a follower answers NOT_LEADER with the leader's address, or passes the
  * request on when `head.forward` is set. Every method throws RotaError.
  */
 include "common.thrift"
@@ -24,14 +24,14 @@ struct Schedule {
   6: string fold = "first",
   /** fixed_rate: duration between ticks, at least 100. */
   7: i64 interval_ms,
-  /** First valid moment; for `once` the moment itself; for a fixed rate its anchor. */
+  /** First valid moment; for `once` the moment itself; for a fixed rate the anchor. */
   8: optional i64 start_ms,
   /** No tick after it. */
   9: optional i64 end_ms
 }
 
 struct Retry {
-  /** Attempts beyond the first. */
+  /** Attempts after the first. */
   1: i32 count,
   2: i64 delay_ms = 1000,
   3: double factor = 2.0,
@@ -43,7 +43,7 @@ struct Rules {
   1: Schedule schedule,
   /** "skip", "queue" or "allow". */
   2: string overlap = "skip",
-  /** overlap queue: runs waiting beyond this many are skipped. */
+  /** overlap queue: when this many runs wait, further runs are skipped. */
   3: i32 queue_limit = 100,
   /** "fire_once" or "skip". */
   4: string late = "fire_once",
@@ -60,7 +60,7 @@ struct Rules {
   /** Between TERM and KILL. */
   11: i64 kill_grace_ms = 10000,
   /** When an attempt was lost with its worker: "after_fence" (also "rerun": another attempt), "never", or
-   * "confirm" (another attempt once the operator has said that the worker is dead). */
+   * "confirm" (another attempt once the operator has confirmed that the worker is dead). */
   12: string loss = "after_fence",
   /** How long an attempt may go on when its worker is cut off; at most 7 days. */
   13: i64 disconnect_grace_ms,
@@ -68,13 +68,13 @@ struct Rules {
   14: i64 keep_logs_ms,
   /** How long a run is kept after its end, with its output; 0: as the masters are set, -1: forever. */
   15: i64 keep_runs_ms,
-  /** After so many losses the run ends lost, 1 to 1000; hand-overs do not count. */
+  /** After this many losses the run ends as lost, 1 to 1000; hand-overs do not count. */
   16: i32 loss_most = 3
 }
 
 /**
- * What an attempt may use; 0: not limited, except for core files, of which 0 means none. Processes, memory
- * and CPU time are those of everything that the attempt started, together.
+ * What an attempt may use. 0: not limited, except for core files: 0 means none. Processes, memory and CPU
+ * time are counted together for everything that the attempt started.
  */
 struct Limits {
   1: i64 memory_bytes,
@@ -90,7 +90,7 @@ struct Limits {
   /** Of the attempt's own work folder. */
   7: i64 folder_bytes,
   8: i64 core_bytes,
-  /** How fast CPU time may be used, in thousandths of a core: 500 is half a core. Held by the kernel alone. */
+  /** How fast CPU time may be used, in thousandths of a core: 500 is half a core. Only the kernel enforces it. */
   9: i32 milli_cpus
 }
 
@@ -99,24 +99,24 @@ struct Work {
   /** "command", or the name of a handler linked into the worker. */
   1: string handler = "command",
   2: list<string> argv,
-  /** A text for the interpreter instead of argv. */
+  /** A text for the interpreter, instead of argv. */
   3: string script,
   4: string interpreter = "/bin/sh",
   5: map<string, string> environment,
   6: map<string, string> parameters,
-  /** Working folder; empty: one of the attempt's own. */
+  /** Working folder; empty: the attempt's own. */
   7: string folder,
   8: i64 output_cap_bytes = 67108864,
   20: Limits limits,
-  /** Added to the worker's own. */
+  /** Added to the worker's own value. */
   21: i32 nice,
   /** As a number: 18 is octal 022. */
   22: i32 umask = 18,
   /** A user that the worker allows; empty: the worker's own. */
   23: string run_as,
-  /** What becomes of the attempt's own folder: "never", "on_failure" or "always" kept. */
+  /** When the attempt's own folder is kept: "never", "on_failure" or "always". */
   24: string keep_folder = "never",
-  /** Of a handler: "worker", a thread of the worker's, or "process", one of its own. */
+  /** Where a handler runs: "worker" (a thread of the worker) or "process" (a process of its own). */
   25: string isolation = "worker"
 }
 
@@ -130,7 +130,7 @@ struct JobDefinition {
   7: Work work
 }
 
-/** A job's newest run, as far as a list shows it. */
+/** A job's newest run, with the fields that a list shows. */
 struct LastRun {
   1: i64 id,
   2: string state,
@@ -139,7 +139,7 @@ struct LastRun {
   5: optional i64 ended_ms
 }
 
-/** A saved job as it stands. */
+/** A saved job in its present state. */
 struct JobInfo {
   1: i64 id,
   2: i32 version,
@@ -159,7 +159,7 @@ struct JobInfo {
 /** One job to create or edit. */
 struct JobEdit {
   1: JobDefinition definition,
-  /** The version this edit was made from; 0: the job must be new; absent: whatever stands. */
+  /** The version from which this edit was made; 0: the job must be new; absent: any version. */
   2: optional i32 expected_version
 }
 
@@ -169,7 +169,7 @@ struct JobEdited {
   /** "created", "changed" or "unchanged". */
   3: string what,
   4: optional common.RotaError error,
-  /** Of an undeleted job: since when it was deleted, and the state that it has now. */
+  /** For an undeleted job: since when it was deleted, and its present state. */
   5: optional i64 deleted_ms,
   6: optional string state
 }
@@ -179,7 +179,7 @@ struct SubmitItem {
   1: JobDefinition definition,
   /** Override the definition's parameters. */
   2: map<string, string> parameters,
-  /** The same key gives the same run, once; with other content it is a CONFLICT. Empty: none. */
+  /** The same key gives the same run, once; the same key with other content is a CONFLICT. Empty: none. */
   3: string request_key
 }
 
@@ -219,7 +219,7 @@ struct RunInfo {
   24: optional i32 losses
 }
 
-/** An earlier attempt of a run, or a result that came late. */
+/** An earlier attempt of a run, or a late result. */
 struct AttemptInfo {
   1: common.AttemptKey attempt,
   2: common.WorkerKey worker,
@@ -229,9 +229,9 @@ struct AttemptInfo {
   6: common.Outcome outcome
 }
 
-/** What the run's attempts have said of themselves. */
+/** What the run's attempts reported about themselves. */
 struct RunNote {
-  /** The attempt that said something last, and when. */
+  /** The attempt that reported last, and when. */
   1: i32 attempt,
   2: i64 said_ms,
   3: optional i32 percent,
@@ -245,9 +245,9 @@ struct RunDetail {
   1: RunInfo run,
   2: list<AttemptInfo> attempts,
   20: optional RunNote note,
-  /** What it runs: of the job's version that it was made of. */
+  /** What it runs, from the job version of this run. */
   21: optional Work work,
-  /** Its loss policy, of that version: Rules.loss and Rules.loss_most. */
+  /** Its loss policy, from the same version: Rules.loss and Rules.loss_most. */
   22: optional string loss,
   23: optional i32 loss_most
 }
@@ -259,7 +259,7 @@ struct GapInfo {
   3: i64 to_ms,
   4: i64 count,
   5: string reason,
-  /** The run that the reason means, or 0. */
+  /** The run that the reason refers to, or 0. */
   6: i64 run
 }
 
@@ -268,15 +268,15 @@ struct RunFilter {
   2: string job,
   3: list<string> states,
   4: optional i64 since_ms,
-  /** Page on: ids below this. */
+  /** For the next page: only ids below this. */
   5: optional i64 before_run,
   /** 1 to 1000. */
   6: i32 limit = 50,
-  /** With `job`: true: of one-offs that were submitted with that name; false: of the saved job alone. Not
-   * set: of both. */
+  /** With `job`: true: only runs of one-offs submitted with that name; false: only runs of the saved job. Not
+   * set: both. */
   7: optional bool one_off,
-  /** Only runs whose newest attempt is or was on the worker with this id. Without `since_ms` they are looked
-   * for among the newest 200,000 runs. */
+  /** Only runs whose newest attempt is or was on the worker with this id. Without `since_ms`, only the newest
+   * 200,000 runs are searched. */
   8: optional string worker
 }
 
@@ -289,7 +289,7 @@ struct LogRequest {
   4: i64 offset,
   /** At most 1 MiB. */
   5: i32 limit_bytes = 262144,
-  /** Wait so long for something new when there is nothing (at most 10,000). */
+  /** How long to wait for new output when there is none (at most 10,000). */
   6: i32 wait_ms
 }
 
@@ -303,17 +303,17 @@ struct LogPiece {
 struct LogSlice {
   1: binary bytes,
   2: i64 next_offset,
-  /** What is stored of the stream now. */
+  /** The end of the stored stream now. */
   3: i64 stored_end,
-  /** The run is final, and nothing follows: the whole stream has been handed out, or what is left is
-   * named by missing_bytes. */
+  /** The run is final, and nothing follows: the whole stream has been sent, or missing_bytes counts what
+   * is left. */
   4: bool complete,
   /** Bytes that the output cap removed in this slice's range. */
   5: i64 dropped_bytes,
   6: i32 attempt,
-  /** The run has been final for 10 s, and so many bytes that its outcome names are not stored. */
+  /** The run has been final for 10 s, and this many bytes that its outcome names are not stored. */
   7: i64 missing_bytes,
-  /** When the run's output was deleted because it was kept long enough; then nothing is waited for. */
+  /** When the run's output was deleted because its time was over; then there is no wait. */
   8: optional i64 pruned_ms,
   /** Of `bytes`, in order. */
   9: list<LogPiece> pieces
@@ -322,15 +322,15 @@ struct LogSlice {
 struct Explanation {
   1: string state,
   2: string reason,
-  /** A sentence for people, with the remedy where there is one. */
+  /** A sentence for people, with the remedy if there is one. */
   3: string sentence,
   /** How old the answer is, in ms. */
   4: i64 age_ms,
-  /** Set while its worker does not answer, or is gone: since when, and from about when on another attempt may
-   * follow. */
+  /** Set while its worker does not answer, or is gone: since when, and at about what time another attempt
+   * may start. */
   10: optional i64 away_since_ms,
   11: optional i64 fence_ms,
-  /** What it has used so far; not known in the first seconds, and while its worker does not tell. */
+  /** What it has used so far; unknown in the first seconds, and while its worker does not report it. */
   12: optional worker_info.Usage usage
 }
 
@@ -351,9 +351,9 @@ struct ClusterStatus {
   7: i64 jobs,
   8: i64 active_runs,
   9: i64 watermark_ms,
-  /** Why ticks are held; empty: they are not. */
+  /** Why ticks are held; empty: they are not held. */
   10: string held,
-  /** One line for each part that this master watches: name, and "ok" or the trouble. */
+  /** One line for each part that this master watches: its name, and "ok" or the problem. */
   11: map<string, string> health,
   12: map<string, i64> counters,
   13: i64 age_ms,
@@ -377,14 +377,14 @@ struct VerifyReport {
   2: i64 decided_through_ms,
   3: i64 max_lateness_ms,
   4: list<Check> checks,
-  /** False: its time was over, and `checks` are of what was looked at; the rest begins at next_place. */
+  /** False: its time was over, and `checks` covers what was checked; the rest begins at next_place. */
   5: optional bool complete,
   6: optional string next_place,
-  /** By their ticks, in this call. */
+  /** Jobs whose ticks this call checked. */
   7: optional i64 jobs_looked_at,
   8: optional i64 jobs_in_all,
   9: optional i64 runs_looked_at,
-  /** When the last run that was looked at was recorded. */
+  /** When the last checked run was recorded. */
   10: optional i64 runs_through_ms
 }
 
@@ -395,9 +395,9 @@ struct VerifyRequest {
   3: optional i64 since_ms,
   /** Where an earlier answer stopped (next_place). */
   4: optional string place,
-  /** The caller knows `complete`; else what does not end in time is an error. */
+  /** The caller understands `complete`; without this, a check that does not end in time is an error. */
   5: optional bool partial,
-  /** Answer after about so long, whatever was looked at. */
+  /** Answer after about this time, however much was checked. */
   6: optional i64 at_most_ms
 }
 
@@ -410,41 +410,41 @@ service JobService {
   SubmitResult submit(1: common.RequestHead head, 2: SubmitItem item) throws (1: common.RotaError error),
   /** Up to 1,000 at once; each has its own answer, in order. */
   list<SubmitResult> submit_many(1: common.RequestHead head, 2: list<SubmitItem> items) throws (1: common.RotaError error),
-  /** Creates or edits saved jobs, up to 1,000, each with its own answer. `dry_run` only tells. */
+  /** Creates or edits saved jobs, up to 1,000, each with its own answer. `dry_run` changes nothing. */
   list<JobEdited> apply_jobs(1: common.RequestHead head, 2: list<JobEdit> edits, 3: bool dry_run) throws (1: common.RotaError error),
   list<JobInfo> list_jobs(1: common.RequestHead head, 2: string space, 3: string prefix, 4: i32 limit) throws (1: common.RotaError error),
   JobInfo get_job(1: common.RequestHead head, 2: string space, 3: string name) throws (1: common.RotaError error),
   JobEdited set_paused(1: common.RequestHead head, 2: string space, 3: string name, 4: bool paused, 5: string why) throws (1: common.RotaError error),
   JobEdited delete_job(1: common.RequestHead head, 2: string space, 3: string name, 4: string why) throws (1: common.RotaError error),
-  /** The job of that name that was deleted last is back, as a new version, paused if it was so. Ticks of the time
-   * between are not made up for. CONFLICT when there is another job of that name. */
+  /** Brings back the latest deleted job of that name, as a new version, paused if it was paused. Ticks of the
+   * time between are not made up for. CONFLICT when another job has that name. */
   JobEdited undelete_job(1: common.RequestHead head, 2: string space, 3: string name) throws (1: common.RotaError error),
-  /** A run of a saved job, now. */
+  /** Runs a saved job now. */
   SubmitResult run_now(1: common.RequestHead head, 2: string space, 3: string name, 4: map<string, string> parameters, 5: string request_key) throws (1: common.RotaError error),
   /** Ticks of a saved job that did not fire, newest first; limit 1 to 1000. */
   list<GapInfo> list_gaps(1: common.RequestHead head, 2: string space, 3: string name, 4: i32 limit) throws (1: common.RotaError error),
   list<RunInfo> list_runs(1: common.RequestHead head, 2: RunFilter filter) throws (1: common.RotaError error),
   RunDetail get_run(1: common.RequestHead head, 2: i64 run) throws (1: common.RotaError error),
   LogSlice read_log(1: common.RequestHead head, 2: LogRequest request) throws (1: common.RotaError error),
-  /** The state after the request. A run that is final already is a CONFLICT. */
+  /** Returns the state after the request. A run that is already final is a CONFLICT. */
   string cancel_run(1: common.RequestHead head, 2: i64 run, 3: string why) throws (1: common.RotaError error),
   /** Why a run is in its state. */
   Explanation explain(1: common.RequestHead head, 2: i64 run) throws (1: common.RotaError error),
   list<worker_info.WorkerInfo> list_workers(1: common.RequestHead head) throws (1: common.RotaError error),
-  /** Nothing new for this worker, in whatever life, until it is resumed. `deadline_ms` is a duration, after
-   * which what still runs is handed over; 0: it may finish. */
+  /** This worker gets nothing new, in any life, until it is resumed. `deadline_ms` is a duration; after it,
+   * attempts that still run are handed over; 0: they may finish. */
   worker_info.DrainAnswer drain_worker(1: common.RequestHead head, 2: string worker, 3: i64 deadline_ms, 4: string why) throws (1: common.RotaError error),
   worker_info.DrainAnswer resume_worker(1: common.RequestHead head, 2: string worker, 3: string why) throws (1: common.RotaError error),
-  /** A worker that is away is shown no more, and its drain ends. One that is here, or whose attempts may still
-   * live, is a CONFLICT. */
+  /** No longer shows a worker that is away, and ends its drain. CONFLICT when it is here, or when its attempts
+   * may still be alive. */
   void forget_worker(1: common.RequestHead head, 2: string worker) throws (1: common.RotaError error),
-  /** The operator's word that a worker is dead: what jobs with loss "confirm" had there may be begun again.
-   * CONFLICT while it is registered. `dry_run` only tells. */
+  /** The operator confirms that a worker is dead: runs of jobs with loss "confirm" may start again. CONFLICT
+   * while it is registered. `dry_run` changes nothing. */
   worker_info.DeathAnswer confirm_dead(1: common.RequestHead head, 2: string worker, 3: string why, 4: bool dry_run) throws (1: common.RotaError error),
   /** Lives of a worker, newest first; limit 1 to 1000. */
   list<worker_info.WorkerLife> list_lives(1: common.RequestHead head, 2: string worker, 3: i32 limit) throws (1: common.RotaError error),
   ClusterStatus cluster_status(1: common.RequestHead head) throws (1: common.RotaError error),
-  /** Holds the stored history against the promises. May take seconds. */
+  /** Checks the stored history against the promises. May take seconds. */
   VerifyReport verify(1: common.RequestHead head, 2: VerifyRequest request) throws (1: common.RotaError error),
   /** The next fire times of an unsaved schedule. */
   NextFires next_fires(1: common.RequestHead head, 2: Schedule schedule, 3: i64 after_ms, 4: i32 count) throws (1: common.RotaError error)

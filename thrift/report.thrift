@@ -1,11 +1,11 @@
-/** What a worker tells a master. */
+/** What a worker reports to a master. */
 include "common.thrift"
 include "worker_info.thrift"
 
 namespace cpp rota.thrift
 namespace py rota.report
 
-/** What an attempt said of itself while it ran. Only what is set is new. */
+/** What an attempt reported about itself while it ran. Only fields that are set are new. */
 struct Note {
   1: i64 said_ms,
   /** 0 to 100, and a few words. */
@@ -47,7 +47,7 @@ struct LogChunk {
   7: i64 dropped_before
 }
 
-/** What an attempt that runs has used so far, with all that it started. */
+/** What a running attempt has used so far, with everything that it started. */
 struct AttemptUsage {
   1: common.AttemptKey attempt,
   2: worker_info.Usage usage
@@ -56,18 +56,18 @@ struct AttemptUsage {
 struct RenewRequest {
   1: common.WorkerKey worker,
   2: optional bool forwarded,
-  /** How the worker fares, and how old that is. */
+  /** Load and health of the worker, and the age of these figures. */
   10: optional worker_info.WorkerVitals vitals,
   11: optional i64 vitals_age_ms,
-  /** Of attempts that run, at most 1,000. */
+  /** Of running attempts, at most 1,000. */
   12: optional list<AttemptUsage> usage
 }
 
 service ReportService {
-  /** Stores the reports and answers those that are now stored: the worker may forget them. */
+  /** Stores the reports and returns those that are now stored: the worker may forget them. */
   list<common.AttemptKey> report(1: ReportRequest request) throws (1: common.RotaError error),
-  /** Any master takes log chunks. Answers the stored end of each chunk's stream, in order. */
+  /** Any master accepts log chunks. Returns the stored end of each chunk's stream, in order. */
   list<i64> append_log(1: list<LogChunk> chunks) throws (1: common.RotaError error),
-  /** Asks the leader to vouch; answered after an epoch check made after the request came. */
+  /** Asks the leader to vouch. The leader answers after an epoch check that began after the request came. */
   void renew(1: RenewRequest request) throws (1: common.RotaError error)
 }

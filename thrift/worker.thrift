@@ -1,4 +1,4 @@
-/** What the leader asks of a worker. A worker refuses an epoch lower than the highest it knows. */
+/** What the leader asks a worker. A worker refuses an epoch lower than the highest that it knows. */
 include "common.thrift"
 include "job.thrift"
 
@@ -12,7 +12,7 @@ struct HelloRequest {
   3: string cluster_uuid,
   4: string worker_id,
   5: string incarnation,
-  /** How long an answered `renew` vouches, counted by the worker from its sending. */
+  /** How long an answered `renew` vouches; the worker counts from the time of sending. */
   6: optional i64 grant_ms
 }
 
@@ -25,13 +25,13 @@ struct HeldAttempt {
   4: optional common.Outcome outcome
 }
 
-/** All that the worker holds. */
+/** Everything that the worker holds. */
 struct Inventory {
   1: common.WorkerKey worker,
-  /** The highest epoch that the worker ever saw; higher than the asker's: its Term is over. */
+  /** The highest epoch that the worker has ever seen; if the asker's is lower, its Term is over. */
   2: i64 highest_epoch,
   3: list<HeldAttempt> attempts,
-  /** Whether it takes anything new, what a leader last told it of that, and the order of that telling. */
+  /** Whether it drains, what a leader last told it about that, and the number of that command. */
   4: optional bool draining,
   5: optional bool drain_told,
   6: optional i64 drain_order
@@ -51,9 +51,9 @@ struct DispatchItem {
   10: i64 kill_grace_ms,
   11: i64 disconnect_grace_ms,
   12: job.Work work,
-  /** The run's parameters, already laid over the job's. */
+  /** The run's parameters, already merged over the job's. */
   13: map<string, string> parameters,
-  /** What an earlier attempt of this run saved last. */
+  /** The latest checkpoint of this run's earlier attempts. */
   20: optional binary checkpoint
 }
 
@@ -80,24 +80,24 @@ struct CancelRequest {
   5: i64 grace_ms
 }
 
-/** An operator drains the worker, or lets it work again. */
+/** An operator drains the worker, or resumes it. */
 struct DrainRequest {
   1: i64 epoch,
   2: string worker_id,
   3: string incarnation,
   4: bool draining,
-  /** Grows with each wish, through leaders too: what comes late counts no more. Unset: it always counts. */
+  /** Grows with each command, also across leaders: a late command does not count. Unset: it always counts. */
   5: optional i64 order
 }
 
 service WorkerService {
   /** A leader presents itself. The worker keeps the epoch on disk, then says what it holds. */
   Inventory hello(1: HelloRequest request) throws (1: common.RotaError error),
-  /** Attempts to start; an attempt that is held already is accepted again and changes nothing. */
+  /** Starts attempts. An attempt that the worker already holds is accepted again and changes nothing. */
   list<DispatchAnswer> dispatch(1: DispatchRequest request) throws (1: common.RotaError error),
-  /** Kill these; what is not held is ignored. Their ends come as reports. */
+  /** Kills these attempts; others than those it holds are ignored. Their ends come as reports. */
   void cancel(1: CancelRequest request) throws (1: common.RotaError error),
   Inventory inventory(1: HelloRequest request) throws (1: common.RotaError error),
-  /** Nothing new is taken while draining. The worker's node says what it was told last. */
+  /** While draining, it accepts nothing new. The worker's node says what it was told last. */
   void drain(1: DrainRequest request) throws (1: common.RotaError error)
 }

@@ -4,7 +4,7 @@ include "common.thrift"
 namespace cpp rota.thrift
 namespace py rota.worker_info
 
-/** What an attempt that runs has used so far, with all that it started. */
+/** What a running attempt has used so far, with everything that it started. */
 struct Usage {
   1: i64 cpu_us,
   /** Resident now. */
@@ -14,7 +14,7 @@ struct Usage {
   4: i64 age_ms
 }
 
-/** How a worker fares. */
+/** Load and health of a worker. */
 struct WorkerVitals {
   1: i32 cpu_percent,
   2: i32 memory_percent,
@@ -32,32 +32,32 @@ struct WorkerDrain {
   1: string by,
   2: string why,
   3: i64 since_ms,
-  /** What still runs then is ended, and tried elsewhere by its loss policy. */
+  /** Attempts that still run then are ended, and tried elsewhere by their loss policy. */
   4: optional i64 deadline_ms
 }
 
 struct DrainAnswer {
-  /** False: it was so already. */
+  /** False: it already was in that state. */
   1: bool changed,
   /** Attempts on the worker now. */
   2: i32 running
 }
 
-/** What is under way on a worker, and what its death means for it. */
+/** An unfinished run on a worker, and what the worker's death means for it. */
 struct DeathRun {
   1: i64 run,
   2: string job_name,
   3: i32 attempt,
-  /** Its job waits for a confirmation (loss "confirm"). */
+  /** Its job needs a confirmation (loss "confirm"). */
   4: bool asks,
   /** Another attempt follows; false: the run ends. */
   5: bool begins_again,
-  /** Not before: what of the last attempt may live yet has ended by then. */
+  /** Not before this: by then, whatever is left of the last attempt has ended. */
   6: i64 after_ms
 }
 
 struct DeathAnswer {
-  /** False: nothing waited for it. */
+  /** False: nothing waited for the confirmation. */
   1: bool changed,
   2: list<DeathRun> runs
 }
@@ -79,28 +79,28 @@ struct WorkerInfo {
   13: i64 dispatched_total,
   /** Set while an operator drains it. */
   14: optional WorkerDrain drain,
-  /** As it last said; absent until it has. */
+  /** Its latest figures; absent until it has sent some. */
   15: optional WorkerVitals vitals,
-  /** Limits that the kernel holds its attempts to: "memory", "processes", "cpus". */
+  /** Limits that the kernel enforces on its attempts: "memory", "processes", "cpus". */
   16: list<string> kernel_limits,
-  /** All that is to be said of it in one text: why it is not online, since when, who drains it. */
+  /** All remarks in one text: why it is not online, since when, who drains it. */
   20: optional string remarks,
-  /** Offline: since when. */
+  /** When offline: since when. */
   21: optional i64 left_ms,
-  /** Its node is there, and it has not answered since then. */
+  /** Its node exists, but it has not answered since then. */
   22: optional i64 silent_since_ms,
   /** How old `vitals` are. */
   23: optional i64 vitals_age_ms
 }
 
-/** One life of a worker, as the leaders saw it. */
+/** One life of a worker, as leaders saw it. */
 struct WorkerLife {
   1: common.WorkerKey key,
   2: string host,
   3: i32 port,
   4: string pool,
   5: i64 joined_ms,
-  /** Absent while its node is there. */
+  /** Absent while its node exists. */
   6: optional i64 left_ms,
   7: string why_left
 }

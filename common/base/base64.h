@@ -1,4 +1,4 @@
-// Bytes as text of 64 letters (RFC 4648, with padding).
+// Base64: bytes as text (RFC 4648, with padding).
 #pragma once
 
 #include <optional>
@@ -8,7 +8,7 @@
 namespace rota {
 
 std::string base64_of(std::string_view bytes);
-/// Empty: a letter outside the alphabet, or a wrong length. The padding may be left out.
+/// Empty for a letter outside the alphabet or a wrong length. The padding may be missing.
 std::optional<std::string> from_base64(std::string_view text);
 
 }  // namespace rota

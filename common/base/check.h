@@ -1,5 +1,5 @@
-// CHECK(condition, why): for what can only be false through a bug. Always on. It writes one line to
-// stderr and ends the process (crash-only: the watchdog starts it again, recovery reads the truth).
+// CHECK_OR_DIE(condition, why): for conditions that only a bug can make false. Always on. It writes one line
+// to stderr and ends the process (crash-only: the watchdog restarts it, recovery reads the truth).
 #pragma once
 
 namespace rota {

@@ -21,19 +21,19 @@ Result<std::string> read_file(const std::string& path, std::size_t limit = 1u <<
 Result<void> write_file_synced(const std::string& path, std::string_view content,
                                mode_t mode = 0644);
 
-/// The same without any sync: it outlives this process, and a crash of the host may lose it.
+/// The same without any sync: the content outlives this process, but a crash of the host may lose it.
 Result<void> replace_file(const std::string& path, std::string_view content, mode_t mode = 0600);
 
-/// Makes a name that was made, exchanged or taken away in the folder of `path` survive a crash.
+/// After this call, a name that was created, exchanged or removed in the folder of `path` survives a crash.
 Result<void> sync_folder_of(const std::string& path);
 
 using Names = std::vector<std::string>;
 
-/// What lies in a folder, except "." and ".."; in no order. Nothing when there is no such folder;
-/// Unavailable when it cannot be read. It never throws, as the standard's iterators do when a folder goes.
+/// The names in a folder, except "." and "..", in no order. Empty when there is no such folder; Unavailable
+/// when it cannot be read. Never throws; the standard's iterators do when a folder vanishes.
 Result<Names> names_in(const std::string& folder);
 
-/// Makes the folder and its parents (mode 0755, or `mode` for the last); fine when it is there.
+/// Creates the folder and its parents (mode 0755, or `mode` for the last); fine when it exists.
 Result<void> make_folders(const std::string& path, mode_t mode = 0755);
 
 /// The boot id of this host, which changes with each boot.

@@ -1,4 +1,4 @@
-// One process per state folder: a lock that the kernel frees at death and only then.
+// One process per state folder: a lock that the kernel frees when the process dies, and only then.
 #pragma once
 
 #include <string>

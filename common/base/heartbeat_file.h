@@ -1,5 +1,5 @@
-// The file by which a process shows its watchdog that its main loop turns: its modification time is the
-// last beat, its content one word on what the loop does ("turning", "waiting for the store").
+// The file by which a process shows its watchdog that its main loop makes progress. Its modification time is
+// the last beat; its content says what the loop does ("turning", "waiting for the store").
 #pragma once
 
 #include <string>
@@ -9,8 +9,8 @@
 
 namespace rota {
 
-/// Thread: one at a time. Nothing here waits for a disk: no sync; a failed write is tried again with
-/// the next beat.
+/// Thread: one at a time. Never waits for a disk: it does not sync, and it repeats a failed write with the
+/// next beat.
 class HeartbeatFile {
  public:
   /// An empty path: every beat does nothing.

@@ -1,4 +1,4 @@
-// Counts of measurements by size, for metrics: how many were at most each bound, how many in all, their sum.
+// Counts measurements by size, for metrics: how many were within each bound, how many in total, their sum.
 #pragma once
 
 #include <cstddef>
@@ -23,7 +23,7 @@ class Histogram {
   }
 
   const std::vector<double>& bounds() const { return bounds_; }
-  /// Of each bucket alone; the last one is that beyond all bounds.
+  /// The count of each single bucket; the last bucket is beyond all bounds.
   const std::vector<std::int64_t>& counts() const { return counts_; }
   double sum() const { return sum_; }
   std::int64_t total() const {

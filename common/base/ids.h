@@ -1,4 +1,4 @@
-// Strong integers: an epoch can never be passed where a run is meant.
+// Strong integer types: the compiler refuses an epoch where a run is expected.
 #pragma once
 
 #include <compare>
@@ -21,7 +21,7 @@ using RunId = StrongId<struct RunTag>;
 /// A saved job: from the same counter as runs. A one-off (submitted without a saved job) has bit 62
 /// set and is a hash of its definition, so that a repeat finds the same row.
 using JobId = StrongId<struct JobTag>;
-/// The reply that an API thread waits for. 0: nobody waits.
+/// The reply that an API thread waits for. 0: no thread waits.
 using Token = StrongId<struct TokenTag>;
 
 using JobVersion = std::int32_t;  ///< 1 for a new job, + 1 for each edit

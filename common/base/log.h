@@ -1,7 +1,7 @@
 // The process's own log. A line is a fixed sentence plus keys, so that it can be searched:
 //   log_info("loop", "term began", {{"epoch", epoch.value}, {"runs", n}});
-// Boost.Log stands behind it (log.cpp alone includes it): console and a rotating file, text or JSON
-// lines, a severity per channel. Only shells log; the pure parts never do.
+// It uses Boost.Log (only log.cpp includes it): console and a rotating file, text or JSON lines, a
+// severity per channel. Only shells log; the pure parts never do.
 // Thread: any. Before log_start everything of level info and above goes to stderr as text.
 #pragma once
 
@@ -42,9 +42,9 @@ struct LogOptions {
   std::map<std::string, Severity> channels;  ///< level per channel
 };
 
-/// Starts, or on a second call replaces, the sinks and levels (SIGHUP does that).
+/// Starts the sinks and levels; a second call replaces them (SIGHUP does that).
 void log_start(const LogOptions& options);
-/// Writes what is held back (log_limiter.h), ends the sinks; lines go to stderr.
+/// Writes the lines held back (log_limiter.h) and ends the sinks; later lines go to stderr.
 void log_stop();
 /// Whether a line of this level would be written; cheap (one atomic read in the common case).
 bool log_enabled(std::string_view channel, Severity level);

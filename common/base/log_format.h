@@ -1,5 +1,5 @@
-// How a log line looks, as text or as JSON. Pure, so that the escaping can be tested: nothing that
-// a value holds can begin a new line, end a quoted value or move a terminal's cursor.
+// How a log line looks, as text or as JSON. Pure, so that the escaping can be tested: no value can
+// begin a new line, end a quoted value or move a terminal's cursor.
 #pragma once
 
 #include <optional>
@@ -26,7 +26,7 @@ struct LogRecord {
   std::string channel;
   std::string sentence;
   std::vector<OwnedLogKey> keys;
-  bool is_one_of_many = false;  ///< of one kind with all lines of its sentence (log_limiter.h)
+  bool is_one_of_many = false;  ///< all lines with its sentence are of one kind (log_limiter.h)
 };
 
 /// "debug", "info", "warn", "error".

@@ -1,9 +1,9 @@
-// Keeps a line that repeats from filling the log: of each kind so many in a window are written, then one at
-// the end of each window, the last that came, with the count of those like it. Pure; log.cpp asks it.
+// Keeps a line that repeats from filling the log. A few lines of each kind are written in a window, then one
+// at the end of each window: the latest, with the count of its kind. Pure; log.cpp asks it.
 //
-// Warnings and errors are of one kind when channel, level and sentence agree, whatever their keys. A line of
-// information is the same only with the same keys: it often tells of one thing among many; unless it was
-// written by log_one_of_many. Debug lines are always written.
+// Warnings and errors are of one kind when channel, level and sentence are equal, whatever their keys. Lines
+// of level info are of one kind only with equal keys, because each is often about one thing among many. For
+// lines of log_one_of_many the keys do not count. Debug lines are always written.
 #pragma once
 
 #include <cstddef>
@@ -18,9 +18,9 @@
 namespace rota {
 
 struct LogLimits {
-  std::size_t burst = 10;       ///< so many of a kind are written in a window
+  std::size_t burst = 10;       ///< this many lines of a kind are written in a window
   Millis window{10'000};
-  std::size_t most_lines = 1024;  ///< lines of information that are remembered; what is beyond is written
+  std::size_t most_lines = 1024;  ///< lines of level info that are remembered; others are always written
 };
 
 /// Thread: one at a time.
@@ -28,10 +28,10 @@ class LogLimiter {
  public:
   explicit LogLimiter(const LogLimits& limits = {}) : limits_(limits) {}
 
-  /// Whether the line is to be written now. If not, it is kept in place of the one kept before.
+  /// Whether to write the line now. If not, it is kept and replaces the line kept before.
   bool admits(const LogRecord& record, MonoTime now);
-  /// The kept lines whose window is over, each with its count as key "repeated", in the order in which they
-  /// came. A kind that goes on gets one such line a window; one that paused for a window begins anew.
+  /// The kept lines whose window is over, each with its count as key "repeated", in order of arrival.
+  /// A kind that continues gets one such line per window; a kind that paused for a window starts again.
   std::vector<LogRecord> due(MonoTime now);
   /// All kept lines, for the end of the log.
   std::vector<LogRecord> rest();
@@ -50,8 +50,8 @@ class LogLimiter {
   std::vector<LogRecord> release(MonoTime now, bool all);
 
   const LogLimits limits_;
-  std::unordered_map<std::string, Kind> kinds_;  ///< warnings and errors: as many as there are sentences
-  std::unordered_map<std::string, Kind> lines_;  ///< information
+  std::unordered_map<std::string, Kind> kinds_;  ///< warnings and errors: bounded by the number of sentences
+  std::unordered_map<std::string, Kind> lines_;  ///< level info
   MonoTime swept_{};
   std::uint64_t order_ = 0;
   std::size_t holding_ = 0;       ///< kinds that hold a line

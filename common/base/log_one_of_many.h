@@ -1,5 +1,5 @@
-// A line of which there may be thousands at once, each with other keys: of one sentence a few are written,
-// then one in ten seconds with the count of those like it (log_limiter.h).
+// For lines that may come by the thousand with different keys. A few lines of one sentence are written, then
+// one in ten seconds with the count of the others (log_limiter.h).
 // Thread: any.
 #pragma once
 

@@ -1,4 +1,4 @@
-// A bounded queue between threads. Full is an answer, never a wait: the producer says "overloaded".
+// A bounded queue between threads. When it is full, push fails at once: the producer says "overloaded".
 #pragma once
 
 #include <condition_variable>
@@ -14,14 +14,14 @@
 
 namespace rota {
 
-/// Many producers, any number of consumers. Thread: any. Closing wakes every waiter; what is still
-/// inside can be drained after closing.
+/// Many producers, any number of consumers. Thread: any. Closing wakes every waiter; items that are
+/// still inside can be drained after closing.
 template <typename T>
 class BoundedQueue {
  public:
   explicit BoundedQueue(std::size_t capacity) : capacity_(capacity) {}
 
-  /// False when full or closed; the item is then untouched.
+  /// False when full or closed; the item is then unchanged.
   bool push(T&& item) {
     {
       std::scoped_lock lock(mutex_);
@@ -32,7 +32,7 @@ class BoundedQueue {
     return true;
   }
 
-  /// Waits for one item, at most until the timeout, a stop request or closing.
+  /// Waits for one item until the timeout, a stop request or closing.
   std::optional<T> pop(Micros timeout, std::stop_token stop = {}) {
     std::unique_lock lock(mutex_);
     ready_.wait_for(lock, stop, timeout, [&] { return closed_ || !items_.empty(); });

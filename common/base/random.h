@@ -1,5 +1,5 @@
-// Randomness for the shells (names of candidates, incarnations, jitter). The pure parts get a seeded
-// generator as an argument instead.
+// Random numbers for the shells (names of candidates, incarnations, jitter). The pure parts get a
+// seeded generator as an argument instead.
 #pragma once
 
 #include <cstdint>

@@ -10,33 +10,33 @@
 
 namespace rota {
 
-/// What kind of trouble it was. The client's exit statuses and the Thrift errors follow from it.
+/// The kind of error. The client's exit statuses and the Thrift errors follow from it.
 enum class ErrorCode {
   InvalidArgument,  ///< the caller's input is wrong; the message names place, value and remedy
   NotFound,
   AlreadyExists,
   Conflict,       ///< a stale version, or a used request key with other content
   Denied,         ///< not allowed for this principal
-  NotLeader,      ///< surely not done; ask the leader
-  Unavailable,    ///< a peer or server is not reachable; surely not done
-  Overloaded,     ///< a bounded queue is full; surely not done, retry after a pause
+  NotLeader,      ///< certainly not done; ask the leader
+  Unavailable,    ///< a peer or server is not reachable; certainly not done
+  Overloaded,     ///< a bounded queue is full; certainly not done, retry after a pause
   TimedOut,       ///< a deadline passed while waiting
-  UnknownOutcome, ///< it may or may not have been done; only a look at the truth, or an idempotent
-                  ///< repeat, tells
+  UnknownOutcome, ///< it may or may not have been done; read the state, or repeat if that is
+                  ///< idempotent
   Fenced,         ///< another epoch is in force; the caller's Term is over
   Corrupt,        ///< stored or received bytes contradict themselves
   Unsupported,
   Internal,
 };
 
-/// Whether the caller may try again: never (the input must change), later (surely not done), or
-/// unknown (it may have been done; repeat only what is idempotent).
+/// Whether the caller may try again: never (the input must change), later (certainly not done), or
+/// unknown (it may have been done; repeat only if that is idempotent).
 enum class Retry { Never, Later, Unknown };
 
 /// The fixed lower-case name of a code, as it appears in logs and JSON ("not_found").
 std::string_view name_of(ErrorCode code);
 
-/// The retry advice that belongs to a code unless its maker says otherwise.
+/// The default retry advice of a code.
 Retry default_retry(ErrorCode code);
 
 struct Error {
@@ -61,7 +61,7 @@ class [[nodiscard]] Result<void> : public tl::expected<void, Error> {
   using tl::expected<void, Error>::expected;
 };
 
-/// Makes the failing side of any Result: `return fail(ErrorCode::NotFound, "no job named x")`.
+/// Makes the error side of any Result: `return fail(ErrorCode::NotFound, "no job named x")`.
 inline tl::unexpected<Error> fail(ErrorCode code, std::string message) {
   return tl::unexpected<Error>(Error(code, std::move(message)));
 }

@@ -1,12 +1,12 @@
-// A small file that is replaced as write_file_synced does it, and also while its disk is full: room for
-// its next content is held by a spare file of the same size beside it (path.spare). The content is written
-// into the spare, in place, and synced; then the two change places in one step of the file system
-// (renameat2, RENAME_EXCHANGE), which takes no block on ext4, xfs and tmpfs.
+// A small file that can be replaced safely even while its disk is full (otherwise like write_file_synced). A
+// spare file of the same size beside it (path.spare) reserves the room for the next content. The content is
+// written into the spare, in place, and synced. Then the two files change places in one step of the file
+// system (renameat2, RENAME_EXCHANGE), which needs no block on ext4, xfs and tmpfs.
 //
-// What stands under the path is never written to. So a reader, be it of another version of Rota, needs to
-// know nothing of the spare, and whoever replaces the file by a plain rename is welcome; whatever a crash
-// at any moment leaves in the spare is read by nobody. The content is filled up with blanks, so that no
-// exchange gives blocks away: what is kept here must not mind blanks at its end.
+// The file under the path itself is never written to. So a reader, also of another version of Rota, need not
+// know the spare, and a writer may replace the file by a plain rename. Nobody reads what a crash leaves in
+// the spare. The content is filled up with blanks, so that an exchange never loses blocks: content that is
+// kept here must tolerate blanks at its end.
 #pragma once
 
 #include <sys/types.h>
@@ -19,21 +19,21 @@
 
 namespace rota {
 
-/// Thread: any; of two writers at one time, in two processes too, one comes last, as a whole.
+/// Thread: any. Of two simultaneous writers, also in two processes, one wins with its whole content.
 class SparedFile {
  public:
-  /// Contents up to this size have their room; longer ones need a disk that has some.
+  /// Contents up to this size have reserved room; longer ones need free disk space.
   static constexpr std::size_t kRoomBytes = 4096;
 
   explicit SparedFile(std::string path, mode_t mode = 0644);
 
-  /// Makes the spare, and gives a file that a version of before wrote the same size. Best effort, to be
-  /// called at a start: while the disk is full there is what was there before.
+  /// Creates the spare, and extends a file of an older version to the same size. Best effort, to be called
+  /// at a start: while the disk is full, only the files that existed before are there.
   void make_room() const;
-  /// As write_file_synced: a crash leaves the old or the new content. Unavailable: the old one stands,
-  /// or it is not known to be on disk; calling again is harmless.
+  /// Like write_file_synced: a crash leaves the old or the new content. Unavailable: the old content stays,
+  /// or the new one may not be on disk; calling again is harmless.
   Result<void> write(std::string_view content) const;
-  /// Takes the file away, but not its room. None there: fine.
+  /// Removes the file but keeps its room. Fine when there is no file.
   Result<void> remove() const;
 
   const std::string& path() const { return path_; }

@@ -1,4 +1,4 @@
-// Names that were nearly right: for "did you mean". Pure.
+// Finds the name that a wrong one resembles, for "did you mean". Pure.
 #pragma once
 
 #include <string>
@@ -7,12 +7,12 @@
 
 namespace rota {
 
-/// How many single characters must be changed, added or left out, or neighbours swapped, to make
-/// one text the other.
+/// The edit distance: how many single characters must be changed, added or removed, or neighbours
+/// swapped, to turn one text into the other.
 std::size_t edits_between(std::string_view a, std::string_view b);
 
-/// The name of `known` that is nearest to `given` (capitals, - and _ do not count), when it is near
-/// enough to be meant, or begins with it; else empty.
+/// The name in `known` that is nearest to `given` (case, - and _ do not count), if it is near enough or
+/// begins with it; otherwise empty.
 std::string nearest_name(std::string_view given, const std::vector<std::string>& known);
 
 /// " (did you mean X?)", or nothing.

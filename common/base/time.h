@@ -24,10 +24,10 @@ struct BootClock {
   static time_point now() noexcept;
 };
 
-/// A moment for deadlines; means something only on this host, since its last boot.
+/// A moment for deadlines; valid only on this host, since its last boot.
 using MonoTime = BootClock::time_point;
 
-/// Both readings of one moment, as the pure parts receive them.
+/// Both clock readings of one moment, as the pure parts receive them.
 struct Now {
   WallTime wall{};
   MonoTime mono{};
@@ -61,7 +61,7 @@ class FakeClock final : public Clock {
   MonoTime mono() const override;
   /// Moves both clocks forward.
   void advance(Millis by);
-  /// Moves the wall clock alone, as an administrator or NTP would.
+  /// Moves only the wall clock, as an administrator or NTP would.
   void jump_wall(Millis by);
 
  private:

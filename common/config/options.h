@@ -1,6 +1,6 @@
-// What an operator may set, as plain structs with their defaults. The tables in options_table.cpp
-// give each setting its key, unit, range and comment; config/master.yaml and config/worker.yaml
-// are written from them. Durations are in milliseconds in the files and typed here.
+// The operator's settings as plain structs with their defaults. The tables in options_table.cpp give
+// each setting its key, unit, range and comment; config/master.yaml and config/worker.yaml are
+// written from them. Durations are milliseconds in the files and chrono types here.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@ namespace rota::config {
 
 struct ZooKeeperOptions {
   std::string connect = "127.0.0.1:2181";  ///< host:port[,host:port...], no path
-  Millis session_timeout{4000};            ///< asked of the server
+  Millis session_timeout{4000};            ///< requested from the server
   Millis server_tick{500};                 ///< the servers' tickTime
 
   Millis beat() const { return session_timeout / 6; }
@@ -42,7 +42,7 @@ struct AdvertiseOptions {
 struct DatabaseOptions {
   std::string host = "127.0.0.1";
   std::uint16_t port = 3306;
-  std::string socket;  ///< path; instead of host and port when set
+  std::string socket;  ///< path; when set, used instead of host and port
   std::string user = "rota";
   std::string password_file;  ///< mode 0600; empty: no password. Read it with read_secret
   std::string name = "rota";
@@ -57,7 +57,7 @@ struct ApiOptions {
 };
 
 struct TakeoverOptions {
-  Millis settle{5000};  ///< at most this long, runs wait for workers that were there before
+  Millis settle{5000};  ///< runs wait at most this long for workers that were there before
 };
 
 struct RunsOptions {
@@ -82,7 +82,7 @@ struct MasterOptions {
   ListenOptions listen;
   HttpOptions http;
   AdvertiseOptions advertise;
-  std::vector<std::string> plaintext_networks;  ///< CIDR; beyond loopback only what is named here
+  std::vector<std::string> plaintext_networks;  ///< CIDR; beyond loopback, only these are allowed
   DatabaseOptions database;
   Millis store_give_up{6000};
   std::int32_t inbox_events = 10'000;
@@ -129,7 +129,7 @@ struct WorkerOptions {
   std::string containment = "auto";  ///< or pid_namespace, cgroup, scan
   std::string cgroup_dir;            ///< empty: below the worker's own cgroup
   std::vector<std::string> job_environment = {"PATH", "LANG", "LC_ALL", "TZ", "HOME", "USER"};
-  std::vector<std::string> run_as_users;  ///< whom jobs may run as, root only when it stands here
+  std::vector<std::string> run_as_users;  ///< users that jobs may run as; root only if named here
   Millis hang_limit{30'000};
   LogOptions log;
 

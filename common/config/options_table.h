@@ -1,5 +1,5 @@
 // The one table of settings: key, unit, range, comment, and the field that it fills. Reading,
-// environment overrides, --print-default-config and the list of what needs a restart all go by it.
+// environment overrides, --print-default-config and the list of what needs a restart all use it.
 // A setting's default is the field's initial value in options.h. Private to common/config.
 #pragma once
 
@@ -26,7 +26,7 @@ using Field =
     std::variant<WholeField, bool*, std::string*, std::vector<std::string>*,
                  std::map<std::string, std::string>*, Severity*, std::map<std::string, Severity>*>;
 
-/// What is wrong with a value, and the remedy; empty when it is fine.
+/// Returns what is wrong with a value, and the remedy; empty when it is fine.
 using Check = std::function<std::string(const std::string& value)>;
 
 struct Setting {
@@ -34,13 +34,13 @@ struct Setting {
   std::string comment;  ///< full sentences
   Field field;
   Check check;           ///< of a text, or of each item of a list
-  bool reloads = false;  ///< taken over on SIGHUP
+  bool reloads = false;  ///< read again on SIGHUP
 
   /// "ROTA_ZOOKEEPER_CONNECT"
   std::string environment_name() const;
   /// "ms", "bytes" ...: from the last word of the key; empty when it has no unit.
   std::string unit() const;
-  /// What is allowed: "2000 to 40000 ms", "true or false", "debug, info, warn or error" ...; may be
+  /// The allowed values: "2000 to 40000 ms", "true or false", "debug, info, warn or error" ...; may be
   /// empty for texts.
   std::string allowed() const;
   /// The present value as YAML.

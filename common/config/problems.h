@@ -1,5 +1,5 @@
-// What is wrong with a text that a person wrote: every problem of one reading, with its place, so
-// that they are all fixed in one go.
+// The problems of a text that a person wrote: all of them with their places, so that the person can
+// fix them at once.
 #pragma once
 
 #include <cstddef>
@@ -20,14 +20,14 @@ struct Problem {
   std::string source;  ///< file name, or "environment ROTA_X"
   Mark mark;
   std::string key;   ///< dotted path ("zookeeper.connect"); may be empty
-  std::string what;  ///< what is wrong, what is allowed, what to do
+  std::string what;  ///< the problem, the allowed values, the remedy
 
   /// `file:line:column key: what`, without the parts that are not known.
   std::string text() const;
 };
 
-/// Gathers problems in the order found: the first 100, each of bounded length; further ones are counted, so
-/// that no text, however wrong, costs more than its reading. Thread: one at a time.
+/// Collects problems in the order found: the first 100, each of bounded length. Further ones are only
+/// counted, so that even a very wrong text costs little more than its reading. Thread: one at a time.
 class Problems {
  public:
   static constexpr std::size_t kMost = 100;
@@ -36,13 +36,13 @@ class Problems {
 
   void add(std::string_view source, Mark mark, std::string_view key, std::string_view what);
   void add(const Problems& others);
-  /// Whether a further one would be counted only: then nobody need find words for it.
+  /// Whether a further problem would only be counted: then its text is not needed.
   bool is_full() const { return list_.size() >= kMost; }
   void count_one() { ++more_; }
   bool empty() const { return list_.empty() && more_ == 0; }
-  /// All that were found, also those not kept.
+  /// The number of all problems found, also those not kept.
   std::size_t size() const { return list_.size() + more_; }
-  /// One line for each, in order of place, and how many more there are. Printable UTF-8.
+  /// One line for each problem, in order of place, and how many more there are. Printable UTF-8.
   std::string text() const;
 
  private:

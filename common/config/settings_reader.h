@@ -12,10 +12,10 @@
 namespace rota::config {
 
 /// Reads one document and one environment into the settings, and remembers where each value came
-/// from, so that later checks can point there.
+/// from, so that later checks can name that place.
 class SettingsReader {
  public:
-  /// All must outlive the reader.
+  /// The arguments must outlive the reader.
   SettingsReader(std::vector<Setting>& settings, std::string file, Problems& problems);
 
   void read_document(const YamlNode& root);

@@ -1,11 +1,11 @@
 // A strict reader for the YAML that people write for Rota: configuration and job files. It accepts
-// one document of maps, lists and scalars and refuses what yaml-cpp silently accepts or what can
-// be used against the reader: repeated keys, further documents, anchors, aliases, merge keys,
-// custom tags, great depth and size. Numbers and bools are read by our own rules: `010` is no
-// number and `yes` is no bool.
+// one document of maps, lists and scalars. It refuses what yaml-cpp silently accepts and what can
+// attack the reader: repeated keys, further documents, anchors, aliases, merge keys, custom tags,
+// great depth and size. Numbers and bools are read by our own rules: `010` is not a number and
+// `yes` is not a bool.
 //
-// Use: read_yaml gives a tree; a MapReader over each map asks for the keys it knows and at the end
-// reports those nobody asked for. Every problem is gathered, none ends the reading.
+// Use: read_yaml returns a tree; a MapReader for each map asks for the keys it knows and at the end
+// reports all other keys. It collects every problem; no problem ends the reading.
 // Thread: values; no shared state.
 #pragma once
 
@@ -33,7 +33,7 @@ struct YamlNode {
   Kind kind = Kind::Null;
   Mark mark;
   std::string text;             ///< Scalar: its content
-  bool quoted = false;          ///< Scalar: it stood in quotes or in a block, so it is text
+  bool quoted = false;          ///< Scalar: it was in quotes or in a block, so it is text
   std::vector<YamlNode> items;  ///< List
   std::vector<Entry> entries;   ///< Map: in the order written, keys unique
 
@@ -47,26 +47,26 @@ struct YamlNode::Entry {
   YamlNode value;
 };
 
-/// Reads one document. An empty text is an empty map. Whatever is wrong is added to `problems`;
-/// without a value the text could not be read at all. At most `most_bytes`, depth 32.
+/// Reads one document. An empty text is an empty map. Adds every problem to `problems`; returns no value
+/// when the text could not be read at all. At most `most_bytes`, depth 32.
 std::optional<YamlNode> read_yaml(const std::string& source, std::string_view text,
                                   Problems& problems, std::size_t most_bytes = std::size_t{4} << 20);
 
 /// Reads one document from a file; the source of its problems is the path.
 std::optional<YamlNode> read_yaml_file(const std::string& path, Problems& problems);
 
-/// Strict readings of one scalar; empty when it is none.
+/// Strict readings of one scalar; empty when it is not of that type.
 std::optional<std::int64_t> integer_from(std::string_view text);
 std::optional<double> number_from(std::string_view text);
 std::optional<bool> bool_from(std::string_view text);  ///< true or false, nothing else
 
 /// Asks one map for its keys. Each accessor returns empty when the key is absent or null, and also
-/// when it is wrong, which it then has added to the problems. After the last question call
+/// when its value is wrong; then it has added a problem. After the last question call
 /// refuse_unknown once.
 class MapReader {
  public:
-  /// `node` and `problems` must outlive the reader. `path` is put before the keys in messages
-  /// ("jobs[2]"). A node that is no map is a problem at once (Null counts as an empty map).
+  /// `node` and `problems` must outlive the reader. Messages put `path` before the keys ("jobs[2]").
+  /// A node that is not a map is a problem at once (Null counts as an empty map).
   MapReader(const YamlNode& node, std::string source, std::string path, Problems& problems);
 
   bool has(std::string_view key);
@@ -89,17 +89,17 @@ class MapReader {
   std::optional<std::map<std::string, std::string>> text_map(std::string_view key);
   /// The node itself, for nested maps and lists; nullptr when absent or null.
   const YamlNode* node(std::string_view key);
-  /// Where the value (or else the map) stands, for problems of the caller's own.
+  /// The place of the value (or of the map), for problems that the caller finds.
   Mark mark_of(std::string_view key) const;
   /// Adds a problem at the key's value.
   void refuse(std::string_view key, std::string what);
   /// Adds a problem when the key is absent or null. True when it is there.
   bool require(std::string_view key, std::string_view what_it_is);
-  /// Adds a problem forevery key that nobody asked for, with the nearest known one.
+  /// Adds a problem for every key that nobody asked for, with the nearest known one.
   void refuse_unknown();
 
   const std::string& path() const { return path_; }
-  /// The full path of a key of this map, as it stands in messages.
+  /// The full path of a key of this map, as messages show it.
   std::string path_of(std::string_view key) const;
 
  private:

@@ -1,4 +1,4 @@
-// How this host and this process fare, as /proc and the file system say. What cannot be read is 0.
+// Load and resources of this host and this process, from /proc and the file system. 0 when unreadable.
 #pragma once
 
 #include <cstdint>
@@ -31,11 +31,11 @@ struct ProcessReading {
   std::int64_t most_descriptors = 0;
 };
 
-/// Thread: any. A few file reads of /proc: about 0.1 ms.
+/// Thread: any. Reads a few files of /proc: about 0.1 ms.
 HostReading read_host(const std::string& folder);
 ProcessReading read_process();
 
-/// Share of busy ticks between two readings, 0 to 100; 0 when no tick has passed.
+/// The share of busy ticks between two readings, 0 to 100; 0 when no tick has passed.
 std::int32_t cpu_percent(const CpuTicks& before, const CpuTicks& after);
 std::int32_t used_percent(const MemoryBytes& memory);
 

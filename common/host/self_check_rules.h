@@ -1,4 +1,4 @@
-// What the self check makes of the readings: "ok", "starting", or "degraded" with every reason. Pure.
+// Turns the readings of a self check into "ok", "starting", or "degraded" with every reason. Pure.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 
 namespace rota::host {
 
-/// Beyond these something is worth a look. Disk: below the bytes, or below the percentage while less than
+/// Beyond these limits there is a problem. Disk: below the bytes, or below the percentage while less than
 /// disk_free_enough is left (5 % of a large disk is plenty).
 struct CheckLimits {
   std::int64_t disk_free_least_bytes = 256ll << 20;
@@ -29,11 +29,11 @@ std::vector<std::string> host_troubles(const HostReading& host, const ProcessRea
 std::string backlog_trouble(const std::string& what, std::int64_t held, std::int64_t most,
                             const CheckLimits& limits = {});
 
-/// So long what a start has to wait for is no trouble.
+/// For this time, what a start must wait for is not a problem.
 inline constexpr Millis kStartTime{10'000};
 
-/// "ok", or "degraded: a; b". `awaited`: what a process that is `up` so long may still wait for; with nothing
-/// else to say it is "starting: a; b", later it counts as trouble.
+/// "ok", or "degraded: a; b". `awaited`: what the process still waits for, `up` after its start. Without
+/// other troubles the verdict is "starting: a; b" at first; after kStartTime it counts as trouble.
 std::string verdict_of(const std::vector<std::string>& troubles,
                        const std::vector<std::string>& awaited = {}, Millis up = Millis{0});
 

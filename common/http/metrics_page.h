@@ -19,7 +19,7 @@ class MetricsPage {
   MetricsPage();
   ~MetricsPage();
 
-  /// Only grows while the process lives. Adding to a name again with other labels adds a series.
+  /// A value that only grows while the process lives. The same name with other labels adds a series.
   void counter(const std::string& name, const std::string& help, double value, const Labels& labels = {});
   void gauge(const std::string& name, const std::string& help, double value, const Labels& labels = {});
   void histogram(const std::string& name, const std::string& help, const Histogram& values);

@@ -1,4 +1,4 @@
-// The little HTML that a status page needs: tables and escaped texts, no script, no other file.
+// The small part of HTML that a status page needs: tables and escaped texts, no script, no other file.
 #pragma once
 
 #include <string>
@@ -13,14 +13,14 @@ std::string escaped(std::string_view text);
 /// Thread: one.
 class Page {
  public:
-  /// `refresh_s`: the browser loads it again so often; 0: never.
+  /// `refresh_s`: the browser reloads it after this many seconds; 0: never.
   explicit Page(std::string_view title, int refresh_s = 0);
   void heading(std::string_view text);
   void line(std::string_view text);
   void warning(std::string_view text);
-  /// The text, and the address behind it to follow, which must begin with http.
+  /// A link; the address must begin with http.
   void link(std::string_view text, std::string_view url);
-  /// Cells are escaped here. Without rows: `nothing` instead of a table.
+  /// Escapes the cells. Without rows it shows `nothing` instead of a table.
   void table(const std::vector<std::string>& headers, const std::vector<std::vector<std::string>>& rows,
              std::string_view nothing);
   std::string text() const;

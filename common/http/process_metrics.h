@@ -1,4 +1,4 @@
-// The metrics that every process has, by their usual names.
+// The metrics that every process has, with their usual names.
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,6 @@
-// A small HTTP server for people and monitoring: answers GET and HEAD from memory, and nothing else. Not for
-// the API, which speaks Thrift. One thread, a cap on connections, on their memory and on their time, so that
-// whoever reaches the port cannot cost the process more than that (P24).
+// A small HTTP server for people and monitoring: answers only GET and HEAD, from memory. Not for the API,
+// which uses Thrift. One thread, and limits on connections, on their memory and on their time, so that
+// clients cannot cost the process more than that (P24).
 #pragma once
 
 #include <cstddef>
@@ -24,7 +24,7 @@ struct Response {
   std::string content_type = "text/plain; charset=utf-8";
 };
 
-/// Called on the server's thread: it must not wait for anything. What it throws is answered with 500.
+/// Called on the server's thread: it must not wait for anything. An exception is answered with 500.
 using Answer = std::function<Response(const Request&)>;
 
 struct ServerOptions {
@@ -32,7 +32,7 @@ struct ServerOptions {
   std::uint16_t port = 0;               ///< 0: any free one
   unsigned most_connections = 64;
   std::size_t connection_bytes = 16u << 10;  ///< request line and headers must fit into it
-  Millis idle{10'000};                  ///< a connection without a byte for so long is closed
+  Millis idle{10'000};                  ///< a connection without a byte for this time is closed
 };
 
 /// Owner: the process's main part. Thread: start and stop by one; the answer runs on a thread of its own.
@@ -45,7 +45,7 @@ class Server {
 
   /// Unavailable: the port is taken. InvalidArgument: the host is no address.
   Result<void> start();
-  /// Waits for the answer that is under way. Twice is fine.
+  /// Waits for the present answer. A second call is fine.
   void stop();
   std::uint16_t port() const;
 

@@ -1,5 +1,5 @@
-// What a job of the handler `http` asks for: from its parameters to one HTTP request. Pure. The same
-// rules judge a definition when it is applied and a run's parameters when it starts.
+// Turns the parameters of a job of the handler `http` into one HTTP request. Pure. The same rules check
+// a definition when it is applied and a run's parameters when it starts.
 #pragma once
 
 #include <string>
@@ -27,11 +27,11 @@ struct HttpCall {
   std::string url;
   std::vector<std::pair<std::string, std::string>> headers;  ///< name and value, sorted by name
   std::string body;
-  bool has_body = false;                 ///< an empty body is sent as well
+  bool has_body = false;                 ///< an empty body is sent too
   std::vector<StatusRange> expected{{200, 299}};
   Millis timeout{60'000};                ///< of the whole call
   Millis connect_timeout{10'000};
-  int redirects = 0;                     ///< followed at most; 0: a redirect is an answer like any other
+  int redirects = 0;                     ///< follows at most this many; 0: a redirect is a normal answer
   std::string ca_file;                   ///< on the worker; empty: the system's authorities
 
   bool expects(int status) const;
@@ -39,7 +39,7 @@ struct HttpCall {
 };
 
 /// Reads url, method, header.NAME, body, expect ("200-299,304"), timeout, connect_timeout, redirects and
-/// ca_file. InvalidArgument tells all problems at once: what is wrong, and what is allowed. An unknown
+/// ca_file. InvalidArgument lists all problems at once: what is wrong, and what is allowed. An unknown
 /// name is refused, with the nearest known one.
 Result<HttpCall> http_call_of(const Parameters& parameters);
 

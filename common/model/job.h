@@ -1,5 +1,5 @@
-// Jobs: what the user defined. JobRules is what decisions need and what the leader keeps in memory;
-// JobWork is what runs, an immutable row that only the dispatcher reads.
+// Jobs: what the user defined. JobRules is the part that decisions need; the leader keeps it in memory.
+// JobWork is what runs: an immutable row that only the dispatcher reads.
 #pragma once
 
 #include <cstdint>
@@ -19,12 +19,12 @@ enum class ScheduleKind { None, Once, FixedRate, Cron };
 enum class Overlap { Skip, Queue, Allow };
 enum class LatePolicy { FireOnce, Skip };
 enum class RouteKind { RoundRobin, LeastLoaded, Named };
-/// What follows when an attempt is lost with its worker: another attempt once this one must have ended (the
-/// fence), none ever, or another attempt once its worker or the operator has said that this one is over.
+/// What follows when an attempt is lost with its worker. Rerun: another attempt once this one must have ended
+/// (the fence). Never: no other. Confirm: another once its worker or the operator said that this one is over.
 enum class LossPolicy { Rerun, Never, Confirm };
 /// How a cron's fields are read. Guess: Quartz when it has a '?', else Unix.
 enum class CronDialect { Guess, Unix, Quartz };
-/// What becomes of a fixed local time that does not exist (spring), or exists twice (autumn).
+/// What happens at a local time that does not exist (spring), or exists twice (autumn).
 enum class GapRule { RunAtEnd, Skip };
 enum class FoldRule { First, Second, Both };
 
@@ -48,7 +48,7 @@ inline constexpr Millis kKeepForEver{-1};
 inline constexpr std::int32_t kLossMost = 3;
 
 struct RetryRule {
-  std::int32_t count = 0;            ///< attempts beyond the first
+  std::int32_t count = 0;            ///< attempts after the first
   Millis delay{1000};                ///< before the second attempt
   double factor = 2.0;               ///< >= 1; each further delay = the last * factor
   Millis max_delay{600'000};
@@ -68,23 +68,23 @@ struct JobRules {
   Millis timeout{0};                 ///< of one attempt; 0: none
   Millis kill_grace{10'000};         ///< between TERM and KILL
   LossPolicy loss = LossPolicy::Rerun;
-  std::int32_t loss_most = kLossMost;  ///< so many losses of one run end it as lost; hand-overs do not count
+  std::int32_t loss_most = kLossMost;  ///< this many losses end a run as lost; hand-overs do not count
   Millis disconnect_grace{0};        ///< at most 7 days
   Millis keep_logs{0};               ///< output, after the run's end; 0: the cluster's default
-  Millis keep_runs{0};               ///< runs with their output, likewise
+  Millis keep_runs{0};               ///< runs with their output; the same rule
   bool operator==(const JobRules&) const = default;
 };
 
-/// What becomes of an attempt's own work folder when it has ended.
+/// Whether an attempt's own work folder is kept when the attempt has ended.
 enum class KeepFolder { Never, OnFailure, Always };
 
 /// Where a handler runs: on a thread of the worker, or alone in a process as a command does.
 enum class Isolation { Worker, Process };
 
-/// What an attempt may use; 0: not limited, except for core files, of which 0 means none. Processes count
-/// and memory and CPU time add up over everything that the attempt started.
+/// What an attempt may use. 0: not limited, except for core files: 0 means none. Processes, memory and CPU
+/// time are counted together for everything that the attempt started.
 struct JobLimits {
-  std::int64_t memory_bytes = 0;         ///< proportional: what is shared is shared out
+  std::int64_t memory_bytes = 0;         ///< proportional: shared pages count in part
   std::int64_t address_space_bytes = 0;  ///< of one process
   std::int32_t processes = 0;
   std::int32_t open_files = 0;           ///< of one process
@@ -92,7 +92,7 @@ struct JobLimits {
   std::int64_t file_size_bytes = 0;      ///< of one file
   std::int64_t folder_bytes = 0;         ///< of the attempt's own work folder
   std::int64_t core_bytes = 0;
-  std::int32_t milli_cpus = 0;           ///< CPU time a second: 500 is half a core; the kernel's alone
+  std::int32_t milli_cpus = 0;           ///< CPU time a second: 500 is half a core; only by the kernel
   bool operator==(const JobLimits&) const = default;
 };
 
@@ -114,7 +114,7 @@ struct JobWork {
   bool operator==(const JobWork&) const = default;
 };
 
-/// It runs in a process of its own, under the warden.
+/// Whether it runs in a process of its own, under the warden.
 inline bool has_own_process(const JobWork& work) {
   return work.handler == "command" || work.isolation == Isolation::Process;
 }
@@ -144,8 +144,8 @@ struct Job {
   std::string state_why;
   WallTime created{};
   WallTime changed{};
-  /// Its ticks are recorded so far at least. Set where that is ahead of the watermark, which is one for all
-  /// jobs; behind the watermark it says nothing.
+  /// Its ticks are recorded at least up to here. Set when that is ahead of the watermark of all jobs; a
+  /// value before the watermark has no meaning.
   std::optional<WallTime> ticks_through;
 };
 
@@ -161,7 +161,7 @@ struct JobVersionRow {
   bool enabled = true;               ///< false: no ticks are planned while this version is valid
   std::string principal = "local";
   /// Null in a change that pauses, resumes or closes: the store keeps, or copies, the definition of
-  /// the version before.
+  /// the previous version.
   std::shared_ptr<const JobDefinition> definition;
 };
 

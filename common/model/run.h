@@ -1,4 +1,4 @@
-// Runs, attempts and gaps: what happened, or did not, and why.
+// Runs, attempts and gaps: what happened, what did not happen, and why.
 #pragma once
 
 #include <cstdint>
@@ -21,8 +21,8 @@ struct WorkerKey {
   auto operator<=>(const WorkerKey&) const = default;
 };
 
-/// The name of the state folder that a life stands on; empty when it tells none. Only a life of the
-/// same home knows what became of an earlier life's attempts. Valid as long as the key.
+/// The name of a life's state folder; empty when the incarnation has none. Only a life with the same
+/// home knows how an earlier life's attempts ended. Valid as long as the key.
 inline std::string_view home_of(const WorkerKey& key) {
   const auto end = key.incarnation.find('-');
   return end == std::string::npos ? std::string_view() : std::string_view(key.incarnation).substr(0, end);
@@ -48,13 +48,13 @@ enum class RunState {
   Cancelled,   ///< cancelled before any attempt started
   Killed,      ///< cancelled while running, and proven dead
   KillFailed,  ///< told to die, and not proven dead
-  Lost,        ///< its worker went and the loss policy allows no other attempt, or no more of them
+  Lost,        ///< its worker is gone and the loss policy allows no further attempt
   Skipped,     ///< non-tick runs only: overlap forbade it
 };
 
 constexpr bool is_final(RunState state) { return state >= RunState::Succeeded; }
 
-/// The fixed names that stand in the store, on the wire and in JSON ("timed_out").
+/// The fixed names in the store, on the wire and in JSON ("timed_out").
 std::string_view name_of(RunState state);
 std::string_view name_of(RunKind kind);
 std::optional<RunState> run_state_named(std::string_view name);
@@ -77,7 +77,7 @@ enum class Reason {
   // ticks and runs that did not fire
   OverlapSkipped,
   QueueFull,
-  CoalescedInto,        ///< late: fire_once; the reference is the run that stands for them
+  CoalescedInto,        ///< late: fire_once; the reference is the run that replaces them
   LateSkipped,
   // ends
   ExitStatus,
@@ -99,17 +99,17 @@ enum class Reason {
   FileSizeExceeded,     ///< SIGXFSZ
   WorkersDraining,      ///< queued: every worker of the pool is drained
   HandedOver,           ///< ended at the deadline of its worker's drain
-  WorkerUnseen,         ///< its last worker was never seen in the ZooKeeper in use now: its word is awaited
+  WorkerUnseen,         ///< its last worker was never seen in the present ZooKeeper: it must report first
   LossLimit,            ///< its attempts were lost with their workers as often as the job allows
-  WaitsForConfirmation, ///< its worker is gone; its word, or the operator's that it is dead, is awaited
-  Missed,               ///< a tick: nobody led, or ticks were held; then a run of the job was unfinished
+  WaitsForConfirmation, ///< its worker is gone; it, or the operator, must confirm that the attempt is over
+  Missed,               ///< a tick: nobody led, or ticks were held; later a run of the job was unfinished
 };
 std::string_view name_of(Reason reason);
 std::optional<Reason> reason_named(std::string_view name);
 
-/// A stretch in which nothing of an attempt ran, since its host stood still as a whole.
+/// A stretch in which no process of an attempt ran, because its whole host stood still.
 struct StoodStill {
-  WallTime from{};                     ///< by the worker's clock, as the outcome's other moments
+  WallTime from{};                     ///< by the worker's clock, like the outcome's other moments
   WallTime to{};
   bool operator==(const StoodStill&) const = default;
 };
@@ -126,12 +126,12 @@ struct Outcome {
   WallTime ended{};
   std::int64_t stdout_bytes = 0;       ///< final length of each stream in the log
   std::int64_t stderr_bytes = 0;
-  // What it has used, by the whole set; unset: not known, which is not the same as nothing.
+  // What all its processes have used; unset: not known, which is not the same as nothing.
   std::optional<std::int64_t> cpu_us = {};             ///< user + system time
   std::optional<std::int64_t> peak_memory_bytes = {};
   std::optional<std::int64_t> read_bytes = {};         ///< from disks
   std::optional<std::int64_t> written_bytes = {};      ///< towards disks
-  /// Told where its vouchers ended meanwhile, from that moment on: so long it lived without running.
+  /// Set when its vouchers ended meanwhile, from that moment on: so long it was alive without running.
   std::optional<StoodStill> stood_still = {};
   bool operator==(const Outcome&) const = default;
 };
@@ -180,18 +180,18 @@ struct AttemptRow {
   WorkerKey worker;
   Epoch epoch;
   std::optional<WallTime> dispatched;
-  bool late = false;                   ///< its result came after the leader had given it up
+  bool late = false;                   ///< its result came after the leader had counted it as lost
   Outcome outcome;
 };
 
-/// What an attempt said of itself while it ran; the row `run_note` keeps the newest of its run. In a
-/// report or a change only what is set is new, the rest stays as it is.
+/// What an attempt reported about itself while it ran; the row `run_note` keeps the newest of its run. In a
+/// report or a change only the fields that are set are new; the rest stays as it is.
 struct RunNote {
   RunId run;
-  AttemptNo attempt = 0;               ///< that said it
+  AttemptNo attempt = 0;               ///< the attempt that reported it
   WallTime said{};                     ///< by the worker's clock
   std::optional<std::int32_t> percent; ///< 0 to 100
-  std::string text;                    ///< beside percent; at most 200 bytes
+  std::string text;                    ///< goes with percent; at most 200 bytes
   std::optional<std::string> checkpoint;  ///< at most 64 KiB of any bytes
   AttemptNo checkpoint_attempt = 0;    ///< stored rows: the attempt that saved it
   WallTime checkpoint_said{};          ///< stored rows
@@ -205,7 +205,7 @@ struct Gap {
   WallTime to{};
   std::int64_t count = 0;
   Reason reason = Reason::None;
-  std::int64_t reference = 0;          ///< the run meant by the reason, or 0
+  std::int64_t reference = 0;          ///< the run that the reason refers to, or 0
   Epoch epoch;
 };
 

@@ -1,4 +1,4 @@
-// One line for a schedule, as job files and the command line have it. Pure.
+// A schedule as one line, as in job files and on the command line. Pure.
 #pragma once
 
 #include <string>
@@ -14,7 +14,7 @@ namespace rota::model {
 /// InvalidArgument for an unknown @word or a wrong duration.
 Result<Schedule> schedule_from_text(std::string_view text);
 
-/// The line again: "@every 1h30m", the cron, "once at 2026-…Z", or "" for none.
+/// The reverse: "@every 1h30m", the cron, "once at 2026-…Z", or "" for none.
 std::string schedule_to_text(const Schedule& schedule);
 
 /// The five cron fields that a macro stands for, or the text itself.

@@ -1,4 +1,4 @@
-// Workers as the leader sees them, and what they say of the attempts they hold.
+// Workers as the leader sees them, and what they say about the attempts that they hold.
 #pragma once
 
 #include <cstdint>
@@ -20,12 +20,12 @@ struct Address {
   auto operator<=>(const Address&) const = default;
 };
 
-/// How a worker fares, as it last said.
+/// Load and health of a worker, from its latest report.
 struct WorkerVitals {
   std::int32_t cpu_percent = 0;        ///< of its host, all cores together
   std::int32_t memory_percent = 0;     ///< of its host
   std::int32_t load_percent = 0;       ///< CPU x 0.4 + memory x 0.3 + running/slots x 0.3, smoothed
-  std::int64_t disk_free_bytes = 0;    ///< where its state folder lies
+  std::int64_t disk_free_bytes = 0;    ///< on the disk of its state folder
   std::int32_t threads = 0;            ///< of the worker proper
   std::int32_t running = 0;            ///< attempts
   std::string health = "ok";           ///< or what the self check found
@@ -41,39 +41,39 @@ struct WorkerInfo {
   std::map<std::string, std::string> labels;
   std::int32_t slots = 1;
   std::int32_t weight = 100;
-  bool draining = false;               ///< takes nothing new, for whatever reason
+  bool draining = false;               ///< accepts nothing new, for any reason
   std::optional<bool> drain_told;      ///< what a leader last told it; unset: it cannot be told
-  std::optional<std::int64_t> drain_order;  ///< of that telling, 0: none yet; unset: it does not count them
+  std::optional<std::int64_t> drain_order;  ///< the number of that command, 0: none yet; unset: unnumbered
   std::string version;                 ///< of the software
   std::string kill_means;              ///< "pid_namespace", "cgroup", "scan"
-  std::vector<std::string> kernel_limits;  ///< of "memory", "processes", "cpus": what the kernel holds
+  std::vector<std::string> kernel_limits;  ///< enforced by the kernel: of "memory", "processes", "cpus"
   std::vector<std::string> handlers;
   WallTime started{};
-  std::optional<WallTime> stops_at;    ///< it was told to stop on its own host: what runs then is handed over
-  std::optional<Millis> lease;         ///< what one answered beat is worth to it; unset: an older worker
+  std::optional<WallTime> stops_at;    ///< it is stopping: attempts that run then are handed over
+  std::optional<Millis> lease;         ///< how long one answered beat lasts; unset: an older worker
   std::optional<WorkerVitals> vitals;
   bool operator==(const WorkerInfo&) const = default;
 };
 
-/// An operator's wish that a worker takes nothing new. It belongs to the id, whatever life it is in.
+/// An operator's command that a worker accepts nothing new. It belongs to the id, in every life.
 struct WorkerDrain {
   std::string worker;
   bool draining = true;                ///< false: resumed
-  std::optional<WallTime> deadline;    ///< what runs then is handed over; unset: it may finish
+  std::optional<WallTime> deadline;    ///< attempts that run then are handed over; unset: they may finish
   std::string principal;
   std::string why;
   WallTime changed{};
   bool operator==(const WorkerDrain&) const = default;
 };
 
-/// An operator's word that a life of a worker is over, so that what it held may be begun again.
+/// An operator's confirmation that a life of a worker is over, so that its runs may start again.
 struct WorkerDeath {
   WorkerKey life;
   std::string principal;
   std::string why;
-  Epoch epoch;                         ///< of the Term that stored the word
+  Epoch epoch;                         ///< of the Term that stored it
   WallTime confirmed{};
-  std::optional<WallTime> came_back;   ///< its home was here again: the word counts no longer
+  std::optional<WallTime> came_back;   ///< its home was here again: the confirmation no longer counts
   bool operator==(const WorkerDeath&) const = default;
 };
 
@@ -83,10 +83,10 @@ struct AttemptKey {
   auto operator<=>(const AttemptKey&) const = default;
 };
 
-/// What an attempt that runs has used so far, with all that it started.
+/// What a running attempt has used so far, with everything that it started.
 struct AttemptUsage {
   AttemptKey key;
-  std::int64_t cpu_us = 0;             ///< of processes that live, and of those that they waited for
+  std::int64_t cpu_us = 0;             ///< of live processes, and of those that they waited for
   std::int64_t memory_bytes = 0;       ///< resident now
   std::int64_t processes = 0;          ///< now
   WallTime sampled{};                  ///< by the leader's clock
@@ -116,21 +116,21 @@ struct HeldAttempt {
   Outcome outcome;                     ///< Finished (not yet acknowledged)
 };
 
-/// A worker's own word on whether it takes anything new. Of two the one of the higher order is newer.
+/// Whether a worker accepts anything new, as it says itself. Of two, the one with the higher order is newer.
 struct DrainAck {
-  bool draining = false;               ///< takes nothing new, for whatever reason
+  bool draining = false;               ///< accepts nothing new, for any reason
   bool told = false;                   ///< what a leader last told it
-  std::int64_t order = 0;              ///< of that telling; 0: none yet
+  std::int64_t order = 0;              ///< the number of that command; 0: none yet
   bool operator==(const DrainAck&) const = default;
 };
 
-/// All that a worker holds, in answer to hello.
+/// Everything that a worker holds, in answer to hello.
 struct Inventory {
   WorkerKey worker;
-  Epoch highest_epoch;                 ///< that the worker ever saw
+  Epoch highest_epoch;                 ///< that the worker has ever seen
   std::vector<HeldAttempt> attempts;
   bool complete = true;
-  std::optional<DrainAck> drain = {};  ///< unset: of a version that does not say it here
+  std::optional<DrainAck> drain = {};  ///< unset: its version does not say it here
 };
 
 /// What a worker reports: an attempt started, or it ended.
@@ -141,7 +141,7 @@ struct AttemptReport {
   What what = What::Started;
   WallTime started{};
   Outcome outcome;                     ///< Finished
-  std::optional<RunNote> note = {};    ///< what the attempt has said of itself since the last report
+  std::optional<RunNote> note = {};    ///< what the attempt reported about itself since the last report
 };
 
 }  // namespace rota::model

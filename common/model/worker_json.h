@@ -14,12 +14,12 @@ inline constexpr std::size_t kWorkerJsonLimit = 4096;
 
 /// `<id>@<incarnation>`.
 std::string node_name(const WorkerKey& key);
-/// Empty when the name is none. The id may hold no '@' and no '/'.
+/// Empty when the name has no such form. The id must not contain '@' or '/'.
 std::optional<WorkerKey> worker_key_in(std::string_view node_name);
 
 /// InvalidArgument when it would be longer than 4096 bytes.
 Result<std::string> to_json(const WorkerInfo& info);
-/// The key comes from the node's name, all else from the content; unknown fields are ignored.
+/// The key comes from the node's name, everything else from the content; unknown fields are ignored.
 /// Corrupt.
 Result<WorkerInfo> worker_from_json(const WorkerKey& key, const std::string& json);
 

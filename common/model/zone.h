@@ -1,5 +1,5 @@
-// A time zone as a value: the list of its changes, so that pure code can convert between UTC and
-// local time without asking anybody. common/time makes these from the machine's zone files.
+// A time zone as a value: the list of its changes. With it, pure code can convert between UTC and
+// local time. common/time makes these values from the machine's zone files.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
-// A connection to one service that always has a deadline. It connects on demand, makes one call at
-// a time, and says of a failed call whether it surely was not done (Unavailable) or may have been
+// A connection to one service that always has a deadline. It connects on demand and makes one call at
+// a time. For a failed call it says whether it was certainly not done (Unavailable) or may have been
 // (UnknownOutcome).
 //
 //   rpc::Channel<thrift::WorkerServiceClient> worker(endpoint);
@@ -26,8 +26,8 @@
 
 namespace rota::rpc {
 
-/// What remains of the errors that Thrift throws; the only place that knows its exceptions.
-/// `doing` names the peer. Rethrows the exception in flight: call it in a catch block only.
+/// Turns the exception that Thrift threw into an error; the only place that knows its exceptions.
+/// Rethrows the exception in flight: call it only in a catch block.
 CallError error_in_flight(const FramedSocket& socket, const Endpoint& peer);
 
 /// One connection and its client. Thread: one call at a time (ChannelPool is for many threads).
@@ -39,10 +39,10 @@ class Channel {
         socket_(std::make_shared<FramedSocket>(peer_)),
         client_(std::make_shared<TextProtocol>(socket_)) {}
 
-  /// Calls `use(client)` and gives what it returns. `timeout` covers connecting, sending and the
-  /// answer together. Errors: Unavailable (surely not done; `refused` tells more),
-  /// UnknownOutcome (sent, and no answer came), or what the peer's handler answered. After any
-  /// error but an answered one the connection is dropped and the next call makes a new one.
+  /// Calls `use(client)` and returns its result. `timeout` covers connecting, sending and the answer
+  /// together. Errors: Unavailable (certainly not done; `refused` says more), UnknownOutcome (sent,
+  /// but no answer came), or the error of the peer's handler. After an error that the peer did not
+  /// send, the connection is dropped and the next call makes a new one.
   template <typename Use>
   auto call(Use&& use, Millis timeout) -> CallResult<std::invoke_result_t<Use, Client&>> {
     try {

@@ -1,4 +1,4 @@
-// Channels for many threads: each call takes an idle connection to its peer, or makes one, within a
+// Channels for many threads: each call uses an idle connection to its peer, or makes one, within a
 // bound for each peer.
 #pragma once
 
@@ -26,7 +26,7 @@ class ChannelPool {
  public:
   explicit ChannelPool(PoolOptions options = {}) : options_(options) {}
 
-  /// As Channel::call. Overloaded (surely not done) when all connections to the peer are busy
+  /// Like Channel::call. Overloaded (certainly not done) when all connections to the peer stay busy
   /// until the timeout has passed.
   template <typename Use>
   auto call(const Endpoint& peer, Use&& use, Millis timeout)
@@ -44,13 +44,13 @@ class ChannelPool {
     return result;
   }
 
-  /// Closes the idle connections to a peer that is known to be gone.
+  /// Closes the idle connections to a peer that is gone.
   void forget(const Endpoint& peer) {
     std::scoped_lock lock(mutex_);
     if (auto found = peers_.find(peer); found != peers_.end()) found->second.idle.clear();
   }
 
-  /// Idle connections now kept. For tests.
+  /// The number of idle connections. For tests.
   std::size_t idle() const {
     std::scoped_lock lock(mutex_);
     std::size_t sum = 0;

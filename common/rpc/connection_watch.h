@@ -1,5 +1,5 @@
-// The idle reaper: TNonblockingServer has no time limits of its own, so each accepted socket tells
-// this watch what it is doing, and the watch shuts down those that do it for too long.
+// The idle reaper. TNonblockingServer has no time limits of its own, so each accepted socket tells
+// this watch what it is doing, and the watch shuts down sockets that take too long.
 #pragma once
 
 #include <thrift/transport/TNonblockingServerSocket.h>
@@ -30,8 +30,8 @@ class ConnectionWatch {
  public:
   explicit ConnectionWatch(WatchLimits limits) : limits_(limits) {}
 
-  /// Shuts down what has been idle, or in the middle of a message, for longer than allowed. When
-  /// most places are taken, idle connections go sooner, the longest idle first. Gives how many.
+  /// Shuts down connections that have been idle, or in the middle of a message, for too long. When most
+  /// places are taken, it closes idle connections sooner, the longest idle first. Returns how many.
   std::size_t sweep(MonoTime now);
   std::size_t open() const;
 
@@ -73,7 +73,7 @@ class WatchedSocket final : public apache::thrift::transport::TSocket {
   std::array<std::uint8_t, 4> header_{};
   std::uint32_t header_have_ = 0;
   std::uint32_t body_left_ = 0;
-  std::mutex closing_;  // the descriptor's number must not be reused under the watch's hands
+  std::mutex closing_;  // the descriptor's number must not be reused while the watch uses it
   bool closed_ = false;
 };
 

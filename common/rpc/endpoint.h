@@ -1,4 +1,4 @@
-// Where a server listens: "host:port" as people and configuration files write it.
+// The address of a server: "host:port" as people and configuration files write it.
 #pragma once
 
 #include <compare>

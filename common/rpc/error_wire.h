@@ -9,14 +9,14 @@
 
 namespace rota::rpc {
 
-/// An Error with what only a call can know.
+/// An Error with the facts that only a call knows.
 struct CallError {
   Error error;
-  /// host:port of the leader, where a NotLeader answer named it.
+  /// host:port of the leader, if a NotLeader answer named it.
   std::string leader;
   /// The pause that the server asked for before a repeat; 0: none.
   Millis retry_after{0};
-  /// The port refused the connection: nobody listens there.
+  /// The port refused the connection: no process listens there.
   bool refused = false;
   /// The peer's handler answered this error; false: the connection failed.
   bool answered = false;

@@ -1,5 +1,5 @@
 // The client's transport: framed messages over a non-blocking socket in which every wait has the
-// deadline of the present call. It knows whether a request has surely not been sent.
+// deadline of the present call. It knows whether a request was certainly not sent.
 #pragma once
 
 #include <thrift/transport/TVirtualTransport.h>
@@ -19,12 +19,12 @@ class FramedSocket final : public apache::thrift::transport::TVirtualTransport<F
  public:
   explicit FramedSocket(Endpoint endpoint);
 
-  /// Begins a call: its deadline, and the answer to was_sent() is false again. Drops a connection
-  /// that the peer has closed meanwhile, so that it is not taken for a lost answer.
+  /// Begins a call: sets its deadline and resets was_sent() to false. Drops a connection that the peer
+  /// has closed meanwhile, so that this does not look like a lost answer.
   void begin_call(MonoTime deadline);
   /// The whole request has been handed to the kernel: the peer may act on it.
   bool was_sent() const { return sent_; }
-  /// The last open() was refused: nobody listens there.
+  /// The last open() was refused: no process listens there.
   bool was_refused() const { return refused_; }
 
   // Thrift's transport

@@ -1,6 +1,6 @@
-// A Thrift server that no bytes can harm: framed messages of at most 4 MiB, handlers in a pool off
-// the I/O thread, bounded connections, limits on strings and containers, and a reaper for
-// connections that are idle or drip. Used by master and worker for all their services.
+// A Thrift server that no bytes can harm: framed messages of at most 4 MiB, handlers in a thread pool
+// beside the I/O thread, bounded connections, limits on strings and containers, and a reaper for
+// connections that are idle or very slow. Master and worker use it for all their services.
 #pragma once
 
 #include <cstdint>
@@ -21,38 +21,38 @@ inline constexpr int kMaxContainerItems = 65'536;
 
 struct ServerOptions {
   std::string host = "127.0.0.1";
-  std::uint16_t port = 0;             ///< 0: any free one; Server::port() tells which
+  std::uint16_t port = 0;             ///< 0: any free one; Server::port() says which
   std::string name = "rpc";           ///< in log lines
-  int threads = 64;                   ///< handlers at work at once
-  int max_connections = 1024;         ///< beyond it new ones are closed at once
+  int threads = 64;                   ///< handlers that run at once
+  int max_connections = 1024;         ///< further ones are closed at once
   std::size_t max_frame_bytes = kMaxFrameBytes;
-  Millis idle_timeout{120'000};       ///< a connection without a request is closed after it
-  Millis message_timeout{10'000};     ///< from the first byte of a request, or of taking an answer
+  Millis idle_timeout{120'000};       ///< after it, a connection without a request is closed
+  Millis message_timeout{10'000};     ///< for receiving a request, and for sending an answer
 };
 
 /// Owned by Master and the worker proper. Start and stop may each be called once or more, from any
-/// thread but a handler's. Thread: any.
+/// thread except a handler's. Thread: any.
 class Server {
  public:
-  /// The processor and its handlers live until stop() has returned. Handlers throw RotaError only.
+  /// The processor and its handlers must live until stop() has returned. Handlers throw only RotaError.
   Server(std::shared_ptr<apache::thrift::TProcessor> processor, ServerOptions options);
   ~Server();
   Server(const Server&) = delete;
   Server& operator=(const Server&) = delete;
 
-  /// Binds and serves on threads of its own; when it returns, connections are taken. Unavailable
-  /// when the address can't be bound (the message names it). Starting twice is fine; a stopped
-  /// server is not started again (make another).
+  /// Binds and serves on threads of its own; when it returns, the server accepts connections. Unavailable
+  /// when the address cannot be bound (the message names it). A second start is fine; a stopped
+  /// server cannot be started again (make another).
   Result<void> start();
 
-  /// Takes no more requests, waits for the handlers at work, closes all connections. Whoever makes
-  /// handlers wait (reply tables, long polls) ends those waits first. Stopping twice is fine.
+  /// Accepts no more requests, waits for the running handlers, closes all connections. The caller must
+  /// first end the waits of handlers (reply tables, long polls). A second stop is fine.
   void stop();
 
-  /// The port that is listened on; 0 before start.
+  /// The port on which it listens; 0 before start.
   std::uint16_t port() const;
 
-  /// Connections now open. For status and tests.
+  /// The number of open connections. For status and tests.
   std::size_t connections() const;
 
  private:

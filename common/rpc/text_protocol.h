@@ -1,5 +1,5 @@
-// Thrift's binary protocol in which every text is UTF-8, whatever the method: both sides of every service
-// speak it, so that no method can forget the rule. `binary` fields of the IDL are free. See text_places.h.
+// Thrift's binary protocol in which every text is UTF-8, in every method: both sides of every service use
+// it, so that no method can forget the rule. `binary` fields of the IDL are free. See text_places.h.
 #pragma once
 
 #include <thrift/protocol/TBinaryProtocol.h>
@@ -23,8 +23,8 @@ struct MessageLimits {
   std::int32_t container_items = 0;
 };
 
-/// A request held a text that is no UTF-8. Thrown once it has been read whole, and answered by the processor
-/// of answer_refused_texts.
+/// A request contained a text that is not UTF-8. Thrown when the whole request has been read; the processor
+/// of answer_refused_texts answers it.
 class TextRefused final : public apache::thrift::TException {
  public:
   TextRefused(const std::string& why, std::string of, std::int32_t number)
@@ -34,9 +34,9 @@ class TextRefused final : public apache::thrift::TException {
 };
 
 /// One message at a time. Thread: one.
-/// Reading a request: a broken text is refused or repaired, by its method. Reading an answer: repaired.
-/// Writing a request: refused before anything is sent (TTransportException BAD_ARGS), or repaired. Writing an
-/// answer: repaired, as the last resort.
+/// Reading a request refuses or repairs a broken text, depending on the method. Reading an answer repairs it.
+/// Writing a request refuses it before anything is sent (TTransportException BAD_ARGS), or repairs it.
+/// Writing an answer repairs it, as the last resort.
 class TextProtocol final
     : public apache::thrift::protocol::TVirtualProtocol<TextProtocol,
                                                         apache::thrift::protocol::TBinaryProtocol> {
@@ -92,7 +92,7 @@ class TextProtocol final
 /// For both directions of a server.
 std::shared_ptr<apache::thrift::protocol::TProtocolFactory> text_protocols(MessageLimits limits);
 
-/// Hands every message on, and answers a request whose texts are no UTF-8 with a RotaError that names the
+/// Passes every message on. Answers a request whose texts are not UTF-8 with a RotaError that names the
 /// place.
 std::shared_ptr<apache::thrift::TProcessor> answer_refused_texts(
     std::shared_ptr<apache::thrift::TProcessor> processor);

@@ -1,4 +1,4 @@
-// Time zones read before they are needed, a few at a time: a master that takes office must not read hundreds
+// Reads time zones before they are needed, a few at a time: a master that takes office must not read hundreds
 // of files first.
 #pragma once
 
@@ -8,7 +8,7 @@
 
 namespace rota::timezone {
 
-/// Thread: one at a time. What cannot be read now is read, and told, when it is asked for.
+/// Thread: one at a time. A zone that cannot be read now is read again, and reported, when it is needed.
 class ZoneWarmUp {
  public:
   void read_some() {

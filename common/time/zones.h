@@ -12,8 +12,8 @@
 
 namespace rota::timezone {
 
-/// The rules of a zone of the IANA database, from 1970 to 2200; kept after the first call (shared,
-/// since many jobs name the same zone and the rules never change in a process's life).
+/// The rules of a zone of the IANA database, from 1970 to 2200; cached after the first call (shared,
+/// because many jobs name the same zone and the rules never change while the process lives).
 /// InvalidArgument for an unknown name, with the nearest ones.
 Result<std::shared_ptr<const model::ZoneRules>> load_zone(std::string_view name);
 

@@ -1,8 +1,8 @@
 // What a listing of ephemeral nodes proves when ZooKeeper itself may have lost data. Pure.
 //
-// Wiped, or restored from an older copy, it shows nobody, or those of a while ago: whoever lives needs a
-// session timeout and a moment to notice and to register again. Nobody is called absent before that.
-// Nodes that no session owns prove nothing at all: a tool has copied them, and they never go.
+// A wiped ZooKeeper lists nobody; one restored from an older copy lists old nodes. Living processes need a
+// session timeout and a moment to notice that and to register again. Nobody counts as absent before that.
+// Nodes that no session owns prove nothing: a tool has copied them, and they never go away.
 #pragma once
 
 #include <algorithm>
@@ -17,19 +17,19 @@
 
 namespace rota::zk {
 
-/// The longest session that servers of the longest tick grant, after which all who live are back.
+/// The longest session that servers with the longest tick grant; after it, all living processes are back.
 constexpr Millis kAbsenceHold{40'000};
 
-/// Changes are numbered, and numbers only grow: a new change with a number that is not above one seen
-/// before is of servers that forgot. `seen` 0: nothing was seen yet. An ensemble that was restored as a
-/// whole counts on from a new election and may hide it, and so may others that use the same servers.
+/// Changes have numbers that only grow. When a new change has a number that is not above one seen before,
+/// the servers have lost data. `seen` 0: nothing was seen yet. An ensemble that was restored as a whole
+/// counts on from a new election and may hide the loss; other users of the same servers may hide it too.
 constexpr bool has_gone_back(std::int64_t seen, std::int64_t written_now) {
   return seen != 0 && written_now <= seen;
 }
 
-/// What the servers tell of the folder. It was made by a change with a number, which a wiped server gives
-/// again, and at a time by its clock; `version` grows by one with each write of ours, `children` with each
-/// node made or deleted in it. Other users of the same servers move none of these.
+/// What the servers say about the folder: the number of the change that made it (a wiped server may give it
+/// again) and the time by the server's clock. `version` grows by one with each of our writes, `children` with
+/// each node created or deleted in it. Other users of the same servers change none of these.
 struct FolderMark {
   std::int64_t made_zxid = 0;
   std::int64_t made_ms = 0;
@@ -37,28 +37,28 @@ struct FolderMark {
   std::int32_t children = 0;
 };
 
-/// A folder that was made by another change, or at another time: what stands in it was all made since.
+/// The folder was made by another change, or at another time: everything in it is newer than that.
 constexpr bool is_made_anew(const std::optional<FolderMark>& seen, const FolderMark& now) {
   return seen && (seen->made_zxid != now.made_zxid || seen->made_ms != now.made_ms);
 }
 
-/// Whether a folder, as it is right after a write of ours, lacks what was seen of it before: then a loss
-/// shows even where the servers have counted on beyond all changes that were seen. `seen` empty: not read
-/// yet. Versions wrap after 2^31 changes, which would hold sessions up once.
+/// Whether a folder, right after one of our writes, lacks something that was seen before. This shows a loss
+/// even when the servers have counted on beyond all changes that were seen. `seen` empty: not read yet.
+/// Versions wrap after 2^31 changes, which would delay sessions once.
 constexpr bool has_lost(const std::optional<FolderMark>& seen, const FolderMark& written) {
   if (!seen) return false;
   return is_made_anew(seen, written) || written.version <= seen->version || written.children < seen->children;
 }
 
-/// The part of a node's name that names who it is: `<id>@<incarnation>`, or `<id>`.
+/// The id in a node's name, which is `<id>@<incarnation>` or `<id>`.
 constexpr std::string_view id_in_name(std::string_view name) { return name.substr(0, name.find('@')); }
 
-/// When each node was made, by the servers' clock, in ms.
+/// When each node was created, by the servers' clock, in ms.
 using MadeAt = std::map<std::string, std::int64_t>;
 
-/// Of those that the first listing after a loss shows, who came back with the older data: nobody was told of
-/// him, and he was not made after the one of his id who was told. A later life has already registered anew.
-/// `made`: of all who are told or listed.
+/// The names in the first listing after a loss that came back with the older data: such a name was not
+/// reported before, and it is not newer than the reported one with its id (a newer one is a life that has
+/// already registered again). `made`: of all names in `told` and `listed`.
 template <typename Data>
 std::set<std::string> older_names(const MadeAt& made, const std::map<std::string, Data>& told,
                                   const std::map<std::string, Data>& listed) {
@@ -76,8 +76,8 @@ std::set<std::string> older_names(const MadeAt& made, const std::map<std::string
   return older;
 }
 
-/// Of those told as present, who is not listed, nor anybody with the same id. `older`: names that the older
-/// data brought back; an earlier life among them says nothing of the present one of its id.
+/// The names reported as present that are not listed, and no other name with the same id is. `older`: names
+/// that the older data brought back; an earlier life among them proves nothing about the present one.
 template <typename Data>
 std::set<std::string> awaited_names(const std::map<std::string, Data>& told,
                                     const std::map<std::string, Data>& listed,

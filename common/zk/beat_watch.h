@@ -1,8 +1,8 @@
-// Whether the beats of a life have stopped, and since when at the latest: for a leader that asks itself how
-// long an absent worker may still be vouched for by ZooKeeper.
+// Proves that the beats of a life have stopped, and since when at the latest. A leader uses this to know how
+// long ZooKeeper may still vouch for an absent worker.
 //
-// A watch fires for the first change of its node. So when it tells of the node's end, nothing was written
-// to it since it was read: the last beat is no younger than that answer, even if the reading server lagged.
+// A watch fires for the first change of its node. So when it reports the node's end, nothing was written to
+// the node since it was read: the last beat is not newer than that answer, even if the reading server lagged.
 #pragma once
 
 #include <functional>
@@ -22,8 +22,8 @@ class BeatWatch final : private SessionObserver {
   BeatWatch(Session& session, std::string folder, Ended ended);
   ~BeatWatch() override;
 
-  /// Looks at this node's beats until one comes; asked again while it is looked at, nothing changes. What
-  /// cannot be read, or was not watched all the time, is told nothing of. Thread: any.
+  /// Watches this node until a beat comes; a repeated call changes nothing meanwhile. Reports nothing about
+  /// a node that could not be read or was not watched all the time. Thread: any.
   void watch(const std::string& name);
 
  private:
@@ -35,7 +35,7 @@ class BeatWatch final : private SessionObserver {
   Session& session_;
   const std::string folder_;
   const Ended ended_;
-  std::map<std::string, MonoTime> read_;  ///< names that are looked at, and when each was read; task thread
+  std::map<std::string, MonoTime> read_;  ///< watched names, and when each was read; task thread
 };
 
 }  // namespace rota::zk

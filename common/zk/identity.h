@@ -1,4 +1,4 @@
-// What tells one ZooKeeper from another: not its address, which two may share or one may change.
+// Tells one ZooKeeper from another. An address cannot: two may share one, or one may change its address.
 #pragma once
 
 #include <cstdint>
@@ -6,8 +6,8 @@
 
 namespace rota::zk {
 
-/// A random value in a node, and that node's czxid: a tool that copies nodes copies the value, a wiped server
-/// has neither.
+/// A random value in a node, and that node's czxid. A tool that copies nodes copies only the value; a wiped
+/// server has neither.
 struct Identity {
   std::string value;
   std::int64_t created_zxid = 0;

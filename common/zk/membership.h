@@ -1,6 +1,6 @@
-// Who is in a folder of ephemeral nodes, with their data: the leader's view of the workers. Watches
-// fire once and tell nothing, so each event means: list again, re-arm in the same call, compare
-// sets. Nodes that no session owns are no members (see absence_rules.h).
+// The members of a folder of ephemeral nodes, with their data: the leader's view of the workers. A watch
+// fires once and does not say what changed. So after each event: list again, re-arm in the same call,
+// compare the sets. Nodes that no session owns are not members (see absence_rules.h).
 #pragma once
 
 #include <cstdint>
@@ -17,26 +17,26 @@
 
 namespace rota::zk {
 
-/// The set believed in, and how it differs from the one told before.
+/// The set that is assumed now, and how it differs from the one reported before.
 struct MembershipChange {
   std::map<std::string, std::string> members;  ///< name -> data
   std::vector<std::string> appeared;
   std::vector<std::string> changed;            ///< their data
   std::vector<std::string> vanished;
-  bool synced = false;  ///< the first full listing of this session: told even when nothing changed
-  std::int64_t confirmed = 0;  ///< the newest confirm() that this listing began after; told once
+  bool synced = false;  ///< the first full listing of this session: reported even when nothing changed
+  std::int64_t confirmed = 0;  ///< the newest confirm() before this listing began; reported once
 };
 
 /// What is wrong with the folder, for people.
 struct MembershipTrouble {
-  std::vector<std::string> ownerless;  ///< paths of nodes that belong to no session: counted as nobody
-  std::vector<std::string> awaited;    ///< names missing since the servers lost data, and not given up yet
+  std::vector<std::string> ownerless;  ///< paths of nodes that belong to no session: not members
+  std::vector<std::string> awaited;    ///< names missing since the servers lost data; still waited for
 };
 
-/// Owner: the Term, or whoever watches. It attaches itself to the session, and detaches when
-/// destroyed. While ZooKeeper is away the last set stays believed; a new session lists anew and
-/// tells the difference. Where the servers turn out to have lost data, who is missing stays believed for
-/// `hold`, unless somebody else has his id. Thread: the observer is called on the session's task
+/// Owner: the Term, or another user. It attaches itself to the session, and detaches when destroyed.
+/// While ZooKeeper is away, the last set stays valid; a new session lists again and reports the
+/// difference. When the servers have lost data, a missing member stays in the set for `hold`, unless
+/// another member has its id. Thread: the observer is called on the session's task
 /// thread.
 class Membership final : private SessionObserver {
  public:
@@ -44,9 +44,9 @@ class Membership final : private SessionObserver {
   Membership(Session& session, std::string folder, Observer observer, Millis hold = kAbsenceHold);
   ~Membership() override;
 
-  /// Lists anew so that the set is sure to hold all that the servers had agreed on by now: a write
-  /// comes first, since a follower that is cut off goes on answering reads. Told with this number,
-  /// which must grow; while ZooKeeper is away it waits. Thread: any.
+  /// Lists again so that the set certainly contains everything that the servers have agreed on by now: it
+  /// writes first, because a cut-off follower still answers reads. The report has this number, which must
+  /// grow. While ZooKeeper is away, it waits. Thread: any.
   void confirm(std::int64_t number);
   /// As of the last listing. Thread: any.
   MembershipTrouble trouble() const;
@@ -75,7 +75,7 @@ class Membership final : private SessionObserver {
   const std::string folder_;
   const Observer observer_;
   const Millis hold_;
-  bool must_prove_ = false;            ///< that the servers know all that was seen
+  bool must_prove_ = false;            ///< that the servers know everything that was seen
   std::int64_t seen_zxid_ = 0;         ///< the highest
   std::optional<FolderMark> folder_seen_;  ///< empty: not read yet
   MonoTime hold_until_{};

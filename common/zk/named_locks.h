@@ -1,8 +1,8 @@
-// Named locks as ephemeral nodes in ZooKeeper: /rota/CLUSTER/locks/NAME. Who makes the node has the lock,
-// until he removes it or his session ends; the node's creation id is the fencing token. Who waits watches
-// the node and tries again when it is gone, and now and then besides: a lost watch delays, and never
-// decides. All who wait try at once: locks are wanted by few, and no queue of nodes must be repaired when
-// somebody in it dies.
+// Named locks as ephemeral nodes in ZooKeeper: /rota/CLUSTER/locks/NAME. The process that creates the node
+// has the lock until it removes the node or its session ends; the node's creation id is the fencing token.
+// A waiting process watches the node and tries again when the node is gone, and also from time to time:
+// a lost watch only causes a delay. All waiting processes try at once. Few compete for a lock, and so there
+// is no queue of nodes that must be repaired when one of them dies.
 #pragma once
 
 #include <condition_variable>
@@ -17,11 +17,11 @@
 
 namespace rota::zk {
 
-/// One session for all locks of this process, begun with the first of them. Owner: the worker, a
-/// handler's own process, or `rota lock`; the locks that it gave must end before it. Thread: any.
+/// One session for all locks of this process, started with the first lock. Owner: the worker, a handler's
+/// own process, or `rota lock`; its locks must end before it. Thread: any.
 class NamedLocks final : public LockService, private SessionObserver {
  public:
-  /// `look_again`: who waits tries so often, whatever he hears.
+  /// `look_again`: a waiting caller tries this often, even without an event.
   NamedLocks(ClientFactory factory, LockAddress address, Millis look_again = Millis{1000});
   ~NamedLocks() override;
   NamedLocks(const NamedLocks&) = delete;
@@ -30,12 +30,12 @@ class NamedLocks final : public LockService, private SessionObserver {
   Result<std::unique_ptr<HeldLock>> take(const std::string& name, const std::string& owner,
                                          Millis at_most, const Waiting& wait) override;
 
-  /// A node that this process made, and the session in which it did: by this handle, or a later one.
+  /// A node that this process created, and the session in which it did: by this handle, or a later one.
   struct Taken {
     std::shared_ptr<Client> client;
     SessionId session = 0;
     std::string path;
-    std::string data;                  ///< with a word that nobody else writes
+    std::string data;                  ///< with a tag that nobody else writes
   };
   /// Called by the locks themselves.
   void give_back(const Taken& taken);
@@ -62,8 +62,8 @@ class NamedLocks final : public LockService, private SessionObserver {
   Session session_;
   std::mutex mutex_;
   std::condition_variable changed_;
-  std::vector<Try*> trying_;    ///< each for as long as its call of take lasts
-  std::vector<Taken> pending_;  ///< could not be removed: once ZooKeeper is back, or with their session
+  std::vector<Try*> trying_;    ///< each as long as its call of take lasts
+  std::vector<Taken> pending_;  ///< not removed yet: removed once ZooKeeper is back, or with their session
 };
 
 /// Over the real ZooKeeper; null when the address names none.

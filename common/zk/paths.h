@@ -1,4 +1,4 @@
-// Where everything of one cluster stands in ZooKeeper.
+// The paths of one cluster's nodes in ZooKeeper.
 #pragma once
 
 #include <string>
@@ -19,18 +19,18 @@ class Paths {
   std::string masters() const { return root_ + "/masters"; }
   std::string workers() const { return root_ + "/workers"; }
   std::string beats() const { return root_ + "/beats"; }
-  /// Of jobs' own locks; made with the first of them.
+  /// The folder of jobs' own locks; created with the first lock.
   std::string locks() const { return root_ + "/locks"; }
 
  private:
   std::string root_;
 };
 
-/// A cluster name that may stand in a path: 1 to 64 of a-z, A-Z, 0-9, '-', '_', '.', not "." or
-/// "..".
+/// Whether it is a cluster name that fits into a path: 1 to 64 of a-z, A-Z, 0-9, '-', '_', '.', not "."
+/// or "..".
 bool is_cluster_name(const std::string& name);
 
-/// Makes the folder and its parents as persistent nodes; fine when they are there.
+/// Creates the folder and its parents as persistent nodes; fine when they exist.
 Result<void> ensure_folder(Client& client, const std::string& path);
 
 /// The five folders of a cluster (not cluster_uuid, identity and epoch, whose absence means something).

@@ -1,5 +1,5 @@
-// An ephemeral node of our own (a worker's, a master's) that is kept through all sessions: made
-// anew in each, read back to be sure, changed when its data changes, and taken away on request.
+// An ephemeral node of our own (a worker's, a master's) that is kept through all sessions: it is created
+// again in each, read back to be sure, changed when its data changes, and removed on request.
 #pragma once
 
 #include <functional>
@@ -18,18 +18,18 @@ struct NodeToRegister {
 struct Registered {
   SessionId session = 0;
   std::string name;
-  /// Other nodes of the same id (the part before '@') that stand beside ours: an own dead life that
-  /// is not ended yet, or a rival. Nodes that no session owns are nobody's life, and left out.
+  /// Other nodes with the same id (the part before '@') beside ours: a dead life of our own whose session
+  /// has not ended yet, or a rival. Nodes that no session owns are left out.
   std::vector<std::string> others;
 };
 
 struct RegistrationCallbacks {
-  /// What to register in this session; asked once per session, and again after the node was deleted
-  /// by someone else. After set_data it must give the changed data too.
+  /// What to register in this session. Called once per session, and again after somebody else deleted the
+  /// node. After set_data it must return the changed data.
   std::function<NodeToRegister(SessionId)> describe;
-  /// The node stands, and was read back.
+  /// The node exists and was read back.
   std::function<void(const Registered&)> registered;
-  /// The node is gone: session ended, or deleted by hand. It will be made again.
+  /// The node is gone: the session ended, or somebody deleted it. It will be created again.
   std::function<void(const std::string& why)> gone;
 };
 
@@ -40,10 +40,10 @@ class Registration final : private SessionObserver {
   Registration(Session& session, std::string folder, RegistrationCallbacks callbacks);
   ~Registration() override;
 
-  /// Changes the data, now and for the present life; written again until it stands.
+  /// Changes the data, now and for the present life; repeats the write until it succeeds.
   void set_data(std::string data);
-  /// Takes the node away for good; waits until it is gone, at most the time given. Unavailable: cut
-  /// off, it goes with the session. Harmless when there is none. Not from a callback: see
+  /// Removes the node for good; waits until it is gone, at most the given time. Unavailable: cut off;
+  /// the node vanishes with the session. Harmless when there is none. Not from a callback: see
   /// withdraw_later.
   Result<void> withdraw(Millis at_most);
   /// The same without waiting; for callbacks.
@@ -70,7 +70,7 @@ class Registration final : private SessionObserver {
   const RegistrationCallbacks callbacks_;
   NodeToRegister node_;
   bool described_ = false;
-  bool stands_ = false;      ///< told as registered
+  bool stands_ = false;      ///< reported as registered
   bool withdrawn_ = false;
   bool retry_pending_ = false;
 };

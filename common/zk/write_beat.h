@@ -1,5 +1,5 @@
-// ZooKeeper's voucher for a worker: an ephemeral node of its own, that nobody watches, is written
-// six times in a session; the lease is counted from the send time of the last answered write.
+// ZooKeeper's voucher for a worker: the worker writes an ephemeral node of its own, which nobody watches, six
+// times per session timeout. The lease is counted from the send time of the last answered write.
 #pragma once
 
 #include <functional>
@@ -19,7 +19,7 @@ struct WriteBeatOptions {
   std::string folder;                             ///< Paths::beats()
   std::function<std::string(SessionId)> name;     ///< `<id>@<incarnation>` of this session
   Millis server_tick{500};
-  std::function<bool()> may_beat;                 ///< empty: always. False: this beat is left out
+  std::function<bool()> may_beat;                 ///< empty: always. False: this beat is skipped
   std::function<void(const Beat&)> answered;      ///< a write was answered; the lease was extended
 };
 
@@ -44,7 +44,7 @@ class WriteBeat final : private SessionObserver {
   std::string path_;
   MonoTime lease_end_{};
   bool exists_ = false;
-  int round_ = 0;  ///< of the chain of beats; an older chain ends
+  int round_ = 0;  ///< number of the chain of beats; an older chain ends
 };
 
 }  // namespace rota::zk
