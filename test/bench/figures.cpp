@@ -7,6 +7,9 @@
 #include <cstdio>
 
 namespace rota::bench {
+namespace {
+constexpr std::size_t kTailSamples = 1000;
+}
 
 double percentile(std::vector<double> samples, double share) {
   if (samples.empty()) return 0;
@@ -26,6 +29,22 @@ Line& Line::add(std::string_view key, double value, int digits) {
 Line& Line::add(std::string_view key, std::string_view value) {
   text_ += fmt::format(" {}={}", key, value);
   return *this;
+}
+
+Line& Line::add_spread(std::string_view key, const std::vector<double>& samples, int digits) {
+  add(key, median(samples), digits);
+  add(fmt::format("{}_q1", key), lower_quartile(samples), digits);
+  return add(fmt::format("{}_q3", key), upper_quartile(samples), digits);
+}
+
+Line& Line::add_tail(std::string_view key, const std::vector<double>& samples, int digits) {
+  if (samples.size() < kTailSamples) return add(fmt::format("{}_worst", key), percentile(samples, 1), digits);
+  return add(fmt::format("{}_p99", key), percentile(samples, 0.99), digits);
+}
+
+void Line::print() {
+  fmt::print("{}\n", text_);
+  std::fflush(stdout);
 }
 
 void Line::print_verdict(bool passed, std::string_view floor) {

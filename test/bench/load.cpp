@@ -2,19 +2,18 @@
 
 #include <fmt/format.h>
 
-#include <atomic>
 #include <mutex>
 #include <optional>
 #include <thread>
 
 #include "master/store/mysql/run_rows.h"
 #include "test/bench/process_times.h"
+#include "test/bench/rows.h"
 
 namespace rota::bench {
 namespace {
 
 using master::store::Connection;
-using master::store::Row;
 
 constexpr Millis kLook{5};
 constexpr Millis kPatience{120'000};
@@ -23,52 +22,58 @@ double seconds_between(MonoTime from, MonoTime to) {
   return std::chrono::duration<double>(to - from).count();
 }
 
-Result<std::int64_t> ask_number(Connection& connection, const std::string& sql) {
-  std::int64_t found = 0;
-  auto asked = connection.stream(sql, [&](Row& row) -> Result<void> {
-    found = row.integer();
-    return {};
-  });
-  if (!asked) return fail(asked.error());
-  return found;
+double ms_since(MonoTime from) { return seconds_between(from, BootClock::now()) * 1000; }
+
+/// What the submitters have done together.
+struct Submitted {
+  std::mutex mutex;
+  std::int64_t count = 0;
+  std::vector<double> call_ms;
+  std::optional<Error> trouble;
+};
+
+Result<void> submit_batch(client::Cluster& cluster, const Load& load, const thrift::SubmitItem& item) {
+  if (load.batch == 1) {
+    auto result = cluster.submit(item);
+    return result ? Result<void>() : fail(result.error());
+  }
+  auto results = cluster.submit_many(std::vector<thrift::SubmitItem>(load.batch, item));
+  if (!results) return fail(results.error());
+  for (const thrift::SubmitResult& result : *results) {
+    if (result.__isset.error) return fail(ErrorCode::Internal, result.error.message);
+  }
+  return {};
 }
 
 /// One submitter's share.
-Result<std::int64_t> submit_until(const Surroundings& where, const Load& load, MonoTime end) {
+void submit_until(const Surroundings& where, const Load& load, MonoTime end, Submitted& all) {
   client::Cluster cluster(where.client());
   thrift::SubmitItem item;
   item.__set_definition(load.definition);
-  std::int64_t count = 0;
-  while (BootClock::now() < end) {
-    auto results = cluster.submit_many(std::vector<thrift::SubmitItem>(load.batch, item));
-    if (!results) return fail(results.error());
-    for (const thrift::SubmitResult& result : *results) {
-      if (result.__isset.error) return fail(ErrorCode::Internal, result.error.message);
-    }
-    count += static_cast<std::int64_t>(results->size());
+  std::vector<double> call_ms;
+  Result<void> done;
+  while (done && BootClock::now() < end && call_ms.size() < load.calls_each) {
+    const MonoTime began = BootClock::now();
+    done = submit_batch(cluster, load, item);
+    if (done) call_ms.push_back(ms_since(began));
   }
-  return count;
+  std::scoped_lock lock(all.mutex);
+  all.count += static_cast<std::int64_t>(call_ms.size() * load.batch);
+  all.call_ms.insert(all.call_ms.end(), call_ms.begin(), call_ms.end());
+  if (!done) all.trouble = done.error();
 }
 
-Result<std::int64_t> submit_all(const Surroundings& where, const Load& load) {
+Result<void> submit_all(const Surroundings& where, const Load& load, Submitted& all) {
   const MonoTime end =
       BootClock::now() + std::chrono::duration_cast<Micros>(std::chrono::duration<double>(load.seconds));
-  std::mutex mutex;
-  std::int64_t sum = 0;
-  std::optional<Error> trouble;
   {
     std::vector<std::jthread> submitters;
     for (int i = 0; i < load.submitters; ++i) {
-      submitters.emplace_back([&] {
-        auto count = submit_until(where, load, end);
-        std::scoped_lock lock(mutex);
-        if (count) sum += *count;
-        if (!count) trouble = count.error();
-      });
+      submitters.emplace_back([&] { submit_until(where, load, end, all); });
     }
   }
-  if (trouble) return fail(*trouble);
-  return sum;
+  if (all.trouble) return fail(*all.trouble);
+  return {};
 }
 
 /// The earliest moment at which the store was seen without an unfinished run.
@@ -95,20 +100,19 @@ Result<Rate> run_load(const Surroundings& where, const Load& load) {
   if (!before) return fail(before.error());
   const CpuMeter cpu(where);
   const MonoTime began = BootClock::now();
-  auto submitted = submit_all(where, load);
-  if (!submitted) return fail(submitted.error());
+  Submitted submitted;
+  if (auto done = submit_all(where, load, submitted); !done) return fail(done.error());
   auto ended = await_recorded(**connection);
   if (!ended) return fail(ended.error());
-  const double cpu_seconds = cpu.seconds();
+  Rate rate{submitted.count, seconds_between(began, *ended), cpu.seconds(), cpu.seconds_by_program(),
+            std::move(submitted.call_ms)};
   auto succeeded = ask_number(
       **connection,
       fmt::format("SELECT COUNT(*) FROM run WHERE run_id > {} AND state = 'succeeded'", *before));
   if (!succeeded) return fail(succeeded.error());
-  if (*succeeded != *submitted) {
-    return fail(ErrorCode::Internal, fmt::format("{} runs were submitted, {} succeeded", *submitted,
-                                                 *succeeded));
-  }
-  return Rate{*succeeded, seconds_between(began, *ended), cpu_seconds};
+  if (*succeeded == rate.count) return rate;
+  return fail(ErrorCode::Internal,
+              fmt::format("{} runs were submitted, {} succeeded", rate.count, *succeeded));
 }
 
 }  // namespace rota::bench

@@ -3,6 +3,8 @@
 
 #include <JobService.h>
 
+#include <cstdint>
+
 #include "test/bench/figures.h"
 #include "test/bench/surroundings.h"
 
@@ -12,7 +14,8 @@ struct Load {
   thrift::JobDefinition definition;
   double seconds = 3;                  ///< of submitting
   int submitters = 2;
-  std::size_t batch = 500;             ///< runs in one submit_many
+  std::size_t batch = 500;             ///< runs in one submit_many; 1: one submit a call
+  std::size_t calls_each = SIZE_MAX;   ///< of a submitter, at most
 };
 
 /// Submits for `seconds`, waits until all of it is recorded as ended, and counts what succeeded.

@@ -35,7 +35,7 @@ Result<double> plain_seconds() {
 Result<bool> output_rate(const Surroundings& where, const Effort& effort) {
   client::Cluster cluster(where.client());
   std::vector<double> ours, peers;
-  for (int i = 0; i < effort.repeats; ++i) {
+  for (int i = 0; i < effort.pairs; ++i) {
     auto run = start_run(cluster, "bench-output", {"/bin/sh", "-c", megabytes_command()});
     if (!run) return fail(run.error());
     auto seconds = await_success(cluster, *run);

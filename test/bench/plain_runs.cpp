@@ -37,8 +37,11 @@ Result<Rate> plain_processes(std::int64_t count) {
   if (::waitpid(pid, &status, 0) != pid || status != 0) {
     return fail(ErrorCode::Internal, "xargs failed");
   }
-  return Rate{count, std::chrono::duration<double>(BootClock::now() - began).count(),
-              childrens_cpu_seconds() - cpu_began};
+  Rate rate;
+  rate.count = count;
+  rate.seconds = std::chrono::duration<double>(BootClock::now() - began).count();
+  rate.cpu_seconds = childrens_cpu_seconds() - cpu_began;
+  return rate;
 }
 
 }  // namespace rota::bench

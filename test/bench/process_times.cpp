@@ -1,5 +1,6 @@
 #include "test/bench/process_times.h"
 
+#include <fmt/format.h>
 #include <unistd.h>
 
 #include <filesystem>
@@ -37,6 +38,17 @@ int pid_in(const std::filesystem::path& file) {
   return pid;
 }
 
+/// The number behind a word of such a file; 0: there is none.
+double kib_line(const std::string& file, std::string_view wanted) {
+  std::istringstream in(read_file(file).value_or(""));
+  std::string word;
+  while (in >> word) {
+    double kib = 0;
+    if (word == wanted && in >> kib) return kib;
+  }
+  return 0;
+}
+
 }  // namespace
 
 std::map<int, ProcessTimes> look_at_processes() {
@@ -65,15 +77,38 @@ std::vector<int> processes_of(const Surroundings& where, const std::map<int, Pro
   return out;
 }
 
-double CpuMeter::sum() const {
+std::map<std::string, double> CpuMeter::by_program() const {
   const auto all = look_at_processes();
   std::vector<int> pids = processes_of(where_, all, true);
   pids.push_back(::getpid());
-  double sum = 0;
+  std::map<std::string, double> sums;
   for (const int pid : pids) {
-    if (const auto seen = all.find(pid); seen != all.end()) sum += seen->second.with_children_seconds;
+    if (const auto seen = all.find(pid); seen != all.end()) {
+      sums[seen->second.name] += seen->second.with_children_seconds;
+    }
   }
+  return sums;
+}
+
+std::map<std::string, double> CpuMeter::seconds_by_program() const {
+  auto sums = by_program();
+  for (const auto& [name, before] : began_) sums[name] -= before;
+  return sums;
+}
+
+double CpuMeter::seconds() const {
+  double sum = 0;
+  for (const auto& [name, seconds] : seconds_by_program()) sum += seconds;
   return sum;
+}
+
+double memory_bytes(int pid) { return kib_line(fmt::format("/proc/{}/smaps_rollup", pid), "Pss:") * 1024; }
+
+double peak_memory_bytes(int pid) { return kib_line(fmt::format("/proc/{}/status", pid), "VmHWM:") * 1024; }
+
+double own_cpu_seconds(int pid) {
+  const auto seen = look_at(fmt::format("/proc/{}/stat", pid));
+  return seen ? seen->own_seconds : 0;
 }
 
 }  // namespace rota::bench

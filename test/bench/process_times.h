@@ -28,13 +28,23 @@ std::vector<int> processes_of(const Surroundings& where, const std::map<int, Pro
 /// others use the machine too, it tells more than the time on the clock.
 class CpuMeter {
  public:
-  explicit CpuMeter(const Surroundings& where) : where_(where), began_(sum()) {}
-  double seconds() const { return sum() - began_; }
+  explicit CpuMeter(const Surroundings& where) : where_(where), began_(by_program()) {}
+  double seconds() const;
+  /// The same by name of program, the database server among them.
+  std::map<std::string, double> seconds_by_program() const;
 
  private:
-  double sum() const;
+  std::map<std::string, double> by_program() const;
   const Surroundings& where_;
-  const double began_;
+  const std::map<std::string, double> began_;
 };
+
+/// What the process has for itself, and its share of what it has with others (PSS), in bytes; 0: it can not
+/// be read.
+double memory_bytes(int pid);
+/// The most that it ever had resident.
+double peak_memory_bytes(int pid);
+/// Its user and system time in seconds, without its children's; 0: it is gone.
+double own_cpu_seconds(int pid);
 
 }  // namespace rota::bench

@@ -10,6 +10,9 @@ namespace rota::bench {
 /// brought to their end, in batches of 500, a transaction each, on one connection.
 Result<Rate> raw_lives(const Surroundings& where, double seconds);
 
+/// The same MariaDB: rows of one number, a transaction each, on so many connections at once.
+Result<Rate> raw_commits(const Surroundings& where, int connections, double seconds);
+
 /// `xargs -P2 -n1 /bin/true` with so many lines; it records nothing.
 Result<Rate> plain_processes(std::int64_t count);
 

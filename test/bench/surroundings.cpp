@@ -38,7 +38,7 @@ client::ClusterOptions Surroundings::client() const {
 Result<Surroundings> read_surroundings(const char* program) {
   std::vector<std::string> values;
   for (const char* name : {"ROTA_MASTERS", "ROTA_DATABASE_HOST", "ROTA_DATABASE_PORT",
-                           "ROTA_DATABASE_PASSWORD_FILE", "ROTA_CLUSTER_DIR"}) {
+                           "ROTA_DATABASE_PASSWORD_FILE", "ROTA_CLUSTER_DIR", "ROTA_ZOOKEEPER"}) {
     auto value = variable(name);
     if (!value) return fail(value.error());
     values.push_back(std::move(*value));
@@ -51,6 +51,7 @@ Result<Surroundings> read_surroundings(const char* program) {
   out.database.port = static_cast<std::uint16_t>(std::atoi(values[2].c_str()));
   out.database.password = *password;
   out.cluster_folder = values[4];
+  out.zookeeper = values[5];
   out.program_folder = std::filesystem::absolute(program).parent_path().string();
   return out;
 }

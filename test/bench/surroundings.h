@@ -8,6 +8,7 @@
 #include "client/cluster.h"
 #include "common/base/result.h"
 #include "master/store/mysql/connection.h"
+#include "test/bench/effort.h"
 
 namespace rota::bench {
 
@@ -15,16 +16,10 @@ struct Surroundings {
   std::vector<std::string> masters;
   master::store::MysqlOptions database;
   std::string cluster_folder;          ///< with the pid files
-  std::string program_folder;          ///< where rota-bench-clock lies
+  std::string zookeeper;
+  std::string program_folder;          ///< where rota-bench-clock and rota-stand-ins lie
 
   client::ClusterOptions client() const;
-};
-
-/// How long, and how often.
-struct Effort {
-  double seconds = 3;                  ///< of each repeat
-  int repeats = 3;
-  int samples = 200;                   ///< of a latency
 };
 
 /// InvalidArgument: a ROTA_ variable is missing.
@@ -38,5 +33,13 @@ Result<bool> tick_lateness(const Surroundings& where, const Effort& effort);
 Result<bool> output_rate(const Surroundings& where, const Effort& effort);
 Result<bool> worker_memory(const Surroundings& where, const Effort& effort);
 Result<bool> idle_cpu(const Surroundings& where, const Effort& effort);
+Result<bool> single_submits(const Surroundings& where, const Effort& effort);
+Result<bool> steady_load(const Surroundings& where, const Effort& effort);
+Result<bool> retention_load(const Surroundings& where, const Effort& effort);
+Result<bool> saved_jobs(const Surroundings& where, const Effort& effort);
+Result<bool> due_at_once(const Surroundings& where, const Effort& effort);
+Result<bool> queued_runs(const Surroundings& where, const Effort& effort);
+Result<bool> many_workers(const Surroundings& where, const Effort& effort);
+Result<bool> failover(const Surroundings& where, const Effort& effort);
 
 }  // namespace rota::bench

@@ -5,6 +5,7 @@
 #include <thread>
 
 #include "test/bench/figures.h"
+#include "test/bench/job_sets.h"
 #include "test/bench/surroundings.h"
 
 namespace rota::bench {
@@ -16,29 +17,10 @@ using master::store::Row;
 constexpr int kJobs = 1000;
 constexpr double kAimMs = 10;
 
-thrift::JobEdit edit_of(int number, std::int64_t start_ms, std::int64_t end_ms) {
-  thrift::JobEdit edit;
-  thrift::JobDefinition& job = edit.definition;
-  job.__set_name(fmt::format("bench-tick-{}-{:04}", start_ms, number));
-  job.rules.schedule.__set_kind("fixed_rate");
-  job.rules.schedule.__set_interval_ms(1000);
-  job.rules.schedule.__set_start_ms(start_ms + number);
+thrift::JobDefinition job_of(std::int64_t number, std::int64_t start_ms, std::int64_t end_ms) {
+  auto job = ticking_job(fmt::format("bench-tick-{}-{:04}", start_ms, number), start_ms + number, Millis{1000});
   job.rules.schedule.__set_end_ms(end_ms);
-  job.rules.__set_overlap("allow");
-  job.work.__set_handler("noop");
-  return edit;
-}
-
-Result<void> apply(const Surroundings& where, std::int64_t start_ms, std::int64_t end_ms) {
-  std::vector<thrift::JobEdit> edits;
-  for (int i = 0; i < kJobs; ++i) edits.push_back(edit_of(i, start_ms, end_ms));
-  client::Cluster cluster(where.client());
-  auto applied = cluster.apply_jobs(edits, false);
-  if (!applied) return fail(applied.error());
-  for (const thrift::JobEdited& one : *applied) {
-    if (one.__isset.error) return fail(ErrorCode::Internal, one.error.message);
-  }
-  return {};
+  return job;
 }
 
 /// How late each tick of the time span was recorded, and its handler began.
@@ -89,7 +71,9 @@ Result<bool> tick_lateness(const Surroundings& where, const Effort& effort) {
   const auto seconds = static_cast<std::int64_t>(std::max(5.0, effort.seconds));
   const std::int64_t start_ms = to_ms(SystemClock().wall()) + 5000;
   const std::int64_t end_ms = start_ms + seconds * 1000;
-  if (auto applied = apply(where, start_ms, end_ms - 1); !applied) return fail(applied.error());
+  const auto applied = apply_each(
+      where, kJobs, [&](std::int64_t number) { return job_of(number, start_ms, end_ms - 1); });
+  if (!applied) return fail(applied.error());
   wait_until(start_ms);
   const std::vector<double> bare = bare_lateness(2000);
   wait_until(end_ms + 1500);

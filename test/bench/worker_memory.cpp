@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <future>
-#include <sstream>
 #include <thread>
 
 #include "common/base/file.h"
@@ -20,17 +19,6 @@ constexpr int kRuns = 100;
 constexpr Millis kMemoryLook{50};
 constexpr std::chrono::seconds kSettle{3};
 
-/// What the process has for itself, and its share of what it has with others (PSS).
-double own_mib(int pid) {
-  std::istringstream in(read_file(fmt::format("/proc/{}/smaps_rollup", pid)).value_or(""));
-  std::string word;
-  while (in >> word) {
-    double kib = 0;
-    if (word == "Pss:" && in >> kib) return kib / 1024;
-  }
-  return 0;
-}
-
 /// The larger of the cluster's workers, jobs not counted.
 double worker_mib(const Surroundings& where) {
   const auto all = look_at_processes();
@@ -42,7 +30,7 @@ double worker_mib(const Surroundings& where) {
     if (name != "rota-worker" && name != "rota-warden") continue;
     const std::string line = read_file(fmt::format("/proc/{}/cmdline", pid)).value_or("");
     const std::size_t at = line.find("worker-");
-    sums[at == std::string::npos ? "" : line.substr(at, 8)] += own_mib(pid);
+    sums[at == std::string::npos ? "" : line.substr(at, 8)] += memory_bytes(pid) / (1024 * 1024);
   }
   double most = 0;
   for (const auto& [folder, sum] : sums) most = std::max(most, sum);
