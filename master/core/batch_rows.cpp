@@ -7,21 +7,21 @@ namespace {
 
 void write_new(Context& ctx, RunEntry& run) {
   run.is_new = false;
-  ctx.out.index.new_runs[run.row.id] = ctx.out.changes.new_runs.size();
-  ctx.out.changes.new_runs.push_back(run.row);
-  ++ctx.state.counters.runs_recorded;
+  ctx.out.index.new_runs[run.id()] = ctx.out.changes.new_runs.size();
+  ctx.out.changes.new_runs.push_back(run.row());
+  ++ctx.state.counters().runs_recorded;
 }
 
 void write_changed(Context& ctx, const RunEntry& run) {
   Changes& changes = ctx.out.changes;
   BatchIndex& index = ctx.out.index;
-  if (const auto at = index.new_runs.find(run.row.id); at != index.new_runs.end()) {
+  if (const auto at = index.new_runs.find(run.id()); at != index.new_runs.end()) {
     changes.new_runs[at->second].progress = run.progress();
     return;
   }
-  const auto [at, added] = index.updated_runs.emplace(run.row.id, changes.updated_runs.size());
+  const auto [at, added] = index.updated_runs.emplace(run.id(), changes.updated_runs.size());
   if (added) {
-    changes.updated_runs.push_back({run.row.id, run.progress()});
+    changes.updated_runs.push_back({run.id(), run.progress()});
   } else {
     changes.updated_runs[at->second].progress = run.progress();
   }
@@ -31,11 +31,11 @@ void write_changed(Context& ctx, const RunEntry& run) {
 
 void write_touched(Context& ctx) {
   State& state = ctx.state;
-  for (const RunId id : state.touched) {
+  for (const RunId id : state.runs().touched()) {
     RunEntry* run = state.find_run(id);
     if (run == nullptr) continue;
-    state.run_timers.clear(id, RunTimer::LazyWrite);
-    run->progress().epoch = state.epoch;
+    state.runs().timers().clear(id, RunTimer::LazyWrite);
+    run->set_epoch(state.epoch());
     if (run->is_new) {
       write_new(ctx, *run);
     } else {
@@ -43,11 +43,9 @@ void write_touched(Context& ctx) {
     }
     if (model::is_final(run->progress().state)) state.erase_run(id);
   }
-  state.touched.clear();
-  if (!ctx.out.changes.empty() && state.watermark > state.watermark_in_batch) {
-    ctx.out.changes.watermark = state.watermark;
-    state.watermark_in_batch = state.watermark;
-    state.watermark_written = ctx.now.mono;
+  state.runs().clear_touched();
+  if (!ctx.out.changes.empty() && state.ticks().is_ahead_of_batch()) {
+    ctx.out.changes.watermark = state.ticks().put_in_batch(ctx.now.mono);
   }
 }
 

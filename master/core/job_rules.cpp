@@ -1,6 +1,5 @@
 #include "master/core/job_rules.h"
 
-#include <algorithm>
 #include <utility>
 
 #include "master/core/attempts/attempt_rules.h"
@@ -40,7 +39,8 @@ void tell_job(Context& ctx, std::string_view sentence, const JobEntry& job, cons
 /// Edits close a version, which needs its ticks recorded; while ticks are held that cannot be. Where they are
 /// recorded ahead of the clock, an edit would take effect no sooner than that.
 bool refuse_held(Context& ctx, Token token) {
-  const std::string why = hold_text(ctx.state.tick_hold, ctx.state.watermark.reaching, ctx.now.wall);
+  const TickTable& ticks = ctx.state.ticks();
+  const std::string why = hold_text(ticks.hold(), ticks.watermark().reaching, ctx.now.wall);
   if (why.empty()) return false;
   refuse(ctx, token, ErrorCode::Unavailable, "jobs cannot be changed while ticks are held: " + why);
   return true;
@@ -50,7 +50,7 @@ bool refuse_held(Context& ctx, Token token) {
 WallTime anchor_of(const model::Schedule& schedule, const JobEntry* before, WallTime at) {
   if (schedule.start) return *schedule.start;
   if (before == nullptr) return at;
-  const model::Schedule& old = before->rules->schedule;
+  const model::Schedule& old = before->rules().schedule;
   const bool kept = old.kind == schedule.kind && old.interval == schedule.interval && !old.start;
   return kept ? before->anchor : at;
 }
@@ -86,14 +86,14 @@ void open_version(Context& ctx, JobEntry& job, const std::string& principal,
 }
 
 JobEntry entry_of(Context& ctx, JobId id, const model::JobDefinition& definition) {
-  JobEntry job;
-  job.row.id = id;
-  job.row.space = definition.space;
-  job.row.name = definition.name;
-  job.row.version = 1;
-  job.row.created = ctx.at;
+  model::Job row;
+  row.id = id;
+  row.space = definition.space;
+  row.name = definition.name;
+  row.version = 1;
+  row.created = ctx.at;
+  JobEntry job(std::move(row), std::make_shared<const model::JobRules>(definition.rules));
   job.definition_hash = definition_hash(definition);
-  job.rules = std::make_shared<const model::JobRules>(definition.rules);
   job.anchor = anchor_of(definition.rules.schedule, nullptr, ctx.at);
   return job;
 }
@@ -102,7 +102,7 @@ void create_job(Context& ctx, const ApplyJob& event, CompiledSchedule schedule) 
   JobEntry entry = entry_of(ctx, ctx.state.new_job_id(), *event.definition);
   entry.schedule = std::move(schedule);
   entry.zone = event.zone;
-  JobEntry& job = ctx.state.add_job(std::move(entry));
+  JobEntry& job = ctx.state.jobs().add(std::move(entry));
   open_version(ctx, job, event.principal, event.definition);
   tell_job(ctx, "job created", job, event.principal);
   reply_applied(ctx, event.token, job, true);
@@ -112,7 +112,7 @@ void edit_job(Context& ctx, const ApplyJob& event, JobEntry& job, CompiledSchedu
               WallTime anchor) {
   close_version(ctx, job);
   ++job.row.version;
-  ctx.state.set_rules(job, std::make_shared<const model::JobRules>(event.definition->rules));
+  ctx.state.jobs().set_rules(job, std::make_shared<const model::JobRules>(event.definition->rules));
   job.zone = event.zone;
   job.anchor = anchor;
   job.definition_hash = definition_hash(*event.definition);
@@ -143,7 +143,7 @@ bool refuse_stale(Context& ctx, const ApplyJob& event, const JobEntry* job) {
 void handle_apply_job(Context& ctx, const ApplyJob& event) {
   if (refuse_held(ctx, event.token)) return;
   const model::JobDefinition& definition = *event.definition;
-  JobEntry* job = ctx.state.find_named(definition.space, definition.name);
+  JobEntry* job = ctx.state.jobs().find_named(definition.space, definition.name);
   if (refuse_stale(ctx, event, job)) return;
   if (job != nullptr && job->definition_hash == definition_hash(definition)) {
     reply_applied(ctx, event.token, *job, false);
@@ -162,7 +162,7 @@ void handle_apply_job(Context& ctx, const ApplyJob& event) {
 
 void handle_set_paused(Context& ctx, const SetPaused& event) {
   if (refuse_held(ctx, event.token)) return;
-  JobEntry* job = ctx.state.find_named(event.space, event.name);
+  JobEntry* job = ctx.state.jobs().find_named(event.space, event.name);
   if (job == nullptr) {
     refuse(ctx, event.token, ErrorCode::NotFound, "no " + named(event.space, event.name));
     return;
@@ -184,7 +184,7 @@ void handle_set_paused(Context& ctx, const SetPaused& event) {
 
 void handle_delete_job(Context& ctx, const DeleteJob& event) {
   if (refuse_held(ctx, event.token)) return;
-  JobEntry* job = ctx.state.find_named(event.space, event.name);
+  JobEntry* job = ctx.state.jobs().find_named(event.space, event.name);
   if (job == nullptr) {
     refuse(ctx, event.token, ErrorCode::NotFound, "no " + named(event.space, event.name));
     return;
@@ -195,12 +195,12 @@ void handle_delete_job(Context& ctx, const DeleteJob& event) {
   job->row.state_why = event.why;
   job->row.changed = ctx.at;
   write_job(ctx, *job);
-  ctx.state.release_name(*job);
-  ctx.state.note_deleted(*job);
+  ctx.state.jobs().release_name(*job);
+  ctx.state.jobs().note_deleted(*job);
   plan_next_tick(ctx.state, *job);
   tell_job(ctx, "job deleted", *job, event.principal, event.why);
   reply_applied(ctx, event.token, *job, true);
-  ctx.state.forget_job_if_done(job->row.id);
+  ctx.state.jobs().forget_if_done(job->row.id);
 }
 
 namespace {
@@ -209,7 +209,7 @@ namespace {
 bool refuse_undelete(Context& ctx, const UndeleteJob& event) {
   const State& state = ctx.state;
   const std::string what = named(event.job.space, event.job.name);
-  if (state.names.contains({event.job.space, event.job.name})) {
+  if (state.jobs().has_name(event.job.space, event.job.name)) {
     refuse(ctx, event.token, ErrorCode::Conflict, what + " exists; delete or rename that one first");
     return true;
   }
@@ -219,23 +219,18 @@ bool refuse_undelete(Context& ctx, const UndeleteJob& event) {
            "ahead of this leader's; try again in a moment");
     return true;
   }
-  const bool is_old = std::ranges::any_of(state.newly_deleted, [&](const auto& each) {
-    return each.first == event.job.id && each.second > event.job.version;
-  });
-  if (!is_old) return false;
+  if (!state.jobs().was_deleted_later(event.job.id, event.job.version)) return false;
   refuse(ctx, event.token, ErrorCode::Conflict, what + " was changed meanwhile; try again");
   return true;
 }
 
 /// As it was when it was deleted; empty when this program cannot read its schedule.
 Result<JobEntry> entry_of_deleted(const UndeleteJob& event) {
-  JobEntry entry;
-  entry.row = event.job;
-  entry.rules = std::make_shared<const model::JobRules>(event.version.definition->rules);
+  JobEntry entry(event.job, std::make_shared<const model::JobRules>(event.version.definition->rules));
   entry.zone = event.zone;
   entry.anchor = event.version.anchor;
   entry.definition_hash = definition_hash(*event.version.definition);
-  auto schedule = compile(entry.rules->schedule, entry.zone, entry.anchor);
+  auto schedule = compile(entry.rules().schedule, entry.zone, entry.anchor);
   if (!schedule) return fail(schedule.error());
   entry.schedule = std::move(*schedule);
   return entry;
@@ -249,13 +244,13 @@ void handle_undelete_job(Context& ctx, const UndeleteJob& event) {
   if (job == nullptr) {
     auto entry = entry_of_deleted(event);
     if (!entry) return refuse(ctx, event.token, entry.error().code, entry.error().message);
-    job = &ctx.state.add_job(std::move(*entry));
+    job = &ctx.state.jobs().add(std::move(*entry));
   }
   ++job->row.version;
   job->row.state = event.version.enabled ? JobState::Enabled : JobState::Paused;
   job->row.state_by = event.version.enabled ? "" : event.principal;
   job->row.state_why = event.version.enabled ? "" : "it was paused when it was deleted";
-  ctx.state.give_name(*job);
+  ctx.state.jobs().give_name(*job);
   open_version(ctx, *job, event.principal, nullptr);
   tell_job(ctx, "job undeleted", *job, event.principal);
   reply_applied(ctx, event.token, *job, true);
@@ -265,7 +260,7 @@ JobEntry& one_off_job(Context& ctx, const SubmitItem& item, const std::string& p
   if (JobEntry* known = ctx.state.find_job(item.job)) return *known;
   JobEntry entry = entry_of(ctx, item.job, *item.definition);
   entry.row.one_off = true;
-  JobEntry& job = ctx.state.add_job(std::move(entry));
+  JobEntry& job = ctx.state.jobs().add(std::move(entry));
   open_version(ctx, job, principal, item.definition);
   return job;
 }

@@ -19,44 +19,39 @@ using model::RunState;
 namespace {
 
 void recover_job(State& state, RecoveredJob from) {
-  JobEntry entry;
-  entry.row = std::move(from.job);
-  entry.rules = std::move(from.rules);
+  JobEntry entry(std::move(from.job), std::move(from.rules));
   entry.zone = std::move(from.zone);
   entry.valid_from = from.valid_from;
   entry.anchor = from.anchor;
   entry.definition_hash = from.definition_hash;
   // It was accepted once; should this binary read it otherwise, it does not fire rather than stop all.
-  if (auto schedule = compile(entry.rules->schedule, entry.zone, entry.anchor)) {
+  if (auto schedule = compile(entry.rules().schedule, entry.zone, entry.anchor)) {
     entry.schedule = std::move(*schedule);
   }
   const WallTime ticks_through = entry.row.ticks_through.value_or(WallTime{});
-  state.core_time = std::max({state.core_time, entry.valid_from, ticks_through});
-  plan_next_tick(state, state.add_job(std::move(entry)));
+  state.advance_core_time(std::max(entry.valid_from, ticks_through));
+  plan_next_tick(state, state.jobs().add(std::move(entry)));
 }
 
-/// Stored for a worker: it is accounted there until the worker says what it holds.
 void recover_held(State& state, RunEntry& run) {
   stop_asking(run);
-  run.progress().reason = Reason::WorkerUnreconciled;
-  LifeEntry& life = state.life_of(run.progress().worker);
-  life.info.slots = 0;
-  life.attempts.insert(run.row.id);
+  run.set_reason(Reason::WorkerUnreconciled);
+  state.restore_held(run);
 }
 
 /// By the core's time, as it was written: this leader's clock may be far behind. But never longer than the
 /// rule says: the clock by which it was written may have been far ahead, and its ticks rewound since.
 void recover_waiting(State& state, RunEntry& run, Now now) {
   const auto not_before = run.progress().not_before;
-  if (run.progress().reason == Reason::RetryDelay && not_before && *not_before > state.core_time) {
-    const Millis by_rule = retry_delay(run.rules->retry, run.progress().failures).value_or(Millis{0});
+  if (run.progress().reason == Reason::RetryDelay && not_before && *not_before > state.core_time()) {
+    const Millis by_rule = retry_delay(run.rules().retry, run.progress().failures).value_or(Millis{0});
     const Millis most = std::max(by_rule, loss_delay(run.progress().losses));
-    const Millis left = std::min<Millis>(*not_before - state.core_time, most);
-    state.run_timers.set(run.row.id, RunTimer::RetryDelay, now.mono + left);
+    const Millis left = std::min<Millis>(*not_before - state.core_time(), most);
+    state.runs().timers().set(run.id(), RunTimer::RetryDelay, now.mono + left);
     return;
   }
   if (run.progress().reason == Reason::WaitsForRun) {
-    state.find_job(run.row.job)->behind.insert(run.row.id);
+    state.restore_behind(run);
     return;
   }
   state.enter_slot_queue(run);
@@ -65,13 +60,11 @@ void recover_waiting(State& state, RunEntry& run, Now now) {
 using OlderRules = std::map<std::pair<JobId, JobVersion>, RulesPtr>;
 
 void recover_run(State& state, model::Run row, const OlderRules& older, Now now) {
-  RunEntry entry;
   const JobEntry* job = state.find_job(row.job);
   CHECK_OR_DIE(job != nullptr, "the store gave an unfinished run without its job");
   const auto own = older.find({row.job, row.version});
-  entry.rules = own == older.end() ? job->rules : own->second;
-  entry.row = std::move(row);
-  RunEntry& run = state.add_run(std::move(entry));
+  RulesPtr rules = own == older.end() ? job->shared_rules() : own->second;
+  RunEntry& run = state.add_run(RunEntry(std::move(row), std::move(rules)));
   if (run.is_held()) {
     recover_held(state, run);
   } else {
@@ -81,9 +74,9 @@ void recover_run(State& state, model::Run row, const OlderRules& older, Now now)
 
 /// Runs that waited behind one which had ended already when the Term before stopped.
 void promote_orphans(State& state) {
-  for (auto& [id, job] : state.jobs) {
-    if (job.behind.empty() || job.unfinished.size() != job.behind.size()) continue;
-    RunEntry& first = *state.find_run(*job.behind.begin());
+  for (const auto& [id, job] : state.jobs().all()) {
+    if (job.behind().empty() || job.unfinished().size() != job.behind().size()) continue;
+    RunEntry& first = *state.find_run(*job.behind().begin());
     state.enter_slot_queue(first);
     state.touch(first);
   }
@@ -94,30 +87,28 @@ void promote_orphans(State& state) {
 std::unique_ptr<State> recover_state(Epoch epoch, const CoreOptions& options, Recovered recovered,
                                      Now now) {
   auto state = std::make_unique<State>(epoch, options, now.mono);
-  state->watermark = recovered.watermark.value_or(now.wall);
-  if (recovered.watermark) state->watermark_in_batch = *recovered.watermark;
-  state->watermark_written = now.mono;
-  state->core_time = std::max(now.wall, state->watermark.reaching);
-  state->awaits_inventories = recovered.database_went_back;
-  state->tick_hold = options.tick_hold;
-  if (recovered.database_went_back && state->tick_hold.empty()) {
-    state->tick_hold = "the database is older than the cluster; see: rota-master --accept-restore";
+  state->ticks().begin(recovered.watermark, now);
+  state->advance_core_time(std::max(now.wall, state->ticks().watermark().reaching));
+  state->set_awaits_inventories(recovered.database_went_back);
+  state->ticks().set_hold(options.tick_hold);
+  if (recovered.database_went_back && !state->ticks().are_held()) {
+    state->ticks().set_hold("the database is older than the cluster; see: rota-master --accept-restore");
   }
-  state->zookeeper_number = recovered.zookeeper_number;
-  for (const model::WorkerKey& key : recovered.unseen) state->life_of(key).unseen = true;
+  state->listings().set_zookeeper_number(recovered.zookeeper_number);
+  for (const model::WorkerKey& key : recovered.unseen) state->workers().life_of(key).unseen = true;
   for (RecoveredJob& job : recovered.jobs) recover_job(*state, std::move(job));
   OlderRules older;
   for (RecoveredRules& each : recovered.older_rules) {
     older.insert_or_assign({each.job, each.version}, std::move(each.rules));
   }
   for (model::Run& run : recovered.runs) recover_run(*state, std::move(run), older, now);
-  for (const auto& [job, tick] : recovered.taken) state->taken[job].insert(tick);
-  for (const model::AttemptKey key : recovered.given_up) state->give_up(key);
+  for (const auto& [job, tick] : recovered.taken) state->jobs().note_taken(job, tick);
+  for (const model::AttemptKey key : recovered.given_up) state->given_up().add(key);
   for (model::WorkerDrain& drain : recovered.drains) {
-    if (drain.draining) state->drains.emplace(drain.worker, std::move(drain));
+    if (drain.draining) state->workers().begin_drain(std::move(drain));
   }
   recover_departed(*state, std::move(recovered.newest_lives));
-  for (const model::WorkerDeath& death : recovered.confirmed) state->confirmed.emplace(death.life, death);
+  for (const model::WorkerDeath& death : recovered.confirmed) state->workers().confirm_death(death);
   promote_orphans(*state);
   return state;
 }

@@ -27,7 +27,7 @@ struct Cases {
   Context& ctx;
 
   void operator()(const TimePassed& e) const { handle_time_passed(ctx, e); }
-  void operator()(const MastersSeen& e) const { ctx.state.all_know_slices = e.all_know_slices; }
+  void operator()(const MastersSeen& e) const { ctx.state.ticks().set_all_know_slices(e.all_know_slices); }
   void operator()(const WorkerSeen& e) const { handle_worker_seen(ctx, e); }
   void operator()(const WorkerGone& e) const { handle_worker_gone(ctx, e); }
   void operator()(const BeatsEnded& e) const { handle_beats_ended(ctx, e); }
@@ -47,7 +47,7 @@ struct Cases {
   void operator()(const DrainWorker& e) const { handle_drain_worker(ctx, e); }
   void operator()(const ForgetWorker& e) const { handle_forget_worker(ctx, e); }
   void operator()(const ConfirmDead& e) const { handle_confirm_dead(ctx, e); }
-  void operator()(const HoldTicks& e) const { ctx.state.tick_hold = e.why; }
+  void operator()(const HoldTicks& e) const { ctx.state.ticks().set_hold(e.why); }
   void operator()(const ZookeeperReplaced& e) const { handle_zookeeper_replaced(ctx, e); }
   void operator()(const UnseenGone&) const { handle_unseen_gone(ctx); }
 };
@@ -60,8 +60,8 @@ Scheduler::Scheduler(Epoch epoch, const CoreOptions& options, Recovered recovere
 Scheduler::~Scheduler() = default;
 
 void Scheduler::handle(const Event& event, Now now, Effects& effects) {
-  state_->core_time = std::max(state_->core_time, now.wall);
-  Context ctx{*state_, now, state_->core_time, effects};
+  state_->advance_core_time(now.wall);
+  Context ctx{*state_, now, state_->core_time(), effects};
   std::visit(Cases{ctx}, event);
   pump_lanes(ctx);
   write_touched(ctx);

@@ -1,6 +1,7 @@
 #include "master/core/snapshot.h"
 
 #include <algorithm>
+#include <deque>
 
 #include "master/core/workers/departed_rules.h"
 #include "master/core/attempts/fence_rules.h"
@@ -16,16 +17,18 @@ namespace {
 constexpr std::size_t kWaitingMost = 10'000;
 
 std::string state_of(const State& state, const LifeEntry& life) {
-  if (!life.present) return "offline";
-  if (!life.reconciled) return "registering";
-  if (state.is_draining(life)) return "draining";
+  if (!life.is_present()) return "offline";
+  if (!life.is_reconciled()) return "registering";
+  if (state.workers().is_draining(life)) return "draining";
   return life.free_slots() > 0 ? "online" : "busy";
 }
 
 std::string why_of(const State& state, const LifeEntry& life) {
-  if (!life.present && !state.listed) return "workers are being listed: this leader has just taken office";
+  if (!life.is_present() && !state.listings().is_listed()) {
+    return "workers are being listed: this leader has just taken office";
+  }
   if (!life.why.empty() || !life.drain_ack_pending()) return life.why;
-  return life.told_drain->draining ? "has not said yet that it heard of its drain"
+  return life.told_drain()->draining ? "has not said yet that it heard of its drain"
                                    : "has not said yet that it heard of its resume";
 }
 
@@ -36,12 +39,12 @@ std::optional<WallTime> fence_of_all(const State& state, const LifeEntry& life, 
   constexpr int kLooked = 100;
   std::optional<WallTime> latest;
   int looked = 0;
-  for (const RunId id : life.attempts) {
+  for (const RunId id : life.attempts()) {
     if (looked++ == kLooked) break;
     const RunEntry* run = state.find_run(id);
     // One whose end is to be confirmed is followed by no time alone.
-    if (run == nullptr || run->rules->loss == model::LossPolicy::Confirm) continue;
-    const WallTime fence = wall_of(expected_fence(state, life, *run->rules, now.mono), now);
+    if (run == nullptr || run->rules().loss == model::LossPolicy::Confirm) continue;
+    const WallTime fence = wall_of(expected_fence(state, life, run->rules(), now.mono), now);
     latest = std::max(latest.value_or(fence), fence);
   }
   return latest;
@@ -50,50 +53,43 @@ std::optional<WallTime> fence_of_all(const State& state, const LifeEntry& life, 
 void add_absence(const State& state, const LifeEntry& life, Now now, WorkerView& view) {
   if (const auto silent = silent_since(life, now.mono)) view.silent_since = wall_of(*silent, now);
   view.left = life.left;
-  if (!view.silent_since && life.present) return;
-  if (state.listed) view.fence = fence_of_all(state, life, now);
+  if (!view.silent_since && life.is_present()) return;
+  if (state.listings().is_listed()) view.fence = fence_of_all(state, life, now);
 }
 
 WorkerView view_of(const State& state, const LifeEntry& life, Now now) {
   WorkerView view;
-  view.info = life.info;
-  const auto departed = state.departed.find(life.info.key.id);
-  if (!life.present && departed != state.departed.end()) view.info = departed->second.info;
+  view.info = life.info();
+  const DepartedWorker* departed = state.departed().find(life.key().id);
+  if (!life.is_present() && departed != nullptr) view.info = departed->info;
   add_absence(state, life, now, view);
   view.usage = life.usage;
-  const auto drain = state.drains.find(life.info.key.id);
-  if (drain != state.drains.end()) view.drain = drain->second;
+  if (const auto* drain = state.workers().find_drain(life.key().id)) view.drain = *drain;
   view.state = state_of(state, life);
   view.why = why_of(state, life);
-  view.running = static_cast<std::int32_t>(life.attempts.size());
-  view.dispatched_total = life.dispatched_total;
+  view.running = static_cast<std::int32_t>(life.attempts().size());
+  view.dispatched_total = life.dispatched_total();
   return view;
 }
 
-bool has_life(const State& state, const std::string& id) {
-  const auto life = state.lives.lower_bound({id, ""});
-  return life != state.lives.end() && life->first.id == id;
-}
-
 void add_departed(const State& state, Snapshot& snapshot) {
-  for (const auto& [id, departed] : state.departed) {
-    if (has_life(state, id)) continue;
-    if (!is_kept(departed, state.options.keep_offline, state.core_time)) continue;
+  for (const auto& [id, departed] : state.departed().all()) {
+    if (state.workers().has_life(id)) continue;
+    if (!is_kept(departed, state.options().keep_offline, state.core_time())) continue;
     WorkerView view;
     view.info = departed.info;
     view.state = "offline";
     view.why = departed.why;
     view.left = departed.left;
-    const auto drain = state.drains.find(id);
-    if (drain != state.drains.end()) view.drain = drain->second;
+    if (const auto* drain = state.workers().find_drain(id)) view.drain = *drain;
     snapshot.workers.push_back(std::move(view));
   }
 }
 
 /// Drained while away: shown, so that nobody wonders later why it gets no work.
 void add_drained_and_absent(const State& state, Snapshot& snapshot) {
-  for (const auto& [id, drain] : state.drains) {
-    if (has_life(state, id) || state.departed.contains(id)) continue;
+  for (const auto& [id, drain] : state.workers().drains()) {
+    if (state.workers().has_life(id) || state.departed().contains(id)) continue;
     WorkerView view;
     view.info.key.id = id;
     view.info.slots = 0;
@@ -105,11 +101,11 @@ void add_drained_and_absent(const State& state, Snapshot& snapshot) {
 
 void add_absence(const State& state, const RunEntry& run, Now now, RunView& view) {
   view.worker = run.progress().worker.id;
-  const auto life = state.lives.find(run.progress().worker);
-  if (life == state.lives.end() || !state.listed) return;
-  view.away_since = life->second.left;
-  if (const auto silent = silent_since(life->second, now.mono)) view.away_since = wall_of(*silent, now);
-  if (view.away_since) view.fence = wall_of(expected_fence(state, life->second, *run.rules, now.mono), now);
+  const LifeEntry* life = state.find_life(run.progress().worker);
+  if (life == nullptr || !state.listings().is_listed()) return;
+  view.away_since = life->left;
+  if (const auto silent = silent_since(*life, now.mono)) view.away_since = wall_of(*silent, now);
+  if (view.away_since) view.fence = wall_of(expected_fence(state, *life, run.rules(), now.mono), now);
 }
 
 RunView view_of(const State& state, const RunEntry& run, Now now) {
@@ -120,17 +116,15 @@ RunView view_of(const State& state, const RunEntry& run, Now now) {
   view.is_cancelled = run.progress().cancel_asked;
   view.losses = run.progress().losses;
   if (run.is_held()) add_absence(state, run, now, view);
-  if (!run.in_slot_queue) return view;
-  const auto queue = state.slot_queues.find(slot_queue_of(*run.rules));
-  if (queue != state.slot_queues.end()) view.reason = queue->second.blocked;
+  if (run.in_slot_queue()) view.reason = state.slot_queues().blocked(run);
   return view;
 }
 
 /// Runs on workers that are there and do not answer: nobody knows whether they run.
 void add_silent(const State& state, Now now, Snapshot& snapshot) {
-  for (const auto& [key, life] : state.lives) {
-    if (life.attempts.empty() || !silent_since(life, now.mono)) continue;
-    for (const RunId id : life.attempts) {
+  for (const auto& [key, life] : state.workers().lives()) {
+    if (life.attempts().empty() || !silent_since(life, now.mono)) continue;
+    for (const RunId id : life.attempts()) {
       if (snapshot.waiting.size() >= kWaitingMost) return;
       const RunEntry* run = state.find_run(id);
       if (run != nullptr) snapshot.waiting.try_emplace(id, view_of(state, *run, now));
@@ -179,15 +173,16 @@ std::map<std::string, std::int64_t> named(const std::map<RunState, std::int64_t>
 
 Tallies tallies_of(const State& state) {
   Tallies tallies;
-  tallies.runs_by_state = named(state.runs_by_state);
-  tallies.attempts_ended = named(state.counters.attempts_ended);
-  tallies.dispatch_latency = state.counters.dispatch_latency;
+  tallies.runs_by_state = named(state.runs().by_state());
+  tallies.attempts_ended = named(state.counters().attempts_ended);
+  tallies.dispatch_latency = state.counters().dispatch_latency;
   return tallies;
 }
 
 std::vector<GapView> gaps_of(const State& state) {
   std::vector<GapView> out;
-  for (auto gap = state.newest_gaps.rbegin(); gap != state.newest_gaps.rend(); ++gap) {
+  const std::deque<model::Gap>& gaps = state.ticks().newest_gaps();
+  for (auto gap = gaps.rbegin(); gap != gaps.rend(); ++gap) {
     const JobEntry* job = state.find_job(gap->job);
     out.push_back({job == nullptr ? std::to_string(gap->job.value) : job->row.name, *gap});
   }
@@ -198,19 +193,21 @@ std::vector<GapView> gaps_of(const State& state) {
 
 Snapshot view_state(const State& state, Now now) {
   Snapshot snapshot;
-  snapshot.epoch = state.epoch;
+  snapshot.epoch = state.epoch();
   snapshot.taken = now.wall;
-  snapshot.watermark = state.watermark.through;
-  snapshot.jobs = static_cast<std::int64_t>(state.names.size());
-  snapshot.active_runs = static_cast<std::int64_t>(state.runs.size());
-  snapshot.tick_hold = state.tick_hold;
-  snapshot.counters = counters_of(state.counters);
+  snapshot.watermark = state.ticks().watermark().through;
+  snapshot.jobs = static_cast<std::int64_t>(state.jobs().named());
+  snapshot.active_runs = static_cast<std::int64_t>(state.runs().size());
+  snapshot.tick_hold = state.ticks().hold();
+  snapshot.counters = counters_of(state.counters());
   snapshot.tallies = tallies_of(state);
   snapshot.newest_gaps = gaps_of(state);
-  for (const auto& [key, life] : state.lives) snapshot.workers.push_back(view_of(state, life, now));
+  for (const auto& [key, life] : state.workers().lives()) {
+    snapshot.workers.push_back(view_of(state, life, now));
+  }
   add_departed(state, snapshot);
   add_drained_and_absent(state, snapshot);
-  for (const auto& [id, run] : state.runs) {
+  for (const auto& [id, run] : state.runs().all()) {
     if (snapshot.waiting.size() >= kWaitingMost) break;
     if (is_told(run)) snapshot.waiting.emplace_hint(snapshot.waiting.end(), id, view_of(state, run, now));
   }

@@ -28,35 +28,25 @@ constexpr Millis kRest{1000};            // a worker that refused gets nothing f
 DispatchItem item_of(const RunEntry& run) {
   DispatchItem item;
   item.attempt = run.attempt();
-  item.job = run.row.job;
-  item.version = run.row.version;
-  item.kind = run.row.kind;
-  item.tick = run.row.tick;
-  item.scheduled = run.row.scheduled;
-  item.timeout = run.rules->timeout;
-  item.kill_grace = run.rules->kill_grace;
-  item.disconnect_grace = run.rules->disconnect_grace;
-  item.parameters = run.row.parameters;
+  item.job = run.row().job;
+  item.version = run.row().version;
+  item.kind = run.row().kind;
+  item.tick = run.row().tick;
+  item.scheduled = run.row().scheduled;
+  item.timeout = run.rules().timeout;
+  item.kill_grace = run.rules().kill_grace;
+  item.disconnect_grace = run.rules().disconnect_grace;
+  item.parameters = run.row().parameters;
   return item;
-}
-
-/// The queue's next run: jobs take turns, each gives its oldest.
-RunId next_of(SlotQueue& queue) {
-  auto at = queue.jobs.upper_bound(queue.last_job);
-  if (at == queue.jobs.end()) at = queue.jobs.begin();
-  queue.last_job = at->first;
-  return *at->second.begin();
 }
 
 std::vector<Candidate> candidates_of(const State& state, const SlotQueueKey& queue) {
   std::vector<Candidate> all;
-  const auto pool = state.open.find(queue.pool);
-  if (pool == state.open.end()) return all;
-  for (const model::WorkerKey& key : pool->second) {
+  for (const model::WorkerKey& key : state.workers().open_in(queue.pool)) {
     if (!queue.worker.empty() && key.id != queue.worker) continue;
-    const LifeEntry& life = state.lives.at(key);
-    all.push_back({&key, static_cast<std::int32_t>(life.attempts.size()), life.info.slots,
-                   life.last_used});
+    const LifeEntry& life = *state.find_life(key);
+    all.push_back({&key, static_cast<std::int32_t>(life.attempts().size()), life.info().slots,
+                   life.last_used()});
   }
   return all;
 }
@@ -66,10 +56,10 @@ void note_blocked(Context& ctx, SlotQueue& queue, Reason reason) {
   const Reason before = std::exchange(queue.blocked, reason);
   if (before == reason || before == Reason::None) return;
   std::size_t told = 0;
-  for (const auto& [job, runs] : queue.jobs) {
+  for (const auto& [job, runs] : queue.jobs()) {
     for (const RunId id : runs) {
       if (told++ == kReasonsTold) return;
-      ctx.state.run_timers.set(id, RunTimer::LazyWrite, ctx.now.mono + kLazyWrite);
+      ctx.state.runs().timers().set(id, RunTimer::LazyWrite, ctx.now.mono + kLazyWrite);
     }
   }
 }
@@ -77,29 +67,29 @@ void note_blocked(Context& ctx, SlotQueue& queue, Reason reason) {
 /// True when an attempt went out.
 bool dispatch_one(Context& ctx, const SlotQueueKey& key) {
   State& state = ctx.state;
-  const auto queue = state.slot_queues.find(key);
-  if (queue == state.slot_queues.end()) return false;
+  SlotQueue* queue = state.slot_queues().find(key);
+  if (queue == nullptr) return false;
   const std::vector<Candidate> candidates = candidates_of(state, key);
   if (candidates.empty()) {
-    note_blocked(ctx, queue->second, blocked_reason(state, key));
+    note_blocked(ctx, *queue, blocked_reason(state, key));
     return false;
   }
-  RunEntry& run = *state.find_run(next_of(queue->second));
-  JobEntry* job = state.find_job(run.row.job);
+  RunEntry& run = *state.find_run(queue->pass_turn());
+  JobEntry* job = state.find_job(run.row().job);
   const auto choice =
-      choose_worker(run.rules->route, run.rules->worker, job->last_worker, candidates);
+      choose_worker(run.rules().route, run.rules().worker, job->last_worker, candidates);
   CHECK_OR_DIE(choice.has_value(), "no worker was chosen among candidates");
   LifeEntry& life = *state.find_life(*candidates[*choice].key);
-  job->last_worker = life.info.key.id;
+  job->last_worker = life.key().id;
   state.assign(run, life, run.last_attempt() + 1, ctx.at);
   state.touch(run);
   set_backstop(ctx, run);
   send_attempt(ctx, run);
   if (run.progress().losses > 0 && run.progress().outcome.state == RunState::Lost) {
-    tell(ctx, "run begun again after a loss", {{"run", std::to_string(run.row.id.value)},
+    tell(ctx, "run begun again after a loss", {{"run", std::to_string(run.id().value)},
                                                {"attempt", std::to_string(run.progress().attempt)},
                                                {"job", job_of(state, run)},
-                                               {"worker", life.info.key.id}});
+                                               {"worker", life.key().id}});
   }
   return true;
 }
@@ -107,28 +97,18 @@ bool dispatch_one(Context& ctx, const SlotQueueKey& key) {
 /// New runs that found no slot say why in their first row.
 void explain_new(Context& ctx, const SlotQueueKey& key) {
   State& state = ctx.state;
-  for (const RunId id : state.touched) {
+  for (const RunId id : state.runs().touched()) {
     RunEntry* run = state.find_run(id);
-    if (run == nullptr || !run->in_slot_queue || slot_queue_of(*run->rules) != key) continue;
-    const auto queue = state.slot_queues.find(key);
-    run->progress().reason = queue->second.blocked;
+    if (run == nullptr || !run->in_slot_queue() || slot_queue_of(run->rules()) != key) continue;
+    run->set_reason(state.slot_queues().find(key)->blocked);
   }
-}
-
-std::vector<SlotQueueKey> lanes_of(const State& state, const std::string& pool) {
-  std::vector<SlotQueueKey> keys;
-  for (auto at = state.slot_queues.lower_bound({pool, ""}); at != state.slot_queues.end(); ++at) {
-    if (at->first.pool != pool) break;
-    keys.push_back(at->first);
-  }
-  return keys;
 }
 
 /// Nothing is sent now; later every queue is looked at again.
 void explain_waiting(Context& ctx) {
-  for (const std::string& pool : ctx.state.pools_to_pump) {
-    for (const SlotQueueKey& key : lanes_of(ctx.state, pool)) {
-      ctx.state.slot_queues.at(key).blocked = Reason::WorkersSettling;
+  for (const std::string& pool : ctx.state.workers().marked_pools()) {
+    for (const SlotQueueKey& key : ctx.state.slot_queues().of_pool(pool)) {
+      ctx.state.slot_queues().find(key)->blocked = Reason::WorkersSettling;
       explain_new(ctx, key);
     }
   }
@@ -136,13 +116,13 @@ void explain_waiting(Context& ctx) {
 
 void pump_pool(Context& ctx, const std::string& pool) {
   State& state = ctx.state;
-  const std::vector<SlotQueueKey> keys = lanes_of(state, pool);
+  const std::vector<SlotQueueKey> keys = state.slot_queues().of_pool(pool);
   for (bool progress = true; progress;) {
     progress = false;
     for (const SlotQueueKey& key : keys) progress = dispatch_one(ctx, key) || progress;
   }
   for (const SlotQueueKey& key : keys) {
-    if (state.slot_queues.contains(key)) explain_new(ctx, key);
+    if (state.slot_queues().find(key) != nullptr) explain_new(ctx, key);
   }
 }
 
@@ -152,9 +132,8 @@ void pump_pool(Context& ctx, const std::string& pool) {
 void choose_again(Context& ctx, RunEntry& run, const std::string& why) {
   State& state = ctx.state;
   if (LifeEntry* life = state.find_life(run.progress().worker)) {
-    life->resting = true;
-    state.refresh(*life);
-    state.life_timers.set(life->info.key, LifeTimer::Rest, ctx.now.mono + kRest);
+    state.workers().set_resting(*life, true);
+    state.workers().timers().set(life->key(), LifeTimer::Rest, ctx.now.mono + kRest);
   }
   if (run.progress().cancel_asked) {
     finish_run(ctx, run, RunState::Cancelled, Reason::CancelledByUser, run.progress().detail);
@@ -165,17 +144,17 @@ void choose_again(Context& ctx, RunEntry& run, const std::string& why) {
     detail = run.progress().worker.id + " did not take attempt " +
              std::to_string(run.progress().attempt) + ": " + why;
   }
-  state.run_timers.clear_all(run.row.id);
+  state.runs().timers().clear_all(run.id());
   state.set_state(run, RunState::Waiting, Reason::None);
   state.enter_slot_queue(run);
-  run.progress().detail = std::move(detail);
+  run.set_detail(std::move(detail));
   state.touch(run);
 }
 
 void apply_refusal(Context& ctx, RunEntry& run, const DispatchVerdict& verdict) {
   State& state = ctx.state;
   const model::WorkerKey worker = run.progress().worker;
-  ++state.counters.refusals;
+  ++state.counters().refusals;
   switch (verdict.refusal) {
     case Refusal::OldEpoch:
       ctx.out.term_ends = TermEnds{"a worker refused a dispatch: it knows a higher epoch"};
@@ -193,7 +172,7 @@ void apply_refusal(Context& ctx, RunEntry& run, const DispatchVerdict& verdict) 
       outcome.reason = verdict.refusal == Refusal::UnknownHandler ? Reason::HandlerUnknown
                                                                   : Reason::RefusedByWorker;
       outcome.message = verdict.detail;
-      run.progress().outcome = outcome;
+      run.set_outcome(outcome);
       finish_run(ctx, run, RunState::Failed, outcome.reason);
       return;
     }
@@ -218,11 +197,11 @@ void apply_verdict(Context& ctx, const model::WorkerKey& worker, const DispatchV
     case DispatchVerdict::Kind::Accepted:
       if (!run->send.accepted && run->progress().dispatched) {
         const Millis took = ctx.now.wall - *run->progress().dispatched;
-        state.counters.dispatch_latency.add(static_cast<double>(took.count()) / 1000.0);
+        state.counters().dispatch_latency.add(static_cast<double>(took.count()) / 1000.0);
       }
       run->send.accepted = true;
       run->send.unclear = false;
-      state.run_timers.clear(run->row.id, RunTimer::DispatchRetry);
+      state.runs().timers().clear(run->id(), RunTimer::DispatchRetry);
       if (run->progress().state == RunState::Dispatched) mark_running(ctx, *run, ctx.now.wall);
       if (run->progress().cancel_asked || run->handed_over) send_cancel(ctx, *run);
       return;
@@ -230,11 +209,11 @@ void apply_verdict(Context& ctx, const model::WorkerKey& worker, const DispatchV
       if (!run->send.accepted) apply_refusal(ctx, *run, verdict);
       return;
     case DispatchVerdict::Kind::Unknown:
-      ++state.counters.unclear_dispatches;
+      ++state.counters().unclear_dispatches;
       if (run->send.accepted) return;
       run->send.unclear = true;
-      state.run_timers.set(run->row.id, RunTimer::DispatchRetry,
-                           ctx.now.mono + state.options.dispatch_retry);
+      state.runs().timers().set(run->id(), RunTimer::DispatchRetry,
+                                ctx.now.mono + state.options().dispatch_retry);
       return;
   }
 }
@@ -245,16 +224,16 @@ Reason blocked_reason(const State& state, const SlotQueueKey& queue) {
   bool any = false;
   bool any_reconciled = false;
   bool any_taking = false;
-  for (const auto& [key, life] : state.lives) {
-    if (!life.present || life.info.pool != queue.pool) continue;
+  for (const auto& [key, life] : state.workers().lives()) {
+    if (!life.is_present() || life.info().pool != queue.pool) continue;
     if (!queue.worker.empty() && key.id != queue.worker) continue;
     any = true;
-    any_reconciled = any_reconciled || life.reconciled;
-    any_taking = any_taking || (life.reconciled && !state.is_draining(life));
+    any_reconciled = any_reconciled || life.is_reconciled();
+    any_taking = any_taking || (life.is_reconciled() && !state.workers().is_draining(life));
   }
   if (any_taking) return Reason::AllSlotsBusy;
   if (any_reconciled) return Reason::WorkersDraining;
-  if (!state.listed) return Reason::WorkersSettling;
+  if (!state.listings().is_listed()) return Reason::WorkersSettling;
   if (any) return Reason::WorkerUnreconciled;
   return queue.worker.empty() ? Reason::NoWorkerInPool : Reason::NamedWorkerAbsent;
 }
@@ -262,27 +241,31 @@ Reason blocked_reason(const State& state, const SlotQueueKey& queue) {
 /// A database that went back may not know of attempts that its workers hold: before a run is sent anywhere
 /// all of them say what they have. One that cannot be asked is not waited for long.
 bool have_all_inventories(const State& state, MonoTime now) {
-  if (now - state.began >= kMostWaitForWords) return true;
-  return state.listed && std::ranges::none_of(state.lives, [](const auto& entry) {
-    return entry.second.present && !entry.second.reconciled;
-  });
+  if (now - state.began() >= kMostWaitForWords) return true;
+  if (!state.listings().is_listed()) return false;
+  for (const auto& [key, life] : state.workers().lives()) {
+    if (life.is_present() && !life.is_reconciled()) return false;
+  }
+  return true;
 }
 
 void pump_lanes(Context& ctx) {
   State& state = ctx.state;
-  if (state.awaits_inventories) state.awaits_inventories = !have_all_inventories(state, ctx.now.mono);
-  if (state.awaits_inventories) return explain_waiting(ctx);
-  while (!state.pools_to_pump.empty()) {
-    const std::string pool = *state.pools_to_pump.begin();
+  if (state.awaits_inventories()) {
+    state.set_awaits_inventories(!have_all_inventories(state, ctx.now.mono));
+  }
+  if (state.awaits_inventories()) return explain_waiting(ctx);
+  while (!state.workers().marked_pools().empty()) {
+    const std::string pool = *state.workers().marked_pools().begin();
     pump_pool(ctx, pool);
-    state.pools_to_pump.erase(pool);
+    state.workers().unmark_pool(pool);
   }
 }
 
 void set_backstop(Context& ctx, const RunEntry& run) {
-  if (run.rules->timeout <= Millis{0}) return;
-  ctx.state.run_timers.set(run.row.id, RunTimer::Backstop,
-                           ctx.now.mono + run.rules->timeout + run.rules->kill_grace + kBackstopSlack);
+  if (run.rules().timeout <= Millis{0}) return;
+  const Millis after = run.rules().timeout + run.rules().kill_grace + kBackstopSlack;
+  ctx.state.runs().timers().set(run.id(), RunTimer::Backstop, ctx.now.mono + after);
 }
 
 /// While the worker has not said what it holds, its answer to hello decides what is sent again.
@@ -290,8 +273,8 @@ void retry_dispatch(Context& ctx, RunEntry& run) {
   State& state = ctx.state;
   if (!run.is_held() || run.send.accepted) return;
   const LifeEntry* life = state.find_life(run.progress().worker);
-  if (life != nullptr && life->present && !life->reconciled) {
-    state.run_timers.set(run.row.id, RunTimer::DispatchRetry, ctx.now.mono + kUnreconciledPause);
+  if (life != nullptr && life->is_present() && !life->is_reconciled()) {
+    state.runs().timers().set(run.id(), RunTimer::DispatchRetry, ctx.now.mono + kUnreconciledPause);
   } else {
     send_attempt(ctx, run);
   }
@@ -303,10 +286,10 @@ void send_attempt(Context& ctx, RunEntry& run) {
   CHECK_OR_DIE(life != nullptr, "an attempt's worker is not known");
   if (run.send.in_flight > 0) run.send.unclear = true;
   ++run.send.in_flight;
-  ++state.counters.dispatches;
+  ++state.counters().dispatches;
   const auto [at, added] =
-      ctx.out.index.dispatches.emplace(life->info.key, ctx.out.sends.size());
-  if (added) ctx.out.sends.push_back(SendDispatch{life->info.key, life->info.address, {}});
+      ctx.out.index.dispatches.emplace(life->key(), ctx.out.sends.size());
+  if (added) ctx.out.sends.push_back(SendDispatch{life->key(), life->info().address, {}});
   std::get<SendDispatch>(ctx.out.sends[at->second]).items.push_back(item_of(run));
 }
 
@@ -314,20 +297,20 @@ void send_cancel(Context& ctx, RunEntry& run) {
   State& state = ctx.state;
   LifeEntry* life = state.find_life(run.progress().worker);
   if (life == nullptr) return;
-  ++state.counters.cancels;
+  ++state.counters().cancels;
   ctx.out.sends.push_back(
-      SendCancel{life->info.key, life->info.address, {run.attempt()}, run.rules->kill_grace});
-  state.run_timers.set(run.row.id, RunTimer::CancelRepeat,
-                       ctx.now.mono + run.rules->kill_grace + kCancelRepeatSlack);
+      SendCancel{life->key(), life->info().address, {run.attempt()}, run.rules().kill_grace});
+  state.runs().timers().set(run.id(), RunTimer::CancelRepeat,
+                            ctx.now.mono + run.rules().kill_grace + kCancelRepeatSlack);
 }
 
 void mark_running(Context& ctx, RunEntry& run, WallTime started) {
   State& state = ctx.state;
   if (run.progress().state != RunState::Running) {
     state.set_state(run, RunState::Running, Reason::None);
-    state.run_timers.set(run.row.id, RunTimer::LazyWrite, ctx.now.mono + kLazyWrite);
+    state.runs().timers().set(run.id(), RunTimer::LazyWrite, ctx.now.mono + kLazyWrite);
   }
-  run.progress().started = started;
+  run.set_started(started);
 }
 
 void handle_dispatch_answered(Context& ctx, const DispatchAnswered& event) {

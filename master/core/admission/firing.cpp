@@ -27,37 +27,36 @@ void skip_at_once(Context& ctx, model::Run row, model::Reason reason, RunId bloc
   row.progress.reason = reason;
   row.progress.detail = std::to_string(blocking.value);
   row.progress.ended = ctx.at;
-  row.progress.epoch = ctx.state.epoch;
+  row.progress.epoch = ctx.state.epoch();
   ctx.out.index.new_runs[row.id] = ctx.out.changes.new_runs.size();
   ctx.out.changes.new_runs.push_back(std::move(row));
-  ++ctx.state.counters.runs_recorded;
+  ++ctx.state.counters().runs_recorded;
 }
 
 }  // namespace
 
 OverlapChoice overlap_of(const JobEntry& job, model::RunKind kind) {
   if (kind == model::RunKind::OneOff) return {};
-  return decide_overlap(*job.rules, job.unfinished.size(), job.behind.size());
+  return decide_overlap(job.rules(), job.unfinished().size(), job.behind().size());
 }
 
 RunId blocking_run(const JobEntry& job) {
-  for (const RunId id : job.unfinished) {
-    if (!job.behind.contains(id)) return id;
+  for (const RunId id : job.unfinished()) {
+    if (!job.behind().contains(id)) return id;
   }
-  return job.unfinished.empty() ? RunId{} : *job.unfinished.begin();
+  return job.unfinished().empty() ? RunId{} : *job.unfinished().begin();
 }
 
 RunId begin_run(Context& ctx, JobEntry& job, const Firing& firing, const OverlapChoice& choice) {
   const RunId blocking = blocking_run(job);
-  RunEntry entry;
-  entry.row = row_of(ctx, job, firing);
-  const RunId id = entry.row.id;
+  model::Run row = row_of(ctx, job, firing);
+  const RunId id = row.id;
   if (choice.kind == OverlapChoice::Kind::Skip) {
     CHECK_OR_DIE(!firing.tick, "a skipped tick is a gap, not a run");
-    skip_at_once(ctx, std::move(entry.row), choice.reason, blocking);
+    skip_at_once(ctx, std::move(row), choice.reason, blocking);
     return id;
   }
-  entry.rules = job.rules;
+  RunEntry entry(std::move(row), job.shared_rules());
   entry.is_new = true;
   RunEntry& run = ctx.state.add_run(std::move(entry));
   ctx.state.touch(run);

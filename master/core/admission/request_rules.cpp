@@ -16,18 +16,16 @@ using model::RunState;
 
 namespace {
 
-constexpr std::size_t kKeysMost = 200'000;
-
 /// The answer to a key that this Term has seen; empty when it is new.
 std::optional<Submitted::Item> repeat_of(const State& state, const std::string& principal,
                                          const std::string& key, const std::string& hash) {
   if (key.empty()) return std::nullopt;
-  const auto found = state.keys.find({principal, key});
-  if (found == state.keys.end()) return std::nullopt;
+  const KeyMemory::Seen* seen = state.keys().find(principal, key);
+  if (seen == nullptr) return std::nullopt;
   Submitted::Item item;
-  item.run = found->second.run;
+  item.run = seen->run;
   item.repeated = true;
-  if (found->second.hash != hash) {
+  if (seen->hash != hash) {
     item.error = Error(ErrorCode::Conflict, "the request key '" + shown_text(key) +
                                                 "' was used before, with other content, for run " +
                                                 std::to_string(item.run.value));
@@ -38,14 +36,8 @@ std::optional<Submitted::Item> repeat_of(const State& state, const std::string& 
 void remember_key(Context& ctx, const std::string& principal, const std::string& key,
                   const std::string& hash, RunId run) {
   if (key.empty()) return;
-  State& state = ctx.state;
-  const MonoTime until = ctx.now.mono + state.options.request_key_memory;
-  state.keys[{principal, key}] = {hash, run, until};
-  state.key_order.push_back({until, {principal, key}});
-  if (state.key_order.size() > kKeysMost) {
-    state.keys.erase(state.key_order.front().second);
-    state.key_order.pop_front();
-  }
+  const MonoTime until = ctx.now.mono + ctx.state.options().request_key_memory;
+  ctx.state.keys().remember(principal, key, {hash, run}, until);
 }
 
 Submitted::Item submit_one(Context& ctx, const SubmitItem& item, const std::string& principal) {
@@ -78,7 +70,7 @@ void handle_run_now(Context& ctx, const RunNow& event) {
     reply(ctx, event.token, Submitted{{*repeat}});
     return;
   }
-  JobEntry* job = ctx.state.find_named(event.space, event.name);
+  JobEntry* job = ctx.state.jobs().find_named(event.space, event.name);
   if (job == nullptr) {
     reply(ctx, event.token,
           Error(ErrorCode::NotFound,
@@ -115,20 +107,20 @@ void handle_cancel_run(Context& ctx, const CancelRun& event) {
                                          " is not known or has ended already"));
     return;
   }
-  model::RunProgress& progress = run->progress();
+  const model::RunProgress& progress = run->progress();
   if (!run->is_held()) {
-    progress.cancel_asked = true;
+    run->ask_cancel();
     finish_run(ctx, *run, RunState::Cancelled, Reason::CancelledByUser, cancelled_by(event));
     reply(ctx, event.token, CancelTaken{RunState::Cancelled});
     return;
   }
   if (!progress.cancel_asked) {
-    progress.cancel_asked = true;
+    run->ask_cancel();
     if (progress.reason == Reason::WaitsForConfirmation) {  // nothing follows it any more, so it may end
-      progress.reason = Reason::WaitsForFence;
-      ctx.state.run_timers.set(run->row.id, RunTimer::Fence, ctx.now.mono);
+      run->set_reason(Reason::WaitsForFence);
+      ctx.state.runs().timers().set(run->id(), RunTimer::Fence, ctx.now.mono);
     }
-    progress.detail = cancelled_by(event);
+    run->set_detail(cancelled_by(event));
     ctx.state.touch(*run);
     send_cancel(ctx, *run);
   }

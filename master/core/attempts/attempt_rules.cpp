@@ -21,10 +21,10 @@ constexpr std::int32_t kMostForgotten = 100'000;
 
 model::AttemptRow history_of(const State& state, const RunEntry& run, const Outcome& outcome) {
   model::AttemptRow row;
-  row.run = run.row.id;
+  row.run = run.id();
   row.attempt = run.progress().attempt;
   row.worker = run.progress().worker;
-  row.epoch = state.epoch;
+  row.epoch = state.epoch();
   row.dispatched = run.progress().dispatched;
   row.outcome = outcome;
   const bool is_untold = outcome.state == RunState::Lost && outcome.started == WallTime{};
@@ -36,28 +36,29 @@ model::AttemptRow history_of(const State& state, const RunEntry& run, const Outc
 void wait_for_retry(Context& ctx, RunEntry& run, const Outcome& outcome, Millis pause, std::string why) {
   State& state = ctx.state;
   ctx.out.changes.attempts.push_back(history_of(state, run, outcome));
-  ++state.counters.retries;
-  state.run_timers.clear_all(run.row.id);
+  ++state.counters().retries;
+  state.runs().timers().clear_all(run.id());
   state.set_state(run, RunState::Waiting, Reason::RetryDelay, std::move(why));
-  run.progress().outcome = outcome;
+  run.set_outcome(outcome);
   state.touch(run);
   if (pause <= Millis{0}) {
     state.enter_slot_queue(run);
     return;
   }
-  run.progress().not_before = ctx.at + pause;
-  state.run_timers.set(run.row.id, RunTimer::RetryDelay, ctx.now.mono + pause);
+  run.set_not_before(ctx.at + pause);
+  state.runs().timers().set(run.id(), RunTimer::RetryDelay, ctx.now.mono + pause);
 }
 
 void finish_as(Context& ctx, RunEntry& run, const Outcome& outcome, RunState state, Reason reason) {
-  run.progress().outcome = outcome;
-  run.progress().outcome.state = state;
-  if (outcome.started != WallTime{}) run.progress().started = outcome.started;
+  Outcome told = outcome;
+  told.state = state;
+  run.set_outcome(std::move(told));
+  if (outcome.started != WallTime{}) run.set_started(outcome.started);
   finish_run(ctx, run, state, reason, run.progress().detail);
 }
 
 void tell_loss(Context& ctx, const RunEntry& run, const Outcome& outcome, std::string_view then) {
-  warn(ctx, "attempt lost", {{"run", std::to_string(run.row.id.value)},
+  warn(ctx, "attempt lost", {{"run", std::to_string(run.id().value)},
                              {"attempt", std::to_string(run.progress().attempt)},
                              {"job", job_of(ctx.state, run)},
                              {"worker", run.progress().worker.id},
@@ -75,16 +76,16 @@ std::string failure_text(const RunEntry& run, const Outcome& outcome) {
 
 /// By its loss policy another attempt follows, or none any more, or none ever.
 void follow_loss(Context& ctx, RunEntry& run, const Outcome& outcome, bool handed_over) {
-  model::RunProgress& progress = run.progress();
-  if (!handed_over) ++progress.losses;
-  const std::string told = loss_text(progress.attempt, progress.worker.id, progress.losses,
-                                     run.rules->loss_most);
-  switch (after_loss(*run.rules, progress.losses, handed_over)) {
+  const model::RunProgress& progress = run.progress();
+  if (!handed_over) run.count_loss();
+  std::string told = loss_text(progress.attempt, progress.worker.id, progress.losses,
+                                     run.rules().loss_most);
+  switch (after_loss(run.rules(), progress.losses, handed_over)) {
     case AfterLoss::EndLost:
       tell_loss(ctx, run, outcome, "its run ends (loss: never)");
       return finish_with(ctx, run, outcome, handed_over ? RunState::Killed : RunState::Lost);
     case AfterLoss::EndAtLimit:
-      progress.detail = told;
+      run.set_detail(std::move(told));
       tell_loss(ctx, run, outcome, "its run ends (loss: most)");
       return finish_as(ctx, run, outcome, RunState::Lost, Reason::LossLimit);
     case AfterLoss::Rerun:
@@ -97,14 +98,14 @@ void follow_loss(Context& ctx, RunEntry& run, const Outcome& outcome, bool hande
 /// It was lost, or ended for another reason than its own.
 void end_lost(Context& ctx, RunEntry& run, EndProof proof, Outcome outcome) {
   State& state = ctx.state;
-  ++state.counters.losses;
+  ++state.counters().losses;
   const bool proven = proof != EndProof::FencePassed;
   const bool handed_over = outcome.state == RunState::Killed && was_handed_over(ctx, run);
   if (handed_over) {
     outcome.reason = Reason::HandedOver;
     outcome.message = "worker " + run.progress().worker.id + " is drained: ended at the deadline";
   }
-  if (!proven) state.give_up(run.attempt());
+  if (!proven) state.given_up().add(run.attempt());
   if (run.progress().cancel_asked) {
     outcome.reason = proven ? Reason::CancelledByUser : outcome.reason;
     if (!proven) tell_loss(ctx, run, outcome, "its run was cancelled, and ends");
@@ -119,7 +120,7 @@ void end_lost(Context& ctx, RunEntry& run, EndProof proof, Outcome outcome) {
 bool ended_by_backstop(const RunEntry& run, const Outcome& outcome) {
   if (outcome.state != RunState::Killed || !run.timed_out || run.progress().cancel_asked) return false;
   const bool is_untold = outcome.started == WallTime{} || outcome.ended == WallTime{};
-  return is_untold || outcome.ended - outcome.started >= run.rules->timeout;
+  return is_untold || outcome.ended - outcome.started >= run.rules().timeout;
 }
 
 void end_reported(Context& ctx, RunEntry& run, Outcome outcome) {
@@ -128,8 +129,8 @@ void end_reported(Context& ctx, RunEntry& run, Outcome outcome) {
     outcome.reason = Reason::AttemptTimeout;
   }
   if (may_retry(outcome.state)) {
-    ++run.progress().failures;
-    const auto pause = retry_delay(run.rules->retry, run.progress().failures);
+    run.count_failure();
+    const auto pause = retry_delay(run.rules().retry, run.progress().failures);
     if (pause && !run.progress().cancel_asked && outcome.reason != Reason::HandlerUnknown) {
       wait_for_retry(ctx, run, outcome, *pause, failure_text(run, outcome));
       return;
@@ -143,21 +144,20 @@ void note_unusable_slot(State& state, const RunEntry& run, const Outcome& outcom
   if (outcome.state != RunState::KillFailed) return;
   LifeEntry* life = state.find_life(run.progress().worker);
   if (life == nullptr) return;
-  ++life->unusable_slots;
-  state.refresh(*life);
+  state.workers().lose_slot(*life);
 }
 
 /// The late result of an attempt that was counted as lost, or that a restored database has forgotten.
 void apply_late_outcome(Context& ctx, RunEntry* run, model::AttemptKey key,
                const model::WorkerKey& accepted_by, const Outcome& outcome) {
   State& state = ctx.state;
-  state.given_up.erase(key);
-  ++state.counters.late_results;
+  state.given_up().remove(key);
+  ++state.counters().late_results;
   model::AttemptRow row;
   row.run = key.run;
   row.attempt = key.attempt;
   row.worker = accepted_by;
-  row.epoch = state.epoch;
+  row.epoch = state.epoch();
   row.late = true;
   row.outcome = outcome;
   ctx.out.changes.attempts.push_back(std::move(row));
@@ -165,8 +165,7 @@ void apply_late_outcome(Context& ctx, RunEntry* run, model::AttemptKey key,
                               !run->is_held() && run->progress().attempt == key.attempt;
   if (!no_other_began || outcome.state != RunState::Succeeded) return;
   if (!run->progress().dispatched) {  // forgotten: not known is when, but not after it had begun
-    run->progress().worker = accepted_by;
-    run->progress().dispatched = outcome.started;
+    state.set_past_worker(*run, accepted_by, outcome.started);
   }
   finish_with(ctx, *run, outcome, RunState::Succeeded);
 }
@@ -175,7 +174,7 @@ void apply_started(Context& ctx, const model::AttemptReport& report) {
   RunEntry* run = ctx.state.find_run(report.key.run);
   if (run == nullptr || !run->is_of(report.key, report.worker.id)) return;
   run->send.accepted = true;
-  ctx.state.run_timers.clear(run->row.id, RunTimer::DispatchRetry);
+  ctx.state.runs().timers().clear(run->id(), RunTimer::DispatchRetry);
   mark_running(ctx, *run, report.started);
 }
 
@@ -184,13 +183,13 @@ void apply_started(Context& ctx, const model::AttemptReport& report) {
 void apply_note(Context& ctx, const model::AttemptReport& report) {
   const RunEntry* run = ctx.state.find_run(report.key.run);
   if (run == nullptr || run->progress().attempt != report.key.attempt) {
-    ++ctx.state.counters.stale_notes;
+    ++ctx.state.counters().stale_notes;
     return;
   }
   model::RunNote note = *report.note;
   note.run = report.key.run;
   note.attempt = report.key.attempt;
-  ++ctx.state.counters.notes;
+  ++ctx.state.counters().notes;
   ctx.out.changes.notes.push_back(std::move(note));
 }
 
@@ -198,7 +197,7 @@ void apply_note(Context& ctx, const model::AttemptReport& report) {
 
 void end_attempt(Context& ctx, RunEntry& run, EndProof proof, const Outcome& outcome) {
   CHECK_OR_DIE(run.is_held(), "an attempt ended that no worker held");
-  ++ctx.state.counters.attempts_ended[outcome.state];
+  ++ctx.state.counters().attempts_ended[outcome.state];
   note_unusable_slot(ctx.state, run, outcome);
   const bool lost = proof != EndProof::Reported || outcome.state == RunState::Lost ||
                     (outcome.state == RunState::Killed && !run.progress().cancel_asked &&
@@ -212,12 +211,12 @@ void end_attempt(Context& ctx, RunEntry& run, EndProof proof, const Outcome& out
 
 void finish_run(Context& ctx, RunEntry& run, RunState to, Reason reason, std::string detail) {
   State& state = ctx.state;
-  const JobId job = run.row.job;
+  const JobId job = run.row().job;
   state.set_state(run, to, reason, std::move(detail));
   const WallTime ended = run.progress().outcome.ended;
-  run.progress().ended = ended == WallTime{} ? ctx.at : ended;
-  run.progress().not_before.reset();
-  ++state.counters.runs_finished;
+  run.set_ended(ended == WallTime{} ? ctx.at : ended);
+  run.set_not_before(std::nullopt);
+  ++state.counters().runs_finished;
   state.touch(run);
   promote_waiting(ctx, job);
 }
@@ -226,10 +225,10 @@ void promote_waiting(Context& ctx, JobId job_id) {
   State& state = ctx.state;
   JobEntry* job = state.find_job(job_id);
   if (job == nullptr) return;
-  while (!job->behind.empty()) {
-    const bool free = job->unfinished.size() == job->behind.size();
-    if (!free && job->rules->overlap != model::Overlap::Allow) return;
-    RunEntry& run = *state.find_run(*job->behind.begin());
+  while (!job->behind().empty()) {
+    const bool free = job->unfinished().size() == job->behind().size();
+    if (!free && job->rules().overlap != model::Overlap::Allow) return;
+    RunEntry& run = *state.find_run(*job->behind().begin());
     state.enter_slot_queue(run);
     state.touch(run);
   }
@@ -237,7 +236,7 @@ void promote_waiting(Context& ctx, JobId job_id) {
 
 void end_retry_delay(Context& ctx, RunEntry& run) {
   if (run.progress().state != RunState::Waiting) return;
-  run.progress().not_before.reset();
+  run.set_not_before(std::nullopt);
   ctx.state.enter_slot_queue(run);
   ctx.state.touch(run);
 }
@@ -247,7 +246,7 @@ bool pass_forgotten(State& state, RunEntry& run, std::int32_t attempt) {
   if (attempt <= known || attempt - known > kMostForgotten) return false;
   run.forgotten = attempt;
   if (run.is_held()) return true;
-  run.progress().attempt = attempt;  // stored, so that the next Term knows it too
+  state.set_attempt_number(run, attempt);  // stored, so that the next Term knows it too
   state.touch(run);
   return true;
 }
@@ -261,17 +260,17 @@ void apply_outcome(Context& ctx, model::AttemptKey key, const model::WorkerKey& 
     return;
   }
   const bool is_forgotten = run != nullptr && pass_forgotten(state, *run, key.attempt);
-  if (is_forgotten || state.given_up.contains(key)) {
+  if (is_forgotten || state.given_up().contains(key)) {
     apply_late_outcome(ctx, run, key, accepted_by, outcome);
     return;
   }
-  ++state.counters.repeated_reports;
+  ++state.counters().repeated_reports;
 }
 
 void handle_reported(Context& ctx, const Reported& event) {
   ReportsTaken taken;
   for (const model::AttemptReport& report : event.reports) {
-    ++ctx.state.counters.reports;
+    ++ctx.state.counters().reports;
     if (report.note) apply_note(ctx, report);  // before the end, which may begin another attempt
     if (report.what == model::AttemptReport::What::Started) {
       apply_started(ctx, report);

@@ -21,7 +21,7 @@ constexpr Millis kSilentStill{500};
 /// Figures for people; what a renewal does not say is known no more.
 void apply_figures(LifeEntry& life, const RenewAsked& event) {
   if (!event.vitals) return;
-  life.info.vitals = event.vitals;
+  life.set_vitals(event.vitals);
   life.has_fresh_figures = true;
   life.usage.reset();
   if (event.usage.empty()) return;
@@ -33,9 +33,8 @@ void apply_figures(LifeEntry& life, const RenewAsked& event) {
 /// Whether a life stands on the home that holds what is under way on its id; with nothing under way any
 /// life does. An id that came up on another host knows nothing of what may still live on the first.
 bool is_on_home_of_attempts(const State& state, const model::WorkerKey& key) {
-  for (auto at = state.lives.lower_bound({key.id, ""}); at != state.lives.end() && at->first.id == key.id;
-       ++at) {
-    if (!at->second.attempts.empty() && home_of(at->first) != home_of(key)) return false;
+  for (const auto& [other, life] : state.workers().lives_of(key.id)) {
+    if (!life.attempts().empty() && home_of(other) != home_of(key)) return false;
   }
   return true;
 }
@@ -43,30 +42,30 @@ bool is_on_home_of_attempts(const State& state, const model::WorkerKey& key) {
 void handle_renew_asked(Context& ctx, const RenewAsked& event) {
   State& state = ctx.state;
   LifeEntry* life = state.find_life(event.worker);
-  if (life == nullptr || !life->present || !is_on_home_of_attempts(state, event.worker)) {
-    ++state.counters.renews_refused;
+  if (life == nullptr || !life->is_present() || !is_on_home_of_attempts(state, event.worker)) {
+    ++state.counters().renews_refused;
     reply(ctx, event.token,
           Error(ErrorCode::Unavailable, "this life of the worker is not registered, or not let in yet"));
     return;
   }
   // The worker counts its grant from the moment it sent the request, which is before now.
-  WorkerEntry& worker = state.worker_of(event.worker.id);
-  worker.grant_end = std::max(worker.grant_end, ctx.now.mono + state.options.grant + kKillReserve);
-  ++state.counters.renews;
+  WorkerEntry& worker = state.workers().worker_of(event.worker.id);
+  worker.grant_end = std::max(worker.grant_end, ctx.now.mono + state.options().grant + kKillReserve);
+  ++state.counters().renews;
   apply_figures(*life, event);
   expect_renewal(ctx, event.worker);
   reply(ctx, event.token, Renewed{});
 }
 
-Millis lease_of(const LifeEntry& life) { return life.info.lease.value_or(kAssumedLease); }
+Millis lease_of(const LifeEntry& life) { return life.info().lease.value_or(kAssumedLease); }
 
 /// A session that expired by itself had no beat for a whole session, which is longer than a lease. That it
 /// did cannot be seen by its node; so the last beat counts as of now unless it is known to be older.
 void note_lease(Context& ctx, const LifeEntry& life) {
-  WorkerEntry& worker = ctx.state.worker_of(life.info.key.id);
+  WorkerEntry& worker = ctx.state.workers().worker_of(life.key().id);
   std::erase_if(worker.leases, [&](const auto& each) { return each.second <= ctx.now.mono; });
   const MonoTime last = std::min(ctx.now.mono, life.last_beat.value_or(ctx.now.mono));
-  worker.leases[life.info.key.incarnation] = last + lease_of(life) + kKillReserve;
+  worker.leases[life.key().incarnation] = last + lease_of(life) + kKillReserve;
 }
 
 void handle_beats_ended(Context& ctx, const BeatsEnded& event) {
@@ -74,12 +73,12 @@ void handle_beats_ended(Context& ctx, const BeatsEnded& event) {
   LifeEntry* life = state.find_life(event.key);
   if (life == nullptr) return;
   life->last_beat = event.last_before;
-  WorkerEntry& worker = state.worker_of(event.key.id);
+  WorkerEntry& worker = state.workers().worker_of(event.key.id);
   const auto lease = worker.leases.find(event.key.incarnation);
   if (lease == worker.leases.end()) return;  // its node is still told of as there
   lease->second = std::min(lease->second, event.last_before + lease_of(*life) + kKillReserve);
   if (!worker.absent_since) return;
-  for (const RunId run : state.runs_on(event.key.id)) look_at_fence(ctx, *state.find_run(run));
+  for (const RunId run : state.workers().runs_on(event.key.id)) look_at_fence(ctx, *state.find_run(run));
 }
 
 void expect_renewal(Context& ctx, const model::WorkerKey& key) {
@@ -88,45 +87,45 @@ void expect_renewal(Context& ctx, const model::WorkerKey& key) {
     life->renews_every = floor_ms(ctx.now.mono - life->heard);
     life->heard = ctx.now.mono;
   }
-  ctx.state.life_timers.set(key, LifeTimer::Silence, ctx.now.mono + kSilent);
+  ctx.state.workers().timers().set(key, LifeTimer::Silence, ctx.now.mono + kSilent);
 }
 
 void watch_silent(Context& ctx, const model::WorkerKey& key) {
   LifeEntry* life = ctx.state.find_life(key);
-  if (life == nullptr || !life->present) return;
-  ctx.state.life_timers.set(key, LifeTimer::Silence, ctx.now.mono + kSilentStill);
-  if (life->attempts.empty()) return;
+  if (life == nullptr || !life->is_present()) return;
+  ctx.state.workers().timers().set(key, LifeTimer::Silence, ctx.now.mono + kSilentStill);
+  if (life->attempts().empty()) return;
   ctx.out.watch_beats.push_back(key);
   const auto since = silent_since(*life, ctx.now.mono);
   if (!since || std::exchange(life->is_silence_told, true)) return;
   warn(ctx, "worker does not answer",
        {{"worker", key.id},
         {"for_ms", std::to_string(floor_ms(ctx.now.mono - *since).count())},
-        {"attempts", std::to_string(life->attempts.size())}});
+        {"attempts", std::to_string(life->attempts().size())}});
 }
 
 std::optional<MonoTime> silent_since(const LifeEntry& life, MonoTime now) {
   const Millis usual = std::min(life.renews_every, kSilent);
-  if (!life.present || !life.reconciled || now - life.heard <= kSilent + usual) return std::nullopt;
+  if (!life.is_present() || !life.is_reconciled() || now - life.heard <= kSilent + usual) return std::nullopt;
   return life.heard;
 }
 
 MonoTime expected_fence(const State& state, const LifeEntry& life, const model::JobRules& rules,
                         MonoTime now) {
-  const auto found = state.workers.find(life.info.key.id);
-  if (found == state.workers.end()) return now;
-  const WorkerEntry& worker = found->second;
-  if (worker.absent_since) return fence_of(state, worker, *worker.absent_since, rules);
+  const WorkerEntry* worker = state.workers().find_worker(life.key().id);
+  if (worker == nullptr) return now;
+  if (worker->absent_since) return fence_of(state, *worker, *worker->absent_since, rules);
   // Its lease is the session without a tick of the server (500 ms), a sixth, and 300 ms (zk/lease_rules.h).
   const Millis session = (lease_of(life) + Millis{800}) * 6 / 5;
-  return fence_of(state, worker, std::max(now, life.heard + session), rules);
+  return fence_of(state, *worker, std::max(now, life.heard + session), rules);
 }
 
 MonoTime fence_of(const State& state, const WorkerEntry& worker, MonoTime absent_since,
                   const model::JobRules& rules) {
-  const CoreOptions& options = state.options;
-  const Millis older = std::max({options.grant, options.older_grant, state.longest_lease, kAssumedLease});
-  const MonoTime older_vouchers = state.began + older + options.fence_hold + kKillReserve;
+  const CoreOptions& options = state.options();
+  const Millis lease = std::max(state.workers().longest_lease(), kAssumedLease);
+  const Millis older = std::max({options.grant, options.older_grant, lease});
+  const MonoTime older_vouchers = state.began() + older + options.fence_hold + kKillReserve;
   MonoTime leases{};
   for (const auto& [incarnation, end] : worker.leases) leases = std::max(leases, end);
   const Millis parting = rules.disconnect_grace / kClockRates;
@@ -137,16 +136,16 @@ MonoTime fence_of(const State& state, const WorkerEntry& worker, MonoTime absent
 void look_at_fence(Context& ctx, RunEntry& run) {
   State& state = ctx.state;
   if (!run.is_held()) return;
-  const WorkerEntry& worker = state.worker_of(run.progress().worker.id);
+  const WorkerEntry& worker = state.workers().worker_of(run.progress().worker.id);
   if (!worker.absent_since || waits_unseen(ctx, run)) return;
-  const MonoTime fence = fence_of(state, worker, *worker.absent_since, *run.rules);
+  const MonoTime fence = fence_of(state, worker, *worker.absent_since, run.rules());
   if (fence > ctx.now.mono) {
-    state.run_timers.set(run.row.id, RunTimer::Fence, fence);
+    state.runs().timers().set(run.id(), RunTimer::Fence, fence);
     return;
   }
   if (waits_for_confirmation(ctx, run)) return;
-  if (ctx.out.list_workers == 0) ctx.out.list_workers = ++state.listings_asked;
-  state.past_fence[run.row.id] = ctx.out.list_workers;
+  if (ctx.out.list_workers == 0) ctx.out.list_workers = state.listings().ask();
+  state.listings().wait_for(ctx.out.list_workers, run.id());
 }
 
 }  // namespace rota::master::core

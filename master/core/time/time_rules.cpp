@@ -23,7 +23,7 @@ constexpr Millis kTick{1};  // times are whole milliseconds
 /// A gap row, or a longer one where the last row of this batch is its neighbour.
 void add_gap(Context& ctx, const JobEntry& job, WallTime from, WallTime to, std::int64_t count,
              Reason reason, RunId reference) {
-  ctx.state.counters.ticks_skipped += count;
+  ctx.state.counters().ticks_skipped += count;
   std::vector<model::Gap>& gaps = ctx.out.changes.gaps;
   if (!gaps.empty()) {
     model::Gap& last = gaps.back();
@@ -31,14 +31,13 @@ void add_gap(Context& ctx, const JobEntry& job, WallTime from, WallTime to, std:
         last.reference == reference.value && last.to < from) {
       last.to = to;
       last.count += count;
-      ctx.state.newest_gaps.back() = last;
+      ctx.state.ticks().note_longer_gap(last);
       return;
     }
   }
   gaps.push_back({job.row.id, job.row.version, from, to, count, reason, reference.value,
-                  ctx.state.epoch});
-  ctx.state.newest_gaps.push_back(gaps.back());
-  if (ctx.state.newest_gaps.size() > kGapsShown) ctx.state.newest_gaps.pop_front();
+                  ctx.state.epoch()});
+  ctx.state.ticks().note_gap(gaps.back());
 }
 
 /// Of a tick that found a run of its job unfinished, or the queue full: whether that is all. Where nobody led
@@ -47,15 +46,15 @@ void add_gap(Context& ctx, const JobEntry& job, WallTime from, WallTime to, std:
 Reason why_skipped(Context& ctx, const JobEntry& job, WallTime tick, Reason reason) {
   if (ctx.at - tick > kDecidedInTime) return Reason::Missed;
   const RunEntry* run = ctx.state.find_run(blocking_run(job));
-  const bool is_made_up = run != nullptr && run->row.recorded - run->row.scheduled > kDecidedInTime;
-  return is_made_up && run->row.recorded >= tick ? Reason::Missed : reason;
+  const bool is_made_up = run != nullptr && run->row().recorded - run->row().scheduled > kDecidedInTime;
+  return is_made_up && run->row().recorded >= tick ? Reason::Missed : reason;
 }
 
 RunId fire_tick(Context& ctx, JobEntry& job, WallTime tick) {
   Firing firing;
   firing.tick = tick;
   firing.scheduled = tick;
-  ++ctx.state.counters.ticks_fired;
+  ++ctx.state.counters().ticks_fired;
   return begin_run(ctx, job, firing, overlap_of(job, firing.kind));
 }
 
@@ -75,7 +74,7 @@ void record_late_ticks(Context& ctx, JobEntry& job, WallTime first, WallTime end
     return job.schedule.count_between(from - kTick, to, std::numeric_limits<std::int64_t>::max());
   };
   const WallTime last = newest_tick(job.schedule, first, end);
-  if (job.rules->late == model::LatePolicy::Skip) {
+  if (job.rules().late == model::LatePolicy::Skip) {
     add_gap(ctx, job, first, last, count(first, last), Reason::LateSkipped, RunId{});
     return;
   }
@@ -98,48 +97,33 @@ void record_late_ticks(Context& ctx, JobEntry& job, WallTime first, WallTime end
 /// Takes the job's ticks through `end`, in order; none of them has a run yet.
 void record_open_ticks(Context& ctx, JobEntry& job, WallTime end) {
   const WallTime edge = late_edge(ctx, job);
-  if (job.next_tick && *job.next_tick <= std::min(edge, end)) {
-    record_late_ticks(ctx, job, *job.next_tick, std::min(edge, end), edge);
-    ctx.state.set_next_tick(job, job.schedule.next_after(std::min(edge, end)));
+  if (job.next_tick() && *job.next_tick() <= std::min(edge, end)) {
+    record_late_ticks(ctx, job, *job.next_tick(), std::min(edge, end), edge);
+    ctx.state.jobs().set_next_tick(job, job.schedule.next_after(std::min(edge, end)));
   }
-  while (job.next_tick && *job.next_tick <= end) {
-    const WallTime tick = *job.next_tick;
+  while (job.next_tick() && *job.next_tick() <= end) {
+    const WallTime tick = *job.next_tick();
     record_tick(ctx, job, tick);
-    ctx.state.set_next_tick(job, job.schedule.next_after(tick));
+    ctx.state.jobs().set_next_tick(job, job.schedule.next_after(tick));
   }
-}
-
-/// The job's next tick that fired before its time was rewound, if it is due by `end`.
-std::optional<WallTime> next_taken(State& state, const JobEntry& job, WallTime end) {
-  const auto taken = state.taken.find(job.row.id);
-  if (taken == state.taken.end()) return std::nullopt;
-  std::set<WallTime>& ticks = taken->second;
-  while (!ticks.empty() && (!job.next_tick || *ticks.begin() < *job.next_tick)) ticks.erase(ticks.begin());
-  if (ticks.empty()) {
-    state.taken.erase(taken);
-    return std::nullopt;
-  }
-  return *ticks.begin() <= end ? std::optional(*ticks.begin()) : std::nullopt;
 }
 
 /// Takes the job's ticks through `end`, in order. One that has its run already is passed over: a second row
 /// of it would contradict the store, and a gap may not cover it.
 void record_due_ticks(Context& ctx, JobEntry& job, WallTime end) {
-  while (const auto taken = next_taken(ctx.state, job, end)) {
+  while (const auto taken = ctx.state.jobs().next_taken(job, end)) {
     record_open_ticks(ctx, job, *taken - kTick);
-    ctx.state.set_next_tick(job, job.schedule.next_after(*taken));
+    ctx.state.jobs().set_next_tick(job, job.schedule.next_after(*taken));
   }
   record_open_ticks(ctx, job, end);
 }
 
 void write_watermark(Context& ctx) {
-  State& state = ctx.state;
-  if (state.due.empty() || !state.tick_hold.empty()) return;
-  if (ctx.now.mono - state.watermark_written < kWatermarkPause) return;
-  state.watermark_written = ctx.now.mono;
-  if (state.watermark <= state.watermark_in_batch) return;
-  ctx.out.changes.watermark = state.watermark;
-  state.watermark_in_batch = state.watermark;
+  TickTable& ticks = ctx.state.ticks();
+  if (!ctx.state.jobs().first_due() || ticks.are_held()) return;
+  if (ctx.now.mono - ticks.written() < kWatermarkPause) return;
+  ticks.set_written(ctx.now.mono);
+  if (ticks.is_ahead_of_batch()) ctx.out.changes.watermark = ticks.put_in_batch(ctx.now.mono);
 }
 
 void run_timer(Context& ctx, RunId id, RunTimer kind) {
@@ -156,9 +140,7 @@ void run_timer(Context& ctx, RunId id, RunTimer kind) {
       look_at_fence(ctx, *run);
       return;
     case RunTimer::LazyWrite:
-      if (run->in_slot_queue) {
-        run->progress().reason = ctx.state.slot_queues.at(slot_queue_of(*run->rules)).blocked;
-      }
+      if (run->in_slot_queue()) run->set_reason(ctx.state.slot_queues().blocked(*run));
       ctx.state.touch(*run);
       return;
     case RunTimer::Backstop:
@@ -177,9 +159,7 @@ void life_timer(Context& ctx, const model::WorkerKey& key, LifeTimer kind) {
       send_hello(ctx, key);
       return;
     case LifeTimer::Rest:
-      if (life == nullptr) return;
-      life->resting = false;
-      ctx.state.refresh(*life);
+      if (life != nullptr) ctx.state.workers().set_resting(*life, false);
       return;
     case LifeTimer::TellDrain:
       if (life != nullptr) follow_drain(ctx, *life);
@@ -198,19 +178,11 @@ void life_timer(Context& ctx, const model::WorkerKey& key, LifeTimer kind) {
 
 void run_timers(Context& ctx) {
   State& state = ctx.state;
-  while (const auto due = state.run_timers.pop_due(ctx.now.mono)) {
+  while (const auto due = state.runs().timers().pop_due(ctx.now.mono)) {
     run_timer(ctx, due->first, due->second);
   }
-  while (const auto due = state.life_timers.pop_due(ctx.now.mono)) {
+  while (const auto due = state.workers().timers().pop_due(ctx.now.mono)) {
     life_timer(ctx, due->first, due->second);
-  }
-}
-
-void forget_old_keys(Context& ctx) {
-  State& state = ctx.state;
-  while (!state.key_order.empty() && state.key_order.front().first <= ctx.now.mono) {
-    state.keys.erase(state.key_order.front().second);
-    state.key_order.pop_front();
   }
 }
 
@@ -254,13 +226,13 @@ WallTime newest_tick(const CompiledSchedule& schedule, WallTime first, WallTime 
 }
 
 WallTime late_edge(const Context& ctx, const JobEntry& job) {
-  return ctx.at - job.rules->tick_grace - kTick;
+  return ctx.at - job.rules().tick_grace - kTick;
 }
 
 void handle_time_passed(Context& ctx, const TimePassed& event) {
   run_timers(ctx);
-  forget_old_keys(ctx);
-  const std::int32_t most = ctx.state.options.fire_at_most;
+  ctx.state.keys().forget_old(ctx.now.mono);
+  const std::int32_t most = ctx.state.options().fire_at_most;
   fire_due(ctx, event.fire_at_most > 0 ? std::min(event.fire_at_most, most) : most);
   write_watermark(ctx);
 }
@@ -271,23 +243,22 @@ void record_ticks_through(Context& ctx, JobEntry& job, WallTime through) {
 
 void plan_next_tick(State& state, JobEntry& job) {
   if (job.row.state != model::JobState::Enabled || job.row.one_off) {
-    state.set_next_tick(job, std::nullopt);
+    state.jobs().set_next_tick(job, std::nullopt);
     return;
   }
-  state.set_next_tick(job, job.schedule.next_after(state.recorded_through(job)));
+  state.jobs().set_next_tick(job, job.schedule.next_after(state.recorded_through(job)));
 }
 
 std::optional<Millis> next_wake(const State& state, Now now) {
   std::optional<Millis> wake;
   const auto sooner = [&wake](Millis in) { wake = wake ? std::min(*wake, in) : in; };
-  if (!state.due.empty() && state.tick_hold.empty()) {
-    const WallTime at = std::max(now.wall, state.core_time);
-    const WallTime first = state.due.begin()->first;
-    sooner(first <= at ? Millis{0} : first - now.wall);
-    sooner(until(state.watermark_written + kWatermarkPause, now.mono));
+  if (const auto next = state.jobs().first_due(); next && !state.ticks().are_held()) {
+    const WallTime at = std::max(now.wall, state.core_time());
+    sooner(next->at <= at ? Millis{0} : next->at - now.wall);
+    sooner(until(state.ticks().written() + kWatermarkPause, now.mono));
   }
-  if (const auto first = state.run_timers.first()) sooner(until(*first, now.mono));
-  if (const auto first = state.life_timers.first()) sooner(until(*first, now.mono));
+  if (const auto first = state.runs().timers().first()) sooner(until(*first, now.mono));
+  if (const auto first = state.workers().timers().first()) sooner(until(*first, now.mono));
   return wake;
 }
 

@@ -14,13 +14,10 @@ constexpr std::string_view kUnseenEnd = "its node was gone when this leader took
 
 /// Room for one more: who left first goes first.
 void bound_departed(State& state) {
-  std::erase_if(state.departed, [&](const auto& each) {
-    return !is_kept(each.second, state.options.keep_offline, state.core_time);
+  state.departed().keep_if([&](const DepartedWorker& each) {
+    return is_kept(each, state.options().keep_offline, state.core_time());
   });
-  while (state.departed.size() > kDepartedMost) {
-    state.departed.erase(std::ranges::min_element(
-        state.departed, {}, [](const auto& each) { return each.second.left; }));
-  }
+  state.departed().bound(kDepartedMost);
 }
 
 DepartedWorker departed_of(const WorkerLife& row) {
@@ -49,10 +46,8 @@ WorkerLife forgotten_row(const DepartedWorker& worker, std::int64_t seen_in) {
 }
 
 void forget_drain(Context& ctx, const ForgetWorker& event) {
-  const auto found = ctx.state.drains.find(event.worker);
-  if (found == ctx.state.drains.end()) return;
-  model::WorkerDrain drain = std::move(found->second);
-  ctx.state.drains.erase(found);
+  if (ctx.state.workers().find_drain(event.worker) == nullptr) return;
+  model::WorkerDrain drain = ctx.state.workers().end_drain(event.worker);
   drain.draining = false;
   drain.deadline.reset();
   drain.principal = event.principal;
@@ -64,16 +59,17 @@ void forget_drain(Context& ctx, const ForgetWorker& event) {
 }  // namespace
 
 std::string_view why_it_left(const LifeEntry& life) {
-  const bool was_stopping = life.info.stops_at || (life.info.draining && life.info.drain_told == false);
-  return was_stopping && life.attempts.empty() ? kWasStopped : kVanished;
+  const bool was_stopping = life.info().stops_at || (life.info().draining && life.info().drain_told == false);
+  return was_stopping && life.attempts().empty() ? kWasStopped : kVanished;
 }
 
 void note_departed(Context& ctx, const LifeEntry& life) {
-  DepartedWorker& worker = ctx.state.departed[life.info.key.id];
-  worker.info = life.info;
+  DepartedWorker worker;
+  worker.info = life.info();
   worker.info.started = life.joined;
   worker.left = ctx.at;
   worker.why = life.why;
+  ctx.state.departed().depart(std::move(worker));
   bound_departed(ctx.state);
 }
 
@@ -86,9 +82,9 @@ void recover_departed(State& state, std::vector<WorkerLife> lives) {
   for (WorkerLife& life : lives) {
     if (life.forgotten) continue;
     if (life.left) {
-      state.departed.insert_or_assign(life.key.id, departed_of(life));
+      state.departed().depart(departed_of(life));
     } else {
-      state.open_rows.insert_or_assign(life.key.id, std::move(life));
+      state.departed().add_open_row(std::move(life));
     }
   }
   bound_departed(state);
@@ -96,44 +92,43 @@ void recover_departed(State& state, std::vector<WorkerLife> lives) {
 
 void end_open_rows(Context& ctx) {
   State& state = ctx.state;
-  for (auto& [id, row] : std::exchange(state.open_rows, {})) {
-    const auto worker = state.workers.find(id);
-    const bool is_here = worker != state.workers.end() && !worker->second.present.empty();
-    if (is_here && worker->second.present.contains(row.key.incarnation)) continue;
+  for (auto& [id, row] : state.departed().close_rows()) {
+    const WorkerEntry* worker = state.workers().find_worker(id);
+    const bool is_here = worker != nullptr && !worker->present().empty();
+    if (is_here && worker->present().contains(row.key.incarnation)) continue;
     row.left = ctx.at;
     row.why_left = kUnseenEnd;
-    if (!is_here) state.departed.insert_or_assign(id, departed_of(row));
+    if (!is_here) state.departed().depart(departed_of(row));
     if (!is_here) warn(ctx, "worker is gone", {{"worker", id}, {"why", row.why_left}});
     ctx.out.changes.lives.push_back(std::move(row));
   }
   bound_departed(state);
-  for (auto& [key, life] : state.lives) {
-    if (life.present || life.left) continue;
-    const auto known = state.departed.find(key.id);
-    life.left = known == state.departed.end() ? ctx.at : known->second.left;
-    life.why = known == state.departed.end() ? std::string(kUnseenEnd) : known->second.why;
+  for (auto& [key, life] : state.workers().lives()) {
+    if (life.is_present() || life.left) continue;
+    const DepartedWorker* known = state.departed().find(key.id);
+    life.left = known == nullptr ? ctx.at : known->left;
+    life.why = known == nullptr ? std::string(kUnseenEnd) : known->why;
   }
 }
 
 void handle_forget_worker(Context& ctx, const ForgetWorker& event) {
   State& state = ctx.state;
-  const auto life = state.lives.lower_bound({event.worker, ""});
-  if (life != state.lives.end() && life->first.id == event.worker) {
-    const bool is_here = !state.worker_of(event.worker).present.empty();
+  if (state.workers().has_life(event.worker)) {
+    const bool is_here = !state.workers().worker_of(event.worker).present().empty();
     const std::string why = is_here ? "is here; stop it first"
                                     : "may still run attempts; ask again after their fence";
     return reply(ctx, event.token,
                  Error(ErrorCode::Conflict, "worker '" + shown_text(event.worker) + "' " + why));
   }
-  const auto departed = state.departed.find(event.worker);
-  if (departed == state.departed.end() && !state.drains.contains(event.worker)) {
+  const DepartedWorker* departed = state.departed().find(event.worker);
+  if (departed == nullptr && state.workers().find_drain(event.worker) == nullptr) {
     return reply(ctx, event.token,
                  Error(ErrorCode::NotFound, "no worker '" + shown_text(event.worker) +
                                                 "' is known; rota worker list names them"));
   }
-  if (departed != state.departed.end()) {
-    ctx.out.changes.lives.push_back(forgotten_row(departed->second, state.zookeeper_number));
-    state.departed.erase(departed);
+  if (departed != nullptr) {
+    ctx.out.changes.lives.push_back(forgotten_row(*departed, state.listings().zookeeper_number()));
+    state.departed().forget(event.worker);
   }
   forget_drain(ctx, event);
   tell(ctx, "worker forgotten", {{"worker", event.worker}, {"by", event.principal}});

@@ -18,7 +18,7 @@ void follow_drain(Context& ctx, LifeEntry& life);
 void apply_drain_ack(Context& ctx, LifeEntry& life, const std::optional<model::DrainAck>& word);
 
 /// Its node has changed. What was known before stays where that is of a later telling.
-void apply_drain_ack_of_node(LifeEntry& life, const model::WorkerInfo& known);
+void apply_drain_ack_of_node(Context& ctx, LifeEntry& life, const model::WorkerInfo& known);
 
 /// The deadline: every attempt of this worker is ended, to be tried elsewhere by its loss policy.
 void hand_over(Context& ctx, LifeEntry& life);

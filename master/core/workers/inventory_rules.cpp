@@ -17,7 +17,7 @@ void end_dead(Context& ctx, RunEntry& run) {
   outcome.reason = Reason::AttemptDied;
   outcome.message = "worker " + run.progress().worker.id + " does not hold the attempt any more";
   outcome.ended = ctx.at;
-  ++ctx.state.counters.proven_dead;
+  ++ctx.state.counters().proven_dead;
   end_attempt(ctx, run, EndProof::Dead, outcome);
 }
 
@@ -25,20 +25,20 @@ namespace {
 
 RunEntry* present_attempt(State& state, model::AttemptKey key, const LifeEntry& life) {
   RunEntry* run = state.find_run(key.run);
-  return run != nullptr && run->is_of(key, life.info.key.id) ? run : nullptr;
+  return run != nullptr && run->is_of(key, life.key().id) ? run : nullptr;
 }
 
 void adopt(Context& ctx, RunEntry& run, const LifeEntry& life, const HeldAttempt& held) {
   State& state = ctx.state;
-  if (run.progress().worker != life.info.key) {
-    state.move_attempt(run, life.info.key);
-    state.run_timers.set(run.row.id, RunTimer::LazyWrite, ctx.now.mono + Millis{1000});
-    ++state.counters.adopted;
+  if (run.progress().worker != life.key()) {
+    state.move_attempt(run, life.key());
+    state.runs().timers().set(run.id(), RunTimer::LazyWrite, ctx.now.mono + Millis{1000});
+    ++state.counters().adopted;
   }
-  run.progress().reason = Reason::None;
+  run.set_reason(Reason::None);
   run.send.accepted = true;
-  state.run_timers.clear(run.row.id, RunTimer::DispatchRetry);
-  if (!state.run_timers.has(run.row.id, RunTimer::Backstop)) set_backstop(ctx, run);
+  state.runs().timers().clear(run.id(), RunTimer::DispatchRetry);
+  if (!state.runs().timers().has(run.id(), RunTimer::Backstop)) set_backstop(ctx, run);
   const WallTime fallback = run.progress().started.value_or(ctx.now.wall);
   mark_running(ctx, run, held.started == WallTime{} ? fallback : held.started);
   if (run.progress().cancel_asked) send_cancel(ctx, run);
@@ -47,11 +47,11 @@ void adopt(Context& ctx, RunEntry& run, const LifeEntry& life, const HeldAttempt
 /// A restored database has forgotten that the run was sent there, and nobody else has it: it goes on.
 void readopt(Context& ctx, RunEntry& run, LifeEntry& life, const HeldAttempt& held) {
   State& state = ctx.state;
-  state.run_timers.clear_all(run.row.id);
+  state.runs().timers().clear_all(run.id());
   state.enter_slot_queue(run);
   state.assign(run, life, held.key.attempt, held.started == WallTime{} ? ctx.at : held.started);
   state.touch(run);
-  ++state.counters.readopted;
+  ++state.counters().readopted;
   adopt(ctx, run, life, held);
 }
 
@@ -60,10 +60,10 @@ void apply_stranger(Context& ctx, LifeEntry& life, const HeldAttempt& held,
   RunEntry* const run = ctx.state.find_run(held.key.run);
   const bool is_forgotten = run != nullptr && pass_forgotten(ctx.state, *run, held.key.attempt);
   // Not beside the run that it waits for: as far as is stored that one comes first, and may be sent again.
-  const JobEntry* const job = run == nullptr ? nullptr : ctx.state.find_job(run->row.job);
-  const bool is_behind = job != nullptr && job->behind.contains(run->row.id);
+  const JobEntry* const job = run == nullptr ? nullptr : ctx.state.find_job(run->row().job);
+  const bool is_behind = job != nullptr && job->behind().contains(run->id());
   if (is_forgotten && !run->is_held() && !is_behind) return readopt(ctx, *run, life, held);
-  if (is_forgotten) ctx.state.give_up(held.key);  // it is ended; how, its report will tell
+  if (is_forgotten) ctx.state.given_up().add(held.key);  // it is ended; how, its report will tell
   strangers.push_back(held.key);
 }
 
@@ -79,7 +79,7 @@ void apply_held(Context& ctx, LifeEntry& life, const HeldAttempt& held,
       }
       return;
     case HeldAttempt::State::Finished:
-      apply_outcome(ctx, held.key, life.info.key, held.outcome);
+      apply_outcome(ctx, held.key, life.key(), held.outcome);
       return;
     case HeldAttempt::State::Tombstone:
       if (run != nullptr) end_dead(ctx, *run);
@@ -89,17 +89,17 @@ void apply_held(Context& ctx, LifeEntry& life, const HeldAttempt& held,
 
 /// Stored for this worker, and not in its inventory.
 void apply_missing(Context& ctx, RunEntry& run, const LifeEntry& life) {
-  if (run.progress().worker != life.info.key) {
+  if (run.progress().worker != life.key()) {
     end_dead(ctx, run);
     return;
   }
-  run.progress().reason = Reason::None;
+  run.set_reason(Reason::None);
   const bool may_be_under_way = run.send.unclear || run.send.in_flight > 0 || run.send.accepted;
   if (run.progress().cancel_asked && !may_be_under_way) {
     finish_run(ctx, run, RunState::Cancelled, Reason::CancelledByUser, run.progress().detail);
     return;
   }
-  ++ctx.state.counters.resent;
+  ++ctx.state.counters().resent;
   run.send.accepted = false;
   send_attempt(ctx, run);
 }
@@ -116,10 +116,10 @@ void reconcile(Context& ctx, LifeEntry& life, const model::Inventory& inventory)
   }
   if (!strangers.empty()) {
     ctx.out.sends.push_back(
-        SendCancel{life.info.key, life.info.address, std::move(strangers), Millis{0}});
+        SendCancel{life.key(), life.info().address, std::move(strangers), Millis{0}});
   }
   if (!inventory.complete) return;
-  for (const RunId id : state.runs_on(life.info.key.id)) {
+  for (const RunId id : state.workers().runs_on(life.key().id)) {
     RunEntry* run = state.find_run(id);
     if (run != nullptr && run->is_held() && !told.contains(run->attempt())) {
       apply_missing(ctx, *run, life);

@@ -27,9 +27,9 @@ constexpr Millis kUnseenLook{5000};  // pause between two looks at a run whose w
 
 WorkerLife row_of(const LifeEntry& life) {
   WorkerLife row;
-  row.key = life.info.key;
-  row.address = life.info.address;
-  row.pool = life.info.pool;
+  row.key = life.key();
+  row.address = life.info().address;
+  row.pool = life.info().pool;
   row.joined = life.joined;
   row.seen_in = life.seen_in;
   return row;
@@ -38,28 +38,26 @@ WorkerLife row_of(const LifeEntry& life) {
 /// A reason that is told at once and written only when it lasts.
 void note_reason(Context& ctx, RunEntry& run, Reason reason) {
   if (run.progress().reason == reason) return;
-  run.progress().reason = reason;
-  ctx.state.run_timers.set(run.row.id, RunTimer::LazyWrite, ctx.now.mono + kCutOffWrite);
+  run.set_reason(reason);
+  ctx.state.runs().timers().set(run.id(), RunTimer::LazyWrite, ctx.now.mono + kCutOffWrite);
 }
 
 bool is_present_on_home(const State& state, const WorkerEntry& worker, const std::string& id) {
-  return std::ranges::any_of(worker.present, [&](const std::string& incarnation) {
+  return std::ranges::any_of(worker.present(), [&](const std::string& incarnation) {
     return is_on_home_of_attempts(state, model::WorkerKey{id, incarnation});
   });
 }
 
 /// hello to the life that is alone with its id; a second life waits until the first one's node is gone.
 void greet(Context& ctx, const std::string& id) {
-  const auto found = ctx.state.workers.find(id);
-  if (found == ctx.state.workers.end()) return;
-  const WorkerEntry& worker = found->second;
-  for (const std::string& incarnation : worker.present) {
+  const WorkerEntry* worker = ctx.state.workers().find_worker(id);
+  if (worker == nullptr) return;
+  for (const std::string& incarnation : worker->present()) {
     const model::WorkerKey key{id, incarnation};
     LifeEntry* life = ctx.state.find_life(key);
-    ctx.state.refresh(*life);
-    if (worker.present.size() != 1) {
+    if (worker->present().size() != 1) {
       life->why = "another life of this worker is still registered";
-    } else if (!life->reconciled) {
+    } else if (!life->is_reconciled()) {
       send_hello(ctx, key);
     } else {
       life->why.clear();  // the other one has left
@@ -70,27 +68,27 @@ void greet(Context& ctx, const std::string& id) {
 /// No node of the home that holds its attempts is left, or none was there when all were listed.
 void begin_absence(Context& ctx, const std::string& id) {
   State& state = ctx.state;
-  WorkerEntry& worker = state.worker_of(id);
+  WorkerEntry& worker = state.workers().worker_of(id);
   if (worker.absent_since) return;
   worker.absent_since = ctx.now.mono;
-  for (const RunId run_id : state.runs_on(id)) {
+  for (const RunId run_id : state.workers().runs_on(id)) {
     RunEntry& run = *state.find_run(run_id);
     note_reason(ctx, run, Reason::WaitsForFence);
-    state.run_timers.clear(run_id, RunTimer::DispatchRetry);
-    state.run_timers.set(run_id, RunTimer::Fence,
-                         fence_of(state, worker, *worker.absent_since, *run.rules));
+    state.runs().timers().clear(run_id, RunTimer::DispatchRetry);
+    state.runs().timers().set(run_id, RunTimer::Fence,
+                              fence_of(state, worker, *worker.absent_since, run.rules()));
   }
 }
 
 void end_absence(Context& ctx, const std::string& id) {
   State& state = ctx.state;
-  WorkerEntry& worker = state.worker_of(id);
+  WorkerEntry& worker = state.workers().worker_of(id);
   if (!worker.absent_since) return;
   worker.absent_since.reset();
   note_return(ctx, id);
-  for (const RunId run_id : state.runs_on(id)) {
-    state.run_timers.clear(run_id, RunTimer::Fence);
-    state.past_fence.erase(run_id);
+  for (const RunId run_id : state.workers().runs_on(id)) {
+    state.runs().timers().clear(run_id, RunTimer::Fence);
+    state.listings().stop_waiting(run_id);
     stop_asking(*state.find_run(run_id));
     note_reason(ctx, *state.find_run(run_id), Reason::WorkerUnreconciled);
   }
@@ -103,24 +101,22 @@ void tell_own_stop(Context& ctx, const model::WorkerInfo& before, const model::W
 }
 
 void apply_info(Context& ctx, LifeEntry& life, const model::WorkerInfo& info) {
-  const bool was_present = std::exchange(life.present, false);
-  ctx.state.refresh(life);  // leaves the pool that it stood in
-  const model::WorkerInfo known = std::exchange(life.info, info);
-  life.present = true;
+  const bool was_present = life.is_present();
+  const model::WorkerInfo known = ctx.state.workers().show_node(life, info);
   life.unseen = false;
-  if (was_present && life.has_fresh_figures) life.info.vitals = known.vitals;
-  const std::int64_t seen_before = std::exchange(life.seen_in, ctx.state.zookeeper_number);
+  if (was_present && life.has_fresh_figures) life.set_vitals(known.vitals);
+  const std::int64_t seen_before = std::exchange(life.seen_in, ctx.state.listings().zookeeper_number());
   if (was_present && life.seen_in != seen_before) ctx.out.changes.lives.push_back(row_of(life));
   if (was_present) {
     tell_own_stop(ctx, known, info);
-    return apply_drain_ack_of_node(life, known);
+    return apply_drain_ack_of_node(ctx, life, known);
   }
   life.joined = info.started == WallTime{} ? ctx.at : info.started;
   life.last_beat.reset();
   life.has_fresh_figures = false;
   life.left.reset();
-  ctx.state.departed.erase(info.key.id);
-  ctx.state.longest_lease = std::max(ctx.state.longest_lease, lease_of(life));
+  ctx.state.departed().forget(info.key.id);
+  ctx.state.workers().note_lease(lease_of(life));
   expect_renewal(ctx, info.key);
   life.why = "hello is not answered yet";
   ctx.out.changes.lives.push_back(row_of(life));
@@ -131,10 +127,10 @@ void apply_info(Context& ctx, LifeEntry& life, const model::WorkerInfo& info) {
 }
 
 void tell_departure(Context& ctx, const LifeEntry& life) {
-  NoticeKeys keys = {{"worker", life.info.key.id},
-                     {"life", life.info.key.incarnation},
+  NoticeKeys keys = {{"worker", life.key().id},
+                     {"life", life.key().incarnation},
                      {"why", life.why},
-                     {"attempts", std::to_string(life.attempts.size())}};
+                     {"attempts", std::to_string(life.attempts().size())}};
   life.why == kWasStopped ? tell(ctx, "worker is gone", std::move(keys))
                           : warn(ctx, "worker is gone", std::move(keys));
 }
@@ -144,62 +140,56 @@ void tell_departure(Context& ctx, const LifeEntry& life) {
 void handle_worker_seen(Context& ctx, const WorkerSeen& event) {
   State& state = ctx.state;
   const std::string& id = event.info.key.id;
-  LifeEntry& life = state.life_of(event.info.key);
-  const bool is_new = !life.present;
+  LifeEntry& life = state.workers().life_of(event.info.key);
+  const bool is_new = !life.is_present();
   apply_info(ctx, life, event.info);
-  WorkerEntry& worker = state.worker_of(id);
-  worker.present.insert(event.info.key.incarnation);
-  state.pools_to_pump.insert(event.info.pool);
-  if (is_present_on_home(state, worker, id)) {
+  state.workers().mark_pool(event.info.pool);
+  if (is_present_on_home(state, state.workers().worker_of(id), id)) {
     end_absence(ctx, id);
-  } else if (state.listed) {
+  } else if (state.listings().is_listed()) {
     begin_absence(ctx, id);
   }
-  if (is_new && state.listed) {
+  if (is_new && state.listings().is_listed()) {
     greet(ctx, id);
   } else {
     follow_drain(ctx, life);
-    state.refresh(life);
   }
 }
 
 void handle_worker_gone(Context& ctx, const WorkerGone& event) {
   State& state = ctx.state;
   LifeEntry* life = state.find_life(event.key);
-  if (life == nullptr || !life->present) return;
+  if (life == nullptr || !life->is_present()) return;
   WorkerLife row = row_of(*life);
   row.left = life->left = ctx.at;
   row.why_left = life->why = why_it_left(*life);
   ctx.out.changes.lives.push_back(std::move(row));
   tell_departure(ctx, *life);
-  life->present = false;
-  life->reconciled = false;
   life->hello_in_flight = false;
-  state.life_timers.clear_all(event.key);
-  state.refresh(*life);
+  state.workers().hide_node(*life);
   note_lease(ctx, *life);
-  WorkerEntry& worker = state.worker_of(event.key.id);
-  worker.present.erase(event.key.incarnation);
-  if (worker.present.empty()) note_departed(ctx, *life);
-  state.pools_to_pump.insert(life->info.pool);  // who waits there says why anew
-  if (state.listed && !is_present_on_home(state, worker, event.key.id)) begin_absence(ctx, event.key.id);
-  state.forget_life_if_done(event.key);
-  if (state.listed) greet(ctx, event.key.id);
+  const WorkerEntry& worker = state.workers().worker_of(event.key.id);
+  if (worker.present().empty()) note_departed(ctx, *life);
+  state.workers().mark_pool(life->info().pool);  // who waits there says why anew
+  const bool is_listed = state.listings().is_listed();
+  if (is_listed && !is_present_on_home(state, worker, event.key.id)) begin_absence(ctx, event.key.id);
+  state.workers().forget_life_if_done(event.key);
+  if (is_listed) greet(ctx, event.key.id);
 }
 
 namespace {
 
 void apply_first_listing(Context& ctx) {
   State& state = ctx.state;
-  state.listed = true;
+  state.listings().set_listed();
   std::set<std::string> ids;
-  for (const auto& [key, life] : state.lives) ids.insert(key.id);
+  for (const auto& [key, life] : state.workers().lives()) ids.insert(key.id);
   for (const std::string& id : ids) {
-    if (!is_present_on_home(state, state.worker_of(id), id)) begin_absence(ctx, id);
+    if (!is_present_on_home(state, state.workers().worker_of(id), id)) begin_absence(ctx, id);
     greet(ctx, id);
   }
   end_open_rows(ctx);
-  for (const auto& [key, queue] : state.slot_queues) state.pools_to_pump.insert(key.pool);
+  for (const auto& [key, queue] : state.slot_queues().all()) state.workers().mark_pool(key.pool);
 }
 
 void give_up_attempt(Context& ctx, RunEntry& run) {
@@ -208,18 +198,17 @@ void give_up_attempt(Context& ctx, RunEntry& run) {
   outcome.reason = Reason::WorkerLost;
   outcome.message = "worker " + run.progress().worker.id + " went away with the attempt";
   outcome.ended = ctx.at;
-  ++ctx.state.counters.redispatches;
+  ++ctx.state.counters().redispatches;
   end_attempt(ctx, run, EndProof::FencePassed, outcome);
 }
 
 /// The first listing of a ZooKeeper that is new: who stands in it was seen there.
 void apply_listing_of_new(Context& ctx) {
   State& state = ctx.state;
-  state.replaced_listing = 0;
-  for (auto& [key, life] : state.lives) {
-    if (!life.present) continue;
+  for (auto& [key, life] : state.workers().lives()) {
+    if (!life.is_present()) continue;
     life.unseen = false;
-    life.seen_in = state.zookeeper_number;
+    life.seen_in = state.listings().zookeeper_number();
     ctx.out.changes.lives.push_back(row_of(life));
   }
 }
@@ -230,34 +219,34 @@ bool waits_unseen(Context& ctx, RunEntry& run) {
   const LifeEntry* life = ctx.state.find_life(run.progress().worker);
   if (life == nullptr || !life->unseen) return false;
   note_reason(ctx, run, Reason::WorkerUnseen);
-  ctx.state.run_timers.set(run.row.id, RunTimer::Fence, ctx.now.mono + kUnseenLook);
+  ctx.state.runs().timers().set(run.id(), RunTimer::Fence, ctx.now.mono + kUnseenLook);
   return true;
 }
 
 void handle_workers_listed(Context& ctx, const WorkersListed& event) {
   State& state = ctx.state;
-  if (!state.listed) apply_first_listing(ctx);
-  const auto waiting = state.past_fence;
+  if (!state.listings().is_listed()) apply_first_listing(ctx);
+  const auto waiting = state.listings().waiting();
   for (const auto& [id, asked] : waiting) {
-    if (asked > event.asked || !state.past_fence.contains(id)) continue;
-    state.past_fence.erase(id);
+    if (asked > event.asked || !state.listings().is_waiting(id)) continue;
+    state.listings().stop_waiting(id);
     if (!waits_unseen(ctx, *state.find_run(id))) give_up_attempt(ctx, *state.find_run(id));
   }
-  if (state.replaced_listing != 0 && event.asked >= state.replaced_listing) apply_listing_of_new(ctx);
+  if (state.listings().shows_new(event.asked)) apply_listing_of_new(ctx);
 }
 
 void handle_zookeeper_replaced(Context& ctx, const ZookeeperReplaced& event) {
   State& state = ctx.state;
-  state.zookeeper_number = event.number;
-  for (auto& [key, life] : state.lives) life.unseen = !life.attempts.empty();
-  if (ctx.out.list_workers == 0) ctx.out.list_workers = ++state.listings_asked;
-  state.replaced_listing = ctx.out.list_workers;
+  state.listings().set_zookeeper_number(event.number);
+  for (auto& [key, life] : state.workers().lives()) life.unseen = !life.attempts().empty();
+  if (ctx.out.list_workers == 0) ctx.out.list_workers = state.listings().ask();
+  state.listings().await_new(ctx.out.list_workers);
 }
 
 void handle_unseen_gone(Context& ctx) {
-  for (auto& [key, life] : ctx.state.lives) {
+  for (auto& [key, life] : ctx.state.workers().lives()) {
     if (!std::exchange(life.unseen, false)) continue;
-    for (const RunId id : life.attempts) ctx.state.run_timers.set(id, RunTimer::Fence, ctx.now.mono);
+    for (const RunId id : life.attempts()) ctx.state.runs().timers().set(id, RunTimer::Fence, ctx.now.mono);
   }
 }
 
@@ -265,7 +254,7 @@ namespace {
 
 /// Why a life is not greeted beside attempts of its id on another home.
 std::string waits_for_other_home(const State& state, const std::string& id) {
-  const auto runs = state.runs_on(id);
+  const auto runs = state.workers().runs_on(id);
   const bool asks = std::ranges::any_of(runs, [&](RunId run) {
     return state.find_run(run)->progress().reason == Reason::WaitsForConfirmation;
   });
@@ -277,66 +266,63 @@ std::string waits_for_other_home(const State& state, const std::string& id) {
 
 void send_hello(Context& ctx, const model::WorkerKey& key) {
   LifeEntry* life = ctx.state.find_life(key);
-  if (life == nullptr || !life->present || life->reconciled || life->hello_in_flight) return;
-  if (ctx.state.worker_of(key.id).present.size() != 1) return;
+  if (life == nullptr || !life->is_present() || life->is_reconciled() || life->hello_in_flight) return;
+  if (ctx.state.workers().worker_of(key.id).present().size() != 1) return;
   if (!is_on_home_of_attempts(ctx.state, key)) {
     life->why = waits_for_other_home(ctx.state, key.id);
-    ctx.state.life_timers.set(key, LifeTimer::Hello, ctx.now.mono + ctx.state.options.hello_retry);
+    ctx.state.workers().timers().set(key, LifeTimer::Hello, ctx.now.mono + ctx.state.options().hello_retry);
     return;
   }
   end_absence(ctx, key.id);
   life->hello_in_flight = true;
-  ++ctx.state.counters.hellos;
-  ctx.state.life_timers.clear(key, LifeTimer::Hello);
-  ctx.out.sends.push_back(SendHello{key, life->info.address});
+  ++ctx.state.counters().hellos;
+  ctx.state.workers().timers().clear(key, LifeTimer::Hello);
+  ctx.out.sends.push_back(SendHello{key, life->info().address});
 }
 
 void ask_inventory(Context& ctx, const model::WorkerKey& key) {
   LifeEntry* life = ctx.state.find_life(key);
-  if (life == nullptr || !life->present) return;
-  life->reconciled = false;
+  if (life == nullptr || !life->is_present()) return;
   life->why = "asked again what it holds";
-  ctx.state.refresh(*life);
-  ctx.state.pools_to_pump.insert(life->info.pool);
+  ctx.state.workers().set_reconciled(*life, false);
+  ctx.state.workers().mark_pool(life->info().pool);
   send_hello(ctx, key);
 }
 
 void handle_hello_answered(Context& ctx, const HelloAnswered& event) {
   State& state = ctx.state;
   const model::WorkerKey& key = event.inventory.worker;
-  if (event.inventory.highest_epoch > state.epoch) {
+  if (event.inventory.highest_epoch > state.epoch()) {
     ctx.out.term_ends = TermEnds{"worker " + key.id + " knows a higher epoch"};
     return;
   }
   LifeEntry* life = state.find_life(key);
-  if (life == nullptr || !life->present) return;
+  if (life == nullptr || !life->is_present()) return;
   life->hello_in_flight = false;
   life->failed_hellos = 0;
-  if (state.worker_of(key.id).present.size() != 1) return;  // greeted again when it is alone
+  if (state.workers().worker_of(key.id).present().size() != 1) return;  // greeted again when it is alone
   if (!is_on_home_of_attempts(state, key)) return send_hello(ctx, key);
-  life->reconciled = true;
+  state.workers().set_reconciled(*life, true);
   life->heard = ctx.now.mono;
   life->why.clear();
   reconcile(ctx, *life, event.inventory);
   if (LifeEntry* still = state.find_life(key)) {
     apply_drain_ack(ctx, *still, event.inventory.drain);
     follow_drain(ctx, *still);
-    state.refresh(*still);
-    state.pools_to_pump.insert(still->info.pool);
+    state.workers().mark_pool(still->info().pool);
   }
 }
 
 void handle_hello_failed(Context& ctx, const HelloFailed& event) {
   State& state = ctx.state;
   LifeEntry* life = state.find_life(event.worker);
-  if (life == nullptr || !life->present) return;
+  if (life == nullptr || !life->is_present()) return;
   life->hello_in_flight = false;
-  life->reconciled = false;
   life->why = event.detail;
-  state.refresh(*life);
+  state.workers().set_reconciled(*life, false);
   const std::int32_t doublings = std::min(life->failed_hellos++, kHelloDoublings);
-  state.life_timers.set(event.worker, LifeTimer::Hello,
-                        ctx.now.mono + state.options.hello_retry * (1 << doublings));
+  state.workers().timers().set(event.worker, LifeTimer::Hello,
+                               ctx.now.mono + state.options().hello_retry * (1 << doublings));
 }
 
 }  // namespace rota::master::core

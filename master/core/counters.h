@@ -1,0 +1,25 @@
+// What the core has done in this Term, for the snapshot and the metrics.
+#pragma once
+
+#include <cstdint>
+#include <map>
+
+#include "common/base/histogram.h"
+#include "common/model/run.h"
+
+namespace rota::master::core {
+
+struct Counters {
+  std::int64_t ticks_fired = 0, ticks_skipped = 0, runs_recorded = 0, runs_finished = 0;
+  std::int64_t tick_slices = 0;        ///< stretches of time that were too much for one batch
+  std::int64_t dispatches = 0, redispatches = 0, refusals = 0, unclear_dispatches = 0;
+  std::int64_t reports = 0, repeated_reports = 0, late_results = 0, retries = 0, losses = 0;
+  std::int64_t proven_dead = 0, resent = 0;
+  std::int64_t notes = 0, stale_notes = 0;
+  std::int64_t renews = 0, renews_refused = 0, hellos = 0, adopted = 0, readopted = 0, cancels = 0;
+  std::int64_t handed_over = 0;
+  std::map<model::RunState, std::int64_t> attempts_ended;  ///< by how they ended
+  Histogram dispatch_latency = seconds_histogram();        ///< from its row to the worker's acceptance
+};
+
+}  // namespace rota::master::core

@@ -1,0 +1,59 @@
+#include "master/core/tables/slot_queue_table.h"
+
+#include "common/base/check.h"
+
+namespace rota::master::core {
+
+SlotQueueKey slot_queue_of(const model::JobRules& rules) {
+  return {rules.pool, rules.route == model::RouteKind::Named ? rules.worker : std::string{}};
+}
+
+RunId SlotQueue::pass_turn() {
+  auto at = jobs_.upper_bound(last_job_);
+  if (at == jobs_.end()) at = jobs_.begin();
+  last_job_ = at->first;
+  return *at->second.begin();
+}
+
+SlotQueue* SlotQueueTable::find(const SlotQueueKey& key) {
+  const auto found = queues_.find(key);
+  return found == queues_.end() ? nullptr : &found->second;
+}
+
+const SlotQueue* SlotQueueTable::find(const SlotQueueKey& key) const {
+  const auto found = queues_.find(key);
+  return found == queues_.end() ? nullptr : &found->second;
+}
+
+model::Reason SlotQueueTable::blocked(const RunEntry& run) const {
+  const SlotQueue* queue = find(slot_queue_of(run.rules()));
+  CHECK_OR_DIE(queue != nullptr, "a run's queue is missing");
+  return queue->blocked;
+}
+
+std::vector<SlotQueueKey> SlotQueueTable::of_pool(const std::string& pool) const {
+  std::vector<SlotQueueKey> keys;
+  for (auto at = queues_.lower_bound({pool, ""}); at != queues_.end() && at->first.pool == pool; ++at) {
+    keys.push_back(at->first);
+  }
+  return keys;
+}
+
+void SlotQueueTable::enter(RunEntry& run, const SlotQueueKey& key) {
+  queues_[key].jobs_[run.row().job].insert(run.id());
+  run.in_slot_queue_ = true;
+}
+
+void SlotQueueTable::leave(RunEntry& run) {
+  if (!run.in_slot_queue_) return;
+  run.in_slot_queue_ = false;
+  const auto queue = queues_.find(slot_queue_of(run.rules()));
+  CHECK_OR_DIE(queue != queues_.end(), "a run's queue is missing");
+  const auto of_job = queue->second.jobs_.find(run.row().job);
+  CHECK_OR_DIE(of_job != queue->second.jobs_.end(), "a run is missing in its queue");
+  of_job->second.erase(run.id());
+  if (of_job->second.empty()) queue->second.jobs_.erase(of_job);
+  if (queue->second.jobs_.empty()) queues_.erase(queue);
+}
+
+}  // namespace rota::master::core

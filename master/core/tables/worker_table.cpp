@@ -1,0 +1,184 @@
+#include "master/core/tables/worker_table.h"
+
+#include "common/base/check.h"
+
+namespace rota::master::core {
+
+// --- lives
+
+LifeEntry& WorkerTable::life_of(const model::WorkerKey& key) {
+  LifeEntry& life = lives_[key];
+  life.info_.key = key;
+  return life;
+}
+
+LifeEntry* WorkerTable::find_life(const model::WorkerKey& key) {
+  const auto found = lives_.find(key);
+  return found == lives_.end() ? nullptr : &found->second;
+}
+
+const LifeEntry* WorkerTable::find_life(const model::WorkerKey& key) const {
+  const auto found = lives_.find(key);
+  return found == lives_.end() ? nullptr : &found->second;
+}
+
+model::WorkerInfo WorkerTable::show_node(LifeEntry& life, const model::WorkerInfo& info) {
+  life.present_ = false;
+  refresh(life);  // leaves the pool that it stood in
+  model::WorkerInfo known = std::exchange(life.info_, info);
+  life.present_ = true;
+  workers_[info.key.id].present_.insert(info.key.incarnation);
+  refresh_all(info.key.id);
+  return known;
+}
+
+void WorkerTable::hide_node(LifeEntry& life) {
+  life.present_ = false;
+  life.reconciled_ = false;
+  timers_.clear_all(life.key());
+  workers_[life.key().id].present_.erase(life.key().incarnation);
+  refresh_all(life.key().id);
+}
+
+void WorkerTable::set_reconciled(LifeEntry& life, bool reconciled) {
+  life.reconciled_ = reconciled;
+  refresh(life);
+}
+
+void WorkerTable::set_resting(LifeEntry& life, bool resting) {
+  life.resting_ = resting;
+  refresh(life);
+}
+
+void WorkerTable::lose_slot(LifeEntry& life) {
+  ++life.unusable_slots_;
+  refresh(life);
+}
+
+void WorkerTable::forget_life_if_done(const model::WorkerKey& key) {
+  const auto found = lives_.find(key);
+  if (found == lives_.end() || found->second.present_ || !found->second.attempts_.empty()) return;
+  timers_.clear_all(key);
+  confirmed_.erase(key);
+  const std::string id = key.id;  // `key` may be the entry's own
+  lives_.erase(found);
+  if (!has_life(id)) workers_.erase(id);  // nothing of it is held, so nothing has to be fenced
+}
+
+std::vector<RunId> WorkerTable::runs_on(const std::string& worker_id) const {
+  std::vector<RunId> all;
+  for (auto at = lives_.lower_bound({worker_id, ""}); at != lives_.end() && at->first.id == worker_id; ++at) {
+    all.insert(all.end(), at->second.attempts_.begin(), at->second.attempts_.end());
+  }
+  std::sort(all.begin(), all.end());
+  return all;
+}
+
+const WorkerEntry* WorkerTable::find_worker(const std::string& id) const {
+  const auto found = workers_.find(id);
+  return found == workers_.end() ? nullptr : &found->second;
+}
+
+// --- drains
+
+const model::WorkerDrain* WorkerTable::find_drain(const std::string& id) const {
+  const auto found = drains_.find(id);
+  return found == drains_.end() ? nullptr : &found->second;
+}
+
+void WorkerTable::begin_drain(model::WorkerDrain drain) {
+  const std::string id = drain.worker;
+  drains_.insert_or_assign(id, std::move(drain));
+  refresh_all(id);
+}
+
+model::WorkerDrain WorkerTable::end_drain(const std::string& id) {
+  const auto found = drains_.find(id);
+  CHECK_OR_DIE(found != drains_.end(), "a drain ended that was not in force");
+  model::WorkerDrain drain = std::move(found->second);
+  drains_.erase(found);
+  refresh_all(id);
+  return drain;
+}
+
+void WorkerTable::tell_drain(LifeEntry& life, DrainTelling telling) {
+  life.told_drain_ = telling;
+  refresh(life);
+}
+
+void WorkerTable::set_drain_heard(LifeEntry& life, std::optional<bool> told,
+                                  std::optional<std::int64_t> order) {
+  life.info_.drain_told = told;
+  life.info_.drain_order = order;
+  refresh(life);
+}
+
+void WorkerTable::set_says_draining(LifeEntry& life, bool says) {
+  life.says_draining_ = says;
+  refresh(life);
+}
+
+model::WorkerDeath WorkerTable::end_confirmation(const model::WorkerKey& life) {
+  const auto found = confirmed_.find(life);
+  CHECK_OR_DIE(found != confirmed_.end(), "a death was taken back that nobody had confirmed");
+  model::WorkerDeath death = std::move(found->second);
+  confirmed_.erase(found);
+  return death;
+}
+
+// --- attempts
+
+void WorkerTable::dispatch(LifeEntry& life, RunId run) {
+  life.attempts_.insert(run);
+  ++life.dispatched_total_;
+  life.last_used_ = ++dispatch_ordinal_;
+  refresh(life);
+}
+
+void WorkerTable::hold(LifeEntry& life, RunId run) {
+  life.attempts_.insert(run);
+  refresh(life);
+}
+
+void WorkerTable::restore_attempt(const model::WorkerKey& key, RunId run) {
+  LifeEntry& life = life_of(key);
+  life.info_.slots = 0;
+  life.attempts_.insert(run);
+}
+
+void WorkerTable::release(const model::WorkerKey& key, RunId run) {
+  LifeEntry* life = find_life(key);
+  if (life == nullptr || life->attempts_.erase(run) == 0) return;
+  refresh(*life);
+  forget_life_if_done(key);
+}
+
+// --- who may take an attempt
+
+bool WorkerTable::is_open(const LifeEntry& life) const {
+  const auto pool = open_.find(life.info_.pool);
+  return pool != open_.end() && pool->second.contains(life.key());
+}
+
+void WorkerTable::refresh(const LifeEntry& life) {
+  const WorkerEntry* worker = find_worker(life.key().id);
+  const bool is_sole = worker != nullptr && worker->present_.size() == 1;
+  const bool may_take = life.present_ && is_sole && life.reconciled_ && !is_draining(life) &&
+                        !life.resting_ && life.free_slots() > 0;
+  const std::string& pool = life.info_.pool;
+  if (may_take) {
+    open_[pool].insert(life.key());
+    marked_pools_.insert(pool);
+    return;
+  }
+  const auto found = open_.find(pool);
+  if (found == open_.end()) return;
+  found->second.erase(life.key());
+  if (found->second.empty()) open_.erase(found);
+}
+
+void WorkerTable::refresh_all(const std::string& id) {
+  for (const auto& [key, life] : lives_of(id)) refresh(life);
+}
+
+}  // namespace rota::master::core

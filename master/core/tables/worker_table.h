@@ -1,0 +1,203 @@
+// Workers and their lives: who is here, what each holds, who may take an attempt now, who is drained or was
+// confirmed to be dead, and when each must be looked at again.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "common/base/ids.h"
+#include "common/base/time.h"
+#include "common/model/worker.h"
+#include "master/core/tables/walk.h"
+#include "master/core/time/timer_index.h"
+
+namespace rota::master::core {
+
+/// What this Term has last told a life about its drain.
+struct DrainTelling {
+  bool draining = false;
+  std::int64_t order = 0;
+};
+
+/// One life of a worker: kept while its node is there, or while attempts are stored for it. What decides
+/// whether it may take an attempt is read here and changed by WorkerTable and State alone.
+class LifeEntry {
+ public:
+  bool hello_in_flight = false;
+  std::int32_t failed_hellos = 0;      ///< since the last answer
+  bool unseen = false;                 ///< the ZooKeeper in use never had its node: absence says nothing
+  std::int64_t seen_in = 0;            ///< number of the ZooKeeper in which its node appeared last
+  std::string why;                     ///< it is not online
+  WallTime joined{};
+  std::optional<WallTime> left;        ///< its node is gone since then
+  MonoTime heard{};                    ///< when it last asked for a voucher, or answered hello
+  Millis renews_every{0};              ///< the pause between its last two renewals
+  bool is_silence_told = false;        ///< in the log
+  bool has_fresh_figures = false;      ///< its vitals come with renewals, and not by its node
+  std::shared_ptr<const std::vector<model::AttemptUsage>> usage;  ///< as it last said
+  std::optional<MonoTime> last_beat;   ///< set: none came later, and its session is over
+
+  const model::WorkerInfo& info() const { return info_; }
+  const model::WorkerKey& key() const { return info_.key; }
+  bool is_present() const { return present_; }        ///< its node is there
+  bool is_reconciled() const { return reconciled_; }  ///< it has said what it holds
+  bool is_resting() const { return resting_; }        ///< refused an attempt a moment ago
+  const std::set<RunId>& attempts() const { return attempts_; }  ///< stored for it and not ended
+  std::int32_t unusable_slots() const { return unusable_slots_; }
+  const std::optional<DrainTelling>& told_drain() const { return told_drain_; }
+  std::int64_t dispatched_total() const { return dispatched_total_; }
+  std::int64_t last_used() const { return last_used_; }  ///< ordinal of its last dispatch
+
+  std::int32_t free_slots() const {
+    return info_.slots - unusable_slots_ - static_cast<std::int32_t>(attempts_.size());
+  }
+  /// It was told of a drain, or of its end, and has not said yet that it heard.
+  bool drain_ack_pending() const {
+    if (!told_drain_) return false;
+    return info_.drain_order ? *info_.drain_order < told_drain_->order
+                             : info_.drain_told != told_drain_->draining;
+  }
+  /// By its own last word it takes nothing new, or that word is still to come.
+  bool is_closed() const { return info_.draining || says_draining_ || drain_ack_pending(); }
+
+  void set_vitals(const decltype(model::WorkerInfo::vitals)& vitals) { info_.vitals = vitals; }
+
+ private:
+  friend class WorkerTable;
+
+  model::WorkerInfo info_;
+  bool present_ = false;
+  bool reconciled_ = false;
+  bool resting_ = false;
+  bool says_draining_ = false;         ///< in answer to hello; its node may not say it yet
+  std::int32_t unusable_slots_ = 0;    ///< held by attempts whose death was not proven
+  std::optional<DrainTelling> told_drain_;
+  std::set<RunId> attempts_;
+  std::int64_t dispatched_total_ = 0;
+  std::int64_t last_used_ = 0;
+};
+
+/// All lives of one worker id.
+class WorkerEntry {
+ public:
+  std::optional<MonoTime> absent_since;
+  MonoTime grant_end{};                ///< of the last renewal that this Term granted to this id
+  std::map<std::string, MonoTime> leases;  ///< how long ZooKeeper may vouch, by lives whose node is gone
+
+  const std::set<std::string>& present() const { return present_; }  ///< incarnations whose node is there
+
+ private:
+  friend class WorkerTable;
+  std::set<std::string> present_;
+};
+
+enum class LifeTimer { Hello, Rest, TellDrain, HandOver, AskAgain, Silence };
+
+/// Thread: the Scheduler's. Every function keeps in step which lives may take an attempt, and marks a pool in
+/// which one may that could not before.
+class WorkerTable {
+ public:
+  // --- lives
+  /// Makes it when it is not known.
+  LifeEntry& life_of(const model::WorkerKey& key);
+  LifeEntry* find_life(const model::WorkerKey& key);
+  const LifeEntry* find_life(const model::WorkerKey& key) const;
+  auto lives() { return walk(lives_); }
+  auto lives() const { return walk(lives_); }
+  auto lives_of(const std::string& id) const { return walk_of_id(lives_, model::WorkerKey{id, ""}); }
+  bool has_life(const std::string& id) const { return !lives_of(id).empty(); }
+  /// Lives with a higher key, in order.
+  auto lives_after(const model::WorkerKey& key) const { return Walk(lives_.upper_bound(key), lives_.end()); }
+  /// Its node is there, and says this. Gives what was known before.
+  model::WorkerInfo show_node(LifeEntry& life, const model::WorkerInfo& info);
+  /// Its node is gone; nothing that was planned for it is left.
+  void hide_node(LifeEntry& life);
+  void set_reconciled(LifeEntry& life, bool reconciled);
+  void set_resting(LifeEntry& life, bool resting);
+  /// A slot whose process set was not seen empty.
+  void lose_slot(LifeEntry& life);
+  /// Gives back a life without node and attempts, and its worker when that was the last one.
+  void forget_life_if_done(const model::WorkerKey& key);
+  /// Every run stored for any life of this worker id, in order.
+  std::vector<RunId> runs_on(const std::string& worker_id) const;
+
+  // --- worker ids
+  /// Makes it when it is not known.
+  WorkerEntry& worker_of(const std::string& id) { return workers_[id]; }
+  const WorkerEntry* find_worker(const std::string& id) const;
+  auto workers() const { return walk(workers_); }
+  /// The longest that ZooKeeper vouches for any worker that this Term has seen.
+  Millis longest_lease() const { return longest_lease_; }
+  void note_lease(Millis lease) { longest_lease_ = std::max(longest_lease_, lease); }
+
+  // --- drains in force, by worker id
+  const model::WorkerDrain* find_drain(const std::string& id) const;
+  auto drains() const { return walk(drains_); }
+  void begin_drain(model::WorkerDrain drain);
+  /// Gives the one that is over; it is in force.
+  model::WorkerDrain end_drain(const std::string& id);
+  /// Drained by an operator, or by its own last word taking nothing.
+  bool is_draining(const LifeEntry& life) const {
+    return life.is_closed() || drains_.contains(life.key().id);
+  }
+  void tell_drain(LifeEntry& life, DrainTelling telling);
+  /// What it says, by its node or in answer to hello, that it was told last.
+  void set_drain_heard(LifeEntry& life, std::optional<bool> told, std::optional<std::int64_t> order);
+  void set_says_draining(LifeEntry& life, bool says);
+
+  // --- lives that an operator confirmed to be dead, while attempts are stored for them
+  bool is_confirmed(const model::WorkerKey& life) const { return confirmed_.contains(life); }
+  auto confirmed_of(const std::string& id) const { return walk_of_id(confirmed_, model::WorkerKey{id, ""}); }
+  /// False: it was confirmed already.
+  bool confirm_death(const model::WorkerDeath& death) { return confirmed_.emplace(death.life, death).second; }
+  /// Gives what was confirmed; it was.
+  model::WorkerDeath end_confirmation(const model::WorkerKey& life);
+
+  // --- who may take an attempt now
+  /// In the order of their keys.
+  auto open_in(const std::string& pool) const {
+    const auto found = open_.find(pool);
+    return found == open_.end() ? Walk<std::set<model::WorkerKey>::const_iterator>() : walk(found->second);
+  }
+  bool is_open(const LifeEntry& life) const;
+
+  // --- pools where something changed, so that their queues are looked at
+  void mark_pool(const std::string& pool) { marked_pools_.insert(pool); }
+  void unmark_pool(const std::string& pool) { marked_pools_.erase(pool); }
+  const std::set<std::string>& marked_pools() const { return marked_pools_; }
+
+  TimerIndex<model::WorkerKey, LifeTimer>& timers() { return timers_; }
+  const TimerIndex<model::WorkerKey, LifeTimer>& timers() const { return timers_; }
+
+ private:
+  friend class State;
+  /// An attempt is sent to it.
+  void dispatch(LifeEntry& life, RunId run);
+  /// It holds an attempt that another life of its worker was sent.
+  void hold(LifeEntry& life, RunId run);
+  /// An attempt of before this Term is stored for a life of which nothing else is known yet.
+  void restore_attempt(const model::WorkerKey& key, RunId run);
+  void release(const model::WorkerKey& key, RunId run);
+
+  void refresh(const LifeEntry& life);
+  void refresh_all(const std::string& id);
+
+  std::map<model::WorkerKey, LifeEntry> lives_;
+  std::map<std::string, WorkerEntry> workers_;
+  std::map<std::string, model::WorkerDrain> drains_;
+  std::map<model::WorkerKey, model::WorkerDeath> confirmed_;
+  std::map<std::string, std::set<model::WorkerKey>> open_;  ///< by pool; none is empty
+  std::set<std::string> marked_pools_;
+  TimerIndex<model::WorkerKey, LifeTimer> timers_;
+  std::int64_t dispatch_ordinal_ = 0;
+  Millis longest_lease_{0};
+};
+
+}  // namespace rota::master::core
