@@ -9,8 +9,8 @@ build_folder() {
   esac
 }
 
-# configure PRESET [CMAKE ARG...]: a new folder reads many sources at once, as nothing of it is
-# built yet; one that exists stays as its owner made it.
+# configure PRESET [CMAKE ARG...]: a new folder uses a unity build, because nothing of it is built yet;
+# an existing folder stays as its owner made it.
 configure() {
   local preset=$1
   shift
@@ -24,7 +24,7 @@ configure() {
   mv "$root/build.$preset.log" "$root/build/logs/configure-$preset.log"
 }
 
-# build PRESET [TARGET...]: without targets, all. Ninja's own progress is shown.
+# build PRESET [TARGET...]: without targets, all. Shows Ninja's progress.
 build() {
   local preset=$1
   shift

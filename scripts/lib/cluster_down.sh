@@ -1,6 +1,6 @@
 # shellcheck shell=bash
-# Taking a private cluster down: only processes of its own folder, each checked by pid and start
-# time, and then the folder itself.
+# Takes a private cluster down: first the processes of its own folder, each checked by pid and start
+# time, then the folder itself. No other process is touched.
 
 # all_recorded: "PID TICKS" of every process on record in the folder.
 all_recorded() {
@@ -10,7 +10,7 @@ all_recorded() {
   done
 }
 
-# all_marked: "PID TICKS" of the processes that carry the folder's mark in their environment.
+# all_marked: "PID TICKS" of the processes that have the folder's mark in their environment.
 all_marked() {
   local file pid
   while IFS= read -r file; do
@@ -22,14 +22,14 @@ all_marked() {
   done < <(grep -lzxF "$folder_mark=$dir" /proc/[0-9]*/environ 2>/dev/null || true)
 }
 
-# all_of_folder: the recorded, the marked, and all that descends from them.
+# all_of_folder: the recorded and the marked processes, and all their descendants.
 all_of_folder() {
   local -a tops
   mapfile -t tops < <({ all_recorded; all_marked; } | cut -d' ' -f1 | sort -u)
   if ((${#tops[@]})); then list_descendants "${tops[@]}"; fi
 }
 
-# signal_listed SIGNAL < "PID TICKS" lines: those that still are who they were.
+# signal_listed SIGNAL < "PID TICKS" lines: signals those that are still the same process.
 signal_listed() {
   local pid ticks
   while read -r pid ticks; do
@@ -45,7 +45,7 @@ are_gone() {
   done <<<"$1"
 }
 
-# The Rota processes: stop files, TERM, and after three seconds KILL for what is left. A worker may
+# Ends the Rota processes: stop files, TERM, and after three seconds KILL for the rest. A worker may
 # be draining a long job; a private cluster does not wait for it.
 end_rota_processes() {
   local name record everything
@@ -73,7 +73,7 @@ rota_family() {
   if ((${#tops[@]})); then list_descendants "${tops[@]}"; fi
 }
 
-# What a worker without a pid namespace may have left behind.
+# Ends what a worker without a pid namespace may have left behind.
 sweep_workers() {
   local name
   if [[ ! -x $bin_dir/rota-worker ]]; then return; fi
@@ -105,7 +105,7 @@ end_the_rest() {
       "look at them with ps, then run this again"
 }
 
-# take_down: all of it. The folder goes last, so that a broken off `down` can be repeated.
+# take_down: ends everything. The folder is removed last, so that an interrupted `down` can be repeated.
 take_down() {
   end_rota_processes
   sweep_workers

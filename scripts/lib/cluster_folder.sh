@@ -1,17 +1,17 @@
 # shellcheck shell=bash
-# The folder of a private cluster: what lies where, what was decided at `up`, free ports, and how a
-# process is started so that `down` finds it again.
+# The folder of a private cluster: its files, the decisions of `up`, free ports, and how a process is
+# started so that `down` finds it again.
 #
 #   cluster.state          the counts and ports, as shell assignments; marks the folder as ours
-#   pids/NAME              pid and start time of what the cluster started
+#   pids/NAME              pid and start time of a process that the cluster started
 #   logs/NAME.log          output of NAME
 #   secrets/db_password    the database user's password (0600)
 #   zookeeper-N/ mariadb/  the servers' own folders
 #   master-N/ worker-N/    state folders, with the watchdog's files
 #   master-N.yaml ...      configurations
 
-# The environment variable by which `down` recognises a process of this folder, should every
-# record of it be lost. It does not begin with ROTA_: those are settings.
+# The environment variable by which `down` recognises a process of this folder even when every record
+# of it is lost. It does not begin with ROTA_: those are settings.
 readonly folder_mark=PRIVATE_CLUSTER_FOLDER
 
 state_keys=(masters workers zookeepers session_ms bin_dir db_port db_socket)
@@ -34,9 +34,9 @@ save_state() {
   mv "$dir/cluster.state.new" "$dir/cluster.state"
 }
 
-# Ports below the range that the kernel hands out by itself, so that no client can sit on one. What others
-# have picked and not yet listened on cannot be seen: PRIVATE_CLUSTER_PORTS=FIRST-LAST is for tests that
-# start clusters side by side.
+# Ports below the range that the kernel assigns by itself, so that no client can occupy one. A port that
+# another process has chosen but does not listen on yet cannot be seen: PRIVATE_CLUSTER_PORTS=FIRST-LAST is
+# for tests that start several clusters at the same time.
 read_used_ports() {
   local place rest
   used_ports=' '
@@ -45,7 +45,7 @@ read_used_ports() {
   done < <(sed 1d /proc/net/tcp /proc/net/tcp6 2>/dev/null | grep -v local_address)
 }
 
-# pick_port: a free port of 127.0.0.1, into $port; never the same twice in one run.
+# pick_port: puts a free port of 127.0.0.1 into $port; never the same twice in one run.
 picked_ports=' '
 pick_port() {
   local range=${PRIVATE_CLUSTER_PORTS:-15000-30999}
@@ -66,11 +66,11 @@ pick_ports() {
   for ((i = 0; i < $2; i++)); do pick_port; ports+=("$port"); done
 }
 
-# is_listening PORT: whether something accepts connections there.
+# is_listening PORT: whether a process accepts connections there.
 is_listening() { (exec 3<>"/dev/tcp/127.0.0.1/$1") 2>/dev/null; }
 
-# start_detached NAME COMMAND...: in a session of its own, with none of the caller's descriptors
-# and none of its ROTA_ settings; recorded under pids/NAME.
+# start_detached NAME COMMAND...: starts it in a session of its own, without the caller's descriptors
+# and ROTA_ settings, and records it under pids/NAME.
 start_detached() {
   local name=$1 pid
   shift

@@ -1,7 +1,7 @@
 # shellcheck shell=bash
-# Which processes a target of `scripts/cluster kill` means, and how they are signalled.
+# Finds the processes of a target of `scripts/cluster kill`, and signals them.
 
-# aim TARGET: sets aimed_pids, and watchdog_pid when one stands behind them.
+# aim TARGET: sets aimed_pids, and watchdog_pid when they have a watchdog.
 aim() {
   local target=$1 name=${1%%.*} part=''
   if [[ $target == *.* ]]; then part=${target#*.}; fi
@@ -63,13 +63,13 @@ aim_at_worker() {
   if [[ $2 == host ]]; then aim_at_host; fi
 }
 
-# A host takes its watchdog with it, first of all, so that it restarts nothing.
+# A host includes its watchdog, and the watchdog comes first, so that it restarts nothing.
 aim_at_host() {
   if [[ -n $watchdog_pid ]]; then aimed_pids=("$watchdog_pid" "${aimed_pids[@]}"); fi
   watchdog_pid=''
 }
 
-# have_stopped PID...: whether none of them runs any more; on a busy machine that takes a moment.
+# have_stopped PID...: whether none of them runs any more; this takes a moment on a busy machine.
 have_stopped() {
   local pid
   for pid in "$@"; do
@@ -77,8 +77,8 @@ have_stopped() {
   done
 }
 
-# signal_aimed SIGNAL HOLD: STOP holds the watchdog before, CONT lets it go after. Prints what was
-# signalled and when, for whoever measures.
+# signal_aimed SIGNAL HOLD: stops the watchdog before a STOP, continues it after a CONT. Prints what was
+# signalled and when, for measurements.
 signal_aimed() {
   local signal=$1 hold=$2 now_ms
   if [[ $signal == STOP && $hold == yes && -n $watchdog_pid ]]; then

@@ -18,7 +18,7 @@ def leader_of(status):
 
 
 def online_workers(status):
-    """How many workers take work."""
+    """How many workers accept work."""
     return sum(worker["state"] in ("online", "busy") for worker in status.get("workers", []))
 
 

@@ -11,7 +11,7 @@ import sys
 DOCTEST = re.compile(
     r"^\[doctest\] test cases:\s*(\d+)\s*\|\s*(\d+) passed\s*\|\s*(\d+) failed", re.M)
 PLAIN = re.compile(r"^(\d+) passed, (\d+) failed$", re.M)
-# How doctest, the drills, the shell tests and Python tell a failure; else the last line stands for it.
+# How doctest, the drills, the shell tests and Python report a failure; without one, the last line is used.
 TOLD = re.compile(r"^.*(?:ERROR: |FAILED|: FATAL ERROR|Traceback|AssertionError|violat).*$", re.M)
 LONGEST_LINE = 200
 COLOUR = re.compile(r"\x1b\[[0-9;]*m")
@@ -36,7 +36,7 @@ def count_one(text):
 
 
 def output_of(text):
-    """What the program itself printed."""
+    """The program's own output."""
     match = re.search(r"^Output:\n-+\n(.*?)(?:^<end of output>|\Z)", text, re.M | re.S)
     return match.group(1) if match else text
 
@@ -50,7 +50,7 @@ def first_failure(text):
 
 
 def programs_in(path):
-    """(name, text) of each test program in the log; none where there is no log."""
+    """(name, text) of each test program in the log; none when there is no log."""
     try:
         with open(path, encoding="utf-8", errors="replace") as log:
             text = COLOUR.sub("", log.read())

@@ -1,10 +1,10 @@
 # shellcheck shell=bash
 # A private MariaDB on loopback with a database `rota` and a user `rota`. The password is made here
-# and lies in secrets/db_password; root can come in through the socket only, which lies in a folder
+# and stored in secrets/db_password; root can connect only through the socket, which is in a folder
 # that nobody else may enter.
 
-# Temporary tables lie in a folder of its own: a server that starts removes all that it finds of other
-# servers' in a shared one.
+# Temporary tables have a folder of their own: in a shared folder, a server that starts removes those of
+# other servers.
 prepare_mariadb() {
   mkdir -p "$dir/mariadb/tmp"
   mariadb-install-db --no-defaults --force --skip-name-resolve --user="$(id -un)" \
@@ -29,7 +29,7 @@ start_mariadb() {
     --max-allowed-packet=64M
 }
 
-# ask_mariadb SQL: as root, through the socket.
+# ask_mariadb SQL: asks as root, through the socket.
 ask_mariadb() {
   mariadb --no-defaults --user=root --socket="$db_socket" --batch --skip-column-names \
     --execute "$1"
@@ -52,7 +52,7 @@ create_rota_database() {
     GRANT ALL ON \`rota%\`.* TO rota@localhost;"
 }
 
-# A socket's path must stay under 100 bytes; a long folder name gets a short place for it.
+# A socket's path must be shorter than 100 bytes; with a long folder name it gets a short place.
 choose_db_socket() {
   db_socket=$dir/mariadb/db.sock
   if ((${#db_socket} >= 100)); then db_socket=$(mktemp -d /tmp/rota-socket.XXXXXX)/db.sock; fi

@@ -34,12 +34,12 @@ packages_of() {
   done
 }
 
-# is_installed PACKAGE: whether dpkg holds it as fully installed.
+# is_installed PACKAGE: whether it is fully installed.
 is_installed() {
   [[ $(dpkg-query -W -f '${db:Status-Status}' "$1" 2>/dev/null) == installed ]]
 }
 
-# missing_packages GROUP...: those of the groups that are not installed, one a line.
+# missing_packages GROUP...: the packages of the groups that are not installed, one a line.
 missing_packages() {
   local -a wanted
   mapfile -t wanted < <(packages_of "$@" | sort -u)

@@ -1,9 +1,9 @@
 # shellcheck shell=bash
-# Prometheus's own checker, for the pages' test. Its Debian package would start a server on the machine
-# that it is installed on, so the one program is taken out of it.
+# Prometheus's own checker, for the test of the pages. Installing its Debian package would start a server,
+# so only this one program is taken out of the package.
 
 # provide_promtool FOLDER: puts promtool into FOLDER unless it is there or on the PATH; fails when it
-# cannot be had.
+# is not available.
 provide_promtool() {
   local work
   if [[ -x $1/promtool ]] || command -v promtool >/dev/null; then return 0; fi

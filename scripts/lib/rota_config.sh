@@ -56,7 +56,7 @@ print_yaml() {
   done < <(printf '%s\n' "${!values[@]}" | LC_ALL=C sort)
 }
 
-# check_setting KEY=VALUE: the form of a --set; whether the key exists is the program's to say.
+# check_setting KEY=VALUE: checks the form of a --set; the program checks whether the key exists.
 check_setting() {
   [[ $1 =~ ^(master|worker)(-[0-9]+)?\.[a-z_.]+=.*$ ]] ||
     misuse "--set '$1' must look like master.KEY=VALUE, worker.KEY=VALUE or worker-2.KEY=VALUE"

@@ -1,5 +1,5 @@
 # shellcheck shell=bash
-# The Rota processes of a private cluster: each runs under a watchdog. What a worker is made of:
+# The Rota processes of a private cluster: each runs under a watchdog. The processes of a worker:
 #
 #   watchdog (bash) -> rota-warden -> [rota-warden, pid 1 of a pid namespace] -> rota-worker
 #                                                        |                       (the proper)
@@ -9,8 +9,8 @@ list_masters() { local i; for ((i = 1; i <= masters; i++)); do echo "master-$i";
 list_workers() { local i; for ((i = 1; i <= workers; i++)); do echo "worker-$i"; done; }
 list_zookeepers() { local i; for ((i = 1; i <= zookeepers; i++)); do echo "zookeeper-$i"; done; }
 
-# start_rota NAME: under a watchdog, unless that watchdog runs already. On a private cluster a life
-# of three seconds counts as healthy, so that repeated drills are not slowed down.
+# start_rota NAME: starts it under a watchdog, unless that watchdog already runs. On a private cluster a
+# life of three seconds counts as healthy, so that repeated drills are not slowed down.
 start_rota() {
   local name=$1 kind=${1%-*} hang_ms
   hang_ms=$(sed -n 's/^hang_limit_ms: *//p' "$dir/$name.yaml")
@@ -22,7 +22,7 @@ start_rota() {
     --output "$dir/logs/$name.log" -- "$bin_dir/rota-$kind" --config "$dir/$name.yaml"
 }
 
-# is_running NAME: whether the process behind that name lives.
+# is_running NAME: whether the process with that name is alive.
 is_running() {
   case $1 in
     master-* | worker-*) is_recorded_alive "$dir/$1/$1.pid" ;;
@@ -32,7 +32,7 @@ is_running() {
 
 is_watched() { is_recorded_alive "$dir/pids/$1.watchdog"; }
 
-# read_family PID: "PID PARENT NAME" of it and all below it, parents first.
+# read_family PID: "PID PARENT NAME" of it and all its descendants, parents first.
 read_family() {
   ps -e -o pid=,ppid=,comm= | awk -v top="$1" '
     { parent[$1] = $2; name[$1] = $3; children[$2] = children[$2] " " $1 }
@@ -63,7 +63,7 @@ read_worker_parts() {
   done < <(read_family "$known_pid")
 }
 
-# rota ARGS...: the client, pointed at this cluster.
+# rota ARGS...: the client for this cluster.
 rota() {
   ROTA_ZOOKEEPER=$(zookeeper_addresses) ROTA_MASTERS=$(master_addresses) \
     "$bin_dir/rota" --deadline 3s "$@"
@@ -76,7 +76,7 @@ master_addresses() {
   printf '%s\n' "${list%,}"
 }
 
-# read_leader: the id of the leading master, into $leader; fails when there is none.
+# read_leader: puts the id of the leading master into $leader; fails when there is none.
 read_leader() {
   leader=$(rota cluster status -o json 2>/dev/null |
     /usr/bin/python3 "$scripts/lib/cluster_status.py" leader) && [[ -n $leader ]]

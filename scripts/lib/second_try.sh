@@ -1,10 +1,10 @@
 # shellcheck shell=bash
 # The second try: a test program of integration or e2e that failed runs once more, alone, after all others.
-# If it passes then, the run goes on, and its last lines name it with what failed first. `scripts` is the
+# If it passes then, the run goes on, and its last lines name it with its first failure. `scripts` is the
 # folder of the scripts; totals are in `total_passed` and `total_failed`.
 
 awaiting_second_try=()  # FOLDER<TAB>NAME<TAB>PASSED<TAB>FAILED<TAB>FIRST LINE
-second_tries=()         # what the last lines name
+second_tries=()         # the programs for the last lines
 
 # await_second_try FOLDER LOG: remembers each program that failed in this log of ctest.
 await_second_try() {
@@ -14,7 +14,7 @@ await_second_try() {
   done < <(/usr/bin/python3 "$scripts/lib/count_cases.py" --failed "$2")
 }
 
-# try_again FOLDER NAME PASSED FAILED FIRST: alone. What it counted first is replaced when it passes.
+# try_again FOLDER NAME PASSED FAILED FIRST: runs it alone. When it passes, its first counts are replaced.
 try_again() {
   local log=$1/Testing/Temporary/LastTest.log passed failed status=0
   step "second try: $2"
@@ -40,7 +40,7 @@ run_second_tries() {
   awaiting_second_try=()
 }
 
-# tell_second_tries: a line for each that passed only then.
+# tell_second_tries: prints a line for each program that passed only then.
 tell_second_tries() {
   if ((${#second_tries[@]})); then printf '%s\n' "${second_tries[@]}"; fi
 }

@@ -1,6 +1,6 @@
 # shellcheck shell=bash
-# What the scripts say to a person: steps, notes and refusals with a remedy, coloured only on a
-# terminal. All of it goes to stderr; stdout is kept for data.
+# Messages of the scripts to a person: steps, notes and refusals with a remedy, coloured only on a
+# terminal. All of them go to stderr; stdout is for data.
 
 if [[ -t 2 && -z ${NO_COLOR:-} && ${TERM:-dumb} != dumb ]]; then
   bold=$'\e[1m' red=$'\e[31m' green=$'\e[32m' dim=$'\e[2m' plain=$'\e[0m'
@@ -14,11 +14,11 @@ step() { printf '%s==> %s%s\n' "$bold" "$*" "$plain" >&2; }
 # note TEXT: something worth knowing.
 note() { printf '    %s%s%s\n' "$dim" "$*" "$plain" >&2; }
 
-# good TEXT: something came out as wished.
+# good TEXT: a step succeeded.
 good() { printf '    %s%s%s\n' "$green" "$*" "$plain" >&2; }
 
-# complain WHAT [REMEDY]: an error that does not end the script, nor does it when nobody takes the words
-# (stderr may be a file on a full disk).
+# complain WHAT [REMEDY]: an error that does not end the script, even when it cannot be written (stderr may
+# be a file on a full disk).
 complain() {
   printf '%serror: %s%s\n' "$red" "$1" "$plain" >&2 || true
   if [[ -n ${2:-} ]]; then printf '       %s\n' "$2" >&2 || true; fi
@@ -27,7 +27,7 @@ complain() {
 # refuse WHAT REMEDY: an error that ends the script with status 1.
 refuse() { complain "$@"; exit 1; }
 
-# misuse WHAT: wrong arguments; ends the script with status 2 and points at --help.
+# misuse WHAT: wrong arguments; ends the script with status 2 and refers to --help.
 misuse() { complain "$1" "see: ${0##*/} --help"; exit 2; }
 
 # print_help FILE: the comment block at the head of a script is its --help.
@@ -43,7 +43,7 @@ print_help() {
   done <"$1"
 }
 
-# read_clock: the wall clock in milliseconds, into $now_ms. Starts no process.
+# read_clock: puts the wall clock in milliseconds into $now_ms. Starts no process.
 read_clock() {
   local at=${EPOCHREALTIME/[.,]/}
   now_ms=$((at / 1000))

@@ -2,7 +2,7 @@
 # A private ZooKeeper, or an ensemble of three, on loopback. zkServer.sh is never used: it reads the
 # machine's own configuration.
 
-# The jar's manifest names all that it needs but a log library.
+# The jar's manifest names everything that it needs except a log library.
 readonly zookeeper_class_path=/usr/share/java/zookeeper.jar:/usr/share/java/slf4j-simple.jar
 
 configure_zookeeper() {
@@ -29,8 +29,8 @@ start_zookeeper() {
     org.apache.zookeeper.server.quorum.QuorumPeerMain "$dir/zookeeper-$1/zoo.cfg"
 }
 
-# ask_zookeeper N WORD: the answer to a four letter word. Where nobody listens, descriptor 3 is still the
-# caller's: nothing may be written to it.
+# ask_zookeeper N WORD: the answer to a four-letter word. When no process listens, descriptor 3 still belongs
+# to the caller: nothing may be written to it.
 ask_zookeeper() {
   (
     exec 3<>"/dev/tcp/127.0.0.1/${zk_ports[$1 - 1]}" || exit
@@ -39,7 +39,7 @@ ask_zookeeper() {
   ) 2>/dev/null
 }
 
-# Serving, not only listening: a member without a quorum answers imok too.
+# It must serve, not only listen: a member without a quorum also answers imok.
 is_zookeeper_serving() {
   local answer
   answer=$(ask_zookeeper "$1" srvr) && [[ $answer == *Mode:* ]]

@@ -40,7 +40,7 @@ test_up_and_down() {
   eventually "two processes" has_processes 2
   expect "the secret is private" test "$(stat -c %a "$tmp/c/secrets/db_password")" = 600
   expect "a second up is harmless" cluster up
-  expect "and says so" has_line "$tmp/stderr" "is up already"
+  expect "and says so" has_line "$tmp/stderr" "is already up"
   cluster up --zookeepers 3 && fail "what was made with one ZooKeeper is not up with three"
   expect "and says so" has_line "$tmp/stderr" "was made with 1 zookeepers, not 3"
   eventually "still two processes" has_processes 2
