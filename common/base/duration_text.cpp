@@ -46,7 +46,7 @@ std::string_view read_letters(std::string_view& rest) {
   return letters;
 }
 
-/// Exactly `digits` digits at `at`, as a number.
+/// The number in exactly `digits` digits at `at`.
 std::optional<int> digits_at(std::string_view text, std::size_t at, std::size_t digits) {
   if (at + digits > text.size()) return std::nullopt;
   int value = 0;
@@ -57,7 +57,7 @@ std::optional<int> digits_at(std::string_view text, std::size_t at, std::size_t 
   return value;
 }
 
-/// ".5" as 500 ms; leaves `rest` behind it. Digits beyond the third are dropped.
+/// Reads ".5" as 500 ms and sets `rest` to what follows. Drops digits after the third.
 std::optional<Millis> read_fraction(std::string_view& rest) {
   if (rest.empty() || rest.front() != '.') return Millis{0};
   rest.remove_prefix(1);
@@ -128,7 +128,7 @@ Result<Millis> parse_duration(std::string_view text) {
     }
     if (unit == nullptr) return wrong_duration(text, "units are d, h, m, s and ms");
     if (smallest != nullptr && unit <= smallest) {
-      return wrong_duration(text, "units stand once each, the longest first");
+      return wrong_duration(text, "each unit may appear once, the longest first");
     }
     smallest = unit;
     if (*number > kMostMs / unit->ms) return wrong_duration(text, "it is longer than 100 years");

@@ -76,7 +76,7 @@ Result<void> write_and_rename(const std::string& path, std::string_view content,
   if (done && ::rename(temporary.c_str(), path.c_str()) != 0) {
     done = fail(io_error("cannot rename into place", path, errno));
   }
-  if (!done) ::unlink(temporary.c_str());  // on a full disk nobody needs an empty file of each life
+  if (!done) ::unlink(temporary.c_str());  // leaves no empty file for each start on a full disk
   return done;
 }
 
@@ -128,7 +128,7 @@ Result<std::string> read_boot_id() {
 std::optional<std::uint64_t> process_start_ticks(pid_t pid) {
   auto text = read_file(fmt::format("/proc/{}/stat", pid), 4096);
   if (!text) return std::nullopt;
-  // The second field is the name in parentheses and may hold anything: count from its end.
+  // The second field is the name in parentheses and may contain anything: count from its end.
   const auto close = text->rfind(')');
   if (close == std::string::npos) return std::nullopt;
   const char* at = text->c_str() + close + 1;

@@ -26,7 +26,7 @@ Result<FolderLock> FolderLock::take(const std::string& folder) {
                 fmt::format("{} is in use by process {}; each process needs a state_dir of its own",
                             folder, holder ? shown_text(holder->substr(0, holder->find('\n'))) : "?"));
   }
-  // In place, so that a full disk has room for it. Only a refusal names it: the lock holds without.
+  // In place, so that it works on a full disk. Only a refusal shows the pid: the lock works without it.
   const std::string text = fmt::format("{}\n", ::getpid());
   const bool is_named = ::pwrite(fd.get(), text.data(), text.size(), 0) >= 0 &&
                         ::ftruncate(fd.get(), static_cast<off_t>(text.size())) == 0;

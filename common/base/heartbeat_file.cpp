@@ -13,7 +13,7 @@ HeartbeatFile::HeartbeatFile(std::string path, Millis every)
 
 void HeartbeatFile::beat(std::string_view word, MonoTime now) {
   if (path_.empty() || (word == word_ && now - last_ < every_)) return;
-  // Not cut before it is written, so that a full disk has room for the word; without any the time counts.
+  // Not truncated before the write, so that it works on a full disk; without content the time still counts.
   UniqueFd fd(::open(path_.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0644));
   if (!fd.is_open()) return;
   const std::string text = std::string(word) + "\n";

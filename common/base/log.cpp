@@ -34,8 +34,8 @@ namespace logging = boost::log;
 namespace sinks = boost::log::sinks;
 namespace keywords = boost::log::keywords;
 
-/// A stream that once could not be written (stderr was a file on a full disk) is tried again with each line:
-/// Boost.Log would leave it alone forever. Called by one thread at a time.
+/// Retries a failed stream (stderr was a file on a full disk) with each line: Boost.Log would never use it
+/// again. Called by one thread at a time.
 struct ConsoleBackend : sinks::text_ostream_backend {
   void consume(const logging::record_view& view, const string_type& line) {
     std::clog.clear();
@@ -50,19 +50,19 @@ using Logger = logging::sources::severity_channel_logger_mt<Severity, std::strin
 constexpr const char* kRecordName = "RotaRecord";
 constexpr Millis kFlushEvery{500};  ///< while lines are held back
 
-/// The one global of the process: where lines go. Lines hold the lock shared, a change of the
-/// sinks holds it alone, so no line is lost or doubled while the sinks are replaced.
+/// The one global of the process: the sinks. Writing a line holds the lock shared, changing the sinks
+/// holds it exclusively, so no line is lost or doubled while the sinks are replaced.
 struct LogState {
   std::shared_mutex mutex;
-  std::atomic<int> lowest{static_cast<int>(Severity::Info)};  ///< of all channels
+  std::atomic<int> lowest{static_cast<int>(Severity::Info)};  ///< the lowest level of all channels
   bool started = false;
   LogOptions options;
   boost::shared_ptr<ConsoleSink> console;  // Boost.Log's own choice of pointer
   boost::shared_ptr<FileSink> file;
-  std::mutex limiter_mutex;           ///< taken last
+  std::mutex limiter_mutex;           ///< locked last
   std::condition_variable_any held_back;
   LogLimiter limiter;
-  std::jthread flusher;  ///< writes held back lines when their time has come; made with the first one
+  std::jthread flusher;  ///< writes held-back lines when they are due; started with the first one
 };
 
 LogState& state() {
@@ -101,13 +101,13 @@ boost::shared_ptr<ConsoleSink> open_console(bool json) {
   return sink;
 }
 
-/// Throws what the file system throws when the folder or file cannot be made.
+/// Throws the file system's exception when the folder or file cannot be created.
 boost::shared_ptr<FileSink> open_file(const LogOptions& options) {
   namespace fs = boost::filesystem;
   const fs::path path = fs::absolute(options.file);
   fs::create_directories(path.parent_path());
-  // The whole path: a bare name would stand for one in the process's current folder, which may lie on another
-  // disk or be nobody's to write to; then nothing is rotated, and each second line lost.
+  // The whole path: a bare name would mean the process's current folder, which may be on another disk or not
+  // writable. Then nothing would be rotated, and every second line would be lost.
   const fs::path rotated = path.parent_path() / (path.filename().string() + ".%05N");
   auto backend = boost::make_shared<sinks::text_file_backend>(
       keywords::file_name = path, keywords::target_file_name = rotated,
@@ -196,7 +196,7 @@ bool is_admitted(LogState& log, const LogRecord& record) {
   return false;
 }
 
-/// Joins the thread, which may be writing: without any lock.
+/// Joins the thread, which may be writing, so it holds no lock.
 void stop_flushing(LogState& log) {
   std::jthread over;
   {
@@ -242,7 +242,7 @@ void write_line(LogRecord record) {
   if (static_cast<int>(record.level) < log.lowest.load(std::memory_order_relaxed)) return;
   std::shared_lock lock(log.mutex);
   if (record.level < level_of(log.options, record.channel)) return;
-  // Boost.Log would write to a sink of its own making if it had none.
+  // Without a sink, Boost.Log would write to a default sink of its own.
   if (log.started && !log.console && !log.file) return;
   record.process = log.options.process;
   if (log.started) {

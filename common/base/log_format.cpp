@@ -17,7 +17,7 @@ constexpr std::array<std::string_view, 5> kFixedKeys = {"at", "level", "process"
 
 bool begins_a_line(char32_t c) { return c == 0x2028 || c == 0x2029; }
 
-/// Appends `text` so that it holds no control character, and no bare quote where `quoted`.
+/// Appends `text` without control characters and, when `quoted`, without bare quotes.
 void append_escaped(std::string& out, std::string_view text, bool quoted, bool json) {
   while (!text.empty()) {
     const Utf8Character c = first_character(text);
@@ -49,7 +49,7 @@ bool is_plain(std::string_view value) {
   });
 }
 
-/// Whether the value can stand bare in JSON; infinities and NaN cannot.
+/// Whether JSON allows the value without quotes; infinities and NaN need quotes.
 bool is_json_number(const OwnedLogKey& key) {
   if (!key.is_number || key.value.empty()) return false;
   if (key.value == "true" || key.value == "false") return true;

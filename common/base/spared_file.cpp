@@ -39,13 +39,13 @@ Result<void> write_in_place(int fd, std::string_view bytes, const std::string& p
   return {};
 }
 
-/// 0 also for none.
+/// 0 also when there is no file.
 std::size_t size_of(const std::string& path) {
   struct stat status {};
   return ::stat(path.c_str(), &status) == 0 ? static_cast<std::size_t>(status.st_size) : 0;
 }
 
-/// Whether this is still the file of that name, and not what another writer has put in its place.
+/// Whether this is still the file with that name, and another writer has not replaced it.
 bool is_named(int fd, const std::string& path) {
   struct stat opened {}, named {};
   return ::fstat(fd, &opened) == 0 && ::stat(path.c_str(), &named) == 0 &&
@@ -59,7 +59,7 @@ SparedFile::SparedFile(std::string path, mode_t mode)
 
 void SparedFile::make_spare() const {
   if (size_of(spare_) >= kRoomBytes) return;
-  // Never over a spare that another process has just made and writes to.
+  // Never replaces a spare that another process has just created and writes to.
   (void)::renameat2(AT_FDCWD, second_.c_str(), AT_FDCWD, spare_.c_str(), RENAME_NOREPLACE);
   if (size_of(spare_) < kRoomBytes) (void)write_to_spare(filled_up(""));
 }
@@ -70,9 +70,9 @@ void SparedFile::make_room() const {
   if (const auto text = read_file(path_)) (void)write(*text);
 }
 
-/// The spare with this content on disk, and the lock that keeps others from writing there. The names must
-/// be on disk before: what the last exchange brought here may else stand under the path after a crash,
-/// half overwritten.
+/// Writes the content to the spare, on disk; the result holds the lock that keeps other writers away. The
+/// names must be on disk first: otherwise, after a crash, the path could name the file that the last exchange
+/// brought here, half overwritten.
 Result<UniqueFd> SparedFile::write_to_spare(std::string_view padded) const {
   if (auto synced = sync_folder_of(path_); !synced) return fail(synced.error());
   UniqueFd fd(::open(spare_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, mode_));
@@ -87,7 +87,7 @@ Result<UniqueFd> SparedFile::write_to_spare(std::string_view padded) const {
 }
 
 /// Spare and file change places. Without a file, or on a file system that cannot exchange (NFS), the spare
-/// becomes the file, and there is none until there is room for a new one.
+/// becomes the file, and there is no spare until there is room for a new one.
 Result<void> SparedFile::put_in_place() const {
   const char* const from = spare_.c_str();
   if (::renameat2(AT_FDCWD, from, AT_FDCWD, path_.c_str(), RENAME_EXCHANGE) == 0) return {};
@@ -100,7 +100,7 @@ Result<void> SparedFile::write(std::string_view content) const {
   make_spare();
   {
     const auto lock = write_to_spare(padded);
-    // Another writer, a spare of another user's (root ended a session), or no room: as without a spare.
+    // Another writer, another user's spare (root ended a session), or no room: continue without a spare.
     if (!lock) return write_file_synced(path_, padded, mode_);
     if (auto placed = put_in_place(); !placed) return placed;
   }

@@ -12,7 +12,7 @@ unsigned char byte_of(char c) { return static_cast<unsigned char>(c); }
 bool continues(char c) { return (byte_of(c) & 0xC0u) == 0x80u; }
 bool begins_a_line(char32_t code) { return code == 0x2028 || code == 0x2029; }
 
-/// How many bytes at the front are plain ASCII, eight at a time: most text is nothing else.
+/// The number of plain ASCII bytes at the front, checked eight at a time: most text is only ASCII.
 std::size_t ascii_prefix(std::string_view text) {
   std::size_t at = 0;
   for (; at + 8 <= text.size(); at += 8) {
@@ -79,7 +79,7 @@ std::string repaired_text(std::string_view text) {
 }
 
 std::string clean_text(std::string_view text, std::size_t most_bytes) {
-  if (text.size() > most_bytes) text = text.substr(0, most_bytes + 4);  // whole characters stay whole
+  if (text.size() > most_bytes) text = text.substr(0, most_bytes + 4);  // does not split the last character
   const std::string repaired = repaired_text(text);
   return std::string(cut_text(repaired, most_bytes));
 }

@@ -13,8 +13,8 @@ extern char** environ;
 namespace rota::config {
 namespace {
 
-/// Checks that look at several settings at once. Each says what was found, what is allowed, and
-/// which setting to change.
+/// Checks of several settings together. Each says what it found, what is allowed, and which setting to
+/// change.
 class CrossChecks {
  public:
   explicit CrossChecks(SettingsReader& reader) : reader_(reader) {}
@@ -62,7 +62,7 @@ void CrossChecks::session(const ZooKeeperOptions& zookeeper) {
   if (zookeeper.session_timeout >= 2 * tick && zookeeper.session_timeout <= 20 * tick) return;
   reader_.refuse(
       "zookeeper.session_timeout_ms",
-      fmt::format("{} is not between 2 and 20 ticks of the server ({} to {}), which "
+      fmt::format("{} is not between 2 and 20 ticks of the server ({} to {}), so the server "
                   "would change it; change it or zookeeper.server_tick_ms",
                   zookeeper.session_timeout.count(), 2 * tick.count(), 20 * tick.count()));
 }
@@ -81,7 +81,7 @@ void CrossChecks::lease(const ZooKeeperOptions& zookeeper) {
 void CrossChecks::hang_limit(Millis limit, Millis longest_wait, std::string_view what_waits) {
   if (limit > longest_wait) return;
   reader_.refuse("hang_limit_ms",
-                 fmt::format("{} is not above {} ms ({}), so that a process which only waits would "
+                 fmt::format("{} is not above {} ms ({}), so a process that only waits would "
                              "be killed; make it longer",
                              limit.count(), longest_wait.count(), what_waits));
 }

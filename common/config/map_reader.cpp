@@ -1,4 +1,4 @@
-// Typed questions to one map of a document.
+// Typed access to one map of a document.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -31,7 +31,7 @@ std::string shown(const YamlNode& node) {
   return node.quoted ? quoted_text(node.text) : shown_text(node.text);
 }
 
-/// Digits without a needless zero in front, behind an optional minus.
+/// An optional minus, then digits without leading zeros.
 bool is_whole(std::string_view text) {
   if (text.starts_with('-')) text.remove_prefix(1);
   if (text.empty() || (text.size() > 1 && text.front() == '0')) return false;
@@ -73,7 +73,7 @@ MapReader::MapReader(const YamlNode& node, std::string source, std::string path,
     : node_(node), source_(std::move(source)), path_(std::move(path)), problems_(problems) {
   if (node.kind == YamlNode::Kind::Map || node.kind == YamlNode::Kind::Null) return;
   problems_.add(source_, node.mark, path_,
-                fmt::format("{} stands here; a map (key: value) is expected", kind_name(node)));
+                fmt::format("found {}; a map (key: value) is expected", kind_name(node)));
 }
 
 std::string MapReader::path_of(std::string_view key) const {
@@ -89,7 +89,7 @@ const YamlNode* MapReader::ask(std::string_view key) {
 const YamlNode* MapReader::ask_scalar(std::string_view key, std::string_view expected) {
   const YamlNode* found = ask(key);
   if (found == nullptr || found->kind == YamlNode::Kind::Scalar) return found;
-  refuse(key, fmt::format("{} stands here; {} is expected", kind_name(*found), expected));
+  refuse(key, fmt::format("found {}; {} is expected", kind_name(*found), expected));
   return nullptr;
 }
 
@@ -196,7 +196,7 @@ std::optional<std::vector<std::string>> MapReader::texts(std::string_view key, b
   if (found == nullptr) return std::nullopt;
   if (or_single && found->kind == YamlNode::Kind::Scalar) return std::vector{found->text};
   if (found->kind != YamlNode::Kind::List) {
-    refuse(key, fmt::format("{} stands here; a list of texts is expected", kind_name(*found)));
+    refuse(key, fmt::format("found {}; a list of texts is expected", kind_name(*found)));
     return std::nullopt;
   }
   std::vector<std::string> out;
@@ -204,7 +204,7 @@ std::optional<std::vector<std::string>> MapReader::texts(std::string_view key, b
     const YamlNode& item = found->items[i];
     if (item.kind != YamlNode::Kind::Scalar) {
       problems_.add(source_, item.mark, fmt::format("{}[{}]", path_of(key), i),
-                    fmt::format("{} stands here; a text is expected", kind_name(item)));
+                    fmt::format("found {}; a text is expected", kind_name(item)));
       continue;
     }
     out.push_back(item.text);
@@ -217,7 +217,7 @@ std::optional<std::map<std::string, std::string>> MapReader::text_map(std::strin
   const YamlNode* found = ask(key);
   if (found == nullptr) return std::nullopt;
   if (found->kind != YamlNode::Kind::Map) {
-    refuse(key, fmt::format("{} stands here; a map of texts is expected", kind_name(*found)));
+    refuse(key, fmt::format("found {}; a map of texts is expected", kind_name(*found)));
     return std::nullopt;
   }
   std::map<std::string, std::string> out;
@@ -227,7 +227,7 @@ std::optional<std::map<std::string, std::string>> MapReader::text_map(std::strin
     const bool null = entry.value.kind == YamlNode::Kind::Null;
     if (!null && entry.value.kind != YamlNode::Kind::Scalar) {
       problems_.add(source_, entry.value.mark, fmt::format("{}.{}", path_of(key), entry.key),
-                    fmt::format("{} stands here; a text is expected", kind_name(entry.value)));
+                    fmt::format("found {}; a text is expected", kind_name(entry.value)));
       fine = false;
       continue;
     }

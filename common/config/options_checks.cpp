@@ -15,7 +15,7 @@
 namespace rota::config {
 namespace {
 
-/// An IPv4 address as the last four of sixteen bytes (::ffff:a.b.c.d), or an IPv6 address.
+/// An IPv6 address, or an IPv4 address in the last four of the sixteen bytes (::ffff:a.b.c.d).
 struct Ip {
   std::array<unsigned char, 16> bytes{};
   bool is_v4 = false;
@@ -100,7 +100,7 @@ std::string check_connect(const std::string& value) {
   while (at <= value.size()) {
     const auto comma = std::min(value.find(',', at), value.size());
     if (!is_host_and_port(value.substr(at, comma - at))) {
-      return "is no list of servers; write host:port, several with commas and no spaces between";
+      return "is no list of servers; write host:port, separated by commas without spaces";
     }
     at = comma + 1;
   }
@@ -132,7 +132,7 @@ std::string check_no_space(const std::string& value) {
     return static_cast<unsigned char>(c) > 0x20 && c != 0x7f;
   });
   return printable && value.size() <= 255 ? ""
-                                          : "holds spaces or is longer than 255; leave them out";
+                                          : "contains spaces or is longer than 255; leave them out";
 }
 
 bool is_loopback(const std::string& host) { return lies_in(host, {"127.0.0.0/8", "::1/128"}); }

@@ -42,7 +42,7 @@ Setting other(std::string key, Value& field, std::string comment, Check check = 
   return {std::move(key), std::move(comment), &field, std::move(check), false};
 }
 
-/// A text in which an empty value means "fill it in".
+/// Allows an empty text, which means "fill it in".
 Check unless_empty(Check check) {
   return [check = std::move(check)](const std::string& value) {
     return value.empty() ? std::string() : check(value);
@@ -148,7 +148,7 @@ Settings folder_settings(std::string& state_dir, std::string& heartbeat_file, Mi
   };
 }
 
-/// Fields that are numbers of the loop and of its neighbours.
+/// Numbers of the loop and of the parts beside it.
 Settings master_limits(MasterOptions& o) {
   return {
       millis("store_give_up_ms", o.store_give_up, 500, 60'000,

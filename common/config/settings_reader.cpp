@@ -12,7 +12,7 @@
 namespace rota::config {
 namespace {
 
-/// "is wrong; allowed: ...", where the setting knows what is allowed.
+/// "is wrong; allowed: ...", when the setting lists the allowed values.
 std::string with_allowed(const Setting& setting, const std::string& what) {
   const std::string allowed = setting.allowed();
   return allowed.empty() ? what : fmt::format("{}; allowed: {}", what, allowed);
@@ -35,7 +35,7 @@ YamlNode scalar(std::string text) {
   return node;
 }
 
-/// The text of a variable as the node that the setting's kind expects: a,b or k=v,k=v.
+/// Turns the text of a variable (a,b or k=v,k=v) into the node that the setting's kind expects.
 YamlNode node_from_variable(const Setting& setting, const std::string& text) {
   const bool list = std::holds_alternative<std::vector<std::string>*>(setting.field);
   const bool map = std::holds_alternative<std::map<std::string, std::string>*>(setting.field) ||
@@ -48,7 +48,7 @@ YamlNode node_from_variable(const Setting& setting, const std::string& text) {
     if (list) {
       node.items.push_back(scalar(part));
     } else if (equals == part.size()) {
-      return scalar(text);  // refused as no map
+      return scalar(text);  // refused because it is not a map
     } else {
       node.entries.push_back({part.substr(0, equals), {}, scalar(part.substr(equals + 1))});
     }
@@ -138,7 +138,7 @@ void SettingsReader::read_environment(const Environment& environment) {
     }
     read_setting(setting, node_from_variable(setting, found->second));
   }
-  // Other programs of Rota have variables, too, so only what is nearly ours is taken for a slip.
+  // Other programs of Rota have variables too, so only a name close to one of ours counts as a typing error.
   for (const auto& [name, value] : environment) {
     if (std::find(known.begin(), known.end(), name) != known.end()) continue;
     const std::string nearest = nearest_name(name, known);

@@ -1,4 +1,4 @@
-// From yaml-cpp's events to our own tree. The only file that includes yaml-cpp.
+// Turns yaml-cpp's events into our own tree. The only file that includes yaml-cpp.
 #include "common/config/yaml_reader.h"
 
 #include <fmt/format.h>
@@ -21,13 +21,13 @@ namespace {
 
 constexpr std::size_t kMostBytes = 4u << 20;
 constexpr std::size_t kMostDepth = 32;
-// yaml-cpp keeps what it reads of a line in brackets, some 240 bytes for each mark, until the line ends.
+// For a line with brackets, yaml-cpp keeps some 240 bytes for each mark until the line ends.
 constexpr std::size_t kMostMarksInLine = 1'000'000;
 
 Mark mark_of(const YAML::Mark& mark) { return {mark.line + 1, mark.column + 1}; }
 
-/// yaml-cpp 0.7 gives `\N` (U+0085) and `\_` (U+00A0) as one byte each; all else that it gives of a valid
-/// document is UTF-8.
+/// yaml-cpp 0.7 returns `\N` (U+0085) and `\_` (U+00A0) as one byte each; everything else that it returns for
+/// a valid document is UTF-8.
 std::string with_whole_characters(const std::string& value) {
   if (is_utf8(value)) return value;
   std::string out;
@@ -40,7 +40,7 @@ std::string with_whole_characters(const std::string& value) {
   return out;
 }
 
-/// Builds the tree of one document and notes what is refused. A node inside a refused part is still
+/// Builds the tree of one document and notes the problems. A node inside a refused part is still
 /// read, so that its own problems are found in the same run.
 class TreeBuilder final : public YAML::EventHandler {
  public:
@@ -81,7 +81,7 @@ class TreeBuilder final : public YAML::EventHandler {
   void OnMapEnd() override { close(); }
 
  private:
-  /// A list or map that is being read; of a map also the key whose value comes next.
+  /// The list or map that is being read; for a map, also the key whose value comes next.
   struct Frame {
     YamlNode node;
     bool has_key = false;
@@ -150,7 +150,7 @@ void TreeBuilder::open(YamlNode::Kind kind, const YAML::Mark& mark, const std::s
 void TreeBuilder::close() {
   YamlNode node = std::move(frames_.back().node);
   frames_.pop_back();
-  if (frames_.size() >= kMostDepth) node = YamlNode{};  // refused already
+  if (frames_.size() >= kMostDepth) node = YamlNode{};  // already refused
   finish(std::move(node));
 }
 
@@ -176,7 +176,7 @@ void TreeBuilder::finish_in_map(Frame& frame, YamlNode node) {
   }
   const auto [first, is_new] = frame.seen.emplace(frame.key, frame.key_mark);
   if (!is_new) {
-    refuse(frame.key_mark, fmt::format("this key stands twice (first in line {}); keep one of them",
+    refuse(frame.key_mark, fmt::format("this key appears twice (first in line {}); keep one of them",
                                        first->second.line));
   } else {
     frame.node.entries.push_back({frame.key, frame.key_mark, std::move(node)});
@@ -195,7 +195,7 @@ Mark place_of(std::string_view text, std::size_t at) {
   return mark;
 }
 
-/// The line that holds more brackets and commas than that; 0: none.
+/// The line with more brackets and commas than that; 0: none.
 int overfull_line(std::string_view text) {
   int line = 1;
   std::size_t marks = 0;
@@ -225,7 +225,7 @@ std::optional<YamlNode> read_documents(const std::string& source, std::string_vi
   TreeBuilder second(source, of_the_second);
   if (parser.HandleNextDocument(second)) {
     problems.add(source, second.start(), "",
-                 "a second document begins here; a file holds one (remove the line ---)");
+                 "a second document begins here; a file may have only one (remove the line ---)");
   }
   return first.accept_root();
 }
@@ -252,7 +252,7 @@ std::optional<YamlNode> read_yaml(const std::string& source, std::string_view te
     return std::nullopt;
   }
   if (text.find('\0') != std::string_view::npos) {
-    problems.add(source, {}, "", "this is no text: it holds a zero byte");
+    problems.add(source, {}, "", "this is not a text: it contains a zero byte");
     return std::nullopt;
   }
   if (const int line = overfull_line(text); line > 0) {

@@ -12,7 +12,7 @@
 namespace rota::host {
 namespace {
 
-/// Without its port; empty for what is no IP address.
+/// The address without its port; empty when it is not an IP address.
 std::string address_text(const sockaddr* address) {
   char text[INET6_ADDRSTRLEN] = "";
   if (address == nullptr) return "";

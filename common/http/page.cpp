@@ -3,7 +3,7 @@
 namespace rota::http {
 namespace {
 
-/// A table that is wider than the window scrolls by itself; a long word is broken, a short one is not.
+/// A table wider than the window scrolls separately; only long words are broken.
 constexpr std::string_view kStyle =
     ":root{color-scheme:light dark}"
     "body{font:14px/1.5 system-ui,sans-serif;margin:2em auto;max-width:84em;padding:0 1em}"

@@ -41,7 +41,7 @@ Result<SocketAddress> address_of(const std::string& host, std::uint16_t port) {
 }
 
 MHD_Result send(MHD_Connection* connection, const Response& response) {
-  // Every page is text: one broken byte would make all of it unreadable to a strict reader.
+  // Every page is text: one broken byte would make the whole page unreadable for a strict reader.
   std::string body = is_utf8(response.body) ? response.body : repaired_text(response.body);
   MHD_Response* out = MHD_create_response_from_buffer(body.size(), body.data(), MHD_RESPMEM_MUST_COPY);
   if (out == nullptr) return MHD_NO;

@@ -18,7 +18,7 @@ constexpr int kMostRedirects = 20;
 constexpr Millis kLongestCall{std::chrono::hours{24}};
 constexpr std::string_view kHeaderStart = "header.";
 
-/// RFC 9110, 5.6.2: what names of headers and methods are made of.
+/// RFC 9110, 5.6.2: the characters of header names and methods.
 bool is_token(std::string_view text) {
   constexpr std::string_view kMarks = "!#$%&'*+-.^_`|~";
   return !text.empty() && std::ranges::all_of(text, [&](char c) {
@@ -58,7 +58,7 @@ std::string shown(std::string_view text) {
   return quoted_text(text, 80);
 }
 
-/// Reads one parameter after the other into a call; gathers what is wrong.
+/// Reads one parameter after the other into a call; collects the problems.
 class Reading {
  public:
   void take(const std::string& name, const std::string& value) {
@@ -77,7 +77,7 @@ class Reading {
   }
 
   void finish() {
-    if (call.url.empty() && problems.empty()) refuse("url", "is missing: which address to call?");
+    if (call.url.empty() && problems.empty()) refuse("url", "is missing: give the address to call");
     if (!has_method_ && call.has_body) call.method = "POST";
   }
 
@@ -95,7 +95,7 @@ class Reading {
     if (host == 0 || url.size() == host || url[host] == '/') {
       return refuse("url", shown(url) + " must be http://HOST/... or https://HOST/...");
     }
-    if (!is_plain) return refuse("url", shown(url) + " holds a space or control character: write %20");
+    if (!is_plain) return refuse("url", shown(url) + " contains a space or control character: write %20");
     if (url.size() > kMaxUrlBytes) return refuse("url", "is longer than 8192 bytes");
     call.url = url;
   }
@@ -150,7 +150,7 @@ class Reading {
   void read_header(const std::string& name, const std::string& value) {
     if (!is_token(name)) return refuse(kHeaderStart, shown(name) + " is no name of a header");
     if (!is_header_value(value)) {
-      return refuse(std::string(kHeaderStart) + name, "holds a line break, which no header may");
+      return refuse(std::string(kHeaderStart) + name, "contains a line break, which headers do not allow");
     }
     call.headers.emplace_back(name, value);
   }

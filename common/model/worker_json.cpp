@@ -23,7 +23,7 @@ std::optional<WorkerKey> worker_key_in(std::string_view node_name) {
 namespace {
 
 constexpr std::size_t kHealthBytes = 400;
-constexpr Millis kLongestLease{3'600'000};  // what says more is no worker's word
+constexpr Millis kLongestLease{3'600'000};  // a longer one does not come from a worker
 
 json json_of(const WorkerVitals& vitals) {
   return {{"cpu_percent", vitals.cpu_percent},   {"memory_percent", vitals.memory_percent},
@@ -55,7 +55,7 @@ Result<std::string> to_json(const WorkerInfo& info) {
   if (info.vitals) data["vitals"] = json_of(*info.vitals);
   const auto written = [&data] { return data.dump(-1, ' ', false, json::error_handler_t::replace); };
   std::string text = written();
-  // A worker whose labels leave no room for its vitals is told of without them.
+  // When the labels leave no room for the vitals, the vitals are left out.
   if (text.size() > kWorkerJsonLimit && data.erase("vitals") > 0) text = written();
   if (text.size() <= kWorkerJsonLimit) return text;
   return fail(ErrorCode::InvalidArgument,
@@ -65,7 +65,7 @@ Result<std::string> to_json(const WorkerInfo& info) {
 
 namespace {
 
-/// Takes a field when it is there and of the right kind; false when it is of a wrong kind.
+/// Reads a field if it exists and has the right kind; false when it has a wrong kind.
 template <typename T>
 bool take(const json& data, const char* name, std::optional<T>& into);
 
@@ -101,7 +101,7 @@ bool take(const json& data, const char* name, std::optional<T>& into) {
   return !data.contains(name) || take(data, name, into.emplace());
 }
 
-/// What cannot be read of them is as if it were not there: nothing is decided by them alone.
+/// Unreadable fields count as missing: no decision depends only on these.
 std::optional<WorkerVitals> vitals_in(const json& data) {
   const auto found = data.find("vitals");
   if (found == data.end() || !found->is_object()) return std::nullopt;

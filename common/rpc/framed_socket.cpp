@@ -48,7 +48,7 @@ void FramedSocket::begin_call(MonoTime deadline) {
 bool FramedSocket::peer_has_closed() const {
   char byte = 0;
   const auto got = ::recv(fd_.get(), &byte, 1, MSG_PEEK | MSG_DONTWAIT);
-  // Nothing to read is the good case; the end of the stream, an error or an unasked byte are not.
+  // Nothing to read is the good case; the end of the stream, an error or an unexpected byte is not.
   return !(got < 0 && (errno == EAGAIN || errno == EWOULDBLOCK));
 }
 
@@ -94,7 +94,7 @@ void FramedSocket::send_all(const std::string& bytes) {
     } else if (errno == EAGAIN || errno == EWOULDBLOCK) {
       wait_for(POLLOUT, "sending");
     } else if (errno != EINTR) {
-      // A frame that is not whole is never acted on, so nothing was sent.
+      // The peer never acts on an incomplete frame, so this counts as not sent.
       fail_with(TTransportException::NOT_OPEN,
                 "sending: " + std::generic_category().message(errno));
     }

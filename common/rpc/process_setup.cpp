@@ -21,7 +21,7 @@ MonoTime second_began;
 int lines_in_second = 0;
 std::int64_t held_back = 0;
 
-// What a server says of its threads at every start.
+// What the library prints about its threads at every start.
 bool is_chatter(std::string_view text) {
   return text.starts_with("TNonblocking: IO thread") ||
          text.starts_with("TNonblockingServer: Serving") ||

@@ -23,7 +23,7 @@ namespace server = apache::thrift::server;
 
 constexpr Millis kSweepEvery{200};
 
-/// Says when the server's I/O threads exist: only from then on can it be stopped.
+/// Reports when the server's I/O threads exist: it can be stopped only after that.
 class ServeBegan final : public server::TServerEventHandler {
  public:
   explicit ServeBegan(std::function<void()> began) : began_(std::move(began)) {}
@@ -133,7 +133,7 @@ class Server::Impl {
     changed_.wait(lock, [this] { return began_; });
   }
 
-  // A stop that comes while the I/O loop is still being set up is lost, so it is said again.
+  // A stop is lost while the I/O loop is still being set up, so it is repeated.
   void stop_serving() {
     std::unique_lock lock(phase_);
     while (!ended_) {

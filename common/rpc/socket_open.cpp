@@ -54,7 +54,7 @@ bool poll_until(int fd, short events, MonoTime deadline) {
     const auto wait_ms = std::clamp<std::int64_t>((left.count() + 999) / 1000, 1, 60'000);
     const int ready = ::poll(&entry, 1, static_cast<int>(wait_ms));
     if (ready > 0) return true;
-    if (ready < 0 && errno != EINTR) return true;  // the read or write that follows tells why
+    if (ready < 0 && errno != EINTR) return true;  // the next read or write gets the error
   }
 }
 

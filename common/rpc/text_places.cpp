@@ -88,7 +88,7 @@ std::int64_t repaired_texts() { return repaired.load(); }
 void note_repaired(std::string_view method, std::string_view place, bool is_outgoing) {
   const std::int64_t count = ++repaired;
   if (!may_log()) return;
-  log_warn("rpc", "a text was no UTF-8; what was broken in it now reads as U+FFFD",
+  log_warn("rpc", "a text was not UTF-8; its broken bytes are replaced by U+FFFD",
            {{"method", method}, {"field", place}, {"way", is_outgoing ? "out" : "in"}, {"in_all", count}});
 }
 

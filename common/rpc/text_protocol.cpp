@@ -98,7 +98,7 @@ void TextProtocol::pop() {
   if (!frames_.empty()) frames_.pop_back();
 }
 
-/// What is read now is the next element, if a list's. Indexes count from 1 here, as 0 is none yet.
+/// In a list, counts the element that is read now. Indexes count from 1 here, because 0 means none yet.
 void TextProtocol::note_element() {
   if (!frames_.empty() && frames_.back().kind == Frame::Kind::List) ++frames_.back().index;
 }

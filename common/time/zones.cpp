@@ -53,7 +53,7 @@ bool is_zone_file(const fs::path& path) {
   return file.read(magic, 4) && std::string_view(magic, 4) == "TZif";
 }
 
-/// Folders and files of the database that are no zones of their own.
+/// Folders and files of the database that are not zones.
 bool is_set_aside(std::string_view name) {
   return name == "posix" || name == "right" || name == "localtime" || name == "posixrules" ||
          name == "Factory";
@@ -84,7 +84,7 @@ std::string lower(std::string_view text) {
   return out;
 }
 
-/// The three names nearest to `name`; the part behind the last slash counts alone, too ("berlin").
+/// The three names nearest to `name`; the part after the last slash also counts alone ("berlin").
 std::vector<std::string> nearest_zones(std::string_view name) {
   const std::string wanted = lower(name);
   std::vector<std::pair<std::size_t, std::string>> ranked;
@@ -132,7 +132,7 @@ Result<ZonePtr> load_zone(std::string_view name) {
   auto& kept = cache();
   std::scoped_lock lock(kept.mutex);
   if (const auto found = kept.zones.find(name); found != kept.zones.end()) return found->second;
-  // Only names of the list: cctz by itself would also open any path that is given as a name.
+  // Only names of the list: cctz would also open any path that is given as a name.
   if (!std::binary_search(zone_names().begin(), zone_names().end(), name)) {
     return unknown_zone(name);
   }

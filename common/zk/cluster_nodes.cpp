@@ -9,7 +9,7 @@ namespace rota::zk {
 
 namespace {
 
-/// The node holds "<number> <tag>"; the tag tells one master's write from a rival's.
+/// The node contains "<number> <tag>"; the tag tells one master's write from a rival's.
 Result<Epoch> parse_epoch(const std::string& data) {
   const std::string number = data.substr(0, data.find(' '));
   std::int64_t value = 0;
@@ -32,7 +32,7 @@ Result<void> write_once(Client& client, const std::string& path, const std::stri
   return {};
 }
 
-/// After a lost answer: whether the write stands.
+/// After a lost answer: finds out whether the write was done.
 Result<void> look_up(Client& client, const std::string& path, const std::string& data) {
   if (auto synced = client.sync(path); !synced) {
     return fail(ErrorCode::UnknownOutcome, "the epoch may be written: " + synced.error().message);
@@ -40,7 +40,7 @@ Result<void> look_up(Client& client, const std::string& path, const std::string&
   const auto node = client.get(path, Watch::No);
   if (node && node->data == data) return {};
   if (node || node.error().code == ErrorCode::NotFound) {
-    // Had ours been written and then overwritten, another master is in office: a lost race too.
+    // If ours was written and then overwritten, another master is in office: we also lost the race.
     return fail(ErrorCode::Conflict, "another write of the epoch came first, or ours was lost");
   }
   return fail(ErrorCode::UnknownOutcome, "the epoch may be written: " + node.error().message);

@@ -37,7 +37,7 @@ Result<LeaderHint> hint_in(const std::string& data) {
 
 namespace {
 
-/// "No leader" is remembered too, or every request during a takeover would become a look-up.
+/// "No leader" is cached too; otherwise every request during a takeover would cause a look-up.
 constexpr Millis kNoLeaderAge{20};
 
 struct Standing {
@@ -45,7 +45,7 @@ struct Standing {
   std::string data;
 };
 
-/// Those that may lead, the first first.
+/// The candidates that may lead, in their order.
 Result<std::vector<Standing>> candidates_in_order(Client& client, const std::string& folder,
                                                   const std::vector<std::string>& names) {
   std::vector<std::string> mine, paths;

@@ -29,8 +29,8 @@ void Membership::session_began(Client& client) {
   refresh(client);
 }
 
-/// Watches that are armed still tell nothing of servers that came back with older data and have counted
-/// on beyond what was seen.
+/// Watches that are still armed say nothing about servers that came back with older data and have counted on
+/// beyond the changes that were seen.
 void Membership::session_resumed(Client& client) {
   start_over();
   refresh(client);
@@ -47,7 +47,7 @@ void Membership::start_over() {
 }
 
 void Membership::session_ended() {
-  must_list_ = true;  // what was told stays believed until the next session has listed
+  must_list_ = true;  // the reported set stays valid until the next session has listed
 }
 
 void Membership::watch_fired(Client&, const Event& event) {
@@ -57,7 +57,7 @@ void Membership::watch_fired(Client&, const Event& event) {
     const std::string name = event.path.substr(folder_.size() + 1);
     if (event.change == Event::Change::Deleted) {
       ownerless_.erase(name);
-      read_.erase(name);  // should the name come back, it is another node: read and watch it anew
+      read_.erase(name);  // if the name comes back, it is another node: read and watch that one
       must_list_ = true;
     } else if (listed_.contains(name)) {
       must_read_.insert(name);
@@ -65,7 +65,7 @@ void Membership::watch_fired(Client&, const Event& event) {
   } else {
     return;
   }
-  refresh_after(Millis{0});  // many events of one moment make one refresh
+  refresh_after(Millis{0});  // many events at one moment cause one refresh
 }
 
 void Membership::refresh(Client& client) {
@@ -96,7 +96,7 @@ bool Membership::write_first(Client& client) {
   return true;
 }
 
-/// A folder that was there and is not: whatever the servers count, they have lost it.
+/// The folder existed and is gone: whatever the servers count, they have lost it.
 bool Membership::made_folder(Client& client) {
   const auto made = ensure_folder(client, folder_);
   if (made && must_prove_) proved(NodeStat{});
@@ -123,7 +123,7 @@ void Membership::proved(const NodeStat& folder) {
   seen_zxid_ = std::max(seen_zxid_, written);
 }
 
-/// Before a write has proved that the servers know all that was seen, its mark is left as it was.
+/// The mark stays unchanged until a write has proved that the servers know everything that was seen.
 bool Membership::know_folder(Client& client) {
   if (folder_seen_ && must_prove_) return true;
   const auto folder = client.exists(folder_, Watch::No);
@@ -186,7 +186,7 @@ void Membership::tell(std::int64_t confirmed) {
   know_older();
   const std::set<std::string> awaited = held();
   note_trouble(awaited);
-  if (!awaited.empty()) confirmed = confirmed_;  // no absence is confirmed while some are not believed
+  if (!awaited.empty()) confirmed = confirmed_;  // confirms no absence while some absences are in doubt
   std::map<std::string, std::string> believed = read_;
   for (const std::string& name : awaited) believed.emplace(name, told_.at(name));
   MembershipChange change;

@@ -12,9 +12,9 @@ namespace {
 
 using std::chrono::steady_clock;
 
-constexpr Millis kFirstPause{50};        // after a try that found nobody to wait for
-constexpr int kPauseSpread = 101;        // ms, on top
-constexpr Millis kLook{25};              // between two looks at the caller's wish to stop
+constexpr Millis kFirstPause{50};        // after a try that found no holder to wait for
+constexpr int kPauseSpread = 101;        // ms, added at random
+constexpr Millis kLook{25};              // how often it checks whether the caller wants to stop
 constexpr Millis kConnectPatience{5000};
 constexpr int kTriesToGiveBack = 3;
 
@@ -52,10 +52,10 @@ Millis pause() { return kFirstPause + Millis{static_cast<int>(random_u64() % kPa
 struct NamedLocks::Try {
   std::string name;
   Taken node;
-  bool may_be_ours = false;            ///< a node may stand that this very call made
-  bool is_watched = false;             ///< another's node, since the last try
-  bool is_changed = false;             ///< it; guarded by the mutex
-  std::string holder;                  ///< whom the last try found
+  bool may_be_ours = false;            ///< this call may have created a node
+  bool is_watched = false;             ///< the other holder's node, since the last try
+  bool is_changed = false;             ///< that node; guarded by the mutex
+  std::string holder;                  ///< the holder that the last try found
 };
 
 NamedLocks::NamedLocks(ClientFactory factory, LockAddress address, Millis look_again)
@@ -95,7 +95,7 @@ Result<std::unique_ptr<HeldLock>> NamedLocks::take(const std::string& name, cons
 Result<std::unique_ptr<HeldLock>> NamedLocks::acquire_within(Try& attempt, Millis at_most,
                                                             const Waiting& wait) {
   const std::string what = "the lock '" + attempt.name + "'";
-  // Beside the caller's patience, which is for other holders: the first lock of a process needs a session.
+  // In addition to the caller's limit, which is for other holders: a process's first lock needs a session.
   (void)session_.wait_connected(kConnectPatience);
   const auto deadline = steady_clock::now() + at_most;
   while (true) {
@@ -121,7 +121,7 @@ Result<std::unique_ptr<HeldLock>> NamedLocks::acquire_within(Try& attempt, Milli
   }
 }
 
-/// Returns when another try makes sense, or `at_most` has passed; true when the caller is to give up.
+/// Returns when another try makes sense, or `at_most` has passed; true when the caller must give up.
 bool NamedLocks::is_told_to_stop(Try& attempt, Millis at_most, const Waiting& wait) {
   if (!attempt.is_watched) return wait(std::min(pause(), at_most));
   const auto end = steady_clock::now() + std::min(look_again_ + pause(), at_most);
@@ -144,7 +144,7 @@ Result<std::unique_ptr<HeldLock>> NamedLocks::try_once(Try& attempt) {
   attempt.is_watched = false;
   {
     std::scoped_lock lock(mutex_);
-    attempt.is_changed = false;  // what comes from now on counts
+    attempt.is_changed = false;  // only later changes count
   }
   auto made = client.create(attempt.node.path, attempt.node.data, CreateMode::Ephemeral);
   if (!made && made.error().code == ErrorCode::NotFound && ensure_folder(client, paths_.locks())) {
@@ -155,7 +155,7 @@ Result<std::unique_ptr<HeldLock>> NamedLocks::try_once(Try& attempt) {
     return not_now();
   }
   if (made || made.error().code != ErrorCode::AlreadyExists) attempt.may_be_ours = true;
-  // Read in any case: the token stands in the node's stat, and a node whose making was not answered may
+  // Read in any case: the token is in the node's stat, and when the create was not answered, the node may
   // be ours.
   const auto node = client.get(attempt.node.path, Watch::Yes);
   if (!node) {
@@ -178,7 +178,7 @@ void NamedLocks::give_back(const Taken& taken) {
   pending_.push_back(taken);
 }
 
-/// Looks before it removes: after a removal whose answer was lost, another run of this very session may
+/// Reads before it removes: after a removal whose answer was lost, another run of the same session may
 /// have the lock.
 bool NamedLocks::is_given_back(const Taken& taken) {
   if (is_over(taken)) return true;
@@ -190,14 +190,14 @@ bool NamedLocks::is_given_back(const Taken& taken) {
   return removed || removed.error().code == ErrorCode::NotFound;
 }
 
-/// Its session; a handle that is closed may only have been given up for a later one of the same session.
+/// Judges by its session: a closed handle may only have been replaced by a later one of the same session.
 bool NamedLocks::is_over(const Taken& taken) const {
   if (taken.client->state() == SessionState::Expired) return true;
   const auto present = session_.client();
   return present == nullptr || present->session_id() != taken.session;
 }
 
-/// The session's present handle; another session's says nothing about this one.
+/// The session's present handle; a handle of another session says nothing about this one.
 std::shared_ptr<Client> NamedLocks::client_of(const Taken& taken) const {
   auto present = session_.client();
   return present && present->session_id() == taken.session ? present : taken.client;

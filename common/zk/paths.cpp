@@ -14,7 +14,7 @@ bool is_cluster_name(const std::string& name) {
 
 namespace {
 
-/// A persistent create is idempotent, so a lost answer is simply asked again by the caller.
+/// A persistent create is idempotent, so after a lost answer the caller simply repeats it.
 Result<void> make_one(Client& client, const std::string& path) {
   const auto made = client.create(path, "", CreateMode::Persistent);
   if (made || made.error().code == ErrorCode::AlreadyExists) return {};

@@ -14,7 +14,7 @@ Error not_clear(const std::string& what, const Error& cause) {
   return Error(ErrorCode::UnknownOutcome, what + ": " + cause.message);
 }
 
-/// The nodes in the folder with this tag that belong to the present session, the first made first.
+/// The nodes in the folder with this tag that belong to the present session, in order of creation.
 Result<std::vector<Candidate>> tagged_and_ours(Client& client, const std::string& folder,
                                                  const std::string& start) {
   // The lost create may still be on its way through the servers; after a sync the listing shows it.
@@ -61,7 +61,7 @@ Result<std::string> protected_create(Client& client, const std::string& folder,
     if (made.error().retry != Retry::Unknown) return fail(made.error());
     auto adopted = adopt_tagged(client, folder, prefix, tag);
     if (adopted || adopted.error().code != ErrorCode::NotFound) return adopted;
-    last = made.error();  // surely not there: making it again makes no ghost
+    last = made.error();  // certainly not created: another try makes no ghost
   }
   return fail(last);
 }

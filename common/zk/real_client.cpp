@@ -49,8 +49,8 @@ NodeStat stat_of(const struct Stat* stat) {
   return NodeStat{stat->version, stat->ephemeralOwner, stat->czxid, stat->ctime, stat->mzxid, stat->cversion};
 }
 
-/// One warning in 30 s at most: while its servers are away the library warns at each try, and the self
-/// check says what is wrong anyway.
+/// At most one warning in 30 s: while its servers are away, the library warns at each try, and the self
+/// check reports the problem anyway.
 bool is_time_to_warn() {
   static std::atomic<std::int64_t> next_us = 0;
   const std::int64_t now = BootClock::now().time_since_epoch().count();
@@ -70,8 +70,8 @@ void write_log(const char* message) {
   }
 }
 
-/// Where one call waits for its answer. Shared by the waiting caller and the library's callback,
-/// since either may be the last: the caller leaves at its deadline, the answer may come later.
+/// The answer that one call waits for. Shared by the waiting caller and the library's callback,
+/// because either may end last: the caller leaves at its deadline, the answer may come later.
 template <typename T>
 class Answer {
  public:
@@ -95,7 +95,7 @@ class Answer {
   std::optional<Result<T>> result_;
 };
 
-/// What the library carries through for one call, and frees by calling back.
+/// The data that the library keeps for one call; its callback frees it.
 template <typename T>
 struct Call {
   std::shared_ptr<Answer<T>> answer;
@@ -205,7 +205,7 @@ class RealClient final : public Client {
 
   const Millis deadline_;
   const EventHandler handler_;
-  /// Shared while a call is handed to the library, alone while the handle is made or taken away.
+  /// Held shared while a call is passed to the library, exclusively while the handle is made or closed.
   mutable std::shared_mutex handle_mutex_;
   zhandle_t* handle_ = nullptr;
   mutable std::mutex state_mutex_;
@@ -265,7 +265,7 @@ void RealClient::session_changed(zhandle_t* handle, int state) {
 
 void RealClient::on_watch(zhandle_t*, int type, int, const char* path, void* self) {
   const Event::Change change = change_of(type);
-  if (change == Event::Change::None) return;  // session events come to on_session as well
+  if (change == Event::Change::None) return;  // on_session gets session events too
   auto* client = static_cast<RealClient*>(self);
   client->handler_(Event{Event::What::Watch, client->session_id(), change, path});
 }
@@ -278,7 +278,7 @@ Result<T> RealClient::wait(const Call<T>& call, MonoTime deadline) {
               "ZooKeeper: " + std::string(call.what) + " " + call.path + ": no answer in time");
 }
 
-/// Hands the call to the library; the library's copy comes back through its callback, exactly once,
+/// Passes the call to the library; the library's copy comes back through its callback, exactly once,
 /// unless it refuses the call.
 template <typename T, typename Send>
 int RealClient::send_with(const Call<T>& call, Send send_it) {
@@ -388,9 +388,9 @@ Credentials RealClient::credentials() const {
   return credentials_;
 }
 
-/// The library tells the server of a close only where it is connected, so a handle that is not leaves
-/// its session alone. Should it connect within these few instructions the session ends: its holder is
-/// then told so, and makes a new one.
+/// The library tells the server about a close only when it is connected, so a handle that is not connected
+/// does not end its session. If it connects within these few instructions, the session ends: its holder
+/// then gets that event and starts a new one.
 bool RealClient::abandon() {
   zhandle_t* handle = nullptr;
   {

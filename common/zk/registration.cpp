@@ -60,7 +60,7 @@ void Registration::watch_fired(Client& client, const Event& event) {
   if (!described_ || event.path != path()) return;
   if (event.change == Event::Change::Deleted && !withdrawn_) {
     lose("the node was deleted");
-    described_ = false;  // another life: whoever deleted the node declared this one dead
+    described_ = false;  // another life: the deletion declared this one dead
   }
   step(client);
 }
@@ -82,7 +82,7 @@ void Registration::step(Client& client) {
   retry_later();
 }
 
-/// Whether the node is ours is for confirm to say, so an unclear answer is as good as a clear one.
+/// confirm finds out whether the node is ours, so an unclear answer is as good as a clear one.
 Result<void> Registration::create_node(Client& client) {
   auto made = client.create(path(), node_.data, CreateMode::Ephemeral);
   if (!made && made.error().code == ErrorCode::NotFound) {
@@ -94,7 +94,7 @@ Result<void> Registration::create_node(Client& client) {
   return fail(made.error());
 }
 
-/// Reads the node back, armed with a watch: it is there, it is ours, and it says what it should.
+/// Reads the node back and arms a watch: checks that it exists, is ours, and has the right data.
 Result<void> Registration::confirm(Client& client) {
   auto node = client.get(path(), Watch::Yes);
   if (!node) {
@@ -113,8 +113,8 @@ Result<void> Registration::confirm(Client& client) {
   return fail(ErrorCode::Conflict, path() + " is to be read back");  // the watch leads here again
 }
 
-/// No session owns it, so it stands for nobody, and goes with nobody: a tool has copied it. It has our
-/// very name, which is ours to give.
+/// No session owns the node: a tool has copied it, and it never goes away by itself. It has exactly our name,
+/// so we may remove it.
 Result<void> Registration::remove_copy(Client& client, std::int32_t version) {
   log_warn(kLogChannel, "a node that no session owns has our name; it is removed", {{"node", path()}});
   const auto removed = client.remove(path(), version);
@@ -122,7 +122,7 @@ Result<void> Registration::remove_copy(Client& client, std::int32_t version) {
   return fail(ErrorCode::Conflict, path() + " is to be made");
 }
 
-/// Those of our id beside us. What this very session left there (it came back with older data) goes.
+/// Other nodes with our id. Removes nodes that this session itself left (they came back with older data).
 Result<std::vector<std::string>> Registration::others(Client& client) {
   const auto names = client.list(folder_, Watch::No);
   if (!names) return fail(names.error());

@@ -48,7 +48,7 @@ void Session::open_later() {
 }
 
 void Session::handle(int serial, const Event& event) {
-  if (serial != serial_) return;  // of an earlier session
+  if (serial != serial_) return;  // from an earlier session
   switch (event.what) {
     case Event::What::Connected: return on_connected();
     case Event::What::Suspended: return on_suspended(event);
@@ -99,9 +99,9 @@ void Session::reattach_later(Millis delay) {
   });
 }
 
-/// A handle that has not connected yet has seen nothing, so it needs no successor however long it takes.
+/// A handle that has not connected yet has seen nothing, so it never needs a successor.
 void Session::reattach() {
-  if (opening_ && !opening_->abandon()) return;  // it has just connected: its word is under way
+  if (opening_ && !opening_->abandon()) return;  // it has just connected: its event will come
   opening_.reset();
   const int serial = ++serial_;
   ClientOptions options = options_.client;
@@ -122,8 +122,8 @@ void Session::reattach() {
   backoff_ = std::min(backoff_ * 2, options_.backoff_most);
 }
 
-/// Nothing binds a new handle to what the old one has read, so a server that is behind may serve it:
-/// what it shows counts after a sync.
+/// A new handle does not know what the old one has read, so a server that lags may serve it: its answers
+/// count only after a sync.
 void Session::come_back() {
   if (const auto synced = opening_->sync("/"); !synced) {
     log_debug(kChannel, "the new handle waits", {{"error", synced.error().message}});
@@ -146,7 +146,7 @@ void Session::record_session() {
   const auto written = file_.write_present(opening_->credentials(), options_.client.addresses,
                                            options_.cluster_uuid);
   if (!written) {
-    // Going on costs only time: should this process die, its nodes go when the session expires.
+    // Going on costs only time: if this process dies, its nodes vanish when the session expires.
     log_error(kChannel, "the session file cannot be written", {{"error", written.error().message}});
   }
 }
@@ -159,7 +159,7 @@ void Session::on_expired() {
 }
 
 bool Session::end_session() {
-  ++serial_;  // what still comes of this client is dropped
+  ++serial_;  // further events of this client are dropped
   ++turns_;
   connected_ = reattached_ = false;
   const std::shared_ptr<Client> ended = std::exchange(opening_, nullptr);
@@ -192,14 +192,14 @@ void Session::attach(SessionObserver& observer) {
 void Session::detach(SessionObserver& observer) {
   tasks_.drop(&observer);
   const auto leave = [this, &observer] { std::erase(observers_, &observer); };
-  // Once the thread has ended nobody else touches the list.
+  // Once the thread has ended, no other thread uses the list.
   if (!tasks_.run(kPatience, leave)) leave();
-  tasks_.drop(&observer);  // what it posted meanwhile
+  tasks_.drop(&observer);  // tasks that it posted meanwhile
 }
 
 template <typename Call>
 void Session::tell(Call call) {
-  const auto present = observers_;  // one may attach or detach another while it is told
+  const auto present = observers_;  // an observer may attach or detach another during its call
   for (SessionObserver* each : present) {
     if (std::find(observers_.begin(), observers_.end(), each) != observers_.end()) call(*each);
   }

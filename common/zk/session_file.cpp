@@ -33,8 +33,8 @@ Result<void> write_records(const std::string& path, const std::vector<SessionRec
   return records.empty() ? at(path).remove() : at(path).write(session_records_to_json(records));
 }
 
-/// Ends the sessions of the dead among `records` and takes them out. The first error is kept, the
-/// others are tried all the same.
+/// Ends the sessions of dead processes in `records` and removes these records. Keeps the first error and
+/// still tries the others.
 Result<int> end_the_dead(std::vector<SessionRecord>& records, DeathProof proof,
                          const ClientFactory& factory, Millis at_most) {
   int ended = 0;
@@ -58,7 +58,7 @@ Result<int> end_the_dead(std::vector<SessionRecord>& records, DeathProof proof,
   return ended;
 }
 
-/// Where end_session waits for the handshake; shared with the client's thread.
+/// The handshake that end_session waits for; shared with the client's thread.
 struct Handshake {
   std::mutex mutex;
   std::condition_variable changed;
@@ -111,7 +111,7 @@ Result<std::vector<SessionRecord>> read_session_file(const std::string& path) {
 
 namespace {
 
-/// Attaches and closes once. True when the session was over already: the only proof that it is.
+/// Attaches and closes once. True when the session was already over: this is the only proof.
 Result<bool> attach_and_close(const ClientOptions& options, const ClientFactory& factory) {
   auto handshake = std::make_shared<Handshake>();
   auto client = factory(options, [handshake](const Event& event) { handshake->hear(event); });
@@ -128,8 +128,8 @@ Result<bool> attach_and_close(const ClientOptions& options, const ClientFactory&
 
 }  // namespace
 
-// A close that is sent may still be lost with its connection (a holder that lives takes the session
-// back at once, for example); so it is repeated until attaching is answered "expired".
+// A close may still be lost with its connection after it was sent (for example, when a living holder takes
+// the session back at once). So it is repeated until attaching is answered with "expired".
 Result<void> end_session(const SessionRecord& record, const ClientFactory& factory,
                          Millis at_most) {
   ClientOptions options;
@@ -170,7 +170,7 @@ SessionFile::SessionFile(std::string path) : path_(std::move(path)) {
     log_warn("zk", "the session file is ignored", {{"file", path_},
                                                    {"error", records.error().message}});
   }
-  // A session of this very process named in it has expired or was left on purpose.
+  // A session of this same process in the file has expired or was left on purpose.
   if (const auto own = record_of_this_process()) {
     std::erase_if(earlier_, [&](const SessionRecord& each) { return is_same_process(each, *own); });
   }
@@ -207,7 +207,7 @@ Result<int> SessionFile::end_earlier(DeathProof proof, const ClientFactory& fact
     left = earlier_;
   }
   if (left.empty()) return 0;
-  // Not under the lock: it may take long, and a new session may have to be written down meanwhile.
+  // Not under the lock: it may take long, and a new session may have to be written meanwhile.
   const auto ended = end_the_dead(left, proof, factory, at_most);
   std::scoped_lock lock(mutex_);
   earlier_ = std::move(left);

@@ -87,7 +87,7 @@ void TaskThread::loop() {
     running_ = item.owner;
     lock.unlock();
     item.task();
-    item.task = nullptr;  // what it holds is freed without the lock
+    item.task = nullptr;  // its captures are freed without the lock
     lock.lock();
     running_ = nullptr;
     changed_.notify_all();

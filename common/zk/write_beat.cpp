@@ -48,8 +48,8 @@ void WriteBeat::beat(Client& client) {
   beat_again(sent, beat_interval(timing_));
 }
 
-/// A write that is answered, whatever it was, proves the session at its send time. So a second
-/// write within one call may only make the lease shorter than it could be.
+/// Any answered write proves the session at its send time. So a second write within one call can only
+/// make the lease shorter than possible.
 Result<void> WriteBeat::write(Client& client) {
   if (exists_) {
     const auto set = client.set(path_, std::to_string(round_));

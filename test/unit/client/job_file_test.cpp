@@ -56,9 +56,9 @@ TEST_CASE("job file: two jobs of one name, or none at all, are told with their p
 TEST_CASE("job file: what is no map, or holds a wrong word, is told once") {
   CHECK(problems_of("- name: a\n") == "job.yaml:1:1: a list stands here; write `jobs:` above it\n");
   CHECK(problems_of("jobs: [17]\n") ==
-        "job.yaml:1:8 jobs[0]: a single value stands here; a map (key: value) is expected\n");
+        "job.yaml:1:8 jobs[0]: found a single value; a map (key: value) is expected\n");
   CHECK(problems_of("name: a\ncommand: [x, null]\n") ==
-        "job.yaml:2:14 command[1]: nothing stands here; a text is expected\n");
+        "job.yaml:2:14 command[1]: found nothing; a text is expected\n");
   CHECK(problems_of("name: a\ncommand: {x: y}\n").find("is empty") == std::string::npos);
 }
 

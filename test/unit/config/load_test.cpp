@@ -84,7 +84,7 @@ TEST_CASE("options: every problem is told in one run, with its place") {
   CHECK(holds(text, "m.yaml:4:1 zookeper: unknown key (did you mean zookeeper?)"));
   CHECK(holds(text, "m.yaml:6:15 inbox_events: '010' is no whole number"));
   CHECK(holds(text, "m.yaml:8:9 log.json: 'yes' is not known here; allowed: true or false"));
-  CHECK(holds(text, "m.yaml:9:3 log.json: this key stands twice (first in line 8)"));
+  CHECK(holds(text, "m.yaml:9:3 log.json: this key appears twice (first in line 8)"));
   CHECK(holds(text, "m.yaml:10:10 log.level: 'loud' is not known here; allowed: debug, info"));
   CHECK(holds(text, "m.yaml:11:1: a second document begins here"));
   CHECK(lines_in(text) == 7);

@@ -84,8 +84,8 @@ TEST_CASE("map reader: gathers every problem with its place") {
   CHECK(map_holds(text, "f:5:10 timeout: '5' is no duration"));
   CHECK(map_holds(text, "f:6:8 start: 'tomorrow' is no moment"));
   CHECK(map_holds(text, "f:7:10 overlap: skipp is not known here (did you mean skip?)"));
-  CHECK(map_holds(text, "command: a map stands here; a list of texts is expected"));
-  CHECK(map_holds(text, "f:9:10 env.A: a list stands here; a text is expected"));
+  CHECK(map_holds(text, "command: found a map; a list of texts is expected"));
+  CHECK(map_holds(text, "f:9:10 env.A: found a list; a text is expected"));
   CHECK(f.problems.size() == 10);
 }
 
@@ -95,7 +95,7 @@ TEST_CASE("map reader: what is no map is told once") {
   MapReader map(node, "f", "jobs[0]", problems);
   CHECK_FALSE(map.text("name"));
   map.refuse_unknown();
-  CHECK(problems.text() == "f:1:1 jobs[0]: a list stands here; a map (key: value) is expected\n");
+  CHECK(problems.text() == "f:1:1 jobs[0]: found a list; a map (key: value) is expected\n");
 }
 
 TEST_CASE("map reader: a single text may stand for a list where the caller allows it") {

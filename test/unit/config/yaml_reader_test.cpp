@@ -64,7 +64,7 @@ TEST_CASE("yaml: an empty text is an empty document") {
 
 TEST_CASE("yaml: refuses what could be misread") {
   CHECK(yaml_holds(reading("a: 1\nb: {x: 1, x: 2}\n").problems,
-              "f:2:11 b.x: this key stands twice (first in line 2)"));
+              "f:2:11 b.x: this key appears twice (first in line 2)"));
   CHECK(yaml_holds(reading("a: 1\n---\nb: 2\n").problems, "f:2:1: a second document begins here"));
   CHECK(yaml_holds(reading("a: &x 1\nb: *x\n").problems, "f:1:4 a: an anchor (&name) is not allowed"));
   CHECK(yaml_holds(reading("a: &x 1\nb: *x\n").problems, "f:2:4 b: an alias (*name) is not allowed"));

@@ -47,7 +47,7 @@ TEST_CASE("http_call: every parameter is read") {
 }
 
 TEST_CASE("http_call: what is wrong is told all at once, with what is allowed") {
-  CHECK(trouble({}) == "parameters.url is missing: which address to call?");
+  CHECK(trouble({}) == "parameters.url is missing: give the address to call");
   CHECK(trouble({{"method", "G T"}, {"redirects", "21"}}) ==
         "parameters.method \"G T\" is none: GET, HEAD, POST, PUT, PATCH, DELETE ...; "
         "parameters.redirects \"21\" must be 0 (follow none) to 20");
