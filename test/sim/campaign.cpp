@@ -16,7 +16,7 @@
 namespace rota::sim {
 namespace {
 
-/// One process of a campaign: its share of the seeds, and what it tells.
+/// One process of a campaign: its share of the seeds, and its output.
 struct Hand {
   pid_t pid = 0;
   int told = -1;
@@ -59,7 +59,7 @@ void write_all(int to, const std::string& text) {
   }
 }
 
-/// Forks; the child tells the text of `deed` and ends.
+/// Forks; the child sends the text of `deed` and ends.
 template <typename Deed>
 Hand begin_hand(Deed deed) {
   int ends[2];
@@ -77,7 +77,7 @@ Hand begin_hand(Deed deed) {
   return hand;
 }
 
-/// Takes what it told; true when it has ended.
+/// Reads its output; true when it has ended.
 bool hear(Hand& hand) {
   char buffer[65536];
   const ssize_t got = read(hand.told, buffer, sizeof buffer);
@@ -90,7 +90,7 @@ bool hear(Hand& hand) {
   return true;
 }
 
-/// How it ended: empty when well.
+/// How it ended: empty when it ended well.
 std::string reap(Hand& hand) {
   int status = 0;
   waitpid(hand.pid, &status, 0);
@@ -123,7 +123,7 @@ void receive_report(const Hand& hand, CampaignResult& result) {
   }
 }
 
-World* g_world = nullptr;  // of this process, for what is told when a check of the product fails
+World* g_world = nullptr;  // this process's world, for the message when a check of the product fails
 int g_told = 2;
 
 void tell_strikes() {

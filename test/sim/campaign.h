@@ -1,4 +1,4 @@
-// Lives through many seeds on several processes, and makes a failing one smaller.
+// Runs many seeds in several processes, and shrinks a failing one.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 
 namespace rota::sim {
 
-/// What came of one seed.
+/// The result of one seed.
 struct Lived {
   std::string broken;                    ///< empty: every promise was kept
   std::uint64_t hash = 0;
@@ -18,11 +18,11 @@ struct Lived {
   std::int64_t lived_ms = 0;
 };
 
-/// In this process. A failed check of the product ends it; `on_abort` says which seed it was.
+/// Runs in this process. A failed check of the product ends it; `on_abort` prints the seed.
 Lived live(const Recipe& recipe, Marks& marks);
 
-/// In a process of its own, so that a failed check is a verdict too. `kinds` and `strikes`, when given,
-/// get what was on and what struck.
+/// Runs in a process of its own, so that a failed check is a verdict too. `kinds` and `strikes`, when given,
+/// receive the kinds of faults that were on and the strikes that took effect.
 std::string live_apart(const Recipe& recipe, std::vector<std::string>* kinds = nullptr,
                        std::vector<std::pair<std::string, int>>* strikes = nullptr);
 
@@ -30,7 +30,7 @@ struct CampaignPlan {
   std::uint64_t from = 1;
   std::uint64_t seeds = 500;
   int jobs = 1;
-  int double_every = 100;                ///< each so many-th seed is lived twice; the traces must agree
+  int double_every = 100;                ///< runs every such seed twice; the traces must agree
   std::vector<std::uint64_t> first;      ///< seeds that once failed, replayed before all others
 };
 
@@ -45,8 +45,8 @@ struct CampaignResult {
 
 CampaignResult run_campaign(const CampaignPlan& plan);
 
-/// Leaves out one kind of fault, then one strike, after the other while the seed still fails. Prints what
-/// is needed, and the trace of that smallest world.
+/// Removes kinds of faults one by one, then strikes, while the seed still fails. Prints the ones that are
+/// needed, and the trace of that smallest world.
 int shrink(std::uint64_t seed);
 
 }  // namespace rota::sim

@@ -56,7 +56,7 @@ Clients::Clients(World& world) : world_(world) {
   paused_.resize(jobs_.size());
 }
 
-/// Jobs that are all due in one moment, again and again, between others of smaller and of higher ids.
+/// Jobs that are all due in one moment, again and again, between other jobs with lower and higher ids.
 void Clients::add_crowd() {
   const WallTime start = world_.clockwork.true_wall() + kCrowdEvery / 2;
   for (std::int64_t i = 0; i < world_.limits.crowd; ++i) {
@@ -182,7 +182,7 @@ void Clients::pause(std::size_t job, bool paused) {
       });
 }
 
-/// Deletes the job, and brings it back later, or makes another of the same name.
+/// Deletes the job, and undeletes it later or creates another with the same name.
 void Clients::remove(std::size_t job) {
   ask(
       [name = jobs_[job].name](Token token) -> master::core::Event {
@@ -198,7 +198,7 @@ void Clients::remove(std::size_t job) {
   });
 }
 
-/// As the API does: with the rows of the job of that name that was deleted last.
+/// Like the API: with the rows of the latest deleted job of that name.
 void Clients::undelete(std::size_t job) {
   const model::Job* last = nullptr;
   for (const auto& [id, row] : world_.store.jobs()) {
@@ -229,7 +229,7 @@ void Clients::submit(const std::string& key) {
     entry.key = key;
     entry.job = JobId{kOneOffBit + world_.random.below(4)};
   }
-  // As the leader's API thread does before it posts.
+  // Like the leader's API thread before it posts.
   if (const auto known = world_.store.run_of_key("sim", key)) {
     if (entry.run && entry.run != *known && !world_.store.went_back()) world_.violate("P11: a key has two runs");
     entry.run = *known;
@@ -239,7 +239,7 @@ void Clients::submit(const std::string& key) {
   entry.run = {};
   auto definition = std::make_shared<model::JobDefinition>();
   definition->name = "one-off";
-  const bool never = entry.job.value % 2 == 0;  // the id stands for the definition
+  const bool never = entry.job.value % 2 == 0;  // the id represents the definition
   definition->rules.loss = never ? model::LossPolicy::Never : model::LossPolicy::Rerun;
   ask(
       [key, job = entry.job, definition](Token token) -> master::core::Event {
@@ -264,7 +264,7 @@ void Clients::apply_submit(const std::string& key, const ReplyBody& body) {
     return;
   }
   if (lacks(item.run)) world_.violate("P10: an acknowledged run is not stored");
-  if (world_.random.chance(10)) submit(key);  // asks once more, though it knows
+  if (world_.random.chance(10)) submit(key);  // asks once more, although it knows the answer
 }
 
 void Clients::run_now() {
@@ -281,7 +281,7 @@ void Clients::run_now() {
       });
 }
 
-/// The same key twice in one go, with other content the second time.
+/// The same key twice in one call, with different content the second time.
 void Clients::conflict() {
   const std::string key = "twice" + std::to_string(++keys_);
   const auto definition = std::make_shared<const model::JobDefinition>();
@@ -339,15 +339,15 @@ void Clients::ask_drain(std::size_t worker, bool draining, Millis deadline) {
           if (taken->changed) world_.marks.hit(draining ? "worker_drained" : "worker_resumed");
           return;
         }
-        // In the end all work again, whoever did not hear of it.
+        // In the end all workers work again, even if some did not get the message.
         const auto* error = std::get_if<Error>(&body);
         if (!stopped_ || draining || error == nullptr || error->code == ErrorCode::NotFound) return;
         world_.after(300ms, [this, worker] { ask_drain(worker, false, 0ms); });
       });
 }
 
-/// The operator says of a worker that it is dead, whether it is or not. His word is of an id, and so of every
-/// host that has come up with it.
+/// The operator confirms a worker as dead, whether it is dead or not. The confirmation is for an id, and so for
+/// every host that has come up with that id.
 void Clients::confirm_dead(std::size_t worker) {
   const std::string id = world_.workers[worker]->id();
   ask(
@@ -367,7 +367,7 @@ void Clients::confirm_dead(std::size_t worker) {
       });
 }
 
-/// In the end the operator looks after what waits for him.
+/// In the end the operator handles everything that waits for a confirmation.
 void Clients::confirm_what_waits() {
   std::set<std::string> ids;
   for (const auto& [id, run] : world_.store.runs()) {

@@ -1,5 +1,5 @@
-// The clients of a simulated world: jobs applied, edited and paused, runs asked for with keys and
-// cancelled; whatever is not clearly answered is asked again with the same key (P10, P11).
+// The clients of a simulated world: they apply, edit and pause jobs, request runs with keys, and cancel
+// runs. A request without a clear answer is repeated with the same key (P10, P11).
 #pragma once
 
 #include <map>
@@ -24,7 +24,7 @@ class Clients {
   /// No more requests; every job is paused.
   void stop();
   bool is_quiet() const;
-  /// Every acknowledged request is in the store. Empty, or what is not.
+  /// Checks that every acknowledged request is in the store. Empty, or what is missing.
   std::string judge() const;
 
  private:
@@ -54,7 +54,7 @@ class Clients {
   void pause_at_end(std::size_t job);
   void remove(std::size_t job);
   bool lacks(RunId run) const;
-  /// To any master that thinks it leads; `then` gets an Error when nobody answers in time.
+  /// Asks any master that thinks it leads; `then` gets an Error when no master answers in time.
   void ask(std::function<master::core::Event(Token)> make,
            std::function<void(const master::core::ReplyBody&)> then);
 

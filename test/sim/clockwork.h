@@ -1,4 +1,4 @@
-// Virtual time: what happens when, in one order for one seed.
+// Virtual time: runs the deeds of a world in one order for one seed.
 #pragma once
 
 #include <algorithm>
@@ -35,7 +35,7 @@ class Clockwork {
     queue_.push_back({now_ + delay, ++serial_, place});
     std::push_heap(queue_.begin(), queue_.end());
   }
-  /// Does the next deed; false when there is none before `end`.
+  /// Runs the next deed; false when there is none before `end`.
   bool step(MonoTime end) {
     if (queue_.empty() || queue_.front().at > end) return false;
     std::pop_heap(queue_.begin(), queue_.end());
@@ -49,15 +49,15 @@ class Clockwork {
     return true;
   }
   std::int64_t deeds() const { return deeds_; }
-  /// How far off the clocks are of the one host that the masters and the database share, where they do.
+  /// How far off the clocks are of the host that the masters and the database share, if they share one.
   Millis common_step{0};
 
  private:
   struct Planned {
     MonoTime at{};
     std::uint64_t serial = 0;
-    std::size_t place = 0;     ///< among the deeds
-    /// A heap has the greatest first.
+    std::size_t place = 0;     ///< index of the deed
+    /// A heap puts the greatest first.
     bool operator<(const Planned& other) const { return std::tie(other.at, other.serial) < std::tie(at, serial); }
   };
 
@@ -69,8 +69,8 @@ class Clockwork {
   std::vector<std::size_t> free_;
 };
 
-/// The clocks of one host: a wall clock that may be off, jump and drift away, and a monotonic one with a
-/// beginning and, a little, a rate of its own.
+/// The clocks of one host: a wall clock that may be off, jump and drift, and a monotonic clock with a start and
+/// a slightly wrong rate of its own.
 class SkewedClock final : public Clock {
  public:
   explicit SkewedClock(const Clockwork& clockwork) : clockwork_(clockwork) {}
@@ -81,11 +81,11 @@ class SkewedClock final : public Clock {
   MonoTime mono() const override {
     return began_ + (clockwork_.now() - booted_) * (1000 + rate_per_mille_) / 1000;
   }
-  /// How long this host's span lasts in truth.
+  /// The true length of a time span of this host.
   Millis true_span(Micros span) const {
     return std::chrono::ceil<Millis>(span * 1000 / (1000 + rate_per_mille_));
   }
-  /// The host starts: its monotonic clock begins anew.
+  /// The host starts: its monotonic clock starts again.
   void boot(Random& dice) {
     booted_ = clockwork_.now();
     began_ = MonoTime{} + dice.between(Millis{1000}, Millis{1'000'000'000});
@@ -101,7 +101,7 @@ class SkewedClock final : public Clock {
   }
   /// It steps with the database's clock.
   void share_host() { shares_host_ = true; }
-  /// How far off it is when nothing is wrong with it.
+  /// How far off it is without a fault.
   void set_base(Millis base) { skew = base_ = base; }
   Millis skew{0};
 

@@ -10,13 +10,13 @@ namespace rota::sim {
 using std::chrono_literals::operator""ms;
 
 namespace {
-/// So many of the seeds have one kind of fault alone.
+/// This percentage of the seeds has a single kind of fault.
 constexpr int kSinglePercent = 12;
-/// What it could not prove dead is reported by then, and a new life of the worker has its slots again.
+/// By then, kills that it could not prove are reported, and a new life of the worker has its slots again.
 constexpr Millis kMendAfter{20'000};
 }
 
-/// `percent` of the seeds have it. A kind without a strike is a strength that holds for the whole world.
+/// `percent` of the seeds have it. A kind without strikes applies to the whole world.
 struct Faults::Kind {
   const char* name;
   int percent;
@@ -99,8 +99,8 @@ Faults::Faults(World& world) : world_(world), drawn_(world.recipe.seed, 99) {
 
 bool Faults::loses_zookeeper() const { return on("zookeeper_wiped") || on("zookeeper_restored"); }
 
-/// What the database lost is noticed by what ZooKeeper knows, and the other way round: both together are
-/// nobody's promise.
+/// A loss of the database is noticed through ZooKeeper, and the other way round: no promise covers both
+/// together.
 void Faults::drop_double_losses() {
   if (!loses_zookeeper()) return;
   std::erase_if(active_, [](const Active& active) {

@@ -1,6 +1,6 @@
-// What goes wrong in a simulated world, and how it heals. Each seed draws which kinds of faults there
-// are and how often they strike. Each kind has dice of its own, so that leaving one out, or one of its
-// strikes, leaves the dice of the others as they are.
+// The faults of a simulated world, and how it heals. Each seed decides which kinds of faults there are and how
+// often they strike. Each kind has random numbers of its own, so that removing a kind, or one of its strikes,
+// does not change the random numbers of the others.
 #pragma once
 
 #include <optional>
@@ -20,9 +20,9 @@ class World;
 class Faults {
  public:
   explicit Faults(World& world);
-  /// From now on faults happen; a leader's crash and a lost answer in any case.
+  /// From now on faults happen; there is always a leader's crash and a lost answer.
   void begin();
-  /// No more of them; everything comes back.
+  /// Ends the faults; everything comes back.
   void heal();
   /// Whether this seed has that kind.
   bool on(const std::string& name) const;
@@ -95,7 +95,7 @@ class Faults {
   bool jump_worker_clock(Random& dice);
 
   World& world_;
-  Random drawn_;                         ///< what is on, and how strong
+  Random drawn_;                         ///< decides what is on, and how strong
   bool healed_ = false;
   bool watches_alarm_ = false;
   std::optional<MonoTime> accept_at_;

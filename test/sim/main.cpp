@@ -1,8 +1,8 @@
 // sim --seeds N --from S [--jobs N] | --shrink SEED | --seeds 1 --from SEED --verbose
 //
-// Lives through N simulated worlds, seeds S to S + N - 1, each a cluster of production's core, loop,
-// recovery, takeover and attempt table under faults; the seeds of test/sim/seeds.txt come first. Prints
-// what was met and a last line; exits 1 at the first broken promise, naming the command that replays it.
+// Runs N simulated worlds, seeds S to S + N - 1, each a cluster of production's core, loop, recovery,
+// takeover and attempt table under faults; the seeds of test/sim/seeds.txt come first. Prints the marks and a
+// last line; exits 1 at the first broken promise and prints the command that replays it.
 #include <chrono>
 #include <cstdio>
 #include <cstring>
@@ -16,7 +16,7 @@
 namespace {
 
 #if defined(__SANITIZE_THREAD__)
-constexpr std::uint64_t kMostSeeds = 40;  // each takes some thirty times as long; it has one thread anyhow
+constexpr std::uint64_t kMostSeeds = 40;  // each takes some thirty times as long, and has only one thread
 #else
 constexpr std::uint64_t kMostSeeds = UINT64_MAX;
 #endif
@@ -53,7 +53,7 @@ Arguments read_arguments(int argc, char** argv) {
   return read;
 }
 
-/// Lines "seed  why"; what begins with # is for people.
+/// Reads lines "seed  why"; lines that begin with # are for people.
 std::vector<std::uint64_t> read_seeds(const std::string& path) {
   std::vector<std::uint64_t> seeds;
   std::ifstream file(path);

@@ -1,4 +1,4 @@
-// What a campaign went through: every fault and every path that must have been taken at least once.
+// The marks of a campaign: every fault and every path that must have occurred at least once.
 #pragma once
 
 #include <cstdint>
@@ -12,16 +12,16 @@ namespace rota::sim {
 /// Thread: one.
 class Marks {
  public:
-  /// With every name at zero.
+  /// Starts every name at zero.
   Marks();
-  /// Ends the process for a name that is not in the list.
+  /// A name that is not in the list ends the process.
   void hit(std::string_view name, std::int64_t times = 1);
   void add(const Marks& other);
   std::int64_t of(std::string_view name) const { return counts_.at(name); }
   std::map<std::string, std::int64_t> counts() const;
 
  private:
-  std::unordered_map<std::string_view, std::int64_t> counts_;  ///< of names that stay
+  std::unordered_map<std::string_view, std::int64_t> counts_;  ///< the keys are constants
 };
 
 }  // namespace rota::sim

@@ -1,5 +1,5 @@
-// The network of a simulated world: what is sent may be lost, late or doubled; an answer may be lost
-// though the request was done.
+// The network of a simulated world: a message may be lost, late or doubled; an answer may be lost
+// although the request was done.
 #include "world.h"
 
 namespace rota::sim {
@@ -91,7 +91,7 @@ void World::carry(std::size_t master, Epoch epoch, Send message, Millis leaves_i
   after(leaves_in, [this, master, epoch, message = std::move(message)] { leave(master, epoch, message); });
 }
 
-/// A frozen process sends when it goes on; a dead one never.
+/// A frozen process sends when it continues; a dead one never does.
 void World::leave(std::size_t master, Epoch epoch, const Send& message) {
   if (masters[master]->epoch() != epoch) return;
   if (masters[master]->is_frozen()) {
@@ -104,7 +104,7 @@ void World::leave(std::size_t master, Epoch epoch, const Send& message) {
   if (const auto* drain = std::get_if<SendDrain>(&message)) carry_drain(master, epoch, *drain);
 }
 
-/// Lost ones are told again, since the node does not say that they were heard.
+/// A lost message is sent again, because the node does not confirm it.
 void World::carry_drain(std::size_t master, Epoch epoch, const SendDrain& message) {
   const std::size_t worker = message.address.port;
   if (message_lost("fault_request_lost")) return;
@@ -156,7 +156,7 @@ void World::carry_dispatch(std::size_t master, Epoch epoch, const SendDispatch& 
   });
 }
 
-/// A dispatch reaches the worker; a stopped one takes it when it goes on.
+/// A dispatch reaches the worker; a stopped worker receives it when it continues.
 void World::arrive(std::size_t master, Epoch epoch, const Sent& message, const Answer& answer) {
   const std::size_t worker = message->address.port;
   if (!hears(true, master, worker)) return;

@@ -1,4 +1,4 @@
-// Dice of a simulated world: one seed, the same world.
+// Random numbers of a simulated world: the same seed gives the same world.
 #pragma once
 
 #include <cstdint>
@@ -7,7 +7,7 @@
 
 namespace rota::sim {
 
-/// splitmix64. `stream` tells dice of one seed apart. Thread: one.
+/// splitmix64. `stream` separates the generators of one seed. Thread: one.
 class Random {
  public:
   explicit Random(std::uint64_t seed, std::uint64_t stream = 0)

@@ -1,4 +1,4 @@
-// What a world is made from: its seed, and what of its faults is left out while a failure is made smaller.
+// What a world is made from: its seed, and the faults that are left out while a failure is shrunk.
 #pragma once
 
 #include <cstdint>

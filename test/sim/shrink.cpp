@@ -1,4 +1,4 @@
-// Makes a failing world smaller, and shows it.
+// Shrinks a failing world and shows it.
 #include <cstdio>
 
 #include "campaign.h"

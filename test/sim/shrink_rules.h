@@ -1,4 +1,4 @@
-// How a failing world is made smaller. Pure: it is told how a recipe ends.
+// Shrinks a failing world. Pure: the caller runs the recipes.
 #pragma once
 
 #include <functional>
@@ -10,19 +10,19 @@
 
 namespace rota::sim {
 
-/// How a world of some recipe ended.
+/// How the world of a recipe ended.
 struct Trial {
   std::string broken;                                ///< empty: every promise was kept
-  std::vector<std::string> kinds;                    ///< of faults that were on
-  std::vector<std::pair<std::string, int>> strikes;  ///< that took effect
+  std::vector<std::string> kinds;                    ///< kinds of faults that were on
+  std::vector<std::pair<std::string, int>> strikes;  ///< strikes that took effect
 };
 using LiveOnce = std::function<Trial(const Recipe&)>;
 
 /// The promise that a violation names, e.g. "P4".
 std::string promise_of(const std::string& broken);
 
-/// Leaves out one kind of fault, then one strike, after the other, as long as the same promise is still
-/// broken. A recipe that breaks none comes back as it is.
+/// Removes kinds of faults one by one, then strikes, as long as the same promise is still broken. Returns a
+/// recipe that breaks no promise unchanged.
 Recipe shrunk(Recipe recipe, const LiveOnce& live);
 
 }  // namespace rota::sim

@@ -5,7 +5,7 @@
 namespace rota::sim {
 namespace {
 
-/// A world that breaks P4 when the second crash meets lost messages, and P1 when nothing goes wrong at all.
+/// A world that breaks P4 when the second crash coincides with lost messages, and P1 without any fault.
 Trial live_fake(const Recipe& recipe) {
   Trial trial;
   const auto is_on = [&](const char* kind) { return !recipe.without.contains(kind); };
@@ -25,17 +25,17 @@ Trial live_fake(const Recipe& recipe) {
 
 }  // namespace
 
-TEST_CASE("shrink: leaves out every kind and strike that the failure does not need") {
+TEST_CASE("shrink: removes every kind and strike that the failure does not need") {
   const Recipe smallest = shrunk(Recipe{}, live_fake);
   CHECK(smallest.without == std::set<std::string>{"freeze", "late"});
   CHECK(smallest.skipped == std::set<std::pair<std::string, int>>{{"crash", 1}, {"crash", 3}});
 }
 
-TEST_CASE("shrink: another broken promise is not the failure that is looked for") {
+TEST_CASE("shrink: a different broken promise does not count as the same failure") {
   CHECK(!shrunk(Recipe{}, live_fake).without.contains("crash"));
 }
 
-TEST_CASE("shrink: what keeps every promise stays as it is") {
+TEST_CASE("shrink: a recipe that keeps every promise is returned unchanged") {
   const Recipe same = shrunk(Recipe{}, [](const Recipe&) { return Trial{"", {"crash"}, {{"crash", 1}}}; });
   CHECK(same.without.empty());
   CHECK(same.skipped.empty());

@@ -1,4 +1,4 @@
-// What a simulated worker does with attempts: takes, starts, ends and reports them.
+// What a simulated worker does with attempts: accepts, starts, ends and reports them.
 #include "sim_worker.h"
 #include "world.h"
 
@@ -162,7 +162,7 @@ void SimWorker::kill_all_silently() {
 
 // --- the outbox
 
-/// What the warden told: it counts as finished once it is synced, and not before.
+/// The warden reported it: it counts as finished only once it is synced.
 void SimWorker::write_outcomes(std::int64_t start) {
   if (start != starts_ || !proper_up_ || writing_ || untold_.empty()) return;
   if (world_.now() < frozen_until_ || full_) {
@@ -190,7 +190,7 @@ void SimWorker::write_outcomes(std::int64_t start) {
   });
 }
 
-/// What an earlier life of the proper left on the disk. Only a flipped bit can have taken something.
+/// Reads what an earlier life of the proper left on the disk. Only a flipped bit can have destroyed something.
 void SimWorker::read_outbox() {
   const auto kept = disk_.read();
   if (disk_.altered()) world_.violate("P12: an outcome is read that was never written");
@@ -215,7 +215,7 @@ bool SimWorker::flip_bit(Random& dice) {
 
 // --- reports
 
-/// Told once it has lasted a while, and never again.
+/// Reports a start once the attempt has run a while, and never again.
 void SimWorker::report_start(model::AttemptKey key) {
   world_.after(1000ms, [this, key, life = life_] {
     const auto found = processes_.find(key);
@@ -239,7 +239,7 @@ void SimWorker::send_reports() {
   std::vector<model::AttemptReport> lines;
   for (const auto& [key, kept] : outbox_) {
     lines.push_back(kept);
-    if (key.run.value % 3 == 0) lines.back().note = model::RunNote{};  // its last words
+    if (key.run.value % 3 == 0) lines.back().note = model::RunNote{};  // its last note
     if (lines.size() >= world_.limits.reports_per_call) break;
   }
   if (world_.message_lost("fault_report_lost")) return;

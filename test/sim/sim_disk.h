@@ -1,5 +1,5 @@
-// The outbox file of a simulated host, in production's own format: what was not synced may be torn when
-// the host dies, and a bit may flip while it lies there.
+// The outbox file of a simulated host, in production's own format: unsynced data may be torn when the host
+// dies, and a stored bit may flip.
 #pragma once
 
 #include <cstdint>
@@ -16,27 +16,27 @@ namespace rota::sim {
 /// Thread: one. Owned by a worker.
 class SimDisk {
  public:
-  /// An outcome that is to be kept; safe once synced.
+  /// Appends an outcome; it is safe once synced.
   void write(const model::AttemptReport& report);
-  /// The leader has it. Never synced: repeating a report is harmless.
+  /// The leader has it. Never synced, because repeating a report is harmless.
   void forget(model::AttemptKey key);
   void sync();
-  /// The host dies: of what was not synced some first part is there.
+  /// The host dies: only a first part of the unsynced data survives.
   void tear(Random& dice);
-  /// One bit of what was synced; false when there is nothing.
+  /// Flips one bit of the synced data; false when there is none.
   bool flip(Random& dice);
   /// The folder is gone.
   void wipe();
 
-  /// What a new life of the proper reads from it, as the reporter does.
+  /// What a new life of the proper reads from it, like the reporter.
   std::map<model::AttemptKey, model::AttemptReport> read();
   bool was_torn() const { return torn_; }
-  /// Outcomes that were read and never written like that; empty is right.
+  /// Outcomes that were read but never written like that; must be empty.
   bool altered() const { return altered_; }
 
  private:
   std::string file_, unsynced_;
-  std::map<model::AttemptKey, std::set<std::string>> written_;  ///< for the judge: each record as it was written
+  std::map<model::AttemptKey, std::set<std::string>> written_;  ///< for the judge: each written record
   bool torn_ = false;
   bool altered_ = false;
 };

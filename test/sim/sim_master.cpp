@@ -36,7 +36,7 @@ bool SimMaster::reaches_zookeeper() const {
   return alive_ && !is_frozen() && !cut_from_zookeeper && zookeeper_.serves(server_, world_.now()) && !is_refused();
 }
 
-/// A new process knows nothing of what its clock said before.
+/// A new process does not know what its clock said before.
 void SimMaster::make_guard() {
   guard_ = std::make_unique<master::ClockGuard>(clock_);
   guard_->set_database_elsewhere(!world_.shares_host());
@@ -44,15 +44,15 @@ void SimMaster::make_guard() {
   stepped_looks_ = 0;
 }
 
-/// Servers that lost data let no handle in that has seen more than they know.
+/// Servers that lost data refuse a handle that has seen more than they know.
 bool SimMaster::is_refused() const { return session_ != 0 && !zookeeper_.admits(handle_seen_); }
 
-/// As production's session: after its timeout without a connection a new handle takes it.
+/// Like production's session: after its timeout without a connection, a new handle attaches.
 void SimMaster::keep_handle() {
   if (reaches_zookeeper()) {
     handle_seen_ = std::max(handle_seen_, zookeeper_.view(server_).zxid());
     const bool broke = std::exchange(breaks_, zookeeper_.breaks()) != zookeeper_.breaks();
-    if (broke) attach_anew();  // what its servers forgot of its watches is told to them again
+    if (broke) attach_anew();  // arms again the watches that its servers forgot
     if (std::exchange(cut_since_, std::nullopt) || broke) look_anew();
     return;
   }
@@ -64,7 +64,7 @@ void SimMaster::keep_handle() {
   attach_anew();
 }
 
-/// No watch is armed then. Where the session is over it learns so when it is connected.
+/// Then no watch is armed. If the session is over, it learns that when it is connected.
 void SimMaster::attach_anew() {
   beats_read_.clear();
   seen_zxid_ = 0;
@@ -79,7 +79,7 @@ void SimMaster::start() {
       world_.after(500ms, [this] { start(); });
       return;
     }
-    world_.store.believes_a_wrong_clock = true;  // a new process on one host, with nobody to ask
+    world_.store.believes_a_wrong_clock = true;  // a new process on one host, with no other clock to ask
   }
   alive_ = true;
   began_in_step_ = world_.clockwork.common_step != 0ms;
@@ -94,7 +94,7 @@ void SimMaster::start() {
   heartbeat(life_);
 }
 
-/// The library goes to another server when this one stops answering; only to one that is not behind.
+/// The library switches to another server when this one stops answering; only to one that does not lag.
 void SimMaster::reconnect() {
   if (cut_from_zookeeper || is_frozen() || zookeeper_.serves(server_, world_.now())) return;
   const std::size_t next = (server_ + 1) % zookeeper_.server_count();
@@ -127,7 +127,7 @@ void SimMaster::heartbeat(std::int64_t life) {
   candidacy_ = *zookeeper_.create(session_, start, "", zk::CreateMode::EphemeralSequential);
 }
 
-/// The servers hear of the session; a new one when it is over.
+/// Keeps the session alive at the servers; starts a new one when it is over.
 void SimMaster::keep_session() {
   if (zookeeper_.touch(session_, world_.now())) return;
   session_ = zookeeper_.begin_session(server_, zookeeper_.master_session, world_.now(),
@@ -168,7 +168,7 @@ std::vector<zk::Candidate> candidates_in(const zk::NodeTree& view) {
 
 }  // namespace
 
-/// As production: whether it stands or not, and before it stands anew.
+/// Like production: whether its node exists or not, and before it creates one again.
 void SimMaster::remove_ghosts() {
   if (!std::exchange(may_have_ghosts_, false)) return;
   for (const zk::Candidate& candidate : candidates_in(zookeeper_.tree())) {
@@ -202,7 +202,7 @@ void SimMaster::stand_back(Millis pause) {
   leave_election();
 }
 
-/// As production: again and again until ZooKeeper agrees, since the session goes on.
+/// Like production: repeats until ZooKeeper agrees, because the session goes on.
 void SimMaster::leave_election() {
   if (leaving_.empty() || !reaches_zookeeper() || !zookeeper_.agrees(server_)) return;
   (void)zookeeper_.remove(leaving_);
@@ -225,7 +225,7 @@ void SimMaster::list_workers(std::int64_t asked) {
       list_workers(asked);
       return;
     }
-    zookeeper_.catch_up(server_);  // the write that comes first
+    zookeeper_.catch_up(server_);  // the write before the reads
     if (sync_workers()) {
       post(master::core::WorkersListed{asked});
       return;

@@ -1,6 +1,5 @@
-// A master of a simulated world: candidacy by production's election rules, office by production's
-// takeover, its clock behind production's guard, and a Term made of production's scheduler, inbox and
-// event loop.
+// A master of a simulated world: candidacy by production's election rules, office by production's takeover,
+// a clock that production's guard checks, and a Term made of production's scheduler, inbox and event loop.
 #pragma once
 
 #include <map>
@@ -29,37 +28,37 @@ class World;
 /// Thread: one. Owned by the world.
 class SimMaster {
  public:
-  /// One of another cluster has a ZooKeeper of its own.
+  /// A master of another cluster has a ZooKeeper of its own.
   SimMaster(World& world, std::size_t index, SimZookeeper& zookeeper);
   ~SimMaster();
 
   void start();
-  /// `clean`: its watchdog ends its session at once; else the session expires.
+  /// `clean`: its watchdog ends its session at once; otherwise the session expires.
   void crash(bool clean, Millis for_long);
   void freeze(Millis for_long);
   void jump_clock(Millis by) { clock_.skew += by; }
   void drift_clock(int per_mille) { clock_.drift(per_mille); }
   void mend_clock() { clock_.mend(); }
-  /// Its candidate node is deleted by hand.
+  /// Somebody deletes its candidate node.
   void lose_candidacy();
-  /// The operator accepts a restored database by this master; false when it could not.
+  /// The operator accepts a restored database through this master; false when that failed.
   bool accept_restore();
-  /// The operator takes the clocks for right, as they are, by this master's ZooKeeper; false: nobody holds for them.
+  /// The operator accepts the present clocks, through this master's ZooKeeper; false: no master holds ticks for them.
   bool accept_clocks();
-  /// He gives back ticks that are recorded ahead of the clock, by this master's ZooKeeper and clock.
+  /// The operator gives back ticks recorded ahead of the clock, through this master's ZooKeeper and clock.
   void rewind_ticks();
   /// How far its clock is ahead of the true time (negative: behind).
   Millis clock_error() const;
-  /// Its clock has stepped and it holds no ticks, though it has looked at it several times.
+  /// Its clock has stepped and it holds no ticks, although it has checked the clock several times.
   bool fires_by_a_stepped_clock() const;
-  /// The operator says that this master's ZooKeeper is the database's; false when he could not.
+  /// The operator says that this master's ZooKeeper is the database's; false when that failed.
   bool accept_zookeeper(bool workers_gone);
-  /// Why it is held off from office, as it was told last; empty: it is not.
+  /// The latest reason that kept it from office; empty: none.
   const std::string& held_off() const { return held_off_; }
   const std::string& name() const { return name_; }
-  /// Of the first cluster, or of one that has a ZooKeeper of its own.
+  /// Whether it belongs to the first cluster, or to one with a ZooKeeper of its own.
   bool is_stranger() const;
-  /// It ends, and does not come back by itself.
+  /// Ends it; it does not come back by itself.
   void stop() {
     crash(true, Millis::max());
     ++life_;
@@ -68,17 +67,17 @@ class SimMaster {
   bool leads() const { return alive_ && term_ != nullptr; }
   bool is_frozen() const;
   bool is_alive() const { return alive_; }
-  /// Its candidate's node stands.
+  /// Whether its candidate node exists.
   bool stands() const;
   Millis grant() const { return grant_; }
   std::optional<Epoch> epoch() const;
-  /// Into the Term's inbox; false when there is none, or it does not take it.
+  /// Posts into the Term's inbox; false when there is none, or it refuses.
   bool post(master::core::Event event);
-  /// Takes office if it is the first candidate and may.
+  /// Enters office if it is the first candidate and may.
   void look_at_election();
-  /// Some node of a worker changed: looks again, a moment later.
+  /// A worker's node changed: lists again a moment later.
   void watch_workers();
-  /// Lists by a write and a read, as soon as ZooKeeper answers; then tells the core.
+  /// Lists with a write and a read as soon as ZooKeeper answers; then tells the core.
   void list_workers(std::int64_t asked);
   void watch_beat(const model::WorkerKey& key);
 
@@ -112,7 +111,7 @@ class SimMaster {
   bool reaches_zookeeper() const;
   void reconnect();
   SimZkClient zookeeper_client(ZkCallFaults faults = {}, std::function<void()> between = {});
-  /// `between`: another master came in the midst of somebody's takeover.
+  /// `between`: another master came in the middle of a takeover.
   void enter_office(bool between);
   void begin_term(master::Office office);
   bool sync_workers();
@@ -138,8 +137,8 @@ class SimMaster {
   master::ZookeeperKeeper keeper_;
   std::string held_off_;
   bool alive_ = false;
-  bool saw_database_ = false;          ///< in this life; who did not is no candidate
-  std::int64_t life_ = 0;              ///< grows with each start; deeds of older ones are void
+  bool saw_database_ = false;          ///< in this life; without it, it is no candidate
+  std::int64_t life_ = 0;              ///< grows with each start; deeds of older lives are void
   std::int64_t planned_ = 0;           ///< only the newest planned turn counts
   MonoTime frozen_until_{};
   MonoTime busy_until_{};
@@ -149,16 +148,16 @@ class SimMaster {
   bool watch_armed_ = false;
   zk::SessionId session_ = 0;
   std::int64_t handle_seen_ = 0;       ///< the last change that its handle knows of
-  std::optional<MonoTime> cut_since_;  ///< without a connection
-  int breaks_ = 0;                     ///< of connections, as far as it knows
+  std::optional<MonoTime> cut_since_;  ///< since when it has no connection
+  int breaks_ = 0;                     ///< broken connections that it knows of
   bool may_have_ghosts_ = false;       ///< candidates of its own session that came back with older data
   std::string candidacy_;              ///< the path of its node in the election
   std::string leaving_;                ///< a node that it could not remove yet
-  std::int64_t seen_zxid_ = 0;         ///< of a tree whose listing is decided upon already
+  std::int64_t seen_zxid_ = 0;         ///< of the tree whose listing is already handled
   std::int64_t looks_ = 0;
-  std::map<std::string, MonoTime> beats_read_;  ///< beats that are looked at, and when each was read
-  bool began_in_step_ = false;         ///< and took the wrong clock for right, since nobody said otherwise
-  int stepped_looks_ = 0;              ///< in a row, while the clock is off
+  std::map<std::string, MonoTime> beats_read_;  ///< watched beats, and when each was read
+  bool began_in_step_ = false;         ///< and trusted the wrong clock, because no other clock disagreed
+  int stepped_looks_ = 0;              ///< checks in a row while the clock is off
   master::StoredMark last_stored_;     ///< of the last Term of this process
   std::unique_ptr<Term> term_;
 };

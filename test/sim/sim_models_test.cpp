@@ -1,4 +1,4 @@
-// What only several servers of the simulated ZooKeeper show, and its database's answers without a COMMIT.
+// Behaviour that needs several servers of the simulated ZooKeeper, and database answers without a COMMIT.
 #include <doctest/doctest.h>
 
 #include "sim_office.h"
@@ -27,7 +27,7 @@ struct ThreeServers {
 
 }  // namespace
 
-TEST_CASE("sim zookeeper: who is at a server that lags hears of a change when that server shows it") {
+TEST_CASE("sim zookeeper: a session at a lagging server gets a change when that server shows it") {
   ThreeServers world;
   auto client = world.client(world.session, 1);
   world.zookeeper.lag(1);
@@ -41,7 +41,7 @@ TEST_CASE("sim zookeeper: who is at a server that lags hears of a change when th
   CHECK(client.exists("/a", zk::Watch::No)->has_value());
 }
 
-TEST_CASE("sim zookeeper: a server that is cut off while it lags shows nothing newer when the lag is over") {
+TEST_CASE("sim zookeeper: a server that is cut off while it lags shows nothing newer after the lag") {
   ThreeServers world;
   world.zookeeper.lag(1);
   world.write("/a");
@@ -52,7 +52,7 @@ TEST_CASE("sim zookeeper: a server that is cut off while it lags shows nothing n
   CHECK(world.zookeeper.view(1).find("/a") != nullptr);
 }
 
-TEST_CASE("sim zookeeper: a session that expires takes its nodes, and its holder learns it by its next call") {
+TEST_CASE("sim zookeeper: the nodes of an expired session vanish, and its holder learns it by its next call") {
   ThreeServers world;
   auto client = world.client(world.session, 1);
   REQUIRE(client.create("/e", "", zk::CreateMode::Ephemeral));
@@ -97,7 +97,7 @@ TEST_CASE("sim zookeeper: servers that lost data refuse a handle that has seen m
   }
 }
 
-TEST_CASE("sim database: a bare check whose answer is lost is Failed, and an office that is taken is no doubt") {
+TEST_CASE("sim database: a bare check with a lost answer is Failed, and an office that is taken is a Conflict") {
   Random dice{1};
   Marks marks;
   Clockwork clockwork;
@@ -111,8 +111,8 @@ TEST_CASE("sim database: a bare check whose answer is lost is Failed, and an off
   }
 }
 
-/// Led by epochs 1 and 2, of which the second knows that rows are lost; then a copy of the first one's time is back.
-TEST_CASE("sim database: a leader from before a loss may not know of it, whoever knows holds the ticks") {
+/// Led by epochs 1 and 2; the second knows that rows are lost. Then a copy from the time of the first is back.
+TEST_CASE("sim database: a leader from before a loss may not know it; every leader that knows holds ticks") {
   Random dice{1};
   Marks marks;
   Clockwork clockwork;

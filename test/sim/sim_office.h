@@ -1,4 +1,4 @@
-// The part of the simulated database that a takeover uses.
+// The interface of the simulated database for a takeover.
 #pragma once
 
 #include "master/store/store.h"

@@ -35,11 +35,11 @@ ApplyResult SimStore::apply(Epoch epoch, const Changes& changes) {
   }
   const auto seen = stored_.find(epoch);
   const bool lacks = seen != stored_.end() && (!tables_.watermark || *tables_.watermark < seen->second);
-  if (tables_.epoch <= epoch && lacks) {  // as production asks behind each new connection
+  if (tables_.epoch <= epoch && lacks) {  // like production on each new connection
     return {ApplyOutcome::Failed, "the database lacks what this leader stored", {}, true, true};
   }
   if (epoch != tables_.epoch) return {ApplyOutcome::Fenced, "another epoch", tables_.epoch};
-  if (faults.freezes_caller > Millis{0}) {  // its transaction is ended by the database
+  if (faults.freezes_caller > Millis{0}) {  // the database ends its transaction
     caller_freezes = std::exchange(faults.freezes_caller, Millis{0});
     locked_until_ = clockwork_.now() + std::min(caller_freezes, kIdleTransaction);
     return {ApplyOutcome::Failed, "the transaction was ended", {}};
@@ -50,7 +50,7 @@ ApplyResult SimStore::apply(Epoch epoch, const Changes& changes) {
   }
   faults.down = std::exchange(faults.dies_at_commit, false);
   const bool lost = faults.down || random_.per_mille(faults.unknown_per_mille);
-  if (lost && changes.empty()) {  // a bare check, with no COMMIT whose outcome could be unknown
+  if (lost && changes.empty()) {  // a bare check has no COMMIT with an unknown outcome
     marks_.hit("fault_apply_failed");
     return {ApplyOutcome::Failed, "answer lost", {}};
   }
@@ -67,7 +67,7 @@ ApplyResult SimStore::apply(Epoch epoch, const Changes& changes) {
   return {ApplyOutcome::Unknown, "answer lost, applied", {}};
 }
 
-/// A batch of a leader who holds his ticks shows only in his next beat.
+/// A batch of a leader that holds ticks shows only in the leader's next beat.
 constexpr Millis kBetweenBeats{2500};
 
 void SimStore::judge_office(const master::store::Claim& claim) {
@@ -116,7 +116,7 @@ bool SimStore::go_back(const master::StoredMark& noted) {
   return true;
 }
 
-/// Until then an older leader may have written on: its epoch is the one in force again.
+/// Until then, an older leader may have continued to write: its epoch is in force again.
 void SimStore::note_takeover(Epoch epoch, bool noticed) {
   if (noticed && !held_from_) held_from_ = epoch;
   if (!std::exchange(is_unnoticed_, false) || noticed) return;
@@ -162,7 +162,7 @@ void SimStore::judge_definitions(const Changes& changes) {
 
 void SimStore::judge_gaps(const Changes& changes) {
   for (const model::Gap& gap : changes.gaps) {
-    if (tables_.gaps.contains({gap.job, gap.version, gap.from})) continue;  // the batch is repeated
+    if (tables_.gaps.contains({gap.job, gap.version, gap.from})) continue;  // a repeated batch
     if (is_held_by_restore()) complain("P9: a gap is recorded while the restored database waits to be accepted");
     complain_if(judge_.judge_gap(tables_, gap));
     tables_.open_gaps.push_back({gap, 0});
@@ -238,7 +238,7 @@ void SimStore::count_ends(RunId run, const model::RunProgress& before, const mod
   if (after.state == RunState::Cancelled) marks_.hit("run_cancelled_early");
 }
 
-/// What a batch resumes may get attempts in the same batch; what it drains got none after that.
+/// A worker that a batch resumes may get attempts in the same batch; one that it drains got none after that.
 void SimStore::note_dispatch(RunId run, const model::RunProgress& progress, const Changes& changes) {
   if (progress.attempt == 0 || !dispatched_.insert({run, progress.attempt}).second) return;
   const auto drain = tables_.drains.find(progress.worker.id);

@@ -1,5 +1,5 @@
-// The database of a simulated world: tables, the fence, and answers that get lost. It judges what is
-// written to it: P1 and P3 at each batch, P9 at each takeover, P11, and that what is final stays so.
+// The database of a simulated world: tables, the fence, and lost answers. It judges every write: P1 and P3 at
+// each batch, P9 at each takeover, P11, and that a final state never changes.
 #pragma once
 
 #include <map>
@@ -21,14 +21,14 @@
 
 namespace rota::sim {
 
-/// Faults of the database; the world turns these.
+/// Faults of the database; the world sets these.
 struct StoreFaults {
   bool down = false;
   int failed_per_mille = 0;
   int unknown_per_mille = 0;    ///< half of them were applied
   int slow_per_mille = 0;
-  bool dies_at_commit = false;  ///< the next batch gets no answer, and then it is down
-  Millis freezes_caller{0};     ///< the next batch's leader stops in the midst of its transaction
+  bool dies_at_commit = false;  ///< the next batch gets no answer, then the database is down
+  Millis freezes_caller{0};     ///< the next batch's leader freezes inside its transaction
 };
 
 /// Thread: one.
@@ -41,31 +41,31 @@ class SimStore final : public master::store::Store {
 
   /// One that is higher.
   void enter_office(const master::store::Claim& claim);
-  /// Ticks ahead are given back; they are judged anew.
+  /// Gives back ticks ahead of the clock; they are judged again.
   Result<void> rewind(const master::store::Rewind& rewind);
-  /// A leader that stopped in its transaction keeps the epoch row's share lock until the database ends
+  /// A leader that froze inside its transaction keeps the share lock on the epoch row until the database ends
   /// that transaction.
   bool is_epoch_locked() const { return clockwork_.now() < locked_until_; }
-  /// A copy of the rows in production's memory store, for verification and for who reads all of them.
+  /// A copy of the rows in production's memory store, for verification and for reading all of them.
   std::unique_ptr<master::store::MemoryStore> as_memory_store() const;
   Result<master::core::Recovered> recover() const;
 
-  /// A copy for later.
+  /// Saves a copy.
   void back_up() { backup_ = tables_; }
-  /// The copy stands again, what came after it is lost: one of an older Term, or a replica that lagged.
-  /// `noted`: what ZooKeeper was told is stored. False when there is no copy, or nothing is lost.
+  /// Restores the copy; later rows are lost. It is a copy of an older Term, or a replica that lagged.
+  /// `noted`: what ZooKeeper believes is stored. False when there is no copy, or nothing is lost.
   bool go_back(const master::StoredMark& noted);
-  /// Somebody took office: a loss that was told to ZooKeeper must be noticed (P9). From then on this leader and
-  /// every later one holds the ticks. An older one cannot know: should a copy bring its epoch into force again, it
-  /// leads on until a worker refuses it, or a takeover.
+  /// A master entered office: it must notice a loss that ZooKeeper knows of (P9). From then on this leader and
+  /// every later one hold ticks. An older leader cannot know: if a copy brings its epoch into force again, it
+  /// leads on until a worker refuses it, or until a takeover.
   void note_takeover(Epoch epoch, bool noticed);
-  /// The operator looked at it: ticks may fire again.
+  /// The operator accepts the loss: ticks may fire again.
   void accept_restore() {
     held_from_.reset();
     is_unnoticed_ = must_notice_ = false;
   }
-  /// P34: from now on offices are judged: the master of that name is another cluster's, with a ZooKeeper of
-  /// its own. Neither cluster may take the other's database before it was quiet for so long.
+  /// P34: from now on takeovers are judged: the master with that name belongs to another cluster, with a ZooKeeper
+  /// of its own. Neither cluster may take the other's database before it was quiet for `quiet`.
   void judge_offices(const std::string& stranger, Millis quiet) {
     stranger_ = stranger;
     quiet_needed_ = quiet;
@@ -80,7 +80,7 @@ class SimStore final : public master::store::Store {
   /// Whether a loss of rows may have touched this run or job.
   bool is_tainted(RunId run) const { return went_back_ && tainted_runs_.contains(run); }
   bool is_tainted(JobId job) const { return went_back_ && tainted_jobs_.contains(job); }
-  /// A run of this number that the copy does not know.
+  /// Whether the database went back and has no run with this number.
   bool is_lost(RunId run) const { return went_back_ && !tables_.runs.contains(run); }
 
   std::optional<RunId> run_of_key(const std::string& principal, const std::string& key) const {
@@ -102,10 +102,10 @@ class SimStore final : public master::store::Store {
   std::shared_ptr<const model::JobDefinition> definition(JobId job, JobVersion version) const;
 
   StoreFaults faults;
-  Millis latency{0};           ///< of the last apply: its effects leave so much later
+  Millis latency{0};           ///< of the last apply: its effects leave this much later
   Millis caller_freezes{0};    ///< of the last apply
-  bool believes_a_wrong_clock = false;  ///< somebody began while all clocks were wrong: ticks may be ahead
-  std::string violation;       ///< the first thing found wrong while writing
+  bool believes_a_wrong_clock = false;  ///< a master started while all clocks were wrong: ticks may be ahead
+  std::string violation;       ///< the first violation found while writing
 
  private:
   void write(const master::core::Changes& changes);
@@ -134,7 +134,7 @@ class SimStore final : public master::store::Store {
   MonoTime last_commit_{};
   std::set<model::AttemptKey> lost_attempts_;
   bool went_back_ = false;
-  std::optional<Epoch> held_from_;   ///< the first leader that knew of the loss; until it is accepted
+  std::optional<Epoch> held_from_;   ///< the first leader that knew about the loss; until it is accepted
   bool is_unnoticed_ = false;
   bool must_notice_ = false;
   std::map<Epoch, master::core::Watermark> stored_;   ///< the highest watermark that each leader saw applied

@@ -14,7 +14,7 @@ namespace rota::sim {
 using master::core::Send;
 using std::chrono_literals::operator""ms;
 
-/// Hands messages to the world's network; they leave when the store has answered.
+/// Passes messages to the world's network; they leave when the store has answered.
 class SimMaster::LossySender final : public master::dispatch::Sender {
  public:
   LossySender(World& world, std::size_t master) : world_(world), master_(master) {}
@@ -53,7 +53,7 @@ struct SimMaster::Term {
     options.tick_hold = hold_at_begin(owner, office);
     return options;
   }
-  /// As production: a doubt of before the Term holds its first turn too.
+  /// Like production: a doubt from before the Term also holds its first turn.
   static std::string hold_at_begin(const SimMaster& owner, const master::Office& office) {
     return master::reason_to_hold(office.recovered.database_went_back, owner.guard_->doubt());
   }
@@ -72,16 +72,16 @@ struct SimMaster::Term {
   master::loop::Inbox inbox;
   master::core::Scheduler scheduler;
   master::loop::EventLoop loop;
-  std::map<std::string, std::string> known;   ///< workers' nodes, as the core was told
+  std::map<std::string, std::string> known;   ///< the workers' nodes that the core knows
   zk::MadeAt made;                     ///< of all nodes ever listed
   bool listed = false;
   bool sync_planned = false;
-  bool must_prove = false;             ///< that ZooKeeper knows all that was seen there
+  bool must_prove = false;             ///< that ZooKeeper knows everything that was seen there
   bool must_know_older = false;
   std::int64_t seen_zxid = 0;
   std::optional<zk::FolderMark> folder_seen;
   std::set<std::string> older;         ///< names that older data brought back
-  MonoTime hold_until{};               ///< who is missing is believed to be there
+  MonoTime hold_until{};               ///< until then, missing workers count as present
 };
 
 std::optional<Epoch> SimMaster::epoch() const {
@@ -89,8 +89,8 @@ std::optional<Epoch> SimMaster::epoch() const {
   return term_->epoch;
 }
 
-/// Each half second, as production: the guard looks at its own clock, and at the database's where it answers;
-/// the Term is told whether to hold.
+/// Every half second, like production: the guard checks its own clock, and the database's clock if that answers.
+/// The Term is told whether to hold ticks.
 void SimMaster::look_at_database(std::int64_t life) {
   if (life != life_ || !alive_) return;
   world_.after(500ms, [this, life] { look_at_database(life); });
@@ -108,14 +108,14 @@ void SimMaster::look_at_database(std::int64_t life) {
   if (looks_ % 4 == 0) (void)office_.beat(term_->epoch);
 }
 
-/// As production: twice a second at most, so that a successor notices a database that lost more.
+/// Like production: at most twice a second, so that a successor notices a database that lost more.
 void SimMaster::note_progress() {
   if (term_->restored || !reaches_zookeeper()) return;
   SimZkClient client = zookeeper_client({world_.zk_call_lost, 0, 0});
   (void)master::note_stored(client, paths_, {term_->epoch, term_->loop.stored_watermark()});
 }
 
-/// As production: in whatever role.
+/// Like production: in any role.
 void SimMaster::follow_clock() {
   const auto step = guard_->doubt().step;
   if (step) world_.marks.hit("clock_step_held");
@@ -154,7 +154,7 @@ bool SimMaster::fires_by_a_stepped_clock() const {
 
 bool SimMaster::is_stranger() const { return &zookeeper_ != &world_.zookeeper; }
 
-/// As production: what ZooKeeper says of the restore counts when it is as it was left.
+/// Like production: ZooKeeper's note of the restore counts if it is unchanged.
 void SimMaster::keep_zookeeper(bool lets_go) {
   using master::ZookeeperFinding;
   SimZkClient client = zookeeper_client({world_.zk_call_lost, 0, 0});
@@ -217,13 +217,13 @@ void SimMaster::enter_office(bool between) {
   stand_back(lost_race ? 0ms : 500ms);
 }
 
-/// P34: who holds off says who led the database last, and where.
+/// P34: a master that stays out of office says who led the database last, and where.
 void SimMaster::note_refusal(const Error& error) {
   held_off_ = error.message;
   world_.marks.hit(held_off_.find("have not ended") == std::string::npos ? "refused_as_foreign" : "operator_asked");
   world_.trace("held off", name_ + " " + held_off_);
   const auto says = [this](const char* part) { return held_off_.find(part) != std::string::npos; };
-  const bool names_leader = (says("master 'm") && says("' at m")) || says("master 'operator'");  // who rewound ticks
+  const bool names_leader = (says("master 'm") && says("' at m")) || says("master 'operator'");  // that rewound ticks
   if (names_leader && says("--accept-new-zookeeper")) return;
   world_.violate("P34: " + name_ + " is held off and does not name who leads: " + held_off_);
 }
@@ -243,7 +243,7 @@ void SimMaster::begin_term(master::Office office) {
   plan_turn(Micros{0});
 }
 
-/// No watch is armed any more.
+/// No watch is armed now.
 void SimMaster::look_anew() {
   if (!term_) return;
   term_->must_prove = term_->seen_zxid != 0 || term_->folder_seen.has_value();
@@ -259,7 +259,7 @@ zk::FolderMark mark_of(const zk::NodeStat& folder) {
 
 }  // namespace
 
-/// As production's membership: a write in each new session or by each new handle shows servers that lost
+/// Like production's membership: a write in each new session or by each new handle detects servers that lost
 /// data. False: not now.
 bool SimMaster::prove() {
   if (!term_->must_prove) return true;
@@ -291,7 +291,7 @@ void SimMaster::note_folder(const zk::NodeStat& folder) {
   term_->seen_zxid = std::max(term_->seen_zxid, folder.changed_zxid);
 }
 
-/// Workers' nodes, watched; those that no session owns are none.
+/// Lists and watches workers' nodes; nodes that no session owns do not count.
 std::map<std::string, std::string> SimMaster::list_nodes() {
   std::map<std::string, std::string> listed;
   const zk::NodeTree& view = zookeeper_.view(server_);
@@ -310,7 +310,7 @@ std::map<std::string, std::string> SimMaster::list_nodes() {
   return listed;
 }
 
-/// What the first listing after a loss shows, and nobody was told of, came back with the older data.
+/// A node in the first listing after a loss that was not reported before came back with the older data.
 std::set<std::string> SimMaster::awaited_workers(const std::map<std::string, std::string>& listed) {
   if (std::exchange(term_->must_know_older, false)) {
     term_->older = zk::older_names(term_->made, term_->known, listed);
@@ -329,8 +329,8 @@ void SimMaster::sync_again(Millis in) {
   });
 }
 
-/// Compares the set of nodes with the one told last, as the worker watch does: who appears comes first. False:
-/// not all is known now; it is done again.
+/// Compares the set of nodes with the one reported last, like the worker watch: new nodes come first. False:
+/// something is unknown now; it is done again.
 bool SimMaster::sync_workers() {
   if (!reaches_zookeeper() || !prove()) {
     if (!std::exchange(term_->sync_planned, true)) sync_again(100ms);
@@ -355,7 +355,7 @@ bool SimMaster::sync_workers() {
   return awaited.empty();
 }
 
-/// As zk::BeatWatch: what its end is told of as the first change had no beat since it was read.
+/// Like zk::BeatWatch: when the node's end is the first change, there was no beat since it was read.
 void SimMaster::watch_beat(const model::WorkerKey& key) {
   const std::string path = kBeatsFolder + "/" + name_of_node(key);
   if (!reaches_zookeeper() || beats_read_.contains(path)) return;

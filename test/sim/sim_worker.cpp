@@ -18,7 +18,7 @@ using worker::desk::TableEntry;
 
 namespace {
 constexpr Millis kSettleEvery{100};
-constexpr int kRivalPatience = 100;  // looks
+constexpr int kRivalPatience = 100;  // checks
 }  // namespace
 
 SimWorker::SimWorker(World& world, std::size_t index, std::string id, std::int32_t slots)
@@ -48,10 +48,10 @@ bool SimWorker::reaches_zookeeper() const {
   return host_up_ && !cut_from_zookeeper && world_.zookeeper.serves(server_, world_.now()) && !is_refused();
 }
 
-/// Servers that lost data let no handle in that has seen more than they know.
+/// Servers that lost data refuse a handle that has seen more than they know.
 bool SimWorker::is_refused() const { return session_ != 0 && !world_.zookeeper.admits(handle_seen_); }
 
-/// As production's session: after its timeout without a connection a new handle takes it.
+/// Like production's session: after its timeout without a connection, a new handle attaches.
 void SimWorker::keep_handle() {
   if (reaches_zookeeper()) {
     handle_seen_ = std::max(handle_seen_, world_.zookeeper.view(server_).zxid());
@@ -67,7 +67,7 @@ void SimWorker::keep_handle() {
   handle_seen_ = 0;
 }
 
-/// Whether deeds of this life may go on; a stopped proper does nothing.
+/// Whether deeds of this life may continue; a stopped proper does nothing.
 bool SimWorker::acts(std::int64_t life) const {
   return life == life_ && proper_up_ && world_.now() >= frozen_until_;
 }
@@ -104,7 +104,7 @@ void SimWorker::start_proper() {
   for (const auto& [key, process] : processes_) {
     table_->adopt({key, process.life, TableEntry::State::Running, process.started, {}});
   }
-  for (const auto& [key, report] : untold_) {  // the warden tells of them again
+  for (const auto& [key, report] : untold_) {  // the warden reports them again
     table_->adopt({key, report.worker, TableEntry::State::Running, report.started, {}});
   }
   for (const auto& [key, report] : outbox_) {
@@ -133,7 +133,7 @@ void SimWorker::begin_life() {
 void SimWorker::try_register(std::int64_t life) {
   if (life != life_ || !proper_up_) return;
   reconnect();
-  session_ = 0;  // a session is begun by a handle that knows of nothing
+  session_ = 0;  // a new session starts with a handle that has seen nothing
   if (!acts(life) || !reaches_zookeeper() || !world_.zookeeper.agrees(server_)) {
     world_.after(200ms, [this, life] { try_register(life); });
     return;
@@ -153,7 +153,7 @@ void SimWorker::try_register(std::int64_t life) {
   world_.after(world_.random.between(1ms, 300ms), [this, life] { report(life); });
 }
 
-/// Registered is who is alone with its id and has read the epoch.
+/// It is registered when no other node has its id and it has read the epoch.
 void SimWorker::settle(std::int64_t life, int tries) {
   if (life != life_ || !proper_up_) return;
   const bool able = acts(life) && reaches_zookeeper();
@@ -186,7 +186,7 @@ bool SimWorker::others_are_gone() const {
   });
 }
 
-/// Another host has this id: the one that came later goes, and tries anew after a while.
+/// Another host has this id: the later one leaves and tries again after a while.
 void SimWorker::leave() {
   world_.marks.hit("rival_left");
   world_.zookeeper.end_session(session_);
@@ -211,7 +211,7 @@ void SimWorker::end_older_lives() {
   }
 }
 
-/// A write: it proves the session only when it was agreed on and answered.
+/// A write: it proves the session only when the servers agreed on it and answered.
 void SimWorker::beat(std::int64_t life) {
   if (life != life_ || !proper_up_) return;
   world_.after(clock_.true_span(zk::beat_interval(world_.zookeeper.timing)), [this, life] { beat(life); });
@@ -226,7 +226,7 @@ void SimWorker::beat(std::int64_t life) {
       return;
     }
     world_.zookeeper.touch(session_, world_.now());
-    if (std::exchange(resumed_, false)) {  // what stands may be older than what was written
+    if (std::exchange(resumed_, false)) {  // the node may be older than the last write
       (void)world_.zookeeper.set(node_path_, data_of_node(info()));
     }
     (void)world_.zookeeper.set(beat_path(), "");
@@ -259,7 +259,7 @@ void SimWorker::lapse_if_due() {
   }
 }
 
-/// Nobody vouches any more: what has no grace is killed at once, and the proper with it.
+/// All vouchers have lapsed: attempts without grace are killed at once, and the proper with them.
 void SimWorker::lapse() {
   lapsed_ = true;
   if (runs_something()) ++world_.lapses;
@@ -320,7 +320,7 @@ void SimWorker::send_renew() {
 
 // --- what happens to it
 
-/// Its holder hears of it as soon as it can.
+/// Its holder learns it as soon as possible.
 void SimWorker::lose_session() {
   if (!world_.zookeeper.is_up() || !world_.zookeeper.is_alive(session_)) return;
   world_.zookeeper.end_session(session_);
@@ -347,7 +347,7 @@ void SimWorker::freeze_host(Millis for_long) {
   });
 }
 
-/// As the warden's: whose keeper did not end it when it had to has not run since.
+/// Like the warden: an attempt whose keeper did not end it in time has not run since.
 void SimWorker::thaw() {
   constexpr Millis kLapseSlack{50}, kStoodStill{100};
   for (auto& [key, process] : processes_) {
@@ -417,7 +417,7 @@ void SimWorker::set_draining(bool draining) {
 void SimWorker::drain(Epoch epoch, const master::core::SendDrain& message) {
   if (!proper_up_ || table_->check({epoch, message.worker}) != Refusal::None) return;
   world_.marks.hit(message.draining ? "drain_told" : "resume_told");
-  if (message.order < drain_order_) return;  // overtaken by a later one
+  if (message.order < drain_order_) return;  // a later message overtook it
   drain_order_ = message.order;
   drain_told_ = message.draining;
   tell_draining();

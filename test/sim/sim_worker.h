@@ -1,4 +1,4 @@
-// A worker of a simulated world: warden and proper with their own ends, sessions and beats, an outbox
+// A worker of a simulated world: warden and proper that can end separately, sessions and beats, an outbox
 // that survives, and production's attempt table, voucher rules and lease rules.
 #pragma once
 
@@ -27,7 +27,7 @@ class SimWorker {
  public:
   SimWorker(World& world, std::size_t index, std::string id, std::int32_t slots);
 
-  // --- what the leader asks; empty when nobody answers at that port
+  // --- requests of the leader; empty when no process answers at that port
   std::optional<model::Inventory> hello(Epoch epoch, std::size_t master, const model::WorkerKey& to);
   std::optional<std::vector<master::core::DispatchVerdict>> dispatch(
       Epoch epoch, const master::core::SendDispatch& message);
@@ -38,27 +38,27 @@ class SimWorker {
   void start_host();
   void crash_proper();
   void crash_warden();
-  /// `with_disk`: it comes back with an empty state folder.
+  /// `with_disk`: it returns with an empty state folder.
   void lose_host(Millis for_long, bool with_disk = false);
-  /// A second host for an id; it comes up only where the first is replaced.
+  /// A second host for an id; it comes up only when it replaces the first.
   void be_spare() { spare_ = true; }
   bool is_spare() const { return spare_; }
   /// It never comes back.
   void retire();
   /// Somebody ends its session with ZooKeeper.
   void lose_session();
-  /// The proper alone stops; the warden goes on.
+  /// Only the proper stops; the warden goes on.
   void freeze_proper(Millis for_long);
-  /// All of the host stands still, jobs and warden too, and goes on.
+  /// The whole host stands still, jobs and warden too, and then goes on.
   void freeze_host(Millis for_long);
   bool stands_still() const;
   void set_draining(bool draining);
   void set_full(bool full);
-  /// A bit of its outbox file; false when there is none.
+  /// Flips a bit of its outbox file; false when there is none.
   bool flip_bit(Random& dice);
   void set_skew(Millis by) { clock_.skew = by; }
   void mend_clock() { clock_.mend(); }
-  /// Whether a slot is not used again, until somebody restarts the worker.
+  /// Whether a slot is lost until somebody restarts the worker.
   bool has_lost_slots() const { return lost_slots_; }
   bool runs_something() const { return !processes_.empty(); }
   bool is_quiet() const { return processes_.empty() && untold_.empty() && outbox_.empty(); }
@@ -135,26 +135,26 @@ class SimWorker {
   bool lapsed_ = false;
   int disks_ = 1;
   MonoTime frozen_until_{};
-  MonoTime still_until_{};              ///< the host as a whole
-  std::int64_t life_ = 0;               ///< number of the present incarnation; older deeds are void
+  MonoTime still_until_{};              ///< the whole host
+  std::int64_t life_ = 0;               ///< number of the present incarnation; deeds of older ones are void
   std::int64_t starts_ = 0;             ///< of the proper
   std::int64_t serials_ = 0;
   MonoTime last_lease_{};               ///< of an answered beat of this life
   zk::SessionId session_ = 0;
   std::int64_t handle_seen_ = 0;        ///< the last change that its handle knows of
-  std::optional<MonoTime> cut_since_;   ///< without a connection
+  std::optional<MonoTime> cut_since_;   ///< since when it has no connection
   int breaks_ = 0;
-  bool resumed_ = false;                ///< after a cut, and its node not written again yet
+  bool resumed_ = false;                ///< after a cut; its node is not written again yet
   model::WorkerKey key_;
   std::string node_path_;
   std::unique_ptr<worker::desk::AttemptTable> table_;
   worker::desk::VoucherRules vouchers_;
   Epoch epoch_on_disk_;
-  Epoch told_;                          ///< the highest that this host was told of, for the judge
+  Epoch told_;                          ///< the highest epoch that this host knows, for the judge
   std::optional<std::size_t> leader_;
   std::map<model::AttemptKey, Process> processes_;
-  std::map<model::AttemptKey, model::AttemptReport> untold_;  ///< ended, and the warden remembers
-  std::map<model::AttemptKey, model::AttemptReport> outbox_;  ///< synced, and not acknowledged
+  std::map<model::AttemptKey, model::AttemptReport> untold_;  ///< ended; the warden remembers them
+  std::map<model::AttemptKey, model::AttemptReport> outbox_;  ///< synced, not acknowledged
   SimDisk disk_;
   bool writing_ = false;
   bool lost_slots_ = false;

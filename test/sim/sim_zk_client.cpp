@@ -4,7 +4,7 @@
 
 namespace rota::sim {
 
-/// A server that is cut off does not know of a session's end, and goes on answering it.
+/// A cut-off server does not know that a session has ended, and still answers it.
 Result<void> SimZkClient::enter(bool writes) {
   if (dead_) return fail(unavailable());
   if (random_.per_mille(faults_.dies_per_mille)) {

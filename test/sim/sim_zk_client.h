@@ -1,5 +1,5 @@
-// A session of a simulated world's ZooKeeper as production's code uses it: one call after another, each
-// of which may fail, lose its answer, or find that somebody else came between.
+// A session of a simulated world's ZooKeeper with production's interface: one call after another. Each call may
+// fail, lose its answer, or find that another process came between.
 #pragma once
 
 #include <functional>
@@ -15,20 +15,20 @@ namespace rota::sim {
 
 struct ZkCallFaults {
   int lost_per_mille = 0;        ///< half of the lost writes took effect
-  int between_per_mille = 0;     ///< before a call `between` is done
+  int between_per_mille = 0;     ///< `between` runs before the call
   int dies_per_mille = 0;        ///< this and every later call fails
 };
 
 /// Thread: one. All references outlive it.
 class SimZkClient final : public zk::Client {
  public:
-  /// Of a session that goes on without it, unless it is closed.
+  /// A client of a session that goes on without it, unless it is closed.
   SimZkClient(SimZookeeper& zookeeper, zk::SessionId session, std::size_t server, Random& random,
               Marks& marks, ZkCallFaults faults = {}, std::function<void()> between = {})
       : zookeeper_(zookeeper), session_(session), server_(server), random_(random), marks_(marks),
         faults_(faults), between_(std::move(between)) {}
 
-  /// It died by a fault, with its process.
+  /// Whether a fault killed it, with its process.
   bool is_dead() const { return dead_; }
 
   Result<std::string> create(const std::string& path, const std::string& data, zk::CreateMode mode) override;

@@ -20,7 +20,7 @@ void SimZookeeper::end_session(zk::SessionId session) {
   if (handler) handler({zk::Event::What::Expired, session, {}, {}});
 }
 
-/// Its nodes go with it. Gives what its holder heard by.
+/// Its nodes vanish with it. Returns its holder's handler.
 zk::EventHandler SimZookeeper::drop(zk::SessionId session) {
   auto ended = sessions_.extract(session);
   if (ended.empty()) return {};
@@ -110,7 +110,7 @@ void SimZookeeper::catch_up(std::size_t server) {
   for (const auto& change : std::exchange(servers_[server].pending, {})) tell_sessions_at(server, change);
 }
 
-/// Who is at a server that does not show them yet hears of them when it does.
+/// A session at a server that does not show the changes yet gets them when the server does.
 void SimZookeeper::tell_changes() {
   for (const zk::NodeTree::Change& change : tree_.pop_changes()) {
     if (witness_) witness_(change);

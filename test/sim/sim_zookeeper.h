@@ -1,9 +1,9 @@
-// ZooKeeper as a simulated world has it: several servers, one of which may be cut off from the others
-// and go on answering reads, or lag behind; sessions, each over when the servers did not hear of it for
-// its timeout, and the nodes and watches that end with it. While there is no quorum nothing expires. All
-// data may be lost, or replaced by an older copy: numbers of changes go back with them, and a handle that
-// has seen more than the servers know is refused.
-// Its answers, and what it tells sessions, are compared with a real server's in test/contract/agreement.
+// The ZooKeeper of a simulated world. It has several servers; one may be cut off from the others and still
+// answer reads, or lag behind. A session is over when the servers got nothing from it for its timeout; its
+// nodes and watches end with it. Without a quorum nothing expires. All data may be lost, or replaced by an
+// older copy: the numbers of changes then go back too, and a handle that has seen more than the servers know
+// is refused.
+// test/contract/agreement compares its answers and events with those of a real server.
 #pragma once
 
 #include <cstdint>
@@ -24,7 +24,7 @@ namespace rota::sim {
 /// Thread: one.
 class SimZookeeper {
  public:
-  /// Hears of each change that the servers agree on.
+  /// Gets each change that the servers agree on.
   using Witness = std::function<void(const zk::NodeTree::Change&)>;
 
   void set_up(std::size_t servers) { servers_.resize(servers); }
@@ -33,22 +33,22 @@ class SimZookeeper {
   Millis master_session{4000};
   std::size_t server_count() const { return servers_.size(); }
 
-  // --- sessions; what is written by one of these, the servers agree on
-  /// At a server that agrees. `handler` hears of watches and of the session's end, until it is detached.
+  // --- sessions; the servers agree on every write through one of these
+  /// At a server in the quorum. `handler` gets watch events and the session's end until it is detached.
   zk::SessionId begin_session(std::size_t server, Millis timeout, MonoTime now, zk::EventHandler handler);
-  /// By its holder, or by one who has its credentials; the holder is told, unless it is detached.
+  /// By its holder, or by a process with its credentials; the holder is told, unless it is detached.
   void end_session(zk::SessionId session);
   bool is_alive(zk::SessionId session) const { return sessions_.contains(session); }
   Millis timeout_of(zk::SessionId session) const;
-  /// By a handle that has seen changes up to `seen`; whether the servers let it in.
+  /// By a handle that has seen changes up to `seen`; whether the servers accept it.
   bool admits(std::int64_t seen) const { return up_ && seen <= tree_.zxid(); }
-  /// By a new handle, for which no watch is armed. False when the session is over.
+  /// By a new handle without armed watches. False when the session is over.
   bool attach(zk::SessionId session, std::size_t server, zk::EventHandler handler);
-  /// Nobody listens any more; the session stays.
+  /// Removes the handler; the session stays.
   void detach(zk::SessionId session);
-  /// The servers heard of it. False when it is over.
+  /// The servers got a message from it. False when it is over.
   bool touch(zk::SessionId session, MonoTime now);
-  /// Its client goes to another server, and is told there what it missed.
+  /// Its client moves to another server, and gets the missed events there.
   void move(zk::SessionId session, std::size_t server);
 
   Result<std::string> create(zk::SessionId session, const std::string& path, const std::string& data,
@@ -59,16 +59,16 @@ class SimZookeeper {
   void watch_children(zk::SessionId session, const std::string& folder);
 
   // --- servers
-  /// Whether this server answers reads; one that is cut off does so for a while.
+  /// Whether this server answers reads; a cut-off server does so for a while.
   bool serves(std::size_t server, MonoTime now) const;
-  /// Whether a write by this server is agreed on.
+  /// Whether the servers agree on a write through this server.
   bool agrees(std::size_t server) const { return up_ && !servers_[server].cut; }
-  /// What a read by this server shows.
+  /// The tree that a read at this server shows.
   const zk::NodeTree& view(std::size_t server) const;
-  /// What the servers agreed on.
+  /// The tree that the servers agreed on.
   const zk::NodeTree& tree() const { return tree_; }
   void set_next_sequence(const std::string& folder, std::int32_t next) { tree_.set_next_sequence(folder, next); }
-  /// After a write: this server shows it, and tells its sessions what they missed.
+  /// After a write: this server shows it, and sends its sessions the missed events.
   void catch_up(std::size_t server);
 
   // --- faults
@@ -77,16 +77,16 @@ class SimZookeeper {
     up_ = false;
     ++breaks_;
   }
-  /// How often every connection broke: who finds another number has been cut off, however shortly.
+  /// How often all connections broke: a different number means that the caller was cut off, even if only shortly.
   int breaks() const { return breaks_; }
-  /// Back again: every session counts anew.
+  /// Comes back: the time of every session starts again.
   void come_up(MonoTime now);
   void cut(std::size_t server, MonoTime now);
   void lag(std::size_t server);
   void mend(std::size_t server);
-  /// All data and sessions are lost. Down or up; who was connected is not told.
+  /// All data and sessions are lost. Down or up; connected sessions are not told.
   void lose_data(WallTime now);
-  /// What stands now, and: it stands again. Sessions of the copy count from the next come_up.
+  /// Saves the present state; restores it. The time of the copy's sessions starts at the next come_up.
   void make_copy() { copy_ = Copy{tree_, sessions_}; }
   bool has_copy() const { return copy_.has_value(); }
   void put_copy_back(WallTime now);
@@ -98,7 +98,7 @@ class SimZookeeper {
   struct Server {
     bool cut = false;
     MonoTime cut_since{};
-    std::optional<zk::NodeTree> copy;   ///< shown instead of what was agreed on
+    std::optional<zk::NodeTree> copy;   ///< shown instead of the agreed tree
     std::vector<zk::NodeTree::Change> pending;   ///< agreed on since
   };
   struct Session {

@@ -1,4 +1,4 @@
-// The faults that strike: each does its damage, and plans its end. False: it could do nothing now.
+// The faults that strike: each does its damage and plans its end. False: it could do nothing now.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -12,7 +12,7 @@ namespace rota::sim {
 using std::chrono_literals::operator""ms;
 
 namespace {
-/// So long after all faults each worker that is still there has said what it holds.
+/// This long after all faults, each worker that is still there has reported what it holds.
 constexpr Millis kAllWorkersBack{25'000};
 }
 
@@ -71,7 +71,7 @@ bool Faults::drift_clock(Random& dice) {
   return true;
 }
 
-/// The masters' clocks and the database's, far ahead or back, and some seconds later right again.
+/// Moves the clocks of the masters and the database far ahead or back, and some seconds later corrects them.
 bool Faults::step_clocks_together(Random& dice) {
   if (world_.clockwork.common_step != 0ms) return false;
   const Millis by = dice.between(5000ms, 3'600'000ms);
@@ -81,8 +81,8 @@ bool Faults::step_clocks_together(Random& dice) {
   return true;
 }
 
-/// The judge: a leader that has looked says that it holds. And the operator: what is held for
-/// clocks that are right, or nearly so, is accepted now and then.
+/// The judge: a leader that has checked its clock must hold ticks. And the operator: sometimes accepts a hold
+/// while the clocks are right, or nearly right.
 void Faults::watch_clocks() {
   world_.after(250ms, [this] { watch_clocks(); });
   for (auto& master : world_.masters) {
@@ -131,7 +131,7 @@ bool Faults::lag_follower(Random& dice) {
 
 bool Faults::wipe_zookeeper(Random& dice) { return lose_zookeepers_data(dice, true); }
 
-/// A copy taken before now comes back.
+/// Restores a copy that was taken earlier.
 bool Faults::restore_zookeeper(Random& dice) {
   if (!world_.zookeeper.has_copy() || dice.chance(50)) {
     world_.zookeeper.make_copy();
@@ -140,7 +140,7 @@ bool Faults::restore_zookeeper(Random& dice) {
   return lose_zookeepers_data(dice, false);
 }
 
-/// Its servers end, and start on an empty folder or an older copy.
+/// Its servers end and start again on an empty folder or an older copy.
 bool Faults::lose_zookeepers_data(Random& dice, bool all) {
   world_.zookeeper.go_down();
   world_.after(dice.between(200ms, 8000ms), [this, all] {
@@ -156,7 +156,7 @@ bool Faults::lose_zookeepers_data(Random& dice, bool all) {
   return true;
 }
 
-/// A tool copies a node that a session owns; the copy belongs to none, and stays.
+/// A tool copies a node that a session owns; the copy belongs to no session and stays.
 bool Faults::copy_node(Random& dice) {
   const std::string& folder = dice.chance(50) ? kElectionFolder : kWorkersFolder;
   const zk::NodeTree& tree = world_.zookeeper.tree();
@@ -185,7 +185,7 @@ bool Faults::freeze_in_transaction(Random& dice) {
   return true;
 }
 
-/// A copy taken before now comes back; somebody looks at it after a while.
+/// Restores a copy that was taken earlier; the operator handles it after a while.
 bool Faults::restore_database(Random& dice) {
   if (dice.chance(50)) {
     world_.store.back_up();
@@ -194,7 +194,7 @@ bool Faults::restore_database(Random& dice) {
   return put_copy_back(dice);
 }
 
-/// A replica that lags takes the place of the server.
+/// A lagging replica replaces the server.
 bool Faults::promote_replica(Random& dice) {
   if (leader() == nullptr) return false;
   world_.store.back_up();
@@ -214,7 +214,7 @@ bool Faults::put_copy_back(Random& dice) {
   return true;
 }
 
-/// The operator: some seconds after the alarm is seen, it is accepted.
+/// The operator: accepts the loss some seconds after the alarm.
 void Faults::watch_alarm() {
   world_.after(500ms, [this] { watch_alarm(); });
   if (world_.zookeeper.tree().find("/rota/sim/database_went_back") == nullptr) {
@@ -229,10 +229,10 @@ void Faults::watch_alarm() {
 
 // --- whose database it is
 
-/// With a database that goes back as well nobody could know which epochs were used.
+/// If the database also went back, nobody could know which epochs were used.
 bool Faults::epochs_are_known() const { return !on("database_restored") && !on("replica_promoted"); }
 
-/// Masters of a second cluster, with a ZooKeeper of their own, are pointed at the same database for a while.
+/// Masters of a second cluster, with a ZooKeeper of their own, use the same database for a while.
 bool Faults::begin_second_cluster(Random& dice) {
   SimMaster& stranger = *world_.masters.back();
   if (!epochs_are_known() || !stranger.is_stranger() || stranger.is_alive()) return false;
@@ -241,7 +241,7 @@ bool Faults::begin_second_cluster(Random& dice) {
   return true;
 }
 
-/// What ZooKeeper knows of the cluster is deleted by hand.
+/// Somebody deletes what ZooKeeper knows about the cluster.
 bool Faults::delete_nodes(Random& dice) {
   if (!epochs_are_known()) return false;
   const zk::Paths paths("sim");
@@ -251,8 +251,8 @@ bool Faults::delete_nodes(Random& dice) {
   return did;
 }
 
-/// The operator: who is asked for long enough lets the first cluster have its database; and once all workers
-/// must have come back, he says that the others are gone.
+/// The operator: after being asked for long enough, gives the database to the first cluster; once all workers
+/// must have come back, says that the others are gone.
 void Faults::watch_strangers() {
   world_.after(1000ms, [this] { watch_strangers(); });
   if (leader() != nullptr) held_off_since_.reset();
@@ -292,7 +292,7 @@ bool Faults::lose_host(Random& dice) {
   return true;
 }
 
-/// As a virtual machine that is paused: jobs, warden and proper alike.
+/// Like a paused virtual machine: jobs, warden and proper stand still together.
 bool Faults::freeze_host(Random& dice) {
   SimWorker& worker = any_worker(dice);
   if (!worker.is_up() || worker.stands_still()) return false;
@@ -307,7 +307,7 @@ bool Faults::lose_disk(Random& dice) {
   return true;
 }
 
-/// Another host comes up with the id of one that is cut off and lives on.
+/// Another host comes up with the id of one that is cut off and still alive.
 bool Faults::replace_host(Random& dice) {
   SimWorker& worker = any_worker(dice);
   SimWorker* spare = world_.spare_of(worker);
@@ -343,7 +343,7 @@ bool Faults::cut_worker_off(Random& dice) {
   return true;
 }
 
-/// One master and one worker: what the one sends does not arrive.
+/// One master and one worker: messages in one direction do not arrive.
 bool Faults::cut_one_way(Random& dice) {
   const Cut cut{dice.chance(50), dice.index(world_.masters.size()), dice.index(world_.workers.size())};
   world_.cuts.insert(cut);
@@ -351,7 +351,7 @@ bool Faults::cut_one_way(Random& dice) {
   return true;
 }
 
-/// Somebody ends a worker's sessions as they come, many times a second.
+/// Somebody ends a worker's sessions as soon as they appear, many times a second.
 bool Faults::end_sessions(Random& dice) {
   SimWorker& worker = any_worker(dice);
   if (!worker.is_up()) return false;
@@ -383,7 +383,7 @@ bool Faults::fill_outbox(Random& dice) {
 bool Faults::flip_bit(Random& dice) { return any_worker(dice).flip_bit(dice); }
 
 bool Faults::jump_worker_clock(Random& dice) {
-  any_worker(dice).set_skew(dice.between(-900ms, 900ms));  // records are judged by clocks less than 2 s apart
+  any_worker(dice).set_skew(dice.between(-900ms, 900ms));  // the judge assumes clocks less than 2 s apart
   return true;
 }
 

@@ -17,13 +17,13 @@ std::string place(JobId job, WallTime tick) {
   return "tick " + number(to_ms(tick)) + " of job " + number(job.value);
 }
 
-/// It fired ahead of its time, before an operator rewound it; edits of that time are valid sooner now.
+/// It fired ahead of its time, before an operator's rewind; edits of that time are now valid sooner.
 bool was_rewound(const SimTables& tables, RunId run, WallTime tick) {
   return std::ranges::any_of(tables.rewinds,
                              [&](const auto& rewind) { return rewind.keeps(Epoch{run.value >> kIdCounterBits}, tick); });
 }
 
-/// A tick that had fired already before a rewind lies in no gap.
+/// A tick that had already fired before a rewind lies in no gap.
 bool is_kept(const SimTables& tables, const std::pair<JobId, WallTime>& tick) {
   if (tables.rewinds.empty()) return false;
   const auto run = tables.run_of_tick.find(tick);
@@ -40,8 +40,8 @@ const master::core::CompiledSchedule& TickJudge::schedule_of(const model::JobVer
   return schedules_.emplace(std::pair{row.job, row.version}, std::move(*compiled)).first->second;
 }
 
-/// Through which moment the job's ticks are said to be recorded: by the watermark, by the job's own row,
-/// and by the end of its newest version that was closed.
+/// The moment up to which the job's ticks are recorded: by the watermark, by the job's own row, and by the end
+/// of its newest closed version.
 WallTime TickJudge::recorded(const SimTables& tables, JobId job) {
   WallTime through = tables.watermark ? tables.watermark->of(job) : kBeginning;
   const auto row = tables.jobs.find(job);
@@ -83,7 +83,7 @@ std::string TickJudge::count_runs(const SimTables& tables, const Windows& window
     for (auto at = tables.run_of_tick.upper_bound({id, window.first});
          at != tables.run_of_tick.end() && at->first.first == id; ++at) {
       if (at->first.second > window.second) {
-        if (was_rewound(tables, at->second, at->first.second)) continue;  // it counts when its time has come
+        if (was_rewound(tables, at->second, at->first.second)) continue;  // it counts at its own time
         return "P1: a tick is recorded ahead of what is said to be, run " + number(at->second.value);
       }
       const auto found = planned.find(at->first);

@@ -1,5 +1,5 @@
-// P1 and P3 over the rows of the simulated database: ticks are enumerated here anew from the job
-// versions, for each job a window at each move of what says how far its ticks are recorded.
+// Judges P1 and P3 on the rows of the simulated database: enumerates the ticks again from the job versions. For
+// each job, every move of the point up to which its ticks are recorded gives a window.
 #pragma once
 
 #include <map>
@@ -14,14 +14,14 @@ namespace rota::sim {
 /// Thread: one.
 class TickJudge {
  public:
-  /// Every planned tick after the last judgement and as far as the rows say is one run or in one gap, and
-  /// nothing else is, also not beyond that. Empty, or what is wrong.
+  /// Checks that every planned tick after the last check, up to where the rows say, is one run or in one gap, and
+  /// that there is nothing else, also not beyond that. Empty, or what is wrong.
   std::string judge_window(SimTables& tables);
 
   /// The rows went back: a version may come again with another definition.
   void forget_versions() { schedules_.clear(); }
 
-  /// A new gap row. `tables` are those before the batch. Empty, or what its reason belies (P3).
+  /// A new gap row. `tables` are those before the batch. Empty, or what contradicts its reason (P3).
   std::string judge_gap(const SimTables& tables, const model::Gap& gap) const;
   /// A new run of a tick (P1, P3).
   std::string judge_run(const SimTables& tables, const model::Run& run) const;

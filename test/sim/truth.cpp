@@ -66,7 +66,7 @@ void Truth::forget(model::AttemptKey key) {
   followed_.erase(key);
 }
 
-/// The attempts of the same run that began earlier, as the worlds knows them and not the leader.
+/// The attempts of the same run that really began earlier, whatever the leader knows.
 std::string Truth::judge_before(const Start& start) const {
   std::int32_t lost = 0;
   for (auto at = ever_.lower_bound({start.key.run, 0});
@@ -96,7 +96,7 @@ std::string Truth::judge_before(const Start& start) const {
   return "";
 }
 
-/// Counted as lost by the worker's absence alone, which the row tells, and not by an operator's word.
+/// Whether the row counts it as lost because of the worker's absence, not because of an operator's confirmation.
 bool Truth::was_given_up_unasked(model::AttemptKey key) const {
   if (confirmed_.contains(key)) return false;
   const auto row = store_.attempts().find({key.run, key.attempt});
@@ -147,7 +147,7 @@ std::string Truth::judge_outcomes() const {
     if (run == store_.runs().end()) return "P12: the run of a result is gone, " + named(key);
     const model::RunProgress& progress = run->second.progress;
     if (progress.attempt != key.attempt) return "P12: a result is not stored, " + named(key);
-    // A kill that no leader any more knows to have asked for (a drain's, resumed since) counts as a loss.
+    // A kill that no leader remembers asking for (by a drain that was resumed since) counts as a loss.
     const bool same = progress.state == state || state == RunState::Lost ||
                       (state == RunState::Killed && progress.state == RunState::Lost);
     if (!same) {

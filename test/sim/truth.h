@@ -1,6 +1,6 @@
-// What really happens in a simulated world, whatever anybody believes: which attempts live, and how they
-// ended. Every start is judged: P4 (one live attempt per run, and per job that may not overlap), P5
-// (never again after a loss), P6 (row first, once), P12 (no rerun of what is known to have succeeded).
+// What really happens in a simulated world, whatever its processes believe: which attempts are alive, and how
+// they ended. Judges every start: P4 (one live attempt per run, and per job that may not overlap), P5
+// (never again after a loss), P6 (row first, once), P12 (no rerun of a known success).
 #pragma once
 
 #include <map>
@@ -31,31 +31,31 @@ class Truth {
   Truth(const SimStore& store, const SimZookeeper& zookeeper, Marks& marks)
       : store_(store), zookeeper_(zookeeper), marks_(marks) {}
 
-  /// An attempt begins to live. Empty, or what it breaks.
+  /// An attempt starts. Empty, or what it breaks.
   std::string begin(const Start& start);
-  /// It ends by itself or by its warden. Empty, or what it breaks: an attempt that was followed while its host
-  /// stood still must end as soon as that goes on.
+  /// It ends by itself or by its warden. Empty, or what it breaks: an attempt that was replaced while its host
+  /// stood still must end as soon as the host goes on.
   std::string end(model::AttemptKey key, MonoTime now);
-  /// It is gone with its host.
+  /// It died with its host.
   void forget(model::AttemptKey key);
-  /// Nothing of this host runs until then.
+  /// No process of this host runs until then.
   void stand_still(std::size_t worker, MonoTime until) { still_until_[worker] = until; }
   /// Attempts so far.
   std::size_t begun() const { return ever_.size(); }
   bool has_begun(model::AttemptKey key) const { return ever_.contains(key); }
   bool lives(model::AttemptKey key) const { return live_.contains(key); }
 
-  /// The operator says that this host's worker is dead: what has begun there so far may be followed by others.
+  /// The operator confirms this host's worker as dead: attempts that began there so far may be replaced.
   void note_confirmed(std::size_t worker);
   /// An attempt ended and its worker knows how: the store must know it in the end (P12).
   void note_outcome(model::AttemptKey key, model::RunState state) { outcomes_[key] = ended_[key] = state; }
   /// The disk that held it is gone before it was reported.
   void forget_outcome(model::AttemptKey key) { outcomes_.erase(key); }
-  /// The servers of ZooKeeper agreed on a change.
+  /// ZooKeeper's servers agreed on a change.
   void note_node(const zk::NodeTree::Change& change, MonoTime now);
-  /// They lost their data: who stands now is who is in the tree.
+  /// They lost their data: now only the nodes of the tree exist.
   void note_loss(MonoTime now);
-  /// Once all is healed and quiet. Empty, or what got lost.
+  /// Call it once everything is healed and quiet. Empty, or what was lost.
   std::string judge_outcomes() const;
 
  private:
@@ -70,13 +70,13 @@ class Truth {
   Marks& marks_;
   std::map<model::AttemptKey, JobId> live_;
   std::map<std::size_t, MonoTime> still_until_;  ///< hosts that stand still, or stood
-  mutable std::set<model::AttemptKey> followed_;  ///< alive, and beside another while its host stood still
+  mutable std::set<model::AttemptKey> followed_;  ///< alive, beside another one while its host stood still
   std::map<model::AttemptKey, Start> ever_;
   std::map<model::AttemptKey, model::RunState> ended_;
-  std::set<model::AttemptKey> confirmed_;         ///< begun on workers that were then said to be dead
-  std::map<std::string, std::size_t> standing_;   ///< workers' nodes, and whose they are
-  std::map<std::size_t, MonoTime> last_absent_;   ///< no node of this worker stood for a moment
-  std::map<model::AttemptKey, model::RunState> outcomes_;  ///< of those that a disk holds, or the store
+  std::set<model::AttemptKey> confirmed_;         ///< started on workers that were then confirmed dead
+  std::map<std::string, std::size_t> standing_;   ///< workers' nodes, and their hosts
+  std::map<std::size_t, MonoTime> last_absent_;   ///< the last moment without a node of this worker
+  std::map<model::AttemptKey, model::RunState> outcomes_;  ///< outcomes that are on a disk or in the store
 };
 
 }  // namespace rota::sim

@@ -1,5 +1,5 @@
-// A simulated worker's node in ZooKeeper, in production's format: its name is the life, its data what a
-// master must know of it.
+// A simulated worker's node in ZooKeeper, in production's format: its name is the life, its data is what a
+// master must know about it.
 #pragma once
 
 #include <string>

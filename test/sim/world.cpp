@@ -16,12 +16,12 @@ using std::chrono_literals::operator""ms;
 using std::chrono_literals::operator""s;
 
 namespace {
-/// An idle leader's watermark may be so old, and a clock is allowed to be so far off.
+/// How old an idle leader's watermark may be, plus how far off a clock may be.
 constexpr Millis kWatermarkLag{14'000};
 constexpr Millis kClockTolerance{3000};
-/// Of five seconds: a world in which nothing begins for so long stands still.
+/// In units of five seconds: a world in which nothing starts for this long stands still.
 constexpr int kRoundsWithoutStart = 40;
-/// What verification sees by comparing the times of several hosts' clocks.
+/// Promises that verification judges by comparing the clocks of several hosts.
 const std::set<std::string> kByClocks = {"P4", "P6", "P7"};
 }  // namespace
 
@@ -161,7 +161,7 @@ bool World::live_until(MonoTime end) {
   return violation_.empty();
 }
 
-/// Half a minute after all faults: somebody leads, and the watermark follows the clock.
+/// Half a minute after all faults: a master leads, and the watermark follows the clock.
 std::string World::judge_health() const {
   const bool led = std::ranges::any_of(
       masters, [this](const auto& m) { return !m->is_stranger() && m->epoch() == store.epoch(); });
@@ -219,7 +219,7 @@ std::string World::judge_end() const {
   return store.went_back() ? "" : judge_verified();
 }
 
-/// P19, P20: where one thing alone breaks that another can stand in for, no job is killed and none is lost.
+/// P19, P20: when only one thing breaks that another can replace, no job is killed and none is lost.
 std::string World::judge_single() const {
   static const std::set<std::string> kHarmless = {
       "leader_crash", "master_crash", "leader_freeze", "leader_cut_from_zookeeper", "candidate_deleted",
@@ -231,7 +231,7 @@ std::string World::judge_single() const {
   marks.hit("single_fault_harmless");
   if (lapses > 0) return "P19/P20: jobs are killed for want of a voucher though only " + kinds.front() + " struck";
   if (workers_mended > 0) return "";
-  // Who loses its session has a new life: what was on its way to the old one never began.
+  // A worker that loses its session has a new life: attempts on their way to the old life never start.
   const bool ends_lives = kinds.front() == "zookeeper_wiped" || kinds.front() == "zookeeper_restored";
   for (const model::AttemptKey key : store.lost_attempts()) {
     if (ends_lives && !truth.has_begun(key)) continue;

@@ -1,5 +1,5 @@
-// A simulated cluster: masters, workers, ZooKeeper, a database, a network and clients, in virtual time
-// and one thread, all from one seed. First everything goes wrong, then everything heals; at the end all
+// A simulated cluster: masters, workers, ZooKeeper, a database, a network and clients, in virtual time and
+// one thread, all from one seed. First everything goes wrong, then everything heals; at the end everything
 // must be accounted for.
 #pragma once
 
@@ -29,7 +29,7 @@ namespace rota::sim {
 class Clients;
 class Faults;
 
-/// One way between a master and a worker on which nothing arrives.
+/// One direction between a master and a worker in which nothing arrives.
 struct Cut {
   bool to_worker = false;
   std::size_t master = 0;
@@ -37,7 +37,7 @@ struct Cut {
   auto operator<=>(const Cut&) const = default;
 };
 
-/// Bounds of queues and tables; tiny ones find most.
+/// Bounds of queues and tables; tiny bounds find most faults.
 struct Limits {
   std::size_t inbox_reports = 10'000;
   std::size_t inbox_requests = 10'000;
@@ -58,7 +58,7 @@ class World {
   World(const Recipe& recipe_in, Marks& marks_in);
   ~World();
 
-  /// Lives through it all. Empty, or the first promise that was broken.
+  /// Runs everything. Empty, or the first broken promise.
   std::string run();
   std::uint64_t trace_hash() const { return hash_; }
   Millis lived() const { return std::chrono::floor<Millis>(clockwork.now() - began_); }
@@ -67,19 +67,19 @@ class World {
   MonoTime now() const { return clockwork.now(); }
   void after(Millis delay, Clockwork::Deed deed) { clockwork.after(delay, std::move(deed)); }
   void trace(const char* what, const std::string& detail);
-  /// Keeps the first; an empty one is none.
+  /// Keeps the first violation; an empty text is none.
   void violate(const std::string& what);
   Millis small_delay() { return random.between(Millis{0}, Millis{3}); }
   /// A message that does not arrive, with its mark.
   bool message_lost(const char* mark);
   Millis message_delay();
 
-  /// A message of a Term to a worker; its answer comes back as an event, however late.
+  /// A message of a Term to a worker; its answer comes back as an event, maybe very late.
   void carry(std::size_t master, Epoch epoch, master::core::Send message, Millis leaves_in);
-  /// A worker's message to the master that it takes for the leader. The event is made on arrival.
+  /// A worker's message to the master that it believes to be the leader. The event is created on arrival.
   void to_leader(std::size_t worker, std::size_t master, std::function<master::core::Event(Token)> make,
                  std::function<void(const master::core::ReplyBody&)> then);
-  /// What is to be done with the reply to this token.
+  /// What to do with the reply to this token.
   void expect(Token token, std::function<void(const master::core::ReplyBody&)> then);
   Token new_token() { return Token{++tokens_}; }
   void answer(Token token, master::core::ReplyBody body, Millis leaves_in);
@@ -90,10 +90,10 @@ class World {
   /// The masters and the database run on one host, whose clock steps.
   bool shares_host() const { return faults_on("clocks_together"); }
   const Faults& faults() const { return *faults_; }
-  /// What ZooKeeper was told that the database holds.
+  /// What ZooKeeper was told about the database's content.
   master::StoredMark noted_in_zookeeper();
-  /// ZooKeeper has lost data: where nothing else goes wrong, all must be registered again in two sessions.
-  /// Wiped, the servers know nothing that is older: then all must be of use as well.
+  /// ZooKeeper has lost data: if nothing else goes wrong, all must be registered again in two session timeouts. If
+  /// it was wiped, the servers know nothing older: then all must also be usable.
   void await_registrations(bool is_wiped);
   /// The second host for this worker's id; null when there is none.
   SimWorker* spare_of(const SimWorker& worker);
@@ -117,7 +117,7 @@ class World {
   int zk_call_dies = 0;
   int unproven_percent = 5;    ///< of kills
   std::set<Cut> cuts;
-  int workers_mended = 0;      ///< that an operator started anew, for slots that were lost
+  int workers_mended = 0;      ///< workers that an operator restarted because of lost slots
   int lapses = 0;              ///< of workers that ran something
 
  private:

@@ -25,7 +25,7 @@ bool send_all(int fd, const char* bytes, std::size_t size) {
 
 void poke(const UniqueFd& wake) {
   const std::uint64_t one = 1;
-  if (::write(wake.get(), &one, sizeof one) < 0) return;  // it is awake already
+  if (::write(wake.get(), &one, sizeof one) < 0) return;  // it is already awake
 }
 
 }  // namespace

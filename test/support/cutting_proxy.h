@@ -1,4 +1,4 @@
-// A TCP proxy in front of the database that cuts or holds a connection at a chosen moment: when the client
+// A TCP proxy in front of the database. It cuts or holds a connection at a chosen moment: when the client
 // sends a packet with certain bytes in it, e.g. "COMMIT".
 #pragma once
 
@@ -28,11 +28,11 @@ class CuttingProxy {
   CuttingProxy& operator=(const CuttingProxy&) = delete;
 
   std::uint16_t port() const { return port_; }
-  /// The next packet of a client that holds `bytes` meets `deed`, once.
+  /// Does `deed` once, at the next client packet that contains `bytes`.
   void at(const std::string& bytes, Deed deed);
   /// Whether the armed deed was done (waits for it).
   bool wait_until_done();
-  /// Lets what was held go on.
+  /// Releases held packets.
   void release();
 
  private:

@@ -1,5 +1,5 @@
-// A job that keeps a ledger of its own life, so that "never two at once" is judged by the jobs and not
-// by Rota. Appends lines to one file, each by a single write with O_APPEND and an fsync:
+// A job that keeps a ledger of its own life, so that the jobs, and not Rota, show whether two ever ran at
+// once. Appends lines to one file, each by a single write with O_APPEND and an fsync:
 //
 //   start|beat|end RUN ATTEMPT EPOCH INCARNATION MONOTONIC_US JOB TICK_MS PID
 //
@@ -9,7 +9,7 @@
 //
 //   ledger_job FILE DURATION_MS [--until FILE] [--exit STATUS] [--ignore-term] [--print]
 //
-// It ends before its duration is over once there is such a file.
+// With --until, it ends early as soon as that file exists.
 #include <fcntl.h>
 #include <signal.h>
 #include <time.h>
@@ -40,7 +40,7 @@ std::int64_t now_us() {
   return now.tv_sec * std::int64_t{1'000'000} + now.tv_nsec / 1000;
 }
 
-/// Until that moment, even when a signal interrupts.
+/// Sleeps until that moment, even when a signal interrupts.
 void sleep_until(std::int64_t us) {
   const timespec at{us / 1'000'000, (us % 1'000'000) * 1000};
   while (::clock_nanosleep(CLOCK_BOOTTIME, TIMER_ABSTIME, &at, nullptr) != 0) {

@@ -1,4 +1,4 @@
-// A name by which a test finds its own processes among all of a host's.
+// A mark by which a test finds its own processes among all processes of the host.
 #pragma once
 
 #include <string>
@@ -7,7 +7,7 @@
 
 namespace rota::testing {
 
-/// For `sleep`: ten minutes and a bit that no other process, and no text in an environment, has.
+/// For `sleep`: ten minutes plus a fraction that no other process and no environment text contains.
 inline std::string lone_seconds() {
   std::string text = "600.";
   for (int i = 0; i < 15; ++i) text += static_cast<char>('0' + random_u64() % 10);

@@ -1,4 +1,4 @@
-// The one address that tests listen on and talk to.
+// The one address that tests listen on and connect to.
 #pragma once
 
 #include <arpa/inet.h>
@@ -18,7 +18,7 @@
 
 namespace rota::testing {
 
-/// `port` of 127.0.0.1; 0: one that is free.
+/// `port` of 127.0.0.1; 0: a free one.
 inline sockaddr_in loopback_address(std::uint16_t port) {
   sockaddr_in address{};
   address.sin_family = AF_INET;
@@ -27,8 +27,8 @@ inline sockaddr_in loopback_address(std::uint16_t port) {
   return address;
 }
 
-/// Holds the port for this test program, until it ends, by a name that only one program can have and that needs no
-/// file. Not open: another one holds it, whose server is not there yet, or is away.
+/// Reserves the port for this test program until it ends, by a name that only one program can have and that needs
+/// no file. Not open: another program has reserved it; its server has not started yet, or is away.
 inline UniqueFd claim_on(std::uint16_t port) {
   sockaddr_un name{};
   name.sun_family = AF_UNIX;
@@ -42,11 +42,11 @@ inline UniqueFd claim_on(std::uint16_t port) {
   return claim;
 }
 
-/// A port of 127.0.0.1 that is free now, for a server that is started next: none of those that the kernel hands
-/// out by itself, so that no client can sit on it meanwhile, nor while the server is away; none of those that
-/// scripts/cluster takes; and none that another test program was given. 0: there is none. Thread: one.
+/// A free port of 127.0.0.1 for a server that starts next. It is not one that the kernel assigns by itself, so that
+/// no client can occupy it now or while the server is away; not one that scripts/cluster uses; and not one that
+/// another test program has reserved. 0: there is none. Thread: one.
 inline std::uint16_t free_port() {
-  static std::map<std::uint16_t, UniqueFd> given;  // what is not listened on yet looks free
+  static std::map<std::uint16_t, UniqueFd> given;  // a port without a listener still looks free
   constexpr std::uint16_t kFirst = 9'000, kCount = 6'000;
   for (int i = 0; i < 1'000; ++i) {
     const auto port = static_cast<std::uint16_t>(kFirst + random_u64() % kCount);

@@ -22,7 +22,7 @@
 namespace rota::testing {
 namespace {
 
-/// Starts a program with its output in a file; -1 when it cannot be.
+/// Starts a program with its output in a file; -1 when that fails.
 pid_t spawn(std::vector<std::string> words, const std::string& output) {
   posix_spawn_file_actions_t actions;
   posix_spawn_file_actions_init(&actions);
@@ -57,7 +57,7 @@ Result<std::string> run(std::vector<std::string> words, const std::string& outpu
   return text;
 }
 
-/// Only root has to say as whom the server is to run.
+/// Only root must name the user that the server runs as.
 std::vector<std::string> with_user(std::vector<std::string> words) {
   if (::geteuid() == 0) words.insert(words.begin() + 2, "--user=root");
   return words;
@@ -111,14 +111,14 @@ Result<void> MariadbServer::install() {
   if (auto made = make_folders(folder_); !made) return made;
   auto done = run(with_user({"mariadb-install-db", "--no-defaults", "--force", "--skip-name-resolve",
                              "--datadir=" + folder_ + "/data",
-                             "--tmpdir=" + folder_,  // a shared one is emptied by each server that starts
+                             "--tmpdir=" + folder_,  // each server that starts empties a shared folder
                              "--auth-root-authentication-method=normal", "--skip-test-db"}),
                   folder_ + "/install.log");
   return done ? Result<void>() : fail(done.error());
 }
 
 Result<void> MariadbServer::start_here() {
-  // With setpriv it dies with this thread, so that a test that crashes leaves no server behind.
+  // With setpriv it dies with this thread, so that a crashed test leaves no server behind.
   std::vector<std::string> words = with_user(
       {"mariadbd", "--no-defaults", "--datadir=" + folder_ + "/data", "--tmpdir=" + folder_, "--socket=" + socket_,
        "--pid-file=" + folder_ + "/pid", "--bind-address=127.0.0.1", "--port=" + std::to_string(port_),

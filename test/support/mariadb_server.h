@@ -1,4 +1,4 @@
-// A private MariaDB for tests: a free port of 127.0.0.1, a temporary folder of its own, gone with the
+// A private MariaDB for tests: a free port of 127.0.0.1 and a temporary folder of its own, removed with the
 // object. Never touches the machine's own server.
 #pragma once
 
@@ -18,8 +18,8 @@ class MariadbServer {
  public:
   /// Installs and starts a server and waits until it answers.
   static Result<std::unique_ptr<MariadbServer>> start();
-  /// The one of this test program: started by the first call, ended with the program. Ends the program
-  /// when it cannot be started.
+  /// The server of this test program: started by the first call, ended with the program. When it cannot be
+  /// started, it ends the program.
   static MariadbServer& shared();
 
   ~MariadbServer();
@@ -28,19 +28,19 @@ class MariadbServer {
 
   std::uint16_t port() const { return port_; }
   const std::string& socket() const { return socket_; }
-  /// An account without a password that may do anything with databases called rota…, as the real one,
-  /// and nothing else. Over TCP (127.0.0.1) and over the socket.
+  /// An account without a password that has all rights on databases called rota…, like the real one, and no
+  /// others. Over TCP (127.0.0.1) and over the socket.
   const std::string& user() const { return user_; }
   pid_t pid() const { return pid_; }
 
-  /// Makes an empty database with a name never given before, e.g. "rota_3".
+  /// Creates an empty database with a new name, e.g. "rota_3".
   std::string fresh_database();
-  /// Runs SQL text as root through the `mariadb` client; gives what it prints (tab separated, without
+  /// Runs SQL text as root through the `mariadb` client; returns its output (tab separated, without
   /// a header).
   Result<std::string> sql(const std::string& text, const std::string& database = "");
 
   void kill_hard();        ///< SIGKILL, and waits for the end
-  void freeze();           ///< SIGSTOP; returns when its last thread stands still
+  void freeze();           ///< SIGSTOP; returns when its last thread has stopped
   void thaw();             ///< SIGCONT
   Result<void> restart();  ///< starts it on the same port and data; kills it first if it is alive
 

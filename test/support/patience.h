@@ -14,16 +14,16 @@
 
 namespace rota::testing {
 
-/// The end of every such wait. No promise: only a test that would hang comes near it, and a machine that
-/// is slow, busy or stands still for a while does not.
+/// The end of every such wait. It is not a promise: only a test that hangs reaches it, and not a machine that
+/// is slow, busy or stands still for a while.
 inline constexpr Millis kPatience{ROTA_TEST_PATIENCE_MS};
 
-/// Timeouts in milliseconds for a job that must have come to a certain point before: one after the other, until it
-/// has. The first suffices but on a machine that stands still.
+/// Timeouts in milliseconds for a job that must first reach a certain point: tries one after the other until it
+/// does. The first is enough except on a machine that stands still.
 inline constexpr std::int64_t kGrowingMs[] = {400, 1'600, 6'400, 25'600};
 
-/// Of what has no latch to wait on, such as another process: looks every few milliseconds. True as soon as
-/// the condition holds.
+/// For conditions without a latch, such as those of another process: checks every few milliseconds. True as soon
+/// as the condition is true.
 inline bool eventually(const std::function<bool()>& condition, Millis at_most = kPatience) {
   const MonoTime deadline = BootClock::now() + at_most;
   while (!condition()) {

@@ -1,9 +1,9 @@
 // A disk that is really full: a small file system over a folder, in a mount namespace of the calling test's
-// own thread, so that it goes with the test however that ends. It needs the right to mount (root); a test
-// that cannot have it says so.
+// own thread, so that it always vanishes with the test. It needs the right to mount (root); a test without
+// that right says so.
 //
-// Ext4 is a file system in a file: unlike one in memory it has blocks, a journal and late allocation, so that
-// what a full disk takes there is what it takes in the field.
+// It uses ext4 in a file: unlike a file system in memory it has blocks, a journal and late allocation, so a
+// full disk behaves as in production.
 #pragma once
 
 #include <doctest/doctest.h>
@@ -38,7 +38,7 @@ inline bool mount_small_disk(const std::string& folder, DiskKind kind, int mebib
   return is_mounted;
 }
 
-/// Runs `body` where `folder` has so much room; false, said aloud, when that can not be had.
+/// Runs `body` while `folder` has this much room; false, with a message, when that is not possible.
 inline bool on_small_disk(const std::string& folder, DiskKind kind, int mebibytes, const std::function<void()>& body) {
   bool may = false;
   std::thread([&] {
@@ -51,8 +51,8 @@ inline bool on_small_disk(const std::string& folder, DiskKind kind, int mebibyte
   return may;
 }
 
-/// Takes all room that is left, to the last block: what ext4 had set aside for the first bytes comes back once
-/// they are written.
+/// Uses all room that is left, to the last block: blocks that ext4 had reserved for the first bytes become free
+/// once these are written.
 inline void fill_disk(const std::string& folder) {
   const UniqueFd file(::open((folder + "/filler").c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600));
   REQUIRE(file.is_open());

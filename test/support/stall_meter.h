@@ -1,4 +1,4 @@
-// Where a test holds a bound of time that is promised: what the machine itself held up is not the product's.
+// For tests of a promised time: a delay by the machine itself is not the product's.
 #pragma once
 
 #include <atomic>
@@ -12,8 +12,8 @@
 
 namespace rota::testing {
 
-/// Two threads ask the machine for little all the time: one to be woken after 5 ms, one to bring a byte to the
-/// disk. What that takes beyond its due is a stall. Thread: any.
+/// Two threads ask the machine for little all the time: one to be woken after 5 ms, one to write a byte to the
+/// disk. The time beyond the expected one is a stall. Thread: any.
 class StallMeter {
  public:
   StallMeter();
@@ -21,9 +21,9 @@ class StallMeter {
   StallMeter(const StallMeter&) = delete;
   StallMeter& operator=(const StallMeter&) = delete;
 
-  /// So much of that stretch the machine stood still; a stall that still lasts counts.
+  /// How long the machine stood still in that stretch; a stall that still lasts counts too.
   Micros within(MonoTime from, MonoTime to) const;
-  /// What has passed since then, without the stalls.
+  /// The time since then, without the stalls.
   Micros fair_since(MonoTime from) const;
 
  private:

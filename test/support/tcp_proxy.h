@@ -1,5 +1,5 @@
-// A relay on 127.0.0.1 that can fall silent, as a network does when it is cut: connections stay
-// open and nothing comes through. Or it ends them.
+// A relay on 127.0.0.1 that can fall silent like a cut network: connections stay open and nothing comes
+// through. It can also end them.
 #pragma once
 
 #include <atomic>
@@ -12,17 +12,17 @@
 
 namespace rota::testing {
 
-/// Thread: any; it has one of its own, which ends with it.
+/// Thread: any; it has a thread of its own, which ends with it.
 class TcpProxy {
  public:
-  /// Relays what connects to port() to 127.0.0.1:target.
+  /// Relays connections to port() to 127.0.0.1:target.
   explicit TcpProxy(std::uint16_t target);
   ~TcpProxy();
   TcpProxy(const TcpProxy&) = delete;
   TcpProxy& operator=(const TcpProxy&) = delete;
 
   std::uint16_t port() const { return port_; }
-  /// Silent: nothing is relayed or accepted. Not silent again: all that waited comes through.
+  /// Silent: nothing is relayed or accepted. Not silent again: everything that waited comes through.
   void set_silent(bool silent) { silent_ = silent; }
   /// Cut: every connection ends, and new ones end at once.
   void set_cut(bool cut) { cut_ = cut; }

@@ -23,14 +23,14 @@ namespace rota::testing {
 
 namespace {
 
-// The jar names its own libraries; slf4j-nop keeps the server silent. What it wrote outlives its kill -9 without a
-// sync, so that a slow disk holds up no test.
+// The jar names its own libraries; slf4j-nop keeps the server silent. Its files survive kill -9 without a sync, so
+// a slow disk delays no test.
 constexpr char kClassPath[] = "/usr/share/java/zookeeper.jar:/usr/share/java/slf4j-nop.jar";
 constexpr char kJava[] = "/usr/bin/java";
-// So that a test that crashes leaves no server: it dies with the thread that started it.
+// It dies with the thread that started it, so that a crashed test leaves no server.
 constexpr char kSetpriv[] = "/usr/bin/setpriv";
 
-/// What the server says to "srvr"; empty when it says nothing.
+/// The server's answer to "srvr"; empty when there is none.
 std::string ask_status(std::uint16_t port) {
   const UniqueFd fd(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
   const timeval patience{1, 0};

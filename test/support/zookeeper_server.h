@@ -14,8 +14,8 @@ namespace rota::testing {
 /// Whether Debian's libzookeeper-java and a Java are installed.
 bool has_zookeeper();
 
-/// Thread: the one that starts it must outlive it (the server dies with that thread). It takes
-/// Debian's jar; tickTime 500 unless said otherwise.
+/// Thread: the one that starts it must outlive it (the server dies with that thread). It uses
+/// Debian's jar; tickTime is 500 by default.
 class ZookeeperServer {
  public:
   explicit ZookeeperServer(Millis tick = Millis{500});
@@ -31,13 +31,13 @@ class ZookeeperServer {
   /// The two halves of start, for ensembles: a single member answers only in a quorum.
   Result<void> launch();
   Result<void> wait_until_up();
-  /// kill -9, and reaped. Its data stays for the next start.
+  /// Kills it with -9 and reaps it. Its data stays for the next start.
   void kill();
-  /// While it does not run: its data are kept under that name, come back from there, or are lost.
+  /// While it does not run: saves its data under that name, restores it from there, or deletes it.
   bool keep_data(const std::string& name) const;
   bool put_data_back(const std::string& name) const;
   bool lose_data() const;
-  /// SIGSTOP: it holds its connections and answers nothing; returns when its last thread stands still.
+  /// SIGSTOP: it keeps its connections and answers nothing; returns when its last thread has stopped.
   void freeze();
   void thaw();
 

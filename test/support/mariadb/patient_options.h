@@ -1,4 +1,4 @@
-// How tests reach their database.
+// The options with which tests reach their database.
 #pragma once
 
 #include "master/store/mysql/mysql_options.h"
@@ -6,7 +6,7 @@
 
 namespace rota::testing {
 
-/// A new database on the test program's server; no wait of it ends on a machine that stands still for a while.
+/// A new database on the test program's server; its waits survive a machine that stands still for a while.
 inline master::store::MysqlOptions patient_options() {
   MariadbServer& server = MariadbServer::shared();
   master::store::MysqlOptions options;

@@ -1,4 +1,4 @@
-// What a client's handler heard, for tests to wait for.
+// The events of a client's handler, so that tests can wait for them.
 #pragma once
 
 #include <functional>
@@ -11,7 +11,7 @@
 
 namespace rota::zk {
 
-/// Thread: any. The handler shares the queue, since it may be called after the log is gone.
+/// Thread: any. The handler shares the queue, because it may be called after the log is gone.
 class EventLog {
  public:
   EventHandler handler() {

@@ -125,7 +125,7 @@ std::string NodeTree::folder_of(const std::string& path) {
 
 // --- watches ------------------------------------------------------------------------------------
 
-/// Who watches its data and its children hears of a node's end once.
+/// A watcher of both data and children is told about a node's end once.
 bool Watches::hears(const NodeTree::Change& change) {
   if (change.what == What::Children) return children_.erase(change.path) != 0;
   const bool heard = data_.erase(change.path) != 0;

@@ -1,6 +1,6 @@
-// The nodes that a ZooKeeper server holds, and who is told of a change: the one model of them, on which
-// the fake server of the unit tests and the simulator's servers stand. Pure; a copy is what a server that
-// hears nothing any more goes on to show.
+// The nodes of a ZooKeeper server, and who is told about a change: the one model of them, which the fake
+// server of the unit tests and the simulator's servers use. Pure; a copy is what a cut-off server still
+// shows.
 #pragma once
 
 #include <cstdint>
@@ -23,21 +23,21 @@ class NodeTree {
     std::string path;   ///< the node, or the folder whose children changed
   };
 
-  /// `clock_ms`: by which all its nodes are made.
+  /// `clock_ms`: the creation time of all its nodes.
   explicit NodeTree(std::int64_t clock_ms = 0) : clock_ms_(clock_ms) { nodes_["/"]; }
 
-  /// By which nodes are made from now on.
+  /// Sets the creation time of later nodes.
   void set_clock(std::int64_t clock_ms) { clock_ms_ = clock_ms; }
-  /// The path made. NotFound (no folder), InvalidArgument (the folder is ephemeral), AlreadyExists.
+  /// Returns the created path. NotFound (no folder), InvalidArgument (the folder is ephemeral), AlreadyExists.
   Result<std::string> create(const std::string& path, const std::string& data, CreateMode mode,
                              SessionId session);
   /// NotFound, Conflict (version, or has children).
   Result<void> remove(const std::string& path, std::int32_t version = kAnyVersion);
   /// NotFound, Conflict (another version).
   Result<NodeStat> set(const std::string& path, const std::string& data, std::int32_t version = kAnyVersion);
-  /// What a session's end takes with it.
+  /// Removes the nodes of a session that ends.
   void remove_nodes_of(SessionId session);
-  /// What watches may hear of the calls above, in order; forgotten by this call.
+  /// The changes by the calls above that watches may report, in order; this call clears them.
   std::vector<Change> pop_changes() { return std::exchange(changes_, {}); }
 
   /// Null when there is none.
@@ -46,7 +46,7 @@ class NodeTree {
   Result<std::vector<std::string>> list(const std::string& path) const;
   bool has_children(const std::string& path) const;
   /// The sequence that the next sequential node in this folder gets. The folder counts all children ever
-  /// made in it, not the sequential ones alone.
+  /// created in it, not only the sequential ones.
   void set_next_sequence(const std::string& folder, std::int32_t next);
 
   /// Of the last change.
@@ -73,16 +73,16 @@ class NodeTree {
   std::vector<Change> changes_;
 };
 
-/// What one session waits to be told, once each.
+/// The armed watches of one session; each fires once.
 class Watches {
  public:
-  /// By get, or by exists; `is_there`: what it was answered.
+  /// By get, or by exists; `is_there`: the answer.
   void arm(const std::string& path, bool is_there) { data_[path] = is_there; }
   void arm_children(const std::string& folder) { children_.insert(folder); }
-  /// Whether its owner is told; then it is armed no more.
+  /// Whether its owner is told; then it is no longer armed.
   bool hears(const NodeTree::Change& change);
-  /// What it is told when its session comes to a server that shows `now`, having seen all up to
-  /// `since`, as ZooKeeper does: what came and went meanwhile is not told.
+  /// The events when its session, which has seen everything up to `since`, connects to a server that shows
+  /// `now`. Like ZooKeeper, it does not report a node that came and went meanwhile.
   std::vector<NodeTree::Change> missed(const NodeTree& now, std::int64_t since);
 
  private:

@@ -1,5 +1,4 @@
-// A session keeper for tests, over a fake server or a real one, and a way to wait for what it leads
-// to.
+// A Session for tests, over a fake server or a real one, and a way to wait for its effects.
 #pragma once
 
 #include <condition_variable>
@@ -12,16 +11,16 @@
 
 namespace rota::zk {
 
-/// Something that callbacks change and a test waits for. Thread: any.
+/// A value that callbacks change and a test waits for. Thread: any.
 template <typename T>
 class Watched {
  public:
   void change(const std::function<void(T&)>& how) {
     std::scoped_lock lock(mutex_);
     how(value_);
-    changed_.notify_all();  // under the lock: who waits may end this object as soon as it wakes
+    changed_.notify_all();  // under the lock: a waiter may destroy this object as soon as it wakes
   }
-  /// False when it does not come true however long one waits.
+  /// False when it never becomes true within kPatience.
   bool becomes(const std::function<bool(const T&)>& fits) const {
     std::unique_lock lock(mutex_);
     return changed_.wait_for(lock, testing::kPatience, [&] { return fits(value_); });
@@ -45,10 +44,10 @@ inline SessionOptions quick_session(const std::string& addresses = "fake") {
   return options;
 }
 
-/// Waits until the session's thread has done all that it had to do by now.
+/// Waits until the session's thread has finished its present tasks.
 inline void settle(Session& session) { session.tasks().run(testing::kPatience, [] {}); }
 
-/// Polls a condition on the fake server, which has nothing to wait on.
+/// Polls a condition on the fake server, which has no latch.
 inline bool eventually(Session& session, const std::function<bool()>& condition) {
   for (const MonoTime end = BootClock::now() + testing::kPatience; BootClock::now() < end;) {
     if (condition()) return true;
