@@ -413,6 +413,8 @@ thrift::JobDefinition command_definition(std::vector<std::string> argv) {
   return definition;
 }
 
-std::string fresh_request_key() { return "auto-" + random_hex(12); }
+std::string fresh_request_key() {
+  return fmt::format("auto-{:012x}-{}", to_ms(SystemClock().wall()), random_hex(10));
+}
 
 }  // namespace rota::client

@@ -113,7 +113,8 @@ class Cluster {
 /// A definition that runs one command with the defaults of a job file.
 thrift::JobDefinition command_definition(std::vector<std::string> argv);
 
-/// A random request key.
+/// A request key that no other has. It begins with the time, so that keys are stored at the end of their
+/// index, side by side, however many there are.
 std::string fresh_request_key();
 
 }  // namespace rota::client

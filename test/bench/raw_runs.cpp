@@ -5,6 +5,7 @@
 #include "common/base/random.h"
 #include "master/store/mysql/multi_row.h"
 #include "master/store/mysql/run_rows.h"
+#include "client/cluster.h"
 #include "test/bench/process_times.h"
 
 namespace rota::bench {
@@ -39,8 +40,8 @@ std::vector<model::Run> new_runs(std::int64_t first) {
     run.version = 1;
     run.kind = model::RunKind::OneOff;
     run.scheduled = run.recorded = SystemClock().wall();
-    run.request_key = random_hex(16);
-    run.request_hash = "1:" + run.request_key;
+    run.request_key = client::fresh_request_key();
+    run.request_hash = "1:" + random_hex(16);
     run.progress.state = model::RunState::Dispatched;
     run.progress.attempt = 1;
     run.progress.worker = {"worker-1", "0123456789abcdef"};
@@ -71,15 +72,14 @@ Result<void> in_transaction(Connection& connection, const master::store::MultiRo
 
 Result<void> live_through(Connection& connection, std::vector<model::Run> runs) {
   auto inserted = in_transaction(
-      connection, master::store::kInsertRuns,
+      connection, master::store::kInsertYoungRuns,
       {runs.size(),
-       [&](Binder& binder, std::size_t i) { bind_new_run(binder, runs[i], nullptr); }});
+       [&](Binder& binder, std::size_t i) { bind_young_run(binder, runs[i], nullptr); }});
   if (!inserted) return inserted;
   end_all(runs);
-  return in_transaction(connection, master::store::kUpdateRunsWithOutcome,
+  return in_transaction(connection, master::store::kUpdateSucceededRuns,
                         {runs.size(), [&](Binder& binder, std::size_t i) {
-                           bind_progress(binder, runs[i].id, runs[i].progress);
-                           bind_outcome(binder, runs[i].progress.outcome);
+                           bind_success(binder, runs[i].id, runs[i].progress);
                          }});
 }
 

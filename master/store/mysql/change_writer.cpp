@@ -163,16 +163,26 @@ Result<void> write_new_runs(Connection& connection, const std::vector<model::Run
     if (!json) return fail(json.error());
     parameters[i] = std::move(*json);
   }
-  auto written = write_rows(
-      connection, kInsertRuns,
-      {runs.size(),
-       [&](Binder& binder, std::size_t i) {
-         bind_new_run(binder, runs[i], runs[i].parameters ? &parameters[i] : nullptr);
-       },
-       [&](std::size_t i) { return parameters[i].size() + runs[i].progress.detail.size() + 300; }});
+  std::vector<std::size_t> young, others;
+  for (std::size_t i = 0; i < runs.size(); ++i) (is_young(runs[i].progress) ? young : others).push_back(i);
+  const auto insert = [&](const MultiRow& statement, const std::vector<std::size_t>& some, auto bind) {
+    return write_rows(
+        connection, statement,
+        {some.size(),
+         [&](Binder& binder, std::size_t i) {
+           const std::size_t at = some[i];
+           bind(binder, runs[at], runs[at].parameters ? &parameters[at] : nullptr);
+         },
+         [&](std::size_t i) {
+           return parameters[some[i]].size() + runs[some[i]].progress.detail.size() + 300;
+         }});
+  };
+  auto inserted = insert(kInsertYoungRuns, young, bind_young_run);
+  if (!inserted) return fail(inserted.error());
+  auto written = insert(kInsertRuns, others, bind_new_run);
   if (!written) return fail(written.error());
   // Each inserted row counts 1, each absorbed one 0: only repeats and clashes cost a look.
-  if (*written == static_cast<std::int64_t>(runs.size())) return {};
+  if (*inserted + *written == static_cast<std::int64_t>(runs.size())) return {};
   return check_inserted(connection, runs);
 }
 
@@ -191,16 +201,20 @@ Result<void> check_updated(Connection& connection, const std::vector<const core:
   return fail(ErrorCode::NotFound, "runs to update are not in the store:" + ghosts);
 }
 
-Result<void> write_updates(Connection& connection, const MultiRow& statement, bool with_outcome,
+using BindUpdate = void (*)(Binder& binder, RunId id, const model::RunProgress& progress);
+
+void bind_with_outcome(Binder& binder, RunId id, const model::RunProgress& progress) {
+  bind_progress(binder, id, progress);
+  bind_outcome(binder, progress.outcome);
+}
+
+Result<void> write_updates(Connection& connection, const MultiRow& statement, BindUpdate bind,
                            const std::vector<const core::RunUpdate*>& updates) {
   if (updates.empty()) return {};
   auto written = write_rows(
       connection, statement,
       {updates.size(),
-       [&](Binder& binder, std::size_t i) {
-         bind_progress(binder, updates[i]->id, updates[i]->progress);
-         if (with_outcome) bind_outcome(binder, updates[i]->progress.outcome);
-       },
+       [&](Binder& binder, std::size_t i) { bind(binder, updates[i]->id, updates[i]->progress); },
        [&](std::size_t i) {
          const auto& progress = updates[i]->progress;
          return progress.detail.size() + progress.outcome.message.size() +
@@ -220,14 +234,20 @@ Result<void> write_runs(Connection& connection, const core::Changes& changes) {
   for (const auto& run : changes.new_runs) {
     if (has_outcome(run.progress.outcome)) born_final.push_back({run.id, run.progress});
   }
-  std::vector<const core::RunUpdate*> plain, with_outcome;
+  std::vector<const core::RunUpdate*> plain, succeeded, with_outcome;
   for (const auto& update : changes.updated_runs) {
-    (has_outcome(update.progress.outcome) ? with_outcome : plain).push_back(&update);
+    if (is_plain_success(update.progress)) {
+      succeeded.push_back(&update);
+    } else {
+      (has_outcome(update.progress.outcome) ? with_outcome : plain).push_back(&update);
+    }
   }
   for (const auto& update : born_final) with_outcome.push_back(&update);
   if (auto done = write_alike(connection, plain); !done) return done;
-  if (auto done = write_updates(connection, kUpdateRuns, false, plain); !done) return done;
-  return write_updates(connection, kUpdateRunsWithOutcome, true, with_outcome);
+  if (auto done = write_updates(connection, kUpdateRuns, bind_progress, plain); !done) return done;
+  auto done = write_updates(connection, kUpdateSucceededRuns, bind_success, succeeded);
+  if (!done) return done;
+  return write_updates(connection, kUpdateRunsWithOutcome, bind_with_outcome, with_outcome);
 }
 
 Result<void> write_attempts(Connection& connection, const std::vector<model::AttemptRow>& attempts) {

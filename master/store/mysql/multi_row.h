@@ -1,5 +1,6 @@
-// One statement for many rows. Statements are prepared per size class (powers of two up to 512 rows), so
-// that any number of rows takes a handful of round trips and no statement is prepared twice.
+// One statement for many rows. Statements are prepared per size class (powers of two up to 512 rows, and
+// one and a half of each), so that any number of rows takes a few round trips and no statement is prepared
+// twice.
 #pragma once
 
 #include <cstddef>
@@ -17,6 +18,7 @@ struct MultiRow {
   std::string_view head;
   int columns = 0;
   std::string_view tail;
+  std::string_view fixed = {};  ///< what ends each tuple, alike in all rows: ", 'a', 1"
 };
 
 /// Where rows are and how one is written.

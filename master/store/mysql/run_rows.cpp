@@ -18,23 +18,36 @@ namespace {
   "outcome_state, outcome_reason, exit_status, signal_number, message, result, "         \
   "outcome_started_ms, outcome_ended_ms, stdout_bytes, stderr_bytes, cpu_us, peak_memory_bytes, " \
   "read_bytes, written_bytes, still_from_ms, still_to_ms"
-#define ROTA_SET_PROGRESS                                                                      \
-  "state = VALUES(state), reason = VALUES(reason), detail = VALUES(detail), "                  \
+#define ROTA_YOUNG "state, reason, attempt, worker_id, worker_incarnation, epoch, dispatched_ms"
+#define ROTA_SET_ATTEMPT                                                                       \
   "attempt = VALUES(attempt), worker_id = VALUES(worker_id), "                                 \
   "worker_incarnation = VALUES(worker_incarnation), epoch = VALUES(epoch), "                   \
   "dispatched_ms = VALUES(dispatched_ms), started_ms = VALUES(started_ms), "                   \
-  "ended_ms = VALUES(ended_ms), not_before_ms = VALUES(not_before_ms), "                       \
+  "ended_ms = VALUES(ended_ms)"
+#define ROTA_SET_PROGRESS                                                                      \
+  "state = VALUES(state), reason = VALUES(reason), detail = VALUES(detail), " ROTA_SET_ATTEMPT \
+  ", not_before_ms = VALUES(not_before_ms), "                                                  \
   "cancel_asked = VALUES(cancel_asked), losses = VALUES(losses)"
-#define ROTA_SET_OUTCOME                                                                       \
-  "outcome_state = VALUES(outcome_state), outcome_reason = VALUES(outcome_reason), "           \
-  "exit_status = VALUES(exit_status), signal_number = VALUES(signal_number), "                 \
-  "message = VALUES(message), result = VALUES(result), "                                       \
+#define ROTA_SET_MEASURES                                                                      \
   "outcome_started_ms = VALUES(outcome_started_ms), "                                          \
   "outcome_ended_ms = VALUES(outcome_ended_ms), stdout_bytes = VALUES(stdout_bytes), "         \
   "stderr_bytes = VALUES(stderr_bytes), cpu_us = VALUES(cpu_us), "                             \
-  "peak_memory_bytes = VALUES(peak_memory_bytes), read_bytes = VALUES(read_bytes), "            \
-  "written_bytes = VALUES(written_bytes), still_from_ms = VALUES(still_from_ms), "              \
-  "still_to_ms = VALUES(still_to_ms)"
+  "peak_memory_bytes = VALUES(peak_memory_bytes), read_bytes = VALUES(read_bytes), "           \
+  "written_bytes = VALUES(written_bytes)"
+#define ROTA_SET_OUTCOME                                                                       \
+  "outcome_state = VALUES(outcome_state), outcome_reason = VALUES(outcome_reason), "           \
+  "exit_status = VALUES(exit_status), signal_number = VALUES(signal_number), "                 \
+  "message = VALUES(message), result = VALUES(result), " ROTA_SET_MEASURES                     \
+  ", still_from_ms = VALUES(still_from_ms), still_to_ms = VALUES(still_to_ms)"
+#define ROTA_SUCCESS                                                                            \
+  "attempt, worker_id, worker_incarnation, epoch, dispatched_ms, started_ms, ended_ms, "        \
+  "exit_status, outcome_started_ms, outcome_ended_ms, stdout_bytes, stderr_bytes, cpu_us, "     \
+  "peak_memory_bytes, read_bytes, written_bytes"
+#define ROTA_SET_SUCCESS                                                                        \
+  "state = VALUES(state), reason = VALUES(reason), detail = '', " ROTA_SET_ATTEMPT              \
+  ", not_before_ms = NULL, cancel_asked = 0, losses = 0, outcome_state = VALUES(state), "       \
+  "outcome_reason = VALUES(reason), exit_status = VALUES(exit_status), signal_number = 0, "     \
+  "message = '', result = '', " ROTA_SET_MEASURES ", still_from_ms = NULL, still_to_ms = NULL"
 #define ROTA_NO_OUTCOME                                                                          \
   "outcome_state = NULL, outcome_reason = NULL, exit_status = NULL, signal_number = NULL, "      \
   "message = NULL, result = NULL, outcome_started_ms = NULL, outcome_ended_ms = NULL, "          \
@@ -126,16 +139,18 @@ Result<model::RunProgress> read_progress(Row& row) {
   return progress;
 }
 
-void bind_progress_columns(Binder& binder, const model::RunProgress& progress) {
-  binder.text(name_of(progress.state))
-      .text(name_of(progress.reason))
-      .prose(progress.detail, kDetailBytes)
-      .integer(progress.attempt)
+void bind_attempt_columns(Binder& binder, const model::RunProgress& progress) {
+  binder.integer(progress.attempt)
       .text(progress.worker.id)
       .text(progress.worker.incarnation)
       .integer(progress.epoch.value)
-      .time(progress.dispatched)
-      .time(progress.started)
+      .time(progress.dispatched);
+}
+
+void bind_progress_columns(Binder& binder, const model::RunProgress& progress) {
+  binder.text(name_of(progress.state)).text(name_of(progress.reason)).prose(progress.detail, kDetailBytes);
+  bind_attempt_columns(binder, progress);
+  binder.time(progress.started)
       .time(progress.ended)
       .time(progress.not_before)
       .integer(progress.cancel_asked ? 1 : 0)
@@ -150,11 +165,16 @@ const std::string kUnfinishedStates = unfinished_states();
 
 const MultiRow kInsertRuns{"INSERT INTO run (" ROTA_FIXED ", " ROTA_PROGRESS ") VALUES", 25,
                            "ON DUPLICATE KEY UPDATE run_id = run_id"};
+const MultiRow kInsertYoungRuns{"INSERT INTO run (" ROTA_FIXED ", " ROTA_YOUNG ") VALUES", 19,
+                                "ON DUPLICATE KEY UPDATE run_id = run_id"};
 const MultiRow kUpdateRuns{"INSERT INTO run (run_id, " ROTA_PROGRESS ") VALUES", 14,
                            "ON DUPLICATE KEY UPDATE " ROTA_SET_PROGRESS ", " ROTA_NO_OUTCOME};
 const MultiRow kUpdateRunsWithOutcome{
     "INSERT INTO run (run_id, " ROTA_PROGRESS ", " ROTA_OUTCOME ") VALUES", 30,
     "ON DUPLICATE KEY UPDATE " ROTA_SET_PROGRESS ", " ROTA_SET_OUTCOME};
+const MultiRow kUpdateSucceededRuns{
+    "INSERT INTO run (run_id, " ROTA_SUCCESS ", state, reason) VALUES", 17,
+    "ON DUPLICATE KEY UPDATE " ROTA_SET_SUCCESS, ", 'succeeded', 'none'"};
 const std::string kUpdateRunsAlike =
     "UPDATE run SET state = ?, reason = ?, detail = ?, attempt = ?, worker_id = ?, "
     "worker_incarnation = ?, epoch = ?, dispatched_ms = ?, started_ms = ?, ended_ms = ?, "
@@ -204,7 +224,9 @@ Result<model::RunNote> read_note(Row& row) {
   return note;
 }
 
-void bind_new_run(Binder& binder, const model::Run& run, const std::string* parameters_json) {
+namespace {
+
+void bind_fixed_columns(Binder& binder, const model::Run& run, const std::string* parameters_json) {
   binder.integer(run.id.value)
       .text(run.space)
       .text(run.principal)
@@ -217,7 +239,52 @@ void bind_new_run(Binder& binder, const model::Run& run, const std::string* para
       .text_or_null(run.request_key)
       .text(run.request_hash);
   parameters_json != nullptr ? binder.text(*parameters_json) : binder.null();
+}
+
+/// From when the attempt started to what it wrote.
+void bind_measures(Binder& binder, const model::Outcome& outcome) {
+  binder.time(outcome.started)
+      .time(outcome.ended)
+      .integer(outcome.stdout_bytes)
+      .integer(outcome.stderr_bytes);
+  for (const auto& cost :
+       {outcome.cpu_us, outcome.peak_memory_bytes, outcome.read_bytes, outcome.written_bytes}) {
+    cost ? binder.integer(*cost) : binder.null();
+  }
+}
+
+}  // namespace
+
+bool is_young(const model::RunProgress& progress) {
+  return progress.detail.empty() && !progress.started && !progress.ended && !progress.not_before &&
+         !progress.cancel_asked && progress.losses == 0;
+}
+
+void bind_new_run(Binder& binder, const model::Run& run, const std::string* parameters_json) {
+  bind_fixed_columns(binder, run, parameters_json);
   bind_progress_columns(binder, run.progress);
+}
+
+void bind_young_run(Binder& binder, const model::Run& run, const std::string* parameters_json) {
+  bind_fixed_columns(binder, run, parameters_json);
+  binder.text(name_of(run.progress.state)).text(name_of(run.progress.reason));
+  bind_attempt_columns(binder, run.progress);
+}
+
+bool is_plain_success(const model::RunProgress& progress) {
+  const model::Outcome& outcome = progress.outcome;
+  return progress.state == model::RunState::Succeeded && progress.reason == model::Reason::None &&
+         progress.detail.empty() && !progress.not_before && !progress.cancel_asked &&
+         progress.losses == 0 && outcome.state == model::RunState::Succeeded &&
+         outcome.reason == model::Reason::None && outcome.signal == 0 && outcome.message.empty() &&
+         outcome.result.empty() && !outcome.stood_still;
+}
+
+void bind_success(Binder& binder, RunId id, const model::RunProgress& progress) {
+  binder.integer(id.value);
+  bind_attempt_columns(binder, progress);
+  binder.time(progress.started).time(progress.ended).integer(progress.outcome.exit_status);
+  bind_measures(binder, progress.outcome);
 }
 
 void bind_progress_alike(Binder& binder, const model::RunProgress& progress) {
@@ -239,15 +306,8 @@ void bind_outcome(Binder& binder, const model::Outcome& outcome) {
       .integer(outcome.exit_status)
       .integer(outcome.signal)
       .prose(outcome.message, kMessageBytes)
-      .text(outcome.result)
-      .time(outcome.started)
-      .time(outcome.ended)
-      .integer(outcome.stdout_bytes)
-      .integer(outcome.stderr_bytes);
-  for (const auto& cost :
-       {outcome.cpu_us, outcome.peak_memory_bytes, outcome.read_bytes, outcome.written_bytes}) {
-    cost ? binder.integer(*cost) : binder.null();
-  }
+      .text(outcome.result);
+  bind_measures(binder, outcome);
   const auto& still = outcome.stood_still;
   binder.time(still ? std::optional(still->from) : std::nullopt)
       .time(still ? std::optional(still->to) : std::nullopt);

@@ -20,10 +20,19 @@ extern const std::string kUnfinishedStates;
 /// A new run without an outcome (an outcome follows as an update). A repeat changes nothing.
 extern const MultiRow kInsertRuns;
 void bind_new_run(Binder& binder, const model::Run& run, const std::string* parameters_json);
+/// The same of runs that nothing happened to yet, but that they may have a worker: each value that is bound
+/// costs, and most new runs are such.
+extern const MultiRow kInsertYoungRuns;
+bool is_young(const model::RunProgress& progress);
+void bind_young_run(Binder& binder, const model::Run& run, const std::string* parameters_json);
 
 /// The part of a run that changes, to absolute values, without and with an outcome.
 extern const MultiRow kUpdateRuns;
 extern const MultiRow kUpdateRunsWithOutcome;
+/// The same of runs that succeeded with nothing to say about it, as most do: half as many values.
+extern const MultiRow kUpdateSucceededRuns;
+bool is_plain_success(const model::RunProgress& progress);
+void bind_success(Binder& binder, RunId id, const model::RunProgress& progress);
 /// The same without an outcome, for many runs at once: the progress, then "(?, …)" with their ids.
 extern const std::string kUpdateRunsAlike;
 void bind_progress_alike(Binder& binder, const model::RunProgress& progress);

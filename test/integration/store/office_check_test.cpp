@@ -141,7 +141,7 @@ TEST_CASE("office: a missing epoch row is told by name, and never read as epoch 
 
 TEST_CASE("office: an unknown column in a statement is told with what to do") {
   const Fixture fixture;
-  REQUIRE(fixture.server.sql("ALTER TABLE run DROP COLUMN detail", fixture.options.database));
+  REQUIRE(fixture.server.sql("ALTER TABLE run DROP COLUMN attempt", fixture.options.database));
   MysqlStore store(fixture.options);
   const auto batch = store.apply(Epoch{1}, new_runs(100, 1));
   CHECK(batch.outcome == ApplyOutcome::Failed);

@@ -23,7 +23,9 @@ using Sizes = std::vector<std::size_t>;
 
 TEST_CASE("multi row: any number of rows is a handful of size classes") {
   CHECK(chunks_of(1, 10) == Sizes{1});
-  CHECK(chunks_of(500, 10) == Sizes{256, 128, 64, 32, 16, 4});
+  CHECK(chunks_of(500, 10) == Sizes{384, 96, 16, 4});
+  CHECK(chunks_of(11, 10) == Sizes{8, 3});
+  CHECK(chunks_of(3, 10) == Sizes{3});
   CHECK(chunks_of(1025, 10) == Sizes{512, 512, 1});
   CHECK(chunks_of(0, 10).empty());
 }
