@@ -57,7 +57,7 @@ class ApiServer {
   std::uint16_t port() const;
   /// For the loop.
   ReplySink& replies();
-  /// What of output was refused, and why.
+  /// How much output was refused, and why.
   LogRefusals log_refusals() const;
 
  private:

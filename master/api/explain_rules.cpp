@@ -93,7 +93,7 @@ std::string state_sentence(RunState state) {
   return "";
 }
 
-/// What comes when its worker stays away.
+/// What happens when its worker does not come back.
 std::string what_follows(const core::RunView& run, const model::JobRules& rules) {
   if (run.is_cancelled) return "the run ends, since it was cancelled,";
   switch (core::after_loss(rules, run.losses + 1, false)) {
@@ -119,7 +119,7 @@ std::string away_sentence(const core::RunView& run, const model::JobRules& rules
                      run.worker, since, what_follows(run, rules), when);
 }
 
-/// For runs that no worker takes: which are there all the same, and why they do not.
+/// For a run that no worker accepts: the workers that are there, and why each refuses it.
 std::string nobody_sentence(Reason reason, const std::vector<core::WorkerView>& workers,
                             const model::JobRules& rules) {
   const bool is_named = rules.route == model::RouteKind::Named;
@@ -143,8 +143,8 @@ std::string nobody_sentence(Reason reason, const std::vector<core::WorkerView>& 
 
 std::string sentence_now(const core::RunView& run, const std::vector<core::WorkerView>& workers,
                          const model::JobRules& rules, WallTime now) {
-  const bool waits_for_word = run.reason == Reason::None || run.reason == Reason::WaitsForFence;
-  if (run.away_since && waits_for_word) return away_sentence(run, rules, now);
+  const bool no_other_reason = run.reason == Reason::None || run.reason == Reason::WaitsForFence;
+  if (run.away_since && no_other_reason) return away_sentence(run, rules, now);
   const std::string nobody = nobody_sentence(run.reason, workers, rules);
   if (nobody.empty()) return sentence_for(run.state, run.reason, run.detail, rules.pool);
   return nobody + (run.detail.empty() ? "" : " (" + run.detail + ")");
@@ -156,12 +156,12 @@ std::string sentence_for(RunState state, Reason reason, const std::string& detai
   const bool may_run = state == RunState::Running || state == RunState::Dispatched;
   std::string out = state_sentence(state);
   if (may_run && is_out_of_sight) out = "Nobody knows whether it still runs.";
-  // A state and a reason that say the same are said once.
+  // Where state and reason say the same, one sentence is enough.
   const bool says_it_all = state == RunState::Cancelled && reason == Reason::CancelledByUser;
   if (const std::string why = reason_sentence(reason, pool); !why.empty() && !says_it_all) {
     out += " " + why;
   }
-  // Of a run that was skipped the detail is the number of the one that stood before it.
+  // The detail of a skipped run is the id of the run that was in its way.
   const bool is_run = detail.find_first_not_of("0123456789") == std::string::npos;
   if (!detail.empty()) out += (is_run ? " (run " : " (") + detail + ")";
   return out;

@@ -1,5 +1,5 @@
-// What the API needs of the rest of the master: a door to the present Term, if this master leads, and
-// where the leader is, if not. Implemented by Master.
+// What the API needs of the rest of the master: a way into the present Term if this master leads,
+// and the leader's address if not. Implemented by Master.
 #pragma once
 
 #include <memory>
@@ -23,7 +23,7 @@ struct MasterView {
   bool leads = false;
   std::string health = {};           ///< what its self check found; empty: it has not said
   model::Address page = {};          ///< of its status page; port 0: it has told of none
-  bool knows_slices = false;         ///< it reads core/time/watermark.h as a whole; older ones do not
+  bool knows_slices = false;         ///< it reads all of core/time/watermark.h; older masters do not
 };
 
 /// Thread: any.
@@ -38,7 +38,8 @@ class LeaderPort {
   virtual std::optional<model::Address> leader() const = 0;
   /// The loop's last snapshot; null when not leading.
   virtual std::shared_ptr<const core::Snapshot> snapshot() const = 0;
-  /// For how long nobody has been known to lead, and what keeps this master from it; empty: not known.
+  /// For how long nobody has been known to lead, and what keeps this master from it; empty: not
+  /// known.
   virtual std::string why_nobody_leads() const { return {}; }
   /// "the database does not answer since ..."; empty: it does, as far as known.
   virtual std::string database_silence() const { return {}; }

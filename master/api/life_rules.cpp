@@ -27,7 +27,7 @@ bool is_same_process(const WorkerLife& one, const WorkerLife& other) {
   return !stands_before(one, other) && !stands_before(other, one);
 }
 
-/// Who is here; else who has not left; else who left last.
+/// One that is here is newer; else one that has not left; else the one that left last.
 bool is_newer(const WorkerLife& one, const WorkerLife& other, const core::Snapshot* snapshot) {
   if (snapshot != nullptr && is_here(one, *snapshot) != is_here(other, *snapshot)) {
     return is_here(one, *snapshot);
@@ -36,7 +36,7 @@ bool is_newer(const WorkerLife& one, const WorkerLife& other, const core::Snapsh
   return one.left > other.left;
 }
 
-/// The rows of one process as one. `next`: the life after it; nullptr: it is the newest.
+/// Joins the rows of one process. `next`: the life after it; nullptr: it is the newest.
 WorkerLife one_life(std::span<const WorkerLife> rows, const WorkerLife* next,
                     const core::Snapshot* snapshot) {
   const auto newest = std::ranges::min_element(

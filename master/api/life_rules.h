@@ -11,7 +11,7 @@ namespace rota::master::api {
 
 /// Rows of one worker id, in any order -> one for each process, the newest first, under its newest name.
 /// `snapshot`: the leader's, which knows who is here; nullptr: not known. A life that a later one followed
-/// has left, also when no leader saw it.
+/// has left, even when no leader saw it leave.
 std::vector<core::WorkerLife> lives_of_processes(std::vector<core::WorkerLife> rows,
                                                  const core::Snapshot* snapshot);
 

@@ -83,7 +83,7 @@ Result<LogTail::AttemptEnd> LogTail::end_of_earlier(const thrift::LogRequest& re
   return out;
 }
 
-// The end is read before the bytes: what was written before the end is then surely seen.
+// Reads the end before the bytes, so that everything that was written before the end is seen.
 Result<thrift::LogSlice> LogTail::read_once(const thrift::LogRequest& request) {
   const auto end = end_of(request);
   if (!end) return fail(end.error());
@@ -106,7 +106,7 @@ Result<thrift::LogSlice> LogTail::read_once(const thrift::LogRequest& request) {
       out.pieces.push_back(told);
     }
     out.__isset.pieces = true;
-    // A hole is waited for: what belongs there may be on its way through another master.
+    // Wait for a hole to fill: the missing bytes may be on their way through another master.
     behind_hole = slice->gap && slice->bytes.empty() && slice->dropped == 0 ? slice->next_offset : 0;
     if (behind_hole == 0) out.__set_next_offset(slice->next_offset);
     out.__set_stored_end(slice->stored_end);

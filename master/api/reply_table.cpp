@@ -12,8 +12,8 @@ Result<Token> ReplyTable::open() {
   }
   if (is_stalled()) {
     return fail(ErrorCode::Overloaded,
-                "requests wait for the leader's database and none was answered for a second; nothing "
-                "was taken in, repeat after a pause");
+                "requests wait for the leader's database and none was answered for a second; this one "
+                "was not accepted, repeat after a pause");
   }
   const Token token{++last_token_};
   slots_.emplace(token, std::make_shared<Slot>());

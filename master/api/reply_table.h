@@ -22,7 +22,7 @@ class ReplyTable final : public ReplySink {
       : most_open_(most_open), stall_(stall) {}
 
   /// A new token. Overloaded when too many are open, or when many threads wait and no reply has come for
-  /// a second (the leader waits for its database): queries must find threads all the while. Unavailable
+  /// a second (the leader waits for its database): queries must still find threads. Unavailable
   /// once closed.
   Result<Token> open();
   /// The reply, or an Error of UnknownOutcome when the deadline passed or the table was closed: the
@@ -50,7 +50,7 @@ class ReplyTable final : public ReplySink {
   };
 
   const std::size_t most_open_;
-  const Millis stall_;                        ///< so long without a reply is no mere load
+  const Millis stall_;                        ///< so long without a reply means more than load
   mutable std::mutex mutex_;
   std::unordered_map<Token, std::shared_ptr<Slot>> slots_;  // shared: a waiter holds its own
   std::int64_t last_token_ = 0;
