@@ -41,7 +41,17 @@ exception RotaError {
   4: i32 retry_after_ms
 }
 
-/** Who asks; empty until authentication is configured (the principal is then "local"). */
+/**
+ * Who asked the master that passes a request on. It names the client in the leader's log. What the
+ * client may do does not travel: the leader decides that itself.
+ */
+struct ForwardedCaller {
+  1: string principal,
+  /** host:port of the client's end of its connection to that master. */
+  2: string address
+}
+
+/** Who asks; empty until authentication is configured. */
 struct RequestHead {
   1: optional string token,
   /** How long the caller will wait, in ms; 0: the server's default. */
@@ -49,7 +59,9 @@ struct RequestHead {
   /** A follower passes the request to the leader, one hop, instead of answering NOT_LEADER. */
   3: optional bool forward,
   /** Set by a forwarding follower; such a request is not passed on again. */
-  4: optional bool forwarded
+  4: optional bool forwarded,
+  /** Set together with `forwarded`, and ignored without it. */
+  5: optional ForwardedCaller caller
 }
 
 /** One life of a worker: its configured id and the random name of this start and session. */

@@ -30,7 +30,9 @@ struct ReportRequest {
   /** The life that reports. */
   1: common.WorkerKey worker,
   2: list<Report> reports,
-  3: optional bool forwarded
+  3: optional bool forwarded,
+  /** Set together with `forwarded`, and ignored without it. */
+  4: optional common.ForwardedCaller caller
 }
 
 struct LogChunk {
@@ -56,6 +58,8 @@ struct AttemptUsage {
 struct RenewRequest {
   1: common.WorkerKey worker,
   2: optional bool forwarded,
+  /** Set together with `forwarded`, and ignored without it. */
+  3: optional common.ForwardedCaller caller,
   /** Load and health of the worker, and the age of these figures. */
   10: optional worker_info.WorkerVitals vitals,
   11: optional i64 vitals_age_ms,

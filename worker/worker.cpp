@@ -11,6 +11,7 @@
 #include "common/base/log.h"
 #include "common/base/random.h"
 #include "common/model/worker_json.h"
+#include "worker/api/service_adapters.h"
 #include "common/zk/real_client.h"
 
 namespace rota::worker {
@@ -132,14 +133,13 @@ Result<void> Worker::serve() {
   api::ServiceParts parts{desk_, [this](Millis at_most) {
                             return presence_ && presence_->wait_registered(at_most);
                           }};
-  auto service = std::make_shared<api::WorkerService>(std::move(parts));
+  auto service = std::make_shared<api::WorkerServiceHandler>(std::move(parts));
   rpc::ServerOptions options;
   options.host = options_.listen.host;
   options.port = options_.listen.port;
   options.name = "worker";
   options.threads = kServiceThreads;
-  server_ = std::make_unique<rpc::Server>(
-      std::make_shared<thrift::WorkerServiceProcessor>(std::move(service)), options);
+  server_ = std::make_unique<rpc::Server>(api::make_processors(std::move(service)), options);
   return server_->start();
 }
 

@@ -159,7 +159,7 @@ struct JobVersionRow {
   std::optional<WallTime> valid_to;
   WallTime anchor{};                 ///< of a fixed rate: tick k is at anchor + k * interval
   bool enabled = true;               ///< false: no ticks are planned while this version is valid
-  std::string principal = "local";
+  std::string principal;             ///< who made it (Caller::principal)
   /// Null in a change that pauses, resumes or closes: the store keeps, or copies, the definition of
   /// the previous version.
   std::shared_ptr<const JobDefinition> definition;

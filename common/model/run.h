@@ -163,7 +163,7 @@ struct Run {
   JobVersion version = 0;
   RunKind kind = RunKind::Tick;
   std::string space = "default";
-  std::string principal = "local";
+  std::string principal;               ///< who asked for it (Caller::principal)
   std::optional<WallTime> tick;        ///< ticks only: unique with job
   WallTime scheduled{};                ///< when it should start: the tick, or when it was asked for
   WallTime recorded{};                 ///< core time of its recording

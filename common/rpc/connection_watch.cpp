@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <vector>
 
+#include "common/rpc/peer_address.h"
+
 namespace rota::rpc {
 
 namespace transport = apache::thrift::transport;
@@ -47,7 +49,7 @@ std::size_t ConnectionWatch::sweep(MonoTime now) {
 }
 
 WatchedSocket::WatchedSocket(int fd, std::shared_ptr<ConnectionWatch> watch)
-    : TSocket(fd), watch_(std::move(watch)), since_(BootClock::now()) {
+    : TSocket(fd), watch_(std::move(watch)), peer_(peer_of(fd)), since_(BootClock::now()) {
   watch_->add(this);
 }
 

@@ -54,6 +54,8 @@ class WatchedSocket final : public apache::thrift::transport::TSocket {
   std::uint32_t read(std::uint8_t* buffer, std::uint32_t length) override;
   std::uint32_t write_partial(const std::uint8_t* bytes, std::uint32_t length) override;
   void close() override;
+  /// host:port of the client's end; empty when it was gone before it was accepted.
+  const std::string& peer() const { return peer_; }
 
  private:
   friend class ConnectionWatch;
@@ -68,6 +70,7 @@ class WatchedSocket final : public apache::thrift::transport::TSocket {
   void shut_down();
 
   const std::shared_ptr<ConnectionWatch> watch_;
+  const std::string peer_;
   std::atomic<Phase> phase_{Phase::Idle};
   std::atomic<MonoTime> since_;
   std::array<std::uint8_t, 4> header_{};

@@ -33,13 +33,28 @@ class ServeBegan final : public server::TServerEventHandler {
   std::function<void()> began_;
 };
 
+/// Thrift asks it once for each connection.
+class ConnectionProcessors final : public apache::thrift::TProcessorFactory {
+ public:
+  explicit ConnectionProcessors(ProcessorOf make) : make_(std::move(make)) {}
+  std::shared_ptr<apache::thrift::TProcessor> getProcessor(
+      const apache::thrift::TConnectionInfo& connection) override {
+    const auto socket = std::dynamic_pointer_cast<WatchedSocket>(connection.transport);
+    const std::string peer = socket ? socket->peer() : "";
+    return answer_refused_texts(make_(peer), peer);
+  }
+
+ private:
+  const ProcessorOf make_;
+};
+
 }  // namespace
 
 class Server::Impl {
  public:
-  Impl(std::shared_ptr<apache::thrift::TProcessor> processor, ServerOptions options)
+  Impl(ProcessorOf processor_of, ServerOptions options)
       : options_(std::move(options)),
-        processor_(answer_refused_texts(std::move(processor))),
+        processors_(std::make_shared<ConnectionProcessors>(std::move(processor_of))),
         watch_(std::make_shared<ConnectionWatch>(
             WatchLimits{options_.idle_timeout, options_.message_timeout,
                         static_cast<std::size_t>(options_.max_connections)})) {
@@ -93,7 +108,7 @@ class Server::Impl {
     pool_->start();
     const auto limit = static_cast<std::int32_t>(options_.max_frame_bytes);
     auto protocols = text_protocols({limit, kMaxContainerItems});
-    thrift_ = std::make_unique<server::TNonblockingServer>(processor_, protocols, listener_, pool_);
+    thrift_ = std::make_unique<server::TNonblockingServer>(processors_, protocols, listener_, pool_);
     thrift_->setMaxFrameSize(options_.max_frame_bytes);
     thrift_->setMaxConnections(static_cast<std::size_t>(options_.max_connections));
     thrift_->setOverloadAction(server::T_OVERLOAD_CLOSE_ON_ACCEPT);
@@ -155,7 +170,7 @@ class Server::Impl {
   }
 
   const ServerOptions options_;
-  const std::shared_ptr<apache::thrift::TProcessor> processor_;
+  const std::shared_ptr<apache::thrift::TProcessorFactory> processors_;
   const std::shared_ptr<ConnectionWatch> watch_;
   std::mutex life_;
   bool stopped_ = false;
@@ -171,8 +186,10 @@ class Server::Impl {
   bool ended_ = false;
 };
 
+Server::Server(ProcessorOf processor_of, ServerOptions options)
+    : impl_(std::make_unique<Impl>(std::move(processor_of), std::move(options))) {}
 Server::Server(std::shared_ptr<apache::thrift::TProcessor> processor, ServerOptions options)
-    : impl_(std::make_unique<Impl>(std::move(processor), std::move(options))) {}
+    : Server(ProcessorOf([processor](const std::string&) { return processor; }), std::move(options)) {}
 Server::~Server() = default;
 Result<void> Server::start() { return impl_->start(); }
 void Server::stop() { impl_->stop(); }

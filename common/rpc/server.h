@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 
@@ -30,11 +31,19 @@ struct ServerOptions {
   Millis message_timeout{10'000};     ///< for receiving a request, and for sending an answer
 };
 
+/// Makes the processor of one connection, whose client's end is at `peer` (host:port). Called on an
+/// I/O thread: it must not block or throw.
+using ProcessorOf =
+    std::function<std::shared_ptr<apache::thrift::TProcessor>(const std::string& peer)>;
+
 /// Owned by Master and the worker proper. Start and stop may each be called once or more, from any
 /// thread except a handler's. Thread: any.
 class Server {
  public:
-  /// The processor and its handlers must live until stop() has returned. Handlers throw only RotaError.
+  /// The processors and their handlers must live until stop() has returned. Handlers throw only
+  /// RotaError.
+  Server(ProcessorOf processor_of, ServerOptions options);
+  /// One processor for all, which does not learn who calls: for stand-ins of tests and benchmarks.
   Server(std::shared_ptr<apache::thrift::TProcessor> processor, ServerOptions options);
   ~Server();
   Server(const Server&) = delete;

@@ -5,6 +5,7 @@
 
 #include <utility>
 
+#include "common/base/log.h"
 #include "common/base/utf8.h"
 #include "common/rpc/error_wire.h"
 
@@ -44,12 +45,15 @@ void write_refusal(protocol::TProtocol& out, const TextRefused& refused) {
 
 class RefusalAnswerer final : public apache::thrift::TProcessor {
  public:
-  explicit RefusalAnswerer(std::shared_ptr<TProcessor> inner) : inner_(std::move(inner)) {}
+  RefusalAnswerer(std::shared_ptr<TProcessor> inner, std::string peer)
+      : inner_(std::move(inner)), peer_(std::move(peer)) {}
   bool process(std::shared_ptr<protocol::TProtocol> in, std::shared_ptr<protocol::TProtocol> out,
                void* context) override {
     try {
       return inner_->process(in, out, context);
     } catch (const TextRefused& refused) {
+      log_debug("rpc", "a request was refused",
+                {{"method", shown_text(refused.method)}, {"why", refused.what()}, {"from", peer_}});
       in->getTransport()->readEnd();
       write_refusal(*out, refused);
       return true;
@@ -58,6 +62,7 @@ class RefusalAnswerer final : public apache::thrift::TProcessor {
 
  private:
   const std::shared_ptr<TProcessor> inner_;
+  const std::string peer_;
 };
 
 }  // namespace
@@ -206,8 +211,8 @@ std::shared_ptr<protocol::TProtocolFactory> text_protocols(MessageLimits limits)
 }
 
 std::shared_ptr<apache::thrift::TProcessor> answer_refused_texts(
-    std::shared_ptr<apache::thrift::TProcessor> processor) {
-  return std::make_shared<RefusalAnswerer>(std::move(processor));
+    std::shared_ptr<apache::thrift::TProcessor> processor, std::string peer) {
+  return std::make_shared<RefusalAnswerer>(std::move(processor), std::move(peer));
 }
 
 }  // namespace rota::rpc

@@ -93,8 +93,8 @@ class TextProtocol final
 std::shared_ptr<apache::thrift::protocol::TProtocolFactory> text_protocols(MessageLimits limits);
 
 /// Passes every message on. Answers a request whose texts are not UTF-8 with a RotaError that names the
-/// place.
+/// place. `peer`: host:port of the client, for the log.
 std::shared_ptr<apache::thrift::TProcessor> answer_refused_texts(
-    std::shared_ptr<apache::thrift::TProcessor> processor);
+    std::shared_ptr<apache::thrift::TProcessor> processor, std::string peer = {});
 
 }  // namespace rota::rpc

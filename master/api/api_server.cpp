@@ -32,7 +32,7 @@ class ApiServer::Impl {
         desk_(parts.leader, replies_),
         intake_(parts.reader, parts.logs, parts.clock),
         tail_(parts.reader, parts.logs, parts.clock, options_.max_log_waits),
-        server_(make_processor(
+        server_(make_processors(
                     std::make_shared<JobServiceHandler>(parts, options_, desk_, tail_),
                     std::make_shared<ReportServiceHandler>(intake_, options_, desk_, parts.clock)),
                 server_options(options_)) {}

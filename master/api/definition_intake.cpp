@@ -19,7 +19,7 @@ Error all_of(const Problems& problems) {
   return Error(ErrorCode::InvalidArgument, fmt::format("{}", fmt::join(problems, "; ")));
 }
 
-// Crons alone need one; a wrong name is refused for every kind, since the job may become a cron.
+// Only cron schedules need one. A wrong name is refused for every kind: an edit may make it a cron.
 core::ZonePtr zone_of(const model::Schedule& schedule, Problems& problems) {
   auto zone = timezone::load_zone(schedule.time_zone);
   if (zone) return *zone;
@@ -43,7 +43,7 @@ std::string name_of_one_off(const model::JobWork& work) {
 
 }  // namespace
 
-Result<core::ApplyJob> take_edit(const thrift::JobEdit& edit, const std::string& principal) {
+Result<core::ApplyJob> accept_edit(const thrift::JobEdit& edit, const std::string& principal) {
   auto definition = wire::from_wire(edit.definition);
   if (!definition) return fail(definition.error());
   Problems problems = wire::definition_problems(*definition, true);
@@ -59,7 +59,7 @@ Result<core::ApplyJob> take_edit(const thrift::JobEdit& edit, const std::string&
   return event;
 }
 
-Result<core::SubmitItem> take_submit(const thrift::SubmitItem& item) {
+Result<core::SubmitItem> accept_submit(const thrift::SubmitItem& item) {
   auto definition = wire::from_wire(item.definition);
   if (!definition) return fail(definition.error());
   if (definition->name.empty()) definition->name = name_of_one_off(definition->work);

@@ -1,5 +1,5 @@
-// From what a client sent to what the core takes: converted, checked as a whole (all problems in one
-// answer), its time zone resolved. Thread: any.
+// From what a client sent to the core's events: converts it, checks all of it (one answer lists
+// every problem) and resolves its time zone. Thread: any.
 #pragma once
 
 #include <memory>
@@ -12,10 +12,10 @@
 namespace rota::master::api {
 
 /// A saved job's edit, without its token. InvalidArgument lists every problem.
-Result<core::ApplyJob> take_edit(const thrift::JobEdit& edit, const std::string& principal);
+Result<core::ApplyJob> accept_edit(const thrift::JobEdit& edit, const std::string& principal);
 
-/// One run to submit. A one-off without a name is called after its command or handler.
-Result<core::SubmitItem> take_submit(const thrift::SubmitItem& item);
+/// One run to submit. A one-off without a name is named after its command or handler.
+Result<core::SubmitItem> accept_submit(const thrift::SubmitItem& item);
 
 /// The next ticks of a schedule after a moment, at most `count` of them. InvalidArgument.
 Result<std::vector<WallTime>> next_ticks(const model::Schedule& schedule, WallTime anchor,

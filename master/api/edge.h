@@ -1,34 +1,22 @@
-// The edge to Thrift, where results become the one exception that a method may throw.
+// From results to the one exception that a service's method may throw.
 #pragma once
 
-#include <exception>
 #include <string>
 #include <utility>
 
-#include "common/base/log.h"
 #include "common/base/result.h"
 #include "common/rpc/error_wire.h"
 
 namespace rota::master::api {
 
-/// What is kept of the reason that somebody gave; the rest is cut off at a character.
+/// How much of a given reason is kept; the rest is cut off between characters.
 inline constexpr std::size_t kMaxWhyBytes = 200;
 
-/// Runs a method's body so that nothing but RotaError leaves it.
-template <typename Body>
-void at_edge(const char* method, Body body) {
-  try {
-    body();
-  } catch (const thrift::RotaError&) {
-    throw;
-  } catch (const std::exception& thrown) {
-    log_error("api", "a method failed in an unforeseen way",
-              {{"method", method}, {"what", thrown.what()}});
-    throw rpc::to_wire(Error(ErrorCode::Internal, std::string("internal error: ") + thrown.what()));
-  }
+inline Error unexpected_reply() {
+  return Error(ErrorCode::Internal, "the loop gave an unexpected kind of reply");
 }
 
-/// The value, or the error as an exception. Within at_edge only.
+/// The value, or the error as an exception. In methods of services.h only.
 template <typename T>
 T value_or_throw(rpc::CallResult<T> result) {
   if (!result) throw rpc::to_wire(result.error());

@@ -1,4 +1,4 @@
-// The methods that change something: everything is checked here, then decided by the loop.
+// The methods that change something. They check their input; the loop decides.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -15,7 +15,6 @@ namespace rota::master::api {
 namespace {
 
 constexpr std::size_t kMostAtOnce = 1000;
-constexpr const char* kPrincipal = "local";  // until authentication comes
 
 Result<void> check_count(std::size_t count) {
   if (count <= kMostAtOnce) return {};
@@ -70,8 +69,6 @@ thrift::JobEdited edited(const core::JobApplied& applied) {
   return out;
 }
 
-Error unexpected_reply() { return Error(ErrorCode::Internal, "the loop gave another kind of reply"); }
-
 }  // namespace
 
 MonoTime JobServiceHandler::deadline_of(const Head& head) const {
@@ -80,49 +77,46 @@ MonoTime JobServiceHandler::deadline_of(const Head& head) const {
   return BootClock::now() + std::min(wanted, options_.max_deadline);
 }
 
-void JobServiceHandler::submit(thrift::SubmitResult& out, const Head& head,
+void JobServiceHandler::submit(const Caller& caller, thrift::SubmitResult& out, const Head& head,
                                const thrift::SubmitItem& item) {
-  at_edge("submit", [&] {
-    const MonoTime deadline = deadline_of(head);
-    if (!desk_.leads()) {
-      out = value_or_throw(pass_on(head, deadline, [&](auto& client, const Head& onward) {
-        thrift::SubmitResult answer;
-        client.submit(answer, onward, item);
-        return answer;
-      }));
-      return;
-    }
-    Submitted results = value_or_throw(submit_here({item}, deadline));
-    if (results.front().__isset.error) throw results.front().error;
-    out = std::move(results.front());
-  });
-}
-
-void JobServiceHandler::submit_many(std::vector<thrift::SubmitResult>& out, const Head& head,
-                                    const std::vector<thrift::SubmitItem>& items) {
-  at_edge("submit_many", [&] {
-    const MonoTime deadline = deadline_of(head);
-    value_or_throw(check_count(items.size()));
-    if (desk_.leads()) {
-      out = value_or_throw(submit_here(items, deadline));
-      return;
-    }
-    out = value_or_throw(pass_on(head, deadline, [&](auto& client, const Head& onward) {
-      Submitted answer;
-      client.submit_many(answer, onward, items);
+  const MonoTime deadline = deadline_of(head);
+  if (!desk_.leads()) {
+    out = value_or_throw(pass_on(caller, head, deadline, [&](auto& client, const Head& onward) {
+      thrift::SubmitResult answer;
+      client.submit(answer, onward, item);
       return answer;
     }));
-  });
+    return;
+  }
+  Submitted results = value_or_throw(submit_here(caller, {item}, deadline));
+  if (results.front().__isset.error) throw results.front().error;
+  out = std::move(results.front());
+}
+
+void JobServiceHandler::submit_many(const Caller& caller, std::vector<thrift::SubmitResult>& out,
+                                    const Head& head,
+                                    const std::vector<thrift::SubmitItem>& items) {
+  const MonoTime deadline = deadline_of(head);
+  value_or_throw(check_count(items.size()));
+  if (desk_.leads()) {
+    out = value_or_throw(submit_here(caller, items, deadline));
+    return;
+  }
+  out = value_or_throw(pass_on(caller, head, deadline, [&](auto& client, const Head& onward) {
+    Submitted answer;
+    client.submit_many(answer, onward, items);
+    return answer;
+  }));
 }
 
 rpc::CallResult<JobServiceHandler::Submitted> JobServiceHandler::submit_here(
-    const std::vector<thrift::SubmitItem>& items, MonoTime deadline) {
+    const Caller& caller, const std::vector<thrift::SubmitItem>& items, MonoTime deadline) {
   Submitted out(items.size());
   core::SubmitRuns event;
-  event.principal = kPrincipal;
+  event.principal = caller.principal;
   std::vector<std::size_t> places;  // of the items that go into the loop
   for (std::size_t i = 0; i < items.size(); ++i) {
-    auto item = take_submit(items[i]);
+    auto item = accept_submit(items[i]);
     if (!item) {
       out[i] = failed(as_call_error(item.error()));
       continue;
@@ -130,7 +124,7 @@ rpc::CallResult<JobServiceHandler::Submitted> JobServiceHandler::submit_here(
     places.push_back(i);
     event.items.push_back(std::move(*item));
   }
-  answer_repeats(event.items, places, out);
+  answer_repeats(caller, event.items, places, out);
   if (places.empty()) return out;
   const auto reply = desk_.ask(std::move(event), deadline);
   if (!reply) return tl::unexpected<rpc::CallError>(reply.error());
@@ -142,15 +136,15 @@ rpc::CallResult<JobServiceHandler::Submitted> JobServiceHandler::submit_here(
   return out;
 }
 
-/// Answers those whose key was used before; `items` and their `places` keep the others.
-void JobServiceHandler::answer_repeats(std::vector<core::SubmitItem>& items,
+/// Answers the items whose key was used before, and removes them from `items` and `places`.
+void JobServiceHandler::answer_repeats(const Caller& caller, std::vector<core::SubmitItem>& items,
                                        std::vector<std::size_t>& places, Submitted& out) {
   std::vector<std::string> keys;
   for (const core::SubmitItem& item : items) {
     if (!item.request_key.empty()) keys.push_back(item.request_key);
   }
   if (keys.empty()) return;
-  const auto before = parts_.reader.runs_of_keys(kPrincipal, keys);
+  const auto before = parts_.reader.runs_of_keys(caller.principal, keys);
   std::size_t kept = 0;
   for (std::size_t i = 0; i < items.size(); ++i) {
     const core::SubmitItem& item = items[i];
@@ -171,11 +165,11 @@ void JobServiceHandler::answer_repeats(std::vector<core::SubmitItem>& items,
 }
 
 Result<std::optional<thrift::SubmitResult>> JobServiceHandler::used_before(
-    const std::string& key, const std::string& hash) {
+    const Caller& caller, const std::string& key, const std::string& hash) {
   using Answer = std::optional<thrift::SubmitResult>;
   if (key.empty()) return Answer{};
   std::string stored;
-  const auto run = parts_.reader.run_of_key(kPrincipal, key, &stored);
+  const auto run = parts_.reader.run_of_key(caller.principal, key, &stored);
   if (!run) return fail(run.error());
   if (!*run) return Answer{};
   if (stored != hash) return fail(key_conflict(key));
@@ -185,65 +179,62 @@ Result<std::optional<thrift::SubmitResult>> JobServiceHandler::used_before(
   return Answer{std::move(repeated)};
 }
 
-void JobServiceHandler::run_now(thrift::SubmitResult& out, const Head& head,
+void JobServiceHandler::run_now(const Caller& caller, thrift::SubmitResult& out, const Head& head,
                                 const std::string& space, const std::string& name,
                                 const std::map<std::string, std::string>& parameters,
                                 const std::string& request_key) {
-  at_edge("run_now", [&] {
-    const MonoTime deadline = deadline_of(head);
-    if (!desk_.leads()) {
-      out = value_or_throw(pass_on(head, deadline, [&](auto& client, const Head& onward) {
-        thrift::SubmitResult answer;
-        client.run_now(answer, onward, space, name, parameters, request_key);
-        return answer;
-      }));
-      return;
-    }
-    value_or_throw(wire::validate_parameters(parameters));
-    value_or_throw(wire::validate_request_key(request_key));
-    core::RunNow event;
-    event.principal = kPrincipal;
-    event.space = space;
-    event.name = name;
-    event.request_key = request_key;
-    if (!request_key.empty()) event.request_hash = wire::run_now_hash(space, name, parameters);
-    if (!parameters.empty()) event.parameters = std::make_shared<model::Parameters>(parameters);
-    if (auto before = value_or_throw(used_before(request_key, event.request_hash))) {
-      out = std::move(*before);
-      return;
-    }
-    const auto reply = value_or_throw(desk_.ask(std::move(event), deadline));
-    const auto* submitted = std::get_if<core::Submitted>(&reply);
-    if (submitted == nullptr || submitted->items.empty()) throw rpc::to_wire(unexpected_reply());
-    out = result_of(submitted->items.front());
-    if (out.__isset.error) throw out.error;
-  });
-}
-
-void JobServiceHandler::apply_jobs(std::vector<thrift::JobEdited>& out, const Head& head,
-                                   const std::vector<thrift::JobEdit>& edits, bool dry_run) {
-  at_edge("apply_jobs", [&] {
-    const MonoTime deadline = deadline_of(head);
-    value_or_throw(check_count(edits.size()));
-    if (dry_run || desk_.leads()) {
-      out = apply_here(edits, dry_run, deadline);
-      return;
-    }
-    out = value_or_throw(pass_on(head, deadline, [&](auto& client, const Head& onward) {
-      std::vector<thrift::JobEdited> answer;
-      client.apply_jobs(answer, onward, edits, dry_run);
+  const MonoTime deadline = deadline_of(head);
+  if (!desk_.leads()) {
+    out = value_or_throw(pass_on(caller, head, deadline, [&](auto& client, const Head& onward) {
+      thrift::SubmitResult answer;
+      client.run_now(answer, onward, space, name, parameters, request_key);
       return answer;
     }));
-  });
+    return;
+  }
+  value_or_throw(wire::validate_parameters(parameters));
+  value_or_throw(wire::validate_request_key(request_key));
+  core::RunNow event;
+  event.principal = caller.principal;
+  event.space = space;
+  event.name = name;
+  event.request_key = request_key;
+  if (!request_key.empty()) event.request_hash = wire::run_now_hash(space, name, parameters);
+  if (!parameters.empty()) event.parameters = std::make_shared<model::Parameters>(parameters);
+  if (auto before = value_or_throw(used_before(caller, request_key, event.request_hash))) {
+    out = std::move(*before);
+    return;
+  }
+  const auto reply = value_or_throw(desk_.ask(std::move(event), deadline));
+  const auto* submitted = std::get_if<core::Submitted>(&reply);
+  if (submitted == nullptr || submitted->items.empty()) throw rpc::to_wire(unexpected_reply());
+  out = result_of(submitted->items.front());
+  if (out.__isset.error) throw out.error;
 }
 
-// All edits go in before the first answer is waited for: the loop stores them in one batch.
+void JobServiceHandler::apply_jobs(const Caller& caller, std::vector<thrift::JobEdited>& out,
+                                   const Head& head, const std::vector<thrift::JobEdit>& edits,
+                                   bool dry_run) {
+  const MonoTime deadline = deadline_of(head);
+  value_or_throw(check_count(edits.size()));
+  if (dry_run || desk_.leads()) {
+    out = apply_here(caller, edits, dry_run, deadline);
+    return;
+  }
+  out = value_or_throw(pass_on(caller, head, deadline, [&](auto& client, const Head& onward) {
+    std::vector<thrift::JobEdited> answer;
+    client.apply_jobs(answer, onward, edits, dry_run);
+    return answer;
+  }));
+}
+
+// Posts all edits before it waits for the first answer, so that the loop stores them in one batch.
 std::vector<thrift::JobEdited> JobServiceHandler::apply_here(
-    const std::vector<thrift::JobEdit>& edits, bool dry_run, MonoTime deadline) {
+    const Caller& caller, const std::vector<thrift::JobEdit>& edits, bool dry_run, MonoTime deadline) {
   std::vector<thrift::JobEdited> out(edits.size());
   std::vector<std::pair<std::size_t, Token>> waiting;
   for (std::size_t i = 0; i < edits.size(); ++i) {
-    auto event = take_edit(edits[i], kPrincipal);
+    auto event = accept_edit(edits[i], caller.principal);
     if (!event) {
       out[i] = failed_edit(as_call_error(event.error()));
     } else if (dry_run) {
@@ -288,8 +279,9 @@ Result<thrift::JobEdited> JobServiceHandler::plan_edit(const core::ApplyJob& eve
 }
 
 template <typename Event>
-thrift::JobEdited JobServiceHandler::change_job(Event event, const char* done, MonoTime deadline) {
-  event.principal = kPrincipal;
+thrift::JobEdited JobServiceHandler::change_job(const Caller& caller, Event event, const char* done,
+                                               MonoTime deadline) {
+  event.principal = caller.principal;
   const auto reply = value_or_throw(desk_.ask(std::move(event), deadline));
   const auto* applied = std::get_if<core::JobApplied>(&reply);
   if (applied == nullptr) throw rpc::to_wire(unexpected_reply());
@@ -298,77 +290,71 @@ thrift::JobEdited JobServiceHandler::change_job(Event event, const char* done, M
   return out;
 }
 
-void JobServiceHandler::set_paused(thrift::JobEdited& out, const Head& head,
+void JobServiceHandler::set_paused(const Caller& caller, thrift::JobEdited& out, const Head& head,
                                    const std::string& space, const std::string& name, bool paused,
                                    const std::string& why) {
-  at_edge("set_paused", [&] {
-    const MonoTime deadline = deadline_of(head);
-    if (desk_.leads()) {
-      core::SetPaused event;
-      event.space = space;
-      event.name = name;
-      event.paused = paused;
-      event.why = cut_text(why, kMaxWhyBytes);
-      out = change_job(std::move(event), "changed", deadline);
-      return;
-    }
-    out = value_or_throw(pass_on(head, deadline, [&](auto& client, const Head& onward) {
-      thrift::JobEdited answer;
-      client.set_paused(answer, onward, space, name, paused, why);
-      return answer;
-    }));
-  });
+  const MonoTime deadline = deadline_of(head);
+  if (desk_.leads()) {
+    core::SetPaused event;
+    event.space = space;
+    event.name = name;
+    event.paused = paused;
+    event.why = cut_text(why, kMaxWhyBytes);
+    out = change_job(caller, std::move(event), "changed", deadline);
+    return;
+  }
+  out = value_or_throw(pass_on(caller, head, deadline, [&](auto& client, const Head& onward) {
+    thrift::JobEdited answer;
+    client.set_paused(answer, onward, space, name, paused, why);
+    return answer;
+  }));
 }
 
-void JobServiceHandler::delete_job(thrift::JobEdited& out, const Head& head,
+void JobServiceHandler::delete_job(const Caller& caller, thrift::JobEdited& out, const Head& head,
                                    const std::string& space, const std::string& name,
                                    const std::string& why) {
-  at_edge("delete_job", [&] {
-    const MonoTime deadline = deadline_of(head);
-    if (desk_.leads()) {
-      core::DeleteJob event;
-      event.space = space;
-      event.name = name;
-      event.why = cut_text(why, kMaxWhyBytes);
-      out = change_job(std::move(event), "changed", deadline);
-      return;
-    }
-    out = value_or_throw(pass_on(head, deadline, [&](auto& client, const Head& onward) {
-      thrift::JobEdited answer;
-      client.delete_job(answer, onward, space, name, why);
+  const MonoTime deadline = deadline_of(head);
+  if (desk_.leads()) {
+    core::DeleteJob event;
+    event.space = space;
+    event.name = name;
+    event.why = cut_text(why, kMaxWhyBytes);
+    out = change_job(caller, std::move(event), "changed", deadline);
+    return;
+  }
+  out = value_or_throw(pass_on(caller, head, deadline, [&](auto& client, const Head& onward) {
+    thrift::JobEdited answer;
+    client.delete_job(answer, onward, space, name, why);
+    return answer;
+  }));
+}
+
+void JobServiceHandler::cancel_run(const Caller& caller, std::string& out, const Head& head,
+                                   std::int64_t run, const std::string& why) {
+  const MonoTime deadline = deadline_of(head);
+  if (!desk_.leads()) {
+    out = value_or_throw(pass_on(caller, head, deadline, [&](auto& client, const Head& onward) {
+      std::string answer;
+      client.cancel_run(answer, onward, run, why);
       return answer;
     }));
-  });
+    return;
+  }
+  core::CancelRun event;
+  event.principal = caller.principal;
+  event.run = RunId{run};
+  event.why = cut_text(why, kMaxWhyBytes);
+  auto reply = desk_.ask(std::move(event), deadline);
+  if (!reply) {
+    reply.error().error = why_not_cancelled(run, reply.error().error);
+    throw rpc::to_wire(reply.error());
+  }
+  const auto* taken = std::get_if<core::CancelTaken>(&*reply);
+  if (taken == nullptr) throw rpc::to_wire(unexpected_reply());
+  out = std::string(model::name_of(taken->state));
 }
 
-void JobServiceHandler::cancel_run(std::string& out, const Head& head, std::int64_t run,
-                                   const std::string& why) {
-  at_edge("cancel_run", [&] {
-    const MonoTime deadline = deadline_of(head);
-    if (!desk_.leads()) {
-      out = value_or_throw(pass_on(head, deadline, [&](auto& client, const Head& onward) {
-        std::string answer;
-        client.cancel_run(answer, onward, run, why);
-        return answer;
-      }));
-      return;
-    }
-    core::CancelRun event;
-    event.principal = kPrincipal;
-    event.run = RunId{run};
-    event.why = cut_text(why, kMaxWhyBytes);
-    auto reply = desk_.ask(std::move(event), deadline);
-    if (!reply) {
-      reply.error().error = why_not_cancelled(run, reply.error().error);
-      throw rpc::to_wire(reply.error());
-    }
-    const auto* taken = std::get_if<core::CancelTaken>(&*reply);
-    if (taken == nullptr) throw rpc::to_wire(unexpected_reply());
-    out = std::string(model::name_of(taken->state));
-  });
-}
-
-// The loop forgets final runs; the store knows which they were, and which never were.
+// The loop forgets final runs. The store knows whether a run has ended or never existed.
 Error JobServiceHandler::why_not_cancelled(std::int64_t run, const Error& answer) {
   if (answer.code != ErrorCode::Conflict) return answer;
   const auto row = parts_.reader.get_run(RunId{run});

@@ -1,4 +1,4 @@
-// The methods that only read the store: every master answers them.
+// The methods that only read the store. Every master answers them.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -109,7 +109,7 @@ Millis time_for(const thrift::RequestHead& head, const thrift::VerifyRequest& re
 
 }  // namespace
 
-/// What is recorded already fires no more, even where the clock has not reached it.
+/// Ticks up to here are recorded and do not fire again, even when the clock is not there yet.
 WallTime JobServiceHandler::recorded_through() const {
   const auto snapshot = parts_.leader.snapshot();
   return snapshot ? snapshot->watermark : WallTime{};
@@ -124,114 +124,99 @@ thrift::JobInfo JobServiceHandler::info_of(const store::JobRow& row) const {
   return out;
 }
 
-void JobServiceHandler::list_jobs(std::vector<thrift::JobInfo>& out, const Head&,
+void JobServiceHandler::list_jobs(const Caller&, std::vector<thrift::JobInfo>& out, const Head&,
                                   const std::string& space, const std::string& prefix,
                                   std::int32_t limit) {
-  at_edge("list_jobs", [&] {
-    const auto rows = value_or_throw(parts_.reader.list_jobs(space, prefix, limit_of(limit, 100)));
-    std::vector<JobId> ids;
-    for (const auto& row : rows) ids.push_back(row.job.id);
-    const auto newest = value_or_throw(parts_.reader.newest_runs_of(ids));
-    for (const auto& row : rows) out.push_back(with_last_run(info_of(row), newest));
-  });
+  const auto rows = value_or_throw(parts_.reader.list_jobs(space, prefix, limit_of(limit, 100)));
+  std::vector<JobId> ids;
+  for (const auto& row : rows) ids.push_back(row.job.id);
+  const auto newest = value_or_throw(parts_.reader.newest_runs_of(ids));
+  for (const auto& row : rows) out.push_back(with_last_run(info_of(row), newest));
 }
 
-void JobServiceHandler::get_job(thrift::JobInfo& out, const Head&, const std::string& space,
-                                const std::string& name) {
-  at_edge("get_job", [&] {
-    const auto row = value_or_throw(parts_.reader.get_job(space, name));
-    out = with_last_run(info_of(row), value_or_throw(parts_.reader.newest_runs_of({row.job.id})));
-  });
+void JobServiceHandler::get_job(const Caller&, thrift::JobInfo& out, const Head&,
+                                const std::string& space, const std::string& name) {
+  const auto row = value_or_throw(parts_.reader.get_job(space, name));
+  out = with_last_run(info_of(row), value_or_throw(parts_.reader.newest_runs_of({row.job.id})));
 }
 
-void JobServiceHandler::list_gaps(std::vector<thrift::GapInfo>& out, const Head&,
+void JobServiceHandler::list_gaps(const Caller&, std::vector<thrift::GapInfo>& out, const Head&,
                                   const std::string& space, const std::string& name,
                                   std::int32_t limit) {
-  at_edge("list_gaps", [&] {
-    const auto row = value_or_throw(parts_.reader.get_job(space, name));
-    const auto gaps = value_or_throw(parts_.reader.newest_gaps_of(row.job.id, limit_of(limit, 50)));
-    for (const model::Gap& gap : gaps) {
-      thrift::GapInfo info;
-      info.__set_job_version(gap.version);
-      info.__set_from_ms(to_ms(gap.from));
-      info.__set_to_ms(to_ms(gap.to));
-      info.__set_count(gap.count);
-      info.__set_reason(std::string(model::name_of(gap.reason)));
-      info.__set_run(gap.reference);
-      out.push_back(std::move(info));
-    }
-  });
+  const auto row = value_or_throw(parts_.reader.get_job(space, name));
+  const auto gaps = value_or_throw(parts_.reader.newest_gaps_of(row.job.id, limit_of(limit, 50)));
+  for (const model::Gap& gap : gaps) {
+    thrift::GapInfo info;
+    info.__set_job_version(gap.version);
+    info.__set_from_ms(to_ms(gap.from));
+    info.__set_to_ms(to_ms(gap.to));
+    info.__set_count(gap.count);
+    info.__set_reason(std::string(model::name_of(gap.reason)));
+    info.__set_run(gap.reference);
+    out.push_back(std::move(info));
+  }
 }
 
-void JobServiceHandler::list_runs(std::vector<thrift::RunInfo>& out, const Head&,
+void JobServiceHandler::list_runs(const Caller&, std::vector<thrift::RunInfo>& out, const Head&,
                                   const thrift::RunFilter& filter) {
-  at_edge("list_runs", [&] {
-    const auto query = value_or_throw(query_of(filter));
-    const auto rows = value_or_throw(parts_.reader.list_runs(query));
-    for (const auto& row : rows) out.push_back(wire::to_wire(row.run, row.job_name));
-  });
+  const auto query = value_or_throw(query_of(filter));
+  const auto rows = value_or_throw(parts_.reader.list_runs(query));
+  for (const auto& row : rows) out.push_back(wire::to_wire(row.run, row.job_name));
 }
 
-void JobServiceHandler::get_run(thrift::RunDetail& out, const Head&, std::int64_t run) {
-  at_edge("get_run", [&] {
-    const auto row = value_or_throw(parts_.reader.get_run(RunId{run}));
-    const auto attempts = value_or_throw(parts_.reader.attempts_of(RunId{run}));
-    const auto note = value_or_throw(parts_.reader.note_of(RunId{run}));
-    out.__set_run(wire::to_wire(row.run, row.job_name));
-    if (note) out.__set_note(wire::to_wire(*note));
-    // A master of before, or a restored database, may have left a run without it: shown without, then.
-    const auto definition = parts_.reader.definition_of(row.run.job, row.run.version);
-    if (definition) {
-      out.__set_work(wire::to_wire((*definition)->work));
-      const thrift::Rules rules = wire::to_wire((*definition)->rules);
-      out.__set_loss(rules.loss);
-      out.__set_loss_most(rules.loss_most);
-    }
-    std::vector<thrift::AttemptInfo> earlier;
-    for (const auto& attempt : attempts) earlier.push_back(wire::to_wire(attempt));
-    out.__set_attempts(std::move(earlier));
-  });
+void JobServiceHandler::get_run(const Caller&, thrift::RunDetail& out, const Head&,
+                                std::int64_t run) {
+  const auto row = value_or_throw(parts_.reader.get_run(RunId{run}));
+  const auto attempts = value_or_throw(parts_.reader.attempts_of(RunId{run}));
+  const auto note = value_or_throw(parts_.reader.note_of(RunId{run}));
+  out.__set_run(wire::to_wire(row.run, row.job_name));
+  if (note) out.__set_note(wire::to_wire(*note));
+  // An older master or a restored database may have left a run without its definition.
+  const auto definition = parts_.reader.definition_of(row.run.job, row.run.version);
+  if (definition) {
+    out.__set_work(wire::to_wire((*definition)->work));
+    const thrift::Rules rules = wire::to_wire((*definition)->rules);
+    out.__set_loss(rules.loss);
+    out.__set_loss_most(rules.loss_most);
+  }
+  std::vector<thrift::AttemptInfo> earlier;
+  for (const auto& attempt : attempts) earlier.push_back(wire::to_wire(attempt));
+  out.__set_attempts(std::move(earlier));
 }
 
-void JobServiceHandler::read_log(thrift::LogSlice& out, const Head& head,
+void JobServiceHandler::read_log(const Caller&, thrift::LogSlice& out, const Head& head,
                                  const thrift::LogRequest& request) {
-  at_edge("read_log", [&] {
-    // A wait is part of the request: the deadline never cuts it short.
-    const MonoTime deadline = deadline_of(head) + Millis{std::clamp(request.wait_ms, 0, 10'000)};
-    out = value_or_throw(tail_.read(request, deadline));
-  });
+  // A wait is part of the request: the deadline never cuts it short.
+  const MonoTime deadline = deadline_of(head) + Millis{std::clamp(request.wait_ms, 0, 10'000)};
+  out = value_or_throw(tail_.read(request, deadline));
 }
 
-void JobServiceHandler::next_fires(thrift::NextFires& out, const Head&,
+void JobServiceHandler::next_fires(const Caller&, thrift::NextFires& out, const Head&,
                                    const thrift::Schedule& schedule, std::int64_t after_ms,
                                    std::int32_t count) {
-  at_edge("next_fires", [&] {
-    const auto converted = value_or_throw(wire::from_wire(schedule));
-    const WallTime after = after_ms > 0 ? wall_from_ms(after_ms) : parts_.clock.wall();
-    const WallTime anchor = converted.start.value_or(after);
-    const auto ticks = value_or_throw(
-        next_ticks(converted, anchor, after, std::clamp(count, 1, kMostRows)));
-    std::vector<std::int64_t> at_ms;
-    for (const WallTime tick : ticks) at_ms.push_back(to_ms(tick));
-    out.__set_at_ms(std::move(at_ms));
-  });
+  const auto converted = value_or_throw(wire::from_wire(schedule));
+  const WallTime after = after_ms > 0 ? wall_from_ms(after_ms) : parts_.clock.wall();
+  const WallTime anchor = converted.start.value_or(after);
+  const auto ticks = value_or_throw(
+      next_ticks(converted, anchor, after, std::clamp(count, 1, kMostRows)));
+  std::vector<std::int64_t> at_ms;
+  for (const WallTime tick : ticks) at_ms.push_back(to_ms(tick));
+  out.__set_at_ms(std::move(at_ms));
 }
 
-void JobServiceHandler::verify(thrift::VerifyReport& out, const Head& head,
+void JobServiceHandler::verify(const Caller&, thrift::VerifyReport& out, const Head& head,
                                const thrift::VerifyRequest& request) {
-  at_edge("verify", [&] {
-    verify::Request wanted;
-    wanted.space = request.space;
-    wanted.job = request.job;
-    wanted.from = request.place;
-    if (request.__isset.since_ms) wanted.since = wall_from_ms(request.since_ms);
-    wanted.now = parts_.clock.wall();
-    const verify::Sources sources{parts_.reader, &parts_.logs, &timezone::load_zone};
-    const auto report =
-        value_or_throw(verify::verify(sources, wanted, BootClock::now() + time_for(head, request)));
-    if (!report.is_complete && !request.partial) throw rpc::to_wire(too_late(report));
-    out = to_wire(report);
-  });
+  verify::Request wanted;
+  wanted.space = request.space;
+  wanted.job = request.job;
+  wanted.from = request.place;
+  if (request.__isset.since_ms) wanted.since = wall_from_ms(request.since_ms);
+  wanted.now = parts_.clock.wall();
+  const verify::Sources sources{parts_.reader, &parts_.logs, &timezone::load_zone};
+  const auto report =
+      value_or_throw(verify::verify(sources, wanted, BootClock::now() + time_for(head, request)));
+  if (!report.is_complete && !request.partial) throw rpc::to_wire(too_late(report));
+  out = to_wire(report);
 }
 
 }  // namespace rota::master::api

@@ -1,74 +1,82 @@
-// What users, programs and the `rota` command ask (thrift/job.thrift). Changes go through the leader's
+// What users, programs and the `rota` command ask (services.h). Changes go through the leader's
 // loop; queries read the store and the leader's last snapshot.
 #pragma once
 
 #include <string>
 #include <vector>
 
-#include "JobService.h"
+#include "common/rpc/caller_rules.h"
 #include "master/api/api_server.h"
 #include "master/api/leader_desk.h"
 #include "master/api/log_tail.h"
+#include "master/api/services.h"
 
 namespace rota::master::api {
 
 /// Thread: any (the server's pool). Methods throw RotaError and nothing else.
-class JobServiceHandler final : public thrift::JobServiceIf {
+class JobServiceHandler final : public JobService {
  public:
-  using Head = thrift::RequestHead;
-
   /// All outlive it.
   JobServiceHandler(ApiParts parts, const ApiOptions& options, LeaderDesk& desk, LogTail& tail)
       : parts_(std::move(parts)), options_(options), desk_(desk), tail_(tail) {}
 
   // Changes (job_changes.cpp)
-  void submit(thrift::SubmitResult& out, const Head& head, const thrift::SubmitItem& item) override;
-  void submit_many(std::vector<thrift::SubmitResult>& out, const Head& head,
+  void submit(const Caller& caller, thrift::SubmitResult& out, const Head& head,
+              const thrift::SubmitItem& item) override;
+  void submit_many(const Caller& caller, std::vector<thrift::SubmitResult>& out, const Head& head,
                    const std::vector<thrift::SubmitItem>& items) override;
-  void apply_jobs(std::vector<thrift::JobEdited>& out, const Head& head,
+  void apply_jobs(const Caller& caller, std::vector<thrift::JobEdited>& out, const Head& head,
                   const std::vector<thrift::JobEdit>& edits, bool dry_run) override;
-  void set_paused(thrift::JobEdited& out, const Head& head, const std::string& space,
-                  const std::string& name, bool paused, const std::string& why) override;
-  void delete_job(thrift::JobEdited& out, const Head& head, const std::string& space,
-                  const std::string& name, const std::string& why) override;
-  void run_now(thrift::SubmitResult& out, const Head& head, const std::string& space,
-               const std::string& name, const std::map<std::string, std::string>& parameters,
-               const std::string& request_key) override;
-  void cancel_run(std::string& out, const Head& head, std::int64_t run,
+  void set_paused(const Caller& caller, thrift::JobEdited& out, const Head& head,
+                  const std::string& space, const std::string& name, bool paused,
                   const std::string& why) override;
-
-  void drain_worker(thrift::DrainAnswer& out, const Head& head, const std::string& worker,
-                    std::int64_t deadline_ms, const std::string& why) override;
-  void resume_worker(thrift::DrainAnswer& out, const Head& head, const std::string& worker,
-                     const std::string& why) override;
-  void confirm_dead(thrift::DeathAnswer& out, const Head& head, const std::string& worker,
-                    const std::string& why, bool dry_run) override;
-  void undelete_job(thrift::JobEdited& out, const Head& head, const std::string& space,
-                    const std::string& name) override;
+  void delete_job(const Caller& caller, thrift::JobEdited& out, const Head& head,
+                  const std::string& space, const std::string& name,
+                  const std::string& why) override;
+  void run_now(const Caller& caller, thrift::SubmitResult& out, const Head& head,
+               const std::string& space, const std::string& name,
+               const std::map<std::string, std::string>& parameters,
+               const std::string& request_key) override;
+  void cancel_run(const Caller& caller, std::string& out, const Head& head, std::int64_t run,
+                  const std::string& why) override;
+  void drain_worker(const Caller& caller, thrift::DrainAnswer& out, const Head& head,
+                    const std::string& worker, std::int64_t deadline_ms,
+                    const std::string& why) override;
+  void resume_worker(const Caller& caller, thrift::DrainAnswer& out, const Head& head,
+                     const std::string& worker, const std::string& why) override;
+  void confirm_dead(const Caller& caller, thrift::DeathAnswer& out, const Head& head,
+                    const std::string& worker, const std::string& why, bool dry_run) override;
+  void undelete_job(const Caller& caller, thrift::JobEdited& out, const Head& head,
+                    const std::string& space, const std::string& name) override;
 
   // Queries (job_queries.cpp)
-  void list_jobs(std::vector<thrift::JobInfo>& out, const Head& head, const std::string& space,
-                 const std::string& prefix, std::int32_t limit) override;
-  void get_job(thrift::JobInfo& out, const Head& head, const std::string& space,
-               const std::string& name) override;
-  void list_gaps(std::vector<thrift::GapInfo>& out, const Head& head, const std::string& space,
-                 const std::string& name, std::int32_t limit) override;
-  void list_runs(std::vector<thrift::RunInfo>& out, const Head& head,
+  void list_jobs(const Caller& caller, std::vector<thrift::JobInfo>& out, const Head& head,
+                 const std::string& space, const std::string& prefix, std::int32_t limit) override;
+  void get_job(const Caller& caller, thrift::JobInfo& out, const Head& head,
+               const std::string& space, const std::string& name) override;
+  void list_gaps(const Caller& caller, std::vector<thrift::GapInfo>& out, const Head& head,
+                 const std::string& space, const std::string& name, std::int32_t limit) override;
+  void list_runs(const Caller& caller, std::vector<thrift::RunInfo>& out, const Head& head,
                  const thrift::RunFilter& filter) override;
-  void get_run(thrift::RunDetail& out, const Head& head, std::int64_t run) override;
-  void read_log(thrift::LogSlice& out, const Head& head, const thrift::LogRequest& request) override;
-  void next_fires(thrift::NextFires& out, const Head& head, const thrift::Schedule& schedule,
-                  std::int64_t after_ms, std::int32_t count) override;
-  void verify(thrift::VerifyReport& out, const Head& head,
+  void get_run(const Caller& caller, thrift::RunDetail& out, const Head& head,
+               std::int64_t run) override;
+  void read_log(const Caller& caller, thrift::LogSlice& out, const Head& head,
+                const thrift::LogRequest& request) override;
+  void next_fires(const Caller& caller, thrift::NextFires& out, const Head& head,
+                  const thrift::Schedule& schedule, std::int64_t after_ms,
+                  std::int32_t count) override;
+  void verify(const Caller& caller, thrift::VerifyReport& out, const Head& head,
               const thrift::VerifyRequest& request) override;
 
   // What the leader knows (job_status.cpp)
-  void explain(thrift::Explanation& out, const Head& head, std::int64_t run) override;
-  void list_workers(std::vector<thrift::WorkerInfo>& out, const Head& head) override;
-  void forget_worker(const Head& head, const std::string& worker) override;
-  void list_lives(std::vector<thrift::WorkerLife>& out, const Head& head, const std::string& worker,
-                  std::int32_t limit) override;
-  void cluster_status(thrift::ClusterStatus& out, const Head& head) override;
+  void explain(const Caller& caller, thrift::Explanation& out, const Head& head,
+               std::int64_t run) override;
+  void list_workers(const Caller& caller, std::vector<thrift::WorkerInfo>& out,
+                    const Head& head) override;
+  void forget_worker(const Caller& caller, const Head& head, const std::string& worker) override;
+  void list_lives(const Caller& caller, std::vector<thrift::WorkerLife>& out, const Head& head,
+                  const std::string& worker, std::int32_t limit) override;
+  void cluster_status(const Caller& caller, thrift::ClusterStatus& out, const Head& head) override;
 
  private:
   using Submitted = std::vector<thrift::SubmitResult>;
@@ -76,31 +84,34 @@ class JobServiceHandler final : public thrift::JobServiceIf {
   MonoTime deadline_of(const Head& head) const;
   /// NotLeader, unless the request asks to be passed on: then what the leader answers.
   template <typename Use>
-  auto pass_on(const Head& head, MonoTime deadline, Use use);
-  /// Asks the leader a question of any master's, one hop; `head` of a forwarded one is not passed on.
+  auto pass_on(const Caller& caller, const Head& head, MonoTime deadline, Use use);
+  /// Asks the leader, one hop. Not for a request that was forwarded to this master.
   template <typename Use>
-  auto ask_leader(const Head& head, MonoTime deadline, Use use);
+  auto ask_leader(const Caller& caller, const Head& head, MonoTime deadline, Use use);
 
-  rpc::CallResult<Submitted> submit_here(const std::vector<thrift::SubmitItem>& items,
+  rpc::CallResult<Submitted> submit_here(const Caller& caller,
+                                         const std::vector<thrift::SubmitItem>& items,
                                          MonoTime deadline);
-  void answer_repeats(std::vector<core::SubmitItem>& items, std::vector<std::size_t>& places,
-                      Submitted& out);
+  void answer_repeats(const Caller& caller, std::vector<core::SubmitItem>& items,
+                      std::vector<std::size_t>& places, Submitted& out);
   /// The answer of an earlier request with this key; empty: the key is new.
-  Result<std::optional<thrift::SubmitResult>> used_before(const std::string& key,
+  Result<std::optional<thrift::SubmitResult>> used_before(const Caller& caller, const std::string& key,
                                                           const std::string& hash);
   Result<thrift::JobEdited> plan_edit(const core::ApplyJob& event);
-  std::vector<thrift::JobEdited> apply_here(const std::vector<thrift::JobEdit>& edits, bool dry_run,
-                                            MonoTime deadline);
+  std::vector<thrift::JobEdited> apply_here(const Caller& caller, const std::vector<thrift::JobEdit>& edits,
+                                            bool dry_run, MonoTime deadline);
   template <typename Event>
-  thrift::JobEdited change_job(Event event, const char* done, MonoTime deadline);
-  thrift::DrainAnswer drain_here(core::DrainWorker event, MonoTime deadline);
-  thrift::DeathAnswer confirm_here(core::ConfirmDead event, MonoTime deadline);
-  thrift::JobEdited undelete_here(const std::string& space, const std::string& name, MonoTime deadline);
+  thrift::JobEdited change_job(const Caller& caller, Event event, const char* done, MonoTime deadline);
+  thrift::DrainAnswer drain_here(const Caller& caller, core::DrainWorker event, MonoTime deadline);
+  thrift::DeathAnswer confirm_here(const Caller& caller, core::ConfirmDead event, MonoTime deadline);
+  thrift::JobEdited undelete_here(const Caller& caller, const std::string& space, const std::string& name,
+                                  MonoTime deadline);
   Error why_not_cancelled(std::int64_t run, const Error& answer);
   thrift::JobInfo info_of(const store::JobRow& row) const;
   WallTime recorded_through() const;
-  void explain_row(thrift::Explanation& out, const Head& head, const store::RunRow& row);
-  std::string word_of_job(const store::RunRow& row) const;
+  void explain_row(const Caller& caller, thrift::Explanation& out, const Head& head,
+                   const store::RunRow& row);
+  std::string job_remark(const store::RunRow& row) const;
   thrift::Explanation explain_stored(const store::RunRow& row, const std::string& pool) const;
   thrift::ClusterStatus status_here() const;
 
@@ -111,8 +122,9 @@ class JobServiceHandler final : public thrift::JobServiceIf {
 };
 
 template <typename Use>
-auto JobServiceHandler::ask_leader(const Head& head, MonoTime deadline, Use use) {
+auto JobServiceHandler::ask_leader(const Caller& caller, const Head& head, MonoTime deadline, Use use) {
   Head onward = head;
+  onward.__set_caller(rpc::to_wire(caller));
   onward.__set_forward(false);
   onward.__set_forwarded(true);
   const auto left = floor_ms(deadline - BootClock::now());
@@ -122,12 +134,12 @@ auto JobServiceHandler::ask_leader(const Head& head, MonoTime deadline, Use use)
 }
 
 template <typename Use>
-auto JobServiceHandler::pass_on(const Head& head, MonoTime deadline, Use use) {
-  using Answer = decltype(ask_leader(head, deadline, use));
+auto JobServiceHandler::pass_on(const Caller& caller, const Head& head, MonoTime deadline, Use use) {
+  using Answer = decltype(ask_leader(caller, head, deadline, use));
   if (!head.forward || head.forwarded) {
     return Answer(tl::unexpected<rpc::CallError>(desk_.not_leader()));
   }
-  return ask_leader(head, deadline, use);
+  return ask_leader(caller, head, deadline, use);
 }
 
 }  // namespace rota::master::api

@@ -1,5 +1,5 @@
-// What only the leader knows: its last snapshot. A follower asks the leader, one hop; when that gives
-// nothing it answers with what it knows itself, and says so.
+// What only the leader knows: its last snapshot. A follower asks the leader, one hop. When that
+// fails, the follower answers with what it knows itself, and says so.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -41,7 +41,7 @@ std::vector<thrift::WorkerInfo> workers_in(const core::Snapshot& snapshot, WallT
   return out;
 }
 
-/// Workers that are away and were not stopped, as a line of the cluster's health.
+/// Workers that are offline and were not stopped, as a line of the cluster's health.
 std::string who_vanished(const core::Snapshot& snapshot) {
   constexpr int kNamed = 5;
   std::string text;
@@ -55,7 +55,7 @@ std::string who_vanished(const core::Snapshot& snapshot) {
   return text.empty() ? "" : "offline: " + text + " (rota worker list; rota worker forget)";
 }
 
-/// What its worker last said of the very attempt that is stored.
+/// What its worker last said about the attempt that is stored.
 void put_usage(thrift::Explanation& out, const core::Snapshot& snapshot, const model::Run& run,
                WallTime now) {
   const model::AttemptKey attempt{run.id, run.progress.attempt};
@@ -98,8 +98,8 @@ thrift::Explanation JobServiceHandler::explain_stored(const store::RunRow& row,
   return out;
 }
 
-/// What the state of its job has to do with it; empty: nothing.
-std::string JobServiceHandler::word_of_job(const store::RunRow& row) const {
+/// What the state of its job means for the run; empty: nothing.
+std::string JobServiceHandler::job_remark(const store::RunRow& row) const {
   if (model::is_final(row.run.progress.state) || store::is_of_one_off(row.run)) return "";
   const auto job = parts_.reader.get_job(row.run.space, row.job_name);
   const bool is_paused = job && job->job.id == row.run.job && job->job.state == model::JobState::Paused;
@@ -107,15 +107,15 @@ std::string JobServiceHandler::word_of_job(const store::RunRow& row) const {
   return " Its job is paused; a run that has fired goes on all the same (rota run cancel ends it).";
 }
 
-void JobServiceHandler::explain(thrift::Explanation& out, const Head& head, std::int64_t run) {
-  at_edge("explain", [&] {
-    const auto row = value_or_throw(parts_.reader.get_run(RunId{run}));
-    explain_row(out, head, row);
-    if (!head.forwarded) out.__set_sentence(out.sentence + word_of_job(row));
-  });
+void JobServiceHandler::explain(const Caller& caller, thrift::Explanation& out, const Head& head,
+                                std::int64_t run) {
+  const auto row = value_or_throw(parts_.reader.get_run(RunId{run}));
+  explain_row(caller, out, head, row);
+  if (!head.forwarded) out.__set_sentence(out.sentence + job_remark(row));
 }
 
-void JobServiceHandler::explain_row(thrift::Explanation& out, const Head& head, const store::RunRow& row) {
+void JobServiceHandler::explain_row(const Caller& caller, thrift::Explanation& out, const Head& head,
+                                    const store::RunRow& row) {
   const auto definition = parts_.reader.definition_of(row.run.job, row.run.version);
   model::JobRules rules;
   rules.pool = "?";
@@ -144,7 +144,7 @@ void JobServiceHandler::explain_row(thrift::Explanation& out, const Head& head, 
   }
   if (head.forwarded) return;
   const auto asked =
-      ask_leader(head, std::min(deadline_of(head), BootClock::now() + kHopDeadline),
+      ask_leader(caller, head, std::min(deadline_of(head), BootClock::now() + kHopDeadline),
                  [&](auto& client, const Head& onward) {
                    thrift::Explanation answer;
                    client.explain(answer, onward, row.run.id.value);
@@ -157,21 +157,20 @@ void JobServiceHandler::explain_row(thrift::Explanation& out, const Head& head, 
   }
 }
 
-void JobServiceHandler::list_workers(std::vector<thrift::WorkerInfo>& out, const Head& head) {
-  at_edge("list_workers", [&] {
-    if (const auto snapshot = parts_.leader.snapshot()) {
-      out = workers_in(*snapshot, parts_.clock.wall());
-      return;
-    }
-    if (head.forwarded) throw rpc::to_wire(desk_.not_leader());
-    out = value_or_throw(
-        ask_leader(head, std::min(deadline_of(head), BootClock::now() + kHopDeadline),
-                   [&](auto& client, const Head& onward) {
-                     std::vector<thrift::WorkerInfo> answer;
-                     client.list_workers(answer, onward);
-                     return answer;
-                   }));
-  });
+void JobServiceHandler::list_workers(const Caller& caller, std::vector<thrift::WorkerInfo>& out,
+                                     const Head& head) {
+  if (const auto snapshot = parts_.leader.snapshot()) {
+    out = workers_in(*snapshot, parts_.clock.wall());
+    return;
+  }
+  if (head.forwarded) throw rpc::to_wire(desk_.not_leader());
+  out = value_or_throw(
+      ask_leader(caller, head, std::min(deadline_of(head), BootClock::now() + kHopDeadline),
+                 [&](auto& client, const Head& onward) {
+                   std::vector<thrift::WorkerInfo> answer;
+                   client.list_workers(answer, onward);
+                   return answer;
+                 }));
 }
 
 thrift::ClusterStatus JobServiceHandler::status_here() const {
@@ -209,30 +208,29 @@ thrift::ClusterStatus JobServiceHandler::status_here() const {
   return out;
 }
 
-void JobServiceHandler::cluster_status(thrift::ClusterStatus& out, const Head& head) {
-  at_edge("cluster_status", [&] {
-    out = status_here();
-    if (parts_.leader.snapshot() || head.forwarded) return;
-    const auto asked =
-        ask_leader(head, std::min(deadline_of(head), BootClock::now() + kHopDeadline),
-                   [&](auto& client, const Head& onward) {
-                     thrift::ClusterStatus answer;
-                     client.cluster_status(answer, onward);
-                     return answer;
-                   });
-    const std::string why = out.leader.empty() ? parts_.leader.why_nobody_leads() : "";
-    if (asked) {
-      out = *asked;
-    } else if (!why.empty()) {
-      out.health["office"] = why;
-      out.__set_age_ms(-1);
-    } else {
-      const Error& error = asked.error().error;
-      // A question that was not answered has no outcome to be unsure of.
-      out.health["leader"] = error.retry == Retry::Unknown ? "no answer from " + out.leader : error.message;
-      out.__set_age_ms(-1);  // nothing of the leader's is in it
-    }
-  });
+void JobServiceHandler::cluster_status(const Caller& caller, thrift::ClusterStatus& out,
+                                       const Head& head) {
+  out = status_here();
+  if (parts_.leader.snapshot() || head.forwarded) return;
+  const auto asked =
+      ask_leader(caller, head, std::min(deadline_of(head), BootClock::now() + kHopDeadline),
+                 [&](auto& client, const Head& onward) {
+                   thrift::ClusterStatus answer;
+                   client.cluster_status(answer, onward);
+                   return answer;
+                 });
+  const std::string why = out.leader.empty() ? parts_.leader.why_nobody_leads() : "";
+  if (asked) {
+    out = *asked;
+  } else if (!why.empty()) {
+    out.health["office"] = why;
+    out.__set_age_ms(-1);
+  } else {
+    const Error& error = asked.error().error;
+    // A question changes nothing, so "may or may not be done" would be wrong here.
+    out.health["leader"] = error.retry == Retry::Unknown ? "no answer from " + out.leader : error.message;
+    out.__set_age_ms(-1);  // the leader added nothing
+  }
 }
 
 }  // namespace rota::master::api

@@ -1,4 +1,5 @@
-// A deleted job comes back. Its rows are all there; the loop, which forgot it, gets them from here.
+// A deleted job comes back. The store still has all its rows; the loop has forgotten the job and
+// gets them from here.
 #include "common/time/zones.h"
 #include "master/api/edge.h"
 #include "master/api/job_service.h"
@@ -8,8 +9,6 @@
 namespace rota::master::api {
 namespace {
 
-constexpr const char* kWhoUndeletes = "local";  // until authentication comes
-
 /// Empty where the schedule needs none.
 core::ZonePtr zone_of(const model::Schedule& schedule) {
   auto zone = timezone::load_zone(schedule.time_zone);
@@ -18,11 +17,11 @@ core::ZonePtr zone_of(const model::Schedule& schedule) {
 
 }  // namespace
 
-thrift::JobEdited JobServiceHandler::undelete_here(const std::string& space, const std::string& name,
-                                                   MonoTime deadline) {
+thrift::JobEdited JobServiceHandler::undelete_here(const Caller& caller, const std::string& space,
+                                                   const std::string& name, MonoTime deadline) {
   store::JobRow row = value_or_throw(parts_.reader.last_deleted(space, name));
   core::UndeleteJob event;
-  event.principal = kWhoUndeletes;
+  event.principal = caller.principal;
   event.zone = zone_of(row.version.definition->rules.schedule);
   const WallTime deleted = row.job.changed;
   const bool is_paused = !row.version.enabled;
@@ -31,7 +30,7 @@ thrift::JobEdited JobServiceHandler::undelete_here(const std::string& space, con
   const auto reply = value_or_throw(desk_.ask(std::move(event), deadline));
   const auto* applied = std::get_if<core::JobApplied>(&reply);
   if (applied == nullptr) {
-    throw rpc::to_wire(Error(ErrorCode::Internal, "the loop gave another kind of reply"));
+    throw rpc::to_wire(unexpected_reply());
   }
   thrift::JobEdited out;
   out.__set_id(applied->job.value);
@@ -42,20 +41,18 @@ thrift::JobEdited JobServiceHandler::undelete_here(const std::string& space, con
   return out;
 }
 
-void JobServiceHandler::undelete_job(thrift::JobEdited& out, const Head& head, const std::string& space,
-                                     const std::string& name) {
-  at_edge("undelete_job", [&] {
-    const MonoTime deadline = deadline_of(head);
-    if (desk_.leads()) {
-      out = undelete_here(space, name, deadline);
-      return;
-    }
-    out = value_or_throw(pass_on(head, deadline, [&](auto& client, const Head& onward) {
-      thrift::JobEdited answer;
-      client.undelete_job(answer, onward, space, name);
-      return answer;
-    }));
-  });
+void JobServiceHandler::undelete_job(const Caller& caller, thrift::JobEdited& out, const Head& head,
+                                     const std::string& space, const std::string& name) {
+  const MonoTime deadline = deadline_of(head);
+  if (desk_.leads()) {
+    out = undelete_here(caller, space, name, deadline);
+    return;
+  }
+  out = value_or_throw(pass_on(caller, head, deadline, [&](auto& client, const Head& onward) {
+    thrift::JobEdited answer;
+    client.undelete_job(answer, onward, space, name);
+    return answer;
+  }));
 }
 
 }  // namespace rota::master::api

@@ -9,7 +9,7 @@
 namespace rota::master::api {
 namespace {
 
-constexpr Millis kSeenFor{60'000};           // a run may be deleted meanwhile, long after its end
+constexpr Millis kSeenFor{60'000};           // a run is deleted long after its end, if at all
 constexpr std::size_t kMostSeen = 50'000;
 constexpr Millis kAlarmFor{60 * 60'000};
 
@@ -34,17 +34,18 @@ Result<void> check_reach(const store::LogChunk& chunk, std::int64_t stored_end) 
                           place_of(chunk), missing, stored_end, kMostBytesMissing));
 }
 
-Result<std::vector<std::int64_t>> LogIntake::append(const std::vector<store::LogChunk>& chunks) {
+Result<std::vector<std::int64_t>> LogIntake::append(const Caller& caller,
+                                                    const std::vector<store::LogChunk>& chunks) {
   const auto without_row = runs_without_row(chunks);
   if (!without_row) return fail(without_row.error());
-  if (without_row->empty()) return append_known(chunks);
+  if (without_row->empty()) return append_known(caller, chunks);
   const auto deleted = deleted_among(*without_row, chunks);
   if (!deleted) return fail(deleted.error());
   std::vector<store::LogChunk> wanted;
   for (const store::LogChunk& chunk : chunks) {
     if (!deleted->contains(chunk.attempt.run)) wanted.push_back(chunk);
   }
-  const auto stored = append_known(wanted);
+  const auto stored = append_known(caller, wanted);
   if (!stored) return stored;
   std::vector<std::int64_t> ends;
   auto next = stored->begin();
@@ -54,8 +55,8 @@ Result<std::vector<std::int64_t>> LogIntake::append(const std::vector<store::Log
   return ends;
 }
 
-/// A run's row is committed before it is dispatched, so that output never comes before it. Where the database
-/// does not answer nothing is known of a run, and its output is not refused for that.
+/// A run's row is committed before the run is dispatched, so output cannot come before the row.
+/// When the database does not answer, nothing is known, and no output is refused for that.
 Result<LogIntake::Runs> LogIntake::runs_without_row(const std::vector<store::LogChunk>& chunks) {
   Runs asked = not_seen_lately(chunks);
   if (asked.empty()) return asked;
@@ -80,7 +81,7 @@ LogIntake::Runs LogIntake::not_seen_lately(const std::vector<store::LogChunk>& c
   return out;
 }
 
-/// Those that retention may have deleted; InvalidArgument when there is one that never was.
+/// Those that retention may have deleted; InvalidArgument when one of them never existed.
 Result<LogIntake::Runs> LogIntake::deleted_among(const Runs& without_row,
                                                  const std::vector<store::LogChunk>& chunks) {
   const auto gone_through = reader_.runs_gone_through();
@@ -111,7 +112,8 @@ Result<void> LogIntake::check_reaches(const std::vector<store::LogChunk>& chunks
   return {};
 }
 
-Result<std::vector<std::int64_t>> LogIntake::append_known(const std::vector<store::LogChunk>& chunks) {
+Result<std::vector<std::int64_t>> LogIntake::append_known(const Caller& caller,
+                                                          const std::vector<store::LogChunk>& chunks) {
   auto reaches = check_reaches(chunks);
   auto ends = reaches ? logs_.append(chunks) : Result<std::vector<std::int64_t>>(fail(reaches.error()));
   if (ends) {
@@ -123,22 +125,25 @@ Result<std::vector<std::int64_t>> LogIntake::append_known(const std::vector<stor
   if (code == ErrorCode::InvalidArgument) ++refusals_.impossible_place;
   if (code == ErrorCode::Corrupt) ++refusals_.damaged;
   if (code != ErrorCode::Conflict) return ends;
-  note_other_content(ends.error());
-  return fail(ErrorCode::Corrupt, ends.error().message);  // which workers of any version take for final
+  note_other_content(caller, ends.error());
+  // Every version of a worker treats this as final.
+  return fail(ErrorCode::Corrupt, ends.error().message);
 }
 
-void LogIntake::note_other_content(const Error& error) {
+void LogIntake::note_other_content(const Caller& caller, const Error& error) {
   ++refusals_.other_content;
   refusals_.alarm = error.message;
   const bool is_first = alarmed_ == MonoTime{} || clock_.mono() - alarmed_ > Millis{1000};
   alarmed_ = clock_.mono();
-  if (!is_first) return;  // the counter tells the rest
+  if (!is_first) return;  // the counter shows the others
   log_error("api", "output was sent with other content than is stored; what is stored stays",
-            {{"why", error.message}, {"so_far", refusals_.other_content}});
+            {{"why", error.message},
+             {"so_far", refusals_.other_content},
+             {"from", caller.address}});
 }
 
-/// A worker that comes back with the rest of an output that was deleted meanwhile would send it forever,
-/// since what came before it is gone: it is told that all is well, and retention deletes this too.
+/// A worker may come back with the rest of an output whose beginning was deleted meanwhile. It
+/// would send that rest forever, so it is acknowledged; retention deletes what was stored of it.
 void LogIntake::pass_what_is_pruned(const std::vector<store::LogChunk>& chunks,
                                     std::vector<std::int64_t>& ends) {
   std::vector<RunId> behind_holes;
@@ -147,7 +152,7 @@ void LogIntake::pass_what_is_pruned(const std::vector<store::LogChunk>& chunks,
   }
   if (behind_holes.empty()) return;
   const auto pruned = reader_.pruned_among(behind_holes);
-  if (!pruned) return;  // it will be sent, and asked about, again
+  if (!pruned) return;  // the worker sends it again, and this is asked again
   for (std::size_t i = 0; i < chunks.size(); ++i) {
     if (pruned->contains(chunks[i].attempt.run)) ends[i] = std::max(ends[i], end_of(chunks[i]));
   }

@@ -2,7 +2,11 @@
 
 #include <algorithm>
 #include <array>
+#include <string>
 #include <string_view>
+#include <utility>
+
+#include "master/api/service_adapters.h"
 
 namespace rota::master::api {
 namespace {
@@ -37,9 +41,12 @@ class BothServices final : public thrift::JobServiceProcessor {
 
 }  // namespace
 
-std::shared_ptr<apache::thrift::TProcessor> make_processor(
-    std::shared_ptr<thrift::JobServiceIf> jobs, std::shared_ptr<thrift::ReportServiceIf> reports) {
-  return std::make_shared<BothServices>(std::move(jobs), std::move(reports));
+rpc::ProcessorOf make_processors(std::shared_ptr<JobService> jobs,
+                                 std::shared_ptr<ReportService> reports) {
+  return [jobs, reports](const std::string& peer) {
+    const rpc::Edge edge(rpc::caller_of_connection(peer));
+    return std::make_shared<BothServices>(adapt(jobs, edge), adapt(reports, edge));
+  };
 }
 
 }  // namespace rota::master::api

@@ -2,16 +2,15 @@
 // either work, in any language.
 #pragma once
 
-#include <thrift/TProcessor.h>
-
 #include <memory>
 
-#include "JobService.h"
-#include "ReportService.h"
+#include "common/rpc/server.h"
+#include "master/api/services.h"
 
 namespace rota::master::api {
 
-std::shared_ptr<apache::thrift::TProcessor> make_processor(
-    std::shared_ptr<thrift::JobServiceIf> jobs, std::shared_ptr<thrift::ReportServiceIf> reports);
+/// What the master's server runs for each connection.
+rpc::ProcessorOf make_processors(std::shared_ptr<JobService> jobs,
+                                 std::shared_ptr<ReportService> reports);
 
 }  // namespace rota::master::api

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "common/rpc/caller_rules.h"
 #include "common/wire/worker_wire.h"
 #include "master/api/edge.h"
 
@@ -34,18 +35,20 @@ Result<store::LogChunk> chunk_of(const thrift::LogChunk& in) {
   return out;
 }
 
-// One malformed report must not keep the good ones of its batch from being stored.
-std::vector<model::AttemptReport> good_reports(const thrift::ReportRequest& request) {
+// One malformed report must not stop the good ones of its batch.
+std::vector<model::AttemptReport> good_reports(const Caller& caller,
+                                               const thrift::ReportRequest& request) {
   std::vector<model::AttemptReport> out;
   for (const thrift::Report& in : request.reports) {
     auto report = wire::from_wire(in);
     if (report) {
       out.push_back(std::move(*report));
     } else {
-      log_warn("api", "a report is malformed and stays at its worker",
+      log_warn("api", "a malformed report was not stored; its worker keeps it",
                {{"worker", request.worker.id},
                 {"run", in.attempt.run},
-                {"why", report.error().message}});
+                {"why", report.error().message},
+                {"from", caller.address}});
     }
   }
   return out;
@@ -54,7 +57,8 @@ std::vector<model::AttemptReport> good_reports(const thrift::ReportRequest& requ
 constexpr std::size_t kMostUsages = 1000;
 constexpr std::int64_t kOldestFigureMs = 3'600'000;
 
-/// By this master's clock: a worker says how old its figures are, and not when it took them by its own.
+/// By this master's clock: a worker says how old its figures are, because its own clock may be
+/// wrong.
 WallTime sampled_at(WallTime now, std::int64_t age_ms) {
   return now - Millis{std::clamp<std::int64_t>(age_ms, 0, kOldestFigureMs)};
 }
@@ -75,60 +79,56 @@ core::RenewAsked renewal_of(const thrift::RenewRequest& request, WallTime now) {
 
 }  // namespace
 
-void ReportServiceHandler::report(std::vector<thrift::AttemptKey>& out,
+void ReportServiceHandler::report(const Caller& caller, std::vector<thrift::AttemptKey>& out,
                                   const thrift::ReportRequest& request) {
-  at_edge("report", [&] {
-    if (desk_.leads()) {
-      core::Reported event;
-      event.worker = wire::from_wire(request.worker);
-      event.reports = good_reports(request);
-      const auto reply = value_or_throw(desk_.ask(std::move(event), deadline()));
-      if (const auto* taken = std::get_if<core::ReportsTaken>(&reply)) {
-        for (const auto& key : taken->taken) out.push_back(wire::to_wire(key));
-      }
-      return;
+  if (desk_.leads()) {
+    core::Reported event;
+    event.worker = wire::from_wire(request.worker);
+    event.reports = good_reports(caller, request);
+    const auto reply = value_or_throw(desk_.ask(std::move(event), deadline()));
+    if (const auto* taken = std::get_if<core::ReportsTaken>(&reply)) {
+      for (const auto& key : taken->taken) out.push_back(wire::to_wire(key));
     }
-    if (request.forwarded) throw rpc::to_wire(desk_.not_leader());
-    thrift::ReportRequest onward = request;
-    onward.__set_forwarded(true);
-    out = value_or_throw(desk_.call_leader_report(
-        [&](thrift::ReportServiceClient& client) {
-          std::vector<thrift::AttemptKey> answer;
-          client.report(answer, onward);
-          return answer;
-        },
-        deadline()));
-  });
+    return;
+  }
+  if (request.forwarded) throw rpc::to_wire(desk_.not_leader());
+  thrift::ReportRequest onward = request;
+  onward.__set_forwarded(true);
+  onward.__set_caller(rpc::to_wire(caller));
+  out = value_or_throw(desk_.call_leader_report(
+      [&](thrift::ReportServiceClient& client) {
+        std::vector<thrift::AttemptKey> answer;
+        client.report(answer, onward);
+        return answer;
+      },
+      deadline()));
 }
 
-void ReportServiceHandler::append_log(std::vector<std::int64_t>& out,
+void ReportServiceHandler::append_log(const Caller& caller, std::vector<std::int64_t>& out,
                                       const std::vector<thrift::LogChunk>& chunks) {
-  at_edge("append_log", [&] {
-    std::vector<store::LogChunk> converted;
-    converted.reserve(chunks.size());
-    for (const thrift::LogChunk& in : chunks) {
-      converted.push_back(value_or_throw(chunk_of(in)));
-    }
-    out = value_or_throw(intake_.append(converted));
-  });
+  std::vector<store::LogChunk> converted;
+  converted.reserve(chunks.size());
+  for (const thrift::LogChunk& in : chunks) {
+    converted.push_back(value_or_throw(chunk_of(in)));
+  }
+  out = value_or_throw(intake_.append(caller, converted));
 }
 
-void ReportServiceHandler::renew(const thrift::RenewRequest& request) {
-  at_edge("renew", [&] {
-    if (desk_.leads()) {
-      core::RenewAsked event = renewal_of(request, clock_.wall());
-      const auto reply = value_or_throw(desk_.ask(std::move(event), deadline()));
-      if (!std::holds_alternative<core::Renewed>(reply)) {
-        throw rpc::to_wire(Error(ErrorCode::Internal, "the loop gave another kind of reply"));
-      }
-      return;
+void ReportServiceHandler::renew(const Caller& caller, const thrift::RenewRequest& request) {
+  if (desk_.leads()) {
+    core::RenewAsked event = renewal_of(request, clock_.wall());
+    const auto reply = value_or_throw(desk_.ask(std::move(event), deadline()));
+    if (!std::holds_alternative<core::Renewed>(reply)) {
+      throw rpc::to_wire(unexpected_reply());
     }
-    if (request.forwarded) throw rpc::to_wire(desk_.not_leader());
-    thrift::RenewRequest onward = request;
-    onward.__set_forwarded(true);
-    value_or_throw(desk_.call_leader_report(
-        [&](thrift::ReportServiceClient& client) { client.renew(onward); }, deadline()));
-  });
+    return;
+  }
+  if (request.forwarded) throw rpc::to_wire(desk_.not_leader());
+  thrift::RenewRequest onward = request;
+  onward.__set_forwarded(true);
+  onward.__set_caller(rpc::to_wire(caller));
+  value_or_throw(desk_.call_leader_report(
+      [&](thrift::ReportServiceClient& client) { client.renew(onward); }, deadline()));
 }
 
 }  // namespace rota::master::api

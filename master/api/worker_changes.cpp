@@ -1,4 +1,4 @@
-// What is about workers alone: drain, resume, their lives.
+// The methods about workers: drain, resume, forget, confirm a death, list lives.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -13,7 +13,6 @@
 namespace rota::master::api {
 namespace {
 
-constexpr const char* kWhoDrains = "local";  // until authentication comes
 constexpr std::int32_t kMostLives = 1000;
 constexpr std::int64_t kLongestDrainMs = 30ll * 24 * 3600 * 1000;
 
@@ -36,12 +35,13 @@ std::string death_text(const model::WorkerDeath& death) {
 
 }  // namespace
 
-thrift::DrainAnswer JobServiceHandler::drain_here(core::DrainWorker event, MonoTime deadline) {
-  event.principal = kWhoDrains;
+thrift::DrainAnswer JobServiceHandler::drain_here(const Caller& caller, core::DrainWorker event,
+                                                  MonoTime deadline) {
+  event.principal = caller.principal;
   const auto reply = value_or_throw(desk_.ask(std::move(event), deadline));
   const auto* taken = std::get_if<core::DrainTaken>(&reply);
   if (taken == nullptr) {
-    throw rpc::to_wire(Error(ErrorCode::Internal, "the loop gave another kind of reply"));
+    throw rpc::to_wire(unexpected_reply());
   }
   thrift::DrainAnswer out;
   out.__set_changed(taken->changed);
@@ -49,67 +49,64 @@ thrift::DrainAnswer JobServiceHandler::drain_here(core::DrainWorker event, MonoT
   return out;
 }
 
-void JobServiceHandler::drain_worker(thrift::DrainAnswer& out, const Head& head,
-                                     const std::string& worker, std::int64_t deadline_ms,
-                                     const std::string& why) {
-  at_edge("drain_worker", [&] {
-    const MonoTime deadline = deadline_of(head);
-    value_or_throw(check_drain(worker, deadline_ms));
-    if (desk_.leads()) {
-      const std::string kept(cut_text(why, kMaxWhyBytes));
-      out = drain_here({{}, {}, worker, true, Millis{deadline_ms}, kept}, deadline);
-      return;
-    }
-    out = value_or_throw(pass_on(head, deadline, [&](auto& client, const Head& onward) {
-      thrift::DrainAnswer answer;
-      client.drain_worker(answer, onward, worker, deadline_ms, why);
-      return answer;
-    }));
-  });
+void JobServiceHandler::drain_worker(const Caller& caller, thrift::DrainAnswer& out,
+                                     const Head& head, const std::string& worker,
+                                     std::int64_t deadline_ms, const std::string& why) {
+  const MonoTime deadline = deadline_of(head);
+  value_or_throw(check_drain(worker, deadline_ms));
+  if (desk_.leads()) {
+    const std::string kept(cut_text(why, kMaxWhyBytes));
+    out = drain_here(caller, {{}, {}, worker, true, Millis{deadline_ms}, kept}, deadline);
+    return;
+  }
+  out = value_or_throw(pass_on(caller, head, deadline, [&](auto& client, const Head& onward) {
+    thrift::DrainAnswer answer;
+    client.drain_worker(answer, onward, worker, deadline_ms, why);
+    return answer;
+  }));
 }
 
-void JobServiceHandler::resume_worker(thrift::DrainAnswer& out, const Head& head,
-                                      const std::string& worker, const std::string& why) {
-  at_edge("resume_worker", [&] {
-    const MonoTime deadline = deadline_of(head);
-    value_or_throw(check_drain(worker, 0));
-    if (desk_.leads()) {
-      const std::string kept(cut_text(why, kMaxWhyBytes));
-      out = drain_here({{}, {}, worker, false, Millis{0}, kept}, deadline);
-      return;
-    }
-    out = value_or_throw(pass_on(head, deadline, [&](auto& client, const Head& onward) {
-      thrift::DrainAnswer answer;
-      client.resume_worker(answer, onward, worker, why);
-      return answer;
-    }));
-  });
+void JobServiceHandler::resume_worker(const Caller& caller, thrift::DrainAnswer& out,
+                                      const Head& head, const std::string& worker,
+                                      const std::string& why) {
+  const MonoTime deadline = deadline_of(head);
+  value_or_throw(check_drain(worker, 0));
+  if (desk_.leads()) {
+    const std::string kept(cut_text(why, kMaxWhyBytes));
+    out = drain_here(caller, {{}, {}, worker, false, Millis{0}, kept}, deadline);
+    return;
+  }
+  out = value_or_throw(pass_on(caller, head, deadline, [&](auto& client, const Head& onward) {
+    thrift::DrainAnswer answer;
+    client.resume_worker(answer, onward, worker, why);
+    return answer;
+  }));
 }
 
-void JobServiceHandler::forget_worker(const Head& head, const std::string& worker) {
-  at_edge("forget_worker", [&] {
-    const MonoTime deadline = deadline_of(head);
-    value_or_throw(check_drain(worker, 0));
-    if (desk_.leads()) {
-      const auto reply = value_or_throw(desk_.ask(core::ForgetWorker{{}, kWhoDrains, worker}, deadline));
-      if (std::holds_alternative<core::WorkerForgotten>(reply)) return;
-      throw rpc::to_wire(Error(ErrorCode::Internal, "the loop gave another kind of reply"));
-    }
-    value_or_throw(pass_on(head, deadline, [&](auto& client, const Head& onward) {
-      client.forget_worker(onward, worker);
-      return true;
-    }));
-  });
+void JobServiceHandler::forget_worker(const Caller& caller, const Head& head,
+                                      const std::string& worker) {
+  const MonoTime deadline = deadline_of(head);
+  value_or_throw(check_drain(worker, 0));
+  if (desk_.leads()) {
+    const auto reply = value_or_throw(desk_.ask(core::ForgetWorker{{}, caller.principal, worker}, deadline));
+    if (std::holds_alternative<core::WorkerForgotten>(reply)) return;
+    throw rpc::to_wire(unexpected_reply());
+  }
+  value_or_throw(pass_on(caller, head, deadline, [&](auto& client, const Head& onward) {
+    client.forget_worker(onward, worker);
+    return true;
+  }));
 }
 
-/// A name that nobody ever had is a typing error, not a worker without runs.
-thrift::DeathAnswer JobServiceHandler::confirm_here(core::ConfirmDead event, MonoTime deadline) {
+/// A name that no worker ever had is a typing error, so it is not found.
+thrift::DeathAnswer JobServiceHandler::confirm_here(const Caller& caller, core::ConfirmDead event,
+                                                    MonoTime deadline) {
   const std::string worker = event.worker;
-  event.principal = kWhoDrains;
+  event.principal = caller.principal;
   const auto reply = value_or_throw(desk_.ask(std::move(event), deadline));
   const auto* taken = std::get_if<core::DeathTaken>(&reply);
   if (taken == nullptr) {
-    throw rpc::to_wire(Error(ErrorCode::Internal, "the loop gave another kind of reply"));
+    throw rpc::to_wire(unexpected_reply());
   }
   if (taken->runs.empty() && value_or_throw(parts_.reader.lives_of(worker, 1)).empty()) {
     throw rpc::to_wire(Error(ErrorCode::NotFound, "no worker '" + shown_text(worker) + "' was ever here"));
@@ -130,46 +127,43 @@ thrift::DeathAnswer JobServiceHandler::confirm_here(core::ConfirmDead event, Mon
   return out;
 }
 
-void JobServiceHandler::confirm_dead(thrift::DeathAnswer& out, const Head& head, const std::string& worker,
+void JobServiceHandler::confirm_dead(const Caller& caller, thrift::DeathAnswer& out,
+                                     const Head& head, const std::string& worker,
                                      const std::string& why, bool dry_run) {
-  at_edge("confirm_dead", [&] {
-    const MonoTime deadline = deadline_of(head);
-    value_or_throw(check_drain(worker, 0));
-    if (desk_.leads()) {
-      const std::string kept(cut_text(why, kMaxWhyBytes));
-      out = confirm_here({{}, {}, worker, kept, dry_run}, deadline);
-      return;
-    }
-    out = value_or_throw(pass_on(head, deadline, [&](auto& client, const Head& onward) {
-      thrift::DeathAnswer answer;
-      client.confirm_dead(answer, onward, worker, why, dry_run);
-      return answer;
-    }));
-  });
+  const MonoTime deadline = deadline_of(head);
+  value_or_throw(check_drain(worker, 0));
+  if (desk_.leads()) {
+    const std::string kept(cut_text(why, kMaxWhyBytes));
+    out = confirm_here(caller, {{}, {}, worker, kept, dry_run}, deadline);
+    return;
+  }
+  out = value_or_throw(pass_on(caller, head, deadline, [&](auto& client, const Head& onward) {
+    thrift::DeathAnswer answer;
+    client.confirm_dead(answer, onward, worker, why, dry_run);
+    return answer;
+  }));
 }
 
-void JobServiceHandler::list_lives(std::vector<thrift::WorkerLife>& out, const Head&,
+void JobServiceHandler::list_lives(const Caller&, std::vector<thrift::WorkerLife>& out, const Head&,
                                    const std::string& worker, std::int32_t limit) {
-  at_edge("list_lives", [&] {
-    value_or_throw(check_drain(worker, 0));
-    auto lives = lives_of_processes(value_or_throw(parts_.reader.lives_of(worker, kMostLives)),
-                                    parts_.leader.snapshot().get());
-    lives.resize(std::min(lives.size(), static_cast<std::size_t>(std::clamp(limit, 1, kMostLives))));
-    std::map<model::WorkerKey, model::WorkerDeath> deaths;
-    for (auto& death : value_or_throw(parts_.reader.deaths_of(worker))) deaths[death.life] = std::move(death);
-    for (const core::WorkerLife& life : lives) {
-      thrift::WorkerLife row;
-      row.__set_key(wire::to_wire(life.key));
-      row.__set_host(life.address.host);
-      row.__set_port(life.address.port);
-      row.__set_pool(life.pool);
-      row.__set_joined_ms(to_ms(life.joined));
-      if (life.left) row.__set_left_ms(to_ms(*life.left));
-      const auto death = deaths.find(life.key);
-      row.__set_why_left(life.why_left + (death == deaths.end() ? "" : death_text(death->second)));
-      out.push_back(std::move(row));
-    }
-  });
+  value_or_throw(check_drain(worker, 0));
+  auto lives = lives_of_processes(value_or_throw(parts_.reader.lives_of(worker, kMostLives)),
+                                  parts_.leader.snapshot().get());
+  lives.resize(std::min(lives.size(), static_cast<std::size_t>(std::clamp(limit, 1, kMostLives))));
+  std::map<model::WorkerKey, model::WorkerDeath> deaths;
+  for (auto& death : value_or_throw(parts_.reader.deaths_of(worker))) deaths[death.life] = std::move(death);
+  for (const core::WorkerLife& life : lives) {
+    thrift::WorkerLife row;
+    row.__set_key(wire::to_wire(life.key));
+    row.__set_host(life.address.host);
+    row.__set_port(life.address.port);
+    row.__set_pool(life.pool);
+    row.__set_joined_ms(to_ms(life.joined));
+    if (life.left) row.__set_left_ms(to_ms(*life.left));
+    const auto death = deaths.find(life.key);
+    row.__set_why_left(life.why_left + (death == deaths.end() ? "" : death_text(death->second)));
+    out.push_back(std::move(row));
+  }
 }
 
 }  // namespace rota::master::api

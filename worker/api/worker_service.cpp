@@ -54,7 +54,8 @@ desk::Envelope envelope_of(std::int64_t epoch, const std::string& worker_id,
 
 }  // namespace
 
-void WorkerService::hello(thrift::Inventory& answer, const thrift::HelloRequest& request) {
+void WorkerServiceHandler::hello(const Caller&, thrift::Inventory& answer,
+                                 const thrift::HelloRequest& request) {
   if (!parts_.wait_registered(kRegisterPatience)) {
     refuse(ErrorCode::Unavailable, "this worker has not read its own node back yet");
   }
@@ -70,12 +71,13 @@ void WorkerService::hello(thrift::Inventory& answer, const thrift::HelloRequest&
   answer = wire::to_wire(*held);
 }
 
-void WorkerService::inventory(thrift::Inventory& answer, const thrift::HelloRequest&) {
+void WorkerServiceHandler::inventory(const Caller&, thrift::Inventory& answer,
+                                     const thrift::HelloRequest&) {
   answer = wire::to_wire(parts_.desk.inventory());
 }
 
-void WorkerService::dispatch(std::vector<thrift::DispatchAnswer>& answer,
-                             const thrift::DispatchRequest& request) {
+void WorkerServiceHandler::dispatch(const Caller&, std::vector<thrift::DispatchAnswer>& answer,
+                                    const thrift::DispatchRequest& request) {
   const auto envelope = envelope_of(request.epoch, request.worker_id, request.incarnation);
   std::vector<desk::Order> orders;
   orders.reserve(request.items.size());
@@ -85,7 +87,7 @@ void WorkerService::dispatch(std::vector<thrift::DispatchAnswer>& answer,
   }
 }
 
-void WorkerService::cancel(const thrift::CancelRequest& request) {
+void WorkerServiceHandler::cancel(const Caller&, const thrift::CancelRequest& request) {
   const auto envelope = envelope_of(request.epoch, request.worker_id, request.incarnation);
   std::vector<model::AttemptKey> keys;
   for (const thrift::AttemptKey& key : request.attempts) keys.push_back(wire::from_wire(key));
@@ -93,7 +95,7 @@ void WorkerService::cancel(const thrift::CancelRequest& request) {
   refuse_if(parts_.desk.cancel(envelope, keys, grace));
 }
 
-void WorkerService::drain(const thrift::DrainRequest& request) {
+void WorkerServiceHandler::drain(const Caller&, const thrift::DrainRequest& request) {
   const auto envelope = envelope_of(request.epoch, request.worker_id, request.incarnation);
   const auto order = request.__isset.order ? std::optional(request.order) : std::nullopt;
   refuse_if(parts_.desk.drain(envelope, request.draining, order));

@@ -1,10 +1,10 @@
-// The worker's Thrift service: what the leader asks of a worker. It only converts; all answers are the
+// What the leader asks of a worker (services.h). It only converts; all answers are the
 // desk's.
 #pragma once
 
 #include <functional>
 
-#include "WorkerService.h"
+#include "worker/api/services.h"
 #include "worker/desk/attempt_desk.h"
 
 namespace rota::worker::api {
@@ -16,16 +16,18 @@ struct ServiceParts {
 };
 
 /// Thread: any (the server's pool). Throws thrift::RotaError only.
-class WorkerService final : public thrift::WorkerServiceIf {
+class WorkerServiceHandler final : public WorkerService {
  public:
-  explicit WorkerService(ServiceParts parts) : parts_(std::move(parts)) {}
+  explicit WorkerServiceHandler(ServiceParts parts) : parts_(std::move(parts)) {}
 
-  void hello(thrift::Inventory& answer, const thrift::HelloRequest& request) override;
-  void dispatch(std::vector<thrift::DispatchAnswer>& answer,
+  void hello(const Caller& caller, thrift::Inventory& answer,
+             const thrift::HelloRequest& request) override;
+  void dispatch(const Caller& caller, std::vector<thrift::DispatchAnswer>& answer,
                 const thrift::DispatchRequest& request) override;
-  void cancel(const thrift::CancelRequest& request) override;
-  void inventory(thrift::Inventory& answer, const thrift::HelloRequest& request) override;
-  void drain(const thrift::DrainRequest& request) override;
+  void cancel(const Caller& caller, const thrift::CancelRequest& request) override;
+  void inventory(const Caller& caller, thrift::Inventory& answer,
+                 const thrift::HelloRequest& request) override;
+  void drain(const Caller& caller, const thrift::DrainRequest& request) override;
 
  private:
   ServiceParts parts_;

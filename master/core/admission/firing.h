@@ -2,6 +2,7 @@
 // job, or does not fire at all.
 #pragma once
 
+#include "common/base/caller.h"
 #include "master/core/admission/overlap.h"
 #include "master/core/state.h"
 
@@ -11,7 +12,7 @@ struct Firing {
   model::RunKind kind = model::RunKind::Tick;
   std::optional<WallTime> tick;
   WallTime scheduled{};
-  std::string principal = "local";
+  std::string principal = kEveryone;   ///< a tick that nobody asked for is everyone's
   std::string request_key, request_hash;
   std::shared_ptr<const model::Parameters> parameters;
 };

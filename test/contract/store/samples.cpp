@@ -53,6 +53,7 @@ core::Changes new_job(std::int64_t id, const std::string& name) {
 
 model::Run a_manual_run(std::int64_t id, std::int64_t job) {
   model::Run run;
+  run.principal = "local";
   run.id = RunId{id};
   run.job = JobId{job};
   run.version = 1;

@@ -146,6 +146,7 @@ inline const WallTime kNow = wall_from_ms(1'700'000'000'000);  // where a FakeCl
 inline model::Run a_run(std::int64_t id, model::RunState state) {
   model::Run out;
   out.id = RunId{id};
+  out.principal = "local";
   out.job = JobId{1};
   out.version = 1;
   out.kind = model::RunKind::Manual;

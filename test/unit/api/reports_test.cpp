@@ -143,14 +143,14 @@ TEST_CASE("append_log: a run that was seen is believed for a minute, and looked 
   chunk.attempt = {RunId{5}, 1};
   chunk.bytes = "x";
   chunk.crc32 = static_cast<std::uint32_t>(a_chunk("x").crc32);
-  CHECK(intake.append({chunk}));
+  CHECK(intake.append({}, {chunk}));
   store::PastRun gone;
   gone.run = RunId{5};
   gone.is_final = true;
   REQUIRE(stored.memory.erase_runs({gone}));
   CHECK(intake.refusals().no_longer_kept == 0);
   stored.clock.advance(std::chrono::seconds{61});
-  CHECK(intake.append({chunk}));
+  CHECK(intake.append({}, {chunk}));
   CHECK(intake.refusals().no_longer_kept == 1);
 }
 
@@ -199,9 +199,9 @@ TEST_CASE("append_log: a database that does not answer makes no run unknown") {
   chunk.attempt = {RunId{5}, 1};
   chunk.bytes = "x";
   chunk.crc32 = static_cast<std::uint32_t>(a_chunk("x").crc32);
-  CHECK(intake.append({chunk}));
+  CHECK(intake.append({}, {chunk}));
   stored.memory.set_down(false);
-  CHECK_FALSE(intake.append({chunk}));
+  CHECK_FALSE(intake.append({}, {chunk}));
 }
 
 }  // namespace rota::master::api::test

@@ -1,0 +1,96 @@
+// A leader whose services note who called which method, and do nothing else.
+#pragma once
+
+#include <map>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "common/rpc/server.h"
+#include "master/api/processor.h"
+
+namespace rota::master::api::test {
+
+/// method -> its last caller. Thread: any.
+class RecordedCallers final : public JobService, public ReportService {
+ public:
+  using Text = const std::string&;
+
+  Caller of(const std::string& method) {
+    const std::scoped_lock lock(mutex_);
+    const auto found = callers_.find(method);
+    return found == callers_.end() ? Caller{} : found->second;
+  }
+
+  void submit(const Caller& by, thrift::SubmitResult&, const Head&, const thrift::SubmitItem&) override {
+    note("submit", by);
+  }
+  void submit_many(const Caller& by, std::vector<thrift::SubmitResult>&, const Head&,
+                   const std::vector<thrift::SubmitItem>&) override {
+    note("submit_many", by);
+  }
+  void apply_jobs(const Caller& by, std::vector<thrift::JobEdited>&, const Head&, const std::vector<thrift::JobEdit>&,
+                  bool) override {
+    note("apply_jobs", by);
+  }
+  void set_paused(const Caller& by, thrift::JobEdited&, const Head&, Text, Text, bool, Text) override {
+    note("set_paused", by);
+  }
+  void delete_job(const Caller& by, thrift::JobEdited&, const Head&, Text, Text, Text) override {
+    note("delete_job", by);
+  }
+  void undelete_job(const Caller& by, thrift::JobEdited&, const Head&, Text, Text) override {
+    note("undelete_job", by);
+  }
+  void run_now(const Caller& by, thrift::SubmitResult&, const Head&, Text, Text,
+               const std::map<std::string, std::string>&, Text) override {
+    note("run_now", by);
+  }
+  void cancel_run(const Caller& by, std::string&, const Head&, std::int64_t, Text) override {
+    note("cancel_run", by);
+  }
+  void drain_worker(const Caller& by, thrift::DrainAnswer&, const Head&, Text, std::int64_t, Text) override {
+    note("drain_worker", by);
+  }
+  void resume_worker(const Caller& by, thrift::DrainAnswer&, const Head&, Text, Text) override {
+    note("resume_worker", by);
+  }
+  void forget_worker(const Caller& by, const Head&, Text) override { note("forget_worker", by); }
+  void confirm_dead(const Caller& by, thrift::DeathAnswer&, const Head&, Text, Text, bool) override {
+    note("confirm_dead", by);
+  }
+  void list_jobs(const Caller&, std::vector<thrift::JobInfo>&, const Head&, Text, Text, std::int32_t) override {}
+  void get_job(const Caller& by, thrift::JobInfo&, const Head&, Text, Text) override { note("get_job", by); }
+  void list_gaps(const Caller&, std::vector<thrift::GapInfo>&, const Head&, Text, Text, std::int32_t) override {}
+  void list_runs(const Caller&, std::vector<thrift::RunInfo>&, const Head&, const thrift::RunFilter&) override {}
+  void get_run(const Caller&, thrift::RunDetail&, const Head&, std::int64_t) override {}
+  void read_log(const Caller&, thrift::LogSlice&, const Head&, const thrift::LogRequest&) override {}
+  void next_fires(const Caller&, thrift::NextFires&, const Head&, const thrift::Schedule&, std::int64_t,
+                  std::int32_t) override {}
+  void verify(const Caller&, thrift::VerifyReport&, const Head&, const thrift::VerifyRequest&) override {}
+  void explain(const Caller& by, thrift::Explanation&, const Head&, std::int64_t) override { note("explain", by); }
+  void list_workers(const Caller& by, std::vector<thrift::WorkerInfo>&, const Head&) override {
+    note("list_workers", by);
+  }
+  void list_lives(const Caller&, std::vector<thrift::WorkerLife>&, const Head&, Text, std::int32_t) override {}
+  void cluster_status(const Caller& by, thrift::ClusterStatus&, const Head&) override { note("cluster_status", by); }
+
+  void report(const Caller& by, std::vector<thrift::AttemptKey>&, const thrift::ReportRequest&) override {
+    note("report", by);
+  }
+  void append_log(const Caller& by, std::vector<std::int64_t>&, const std::vector<thrift::LogChunk>&) override {
+    note("append_log", by);
+  }
+  void renew(const Caller& by, const thrift::RenewRequest&) override { note("renew", by); }
+
+ private:
+  void note(const std::string& method, const Caller& by) {
+    const std::scoped_lock lock(mutex_);
+    callers_[method] = by;
+  }
+
+  std::mutex mutex_;
+  std::map<std::string, Caller> callers_;
+};
+
+}  // namespace rota::master::api::test
