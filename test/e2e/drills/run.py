@@ -16,6 +16,7 @@ import time
 import traceback
 
 import asking
+import callers
 import clocks
 import eyes
 import documents
@@ -50,6 +51,7 @@ GROUPS = {
         "examples": lambda c, d, long: examples.all_of_them(c, d),
         "answers": lambda c, d, long: inputs.answers(c),
         "asking": lambda c, d, long: asking.all_of_them(c),
+        "callers": lambda c, d, long: callers.all_of_them(c, d),
         "configuration": lambda c, d, long: inputs.configuration(c),
         "documents": lambda c, d, long: documents.run_all(c, d),
         "first_day": lambda c, d, long: first_day.all_of_them(c, d),
