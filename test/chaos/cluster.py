@@ -1,4 +1,4 @@
-"""The cluster of a run: its hosts, started and ended, and the questions that the run asks it."""
+"""The cluster of a run: starts and ends its hosts, and answers the run's questions about it."""
 import json
 import pathlib
 import shutil
@@ -13,7 +13,7 @@ from servers import MariaDb, ZooKeeper
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 PROGRAMS = ("bin/rota", "bin/rota-master", "bin/rota-worker", "bin/rota-warden", "test-bin/ledger_job")
 ACTIVE = "('waiting', 'queued', 'dispatched', 'running')"
-# Small enough that it can be filled at once, large enough for what a worker keeps.
+# Small enough to be filled at once, large enough for a worker's files.
 STATE_MEBIBYTES = 48
 
 
@@ -40,7 +40,7 @@ class Cluster:
         self.folder.mkdir(parents=True)
         for name in ("logs", "bin", "evidence/ledger", "evidence/printed", "evidence/store"):
             (self.folder / name).mkdir(parents=True)
-        # A copy: a build meanwhile must not change what runs.
+        # A copy, so that a build meanwhile does not change the running programs.
         for program in PROGRAMS:
             shutil.copy2(self.build / program, self.programs)
 
@@ -82,7 +82,7 @@ class Cluster:
             raise RuntimeError(f"not within {seconds} s: {what} (logs: {self.logs})")
 
     def down(self):
-        """Everything of the run ends, whatever state it is in."""
+        """Ends everything of the run, in any state."""
         for host in self.rota_hosts.values():
             host.kill_host()
         for server in self.servers.values():
@@ -119,7 +119,7 @@ class Cluster:
         return run([*self.network.enter("client"), *tool, *words], timeout, check=False)
 
     def status(self):
-        """What `rota cluster status` says, or {}."""
+        """The output of `rota cluster status`, or {}."""
         try:
             return json.loads(self.rota("-o", "json", "--deadline", "3s", "cluster", "status"))
         except (ValueError, OSError, networks.subprocess.SubprocessError):
@@ -155,7 +155,7 @@ class Cluster:
     # --- what is left over ----------------------------------------------------------------------
 
     def end_rota(self, *more_of_ours):
-        """Stops masters and workers as an operator would; what of them is left then."""
+        """Stops masters and workers like an operator; returns what is left of them."""
         slow = [host for host, it in reversed(self.rota_hosts.items()) if it.end()]
         servers = {server.who[0] for server in self.servers.values() if server.who}
         ours = {*servers, self.network.proxy.child.pid, *more_of_ours}

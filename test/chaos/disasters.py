@@ -1,4 +1,4 @@
-"""Faults of what all share: ZooKeeper's data, nodes that no session owns, and very many ticks in one second."""
+"""Faults of shared parts: ZooKeeper's data, nodes that no session owns, and very many ticks in one second."""
 import json
 import pathlib
 import re
@@ -13,13 +13,13 @@ from processes import KILL, run, wait_until
 BY_HAND = pathlib.Path(__file__).resolve().parents[1] / "support/zookeeper_by_hand.py"
 ROOT = "/rota/rota"
 ALL_DATA = "zookeeper's data"  # claimed by who needs it to stand, and by who takes it away
-# A leader writes down what it led with within a second; then others may be taken away again.
+# A leader writes its ZooKeeper's identity and epoch within a second; after that, other faults may come.
 BACK_S = 60
 OPERATOR_AFTER_S = 25
 
 
 def by_hand(cluster, what, path, new_path=""):
-    """By the first server that answers; an error when none does for half a minute."""
+    """Through the first server that answers; an error when none does for half a minute."""
     end, last = time.monotonic() + 30, None
     while time.monotonic() < end:
         for host in cluster.zookeeper_hosts:
@@ -47,7 +47,7 @@ def data_of(server):
 
 
 def kill_all_servers(cluster, change):
-    """All at once; `change` does with each one's data what it will; then they start again."""
+    """Ends all at once; `change` modifies each one's data; then they start again."""
     servers = [cluster.servers[host] for host in cluster.zookeeper_hosts]
     gone = [server.end(KILL, 5) for server in servers]
     for server in servers:
@@ -57,21 +57,21 @@ def kill_all_servers(cluster, change):
 
 
 def accept_new_zookeeper(cluster):
-    """As an operator does when nobody led at that moment, and attempts are under way."""
+    """Like an operator when nobody led at that moment and attempts were running."""
     host = cluster.master_hosts[0]
     return run([*cluster.network.enter(host), str(cluster.programs / "rota-master"), "--accept-new-zookeeper",
                 "--config", str(cluster.rota_hosts[host].config)], 60, check=False)
 
 
 def is_marked(cluster):
-    """Whether the leader has written down there again what makes this ZooKeeper the database's."""
+    """Whether the leader has written the identity there again that makes this ZooKeeper the database's."""
     text = by_hand(cluster, "tree", ROOT)
     epoch = re.search(rf"^{ROOT}/epoch owner=\S+ created=\d+ b.(\d+)", text, re.M)
     return bool(epoch) and f"{ROOT}/identity " in text and int(epoch[1]) >= cluster.mariadb.marks()[0]
 
 
 def await_all(cluster):
-    """Whole again; how, in words."""
+    """Waits until the cluster is whole again; returns how, in words."""
     serve = all([wait_until(cluster.servers[host].serves, BACK_S) for host in cluster.zookeeper_hosts])
     if wait_until(lambda: cluster.is_whole() and is_marked(cluster), OPERATOR_AFTER_S):
         return f"serves again: {serve}; all are registered by themselves"
@@ -81,12 +81,12 @@ def await_all(cluster):
 
 
 def claims_of_loss(cluster):
-    """Nothing that leads may go meanwhile: then an operator would be needed."""
+    """No leader may go away meanwhile: then an operator would be needed."""
     return {*cluster.zookeeper_hosts, *cluster.master_hosts, "mariadb", ALL_DATA, "stranger"}
 
 
 def lose_data(cluster, dice, kind, seconds, prepare, change):
-    """A node is made after `prepare`; `change` does with each server's data what it will: the node is gone."""
+    """Creates a node after `prepare`; `change` modifies each server's data; then the node must be gone."""
     marker, proof = f"{ROOT}/to_be_lost_{dice.randrange(10 ** 6)}", {}
 
     def begin():
@@ -106,13 +106,13 @@ def lose_data(cluster, dice, kind, seconds, prepare, change):
 
 
 def wipe_zookeeper(cluster, dice):
-    """All three servers lose their data, and begin anew with none."""
+    """All three servers lose their data and start again without any."""
     return lose_data(cluster, dice, "kill_zookeeper_wiped", 0.5, lambda server: None,
                      lambda server: shutil.rmtree(data_of(server)))
 
 
 def restore_zookeeper(cluster, dice):
-    """An older copy of all servers' data comes back: what was written since is gone."""
+    """Restores an older copy of all servers' data: later writes are gone."""
     def keep(server):
         shutil.rmtree(server.folder / "copy", ignore_errors=True)
         shutil.copytree(data_of(server), server.folder / "copy")
@@ -127,7 +127,7 @@ def restore_zookeeper(cluster, dice):
 
 
 def copy_nodes(cluster, dice):
-    """A tool copies a candidate's and a worker's node: the copies come first, and never go by themselves."""
+    """A tool copies a candidate's and a worker's node: the copies sort first and never vanish by themselves."""
     worker, number = dice.choice(cluster.worker_hosts), dice.randrange(10 ** 6)
     copies = [f"{ROOT}/election/n_{number:016x}_0000000000", f"{ROOT}/workers/{worker}@copied-{number}"]
 
@@ -192,7 +192,7 @@ def huge_moment(cluster, dice):
             accounted()), 90)
         found = accounted() or [0, 0, 0, 0]
         ticks = sum(found[:2])
-        # Where no leader took the jobs in time, nothing was due.
+        # When no leader accepted the jobs in time, nothing was due.
         return (True if ticks >= CROWD * TICKS_EACH else None), \
             f"{ticks} ticks accounted for, {found[0]} of them runs, the last {found[2] - proof['at']} ms after the " \
             f"moment; runs that have not ended: {found[3]}; {proof['said']}"

@@ -1,4 +1,4 @@
-"""What the judge gets: the store, the binlog, the processes' lives, what was left over, the logs."""
+"""Collects the judge's evidence: the store, the binlog, the processes' lives, leftovers, the logs."""
 import json
 import shutil
 
@@ -17,7 +17,7 @@ def dump_store(cluster):
 
 
 def left_files(cluster):
-    """What of attempts, outputs and results still lies in the workers' folders."""
+    """Attempts, outputs and results that are still in the workers' folders."""
     found = []
     for host in cluster.worker_hosts:
         state = cluster.rota_hosts[host].state
@@ -31,7 +31,7 @@ def left_files(cluster):
 
 
 def collect(cluster, world, residue, restored):
-    """All but the world's own file is written; the servers run, Rota does not."""
+    """Writes everything except the world's own file; the servers run, Rota does not."""
     counts = dump_store(cluster)
     cluster.mariadb.ask("FLUSH BINARY LOGS")
     cluster.mariadb.write_binlog(cluster.evidence / "binlog.txt")

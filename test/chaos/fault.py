@@ -1,11 +1,11 @@
-"""What a fault is: it is begun, lasts, is healed, and proves that it took effect."""
+"""A fault: it begins, lasts, is healed, and proves that it took effect."""
 import dataclasses
 import typing
 
 
 @dataclasses.dataclass
 class Fault:
-    """`heal` gives (whether it took effect, the proof in words)."""
+    """`heal` returns (whether it took effect, the proof in words)."""
     kind: str
     target: str
     claims: set  # no other fault may touch these meanwhile

@@ -1,4 +1,4 @@
-"""The line of faults: draws them from the seed, lets some overlap, and writes each down when it is healed."""
+"""Runs the faults: draws them from the seed, lets some overlap, and records each when it is healed."""
 import contextlib
 import json
 import random
@@ -41,7 +41,7 @@ class FaultLine:
                 self.broken.append("a fault is not healed after 180 s")
 
     def claim(self, fault):
-        """Waits until what the fault touches is free; gives up after a while."""
+        """Waits until the targets of the fault are free; gives up after a while."""
         end = time.monotonic() + LONGEST_WAIT_S
         while time.monotonic() < end:
             with self.lock:
@@ -54,7 +54,7 @@ class FaultLine:
 
     @contextlib.contextmanager
     def holding(self, claims):
-        """Waits until nothing else touches these, and keeps new faults away from them."""
+        """Waits until no other fault touches these targets, and keeps new faults away from them."""
         while True:
             with self.lock:
                 if not self.claimed & claims:

@@ -1,4 +1,4 @@
-"""The faults: each is begun, lasts, is healed, and proves that it took effect."""
+"""The faults: each begins, lasts, is healed, and proves that it took effect."""
 import errno
 import os
 import time
@@ -18,7 +18,7 @@ def pids(everyone):
 
 
 def kill(kind, host, target, choose, back):
-    """kill -9 of what `choose` finds at the moment; `back` says what took its place."""
+    """kill -9 of the processes that `choose` finds at the moment; `back` names their replacements."""
     victims = []
 
     def begin():
@@ -68,7 +68,7 @@ def kill_host(cluster, dice, host):
 
 
 def restart(cluster, dice, host):
-    """A clean stop, and a start later."""
+    """A clean stop, and a later start."""
     it, before = cluster.rota_hosts[host], []
 
     def begin():
@@ -104,7 +104,7 @@ def kill_server(cluster, dice, *hosts):
 
 
 def stop(kind, target, host, seconds, choose, more=None):
-    """SIGSTOP to all that `choose` finds, in its order; SIGCONT in the other order."""
+    """SIGSTOP to all processes that `choose` finds, in its order; SIGCONT in reverse order."""
     stopped, seen = [], []
 
     def begin():
@@ -136,7 +136,7 @@ def stop_proper(cluster, dice, host):
 
 
 def stop_worker(cluster, dice, host):
-    """The host as a whole, jobs and all: what runs on it again after the fence is told as overlap."""
+    """The whole host with its jobs: what runs on it again after the fence is counted as overlap."""
     it = cluster.rota_hosts[host]
     seconds = dice.choice([0.5, 1.5, 3.0, dice.uniform(5, 15)])
     return stop("stop_worker_host", host, host, seconds, it.everything, {"pauses_jobs": True})
@@ -159,7 +159,7 @@ def cut_pairs(cluster, kind, target, pairs, seconds, claims):
 
     def heal():
         dropped = sum(cluster.network.mend(handle) for handle in handles)
-        # Nothing sent meanwhile: nothing was proven, and nothing disturbed.
+        # Nothing was sent meanwhile: nothing was proven, and nothing was disturbed.
         return (True if dropped else None), f"{len(pairs)} directions cut, dropped {dropped}"
     return Fault(kind, target, claims, seconds, begin, heal)
 
@@ -193,7 +193,7 @@ def cut_link(cluster, dice, host, targets):
 
 
 def swizzle(cluster, dice, hosts):
-    """Hosts are cut off one after another, and come back in another order."""
+    """Cuts off hosts one after another, and brings them back in another order."""
     waits = [dice.uniform(0.1, 2) for _ in range(2 * len(hosts))]
     back, cut = dice.sample(hosts, len(hosts)), {}
     proof = {"dropped": 0}
@@ -284,7 +284,7 @@ def jump_clock(cluster, dice, host):
 
     def begin():
         it.set_clock(offset)
-        # A worker's warden is linked statically: of a worker the proper alone sees the wrong clock.
+        # A worker's warden is linked statically: only the worker's proper sees the wrong clock.
         who = it.proper() if it.role == "worker" else it.process()
         proof.update(seen=it.sees_clock(), loaded="libfaketime" in processes.maps_of(who))
 
@@ -297,7 +297,7 @@ def jump_clock(cluster, dice, host):
 
 
 def step_clocks(cluster, dice, hosts):
-    """The clocks of all masters together, as when they follow one wrong time server, and back."""
+    """The clocks of all masters together, as if they followed one wrong time server, and back."""
     its = [cluster.rota_hosts[host] for host in hosts]
     offset = dice.choice([-1, 1]) * dice.choice([5000, 60_000, 3_600_000])
     proof = {}
@@ -323,7 +323,7 @@ STRANGER = "stranger"  # the judge knows it by this name
 
 
 def second_cluster(cluster, dice, host):
-    """A master of another cluster (a ZooKeeper path of its own) by this host's configuration, on the same
+    """A master of another cluster (a ZooKeeper path of its own) with this host's configuration, on the same
     database: it must leave the office alone, and say whose it is."""
     it, number = cluster.rota_hosts[host], dice.randrange(10 ** 6)
     state = cluster.folder / f"{STRANGER}-{number}"
@@ -346,7 +346,7 @@ def second_cluster(cluster, dice, host):
         held = "office is held off" in text
         named = any(f"master '{master}' at " in text for master in cluster.master_hosts)
         offices = text.count("took office")
-        # Neither server answered it: nothing was proven, and nothing disturbed.
+        # Neither server answered it: nothing was proven, and nothing was disturbed.
         return (held and named and not offices) or (False if offices or held else None), \
             f"held off: {held}, the leader named: {named}, offices taken: {offices}"
     return Fault("second_cluster", host, {STRANGER}, dice.uniform(6, 25), begin, heal)
@@ -363,14 +363,14 @@ WEIGHTS = {"kill_master": 8, "kill_proper": 8, "kill_warden": 5, "kill_worker": 
 
 
 def draw_master(cluster, dice):
-    """The leader every other time; the dice fall alike whoever leads."""
+    """The leader every other time; the random numbers are the same whoever leads."""
     by_chance, wants_leader = dice.choice(cluster.master_hosts), dice.random() < 0.5
     return (cluster.leader() if wants_leader else None) or by_chance
 
 
 def draw_link(cluster, dice):
-    """A link over which Rota's processes speak: from whom, and to whom. Masters that do not lead speak to
-    no worker; of the ZooKeepers one speaks with one, whichever it is."""
+    """A link that Rota's processes use: from which host, and to which. Followers connect to no worker; a process
+    connects to any one of the ZooKeepers."""
     kind, worker, by_chance = dice.randrange(5), dice.choice(cluster.worker_hosts), draw_master(cluster, dice)
     if kind == 0:
         return by_chance, ["mariadb"]
@@ -383,7 +383,7 @@ def draw_link(cluster, dice):
 
 
 def draw(cluster, dice, only=()):
-    """The next fault, or None when this machine cannot have what was drawn."""
+    """The next fault, or None when this machine cannot do the drawn one."""
     weights = {name: weight for name, weight in WEIGHTS.items() if not only or name in only}
     name = dice.choices(list(weights), list(weights.values()))[0]
     if name == "kill_zookeeper":
@@ -412,7 +412,7 @@ def draw(cluster, dice, only=()):
         return fault if all(cluster.rota_hosts[h].clock_can_jump for h in cluster.master_hosts) else None
     if name in ("wipe_zookeeper", "restore_zookeeper"):
         fault = getattr(disasters, name)(cluster, dice)
-        # What a database lost is noticed by what ZooKeeper knows, and the other way round.
+        # A loss of the database is noticed through ZooKeeper, and the other way round.
         return None if cluster.database_goes_back else fault
     if name in ("copy_nodes", "huge_moment"):
         return getattr(disasters, name)(cluster, dice)

@@ -1,4 +1,4 @@
-"""The saved jobs that run while faults do, as job files (YAML) would hold them."""
+"""The saved jobs that run during the faults, in the form of job files (YAML)."""
 import os
 import re
 
@@ -7,7 +7,7 @@ UNITS = {"ms": 1, "s": 1000, "m": 60_000, "h": 3_600_000}
 
 
 def saved_jobs(programs, evidence):
-    """What is applied before the first fault. Each writes a ledger of its own, or prints."""
+    """The jobs that are applied before the first fault. Each writes a ledger of its own, or prints."""
     def ledger(name, millis, *more):
         return [f"{programs}/ledger_job", f"{evidence}/ledger/{name}.log", str(millis), *more]
 
@@ -39,7 +39,7 @@ def saved_jobs(programs, evidence):
 
 
 def edits_of(job, dice):
-    """Another version of a saved job: what an operator may change."""
+    """Another version of a saved job, with changes that an operator may make."""
     changed = dict(job)
     if dice.random() < 0.6:
         changed["schedule"] = dice.choice([{"every": "1s"}, {"every": "2s"}, {"every": "1500ms"},

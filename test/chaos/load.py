@@ -34,7 +34,7 @@ def now_ms():
 
 
 class Notes:
-    """clients.jsonl, a line an operation, written before the next one is asked."""
+    """clients.jsonl: one line per operation, written before the next request."""
 
     def __init__(self, path):
         self.file, self.lock, self.number = open(path, "a", encoding="utf-8"), threading.Lock(), 0
@@ -63,7 +63,7 @@ class Caller:
         return self.open[address][0]
 
     def call(self, op, ask, key="", job="", content=None, run=""):
-        """Asks a random master; (outcome, answer). Never raises."""
+        """Asks a random master; returns (outcome, answer). Never raises."""
         address = self.dice.choice(MASTERS)
         line = {"op": op, "key": key, "job": job, "content": content, "asked_ms": now_ms(), "run": run,
                 "error": "", "master": address}
@@ -150,7 +150,7 @@ class Load:
             if not self.pending:
                 return False
             key, content = self.pending.pop(0)
-        # A refusal says of this question alone that it was not done: the key stays unknown.
+        # A refusal only says that this request was not done: the key stays unknown.
         if self.submit(caller, key, content) == "rejected":
             with self.lock:
                 self.pending.append((key, content))
@@ -265,7 +265,7 @@ class Load:
 
     def pause_one(self, caller, name):
         outcome, _ = self.set_paused(caller, name, True)
-        # Deleted at the moment, by an edit that was never answered: nothing to pause.
+        # Deleted at the moment by an edit without an answer: nothing to pause.
         return "ok" if outcome == "rejected" and self.last_error_is_absence(caller, name) else outcome
 
     def last_error_is_absence(self, caller, name):

@@ -1,9 +1,9 @@
 #!/usr/bin/python3
-"""Notes when the machine itself stands still: meter.py FILE, until standard input closes.
+"""Records when the machine itself stands still: meter.py FILE, until standard input closes.
 
 Again and again it pauses for 0.1 s and syncs a few bytes to the disk that all of the run's processes share.
 A pause or a sync that takes far longer is a line of FILE: {"from_ms", "to_ms", "what": "pause" or "sync"}.
-What Rota does late meanwhile, anything on this machine would have done late."""
+Anything on this machine is late at such times, not only Rota."""
 import json
 import os
 import select
@@ -19,7 +19,7 @@ def now_ms():
 
 
 def timed(action, due_ms):
-    """(from, to) of what the action took beyond its due, or None."""
+    """(from, to) of the time that the action took beyond the expected one, or None."""
     begin = now_ms()
     action()
     end = now_ms()

@@ -31,7 +31,7 @@ def place_of(host):
 
 
 class ProxyProcess:
-    """Our proxy, told by lines of JSON what to do with which link."""
+    """Our proxy; lines of JSON tell it what to do with which link."""
 
     def __init__(self, starter, log, prefix=()):
         self.lock = threading.Lock()
@@ -65,7 +65,7 @@ class ProxyProcess:
 
 
 class Namespaces:
-    """One namespace a host, named after the run, and a router between them."""
+    """One namespace for each host, named after the run, and a router between them."""
 
     kind = "namespaces"
 
@@ -83,7 +83,7 @@ class Namespaces:
 
     @staticmethod
     def possible():
-        """Whether this machine lets us; else why not."""
+        """Whether this machine allows it; otherwise why not."""
         try:
             run(["ip", "netns", "add", f"rota-probe-{os.getpid()}"])
             run(["ip", "netns", "exec", f"rota-probe-{os.getpid()}", "iptables", "-w", "-t", "nat", "-nL"])
@@ -142,7 +142,7 @@ class Namespaces:
         return True
 
     def cut(self, source, target):
-        """Nothing that `source` sends reaches `target` any more."""
+        """From now on, nothing that `source` sends reaches `target`."""
         with self.lock:
             self.number += 1
             rule = ["-s", self.address(source), "-d", self.address(target), "-m", "comment",
@@ -156,7 +156,7 @@ class Namespaces:
         return sum(int(line.split()[0]) for line in listing.splitlines() if f"/* {mark} */" in line)
 
     def mend(self, rule):
-        """Takes the cut back; the number of packets that it dropped."""
+        """Ends the cut; returns the number of packets that it dropped."""
         dropped = self.dropped(rule)
         self.inside(self.router, "iptables", "-w", "-D", "CUTS", *rule)
         return dropped
@@ -173,14 +173,14 @@ class Namespaces:
         flow = ["-s", self.address(source), "-d", self.address(target), "-p", "tcp", "--dport", str(port)]
         redirect = ["PREROUTING", *flow, "-j", "DNAT", "--to-destination",
                     f"{self.address('router')}:{link['port']}"]
-        # What was open before does not pass the redirection: it gets a reset, and comes again.
+        # Connections that were already open do not pass the redirection: they get a reset and are opened again.
         reset = ["FORWARD", *flow, "--tcp-flags", "RST", "NONE", "-j", "REJECT", "--reject-with", "tcp-reset"]
         self.inside(self.router, "iptables", "-w", "-t", "nat", "-A", *redirect)
         self.inside(self.router, "iptables", "-w", "-I", *reset)
         return link["id"], redirect, reset
 
     def restore(self, handle):
-        """Ends the meddling; what the proxy did meanwhile."""
+        """Ends it; returns what the proxy did meanwhile."""
         link, redirect, reset = handle
         self.inside(self.router, "iptables", "-w", "-t", "nat", "-D", *redirect)
         self.inside(self.router, "iptables", "-w", "-D", *reset)

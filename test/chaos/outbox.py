@@ -8,7 +8,7 @@ LARGEST = 256 << 10
 
 
 def unreported(content):
-    """Keys (run, attempt) of the results still to be told."""
+    """Keys (run, attempt) of the results that are not acknowledged."""
     at, waiting = 0, set()
     while at + 8 < len(content):
         length, crc = struct.unpack_from("<II", content, at)

@@ -1,12 +1,12 @@
-"""Processes of the run: who they are, how they are started detached, signalled and found again.
+"""Processes of the run: identifies them, starts them detached, signals them and finds them again.
 
-A process is its pid together with its start time, so that no stranger who got the pid is signalled."""
+A process is identified by its pid and its start time, so that no other process with that pid gets a signal."""
 import os
 import signal
 import subprocess
 import time
 
-# By this variable of the environment a process of the run is recognised when every record is lost.
+# This environment variable identifies a process of the run even when every record is lost.
 MARK = "PRIVATE_CHAOS_FOLDER"
 
 
@@ -46,7 +46,7 @@ def state_of(who):
 
 
 def send(who, number):
-    """Signals that very process; False when it is gone."""
+    """Signals exactly that process; False when it is gone."""
     if not is_alive(who):
         return False
     try:
@@ -57,7 +57,7 @@ def send(who, number):
 
 
 def read_identity(path):
-    """The pid and start time that a watchdog wrote down, or None."""
+    """The pid and start time that a watchdog recorded, or None."""
     try:
         with open(path, encoding="ascii") as file:
             pid, ticks = file.read().split()
@@ -75,7 +75,7 @@ def name_of(pid):
 
 
 def maps_of(who):
-    """The files that the process has loaded; empty when there is none, or it goes meanwhile."""
+    """The files that the process has loaded; empty when it does not exist, or ends meanwhile."""
     if not who:
         return ""
     try:
@@ -90,7 +90,7 @@ def all_processes():
 
 
 def family(top):
-    """[(pid, start ticks)] of the process and all below it, parents first."""
+    """[(pid, start ticks)] of the process and all its descendants, parents first."""
     children = {}
     for pid in all_processes():
         stat = read_stat(pid)
@@ -105,7 +105,7 @@ def family(top):
 
 
 def marked(folder):
-    """Those that carry the folder's mark in their environment."""
+    """The processes that have the folder's mark in their environment."""
     wanted = f"{MARK}={folder}".encode()
     found = []
     for pid in all_processes():
@@ -119,7 +119,7 @@ def marked(folder):
 
 
 def wait_gone(everyone, seconds):
-    """Those that still live after so long."""
+    """The processes that are still alive after `seconds`."""
     end = time.monotonic() + seconds
     while True:
         alive = [who for who in everyone if is_alive(who)]
@@ -129,7 +129,7 @@ def wait_gone(everyone, seconds):
 
 
 def wait_until(question, seconds):
-    """The first true answer, or the last one after so long."""
+    """The first true answer, or the last one after `seconds`."""
     end = time.monotonic() + seconds
     while True:
         answer = question()
@@ -139,7 +139,7 @@ def wait_until(question, seconds):
 
 
 class Starter:
-    """Starts processes in sessions of their own, with the run's mark and none of our descriptors."""
+    """Starts processes in sessions of their own, with the run's mark and without our descriptors."""
 
     def __init__(self, folder):
         self.folder = str(folder)
@@ -166,7 +166,7 @@ class Starter:
 
 
 def run(words, timeout=20, check=True, **more):
-    """A tool's output; an error tells its words and its last lines."""
+    """A tool's output; an error shows its command line and its last lines."""
     done = subprocess.run(words, text=True, capture_output=True, timeout=timeout, errors="replace",
                           env={**os.environ, "PATH": os.environ["PATH"] + ":/usr/sbin:/sbin"}, **more)
     if check and done.returncode:

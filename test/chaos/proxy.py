@@ -26,7 +26,7 @@ ORIGINAL_DESTINATION = 80  # SO_ORIGINAL_DST
 
 
 def headed_for(sock):
-    """Where a redirected connection wanted to go."""
+    """The original target of a redirected connection."""
     raw = sock.getsockopt(socket.SOL_IP, ORIGINAL_DESTINATION, 16)
     port, address = struct.unpack("!2xH4s8x", raw)
     return socket.inet_ntoa(address), port

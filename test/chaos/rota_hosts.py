@@ -1,4 +1,4 @@
-"""Rota's masters and workers, each under its watchdog on its host, and the parts that can be hit.
+"""Rota's masters and workers, each under its watchdog on its host, and the parts that faults can hit.
 
     watchdog -> rota-warden -> [rota-warden, pid 1 of a pid namespace] -> rota-worker (the proper)
                                                           `-> jobs"""
@@ -31,7 +31,7 @@ class RotaHost:
         self.program = self.wrap()
 
     def mount(self, mebibytes):
-        """A small disk of its own; root of a container may not have it."""
+        """A small disk of its own; root in a container may lack the right for it."""
         try:
             run(["mount", "-t", "tmpfs", "-o", f"size={mebibytes}m,mode=700", "rota-chaos", str(self.state)])
             self.is_mounted = True
@@ -39,8 +39,8 @@ class RotaHost:
             self.cluster.say(f"no full disks on {self.host}: {str(error).splitlines()[0]}")
 
     def wrap(self):
-        """Where the clock can jump, the program is started through a script that preloads the fake
-        clock: of all that runs on the host only Rota's own processes see it."""
+        """If the clock can jump, starts the program through a script that preloads the fake clock: only
+        Rota's own processes on the host see it."""
         real = f"{self.cluster.programs}/rota-{self.role}"
         if not self.clock_can_jump:
             return real
@@ -75,7 +75,7 @@ class RotaHost:
         return who if is_alive(who) else None
 
     def wardens(self):
-        """A worker's: the outer one, and pid 1 of its pid namespace."""
+        """A worker's wardens: the outer one, and pid 1 of its pid namespace."""
         outer = self.process()
         if not outer:
             return []
@@ -84,7 +84,7 @@ class RotaHost:
         return [outer, *below]
 
     def proper(self):
-        """A worker's part that talks to the masters, or None."""
+        """The part of a worker that talks to the masters, or None."""
         wardens = {who[0] for who in self.wardens()}
         for who in family(self.process()) if wardens else []:
             if name_of(who[0]) == "rota-worker" and processes.parent_of(who[0]) in wardens:
@@ -98,14 +98,14 @@ class RotaHost:
         return found + [who for who in (family(process) if process else []) if who not in found]
 
     def kill_host(self):
-        """All of it at once, as when the host loses its power; who was alive, and who still is."""
+        """Kills all of it at once, as when the host loses power; returns who was alive, and who still is."""
         victims = self.everything()
         for who in victims:
             processes.send(who, KILL)
         return victims, wait_gone(victims, 10)
 
     def end(self, patience=30):
-        """Stops it as an operator would; whoever lives on is killed and returned."""
+        """Stops it like an operator; kills and returns the processes that are still alive."""
         if not is_alive(self.watchdog):
             return self.kill_host()[0]
         everyone = self.everything()
@@ -129,7 +129,7 @@ class RotaHost:
         self.clock_file.write_text(f"{offset_ms / 1000:+.3f}\n")
 
     def sees_clock(self):
-        """How far a process with this host's clock is from ours, in ms; None when it cannot be asked."""
+        """How far this host's clock is from ours, in ms; None when it cannot be read."""
         before = processes.now_ms()
         text = run(["env", f"LD_PRELOAD={FAKE_CLOCK}", f"FAKETIME_TIMESTAMP_FILE={self.clock_file}",
                     "FAKETIME_NO_CACHE=1", "FAKETIME_DISABLE_SHM=1", "date", "+%s%3N"], check=False)
@@ -138,7 +138,7 @@ class RotaHost:
     # --- the evidence ---------------------------------------------------------------------------
 
     def lives(self):
-        """What the watchdog wrote down, as lines of processes.jsonl."""
+        """The watchdog's records, as lines of processes.jsonl."""
         found, open_lives = [], {}
         for name in (f"{self.host}.watchdog.log.1", f"{self.host}.watchdog.log"):
             try:

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Chaos on real processes; scripts/chaos --help says what it does and how it is called."""
+"""Chaos on real processes; see scripts/chaos --help."""
 import argparse
 import json
 import os
@@ -21,7 +21,7 @@ from processes import now_ms, wait_until
 from restore import Restore
 
 JUDGE = pathlib.Path(__file__).resolve().parent / "history" / "judge.py"
-# The defaults of both programs, which the hosts' configurations leave alone.
+# The defaults of both programs, which the hosts' configurations do not change.
 SETTINGS = {"master_session_ms": 4000, "worker_session_ms": 6000, "server_tick_ms": 500, "grant_ms": 5000,
             "renew_every_ms": 1000, "master_beat_ms": 666, "worker_beat_ms": 1000, "margin_ms": 1800,
             "store_give_up_ms": 6000, "kill_grace_ms": 1000, "drain_deadline_ms": 4000, "settle_ms": 5000,
@@ -71,7 +71,7 @@ class Clients:
 
 
 class Meter:
-    """What the machine itself holds up, noted beside the run."""
+    """Records the machine's own stalls beside the run."""
 
     def __init__(self, cluster):
         words = ["/usr/bin/python3", str(pathlib.Path(__file__).with_name("meter.py")),
@@ -131,7 +131,7 @@ class Run:
         say(f"healed: {line.count} faults, {line.took_effect} took effect")
 
     def settle(self):
-        """Healed: everything is there again, what was promised is kept, and nothing is left open."""
+        """Waits until everything is healed: all parts are back, acknowledged work is done, nothing is open."""
         cluster = self.cluster
         if not wait_until(cluster.is_whole, SETTLE_S):
             self.trouble.append(f"not whole within {SETTLE_S} s after the last fault: {cluster.status()}")
@@ -143,7 +143,7 @@ class Run:
         if not wait_until(lambda: not cluster.unsent(), SETTLE_S):
             self.trouble.append(f"not acknowledged after {SETTLE_S} s: {cluster.unsent()[:10]}")
         self.world["settled_ms"] = now_ms()
-        # Not answered, by a leader that changes at this moment, is not red.
+        # No answer, because the leader changes at this moment, does not mean red.
         answer = wait_until(lambda: cluster.rota("-o", "json", "verify", timeout=120), SETTLE_S)
         self.world["verify"] = json.loads(answer or "{}")
         say(f"settled {self.world['settled_ms'] - self.world['faults_end_ms']} ms after the last fault; "
@@ -172,7 +172,7 @@ class Run:
 
 
 def judge(folder):
-    """The judge's words and status; without a judge, where the evidence is."""
+    """The judge's output and status; without a judge, the place of the evidence."""
     if not JUDGE.exists():
         print(f"evidence: {folder}", flush=True)
         return 0
@@ -226,7 +226,7 @@ def main():
         say("interrupted: ending everything")
         status = 130
     finally:
-        # A second Ctrl-C must not leave half of it.
+        # A second Ctrl-C must not interrupt the cleanup.
         for number in (signal.SIGINT, signal.SIGTERM):
             signal.signal(number, signal.SIG_IGN)
         run.close()

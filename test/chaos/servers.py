@@ -1,4 +1,4 @@
-"""ZooKeeper and MariaDB, each on its host, as the private cluster of scripts/cluster starts them."""
+"""ZooKeeper and MariaDB, each on its host, started like the private cluster of scripts/cluster."""
 import json
 import os
 import pathlib
@@ -13,7 +13,7 @@ CLASS_PATH = "/usr/share/java/zookeeper.jar:/usr/share/java/slf4j-simple.jar"
 
 
 class Server:
-    """A host with one process and no watchdog: what was killed comes back by start()."""
+    """A host with one process and no watchdog: after a kill, start() brings it back."""
 
     def __init__(self, cluster, host):
         self.cluster, self.host = cluster, host
@@ -30,7 +30,7 @@ class Server:
                            "started_ms": processes.now_ms(), "ended_ms": None, "how": ""})
 
     def end(self, number, patience=15):
-        """Signals and waits for the end; whether it ended."""
+        """Signals and waits for the end; returns whether it ended."""
         processes.send(self.who, processes.CONT)
         processes.send(self.who, number)
         gone = not wait_gone([self.who], patience)
@@ -64,7 +64,7 @@ class ZooKeeper(Server):
                 "org.apache.zookeeper.server.quorum.QuorumPeerMain", str(self.folder / "zoo.cfg")]
 
     def serves(self):
-        """Serving, not only listening: a member without a quorum accepts connections too."""
+        """Whether it serves, not only listens: a member without a quorum also accepts connections."""
         address = f"/dev/tcp/{self.cluster.network.address(self.host)}/{PORTS['zookeeper']}"
         script = f"exec 3<>{address} && printf srvr >&3 && timeout 2 cat <&3"
         try:
@@ -101,7 +101,7 @@ class MariaDb(Server):
                 f"--bind-address={self.cluster.network.address(self.host)}", f"--port={PORTS['mariadb']}",
                 "--skip-name-resolve", "--innodb-flush-log-at-trx-commit=1", "--performance-schema=OFF",
                 "--max-connections=500", "--max-allowed-packet=64M",
-                # For the judge: what was written, in the order of the commits.
+                # For the judge: the writes in the order of the commits.
                 f"--log-bin={self.folder}/binlog", "--binlog-format=ROW", "--server-id=1",
                 "--binlog-row-image=FULL", "--binlog-annotate-row-events=OFF"]
 
@@ -132,7 +132,7 @@ class MariaDb(Server):
             self.ask(f"KILL {one}", check=False)
 
     def marks(self):
-        """[epoch, watermark, number of runs]: what tells an older state from a newer one."""
+        """[epoch, watermark, number of runs]: tells an older state from a newer one."""
         sql = "SELECT (SELECT value FROM rota.epoch), (SELECT value_ms FROM rota.watermark), (SELECT COUNT(*) FROM rota.run)"
         return [int(word) for word in self.ask(sql).split()]
 

@@ -38,7 +38,7 @@ def ask(evidence, findings, bounds):
 
 
 def check_keys(evidence, findings, totals):
-    """The dump itself: one row for each primary key."""
+    """Checks the dump itself: one row for each primary key."""
     seen = set()
     for run in evidence.store["run"]:
         if run["run_id"] in seen:
@@ -60,7 +60,7 @@ def by_job(evidence):
 
 
 def check_chain(job, versions, findings):
-    """Versions follow each other without a hole: a tick between two would be planned by none."""
+    """Versions follow each other without a hole: no version would plan a tick between two."""
     for before, after in zip(versions, versions[1:]):
         if before["valid_to_ms"] != after["valid_from_ms"]:
             findings.violated(
@@ -132,7 +132,7 @@ def judge_version(job, version, planned, runs, gaps, findings, totals):
 
 
 def check_reason(evidence, row, findings, bounds):
-    """A tick may be left out only for what its job's policy allows, and for what was so at the time."""
+    """A tick may be left out only for a reason that its job's policy allows and that was true at the time."""
     job = evidence.job_name(row["job_id"])
     rules = next((version["definition"]["rules"] for version in evidence.versions.get(row["job_id"], ())
                   if version["version"] == row["job_version"]), None)
@@ -153,7 +153,7 @@ def check_reason(evidence, row, findings, bounds):
 
 
 def check_blocking(evidence, row, job, findings, bounds, subject):
-    """The run that was in the way had not ended before the tick, unless a fault kept the news away."""
+    """The blocking run had not ended before the tick, unless a fault delayed its report."""
     blocking = evidence.runs.get(row["reference"])
     if blocking is None or blocking["job_id"] != row["job_id"]:
         if row["reference"] and not evidence.world.get("restored"):

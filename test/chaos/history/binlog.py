@@ -55,7 +55,7 @@ class Transaction:
 
 
 class Reader:
-    """Line by line, since such a text may be larger than memory should hold."""
+    """Line by line, because such a text may be too large for memory."""
 
     def __init__(self):
         self.columns = {table: order.split() for table, order in KNOWN_ORDER.items()}

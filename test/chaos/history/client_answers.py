@@ -1,4 +1,4 @@
-"""P10, P11: what clients were told is so. OK is never lost, rejected never happened, a key is one run.
+"""P10, P11: the clients' answers were true. OK is never lost, rejected never happened, a key is one run.
 
 A database that is promoted without its last transactions takes acknowledged answers with it; that is no
 breach where the faults' log says so, is counted, and must not reach further back than its time allows.
@@ -96,7 +96,7 @@ def judge_keys(evidence, findings):
         if len(runs) > 1 and not any(was_lost(evidence, op["answered_ms"]) for op in ops):
             findings.violated(QUESTION, f"key {key} was answered with {len(runs)} runs: "
                               f"{sorted(runs)}", **subject)
-        # A database that went back has forgotten the key with its run: it may be taken anew.
+        # A database that went back has forgotten the key with its run: the key may be used again.
         contents = {json.dumps(op.get("content"), sort_keys=True) for op in ops
                     if not was_lost(evidence, op["answered_ms"])}
         if len(contents) > 1:
@@ -104,7 +104,7 @@ def judge_keys(evidence, findings):
 
 
 def nothing_invented(evidence, findings):
-    """Every run that is no tick was asked for."""
+    """Every run that is not of a tick was requested."""
     keys = {op.get("key") for op in evidence.clients if op.get("key")}
     told = {op["run"] for op in evidence.clients if op["run"]}
     keyless = sum(1 for op in evidence.clients if op.get("op") in RUN_OPS and not op.get("key") and
@@ -154,7 +154,7 @@ def judge_cancel(evidence, op, findings, bounds):
 
 
 def judge_edits(evidence, findings):
-    """A job that a client was told is paused or deleted has no tick between that and the next edit."""
+    """After the answer "paused" or "deleted", a job has no tick until the next edit."""
     edits = defaultdict(list)
     for op in evidence.clients:
         if op.get("op") in ("apply", "pause", "resume", "delete") and op.get("job"):
@@ -171,7 +171,7 @@ def judge_edits(evidence, findings):
                     not was_lost(evidence, op["answered_ms"]):
                 rest = ops[at + 1:]
                 until = min((other["asked_ms"] for other in rest), default=evidence.world["ended_ms"])
-                # What was not answered may be done a while later.
+                # A request without an answer may be done a while later.
                 overlapped = any(other["answered_ms"] > op["asked_ms"] or other["outcome"] == "unknown" and
                                  other["asked_ms"] > op["asked_ms"] - LATE_EFFECT_MS for other in ops[:at])
                 if not overlapped:

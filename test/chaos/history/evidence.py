@@ -1,4 +1,4 @@
-"""Reads an evidence folder: what clients, jobs, store, binlog and faults left, made comparable.
+"""Reads an evidence folder of clients, jobs, store, binlog and faults, and makes it comparable.
 
 Nothing is judged here; a file that is missing or can not be read is told by name (`Unreadable`). Times are
 milliseconds of the wall clock, except ledger lines, whose boot clock is mapped through one offset.
@@ -23,7 +23,7 @@ FINAL = {"succeeded", "failed", "timed_out", "cancelled", "killed", "kill_failed
 
 
 class Unreadable(Exception):
-    """The folder is not evidence: what is missing or broken, and where."""
+    """The folder is not evidence: says what is missing or broken, and where."""
 
 
 class Life:
@@ -78,7 +78,7 @@ class Evidence:
         return self
 
     def find_boot_offset(self):
-        """Wall minus boot clock: as recorded, else the median over what workers said of starts."""
+        """Wall minus boot clock: as recorded, otherwise the median of the workers' start times."""
         if self.world.get("boot_to_wall_ms") is not None:
             return float(self.world["boot_to_wall_ms"])
         seen = []
@@ -95,7 +95,7 @@ class Evidence:
         return max((row["value_ms"] for row in self.store["watermark"]), default=0)
 
     def recorded_through(self, job_id):
-        """By the watermark, a slice that is under way and has passed the job, and the job's own row."""
+        """By the watermark, by an unfinished slice that has passed the job, and by the job's own row."""
         slices = [row["reaching_ms"] for row in self.store["watermark"]
                   if row.get("reaching_ms") and job_id <= (row.get("job_id") or 0)]
         ahead = (self.jobs.get(job_id) or {}).get("ticks_through_ms") or 0

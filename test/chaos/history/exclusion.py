@@ -51,7 +51,7 @@ def job_of(evidence, life):
 
 
 def groups_of(evidence):
-    """Lives that may not overlap: those of one run, and those of one job that is serial throughout."""
+    """Lives that must not overlap: those of one run, and those of one job that is always serial."""
     for run_id, lives in evidence.lives_of.items():
         if len(lives) > 1:
             yield lives, f"run {run_id}", False
@@ -67,7 +67,7 @@ def groups_of(evidence):
 
 
 def overlaps(lives):
-    """(ms, earlier, later) of each pair whose spans overlap; a pair of one run is told once."""
+    """(ms, earlier, later) of each pair whose spans overlap; a pair of one run is reported once."""
     still = []
     for life in sorted(lives, key=lambda one: one.first):
         still = [other for other in still if other.last > life.first]
@@ -78,7 +78,7 @@ def overlaps(lives):
 
 
 def stopped_share(evidence, one, two):
-    """How much of the overlap a stopped process explains: the stop itself and a moment after it."""
+    """The part of the overlap that a stopped process explains: the stop itself and a moment after it."""
     if evidence.boot_to_wall is None:
         return 0
     begin, end = evidence.wall(two.first), evidence.wall(min(one.last, two.last))
@@ -93,7 +93,7 @@ def stopped_share(evidence, one, two):
 
 
 def told_share(evidence, life, begin, end):
-    """What its row tells: so much of the time from `begin` to `end` its host stood still, or had just gone on."""
+    """By its row: for how much of the time from `begin` to `end` its host stood still, or had just gone on."""
     first, last = told_stretch(evidence, life)
     if first is None or not quiet_between(evidence, life, first, last):
         return 0
@@ -110,7 +110,7 @@ def told_stretch(evidence, life):
 
 
 def longest_after_thaw(evidence):
-    """How long the longest of those whose rows tell of a stretch wrote on after it, by its ledger."""
+    """The longest time that an attempt whose row reports a stretch wrote on after it, by its ledger."""
     longest = 0.0
     for life in evidence.lives:
         _, last = told_stretch(evidence, life)
@@ -124,7 +124,7 @@ def quiet_between(evidence, life, first, last):
 
 
 def silent_through(evidence, life, first, last):
-    """A life that was stopped wrote nothing between: the excuse needs the ledger's own word."""
+    """A stopped life wrote nothing meanwhile: the excuse needs this proof from the ledger."""
     return quiet_between(evidence, life, first, last) and evidence.wall(life.first) <= first + 100 and evidence.wall(life.last) >= last - 100
 
 

@@ -1,4 +1,4 @@
-"""When which faults were on, what they were aimed at, and how long their effects may be felt.
+"""When which faults were on, their targets, and how long their effects may last.
 
 Faults are known by words in their kind and target; a word that is not known makes a fault "other", which
 gets the widest tail, so that a new kind of fault never makes the judge blame the product.
@@ -63,7 +63,7 @@ def tail_kind(fault):
 
 
 def span(fault):
-    """From its first to its last moment; one that never ended has not ended yet."""
+    """From its first to its last moment; a fault without an end still lasts."""
     begin = fault.get("from_ms") or 0
     end = fault.get("to_ms")
     return begin, begin if end is None else max(begin, end)
@@ -102,7 +102,7 @@ class Windows:
         return None
 
     def end_of(self, moment, slack=0):
-        """When whatever disturbs that moment must be over: the end of its chain, or the moment."""
+        """When the disturbance of that moment must be over: the end of its chain, or the moment itself."""
         chain = self.chain_at(moment, slack)
         return max(moment, chain[1]) if chain else moment
 
@@ -110,7 +110,7 @@ class Windows:
         return any(chain[0] - slack <= end and begin <= chain[1] + slack for chain in self.chains)
 
     def alone(self):
-        """Chains of one fault: only they show what one fault costs."""
+        """Chains of one fault: only these show what one fault costs."""
         return [(chain[0], chain[1], chain[2][0]) for chain in self.chains if len(chain[2]) == 1]
 
     def during(self, begin, end):
@@ -131,7 +131,7 @@ def lost_stretches(evidence):
 
 
 def was_lost(evidence, moment):
-    """Whether what was committed at that moment may have gone with the database."""
+    """Whether a commit at that moment may have been lost with the database."""
     return moment is not None and any(begin <= moment <= end for begin, end in lost_stretches(evidence))
 
 
@@ -141,7 +141,7 @@ def is_tick_lost(evidence, tick):
 
 
 def clock_error(evidence, begin, end):
-    """How far the clocks may stand apart in that stretch: fixed offsets, and jumps that are on."""
+    """How far the clocks may be apart in that stretch: fixed offsets, and present jumps."""
     hosts = evidence.world.get("hosts") or {}
     fixed = max((abs(host.get("clock_offset_ms") or 0) for host in hosts.values()
                  if isinstance(host, dict)), default=0)

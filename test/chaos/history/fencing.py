@@ -28,7 +28,7 @@ def ask(evidence, findings, bounds):
 
 
 class Order:
-    """Walks the commits; remembers what is in force after each."""
+    """Walks through the commits; remembers what is in force after each."""
 
     def __init__(self, evidence, findings):
         self.evidence, self.findings = evidence, findings
@@ -130,14 +130,14 @@ class Order:
         self.watermark = max(self.watermark, mark)
 
     def recorded(self, transaction, job):
-        """How far this job's ticks may stand: an edit, or its own row, may say more than the watermark."""
+        """How far this job's ticks may be recorded: an edit, or its own row, may be ahead of the watermark."""
         through, reaching, last = self.watermark
         own = [change.after.get(name) or 0 for change in transaction.changes for name in OWN
                if change.table in ("job", "job_version") and change.after and change.after["job_id"] == job]
         return max([through, reaching if job <= last else 0, *own])
 
     def check_ticks(self, transaction):
-        """The watermark stands in the transaction that writes the ticks up to it."""
+        """The watermark is in the transaction that writes the ticks up to it."""
         for change in transaction.changes:
             row = change.after
             if change.before is not None or row is None:
@@ -154,7 +154,7 @@ def mark_in(row):
 
 
 def epochs_of(change):
-    """Whose write it is: run, attempt and gap rows carry the epoch of the Term that wrote them."""
+    """The Term that wrote it: run, attempt and gap rows have the epoch of their Term."""
     row = change.after
     if row is None or change.table not in ("run", "attempt", "gap"):
         return
@@ -170,7 +170,7 @@ def first_run(transaction):
 
 
 def compare_with_dump(evidence, order, findings):
-    """Both must speak of the same history, or neither can be trusted."""
+    """Both must describe the same history; otherwise neither can be trusted."""
     if evidence.world.get("restored"):
         return
     dumped = set(evidence.runs)

@@ -1,8 +1,8 @@
-"""What the questions found: violations with their subjects, doubts, and figures for the verdict."""
+"""The findings of the questions: violations with their subjects, doubts, and figures for the verdict."""
 
 
 class Violation:
-    """One promise broken. `at` are moments (wall ms); the rest names what the witness is about."""
+    """One broken promise. `at` are moments (wall ms); the rest names the subject of the witness."""
 
     def __init__(self, question, what, at=(), run=None, job=None, key=None, transaction=None):
         self.question, self.what = question, what
@@ -30,7 +30,7 @@ class Findings:
         self.doubts.append(f"{question}: {what}")
 
     def note(self, text):
-        """A figure or an honest remark for the reader; changes no verdict."""
+        """A figure or remark for the reader; does not change the verdict."""
         self.notes.append(text)
 
     def figure(self, name, value):

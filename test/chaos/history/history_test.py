@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Tests of the judge by itself: its reading, its ticks, a history that is right, and every mutant of it.
+"""Tests of the judge alone: its reading, its ticks, a correct history, and every mutant of it.
 
     history_test.py [unittest options]      last lines: the mutants caught, and "N passed, M failed"
 """

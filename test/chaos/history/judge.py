@@ -37,7 +37,7 @@ EXIT = {"ok": 0, "violated": 1, "unknown": 3}
 
 
 def judge(evidence):
-    """All questions, in order; vacuity last, since it looks at the figures of the others."""
+    """All questions, in order; vacuity last, because it reads the figures of the others."""
     findings = Findings()
     bounds = Bounds(evidence.world.get("settings"))
     bounds.windows = Windows(evidence.faults, bounds)
@@ -55,7 +55,7 @@ def verdict_line(evidence, findings):
 
 
 def tell_violations(evidence, findings, most):
-    """Of each question the first few, each with its timeline."""
+    """The first few violations of each question, each with its timeline."""
     by_question = {}
     for violation in findings.violations:
         by_question.setdefault(violation.question, []).append(violation)

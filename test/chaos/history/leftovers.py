@@ -1,4 +1,4 @@
-"""P9, P16 and what the processes themselves counted: orphans, files left behind, refusals of stale words."""
+"""P9, P16 and the processes' own counters: orphans, files left behind, refusals of stale commands."""
 import re
 
 from fault_windows import is_restore, span
@@ -40,7 +40,7 @@ def ask(evidence, findings, bounds):
 
 
 def check_alarm(evidence, findings):
-    """P9: a database that went back is noticed, told, and its ticks are held."""
+    """P9: a database that went back is noticed and reported, and its ticks are held."""
     for fault in evidence.faults:
         if is_restore(fault) and fault.get("took_effect") is True and \
                 not any(WENT_BACK.search(text) for text in evidence.logs.values()):

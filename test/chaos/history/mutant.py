@@ -1,11 +1,11 @@
-"""What a mutant is, and how it finds something to spoil."""
+"""A mutant, and how it finds something to spoil."""
 import copy
 
 ID_BITS = 40
 
 
 class Mutant:
-    """One way to spoil evidence. `apply` gives False when this history has nothing of the kind."""
+    """One way to spoil evidence. `apply` returns False when this history has nothing of the kind."""
 
     def __init__(self, name, questions, what, apply, makes_unknown=False):
         self.name, self.questions, self.what = name, questions, what
@@ -13,7 +13,7 @@ class Mutant:
 
 
 class Collection:
-    """Gathers mutants by decorator."""
+    """Collects mutants by decorator."""
 
     def __init__(self):
         self.mutants = []
@@ -32,7 +32,7 @@ def pick(dice, things):
 
 
 def is_quiet(evidence, moment, margin=30_000):
-    """No fault near that moment, so that no allowance covers what is spoiled there."""
+    """Whether there is no fault near that moment, so that no allowance covers the spoiled place."""
     return all(not (fault.get("from_ms") or 0) - margin < moment < (fault.get("to_ms") or
                fault.get("from_ms") or 0) + margin for fault in evidence.faults)
 
@@ -43,7 +43,7 @@ def runs(evidence, **wanted):
 
 
 def ticks(evidence):
-    """Scheduled runs up to the watermark that a plain life of one attempt carried out."""
+    """Scheduled runs up to the watermark that one attempt with one plain life carried out."""
     return [run for run in runs(evidence, kind="tick", state="succeeded", attempt=1)
             if len(evidence.lives_of[run["run_id"]]) == 1 and run["tick_ms"] < evidence.watermark() - 5000]
 
@@ -67,7 +67,7 @@ def overlap_of(evidence, run):
 
 
 def forget_run(evidence, run):
-    """Everywhere but in what clients were told: store, binlog, ledger."""
+    """Everywhere except in the clients' answers: store, binlog, ledger."""
     evidence.store["run"].remove(run)
     evidence.lives = [life for life in evidence.lives if life.run != run["run_id"]]
     for transaction in evidence.transactions:
@@ -76,7 +76,7 @@ def forget_run(evidence, run):
 
 
 def copy_of_run(evidence, run, **changed):
-    """Another run, told by the store and the binlog alike."""
+    """Another run, in the store and in the binlog."""
     new_id = run["run_id"] + (1 << 30)
     twin = {**run, "run_id": new_id, **changed}
     evidence.store["run"].append(twin)
@@ -110,13 +110,13 @@ def shift_life(life, ms):
 
 
 def cut_life(life, share=0.5):
-    """Ends without an end, part of the way."""
+    """Breaks off without an end, part of the way."""
     life.beats = life.beats[:max(1, int(len(life.beats) * share))]
     life.last, life.end = life.beats[-1], None
 
 
 def transactions_after_takeover(evidence):
-    """Those that write a Term's rows while a second epoch or a later one is in force."""
+    """The transactions that write a Term's rows while a second epoch or a later one is in force."""
     seen, found = 0, []
     for transaction in evidence.transactions:
         seen += any(change.table == "epoch" and change.after and change.after["value"]

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Tests of the judge: evidence that is spoiled in one place must not be called ok.
+"""Tests of the judge: evidence that is spoiled in one place must not get the verdict ok.
 
     mutants.py [--evidence FOLDER] [--seed N] [--list]
 
@@ -34,7 +34,7 @@ def findings_of(evidence):
 
 
 def is_caught(mutant, before, after):
-    """By one of the questions that it is about, with something that was not said before."""
+    """Whether one of the responsible questions reports something that it did not report before."""
     if mutant.makes_unknown:
         return bool(after[2] - before[2])
     return any(after[1].get(question, set()) - before[1].get(question, set())

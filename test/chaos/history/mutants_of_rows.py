@@ -1,4 +1,4 @@
-"""Mutants of what the store says: ticks, gaps, versions, results, keys, and the commits' order."""
+"""Mutants of the store: ticks, gaps, versions, results, keys, and the order of the commits."""
 import copy
 
 from evidence import FINAL
@@ -15,7 +15,7 @@ MUTANTS = mutant.mutants
 
 @mutant("accounting")
 def drop_a_run(evidence, dice):
-    """a tick's run is nowhere"""
+    """a tick's run is missing"""
     run = pick(dice, ticks(evidence))
     return run is not None and forget_run(evidence, run) is None
 
@@ -29,7 +29,7 @@ def double_a_run(evidence, dice):
 
 @mutant("accounting")
 def shift_a_tick(evidence, dice):
-    """a run's tick is 137 ms beside the plan"""
+    """a run's tick is 137 ms away from the plan"""
     run = pick(dice, ticks(evidence))
     if run is None:
         return False
@@ -56,7 +56,7 @@ def forget_a_gap(evidence, dice):
 
 @mutant("accounting")
 def miscount_a_gap(evidence, dice):
-    """a gap row counts one tick more than lie in it"""
+    """a gap row counts one tick more than it contains"""
     row = pick(dice, evidence.store["gap"])
     if row is None:
         return False
@@ -79,7 +79,7 @@ def gap_beside_a_run(evidence, dice):
 
 @mutant("accounting")
 def gap_against_the_policy(evidence, dice):
-    """a tick is left out as late, though its job fires late ticks"""
+    """a tick is left out as late, although its job fires late ticks"""
     for row in evidence.store["gap"]:
         version = next((v for v in evidence.versions[row["job_id"]]
                         if v["version"] == row["job_version"]), None)
@@ -164,7 +164,7 @@ def tick_late_beyond_its_fault(evidence, dice):
 
 @mutant("targets")
 def run_that_never_ends(evidence, dice):
-    """a run stands at running forever"""
+    """a run stays running forever"""
     old = [run for run in ticks(evidence) if run["recorded_ms"] < evidence.world["ended_ms"] - 110_000]
     run = pick(dice, old) or min(ticks(evidence), key=lambda one: one["recorded_ms"], default=None)
     if run is None:
@@ -218,7 +218,7 @@ def wrong_exit_status(evidence, dice):
 
 @mutant("truth")
 def final_without_an_end(evidence, dice):
-    """a final run has no moment of its end"""
+    """a final run has no end time"""
     run = pick(dice, ticks(evidence))
     if run is None:
         return False
@@ -238,7 +238,7 @@ def outcome_contradicts_state(evidence, dice):
 
 @mutant("truth")
 def forget_an_attempt(evidence, dice):
-    """of an earlier attempt no row is left"""
+    """the row of an earlier attempt is missing"""
     row = pick(dice, [row for row in evidence.store["attempt"] if not row["late"] and any(
         life.attempt == row["attempt"] for life in evidence.lives_of[row["run_id"]])])
     if row is None:
@@ -263,21 +263,21 @@ def killed_that_had_ended(evidence, dice):
 
 @mutant("clients")
 def lose_a_submit(evidence, dice):
-    """an acknowledged submit is nowhere"""
+    """the run of an acknowledged submit is missing"""
     found = pick(dice, one_offs(evidence))
     return found is not None and forget_run(evidence, found[1]) is None
 
 
 @mutant("clients")
 def key_used_twice(evidence, dice):
-    """two runs carry one request key"""
+    """two runs have one request key"""
     found = pick(dice, one_offs(evidence))
     return found is not None and bool(copy_of_run(evidence, found[1]))
 
 
 @mutant("clients")
 def key_without_its_run(evidence, dice):
-    """the run that was answered has another key"""
+    """the run in the answer has another key"""
     found = pick(dice, one_offs(evidence))
     if found is None:
         return False
@@ -287,14 +287,14 @@ def key_without_its_run(evidence, dice):
 
 @mutant("clients")
 def invent_a_run(evidence, dice):
-    """a run that nobody asked for"""
+    """a run that nobody requested"""
     found = pick(dice, one_offs(evidence))
     return found is not None and bool(copy_of_run(evidence, found[1], request_key="nobody-asked"))
 
 
 @mutant("clients")
 def forget_a_cancel(evidence, dice):
-    """an acknowledged cancel is unknown to its run, which ended well"""
+    """the run of an acknowledged cancel does not know it and ended well"""
     told = {op["run"]: op for op in evidence.clients if op.get("op") == "cancel" and op["outcome"] == "ok"}
     found = [run for run in evidence.store["run"] if run["run_id"] in told and run["cancel_asked"] and
              run["state"] == "killed"]
@@ -348,7 +348,7 @@ def raise_an_epoch(evidence, dice):
 
 @mutant("fencing")
 def epoch_used_again(evidence, dice):
-    """a takeover takes the epoch of the Term before it"""
+    """a takeover uses the epoch of the previous Term"""
     takeovers = [change for transaction in evidence.transactions for change in transaction.changes
                  if change.table == "epoch" and change.after and change.after["value"]]
     if len(takeovers) < 2:
@@ -359,7 +359,7 @@ def epoch_used_again(evidence, dice):
 
 @mutant("fencing")
 def office_of_a_second_cluster(evidence, dice):
-    """the last takeover is that of a cluster which was let loose on the database of this one"""
+    """the last takeover belongs to a second cluster on the same database"""
     takeovers = [change for transaction in evidence.transactions for change in transaction.changes
                  if change.table == "epoch" and change.after and change.after["value"]]
     if not takeovers:
@@ -419,7 +419,7 @@ def slice_goes_back(evidence, dice):
 
 @mutant("accounting")
 def slice_said_to_be_further(evidence, dice):
-    """a slice of ticks is said to have passed jobs that it has not recorded"""
+    """a slice of ticks claims to have passed jobs that it has not recorded"""
     row = evidence.store["watermark"][0]
     due = any(version["enabled"] and version["valid_to_ms"] is None and
               version["definition"]["rules"]["schedule"]["kind"] != "none"
@@ -456,7 +456,7 @@ def gap_rewritten(evidence, dice):
 
 @mutant("fencing")
 def committed_and_gone(evidence, dice):
-    """a run was committed and is not in the store"""
+    """a committed run is not in the store"""
     run = pick(dice, evidence.store["run"])
     if run is None:
         return False
@@ -466,6 +466,6 @@ def committed_and_gone(evidence, dice):
 
 @mutant("fencing", makes_unknown=True)
 def no_binlog(evidence, dice):
-    """nobody knows the order of the commits"""
+    """the order of the commits is unknown"""
     evidence.transactions = []
     return True

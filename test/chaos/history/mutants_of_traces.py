@@ -1,4 +1,4 @@
-"""Mutants of what jobs, clients, logs and faults left: ledgers, answers, output, residue."""
+"""Mutants of the traces of jobs, clients, logs and faults: ledgers, answers, output, residue."""
 import zlib
 
 from mutant import (Collection, copy_of_life, cut_life, one_offs, overlap_of, pick, quiet_ticks,
@@ -17,7 +17,7 @@ def life_of(evidence, run):
 
 @mutant("exclusion")
 def overlap_two_attempts(evidence, dice):
-    """a second attempt lives while the first does"""
+    """a second attempt is alive while the first is"""
     run = pick(dice, [run for run in ticks(evidence) if len(life_of(evidence, run).beats) > 4])
     if run is None:
         return False
@@ -28,7 +28,7 @@ def overlap_two_attempts(evidence, dice):
 
 @mutant("exclusion")
 def overlap_two_runs(evidence, dice):
-    """two runs of a job that must not overlap live at once"""
+    """two runs of a job that must not overlap are alive at once"""
     serial = [run for run in ticks(evidence) if overlap_of(evidence, run) != "allow" and
               all(v["definition"]["rules"].get("overlap") != "allow" for v in evidence.versions[run["job_id"]])]
     for run in dice.sample(serial, len(serial)):
@@ -67,7 +67,7 @@ def drop_a_life(evidence, dice):
 
 @mutant("truth")
 def writes_on_after_its_end(evidence, dice):
-    """a killed process lives on"""
+    """a killed process is still alive"""
     dead = [run for run in evidence.store["run"] if run["state"] == "killed" and
             evidence.lives_of[run["run_id"]]]
     run = pick(dice, dead)
@@ -97,7 +97,7 @@ def needless_repeat(evidence, dice):
 
 @mutant("truth")
 def again_where_loss_is_never(evidence, dice):
-    """a run whose loss policy is never was lost and begun again"""
+    """a run with the loss policy never was lost and started again"""
     row = pick(dice, [row for row in evidence.store["attempt"] if row["outcome_reason"] in
                       ("worker_lost", "attempt_died") and any(life.attempt > row["attempt"] for life in
                                                               evidence.lives_of[row["run_id"]])])
@@ -109,7 +109,7 @@ def again_where_loss_is_never(evidence, dice):
 
 @mutant("truth")
 def gives_up_too_early(evidence, dice):
-    """a run failed, and the tries that its job asks for were not made"""
+    """a run failed, and the retries of its job were not made"""
     run = pick(dice, [run for run in evidence.store["run"] if run["state"] == "failed" and
                       run["outcome_reason"] == "exit_status"])
     if run is None:
@@ -131,7 +131,7 @@ def tries_too_often(evidence, dice):
 
 @mutant("recovery")
 def starts_on_a_stopping_worker(evidence, dice):
-    """a worker that is told to stop begins an attempt"""
+    """a worker that was told to stop starts an attempt"""
     run = pick(dice, quiet_ticks(evidence))
     if run is None:
         return False
@@ -165,7 +165,7 @@ def execution_far_too_late(evidence, dice):
 
 @mutant("targets")
 def execution_without_a_target(evidence, dice):
-    """a process of a scheduled job that no tick asked for"""
+    """a process of a scheduled job without a tick"""
     runs = [run for run in quiet_ticks(evidence) if overlap_of(evidence, run) == "allow"]
     run = pick(dice, runs)
     if run is None:
@@ -178,7 +178,7 @@ def execution_without_a_target(evidence, dice):
 
 @mutant("recovery")
 def outage_kills_a_job(evidence, dice):
-    """a job breaks off while only the database is away, and is called lost"""
+    """a job breaks off while only the database is away, and counts as lost"""
     for fault in evidence.faults:
         if "mariadb" not in str(fault.get("kind")) or not is_alone(evidence, fault):
             continue
@@ -220,7 +220,7 @@ def key_answered_with_two_runs(evidence, dice):
 
 @mutant("clients")
 def key_taken_with_other_content(evidence, dice):
-    """one key is taken with one content and with another"""
+    """one key is accepted with two different contents"""
     found = pick(dice, one_offs(evidence))
     if found is None:
         return False
@@ -319,7 +319,7 @@ def double_some_bytes(evidence, dice):
 
 @mutant("logs")
 def hide_bytes_as_dropped(evidence, dice):
-    """a chunk is lost and its bytes are told as cut by the cap, in a place where nothing was"""
+    """a chunk is lost and its bytes are reported as cut by the cap, where the cap cut nothing"""
     chunk = chunk_of(evidence, dice)
     if chunk is None:
         return False
@@ -373,7 +373,7 @@ def faults_without_effect(evidence, dice):
 
 @mutant("vacuity", makes_unknown=True)
 def kills_of_unknown_effect(evidence, dice):
-    """nobody knows whether kills of one kind had an effect"""
+    """it is unknown whether kills of one kind had an effect"""
     kills = [faults for faults in faults_by_kind(evidence) if str(faults[0].get("kind")).startswith("kill")]
     return spoil_faults(pick(dice, kills), took_effect=None)
 

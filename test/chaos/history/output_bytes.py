@@ -15,7 +15,7 @@ QUESTION = "logs"
 OUTPUT_CAP = 64 << 20
 CUT = re.compile(r'the oldest that waits to be sent is cut\W+run"?[=:]"?(\d+).*?attempt"?[=:]"?(\d+)'
                  r'.*?stream"?[=:]"?(\d+).*?bytes"?[=:]"?(\d+)')
-# Outcomes of an attempt whose worker told its final lengths.
+# Outcomes of an attempt whose worker reported its final lengths.
 TOLD = {"succeeded", "failed", "timed_out", "killed"}
 NOT_TOLD = {"worker_lost", "attempt_died", "start_failed", "refused_by_worker"}
 
@@ -40,7 +40,7 @@ def place(key):
 
 
 def check_stream(evidence, key, chunks, findings):
-    """The end of what is stored without a hole."""
+    """The end of the stored part without a hole."""
     printed = evidence.printed.get(key[:2]) if key[2] == 1 else None
     end, dropped = 0, 0
     cap = cap_of(evidence, key[0])
@@ -70,7 +70,7 @@ def check_stream(evidence, key, chunks, findings):
 
 
 def cut_for_room(evidence, key):
-    """Bytes of a stream that a worker gave up because its disk was full, as its own log says."""
+    """Bytes of a stream that a worker dropped because its disk was full, by its own log."""
     return sum(int(found[3]) for text in evidence.logs.values() for found in CUT.findall(text)
                if tuple(map(int, found[:3])) == key)
 
@@ -82,7 +82,7 @@ def cap_of(evidence, run_id):
 
 
 def outcomes(evidence):
-    """(run, attempt), row, when it ended: of the newest attempts and of the earlier ones."""
+    """(run, attempt), row, end time of the newest attempts and of the earlier ones."""
     for run in evidence.store["run"]:
         if run["attempt"] and run["outcome_state"]:
             yield (run["run_id"], run["attempt"]), run
@@ -91,7 +91,7 @@ def outcomes(evidence):
 
 
 def told_as_not_kept(row):
-    """Bytes for which the worker's disk had no room, as the outcome itself counts them."""
+    """Bytes for which the worker's disk had no room, by the outcome's own count."""
     found = re.search(r"(\d+) bytes of output could not be kept", row.get("message") or "")
     return int(found.group(1)) if found else 0
 

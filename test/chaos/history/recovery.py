@@ -1,4 +1,4 @@
-"""P17 to P20: how long single faults held ticks back, and that outages of servers kill no job.
+"""P17 to P20: how long single faults delayed ticks, and that outages of servers kill no job.
 
 Only faults that stand alone are judged here: in a crowd nobody can say which one a delay belongs to (the
 crowd as a whole is bounded by `targets`).
@@ -64,7 +64,7 @@ def bound_of(fault, bounds):
 
 
 def nothing_new(evidence, fault, findings, bounds):
-    """P18: a worker that is told to stop begins nothing new."""
+    """P18: a worker that is told to stop starts nothing new."""
     if evidence.boot_to_wall is None:
         return
     worker, told = fault.get("target"), span(fault)[0]
@@ -86,14 +86,14 @@ def nothing_new(evidence, fault, findings, bounds):
 
 
 def spares_jobs(fault):
-    """Outages that no job may die of: of ZooKeeper alone, of the database alone, of masters alone."""
+    """Outages that must kill no job: only ZooKeeper, only the database, only masters."""
     if is_restore(fault) or is_clock(fault) or has(fault, WORKER_WORDS) or has(fault, TERM_WORDS):
         return False
     return has(fault, STORE_WORDS + ZOOKEEPER_WORDS) and (is_kill(fault) or is_stop(fault))
 
 
 def nobody_killed(evidence, begin, end, fault, findings):
-    """A life that broke off in the outage, and whose run nobody cancelled and no timeout ended."""
+    """A life that broke off in the outage, without a cancel or a timeout of its run."""
     if evidence.boot_to_wall is None:
         return
     for life in evidence.lives:

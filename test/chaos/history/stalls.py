@@ -22,14 +22,14 @@ class Stalls:
                 self.spans.append([begin, end])
 
     def within(self, begin, end):
-        """So many milliseconds of that stretch."""
+        """How many milliseconds of that stretch were stalls."""
         return sum(max(0, min(end, last) - max(begin, first)) for first, last in self.spans)
 
     def total(self):
         return sum(last - first for first, last in self.spans)
 
     def explains(self, begin, end):
-        """Whether what was due at `begin` and done at `end` was held up by stalls for the most part."""
+        """Whether stalls were most of the delay of something due at `begin` and done at `end`."""
         return self.within(begin, end) >= STALL_SHARE * (end - begin)
 
 

@@ -1,4 +1,4 @@
-"""Makes evidence of a cluster that kept every promise: what the judge must call ok, and mutants spoil.
+"""Makes the evidence of a cluster that kept every promise: the judge must call it ok, and mutants spoil it.
 
 A small story told by rule, not a simulator: jobs fire on their ticks, a master and a worker's host are
 killed, the database is away for a while, clients submit, repeat, cancel, pause and edit. The same seed
@@ -25,7 +25,7 @@ SERIAL = (1, 3, 5)
 
 
 def decided_at(tick):
-    """When that tick is decided: a fault around it makes it late."""
+    """When that tick is decided: a fault near it makes it late."""
     if MASTER_KILLED <= tick < MASTER_BACK:
         return MASTER_BACK
     return STORE_BACK if STORE_GONE <= tick < STORE_BACK else tick
@@ -106,7 +106,7 @@ class Story:
     # --- runs -------------------------------------------------------------------------------------
 
     def record(self, number, version, at, tick=None, kind="tick", key=None, lag=12):
-        """One run row; the tick's lateness is `lag`, or what the fault around it makes of it."""
+        """One run row; the tick's lateness is `lag`, or follows from the fault near it."""
         at = at if tick is None else decided_at(tick)
         run_id = self.new_run_id(at + lag)
         row = {"run_id": run_id, "namespace": "default", "principal": "local", "job_id": ID + number,
@@ -144,7 +144,7 @@ class Story:
         self.commit(end + 8, ("run", {**outcome, **more}))
 
     def print_log(self, run_id, attempt, end):
-        """What a printing job wrote, and the chunks of it."""
+        """The output of a printing job, and its chunks."""
         data = b"".join(f"{run_id} {attempt} {n} a line\n".encode() + self.dice.randbytes(9)
                         for n in range(20))
         self.printed[(run_id, attempt)] = data
@@ -179,7 +179,7 @@ class Story:
 
 
 def tell(seed):
-    """The whole story; see the constants above for when what breaks."""
+    """The whole story; the constants above say when what breaks."""
     story = Story(seed)
     story.commit(-900, ("epoch", {"partition_no": 1, "value": 1, "holder": "master-1", "taken_ms": BEGIN}))
     steady = definition("steady", 300, timing=schedule(kind="fixed_rate", interval_ms=1000))
@@ -263,7 +263,7 @@ def lost_and_again(story, run_id, start, millis):
 
 
 def one_off(story, what, at):
-    """A submit; with "cancel" one that is cancelled while it runs."""
+    """A submit; with "cancel", it is cancelled while it runs."""
     key = f"key-{what}-{at}"
     number = 1000 + story.next_op
     made = definition(f"one-off-{number}", 5000 if what == "cancel" else 250, at % 3 // 2 * 4, overlap="allow")

@@ -66,7 +66,7 @@ def lateness(evidence, findings, bounds):
 
 
 def chain_of(windows, run):
-    """The faults around a tick: those that were on, or that began while it was still in time."""
+    """The faults near a tick: those that were on, or that began before it was late."""
     in_time = min(run["recorded_ms"], run["tick_ms"] + LATE_P99_MS)
     return windows.chain_at(run["tick_ms"]) or windows.chain_at(in_time)
 
@@ -81,7 +81,7 @@ def latest(evidence, bounds):
 
 
 def liveness(evidence, findings, bounds):
-    """After the faults and the time to settle nothing that could end is unended, and ticks still come."""
+    """After the faults and the time to settle, everything that can end has ended, and ticks still come."""
     ended = evidence.world.get("ended_ms")
     settled = evidence.world.get("settled_ms") or ended
     if ended is None:
@@ -107,7 +107,7 @@ def has_schedule(evidence):
 
 
 def waits_behind(evidence, run, settled, patience):
-    """In a serial queue a run may wait for others; then they must be moving."""
+    """In a serial queue a run may wait for others; then these must make progress."""
     if run["state"] != "waiting" or run["reason"] != "waits_for_run":
         return False
     return any((other.get("ended_ms") or 0) > settled - patience for other in evidence.store["run"]
@@ -115,7 +115,7 @@ def waits_behind(evidence, run, settled, patience):
 
 
 def longest_life(work, rules):
-    """How long an attempt of this job may take, from its command; unknown commands get a minute."""
+    """How long an attempt of this job may take, by its command; unknown commands get a minute."""
     argv = work.get("argv") or []
     for at, word in enumerate(argv[:-2]):
         if word.rsplit("/", 1)[-1] == "ledger_job" and str(argv[at + 2]).isdigit():
@@ -147,7 +147,7 @@ def blind(evidence, findings, bounds):
 
 
 def first_starts(evidence):
-    """The first start of each scheduled run by its own ledger; later attempts are lawful repeats."""
+    """The first start of each scheduled run, by its own ledger; later attempts are lawful repeats."""
     found = defaultdict(list)
     for run_id, lives in evidence.lives_of.items():
         run = evidence.runs.get(run_id)
@@ -174,7 +174,7 @@ def planned(evidence, version):
 
 
 def latest_start(evidence, bounds, tick, version):
-    """Until when a process of that tick must have begun, with nothing known of its run."""
+    """By when a process of that tick must have begun, without any knowledge of its run."""
     rules = version["definition"]["rules"]
     late = bounds.windows.end_of(tick)
     stalled = 2 * bounds.stalls.within(tick, late + LATE_P99_MS + START_MS)
@@ -187,7 +187,7 @@ def latest_start(evidence, bounds, tick, version):
 
 
 def match(evidence, findings, job_id, targets, executions, totals):
-    """Intervals and points: taking the point for the interval that ends first is a maximum matching."""
+    """Intervals and points: giving each point to the interval that ends first is a maximum matching."""
     import heapq
     targets.sort()
     totals["targets"] += len(targets)
@@ -217,7 +217,7 @@ def match(evidence, findings, job_id, targets, executions, totals):
 
 
 def never_started(evidence, job_id):
-    """Runs that say themselves that no process of theirs ever began, or not yet."""
+    """Runs whose rows say that no process ever began, or not yet."""
     count = 0
     for run in evidence.store["run"]:
         if run["job_id"] == job_id and run["kind"] == "tick" and not evidence.lives_of.get(run["run_id"]):

@@ -23,7 +23,7 @@ FIELDS = (("second", 0, 59), ("minute", 0, 59), ("hour", 0, 23), ("day", 1, 31),
 
 
 class NotJudged(Exception):
-    """A schedule that croniter can not express: the verdict on its ticks is unknown."""
+    """A schedule that croniter cannot express: the verdict on its ticks is unknown."""
 
 
 def planned(definition, anchor_ms, after_ms, through_ms):
@@ -51,7 +51,7 @@ def enumerated(schedule_text, anchor_ms, after_ms, through_ms):
 
 
 def fixed_rate(interval, anchor, start, after, through):
-    """Tick k at anchor + k * interval; the anchor itself is a tick only where `start` is given."""
+    """Tick k is at anchor + k * interval; the anchor itself is a tick only when `start` is given."""
     k = 0 if start is not None else 1
     if after >= anchor + k * interval:
         k = (after - anchor) // interval + 1
@@ -99,7 +99,7 @@ class Cron:
         return sorted(ms for ms in found if after_ms < ms <= through_ms)
 
     def local_stretch(self, after_ms, through_ms):
-        """Local times that may be moments in (after, through]: wider where the zone changes nearby."""
+        """Local times that may be moments in (after, through]: a wider range when the zone changes nearby."""
         begin, end = EPOCH + timedelta(milliseconds=after_ms), EPOCH + timedelta(milliseconds=through_ms)
         offsets, probe = set(), begin - LONGEST_OFFSET
         while probe < end + LONGEST_OFFSET + timedelta(hours=1):
@@ -133,7 +133,7 @@ def ms_of(utc):
 
 
 def end_of_gap(local, zone):
-    """The moment at which the zone jumped over this local time, by halving."""
+    """The moment at which the zone jumped over this local time, found by bisection."""
     low, high = sorted((to_utc(local, zone, 0), to_utc(local, zone, 1)))
     before = low.astimezone(zone).utcoffset()
     while high - low > timedelta(seconds=1):
@@ -188,7 +188,7 @@ def plain_weekdays(field, quartz):
 
 
 def unwrapped(item, low, high):
-    """croniter leaves Sunday out of 5-7, and refuses 22-2."""
+    """croniter omits Sunday from 5-7 and refuses 22-2."""
     found = re.fullmatch(r"(\d+)-(\d+)(/\d+)?", item)
     if not found:
         return item

@@ -1,4 +1,4 @@
-"""P5, P6, P12, P15: what the store says of a run is what its own process did.
+"""P5, P6, P12, P15: the store's record of a run agrees with what its own process did.
 
 A ledger line is written and synced by the job itself: `end` is its last act before it exits. So a run that
 is called succeeded has an `end`, one that is called killed has none after its end, and an attempt whose
@@ -39,7 +39,7 @@ def is_ledgered(evidence, run):
 
 
 def exit_asked(evidence, run):
-    """The status that the command line tells ledger_job to end with."""
+    """The exit status in ledger_job's command line."""
     argv = evidence.work_of(run).get("argv") or []
     for at, word in enumerate(argv[:-1]):
         if word == "--exit":
@@ -57,7 +57,7 @@ def rows_agree(run, evidence, findings):
         findings.violated(QUESTION, f"{name} is {run['state']}, its outcome says {run['outcome_state']}",
                           **subject)
     rows = [row["attempt"] for row in evidence.attempts.get(run["run_id"], ())]
-    # A database that went back has forgotten attempts, and may hear of their ends while an older one is on.
+    # A database that went back has forgotten attempts, and may get their ends while an older attempt runs.
     beyond = [row for row in evidence.attempts.get(run["run_id"], ()) if row["attempt"] > run["attempt"]
               and not (row["late"] and was_lost(evidence, row["dispatched_ms"] or row["outcome_started_ms"]))]
     if beyond:
@@ -108,13 +108,13 @@ def results_agree(evidence, run, lives, findings, bounds):
 
 
 def is_killed_in_its_end(evidence, life, killed, error, bounds):
-    """It had written its end, and was killed before it exited: as long as the disk let it wait for its sync."""
+    """It had written its end and was killed before it exited, while it waited for the disk's sync."""
     wrote = evidence.wall(life.end)
     return killed - wrote <= END_RACE_MS + error + bounds.stalls.within(wrote, killed)
 
 
 def error_of(evidence, run, life):
-    """Ends are told by the worker's clock, which a fault may have moved at the ledger's true time."""
+    """End times are by the worker's clock, which a fault may have moved; the ledger's time is true."""
     moment = run["outcome_ended_ms"] or run["ended_ms"]
     truly = evidence.wall(life.last)
     return max(clock_error(evidence, moment - 1000, moment + 1000),
@@ -167,7 +167,7 @@ def losses_of(rows):
 
 
 def policies_kept(evidence, run, lives, findings):
-    """P5 and retries: no second attempt after a loss where none is allowed; as many tries as were asked."""
+    """P5 and retries: no second attempt after a loss that allows none; as many tries as the job says."""
     rules, rows = evidence.rules_of(run), evidence.attempts.get(run["run_id"], ())
     subject = {"run": run["run_id"], "job": run["job_id"],
                "at": tuple(evidence.wall(life.first) for life in lives if evidence.boot_to_wall is not None)}

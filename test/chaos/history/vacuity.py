@@ -25,7 +25,7 @@ def ask(evidence, findings, bounds):
 
 
 def check_effects(faults, effective, findings):
-    """A minority without proof is named and no more: the others of its kind took effect."""
+    """A minority without proof is only named: the others of its kind took effect."""
     unproven = [fault for fault in faults if fault.get("took_effect") is not True]
     for fault in unproven:
         word = "had no effect" if fault.get("took_effect") is False else "may have had no effect"

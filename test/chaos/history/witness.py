@@ -1,4 +1,4 @@
-"""The smallest telling of a violation: what rows, ledgers, clients, faults and commits say, in time order."""
+"""The smallest timeline of a violation: rows, ledgers, clients, faults and commits, in time order."""
 from fault_windows import span
 
 MOST_LINES = 14
@@ -6,7 +6,7 @@ NEAR_MS = 1500
 
 
 def timeline(evidence, violation):
-    """Lines "+0.123 s source: what" around the violation, the nearest ones where there are too many."""
+    """Lines "+0.123 s source: what" near the violation; when there are too many, the nearest ones."""
     entries = []
     of_run(evidence, violation.run, entries)
     of_clients(evidence, violation, entries)
@@ -66,7 +66,7 @@ def of_clients(evidence, violation, entries):
 
 
 def of_job(evidence, violation, entries):
-    """The job's versions and what was recorded around those moments."""
+    """The job's versions and what was recorded near those moments."""
     for version in evidence.versions.get(violation.job, ()):
         entries.append((version["valid_from_ms"], "store", f"version {version['version']} of "
                         f"{evidence.job_name(violation.job)} begins (enabled {version['enabled']})"))

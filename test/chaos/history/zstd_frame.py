@@ -1,4 +1,4 @@
-"""One packed chunk of output: a zstd frame, by the library that Debian's own tools use."""
+"""One compressed chunk of output: a zstd frame, read with the library that Debian's own tools use."""
 import ctypes
 import ctypes.util
 
@@ -27,7 +27,7 @@ def zstd():
 
 
 def unpacked(frame, length):
-    """The bytes; or the frame itself where it is no frame of so many, which no CRC will then fit."""
+    """The bytes; or the frame itself when it is not a frame of that length: then no CRC fits."""
     if not 0 < length <= MOST_BYTES:
         return frame
     room = ctypes.create_string_buffer(length)
