@@ -1,11 +1,11 @@
 #!/usr/bin/python3
-"""The clients of a run: they submit, repeat, cancel, edit, pause and resume until they are told to
-stop, and write down what they asked and what they were told (clients.jsonl).
+"""The clients of a run: they submit, repeat, cancel, edit, pause and resume until they are told to stop, and
+record their requests and the answers (clients.jsonl).
 
     load.py EVIDENCE GENERATED_PYTHON SEED MASTER[,MASTER...]
 
-Commands on its input, one a line: `start`, `calm` (no new work; what is unknown is asked until it is
-known; answers `calm N` with the number of keys that stayed unknown), `pause` (all saved jobs; answers
+Commands on its input, one a line: `start`, `calm` (no new work; unknown requests are repeated until they
+are known; answers `calm N` with the number of keys that stayed unknown), `pause` (all saved jobs; answers
 `paused`), `end`."""
 import json
 import pathlib

@@ -1,12 +1,12 @@
 """The hosts' network: each host a network namespace, all of them joined by a router namespace.
 
-A cut is an iptables rule in the router, one direction each, whose packet counter proves that it took
-effect. A meddled link is redirected, in the router, into our proxy (proxy.py): the connections that
-are open get a reset, and the new ones go through it until the meddling ends.
+A cut is an iptables rule in the router, one for each direction; its packet counter proves that it took
+effect. To disturb a link, the router redirects it into our proxy (proxy.py): open connections get a
+reset, and new ones go through the proxy until the disturbance ends.
 
-Where namespaces cannot be had, Loopback gives every host an address of its own in 127.0.0.0/8 and
-puts a proxy before ZooKeeper and MariaDB, for good; masters and workers then cannot be cut off from
-each other."""
+When namespaces are not available, Loopback gives every host an address of its own in 127.0.0.0/8 and
+always puts a proxy before ZooKeeper and MariaDB; masters and workers then cannot be cut off from each
+other."""
 import contextlib
 import json
 import os
@@ -161,7 +161,7 @@ class Namespaces:
         self.inside(self.router, "iptables", "-w", "-D", "CUTS", *rule)
         return dropped
 
-    # --- meddling with what goes over a link --------------------------------------------------
+    # --- disturbing a link --------------------------------------------------------------------
 
     def can_meddle(self, _source, _target):
         return True

@@ -1,5 +1,5 @@
-"""Reads a worker's outbox file: the results that no master has acknowledged yet. Written anew from the
-format's description, so that the harness does not depend on what it watches: a record is length, CRC-32
+"""Reads a worker's outbox file: the results that no master has acknowledged yet. Written separately from the
+format's description, so that the harness does not depend on the product: a record is length, CRC-32
 and payload; a payload is 'O' or 'A' (acknowledged), run (8 bytes) and attempt (4), all little-endian."""
 import struct
 import zlib

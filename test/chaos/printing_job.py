@@ -2,7 +2,7 @@
 """A job whose output can be checked byte by byte: printing_job.py FOLDER PIECES PAUSE_MS
 
 Each piece of bytes is appended to FOLDER/RUN-ATTEMPT.log and synced, and then printed. So the file
-holds all that was ever printed, and when the job is killed at most one piece more."""
+contains everything that was printed and, when the job is killed, at most one piece more."""
 import os
 import random
 import sys

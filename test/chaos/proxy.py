@@ -1,19 +1,19 @@
 #!/usr/bin/python3
-"""A TCP proxy that meddles: it reads commands from its input, a JSON object a line, and answers each.
+"""A TCP proxy that disturbs links: it reads commands from its input, one JSON object a line, and answers each.
 
   {"do": "open", "rule": R, "host": H, "target": [HOST, PORT]}  -> {"id": N, "port": P}
-  {"do": "rule", "id": N, "rule": R}                            -> what it did since the rule before
+  {"do": "rule", "id": N, "rule": R}                            -> what it did since the previous rule
   {"do": "close", "id": N}                                      -> the same; the link's connections end
 
-Without a target a connection goes where it was headed before it was redirected to us. A rule:
+Without a target, a connection goes to its original destination. A rule:
 
   delay_ms, jitter_ms   each piece waits that long, in both directions
-  hold: "answers" | "requests" | "both"   what goes that way never arrives; the connection stays
-  lose_answer: P        an answer's piece is swallowed with that probability, and the connection ends
-  cut_after: [A, B]     each connection ends in the middle of an answer, after so many bytes of answers
-  seed                  of the dice
+  hold: "answers" | "requests" | "both"   bytes in that direction never arrive; the connection stays
+  lose_answer: P        a piece of an answer is lost with that probability, and the connection ends
+  cut_after: [A, B]     each connection ends in the middle of an answer, after A to B bytes of answers
+  seed                  of the random numbers
 
-A rule that changes ends the connections it finds. It ends with its input."""
+A changed rule ends the existing connections. The proxy ends with its input."""
 import asyncio
 import json
 import random

@@ -1,15 +1,15 @@
-"""The database goes back: an earlier copy of its data is put in place. `backup`: a copy from before other
+"""The database goes back: an earlier copy of its data replaces it. `backup`: a copy from before other
 leaders, as when a backup is restored. `replica`: a copy from seconds ago, under the same leader, as when a
-replica is promoted that lacks the last transactions. Either way the cluster must raise its alarm and hold
-its ticks until an operator accepts what was lost."""
+replica without the last transactions is promoted. In both cases the cluster must raise its alarm and hold
+ticks until an operator accepts the loss."""
 import time
 
 from processes import now_ms, run, wait_until
 
 
 class Restore:
-    """Runs beside the line of faults: a copy at a quarter of the time (`replica`: at the half, and no other
-    fault touches masters or servers until the end of it), and back to it at the half."""
+    """Runs beside the faults: makes a copy after a quarter of the time (`replica`: after half of it, and no other
+    fault touches masters or servers until it ends), and restores it after half of the time."""
 
     def __init__(self, kind, cluster, line, seconds, say):
         self.kind, self.cluster, self.line, self.seconds, self.say = kind, cluster, line, seconds, say

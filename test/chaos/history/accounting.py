@@ -1,7 +1,7 @@
 """P1 and P3: every planned tick is exactly one run, or lies in exactly one gap row with a lawful reason.
 
-What was planned is enumerated by `ticks` from the stored definitions, for each job version over its
-validity, as far as the store says that the job's are recorded (or to the version's end, which its edit did).
+`ticks` enumerates the planned ticks from the stored definitions, for each job version over its validity, up to
+where the store says that the job's ticks are recorded (or to the version's end, which its edit recorded).
 """
 import bisect
 from collections import defaultdict

@@ -1,6 +1,6 @@
 """Every tolerance of the judge, each with its reason. Nothing else is tolerated.
 
-Durations are milliseconds. A bound that hangs on the cluster's settings is computed by `Bounds`.
+Durations are milliseconds. `Bounds` computes the bounds that depend on the cluster's settings.
 """
 
 # Two clocks of one cluster may differ by this much; beyond it the leader holds ticks (P21).

@@ -1,7 +1,7 @@
 """P10, P11: the clients' answers were true. OK is never lost, rejected never happened, a key is one run.
 
-A database that is promoted without its last transactions takes acknowledged answers with it; that is no
-breach where the faults' log says so, is counted, and must not reach further back than its time allows.
+A database that is promoted without its last transactions loses acknowledged answers. When the faults' log says
+so, this is counted and is no breach, but it must not reach further back than its time allows.
 """
 import json
 from collections import defaultdict

@@ -1,7 +1,7 @@
 """Reads an evidence folder of clients, jobs, store, binlog and faults, and makes it comparable.
 
-Nothing is judged here; a file that is missing or can not be read is told by name (`Unreadable`). Times are
-milliseconds of the wall clock, except ledger lines, whose boot clock is mapped through one offset.
+Nothing is judged here. A missing or unreadable file is reported by name (`Unreadable`). Times are milliseconds
+of the wall clock, except in ledger lines, whose boot clock is mapped through one offset.
 """
 import base64
 import json

@@ -1,10 +1,10 @@
 """P4: at most one live attempt of a run, and of a job unless its overlap is `allow`, by their own ledgers.
 
 All hosts of a test share one kernel, so one boot clock orders every line. A life without an end was alive at
-least until its last beat: an overlap that is found is a lower bound. A process that a signal had stopped may
-write on for a moment when it is continued; that overlap is counted, and excused only for that moment. That it
-was stopped says its row, as `rota verify` reads it (`still_from_ms`, `still_to_ms`), or, where the worker could not
-tell, the list of faults; in either case its own ledger must be silent meanwhile.
+least until its last beat, so a found overlap is a lower bound. A process that a signal had stopped may write for
+a moment after it continues; that overlap is counted, and excused only for that moment. The proof that it was
+stopped is its row, as `rota verify` reads it (`still_from_ms`, `still_to_ms`), or, when the worker could not
+report it, the list of faults. In both cases its own ledger must be silent meanwhile.
 """
 from collections import defaultdict
 

@@ -1,7 +1,7 @@
 """When which faults were on, their targets, and how long their effects may last.
 
-Faults are known by words in their kind and target; a word that is not known makes a fault "other", which
-gets the widest tail, so that a new kind of fault never makes the judge blame the product.
+Words in their kind and target identify faults. An unknown word makes a fault "other", which gets the widest
+tail, so that the judge never blames the product for a new kind of fault.
 """
 import re
 

@@ -1,8 +1,8 @@
 """P7, P9, P34 and the order of writes, from the database's own binlog: the true order of the commits.
 
-Every write of a Term names its epoch (in the row, or in the run id). Once a newer epoch's first write is
-committed, an older one's is a breach of the fence, whatever the clocks said. The rest is what no order of
-commits may show: a final state that changes, a watermark that goes back, a rewritten gap row.
+Every write of a Term names its epoch (in the row, or in the run id). After the first committed write of a newer
+epoch, a write of an older one breaks the fence, whatever the clocks said. No order of commits may show these
+either: a final state that changes, a watermark that goes back, a rewritten gap row.
 """
 from evidence import FINAL
 

@@ -1,11 +1,11 @@
 #!/usr/bin/python3
-"""Judges the evidence of a chaos run: did what happened keep what Rota promises?
+"""Judges the evidence of a chaos run: did Rota keep its promises?
 
     judge.py EVIDENCE [--notes] [--witnesses N]
 
 Shares no code with Rota. Prints one line of figures that begins with `verdict=ok|violated|unknown`, then
 for each violation its smallest witness as a timeline, and for "unknown" what could not be judged.
-Exit status: 0 ok, 1 violated, 3 unknown, 2 the evidence can not be read.
+Exit status: 0 ok, 1 violated, 3 unknown, 2 the evidence cannot be read.
 """
 import argparse
 import sys

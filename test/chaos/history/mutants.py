@@ -3,10 +3,10 @@
 
     mutants.py [--evidence FOLDER] [--seed N] [--list]
 
-Without a folder it makes evidence of a history that kept every promise. Each mutant changes one thing, and
-must be found by a question that it is about. Last line: `history mutants caught=N of N`; exit status 1 when
-one survived or the unspoiled evidence is not judged ok. With a folder whose own verdict is not ok, a mutant
-counts as caught when it adds a finding of its question.
+Without a folder it makes evidence of a history that kept every promise. Each mutant changes one thing, and a
+responsible question must find it. Last line: `history mutants caught=N of N`; exit status 1 when a mutant
+survived or the unspoiled evidence is not judged ok. With a folder whose own verdict is not ok, a mutant counts
+as caught when it adds a finding of its question.
 """
 import argparse
 import pickle

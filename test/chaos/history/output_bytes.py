@@ -1,8 +1,8 @@
 """P13 and P14: logs byte by byte, and what is missing.
 
-A chunk's bytes agree with its CRC; chunks of a stream neither overlap nor leave holes but those that they
-count themselves; what is stored of a checkable job is what it printed, at the same offsets; and for a
-finished attempt as long as its outcome says.
+A chunk's bytes agree with its CRC. Chunks of a stream do not overlap and leave no holes except those that they
+count themselves. The stored output of a checkable job is what it printed, at the same offsets; for a finished
+attempt it is as long as its outcome says.
 """
 import re
 import zlib

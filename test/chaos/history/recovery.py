@@ -1,7 +1,7 @@
 """P17 to P20: how long single faults delayed ticks, and that outages of servers kill no job.
 
-Only faults that stand alone are judged here: in a crowd nobody can say which one a delay belongs to (the
-crowd as a whole is bounded by `targets`).
+Only faults that occur alone are judged here: among several, nobody can say which one caused a delay (`targets`
+bounds several together).
 """
 from collections import defaultdict
 

@@ -1,8 +1,8 @@
-"""When the machine itself stood still: no process of it, and no promise of Rota's, can be faster than that.
+"""When the machine itself stood still: no process on it, and so no promise of Rota, can be faster than that.
 
-Two witnesses, neither of them Rota's: a meter that the harness runs beside everything (stalls.jsonl: a pause
-of 0.1 s or a synced write of a few bytes that took far longer), and the jobs' ledgers, whose lines are due
-every 20 ms and synced, by a program that prints nothing, so that nobody but the machine holds it up.
+There are two witnesses, and neither is part of Rota: a meter that the harness runs beside everything
+(stalls.jsonl: a pause of 0.1 s or a synced write of a few bytes that took far longer), and the jobs' ledgers. A
+ledger's lines are due every 20 ms and synced, by a program that prints nothing, so only the machine delays it.
 """
 from allowances import LEAST_STALL_MS, STALL_SHARE
 from fault_windows import is_stop, span

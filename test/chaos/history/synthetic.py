@@ -1,6 +1,6 @@
 """Makes the evidence of a cluster that kept every promise: the judge must call it ok, and mutants spoil it.
 
-A small story told by rule, not a simulator: jobs fire on their ticks, a master and a worker's host are
+A small story by fixed rules, not a simulator: jobs fire on their ticks, a master and a worker's host are
 killed, the database is away for a while, clients submit, repeat, cancel, pause and edit. The same seed
 gives the same folder, byte by byte.
 """

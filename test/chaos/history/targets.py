@@ -1,11 +1,11 @@
 """P2, P3 and liveness: how late ticks were recorded, and a blind matching of executions to targets.
 
-Labelled: each tick's run row says when it was recorded; outside fault windows the 99th percentile is
-bounded (P2), inside them each tick by the end of its window; what the machine's own stalls held up is
-counted apart. Blind, as in Jepsen's analysis of Chronos:
-a job's executions, as its own ledger saw them, are matched to its target windows without looking at
-labels; a target that nothing matches was missed, whatever the rows say. "Inside" means near a fault on a
-master, its servers or a link between them: what is only a worker's must make no tick late.
+Labelled: each tick's run row says when it was recorded. Outside fault windows the 99th percentile is bounded
+(P2); inside them each tick is bounded by the end of its window; delays by the machine's own stalls are counted
+separately. Blind, as in Jepsen's analysis of Chronos:
+a job's executions, by its own ledger, are matched to its target windows without labels; a target without a
+match was missed, whatever the rows say. "Inside" means near a fault on a master, its servers or a link between
+them: a fault that affects only a worker must make no tick late.
 """
 from collections import defaultdict
 

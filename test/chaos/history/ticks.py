@@ -1,9 +1,9 @@
-"""Which ticks a job version plans: enumerated by croniter and zoneinfo, without any code of Rota's.
+"""Which ticks a job version plans: enumerated by croniter and zoneinfo, without any code of Rota.
 
-croniter knows dates and times of day; the rules for summer time are Rota's documented ones, applied here:
-minute or hour a wildcard -> elapsed time (nothing for times that do not exist, both passages of those
-that exist twice); else a missing time fires once at the gap's end (`run_at_end`) or not (`skip`), and a
-repeated one at the `first` passage, the `second`, or `both`.
+croniter knows dates and times of day; Rota's documented rules for summer time are applied here. When minute or
+hour is a wildcard, elapsed time counts (nothing for times that do not exist, both passages of times that exist
+twice). Otherwise a missing time fires once at the gap's end (`run_at_end`) or not at all (`skip`), and a
+repeated time at the `first` passage, the `second`, or `both`.
 """
 import functools
 import json

@@ -1,8 +1,8 @@
 """P5, P6, P12, P15: the store's record of a run agrees with what its own process did.
 
-A ledger line is written and synced by the job itself: `end` is its last act before it exits. So a run that
-is called succeeded has an `end`, one that is called killed has none after its end, and an attempt whose
-`end` was written well is not run again, unless its worker was away beyond the fence (then it is `late`).
+The job itself writes and syncs its ledger lines; `end` is its last action before it exits. So a run with the
+state succeeded has an `end`, a killed run writes nothing after its end, and an attempt that wrote a good `end`
+is not run again, unless its worker was away beyond the fence (then it is `late`).
 """
 from allowances import BOOT_CLOCK_MS, CLOCK_SKEW_MS, END_RACE_MS
 from evidence import FINAL

@@ -1,4 +1,4 @@
-"""The commands that show and wait: what people look for first."""
+"""The commands that show and wait: what people need first."""
 import json
 import subprocess
 import time
@@ -7,7 +7,7 @@ from cluster import check, figure, wait_until
 
 
 def waiting(cluster):
-    """--wait says why nothing begins, --wait-at-most waits without --wait, and run wait ends as the run did."""
+    """--wait says why a run does not begin, --wait-at-most implies --wait, and run wait exits by the run's result."""
     done = cluster.rota("submit", "--pool", "nowhere", "--wait-at-most", "5s", "--", "/bin/true")
     check(done.returncode == 6, f"--wait-at-most alone: exit {done.returncode}: {done.stderr}")
     check('has not begun: ' in done.stderr and 'pool "nowhere"' in done.stderr, f"no reason is told: {done.stderr}")
@@ -23,7 +23,7 @@ def waiting(cluster):
 
 
 def showing(cluster, running):
-    """One worker, its runs, the newest run of a job, YAML, and a list that is shown again."""
+    """One worker, its runs, the newest run of a job, YAML, and a repeated list."""
     worker = wait_until(lambda: cluster.run(running)["worker"], 20, "it was given to a worker")
     shown = wait_until(lambda: (lambda text: running in text and text)(cluster.ok("worker", "show", worker)), 10,
                        "worker show names what runs there")

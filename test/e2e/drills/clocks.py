@@ -1,4 +1,4 @@
-"""The clocks of one host step together: those of both masters and of the database, which run under a fake clock."""
+"""The clocks of one host step together: both masters and the database run under a fake clock."""
 import os
 import pathlib
 import re
@@ -55,7 +55,7 @@ class Stage:
         return self.cluster.json("cluster", "status")["held"]
 
     def ticks(self):
-        """Of the newest runs, in ms."""
+        """The lateness of the newest runs, in ms."""
         return sorted(r["tick_at_ms"] for r in self.cluster.runs("second", limit=50) if r.get("tick_at_ms"))
 
     def ticks_recorded_since(self, moment_ms):
@@ -68,7 +68,7 @@ class Stage:
         return round((time.monotonic() - began) * 1000)
 
     def await_ticks(self, seconds, since_ms):
-        """Until a tick after that moment has its run; how long it took, in ms."""
+        """Waits until a tick after that moment has its run; returns how long that took, in ms."""
         began = time.monotonic()
         wait_until(lambda: (lambda t: t and t[-1] > since_ms)(self.ticks()), seconds, "ticks fire again")
         return round((time.monotonic() - began) * 1000)
@@ -77,7 +77,7 @@ class Stage:
         self.await_ticks(30, now_ms())
 
     def operator(self, command):
-        """As he types it on the host, whose clock is the pretended one."""
+        """Runs the operator's command on the host, under its fake clock."""
         config = self.cluster.folder + "/master-1.yaml"
         done = subprocess.run([str(self.clock.programs / "rota-master"), command, "--config", config], text=True,
                               capture_output=True, timeout=60)
@@ -91,7 +91,7 @@ class Stage:
 
 
 def needs():
-    """Why it cannot be performed; empty: it can."""
+    """Why the drill cannot run; empty: it can."""
     return "" if os.path.exists(FAKE_CLOCK) else "needs libfaketime (scripts/install test)"
 
 
@@ -130,7 +130,7 @@ def step_together(programs, folder):
 
 
 def ahead_and_rewound(programs, folder):
-    """Ticks come to stand an hour ahead, since an operator accepted a wrong clock; they are given back."""
+    """Ticks are recorded an hour ahead because an operator accepted a wrong clock; they are given back."""
     stage = Stage(programs, folder)
     try:
         cluster = stage.cluster.up()

@@ -1,4 +1,4 @@
-"""A real cluster for the drills: starts it, kills parts of it, asks it, and ends it."""
+"""A real cluster for the drills: starts it, kills parts of it, asks it questions, and ends it."""
 import json
 import os
 import pathlib
@@ -14,12 +14,12 @@ ROOT = pathlib.Path(__file__).resolve().parents[3]
 SCRIPT = str(ROOT / "scripts" / "cluster")
 
 
-# How many times as long as usual what is waited for may take: an end for what hangs, no promise.
+# A wait may take this many times as long as usual. It only ends what hangs; it is not a promise.
 PATIENCE = 6
 
 
 class Failure(Exception):
-    """A drill did not see what it had to see."""
+    """A drill did not see what it expected."""
 
 
 def check(condition, message):
@@ -32,7 +32,7 @@ def now_ms():
 
 
 def wait_until(question, seconds, what):
-    """Asks until the answer is true, and gives it. On a machine with time to spare it takes no more than `seconds`."""
+    """Asks until the answer is true, and returns it. On an idle machine it takes at most `seconds`."""
     end = time.monotonic() + seconds * PATIENCE
     while True:
         answer = question()
@@ -49,13 +49,13 @@ class Cluster:
         self.folder = str(folder)
         self.programs = str(programs)
         self.shape = shape  # masters, workers, zookeepers, session_ms, set=[...]
-        # What this machine reaches the world through has nothing to do with the loopback.
+        # This machine's proxy settings must not apply to the loopback.
         self.env = dict(os.environ, ROTA_BIN_DIR=self.programs, no_proxy="127.0.0.1", NO_PROXY="127.0.0.1")
 
     # --- the script ---------------------------------------------------------------------------
 
     def script(self, *words, timeout=120, may_fail=False):
-        # A file, not a pipe: what the script leaves running would hold a pipe open.
+        # A file, not a pipe: processes that the script leaves running would keep a pipe open.
         log = pathlib.Path(self.folder + ".script.log")
         log.parent.mkdir(parents=True, exist_ok=True)
         with open(log, "w+") as out:
@@ -80,7 +80,7 @@ class Cluster:
         return self
 
     def chosen(self, pattern):
-        """What the script has written down of that; until then None."""
+        """The script's record of that process; until it exists, None."""
         try:
             state = pathlib.Path(self.folder, "cluster.state").read_text()
         except OSError:
@@ -106,7 +106,7 @@ class Cluster:
         self.proxy.close()
 
     def kill(self, target, signal="-9", *more):
-        """Signals; gives the pids and the wall time in ms just before it."""
+        """Signals; returns the pids and the wall time in ms just before it."""
         if target.startswith("leader"):  # the script waits for no more than 10 s
             wait_until(self.leader, 30, "a leader")
         text = self.script("kill", target, signal, *more)
@@ -114,7 +114,7 @@ class Cluster:
         return words
 
     def pids(self, target):
-        """Those that the target means at the moment, with commas between; empty: it does not run."""
+        """The present pids of the target, separated by commas; empty: it does not run."""
         found = re.search(r"\bpids=(\S*)", self.script("kill", target, "-0", may_fail=True))
         return found.group(1) if found else ""
 
@@ -146,11 +146,11 @@ class Cluster:
                           f"run {run_id} ends")
 
     def await_started(self, runs):
-        """Until each was given to a worker; what is short may have ended by then."""
+        """Waits until each was given to a worker; a short run may already have ended."""
         wait_until(lambda: all(self.run(r)["state"] not in ("waiting", "queued") for r in runs), 30, "all have started")
 
     def await_verified(self, seconds=30):
-        """Until every promise is kept, as far as the store tells; else fails with what verify said last."""
+        """Waits until every promise is kept, by the store; otherwise fails with verify's last output."""
         deadline = time.monotonic() + seconds
         while (done := self.rota("verify", timeout=120)).returncode != 0:
             check(time.monotonic() < deadline, f"verify is not green within {seconds} s: {done.stdout} {done.stderr}")
@@ -178,19 +178,19 @@ class Cluster:
         return self.json("cluster", "status")["epoch"]
 
     def workers_here(self):
-        """id -> incarnation of those that take work."""
+        """id -> incarnation of the workers that accept work."""
         done = self.rota("-o", "json", "--deadline", "2s", "worker", "list")
         rows = json.loads(done.stdout) if done.returncode == 0 else []
         return {w["id"]: w["incarnation"] for w in rows if w["state"] in ("online", "busy")}
 
     def is_whole(self):
-        """Both masters and both workers, and a leader that answers."""
+        """Whether both masters and both workers are there, and a leader answers."""
         done = self.rota("-o", "json", "--deadline", "2s", "cluster", "status")
         masters = json.loads(done.stdout)["masters"] if done.returncode == 0 else []
         return sum(1 for m in masters if m["address"]) == 2 and len(self.workers_here()) == 2
 
     def verify(self):
-        """The report; fails unless every promise is kept."""
+        """Returns the report; fails unless every promise is kept."""
         done = self.rota("-o", "json", "verify", timeout=120)
         check(done.returncode == 0, f"verify is red: {done.stdout[-2000:]} {done.stderr[-500:]}")
         return json.loads(done.stdout)
@@ -198,7 +198,7 @@ class Cluster:
     # --- the files ----------------------------------------------------------------------------
 
     def delays(self):
-        """What the masters' logs say held their loops up, as MASTER:store|processor:MILLISECONDS."""
+        """What delayed the masters' loops, by their logs, as MASTER:store|processor:MILLISECONDS."""
         line = re.compile(r"loop: (the database|this process).* recorded late longest_ms=(\d+)")
         kinds = {"the database": "store", "this process": "processor"}
         return [f"{path.stem}:{kinds[kind]}:{ms}" for path in
@@ -214,7 +214,7 @@ class Cluster:
 
 
 def judge_ledger(path, by_job=False):
-    """(largest overlap in ms, the judge's words); fails when anything was ever alive twice."""
+    """Returns (largest overlap in ms, the judge's output); fails when anything was ever alive twice."""
     words = ["/usr/bin/python3", str(ROOT / "test/support/ledger_check.py"), str(path), "--json"]
     done = subprocess.run(words + (["--job"] if by_job else []), text=True, capture_output=True)
     check(done.returncode == 0, f"the ledger shows two live attempts: {done.stdout} {done.stderr}")

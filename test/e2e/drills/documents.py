@@ -1,5 +1,5 @@
-"""The commands of README and docs, run as they stand, at a terminal where they ask; and whether what the text names in
-passing (`rota run wait RUN`) is there."""
+"""Runs the commands of README and docs as written, at a terminal when they ask; and checks that the commands that the
+text mentions (`rota run wait RUN`) exist."""
 import os
 import pty
 import re
@@ -10,7 +10,7 @@ import time
 from cluster import PATIENCE, ROOT, check, figure, wait_until
 
 FILES = ("README.md", "docs/jobs.md", "docs/operating.md", "docs/promises.md", "docs/reasons.md", "docs/testing.md")
-# Beginnings of commands that are not run here, each with its reason. Everything else is.
+# Beginnings of commands that are not run here, each with its reason. All others are run.
 NOT_RUN = {
     "scripts/quickstart": "starts the private cluster that this drill stands on, as the shell tests do",
     'eval "$(scripts/cluster env)"': "the drill has its environment",
@@ -28,8 +28,8 @@ PLACE = re.compile(r"\b[A-Z][A-Z]*\b(\.\.\.)?|…")
 
 
 def at_terminal(words, env, answers=(), cwd=None, seconds=60):
-    """Runs a command whose input and errors are a terminal. `answers`: (what to wait for on it, what to do then and
-    what to type). Gives (exit status, standard output, what stood on the terminal)."""
+    """Runs a command with a terminal as input and errors. `answers`: (text to wait for, a function that then returns
+    what to type). Returns (exit status, standard output, the text on the terminal)."""
     ours, theirs = pty.openpty()
     answers, shown, end = list(answers), "", time.monotonic() + seconds * PATIENCE
     done = subprocess.Popen(words, env=env, cwd=cwd, stdin=theirs, stderr=theirs, stdout=subprocess.PIPE)
@@ -64,7 +64,7 @@ def blocks(text, language):
 
 
 def commands_of(text):
-    """Each command of the shell blocks, on one line, without its remark."""
+    """Each command of the shell blocks, on one line, without its comment."""
     for block in blocks(text, "sh"):
         for line in block.replace("\\\n", " ").splitlines():
             line = re.sub(r"\s+#.*$", "", line).strip()
@@ -73,14 +73,14 @@ def commands_of(text):
 
 
 def named_in(text):
-    """Commands that the text names in passing, as words."""
+    """The commands that the text mentions, as words."""
     for span in re.findall(r"`(rota [^`\n]*)`", text):
         if "--help" not in span:
             yield span.split()[1:]
 
 
 def check_named(cluster, words, where):
-    """The command exists, and so does each option that is named with it."""
+    """Checks that the command exists, and each option that is named with it."""
     path = []
     for word in words:
         if not re.fullmatch(r"[a-z]+", word):

@@ -1,4 +1,4 @@
-"""The examples that the documents show, run as they stand."""
+"""Runs the examples of the documents as written."""
 import json
 import os
 import subprocess
@@ -13,7 +13,7 @@ def report(cluster):
 
 
 def dump(cluster, folder):
-    """A dump of Rota's own database; two are kept of three."""
+    """A dump of Rota's own database; of three, two are kept."""
     cluster.apply(json.dumps({
         "name": "nightly-dump", "schedule": "15 2 * * *",
         "command": [str(ROOT / "examples/nightly_dump.sh")],
@@ -28,7 +28,7 @@ def dump(cluster, folder):
 
 
 def python_client(cluster, folder):
-    """submit.py over the IDL alone, through a master that may be a follower."""
+    """submit.py uses only the IDL, through a master that may be a follower."""
     generated = folder + "/gen"
     os.makedirs(generated, exist_ok=True)
     for name in ("common", "worker_info", "job"):
@@ -41,7 +41,7 @@ def python_client(cluster, folder):
 
 
 def parts(cluster, folder):
-    """parts.sh on a worker that is killed whole in the middle: the next attempt goes on, on any worker."""
+    """parts.sh on a worker that is completely killed in the middle: the next attempt goes on, on any worker."""
     ledger = folder + "/parts"
     cluster.apply(json.dumps({
         "name": "parts", "command": [str(ROOT / "examples/parts.sh")],

@@ -50,7 +50,7 @@ TITLED = "<script>document.title='owned'</script><img src=x onerror=\"document.t
 
 
 def browser_says(cluster, url):
-    """A job's name that holds markup, as a real browser shows it: as text."""
+    """A real browser shows a job's name that contains markup as text."""
     tool = shutil.which("chromium") or shutil.which("google-chrome")
     if not tool:
         return "absent"
@@ -70,7 +70,7 @@ def browser_says(cluster, url):
 
 
 def alert_rules(names):
-    """Each rule asks for what is there: a name that no page shows would never fire."""
+    """Each rule uses existing metrics: a rule with an unknown name would never fire."""
     path = ROOT / "config/alerts.yaml"
     asked = set(re.findall(r"\brota_\w+", "\n".join(
         line for line in path.read_text().splitlines() if line.strip().startswith("expr:"))))
@@ -84,7 +84,7 @@ def alert_rules(names):
 
 
 def slow_and_garbage(url):
-    """Who sends garbage, or nothing, does not keep others from being answered."""
+    """A client that sends garbage, or nothing, does not keep other clients from their answers."""
     place = urlsplit(url)
     idle = []
     for text in [b"", b"GET", b"\0" * 100, b"GET / HTTP/1.1\r\n" + b"X: " + b"y" * 200_000] * 10:
@@ -133,14 +133,14 @@ print(next(line.split()[1] for line in open("/proc/self/io") if line.startswith(
 
 
 def written_as_told(folder):
-    """What the kernel counts of 40 MiB that a process writes there."""
+    """How much the kernel counts when a process writes 40 MiB there."""
     done = subprocess.run(["/usr/bin/python3", "-c", WRITER], cwd=folder, capture_output=True, text=True)
     pathlib.Path(folder, "counted").unlink(missing_ok=True)
     return int(done.stdout or "0")
 
 
 def costs(cluster):
-    """CPU time, peak memory, bytes read and written: stored with the run, of children too, and shown."""
+    """CPU time, peak memory, bytes read and written: stored with the run, also those of children, and shown."""
     run = cluster.await_run(cluster.submit("/usr/bin/python3", "-c", COSTLY))
     check(run["state"] == "succeeded", f"the costly run: {run}")
     told = run["outcome"]
@@ -161,7 +161,7 @@ MARKUP = "<script>alert('1')</script><img src=x onerror=\"a&b\">"
 
 
 def escaped_texts(cluster, masters):
-    """What users name things by stands on the page as text, never as markup."""
+    """Names that users choose appear on the page as text, never as markup."""
     cluster.ok("worker", "drain", "worker-2", "--yes", "--why", MARKUP)
     wanted = "drained by local: &lt;script&gt;alert(&#39;1&#39;)&lt;/script&gt;&lt;img src=x onerror=&quot;a&amp;b&quot;&gt;"
     wait_until(lambda: any(wanted in fetch(url + "/")[1] for url in masters), 10, "the page shows why it is drained")

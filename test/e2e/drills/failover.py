@@ -1,4 +1,4 @@
-"""The leader dies: nothing is lost, nothing doubled, hardly any time passes (P1, P3, P17)."""
+"""The leader dies: nothing is lost or doubled, and hardly any time passes (P1, P3, P17)."""
 import json
 import re
 import threading
@@ -11,7 +11,7 @@ JOBS = 50
 
 
 def staggered_jobs(prefix, count=JOBS):
-    """`@every 1s` jobs whose first ticks are 20 ms apart, in the next second but one."""
+    """`@every 1s` jobs whose first ticks are 20 ms apart, in the second after the next."""
     start = (now_ms() // 1000 + 2) * 1000
     jobs = []
     for i in range(count):
@@ -23,8 +23,8 @@ def staggered_jobs(prefix, count=JOBS):
 
 
 def lateness_after(cluster, killed_at, window_ms=5000):
-    """The largest recorded - scheduled among the ticks due in the window after the kill, in which the machine itself
-    did not stand still."""
+    """The largest recorded - scheduled of the ticks due in the window after the kill, without the time in which the
+    machine itself stood still."""
     end = killed_at + window_ms
     wait_until(lambda: any(r["scheduled_at_ms"] >= end for r in cluster.runs(limit=JOBS)), 30, "the window's ticks")
     late, count = 0, 0
@@ -85,7 +85,7 @@ PREPARE put FROM @put; EXECUTE put;
 
 
 def many_crons(programs, scratch, times):
-    """kill -9 of the leader of 20,000 mixed crons, beside jobs of every second."""
+    """kill -9 of the leader with 20,000 mixed crons, beside jobs that fire every second."""
     cluster = Cluster(scratch + "/many", programs, masters=2, workers=1, zookeepers=1)
     try:
         cluster.up()
@@ -112,7 +112,7 @@ def many_crons(programs, scratch, times):
 
 
 def leader_host_dies(cluster, times=1, session_ms=4000):
-    """The same with the watchdog held, as if the host had died: the session must expire."""
+    """The same with the watchdog stopped, as if the host had died: the session must expire."""
     cluster.apply(staggered_jobs("fh"))
     time.sleep(4)
     worst = []
@@ -158,12 +158,12 @@ def leader_frozen(cluster, times, session_ms=4000):
     figure("leader_frozen", times=times, batches_refused=refused_batches,
            commands_refused=refused_by_workers(cluster) - commands_before, submitted=len(submitted),
            lost=0)
-    # A frozen leader may also learn of its successor from a worker first; over ten the fence is met.
+    # A frozen leader may also learn about its successor from a worker first; in ten rounds the fence is met.
     check(refused_batches >= 1 or times < 10, "no batch of the old leader was refused by the fence")
 
 
 def leader_cut_off(cluster):
-    """The leader alone loses ZooKeeper: it leads on until a successor takes office; no tick is late."""
+    """Only the leader loses ZooKeeper: it leads on until a successor takes office; no tick is late."""
     wait_until(lambda: everybody_is_back(cluster), 30, "both masters are here")
     if wait_until(cluster.leader, 20, "a leader") != "master-1":
         cluster.kill("leader")
@@ -175,7 +175,7 @@ def leader_cut_off(cluster):
     cut_at = now_ms()
     cluster.proxy.cut()
     try:
-        # By the fence; or, when its next batch comes late, by a worker that has met the successor.
+        # By the fence; or, when its next batch comes late, by a worker that knows the successor.
         wait_until(lambda: re.search("why=(fenced|higher_epoch)", cluster.log("master-1")[before:]), 30,
                    "the cut-off leader's term ends")
         time.sleep(1)
@@ -194,7 +194,7 @@ def refused_by_workers(cluster):
 
 
 class Load:
-    """Submits from a few threads as long as it is entered; remembers what was acknowledged."""
+    """Submits from a few threads inside the `with` block; remembers what was acknowledged."""
 
     def __init__(self, cluster, threads=4):
         self.cluster, self.stopping, self.runs = cluster, threading.Event(), []

@@ -1,4 +1,4 @@
-"""What a new user does on the first day: one drill for each thing that once stopped somebody."""
+"""What a new user does on the first day: one drill for each problem that once stopped somebody."""
 import csv
 import http.server
 import io
@@ -34,7 +34,7 @@ def http_submit(cluster):
 
 
 def stale_edit(cluster, folder):
-    """An edit that comes in while a person looks at the plan is not overwritten; what else is applied is told."""
+    """An edit that comes while a person reads the plan is not overwritten; the rest is applied and reported."""
     text = "name: edited\ncommand: [/bin/true]\ntimeout: {}\n"
     cluster.apply(text.format("1m"))
     mine = folder + "/edited.yaml"
@@ -69,7 +69,7 @@ def deleting(cluster):
 
 
 def brought_back(cluster):
-    """What was deleted is back as it was, paused or not, and nothing of the time between is made up for."""
+    """An undeleted job is as it was before, paused or not; ticks of the time between are not made up for."""
     every = "name: edited\nschedule: '@every 200ms'\noverlap: allow\ncommand: [/bin/true]\n"
     back = cluster.json("job", "undelete", "edited")
     check((back["version"], back["state"]) == (4, "enabled"), back)
@@ -155,7 +155,7 @@ def many_runs(cluster, count):
 
 
 def silent_database(cluster):
-    """Who asks is told the true cause and who said it; a read is never said to be done or not."""
+    """A failed request shows the true cause and who reported it; a read never claims to be done or not."""
     silent = "the database does not answer since "
     words = ["--deadline", "10s"]
     cluster.kill("mariadb", "-STOP")
@@ -172,7 +172,7 @@ def silent_database(cluster):
 
 
 def nobody_there(cluster):
-    """Each master that is not reachable is named with its own error."""
+    """Each unreachable master is named with its own error."""
     done = cluster.rota("--masters", "127.0.0.1:1,127.0.0.1:2", "--deadline", "2s", "run", "list")
     named = all(f"127.0.0.1:{port} is not reachable: " in done.stderr for port in (1, 2))
     check(done.returncode == 7 and named, f"exit {done.returncode}: {done.stderr}")

@@ -1,4 +1,4 @@
-"""What nobody printed: chunks of output that only something else than a worker would send."""
+"""Forged output: chunks that no worker would send."""
 import socket
 import struct
 import time
@@ -40,7 +40,7 @@ def received(connection, length):
 
 
 def append_log(address, *chunks):
-    """What the master answers, as bytes: a list of ends, or an error with its message."""
+    """The master's answer, as bytes: a list of ends, or an error with its message."""
     host, port = address.rsplit(":", 1)
     call = (struct.pack(">I", 0x80010001) + text(b"append_log") + struct.pack(">i", 1)
             + field(LIST, 1, struct.pack(">bi", STRUCT, len(chunks)) + b"".join(chunks)) + b"\0")
@@ -74,7 +74,7 @@ def refused(cluster):
             answer = append_log(address, forged)
             check(word in answer, f"refused by name: {answer}")
             named += 1
-    # Of the leader itself, and of the other master as the leader heard it.
+    # The leader's own, and the other master's as the leader knows it.
     alarms = wait_until(lambda: alarms_about(cluster, run), 30, "both masters' alarms")
     check(stored(store) == before, "nothing forged is stored")
     check(cluster.ok("run", "logs", run) == "printed\n", "what was printed stands")

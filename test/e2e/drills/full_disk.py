@@ -1,5 +1,5 @@
-"""Processes die while the disk of their state folders is full: back as soon as ever, no result lost
-(P6, P17). The disk is an ext4 in a file, in a mount namespace of this process: both go with it."""
+"""Processes die while the disk of their state folders is full: they are back as soon as always, no result is lost
+(P6, P17). The disk is an ext4 in a file, in a mount namespace of this process: both vanish with it."""
 import ctypes
 import json
 import os
@@ -19,7 +19,7 @@ MEBIBYTES = 64
 
 
 def small_disk(folder):
-    """An empty ext4 mounted in `folder`, seen by this process and what it starts; else why not."""
+    """Mounts an empty ext4 in `folder`, visible to this process and its children; otherwise returns why not."""
     image = pathlib.Path(str(folder) + ".image")
     pathlib.Path(folder).mkdir(parents=True)
     if ctypes.CDLL(None, use_errno=True).unshare(CLONE_NEWNS) != 0:
@@ -38,7 +38,7 @@ def small_disk(folder):
 
 
 def fill(disk):
-    """To the last block: what ext4 sets aside for first bytes comes back once they are written."""
+    """Fills it to the last block: blocks that ext4 reserves for first bytes become free once these are written."""
     with open(pathlib.Path(disk, "filler"), "ab", buffering=0) as file:
         has_grown = True
         while has_grown:
@@ -91,7 +91,7 @@ def absences(cluster, times, before_each):
 
 
 def check_files(cluster):
-    """What stands on the full disk is of the present lives: it was replaced there."""
+    """The files on the full disk belong to the present lives: they were replaced there."""
     for name in HOSTS:
         state = pathlib.Path(cluster.folder, name)
 
@@ -109,7 +109,7 @@ def check_files(cluster):
 
 
 def adopted_by_next_watchdog(cluster):
-    """A watchdog that dies: its successor finds the living program by what is written on the full disk."""
+    """A watchdog dies: its successor finds the living program through the file on the full disk."""
     state = pathlib.Path(cluster.folder, "master-1")
     before = (state / "master-1.pid").read_text()
     cluster.kill("master-1.watchdog")

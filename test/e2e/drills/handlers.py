@@ -1,4 +1,4 @@
-"""Scripts, http calls and handlers in a process of their own; a checkpoint that outlives its worker."""
+"""Scripts, http calls, handlers in a process of their own, and a checkpoint that outlives its worker."""
 import contextlib
 import http.server
 import json
@@ -13,7 +13,7 @@ from cluster import check, figure, wait_until
 
 
 def ended(cluster, job, seconds=60, **fields):
-    """Applies the job, runs it once, and gives the run's end; the job goes."""
+    """Applies the job, runs it once, returns the run's end, and deletes the job."""
     cluster.apply(json.dumps({"name": job, **fields}))
     run = cluster.ok("job", "run", job).strip()
     end = cluster.await_run(run, seconds)
@@ -133,7 +133,7 @@ def http_answers(cluster, site):
 
 
 def http_hangs(cluster, site):
-    """As many calls as there are slots hang; the worker's beat goes on, and a cancellation ends them."""
+    """As many calls hang as there are slots; the worker's beat goes on, and a cancellation ends them."""
     cluster.apply(json.dumps({"name": "hang", "handler": "http", "overlap": "allow",
                               "parameters": {"url": site.url("/hang"), "timeout": "10m"}}))
     hung = [cluster.ok("job", "run", "hang").strip() for _ in range(8)]
@@ -178,7 +178,7 @@ def handler_process(run):
 
 
 def isolated(cluster):
-    """Handlers that crash and that hang, beside one inside of the same worker that is to notice nothing."""
+    """Handlers that crash and hang, beside one inside the same worker that must notice nothing."""
     def start(job, **fields):
         cluster.apply(json.dumps({"name": job, "handler": "sleep", "worker": "worker-1", **fields}))
         return cluster.ok("job", "run", job).strip()
@@ -237,7 +237,7 @@ rmdir "$1"' lock "$DOOR"
 
 
 def locked_commands(cluster):
-    """Commands that run one at a time, whatever worker they are on; one who has it is killed."""
+    """Commands run one at a time, on whichever worker; a holder of the lock is killed."""
     door = os.path.join(cluster.folder, "door")
     rota = cluster.programs + "/rota"
     options = ["--env", f"ROTA={rota}", "--env", f"DOOR={door}"]
@@ -259,7 +259,7 @@ def locked_commands(cluster):
 
 
 def lost_lock(cluster):
-    """A command whose lock ZooKeeper cannot vouch for any more is ended before another can have it."""
+    """A command whose lock ZooKeeper no longer guarantees is ended before another can get the lock."""
     beats = os.path.join(cluster.folder, "beats")
     words = [cluster.programs + "/rota", "lock", "door", "--ttl", "3s", "--", "/bin/sh", "-c",
              f"trap '' TERM; echo in; while :; do echo >> {beats}; sleep 0.05; done"]
@@ -276,7 +276,7 @@ def lost_lock(cluster):
     check(holder.returncode == 7 and "was lost" in complaint, f"exit {holder.returncode}: {complaint}")
     check(cluster.rota("lock", "door", "--wait-at-most", "120s", "--", "/bin/true").returncode == 0,
           "the next one gets it")
-    # Masters and workers have been without ZooKeeper for as long: a session of theirs may end only now.
+    # Masters and workers were without ZooKeeper for the same time: their sessions may end only now.
     wait_until(cluster.is_whole, 60, "all are here again")
     figure("lost_lock", ttl_s=3, last_beat_after_s=round(os.stat(beats).st_mtime - began, 2))
 

@@ -1,4 +1,4 @@
-"""Bad input gets a clear answer; nothing crashes, nothing grows (P24, P25)."""
+"""Bad input gets a clear answer; nothing crashes or grows (P24, P25)."""
 import os
 import random
 import socket
@@ -21,7 +21,7 @@ def job(schedule, more=""):
 
 
 def changes(cluster):
-    """What was done is told in the words in which it was asked, and what a pause means is said."""
+    """The answer uses the words of the request, and says what a pause means."""
     cluster.apply("name: told\ncommand: [/bin/true]\nschedule: '0 12 * * *'\ntime_zone: Europe/Berlin\n")
     local = cluster.ok("job", "next", "told", "-n", "1")
     check(" 12:00:00 Europe/Berlin" in local, f"no local time: {local}")
@@ -81,7 +81,7 @@ def memory_kb(port_pids):
 
 
 def listeners(ports):
-    """Pids that hold these listening ports."""
+    """Pids that listen on these ports."""
     inodes = set()
     for row in open("/proc/net/tcp").read().splitlines()[1:]:
         words = row.split()
@@ -116,7 +116,7 @@ def garbage(dice):
 
 
 def frames(cluster, count):
-    """Seeded garbage on every port of masters and workers; they live, answer, and do not grow."""
+    """Seeded garbage on every port of masters and workers; they stay alive, answer, and do not grow."""
     addresses = (cluster.env["ROTA_MASTERS"] + "," + cluster.env["ROTA_WORKERS"]).split(",")
     ports = [int(a.rsplit(":", 1)[1]) for a in addresses]
     pids = listeners(set(ports))
@@ -139,7 +139,7 @@ def frames(cluster, count):
 
 
 def configuration(cluster):
-    """A wrong configuration never starts, and every problem is named in one go."""
+    """A wrong configuration never starts, and every problem is named at once."""
     path = cluster.folder + ".bad.yaml"
     with open(path, "w") as file:
         file.write("clustr: x\nlisten:\n  port: 010\n  port: 7\nzookeeper:\n  session_timeout_ms: 5\n")

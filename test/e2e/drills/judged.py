@@ -1,4 +1,4 @@
-"""`rota verify` must notice eight changes to a true history, each made in the store and then undone."""
+"""`rota verify` must notice eight changes to a correct history, each made in the store and then undone."""
 import json
 import subprocess
 
@@ -8,7 +8,7 @@ LOGS_SETTLE_MS = 15_000  # until then verify takes output for being on its way
 
 
 class Store:
-    """The cluster's database, past Rota."""
+    """The cluster's database, accessed without Rota."""
 
     def __init__(self, cluster):
         self.words = ["mariadb", "--no-defaults", "--user=root", f"--socket={cluster.database_socket()}",
@@ -22,13 +22,13 @@ class Store:
 
 
 def changes(store, retried, printed):
-    """(name, what is done, what undoes it) on the newest ticks; the jobs are paused."""
+    """(name, the change, its undoing) on the newest ticks; the jobs are paused."""
     last, before = store.ask("SELECT run_id FROM run WHERE tick_ms IS NOT NULL "
                              "ORDER BY run_id DESC LIMIT 2").split()
     keep = f"CREATE TABLE kept AS SELECT * FROM run WHERE run_id = {before}"
     copy = (f"{keep}; UPDATE kept SET run_id = {last} + 1000, tick_ms = tick_ms + 137, request_key = NULL; "
             "INSERT INTO run SELECT * FROM kept")
-    # The one that a retry followed: the first of all may have been refused, or lost before it began.
+    # The attempt before the retry: the very first may have been refused, or lost before it began.
     failed = store.ask(f"SELECT MIN(attempt) FROM attempt WHERE run_id = {retried} AND outcome_state = 'failed'")
     of_printed = f"FROM log_chunk WHERE run_id = {printed}"
     first_attempt = f"WHERE run_id = {retried} AND attempt = {failed}"
@@ -60,7 +60,7 @@ def broken_promises(cluster, masters=None):
 
 
 def both_masters(cluster):
-    """The leader's id, and the follower's address; nothing while one of them is away."""
+    """The leader's id and the follower's address; None while one of them is away."""
     masters = cluster.json("cluster", "status")["masters"]
     leaders = [m["id"] for m in masters if m["leads"]]
     followers = [m["address"] for m in masters if not m["leads"] and m["address"]]
@@ -68,7 +68,7 @@ def both_masters(cluster):
 
 
 def watermark_ahead(cluster, store):
-    """While the leader is stopped, and so does not write its watermark, a follower verifies.
+    """A follower verifies while the leader is stopped and so does not write its watermark.
 
     A machine that stands still meanwhile lets the other master take over, which writes its own: then again."""
     for _ in range(5):
@@ -88,7 +88,7 @@ def watermark_ahead(cluster, store):
 
 
 def read_by_all(cluster):
-    """A run whose output each master has read and may remember, and which is old enough to be judged."""
+    """A run that is old enough to be judged and whose output each master has read and may remember."""
     printed = cluster.submit("/bin/echo", "a line of output")
     ended = cluster.await_run(printed)["ended_at_ms"]
     for master in cluster.env["ROTA_MASTERS"].split(","):

@@ -1,4 +1,4 @@
-"""Output is read as it comes from any master, wherever it is kept, and goes when its time is over."""
+"""Output can be read from any master as it comes, from either store, and is deleted when its time is over."""
 import contextlib
 import json
 import os
@@ -8,7 +8,7 @@ import time
 
 from cluster import Cluster, check, figure, now_ms, wait_until
 
-# Once told to go on, a line every 100 ms that says when it was printed.
+# Once told to go on, prints a line every 100 ms with its time.
 CLOCK = ("import os, sys, time\nprint('up', flush=True)\nwhile not os.path.exists(sys.argv[1]):\n    time.sleep(0.05)\n"
          "for i in range(30):\n    print(time.time(), flush=True)\n    time.sleep(0.1)\n")
 KEEP_MS = 8000
@@ -38,7 +38,7 @@ def worst_lag(cluster, run, go, master):
 
 
 def followed(cluster):
-    """Through each master, so through followers too."""
+    """Reads through each master, so also through followers."""
     worst = {}
     for number, master in enumerate(masters(cluster), 1):
         go = pathlib.Path(f"{cluster.folder}.go-{time.monotonic_ns()}")
@@ -67,13 +67,13 @@ def in_folder(programs, scratch):
 
 
 def read_everywhere(cluster, run, wanted):
-    """Whether each master gives just that."""
+    """Whether each master returns exactly that."""
     return all(cluster.ok("--masters", master, "run", "logs", run, timeout=60).encode() == wanted
                for master in masters(cluster))
 
 
 def read_in_time(cluster, wanted):
-    """A run whose output was read while it was kept; None: this machine took longer than it is kept."""
+    """A run whose output was read before it was deleted; None: this machine took longer than that."""
     run = cluster.submit("/usr/bin/python3", "-c", TEXT)
     ended = cluster.await_run(run)["ended_at_ms"]
     is_read = read_everywhere(cluster, run, wanted)
@@ -82,7 +82,7 @@ def read_in_time(cluster, wanted):
 
 
 def bytes_on_disk(logs):
-    """Beside retention, which may delete what was just listed."""
+    """Runs beside retention, which may delete what was just listed."""
     total = 0
     for folder, _, files in os.walk(logs):
         for name in files:
@@ -112,7 +112,7 @@ def kept_and_deleted(cluster, logs):
 
 
 def files_gone(cluster, logs):
-    """What another hand took away is no work of retention: verify is red, until it is back."""
+    """A file that somebody else removed does not count as deleted by retention: verify is red until it is back."""
     kept = cluster.runs("kept")[0]["id"]
     wait_until(lambda: now_ms() - cluster.run(str(kept))["ended_at_ms"] > 16_000, 20, "the output is old enough")
     file = next(pathlib.Path(folder, name) for folder, _, names in os.walk(logs) for name in names
@@ -127,7 +127,7 @@ def files_gone(cluster, logs):
 
 
 def runs_deleted(cluster, *gone):
-    """Runs go, too, when their time is over; what is kept forever stays, and verify tells gone from missing."""
+    """Runs are also deleted when their time is over; those kept forever stay, and verify tells deleted from missing."""
     began = time.monotonic()
     for run in gone:
         wait_until(lambda: cluster.rota("run", "show", str(run)).returncode == 3, 150, f"run {run} is deleted")

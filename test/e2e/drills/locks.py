@@ -1,4 +1,4 @@
-"""`rota lock`: whoever of its two processes is killed, its command is gone before another one has the lock."""
+"""`rota lock`: whichever of its two processes is killed, its command is gone before another one has the lock."""
 import collections
 import os
 import signal
@@ -8,8 +8,8 @@ import time
 
 from cluster import check, figure, wait_until
 
-# Writes who is alive, by a clock that all of this machine share. Deaf to whatever can be ignored; a child in the
-# same session, and an orphan in a session of its own, both with all descriptors closed but the ledger.
+# Writes who is alive, by a clock that all processes of this machine share. It ignores every signal that can be
+# ignored. It has a child in the same session and an orphan in a session of its own, both with only the ledger open.
 NASTY = """
 import os, signal, sys, time
 ledger = os.open(sys.argv[1], os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o644)
@@ -37,13 +37,13 @@ KINDS = {"plain": ["main"], "forks": ["main", "child"], "leaves": ["main", "orph
 
 
 def lock(cluster, *words, **how):
-    """In a session of its own: what hangs up its process group must not end the drill."""
+    """In a session of its own: a SIGHUP to its process group must not end the drill."""
     return subprocess.Popen([cluster.programs + "/rota", "lock", *words], env=cluster.env, text=True,
                             start_new_session=True, **how)
 
 
 def lines_of(ledger):
-    """(whose, who, pid, moment) of each line."""
+    """(holder, process, pid, moment) of each line."""
     if not os.path.exists(ledger):
         return []
     with open(ledger) as file:
@@ -75,7 +75,7 @@ def strike(holder, target):
 
 
 def round_of(cluster, ledger, number, kind, target):
-    """Seconds from the blow to the next one's first sign of life."""
+    """Seconds from the kill to the next holder's first line."""
     nasty = [sys.executable, "-c", NASTY, ledger]
     holder = lock(cluster, "nasty", "--ttl", "4s", "--wait", "--", *nasty, f"first-{number}", *kind.split(),
                   stderr=subprocess.DEVNULL)
@@ -117,7 +117,7 @@ def killed(cluster, folder, rounds):
 
 
 def left_behind(cluster):
-    """What a command leaves behind is gone before the lock is given back; its exit status stays its own."""
+    """Processes that a command leaves behind are gone before the lock is released; its exit status is unchanged."""
     done = cluster.rota("lock", "behind", "--", "/bin/sh", "-c", "setsid sleep 600 & exit 9")
     check(done.returncode == 9 and "left processes behind, which were ended: 1" in done.stderr,
           f"exit {done.returncode}: {done.stderr}")
@@ -126,7 +126,7 @@ def left_behind(cluster):
 
 
 def stopped_guardian(cluster):
-    """A guardian that stands still keeps no session: the front ends the command in time."""
+    """A stopped guardian loses its session: the front ends the command in time."""
     holder = lock(cluster, "still", "--ttl", "4s", "--", "/bin/sh", "-c", "trap '' TERM; echo in; sleep 600; sleep 600",
                   stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     check(holder.stdout.readline() == "in\n", "the command has the lock")
@@ -138,8 +138,8 @@ def stopped_guardian(cluster):
 
 
 def spares_its_group(cluster, folder, rounds):
-    """Who stands beside `rota lock` in its process group, as a caller's other programs do, is not hung up when its
-    command is ended."""
+    """Other programs in the process group of `rota lock`, such as its caller's, get no SIGHUP when its command is
+    ended."""
     ledger = os.path.join(folder, "group.ledger")
     for number in range(rounds):
         word, whose = f"600.{number:03}", f"group-{number}"

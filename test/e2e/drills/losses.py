@@ -1,5 +1,5 @@
-"""What follows when workers are lost: a job that kills its host does not walk through the fleet (P5), and one that asks
-for it is begun again only once somebody has said that its worker is dead."""
+"""What follows when workers are lost: a job that kills its host does not go through the fleet (P5), and a job with
+`loss: confirm` starts again only once somebody has confirmed that its worker is dead."""
 import os
 import time
 
@@ -10,7 +10,7 @@ WORKERS = 4
 HOST_KILLER = """\
 name: host-killer
 script: |
-  # Ends its worker as a kernel's panic would: the warden, and the watchdog that would bring it back.
+  # Ends its worker like a kernel panic: the warden, and the watchdog that would restart it.
   pid=$PPID
   victims=
   while [ "$pid" -gt 1 ]; do
@@ -43,7 +43,7 @@ def at_most_three_hosts(cluster):
 
 
 def confirmed(cluster, folder):
-    """The host of a run is gone for good: the run waits, says for what, survives a change of leaders, and goes on."""
+    """The host of a run is gone for good: the run waits, says for what, survives a change of leader, and goes on."""
     ledger = os.path.join(folder, "ledger-confirmed")
     cluster.apply(f"name: asks\nloss: confirm\ncommand: [{cluster.ledger_job()}, {ledger}, '600000']\n")
     run = cluster.ok("job", "run", "asks").strip()

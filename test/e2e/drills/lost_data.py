@@ -1,5 +1,5 @@
-"""ZooKeeper loses its data, comes back from an older copy, or holds copies of nodes that no session owns: all
-register again by themselves, no job is killed or rerun, the epoch never goes back, and somebody can lead."""
+"""ZooKeeper loses its data, comes back from an older copy, or contains copies of nodes that no session owns: all
+register again by themselves, no job is killed or rerun, the epoch never goes back, and a master can lead."""
 import os
 import pathlib
 import re
@@ -50,7 +50,7 @@ def all_stand(cluster, root, ghosts=frozenset()):
 
 
 def all_hold(cluster):
-    """A node of older data stands before its process knows of it: each must say that its session is back."""
+    """A node of older data exists before its process knows it: each process must report that its session is back."""
     addresses = re.findall(r"http://\S+/", cluster.script("status"))
     return len(addresses) == 4 and "zookeeper" not in "".join(fetch(each + "healthz")[1] for each in addresses)
 
@@ -65,7 +65,7 @@ def alarms(cluster):
 
 
 def succession(cluster):
-    """The leader's host dies; ms until another leads."""
+    """The leader's host dies; returns the ms until another leads."""
     leader = wait_until(cluster.leader, 30, "a leader")
     cluster.kill(leader + ".watchdog", "-STOP")
     killed_at = int(cluster.kill(leader, "-9")["at_ms"])
@@ -77,7 +77,7 @@ def succession(cluster):
 
 
 def age(cluster, root, changes=400):
-    """Until the numbers of changes are so high that servers which begin anew do not come to them soon."""
+    """Waits until the numbers of changes are so high that restarted servers do not reach them soon."""
     with by_hand(cluster) as hand:
         for _ in range(changes // 2):
             hand.create(root + "/aged")
@@ -137,7 +137,7 @@ def restored(cluster, folder):
 
 
 def copied_nodes(cluster):
-    """Persistent nodes with valid names, as a tool leaves them that copies all nodes."""
+    """Persistent nodes with valid names, like those of a tool that copies all nodes."""
     election, workers = folder_of(cluster, "election"), folder_of(cluster, "workers")
     with by_hand(cluster) as hand:
         worker = next(name for name in standing(hand, workers) if name.startswith("worker-1@"))

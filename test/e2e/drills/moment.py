@@ -1,4 +1,4 @@
-"""More ticks due in one millisecond than any batch may hold (P1, P2): nobody is ended for it, and others fire."""
+"""More ticks due in one millisecond than any batch may hold (P1, P2): no process is ended for it, and others fire."""
 import re
 import time
 
@@ -29,8 +29,8 @@ def moment_text(at_ms):
 
 
 def make_crowd(cluster, store, count, moment):
-    """As many jobs as one, whose rows are copied by the database: nobody could apply them one by one in the
-    time. They come before all others in the order of ids, so that these are what the slice reaches last."""
+    """Many jobs like one; the database copies its rows, because applying them one by one would take too long. Their
+    ids come before all others, so that the slice reaches the others last."""
     cluster.apply(f"name: pattern\nschedule: '@every 24h'\nstart: {moment_text(moment)}\nhandler: noop\n"
                   "pool: nowhere\noverlap: allow\n")
     store.ask(COPY_JOBS.format(count=count))
@@ -44,7 +44,7 @@ def ask_numbers(store, sql):
 
 
 def huge(programs, scratch, count, lead_s):
-    """`count` jobs due in one millisecond, beside jobs of every second and submits."""
+    """`count` jobs due in one millisecond, beside jobs that fire every second and submits."""
     cluster = Cluster(scratch + "/m", programs, masters=2, workers=1, zookeepers=1, set=["worker.slots=64"])
     try:
         cluster.up()
@@ -65,7 +65,7 @@ def huge(programs, scratch, count, lead_s):
 
 
 def pass_moment(cluster, store, count, moment):
-    """Submits until all of the crowd is recorded; gives the slowest answer in ms."""
+    """Submits until all of the crowd is recorded; returns the slowest answer in ms."""
     slowest = 0
     recorded = f"SELECT COUNT(*) FROM run WHERE tick_ms = {moment} AND job_id <= {count}"
     time.sleep(max(0, moment - now_ms()) / 1000)

@@ -22,7 +22,7 @@ def master_pages(cluster):
 
 
 def healthz(cluster):
-    """Of each master; empty words for one that has not opened its page yet."""
+    """The health of each master; empty for one that has not opened its page yet."""
     words = []
     for url in master_pages(cluster):
         try:
@@ -33,7 +33,7 @@ def healthz(cluster):
 
 
 def surfaces(cluster, says):
-    """Where the words stand: on how many masters' health and pages, in the status and a submit's error, the logs."""
+    """Where the text appears: on how many masters' health and pages, in the status, a submit's error, the logs."""
     def has(text):
         return re.search(says, text) is not None
     status = cluster.rota("--deadline", "3s", "cluster", "status")
@@ -63,7 +63,7 @@ def log_lines(cluster):
 
 
 class Led:
-    """A job of one tick a second that never skips; at the end all of its ticks were run."""
+    """A job with one tick a second that never skips; at the end all of its ticks have run."""
 
     def __init__(self, cluster):
         self.cluster = cluster
@@ -71,7 +71,7 @@ class Led:
         wait_until(lambda: len(cluster.runs("led")) >= 2, 30, "ticks fire")
 
     def goes_on(self, seconds=60):
-        """Ticks after this moment are recorded; gives how long that took."""
+        """Waits until ticks after this moment are recorded; returns how long that took."""
         began = time.time()
         wait_until(lambda: any(r["scheduled_at_ms"] > began * 1000 for r in self.runs()), seconds, "ticks go on")
         return round(time.time() - began, 1)
@@ -91,7 +91,7 @@ class Led:
 
 
 def told_everywhere(cluster, says, name):
-    """Waits until each surface says it; gives the seconds until /healthz of both did, and the log's lines a second."""
+    """Waits until each surface says it; returns the seconds until both /healthz did, and the log's lines a second."""
     began, before = time.time(), log_lines(cluster)
     wait_until(lambda: all(w.startswith("degraded") and re.search(says, w) for w in healthz(cluster)), 30,
                f"both masters' health says {says}")
@@ -153,7 +153,7 @@ def missing_epoch_row(cluster):
 
 
 class Stranger:
-    """A candidate of somebody else's, in a session that lives on."""
+    """A candidate of somebody else, in a session that stays alive."""
 
     def __init__(self, cluster):
         address = f"127.0.0.1:{cluster.zookeeper_port()}"

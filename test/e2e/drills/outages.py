@@ -72,7 +72,7 @@ def both_gone(cluster, folder, seconds, runs=8):
 
 
 def servers_killed(cluster, times=1):
-    """kill -9 of both servers under a load of submits: what was acknowledged is there afterwards."""
+    """kill -9 of both servers under a load of submits: everything acknowledged is there afterwards."""
     with Load(cluster, 3) as load:
         for _ in range(times):
             time.sleep(2)

@@ -1,4 +1,4 @@
-"""What commands print and how they end is recorded truthfully, byte by byte (P13, P14, P15)."""
+"""The output of commands and how they end is recorded correctly, byte by byte (P13, P14, P15)."""
 import hashlib
 import json
 import os
@@ -46,7 +46,7 @@ def memory_kb(cluster, worker):
 
 
 def read_all(cluster, run, follow=False):
-    """The stored output; with `follow` all that the outcome names, as soon as it is stored."""
+    """The stored output; with `follow` everything that the outcome names, as soon as it is stored."""
     done = subprocess.run([cluster.programs + "/rota", "run", "logs", "--stdout", run] + ["-f"] * follow,
                           env=cluster.env, capture_output=True, timeout=240)
     check(done.returncode == 0, done.stderr.decode(errors="replace"))
@@ -54,7 +54,7 @@ def read_all(cluster, run, follow=False):
 
 
 def flood(cluster, megabytes):
-    """Much binary output and no line break; below the cap every byte is kept, memory stays bounded."""
+    """Much binary output without a line break: below the cap every byte is kept, and memory stays bounded."""
     total = megabytes << 20
     text = ("name: flood\noutput_cap_bytes: %d\ncommand: %s\n"
             % (2 * total, json.dumps(["/usr/bin/python3", "-c", PRINTER, str(total)])))
@@ -81,7 +81,7 @@ def flood(cluster, megabytes):
 
 
 def over_the_cap(cluster):
-    """Beyond the cap head and tail stay, and the run goes well."""
+    """Beyond the cap, head and tail stay, and the run succeeds."""
     cap, total = 1 << 20, 8 << 20
     cluster.apply("name: capped\noutput_cap_bytes: %d\ncommand: %s\n"
                   % (cap, json.dumps(["/usr/bin/python3", "-c", PRINTER, str(total)])))
@@ -107,7 +107,7 @@ def nobody_left(mark):
 
 
 def ways_to_end(cluster):
-    """Each way to end, as a run's record says it."""
+    """Each way to end, and the run's record of it."""
     mark = f"rota-drill-{os.getpid()}"
     daemon = ("import os,signal,sys,time\n"
               "if os.fork(): os._exit(0)\n"
@@ -134,7 +134,7 @@ def ways_to_end(cluster):
 
 
 def cancelled_and_timed_out(cluster):
-    """A command that ignores TERM is killed for good, by cancel and by timeout."""
+    """A command that ignores TERM is really killed, by cancel and by timeout."""
     mark = f"rota-stubborn-{os.getpid()}"
     stubborn = ["/bin/sh", "-c", f"trap '' TERM; while :; do sleep 0.1; done # {mark}"]
     cluster.apply("name: stubborn\nkill_grace: 300ms\ncommand: %s\n" % json.dumps(stubborn))

@@ -1,10 +1,10 @@
-"""A TCP proxy that can be cut: what stands behind it is then refused, as by a broken network."""
+"""A TCP proxy that can be cut: connections to its target are then refused, as in a broken network."""
 import socket
 import threading
 
 
 class Proxy:
-    """`target_port` is asked at each connection; while it answers None everybody is refused."""
+    """Calls `target_port` at each connection; while it returns None, all connections are refused."""
 
     def __init__(self, target_port):
         self.target_port = target_port

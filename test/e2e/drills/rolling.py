@@ -1,4 +1,4 @@
-"""An upgrade in steps, jobs running: programs of an earlier commit beside the present ones."""
+"""An upgrade in steps while jobs run: programs of an earlier commit beside the present ones."""
 import contextlib
 import os
 import pathlib
@@ -13,7 +13,7 @@ TICKS = "name: beside\nschedule: '@every 1s'\noverlap: allow\ncommand: [/bin/tru
 
 
 def replace(programs, source, *names):
-    """As a package manager does: a new file under the old name; what runs keeps the old one."""
+    """Like a package manager: a new file under the old name; running processes keep the old one."""
     for name in names:
         new = programs / (name + ".new")
         shutil.copy2(pathlib.Path(source) / name, new)
@@ -35,12 +35,12 @@ def works_on(cluster, worker, what):
 
 
 def proper_of(cluster, worker):
-    """The pid of the proper of this worker; empty between two of them."""
+    """The pid of this worker's proper; empty between two lives."""
     return cluster.pids(worker + ".proper")
 
 
 def runs_program_of(pid, folder, name):
-    """Whether the process runs the very file that stands there now."""
+    """Whether the process runs exactly the file that is there now."""
     try:
         there, wanted = os.stat(f"/proc/{pid}/exe"), os.stat(pathlib.Path(folder, name))
     except OSError:
@@ -49,7 +49,7 @@ def runs_program_of(pid, folder, name):
 
 
 def renew_proper(cluster, worker, programs):
-    """kill -9 of the proper: its warden starts the program that stands there now, which adopts what runs."""
+    """kill -9 of the proper: its warden starts the present program, which adopts the running attempts."""
     cluster.kill(worker + ".proper")
     wait_until(lambda: (lambda pid: pid and runs_program_of(pid, programs, "rota-worker"))(proper_of(cluster, worker)),
                30, f"{worker}'s proper runs the new file")
@@ -57,7 +57,7 @@ def renew_proper(cluster, worker, programs):
 
 
 def renew_masters(cluster, times):
-    """Whoever leads is replaced: after both, the present program leads."""
+    """Replaces the leading master: after both, the present program leads."""
     for _ in range(times):
         before = cluster.epoch()
         cluster.kill("leader")
@@ -68,7 +68,7 @@ def renew_masters(cluster, times):
 
 @contextlib.contextmanager
 def running_cluster(first, folder, ledger, millis, job):
-    """A cluster on programs copied from `first`, ledger jobs and ticks running. Gives (cluster, programs, runs)."""
+    """A cluster on programs copied from `first`, with ledger jobs and ticks. Returns (cluster, programs, runs)."""
     programs = pathlib.Path(folder, "bin")
     programs.mkdir(parents=True)
     replace(programs, first, *PROGRAMS)
@@ -102,7 +102,7 @@ def ledger_program(present):
 
 
 def in_place(present, folder):
-    """The files of worker and warden are replaced, the propers renewed, jobs running on: adopted."""
+    """Replaces the files of worker and warden and renews the propers: running jobs are adopted."""
     ledger, began = folder + ".ledger", time.monotonic()
     with running_cluster(present, folder, ledger, 15000, ledger_program(present)) as (cluster, programs, runs):
         replace(programs, present, "rota-worker", "rota-warden")
@@ -114,7 +114,7 @@ def in_place(present, folder):
 
 
 def upgrade(present, old, folder):
-    """Old masters and workers; then a worker, the masters, and the other worker become present ones."""
+    """Old masters and workers; then a worker, the masters, and the other worker are upgraded."""
     ledger, began = folder + ".ledger", time.monotonic()
     with running_cluster(old, folder, ledger, 40000, ledger_program(present)) as (cluster, programs, runs):
         replace(programs, present, "rota-worker", "rota-warden")

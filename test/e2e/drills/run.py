@@ -45,7 +45,7 @@ import workers
 from cluster import ROOT, Cluster, Failure, now_ms
 from stalls import Stalls
 
-# group -> name -> what runs it, with (cluster, scratch folder, long); a cluster for each group
+# group -> name -> function with (cluster, scratch folder, long); a cluster for each group
 GROUPS = {
     "programs": {
         "examples": lambda c, d, long: examples.all_of_them(c, d),
@@ -112,12 +112,12 @@ GROUPS = {
 }
 DRILLS = {name: drill for group in GROUPS.values() for name, drill in group.items()}
 
-# On a cluster of their own: name -> what runs it, with (present programs, old programs, scratch folder)
+# On a cluster of their own: name -> function with (present programs, old programs, scratch folder)
 ROLLING = {
     "upgrade_in_place": lambda new, old, d: rolling.in_place(new, d),
     "rolling_upgrade": lambda new, old, d: rolling.upgrade(new, old, d),
 }
-# On a cluster of its own, whose masters and database see a fake clock
+# On a cluster of its own whose masters and database see a fake clock
 CLOCKS = clocks.DRILLS
 FULL_DISK = "deaths_on_full_disk"
 NO_OLD = "give --old-bin DIR, or ROTA_OLD_BIN (scripts/programs_of COMMIT DIR makes one)"
@@ -140,7 +140,7 @@ TRIES = 3
 
 
 def perform_patiently(name, drill, prepare_again):
-    """A drill that fails while the machine itself stands still for long is told, and performed again."""
+    """A drill that fails while the machine itself stands still for long is reported and runs again."""
     for left in reversed(range(TRIES)):
         began_ms = now_ms()
         if perform(name, drill):
@@ -153,7 +153,7 @@ def perform_patiently(name, drill, prepare_again):
 
 
 class Tally:
-    """What was performed; says and counts what was skipped."""
+    """Returns what ran; prints and counts what was skipped."""
 
     def __init__(self):
         self.passed = self.failed = self.skipped = 0
@@ -170,7 +170,7 @@ class Tally:
 
 
 class Stage:
-    """The cluster on which drills are performed; another one, in a folder of its own, when one was left in disorder."""
+    """The cluster for the drills; when one drill left it in disorder, another one in a folder of its own."""
 
     def __init__(self, asked, scratch):
         self.asked, self.scratch, self.number = asked, scratch, 0
@@ -196,7 +196,7 @@ class Stage:
 
 
 def perform_drills(names, asked, scratch, tally):
-    """On one cluster for all of them."""
+    """Runs all of them on one cluster."""
     if not names:
         return
     stage = Stage(asked, scratch)
@@ -229,7 +229,7 @@ def perform_clocks(names, asked, scratch, tally):
 
 
 def perform_full_disk(asked, scratch, tally):
-    """On a cluster of its own, whose sessions are long: who waits for the end of one is seen."""
+    """Runs on a cluster of its own with long sessions, which shows a process that waits for the end of one."""
     folder = scratch + "/full_disk"
     disk = folder + "/disk"
     if why := full_disk.small_disk(disk):

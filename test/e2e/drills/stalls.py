@@ -1,4 +1,4 @@
-"""When the machine itself stood still: what a drill bounds in time is judged without it."""
+"""When the machine itself stood still: bounds of time in a drill do not count such stalls."""
 import json
 import pathlib
 import subprocess
@@ -10,14 +10,14 @@ LONG_MS = 500  # of one: enough to lose a session, a voucher, or a bound that ho
 
 
 class Stalls:
-    """A process beside the drills that asks the machine for little all the time, and notes what takes far longer."""
+    """A process beside the drills that asks the machine for little all the time, and records what takes far longer."""
 
     def __init__(self, folder):
         self.file = pathlib.Path(folder, "stalls.jsonl")
         self.child = subprocess.Popen(["/usr/bin/python3", METER, str(self.file)], stdin=subprocess.PIPE)
 
     def spans(self, begin, end):
-        """Those in this stretch of wall time in ms, without their overlaps."""
+        """The stalls in this stretch of wall time in ms, without their overlaps."""
         text = self.file.read_text() if self.file.exists() else ""
         lines = text[:text.rfind("\n") + 1].splitlines()  # the last one may be under way
         out = []
@@ -33,7 +33,7 @@ class Stalls:
         return sum(self.spans(begin, end or now_ms()))
 
     def was_long(self, begin, end=None):
-        """Whether the machine stood still for long since then: what was due meanwhile may have been given up."""
+        """Whether the machine stood still for long since then: waits may have been given up meanwhile."""
         end = end or now_ms()
         found = self.spans(begin, end)
         return bool(found) and (max(found) >= LONG_MS or sum(found) >= (end - begin) / 5)

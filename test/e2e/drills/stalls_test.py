@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""What a drill is judged without: stalls are counted once, to their very edges, and told apart from moments.
+"""Stalls are counted once, exactly to their edges, and moments are not stalls.
 
     stalls_test.py [unittest options]      last line: "N passed, M failed"
 """

@@ -15,7 +15,7 @@ RUN_MS = 150_000
 
 
 class Rival:
-    """A master of the cluster `other`, by the first one's configuration."""
+    """A master of the cluster `other`, with the first one's configuration."""
 
     def __init__(self, cluster, folder):
         self.cluster, self.folder = cluster, pathlib.Path(folder, "rival")
@@ -70,7 +70,7 @@ def rival_of(cluster, folder):
 
 
 def epoch_stored(cluster):
-    """As the database says, whoever leads."""
+    """The epoch in the database, whoever leads."""
     done = subprocess.run(["mariadb", "--no-defaults", "--user=root", f"--socket={cluster.database_socket()}", "-N", "-e",
                            "SELECT value FROM rota.epoch"], text=True, capture_output=True, timeout=60)
     check(done.returncode == 0, f"the database's epoch: {done.stderr}")
@@ -96,7 +96,7 @@ def beside_a_living_one(cluster, rival):
 
 
 def with_runs_unfinished(cluster, rival, before):
-    """The first one's masters are stopped, its jobs run on: it leaves the office alone and asks."""
+    """The first one's masters are stopped, its jobs run on: the second does not take office and asks."""
     began = time.monotonic()
     wait_until(lambda: "of its attempts have not ended" in rival.log(), QUIET_S + 30, "it asks the operator")
     waited = time.monotonic() - began
@@ -113,7 +113,7 @@ def by_the_operators_word(rival):
 
 
 def back_to_the_first(cluster, rival):
-    """Its masters find a stranger in office, then, by the operator's word, lead again."""
+    """Its masters find a stranger in office; after the operator's permission they lead again."""
     for name in ("master-1", "master-2"):
         cluster.script("start", name)
     wait_until(lambda: any("'rival' at" in cluster.log(m) for m in ("master-1", "master-2")), 30,

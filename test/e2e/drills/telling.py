@@ -1,4 +1,4 @@
-"""What people are told while things break: who is away since when, what follows for its runs, what was missed."""
+"""What people see while things break: who is away since when, what follows for its runs, what was missed."""
 import json
 import time
 
@@ -19,14 +19,14 @@ def on_worker(worker):
 
 
 def quiet_start(cluster):
-    """Who is online has nothing to say, from the first moment on."""
+    """An online worker has no remarks, from the first moment on."""
     cluster.kill("worker-2", "-9")
     row = wait_until(lambda: (lambda r: r and r["state"] == "online" and r)(row_of(cluster, "worker-2")), 30, "it is back")
     check(row["remarks"] in ("", None), f"online, with a reason why not: {row['remarks']}")
 
 
 def figures_of_runs(cluster):
-    """What a run has used so far, and a worker's load, a few seconds old at most."""
+    """What a run has used so far, and a worker's load, at most a few seconds old."""
     run = cluster.submit("/bin/sh", "-c", "while :; do :; done", options=on_worker("worker-1"))
     usage = wait_until(lambda: (cluster.run(run)["now"] or {}).get("usage"), 20, "its figures")
     first = usage["cpu_us"]
@@ -52,7 +52,7 @@ def told_of(cluster, run):
 
 
 def dead_host(cluster):
-    """kill -9 of all of a worker: its run is not said to run, and the end of the fence is named."""
+    """kill -9 of all of a worker: its run is not shown as running, and the end of the fence is named."""
     run = cluster.submit("/bin/sleep", "600", options=on_worker("worker-1"))
     wait_until(lambda: cluster.run(run)["state"] == "running", 30, "it runs")
     free = [cluster.submit("/bin/sleep", "600") for _ in range(4)]
@@ -81,7 +81,7 @@ def dead_host(cluster):
 
 
 def offline_is_kept(cluster):
-    """Listed with since when and why, through a change of the leader, until it is forgotten or back."""
+    """It is listed with since when and why, also after a change of the leader, until it is forgotten or back."""
     row = row_of(cluster, "worker-1")
     check(row and row["state"] == "offline" and row["left_at_ms"], f"a dead worker is not listed as offline: {row}")
     check("gone since" in row["remarks"] and "its node is gone" in row["remarks"], row["remarks"])
@@ -103,7 +103,7 @@ def offline_is_kept(cluster):
 
 
 def reasons_beside(cluster):
-    """One worker is gone, the other drained: both are named, the same by each command."""
+    """One worker is gone, the other drained: each command names both in the same way."""
     cluster.ok("worker", "drain", "worker-2", "--yes", "--why", "new disk", "--deadline", "1s")
     row = wait_until(lambda: (lambda r: r and "its deadline was" in r["remarks"] and r)(row_of(cluster, "worker-2")), 20,
                      "the deadline is over")
@@ -122,7 +122,7 @@ def reasons_beside(cluster):
 
 
 def stopping(cluster):
-    """SIGTERM: a reason, with the moment at which what runs is handed over."""
+    """SIGTERM: a reason, with the moment at which running attempts are handed over."""
     run = cluster.submit("/bin/sleep", "8", options=on_worker("worker-2"))
     cluster.await_started([run])
     cluster.kill("worker-2.watchdog", "-TERM")
@@ -137,7 +137,7 @@ def stopping(cluster):
 
 
 def missed_by_all(cluster):
-    """Nobody leads for a while: its ticks were missed, whatever ran beside."""
+    """Nobody leads for a while: its ticks were missed, whatever else ran."""
     cluster.apply("name: eaten\nschedule: '@every 500ms'\ncommand: [/bin/sleep, '600']\n")
     wait_until(lambda: cluster.runs(job="eaten"), 20, "it fires")
     for master in ("master-1.host", "master-2.host"):

@@ -1,5 +1,5 @@
-"""Bad bytes in every text of the IDL, by reflection, and every answer read by a strict reader (Python): a request of
-people is refused with its place, and whatever comes back is UTF-8; cuts happen at characters."""
+"""Bad bytes in every text of the IDL, by reflection; a strict reader (Python) reads every answer. A request of people is
+refused with the place; every answer is UTF-8; texts are cut between characters."""
 import importlib
 import os
 import subprocess
@@ -10,7 +10,7 @@ import urllib.request
 from cluster import ROOT, check, figure, wait_until
 
 BROKEN = b"gr\xc3\xbc\xff\xe4\xb8"
-# Valid, and of characters that any cut in bytes would go through.
+# Valid, with characters that a cut at any byte would split.
 LONG = ["a" + "\u00fc" * 3000, "\u4e2d" * 2000, "ab" + "\U0001f600" * 1500]
 SERVICES = {"JobService": ("rota.job", "masters"), "ReportService": ("rota.report", "masters"),
             "WorkerService": ("rota.worker", "workers")}
@@ -45,7 +45,7 @@ class Tally:
         self.invalid = []
 
     def ask(self, what, question):
-        """The answer, or the RotaError; a text in it that Python cannot read is noted."""
+        """The answer, or the RotaError; records a text in it that Python cannot read."""
         from rota.ttypes import RotaError
         self.answers += 1
         try:
@@ -58,7 +58,7 @@ class Tally:
 
 
 def sample(kind, spec, slots, path, default=None):
-    """A value of an IDL type, filled to the leaves. Each text in it adds (its path, how to set it) to `slots`."""
+    """A value of an IDL type, completely filled. Each text in it adds (its path, a setter) to `slots`."""
     from thrift.Thrift import TType
     if kind == TType.STRUCT:
         made = spec[0]()
@@ -94,7 +94,7 @@ def sample(kind, spec, slots, path, default=None):
 
 
 def arguments(talk, method, slots):
-    """What the method takes, in order."""
+    """The arguments of the method, in order."""
     from thrift.Thrift import TType
     kinds = getattr(talk.module, method + "_args").thrift_spec
     made = []
@@ -131,7 +131,7 @@ def ask_every_text(talk, service, tally, value, is_broken):
 
 
 def echoes(talk, tally, head, cluster):
-    """What is stored, cut, or told again later, asked of every list that shows it."""
+    """Texts that are stored, cut, or shown later, read through every list that shows them."""
     from rota.job.ttypes import RunFilter, Schedule
     client = talk.client
     bad = "printf 'progress 5 gr\\303\\274\\377n\\nfailure %0999d\\344\\270\\255\\344\\n' 0 >&3; printf '\\377' >&2; exit 3"

@@ -1,5 +1,5 @@
-"""What a worker is granted, and when it may be followed: sessions that end before their time, and hosts that
-stand still (P4)."""
+"""A worker's vouchers, and when another attempt may follow: sessions that end early, and hosts that stand still
+(P4)."""
 import os
 import pathlib
 import random
@@ -13,7 +13,7 @@ PAUSE_S = 0.11
 
 
 def sessions_ended(cluster, folder, seconds):
-    """Sessions of all masters and workers are ended as they come, nine looks a second, with commands running."""
+    """Ends the sessions of all masters and workers as soon as they appear, nine times a second, while commands run."""
     ledger = os.path.join(folder, "ledger-sessions")
     enough = ledger + ".enough"
     there, runs = start_ledger_runs(cluster, ledger, "worker-1", 12, enough)
@@ -34,7 +34,7 @@ def sessions_ended(cluster, folder, seconds):
 
 
 def host_frozen(cluster, folder, seconds):
-    """All of worker-1 stands still, jobs and all, beyond its fence; then it goes on."""
+    """All of worker-1 stands still, with its jobs, beyond its fence; then it goes on."""
     ledger = os.path.join(folder, "ledger-frozen")
     enough = ledger + ".enough"
     there, runs = start_ledger_runs(cluster, ledger, "worker-1", 12, enough)
@@ -59,7 +59,7 @@ def host_frozen(cluster, folder, seconds):
 
 
 def stretches_of(cluster, runs):
-    """How long each first attempt's host stood still, once all of them tell."""
+    """How long each first attempt's host stood still, once all of them report it."""
     told = []
     for run in runs:
         first = next((a for a in cluster.run(run)["attempts"] if a["attempt"] == 1), None)
@@ -71,7 +71,7 @@ def stretches_of(cluster, runs):
 
 
 def longest_after(ledger, runs, thawed_us):
-    """The last line of any first attempt of these, after the thaw, in ms."""
+    """The last line of any of these first attempts, in ms after the thaw."""
     last = thawed_us
     with open(ledger, "rb") as file:
         for line in file.read().split(b"\n")[:-1]:
@@ -82,7 +82,7 @@ def longest_after(ledger, runs, thawed_us):
 
 
 def end_sessions(files, seconds):
-    """Those that one of the files names, at each look another's; how many were ended."""
+    """Ends the sessions that the files name, another file each time; returns how many were ended."""
     ended, end_at = 0, time.monotonic() + seconds
     while time.monotonic() < end_at:
         for session in zk_session.sessions_in(random.choice(files)):

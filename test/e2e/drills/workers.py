@@ -1,4 +1,4 @@
-"""Workers die, in every way: no result lost, nothing alive twice, nothing left (P4, P6, P12, P17, P18)."""
+"""Workers die in every way: no result is lost, nothing is alive twice, nothing is left (P4, P6, P12, P17, P18)."""
 import os
 import pathlib
 import subprocess
@@ -15,7 +15,7 @@ def slots_busy(cluster, worker):
 
 
 def start_ledger_runs(cluster, ledger, worker, count, enough):
-    """`count` runs of the ledger job, which end once there is the file `enough`: those on that worker, and all."""
+    """`count` runs of the ledger job, which end once the file `enough` exists: those on that worker, and all."""
     runs = [cluster.submit(cluster.ledger_job(), ledger, "600000", "--until", enough,
                            options=["--name", f"ledger-{i}"]) for i in range(count)]
     cluster.await_started(runs)
@@ -24,7 +24,7 @@ def start_ledger_runs(cluster, ledger, worker, count, enough):
 
 
 def beats_after(ledger, at_us):
-    """Of each run, the first line after the moment, by CLOCK_BOOTTIME in us."""
+    """The first line of each run after the moment, by CLOCK_BOOTTIME in us."""
     first = {}
     with open(ledger, "rb") as file:
         for line in file.read().split(b"\n")[:-1]:
@@ -68,7 +68,7 @@ def killed(cluster, folder, part, runs=RUNS):
 
 
 def terminated(cluster):
-    """SIGTERM: nothing new, what runs finishes, the node goes, exit 0."""
+    """SIGTERM: nothing new, running attempts finish, the node vanishes, exit 0."""
     runs = [cluster.submit("/bin/sleep", "3") for _ in range(4)]
     cluster.await_started(runs)
     mine = [r for r in runs if cluster.run(r)["worker"] == "worker-2"]
@@ -88,7 +88,7 @@ def terminated(cluster):
 
 
 def start_again(cluster, worker):
-    """Once its last life is over: the cluster knows that the worker is gone before its processes are."""
+    """Starts it once its last life is over: the cluster knows that the worker is gone before its processes end."""
     wait_until(lambda: not cluster.pids(worker + ".watchdog"), 60, f"{worker}'s watchdog has ended")
     cluster.script("start", worker)
 
@@ -103,7 +103,7 @@ def life_of(cluster, worker, state):
 
 
 def hurried(cluster):
-    """SIGTERM twice: the kill ladder at once, the runs go on elsewhere."""
+    """SIGTERM twice: the kill ladder starts at once, the runs go on elsewhere."""
     runs = [cluster.submit("/bin/sleep", "600") for _ in range(6)]
     cluster.await_started(runs)
     mine = [r for r in runs if cluster.run(r)["worker"] == "worker-2"]
@@ -122,7 +122,7 @@ def hurried(cluster):
 
 
 def second_refused(cluster, folder):
-    """A second worker with the id of one that is here: it leaves with exit 2, the first does not notice."""
+    """A second worker with the id of a running one exits with 2; the first does not notice."""
     runs = [cluster.submit("/bin/sleep", "8", options=["--worker", "worker-1"]) for _ in range(3)]
     cluster.await_started(runs)
     life = next(w["incarnation"] for w in cluster.json("worker", "list") if w["id"] == "worker-1")
@@ -153,7 +153,7 @@ def all_go_to(cluster, worker, count, why, options=()):
 
 
 def drained(cluster, folder):
-    """Nothing new at once, through takeover and a new life; what runs ends, or is handed over; resumed."""
+    """Nothing new at once, through takeover and a new life; running attempts end, or are handed over; resumed."""
     ledger = os.path.join(folder, "ledger-drained")
     runs = [cluster.submit(cluster.ledger_job(), ledger, "4000") for _ in range(8)]
     cluster.await_started(runs)

@@ -1,5 +1,5 @@
-"""Ends a session of ZooKeeper from outside, as anybody who has its number and password can: by attaching to
-it and closing it. Its holder lives, and is told that the session has expired."""
+"""Ends a ZooKeeper session from outside, as everyone with its number and password can: attaches to it and closes
+it. Its holder is alive and gets the event that the session has expired."""
 import json
 import pathlib
 import socket
@@ -10,7 +10,7 @@ EXPIRED = 0  # the session number in the answer to who attaches to one that is o
 
 
 def sessions_in(file):
-    """(addresses, number, password) of those that a session file names; empty while there is no such file."""
+    """(addresses, number, password) of the sessions in a session file; empty while there is no such file."""
     try:
         found = json.loads(pathlib.Path(file).read_text())["sessions"]
     except (OSError, ValueError):
@@ -19,7 +19,7 @@ def sessions_in(file):
 
 
 def end(addresses, number, password, patience=2.0):
-    """True when it was attached to and closed by this call."""
+    """True when this call attached to it and closed it."""
     host, port = addresses.split("/")[0].split(",")[0].rsplit(":", 1)
     with socket.create_connection((host, int(port)), patience) as server:
         server.settimeout(patience)

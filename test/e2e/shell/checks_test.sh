@@ -1,5 +1,5 @@
 #!/bin/bash
-# The lint and the counting of cases go red when they should.
+# The lint and the count of cases fail when they should.
 # usage: checks_test.sh [test_function...]
 # shellcheck source=test/e2e/shell/shell_test.sh
 . "$(dirname "${BASH_SOURCE[0]}")/shell_test.sh"
@@ -12,7 +12,7 @@ file() {
 
 lint() { "$root/scripts/lint" "$tmp/p" >"$tmp/found" 2>/dev/null; }
 
-# finds PATTERN: the lint is red, and says so.
+# finds PATTERN: the lint fails and prints this.
 finds() {
   lint && fail "the lint is green, without: $1"
   expect "finding '$1'" has_line "$tmp/found" "$1"

@@ -16,7 +16,7 @@ stand_in() {
   chmod +x "$tmp/bin/$1"
 }
 
-# The same shape as the real ones: rota-worker becomes the outer warden, which starts the inner one,
+# The same structure as the real ones: rota-worker becomes the outer warden, which starts the inner one,
 # which starts the proper and a job.
 make_stand_ins() {
   stand_in rota <<'END'
@@ -40,7 +40,7 @@ wait -n
 END
 }
 
-# The stand-ins have no heartbeat, and are not to be taken for hanging.
+# The stand-ins have no heartbeat, and must not count as hanging.
 up() {
   make_stand_ins
   expect "up" cluster up --masters 2 --workers 1 --set master.hang_limit_ms=3600000 \

@@ -1,18 +1,18 @@
 #!/bin/bash
-# scripts/cluster with servers alone: no program of Rota is needed.
+# scripts/cluster with only the servers: no program of Rota is needed.
 # usage: cluster_servers_test.sh [test_function...]
 # shellcheck source=test/e2e/shell/shell_test.sh
 . "$(dirname "${BASH_SOURCE[0]}")/shell_test.sh"
 
 cluster() { "$root/scripts/cluster" --dir "$tmp/c" "$@" 2>>"$tmp/stderr"; }
 
-# Whatever a test has up, also one that failed halfway.
+# Ends whatever a test has started, also one that failed halfway.
 after_each() {
   local folder
   for folder in "$tmp"/*/; do "$root/scripts/cluster" --dir "${folder%/}" down 2>>"$tmp/stderr"; done
 }
 
-# processes_of_folder: how many processes carry the folder's mark.
+# processes_of_folder: how many processes have the folder's mark.
 processes_of_folder() {
   grep -lzxF "PRIVATE_CLUSTER_FOLDER=$tmp/c" /proc/[0-9]*/environ 2>/dev/null | wc -l
 }

@@ -1,8 +1,8 @@
 # shellcheck shell=bash
 # A small frame for tests written in shell. A test is a function whose name begins with test_; its
 # first call is `says "subject: behaviour"`. It runs in a shell of its own with an empty folder
-# $tmp; `expect` and `eventually` fail it; a function `after_each` clears up. run_all runs them all
-# and closes with the plain summary.
+# $tmp; `expect` and `eventually` fail it; a function `after_each` cleans up. run_all runs them all
+# and ends with the plain summary.
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../../.." && pwd)
 # shellcheck source=scripts/lib/terminal.sh
 . "$root/scripts/lib/terminal.sh"
@@ -20,7 +20,7 @@ expect() {
   "$@" || fail "$what (was: $*)"
 }
 
-# No promise: only what hangs comes near it.
+# Not a promise: only a test that hangs reaches it.
 readonly patience_s=120
 
 # eventually WHAT COMMAND...: COMMAND must succeed.
@@ -36,17 +36,17 @@ has_lines() { [[ $(lines_in "$1") == "$2" ]]; }
 
 lines_in() { { wc -l <"$1"; } 2>/dev/null || echo 0; }
 
-# has_ended PID: dead, be it that nobody has collected its status yet.
+# has_ended PID: it is dead, even if nobody has collected its status yet.
 has_ended() { ! read_stat "$1" || [[ $stat_state == Z ]]; }
 
-# has_state PID STATE: e.g. T; a signal that stops takes its time on a busy machine.
+# has_state PID STATE: e.g. T; on a busy machine a stop signal takes a while.
 has_state() { read_stat "$1" && [[ $stat_state == "$2" ]]; }
 has_other_state() { read_stat "$1" && [[ $stat_state != "$2" ]]; }
 
-# has_name PID NAME: that is the program which it runs by now.
+# has_name PID NAME: it runs that program now.
 has_name() { [[ $(cat "/proc/$1/comm" 2>/dev/null) == "$2" ]]; }
 
-# Ends what a test left behind: only children that this very test's shell started.
+# Ends what a test left behind: only children that this test's own shell started.
 end_jobs() {
   local pid
   for pid in $(jobs -p); do kill -CONT "$pid" 2>/dev/null; kill -KILL "$pid" 2>/dev/null; done

@@ -5,7 +5,7 @@
 # shellcheck source=test/e2e/shell/shell_test.sh
 . "$(dirname "${BASH_SOURCE[0]}")/shell_test.sh"
 
-# watch OPTIONS... -- COMMAND: a watchdog called x with the state folder $tmp/state.
+# watch OPTIONS... -- COMMAND: a watchdog named x with the state folder $tmp/state.
 watch() {
   "$root/scripts/watchdog" --name x --dir "$tmp/state" "$@" 2>>"$tmp/stderr" &
   watchdog=$!
@@ -15,13 +15,13 @@ after_each() { signal_recorded "$tmp/state/x.pid" KILL; }
 
 has_program() { is_recorded_alive "$tmp/state/x.pid" && [[ $known_pid != "${not_pid:-}" ]]; }
 
-# await_program: until there is one (another than $not_pid); its pid goes to $program.
+# await_program: waits until there is one (other than $not_pid); puts its pid into $program.
 await_program() {
   eventually "a program runs" has_program
   program=$known_pid
 }
 
-# has_starts COUNT: so many starts are logged, each after its program is written down.
+# has_starts COUNT: that many starts are logged, each after its program is recorded.
 has_starts() { [[ $(grep -c "started pid=" "$tmp/state/x.watchdog.log") == "$1" ]]; }
 
 # status_of PID: how that child ended, into $status.
@@ -49,7 +49,7 @@ test_restarts_at_once() {
   mapfile -t took < <(printf '%s\n' "${took[@]}" | sort -n)
   mapfile -t bare < <(printf '%s\n' "${bare[@]}" | sort -n)
   echo "figure  watchdog restart_median_ms=${took[4]} restart_worst_ms=${took[8]} samples=9"
-  # On a slow machine: beside what it takes there to start any program.
+  # On a slow machine: in addition to the time that it takes to start any program there.
   expect "the median is below 100 ms" test "${took[4]}" -lt $((100 + 5 * bare[4]))
 }
 
@@ -92,7 +92,7 @@ test_done_and_misconfigured() {
   done
 }
 
-# A program that writes down the signals it gets; TERM makes it end with 9, a little later.
+# A program that records its signals; TERM makes it end with 9, a little later.
 cat_signals='
   trap "echo HUP >>$0" HUP; trap "echo USR1 >>$0" USR1; trap "echo INT >>$0" INT
   trap "sleep 0.2; echo TERM >>$0; exit 9" TERM
