@@ -1,5 +1,5 @@
-// A great many jobs that are due in one millisecond: until when all are recorded, and how late other jobs are
-// meanwhile.
+// A great many jobs that are due in one millisecond: until when all are recorded, and how late
+// other jobs are meanwhile.
 #include <fmt/format.h>
 
 #include <thread>
@@ -46,18 +46,22 @@ Result<std::int64_t> apply_due(const Surroundings& where, std::int64_t count) {
   auto applied = apply_each(where, count, [&](std::int64_t i) { return once_job(i, at_ms); });
   if (!applied) return fail(applied.error());
   if (now_ms() < at_ms) return at_ms;
-  return fail(ErrorCode::TimedOut, "applying the jobs took more than twice as long as was estimated");
+  return fail(ErrorCode::TimedOut,
+              "applying the jobs took more than twice as long as was estimated");
 }
 
 /// When the last of them was recorded.
 Result<std::int64_t> await_all(Connection& connection, std::int64_t at_ms, std::int64_t count) {
   const MonoTime give_up = BootClock::now() + kDuePatience;
-  const std::string counting = fmt::format("SELECT COUNT(*) FROM run WHERE scheduled_ms = {}", at_ms);
+  const std::string counting =
+      fmt::format("SELECT COUNT(*) FROM run WHERE scheduled_ms = {}", at_ms);
   while (BootClock::now() < give_up) {
     auto there = ask_number(connection, counting);
     if (!there) return there;
     if (*there >= count) {
-      return ask_number(connection, fmt::format("SELECT MAX(recorded_ms) FROM run WHERE scheduled_ms = {}", at_ms));
+      return ask_number(
+          connection,
+          fmt::format("SELECT MAX(recorded_ms) FROM run WHERE scheduled_ms = {}", at_ms));
     }
     std::this_thread::sleep_for(kDueLook);
   }
@@ -67,16 +71,20 @@ Result<std::int64_t> await_all(Connection& connection, std::int64_t at_ms, std::
 Result<std::vector<std::int64_t>> apply_others(const Surroundings& where) {
   const std::int64_t start_ms = now_ms();
   return apply_each(where, kOthers, [&](std::int64_t i) {
-    return ticking_job(fmt::format("bench-other-{:02}", i), start_ms + i * 1000 / kOthers, Millis{1000});
+    return ticking_job(fmt::format("bench-other-{:02}", i), start_ms + i * 1000 / kOthers,
+                       Millis{1000});
   });
 }
 
 /// The latest tick of these jobs in the span, in ms.
-Result<std::int64_t> latest_of(Connection& connection, const std::vector<std::int64_t>& jobs, std::int64_t from_ms,
-                               std::int64_t to_ms) {
-  return ask_number(connection,
-                    fmt::format("SELECT COALESCE(MAX(recorded_ms - tick_ms), 0) FROM run WHERE job_id IN ({}) AND "
-                                "tick_ms >= {} AND tick_ms <= {}", fmt::join(jobs, ","), from_ms, to_ms));
+Result<std::int64_t> latest_of(Connection& connection, const std::vector<std::int64_t>& jobs,
+                               std::int64_t from_ms, std::int64_t to_ms) {
+  return ask_number(
+      connection,
+      fmt::format(
+          "SELECT COALESCE(MAX(recorded_ms - tick_ms), 0) FROM run WHERE job_id IN ({}) AND "
+          "tick_ms >= {} AND tick_ms <= {}",
+          fmt::join(jobs, ","), from_ms, to_ms));
 }
 
 }  // namespace

@@ -22,7 +22,8 @@ bool read_number(std::string_view text, double least, double& out) {
 template <typename Whole>
 bool read_whole(std::string_view text, double least, Whole& out) {
   double value = 0;
-  if (!read_number(text, least, value) || value > std::numeric_limits<std::int32_t>::max()) return false;
+  if (!read_number(text, least, value) || value > std::numeric_limits<std::int32_t>::max())
+    return false;
   out = static_cast<Whole>(value);
   return true;
 }
@@ -42,7 +43,8 @@ Result<Effort> read_effort(Effort defaults, const std::vector<std::string_view>&
   for (std::size_t i = 0; i < options.size(); i += 2) {
     const std::string_view value = i + 1 < options.size() ? options[i + 1] : "";
     if (!read_one(defaults, options[i], value)) {
-      return fail(ErrorCode::InvalidArgument, fmt::format("{} {}: unknown, or out of range", options[i], value));
+      return fail(ErrorCode::InvalidArgument,
+                  fmt::format("{} {}: unknown, or out of range", options[i], value));
     }
   }
   return defaults;

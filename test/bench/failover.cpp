@@ -1,4 +1,5 @@
-// kill -9 of the leader, again and again, under saved jobs that tick all the time: how late the latest tick is.
+// kill -9 of the leader, again and again, under saved jobs that tick all the time: how late the
+// latest tick is.
 #include <fmt/format.h>
 
 #include <thread>
@@ -28,9 +29,11 @@ Result<void> apply_ticking(const Surroundings& where, std::int64_t count) {
 }
 
 Result<double> latest_tick_ms(Connection& connection, std::int64_t from_ms, std::int64_t until_ms) {
-  auto latest = ask_number(connection,
-                           fmt::format("SELECT COALESCE(MAX(recorded_ms - tick_ms), 0) FROM run WHERE scheduled_ms "
-                                       ">= {} AND scheduled_ms < {} AND kind = 'tick'", from_ms, until_ms));
+  auto latest = ask_number(
+      connection,
+      fmt::format("SELECT COALESCE(MAX(recorded_ms - tick_ms), 0) FROM run WHERE scheduled_ms "
+                  ">= {} AND scheduled_ms < {} AND kind = 'tick'",
+                  from_ms, until_ms));
   if (!latest) return fail(latest.error());
   return static_cast<double>(*latest);
 }
@@ -62,7 +65,8 @@ Result<bool> failover(const Surroundings& where, const Effort& effort) {
   if (auto applied = apply_ticking(where, effort.count); !applied) return fail(applied.error());
   Failovers lateness;
   for (int i = 0; i < effort.samples; ++i) {
-    if (auto killed = kill_once(where, **connection, lateness); !killed) return fail(killed.error());
+    if (auto killed = kill_once(where, **connection, lateness); !killed)
+      return fail(killed.error());
   }
   const bool passed =
       median(lateness.after) <= kMostMedianMs && percentile(lateness.after, 0.99) <= kMostTailMs;

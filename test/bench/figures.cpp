@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <functional>
 
 namespace rota::bench {
 namespace {
@@ -17,6 +18,16 @@ double percentile(std::vector<double> samples, double share) {
   const auto at = static_cast<std::ptrdiff_t>(std::lround(last * share));
   std::nth_element(samples.begin(), samples.begin() + at, samples.end());
   return samples[static_cast<std::size_t>(at)];
+}
+
+double lower_quartile(std::vector<double> samples) {
+  std::sort(samples.begin(), samples.end());
+  return samples.empty() ? 0 : samples[(samples.size() - 1) / 4];
+}
+
+double upper_quartile(std::vector<double> samples) {
+  std::sort(samples.begin(), samples.end(), std::greater<>());
+  return samples.empty() ? 0 : samples[(samples.size() - 1) / 4];
 }
 
 Line::Line(std::string_view name) : text_(fmt::format("bench={}", name)) {}

@@ -13,9 +13,10 @@ namespace rota::bench {
 
 /// The value below which `share` (0 to 1) of the samples lie; 0 when there are none.
 double percentile(std::vector<double> samples, double share);
-/// A floor is reached when three quarters of the measurements reach it, a ceiling likewise.
-inline double lower_quartile(std::vector<double> samples) { return percentile(std::move(samples), 0.25); }
-inline double upper_quartile(std::vector<double> samples) { return percentile(std::move(samples), 0.75); }
+/// A floor is met when the lower quartile meets it, a ceiling when the upper one does. Between two samples the
+/// worse counts, so that of two or three all count.
+double lower_quartile(std::vector<double> samples);
+double upper_quartile(std::vector<double> samples);
 inline double median(std::vector<double> samples) { return percentile(std::move(samples), 0.5); }
 
 /// Work done and the time it took.

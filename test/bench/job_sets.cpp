@@ -36,8 +36,9 @@ thrift::JobDefinition ticking_job(std::string name, std::int64_t start_ms, Milli
   return job;
 }
 
-Result<std::vector<std::int64_t>> apply_each(const Surroundings& where, std::int64_t count,
-                                             const std::function<thrift::JobDefinition(std::int64_t)>& job) {
+Result<std::vector<std::int64_t>> apply_each(
+    const Surroundings& where, std::int64_t count,
+    const std::function<thrift::JobDefinition(std::int64_t)>& job) {
   client::Cluster cluster(where.client());
   std::vector<std::int64_t> ids;
   for (std::int64_t first = 0; first < count; first += kEditsPerCall) {

@@ -17,7 +17,8 @@ thrift::JobDefinition noop_job(std::string name);
 thrift::JobDefinition ticking_job(std::string name, std::int64_t start_ms, Millis every);
 
 /// Applies so many in calls of 1,000; gives their ids. Internal: one was refused.
-Result<std::vector<std::int64_t>> apply_each(const Surroundings& where, std::int64_t count,
-                                             const std::function<thrift::JobDefinition(std::int64_t)>& job);
+Result<std::vector<std::int64_t>> apply_each(
+    const Surroundings& where, std::int64_t count,
+    const std::function<thrift::JobDefinition(std::int64_t)>& job);
 
 }  // namespace rota::bench

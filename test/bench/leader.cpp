@@ -46,17 +46,20 @@ Result<Leader> find_leader(const Surroundings& where, Connection& connection) {
                                  });
   if (!asked) return fail(asked.error());
   const auto at = std::ranges::find(where.masters, address);
-  if (at == where.masters.end()) return fail(ErrorCode::NotFound, "nobody of this cluster leads: " + address);
+  if (at == where.masters.end())
+    return fail(ErrorCode::NotFound, "nobody of this cluster leads: " + address);
   leader.name = fmt::format("master-{}", at - where.masters.begin() + 1);
   leader.pid = pid_of(where, leader.name);
   if (leader.pid <= 0) return fail(ErrorCode::NotFound, "no pid file of " + leader.name);
   return leader;
 }
 
-Result<Leader> kill_leader(const Surroundings& where, Connection& connection, const Leader& leader) {
-  if (::kill(leader.pid, SIGKILL) != 0) return fail(ErrorCode::NotFound, leader.name + " does not run");
-  auto epoch = await_number(connection, "SELECT value FROM epoch WHERE partition_no = 1", leader.epoch,
-                            kTakeoverPatience);
+Result<Leader> kill_leader(const Surroundings& where, Connection& connection,
+                           const Leader& leader) {
+  if (::kill(leader.pid, SIGKILL) != 0)
+    return fail(ErrorCode::NotFound, leader.name + " does not run");
+  auto epoch = await_number(connection, "SELECT value FROM epoch WHERE partition_no = 1",
+                            leader.epoch, kTakeoverPatience);
   if (!epoch) return fail(epoch.error());
   return find_leader(where, connection);
 }

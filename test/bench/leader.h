@@ -6,7 +6,7 @@
 namespace rota::bench {
 
 struct Leader {
-  std::string name;                    ///< "master-1"
+  std::string name;  ///< "master-1"
   int pid = 0;
   std::int64_t epoch = 0;
 };
@@ -15,9 +15,11 @@ struct Leader {
 Result<Leader> find_leader(const Surroundings& where, master::store::Connection& connection);
 
 /// kill -9, and waits for the next one's epoch: it may not be done with taking office.
-Result<Leader> kill_leader(const Surroundings& where, master::store::Connection& connection, const Leader& leader);
+Result<Leader> kill_leader(const Surroundings& where, master::store::Connection& connection,
+                           const Leader& leader);
 
-/// Waits until a killed master stands as a candidate again, so that it can take over from the next one.
+/// Waits until a killed master stands as a candidate again, so that it can take over from the next
+/// one.
 Result<void> await_return(const Surroundings& where, const Leader& killed);
 
 /// All of it, until a new process leads and answers.

@@ -108,7 +108,8 @@ Result<Rate> run_load(const Surroundings& where, const Load& load) {
             std::move(submitted.call_ms)};
   auto succeeded = ask_number(
       **connection,
-      fmt::format("SELECT COUNT(*) FROM run WHERE run_id > {} AND state = 'succeeded'", *before));
+      fmt::format("SELECT COUNT(*) FROM run WHERE run_id > {} AND kind = 'one_off' AND "
+                  "state = 'succeeded'", *before));
   if (!succeeded) return fail(succeeded.error());
   if (*succeeded == rate.count) return rate;
   return fail(ErrorCode::Internal,

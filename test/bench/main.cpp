@@ -30,7 +30,9 @@ const std::map<std::string_view, Benchmark> kBenchmarks{
     {"output_rate", {output_rate, {.pairs = 3}, {.pairs = 1}}},
     {"worker_memory", {worker_memory}},
     {"idle_cpu", {idle_cpu}},
-    {"steady_load", {steady_load, {.seconds = 60, .history = 10'000'000}, {.seconds = 9, .history = 200'000}}},
+    {"steady_load",
+     {steady_load, {.seconds = 60, .history = 10'000'000},
+      {.seconds = 9, .history = 200'000}}},
     {"retention_load", {retention_load, {.seconds = 20}, {.seconds = 4, .pairs = 2}}},
     {"saved_jobs", {saved_jobs, {.samples = 5, .count = 1'000'000}, {.samples = 1, .count = 20'000}}},
     {"due_at_once", {due_at_once, {.count = 1'000'000}, {.count = 10'000}}},
@@ -39,6 +41,10 @@ const std::map<std::string_view, Benchmark> kBenchmarks{
      {many_workers, {.seconds = 5, .count = 1000}, {.seconds = 2, .pairs = 2, .count = 200}}},
     {"failover", {failover, {.samples = 100, .count = 20'000}, {.samples = 4, .count = 5000}}},
 };
+
+rota::Result<Effort> unknown_benchmark() {
+  return rota::fail(rota::ErrorCode::InvalidArgument, "no such benchmark");
+}
 
 /// Takes --short out, which may stand anywhere; it says which defaults the others change.
 bool has_short(std::vector<std::string_view>& options) {
@@ -52,11 +58,11 @@ int main(int argc, char** argv) {
   const auto found = argc > 1 ? kBenchmarks.find(argv[1]) : kBenchmarks.end();
   const bool is_short = has_short(options);
   const auto effort = found == kBenchmarks.end()
-                          ? rota::Result<Effort>(rota::fail(rota::ErrorCode::InvalidArgument, "no such benchmark"))
+                          ? unknown_benchmark()
                           : read_effort(is_short ? found->second.brief : found->second.full, options);
   if (!effort) {
-    fmt::print(stderr, "{}\nusage: rota-bench NAME [--short] [--seconds N] [--pairs N] [--samples N] [--count N] "
-               "[--history N]\n", effort.error().message);
+    fmt::print(stderr, "{}\nusage: rota-bench NAME [--short] [--seconds N] [--pairs N] [--samples N] "
+               "[--count N] [--history N]\n", effort.error().message);
     return 2;
   }
   rota::rpc::ignore_sigpipe();

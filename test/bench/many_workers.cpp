@@ -1,5 +1,5 @@
-// No-op runs a second on a great many light workers, beside the same on two of them with as many slots in
-// all; and what an idle worker costs the leader.
+// No-op runs a second on a great many light workers, beside the same on two of them with as many
+// slots in all; and what an idle worker costs the leader.
 #include <fmt/format.h>
 #include <signal.h>
 #include <spawn.h>
@@ -32,10 +32,12 @@ class StandInProcess {
   StandInProcess(const StandInProcess&) = delete;
   StandInProcess& operator=(const StandInProcess&) = delete;
 
-  Result<void> start(const Surroundings& where, std::string pool, std::int64_t count, std::int64_t slots) {
+  Result<void> start(const Surroundings& where, std::string pool, std::int64_t count,
+                     std::int64_t slots) {
     std::string program = where.program_folder + "/rota-stand-ins", zookeeper = where.zookeeper;
     std::string number = std::to_string(count), each = std::to_string(slots);
-    char* const argv[] = {program.data(), zookeeper.data(), pool.data(), number.data(), each.data(), nullptr};
+    char* const argv[] = {program.data(), zookeeper.data(), pool.data(),
+                          number.data(),  each.data(),      nullptr};
     if (::posix_spawn(&pid_, program.c_str(), nullptr, nullptr, argv, environ) != 0) {
       return fail(ErrorCode::NotFound, program + " can not be started");
     }
@@ -67,19 +69,23 @@ Result<void> await_online(const Surroundings& where, const std::string& pool, st
     if (online == count) return {};
     std::this_thread::sleep_for(kOnlineLook);
   }
-  return fail(ErrorCode::TimedOut, fmt::format("{} of {} stand-ins are online after 60 s", online, count));
+  return fail(ErrorCode::TimedOut,
+              fmt::format("{} of {} stand-ins are online after 60 s", online, count));
 }
 
 struct Measured {
   Rate rate;
   double stand_ins_cpu_seconds = 0;
-  double idle_leader_us = 0;           ///< of a second without runs, all workers together
+  double idle_leader_us = 0;  ///< of a second without runs, all workers together
 
-  double stand_ins_us_each() const { return stand_ins_cpu_seconds * 1e6 / static_cast<double>(rate.count); }
+  double stand_ins_us_each() const {
+    return stand_ins_cpu_seconds * 1e6 / static_cast<double>(rate.count);
+  }
   /// As if the stand-ins' CPU had cost no time: they stand for other hosts.
   double without_stand_ins_per_s() const {
     const double cores = std::max(1U, std::thread::hardware_concurrency());
-    return static_cast<double>(rate.count) / std::max(rate.seconds - stand_ins_cpu_seconds / cores, 0.001);
+    return static_cast<double>(rate.count) /
+           std::max(rate.seconds - stand_ins_cpu_seconds / cores, 0.001);
   }
 };
 
@@ -94,10 +100,12 @@ Result<double> idle_leader_us(const Surroundings& where) {
   return (own_cpu_seconds(leader->pid) - before) * 1e6 / static_cast<double>(kIdleSpan.count());
 }
 
-Result<Measured> measure_workers(const Surroundings& where, const Effort& effort, std::int64_t count, std::int64_t slots) {
+Result<Measured> measure_workers(const Surroundings& where, const Effort& effort,
+                                 std::int64_t count, std::int64_t slots) {
   const std::string pool = fmt::format("bench-{}", count);
   StandInProcess process;
-  if (auto started = process.start(where, pool, count, slots); !started) return fail(started.error());
+  if (auto started = process.start(where, pool, count, slots); !started)
+    return fail(started.error());
   if (auto online = await_online(where, pool, count); !online) return fail(online.error());
   Load load{noop_job("bench-" + pool), effort.seconds};
   load.definition.rules.__set_pool(pool);
@@ -114,14 +122,16 @@ Result<Measured> measure_workers(const Surroundings& where, const Effort& effort
 }
 
 struct WorkerFigures {
-  std::vector<double> many, two, ratios, bare_ratios, idle_us, many_cpu, two_cpu, many_stand_ins, two_stand_ins;
+  std::vector<double> many, two, ratios, bare_ratios, idle_us, many_cpu, two_cpu, many_stand_ins,
+      two_stand_ins;
 
   void add(const Measured& with_many, const Measured& with_two, std::int64_t count) {
     many.push_back(with_many.without_stand_ins_per_s());
     two.push_back(with_two.without_stand_ins_per_s());
     ratios.push_back(many.back() / two.back());
     bare_ratios.push_back(with_many.rate.per_second() / with_two.rate.per_second());
-    idle_us.push_back((with_many.idle_leader_us - with_two.idle_leader_us) / static_cast<double>(count - 2));
+    idle_us.push_back((with_many.idle_leader_us - with_two.idle_leader_us) /
+                      static_cast<double>(count - 2));
     many_cpu.push_back(with_many.rate.cpu_us_each());
     two_cpu.push_back(with_two.rate.cpu_us_each());
     many_stand_ins.push_back(with_many.stand_ins_us_each());
@@ -130,8 +140,8 @@ struct WorkerFigures {
 };
 
 bool print_workers(const WorkerFigures& figures, const Effort& effort) {
-  const bool passed =
-      lower_quartile(figures.ratios) >= kWorkersFloor && upper_quartile(figures.idle_us) <= kMostIdleUs;
+  const bool passed = lower_quartile(figures.ratios) >= kWorkersFloor &&
+                      upper_quartile(figures.idle_us) <= kMostIdleUs;
   Line("many_workers")
       .add("workers", static_cast<double>(effort.count))
       .add("slots_each", kSlotsEach)

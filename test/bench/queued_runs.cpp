@@ -1,17 +1,17 @@
 // Runs that wait, since no worker of their pool is there: what they cost the leader's memory.
+#include <thread>
+
 #include "test/bench/figures.h"
 #include "test/bench/job_sets.h"
 #include "test/bench/leader.h"
 #include "test/bench/process_times.h"
-
-#include <thread>
 
 namespace rota::bench {
 namespace {
 
 using master::store::Connection;
 
-constexpr double kMostRunBytes = 335;     // 32 MiB for 100,000
+constexpr double kMostRunBytes = 335;  // 32 MiB for 100,000
 constexpr std::size_t kQueueBatch = 500;
 constexpr double kBytesPerMib = 1024 * 1024;
 constexpr std::chrono::seconds kRunsSettle{2};
@@ -30,7 +30,8 @@ Result<double> submit_queued(const Surroundings& where, std::int64_t count) {
       if (result.__isset.error) return fail(ErrorCode::Internal, result.error.message);
     }
   }
-  return static_cast<double>(count) / std::chrono::duration<double>(BootClock::now() - began).count();
+  return static_cast<double>(count) /
+         std::chrono::duration<double>(BootClock::now() - began).count();
 }
 
 }  // namespace

@@ -15,14 +15,16 @@ Result<std::int64_t> insert_until(const Surroundings& where, MonoTime end) {
   if (!connection) return fail(connection.error());
   std::int64_t count = 0;
   for (; BootClock::now() < end; ++count) {
-    auto written = (*connection)->change("INSERT INTO bench_commit (at_ms) VALUES (?)",
-                                         [](master::store::Binder& binder) { binder.integer(1); });
+    auto written = (*connection)
+                       ->change("INSERT INTO bench_commit (at_ms) VALUES (?)",
+                                [](master::store::Binder& binder) { binder.integer(1); });
     if (!written) return fail(written.error());
   }
   return count;
 }
 
-std::int64_t insert_on_all(const Surroundings& where, int connections, MonoTime end, std::atomic<bool>& failed) {
+std::int64_t insert_on_all(const Surroundings& where, int connections, MonoTime end,
+                           std::atomic<bool>& failed) {
   std::atomic<std::int64_t> sum = 0;
   std::vector<std::jthread> writers;
   for (int i = 0; i < connections; ++i) {
@@ -41,12 +43,15 @@ std::int64_t insert_on_all(const Surroundings& where, int connections, MonoTime 
 Result<Rate> raw_commits(const Surroundings& where, int connections, double seconds) {
   auto connection = Connection::open(where.database);
   if (!connection) return fail(connection.error());
-  auto made = (*connection)->run_text("CREATE TABLE IF NOT EXISTS bench_commit (id BIGINT PRIMARY KEY "
-                                      "AUTO_INCREMENT, at_ms BIGINT NOT NULL) ENGINE=InnoDB");
+  auto made = (*connection)
+                  ->run_text(
+                      "CREATE TABLE IF NOT EXISTS bench_commit (id BIGINT PRIMARY KEY "
+                      "AUTO_INCREMENT, at_ms BIGINT NOT NULL) ENGINE=InnoDB");
   if (!made) return fail(made.error());
   std::atomic<bool> failed = false;
   const MonoTime began = BootClock::now();
-  const MonoTime end = began + std::chrono::duration_cast<Micros>(std::chrono::duration<double>(seconds));
+  const MonoTime end =
+      began + std::chrono::duration_cast<Micros>(std::chrono::duration<double>(seconds));
   Rate rate;
   rate.count = insert_on_all(where, connections, end, failed);
   rate.seconds = std::chrono::duration<double>(BootClock::now() - began).count();

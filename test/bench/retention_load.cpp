@@ -1,4 +1,5 @@
-// Full load while retention has more to delete than it can, beside the same load with nothing to delete.
+// Full load while retention has more to delete than it can, beside the same load with nothing to
+// delete.
 #include <fmt/format.h>
 
 #include "test/bench/job_sets.h"
@@ -12,7 +13,7 @@ namespace {
 using master::store::Connection;
 
 constexpr double kRetentionFloor = 0.8;
-constexpr Millis kKeep{60'000};        // the least that a job may say
+constexpr Millis kKeep{60'000};  // the least that a job may say
 constexpr std::int64_t kForever = -1;
 constexpr double kMostDeletedPerSecond = 20'000;
 
@@ -27,7 +28,8 @@ Load load_with(const Effort& effort, std::string name, std::int64_t keep_runs_ms
 }
 
 /// A new leader begins its pass through all runs at once, and the oldest come first.
-Result<Rate> load_under_a_new_leader(const Surroundings& where, Connection& connection, const Load& load) {
+Result<Rate> load_under_a_new_leader(const Surroundings& where, Connection& connection,
+                                     const Load& load) {
   auto leader = change_leader(where, connection);
   if (!leader) return fail(leader.error());
   return run_load(where, load);
@@ -41,12 +43,15 @@ Result<std::int64_t> fill_past(const Surroundings& where, Connection& connection
   auto model = ask_number(connection, "SELECT MAX(run_id) FROM run WHERE state = 'succeeded'");
   if (!model) return fail(model.error());
   const auto count = static_cast<std::int64_t>((load.seconds + 5) * kMostDeletedPerSecond);
-  if (auto added = add_old_runs(connection, *model, count, 2 * kKeep); !added) return fail(added.error());
+  if (auto added = add_old_runs(connection, *model, count, 2 * kKeep); !added)
+    return fail(added.error());
   return count;
 }
 
-Result<void> measure_pair(const Surroundings& where, Connection& connection, const Effort& effort, RetentionFigures& out) {
-  auto without = load_under_a_new_leader(where, connection, load_with(effort, "bench-kept", kForever));
+Result<void> measure_pair(const Surroundings& where, Connection& connection, const Effort& effort,
+                          RetentionFigures& out) {
+  auto without =
+      load_under_a_new_leader(where, connection, load_with(effort, "bench-kept", kForever));
   if (!without) return fail(without.error());
   const Load load = load_with(effort, "bench-retention", kKeep.count());
   auto filled = fill_past(where, connection, load);
@@ -57,7 +62,8 @@ Result<void> measure_pair(const Surroundings& where, Connection& connection, con
   auto before = ask_number(connection, count_old);
   auto with = run_load(where, load);
   auto left = ask_number(connection, count_old);
-  if (!before || !with || !left) return fail(!with ? with.error() : (!before ? before : left).error());
+  if (!before || !with || !left)
+    return fail(!with ? with.error() : (!before ? before : left).error());
   out.without.push_back(without->per_second());
   out.with.push_back(with->per_second());
   out.ratios.push_back(with->per_second() / without->per_second());

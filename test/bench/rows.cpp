@@ -54,8 +54,8 @@ Result<std::int64_t> ask_number(Connection& connection, const std::string& sql) 
   return found->value_or(0);
 }
 
-Result<std::int64_t> await_number(Connection& connection, const std::string& sql, std::int64_t above,
-                                  Millis patience) {
+Result<std::int64_t> await_number(Connection& connection, const std::string& sql,
+                                  std::int64_t above, Millis patience) {
   const MonoTime give_up = BootClock::now() + patience;
   while (BootClock::now() < give_up) {
     auto found = ask_maybe(connection, sql);
@@ -63,16 +63,19 @@ Result<std::int64_t> await_number(Connection& connection, const std::string& sql
     if (*found && **found > above) return **found;
     std::this_thread::sleep_for(kRowLook);
   }
-  return fail(ErrorCode::TimedOut, fmt::format("not within {} s: {}", patience.count() / 1000, sql));
+  return fail(ErrorCode::TimedOut,
+              fmt::format("not within {} s: {}", patience.count() / 1000, sql));
 }
 
-Result<void> add_old_runs(Connection& connection, std::int64_t model, std::int64_t count, Millis age) {
+Result<void> add_old_runs(Connection& connection, std::int64_t model, std::int64_t count,
+                          Millis age) {
   const std::int64_t newest_ms = to_ms(SystemClock().wall()) - age.count();
   auto insert = insert_of(connection, newest_ms, count);
   if (!insert) return fail(insert.error());
   for (std::int64_t first = 1; first <= count; first += kChunk) {
-    auto added = connection.run_text(fmt::format("{}seq_{}_to_{} s WHERE r.run_id = {}", *insert, first,
-                                                 std::min(first + kChunk - 1, count), model));
+    auto added =
+        connection.run_text(fmt::format("{}seq_{}_to_{} s WHERE r.run_id = {}", *insert, first,
+                                        std::min(first + kChunk - 1, count), model));
     if (!added) return fail(added.error());
   }
   return {};
@@ -80,8 +83,9 @@ Result<void> add_old_runs(Connection& connection, std::int64_t model, std::int64
 
 Result<void> erase_old_runs(Connection& connection, std::int64_t count) {
   for (std::int64_t first = 1; first <= count; first += kChunk) {
-    auto erased = connection.run_text(fmt::format("DELETE FROM run WHERE run_id >= {} AND run_id < {}", first,
-                                                  std::min(first + kChunk, count + 1)));
+    auto erased =
+        connection.run_text(fmt::format("DELETE FROM run WHERE run_id >= {} AND run_id < {}", first,
+                                        std::min(first + kChunk, count + 1)));
     if (!erased) return fail(erased.error());
   }
   return {};

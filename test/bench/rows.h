@@ -10,7 +10,8 @@
 namespace rota::bench {
 
 /// The first column of the last row; nothing where it is NULL or there is no row.
-Result<std::optional<std::int64_t>> ask_maybe(master::store::Connection& connection, const std::string& sql);
+Result<std::optional<std::int64_t>> ask_maybe(master::store::Connection& connection,
+                                              const std::string& sql);
 /// The same with 0 for nothing.
 Result<std::int64_t> ask_number(master::store::Connection& connection, const std::string& sql);
 
@@ -18,10 +19,11 @@ Result<std::int64_t> ask_number(master::store::Connection& connection, const std
 Result<std::int64_t> await_number(master::store::Connection& connection, const std::string& sql,
                                   std::int64_t above, Millis patience);
 
-/// Copies of the run `model`, with the ids 1 to `count` (below those of all Terms), keys of their own and
-/// moments a millisecond apart, the newest `age` ago; their ids must be free. With the server's own bulk statements.
-Result<void> add_old_runs(master::store::Connection& connection, std::int64_t model, std::int64_t count,
-                          Millis age);
+/// Copies of the run `model`, with the ids 1 to `count` (below those of all Terms), keys of their
+/// own and moments a millisecond apart, the newest `age` ago; their ids must be free. With the
+/// server's own bulk statements.
+Result<void> add_old_runs(master::store::Connection& connection, std::int64_t model,
+                          std::int64_t count, Millis age);
 
 /// Takes those with the ids 1 to `count` away that are still there.
 Result<void> erase_old_runs(master::store::Connection& connection, std::int64_t count);

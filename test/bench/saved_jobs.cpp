@@ -1,5 +1,5 @@
-// A great many saved jobs: what each costs the leader's memory, and how soon after a leader's kill the next
-// one records ticks.
+// A great many saved jobs: what each costs the leader's memory, and how soon after a leader's kill
+// the next one records ticks.
 #include <fmt/format.h>
 
 #include <thread>
@@ -8,6 +8,7 @@
 #include "test/bench/figures.h"
 #include "test/bench/job_sets.h"
 #include "test/bench/leader.h"
+#include "test/bench/load.h"
 #include "test/bench/process_times.h"
 #include "test/bench/rows.h"
 
@@ -34,7 +35,8 @@ thrift::JobDefinition daily_job(std::int64_t number) {
 Result<void> apply_tickers(const Surroundings& where) {
   const std::int64_t start_ms = to_ms(SystemClock().wall());
   auto applied = apply_each(where, kTickers, [&](std::int64_t i) {
-    return ticking_job(fmt::format("bench-ticker-{}", i), start_ms + i * 1000 / kTickers, Millis{1000});
+    return ticking_job(fmt::format("bench-ticker-{}", i), start_ms + i * 1000 / kTickers,
+                       Millis{1000});
   });
   return applied ? Result<void>() : fail(applied.error());
 }
@@ -45,10 +47,11 @@ Result<double> takeover_ms(const Surroundings& where, Connection& connection, Le
   const MonoTime began = BootClock::now();
   auto next = kill_leader(where, connection, killed);
   if (!next) return fail(next.error());
-  auto first = await_number(
-      connection,
-      fmt::format("SELECT MIN(run_id) FROM run WHERE run_id >= {} AND kind = 'tick'", next->epoch << kIdCounterBits),
-      0, kFirstTickPatience);
+  auto first =
+      await_number(connection,
+                   fmt::format("SELECT MIN(run_id) FROM run WHERE run_id >= {} AND kind = 'tick'",
+                               next->epoch << kIdCounterBits),
+                   0, kFirstTickPatience);
   if (!first) return fail(first.error());
   const double took = std::chrono::duration<double, std::milli>(BootClock::now() - began).count();
   leader = *next;
@@ -58,18 +61,21 @@ Result<double> takeover_ms(const Surroundings& where, Connection& connection, Le
 
 struct SavedFigures {
   double applied_per_s = 0;
-  double applied_bytes = 0;            ///< of a job, in the leader that took the edits
+  double applied_bytes = 0;                 ///< of a job, in the leader that took the edits
   double loaded_bytes = 0, peak_bytes = 0;  ///< in one that loaded them
   std::vector<double> takeovers_ms;
+  Rate noop;                                ///< of no-op runs beside them
 };
 
-Result<SavedFigures> measure_saved(const Surroundings& where, Connection& connection, const Effort& effort) {
+Result<SavedFigures> measure_saved(const Surroundings& where, Connection& connection,
+                                   const Effort& effort) {
   const auto count = static_cast<double>(effort.count);
   auto leader = change_leader(where, connection);
   if (!leader) return fail(leader.error());
   const double empty = memory_bytes(leader->pid), empty_peak = peak_memory_bytes(leader->pid);
   const MonoTime began = BootClock::now();
-  if (auto applied = apply_each(where, effort.count, daily_job); !applied) return fail(applied.error());
+  if (auto applied = apply_each(where, effort.count, daily_job); !applied)
+    return fail(applied.error());
   SavedFigures out;
   out.applied_per_s = count / std::chrono::duration<double>(BootClock::now() - began).count();
   out.applied_bytes = (memory_bytes(leader->pid) - empty) / count;
@@ -82,6 +88,9 @@ Result<SavedFigures> measure_saved(const Surroundings& where, Connection& connec
     out.peak_bytes = (peak_memory_bytes(leader->pid) - empty_peak) / count;
     if (auto back = await_return(where, killed); !back) return fail(back.error());
   }
+  auto noop = run_load(where, Load{noop_job("bench-beside"), effort.seconds});
+  if (!noop) return fail(noop.error());
+  out.noop = *noop;
   return out;
 }
 
@@ -93,7 +102,8 @@ Result<bool> saved_jobs(const Surroundings& where, const Effort& effort) {
   if (auto applied = apply_tickers(where); !applied) return fail(applied.error());
   auto figures = measure_saved(where, **connection, effort);
   if (!figures) return fail(figures.error());
-  const bool passed = figures->loaded_bytes <= kMostJobBytes && median(figures->takeovers_ms) <= kMostTakeoverMs;
+  const bool passed =
+      figures->loaded_bytes <= kMostJobBytes && median(figures->takeovers_ms) <= kMostTakeoverMs;
   Line("saved_jobs")
       .add("jobs", static_cast<double>(effort.count))
       .add("shapes", static_cast<double>(kShapes))
@@ -105,6 +115,8 @@ Result<bool> saved_jobs(const Surroundings& where, const Effort& effort) {
       .add("kills", effort.samples)
       .add("kill_to_first_tick_ms", median(figures->takeovers_ms))
       .add_tail("kill_to_first_tick_ms", figures->takeovers_ms)
+      .add("noop_runs_per_s", figures->noop.per_second())
+      .add("noop_cpu_us_per_run", figures->noop.cpu_us_each())
       .print_verdict(passed, "400B,3000ms");
   return passed;
 }

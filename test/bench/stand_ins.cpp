@@ -32,7 +32,8 @@ thrift::Report success_of(const thrift::AttemptKey& attempt, const model::Worker
   outcome.__set_reason("none");
   outcome.__set_started_ms(report.started_ms);
   outcome.__set_ended_ms(report.started_ms);
-  outcome.__set_unknown_costs(wire::kCpuUnknown | wire::kMemoryUnknown | wire::kReadsUnknown | wire::kWritesUnknown);
+  outcome.__set_unknown_costs(wire::kCpuUnknown | wire::kMemoryUnknown | wire::kReadsUnknown |
+                              wire::kWritesUnknown);
   report.__set_outcome(outcome);
   return report;
 }
@@ -41,8 +42,8 @@ thrift::Report success_of(const thrift::AttemptKey& attempt, const model::Worker
 
 Result<void> StandIns::start() {
   make_workers();
-  auto handler = std::shared_ptr<thrift::WorkerServiceIf>(static_cast<thrift::WorkerServiceIf*>(this),
-                                                           [](thrift::WorkerServiceIf*) {});
+  auto handler = std::shared_ptr<thrift::WorkerServiceIf>(
+      static_cast<thrift::WorkerServiceIf*>(this), [](thrift::WorkerServiceIf*) {});
   server_ = std::make_unique<rpc::Server>(std::make_shared<thrift::WorkerServiceProcessor>(handler),
                                           rpc::ServerOptions{.name = "stand-ins", .threads = 16});
   if (auto started = server_->start(); !started) return started;
@@ -51,7 +52,8 @@ Result<void> StandIns::start() {
   }
   const std::size_t renewers = std::min(kRenewers, workers_.size());
   for (std::size_t i = 0; i < renewers; ++i) {
-    threads_.emplace_back([this, i, renewers](std::stop_token stop) { renew_some(i, renewers, stop); });
+    threads_.emplace_back(
+        [this, i, renewers](std::stop_token stop) { renew_some(i, renewers, stop); });
   }
   return register_all();
 }
@@ -69,15 +71,18 @@ void StandIns::make_workers() {
   groups_.resize(std::min(kReporters, workers_.size()));
   for (auto& group : groups_) group = std::make_unique<Group>();
   for (std::size_t i = 0; i < workers_.size(); ++i) {
-    workers_[i].key = {fmt::format("{}-{}", options_.pool, i), fmt::format("{:012x}-{}", i + 1, random_hex(8))};
+    workers_[i].key = {fmt::format("{}-{}", options_.pool, i),
+                       fmt::format("{:012x}-{}", i + 1, random_hex(8))};
     by_id_[workers_[i].key.id] = &workers_[i];
     groups_[i % groups_.size()]->workers.push_back(&workers_[i]);
   }
 }
 
 Result<void> StandIns::register_all() {
-  auto client = zk::connect_once({.addresses = options_.zookeeper, .session_timeout = Millis{30'000},
-                                  .operation_deadline = Millis{10'000}, .attach = {}});
+  auto client = zk::connect_once({.addresses = options_.zookeeper,
+                                  .session_timeout = Millis{30'000},
+                                  .operation_deadline = Millis{10'000},
+                                  .attach = {}});
   if (!client) return fail(client.error());
   zookeeper_ = std::move(*client);
   model::WorkerInfo info;
@@ -91,8 +96,10 @@ Result<void> StandIns::register_all() {
     info.key = worker.key;
     const auto json = model::to_json(info);
     if (!json) return fail(json.error());
-    const std::string path = zk::Paths(options_.cluster).workers() + "/" + model::node_name(worker.key);
-    if (auto made = zookeeper_->create(path, *json, zk::CreateMode::Ephemeral); !made) return fail(made.error());
+    const std::string path =
+        zk::Paths(options_.cluster).workers() + "/" + model::node_name(worker.key);
+    if (auto made = zookeeper_->create(path, *json, zk::CreateMode::Ephemeral); !made)
+      return fail(made.error());
   }
   return {};
 }
@@ -133,7 +140,8 @@ void StandIns::inventory(thrift::Inventory& answer, const thrift::HelloRequest& 
   }
 }
 
-void StandIns::dispatch(std::vector<thrift::DispatchAnswer>& answer, const thrift::DispatchRequest& request) {
+void StandIns::dispatch(std::vector<thrift::DispatchAnswer>& answer,
+                        const thrift::DispatchRequest& request) {
   StandIn* worker = find(request.worker_id);
   const bool is_ours = worker != nullptr && worker->key.incarnation == request.incarnation;
   const auto refusal = is_ours ? model::Refusal::None : model::Refusal::WrongLife;
@@ -144,7 +152,8 @@ void StandIns::dispatch(std::vector<thrift::DispatchAnswer>& answer, const thrif
   Group& group = group_of(*worker);
   {
     std::scoped_lock lock(group.mutex);
-    for (const auto& item : request.items) worker->reports.push_back(success_of(item.attempt, worker->key));
+    for (const auto& item : request.items)
+      worker->reports.push_back(success_of(item.attempt, worker->key));
   }
   group.changed.notify_one();
 }
@@ -162,7 +171,8 @@ void StandIns::report_for(Group& group, std::stop_token stop) {
     std::vector<StandIn*> ready;
     {
       std::unique_lock lock(group.mutex);
-      group.changed.wait_for(lock, stop, kIdleLook, [&] { return std::ranges::any_of(group.workers, has_some); });
+      group.changed.wait_for(lock, stop, kIdleLook,
+                             [&] { return std::ranges::any_of(group.workers, has_some); });
       std::ranges::copy_if(group.workers, std::back_inserter(ready), has_some);
     }
     for (StandIn* worker : ready) report_once(group, *worker);
@@ -175,18 +185,24 @@ void StandIns::report_once(Group& group, StandIn& worker) {
   {
     std::scoped_lock lock(group.mutex);
     const auto most = std::min(kMostReports, worker.reports.size());
-    request.reports.assign(worker.reports.begin(), worker.reports.begin() + static_cast<std::ptrdiff_t>(most));
+    request.reports.assign(worker.reports.begin(),
+                           worker.reports.begin() + static_cast<std::ptrdiff_t>(most));
   }
   StandIn::Channel* leader = channel_of(worker.to_report);
   std::vector<thrift::AttemptKey> stored;
-  const bool is_told = leader != nullptr && leader->call(
-      [&](thrift::ReportServiceClient& client) { client.report(stored, request); }, kCall).has_value();
+  const bool is_told =
+      leader != nullptr &&
+      leader
+          ->call([&](thrift::ReportServiceClient& client) { client.report(stored, request); },
+                 kCall)
+          .has_value();
   if (!is_told || stored.empty()) return std::this_thread::sleep_for(kBadCallPause);
   std::ranges::sort(stored, {}, [](const auto& key) { return std::pair(key.run, key.attempt); });
   std::scoped_lock lock(group.mutex);
   std::erase_if(worker.reports, [&](const thrift::Report& report) {
-    return std::ranges::binary_search(stored, std::pair(report.attempt.run, report.attempt.attempt), {},
-                                      [](const auto& key) { return std::pair(key.run, key.attempt); });
+    return std::ranges::binary_search(
+        stored, std::pair(report.attempt.run, report.attempt.attempt), {},
+        [](const auto& key) { return std::pair(key.run, key.attempt); });
   });
 }
 
@@ -194,10 +210,12 @@ void StandIns::report_once(Group& group, StandIn& worker) {
 void StandIns::renew_some(std::size_t first, std::size_t step, std::stop_token stop) {
   const std::size_t share = (workers_.size() - first + step - 1) / step;
   const Micros pause = Micros{kRenewEvery} / static_cast<std::int64_t>(share);
-  MonoTime next = BootClock::now() + pause * static_cast<std::int64_t>(first) / static_cast<std::int64_t>(step);
+  MonoTime next =
+      BootClock::now() + pause * static_cast<std::int64_t>(first) / static_cast<std::int64_t>(step);
   std::mutex mutex;
   std::condition_variable_any never;
-  for (std::size_t at = first; !stop.stop_requested(); at = at + step < workers_.size() ? at + step : first) {
+  for (std::size_t at = first; !stop.stop_requested();
+       at = at + step < workers_.size() ? at + step : first) {
     std::unique_lock lock(mutex);
     never.wait_for(lock, stop, std::max(Micros{0}, next - BootClock::now()), [] { return false; });
     lock.unlock();

@@ -1,6 +1,7 @@
-// Light workers, a great many in one process: each has an ephemeral node of its own, answers hello and
-// dispatch, reports each attempt as succeeded at once and renews once a second, on connections of its own to
-// the leader. They share a ZooKeeper session and a listening port, and write no beats (the leader vouches).
+// Light workers, a great many in one process: each has an ephemeral node of its own, answers hello
+// and dispatch, reports each attempt as succeeded at once and renews once a second, on connections
+// of its own to the leader. They share a ZooKeeper session and a listening port, and write no beats
+// (the leader vouches).
 #pragma once
 
 #include <JobService.h>
@@ -29,7 +30,7 @@ struct StandInOptions {
   std::string cluster = "rota";
   std::string pool = "default";
   int count = 2;
-  int slots = 1;                       ///< of each
+  int slots = 1;  ///< of each
 };
 
 /// One of them. Guarded by the group's mutex but for its channels, which one thread each uses.
@@ -61,7 +62,8 @@ class StandIns final : private thrift::WorkerServiceNull {
 
   void hello(thrift::Inventory& answer, const thrift::HelloRequest& request) override;
   void inventory(thrift::Inventory& answer, const thrift::HelloRequest& request) override;
-  void dispatch(std::vector<thrift::DispatchAnswer>& answer, const thrift::DispatchRequest& request) override;
+  void dispatch(std::vector<thrift::DispatchAnswer>& answer,
+                const thrift::DispatchRequest& request) override;
 
   Result<void> register_all();
   void make_workers();

@@ -1,5 +1,5 @@
-// A minute of no-op runs at full load: whether its last third is as fast as its first, in empty tables and in
-// such as hold a long history.
+// A minute of no-op runs at full load: whether its last third is as fast as its first, in empty
+// tables and in such as hold a long history.
 #include <fmt/format.h>
 
 #include <array>
@@ -19,7 +19,8 @@ constexpr Millis kDay{24 * 3'600'000};
 
 struct Thirds {
   double runs_per_s = 0;
-  std::array<double, 3> ended{};       ///< runs that ended in each third of the submitting
+  double cpu_us = 0;              ///< of a run
+  std::array<double, 3> ended{};  ///< runs that ended in each third of the submitting
   double last_to_first() const { return ended[0] > 0 ? ended[2] / ended[0] : 0; }
 };
 
@@ -27,9 +28,10 @@ struct Thirds {
 Result<void> count_thirds(Connection& connection, std::int64_t before, std::int64_t began_ms,
                           std::int64_t span_ms, Thirds& out) {
   return connection.stream(
-      fmt::format("SELECT FLOOR((ended_ms - {0}) * 3 / {1}) AS third, COUNT(*) FROM run WHERE run_id > {2} "
-                  "AND ended_ms >= {0} AND ended_ms < {0} + {1} GROUP BY third",
-                  began_ms, span_ms, before),
+      fmt::format(
+          "SELECT FLOOR((ended_ms - {0}) * 3 / {1}) AS third, COUNT(*) FROM run WHERE run_id > {2} "
+          "AND ended_ms >= {0} AND ended_ms < {0} + {1} GROUP BY third",
+          began_ms, span_ms, before),
       [&](Row& row) -> Result<void> {
         const auto third = static_cast<std::size_t>(row.integer());
         if (third < out.ended.size()) out.ended[third] = static_cast<double>(row.integer());
@@ -45,7 +47,9 @@ Result<Thirds> measure_thirds(const Surroundings& where, Connection& connection,
   if (!rate) return fail(rate.error());
   Thirds out;
   out.runs_per_s = rate->per_second();
-  auto counted = count_thirds(connection, *before, began_ms, static_cast<std::int64_t>(load.seconds * 1000), out);
+  out.cpu_us = rate->cpu_us_each();
+  auto counted = count_thirds(connection, *before, began_ms,
+                              static_cast<std::int64_t>(load.seconds * 1000), out);
   if (!counted) return fail(counted.error());
   return out;
 }
@@ -65,17 +69,21 @@ Result<bool> steady_load(const Surroundings& where, const Effort& effort) {
   const Load load{noop_job("bench-steady"), effort.seconds};
   auto empty = measure_thirds(where, **connection, load);
   if (!empty) return fail(empty.error());
-  if (auto filled = fill_history(**connection, effort.history); !filled) return fail(filled.error());
+  if (auto filled = fill_history(**connection, effort.history); !filled)
+    return fail(filled.error());
   auto filled = measure_thirds(where, **connection, load);
   if (!filled) return fail(filled.error());
-  const bool passed = empty->last_to_first() >= kFloorEmpty && filled->last_to_first() >= kFloorFilled;
+  const bool passed =
+      empty->last_to_first() >= kFloorEmpty && filled->last_to_first() >= kFloorFilled;
   Line("steady_load")
       .add("seconds", load.seconds)
       .add("batch", static_cast<double>(load.batch))
       .add("runs_per_s", empty->runs_per_s)
+      .add("cpu_us_per_run", empty->cpu_us)
       .add("last_to_first_third", empty->last_to_first(), 3)
       .add("old_runs", static_cast<double>(effort.history))
       .add("runs_per_s_then", filled->runs_per_s)
+      .add("cpu_us_per_run_then", filled->cpu_us)
       .add("last_to_first_third_then", filled->last_to_first(), 3)
       .add("filled_to_empty", filled->runs_per_s / empty->runs_per_s, 3)
       .print_verdict(passed, "0.9,0.85");

@@ -166,7 +166,8 @@ Result<double> spawn_ms(const thrift::SubmitItem& item, Fifo& fifo) {
 struct Samples {
   std::vector<double> started, answered, limits, calls, commits, spawns;
 
-  Result<void> add(client::Cluster& cluster, const thrift::SubmitItem& item, Fifo& fifo, Limit& limit, bool counts) {
+  Result<void> add(client::Cluster& cluster, const thrift::SubmitItem& item, Fifo& fifo,
+                   Limit& limit, bool counts) {
     std::this_thread::sleep_for(kRest);
     auto our = sample(cluster, item, fifo);
     if (!our) return fail(our.error());

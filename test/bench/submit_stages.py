@@ -74,9 +74,11 @@ class Trace:
 
     def __init__(self, folder):
         self.instance = TRACING / "instances" / GROUP
-        self.definitions = [
-            f"{'r' if at_return else 'p'}:{GROUP}/{name} {folder / program}:{place_of(folder / program, pattern):#x}"
-            for name, program, pattern, at_return in STAGES if program]
+        self.definitions = []
+        for name, program, pattern, at_return in STAGES:
+            if program:
+                place = f"{folder / program}:{place_of(folder / program, pattern):#x}"
+                self.definitions.append(f"{'r' if at_return else 'p'}:{GROUP}/{name} {place}")
 
     def __enter__(self):
         for definition in self.definitions:

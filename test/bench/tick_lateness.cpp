@@ -18,7 +18,8 @@ constexpr int kJobs = 1000;
 constexpr double kAimMs = 10;
 
 thrift::JobDefinition job_of(std::int64_t number, std::int64_t start_ms, std::int64_t end_ms) {
-  auto job = ticking_job(fmt::format("bench-tick-{}-{:04}", start_ms, number), start_ms + number, Millis{1000});
+  auto job = ticking_job(fmt::format("bench-tick-{}-{:04}", start_ms, number),
+                         start_ms + number, Millis{1000});
   job.rules.schedule.__set_end_ms(end_ms);
   return job;
 }

@@ -14,6 +14,13 @@ TEST_CASE("figures: quartiles lie beside the median") {
   CHECK(median({}) == 0);
 }
 
+TEST_CASE("figures: of two or three samples the worst decides") {
+  CHECK(lower_quartile({0.9, 0.5, 0.8}) == 0.5);
+  CHECK(upper_quartile({0.9, 0.5, 0.8}) == 0.9);
+  CHECK(lower_quartile({0.9, 0.5}) == 0.5);
+  CHECK(lower_quartile({}) == 0);
+}
+
 TEST_CASE("figures: a line names the median and both quartiles") {
   CHECK(Line("x").add_spread("ratio", {0.1, 0.2, 0.3, 0.4, 0.5}, 1).text() ==
         "bench=x ratio=0.3 ratio_q1=0.2 ratio_q3=0.4");
