@@ -52,7 +52,7 @@ class Cluster:
             try:
                 self.network = Namespaces(*parts)
                 return
-            except (RuntimeError, OSError) as error:  # there are namespaces, and something that links them is missing
+            except (RuntimeError, OSError) as error:  # there are namespaces, but something that links them is missing
                 why_not = str(error)
         self.say(f"loopback and proxies instead of network namespaces: {why_not}")
         self.network = Loopback(*parts)

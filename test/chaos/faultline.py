@@ -29,7 +29,7 @@ class FaultLine:
             fault = faults.draw(self.cluster, self.dice, self.only)
             pause = self.dice.uniform(0.5, 6) * self.pace
             if self.dice.random() < 0.06:
-                pause += 12 * self.pace  # a while without new ones, in which things come to rest
+                pause += 12 * self.pace  # a while without new faults, in which the cluster settles
             if fault and self.claim(fault):
                 thread = threading.Thread(target=self.perform, args=(fault, until), daemon=True)
                 self.threads.append(thread)
@@ -76,7 +76,7 @@ class FaultLine:
             fault.begin()
             time.sleep(min(fault.seconds, max(0.5, until - time.monotonic())))
             took_effect, proof = fault.heal()
-        except Exception as error:  # told, since the run proves less without it
+        except Exception as error:  # reported, because the run proves less without it
             took_effect, proof = None, f"the harness failed: {type(error).__name__}: {error}"
             self.broken.append(f"{fault.kind} {fault.target}: {traceback.format_exc()}")
             self.heal_after_error(fault)
@@ -87,7 +87,7 @@ class FaultLine:
     def heal_after_error(fault):
         try:
             fault.heal()
-        except Exception:  # the first error is told already
+        except Exception:  # the first error is already reported
             pass
 
     def write(self, kind, target, begun, took_effect, proof, more=None):

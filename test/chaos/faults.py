@@ -179,7 +179,7 @@ def isolate(cluster, dice, host):
 
 
 def isolate_one_way(cluster, dice, host):
-    heard = dice.random() < 0.5  # it hears the others, and they do not hear it; or the reverse
+    heard = dice.random() < 0.5  # it receives from the others, and they do not receive from it; or the reverse
     pairs = [(host, o) if heard else (o, host) for o in others(cluster, host)]
     return cut_pairs(cluster, "partition_one_way", f"{host} {'mute' if heard else 'deaf'}", pairs,
                      dice.uniform(1, 12), {host, "network"})
@@ -402,7 +402,7 @@ def draw(cluster, dice, only=()):
     if name in ("cut_link", "meddle"):
         host, targets = draw_link(cluster, dice)
         can = cluster.network.can_meddle if name == "meddle" else cluster.network.can_cut
-        fault = globals()[name](cluster, dice, host, targets)  # always, so that the dice fall alike
+        fault = globals()[name](cluster, dice, host, targets)  # always, so that the random numbers stay the same
         return fault if any(can(host, target) for target in targets) else None
     if name == "jump_clock":
         host = dice.choice(sorted(cluster.jumping_hosts))

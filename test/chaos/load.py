@@ -93,7 +93,7 @@ class Caller:
             kind = ErrorKind._VALUES_TO_NAMES.get(error.kind, str(error.kind))
             line.update(outcome="unknown" if error.kind in UNCLEAR else "rejected",
                         error=f"{kind}: {error.message}", kind=kind)
-        except Exception as error:  # the connection failed after the question was sent
+        except Exception as error:  # the connection failed after the request was sent
             line.update(outcome="unknown", error=f"{type(error).__name__}: {error}")
             self.open.pop(address)[1].close()
         return None
@@ -274,7 +274,7 @@ class Load:
             caller.client(address).get_job(RequestHead(forward=True), "default", name)
         except RotaError as error:
             return error.kind == ErrorKind.NOT_FOUND
-        except Exception:  # asked again by who called us
+        except Exception:  # our caller asks again
             caller.open.pop(address, None)
         return False
 

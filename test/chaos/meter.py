@@ -11,7 +11,7 @@ import sys
 import time
 
 EVERY_S = 0.1
-TOLD_MS = 100  # beyond what was due
+TOLD_MS = 100  # beyond the expected time
 
 
 def now_ms():

@@ -106,7 +106,7 @@ class Link:
                 await asyncio.sleep((rule["delay_ms"] + jitter) / 1000)
             sink.write(piece)
             await sink.drain()
-        raise EOFError  # one end closed: so does the other
+        raise EOFError  # one end closed: closes the other too
 
 
 class Desk:

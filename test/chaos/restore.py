@@ -19,7 +19,7 @@ class Restore:
     def run(self):
         try:
             self.story()
-        except Exception as error:  # told at the end of the run
+        except Exception as error:  # reported at the end of the run
             self.trouble.append(f"the restore failed: {type(error).__name__}: {error}")
 
     def story(self):

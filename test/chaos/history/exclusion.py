@@ -20,7 +20,7 @@ def ask(evidence, findings, bounds):
     for group, what, across_runs in groups_of(evidence):
         for ms, one, two in overlaps(group):
             if across_runs and one.run == two.run:
-                continue  # told for the run already
+                continue  # already reported for the run
             rest = ms - stopped_share(evidence, one, two)
             if rest < CLOCK_GRAIN_MS:
                 excused = max(excused, ms)

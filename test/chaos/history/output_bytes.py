@@ -55,7 +55,7 @@ def check_stream(evidence, key, chunks, findings):
             findings.violated(QUESTION, f"{place(key)}: the chunk at {offset} overlaps what ends at {end}",
                               **subject)
         if begin > end:
-            break  # a hole; what its outcome says about the length judges it
+            break  # a hole; it is judged by the length in its outcome
         if printed is not None and content != printed[offset:offset + len(content)]:
             wrong = next((i for i, byte in enumerate(content)
                           if printed[offset + i:offset + i + 1] != bytes([byte])), 0)

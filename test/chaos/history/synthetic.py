@@ -150,7 +150,7 @@ class Story:
         self.printed[(run_id, attempt)] = data
         for offset in range(0, len(data), 200):
             piece = data[offset:offset + 200]
-            codec = offset // 200 % 2  # every second one is packed
+            codec = offset // 200 % 2  # every second one is compressed
             self.commit(end, ("log_chunk", {
                 "run_id": run_id, "attempt": attempt, "stream": 1, "offset_bytes": offset,
                 "length_bytes": len(piece), "dropped_bytes": 0, "crc32": zlib.crc32(piece),

@@ -170,7 +170,7 @@ def planned(evidence, version):
     try:
         return ticks.planned(version["definition"], version["anchor_ms"], version["valid_from_ms"], through)
     except ticks.NotJudged:
-        return []  # told by the accounting
+        return []  # reported by the accounting
 
 
 def latest_start(evidence, bounds, tick, version):
@@ -182,7 +182,7 @@ def latest_start(evidence, bounds, tick, version):
         late = max(late, max(end for _, end in lost_stretches(evidence)) + bounds.store_return())
     extra = bounds.fence() if late > tick else 0
     if rules.get("overlap") == "queue":
-        return late + extra + 3_600_000  # behind its own kind for as long as they take
+        return late + extra + 3_600_000  # waits behind other runs of its job for as long as they take
     return late + extra + LATE_P99_MS + START_MS + BOOT_CLOCK_MS + stalled
 
 

@@ -17,7 +17,7 @@ MACROS = {"@hourly": "0 * * * *", "@daily": "0 0 * * *", "@midnight": "0 0 * * *
           "@weekly": "0 0 * * 0", "@monthly": "0 0 1 * *", "@yearly": "0 0 1 1 *",
           "@annually": "0 0 1 1 *"}
 EPOCH = datetime(1970, 1, 1)
-LONGEST_OFFSET = timedelta(hours=26)  # a local time is missing or repeated only that near a change
+LONGEST_OFFSET = timedelta(hours=26)  # a local time is missing or repeated only this near a change
 FIELDS = (("second", 0, 59), ("minute", 0, 59), ("hour", 0, 23), ("day", 1, 31), ("month", 1, 12),
           ("weekday", 0, 6))
 

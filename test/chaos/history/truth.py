@@ -65,7 +65,7 @@ def rows_agree(run, evidence, findings):
                           f"{run['attempt']}", **subject)
     # An attempt that its worker refused never began, and has no row.
     began = {life.attempt for life in evidence.lives_of.get(run["run_id"], ())
-             if not was_lost(evidence, evidence.wall(life.last or 0))}  # or its row went with the database
+             if not was_lost(evidence, evidence.wall(life.last or 0))}  # or its row was lost with the database
     missing = sorted(set(range(1, run["attempt"])) & began - set(rows))
     if missing:
         findings.violated(QUESTION, f"{name} is at attempt {run['attempt']}; attempts {missing} began, and "
@@ -126,7 +126,7 @@ def nothing_after_the_end(evidence, run, lives, findings):
     if run["state"] not in ENDED_BY_ROTA | {"succeeded", "failed"} or evidence.boot_to_wall is None:
         return
     if run["state"] == "kill_failed":
-        return  # it says itself that the process may live
+        return  # the state itself says that the process may be alive
     end = max(run["ended_ms"] or 0, run["outcome_ended_ms"] or 0)
     for life in lives:
         after = evidence.wall(life.last) - end

@@ -56,13 +56,13 @@ void play_scripts(const Seeds& seeds, ZkFaults faults) {
 
 }  // namespace
 
-TEST_CASE("agreement: the fake ZooKeeper answers random scripts as the real one does") {
+TEST_CASE("agreement: the fake ZooKeeper answers random scripts like the real one") {
   const Seeds seeds = seeds_to_try(4);
   play_scripts<FakeZkBack>(seeds, ZkFaults::None);
   MESSAGE("figure: zookeeper_agreement scripts=", seeds.count, " steps=", seeds.count * kZkSteps);
 }
 
-TEST_CASE("agreement: the simulator's ZooKeeper answers random scripts as the real one does") {
+TEST_CASE("agreement: the simulator's ZooKeeper answers random scripts like the real one") {
   const Seeds seeds = seeds_to_try(2);
   play_scripts<SimZkBack>(seeds, ZkFaults::All);
   MESSAGE("figure: simulated_zookeeper_agreement scripts=", seeds.count, " steps=", seeds.count * kZkSteps);

@@ -142,7 +142,7 @@ TEST_CASE_TEMPLATE("zk client: names each refusal", World, FakeWorld, RealWorld)
   CHECK(peer->set(folder + "/a", "2", 1)->version == 2);
 }
 
-TEST_CASE_TEMPLATE("zk client: ephemeral nodes name their session and go with it", World, FakeWorld,
+TEST_CASE_TEMPLATE("zk client: ephemeral nodes name their session and vanish with it", World, FakeWorld,
                    RealWorld) {
   World world;
   Peer one(world);
@@ -217,7 +217,7 @@ TEST_CASE_TEMPLATE("zk client: many reads at once answer in order", World, FakeW
   CHECK(peer.log.hears_watch(paths[30], Event::Change::Data));
 }
 
-TEST_CASE_TEMPLATE("zk client: who holds id and password can end a session", World, FakeWorld,
+TEST_CASE_TEMPLATE("zk client: a process with id and password can end a session", World, FakeWorld,
                    RealWorld) {
   World world;
   Peer victim(world);
@@ -263,14 +263,14 @@ TEST_CASE_TEMPLATE("zk client: attaching to a session that is over is told as ex
 
 // --- handles that cannot come back --------------------------------------------------------------
 
-TEST_CASE_TEMPLATE("zk client: a handle that is connected is not given up", World, FakeWorld, RealWorld) {
+TEST_CASE_TEMPLATE("zk client: a connected handle cannot be abandoned", World, FakeWorld, RealWorld) {
   World world;
   Peer peer(world);
   CHECK_FALSE(peer->abandon());
   CHECK(peer->sync("/").has_value());
 }
 
-TEST_CASE_TEMPLATE("zk client: a handle that is cut off is given up, and another takes its session", World,
+TEST_CASE_TEMPLATE("zk client: a cut-off handle is abandoned, and another one gets its session", World,
                    LosingFake, LosingReal) {
   World world;
   Peer first(world);

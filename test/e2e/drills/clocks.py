@@ -11,7 +11,7 @@ from eyes import fetch
 
 FAKE_CLOCK = "/usr/lib/x86_64-linux-gnu/faketime/libfaketimeMT.so.1"
 HOUR_MS = 3_600_000
-NOT_AHEAD_MS = 3_000  # what a tick may be ahead of the true time
+NOT_AHEAD_MS = 3_000  # how far a tick may be ahead of the true time
 JOB = "name: second\nschedule: '@every 1s'\noverlap: allow\ncommand: [/bin/true]\n"
 
 

@@ -42,7 +42,7 @@ def at_terminal(words, env, answers=(), cwd=None, seconds=60):
             if ours in ready:
                 try:
                     shown += os.read(ours, 65536).decode("utf-8", "replace")
-                except OSError:  # the last one that held the terminal has closed it
+                except OSError:  # the last process has closed the terminal
                     break
             if done.stdout in ready:
                 out += os.read(done.stdout.fileno(), 65536)

@@ -19,7 +19,7 @@ sys.path.insert(0, str(ROOT / "test/support"))
 import metrics_check  # noqa: E402
 
 
-STRAIGHT = urllib.request.build_opener(urllib.request.ProxyHandler({}))  # whatever proxy this machine is told to use
+STRAIGHT = urllib.request.build_opener(urllib.request.ProxyHandler({}))  # ignores this machine's proxy settings
 
 
 def fetch(url, method="GET"):

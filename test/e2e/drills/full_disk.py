@@ -13,7 +13,7 @@ from workers import start_ledger_runs
 
 HOSTS = ("worker-1", "master-2", "master-1")
 PARTS = ("worker-1.proper", "worker-1.warden")
-SESSION_MS = 10_000  # whoever waits for its end stands out in the figures
+SESSION_MS = 10_000  # a process that waits for its end is visible in the figures
 CLONE_NEWNS = 0x20000
 MEBIBYTES = 64
 

@@ -129,7 +129,7 @@ def frames(cluster, count):
                 if dice.random() < 0.5:
                     peer.shutdown(socket.SHUT_WR)
             except OSError:
-                pass  # it hung up already: a clear answer too
+                pass  # it already closed the connection: also a clear answer
     wait_until(lambda: listeners(set(ports)) == pids, 5, "no process has died of garbage")
     run = cluster.await_run(cluster.submit("/bin/true"))
     check(run["state"] == "succeeded", "the cluster does not work after garbage")

@@ -4,7 +4,7 @@ import subprocess
 
 from cluster import Failure, check, figure, now_ms, wait_until
 
-LOGS_SETTLE_MS = 15_000  # until then verify takes output for being on its way
+LOGS_SETTLE_MS = 15_000  # until then verify assumes that output is on its way
 
 
 class Store:

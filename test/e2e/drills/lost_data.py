@@ -13,7 +13,7 @@ from outages import long_runs, process_starts
 sys.path.insert(0, str(ROOT / "test/support"))
 from zookeeper_by_hand import Hand  # noqa: E402
 
-SESSION_MS = 6000  # the workers', which is the longer one
+SESSION_MS = 6000  # the workers' timeout, which is longer
 ALARM = "ZooKeeper lost data, or came back with older ones"
 
 

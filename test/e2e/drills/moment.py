@@ -7,7 +7,7 @@ from failover import staggered_jobs
 from judged import Store
 
 OTHERS = 20
-LATE_MS = 1000  # P2, outside of what the machine itself held up
+LATE_MS = 1000  # P2, without the machine's own stalls
 COPY_JOBS = """
 INSERT INTO job (job_id, namespace, name, saved_name, version, state, one_off, state_by, state_why, created_ms, changed_ms)
   SELECT seq, j.namespace, CONCAT('crowd-', seq), CONCAT('crowd-', seq), 1, j.state, 0, '', '', j.created_ms, j.changed_ms

@@ -31,7 +31,7 @@ class Proxy:
                 continue
             with self.lock:
                 self.pairs |= {near, far}
-            if self.is_cut:  # since it was asked above
+            if self.is_cut:  # meanwhile
                 self.drop(near)
                 self.drop(far)
             for a, b in ((near, far), (far, near)):

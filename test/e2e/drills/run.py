@@ -130,7 +130,7 @@ def perform(name, drill):
         outcome = "passed"
     except Failure as failure:
         outcome = f"FAILED: {failure}"
-    except Exception:  # an error of the drill itself is a failure too, told whole
+    except Exception:  # an error of the drill itself is a failure too, printed in full
         outcome = "FAILED: " + traceback.format_exc()
     print(f"drill {name} ({time.monotonic() - began:.1f} s) {outcome}", flush=True)
     return outcome == "passed"

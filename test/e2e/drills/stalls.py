@@ -6,7 +6,7 @@ import subprocess
 from cluster import ROOT, now_ms
 
 METER = str(ROOT / "test/chaos/meter.py")
-LONG_MS = 500  # of one: enough to lose a session, a voucher, or a bound that holds anywhere else
+LONG_MS = 500  # of one stall: enough to lose a session or a voucher, or to miss a bound
 
 
 class Stalls:

@@ -8,8 +8,8 @@ import time
 
 from cluster import check, figure, judge_ledger, wait_until
 
-LIVING_S = 20       # for so long it tries beside the living first one
-QUIET_S = 60        # without a sign of the first one's leader, before it would look for unfinished runs
+LIVING_S = 20       # how long it tries beside the living first one
+QUIET_S = 60        # how long without a sign of the first one's leader before it would look for unfinished runs
 RUNS = 4
 RUN_MS = 150_000
 
@@ -137,7 +137,7 @@ def second_cluster(cluster, folder):
         waited = with_runs_unfinished(cluster, rival, before)
         _, accepted = by_the_operators_word(rival)
         taken = epoch_stored(cluster)
-        time.sleep(15)  # past every fence: what runs on the first one's workers is waited for
+        time.sleep(15)  # beyond every fence: it waits for what runs on the first one's workers
         back_to_the_first(cluster, rival)
         ended = [cluster.await_run(r, 240) for r in runs]
         bad = [(r["id"], r["state"], r["attempt"]) for r in ended if r["state"] != "succeeded" or r["attempt"] != 1]

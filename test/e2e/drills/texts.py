@@ -24,7 +24,7 @@ class Talk:
         from thrift.transport import TSocket, TTransport
 
         class AnyBytes(TBinaryProtocol.TBinaryProtocol):
-            def writeString(self, value):  # the generated code hands a str over; a slot holds bytes
+            def writeString(self, value):  # the generated code passes a str; a slot contains bytes
                 self.writeBinary(value if isinstance(value, bytes) else value.encode())
 
         self.module = importlib.import_module(f"{SERVICES[service][0]}.{service}")

@@ -89,6 +89,6 @@ def end_sessions(files, seconds):
             try:
                 ended += zk_session.end(*session)
             except (OSError, ValueError):
-                pass  # ZooKeeper is slow; the next look tries again
+                pass  # ZooKeeper is slow; the next round tries again
         time.sleep(PAUSE_S)
     return ended

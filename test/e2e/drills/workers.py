@@ -19,7 +19,7 @@ def start_ledger_runs(cluster, ledger, worker, count, enough):
     runs = [cluster.submit(cluster.ledger_job(), ledger, "600000", "--until", enough,
                            options=["--name", f"ledger-{i}"]) for i in range(count)]
     cluster.await_started(runs)
-    time.sleep(1.5)  # a run is stored as running when it has lasted for a second
+    time.sleep(1.5)  # a run is stored as running after one second
     return [r for r in runs if cluster.run(r)["worker"] == worker], runs
 
 

@@ -6,7 +6,7 @@ import socket
 import struct
 
 CLOSE = -11
-EXPIRED = 0  # the session number in the answer to who attaches to one that is over
+EXPIRED = 0  # the session number in the answer when the session is over
 
 
 def sessions_in(file):

@@ -19,7 +19,7 @@ finds() {
 }
 
 test_clean_project() {
-  says "lint: a clean file gives no finding, nor do banned words in comments and texts"
+  says "lint: a clean file gives no finding; banned words in comments and texts give none either"
   file master/core/a.cpp <<'END'
 #include "common/model/job.h"
 #include <string>
@@ -118,7 +118,7 @@ END
 }
 
 test_first_failures() {
-  says "count_cases: names each program that failed, with the first line that tells why"
+  says "count_cases: names each program that failed, with the first line that says why"
   cat >"$tmp/log" <<'END'
 1/3 Testing: integration_a
 Output:
@@ -161,7 +161,7 @@ END
 }
 
 test_second_try() {
-  says "second try: who passes then is named and counted anew, who fails again stays failed"
+  says "second try: a program that passes then is named and counted again, one that fails again stays failed"
   ctest_folder
   (cd "$tmp/c" && ctest >/dev/null 2>&1) && fail "the first try passed"
   (

@@ -104,7 +104,7 @@ test_kill_restarts() {
 }
 
 test_worker_parts() {
-  says "cluster: a worker's parts are told apart"
+  says "cluster: the parts of a worker are distinguished"
   up
   expect "one proper" test "$(pids_of worker-1.proper | tr , '\n' | wc -l)" = 1
   expect "it is rota-worker" test "$(cat "/proc/$(pids_of worker-1.proper)/comm")" = rota-worker
@@ -128,7 +128,7 @@ test_host() {
 }
 
 test_hold() {
-  says "cluster: STOP holds the watchdog too, unless told not to"
+  says "cluster: STOP also stops the watchdog, except with --no-hold"
   local watchdog
   up
   watchdog=$(pids_of master-1.watchdog)
@@ -153,7 +153,7 @@ test_stop() {
 }
 
 test_orphans() {
-  says "cluster: down finds what lost its parents"
+  says "cluster: down finds processes that lost their parents"
   local family
   up
   family=$(parts)

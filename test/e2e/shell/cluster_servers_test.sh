@@ -55,7 +55,7 @@ test_up_and_down() {
 }
 
 test_asking_nobody() {
-  says "cluster: where no ZooKeeper listens, nothing is written to a descriptor of the caller's"
+  says "cluster: when no ZooKeeper listens, nothing is written to a descriptor of the caller"
   (
     . "$root/scripts/lib/zookeeper_server.sh"
     zk_ports=(1)
@@ -65,7 +65,7 @@ test_asking_nobody() {
 }
 
 test_folder_with_a_space() {
-  says "cluster: a folder with a space in its name is refused before anything is made"
+  says "cluster: a folder with a space in its name is refused before anything is created"
   "$root/scripts/cluster" --dir "$tmp/a b" up --masters 0 --workers 0 2>"$tmp/spaces" && fail "it must refuse"
   expect "it says why" has_line "$tmp/spaces" "no folder with a space"
   expect "nothing is made" test ! -e "$tmp/a b"
@@ -89,7 +89,7 @@ test_kill_and_start() {
 shows_held() { test "$(cluster status | grep -c held)" = "$1"; }
 
 test_ensemble() {
-  says "cluster: three ZooKeepers elect a leader, and outlive the loss of one"
+  says "cluster: three ZooKeepers elect a leader, and survive the loss of one"
   expect "up" cluster up --masters 0 --workers 0 --zookeepers 3
   expect "three addresses" test "$(cluster env | grep '^export ROTA_ZOOKEEPER=' | tr , '\n' | wc -l)" = 3
   cluster kill zookeeper-2 -STOP >/dev/null
@@ -100,7 +100,7 @@ test_ensemble() {
 }
 
 test_foreign_folder() {
-  says "cluster: a folder that is not its own is left alone"
+  says "cluster: a foreign folder is not touched"
   mkdir "$tmp/c"
   echo precious >"$tmp/c/file"
   cluster up --masters 0 --workers 0 && fail "up must refuse"
@@ -110,7 +110,7 @@ test_foreign_folder() {
 }
 
 test_two_side_by_side() {
-  says "cluster: one's down does not touch another's processes"
+  says "cluster: down of one cluster does not touch the processes of another"
   expect "up" cluster up --masters 0 --workers 0
   expect "another" "$root/scripts/cluster" --dir "$tmp/d" up --masters 0 --workers 0
   expect "down" "$root/scripts/cluster" --dir "$tmp/d" down

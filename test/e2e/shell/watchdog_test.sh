@@ -126,7 +126,7 @@ test_interrupt_reaches_program() {
 }
 
 test_lock() {
-  says "watchdog: refuses to run beside another of the same name"
+  says "watchdog: refuses to run beside another one with the same name"
   watch -- sleep 1000
   await_program
   "$root/scripts/watchdog" --name x --dir "$tmp/state" -- touch "$tmp/second" 2>/dev/null
@@ -169,7 +169,7 @@ test_signals_to_a_program_taken_over() {
 }
 
 test_clears_up_unseen_death() {
-  says "watchdog: clears up after a program that died unwatched before it starts another"
+  says "watchdog: cleans up after a program that died unwatched before it starts another"
   local program_text="echo start >>$tmp/order; exec sleep 1000"
   watch --after-death "echo cleared >>$tmp/order" -- bash -c "$program_text"
   await_program
@@ -185,7 +185,7 @@ test_clears_up_unseen_death() {
 }
 
 test_stranger_is_safe() {
-  says "watchdog: takes a foreign process with a recorded pid for what it is"
+  says "watchdog: recognises a foreign process with a recorded pid"
   sleep 1000 &
   local stranger=$!
   mkdir -p "$tmp/state"
@@ -199,7 +199,7 @@ test_stranger_is_safe() {
 }
 
 test_stop_file_and_signal() {
-  says "watchdog: a stop file beside a signal is no second word to the program"
+  says "watchdog: a stop file beside a signal does not signal the program twice"
   local program_text='trap "echo TERM >>$0" TERM; echo ready >>$0; while :; do sleep 0.05; done'
   watch --hang-ms 200 -- bash -c "$program_text" "$tmp/told"
   eventually "the program listens" has_line "$tmp/told" ready
@@ -259,7 +259,7 @@ test_hang_with_nobody_to_tell() {
 }
 
 test_record_keeps_its_room() {
-  says "watchdog: writes down each program in the blocks of the one before, so that a full disk takes it"
+  says "watchdog: records each program in the blocks of the previous record, so that it works on a full disk"
   local record=$tmp/state/x.pid before
   mkdir -p "$tmp/state"
   echo "$$ 1" >"$record"  # of this pid, but nobody who lives
@@ -295,7 +295,7 @@ test_held_watchdog_kills_nobody() {
 }
 
 test_kinds() {
-  says "watchdog: ends a dead master's session and sweeps after a dead worker, before the restart"
+  says "watchdog: ends a dead master's session and sweeps after a dead worker before the restart"
   cat >"$tmp/program" <<'PROGRAM'
 #!/bin/bash
 echo "$*" >>"$(dirname "$0")/calls"
@@ -321,7 +321,7 @@ PROGRAM
 }
 
 test_descriptors() {
-  says "watchdog: a program inherits no descriptor but its input, output and errors"
+  says "watchdog: a program inherits only the descriptors of its input, output and errors"
   watch --output "$tmp/out" -- bash -c 'echo /proc/self/fd/*; exec sleep 1000'
   eventually "it printed" has_line "$tmp/out" fd
   expect "0, 1, 2 and the glob's own" test "$(wc -w <"$tmp/out")" -le 4

@@ -58,7 +58,7 @@ bool has(const std::string& text, const std::string& part) { return text.find(pa
 
 }  // namespace
 
-TEST_CASE("http: the answer's body is the output and the result, its head stands beside") {
+TEST_CASE("http: the answer's body is the output and the result; the head is separate") {
   LoopbackServer server([](const auto&) { return http_answer(200, "pong\n", "X-Of: server\r\n"); });
   KeepingContext context({{"url", server.url("/ping?x=1")}, {"header.X-Mine", "a b"}, {"header.X-Empty", ""}});
   REQUIRE(run_http(context));
@@ -139,7 +139,7 @@ TEST_CASE("http: redirects are followed only when asked, and no further than ask
   CHECK(file.out.empty());
 }
 
-TEST_CASE("http: a server that says nothing ends with the timeout, or at once when cancelled") {
+TEST_CASE("http: a call to a silent server ends with the timeout, or at once when cancelled") {
   LoopbackServer server([](const auto&) { return std::string(); });
   KeepingContext slow({{"url", server.url("/")}, {"timeout", "150ms"}});
   const auto late = run_http(slow);
@@ -160,7 +160,7 @@ TEST_CASE("http: a server that says nothing ends with the timeout, or at once wh
   CHECK(has(cancelled.error().message, "told to stop"));
 }
 
-TEST_CASE("http: no connection, a broken answer and a wrong certificate file are told") {
+TEST_CASE("http: no connection, a broken answer and a wrong certificate file are reported") {
   const std::string nobody = "http://127.0.0.1:1/";  // no port that another process is given meanwhile
   KeepingContext refused({{"url", nobody}});
   const auto gone = run_http(refused);
@@ -179,7 +179,7 @@ TEST_CASE("http: no connection, a broken answer and a wrong certificate file are
   CHECK_FALSE(run_http(strange));
 }
 
-TEST_CASE("http: a long body is output, and no result") {
+TEST_CASE("http: a long body is output, but not a result") {
   LoopbackServer server([](const auto&) { return http_answer(200, std::string(3'000'000, 'x')); });
   KeepingContext context({{"url", server.url("/")}});
   REQUIRE(run_http(context));

@@ -49,7 +49,7 @@ const std::string kTooLong = std::string(110'000, 'x') + "\r\n\r\n";
 
 }  // namespace
 
-TEST_CASE("http: a head beyond what is read is told with the limit, and not as out of memory") {
+TEST_CASE("http: a head that is too long is reported with the limit, not as out of memory") {
   const std::string line = "a line of the answer's head is longer than 100KiB, the most that is read; "
                            "the server must send less there";
   CHECK(failure_after(kStart + "X: " + kTooLong) == line);
@@ -61,7 +61,7 @@ TEST_CASE("http: a head beyond what is read is told with the limit, and not as o
                   "the answer's trailer is longer than 64KiB, the most that is read"));
 }
 
-TEST_CASE("http: an answer that breaks off is no success, wherever it does") {
+TEST_CASE("http: an answer that breaks off anywhere is not a success") {
   const std::string early = "the answer ended too early (";
   CHECK(failure_after(kStart + "Content-Le") ==
         early + "within its head); look at the server's own log");
@@ -72,7 +72,7 @@ TEST_CASE("http: an answer that breaks off is no success, wherever it does") {
             .starts_with("the connection was closed without an answer ("));
 }
 
-TEST_CASE("http: what is no HTTP, or bad HTTP, is told as such") {
+TEST_CASE("http: an answer that is not HTTP, or bad HTTP, is reported as such") {
   for (const char* answer : {"220 mail.example ESMTP\r\n\r\n", "HTTP/1.7 200 OK\r\n\r\n"}) {
     const std::string failure = failure_after(answer);
     CAPTURE(failure);
@@ -85,7 +85,7 @@ TEST_CASE("http: what is no HTTP, or bad HTTP, is told as such") {
   CHECK(failure_after(kStart + "Transfer-Encoding: chunked\r\n\r\nzz\r\n").starts_with(broken));
 }
 
-TEST_CASE("http: a redirect that leads nowhere names where it led") {
+TEST_CASE("http: a redirect that leads nowhere names its target") {
   const auto to = [](const std::string& place) {
     return http_answer(302, "", "Location: " + place + "\r\n");
   };
@@ -98,7 +98,7 @@ TEST_CASE("http: a redirect that leads nowhere names where it led") {
                 loop);
 }
 
-TEST_CASE("http: without a connection the message tells why, and which limit it was") {
+TEST_CASE("http: without a connection the message says why, and which limit it was") {
   const std::string refused = failure_at("http://127.0.0.1:1/");
   CAPTURE(refused);
   CHECK(refused.starts_with("no connection (Failed to connect to 127.0.0.1 port 1 "));
@@ -116,7 +116,7 @@ TEST_CASE("http: without a connection the message tells why, and which limit it 
   CHECK(unmade.ends_with("; parameters.connect_timeout allows more"));
 }
 
-TEST_CASE("http: troubles with names, certificates and files say where to look") {
+TEST_CASE("http: problems with names, certificates and files say where to look") {
   const auto words = [](CallTrouble::What what, const std::string& detail) {
     const model::Parameters given{{"url", "https://a.example/"}, {"ca_file", "/etc/ours.pem"}};
     return error_of({what, detail, "https://a.example/", 0, Millis{3}}, model::http_call_of(given).value());

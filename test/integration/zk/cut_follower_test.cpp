@@ -73,7 +73,7 @@ struct Beats {
 
 }  // namespace
 
-TEST_CASE("a follower cut from its leader: the lease ends before the worker's node goes") {
+TEST_CASE("a follower cut from its leader: the lease ends before the worker's node vanishes") {
   Ensemble ensemble;
   Session worker(make_real_client,
                  Contender::options(ensemble.servers[ensemble.follower], kSession));

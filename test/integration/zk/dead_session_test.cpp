@@ -71,7 +71,7 @@ struct Fixture {
 
 }  // namespace
 
-TEST_CASE("dead session: its node goes within 50 ms of the kill, not after the session timeout") {
+TEST_CASE("dead session: its node vanishes within 50 ms of the kill, not after the session timeout") {
   Fixture f;
   const testing::StallMeter stalls;
   std::vector<Micros> took;
@@ -102,7 +102,7 @@ TEST_CASE("dead session: its node goes within 50 ms of the kill, not after the s
   CHECK(took[5] < Millis{1000});
 }
 
-TEST_CASE("dead session: an expired one in the file is no error") {
+TEST_CASE("dead session: an expired session in the file is not an error") {
   Fixture f;
   {
     Holder holder(f.server.address(), f.file, "/gone-" + random_hex(4));

@@ -34,7 +34,7 @@ TEST_CASE("election at a real server: a closed leader is followed within 50 ms")
   CHECK(took[10] < Millis{500});
 }
 
-TEST_CASE("election at a real server: resigning hands over, and the hint is found by others") {
+TEST_CASE("election at a real server: resigning hands over, and others find the hint") {
   auto& server = shared_server();
   const Paths paths("hint");
   Contender one(server, paths, "m1");
@@ -51,7 +51,7 @@ TEST_CASE("election at a real server: resigning hands over, and the hint is foun
   CHECK(find_leader(*client, paths).error().code == ErrorCode::NotFound);
 }
 
-TEST_CASE("election at a real server: who expired stands again, behind the one that followed") {
+TEST_CASE("election at a real server: a candidate that expired stands again, behind its successor") {
   auto& server = shared_server();
   const Paths paths("expiry");
   Contender one(server, paths, "m1");
@@ -73,7 +73,7 @@ TEST_CASE("election at a real server: who expired stands again, behind the one t
   CHECK(one.is_elected(2));
 }
 
-TEST_CASE("election at a real server: a node deleted by hand is made again") {
+TEST_CASE("election at a real server: creates a deleted node again") {
   auto& server = shared_server();
   const Paths paths("byhand");
   Contender one(server, paths, "m1");

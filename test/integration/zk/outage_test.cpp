@@ -21,7 +21,7 @@ std::size_t candidates(Session& session, const Paths& paths) {
 
 }  // namespace
 
-TEST_CASE("outage: a server that is killed and comes back finds everything as it was") {
+TEST_CASE("outage: after a server is killed and comes back, everything is as before") {
   testing::ZookeeperServer server(Millis{200});
   REQUIRE(server.start().has_value());
   Contender one(server, kPaths, "m1");
@@ -57,7 +57,7 @@ TEST_CASE("outage: a server that is killed and comes back finds everything as it
   CHECK(seen.becomes(one_worker));
 }
 
-TEST_CASE("outage: a session that expired in it is followed by a new one") {
+TEST_CASE("outage: a new session follows one that expired during it") {
   testing::ZookeeperServer server(Millis{100});
   REQUIRE(server.start().has_value());
   Contender one(server, kPaths, "m1", Millis{2000});
@@ -75,7 +75,7 @@ TEST_CASE("outage: a session that expired in it is followed by a new one") {
   CHECK(one.session.client()->session_id() != before);
 }
 
-TEST_CASE("outage: servers killed in the middle of joining leave no ghost candidate") {
+TEST_CASE("outage: servers killed during joining leave no ghost candidate") {
   testing::ZookeeperServer server(Millis{200});
   REQUIRE(server.start().has_value());
   Contender one(server, kPaths, "m1", Millis{6000});

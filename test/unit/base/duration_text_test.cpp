@@ -14,7 +14,7 @@ TEST_CASE("duration: reads sums of units, the longest first") {
   CHECK(parse_duration("0").value() == 0ms);
 }
 
-TEST_CASE("duration: refuses what could be misread") {
+TEST_CASE("duration: refuses texts that could be misread") {
   for (const char* text : {"", "5", "1.5h", "-1s", "s", "1 h", "1m1h", "1s1s", "1x", "1h30",
                            "99999999999999999999s", "36526d", "1H"}) {
     CAPTURE(text);
@@ -25,7 +25,7 @@ TEST_CASE("duration: refuses what could be misread") {
   }
 }
 
-TEST_CASE("duration: what is written is read as the same") {
+TEST_CASE("duration: reads back what it writes") {
   for (const auto duration : {Millis{0}, Millis{1}, Millis{999}, Millis{60'000}, Millis{5'400'000},
                               Millis{86'400'000}, Millis{90'061'001}}) {
     const std::string text = format_duration(duration);
@@ -43,7 +43,7 @@ TEST_CASE("moment: reads RFC 3339 with its zone and writes it in UTC") {
         "2026-03-29T06:00:00.123Z");
 }
 
-TEST_CASE("moment: refuses what names no moment") {
+TEST_CASE("moment: refuses a text that is not a moment") {
   for (const char* text :
        {"", "2026-03-29", "2026-03-29T02:30:00", "2026-02-30T00:00:00Z", "2026-03-29T24:00:00Z",
         "2026-03-29T02:30:00+2", "2026-13-01T00:00:00Z", "1969-12-31T23:59:59Z",

@@ -53,7 +53,7 @@ TEST_CASE("log format: broken UTF-8 is shown, never passed on") {
                                "\xe4\xb8\xad\"") != std::string::npos);
 }
 
-TEST_CASE("log format: a key cannot take the place of a fixed one") {
+TEST_CASE("log format: a key cannot replace a fixed one") {
   LogRecord record = a_record();
   record.keys = {{"level", "debug", false}};
   CHECK(json_line(record).find(R"("key_level":"debug")") != std::string::npos);

@@ -30,7 +30,7 @@ struct Log {
 
 }  // namespace
 
-TEST_CASE("log limiter: of a warning five times a second little is written, and every one is counted") {
+TEST_CASE("log limiter: a warning five times a second is rarely written, and always counted") {
   Log log;
   int told = 0;
   for (int i = 0; i < 300; ++i) {  // a minute
@@ -53,7 +53,7 @@ TEST_CASE("log limiter: the last one is written when the window ends, with the c
   CHECK(log.due().empty());
 }
 
-TEST_CASE("log limiter: one that goes on gets one line a window, one that paused begins anew") {
+TEST_CASE("log limiter: a kind that continues gets one line per window, one that paused starts again") {
   Log log;
   for (int i = 0; i < 4; ++i) log.say(a_line(Severity::Warn, "x"));
   log.now += 10s;
@@ -66,7 +66,7 @@ TEST_CASE("log limiter: one that goes on gets one line a window, one that paused
   CHECK(log.say(a_line(Severity::Warn, "x")));
 }
 
-TEST_CASE("log limiter: warnings differ by channel, level and sentence, information by its keys too") {
+TEST_CASE("log limiter: warnings differ by channel, level and sentence, lines of level info also by keys") {
   Log log;
   for (int i = 0; i < 20; ++i) CHECK(log.say(a_line(Severity::Info, "registered", i)));
   for (int i = 0; i < 20; ++i) CHECK(log.say(a_line(Severity::Debug, "trace")));
@@ -79,7 +79,7 @@ TEST_CASE("log limiter: warnings differ by channel, level and sentence, informat
   CHECK(log.say(other));
 }
 
-TEST_CASE("log limiter: no change of a state is lost, and the kept ones keep their order") {
+TEST_CASE("log limiter: no change of a state is lost, and kept lines keep their order") {
   Log log;
   for (int i = 0; i < 5; ++i) {
     log.say(a_line(Severity::Info, "connected"));
@@ -90,14 +90,14 @@ TEST_CASE("log limiter: no change of a state is lost, and the kept ones keep the
                                               "INFO  rota-test term: connection lost n=0 repeated=2"});
 }
 
-TEST_CASE("log limiter: at the end all that is kept is written") {
+TEST_CASE("log limiter: at the end all kept lines are written") {
   Log log;
   for (int i = 0; i < 4; ++i) log.say(a_line(Severity::Warn, "x", i));
   CHECK(log.limiter.rest().size() == 1);
   CHECK(log.limiter.rest().empty());
 }
 
-TEST_CASE("log limiter: it remembers no more lines of information than it may, and writes what is beyond") {
+TEST_CASE("log limiter: remembers a bounded number of lines of level info, and writes the others") {
   Log log;
   for (int i = 0; i < 1000; ++i) CHECK(log.say(a_line(Severity::Info, "run", i)));
   for (int i = 0; i < 5; ++i) CHECK(log.say(a_line(Severity::Info, "new")));
@@ -108,7 +108,7 @@ TEST_CASE("log limiter: it remembers no more lines of information than it may, a
   CHECK_FALSE(log.say(a_line(Severity::Info, "new")));
 }
 
-TEST_CASE("log limiter: lines of which there may be thousands are limited by their sentence, whatever their keys") {
+TEST_CASE("log limiter: lines of log_one_of_many are limited by their sentence, with any keys") {
   Log log;
   for (int i = 0; i < 1000; ++i) {
     LogRecord line = a_line(Severity::Info, "job created", i);

@@ -67,7 +67,7 @@ std::size_t lines_in(const std::string& text) {
 
 }  // namespace
 
-TEST_CASE("log: writes lines to a file whose folder it makes") {
+TEST_CASE("log: writes lines to a file and creates its folder") {
   LogFolder folder;
   log_start(folder.options());
   log_info("loop", "term began", {{"epoch", 3}, {"by", "a b"}});
@@ -112,7 +112,7 @@ TEST_CASE("log: each channel has its own level, which a second start changes") {
   CHECK(text.find("loop: four") != std::string::npos);
 }
 
-TEST_CASE("log: rotates at the size and keeps as many files as it may") {
+TEST_CASE("log: rotates at the size and keeps the allowed number of files") {
   LogFolder folder;
   LogOptions options = folder.options();
   options.rotate_bytes = 4096;
@@ -129,7 +129,7 @@ TEST_CASE("log: rotates at the size and keeps as many files as it may") {
   CHECK(content(options.file).find("number=399") != std::string::npos);
 }
 
-TEST_CASE("log: rotates beside its file wherever the process stands, and through restarts, without losing a line") {
+TEST_CASE("log: rotates beside its file in any working folder, and across restarts, without losing a line") {
   LogFolder folder;
   LogOptions options = folder.options();
   options.rotate_bytes = 4096;
@@ -177,7 +177,7 @@ TEST_CASE("log: loses no line while threads write and the sinks are replaced") {
   CHECK(lines_in(content(options.file)) == kThreads * kLines);
 }
 
-TEST_CASE("log: a line that repeats is held back, and told with its count at the end") {
+TEST_CASE("log: a repeated line is held back, and written with its count at the end") {
   LogFolder folder;
   const LogOptions options = folder.options();
   log_start(options);
@@ -190,7 +190,7 @@ TEST_CASE("log: a line that repeats is held back, and told with its count at the
   CHECK(text.find("could not take office try=29 repeated=20\n") != std::string::npos);
 }
 
-TEST_CASE("log: a file that cannot be made does not stop the process") {
+TEST_CASE("log: a file that cannot be created does not stop the process") {
   LogFolder folder;
   LogOptions options = folder.options();
   options.file = "/proc/nowhere/test.log";
@@ -199,7 +199,7 @@ TEST_CASE("log: a file that cannot be made does not stop the process") {
   CHECK(log_enabled("loop", Severity::Info));
 }
 
-TEST_CASE("log: a console whose disk was full is written to again once it has room") {
+TEST_CASE("log: writes to a console again once its full disk has room") {
   LogFolder folder;
   REQUIRE(make_folders(folder.folder().string()));
   const std::string path = (folder.folder() / "console").string();

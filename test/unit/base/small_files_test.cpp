@@ -27,7 +27,7 @@ time_t written_at(const std::string& path) {
 
 }  // namespace
 
-TEST_CASE("folder lock: names its holder, over whatever a longer pid left there") {
+TEST_CASE("folder lock: names its holder, also after a longer pid in the file") {
   const testing::TemporaryFolder folder;
   REQUIRE(write_file_synced(folder.path() + "/lock", "12345678901234\n"));
   const auto held = FolderLock::take(folder.path());
@@ -38,7 +38,7 @@ TEST_CASE("folder lock: names its holder, over whatever a longer pid left there"
   CHECK(refused.error().message.find("by process " + std::to_string(::getpid()) + ";") != std::string::npos);
 }
 
-TEST_CASE("folder lock: a full disk refuses nobody") {
+TEST_CASE("folder lock: works on a full disk") {
   const testing::TemporaryFolder folder;
   testing::on_small_disk(folder.path(), testing::DiskKind::Ext4, 8, [&] {
     { REQUIRE(FolderLock::take(folder.path())); }
@@ -50,7 +50,7 @@ TEST_CASE("folder lock: a full disk refuses nobody") {
   });
 }
 
-TEST_CASE("heartbeat: beats on a full disk, with its word where there was one before") {
+TEST_CASE("heartbeat: beats on a full disk, with its word if the file had one before") {
   const testing::TemporaryFolder folder;
   testing::on_small_disk(folder.path(), testing::DiskKind::Ext4, 8, [&] {
     const std::string path = folder.path() + "/heartbeat", late = folder.path() + "/late";

@@ -44,7 +44,7 @@ bool is_numbered(const std::string& content) {
 
 }  // namespace
 
-TEST_CASE("spared file: is read as it was written, whatever its length") {
+TEST_CASE("spared file: reads back what was written, of any length") {
   const testing::TemporaryFolder folder;
   const SparedFile file(folder.path() + "/kept", 0600);
   for (const std::size_t length : {1u, 40u, 4095u, 4096u, 5000u, 7u}) {
@@ -57,7 +57,7 @@ TEST_CASE("spared file: is read as it was written, whatever its length") {
   CHECK((status_of(file.path() + ".spare").st_mode & 0777) == 0600);
 }
 
-TEST_CASE("spared file: whatever a crash left in the spare, the file stands and the next write counts") {
+TEST_CASE("spared file: whatever a crash left in the spare, the file is intact and the next write works") {
   const testing::TemporaryFolder folder;
   const std::string path = folder.path() + "/kept", spare = path + ".spare", torn = "a content cut off by a crash";
   const SparedFile file(path);
@@ -114,7 +114,7 @@ TEST_CASE("spared file: a writer killed at any moment leaves one whole content, 
   }
 }
 
-TEST_CASE("spared file: a version that knows no spare reads it, and replaces it as it always did") {
+TEST_CASE("spared file: an older version without spares reads it, and replaces it in its own way") {
   const testing::TemporaryFolder folder;
   const std::string path = folder.path() + "/kept";
   REQUIRE(write_file_synced(path, "of the old version\n", 0600));
@@ -133,7 +133,7 @@ TEST_CASE("spared file: a version that knows no spare reads it, and replaces it 
   CHECK(content_of(path) == "after its removal");
 }
 
-TEST_CASE("spared file: beside a writer that holds the spare it is replaced all the same") {
+TEST_CASE("spared file: is replaced even while another writer holds the spare") {
   const testing::TemporaryFolder folder;
   const SparedFile file(folder.path() + "/kept");
   REQUIRE(file.write("first"));
@@ -146,13 +146,13 @@ TEST_CASE("spared file: beside a writer that holds the spare it is replaced all 
   CHECK(content_of(spare).starts_with("half of another cont"));
 }
 
-TEST_CASE("spared file: what cannot be written leaves an error with the place") {
+TEST_CASE("spared file: a failed write gives an error with the path") {
   const auto refused = SparedFile("/nonexistent/folder/kept").write("x");
   REQUIRE_FALSE(refused);
   CHECK(refused.error().message.find("/nonexistent/folder") != std::string::npos);
 }
 
-TEST_CASE("spared file: a spare that cannot be opened (another user's) is done without") {
+TEST_CASE("spared file: works without a spare that cannot be opened (another user's)") {
   const testing::TemporaryFolder folder;
   const SparedFile file(folder.path() + "/kept");
   REQUIRE(file.write("first"));
@@ -162,7 +162,7 @@ TEST_CASE("spared file: a spare that cannot be opened (another user's) is done w
   CHECK(content_of(file.path()) == "second");
 }
 
-TEST_CASE("spared file: on a full disk it is replaced, removed and made again as often as one likes") {
+TEST_CASE("spared file: on a full disk it can be replaced, removed and created again any number of times") {
   for (const auto kind : {testing::DiskKind::Memory, testing::DiskKind::Ext4}) {
     const testing::TemporaryFolder folder;
     testing::on_small_disk(folder.path(), kind, 8, [&] {

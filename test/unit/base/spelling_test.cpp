@@ -11,7 +11,7 @@ TEST_CASE("spelling: counts edits, a swap of neighbours as one") {
   CHECK(edits_between("nmae", "name") == 1);
 }
 
-TEST_CASE("spelling: names what was meant, or nothing") {
+TEST_CASE("spelling: finds the intended name, or none") {
   const std::vector<std::string> known{"connect", "session_timeout_ms", "server_tick_ms"};
   CHECK(nearest_name("conect", known) == "connect");
   CHECK(nearest_name("Session-Timeout-ms", known) == "session_timeout_ms");

@@ -4,7 +4,7 @@
 
 namespace rota {
 
-TEST_CASE("utf8: takes what RFC 3629 allows and nothing else") {
+TEST_CASE("utf8: accepts exactly what RFC 3629 allows") {
   for (const char* good : {"", "abc", "\xC3\xA9", "\xE4\xB8\xAD", "\xF0\x9F\x98\x80", "\xF4\x8F\xBF\xBF",
                            "eight bytes of ASCII, then \xC3\xA9"}) {
     CHECK(is_utf8(good));
@@ -15,14 +15,14 @@ TEST_CASE("utf8: takes what RFC 3629 allows and nothing else") {
   }
 }
 
-TEST_CASE("utf8: the first broken byte is named by its place") {
+TEST_CASE("utf8: finds the position of the first broken byte") {
   CHECK(broken_utf8_at("plain text that is long enough") == std::nullopt);
   CHECK(broken_utf8_at("\xC3\xA9\xC3") == 2);
   CHECK(broken_utf8_at("12345678\xFF") == 8);
   CHECK(broken_utf8_at("123456789012\x80 and on") == 12);
 }
 
-TEST_CASE("utf8: a cut never goes through a character") {
+TEST_CASE("utf8: never cuts inside a character") {
   const std::string text = "a\xC3\xA9\xE4\xB8\xAD\xF0\x9F\x98\x80z";  // 1 + 2 + 3 + 4 + 1 bytes
   const std::size_t borders[] = {0, 1, 1, 3, 3, 3, 6, 6, 6, 6, 10, 11, 11};
   for (std::size_t most = 0; most < std::size(borders); ++most) {
@@ -32,7 +32,7 @@ TEST_CASE("utf8: a cut never goes through a character") {
   CHECK(cut_text("\x80\x80\x80\x80\x80\x80", 4).size() == 4);  // no text at all: cut all the same
 }
 
-TEST_CASE("utf8: what is repaired or shown is valid, whatever comes in") {
+TEST_CASE("utf8: repaired and shown texts are always valid") {
   CHECK(repaired_text("a\xC3") == "a\xEF\xBF\xBD");
   CHECK(repaired_text("\xE4\xB8 x") == "\xEF\xBF\xBD\xEF\xBF\xBD x");
   CHECK(repaired_text("gr\xC3\xBCn") == "gr\xC3\xBCn");

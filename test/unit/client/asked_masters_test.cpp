@@ -29,7 +29,7 @@ constexpr Millis kTried{10'000};
 
 }  // namespace
 
-TEST_CASE("asked_masters: every master that is not reachable is named with its own error") {
+TEST_CASE("asked_masters: every unreachable master is named with its own error") {
   AskedMasters asked(true);
   asked.take("a:1", kRefusedA);
   asked.take("b:2", kRefusedB);
@@ -39,7 +39,7 @@ TEST_CASE("asked_masters: every master that is not reachable is named with its o
         "a master run there? --masters or ROTA_MASTERS says where to look)");
 }
 
-TEST_CASE("asked_masters: the cause is what a master said, with its address, whoever was asked last") {
+TEST_CASE("asked_masters: the cause is a master's answer, with its address, whichever master was asked last") {
   AskedMasters asked(true);
   asked.take("a:1", kNoDatabase);
   asked.take("b:2", kRefusedB);
@@ -49,7 +49,7 @@ TEST_CASE("asked_masters: the cause is what a master said, with its address, who
                         "Connection refused");
 }
 
-TEST_CASE("asked_masters: a leader that others name and that is not there is the cause") {
+TEST_CASE("asked_masters: an unreachable leader that others name is the cause") {
   AskedMasters asked(false);
   asked.take("a:1", answered(ErrorCode::NotLeader, "this master does not lead; ask b:2", "b:2"));
   asked.take("b:2", kRefusedB);
@@ -57,7 +57,7 @@ TEST_CASE("asked_masters: a leader that others name and that is not there is the
         "a:1 says that b:2 leads; b:2 is not reachable: Connection refused");
 }
 
-TEST_CASE("asked_masters: of a read nobody says that it may have been done") {
+TEST_CASE("asked_masters: a read never reports that it may have been done") {
   AskedMasters asked(true);
   asked.take("b:2", kSilentB);
   const Error word = asked.last_word(kTried);
@@ -65,7 +65,7 @@ TEST_CASE("asked_masters: of a read nobody says that it may have been done") {
   CHECK(word.message == "no answer from b:2 (deadline passed)");
 }
 
-TEST_CASE("asked_masters: a change that one try may have done is not surely undone, whatever came later") {
+TEST_CASE("asked_masters: a change that one try may have done stays uncertain, whatever came later") {
   AskedMasters asked(false);
   asked.take("b:2", kSilentB);
   CHECK(asked.last_word(kTried).message ==

@@ -129,7 +129,7 @@ struct Desk {
 
 }  // namespace
 
-TEST_CASE("client: an edit that the end of a Term refused goes to the next leader, the others stay as answered") {
+TEST_CASE("client: an edit refused by the end of a Term goes to the next leader, the others keep their answers") {
   Desk desk({{"b", {ErrorCode::NotLeader, ErrorCode::Unavailable}}, {"c", {ErrorCode::UnknownOutcome}}});
   const auto answers = desk.apply({"a", "b", "c"});
   REQUIRE(answers.size() == 3);
@@ -140,7 +140,7 @@ TEST_CASE("client: an edit that the end of a Term refused goes to the next leade
   CHECK(desk.master->calls() == std::vector<std::string>{"abc", "bc", "b"});
 }
 
-TEST_CASE("client: an edit that is wrong, or that may stand while it names the version before, is asked once") {
+TEST_CASE("client: a wrong edit, or one that may be stored and expects a version, is sent only once") {
   Desk wrong({{"a", {ErrorCode::InvalidArgument}}});
   CHECK(is_refused(wrong.apply({"a"})[0]));
   Desk versioned({{"a", {ErrorCode::UnknownOutcome}}});
@@ -151,7 +151,7 @@ TEST_CASE("client: an edit that is wrong, or that may stand while it names the v
   CHECK(!is_refused(surely_not_stored.apply({"a"}, 3)[0]));
 }
 
-TEST_CASE("client: a lost answer to an edit that names the version before is told, whatever was said before it") {
+TEST_CASE("client: a lost answer to an edit that expects a version is reported, whatever came before") {
   Desk desk({{"a", {std::nullopt}}, {"b", {ErrorCode::NotLeader}}});
   desk.master->lose_answer_of(2);
   const auto answers = desk.apply({"a", "b"}, 3);
@@ -165,7 +165,7 @@ TEST_CASE("client: a lost answer to an edit that names the version before is tol
   CHECK(!is_refused(unversioned.apply({"a"})[0]));
 }
 
-TEST_CASE("client: a job that is gone after a deletion's answer was lost was deleted, and else is not found") {
+TEST_CASE("client: a job that is gone after a deletion with a lost answer was deleted; otherwise it is not found") {
   Desk desk({{"a", {ErrorCode::UnknownOutcome, ErrorCode::NotLeader, ErrorCode::NotFound}},
              {"b", {ErrorCode::NotLeader, ErrorCode::NotFound}}});
   const auto gone = desk.cluster->delete_job("default", "a", "");
@@ -179,7 +179,7 @@ TEST_CASE("client: a job that is gone after a deletion's answer was lost was del
   CHECK(desk.master->calls() == std::vector<std::string>{"a", "a", "a", "b", "b", "c"});
 }
 
-TEST_CASE("client: who leads now is asked at once when an item's error names it") {
+TEST_CASE("client: asks the leader at once that an item's error names") {
   Desk next({});
   Desk before({{"a", WordyMaster::Words(1000, ErrorCode::NotLeader)}});
   before.master->name_leader(next.address());
@@ -188,7 +188,7 @@ TEST_CASE("client: who leads now is asked at once when an item's error names it"
   CHECK(next.master->calls().size() == 1);
 }
 
-TEST_CASE("client: submits that were refused for the moment are asked again under their keys") {
+TEST_CASE("client: repeats submits that were refused temporarily, with their keys") {
   Desk desk({{"b", {ErrorCode::Overloaded, ErrorCode::UnknownOutcome}}});
   std::vector<thrift::SubmitItem> items(2);
   items[0].definition.name = "a";
@@ -204,7 +204,7 @@ TEST_CASE("client: submits that were refused for the moment are asked again unde
   CHECK(keys[0] != keys[1]);
 }
 
-TEST_CASE("client: an item that is refused until the deadline tells why") {
+TEST_CASE("client: an item that is refused until the deadline says why") {
   Desk desk({{"a", WordyMaster::Words(1000, ErrorCode::Overloaded)}}, Millis{200});
   const auto answer = desk.apply({"a"})[0];
   REQUIRE(is_refused(answer));

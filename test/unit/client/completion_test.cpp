@@ -27,20 +27,20 @@ using Words = std::vector<std::string>;
 
 }  // namespace
 
-TEST_CASE("complete: offers the commands that begin as the last word does") {
+TEST_CASE("complete: offers the commands that begin with the last word") {
   CHECK(words_of(complete(tree(), {""})) == Words{"job", "verify"});
   CHECK(words_of(complete(tree(), {"jo"})) == Words{"job"});
   CHECK(words_of(complete(tree(), {"job", ""})) == Words{"show", "list"});
   CHECK(words_of(complete(tree(), {})) == Words{"job", "verify"});
 }
 
-TEST_CASE("complete: offers a command's options and those of the commands above it") {
+TEST_CASE("complete: offers a command's options and those of its parents") {
   CHECK(words_of(complete(tree(), {"job", "list", "--"})) ==
         Words{"--limit", "--watch", "--worker", "--output", "--masters"});
   CHECK(words_of(complete(tree(), {"job", "list", "-"})).size() == 7);
 }
 
-TEST_CASE("complete: the value of an option is no command") {
+TEST_CASE("complete: the value of an option is not a command") {
   CHECK(words_of(complete(tree(), {"-o", ""})) == Words{"table", "json", "yaml"});
   CHECK(words_of(complete(tree(), {"--output", "y"})) == Words{"yaml"});
   CHECK(words_of(complete(tree(), {"--masters", "job", ""})) == Words{"job", "verify"});
@@ -50,7 +50,7 @@ TEST_CASE("complete: the value of an option is no command") {
   CHECK(complete(tree(), {"job", "-w", "show", ""}).place == Place::Job);
 }
 
-TEST_CASE("complete: asks for names in the first place of a command alone, and for nothing behind --") {
+TEST_CASE("complete: asks for names only for a command's first positional, and for nothing after --") {
   CHECK(complete(tree(), {"job", "show", "a"}).place == Place::Job);
   CHECK(complete(tree(), {"job", "show", "a", ""}).place == Place::None);
   CHECK(words_of(complete(tree(), {"job", "--", ""})).empty());

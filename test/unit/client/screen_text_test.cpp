@@ -4,7 +4,7 @@
 
 namespace rota::client {
 
-TEST_CASE("screen text: lines and tabs stay, what would drive a terminal is written out") {
+TEST_CASE("screen text: lines and tabs stay, bytes that control a terminal are shown escaped") {
   ScreenText text;
   CHECK(text.show("a\tb\nc\r\nd") == "a\tb\nc\nd");
   CHECK(text.show("\x1b[31mred\x07\x08") == "\\x1b[31mred\\x07\\x08");
@@ -15,7 +15,7 @@ TEST_CASE("screen text: lines and tabs stay, what would drive a terminal is writ
   CHECK(text.rest().empty());
 }
 
-TEST_CASE("screen text: pieces that cut a character or a line end anywhere show the same") {
+TEST_CASE("screen text: the result does not depend on where pieces cut a character or a line end") {
   const std::string all = "gr\xc3\xbcn \xe2\x82\xac \xf0\x9f\x98\x80 a\r\nb\xe2\x82z \x1b[0m\n";
   ScreenText whole;
   const std::string wanted = whole.show(all);

@@ -14,14 +14,14 @@ TEST_CASE("table: columns are as wide as their widest cell on a screen") {
   CHECK(table.text() == "A     B\nx     1\n作业  2\n");
 }
 
-TEST_CASE("table: stored text cannot drive the terminal") {
+TEST_CASE("table: stored text cannot control the terminal") {
   CHECK(printable("a\x1b[31mb\n") == "a\\x1b[31mb\\x0a");
   CHECK(printable("\xff\xfe") == "\\xff\\xfe");
   CHECK(printable("\xc2\x9b") == "\\xc2\\x9b");
   CHECK(printable("grün") == "grün");
 }
 
-TEST_CASE("table: one without rows says so below its headers") {
+TEST_CASE("table: a table without rows says so below its headers") {
   Table table({"A", "B"});
   CHECK(table.text() == "A  B\n(none)\n");
   table.add({"1", "2"});

@@ -4,7 +4,7 @@
 
 namespace rota::client {
 
-TEST_CASE("text diff: what goes and what comes, and nothing of what stays") {
+TEST_CASE("text diff: shows removed and added lines, and no unchanged ones") {
   CHECK(text_diff("a\nb\nc\n", "a\nb\nc\n") == "");
   CHECK(text_diff("a\nb\nc\n", "a\nx\nc\n") == "-b\n+x\n");
   CHECK(text_diff("a\nb\nc\nd\n", "a\nc\nd\ne\n") == "-b\n+e\n");
@@ -13,7 +13,7 @@ TEST_CASE("text diff: what goes and what comes, and nothing of what stays") {
   CHECK(text_diff("b\n", "\x1b[31m\n") == "-b\n+\\x1b[31m\n");
 }
 
-TEST_CASE("text diff: long texts cost what they are long") {
+TEST_CASE("text diff: the cost of long texts grows with their length") {
   std::string many;
   for (int i = 0; i < 100'000; ++i) many += std::to_string(i) + "\n";
   CHECK(text_diff(many, many + "end\n") == "+end\n");

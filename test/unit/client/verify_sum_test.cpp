@@ -5,7 +5,7 @@
 using namespace rota;
 using namespace rota::client;
 
-TEST_CASE("verify sum: parts add up, one that is broken breaks all, the last says whether it is complete") {
+TEST_CASE("verify sum: parts add up, one broken part breaks all, the last says whether it is complete") {
   thrift::Check ticks;
   ticks.promise = "P1";
   ticks.ok = true;
@@ -46,7 +46,7 @@ TEST_CASE("verify sum: parts add up, one that is broken breaks all, the last say
   CHECK(sum.runs_looked_at == 100);
 }
 
-TEST_CASE("verify sum: a master of before answers whole or not at all") {
+TEST_CASE("verify sum: an older master answers completely or not at all") {
   thrift::VerifyReport part, sum;
   part.ok = true;
   part.checks.emplace_back();

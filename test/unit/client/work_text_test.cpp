@@ -16,13 +16,13 @@ thrift::Work command(std::vector<std::string> argv) {
 
 }  // namespace
 
-TEST_CASE("work text: a command can be given to a shell as it is shown") {
+TEST_CASE("work text: a shown command can be given to a shell") {
   CHECK(work_text(command({"/bin/sh", "-c", "echo \"it's\" $HOME"})) ==
         R"(/bin/sh -c 'echo "it'\''s" $HOME')");
   CHECK(work_text(command({"dump", "", "--to=a/b"})) == "dump '' --to=a/b");
 }
 
-TEST_CASE("work text: what is long is cut") {
+TEST_CASE("work text: cuts long texts") {
   const std::string text = work_text(command({"x", std::string(1000, 'a'), "b"}));
   CHECK(text.size() == 204);
   CHECK(text.ends_with("a ..."));

@@ -18,7 +18,7 @@ TEST_CASE("default config: config/master.yaml and config/worker.yaml are what th
   CHECK(content(ROTA_CONFIG_FOLDER "/worker.yaml") == default_worker_yaml());
 }
 
-TEST_CASE("default config: read back, it is the same as no file at all") {
+TEST_CASE("default config: gives the same options as no file") {
   TemporaryFolder folder;
   const auto master = load_master(folder.file("master.yaml", default_master_yaml()), {});
   if (!master) FAIL(master.error().text());
@@ -29,7 +29,7 @@ TEST_CASE("default config: read back, it is the same as no file at all") {
   CHECK(worker->zookeeper.session_timeout == Millis{6000});
 }
 
-TEST_CASE("default config: each key stands under a comment within 100 columns") {
+TEST_CASE("default config: each key has a comment within 100 columns") {
   for (const auto& text : {default_master_yaml(), default_worker_yaml()}) {
     std::string previous;
     std::size_t begin = 0;

@@ -65,7 +65,7 @@ TEST_CASE("options: a file sets what it names and leaves the rest") {
   CHECK(o.advertise.host == "127.0.0.1");
 }
 
-TEST_CASE("options: every problem is told in one run, with its place") {
+TEST_CASE("options: every problem is reported in one run, with its place") {
   const std::string text = master_problems(
       "id: m1\n"
       "listen:\n"
@@ -90,7 +90,7 @@ TEST_CASE("options: every problem is told in one run, with its place") {
   CHECK(lines_in(text) == 7);
 }
 
-TEST_CASE("options: wrong types are told") {
+TEST_CASE("options: wrong types are reported") {
   CHECK(holds(master_problems("inbox_events: \"500\"\n"), "is no whole number"));
   CHECK(holds(master_problems("inbox_events: 5e3\n"), "is no whole number"));
   CHECK(holds(master_problems("inbox_events: [500]\n"), "is not a whole number"));
@@ -104,12 +104,12 @@ TEST_CASE("options: wrong types are told") {
   CHECK(holds(master_problems("zookeeper: {connect: \"a:1, b:2\"}\n"), "is no list of servers"));
 }
 
-TEST_CASE("options: a key in the wrong section is told where it belongs") {
+TEST_CASE("options: a key in the wrong section is reported with its right section") {
   CHECK(holds(master_problems("session_timeout_ms: 4000\n"),
               "did you mean zookeeper.session_timeout_ms?"));
 }
 
-TEST_CASE("options: a file that is not there is a problem") {
+TEST_CASE("options: a missing file is a problem") {
   const auto loaded = load_master("/nowhere/master.yaml", {});
   REQUIRE_FALSE(loaded);
   CHECK(holds(loaded.error().text(), "/nowhere/master.yaml: cannot open"));
@@ -129,7 +129,7 @@ TEST_CASE("options: the environment overrides the file") {
   CHECK(o.log.channels.size() == 2);
 }
 
-TEST_CASE("options: a wrong variable is told by its name") {
+TEST_CASE("options: a wrong variable is reported by its name") {
   CHECK(holds(master_problems("", {{"ROTA_LISTEN_PORT", "http"}}),
               "environment ROTA_LISTEN_PORT listen.port: 'http' is no whole number"));
   CHECK(holds(master_problems("", {{"ROTA_ZOOKEEPER_CONECT", "x:1"}}),
@@ -168,7 +168,7 @@ TEST_CASE("options: pages beyond loopback need their network named, when there a
   CHECK(holds(master_problems("http: {host: a.example, port: 9100}\n"), "is no address of this host"));
 }
 
-TEST_CASE("options: settings that contradict each other are told") {
+TEST_CASE("options: settings that contradict each other are reported") {
   CHECK(holds(master_problems("zookeeper: {session_timeout_ms: 4000, server_tick_ms: 2500}\n"),
               "m.yaml:1:33 zookeeper.session_timeout_ms: 4000 is not between 2 and 20 ticks"));
   CHECK(holds(master_problems("hang_limit_ms: 10000\n"), "hang_limit_ms: 10000 is not above"));
@@ -177,7 +177,7 @@ TEST_CASE("options: settings that contradict each other are told") {
               "leaves a lease of 367 ms (session minus a margin of 1633 ms), less than two beats"));
 }
 
-TEST_CASE("options: a secret is read only from a file of one's own") {
+TEST_CASE("options: a secret is read only from a file of the same user") {
   TemporaryFolder folder;
   const std::string good = folder.file("good", "s3cret\n", 0600);
   const std::string open = folder.file("open", "s3cret\n", 0644);
@@ -212,7 +212,7 @@ TEST_CASE("options: worker settings are read and filled in") {
   CHECK(holds(worker_problems("id: \"a@b\"\n"), "'a@b' is no name"));
 }
 
-TEST_CASE("options: SIGHUP names what waits for a restart, and not the log") {
+TEST_CASE("options: SIGHUP names settings that need a restart, but not the log's") {
   const auto now = master("id: m1\n");
   const auto wanted = master("id: m1\nlog: {level: debug}\nrpc_deadline_ms: 500\n");
   CHECK(needs_restart(now, wanted) == std::vector<std::string>{"rpc_deadline_ms"});

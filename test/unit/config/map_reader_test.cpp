@@ -42,7 +42,7 @@ TEST_CASE("scalars: numbers and bools are strict") {
     CHECK_FALSE(bool_from(text));
 }
 
-TEST_CASE("map reader: reads what is there and leaves empty what is not") {
+TEST_CASE("map reader: reads present keys and returns empty for absent ones") {
   Fixture f(
       "name: x\nretries: 3\nfactor: 1.5\nwait: true\ntimeout: 1h30m\n"
       "start: 2026-03-29T02:30:00Z\noverlap: skip\ncommand: [a, \"b c\"]\nenv: {A: 1, B: }\n");
@@ -60,7 +60,7 @@ TEST_CASE("map reader: reads what is there and leaves empty what is not") {
   CHECK(f.problems.empty());
 }
 
-TEST_CASE("map reader: gathers every problem with its place") {
+TEST_CASE("map reader: collects every problem with its place") {
   Fixture f(
       "nmae: x\nretries: many\nfactor: 0.5\nwait: yes\ntimeout: 5\nstart: tomorrow\n"
       "overlap: skipp\ncommand: {a: b}\nenv: {A: [1]}\n");
@@ -89,7 +89,7 @@ TEST_CASE("map reader: gathers every problem with its place") {
   CHECK(f.problems.size() == 10);
 }
 
-TEST_CASE("map reader: what is no map is told once") {
+TEST_CASE("map reader: a node that is not a map is reported once") {
   Problems problems;
   const auto node = read_yaml("f", "- a\n", problems).value();
   MapReader map(node, "f", "jobs[0]", problems);
@@ -98,7 +98,7 @@ TEST_CASE("map reader: what is no map is told once") {
   CHECK(problems.text() == "f:1:1 jobs[0]: found a list; a map (key: value) is expected\n");
 }
 
-TEST_CASE("map reader: a single text may stand for a list where the caller allows it") {
+TEST_CASE("map reader: a single text counts as a list if the caller allows it") {
   Fixture f("command: echo hello\n");
   CHECK(f.map.texts("command", true) == std::vector<std::string>{"echo hello"});
 }

@@ -32,7 +32,7 @@ TEST_CASE("yaml: a line of a million brackets is refused before it is read") {
   CHECK(yaml_holds(reading("a: 1\nb: " + std::string(1000, '[')).problems, "nested deeper"));
 }
 
-TEST_CASE("yaml: keeps order, places and quotes") {
+TEST_CASE("yaml: keeps order, positions and quotes") {
   const auto read = reading("b: 1\na:\n  - x\n  - \"1\"\nc: |\n  two\n  lines\n");
   REQUIRE(read.node);
   CHECK(read.problems.empty());
@@ -46,7 +46,7 @@ TEST_CASE("yaml: keeps order, places and quotes") {
   CHECK(read.node->find("z") == nullptr);
 }
 
-TEST_CASE("yaml: an escape of a character that is no ASCII gives the whole character") {
+TEST_CASE("yaml: an escape of a non-ASCII character gives the whole character") {
   const auto read = reading("a: \"x\\Ny\\_z\\u00e9\\xe9\\N\"\n\"\\N\": 1\n");
   REQUIRE(read.node);
   CHECK(read.node->find("a")->text == "x\u0085y\u00a0z\u00e9\u00e9\u0085");
@@ -62,7 +62,7 @@ TEST_CASE("yaml: an empty text is an empty document") {
   }
 }
 
-TEST_CASE("yaml: refuses what could be misread") {
+TEST_CASE("yaml: refuses texts that could be misread") {
   CHECK(yaml_holds(reading("a: 1\nb: {x: 1, x: 2}\n").problems,
               "f:2:11 b.x: this key appears twice (first in line 2)"));
   CHECK(yaml_holds(reading("a: 1\n---\nb: 2\n").problems, "f:2:1: a second document begins here"));
@@ -93,7 +93,7 @@ TEST_CASE("yaml: aliases cannot multiply") {
   CHECK(yaml_holds(reading(bomb).problems, "an alias (*name) is not allowed"));
 }
 
-TEST_CASE("yaml: garbage is answered, never fatal") {
+TEST_CASE("yaml: garbage gives problems and is never fatal") {
   const std::string seed_text =
       "id: m1\nlisten: {host: 127.0.0.1, port: 0}\nlist:\n  - a\n  - \"b\\n\"\nc: |\n  x\n'q': ~\n";
   std::mt19937 random(4711);

@@ -185,7 +185,7 @@ TEST_CASE("schedule: the last tick of a long time is found without stepping thro
   CHECK_FALSE(rare.last_between(at("2025-01-01T00:00:00Z"), at("2027-01-01T00:00:00Z")));
 }
 
-TEST_CASE("schedule: what is wrong is said to people") {
+TEST_CASE("schedule: problems are explained for people") {
   Schedule backwards = of_text("0 12 * * 9");
   backwards.start = at("2026-01-03T12:00:00Z");
   backwards.end = at("2026-01-02T12:00:00Z");

@@ -4,7 +4,7 @@
 
 using rota::host::is_elsewhere;
 
-TEST_CASE("elsewhere: this host's addresses are not, nor what has none") {
+TEST_CASE("elsewhere: this host's addresses are not elsewhere, and neither is an unknown name") {
   CHECK_FALSE(is_elsewhere("127.0.0.1"));
   CHECK_FALSE(is_elsewhere("127.3.2.1"));
   CHECK_FALSE(is_elsewhere("::1"));

@@ -5,7 +5,7 @@
 
 using namespace rota::host;
 
-TEST_CASE("host reading: /proc's texts give busy and idle ticks, and memory") {
+TEST_CASE("host reading: reads busy and idle ticks, and memory, from the texts of /proc") {
   const CpuTicks cpu = parse_cpu("cpu  10 20 30 400 50 6 7 8 900 1000\ncpu0 1 2 3 4\n");
   CHECK(cpu.busy == 10 + 20 + 30 + 6 + 7 + 8);
   CHECK(cpu.all == cpu.busy + 450);
@@ -29,7 +29,7 @@ TEST_CASE("host reading: this host has memory, a disk and descriptors") {
   CHECK(read_host("/no/such/folder").disk_total_bytes == 0);
 }
 
-TEST_CASE("self check: each trouble is named with its figures, and nothing is said of what is well") {
+TEST_CASE("self check: names each problem with its figures, and nothing else") {
   HostReading host;
   host.memory = {1000, 500};
   host.disk_total_bytes = 100ll << 30;
@@ -48,7 +48,7 @@ TEST_CASE("self check: each trouble is named with its figures, and nothing is sa
   CHECK(verdict_of({"", ""}) == "ok");
 }
 
-TEST_CASE("self check: a process that still waits for what a start needs is starting, not degraded") {
+TEST_CASE("self check: a process that still waits for its start is starting, not degraded") {
   const std::vector<std::string> awaited = {"zookeeper: not registered", "", "leader: no word yet"};
   CHECK(verdict_of({""}, awaited, rota::Millis{1000}) == "starting: zookeeper: not registered; leader: no word yet");
   CHECK(verdict_of({}, awaited, kStartTime) == "degraded: zookeeper: not registered; leader: no word yet");

@@ -5,7 +5,7 @@
 using namespace rota;
 using http::MetricsPage;
 
-TEST_CASE("metrics page: help, kind and series stand as the text format wants them") {
+TEST_CASE("metrics page: help, kind and series follow the text format") {
   MetricsPage page;
   page.counter("a_total", "Things.", 3, {{"how", "well \"done\""}});
   page.counter("a_total", "Things.", 4, {{"how", "other"}});

@@ -60,7 +60,7 @@ std::string get(std::uint16_t port, const std::string& path, const std::string& 
 
 }  // namespace
 
-TEST_CASE("http server: answers GET and HEAD, refuses what would change something") {
+TEST_CASE("http server: answers GET and HEAD, refuses methods that change something") {
   Server server({}, answer_of);
   REQUIRE(server.start());
   const auto port = server.port();
@@ -76,7 +76,7 @@ TEST_CASE("http server: answers GET and HEAD, refuses what would change somethin
   CHECK(get(port, "/").ends_with("hello\n"));
 }
 
-TEST_CASE("http server: a long request, garbage and too many connections cost it nothing") {
+TEST_CASE("http server: a long request, garbage and too many connections do no harm") {
   http::ServerOptions options;
   options.most_connections = 8;
   Server server(options, answer_of);
@@ -94,7 +94,7 @@ TEST_CASE("http server: a long request, garbage and too many connections cost it
   CHECK(last.ends_with("hello\n"));
 }
 
-TEST_CASE("http server: a port that is taken and a host that is none are named") {
+TEST_CASE("http server: names a taken port and an invalid host") {
   Server first({}, answer_of);
   REQUIRE(first.start());
   http::ServerOptions same;

@@ -32,12 +32,12 @@ struct TwoWorkers {
 
 }  // namespace
 
-TEST_CASE("locks: the first lock of a cluster is taken without waiting") {
+TEST_CASE("locks: the first lock of a cluster is acquired without waiting") {
   TwoWorkers it;
   CHECK(it.take(it.first, "run 1", Millis{0}).has_value());
 }
 
-TEST_CASE("locks: one holds a name, another waits or gives up, and the token grows") {
+TEST_CASE("locks: one caller holds a name, another waits or gives up, and the token grows") {
   TwoWorkers it;
   auto held = it.take(it.first, "run 1");
   REQUIRE(held);
@@ -56,7 +56,7 @@ TEST_CASE("locks: one holds a name, another waits or gives up, and the token gro
   CHECK((*next)->token() > token);
 }
 
-TEST_CASE("locks: who waits gets it when it is given back, and stops waiting when told to") {
+TEST_CASE("locks: a waiting caller gets the lock when it is released, and stops waiting when told to") {
   TwoWorkers it;
   auto held = it.take(it.first, "run 1");
   REQUIRE(held);
@@ -74,7 +74,7 @@ TEST_CASE("locks: who waits gets it when it is given back, and stops waiting whe
   CHECK_FALSE(it.first.take("a/b", "run 4", Millis{0}, [](Millis) { return false; }));
 }
 
-TEST_CASE("locks: who waits is woken by what happens to the node, and not by the clock") {
+TEST_CASE("locks: an event of the node wakes a waiting caller, not the clock") {
   constexpr int kPatience = 1000;  // looks; without the event there would be no end of them
   TwoWorkers it;
   NamedLocks patient{it.server.factory(), {"fake", "c", Millis{4000}}, std::chrono::hours{1}};
@@ -93,7 +93,7 @@ TEST_CASE("locks: who waits is woken by what happens to the node, and not by the
   CHECK(asked >= 2);
 }
 
-TEST_CASE("locks: a lost answer leaves neither two holders nor a lock that nobody holds") {
+TEST_CASE("locks: a lost answer leaves neither two holders nor a lock without a holder") {
   TwoWorkers it;
   REQUIRE(it.take(it.first, "warms up"));
   SUBCASE("to the making") { it.server.lose_next(Op::Create, Loss::Answer); }
@@ -107,7 +107,7 @@ TEST_CASE("locks: a lost answer leaves neither two holders nor a lock that nobod
   CHECK(it.nodes() == 0);
 }
 
-TEST_CASE("locks: a lost answer to the giving back takes nothing from the next holder") {
+TEST_CASE("locks: a lost answer to the release takes nothing from the next holder") {
   TwoWorkers it;
   auto held = it.take(it.first, "run 1");
   REQUIRE(held);
@@ -119,7 +119,7 @@ TEST_CASE("locks: a lost answer to the giving back takes nothing from the next h
   CHECK(it.nodes() == 1);
 }
 
-TEST_CASE("locks: what could not be given back goes once ZooKeeper is there again") {
+TEST_CASE("locks: a lock that could not be released is released once ZooKeeper is back") {
   TwoWorkers it;
   auto held = it.take(it.first, "run 1");
   REQUIRE(held);
@@ -131,7 +131,7 @@ TEST_CASE("locks: what could not be given back goes once ZooKeeper is there agai
   CHECK(it.take(it.second, "run 2"));
 }
 
-TEST_CASE("locks: who gives back a lock that was taken from him by hand takes it from nobody") {
+TEST_CASE("locks: releasing a lock that somebody removed takes it from no other holder") {
   TwoWorkers it;
   auto held = it.take(it.first, "run 1");
   REQUIRE(held);
@@ -143,7 +143,7 @@ TEST_CASE("locks: who gives back a lock that was taken from him by hand takes it
   CHECK_FALSE(it.take(it.first, "run 3", Millis{0}));
 }
 
-TEST_CASE("locks: a session that ends frees the lock, and its holder is told") {
+TEST_CASE("locks: the end of the session frees the lock, and its holder is told") {
   TwoWorkers it;
   auto held = it.take(it.first, "run 1");
   REQUIRE(held);
@@ -156,7 +156,7 @@ TEST_CASE("locks: a session that ends frees the lock, and its holder is told") {
   CHECK((*next)->is_held());
 }
 
-TEST_CASE("locks: a try that was given up leaves nothing behind") {
+TEST_CASE("locks: an abandoned try leaves nothing behind") {
   TwoWorkers it;
   REQUIRE(it.take(it.first, "warms up"));
   it.server.lose_next(Op::Create, Loss::Answer);
@@ -166,7 +166,7 @@ TEST_CASE("locks: a try that was given up leaves nothing behind") {
   CHECK(it.nodes() == 0);
 }
 
-TEST_CASE("locks: what is given back in an outage longer than the session goes when a new handle has it") {
+TEST_CASE("locks: a release in an outage longer than the session takes effect through a new handle") {
   FakeServer server;
   NamedLocks locks(server.factory(), {"fake", "c", Millis{30}});
   auto held = TwoWorkers::take(locks, "run 1");

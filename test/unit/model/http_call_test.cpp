@@ -13,7 +13,7 @@ std::string trouble(const Parameters& parameters) {
 
 }  // namespace
 
-TEST_CASE("http_call: an address is enough, and the defaults are careful") {
+TEST_CASE("http_call: an address is enough, and the defaults are safe") {
   const auto call = http_call_of({{"url", "http://h"}});
   REQUIRE(call);
   HttpCall plain;
@@ -46,7 +46,7 @@ TEST_CASE("http_call: every parameter is read") {
   CHECK(http_call_of({{"url", "http://h"}, {"body", "x"}, {"method", "GET"}})->method == "GET");
 }
 
-TEST_CASE("http_call: what is wrong is told all at once, with what is allowed") {
+TEST_CASE("http_call: all problems are reported at once, with what is allowed") {
   CHECK(trouble({}) == "parameters.url is missing: give the address to call");
   CHECK(trouble({{"method", "G T"}, {"redirects", "21"}}) ==
         "parameters.method \"G T\" is none: GET, HEAD, POST, PUT, PATCH, DELETE ...; "

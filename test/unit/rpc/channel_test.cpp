@@ -8,7 +8,7 @@
 
 namespace rota::rpc::test {
 
-TEST_CASE("channel: gives the answer, over and over on one connection") {
+TEST_CASE("channel: returns answers, many times on one connection") {
   EchoServer server;
   REQUIRE(server.started);
   EchoChannel channel(server.endpoint());
@@ -20,7 +20,7 @@ TEST_CASE("channel: gives the answer, over and over on one connection") {
   CHECK(server.server.connections() == 1);
 }
 
-TEST_CASE("channel: hands on the error that the handler answered, with the leader's address") {
+TEST_CASE("channel: passes on the handler's error, with the leader's address") {
   EchoServer server;
   EchoChannel channel(server.endpoint());
   const auto answer = echo(channel, "fail");
@@ -33,7 +33,7 @@ TEST_CASE("channel: hands on the error that the handler answered, with the leade
   CHECK(echo(channel, "again"));
 }
 
-TEST_CASE("channel: a refused connection is surely not done") {
+TEST_CASE("channel: a refused connection means certainly not done") {
   EchoChannel channel({"127.0.0.1", testing::free_port()});
   const auto answer = echo(channel, "x");
   REQUIRE_FALSE(answer);
@@ -74,7 +74,7 @@ TEST_CASE("channel: connects again by itself after the server was restarted") {
   CHECK(*answer == "7:two");
 }
 
-TEST_CASE("channel: refuses a request that no server would take") {
+TEST_CASE("channel: refuses a request that no server would accept") {
   EchoServer server;
   EchoChannel channel(server.endpoint());
   const auto answer = echo(channel, std::string(5u << 20, 'x'));
@@ -112,7 +112,7 @@ TEST_CASE("channel: a method that the server does not know is unsupported") {
   CHECK(answer.error().error.code == ErrorCode::Unsupported);
 }
 
-TEST_CASE("server: a taken port is an answer, stopping twice is fine, a stopped one stays stopped") {
+TEST_CASE("server: a taken port is an error, stopping twice is fine, a stopped server stays stopped") {
   EchoServer first;
   ServerOptions options;
   options.port = first.server.port();
@@ -125,14 +125,14 @@ TEST_CASE("server: a taken port is an answer, stopping twice is fine, a stopped 
   CHECK_FALSE(first.server.start());
 }
 
-TEST_CASE("server: stops at once after it was started, many times over") {
+TEST_CASE("server: stops at once after its start, many times") {
   for (int i = 0; i < 20; ++i) {
     EchoServer server;
     REQUIRE(server.started);
   }
 }
 
-TEST_CASE("server: a stop waits for the handlers at work") {
+TEST_CASE("server: a stop waits for running handlers") {
   EchoServer server;
   EchoChannel channel(server.endpoint());
   std::thread caller([&] { (void)echo(channel, "wait"); });

@@ -82,7 +82,7 @@ class GoodClient {
 
 }  // namespace
 
-TEST_CASE("server: 1,000 seeded garbage frames and 2 GiB length fields harm nobody") {
+TEST_CASE("server: 1,000 seeded garbage frames and 2 GiB length fields do no harm") {
   EchoServer server;
   EchoChannel warm(server.endpoint());
   REQUIRE(echo(warm, "warm"));
@@ -113,7 +113,7 @@ TEST_CASE("server: 1,000 seeded garbage frames and 2 GiB length fields harm nobo
   CHECK(echo(warm, "after"));
 }
 
-TEST_CASE("server: cuts what drips, stalls in a frame, or takes no answers") {
+TEST_CASE("server: closes connections that are too slow, stall in a frame, or read no answers") {
   ServerOptions options;
   options.message_timeout = Millis{300};
   options.threads = 4;
@@ -131,7 +131,7 @@ TEST_CASE("server: cuts what drips, stalls in a frame, or takes no answers") {
   CHECK(good.finish("drip") == 0);
 }
 
-TEST_CASE("server: 500 idle connections stall nobody, and go when they have been idle too long") {
+TEST_CASE("server: 500 idle connections delay no other, and are closed when idle too long") {
   ServerOptions options;
   options.idle_timeout = Millis{1500};
   options.threads = 4;
@@ -144,7 +144,7 @@ TEST_CASE("server: 500 idle connections stall nobody, and go when they have been
   CHECK(good.finish("idle_500") == 0);
 }
 
-TEST_CASE("server: when most places are taken idle connections make room") {
+TEST_CASE("server: when most places are taken, idle connections are closed") {
   ServerOptions options;
   options.max_connections = 64;
   EchoServer server(options);

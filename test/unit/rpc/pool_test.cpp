@@ -44,7 +44,7 @@ TEST_CASE("pool: many threads share few connections") {
   CHECK(pool.idle() == 0);
 }
 
-TEST_CASE("pool: says overloaded when every connection is busy until the deadline") {
+TEST_CASE("pool: returns Overloaded when every connection is busy until the deadline") {
   EchoServer server;
   Pool pool({1, 16, Millis{20'000}});
   std::thread busy([&] { (void)echo(pool, server.endpoint(), "wait"); });

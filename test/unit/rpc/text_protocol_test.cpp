@@ -54,7 +54,7 @@ struct PlainClient {
 
 }  // namespace
 
-TEST_CASE("text protocol: a broken text of a request is named by its place in it") {
+TEST_CASE("text protocol: names the place of a broken text in a request") {
   thrift::JobService_apply_jobs_args args, read;
   args.edits.resize(3);
   SUBCASE("in a field") {
@@ -82,7 +82,7 @@ TEST_CASE("text protocol: a broken text of a request is named by its place in it
   }
 }
 
-TEST_CASE("text protocol: what a worker reports is repaired, or it would be told forever; binary is free") {
+TEST_CASE("text protocol: repairs a worker's report, which would otherwise be sent forever; binary is free") {
   thrift::ReportService_report_args args, read;
   args.request.reports.resize(1);
   args.request.reports[0].__set_outcome({});
@@ -112,7 +112,7 @@ TEST_CASE("text protocol: a server refuses a broken text, and the connection goe
   CHECK(out == "7:fine");
 }
 
-TEST_CASE("text protocol: an answer is valid whatever its handler gave, also to a method that is unknown") {
+TEST_CASE("text protocol: an answer is always valid, also for an unknown method") {
   EchoServer server;
   PlainClient peer(server.endpoint());
   std::string out;
@@ -135,7 +135,7 @@ TEST_CASE("text protocol: an answer is valid whatever its handler gave, also to 
   CHECK(is_utf8(answer.what()));
 }
 
-TEST_CASE("text protocol: our own client sends no broken text, and says so before anything is sent") {
+TEST_CASE("text protocol: our own client refuses a broken text before it sends anything") {
   EchoServer server;
   EchoChannel channel(server.endpoint());
   const auto answer = echo(channel, kBroken);

@@ -32,7 +32,7 @@ TEST_CASE("zones: UTC has one rule for all time") {
   CHECK(zone->changes[0].from_utc_s == INT64_MIN);
 }
 
-TEST_CASE("zones: changes stand at the second, in rising order, and are real") {
+TEST_CASE("zones: changes are exact to the second, in rising order, and real") {
   for (const char* name : {"Europe/Berlin", "America/New_York", "Australia/Lord_Howe",
                            "Africa/Casablanca", "Asia/Tehran", "Pacific/Apia"}) {
     CAPTURE(name);

@@ -58,7 +58,7 @@ struct Fixture {
 
 }  // namespace
 
-TEST_CASE("beat watch: beats that have stopped are told with the session's end, and since when") {
+TEST_CASE("beat watch: at the session's end it reports that beats have stopped, and since when") {
   Fixture f;
   f.look();
   const MonoTime looked = BootClock::now();
@@ -68,7 +68,7 @@ TEST_CASE("beat watch: beats that have stopped are told with the session's end, 
   CHECK(f.ends.get().last_before <= looked);
 }
 
-TEST_CASE("beat watch: a beat that came meanwhile leaves nothing to tell") {
+TEST_CASE("beat watch: reports nothing when a beat came meanwhile") {
   Fixture f;
   f.look();
   f.beat();
@@ -76,7 +76,7 @@ TEST_CASE("beat watch: a beat that came meanwhile leaves nothing to tell") {
   CHECK(f.told() == 0);
 }
 
-TEST_CASE("beat watch: asked again after a beat it looks from then on") {
+TEST_CASE("beat watch: a new call after a beat watches from then on") {
   Fixture f;
   f.look();
   f.beat();
@@ -87,7 +87,7 @@ TEST_CASE("beat watch: asked again after a beat it looks from then on") {
   CHECK(f.ends.get().last_before >= beaten);
 }
 
-TEST_CASE("beat watch: what was not watched all the time is not told") {
+TEST_CASE("beat watch: reports nothing about a node that was not watched all the time") {
   Fixture f;
   f.look();
   SUBCASE("the connection was lost meanwhile") {
@@ -107,7 +107,7 @@ TEST_CASE("beat watch: what was not watched all the time is not told") {
   CHECK(f.told() == 0);
 }
 
-TEST_CASE("beat watch: a node that is not there is not looked at") {
+TEST_CASE("beat watch: does not watch a missing node") {
   Fixture f;
   f.beats->watch("w2@1");
   settle(f.session);

@@ -29,7 +29,7 @@ TEST_CASE("cluster nodes: a new cluster has epoch 0 and no uuid") {
   CHECK_FALSE(read_cluster_uuid(*f.client, f.paths)->has_value());
 }
 
-TEST_CASE("cluster nodes: the epoch is set only over what was read") {
+TEST_CASE("cluster nodes: the epoch is set only if the node is as it was read") {
   Fixture f;
   const auto none = *read_epoch(*f.client, f.paths);
   REQUIRE(write_epoch(*f.client, f.paths, Epoch{1}, none).has_value());
@@ -44,7 +44,7 @@ TEST_CASE("cluster nodes: the epoch is set only over what was read") {
   CHECK(read_epoch(*f.client, f.paths)->epoch == Epoch{2});
 }
 
-TEST_CASE("cluster nodes: a lost answer to the epoch's write is looked up") {
+TEST_CASE("cluster nodes: after a lost answer to the epoch's write, it reads the node") {
   Fixture f;
   const auto none = *read_epoch(*f.client, f.paths);
   SUBCASE("it stands") {
@@ -90,7 +90,7 @@ TEST_CASE("cluster nodes: a uuid is written once, and another one is a conflict"
   CHECK(**read_cluster_uuid(*f.client, f.paths) == "u1");
 }
 
-TEST_CASE("paths: only plain names are clusters") {
+TEST_CASE("paths: accepts only plain cluster names") {
   CHECK(is_cluster_name("prod-1.eu_west"));
   for (const char* name : {"", ".", "..", "a/b", "a b", "ä"}) {
     CAPTURE(name);

@@ -28,7 +28,7 @@ const LeaderHint kTwo{Epoch{6}, "127.0.0.1", 7102};
 
 }  // namespace
 
-TEST_CASE("leader lookup: the lowest candidate that holds a hint leads") {
+TEST_CASE("leader lookup: the lowest candidate with a hint leads") {
   Fixture f;
   f.stands('b', nullptr);
   CHECK(find_leader(*f.client, f.paths).error().code == ErrorCode::NotFound);
@@ -38,7 +38,7 @@ TEST_CASE("leader lookup: the lowest candidate that holds a hint leads") {
   CHECK(*find_leader(*f.client, f.paths) == kOne);
 }
 
-TEST_CASE("leader lookup: a candidate that no session owns does not lead, whatever it holds") {
+TEST_CASE("leader lookup: a candidate that no session owns does not lead, whatever its data") {
   Fixture f;
   f.server.make_by_hand(f.paths.election() + "/n_0000000000000001_0000000000", candidate_data("old", &kTwo));
   CHECK(find_leader(*f.client, f.paths).error().code == ErrorCode::NotFound);
@@ -46,7 +46,7 @@ TEST_CASE("leader lookup: a candidate that no session owns does not lead, whatev
   CHECK(*find_leader(*f.client, f.paths) == kOne);
 }
 
-TEST_CASE("leader lookup: where sequences repeat, who was made first is asked first") {
+TEST_CASE("leader lookup: when sequences repeat, the candidate that was created first comes first") {
   Fixture f;
   f.server.set_next_sequence(f.paths.election(), 2147483647);
   f.stands('f', &kOne);
@@ -60,7 +60,7 @@ TEST_CASE("leader lookup: an unknown cluster has no leader") {
   CHECK(find_leader(*f.client, Paths("other")).error().code == ErrorCode::NotFound);
 }
 
-TEST_CASE("leader lookup: only whole hints count") {
+TEST_CASE("leader lookup: only complete hints count") {
   CHECK(*hint_in(candidate_data("m", &kOne)) == kOne);
   for (const char* data : {"", "[]", "{}", R"({"epoch":1,"host":"h"})",
                            R"({"epoch":"1","host":"h","port":1})",
@@ -71,7 +71,7 @@ TEST_CASE("leader lookup: only whole hints count") {
   }
 }
 
-TEST_CASE("leader lookup: remembers for its age, and forgets when told") {
+TEST_CASE("leader lookup: caches a result for max_age, and drops it on forget") {
   Fixture f;
   Session session(f.server.factory(), quick_session());
   LeaderLookup lookup(session, f.paths, Millis{60'000});

@@ -16,14 +16,14 @@ TEST_CASE("lease rules: the margin covers the server's tick, one beat and our ow
   CHECK(lease_end(at(100'000), kDefault) == at(104'200));
 }
 
-TEST_CASE("lease rules: a lease ends before the session can, however the write was delayed") {
+TEST_CASE("lease rules: a lease ends before the session can, however long the write was delayed") {
   // The server's session begins anew when it handles the write, never before its sending.
   for (int sent = 0; sent < 6000; sent += 500) {
     CHECK(lease_end(at(sent), kDefault) < at(sent + 6000));
   }
 }
 
-TEST_CASE("lease rules: an answer that comes out of order shortens nothing") {
+TEST_CASE("lease rules: an answer out of order does not shorten the lease") {
   const MonoTime end = extend_lease(MonoTime{}, at(5000), kDefault);
   CHECK(extend_lease(end, at(4000), kDefault) == end);
   CHECK(extend_lease(end, at(6000), kDefault) == at(10'200));

@@ -63,7 +63,7 @@ struct Fixture {
 
 }  // namespace
 
-TEST_CASE("membership: an empty or missing folder is told as synced and empty") {
+TEST_CASE("membership: reports an empty or missing folder as synced and empty") {
   Fixture f;
   SUBCASE("missing") { f.server.delete_by_hand("/w"); }
   SUBCASE("empty") {}
@@ -73,7 +73,7 @@ TEST_CASE("membership: an empty or missing folder is told as synced and empty") 
   CHECK(f.has({"a"}));
 }
 
-TEST_CASE("membership: tells who appears, changes and vanishes") {
+TEST_CASE("membership: reports members that appear, change and vanish") {
   Fixture f;
   f.make("a", "1");
   f.watch();
@@ -92,7 +92,7 @@ TEST_CASE("membership: tells who appears, changes and vanishes") {
   CHECK(f.seen.get().synced == 1);
 }
 
-TEST_CASE("membership: a new session lists anew and tells only the difference") {
+TEST_CASE("membership: a new session lists again and reports only the difference") {
   Fixture f;
   f.make("a", "1");
   f.make("b", "1");
@@ -109,7 +109,7 @@ TEST_CASE("membership: a new session lists anew and tells only the difference") 
   CHECK(f.seen.get().vanished == Names{"a"});
 }
 
-TEST_CASE("membership: while ZooKeeper is away the last set stays believed") {
+TEST_CASE("membership: while ZooKeeper is away the last set stays valid") {
   Fixture f;
   f.make("a");
   f.watch();
@@ -124,7 +124,7 @@ TEST_CASE("membership: while ZooKeeper is away the last set stays believed") {
   CHECK(f.seen.get().appeared == Names{"a"});
 }
 
-TEST_CASE("membership: lost answers are asked again") {
+TEST_CASE("membership: repeats requests whose answers were lost") {
   Fixture f;
   f.make("a");
   f.make("b");
@@ -134,7 +134,7 @@ TEST_CASE("membership: lost answers are asked again") {
   CHECK(f.has({"a", "b"}));
 }
 
-TEST_CASE("membership: a name that goes and comes back is read and watched anew") {
+TEST_CASE("membership: a name that goes and comes back is read and watched again") {
   Fixture f;
   f.make("a", "1");
   f.watch();
@@ -148,7 +148,7 @@ TEST_CASE("membership: a name that goes and comes back is read and watched anew"
   CHECK(f.seen.becomes([](const Seen& all) { return all.members.at("a") == "3"; }));
 }
 
-TEST_CASE("membership: a confirmation is told after a write and a listing") {
+TEST_CASE("membership: reports a confirmation after a write and a listing") {
   Fixture f;
   f.make("a");
   f.watch();
@@ -164,7 +164,7 @@ TEST_CASE("membership: a confirmation is told after a write and a listing") {
   CHECK(f.server.operations(Op::List) > listed);
 }
 
-TEST_CASE("membership: a confirmation asked for while ZooKeeper is away waits") {
+TEST_CASE("membership: a requested confirmation waits while ZooKeeper is away") {
   Fixture f;
   f.watch();
   REQUIRE(f.has({}));
@@ -176,7 +176,7 @@ TEST_CASE("membership: a confirmation asked for while ZooKeeper is away waits") 
   CHECK(f.seen.becomes([](const Seen& all) { return all.confirmed == 1; }));
 }
 
-TEST_CASE("membership: nodes that no session owns are no members, and are named") {
+TEST_CASE("membership: nodes that no session owns are not members, and are named") {
   Fixture f;
   f.make("a@1");
   f.server.make_by_hand("/w/b@1");
@@ -250,7 +250,7 @@ constexpr Millis kLong{3'600'000};
 
 }  // namespace
 
-TEST_CASE("membership: where ZooKeeper lost its data nobody vanishes until he could register again") {
+TEST_CASE("membership: after ZooKeeper lost its data, no member vanishes before it could register again") {
   Losing f(kLong);
   f.server.wipe();
   REQUIRE(f.synced_again());
@@ -270,7 +270,7 @@ TEST_CASE("membership: where ZooKeeper lost its data nobody vanishes until he co
   CHECK(f.membership->trouble().awaited.empty());
 }
 
-TEST_CASE("membership: who registers on wiped servers before the leader looks is taken for who he is now") {
+TEST_CASE("membership: a life that registers on wiped servers before the leader lists counts as the present one") {
   Losing f(kLong);
   f.server.wipe();
   f.enter();  // before the session of the membership is tried by a new handle
@@ -280,7 +280,7 @@ TEST_CASE("membership: who registers on wiped servers before the leader looks is
   CHECK(f.membership->trouble().awaited == Names{"b@1"});
 }
 
-TEST_CASE("membership: who registers on an older copy before the leader looks is taken for who he is now") {
+TEST_CASE("membership: a life that registers on an older copy before the leader lists counts as the present one") {
   Losing f(kLong);
   f.replace_a_after_copy();
   f.server.restore_copy();
@@ -290,14 +290,14 @@ TEST_CASE("membership: who registers on an older copy before the leader looks is
   CHECK(f.membership->trouble().awaited.empty());
 }
 
-TEST_CASE("membership: who does not register again after a loss of data vanishes in the end") {
+TEST_CASE("membership: a member that does not register again after a loss of data vanishes in the end") {
   Losing f(Millis{100});
   f.server.wipe();
   REQUIRE(f.synced_again());
   CHECK(f.seen.becomes([](const Seen& all) { return all.vanished == Names{"a@1", "b@1"}; }));
 }
 
-TEST_CASE("membership: an earlier life in an older copy does not stand for the present one") {
+TEST_CASE("membership: an earlier life in an older copy does not replace the present one") {
   Losing f(kLong);
   f.replace_a_after_copy();
   f.server.restore_copy();
@@ -318,7 +318,7 @@ TEST_CASE("membership: an older copy is noticed by its smaller numbers") {
   CHECK(f.seen.get().vanished.empty());
 }
 
-TEST_CASE("membership: a loss is noticed also where the servers have counted on beyond what was seen") {
+TEST_CASE("membership: a loss is also noticed when the servers have counted beyond what was seen") {
   Losing f(kLong);
   f.server.wipe();
   f.enter();
@@ -328,7 +328,7 @@ TEST_CASE("membership: a loss is noticed also where the servers have counted on 
   CHECK(f.seen.get().vanished.empty());
 }
 
-TEST_CASE("membership: an older copy is noticed also where others have made the servers count on") {
+TEST_CASE("membership: an older copy is also noticed when other users made the servers count on") {
   Losing f(kLong);
   f.server.make_copy();
   f.make("c@1");
@@ -342,7 +342,7 @@ TEST_CASE("membership: an older copy is noticed also where others have made the 
   CHECK(f.seen.get().vanished.empty());
 }
 
-TEST_CASE("membership: after an outage with all data there, who is gone has vanished at once") {
+TEST_CASE("membership: after an outage without data loss, a missing member has vanished at once") {
   Losing f(kLong);
   f.server.set_reachable(false);
   f.server.expire(f.actor->session_id());
@@ -351,7 +351,7 @@ TEST_CASE("membership: after an outage with all data there, who is gone has vani
   CHECK(f.membership->trouble().awaited.empty());
 }
 
-TEST_CASE("membership: by a new handle all watches are armed anew") {
+TEST_CASE("membership: a new handle arms all watches again") {
   Losing f(kLong);
   f.server.set_reachable(false);
   REQUIRE(f.session.tasks().run(testing::kPatience, [] {}));

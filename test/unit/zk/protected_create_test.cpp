@@ -32,7 +32,7 @@ struct Fixture {
 
 }  // namespace
 
-TEST_CASE("protected create: an answered create needs no look") {
+TEST_CASE("protected create: an answered create needs no second look") {
   Fixture f;
   CHECK(*f.make() == "n_" + kTag + "_0000000000");
   CHECK(f.server.operations(Op::List) == 0);
@@ -56,7 +56,7 @@ TEST_CASE("protected create: a lost answer makes no ghost") {
   CHECK(f.server.children(kFolder).size() == 1);
 }
 
-TEST_CASE("protected create: when looking fails too it is unknown, and adopting clears it") {
+TEST_CASE("protected create: when the look fails too, the outcome is unknown, and adopting resolves it") {
   Fixture f;
   f.server.lose_next(Op::Create, Loss::Answer);
   f.server.lose_next(Op::List, Loss::Request);

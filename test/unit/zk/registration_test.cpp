@@ -54,7 +54,7 @@ struct Fixture {
 
 }  // namespace
 
-TEST_CASE("registration: makes its node, and anew in each session") {
+TEST_CASE("registration: creates its node, and again in each session") {
   Fixture f;
   f.begin();
   REQUIRE(f.registered(1));
@@ -88,7 +88,7 @@ TEST_CASE("registration: lost answers make neither a ghost nor a second life") {
   CHECK(f.lives == 1);
 }
 
-TEST_CASE("registration: changed data is written until it stands") {
+TEST_CASE("registration: repeats the write of changed data until it succeeds") {
   Fixture f;
   f.begin();
   REQUIRE(f.registered(1));
@@ -112,7 +112,7 @@ TEST_CASE("registration: finds other nodes of its own id") {
   CHECK(f.heard.get().registered[0].others == Names{"w1@rival"});
 }
 
-TEST_CASE("registration: a name held by another session is waited for") {
+TEST_CASE("registration: waits for a name that another session holds") {
   Fixture f;
   EventLog log;
   const auto other = std::move(*f.server.factory()(ClientOptions{}, log.handler()));
@@ -126,7 +126,7 @@ TEST_CASE("registration: a name held by another session is waited for") {
   REQUIRE(f.registered(1));
 }
 
-TEST_CASE("registration: withdrawing takes the node away, for good") {
+TEST_CASE("registration: withdrawing removes the node for good") {
   Fixture f;
   f.begin();
   REQUIRE(f.registered(1));
@@ -140,7 +140,7 @@ TEST_CASE("registration: withdrawing takes the node away, for good") {
   CHECK(f.nodes().empty());
 }
 
-TEST_CASE("registration: nodes that no session owns are no rivals") {
+TEST_CASE("registration: nodes that no session owns are not rivals") {
   Fixture f;
   f.server.make_by_hand("/w");
   f.server.make_by_hand("/w/w1@copied");
@@ -149,7 +149,7 @@ TEST_CASE("registration: nodes that no session owns are no rivals") {
   CHECK(f.heard.get().registered.front().others.empty());
 }
 
-TEST_CASE("registration: a copy under its very name, which no session owns, does not keep it out") {
+TEST_CASE("registration: a copy with exactly its name that no session owns does not keep it out") {
   Fixture f;
   f.server.make_by_hand("/w");
   f.server.make_by_hand("/w/m1", "old");
@@ -159,7 +159,7 @@ TEST_CASE("registration: a copy under its very name, which no session owns, does
   CHECK(client->get("/w/m1", Watch::No)->stat.ephemeral_owner == client->session_id());
 }
 
-TEST_CASE("registration: after a loss of data it registers in a new session, and makes its folder again") {
+TEST_CASE("registration: after a loss of data it registers in a new session, and creates its folder again") {
   Fixture f;
   f.begin();
   REQUIRE(f.registered(1));
@@ -169,7 +169,7 @@ TEST_CASE("registration: after a loss of data it registers in a new session, and
   CHECK(f.heard.get().gone.size() == 1);
 }
 
-TEST_CASE("registration: an older life of the same session, come back with older data, is removed") {
+TEST_CASE("registration: removes an older life of the same session that came back with older data") {
   Fixture f;
   f.begin();
   REQUIRE(f.registered(1));

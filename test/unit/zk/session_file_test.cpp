@@ -59,7 +59,7 @@ void write(const std::string& path, const std::vector<SessionRecord>& records) {
 
 }  // namespace
 
-TEST_CASE("session file: stands before the first node, is private, goes at a clean close") {
+TEST_CASE("session file: exists before the first node, is private, is removed at a clean close") {
   Folder folder;
   FakeServer server;
   SessionOptions options = quick_session();
@@ -101,7 +101,7 @@ TEST_CASE("session file: stands before the first node, is private, goes at a cle
   session.detach(looker);
 }
 
-TEST_CASE("session file: a new session of the same process takes the old one's place") {
+TEST_CASE("session file: a new session of the same process replaces the old one") {
   Folder folder;
   SessionFile file(folder.file());
   REQUIRE(file.write_present({1, std::string(16, 'a')}, "h:1", "u").has_value());
@@ -112,7 +112,7 @@ TEST_CASE("session file: a new session of the same process takes the old one's p
   CHECK(records[0].credentials.password == std::string(16, '\xff'));
 }
 
-TEST_CASE("session file: only the sessions of the dead are ended") {
+TEST_CASE("session file: only the sessions of dead processes are ended") {
   Folder folder;
   FakeServer server;
   const pid_t other = ::getppid() != 0 ? ::getppid() : ::getpid();  // 0: who started this is not seen from here
@@ -133,7 +133,7 @@ TEST_CASE("session file: only the sessions of the dead are ended") {
   CHECK(*end_dead_session(folder.file(), DeathProof::Identity, server.factory(), kLong) == 0);
 }
 
-TEST_CASE("session file: who counts as dead") {
+TEST_CASE("session file: which processes count as dead") {
   SessionRecord record = *record_of_this_process();
   CHECK_FALSE(is_proven_dead(record));
   SUBCASE("the pid was given to another process") {
@@ -181,7 +181,7 @@ TEST_CASE("session file: a new life registers first, and ends its earlier ones a
   CHECK(read_session_file(folder.file())->size() == 1);
 }
 
-TEST_CASE("session file: on a full disk each life is written down, and the dead are taken out") {
+TEST_CASE("session file: on a full disk each life is recorded, and dead ones are removed") {
   Folder folder;
   testing::on_small_disk(folder.path, testing::DiskKind::Ext4, 8, [&] {
     FakeServer server;
@@ -205,7 +205,7 @@ TEST_CASE("session file: on a full disk each life is written down, and the dead 
   });
 }
 
-TEST_CASE("session file: broken content is reported, and no session is guessed") {
+TEST_CASE("session file: broken content is reported, without guessing a session") {
   for (const char* text : {"", "{}", "[]", "{\"sessions\":[{}]}", "{\"sessions\":[1]}"}) {
     CAPTURE(text);
     const auto records = session_records_from_json(text);

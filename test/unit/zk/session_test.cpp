@@ -80,7 +80,7 @@ struct Attended {
 
 }  // namespace
 
-TEST_CASE("session: servers that lost their data are asked by a new handle, and a new session follows") {
+TEST_CASE("session: after servers lost their data, a new handle asks them, and a new session follows") {
   Attended a(short_session());
   a.server.wipe();
   REQUIRE(a.recorder.hears("suspended"));
@@ -92,7 +92,7 @@ TEST_CASE("session: servers that lost their data are asked by a new handle, and 
         std::vector<std::string>{"began", "suspended", "ended", "began"});
 }
 
-TEST_CASE("session: after an outage longer than its timeout it goes on, with its nodes") {
+TEST_CASE("session: continues after an outage longer than its timeout, with its nodes") {
   Attended a(short_session());
   a.server.set_reachable(false);
   REQUIRE(a.recorder.hears("suspended"));
@@ -116,7 +116,7 @@ TEST_CASE("session: an outage shorter than its timeout makes no new handle") {
   CHECK(a.handles == 1);
 }
 
-TEST_CASE("session: servers with an older copy of its session go on with it") {
+TEST_CASE("session: continues at servers with an older copy that has it") {
   Attended a(short_session());
   a.server.make_copy();
   a.server.make_by_hand("/later");
@@ -126,7 +126,7 @@ TEST_CASE("session: servers with an older copy of its session go on with it") {
   CHECK(a.handles == 2);
 }
 
-TEST_CASE("session: servers with a copy from before its time make it begin anew") {
+TEST_CASE("session: starts again at servers with a copy from before it") {
   FakeServer server;
   server.make_copy();
   Session session(server.factory(), short_session());
@@ -139,7 +139,7 @@ TEST_CASE("session: servers with a copy from before its time make it begin anew"
   session.detach(recorder);
 }
 
-TEST_CASE("session: what a new handle shows counts after a sync") {
+TEST_CASE("session: answers of a new handle count only after a sync") {
   Attended a(short_session());
   a.server.make_copy();
   for (int i = 0; i < 3; ++i) a.server.lose_next(FakeServer::Op::Sync, FakeServer::Loss::Request);
@@ -148,7 +148,7 @@ TEST_CASE("session: what a new handle shows counts after a sync") {
   CHECK(a.server.operations(FakeServer::Op::Sync) == 4);
 }
 
-TEST_CASE("session: one that is attached to between two handles hears of it when it goes on") {
+TEST_CASE("session: an observer attached between two handles is told when the session continues") {
   Attended a(short_session());
   a.server.set_reachable(false);
   REQUIRE(eventually(a.session, [&] { return a.handles.load() >= 2; }));
@@ -186,7 +186,7 @@ TEST_CASE("session: after each expiry there is a new one, forever") {
   session.detach(recorder);
 }
 
-TEST_CASE("session: a server that is away at the start is waited for") {
+TEST_CASE("session: waits for a server that is away at the start") {
   FakeServer server;
   server.set_reachable(false);
   Session session(server.factory(), quick_session());
@@ -201,7 +201,7 @@ TEST_CASE("session: a server that is away at the start is waited for") {
   session.detach(recorder);
 }
 
-TEST_CASE("session: a cut connection is told, and the same session resumes") {
+TEST_CASE("session: reports a cut connection, and the same session resumes") {
   FakeServer server;
   Session session(server.factory(), quick_session());
   Recorder recorder;
@@ -219,7 +219,7 @@ TEST_CASE("session: a cut connection is told, and the same session resumes") {
   session.detach(recorder);
 }
 
-TEST_CASE("session: a clean stop takes the ephemeral nodes away and says so") {
+TEST_CASE("session: a clean stop removes the ephemeral nodes and returns true") {
   FakeServer server;
   Recorder recorder;
   Session session(server.factory(), quick_session());
@@ -234,7 +234,7 @@ TEST_CASE("session: a clean stop takes the ephemeral nodes away and says so") {
   session.detach(recorder);
 }
 
-TEST_CASE("session: a stop while cut off tells nobody, and the nodes stay") {
+TEST_CASE("session: a stop while cut off cannot tell the server, and the nodes stay") {
   FakeServer server;
   Recorder recorder;
   Session session(server.factory(), quick_session());
@@ -247,7 +247,7 @@ TEST_CASE("session: a stop while cut off tells nobody, and the nodes stay") {
   session.detach(recorder);
 }
 
-TEST_CASE("session: who attaches late hears of the present session; who detached hears nothing") {
+TEST_CASE("session: a late observer is told about the present session; a detached one is told nothing") {
   FakeServer server;
   Session session(server.factory(), quick_session());
   session.start();
@@ -262,7 +262,7 @@ TEST_CASE("session: who attaches late hears of the present session; who detached
   CHECK(recorder.told.get().words.size() == 1);
 }
 
-TEST_CASE("session: what an earlier session's client still says is dropped") {
+TEST_CASE("session: drops events of an earlier session's client") {
   FakeServer server;
   std::vector<EventHandler> handlers;  // filled on the session's thread, read after settle
   const ClientFactory noting = [&](const ClientOptions& options, EventHandler handler) {

@@ -72,7 +72,7 @@ TEST_CASE("task thread: run gives up on a busy thread, and then never runs") {
   CHECK(ran == 0);
 }
 
-TEST_CASE("task thread: stopping drops what waits, and may be repeated") {
+TEST_CASE("task thread: stopping drops waiting tasks, and may be repeated") {
   TaskThread tasks;
   std::atomic<int> ran = 0;
   tasks.post_after(nullptr, kLong, [&] { ++ran; });

@@ -59,7 +59,7 @@ TEST_CASE("write beat: each answered write extends the lease, counted from its s
   CHECK(f.server.children("/b").size() == 1);
 }
 
-TEST_CASE("write beat: the lease is counted from before the request, however late its answer") {
+TEST_CASE("write beat: the lease is counted from before the request, however late the answer is") {
   Watched<MonoTime> asked;
   FakeServer server;
   Session session(server.factory(), Fixture::options());
@@ -107,7 +107,7 @@ TEST_CASE("write beat: a new session gets a node and a lease of its own") {
   CHECK(f.server.children("/b").size() == 1);
 }
 
-TEST_CASE("write beat: a beat node deleted by hand is made again") {
+TEST_CASE("write beat: creates a deleted beat node again") {
   Fixture f;
   f.session.start();
   REQUIRE(f.counts(1));
