@@ -1,5 +1,5 @@
-# rota_library(name SOURCES ... LINKS ...): the static library of one folder, with the warnings that
-# all our own code keeps. It links only what its folder may include.
+# rota_library(name SOURCES ... LINKS ...): the static library of one folder, with the warnings for
+# all our own code. It links only what its folder may include.
 function(rota_warnings target)
   target_compile_options(${target} PRIVATE -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Werror)
 endfunction()
@@ -21,8 +21,8 @@ function(rota_program name)
 endfunction()
 
 # rota_test(name LABEL layer SOURCES ... LINKS ...): a doctest program, one ctest entry. Its main is
-# test/support/main.cpp. What it tests is optimised as in a release; its own code is not: that halves
-# the time that the compiler takes for it.
+# test/support/main.cpp. The tested code is optimised as in a release; the test's own code is not: that
+# halves its compile time.
 function(rota_test name)
   cmake_parse_arguments(ARG "" "LABEL;TIMEOUT" "SOURCES;LINKS;ARGS" ${ARGN})
   if(NOT TARGET rota_test_main)
@@ -38,7 +38,7 @@ function(rota_test name)
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/test-bin)
   add_test(NAME ${name} COMMAND ${name} ${ARG_ARGS})
   if(NOT ARG_TIMEOUT)
-    set(ARG_TIMEOUT 900)  # only what hangs comes near it
+    set(ARG_TIMEOUT 900)  # only a test that hangs reaches it
   endif()
   set_tests_properties(${name} PROPERTIES LABELS ${ARG_LABEL} TIMEOUT ${ARG_TIMEOUT})
 endfunction()

@@ -1,4 +1,4 @@
-// The cron parser: words for what is wrong are valid UTF-8; ticks only go forward, and end.
+// The cron parser: its messages are valid UTF-8; ticks only go forward, and end.
 #include "master/core/time/cron.h"
 
 #include "common/base/utf8.h"

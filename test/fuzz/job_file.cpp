@@ -1,5 +1,5 @@
-// The reader of job files. Whatever comes in: what it says is short and valid, and a file that it takes reads
-// the same again once Rota has written it (`rota job show`).
+// The reader of job files. For any input: its problems are short and valid, and an accepted file reads the same
+// again after Rota has written it (`rota job show`).
 #include "client/job_file.h"
 
 #include "common/base/utf8.h"

@@ -1,4 +1,4 @@
-// What a fuzzer demands beside that nothing crashes.
+// What a fuzzer checks besides crashes.
 #pragma once
 
 #include <cstdlib>

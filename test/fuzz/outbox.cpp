@@ -1,5 +1,5 @@
-// The worker's outbox file: bytes as they are, and the same bytes as the content of a record whose check sum is
-// right. What is read, and written again, reads the same.
+// The worker's outbox file: the input bytes as the file, and the same bytes as a record with a correct checksum.
+// Records that are written again read the same.
 #include <zlib.h>
 
 #include <cstring>

@@ -1,5 +1,5 @@
-// The short form of a fuzzer, for every compiler: runs all seeds of a folder, then so many texts made of them by
-// a generator with a fixed seed. What libFuzzer does better is left to it (scripts/fuzz).
+// The short form of a fuzzer, for every compiler: runs all seeds of a folder, then RUNS texts that a generator with
+// a fixed seed derives from them. The long form uses libFuzzer (scripts/fuzz).
 //
 // usage: fuzz_NAME FOLDER RUNS      or      fuzz_NAME FILE   (one input again)
 #include <algorithm>
@@ -25,7 +25,7 @@ std::string content_of(const std::filesystem::path& path) {
 }
 
 void run(const std::string& input) {
-  // Exactly as long as the input, so that a sanitizer sees a byte too many that is read.
+  // Exactly as long as the input, so that a sanitizer detects a read of one byte too many.
   const std::vector<std::uint8_t> bytes(input.begin(), input.end());
   (void)LLVMFuzzerTestOneInput(bytes.data(), bytes.size());
 }

@@ -1,4 +1,4 @@
-// The reader of YAML for configuration, and the typed questions to it.
+// The YAML reader for configuration, and its typed access.
 #include "common/config/yaml_reader.h"
 
 #include "common/base/utf8.h"

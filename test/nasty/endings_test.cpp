@@ -30,7 +30,7 @@ void cannot_start(NastyWorker& it, const thrift::DispatchItem& item, const std::
   CHECK_MESSAGE(outcome.message.find(why) != std::string::npos, outcome.message);
 }
 
-/// Eight at a time, each with what its record must say.
+/// Runs eight at a time, each with its expected record.
 void run_all(NastyWorker& it, const std::vector<std::pair<std::vector<std::string>, Record>>& all) {
   for (std::size_t from = 0; from < all.size(); from += 8) {
     std::vector<std::int64_t> runs;
@@ -40,7 +40,7 @@ void run_all(NastyWorker& it, const std::vector<std::pair<std::vector<std::strin
   }
 }
 
-/// A folder of the kernel's freezer, in which a process does not even die of SIGKILL.
+/// A folder of the kernel's freezer, in which a process does not even die by SIGKILL.
 class Freezer {
  public:
   bool freeze(pid_t pid) {
@@ -121,7 +121,7 @@ TEST_CASE("endings: every signal that ends a process") {
 TEST_CASE("endings: a core only when the job asks for it") {
   NastyWorker it;
   const auto plain = it.run(nasty("end_by", SIGQUIT), signalled(SIGQUIT));
-  // Where cores go to a program, the kernel keeps to no limit, and says so if that program reads to the end.
+  // When cores go to a program, the kernel ignores the limit; it reports that if the program reads to the end.
   const bool is_piped = read_file("/proc/sys/kernel/core_pattern").value_or("").starts_with("|");
   const std::string bare = "ended by signal 3 (SIGQUIT)";
   CHECK_MESSAGE((plain.message == bare || (is_piped && plain.message == bare + ", core dumped")), plain.message);

@@ -1,5 +1,5 @@
-// kill -9 and SIGSTOP of the worker's processes at random moments, with ledger jobs running: judged by the
-// jobs' own ledger. ROTA_NASTY_LONG=1: 200 rounds and another seed each time.
+// kill -9 and SIGSTOP of the worker's processes at random moments while ledger jobs run; the jobs' own ledger is
+// the judge. ROTA_NASTY_LONG=1: 200 rounds and another seed each time.
 #include <doctest/doctest.h>
 #include <signal.h>
 #include <sys/wait.h>
@@ -22,8 +22,8 @@ namespace {
 
 constexpr std::size_t kAtOnce = 6;
 
-/// A leader of few words: keeps runs going, and tries one again only when its worker has said that the
-/// attempt before is over.
+/// A minimal leader: keeps runs going, and tries one again only when its worker has reported that the previous
+/// attempt is over.
 class SmallLeader {
  public:
   SmallLeader(WorkerUnderTest& worker, FakeMaster& master, std::string ledger)
@@ -41,9 +41,9 @@ class SmallLeader {
       if (waiting_.contains(run)) return;
     }
   }
-  /// A new life said what it holds: what is not in it is dead.
+  /// A new life reported its inventory: attempts that are not in it are dead.
   void reconcile(const thrift::Inventory& inventory) {
-    // No outcome is looked at before: what is dispatched for it now, the inventory cannot know.
+    // Handles no outcome first: the inventory cannot know an attempt that is dispatched because of one now.
     // Earlier attempts of a run may be in it too: as outcomes not acknowledged yet, or as tombstones.
     std::set<std::pair<std::int64_t, int>> held;
     for (const auto& one : inventory.attempts) held.emplace(one.attempt.run, one.attempt.attempt);
@@ -54,8 +54,8 @@ class SmallLeader {
       }
     }
   }
-  /// Looks after the worker every second: it may lose a life by itself, where the machine stands still for longer
-  /// than its vouchers last.
+  /// Checks the worker every second: it may lose a life by itself when the machine stands still for longer than its
+  /// vouchers last.
   bool finish(MonoTime deadline, const std::function<void()>& look_after) {
     MonoTime next_look = BootClock::now() + Millis{1000};
     while (!attempts_.empty() && BootClock::now() < deadline) {
@@ -72,7 +72,7 @@ class SmallLeader {
   int tried_again() const { return tried_again_; }
   int succeeded() const { return succeeded_; }
   const std::map<std::int64_t, int>& open() const { return attempts_; }
-  /// What it saw of an attempt, and when; by the clock of the ledger.
+  /// What it saw about an attempt, and when, by the ledger's clock.
   void note(std::int64_t run, int attempt, const std::string& what) {
     notes_ += std::to_string(floor_ms(BootClock::now().time_since_epoch()).count()) + " ms: run " + std::to_string(run) +
               " attempt " + std::to_string(attempt) + " " + what + "\n";
@@ -100,8 +100,8 @@ class SmallLeader {
     ++tried_again_;
     waiting_.insert(run);
   }
-  /// A refused attempt is refused for good, so the next one is tried. No answer is unclear: the very
-  /// same attempt is sent again.
+  /// A refusal is final, so it tries the next attempt. No answer means unknown: it sends exactly the same
+  /// attempt again.
   void send_waiting() {
     const std::set<std::int64_t> now = waiting_;
     for (const std::int64_t run : now) {
@@ -126,14 +126,14 @@ class SmallLeader {
   std::string notes_;
 };
 
-/// The worker's three processes, as the host counts them.
+/// The worker's three processes, by their pids on the host.
 struct Processes {
   pid_t outer = -1, warden = -1, proper = -1;
 };
 
 Processes processes_of(WorkerUnderTest& worker) {
   Processes out;
-  eventually([&] {  // one that has just died has no parent
+  eventually([&] {  // a process that has just died has no parent
     out.proper = worker.proper();
     out.warden = WorkerUnderTest::parent_of(out.proper);
     out.outer = WorkerUnderTest::parent_of(out.warden);
@@ -158,7 +158,7 @@ std::vector<pid_t> targets_of(Blow blow, const Processes& who) {
   return {};
 }
 
-/// Strikes; stopped processes go on after `pause`. Restarts the worker if all of it has gone.
+/// Strikes; stopped processes continue after `pause`. Restarts the worker if all of it is gone.
 void strike(Blow blow, WorkerUnderTest& worker, Millis pause) {
   const bool is_kill = blow <= Blow::KillOuter;
   const Processes who = processes_of(worker);
@@ -173,7 +173,7 @@ void strike(Blow blow, WorkerUnderTest& worker, Millis pause) {
   }
 }
 
-/// The life that is there now says hello; waits until there is one.
+/// Says hello to the present life; waits until there is one.
 std::string settle(WorkerUnderTest& worker, FakeMaster& master, SmallLeader& leader,
                    const std::string& life, bool is_another) {
   std::string now = life;
@@ -218,7 +218,7 @@ TEST_CASE("kill storm: nothing ever lives twice, no result is lost, no orphan st
       leader.keep_busy(dice);
       std::this_thread::sleep_for(Millis{20});
     }
-    // Each blow comes; of the stops every fourth is longer than the vouchers last.
+    // Every strike occurs; every fourth stop is longer than the vouchers last.
     const auto blow = static_cast<Blow>(static_cast<std::uint64_t>(round) % 8);
     const bool is_long = blow >= Blow::StopProper && (round / 8 + round) % 4 == 0;
     ++blows[kBlowNames[static_cast<int>(blow)]];

@@ -10,7 +10,7 @@
 namespace rota::testing {
 
 namespace {
-/// A folder that is none of the job's business.
+/// A folder that the job must not touch.
 std::string precious_folder(const NastyWorker& it) {
   const std::string folder = it.scratch("precious");
   std::filesystem::create_directories(folder);

@@ -1,4 +1,4 @@
-// The nasty programs that a shell cannot be: nasty_job DEED [NUMBER].
+// The nasty programs that cannot be written in shell: nasty_job DEED [NUMBER].
 #include <dirent.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -51,7 +51,7 @@ int vfork_loop(long count) {
   return 0;
 }
 
-/// Children that end and that nobody waits for.
+/// Children that end and are never waited for.
 int zombies(long count) {
   for (long i = 0; i < count; ++i) {
     if (::fork() == 0) ::_exit(0);
@@ -79,7 +79,7 @@ int daemons(long count) {
   return 0;
 }
 
-/// As many as it may, and no more than a test's host can stand.
+/// As many as allowed, but not more than a test's host can stand.
 int fork_bomb(long) {
   for (int number = 1; number < NSIG; ++number) ::signal(number, SIG_IGN);
   void* const shared = ::mmap(nullptr, sizeof(int), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
@@ -116,7 +116,7 @@ int eat_and_keep(long mib) {
   return trouble;
 }
 
-/// One piece of memory that many processes share: resident in each, but there only once.
+/// Memory that many processes share: resident in each, but present only once.
 int share_memory(long mib) {
   const auto size = static_cast<std::size_t>(mib) << 20;
   void* const shared = ::mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
@@ -143,7 +143,7 @@ int burn(long) {
 
 void* nothing_to_do(void*) { wait_for_ever(); }
 
-/// The first thread ends, the others live on: the process shows as a zombie and is none.
+/// The first thread ends, the others go on: the process looks like a zombie but is not.
 int leader_thread_ends(long count) {
   for (long i = 0; i < count; ++i) {
     pthread_t thread{};
@@ -197,7 +197,7 @@ int end_by(long number) {
   wait_for_ever();
 }
 
-/// A child that outlives its parent and goes on printing into the pipe.
+/// A child that outlives its parent and still prints into the pipe.
 int print_after_end(long) {
   if (::fork() == 0) {
     for (;;) {

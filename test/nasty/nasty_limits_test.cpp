@@ -123,7 +123,7 @@ TEST_CASE("nasty: nice and umask are the job's") {
   const auto run = it.start(item);
   const auto outcome = it.expect(run, {});
   const int nice = std::min(::getpriority(PRIO_PROCESS, 0) + 7, 19);
-  // Who may not lower it keeps a higher one.
+  // A process that may not lower it keeps a higher one.
   const int score = std::max(500, std::atoi(read_file("/proc/self/oom_score_adj").value_or("0").c_str()));
   const std::string text = it.text(run, 1, outcome.stdout_bytes);
   const std::string most = std::to_string(nice) + "\n0077\n0\n";

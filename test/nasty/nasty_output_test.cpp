@@ -48,7 +48,7 @@ TEST_CASE("nasty: closes 0, 1 and 2") {
 
 TEST_CASE("nasty: a background child holds the pipe") {
   NastyWorker it;
-  it.run(by_sh("sleep 600 & echo gone; exit 5"), exited(5));  // waited for less long than the child lives
+  it.run(by_sh("sleep 600 & echo gone; exit 5"), exited(5));  // the wait is shorter than the child's life
 }
 
 TEST_CASE("nasty: a child goes on printing after the end") {

@@ -1,4 +1,4 @@
-// Programs that multiply, hide, or go for others.
+// Programs that multiply, hide, or attack others.
 #include <doctest/doctest.h>
 #include <signal.h>
 #include <sys/stat.h>
@@ -71,7 +71,7 @@ TEST_CASE("nasty: exits within a millisecond, again and again") {
       if (answers[i] == "none") {
         open.push_back(items[i].attempt.run * 1000 + std::atoi(items[i].work.argv[2].c_str()));
       } else {
-        --started;  // the slot of the one before is not free yet: another run with the next status
+        --started;  // the previous run's slot is not free yet: another run with the next status
       }
     }
     if (open.empty()) continue;
@@ -124,7 +124,7 @@ TEST_CASE("nasty: writes to what is its own in /proc") {
 
 TEST_CASE("nasty: setuid gains nothing") {
   NastyWorker it;
-  if (::geteuid() != 0) return;  // nobody else may make such a file
+  if (::geteuid() != 0) return;  // only root may make such a file
   const std::string program = it.scratch("setuid-id");
   std::filesystem::copy_file("/usr/bin/id", program);
   REQUIRE(::chmod(program.c_str(), 04755) == 0);

@@ -7,7 +7,7 @@
 namespace rota::testing {
 
 namespace {
-/// Runs into its timeout; the steps of the ladder must stand in the record.
+/// Runs into its timeout; the record must contain the steps of the ladder.
 void run_out_of_time(NastyWorker& it, const std::vector<std::string>& argv, bool is_killed = true) {
   thrift::Outcome outcome;
   const auto was = [&](const char* step) { return outcome.message.find(step) != std::string::npos; };
@@ -17,7 +17,7 @@ void run_out_of_time(NastyWorker& it, const std::vector<std::string>& argv, bool
     item.__set_kill_grace_ms(is_killed ? 150 : kPatience.count());
     outcome = it.expect(it.start(item), timed_out());
     CHECK(outcome.ended_ms - outcome.started_ms >= timeout_ms);
-    if (!is_killed || was("KILL after")) break;  // else TERM came before it was deaf
+    if (!is_killed || was("KILL after")) break;  // otherwise TERM came before the program ignored it
   }
   CHECK(was("TERM after "));
   CHECK(was("KILL after") == is_killed);

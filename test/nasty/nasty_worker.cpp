@@ -23,7 +23,7 @@ std::size_t entries_in(const std::string& folder) {
   return names ? names->size() : 0;
 }
 
-/// A folder that other users may pass through, as run_as needs it.
+/// A folder that other users may enter, as run_as needs it.
 std::string make_work_dir() {
   char name[] = "/tmp/rota-nasty-XXXXXX";
   std::string folder = ::mkdtemp(name);
@@ -31,7 +31,7 @@ std::string make_work_dir() {
   return folder;
 }
 
-/// All except sockets: connections come and go by a rhythm of their own, and are counted apart.
+/// All except sockets: connections open and close at times of their own, and are counted separately.
 struct Descriptors {
   std::size_t sockets = 0, others = 0;
 };
@@ -51,7 +51,7 @@ std::string containment() {
   return named != nullptr ? named : "auto";
 }
 
-/// The worker that all cases share, with what it had before each.
+/// The worker that all cases share, with its state before each.
 struct Shared {
   std::string folder = make_work_dir();
   FakeMaster master;
@@ -67,7 +67,7 @@ struct Shared {
   std::vector<std::int64_t> lateness_us;
 
   Shared() {
-    rlimit stack{};  // what a program's arguments may use is a share of it
+    rlimit stack{};  // a program's arguments may use a share of it
     ::getrlimit(RLIMIT_STACK, &stack);
     stack.rlim_cur = std::min<rlim_t>(stack.rlim_cur, 8 << 20);
     ::setrlimit(RLIMIT_STACK, &stack);
@@ -75,7 +75,7 @@ struct Shared {
     life = worker.join(master).incarnation;
     proper = worker.proper();
     warden = WorkerUnderTest::parent_of(proper);
-    (void)master.outcome(run("true"));  // what is opened once is open now
+    (void)master.outcome(run("true"));  // opens what is opened only once
   }
   ~Shared() {
     std::error_code ignored;
@@ -93,7 +93,7 @@ Shared& shared() {
   return instance;
 }
 
-/// Processes below the worker, except the proper: what jobs have left, and zombies of anybody.
+/// Descendants of the worker, except the proper: processes that jobs have left, and all zombies.
 std::vector<pid_t> left_below(pid_t warden, pid_t proper) {
   std::vector<pid_t> found, open{warden};
   const auto all = worker::warden::list_processes();
@@ -107,7 +107,7 @@ std::vector<pid_t> left_below(pid_t warden, pid_t proper) {
   return found;
 }
 
-/// What a few connections more may use; they are bounded, and none is a job's.
+/// The allowance for a few more connections; they are bounded, and none belongs to a job.
 constexpr std::size_t kMoreSockets = 8;
 
 void check_descriptors(const char* whose, pid_t pid, const Descriptors& before) {
@@ -120,7 +120,7 @@ void check_descriptors(const char* whose, pid_t pid, const Descriptors& before) 
                                << now.sockets << " sockets, before " << before.sockets);
 }
 
-/// Folders of attempts that are there and not ready for the next attempt.
+/// Folders of attempts that exist and are not prepared for the next attempt.
 std::size_t folders_left(const std::string& work_dir) {
   std::size_t count = 0;
   std::error_code ignored;
@@ -135,7 +135,7 @@ std::size_t folders_left(const std::string& work_dir) {
   return count;
 }
 
-/// How much later than the rhythm each renewal came.
+/// How late each renewal was.
 void note_lateness(const std::vector<MonoTime>& renewals, std::vector<std::int64_t>& out) {
   for (std::size_t i = 1; i < renewals.size(); ++i) {
     out.push_back((renewals[i] - renewals[i - 1]).count() - kRenewMs * 1000);

@@ -1,5 +1,5 @@
-// One worker for all nasty programs. Each case acquires it, lets its programs run, and releases it: then
-// nothing of them may be left, and how late the worker's heartbeat was meanwhile is put down.
+// One worker for all nasty programs. Each case acquires it, runs its programs, and releases it: then nothing of
+// them may be left. How late the worker's heartbeat was meanwhile is recorded.
 #pragma once
 
 #include <map>
@@ -17,7 +17,7 @@ std::vector<std::string> by_python(const std::string& text);
 /// test-bin/nasty_job DEED [NUMBER].
 std::vector<std::string> nasty(const std::string& deed, long number = 0);
 
-/// What the record of a run must say; -1: it does not matter.
+/// The expected record of a run; -1: any value.
 struct Record {
   std::string state = "succeeded";
   std::string reason = "none";
@@ -31,21 +31,21 @@ inline Record signalled(int number) { return {"failed", "signalled", -1, number}
 inline Record timed_out() { return {"timed_out", "attempt_timeout", -1, -1}; }
 inline Record over(const std::string& reason) { return {"failed", reason, -1, -1}; }
 
-/// One test case's hold on the worker. Thread: the test's.
+/// The worker while one test case uses it. Thread: the test's.
 class NastyWorker {
  public:
   NastyWorker();
-  /// Looks whether everything is as it was before.
+  /// Checks that everything is as it was before.
   ~NastyWorker();
   NastyWorker(const NastyWorker&) = delete;
   NastyWorker& operator=(const NastyWorker&) = delete;
 
   /// A run that may be changed before it is dispatched.
   thrift::DispatchItem item(std::vector<std::string> argv);
-  /// Dispatches it; its number.
+  /// Dispatches it; returns its number.
   std::int64_t start(const thrift::DispatchItem& item);
   std::int64_t start(std::vector<std::string> argv) { return start(item(std::move(argv))); }
-  /// Waits for its end and holds the record against what is expected. The outcome for more.
+  /// Waits for its end and compares the record with the expected one. Returns the outcome for further checks.
   thrift::Outcome expect(std::int64_t run, const Record& record, Millis at_most = testing::kPatience);
   thrift::Outcome run(std::vector<std::string> argv, const Record& record) {
     return expect(start(std::move(argv)), record);
@@ -56,7 +56,7 @@ class NastyWorker {
   /// kill -9 of the proper; returns when the next one has joined.
   void kill_proper();
   std::string text(std::int64_t run, int stream, std::int64_t length);
-  /// The folder in which attempts have theirs, and one beside it that nothing may touch.
+  /// The folder of the attempts' work folders, and one beside it that nothing may touch.
   const std::string& work_dir() const;
   std::string scratch(const std::string& name) const;
 

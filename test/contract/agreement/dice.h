@@ -1,5 +1,5 @@
-// Random scripts from one seed: the same seed, the same script. How many are tried is told by the
-// environment: ROTA_AGREEMENT_SEEDS (scripts), ROTA_AGREEMENT_FROM (the first seed).
+// Random scripts from one seed: the same seed gives the same script. The environment sets how many are tried:
+// ROTA_AGREEMENT_SEEDS (scripts), ROTA_AGREEMENT_FROM (the first seed).
 #pragma once
 
 #include <cstdint>
@@ -25,7 +25,7 @@ class Dice {
   }
 
  private:
-  /// Of a seed too: two that are so many steps apart would else be one row of numbers, begun at two places.
+  /// Used for the seed too: otherwise two seeds a few steps apart would give shifted copies of one sequence.
   static std::uint64_t mixed(std::uint64_t z) {
     z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ull;
     z = (z ^ (z >> 27)) * 0x94d049bb133111ebull;
@@ -48,8 +48,8 @@ inline Seeds seeds_to_try(std::uint64_t usual) {
   return {number("ROTA_AGREEMENT_FROM", 1), number("ROTA_AGREEMENT_SEEDS", usual)};
 }
 
-/// What a person needs to see of a disagreement: the script up to it, which is the shortest prefix that
-/// shows it, since both sides are compared after each step.
+/// Shows a disagreement to a person: the script up to it. That is the shortest prefix that shows it, because both
+/// sides are compared after each step.
 inline std::string disagreement(std::uint64_t seed, const std::vector<std::string>& script,
                                 const std::string& real, const std::string& model) {
   std::string text = "seed " + std::to_string(seed) + " disagrees after step " +

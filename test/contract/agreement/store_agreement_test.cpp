@@ -1,4 +1,4 @@
-// The memory store, on which unit tests and tools stand, and the simulator's database do what the real one does.
+// The memory store, which unit tests and tools use, and the simulator's database behave like the real database.
 #include <doctest/doctest.h>
 
 #include <thread>
@@ -14,7 +14,7 @@ namespace {
 constexpr int kStoreSteps = 40;
 constexpr std::string_view kStored = "outcome 0 ";
 
-/// The lines in which the two differ, and no more.
+/// Only the lines in which the two differ.
 std::string only_apart(const std::string& text, const std::string& other) {
   std::string out;
   for (std::size_t at = 0; at < text.size();) {
@@ -45,7 +45,7 @@ std::string apply_both(std::uint64_t seed) {
   return "";
 }
 
-/// The simulator plays first, since its dice say in which way an answer is lost.
+/// The simulator plays first, because its random numbers decide how an answer is lost.
 std::string play_with_faults(std::uint64_t seed) {
   SimStoreSide model;
   RealStoreSide real;

@@ -1,4 +1,4 @@
-// How a store looks from outside, in words: two stores with the same rows give the same words.
+// How a store looks from outside, as text: two stores with the same rows give the same text.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -32,7 +32,7 @@ WallTime StoreScript::moment() { return wall_from_ms(samples::kBase + dice_.belo
 
 std::int64_t StoreScript::random_job() { return dice_.one_of(kJobs); }
 
-/// Mostly one that stands: a leader knows what it stored.
+/// Mostly an existing one: a leader knows what it stored.
 std::int64_t StoreScript::stored_job() {
   std::vector<std::int64_t> stored;
   for (const auto& [id, version] : versions_) stored.push_back(id);
@@ -60,7 +60,7 @@ StoreStep StoreScript::next() {
   return step;
 }
 
-/// True when that is all the step does.
+/// True when the step does nothing else.
 bool StoreScript::add_fault(StoreStep& step) {
   if (faults_ == StoreFaults::None) return false;
   step.answer_is_lost = dice_.chance(15);
@@ -99,7 +99,7 @@ Changes StoreScript::random_changes() {
   return changes;
 }
 
-/// Half of them with a slice of ticks under way.
+/// Half of them with an unfinished slice of ticks.
 master::core::Watermark StoreScript::next_watermark() {
   const WallTime through = wall_from_ms(samples::kBase + ++watermark_s_ * 1000);
   if (dice_.chance(50)) return through;

@@ -11,8 +11,8 @@
 
 namespace rota::agreement {
 
-/// Batches as a leader could send them, some of which contradict what stands: a used tick, key, name or
-/// gap, a run that is not there, a version of no job, an epoch that is not in force, the same batch again.
+/// Batches as a leader could send them. Some contradict existing rows: a used tick, key, name or gap, a missing
+/// run, a version of no job, an epoch that is not in force, the same batch again.
 struct StoreStep {
   enum class Kind { Apply, TakeOffice, SettleGrant, SettleUuid, BackUp, GoBack };
   Kind kind = Kind::Apply;
@@ -20,17 +20,17 @@ struct StoreStep {
   master::core::Changes changes;
   bool answer_is_lost = false;     ///< of an apply's or a takeover's last statement
   Millis grant{0};
-  master::store::RunQuery query;   ///< asked after the step
+  master::store::RunQuery query;   ///< for the look after the step
 };
 
 enum class StoreFaults { None, All };
 
-/// Remembers what was proposed, so that later steps speak of it. Thread: one.
+/// Remembers what was proposed, so that later steps can use it. Thread: one.
 class StoreScript {
  public:
   explicit StoreScript(std::uint64_t seed, StoreFaults faults = StoreFaults::None) : dice_(seed), faults_(faults) {}
   StoreStep next();
-  /// What the step came to: only what was stored is spoken of later (mostly).
+  /// The result of the step: later steps use (mostly) only what was stored.
   void note(const StoreStep& step, bool stored);
 
  private:
@@ -66,17 +66,17 @@ class StoreScript {
 
 std::string text_of(const StoreStep& step);
 
-/// An answer without its words.
+/// An answer without its message.
 std::string words_of(const master::store::ApplyResult& result);
 template <typename T>
 std::string words_of(const char* what, const Result<T>& result) {
   return std::string(what) + (result ? "" : " refused: " + std::string(rota::name_of(result.error().code))) + "\n";
 }
 
-/// Applies it, or takes office.
+/// Applies the step, or enters office.
 std::string play(const master::store::testing::Backend& on, const StoreStep& step);
 
-/// All that can be read, after it.
+/// Everything that can be read after the step.
 std::string look(const master::store::testing::Backend& on, const StoreStep& step);
 
 }  // namespace rota::agreement

@@ -127,7 +127,7 @@ void RealStoreSide::lose(Loss loss, Epoch epoch) {
   if (loss == Loss::AfterCommit) proxy_->at(kCommitPacket, CuttingProxy::Deed::CutAfter);
 }
 
-/// The leader finds it dead.
+/// The leader finds its connection dead.
 void RealStoreSide::lose_connection(Epoch epoch) {
   REQUIRE(leader(epoch).apply(epoch, {}).outcome == master::store::ApplyOutcome::Applied);
   const auto id = MariadbServer::shared().sql(
@@ -157,7 +157,7 @@ void RealStoreSide::back_up() {
   sql("SET foreign_key_checks = 0;" + text);
 }
 
-/// Whether there was any. One that leaves by itself may be gone before it is told to go.
+/// Whether there was any. A connection that ends by itself may be gone before it is killed.
 bool RealStoreSide::end_connections() const {
   auto& server = MariadbServer::shared();
   const auto asked = server.sql("SELECT id FROM information_schema.processlist WHERE db = '" + options_.database +

@@ -1,4 +1,4 @@
-// The simulator's database and a real one, as scripts with faults are played on them.
+// The simulator's database and a real one, for scripts with faults.
 #pragma once
 
 #include <map>
@@ -13,22 +13,22 @@
 
 namespace rota::agreement {
 
-/// When an answer was lost: the simulator's dice say it, the real connection is cut accordingly.
+/// How an answer was lost: the simulator's random numbers decide it, the real connection is cut accordingly.
 enum class Loss { None, OfCheck, BeforeCommit, AfterCommit };
 
 /// Thread: one.
 class SimStoreSide {
  public:
   SimStoreSide();
-  /// What the step came to, and in which way its answer was lost.
+  /// The result of the step, and how its answer was lost.
   std::string play(const StoreStep& step, Loss& loss);
   std::string look(const StoreStep& step);
-  /// Whether the step put an older copy back: not where nothing would be lost by it.
+  /// Whether the step restored an older copy: not when nothing would be lost by it.
   bool has_gone_back() const { return has_gone_back_; }
 
   sim::SimStore& store() { return store_; }
   sim::SimOffice& office() { return office_; }
-  /// Virtual time goes on.
+  /// Advances virtual time.
   void pass(Millis time);
 
  private:
@@ -42,13 +42,13 @@ class SimStoreSide {
   bool has_gone_back_ = false;
 };
 
-/// A MariaDB with a leader of its own for each epoch, as there is in production. Thread: one.
+/// A MariaDB with a separate leader for each epoch, like in production. Thread: one.
 class RealStoreSide {
  public:
   RealStoreSide();
   std::string play(const StoreStep& step, Loss loss);
   std::string look(const StoreStep& step) { return agreement::look(faces_, step); }
-  /// The copy's rows instead of what stands; whoever was connected is not any more.
+  /// Replaces the present rows by the copy's; all connections are cut.
   void go_back();
 
   master::store::Store& leader(Epoch epoch);
@@ -68,7 +68,7 @@ class RealStoreSide {
   master::store::testing::Backend faces_;
   std::map<Epoch, std::unique_ptr<master::store::Store>> leaders_;
   std::vector<std::string> tables_;
-  std::string copy_;   ///< the database that holds it
+  std::string copy_;   ///< the database with the copy
 };
 
 }  // namespace rota::agreement

@@ -1,4 +1,4 @@
-// The models of ZooKeeper, on which the unit tests and the simulator stand, do what the real server does.
+// The models of ZooKeeper that the unit tests and the simulator use behave like the real server.
 #include <doctest/doctest.h>
 
 #include "common/base/random.h"

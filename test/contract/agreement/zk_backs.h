@@ -1,4 +1,4 @@
-// The servers that ZooKeeper's scripts are played on.
+// The servers for ZooKeeper's scripts.
 #pragma once
 
 #include <map>
@@ -29,7 +29,7 @@ class RealZkBack final : public ZkBack {
   std::vector<std::unique_ptr<testing::TcpProxy>> relays_;
 };
 
-/// The unit tests' fake, which nobody can be cut off from alone. Thread: one.
+/// The unit tests' fake, which cannot cut off a single client. Thread: one.
 class FakeZkBack final : public ZkBack {
  public:
   zk::ClientFactory factory(int) override { return server_.factory(); }
@@ -42,8 +42,8 @@ class FakeZkBack final : public ZkBack {
   zk::FakeServer server_;
 };
 
-/// The simulator's servers, one for each way: who is cut off stays with one that falls behind, and goes
-/// to another. Thread: one.
+/// The simulator's servers, one for each way: a client that is cut off stays with a server that falls behind, then
+/// moves to another. Thread: one.
 class SimZkBack final : public ZkBack {
  public:
   SimZkBack() { zookeeper_.set_up(kZkWays + 1); }

@@ -51,7 +51,7 @@ const char* name_of(Kind kind) {
 }
 
 constexpr Millis kLongSession{30'000};
-/// Of a visitor, whose end is waited for.
+/// The session timeout of a visitor, whose end the script waits for.
 constexpr Millis kShortSession{4000};
 
 Kind random_kind(Dice& dice, ZkFaults faults) {
@@ -107,7 +107,7 @@ std::string text_of(const ZkStep& step) {
 
 // --- one side -----------------------------------------------------------------------------------
 
-/// Of its session itself the newest word counts: it may be cut off twice within one step.
+/// For the session itself only the newest event counts: it may be cut off twice within one step.
 bool ZkSide::Heard::wait(zk::Event::What what) {
   std::unique_lock lock(mutex);
   return changed.wait_for(lock, testing::kPatience, [&] {
@@ -219,7 +219,7 @@ std::string ZkSide::act(Peer& peer, const ZkStep& step) {
   return "";
 }
 
-/// On behalf of its holder, as a new life does with the session of the dead one: until it is over.
+/// Ends it for its holder, like a new life with the session of the dead one: until it is over.
 void ZkSide::end_surely(const Peer& peer) {
   zk::SessionRecord record;
   record.addresses = back_.address(kLooksOn);
@@ -227,7 +227,7 @@ void ZkSide::end_surely(const Peer& peer) {
   CHECK_OR_DIE(zk::end_session(record, back_.factory(kLooksOn), testing::kPatience).has_value(), "a session can be ended");
 }
 
-/// Its holder still lives, and is told.
+/// Its holder is still alive, and is told.
 std::string ZkSide::end_by_other(Peer& peer) {
   end_surely(peer);
   const bool heard = peer.heard->wait(zk::Event::What::Expired);
@@ -237,7 +237,7 @@ std::string ZkSide::end_by_other(Peer& peer) {
          (late ? "it still answers" : refused(late));
 }
 
-/// Its mark tells when the servers have ended its session: they do so in one transaction with its nodes.
+/// Its mark node shows when the servers have ended its session: they end the session and its nodes together.
 std::string ZkSide::visit(const ZkStep& step) {
   Peer visitor = connect(kVisitor, kShortSession);
   owners_[visitor.client->session_id()] = "visitor " + std::to_string(++visits_);
@@ -262,7 +262,7 @@ void ZkSide::cut_off(int peer) {
   gone.away = true;
 }
 
-/// As its library does by itself: it connects again, and asks for what its watches missed.
+/// Like its library: connects again, and asks for the events that its watches missed.
 void ZkSide::come_back(int peer) {
   Peer& back = peers_[static_cast<std::size_t>(peer)];
   back_.mend(peer);
@@ -270,7 +270,7 @@ void ZkSide::come_back(int peer) {
   back.away = false;
 }
 
-/// All watches of a step have come when a later answer has: that of a sync.
+/// All watch events of a step have come when a later answer (of a sync) has.
 std::string ZkSide::tell_events() {
   std::string out;
   for (std::size_t i = 0; i < peers_.size(); ++i) {

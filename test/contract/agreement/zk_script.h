@@ -14,14 +14,14 @@
 namespace rota::agreement {
 
 inline constexpr int kZkPeers = 3;
-/// The ways in which clients connect: of each peer, of who looks on, and of a visitor.
+/// The ways in which clients connect: one for each peer, one for the observer, and one for a visitor.
 inline constexpr int kLooksOn = kZkPeers;
 inline constexpr int kVisitor = kZkPeers + 1;
 inline constexpr int kZkWays = kZkPeers + 2;
 
 struct ZkStep {
-  /// Visit: somebody makes a node and is heard of no more, until its session has expired. CutOff: the
-  /// peer's connection ends; it comes back before its next step, and has missed what happened meanwhile.
+  /// Visit: a client creates a node and falls silent until its session has expired. CutOff: the peer's connection
+  /// ends; it comes back before its next step, and has missed what happened meanwhile.
   enum class Kind { Create, Remove, Set, Get, Exists, List, Close, EndByOther, Visit, CutOff };
   Kind kind = Kind::Get;
   int peer = 0;
@@ -36,30 +36,30 @@ enum class ZkFaults { None, All };
 ZkStep random_zk_step(Dice& dice, ZkFaults faults);
 std::string text_of(const ZkStep& step);
 
-/// A server or a model of one, and what can be done to it. Thread: one.
+/// A server or its model, and what can be done to it. Thread: one.
 class ZkBack {
  public:
   virtual ~ZkBack() = default;
   virtual zk::ClientFactory factory(int way) = 0;
   virtual std::string address(int way) const = 0;
-  /// Who connects by this way is connected no more, and cannot come back.
+  /// Cuts off the clients that connect in this way; they cannot come back.
   virtual void cut(int way) = 0;
   virtual void mend(int way) = 0;
-  /// Lets the time pass that a session lasts which came by this way and is not heard of.
+  /// Lets the timeout pass of a silent session that connected in this way.
   virtual void pass(Millis timeout, int way) = 0;
 };
 
-/// Several sessions with one server, and a folder for this script alone. Thread: one.
+/// Several sessions with one server, and a folder only for this script. Thread: one.
 class ZkSide {
  public:
   ZkSide(ZkBack& back, std::string folder);
 
-  /// Plays the step; a peer whose session is over gets a new one first. What it came to, what each
-  /// session heard of it, and all nodes afterwards, in words that are alike on all sides.
+  /// Plays the step; a peer whose session is over gets a new one first. Returns the result, each session's events,
+  /// and all nodes afterwards, as text that is the same on all sides.
   std::string play(const ZkStep& step);
 
  private:
-  /// What a session heard; shared with the client's threads.
+  /// A session's events; shared with the client's threads.
   struct Heard {
     std::mutex mutex;
     std::condition_variable changed;

@@ -21,7 +21,7 @@ struct FakeWorld {
   std::string address() { return "fake"; }
 };
 
-/// A server of its own, whose data a test may lose; those of the fake world always are.
+/// A separate server whose data a test may lose; a server of the fake world always is separate.
 struct LosingFake : FakeWorld {
   void stop() { server.set_reachable(false); }
   void start() { server.set_reachable(true); }
@@ -93,7 +93,7 @@ bool end(World& world, const Client& victim) {
   return end_session(record, world.factory(), testing::kPatience).has_value();
 }
 
-/// A folder of its own for each test, since the real server is shared.
+/// A separate folder for each test, because the real server is shared.
 std::string fresh_folder(Client& client) {
   const std::string folder = "/test/" + random_hex(6);
   REQUIRE(ensure_folder(client, folder).has_value());
@@ -278,7 +278,7 @@ TEST_CASE_TEMPLATE("zk client: a cut-off handle is abandoned, and another one ge
   const Credentials credentials = first->credentials();
   world.stop();
   REQUIRE(first.log.hears(Event::What::Suspended));
-  // The library tells that the connection is gone a moment before it counts as gone.
+  // The library reports that the connection is gone a moment before it counts as gone.
   REQUIRE(testing::eventually([&] { return first->abandon(); }));
   CHECK(first->state() == SessionState::Closed);
   CHECK(code_of(first->get("/e", Watch::No)) == ErrorCode::Unavailable);

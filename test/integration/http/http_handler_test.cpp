@@ -16,7 +16,7 @@ namespace {
 using rota::testing::http_answer;
 using rota::testing::LoopbackServer;
 
-/// A context that keeps what the handler says.
+/// A context that keeps the handler's output.
 class KeepingContext final : public sdk::Context {
  public:
   explicit KeepingContext(std::map<std::string, std::string> parameters) {
@@ -147,7 +147,7 @@ TEST_CASE("http: a call to a silent server ends with the timeout, or at once whe
   CHECK(late.error().code == ErrorCode::TimedOut);
   CHECK(has(late.error().message, "timed out"));
   KeepingContext told({{"url", server.url("/told")}, {"timeout", "1h"}});
-  const auto is_asked = [&] {  // the one before may have timed out before it had said what it wanted
+  const auto is_asked = [&] {  // the previous call may have timed out before it sent its request
     const auto all = server.requests();
     return std::ranges::any_of(all, [](const auto& request) { return request.path() == "/told"; });
   };

@@ -16,7 +16,7 @@ namespace {
 
 constexpr int kLookEveryMs = 20;
 
-/// Waits until there are bytes or an end of them; false: the server ends.
+/// Waits until there are bytes or the end of the stream; false: the server ends.
 bool wait_readable(int fd, const std::stop_token& stop) {
   while (!stop.stop_requested()) {
     pollfd item{fd, POLLIN, 0};

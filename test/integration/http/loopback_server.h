@@ -1,5 +1,5 @@
-// An HTTP server on the loopback that a test scripts: it answers each connection with the bytes that the
-// test gives for the path, and remembers what it was asked.
+// An HTTP server on the loopback that a test controls: it answers each connection with the bytes that the
+// test gives for the path, and remembers the requests.
 #pragma once
 
 #include <functional>
@@ -20,8 +20,8 @@ class LoopbackServer {
     std::string body;
     std::string path() const;
   };
-  /// The bytes of the answer to a request; empty: none is given until the server ends or the caller
-  /// closes the connection.
+  /// The bytes of the answer to a request; empty: no answer until the server ends or the caller closes the
+  /// connection.
   using Answer = std::function<std::string(const Request&)>;
 
   explicit LoopbackServer(Answer answer);
@@ -31,7 +31,7 @@ class LoopbackServer {
 
   std::string url(const std::string& path) const;
   std::vector<Request> requests() const;
-  /// Connections on which the caller hung up before an answer.
+  /// Connections that the caller closed before an answer.
   int hung_up() const;
 
  private:

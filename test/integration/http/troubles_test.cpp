@@ -1,4 +1,4 @@
-// What a server may do to a call, and how the failure reads.
+// What a server may do to a call, and the message of the failure.
 #include <doctest/doctest.h>
 
 #include "test/integration/http/loopback_server.h"
@@ -34,7 +34,7 @@ std::string failure_at(const std::string& url, model::Parameters parameters = {}
   return answer.error().message.substr(start.size());
 }
 
-/// Of a server that answers with these bytes and hangs up.
+/// The failure with a server that answers with these bytes and closes the connection.
 std::string failure_after(const std::string& answer, const model::Parameters& parameters = {}) {
   const LoopbackServer server([&](const auto&) { return answer; });
   return failure_at(server.url("/"), parameters);
@@ -108,7 +108,7 @@ TEST_CASE("http: without a connection the message says why, and which limit it w
   CAPTURE(late);
   CHECK(late.starts_with("no whole answer within timeout, 1s ("));
   CHECK(late.ends_with("; parameters.timeout allows more"));
-  // It takes the connection and never answers the beginning of TLS.
+  // It accepts the connection and never answers the TLS handshake.
   const std::string address = mute.url("/").substr(std::string("http").size());
   const std::string unmade = failure_at("https" + address, {{"connect_timeout", "150ms"}, {"timeout", "1h"}});
   CAPTURE(unmade);

@@ -1,6 +1,6 @@
-// Three servers, of which one follower is cut from its leader while a worker is attached to it: it
-// goes on answering reads, the leader lets the session expire, and the worker must have known
-// before.
+// Three servers. One follower is cut off from its leader while a worker is connected to it: the follower still
+// answers reads, the leader lets the session expire, and the worker must have stopped trusting its lease
+// before that.
 #include <array>
 
 #include "common/zk/write_beat.h"
@@ -17,7 +17,7 @@ namespace {
 constexpr Millis kTick{200};
 constexpr Millis kSession{4000};
 
-/// Three servers; what one says to another's quorum port goes through a proxy of that pair.
+/// Three servers; traffic from one to another's quorum port goes through a proxy of that pair.
 struct Ensemble {
   std::array<testing::ZookeeperServer, 3> servers{testing::ZookeeperServer(kTick),
                                                   testing::ZookeeperServer(kTick),
@@ -98,7 +98,7 @@ TEST_CASE("a follower cut from its leader: the lease ends before the worker's no
   const auto observer = std::move(*make_real_client(at_leader, log.handler()));
   REQUIRE(log.hears(Event::What::Connected));
   std::string node;
-  REQUIRE(eventually(worker, [&] {  // the worker's session is short: on a slow machine it may be another by now
+  REQUIRE(eventually(worker, [&] {  // the worker's session is short: on a slow machine it may already be another one
     node = beats.get().node;
     const auto stands = observer->exists(node, Watch::Yes);
     return stands && stands->has_value();

@@ -20,7 +20,7 @@ using namespace rota::zk;
 
 namespace {
 
-/// A process of its own that holds a session; killed and reaped at the latest here.
+/// A separate process that holds a session; the destructor kills and reaps it at the latest.
 struct Holder {
   pid_t pid = -1;
 
@@ -96,8 +96,8 @@ TEST_CASE("dead session: its node vanishes within 50 ms of the kill, not after t
   std::sort(took.begin(), took.end());
   MESSAGE("kill -9 to node gone: median " << took[5].count() << " us, worst "
                                           << took.back().count() << " us");
-  // The best shows the way it takes; a busy machine spreads the rest, still far from the thirty seconds
-  // that the session would have lasted.
+  // The best time shows the normal case; a busy machine delays the others, but still far less than the thirty
+  // seconds that the session would have lasted.
   CHECK(took.front() < Millis{50});
   CHECK(took[5] < Millis{1000});
 }
@@ -109,7 +109,7 @@ TEST_CASE("dead session: an expired session in the file is not an error") {
     auto records = *read_session_file(f.file);
     REQUIRE(records.size() == 1);
     REQUIRE(end_session(records[0], make_real_client, kPatience).has_value());
-    // The holder lives, makes a new session and writes it down: only its death ends that one.
+    // The holder is alive, starts a new session and records it: only its death ends that one.
   }
   CHECK(end_dead_session(f.file, DeathProof::Identity, make_real_client, kPatience).has_value());
   CHECK_FALSE(std::filesystem::exists(f.file));

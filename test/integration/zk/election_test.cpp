@@ -30,7 +30,7 @@ TEST_CASE("election at a real server: a closed leader is followed within 50 ms")
   std::sort(took.begin(), took.end());
   MESSAGE("clean close to next elected: median " << took[10].count() << " us, worst "
                                                  << took.back().count() << " us");
-  CHECK(took.front() < Millis{50});  // a busy machine spreads the rest
+  CHECK(took.front() < Millis{50});  // a busy machine delays the others
   CHECK(took[10] < Millis{500});
 }
 

@@ -1,4 +1,4 @@
-// The server killed, restarted, frozen: everything goes on by itself.
+// The server is killed, restarted, frozen: everything recovers by itself.
 #include <algorithm>
 
 #include "common/base/random.h"
@@ -65,7 +65,7 @@ TEST_CASE("outage: a new session follows one that expired during it") {
   const SessionId before = one.session.client()->session_id();
   server.freeze();
   REQUIRE(eventually(one.session, [&] { return !one.session.is_connected(); }));
-  // The server counts no time while frozen; end the session on its behalf once it runs again.
+  // The server counts no time while frozen; this ends the session once the server runs again.
   SessionRecord record;
   record.addresses = server.address();
   record.credentials = one.session.client()->credentials();
@@ -81,7 +81,7 @@ TEST_CASE("outage: servers killed during joining leave no ghost candidate") {
   Contender one(server, kPaths, "m1", Millis{6000});
   REQUIRE(one.is_elected());
   for (int round = 0; round < 5; ++round) {
-    // Join and leave without pause, so that the kill falls anywhere between.
+    // Joins and leaves without pause, so that the kill comes at any moment between.
     const int hits = static_cast<int>(random_u64() % 40);
     for (int i = 0; i < hits; ++i) {
       one.elector.resign();
@@ -129,7 +129,7 @@ TEST_CASE("outage: a frozen server answers no beat, and the lease ends before th
   const MonoTime frozen = BootClock::now();
   CHECK(eventually(session, [&] { return BootClock::now() > beats.get().lease_end; }));
   const Beats last = beats.get();
-  // At most the beat that was under way is answered; the session cannot end before frozen + asked.
+  // At most the beat on its way is answered; the session cannot end before frozen + asked.
   CHECK(last.lease_end < frozen + asked);
   MESSAGE("lease ended " << ms(last.lease_end - frozen) << " ms after the freeze, session of "
                          << asked.count() << " ms");

@@ -1,4 +1,4 @@
-// What these tests share: a real server, and masters in its election.
+// Shared by these tests: a real server, and masters in its election.
 #pragma once
 
 #include <doctest/doctest.h>
@@ -29,7 +29,7 @@ struct Office {
   MonoTime since{};
 };
 
-/// A master's share in the election, over a real server.
+/// A master's part in the election, over a real server.
 struct Contender final : master::cluster::ElectorObserver {
   Watched<Office> office;
   Session session;

@@ -1,6 +1,6 @@
 // A process that holds a session with one ephemeral node until it is killed:
 //   zk_session_holder ADDRESSES SESSION_FILE NODE
-// It writes one line to stdout when the node stands.
+// It writes one line to stdout when the node exists.
 #include <unistd.h>
 
 #include "common/zk/real_client.h"

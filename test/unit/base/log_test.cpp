@@ -1,4 +1,4 @@
-// The log's sinks, on files in a folder of the test's own.
+// The log's sinks, on files in the test's own folder.
 #include "common/base/log.h"
 
 #include <doctest/doctest.h>

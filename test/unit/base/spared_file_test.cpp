@@ -172,7 +172,7 @@ TEST_CASE("spared file: on a full disk it can be replaced, removed and created a
       testing::fill_disk(folder.path());
       CHECK_FALSE(write_file_synced(folder.path() + "/plain", "x"));
       CHECK_FALSE(read_file(folder.path() + "/plain"));
-      CHECK(names_in(folder.path()).value().size() <= 4);  // nothing is left of the vain try
+      CHECK(names_in(folder.path()).value().size() <= 4);  // the failed try leaves nothing
       CHECK_FALSE(late.write("no room was kept for it"));
       int written = 0;
       while (written < 100 && file.write(numbered(written))) ++written;

@@ -56,7 +56,7 @@ class WordyMaster final : public thrift::JobServiceNull {
     out.__set_id(7);
   }
 
-  /// What it says who leads.
+  /// The leader that it names.
   void name_leader(const std::string& address) {
     std::scoped_lock lock(mutex_);
     leader_ = address;

@@ -45,7 +45,7 @@ std::string call_header(const std::string& method) {
 /// Calls while the attack goes on, then prints how long the calls took.
 class GoodClient {
  public:
-  /// Who does nothing for `cut_after` may be cut: a call for which the machine stood still that long does not count.
+  /// The server may close a connection that is idle for `cut_after`: a call during such a stall does not count.
   explicit GoodClient(const Endpoint& to, Millis cut_after = testing::kPatience)
       : channel_(to), cut_after_(cut_after), thread_([this] { run(); }) {}
   ~GoodClient() {

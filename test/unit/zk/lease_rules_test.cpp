@@ -17,7 +17,7 @@ TEST_CASE("lease rules: the margin covers the server's tick, one beat and our ow
 }
 
 TEST_CASE("lease rules: a lease ends before the session can, however long the write was delayed") {
-  // The server's session begins anew when it handles the write, never before its sending.
+  // The server restarts the session's time when it handles the write, never before the write was sent.
   for (int sent = 0; sent < 6000; sent += 500) {
     CHECK(lease_end(at(sent), kDefault) < at(sent + 6000));
   }

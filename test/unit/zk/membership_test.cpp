@@ -304,7 +304,7 @@ TEST_CASE("membership: an earlier life in an older copy does not replace the pre
   REQUIRE(eventually(f.session, [&] { return f.membership->trouble().awaited == Names{"a@2"}; }));
   CHECK(f.seen.get().members.contains("a@2"));
   f.enter();
-  f.make("a@3");  // he registers anew: now the one before is over
+  f.make("a@3");  // it registers again: now the earlier life is over
   CHECK(f.seen.becomes([](const Seen& all) { return all.members.contains("a@3") && !all.members.contains("a@2"); }));
 }
 

@@ -115,7 +115,7 @@ TEST_CASE("session file: a new session of the same process replaces the old one"
 TEST_CASE("session file: only the sessions of dead processes are ended") {
   Folder folder;
   FakeServer server;
-  const pid_t other = ::getppid() != 0 ? ::getppid() : ::getpid();  // 0: who started this is not seen from here
+  const pid_t other = ::getppid() != 0 ? ::getppid() : ::getpid();  // 0: the parent process is not visible from here
   LeftSession living(server, other);
   living.record.start_ticks = process_start_ticks(other).value();
   LeftSession dead(server, dead_pid());
