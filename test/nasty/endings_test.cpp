@@ -64,7 +64,7 @@ class Freezer {
 
 }  // namespace
 
-TEST_CASE("endings: told to die and not seen empty is kill_failed, and its slot is set aside") {
+TEST_CASE("endings: a kill that is not proven is kill_failed, and its slot is set aside") {
   FakeMaster master;
   WorkerUnderTest worker;
   worker.start();
@@ -131,7 +131,7 @@ TEST_CASE("endings: a core only when the job asks for it") {
   MESSAGE(dumped.message);
 }
 
-TEST_CASE("endings: what cannot be started says which and why") {
+TEST_CASE("endings: a failed start says what and why") {
   NastyWorker it;
   cannot_start(it, it.item({"no-such-program"}), "No such file");
   cannot_start(it, it.item({"/nowhere/tool"}), "No such file");

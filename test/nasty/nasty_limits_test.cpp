@@ -65,7 +65,7 @@ TEST_CASE("nasty: burns CPU") {
   }
 }
 
-TEST_CASE("nasty: a share of a core is held by the kernel, or told not to be held") {
+TEST_CASE("nasty: the kernel enforces a share of a core, or the worker says that it does not") {
   NastyWorker it;
   const auto held = it.worker().nodes().at(0).kernel_limits;
   auto item = it.item(nasty("burn"));
@@ -89,7 +89,7 @@ TEST_CASE("nasty: fills its folder") {
   CHECK(outcome.message.find("8 MiB are allowed") != std::string::npos);
 }
 
-TEST_CASE("nasty: fills its folder where it thinks nobody looks") {
+TEST_CASE("nasty: fills a deep tree in its folder") {
   NastyWorker it;
   auto item = it.item(by_python("import os, time\nfor i in range(150): os.mkdir('d'); os.chdir('d')\n"
                                 "for i in range(64):\n  open(str(i), 'wb').write(b'x' * 1000000)\n"

@@ -27,7 +27,7 @@ TEST_CASE("nasty: env -i in a session of its own") {
                " sleep 0.1; exit 9"), exited(9));
 }
 
-TEST_CASE("nasty: 500 zombies that nobody waits for") {
+TEST_CASE("nasty: 500 zombies without a waiting parent") {
   NastyWorker it;
   it.run(nasty("zombies", 500), exited(4));
 }
@@ -82,7 +82,7 @@ TEST_CASE("nasty: exits within a millisecond, again and again") {
   CHECK(ended == count);
 }
 
-TEST_CASE("nasty: seizes every process that it sees, and sees none of a sibling") {
+TEST_CASE("nasty: seizes every process that it sees, but sees none of another attempt") {
   NastyWorker it;
   const auto sibling = it.start(by_sh("sleep 0.6; exit 8"));
   CHECK(it.master().wait_started(sibling));
@@ -92,7 +92,7 @@ TEST_CASE("nasty: seizes every process that it sees, and sees none of a sibling"
   it.expect(sibling, exited(8));
 }
 
-TEST_CASE("nasty: kill -9 -1 reaches nobody but itself") {
+TEST_CASE("nasty: kill -9 -1 reaches only itself") {
   NastyWorker it;
   const auto sibling = it.start(by_sh("sleep 0.5; exit 8"));
   it.run(by_sh("(sleep 600 &) ; kill -9 -1; echo alive; exit 4"), exited(4));
@@ -115,7 +115,7 @@ TEST_CASE("nasty: namespaces within its namespace") {
                " sleep 0.2; exit 6"), exited(6));
 }
 
-TEST_CASE("nasty: writes to what is its own in /proc") {
+TEST_CASE("nasty: writes to its own files in /proc") {
   NastyWorker it;
   it.run(by_sh("for f in oom_score_adj oom_adj comm attr/current autogroup loginuid timerslack_ns"
                " coredump_filter clear_refs uid_map; do echo -1000 > /proc/self/$f; done 2>/dev/null;"
@@ -148,7 +148,7 @@ TEST_CASE("nasty: as another user it neither reads the worker's state nor signal
   CHECK(it.text(run, 1, outcome.stdout_bytes) == "nobody\nwrote\n/nonexistent nobody\n0027\n");
 }
 
-TEST_CASE("nasty: asks for a user whom the worker does not list") {
+TEST_CASE("nasty: asks for a user that the worker does not list") {
   NastyWorker it;
   auto item = it.item({"/usr/bin/id"});
   item.work.__set_run_as("root");

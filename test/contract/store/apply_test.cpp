@@ -38,7 +38,7 @@ core::Changes everything() {
 
 }  // namespace
 
-TEST_CASE("apply: an empty batch tells whether the epoch is still ours") {
+TEST_CASE("apply: an empty batch checks whether the epoch is still ours") {
   ON_EACH_STORE(on, led_backends()) {
     CHECK(outcome_of(on, {}) == ApplyOutcome::Applied);
     REQUIRE(on.office->enter_office(Epoch{5}, "other"));
@@ -48,7 +48,7 @@ TEST_CASE("apply: an empty batch tells whether the epoch is still ours") {
   }
 }
 
-TEST_CASE("apply: a batch applied twice leaves what it left once") {
+TEST_CASE("apply: a batch applied twice has the effect of one") {
   ON_EACH_STORE(on, led_backends()) {
     const auto changes = everything();
     for (int i = 0; i < 3; ++i) REQUIRE_APPLIED(on, changes);
@@ -65,7 +65,7 @@ TEST_CASE("apply: a batch applied twice leaves what it left once") {
   }
 }
 
-TEST_CASE("apply: of a run's note only what is set replaces what stands") {
+TEST_CASE("apply: only the fields that are set in a run's note replace stored ones") {
   ON_EACH_STORE(on, led_backends()) {
     core::Changes changes = everything();
     model::RunNote first;
@@ -138,7 +138,7 @@ TEST_CASE("apply: a second run of one job and tick is refused, and its batch wit
   }
 }
 
-TEST_CASE("apply: nothing of a refused batch comes in with the next one") {
+TEST_CASE("apply: the next batch stores nothing of a refused one") {
   ON_EACH_STORE(on, led_backends()) {
     core::Changes first = new_job(10, "a");
     first.new_runs = {a_tick_run(100, 10, 1)};
@@ -262,7 +262,7 @@ TEST_CASE("apply: many updates that are alike are stored as each by itself") {
   }
 }
 
-TEST_CASE("apply: an update of a run that is not there is refused and makes no row") {
+TEST_CASE("apply: an update of a missing run is refused and creates no row") {
   ON_EACH_STORE(on, led_backends()) {
     core::Changes changes = new_job(10, "a");
     changes.new_runs = {a_tick_run(100, 10, 1)};

@@ -55,7 +55,7 @@ TEST_CASE("logs: bytes of any kind come back, and a chunk sent again changes not
   }
 }
 
-TEST_CASE("logs: nothing beyond the end, nothing of a stream that is not there") {
+TEST_CASE("logs: returns nothing beyond the end, and nothing for a missing stream") {
   ON_EACH_STORE(on, fresh_log_backends()) {
     CHECK(slice(on, 0).bytes == "");
     CHECK(slice(on, 0).stored_end == 0);
@@ -88,7 +88,7 @@ TEST_CASE("logs: the stored end stops before a hole and moves on when it is fill
   }
 }
 
-TEST_CASE("logs: what the cap cut off is counted and is no hole") {
+TEST_CASE("logs: bytes that the cap removed are counted and are no hole") {
   ON_EACH_STORE(on, fresh_log_backends()) {
     CHECK(*on.logs->append({chunk(0, "abc"), chunk(1003, "end", 1000)}) == Ends{1006, 1006});
     const auto all = slice(on, 0);
@@ -263,7 +263,7 @@ TEST_CASE("logs: a chunk at a place that no stream can reach is refused, and not
   }
 }
 
-TEST_CASE("logs: what stands is told from what is kept, not from what a master remembers") {
+TEST_CASE("logs: the stored end comes from the store, not from a master's memory") {
   ON_EACH_STORE(on, fresh_log_backends()) {
     auto err = chunk(0, "oops");
     err.stream = LogStream::Err;
@@ -290,7 +290,7 @@ TEST_CASE("logs: what stands is told from what is kept, not from what a master r
   }
 }
 
-TEST_CASE("logs: what a database that went back has lost is not acknowledged again") {
+TEST_CASE("logs: output that a database lost when it went back is not acknowledged again") {
   ON_EACH_STORE(on, fresh_log_backends()) {
     for (int master = 0; master < 3; ++master) {
       CHECK(on.logs->append({chunk(0, "abc"), chunk(3, "def")})->back() == 6);
@@ -324,7 +324,7 @@ TEST_CASE("logs: two masters at once store each chunk once") {
   }
 }
 
-TEST_CASE("logs: retention sees runs that have ended, and what the newest version of their job says") {
+TEST_CASE("logs: retention sees ended runs, and the setting of their job's newest version") {
   ON_EACH_STORE(on, led_backends()) {
     core::Changes changes;
     for (const std::int64_t version : {1, 2}) {

@@ -39,7 +39,7 @@ TEST_CASE("office: epochs only grow, and one candidate wins each") {
   }
 }
 
-TEST_CASE("office: the first uuid stands") {
+TEST_CASE("office: the first uuid is kept") {
   ON_EACH_STORE(on, fresh_backends()) {
     CHECK(on.office->settle_uuid("first").value() == "first");
     CHECK(on.office->settle_uuid("second").value() == "first");
@@ -47,7 +47,7 @@ TEST_CASE("office: the first uuid stands") {
   }
 }
 
-TEST_CASE("office: the longest grant stands") {
+TEST_CASE("office: the longest grant is kept") {
   ON_EACH_STORE(on, fresh_backends()) {
     CHECK(on.office->settle_grant(Millis{5000}).value() == Millis{5000});
     CHECK(on.office->settle_grant(Millis{20'000}).value() == Millis{20'000});
@@ -94,7 +94,7 @@ TEST_CASE("office: recover gives the watermark, the jobs and the unfinished runs
   }
 }
 
-TEST_CASE("office: a slice of ticks that is under way is found by who goes on with it") {
+TEST_CASE("office: the next leader finds an unfinished slice of ticks and continues it") {
   ON_EACH_STORE(on, led_backends()) {
     const WallTime through = wall_from_ms(kBase + 2000);
     core::Changes changes = new_job(10, "a");
@@ -231,7 +231,7 @@ TEST_CASE("office: attempts that were given up are recovered, proven and late on
   }
 }
 
-TEST_CASE("office: a claim tells who holds the epoch, where, and through which ZooKeeper") {
+TEST_CASE("office: a claim says who holds the epoch, where, and through which ZooKeeper") {
   ON_EACH_STORE(on, fresh_backends()) {
     CHECK_FALSE(on.office->read_marks()->zookeeper.has_value());
     const KnownZookeeper one{{"one", 4'294'967'298}, 0, 0};
@@ -250,7 +250,7 @@ TEST_CASE("office: a claim tells who holds the epoch, where, and through which Z
   }
 }
 
-TEST_CASE("office: only who holds the epoch in force settles the ZooKeeper and beats") {
+TEST_CASE("office: only the holder of the epoch in force settles the ZooKeeper and beats") {
   ON_EACH_STORE(on, fresh_backends()) {
     const KnownZookeeper one{{"one", 1}, 0, 0};
     const KnownZookeeper two{{"two", 2}, 1, 1};

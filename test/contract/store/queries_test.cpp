@@ -101,7 +101,7 @@ TEST_CASE("reader: gives the newest run of each job that has one") {
   }
 }
 
-TEST_CASE("reader: tells the runs of a saved job from those of one-offs of its name") {
+TEST_CASE("reader: separates the runs of a saved job from those of one-offs with its name") {
   ON_EACH_STORE(on, led_backends()) {
     fill(on);
     core::Changes changes;
@@ -133,7 +133,7 @@ TEST_CASE("reader: tells the runs of a saved job from those of one-offs of its n
   }
 }
 
-TEST_CASE("reader: lists the newest runs of a name that has more one-offs than one statement takes") {
+TEST_CASE("reader: lists the newest runs of a name with more one-offs than fit into one statement") {
   ON_EACH_STORE(on, led_backends()) {
     core::Changes changes;
     for (int one = 1; one <= 1002; ++one) {
@@ -165,7 +165,7 @@ TEST_CASE("reader: lists the newest runs of a name that has more one-offs than o
   }
 }
 
-TEST_CASE("reader: finds one run, and says when there is none") {
+TEST_CASE("reader: finds one run, or returns NotFound") {
   ON_EACH_STORE(on, led_backends()) {
     fill(on);
     const auto row = on.reader->get_run(RunId{101});
@@ -217,7 +217,7 @@ TEST_CASE("reader: finds a job by its exact name, and not when it is deleted") {
   }
 }
 
-TEST_CASE("reader: finds the job of a name that was deleted last, by its exact name") {
+TEST_CASE("reader: finds the latest deleted job by its exact name") {
   ON_EACH_STORE(on, led_backends()) {
     fill(on);
     CHECK(on.reader->last_deleted("default", "alpha").error().code == ErrorCode::NotFound);

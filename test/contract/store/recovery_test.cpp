@@ -216,7 +216,7 @@ TEST_CASE("recovery: confirmed deaths come back for lives with attempts, until s
   }
 }
 
-TEST_CASE("recovery: ticks that are rewound keep their runs, and whoever leads next learns which") {
+TEST_CASE("recovery: rewound ticks keep their runs, and the next leader learns which") {
   ON_EACH_STORE(on, led_backends()) {
     core::Changes changes = new_job(10, "nightly");
     changes.versions.push_back(a_version(10, 2, "nightly"));

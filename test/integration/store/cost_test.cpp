@@ -326,7 +326,7 @@ TEST_CASE("cost: a round of the runs' retention costs the same however many ther
   CHECK(large.read <= small.read + small.read / 2);
 }
 
-TEST_CASE("cost: the newest runs of a job cost the same however many there are, and one-offs of its name") {
+TEST_CASE("cost: listing the newest runs of a job costs the same with many runs and many one-offs of its name") {
   const auto few = rows_for_newest(500), many = rows_for_newest(10'000);
   MESSAGE("figure: newest_runs_of_job rows_read=", few, "/", many);
   CHECK(many <= few + few / 2);

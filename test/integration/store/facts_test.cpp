@@ -149,7 +149,7 @@ TEST_CASE("connection: the server ends a transaction that idles") {
   CHECK_FALSE(idle->end_transaction());
 }
 
-TEST_CASE("connection: wrong account, wrong database, nobody there: each says so") {
+TEST_CASE("connection: names a wrong account, a wrong database and a missing server") {
   const Fixture fixture;
   auto options = fixture.options;
   options.user = "nobody";

@@ -17,7 +17,7 @@ const std::string kCommit = "\x03" "COMMIT";
 
 }  // namespace
 
-TEST_CASE("apply: a connection that dies before COMMIT is Failed, and nothing stands") {
+TEST_CASE("apply: a connection that dies before COMMIT is Failed, and nothing is stored") {
   const Fixture fixture;
   CuttingProxy proxy(fixture.server.port());
   MysqlStore store(fixture.through(proxy.port()));

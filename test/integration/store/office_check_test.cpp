@@ -68,7 +68,7 @@ TEST_CASE("office check: a dropped column is named with the statement that puts 
   }
 }
 
-TEST_CASE("office check: a dropped table is named, and can be made anew") {
+TEST_CASE("office check: a dropped table is named, and can be created again") {
   const Fixture fixture;
   REQUIRE(fixture.server.sql("DROP TABLE gap", fixture.options.database));
   const Error error = refusal(fixture.options);
@@ -78,7 +78,7 @@ TEST_CASE("office check: a dropped table is named, and can be made anew") {
   CHECK(check_office(fixture.options));
 }
 
-TEST_CASE("office check: an account that may only read is told which right it lacks, and the GRANT") {
+TEST_CASE("office check: for a read-only account, it names the missing right and the GRANT") {
   const Fixture fixture;
   const std::string& database = fixture.options.database;
   for (const char* rights : {"SELECT", "SELECT, UPDATE", "SELECT, UPDATE, INSERT"}) {
@@ -97,7 +97,7 @@ TEST_CASE("office check: an account that may only read is told which right it la
   REQUIRE(fixture.server.sql("DROP USER poor@'127.0.0.1'"));
 }
 
-TEST_CASE("office check: a read-only server is told as such") {
+TEST_CASE("office check: a read-only server is reported as such") {
   const Fixture fixture;
   REQUIRE(fixture.server.sql("SET GLOBAL read_only = 1"));
   const auto checked = check_office(fixture.options);
@@ -106,14 +106,14 @@ TEST_CASE("office check: a read-only server is told as such") {
   CHECK(names(checked.error(), "the server is read-only; set database.host to the primary"));
 }
 
-TEST_CASE("office check: a table that somebody changes at the moment is no reason not to stand") {
+TEST_CASE("office check: a table that is being changed is no reason not to stand") {
   const Fixture fixture;
   const auto holder = connect(fixture.options);
   REQUIRE(holder->run_text("LOCK TABLES run WRITE"));
   CHECK(check_office(fixture.options));
 }
 
-TEST_CASE("office: a missing epoch row is told by name, and never read as epoch 0 at the time 0") {
+TEST_CASE("office: a missing epoch row is named, and never read as epoch 0 at the time 0") {
   const Fixture fixture;
   MysqlStore store(fixture.options);
   REQUIRE(store.apply(Epoch{1}, new_runs(100, 1)).outcome == ApplyOutcome::Applied);
@@ -139,7 +139,7 @@ TEST_CASE("office: a missing epoch row is told by name, and never read as epoch 
   CHECK(store.apply(Epoch{1}, new_runs(200, 1)).outcome == ApplyOutcome::Applied);
 }
 
-TEST_CASE("office: an unknown column in a statement is told with what to do") {
+TEST_CASE("office: an unknown column in a statement is reported with the remedy") {
   const Fixture fixture;
   REQUIRE(fixture.server.sql("ALTER TABLE run DROP COLUMN attempt", fixture.options.database));
   MysqlStore store(fixture.options);

@@ -56,7 +56,7 @@ TEST_CASE("password: changed in the server and in the file, every connection goe
   CHECK(account.options.secret->password() == "second");
 }
 
-TEST_CASE("password: changed in the server first, the refusal says what to do until the file follows") {
+TEST_CASE("password: when the server changes first, the refusal says what to do until the file follows") {
   const Account account;
   account.change_password("second");
   auto refused = Connection::open(account.options);

@@ -15,7 +15,7 @@ using namespace rota;
 using namespace rota::master::store;
 using namespace rota::master::store::testing;
 
-TEST_CASE("pool: waits for a free connection no longer than its deadline") {
+TEST_CASE("pool: waits for a free connection until its deadline") {
   const Fixture fixture;
   ConnectionPool pool(fixture.options, {1, Millis{100}, Millis{250}});
   std::latch inside(1), leave(1);

@@ -67,7 +67,7 @@ TEST_CASE("takeover: without its connection's row the idle transaction timeout f
   CHECK_FALSE(old_leader->end_transaction());
 }
 
-TEST_CASE("takeover: with nobody in the way it takes no time") {
+TEST_CASE("takeover: without another holder it is immediate") {
   const Fixture fixture;
   MysqlStore store(fixture.options);
   REQUIRE(store.apply(Epoch{1}, new_runs(100, 3)).outcome == ApplyOutcome::Applied);

@@ -27,7 +27,7 @@ warden::StartedProcess crowd_in(const warden::Cgroup& group, const std::string& 
   return warden::start_process(plan);
 }
 
-TEST_CASE("cgroup: all that a child has started is killed at once, or one by one, and seen gone") {
+TEST_CASE("cgroup: everything that a child started is killed at once, or one by one, and seen gone") {
   if (!has_cgroups()) return;
   bool one_by_one = false;
   SUBCASE("at once") {}
@@ -77,7 +77,7 @@ TEST_CASE("cgroup: folders that a job makes below its own are killed and removed
   CHECK(group->remove());
 }
 
-TEST_CASE("cgroup: a start that fails in a cgroup is told with its step") {
+TEST_CASE("cgroup: a start that fails in a cgroup is reported with its step") {
   if (!has_cgroups()) return;
   auto tree = warden::CgroupTree::open("rota-test-fail-" + std::to_string(::getpid()));
   REQUIRE(tree);

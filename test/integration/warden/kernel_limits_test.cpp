@@ -87,7 +87,7 @@ std::string spinners(int count) {
 
 const std::vector<std::string> kMeans{"auto", "cgroup"};
 
-TEST_CASE("kernel limits: what is handed down is told in the welcome") {
+TEST_CASE("kernel limits: the welcome names the controllers that are passed down") {
   if (!is_held(place().holds.any(), "anything")) return;
   for (const std::string& means : kMeans) {
     WardenUnderTest under(means, true, limits_base());
@@ -96,7 +96,7 @@ TEST_CASE("kernel limits: what is handed down is told in the welcome") {
   }
 }
 
-TEST_CASE("kernel limits: who eats more memory than he may is ended with all of his, and told as oom_killed") {
+TEST_CASE("kernel limits: an attempt that uses too much memory is ended completely, and reported as oom_killed") {
   if (!is_held(place().holds.memory, "memory")) return;
   for (const std::string& means : kMeans) {
     CAPTURE(means);
@@ -118,7 +118,7 @@ TEST_CASE("kernel limits: who eats more memory than he may is ended with all of 
   }
 }
 
-TEST_CASE("kernel limits: a small job is not ended for what the kernel itself needs for it") {
+TEST_CASE("kernel limits: memory that the kernel itself needs does not end a small job") {
   if (!is_held(place().holds.memory, "memory")) return;
   for (const std::string& means : kMeans) {
     WardenUnderTest under(means, true, limits_base());
@@ -161,7 +161,7 @@ TEST_CASE("kernel limits: a fork bomb stays within its number, and dies at once"
   }
 }
 
-TEST_CASE("kernel limits: a spinning job gets its share of a core and not more") {
+TEST_CASE("kernel limits: a spinning job gets only its share of a core") {
   if (!is_held(place().holds.cpus, "cpus")) return;
   for (const std::string& means : kMeans) {
     for (const std::int32_t milli : {0, 100, 250, 1000}) {

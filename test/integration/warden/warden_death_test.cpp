@@ -82,7 +82,7 @@ TEST_CASE("warden: five running jobs outlive a kill -9 of the proper, and lose n
   }
 }
 
-TEST_CASE("warden: an end that nobody heard is told to the next life") {
+TEST_CASE("warden: an unreported end is told to the next life") {
   for (const std::string& means : means_here()) {
     CAPTURE(means);
     WardenUnderTest under(means);
@@ -144,7 +144,7 @@ TEST_CASE("warden: without a namespace the sweep ends what a dead warden left") 
   MESSAGE("swept ", swept.killed, " processes in ", (BootClock::now() - asked).count(), " us");
 }
 
-TEST_CASE("warden: with cgroups the sweep, and the next warden, end those too who shed the marker") {
+TEST_CASE("warden: with cgroups, the sweep and the next warden also end processes without the marker") {
   if (!has_cgroups()) return;
   const std::string name = testing::lone_seconds();
   const std::string shed =
@@ -235,7 +235,7 @@ std::vector<pid_t> set_of(const WardenUnderTest& under) {
 
 }  // namespace
 
-TEST_CASE("warden: a host that stood still as a whole is told, and what ran after it is short") {
+TEST_CASE("warden: reports that the whole host stood still, and what ran after it is short") {
   WardenUnderTest under("auto", false);
   if (under.welcome().means != Means::PidNamespace) {
     MESSAGE("not run: no pid namespace is to be had");
@@ -258,7 +258,7 @@ TEST_CASE("warden: a host that stood still as a whole is told, and what ran afte
   CHECK(after - stalls.within(began, BootClock::now()) < Millis{100});
 }
 
-TEST_CASE("warden: a warden that stands still alone does not excuse its jobs") {
+TEST_CASE("warden: a warden that alone stood still does not excuse its jobs") {
   WardenUnderTest under("auto", false);
   if (under.welcome().means != Means::PidNamespace) return;
   const MonoTime until = BootClock::now() + Millis{2000};
@@ -288,7 +288,7 @@ TEST_CASE("warden: an attempt's disconnect grace ends too") {
   CHECK(end.ended - until - stalls.within(until, end.ended) < Millis{1000});
 }
 
-TEST_CASE("warden: ends with the proper's own 0 after TERM, and ends what is left with itself") {
+TEST_CASE("warden: exits with the proper's 0 after TERM, and ends everything that is left") {
   for (const std::string& means : means_here()) {
     CAPTURE(means);
     WardenUnderTest under(means);

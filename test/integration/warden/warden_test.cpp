@@ -46,7 +46,7 @@ Ended run_to_end(WardenUnderTest& under, const warden::Start& request) {
   return under.await<Ended>(request.key);
 }
 
-TEST_CASE("warden: tells exit status, output and times of a command") {
+TEST_CASE("warden: reports exit status, output and times of a command") {
   FOR_EACH_MEANS(means);
   WardenUnderTest under(means);
   CHECK(under.welcome().life == 1);
@@ -64,7 +64,7 @@ TEST_CASE("warden: tells exit status, output and times of a command") {
   CHECK(end.peak_memory_bytes > 500'000);
 }
 
-TEST_CASE("warden: tells the signal that ended a command") {
+TEST_CASE("warden: reports the signal that ended a command") {
   FOR_EACH_MEANS(means);
   WardenUnderTest under(means);
   const Ended end = run_to_end(under, shell(1, "kill -SEGV $$"));
@@ -103,7 +103,7 @@ TEST_CASE("warden: nice, limits, environment and the progress pipe reach the job
   CHECK(read_all(started.progress.get()) == "40%\n");
 }
 
-TEST_CASE("warden: what cannot be started is told with the step and the reason") {
+TEST_CASE("warden: a failed start is reported with the step and the reason") {
   FOR_EACH_MEANS(means);
   WardenUnderTest under(means);
   const std::string folder = under.folder();
@@ -197,7 +197,7 @@ TEST_CASE("warden: kills daemonised grandchildren that ignore TERM, and proves i
   MESSAGE(means, ": 40 processes dead and proven ", took.count(), " us after KILL was due");
 }
 
-TEST_CASE("warden: what a main process leaves behind dies with it") {
+TEST_CASE("warden: processes that a main process leaves behind die with it") {
   FOR_EACH_MEANS(means);
   WardenUnderTest under(means);
   const std::string token = warden::state_token(under.state_dir()) + ".1.";
@@ -223,7 +223,7 @@ TEST_CASE("warden: a daemon without environment, session and pipes is found all 
   CHECK(processes_with(name).empty());
 }
 
-TEST_CASE("warden: TERM lets a job clean up, and its own exit status is told") {
+TEST_CASE("warden: TERM lets a job clean up, and its own exit status is reported") {
   FOR_EACH_MEANS(means);
   WardenUnderTest under(means);
   const Started started =
@@ -247,7 +247,7 @@ TEST_CASE("warden: a stopped job dies too") {
   CHECK(end.proven_empty);
 }
 
-TEST_CASE("warden: a timeout is told as such") {
+TEST_CASE("warden: a timeout is reported as such") {
   FOR_EACH_MEANS(means);
   WardenUnderTest under(means);
   std::int64_t run = 0;

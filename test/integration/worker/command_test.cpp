@@ -57,7 +57,7 @@ std::int64_t runs_per_second(Joined& it, std::int64_t first, int count,
 
 }  // namespace
 
-TEST_CASE("worker: runs commands and tells how they ended") {
+TEST_CASE("worker: runs commands and reports how they ended") {
   Joined it;
   SUBCASE("exit status, output of both streams, who it is") {
     auto item = WorkerUnderTest::command(
@@ -249,7 +249,7 @@ TEST_CASE("worker: runs handlers of its own in its process") {
   }
 }
 
-TEST_CASE("worker: /bin/true as fast as it goes") {
+TEST_CASE("worker: runs /bin/true as fast as possible") {
   Joined it;
   const auto nothing = [](std::int64_t run) { return WorkerUnderTest::command(run, {"/bin/true"}); };
   MESSAGE("bench=worker_true runs_per_s=" << runs_per_second(it, 2000, 2000, nothing));

@@ -34,7 +34,7 @@ std::size_t living_with(const std::string& text) {
 
 }  // namespace
 
-TEST_CASE("containment: under each means that is to be had here nothing of a job is left") {
+TEST_CASE("containment: under each available means, nothing of a job is left") {
   for (const std::string& means : containments()) {
     CAPTURE(means);
     FakeMaster master;

@@ -114,7 +114,7 @@ TEST_CASE("worker: a handler that crashes or hangs alone costs one run, and not 
   CHECK(it.master.outcome(200).state == "succeeded");
 }
 
-TEST_CASE("worker: a handler inside that is deaf keeps its slot for good, and what it prints too late is of no run") {
+TEST_CASE("worker: an inside handler that ignores its cancel keeps its slot, and its late output belongs to no run") {
   HandlerHouse it;
   const std::string go = it.worker.folder() + "/go";
   auto item = WorkerUnderTest::handler(222, "deaf");
@@ -141,7 +141,7 @@ TEST_CASE("worker: a handler inside that is deaf keeps its slot for good, and wh
   CHECK(eventually(is_home));
 }
 
-TEST_CASE("worker: a handler alone outlives a crash of the proper, and is told in its own words") {
+TEST_CASE("worker: a handler in its own process outlives a crash of the proper, and its own result is reported") {
   HandlerHouse it;
   auto item = HandlerHouse::alone(230, "yield");
   item.__set_kill_grace_ms(kPatience.count());

@@ -9,7 +9,7 @@ namespace {
 std::vector<std::string> in_shell(const std::string& text) { return {"/bin/sh", "-c", text}; }
 }  // namespace
 
-TEST_CASE("worker: a command tells progress, checkpoint and result, and its next attempt goes on") {
+TEST_CASE("worker: a command reports progress, checkpoint and result, and its next attempt goes on") {
   FakeMaster master;
   WorkerUnderTest worker;
   worker.start();

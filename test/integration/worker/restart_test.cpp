@@ -103,7 +103,7 @@ TEST_CASE("worker: its proper killed four times in a row under load, every outco
   CHECK(master.bad_chunks() == 0);
 }
 
-TEST_CASE("worker: TERM drains; what runs ends, the node goes, exit 0") {
+TEST_CASE("worker: TERM drains; running attempts end, the node vanishes, exit 0") {
   FakeMaster master;
   WorkerUnderTest worker;
   worker.start();
@@ -160,7 +160,7 @@ TEST_CASE("worker: a new leader gets at once what the old one did not store") {
   CHECK(new_leader.outcome(401).state == "succeeded");
 }
 
-TEST_CASE("worker: at the drain deadline what still runs is handed over") {
+TEST_CASE("worker: at the drain deadline, running attempts are handed over") {
   FakeMaster master;
   WorkerUnderTest worker({.id = "w1", .binary = ROTA_WORKER, .extra_yaml = "drain_deadline_ms: 200\n"});
   worker.start();

@@ -27,7 +27,7 @@ const Candidate c = candidate(1, "0000000012", 120);
 
 }  // namespace
 
-TEST_CASE("election rules: who was made first leads, whatever the tags say") {
+TEST_CASE("election rules: the candidate that was created first leads, whatever the tags say") {
   CHECK(decide_election({c, a, b}, a.name) == kLead);
 }
 
@@ -49,7 +49,7 @@ TEST_CASE("election rules: foreign names are no candidates") {
   CHECK(decide_election(nodes, a.name) == kLead);
 }
 
-TEST_CASE("election rules: a node that no session owns blocks nobody, and is named") {
+TEST_CASE("election rules: a node that no session owns blocks no candidate, and is named") {
   const Candidate copied{name(2, "0000000001"), 0, 10};
   const Candidate also{name(3, "0000000009"), 0, 90};
   const auto first = decide_election({copied, a, b, also}, a.name);
@@ -59,7 +59,7 @@ TEST_CASE("election rules: a node that no session owns blocks nobody, and is nam
   CHECK(decide_election({copied}, copied.name).step == ElectionStep::Rejoin);
 }
 
-TEST_CASE("election rules: other nodes of the own session are ghosts, and block nobody") {
+TEST_CASE("election rules: other nodes of the own session are ghosts, and block no candidate") {
   Candidate ghost = candidate(4, "0000000001", 10);
   ghost.owner = b.owner;
   const auto decision = decide_election({ghost, b}, b.name);

@@ -69,7 +69,7 @@ struct Fixture {
 
 }  // namespace
 
-TEST_CASE("worker watch: those present are told before the listing is called synced") {
+TEST_CASE("worker watch: present workers are reported before the listing counts as synced") {
   Fixture f;
   f.registers(a_worker("w1", "aa"));
   f.registers(a_worker("w2", "bb"));
@@ -125,7 +125,7 @@ TEST_CASE("worker watch: a worker whose life could not be stored is left out") {
   CHECK(f.says({"+w4@dd", "synced"}));
 }
 
-TEST_CASE("worker watch: after an outage only the difference is told") {
+TEST_CASE("worker watch: after an outage only the difference is reported") {
   Fixture f;
   f.registers(a_worker("w1", "aa"));
   f.begin();
@@ -139,7 +139,7 @@ TEST_CASE("worker json: comes back as it was") {
   CHECK(*model::worker_from_json(info.key, *model::to_json(info)) == info);
 }
 
-TEST_CASE("worker json: vitals and what it was told come back; damaged vitals are none") {
+TEST_CASE("worker json: vitals and drain commands are read back; damaged vitals count as missing") {
   auto info = a_worker("w1", "aa");
   info.drain_told = true;
   info.drain_order = std::int64_t{7} << 40;
@@ -155,7 +155,7 @@ TEST_CASE("worker json: vitals and what it was told come back; damaged vitals ar
   CHECK_FALSE(other->vitals.has_value());
 }
 
-TEST_CASE("worker json: labels that leave no room for vitals are told without them") {
+TEST_CASE("worker json: when the labels leave no room, the vitals are left out") {
   auto info = a_worker("w1", "aa");
   info.labels["long"] = std::string(3700, 'x');
   info.vitals = model::WorkerVitals{};

@@ -70,7 +70,7 @@ TEST_CASE("elector: the first candidate is elected, the second waits for it") {
   CHECK(one.office.becomes([](const Office& now) { return now.lost == 1; }));
 }
 
-TEST_CASE("elector: tells whom a master stands behind") {
+TEST_CASE("elector: names the candidate before a master") {
   FakeServer server;
   Master one(server, "m1");
   REQUIRE(one.is_elected());
@@ -173,7 +173,7 @@ TEST_CASE("elector: a create is found although its answer and its look-up were b
   CHECK(server.children(kPaths.election()).size() == 1);
 }
 
-TEST_CASE("elector: who is not eligible never stands") {
+TEST_CASE("elector: a master that is not eligible never stands") {
   FakeServer server;
   Master one(server, "m1");
   REQUIRE(one.is_elected());
@@ -204,7 +204,7 @@ TEST_CASE("elector: a wrapped sequence changes nothing in the order") {
   CHECK(two.is_elected());
 }
 
-TEST_CASE("elector: a candidate that no session owns blocks nobody, and is named until it is deleted") {
+TEST_CASE("elector: a candidate that no session owns blocks no master, and is named until it is deleted") {
   FakeServer server;
   const std::string copied = kPaths.election() + "/n_0000000000000001_0000000000";
   {
@@ -242,7 +242,7 @@ TEST_CASE("elector: where the counter is at its end and repeats, one leads and n
   CHECK(three.is_elected());
 }
 
-TEST_CASE("elector: where ZooKeeper lost its data a candidate makes the folders anew, and one is elected") {
+TEST_CASE("elector: after ZooKeeper lost its data, a candidate creates the folders again, and one is elected") {
   FakeServer server;
   Master one(server, "m1", Millis{30});
   REQUIRE(one.is_elected());
@@ -254,7 +254,7 @@ TEST_CASE("elector: where ZooKeeper lost its data a candidate makes the folders 
   CHECK(eventually(one.session, [&] { return server.children("/rota/c").size() >= 4; }));
 }
 
-TEST_CASE("elector: an older candidate of the same session, come back with older data, blocks nobody") {
+TEST_CASE("elector: an older candidate of the same session that came back with older data blocks no master") {
   FakeServer server;
   Master one(server, "m1", Millis{30});
   REQUIRE(one.is_elected());

@@ -48,7 +48,7 @@ TEST_CASE("make_item: the run's parameters lie over the job's, and go once") {
   CHECK(made.job_name == "n");
 }
 
-TEST_CASE("split: by number and by bytes, and what is too large goes alone") {
+TEST_CASE("split: by number and by bytes; an item that is too large goes alone") {
   auto by_number = split(some_items(1201), 500, 3u << 20);
   REQUIRE(by_number.size() == 3);
   CHECK(by_number[0].size() == 500);
@@ -62,7 +62,7 @@ TEST_CASE("split: by number and by bytes, and what is too large goes alone") {
   CHECK(split({}, 500, 3u << 20).empty());
 }
 
-TEST_CASE("read_answers: what the worker left out is unknown") {
+TEST_CASE("read_answers: a missing answer is unknown") {
   const auto items = some_items(3);
   const std::vector<thrift::DispatchAnswer> answers = {
       wire::dispatch_answer({RunId{3}, 1}, model::Refusal::NoSlot, "full"),

@@ -165,7 +165,7 @@ TEST_CASE("dispatcher: hello goes before dispatch, and both answers come back") 
   CHECK(setup.worker->asked() == std::vector<std::string>{"hello", "dispatch"});
 }
 
-TEST_CASE("dispatcher: a refused connection is told apart from an unanswered hello") {
+TEST_CASE("dispatcher: distinguishes a refused connection from an unanswered hello") {
   Setup setup;
   const model::Address nobody{"127.0.0.1", testing::free_port()};
   setup.dispatcher->send(Epoch{3}, core::SendHello{{"w2", "x"}, nobody});
@@ -215,7 +215,7 @@ TEST_CASE("dispatcher: a definition that cannot be fetched makes its attempts un
   CHECK(setup.worker->asked().empty());
 }
 
-TEST_CASE("dispatcher: a later attempt gets what an earlier one saved, or is not sent") {
+TEST_CASE("dispatcher: a later attempt gets the checkpoint of an earlier one, or is not sent") {
   Setup setup;
   auto message = setup.dispatch_of(1, 2);
   message.items[1].attempt.attempt = 2;
@@ -234,7 +234,7 @@ TEST_CASE("dispatcher: a later attempt gets what an earlier one saved, or is not
   CHECK(setup.definitions.asked_checkpoints == 2);
 }
 
-TEST_CASE("dispatcher: large batches are cut, and what piles up is joined") {
+TEST_CASE("dispatcher: large batches are split, and waiting items are joined") {
   Setup setup;
   setup.worker->hold(true);
   setup.dispatcher->send(Epoch{3}, core::SendHello{setup.key, setup.address()});
@@ -258,7 +258,7 @@ TEST_CASE("dispatcher: refusals of a deposed leader are counted") {
   CHECK(setup.dispatcher->counters().refused_old_epoch == 2);
 }
 
-TEST_CASE("dispatcher: hello tells of a higher epoch even for another life") {
+TEST_CASE("dispatcher: hello reports a higher epoch even for another life") {
   Setup setup;
   setup.worker->highest_epoch = 9;
   setup.dispatcher->send(Epoch{3}, core::SendHello{setup.key, setup.address()});

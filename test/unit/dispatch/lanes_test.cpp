@@ -38,7 +38,7 @@ TEST_CASE("lanes: one worker's messages keep their order and go to one thread at
   CHECK(std::holds_alternative<core::SendDispatch>(third->messages.front()));
 }
 
-TEST_CASE("lanes: what piles up for a busy worker goes as one batch") {
+TEST_CASE("lanes: items that wait for a busy worker go as one batch") {
   Lanes lanes(100);
   std::stop_source stop;
   REQUIRE(lanes.push(kEpoch, hello("a")));
@@ -105,7 +105,7 @@ TEST_CASE("lanes: an unreachable worker's dispatches can be taken back") {
   CHECK(lanes.push(kEpoch, dispatch("b", 10)));
 }
 
-TEST_CASE("lanes: clearing forgets everything, and a stop wakes who waits") {
+TEST_CASE("lanes: clearing forgets everything, and a stop wakes waiting threads") {
   Lanes lanes(10);
   std::stop_source stop;
   REQUIRE(lanes.push(kEpoch, dispatch("a", 10)));

@@ -158,7 +158,7 @@ TEST_CASE("loop: a batch that is stored at once counts as no second try, though 
   CHECK(rig.loop.counters().reruns == 0);
 }
 
-TEST_CASE("loop: a database that takes long is told of, at once and then seldom") {
+TEST_CASE("loop: a slow database is reported at once and then rarely") {
   Rig rig;
   Millis takes{199};
   rig.store.on_apply = [&] { rig.clock.advance(takes); };
@@ -243,7 +243,7 @@ TEST_CASE("loop: a huge moment is stored in batches that grow shorter while the 
   CHECK(rig.store.tried[5].new_runs.size() <= 110);
 }
 
-TEST_CASE("loop: shows that it lives after each statement of a batch") {
+TEST_CASE("loop: beats after each statement of a batch") {
   Rig rig;
   rig.apply_job(1);
   std::stop_source stop;

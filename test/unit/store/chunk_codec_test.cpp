@@ -28,7 +28,7 @@ std::string frame_of(const std::string& bytes) {
 
 }  // namespace
 
-TEST_CASE("chunk codec: packs what pays, and gives every byte back") {
+TEST_CASE("chunk codec: compresses when it saves enough, and restores every byte") {
   const std::string text(60'000, 'a');
   const auto packed = pack(text, true);
   CHECK(packed.codec == Codec::Zstd);

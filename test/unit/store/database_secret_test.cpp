@@ -35,7 +35,7 @@ TEST_CASE("database secret: of many connections refused at once one reads the fi
   CHECK(file.reads == 1);
 }
 
-TEST_CASE("database secret: a file that can't be read leaves the password as it was, and says why") {
+TEST_CASE("database secret: an unreadable file leaves the password unchanged, and the error says why") {
   File file;
   file.holds.clear();
   CHECK(file.secret.instead_of("old").error().message == "no such file");
@@ -43,7 +43,7 @@ TEST_CASE("database secret: a file that can't be read leaves the password as it 
   CHECK(file.secret.password() == "old");
 }
 
-TEST_CASE("database secret: read again on request, it tells whether it is another one") {
+TEST_CASE("database secret: a new read says whether the password changed") {
   File file;
   CHECK_FALSE(file.secret.read_again().value());
   file.holds = "new";

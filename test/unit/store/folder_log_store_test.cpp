@@ -158,7 +158,7 @@ TEST_CASE("folder log store: bytes that rot after they were seen are a hole, nev
   CHECK(it.damage.size() == 1);
 }
 
-TEST_CASE("folder log store: a disk that refuses is told, and nothing half-written counts") {
+TEST_CASE("folder log store: a disk error is reported, and nothing half-written counts") {
   LogFolderSetting it;
   const auto master = it.master("one");
   

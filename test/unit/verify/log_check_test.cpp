@@ -61,7 +61,7 @@ class RottenStore final : public store::MemoryStore {
 
 }  // namespace
 
-TEST_CASE("verify: output of an earlier attempt that is gone is red, and so is what lies behind a hole") {
+TEST_CASE("verify: missing output of an earlier attempt is red, and so is output after a hole") {
   History history = a_true_history();
   model::Run& run = history.run_of(at(5));
   run.progress.attempt = 2;

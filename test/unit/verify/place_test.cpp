@@ -75,7 +75,7 @@ struct InParts {
 
 }  // namespace
 
-TEST_CASE("verify place: comes back from its text, and what is none is refused") {
+TEST_CASE("verify place: is read back from its text; other texts are refused") {
   Place jobs;
   jobs.job = JobId{77};
   CHECK(*place_from(text_of(jobs)) == jobs);
@@ -103,7 +103,7 @@ TEST_CASE("verify: many jobs are asked about in a few questions, and each tick i
   CHECK(report.runs_looked_at == 9200);
 }
 
-TEST_CASE("verify: what does not end in time says how far it got, and goes on from there") {
+TEST_CASE("verify: a check that does not end in time says how far it got, and continues there") {
   History history = many_jobs(1200);
   InParts parts(history);
   const auto whole = parts.part("", INT32_MAX);

@@ -96,7 +96,7 @@ TEST_CASE("verify: two attempts of a run that overlap are red") {
   CHECK(look(history).ok);
 }
 
-TEST_CASE("verify: what two clocks said overlaps only by more than they may differ") {
+TEST_CASE("verify: times by two clocks overlap only by more than the clocks may differ") {
   History history = a_true_history();
   model::Run& run = history.run_of(at(5));
   model::AttemptRow earlier = first_attempt_of(run);
@@ -114,7 +114,7 @@ TEST_CASE("verify: what two clocks said overlaps only by more than they may diff
   CHECK(red(look(history)) == "P4");
 }
 
-TEST_CASE("verify: what a host that stood still did not run overlaps with nobody") {
+TEST_CASE("verify: a stretch in which the host stood still is no overlap") {
   History history = a_true_history();
   model::Run& run = history.run_of(at(5));
   model::AttemptRow frozen = first_attempt_of(run);
@@ -184,7 +184,7 @@ TEST_CASE("verify: an attempt that lived for a moment inside another is red") {
   CHECK(red(look(history)) == "P4");
 }
 
-TEST_CASE("verify: two runs of a job overlap only when by no two clocks either can have been first") {
+TEST_CASE("verify: two runs of a job overlap only when neither can have ended first by any two clocks") {
   History history = a_true_history();
   model::Outcome& longer = history.run_of(at(5)).progress.outcome;
   history.run_of(at(5)).progress.worker = {"another", "i1"};
@@ -237,7 +237,7 @@ TEST_CASE("verify: a run that waits for its retry does not count as living") {
   CHECK(red(look(history)) == "");
 }
 
-TEST_CASE("verify: two runs of a job that allows no overlap are red, else not") {
+TEST_CASE("verify: two runs at once are red only for a job that allows no overlap") {
   History history = a_true_history();
   history.run_of(at(5)).progress.outcome.ended = at(6) + Millis{100};
   CHECK(red(look(history)) == "P4");
@@ -323,7 +323,7 @@ TEST_CASE("verify: a start without dispatch, or long before it, is red") {
   CHECK(red(look(history)).find("P6") != std::string::npos);
 }
 
-TEST_CASE("verify: what was recorded before a rewind is held against no worker's clock") {
+TEST_CASE("verify: rows recorded before a rewind are not compared with a worker's clock") {
   History history = a_true_history();
   const WallTime watermark = at(20) + Millis{500};
   for (model::Run& run : history.rows.new_runs) {
@@ -345,7 +345,7 @@ TEST_CASE("verify: a final run without an end, or with another outcome, is red")
   CHECK(red(look(history)) == "P12");
 }
 
-TEST_CASE("verify: what retention has deleted with its runs is not missing, what is younger is") {
+TEST_CASE("verify: rows that retention deleted are not missing; younger missing rows are") {
   History history = a_true_history();
   std::erase_if(history.rows.new_runs, [](const model::Run& run) { return *run.tick <= at(5); });
   CHECK(red(look(history)) == "P1");
@@ -385,7 +385,7 @@ class FadingStore final : public store::MemoryStore {
 
 }  // namespace
 
-TEST_CASE("verify: what goes while it looks is not missing") {
+TEST_CASE("verify: rows that are deleted while it checks are not missing") {
   const History history = a_true_history();
   FadingStore memory;
   REQUIRE(memory.enter_office(Epoch{9}, "test"));

@@ -77,7 +77,7 @@ TEST_CASE("cgroup limits: are written where the controller is, and left alone wh
   CHECK(group.text("cpu.max") == "100000000 100000");
 }
 
-TEST_CASE("cgroup limits: who is to end is kept waiting by no share of a core") {
+TEST_CASE("cgroup limits: no share of a core delays processes that must end") {
   const CgroupLookalike group;
   const Cgroup cgroup(group.path, UniqueFd{});
   cgroup.unthrottle();
@@ -90,7 +90,7 @@ TEST_CASE("cgroup limits: who is to end is kept waiting by no share of a core") 
   CHECK(group.text("cgroup.kill") == "1");
 }
 
-TEST_CASE("cgroup limits: who was ended for want of memory is told by the kernel's own count") {
+TEST_CASE("cgroup limits: the kernel's own count says that memory ended an attempt") {
   const CgroupLookalike group;
   const Cgroup cgroup(group.path, UniqueFd{});
   CHECK_FALSE(cgroup.had_oom_kill());
