@@ -17,7 +17,8 @@ HealthWords Master::servers_health() const {
           {"database", database},
           {"zookeeper", zookeeper_word(zookeeper_findings())},
           {"logs", logs.empty() ? "ok" : logs},
-          {"ticks", ticks_word(snapshot().get(), services_->tick_clock().wall())}};
+          {"ticks", ticks_word(snapshot().get(), services_->tick_clock().wall())},
+          {"invariants", invariants_word(snapshot().get())}};
 }
 
 ZookeeperFindings Master::zookeeper_findings() const {

@@ -80,6 +80,8 @@ void add_loop(MetricsPage& page, const Snapshot& snapshot) {
                counter_in(snapshot, "handed_over"));
   page.counter("rota_results_late_total", "Results of attempts that had been given up.",
                counter_in(snapshot, "late_results"));
+  page.counter("rota_invariant_violations_total", "Broken invariants of the scheduler: bugs to be reported.",
+               number(tallies.invariant_violations));
 }
 
 void add_workers(MetricsPage& page, const Snapshot& snapshot) {

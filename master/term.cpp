@@ -36,6 +36,12 @@ void log_notice(const core::Notice& notice) {
   log_one_of_many("term", level, notice.sentence, std::move(keys));
 }
 
+/// A bug of Rota's own: what is needed to find it.
+void log_violation(const core::Violation& violation) {
+  log_one_of_many("term", Severity::Error, "an invariant of the scheduler is broken; please report this line",
+                  {{"what", violation.what, false}, {"around", violation.around, false}});
+}
+
 }  // namespace
 
 Term::Term(Office office, const TermParts& parts, const TermOptions& options)
@@ -49,7 +55,8 @@ Term::Term(Office office, const TermParts& parts, const TermOptions& options)
                             [this](std::int64_t asked) { watch_.confirm(asked); },
                             tell_delay,
                             [this](const model::WorkerKey& key) { beats_.watch(model::node_name(key)); },
-                            log_notice},
+                            log_notice,
+                            log_violation},
             options.loop),
       watch_(parts.session, parts.paths, callbacks()),
       beats_(parts.session, parts.paths.beats(), [this](const std::string& node, MonoTime last_before) {

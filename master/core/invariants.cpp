@@ -10,18 +10,60 @@ std::string at_run(const char* what, RunId id) {
   return std::string(what) + " (run " + std::to_string(id.value) + ")";
 }
 
-/// Whether its job and its worker know of it.
-std::string unknown_run(const State& state, RunId id, const RunEntry& run) {
+std::string at_job(const char* what, const JobEntry& job) {
+  return std::string(what) + " (job " + job.row.space + "/" + job.row.name + ")";
+}
+
+std::string at_life(const char* what, const LifeEntry& life) {
+  return std::string(what) + " (worker " + life.key().id + ", life " + life.key().incarnation + ")";
+}
+
+std::string at_queue(const char* what, const SlotQueueKey& key) {
+  const std::string worker = key.worker.empty() ? "" : ", worker " + key.worker;
+  return std::string(what) + " (queue of pool " + key.pool + worker + ")";
+}
+
+/// Whether a worker may take a run of this queue now.
+bool has_open(const State& state, const SlotQueueKey& key) {
+  if (key.worker.empty()) return !state.workers().open_in(key.pool).empty();
+  for (const auto& [life_key, life] : state.workers().lives_of(key.worker)) {
+    if (life.info().pool == key.pool && state.workers().is_open(life)) return true;
+  }
+  return false;
+}
+
+std::string stranger_in(const State& state, const SlotQueue& queue, std::size_t most) {
+  std::size_t left = most;
+  for (const auto& [job, runs] : queue.jobs()) {
+    for (const RunId id : runs) {
+      if (left-- == 0) return "";
+      const RunEntry* run = state.find_run(id);
+      if (run == nullptr || !run->in_slot_queue()) return at_run("a queue holds what is not queued", id);
+    }
+  }
+  return "";
+}
+
+}  // namespace
+
+std::string unknown_run(const State& state, const RunEntry& run) {
+  const RunId id = run.id();
   const JobEntry* job = state.find_job(run.row().job);
   if (job == nullptr) return at_run("a run's job is missing", id);
   if (!job->unfinished().contains(id)) return at_run("a run is missing at its job", id);
+  if (run.in_slot_queue()) {
+    const SlotQueue* queue = state.slot_queues().find(slot_queue_of(run.rules()));
+    const bool stands = queue != nullptr && queue->holds(run);
+    return stands ? "" : at_run("a run is missing in its queue", id);
+  }
   if (!run.is_held()) return "";
   const LifeEntry* life = state.find_life(run.progress().worker);
   const bool known = life != nullptr && life->attempts().contains(id);
   return known ? "" : at_run("a held attempt is missing at its worker", id);
 }
 
-std::string broken_run(const State& state, RunId id, const RunEntry& run) {
+std::string broken_run(const State& state, const RunEntry& run) {
+  const RunId id = run.id();
   if (model::is_final(run.progress().state)) return at_run("a final run was kept", id);
   if (run.in_slot_queue() != (run.progress().state == RunState::Queued)) {
     return at_run("queued and queue differ", id);
@@ -32,56 +74,66 @@ std::string broken_run(const State& state, RunId id, const RunEntry& run) {
   return waits ? "" : at_run("nothing will ever move a run", id);
 }
 
-std::string broken_job(const State& state, JobId id, const JobEntry& job) {
+std::string broken_job(const State& state, const JobEntry& job, std::size_t most) {
+  const JobId id = job.row.id;
+  std::size_t left = most;
   for (const RunId run_id : job.unfinished()) {
+    if (left-- == 0) break;
     const RunEntry* run = state.find_run(run_id);
     if (run == nullptr) return at_run("a job names a run that is gone", run_id);
     if (run->row().job != id) return at_run("a job names another job's run", run_id);
   }
+  left = most;
   for (const RunId run : job.behind()) {
+    if (left-- == 0) break;
     if (!job.unfinished().contains(run)) return at_run("a finished run waits behind another", run);
   }
   if (!job.behind().empty() && job.behind().size() == job.unfinished().size()) {
     return at_run("runs wait, and none of their job goes on", *job.behind().begin());
   }
-  if (job.next_tick() && !state.jobs().is_due({*job.next_tick(), id})) return "a due tick is not indexed";
-  if (job.next_tick() && *job.next_tick() <= state.recorded_through(job)) return "a recorded tick is due";
+  const std::optional<WallTime>& next = job.next_tick();
+  if (next && !state.jobs().is_due({*next, id})) return at_job("a due tick is not indexed", job);
+  if (next && *next <= state.recorded_through(job)) return at_job("a recorded tick is due", job);
   return "";
 }
 
-std::string broken_life(const State& state, const model::WorkerKey& key, const LifeEntry& life) {
+std::string broken_life(const State& state, const LifeEntry& life, std::size_t most) {
+  std::size_t left = most;
   for (const RunId id : life.attempts()) {
+    if (left-- == 0) break;
     const RunEntry* run = state.find_run(id);
-    if (run == nullptr || !run->is_held() || run->progress().worker != key) {
+    if (run == nullptr || !run->is_held() || run->progress().worker != life.key()) {
       return at_run("a worker holds what is not its own", id);
     }
   }
-  const bool is_told_gone = life.left || state.departed().contains(key.id);
-  if (life.is_present() && is_told_gone) return "a worker that is here is told of as gone";
-  if (!life.is_present() && life.attempts().empty()) return "a life without node or attempts was kept";
-  const bool may_take = life.is_present() && life.is_reconciled() && life.free_slots() > 0;
-  if (state.workers().is_open(life) && !may_take) {
-    return "a worker that can take nothing is open";
+  const bool is_told_gone = life.left || state.departed().contains(life.key().id);
+  if (life.is_present() && is_told_gone) return at_life("a worker that is here is told of as gone", life);
+  if (!life.is_present() && life.attempts().empty()) {
+    return at_life("a life without node or attempts was kept", life);
   }
-  return "";
+  const bool is_open = state.workers().is_open(life);
+  if (is_open == state.workers().may_take(life)) return "";
+  return at_life(is_open ? "a worker that can take nothing is open" : "a worker with free slots gets nothing",
+                 life);
 }
 
-std::string broken_slot_queue(const State& state, const SlotQueueKey& key, const SlotQueue& queue) {
-  if (queue.empty()) return "an empty queue was kept";
-  for (const auto& [job, runs] : queue.jobs()) {
-    for (const RunId id : runs) {
-      const RunEntry* run = state.find_run(id);
-      if (run == nullptr || !run->in_slot_queue()) return at_run("a queue holds what is not queued", id);
-    }
-  }
-  if (state.awaits_inventories()) return "";
-  for (const model::WorkerKey& worker : state.workers().open_in(key.pool)) {
-    if (key.worker.empty() || key.worker == worker.id) return "a run waits beside a free slot";
-  }
-  return "";
+std::string broken_slot_queue(const State& state, const SlotQueueKey& key, const SlotQueue& queue,
+                              std::size_t most) {
+  if (queue.empty()) return at_queue("an empty queue was kept", key);
+  if (std::string broken = stranger_in(state, queue, most); !broken.empty()) return broken;
+  const bool is_idle = !state.awaits_inventories() && has_open(state, key);
+  return is_idle ? at_queue("a run waits beside a free slot", key) : "";
 }
 
-}  // namespace
+std::string broken_whole(const State& state) {
+  if (!state.runs().touched().empty()) return "a touched run was not written";
+  const bool is_ahead = state.ticks().watermark().reaching > state.core_time();
+  if (is_ahead) return "the watermark is ahead of the core's time";
+  std::int64_t counted = 0;
+  for (const auto& [run_state, count] : state.runs().by_state()) counted += count;
+  const bool fits = counted == static_cast<std::int64_t>(state.runs().size());
+  return fits ? "" : "runs are not as many as their states";
+}
 
 /// Jobs name runs of their own alone, and lives the attempts that they hold: so, where the numbers agree,
 /// every run is named by its job and every held attempt by its worker.
@@ -89,20 +141,20 @@ std::string broken_invariant(const State& state) {
   std::string broken;
   std::size_t held = 0, named_by_jobs = 0, named_by_lives = 0;
   for (const auto& [id, run] : state.runs().all()) {
-    if (broken = broken_run(state, id, run); !broken.empty()) return broken;
+    if (broken = broken_run(state, run); !broken.empty()) return broken;
     held += run.is_held() ? 1 : 0;
   }
   for (const auto& [id, job] : state.jobs().all()) {
-    if (broken = broken_job(state, id, job); !broken.empty()) return broken;
+    if (broken = broken_job(state, job); !broken.empty()) return broken;
     named_by_jobs += job.unfinished().size();
   }
   for (const auto& [key, life] : state.workers().lives()) {
-    if (broken = broken_life(state, key, life); !broken.empty()) return broken;
+    if (broken = broken_life(state, life); !broken.empty()) return broken;
     named_by_lives += life.attempts().size();
   }
   if (named_by_jobs != state.runs().size() || named_by_lives != held) {
     for (const auto& [id, run] : state.runs().all()) {
-      if (broken = unknown_run(state, id, run); !broken.empty()) return broken;
+      if (broken = unknown_run(state, run); !broken.empty()) return broken;
     }
   }
   for (const auto& [id, worker] : state.workers().workers()) {
@@ -111,10 +163,7 @@ std::string broken_invariant(const State& state) {
   for (const auto& [key, queue] : state.slot_queues().all()) {
     if (broken = broken_slot_queue(state, key, queue); !broken.empty()) return broken;
   }
-  if (!state.runs().touched().empty()) return "a touched run was not written";
-  const bool is_ahead = state.ticks().watermark().reaching > state.core_time();
-  if (is_ahead) return "the watermark is ahead of the core's time";
-  return "";
+  return broken_whole(state);
 }
 
 }  // namespace rota::master::core

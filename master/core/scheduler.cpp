@@ -71,6 +71,8 @@ std::optional<Millis> Scheduler::next_wake(Now now) const { return core::next_wa
 
 Snapshot Scheduler::snapshot(Now now) const { return view_state(*state_, now); }
 
+std::vector<Violation> Scheduler::sample_invariants() { return sample_.look(*state_); }
+
 void Scheduler::check_invariants() const {
   const std::string broken = broken_invariant(*state_);
   CHECK_OR_DIE(broken.empty(), broken.c_str());

@@ -5,13 +5,16 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "common/base/ids.h"
 #include "common/base/time.h"
 #include "master/core/effect.h"
 #include "master/core/event.h"
+#include "master/core/invariant_sample.h"
 #include "master/core/recovered.h"
 #include "master/core/snapshot.h"
+#include "master/core/violation.h"
 
 namespace rota::master::core {
 
@@ -49,9 +52,13 @@ class Scheduler {
 
   /// What is always true; ends the process when it is not. Called after every event in tests.
   void check_invariants() const;
+  /// A look at a few entries, at others with each call: for production, after each turn. Takes microseconds.
+  std::vector<Violation> sample_invariants();
 
  private:
+  friend struct StateSurgery;          // tests break it on purpose
   std::unique_ptr<State> state_;
+  InvariantSample sample_;
 };
 
 }  // namespace rota::master::core

@@ -53,6 +53,8 @@ struct Tallies {
   Histogram lateness, dispatch_latency, batch_time;     ///< seconds
   std::int64_t inbox_events = 0;                        ///< waiting when the snapshot was taken
   std::int64_t batches_failed = 0, batches_unknown = 0; ///< tries that ended so
+  std::int64_t invariant_violations = 0;                ///< different ones that were met
+  std::string first_violation;                          ///< of them; empty: none
 };
 
 struct Snapshot {

@@ -61,6 +61,17 @@ void EventLoop::handle_events(Now now) {
     ++counters_.events;
   }
   if (!events.empty()) dirty_ = true;
+  check_invariants();
+}
+
+/// A broken one is told and counted, and the Term goes on: what it decides is fenced and stored all the same,
+/// and another leader would recover from rows that may hold the same.
+void EventLoop::check_invariants() {
+  for (const core::Violation& violation : parts_.scheduler.sample_invariants()) {
+    if (!violations_.note(violation)) continue;
+    dirty_ = true;
+    if (parts_.violated) parts_.violated(violation);
+  }
 }
 
 /// Rows are stored at once. A reply without rows needs an epoch check that begins after its request
@@ -194,6 +205,8 @@ void EventLoop::publish(Now now) {
   fresh->tallies.inbox_events = static_cast<std::int64_t>(parts_.inbox.size());
   fresh->tallies.batches_failed = failed_applies_;
   fresh->tallies.batches_unknown = counters_.unknown_applies;
+  fresh->tallies.invariant_violations = violations_.count();
+  fresh->tallies.first_violation = violations_.first();
   dirty_ = false;
   published_ = now.mono;
   std::scoped_lock lock(snapshot_mutex_);

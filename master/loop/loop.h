@@ -26,6 +26,7 @@
 #include "master/loop/delay_watch.h"
 #include "master/loop/batch_bound.h"
 #include "master/loop/inbox.h"
+#include "master/loop/violations_met.h"
 #include "master/store/store.h"
 
 namespace rota::master::loop {
@@ -86,6 +87,8 @@ struct LoopParts {
   std::function<void(const model::WorkerKey&)> watch_beats{};
   /// Effects::notices, once their rows are stored. Unset: nobody wants to know (tests).
   std::function<void(const core::Notice&)> notice{};
+  /// An invariant of the core is broken: a bug. Told once each. Unset: nobody wants to know (tests).
+  std::function<void(const core::Violation&)> violated{};
 };
 
 /// Thread: turn() and run() by one thread (the loop's); snapshot() and counters() by any. Owned by
@@ -127,6 +130,7 @@ class EventLoop {
   struct Batch;
 
   void handle_events(Now now);
+  void check_invariants();
   bool wants_storing(Now now) const;
   Turn store_batch();
   Turn after_store(const store::ApplyResult& result);
@@ -155,6 +159,7 @@ class EventLoop {
   Histogram lateness_ = seconds_histogram();    ///< of ticks that fired, when their batch was stored
   BatchBound bound_;
   std::int64_t failed_applies_ = 0;
+  ViolationsMet violations_;
   DelayWatch delays_;
 };
 

@@ -21,6 +21,12 @@ std::string clock_word(const ClockDoubt& doubt) {
 
 }  // namespace
 
+std::string invariants_word(const core::Snapshot* snapshot) {
+  if (snapshot == nullptr || snapshot->tallies.invariant_violations == 0) return "ok";
+  return fmt::format("{} broken, first: {}; please report it with the leader's log",
+                     snapshot->tallies.invariant_violations, snapshot->tallies.first_violation);
+}
+
 HealthWords health_words(HealthWords servers, const ClockDoubt& clock, const std::string& backlog,
                          const std::vector<std::string>& host) {
   HealthWords words = std::move(servers);

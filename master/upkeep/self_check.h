@@ -15,6 +15,7 @@
 #include "common/base/time.h"
 #include "common/host/reading.h"
 #include "master/api/leader_port.h"
+#include "master/core/snapshot.h"
 #include "master/upkeep/clock_guard.h"
 
 namespace rota::master {
@@ -66,6 +67,9 @@ class SelfCheck {
   SelfCheckReport report_;
   std::jthread thread_;
 };
+
+/// Of the scheduler's invariants that this Term has met broken: "ok", or how many and the first. Pure.
+std::string invariants_word(const core::Snapshot* snapshot);
 
 /// The words with those of this host added; pure.
 HealthWords health_words(HealthWords servers, const ClockDoubt& clock, const std::string& backlog,

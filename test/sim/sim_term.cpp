@@ -41,7 +41,10 @@ struct SimMaster::Term {
                 world.answer(token, std::move(body), world.store.latency);
               },
               clock, inbox, [&owner](std::int64_t asked) { owner.list_workers(asked); }, {},
-              [&owner](const model::WorkerKey& key) { owner.watch_beat(key); }},
+              [&owner](const model::WorkerKey& key) { owner.watch_beat(key); }, {},
+              [&world](const master::core::Violation& broken) {
+                world.violate("an invariant: " + broken.what + "; " + broken.around);
+              }},
              loop_options(world)) {}
 
   static master::core::CoreOptions core_options(const World& world, const SimMaster& owner,

@@ -78,6 +78,7 @@ class RunEntry {
   friend class State;
   friend class RunTable;
   friend class SlotQueueTable;
+  friend struct StateSurgery;          // tests break it on purpose
 
   model::Run row_;
   RulesPtr rules_;

@@ -32,6 +32,10 @@ class SlotQueue {
   /// The run whose turn it is; the turn passes on.
   RunId pass_turn();
   bool empty() const { return jobs_.empty(); }
+  bool holds(const RunEntry& run) const {
+    const auto of_job = jobs_.find(run.row().job);
+    return of_job != jobs_.end() && of_job->second.contains(run.id());
+  }
   auto jobs() const { return walk(jobs_); }
 
  private:

@@ -160,13 +160,16 @@ bool WorkerTable::is_open(const LifeEntry& life) const {
   return pool != open_.end() && pool->second.contains(life.key());
 }
 
-void WorkerTable::refresh(const LifeEntry& life) {
+bool WorkerTable::may_take(const LifeEntry& life) const {
   const WorkerEntry* worker = find_worker(life.key().id);
   const bool is_sole = worker != nullptr && worker->present_.size() == 1;
-  const bool may_take = life.present_ && is_sole && life.reconciled_ && !is_draining(life) &&
-                        !life.resting_ && life.free_slots() > 0;
+  return life.present_ && is_sole && life.reconciled_ && !is_draining(life) && !life.resting_ &&
+         life.free_slots() > 0;
+}
+
+void WorkerTable::refresh(const LifeEntry& life) {
   const std::string& pool = life.info_.pool;
-  if (may_take) {
+  if (may_take(life)) {
     open_[pool].insert(life.key());
     marked_pools_.insert(pool);
     return;

@@ -71,6 +71,7 @@ class LifeEntry {
 
  private:
   friend class WorkerTable;
+  friend struct StateSurgery;          // tests break it on purpose
 
   model::WorkerInfo info_;
   bool present_ = false;
@@ -167,6 +168,8 @@ class WorkerTable {
     return found == open_.end() ? Walk<std::set<model::WorkerKey>::const_iterator>() : walk(found->second);
   }
   bool is_open(const LifeEntry& life) const;
+  /// Whether it should be among them.
+  bool may_take(const LifeEntry& life) const;
 
   // --- pools where something changed, so that their queues are looked at
   void mark_pool(const std::string& pool) { marked_pools_.insert(pool); }
@@ -178,6 +181,7 @@ class WorkerTable {
 
  private:
   friend class State;
+  friend struct StateSurgery;          // tests break it on purpose
   /// An attempt is sent to it.
   void dispatch(LifeEntry& life, RunId run);
   /// It holds an attempt that another life of its worker was sent.

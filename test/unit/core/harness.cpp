@@ -24,6 +24,7 @@ void Harness::handle(const Event& event) {
   scheduler->handle(event, now, last);
   record(last);
   scheduler->check_invariants();
+  for (const Violation& broken : scheduler->sample_invariants()) FAIL(broken.what << "; " << broken.around);
   if (last.list_workers == 0 || !listing_works) return;
   const std::int64_t asked = last.list_workers;
   handle(WorkersListed{asked});

@@ -8,6 +8,7 @@
 #include <thread>
 
 #include "builders.h"
+#include "state_surgery.h"
 
 using namespace rota;
 using namespace rota::master;
@@ -69,6 +70,7 @@ struct Rig {
   std::map<Token, core::ReplyBody> replies;
   std::vector<Delay> delays;
   std::vector<std::string> notices;
+  std::vector<core::Violation> violations;
   core::Scheduler scheduler{Epoch{7}, {}, {}, clock.now()};
   EventLoop loop{Epoch{7},
                  {scheduler, store, sender,
@@ -76,7 +78,8 @@ struct Rig {
                     CHECK(replies.emplace(token, std::move(body)).second);
                   },
                   creeping, inbox, {}, [this](const Delay& delay) { delays.push_back(delay); }, {},
-                  [this](const core::Notice& notice) { notices.emplace_back(notice.sentence); }}};
+                  [this](const core::Notice& notice) { notices.emplace_back(notice.sentence); },
+                  [this](const core::Violation& violation) { violations.push_back(violation); }}};
 
   void post(core::Event event) { REQUIRE(inbox.post(std::move(event))); }
   void apply_job(std::int64_t token = 1) {
@@ -422,4 +425,23 @@ TEST_CASE("loop: on its thread an event is handled at once, the heartbeat tells 
   thread.request_stop();
   thread.join();
   CHECK(beats > 0);
+}
+
+TEST_CASE("loop: a broken invariant is told and counted once, and the Term goes on") {
+  Rig rig;
+  rig.worker();
+  rig.loop.turn();
+  CHECK(rig.violations.empty());
+  core::StateSurgery::close_all(core::StateSurgery::state_of(rig.scheduler));
+  for (int i = 0; i < 5; ++i) {
+    rig.clock.advance(std::chrono::milliseconds{200});
+    CHECK_FALSE(rig.loop.turn().ended);
+  }
+  REQUIRE(rig.violations.size() == 1);
+  CHECK(rig.violations[0].what == "a worker with free slots gets nothing (worker w1, life i1)");
+  CHECK(rig.loop.snapshot()->tallies.invariant_violations == 1);
+  CHECK(rig.loop.snapshot()->tallies.first_violation == rig.violations[0].what);
+  rig.apply_job(7);
+  rig.turn_until_stored();
+  CHECK(rig.replies.contains(Token{7}));
 }

@@ -180,7 +180,7 @@ TEST_CASE("master pages: a leader's metrics tell the whole, a follower's what it
   const auto leader = page_of({"/metrics"}, leading_facts());
   for (const char* line : {"rota_master_leading 1\n", "rota_master_epoch 7\n", "rota_runs{state=\"queued\"} 3\n",
                            "rota_ticks_gapped_total 12\n", "rota_workers{state=\"draining\"} 1\n",
-                           "rota_healthy 0\n", "rota_part_healthy{part=\"database\"} 1\n"}) {
+                           "rota_invariant_violations_total 0\n", "rota_healthy 0\n", "rota_part_healthy{part=\"database\"} 1\n"}) {
     CAPTURE(line);
     CHECK(has(leader, line));
   }
