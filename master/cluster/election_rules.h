@@ -17,10 +17,10 @@ enum class ElectionStep {
 struct ElectionDecision {
   ElectionStep step = ElectionStep::Rejoin;
   std::string predecessor{};                ///< Watch: the nearest candidate before us
-  /// Other nodes of our own session: it came back to servers that have older data. While they stand
-  /// they are before us and wait for nobody, so they are to be removed.
+  /// Other nodes of our own session, which came back to servers with older data. As long as they exist they
+  /// are before us and wait for nobody, so they must be removed.
   std::vector<std::string> ghosts{};
-  /// Nodes with a candidate's name that no session owns: they count as nobody.
+  /// Nodes with a candidate's name that no session owns: they do not count.
   std::vector<std::string> ownerless{};
   bool operator==(const ElectionDecision&) const = default;
 };

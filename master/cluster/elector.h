@@ -1,4 +1,4 @@
-// Who takes office. ZooKeeper's election (zk_elector.h) is one way; another may stand beside it.
+// Which master takes office. ZooKeeper's election (zk_elector.h) is one implementation.
 //
 // Being elected is not leading: a master leads when its epoch is the one in the database. And
 // losing the candidacy is not losing office: a leader leads on until a batch finds another epoch.
@@ -25,26 +25,25 @@ class ElectorObserver {
   virtual void lost(std::string_view why) = 0;
 };
 
-/// Where a master stands in the row of candidates, as far as its elector knows.
+/// A master's place among the candidates, as far as its elector knows.
 struct Candidacy {
   bool stands = false;          ///< it has a node in the election
   std::string predecessor;      ///< name of the candidate before it; empty: none, or not known
-  std::string trouble;          ///< why it can't stand though it wants to; empty: nothing
+  std::string trouble;          ///< why it cannot be a candidate although it should be; empty: no trouble
 };
 
 /// Thread: any; each call returns at once.
 class Elector {
  public:
   virtual ~Elector() = default;
-  /// Stand for election, and again after each lost candidacy, until resign. A master may do so only
-  /// while its database answers.
+  /// Becomes a candidate, and again after each lost candidacy, until resign. Allowed only while the master's
+  /// database answers.
   virtual void campaign() = 0;
-  /// Take the candidacy away (the next one is elected within milliseconds). Harmless when there is
-  /// none.
+  /// Gives the candidacy up (the next candidate is elected within milliseconds). Harmless when there is none.
   virtual void resign() = 0;
   void set_eligible(bool eligible) { eligible ? campaign() : resign(); }
-  /// After the epoch transaction: tell clients and followers where the leader is. Kept and told
-  /// again with each later candidacy, until withdrawn.
+  /// After the epoch transaction: tells clients and followers where the leader is. Repeated with each later
+  /// candidacy, until it is withdrawn.
   virtual void publish(const LeaderHint& hint) = 0;
   /// The Term has ended.
   virtual void withdraw_hint() = 0;

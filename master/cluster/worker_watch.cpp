@@ -17,7 +17,7 @@ bool is_plain_name(const std::string& name) {
   return !name.empty() && name.size() <= kLongest && std::all_of(name.begin(), name.end(), is_plain);
 }
 
-/// Whether its life can be stored. A name that fits no column would fail every batch of every leader.
+/// Whether its life can be stored. A name that is too long for its column would fail every leader's batches.
 bool is_storable(const model::WorkerInfo& info) {
   constexpr std::size_t kLongestHost = 255;
   return is_plain_name(info.key.id) && is_plain_name(info.key.incarnation) &&
@@ -36,7 +36,7 @@ WorkerWatch::WorkerWatch(zk::Session& session, const zk::Paths& paths,
 WorkerWatch::~WorkerWatch() = default;
 
 void WorkerWatch::tell(const zk::MembershipChange& change) {
-  // Who appears comes before who vanishes: a worker whose new life has registered was never absent.
+  // New nodes come before vanished ones: a worker whose new life has registered was never absent.
   for (const auto& name : change.appeared) read_one(name, change.members.at(name));
   for (const auto& name : change.changed) read_one(name, change.members.at(name));
   for (const auto& name : change.vanished) forget_one(name);

@@ -1,4 +1,4 @@
-// Who is here: the workers' nodes as the leader sees them. It lives with the Term.
+// Which workers are here: their nodes as the leader sees them. It lives as long as the Term.
 #pragma once
 
 #include <functional>
@@ -17,10 +17,10 @@ struct WorkerWatchCallbacks {
   std::function<void(const model::WorkerInfo&)> appeared;
   std::function<void(const model::WorkerInfo&)> changed;   ///< e.g. draining
   std::function<void(const model::WorkerKey&)> vanished;
-  /// A full listing of this session is told; it comes after the changes of that listing. Until the
-  /// first, an absent worker is not known to be absent.
+  /// A full listing of this session was delivered; called after the changes of that listing. Before the first
+  /// one nobody knows which workers are absent.
   std::function<void()> synced;
-  /// A listing that began after confirm(number) is told; it comes after the changes of that listing.
+  /// A listing that began after confirm(number) was delivered; called after the changes of that listing.
   std::function<void(std::int64_t number)> confirmed{};
 };
 
@@ -30,7 +30,7 @@ class WorkerWatch {
   WorkerWatch(zk::Session& session, const zk::Paths& paths, WorkerWatchCallbacks callbacks);
   ~WorkerWatch();
 
-  /// Lists anew, with a write first (zk::Membership::confirm). Thread: any.
+  /// Lists again, after a write (zk::Membership::confirm). Thread: any.
   void confirm(std::int64_t number) { membership_->confirm(number); }
   /// Nodes that are no worker's, and workers that are awaited. Thread: any.
   zk::MembershipTrouble trouble() const { return membership_->trouble(); }

@@ -10,9 +10,9 @@ namespace rota::master::cluster {
 namespace {
 constexpr std::string_view kChannel = "election";
 constexpr Millis kRetry{100};
-/// A node that a tool has copied, or that an operator has removed, is noticed by then.
+/// After this time a node that a tool has copied, or that an operator has removed, is noticed.
 constexpr Millis kLookAgain{10'000};
-/// Predecessors that may vanish one after the other within one step, before others get a turn.
+/// How many predecessors may vanish one after the other within one step, before others get a turn.
 constexpr int kLooks = 16;
 }  // namespace
 
@@ -87,8 +87,8 @@ Result<void> ZkElector::stand(zk::Client& client) {
   return fail(ErrorCode::Unavailable, "the candidates change too fast");
 }
 
-/// Makes our node. A tag that is kept from an unclear answer is looked for first: else the node
-/// that answer was about would stand there as a ghost.
+/// Makes our node. After an unclear answer it first looks for the node with the kept tag: otherwise that node
+/// would stay there as a ghost.
 Result<void> ZkElector::join(zk::Client& client) {
   if (!tag_.empty()) {
     auto adopted = zk::adopt_tagged(client, paths_.election(), prefix(), tag_);
@@ -138,7 +138,7 @@ Result<bool> ZkElector::look(zk::Client& client) {
   return before_us->has_value();
 }
 
-/// All of them, in one go: who comes first stands in the nodes' stat.
+/// Reads all of them at once: their order is in the nodes' stat.
 Result<std::vector<zk::Candidate>> ZkElector::read_candidates(zk::Client& client) {
   auto names = client.list(paths_.election(), zk::Watch::No);
   if (!names) return fail(names.error());
@@ -212,8 +212,8 @@ Result<void> ZkElector::leave(zk::Client& client) {
   return remove_ghosts(client);
 }
 
-/// Candidates of this session, though it does not stand: they came back with older data, and as long as the
-/// session lives all who stand would wait for them.
+/// Candidates of this session although it is not a candidate: they came back with older data, and as long as
+/// the session lives all candidates would wait for them.
 Result<void> ZkElector::remove_ghosts(zk::Client& client) {
   if (!may_have_ghosts_) return {};
   const auto candidates = read_candidates(client);
@@ -254,7 +254,7 @@ void ZkElector::forget_candidacy() {
   predecessor_.clear();
 }
 
-/// What fails while the connection is lost is the session's trouble, and no news of the election.
+/// What fails while the connection is lost is the session's trouble and says nothing about the election.
 void ZkElector::tell_candidacy(const Result<void>& step) {
   std::scoped_lock lock(mutex_);
   candidacy_ = {!own_.empty(), predecessor_, step || !session_.is_connected() ? "" : step.error().message};

@@ -30,7 +30,7 @@ struct WorkerLife {
   std::optional<WallTime> left;
   std::string why_left;
   std::int64_t seen_in = 0;          ///< number of the ZooKeeper in which its node appeared last
-  bool forgotten = false;            ///< an operator wants to see it no more
+  bool forgotten = false;            ///< an operator does not want to see it any more
 };
 
 struct RunUpdate {
@@ -95,7 +95,7 @@ struct SendCancel {
   Millis grace{0};
 };
 
-/// Told until the worker's node says that it was heard.
+/// Repeated until the worker's node says that the worker has heard it.
 struct SendDrain {
   model::WorkerKey worker;
   model::Address address;
@@ -125,18 +125,18 @@ struct CancelTaken {
 };
 struct WorkerForgotten {};
 struct DrainTaken {
-  bool changed = true;                            ///< false: it was so already
+  bool changed = true;                            ///< false: it was like this already
   std::int32_t running = 0;                       ///< attempts stored for the worker now
 };
 struct DeathTaken {
-  /// What follows of an attempt that is under way on the worker.
+  /// What happens to an attempt that is under way on the worker.
   struct Run {
     RunId run;
     std::string job;
     AttemptNo attempt = 0;
-    bool asks = false;                            ///< its job waits for this word
+    bool asks = false;                            ///< its job waits for this confirmation
     bool begins_again = false;                    ///< false: the run ends
-    Millis after{0};                              ///< its fence: so long at least
+    Millis after{0};                              ///< at least so long from now: its fence
   };
   bool changed = false;                           ///< false: nothing waited for it
   std::vector<Run> runs;
@@ -159,15 +159,15 @@ struct TermEnds {
   std::string why;                                ///< e.g. a worker knows a higher epoch
 };
 
-/// Something that whoever reads the leader's log wants to know: a fixed sentence, and keys. Told once its
-/// rows are stored; of many with one sentence the log writes a few and counts the others.
+/// A line for the leader's log: a fixed sentence, and keys. It is written once its rows are stored. When many
+/// have the same sentence, the log writes a few and counts the others.
 struct Notice {
   bool is_warning = false;
   std::string_view sentence;
   std::vector<std::pair<std::string_view, std::string>> keys;
 };
 
-/// Where each run and each worker's dispatch stands in a batch, so that a batch names each once.
+/// Where each run and each worker's dispatch is in a batch, so that a batch names each only once.
 struct BatchIndex {
   std::map<RunId, std::size_t> new_runs;
   std::map<RunId, std::size_t> updated_runs;
@@ -179,12 +179,12 @@ struct Effects {
   std::vector<Send> sends;
   std::vector<Reply> replies;
   std::vector<Notice> notices;
-  /// Not 0: list the workers anew, and tell as WorkersListed with this number. The listing must see all
-  /// that ZooKeeper had agreed on when this effect left: a write of one's own comes first, since reads
-  /// prove nothing (a follower that is cut off goes on answering them).
+  /// Not 0: list the workers again, and post WorkersListed with this number. The listing must contain all
+  /// that ZooKeeper had agreed on when this effect left. So a write comes first: reads alone prove nothing,
+  /// because a follower that is cut off still answers them.
   std::int64_t list_workers = 0;
-  /// Lives that hold attempts and ask for no voucher: from now on their beats are looked at, so that their
-  /// end may be told as BeatsEnded. Asked again while the silence lasts; a repeat is harmless.
+  /// Lives that hold attempts and ask for no voucher. Watch their beats from now on, and post BeatsEnded when
+  /// these end. Asked again while the silence lasts; a repeat is harmless.
   std::vector<model::WorkerKey> watch_beats;
   std::optional<TermEnds> term_ends;
   BatchIndex index;

@@ -1,5 +1,5 @@
 // What enters the core. One variant; Scheduler::handle takes one at a time together with the time.
-// Events carry all that a decision needs: the core asks nobody.
+// Events carry all that a decision needs: the core asks nobody else.
 #pragma once
 
 #include <cstdint>
@@ -19,13 +19,13 @@ namespace rota::master::core {
 
 // --- time and cluster -------------------------------------------------------------------------
 
-/// The time has moved; due ticks, delays and fences are looked at.
+/// Time has passed: look at due ticks, delays and fences.
 struct TimePassed {
   std::int32_t fire_at_most = 0;  ///< ticks recorded now, where the options allow more; 0: as they say
 };
 
-/// Whether every master that is registered reads a watermark with a slice under way. While one does not,
-/// no slice is begun: ticks of one moment are one batch, however many they are.
+/// Whether every registered master can read a watermark with a slice under way. While one cannot, no slice
+/// is started: all ticks of one moment go into one batch, even when there are very many.
 struct MastersSeen {
   bool all_know_slices = true;
 };
@@ -40,15 +40,15 @@ struct WorkerGone {
   model::WorkerKey key;
 };
 
-/// The beats of a life that Effects::watch_beats named have ended with its session, and none came after
-/// `last_before`, by this master's clock: ZooKeeper saw no other change of that node before its end.
+/// The beats of a life that Effects::watch_beats named have ended with its session. None came after
+/// `last_before` (by this master's clock): ZooKeeper saw no other change of that node before its end.
 struct BeatsEnded {
   model::WorkerKey key;
   MonoTime last_before{};
 };
 
-/// A complete listing has been delivered: who was not in it is absent. The first of a Term, or one that
-/// the core asked for.
+/// A complete listing has been delivered: a worker that is not in it is absent. It is the first of a Term, or
+/// one that the core asked for.
 struct WorkersListed {
   std::int64_t asked = 0;  ///< the newest Effects::list_workers that this listing began after
 };
@@ -65,11 +65,11 @@ struct HelloFailed {
   std::string detail;
 };
 
-/// A worker asks to be vouched for. Answered after the next epoch check that follows.
+/// A worker asks for a voucher. It is answered after the next epoch check.
 struct RenewAsked {
   Token token;
   model::WorkerKey worker;
-  /// How it and its attempts fare, measured a moment ago; unset: of a version that does not say it here.
+  /// How it and its attempts are doing, measured a moment ago; unset: an older worker, which does not say it.
   std::optional<model::WorkerVitals> vitals = {};
   std::vector<model::AttemptUsage> usage = {};
 };
@@ -123,7 +123,7 @@ struct DeleteJob {
   std::string why;
 };
 
-/// A deleted job is to be there again. The API has read its rows, which the core has forgotten.
+/// Bring a deleted job back. The API has read its rows, which the core has forgotten.
 struct UndeleteJob {
   Token token;
   std::string principal;
@@ -161,45 +161,45 @@ struct CancelRun {
   std::string why;
 };
 
-/// Nothing new for this worker from now on, in whatever life, or work again.
+/// Send this worker (all its lives) nothing new from now on; or send it work again.
 struct DrainWorker {
   Token token;
   std::string principal;
   std::string worker;
   bool draining = true;
-  Millis deadline{0};                   ///< after it, what still runs is handed over; 0: never
+  Millis deadline{0};                   ///< then attempts that still run are handed over; 0: never
   std::string why;
 };
 
-/// A worker that is away is shown no more.
+/// Do not show a worker that is away any more.
 struct ForgetWorker {
   Token token;
   std::string principal;
   std::string worker;
 };
 
-/// This worker is dead for sure, says the operator: jobs that ask for this may be begun again.
+/// The operator says that this worker is dead for sure: runs of jobs that ask for this may start again.
 struct ConfirmDead {
   Token token;
   std::string principal;
   std::string worker;
   std::string why;
-  bool only_tell = false;               ///< what would follow; nothing is changed
+  bool only_tell = false;               ///< say what would happen, and change nothing
 };
 
-/// Ticks are held from now on (a clock too far from the database's, a restored database), or, with an
-/// empty text, fire again. Held ticks are recorded late, by their jobs' policies.
+/// Hold ticks from now on (the clock is too far from the database's, or the database was restored). With an
+/// empty text they fire again. Held ticks are recorded late, by their jobs' policies.
 struct HoldTicks {
   std::string why;
 };
 
-/// The leader found that ZooKeeper is another one than before, or an older state of it: what it lists from
-/// now on says nothing of lives that it has not seen.
+/// The leader found that this ZooKeeper is not the one of before, or is an older state of it. From now on its
+/// listings say nothing about lives that it has never seen.
 struct ZookeeperReplaced {
   std::int64_t number = 0;              ///< of the new one
 };
 
-/// The operator's word that workers which this ZooKeeper has never seen are gone for good.
+/// The operator says that workers which this ZooKeeper has never seen are gone forever.
 struct UnseenGone {};
 
 using Event = std::variant<TimePassed, MastersSeen, WorkerSeen, WorkerGone, BeatsEnded, WorkersListed,

@@ -107,7 +107,7 @@ std::string broken_life(const State& state, const LifeEntry& life, std::size_t m
     }
   }
   const bool is_told_gone = life.left || state.departed().contains(life.key().id);
-  if (life.is_present() && is_told_gone) return at_life("a worker that is here is told of as gone", life);
+  if (life.is_present() && is_told_gone) return at_life("a worker that is here is listed as gone", life);
   if (!life.is_present() && life.attempts().empty()) {
     return at_life("a life without node or attempts was kept", life);
   }

@@ -36,8 +36,8 @@ void tell_job(Context& ctx, std::string_view sentence, const JobEntry& job, cons
   tell(ctx, sentence, std::move(keys));
 }
 
-/// Edits close a version, which needs its ticks recorded; while ticks are held that cannot be. Where they are
-/// recorded ahead of the clock, an edit would take effect no sooner than that.
+/// An edit closes a version, so the ticks of that version must be recorded first. That is impossible while
+/// ticks are held. Where they are recorded ahead of the clock, an edit would only take effect later.
 bool refuse_held(Context& ctx, Token token) {
   const TickTable& ticks = ctx.state.ticks();
   const std::string why = hold_text(ticks.hold(), ticks.watermark().reaching, ctx.now.wall);
@@ -46,7 +46,7 @@ bool refuse_held(Context& ctx, Token token) {
   return true;
 }
 
-/// A fixed rate keeps its anchor through edits that leave interval and start alone.
+/// A fixed rate keeps its anchor when an edit does not change interval and start.
 WallTime anchor_of(const model::Schedule& schedule, const JobEntry* before, WallTime at) {
   if (schedule.start) return *schedule.start;
   if (before == nullptr) return at;
@@ -205,7 +205,7 @@ void handle_delete_job(Context& ctx, const DeleteJob& event) {
 
 namespace {
 
-/// Another job has its name, or its rows were changed after they had been read. True when it was refused.
+/// True when it was refused: another job has the name, or the job's rows changed after they had been read.
 bool refuse_undelete(Context& ctx, const UndeleteJob& event) {
   const State& state = ctx.state;
   const std::string what = named(event.job.space, event.job.name);
@@ -213,7 +213,7 @@ bool refuse_undelete(Context& ctx, const UndeleteJob& event) {
     refuse(ctx, event.token, ErrorCode::Conflict, what + " exists; delete or rename that one first");
     return true;
   }
-  // Its last version ends at a moment of the leader of then, whose clock may have been ahead.
+  // Its last version ends by the clock of the leader of that time, which may have been ahead.
   if (ctx.at < event.version.valid_to.value_or(event.job.changed)) {
     refuse(ctx, event.token, ErrorCode::Unavailable, what + " was deleted a moment ago, by a clock that was "
            "ahead of this leader's; try again in a moment");
@@ -224,7 +224,7 @@ bool refuse_undelete(Context& ctx, const UndeleteJob& event) {
   return true;
 }
 
-/// As it was when it was deleted; empty when this program cannot read its schedule.
+/// The job as it was when it was deleted; an error when this program cannot read its schedule.
 Result<JobEntry> entry_of_deleted(const UndeleteJob& event) {
   JobEntry entry(event.job, std::make_shared<const model::JobRules>(event.version.definition->rules));
   entry.zone = event.zone;

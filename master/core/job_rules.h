@@ -12,8 +12,8 @@ void handle_delete_job(Context& ctx, const DeleteJob& event);
 /// As a new version of the same job, from now on.
 void handle_undelete_job(Context& ctx, const UndeleteJob& event);
 
-/// The job of a one-off definition, made (its rows too, harmless when they are there) when it is not
-/// known to this Term.
+/// The job of a one-off definition. When this Term does not know it, it is made, with its rows; that is
+/// harmless when the rows exist already.
 JobEntry& one_off_job(Context& ctx, const SubmitItem& item, const std::string& principal);
 
 }  // namespace rota::master::core

@@ -12,9 +12,9 @@ namespace rota::master::core {
 
 using NoticeKeys = std::vector<std::pair<std::string_view, std::string>>;
 
-/// What an operator did, or what happens every day. `sentence` and the names of keys are literals.
+/// Something that an operator did, or that happens every day. `sentence` and the names of keys are literals.
 void tell(Context& ctx, std::string_view sentence, NoticeKeys keys);
-/// What may ask for somebody's attention.
+/// Something that somebody should perhaps look at.
 void warn(Context& ctx, std::string_view sentence, NoticeKeys keys);
 
 /// "space/name" of the run's job, for a key.

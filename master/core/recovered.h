@@ -28,7 +28,7 @@ struct RecoveredJob {
   std::uint64_t definition_hash = 0;                ///< definition_hash() of the newest version; 0: not known
 };
 
-/// Of an unfinished run whose version is not its job's newest: what was promised to that run.
+/// The rules of an unfinished run whose version is not the newest of its job.
 struct RecoveredRules {
   JobId job;
   JobVersion version = 0;
@@ -41,7 +41,7 @@ struct Recovered {
   std::vector<model::Run> runs;                     ///< unfinished, ordered by id
   std::vector<RecoveredRules> older_rules;
   std::vector<model::AttemptKey> given_up;          ///< attempts counted as lost without a proof, recent ones
-  /// Ticks beyond the watermark that have their run already, since they were rewound.
+  /// Ticks after the watermark that already have their run, because the ticks were rewound.
   std::vector<std::pair<JobId, WallTime>> taken;
   std::vector<model::WorkerDrain> drains;           ///< in force
   std::vector<model::WorkerDeath> confirmed;        ///< in force, of lives with attempts

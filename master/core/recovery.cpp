@@ -24,7 +24,7 @@ void recover_job(State& state, RecoveredJob from) {
   entry.valid_from = from.valid_from;
   entry.anchor = from.anchor;
   entry.definition_hash = from.definition_hash;
-  // It was accepted once; should this binary read it otherwise, it does not fire rather than stop all.
+  // It was accepted once. If this program cannot read it, the job does not fire; all others go on.
   if (auto schedule = compile(entry.rules().schedule, entry.zone, entry.anchor)) {
     entry.schedule = std::move(*schedule);
   }
@@ -39,8 +39,8 @@ void recover_held(State& state, RunEntry& run) {
   state.restore_held(run);
 }
 
-/// By the core's time, as it was written: this leader's clock may be far behind. But never longer than the
-/// rule says: the clock by which it was written may have been far ahead, and its ticks rewound since.
+/// The rest of the pause is counted by the core's time, as it was when it was written: this leader's clock
+/// may be far behind. It is never longer than the rule says: the clock of then may have been far ahead.
 void recover_waiting(State& state, RunEntry& run, Now now) {
   const auto not_before = run.progress().not_before;
   if (run.progress().reason == Reason::RetryDelay && not_before && *not_before > state.core_time()) {
@@ -72,7 +72,7 @@ void recover_run(State& state, model::Run row, const OlderRules& older, Now now)
   }
 }
 
-/// Runs that waited behind one which had ended already when the Term before stopped.
+/// Runs that wait behind one that had already ended when the previous Term stopped.
 void promote_orphans(State& state) {
   for (const auto& [id, job] : state.jobs().all()) {
     if (job.behind().empty() || job.unfinished().size() != job.behind().size()) continue;

@@ -7,7 +7,7 @@
 
 namespace rota::master::core {
 
-/// Attempts stored for a worker stay with it until it is seen, or its absence has passed the fence.
+/// An attempt that is stored for a worker stays with it until the worker is seen, or its fence has passed.
 std::unique_ptr<State> recover_state(Epoch epoch, const CoreOptions& options, Recovered recovered,
                                      Now now);
 

@@ -63,7 +63,7 @@ void Scheduler::handle(const Event& event, Now now, Effects& effects) {
   state_->advance_core_time(now.wall);
   Context ctx{*state_, now, state_->core_time(), effects};
   std::visit(Cases{ctx}, event);
-  pump_lanes(ctx);
+  pump_slot_queues(ctx);
   write_touched(ctx);
 }
 

@@ -27,8 +27,8 @@ struct CoreOptions {
   Millis hello_retry{200};            ///< first pause before an unanswered hello is repeated
   Millis dispatch_retry{200};         ///< before an unclear dispatch is repeated to the same worker
   Millis request_key_memory{600'000};
-  Millis fence_hold{0};               ///< no redispatch of lost attempts for so long after the Term began
-  Millis keep_offline{24 * 3600 * 1000};  ///< for so long a worker that vanished is shown as offline
+  Millis fence_hold{0};               ///< lost attempts are not sent again for so long after the Term began
+  Millis keep_offline{24 * 3600 * 1000};  ///< how long a worker that vanished is shown as offline
   std::int32_t fire_at_most = 5000;   ///< ticks recorded per TimePassed; the rest with the next one
   bool all_know_slices = true;        ///< until MastersSeen says otherwise
   std::string tick_hold;                ///< why ticks are held from the first moment on; or empty
@@ -42,7 +42,7 @@ class Scheduler {
   Scheduler(const Scheduler&) = delete;
   Scheduler& operator=(const Scheduler&) = delete;
 
-  /// Takes one event; appends to `effects` (which may hold those of earlier events of this turn).
+  /// Handles one event; appends to `effects` (which may hold those of earlier events of this turn).
   void handle(const Event& event, Now now, Effects& effects);
 
   /// How long until TimePassed is wanted (zero: at once); empty: nothing is planned.

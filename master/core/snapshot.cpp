@@ -34,7 +34,7 @@ std::string why_of(const State& state, const LifeEntry& life) {
 
 WallTime wall_of(MonoTime at, Now now) { return now.wall + floor_ms(at - now.mono); }
 
-/// The latest moment from which others may follow the attempts of this life; a look at a few is enough.
+/// The latest moment from which other attempts may follow those of this life. A look at a few is enough.
 std::optional<WallTime> fence_of_all(const State& state, const LifeEntry& life, Now now) {
   constexpr int kLooked = 100;
   std::optional<WallTime> latest;
@@ -42,7 +42,7 @@ std::optional<WallTime> fence_of_all(const State& state, const LifeEntry& life, 
   for (const RunId id : life.attempts()) {
     if (looked++ == kLooked) break;
     const RunEntry* run = state.find_run(id);
-    // One whose end is to be confirmed is followed by no time alone.
+    // Where an operator must confirm the loss, no time is long enough.
     if (run == nullptr || run->rules().loss == model::LossPolicy::Confirm) continue;
     const WallTime fence = wall_of(expected_fence(state, life, run->rules(), now.mono), now);
     latest = std::max(latest.value_or(fence), fence);
@@ -86,7 +86,7 @@ void add_departed(const State& state, Snapshot& snapshot) {
   }
 }
 
-/// Drained while away: shown, so that nobody wonders later why it gets no work.
+/// Drained while it is away: shown, so that nobody wonders later why it gets no work.
 void add_drained_and_absent(const State& state, Snapshot& snapshot) {
   for (const auto& [id, drain] : state.workers().drains()) {
     if (state.workers().has_life(id) || state.departed().contains(id)) continue;
@@ -120,7 +120,7 @@ RunView view_of(const State& state, const RunEntry& run, Now now) {
   return view;
 }
 
-/// Runs on workers that are there and do not answer: nobody knows whether they run.
+/// Runs on workers that are registered and do not answer: nobody knows whether they still run.
 void add_silent(const State& state, Now now, Snapshot& snapshot) {
   for (const auto& [key, life] : state.workers().lives()) {
     if (life.attempts().empty() || !silent_since(life, now.mono)) continue;

@@ -14,7 +14,7 @@
 namespace rota::master::dispatch {
 namespace {
 
-/// Hellos go again and again to workers that are cut off; half of the threads stay for the others.
+/// Hellos are repeated to workers that are cut off; half of the threads stay free for the others.
 std::size_t most_hellos(int threads) { return static_cast<std::size_t>(std::max(1, threads / 2)); }
 
 }  // namespace
@@ -70,7 +70,7 @@ class Dispatcher::Impl {
     return face_;
   }
 
-  // Under the lock, so that end_term() can promise silence.
+  // Under the lock, so that end_term() can promise that no more calls come.
   void post(Epoch epoch, core::Event event) {
     std::shared_lock lock(face_mutex_);
     if (!face_ || face_->epoch != epoch) {
@@ -122,7 +122,7 @@ class Dispatcher::Impl {
     return out;
   }
 
-  // Surely not sent; Unknown all the same, so that the core asks the worker before it decides.
+  // Surely not sent. It is answered as Unknown anyway, so that the core asks the worker before it decides.
   void refuse(Epoch epoch, const core::SendDispatch& message, const char* why) {
     core::DispatchAnswered told;
     told.worker = message.worker;

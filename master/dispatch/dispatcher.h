@@ -1,6 +1,6 @@
 // Carries hellos, attempts and cancellations to workers, off the loop. Messages to one worker keep
 // their order (hello before dispatch), messages to different workers do not wait for each other;
-// what piles up for a busy worker goes as one batch. Answers come back as events of the Term.
+// what waits for a busy worker goes as one batch. Answers come back as events of the Term.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +20,7 @@ namespace rota::master::dispatch {
 struct DispatcherOptions {
   int threads = 16;
   Millis rpc_timeout{2000};
-  Millis grant{5000};                                ///< what a renew is worth; hello tells it
+  Millis grant{5000};                                ///< how long a renewal vouches; hello tells it
   std::size_t max_items = 500;                       ///< attempts in one call
   std::size_t max_bytes = std::size_t{3} << 20;      ///< of one call, estimated
   std::size_t max_queued = 100'000;                  ///< attempts not sent yet, of all workers
@@ -28,8 +28,8 @@ struct DispatcherOptions {
   std::size_t cached_bytes = std::size_t{64} << 20;
 };
 
-/// Takes the events of a Term: HelloAnswered, HelloFailed, DispatchAnswered. Called by dispatch
-/// threads and by send(); never blocks.
+/// Receives the events of a Term: HelloAnswered, HelloFailed, DispatchAnswered. Called by dispatch threads
+/// and by send(); never blocks.
 using EventPort = std::function<void(core::Event)>;
 
 /// What the dispatcher says on behalf of a Term.
@@ -59,8 +59,8 @@ class Dispatcher final : public Sender {
 
   /// From now on messages of this epoch are carried and answered through the port.
   void begin_term(TermFace face);
-  /// When it returns the port is not called any more; what was queued is dropped, answers still under
-  /// way will be. Waits for no call to a worker. Call it without a lock that the port takes.
+  /// After it returns the port is not called any more: queued messages are dropped, and so are answers that
+  /// are still under way. Does not wait for calls to workers. Do not hold a lock that the port takes.
   /// Harmless without a Term.
   void end_term();
 

@@ -18,7 +18,7 @@
 
 namespace rota::master::dispatch {
 
-/// What one thread does next: a hello, a cancel, a drain, or all dispatches that lay next to each other.
+/// What one thread does next: a hello, a cancel, a drain, or all dispatches that are next to each other.
 struct LaneWork {
   model::WorkerKey worker;
   Epoch epoch;
@@ -28,11 +28,11 @@ struct LaneWork {
 /// Thread: any.
 class Lanes {
  public:
-  /// `most_hellos`: at once, so that workers which do not answer leave threads for those that do.
+  /// `most_hellos`: at the same time, so that workers that do not answer leave threads for those that do.
   explicit Lanes(std::size_t most_attempts, std::size_t most_hellos = SIZE_MAX)
       : most_attempts_(most_attempts), most_hellos_(most_hellos) {}
 
-  /// False when too many attempts wait already; the message is then untouched.
+  /// False when too many attempts already wait; the message is then unchanged.
   bool push(Epoch epoch, core::Send&& message);
   /// Waits for work. The lane is the caller's until done().
   std::optional<LaneWork> take(std::stop_token stop);

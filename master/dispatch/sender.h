@@ -1,5 +1,5 @@
-// How the loop lets messages to workers go. The dispatch threads do the calls; answers come back as
-// events (HelloAnswered, HelloFailed, DispatchAnswered) through the inbox.
+// How the loop sends messages to workers. The dispatch threads make the calls; answers come back as events
+// (HelloAnswered, HelloFailed, DispatchAnswered) through the inbox.
 #pragma once
 
 #include "common/base/ids.h"
@@ -7,7 +7,7 @@
 
 namespace rota::master::dispatch {
 
-/// Thread: loop only. Never blocks: what cannot be taken at once is answered as Unknown or HelloFailed.
+/// Thread: loop only. Never blocks: what cannot be queued at once is answered as Unknown or HelloFailed.
 class Sender {
  public:
   virtual ~Sender() = default;

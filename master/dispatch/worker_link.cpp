@@ -81,7 +81,7 @@ LinkResult WorkerLink::dispatch(const TermFace& face,
   return result;
 }
 
-/// What earlier attempts saved last. Stored before this attempt was decided, so the answer is not older.
+/// What earlier attempts saved last. It was stored before this attempt was decided, so it is never too old.
 Result<std::map<RunId, std::string>> WorkerLink::checkpoints_for(
     const std::vector<core::SendDispatch>& messages) {
   std::vector<RunId> runs;

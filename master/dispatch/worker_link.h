@@ -15,9 +15,9 @@
 
 namespace rota::master::dispatch {
 
-/// What one message came to.
+/// The result of one message.
 struct LinkResult {
-  std::vector<core::Event> events;   ///< in the order in which they are to be told
+  std::vector<core::Event> events;   ///< in the order in which they must be posted
   bool unreachable = false;          ///< the worker could not be connected to
   std::int64_t calls = 0;
   std::int64_t unknown = 0;

@@ -5,7 +5,7 @@
 namespace rota::master::loop {
 
 void BatchBound::note(std::int64_t ticks, Micros took) {
-  if (ticks < most_ / 2) return;  // it says nothing of a full one
+  if (ticks < most_ / 2) return;  // it says nothing about a full one
   if (took > kTarget) {
     most_ = std::max(kLeast, most_ / 2);
   } else if (took < kTarget / 2) {

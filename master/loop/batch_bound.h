@@ -1,5 +1,5 @@
-// How many ticks one batch may hold, so that deciding and storing it takes about as long as other work may
-// wait: half as many after one that took too long, slowly more again after quick ones. Pure.
+// How many ticks one batch may hold, so that deciding and storing it takes no longer than other work may
+// wait: half as many after a batch that took too long, and slowly more again after quick ones. Pure.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@ class BatchBound {
 
   std::int32_t most() const { return most_; }
 
-  /// One with so many ticks was decided and stored, in this time.
+  /// A batch with so many ticks was decided and stored in this time.
   void note(std::int64_t ticks, Micros took);
 
  private:

@@ -1,6 +1,6 @@
-// What holds the leader's loop up, so that a tick that was recorded late can be explained: the database
-// took long to store a batch, or this process was not given the processor. Told at most every 10 s for
-// each of the two. Pure.
+// What delayed the leader's loop, so that a tick that was recorded late can be explained: the database took
+// long to store a batch, or this process did not get the processor. Each of the two is told at most every
+// 10 s. Pure.
 #pragma once
 
 #include <array>
@@ -10,7 +10,7 @@
 
 namespace rota::master::loop {
 
-/// What is told: `times` delays since it was told of last, the longest of which took so long.
+/// What is told: so many delays since it was last told, and how long the longest took.
 struct Delay {
   enum class Of { Store, Processor };
   Of of = Of::Store;
@@ -21,11 +21,11 @@ struct Delay {
 /// Thread: the loop's.
 class DelayWatch {
  public:
-  /// Shorter ones happen on any machine and are no news.
+  /// Shorter ones happen on any machine and are not worth a line.
   static constexpr Millis kWorthTelling{200};
   static constexpr Millis kTellingPause{10'000};
 
-  /// Something took so long and is over now. What should be told, if anything.
+  /// Something took so long and is over now. Gives what should be told, if anything.
   std::optional<Delay> note(Delay::Of of, Micros took, MonoTime now);
 
  private:

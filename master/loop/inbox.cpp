@@ -77,7 +77,7 @@ std::vector<core::Event> Inbox::drain(std::size_t most) {
   out.reserve(std::min(most, size_));
   const std::size_t share = std::max<std::size_t>(1, most / inlets_.size());
   for (std::size_t i = 0; i < inlets_.size(); ++i) {
-    // What later inlets are sure of stays free for them; what they do not need is used here.
+    // The guaranteed share of later inlets stays free for them; what they do not need is used here.
     std::size_t reserved = 0;
     for (std::size_t j = i + 1; j < inlets_.size(); ++j) reserved += std::min(share, inlets_[j].size());
     const std::size_t room = most - std::min(most, out.size() + reserved);

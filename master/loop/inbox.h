@@ -1,9 +1,9 @@
-// Where everything that concerns a Term arrives: API threads, dispatch threads and ZooKeeper's post
-// events, the loop drains them. Four inlets, so that a flood of requests can neither crowd out the
+// Where everything that concerns a Term arrives: API threads, dispatch threads and ZooKeeper's threads post
+// events, the loop drains them. There are four inlets, so that a flood of requests crowds out neither the
 // cluster's state nor the answers to what was sent:
 //   cluster   workers seen and gone; never full
 //   answers   to hellos and dispatches; bounded by what was sent, so never full either
-//   reports   of workers, and their renewals; bounded: "overloaded", they wait at the worker
+//   reports   of workers, and their renewals; bounded: "overloaded", then they wait at the worker
 //   requests  of clients; bounded: "overloaded, retry after"
 #pragma once
 
@@ -40,12 +40,12 @@ class Inbox {
  public:
   explicit Inbox(const InboxLimits& limits = {}) : limits_(limits) {}
 
-  /// Hands an event in. Overloaded when its inlet is full, NotLeader when closed: in both cases it
-  /// was surely not taken, and the caller answers its own token.
+  /// Hands an event in. Overloaded when its inlet is full, NotLeader when the inbox is closed: in both cases
+  /// the event was surely not accepted, and the caller answers its own token.
   Result<void> post(core::Event event);
 
-  /// Takes up to `most` events without waiting: cluster first, then answers, reports, requests, each
-  /// in order of arrival. Every inlet gets a share, so none starves.
+  /// Gives up to `most` events without waiting: cluster first, then answers, reports, requests, each in order
+  /// of arrival. Every inlet gets a share, so none starves.
   std::vector<core::Event> drain(std::size_t most);
 
   /// Waits until something is inside, at most `timeout`, or until stop is asked for or it is closed.

@@ -8,7 +8,7 @@
 
 namespace rota::master::loop {
 
-/// What was decided since the last batch went out: what is to be stored, and what waits for that.
+/// What was decided since the last batch was sent: what must be stored, and what waits for that.
 struct EventLoop::Batch {
   core::Effects effects;
   MonoTime since{};                   ///< when its first reply was decided
@@ -74,8 +74,8 @@ void EventLoop::check_invariants() {
   }
 }
 
-/// Rows are stored at once. A reply without rows needs an epoch check that begins after its request
-/// came; renewals, which every worker sends every second, may wait a little to share one.
+/// Rows are stored at once. A reply without rows needs an epoch check that begins after its request came.
+/// Renewals, which every worker sends every second, may wait a little to share one check.
 bool EventLoop::wants_storing(Now now) const {
   const core::Effects& effects = batch_->effects;
   if (effects.term_ends || !effects.changes.empty()) return true;
@@ -102,8 +102,8 @@ EventLoop::Turn EventLoop::store_batch() {
   return after_store(result);
 }
 
-/// What this batch's requests asked for can not be stored. They are told so, and not "ask the leader":
-/// the one that is to blame would end Term after Term.
+/// What the requests of this batch asked for can never be stored. The answer says so, and not "ask the
+/// leader": otherwise the request that caused it would be repeated and end Term after Term.
 TermEnd EventLoop::contradicted(const store::ApplyResult& result) {
   const std::string& why = result.detail;
   const Error refused(batch_->maybe_stored ? ErrorCode::UnknownOutcome : ErrorCode::Internal,
@@ -141,7 +141,7 @@ EventLoop::Turn EventLoop::after_store(const store::ApplyResult& result) {
   return {std::nullopt, batch_->next_try - now, true};
 }
 
-/// A tick counts as late as it is once it stands, however long that took.
+/// A tick's lateness is measured when its run is stored, so the time that storing took counts too.
 void EventLoop::note_stored(const core::Changes& changes) {
   const Now now = parts_.clock.now();
   std::int64_t ticks = static_cast<std::int64_t>(changes.gaps.size());
@@ -156,7 +156,7 @@ void EventLoop::note_stored(const core::Changes& changes) {
   stored_watermark_ = changes.watermark;
 }
 
-/// Messages that speak of rows stored before; replies may still wait for their check.
+/// Sends messages whose rows are stored; replies may still wait for their epoch check.
 void EventLoop::send_all() {
   for (core::Send& send : batch_->effects.sends) parts_.sender.send(epoch_, std::move(send));
   if (const auto asked = std::exchange(batch_->effects.list_workers, 0); asked != 0) {
@@ -226,7 +226,7 @@ Micros EventLoop::time_to_wake(Now now) const {
 }
 
 TermEnd EventLoop::run(std::stop_token stop, const std::function<void(const char*)>& heartbeat) {
-  // A batch may be large, and the database slow: each statement that it answers shows that nothing hangs.
+  // A batch may be large and the database slow: each statement that it answers shows that nothing hangs.
   if (heartbeat) parts_.store.tell_progress([&heartbeat] { heartbeat("turning"); });
   const auto result = turn_until_end(stop, heartbeat);
   parts_.store.tell_progress({});
@@ -256,7 +256,7 @@ void EventLoop::note_delay(Delay::Of of, Micros took) {
   if (delay && parts_.delayed) parts_.delayed(*delay);
 }
 
-/// Waits for the next try; events that come meanwhile are of no use.
+/// Waits for the next try; no event is handled until then.
 void EventLoop::pause(Micros wait, const std::stop_token& stop) {
   std::mutex mutex;
   std::unique_lock lock(mutex);

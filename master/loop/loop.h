@@ -1,9 +1,9 @@
 // The machine around the core: takes events from the inbox, lets the core decide, has the decision
 // stored in one fenced transaction, and only then lets messages and replies go (law 2).
 //
-// A batch whose storing failed, or whose outcome is not known, is tried again unchanged until it is
-// answered, another epoch is found, or store_give_up has passed; meanwhile nothing else is handled
-// and nothing leaves. The last two end the Term.
+// A batch that could not be stored, or whose outcome is unknown, is tried again unchanged until it is stored,
+// another epoch is found, or store_give_up has passed. Until then nothing else is handled and nothing leaves.
+// The last two end the Term.
 #pragma once
 
 #include <atomic>
@@ -33,7 +33,7 @@ namespace rota::master::loop {
 
 struct LoopOptions {
   Millis store_give_up{6000};          ///< how long a batch is tried before the Term ends
-  Millis check_within{200};            ///< longest wait of a renewal for a batch to ride with
+  Millis check_within{200};            ///< how long a renewal may wait for a batch to be answered with
   Millis snapshot_every{100};          ///< shortest pause between two snapshots
   Millis retry_first{10};              ///< pause before a batch is tried again; doubles
   Millis retry_most{500};
@@ -81,7 +81,7 @@ struct LoopParts {
   Inbox& inbox;
   /// Effects::list_workers. Unset: whoever watches the workers is always up to date (tests).
   std::function<void(std::int64_t asked)> list_workers{};
-  /// Told of what held the loop up, seldom; by the loop's thread. Unset: nobody wants to know.
+  /// Called, seldom, with what delayed the loop; by the loop's thread. Unset: nobody wants to know.
   std::function<void(const Delay&)> delayed{};
   /// Effects::watch_beats. Unset: nobody looks (tests).
   std::function<void(const model::WorkerKey&)> watch_beats{};
@@ -100,15 +100,15 @@ class EventLoop {
   EventLoop(const EventLoop&) = delete;
   EventLoop& operator=(const EventLoop&) = delete;
 
-  /// What a turn came to. `ended`: everything is answered, call no more. `wait`: how long nothing has
-  /// to be done unless an event arrives; while `storing` events do not matter.
+  /// The result of a turn. `ended`: everything is answered, do not call again. `wait`: for so long nothing
+  /// has to be done unless an event arrives; while `storing`, events do not matter.
   struct Turn {
     std::optional<TermEnd> ended;
     Micros wait{0};
     bool storing = false;
   };
 
-  /// One turn: drains the inbox, handles each event, stores, lets go. Waits for the store alone.
+  /// One turn: drains the inbox, handles each event, stores, sends and replies. Waits only for the store.
   Turn turn();
 
   /// Ends the Term: closes the inbox and answers all that is open, as protocol.md says ("A Term
@@ -147,7 +147,7 @@ class EventLoop {
   const Epoch epoch_;
   LoopParts parts_;
   const LoopOptions options_;
-  std::unique_ptr<Batch> batch_;       ///< decided, and not let go yet
+  std::unique_ptr<Batch> batch_;       ///< decided, and not sent yet
   std::optional<TermEnd> ended_;
   bool dirty_ = true;                  ///< something happened since the last snapshot
   std::optional<MonoTime> published_;

@@ -1,4 +1,4 @@
-// What is answered to those who still wait when a Term ends (protocol.md, "A Term ends").
+// The answers to requests that still wait when a Term ends (protocol.md, "A Term ends").
 #pragma once
 
 #include <vector>
@@ -9,10 +9,10 @@
 
 namespace rota::master::loop {
 
-/// Never handled: surely not done.
+/// Requests that were never handled: surely not done.
 void refuse_unhandled(const std::vector<core::Event>& events, const ReplyTo& reply);
 
-/// Handled, not known to be stored. `maybe_stored`: the outcome of a try was unknown.
+/// Requests that were handled and may not be stored. `maybe_stored`: the outcome of a try was unknown.
 void refuse_unstored(const std::vector<core::Reply>& replies, bool maybe_stored,
                      const ReplyTo& reply);
 

@@ -1,5 +1,5 @@
-// Which broken invariants of the core a Term has met. Each stays broken, and is met again and again: it is
-// told and counted once.
+// Which broken invariants of the core a Term has found. What is broken stays broken and is found again and
+// again, but it is logged and counted once.
 #pragma once
 
 #include <cstddef>
@@ -14,9 +14,9 @@ namespace rota::master::loop {
 /// Thread: the owner's.
 class ViolationsMet {
  public:
-  static constexpr std::size_t kMost = 1000;  ///< of more the Term keeps no count: all is said by then
+  static constexpr std::size_t kMost = 1000;  ///< more are neither logged nor counted
 
-  /// True when it is to be told: it was not met before.
+  /// True when it must be logged: it was not found before.
   bool note(const core::Violation& violation) {
     if (met_.size() >= kMost || !met_.insert(violation.what).second) return false;
     if (first_.empty()) first_ = violation.what;

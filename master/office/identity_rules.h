@@ -30,7 +30,7 @@ struct IdentityFacts {
 
 enum class Belonging {
   Ours,       ///< the one that the database is led through
-  Unmarked,   ///< it too, or nobody has led yet; its identity is to be written down
+  Unmarked,   ///< this one too, or nobody has led yet; its identity must be written
   Replaced,   ///< it lacks the identity, or has another one
   Behind,     ///< its identity is right, its epoch lower than the database's
   Anothers,   ///< it was used with another database
@@ -49,13 +49,13 @@ struct OfficeFacts {
 };
 
 enum class OfficeRuling {
-  Take,               ///< as ever
+  Take,               ///< as always
   TakeAndMark,        ///< and write the identity down
   Adopt,              ///< nobody leads and nothing runs: this is the database's ZooKeeper from now on
-  TakeAccepted,       ///< by the operator's word; workers never seen here are waited for
-  TakeWithoutWorkers, ///< by his word, and those workers are gone
+  TakeAccepted,       ///< the operator accepted it; workers never seen here are waited for
+  TakeWithoutWorkers, ///< the operator accepted it, and says that those workers are gone
   HoldLed,            ///< somebody leads through another ZooKeeper, or did a moment ago
-  HoldUnfinished,     ///< nobody does, but attempts may live: the operator is asked
+  HoldUnfinished,     ///< nobody leads, but attempts may live: the operator is asked
   Refuse,             ///< another cluster's ZooKeeper
 };
 OfficeRuling rule_office(const OfficeFacts& facts);
@@ -63,7 +63,7 @@ OfficeRuling rule_office(const OfficeFacts& facts);
 /// The ZooKeeper becomes another one with this ruling.
 bool replaces(OfficeRuling ruling);
 
-/// What the database is to say of the ZooKeeper from now on; `known`: what it says.
+/// What the database says about the ZooKeeper from now on; `known`: what it says now.
 store::KnownZookeeper zookeeper_after(OfficeRuling ruling, const zk::Identity& identity,
                                       const std::optional<store::KnownZookeeper>& known);
 
@@ -71,8 +71,8 @@ store::KnownZookeeper zookeeper_after(OfficeRuling ruling, const zk::Identity& i
 std::string words_of_hold(OfficeRuling ruling, const OfficeFacts& facts, const store::Office::Marks& marks,
                           const std::string& zookeeper_path);
 
-/// How long a database has shown no sign of a leader, by one who looks now and then: neither its epoch nor
-/// its watermark nor its beats moved. Thread: one.
+/// For how long a database has shown no sign of a leader: its epoch, its watermark and its beats did not move
+/// between looks. Thread: one.
 class QuietWatch {
  public:
   Millis look(const store::Office::Marks& marks, MonoTime now);

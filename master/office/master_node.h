@@ -1,4 +1,4 @@
-// What a master says of itself in its node in ZooKeeper, and what the others read there. Pure.
+// What a master says about itself in its node in ZooKeeper, and what the others read there. Pure.
 #pragma once
 
 #include <string>
@@ -7,10 +7,10 @@
 
 namespace rota::master {
 
-/// JSON. The view's `leads` is not told: who leads stands elsewhere.
+/// JSON. The view's `leads` is left out: another node says who leads.
 std::string node_text(const api::MasterView& master);
 
-/// Empty fields for what is missing or no such thing: a master of another version, or damage.
+/// Fields that are missing or malformed stay empty: a master of another version, or damage.
 api::MasterView master_in(const std::string& node);
 
 /// Where the pages of a master are reached that listens on `listens` for them: an address for all

@@ -74,7 +74,7 @@ std::string nobody_leads(const OfficeView& view, MonoTime now, AgeText text) {
   return out + (why.empty() ? "" : ": " + why);
 }
 
-/// What would stop this master, should the present leader go.
+/// What would stop this master if the present leader went away.
 bool stops_a_successor(Hurdle hurdle) {
   return hurdle != Hurdle::Session && hurdle != Hurdle::Predecessor;
 }

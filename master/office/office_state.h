@@ -1,8 +1,8 @@
 // What keeps this master from office, and for how long nobody has been known to lead: the words for the
 // status call, pages, metrics, the master's node, its log, and the error of a call that needs a leader.
 //
-// A trouble stands from its first report until it is cleared, whatever its words meanwhile. Who finds one
-// reports it: the takeover, the database watch, the election (see office_watch.h).
+// A trouble lasts from its first report until it is cleared, even when its text changes. The part that
+// finds a trouble reports it: the takeover, the database watch, the election (see office_watch.h).
 #pragma once
 
 #include <map>
@@ -17,13 +17,13 @@
 
 namespace rota::master {
 
-/// What may keep a master from office, in the order in which it is told.
+/// What may keep a master from office, in the order in which it is shown.
 enum class Hurdle {
   Session,      ///< no session with ZooKeeper
   Database,     ///< it does not answer, refuses the account, or lacks what this version needs
   Cluster,      ///< ZooKeeper or the database is another cluster's
   Takeover,     ///< elected, but taking office failed, or takes long
-  Election,     ///< it can't stand for election
+  Election,     ///< it cannot be a candidate
   Predecessor,  ///< it stands behind another candidate, which does not lead
 };
 
@@ -55,9 +55,9 @@ inline constexpr Millis kLongWithoutLeader{10'000};
 /// while somebody leads. Pure.
 std::string why_nobody_leads(const OfficeView& view, MonoTime now);
 
-/// For health: "ok", or the same once it has lasted for long, with ages in steps ("30 s or more"), so that
-/// it does not change with every look. While another leads it tells what would keep this one from taking
-/// over. Pure.
+/// For health: "ok", or the same text once it has lasted for long, with ages in steps ("30 s or more"), so
+/// that it does not change with every look. While another master leads it says what would keep this one
+/// from taking over. Pure.
 std::string office_word(const OfficeView& view, MonoTime now);
 
 /// Owner: Master. Thread: any.

@@ -1,11 +1,10 @@
-// Ticks that were recorded ahead of the clock are given back, by an operator's word: the watermark goes back
-// to now, and what fired already keeps its run and fires no second time.
+// Gives back ticks that were recorded ahead of the clock, when an operator asks for it: the watermark goes
+// back to now. A tick that has already fired keeps its run and does not fire again.
 //
-// It is done as a Term of its own that does nothing else: the command takes office, so that whoever leads is
-// refused from then on, rewinds in one transaction under its epoch, and is gone; the masters take office
-// again.
-// So it is safe whether masters run or not, and a database that was rewound does not look like one that went
-// back: its epoch is higher.
+// This is a Term of its own that does nothing else. The command takes office, so that the leader is refused
+// from then on, rewinds in one transaction under its epoch, and ends. Then the masters take office again.
+// So it is safe whether masters run or not. A database that was rewound does not look like one that went
+// back, because its epoch is higher.
 #pragma once
 
 #include "common/base/result.h"
@@ -29,7 +28,8 @@ struct RewindParts {
   store::ZoneSource zones;
 };
 
-/// What becomes of one gap row that reaches beyond `to`: nothing, or the part up to then, counted anew. Pure.
+/// What is left of one gap row that reaches beyond `to`: nothing, or the part up to then, counted again.
+/// Pure.
 std::optional<model::Gap> part_of_gap_until(const model::Gap& gap, const core::CompiledSchedule& schedule,
                                             WallTime to);
 

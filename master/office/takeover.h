@@ -22,9 +22,9 @@ struct Office {
   Epoch epoch;
   std::string cluster_uuid;
   core::Recovered recovered;
-  /// ZooKeeper did not know this cluster: its data were lost, or it is new. Then nobody may be taken
-  /// for dead until a worker session has passed; and attempts of workers that it has never seen wait for
-  /// their word (Recovered::unseen).
+  /// ZooKeeper did not know this cluster: its data were lost, or it is new. Then no worker counts as dead
+  /// until a worker session has passed, and attempts of workers that it has never seen wait until these
+  /// workers come (Recovered::unseen).
   bool zookeeper_is_new = false;
   OfficeRuling ruling = OfficeRuling::Take;
   Millis longest_grant{0};      ///< that any leader of this cluster, so far or now, may give
@@ -38,7 +38,7 @@ struct StoredMark {
   auto operator<=>(const StoredMark&) const = default;
 };
 
-/// Who stands.
+/// The candidate.
 struct Candidate {
   std::string id;
   Millis grant{5000};           ///< what it grants its workers
@@ -57,9 +57,9 @@ struct Candidate {
 Result<Office> enter_office(zk::Client& client, const zk::Paths& paths, store::Office& store,
                            const Candidate& candidate);
 
-/// Settles that this database has been led with that epoch, and holds that watermark (kept in ZooKeeper
-/// beside the epoch), so that a later takeover notices a database that went back. It never lowers what
-/// stands. Failing costs only that notice.
+/// Notes in ZooKeeper, beside the epoch, that this database has been led with that epoch and holds that
+/// watermark, so that a later takeover notices a database that went back. It never lowers the note. When it
+/// fails, only such a database is not noticed.
 Result<void> note_stored(zk::Client& client, const zk::Paths& paths, const StoredMark& mark);
 
 /// The leader found that its database lacks what it stored: from now on ticks are held.
@@ -69,7 +69,7 @@ Result<void> raise_restore_alarm(zk::Client& client, const zk::Paths& paths, Epo
 /// ticks, whoever leads.
 Result<bool> is_restore_held(zk::Client& client, const zk::Paths& paths);
 
-/// The operator has looked at a restored database: its epoch is what counts from now on. Twice is fine.
+/// The operator has looked at a restored database: from now on its epoch counts. Twice is fine.
 Result<void> accept_restore(zk::Client& client, const zk::Paths& paths);
 
 }  // namespace rota::master

@@ -1,5 +1,5 @@
-// How a master goes on after a takeover that failed: whether it tries again at once as the first
-// candidate, or lets others go first, and for how long. Pure.
+// What a master does after a takeover that failed: whether it tries again at once as the first candidate, or
+// lets others go first, and for how long. Pure.
 #pragma once
 
 #include <optional>

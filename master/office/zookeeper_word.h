@@ -16,9 +16,9 @@ Result<OperatorWord> read_word(zk::Client& client, const zk::Paths& paths, Epoch
 /// Twice is fine.
 Result<void> clear_word(zk::Client& client, const zk::Paths& paths);
 
-/// Leaves the word, and gives what to tell the operator. `workers_gone`: also that workers which this
-/// ZooKeeper has never seen are gone, so that what they held may be run again. Harmless when repeated, and
-/// when there is nothing to accept.
+/// Stores the acceptance, and gives what to tell the operator. `workers_gone`: it also says that workers
+/// which this ZooKeeper has never seen are gone, so that what they held may run again. Harmless when
+/// repeated, and when there is nothing to accept.
 Result<std::string> accept_new_zookeeper(zk::Client& client, const zk::Paths& paths, store::Office& office,
                                          bool workers_gone);
 

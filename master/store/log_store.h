@@ -1,5 +1,5 @@
-// Output of attempts: chunks at fixed offsets of a stream. Past the loop and not fenced: a chunk decides
-// nothing. One contract suite on every implementation.
+// Output of attempts: chunks at fixed offsets of a stream. It does not go through the loop and is not fenced,
+// because no decision depends on a chunk. One contract suite runs on every implementation.
 #pragma once
 
 #include <cstdint>
@@ -25,8 +25,8 @@ struct LogChunk {
   std::int64_t dropped_before = 0;  ///< bytes cut between the last chunk and this one (output cap)
 };
 
-/// Where the longest stream ends: 64 PiB, months of a job that prints all that a machine can. What is said to
-/// lie beyond was made up.
+/// The longest possible stream: 64 PiB, months of a job that prints as fast as a machine can. An offset
+/// beyond it is invented.
 inline constexpr std::int64_t kMostStreamBytes = std::int64_t{1} << 56;
 
 /// When a part of a slice reached the worker.

@@ -1,4 +1,4 @@
-// The last life of each worker, for a new Term: who was away, and whose end nobody has recorded. Pure.
+// The last life of each worker, for a new Term: which were away, and which have no recorded end. Pure.
 #pragma once
 
 #include <cstddef>
@@ -8,7 +8,7 @@
 
 namespace rota::master::store {
 
-/// So many rows are looked at, those without an end first, then those that left last.
+/// How many rows are looked at: those without an end first, then those that left last.
 inline constexpr std::size_t kNewestLivesMost = 10'000;
 
 /// Of each worker one row, by id: the one that joined last. Of several that joined in one moment (sessions of

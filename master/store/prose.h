@@ -11,7 +11,8 @@ namespace rota::master::store {
 /// Whether it can be stored as it is.
 bool is_clean_prose(std::string_view text, std::size_t most_bytes);
 
-/// Each byte that is part of no valid UTF-8 sequence becomes U+FFFD; cut off at a character's border.
+/// Each byte that is not part of a valid UTF-8 sequence becomes U+FFFD. Longer text is cut between
+/// characters.
 std::string clean_prose(std::string_view text, std::size_t most_bytes);
 
 }  // namespace rota::master::store

@@ -31,7 +31,8 @@ struct RunQuery {
   std::int32_t limit = 50;                ///< 1 to 1000; newest first
 };
 
-/// A worker's runs are looked for among so many of the newest, unless `since` is set: no index has them.
+/// A worker's runs are searched among so many of the newest, unless `since` is set: there is no index for
+/// them.
 inline constexpr std::int64_t kRunsLookedThrough = 200'000;
 
 /// Whether the run was submitted without a saved job: its job's id tells.
@@ -87,12 +88,12 @@ class Reader {
                                                                             JobVersion version) = 0;
   virtual Result<std::vector<core::WorkerLife>> lives_of(const std::string& worker_id,
                                                          std::int32_t limit) = 0;
-  /// What operators said of the ends of lives, all of it, or of one worker's; by worker and incarnation.
+  /// What operators confirmed about the ends of lives, of all workers or of one; by worker and incarnation.
   virtual Result<std::vector<model::WorkerDeath>> deaths_of(const std::string&) {
     return std::vector<model::WorkerDeath>();
   }
 
-  /// What the run's attempts have said of themselves; empty: nothing.
+  /// What the run's attempts have said about themselves; empty: nothing.
   virtual Result<std::optional<model::RunNote>> note_of(RunId) { return std::optional<model::RunNote>(); }
   /// The checkpoints of those of the runs that have one.
   virtual Result<std::map<RunId, std::string>> checkpoints_of(const std::vector<RunId>&) {

@@ -1,5 +1,5 @@
-// What the leader asks and notes when it deletes output that was kept long enough. Past the loop and not
-// fenced: what is due follows from stored rows, so a deposed leader would delete the same.
+// What the leader asks and notes when it deletes output that was kept long enough. It does not go through the
+// loop and is not fenced: stored rows decide what is due, so a deposed leader would delete the same.
 #pragma once
 
 #include <vector>

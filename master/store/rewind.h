@@ -1,4 +1,4 @@
-// Ticks that were recorded ahead of the clock and are given back: what the store does of it.
+// What the store does when ticks that were recorded ahead of the clock are given back.
 #pragma once
 
 #include <vector>
@@ -9,7 +9,7 @@
 
 namespace rota::master::store {
 
-/// All jobs' ticks in (to, from] are to be recorded again, except those that have a run.
+/// All jobs' ticks in (to, from] will be recorded again, except those that have a run.
 struct Rewind {
   Epoch epoch;                      ///< that does it
   WallTime from{};                  ///< the watermark as it stands, with the slice that is under way

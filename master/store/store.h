@@ -1,4 +1,4 @@
-// What survives, as the loop and a takeover see it. One contract suite runs on every implementation
+// The stored state, as the loop and a takeover see it. One contract suite runs on every implementation
 // (memory, MySQL). Reading for queries is reader.h; log bytes are log_store.h.
 #pragma once
 
@@ -49,13 +49,13 @@ class Store {
   /// written. An empty batch is a bare epoch check. Idempotent: a repeat gives the same end state.
   virtual ApplyResult apply(Epoch epoch, const core::Changes& changes) = 0;
 
-  /// Called in apply, on its thread, after each statement that the database has answered; empty: nobody
-  /// wants to know. A store that is never long about it need not.
+  /// Called in apply, on its thread, after each statement that the database has answered; empty: nobody wants
+  /// to know. A store whose apply is always quick need not call it.
   virtual void tell_progress(std::function<void()>) {}
 };
 
-/// How far back recover() looks for attempts that were given up: the newest rows of earlier attempts, and
-/// the newest lost runs. A result that comes later than that is acknowledged and told nobody.
+/// How far back recover() looks for attempts that were given up: the newest rows of earlier attempts, and the
+/// newest lost runs. A later result is acknowledged and not stored.
 inline constexpr std::size_t kGivenUpAttempts = 100'000;
 inline constexpr std::size_t kGivenUpLostRuns = 20'000;
 
@@ -68,7 +68,7 @@ struct KnownZookeeper {
   bool operator==(const KnownZookeeper&) const = default;
 };
 
-/// Who took an epoch, and where he is reached ("host:port").
+/// The master that took an epoch, and its address ("host:port").
 struct Holder {
   std::string name;
   std::string address;
@@ -93,7 +93,7 @@ class Office {
     WallTime database_now{};   ///< the database's clock, for telling skew
     Holder holder;             ///< of the epoch
     std::optional<KnownZookeeper> zookeeper;  ///< none before the first takeover that knows of it
-    std::int64_t beats = 0;    ///< grows while somebody leads, whatever else he stores
+    std::int64_t beats = 0;    ///< grows while some master leads, whatever else it stores
   };
   virtual Result<Marks> read_marks() = 0;
 

@@ -1,5 +1,6 @@
-// How the operator's word for a clock that stepped reaches the masters: each one that holds its ticks for its
-// clock says so in a node of its own, and `rota-master --accept-clock` writes its word there.
+// How the operator's acceptance of a clock that stepped reaches the masters. A master that holds its ticks
+// because of its clock says so in a node of its own, and `rota-master --accept-clock` writes its answer
+// there.
 #pragma once
 
 #include <optional>

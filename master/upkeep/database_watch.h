@@ -23,11 +23,11 @@ struct DatabaseWatchOptions {
   Millis settle{3000};        ///< good answers for so long after a loss: candidate again
 };
 
-/// Pure: what a row of good and bad answers means.
+/// Pure: what a series of good and bad answers means.
 class DatabaseVerdict {
  public:
   explicit DatabaseVerdict(const DatabaseWatchOptions& options) : options_(options) {}
-  /// Takes one answer; gives whether the master may be a candidate.
+  /// Notes one answer; gives whether the master may be a candidate.
   bool take(bool good, MonoTime now);
   /// The Term found the database lost: good answers must last before it counts again.
   void lose(MonoTime now);
@@ -70,8 +70,8 @@ class DatabaseWatch {
   void prepare_again();
   /// "ok", or what the last probe said.
   std::string health() const;
-  /// That the database does not answer, and since when; empty: it does, or its silence is young. Who would
-  /// ask it something need not wait for a timeout of his own.
+  /// That the database does not answer, and since when; empty: it does, or it has been silent for a short
+  /// time only. With this, a caller need not wait for a timeout of its own.
   std::string silence() const;
   /// Why this master may not be a candidate; empty: it may.
   std::string why_not() const;

@@ -11,8 +11,8 @@
 
 namespace rota::master {
 
-/// Empty: unknown now. A master that is too old and starts anew is turned away by the schema, so what was
-/// seen last goes on to hold.
+/// Empty: unknown now. The schema turns away a master that is too old and starts now, so what was seen last
+/// stays true.
 std::optional<bool> all_know_slices(zk::Client& client, const zk::Paths& paths);
 
 /// What the present Term was told of that. Thread: any.

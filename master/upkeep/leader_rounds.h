@@ -13,7 +13,7 @@ namespace rota::master {
 
 inline constexpr Millis kPauseAfterBadRound{5000};
 
-/// Whether what ended then was kept long enough. `keep` is a job's own word, 0: it has none. Pure.
+/// Whether what ended then was kept long enough. `keep` is what the job says; 0: it says nothing. Pure.
 bool is_past(WallTime ended, Millis keep, Millis keep_by_default, WallTime now);
 
 /// Owner: who does the rounds; it stops them before it goes.

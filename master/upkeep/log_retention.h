@@ -1,6 +1,6 @@
 // Deletes output that was kept long enough, and the oldest when there is too much, while this master leads:
-// round by round through all runs that have output, each round a few short statements, so that its cost
-// does not hang on how much is stored and no lock is held long. Never in the loop's way.
+// round by round through all runs that have output. Each round is a few short statements, so that its cost
+// does not depend on how much is stored and no lock is held long. It never delays the loop.
 #pragma once
 
 #include <cstdint>

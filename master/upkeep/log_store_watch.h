@@ -1,5 +1,5 @@
-// Passes the calls to a log store on, and remembers whether it takes output. Where it does not, nothing is
-// lost for now and no call of a user fails: without this only the workers' growing spools would tell.
+// Passes calls on to a log store, and remembers whether it stores output. When it does not, nothing is lost
+// at first and no call of a user fails: without this only the growing spools of the workers would show it.
 #pragma once
 
 #include <memory>

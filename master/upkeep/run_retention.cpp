@@ -43,7 +43,8 @@ Result<void> RunRetention::begin_pass() {
   return {};
 }
 
-/// First nobody expects rows of these ticks any more, then they go: whoever verifies meanwhile sees no hole.
+/// First it is noted that rows of these ticks are not expected any more, then they are deleted: `rota verify`
+/// sees no hole at any moment.
 Result<void> RunRetention::look_at_runs(Round& done) {
   const auto runs = stores_.history.past_runs(after_, options_.rows_per_round);
   if (!runs) return fail(runs.error());
@@ -88,7 +89,7 @@ Result<void> RunRetention::look_at_gaps(Round& done) {
   return {};
 }
 
-/// The output first: whose it was nobody knows once the run has gone.
+/// The output first: once the run is deleted nobody knows whose output it was.
 Result<void> RunRetention::delete_some(Round& done) {
   if (deleting_.empty()) return {};
   std::vector<RunId> ids;

@@ -1,6 +1,6 @@
 // Deletes runs and gap rows that were kept long enough, while this master leads: round by round through all
-// of them, each round a few short statements, so that its cost does not hang on how many there are and no
-// lock is held long. Never in the loop's way.
+// of them. Each round is a few short statements, so that its cost does not depend on how many there are and
+// no lock is held long. It never delays the loop.
 #pragma once
 
 #include <cstdint>

@@ -18,8 +18,8 @@ std::string words_of(const ClockHold& hold);
 /// "ok", or why ticks are held, in words that do not change from second to second. Null: it does not lead.
 std::string ticks_word(const core::Snapshot* snapshot, WallTime now);
 
-/// Ticks that are recorded ahead of the clock hold themselves; this says so in the log once, and once when it
-/// is over. Thread: one at a time.
+/// Ticks that are recorded ahead of the clock do not fire until the clock has reached them. The log says so
+/// once, and once when it is over. Thread: one at a time.
 class AheadNotice {
  public:
   void look(const core::Snapshot* snapshot, WallTime now);

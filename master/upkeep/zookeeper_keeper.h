@@ -1,5 +1,6 @@
-// A leader's part in knowing whose database it is: ZooKeeper may be wiped, or go back, while it leads, and
-// as long as MySQL confirms its epoch it is the leader who says which ZooKeeper this cluster's is.
+// What a leader does to keep clear which ZooKeeper its database is led through. ZooKeeper may be wiped, or
+// go back, while it leads. As long as MySQL confirms its epoch, the leader says which ZooKeeper the
+// cluster's is.
 #pragma once
 
 #include <optional>
@@ -11,7 +12,7 @@ namespace rota::master {
 
 enum class ZookeeperFinding {
   Fine,
-  Repaired,     ///< it had lost the identity or the epoch, or went back: it is marked as another one
+  Repaired,     ///< it had lost the identity or the epoch, or went back: it is marked as a new one
   WorkersGone,  ///< the operator says so of those that it has never seen
   Refused,      ///< it is another cluster's, or this leader's epoch is not in force any more
 };

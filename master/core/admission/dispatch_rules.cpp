@@ -17,13 +17,13 @@ using model::RunState;
 
 namespace {
 
-constexpr Millis kLazyWrite{1000};       // a state that lasts shorter is not worth a write
+constexpr Millis kLazyWrite{1000};       // a state that lasts less long is not worth a write
 constexpr std::size_t kReasonsTold = 1000;
 constexpr Millis kBackstopSlack{30'000};
 constexpr Millis kCancelRepeatSlack{5000};
 constexpr Millis kUnreconciledPause{1000};
-constexpr Millis kMostWaitForWords{10'000};
-constexpr Millis kRest{1000};            // a worker that refused gets nothing for so long
+constexpr Millis kMostInventoryWait{10'000};
+constexpr Millis kRest{1000};            // how long a worker that refused gets nothing
 
 DispatchItem item_of(const RunEntry& run) {
   DispatchItem item;
@@ -51,7 +51,7 @@ std::vector<Candidate> candidates_of(const State& state, const SlotQueueKey& que
   return all;
 }
 
-/// Rows of runs that wait already name another reason too, when it lasts: of so many, for who lists them.
+/// When the new reason lasts, it is also written to the rows of runs that already wait (not of all).
 void note_blocked(Context& ctx, SlotQueue& queue, Reason reason) {
   const Reason before = std::exchange(queue.blocked, reason);
   if (before == reason || before == Reason::None) return;
@@ -64,7 +64,7 @@ void note_blocked(Context& ctx, SlotQueue& queue, Reason reason) {
   }
 }
 
-/// True when an attempt went out.
+/// True when an attempt was sent.
 bool dispatch_one(Context& ctx, const SlotQueueKey& key) {
   State& state = ctx.state;
   SlotQueue* queue = state.slot_queues().find(key);
@@ -86,15 +86,15 @@ bool dispatch_one(Context& ctx, const SlotQueueKey& key) {
   set_backstop(ctx, run);
   send_attempt(ctx, run);
   if (run.progress().losses > 0 && run.progress().outcome.state == RunState::Lost) {
-    tell(ctx, "run begun again after a loss", {{"run", std::to_string(run.id().value)},
-                                               {"attempt", std::to_string(run.progress().attempt)},
-                                               {"job", job_of(state, run)},
-                                               {"worker", life.key().id}});
+    tell(ctx, "run started again after a loss", {{"run", std::to_string(run.id().value)},
+                                                 {"attempt", std::to_string(run.progress().attempt)},
+                                                 {"job", job_of(state, run)},
+                                                 {"worker", life.key().id}});
   }
   return true;
 }
 
-/// New runs that found no slot say why in their first row.
+/// The first row of a new run that found no slot says why.
 void explain_new(Context& ctx, const SlotQueueKey& key) {
   State& state = ctx.state;
   for (const RunId id : state.runs().touched()) {
@@ -104,7 +104,7 @@ void explain_new(Context& ctx, const SlotQueueKey& key) {
   }
 }
 
-/// Nothing is sent now; later every queue is looked at again.
+/// Nothing is sent now. Every queue is looked at again later.
 void explain_waiting(Context& ctx) {
   for (const std::string& pool : ctx.state.workers().marked_pools()) {
     for (const SlotQueueKey& key : ctx.state.slot_queues().of_pool(pool)) {
@@ -126,9 +126,10 @@ void pump_pool(Context& ctx, const std::string& pool) {
   }
 }
 
-/// The worker did not start it, and will not in this life, even should an older copy of the dispatch
-/// arrive (worker/desk/attempt_table.h): another choice, another number. Meanwhile the run says why, when
-/// the worker has given a reason of its own: its disk is full, for example.
+/// The worker did not start the attempt and never will in this life, even when an older copy of the
+/// dispatch arrives (worker/desk/attempt_table.h). So another worker is chosen, and the next attempt has
+/// another number. Until then the run shows the reason of the worker, if it gave one (for example: its disk
+/// is full).
 void choose_again(Context& ctx, RunEntry& run, const std::string& why) {
   State& state = ctx.state;
   if (LifeEntry* life = state.find_life(run.progress().worker)) {
@@ -162,7 +163,7 @@ void apply_refusal(Context& ctx, RunEntry& run, const DispatchVerdict& verdict) 
     case Refusal::WrongLife:
       ask_inventory(ctx, worker);
       return;
-    case Refusal::Tombstoned:  // the leader had stored its end: a database that went back forgot it
+    case Refusal::Tombstoned:  // its end was stored once, in a database that has gone back since
       end_dead(ctx, run);
       return;
     case Refusal::UnknownHandler:
@@ -176,7 +177,7 @@ void apply_refusal(Context& ctx, RunEntry& run, const DispatchVerdict& verdict) 
       finish_run(ctx, run, RunState::Failed, outcome.reason);
       return;
     }
-    case Refusal::Draining:  // its word has not come here yet
+    case Refusal::Draining:  // the leader has not heard of it yet
       choose_again(ctx, run, verdict.detail);
       return ask_inventory(ctx, worker);
     default:
@@ -238,10 +239,10 @@ Reason blocked_reason(const State& state, const SlotQueueKey& queue) {
   return queue.worker.empty() ? Reason::NoWorkerInPool : Reason::NamedWorkerAbsent;
 }
 
-/// A database that went back may not know of attempts that its workers hold: before a run is sent anywhere
-/// all of them say what they have. One that cannot be asked is not waited for long.
+/// A database that went back may lack attempts that workers hold. So all workers say what they hold before
+/// any run is sent. The leader does not wait long for one that cannot be asked.
 bool have_all_inventories(const State& state, MonoTime now) {
-  if (now - state.began() >= kMostWaitForWords) return true;
+  if (now - state.began() >= kMostInventoryWait) return true;
   if (!state.listings().is_listed()) return false;
   for (const auto& [key, life] : state.workers().lives()) {
     if (life.is_present() && !life.is_reconciled()) return false;
@@ -249,7 +250,7 @@ bool have_all_inventories(const State& state, MonoTime now) {
   return true;
 }
 
-void pump_lanes(Context& ctx) {
+void pump_slot_queues(Context& ctx) {
   State& state = ctx.state;
   if (state.awaits_inventories()) {
     state.set_awaits_inventories(!have_all_inventories(state, ctx.now.mono));
@@ -268,7 +269,7 @@ void set_backstop(Context& ctx, const RunEntry& run) {
   ctx.state.runs().timers().set(run.id(), RunTimer::Backstop, ctx.now.mono + after);
 }
 
-/// While the worker has not said what it holds, its answer to hello decides what is sent again.
+/// Until the worker has said what it holds, nothing is sent again: its answer to hello decides that.
 void retry_dispatch(Context& ctx, RunEntry& run) {
   State& state = ctx.state;
   if (!run.is_held() || run.send.accepted) return;

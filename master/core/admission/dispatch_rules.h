@@ -6,16 +6,16 @@
 namespace rota::master::core {
 
 /// Gives free slots to the runs that wait for them, in every pool where something changed.
-void pump_lanes(Context& ctx);
+void pump_slot_queues(Context& ctx);
 
 /// Sends the present attempt to its worker, for the first time or again (harmless: the worker knows
 /// the attempt by its key).
 void send_attempt(Context& ctx, RunEntry& run);
 
-/// Sends again what was not clearly answered, unless the worker is to say first what it holds.
+/// Sends again what was not clearly answered, unless the worker must first say what it holds.
 void retry_dispatch(Context& ctx, RunEntry& run);
 
-/// From when on the leader itself asks for the attempt's end, where the job has a timeout.
+/// Plans when the leader itself asks for the attempt's end, if the job has a timeout.
 void set_backstop(Context& ctx, const RunEntry& run);
 
 /// Asks the worker to end the present attempt, and again until it has ended.

@@ -16,7 +16,7 @@ using model::RunState;
 
 namespace {
 
-/// More attempts of one run than this no copy of the database can lack; a higher number is damaged.
+/// No copy of the database can lack more attempts of one run than this; a higher number is damaged.
 constexpr std::int32_t kMostForgotten = 100'000;
 
 model::AttemptRow history_of(const State& state, const RunEntry& run, const Outcome& outcome) {
@@ -32,7 +32,7 @@ model::AttemptRow history_of(const State& state, const RunEntry& run, const Outc
   return row;
 }
 
-/// The run waits for its next attempt; at once when the pause is zero.
+/// The run waits for its next attempt; without a pause it is queued at once.
 void wait_for_retry(Context& ctx, RunEntry& run, const Outcome& outcome, Millis pause, std::string why) {
   State& state = ctx.state;
   ctx.out.changes.attempts.push_back(history_of(state, run, outcome));
@@ -74,7 +74,7 @@ std::string failure_text(const RunEntry& run, const Outcome& outcome) {
   return "attempt " + std::to_string(run.progress().attempt) + " " + std::string(name_of(outcome.state));
 }
 
-/// By its loss policy another attempt follows, or none any more, or none ever.
+/// The loss policy decides whether another attempt follows.
 void follow_loss(Context& ctx, RunEntry& run, const Outcome& outcome, bool handed_over) {
   const model::RunProgress& progress = run.progress();
   if (!handed_over) run.count_loss();
@@ -89,13 +89,13 @@ void follow_loss(Context& ctx, RunEntry& run, const Outcome& outcome, bool hande
       tell_loss(ctx, run, outcome, "its run ends (loss: most)");
       return finish_as(ctx, run, outcome, RunState::Lost, Reason::LossLimit);
     case AfterLoss::Rerun:
-      tell_loss(ctx, run, outcome, "its run is begun again");
+      tell_loss(ctx, run, outcome, "its run is started again");
       wait_for_retry(ctx, run, outcome, handed_over ? Millis{0} : loss_delay(progress.losses),
                      handed_over ? failure_text(run, outcome) : told);
   }
 }
 
-/// It was lost, or ended for another reason than its own.
+/// The attempt was lost, or something other than the attempt itself ended it.
 void end_lost(Context& ctx, RunEntry& run, EndProof proof, Outcome outcome) {
   State& state = ctx.state;
   ++state.counters().losses;
@@ -115,8 +115,8 @@ void end_lost(Context& ctx, RunEntry& run, EndProof proof, Outcome outcome) {
   follow_loss(ctx, run, outcome, handed_over);
 }
 
-/// The backstop asks late, and a report may come later still: what was killed within its timeout was ended by
-/// somebody else, such as a drain that was resumed since, and is no failure of its own.
+/// The backstop asks late, and a report may come even later. An attempt that was killed within its timeout
+/// was ended by something else (for example a drain that has ended since), so the timeout did not end it.
 bool ended_by_backstop(const RunEntry& run, const Outcome& outcome) {
   if (outcome.state != RunState::Killed || !run.timed_out || run.progress().cancel_asked) return false;
   const bool is_untold = outcome.started == WallTime{} || outcome.ended == WallTime{};
@@ -139,7 +139,7 @@ void end_reported(Context& ctx, RunEntry& run, Outcome outcome) {
   finish_with(ctx, run, outcome, outcome.state);
 }
 
-/// A worker whose process set was not seen empty does not get that slot back.
+/// A slot whose process set was not seen empty is not used again.
 void note_unusable_slot(State& state, const RunEntry& run, const Outcome& outcome) {
   if (outcome.state != RunState::KillFailed) return;
   LifeEntry* life = state.find_life(run.progress().worker);
@@ -147,7 +147,7 @@ void note_unusable_slot(State& state, const RunEntry& run, const Outcome& outcom
   state.workers().lose_slot(*life);
 }
 
-/// The late result of an attempt that was counted as lost, or that a restored database has forgotten.
+/// The late result of an attempt that was counted as lost, or that a restored database does not know.
 void apply_late_outcome(Context& ctx, RunEntry* run, model::AttemptKey key,
                const model::WorkerKey& accepted_by, const Outcome& outcome) {
   State& state = ctx.state;
@@ -164,7 +164,7 @@ void apply_late_outcome(Context& ctx, RunEntry* run, model::AttemptKey key,
   const bool no_other_began = run != nullptr && !model::is_final(run->progress().state) &&
                               !run->is_held() && run->progress().attempt == key.attempt;
   if (!no_other_began || outcome.state != RunState::Succeeded) return;
-  if (!run->progress().dispatched) {  // forgotten: not known is when, but not after it had begun
+  if (!run->progress().dispatched) {  // nobody knows when; but not after it had started
     state.set_past_worker(*run, accepted_by, outcome.started);
   }
   finish_with(ctx, *run, outcome, RunState::Succeeded);
@@ -178,8 +178,8 @@ void apply_started(Context& ctx, const model::AttemptReport& report) {
   mark_running(ctx, *run, report.started);
 }
 
-/// Progress and checkpoints count from the run's newest attempt alone: an older one, late or cut off,
-/// must never put back what its successor has reached. Between two attempts the last one's still count.
+/// Only the newest attempt's progress and checkpoints count: an older attempt that is late or cut off must
+/// never undo what its successor has reached. Between two attempts those of the last one still count.
 void apply_note(Context& ctx, const model::AttemptReport& report) {
   const RunEntry* run = ctx.state.find_run(report.key.run);
   if (run == nullptr || run->progress().attempt != report.key.attempt) {

@@ -1,5 +1,5 @@
-// What follows when an attempt ends, however the leader learns of it: a report, an inventory that
-// lacks it, or a fence that has passed.
+// What happens when an attempt ends, however the leader learns of it: by a report, by an inventory that
+// does not name it, or by a fence that has passed.
 #pragma once
 
 #include "master/core/state.h"
@@ -13,16 +13,17 @@ enum class EndProof {
   FencePassed, ///< nothing was heard of it; it must have ended by now
 };
 
-/// The run's present attempt is over: final, or another attempt by the retry rule or the loss policy.
+/// The run's present attempt is over. The run ends, or the retry rule or the loss policy gives another
+/// attempt.
 void end_attempt(Context& ctx, RunEntry& run, EndProof proof, const model::Outcome& outcome);
 
 /// The run is over. Runs that waited behind it move up.
 void finish_run(Context& ctx, RunEntry& run, model::RunState state, model::Reason reason,
                 std::string detail = {});
 
-/// An attempt that a worker tells of and the database has forgotten: its number is not given again, since
-/// its worker would take the next dispatch for a repeat of it, and another worker's output would meet its.
-/// False when the number is a known one, or none that an attempt of the run can have.
+/// A worker names an attempt that the database has forgotten. Its number is not used again: its worker would
+/// treat the next dispatch as a repeat, and the output of two attempts would mix. False when the number is
+/// known, or cannot be that of an attempt of the run.
 bool pass_forgotten(State& state, RunEntry& run, std::int32_t attempt);
 
 /// An outcome that a worker holds, by report or inventory; harmless when repeated. A result of an

@@ -13,12 +13,12 @@ namespace rota::master::core {
 namespace {
 
 constexpr Millis kKillReserve{300};  // what a worker may take to kill once its voucher has ended
-constexpr int kClockRates = 1000;    // two hosts' steady clocks part by less than one in so many
+constexpr int kClockRates = 1000;    // two hosts' steady clocks drift apart by less than one part in so many
 constexpr Millis kAssumedLease{4200};  // of workers that do not say: a session of 6 s
-constexpr Millis kSilent{2000};        // without a renewal; then it is looked at again and again
+constexpr Millis kSilent{2000};        // so long without a renewal; then look again and again
 constexpr Millis kSilentStill{500};
 
-/// Figures for people; what a renewal does not say is known no more.
+/// Figures for people; what this renewal does not say is unknown from now on.
 void apply_figures(LifeEntry& life, const RenewAsked& event) {
   if (!event.vitals) return;
   life.set_vitals(event.vitals);
@@ -30,8 +30,6 @@ void apply_figures(LifeEntry& life, const RenewAsked& event) {
 
 }  // namespace
 
-/// Whether a life stands on the home that holds what is under way on its id; with nothing under way any
-/// life does. An id that came up on another host knows nothing of what may still live on the first.
 bool is_on_home_of_attempts(const State& state, const model::WorkerKey& key) {
   for (const auto& [other, life] : state.workers().lives_of(key.id)) {
     if (!life.attempts().empty() && home_of(other) != home_of(key)) return false;
@@ -59,8 +57,9 @@ void handle_renew_asked(Context& ctx, const RenewAsked& event) {
 
 Millis lease_of(const LifeEntry& life) { return life.info().lease.value_or(kAssumedLease); }
 
-/// A session that expired by itself had no beat for a whole session, which is longer than a lease. That it
-/// did cannot be seen by its node; so the last beat counts as of now unless it is known to be older.
+/// A session that expired by itself had no beat for a whole session timeout, which is longer than a lease.
+/// But the node does not show why its session ended. So the last beat counts as of now, unless it is known
+/// to be older.
 void note_lease(Context& ctx, const LifeEntry& life) {
   WorkerEntry& worker = ctx.state.workers().worker_of(life.key().id);
   std::erase_if(worker.leases, [&](const auto& each) { return each.second <= ctx.now.mono; });
@@ -115,7 +114,7 @@ MonoTime expected_fence(const State& state, const LifeEntry& life, const model::
   const WorkerEntry* worker = state.workers().find_worker(life.key().id);
   if (worker == nullptr) return now;
   if (worker->absent_since) return fence_of(state, *worker, *worker->absent_since, rules);
-  // Its lease is the session without a tick of the server (500 ms), a sixth, and 300 ms (zk/lease_rules.h).
+  // The lease is the session minus a tick of the server (500 ms), a sixth, and 300 ms (zk/lease_rules.h).
   const Millis session = (lease_of(life) + Millis{800}) * 6 / 5;
   return fence_of(state, *worker, std::max(now, life.heard + session), rules);
 }

@@ -7,8 +7,8 @@
 
 namespace rota::master::core {
 
-/// Whether a life stands on the home that holds what is under way on its id; with nothing under way any
-/// life does. An id that came up on another host knows nothing of what may still live on the first.
+/// Whether a life is on the home that holds the attempts under way on its id; true when there are none. An id
+/// that comes up on another host knows nothing about attempts that may still live on the first host.
 bool is_on_home_of_attempts(const State& state, const model::WorkerKey& key);
 
 void handle_renew_asked(Context& ctx, const RenewAsked& event);
@@ -17,11 +17,11 @@ void handle_beats_ended(Context& ctx, const BeatsEnded& event);
 /// What one answered beat is worth to this life at most.
 Millis lease_of(const LifeEntry& life);
 
-/// Its node is gone: remembers how long ZooKeeper may vouch for it yet.
+/// Its node is gone: remembers how long ZooKeeper may still vouch for it.
 void note_lease(Context& ctx, const LifeEntry& life);
 
-/// It asks to be vouched for once a second. When it stays silent its beats are looked at (watch_silent), so
-/// that of a host that died it is known, when its session expires, that no beat came for long.
+/// A worker asks for a voucher once a second. When it stays silent, its beats are watched (watch_silent). So,
+/// when the session of a host that died expires, the leader knows that no beat came for long.
 void expect_renewal(Context& ctx, const model::WorkerKey& key);
 void watch_silent(Context& ctx, const model::WorkerKey& key);
 
@@ -30,16 +30,16 @@ void watch_silent(Context& ctx, const model::WorkerKey& key);
 MonoTime fence_of(const State& state, const WorkerEntry& worker, MonoTime absent_since,
                   const model::JobRules& rules);
 
-/// For people: when it was last heard, if it is there and has not asked for a voucher for too long.
+/// For people: when it was last heard, if it is registered and has not asked for a voucher for too long.
 std::optional<MonoTime> silent_since(const LifeEntry& life, MonoTime now);
 
-/// For people: when another attempt of the run may follow the one that is stored for this life, should the
-/// worker stay away. A guess while its node is there: when its session must have expired.
+/// For people: when another attempt of the run may follow the one that is stored for this life, if the worker
+/// stays away. While its node is there this is a guess: when its session must have expired.
 MonoTime expected_fence(const State& state, const LifeEntry& life, const model::JobRules& rules,
                         MonoTime now);
 
-/// The run's fence timer. That its worker is still absent must be seen by a listing that begins after the
-/// fence: one known from before may be old, and the worker vouched for by a newer session.
+/// The run's fence timer. A listing that begins after the fence must show that the worker is still absent: an
+/// earlier one may be old, and a newer session may vouch for the worker.
 void look_at_fence(Context& ctx, RunEntry& run);
 
 }  // namespace rota::master::core

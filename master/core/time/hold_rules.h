@@ -10,16 +10,16 @@
 
 namespace rota::master::core {
 
-/// Two masters' clocks may differ by so much; less is no hold.
+/// Two masters' clocks may differ by so much; a smaller difference does not count as a hold.
 inline constexpr Millis kAheadUntold{2000};
 
 inline bool is_ahead(WallTime watermark, WallTime now) { return watermark > now + kAheadUntold; }
 
-/// The same words as long as it lasts: until when.
+/// Says until when; the same text as long as it lasts.
 std::string ahead_reason(WallTime watermark);
 
-/// Why ticks are held at this moment; empty: they fire. `held`: the shell's reason. Of a watermark ahead it
-/// also says what the clock says and how long it lasts.
+/// Why ticks are held now; empty: they fire. `held`: the shell's reason. For a watermark that is ahead it
+/// also says what the clock says and how long this lasts.
 std::string hold_text(const std::string& held, WallTime watermark, WallTime now);
 inline std::string hold_text(const Snapshot& snapshot, WallTime now) {
   return hold_text(snapshot.tick_hold, snapshot.watermark, now);

@@ -39,7 +39,7 @@ bool all_fit(const Context& ctx, std::int64_t most) {
   return fits(ctx, ctx.at, most);
 }
 
-/// The latest moment through which the ticks of all jobs make one batch; empty: not even the first.
+/// The latest moment through which the ticks of all jobs fit into one batch; empty: not even the first does.
 std::optional<WallTime> fitting_end(const Context& ctx, std::int64_t most) {
   const WallTime first = ctx.state.jobs().first_due()->at;
   WallTime end = ctx.at;
@@ -58,7 +58,7 @@ void record_whole(Context& ctx, WallTime end) {
   state.ticks().record_all(end);
 }
 
-/// What is late for every job makes two rows of a job, however long it is.
+/// Up to here ticks are late for every job: they make at most two rows of a job, however many they are.
 WallTime all_late(const Context& ctx) { return ctx.at - ctx.state.jobs().longest_grace() - kMoment; }
 
 void begin_slice(Context& ctx) {
@@ -69,8 +69,9 @@ void begin_slice(Context& ctx) {
   ++state.counters().tick_slices;
 }
 
-/// A slice is begun when even one moment is too much, and for a backlog that is late for all, which would
-/// make a row of each job for each moment otherwise. One that an older master could not read is not.
+/// A slice is started when even one moment is too much, and for a backlog that is late for all jobs, which
+/// would otherwise make a row of each job for each moment. It is not started while an older master is
+/// registered that could not read it.
 void fire_all_or_begin(Context& ctx, std::int64_t most) {
   const bool may_slice = ctx.state.ticks().all_know_slices();
   const std::optional<DueTick> next = ctx.state.jobs().first_due();
@@ -108,7 +109,7 @@ void record_ahead(Context& ctx, JobEntry& job) {
   write_job(ctx, job);
 }
 
-/// Jobs that need not wait for their turn in the slice, the longest due first.
+/// Jobs that do not wait for their turn in the slice; the one that has been due longest comes first.
 void record_others(Context& ctx, std::int64_t most) {
   State& state = ctx.state;
   std::int64_t enough = rows_made(ctx) + most;

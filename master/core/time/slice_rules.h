@@ -1,7 +1,7 @@
 // Which of the due ticks are recorded now: all of them, or, when that is too much for one batch, those up
 // to an earlier moment, or, when one moment alone is too much, a part of a slice of time, job after job
-// (watermark.h). Between the parts the loop does what else there is to do; what fell due after the slice,
-// and jobs that fire often, are recorded ahead of it.
+// (watermark.h). Between the parts the loop does its other work. Ticks that became due after the slice, and
+// those of jobs that fire often, are recorded ahead of it.
 #pragma once
 
 #include "master/core/state.h"

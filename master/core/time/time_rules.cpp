@@ -20,7 +20,7 @@ namespace {
 constexpr Millis kDecidedInTime{2000};  // a leader that is there decides within milliseconds
 constexpr Millis kTick{1};  // times are whole milliseconds
 
-/// A gap row, or a longer one where the last row of this batch is its neighbour.
+/// Adds a gap row, or extends the last row of this batch where that is its neighbour.
 void add_gap(Context& ctx, const JobEntry& job, WallTime from, WallTime to, std::int64_t count,
              Reason reason, RunId reference) {
   ctx.state.counters().ticks_skipped += count;
@@ -40,9 +40,9 @@ void add_gap(Context& ctx, const JobEntry& job, WallTime from, WallTime to, std:
   ctx.state.ticks().note_gap(gaps.back());
 }
 
-/// Of a tick that found a run of its job unfinished, or the queue full: whether that is all. Where nobody led
-/// or ticks were held at its moment, nobody knows what ran then; and what is made up for first stands in the
-/// way of what comes after it.
+/// The reason to tell for a tick that found a run of its job unfinished, or the queue full. When nobody led
+/// or ticks were held at its moment, nobody knows what ran then, so it was missed. The same holds when the
+/// run in its way is itself one that was made up for.
 Reason why_skipped(Context& ctx, const JobEntry& job, WallTime tick, Reason reason) {
   if (ctx.at - tick > kDecidedInTime) return Reason::Missed;
   const RunEntry* run = ctx.state.find_run(blocking_run(job));
@@ -67,8 +67,9 @@ void record_tick(Context& ctx, JobEntry& job, WallTime tick) {
   }
 }
 
-/// Late ticks from `first` through `end`; `edge` is the youngest that counts as late, and may lie after
-/// `end` when the backlog is taken in slices: then the run that stands for them comes with a later one.
+/// Records late ticks from `first` through `end`. `edge` is the youngest tick that counts as late. It may
+/// lie after `end` when the backlog is recorded in slices: then a later slice brings the run that stands
+/// for them.
 void record_late_ticks(Context& ctx, JobEntry& job, WallTime first, WallTime end, WallTime edge) {
   const auto count = [&job](WallTime from, WallTime to) {
     return job.schedule.count_between(from - kTick, to, std::numeric_limits<std::int64_t>::max());
@@ -94,7 +95,7 @@ void record_late_ticks(Context& ctx, JobEntry& job, WallTime first, WallTime end
   add_gap(ctx, job, first, before, count(first, before), Reason::CoalescedInto, run);
 }
 
-/// Takes the job's ticks through `end`, in order; none of them has a run yet.
+/// Records the job's ticks through `end`, in order; none of them has a run yet.
 void record_open_ticks(Context& ctx, JobEntry& job, WallTime end) {
   const WallTime edge = late_edge(ctx, job);
   if (job.next_tick() && *job.next_tick() <= std::min(edge, end)) {
@@ -108,8 +109,8 @@ void record_open_ticks(Context& ctx, JobEntry& job, WallTime end) {
   }
 }
 
-/// Takes the job's ticks through `end`, in order. One that has its run already is passed over: a second row
-/// of it would contradict the store, and a gap may not cover it.
+/// Records the job's ticks through `end`, in order. It skips a tick that already has its run: a second row
+/// would contradict the store, and a gap must not cover it.
 void record_due_ticks(Context& ctx, JobEntry& job, WallTime end) {
   while (const auto taken = ctx.state.jobs().next_taken(job, end)) {
     record_open_ticks(ctx, job, *taken - kTick);

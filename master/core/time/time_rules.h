@@ -15,13 +15,13 @@ inline constexpr Millis kWatermarkPause{10'000};
 /// Timers, due ticks, watermark.
 void handle_time_passed(Context& ctx, const TimePassed& event);
 
-/// The youngest tick of this job that is late, and goes by its late policy.
+/// The youngest moment at which a tick of this job is late, so that its late policy decides.
 WallTime late_edge(const Context& ctx, const JobEntry& job);
 
-/// Records every tick of this job up to `through`: what an edit, pause or delete does first.
+/// Records every tick of this job up to `through`. An edit, pause or delete does this first.
 void record_ticks_through(Context& ctx, JobEntry& job, WallTime through);
 
-/// The job's next tick after all that is recorded; call after any change of its version.
+/// Sets the job's next tick after all that is recorded; call it after any change of its version.
 void plan_next_tick(State& state, JobEntry& job);
 
 /// How long until handle_time_passed has something to do.

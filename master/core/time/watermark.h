@@ -1,5 +1,5 @@
-// How far ticks are recorded. For most of the time one moment for all jobs; when more ticks are due than
-// one batch may hold, they are taken in a slice of time, job after job, over many batches:
+// How far ticks are recorded. Most of the time this is one moment for all jobs. When more ticks are due than
+// one batch may hold, they are recorded as a slice of time, job after job, over many batches:
 //
 //   through    every job is recorded so far
 //   reaching   jobs with ids <= job are recorded so far: the end of the slice that is under way
@@ -24,7 +24,7 @@ struct Watermark {
 
   Watermark() = default;
   Watermark(WallTime all) : through(all), reaching(all) {}  // one moment for all jobs is a watermark
-  /// As it is stored. What a master that knows nothing of slices left behind there is no slice.
+  /// From what is stored. A master that knows nothing of slices may have left an old slice there: it is none.
   Watermark(WallTime all, WallTime slice_end, JobId last)
       : through(all), reaching(slice_end > all ? slice_end : all), job(slice_end > all ? last : JobId{}) {}
 

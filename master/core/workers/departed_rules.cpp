@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::string_view kUnseenEnd = "its node was gone when this leader took office";
 
-/// Room for one more: who left first goes first.
+/// Makes room for one more: the worker that left first goes first.
 void bound_departed(State& state) {
   state.departed().keep_if([&](const DepartedWorker& each) {
     return is_kept(each, state.options().keep_offline, state.core_time());

@@ -1,7 +1,7 @@
-// Workers that are not here any more, kept for people: who is away, since when, and why. Nothing is decided
-// by them. One that vanished is kept for CoreOptions::keep_offline, one that was stopped for ten minutes, and
-// of all the thousand that left last; a worker that comes back, or that an operator forgets, is kept no
-// longer.
+// Workers that are not here any more, kept for people: which are away, since when, and why. No decision
+// depends on them. A worker that vanished is kept for CoreOptions::keep_offline, one that was stopped for
+// ten minutes, and at most the thousand that left last. A worker that comes back, or that an operator
+// forgets, is removed.
 #pragma once
 
 #include "master/core/state.h"
@@ -14,17 +14,17 @@ inline constexpr Millis kKeepStopped{600'000};
 inline constexpr std::string_view kVanished =
     "its node is gone: the worker or its host ended, or cannot reach ZooKeeper";
 
-/// Why this life, whose node has just gone, left: by its own last word.
+/// Why this life, whose node has just gone, left: by what it said last.
 std::string_view why_it_left(const LifeEntry& life);
 
 /// Its node is gone, and no other life of the id is here.
 void note_departed(Context& ctx, const LifeEntry& life);
 
-/// Whether it is still to be shown.
+/// Whether it is still shown.
 bool is_kept(const DepartedWorker& worker, Millis keep_offline, WallTime now);
 
-/// Lives that were recorded before this Term. Those that left are away; of those whose end nobody recorded
-/// the first listing tells: then end_open_rows writes it down.
+/// Lives that were recorded before this Term. Those that left are away. For those whose end nobody recorded,
+/// the first listing shows whether they are here; then end_open_rows writes the end of the others.
 void recover_departed(State& state, std::vector<WorkerLife> lives);
 void end_open_rows(Context& ctx);
 

@@ -31,11 +31,11 @@ void begin_drain(Context& ctx, const DrainWorker& event) {
   ctx.out.changes.drains.push_back(drain);
   NoticeKeys keys = {{"worker", drain.worker}, {"by", drain.principal}, {"why", drain.why}};
   if (drain.deadline) keys.emplace_back("hands_over_at", second_text(*drain.deadline));
-  tell(ctx, "drain begun", std::move(keys));
+  tell(ctx, "drain started", std::move(keys));
   ctx.state.workers().begin_drain(std::move(drain));
 }
 
-/// What was told to end at the deadline still ends.
+/// Attempts that were told to end at the deadline still end.
 void end_drain(Context& ctx, const DrainWorker& event) {
   model::WorkerDrain drain = ctx.state.workers().end_drain(event.worker);
   drain.draining = false;
@@ -47,7 +47,7 @@ void end_drain(Context& ctx, const DrainWorker& event) {
   ctx.out.changes.drains.push_back(std::move(drain));
 }
 
-/// True when this life has to hear of the wish (again); notes what it is told then.
+/// True when this life must be told (again); then notes what it is told.
 bool must_tell(State& state, LifeEntry& life, bool wanted) {
   const bool told = life.told_drain() ? life.told_drain()->draining : *life.info().drain_told;
   const bool knows = told == wanted;
@@ -57,7 +57,7 @@ bool must_tell(State& state, LifeEntry& life, bool wanted) {
   return true;
 }
 
-/// True when the wish differs from what stands: a second drain may move the deadline.
+/// True when this changes something: a second drain may move the deadline.
 bool is_news(const State& state, const DrainWorker& event) {
   const model::WorkerDrain* found = state.workers().find_drain(event.worker);
   if (found == nullptr) return event.draining;

@@ -44,7 +44,7 @@ void adopt(Context& ctx, RunEntry& run, const LifeEntry& life, const HeldAttempt
   if (run.progress().cancel_asked) send_cancel(ctx, run);
 }
 
-/// A restored database has forgotten that the run was sent there, and nobody else has it: it goes on.
+/// A restored database does not know that the run was sent there, and no other worker has it: it goes on.
 void readopt(Context& ctx, RunEntry& run, LifeEntry& life, const HeldAttempt& held) {
   State& state = ctx.state;
   state.runs().timers().clear_all(run.id());
@@ -59,7 +59,7 @@ void apply_stranger(Context& ctx, LifeEntry& life, const HeldAttempt& held,
                    std::vector<model::AttemptKey>& strangers) {
   RunEntry* const run = ctx.state.find_run(held.key.run);
   const bool is_forgotten = run != nullptr && pass_forgotten(ctx.state, *run, held.key.attempt);
-  // Not beside the run that it waits for: as far as is stored that one comes first, and may be sent again.
+  // Not beside the run that it waits for: by what is stored that one comes first, and may be sent again.
   const JobEntry* const job = run == nullptr ? nullptr : ctx.state.find_job(run->row().job);
   const bool is_behind = job != nullptr && job->behind().contains(run->id());
   if (is_forgotten && !run->is_held() && !is_behind) return readopt(ctx, *run, life, held);

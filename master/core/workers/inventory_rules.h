@@ -1,4 +1,4 @@
-// What a worker says it holds, against what is stored for it. Each worker is reconciled on its own.
+// Compares what a worker says it holds with what is stored for it. Each worker is reconciled on its own.
 #pragma once
 
 #include "master/core/state.h"
@@ -8,15 +8,15 @@ namespace rota::master::core {
 /// The worker says that this attempt does not live there: lost, with proof.
 void end_dead(Context& ctx, RunEntry& run);
 
-/// Takes the inventory of a life that is alone with its worker id:
+/// Applies the inventory of a life that is the only one of its worker id:
 ///   running, and the run's present attempt   adopted
-///   running, forgotten by a restored         taken up: it goes on as the run's present attempt
-///     database, and the run is nobody's and waits for no other
+///   running, forgotten by a restored         adopted: it goes on as the run's present attempt
+///     database; no worker has the run, and it waits for no other
 ///   running, but given up or unknown         told to die
-///   finished                                 its outcome is taken
+///   finished                                 its outcome is applied
 ///   tombstone of a present attempt           dead, and left no outcome
-///   lacking, stored for this very life       sent again: same attempt, harmless when it was taken
-///   lacking, stored for an earlier life      dead: an earlier life's attempts live on only if told
+///   not named, stored for this very life     sent again: the same attempt, harmless when it was accepted
+///   not named, stored for an earlier life    dead: attempts of an earlier life live on only if it names them
 void reconcile(Context& ctx, LifeEntry& life, const model::Inventory& inventory);
 
 }  // namespace rota::master::core

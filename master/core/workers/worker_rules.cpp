@@ -35,7 +35,7 @@ WorkerLife row_of(const LifeEntry& life) {
   return row;
 }
 
-/// A reason that is told at once and written only when it lasts.
+/// A reason that queries show at once and that is written only when it lasts.
 void note_reason(Context& ctx, RunEntry& run, Reason reason) {
   if (run.progress().reason == reason) return;
   run.set_reason(reason);
@@ -48,7 +48,7 @@ bool is_present_on_home(const State& state, const WorkerEntry& worker, const std
   });
 }
 
-/// hello to the life that is alone with its id; a second life waits until the first one's node is gone.
+/// Sends hello to the only life of an id; a second life waits until the node of the first is gone.
 void greet(Context& ctx, const std::string& id) {
   const WorkerEntry* worker = ctx.state.workers().find_worker(id);
   if (worker == nullptr) return;
@@ -65,7 +65,7 @@ void greet(Context& ctx, const std::string& id) {
   }
 }
 
-/// No node of the home that holds its attempts is left, or none was there when all were listed.
+/// No node is left on the home that holds its attempts, or none was there in the first listing.
 void begin_absence(Context& ctx, const std::string& id) {
   State& state = ctx.state;
   WorkerEntry& worker = state.workers().worker_of(id);
@@ -202,7 +202,7 @@ void give_up_attempt(Context& ctx, RunEntry& run) {
   end_attempt(ctx, run, EndProof::FencePassed, outcome);
 }
 
-/// The first listing of a ZooKeeper that is new: who stands in it was seen there.
+/// The first listing of a new ZooKeeper: workers in it have been seen there.
 void apply_listing_of_new(Context& ctx) {
   State& state = ctx.state;
   for (auto& [key, life] : state.workers().lives()) {
@@ -252,7 +252,7 @@ void handle_unseen_gone(Context& ctx) {
 
 namespace {
 
-/// Why a life is not greeted beside attempts of its id on another home.
+/// Why a life is not greeted while its id has attempts on another home.
 std::string waits_for_other_home(const State& state, const std::string& id) {
   const auto runs = state.workers().runs_on(id);
   const bool asks = std::ranges::any_of(runs, [&](RunId run) {

@@ -14,14 +14,14 @@ void handle_hello_failed(Context& ctx, const HelloFailed& event);
 void handle_zookeeper_replaced(Context& ctx, const ZookeeperReplaced& event);
 void handle_unseen_gone(Context& ctx);
 
-/// Something does not fit what this life was said to hold: it gets no work until it has said again.
+/// Something does not match what this life said it holds: it gets no work until it has said it again.
 void ask_inventory(Context& ctx, const model::WorkerKey& key);
 
 /// hello is due, again or for the first time.
 void send_hello(Context& ctx, const model::WorkerKey& key);
 
-/// Whether the run stands for a life that the ZooKeeper in use has never seen: it may live on in another one,
-/// so no fence passes for it. Then it is looked at again later.
+/// Whether the run is held by a life that the ZooKeeper in use has never seen. That life may be registered in
+/// another ZooKeeper, so no fence passes for it; the run is looked at again later.
 bool waits_unseen(Context& ctx, RunEntry& run);
 
 }  // namespace rota::master::core

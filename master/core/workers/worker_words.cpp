@@ -74,7 +74,8 @@ std::string away_words(const WorkerView& worker, WallTime now) {
   return text;
 }
 
-/// What it waited for at its start is over once the leader has its answer, and told by `why` before that.
+/// What it waited for at its start: once the leader has its answer that is over, and before that `why` says
+/// it.
 std::string health_words(const WorkerView& worker) {
   if (worker.state == "offline" || !worker.info.vitals) return "";
   const std::string& health = worker.info.vitals->health;

@@ -67,7 +67,7 @@ FolderLogStore::Stripe& FolderLogStore::stripe_of(RunId run) {
   return stripes_[static_cast<std::size_t>(run.value) % stripes_.size()];
 }
 
-/// In the order of the stripes, so that two calls never wait for each other in a ring.
+/// Locks in the order of the stripes, so that two calls never deadlock.
 std::vector<std::unique_lock<std::mutex>> FolderLogStore::lock_all(
     const std::vector<LogChunk>& chunks) {
   std::set<Stripe*> wanted;
@@ -218,12 +218,12 @@ Result<std::vector<FolderLogStore::Written>> FolderLogStore::write(const Plans& 
   return all;
 }
 
-/// Nothing of a call that failed counts.
+/// Undoes a call that failed.
 void FolderLogStore::undo_write(const Written& written) {
   if (!folder_.cut(written.key.attempt.run, written.name, written.before)) ++generation_;
 }
 
-/// Also what another master wrote and this one answers for: it may have died before its own sync.
+/// Also syncs what another master wrote and this one confirms: the other may have died before its own sync.
 Result<void> FolderLogStore::sync(const std::vector<Written>& written, const Plans& plans) {
   std::size_t known = 0;
   for (const auto& [key, plan] : plans) known += plan.synced_again.size();

@@ -20,7 +20,7 @@ bool is_held(model::RunState state) {
   return state == model::RunState::Dispatched || state == model::RunState::Running;
 }
 
-/// Without a worker's word for it: that would say when it began.
+/// No worker reported the loss: a worker's report would say when it started.
 bool is_given_up(const model::Outcome& outcome) {
   return outcome.reason == model::Reason::WorkerLost && outcome.started == WallTime{};
 }
@@ -72,7 +72,7 @@ std::vector<model::WorkerDeath> confirmed_in(const auto& tables) {
   return out;
 }
 
-/// What was promised to unfinished runs of versions that have been edited since.
+/// The rules of unfinished runs whose job has been edited since.
 std::vector<core::RecoveredRules> older_rules_in(const auto& tables) {
   std::map<std::pair<JobId, JobVersion>, core::RecoveredRules> all;
   for (const auto& [id, run] : tables.runs) {

@@ -12,7 +12,7 @@ namespace {
 
 using Names = std::pair<std::string, std::string>;
 
-/// The newest mention of each job, those that free a name before those that take one, as MySQL gets them.
+/// The newest row of each job; jobs that free a name come before jobs that use one, as MySQL gets them.
 std::vector<const model::Job*> jobs_in_order(const std::vector<model::Job>& jobs) {
   std::set<JobId> seen;
   std::vector<const model::Job*> out;
@@ -24,7 +24,7 @@ std::vector<const model::Job*> jobs_in_order(const std::vector<model::Job>& jobs
   return out;
 }
 
-/// Who holds which name while the jobs of a batch are put one by one.
+/// Which job has which name while the jobs of a batch are written one by one.
 class NameHolders {
  public:
   explicit NameHolders(const MemoryTables& tables) : tables_(tables) {}

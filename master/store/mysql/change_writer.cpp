@@ -32,8 +32,8 @@ Result<std::set<std::int64_t>> missing_ids(Connection& connection, std::string_v
 
 // --- jobs ---------------------------------------------------------------------------------------
 
-/// The newest mention of each job, those that free a name before those that take one: so a repeat of
-/// "delete x, make x anew" meets no false conflict.
+/// The newest row of each job; jobs that free a name come before jobs that use one. So a repeat of "delete x,
+/// make x again" meets no false conflict.
 std::vector<const model::Job*> jobs_to_write(const std::vector<model::Job>& jobs) {
   std::set<std::int64_t> seen;
   std::vector<const model::Job*> out;
@@ -121,7 +121,7 @@ Result<void> write_versions(Connection& connection,
 
 // --- runs ---------------------------------------------------------------------------------------
 
-/// Who stands in the way of a run that could not be inserted.
+/// Which row is in the way of a run that could not be inserted.
 Error clash_of(Connection& connection, const model::Run& run) {
   std::string found;
   const auto note = [&](std::string_view what) {
@@ -181,7 +181,7 @@ Result<void> write_new_runs(Connection& connection, const std::vector<model::Run
   if (!inserted) return fail(inserted.error());
   auto written = insert(kInsertRuns, others, bind_new_run);
   if (!written) return fail(written.error());
-  // Each inserted row counts 1, each absorbed one 0: only repeats and clashes cost a look.
+  // Each inserted row counts 1, each absorbed one 0: only repeats and conflicts cost another query.
   if (*inserted + *written == static_cast<std::int64_t>(runs.size())) return {};
   return check_inserted(connection, runs);
 }

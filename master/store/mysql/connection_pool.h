@@ -21,8 +21,8 @@ struct PoolOptions {
   std::size_t connections = 8;  ///< at most so many at once
   Millis wait{1000};            ///< for a free connection, then TimedOut
   Millis remember_failure{250}; ///< so long after a failed connect everybody gets its error at once
-  /// Who looks after the database says here that it does not answer: then nobody waits for a timeout of his
-  /// own. Empty: go on. Called by each caller's thread.
+  /// Why the database does not answer, as its watch knows: then no caller waits for a timeout of its own.
+  /// Empty: go on. Called by each caller's thread.
   std::function<std::string()> silence = [] { return std::string(); };
 };
 

@@ -17,7 +17,7 @@ constexpr MultiRow kRaiseGone{
     "INSERT INTO history_gone (job_id, through_ms) VALUES", 2,
     "ON DUPLICATE KEY UPDATE through_ms = GREATEST(through_ms, VALUES(through_ms))"};
 
-/// Output of runs up to this one that comes late is of a run that has gone, and is not wanted any more.
+/// Late output of runs up to this one belongs to a run that was deleted, and is not stored any more.
 std::string raise_gone_through(const std::vector<RunId>& runs) {
   const RunId last = *std::max_element(runs.begin(), runs.end());
   return fmt::format(
@@ -65,8 +65,9 @@ Result<void> run_all(Connection& connection, const std::vector<std::string>& sta
   return {};
 }
 
-/// The leader forgets a one-off's job with its last unfinished run, and writes its rows anew, before those of
-/// the run, when the same is submitted again. So first the rows are locked, then it is looked for runs.
+/// The leader forgets the job of a one-off with its last unfinished run. When the same is submitted again,
+/// it writes the job's rows again, before those of the run. So the rows are locked first, and then runs are
+/// looked for.
 Result<void> erase_idle_one_offs(Connection& connection, const std::set<std::int64_t>& jobs) {
   std::vector<std::int64_t> one_offs;
   auto locked = connection.stream(

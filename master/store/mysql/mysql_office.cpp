@@ -38,8 +38,8 @@ MysqlOffice::MysqlOffice(MysqlOptions options, ZoneSource zones)
     : options_(std::move(options)), zones_(std::move(zones)) {}
 MysqlOffice::~MysqlOffice() = default;
 
-/// A kept connection may have died since its last use; a look at it costs one round trip, and office is
-/// taken rarely.
+/// A kept connection may have died since its last use. Checking it costs one round trip, and a takeover is
+/// rare.
 Result<Connection*> MysqlOffice::connection() {
   if (connection_ && !connection_->run_text("DO 1")) connection_.reset();
   if (!connection_) {

@@ -31,7 +31,7 @@ Result<JobRow> read_job_row(Row& row) {
 Result<JobId> read_job_id(Row& row) { return JobId{row.integer()}; }
 Result<core::WorkerLife> read_life_row(Row& row) { return read_life(row); }
 
-/// A name with LIKE's own signs made plain, and '%' behind it.
+/// A name with LIKE's special characters escaped, and '%' at the end.
 std::string like_prefix(const std::string& prefix) {
   std::string out;
   for (const char c : prefix) {
@@ -126,7 +126,7 @@ Result<std::vector<RunRow>> runs_of_few(ConnectionPool& pool, const RunQuery& qu
   return rows;
 }
 
-/// Of so many that the newest runs are soon among them: from the newest run backwards.
+/// For so many jobs that the newest runs are soon among them: from the newest run backwards.
 Result<std::vector<RunRow>> runs_of_many(ConnectionPool& pool, const RunQuery& query) {
   std::string where = conditions_of(query) + " AND j.name = ?";
   if (query.one_off) where += " AND j.one_off = ?";

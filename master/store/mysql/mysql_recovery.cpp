@@ -163,8 +163,8 @@ Result<std::vector<core::RecoveredRules>> load_older_rules(Connection& connectio
   return all;
 }
 
-/// The leader gives an attempt up without knowing when it began: outcome_started_ms is 0. A worker that
-/// itself reports a loss knows, and has proven it.
+/// The leader gives an attempt up without knowing when it started: outcome_started_ms is 0. A worker that
+/// reports a loss itself knows it, and has proven the loss.
 constexpr std::string_view kGivenUp = "outcome_reason = 'worker_lost' AND t.outcome_started_ms = 0";
 
 /// Attempts that another one followed, and the last attempts of lost runs whose late result has not come
@@ -255,7 +255,7 @@ Result<std::vector<core::WorkerLife>> load_newest_lives(Connection& connection) 
   return newest_of_each(std::move(lives));
 }
 
-/// From the few attempts that are under way, never from a long history of deaths.
+/// Starts from the few attempts that are under way, never from a long history of deaths.
 Result<std::vector<model::WorkerDeath>> load_confirmed(Connection& connection) {
   std::vector<model::WorkerDeath> deaths;
   auto read = connection.stream(

@@ -12,8 +12,8 @@ Result<void> only(const Result<std::int64_t>& changed) {
   return changed ? Result<void>() : fail(changed.error());
 }
 
-/// A change of the epoch's row is the fence: no other's transaction on it ends before this one, and on a
-/// server that certifies writes it collides with theirs.
+/// A change of the epoch's row is the fence: no other transaction on it ends before this one, and on a server
+/// that certifies writes it conflicts with the others.
 Result<bool> is_ours(Connection& connection, const Rewind& rewind) {
   auto fenced = connection.change(
       "UPDATE epoch SET taken_ms = taken_ms + 1 WHERE partition_no = 1 AND value = ?",

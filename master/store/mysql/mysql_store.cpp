@@ -11,7 +11,7 @@
 namespace rota::master::store {
 namespace {
 
-/// A repeat can not help when the rows themselves are refused.
+/// A repeat cannot help when the rows themselves are refused.
 bool is_permanent(const Error& error) {
   return error.code == ErrorCode::AlreadyExists || error.code == ErrorCode::NotFound ||
          error.code == ErrorCode::InvalidArgument;
@@ -66,9 +66,9 @@ Result<void> MysqlStore::connect(Epoch epoch) {
   return {};
 }
 
-/// Every batch with rows moves the watermark, so it tells a database that lost the newest of them. What is
-/// behind a new connection may be another server than before. Under a higher epoch it is for the successor
-/// to say: what it lacks may long be accepted.
+/// Every batch with rows moves the watermark, so the watermark shows whether the database has lost the
+/// newest batches. A new connection may lead to another server than before. Under a higher epoch the
+/// successor decides: the loss may have been accepted already.
 Result<bool> MysqlStore::has_gone_back(Epoch epoch) {
   if (stored_for_ != epoch || !stored_) return false;
   std::optional<Epoch> in_force;

@@ -111,8 +111,8 @@ Result<void> check_columns(const NeededTable& table, const Standing& standing) {
   if (std::ranges::none_of(standing, is_there)) {
     return fail(ErrorCode::Corrupt,
                 fmt::format("database: table {} is missing, or this account may not see it; restore it from "
-                            "a backup, or have it made anew, empty: DELETE FROM schema_step "
-                            "WHERE number = {}",
+                            "a backup, or have an empty one created at the next start: "
+                            "DELETE FROM schema_step WHERE number = {}",
                             table.name, table.made_by));
   }
   for (const NeededColumn& column : table.columns) {

@@ -55,7 +55,8 @@ Result<void> acquire_schema_lock(Connection& connection) {
   return {};
 }
 
-/// A step that adds columns cannot be repeated as it is: its record was lost when its first one is there.
+/// A step that adds columns cannot simply be repeated. When its first column exists, only its record was
+/// lost.
 Result<bool> has_taken_effect(Connection& connection, const SchemaStep& step) {
   const auto added = added_column(step.sql);
   if (!added) return false;

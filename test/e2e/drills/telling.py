@@ -160,8 +160,8 @@ def missed_by_all(cluster):
     return sum(g["count"] for g in inside)
 
 
-LINES = ("worker is here", "worker does not answer", "worker is gone", "attempt lost", "run begun again after a loss",
-         "drain begun", "drain ended", "worker is stopping", "job created", "job paused", "job deleted",
+LINES = ("worker is here", "worker does not answer", "worker is gone", "attempt lost", "run started again after a loss",
+         "drain started", "drain ended", "worker is stopping", "job created", "job paused", "job deleted",
          "worker forgotten")
 
 

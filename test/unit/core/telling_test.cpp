@@ -179,7 +179,7 @@ TEST_CASE("away: a run whose worker does not answer says so, and when another at
   CHECK(count(h, "worker is gone") == 1);
   h.advance(1s);
   CHECK(count(h, "attempt lost") == 1);
-  CHECK(said(h, "attempt lost", "then") == "its run is begun again");
+  CHECK(said(h, "attempt lost", "then") == "its run is started again");
 }
 
 TEST_CASE("away: who answers again is no longer said to be silent") {
@@ -357,7 +357,7 @@ TEST_CASE("log: one line for each edit of a job, with who, what and its version,
   CHECK(said(h, "job deleted", "why") == "not wanted");
   h.handle(drain(10s));
   h.handle({DrainWorker{Token{99}, "ann", "w1", false, 0s, ""}});
-  CHECK(said(h, "drain begun", "hands_over_at") == second_text(h.now.wall + 10s));
+  CHECK(said(h, "drain started", "hands_over_at") == second_text(h.now.wall + 10s));
   CHECK(count(h, "drain ended") == 1);
 }
 
