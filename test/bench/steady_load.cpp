@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <array>
+#include <thread>
 
 #include "test/bench/job_sets.h"
 #include "test/bench/load.h"
@@ -15,6 +16,8 @@ using master::store::Connection;
 using master::store::Row;
 
 constexpr double kFloorEmpty = 0.9, kFloorFilled = 0.85;
+constexpr std::int64_t kFewPages = 500;
+constexpr Millis kWritePatience{60'000}, kWriteLook{200};
 constexpr Millis kDay{24 * 3'600'000};
 
 struct Thirds {
@@ -54,11 +57,26 @@ Result<Thirds> measure_thirds(const Surroundings& where, Connection& connection,
   return out;
 }
 
+/// Until the server has written most of what was added, or 60 s: the load is not to pay for that.
+Result<void> await_written(Connection& connection) {
+  const MonoTime give_up = BootClock::now() + kWritePatience;
+  while (BootClock::now() < give_up) {
+    auto dirty = ask_number(connection,
+                            "SELECT CAST(variable_value AS SIGNED) FROM information_schema.global_status "
+                            "WHERE variable_name = 'INNODB_BUFFER_POOL_PAGES_DIRTY'");
+    if (!dirty) return fail(dirty.error());
+    if (*dirty <= kFewPages) return {};
+    std::this_thread::sleep_for(kWriteLook);
+  }
+  return {};
+}
+
 Result<void> fill_history(Connection& connection, std::int64_t count) {
   if (count == 0) return {};
   auto model = ask_number(connection, "SELECT MAX(run_id) FROM run WHERE state = 'succeeded'");
   if (!model) return fail(model.error());
-  return add_old_runs(connection, *model, count, kDay);
+  if (auto added = add_old_runs(connection, *model, count, kDay); !added) return added;
+  return await_written(connection);
 }
 
 }  // namespace
@@ -73,6 +91,8 @@ Result<bool> steady_load(const Surroundings& where, const Effort& effort) {
     return fail(filled.error());
   auto filled = measure_thirds(where, **connection, load);
   if (!filled) return fail(filled.error());
+  auto pool = ask_number(**connection, "SELECT CAST(@@innodb_buffer_pool_size / 1048576 AS SIGNED)");
+  if (!pool) return fail(pool.error());
   const bool passed =
       empty->last_to_first() >= kFloorEmpty && filled->last_to_first() >= kFloorFilled;
   Line("steady_load")
@@ -82,6 +102,7 @@ Result<bool> steady_load(const Surroundings& where, const Effort& effort) {
       .add("cpu_us_per_run", empty->cpu_us)
       .add("last_to_first_third", empty->last_to_first(), 3)
       .add("old_runs", static_cast<double>(effort.history))
+      .add("buffer_pool_mib", static_cast<double>(*pool))
       .add("runs_per_s_then", filled->runs_per_s)
       .add("cpu_us_per_run_then", filled->cpu_us)
       .add("last_to_first_third_then", filled->last_to_first(), 3)
