@@ -30,9 +30,6 @@ JobFile read_job_file(const std::string& source, std::string_view text,
 /// The definition as a job file again (what `rota job show` prints).
 std::string job_file_text(const thrift::JobDefinition& definition);
 
-/// The loss policy as people write it: "rerun", "never" or "confirm".
-std::string loss_word(const thrift::Rules& rules);
-
 /// Thrift's schedule from one line such as "@every 5s", "*/5 * * * *" or "@daily".
 Result<thrift::Schedule> schedule_from_line(std::string_view line);
 

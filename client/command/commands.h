@@ -47,6 +47,8 @@ struct ApplyArguments {
 int job_apply(Desk& desk, const ApplyArguments& arguments);
 int job_list(Desk& desk, const std::string& prefix, int limit);
 int job_show(Desk& desk, const std::string& name);
+/// A JSON Schema of job files, or the table of their keys. Asks no master.
+int job_schema(bool as_table);
 struct PauseArguments {
   bool cancel_running = false;           ///< also ends unfinished runs
   bool yes = false;

@@ -8,6 +8,7 @@
 #include "client/command/show_json.h"
 #include "client/command/tick_hold.h"
 #include "client/job_file.h"
+#include "client/job_schema.h"
 #include "common/time/zones.h"
 
 namespace rota::client {
@@ -81,6 +82,11 @@ int job_show(Desk& desk, const std::string& name) {
                    job->state_why.empty() ? "" : ": " + printable(job->state_why),
                    job->__isset.next_ms ? ", next " + show_time(job->next_ms) : ""));
   print_text(job_file_text(job->definition));
+  return kOk;
+}
+
+int job_schema(bool as_table) {
+  print_text(as_table ? job_key_table() : job_schema_text());
   return kOk;
 }
 

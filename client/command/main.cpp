@@ -35,6 +35,7 @@ struct CommandLine {
   std::function<int(Desk&)> command;
   bool watch = false;
   bool yes = false;
+  bool as_table = false;
 
   SubmitArguments submit;
   ApplyArguments apply;
@@ -106,6 +107,9 @@ void add_job(CLI::App& app, CommandLine& line) {
     sub->add_option("name", line.name, "the job")->required();
     return sub;
   };
+  CLI::App* schema = add(*job, line, "schema", "a JSON Schema of job files, for editors",
+                         [&line](Desk&) { return job_schema(line.as_table); });
+  schema->add_flag("--table", line.as_table, "instead: the table of all keys, in Markdown");
   named("show", "one job as a job file", [&line](Desk& desk) { return job_show(desk, line.name); });
   CLI::App* pause = named("pause", "fire no more ticks until resumed; existing runs go on",
                           [&line](Desk& desk) { return job_pause(desk, line.name, line.why, line.pause); });

@@ -5,7 +5,8 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
-#include "client/job_file.h"
+#include "common/model/job_fields.h"
+#include "common/wire/job_names.h"
 #include "common/wire/run_wire.h"
 
 namespace rota::client {
@@ -41,49 +42,30 @@ json outcome_json(const thrift::Outcome& outcome) {
           {"stood_still", still_json(outcome)}};
 }
 
-json schedule_json(const thrift::Schedule& schedule) {
-  json out = {{"kind", schedule.kind}, {"time_zone", schedule.time_zone}};
-  if (schedule.kind == "cron") {
-    out["cron"] = schedule.cron;
-    out["dialect"] = schedule.dialect;
-    out["gap"] = schedule.gap;
-    out["fold"] = schedule.fold;
-  }
-  if (schedule.kind == "fixed_rate") out["interval_ms"] = schedule.interval_ms;
-  if (schedule.__isset.start_ms) out["start_at_ms"] = schedule.start_ms;
-  if (schedule.__isset.end_ms) out["end_at_ms"] = schedule.end_ms;
+/// "start_ms" is called start_at_ms here, as every moment is.
+std::string moment_name(std::string_view name) {
+  if (name.ends_with("_ms")) name.remove_suffix(3);
+  return std::string(name) + "_at_ms";
+}
+
+/// A definition, or a part of one, by the field table.
+template <typename Struct, typename WireStruct>
+json fields_json(model::FieldsOf<Struct> fields, const WireStruct& from) {
+  json out = json::object();
+  model::for_each_field(fields, [&](const auto& row) {
+    using Row = std::decay_t<decltype(row)>;
+    const auto& value = row.on_wire(from);
+    if constexpr (Row::kind == model::FieldKind::Moment) {
+      out[moment_name(row.json_name())] = row.is_set(from) ? json(value) : json(nullptr);
+    } else if constexpr (Row::kind == model::FieldKind::Group) {
+      out[std::string(row.json_name())] = fields_json(model::FieldsOf<typename Row::value_type>{}, value);
+    } else if constexpr (Row::kind == model::FieldKind::Choice) {
+      out[std::string(row.json_name())] = wire::word_in_file(row, value);
+    } else {
+      out[std::string(row.json_name())] = value;
+    }
+  });
   return out;
-}
-
-json limits_json(const thrift::Limits& limits) {
-  return {{"memory_bytes", limits.memory_bytes}, {"address_space_bytes", limits.address_space_bytes},
-          {"processes", limits.processes},       {"open_files", limits.open_files},
-          {"cpu_ms", limits.cpu_ms},             {"file_size_bytes", limits.file_size_bytes},
-          {"folder_bytes", limits.folder_bytes}, {"core_bytes", limits.core_bytes},
-          {"milli_cpus", limits.milli_cpus}};
-}
-
-json rules_json(const thrift::Rules& rules) {
-  return {{"schedule", schedule_json(rules.schedule)},
-          {"overlap", rules.overlap},
-          {"queue_limit", rules.queue_limit},
-          {"late", rules.late},
-          {"tick_grace_ms", rules.tick_grace_ms},
-          {"pool", rules.pool},
-          {"route", rules.route},
-          {"worker", rules.worker},
-          {"retry",
-           {{"count", rules.retry_rule.count},
-            {"delay_ms", rules.retry_rule.delay_ms},
-            {"factor", rules.retry_rule.factor},
-            {"max_delay_ms", rules.retry_rule.max_delay_ms}}},
-          {"timeout_ms", rules.timeout_ms},
-          {"kill_grace_ms", rules.kill_grace_ms},
-          {"loss", loss_word(rules)},
-          {"loss_most", rules.loss_most},
-          {"disconnect_grace_ms", rules.disconnect_grace_ms},
-          {"keep_logs_ms", rules.keep_logs_ms},
-          {"keep_runs_ms", rules.keep_runs_ms}};
 }
 
 }  // namespace
@@ -133,28 +115,11 @@ void put_note(json& out, const thrift::RunDetail& detail) {
                        {"attempt", note.checkpoint_attempt}, {"said_at_ms", note.checkpoint_ms}};
 }
 
-json work_json(const thrift::Work& work) {
-  return {{"handler", work.handler},
-          {"argv", work.argv},
-          {"script", work.script},
-          {"interpreter", work.interpreter},
-          {"environment", work.environment},
-          {"parameters", work.parameters},
-          {"folder", work.folder},
-          {"output_cap_bytes", work.output_cap_bytes},
-          {"limits", limits_json(work.limits)},
-          {"nice", work.nice},
-          {"umask", work.umask},
-          {"run_as", work.run_as},
-          {"keep_folder", work.keep_folder},
-          {"isolation", work.isolation}};
-}
-
 }  // namespace
 
 json to_json(const thrift::RunDetail& detail) {
   json out = to_json(detail.run);
-  out["work"] = detail.__isset.work ? work_json(detail.work) : json();
+  out["work"] = detail.__isset.work ? fields_json(model::FieldsOf<model::JobWork>{}, detail.work) : json();
   put_note(out, detail);
   out["attempts"] = json::array();
   for (const thrift::AttemptInfo& attempt : detail.attempts) {
@@ -171,13 +136,7 @@ json to_json(const thrift::RunDetail& detail) {
 }
 
 json to_json(const thrift::JobDefinition& definition) {
-  return {{"namespace", definition.space},
-          {"name", definition.name},
-          {"description", definition.description},
-          {"owner", definition.owner},
-          {"labels", definition.labels},
-          {"rules", rules_json(definition.rules)},
-          {"work", work_json(definition.work)}};
+  return fields_json(model::FieldsOf<model::JobDefinition>{}, definition);
 }
 
 json to_json(const thrift::JobInfo& job) {

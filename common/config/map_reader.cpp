@@ -179,7 +179,7 @@ std::optional<WallTime> MapReader::moment(std::string_view key) {
 }
 
 std::optional<std::string> MapReader::one_of(std::string_view key,
-                                             std::initializer_list<std::string_view> words) {
+                                             const std::vector<std::string_view>& words) {
   const YamlNode* found = ask_scalar(key, "a word");
   if (found == nullptr) return std::nullopt;
   const std::vector<std::string> known(words.begin(), words.end());

@@ -10,7 +10,6 @@
 #pragma once
 
 #include <cstdint>
-#include <initializer_list>
 #include <limits>
 #include <map>
 #include <optional>
@@ -81,8 +80,7 @@ class MapReader {
   /// A moment: RFC 3339 with zone ("2026-03-29T02:30:00Z", "...+02:00").
   std::optional<WallTime> moment(std::string_view key);
   /// One of the words; anything else is a problem that lists them.
-  std::optional<std::string> one_of(std::string_view key,
-                                    std::initializer_list<std::string_view> words);
+  std::optional<std::string> one_of(std::string_view key, const std::vector<std::string_view>& words);
   /// A list of scalars; a single scalar counts as a list of one when `or_single`.
   std::optional<std::vector<std::string>> texts(std::string_view key, bool or_single = false);
   /// A map of scalars.

@@ -91,6 +91,8 @@ struct WireMember {
   IsSet is_set;
   Mark mark;
 };
+template <typename Get, typename IsSet, typename Mark>
+WireMember(std::string_view, Get, IsSet, Mark) -> WireMember<Get, IsSet, Mark>;
 
 template <FieldKind K, typename Struct, typename Value, typename Wire>
 struct Field : FieldFacts {

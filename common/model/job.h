@@ -25,16 +25,16 @@ enum class LossPolicy { Rerun, Never, Confirm };
 /// How a cron's fields are read. Guess: Quartz when it has a '?', else Unix.
 enum class CronDialect { Guess, Unix, Quartz };
 /// What happens at a local time that does not exist (spring), or exists twice (autumn).
-enum class GapRule { RunAtEnd, Skip };
-enum class FoldRule { First, Second, Both };
+enum class SkippedTime { RunAtEnd, Skip };
+enum class RepeatedTime { First, Second, Both };
 
 struct Schedule {
   ScheduleKind kind = ScheduleKind::None;
   std::string cron;                  ///< Cron: 5 or 6 fields
   CronDialect dialect = CronDialect::Guess;
   std::string time_zone = "UTC";
-  GapRule gap = GapRule::RunAtEnd;
-  FoldRule fold = FoldRule::First;
+  SkippedTime skipped_time = SkippedTime::RunAtEnd;
+  RepeatedTime repeated_time = RepeatedTime::First;
   Millis interval{0};                ///< FixedRate: >= 100 ms
   std::optional<WallTime> start;     ///< first valid moment; Once: the moment; FixedRate: the anchor
   std::optional<WallTime> end;       ///< no tick after it

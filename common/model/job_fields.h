@@ -6,6 +6,8 @@
 // fingerprints and ids of one-offs hang on them (test/unit/fields/golden_test.cpp).
 #pragma once
 
+#include <type_traits>
+
 #include "common/model/field.h"
 #include "common/model/job.h"
 
@@ -23,15 +25,16 @@ struct KeyGroup {
   std::string_view key;
   std::string_view help;
   std::string_view unset;
+  bool has_short_form = false;  ///< one value may stand for the map
 };
 
 inline constexpr KeyGroup kKeyGroups[] = {
     {"schedule",
      "when it fires: a line (`\"*/5 * * * *\"`, `\"@every 10s\"`, `\"@daily\"`), or a map with one of "
      "`cron`, `every` and `at`",
-     "none: only by hand"},
-    {"retry", "other attempts after one that failed: a count, or a map", ""},
-    {"loss", "when an attempt is lost with its worker: what `then` takes, or a map", ""},
+     "none: only by hand", true},
+    {"retry", "other attempts after one that failed: a count, or a map", "see its keys", true},
+    {"loss", "when an attempt is lost with its worker: what `then` takes, or a map", "see its keys", true},
     {"limits", "what an attempt may use, see below", "none"},
 };
 
@@ -54,12 +57,12 @@ constexpr void for_each_field(FieldsOf<Schedule>, Visit&& visit) {
                    {.key = "time_zone",
                     .help = "of the cron, by its IANA name",
                     .bytes = kMaxNameBytes, .in_hash = InHash::Always, .content_id = 4}));
-  visit(field<Choice>(ROTA_FIELD(gap, gap),
+  visit(field<Choice>(ROTA_FIELD(skipped_time, gap),
                    {.key = "schedule.skipped_time",
                     .help = "a local time of the cron that spring skips: fires at the end of what "
                             "is skipped, or not at all",
                     .former = "gap", .in_hash = InHash::Always, .content_id = 5}));
-  visit(field<Choice>(ROTA_FIELD(fold, fold),
+  visit(field<Choice>(ROTA_FIELD(repeated_time, fold),
                    {.key = "schedule.repeated_time",
                     .help = "a local time of the cron that autumn repeats: which of the two fires",
                     .former = "fold", .in_hash = InHash::Always, .content_id = 6}));
@@ -333,6 +336,28 @@ constexpr void for_each_field(FieldsOf<JobDefinition>, Visit&& visit) {
                    {.in_hash = InHash::Always, .content_id = 6}));
   visit(field<Group>(ROTA_FIELD(work, work),
                    {.in_hash = InHash::Always, .content_id = 7}));
+}
+
+/// The rows of a struct and of the structs in it, without those of the structs themselves.
+template <typename Struct, typename Visit>
+constexpr void for_each_row(FieldsOf<Struct> fields, Visit&& visit) {
+  for_each_field(fields, [&](const auto& row) {
+    using Row = std::decay_t<decltype(row)>;
+    if constexpr (Row::kind == FieldKind::Group) {
+      for_each_row(FieldsOf<typename Row::value_type>{}, visit);
+    } else {
+      visit(row);
+    }
+  });
+}
+
+/// What the row of that key says; nothing when there is none.
+inline FieldFacts facts_of(std::string_view key) {
+  FieldFacts out;
+  for_each_row(FieldsOf<JobDefinition>{}, [&](const auto& row) {
+    if (row.key == key) out = row;
+  });
+  return out;
 }
 
 }  // namespace rota::model

@@ -78,13 +78,13 @@ json value_json(const Millis& value) { return value.count(); }
 json value_json(const std::optional<WallTime>& at) { return at ? json(to_ms(*at)) : json(nullptr); }
 
 template <typename Struct>
-json make(const Struct& from) {
+json json_of(const Struct& from) {
   const Struct plain;
   json out = json::object();
   model::for_each_field(FieldsOf<Struct>{}, [&](const auto& row) {
     const auto& value = row.in(from);
     if constexpr (std::decay_t<decltype(row)>::kind == FieldKind::Group) {
-      out[std::string(row.json_name())] = make(value);
+      out[std::string(row.json_name())] = json_of(value);
     } else {
       if (row.is_stored_when_changed && value == row.in(plain)) return;
       json written = value_json(value);
@@ -125,13 +125,13 @@ Result<Value> parsed(std::string_view text, const char* what) {
 }  // namespace
 
 Result<std::string> definition_to_json(const model::JobDefinition& definition) {
-  return dumped(make(definition), "job definition");
+  return dumped(json_of(definition), "job definition");
 }
 Result<model::JobDefinition> definition_from_json(std::string_view text) {
   return parsed<model::JobDefinition>(text, "stored job definition");
 }
 Result<std::string> rules_to_json(const model::JobRules& rules) {
-  return dumped(make(rules), "job rules");
+  return dumped(json_of(rules), "job rules");
 }
 Result<model::JobRules> rules_from_json(std::string_view text) {
   return parsed<model::JobRules>(text, "stored job rules");

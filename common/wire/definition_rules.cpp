@@ -16,7 +16,8 @@ using Problems = std::vector<std::string>;
 void check_environment_names(const Texts& environment, Problems& problems) {
   for (const auto& [key, value] : environment) {
     if (key.find('=') != std::string::npos) {
-      problems.push_back(fmt::format("environment: the name {} holds '='; write NAME: value", quoted(key)));
+      problems.push_back(
+          fmt::format("environment: the name {} holds '='; write NAME: value", quoted_text(key)));
     }
   }
 }
@@ -135,11 +136,11 @@ Result<void> validate_request_key(std::string_view key) {
   if (key.size() > kMaxRequestKeyBytes || !is_printable(key)) {
     return fail(ErrorCode::InvalidArgument,
                 fmt::format("request_key: {} must be at most {} bytes of printable text",
-                            quoted(key), kMaxRequestKeyBytes));
+                            quoted_text(key), kMaxRequestKeyBytes));
   }
   if (!key.empty() && (key.front() == ' ' || key.back() == ' ')) {
     return fail(ErrorCode::InvalidArgument,
-                fmt::format("request_key: {} begins or ends with a space; remove it", quoted(key)));
+                fmt::format("request_key: {} begins or ends with a space; remove it", quoted_text(key)));
   }
   return {};
 }

@@ -19,25 +19,26 @@ std::string plain_problem(std::string_view text, std::size_t longest) {
     return fmt::format("{} bytes, at most {} are allowed", text.size(), longest);
   }
   if (!is_utf8(text) || text.find('\0') != std::string_view::npos) {
-    return fmt::format("{} is not valid UTF-8 text; encode it", quoted(text));
+    return fmt::format("{} is not valid UTF-8 text; encode it", quoted_text(text));
   }
   return {};
 }
 
 std::string word_problem(std::string_view text, std::size_t longest) {
   if (is_word(text) && text.size() <= longest) return {};
-  return fmt::format("{} must be 1 to {} letters, digits, '_', '-' or '.'", quoted(text), longest);
+  return fmt::format("{} must be 1 to {} letters, digits, '_', '-' or '.'", quoted_text(text), longest);
 }
 
 std::string name_problem(std::string_view name, std::size_t longest) {
   if (name.size() > longest) {
-    return fmt::format("{} is {} bytes long, at most {} are allowed", quoted(name), name.size(), longest);
+    return fmt::format("{} is {} bytes long, at most {} are allowed", quoted_text(name), name.size(),
+                       longest);
   }
   if (!is_printable(name)) {
-    return fmt::format("{} holds a control character or is not UTF-8; use printable text", quoted(name));
+    return fmt::format("{} holds a control character or is not UTF-8; use printable text", quoted_text(name));
   }
   if (name.front() == ' ' || name.back() == ' ') {
-    return fmt::format("{} begins or ends with a space; remove it", quoted(name));
+    return fmt::format("{} begins or ends with a space; remove it", quoted_text(name));
   }
   return {};
 }
@@ -45,7 +46,7 @@ std::string name_problem(std::string_view name, std::size_t longest) {
 std::string path_problem(std::string_view path, std::size_t longest) {
   if (std::string problem = plain_problem(path, longest); !problem.empty()) return problem;
   if (path.starts_with('/')) return {};
-  return fmt::format("{} is not absolute; begin it with '/'", quoted(path));
+  return fmt::format("{} is not absolute; begin it with '/'", quoted_text(path));
 }
 
 /// Inline, since nearly all values are: the leader looks at each field of each definition that comes in.
@@ -161,7 +162,7 @@ std::vector<std::string> map_problems(const FieldFacts& row,
   for (const auto& [key, value] : texts) {
     if (key.empty() || key.size() > model::kMaxNameBytes || !is_printable(key)) {
       out.push_back(fmt::format("{}: the name {} must be 1 to {} bytes of printable text", row.key,
-                                quoted(key), model::kMaxNameBytes));
+                                quoted_text(key), model::kMaxNameBytes));
     } else if (const std::string problem = text_problem(row, value); !problem.empty()) {
       out.push_back(fmt::format("{}.{}: {}", row.key, key, problem));
     }

@@ -37,11 +37,11 @@ struct Names<model::CronDialect> {
   static constexpr std::array<std::string_view, 3> all = {"guess", "unix", "quartz"};
 };
 template <>
-struct Names<model::GapRule> {
+struct Names<model::SkippedTime> {
   static constexpr std::array<std::string_view, 2> all = {"run_at_end", "skip"};
 };
 template <>
-struct Names<model::FoldRule> {
+struct Names<model::RepeatedTime> {
   static constexpr std::array<std::string_view, 3> all = {"first", "second", "both"};
 };
 template <>
@@ -64,18 +64,6 @@ std::string_view pick(Enum value) {
 
 }  // namespace
 
-std::string_view name_of(model::ScheduleKind kind) { return pick(kind); }
-std::string_view name_of(model::Overlap overlap) { return pick(overlap); }
-std::string_view name_of(model::LatePolicy late) { return pick(late); }
-std::string_view name_of(model::RouteKind route) { return pick(route); }
-std::string_view name_of(model::LossPolicy loss) { return pick(loss); }
-std::string_view name_of(model::CronDialect dialect) { return pick(dialect); }
-std::string_view name_of(model::GapRule gap) { return pick(gap); }
-std::string_view name_of(model::FoldRule fold) { return pick(fold); }
-std::string_view name_of(model::JobState state) { return pick(state); }
-std::string_view name_of(model::KeepFolder keep) { return pick(keep); }
-std::string_view name_of(model::Isolation isolation) { return pick(isolation); }
-
 template <typename Enum>
 std::optional<Enum> named(std::string_view name) {
   const auto& all = Names<Enum>::all;
@@ -85,31 +73,43 @@ std::optional<Enum> named(std::string_view name) {
 }
 
 template <typename Enum>
+std::span<const std::string_view> all_names() {
+  return Names<Enum>::all;
+}
+
+template <typename Enum>
 std::string allowed_names() {
   return fmt::format("{}", fmt::join(Names<Enum>::all, ", "));
 }
 
-template std::optional<model::ScheduleKind> named(std::string_view);
-template std::optional<model::Overlap> named(std::string_view);
-template std::optional<model::LatePolicy> named(std::string_view);
-template std::optional<model::RouteKind> named(std::string_view);
-template std::optional<model::LossPolicy> named(std::string_view);
-template std::optional<model::CronDialect> named(std::string_view);
-template std::optional<model::GapRule> named(std::string_view);
-template std::optional<model::FoldRule> named(std::string_view);
-template std::optional<model::JobState> named(std::string_view);
-template std::optional<model::KeepFolder> named(std::string_view);
-template std::optional<model::Isolation> named(std::string_view);
-template std::string allowed_names<model::ScheduleKind>();
-template std::string allowed_names<model::Overlap>();
-template std::string allowed_names<model::LatePolicy>();
-template std::string allowed_names<model::RouteKind>();
-template std::string allowed_names<model::LossPolicy>();
-template std::string allowed_names<model::CronDialect>();
-template std::string allowed_names<model::GapRule>();
-template std::string allowed_names<model::FoldRule>();
-template std::string allowed_names<model::JobState>();
-template std::string allowed_names<model::KeepFolder>();
-template std::string allowed_names<model::Isolation>();
+#define ROTA_NAMES_OF(Enum)                                         \
+  std::string_view name_of(model::Enum value) { return pick(value); } \
+  template std::optional<model::Enum> named(std::string_view);      \
+  template std::span<const std::string_view> all_names<model::Enum>(); \
+  template std::string allowed_names<model::Enum>();
+
+ROTA_NAMES_OF(ScheduleKind)
+ROTA_NAMES_OF(Overlap)
+ROTA_NAMES_OF(LatePolicy)
+ROTA_NAMES_OF(RouteKind)
+ROTA_NAMES_OF(LossPolicy)
+ROTA_NAMES_OF(CronDialect)
+ROTA_NAMES_OF(SkippedTime)
+ROTA_NAMES_OF(RepeatedTime)
+ROTA_NAMES_OF(JobState)
+ROTA_NAMES_OF(KeepFolder)
+ROTA_NAMES_OF(Isolation)
+
+#undef ROTA_NAMES_OF
+
+std::string_view word_in_file(const model::FieldFacts& row, std::string_view on_wire) {
+  const bool differs = !row.spelling.in_file.empty() && on_wire == row.spelling.on_wire;
+  return differs ? row.spelling.in_file : on_wire;
+}
+
+std::string_view word_on_wire(const model::FieldFacts& row, std::string_view in_file) {
+  const bool differs = !row.spelling.in_file.empty() && in_file == row.spelling.in_file;
+  return differs ? row.spelling.on_wire : in_file;
+}
 
 }  // namespace rota::wire

@@ -20,12 +20,11 @@ using Problems = std::vector<std::string>;
 
 template <typename Row, typename Enum>
 void read_choice(const Row& row, const std::string& word, Enum& into, Problems& problems) {
-  const bool is_of_files = !row.spelling.in_file.empty() && word == row.spelling.in_file;
-  if (const auto found = named<Enum>(is_of_files ? row.spelling.on_wire : word)) {
+  if (const auto found = named<Enum>(word_on_wire(row, word))) {
     into = *found;
     return;
   }
-  problems.push_back(fmt::format("{}: {} is none of {}", row.key, quoted(word), allowed_names<Enum>()));
+  problems.push_back(fmt::format("{}: {} is none of {}", row.key, quoted_text(word), allowed_names<Enum>()));
 }
 
 void read_moment(std::string_view key, std::int64_t ms, std::optional<WallTime>& into, Problems& problems) {

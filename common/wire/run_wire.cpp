@@ -81,7 +81,7 @@ Result<model::Outcome> from_wire(const thrift::Outcome& in) {
   // A run is skipped by the leader; no attempt ends so.
   if (!state || !model::is_final(*state) || *state == model::RunState::Skipped) {
     return fail(ErrorCode::InvalidArgument,
-                fmt::format("outcome.state: {} is no end of an attempt", quoted(in.state)));
+                fmt::format("outcome.state: {} is no end of an attempt", quoted_text(in.state)));
   }
   if (is_out_of_range(in)) {
     return fail(ErrorCode::InvalidArgument, "outcome: a number is out of its range");
@@ -146,7 +146,7 @@ Result<model::Run> from_wire(const thrift::RunInfo& in) {
   const auto state = model::run_state_named(in.state);
   if (!kind || !state) {
     return fail(ErrorCode::Corrupt, fmt::format("run {}: unknown kind {} or state {}", in.id,
-                                                quoted(in.kind), quoted(in.state)));
+                                                quoted_text(in.kind), quoted_text(in.state)));
   }
   model::Run out;
   out.id = RunId{in.id};

@@ -58,7 +58,7 @@ std::optional<WallTime> PlannedTicks::next() {
 std::optional<WallTime> PlannedTicks::cron_after(WallTime at) const {
   // The start itself may be a tick, so the search begins just before it.
   if (schedule_.start && *schedule_.start > at) at = *schedule_.start - Millis{1};
-  return core::next_after(cron_, *zone_, schedule_.gap, schedule_.fold, at);
+  return core::next_after(cron_, *zone_, schedule_.skipped_time, schedule_.repeated_time, at);
 }
 
 // With a start the anchor is the first tick; without one the first comes an interval later.

@@ -20,11 +20,11 @@ void follow(const CronExpression& cron) {
   const WallTime begin = wall_from_ms(1'774'700'000'000);  // hours before a change to summer time
   WallTime last = begin;
   for (int i = 0; i < 8; ++i) {
-    const auto next = next_after(cron, **zone, model::GapRule::RunAtEnd, model::FoldRule::Both, last);
+    const auto next = next_after(cron, **zone, model::SkippedTime::RunAtEnd, model::RepeatedTime::Both, last);
     if (!next) return;
     demand(*next > last, "the next tick is later");
     last = *next;
-    const auto count = count_matches(cron, **zone, model::GapRule::RunAtEnd, model::FoldRule::Both, begin, last, 100);
+    const auto count = count_matches(cron, **zone, model::SkippedTime::RunAtEnd, model::RepeatedTime::Both, begin, last, 100);
     demand(count == i + 1, "counted as they were walked");
   }
 }

@@ -57,17 +57,17 @@ struct CronExpression {
 Result<CronExpression> parse_cron(std::string_view text,
                                   model::CronDialect dialect = model::CronDialect::Guess);
 
-/// The first moment strictly after `after`, before the year 2200. P22: a fixed local time in a gap
-/// fires once, at the gap's end (or not at all); in a fold at its first passage (or second, or
-/// both); when minute or hour is a wildcard the expression follows elapsed time: nothing for
-/// local times that do not exist, both passages of those that exist twice.
+/// The first moment strictly after `after`, before the year 2200. P22: a fixed local time that spring
+/// skips fires once, at the end of what is skipped (or not at all); one that autumn repeats at its first
+/// passage (or second, or both). When minute or hour is a wildcard the expression follows elapsed time:
+/// nothing for local times that do not exist, both passages of those that exist twice.
 std::optional<WallTime> next_after(const CronExpression& cron, const model::ZoneRules& zone,
-                                   model::GapRule gap, model::FoldRule fold, WallTime after);
+                                   model::SkippedTime skipped, model::RepeatedTime repeated, WallTime after);
 
 /// How many moments lie in (after, through], at most `limit`. By whole days except for the days around
 /// a change of the zone, so that years of a cron of every second are counted in some milliseconds.
 std::int64_t count_matches(const CronExpression& cron, const model::ZoneRules& zone,
-                           model::GapRule gap, model::FoldRule fold, WallTime after,
+                           model::SkippedTime skipped, model::RepeatedTime repeated, WallTime after,
                            WallTime through, std::int64_t limit);
 
 /// The first local second at or after `local_s` (seconds since 1970 in local time) that matches;

@@ -35,7 +35,7 @@ QuietStretch quiet_from(const model::ZoneRules& zone, std::int64_t utc_s) {
 }  // namespace
 
 std::int64_t count_matches(const CronExpression& cron, const model::ZoneRules& zone,
-                           model::GapRule gap, model::FoldRule fold, WallTime after,
+                           model::SkippedTime skipped, model::RepeatedTime repeated, WallTime after,
                            WallTime through, std::int64_t limit) {
   std::int64_t at = second_of(after) + 1;
   const std::int64_t end = second_of(through) + 1;
@@ -48,7 +48,7 @@ std::int64_t count_matches(const CronExpression& cron, const model::ZoneRules& z
       at = to;
       continue;
     }
-    const auto next = next_after(cron, zone, gap, fold, wall_from_ms((at - 1) * 1000));
+    const auto next = next_after(cron, zone, skipped, repeated, wall_from_ms((at - 1) * 1000));
     if (!next || second_of(*next) >= end) break;
     ++count;
     at = second_of(*next) + 1;

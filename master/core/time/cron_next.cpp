@@ -11,9 +11,9 @@ namespace {
 /// Walks the stretches of a zone in which the offset stays the same.
 class ZoneWalk {
  public:
-  ZoneWalk(const CronExpression& cron, const model::ZoneRules& zone, model::GapRule gap,
-           model::FoldRule fold)
-      : cron_(cron), zone_(zone), gap_(gap), fold_(fold) {}
+  ZoneWalk(const CronExpression& cron, const model::ZoneRules& zone, model::SkippedTime skipped,
+           model::RepeatedTime repeated)
+      : cron_(cron), zone_(zone), skipped_time_(skipped), repeated_time_(repeated) {}
 
   std::optional<std::int64_t> next(std::int64_t utc_s);
 
@@ -32,8 +32,8 @@ class ZoneWalk {
 
   const CronExpression& cron_;
   const model::ZoneRules& zone_;
-  const model::GapRule gap_;
-  const model::FoldRule fold_;
+  const model::SkippedTime skipped_time_;
+  const model::RepeatedTime repeated_time_;
   bool exhausted_ = false;  ///< no local match is left before the year 2200
 };
 
@@ -46,9 +46,9 @@ std::size_t ZoneWalk::stretch_at(std::int64_t utc_s) const {
              : static_cast<std::size_t>(after - zone_.changes.begin()) - 1;
 }
 
-/// Whether a fixed local time fell into the gap that ends where stretch `i` begins.
+/// Whether a fixed local time fell into the skipped time that ends where stretch `i` begins.
 bool ZoneWalk::gap_fires_at_start_of(std::size_t i) const {
-  if (i == 0 || cron_.follows_elapsed_time || gap_ == model::GapRule::Skip) return false;
+  if (i == 0 || cron_.follows_elapsed_time || skipped_time_ == model::SkippedTime::Skip) return false;
   if (offset_of(i) <= offset_of(i - 1)) return false;
   const auto match = next_local_match(cron_, start_of(i) + offset_of(i - 1));
   return match && *match < start_of(i) + offset_of(i);
@@ -94,8 +94,8 @@ std::optional<std::int64_t> ZoneWalk::first_in_stretch(std::size_t i, std::int64
     if (*match - offset_of(i) >= end_of(i)) return std::nullopt;
     std::int64_t skip_to = 0;
     if (!cron_.follows_elapsed_time) {
-      if (fold_ == model::FoldRule::First) skip_to = end_of_earlier_passage(i, *match);
-      if (fold_ == model::FoldRule::Second) skip_to = end_before_later_passage(i, *match);
+      if (repeated_time_ == model::RepeatedTime::First) skip_to = end_of_earlier_passage(i, *match);
+      if (repeated_time_ == model::RepeatedTime::Second) skip_to = end_before_later_passage(i, *match);
     }
     if (skip_to == 0) return *match - offset_of(i);
     local = std::max(skip_to, *match + 1);
@@ -116,9 +116,9 @@ std::optional<std::int64_t> ZoneWalk::next(std::int64_t utc_s) {
 }  // namespace
 
 std::optional<WallTime> next_after(const CronExpression& cron, const model::ZoneRules& zone,
-                                   model::GapRule gap, model::FoldRule fold, WallTime after) {
+                                   model::SkippedTime skipped, model::RepeatedTime repeated, WallTime after) {
   const auto second = std::chrono::floor<std::chrono::seconds>(after.time_since_epoch());
-  const auto found = ZoneWalk(cron, zone, gap, fold).next(second.count() + 1);
+  const auto found = ZoneWalk(cron, zone, skipped, repeated).next(second.count() + 1);
   if (!found) return std::nullopt;
   return wall_from_ms(*found * 1000);
 }

@@ -74,8 +74,8 @@ Result<CompiledSchedule> compile(const Schedule& schedule, ZonePtr zone, WallTim
     compiled.zone_ = std::move(zone);
   }
   compiled.kind_ = schedule.kind;
-  compiled.gap_ = schedule.gap;
-  compiled.fold_ = schedule.fold;
+  compiled.skipped_time_ = schedule.skipped_time;
+  compiled.repeated_time_ = schedule.repeated_time;
   compiled.interval_ = schedule.interval;
   compiled.anchor_ = anchor;
   compiled.start_ = schedule.start;
@@ -103,7 +103,7 @@ std::optional<WallTime> CompiledSchedule::next_unbounded(WallTime after) const {
     case ScheduleKind::FixedRate: return next_fixed_rate(after);
     case ScheduleKind::Cron: break;
   }
-  return core::next_after(*cron_, *zone_, gap_, fold_, after);
+  return core::next_after(*cron_, *zone_, skipped_time_, repeated_time_, after);
 }
 
 std::optional<WallTime> CompiledSchedule::next_fixed_rate(WallTime after) const {
@@ -141,7 +141,7 @@ std::int64_t CompiledSchedule::count_between(WallTime after, WallTime through,
                                ticks_through(anchor_, interval_, from));
   }
   if (kind_ == ScheduleKind::Cron) {
-    return count_matches(*cron_, *zone_, gap_, fold_, after, through, limit);
+    return count_matches(*cron_, *zone_, skipped_time_, repeated_time_, after, through, limit);
   }
   const auto tick = next_after(after);
   return tick && *tick <= through && limit > 0 ? 1 : 0;

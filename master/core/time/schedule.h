@@ -48,8 +48,8 @@ class CompiledSchedule {
   model::ScheduleKind kind_ = model::ScheduleKind::None;
   std::shared_ptr<const CronExpression> cron_;  ///< shared by copies of this schedule
   ZonePtr zone_;
-  model::GapRule gap_ = model::GapRule::RunAtEnd;
-  model::FoldRule fold_ = model::FoldRule::First;
+  model::SkippedTime skipped_time_ = model::SkippedTime::RunAtEnd;
+  model::RepeatedTime repeated_time_ = model::RepeatedTime::First;
   Millis interval_{0};
   WallTime anchor_{};
   std::optional<WallTime> start_;

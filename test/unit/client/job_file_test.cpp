@@ -126,7 +126,7 @@ TEST_CASE("job file: every kind of schedule") {
   }
   SUBCASE("a cron with its rules") {
     const auto job = read_good(
-        "name: a\ncommand: [x]\nschedule: {cron: '30 2 * * *', gap: skip, fold: both}\n"
+        "name: a\ncommand: [x]\nschedule: {cron: '30 2 * * *', skipped_time: skip, repeated_time: both}\n"
         "time_zone: Europe/Berlin\n").jobs[0];
     CHECK(job.rules.schedule.gap == "skip");
     CHECK(job.rules.schedule.fold == "both");
@@ -188,7 +188,7 @@ jobs:
     description: "zwei\nZeilen"
     owner: me
     labels: {a: b}
-    schedule: {cron: "0 30 7 ? * MON-FRI", dialect: quartz, fold: second}
+    schedule: {cron: "0 30 7 ? * MON-FRI", dialect: quartz, repeated_time: second}
     time_zone: Europe/Berlin
     start: 2026-01-01T00:00:00Z
     end: 2027-01-01T00:00:00Z

@@ -39,8 +39,8 @@ inline std::string short_text(WallTime moment) {
 }
 
 struct Rules {
-  model::GapRule gap = model::GapRule::RunAtEnd;
-  model::FoldRule fold = model::FoldRule::First;
+  model::SkippedTime skipped = model::SkippedTime::RunAtEnd;
+  model::RepeatedTime repeated = model::RepeatedTime::First;
 };
 
 /// The next `count` moments in UTC, separated by spaces.
@@ -48,10 +48,10 @@ inline std::string next_moments(const CronExpression& cron, const std::string& z
                                 const std::string& after, int count, Rules rules = {}) {
   const auto zone_rules = zone_of(zone);
   std::string out;
-  auto moment = next_after(cron, *zone_rules, rules.gap, rules.fold, at(after));
+  auto moment = next_after(cron, *zone_rules, rules.skipped, rules.repeated, at(after));
   for (int i = 0; i < count && moment; ++i) {
     out += (out.empty() ? "" : " ") + short_text(*moment);
-    moment = next_after(cron, *zone_rules, rules.gap, rules.fold, *moment);
+    moment = next_after(cron, *zone_rules, rules.skipped, rules.repeated, *moment);
   }
   return out;
 }

@@ -3,8 +3,8 @@
 
 using namespace rota;
 using namespace rota::master::core;
-using model::FoldRule;
-using model::GapRule;
+using model::RepeatedTime;
+using model::SkippedTime;
 
 namespace {
 
@@ -13,43 +13,43 @@ std::string moments(const char* cron, const char* zone, const char* after, int c
   return next_moments(cron_of(cron), zone, after, count, rules);
 }
 
-constexpr Rules kSkip{GapRule::Skip, FoldRule::First};
-constexpr Rules kSecond{GapRule::RunAtEnd, FoldRule::Second};
-constexpr Rules kBoth{GapRule::RunAtEnd, FoldRule::Both};
+constexpr Rules kSkip{SkippedTime::Skip, RepeatedTime::First};
+constexpr Rules kSecond{SkippedTime::RunAtEnd, RepeatedTime::Second};
+constexpr Rules kBoth{SkippedTime::RunAtEnd, RepeatedTime::Both};
 
 }  // namespace
 
 // Europe/Berlin 2026: 29 March 02:00 +01 -> 03:00 +02 at 01:00 UTC;
 // 25 October 03:00 +02 -> 02:00 +01 at 01:00 UTC.
-TEST_CASE("summer time: a fixed time in the gap fires once, at the gap's end") {
+TEST_CASE("summer time: a fixed time that is skipped fires once, at the end of what is skipped") {
   CHECK(moments("30 2 * * *", "Europe/Berlin", "2026-03-28T00:00:00Z", 3) ==
         "2026-03-28T01:30 2026-03-29T01:00 2026-03-30T00:30");
   CHECK(moments("0 2 * * *", "Europe/Berlin", "2026-03-28T12:00:00Z", 2) ==
         "2026-03-29T01:00 2026-03-30T00:00");
-  // Several times in the gap, and one at its end, are one moment.
+  // Several times in what is skipped, and one at its end, are one moment.
   CHECK(moments("0,15,45 2 * * *", "Europe/Berlin", "2026-03-28T12:00:00Z", 2) ==
         "2026-03-29T01:00 2026-03-30T00:00");
   CHECK(moments("0 2,3 * * *", "Europe/Berlin", "2026-03-28T12:00:00Z", 3) ==
         "2026-03-29T01:00 2026-03-30T00:00 2026-03-30T01:00");
-  // Around the gap nothing changes.
+  // Around it nothing changes.
   CHECK(moments("59 1 * * *", "Europe/Berlin", "2026-03-28T12:00:00Z", 1) == "2026-03-29T00:59");
   CHECK(moments("0 3 * * *", "Europe/Berlin", "2026-03-28T12:00:00Z", 1) == "2026-03-29T01:00");
 }
 
-TEST_CASE("summer time: a fixed time in the gap can be skipped") {
+TEST_CASE("summer time: a fixed time that is skipped can be left out") {
   CHECK(moments("30 2 * * *", "Europe/Berlin", "2026-03-28T00:00:00Z", 2, kSkip) ==
         "2026-03-28T01:30 2026-03-30T00:30");
   CHECK(moments("0 3 * * *", "Europe/Berlin", "2026-03-28T12:00:00Z", 1, kSkip) ==
         "2026-03-29T01:00");
 }
 
-TEST_CASE("summer time: asked from the gap's end itself, or just before") {
+TEST_CASE("summer time: asked from the end of what is skipped itself, or just before") {
   CHECK(moments("30 2 * * *", "Europe/Berlin", "2026-03-29T00:59:59.999Z", 1) ==
         "2026-03-29T01:00");
   CHECK(moments("30 2 * * *", "Europe/Berlin", "2026-03-29T01:00:00Z", 1) == "2026-03-30T00:30");
 }
 
-TEST_CASE("summer time: a fixed time in the fold fires at its first passage") {
+TEST_CASE("summer time: a fixed time that is repeated fires at its first passage") {
   CHECK(moments("30 2 * * *", "Europe/Berlin", "2026-10-24T12:00:00Z", 2) ==
         "2026-10-25T00:30 2026-10-26T01:30");
   CHECK(moments("30 2 * * *", "Europe/Berlin", "2026-10-24T12:00:00Z", 2, kSecond) ==
@@ -58,7 +58,7 @@ TEST_CASE("summer time: a fixed time in the fold fires at its first passage") {
         "2026-10-25T00:30 2026-10-25T01:30 2026-10-26T01:30");
 }
 
-TEST_CASE("summer time: the borders of the fold") {
+TEST_CASE("summer time: the borders of what is repeated") {
   CHECK(moments("0 2 * * *", "Europe/Berlin", "2026-10-24T12:00:00Z", 2) ==
         "2026-10-25T00:00 2026-10-26T01:00");
   CHECK(moments("0 3 * * *", "Europe/Berlin", "2026-10-24T12:00:00Z", 1) == "2026-10-25T02:00");
@@ -119,7 +119,7 @@ TEST_CASE("summer time: half an hour on Lord Howe") {
 }
 
 // Asia/Tehran changed at midnight until 2022: 22 March 00:00 +03:30 -> 01:00 +04:30.
-TEST_CASE("summer time: a gap at midnight in Tehran") {
+TEST_CASE("summer time: a midnight that is skipped in Tehran") {
   CHECK(moments("0 0 * * *", "Asia/Tehran", "2022-03-20T21:00:00Z", 2) ==
         "2022-03-21T20:30 2022-03-22T19:30");
   CHECK(moments("30 0 22 * *", "Asia/Tehran", "2022-03-20T21:00:00Z", 1) == "2022-03-21T20:30");

@@ -156,7 +156,7 @@ TEST_CASE("cron: ends with the year 2199, and with its own years") {
 
 TEST_CASE("cron: begins with 1970 when asked from long before") {
   const auto cron = cron_of("0 0 * * *");
-  const auto next = next_after(cron, *zone_of("UTC"), model::GapRule::RunAtEnd,
-                               model::FoldRule::First, wall_from_ms(-99'999'999'999'999));
+  const auto next = next_after(cron, *zone_of("UTC"), model::SkippedTime::RunAtEnd,
+                               model::RepeatedTime::First, wall_from_ms(-99'999'999'999'999));
   CHECK(short_text(next.value()) == "1970-01-01T00:00");
 }

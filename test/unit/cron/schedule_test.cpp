@@ -144,11 +144,11 @@ TEST_CASE("schedule: a cron is counted as it is stepped, also over changes of it
                            {"0 0 0 LW * ?", "Asia/Tehran"}}) {
     const std::string text = pair.cron;
     CAPTURE(text);
-    for (const auto fold :
-         {model::FoldRule::First, model::FoldRule::Second, model::FoldRule::Both}) {
+    for (const auto repeated :
+         {model::RepeatedTime::First, model::RepeatedTime::Second, model::RepeatedTime::Both}) {
       Schedule rule = of_text(pair.cron);
       rule.time_zone = pair.zone;
-      rule.fold = fold;
+      rule.repeated_time = repeated;
       const auto schedule = compiled(rule);
       const auto begin = at("2011-01-05T13:07:21.5Z");
       std::int64_t stepped = 0;
@@ -163,7 +163,7 @@ TEST_CASE("schedule: a cron is counted as it is stepped, also over changes of it
   }
 }
 
-TEST_CASE("schedule: counting may begin inside a fold") {
+TEST_CASE("schedule: counting may begin inside of what is repeated") {
   Schedule rule = of_text("30 2 * * *");
   rule.time_zone = "Europe/Berlin";
   // The second 02:30 of 25 October, at 01:30 UTC, is no tick.

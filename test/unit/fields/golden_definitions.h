@@ -48,8 +48,8 @@ inline std::vector<NamedDefinition> golden_definitions() {
   add("schedule.cron", ROTA_CHANGED(rules.schedule.cron = "0 0 7 ? * MON-FRI"));
   add("schedule.dialect", ROTA_CHANGED(rules.schedule.dialect = model::CronDialect::Quartz));
   add("schedule.time_zone", ROTA_CHANGED(rules.schedule.time_zone = "Europe/Berlin"));
-  add("schedule.gap", ROTA_CHANGED(rules.schedule.gap = model::GapRule::Skip));
-  add("schedule.fold", ROTA_CHANGED(rules.schedule.fold = model::FoldRule::Both));
+  add("schedule.skipped_time", ROTA_CHANGED(rules.schedule.skipped_time = model::SkippedTime::Skip));
+  add("schedule.repeated_time", ROTA_CHANGED(rules.schedule.repeated_time = model::RepeatedTime::Both));
   add("schedule.interval", ROTA_CHANGED(rules.schedule.interval = Millis{1234}));
   add("schedule.start", ROTA_CHANGED(rules.schedule.start = wall_from_ms(-5)));
   add("schedule.end", ROTA_CHANGED(rules.schedule.end = wall_from_ms(1ll << 42)));

@@ -17,8 +17,8 @@ model::JobDefinition full() {
   d.rules.schedule.cron = "*/5 * * * *";
   d.rules.schedule.dialect = model::CronDialect::Quartz;
   d.rules.schedule.time_zone = "Europe/Berlin";
-  d.rules.schedule.gap = model::GapRule::Skip;
-  d.rules.schedule.fold = model::FoldRule::Both;
+  d.rules.schedule.skipped_time = model::SkippedTime::Skip;
+  d.rules.schedule.repeated_time = model::RepeatedTime::Both;
   d.rules.schedule.interval = Millis{1234};
   d.rules.schedule.start = wall_from_ms(-5);
   d.rules.schedule.end = wall_from_ms(1ll << 45);

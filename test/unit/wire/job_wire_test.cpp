@@ -18,8 +18,8 @@ model::JobDefinition everything() {
   schedule.cron = "* * * * *";
   schedule.dialect = model::CronDialect::Quartz;
   schedule.time_zone = "Europe/Berlin";
-  schedule.gap = model::GapRule::Skip;
-  schedule.fold = model::FoldRule::Both;
+  schedule.skipped_time = model::SkippedTime::Skip;
+  schedule.repeated_time = model::RepeatedTime::Both;
   schedule.interval = Millis{5};
   schedule.start = wall_from_ms(1);
   schedule.end = wall_from_ms(2);

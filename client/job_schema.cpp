@@ -1,0 +1,170 @@
+#include "client/job_schema.h"
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "client/field_text.h"
+#include "common/model/job_fields.h"
+#include "common/wire/job_names.h"
+
+namespace rota::client {
+namespace {
+
+using Json = nlohmann::ordered_json;
+using model::FieldFacts;
+using model::FieldKind;
+using model::FieldsOf;
+using model::TextForm;
+
+constexpr const char* kDuration = "^(0|(?=.)([0-9]+d)?([0-9]+h)?([0-9]+m)?([0-9]+s)?([0-9]+ms)?)$";
+constexpr const char* kSize = "^[0-9]+(KiB|MiB|GiB|TiB)?$";
+constexpr const char* kMoment =
+    "^[0-9]{4}-[0-9]{2}-[0-9]{2}[Tt ][0-9]{2}:[0-9]{2}:[0-9]{2}(\\.[0-9]+)?([Zz]|[+-][0-9]{2}:?[0-9]{2})$";
+
+/// Job files take any single value as a text.
+Json text_types() { return Json::array({"string", "number", "boolean"}); }
+
+Json text_schema(const FieldFacts& row) {
+  Json out = {{"type", text_types()}, {"maxLength", row.bytes}};
+  const char* none = row.or_none ? "|^$" : "";
+  if (row.form == TextForm::Word) out["pattern"] = fmt::format("^[A-Za-z0-9_.-]+${}", none);
+  if (row.form == TextForm::Path) out["pattern"] = fmt::format("^/{}", none);
+  if (row.form == TextForm::Name) out["pattern"] = "^[^ ](.*[^ ])?$";
+  return out;
+}
+
+Json duration_schema(const FieldFacts& row) {
+  Json kinds = Json::array({{{"type", "string"}, {"pattern", kDuration}}});
+  if (row.low == 0) kinds.push_back({{"const", 0}});
+  if (row.or_forever) kinds.push_back({{"const", "forever"}});
+  return {{"anyOf", kinds}};
+}
+
+Json whole_schema(std::int64_t low, std::int64_t high) {
+  return {{"type", "integer"}, {"minimum", low}, {"maximum", high}};
+}
+
+Json number_schema(double low, double high) {
+  return {{"type", "number"}, {"minimum", low}, {"maximum", high}};
+}
+
+/// The kind of value, without what it is for.
+template <typename Row>
+Json kind_schema(const Row& row) {
+  constexpr FieldKind kKind = Row::kind;
+  const auto low = static_cast<double>(row.low), high = static_cast<double>(row.high);
+  if constexpr (kKind == FieldKind::Choice) {
+    return {{"enum", wire::words_in_file(row)}};
+  } else if constexpr (kKind == FieldKind::Whole) {
+    return whole_schema(row.low, row.high);
+  } else if constexpr (kKind == FieldKind::Number) {
+    return number_schema(low, high);
+  } else if constexpr (kKind == FieldKind::Cores) {
+    return number_schema(low / 1000, high / 1000);
+  } else if constexpr (kKind == FieldKind::Duration) {
+    return duration_schema(row);
+  } else if constexpr (kKind == FieldKind::Size) {
+    return {{"anyOf", {{{"type", "string"}, {"pattern", kSize}}, whole_schema(row.low, row.high)}}};
+  } else if constexpr (kKind == FieldKind::Octal) {
+    return {{"anyOf", {{{"type", "string"}, {"pattern", "^0?[0-7]{3}$"}}, whole_schema(0, 777)}}};
+  } else if constexpr (kKind == FieldKind::Moment) {
+    return {{"type", "string"}, {"pattern", kMoment}};
+  } else if constexpr (kKind == FieldKind::Text) {
+    return text_schema(row);
+  } else if constexpr (kKind == FieldKind::Texts) {
+    return {{"type", "array"}, {"maxItems", row.high}, {"items", {{"type", text_types()}}}};
+  } else {
+    static_assert(kKind == FieldKind::TextMap);
+    Json value = {{"type", Json::array({"string", "number", "boolean", "null"})}, {"maxLength", row.bytes}};
+    return {{"type", "object"}, {"additionalProperties", value}};
+  }
+}
+
+/// `command:` is a list of words, or one text for the interpreter.
+Json command_schema(Json list) {
+  list["minItems"] = 1;
+  return {{"anyOf", {std::move(list), {{"type", "string"}, {"minLength", 1}}}}};
+}
+
+template <typename Row>
+Json property_of(const Row& row) {
+  Json out = {{"description", sentence_of(row)}};
+  Json kind = kind_schema(row);
+  if (row.key == "command") kind = command_schema(std::move(kind));
+  out.update(kind);
+  return out;
+}
+
+Json moment_of_once() {
+  return {{"description", "once, at that moment; one that is past does not fire"},
+          {"type", "string"}, {"pattern", kMoment}};
+}
+
+Json one_of_keys(std::initializer_list<const char*> keys) {
+  Json out = Json::array();
+  for (const char* key : keys) out.push_back({{"required", {key}}});
+  return out;
+}
+
+/// The map of a group, or the one value that may stand for it.
+Json group_schema(const model::KeyGroup& group, Json properties, Json short_form) {
+  Json map = {{"type", "object"}, {"additionalProperties", false}};
+  if (group.key == "schedule") {
+    properties["at"] = moment_of_once();
+    map["oneOf"] = one_of_keys({"cron", "every", "at"});
+    short_form = {{"type", "string"}, {"minLength", 1}};
+  }
+  map["properties"] = std::move(properties);
+  Json out = {{"description", group.help}};
+  if (!group.has_short_form) {
+    out.update(map);
+  } else {
+    out["anyOf"] = {std::move(short_form), std::move(map)};
+  }
+  return out;
+}
+
+Json job_properties() {
+  Json out = Json::object(), groups = Json::object(), short_forms = Json::object();
+  model::for_each_row(FieldsOf<model::JobDefinition>{}, [&](const auto& row) {
+    if (row.help.empty()) return;  // no key of its own
+    const std::string group(row.group());
+    Json property = property_of(row);
+    if (row.is_short_form) short_forms[group] = property;
+    (group.empty() ? out : groups[group])[std::string(row.leaf())] = std::move(property);
+  });
+  for (const model::KeyGroup& group : model::kKeyGroups) {
+    const std::string key(group.key);
+    out[key] = group_schema(group, groups[key], short_forms[key]);
+  }
+  return out;
+}
+
+Json job_schema() {
+  return {{"type", "object"},
+          {"additionalProperties", false},
+          {"required", {"name"}},
+          {"anyOf", one_of_keys({"command", "script", "handler"})},
+          {"not", {{"required", {"command", "script"}}}},
+          {"if", {{"required", {"route"}}, {"properties", {{"route", {{"const", "named"}}}}}}},
+          {"then", {{"required", {"worker"}}}},
+          {"properties", job_properties()}};
+}
+
+}  // namespace
+
+std::string job_schema_text() {
+  const Json list = {{"type", "array"}, {"minItems", 1}, {"items", {{"$ref", "#/definitions/job"}}}};
+  const Json file = {{"additionalProperties", false}, {"properties", {{"jobs", list}}}};
+  const Json schema = {{"$schema", "http://json-schema.org/draft-07/schema#"},
+                       {"title", "Rota job file"},
+                       {"type", "object"},
+                       {"if", {{"required", {"jobs"}}}},
+                       {"then", file},
+                       {"else", {{"$ref", "#/definitions/job"}}},
+                       {"definitions", {{"job", job_schema()}}}};
+  return schema.dump(2) + "\n";
+}
+
+}  // namespace rota::client
