@@ -71,19 +71,24 @@ std::optional<LaneWork> Lanes::take(std::stop_token stop) {
 }
 
 void Lanes::done(const model::WorkerKey& worker) {
+  bool may_greet = false, has_more = false;
   {
     std::scoped_lock lock(mutex_);
     const auto found = lanes_.find(worker);
     if (found == lanes_.end()) return;
     found->second.taken = false;
-    if (std::exchange(found->second.greeting, false)) --hellos_out_;
-    if (found->second.queue.empty()) {
-      lanes_.erase(found);
-    } else {
+    may_greet = std::exchange(found->second.greeting, false);
+    if (may_greet) --hellos_out_;
+    has_more = !found->second.queue.empty();
+    if (has_more) {
       ready_.push_back(worker);
+    } else {
+      lanes_.erase(found);
     }
   }
-  ready_changed_.notify_all();  // a hello that had to wait may be allowed now, too
+  // One thread for each lane that can be taken from now on. The caller itself looks again before it sleeps.
+  if (has_more) ready_changed_.notify_one();
+  if (may_greet) ready_changed_.notify_one();  // a hello that waited may be allowed now
 }
 
 std::vector<core::SendDispatch> Lanes::pop_dispatches(const model::WorkerKey& worker) {

@@ -20,6 +20,9 @@ struct EventLoop::Batch {
   bool maybe_stored = false;          ///< a try ended Unknown
 };
 
+/// With many runs a snapshot takes long: at most one part in so many of the loop's time goes into them.
+constexpr int kSnapshotShare = 25;
+
 EventLoop::EventLoop(Epoch epoch, LoopParts parts, const LoopOptions& options)
     : epoch_(epoch), parts_(std::move(parts)), options_(options), batch_(std::make_unique<Batch>()) {
   publish(parts_.clock.now());
@@ -195,7 +198,8 @@ TermEnd EventLoop::end(TermEnd why) {
 
 void EventLoop::publish(Now now) {
   if (!dirty_) return;
-  if (published_ && now.mono - *published_ < options_.snapshot_every) return;
+  if (published_ && now.mono - *published_ < snapshot_pause_) return;
+  const MonoTime began = parts_.clock.mono();
   auto fresh = std::make_shared<core::Snapshot>(parts_.scheduler.snapshot(now));
   fresh->counters["batches"] = counters_.batches;
   fresh->counters["reruns"] = counters_.reruns;
@@ -208,7 +212,9 @@ void EventLoop::publish(Now now) {
   fresh->tallies.invariant_violations = violations_.count();
   fresh->tallies.first_violation = violations_.first();
   dirty_ = false;
-  published_ = now.mono;
+  published_ = parts_.clock.mono();
+  const auto takes = std::chrono::ceil<Millis>(*published_ - began);
+  snapshot_pause_ = std::clamp<Millis>(kSnapshotShare * takes, options_.snapshot_every, options_.snapshot_most);
   std::scoped_lock lock(snapshot_mutex_);
   snapshot_ = std::move(fresh);
 }
@@ -221,7 +227,7 @@ Micros EventLoop::time_to_wake(Now now) const {
     wait = std::clamp<Micros>(at - now.mono, Micros{0}, wait);
   };
   if (!batch_->effects.replies.empty()) sooner(batch_->since + options_.check_within);
-  if (dirty_ && published_) sooner(*published_ + options_.snapshot_every);
+  if (dirty_ && published_) sooner(*published_ + snapshot_pause_);
   return wait;
 }
 

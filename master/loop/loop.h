@@ -35,6 +35,7 @@ struct LoopOptions {
   Millis store_give_up{6000};          ///< how long a batch is tried before the Term ends
   Millis check_within{200};            ///< how long a renewal may wait for a batch to be answered with
   Millis snapshot_every{100};          ///< shortest pause between two snapshots
+  Millis snapshot_most{1000};          ///< longest pause: one that takes long is made less often
   Millis retry_first{10};              ///< pause before a batch is tried again; doubles
   Millis retry_most{500};
   Millis idle_wake{500};               ///< longest sleep: the wall clock may jump meanwhile
@@ -151,6 +152,7 @@ class EventLoop {
   std::optional<TermEnd> ended_;
   bool dirty_ = true;                  ///< something happened since the last snapshot
   std::optional<MonoTime> published_;
+  Millis snapshot_pause_{0};           ///< after `published_`
   mutable std::mutex snapshot_mutex_;  ///< guards the pointer and stored_watermark_
   std::shared_ptr<const core::Snapshot> snapshot_;
   LoopCounters counters_;

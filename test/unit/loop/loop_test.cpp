@@ -352,6 +352,29 @@ TEST_CASE("loop: messages without rows do not wait for a renewal's check") {
   CHECK(rig.sender.sent.size() == 1);
 }
 
+TEST_CASE("loop: a snapshot that takes long is made less often, and at least once a second") {
+  Rig rig;
+  const auto pause_after = [&rig](Micros takes) {
+    rig.clock.advance(2s);
+    rig.creeping.step = takes;  // each look at the clock
+    rig.apply_job(static_cast<std::int64_t>(rig.replies.size()) + 1);
+    rig.loop.turn();
+    rig.creeping.step = Micros{0};
+    const auto shown = rig.loop.snapshot();
+    rig.apply_job(static_cast<std::int64_t>(rig.replies.size()) + 1);
+    Millis waited{0};
+    while (rig.loop.snapshot() == shown) {
+      rig.clock.advance(10ms);
+      waited += 10ms;
+      rig.loop.turn();
+    }
+    return waited;
+  };
+  CHECK(pause_after(Micros{0}) == 100ms);
+  CHECK(pause_after(12ms) == 300ms);
+  CHECK(pause_after(100ms) == 1000ms);
+}
+
 TEST_CASE("loop: a worker with a higher epoch ends the Term and nothing more is stored") {
   Rig rig;
   rig.worker();
