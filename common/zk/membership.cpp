@@ -112,7 +112,7 @@ void Membership::proved(const NodeStat& folder) {
     hold_until_ = BootClock::now() + hold_;
     must_know_older_ = has_older;
     older_.clear();
-    log_error("zk", "ZooKeeper lost data, or came back with older ones: whoever is missing is awaited",
+    log_error("zk", "ZooKeeper lost data, or came back with older ones: waiting for missing members",
               {{"folder", folder_}, {"seen", seen_zxid_}, {"now", written}, {"awaited_ms", hold_.count()}});
     seen_zxid_ = 0;
     session_.tasks().post_after(this, hold_, [this] {

@@ -27,7 +27,7 @@ void Registration::set_data(std::string data) {
 
 Result<void> Registration::withdraw(Millis at_most) {
   Result<void> removed =
-      fail(ErrorCode::Unavailable, "the node in " + folder_ + " was not taken away in time");
+      fail(ErrorCode::Unavailable, "the node in " + folder_ + " was not removed in time");
   session_.tasks().run(at_most, [&] {
     withdrawn_ = true;
     const auto client = session_.client();
