@@ -214,7 +214,8 @@ void EventLoop::publish(Now now) {
   dirty_ = false;
   published_ = parts_.clock.mono();
   const auto takes = std::chrono::ceil<Millis>(*published_ - began);
-  snapshot_pause_ = std::clamp<Millis>(kSnapshotShare * takes, options_.snapshot_every, options_.snapshot_most);
+  snapshot_pause_ =
+      std::clamp<Millis>(kSnapshotShare * takes, options_.snapshot_every, options_.snapshot_most);
   std::scoped_lock lock(snapshot_mutex_);
   snapshot_ = std::move(fresh);
 }
