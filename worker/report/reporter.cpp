@@ -114,11 +114,13 @@ void Reporter::noted(AttemptReport report) {
 }
 
 void Reporter::finished(AttemptReport report) {
+  bool is_first = false;
   {
     std::scoped_lock lock(mutex_);
+    is_first = to_write_.empty();
     to_write_.push_back(std::move(report));
   }
-  to_write_changed_.notify_all();
+  if (is_first) to_write_changed_.notify_all();
 }
 
 bool Reporter::wait_home(Millis at_most) {

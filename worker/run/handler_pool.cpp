@@ -14,6 +14,14 @@ void HandlerPool::run(Task task) {
   if (stopping_) return;
   tasks_.push_back(std::move(task));
   if (tasks_.size() > idle_ && threads_.size() < most_) threads_.emplace_back([this] { loop(); });
+  wake_next();
+}
+
+/// Under the lock. Waking a thread costs more than many a handler, and one that is awake takes task after
+/// task. So one is woken at a time, and it wakes the next when there is still something to do.
+void HandlerPool::wake_next() {
+  if (is_waking_ || idle_ == 0 || tasks_.empty()) return;
+  is_waking_ = true;
   ready_.notify_one();
 }
 
@@ -21,11 +29,15 @@ void HandlerPool::loop() {
   std::unique_lock lock(mutex_);
   while (true) {
     ++idle_;
-    ready_.wait(lock, [&] { return stopping_ || !tasks_.empty(); });
+    while (!stopping_ && tasks_.empty()) {
+      ready_.wait(lock);
+      is_waking_ = false;
+    }
     --idle_;
     if (tasks_.empty()) break;
     Task task = std::move(tasks_.front());
     tasks_.pop_front();
+    wake_next();
     lock.unlock();
     task();
     task = nullptr;

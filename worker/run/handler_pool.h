@@ -24,6 +24,7 @@ class HandlerPool {
 
  private:
   void loop();
+  void wake_next();
 
   const std::size_t most_;
   std::mutex mutex_;
@@ -33,6 +34,7 @@ class HandlerPool {
   std::vector<std::thread> threads_;
   std::size_t idle_ = 0;
   std::size_t ended_ = 0;
+  bool is_waking_ = false;           ///< an idle thread was woken, and has not looked yet
   bool stopping_ = false;
 };
 
