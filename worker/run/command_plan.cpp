@@ -165,6 +165,7 @@ warden::Start plan_command(const desk::Order& order, const WorkPlace& place,
   start.most_processes = kernels_bound(order.work.limits.processes);
   start.milli_cpus = order.work.limits.milli_cpus;
   start.user = place.user;
+  start.space = order.space;
   start.note = encode_note({life, order.work.output_cap_bytes, order.kill_grace, order.work.limits,
                             order.work.keep_folder, place.folder, !place.facts_file.empty()});
   return start;

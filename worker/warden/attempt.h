@@ -9,6 +9,7 @@
 
 #include "common/base/unique_fd.h"
 #include "worker/warden/cgroup_tree.h"
+#include "worker/warden/resting_keepers.h"
 #include "worker/warden/wire.h"
 
 namespace rota::worker::warden {
@@ -33,6 +34,7 @@ struct Attempt {
   UniqueFd pidfd;
   UniqueFd out, err, progress;  ///< read ends, kept so that a crash of the proper loses no byte
   std::int32_t shown_pid = 0;
+  std::optional<ServingKeeper> server;  ///< its keeper may serve again
 
   std::optional<MonoTime> term_at;     ///< the timeout
   std::optional<MonoTime> kill_at;     ///< TERM was sent; KILL follows then

@@ -1,22 +1,27 @@
 #include "worker/warden/keeper.h"
 
 #include <fcntl.h>
+#include <linux/capability.h>
 #include <linux/sched.h>
+#include <poll.h>
 #include <sched.h>
 #include <signal.h>
 #include <sys/mount.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdint>
 #include <cstring>
 #include <optional>
 #include <vector>
 
 #include "common/base/time.h"
+#include "worker/warden/keeper_order.h"
 
 namespace rota::worker::warden {
 
@@ -47,6 +52,9 @@ void close_others(std::vector<int> kept) {
   ::close_range(next, ~0u, 0);
 }
 
+/// Kept open, so that no later descriptor lands where a job's descriptor 3 is put.
+constexpr int kExtraPlace = 3;
+
 /// Where the rate of CPU of a cgroup is limited; not open: it is not.
 UniqueFd throttle_of(int cgroup_fd) {
   return UniqueFd(cgroup_fd < 0 ? -1 : ::openat(cgroup_fd, "cpu.max", O_WRONLY | O_CLOEXEC));
@@ -74,14 +82,58 @@ void tell_not_started(const KeeperPlan& keeper, const StartedProcess& main) {
 }
 
 /// Reaps everybody who has ended; the status of the main process once it is among them.
-std::optional<int> reap(pid_t main) {
+std::optional<int> reap(pid_t main, std::int64_t& peak_bytes) {
   std::optional<int> main_status;
   int status = 0;
-  for (pid_t pid = 0; (pid = ::waitpid(-1, &status, WNOHANG)) > 0;) {
+  ::rusage used{};
+  for (pid_t pid = 0; (pid = ::wait4(-1, &status, WNOHANG, &used)) > 0;) {
     if (pid == main) main_status = status;
+    peak_bytes = std::max(peak_bytes, std::int64_t{used.ru_maxrss} * 1024);
   }
   return main_status;
 }
+
+/// As wait4 will tell it of this keeper.
+KeeperTotals used_so_far() {
+  KeeperTotals sum;
+  for (const auto who : {RUSAGE_SELF, RUSAGE_CHILDREN}) {
+    ::rusage used{};
+    ::getrusage(who, &used);
+    const KeeperTotals part = totals_of(used);
+    sum.cpu_us += part.cpu_us;
+    sum.read_bytes += part.read_bytes;
+    sum.written_bytes += part.written_bytes;
+  }
+  return sum;
+}
+
+/// The kernel knows of nobody else in the namespace, or below it; a process that has ended and was not waited
+/// for counts as well.
+bool is_alone() { return ::kill(-1, 0) != 0 && errno == ESRCH; }
+
+/// Whether anything was mounted or unmounted here.
+class MountWatch {
+ public:
+  explicit MountWatch(bool is_wanted)
+      : table_(is_wanted ? ::open("/proc/self/mounts", O_RDONLY | O_CLOEXEC) : -1) {
+    (void)has_changed();
+  }
+  int fd() const { return table_.get(); }
+  /// Since the last call; also when it cannot be known.
+  bool has_changed() const {
+    pollfd item{table_.get(), POLLPRI, 0};
+    return !table_.is_open() || ::poll(&item, 1, 0) != 0;
+  }
+
+ private:
+  const UniqueFd table_;
+};
+
+/// What is there from the keeper's start to its end.
+struct Equipment {
+  UniqueFd throttle;
+  MountWatch mounts;
+};
 
 /// TERM to all in the namespace; CONT after it, so that who is stopped can act on it.
 void term_everybody() {
@@ -123,21 +175,62 @@ KeeperNote note_of(KeeperNote::Kind kind, const KeeperPlan& keeper) {
   ::_exit(kExitLapsed);
 }
 
-int wait_for_end_of(pid_t main, const KeeperPlan& keeper, const UniqueFd& throttle) {
+/// Only the warden is outside of the namespace: from there the sender's pid is 0. A job that signals its
+/// pid 1 is not obeyed.
+bool asks_for_term(int number, const siginfo_t& info, const KeeperPlan& keeper) {
+  if (info.si_pid != 0) return false;
+  if (keeper.orders_fd < 0) return number == SIGUSR1 && info.si_code == SI_USER;
+  return number == SIGRTMIN && info.si_code == SI_QUEUE &&
+         reinterpret_cast<std::uintptr_t>(info.si_value.sival_ptr) == keeper.serial;
+}
+
+int wait_for_end_of(pid_t main, const KeeperPlan& keeper, const UniqueFd& throttle,
+                    std::int64_t& peak_bytes) {
   sigset_t wanted;
   sigemptyset(&wanted);
-  sigaddset(&wanted, SIGCHLD);
-  sigaddset(&wanted, SIGUSR1);
+  for (const int number : {SIGCHLD, SIGUSR1, SIGRTMIN}) sigaddset(&wanted, number);
   for (;;) {
-    if (const auto status = reap(main)) return *status;
+    if (const auto status = reap(main, peak_bytes)) return *status;
     const auto left = time_left(keeper);
     if (!left) end_lapsed(keeper, throttle);
     const timespec pause{left->count() / 1'000'000, (left->count() % 1'000'000) * 1000};
     siginfo_t info{};
     const int number = ::sigtimedwait(&wanted, &info, &pause);
-    // Only the warden is outside of the namespace: from there the sender's pid is 0. A job that
-    // signals its pid 1 is not obeyed.
-    if (number == SIGUSR1 && info.si_code == SI_USER && info.si_pid == 0) term_everybody();
+    if (number > 0 && asks_for_term(number, info, keeper)) term_everybody();
+  }
+}
+
+/// One attempt, to the end of its main process. Returns when the set is proven empty and the keeper may serve
+/// again; else the keeper ends, and the kernel ends who is left.
+void serve(const ProcessPlan& plan, const KeeperPlan& keeper, const Equipment& own) {
+  StartedProcess main = start_process(plan);
+  if (main.failed_step != StartStep::None) {
+    tell_not_started(keeper, main);
+    ::_exit(0);
+  }
+  tell(keeper, KeeperNote{});
+  main.pidfd.reset();
+  // The job's pipes must report their end when the job's processes have ended.
+  close_others({kExtraPlace, keeper.notes_fd, keeper.orders_fd, own.throttle.get(), own.mounts.fd()});
+  std::int64_t peak_bytes = 0;
+  const int wait_status = wait_for_end_of(main.pid, keeper, own.throttle, peak_bytes);
+  const bool may_go_on = keeper.orders_fd >= 0 && is_alone() && !own.mounts.has_changed();
+  KeeperNote end = note_of(may_go_on ? KeeperNote::Kind::Emptied : KeeperNote::Kind::MainEnded, keeper);
+  end.wait_status = wait_status;
+  end.used = used_so_far();
+  end.peak_memory_bytes = peak_bytes;
+  lift(own.throttle);
+  tell(keeper, end);
+  if (!may_go_on) ::_exit(0);
+}
+
+void serve_on(KeeperPlan keeper, const Equipment& own) {
+  while (auto order = await_order(keeper.orders_fd)) {
+    keeper.serial = order->serial;
+    keeper.disconnect_grace = order->disconnect_grace;
+    // serve() closes them all.
+    for (UniqueFd& descriptor : order->descriptors) (void)descriptor.release();
+    serve(order->plan, keeper, own);
   }
 }
 
@@ -146,32 +239,22 @@ int wait_for_end_of(pid_t main, const KeeperPlan& keeper, const UniqueFd& thrott
   sigfillset(&all);
   ::sigprocmask(SIG_SETMASK, &all, nullptr);
   ::prctl(PR_SET_NAME, "rota-keeper");
-  close_others({plan.stdin_fd, plan.stdout_fd, plan.stderr_fd, plan.extra_fd, plan.cgroup_fd,
-                keeper.notes_fd});
-  const UniqueFd throttle = throttle_of(plan.cgroup_fd);
-  StartedProcess main;
+  close_others({kExtraPlace, plan.stdin_fd, plan.stdout_fd, plan.stderr_fd, plan.extra_fd, plan.cgroup_fd,
+                keeper.notes_fd, keeper.orders_fd});
   if (keeper.own_proc && !mount_own_proc()) {
+    StartedProcess main;
     main.failed_step = StartStep::Session;
     main.error = errno;
     main.detail = std::string("mount of /proc: ") + std::strerror(errno);
-  } else {
-    offer_to_oom_killer();
-    // Nobody of the same user may trace the keeper: stopped forever, it would never tell of the end.
-    ::prctl(PR_SET_DUMPABLE, 0);
-    main = start_process(plan);
-  }
-  if (main.failed_step != StartStep::None) {
     tell_not_started(keeper, main);
     ::_exit(0);
   }
-  tell(keeper, KeeperNote{});
-  // The job's pipes must report their end when the job's processes have ended.
-  close_others({keeper.notes_fd, throttle.get()});
-  const int wait_status = wait_for_end_of(main.pid, keeper, throttle);
-  KeeperNote end = note_of(KeeperNote::Kind::MainEnded, keeper);
-  end.wait_status = wait_status;
-  lift(throttle);
-  tell(keeper, end);
+  const Equipment own{throttle_of(plan.cgroup_fd), MountWatch(keeper.orders_fd >= 0)};
+  offer_to_oom_killer();
+  // Nobody of the same user may trace the keeper: stopped forever, it would never tell of the end.
+  ::prctl(PR_SET_DUMPABLE, 0);
+  serve(plan, keeper, own);
+  serve_on(keeper, own);
   ::_exit(0);
 }
 
@@ -188,7 +271,35 @@ bool succeeds_in(std::uint64_t flags, Deed deed) {
   return WIFEXITED(status) && WEXITSTATUS(status) == 0;
 }
 
+/// Whoever becomes an ordinary user has no capability then, and finds none in what he executes.
+bool others_have_no_rights() {
+  if (::prctl(PR_GET_SECUREBITS) != 0) return false;
+  for (int capability = 0; capability <= CAP_LAST_CAP; ++capability) {
+    if (::prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_IS_SET, capability, 0, 0) == 1) return false;
+  }
+  return true;
+}
+
 }  // namespace
+
+KeeperTotals totals_of(const ::rusage& used) {
+  constexpr std::int64_t kBlockBytes = 512;
+  const auto us = [](const timeval& t) { return t.tv_sec * std::int64_t{1'000'000} + t.tv_usec; };
+  return {us(used.ru_utime) + us(used.ru_stime), used.ru_inblock * kBlockBytes,
+          used.ru_oublock * kBlockBytes};
+}
+
+void ask_for_term(int keeper_pidfd, std::uint64_t serial, bool may_serve_again) {
+  if (!may_serve_again) {
+    ::syscall(SYS_pidfd_send_signal, keeper_pidfd, SIGUSR1, nullptr, 0);
+    return;
+  }
+  siginfo_t info{};
+  info.si_signo = SIGRTMIN;
+  info.si_code = SI_QUEUE;
+  info.si_value.sival_ptr = reinterpret_cast<void*>(static_cast<std::uintptr_t>(serial));
+  ::syscall(SYS_pidfd_send_signal, keeper_pidfd, SIGRTMIN, &info, 0);
+}
 
 StartedProcess start_kept(const ProcessPlan& plan, const KeeperPlan& keeper) {
   StartedProcess out;
@@ -210,6 +321,7 @@ NamespaceAbility probe_namespaces() {
   NamespaceAbility can;
   can.own_proc = succeeds_in(CLONE_NEWPID | CLONE_NEWNS, mount_own_proc);
   can.pid_namespace = can.own_proc || succeeds_in(CLONE_NEWPID, [] { return true; });
+  can.serve_again = can.own_proc && others_have_no_rights() && succeeds_in(CLONE_NEWIPC, [] { return true; });
   return can;
 }
 

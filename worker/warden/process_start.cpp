@@ -210,11 +210,14 @@ class SharedFailure {
   void* const page_;
 };
 
+constexpr int ipc_flag(const ProcessPlan& plan) { return plan.own_ipc ? CLONE_NEWIPC : 0; }
+
 pid_t fork_into_cgroup(Prepared& prepared, int* pidfd) {
   SharedFailure shared;
   prepared.failure = shared.get();
   clone_args arguments{};
-  arguments.flags = CLONE_VFORK | CLONE_PIDFD | CLONE_INTO_CGROUP;
+  arguments.flags = CLONE_VFORK | CLONE_PIDFD | CLONE_INTO_CGROUP |
+                    static_cast<std::uint64_t>(ipc_flag(*prepared.plan));
   arguments.pidfd = reinterpret_cast<std::uint64_t>(pidfd);
   arguments.exit_signal = SIGCHLD;
   arguments.cgroup = static_cast<std::uint64_t>(prepared.plan->cgroup_fd);
@@ -229,8 +232,8 @@ pid_t fork_into_cgroup(Prepared& prepared, int* pidfd) {
 
 pid_t clone_child(Prepared& prepared, int* pidfd) {
   if (prepared.plan->cgroup_fd >= 0) return fork_into_cgroup(prepared, pidfd);
-  return ::clone(child_main, child_stack_top(), CLONE_VM | CLONE_VFORK | CLONE_PIDFD | SIGCHLD, &prepared,
-                 pidfd);
+  const int flags = CLONE_VM | CLONE_VFORK | CLONE_PIDFD | SIGCHLD | ipc_flag(*prepared.plan);
+  return ::clone(child_main, child_stack_top(), flags, &prepared, pidfd);
 }
 
 }  // namespace

@@ -27,6 +27,7 @@ struct ProcessPlan {
   int extra_fd = -1;                                  ///< becomes 3; -1: none
   bool is_job = true;          ///< its own session, no new privileges, our umask and folder
   bool dies_with_parent = false;
+  bool own_ipc = false;        ///< System V memory and message queues of its own, which vanish with its set
   int cgroup_fd = -1;          ///< it is born in there; -1: where the parent is
 };
 

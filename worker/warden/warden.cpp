@@ -27,8 +27,8 @@ namespace {
 constexpr MonoTime kNever = MonoTime::max();
 /// A proper that has said nothing for so long after its start gets the TERM that was held back for it.
 constexpr Millis kReadyPatience{3000};
-constexpr rlim_t kDescriptorsPerAttempt = 4;
-constexpr rlim_t kDescriptorsOfOurOwn = 64;
+constexpr rlim_t kDescriptorsPerAttempt = 5;
+constexpr rlim_t kDescriptorsOfOurOwn = 64 + 2 * RestingKeepers::kMost;
 
 void earlier(MonoTime& soonest, const std::optional<MonoTime>& time) {
   if (time) soonest = std::min(soonest, *time);
@@ -79,7 +79,7 @@ bool Warden::share_voucher() {
   return true;
 }
 
-/// An attempt costs three or four descriptors here. Children get the old limit back.
+/// An attempt costs three to five descriptors here. Children get the old limit back.
 void Warden::raise_descriptor_limit() {
   rlimit limit{};
   ::getrlimit(RLIMIT_NOFILE, &limit);
@@ -107,6 +107,7 @@ int Warden::run() {
     read_requests();
     scan_sets();
     tell_all();
+    end_unheard_keepers();
   }
   return *exit_status_;
 }
@@ -150,6 +151,7 @@ MonoTime Warden::next_deadline() const {
   earlier(soonest, proper_.restart_at());
   earlier(soonest, next_scan_);
   earlier(soonest, leave_at_);
+  earlier(soonest, resting_.next_end());
   if (pending_terms_ > 0) earlier(soonest, proper_.started() + kReadyPatience);
   if (vouched_until_ && life_has_vouched_) earlier(soonest, *vouched_until_ + Micros{1});
   for (const auto& [key, attempt] : attempts_) {
@@ -243,6 +245,7 @@ void Warden::on_proper_ended(int wait_status) {
 
 void Warden::kill_everything() {
   proper_.forget_restart();
+  resting_.clear();
   leave_at_ = BootClock::now() + Millis{5000};
   // As pid 1 of a namespace our own exit kills all, and nobody outside sees that exit before.
   if (setup_.means == Means::PidNamespace) leave_at_ = MonoTime{};

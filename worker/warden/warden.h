@@ -24,6 +24,7 @@
 #include "worker/warden/cgroup_tree.h"
 #include "worker/warden/keeper.h"
 #include "worker/warden/proper_process.h"
+#include "worker/warden/resting_keepers.h"
 #include "worker/warden/set_scanner.h"
 #include "worker/warden/warden_options.h"
 #include "worker/warden/wire.h"
@@ -77,7 +78,8 @@ class Warden {
   void refuse(const AttemptKey& key, std::string why);
   bool open_pipes(Attempt& attempt, bool progress, ProcessPlan& plan, std::vector<UniqueFd>& ends);
   void launch(Attempt& attempt, Start& request);
-  void launch_kept(Attempt& attempt, const ProcessPlan& plan);
+  void launch_kept(Attempt& attempt, const ProcessPlan& plan, const std::string& space);
+  bool launch_served(Attempt& attempt, const ProcessPlan& plan, const std::string& kind);
   void launch_scanned(Attempt& attempt, const ProcessPlan& plan, const std::string& mark);
   bool make_cgroup(Attempt& attempt);
 
@@ -93,6 +95,7 @@ class Warden {
   void read_notes();
   void on_note(const KeeperNote& note);
   void on_child_ended(Attempt& attempt, int wait_status, const ::rusage& used);
+  void on_emptied(Attempt& attempt, const KeeperNote& note);
   void record_main_end(Attempt& attempt, int wait_status, MonoTime at);
   void fail_start(Attempt& attempt, StartStep step, int error, std::string detail);
   void finish(Attempt& attempt, bool proven);
@@ -112,6 +115,8 @@ class Warden {
   bool tell_attempt(Attempt& attempt);
   bool tell_held(Attempt& attempt);
   bool tell_started(Attempt& attempt);
+  void let_rest(Attempt& attempt);
+  void end_unheard_keepers();
   void forget_if_done(const AttemptKey& key);
 
   Setup setup_;
@@ -126,6 +131,8 @@ class Warden {
   std::unordered_map<std::uint64_t, AttemptKey> keys_by_serial_;
   std::unordered_map<pid_t, AttemptKey> keys_by_pid_;
   std::uint64_t next_serial_ = 1;
+  RestingKeepers resting_;
+  std::vector<AttemptKey> emptied_;  ///< by keepers that serve again, in this round
   SetScanner scanner_;
   std::optional<MonoTime> next_scan_;
   MonoTime remembered_at_{};

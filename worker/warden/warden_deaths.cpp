@@ -34,6 +34,13 @@ bool has_ended(const UniqueFd& pidfd) {
   return done != 0 || info.si_pid != 0;
 }
 
+void set_used(Attempt& attempt, const KeeperTotals& total) {
+  const KeeperTotals before = attempt.server ? attempt.server->used_before : KeeperTotals{};
+  attempt.end.cpu_us = total.cpu_us - before.cpu_us;
+  attempt.end.read_bytes = total.read_bytes - before.read_bytes;
+  attempt.end.written_bytes = total.written_bytes - before.written_bytes;
+}
+
 void note_still(Attempt& attempt, Still still, MonoTime from, MonoTime to) {
   if (attempt.end.still != Still::None || to - from < kStoodStill) return;
   attempt.end.still = still;
@@ -46,6 +53,7 @@ void note_still(Attempt& attempt, Still still, MonoTime from, MonoTime to) {
 void Warden::act_on_time() {
   const MonoTime now = BootClock::now();
   act_on_voucher(now);
+  resting_.expire(now);
   std::vector<Attempt*> unproven;
   for (auto& [key, attempt] : attempts_) {
     if (attempt.phase == Phase::Ended) continue;
@@ -101,8 +109,8 @@ void Warden::begin_death(Attempt& attempt, KilledBy by, Millis grace) {
 void Warden::send_term(Attempt& attempt) {
   attempt.end.term_sent = true;
   attempt.end.term_at = BootClock::now();
-  if (setup_.namespaces.pid_namespace) return signal_set(attempt, SIGUSR1);  // the keeper passes it on
-  signal_set(attempt, SIGTERM);
+  if (!setup_.namespaces.pid_namespace) return signal_set(attempt, SIGTERM);
+  if (attempt.pid > 0) ask_for_term(attempt.pidfd.get(), attempt.serial, attempt.server.has_value());
 }
 
 void Warden::send_kill(Attempt& attempt) {
@@ -160,13 +168,38 @@ void Warden::on_note(const KeeperNote& note) {
       attempt->phase = Phase::Emptying;
       return;
     case KeeperNote::Kind::MainEnded:
+      attempt->end.peak_memory_bytes = note.peak_memory_bytes;
       hear_of_keeper(*attempt, note);
       return record_main_end(*attempt, note.wait_status, MonoTime{Micros{note.at_boot_us}});
+    case KeeperNote::Kind::Emptied:
+      return on_emptied(*attempt, note);
     case KeeperNote::Kind::Lapsed:
       hear_of_keeper(*attempt, note);
       if (attempt->end.killed_by == KilledBy::None) attempt->end.killed_by = KilledBy::Voucher;
       return record_main_end(*attempt, SIGKILL, MonoTime{Micros{note.at_boot_us}});
   }
+}
+
+/// The keeper has proven that its set is empty, and would serve again. When its attempt was not left
+/// alone, its own end is awaited all the same: a signal may be on its way to it.
+void Warden::on_emptied(Attempt& attempt, const KeeperNote& note) {
+  attempt.end.peak_memory_bytes = note.peak_memory_bytes;
+  hear_of_keeper(attempt, note);
+  record_main_end(attempt, note.wait_status, MonoTime{Micros{note.at_boot_us}});
+  const Ended& end = attempt.end;
+  const bool was_left_alone = end.killed_by == KilledBy::None && !end.term_sent && !end.kill_sent &&
+                              end.still == Still::None && !attempt.unproven_told;
+  if (!attempt.server || !was_left_alone) return signal_set(attempt, SIGKILL);
+  set_used(attempt, note.used);
+  ServingKeeper& server = *attempt.server;
+  server.used_before = note.used;
+  ++server.served;
+  server.pid = attempt.pid;
+  server.pidfd = std::move(attempt.pidfd);
+  keys_by_pid_.erase(attempt.pid);
+  attempt.pid = -1;
+  emptied_.push_back(attempt.key);
+  finish(attempt, true);
 }
 
 /// A keeper that acts late stood still. When it acted in time and the warden learns of that late, then the
@@ -196,17 +229,18 @@ void Warden::record_main_end(Attempt& attempt, int wait_status, MonoTime at) {
 void Warden::on_child_ended(Attempt& attempt, int wait_status, const ::rusage& used) {
   attempt.pid = -1;
   attempt.pidfd.reset();
-  const auto us = [](const timeval& t) { return t.tv_sec * std::int64_t{1'000'000} + t.tv_usec; };
-  attempt.end.cpu_us = us(used.ru_utime) + us(used.ru_stime);
-  attempt.end.peak_memory_bytes = std::int64_t{used.ru_maxrss} * 1024;
+  set_used(attempt, totals_of(used));
+  // Of a keeper that has served before this is the peak of all its attempts; it has noted that of the last.
+  if (!attempt.server || attempt.server->served == 0) {
+    attempt.end.peak_memory_bytes = std::int64_t{used.ru_maxrss} * 1024;
+  }
+  attempt.server.reset();
   const bool has_lapsed = setup_.namespaces.pid_namespace && !attempt.main_status_known &&
                           WIFEXITED(wait_status) && WEXITSTATUS(wait_status) == kExitLapsed;
   if (has_lapsed || (attempt.end.still == Still::All && attempt.end.killed_by == KilledBy::Voucher)) {
     if (attempt.end.killed_by == KilledBy::None) attempt.end.killed_by = KilledBy::Voucher;
     wait_status = SIGKILL;  // what its main process has met
   }
-  attempt.end.read_bytes = std::int64_t{used.ru_inblock} * 512;
-  attempt.end.written_bytes = std::int64_t{used.ru_oublock} * 512;
   // A keeper notes that it ends its set before the set has ended: the set may have run since the thaw.
   const bool ended_after_thaw = attempt.end.still == Still::All && attempt.end.killed_by == KilledBy::Voucher;
   if (!attempt.main_status_known || ended_after_thaw) record_main_end(attempt, wait_status, BootClock::now());

@@ -83,6 +83,7 @@ bool Warden::tell_attempt(Attempt& attempt) {
   if (attempt.owner_life != proper_.life()) return true;  // this life has not asked for it yet
   if (attempt.held_untold && attempt.phase != Phase::Starting) {
     if (!tell_held(attempt)) return false;
+    if (attempt.phase == Phase::Ended) let_rest(attempt);
     attempt.held_untold = attempt.started_untold = attempt.end_untold = false;
   }
   if (attempt.started_untold) {
@@ -92,8 +93,24 @@ bool Warden::tell_attempt(Attempt& attempt) {
   if (attempt.end_untold) {
     if (!tell(Notice{attempt.end})) return false;
     attempt.end_untold = false;
+    let_rest(attempt);
   }
   return true;
+}
+
+/// Only now: the proper holds the keeper's pidfd for this attempt until it has heard of the end.
+void Warden::let_rest(Attempt& attempt) {
+  if (!attempt.server || attempt.server->pid < 0) return;
+  resting_.put(std::move(*attempt.server), BootClock::now());
+  attempt.server.reset();
+}
+
+/// Of attempts that have ended in this round: a proper that does not listen costs no processes.
+void Warden::end_unheard_keepers() {
+  for (const AttemptKey& key : emptied_) {
+    if (const auto held = attempts_.find(key); held != attempts_.end()) held->second.server.reset();
+  }
+  emptied_.clear();
 }
 
 bool Warden::tell_held(Attempt& attempt) {

@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "worker/warden/complain.h"
+#include "worker/warden/keeper_order.h"
 #include "worker/warden/packet.h"
 #include "worker/warden/warden.h"
 
@@ -38,6 +39,16 @@ ProcessPlan plan_of(Start& request, const std::vector<Limit>& restored, const st
   plan.limits = restored;
   plan.limits.insert(plan.limits.end(), request.limits.begin(), request.limits.end());
   return plan;
+}
+
+/// The keeper's end of a socket over which it is given further attempts; not open: it serves once.
+UniqueFd open_orders(Attempt& attempt, const std::string& kind) {
+  auto pair = packet_pair();
+  if (!pair) return UniqueFd{};
+  ServingKeeper& server = attempt.server.emplace();
+  server.kind = kind;
+  server.orders = std::move(pair->first);
+  return std::move(pair->second);
 }
 
 }  // namespace
@@ -142,23 +153,43 @@ void Warden::launch(Attempt& attempt, Start& request) {
     const int error = errno;
     return fail_start(attempt, StartStep::Pipe, error, std::string("pipe: ") + std::strerror(error));
   }
-  if (setup_.namespaces.pid_namespace) return launch_kept(attempt, plan);
+  if (setup_.namespaces.pid_namespace) return launch_kept(attempt, plan, request.space);
   launch_scanned(attempt, plan, mark);
 }
 
-void Warden::launch_kept(Attempt& attempt, const ProcessPlan& plan) {
+void Warden::launch_kept(Attempt& attempt, const ProcessPlan& plan, const std::string& space) {
   if (!make_cgroup(attempt)) return;
   ProcessPlan bound = plan;
   bound.cgroup_fd = attempt.cgroup ? attempt.cgroup->fd() : -1;
+  const bool may_serve_again = setup_.namespaces.serve_again && !attempt.cgroup;
+  const std::string kind = may_serve_again ? keeper_kind(space, plan.user, ::geteuid()) : std::string();
+  bound.own_ipc = !kind.empty();
+  if (!kind.empty() && launch_served(attempt, bound, kind)) return;
+  const UniqueFd orders = kind.empty() ? UniqueFd{} : open_orders(attempt, kind);
   StartedProcess keeper = start_kept(
       bound, KeeperPlan{attempt.serial, notes_write_.get(), setup_.namespaces.own_proc,
-                        shared_vouched_until_, attempt.disconnect_grace});
+                        shared_vouched_until_, attempt.disconnect_grace, orders.get()});
   if (keeper.failed_step != StartStep::None) {
     return fail_start(attempt, keeper.failed_step, keeper.error, keeper.detail);
   }
   attempt.pid = attempt.shown_pid = keeper.pid;
   attempt.pidfd = std::move(keeper.pidfd);
   keys_by_pid_[attempt.pid] = attempt.key;
+}
+
+/// By a keeper of the same kind that rests; false: there is none.
+bool Warden::launch_served(Attempt& attempt, const ProcessPlan& plan, const std::string& kind) {
+  while (auto keeper = resting_.take(kind)) {
+    // One that has been killed meanwhile is passed over: its socket is closed.
+    if (!send_order(keeper->orders.get(), attempt.serial, attempt.disconnect_grace, plan)) continue;
+    attempt.pid = attempt.shown_pid = keeper->pid;
+    attempt.pidfd = std::move(keeper->pidfd);
+    attempt.server = std::move(*keeper);
+    attempt.server->pid = -1;
+    keys_by_pid_[attempt.pid] = attempt.key;
+    return true;
+  }
+  return false;
 }
 
 /// With that means, or for limits that the kernel can hold; false when it cannot be made, which has ended

@@ -109,6 +109,7 @@ void put(ByteWriter& w, const Start& m) {
   w.number(m.most_memory_bytes);
   w.number(m.most_processes);
   w.number(m.milli_cpus);
+  w.text(m.space);
 }
 Start get_start(ByteReader& r) {
   Start m;
@@ -130,6 +131,7 @@ Start get_start(ByteReader& r) {
     m.most_processes = std::max<std::int64_t>(r.number<std::int64_t>(), 0);
   }
   if (r.has_more()) m.milli_cpus = std::max(r.number<std::int32_t>(), 0);
+  if (r.has_more()) m.space = r.text(kMaxMessageBytes);
   return m;
 }
 

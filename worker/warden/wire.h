@@ -24,7 +24,7 @@
 
 namespace rota::worker::warden {
 
-inline constexpr std::uint16_t kWireVersion = 4;
+inline constexpr std::uint16_t kWireVersion = 5;
 /// Longest encoded message. Larger than the kernel's own limit on arguments and environment, so that
 /// E2BIG comes from exec itself.
 inline constexpr std::size_t kMaxMessageBytes = 8u << 20;
@@ -97,6 +97,9 @@ struct Start {
   std::int64_t most_memory_bytes = 0;
   std::int64_t most_processes = 0;
   std::int32_t milli_cpus = 0;           ///< since version 4: thousandths of a core
+  /// Since version 5. Attempts of one space and one user may be served by one keeper, one after the other;
+  /// empty: by none that has served before.
+  std::string space;
 };
 
 /// Who asked for the death that an Ended tells.

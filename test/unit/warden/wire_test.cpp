@@ -15,10 +15,11 @@ const AttemptKey kKey{RunId{1'234'567'890'123}, 3};
 // What the end of an Ended lacks that an older program wrote: the steps, bytes of disks, who stood still.
 constexpr std::size_t kOlderEnds[] = {24 + 16 + 17, 16 + 17, 17};
 // And to a start: a user (none: one byte), then what the kernel is to hold it to.
-constexpr std::size_t kUserBytes = 1, kBoundBytes = 16, kRateBytes = 4;
+constexpr std::size_t kUserBytes = 1, kBoundBytes = 16, kRateBytes = 4, kSpaceBytes = 4;
 /// Where older programs ended a start, counted from the end.
-constexpr std::size_t kOlderStarts[] = {kRateBytes, kBoundBytes + kRateBytes,
-                                        kUserBytes + kBoundBytes + kRateBytes};
+constexpr std::size_t kOlderStarts[] = {kSpaceBytes, kRateBytes + kSpaceBytes,
+                                        kBoundBytes + kRateBytes + kSpaceBytes,
+                                        kUserBytes + kBoundBytes + kRateBytes + kSpaceBytes};
 
 Start a_start() {
   Start m;
