@@ -82,7 +82,8 @@ Result<MonoTime> await_recorded(Connection& connection) {
   while (BootClock::now() < give_up) {
     // One statement: a refused run goes back to waiting, and must not slip through between two looks.
     auto open = ask_number(
-        connection, fmt::format("SELECT COUNT(*) FROM (SELECT run_id FROM run WHERE state IN ({}) "
+        connection, fmt::format("SELECT COUNT(*) FROM (SELECT r.run_id FROM run_open o STRAIGHT_JOIN run r "
+                                "ON r.run_id = o.run_id WHERE r.state IN ({}) "
                                 "LIMIT 1) AS one", master::store::kUnfinishedStates));
     if (!open) return fail(open.error());
     if (*open == 0) return BootClock::now();

@@ -9,6 +9,7 @@
 #include "common/wire/definition_json.h"
 #include "master/store/mysql/alike_updates.h"
 #include "master/store/mysql/job_rows.h"
+#include "master/store/mysql/kept_runs.h"
 #include "master/store/mysql/multi_row.h"
 #include "master/store/mysql/run_rows.h"
 
@@ -247,7 +248,8 @@ Result<void> write_runs(Connection& connection, const core::Changes& changes) {
   if (auto done = write_updates(connection, kUpdateRuns, bind_progress, plain); !done) return done;
   auto done = write_updates(connection, kUpdateSucceededRuns, bind_success, succeeded);
   if (!done) return done;
-  return write_updates(connection, kUpdateRunsWithOutcome, bind_with_outcome, with_outcome);
+  done = write_updates(connection, kUpdateRunsWithOutcome, bind_with_outcome, with_outcome);
+  return done ? write_kept_runs(connection, changes) : done;
 }
 
 Result<void> write_attempts(Connection& connection, const std::vector<model::AttemptRow>& attempts) {

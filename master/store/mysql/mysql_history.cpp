@@ -181,6 +181,7 @@ Result<void> MysqlHistory::erase_runs(const std::vector<PastRun>& runs) {
     auto erased = run_all(connection, {raise_gone_through(ids), "DELETE FROM attempt WHERE " + of_runs,
                                        "DELETE FROM run_note WHERE " + of_runs,
                                        "DELETE FROM log_pruned WHERE " + of_runs,
+                                       "DELETE FROM run_unsuccessful WHERE " + of_runs,
                                        "DELETE FROM run WHERE " + of_runs + " AND state NOT IN (" +
                                            kUnfinishedStates + ")"});
     if (!erased) return erased;

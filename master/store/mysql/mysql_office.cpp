@@ -16,6 +16,7 @@
 namespace rota::master::store {
 namespace {
 
+constexpr Millis kFillInBeat{50};
 constexpr std::string_view kNowMs = "CAST(UNIX_TIMESTAMP(NOW(3)) * 1000 AS SIGNED)";
 
 Result<void> put_zookeeper(Connection& connection, const KnownZookeeper& known) {
@@ -113,15 +114,21 @@ Result<Millis> MysqlOffice::settle_grant(Millis own) {
   return longest;
 }
 
+/// What is kept beside the runs (kept_runs.h) is carried on where it was kept for the epoch before: the
+/// server assigns from left to right.
 Result<void> MysqlOffice::try_office(Connection& connection, const Claim& claim) {
   const Epoch epoch = claim.epoch;
   if (auto begun = connection.begin(); !begun) return begun;
   auto raised = connection.change(
-      fmt::format("UPDATE epoch SET value = ?, holder = ?, address = ?, taken_ms = {} "
+      fmt::format("UPDATE epoch SET open_kept_for = IF(open_kept_for = value, ?, open_kept_for), "
+                  "ended_kept_for = IF(ended_kept_for = value, ?, ended_kept_for), "
+                  "value = ?, holder = ?, address = ?, taken_ms = {} "
                   "WHERE partition_no = 1 AND value < ?",
                   kNowMs),
       [&](Binder& binder) {
         binder.integer(epoch.value)
+            .integer(epoch.value)
+            .integer(epoch.value)
             .prose(claim.holder.name, 255)
             .prose(claim.holder.address, 300)
             .integer(epoch.value);
@@ -160,10 +167,25 @@ Result<void> MysqlOffice::settle_zookeeper(Epoch epoch, const KnownZookeeper& zo
   return (*connection)->end_transaction();
 }
 
+/// Each beat also does a little of what a takeover left over.
 Result<void> MysqlOffice::beat(Epoch epoch) {
   auto connection = this->connection();
   if (!connection) return fail(connection.error());
-  auto done = (*connection)->change(
+  if (auto done = beat_once(**connection, epoch); !done) return done;
+  const MonoTime began = BootClock::now();
+  do {
+    auto filled = fill_.step(**connection, epoch);
+    if (filled) continue;
+    log_warn("store", "the list of runs that ended badly is not whole yet",
+             {{"why", filled.error().message}});
+    connection_.reset();
+    break;
+  } while (!fill_.is_over() && BootClock::now() - began < kFillInBeat);
+  return {};
+}
+
+Result<void> MysqlOffice::beat_once(Connection& connection, Epoch epoch) {
+  auto done = connection.change(
       "UPDATE zookeeper SET beats = beats + 1 WHERE one = 1 AND "
       "? = (SELECT value FROM epoch WHERE partition_no = 1)",
       [&](Binder& binder) { binder.integer(epoch.value); });
@@ -173,9 +195,12 @@ Result<void> MysqlOffice::beat(Epoch epoch) {
 Result<std::int64_t> MysqlOffice::count_held() {
   auto connection = this->connection();
   if (!connection) return fail(connection.error());
+  const auto kept = look_at_kept_runs(**connection);
+  if (!kept) return fail(kept.error());
   std::int64_t count = 0;
   auto read = (*connection)->stream(
-      "SELECT COUNT(*) FROM run WHERE state IN ('dispatched', 'running')", [&](Row& row) -> Result<void> {
+      "SELECT COUNT(*) FROM " + from_open_runs(*kept) + " WHERE r.state IN ('dispatched', 'running')",
+      [&](Row& row) -> Result<void> {
         count = row.integer();
         return {};
       });
@@ -186,6 +211,7 @@ Result<std::int64_t> MysqlOffice::count_held() {
 Result<void> MysqlOffice::claim(const Claim& claim) {
   auto connection = this->connection();
   if (!connection) return fail(connection.error());
+  claimed_ = claim.epoch;
   auto shorter = (*connection)->run_text("SET innodb_lock_wait_timeout = 1");
   if (!shorter) return fail(shorter.error());
   auto taken = try_office(**connection, claim);
@@ -232,6 +258,7 @@ Result<void> MysqlOffice::kill_older_loops(Epoch epoch) {
 Result<core::Recovered> MysqlOffice::recover() {
   auto connection = this->connection();
   if (!connection) return fail(connection.error());
+  if (auto settled = settle_kept_runs(**connection, claimed_); !settled) return fail(settled.error());
   return load_recovered(**connection, zones_);
 }
 

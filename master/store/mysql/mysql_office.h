@@ -4,6 +4,7 @@
 #include <memory>
 #include <string>
 
+#include "master/store/mysql/kept_runs.h"
 #include "master/store/mysql/mysql_options.h"
 #include "master/store/store.h"
 #include "master/store/zone_source.h"
@@ -40,10 +41,13 @@ class MysqlOffice final : public Office {
   Result<Connection*> connection();
   Result<void> try_office(Connection& connection, const Claim& claim);
   Result<void> kill_older_loops(Epoch epoch);
+  Result<void> beat_once(Connection& connection, Epoch epoch);
 
   const MysqlOptions options_;
   const ZoneSource zones_;
   std::unique_ptr<Connection> connection_;
+  Epoch claimed_;                      ///< by the last claim, if it stands
+  UnsuccessfulFill fill_;
 };
 
 }  // namespace rota::master::store

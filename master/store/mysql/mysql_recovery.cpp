@@ -15,6 +15,7 @@
 
 #include "common/wire/definition_json.h"
 #include "master/store/mysql/job_rows.h"
+#include "master/store/mysql/kept_runs.h"
 #include "master/store/newest_lives.h"
 #include "master/store/mysql/run_rows.h"
 #include "master/store/store.h"
@@ -118,7 +119,8 @@ Result<void> load_jobs(Connection& connection, const std::string& from_where, Ru
 }
 
 /// Saved jobs, and those of no name any more (one-offs, deleted) that still have unfinished runs.
-Result<std::vector<core::RecoveredJob>> load_all_jobs(Connection& connection, const ZoneSource& zones) {
+Result<std::vector<core::RecoveredJob>> load_all_jobs(Connection& connection, const ZoneSource& zones,
+                                                      const std::string& open_runs) {
   const std::string joined =
       "FROM job j JOIN job_version v ON v.job_id = j.job_id AND v.version = j.version ";
   RulesCache rules(zones);
@@ -127,11 +129,11 @@ Result<std::vector<core::RecoveredJob>> load_all_jobs(Connection& connection, co
   if (!saved) return fail(saved.error());
   auto others = load_jobs(
       connection,
-      fmt::format("FROM (SELECT DISTINCT r.job_id FROM run r WHERE r.state IN ({})) u "
+      fmt::format("FROM (SELECT DISTINCT r.job_id FROM {} WHERE r.state IN ({})) u "
                   "JOIN job j ON j.job_id = u.job_id "
                   "JOIN job_version v ON v.job_id = j.job_id AND v.version = j.version "
                   "WHERE j.saved_name IS NULL",
-                  kUnfinishedStates),
+                  open_runs, kUnfinishedStates),
       rules, jobs);
   if (!others) return fail(others.error());
   std::sort(jobs.begin(), jobs.end(),
@@ -140,15 +142,16 @@ Result<std::vector<core::RecoveredJob>> load_all_jobs(Connection& connection, co
 }
 
 /// What was promised to unfinished runs of versions that have been edited since.
-Result<std::vector<core::RecoveredRules>> load_older_rules(Connection& connection) {
+Result<std::vector<core::RecoveredRules>> load_older_rules(Connection& connection,
+                                                            const std::string& open_runs) {
   std::vector<core::RecoveredRules> all;
   auto read = connection.stream(
       fmt::format("SELECT u.job_id, u.job_version, v.rules "
-                  "FROM (SELECT DISTINCT r.job_id, r.job_version FROM run r WHERE r.state IN ({})) u "
+                  "FROM (SELECT DISTINCT r.job_id, r.job_version FROM {} WHERE r.state IN ({})) u "
                   "JOIN job j ON j.job_id = u.job_id "
                   "JOIN job_version v ON v.job_id = u.job_id AND v.version = u.job_version "
                   "WHERE u.job_version <> j.version",
-                  kUnfinishedStates),
+                  open_runs, kUnfinishedStates),
       [&](Row& row) -> Result<void> {
         core::RecoveredRules one;
         one.job = JobId{row.integer()};
@@ -168,18 +171,21 @@ Result<std::vector<core::RecoveredRules>> load_older_rules(Connection& connectio
 constexpr std::string_view kGivenUp = "outcome_reason = 'worker_lost' AND t.outcome_started_ms = 0";
 
 /// Attempts that another one followed, and the last attempts of lost runs whose late result has not come
-/// yet. By the primary key and by the index on the state: a long history does not slow a takeover down.
-Result<std::vector<model::AttemptKey>> load_given_up(Connection& connection) {
+/// yet. By the primary key, and by the state of those that ended badly: a long history does not slow a
+/// takeover down.
+Result<std::vector<model::AttemptKey>> load_given_up(Connection& connection, const KeptRuns& kept) {
   const std::string followed = fmt::format(
       "SELECT t.run_id, t.attempt FROM (SELECT run_id, attempt, late, outcome_state, outcome_reason, "
       "outcome_started_ms FROM attempt ORDER BY run_id DESC, attempt DESC LIMIT {}) t "
       "WHERE t.late = 0 AND t.outcome_state = 'lost' AND t.{}",
       kGivenUpAttempts, kGivenUp);
   const std::string last = fmt::format(
-      "SELECT t.run_id, t.attempt FROM (SELECT run_id, attempt, outcome_reason, outcome_started_ms "
-      "FROM run WHERE state = 'lost' ORDER BY run_id DESC LIMIT {}) t "
+      "SELECT t.run_id, t.attempt FROM (SELECT r.run_id, r.attempt, r.outcome_reason, r.outcome_started_ms "
+      "FROM {} r.state = 'lost' ORDER BY r.run_id DESC LIMIT {}) t "
       "LEFT JOIN attempt a ON a.run_id = t.run_id AND a.attempt = t.attempt "
       "WHERE a.run_id IS NULL AND t.{}",
+      kept.ended ? "run_unsuccessful n STRAIGHT_JOIN run r ON r.run_id = n.run_id WHERE n.state = 'lost' AND"
+                 : "run r WHERE",
       kGivenUpLostRuns, kGivenUp);
   std::vector<model::AttemptKey> keys;
   for (const std::string& sql : {followed, last}) {
@@ -194,10 +200,10 @@ Result<std::vector<model::AttemptKey>> load_given_up(Connection& connection) {
   return keys;
 }
 
-Result<std::vector<model::Run>> load_unfinished(Connection& connection) {
+Result<std::vector<model::Run>> load_unfinished(Connection& connection, const std::string& open_runs) {
   std::vector<model::Run> runs;
   auto read = connection.stream(
-      fmt::format("SELECT {} FROM run r WHERE r.state IN ({}) ORDER BY r.run_id", kRunColumns,
+      fmt::format("SELECT {} FROM {} WHERE r.state IN ({}) ORDER BY r.run_id", kRunColumns, open_runs,
                   kUnfinishedStates),
       [&](Row& row) -> Result<void> {
         auto run = read_run(row);
@@ -211,12 +217,13 @@ Result<std::vector<model::Run>> load_unfinished(Connection& connection) {
 
 /// Failed attempts of unfinished `runs` (ordered by id), which count against their retry rule. The few
 /// unfinished runs lead to their attempts, never the long history to its runs.
-Result<void> load_failures(Connection& connection, std::vector<model::Run>& runs) {
+Result<void> load_failures(Connection& connection, std::vector<model::Run>& runs,
+                           const std::string& open_runs) {
   return connection.stream(
-      fmt::format("SELECT a.run_id, COUNT(*) FROM run r STRAIGHT_JOIN attempt a ON a.run_id = r.run_id "
+      fmt::format("SELECT a.run_id, COUNT(*) FROM {} STRAIGHT_JOIN attempt a ON a.run_id = r.run_id "
                   "WHERE r.state IN ({}) AND r.attempt > 0 AND a.late = 0 "
                   "AND a.outcome_state IN ('failed', 'timed_out') GROUP BY a.run_id",
-                  kUnfinishedStates),
+                  open_runs, kUnfinishedStates),
       [&](Row& row) -> Result<void> {
         const RunId id{row.integer()};
         const auto at = std::lower_bound(runs.begin(), runs.end(), id,
@@ -256,13 +263,14 @@ Result<std::vector<core::WorkerLife>> load_newest_lives(Connection& connection) 
 }
 
 /// Starts from the few attempts that are under way, never from a long history of deaths.
-Result<std::vector<model::WorkerDeath>> load_confirmed(Connection& connection) {
+Result<std::vector<model::WorkerDeath>> load_confirmed(Connection& connection,
+                                                       const std::string& open_runs) {
   std::vector<model::WorkerDeath> deaths;
   auto read = connection.stream(
-      fmt::format("SELECT DISTINCT {} FROM run r STRAIGHT_JOIN worker_death d ON d.worker_id = r.worker_id "
+      fmt::format("SELECT DISTINCT {} FROM {} STRAIGHT_JOIN worker_death d ON d.worker_id = r.worker_id "
                   "AND d.incarnation = r.worker_incarnation WHERE r.state IN ('dispatched', 'running') "
                   "AND d.came_back_ms IS NULL ORDER BY d.worker_id, d.incarnation",
-                  kDeathColumns),
+                  kDeathColumns, open_runs),
       [&](Row& row) -> Result<void> {
         deaths.push_back(read_death(row));
         return {};
@@ -272,7 +280,7 @@ Result<std::vector<model::WorkerDeath>> load_confirmed(Connection& connection) {
 }
 
 /// Which ZooKeeper this is, and the lives with attempts that it has not seen since it is another one.
-Result<void> load_unseen(Connection& connection, core::Recovered& recovered) {
+Result<void> load_unseen(Connection& connection, core::Recovered& recovered, const std::string& open_runs) {
   std::int64_t below = 0;
   auto known = connection.stream("SELECT number, wait_below FROM zookeeper WHERE one = 1",
                                  [&](Row& row) -> Result<void> {
@@ -282,11 +290,11 @@ Result<void> load_unseen(Connection& connection, core::Recovered& recovered) {
                                  });
   if (!known || below == 0) return known;
   return connection.stream(
-      fmt::format("SELECT DISTINCT r.worker_id, r.worker_incarnation FROM run r LEFT JOIN worker_life l "
+      fmt::format("SELECT DISTINCT r.worker_id, r.worker_incarnation FROM {} LEFT JOIN worker_life l "
                   "ON l.worker_id = r.worker_id AND l.incarnation = r.worker_incarnation "
                   "WHERE r.state IN ('dispatched', 'running') AND COALESCE(l.seen_in, 0) < {} "
                   "ORDER BY r.worker_id, r.worker_incarnation",
-                  below),
+                  open_runs, below),
       [&](Row& row) -> Result<void> {
         std::string id = row.text();
         recovered.unseen.push_back({std::move(id), row.text()});
@@ -313,31 +321,36 @@ Result<core::Recovered> load_recovered(Connection& connection, const ZoneSource&
   auto watermark = load_watermark(connection);
   if (!watermark) return fail(watermark.error());
   recovered.watermark = *watermark;
-  auto jobs = load_all_jobs(connection, zones);
+  const auto kept = look_at_kept_runs(connection);
+  if (!kept) return fail(kept.error());
+  const std::string open_runs = from_open_runs(*kept);
+  auto jobs = load_all_jobs(connection, zones, open_runs);
   if (!jobs) return fail(jobs.error());
   recovered.jobs = std::move(*jobs);
-  auto runs = load_unfinished(connection);
+  auto runs = load_unfinished(connection, open_runs);
   if (!runs) return fail(runs.error());
   recovered.runs = std::move(*runs);
-  if (auto counted = load_failures(connection, recovered.runs); !counted) return fail(counted.error());
-  auto older = load_older_rules(connection);
+  auto counted = load_failures(connection, recovered.runs, open_runs);
+  if (!counted) return fail(counted.error());
+  auto older = load_older_rules(connection, open_runs);
   if (!older) return fail(older.error());
   recovered.older_rules = std::move(*older);
   const auto through = recovered.watermark ? std::optional(recovered.watermark->through) : std::nullopt;
   auto taken = load_taken(connection, through);
   if (!taken) return fail(taken.error());
   recovered.taken = std::move(*taken);
-  auto given_up = load_given_up(connection);
+  auto given_up = load_given_up(connection, *kept);
   if (!given_up) return fail(given_up.error());
   recovered.given_up = std::move(*given_up);
-  if (auto unseen = load_unseen(connection, recovered); !unseen) return fail(unseen.error());
+  auto unseen = load_unseen(connection, recovered, open_runs);
+  if (!unseen) return fail(unseen.error());
   auto drains = load_drains(connection);
   if (!drains) return fail(drains.error());
   recovered.drains = std::move(*drains);
   auto lives = load_newest_lives(connection);
   if (!lives) return fail(lives.error());
   recovered.newest_lives = std::move(*lives);
-  auto confirmed = load_confirmed(connection);
+  auto confirmed = load_confirmed(connection, open_runs);
   if (!confirmed) return fail(confirmed.error());
   recovered.confirmed = std::move(*confirmed);
   return recovered;

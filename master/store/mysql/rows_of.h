@@ -16,6 +16,13 @@ inline constexpr std::int32_t kMostRowsAsked = 10'000;
 
 inline std::int32_t rows_asked(std::int32_t limit) { return std::clamp(limit, 1, kMostRowsAsked); }
 
+/// "?,?,…"
+inline std::string marks(std::size_t count) {
+  std::string text;
+  for (std::size_t i = 0; i < count; ++i) text += i == 0 ? "?" : ",?";
+  return text;
+}
+
 /// All rows of a query, each made by `read`.
 template <typename Item, typename Read>
 Result<std::vector<Item>> rows_of(ConnectionPool& pool, const std::string& sql, const Bind& bind,

@@ -76,7 +76,14 @@ bool StoreScript::add_fault(StoreStep& step) {
 
 void StoreScript::note(const StoreStep& step, bool stored) {
   if (!stored) return;
-  for (const model::Run& run : step.changes.new_runs) runs_.push_back(run.id.value);
+  const auto note_end = [&](RunId id, const model::RunProgress& progress) {
+    if (model::is_final(progress.state)) ended_.insert(id.value);
+  };
+  for (const model::Run& run : step.changes.new_runs) {
+    runs_.push_back(run.id.value);
+    note_end(run.id, run.progress);
+  }
+  for (const auto& update : step.changes.updated_runs) note_end(update.id, update.progress);
   for (const model::JobVersionRow& row : step.changes.versions) {
     JobVersion& newest = versions_[row.job.value];
     newest = std::max(newest, row.version);
@@ -208,7 +215,9 @@ void StoreScript::add_updates(Changes& changes) {
   for (std::int64_t i = 0; i < count && !runs_.empty(); ++i) {
     const std::int64_t id = dice_.chance(2) ? 9999 : dice_.one_of(runs_);
     if (!mentioned.insert(id).second) continue;
-    changes.updated_runs.push_back({RunId{id}, all_alike ? alike : random_progress()});
+    model::RunProgress progress = all_alike ? alike : random_progress();
+    while (ended_.contains(id) && !model::is_final(progress.state)) progress = random_progress();
+    changes.updated_runs.push_back({RunId{id}, progress});
   }
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -59,6 +60,7 @@ class StoreScript {
   std::int64_t epoch_ = 1;
   std::int64_t next_run_ = 100;
   std::vector<std::int64_t> runs_;
+  std::set<std::int64_t> ended_;        ///< of them: what has ended stays so
   std::map<std::int64_t, JobVersion> versions_;   ///< newest of each job
   std::int64_t watermark_s_ = 0;
   master::core::Changes last_;

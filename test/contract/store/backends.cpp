@@ -82,6 +82,12 @@ class SeveralMasters final : public LogStore {
   std::size_t turn_ = 0;
 };
 
+/// What a leader does after it took office, and in the minutes behind: what was to be made whole is so.
+void settle(Office& office) {
+  REQUIRE(office.recover());
+  for (int i = 0; i < 10; ++i) REQUIRE(office.beat(Epoch{1}));
+}
+
 LogBackend logs_on_mysql() {
   const MysqlOptions options = fresh_database();
   std::vector<std::unique_ptr<LogStore>> masters;
@@ -125,6 +131,7 @@ std::vector<Backend> led_backends() {
   for (const auto& backend : backends) {
     const auto taken = backend.office->enter_office(Epoch{1}, "test");
     REQUIRE_MESSAGE(taken.has_value(), (taken ? "" : taken.error().message));
+    if (backend.name == "mysql") settle(*backend.office);
   }
   return backends;
 }

@@ -1,0 +1,58 @@
+// Two small tables beside `run`, so that it needs no index on its state: `run_open` names the runs that have
+// not ended, `run_unsuccessful` those that ended other than well. Both hold candidates: who reads them asks
+// the run's own state too.
+//
+// Every batch keeps them, from the Term on that first made them whole. Masters of older versions do not know
+// them; while such a one leads they are not kept. So the epoch's row says for which epoch each is whole: a
+// takeover carries that on where it was so for the epoch before, and otherwise makes them whole again. So it
+// does when a table was made anew: a run 0 in it, which never is, shows that it was not.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "common/base/ids.h"
+#include "common/base/result.h"
+#include "master/core/effect.h"
+#include "master/store/mysql/connection.h"
+
+namespace rota::master::store {
+
+/// Which of them hold all that they should, under the epoch in force.
+struct KeptRuns {
+  Epoch epoch;
+  bool open = false;
+  bool ended = false;
+};
+Result<KeptRuns> look_at_kept_runs(Connection& connection);
+
+/// "run_open o … run r" where it is kept, else "run r". Put the condition on r.state behind it.
+std::string from_open_runs(const KeptRuns& kept);
+
+/// Writes what a batch changes of them. Repeating it is harmless.
+Result<void> write_kept_runs(Connection& connection, const core::Changes& changes);
+
+/// After this epoch was claimed, before anything is read: makes run_open whole, unless it was carried on, and
+/// where `run` has no index on its state run_unsuccessful too. Nothing when another epoch is in force.
+Result<void> settle_kept_runs(Connection& connection, Epoch epoch);
+
+/// Makes run_unsuccessful whole while its leader is in office, a few rows each time, so that a long history
+/// delays no takeover; then drops the index on the state of all runs.
+/// Thread: one at a time. Errors: as Connection. What was done stands, and a repeat does no harm.
+class UnsuccessfulFill {
+ public:
+  Result<void> step(Connection& connection, Epoch epoch);
+  bool is_over() const { return is_over_; }
+
+ private:
+  Result<void> fill_some(Connection& connection);
+  Result<void> drop_index(Connection& connection);
+
+  Epoch epoch_;
+  bool is_over_ = false;        ///< for that epoch
+  std::size_t state_ = 0;       ///< of the states, the one that is looked for now
+  std::int64_t after_ = 0;      ///< its runs are there up to here
+  int drops_failed_ = 0;
+};
+
+}  // namespace rota::master::store
