@@ -111,6 +111,7 @@ std::string broken_life(const State& state, const LifeEntry& life, std::size_t m
   if (!life.is_present() && life.attempts().empty()) {
     return at_life("a life without node or attempts was kept", life);
   }
+  if (!state.workers().is_in_step(life)) return at_life("a worker stands wrongly in its pool", life);
   const bool is_open = state.workers().is_open(life);
   if (is_open == state.workers().may_take(life)) return "";
   return at_life(is_open ? "a worker that can take nothing is open" : "a worker with free slots gets nothing",

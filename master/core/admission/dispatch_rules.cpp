@@ -40,15 +40,9 @@ DispatchItem item_of(const RunEntry& run) {
   return item;
 }
 
-std::vector<Candidate> candidates_of(const State& state, const SlotQueueKey& queue) {
-  std::vector<Candidate> all;
-  for (const model::WorkerKey& key : state.workers().open_in(queue.pool)) {
-    if (!queue.worker.empty() && key.id != queue.worker) continue;
-    const LifeEntry& life = *state.find_life(key);
-    all.push_back({&key, static_cast<std::int32_t>(life.attempts().size()), life.info().slots,
-                   life.last_used()});
-  }
-  return all;
+/// Whether a worker may take an attempt of this queue now.
+bool has_open(const OpenWorkers& open, const SlotQueueKey& queue) {
+  return queue.worker.empty() ? !open.empty() : open.with_id(queue.worker) != nullptr;
 }
 
 /// When the new reason lasts, it is also written to the rows of runs that already wait (not of all).
@@ -69,17 +63,17 @@ bool dispatch_one(Context& ctx, const SlotQueueKey& key) {
   State& state = ctx.state;
   SlotQueue* queue = state.slot_queues().find(key);
   if (queue == nullptr) return false;
-  const std::vector<Candidate> candidates = candidates_of(state, key);
-  if (candidates.empty()) {
+  const OpenWorkers& open = state.workers().open_in(key.pool);
+  if (!has_open(open, key)) {
     note_blocked(ctx, *queue, blocked_reason(state, key));
     return false;
   }
   RunEntry& run = *state.find_run(queue->pass_turn());
   JobEntry* job = state.find_job(run.row().job);
-  const auto choice =
-      choose_worker(run.rules().route, run.rules().worker, job->last_worker, candidates);
-  CHECK_OR_DIE(choice.has_value(), "no worker was chosen among candidates");
-  LifeEntry& life = *state.find_life(*candidates[*choice].key);
+  const model::WorkerKey* choice =
+      choose_worker(run.rules().route, run.rules().worker, job->last_worker, open);
+  CHECK_OR_DIE(choice != nullptr, "no worker was chosen among those that may take an attempt");
+  LifeEntry& life = *state.find_life(*choice);
   job->last_worker = life.key().id;
   state.assign(run, life, run.last_attempt() + 1, ctx.at);
   state.touch(run);
@@ -222,20 +216,12 @@ void apply_verdict(Context& ctx, const model::WorkerKey& worker, const DispatchV
 }  // namespace
 
 Reason blocked_reason(const State& state, const SlotQueueKey& queue) {
-  bool any = false;
-  bool any_reconciled = false;
-  bool any_taking = false;
-  for (const auto& [key, life] : state.workers().lives()) {
-    if (!life.is_present() || life.info().pool != queue.pool) continue;
-    if (!queue.worker.empty() && key.id != queue.worker) continue;
-    any = true;
-    any_reconciled = any_reconciled || life.is_reconciled();
-    any_taking = any_taking || (life.is_reconciled() && !state.workers().is_draining(life));
-  }
-  if (any_taking) return Reason::AllSlotsBusy;
-  if (any_reconciled) return Reason::WorkersDraining;
+  const Standing standing = queue.worker.empty() ? state.workers().standing_of(queue.pool)
+                                                 : state.workers().standing_of(queue.pool, queue.worker);
+  if (standing.accepting > 0) return Reason::AllSlotsBusy;
+  if (standing.reconciled > 0) return Reason::WorkersDraining;
   if (!state.listings().is_listed()) return Reason::WorkersSettling;
-  if (any) return Reason::WorkerUnreconciled;
+  if (standing.present > 0) return Reason::WorkerUnreconciled;
   return queue.worker.empty() ? Reason::NoWorkerInPool : Reason::NamedWorkerAbsent;
 }
 

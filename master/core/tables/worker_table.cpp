@@ -167,21 +167,80 @@ bool WorkerTable::may_take(const LifeEntry& life) const {
          life.free_slots() > 0;
 }
 
-void WorkerTable::refresh(const LifeEntry& life) {
-  const std::string& pool = life.info_.pool;
-  if (may_take(life)) {
-    open_[pool].insert(life.key());
-    marked_pools_.insert(pool);
-    return;
-  }
+const OpenWorkers& WorkerTable::open_in(const std::string& pool) const {
+  static const OpenWorkers kNone;
   const auto found = open_.find(pool);
-  if (found == open_.end()) return;
-  found->second.erase(life.key());
-  if (found->second.empty()) open_.erase(found);
+  return found == open_.end() ? kNone : found->second;
+}
+
+void WorkerTable::refresh(LifeEntry& life) {
+  refresh_open(life);
+  refresh_standing(life);
+}
+
+std::optional<WorkerLoad> WorkerTable::load_of(const LifeEntry& life) const {
+  if (!may_take(life)) return std::nullopt;
+  return WorkerLoad{static_cast<std::int32_t>(life.attempts_.size()), life.info_.slots, life.last_used_};
+}
+
+bool WorkerTable::is_in_step(const LifeEntry& life) const {
+  const OpenWorkers& open = open_in(life.info_.pool);
+  return open.is_whole() && load_of(life) == life.open_load_ && standing_of(life) == life.counted_;
+}
+
+void WorkerTable::refresh_open(LifeEntry& life) {
+  const std::string& pool = life.info_.pool;
+  const std::optional<WorkerLoad> load = load_of(life);
+  if (load) marked_pools_.insert(pool);
+  if (load == life.open_load_) return;
+  OpenWorkers& open = open_[pool];
+  if (life.open_load_) open.erase(life.key(), *life.open_load_);
+  if (load) open.insert(life.key(), *load);
+  life.open_load_ = load;
+  if (open.empty()) open_.erase(pool);
 }
 
 void WorkerTable::refresh_all(const std::string& id) {
-  for (const auto& [key, life] : lives_of(id)) refresh(life);
+  for (auto& [key, life] : walk_of_id(lives_, model::WorkerKey{id, ""})) refresh(life);
+}
+
+// --- how far they have come
+
+Standing WorkerTable::standing_of(const LifeEntry& life) const {
+  Standing standing;
+  standing.present = life.present_ ? 1 : 0;
+  standing.reconciled = life.present_ && life.reconciled_ ? 1 : 0;
+  standing.accepting = standing.reconciled == 1 && !is_draining(life) ? 1 : 0;
+  return standing;
+}
+
+void WorkerTable::refresh_standing(LifeEntry& life) {
+  const Standing now = standing_of(life);
+  if (now == life.counted_) return;
+  const std::string& pool = life.info_.pool;
+  Standing& sum = standings_[pool];
+  sum.present += now.present - life.counted_.present;
+  sum.reconciled += now.reconciled - life.counted_.reconciled;
+  sum.accepting += now.accepting - life.counted_.accepting;
+  life.counted_ = now;
+  if (sum == Standing{}) standings_.erase(pool);
+}
+
+Standing WorkerTable::standing_of(const std::string& pool) const {
+  const auto found = standings_.find(pool);
+  return found == standings_.end() ? Standing{} : found->second;
+}
+
+Standing WorkerTable::standing_of(const std::string& pool, const std::string& id) const {
+  Standing sum;
+  for (const auto& [key, life] : lives_of(id)) {
+    if (life.info_.pool != pool) continue;
+    const Standing one = standing_of(life);
+    sum.present += one.present;
+    sum.reconciled += one.reconciled;
+    sum.accepting += one.accepting;
+  }
+  return sum;
 }
 
 }  // namespace rota::master::core

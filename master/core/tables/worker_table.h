@@ -15,6 +15,7 @@
 #include "common/base/ids.h"
 #include "common/base/time.h"
 #include "common/model/worker.h"
+#include "master/core/tables/open_workers.h"
 #include "master/core/tables/walk.h"
 #include "master/core/time/timer_index.h"
 
@@ -24,6 +25,14 @@ namespace rota::master::core {
 struct DrainTelling {
   bool draining = false;
   std::int64_t order = 0;
+};
+
+/// How far lives have come on the way to attempts: how many of a pool, or (0 or 1) one of them.
+struct Standing {
+  std::int32_t present = 0;            ///< its node is there
+  std::int32_t reconciled = 0;         ///< and it has said what it holds
+  std::int32_t accepting = 0;          ///< and it is not drained
+  bool operator==(const Standing&) const = default;
 };
 
 /// One life of a worker: kept while its node is there, or while attempts are stored for it. What decides
@@ -83,6 +92,8 @@ class LifeEntry {
   std::set<RunId> attempts_;
   std::int64_t dispatched_total_ = 0;
   std::int64_t last_used_ = 0;
+  std::optional<WorkerLoad> open_load_;  ///< with which it stands among those that may take an attempt
+  Standing counted_;                     ///< what of it is in its pool's sum
 };
 
 /// All lives of one worker id.
@@ -162,14 +173,16 @@ class WorkerTable {
   model::WorkerDeath end_confirmation(const model::WorkerKey& life);
 
   // --- who may take an attempt now
-  /// In the order of their keys.
-  auto open_in(const std::string& pool) const {
-    const auto found = open_.find(pool);
-    return found == open_.end() ? Walk<std::set<model::WorkerKey>::const_iterator>() : walk(found->second);
-  }
+  /// Empty when there is none. Valid until a worker changes.
+  const OpenWorkers& open_in(const std::string& pool) const;
+  /// All lives of a pool, or of one worker id in it, together.
+  Standing standing_of(const std::string& pool) const;
+  Standing standing_of(const std::string& pool, const std::string& id) const;
   bool is_open(const LifeEntry& life) const;
   /// Whether it should be among them.
   bool may_take(const LifeEntry& life) const;
+  /// What is kept of it in the orders and sums of its pool is what it is.
+  bool is_in_step(const LifeEntry& life) const;
 
   // --- pools where something changed, so that their queues are looked at
   void mark_pool(const std::string& pool) { marked_pools_.insert(pool); }
@@ -190,14 +203,19 @@ class WorkerTable {
   void restore_attempt(const model::WorkerKey& key, RunId run);
   void release(const model::WorkerKey& key, RunId run);
 
-  void refresh(const LifeEntry& life);
+  void refresh(LifeEntry& life);
   void refresh_all(const std::string& id);
+  void refresh_open(LifeEntry& life);
+  void refresh_standing(LifeEntry& life);
+  Standing standing_of(const LifeEntry& life) const;
+  std::optional<WorkerLoad> load_of(const LifeEntry& life) const;
 
   std::map<model::WorkerKey, LifeEntry> lives_;
   std::map<std::string, WorkerEntry> workers_;
   std::map<std::string, model::WorkerDrain> drains_;
   std::map<model::WorkerKey, model::WorkerDeath> confirmed_;
-  std::map<std::string, std::set<model::WorkerKey>> open_;  ///< by pool; none is empty
+  std::map<std::string, OpenWorkers> open_;   ///< by pool; none is empty
+  std::map<std::string, Standing> standings_;  ///< by pool; none is all zeros
   std::set<std::string> marked_pools_;
   TimerIndex<model::WorkerKey, LifeTimer> timers_;
   std::int64_t dispatch_ordinal_ = 0;

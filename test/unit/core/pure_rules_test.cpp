@@ -1,5 +1,8 @@
 #include <doctest/doctest.h>
 
+#include <algorithm>
+#include <map>
+
 #include "builders.h"
 #include "master/core/attempts/loss_rules.h"
 #include "master/core/admission/overlap.h"
@@ -69,13 +72,48 @@ TEST_CASE("overlap: skip, queue and allow") {
 
 TEST_CASE("route: equals take turns under least loaded") {
   const model::WorkerKey a{"a", "1"}, b{"b", "1"};
-  const std::vector<Candidate> both{{&a, 0, 4, 9}, {&b, 0, 4, 3}};
-  CHECK(choose_worker(model::RouteKind::LeastLoaded, "", "", both) == 1);
-  CHECK(choose_worker(model::RouteKind::RoundRobin, "", "b", both) == 0);
-  CHECK(choose_worker(model::RouteKind::RoundRobin, "", "a", both) == 1);
-  CHECK(choose_worker(model::RouteKind::Named, "b", "", both) == 1);
-  CHECK(!choose_worker(model::RouteKind::Named, "c", "", both));
-  CHECK(!choose_worker(model::RouteKind::LeastLoaded, "", "", {}));
+  OpenWorkers both;
+  both.insert(a, {0, 4, 9});
+  both.insert(b, {0, 4, 3});
+  CHECK(*choose_worker(model::RouteKind::LeastLoaded, "", "", both) == b);
+  CHECK(*choose_worker(model::RouteKind::RoundRobin, "", "b", both) == a);
+  CHECK(*choose_worker(model::RouteKind::RoundRobin, "", "a", both) == b);
+  CHECK(*choose_worker(model::RouteKind::Named, "b", "", both) == b);
+  CHECK(choose_worker(model::RouteKind::Named, "c", "", both) == nullptr);
+  CHECK(choose_worker(model::RouteKind::LeastLoaded, "", "", {}) == nullptr);
+}
+
+TEST_CASE("route: the orders of open workers agree with a plain search, whatever changes") {
+  std::map<model::WorkerKey, WorkerLoad> plain;
+  OpenWorkers open;
+  std::uint64_t seed = 20261122;
+  const auto roll = [&seed](std::uint64_t sides) {
+    seed = seed * 6364136223846793005u + 1442695040888963407u;
+    return static_cast<std::int32_t>((seed >> 33) % sides);
+  };
+  for (int step = 0; step < 20'000; ++step) {
+    const model::WorkerKey key{"w" + std::to_string(roll(30)), "1"};
+    if (const auto found = plain.find(key); found != plain.end()) {
+      open.erase(key, found->second);
+      plain.erase(found);
+    } else {
+      const WorkerLoad load{roll(4), 1 + roll(4), roll(5)};
+      open.insert(key, load);
+      plain.emplace(key, load);
+    }
+    REQUIRE(open.is_whole());
+    const auto best = std::ranges::min_element(
+        plain, [](const auto& x, const auto& y) { return is_less_loaded(x.second, y.second); });
+    const std::string last = "w" + std::to_string(roll(30));
+    auto next = std::ranges::find_if(plain, [&last](const auto& each) { return each.first.id > last; });
+    if (next == plain.end()) next = plain.begin();
+    const auto* chosen = open.least_loaded();
+    const auto* after = open.after_id(last);
+    REQUIRE((chosen == nullptr) == plain.empty());
+    if (plain.empty()) continue;
+    REQUIRE(*chosen == best->first);
+    REQUIRE(*after == next->first);
+  }
 }
 
 TEST_CASE("newest tick: the last at or before a moment, for rates and crons") {
