@@ -7,7 +7,7 @@ import re
 from datetime import datetime
 
 KEPT = {
-    "epoch": ("partition_no", "value", "holder"),
+    "epoch": ("partition_no", "value", "holder", "taken_ms"),
     "watermark": ("partition_no", "value_ms", "reaching_ms", "job_id"),
     "job": ("job_id", "ticks_through_ms"),
     "run": ("run_id", "job_id", "job_version", "kind", "tick_ms", "recorded_ms", "state", "reason", "attempt",
@@ -17,7 +17,7 @@ KEPT = {
     "job_version": ("job_id", "version", "valid_from_ms", "valid_to_ms"),
 }
 KNOWN_ORDER = {
-    "epoch": "partition_no value holder taken_ms address",
+    "epoch": "partition_no value holder taken_ms address open_kept_for ended_kept_for",
     "watermark": "partition_no value_ms reaching_ms job_id",
     "job": "job_id namespace name saved_name version state one_off state_by state_why created_ms changed_ms "
            "ticks_through_ms",

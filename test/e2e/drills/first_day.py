@@ -101,7 +101,7 @@ def paused_with_runs(cluster):
     runs = [cluster.ok("job", "run", "long").strip() for _ in range(2)]
     cluster.await_started(runs)
     done = cluster.rota("job", "pause", "long")
-    check("2 of its runs have fired already" in done.stderr, done.stderr)
+    check("2 of its runs have already fired" in done.stderr, done.stderr)
     check("Its job is paused" in cluster.ok("run", "why", runs[0]), "and run why says so")
     refused = cluster.rota("job", "pause", "--cancel-running", "long")
     check(refused.returncode == 2 and cluster.run(runs[0])["state"] in ("dispatched", "running"),
