@@ -5,6 +5,7 @@
 #include <set>
 
 #include "harness.h"
+#include "state_surgery.h"
 #include "master/core/time/schedule.h"
 
 using namespace rota;
@@ -183,6 +184,19 @@ TEST_CASE("slices: a takeover goes on where the last batch was stored") {
   after.advance(40s);
   check_each_once(after);
   CHECK(after.runs_of(often).size() > 60);
+}
+
+TEST_CASE("slices: a takeover by a slower clock goes on from the end of the slice") {
+  Harness before({}, at_most(50));
+  apply_crowd(before, 300);
+  before.advance(59s);
+  pass(before, 1s);
+  before.tick();
+  REQUIRE(is_under_way(before));
+  const Harness after(before.recovered(), at_most(50), Epoch{8});  // its clock stands where the first one's began
+  const State& state = StateSurgery::state_of(*after.scheduler);
+  REQUIRE(state.ticks().watermark().reaching > state.ticks().watermark().through);
+  CHECK(state.core_time() >= state.ticks().watermark().reaching);
 }
 
 TEST_CASE("slices: a backlog that is late for all is taken job after job, two rows at most of each") {

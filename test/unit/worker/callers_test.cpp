@@ -57,7 +57,7 @@ TEST_CASE("worker api: each method learns the address of its own connection's cl
     CHECK(caller.principal == "local");
     CHECK(caller.address.starts_with("127.0.0.1:"));
   }
-  for (const std::size_t i : {1, 2, 3}) CHECK(callers[i].address == callers[0].address);
+  for (std::size_t i = 1; i < 4; ++i) CHECK(callers[i].address == callers[0].address);
   CHECK(callers[4].address != callers[0].address);
 }
 
