@@ -48,7 +48,7 @@ void read_member(const json& object, std::string_view field, Value& into) {
   if (const auto found = object.find(field); found != object.end()) read_value(*found, field, into);
 }
 
-/// What is not there keeps its default; what is not known here is passed over.
+/// A missing key keeps its default; an unknown key is ignored.
 template <typename Struct>
 void read(const json& from, Struct& into) {
   model::for_each_field(FieldsOf<Struct>{}, [&](const auto& row) {

@@ -23,22 +23,15 @@ std::string at_queue(const char* what, const SlotQueueKey& key) {
   return std::string(what) + " (queue of pool " + key.pool + worker + ")";
 }
 
-/// Whether a worker may take a run of this queue now.
-bool has_open(const State& state, const SlotQueueKey& key) {
-  if (key.worker.empty()) return !state.workers().open_in(key.pool).empty();
-  for (const auto& [life_key, life] : state.workers().lives_of(key.worker)) {
-    if (life.info().pool == key.pool && state.workers().is_open(life)) return true;
-  }
-  return false;
-}
-
 std::string stranger_in(const State& state, const SlotQueue& queue, std::size_t most) {
   std::size_t left = most;
   for (const auto& [job, runs] : queue.jobs()) {
     for (const RunId id : runs) {
       if (left-- == 0) return "";
       const RunEntry* run = state.find_run(id);
-      if (run == nullptr || !run->in_slot_queue()) return at_run("a queue holds what is not queued", id);
+      if (run == nullptr || !run->in_slot_queue()) {
+        return at_run("a queue names a run that is not queued", id);
+      }
     }
   }
   return "";
@@ -122,7 +115,7 @@ std::string broken_slot_queue(const State& state, const SlotQueueKey& key, const
                               std::size_t most) {
   if (queue.empty()) return at_queue("an empty queue was kept", key);
   if (std::string broken = stranger_in(state, queue, most); !broken.empty()) return broken;
-  const bool is_idle = !state.awaits_inventories() && has_open(state, key);
+  const bool is_idle = !state.awaits_inventories() && state.workers().open_in(key.pool).may_serve(key.worker);
   return is_idle ? at_queue("a run waits beside a free slot", key) : "";
 }
 

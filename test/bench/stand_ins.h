@@ -33,7 +33,7 @@ struct StandInOptions {
   int slots = 1;  ///< of each
 };
 
-/// One of them. Guarded by the group's mutex but for its channels, which one thread each uses.
+/// One of them. Guarded by the group's mutex, except its channels: one thread uses each.
 struct StandIn {
   using Channel = rpc::Channel<thrift::ReportServiceClient>;
   model::WorkerKey key;

@@ -161,7 +161,8 @@ void Reporter::write_loop(std::stop_token stop) {
   forget_acknowledged();
 }
 
-/// Tries until the disk accepts it: what is not written does not count as finished, so its slot waits.
+/// Tries until the disk accepts it. An outcome that is not written does not count as finished: its slot
+/// waits.
 void Reporter::write_batch(const std::vector<AttemptReport>& batch, std::stop_token stop) {
   while (true) {
     const auto written = outbox_->append(batch);

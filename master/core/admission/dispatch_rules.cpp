@@ -40,11 +40,6 @@ DispatchItem item_of(const RunEntry& run) {
   return item;
 }
 
-/// Whether a worker may take an attempt of this queue now.
-bool has_open(const OpenWorkers& open, const SlotQueueKey& queue) {
-  return queue.worker.empty() ? !open.empty() : open.with_id(queue.worker) != nullptr;
-}
-
 /// When the new reason lasts, it is also written to the rows of runs that already wait (not of all).
 void note_blocked(Context& ctx, SlotQueue& queue, Reason reason) {
   const Reason before = std::exchange(queue.blocked, reason);
@@ -64,7 +59,7 @@ bool dispatch_one(Context& ctx, const SlotQueueKey& key) {
   SlotQueue* queue = state.slot_queues().find(key);
   if (queue == nullptr) return false;
   const OpenWorkers& open = state.workers().open_in(key.pool);
-  if (!has_open(open, key)) {
+  if (!open.may_serve(key.worker)) {
     note_blocked(ctx, *queue, blocked_reason(state, key));
     return false;
   }

@@ -1,5 +1,5 @@
-// The workers of one pool that may take an attempt now, in the orders in which routes look for one: a choice
-// costs the same with ten workers and with ten thousand.
+// The workers of one pool that may take an attempt now, in the orders in which routes look for one, so that
+// a choice looks at a few of them and not at all.
 #pragma once
 
 #include <cstdint>
@@ -42,6 +42,10 @@ class OpenWorkers {
   }
   bool contains(const model::WorkerKey& key) const { return by_id_.contains(key); }
   bool empty() const { return by_id_.empty(); }
+  /// Whether one of them may take an attempt that must run on this worker; empty: on any.
+  bool may_serve(const std::string& worker) const {
+    return worker.empty() ? !empty() : with_id(worker) != nullptr;
+  }
   /// The same workers stand in both orders.
   bool is_whole() const { return by_id_.size() == by_load_.size(); }
 

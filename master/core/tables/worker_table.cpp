@@ -156,8 +156,7 @@ void WorkerTable::release(const model::WorkerKey& key, RunId run) {
 // --- who may take an attempt
 
 bool WorkerTable::is_open(const LifeEntry& life) const {
-  const auto pool = open_.find(life.info_.pool);
-  return pool != open_.end() && pool->second.contains(life.key());
+  return open_in(life.info_.pool).contains(life.key());
 }
 
 bool WorkerTable::may_take(const LifeEntry& life) const {

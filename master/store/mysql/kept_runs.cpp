@@ -227,10 +227,11 @@ Result<void> UnsuccessfulFill::drop_index(Connection& connection) {
   ++drops_failed_;
   if (auto set = connection.run_text("SET lock_wait_timeout = 1"); !set) return fail(set.error());
   auto dropped = connection.run_text("ALTER TABLE run DROP KEY run_by_state");
+  // In any case: other statements of this connection may wait longer.
+  auto reset = connection.run_text("SET lock_wait_timeout = DEFAULT");
   if (!dropped) return fail(dropped.error());
   log_info("store", "the index on the states of all runs is not needed any more, and dropped", {});
-  return connection.run_text("SET lock_wait_timeout = DEFAULT") ? Result<void>()
-                                                                : fail(ErrorCode::Unavailable, "SET failed");
+  return reset ? Result<void>() : fail(reset.error());
 }
 
 }  // namespace rota::master::store

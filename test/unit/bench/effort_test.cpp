@@ -9,7 +9,7 @@ using rota::bench::read_effort;
 
 const Effort kDefaults{.seconds = 60, .count = 1000};
 
-TEST_CASE("effort: what is not said stays as the benchmark has it") {
+TEST_CASE("effort: an option that is not given keeps the benchmark's own value") {
   const auto effort = read_effort(kDefaults, {"--pairs", "3", "--seconds", "0.5"});
   REQUIRE(effort);
   CHECK(effort->pairs == 3);

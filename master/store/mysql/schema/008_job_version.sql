@@ -1,4 +1,4 @@
--- What each version of a job says; immutable but for valid_to_ms, which is set once. Its ticks are those
+-- What each version of a job says; immutable except valid_to_ms, which is set once. Its ticks are those
 -- in (valid_from_ms, valid_to_ms]. `rules` is the part of `definition` that a leader reads at takeover, and
 -- `definition_hash` tells it later whether an edit changes anything (0: not known, so it does).
 -- PRIMARY KEY absorbs a repeated batch.
