@@ -44,7 +44,7 @@ class HistoryStore {
   virtual ~HistoryStore() = default;
   /// The shortest time that a saved job's runs are kept, of those that name one; nothing: none does.
   virtual Result<std::optional<Millis>> shortest_keep() = 0;
-  /// The next runs, and the next gap rows, in the order of their names. One question each.
+  /// The next runs, and the next gap rows, in the order of their names. One question or two.
   virtual Result<std::vector<PastRun>> past_runs(RunId after, std::int32_t limit) = 0;
   virtual Result<std::vector<PastGap>> past_gaps(const GapKey& after, std::int32_t limit) = 0;
   /// From now on nobody expects rows of these jobs' ticks up to these moments. It never goes back.

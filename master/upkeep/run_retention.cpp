@@ -9,12 +9,16 @@
 namespace rota::master {
 namespace {
 
+constexpr Millis kTellEvery{10'000};
+
 void expect_no_more(std::map<JobId, WallTime>& moments, JobId job, WallTime tick) {
   WallTime& moment = moments[job];
   moment = std::max(moment, tick);
 }
 
 }  // namespace
+
+Millis pause_behind(Millis took, Millis at_least) { return std::max(at_least, took / 4); }
 
 RunRetention::RunRetention(Stores stores, const Clock& clock, std::function<bool()> holds,
                            RunRetentionOptions options)
@@ -62,12 +66,23 @@ Result<void> RunRetention::look_at_runs(Round& done) {
     if (run.tick) expect_no_more(moments, run.job, *run.tick);
   }
   if (auto told = stores_.history.forget_through(moments); !told) return told;
-  if (auto noted = stores_.notes.note_pruned(ids, now); !noted) return noted;
+  if (auto noted = note_pruned(ids, now); !noted) return noted;
   all_runs_seen_ = all_young || runs->size() < static_cast<std::size_t>(options_.rows_per_round);
   if (!runs->empty()) after_ = runs->back().run;
   done.runs = due.size();
   deleting_ = std::move(due);
   return {};
+}
+
+/// Of those that have any output: most have none, or it has gone before them.
+Result<void> RunRetention::note_pruned(const std::vector<RunId>& runs, WallTime now) {
+  const auto bytes = stores_.logs.bytes_of(runs);
+  if (!bytes) return fail(bytes.error());
+  std::vector<RunId> with_output;
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    if (bytes->at(i) > 0) with_output.push_back(runs[i]);
+  }
+  return stores_.notes.note_pruned(with_output, now);
 }
 
 Result<void> RunRetention::look_at_gaps(Round& done) {
@@ -124,20 +139,36 @@ Result<RunRetention::Round> RunRetention::round() {
   return done;
 }
 
-Millis RunRetention::pause_after(const Result<Round>& round) const {
+Millis RunRetention::pause_after(const Result<Round>& round, Millis took) const {
   if (!round) return kPauseAfterBadRound;
-  if (round->is_deleting || round->runs + round->gaps > 0) return options_.pause_while_deleting;
-  return round->pass_over ? options_.pause_after_pass : options_.pause_in_pass;
+  if (round->is_deleting || round->runs + round->gaps > 0) {
+    return pause_behind(took, options_.pause_while_deleting);
+  }
+  if (!round->pass_over) return options_.pause_in_pass;
+  return pass_deleted_ ? options_.pause_after_deleting : options_.pause_after_pass;
+}
+
+/// A round deletes in a moment what would fill a page of the log: it is told once in a while.
+void RunRetention::tell(const Round& round) {
+  runs_deleted_ += round.runs;
+  gaps_deleted_ += round.gaps;
+  const MonoTime now = clock_.mono();
+  if (runs_deleted_ + gaps_deleted_ == 0 || (!round.pass_over && now - told_ < kTellEvery)) return;
+  log_info("retention", "runs are deleted", {{"runs", runs_deleted_}, {"gaps", gaps_deleted_}});
+  runs_deleted_ = gaps_deleted_ = 0;
+  told_ = now;
 }
 
 Millis RunRetention::round_and_tell() {
   if (holds_()) return options_.pause_after_pass;
+  const MonoTime began = clock_.mono();
   const auto done = round();
   if (!done) log_warn("retention", "a round of the runs failed", {{"why", done.error().message}});
-  if (done && done->runs + done->gaps > 0) {
-    log_info("retention", "runs are deleted", {{"runs", done->runs}, {"gaps", done->gaps}});
-  }
-  return pause_after(done);
+  if (done) tell(*done);
+  pass_deleted_ = pass_deleted_ || (done && done->runs + done->gaps > 0);
+  const Millis pause = pause_after(done, floor_ms(clock_.mono() - began));
+  if (done && done->pass_over) pass_deleted_ = false;
+  return pause;
 }
 
 }  // namespace rota::master

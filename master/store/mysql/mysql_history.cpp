@@ -54,8 +54,26 @@ Result<PastRun> read_past_run(Row& row) {
   out.is_final = model::is_final(*state);
   out.recorded = row.time();
   out.ended = row.time();
-  out.keep_runs = Millis{row.integer()};
   return out;
+}
+
+/// What their newest versions say, each read once: most runs of a page are of a few jobs.
+Result<void> fill_keep_runs(Connection& connection, std::vector<PastRun>& runs) {
+  std::map<std::int64_t, Millis> keep;
+  std::set<std::int64_t> jobs;
+  for (const PastRun& run : runs) jobs.insert(run.job.value);
+  if (jobs.empty()) return {};
+  auto read = connection.stream(
+      fmt::format("SELECT j.job_id, {} FROM job j JOIN job_version v ON v.job_id = j.job_id "
+                  "AND v.version = j.version WHERE j.job_id IN ({})",
+                  kKeepRuns, fmt::join(jobs, ",")),
+      [&](Row& row) -> Result<void> {
+        const std::int64_t job = row.integer();
+        keep[job] = Millis{row.integer()};
+        return {};
+      });
+  for (PastRun& run : runs) run.keep_runs = keep[run.job.value];
+  return read;
 }
 
 Result<void> run_all(Connection& connection, const std::vector<std::string>& statements) {
@@ -65,25 +83,57 @@ Result<void> run_all(Connection& connection, const std::vector<std::string>& sta
   return {};
 }
 
-/// The leader forgets the job of a one-off with its last unfinished run. When the same is submitted again,
-/// it writes the job's rows again, before those of the run. So the rows are locked first, and then runs are
-/// looked for.
-Result<void> erase_idle_one_offs(Connection& connection, const std::set<std::int64_t>& jobs) {
-  std::vector<std::int64_t> one_offs;
-  auto locked = connection.stream(
-      fmt::format("SELECT job_id FROM job WHERE job_id IN ({}) AND one_off = 1 FOR UPDATE",
-                  fmt::join(jobs, ",")),
+/// Deletes what this table holds of the runs. Mostly it holds nothing of a whole page, which one range of its
+/// key tells; a list of all the ids would be looked up one by one.
+Result<void> erase_of(Connection& connection, std::string_view table, const std::vector<RunId>& runs) {
+  const std::set<RunId> wanted(runs.begin(), runs.end());
+  std::vector<RunId> held;
+  auto asked = connection.stream(
+      fmt::format("SELECT DISTINCT run_id FROM {} WHERE run_id BETWEEN {} AND {}", table,
+                  wanted.begin()->value, wanted.rbegin()->value),
       [&](Row& row) -> Result<void> {
-        one_offs.push_back(row.integer());
+        const RunId run{row.integer()};
+        if (wanted.contains(run)) held.push_back(run);
         return {};
       });
-  if (!locked || one_offs.empty()) return locked;
-  const std::string idle = fmt::format(
-      "j.job_id IN ({}) AND NOT EXISTS (SELECT 1 FROM run r WHERE r.job_id = j.job_id)",
-      fmt::join(one_offs, ","));
-  return run_all(connection,
-                 {"DELETE v FROM job_version v JOIN job j ON j.job_id = v.job_id WHERE " + idle,
-                  "DELETE j FROM job j WHERE " + idle});
+  if (!asked || held.empty()) return asked;
+  return run_all(connection, {fmt::format("DELETE FROM {} WHERE run_id IN ({})", table, run_numbers(held))});
+}
+
+using JobNumbers = std::set<std::int64_t>;
+
+/// Those one-offs among the jobs that have no run. From the newest one backwards: the oldest entries of the
+/// index are of runs that were deleted just now.
+Result<JobNumbers> idle_one_offs(Connection& connection, const JobNumbers& jobs) {
+  JobNumbers idle;
+  auto asked = connection.stream(
+      fmt::format("SELECT j.job_id FROM job j WHERE j.job_id IN ({}) AND j.one_off = 1 AND (SELECT r.run_id "
+                  "FROM run r WHERE r.job_id = j.job_id ORDER BY r.run_id DESC LIMIT 1) IS NULL",
+                  fmt::join(jobs, ",")),
+      [&](Row& row) -> Result<void> {
+        idle.insert(row.integer());
+        return {};
+      });
+  if (!asked) return fail(asked.error());
+  return idle;
+}
+
+/// The leader forgets the job of a one-off with its last unfinished run. When the same is submitted again,
+/// it writes the job's rows again, before those of the run. So the rows of jobs that seem idle are locked,
+/// and then runs are looked for once more.
+Result<void> erase_idle_one_offs(Connection& connection, const JobNumbers& jobs) {
+  const auto seem_idle = idle_one_offs(connection, jobs);
+  if (!seem_idle) return fail(seem_idle.error());
+  if (seem_idle->empty()) return {};
+  auto locked = connection.stream(
+      fmt::format("SELECT job_id FROM job WHERE job_id IN ({}) FOR UPDATE", fmt::join(*seem_idle, ",")),
+      [](Row&) -> Result<void> { return {}; });
+  if (!locked) return locked;
+  const auto idle = idle_one_offs(connection, *seem_idle);
+  if (!idle) return fail(idle.error());
+  if (idle->empty()) return {};
+  const std::string of_jobs = fmt::format("job_id IN ({})", fmt::join(*idle, ","));
+  return run_all(connection, {"DELETE FROM job_version WHERE " + of_jobs, "DELETE FROM job WHERE " + of_jobs});
 }
 
 }  // namespace
@@ -111,17 +161,18 @@ Result<std::vector<PastRun>> MysqlHistory::past_runs(RunId after, std::int32_t l
   std::vector<PastRun> found;
   auto done = pool_.with([&](Connection& connection) {
     found.clear();
-    return connection.stream(
+    auto read = connection.stream(
         fmt::format("SELECT r.run_id, r.job_id, r.tick_ms, r.state, r.recorded_ms, "
-                    "GREATEST(COALESCE(r.ended_ms, 0), r.recorded_ms), {} FROM run r {} "
+                    "GREATEST(COALESCE(r.ended_ms, 0), r.recorded_ms) FROM run r "
                     "WHERE r.run_id > {} ORDER BY r.run_id LIMIT {}",
-                    kKeepRuns, newest_version_of("r"), after.value, std::max(limit, 1)),
+                    after.value, std::max(limit, 1)),
         [&](Row& row) -> Result<void> {
           auto run = read_past_run(row);
           if (!run) return fail(run.error());
           found.push_back(*run);
           return {};
         });
+    return read ? fill_keep_runs(connection, found) : read;
   });
   if (!done) return fail(done.error());
   return found;
@@ -168,22 +219,21 @@ Result<void> MysqlHistory::forget_through(const std::map<JobId, WallTime>& momen
 
 Result<void> MysqlHistory::erase_runs(const std::vector<PastRun>& runs) {
   std::vector<RunId> ids;
-  std::set<std::int64_t> jobs;
+  JobNumbers jobs;
   for (const PastRun& run : runs) {
     if (!run.is_final) continue;
     ids.push_back(run.run);
     jobs.insert(run.job.value);
   }
   if (ids.empty()) return {};
-  const std::string of_runs = "run_id IN (" + run_numbers(ids) + ")";
   return pool_.with([&](Connection& connection) -> Result<void> {
     if (auto begun = connection.begin(); !begun) return begun;
-    auto erased = run_all(connection, {raise_gone_through(ids), "DELETE FROM attempt WHERE " + of_runs,
-                                       "DELETE FROM run_note WHERE " + of_runs,
-                                       "DELETE FROM log_pruned WHERE " + of_runs,
-                                       "DELETE FROM run_unsuccessful WHERE " + of_runs,
-                                       "DELETE FROM run WHERE " + of_runs + " AND state NOT IN (" +
-                                           kUnfinishedStates + ")"});
+    if (auto raised = run_all(connection, {raise_gone_through(ids)}); !raised) return raised;
+    for (const std::string_view table : {"attempt", "run_note", "log_pruned", "run_unsuccessful"}) {
+      if (auto erased = erase_of(connection, table, ids); !erased) return erased;
+    }
+    auto erased = run_all(connection, {fmt::format("DELETE FROM run WHERE run_id IN ({}) AND state NOT IN ({})",
+                                                   run_numbers(ids), kUnfinishedStates)});
     if (!erased) return erased;
     if (auto done = erase_idle_one_offs(connection, jobs); !done) return done;
     return connection.end_transaction();

@@ -310,18 +310,18 @@ std::int64_t rows_for_newest(int runs) {
 }  // namespace
 
 TEST_CASE("cost: a round of the runs' retention costs the same however many there are") {
-  const auto few = cost_of_run_round(400, false), many = cost_of_run_round(8'000, false);
+  const auto few = cost_of_run_round(2'000, false), many = cost_of_run_round(8'000, false);
   MESSAGE("figure: run_retention_round nothing_due statements=", few.statements, "/", many.statements,
           " rows_read=", few.read, "/", many.read);
-  CHECK(few.statements == 3);  // the shortest time, a page of runs, a page of gap rows
-  CHECK(many.statements == 3);
+  CHECK(few.statements == 4);  // the shortest time, a page of runs, their jobs, a page of gap rows
+  CHECK(many.statements == 4);
   CHECK(many.read <= few.read + few.read / 2);
-  const auto small = cost_of_run_round(400, true), large = cost_of_run_round(8'000, true);
+  const auto small = cost_of_run_round(2'000, true), large = cost_of_run_round(8'000, true);
   MESSAGE("figure: run_retention_round all_due statements=", small.statements, "/", large.statements,
           " rows_read=", small.read, "/", large.read, " runs_deleted=", small.deleted, "/", large.deleted,
           " whole_round_ms=", small.whole_ms, "/", large.whole_ms);
-  CHECK(small.deleted == 200);
-  CHECK(large.deleted == 200);
+  CHECK(small.deleted == 1000);
+  CHECK(large.deleted == 1000);
   CHECK(small.statements <= 20);
   CHECK(large.statements <= 20);
   CHECK(large.read <= small.read + small.read / 2);

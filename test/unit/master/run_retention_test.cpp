@@ -190,6 +190,26 @@ TEST_CASE("run retention: young runs are passed over unread, and nothing is read
   CHECK(it.left().size() == 40);
 }
 
+TEST_CASE("run retention: pauses for a quarter of what a round took, so that it keeps up and leaves room") {
+  CHECK(pause_behind(Millis{0}, Millis{2}) == Millis{2});
+  CHECK(pause_behind(Millis{80}, Millis{2}) == Millis{20});
+}
+
+TEST_CASE("run retention: deleted output is noted of runs that have any, and of no others") {
+  PastSetting it;
+  it.add_job(1, Millis{0});
+  for (std::int64_t id = 1; id <= 3; ++id) it.add_run(id, 1);
+  REQUIRE(it.memory.erase({RunId{2}}, 10));
+  it.clock.advance(kOneDay);
+  RunRetentionOptions slow = it.options;
+  slow.chunks_per_delete = 1;
+  RunRetention retention({it.memory, it.memory, it.memory}, it.clock, [] { return false; }, slow);
+  REQUIRE(retention.round()->is_deleting);
+  const auto noted = it.memory.pruned_among({RunId{1}, RunId{2}, RunId{3}});
+  CHECK(noted->size() == 2);
+  CHECK_FALSE(noted->contains(RunId{2}));
+}
+
 TEST_CASE("run retention: a job that keeps its runs shorter than the others is not passed over") {
   PastSetting it;
   it.add_job(1, Millis{0});
