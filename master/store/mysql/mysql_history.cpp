@@ -133,7 +133,8 @@ Result<void> erase_idle_one_offs(Connection& connection, const JobNumbers& jobs)
   if (!idle) return fail(idle.error());
   if (idle->empty()) return {};
   const std::string of_jobs = fmt::format("job_id IN ({})", fmt::join(*idle, ","));
-  return run_all(connection, {"DELETE FROM job_version WHERE " + of_jobs, "DELETE FROM job WHERE " + of_jobs});
+  return run_all(connection,
+                 {"DELETE FROM job_version WHERE " + of_jobs, "DELETE FROM job WHERE " + of_jobs});
 }
 
 }  // namespace
@@ -232,8 +233,9 @@ Result<void> MysqlHistory::erase_runs(const std::vector<PastRun>& runs) {
     for (const std::string_view table : {"attempt", "run_note", "log_pruned", "run_unsuccessful"}) {
       if (auto erased = erase_of(connection, table, ids); !erased) return erased;
     }
-    auto erased = run_all(connection, {fmt::format("DELETE FROM run WHERE run_id IN ({}) AND state NOT IN ({})",
-                                                   run_numbers(ids), kUnfinishedStates)});
+    auto erased = run_all(connection,
+                          {fmt::format("DELETE FROM run WHERE run_id IN ({}) AND state NOT IN ({})",
+                                       run_numbers(ids), kUnfinishedStates)});
     if (!erased) return erased;
     if (auto done = erase_idle_one_offs(connection, jobs); !done) return done;
     return connection.end_transaction();
