@@ -41,7 +41,8 @@ double clock_ms() {
 class Fifo {
  public:
   Fifo() : path_("/tmp/rota-bench-" + random_hex(8)) {
-    if (::mkfifo(path_.c_str(), 0600) == 0) fd_.reset(::open(path_.c_str(), O_RDWR | O_CLOEXEC));
+    // Whoever the command runs as writes into it.
+    if (::mkfifo(path_.c_str(), 0600) == 0 && ::chmod(path_.c_str(), 0622) == 0) fd_.reset(::open(path_.c_str(), O_RDWR | O_CLOEXEC));
   }
   ~Fifo() { ::unlink(path_.c_str()); }
   Fifo(const Fifo&) = delete;
@@ -194,8 +195,8 @@ Result<bool> submit_latency(const Surroundings& where, const Effort& effort) {
   Limit limit;
   if (auto started = limit.start(where); !started) return fail(started.error());
   thrift::SubmitItem item;
-  item.definition.__set_name("bench-clock");
-  item.definition.work.__set_argv({where.program_folder + "/rota-bench-clock", fifo.path()});
+  item.__set_definition(
+      where.command("bench-clock", {where.job_program_folder + "/rota-bench-clock", fifo.path()}));
   client::Cluster cluster(where.client());
   Samples samples;
   for (int i = -5; i < effort.samples; ++i) {  // the first few make connections
@@ -204,6 +205,7 @@ Result<bool> submit_latency(const Surroundings& where, const Effort& effort) {
   const double p50 = median(samples.started);
   Line("submit_latency")
       .add("samples", effort.samples)
+      .add("user", where.job_user_shown())
       .add("batch", 1)
       .add("p50_ms", p50, 2)
       .add_tail("ms", samples.started, 2)

@@ -30,9 +30,9 @@ STAGES = [
     ("statements", "rota-master", r"rota::master::store::Connection::end_transaction\(\)$", False),
     ("commit", "rota-master", r"rota::master::store::MysqlStore::apply\(", True),
     ("send", "rota-master", r"rota::master::dispatch::WorkerLink::dispatch\(", False),
-    ("dispatch_call", "rota-worker", r"rota::worker::api::WorkerService::dispatch\(", False),
+    ("dispatch_call", "rota-worker", r"rota::worker::api::WorkerServiceHandler::dispatch\(", False),
     ("prepare", "rota-worker", r"rota::worker::warden::WardenClient::start\(", False),
-    ("warden", "rota-warden", r"rota::worker::warden::start_kept\(", False),
+    ("warden", "rota-warden", r"rota::worker::warden::Warden::launch_kept\(", False),
     ("fork_and_exec", None, EXEC, False),
 ]
 LINE = re.compile(r"\s(\d+\.\d+): (\w+): ")

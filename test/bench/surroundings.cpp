@@ -1,5 +1,8 @@
 #include "test/bench/surroundings.h"
 
+#include <pwd.h>
+#include <unistd.h>
+
 #include <cstdlib>
 #include <filesystem>
 
@@ -35,6 +38,20 @@ client::ClusterOptions Surroundings::client() const {
   return options;
 }
 
+thrift::JobDefinition Surroundings::command(std::string name, std::vector<std::string> argv) const {
+  thrift::JobDefinition definition;
+  definition.__set_name(std::move(name));
+  definition.work.__set_argv(std::move(argv));
+  if (!job_user.empty()) definition.work.__set_run_as(job_user);
+  return definition;
+}
+
+std::string Surroundings::job_user_shown() const {
+  if (!job_user.empty()) return job_user;
+  const passwd* const own = ::getpwuid(::geteuid());
+  return own == nullptr ? std::to_string(::geteuid()) : own->pw_name;
+}
+
 Result<Surroundings> read_surroundings(const char* program) {
   std::vector<std::string> values;
   for (const char* name : {"ROTA_MASTERS", "ROTA_DATABASE_HOST", "ROTA_DATABASE_PORT",
@@ -53,6 +70,8 @@ Result<Surroundings> read_surroundings(const char* program) {
   out.cluster_folder = values[4];
   out.zookeeper = values[5];
   out.program_folder = std::filesystem::absolute(program).parent_path().string();
+  out.job_user = variable("ROTA_BENCH_USER").value_or("");
+  out.job_program_folder = variable("ROTA_BENCH_USER_DIR").value_or(out.program_folder);
   return out;
 }
 

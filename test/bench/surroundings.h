@@ -18,8 +18,14 @@ struct Surroundings {
   std::string cluster_folder;          ///< with the pid files
   std::string zookeeper;
   std::string program_folder;          ///< where rota-bench-clock and rota-stand-ins lie
+  std::string job_user;                ///< as whom commands run (`run_as`); empty: as the worker
+  std::string job_program_folder;      ///< where that user finds rota-bench-clock
 
   client::ClusterOptions client() const;
+  /// A command as this cluster's jobs are to run it.
+  thrift::JobDefinition command(std::string name, std::vector<std::string> argv) const;
+  /// As whom its jobs run, for the figures.
+  std::string job_user_shown() const;
 };
 
 /// InvalidArgument: a ROTA_ variable is missing.

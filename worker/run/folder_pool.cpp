@@ -21,6 +21,16 @@ constexpr const char* kKeptName = "kept";
 constexpr const char* kSpareName = "spare";
 constexpr std::size_t kMostKept = 100;
 
+/// Whose folder it is, when another attempt of his may have it: it is empty, and nobody else may enter.
+std::optional<uid_t> owner_of_reusable(const std::string& folder) {
+  struct stat info {};
+  if (::lstat(folder.c_str(), &info) != 0 || !S_ISDIR(info.st_mode)) return std::nullopt;
+  if ((info.st_mode & 07777) != 0700) return std::nullopt;
+  std::error_code trouble;
+  if (!std::filesystem::is_empty(folder, trouble) || trouble) return std::nullopt;
+  return info.st_uid;
+}
+
 bool make_or_have(const std::string& folder, mode_t mode) {
   return ::mkdir(folder.c_str(), mode) == 0 || errno == EEXIST;
 }
@@ -59,8 +69,8 @@ void FolderPool::adopt_spare() {
   for (const std::string& name : names_in(own_).value_or(Names{})) {
     std::uint64_t number = 0;
     const auto read = std::from_chars(name.data(), name.data() + name.size(), number);
-    if (read.ec != std::errc{} || !is_reusable(own_ + "/" + name)) continue;
-    free_.push_back(own_ + "/" + name);
+    if (read.ec != std::errc{} || owner_of_reusable(own_ + "/" + name) != ::geteuid()) continue;
+    free_[::geteuid()].push_back(own_ + "/" + name);
     made_ = std::max(made_, number);
   }
 }
@@ -73,7 +83,7 @@ bool FolderPool::stock_own() {
     std::string folder;
     {
       std::scoped_lock lock(mutex_);
-      if (free_.size() + used_.size() >= stock_) return true;
+      if (free_[::geteuid()].size() + used_.size() >= stock_) return true;
       folder = next_folder();
       used_.insert(folder);  // so that it does not look like a stray
     }
@@ -81,7 +91,7 @@ bool FolderPool::stock_own() {
     std::scoped_lock lock(mutex_);
     used_.erase(folder);
     if (!is_made) return false;
-    free_.push_back(std::move(folder));
+    free_[::geteuid()].push_back(std::move(folder));
   }
 }
 
@@ -95,17 +105,33 @@ bool FolderPool::stock_spare() const {
 
 std::string FolderPool::next_folder() { return own_ + "/" + std::to_string(++made_); }
 
-Result<std::string> FolderPool::acquire() {
+Result<std::string> FolderPool::acquire(uid_t owner) {
+  if (auto folder = take_free(owner)) return std::move(*folder);
+  auto made = make();
+  if (made || owner == ::geteuid()) return made;
+  // The disk is full: then there are those that were made in advance.
+  if (auto folder = take_free(::geteuid())) return std::move(*folder);
+  return made;
+}
+
+std::optional<std::string> FolderPool::take_free(uid_t owner) {
+  std::scoped_lock lock(mutex_);
+  std::vector<std::string>& folders = free_[owner];
+  while (!folders.empty()) {
+    std::string folder = std::move(folders.back());
+    folders.pop_back();
+    // Another attempt may have reached it meanwhile.
+    if (owner_of_reusable(folder) != owner) continue;
+    used_.insert(folder);
+    return folder;
+  }
+  return std::nullopt;
+}
+
+Result<std::string> FolderPool::make() {
   std::string folder;
   {
     std::scoped_lock lock(mutex_);
-    while (!free_.empty()) {
-      folder = std::move(free_.back());
-      free_.pop_back();
-      used_.insert(folder);
-      if (is_reusable(folder)) return folder;  // another attempt may have reached it meanwhile
-      used_.erase(folder);
-    }
     folder = next_folder();
     used_.insert(folder);
   }
@@ -116,14 +142,6 @@ Result<std::string> FolderPool::acquire() {
   return fail(ErrorCode::Unavailable, "make work folder " + folder + ": " + why);
 }
 
-bool FolderPool::is_reusable(const std::string& folder) const {
-  struct stat info {};
-  if (::lstat(folder.c_str(), &info) != 0 || !S_ISDIR(info.st_mode)) return false;
-  if ((info.st_mode & 07777) != 0700 || info.st_uid != ::geteuid()) return false;
-  std::error_code trouble;
-  return std::filesystem::is_empty(folder, trouble) && !trouble;
-}
-
 void FolderPool::release(const std::string& folder) {
   const bool is_of_now = folder.starts_with(own_ + "/");
   struct stat info {};
@@ -131,8 +149,8 @@ void FolderPool::release(const std::string& folder) {
   {
     std::scoped_lock lock(mutex_);
     used_.erase(folder);
-    if (is_of_now && is_reusable(folder)) {
-      free_.push_back(folder);
+    if (const auto owner = is_of_now ? owner_of_reusable(folder) : std::nullopt) {
+      free_[*owner].push_back(folder);
       return;
     }
   }
@@ -145,7 +163,9 @@ void FolderPool::remove_strays() {
   std::scoped_lock lock(mutex_);
   for (const std::string& name : names_in(own_).value_or(Names{})) {
     std::string path = own_ + "/" + name;
-    const bool is_known = used_.contains(path) || std::ranges::count(free_, path) != 0;
+    const bool is_known = used_.contains(path) || std::ranges::any_of(free_, [&](const auto& of_owner) {
+                            return std::ranges::count(of_owner.second, path) != 0;
+                          });
     if (!is_known) rubbish_.push(std::move(path));
   }
 }

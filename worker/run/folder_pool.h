@@ -1,14 +1,18 @@
 // Work folders for attempts. An attempt gets an empty folder of its own; one that it leaves empty is
-// given to a later attempt, and one with anything in it is removed. That saves the disk two changes for
-// each of the many attempts that write nothing. A folder that a job wants kept goes to `kept/RUN.ATTEMPT`,
-// of which the newest 100 stay.
+// given to a later attempt of the same user, and one with anything in it is removed. That saves the disk
+// two changes for each of the many attempts that write nothing. A folder that a job wants kept goes to
+// `kept/RUN.ATTEMPT`, of which the newest 100 stay.
 //
 // A folder needs room on most disks. So some are made in advance: for the attempts of this start and, in
 // `spare`, for the next start, which adopts it. Thus a worker whose disk is full starts and runs on.
 #pragma once
 
+#include <sys/types.h>
+
+#include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <set>
 #include <string>
 #include <thread>
@@ -34,8 +38,9 @@ class FolderPool {
   /// Makes what is missing of the folders in advance; false when the disk refuses. The thread does so too,
   /// every second until it is done.
   bool stock();
-  /// An empty folder, mode 0700. Unavailable when the disk refuses.
-  Result<std::string> acquire();
+  /// An empty folder, mode 0700. It belongs to `owner` or to the worker's own user. Unavailable when the
+  /// disk refuses.
+  Result<std::string> acquire(uid_t owner);
   /// The attempt is over.
   void release(const std::string& folder);
   /// The attempt is over, and its folder is to be looked at. Where it is now.
@@ -46,7 +51,8 @@ class FolderPool {
   void stop();
 
  private:
-  bool is_reusable(const std::string& folder) const;
+  std::optional<std::string> take_free(uid_t owner);
+  Result<std::string> make();
   void adopt_spare();
   bool stock_own();
   bool stock_spare() const;
@@ -59,7 +65,7 @@ class FolderPool {
   const std::string own_, spare_;
   const std::size_t stock_;
   std::mutex mutex_;
-  std::vector<std::string> free_;
+  std::map<uid_t, std::vector<std::string>> free_;  // by owner
   std::set<std::string> used_;
   std::uint64_t made_ = 0;
   BoundedQueue<std::string> rubbish_{100'000};

@@ -19,11 +19,7 @@ std::string listed(const std::vector<std::string>& names) {
 
 }  // namespace
 
-Result<JobUser> job_user(const std::string& name, const std::vector<std::string>& allowed) {
-  if (std::ranges::count(allowed, name) == 0) {
-    return fail(ErrorCode::Denied, "run_as: '" + name + "' is not allowed on this worker, whose " +
-                                       "run_as_users " + listed(allowed));
-  }
+Result<JobUser> look_up_user(const std::string& name) {
   passwd entry{};
   passwd* found = nullptr;
   std::vector<char> text(16u << 10);
@@ -36,6 +32,28 @@ Result<JobUser> job_user(const std::string& name, const std::vector<std::string>
   if (::getgrouplist(name.c_str(), entry.pw_gid, groups.data(), &count) < 0) count = 256;
   groups.resize(static_cast<std::size_t>(count));
   return JobUser{{entry.pw_uid, entry.pw_gid, {groups.begin(), groups.end()}}, entry.pw_dir};
+}
+
+Result<JobUser> JobUsers::find(const std::string& name) {
+  if (std::ranges::count(allowed_, name) == 0) {
+    return fail(ErrorCode::Denied, "run_as: '" + name + "' is not allowed on this worker, whose " +
+                                       "run_as_users " + listed(allowed_));
+  }
+  // Of the moment before the question: what changes while it is answered is seen in time.
+  const MonoTime asked = clock_.mono();
+  {
+    std::scoped_lock lock(mutex_);
+    const auto known = known_.find(name);
+    if (known != known_.end() && asked < known->second.asked + kFreshFor) return known->second.user;
+  }
+  auto user = look_up_(name);
+  std::scoped_lock lock(mutex_);
+  if (user) {
+    known_.insert_or_assign(name, Known{*user, asked});
+  } else {
+    known_.erase(name);
+  }
+  return user;
 }
 
 }  // namespace rota::worker::run

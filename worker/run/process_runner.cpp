@@ -7,7 +7,6 @@
 
 #include "common/base/log.h"
 #include "worker/run/handler_facts.h"
-#include "worker/run/job_user.h"
 
 namespace rota::worker::run {
 
@@ -22,7 +21,7 @@ std::optional<Unfit> ProcessRunner::check(const desk::Order& order) const {
   }
   if (auto trouble = trouble_with(work)) return Unfit{Refusal::Malformed, std::move(*trouble)};
   if (work.run_as.empty()) return std::nullopt;
-  const auto user = job_user(work.run_as, options_.run_as_users);
+  const auto user = users_.find(work.run_as);
   return user ? std::nullopt : std::optional(Unfit{Refusal::Malformed, user.error().message});
 }
 
@@ -50,7 +49,7 @@ Result<void> ProcessRunner::start_process(const desk::Envelope& envelope, const 
   if (is_handler) {
     brief = encode_brief({facts_of(order, envelope.epoch, envelope.to), options_.lock_address});
   }
-  auto place = make_work_place(folders_, order, brief, options_.run_as_users);
+  auto place = make_work_place(folders_, users_, order, brief);
   if (!place) return fail(place.error());
   const auto live = live_of(envelope, order);
   live->place = std::move(*place);

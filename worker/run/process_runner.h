@@ -23,6 +23,7 @@
 #include "worker/run/folder_pool.h"
 #include "worker/run/handler_attempt.h"
 #include "worker/run/handler_pool.h"
+#include "worker/run/job_user.h"
 #include "worker/run/output_collector.h"
 #include "worker/run/progress_collector.h"
 #include "worker/run/set_sampler.h"
@@ -157,6 +158,7 @@ class ProcessRunner final : public desk::AttemptRunner {
   const Clock& clock_;
   desk::AttemptEvents* events_ = nullptr;  // set by open
   FolderPool folders_;
+  mutable JobUsers users_;
   HandlerPool handlers_;
   UniqueFd epoll_;
   UniqueFd wake_;

@@ -52,6 +52,7 @@ ProcessRunner::ProcessRunner(RunnerOptions options, warden::WardenClient& warden
       spool_(spool),
       clock_(clock),
       folders_(options_.work_dir, static_cast<std::size_t>(std::min(options_.slots, kMostInAdvance))),
+      users_(options_.run_as_users, clock),
       handlers_(static_cast<std::size_t>(options_.slots)),
       epoll_(::epoll_create1(EPOLL_CLOEXEC)),
       wake_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),

@@ -8,7 +8,6 @@
 #include <string_view>
 
 #include "common/base/unique_fd.h"
-#include "worker/run/job_user.h"
 
 namespace rota::worker::run {
 
@@ -58,18 +57,18 @@ Result<void> write_files(WorkPlace& place, const desk::Order& order, const std::
 
 }  // namespace
 
-Result<WorkPlace> make_work_place(FolderPool& folders, const desk::Order& order, const std::string& facts,
-                                  const std::vector<std::string>& run_as_users) {
+Result<WorkPlace> make_work_place(FolderPool& folders, JobUsers& users, const desk::Order& order,
+                                  const std::string& facts) {
   WorkPlace place;
   if (!order.work.run_as.empty()) {
-    auto user = job_user(order.work.run_as, run_as_users);
+    auto user = users.find(order.work.run_as);
     if (!user) return fail(user.error());
     place.user = std::move(user->ids);
     place.home = std::move(user->home);
   }
   const bool needs_files = !facts.empty() || order.work.argv.empty() || order.checkpoint;
   if (!order.work.folder.empty() && !needs_files) return place;
-  auto folder = folders.acquire();
+  auto folder = folders.acquire(place.user ? place.user->uid : ::geteuid());
   if (!folder) return fail(folder.error());
   place.folder = *folder;
   if (auto written = write_files(place, order, facts); !written) {

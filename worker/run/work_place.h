@@ -4,10 +4,10 @@
 
 #include <optional>
 #include <string>
-#include <vector>
 
 #include "common/base/result.h"
 #include "worker/run/folder_pool.h"
+#include "worker/run/job_user.h"
 #include "worker/desk/order.h"
 #include "worker/warden/wire.h"
 
@@ -25,8 +25,8 @@ struct WorkPlace {
 /// Acquires a folder where one is needed, writes what the attempt is to find there, and gives it to the
 /// user of `run_as`. `facts`: of a handler, encoded; else empty. Denied: a user that is not allowed;
 /// Unavailable: no folder, or no room in it.
-Result<WorkPlace> make_work_place(FolderPool& folders, const desk::Order& order, const std::string& facts,
-                                  const std::vector<std::string>& run_as_users);
+Result<WorkPlace> make_work_place(FolderPool& folders, JobUsers& users, const desk::Order& order,
+                                  const std::string& facts);
 
 /// Removes what make_work_place has written. The folder stays.
 void clear_work_place(const WorkPlace& place);

@@ -138,16 +138,16 @@ TEST_CASE("full disk: a worker starts there, again and again, and has work folde
       REQUIRE(pool.start());
       std::set<std::string> folders;
       for (std::size_t i = 0; i < kStock; ++i) {
-        const auto one = pool.acquire();
+        const auto one = pool.acquire(::geteuid());
         REQUIRE_MESSAGE(one.has_value(), one.error().message);
         folders.insert(*one);
       }
       CHECK(folders.size() == kStock);
-      const auto one_more = pool.acquire();
+      const auto one_more = pool.acquire(::geteuid());
       REQUIRE_FALSE(one_more);
       CHECK(one_more.error().message.find("No space left") != std::string::npos);
       pool.release(*folders.begin());
-      CHECK(pool.acquire().value_or("none") == *folders.begin());
+      CHECK(pool.acquire(::geteuid()).value_or("none") == *folders.begin());
       pool.remove_earlier();
       REQUIRE(::unlink((folder.path() + "/filler").c_str()) == 0);
       REQUIRE(becomes_stocked(pool));
@@ -163,10 +163,10 @@ TEST_CASE("full disk: without a single folder in advance a worker starts, and re
     fill_disk(folder.path());
     run::FolderPool pool(work, 2);
     REQUIRE(pool.start());
-    CHECK_FALSE(pool.acquire());
+    CHECK_FALSE(pool.acquire(::geteuid()));
     REQUIRE(::unlink((folder.path() + "/filler").c_str()) == 0);
     REQUIRE(becomes_stocked(pool));
-    CHECK(pool.acquire().has_value());
+    CHECK(pool.acquire(::geteuid()).has_value());
   });
 }
 
