@@ -59,29 +59,48 @@ Result<core::ApplyJob> accept_edit(const thrift::JobEdit& edit, const std::strin
   return event;
 }
 
-Result<core::SubmitItem> accept_submit(const thrift::SubmitItem& item) {
+Result<void> SubmitIntake::read_definition(const thrift::SubmitItem& item) {
+  if (defined_ != nullptr && defined_->definition == item.definition) return {};
+  defined_ = checked_ = nullptr;
   auto definition = wire::from_wire(item.definition);
   if (!definition) return fail(definition.error());
   if (definition->name.empty()) definition->name = name_of_one_off(definition->work);
-  if (auto checked = wire::validate_parameters(item.parameters); !checked) {
-    return fail(checked.error());
-  }
-  Problems problems = wire::definition_problems(with_parameters(*definition, item.parameters), false);
-  zone_of(definition->rules.schedule, problems);  // it is read again at each takeover
+  job_ = wire::one_off_id(*definition);
+  definition_ = std::make_shared<const model::JobDefinition>(std::move(*definition));
+  defined_ = &item;
+  return {};
+}
+
+Result<void> SubmitIntake::read_parameters(const thrift::SubmitItem& item) {
+  if (checked_ != nullptr && checked_->parameters == item.parameters) return {};
+  checked_ = nullptr;
+  hash_.clear();
+  if (auto checked = wire::validate_parameters(item.parameters); !checked) return checked;
+  Problems problems = wire::definition_problems(with_parameters(*definition_, item.parameters), false);
+  zone_of(definition_->rules.schedule, problems);  // it is read again at each takeover
   if (!problems.empty()) return fail(all_of(problems));
-  if (auto checked = wire::validate_request_key(item.request_key); !checked) {
-    return fail(checked.error());
-  }
+  parameters_.reset();
+  if (!item.parameters.empty()) parameters_ = std::make_shared<const model::Parameters>(item.parameters);
+  checked_ = &item;
+  return {};
+}
+
+Result<core::SubmitItem> SubmitIntake::accept(const thrift::SubmitItem& item) {
+  if (auto read = read_definition(item); !read) return fail(read.error());
+  if (auto read = read_parameters(item); !read) return fail(read.error());
+  if (auto checked = wire::validate_request_key(item.request_key); !checked) return fail(checked.error());
   core::SubmitItem out;
-  out.job = wire::one_off_id(*definition);
+  out.job = job_;
+  out.definition = definition_;
+  out.parameters = parameters_;
+  if (item.request_key.empty()) return out;
+  if (hash_.empty()) hash_ = wire::submit_hash(*definition_, item.parameters);
   out.request_key = item.request_key;
-  if (!item.request_key.empty()) out.request_hash = wire::submit_hash(*definition, item.parameters);
-  if (!item.parameters.empty()) {
-    out.parameters = std::make_shared<const model::Parameters>(item.parameters);
-  }
-  out.definition = std::make_shared<const model::JobDefinition>(std::move(*definition));
+  out.request_hash = hash_;
   return out;
 }
+
+Result<core::SubmitItem> accept_submit(const thrift::SubmitItem& item) { return SubmitIntake().accept(item); }
 
 Result<std::vector<WallTime>> next_ticks(const model::Schedule& schedule, WallTime anchor,
                                          WallTime after, std::int32_t count) {

@@ -115,8 +115,10 @@ rpc::CallResult<JobServiceHandler::Submitted> JobServiceHandler::submit_here(
   core::SubmitRuns event;
   event.principal = caller.principal;
   std::vector<std::size_t> places;  // of the items that go into the loop
+  SubmitIntake intake;
+  event.items.reserve(items.size());
   for (std::size_t i = 0; i < items.size(); ++i) {
-    auto item = accept_submit(items[i]);
+    auto item = intake.accept(items[i]);
     if (!item) {
       out[i] = failed(as_call_error(item.error()));
       continue;
