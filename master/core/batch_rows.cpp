@@ -1,29 +1,35 @@
 #include "master/core/batch_rows.h"
 
+#include <cstdint>
 #include <utility>
+#include <vector>
 
 namespace rota::master::core {
 namespace {
 
 void write_new(Context& ctx, RunEntry& run) {
-  run.is_new = false;
-  ctx.out.index.new_runs[run.id()] = ctx.out.changes.new_runs.size();
-  ctx.out.changes.new_runs.push_back(run.row());
+  run.place = static_cast<std::uint32_t>(ctx.out.changes.new_runs.size());
+  ctx.out.changes.new_runs.push_back(run.write_row(ctx.state.epoch()));
   ++ctx.state.counters().runs_recorded;
 }
 
-void write_changed(Context& ctx, const RunEntry& run) {
+/// The run's row in this batch, if any. A run knows the place of its last row; what stands there says whose
+/// it is.
+template <typename Row>
+Row* row_in_batch(std::vector<Row>& rows, const RunEntry& run) {
+  return run.place < rows.size() && rows[run.place].id == run.id() ? &rows[run.place] : nullptr;
+}
+
+void write_changed(Context& ctx, RunEntry& run) {
   Changes& changes = ctx.out.changes;
-  BatchIndex& index = ctx.out.index;
-  if (const auto at = index.new_runs.find(run.id()); at != index.new_runs.end()) {
-    changes.new_runs[at->second].progress = run.progress();
-    return;
-  }
-  const auto [at, added] = index.updated_runs.emplace(run.id(), changes.updated_runs.size());
-  if (added) {
-    changes.updated_runs.push_back({run.id(), run.progress()});
+  model::RunProgress progress = run.write_progress(ctx.state.epoch());
+  if (model::Run* row = row_in_batch(changes.new_runs, run)) {
+    row->progress = std::move(progress);
+  } else if (RunUpdate* update = row_in_batch(changes.updated_runs, run)) {
+    update->progress = std::move(progress);
   } else {
-    changes.updated_runs[at->second].progress = run.progress();
+    run.place = static_cast<std::uint32_t>(changes.updated_runs.size());
+    changes.updated_runs.push_back({run.id(), std::move(progress)});
   }
 }
 
@@ -31,19 +37,17 @@ void write_changed(Context& ctx, const RunEntry& run) {
 
 void write_touched(Context& ctx) {
   State& state = ctx.state;
-  for (const RunId id : state.runs().touched()) {
+  for (const RunId id : state.runs().take_touched()) {
     RunEntry* run = state.find_run(id);
     if (run == nullptr) continue;
     state.runs().timers().clear(id, RunTimer::LazyWrite);
-    run->set_epoch(state.epoch());
-    if (run->is_new) {
+    if (run->is_new()) {
       write_new(ctx, *run);
     } else {
       write_changed(ctx, *run);
     }
     if (model::is_final(run->progress().state)) state.erase_run(id);
   }
-  state.runs().clear_touched();
   if (!ctx.out.changes.empty() && state.ticks().is_ahead_of_batch()) {
     ctx.out.changes.watermark = state.ticks().put_in_batch(ctx.now.mono);
   }

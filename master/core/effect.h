@@ -167,11 +167,9 @@ struct Notice {
   std::vector<std::pair<std::string_view, std::string>> keys;
 };
 
-/// Where each run and each worker's dispatch is in a batch, so that a batch names each only once.
+/// What a batch keeps by the way.
 struct BatchIndex {
-  std::map<RunId, std::size_t> new_runs;
-  std::map<RunId, std::size_t> updated_runs;
-  std::map<model::WorkerKey, std::size_t> dispatches;  ///< in Effects::sends
+  std::map<model::WorkerKey, std::size_t> dispatches;
 };
 
 struct Effects {

@@ -31,11 +31,11 @@ std::string text_of(const SlotQueueKey& key, const SlotQueue* queue) {
 }
 
 std::string text_of(const State& state, const RunEntry& run) {
-  const model::RunProgress& progress = run.progress();
-  const TimerIndex<RunId, RunTimer>& timers = state.runs().timers();
+  const RunTrack& progress = run.progress();
+  const RunTimers& timers = state.runs().timers();
   return fmt::format("run {} {} ({}), attempt {} by {}/{}{}{}{}", run.id().value,
                      model::name_of(progress.state), model::name_of(progress.reason), progress.attempt,
-                     progress.worker.id, progress.worker.incarnation, run.is_new ? ", new" : "",
+                     progress.worker().id, progress.worker().incarnation, run.is_new() ? ", new" : "",
                      run.in_slot_queue() ? ", in its queue" : "",
                      timers.has(run.id(), RunTimer::RetryDelay) ? ", retry planned" : "");
 }
@@ -44,7 +44,7 @@ std::string around(const State& state, const RunEntry& run) {
   const SlotQueueKey key = slot_queue_of(run.rules());
   return text_of(state, run) + "; " + text_of(state.find_job(run.row().job)) + "; " +
          text_of(key, state.slot_queues().find(key)) + "; " +
-         text_of(state, state.find_life(run.progress().worker));
+         text_of(state, state.find_life(run.progress().worker()));
 }
 
 std::string around(const State& state) {

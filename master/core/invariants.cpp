@@ -50,7 +50,7 @@ std::string unknown_run(const State& state, const RunEntry& run) {
     return stands ? "" : at_run("a run is missing in its queue", id);
   }
   if (!run.is_held()) return "";
-  const LifeEntry* life = state.find_life(run.progress().worker);
+  const LifeEntry* life = state.find_life(run.progress().worker());
   const bool known = life != nullptr && life->attempts().contains(id);
   return known ? "" : at_run("a held attempt is missing at its worker", id);
 }
@@ -95,7 +95,7 @@ std::string broken_life(const State& state, const LifeEntry& life, std::size_t m
   for (const RunId id : life.attempts()) {
     if (left-- == 0) break;
     const RunEntry* run = state.find_run(id);
-    if (run == nullptr || !run->is_held() || run->progress().worker != life.key()) {
+    if (run == nullptr || !run->is_held() || run->progress().worker() != life.key()) {
       return at_run("a worker holds what is not its own", id);
     }
   }
@@ -124,7 +124,7 @@ std::string broken_whole(const State& state) {
   const bool is_ahead = state.ticks().watermark().reaching > state.core_time();
   if (is_ahead) return "the watermark is ahead of the core's time";
   std::int64_t counted = 0;
-  for (const auto& [run_state, count] : state.runs().by_state()) counted += count;
+  for (const std::int64_t count : state.runs().by_state()) counted += count;
   const bool fits = counted == static_cast<std::int64_t>(state.runs().size());
   return fits ? "" : "runs are not as many as their states";
 }

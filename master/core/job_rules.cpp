@@ -118,7 +118,7 @@ void edit_job(Context& ctx, const ApplyJob& event, JobEntry& job, CompiledSchedu
   job.definition_hash = definition_hash(*event.definition);
   job.schedule = std::move(schedule);
   open_version(ctx, job, event.principal, event.definition);
-  promote_waiting(ctx, job.row.id);
+  promote_waiting(ctx, job);
   tell_job(ctx, "job changed", job, event.principal);
   reply_applied(ctx, event.token, job, true);
 }

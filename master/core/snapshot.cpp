@@ -100,8 +100,8 @@ void add_drained_and_absent(const State& state, Snapshot& snapshot) {
 }
 
 void add_absence(const State& state, const RunEntry& run, Now now, RunView& view) {
-  view.worker = run.progress().worker.id;
-  const LifeEntry* life = state.find_life(run.progress().worker);
+  view.worker = run.progress().worker().id;
+  const LifeEntry* life = run.life();
   if (life == nullptr || !state.listings().is_listed()) return;
   view.away_since = life->left;
   if (const auto silent = silent_since(*life, now.mono)) view.away_since = wall_of(*silent, now);
@@ -112,7 +112,7 @@ RunView view_of(const State& state, const RunEntry& run, Now now) {
   RunView view;
   view.state = run.progress().state;
   view.reason = run.progress().reason;
-  view.detail = run.progress().detail;
+  view.detail = run.progress().detail();
   view.is_cancelled = run.progress().cancel_asked;
   view.losses = run.progress().losses;
   if (run.is_held()) add_absence(state, run, now, view);
@@ -163,6 +163,14 @@ std::map<std::string, std::int64_t> counters_of(const Counters& c) {
           {"readopted", c.readopted},
           {"cancels", c.cancels},
           {"handed_over", c.handed_over}};
+}
+
+std::map<std::string, std::int64_t> named(const StateCounts& counts) {
+  std::map<std::string, std::int64_t> out;
+  for (std::size_t state = 0; state < counts.size(); ++state) {
+    out[std::string(model::name_of(static_cast<RunState>(state)))] = counts[state];
+  }
+  return out;
 }
 
 std::map<std::string, std::int64_t> named(const std::map<RunState, std::int64_t>& counts) {

@@ -31,17 +31,17 @@ RunEntry& State::add_run(RunEntry entry) {
   JobEntry* job = find_job(entry.row().job);
   CHECK_OR_DIE(job != nullptr, "a run of an unknown job");
   job->unfinished_.insert(entry.id());
-  return runs_.add(std::move(entry));
+  RunEntry& run = runs_.add(std::move(entry));
+  run.job_ = job;
+  return run;
 }
 
 void State::set_state(RunEntry& run, RunState to, Reason reason, std::string detail) {
   CHECK_OR_DIE(may_follow(run.progress().state, to), "an illegal change of a run's state");
   if (to != RunState::Queued) slot_queues_.leave(run);
   if (to != RunState::Dispatched && to != RunState::Running) leave_worker(run);
-  if (JobEntry* job = find_job(run.row().job)) {
-    job->behind_.erase(run.id());
-    if (model::is_final(to)) job->unfinished_.erase(run.id());
-  }
+  run.job().behind_.erase(run.id());
+  if (model::is_final(to)) run.job().unfinished_.erase(run.id());
   runs_.set_state(run, to, reason, std::move(detail));
 }
 
@@ -59,45 +59,52 @@ void State::wait_behind(RunEntry& run, RunId other) {
 }
 
 void State::restore_behind(RunEntry& run) {
-  if (JobEntry* job = find_job(run.row().job)) job->behind_.insert(run.id());
+  run.job().behind_.insert(run.id());
 }
 
 void State::assign(RunEntry& run, LifeEntry& life, std::int32_t attempt, WallTime at) {
   set_state(run, RunState::Dispatched, Reason::None);
-  model::RunProgress& progress = run.row_.progress;
-  progress.attempt = attempt;
-  progress.worker = life.key();
-  progress.dispatched = at;
-  progress.started.reset();
-  progress.not_before.reset();
+  RunTrack& track = run.track_;
+  track.attempt = attempt;
+  track.worker_ = life.shared_key();
+  track.dispatched = at;
+  track.started.reset();
+  track.not_before.reset();
+  run.life_ = &life;
   run.send = SendState{};
   run.timed_out = run.handed_over = false;
   workers_.dispatch(life, run.id());
 }
 
 void State::move_attempt(RunEntry& run, const model::WorkerKey& to) {
-  if (run.progress().worker == to) return;
+  if (run.progress().worker() == to) return;
   leave_worker(run);
-  run.row_.progress.worker = to;
-  workers_.hold(workers_.life_of(to), run.id());
+  LifeEntry& life = workers_.life_of(to);
+  run.track_.worker_ = life.shared_key();
+  run.life_ = &life;
+  workers_.hold(life, run.id());
 }
 
-void State::restore_held(RunEntry& run) { workers_.restore_attempt(run.progress().worker, run.id()); }
+void State::restore_held(RunEntry& run) {
+  LifeEntry& life = workers_.restore_attempt(run.progress().worker(), run.id());
+  run.track_.worker_ = life.shared_key();
+  run.life_ = &life;
+}
 
 void State::set_attempt_number(RunEntry& run, std::int32_t attempt) {
   CHECK_OR_DIE(!run.is_held(), "the number of an attempt changed while a worker held it");
-  run.row_.progress.attempt = attempt;
+  run.track_.attempt = attempt;
 }
 
 void State::set_past_worker(RunEntry& run, const model::WorkerKey& worker, WallTime dispatched) {
   CHECK_OR_DIE(!run.is_held(), "the worker of an attempt changed while another held it");
-  run.row_.progress.worker = worker;
-  run.row_.progress.dispatched = dispatched;
+  run.track_.worker_ = std::make_shared<const model::WorkerKey>(worker);
+  run.track_.dispatched = dispatched;
 }
 
-void State::leave_worker(const RunEntry& run) {
+void State::leave_worker(RunEntry& run) {
   listings_.stop_waiting(run.id());
-  workers_.release(run.progress().worker, run.id());
+  if (LifeEntry* life = std::exchange(run.life_, nullptr)) workers_.release(*life, run.id());
 }
 
 void State::erase_run(RunId id) {

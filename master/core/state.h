@@ -108,7 +108,7 @@ class State {
 
  private:
   std::int64_t next_id();
-  void leave_worker(const RunEntry& run);
+  void leave_worker(RunEntry& run);
 
   const Epoch epoch_;
   const CoreOptions options_;

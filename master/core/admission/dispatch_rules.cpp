@@ -53,6 +53,15 @@ void note_blocked(Context& ctx, SlotQueue& queue, Reason reason) {
   }
 }
 
+/// What is sent to that life with this batch. It knows the last place of one; what stands there says whether
+/// it still does.
+SendDispatch& dispatch_to(LifeEntry& life, Effects& out) {
+  auto* last = life.place < out.sends.size() ? std::get_if<SendDispatch>(&out.sends[life.place]) : nullptr;
+  if (last != nullptr && last->worker == life.key()) return *last;
+  life.place = out.sends.size();
+  return std::get<SendDispatch>(out.sends.emplace_back(SendDispatch{life.key(), life.info().address, {}}));
+}
+
 /// True when an attempt was sent.
 bool dispatch_one(Context& ctx, const SlotQueueKey& key) {
   State& state = ctx.state;
@@ -64,17 +73,17 @@ bool dispatch_one(Context& ctx, const SlotQueueKey& key) {
     return false;
   }
   RunEntry& run = *state.find_run(queue->pass_turn());
-  JobEntry* job = state.find_job(run.row().job);
+  JobEntry& job = run.job();
   const model::WorkerKey* choice =
-      choose_worker(run.rules().route, run.rules().worker, job->last_worker, open);
+      choose_worker(run.rules().route, run.rules().worker, job.last_worker, open);
   CHECK_OR_DIE(choice != nullptr, "no worker was chosen among those that may take an attempt");
   LifeEntry& life = *state.find_life(*choice);
-  job->last_worker = life.key().id;
+  job.last_worker = life.key().id;
   state.assign(run, life, run.last_attempt() + 1, ctx.at);
   state.touch(run);
   set_backstop(ctx, run);
   send_attempt(ctx, run);
-  if (run.progress().losses > 0 && run.progress().outcome.state == RunState::Lost) {
+  if (run.progress().losses > 0 && run.progress().outcome().state == RunState::Lost) {
     tell(ctx, "run started again after a loss", {{"run", std::to_string(run.id().value)},
                                                  {"attempt", std::to_string(run.progress().attempt)},
                                                  {"job", job_of(state, run)},
@@ -121,17 +130,17 @@ void pump_pool(Context& ctx, const std::string& pool) {
 /// is full).
 void choose_again(Context& ctx, RunEntry& run, const std::string& why) {
   State& state = ctx.state;
-  if (LifeEntry* life = state.find_life(run.progress().worker)) {
+  if (LifeEntry* life = state.find_life(run.progress().worker())) {
     state.workers().set_resting(*life, true);
     state.workers().timers().set(life->key(), LifeTimer::Rest, ctx.now.mono + kRest);
   }
   if (run.progress().cancel_asked) {
-    finish_run(ctx, run, RunState::Cancelled, Reason::CancelledByUser, run.progress().detail);
+    finish_run(ctx, run, RunState::Cancelled, Reason::CancelledByUser, run.progress().detail());
     return;
   }
   std::string detail;
   if (!why.empty()) {
-    detail = run.progress().worker.id + " did not take attempt " +
+    detail = run.progress().worker().id + " did not take attempt " +
              std::to_string(run.progress().attempt) + ": " + why;
   }
   state.runs().timers().clear_all(run.id());
@@ -143,7 +152,7 @@ void choose_again(Context& ctx, RunEntry& run, const std::string& why) {
 
 void apply_refusal(Context& ctx, RunEntry& run, const DispatchVerdict& verdict) {
   State& state = ctx.state;
-  const model::WorkerKey worker = run.progress().worker;
+  const model::WorkerKey worker = run.progress().worker();
   ++state.counters().refusals;
   switch (verdict.refusal) {
     case Refusal::OldEpoch:
@@ -179,7 +188,7 @@ void apply_verdict(Context& ctx, const model::WorkerKey& worker, const DispatchV
   State& state = ctx.state;
   RunEntry* run = state.find_run(verdict.attempt.run);
   if (run == nullptr || !run->is_held() || run->attempt() != verdict.attempt ||
-      run->progress().worker != worker) {
+      run->progress().worker() != worker) {
     return;
   }
   if (run->send.in_flight > 0) --run->send.in_flight;
@@ -254,7 +263,7 @@ void set_backstop(Context& ctx, const RunEntry& run) {
 void retry_dispatch(Context& ctx, RunEntry& run) {
   State& state = ctx.state;
   if (!run.is_held() || run.send.accepted) return;
-  const LifeEntry* life = state.find_life(run.progress().worker);
+  const LifeEntry* life = state.find_life(run.progress().worker());
   if (life != nullptr && life->is_present() && !life->is_reconciled()) {
     state.runs().timers().set(run.id(), RunTimer::DispatchRetry, ctx.now.mono + kUnreconciledPause);
   } else {
@@ -264,20 +273,17 @@ void retry_dispatch(Context& ctx, RunEntry& run) {
 
 void send_attempt(Context& ctx, RunEntry& run) {
   State& state = ctx.state;
-  LifeEntry* life = state.find_life(run.progress().worker);
+  LifeEntry* life = run.life();
   CHECK_OR_DIE(life != nullptr, "an attempt's worker is not known");
   if (run.send.in_flight > 0) run.send.unclear = true;
   ++run.send.in_flight;
   ++state.counters().dispatches;
-  const auto [at, added] =
-      ctx.out.index.dispatches.emplace(life->key(), ctx.out.sends.size());
-  if (added) ctx.out.sends.push_back(SendDispatch{life->key(), life->info().address, {}});
-  std::get<SendDispatch>(ctx.out.sends[at->second]).items.push_back(item_of(run));
+  dispatch_to(*life, ctx.out).items.push_back(item_of(run));
 }
 
 void send_cancel(Context& ctx, RunEntry& run) {
   State& state = ctx.state;
-  LifeEntry* life = state.find_life(run.progress().worker);
+  LifeEntry* life = state.find_life(run.progress().worker());
   if (life == nullptr) return;
   ++state.counters().cancels;
   ctx.out.sends.push_back(

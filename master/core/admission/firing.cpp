@@ -28,7 +28,6 @@ void skip_at_once(Context& ctx, model::Run row, model::Reason reason, RunId bloc
   row.progress.detail = std::to_string(blocking.value);
   row.progress.ended = ctx.at;
   row.progress.epoch = ctx.state.epoch();
-  ctx.out.index.new_runs[row.id] = ctx.out.changes.new_runs.size();
   ctx.out.changes.new_runs.push_back(std::move(row));
   ++ctx.state.counters().runs_recorded;
 }
@@ -56,9 +55,7 @@ RunId begin_run(Context& ctx, JobEntry& job, const Firing& firing, const Overlap
     skip_at_once(ctx, std::move(row), choice.reason, blocking);
     return id;
   }
-  RunEntry entry(std::move(row), job.shared_rules());
-  entry.is_new = true;
-  RunEntry& run = ctx.state.add_run(std::move(entry));
+  RunEntry& run = ctx.state.add_run(RunEntry::new_one(std::move(row), job.shared_rules()));
   ctx.state.touch(run);
   if (choice.kind == OverlapChoice::Kind::Wait) {
     ctx.state.wait_behind(run, blocking);

@@ -20,8 +20,8 @@ namespace {
 std::optional<Submitted::Item> repeat_of(const State& state, const std::string& principal,
                                          const std::string& key, const std::string& hash) {
   if (key.empty()) return std::nullopt;
-  const KeyMemory::Seen* seen = state.keys().find(principal, key);
-  if (seen == nullptr) return std::nullopt;
+  const auto seen = state.keys().find(principal, key);
+  if (!seen) return std::nullopt;
   Submitted::Item item;
   item.run = seen->run;
   item.repeated = true;
@@ -37,7 +37,7 @@ void remember_key(Context& ctx, const std::string& principal, const std::string&
                   const std::string& hash, RunId run) {
   if (key.empty()) return;
   const MonoTime until = ctx.now.mono + ctx.state.options().request_key_memory;
-  ctx.state.keys().remember(principal, key, {hash, run}, until);
+  ctx.state.keys().remember(principal, key, hash, run, until);
 }
 
 Submitted::Item submit_one(Context& ctx, const SubmitItem& item, const std::string& principal) {
@@ -107,7 +107,7 @@ void handle_cancel_run(Context& ctx, const CancelRun& event) {
                                          " is not known or has ended already"));
     return;
   }
-  const model::RunProgress& progress = run->progress();
+  const RunTrack& progress = run->progress();
   if (!run->is_held()) {
     run->ask_cancel();
     finish_run(ctx, *run, RunState::Cancelled, Reason::CancelledByUser, cancelled_by(event));

@@ -23,7 +23,7 @@ model::AttemptRow history_of(const State& state, const RunEntry& run, const Outc
   model::AttemptRow row;
   row.run = run.id();
   row.attempt = run.progress().attempt;
-  row.worker = run.progress().worker;
+  row.worker = run.progress().worker();
   row.epoch = state.epoch();
   row.dispatched = run.progress().dispatched;
   row.outcome = outcome;
@@ -49,25 +49,25 @@ void wait_for_retry(Context& ctx, RunEntry& run, const Outcome& outcome, Millis 
   state.runs().timers().set(run.id(), RunTimer::RetryDelay, ctx.now.mono + pause);
 }
 
-void finish_as(Context& ctx, RunEntry& run, const Outcome& outcome, RunState state, Reason reason) {
-  Outcome told = outcome;
-  told.state = state;
-  run.set_outcome(std::move(told));
+void finish_as(Context& ctx, RunEntry& run, Outcome outcome, RunState state, Reason reason) {
+  outcome.state = state;
   if (outcome.started != WallTime{}) run.set_started(outcome.started);
-  finish_run(ctx, run, state, reason, run.progress().detail);
+  run.set_outcome(std::move(outcome));
+  finish_run(ctx, run, state, reason, run.progress().detail());
 }
 
 void tell_loss(Context& ctx, const RunEntry& run, const Outcome& outcome, std::string_view then) {
   warn(ctx, "attempt lost", {{"run", std::to_string(run.id().value)},
                              {"attempt", std::to_string(run.progress().attempt)},
                              {"job", job_of(ctx.state, run)},
-                             {"worker", run.progress().worker.id},
+                             {"worker", run.progress().worker().id},
                              {"why", std::string(name_of(outcome.reason))},
                              {"then", std::string(then)}});
 }
 
-void finish_with(Context& ctx, RunEntry& run, const Outcome& outcome, RunState state) {
-  finish_as(ctx, run, outcome, state, outcome.reason);
+void finish_with(Context& ctx, RunEntry& run, Outcome outcome, RunState state) {
+  const Reason reason = outcome.reason;
+  finish_as(ctx, run, std::move(outcome), state, reason);
 }
 
 std::string failure_text(const RunEntry& run, const Outcome& outcome) {
@@ -76,9 +76,9 @@ std::string failure_text(const RunEntry& run, const Outcome& outcome) {
 
 /// The loss policy decides whether another attempt follows.
 void follow_loss(Context& ctx, RunEntry& run, const Outcome& outcome, bool handed_over) {
-  const model::RunProgress& progress = run.progress();
+  const RunTrack& progress = run.progress();
   if (!handed_over) run.count_loss();
-  std::string told = loss_text(progress.attempt, progress.worker.id, progress.losses,
+  std::string told = loss_text(progress.attempt, progress.worker().id, progress.losses,
                                      run.rules().loss_most);
   switch (after_loss(run.rules(), progress.losses, handed_over)) {
     case AfterLoss::EndLost:
@@ -103,7 +103,7 @@ void end_lost(Context& ctx, RunEntry& run, EndProof proof, Outcome outcome) {
   const bool handed_over = outcome.state == RunState::Killed && was_handed_over(ctx, run);
   if (handed_over) {
     outcome.reason = Reason::HandedOver;
-    outcome.message = "worker " + run.progress().worker.id + " is drained: ended at the deadline";
+    outcome.message = "worker " + run.progress().worker().id + " is drained: ended at the deadline";
   }
   if (!proven) state.given_up().add(run.attempt());
   if (run.progress().cancel_asked) {
@@ -136,13 +136,14 @@ void end_reported(Context& ctx, RunEntry& run, Outcome outcome) {
       return;
     }
   }
-  finish_with(ctx, run, outcome, outcome.state);
+  const RunState state = outcome.state;
+  finish_with(ctx, run, std::move(outcome), state);
 }
 
 /// A slot whose process set was not seen empty is not used again.
 void note_unusable_slot(State& state, const RunEntry& run, const Outcome& outcome) {
   if (outcome.state != RunState::KillFailed) return;
-  LifeEntry* life = state.find_life(run.progress().worker);
+  LifeEntry* life = state.find_life(run.progress().worker());
   if (life == nullptr) return;
   state.workers().lose_slot(*life);
 }
@@ -211,24 +212,21 @@ void end_attempt(Context& ctx, RunEntry& run, EndProof proof, const Outcome& out
 
 void finish_run(Context& ctx, RunEntry& run, RunState to, Reason reason, std::string detail) {
   State& state = ctx.state;
-  const JobId job = run.row().job;
   state.set_state(run, to, reason, std::move(detail));
-  const WallTime ended = run.progress().outcome.ended;
+  const WallTime ended = run.progress().outcome().ended;
   run.set_ended(ended == WallTime{} ? ctx.at : ended);
   run.set_not_before(std::nullopt);
   ++state.counters().runs_finished;
   state.touch(run);
-  promote_waiting(ctx, job);
+  promote_waiting(ctx, run.job());
 }
 
-void promote_waiting(Context& ctx, JobId job_id) {
+void promote_waiting(Context& ctx, JobEntry& job) {
   State& state = ctx.state;
-  JobEntry* job = state.find_job(job_id);
-  if (job == nullptr) return;
-  while (!job->behind().empty()) {
-    const bool free = job->unfinished().size() == job->behind().size();
-    if (!free && job->rules().overlap != model::Overlap::Allow) return;
-    RunEntry& run = *state.find_run(*job->behind().begin());
+  while (!job.behind().empty()) {
+    const bool free = job.unfinished().size() == job.behind().size();
+    if (!free && job.rules().overlap != model::Overlap::Allow) return;
+    RunEntry& run = *state.find_run(*job.behind().begin());
     state.enter_slot_queue(run);
     state.touch(run);
   }

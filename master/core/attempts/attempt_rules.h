@@ -37,6 +37,6 @@ void handle_reported(Context& ctx, const Reported& event);
 void end_retry_delay(Context& ctx, RunEntry& run);
 
 /// Starts those that wait behind a run of this job, as far as its overlap allows now.
-void promote_waiting(Context& ctx, JobId job);
+void promote_waiting(Context& ctx, JobEntry& job);
 
 }  // namespace rota::master::core

@@ -19,7 +19,7 @@ namespace {
 
 bool needs_confirmation(const State& state, const RunEntry& run) {
   return run.rules().loss == model::LossPolicy::Confirm && !run.progress().cancel_asked &&
-         !state.workers().is_confirmed(run.progress().worker);
+         !state.workers().is_confirmed(run.progress().worker());
 }
 
 std::optional<Error> refusal_of(const State& state, const std::string& worker) {
@@ -36,7 +36,7 @@ std::optional<Error> refusal_of(const State& state, const std::string& worker) {
 
 DeathTaken::Run what_follows(Context& ctx, const RunEntry& run) {
   State& state = ctx.state;
-  const WorkerEntry& worker = state.workers().worker_of(run.progress().worker.id);
+  const WorkerEntry& worker = state.workers().worker_of(run.progress().worker().id);
   DeathTaken::Run out;
   out.run = run.id();
   out.attempt = run.progress().attempt;
@@ -60,7 +60,7 @@ bool waits_for_confirmation(Context& ctx, RunEntry& run) {
   if (!needs_confirmation(ctx.state, run)) return false;
   if (run.progress().reason != Reason::WaitsForConfirmation) {
     run.set_reason(Reason::WaitsForConfirmation);
-    run.set_detail("rota worker confirm-dead " + run.progress().worker.id);
+    run.set_detail("rota worker confirm-dead " + run.progress().worker().id);
     ctx.state.touch(run);
   }
   return true;
@@ -80,7 +80,7 @@ void handle_confirm_dead(Context& ctx, const ConfirmDead& event) {
   for (const DeathTaken::Run& each : taken.runs) {
     taken.changed = taken.changed || each.asks;
     if (event.only_tell || !each.asks) continue;
-    confirm(ctx, state.find_run(each.run)->progress().worker, event);
+    confirm(ctx, state.find_run(each.run)->progress().worker(), event);
     state.runs().timers().set(each.run, RunTimer::Fence, ctx.now.mono);
   }
   if (taken.changed && !event.only_tell) {

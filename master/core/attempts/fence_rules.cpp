@@ -135,7 +135,7 @@ MonoTime fence_of(const State& state, const WorkerEntry& worker, MonoTime absent
 void look_at_fence(Context& ctx, RunEntry& run) {
   State& state = ctx.state;
   if (!run.is_held()) return;
-  const WorkerEntry& worker = state.workers().worker_of(run.progress().worker.id);
+  const WorkerEntry& worker = state.workers().worker_of(run.progress().worker().id);
   if (!worker.absent_since || waits_unseen(ctx, run)) return;
   const MonoTime fence = fence_of(state, worker, *worker.absent_since, run.rules());
   if (fence > ctx.now.mono) {

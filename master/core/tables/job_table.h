@@ -15,6 +15,7 @@
 #include "common/base/ids.h"
 #include "common/base/time.h"
 #include "common/model/job.h"
+#include "master/core/tables/id_set.h"
 #include "master/core/tables/run_table.h"
 #include "master/core/tables/walk.h"
 #include "master/core/time/schedule.h"
@@ -39,8 +40,8 @@ class JobEntry {
   const model::JobRules& rules() const { return *rules_; }
   const RulesPtr& shared_rules() const { return rules_; }
   const std::optional<WallTime>& next_tick() const { return next_tick_; }
-  const std::set<RunId>& unfinished() const { return unfinished_; }
-  const std::set<RunId>& behind() const { return behind_; }  ///< of these: wait for a run of the same job
+  const IdSet<RunId>& unfinished() const { return unfinished_; }
+  const IdSet<RunId>& behind() const { return behind_; }  ///< of these: wait for a run of the same job
 
  private:
   friend class JobTable;
@@ -48,8 +49,8 @@ class JobEntry {
 
   RulesPtr rules_;
   std::optional<WallTime> next_tick_;
-  std::set<RunId> unfinished_;
-  std::set<RunId> behind_;
+  IdSet<RunId> unfinished_;
+  IdSet<RunId> behind_;
 };
 
 /// A job, and when it fires next.

@@ -1,25 +1,101 @@
 #include "master/core/tables/key_memory.h"
 
-namespace rota::master::core {
+#include <algorithm>
+#include <functional>
+#include <limits>
 
-const KeyMemory::Seen* KeyMemory::find(const std::string& principal, const std::string& key) const {
-  const auto found = seen_.find({principal, key});
-  return found == seen_.end() ? nullptr : &found->second;
+namespace rota::master::core {
+namespace {
+
+constexpr std::size_t kPlacesLeast = 64;
+
+/// Longer texts than any that is let in would be cut, and the key with them be another one.
+std::uint16_t bytes_of(std::string_view text) {
+  constexpr std::size_t kMost = std::numeric_limits<std::uint16_t>::max();
+  return static_cast<std::uint16_t>(std::min(text.size(), kMost));
 }
 
-void KeyMemory::remember(const std::string& principal, const std::string& key, Seen seen, MonoTime until) {
-  seen_[{principal, key}] = std::move(seen);
-  order_.push_back({until, {principal, key}});
-  if (order_.size() > kKeysMost) forget_first();
+}  // namespace
+
+KeyMemory::Entry::Entry(std::string_view principal, std::string_view key, std::string_view hash, RunId of_run,
+                        MonoTime forget)
+    : run(of_run),
+      until(forget),
+      text_(new char[std::size_t{bytes_of(principal)} + bytes_of(key) + bytes_of(hash)]),
+      principal_bytes_(bytes_of(principal)),
+      key_bytes_(bytes_of(key)),
+      hash_bytes_(bytes_of(hash)) {
+  char* end = std::copy_n(principal.data(), principal_bytes_, text_.get());
+  end = std::copy_n(key.data(), key_bytes_, end);
+  std::copy_n(hash.data(), hash_bytes_, end);
+}
+
+bool KeyMemory::Entry::is_of(std::string_view principal_in, std::string_view key_in) const {
+  return key() == key_in && principal() == principal_in;
+}
+
+std::size_t KeyMemory::mix_of(std::string_view principal, std::string_view key) {
+  const std::hash<std::string_view> hash;
+  return hash(key) ^ (hash(principal) * 31);
+}
+
+std::size_t KeyMemory::place_of(std::string_view principal, std::string_view key) const {
+  std::size_t place = mix_of(principal, key) & (table_.size() - 1);
+  while (table_[place] != 0 && !numbered(table_[place]).is_of(principal, key)) {
+    place = (place + 1) & (table_.size() - 1);
+  }
+  return place;
+}
+
+std::optional<KeyMemory::Seen> KeyMemory::find(std::string_view principal, std::string_view key) const {
+  if (order_.empty()) return std::nullopt;
+  const std::uint32_t number = table_[place_of(principal, key)];
+  if (number == 0) return std::nullopt;
+  const Entry& found = numbered(number);
+  return Seen{found.hash(), found.run};
+}
+
+void KeyMemory::remember(std::string_view principal, std::string_view key, std::string_view hash, RunId run,
+                         MonoTime until) {
+  if (order_.size() >= kKeysMost) forget_first();
+  order_.emplace_back(principal, key, hash, run, until);
+  const bool is_last_number = first_ > std::numeric_limits<std::uint32_t>::max() - kKeysMost - 1;
+  if (order_.size() * 2 > table_.size() || is_last_number) {
+    arrange(std::max(kPlacesLeast, order_.size() * 2 > table_.size() ? table_.size() * 2 : table_.size()));
+  } else {
+    put(first_ + static_cast<std::uint32_t>(order_.size() - 1));
+  }
+}
+
+void KeyMemory::arrange(std::size_t places) {
+  first_ = 1;
+  table_.assign(places, 0);
+  for (std::size_t i = 0; i < order_.size(); ++i) put(first_ + static_cast<std::uint32_t>(i));
+}
+
+void KeyMemory::put(std::uint32_t number) {
+  const Entry& entry = numbered(number);
+  table_[place_of(entry.principal(), entry.key())] = number;
 }
 
 void KeyMemory::forget_old(MonoTime now) {
-  while (!order_.empty() && order_.front().first <= now) forget_first();
+  while (!order_.empty() && order_.front().until <= now) forget_first();
 }
 
+/// Those that stand behind it move up, so that a search never ends at a gap before its key.
 void KeyMemory::forget_first() {
-  seen_.erase(order_.front().second);
+  const std::size_t mask = table_.size() - 1;
+  std::size_t gap = place_of(order_.front().principal(), order_.front().key());
+  for (std::size_t at = (gap + 1) & mask; table_[at] != 0; at = (at + 1) & mask) {
+    const std::size_t home = home_of(table_[at]);
+    if (((at - home) & mask) < ((at - gap) & mask)) continue;  // it stands between its home and here: stays
+    table_[gap] = table_[at];
+    gap = at;
+  }
+  table_[gap] = 0;
   order_.pop_front();
+  ++first_;
+  if (order_.empty()) *this = KeyMemory();
 }
 
 }  // namespace rota::master::core

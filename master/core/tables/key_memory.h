@@ -3,37 +3,69 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <deque>
-#include <map>
-#include <string>
-#include <utility>
+#include <memory>
+#include <optional>
+#include <string_view>
+#include <vector>
 
 #include "common/base/ids.h"
 #include "common/base/time.h"
 
 namespace rota::master::core {
 
-/// Thread: the Scheduler's.
+/// Thread: the Scheduler's. A key costs its text and some 40 bytes: one block for its texts, and a hash table
+/// of numbers.
 class KeyMemory {
  public:
   static constexpr std::size_t kKeysMost = 200'000;
 
   struct Seen {
-    std::string hash;                  ///< of what was asked for
+    std::string_view hash;             ///< of what was asked for; valid until the memory changes
     RunId run;
   };
 
-  /// Null: this Term has not seen it, or not for long.
-  const Seen* find(const std::string& principal, const std::string& key) const;
-  void remember(const std::string& principal, const std::string& key, Seen seen, MonoTime until);
+  /// None: this Term has not seen it, or not for long.
+  std::optional<Seen> find(std::string_view principal, std::string_view key) const;
+  /// It is not remembered yet. Those that are remembered later are not forgotten before.
+  void remember(std::string_view principal, std::string_view key, std::string_view hash, RunId run,
+                MonoTime until);
   void forget_old(MonoTime now);
+  std::size_t size() const { return order_.size(); }
 
  private:
-  using Key = std::pair<std::string, std::string>;  ///< principal and request key
-  void forget_first();
+  /// Whoever asked and the key are one text, told apart by the length of the first.
+  class Entry {
+   public:
+    Entry(std::string_view principal, std::string_view key, std::string_view hash, RunId run, MonoTime until);
+    bool is_of(std::string_view principal, std::string_view key) const;
+    std::size_t mix() const { return mix_of(principal(), key()); }
+    std::string_view principal() const { return {text_.get(), principal_bytes_}; }
+    std::string_view key() const { return {text_.get() + principal_bytes_, key_bytes_}; }
+    std::string_view hash() const { return {text_.get() + principal_bytes_ + key_bytes_, hash_bytes_}; }
 
-  std::map<Key, Seen> seen_;
-  std::deque<std::pair<MonoTime, Key>> order_;      ///< until when
+    RunId run;
+    MonoTime until;
+
+   private:
+    std::unique_ptr<char[]> text_;
+    std::uint16_t principal_bytes_, key_bytes_, hash_bytes_;
+  };
+
+  static std::size_t mix_of(std::string_view principal, std::string_view key);
+  void forget_first();
+  /// Numbers all of them anew, in a table of that size.
+  void arrange(std::size_t places);
+  void put(std::uint32_t number);
+  /// Where the table has the number, or would have it.
+  std::size_t place_of(std::string_view principal, std::string_view key) const;
+  std::size_t home_of(std::uint32_t number) const { return numbered(number).mix() & (table_.size() - 1); }
+  const Entry& numbered(std::uint32_t number) const { return order_[number - first_]; }
+
+  std::deque<Entry> order_;            ///< the oldest first
+  std::uint32_t first_ = 1;            ///< the number of the oldest; 0 is none's
+  std::vector<std::uint32_t> table_;   ///< numbers by the hash of their keys, the next free place; 0: empty
 };
 
 }  // namespace rota::master::core

@@ -32,13 +32,18 @@ class OpenWorkers {
  public:
   /// It is not in yet.
   void insert(const model::WorkerKey& key, const WorkerLoad& load) {
-    by_id_.insert(key);
-    by_load_.insert({load, key});
+    by_load_.insert({load, &*by_id_.insert(key).first});
   }
   /// It was put in with this load.
   void erase(const model::WorkerKey& key, const WorkerLoad& load) {
+    by_load_.erase({load, &key});
     by_id_.erase(key);
-    by_load_.erase({load, key});
+  }
+  /// It is in with the first load, and has the other from now on.
+  void move(const model::WorkerKey& key, const WorkerLoad& from, const WorkerLoad& to) {
+    auto node = by_load_.extract(LessLoaded::Entry{from, &key});
+    node.value() = {to, node.value().second};
+    by_load_.insert(std::move(node));
   }
   bool contains(const model::WorkerKey& key) const { return by_id_.contains(key); }
   bool empty() const { return by_id_.empty(); }
@@ -51,7 +56,7 @@ class OpenWorkers {
 
   // Null when there is none. Valid until the next change.
   const model::WorkerKey* least_loaded() const {
-    return by_load_.empty() ? nullptr : &by_load_.begin()->second;
+    return by_load_.empty() ? nullptr : by_load_.begin()->second;
   }
   const model::WorkerKey* with_id(const std::string& id) const {
     const auto found = by_id_.lower_bound({id, ""});
@@ -66,11 +71,11 @@ class OpenWorkers {
 
  private:
   struct LessLoaded {
-    using Entry = std::pair<WorkerLoad, model::WorkerKey>;
+    using Entry = std::pair<WorkerLoad, const model::WorkerKey*>;  ///< a key of `by_id_`
     bool operator()(const Entry& a, const Entry& b) const {
       if (is_less_loaded(a.first, b.first)) return true;
       if (is_less_loaded(b.first, a.first)) return false;
-      return a.second < b.second;
+      return *a.second < *b.second;
     }
   };
 

@@ -3,40 +3,104 @@
 #include "common/base/check.h"
 
 namespace rota::master::core {
+namespace {
 
-RunEntry* RunTable::find(RunId id) {
-  const auto found = runs_.find(id);
-  return found == runs_.end() ? nullptr : &found->second;
+RunFacts facts_of(const model::Run& row) {
+  return {row.id, row.job, row.version, row.kind, row.tick, row.scheduled, row.recorded, row.parameters};
 }
 
-const RunEntry* RunTable::find(RunId id) const {
-  const auto found = runs_.find(id);
-  return found == runs_.end() ? nullptr : &found->second;
+}  // namespace
+
+RunEntry::RunEntry(model::Run row, RulesPtr rules) : facts_(facts_of(row)), rules_(std::move(rules)) {
+  model::RunProgress& from = row.progress;
+  track_.state = from.state;
+  track_.reason = from.reason;
+  track_.attempt = from.attempt;
+  track_.failures = from.failures;
+  track_.losses = from.losses;
+  track_.cancel_asked = from.cancel_asked;
+  track_.dispatched = from.dispatched;
+  track_.started = from.started;
+  track_.ended = from.ended;
+  track_.not_before = from.not_before;
+  track_.detail_.set(std::move(from.detail));
+  track_.outcome_.set(std::move(from.outcome));
+  if (from.worker != model::WorkerKey{}) {
+    track_.worker_ = std::make_shared<const model::WorkerKey>(std::move(from.worker));
+  }
 }
+
+RunEntry RunEntry::new_one(model::Run row, RulesPtr rules) {
+  RunEntry entry(model::Run{}, std::move(rules));
+  entry.facts_ = facts_of(row);
+  entry.unwritten_ = std::make_unique<model::Run>(std::move(row));
+  return entry;
+}
+
+model::RunProgress RunEntry::write_progress(Epoch epoch) {
+  model::RunProgress out;
+  out.state = track_.state;
+  out.reason = track_.reason;
+  out.attempt = track_.attempt;
+  out.failures = track_.failures;
+  out.losses = track_.losses;
+  out.worker = track_.worker();
+  out.epoch = epoch;
+  out.dispatched = track_.dispatched;
+  out.started = track_.started;
+  out.ended = track_.ended;
+  out.not_before = track_.not_before;
+  out.cancel_asked = track_.cancel_asked;
+  const bool is_last = model::is_final(track_.state);
+  out.detail = is_last ? track_.detail_.take() : track_.detail();
+  out.outcome = is_last ? track_.outcome_.take() : track_.outcome();
+  return out;
+}
+
+model::Run RunEntry::write_row(Epoch epoch) {
+  CHECK_OR_DIE(unwritten_ != nullptr, "the row of a run was written twice");
+  model::Run row = std::move(*unwritten_);
+  unwritten_.reset();
+  row.progress = write_progress(epoch);
+  return row;
+}
+
+RunEntry* RunTable::find(RunId id) { return runs_.find(id); }
+
+const RunEntry* RunTable::find(RunId id) const { return runs_.find(id); }
 
 RunEntry& RunTable::add(RunEntry entry) {
   const RunId id = entry.id();
-  const auto [at, added] = runs_.emplace(id, std::move(entry));
-  CHECK_OR_DIE(added, "a run was added twice");
-  ++by_state_[at->second.progress().state];
-  return at->second;
+  RunEntry* const added = runs_.insert(id, std::make_unique<RunEntry>(std::move(entry)));
+  CHECK_OR_DIE(added != nullptr, "a run was added twice");
+  ++count_of(added->progress().state);
+  return *added;
 }
 
 void RunTable::set_state(RunEntry& run, model::RunState to, model::Reason reason, std::string detail) {
-  model::RunProgress& progress = run.row_.progress;
-  --by_state_[progress.state];
-  ++by_state_[to];
-  progress.state = to;
-  progress.reason = reason;
-  progress.detail = std::move(detail);
+  RunTrack& track = run.track_;
+  --count_of(track.state);
+  ++count_of(to);
+  track.state = to;
+  track.reason = reason;
+  track.detail_.set(std::move(detail));
   if (model::is_final(to)) timers_.clear_all(run.id());
 }
 
+std::vector<RunId> RunTable::take_touched() {
+  std::vector<RunId> taken = std::exchange(touched_, {});
+  if (!std::is_sorted(taken.begin(), taken.end())) std::sort(taken.begin(), taken.end());
+  for (const RunId id : taken) {
+    if (const RunEntry* run = find(id)) run->touched_ = false;
+  }
+  return taken;
+}
+
 void RunTable::erase(RunId id) {
-  const auto found = runs_.find(id);
-  CHECK_OR_DIE(found != runs_.end(), "a run that is not known was erased");
-  --by_state_[found->second.progress().state];
-  runs_.erase(found);
+  const RunEntry* run = find(id);
+  CHECK_OR_DIE(run != nullptr, "a run that is not known was erased");
+  --count_of(run->progress().state);
+  runs_.erase(id);
 }
 
 }  // namespace rota::master::core

@@ -3,24 +3,68 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
-#include <map>
 #include <memory>
 #include <optional>
-#include <set>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "common/base/ids.h"
 #include "common/base/time.h"
 #include "common/model/job.h"
 #include "common/model/run.h"
 #include "common/model/worker.h"
+#include "master/core/tables/id_set.h"
+#include "master/core/tables/run_timers.h"
 #include "master/core/tables/walk.h"
-#include "master/core/time/timer_index.h"
 
 namespace rota::master::core {
+
+/// A moment that may be missing, in eight bytes.
+class MaybeTime {
+ public:
+  MaybeTime() = default;
+  MaybeTime(std::optional<WallTime> at) : ms_(at ? to_ms(*at) : kNone) {}
+  MaybeTime(WallTime at) : ms_(to_ms(at)) {}
+  explicit operator bool() const { return ms_ != kNone; }
+  operator std::optional<WallTime>() const { return *this ? std::optional(**this) : std::nullopt; }
+  WallTime operator*() const { return wall_from_ms(ms_); }
+  WallTime value_or(WallTime other) const { return *this ? **this : other; }
+  void reset() { ms_ = kNone; }
+
+ private:
+  static constexpr std::int64_t kNone = INT64_MIN;
+  std::int64_t ms_ = kNone;
+};
+
+/// A large value that most have not: without it, the value that its type begins with.
+template <typename Value>
+class Seldom {
+ public:
+  const Value& get() const {
+    static const Value kNone{};
+    return value_ == nullptr ? kNone : *value_;
+  }
+  void set(Value value) {
+    if (value_ != nullptr) {
+      *value_ = std::move(value);
+    } else if (!(value == Value{})) {
+      value_ = std::make_unique<Value>(std::move(value));
+    }
+  }
+  Value take() {
+    if (value_ == nullptr) return Value{};
+    Value taken = std::move(*value_);
+    value_.reset();
+    return taken;
+  }
+
+ private:
+  std::unique_ptr<Value> value_;
+};
 
 /// How the sending of a run's present attempt stands, within this Term.
 struct SendState {
@@ -31,48 +75,104 @@ struct SendState {
 
 /// What a version of a job says of its runs; shared by all that were made of it.
 using RulesPtr = std::shared_ptr<const model::JobRules>;
+/// A life's key; shared by it and all runs that it has had.
+using LifeKeyPtr = std::shared_ptr<const model::WorkerKey>;
+
+/// What of a run never changes, and decisions need: less than its row (model::Run).
+struct RunFacts {
+  RunId id;
+  JobId job;
+  JobVersion version = 0;
+  model::RunKind kind = model::RunKind::Tick;
+  MaybeTime tick;
+  WallTime scheduled{};
+  WallTime recorded{};
+  std::shared_ptr<const model::Parameters> parameters;
+};
+
+/// model::RunProgress, kept small.
+class RunTrack {
+ public:
+  model::RunState state = model::RunState::Waiting;
+  model::Reason reason = model::Reason::None;
+  AttemptNo attempt = 0;
+  std::int32_t failures = 0;
+  std::int32_t losses = 0;
+  bool cancel_asked = false;
+  MaybeTime dispatched, started, ended, not_before;
+
+  const std::string& detail() const { return detail_.get(); }
+  const model::Outcome& outcome() const { return outcome_.get(); }
+  const model::WorkerKey& worker() const {
+    static const model::WorkerKey kNobody;
+    return worker_ == nullptr ? kNobody : *worker_;
+  }
+
+ private:
+  friend class RunEntry;
+  friend class RunTable;
+  friend class State;
+
+  Seldom<std::string> detail_;
+  Seldom<model::Outcome> outcome_;
+  LifeKeyPtr worker_;
+};
+
+class JobEntry;
+class LifeEntry;
+class SlotQueue;
 
 /// Where a run is (state, worker, number of its attempt, queue) changes by State's functions alone; what is
 /// told of it is set here, by whoever decides it.
 class RunEntry {
  public:
-  RunEntry(model::Run row, RulesPtr rules) : row_(std::move(row)), rules_(std::move(rules)) {}
+  RunEntry(model::Run row, RulesPtr rules);
+  /// Its row was not put into a batch yet.
+  static RunEntry new_one(model::Run row, RulesPtr rules);
 
   SendState send;
   std::int32_t forgotten = 0;          ///< highest number of an attempt that a database which went back lacks
-  bool is_new = false;                 ///< its row was not put into a batch yet
   bool timed_out = false;              ///< the leader's backstop asked for its end, and no drain before it
   bool handed_over = false;            ///< the deadline of its worker's drain asked for its end
+  std::uint32_t place = 0;             ///< of its row in the batch, if that is there (batch_rows.h)
 
-  RunId id() const { return row_.id; }
-  const model::Run& row() const { return row_; }
-  const model::RunProgress& progress() const { return row_.progress; }
+  RunId id() const { return facts_.id; }
+  const RunFacts& row() const { return facts_; }
+  const RunTrack& progress() const { return track_; }
+  bool is_new() const { return unwritten_ != nullptr; }
   /// Of the version that it was made of, as far as known.
   const model::JobRules& rules() const { return *rules_; }
   bool in_slot_queue() const { return in_slot_queue_; }
-  model::AttemptKey attempt() const { return {row_.id, row_.progress.attempt}; }
+  /// Of an unfinished run.
+  JobEntry& job() const { return *job_; }
+  /// Null: nobody holds it.
+  LifeEntry* life() const { return life_; }
+  model::AttemptKey attempt() const { return {facts_.id, track_.attempt}; }
   /// It is that attempt's, by that worker: after a restore two workers may have one of the same number.
   bool is_of(model::AttemptKey key, const std::string& worker_id) const {
-    return is_held() && attempt() == key && row_.progress.worker.id == worker_id;
+    return is_held() && attempt() == key && track_.worker().id == worker_id;
   }
   /// The highest number that an attempt of it has had, as far as is known.
-  std::int32_t last_attempt() const { return std::max(row_.progress.attempt, forgotten); }
+  std::int32_t last_attempt() const { return std::max(track_.attempt, forgotten); }
   /// Stored for a worker, and not ended as far as is known.
   bool is_held() const {
-    return row_.progress.state == model::RunState::Dispatched ||
-           row_.progress.state == model::RunState::Running;
+    return track_.state == model::RunState::Dispatched || track_.state == model::RunState::Running;
   }
 
-  void set_reason(model::Reason reason) { row_.progress.reason = reason; }
-  void set_detail(std::string detail) { row_.progress.detail = std::move(detail); }
-  void set_outcome(model::Outcome outcome) { row_.progress.outcome = std::move(outcome); }
-  void set_started(WallTime at) { row_.progress.started = at; }
-  void set_ended(WallTime at) { row_.progress.ended = at; }
-  void set_not_before(std::optional<WallTime> at) { row_.progress.not_before = at; }
-  void set_epoch(Epoch epoch) { row_.progress.epoch = epoch; }
-  void ask_cancel() { row_.progress.cancel_asked = true; }
-  void count_failure() { ++row_.progress.failures; }
-  void count_loss() { ++row_.progress.losses; }
+  void set_reason(model::Reason reason) { track_.reason = reason; }
+  void set_detail(std::string detail) { track_.detail_.set(std::move(detail)); }
+  void set_outcome(model::Outcome outcome) { track_.outcome_.set(std::move(outcome)); }
+  void set_started(WallTime at) { track_.started = at; }
+  void set_ended(WallTime at) { track_.ended = at; }
+  void set_not_before(std::optional<WallTime> at) { track_.not_before = at; }
+  void ask_cancel() { track_.cancel_asked = true; }
+  void count_failure() { ++track_.failures; }
+  void count_loss() { ++track_.losses; }
+
+  /// What its row says of it now. Of a final run it is given once: its outcome goes with it.
+  model::RunProgress write_progress(Epoch epoch);
+  /// The row of a new run, which is not new from then on.
+  model::Run write_row(Epoch epoch);
 
  private:
   friend class State;
@@ -80,12 +180,18 @@ class RunEntry {
   friend class SlotQueueTable;
   friend struct StateSurgery;          // tests break it on purpose
 
-  model::Run row_;
+  RunFacts facts_;
+  RunTrack track_;
   RulesPtr rules_;
+  JobEntry* job_ = nullptr;            ///< its own, which stays as long as it is unfinished
+  LifeEntry* life_ = nullptr;          ///< that holds it; none: nobody does
+  SlotQueue* queue_ = nullptr;         ///< that it stands in
+  std::unique_ptr<model::Run> unwritten_;
   bool in_slot_queue_ = false;
+  mutable bool touched_ = false;
 };
 
-enum class RunTimer { RetryDelay, DispatchRetry, Fence, LazyWrite, Backstop, CancelRepeat };
+using StateCounts = std::array<std::int64_t, static_cast<std::size_t>(model::RunState::Skipped) + 1>;
 
 /// Thread: the Scheduler's. What concerns jobs, queues and workers too is State's, which alone adds runs,
 /// moves them and lets them go.
@@ -97,15 +203,20 @@ class RunTable {
   auto all() const { return walk(runs_); }
   /// Runs with a higher id, in order.
   auto after(RunId id) const { return Walk(runs_.upper_bound(id), runs_.end()); }
-  const std::map<model::RunState, std::int64_t>& by_state() const { return by_state_; }
+  /// How many stand in each state, by its number.
+  const StateCounts& by_state() const { return by_state_; }
 
   /// The row must be written with this batch; the entry goes after that when it is final.
-  void touch(const RunEntry& run) { touched_.insert(run.id()); }
-  const std::set<RunId>& touched() const { return touched_; }
-  void clear_touched() { touched_.clear(); }
+  void touch(const RunEntry& run) {
+    if (!std::exchange(run.touched_, true)) touched_.push_back(run.id());
+  }
+  /// Each once, in the order in which they were touched.
+  const std::vector<RunId>& touched() const { return touched_; }
+  /// Gives them in the order of their ids, and none is touched any more.
+  std::vector<RunId> take_touched();
 
-  TimerIndex<RunId, RunTimer>& timers() { return timers_; }
-  const TimerIndex<RunId, RunTimer>& timers() const { return timers_; }
+  RunTimers& timers() { return timers_; }
+  const RunTimers& timers() const { return timers_; }
 
  private:
   friend class State;
@@ -113,10 +224,12 @@ class RunTable {
   void set_state(RunEntry& run, model::RunState to, model::Reason reason, std::string detail);
   void erase(RunId id);
 
-  std::map<RunId, RunEntry> runs_;
-  std::set<RunId> touched_;
-  std::map<model::RunState, std::int64_t> by_state_;  ///< of `runs_`
-  TimerIndex<RunId, RunTimer> timers_;
+  std::int64_t& count_of(model::RunState state) { return by_state_[static_cast<std::size_t>(state)]; }
+
+  IdMap<RunId, RunEntry> runs_;
+  std::vector<RunId> touched_;
+  StateCounts by_state_{};             ///< of `runs_`
+  RunTimers timers_;
 };
 
 }  // namespace rota::master::core

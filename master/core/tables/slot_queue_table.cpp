@@ -1,5 +1,7 @@
 #include "master/core/tables/slot_queue_table.h"
 
+#include <utility>
+
 #include "common/base/check.h"
 
 namespace rota::master::core {
@@ -40,20 +42,21 @@ std::vector<SlotQueueKey> SlotQueueTable::of_pool(const std::string& pool) const
 }
 
 void SlotQueueTable::enter(RunEntry& run, const SlotQueueKey& key) {
-  queues_[key].jobs_[run.row().job].insert(run.id());
+  SlotQueue& queue = queues_[key];
+  queue.jobs_[run.row().job].insert(run.id());
+  run.queue_ = &queue;
   run.in_slot_queue_ = true;
 }
 
 void SlotQueueTable::leave(RunEntry& run) {
   if (!run.in_slot_queue_) return;
   run.in_slot_queue_ = false;
-  const auto queue = queues_.find(slot_queue_of(run.rules()));
-  CHECK_OR_DIE(queue != queues_.end(), "a run's queue is missing");
-  const auto of_job = queue->second.jobs_.find(run.row().job);
-  CHECK_OR_DIE(of_job != queue->second.jobs_.end(), "a run is missing in its queue");
+  SlotQueue& queue = *std::exchange(run.queue_, nullptr);
+  const auto of_job = queue.jobs_.find(run.row().job);
+  CHECK_OR_DIE(of_job != queue.jobs_.end(), "a run is missing in its queue");
   of_job->second.erase(run.id());
-  if (of_job->second.empty()) queue->second.jobs_.erase(of_job);
-  if (queue->second.jobs_.empty()) queues_.erase(queue);
+  if (of_job->second.empty()) queue.jobs_.erase(of_job);
+  if (queue.jobs_.empty()) queues_.erase(slot_queue_of(run.rules()));
 }
 
 }  // namespace rota::master::core

@@ -4,12 +4,12 @@
 
 #include <compare>
 #include <map>
-#include <set>
 #include <string>
 #include <vector>
 
 #include "common/base/ids.h"
 #include "common/model/run.h"
+#include "master/core/tables/id_set.h"
 #include "master/core/tables/run_table.h"
 #include "master/core/tables/walk.h"
 
@@ -40,7 +40,7 @@ class SlotQueue {
 
  private:
   friend class SlotQueueTable;
-  std::map<JobId, std::set<RunId>> jobs_;
+  std::map<JobId, IdSet<RunId>> jobs_;
   JobId last_job_;                     ///< whose turn was last
 };
 

@@ -8,7 +8,10 @@ namespace rota::master::core {
 
 LifeEntry& WorkerTable::life_of(const model::WorkerKey& key) {
   LifeEntry& life = lives_[key];
-  life.info_.key = key;
+  if (life.shared_key_ == nullptr) {
+    life.info_.key = key;
+    life.shared_key_ = std::make_shared<const model::WorkerKey>(key);
+  }
   return life;
 }
 
@@ -52,7 +55,7 @@ void WorkerTable::set_resting(LifeEntry& life, bool resting) {
 
 void WorkerTable::lose_slot(LifeEntry& life) {
   ++life.unusable_slots_;
-  refresh(life);
+  refresh_open(life);
 }
 
 void WorkerTable::forget_life_if_done(const model::WorkerKey& key) {
@@ -132,25 +135,25 @@ void WorkerTable::dispatch(LifeEntry& life, RunId run) {
   life.attempts_.insert(run);
   ++life.dispatched_total_;
   life.last_used_ = ++dispatch_ordinal_;
-  refresh(life);
+  refresh_open(life);
 }
 
 void WorkerTable::hold(LifeEntry& life, RunId run) {
   life.attempts_.insert(run);
-  refresh(life);
+  refresh_open(life);
 }
 
-void WorkerTable::restore_attempt(const model::WorkerKey& key, RunId run) {
+LifeEntry& WorkerTable::restore_attempt(const model::WorkerKey& key, RunId run) {
   LifeEntry& life = life_of(key);
   life.info_.slots = 0;
   life.attempts_.insert(run);
+  return life;
 }
 
-void WorkerTable::release(const model::WorkerKey& key, RunId run) {
-  LifeEntry* life = find_life(key);
-  if (life == nullptr || life->attempts_.erase(run) == 0) return;
-  refresh(*life);
-  forget_life_if_done(key);
+void WorkerTable::release(LifeEntry& life, RunId run) {
+  if (!life.attempts_.erase(run)) return;
+  refresh_open(life);
+  if (!life.present_ && life.attempts_.empty()) forget_life_if_done(life.key());
 }
 
 // --- who may take an attempt
@@ -159,11 +162,12 @@ bool WorkerTable::is_open(const LifeEntry& life) const {
   return open_in(life.info_.pool).contains(life.key());
 }
 
-bool WorkerTable::may_take(const LifeEntry& life) const {
+bool WorkerTable::may_take(const LifeEntry& life) const { return fits(life) && life.free_slots() > 0; }
+
+bool WorkerTable::fits(const LifeEntry& life) const {
+  if (!life.present_ || !life.reconciled_ || life.resting_) return false;
   const WorkerEntry* worker = find_worker(life.key().id);
-  const bool is_sole = worker != nullptr && worker->present_.size() == 1;
-  return life.present_ && is_sole && life.reconciled_ && !is_draining(life) && !life.resting_ &&
-         life.free_slots() > 0;
+  return worker != nullptr && worker->present_.size() == 1 && !is_draining(life);
 }
 
 const OpenWorkers& WorkerTable::open_in(const std::string& pool) const {
@@ -173,28 +177,35 @@ const OpenWorkers& WorkerTable::open_in(const std::string& pool) const {
 }
 
 void WorkerTable::refresh(LifeEntry& life) {
+  life.fits_ = fits(life);
   refresh_open(life);
   refresh_standing(life);
 }
 
-std::optional<WorkerLoad> WorkerTable::load_of(const LifeEntry& life) const {
-  if (!may_take(life)) return std::nullopt;
+WorkerLoad WorkerTable::load_of(const LifeEntry& life) {
   return WorkerLoad{static_cast<std::int32_t>(life.attempts_.size()), life.info_.slots, life.last_used_};
 }
 
 bool WorkerTable::is_in_step(const LifeEntry& life) const {
   const OpenWorkers& open = open_in(life.info_.pool);
-  return open.is_whole() && load_of(life) == life.open_load_ && standing_of(life) == life.counted_;
+  const auto load = may_take(life) ? std::optional(load_of(life)) : std::nullopt;
+  return open.is_whole() && load == life.open_load_ && standing_of(life) == life.counted_;
 }
 
 void WorkerTable::refresh_open(LifeEntry& life) {
   const std::string& pool = life.info_.pool;
-  const std::optional<WorkerLoad> load = load_of(life);
+  const bool is_open = life.fits_ && life.free_slots() > 0;
+  const auto load = is_open ? std::optional(load_of(life)) : std::nullopt;
   if (load) marked_pools_.insert(pool);
   if (load == life.open_load_) return;
   OpenWorkers& open = open_[pool];
-  if (life.open_load_) open.erase(life.key(), *life.open_load_);
-  if (load) open.insert(life.key(), *load);
+  if (load && life.open_load_) {
+    open.move(life.key(), *life.open_load_, *load);
+  } else if (load) {
+    open.insert(life.key(), *load);
+  } else {
+    open.erase(life.key(), *life.open_load_);
+  }
   life.open_load_ = load;
   if (open.empty()) open_.erase(pool);
 }

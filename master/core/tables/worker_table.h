@@ -15,7 +15,9 @@
 #include "common/base/ids.h"
 #include "common/base/time.h"
 #include "common/model/worker.h"
+#include "master/core/tables/id_set.h"
 #include "master/core/tables/open_workers.h"
+#include "master/core/tables/run_table.h"
 #include "master/core/tables/walk.h"
 #include "master/core/time/timer_index.h"
 
@@ -52,13 +54,15 @@ class LifeEntry {
   bool has_fresh_figures = false;      ///< its vitals come with renewals, and not by its node
   std::shared_ptr<const std::vector<model::AttemptUsage>> usage;  ///< as it last said
   std::optional<MonoTime> last_beat;   ///< set: none came later, and its session is over
+  std::size_t place = 0;               ///< of its dispatch among the batch's messages, if that is there
 
   const model::WorkerInfo& info() const { return info_; }
   const model::WorkerKey& key() const { return info_.key; }
+  const LifeKeyPtr& shared_key() const { return shared_key_; }
   bool is_present() const { return present_; }        ///< its node is there
   bool is_reconciled() const { return reconciled_; }  ///< it has said what it holds
   bool is_resting() const { return resting_; }        ///< refused an attempt a moment ago
-  const std::set<RunId>& attempts() const { return attempts_; }  ///< stored for it and not ended
+  const IdSet<RunId>& attempts() const { return attempts_; }  ///< stored for it and not ended
   std::int32_t unusable_slots() const { return unusable_slots_; }
   const std::optional<DrainTelling>& told_drain() const { return told_drain_; }
   std::int64_t dispatched_total() const { return dispatched_total_; }
@@ -83,13 +87,15 @@ class LifeEntry {
   friend struct StateSurgery;          // tests break it on purpose
 
   model::WorkerInfo info_;
+  LifeKeyPtr shared_key_;
+  bool fits_ = false;                  ///< it may take an attempt as soon as it has a free slot
   bool present_ = false;
   bool reconciled_ = false;
   bool resting_ = false;
   bool says_draining_ = false;         ///< in answer to hello; its node may not say it yet
   std::int32_t unusable_slots_ = 0;    ///< held by attempts whose death was not proven
   std::optional<DrainTelling> told_drain_;
-  std::set<RunId> attempts_;
+  IdSet<RunId> attempts_;
   std::int64_t dispatched_total_ = 0;
   std::int64_t last_used_ = 0;
   std::optional<WorkerLoad> open_load_;  ///< with which it stands among those that may take an attempt
@@ -200,15 +206,16 @@ class WorkerTable {
   /// It holds an attempt that another life of its worker was sent.
   void hold(LifeEntry& life, RunId run);
   /// An attempt of before this Term is stored for a life of which nothing else is known yet.
-  void restore_attempt(const model::WorkerKey& key, RunId run);
-  void release(const model::WorkerKey& key, RunId run);
+  LifeEntry& restore_attempt(const model::WorkerKey& key, RunId run);
+  void release(LifeEntry& life, RunId run);
 
+  bool fits(const LifeEntry& life) const;
   void refresh(LifeEntry& life);
   void refresh_all(const std::string& id);
   void refresh_open(LifeEntry& life);
   void refresh_standing(LifeEntry& life);
   Standing standing_of(const LifeEntry& life) const;
-  std::optional<WorkerLoad> load_of(const LifeEntry& life) const;
+  static WorkerLoad load_of(const LifeEntry& life);
 
   std::map<model::WorkerKey, LifeEntry> lives_;
   std::map<std::string, WorkerEntry> workers_;

@@ -142,7 +142,7 @@ void hand_over(Context& ctx, LifeEntry& life) {
 bool was_handed_over(const Context& ctx, const RunEntry& run) {
   if (run.progress().cancel_asked || run.timed_out) return false;
   if (run.handed_over) return true;
-  const model::WorkerDrain* drain = ctx.state.workers().find_drain(run.progress().worker.id);
+  const model::WorkerDrain* drain = ctx.state.workers().find_drain(run.progress().worker().id);
   return drain != nullptr && drain->deadline && *drain->deadline <= ctx.at;
 }
 

@@ -15,7 +15,7 @@ void end_dead(Context& ctx, RunEntry& run) {
   model::Outcome outcome;
   outcome.state = RunState::Lost;
   outcome.reason = Reason::AttemptDied;
-  outcome.message = "worker " + run.progress().worker.id + " does not hold the attempt any more";
+  outcome.message = "worker " + run.progress().worker().id + " does not hold the attempt any more";
   outcome.ended = ctx.at;
   ++ctx.state.counters().proven_dead;
   end_attempt(ctx, run, EndProof::Dead, outcome);
@@ -30,7 +30,7 @@ RunEntry* present_attempt(State& state, model::AttemptKey key, const LifeEntry& 
 
 void adopt(Context& ctx, RunEntry& run, const LifeEntry& life, const HeldAttempt& held) {
   State& state = ctx.state;
-  if (run.progress().worker != life.key()) {
+  if (run.progress().worker() != life.key()) {
     state.move_attempt(run, life.key());
     state.runs().timers().set(run.id(), RunTimer::LazyWrite, ctx.now.mono + Millis{1000});
     ++state.counters().adopted;
@@ -89,14 +89,14 @@ void apply_held(Context& ctx, LifeEntry& life, const HeldAttempt& held,
 
 /// Stored for this worker, and not in its inventory.
 void apply_missing(Context& ctx, RunEntry& run, const LifeEntry& life) {
-  if (run.progress().worker != life.key()) {
+  if (run.progress().worker() != life.key()) {
     end_dead(ctx, run);
     return;
   }
   run.set_reason(Reason::None);
   const bool may_be_under_way = run.send.unclear || run.send.in_flight > 0 || run.send.accepted;
   if (run.progress().cancel_asked && !may_be_under_way) {
-    finish_run(ctx, run, RunState::Cancelled, Reason::CancelledByUser, run.progress().detail);
+    finish_run(ctx, run, RunState::Cancelled, Reason::CancelledByUser, run.progress().detail());
     return;
   }
   ++ctx.state.counters().resent;

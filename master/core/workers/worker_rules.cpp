@@ -196,7 +196,7 @@ void give_up_attempt(Context& ctx, RunEntry& run) {
   model::Outcome outcome;
   outcome.state = RunState::Lost;
   outcome.reason = Reason::WorkerLost;
-  outcome.message = "worker " + run.progress().worker.id + " went away with the attempt";
+  outcome.message = "worker " + run.progress().worker().id + " went away with the attempt";
   outcome.ended = ctx.at;
   ++ctx.state.counters().redispatches;
   end_attempt(ctx, run, EndProof::FencePassed, outcome);
@@ -216,7 +216,7 @@ void apply_listing_of_new(Context& ctx) {
 }  // namespace
 
 bool waits_unseen(Context& ctx, RunEntry& run) {
-  const LifeEntry* life = ctx.state.find_life(run.progress().worker);
+  const LifeEntry* life = ctx.state.find_life(run.progress().worker());
   if (life == nullptr || !life->unseen) return false;
   note_reason(ctx, run, Reason::WorkerUnseen);
   ctx.state.runs().timers().set(run.id(), RunTimer::Fence, ctx.now.mono + kUnseenLook);

@@ -93,7 +93,11 @@ TEST_CASE("route: the orders of open workers agree with a plain search, whatever
   };
   for (int step = 0; step < 20'000; ++step) {
     const model::WorkerKey key{"w" + std::to_string(roll(30)), "1"};
-    if (const auto found = plain.find(key); found != plain.end()) {
+    const auto found = plain.find(key);
+    if (found != plain.end() && roll(2) == 0) {
+      const WorkerLoad load{roll(4), 1 + roll(4), roll(5)};
+      open.move(key, std::exchange(found->second, load), load);
+    } else if (found != plain.end()) {
       open.erase(key, found->second);
       plain.erase(found);
     } else {

@@ -14,7 +14,7 @@ struct StateSurgery {
   }
   /// Its worker has forgotten that it holds the run's attempt.
   static void lose_attempt(State& state, RunId run) {
-    state.workers().lives_.at(state.find_run(run)->progress().worker).attempts_.erase(run);
+    state.find_run(run)->life()->attempts_.erase(run);
   }
   /// No worker may take anything.
   static void close_all(State& state) { state.workers().open_.clear(); }

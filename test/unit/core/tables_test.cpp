@@ -1,0 +1,160 @@
+// The tables' own containers, each beside a plain one that is surely right.
+#include <doctest/doctest.h>
+
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "master/core/tables/id_set.h"
+#include "master/core/tables/key_memory.h"
+#include "master/core/tables/run_timers.h"
+#include "master/core/time/timer_index.h"
+
+namespace rota::master::core {
+namespace {
+
+class Dice {
+ public:
+  std::int64_t roll(std::uint64_t sides) {
+    seed_ = seed_ * 6364136223846793005u + 1442695040888963407u;
+    return static_cast<std::int64_t>((seed_ >> 33) % sides);
+  }
+
+ private:
+  std::uint64_t seed_ = 20261122;
+};
+
+template <typename All>
+std::vector<RunId> ids_of(const All& all) {
+  return {all.begin(), all.end()};
+}
+
+MonoTime at_ms(std::int64_t ms) { return MonoTime{} + Millis{ms}; }
+
+}  // namespace
+
+TEST_CASE("id set: agrees with a plain set, whatever is put in and taken out") {
+  Dice dice;
+  std::set<RunId> plain;
+  IdSet<RunId> ids;
+  std::int64_t newest = 1;
+  for (int step = 0; step < 30'000; ++step) {
+    const bool grows = step / 3000 % 2 == 0;
+    const RunId id{dice.roll(4) == 0 ? dice.roll(3000) : ++newest};
+    if (dice.roll(10) < (grows ? 7 : 3)) REQUIRE(ids.insert(id) == plain.insert(id).second);
+    const RunId gone = plain.empty() || dice.roll(3) > 0 ? RunId{dice.roll(3000)} : *plain.begin();
+    if (dice.roll(10) < (grows ? 3 : 8)) REQUIRE(ids.erase(gone) == (plain.erase(gone) == 1));
+    REQUIRE(ids.size() == plain.size());
+    REQUIRE(ids.contains(id) == plain.contains(id));
+    if (step % 50 == 0) REQUIRE(ids_of(ids) == ids_of(plain));
+  }
+}
+
+TEST_CASE("id set: a one-off's id, which has a high bit, is an id like others") {
+  IdSet<JobId> ids;
+  ids.insert(JobId{kOneOffBit | 5});
+  ids.insert(JobId{7});
+  CHECK(*ids.begin() == JobId{7});
+  CHECK(ids.erase(JobId{7}));
+  CHECK(*ids.begin() == JobId{kOneOffBit | 5});
+}
+
+TEST_CASE("id map: agrees with a plain map, and entries stay where they are") {
+  Dice dice;
+  std::map<RunId, const int*> plain;
+  IdMap<RunId, int> ids;
+  for (int step = 0; step < 20'000; ++step) {
+    const RunId id{dice.roll(2) == 0 ? dice.roll(500) : step};
+    if (dice.roll(2) == 0) {
+      if (const int* added = ids.insert(id, std::make_unique<int>(step))) {
+        REQUIRE(plain.emplace(id, added).second);
+      } else {
+        REQUIRE(plain.contains(id));
+      }
+    } else {
+      REQUIRE(ids.erase(id) == (plain.erase(id) == 1));
+    }
+    const auto found = plain.find(id);
+    REQUIRE(ids.find(id) == (found == plain.end() ? nullptr : found->second));
+    const auto after = ids.upper_bound(id);
+    const auto next = plain.upper_bound(id);
+    REQUIRE((after == ids.end()) == (next == plain.end()));
+    if (next != plain.end()) REQUIRE((*after).first == next->first);
+  }
+  std::vector<RunId> walked;
+  for (const auto& [id, entry] : ids) walked.push_back(id);
+  std::vector<RunId> expected;
+  for (const auto& [id, entry] : plain) expected.push_back(id);
+  CHECK(walked == expected);
+}
+
+TEST_CASE("run timers: come up in the order of a plain index") {
+  Dice dice;
+  TimerIndex<RunId, RunTimer> plain;
+  RunTimers timers;
+  for (int step = 0; step < 30'000; ++step) {
+    const RunId run{1 + dice.roll(60)};
+    const auto kind = static_cast<RunTimer>(dice.roll(6));
+    const MonoTime at = at_ms(step / 10 + dice.roll(80));
+    switch (dice.roll(step % 4000 < 2000 ? 5 : 3)) {
+      case 0:
+        plain.clear_all(run);
+        timers.clear_all(run);
+        break;
+      case 1:
+        plain.clear(run, kind);
+        timers.clear(run, kind);
+        break;
+      case 2:
+        REQUIRE(timers.pop_due(at) == plain.pop_due(at));
+        break;
+      default:
+        plain.set(run, kind, at);
+        timers.set(run, kind, at);
+    }
+    REQUIRE(timers.first() == plain.first());
+    REQUIRE(timers.has(run, kind) == plain.has(run, kind));
+    REQUIRE(timers.empty() == plain.empty());
+  }
+}
+
+TEST_CASE("key memory: a key belongs to whoever used it") {
+  KeyMemory keys;
+  keys.remember("ann", "x1", "hash", RunId{1}, at_ms(10));
+  keys.remember("annx", "1", "hash", RunId{2}, at_ms(10));
+  REQUIRE(keys.find("ann", "x1"));
+  CHECK(keys.find("ann", "x1")->run == RunId{1});
+  CHECK(keys.find("annx", "1")->run == RunId{2});
+  CHECK(keys.find("annx", "1")->hash == "hash");
+  CHECK_FALSE(keys.find("bob", "x1"));
+}
+
+TEST_CASE("key memory: forgets the oldest first, by time and by number, and finds all others") {
+  KeyMemory keys;
+  std::int64_t oldest = 0;
+  const auto text = [](std::int64_t number) { return "key-" + std::to_string(number); };
+  for (std::int64_t i = 0; i < 3000; ++i) {
+    keys.remember("local", text(i), "h" + std::to_string(i), RunId{i}, at_ms(i));
+    if (i % 7 != 0) continue;
+    oldest = i / 2;
+    keys.forget_old(at_ms(oldest - 1));
+    REQUIRE(keys.size() == static_cast<std::size_t>(i - oldest + 1));
+    REQUIRE_FALSE(keys.find("local", text(oldest - 1)));
+    for (std::int64_t kept = oldest; kept <= i; kept += 11) {
+      REQUIRE(keys.find("local", text(kept)));
+      REQUIRE(keys.find("local", text(kept))->run == RunId{kept});
+    }
+  }
+  keys.forget_old(at_ms(3000));
+  CHECK(keys.size() == 0);
+  CHECK_FALSE(keys.find("local", text(2999)));
+  const auto most = static_cast<std::int64_t>(KeyMemory::kKeysMost);
+  for (std::int64_t i = 0; i < most + 5; ++i) keys.remember("local", text(i), "h", RunId{i + 1}, at_ms(i));
+  CHECK(keys.size() == KeyMemory::kKeysMost);
+  CHECK_FALSE(keys.find("local", text(4)));
+  CHECK(keys.find("local", text(5)));
+}
+
+}  // namespace rota::master::core
