@@ -60,6 +60,7 @@ class Term {
   const std::string cluster_uuid_;
   loop::Inbox inbox_;
   core::Scheduler scheduler_;
+  loop::StoringThread storing_;  ///< wakes the inbox
   loop::EventLoop loop_;
   cluster::WorkerWatch watch_;  ///< posts into the inbox
   zk::BeatWatch beats_;         ///< so does it

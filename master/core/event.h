@@ -65,6 +65,11 @@ struct HelloFailed {
   std::string detail;
 };
 
+/// A worker refused a cancel or a drain: it knows a higher epoch. (For a dispatch its verdict says so.)
+struct EpochRefused {
+  model::WorkerKey worker;
+};
+
 /// A worker asks for a voucher. It is answered after the next epoch check.
 struct RenewAsked {
   Token token;
@@ -203,8 +208,9 @@ struct ZookeeperReplaced {
 struct UnseenGone {};
 
 using Event = std::variant<TimePassed, MastersSeen, WorkerSeen, WorkerGone, BeatsEnded, WorkersListed,
-                           HelloAnswered, HelloFailed, RenewAsked, DispatchAnswered, Reported, ApplyJob,
-                           SetPaused, DeleteJob, UndeleteJob, RunNow, SubmitRuns, CancelRun, DrainWorker,
-                           ConfirmDead, ForgetWorker, HoldTicks, ZookeeperReplaced, UnseenGone>;
+                           HelloAnswered, HelloFailed, EpochRefused, RenewAsked, DispatchAnswered, Reported,
+                           ApplyJob, SetPaused, DeleteJob, UndeleteJob, RunNow, SubmitRuns, CancelRun,
+                           DrainWorker, ConfirmDead, ForgetWorker, HoldTicks, ZookeeperReplaced,
+                           UnseenGone>;
 
 }  // namespace rota::master::core

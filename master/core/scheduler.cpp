@@ -34,6 +34,7 @@ struct Cases {
   void operator()(const WorkersListed& e) const { handle_workers_listed(ctx, e); }
   void operator()(const HelloAnswered& e) const { handle_hello_answered(ctx, e); }
   void operator()(const HelloFailed& e) const { handle_hello_failed(ctx, e); }
+  void operator()(const EpochRefused& e) const { handle_epoch_refused(ctx, e); }
   void operator()(const RenewAsked& e) const { handle_renew_asked(ctx, e); }
   void operator()(const DispatchAnswered& e) const { handle_dispatch_answered(ctx, e); }
   void operator()(const Reported& e) const { handle_reported(ctx, e); }

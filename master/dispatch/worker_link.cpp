@@ -29,6 +29,13 @@ void count(const std::vector<core::DispatchVerdict>& verdicts, LinkResult& resul
   }
 }
 
+/// A worker that knows a higher epoch refuses everything from now on; the core must hear of it.
+void note_refusal(const model::WorkerKey& worker, const rpc::CallError& failure, LinkResult& result) {
+  if (failure.error.code != ErrorCode::Fenced) return;
+  ++result.old_epoch;
+  result.events.emplace_back(core::EpochRefused{worker});
+}
+
 }  // namespace
 
 WorkerLink::WorkerLink(store::Reader& reader, const DispatcherOptions& options)
@@ -177,7 +184,7 @@ LinkResult WorkerLink::cancel(const TermFace& face, const core::SendCancel& mess
     if (answer) return result;
     log_warn("dispatch", "a cancel failed",
              {{"worker", message.worker.id}, {"why", answer.error().error.message}});
-    if (answer.error().error.code == ErrorCode::Fenced) ++result.old_epoch;
+    note_refusal(message.worker, answer.error(), result);
     if (answer.error().answered || is_unreachable(answer.error())) return result;
   }
   return result;
@@ -198,7 +205,7 @@ LinkResult WorkerLink::drain(const TermFace& face, const core::SendDrain& messag
   if (answer) return result;
   log_warn("dispatch", "a worker was not told of its drain",
            {{"worker", message.worker.id}, {"why", answer.error().error.message}});
-  if (answer.error().error.code == ErrorCode::Fenced) ++result.old_epoch;
+  note_refusal(message.worker, answer.error(), result);
   return result;
 }
 

@@ -18,6 +18,7 @@ struct Inlets {
   Inlet operator()(const core::HoldTicks&) const { return Inlet::Cluster; }
   Inlet operator()(const core::HelloAnswered&) const { return Inlet::Answers; }
   Inlet operator()(const core::HelloFailed&) const { return Inlet::Answers; }
+  Inlet operator()(const core::EpochRefused&) const { return Inlet::Answers; }
   Inlet operator()(const core::DispatchAnswered&) const { return Inlet::Answers; }
   Inlet operator()(const core::RenewAsked&) const { return Inlet::Reports; }
   Inlet operator()(const core::Reported&) const { return Inlet::Reports; }
@@ -92,7 +93,16 @@ std::vector<core::Event> Inbox::drain(std::size_t most) {
 
 void Inbox::wait(Micros timeout, std::stop_token stop) {
   std::unique_lock lock(mutex_);
-  ready_.wait_for(lock, stop, timeout, [this] { return closed_ || size_ > 0; });
+  ready_.wait_for(lock, stop, timeout, [this] { return closed_ || size_ > 0 || is_woken_; });
+  is_woken_ = false;
+}
+
+void Inbox::wake() {
+  {
+    std::scoped_lock lock(mutex_);
+    is_woken_ = true;
+  }
+  ready_.notify_one();
 }
 
 std::vector<core::Event> Inbox::close() {

@@ -48,8 +48,12 @@ class Inbox {
   /// of arrival. Every inlet gets a share, so none starves.
   std::vector<core::Event> drain(std::size_t most);
 
-  /// Waits until something is inside, at most `timeout`, or until stop is asked for or it is closed.
+  /// Waits until something is inside, at most `timeout`, or until stop is asked for, wake() was called since
+  /// the last wait, or it is closed.
   void wait(Micros timeout, std::stop_token stop);
+
+  /// Ends the loop's wait, or its next one: something else is ready. Thread: any.
+  void wake();
 
   /// Refuses everything from now on and gives what was not drained, so that it can be answered.
   std::vector<core::Event> close();
@@ -65,6 +69,7 @@ class Inbox {
   std::array<std::deque<core::Event>, 4> inlets_;
   std::size_t size_ = 0;
   bool closed_ = false;
+  bool is_woken_ = false;
 };
 
 }  // namespace rota::master::loop

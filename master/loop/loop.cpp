@@ -1,6 +1,7 @@
 #include "master/loop/loop.h"
 
 #include <algorithm>
+#include <thread>
 #include <utility>
 
 #include "common/base/check.h"
@@ -8,62 +9,94 @@
 
 namespace rota::master::loop {
 
-/// What was decided since the last batch was sent: what must be stored, and what waits for that.
+/// What was decided together: what must be stored, and what waits for that.
 struct EventLoop::Batch {
   core::Effects effects;
   MonoTime since{};                   ///< when its first reply was decided
-  MonoTime begun{};                   ///< when its newest events were handled
+  Micros decided_in{0};               ///< so long its events were handled
+  std::size_t events = 0;
+  bool time_passed = false;           ///< what was due is in it
   std::optional<MonoTime> first_try;  ///< set once storing has begun: nothing is added any more
+  MonoTime last_try{};
   MonoTime next_try{};
   Millis pause{0};
   bool is_tried = false;              ///< the store has been given it
+  bool is_beside = false;             ///< it is being stored beside the loop
   bool maybe_stored = false;          ///< a try ended Unknown
+  /// What is seen once it is stored. It knows nothing that was decided later.
+  std::shared_ptr<const core::Snapshot> snapshot;
 };
 
 /// With many runs a snapshot takes long: at most one part in so many of the loop's time goes into them.
 constexpr int kSnapshotShare = 25;
+
+namespace {
+
+/// Those of which a batch may hold many.
+std::size_t rows_in(const core::Changes& changes) {
+  return changes.jobs.size() + changes.versions.size() + changes.new_runs.size() +
+         changes.updated_runs.size() + changes.attempts.size() + changes.gaps.size() + changes.notes.size();
+}
+
+}  // namespace
 
 EventLoop::EventLoop(Epoch epoch, LoopParts parts, const LoopOptions& options)
     : epoch_(epoch), parts_(std::move(parts)), options_(options), batch_(std::make_unique<Batch>()) {
   publish(parts_.clock.now());
 }
 
-EventLoop::~EventLoop() = default;
+EventLoop::~EventLoop() { (void)wait_beside(); }
 
 EventLoop::Turn EventLoop::turn() {
   if (ended_) return {ended_, Micros{0}, false};
   ++counters_.turns;
-  Now now = parts_.clock.now();
-  if (!batch_->first_try) {
-    handle_events(now);
-    if (wants_storing(now)) {
-      batch_->first_try = now.mono;
-      batch_->next_try = now.mono;
-      batch_->pause = options_.retry_first;
+  if (open_) {
+    if (Turn now = store_open(); now.ended || now.storing) return now;
+  }
+  if (may_decide()) handle_events(parts_.clock.now());
+  if (!open_) {
+    if (wants_storing(parts_.clock.now())) {
+      hand_over();
+      if (Turn now = store_open(); now.ended || now.storing) return now;
     } else {
-      send_all();
+      send_all(*batch_);
+      batch_->events = 0;
+      batch_->time_passed = false;
     }
   }
-  if (batch_->first_try) {
-    Turn stored = store_batch();
-    if (stored.ended || stored.storing) return stored;
-    now = parts_.clock.now();
-  }
+  const Now now = parts_.clock.now();
   publish(now);
-  return {std::nullopt, time_to_wake(now), false};
+  return {std::nullopt, time_to_wake(now), open_ && !may_decide()};
+}
+
+/// So many events may still be handled in this batch.
+std::size_t EventLoop::room() const {
+  return options_.events_per_turn - std::min(batch_->events, options_.events_per_turn);
+}
+
+/// While another batch is being stored, this one is bounded; while another one failed, it waits.
+bool EventLoop::may_decide() const {
+  if (!open_) return true;
+  return open_->is_beside && !batch_->effects.term_ends && room() > 0;
 }
 
 void EventLoop::handle_events(Now now) {
-  std::vector<core::Event> events = parts_.inbox.drain(options_.events_per_turn);
+  std::vector<core::Event> events = parts_.inbox.drain(room());
   if (batch_->effects.replies.empty()) batch_->since = now.mono;
-  batch_->begun = now.mono;
+  if (batch_->effects.changes.empty()) batch_->decided_in = Micros{0};
   const auto wake = parts_.scheduler.next_wake(now);
-  if (wake && *wake <= Millis{0}) events.insert(events.begin(), core::TimePassed{bound_.most()});
+  const bool is_due = wake && *wake <= Millis{0} && !batch_->time_passed;
+  if (is_due) {
+    events.insert(events.begin(), core::TimePassed{bound_.most()});
+    batch_->time_passed = true;
+  }
   for (const core::Event& event : events) {
     parts_.scheduler.handle(event, now, batch_->effects);
     ++counters_.events;
   }
   if (!events.empty()) dirty_ = true;
+  batch_->events += events.size();
+  batch_->decided_in += parts_.clock.mono() - now.mono;
   check_invariants();
 }
 
@@ -90,28 +123,70 @@ bool EventLoop::wants_storing(Now now) const {
   return !only_renewals || now.mono - batch_->since >= options_.check_within;
 }
 
-EventLoop::Turn EventLoop::store_batch() {
-  if (batch_->effects.term_ends) {
-    return {end({TermEnd::Why::HigherEpoch, batch_->effects.term_ends->why, {}}), Micros{0}, false};
+/// What was decided goes to the store; from now on the next batch is decided.
+void EventLoop::hand_over() {
+  open_ = std::exchange(batch_, std::make_unique<Batch>());
+  open_->first_try = open_->next_try = parts_.clock.mono();
+  open_->pause = options_.retry_first;
+}
+
+/// Tries to store the open batch when it is time, or looks whether a try has ended.
+EventLoop::Turn EventLoop::store_open() {
+  if (open_->effects.term_ends) {
+    return {end({TermEnd::Why::HigherEpoch, open_->effects.term_ends->why, {}}), Micros{0}, false};
+  }
+  if (open_->is_beside) {
+    const auto result = parts_.storing->receive();
+    return result ? after_try(*result) : Turn{};
   }
   const MonoTime now = parts_.clock.mono();
-  if (now < batch_->next_try) return {std::nullopt, batch_->next_try - now, true};
-  if (std::exchange(batch_->is_tried, true)) ++counters_.reruns;
-  const store::ApplyResult result = parts_.store.apply(epoch_, batch_->effects.changes);
-  const Micros took = parts_.clock.mono() - now;
+  if (now < open_->next_try) return {std::nullopt, open_->next_try - now, true};
+  open_->last_try = now;
+  if (std::exchange(open_->is_tried, true)) {
+    ++counters_.reruns;
+  } else if (begin_beside()) {
+    return {};
+  }
+  return after_try(parts_.store.apply(epoch_, open_->effects.changes));
+}
+
+/// Whether it is worth two changes of threads; what is small is stored sooner by this one.
+bool EventLoop::begin_beside() {
+  const core::Changes& changes = open_->effects.changes;
+  if (parts_.storing == nullptr || rows_in(changes) < options_.beside_from) return false;
+  open_->is_beside = true;
+  answered_seen_ = answered_;
+  parts_.storing->begin(epoch_, changes);
+  const Now now = parts_.clock.now();
+  if (wants_snapshot(now.mono)) open_->snapshot = make_snapshot(now);
+  return true;
+}
+
+EventLoop::Turn EventLoop::after_try(const store::ApplyResult& result) {
+  open_->is_beside = false;
+  const Micros took = parts_.clock.mono() - open_->last_try;
   batch_time_.add(std::chrono::duration<double>(took).count());
   note_delay(Delay::Of::Store, took);
   if (result.outcome == store::ApplyOutcome::Failed) ++failed_applies_;
   return after_store(result);
 }
 
+/// Waits for the end of a try beside the loop, if there is one.
+std::optional<store::ApplyResult> EventLoop::wait_beside() {
+  if (!open_ || !open_->is_beside) return std::nullopt;
+  auto result = parts_.storing->receive();
+  for (; !result; result = parts_.storing->receive()) parts_.storing->wait(options_.idle_wake, {});
+  open_->is_beside = false;
+  return result;
+}
+
 /// What the requests of this batch asked for can never be stored. The answer says so, and not "ask the
 /// leader": otherwise the request that caused it would be repeated and end Term after Term.
 TermEnd EventLoop::contradicted(const store::ApplyResult& result) {
   const std::string& why = result.detail;
-  const Error refused(batch_->maybe_stored ? ErrorCode::UnknownOutcome : ErrorCode::Internal,
+  const Error refused(open_->maybe_stored ? ErrorCode::UnknownOutcome : ErrorCode::Internal,
                       "the leader could not store this: " + why);
-  for (const core::Reply& open : std::exchange(batch_->effects.replies, {})) {
+  for (const core::Reply& open : std::exchange(open_->effects.replies, {})) {
     parts_.reply(open.token, refused);
   }
   return end({TermEnd::Why::Contradicted, why, {}, result.went_back});
@@ -120,8 +195,10 @@ TermEnd EventLoop::contradicted(const store::ApplyResult& result) {
 EventLoop::Turn EventLoop::after_store(const store::ApplyResult& result) {
   using store::ApplyOutcome;
   if (result.outcome == ApplyOutcome::Applied) {
-    ++(batch_->effects.changes.empty() ? counters_.bare_checks : counters_.batches);
-    note_stored(batch_->effects.changes);
+    const core::Changes& changes = open_->effects.changes;
+    ++(changes.empty() ? counters_.bare_checks : counters_.batches);
+    if (!batch_->effects.changes.empty()) ++counters_.beside;
+    note_stored(changes);
     let_go();
     return {};
   }
@@ -130,18 +207,22 @@ EventLoop::Turn EventLoop::after_store(const store::ApplyResult& result) {
     return {end({TermEnd::Why::Fenced, result.detail, result.found}), Micros{0}, false};
   }
   if (result.permanent) return {contradicted(result), Micros{0}, false};
-  if (result.outcome == ApplyOutcome::Unknown) {
+  return after_failure(result);
+}
+
+EventLoop::Turn EventLoop::after_failure(const store::ApplyResult& result) {
+  if (result.outcome == store::ApplyOutcome::Unknown) {
     ++counters_.unknown_applies;
-    batch_->maybe_stored = true;
+    open_->maybe_stored = true;
   }
   const MonoTime now = parts_.clock.mono();
-  if (now - *batch_->first_try >= options_.store_give_up) {
+  const MonoTime give_up = *open_->first_try + options_.store_give_up;
+  if (now >= give_up) {
     return {end({TermEnd::Why::StoreLost, result.detail, {}}), Micros{0}, false};
   }
-  const MonoTime give_up = *batch_->first_try + options_.store_give_up;
-  batch_->next_try = std::min<MonoTime>(now + batch_->pause, give_up);
-  batch_->pause = std::min(batch_->pause * 2, options_.retry_most);
-  return {std::nullopt, batch_->next_try - now, true};
+  open_->next_try = std::min<MonoTime>(now + open_->pause, give_up);
+  open_->pause = std::min(open_->pause * 2, options_.retry_most);
+  return {std::nullopt, open_->next_try - now, true};
 }
 
 /// A tick's lateness is measured when its run is stored, so the time that storing took counts too.
@@ -153,52 +234,64 @@ void EventLoop::note_stored(const core::Changes& changes) {
     ++ticks;
     lateness_.add(std::chrono::duration<double>(now.wall - *run.tick).count());
   }
-  bound_.note(ticks, now.mono - batch_->begun);
+  bound_.note(ticks, open_->decided_in + (now.mono - *open_->first_try));
   if (!changes.watermark) return;
   std::scoped_lock lock(snapshot_mutex_);
   stored_watermark_ = changes.watermark;
 }
 
 /// Sends messages whose rows are stored; replies may still wait for their epoch check.
-void EventLoop::send_all() {
-  for (core::Send& send : batch_->effects.sends) parts_.sender.send(epoch_, std::move(send));
-  if (const auto asked = std::exchange(batch_->effects.list_workers, 0); asked != 0) {
+void EventLoop::send_all(Batch& batch) {
+  for (core::Send& send : batch.effects.sends) parts_.sender.send(epoch_, std::move(send));
+  if (const auto asked = std::exchange(batch.effects.list_workers, 0); asked != 0) {
     if (parts_.list_workers) {
       parts_.list_workers(asked);
     } else {
       (void)parts_.inbox.post(core::WorkersListed{asked});
     }
   }
-  for (const model::WorkerKey& key : std::exchange(batch_->effects.watch_beats, {})) {
+  for (const model::WorkerKey& key : std::exchange(batch.effects.watch_beats, {})) {
     if (parts_.watch_beats) parts_.watch_beats(key);
   }
-  for (const core::Notice& notice : std::exchange(batch_->effects.notices, {})) {
+  for (const core::Notice& notice : std::exchange(batch.effects.notices, {})) {
     if (parts_.notice) parts_.notice(notice);
   }
-  batch_->effects.sends.clear();
-  batch_->effects.index.dispatches.clear();
+  batch.effects.sends.clear();
+  batch.effects.index.dispatches.clear();
 }
 
+/// The open batch is stored: all that waited for it leaves.
 void EventLoop::let_go() {
-  send_all();
-  const std::unique_ptr<Batch> done = std::exchange(batch_, std::make_unique<Batch>());
+  const std::unique_ptr<Batch> done = std::move(open_);
+  send_all(*done);
   for (core::Reply& reply : done->effects.replies) {
     parts_.reply(reply.token, std::move(reply.body));
   }
+  if (!done->snapshot) return;
+  std::scoped_lock lock(snapshot_mutex_);
+  snapshot_ = done->snapshot;
 }
 
 TermEnd EventLoop::end(TermEnd why) {
   if (ended_) return *ended_;
+  if (const auto last = wait_beside()) {
+    if (last->outcome == store::ApplyOutcome::Unknown) open_->maybe_stored = true;
+    if (last->outcome == store::ApplyOutcome::Applied) let_go();
+  }
   ended_ = std::move(why);
   refuse_unhandled(parts_.inbox.close(), parts_.reply);
-  refuse_unstored(batch_->effects.replies, batch_->maybe_stored, parts_.reply);
+  if (open_) refuse_unstored(open_->effects.replies, open_->maybe_stored, parts_.reply);
+  refuse_unstored(batch_->effects.replies, false, parts_.reply);
+  open_.reset();
   batch_ = std::make_unique<Batch>();
   return *ended_;
 }
 
-void EventLoop::publish(Now now) {
-  if (!dirty_) return;
-  if (published_ && now.mono - *published_ < snapshot_pause_) return;
+bool EventLoop::wants_snapshot(MonoTime now) const {
+  return dirty_ && (!published_ || now - *published_ >= snapshot_pause_);
+}
+
+std::shared_ptr<const core::Snapshot> EventLoop::make_snapshot(Now now) {
   const MonoTime began = parts_.clock.mono();
   auto fresh = std::make_shared<core::Snapshot>(parts_.scheduler.snapshot(now));
   fresh->counters["batches"] = counters_.batches;
@@ -216,14 +309,24 @@ void EventLoop::publish(Now now) {
   const auto takes = std::chrono::ceil<Millis>(*published_ - began);
   snapshot_pause_ =
       std::clamp<Millis>(kSnapshotShare * takes, options_.snapshot_every, options_.snapshot_most);
+  return fresh;
+}
+
+/// Only while all that was decided is stored; else it leaves with the batch that is being stored.
+void EventLoop::publish(Now now) {
+  if (open_ || !wants_snapshot(now.mono)) return;
+  auto fresh = make_snapshot(now);
   std::scoped_lock lock(snapshot_mutex_);
   snapshot_ = std::move(fresh);
 }
 
 Micros EventLoop::time_to_wake(Now now) const {
-  if (parts_.inbox.size() > 0) return Micros{0};
   Micros wait = options_.idle_wake;
-  if (const auto wake = parts_.scheduler.next_wake(now)) wait = std::min<Micros>(wait, *wake);
+  if (!may_decide()) return wait;
+  if (parts_.inbox.size() > 0) return Micros{0};
+  const auto wake = parts_.scheduler.next_wake(now);
+  if (wake && !batch_->time_passed) wait = std::min<Micros>(wait, *wake);
+  if (open_) return wait;
   const auto sooner = [&](MonoTime at) {
     wait = std::clamp<Micros>(at - now.mono, Micros{0}, wait);
   };
@@ -234,10 +337,25 @@ Micros EventLoop::time_to_wake(Now now) const {
 
 TermEnd EventLoop::run(std::stop_token stop, const std::function<void(const char*)>& heartbeat) {
   // A batch may be large and the database slow: each statement that it answers shows that nothing hangs.
-  if (heartbeat) parts_.store.tell_progress([&heartbeat] { heartbeat("turning"); });
+  if (heartbeat) {
+    parts_.store.tell_progress([this, &heartbeat, loop = std::this_thread::get_id()] {
+      if (std::this_thread::get_id() == loop) {
+        heartbeat("turning");
+      } else {
+        ++answered_;
+      }
+    });
+  }
   const auto result = turn_until_end(stop, heartbeat);
   parts_.store.tell_progress({});
   return result;
+}
+
+/// While a batch is being stored beside the loop: whether the database has answered since the last look.
+bool EventLoop::makes_progress() {
+  if (!open_ || !open_->is_beside) return true;
+  const std::int64_t now = answered_;
+  return std::exchange(answered_seen_, now) != now;
 }
 
 TermEnd EventLoop::turn_until_end(const std::stop_token& stop,
@@ -246,15 +364,21 @@ TermEnd EventLoop::turn_until_end(const std::stop_token& stop,
     if (stop.stop_requested()) return end({TermEnd::Why::Resigned, "asked to stop", {}});
     const Turn now = turn();
     if (now.ended) return *now.ended;
-    if (heartbeat) heartbeat(now.storing ? "waiting for the store" : "turning");
+    if (heartbeat && makes_progress()) heartbeat(now.storing ? "waiting for the store" : "turning");
     if (now.wait <= Micros{0}) continue;
     const MonoTime due = parts_.clock.mono() + now.wait;
-    if (now.storing) {
-      pause(now.wait, stop);
-    } else {
-      parts_.inbox.wait(now.wait, stop);
-    }
+    rest(now, stop);
     note_delay(Delay::Of::Processor, parts_.clock.mono() - due);
+  }
+}
+
+void EventLoop::rest(const Turn& turn, const std::stop_token& stop) {
+  if (!turn.storing) {
+    parts_.inbox.wait(turn.wait, stop);
+  } else if (open_->is_beside) {
+    parts_.storing->wait(turn.wait, stop);
+  } else {
+    pause(turn.wait, stop);
   }
 }
 

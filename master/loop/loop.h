@@ -1,6 +1,10 @@
 // The machine around the core: takes events from the inbox, lets the core decide, has the decision
 // stored in one fenced transaction, and only then lets messages and replies go (law 2).
 //
+// While a large batch is being stored, the next one is decided. It waits for the first: its rows are stored
+// after it, and what it says leaves after its own rows. This is safe because nothing goes back: if the first
+// one can not be stored, the Term ends, and both are thrown away with all that was decided.
+//
 // A batch that could not be stored, or whose outcome is unknown, is tried again unchanged until it is stored,
 // another epoch is found, or store_give_up has passed. Until then nothing else is handled and nothing leaves.
 // The last two end the Term.
@@ -26,6 +30,7 @@
 #include "master/loop/delay_watch.h"
 #include "master/loop/batch_bound.h"
 #include "master/loop/inbox.h"
+#include "master/loop/storing.h"
 #include "master/loop/violations_met.h"
 #include "master/store/store.h"
 
@@ -39,7 +44,8 @@ struct LoopOptions {
   Millis retry_first{10};              ///< pause before a batch is tried again; doubles
   Millis retry_most{500};
   Millis idle_wake{500};               ///< longest sleep: the wall clock may jump meanwhile
-  std::size_t events_per_turn = 2000;
+  std::size_t events_per_turn = 2000;  ///< also of one batch while another is being stored
+  std::size_t beside_from = 64;        ///< a batch with so many rows is stored beside the loop
 };
 
 /// Why a Term ended.
@@ -64,6 +70,7 @@ struct LoopCounters {
   std::atomic<std::int64_t> events{0};
   std::atomic<std::int64_t> batches{0};        ///< applied, with rows
   std::atomic<std::int64_t> bare_checks{0};    ///< applied, without rows
+  std::atomic<std::int64_t> beside{0};         ///< decided, with rows, while another was stored
   std::atomic<std::int64_t> reruns{0};         ///< tries beyond the first of a batch
   std::atomic<std::int64_t> unknown_applies{0};
   std::atomic<std::int64_t> stale_refused{0};  ///< batches refused because another epoch is in force
@@ -90,6 +97,8 @@ struct LoopParts {
   std::function<void(const core::Notice&)> notice{};
   /// An invariant of the core is broken: a bug. Told once each. Unset: nobody wants to know (tests).
   std::function<void(const core::Violation&)> violated{};
+  /// Stores large batches beside the loop. Unset: the loop's thread stores all (tests).
+  Storing* storing = nullptr;
 };
 
 /// Thread: turn() and run() by one thread (the loop's); snapshot() and counters() by any. Owned by
@@ -102,18 +111,20 @@ class EventLoop {
   EventLoop& operator=(const EventLoop&) = delete;
 
   /// The result of a turn. `ended`: everything is answered, do not call again. `wait`: for so long nothing
-  /// has to be done unless an event arrives; while `storing`, events do not matter.
+  /// has to be done unless an event arrives, or a batch that is stored beside the loop has its result. While
+  /// `storing`, events do not matter.
   struct Turn {
     std::optional<TermEnd> ended;
     Micros wait{0};
     bool storing = false;
   };
 
-  /// One turn: drains the inbox, handles each event, stores, sends and replies. Waits only for the store.
+  /// One turn: drains the inbox, handles each event, stores, sends and replies. Waits only for the store, and
+  /// not for what is stored beside the loop.
   Turn turn();
 
-  /// Ends the Term: closes the inbox and answers all that is open, as protocol.md says ("A Term
-  /// ends"). Calling it again changes nothing.
+  /// Ends the Term: waits for a batch that is being stored beside the loop, closes the inbox and answers all
+  /// that is open, as protocol.md says ("A Term ends"). Calling it again changes nothing.
   TermEnd end(TermEnd why);
 
   /// Turns until the Term ends or stop is asked for; gives why. `heartbeat` is called with one word
@@ -130,25 +141,37 @@ class EventLoop {
  private:
   struct Batch;
 
+  std::size_t room() const;
+  bool may_decide() const;
   void handle_events(Now now);
   void check_invariants();
   bool wants_storing(Now now) const;
-  Turn store_batch();
+  void hand_over();
+  Turn store_open();
+  bool begin_beside();
+  Turn after_try(const store::ApplyResult& result);
   Turn after_store(const store::ApplyResult& result);
+  Turn after_failure(const store::ApplyResult& result);
+  std::optional<store::ApplyResult> wait_beside();
   TermEnd contradicted(const store::ApplyResult& result);
   void note_stored(const core::Changes& changes);
-  void send_all();
+  void send_all(Batch& batch);
   void let_go();
+  bool wants_snapshot(MonoTime now) const;
+  std::shared_ptr<const core::Snapshot> make_snapshot(Now now);
   void publish(Now now);
   Micros time_to_wake(Now now) const;
   void note_delay(Delay::Of of, Micros took);
   TermEnd turn_until_end(const std::stop_token& stop, const std::function<void(const char*)>& heartbeat);
+  void rest(const Turn& turn, const std::stop_token& stop);
+  bool makes_progress();
   static void pause(Micros wait, const std::stop_token& stop);
 
   const Epoch epoch_;
   LoopParts parts_;
   const LoopOptions options_;
-  std::unique_ptr<Batch> batch_;       ///< decided, and not sent yet
+  std::unique_ptr<Batch> batch_;       ///< being decided
+  std::unique_ptr<Batch> open_;        ///< being stored; nothing of batch_ leaves before that has ended
   std::optional<TermEnd> ended_;
   bool dirty_ = true;                  ///< something happened since the last snapshot
   std::optional<MonoTime> published_;
@@ -163,6 +186,8 @@ class EventLoop {
   std::int64_t failed_applies_ = 0;
   ViolationsMet violations_;
   DelayWatch delays_;
+  std::atomic<std::int64_t> answered_{0};       ///< statements of batches that are stored beside the loop
+  std::int64_t answered_seen_ = 0;
 };
 
 }  // namespace rota::master::loop

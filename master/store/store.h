@@ -39,8 +39,8 @@ struct ApplyResult {
   bool went_back = false;
 };
 
-/// Thread: one at a time (the loop's). Every call has a deadline of its own (connect and statement
-/// timeouts from the configuration) and drops its connection on any error.
+/// Thread: one at a time (the loop's, or the one that stores for it). Every call has a deadline of its own
+/// (connect and statement timeouts from the configuration) and drops its connection on any error.
 class Store {
  public:
   virtual ~Store() = default;

@@ -109,7 +109,16 @@ void World::carry_drain(std::size_t master, Epoch epoch, const SendDrain& messag
   const std::size_t worker = message.address.port;
   if (message_lost("fault_request_lost")) return;
   after(message_delay(), [this, master, epoch, worker, message] {
-    if (hears(true, master, worker)) workers[worker]->drain(epoch, message);
+    if (hears(true, master, worker)) tell_refusal(master, epoch, message.worker, workers[worker]->drain(epoch, message));
+  });
+}
+
+/// A worker that knows a higher epoch says so, and the answer may be lost: the message is sent again.
+void World::tell_refusal(std::size_t master, Epoch epoch, const model::WorkerKey& worker, model::Refusal why) {
+  if (why != model::Refusal::OldEpoch || message_lost("fault_answer_lost")) return;
+  after(message_delay(), [this, master, epoch, worker] {
+    marks.hit("epoch_refused");
+    post(master, epoch, master::core::EpochRefused{worker});
   });
 }
 
@@ -178,9 +187,10 @@ void World::carry_cancel(std::size_t master, Epoch epoch, const SendCancel& mess
   if (message_lost("fault_request_lost")) return;
   after(message_delay(), [this, master, epoch, worker, message] {
     if (!hears(true, master, worker)) return;
-    if (!waits_for(worker, [this, worker, epoch, message] { workers[worker]->cancel(epoch, message); })) {
-      workers[worker]->cancel(epoch, message);
-    }
+    const auto obey = [this, master, worker, epoch, message] {
+      tell_refusal(master, epoch, message.worker, workers[worker]->cancel(epoch, message));
+    };
+    if (!waits_for(worker, obey)) obey();
   });
 }
 

@@ -71,8 +71,9 @@ std::optional<std::vector<DispatchVerdict>> SimWorker::dispatch(Epoch epoch,
   return verdicts;
 }
 
-void SimWorker::cancel(Epoch epoch, const master::core::SendCancel& message) {
-  if (!proper_up_ || table_->check({epoch, message.worker}) != Refusal::None) return;
+Refusal SimWorker::cancel(Epoch epoch, const master::core::SendCancel& message) {
+  if (!proper_up_) return Refusal::None;
+  if (const Refusal why = table_->check({epoch, message.worker}); why != Refusal::None) return why;
   if (epoch < told_) world_.violate("P8: a deposed leader's cancel is obeyed");
   for (const model::AttemptKey key : message.attempts) {
     const auto found = processes_.find(key);
@@ -96,6 +97,7 @@ void SimWorker::cancel(Epoch epoch, const master::core::SendCancel& message) {
       end_process(key, serial, outcome);
     });
   }
+  return Refusal::None;
 }
 
 // --- attempts

@@ -119,6 +119,7 @@ class SimMaster {
   void plan_turn(Micros in);
   void turn();
   void end_term(const master::loop::TermEnd& why);
+  void drop_term();
   void stand_back(Millis pause);
   void leave_election();
 

@@ -6,6 +6,7 @@
 #include "master/office/rewind.h"
 #include "master/upkeep/tick_hold.h"
 #include "sim_master.h"
+#include "sim_storing.h"
 #include "worker_node.h"
 #include "world.h"
 
@@ -34,6 +35,7 @@ struct SimMaster::Term {
         told_hold(hold_at_begin(owner, office).empty() ? "" : "its own words"),
         sender(world, owner.index_),
         inbox({world.limits.inbox_reports, world.limits.inbox_requests}),
+        storing(world, [&owner](Millis for_long) { owner.freeze(for_long); }, [&owner] { owner.plan_turn(0ms); }),
         scheduler(office.epoch, core_options(world, owner, office), std::move(office.recovered), clock.now()),
         loop(epoch,
              {scheduler, world.store, sender,
@@ -44,7 +46,8 @@ struct SimMaster::Term {
               [&owner](const model::WorkerKey& key) { owner.watch_beat(key); }, {},
               [&world](const master::core::Violation& broken) {
                 world.violate("an invariant: " + broken.what + "; " + broken.around);
-              }},
+              },
+              &storing},
              loop_options(world)) {}
 
   static master::core::CoreOptions core_options(const World& world, const SimMaster& owner,
@@ -64,6 +67,7 @@ struct SimMaster::Term {
     master::loop::LoopOptions options;
     options.events_per_turn = world.limits.events_per_turn;
     options.store_give_up = world.limits.store_give_up;
+    options.beside_from = world.limits.beside_from;
     options.snapshot_every = Millis{60'000};
     return options;
   }
@@ -73,6 +77,7 @@ struct SimMaster::Term {
   std::string told_hold;
   LossySender sender;
   master::loop::Inbox inbox;
+  SimStoring storing;
   master::core::Scheduler scheduler;
   master::loop::EventLoop loop;
   std::map<std::string, std::string> known;   ///< the workers' nodes that the core knows
@@ -404,9 +409,11 @@ void SimMaster::plan_turn(Micros in) {
 
 void SimMaster::turn() {
   world_.store.latency = world_.store.caller_freezes = 0ms;
-  const std::int64_t reruns = term_->loop.counters().reruns;
+  const auto& counters = term_->loop.counters();
+  const std::int64_t reruns = counters.reruns, beside = counters.beside;
   const auto result = term_->loop.turn();
-  world_.marks.hit("batch_rerun", term_->loop.counters().reruns - reruns);
+  world_.marks.hit("batch_rerun", counters.reruns - reruns);
+  world_.marks.hit("batch_decided_beside", counters.beside - beside);
   busy_until_ = world_.now() + world_.store.latency;
   world_.violate(world_.store.violation);
   if (result.ended) {
@@ -426,10 +433,19 @@ void SimMaster::end_term(const master::loop::TermEnd& why) {
   if (why.why == Why::Contradicted) world_.marks.hit("term_contradicted");
   world_.trace("term ends", std::string(name_of(why.why)) + " " + why.detail);
   world_.note_counters(term_->scheduler.snapshot(clock_.now()));
+  world_.violate(world_.store.violation);
   last_stored_ = {term_->epoch, term_->loop.stored_watermark()};
   term_.reset();
   if (why.database_went_back) raise_alarm();
   stand_back(1000ms);
+}
+
+/// As a crash finds it: a batch may be on its way to the database.
+void SimMaster::drop_term() {
+  if (!term_) return;
+  world_.note_counters(term_->scheduler.snapshot(clock_.now()));
+  term_->storing.crash();
+  term_.reset();
 }
 
 void SimMaster::raise_alarm() {
@@ -442,10 +458,9 @@ void SimMaster::raise_alarm() {
 void SimMaster::crash(bool clean, Millis for_long) {
   if (!alive_) return;
   world_.trace("crash", std::to_string(index_));
-  if (term_) world_.note_counters(term_->scheduler.snapshot(clock_.now()));
   alive_ = false;
   ++life_;
-  term_.reset();
+  drop_term();
   office_planned_ = taking_office_ = false;
   frozen_until_ = {};
   zookeeper_.detach(session_);

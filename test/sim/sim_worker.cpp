@@ -414,13 +414,15 @@ void SimWorker::set_draining(bool draining) {
   tell_draining();
 }
 
-void SimWorker::drain(Epoch epoch, const master::core::SendDrain& message) {
-  if (!proper_up_ || table_->check({epoch, message.worker}) != Refusal::None) return;
+Refusal SimWorker::drain(Epoch epoch, const master::core::SendDrain& message) {
+  if (!proper_up_) return Refusal::None;
+  if (const Refusal why = table_->check({epoch, message.worker}); why != Refusal::None) return why;
   world_.marks.hit(message.draining ? "drain_told" : "resume_told");
-  if (message.order < drain_order_) return;  // a later message overtook it
+  if (message.order < drain_order_) return Refusal::None;  // a later message overtook it
   drain_order_ = message.order;
   drain_told_ = message.draining;
   tell_draining();
+  return Refusal::None;
 }
 
 void SimWorker::tell_draining() {

@@ -31,8 +31,9 @@ class SimWorker {
   std::optional<model::Inventory> hello(Epoch epoch, std::size_t master, const model::WorkerKey& to);
   std::optional<std::vector<master::core::DispatchVerdict>> dispatch(
       Epoch epoch, const master::core::SendDispatch& message);
-  void cancel(Epoch epoch, const master::core::SendCancel& message);
-  void drain(Epoch epoch, const master::core::SendDrain& message);
+  /// Why it was refused; None: it was obeyed, or nobody is there.
+  model::Refusal cancel(Epoch epoch, const master::core::SendCancel& message);
+  model::Refusal drain(Epoch epoch, const master::core::SendDrain& message);
 
   // --- what happens to it
   void start_host();

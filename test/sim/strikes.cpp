@@ -142,6 +142,9 @@ bool Faults::restore_zookeeper(Random& dice) {
 
 /// Its servers end and start again on an empty folder or an older copy.
 bool Faults::lose_zookeepers_data(Random& dice, bool all) {
+  constexpr Millis kRecovery{10'000};  // a session's timeout, a new handle, a new session
+  const auto before = std::exchange(world_.zookeeper_broke_at, world_.now());
+  if (before && world_.now() - *before < kRecovery) world_.zookeeper_broke_twice = true;
   world_.zookeeper.go_down();
   world_.after(dice.between(200ms, 8000ms), [this, all] {
     if (healed_) return;

@@ -41,6 +41,7 @@ World::World(const Recipe& recipe_in, Marks& marks_in)
 void World::draw_limits() {
   if (random.chance(30)) limits.inbox_reports = static_cast<std::size_t>(1 + random.below(4));
   if (random.chance(20)) limits.inbox_requests = static_cast<std::size_t>(1 + random.below(4));
+  limits.beside_from = random.chance(70) ? static_cast<std::size_t>(1 + random.below(4)) : 64;
   if (random.chance(30)) limits.events_per_turn = static_cast<std::size_t>(1 + random.below(5));
   if (random.chance(30)) limits.fire_at_most = static_cast<std::int32_t>(2 + random.below(20));
   if (random.chance(20)) limits.tombstones = static_cast<std::size_t>(64 + random.below(64));
@@ -228,6 +229,7 @@ std::string World::judge_single() const {
       "worker_cut_from_masters", "follower_lags", "zookeeper_wiped", "zookeeper_restored", "ownerless_node"};
   const auto kinds = faults_->kinds_on();
   if (kinds.size() != 1 || !kHarmless.contains(kinds.front())) return "";
+  if (zookeeper_broke_twice) return "";
   marks.hit("single_fault_harmless");
   if (lapses > 0) return "P19/P20: jobs are killed for want of a voucher though only " + kinds.front() + " struck";
   if (workers_mended > 0) return "";

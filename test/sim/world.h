@@ -42,6 +42,7 @@ struct Limits {
   std::size_t inbox_reports = 10'000;
   std::size_t inbox_requests = 10'000;
   std::size_t events_per_turn = 2000;
+  std::size_t beside_from = 64;          ///< see LoopOptions
   std::int32_t fire_at_most = 5000;
   std::int64_t crowd = 0;               ///< jobs that are due in one moment, more than fire_at_most
   std::size_t tombstones = 100'000;
@@ -119,6 +120,10 @@ class World {
   std::set<Cut> cuts;
   int workers_mended = 0;      ///< workers that an operator restarted because of lost slots
   int lapses = 0;              ///< of workers that ran something
+  /// ZooKeeper broke again before its clients had recovered: a life that registered between the two is unknown to
+  /// the leader, and then has no voucher at all.
+  bool zookeeper_broke_twice = false;
+  std::optional<MonoTime> zookeeper_broke_at;
 
  private:
   void zookeeper_tick();
@@ -127,6 +132,7 @@ class World {
   void carry_dispatch(std::size_t master, Epoch epoch, const master::core::SendDispatch& sent);
   void carry_cancel(std::size_t master, Epoch epoch, const master::core::SendCancel& message);
   void carry_drain(std::size_t master, Epoch epoch, const master::core::SendDrain& message);
+  void tell_refusal(std::size_t master, Epoch epoch, const model::WorkerKey& worker, model::Refusal why);
   void post(std::size_t master, Epoch epoch, master::core::Event event);
   using Answer = std::function<void(const std::optional<std::vector<master::core::DispatchVerdict>>&)>;
   using Sent = std::shared_ptr<const master::core::SendDispatch>;

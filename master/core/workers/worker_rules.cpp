@@ -313,6 +313,12 @@ void handle_hello_answered(Context& ctx, const HelloAnswered& event) {
   }
 }
 
+/// It will refuse all that this leader ever says: without an end of the Term a drained worker could never be
+/// resumed, nor a run on it be cancelled.
+void handle_epoch_refused(Context& ctx, const EpochRefused& event) {
+  ctx.out.term_ends = TermEnds{"worker " + event.worker.id + " refused a message: it knows a higher epoch"};
+}
+
 void handle_hello_failed(Context& ctx, const HelloFailed& event) {
   State& state = ctx.state;
   LifeEntry* life = state.find_life(event.worker);

@@ -11,6 +11,7 @@ void handle_worker_gone(Context& ctx, const WorkerGone& event);
 void handle_workers_listed(Context& ctx, const WorkersListed& event);
 void handle_hello_answered(Context& ctx, const HelloAnswered& event);
 void handle_hello_failed(Context& ctx, const HelloFailed& event);
+void handle_epoch_refused(Context& ctx, const EpochRefused& event);
 void handle_zookeeper_replaced(Context& ctx, const ZookeeperReplaced& event);
 void handle_unseen_gone(Context& ctx);
 

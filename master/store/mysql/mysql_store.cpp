@@ -92,6 +92,7 @@ void MysqlStore::tell_progress(std::function<void()> progress) {
 }
 
 ApplyResult MysqlStore::apply(Epoch epoch, const core::Changes& changes) {
+  thread_local const MysqlThread guard;  // not always the thread that opened the connection
   const ApplyResult result = try_once(epoch, changes);
   if (result.outcome != ApplyOutcome::Applied) {
     connection_.reset();

@@ -14,7 +14,7 @@ namespace rota::master::store {
 class Connection;
 
 /// Holds one connection, opened by the first call and again after any error.
-/// Thread: one at a time (the loop's).
+/// Thread: one at a time (the loop's, or the one that stores for it).
 class MysqlStore final : public Store {
  public:
   explicit MysqlStore(MysqlOptions options);

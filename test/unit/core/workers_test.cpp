@@ -53,6 +53,15 @@ TEST_CASE("workers: an inventory with a higher epoch ends the Term") {
   CHECK(h.last.term_ends.has_value());
 }
 
+TEST_CASE("workers: a drain or a cancel that is refused for a higher epoch ends the Term") {
+  Harness h;
+  h.join(a_worker("w1"));
+  CHECK_FALSE(h.last.term_ends);
+  h.handle(EpochRefused{{"w1", "i1"}});
+  REQUIRE(h.last.term_ends);
+  CHECK(h.last.term_ends->why == "worker w1 refused a message: it knows a higher epoch");
+}
+
 TEST_CASE("workers: each life is a row, with when and why it left") {
   Harness h;
   model::WorkerInfo info = a_worker("w1");

@@ -48,7 +48,9 @@ class FakeWorker final : public thrift::WorkerServiceNull {
       cancelled += request.attempts.size();
     }
     changed_.notify_all();
+    refuse_older(request.epoch);
   }
+  void drain(const thrift::DrainRequest& request) override { refuse_older(request.epoch); }
 
   std::vector<std::string> asked() {
     std::scoped_lock lock(mutex_);
@@ -74,6 +76,9 @@ class FakeWorker final : public thrift::WorkerServiceNull {
   model::Refusal refusal = model::Refusal::None;
 
  private:
+  void refuse_older(std::int64_t epoch) const {
+    if (epoch < highest_epoch) throw rpc::to_wire(Error(ErrorCode::Fenced, "a higher epoch is known"));
+  }
   void wait_while_held() {
     std::unique_lock lock(mutex_);
     changed_.wait(lock, [this] { return !held_; });
@@ -292,6 +297,23 @@ TEST_CASE("dispatcher: cancels reach the worker") {
       Epoch{3}, core::SendCancel{setup.key, setup.address(), {{RunId{1}, 1}}, Millis{5}});
   setup.worker->wait_cancelled(1);
   CHECK(setup.worker->cancelled == 1);
+}
+
+TEST_CASE("dispatcher: a drain or a cancel that is refused for a higher epoch is told to the Term") {
+  Setup setup;
+  setup.worker->highest_epoch = 4;
+  SUBCASE("drain") {
+    setup.dispatcher->send(Epoch{3}, core::SendDrain{setup.key, setup.address(), false, 1});
+  }
+  SUBCASE("cancel") {
+    setup.dispatcher->send(
+        Epoch{3}, core::SendCancel{setup.key, setup.address(), {{RunId{1}, 1}}, Millis{5}});
+  }
+  const auto events = setup.inbox.wait_for(1);
+  REQUIRE(events.size() == 1);
+  REQUIRE(std::get_if<core::EpochRefused>(&events[0]));
+  CHECK(std::get<core::EpochRefused>(events[0]).worker == setup.key);
+  CHECK(setup.dispatcher->counters().refused_old_epoch == 1);
 }
 
 TEST_CASE("dispatcher: more attempts than may wait are answered at once") {
