@@ -1,4 +1,5 @@
-// Which master takes office. ZooKeeper's election (zk_elector.h) is one implementation.
+// Which master takes office: by ZooKeeper's election (zk_elector.h), or by a lease in the database or in
+// etcd (lease_elector.h).
 //
 // Being elected is not leading: a master leads when its epoch is the one in the database. And
 // losing the candidacy is not losing office: a leader leads on until a batch finds another epoch.
@@ -8,6 +9,7 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "common/zk/leader_lookup.h"
 
@@ -27,12 +29,13 @@ class ElectorObserver {
 
 /// A master's place among the candidates, as far as its elector knows.
 struct Candidacy {
-  bool stands = false;          ///< it has a node in the election
-  std::string predecessor;      ///< name of the candidate before it; empty: none, or not known
+  bool stands = false;          ///< it takes part in the election
+  /// The candidate before it (ZooKeeper: its node's name; else its id); empty: none, or not known.
+  std::string predecessor;
   std::string trouble;          ///< why it cannot be a candidate although it should be; empty: no trouble
 };
 
-/// Thread: any; each call returns at once.
+/// Thread: any; each call returns at once, but stop.
 class Elector {
  public:
   virtual ~Elector() = default;
@@ -50,6 +53,14 @@ class Elector {
   /// First in the present session, as far as is known.
   virtual bool is_first() const = 0;
   virtual Candidacy candidacy() const = 0;
+  /// Who leads, as far as is known here. NotFound: nobody, or a master is taking office. Unavailable: not
+  /// known. It may wait for ZooKeeper's deadline.
+  virtual Result<LeaderHint> leader() const = 0;
+  /// Candidates' nodes in ZooKeeper that no session owns, as of the last look.
+  virtual std::vector<std::string> ownerless() const { return {}; }
+  /// For good: the observer hears nothing more, and a lease is freed. A node in ZooKeeper is left to its
+  /// session. Twice is fine.
+  virtual void stop() = 0;
 };
 
 }  // namespace rota::master::cluster

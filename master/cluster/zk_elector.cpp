@@ -17,11 +17,13 @@ constexpr int kLooks = 16;
 }  // namespace
 
 ZkElector::ZkElector(zk::Session& session, zk::Paths paths, std::string master_id,
-                     ElectorObserver& observer)
+                     ElectorObserver& observer, bool is_post)
     : session_(session),
       paths_(std::move(paths)),
       master_id_(std::move(master_id)),
-      observer_(observer) {
+      is_post_(is_post),
+      observer_(observer),
+      lookup_(session_, paths_) {
   session_.attach(*this);
 }
 
@@ -109,7 +111,7 @@ Result<void> ZkElector::join(zk::Client& client) {
   if (!made) return fail(made.error());
   own_ = std::move(*made);
   written_.clear();  // it may stand from an earlier, unclear try: written once more if it differs
-  log_info(kChannel, "stands for election", {{"candidate", own_}});
+  if (!is_post_) log_info(kChannel, "stands for election", {{"candidate", own_}});
   return {};
 }
 
@@ -207,7 +209,7 @@ Result<void> ZkElector::leave(zk::Client& client) {
     const auto removed = client.remove(path_of(own_));
     if (!removed && removed.error().code != ErrorCode::NotFound) return fail(removed.error());
   }
-  log_info(kChannel, "left the election", {{"candidate", own_}});
+  if (!is_post_) log_info(kChannel, "left the election", {{"candidate", own_}});
   forget_candidacy();
   return remove_ghosts(client);
 }
@@ -232,13 +234,13 @@ Result<void> ZkElector::remove_ghosts(zk::Client& client) {
 void ZkElector::win() {
   predecessor_.clear();
   if (first_.exchange(true)) return;
-  log_info(kChannel, "elected", {{"candidate", own_}});
+  if (!is_post_) log_info(kChannel, "elected", {{"candidate", own_}});
   observer_.elected();
 }
 
 void ZkElector::lose(std::string_view why) {
   if (!first_.exchange(false)) return;
-  log_info(kChannel, "no longer first", {{"candidate", own_}, {"why", why}});
+  if (!is_post_) log_info(kChannel, "no longer first", {{"candidate", own_}, {"why", why}});
   observer_.lost(why);
 }
 

@@ -21,8 +21,9 @@ namespace rota::master::cluster {
 /// is left to the session. Thread: any.
 class ZkElector final : public Elector, private zk::SessionObserver {
  public:
-  ZkElector(zk::Session& session, zk::Paths paths, std::string master_id,
-            ElectorObserver& observer);
+  /// `is_post`: its node only says who leads (posted_elector.h); its log does not speak of an election.
+  ZkElector(zk::Session& session, zk::Paths paths, std::string master_id, ElectorObserver& observer,
+            bool is_post = false);
   ~ZkElector() override;
 
   void campaign() override;
@@ -31,8 +32,9 @@ class ZkElector final : public Elector, private zk::SessionObserver {
   void withdraw_hint() override;
   bool is_first() const override { return first_.load(); }
   Candidacy candidacy() const override;
-  /// Paths of candidates' nodes that no session owns, as of the last look.
-  std::vector<std::string> ownerless() const;
+  Result<LeaderHint> leader() const override { return lookup_.find(); }
+  std::vector<std::string> ownerless() const override;
+  void stop() override { session_.detach(*this); }
 
  private:
   void session_began(zk::Client& client) override;
@@ -65,7 +67,9 @@ class ZkElector final : public Elector, private zk::SessionObserver {
   zk::Session& session_;
   const zk::Paths paths_;
   const std::string master_id_;
+  const bool is_post_;
   ElectorObserver& observer_;
+  mutable zk::LeaderLookup lookup_;
   std::atomic<bool> first_ = false;
   mutable std::mutex mutex_;
   Candidacy candidacy_;       ///< as last told

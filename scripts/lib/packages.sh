@@ -16,7 +16,7 @@ packages_for_run=(
   procps util-linux python3 python3-thrift thrift-compiler
 )
 # shellcheck disable=SC2034
-packages_for_test=(clang-14 libclang-rt-14-dev iproute2 iptables libfaketime python3-croniter
+packages_for_test=(etcd-server clang-14 libclang-rt-14-dev iproute2 iptables libfaketime python3-croniter
   python3-jsonschema python3-yaml tzdata)
 # shellcheck disable=SC2034
 packages_for_vm=(qemu-system-x86)
