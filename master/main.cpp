@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <pthread.h>
 #include <signal.h>
+#include <unistd.h>
 
 #include <cstdio>
 #include <string>
@@ -19,10 +20,12 @@
 #include "master/upkeep/clock_acceptance.h"
 #include "master/master.h"
 #include "master/office/rewind.h"
+#include "master/office/set_elector.h"
 #include "master/services.h"
 #include "master/store/mysql/connection.h"
 #include "master/store/mysql/mysql_office.h"
 #include "master/store/mysql/mysql_reader.h"
+#include "master/store/mysql/schema.h"
 #include "master/office/takeover.h"
 #include "master/office/zookeeper_word.h"
 
@@ -45,6 +48,8 @@ struct Arguments {
   bool accept_new_zookeeper = false;
   bool workers_gone = false;
   bool rewind_ticks = false;
+  std::string set_elector;
+  bool yes = false;
 };
 
 /// Signals are taken by main alone: every thread inherits the block.
@@ -161,6 +166,7 @@ void reload(const std::string& path, config::MasterOptions& options, Master& mas
 void announce(const config::MasterOptions& options, std::uint16_t port, std::uint16_t http_port) {
   log_info("main", "started",
            {{"id", options.id}, {"cluster", options.cluster}, {"version", ROTA_VERSION},
+            {"elector", options.elector},
             {"address", fmt::format("{}:{}", options.advertise.host, port)}, {"http_port", http_port}});
   for (const std::string& network : options.plaintext_networks) {
     log_warn("main", "unencrypted and unauthenticated traffic is allowed", {{"network", network}});
@@ -184,6 +190,46 @@ int rewind(const config::MasterOptions& options) {
   say(stdout, fmt::format("ticks were recorded until {} and fire from {} on, but those that have fired; "
                           "a master takes office again",
                           format_moment(done->from), format_moment(done->to)));
+  return kOk;
+}
+
+/// Whether the operator, at a terminal, says yes.
+bool confirms(const std::string& words) {
+  say(stdout, words);
+  if (::isatty(STDIN_FILENO) != 1) return false;
+  std::fputs("go on? [y/N] ", stdout);
+  std::fflush(stdout);
+  const int answer = std::getchar();
+  return answer == 'y' || answer == 'Y';
+}
+
+/// The operator's word that another elector decides from now on.
+int change_elector(const config::MasterOptions& options, const Arguments& arguments) {
+  auto password = database_password(options);
+  if (!password) return complain(password.error().message);
+  auto client = zookeeper_of(options);
+  if (!client) return complain_of(client.error());
+  const zk::Paths paths(options.cluster);
+  const store::MysqlOptions database = mysql_options(options.database, *password);
+  if (auto ready = store::upgrade_schema(database); !ready) return complain_of(ready.error());
+  store::MysqlOffice office(database, timezone::load_zone);
+  store::MysqlElection election(database);
+  const SetElectorParts parts{**client, paths, office, election};
+  const auto change = plan_elector(parts, arguments.set_elector);
+  if (!change) return complain_of(change.error());
+  if (change->from == change->to) {
+    say(stdout, fmt::format("the elector in force is '{}' already; nothing was changed", change->to));
+    return kOk;
+  }
+  if (arguments.yes) {
+    say(stdout, words_before(*change));
+  } else if (!confirms(words_before(*change))) {
+    say(stderr, "nothing was changed; answer y, or add --yes to do it without being asked");
+    return kFailed;
+  }
+  const Candidate self{options.id + " (--set-elector)", options.grant, {}};
+  if (auto done = set_elector(parts, self, change->to); !done) return complain_of(done.error());
+  say(stdout, words_after(*change));
   return kOk;
 }
 
@@ -232,6 +278,11 @@ int run(int argc, char** argv) {
                "with it: workers never seen there are gone, so what they held may be run again");
   app.add_flag("--rewind-ticks", arguments.rewind_ticks,
                "ticks that are recorded ahead of the clock are given back, but those that have fired");
+  app.add_option("--set-elector", arguments.set_elector,
+                 "another elector decides from now on which master takes office: zookeeper, mysql or etcd; "
+                 "asks first")
+      ->check(CLI::IsMember({"zookeeper", "mysql", "etcd"}));
+  app.add_flag("--yes", arguments.yes, "with --set-elector: do not ask");
   app.add_option("--state-dir", arguments.state_dir, "state folder, for --end-session");
   app.footer("Exit status: 0 ok, 1 failed, 2 wrong usage or configuration.\n"
              "SIGTERM stops cleanly; SIGHUP reads the log settings and the database's password again.");
@@ -258,6 +309,7 @@ int run(int argc, char** argv) {
   if (arguments.accept_clock) return accept_clock(*options);
   if (arguments.accept_new_zookeeper) return accept_zookeeper(*options, arguments.workers_gone);
   if (arguments.rewind_ticks) return rewind(*options);
+  if (!arguments.set_elector.empty()) return change_elector(*options, arguments);
   return serve(arguments, *options, block_signals());
 }
 

@@ -7,7 +7,7 @@
 #include "common/base/log.h"
 #include "common/base/utf8.h"
 #include "common/zk/real_client.h"
-#include "master/office/candidate_words.h"
+#include "master/electors.h"
 #include "master/core/time/hold_rules.h"
 #include "master/office/master_node.h"
 #include "master/upkeep/tick_hold.h"
@@ -48,24 +48,26 @@ DatabaseWatchOptions database_options(const config::MasterOptions& options) {
 
 Master::Master(const config::MasterOptions& options, const std::string& database_password)
     : options_(options),
+      password_(database_password),
       paths_(options.cluster),
       heartbeat_(options.heartbeat_file),
       services_(std::make_unique<Services>(options, database_password, *this)),
       session_(zk::make_real_client, session_options(options)),
-      lookup_(session_, paths_),
+      election_(mysql_options(options.database, database_password)),
+      in_force_(options.elector, [this] { return election_.elector(); }),
       clock_note_(paths_, options.id) {}
 
 Master::~Master() { stop(); }
 
 Result<void> Master::start() {
-  cluster::ElectorObserver& observer = *this;
-  elector_ = std::make_unique<cluster::ZkElector>(session_, paths_, options_.id, observer);
+  elector_ = make_elector(options_, ElectorParts{session_, paths_, clock_, *this, password_});
   database_ = std::make_unique<DatabaseWatch>(
       database_options(options_), services_->prepare_database(),
       [this, database = services_->probe_database()] { return probe(database); },
       [this](bool good) {
-        log_info("election", good ? "stands for election" : "does not stand: no database");
-        elector_->set_eligible(good);
+        log_info("election", good ? "the database answers: may stand" : "does not stand: no database");
+        database_good_ = good;
+        good ? stand() : elector_->resign();
       });
   // The API's threads may ask for all that was made above.
   if (auto started = services_->start(); !started) return started;
@@ -94,7 +96,7 @@ void Master::stop() {
   changed_.notify_all();
   if (office_.joinable()) office_.join();
   registration_.reset();
-  elector_.reset();
+  if (elector_) elector_->stop();
   session_.stop();  // its nodes go at once: the successor takes office within milliseconds
   services_->stop();
 }
@@ -109,7 +111,7 @@ std::string Master::node_data() const {
   self.page = page_address({options_.http.host, options_.http.port}, options_.advertise.host);
   std::scoped_lock lock(verdict_mutex_);
   self.health = clean_text(verdict_, kLongestVerdict);
-  return node_text(self);
+  return node_text(self, options_.elector);
 }
 
 std::unique_ptr<SelfCheck> Master::make_self_check() {
@@ -184,8 +186,9 @@ void Master::lost(std::string_view why) {
 
 bool Master::wait_elected(std::stop_token stop, Millis at_most) {
   std::unique_lock lock(mutex_);
-  changed_.wait_for(lock, stop, at_most, [this] { return elected_; });
-  return elected_ && !stop.stop_requested();
+  const auto may_try = [this] { return elected_ && elector_->is_first(); };
+  changed_.wait_for(lock, stop, at_most, may_try);
+  return may_try() && !stop.stop_requested();
 }
 
 void Master::beat(const char* word) {
@@ -243,26 +246,12 @@ void Master::go_on_after(const Error& failure, std::stop_token stop) {
   if (!TakeoverPacing::may_pass(failure.code)) database_->prepare_again();
   if (next.steps_back) stand_back();
   pause(stop, next.pause);
-  if (next.steps_back && database_->why_not().empty()) elector_->campaign();
+  if (next.steps_back && database_->why_not().empty()) stand();
 }
 
 void Master::pause(std::stop_token stop, Millis for_so_long) {
   std::unique_lock lock(mutex_);
   changed_.wait_for(lock, stop, for_so_long, [] { return false; });
-}
-
-/// To the end of the row of candidates: somebody else was faster, or this master could not lead.
-void Master::rejoin() {
-  stand_back();
-  elector_->campaign();
-}
-
-void Master::stand_back() {
-  {
-    std::scoped_lock lock(mutex_);
-    elected_ = false;
-  }
-  elector_->resign();
 }
 
 void Master::lead(Office office, std::stop_token stop) {
@@ -345,6 +334,7 @@ Result<void> Master::probe(const DatabaseWatch::Probe& database) {
   tell_hold(answer.has_value());
   tell_slices();
   zones_.read_some();
+  if (answer) answer = look_at_elector();
   if (!answer || leading()) return answer;
   const MonoTime now = BootClock::now();
   if (now - checked_at_ < kOfficeCheckEvery) return answer;
@@ -417,7 +407,7 @@ Result<void> Master::post(core::Event event) {
 
 std::optional<model::Address> Master::leader() const {
   if (leading()) return own_address();
-  auto found = lookup_.find();
+  const auto found = elector_->leader();
   if (!found) return std::nullopt;
   return model::Address{found->host, found->port};
 }
@@ -447,27 +437,6 @@ std::vector<api::MasterView> Master::masters() const {
     view.leads = leader_address && view.address == *leader_address;
   }
   return views;
-}
-
-// --- what keeps it from office ------------------------------------------------------------------
-
-OfficeWatchParts Master::office_parts() {
-  OfficeWatchParts parts;
-  parts.leads = [this] { return who_leads(); };
-  parts.has_session = [this] { return session_.is_connected(); };
-  parts.database = [this] { return database_->why_not(); };
-  parts.candidacy = [this] { return elector_->candidacy(); };
-  parts.describe = [this](const std::string& name) {
-    const auto client = session_.client();
-    return client ? words_on_candidate(*client, paths_, name) : name;
-  };
-  parts.changed = [this] { self_check_->look_soon(); };
-  return parts;
-}
-
-Leads Master::who_leads() const {
-  if (leading()) return Leads::This;
-  return lookup_.find() ? Leads::Another : Leads::Nobody;
 }
 
 }  // namespace rota::master

@@ -15,20 +15,21 @@
 #include "common/config/options.h"
 #include "common/http/server.h"
 #include "common/time/zone_warm_up.h"
-#include "common/zk/leader_lookup.h"
 #include "common/zk/registration.h"
 #include "common/zk/session.h"
 #include "master/api/leader_port.h"
 #include "master/upkeep/clock_acceptance.h"
-#include "master/cluster/zk_elector.h"
+#include "master/cluster/elector.h"
 #include "master/upkeep/database_watch.h"
 #include "master/upkeep/known_slices.h"
+#include "master/office/elector_in_force.h"
 #include "master/office/office_state.h"
 #include "master/office/office_watch.h"
 #include "master/pages.h"
 #include "master/upkeep/self_check.h"
 #include "master/services.h"
 #include "master/office/takeover_pacing.h"
+#include "master/store/mysql/mysql_election.h"
 #include "master/term.h"
 #include "master/upkeep/tick_hold.h"
 #include "master/upkeep/zookeeper_keeper.h"
@@ -79,6 +80,9 @@ class Master final : public api::LeaderPort, private cluster::ElectorObserver {
   std::string standstill() const;
   void rejoin();
   void stand_back();
+  void stand();
+  Result<void> look_at_elector();
+  cluster::Candidacy candidacy() const;
   Result<void> probe(const DatabaseWatch::Probe& database);
   void tell_hold(bool database_answers);
   void follow_clock();
@@ -100,6 +104,7 @@ class Master final : public api::LeaderPort, private cluster::ElectorObserver {
   Leads who_leads() const;
 
   const config::MasterOptions options_;
+  const std::string password_;                 // of the database
   const zk::Paths paths_;
   const SystemClock clock_;
   OfficeState office_state_{clock_};
@@ -107,9 +112,10 @@ class Master final : public api::LeaderPort, private cluster::ElectorObserver {
   std::atomic<MonoTime> last_beat_;            // of that thread
   std::unique_ptr<Services> services_;         // reader, logs, dispatcher, API server
   zk::Session session_;
-  std::unique_ptr<cluster::ZkElector> elector_;
+  store::MysqlElection election_;              // read through in_force_ alone
+  ElectorInForce in_force_;
+  std::unique_ptr<cluster::Elector> elector_;
   std::unique_ptr<zk::Registration> registration_;
-  mutable zk::LeaderLookup lookup_;
   std::unique_ptr<DatabaseWatch> database_;
   mutable std::mutex verdict_mutex_;
   std::string verdict_ = "ok";                 // of the self check, as the node says
@@ -124,6 +130,8 @@ class Master final : public api::LeaderPort, private cluster::ElectorObserver {
   // database watch's thread only
   timezone::ZoneWarmUp zones_;
   ClockHoldNote clock_note_;
+  bool database_good_ = false;
+  std::string stood_by_;                       // why this master did not stand, as last told
   std::optional<Epoch> told_for_;              // the Term that was told why its ticks are held
   std::string told_hold_;
   AheadNotice ahead_notice_;

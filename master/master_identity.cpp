@@ -25,6 +25,7 @@ void Master::hold_off(const std::string& why) {
 Candidate Master::candidate() {
   const model::Address own = own_address();
   Candidate self{options_.id, options_.grant, last_stored_, fmt::format("{}:{}", own.host, own.port)};
+  self.may_lead = [this] { return in_force_.check(); };
   self.quiet = [this](const store::Office::Marks& seen) { return quiet_.look(seen, BootClock::now()); };
   return self;
 }

@@ -26,6 +26,7 @@ class CrossChecks {
   void lease(const ZooKeeperOptions& zookeeper);
   void hang_limit(Millis limit, Millis longest_wait, std::string_view what_waits);
   void database(const DatabaseOptions& database, Millis give_up);
+  void elector(const MasterOptions& options);
 
  private:
   SettingsReader& reader_;
@@ -100,6 +101,27 @@ void CrossChecks::database(const DatabaseOptions& database, Millis give_up) {
   }
 }
 
+/// A lease outlives a few renewals that are lost or late: otherwise one slow answer would change the leader.
+void CrossChecks::elector(const MasterOptions& options) {
+  constexpr int kBeatsInLease = 4;
+  if (const auto& mysql = options.mysql_elector; mysql.lease < kBeatsInLease * mysql.beat) {
+    reader_.refuse("mysql_elector.lease_ms",
+                   fmt::format("{} is less than four beats of {} ms, so that a slow answer would change "
+                               "the leader; make it longer, or mysql_elector.beat_ms shorter",
+                               mysql.lease.count(), mysql.beat.count()));
+  }
+  const Millis lease = std::chrono::seconds{options.etcd.lease_s};
+  if (lease < kBeatsInLease * options.etcd.beat) {
+    reader_.refuse("etcd.lease_s",
+                   fmt::format("{} is less than four beats of {} ms, so that a slow answer would change "
+                               "the leader; make it longer, or etcd.beat_ms shorter",
+                               options.etcd.lease_s, options.etcd.beat.count()));
+  }
+  if (options.elector == "etcd" && options.etcd.endpoints.empty()) {
+    reader_.refuse("etcd.endpoints", "is empty while elector is etcd; give the addresses of etcd's servers");
+  }
+}
+
 void check(const MasterOptions& o, SettingsReader& reader) {
   CrossChecks checks(reader);
   checks.bind(o.listen, o.advertise, o.plaintext_networks);
@@ -110,6 +132,7 @@ void check(const MasterOptions& o, SettingsReader& reader) {
   checks.hang_limit(o.hang_limit, o.store_give_up + deadline,
                     "store_give_up_ms and the longest deadline");
   checks.database(o.database, o.store_give_up);
+  checks.elector(o);
   if (o.logs.store == "folder" && o.logs.folder.empty()) {
     reader.refuse("logs.folder", "is empty while logs.store is folder; give the path of a folder "
                                  "that all masters reach");

@@ -29,6 +29,19 @@ struct ListenOptions {
   std::uint16_t port = 0;  ///< 0: any free port
 };
 
+/// For elector: mysql.
+struct MysqlElectorOptions {
+  Millis lease{5000};
+  Millis beat{500};
+};
+
+/// For elector: etcd.
+struct EtcdOptions {
+  std::vector<std::string> endpoints;  ///< like http://10.0.0.5:2379
+  std::int32_t lease_s = 5;
+  Millis beat{500};
+};
+
 /// The pages for people and monitoring.
 struct HttpOptions {
   std::string host = "127.0.0.1";
@@ -79,6 +92,9 @@ struct MasterOptions {
   std::string state_dir = "/var/lib/rota/master";
   std::string heartbeat_file;  ///< filled with state_dir/heartbeat when empty
   ZooKeeperOptions zookeeper;
+  std::string elector = "zookeeper";  ///< or mysql, etcd
+  MysqlElectorOptions mysql_elector;
+  EtcdOptions etcd;
   ListenOptions listen;
   HttpOptions http;
   AdvertiseOptions advertise;

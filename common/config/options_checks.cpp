@@ -127,6 +127,20 @@ std::string check_log_store(const std::string& value) {
   return "is no store for logs; write mysql or folder";
 }
 
+std::string check_elector(const std::string& value) {
+  if (value == "zookeeper" || value == "mysql" || value == "etcd") return "";
+  return "is no elector; write zookeeper, mysql or etcd";
+}
+
+std::string check_endpoint(const std::string& value) {
+  for (const std::string_view scheme : {"http://", "https://"}) {
+    if (!value.starts_with(scheme)) continue;
+    const std::string place = value.substr(scheme.size());
+    if (place.find(',') == std::string::npos && check_connect(place).empty()) return "";
+  }
+  return "is no endpoint; write http://host:port or https://host:port, without a path";
+}
+
 std::string check_no_space(const std::string& value) {
   const bool printable = std::all_of(value.begin(), value.end(), [](char c) {
     return static_cast<unsigned char>(c) > 0x20 && c != 0x7f;

@@ -68,6 +68,29 @@ Settings zookeeper_settings(ZooKeeperOptions& o) {
   };
 }
 
+Settings elector_settings(MasterOptions& o) {
+  return {
+      other("elector", o.elector,
+            "What decides which master takes office: zookeeper, mysql (a lease in the database) or etcd (a "
+            "lease there). Only masters of the elector that the database names stand for election; "
+            "rota-master --set-elector changes it. Workers are in ZooKeeper whatever it is.",
+            check_elector),
+      millis("mysql_elector.lease_ms", o.mysql_elector.lease, 1000, 60'000,
+             "For elector: mysql. How long a leader that is not heard of any more stays elected. At least "
+             "four beats."),
+      millis("mysql_elector.beat_ms", o.mysql_elector.beat, 100, 10'000,
+             "How often the leader renews that lease, and the others ask whether it is free."),
+      other("etcd.endpoints", o.etcd.endpoints,
+            "For elector: etcd. Its servers (3.4 or later), like [\"http://10.0.0.5:2379\"].",
+            check_endpoint),
+      whole("etcd.lease_s", o.etcd.lease_s, 2, 60,
+            "How long a leader that is not heard of any more stays elected; etcd knows whole seconds. At "
+            "least four beats."),
+      millis("etcd.beat_ms", o.etcd.beat, 100, 10'000,
+             "How often the leader renews that lease, and the others ask whether it is free."),
+  };
+}
+
 Settings network_settings(ListenOptions& listen, AdvertiseOptions& advertise,
                           std::vector<std::string>& networks) {
   return {
@@ -309,6 +332,7 @@ Settings settings_of(MasterOptions& o) {
   append(all, network_settings(o.listen, o.advertise, o.plaintext_networks));
   append(all, http_settings(o.http));
   append(all, zookeeper_settings(o.zookeeper));
+  append(all, elector_settings(o));
   append(all, database_settings(o.database));
   append(all, master_limits(o));
   append(all, runs_settings(o.runs));

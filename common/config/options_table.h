@@ -60,6 +60,8 @@ std::string check_bind(const std::string& value);      ///< an IP address or loc
 std::string check_network(const std::string& value);   ///< CIDR
 std::string check_word(const std::string& value);      ///< a variable's or database's name
 std::string check_log_store(const std::string& value);
+std::string check_elector(const std::string& value);
+std::string check_endpoint(const std::string& value);  ///< http://host:port, or https
 std::string check_no_space(const std::string& value);  ///< a host or user
 
 /// Whether an IP address (or localhost) lies in one of the networks.

@@ -18,4 +18,9 @@ std::string words_on_candidate(zk::Client& client, const zk::Paths& paths, const
                      path, id, static_cast<std::uint64_t>(node->stat.ephemeral_owner));
 }
 
+std::string words_on_master(zk::Client& client, const zk::Paths& paths, const std::string& id) {
+  const auto node = client.get(paths.masters() + "/" + id, zk::Watch::No);
+  return node ? fmt::format("{} (it says: {})", id, master_in(node->data).health) : id;
+}
+
 }  // namespace rota::master

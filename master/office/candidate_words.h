@@ -12,4 +12,7 @@ namespace rota::master {
 /// names, its session, and what to do. Thread: blocks for the client's deadline.
 std::string words_on_candidate(zk::Client& client, const zk::Paths& paths, const std::string& name);
 
+/// The same of a registered master by its id; of another, the id alone.
+std::string words_on_master(zk::Client& client, const zk::Paths& paths, const std::string& id);
+
 }  // namespace rota::master

@@ -22,17 +22,23 @@ std::uint16_t port_in(const json& node, const char* name) {
 
 }  // namespace
 
-std::string node_text(const api::MasterView& master) {
+std::string node_text(const api::MasterView& master, const std::string& elector) {
   json node = {{"id", master.id},
                {"host", master.address.host},
                {"port", master.address.port},
                {"knows_slices", master.knows_slices},
+               {"elector", elector},
                {"health", master.health}};
   if (master.page.port != 0) {
     node["page_host"] = master.page.host;
     node["page_port"] = master.page.port;
   }
   return node.dump(-1, ' ', false, json::error_handler_t::replace);
+}
+
+std::string elector_in(const std::string& text) {
+  const json node = json::parse(text, nullptr, false);
+  return node.is_object() ? text_in(node, "elector") : std::string();
 }
 
 api::MasterView master_in(const std::string& text) {

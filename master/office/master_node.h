@@ -8,7 +8,10 @@
 namespace rota::master {
 
 /// JSON. The view's `leads` is left out: another node says who leads.
-std::string node_text(const api::MasterView& master);
+std::string node_text(const api::MasterView& master, const std::string& elector = "zookeeper");
+
+/// The elector that the master of this node is configured for. Empty: it is of a version that knows only one.
+std::string elector_in(const std::string& node);
 
 /// Fields that are missing or malformed stay empty: a master of another version, or damage.
 api::MasterView master_in(const std::string& node);

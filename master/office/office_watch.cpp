@@ -30,7 +30,7 @@ void look_at_office(const OfficeWatchParts& parts, OfficeState& state) {
   stand_or_clear(state, Hurdle::Session, has_session ? "" : "this master has no connection with ZooKeeper",
                  "is it running, and zookeeper.connect right?");
   stand_or_clear(state, Hurdle::Database, leads == Leads::This ? "" : parts.database());
-  if (has_session) return look_at_candidacy(parts, state, leads);
+  if (has_session || !parts.stands_in_zookeeper) return look_at_candidacy(parts, state, leads);
   state.clear(Hurdle::Election);
   state.clear(Hurdle::Predecessor);
 }

@@ -19,6 +19,7 @@ namespace rota::master {
 struct OfficeWatchParts {
   std::function<Leads()> leads;
   std::function<bool()> has_session;
+  bool stands_in_zookeeper = true;               ///< without a session nothing is known of the candidacy
   std::function<std::string()> database;         ///< why it keeps this master from standing; or empty
   std::function<cluster::Candidacy()> candidacy;
   /// What is known of the candidate of that name, in words: "n_... of master-2".

@@ -127,6 +127,10 @@ Result<std::optional<store::KnownZookeeper>> mark_zookeeper(zk::Client& client, 
   return std::optional(zookeeper_after(ruling, *identity, look.marks.zookeeper));
 }
 
+Result<void> may_lead(const Candidate& candidate) {
+  return candidate.may_lead ? candidate.may_lead() : Result<void>();
+}
+
 void tell(OfficeRuling ruling, const ZookeeperLook& look, const zk::Paths& paths) {
   if (ruling == OfficeRuling::Take || look.marks.epoch == Epoch{0}) return;
   const bool by_operator = ruling != OfficeRuling::Adopt;
@@ -154,6 +158,7 @@ Result<Office> enter_office(zk::Client& client, const zk::Paths& paths, store::O
   if (!look) return fail(look.error());
   auto ruling = rule(client, paths, store, candidate, *look);
   if (!ruling) return fail(ruling.error());
+  if (auto may = may_lead(candidate); !may) return fail(may.error());
   const store::Office::Marks& marks = look->marks;
   auto uuid = store.settle_uuid(look->uuid.value_or(random_hex(16)));
   if (!uuid) return fail(uuid.error());
@@ -188,6 +193,8 @@ Result<Office> enter_office(zk::Client& client, const zk::Paths& paths, store::O
     auto now = store.read_marks();
     if (!now || now->epoch != office.epoch) return fail(taken.error());
   }
+  // Whoever changes the elector does so under an epoch of its own: from here on nobody can.
+  if (auto may = may_lead(candidate); !may) return fail(may.error());
   auto recovered = recover_alone(store, office.epoch);
   if (!recovered) return fail(recovered.error());
   office.recovered = std::move(*recovered);

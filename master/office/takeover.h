@@ -47,6 +47,9 @@ struct Candidate {
   /// For how long the database has shown no sign of a leader, as this process saw (QuietWatch).
   std::function<Millis(const store::Office::Marks&)> quiet{};
   Millis quiet_needed{60'000};  ///< before a ZooKeeper that the database does not know is adopted
+  /// Whether it may lead (Fenced: another elector is in force): asked before anything is written, and again
+  /// after the epoch is. Empty: it may.
+  std::function<Result<void>()> may_lead{};
 };
 
 /// Conflict: another master was faster; the candidacy should be given up and joined again. Fenced: this

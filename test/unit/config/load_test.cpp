@@ -217,3 +217,16 @@ TEST_CASE("options: SIGHUP names settings that need a restart, but not the log's
   const auto wanted = master("id: m1\nlog: {level: debug}\nrpc_deadline_ms: 500\n");
   CHECK(needs_restart(now, wanted) == std::vector<std::string>{"rpc_deadline_ms"});
 }
+
+TEST_CASE("options: the elector's settings are checked together") {
+  CHECK(master("id: m1\n").elector == "zookeeper");
+  CHECK(holds(master_problems("elector: consul\n"), "is no elector; write zookeeper, mysql or etcd"));
+  CHECK(holds(master_problems("elector: etcd\n"), "etcd.endpoints"));
+  CHECK(holds(master_problems("elector: etcd\netcd:\n  endpoints: [10.0.0.5:2379]\n"), "is no endpoint"));
+  CHECK(holds(master_problems("mysql_elector: {lease_ms: 1900, beat_ms: 500}\n"),
+              "1900 is less than four beats of 500 ms"));
+  CHECK(holds(master_problems("etcd: {lease_s: 2, beat_ms: 600}\n"), "2 is less than four beats of 600 ms"));
+  const auto etcd = master("elector: etcd\netcd:\n  endpoints: ['http://127.0.0.1:1', 'https://e2:2379']\n  lease_s: 3\n");
+  CHECK(etcd.etcd.endpoints.size() == 2);
+  CHECK(etcd.etcd.lease_s == 3);
+}

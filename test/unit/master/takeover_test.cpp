@@ -56,6 +56,32 @@ struct TakeoverFixture {
   }
 };
 
+TEST_CASE("takeover: a candidate whose elector is not in force writes nothing") {
+  TakeoverFixture f;
+  f.lead();
+  const Epoch before = f.database->read_marks()->epoch;
+  Candidate other{"m2", Millis{5000}};
+  other.may_lead = [] { return Result<void>(fail(ErrorCode::Fenced, "another elector is in force")); };
+  const auto refused = enter_office(*f.client, f.paths, *f.database, other);
+  REQUIRE_FALSE(refused);
+  CHECK(refused.error().code == ErrorCode::Fenced);
+  CHECK(f.database->read_marks()->epoch == before);
+}
+
+TEST_CASE("takeover: an elector that was changed after the first look is noticed before office is held") {
+  TakeoverFixture f;
+  f.lead();
+  Candidate other{"m2", Millis{5000}};
+  int asked = 0;
+  other.may_lead = [&asked] {
+    return ++asked == 1 ? Result<void>() : Result<void>(fail(ErrorCode::Fenced, "another elector is in force"));
+  };
+  const auto refused = enter_office(*f.client, f.paths, *f.database, other);
+  REQUIRE_FALSE(refused);
+  CHECK(refused.error().code == ErrorCode::Fenced);
+  CHECK(asked == 2);
+}
+
 /// Somebody else takes office while this one reads what it starts from. `meanwhile`: what others do once
 /// it has read the database's marks.
 class OvertakenOffice final : public store::Office {
