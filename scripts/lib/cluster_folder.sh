@@ -5,8 +5,9 @@
 #   cluster.state          the counts and ports, as shell assignments; marks the folder as ours
 #   pids/NAME              pid and start time of a process that the cluster started
 #   logs/NAME.log          output of NAME
+#   elector.named          the elector was named in the database
 #   secrets/db_password    the database user's password (0600)
-#   zookeeper-N/ mariadb/  the servers' own folders
+#   zookeeper-N/ mariadb/ etcd/  the servers' own folders
 #   master-N/ worker-N/    state folders, with the watchdog's files
 #   master-N.yaml ...      configurations
 
@@ -14,14 +15,14 @@
 # of it is lost. It does not begin with ROTA_: those are settings.
 readonly folder_mark=PRIVATE_CLUSTER_FOLDER
 
-state_keys=(masters workers zookeepers session_ms bin_dir db_port db_socket)
+state_keys=(masters workers zookeepers elector session_ms bin_dir db_port db_socket etcd_port etcd_peer_port)
 
 is_cluster_folder() { [[ -f $dir/cluster.state ]]; }
 
 load_state() {
   is_cluster_folder ||
     refuse "no cluster is up in $dir" "start one: scripts/cluster up --dir $dir"
-  master_http_ports=() worker_http_ports=()
+  master_http_ports=() worker_http_ports=() elector=zookeeper
   # shellcheck disable=SC1091  # written by save_state
   . "$dir/cluster.state"
 }

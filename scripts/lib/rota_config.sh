@@ -20,6 +20,8 @@ write_config() {
       values[database.user]=rota
       values[database.name]=rota
       values[database.password_file]=$dir/secrets/db_password
+      values[elector]=$elector
+      if [[ $elector == etcd ]]; then values[etcd.endpoints]="[\"http://127.0.0.1:$etcd_port\"]"; fi
       if [[ -n $session_ms ]]; then values[zookeeper.session_timeout_ms]=$session_ms; fi ;;
     worker)
       values[listen.port]=${worker_ports[n - 1]}

@@ -9,6 +9,23 @@ list_masters() { local i; for ((i = 1; i <= masters; i++)); do echo "master-$i";
 list_workers() { local i; for ((i = 1; i <= workers; i++)); do echo "worker-$i"; done; }
 list_zookeepers() { local i; for ((i = 1; i <= zookeepers; i++)); do echo "zookeeper-$i"; done; }
 
+# The servers of this cluster, one a line.
+list_servers() {
+  list_zookeepers
+  echo mariadb
+  if [[ $elector == etcd ]]; then echo etcd; fi
+}
+
+# name_elector: names it in the new database, before the first master starts; later that is the operator's.
+name_elector() {
+  (
+    while IFS= read -r setting; do unset "$setting"; done < <(compgen -e ROTA_)
+    "$bin_dir/rota-master" --config "$dir/master-1.yaml" --set-elector "$elector" --yes
+  ) >"$dir/logs/elector.log" 2>&1 ||
+    { show_log_end elector; refuse "the elector could not be named" "see the lines above"; }
+  : >"$dir/elector.named"
+}
+
 # start_rota NAME: starts it under a watchdog, unless that watchdog already runs. On a private cluster a
 # life of three seconds counts as healthy, so that repeated drills are not slowed down.
 start_rota() {
