@@ -18,9 +18,10 @@ STATE_MEBIBYTES = 48
 
 
 class Cluster:
-    def __init__(self, folder, build, masters=3, workers=3, loopback=False, say=print):
+    def __init__(self, folder, build, masters=3, workers=3, loopback=False, say=print,
+                 elector="zookeeper"):
         self.folder = pathlib.Path(folder).resolve()
-        self.build, self.say = pathlib.Path(build), say
+        self.build, self.say, self.elector = pathlib.Path(build), say, elector
         self.scripts = ROOT / "scripts"
         self.logs = self.folder / "logs"
         self.evidence = self.folder / "evidence"
@@ -71,11 +72,20 @@ class Cluster:
         self.mariadb.create_database()
         for host in self.zookeeper_hosts:
             self.need(self.servers[host].serves, 300, f"{host} serves")
+        if self.elector != "zookeeper":
+            self.name_elector()
         for host in [*self.master_hosts, *self.worker_hosts]:
             size = STATE_MEBIBYTES if host in self.worker_hosts else 0
             self.rota_hosts[host] = RotaHost(self, host, size)
             self.rota_hosts[host].start()
         self.need(self.is_whole, 300, "a leader and all workers online")
+
+    def name_elector(self):
+        """Before the first master starts."""
+        file = self.folder / "elector.yaml"
+        file.write_text(self.configuration("master-1", self.folder / "elector-state"))
+        run([*self.network.enter("master-1"), str(self.programs / "rota-master"), "--config", str(file),
+             "--set-elector", self.elector, "--yes"], 60)
 
     def need(self, question, seconds, what):
         if not wait_until(question, seconds):

@@ -168,6 +168,7 @@ class RotaHost:
 def master_yaml(cluster, host, state):
     mariadb_host, mariadb_port = cluster.network.endpoint(host, "mariadb")
     return common_yaml(cluster, host, state) + (
+        f"elector: {cluster.elector}\n"
         f"zookeeper:\n  connect: \"{cluster.zookeeper_addresses(host)}\"\n  server_tick_ms: 500\n"
         f"database:\n  host: {mariadb_host}\n  port: {mariadb_port}\n  user: rota\n  name: rota\n"
         f"  password_file: {cluster.mariadb.password_file}\n")

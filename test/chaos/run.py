@@ -90,7 +90,8 @@ class Meter:
 class Run:
     def __init__(self, asked, folder):
         self.asked = asked
-        self.cluster = Cluster(folder, asked.build, loopback=asked.loopback, say=say)
+        self.cluster = Cluster(folder, asked.build, loopback=asked.loopback, say=say,
+                               elector=asked.elector)
         self.cluster.database_goes_back = bool(asked.restore)
         self.clients, self.meter, self.trouble = None, None, []
         self.world = {"seed": asked.seed, "settings": SETTINGS, "restored": False}
@@ -186,6 +187,7 @@ def read_arguments():
     parser.add_argument("--dir")
     parser.add_argument("--keep", action="store_true")
     parser.add_argument("--loopback", action="store_true")
+    parser.add_argument("--elector", choices=["zookeeper", "mysql"], default="zookeeper")
     parser.add_argument("--restore", choices=["backup", "replica"])
     parser.add_argument("--only", default="")
     parser.add_argument("--pace", type=float, default=1.0)
