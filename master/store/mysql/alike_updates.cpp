@@ -3,9 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <string>
 #include <tuple>
 
-#include "master/store/mysql/multi_row.h"
+#include "master/store/mysql/literals.h"
 #include "master/store/mysql/run_rows.h"
 
 namespace rota::master::store {
@@ -39,31 +40,23 @@ Result<void> check_all_there(Connection& connection, const Updates& updates) {
                                                updates.size(), found, ids.substr(0, 200)));
 }
 
-std::string statement_for(std::size_t count) {
-  std::string sql = kUpdateRunsAlike + "(";
-  for (std::size_t i = 0; i < count; ++i) sql += i == 0 ? "?" : ",?";
-  return sql + ")";
-}
-
-Result<void> write_group(Connection& connection, const Updates& updates) {
-  std::size_t changed = 0;
-  for (std::size_t first = 0; first < updates.size();) {
-    const std::size_t size = next_chunk(first, updates.size() - first, {});
-    auto done = connection.change(statement_for(size), [&](Binder& binder) {
-      bind_progress_alike(binder, updates[first]->progress);
-      for (std::size_t i = 0; i < size; ++i) binder.integer(updates[first + i]->id.value);
-    });
-    if (!done) return fail(done.error());
-    changed += static_cast<std::size_t>(*done);
-    first += size;
-  }
-  // Less means that some stood already, or are not there.
-  return changed == updates.size() ? Result<void>() : check_all_there(connection, updates);
+void write_group(BatchText& batch, const Updates& updates) {
+  std::vector<std::string> ids;
+  ids.reserve(updates.size());
+  for (const auto* update : updates) ids.push_back(std::to_string(update->id.value));
+  const auto head = with_literals(kUpdateRunsAlike + "(", [&](Binder& binder) {
+    bind_progress_alike(binder, updates.front()->progress);
+  });
+  batch.add_list(head, ids, ")", [&batch, updates](std::int64_t changed) {
+    // Less means that some stood already, or are not there.
+    if (changed == static_cast<std::int64_t>(updates.size())) return Result<void>();
+    return check_all_there(batch.connection(), updates);
+  });
 }
 
 }  // namespace
 
-Result<void> write_alike(Connection& connection, Updates& updates) {
+void write_alike(BatchText& batch, Updates& updates) {
   std::stable_sort(updates.begin(), updates.end(), [](const auto* a, const auto* b) {
     return written_part(a) < written_part(b);
   });
@@ -74,13 +67,12 @@ Result<void> write_alike(Connection& connection, Updates& updates) {
     });
     if (last - first < kWorthwhile) {
       others.insert(others.end(), first, last);
-    } else if (auto written = write_group(connection, Updates(first, last)); !written) {
-      return written;
+    } else {
+      write_group(batch, Updates(first, last));
     }
     first = last;
   }
   updates = std::move(others);
-  return {};
 }
 
 }  // namespace rota::master::store

@@ -34,7 +34,8 @@ int whole_seconds(Millis timeout) {
   return static_cast<int>(seconds < 1 ? 1 : seconds);
 }
 
-sql::ConnectOptionsMap connect_options(const MysqlOptions& options, const std::string& password) {
+sql::ConnectOptionsMap connect_options(const MysqlOptions& options, const std::string& password,
+                                       Texts texts) {
   sql::ConnectOptionsMap map;
   const std::string place = options.socket.empty()
                                 ? fmt::format("tcp://{}:{}", options.host, options.port)
@@ -44,6 +45,7 @@ sql::ConnectOptionsMap connect_options(const MysqlOptions& options, const std::s
   map["password"] = sql::SQLString(password);
   map["schema"] = sql::SQLString(options.database);
   map["OPT_CHARSET_NAME"] = sql::SQLString("utf8mb4");
+  map["CLIENT_MULTI_STATEMENTS"] = texts == Texts::Many;
   // The library wants these as int; anything else is ignored without a word.
   map["OPT_CONNECT_TIMEOUT"] = whole_seconds(options.connect_timeout);
   map["OPT_READ_TIMEOUT"] = whole_seconds(options.read_timeout);
@@ -54,6 +56,27 @@ sql::ConnectOptionsMap connect_options(const MysqlOptions& options, const std::s
 std::string place_of(const MysqlOptions& options) {
   return options.socket.empty() ? fmt::format("{}:{}", options.host, options.port) : options.socket;
 }
+
+class PreparedBinder final : public Binder {
+ public:
+  explicit PreparedBinder(sql::PreparedStatement& statement) : statement_(statement) {}
+  PreparedBinder& integer(std::int64_t value) override {
+    statement_.setInt64(next_++, value);
+    return *this;
+  }
+  PreparedBinder& text(std::string_view value) override {
+    statement_.setString(next_++, sql::SQLString(value.data(), value.size()));
+    return *this;
+  }
+  PreparedBinder& null() override {
+    statement_.setNull(next_++, sql::DataType::BIGINT);
+    return *this;
+  }
+
+ private:
+  sql::PreparedStatement& statement_;
+  unsigned next_ = 1;
+};
 
 Result<void> visit_all(sql::ResultSet& rows, const Visit& visit) {
   while (rows.next()) {
@@ -72,18 +95,6 @@ MysqlThread::~MysqlThread() { driver().threadEnd(); }
 
 // --- values -------------------------------------------------------------------------------------
 
-Binder& Binder::integer(std::int64_t value) {
-  statement_.setInt64(next_++, value);
-  return *this;
-}
-Binder& Binder::text(std::string_view value) {
-  statement_.setString(next_++, sql::SQLString(value.data(), value.size()));
-  return *this;
-}
-Binder& Binder::null() {
-  statement_.setNull(next_++, sql::DataType::BIGINT);
-  return *this;
-}
 Binder& Binder::time(const std::optional<WallTime>& value) {
   return value ? integer(to_ms(*value)) : null();
 }
@@ -142,9 +153,9 @@ Error Connection::give_up(std::string_view what, int code, const std::string& me
   return Error(code == 0 ? ErrorCode::Internal : code_of_sql_error(code), why_given_up_);
 }
 
-/// The one place where the library's exceptions end.
+/// The one place where the library's exceptions end. `work` may change what `what` refers to.
 template <typename Work>
-auto Connection::guarded(std::string_view what, const Work& work) -> decltype(work()) {
+auto Connection::guarded(const std::string_view& what, const Work& work) -> decltype(work()) {
   if (given_up_) return fail(ErrorCode::Unavailable, "connection given up before: " + why_given_up_);
   set_up_this_thread();
   try {
@@ -156,27 +167,27 @@ auto Connection::guarded(std::string_view what, const Work& work) -> decltype(wo
   }
 }
 
-Result<std::unique_ptr<Connection>> Connection::open(const MysqlOptions& options) {
+Result<std::unique_ptr<Connection>> Connection::open(const MysqlOptions& options, Texts texts) {
   start_mysql_library();
   bool is_refused = false;
-  if (!options.secret) return open_with(options, options.password, is_refused);
+  if (!options.secret) return open_with(options, {options.password, texts}, is_refused);
   const std::string password = options.secret->password();
-  auto opened = open_with(options, password, is_refused);
+  auto opened = open_with(options, {password, texts}, is_refused);
   if (!is_refused) return opened;
   auto other = options.secret->instead_of(password);
   if (!other && other.error().code == ErrorCode::NotFound) return opened;
   if (!other) return fail(opened.error().code, opened.error().message + ": " + other.error().message);
   log_info("database", "the server refused the password; its file holds another one, which is used now");
-  return open_with(options, *other, is_refused);
+  return open_with(options, {*other, texts}, is_refused);
 }
 
 Result<std::unique_ptr<Connection>> Connection::open_with(const MysqlOptions& options,
-                                                          const std::string& password, bool& is_refused) {
+                                                          const Login& login, bool& is_refused) {
   std::unique_ptr<Connection> made(new Connection(std::make_unique<Library>()));
   made->database_ = options.database;
   const std::string what = "connecting to " + place_of(options);
   auto connected = made->guarded(what, [&]() -> Result<void> {
-    auto map = connect_options(options, password);
+    auto map = connect_options(options, login.password, login.texts);
     made->library_->connection.reset(driver().connect(map));
     return {};
   });
@@ -225,7 +236,7 @@ sql::PreparedStatement& Connection::prepared(const std::string& sql) {
 Result<std::int64_t> Connection::change(const std::string& sql, const Bind& bind) {
   return guarded(sql.substr(0, 60), [&]() -> Result<std::int64_t> {
     auto& statement = prepared(sql);
-    Binder binder(statement);
+    PreparedBinder binder(statement);
     if (bind) bind(binder);
     const std::int64_t counted = statement.executeUpdate();
     if (progress_) progress_();
@@ -236,7 +247,7 @@ Result<std::int64_t> Connection::change(const std::string& sql, const Bind& bind
 Result<void> Connection::query(const std::string& sql, const Bind& bind, const Visit& visit) {
   return guarded(sql.substr(0, 60), [&]() -> Result<void> {
     auto& statement = prepared(sql);
-    Binder binder(statement);
+    PreparedBinder binder(statement);
     if (bind) bind(binder);
     const std::unique_ptr<sql::ResultSet> rows(statement.executeQuery());
     return visit_all(*rows, visit);
@@ -262,6 +273,36 @@ Result<std::int64_t> Connection::run_text(const std::string& sql) {
     const std::unique_ptr<sql::Statement> statement(library_->connection->createStatement());
     statement->execute(sql);
     return static_cast<std::int64_t>(statement->getUpdateCount());
+  });
+}
+
+/// Rows that nobody expects are fetched too, or the next statement would meet them.
+Result<void> Connection::read_answer(sql::Statement& statement, bool has_rows, const Script::Part& part) {
+  if (has_rows) {
+    const std::unique_ptr<sql::ResultSet> rows(statement.getResultSet());
+    if (rows && part.visit) return visit_all(*rows, part.visit);
+  }
+  if (!part.visit) return {};
+  return fail(ErrorCode::Internal, "a statement that should give rows gave none");
+}
+
+Result<void> Connection::run_all(const Script& script) {
+  const std::string_view text = script.text;
+  std::string_view what = text.substr(0, 60);
+  return guarded(what, [&]() -> Result<void> {
+    const std::unique_ptr<sql::Statement> statement(library_->connection->createStatement());
+    bool has_rows = statement->execute(script.text);
+    for (std::size_t i = 0; i < script.parts.size(); ++i) {
+      what = text.substr(script.parts[i].at, 60);
+      if (i > 0) has_rows = statement->getMoreResults();
+      if (auto read = read_answer(*statement, has_rows, script.parts[i]); !read) {
+        given_up_ = true;  // answers are still under way
+        why_given_up_ = read.error().message;
+        return read;
+      }
+      if (progress_) progress_();
+    }
+    return {};
   });
 }
 

@@ -15,6 +15,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "common/base/result.h"
 #include "common/base/time.h"
@@ -23,26 +24,24 @@
 namespace sql {
 class PreparedStatement;
 class ResultSet;
+class Statement;
 }  // namespace sql
 
 namespace rota::master::store {
 
-/// Gives the values of a prepared statement, in order. Valid inside a Bind only.
+/// Gives the values of a statement, in order: to a prepared one, or as literals (literals.h). Valid inside a
+/// Bind only.
 class Binder {
  public:
-  explicit Binder(sql::PreparedStatement& statement) : statement_(statement) {}
-  Binder& integer(std::int64_t value);
-  Binder& text(std::string_view value);  ///< bytes of any kind
-  Binder& null();
+  virtual ~Binder() = default;
+  virtual Binder& integer(std::int64_t value) = 0;
+  virtual Binder& text(std::string_view value) = 0;  ///< bytes of any kind
+  virtual Binder& null() = 0;
   Binder& time(WallTime value) { return integer(to_ms(value)); }
   Binder& time(const std::optional<WallTime>& value);
   Binder& text_or_null(std::string_view value);  ///< empty becomes NULL
   /// Text for people: what is no UTF-8 is replaced, what is beyond `most` bytes is cut off.
   Binder& prose(std::string_view value, std::size_t most);
-
- private:
-  sql::PreparedStatement& statement_;
-  unsigned next_ = 1;
 };
 
 /// Takes the columns of a row, from left to right. Valid inside a Visit only.
@@ -65,6 +64,19 @@ using Bind = std::function<void(Binder&)>;
 /// An error ends the reading and becomes the query's answer.
 using Visit = std::function<Result<void>(Row&)>;
 
+/// Statements that travel as one text.
+struct Script {
+  struct Part {
+    std::size_t at = 0;  ///< where it begins in the text
+    Visit visit;         ///< its rows; empty: it gives none
+  };
+  std::string text;      ///< with ";" between them
+  std::vector<Part> parts;
+};
+
+/// Whether several statements in one text are allowed on a connection.
+enum class Texts { Single, Many };
+
 /// One connection to the server. Owned by one part, used by one thread at a time.
 ///
 /// Errors of every call: Unavailable (no connection, lost, killed, lock wait, deadlock, server full or
@@ -76,7 +88,7 @@ class Connection {
  public:
   /// Connects and sets the session up: utf8mb4, strict mode, UTC, READ COMMITTED, lock wait, and on
   /// servers that know it the idle transaction timeout.
-  static Result<std::unique_ptr<Connection>> open(const MysqlOptions& options);
+  static Result<std::unique_ptr<Connection>> open(const MysqlOptions& options, Texts texts = Texts::Single);
   ~Connection();
   Connection(const Connection&) = delete;
   Connection& operator=(const Connection&) = delete;
@@ -91,6 +103,10 @@ class Connection {
   Result<void> stream(const std::string& sql, const Visit& visit);
   /// A statement as text, without rows.
   Result<std::int64_t> run_text(const std::string& sql);
+  /// All statements in one round trip, where Texts::Many was asked for; answers are read in order. The first
+  /// error, also one of a Visit, gives the connection up: what the server has not done yet by then, it may
+  /// still do, so all of it must belong to one transaction, which ends with the connection.
+  Result<void> run_all(const Script& script);
 
   Result<void> begin();
   /// Sends COMMIT. UnknownOutcome when no clear answer came: it may stand or not.
@@ -109,11 +125,16 @@ class Connection {
  private:
   struct Library;
   explicit Connection(std::unique_ptr<Library> library);
-  static Result<std::unique_ptr<Connection>> open_with(const MysqlOptions& options,
-                                                       const std::string& password, bool& is_refused);
+  struct Login {
+    std::string password;
+    Texts texts;
+  };
+  static Result<std::unique_ptr<Connection>> open_with(const MysqlOptions& options, const Login& login,
+                                                       bool& is_refused);
   Result<void> set_session(const MysqlOptions& options);
   template <typename Work>
-  auto guarded(std::string_view what, const Work& work) -> decltype(work());
+  auto guarded(const std::string_view& what, const Work& work) -> decltype(work());
+  Result<void> read_answer(sql::Statement& statement, bool has_rows, const Script::Part& part);
   Error give_up(std::string_view what, int code, const std::string& message);
   sql::PreparedStatement& prepared(const std::string& sql);
 

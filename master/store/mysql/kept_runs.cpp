@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <optional>
 #include <string>
 #include <utility>
@@ -15,7 +14,6 @@
 namespace rota::master::store {
 namespace {
 
-constexpr std::size_t kMostNamed = 500;          // ids in one statement
 constexpr int kScannedAtOnce = 50'000;           // rows of `run`, where it has no index on the state
 constexpr int kFilledAtOnce = 5'000;
 constexpr int kTriesToDrop = 3;
@@ -25,17 +23,6 @@ using Ids = std::vector<std::int64_t>;
 std::vector<model::RunState> unsuccessful_states() {
   using enum model::RunState;
   return {Failed, TimedOut, Cancelled, Killed, KillFailed, Lost, Skipped};
-}
-
-Result<void> run_in_parts(Connection& connection, const std::vector<std::string>& items,
-                          std::string_view head, std::string_view tail) {
-  for (std::size_t first = 0; first < items.size(); first += kMostNamed) {
-    const auto last = items.begin() + static_cast<std::ptrdiff_t>(std::min(items.size(), first + kMostNamed));
-    const auto begin = items.begin() + static_cast<std::ptrdiff_t>(first);
-    auto done = connection.run_text(fmt::format("{}{}{}", head, fmt::join(begin, last, ","), tail));
-    if (!done) return fail(done.error());
-  }
-  return {};
 }
 
 Result<bool> has_state_index(Connection& connection) {
@@ -152,7 +139,7 @@ std::string from_open_runs(const KeptRuns& kept) {
   return kept.open ? "run_open o STRAIGHT_JOIN run r ON r.run_id = o.run_id" : "run r";
 }
 
-Result<void> write_kept_runs(Connection& connection, const core::Changes& changes) {
+void write_kept_runs(BatchText& batch, const core::Changes& changes) {
   std::vector<std::string> opened, closed, unsuccessful;
   const auto note_end = [&](RunId id, model::RunState state) {
     if (state == model::RunState::Succeeded) return;
@@ -171,12 +158,10 @@ Result<void> write_kept_runs(Connection& connection, const core::Changes& change
     closed.push_back(std::to_string(update.id.value));
     note_end(update.id, update.progress.state);
   }
-  auto done = run_in_parts(connection, opened, "INSERT INTO run_open (run_id) VALUES ",
-                           " ON DUPLICATE KEY UPDATE run_id = run_id");
-  if (done) done = run_in_parts(connection, closed, "DELETE FROM run_open WHERE run_id IN (", ")");
-  if (!done) return done;
-  return run_in_parts(connection, unsuccessful, "INSERT INTO run_unsuccessful (run_id, state) VALUES ",
-                      " ON DUPLICATE KEY UPDATE state = VALUES(state)");
+  batch.add_list("INSERT INTO run_open (run_id) VALUES", opened, "ON DUPLICATE KEY UPDATE run_id = run_id");
+  batch.add_list("DELETE FROM run_open WHERE run_id IN (", closed, ")");
+  batch.add_list("INSERT INTO run_unsuccessful (run_id, state) VALUES", unsuccessful,
+                 "ON DUPLICATE KEY UPDATE state = VALUES(state)");
 }
 
 Result<void> settle_kept_runs(Connection& connection, Epoch epoch) {

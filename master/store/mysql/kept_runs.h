@@ -14,7 +14,7 @@
 #include "common/base/ids.h"
 #include "common/base/result.h"
 #include "master/core/effect.h"
-#include "master/store/mysql/connection.h"
+#include "master/store/mysql/batch_text.h"
 
 namespace rota::master::store {
 
@@ -30,7 +30,7 @@ Result<KeptRuns> look_at_kept_runs(Connection& connection);
 std::string from_open_runs(const KeptRuns& kept);
 
 /// Writes what a batch changes of them. Repeating it is harmless.
-Result<void> write_kept_runs(Connection& connection, const core::Changes& changes);
+void write_kept_runs(BatchText& batch, const core::Changes& changes);
 
 /// After this epoch was claimed, before anything is read: makes run_open whole, unless it was carried on, and
 /// where `run` has no index on its state run_unsuccessful too. Nothing when another epoch is in force.

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "common/base/log.h"
+#include "master/store/mysql/batch_text.h"
 #include "master/store/mysql/change_writer.h"
 #include "master/store/mysql/connection.h"
 #include "master/store/mysql/job_rows.h"
@@ -23,10 +24,12 @@ ApplyResult failed(const Error& error, bool permanent = false) {
 
 /// The fence: a locking read, so that no successor can raise the epoch before this transaction ends, and
 /// this one sees a raised epoch. A plain read would not do.
+const std::string kReadEpochLocked = "SELECT value FROM epoch WHERE partition_no = 1 LOCK IN SHARE MODE";
+
 Result<Epoch> read_epoch_locked(Connection& connection) {
   std::optional<Epoch> found;
   auto asked = connection.query(
-      "SELECT value FROM epoch WHERE partition_no = 1 LOCK IN SHARE MODE", {},
+      kReadEpochLocked, {},
       [&](Row& row) -> Result<void> {
         found = Epoch{row.integer()};
         return {};
@@ -41,6 +44,31 @@ ApplyResult fenced(Epoch mine, Epoch found) {
           fmt::format("the epoch in force is {}, not {}", found.value, mine.value), found, false};
 }
 
+/// Fails under another epoch, so that the server does not even begin with the rows behind it: they would be
+/// locked until it notices that the connection is gone. It is no fence.
+std::string stop_unless(Epoch epoch) {
+  return fmt::format(
+      "SELECT IF(value = {}, 0, value + 9223372036854775807) FROM epoch WHERE partition_no = 1", epoch.value);
+}
+
+/// The transaction up to its COMMIT, in one text. Gives the epoch that it found: under another one nothing
+/// may be committed.
+Result<Epoch> write_under(Epoch epoch, Connection& connection, const core::Changes& changes) {
+  std::optional<Epoch> found;
+  BatchText batch(connection);
+  batch.add("START TRANSACTION");
+  batch.ask(kReadEpochLocked, [&](Row& row) -> Result<void> {
+    found = Epoch{row.integer()};
+    return *found == epoch ? Result<void>() : fail(ErrorCode::Fenced, "another epoch is in force");
+  });
+  batch.ask(stop_unless(epoch), [](Row&) -> Result<void> { return {}; });
+  auto written = write_changes(batch, changes);
+  if (found && *found != epoch) return *found;
+  if (!written) return fail(written.error());
+  if (!found) return fail(no_epoch_row());
+  return *found;
+}
+
 }  // namespace
 
 MysqlStore::MysqlStore(MysqlOptions options) : options_(std::move(options)) {}
@@ -51,7 +79,7 @@ MysqlStore::~MysqlStore() = default;
 Result<void> MysqlStore::connect(Epoch epoch) {
   if (!connection_) {
     announced_ = Epoch{};
-    auto opened = Connection::open(options_);
+    auto opened = Connection::open(options_, Texts::Many);
     if (!opened) return fail(opened.error());
     connection_ = std::move(*opened);
     connection_->tell_progress(progress_);
@@ -118,16 +146,14 @@ ApplyResult MysqlStore::try_once(Epoch epoch, const core::Changes& changes) {
     if (!found) return failed(found.error());
     return *found == epoch ? ApplyResult{ApplyOutcome::Applied, "", {}, false} : fenced(epoch, *found);
   }
-  if (auto begun = connection_->begin(); !begun) return failed(begun.error());
-  auto found = read_epoch_locked(*connection_);
-  if (!found) return failed(found.error());
-  if (*found != epoch) return fenced(epoch, *found);
-  if (auto written = write_changes(*connection_, changes); !written) {
-    if (is_permanent(written.error())) {
-      log_error("store", "a batch contradicts the store", {{"why", written.error().message}});
+  auto found = write_under(epoch, *connection_, changes);
+  if (!found) {
+    if (is_permanent(found.error())) {
+      log_error("store", "a batch contradicts the store", {{"why", found.error().message}});
     }
-    return failed(written.error(), is_permanent(written.error()));
+    return failed(found.error(), is_permanent(found.error()));
   }
+  if (*found != epoch) return fenced(epoch, *found);
   auto ended = connection_->end_transaction();
   if (ended) return {ApplyOutcome::Applied, "", {}, false};
   if (ended.error().code == ErrorCode::UnknownOutcome) {

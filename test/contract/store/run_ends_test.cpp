@@ -45,3 +45,20 @@ TEST_CASE("apply: a success with nothing to say leaves nothing of what stood bef
     for (const auto& run : expected) CHECK(difference(on.reader->get_run(run.id)->run, run) == "");
   }
 }
+
+TEST_CASE("apply: a clash is named also when the run was to be final at once") {
+  ON_EACH_STORE(on, led_backends()) {
+    core::Changes first = new_job(10, "a");
+    first.new_runs = {a_tick_run(100, 10, 1)};
+    REQUIRE(on.store->apply(Epoch{1}, first).outcome == ApplyOutcome::Applied);
+    core::Changes second;
+    second.new_runs = {a_tick_run(201, 10, 1)};
+    second.new_runs[0].progress.state = model::RunState::Failed;
+    second.new_runs[0].progress.outcome = full_outcome();
+    const auto result = on.store->apply(Epoch{1}, second);
+    CHECK(result.outcome == ApplyOutcome::Failed);
+    CHECK(result.permanent);
+    CHECK(result.detail.find("run 201 can not be stored: run 100 has its job and tick") != std::string::npos);
+    CHECK(on.reader->runs_after(RunId{0}, 100)->size() == 1);
+  }
+}
