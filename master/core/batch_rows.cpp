@@ -60,6 +60,6 @@ void reply(Context& ctx, Token token, ReplyBody body) {
   added.body = std::move(body);
 }
 
-void write_job(Context& ctx, const JobEntry& job) { ctx.out.changes.jobs.push_back(job.row); }
+void write_job(Context& ctx, const JobEntry& job) { ctx.out.changes.jobs.push_back(job.row.as_row()); }
 
 }  // namespace rota::master::core

@@ -11,7 +11,7 @@ std::string text_of(const JobEntry* job) {
   if (job == nullptr) return "job unknown";
   const auto next = job->next_tick();
   return fmt::format("job {} {}/{} version {}: {} unfinished, {} behind, next tick {}", job->row.id.value,
-                     job->row.space, job->row.name, job->row.version, job->unfinished().size(),
+                     job->row.space(), job->row.name, job->row.version, job->unfinished().size(),
                      job->behind().size(), next ? std::to_string(to_ms(*next)) : "none");
 }
 

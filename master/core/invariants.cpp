@@ -11,7 +11,7 @@ std::string at_run(const char* what, RunId id) {
 }
 
 std::string at_job(const char* what, const JobEntry& job) {
-  return std::string(what) + " (job " + job.row.space + "/" + job.row.name + ")";
+  return std::string(what) + " (job " + job.row.space() + "/" + job.row.name + ")";
 }
 
 std::string at_life(const char* what, const LifeEntry& life) {
@@ -84,7 +84,7 @@ std::string broken_job(const State& state, const JobEntry& job, std::size_t most
   if (!job.behind().empty() && job.behind().size() == job.unfinished().size()) {
     return at_run("runs wait, and none of their job goes on", *job.behind().begin());
   }
-  const std::optional<WallTime>& next = job.next_tick();
+  const std::optional<WallTime> next = job.next_tick();
   if (next && !state.jobs().is_due({*next, id})) return at_job("a due tick is not indexed", job);
   if (next && *next <= state.recorded_through(job)) return at_job("a recorded tick is due", job);
   return "";

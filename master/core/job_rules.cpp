@@ -29,7 +29,7 @@ std::string named(const std::string& space, const std::string& name) {
 
 void tell_job(Context& ctx, std::string_view sentence, const JobEntry& job, const std::string& by,
               const std::string& why = {}) {
-  NoticeKeys keys = {{"job", job.row.space + "/" + job.row.name},
+  NoticeKeys keys = {{"job", job.row.space() + "/" + job.row.name},
                      {"version", std::to_string(job.row.version)},
                      {"by", by}};
   if (!why.empty()) keys.emplace_back("why", why);
@@ -44,6 +44,11 @@ bool refuse_held(Context& ctx, Token token) {
   if (why.empty()) return false;
   refuse(ctx, token, ErrorCode::Unavailable, "jobs cannot be changed while ticks are held: " + why);
   return true;
+}
+
+/// Apart from the definition, which is needed no longer than until it is stored.
+RulesPtr rules_of(const std::shared_ptr<const model::JobDefinition>& definition) {
+  return std::make_shared<const model::JobRules>(definition->rules);
 }
 
 /// A fixed rate keeps its anchor when an edit does not change interval and start.
@@ -85,38 +90,33 @@ void open_version(Context& ctx, JobEntry& job, const std::string& principal,
   plan_next_tick(ctx.state, job);
 }
 
-JobEntry entry_of(Context& ctx, JobId id, const model::JobDefinition& definition) {
+JobEntry entry_of(Context& ctx, JobId id, const model::JobDefinition& definition, Plan plan) {
   model::Job row;
   row.id = id;
   row.space = definition.space;
   row.name = definition.name;
   row.version = 1;
   row.created = ctx.at;
-  JobEntry job(std::move(row), std::make_shared<const model::JobRules>(definition.rules));
+  JobEntry job(std::move(row), std::move(plan));
   job.definition_hash = definition_hash(definition);
   job.anchor = anchor_of(definition.rules.schedule, nullptr, ctx.at);
   return job;
 }
 
-void create_job(Context& ctx, const ApplyJob& event, CompiledSchedule schedule) {
-  JobEntry entry = entry_of(ctx, ctx.state.new_job_id(), *event.definition);
-  entry.schedule = std::move(schedule);
-  entry.zone = event.zone;
+void create_job(Context& ctx, const ApplyJob& event, Plan plan) {
+  JobEntry entry = entry_of(ctx, ctx.state.new_job_id(), *event.definition, std::move(plan));
   JobEntry& job = ctx.state.jobs().add(std::move(entry));
   open_version(ctx, job, event.principal, event.definition);
   tell_job(ctx, "job created", job, event.principal);
   reply_applied(ctx, event.token, job, true);
 }
 
-void edit_job(Context& ctx, const ApplyJob& event, JobEntry& job, CompiledSchedule schedule,
-              WallTime anchor) {
+void edit_job(Context& ctx, const ApplyJob& event, JobEntry& job, Plan plan, WallTime anchor) {
   close_version(ctx, job);
   ++job.row.version;
-  ctx.state.jobs().set_rules(job, std::make_shared<const model::JobRules>(event.definition->rules));
-  job.zone = event.zone;
+  ctx.state.jobs().set_plan(job, std::move(plan));
   job.anchor = anchor;
   job.definition_hash = definition_hash(*event.definition);
-  job.schedule = std::move(schedule);
   open_version(ctx, job, event.principal, event.definition);
   promote_waiting(ctx, job);
   tell_job(ctx, "job changed", job, event.principal);
@@ -150,13 +150,13 @@ void handle_apply_job(Context& ctx, const ApplyJob& event) {
     return;
   }
   const WallTime anchor = anchor_of(definition.rules.schedule, job, ctx.at);
-  auto schedule = compile(definition.rules.schedule, event.zone, anchor);
-  if (!schedule) {
-    refuse(ctx, event.token, ErrorCode::InvalidArgument, schedule.error().message);
+  auto plan = ctx.state.jobs().plan_of(rules_of(event.definition), event.zone, anchor);
+  if (!plan) {
+    refuse(ctx, event.token, ErrorCode::InvalidArgument, plan.error().message);
   } else if (job == nullptr) {
-    create_job(ctx, event, std::move(*schedule));
+    create_job(ctx, event, std::move(*plan));
   } else {
-    edit_job(ctx, event, *job, std::move(*schedule), anchor);
+    edit_job(ctx, event, *job, std::move(*plan), anchor);
   }
 }
 
@@ -174,9 +174,7 @@ void handle_set_paused(Context& ctx, const SetPaused& event) {
   }
   close_version(ctx, *job);
   ++job->row.version;
-  job->row.state = wanted;
-  job->row.state_by = event.paused ? event.principal : "";
-  job->row.state_why = event.paused ? event.why : "";
+  job->row.set_state(wanted, event.paused ? event.principal : "", event.paused ? event.why : "");
   open_version(ctx, *job, event.principal, nullptr);
   tell_job(ctx, event.paused ? "job paused" : "job resumed", *job, event.principal, event.why);
   reply_applied(ctx, event.token, *job, true);
@@ -190,9 +188,7 @@ void handle_delete_job(Context& ctx, const DeleteJob& event) {
     return;
   }
   close_version(ctx, *job);
-  job->row.state = JobState::Deleted;
-  job->row.state_by = event.principal;
-  job->row.state_why = event.why;
+  job->row.set_state(JobState::Deleted, event.principal, event.why);
   job->row.changed = ctx.at;
   write_job(ctx, *job);
   ctx.state.jobs().release_name(*job);
@@ -225,14 +221,12 @@ bool refuse_undelete(Context& ctx, const UndeleteJob& event) {
 }
 
 /// The job as it was when it was deleted; an error when this program cannot read its schedule.
-Result<JobEntry> entry_of_deleted(const UndeleteJob& event) {
-  JobEntry entry(event.job, std::make_shared<const model::JobRules>(event.version.definition->rules));
-  entry.zone = event.zone;
+Result<JobEntry> entry_of_deleted(Context& ctx, const UndeleteJob& event) {
+  auto plan = ctx.state.jobs().plan_of(rules_of(event.version.definition), event.zone, event.version.anchor);
+  if (!plan) return fail(plan.error());
+  JobEntry entry(event.job, std::move(*plan));
   entry.anchor = event.version.anchor;
   entry.definition_hash = definition_hash(*event.version.definition);
-  auto schedule = compile(entry.rules().schedule, entry.zone, entry.anchor);
-  if (!schedule) return fail(schedule.error());
-  entry.schedule = std::move(*schedule);
   return entry;
 }
 
@@ -242,14 +236,16 @@ void handle_undelete_job(Context& ctx, const UndeleteJob& event) {
   if (refuse_held(ctx, event.token) || refuse_undelete(ctx, event)) return;
   JobEntry* job = ctx.state.find_job(event.job.id);  // there while runs of it are unfinished
   if (job == nullptr) {
-    auto entry = entry_of_deleted(event);
+    auto entry = entry_of_deleted(ctx, event);
     if (!entry) return refuse(ctx, event.token, entry.error().code, entry.error().message);
     job = &ctx.state.jobs().add(std::move(*entry));
   }
   ++job->row.version;
-  job->row.state = event.version.enabled ? JobState::Enabled : JobState::Paused;
-  job->row.state_by = event.version.enabled ? "" : event.principal;
-  job->row.state_why = event.version.enabled ? "" : "it was paused when it was deleted";
+  if (event.version.enabled) {
+    job->row.set_state(JobState::Enabled, "", "");
+  } else {
+    job->row.set_state(JobState::Paused, event.principal, "it was paused when it was deleted");
+  }
   ctx.state.jobs().give_name(*job);
   open_version(ctx, *job, event.principal, nullptr);
   tell_job(ctx, "job undeleted", *job, event.principal);
@@ -258,7 +254,7 @@ void handle_undelete_job(Context& ctx, const UndeleteJob& event) {
 
 JobEntry& one_off_job(Context& ctx, const SubmitItem& item, const std::string& principal) {
   if (JobEntry* known = ctx.state.find_job(item.job)) return *known;
-  JobEntry entry = entry_of(ctx, item.job, *item.definition);
+  JobEntry entry = entry_of(ctx, item.job, *item.definition, Plan{rules_of(item.definition), nullptr});
   entry.row.one_off = true;
   JobEntry& job = ctx.state.jobs().add(std::move(entry));
   open_version(ctx, job, principal, item.definition);

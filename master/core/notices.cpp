@@ -12,7 +12,7 @@ void warn(Context& ctx, std::string_view sentence, NoticeKeys keys) {
 
 std::string job_of(const State& state, const RunEntry& run) {
   const JobEntry* job = state.find_job(run.row().job);
-  return job == nullptr ? std::to_string(run.row().job.value) : job->row.space + "/" + job->row.name;
+  return job == nullptr ? std::to_string(run.row().job.value) : job->row.space() + "/" + job->row.name;
 }
 
 }  // namespace rota::master::core

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <unordered_map>
 #include <utility>
 
 #include "common/base/check.h"
@@ -18,19 +19,46 @@ using model::RunState;
 
 namespace {
 
-void recover_job(State& state, RecoveredJob from) {
-  JobEntry entry(std::move(from.job), std::move(from.rules));
-  entry.zone = std::move(from.zone);
-  entry.valid_from = from.valid_from;
-  entry.anchor = from.anchor;
-  entry.definition_hash = from.definition_hash;
-  // It was accepted once. If this program cannot read it, the job does not fire; all others go on.
-  if (auto schedule = compile(entry.rules().schedule, entry.zone, entry.anchor)) {
-    entry.schedule = std::move(*schedule);
+/// The next ticks of schedules that many jobs share, and that nearly all of them ask for from one moment on.
+class NextTicks {
+ public:
+  std::optional<WallTime> after(const CompiledSchedule& schedule, WallTime at) {
+    const auto [found, is_new] = known_.try_emplace(&schedule);
+    if (is_new || found->second.after != at) found->second = {at, schedule.next_after(at)};
+    return found->second.next;
   }
-  const WallTime ticks_through = entry.row.ticks_through.value_or(WallTime{});
-  state.advance_core_time(std::max(entry.valid_from, ticks_through));
-  plan_next_tick(state, state.jobs().add(std::move(entry)));
+
+ private:
+  struct Known {
+    WallTime after{};
+    std::optional<WallTime> next;
+  };
+  std::unordered_map<const CompiledSchedule*, Known> known_;  ///< they stay as long as this
+};
+
+JobEntry entry_of(State& state, RecoveredJob from) {
+  // It was accepted once. If this program cannot read it, the job does not fire; all others go on.
+  auto plan = state.jobs().plan_of(from.rules, from.zone, from.anchor);
+  if (!plan) plan = Plan{state.jobs().share(std::move(from.rules)), nullptr};
+  return JobEntry(std::move(from.job), std::move(*plan));
+}
+
+void recover_job(State& state, RecoveredJob from, NextTicks& ticks) {
+  const WallTime valid_from = from.valid_from, anchor = from.anchor;
+  const std::uint64_t hash = from.definition_hash;
+  JobEntry& job = state.jobs().add(entry_of(state, std::move(from)));
+  job.valid_from = valid_from;
+  job.anchor = anchor;
+  job.definition_hash = hash;
+  state.advance_core_time(std::max(valid_from, job.row.ticks_through.value_or(WallTime{})));
+  if (!is_planned(job)) return;
+  state.jobs().set_next_tick(job, ticks.after(job.schedule(), state.recorded_through(job)));
+}
+
+void recover_jobs(State& state, std::vector<RecoveredJob> jobs) {
+  NextTicks ticks;
+  state.jobs().expect(jobs.size());
+  for (RecoveredJob& job : jobs) recover_job(state, std::move(job), ticks);
 }
 
 void recover_held(State& state, RunEntry& run) {
@@ -96,7 +124,7 @@ std::unique_ptr<State> recover_state(Epoch epoch, const CoreOptions& options, Re
   }
   state->listings().set_zookeeper_number(recovered.zookeeper_number);
   for (const model::WorkerKey& key : recovered.unseen) state->workers().life_of(key).unseen = true;
-  for (RecoveredJob& job : recovered.jobs) recover_job(*state, std::move(job));
+  recover_jobs(*state, std::move(recovered.jobs));
   OlderRules older;
   for (RecoveredRules& each : recovered.older_rules) {
     older.insert_or_assign({each.job, each.version}, std::move(each.rules));

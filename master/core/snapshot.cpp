@@ -120,6 +120,11 @@ RunView view_of(const State& state, const RunEntry& run, Now now) {
   return view;
 }
 
+bool is_told(const RunEntry& run) {
+  return run.progress().state != RunState::Running ||
+         run.progress().reason != model::Reason::None;
+}
+
 /// Runs on workers that are registered and do not answer: nobody knows whether they still run.
 void add_silent(const State& state, Now now, Snapshot& snapshot) {
   for (const auto& [key, life] : state.workers().lives()) {
@@ -127,14 +132,9 @@ void add_silent(const State& state, Now now, Snapshot& snapshot) {
     for (const RunId id : life.attempts()) {
       if (snapshot.waiting.size() >= kWaitingMost) return;
       const RunEntry* run = state.find_run(id);
-      if (run != nullptr) snapshot.waiting.try_emplace(id, view_of(state, *run, now));
+      if (run != nullptr && !is_told(*run)) snapshot.waiting.add(id, view_of(state, *run, now));
     }
   }
-}
-
-bool is_told(const RunEntry& run) {
-  return run.progress().state != RunState::Running ||
-         run.progress().reason != model::Reason::None;
 }
 
 std::map<std::string, std::int64_t> counters_of(const Counters& c) {
@@ -217,9 +217,10 @@ Snapshot view_state(const State& state, Now now) {
   add_drained_and_absent(state, snapshot);
   for (const auto& [id, run] : state.runs().all()) {
     if (snapshot.waiting.size() >= kWaitingMost) break;
-    if (is_told(run)) snapshot.waiting.emplace_hint(snapshot.waiting.end(), id, view_of(state, run, now));
+    if (is_told(run)) snapshot.waiting.add(id, view_of(state, run, now));
   }
   add_silent(state, now, snapshot);
+  snapshot.waiting.arrange();
   return snapshot;
 }
 

@@ -1,11 +1,14 @@
 // What only the leader knows, published by its loop at most every 100 ms for queries. Immutable.
 #pragma once
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "common/base/histogram.h"
@@ -40,6 +43,32 @@ struct RunView {
   std::optional<WallTime> fence = {};    ///< when another attempt may follow; a guess while its node is there
 };
 
+/// Views of runs in the order of their ids.
+class RunViews {
+ public:
+  using Entry = std::pair<RunId, RunView>;
+
+  std::size_t size() const { return entries_.size(); }
+  /// It is not in it, and its id is the highest, or arrange() follows.
+  void add(RunId id, RunView view) { entries_.emplace_back(id, std::move(view)); }
+  void arrange() {
+    const auto is_before = [](const Entry& a, const Entry& b) { return a.first < b.first; };
+    std::sort(entries_.begin(), entries_.end(), is_before);
+  }
+  void reserve(std::size_t size) { entries_.reserve(size); }
+  auto begin() const { return entries_.begin(); }
+  auto end() const { return entries_.end(); }
+  auto find(RunId id) const {
+    const auto at = std::lower_bound(entries_.begin(), entries_.end(), id,
+                                     [](const Entry& entry, RunId key) { return entry.first < key; });
+    return at == entries_.end() || at->first != id ? entries_.end() : at;
+  }
+  bool contains(RunId id) const { return find(id) != end(); }
+
+ private:
+  std::vector<Entry> entries_;
+};
+
 /// Ticks that did not fire, for people.
 struct GapView {
   std::string job;
@@ -63,7 +92,7 @@ struct Snapshot {
   WallTime watermark{};                  ///< through which every job is recorded
   std::vector<WorkerView> workers;
   /// Unfinished, and not running or on a worker that does not answer; the oldest 10,000.
-  std::map<RunId, RunView> waiting;
+  RunViews waiting;
   std::int64_t jobs = 0;
   std::int64_t active_runs = 0;
   std::string tick_hold;                   ///< why ticks are held, or empty

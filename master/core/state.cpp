@@ -30,7 +30,7 @@ WallTime State::recorded_through(const JobEntry& job) const {
 RunEntry& State::add_run(RunEntry entry) {
   JobEntry* job = find_job(entry.row().job);
   CHECK_OR_DIE(job != nullptr, "a run of an unknown job");
-  job->unfinished_.insert(entry.id());
+  job->add_unfinished(entry.id());
   RunEntry& run = runs_.add(std::move(entry));
   run.job_ = job;
   return run;
@@ -40,8 +40,8 @@ void State::set_state(RunEntry& run, RunState to, Reason reason, std::string det
   CHECK_OR_DIE(may_follow(run.progress().state, to), "an illegal change of a run's state");
   if (to != RunState::Queued) slot_queues_.leave(run);
   if (to != RunState::Dispatched && to != RunState::Running) leave_worker(run);
-  run.job().behind_.erase(run.id());
-  if (model::is_final(to)) run.job().unfinished_.erase(run.id());
+  run.job().leave_behind(run.id());
+  if (model::is_final(to)) run.job().drop_unfinished(run.id());
   runs_.set_state(run, to, reason, std::move(detail));
 }
 
@@ -59,7 +59,7 @@ void State::wait_behind(RunEntry& run, RunId other) {
 }
 
 void State::restore_behind(RunEntry& run) {
-  run.job().behind_.insert(run.id());
+  run.job().add_behind(run.id());
 }
 
 void State::assign(RunEntry& run, LifeEntry& life, std::int32_t attempt, WallTime at) {

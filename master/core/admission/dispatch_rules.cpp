@@ -75,10 +75,10 @@ bool dispatch_one(Context& ctx, const SlotQueueKey& key) {
   RunEntry& run = *state.find_run(queue->pass_turn());
   JobEntry& job = run.job();
   const model::WorkerKey* choice =
-      choose_worker(run.rules().route, run.rules().worker, job.last_worker, open);
+      choose_worker(run.rules().route, run.rules().worker, job.last_worker.get(), open);
   CHECK_OR_DIE(choice != nullptr, "no worker was chosen among those that may take an attempt");
   LifeEntry& life = *state.find_life(*choice);
-  job.last_worker = life.key().id;
+  if (run.rules().route == model::RouteKind::RoundRobin) job.last_worker.set(life.key().id);
   state.assign(run, life, run.last_attempt() + 1, ctx.at);
   state.touch(run);
   set_backstop(ctx, run);

@@ -11,7 +11,7 @@ model::Run row_of(Context& ctx, const JobEntry& job, const Firing& firing) {
   row.job = job.row.id;
   row.version = job.row.version;
   row.kind = firing.kind;
-  row.space = job.row.space;
+  row.space = job.row.space();
   row.principal = firing.principal;
   row.tick = firing.tick;
   row.scheduled = firing.scheduled;

@@ -1,28 +1,82 @@
 #include "master/core/tables/job_table.h"
 
 #include <algorithm>
-#include <limits>
+#include <utility>
 
 #include "common/base/check.h"
 
 namespace rota::master::core {
 namespace {
 
-constexpr JobId kLastJob{std::numeric_limits<std::int64_t>::max()};
-
-std::optional<DueTick> first_of(const std::set<DueTick>& due) {
-  return due.empty() ? std::nullopt : std::optional(*due.begin());
+const SchedulePtr& never() {
+  static const auto kNever = std::make_shared<const CompiledSchedule>();
+  return kNever;
 }
 
 }  // namespace
 
+// --- an entry
+
+JobFacts::JobFacts(model::Job row)
+    : id(row.id),
+      name(std::move(row.name)),
+      version(row.version),
+      state(row.state),
+      one_off(row.one_off),
+      created(row.created),
+      changed(row.changed),
+      ticks_through(row.ticks_through),
+      space_(std::make_shared<const std::string>(std::move(row.space))) {
+  state_by_.set(std::move(row.state_by));
+  state_why_.set(std::move(row.state_why));
+}
+
+void JobFacts::set_state(model::JobState to, std::string by, std::string why) {
+  state = to;
+  state_by_.set(std::move(by));
+  state_why_.set(std::move(why));
+}
+
+model::Job JobFacts::as_row() const {
+  model::Job row;
+  row.id = id;
+  row.space = space();
+  row.name = name;
+  row.version = version;
+  row.state = state;
+  row.one_off = one_off;
+  row.state_by = state_by_.get();
+  row.state_why = state_why_.get();
+  row.created = created;
+  row.changed = changed;
+  row.ticks_through = ticks_through;
+  return row;
+}
+
+JobEntry::JobEntry(model::Job row_in, Plan plan) : row(std::move(row_in)), plan_(std::move(plan)) {
+  if (plan_.schedule == nullptr) plan_.schedule = never();
+}
+
+void JobEntry::leave_behind(RunId run) {
+  if (!behind().empty()) runs_.change().behind.erase(run);
+}
+
+void JobEntry::drop_unfinished(RunId run) {
+  runs_.change().unfinished.erase(run);
+  if (unfinished().empty()) runs_.clear();
+}
+
+// --- entries
+
 JobEntry& JobTable::add(JobEntry entry) {
   const JobId id = entry.row.id;
-  if (!entry.row.one_off && entry.row.state != model::JobState::Deleted) give_name(entry);
   const auto [at, added] = jobs_.emplace(id, std::move(entry));
   CHECK_OR_DIE(added, "a job was added twice");
-  count_grace(at->second, 1);
-  return at->second;
+  JobEntry& job = at->second;
+  share_space(job.row);
+  if (!job.row.one_off && job.row.state != model::JobState::Deleted) give_name(job);
+  count_grace(job, 1);
+  return job;
 }
 
 JobEntry* JobTable::find(JobId id) {
@@ -38,7 +92,7 @@ const JobEntry* JobTable::find(JobId id) const {
 void JobTable::erase(JobId id) {
   JobEntry* job = find(id);
   if (job == nullptr) return;
-  CHECK_OR_DIE(job->unfinished_.empty(), "a job with unfinished runs was erased");
+  CHECK_OR_DIE(job->unfinished().empty(), "a job with unfinished runs was erased");
   set_next_tick(*job, std::nullopt);
   count_grace(*job, -1);
   release_name(*job);
@@ -47,19 +101,25 @@ void JobTable::erase(JobId id) {
 
 void JobTable::forget_if_done(JobId id) {
   const JobEntry* job = find(id);
-  if (job == nullptr || !job->unfinished_.empty()) return;
+  if (job == nullptr || !job->unfinished().empty()) return;
   if (job->row.one_off || job->row.state == model::JobState::Deleted) erase(id);
 }
 
-void JobTable::set_rules(JobEntry& job, RulesPtr rules) {
+void JobTable::set_plan(JobEntry& job, Plan plan) {
   count_grace(job, -1);
-  job.rules_ = std::move(rules);
+  job.plan_ = std::move(plan);
   count_grace(job, 1);
+}
+
+void JobTable::share_space(JobFacts& row) {
+  auto known = spaces_.find(std::string_view(row.space()));
+  if (known == spaces_.end()) known = spaces_.insert(row.space_).first;
+  row.space_ = *known;
 }
 
 void JobTable::count_grace(const JobEntry& job, std::int64_t change) {
   if (job.row.one_off) return;
-  const auto at = graces_.try_emplace(job.rules_->tick_grace, 0).first;
+  const auto at = graces_.try_emplace(job.rules().tick_grace, 0).first;
   at->second += change;
   if (at->second == 0) graces_.erase(at);
 }
@@ -67,13 +127,21 @@ void JobTable::count_grace(const JobEntry& job, std::int64_t change) {
 // --- names
 
 JobEntry* JobTable::find_named(const std::string& space, const std::string& name) {
-  const auto found = names_.find({space, name});
-  return found == names_.end() ? nullptr : find(found->second);
+  const auto found = names_.find(JobName{space, name});
+  return found == names_.end() ? nullptr : *found;
+}
+
+/// Whoever has had it is not found by it any more.
+void JobTable::give_name(JobEntry& job) {
+  const auto [had, is_new] = names_.insert(&job);
+  if (is_new || *had == &job) return;
+  names_.erase(had);
+  names_.insert(&job);
 }
 
 void JobTable::release_name(const JobEntry& job) {
-  const auto found = names_.find({job.row.space, job.row.name});
-  if (found != names_.end() && found->second == job.row.id) names_.erase(found);
+  const auto found = names_.find(name_of(&job));
+  if (found != names_.end() && *found == &job) names_.erase(found);
 }
 
 void JobTable::note_deleted(const JobEntry& job) {
@@ -96,17 +164,18 @@ void JobTable::set_next_tick(JobEntry& job, std::optional<WallTime> tick) {
   job.next_tick_ = tick;
   if (!tick) return;
   due_.insert({*tick, job.row.id});
-  if (job.schedule.fires_often()) due_often_.insert({*tick, job.row.id});
+  if (job.schedule().fires_often()) due_often_.insert({*tick, job.row.id});
 }
 
-std::optional<DueTick> JobTable::first_due() const { return first_of(due_); }
+std::optional<DueTick> JobTable::first_due() const { return due_.first(); }
 
 std::optional<DueTick> JobTable::first_due_after(WallTime at) const {
-  const auto next = due_.upper_bound({at, kLastJob});
-  return next == due_.end() ? std::nullopt : std::optional(*next);
+  return due_.first_after(at);
 }
 
-std::optional<DueTick> JobTable::first_due_often() const { return first_of(due_often_); }
+std::optional<DueTick> JobTable::first_due_often() const { 
+  return due_often_.empty() ? std::nullopt : std::optional(*due_often_.begin());
+}
 
 std::optional<WallTime> JobTable::next_taken(const JobEntry& job, WallTime end) {
   const auto taken = taken_.find(job.row.id);

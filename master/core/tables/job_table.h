@@ -2,20 +2,25 @@
 // which they are due, and how long the longest of them lets a tick be late.
 #pragma once
 
-#include <compare>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <map>
+#include <memory>
 #include <optional>
 #include <set>
 #include <string>
+#include <string_view>
+#include <unordered_set>
 #include <utility>
 
 #include "common/base/ids.h"
 #include "common/base/time.h"
 #include "common/model/job.h"
+#include "master/core/tables/due_index.h"
 #include "master/core/tables/id_set.h"
+#include "master/core/tables/rules_shelf.h"
 #include "master/core/tables/run_table.h"
 #include "master/core/tables/walk.h"
 #include "master/core/time/schedule.h"
@@ -24,40 +29,66 @@ namespace rota::master::core {
 
 inline constexpr std::size_t kDeletedMost = 1000;
 
+/// The row `job` (model::Job), kept small: there may be a million.
+class JobFacts {
+ public:
+  explicit JobFacts(model::Job row);
+
+  JobId id;                            ///< it, space, name and one_off never change
+  std::string name;
+  JobVersion version = 0;
+  model::JobState state = model::JobState::Enabled;
+  bool one_off = false;
+  WallTime created{};
+  WallTime changed{};
+  MaybeTime ticks_through;
+
+  const std::string& space() const { return *space_; }
+  void set_state(model::JobState to, std::string by, std::string why);
+  model::Job as_row() const;
+
+ private:
+  friend class JobTable;
+  std::shared_ptr<const std::string> space_;  ///< shared by the jobs of the namespace
+  Seldom<std::string> state_by_, state_why_;
+};
+
+/// Unfinished runs of one job.
+struct RunsOfJob {
+  IdSet<RunId> unfinished;
+  IdSet<RunId> behind;                 ///< of these: wait for a run of the same job
+};
+
 /// What decisions need of a job. What an index depends on is read here and changed by JobTable alone.
 class JobEntry {
  public:
-  JobEntry(model::Job row_in, RulesPtr rules) : row(std::move(row_in)), rules_(std::move(rules)) {}
+  /// Without a schedule it never fires.
+  JobEntry(model::Job row_in, Plan plan);
 
-  model::Job row;                      ///< its id, space, name and one_off never change
-  ZonePtr zone;
+  JobFacts row;
   WallTime valid_from{};
   WallTime anchor{};
   std::uint64_t definition_hash = 0;
-  CompiledSchedule schedule;           ///< who changes it plans the next tick anew
-  std::string last_worker;             ///< round robin: the id that got the last attempt
+  Seldom<std::string> last_worker;     ///< round robin: the id that got the last attempt
 
-  const model::JobRules& rules() const { return *rules_; }
-  const RulesPtr& shared_rules() const { return rules_; }
-  const std::optional<WallTime>& next_tick() const { return next_tick_; }
-  const IdSet<RunId>& unfinished() const { return unfinished_; }
-  const IdSet<RunId>& behind() const { return behind_; }  ///< of these: wait for a run of the same job
+  const model::JobRules& rules() const { return *plan_.rules; }
+  const RulesPtr& shared_rules() const { return plan_.rules; }
+  const CompiledSchedule& schedule() const { return *plan_.schedule; }
+  std::optional<WallTime> next_tick() const { return next_tick_; }
+  const IdSet<RunId>& unfinished() const { return runs_.get().unfinished; }
+  const IdSet<RunId>& behind() const { return runs_.get().behind; }
 
  private:
   friend class JobTable;
   friend class State;
+  void add_unfinished(RunId run) { runs_.change().unfinished.insert(run); }
+  void add_behind(RunId run) { runs_.change().behind.insert(run); }
+  void leave_behind(RunId run);
+  void drop_unfinished(RunId run);
 
-  RulesPtr rules_;
-  std::optional<WallTime> next_tick_;
-  IdSet<RunId> unfinished_;
-  IdSet<RunId> behind_;
-};
-
-/// A job, and when it fires next.
-struct DueTick {
-  WallTime at{};
-  JobId job;
-  auto operator<=>(const DueTick&) const = default;
+  Plan plan_;
+  MaybeTime next_tick_;
+  Seldom<RunsOfJob> runs_;
 };
 
 /// Thread: the Scheduler's. Every function keeps all indexes in step.
@@ -74,17 +105,25 @@ class JobTable {
   auto all() const { return walk(jobs_); }
   /// Gives back a deleted or one-off job without unfinished runs.
   void forget_if_done(JobId id);
-  void set_rules(JobEntry& job, RulesPtr rules);
+  /// Who changes it plans the next tick anew.
+  void set_plan(JobEntry& job, Plan plan);
+  /// Rules and the schedule that they make, shared where equal. InvalidArgument as compile() says.
+  Result<Plan> plan_of(RulesPtr rules, const ZonePtr& zone, WallTime anchor) {
+    return shelf_.plan(shelf_.share(std::move(rules)), zone, anchor);
+  }
+  RulesPtr share(RulesPtr rules) { return shelf_.share(std::move(rules)); }
+  /// So many saved jobs follow.
+  void expect(std::size_t jobs) { names_.reserve(jobs); }
   /// The longest tick_grace of any saved job: what is older is late, whose it may be.
   Millis longest_grace() const { return graces_.empty() ? Millis{0} : graces_.rbegin()->first; }
 
   // --- names of saved jobs that are not deleted
   JobEntry* find_named(const std::string& space, const std::string& name);
   bool has_name(const std::string& space, const std::string& name) const {
-    return names_.contains({space, name});
+    return names_.contains(JobName{space, name});
   }
   std::size_t named() const { return names_.size(); }
-  void give_name(const JobEntry& job) { names_[{job.row.space, job.row.name}] = job.row.id; }
+  void give_name(JobEntry& job);
   void release_name(const JobEntry& job);
   /// Remembered for a while: who has read its rows before must not bring it back as it was then.
   void note_deleted(const JobEntry& job);
@@ -94,7 +133,7 @@ class JobTable {
   // --- ticks
   void set_next_tick(JobEntry& job, std::optional<WallTime> tick);
   /// In order of time.
-  auto due() const { return walk(due_); }
+  const DueIndex& due() const { return due_; }
   std::size_t due_count() const { return due_.size(); }
   bool is_due(const DueTick& tick) const { return due_.contains(tick); }
   std::optional<DueTick> first_due() const;
@@ -109,13 +148,40 @@ class JobTable {
 
  private:
   friend struct StateSurgery;          // tests break it on purpose
+  struct JobName {
+    std::string_view space, name;
+    bool operator==(const JobName&) const = default;
+  };
+  static JobName name_of(const JobName& name) { return name; }
+  static JobName name_of(const JobEntry* job) { return {job->row.space(), job->row.name}; }
+  struct NameHash {
+    using is_transparent = void;
+    std::size_t operator()(const auto& job) const {
+      const JobName name = name_of(job);
+      const std::hash<std::string_view> hash;
+      return hash(name.name) ^ (hash(name.space) * 31);
+    }
+  };
+  struct SameName {
+    using is_transparent = void;
+    bool operator()(const auto& a, const auto& b) const { return name_of(a) == name_of(b); }
+  };
+  struct LessText {
+    using is_transparent = void;
+    static std::string_view text(std::string_view text) { return text; }
+    static std::string_view text(const std::shared_ptr<const std::string>& text) { return *text; }
+    bool operator()(const auto& a, const auto& b) const { return text(a) < text(b); }
+  };
+  void share_space(JobFacts& row);
   void erase(JobId id);
   void count_grace(const JobEntry& job, std::int64_t change);
 
   std::map<JobId, JobEntry> jobs_;
-  std::map<std::pair<std::string, std::string>, JobId> names_;
+  std::unordered_set<JobEntry*, NameHash, SameName> names_;
+  std::set<std::shared_ptr<const std::string>, LessText> spaces_;
+  RulesShelf shelf_;
   std::deque<std::pair<JobId, JobVersion>> newly_deleted_;  ///< bounded by kDeletedMost
-  std::set<DueTick> due_;
+  DueIndex due_;
   std::set<DueTick> due_often_;
   std::map<JobId, std::set<WallTime>> taken_;
   std::map<Millis, std::int64_t> graces_;                   ///< of saved jobs: how many have it

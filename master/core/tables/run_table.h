@@ -55,6 +55,11 @@ class Seldom {
       value_ = std::make_unique<Value>(std::move(value));
     }
   }
+  Value& change() {
+    if (value_ == nullptr) value_ = std::make_unique<Value>();
+    return *value_;
+  }
+  void clear() { value_.reset(); }
   Value take() {
     if (value_ == nullptr) return Value{};
     Value taken = std::move(*value_);

@@ -27,7 +27,7 @@ bool fits(const Context& ctx, WallTime end, std::int64_t most) {
     const JobEntry& job = *ctx.state.find_job(id);
     const WallTime edge = late_edge(ctx, job);
     if (tick <= edge) left -= 2;
-    left -= job.schedule.count_between(std::max(tick - kMoment, edge), end, left + 1);
+    left -= job.schedule().count_between(std::max(tick - kMoment, edge), end, left + 1);
   }
   return left >= 0;
 }

@@ -72,14 +72,14 @@ void record_tick(Context& ctx, JobEntry& job, WallTime tick) {
 /// for them.
 void record_late_ticks(Context& ctx, JobEntry& job, WallTime first, WallTime end, WallTime edge) {
   const auto count = [&job](WallTime from, WallTime to) {
-    return job.schedule.count_between(from - kTick, to, std::numeric_limits<std::int64_t>::max());
+    return job.schedule().count_between(from - kTick, to, std::numeric_limits<std::int64_t>::max());
   };
-  const WallTime last = newest_tick(job.schedule, first, end);
+  const WallTime last = newest_tick(job.schedule(), first, end);
   if (job.rules().late == model::LatePolicy::Skip) {
     add_gap(ctx, job, first, last, count(first, last), Reason::LateSkipped, RunId{});
     return;
   }
-  if (edge > end && newest_tick(job.schedule, first, edge) > last) {
+  if (edge > end && newest_tick(job.schedule(), first, edge) > last) {
     add_gap(ctx, job, first, last, count(first, last), Reason::CoalescedInto, RunId{});
     return;
   }
@@ -91,7 +91,7 @@ void record_late_ticks(Context& ctx, JobEntry& job, WallTime first, WallTime end
   }
   const RunId run = fire_tick(ctx, job, last);
   if (last == first) return;
-  const WallTime before = newest_tick(job.schedule, first, last - kTick);
+  const WallTime before = newest_tick(job.schedule(), first, last - kTick);
   add_gap(ctx, job, first, before, count(first, before), Reason::CoalescedInto, run);
 }
 
@@ -100,12 +100,12 @@ void record_open_ticks(Context& ctx, JobEntry& job, WallTime end) {
   const WallTime edge = late_edge(ctx, job);
   if (job.next_tick() && *job.next_tick() <= std::min(edge, end)) {
     record_late_ticks(ctx, job, *job.next_tick(), std::min(edge, end), edge);
-    ctx.state.jobs().set_next_tick(job, job.schedule.next_after(std::min(edge, end)));
+    ctx.state.jobs().set_next_tick(job, job.schedule().next_after(std::min(edge, end)));
   }
   while (job.next_tick() && *job.next_tick() <= end) {
     const WallTime tick = *job.next_tick();
     record_tick(ctx, job, tick);
-    ctx.state.jobs().set_next_tick(job, job.schedule.next_after(tick));
+    ctx.state.jobs().set_next_tick(job, job.schedule().next_after(tick));
   }
 }
 
@@ -114,7 +114,7 @@ void record_open_ticks(Context& ctx, JobEntry& job, WallTime end) {
 void record_due_ticks(Context& ctx, JobEntry& job, WallTime end) {
   while (const auto taken = ctx.state.jobs().next_taken(job, end)) {
     record_open_ticks(ctx, job, *taken - kTick);
-    ctx.state.jobs().set_next_tick(job, job.schedule.next_after(*taken));
+    ctx.state.jobs().set_next_tick(job, job.schedule().next_after(*taken));
   }
   record_open_ticks(ctx, job, end);
 }
@@ -242,12 +242,14 @@ void record_ticks_through(Context& ctx, JobEntry& job, WallTime through) {
   record_due_ticks(ctx, job, through);
 }
 
+bool is_planned(const JobEntry& job) { return job.row.state == model::JobState::Enabled && !job.row.one_off; }
+
 void plan_next_tick(State& state, JobEntry& job) {
-  if (job.row.state != model::JobState::Enabled || job.row.one_off) {
+  if (!is_planned(job)) {
     state.jobs().set_next_tick(job, std::nullopt);
     return;
   }
-  state.jobs().set_next_tick(job, job.schedule.next_after(state.recorded_through(job)));
+  state.jobs().set_next_tick(job, job.schedule().next_after(state.recorded_through(job)));
 }
 
 std::optional<Millis> next_wake(const State& state, Now now) {

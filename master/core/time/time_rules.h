@@ -21,6 +21,9 @@ WallTime late_edge(const Context& ctx, const JobEntry& job);
 /// Records every tick of this job up to `through`. An edit, pause or delete does this first.
 void record_ticks_through(Context& ctx, JobEntry& job, WallTime through);
 
+/// Whether its ticks are planned.
+bool is_planned(const JobEntry& job);
+
 /// Sets the job's next tick after all that is recorded; call it after any change of its version.
 void plan_next_tick(State& state, JobEntry& job);
 

@@ -16,7 +16,7 @@ struct Pair {
     view.workers.push_back({});
     view.workers.back().info.key = {"w1", "life"};
     view.workers.back().state = "online";
-    view.waiting[RunId{5}] = {model::RunState::Queued, model::Reason::AllSlotsBusy, ""};
+    view.waiting.add(RunId{5}, {model::RunState::Queued, model::Reason::AllSlotsBusy, ""});
     leader.leader.view = std::make_shared<const core::Snapshot>(view);
     follower.leader.address = model::Address{"127.0.0.1", leader.server.port()};
   }

@@ -223,7 +223,11 @@ std::vector<DispatchItem> Harness::pop_dispatches() {
   return all;
 }
 
-RunView Harness::view(RunId id) const { return scheduler->snapshot(now).waiting.at(id); }
+RunView Harness::view(RunId id) const {
+  const Snapshot snapshot = scheduler->snapshot(now);
+  REQUIRE(snapshot.waiting.contains(id));
+  return snapshot.waiting.find(id)->second;
+}
 
 std::int64_t Harness::counter(const std::string& name) const {
   return scheduler->snapshot(now).counters.at(name);

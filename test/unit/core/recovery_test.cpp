@@ -3,6 +3,7 @@
 #include <limits>
 
 #include "harness.h"
+#include "state_surgery.h"
 
 using namespace rota;
 using namespace rota::test;
@@ -332,6 +333,30 @@ TEST_CASE("takeover: core time does not go back behind a version's beginning") {
   CHECK(h.versions.at({job, 2}).valid_from >= before.now.wall);
 }
 
+TEST_CASE("takeover: jobs that share a schedule fire each after what is recorded of itself") {
+  model::JobRules rules;
+  rules.schedule.kind = model::ScheduleKind::Cron;
+  rules.schedule.cron = "0 * * * *";
+  Recovered recovered;
+  recovered.watermark = Watermark(wall_from_ms(0));
+  const auto zone = std::make_shared<const model::ZoneRules>();
+  for (std::int64_t i = 1; i <= 3; ++i) {
+    RecoveredJob job;
+    job.job.id = JobId{i};
+    job.job.name = "j" + std::to_string(i);
+    job.rules = std::make_shared<const model::JobRules>(rules);
+    job.zone = zone;
+    if (i == 2) job.job.ticks_through = wall_from_ms(5'400'000);
+    recovered.jobs.push_back(std::move(job));
+  }
+  Scheduler scheduler(Epoch{1}, {}, std::move(recovered), Now{wall_from_ms(1000), MonoTime{}});
+  const State& state = StateSurgery::state_of(scheduler);
+  CHECK(state.find_job(JobId{1})->next_tick() == wall_from_ms(3'600'000));
+  CHECK(state.find_job(JobId{2})->next_tick() == wall_from_ms(7'200'000));
+  CHECK(state.find_job(JobId{3})->next_tick() == wall_from_ms(3'600'000));
+  CHECK(&state.find_job(JobId{1})->schedule() == &state.find_job(JobId{3})->schedule());
+}
+
 TEST_CASE("takeover: jobs are not edited while ticks are recorded ahead of the clock, and it says until when") {
   Harness before;
   before.advance(1h);
@@ -388,7 +413,7 @@ TEST_CASE("snapshot: tells workers, waiting runs, counters") {
   REQUIRE(s.workers.size() == 1);
   CHECK(s.workers[0].state == "busy");
   CHECK(s.workers[0].running == 1);
-  CHECK(s.waiting.at(waiting).reason == Reason::AllSlotsBusy);
+  CHECK(s.waiting.find(waiting)->second.reason == Reason::AllSlotsBusy);
   CHECK(s.jobs == 1);
   CHECK(s.active_runs == 2);
   CHECK(s.counters.at("runs_recorded") == 2);

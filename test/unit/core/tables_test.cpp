@@ -7,8 +7,10 @@
 #include <string>
 #include <vector>
 
+#include "master/core/tables/due_index.h"
 #include "master/core/tables/id_set.h"
 #include "master/core/tables/key_memory.h"
+#include "master/core/tables/rules_shelf.h"
 #include "master/core/tables/run_timers.h"
 #include "master/core/time/timer_index.h"
 
@@ -118,6 +120,81 @@ TEST_CASE("run timers: come up in the order of a plain index") {
     REQUIRE(timers.has(run, kind) == plain.has(run, kind));
     REQUIRE(timers.empty() == plain.empty());
   }
+}
+
+TEST_CASE("due index: agrees with a plain set of moments and jobs") {
+  Dice dice;
+  std::set<DueTick> plain;
+  DueIndex due;
+  for (int step = 0; step < 20'000; ++step) {
+    const DueTick tick{wall_from_ms(dice.roll(40)), JobId{dice.roll(50)}};
+    if (dice.roll(step % 4000 < 2000 ? 3 : 2) > 0) {
+      due.insert(tick);
+      plain.insert(tick);
+    } else {
+      due.erase(tick);
+      plain.erase(tick);
+    }
+    REQUIRE(due.size() == plain.size());
+    REQUIRE(due.contains(tick) == plain.contains(tick));
+    REQUIRE(due.first() == (plain.empty() ? std::nullopt : std::optional(*plain.begin())));
+    const auto later = plain.upper_bound({tick.at, JobId{1000}});
+    REQUIRE(due.first_after(tick.at) == (later == plain.end() ? std::nullopt : std::optional(*later)));
+    if (step % 100 != 0) continue;
+    std::vector<DueTick> walked;
+    for (const DueTick each : due) walked.push_back(each);
+    REQUIRE(walked == std::vector<DueTick>(plain.begin(), plain.end()));
+  }
+}
+
+TEST_CASE("rules shelf: equal rules are one object, and equal crons of one zone one schedule") {
+  RulesShelf shelf;
+  const auto rules_of = [](const char* cron, std::int32_t queue_limit) {
+    model::JobRules rules;
+    rules.schedule.kind = model::ScheduleKind::Cron;
+    rules.schedule.cron = cron;
+    rules.queue_limit = queue_limit;
+    return std::make_shared<const model::JobRules>(rules);
+  };
+  const auto zone = std::make_shared<const model::ZoneRules>();
+  const auto plan = [&](const char* cron, std::int32_t limit, const ZonePtr& in) {
+    return *shelf.plan(shelf.share(rules_of(cron, limit)), in, wall_from_ms(0));
+  };
+  const Plan noon = plan("0 12 * * *", 1, zone), same = plan("0 12 * * *", 1, zone);
+  CHECK(noon.rules == same.rules);
+  CHECK(noon.schedule == same.schedule);
+  CHECK(plan("0 12 * * *", 2, zone).rules != noon.rules);  // its hash is the same
+  CHECK(plan("0 13 * * *", 1, zone).schedule != noon.schedule);
+  const auto other = std::make_shared<const model::ZoneRules>(*zone);
+  CHECK(plan("0 12 * * *", 1, other).schedule != noon.schedule);
+  CHECK_FALSE(shelf.plan(shelf.share(rules_of("0 99 * * *", 1)), zone, wall_from_ms(0)));
+}
+
+TEST_CASE("rules shelf: fixed rates with different anchors share their rules alone") {
+  RulesShelf shelf;
+  model::JobRules rules;
+  rules.schedule.kind = model::ScheduleKind::FixedRate;
+  rules.schedule.interval = Millis{1000};
+  const auto plan = [&](std::int64_t anchor_ms) {
+    return *shelf.plan(shelf.share(std::make_shared<const model::JobRules>(rules)), nullptr, wall_from_ms(anchor_ms));
+  };
+  const Plan a = plan(0), b = plan(300);
+  CHECK(a.rules == b.rules);
+  CHECK(b.schedule->next_after(wall_from_ms(1000)) == wall_from_ms(1300));
+  CHECK(a.schedule->next_after(wall_from_ms(1000)) == wall_from_ms(2000));
+}
+
+TEST_CASE("rules shelf: what no job has any more is not kept") {
+  RulesShelf shelf;
+  std::weak_ptr<const model::JobRules> gone;
+  for (int i = 0; i < 1000; ++i) {
+    model::JobRules rules;
+    rules.timeout = Millis{i};
+    const RulesPtr shared = shelf.share(std::make_shared<const model::JobRules>(rules));
+    if (i == 0) gone = shared;
+  }
+  CHECK(gone.expired());
+  CHECK(shelf.size() < 200);
 }
 
 TEST_CASE("key memory: a key belongs to whoever used it") {

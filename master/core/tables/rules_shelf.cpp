@@ -1,0 +1,67 @@
+#include "master/core/tables/rules_shelf.h"
+
+#include <algorithm>
+#include <functional>
+#include <string_view>
+#include <utility>
+
+namespace rota::master::core {
+namespace {
+
+constexpr std::size_t kKeptLeast = 64;
+
+/// Of what tells most rules apart.
+std::size_t hash_of(const model::JobRules& rules) {
+  std::size_t hash = 0;
+  const auto mix = [&hash](std::size_t value) { hash = (hash ^ value) * 0x9E37'79B9'7F4A'7C15ull; };
+  mix(std::hash<std::string_view>()(rules.schedule.cron));
+  mix(std::hash<std::string_view>()(rules.pool));
+  mix(std::hash<std::string_view>()(rules.worker));
+  mix(static_cast<std::size_t>(rules.schedule.interval.count()));
+  mix(static_cast<std::size_t>(rules.timeout.count()));
+  if (rules.schedule.start) mix(static_cast<std::size_t>(to_ms(*rules.schedule.start)));
+  return hash;
+}
+
+}  // namespace
+
+RulesShelf::KeptRules::iterator RulesShelf::find(const model::JobRules& rules) {
+  const auto [first, last] = kept_.equal_range(hash_of(rules));
+  for (auto at = first; at != last; ++at) {
+    const RulesPtr known = at->second.rules.lock();
+    if (known != nullptr && (known.get() == &rules || *known == rules)) return at;
+  }
+  return kept_.end();
+}
+
+RulesPtr RulesShelf::share(RulesPtr rules) {
+  if (const auto known = find(*rules); known != kept_.end()) return known->second.rules.lock();
+  drop_unused();
+  kept_.emplace(hash_of(*rules), Kept{rules, nullptr, {}});
+  return rules;
+}
+
+/// A cron's schedule does not depend on the anchor of its job.
+Result<Plan> RulesShelf::plan(RulesPtr rules, const ZonePtr& zone, WallTime anchor) {
+  const auto known = rules->schedule.kind == model::ScheduleKind::Cron ? find(*rules) : kept_.end();
+  if (known != kept_.end() && known->second.zone == zone) {
+    SchedulePtr schedule = known->second.schedule.lock();
+    if (schedule != nullptr) return Plan{std::move(rules), std::move(schedule)};
+  }
+  auto compiled = compile(rules->schedule, zone, anchor);
+  if (!compiled) return fail(compiled.error());
+  Plan made{std::move(rules), std::make_shared<const CompiledSchedule>(std::move(*compiled))};
+  if (known != kept_.end()) {
+    known->second.zone = zone;
+    known->second.schedule = made.schedule;
+  }
+  return made;
+}
+
+void RulesShelf::drop_unused() {
+  if (kept_.size() < drop_at_) return;
+  std::erase_if(kept_, [](const auto& each) { return each.second.rules.expired(); });
+  drop_at_ = std::max(kKeptLeast, kept_.size() * 2);
+}
+
+}  // namespace rota::master::core

@@ -1,0 +1,48 @@
+// Rules and compiled schedules of saved jobs: a million jobs have a few thousand different ones, and those
+// that are equal are one object.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <unordered_map>
+
+#include "common/base/result.h"
+#include "common/model/job.h"
+#include "master/core/tables/run_table.h"
+#include "master/core/time/schedule.h"
+
+namespace rota::master::core {
+
+using SchedulePtr = std::shared_ptr<const CompiledSchedule>;
+
+/// What a job does by: its rules, and when they let it fire.
+struct Plan {
+  RulesPtr rules;
+  SchedulePtr schedule;
+};
+
+/// Owner: JobTable. Thread: the Scheduler's. It keeps nothing alive that no job has.
+class RulesShelf {
+ public:
+  /// Rules with this content: an earlier object of the same, or this one.
+  RulesPtr share(RulesPtr rules);
+  /// Of rules that share() gave; InvalidArgument as compile() says.
+  Result<Plan> plan(RulesPtr rules, const ZonePtr& zone, WallTime anchor);
+  std::size_t size() const { return kept_.size(); }
+
+ private:
+  struct Kept {
+    std::weak_ptr<const model::JobRules> rules;
+    ZonePtr zone;                      ///< that the schedule was compiled with
+    std::weak_ptr<const CompiledSchedule> schedule;
+  };
+  using KeptRules = std::unordered_multimap<std::size_t, Kept>;
+
+  KeptRules::iterator find(const model::JobRules& rules);
+  void drop_unused();
+
+  KeptRules kept_;                     ///< by a hash of some of their content
+  std::size_t drop_at_ = 64;
+};
+
+}  // namespace rota::master::core
