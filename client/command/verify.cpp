@@ -24,6 +24,7 @@ const char* meaning_of(const std::string& promise) {
   if (promise == "P5") return "after a loss, only what the job's loss policy allows";
   if (promise == "P6") return "nothing started before it was recorded";
   if (promise == "P7") return "no deposed leader wrote anything";
+  if (promise == "P10") return "every unfinished run is known to the next leader";
   if (promise == "P12") return "every run that ended has its outcome";
   if (promise == "P13") return "stored output is what the outcomes say";
   return "";

@@ -125,6 +125,10 @@ class Reader {
                                                                 std::int32_t limit) = 0;
   /// Those of the runs whose output was deleted by retention, and when.
   virtual Result<std::map<RunId, WallTime>> pruned_among(const std::vector<RunId>& runs) = 0;
+  /// Those of the runs that have not ended, and that the next leader would not find all the same.
+  virtual Result<std::vector<RunId>> unlisted_among(const std::vector<RunId>&) {
+    return std::vector<RunId>();
+  }
   // Of many jobs in one question, for a store of hundreds of thousands; `jobs` in order, at most 1,000.
   /// By job and version.
   virtual Result<std::vector<model::JobVersionRow>> versions_of_jobs(const std::vector<JobId>& jobs) = 0;

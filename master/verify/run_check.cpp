@@ -65,10 +65,24 @@ Result<void> RunCheck::look_at_page(const std::vector<model::Run>& runs) {
     const auto earlier = earlier_attempts(run.id);
     if (!earlier) return fail(earlier.error());
     if (auto looked = look_at(run, *earlier); !looked) return looked;
+    if (!model::is_final(run.progress.state)) unfinished_.push_back(run.id);
   }
+  if (auto checked = check_found(); !checked) return checked;
   auto looked = logs_.look_at(candidates_);
   candidates_.clear();
   return looked;
+}
+
+/// The next leader goes on with what it finds among the unfinished runs; no other row leads it to one.
+Result<void> RunCheck::check_found() {
+  checks_.found.planned += static_cast<std::int64_t>(unfinished_.size());
+  const auto unlisted = sources_.reader.unlisted_among(unfinished_);
+  unfinished_.clear();
+  if (!unlisted) return fail(unlisted.error());
+  for (const RunId run : *unlisted) {
+    miss(checks_.found, name_of(run) + ": it has not ended, and the next leader would not know it");
+  }
+  return {};
 }
 
 /// One-offs have no overlap to speak of.

@@ -1,5 +1,5 @@
-// P4, P6, P7, P12 and, by checks of their own, P5 and P13: all runs in the order of their ids, with their
-// earlier attempts, a page at a time.
+// P4, P6, P7, P10, P12 and, by checks of their own, P5 and P13: all runs in the order of their ids, with
+// their earlier attempts, a page at a time.
 #pragma once
 
 #include <array>
@@ -23,6 +23,7 @@ struct RunChecks {
   Check& losses;    ///< P5
   Check& order;     ///< P6
   Check& epochs;    ///< P7
+  Check& found;     ///< P10
   Check& outcomes;  ///< P12
 };
 
@@ -60,6 +61,7 @@ class RunCheck {
   Result<void> look_at(const model::Run& run, const std::vector<model::AttemptRow>& earlier);
   Result<std::vector<model::Run>> page_after(RunId after);
   Result<void> look_at_page(const std::vector<model::Run>& runs);
+  Result<void> check_found();
   Result<void> learn_overlap_rules(const std::vector<model::Run>& runs);
   std::vector<Span> spans_of(const model::Run& run, const std::vector<model::AttemptRow>& earlier) const;
   Result<void> check_spans(const model::Run& run, const std::vector<model::AttemptRow>& earlier);
@@ -94,6 +96,7 @@ class RunCheck {
   LossCheck losses_;
   LogCheck& logs_;
   std::vector<LogCandidate> candidates_;  ///< of the page of runs
+  std::vector<RunId> unfinished_;         ///< likewise
 };
 
 }  // namespace rota::master::verify

@@ -38,7 +38,8 @@ class Verification {
     if (!runs_done) return fail(runs_done.error());
     report_.is_complete = *runs_done;
     if (!*runs_done) report_.next = text_of(place_);
-    for (const Check* check : {&ticks_, &overlap_, &losses_, &order_, &epochs_, &outcomes_, &logs_}) {
+    for (const Check* check :
+         {&ticks_, &overlap_, &losses_, &order_, &epochs_, &found_, &outcomes_, &logs_}) {
       report_.ok = report_.ok && check->ok;
       report_.checks.push_back(*check);
     }
@@ -119,7 +120,7 @@ class Verification {
     if (!request_.job.empty()) only = asked_;
     LogCheck logs(sources_, logs_);
     RunCheck check(sources_, request_, std::move(only),
-                   RunChecks{overlap_, losses_, order_, epochs_, outcomes_}, logs);
+                   RunChecks{overlap_, losses_, order_, epochs_, found_, outcomes_}, logs);
     const auto looked = check.look_at_all(place_, deadline_);
     if (!looked) return looked;
     report_.runs_looked_at = check.looked_at();
@@ -138,6 +139,7 @@ class Verification {
   Check losses_{"P5"};
   Check order_{"P6"};
   Check epochs_{"P7"};
+  Check found_{"P10"};
   Check outcomes_{"P12"};
   Check logs_{"P13"};
   std::set<JobId> asked_;

@@ -9,6 +9,7 @@
 //   P6   nothing started before it was recorded and dispatched
 //   P7   in the order of run ids epochs never fall; nothing of an older epoch is recorded after the
 //        first row of a newer one
+//   P10  every run that has not ended stands where the next leader looks for it
 //   P12  every final run has an outcome
 //   P13  what is stored of a log is what the outcome names, unless retention wrote down that it deleted it
 #pragma once
@@ -60,7 +61,7 @@ struct Report {
   std::optional<WallTime> runs_through;  ///< when the last run that was looked at was recorded
   WallTime decided_through{};         ///< the watermark
   Millis max_lateness{0};             ///< recorded - tick, of the ticks that fired
-  std::vector<Check> checks;          ///< P1, P4, P5, P6, P7, P12, P13
+  std::vector<Check> checks;          ///< P1, P4, P5, P6, P7, P10, P12, P13
 };
 
 /// What it looks at; all outlive the call.

@@ -35,6 +35,7 @@ class MysqlReader final : public Reader {
   Result<std::vector<model::Gap>> newest_gaps_of(JobId job, std::int32_t limit) override;
 
   Result<std::vector<RunId>> runs_among(const std::vector<RunId>& runs) override;
+  Result<std::vector<RunId>> unlisted_among(const std::vector<RunId>& runs) override;
   Result<RunId> runs_gone_through() override;
   Result<std::optional<core::Watermark>> watermark() override;
   Result<std::vector<PastRewind>> rewinds() override;

@@ -58,6 +58,20 @@ Result<std::map<JobId, WallTime>> MysqlReader::gone_through_of_jobs(const std::v
   return std::map<JobId, WallTime>(rows->begin(), rows->end());
 }
 
+/// In one statement, which sees the run and the list (kept_runs.h) at one moment. While a master of an older
+/// version leads, nobody reads the list.
+Result<std::vector<RunId>> MysqlReader::unlisted_among(const std::vector<RunId>& runs) {
+  if (runs.empty()) return runs;
+  return rows_of<RunId>(
+      pool_,
+      fmt::format("SELECT r.run_id FROM epoch e JOIN run_open kept ON kept.run_id = 0 JOIN run r "
+                  "LEFT JOIN run_open o ON o.run_id = r.run_id WHERE e.partition_no = 1 "
+                  "AND e.open_kept_for = e.value AND r.run_id IN ({}) AND r.state IN ({}) "
+                  "AND o.run_id IS NULL ORDER BY r.run_id",
+                  run_numbers(runs), kUnfinishedStates),
+      {}, [](Row& row) -> Result<RunId> { return RunId{row.integer()}; });
+}
+
 Result<std::int64_t> MysqlReader::count_saved_jobs() {
   const auto rows = rows_of<std::int64_t>(
       pool_, "SELECT COUNT(*) FROM job WHERE one_off = 0", {},

@@ -4,9 +4,12 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "master/store/mysql/mysql_history.h"
 #include "master/store/mysql/mysql_reader.h"
 #include "master/store/mysql/mysql_store.h"
+#include "master/verify/verify.h"
 #include "test/integration/store/fixture.h"
 
 using namespace rota;
@@ -122,6 +125,29 @@ TEST_CASE("kept runs: one that was emptied, or made anew, is filled again at the
   must_run(fixture, "DELETE FROM run_open");
   REQUIRE(office.enter_office(Epoch{7}, "second"));
   CHECK(recovered(office) == Ids{3, 19999});
+}
+
+TEST_CASE("kept runs: verify names an unfinished run that is not in the list") {
+  const Fixture fixture;
+  MysqlOffice office(fixture.options, utc_only());
+  REQUIRE(office.enter_office(Epoch{2}, "first"));
+  (void)recovered(office);
+  MysqlStore store(fixture.options);
+  REQUIRE(store.apply(Epoch{2}, new_runs(100, 3)).outcome == ApplyOutcome::Applied);
+  MysqlReader reader(fixture.options);
+  const auto p10 = [&] {
+    const auto report = verify::verify({reader, nullptr, utc_only()}, {}, BootClock::now() + Millis{60'000});
+    REQUIRE_MESSAGE(report.has_value(), (report ? "" : report.error().message));
+    return *std::ranges::find(report->checks, "P10", &verify::Check::promise);
+  };
+  CHECK(p10().planned == 3);
+  CHECK(p10().ok);
+  must_run(fixture, "DELETE FROM run_open WHERE run_id = 101");
+  CHECK_FALSE(p10().ok);
+  CHECK(p10().missing == 1);
+  CHECK(p10().examples.at(0).starts_with("run 101:"));
+  must_run(fixture, "UPDATE epoch SET value = 3 WHERE partition_no = 1");  // a master of before leads
+  CHECK(p10().ok);
 }
 
 TEST_CASE("kept runs: a leader that was deposed before it began to fill them changes nothing") {

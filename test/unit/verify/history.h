@@ -103,8 +103,7 @@ inline model::AttemptRow first_attempt_of(model::Run& run) {
   return out;
 }
 
-inline Report look(const History& history, Request request = {}) {
-  store::MemoryStore memory;
+inline Report look_in(store::MemoryStore& memory, const History& history, Request request = {}) {
   (void)memory.enter_office(Epoch{9}, "test");
   const auto applied = memory.apply(Epoch{9}, history.rows);
   if (applied.outcome != store::ApplyOutcome::Applied) throw std::runtime_error(applied.detail);
@@ -123,6 +122,11 @@ inline Report look(const History& history, Request request = {}) {
   auto report = verify(sources, request, BootClock::now() + std::chrono::seconds{600});
   if (!report) throw std::runtime_error(report.error().message);
   return *report;
+}
+
+inline Report look(const History& history, Request request = {}) {
+  store::MemoryStore memory;
+  return look_in(memory, history, std::move(request));
 }
 
 inline const Check& check_of(const Report& report, const std::string& promise) {
