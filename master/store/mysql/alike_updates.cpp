@@ -44,8 +44,11 @@ void write_group(BatchText& batch, const Updates& updates) {
   std::vector<std::string> ids;
   ids.reserve(updates.size());
   for (const auto* update : updates) ids.push_back(std::to_string(update->id.value));
-  const auto head = with_literals(kUpdateRunsAlike + "(", [&](Binder& binder) {
-    bind_progress_alike(binder, updates.front()->progress);
+  const model::RunProgress& alike = updates.front()->progress;
+  const bool is_first = is_first_dispatch(alike);
+  const std::string& statement = is_first ? kFirstDispatchAlike : kUpdateRunsAlike;
+  const auto head = with_literals(statement + "(", [&](Binder& binder) {
+    is_first ? bind_first_dispatch(binder, alike) : bind_progress_alike(binder, alike);
   });
   batch.add_list(head, ids, ")", [&batch, updates](std::int64_t changed) {
     // Less means that some stood already, or are not there.
@@ -54,7 +57,37 @@ void write_group(BatchText& batch, const Updates& updates) {
   });
 }
 
+/// What stands once for all runs of a group that succeeded; the first part: whether it may.
+auto shared_part(const core::RunUpdate* update) {
+  const model::RunProgress& p = update->progress;
+  return std::tuple(has_one_start(p), p.attempt, std::tie(p.worker), p.epoch, p.outcome.exit_status);
+}
+
 }  // namespace
+
+std::vector<AlikeSuccesses> take_alike_successes(Updates& succeeded) {
+  std::stable_sort(succeeded.begin(), succeeded.end(), [](const auto* a, const auto* b) {
+    return shared_part(a) < shared_part(b);
+  });
+  std::vector<AlikeSuccesses> groups;
+  Updates others;
+  for (auto first = succeeded.begin(); first != succeeded.end();) {
+    const auto last = std::find_if(first, succeeded.end(), [&](const auto* update) {
+      return shared_part(update) != shared_part(*first);
+    });
+    const model::RunProgress& alike = (*first)->progress;
+    if (last - first < kWorthwhile || !has_one_start(alike)) {
+      others.insert(others.end(), first, last);
+    } else {
+      const auto tail =
+          with_literals(kSetAlikeSuccess, [&](Binder& binder) { bind_set_alike_success(binder, alike); });
+      groups.push_back({tail, Updates(first, last)});
+    }
+    first = last;
+  }
+  succeeded = std::move(others);
+  return groups;
+}
 
 void write_alike(BatchText& batch, Updates& updates) {
   std::stable_sort(updates.begin(), updates.end(), [](const auto* a, const auto* b) {

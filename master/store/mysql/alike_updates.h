@@ -2,6 +2,7 @@
 // half of what a row for each costs the server.
 #pragma once
 
+#include <string>
 #include <vector>
 
 #include "master/core/effect.h"
@@ -13,5 +14,13 @@ namespace rota::master::store {
 /// `updates`. Repeating it is harmless. When the batch is finished, NotFound: some of the runs are not in the
 /// store. The updates themselves must stand until then.
 void write_alike(BatchText& batch, std::vector<const core::RunUpdate*>& updates);
+
+/// Runs that succeeded and share what kAlikeSuccesses wants, with the end of its statement.
+struct AlikeSuccesses {
+  std::string tail;
+  std::vector<const core::RunUpdate*> updates;
+};
+/// Takes the groups that are worth it out of `succeeded`. Pure.
+std::vector<AlikeSuccesses> take_alike_successes(std::vector<const core::RunUpdate*>& succeeded);
 
 }  // namespace rota::master::store

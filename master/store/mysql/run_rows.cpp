@@ -29,7 +29,8 @@ namespace {
   ", not_before_ms = VALUES(not_before_ms), "                                                  \
   "cancel_asked = VALUES(cancel_asked), losses = VALUES(losses)"
 #define ROTA_SET_MEASURES                                                                      \
-  "outcome_started_ms = VALUES(outcome_started_ms), "                                          \
+  "outcome_started_ms = VALUES(outcome_started_ms), " ROTA_SET_SPENT
+#define ROTA_SET_SPENT                                                                         \
   "outcome_ended_ms = VALUES(outcome_ended_ms), stdout_bytes = VALUES(stdout_bytes), "         \
   "stderr_bytes = VALUES(stderr_bytes), cpu_us = VALUES(cpu_us), "                             \
   "peak_memory_bytes = VALUES(peak_memory_bytes), read_bytes = VALUES(read_bytes), "           \
@@ -175,6 +176,19 @@ const MultiRow kUpdateRunsWithOutcome{
 const MultiRow kUpdateSucceededRuns{
     "INSERT INTO run (run_id, " ROTA_SUCCESS ", state, reason) VALUES", 17,
     "ON DUPLICATE KEY UPDATE " ROTA_SET_SUCCESS, ", 'succeeded', 'none'"};
+const std::string_view kAlikeSuccesses =
+    "INSERT INTO run (run_id, dispatched_ms, started_ms, ended_ms, outcome_ended_ms, stdout_bytes, "
+    "stderr_bytes, cpu_us, peak_memory_bytes, read_bytes, written_bytes, state, reason) VALUES";
+const std::string_view kSetAlikeSuccess =
+    "ON DUPLICATE KEY UPDATE state = 'succeeded', reason = 'none', detail = '', attempt = ?, worker_id = ?, "
+    "worker_incarnation = ?, epoch = ?, exit_status = ?, dispatched_ms = VALUES(dispatched_ms), "
+    "started_ms = VALUES(started_ms), ended_ms = VALUES(ended_ms), not_before_ms = NULL, cancel_asked = 0, "
+    "losses = 0, outcome_state = 'succeeded', outcome_reason = 'none', signal_number = 0, message = '', "
+    "result = '', outcome_started_ms = VALUES(started_ms), " ROTA_SET_SPENT
+    ", still_from_ms = NULL, still_to_ms = NULL";
+const std::string kFirstDispatchAlike =
+    "UPDATE run SET state = ?, reason = ?, attempt = ?, worker_id = ?, worker_incarnation = ?, epoch = ?, "
+    "dispatched_ms = ?, detail = '', not_before_ms = NULL, cancel_asked = 0 WHERE run_id IN ";
 const std::string kUpdateRunsAlike =
     "UPDATE run SET state = ?, reason = ?, detail = ?, attempt = ?, worker_id = ?, "
     "worker_incarnation = ?, epoch = ?, dispatched_ms = ?, started_ms = ?, ended_ms = ?, "
@@ -241,16 +255,20 @@ void bind_fixed_columns(Binder& binder, const model::Run& run, const std::string
   parameters_json != nullptr ? binder.text(*parameters_json) : binder.null();
 }
 
-/// From when the attempt started to what it wrote.
-void bind_measures(Binder& binder, const model::Outcome& outcome) {
-  binder.time(outcome.started)
-      .time(outcome.ended)
+/// From when the attempt ended to what it wrote.
+void bind_spent(Binder& binder, const model::Outcome& outcome) {
+  binder.time(outcome.ended)
       .integer(outcome.stdout_bytes)
       .integer(outcome.stderr_bytes);
   for (const auto& cost :
        {outcome.cpu_us, outcome.peak_memory_bytes, outcome.read_bytes, outcome.written_bytes}) {
     cost ? binder.integer(*cost) : binder.null();
   }
+}
+
+void bind_measures(Binder& binder, const model::Outcome& outcome) {
+  binder.time(outcome.started);
+  bind_spent(binder, outcome);
 }
 
 }  // namespace
@@ -285,6 +303,32 @@ void bind_success(Binder& binder, RunId id, const model::RunProgress& progress) 
   bind_attempt_columns(binder, progress);
   binder.time(progress.started).time(progress.ended).integer(progress.outcome.exit_status);
   bind_measures(binder, progress.outcome);
+}
+
+bool has_one_start(const model::RunProgress& progress) {
+  return progress.started == progress.outcome.started;
+}
+
+void bind_set_alike_success(Binder& binder, const model::RunProgress& progress) {
+  binder.integer(progress.attempt)
+      .text(progress.worker.id)
+      .text(progress.worker.incarnation)
+      .integer(progress.epoch.value)
+      .integer(progress.outcome.exit_status);
+}
+
+void bind_alike_success(Binder& binder, RunId id, const model::RunProgress& progress) {
+  binder.integer(id.value).time(progress.dispatched).time(progress.started).time(progress.ended);
+  bind_spent(binder, progress.outcome);
+}
+
+bool is_first_dispatch(const model::RunProgress& progress) {
+  return progress.state == model::RunState::Dispatched && progress.attempt == 1 && is_young(progress);
+}
+
+void bind_first_dispatch(Binder& binder, const model::RunProgress& progress) {
+  binder.text(name_of(progress.state)).text(name_of(progress.reason));
+  bind_attempt_columns(binder, progress);
 }
 
 void bind_progress_alike(Binder& binder, const model::RunProgress& progress) {

@@ -33,6 +33,18 @@ extern const MultiRow kUpdateRunsWithOutcome;
 extern const MultiRow kUpdateSucceededRuns;
 bool is_plain_success(const model::RunProgress& progress);
 void bind_success(Binder& binder, RunId id, const model::RunProgress& progress);
+/// The same of many that share attempt, worker, epoch and exit status, and whose attempts began when their
+/// runs did: those stand once, in the end of the statement, and fewer values in each row.
+extern const std::string_view kAlikeSuccesses;
+extern const std::string_view kSetAlikeSuccess;
+bool has_one_start(const model::RunProgress& progress);
+void bind_set_alike_success(Binder& binder, const model::RunProgress& progress);
+void bind_alike_success(Binder& binder, RunId id, const model::RunProgress& progress);
+/// The first dispatch of many runs at once. When no attempt was before, neither a start nor an outcome nor a
+/// loss stands in the rows: they are not written.
+extern const std::string kFirstDispatchAlike;
+bool is_first_dispatch(const model::RunProgress& progress);
+void bind_first_dispatch(Binder& binder, const model::RunProgress& progress);
 /// The same without an outcome, for many runs at once: the progress, then "(?, …)" with their ids.
 extern const std::string kUpdateRunsAlike;
 void bind_progress_alike(Binder& binder, const model::RunProgress& progress);

@@ -46,6 +46,61 @@ TEST_CASE("apply: a success with nothing to say leaves nothing of what stood bef
   }
 }
 
+TEST_CASE("apply: the first dispatch of many runs clears what they waited for") {
+  ON_EACH_STORE(on, led_backends()) {
+    core::Changes changes = new_job(10, "a"), sent;
+    std::vector<model::Run> expected;
+    for (std::int64_t i = 0; i < 40; ++i) {
+      model::Run run = a_tick_run(100 + i, 10, 1 + i);
+      const model::RunProgress dispatched = run.progress;
+      run.progress = {};
+      run.progress.detail = i % 2 == 0 ? nasty_text() : "";
+      if (i % 3 == 0) run.progress.not_before = wall_from_ms(kBase + i);
+      changes.new_runs.push_back(run);
+      run.progress = dispatched;
+      run.progress.attempt = 1;
+      run.progress.worker = {i % 2 == 0 ? "o'brien\\" : "w2", "i?"};
+      expected.push_back(run);
+      sent.updated_runs.push_back({run.id, run.progress});
+    }
+    store_ends(on, changes);
+    for (int i = 0; i < 2; ++i) store_ends(on, sent);
+    for (const auto& run : expected) CHECK(difference(on.reader->get_run(run.id)->run, run) == "");
+  }
+}
+
+TEST_CASE("apply: many successes that share a worker are stored as each by itself") {
+  ON_EACH_STORE(on, led_backends()) {
+    core::Changes changes = new_job(10, "a"), ends;
+    std::vector<model::Run> expected;
+    for (std::int64_t i = 0; i < 40; ++i) {
+      model::Run run = a_tick_run(100 + i, 10, 1 + i);
+      if (i % 3 == 0) run.progress = {};  // it waited
+      if (i % 3 == 1) run.progress.outcome = full_outcome();
+      if (i % 3 == 1) run.progress.detail = nasty_text();
+      changes.new_runs.push_back(run);
+      model::RunProgress& ended = run.progress;
+      ended = succeeded(a_tick_run(run.id.value, 10, 1)).progress;
+      ended.outcome = {};
+      ended.outcome.state = model::RunState::Succeeded;
+      ended.dispatched = wall_from_ms(kBase + i);
+      ended.started = wall_from_ms(kBase + 5 + i);
+      ended.outcome.started = wall_from_ms(kBase + 5 + (i < 30 ? i : 0));  // of a few: not when the run began
+      ended.outcome.ended = wall_from_ms(kBase + 9 + i);
+      ended.outcome.exit_status = i % 5 == 0 ? 0 : -1;
+      ended.outcome.stdout_bytes = i;
+      if (i % 2 == 0) ended.outcome.cpu_us = 1000 + i;
+      if (i % 7 == 0) ended.outcome.written_bytes = i;
+      if (i < 10) ended.worker = {"o'brien\\", "i?"};
+      expected.push_back(run);
+      ends.updated_runs.push_back({run.id, ended});
+    }
+    store_ends(on, changes);
+    for (int i = 0; i < 2; ++i) store_ends(on, ends);
+    for (const auto& run : expected) CHECK(difference(on.reader->get_run(run.id)->run, run) == "");
+  }
+}
+
 TEST_CASE("apply: a clash is named also when the run was to be final at once") {
   ON_EACH_STORE(on, led_backends()) {
     core::Changes first = new_job(10, "a");
