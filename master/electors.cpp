@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "common/base/file.h"
+#include "common/base/log.h"
 #include "master/cluster/etcd_board.h"
 #include "master/cluster/posted_elector.h"
 #include "master/office/mysql_lease_board.h"
@@ -11,6 +13,8 @@ namespace rota::master {
 namespace {
 
 using cluster::LeaseTimes;
+
+constexpr std::size_t kTagLength = 32;
 
 LeaseTimes times_of(const config::MasterOptions& options) {
   if (options.elector == "mysql") return {options.mysql_elector.lease, options.mysql_elector.beat};
@@ -32,6 +36,19 @@ std::unique_ptr<cluster::LeaseBoard> board_of(const config::MasterOptions& optio
                                               std::chrono::seconds{options.etcd.lease_s});
 }
 
+/// Kept in the state folder, which only one process has at a time. Without the file a lease of a process that
+/// was killed lapses by itself, which only takes longer.
+cluster::LeaseTag tag_in(const std::string& file) {
+  cluster::LeaseTag tag;
+  if (auto last = read_file(file); last && last->size() == kTagLength) tag.last = *last;
+  tag.keep = [file](const std::string& next) {
+    if (auto kept = write_file_synced(file, next); !kept) {
+      log_warn("election", "could not note the lease's tag", {{"why", kept.error().message}});
+    }
+  };
+  return tag;
+}
+
 }  // namespace
 
 std::unique_ptr<cluster::Elector> make_elector(const config::MasterOptions& options,
@@ -41,7 +58,8 @@ std::unique_ptr<cluster::Elector> make_elector(const config::MasterOptions& opti
   }
   const LeaseTimes times = times_of(options);
   auto lease = std::make_unique<cluster::LeaseElector>(
-      board_of(options, times, parts.database_password), options.id, times, parts.observer, parts.clock);
+      board_of(options, times, parts.database_password), options.id, times, parts.observer, parts.clock,
+      tag_in(options.state_dir + "/election_tag"));
   lease->start();
   return std::make_unique<cluster::PostedElector>(std::move(lease), parts.session, parts.paths, options.id);
 }

@@ -23,12 +23,14 @@ std::string id_in(const std::string& words) {
 }  // namespace
 
 LeaseElector::LeaseElector(std::unique_ptr<LeaseBoard> board, std::string master_id, const LeaseTimes& times,
-                           ElectorObserver& observer, const Clock& clock)
+                           ElectorObserver& observer, const Clock& clock, LeaseTag tag)
     : board_(std::move(board)),
       master_id_(std::move(master_id)),
       times_(times),
       observer_(observer),
-      clock_(clock) {}
+      clock_(clock),
+      keep_tag_(std::move(tag.keep)),
+      tag_(std::move(tag.last)) {}
 
 void LeaseElector::stop() {
   thread_.request_stop();
@@ -119,7 +121,10 @@ void LeaseElector::step() {
 }
 
 void LeaseElector::stand(const Wanted& wanted) {
-  if (tag_.empty()) tag_ = random_hex(kTagBytes);
+  if (tag_.empty()) {
+    tag_ = random_hex(kTagBytes);
+    if (keep_tag_) keep_tag_(tag_);
+  }
   const MonoTime sent = clock_.mono();
   const LeaderHint* const hint = wanted.hint ? &*wanted.hint : nullptr;
   const auto sight = board_->hold(tag_, zk::candidate_data(master_id_, hint));

@@ -29,12 +29,18 @@ struct LeaseTimes {
   Millis margin() const { return lease / 10; }
 };
 
+/// A tag outlives its process: the master's next process frees, or goes on with, what one that died held.
+struct LeaseTag {
+  std::string last{};                                 ///< of the process before; empty: none
+  std::function<void(const std::string&)> keep{};     ///< called with each new one, before it is used
+};
+
 /// Owner: Master. It calls the observer from its own thread. When it dies, it frees a lease that it holds.
 class LeaseElector final : public Elector {
  public:
   /// The observer and the clock outlive it.
   LeaseElector(std::unique_ptr<LeaseBoard> board, std::string master_id, const LeaseTimes& times,
-               ElectorObserver& observer, const Clock& clock);
+               ElectorObserver& observer, const Clock& clock, LeaseTag tag = {});
   ~LeaseElector() override { stop(); }
 
   /// Begins to act by itself. Without it, a test calls step().
@@ -73,6 +79,7 @@ class LeaseElector final : public Elector {
   const LeaseTimes times_;
   ElectorObserver& observer_;
   const Clock& clock_;
+  const std::function<void(const std::string&)> keep_tag_;
   mutable std::mutex mutex_;
   std::condition_variable_any wake_;
   Wanted wanted_;

@@ -1,5 +1,6 @@
 """Electors other than ZooKeeper's: the leader dies, the elector's servers go away, and masters of two electors at once.
 No tick is lost or doubled, no job is killed, and who stands by says why."""
+import json
 import os
 import pathlib
 import subprocess
@@ -48,6 +49,20 @@ def goes(cluster, led, how):
     return took
 
 
+def restarted(cluster, led):
+    """kill -9 of the leader, its watchdog alive: its lease does not have to lapse."""
+    epoch = cluster.epoch()
+    began = int(cluster.kill("leader")["at_ms"])
+
+    def is_led_again():
+        done = cluster.rota("-o", "json", "--deadline", "2s", "cluster", "status")
+        return done.returncode == 0 and json.loads(done.stdout)["epoch"] > epoch
+    wait_until(is_led_again, 60, "a leader after the kill")
+    took = now_ms() - began - cluster.stalls.within(began)
+    led.goes_on()
+    return took
+
+
 def servers_away(cluster, led, name, seconds):
     """The elector's servers stop for a while. Where they are the database's, ticks are made up for."""
     epoch, began = cluster.epoch(), time.time()
@@ -69,13 +84,14 @@ def one(programs, folder, elector, long):
         away = 60 if long else 12
         run = cluster.submit("sleep", str(2 * away + 60))
         cluster.await_started([run])
-        stopped, killed = goes(cluster, led, "stopped"), goes(cluster, led, "killed")
+        killed = restarted(cluster, led)
+        stopped, host = goes(cluster, led, "stopped"), goes(cluster, led, "killed")
         changes = servers_away(cluster, led, "mariadb" if elector == "mysql" else "etcd", away)
         row = cluster.run(run)
         check(row["state"] == "running" and row["attempt"] == 1, f"the job did not go on: {row['state']}, {row['attempt']}")
         cluster.ok("run", "cancel", run)
         ticks = led.end()
-        figure("elector_" + elector, stopped_ms=stopped, killed_ms=killed, away_s=away, epochs_after=changes,
+        figure("elector_" + elector, killed_ms=killed, stopped_ms=stopped, host_died_ms=host, away_s=away, epochs_after=changes,
                missing=ticks["missing"], doubled=ticks["doubled"])
     finally:
         cluster.down()

@@ -241,6 +241,38 @@ TEST_CASE("lease elector: stopped, it frees the lease, and each candidacy has a 
   CHECK_FALSE(world.one.elector.is_first());
 }
 
+TEST_CASE("lease elector: a restarted process frees at once what its dead predecessor held") {
+  LeaseWorld world;
+  std::string kept;
+  const auto keeps = [&kept](const std::string& tag) { kept = tag; };
+  LostPart cut = LostPart::Nothing;
+  {
+    LeaseElector dead(std::make_unique<FakeBoard>(world.server, cut, world.one.tag, world.one.took,
+                                                  world.one.clock),
+                      "m3", LeaseTimes{5s, 500ms}, world.one, world.one.clock, {"", keeps});
+    dead.campaign();
+    dead.step();
+    cut = LostPart::Question;  // killed: nothing more is heard of it
+  }
+  REQUIRE(world.server.is_held());
+  REQUIRE(kept == world.server.tag);
+  cut = LostPart::Nothing;
+  LeaseElector next(std::make_unique<FakeBoard>(world.server, cut, world.one.tag, world.one.took,
+                                                world.one.clock),
+                    "m3", LeaseTimes{5s, 500ms}, world.one, world.one.clock, {kept, keeps});
+  SUBCASE("before it stands") {
+    next.step();
+    CHECK_FALSE(world.server.is_held());
+    world.two.elector.step();
+    CHECK(world.two.elector.is_first());
+  }
+  SUBCASE("or goes on with it, when it stands at once") {
+    next.campaign();
+    next.step();
+    CHECK(next.is_first());
+  }
+}
+
 TEST_CASE("lease elector: everybody learns who leads with the next look, and forgets it without answers") {
   LeaseWorld world;
   const LeaderHint hint{Epoch{7}, "host", 4242};
