@@ -111,8 +111,13 @@ int firsts_of(const std::vector<std::unique_ptr<StormMaster>>& masters) {
   return count;
 }
 
-/// How many moments had two masters that called themselves first, and whether somebody is at the end.
-std::pair<int, int> live_through(std::uint64_t seed) {
+/// Moments at which two masters called themselves first, and how many do at the end.
+struct StormResult {
+  int doubled = 0;
+  int first = 0;
+};
+
+StormResult live_through(std::uint64_t seed) {
   Storm storm(seed);
   std::vector<std::unique_ptr<StormMaster>> masters;
   for (const char* id : {"m1", "m2", "m3"}) masters.push_back(std::make_unique<StormMaster>(storm, id));
@@ -133,8 +138,8 @@ std::pair<int, int> live_through(std::uint64_t seed) {
 TEST_CASE("lease elector: in no history two call themselves first, and after it exactly one does") {
   for (std::uint64_t seed = 1; seed <= 60; ++seed) {
     CAPTURE(seed);
-    const auto [doubled, first] = live_through(seed);
-    CHECK(doubled == 0);
-    CHECK(first == 1);
+    const StormResult result = live_through(seed);
+    CHECK(result.doubled == 0);
+    CHECK(result.first == 1);
   }
 }
