@@ -1,6 +1,7 @@
 #include "master/upkeep/run_retention.h"
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <utility>
 
@@ -114,10 +115,20 @@ Result<void> RunRetention::delete_some(Round& done) {
     const auto has_more = stores_.logs.erase(ids, options_.chunks_per_delete);
     if (!has_more) return fail(has_more.error());
     if (*has_more) continue;
-    if (auto erased = stores_.history.erase_runs(deleting_); !erased) return erased;
-    deleting_.clear();
+    if (auto erased = erase_runs(); !erased) return erased;
     done.is_deleting = false;
     return {};
+  }
+  return {};
+}
+
+/// After an error the rest is found in `deleting_`.
+Result<void> RunRetention::erase_runs() {
+  while (!deleting_.empty()) {
+    const auto size = std::min<std::ptrdiff_t>(std::ssize(deleting_), options_.runs_per_delete);
+    const std::vector<store::PastRun> some(deleting_.begin(), deleting_.begin() + size);
+    if (auto erased = stores_.history.erase_runs(some); !erased) return erased;
+    deleting_.erase(deleting_.begin(), deleting_.begin() + size);
   }
   return {};
 }

@@ -20,6 +20,7 @@ namespace rota::master {
 struct RunRetentionOptions {
   Millis keep_runs{0};               ///< for jobs that say nothing; 0: forever
   std::int32_t rows_per_round = 1000; ///< of runs, and of gap rows
+  std::int32_t runs_per_delete = 500; ///< in one transaction, so that no lock is held long (P26)
   std::int32_t chunks_per_delete = 100;
   int deletes_per_round = 10;
   Millis pause_while_deleting{2};    ///< at least; else a quarter of the time that the round took
@@ -66,6 +67,7 @@ class RunRetention {
   Result<void> look_at_gaps(Round& done);
   Result<void> note_pruned(const std::vector<RunId>& runs, WallTime now);
   Result<void> delete_some(Round& done);
+  Result<void> erase_runs();
   void begin_anew();
 
   const Stores stores_;

@@ -195,6 +195,37 @@ TEST_CASE("run retention: pauses for a quarter of what a round took, so that it 
   CHECK(pause_behind(Millis{80}, Millis{2}) == Millis{20});
 }
 
+TEST_CASE("run retention: a page of runs goes in several transactions, and an error between them loses none") {
+  struct Counting : store::MemoryStore {
+    Result<void> erase_runs(const std::vector<store::PastRun>& runs) override {
+      sizes.push_back(runs.size());
+      if (sizes.size() == 2) return fail(ErrorCode::Unavailable, "once");
+      return MemoryStore::erase_runs(runs);
+    }
+    std::vector<std::size_t> sizes;
+  };
+  Counting memory;
+  REQUIRE(memory.enter_office(Epoch{1}, "test"));
+  FakeClock clock;
+  core::Changes changes;
+  for (std::int64_t id = 1; id <= 7; ++id) {
+    model::Run run;
+    run.id = RunId{id};
+    run.recorded = run.scheduled = clock.wall();
+    run.progress.state = model::RunState::Succeeded;
+    run.progress.ended = clock.wall();
+    changes.new_runs.push_back(run);
+  }
+  REQUIRE(memory.apply(Epoch{1}, changes).outcome == store::ApplyOutcome::Applied);
+  clock.advance(kOneDay);
+  RunRetention retention({memory, memory, memory}, clock, [] { return false; },
+                         {.keep_runs = kOneDay, .runs_per_delete = 3});
+  CHECK_FALSE(retention.round());
+  REQUIRE(retention.round());
+  CHECK(memory.sizes == std::vector<std::size_t>{3, 3, 3, 1});
+  CHECK(memory.past_runs(RunId{}, 10)->empty());
+}
+
 TEST_CASE("run retention: deleted output is noted of runs that have any, and of no others") {
   PastSetting it;
   it.add_job(1, Millis{0});
