@@ -67,7 +67,15 @@ std::string play_with_faults(std::uint64_t seed) {
   return "";
 }
 
-master::core::Changes one_job() { return master::store::testing::new_job(10, "a"); }
+/// Its watermark travels in a second text of the transaction.
+master::core::Changes long_batch() {
+  auto changes = master::store::testing::new_job(10, "a");
+  changes.new_runs = {master::store::testing::a_manual_run(100, 10)};
+  changes.new_runs[0].parameters =
+      std::make_shared<const model::Parameters>(model::Parameters{{"long", std::string(1 << 20, 'x')}});
+  changes.watermark = wall_from_ms(master::store::testing::kBase);
+  return changes;
+}
 
 }  // namespace
 
@@ -93,7 +101,7 @@ TEST_CASE("agreement: a leader that stops in its transaction writes nothing, and
   using master::store::ApplyOutcome;
   SimStoreSide model;
   model.store().faults.freezes_caller = Millis{10'000};
-  CHECK(model.store().apply(Epoch{1}, one_job()).outcome == ApplyOutcome::Failed);
+  CHECK(model.store().apply(Epoch{1}, long_batch()).outcome == ApplyOutcome::Failed);
   auto taken = model.office().enter_office(Epoch{2}, "next");
   REQUIRE_FALSE(taken);  // the real one waits inside of the call
   CHECK(taken.error().code == ErrorCode::TimedOut);
@@ -101,9 +109,9 @@ TEST_CASE("agreement: a leader that stops in its transaction writes nothing, and
   CHECK(model.office().enter_office(Epoch{2}, "next"));
 
   RealStoreSide real;
-  real.proxy().at("INSERT INTO job_version", rota::testing::CuttingProxy::Deed::Hold);
+  real.proxy().at("INSERT INTO watermark", rota::testing::CuttingProxy::Deed::Hold);
   master::store::ApplyResult result;
-  std::thread frozen([&] { result = real.leader(Epoch{1}).apply(Epoch{1}, one_job()); });
+  std::thread frozen([&] { result = real.leader(Epoch{1}).apply(Epoch{1}, long_batch()); });
   CHECK(real.proxy().wait_until_done());
   CHECK(real.office().enter_office(Epoch{2}, "next"));
   real.proxy().release();
@@ -111,7 +119,7 @@ TEST_CASE("agreement: a leader that stops in its transaction writes nothing, and
   CHECK(result.outcome == ApplyOutcome::Failed);
 
   for (const Epoch epoch : {Epoch{1}, Epoch{2}}) {
-    CHECK(words_of(model.store().apply(epoch, one_job())) == words_of(real.leader(epoch).apply(epoch, one_job())));
+    CHECK(words_of(model.store().apply(epoch, long_batch())) == words_of(real.leader(epoch).apply(epoch, long_batch())));
     CHECK(model.look({}) == real.look({}));
   }
 }
