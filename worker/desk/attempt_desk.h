@@ -2,7 +2,7 @@
 // them, and passes on how they end. It is what every worker needs, whatever runs its attempts.
 //
 // Life of an attempt here: dispatch() accepts it in the table and hands it to the runner -> started, then
-// ended: its outcome goes to the sink -> stored(): it is synced, so it counts as finished -> acknowledged():
+// ended: its outcome goes to the sink -> stored(): it is written, so it counts as finished -> acknowledged():
 // only a tombstone is left.
 #pragma once
 

@@ -83,7 +83,7 @@ class AttemptRunner {
   /// The runner is able to end what it runs, so that the worker may go on to claim that it lives.
   virtual bool is_in_control() const = 0;
 
-  /// These outcomes are safe on disk: a later start need not hear of these attempts again.
+  /// These outcomes are written: a later start need not hear of these attempts again.
   virtual void outcomes_stored(const std::vector<model::AttemptKey>& keys) = 0;
   /// The leader has stored these outcomes.
   virtual void outcomes_acknowledged(const std::vector<model::AttemptKey>& keys) = 0;

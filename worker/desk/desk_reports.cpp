@@ -60,7 +60,7 @@ void AttemptDesk::said(model::RunNote note) {
   parts_.sink.noted(std::move(report));
 }
 
-/// The table hears of it once the outcome is synced: until then a crash of this process would forget it,
+/// The table hears of it once the outcome is written: until then a crash of this process would forget it,
 /// and the next start hears of the attempt again from the runner.
 void AttemptDesk::ended(model::AttemptKey key, const model::WorkerKey& life, model::Outcome outcome) {
   const WallTime started = outcome.started;

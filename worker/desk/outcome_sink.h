@@ -17,14 +17,13 @@ class OutcomeSink {
   /// An attempt that runs said something of itself: a Started report with a note. Kept, merged with what
   /// was not told yet, told at most once a second and again until the leader has stored it.
   virtual void noted(model::AttemptReport report) = 0;
-  /// An attempt ended. It is written and synced; then `stored` hears of it, and only then does the
-  /// outcome count.
+  /// An attempt ended. It is written; then `stored` hears of it, and only then does the outcome count.
   virtual void finished(model::AttemptReport report) = 0;
   /// So much waits for the leader that nothing new should be accepted.
   virtual bool is_full() const = 0;
 };
 
-/// Hears that reports are safe on disk. Called on the outbox's thread.
+/// Hears that reports are written: they outlive this process. Called on the outbox's thread.
 using StoredObserver = std::function<void(const std::vector<model::AttemptReport>&)>;
 
 }  // namespace rota::worker::desk

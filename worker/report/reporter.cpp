@@ -1,6 +1,7 @@
 #include "worker/report/reporter.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "common/base/log.h"
 #include "common/wire/worker_wire.h"
@@ -16,6 +17,7 @@ constexpr std::size_t kMostReports = 500;
 constexpr std::size_t kMostBytes = 2 << 20;
 constexpr Millis kIdle{1000};
 constexpr Millis kRepeatAfter{200};
+constexpr Millis kUnderWay{20};
 
 std::size_t weight_of(const AttemptReport& report) {
   std::size_t weight = 300 + report.outcome.message.size() + report.outcome.result.size();
@@ -36,7 +38,7 @@ void merge(model::RunNote& note, model::RunNote later) {
 
 Reporter::Reporter(ReporterOptions options, const desk::LeaderAddress& leader,
                    std::function<model::WorkerKey()> life)
-    : options_(std::move(options)), channel_(leader), life_(std::move(life)) {}
+    : options_(std::move(options)), leader_(leader), life_(std::move(life)) {}
 
 Reporter::~Reporter() { stop(); }
 
@@ -56,7 +58,7 @@ Result<void> Reporter::open() {
     log_warn("report", "the disk has no room to reserve for results", {{"file", options_.outbox_file}});
   }
   std::scoped_lock lock(mutex_);
-  for (const auto& [key, report] : outbox_->unreported()) to_send_[key] = Waiting{report, {}};
+  for (const auto& [key, report] : outbox_->unreported()) queue_locked(report);
   live_bytes_ = outbox_->live_bytes();
   return {};
 }
@@ -73,15 +75,17 @@ void Reporter::start(desk::StoredObserver stored,
   stored_ = std::move(stored);
   acknowledged_ = std::move(acknowledged);
   writer_ = std::jthread([this](std::stop_token stop) { write_loop(stop); });
-  sender_ = std::jthread([this](std::stop_token stop) { send_loop(stop); });
+  for (std::size_t i = 0; i < options_.calls_at_once; ++i) {
+    senders_.emplace_back([this](std::stop_token stop) { send_loop(stop); });
+  }
 }
 
 void Reporter::stop() {
-  for (std::jthread* thread : {&sender_, &writer_}) {
-    if (!thread->joinable()) continue;
-    thread->request_stop();
-    thread->join();
-  }
+  for (std::jthread& sender : senders_) sender.request_stop();
+  senders_.clear();  // joins
+  if (!writer_.joinable()) return;
+  writer_.request_stop();
+  writer_.join();
 }
 
 void Reporter::started(AttemptReport report) {
@@ -92,7 +96,7 @@ void Reporter::started(AttemptReport report) {
     was_empty = starts_.empty();
     starts_.push_back({std::move(report), BootClock::now() + options_.started_after});
   }
-  if (was_empty) to_send_changed_.notify_all();
+  if (was_empty) to_send_changed_.notify_one();
 }
 
 void Reporter::noted(AttemptReport report) {
@@ -110,7 +114,7 @@ void Reporter::noted(AttemptReport report) {
     // What a short run said travels with its outcome.
     if (is_first) noted.not_before = BootClock::now() + options_.started_after;
   }
-  to_send_changed_.notify_all();
+  to_send_changed_.notify_one();
 }
 
 void Reporter::finished(AttemptReport report) {
@@ -120,7 +124,7 @@ void Reporter::finished(AttemptReport report) {
     is_first = to_write_.empty();
     to_write_.push_back(std::move(report));
   }
-  if (is_first) to_write_changed_.notify_all();
+  if (is_first) to_write_changed_.notify_one();
 }
 
 bool Reporter::wait_home(Millis at_most) {
@@ -145,27 +149,34 @@ std::size_t Reporter::waiting() const {
   return to_write_.size() + to_send_.size();
 }
 
+// --- the writing thread
+
 void Reporter::write_loop(std::stop_token stop) {
   while (true) {
-    std::vector<AttemptReport> batch;
+    Batch batch;
     {
       std::unique_lock lock(mutex_);
-      to_write_changed_.wait_for(lock, stop, kIdle, [&] { return !to_write_.empty(); });
+      to_write_changed_.wait_for(lock, stop, time_to_sync(), [&] { return !to_write_.empty(); });
       if (stop.stop_requested() && to_write_.empty()) break;
       batch.swap(to_write_);
       is_writing_ = !batch.empty();
     }
     forget_acknowledged();
     if (!batch.empty()) write_batch(batch, stop);
+    sync_if_due(false);
   }
   forget_acknowledged();
+  sync_if_due(true);
 }
 
 /// Tries until the disk accepts it. An outcome that is not written does not count as finished: its slot
 /// waits.
-void Reporter::write_batch(const std::vector<AttemptReport>& batch, std::stop_token stop) {
+void Reporter::write_batch(const Batch& batch, std::stop_token stop) {
+  if (!outbox_->needs_sync()) unsynced_since_ = BootClock::now();
+  const bool is_synced_first = options_.sync_after <= Millis{0};
   while (true) {
-    const auto written = outbox_->append(batch);
+    auto written = outbox_->append(batch);
+    if (written && is_synced_first) written = outbox_->sync();
     if (written) break;
     log_error("report", "the outbox cannot be written", {{"why", written.error().message}});
     std::unique_lock lock(mutex_);
@@ -178,12 +189,31 @@ void Reporter::write_batch(const std::vector<AttemptReport>& batch, std::stop_to
     std::scoped_lock lock(mutex_);
     for (const AttemptReport& report : batch) {
       running_.erase(report.key);
-      to_send_[report.key] = Waiting{report, {}};
+      queue_locked(report);
     }
     live_bytes_ = outbox_->live_bytes();
     is_writing_ = false;
   }
-  to_send_changed_.notify_all();
+  to_send_changed_.notify_one();
+}
+
+Millis Reporter::time_to_sync() const {
+  if (!outbox_->needs_sync()) return kIdle;
+  const auto left = std::chrono::ceil<Millis>(unsynced_since_ + options_.sync_after - BootClock::now());
+  return std::clamp(left, Millis{0}, kIdle);
+}
+
+/// What has been acknowledged in time needs none.
+void Reporter::sync_if_due(bool is_last) {
+  if (!outbox_->needs_sync()) return;
+  const MonoTime now = BootClock::now();
+  if (!is_last && now < unsynced_since_ + options_.sync_after) return;
+  forget_acknowledged();
+  if (auto synced = outbox_->sync(); !synced) {
+    log_error("report", "the outbox cannot be synced", {{"why", synced.error().message}});
+    unsynced_since_ = now + Millis{500};
+  }
+  syncs_ = outbox_->syncs();
 }
 
 void Reporter::forget_acknowledged() {
@@ -201,12 +231,59 @@ void Reporter::forget_acknowledged() {
   live_bytes_ = outbox_->live_bytes();
 }
 
-std::optional<MonoTime> Reporter::next_due() const {
-  std::optional<MonoTime> next;
-  for (const auto& [key, waiting] : to_send_) {
-    if (!next || waiting.not_before < *next) next = waiting.not_before;
-    if (*next == MonoTime{}) break;
+// --- the sending threads
+
+void Reporter::send_loop(std::stop_token stop) {
+  LeaderChannel channel(leader_);
+  Millis backoff{0};
+  while (!stop.stop_requested()) {
+    Batch batch;
+    {
+      std::unique_lock lock(mutex_);
+      const auto due = next_due_locked();
+      const Micros wait = due ? std::min<Micros>(*due - BootClock::now(), kIdle) : Micros{kIdle};
+      if (wait > Micros{0}) {
+        to_send_changed_.wait_for(lock, stop, wait, [&, due] {
+          const auto next = next_due_locked();
+          return next && (!due || *next < *due);
+        });
+      }
+      if (stop.stop_requested()) return;
+      batch = next_batch_locked();
+      if (batch.empty()) continue;
+      ++calls_;
+    }
+    const auto stored = ask(channel, batch);
+    if (stored) {
+      apply_answer(batch, *stored);
+    } else {
+      put_back(batch);
+    }
+    backoff = stored ? Millis{0} : std::clamp(backoff * 2, options_.backoff_first, options_.backoff_most);
+    if (backoff > Millis{0}) channel.pause(backoff, stop);
+    std::scoped_lock lock(mutex_);
+    --calls_;
   }
+}
+
+/// A later word on the same attempt replaces the one that waits.
+void Reporter::queue_locked(const AttemptReport& report) {
+  Waiting& waiting = to_send_[report.key];
+  waiting.report = report;
+  if (!std::exchange(waiting.is_queued, true)) ready_.push_back(report.key);
+}
+
+/// While one is under way, for many outcomes only; not while the leader does not answer.
+bool Reporter::may_add_a_call_locked() const {
+  return calls_ < options_.calls_at_once && !is_troubled_ && ready_.size() >= options_.worth_a_call;
+}
+
+/// Nothing: not before another call has ended, or something is new.
+std::optional<MonoTime> Reporter::next_due_locked() const {
+  if (calls_ > 0) return may_add_a_call_locked() ? std::optional(MonoTime{}) : std::nullopt;
+  if (!ready_.empty()) return MonoTime{};
+  std::optional<MonoTime> next;
+  if (!later_.empty()) next = later_.begin()->first;
   if (!starts_.empty() && (!next || starts_.front().due < *next)) next = starts_.front().due;
   for (const auto& [key, noted] : notes_) {
     // Of an attempt that has ended it travels with the outcome.
@@ -216,73 +293,69 @@ std::optional<MonoTime> Reporter::next_due() const {
   return next;
 }
 
-std::vector<AttemptReport> Reporter::next_batch() {
-  std::vector<AttemptReport> batch;
+Reporter::Batch Reporter::next_batch_locked() {
+  Batch batch;
+  if (calls_ > 0 && !may_add_a_call_locked()) return batch;
   const MonoTime now = BootClock::now();
   std::size_t bytes = 0;
-  for (auto& [key, waiting] : to_send_) {
-    if (batch.size() >= kMostReports || bytes >= kMostBytes) break;
-    if (waiting.not_before > now) continue;
-    batch.push_back(waiting.report);
-    if (const auto noted = notes_.find(key); noted != notes_.end() && noted->second.is_pending) {
-      batch.back().note = noted->second.report.note;
+  add_outcomes_locked(batch, bytes, now);
+  add_starts_locked(batch, now);
+  add_notes_locked(batch, bytes, now);
+  return batch;
+}
+
+void Reporter::add_outcomes_locked(Batch& batch, std::size_t& bytes, MonoTime now) {
+  for (; !later_.empty() && later_.begin()->first <= now; later_.erase(later_.begin())) {
+    ready_.push_back(later_.begin()->second);
+  }
+  while (!ready_.empty() && batch.size() < kMostReports && bytes < kMostBytes) {
+    const AttemptKey key = ready_.front();
+    ready_.pop_front();
+    Waiting& waiting = to_send_.at(key);
+    const auto noted = notes_.find(key);
+    // Never in two calls at once: nobody knows which is read first.
+    if (waiting.is_in_call || (noted != notes_.end() && noted->second.is_in_call)) {
+      later_.emplace(now + kUnderWay, key);
+      continue;
     }
+    waiting.is_queued = false;
+    waiting.is_in_call = true;
+    batch.push_back(waiting.report);
+    if (noted != notes_.end() && noted->second.is_pending) batch.back().note = noted->second.report.note;
     bytes += weight_of(batch.back());
   }
+}
+
+void Reporter::add_starts_locked(Batch& batch, MonoTime now) {
   while (!starts_.empty() && starts_.front().due <= now && batch.size() < kMostReports) {
     if (running_.erase(starts_.front().report.key) != 0) {
       batch.push_back(std::move(starts_.front().report));
     }
     starts_.pop_front();
   }
-  if (bytes < kMostBytes) add_notes(batch, now);
-  return batch;
 }
 
-void Reporter::add_notes(std::vector<AttemptReport>& batch, MonoTime now) {
-  std::size_t bytes = 0;
+void Reporter::add_notes_locked(Batch& batch, std::size_t& bytes, MonoTime now) {
   for (auto& [key, noted] : notes_) {
     if (batch.size() >= kMostReports || bytes >= kMostBytes) return;
-    if (!noted.is_pending || noted.not_before > now || to_send_.contains(key)) continue;
+    if (!noted.is_pending || noted.is_in_call || noted.not_before > now || to_send_.contains(key)) continue;
     noted.not_before = now + options_.notes_every;
     noted.sent_version = noted.version;
+    noted.is_in_call = true;
     bytes += weight_of(noted.report);
     batch.push_back(noted.report);
   }
 }
 
-void Reporter::send_loop(std::stop_token stop) {
-  Millis backoff{0};
-  while (!stop.stop_requested()) {
-    if (backoff > Millis{0}) channel_.pause(backoff, stop);
-    std::vector<AttemptReport> batch;
-    {
-      std::unique_lock lock(mutex_);
-      const auto due = next_due();
-      const Micros wait = due ? std::min<Micros>(*due - BootClock::now(), kIdle) : Micros{kIdle};
-      if (wait > Micros{0}) {
-        to_send_changed_.wait_for(lock, stop, wait, [&, due] {
-          const auto next = next_due();
-          return next && (!due || *next < *due);
-        });
-      }
-      if (stop.stop_requested()) return;
-      batch = next_batch();
-    }
-    if (batch.empty()) continue;
-    const bool is_answered = send(batch);
-    backoff = is_answered ? Millis{0}
-                          : std::clamp(backoff * 2, options_.backoff_first, options_.backoff_most);
-  }
-}
-
-bool Reporter::send(const std::vector<AttemptReport>& batch) {
+/// The attempts that the leader has stored; nothing: it has not answered.
+std::optional<std::vector<AttemptKey>> Reporter::ask(LeaderChannel& channel, const Batch& batch) const {
   thrift::ReportRequest request;
   request.__set_worker(wire::to_wire(life_()));
   std::vector<thrift::Report> reports;
+  reports.reserve(batch.size());
   for (const AttemptReport& report : batch) reports.push_back(wire::to_wire(report));
   request.__set_reports(std::move(reports));
-  auto answer = channel_.call(
+  auto answer = channel.call(
       [&](thrift::ReportServiceClient& leader) {
         std::vector<thrift::AttemptKey> stored;
         leader.report(stored, request);
@@ -292,46 +365,63 @@ bool Reporter::send(const std::vector<AttemptReport>& batch) {
   if (!answer) {
     log_debug("report", "reports were not accepted; they are sent again",
               {{"reports", batch.size()}, {"why", answer.error().error.message}});
-    return false;
+    return std::nullopt;
   }
   std::vector<AttemptKey> stored;
   for (const thrift::AttemptKey& key : *answer) stored.push_back(wire::from_wire(key));
-  apply_answer(batch, stored);
-  return true;
+  return stored;
 }
 
 /// What was said since it was sent goes with the next report.
-void Reporter::apply_note_answer(const AttemptReport& report) {
+void Reporter::end_note_locked(const AttemptReport& report, bool is_stored) {
   const auto noted = notes_.find(report.key);
-  if (noted == notes_.end() || noted->second.version != noted->second.sent_version) return;
-  noted->second.is_pending = false;
+  if (noted == notes_.end()) return;
+  noted->second.is_in_call = false;
+  if (is_stored && noted->second.version == noted->second.sent_version) noted->second.is_pending = false;
 }
 
-void Reporter::apply_answer(const std::vector<AttemptReport>& batch,
-                           const std::vector<AttemptKey>& stored) {
+void Reporter::apply_answer(const Batch& batch, const std::vector<AttemptKey>& stored) {
   const std::set<AttemptKey> known(stored.begin(), stored.end());
   std::vector<AttemptKey> done;
   {
     std::scoped_lock lock(mutex_);
+    is_troubled_ = false;
     for (const AttemptReport& report : batch) {
       if (report.what != AttemptReport::What::Finished) {
-        if (report.note && known.contains(report.key)) apply_note_answer(report);
+        if (report.note) end_note_locked(report, known.contains(report.key));
         continue;
       }
-      const auto found = to_send_.find(report.key);
-      if (found == to_send_.end()) continue;
+      Waiting& waiting = to_send_.at(report.key);
+      waiting.is_in_call = false;
+      if (waiting.is_queued) continue;  // there is a later word
       if (known.contains(report.key)) {
         done.push_back(report.key);
-        to_send_.erase(found);
+        to_send_.erase(report.key);
         notes_.erase(report.key);
       } else {
-        found->second.not_before = BootClock::now() + kRepeatAfter;
+        waiting.is_queued = true;
+        later_.emplace(BootClock::now() + kRepeatAfter, report.key);
       }
     }
     to_forget_.insert(to_forget_.end(), done.begin(), done.end());
   }
   if (!done.empty()) acknowledged_(done);
   home_.notify_all();
+}
+
+/// In their order, before what came later.
+void Reporter::put_back(const Batch& batch) {
+  std::scoped_lock lock(mutex_);
+  is_troubled_ = true;
+  for (auto report = batch.rbegin(); report != batch.rend(); ++report) {
+    if (report->what == AttemptReport::What::Finished) {
+      Waiting& waiting = to_send_.at(report->key);
+      waiting.is_in_call = false;
+      if (!std::exchange(waiting.is_queued, true)) ready_.push_front(report->key);
+    } else if (report->note) {
+      end_note_locked(*report, false);
+    }
+  }
 }
 
 }  // namespace rota::worker::report

@@ -78,6 +78,38 @@ TEST_CASE("outbox: gives back after a restart what was not acknowledged, unalter
   CHECK(outbox->damaged_bytes() == 0);
 }
 
+TEST_CASE("outbox: what nobody acknowledged needs a sync, what was acknowledged before it needs none") {
+  const testing::TemporaryFolder folder;
+  const auto outbox = Outbox::open(folder.path() + "/outbox").value();
+  CHECK_FALSE(outbox->needs_sync());
+  REQUIRE(outbox->append({an_end(1), an_end(2)}));
+  REQUIRE(outbox->append({an_end(2, 3)}));  // a later word on the same attempt
+  REQUIRE(outbox->acknowledge({{RunId{1}, 1}}));
+  CHECK(outbox->needs_sync());
+  REQUIRE(outbox->acknowledge({{RunId{2}, 1}}));
+  CHECK_FALSE(outbox->needs_sync());
+  REQUIRE(outbox->sync());
+  CHECK(outbox->syncs() == 0);
+  REQUIRE(outbox->append({an_end(3)}));
+  REQUIRE(outbox->sync());
+  CHECK_FALSE(outbox->needs_sync());
+  CHECK(outbox->syncs() == 1);
+  REQUIRE(outbox->append({an_end(4)}));
+  REQUIRE(outbox->acknowledge({{RunId{3}, 1}}));
+  CHECK(outbox->needs_sync());
+}
+
+TEST_CASE("outbox: what an earlier start wrote needs a sync, for it may not have had one") {
+  const testing::TemporaryFolder folder;
+  const std::string path = folder.path() + "/outbox";
+  REQUIRE(Outbox::open(path).value()->append({an_end(1), an_end(2)}));
+  const auto outbox = Outbox::open(path).value();
+  REQUIRE(outbox->acknowledge({{RunId{1}, 1}}));
+  CHECK(outbox->needs_sync());
+  REQUIRE(outbox->acknowledge({{RunId{2}, 1}}));
+  CHECK_FALSE(outbox->needs_sync());
+}
+
 TEST_CASE("outbox: a torn tail costs the last record only, wherever it was torn") {
   const testing::TemporaryFolder folder;
   const std::string path = folder.path() + "/outbox";

@@ -2,6 +2,9 @@
 
 #include <doctest/doctest.h>
 
+#include <functional>
+#include <set>
+
 #include "test/unit/worker/fake_leader.h"
 #include "test/unit/worker/temporary_folder.h"
 
@@ -23,11 +26,15 @@ struct ReporterRig {
   testing::TemporaryFolder folder;
   testing::Shared<int> requests;
   testing::Shared<std::int64_t> known;
+  testing::Shared<std::size_t> written;
   testing::Shared<std::vector<model::AttemptKey>> acknowledged;
   testing::FakeLeader leader{{[this](const thrift::ReportRequest& request) { return receive(request); }, {}}};
 
   std::vector<thrift::AttemptKey> receive(const thrift::ReportRequest& request) {
     std::vector<thrift::AttemptKey> stored;
+    std::vector<std::int64_t> runs;
+    for (const thrift::Report& report : request.reports) runs.push_back(report.attempt.run);
+    if (before_answer) before_answer(runs);
     const std::int64_t most = known.get();
     for (const thrift::Report& report : request.reports) {
       if (report.attempt.run <= most) stored.push_back(report.attempt);
@@ -35,8 +42,11 @@ struct ReporterRig {
     requests.change([](int& count) { ++count; });
     return stored;
   }
+  ReporterOptions options;
+  /// Called for each request before it is answered, with its runs.
+  std::function<void(const std::vector<std::int64_t>&)> before_answer;
+
   std::unique_ptr<Reporter> open() {
-    ReporterOptions options;
     options.outbox_file = folder.path() + "/outbox";
     auto reporter = std::make_unique<Reporter>(options, leader.address(),
                                                [] { return model::WorkerKey{"w1", "aa"}; });
@@ -45,7 +55,10 @@ struct ReporterRig {
   }
   std::unique_ptr<Reporter> start() {
     auto reporter = open();
-    reporter->start([](const auto&) {}, [this](const std::vector<model::AttemptKey>& keys) {
+    const auto count_written = [this](const std::vector<model::AttemptReport>& reports) {
+      written.change([&](std::size_t& count) { count += reports.size(); });
+    };
+    reporter->start(count_written, [this](const std::vector<model::AttemptKey>& keys) {
       acknowledged.change([&](auto& all) { all.insert(all.end(), keys.begin(), keys.end()); });
     });
     return reporter;
@@ -67,6 +80,104 @@ TEST_CASE("reporter: an outcome is sent until the leader names it, and then forg
   CHECK(rig.acknowledged.becomes([](const auto& keys) { return keys == std::vector<model::AttemptKey>{{RunId{7}, 1}}; }));
   reporter.reset();
   CHECK(rig.open()->unreported().empty());
+}
+
+TEST_CASE("reporter: an outcome that the leader has at once is never synced") {
+  ReporterRig rig;
+  rig.options.sync_after = Millis{600'000};
+  rig.known.change([](std::int64_t& most) { most = 9; });
+  auto reporter = rig.start();
+  for (std::int64_t run = 1; run <= 9; ++run) {
+    reporter->finished(an_outcome(run));
+    REQUIRE(reporter->wait_home(testing::kPatience));
+  }
+  reporter->stop();
+  CHECK(reporter->syncs() == 0);
+}
+
+TEST_CASE("reporter: an outcome that the leader does not name is synced, once") {
+  ReporterRig rig;
+  auto reporter = rig.start();
+  reporter->finished(an_outcome(7));
+  REQUIRE(rig.requests.becomes([](int count) { return count >= 3; }));  // 0.4 s
+  CHECK(reporter->syncs() == 1);
+  reporter->stop();
+  CHECK(reporter->syncs() == 1);
+}
+
+TEST_CASE("reporter: what was not acknowledged at a stop is synced") {
+  ReporterRig rig;
+  rig.options.sync_after = Millis{600'000};
+  auto reporter = rig.start();
+  reporter->finished(an_outcome(7));
+  REQUIRE(rig.requests.becomes([](int count) { return count >= 1; }));
+  reporter->stop();
+  CHECK(reporter->syncs() == 1);
+}
+
+TEST_CASE("reporter: many outcomes go in a second call beside the first, none in both, and no third call") {
+  ReporterRig rig;
+  testing::Shared<std::vector<std::int64_t>> received;
+  testing::Shared<int> under_way;
+  testing::Shared<bool> may_answer;
+  rig.known.change([](std::int64_t& most) { most = 1000; });
+  rig.before_answer = [&](const std::vector<std::int64_t>& runs) {
+    received.change([&](auto& all) { all.insert(all.end(), runs.begin(), runs.end()); });
+    under_way.change([](int& count) { ++count; });
+    may_answer.becomes([](bool may) { return may; });
+    under_way.change([](int& count) { --count; });
+  };
+  auto reporter = rig.start();
+  reporter->finished(an_outcome(1));
+  REQUIRE(under_way.becomes([](int count) { return count == 1; }));
+  for (std::int64_t run = 2; run <= 200; ++run) reporter->finished(an_outcome(run));
+  REQUIRE(under_way.becomes([](int count) { return count == 2; }));
+  CHECK(under_way.get() == 2);
+  may_answer.change([](bool& may) { may = true; });
+  REQUIRE(reporter->wait_home(testing::kPatience));
+  const auto all = received.get();
+  CHECK(all.size() == 200);
+  CHECK(std::set(all.begin(), all.end()).size() == 200);
+}
+
+TEST_CASE("reporter: a few outcomes wait for the call that is under way") {
+  ReporterRig rig;
+  testing::Shared<int> under_way;
+  testing::Shared<bool> may_answer;
+  rig.known.change([](std::int64_t& most) { most = 1000; });
+  rig.before_answer = [&](const std::vector<std::int64_t>&) {
+    under_way.change([](int& count) { ++count; });
+    may_answer.becomes([](bool may) { return may; });
+  };
+  auto reporter = rig.start();
+  reporter->finished(an_outcome(1));
+  REQUIRE(under_way.becomes([](int count) { return count == 1; }));
+  for (std::size_t run = 2; run <= 20; ++run) {
+    reporter->finished(an_outcome(static_cast<std::int64_t>(run)));
+    REQUIRE(rig.written.becomes([&](std::size_t count) { return count == run; }));
+  }
+  may_answer.change([](bool& may) { may = true; });
+  REQUIRE(reporter->wait_home(testing::kPatience));
+  CHECK(rig.requests.get() == 2);
+}
+
+TEST_CASE("reporter: what a leader did not answer is told again, in its order") {
+  ReporterRig rig;
+  testing::Shared<std::vector<std::vector<std::int64_t>>> received;
+  rig.options.rpc_deadline = Millis{100};
+  rig.known.change([](std::int64_t& most) { most = 1000; });
+  testing::Shared<bool> may_answer;
+  rig.before_answer = [&](const std::vector<std::int64_t>& runs) {
+    received.change([&](auto& all) { all.push_back(runs); });
+    may_answer.becomes([](bool may) { return may; });
+  };
+  auto reporter = rig.start();
+  for (std::int64_t run = 1; run <= 3; ++run) reporter->finished(an_outcome(run));
+  REQUIRE(rig.written.becomes([](std::size_t count) { return count == 3; }));
+  REQUIRE(received.becomes([](const auto& all) { return all.size() >= 2; }));
+  may_answer.change([](bool& may) { may = true; });
+  CHECK(reporter->wait_home(testing::kPatience));
+  CHECK(received.get().at(1) == std::vector<std::int64_t>{1, 2, 3});
 }
 
 TEST_CASE("reporter: what the leader did not name is told by the next life") {
