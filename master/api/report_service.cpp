@@ -39,6 +39,7 @@ Result<store::LogChunk> chunk_of(const thrift::LogChunk& in) {
 std::vector<model::AttemptReport> good_reports(const Caller& caller,
                                                const thrift::ReportRequest& request) {
   std::vector<model::AttemptReport> out;
+  out.reserve(request.reports.size());
   for (const thrift::Report& in : request.reports) {
     auto report = wire::from_wire(in);
     if (report) {

@@ -7,12 +7,6 @@
 namespace rota::master::core {
 namespace {
 
-void write_new(Context& ctx, RunEntry& run) {
-  run.place = static_cast<std::uint32_t>(ctx.out.changes.new_runs.size());
-  ctx.out.changes.new_runs.push_back(run.write_row(ctx.state.epoch()));
-  ++ctx.state.counters().runs_recorded;
-}
-
 /// The run's row in this batch, if any. A run knows the place of its last row; what stands there says whose
 /// it is.
 template <typename Row>
@@ -35,17 +29,20 @@ void write_changed(Context& ctx, RunEntry& run) {
 
 }  // namespace
 
+std::uint32_t add_row(Context& ctx, model::Run row) {
+  std::vector<model::Run>& rows = ctx.out.changes.new_runs;
+  rows.push_back(std::move(row));
+  ++ctx.state.counters().runs_recorded;
+  return static_cast<std::uint32_t>(rows.size() - 1);
+}
+
 void write_touched(Context& ctx) {
   State& state = ctx.state;
   for (const RunId id : state.runs().take_touched()) {
     RunEntry* run = state.find_run(id);
     if (run == nullptr) continue;
     state.runs().timers().clear(id, RunTimer::LazyWrite);
-    if (run->is_new()) {
-      write_new(ctx, *run);
-    } else {
-      write_changed(ctx, *run);
-    }
+    write_changed(ctx, *run);
     if (model::is_final(run->progress().state)) state.erase_run(id);
   }
   if (!ctx.out.changes.empty() && state.ticks().is_ahead_of_batch()) {

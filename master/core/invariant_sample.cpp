@@ -33,9 +33,9 @@ std::string text_of(const SlotQueueKey& key, const SlotQueue* queue) {
 std::string text_of(const State& state, const RunEntry& run) {
   const RunTrack& progress = run.progress();
   const RunTimers& timers = state.runs().timers();
-  return fmt::format("run {} {} ({}), attempt {} by {}/{}{}{}{}", run.id().value,
+  return fmt::format("run {} {} ({}), attempt {} by {}/{}{}{}", run.id().value,
                      model::name_of(progress.state), model::name_of(progress.reason), progress.attempt,
-                     progress.worker().id, progress.worker().incarnation, run.is_new() ? ", new" : "",
+                     progress.worker().id, progress.worker().incarnation,
                      run.in_slot_queue() ? ", in its queue" : "",
                      timers.has(run.id(), RunTimer::RetryDelay) ? ", retry planned" : "");
 }

@@ -1,6 +1,7 @@
 #include "master/core/admission/firing.h"
 
 #include "common/base/check.h"
+#include "master/core/batch_rows.h"
 
 namespace rota::master::core {
 namespace {
@@ -28,8 +29,7 @@ void skip_at_once(Context& ctx, model::Run row, model::Reason reason, RunId bloc
   row.progress.detail = std::to_string(blocking.value);
   row.progress.ended = ctx.at;
   row.progress.epoch = ctx.state.epoch();
-  ctx.out.changes.new_runs.push_back(std::move(row));
-  ++ctx.state.counters().runs_recorded;
+  add_row(ctx, std::move(row));
 }
 
 }  // namespace
@@ -55,7 +55,8 @@ RunId begin_run(Context& ctx, JobEntry& job, const Firing& firing, const Overlap
     skip_at_once(ctx, std::move(row), choice.reason, blocking);
     return id;
   }
-  RunEntry& run = ctx.state.add_run(RunEntry::new_one(std::move(row), job.shared_rules()));
+  RunEntry& run = ctx.state.add_run(RunEntry(facts_of(row), job.shared_rules()));
+  run.place = add_row(ctx, std::move(row));
   ctx.state.touch(run);
   if (choice.kind == OverlapChoice::Kind::Wait) {
     ctx.state.wait_behind(run, blocking);

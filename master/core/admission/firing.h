@@ -12,8 +12,9 @@ struct Firing {
   model::RunKind kind = model::RunKind::Tick;
   std::optional<WallTime> tick;
   WallTime scheduled{};
-  std::string principal = kEveryone;   ///< a tick that nobody asked for is everyone's
-  std::string request_key, request_hash;
+  // They stay as long as the request that they are of.
+  std::string_view principal = kEveryone;  ///< a tick that nobody asked for is everyone's
+  std::string_view request_key, request_hash;
   std::shared_ptr<const model::Parameters> parameters;
 };
 

@@ -93,6 +93,7 @@ void handle_run_now(Context& ctx, const RunNow& event) {
 void handle_submit_runs(Context& ctx, const SubmitRuns& event) {
   Submitted all;
   all.items.reserve(event.items.size());
+  make_room(ctx.out.changes.new_runs, event.items.size());
   for (const SubmitItem& item : event.items) {
     all.items.push_back(submit_one(ctx, item, event.principal));
   }

@@ -267,6 +267,8 @@ void apply_outcome(Context& ctx, model::AttemptKey key, const model::WorkerKey& 
 
 void handle_reported(Context& ctx, const Reported& event) {
   ReportsTaken taken;
+  taken.taken.reserve(event.reports.size());
+  make_room(ctx.out.changes.updated_runs, event.reports.size());
   for (const model::AttemptReport& report : event.reports) {
     ++ctx.state.counters().reports;
     if (report.note) apply_note(ctx, report);  // before the end, which may begin another attempt

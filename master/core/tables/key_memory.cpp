@@ -34,25 +34,20 @@ bool KeyMemory::Entry::is_of(std::string_view principal_in, std::string_view key
   return key() == key_in && principal() == principal_in;
 }
 
-std::size_t KeyMemory::mix_of(std::string_view principal, std::string_view key) {
+std::uint32_t KeyMemory::mix_of(std::string_view principal, std::string_view key) {
   const std::hash<std::string_view> hash;
-  return hash(key) ^ (hash(principal) * 31);
-}
-
-std::size_t KeyMemory::place_of(std::string_view principal, std::string_view key) const {
-  std::size_t place = mix_of(principal, key) & (table_.size() - 1);
-  while (table_[place] != 0 && !numbered(table_[place]).is_of(principal, key)) {
-    place = (place + 1) & (table_.size() - 1);
-  }
-  return place;
+  return static_cast<std::uint32_t>(hash(key) ^ (hash(principal) * 31));
 }
 
 std::optional<KeyMemory::Seen> KeyMemory::find(std::string_view principal, std::string_view key) const {
   if (order_.empty()) return std::nullopt;
-  const std::uint32_t number = table_[place_of(principal, key)];
-  if (number == 0) return std::nullopt;
-  const Entry& found = numbered(number);
-  return Seen{found.hash(), found.run};
+  const std::uint32_t mix = mix_of(principal, key);
+  for (std::size_t at = home_of(mix); table_[at].number != 0; at = behind(at)) {
+    if (table_[at].mix != mix) continue;
+    const Entry& entry = numbered(table_[at].number);
+    if (entry.is_of(principal, key)) return Seen{entry.hash(), entry.run};
+  }
+  return std::nullopt;
 }
 
 void KeyMemory::remember(std::string_view principal, std::string_view key, std::string_view hash, RunId run,
@@ -69,13 +64,15 @@ void KeyMemory::remember(std::string_view principal, std::string_view key, std::
 
 void KeyMemory::arrange(std::size_t places) {
   first_ = 1;
-  table_.assign(places, 0);
+  table_.assign(places, {});
   for (std::size_t i = 0; i < order_.size(); ++i) put(first_ + static_cast<std::uint32_t>(i));
 }
 
 void KeyMemory::put(std::uint32_t number) {
-  const Entry& entry = numbered(number);
-  table_[place_of(entry.principal(), entry.key())] = number;
+  const std::uint32_t mix = numbered(number).mix();
+  std::size_t at = home_of(mix);
+  while (table_[at].number != 0) at = behind(at);
+  table_[at] = {number, mix};
 }
 
 void KeyMemory::forget_old(MonoTime now) {
@@ -85,14 +82,14 @@ void KeyMemory::forget_old(MonoTime now) {
 /// Those that stand behind it move up, so that a search never ends at a gap before its key.
 void KeyMemory::forget_first() {
   const std::size_t mask = table_.size() - 1;
-  std::size_t gap = place_of(order_.front().principal(), order_.front().key());
-  for (std::size_t at = (gap + 1) & mask; table_[at] != 0; at = (at + 1) & mask) {
-    const std::size_t home = home_of(table_[at]);
-    if (((at - home) & mask) < ((at - gap) & mask)) continue;  // it stands between its home and here: stays
+  std::size_t gap = home_of(order_.front().mix());
+  while (table_[gap].number != first_) gap = behind(gap);
+  for (std::size_t at = behind(gap); table_[at].number != 0; at = behind(at)) {
+    if (((at - home_of(table_[at].mix)) & mask) < ((at - gap) & mask)) continue;  // between its home and here
     table_[gap] = table_[at];
     gap = at;
   }
-  table_[gap] = 0;
+  table_[gap] = {};
   order_.pop_front();
   ++first_;
   if (order_.empty()) *this = KeyMemory();

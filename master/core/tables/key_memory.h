@@ -40,7 +40,7 @@ class KeyMemory {
    public:
     Entry(std::string_view principal, std::string_view key, std::string_view hash, RunId run, MonoTime until);
     bool is_of(std::string_view principal, std::string_view key) const;
-    std::size_t mix() const { return mix_of(principal(), key()); }
+    std::uint32_t mix() const { return mix_of(principal(), key()); }
     std::string_view principal() const { return {text_.get(), principal_bytes_}; }
     std::string_view key() const { return {text_.get() + principal_bytes_, key_bytes_}; }
     std::string_view hash() const { return {text_.get() + principal_bytes_ + key_bytes_, hash_bytes_}; }
@@ -53,19 +53,24 @@ class KeyMemory {
     std::uint16_t principal_bytes_, key_bytes_, hash_bytes_;
   };
 
-  static std::size_t mix_of(std::string_view principal, std::string_view key);
+  /// Its mix is beside the number, so that a search looks at hardly any other key.
+  struct Place {
+    std::uint32_t number = 0;          ///< 0: empty
+    std::uint32_t mix = 0;
+  };
+
+  static std::uint32_t mix_of(std::string_view principal, std::string_view key);
   void forget_first();
   /// Numbers all of them anew, in a table of that size.
   void arrange(std::size_t places);
   void put(std::uint32_t number);
-  /// Where the table has the number, or would have it.
-  std::size_t place_of(std::string_view principal, std::string_view key) const;
-  std::size_t home_of(std::uint32_t number) const { return numbered(number).mix() & (table_.size() - 1); }
+  std::size_t home_of(std::uint32_t mix) const { return mix & (table_.size() - 1); }
+  std::size_t behind(std::size_t place) const { return (place + 1) & (table_.size() - 1); }
   const Entry& numbered(std::uint32_t number) const { return order_[number - first_]; }
 
   std::deque<Entry> order_;            ///< the oldest first
   std::uint32_t first_ = 1;            ///< the number of the oldest; 0 is none's
-  std::vector<std::uint32_t> table_;   ///< numbers by the hash of their keys, the next free place; 0: empty
+  std::vector<Place> table_;           ///< each where its mix says, or at the next free place
 };
 
 }  // namespace rota::master::core

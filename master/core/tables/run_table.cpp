@@ -3,15 +3,12 @@
 #include "common/base/check.h"
 
 namespace rota::master::core {
-namespace {
 
 RunFacts facts_of(const model::Run& row) {
   return {row.id, row.job, row.version, row.kind, row.tick, row.scheduled, row.recorded, row.parameters};
 }
 
-}  // namespace
-
-RunEntry::RunEntry(model::Run row, RulesPtr rules) : facts_(facts_of(row)), rules_(std::move(rules)) {
+RunEntry::RunEntry(model::Run&& row, RulesPtr rules) : facts_(facts_of(row)), rules_(std::move(rules)) {
   model::RunProgress& from = row.progress;
   track_.state = from.state;
   track_.reason = from.reason;
@@ -28,13 +25,6 @@ RunEntry::RunEntry(model::Run row, RulesPtr rules) : facts_(facts_of(row)), rule
   if (from.worker != model::WorkerKey{}) {
     track_.worker_ = std::make_shared<const model::WorkerKey>(std::move(from.worker));
   }
-}
-
-RunEntry RunEntry::new_one(model::Run row, RulesPtr rules) {
-  RunEntry entry(model::Run{}, std::move(rules));
-  entry.facts_ = facts_of(row);
-  entry.unwritten_ = std::make_unique<model::Run>(std::move(row));
-  return entry;
 }
 
 model::RunProgress RunEntry::write_progress(Epoch epoch) {
@@ -55,14 +45,6 @@ model::RunProgress RunEntry::write_progress(Epoch epoch) {
   out.detail = is_last ? track_.detail_.take() : track_.detail();
   out.outcome = is_last ? track_.outcome_.take() : track_.outcome();
   return out;
-}
-
-model::Run RunEntry::write_row(Epoch epoch) {
-  CHECK_OR_DIE(unwritten_ != nullptr, "the row of a run was written twice");
-  model::Run row = std::move(*unwritten_);
-  unwritten_.reset();
-  row.progress = write_progress(epoch);
-  return row;
 }
 
 RunEntry* RunTable::find(RunId id) { return runs_.find(id); }

@@ -95,6 +95,8 @@ struct RunFacts {
   std::shared_ptr<const model::Parameters> parameters;
 };
 
+RunFacts facts_of(const model::Run& row);
+
 /// model::RunProgress, kept small.
 class RunTrack {
  public:
@@ -131,9 +133,10 @@ class SlotQueue;
 /// told of it is set here, by whoever decides it.
 class RunEntry {
  public:
-  RunEntry(model::Run row, RulesPtr rules);
-  /// Its row was not put into a batch yet.
-  static RunEntry new_one(model::Run row, RulesPtr rules);
+  /// One that is stored, or whose row is on its way there.
+  RunEntry(model::Run&& row, RulesPtr rules);
+  /// A new one: nothing has happened to it.
+  RunEntry(RunFacts facts, RulesPtr rules) : facts_(std::move(facts)), rules_(std::move(rules)) {}
 
   SendState send;
   std::int32_t forgotten = 0;          ///< highest number of an attempt that a database which went back lacks
@@ -144,7 +147,6 @@ class RunEntry {
   RunId id() const { return facts_.id; }
   const RunFacts& row() const { return facts_; }
   const RunTrack& progress() const { return track_; }
-  bool is_new() const { return unwritten_ != nullptr; }
   /// Of the version that it was made of, as far as known.
   const model::JobRules& rules() const { return *rules_; }
   bool in_slot_queue() const { return in_slot_queue_; }
@@ -176,8 +178,6 @@ class RunEntry {
 
   /// What its row says of it now. Of a final run it is given once: its outcome goes with it.
   model::RunProgress write_progress(Epoch epoch);
-  /// The row of a new run, which is not new from then on.
-  model::Run write_row(Epoch epoch);
 
  private:
   friend class State;
@@ -191,7 +191,6 @@ class RunEntry {
   JobEntry* job_ = nullptr;            ///< its own, which stays as long as it is unfinished
   LifeEntry* life_ = nullptr;          ///< that holds it; none: nobody does
   SlotQueue* queue_ = nullptr;         ///< that it stands in
-  std::unique_ptr<model::Run> unwritten_;
   bool in_slot_queue_ = false;
   mutable bool touched_ = false;
 };
