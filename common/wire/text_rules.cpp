@@ -4,13 +4,17 @@
 
 namespace rota::wire {
 
+/// Nearly all names and keys are plain ASCII, which is not decoded.
 bool is_printable(std::string_view text) {
-  while (!text.empty()) {
+  const auto is_plain = [](char c) { return c >= ' ' && c <= '~'; };
+  while (true) {
+    const auto other = std::ranges::find_if_not(text, is_plain);
+    if (other == text.end()) return true;
+    text.remove_prefix(static_cast<std::size_t>(other - text.begin()));
     const Utf8Character next = first_character(text);
     if (next.bytes == 0 || is_control(next.code)) return false;
     text.remove_prefix(next.bytes);
   }
-  return true;
 }
 
 bool is_word(std::string_view text) {
