@@ -219,8 +219,9 @@ Snapshot view_state(const State& state, Now now) {
     if (snapshot.waiting.size() >= kWaitingMost) break;
     if (is_told(run)) snapshot.waiting.add(id, view_of(state, run, now));
   }
+  const std::size_t in_order = snapshot.waiting.size();
   add_silent(state, now, snapshot);
-  snapshot.waiting.arrange();
+  if (snapshot.waiting.size() > in_order) snapshot.waiting.arrange();
   return snapshot;
 }
 
