@@ -17,7 +17,7 @@ void RestingKeepers::put(ServingKeeper keeper, MonoTime now) {
   if (keeper.served >= kMostServed) return;
   keeper.since = now;
   keepers_.push_back(std::move(keeper));
-  if (keepers_.size() > kMost) keepers_.pop_front();
+  if (keepers_.size() > most_) keepers_.pop_front();
 }
 
 std::optional<ServingKeeper> RestingKeepers::take(const std::string& kind) {

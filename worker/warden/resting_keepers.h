@@ -42,10 +42,14 @@ std::string keeper_kind(const std::string& space, const std::optional<User>& use
 /// Owner: the warden. Thread: its own.
 class RestingKeepers {
  public:
-  static constexpr std::size_t kMost = 64;
+  /// As many as a worker may have slots in use at once: fewer mean a new keeper for each of the others.
+  static constexpr std::size_t kMost = 256;
+  static constexpr std::size_t kMostOfFewDescriptors = 64;
   static constexpr Millis kLongest{10'000};
   static constexpr int kMostServed = 1000;
 
+  /// So many at most from now on; kMost at the beginning.
+  void set_most(std::size_t most) { most_ = most; }
   /// The one that rests longest goes when there are too many; so does one that has served long enough.
   void put(ServingKeeper keeper, MonoTime now);
   /// The one of this kind that served last.
@@ -57,6 +61,7 @@ class RestingKeepers {
   void clear() { keepers_.clear(); }
 
  private:
+  std::size_t most_ = kMost;
   std::deque<ServingKeeper> keepers_;  // in the order in which they came
 };
 

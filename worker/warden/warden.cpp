@@ -28,7 +28,9 @@ constexpr MonoTime kNever = MonoTime::max();
 /// A proper that has said nothing for so long after its start gets the TERM that was held back for it.
 constexpr Millis kReadyPatience{3000};
 constexpr rlim_t kDescriptorsPerAttempt = 5;
-constexpr rlim_t kDescriptorsOfOurOwn = 64 + 2 * RestingKeepers::kMost;
+constexpr rlim_t kDescriptorsOfOurOwn = 64;
+constexpr rlim_t kDescriptorsOfKeeper = 2;
+constexpr rlim_t kManyDescriptors = 8192;
 
 void earlier(MonoTime& soonest, const std::optional<MonoTime>& time) {
   if (time) soonest = std::min(soonest, *time);
@@ -87,9 +89,13 @@ void Warden::raise_descriptor_limit() {
   proper_.set_limits(restored_limits_);
   limit.rlim_cur = limit.rlim_max;
   if (::setrlimit(RLIMIT_NOFILE, &limit) != 0) ::getrlimit(RLIMIT_NOFILE, &limit);
-  const rlim_t usable = limit.rlim_cur > kDescriptorsOfOurOwn + kDescriptorsPerAttempt
-                            ? limit.rlim_cur - kDescriptorsOfOurOwn
-                            : kDescriptorsPerAttempt;
+  const std::size_t most_resting = limit.rlim_cur >= kManyDescriptors
+                                       ? RestingKeepers::kMost
+                                       : RestingKeepers::kMostOfFewDescriptors;
+  resting_.set_most(most_resting);
+  const rlim_t kept_back = kDescriptorsOfOurOwn + kDescriptorsOfKeeper * most_resting;
+  const rlim_t usable = limit.rlim_cur > kept_back + kDescriptorsPerAttempt ? limit.rlim_cur - kept_back
+                                                                            : kDescriptorsPerAttempt;
   room_ = std::min(static_cast<std::size_t>(setup_.options.max_attempts),
                    static_cast<std::size_t>(usable / kDescriptorsPerAttempt));
 }
