@@ -164,37 +164,32 @@ void SimWorker::kill_all_silently() {
 
 // --- the outbox
 
-/// The warden reported it: it counts as finished only once it is written. It is reported at once, and synced
-/// a little later, unless the leader has it by then.
+/// The warden reported it: it counts as finished only once it is synced.
 void SimWorker::write_outcomes(std::int64_t start) {
-  if (start != starts_ || !proper_up_ || untold_.empty()) return;
+  if (start != starts_ || !proper_up_ || writing_ || untold_.empty()) return;
   if (world_.now() < frozen_until_ || full_) {
     world_.after(500ms, [this, start] { write_outcomes(start); });
     return;
   }
-  for (const auto& [key, report] : std::exchange(untold_, {})) {
+  writing_ = true;
+  std::vector<model::AttemptReport> batch;
+  for (const auto& [key, report] : untold_) {
     disk_.write(report);
-    outbox_[key] = report;
-    unsynced_.insert(key);
-    table_->finished(key, report.outcome);
+    batch.push_back(report);
   }
-  if (std::exchange(syncing_, true)) return;
-  const Millis takes =
-      world_.random.chance(95) ? world_.random.between(20ms, 40ms) : world_.random.between(40ms, 800ms);
-  world_.after(takes, [this, start] { sync_outcomes(start); });
-}
-
-void SimWorker::sync_outcomes(std::int64_t start) {
-  if (start != starts_ || !proper_up_) return;
-  syncing_ = false;
-  if (!unsynced_.empty()) disk_.sync();
-  for (const model::AttemptKey key : std::exchange(unsynced_, {})) keep_outcome(key);
-}
-
-/// From now on nothing but a lost disk or database may forget it.
-void SimWorker::keep_outcome(model::AttemptKey key) {
-  const auto found = outbox_.find(key);
-  if (found != outbox_.end()) world_.truth.note_outcome(key, found->second.outcome.state);
+  const Millis takes = world_.random.chance(95) ? world_.random.between(0ms, 4ms) : world_.random.between(10ms, 800ms);
+  world_.after(takes, [this, start, batch = std::move(batch)] {
+    if (start != starts_ || !proper_up_) return;
+    disk_.sync();
+    writing_ = false;
+    for (const model::AttemptReport& report : batch) {
+      untold_.erase(report.key);
+      outbox_[report.key] = report;
+      world_.truth.note_outcome(report.key, report.outcome.state);
+      table_->finished(report.key, report.outcome);
+    }
+    write_outcomes(start);
+  });
 }
 
 /// Reads what an earlier life of the proper left on the disk. Only a flipped bit can have destroyed something.
@@ -208,7 +203,6 @@ void SimWorker::read_outbox() {
     world_.truth.forget_outcome(key);
   }
   outbox_ = kept;
-  unsynced_.clear();
   for (const auto& [key, report] : outbox_) {
     world_.truth.note_outcome(key, report.outcome.state);
     untold_.erase(key);
@@ -261,8 +255,6 @@ void SimWorker::send_reports() {
         if (world_.message_lost("fault_acknowledgement_lost")) return;
         for (const model::AttemptKey key : taken->taken) {
           table_->acknowledged(key, clock_.mono());
-          keep_outcome(key);
-          unsynced_.erase(key);
           if (outbox_.erase(key) != 0) disk_.forget(key);
         }
       });

@@ -110,7 +110,7 @@ void SimWorker::start_proper() {
   for (const auto& [key, report] : outbox_) {
     table_->adopt({key, report.worker, TableEntry::State::Finished, report.started, report.outcome});
   }
-  syncing_ = false;
+  writing_ = false;
   begin_life();
   write_outcomes(++starts_);
 }
@@ -388,8 +388,6 @@ void SimWorker::lose_host(Millis for_long, bool with_disk) {
   lapsed_ = false;
   leader_.reset();
   ++life_;
-  // Not synced, so it never counted; what is there all the same is found again.
-  for (const model::AttemptKey key : std::exchange(unsynced_, {})) outbox_.erase(key);
   disk_.tear(world_.random);
   if (disk_.was_torn()) world_.marks.hit("outbox_torn");
   if (with_disk) lose_disk();

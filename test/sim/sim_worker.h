@@ -5,7 +5,6 @@
 #include <map>
 #include <memory>
 #include <optional>
-#include <set>
 #include <string>
 #include <vector>
 
@@ -109,8 +108,6 @@ class SimWorker {
   void send_reports();
   void report_start(model::AttemptKey key);
   void write_outcomes(std::int64_t start);
-  void sync_outcomes(std::int64_t start);
-  void keep_outcome(model::AttemptKey key);
   void read_outbox();
   void look_at_vouchers();
   void lapse();
@@ -158,10 +155,9 @@ class SimWorker {
   std::optional<std::size_t> leader_;
   std::map<model::AttemptKey, Process> processes_;
   std::map<model::AttemptKey, model::AttemptReport> untold_;  ///< ended; the warden remembers them
-  std::map<model::AttemptKey, model::AttemptReport> outbox_;  ///< written, not acknowledged
-  std::set<model::AttemptKey> unsynced_;  ///< of outbox_: the host's death may take them
+  std::map<model::AttemptKey, model::AttemptReport> outbox_;  ///< synced, not acknowledged
   SimDisk disk_;
-  bool syncing_ = false;
+  bool writing_ = false;
   bool lost_slots_ = false;
   int hellos_ = 0;
   MonoTime hellos_since_{};

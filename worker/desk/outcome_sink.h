@@ -23,7 +23,8 @@ class OutcomeSink {
   virtual bool is_full() const = 0;
 };
 
-/// Hears that reports are written: they outlive this process. Called on the outbox's thread.
+/// Hears that reports are written and synced: they outlive this process, and its host. Called on the outbox's
+/// thread.
 using StoredObserver = std::function<void(const std::vector<model::AttemptReport>&)>;
 
 }  // namespace rota::worker::desk

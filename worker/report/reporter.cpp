@@ -184,6 +184,7 @@ void Reporter::write_batch(const Batch& batch, std::stop_token stop) {
     pause.wait_for(lock, stop, Millis{500}, [] { return false; });
     if (stop.stop_requested()) return;
   }
+  syncs_ = outbox_->syncs();
   stored_(batch);
   {
     std::scoped_lock lock(mutex_);

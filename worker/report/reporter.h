@@ -1,8 +1,6 @@
 // Brings outcomes home, whatever happens in between: writes them to the outbox (many at once), sends them
 // to the leader in batches, and sends them again until it has acknowledged them, which it does after
-// its commit. What it has not acknowledged `sync_after` later is synced, so that it outlives this host; the
-// leader is mostly faster than that, and the sync is spared. Also tells, without keeping it, what has been
-// running for a while.
+// its commit. Also tells, without keeping it, what has been running for a while.
 //
 // An outcome on its way: to_write_ -> written: ready_ -> in a call -> acknowledged: gone
 //                                                         |-> no answer, or not named: ready_, or later_
@@ -28,7 +26,9 @@ namespace rota::worker::report {
 struct ReporterOptions {
   std::string outbox_file;
   std::int64_t outbox_limit_bytes = 256ll << 20;
-  Millis sync_after{10};           ///< 0: each outcome is synced before it is sent
+  /// 0: outcomes are synced in groups before they count as finished, so that a host's sudden end loses none.
+  /// Else only what the leader has not acknowledged so much later is synced.
+  Millis sync_after{0};
   std::size_t calls_at_once = 2;
   std::size_t worth_a_call = 32;   ///< so many outcomes are sent while another call is under way
   Millis rpc_deadline{2000};
