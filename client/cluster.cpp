@@ -9,6 +9,7 @@
 
 #include "client/asked_masters.h"
 #include "common/base/random.h"
+#include "common/model/request_key.h"
 #include "common/rpc/channel.h"
 #include "common/zk/leader_lookup.h"
 #include "common/zk/paths.h"
@@ -414,7 +415,7 @@ thrift::JobDefinition command_definition(std::vector<std::string> argv) {
 }
 
 std::string fresh_request_key() {
-  return fmt::format("auto-{:012x}-{}", to_ms(SystemClock().wall()), random_hex(10));
+  return fmt::format("{}{:012x}-{}", model::kOwnKeyPrefix, to_ms(SystemClock().wall()), random_hex(10));
 }
 
 }  // namespace rota::client

@@ -126,9 +126,11 @@ rpc::CallResult<JobServiceHandler::Submitted> JobServiceHandler::submit_here(
     places.push_back(i);
     event.items.push_back(std::move(*item));
   }
-  answer_repeats(caller, event.items, places, out);
+  answer_repeats(event, places, out);
   if (places.empty()) return out;
+  const bool is_vouched = event.unused.has_value();
   const auto reply = desk_.ask(std::move(event), deadline);
+  if (!reply && is_vouched && desk_.leads()) floors_.distrust(BootClock::now());
   if (!reply) return tl::unexpected<rpc::CallError>(reply.error());
   const auto* submitted = std::get_if<core::Submitted>(&*reply);
   if (submitted == nullptr || submitted->items.size() != places.size()) {
@@ -138,15 +140,20 @@ rpc::CallResult<JobServiceHandler::Submitted> JobServiceHandler::submit_here(
   return out;
 }
 
-/// Answers the items whose key was used before, and removes them from `items` and `places`.
-void JobServiceHandler::answer_repeats(const Caller& caller, std::vector<core::SubmitItem>& items,
-                                       std::vector<std::size_t>& places, Submitted& out) {
+/// Answers the items whose key was used before, and removes them from the event and from `places`.
+void JobServiceHandler::answer_repeats(core::SubmitRuns& event, std::vector<std::size_t>& places,
+                                       Submitted& out) {
+  std::vector<core::SubmitItem>& items = event.items;
   std::vector<std::string> keys;
   for (const core::SubmitItem& item : items) {
     if (!item.request_key.empty()) keys.push_back(item.request_key);
   }
   if (keys.empty()) return;
-  const auto before = parts_.reader.runs_of_keys(caller.principal, keys);
+  if (const auto term = desk_.term()) {
+    event.unused = floors_.vouch(*term, event.principal, keys, BootClock::now());
+    if (event.unused) return;
+  }
+  const auto before = parts_.reader.runs_of_keys(event.principal, keys);
   std::size_t kept = 0;
   for (std::size_t i = 0; i < items.size(); ++i) {
     const core::SubmitItem& item = items[i];

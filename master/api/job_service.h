@@ -7,6 +7,7 @@
 
 #include "common/rpc/caller_rules.h"
 #include "master/api/api_server.h"
+#include "master/api/key_floors.h"
 #include "master/api/leader_desk.h"
 #include "master/api/log_tail.h"
 #include "master/api/services.h"
@@ -18,7 +19,7 @@ class JobServiceHandler final : public JobService {
  public:
   /// All outlive it.
   JobServiceHandler(ApiParts parts, const ApiOptions& options, LeaderDesk& desk, LogTail& tail)
-      : parts_(std::move(parts)), options_(options), desk_(desk), tail_(tail) {}
+      : parts_(std::move(parts)), options_(options), desk_(desk), floors_(parts_.reader), tail_(tail) {}
 
   // Changes (job_changes.cpp)
   void submit(const Caller& caller, thrift::SubmitResult& out, const Head& head,
@@ -92,8 +93,7 @@ class JobServiceHandler final : public JobService {
   rpc::CallResult<Submitted> submit_here(const Caller& caller,
                                          const std::vector<thrift::SubmitItem>& items,
                                          MonoTime deadline);
-  void answer_repeats(const Caller& caller, std::vector<core::SubmitItem>& items,
-                      std::vector<std::size_t>& places, Submitted& out);
+  void answer_repeats(core::SubmitRuns& event, std::vector<std::size_t>& places, Submitted& out);
   /// The answer of an earlier request with this key; empty: the key is new.
   Result<std::optional<thrift::SubmitResult>> used_before(const Caller& caller, const std::string& key,
                                                           const std::string& hash);
@@ -118,6 +118,7 @@ class JobServiceHandler final : public JobService {
   const ApiParts parts_;
   const ApiOptions& options_;
   LeaderDesk& desk_;
+  KeyFloors floors_;
   LogTail& tail_;
 };
 

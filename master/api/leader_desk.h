@@ -22,6 +22,8 @@ class LeaderDesk {
   LeaderDesk(LeaderPort& port, ReplyTable& replies) : port_(port), replies_(replies) {}
 
   bool leads() const { return port_.leading().has_value(); }
+  /// The epoch of the Term that leads now, if this master does.
+  std::optional<Epoch> term() const { return port_.leading(); }
 
   /// Posts the event with a token and waits for its reply. An Error reply is an error here.
   template <typename Event>

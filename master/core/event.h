@@ -153,10 +153,18 @@ struct SubmitItem {
   std::string request_key, request_hash;
   std::shared_ptr<const model::Parameters> parameters;
 };
+/// Why the keys of a request need not be looked up in the store: at that moment, while that Term led, they
+/// were greater than each key of their kind that stood there. So only this Term can have stored them since,
+/// and it remembers what it decided.
+struct UnusedKeys {
+  Epoch term;
+  MonoTime read_at{};
+};
 struct SubmitRuns {
   Token token;
   std::string principal;
   std::vector<SubmitItem> items;
+  std::optional<UnusedKeys> unused = {};   ///< unset: they were looked up
 };
 
 struct CancelRun {

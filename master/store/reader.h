@@ -69,6 +69,11 @@ class Reader {
   virtual Result<std::optional<RunId>> run_of_key(const std::string& principal,
                                                   const std::string& key,
                                                   std::string* request_hash) = 0;
+  /// The greatest key of rota's own clients (model::kOwnKeyPrefix) that a run of this principal has; empty:
+  /// none. Sees everything that was committed before the call.
+  virtual Result<std::string> greatest_own_key(const std::string&) {
+    return fail(ErrorCode::Unsupported, "this store can not tell");
+  }
   /// Those of the keys that were used before. One question for many keys where the store can.
   virtual Result<std::map<std::string, KeyedRun>> runs_of_keys(const std::string& principal,
                                                                const std::vector<std::string>& keys);

@@ -1,5 +1,7 @@
 #include "clients.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "world.h"
@@ -140,7 +142,7 @@ void Clients::act() {
       run_now();
       return;
     default:
-      submit("key" + std::to_string(++keys_));
+      submit(fmt::format("key{:06}", ++keys_));
   }
 }
 
@@ -229,21 +231,42 @@ void Clients::submit(const std::string& key) {
     entry.key = key;
     entry.job = JobId{kOneOffBit + world_.random.below(4)};
   }
-  // Like the leader's API thread before it posts.
+  // Like the leader's API thread before it posts: it need not look a key up that is above all that are stored.
+  if (world_.random.chance(50)) {
+    if (const auto unused = vouch(key)) {
+      world_.after(world_.random.between(0ms, 3000ms), [this, key, unused] { post_submit(key, unused); });
+      return;
+    }
+  }
   if (const auto known = world_.store.run_of_key("sim", key)) {
     if (entry.run && entry.run != *known && !world_.store.went_back()) world_.violate("P11: a key has two runs");
     entry.run = *known;
     return;
   }
   if (entry.run && !world_.store.went_back()) world_.violate("P10: an acknowledged submit is not stored");
+  post_submit(key, {});
+}
+
+/// By a thread of a leader, at this moment; what it saw may be old when the core gets it.
+std::optional<master::core::UnusedKeys> Clients::vouch(const std::string& key) {
+  for (const auto& master : world_.masters) {
+    if (!master->leads() || key <= world_.store.greatest_key("sim")) continue;
+    world_.marks.hit("key_vouched_for");
+    return master::core::UnusedKeys{*master->epoch(), master->mono()};
+  }
+  return std::nullopt;
+}
+
+void Clients::post_submit(const std::string& key, std::optional<master::core::UnusedKeys> unused) {
+  Submit& entry = submits_[key];
   entry.run = {};
   auto definition = std::make_shared<model::JobDefinition>();
   definition->name = "one-off";
   const bool never = entry.job.value % 2 == 0;  // the id represents the definition
   definition->rules.loss = never ? model::LossPolicy::Never : model::LossPolicy::Rerun;
   ask(
-      [key, job = entry.job, definition](Token token) -> master::core::Event {
-        return master::core::SubmitRuns{token, "sim", {{job, definition, key, "h", nullptr}}};
+      [key, job = entry.job, definition, unused](Token token) -> master::core::Event {
+        return master::core::SubmitRuns{token, "sim", {{job, definition, key, "h", nullptr}}, unused};
       },
       [this, key](const ReplyBody& body) { apply_submit(key, body); });
 }
@@ -251,6 +274,8 @@ void Clients::submit(const std::string& key) {
 void Clients::apply_submit(const std::string& key, const ReplyBody& body) {
   const auto* submitted = std::get_if<master::core::Submitted>(&body);
   if (submitted == nullptr) {
+    const auto* error = std::get_if<Error>(&body);
+    if (error != nullptr && error->message.starts_with("the request keys must")) world_.marks.hit("vouched_key_refused");
     world_.after(300ms, [this, key] { submit(key); });
     return;
   }
@@ -283,7 +308,7 @@ void Clients::run_now() {
 
 /// The same key twice in one call, with different content the second time.
 void Clients::conflict() {
-  const std::string key = "twice" + std::to_string(++keys_);
+  const std::string key = "again" + std::to_string(++keys_);
   const auto definition = std::make_shared<const model::JobDefinition>();
   ask(
       [key, definition](Token token) -> master::core::Event {

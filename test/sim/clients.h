@@ -41,6 +41,8 @@ class Clients {
   void apply(std::size_t job);
   void pause(std::size_t job, bool paused);
   void submit(const std::string& key);
+  void post_submit(const std::string& key, std::optional<master::core::UnusedKeys> unused);
+  std::optional<master::core::UnusedKeys> vouch(const std::string& key);
   void apply_submit(const std::string& key, const master::core::ReplyBody& body);
   void run_now();
   void conflict();

@@ -71,6 +71,7 @@ class SimMaster {
   bool stands() const;
   Millis grant() const { return grant_; }
   std::optional<Epoch> epoch() const;
+  MonoTime mono() const { return clock_.mono(); }
   /// Posts into the Term's inbox; false when there is none, or it refuses.
   bool post(master::core::Event event);
   /// Enters office if it is the first candidate and may.

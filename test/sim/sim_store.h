@@ -83,6 +83,12 @@ class SimStore final : public master::store::Store {
   /// Whether the database went back and has no run with this number.
   bool is_lost(RunId run) const { return went_back_ && !tables_.runs.contains(run); }
 
+  /// The greatest that a run of this principal has; empty: none.
+  std::string greatest_key(const std::string& principal) const {
+    const auto end = tables_.run_of_key.lower_bound({principal + '\0', ""});
+    if (end == tables_.run_of_key.begin() || std::prev(end)->first.first != principal) return "";
+    return std::prev(end)->first.second;
+  }
   std::optional<RunId> run_of_key(const std::string& principal, const std::string& key) const {
     const auto found = tables_.run_of_key.find({principal, key});
     return found == tables_.run_of_key.end() ? std::nullopt : std::optional(found->second);

@@ -40,6 +40,18 @@ void remember_key(Context& ctx, const std::string& principal, const std::string&
   ctx.state.keys().remember(principal, key, hash, run, until);
 }
 
+/// What is decided is stored, or its Term ends, within less than this.
+constexpr Millis kStoredWithin{10'000};
+
+/// Whether this Term has used none of these keys, as far as it does not remember them: it leads since before
+/// they were seen not to stand in the store, and has forgotten nothing that may have been stored since.
+bool remembers_since(const State& state, const UnusedKeys& unused) {
+  if (unused.term != state.epoch()) return false;
+  const MonoTime forgotten = state.keys().forgotten_until();
+  if (forgotten == MonoTime::min()) return true;
+  return forgotten - state.options().request_key_memory + kStoredWithin < unused.read_at;
+}
+
 Submitted::Item submit_one(Context& ctx, const SubmitItem& item, const std::string& principal) {
   if (auto repeat = repeat_of(ctx.state, principal, item.request_key, item.request_hash)) {
     return *repeat;
@@ -91,6 +103,10 @@ void handle_run_now(Context& ctx, const RunNow& event) {
 }
 
 void handle_submit_runs(Context& ctx, const SubmitRuns& event) {
+  if (event.unused && !remembers_since(ctx.state, *event.unused)) {
+    reply(ctx, event.token, Error(ErrorCode::NotLeader, "the request keys must be looked up; ask again"));
+    return;
+  }
   Submitted all;
   all.items.reserve(event.items.size());
   make_room(ctx.out.changes.new_runs, event.items.size());

@@ -81,6 +81,7 @@ void KeyMemory::forget_old(MonoTime now) {
 
 /// Those that stand behind it move up, so that a search never ends at a gap before its key.
 void KeyMemory::forget_first() {
+  forgotten_until_ = std::max(forgotten_until_, order_.front().until);
   const std::size_t mask = table_.size() - 1;
   std::size_t gap = home_of(order_.front().mix());
   while (table_[gap].number != first_) gap = behind(gap);
@@ -92,7 +93,9 @@ void KeyMemory::forget_first() {
   table_[gap] = {};
   order_.pop_front();
   ++first_;
-  if (order_.empty()) *this = KeyMemory();
+  if (!order_.empty()) return;
+  first_ = 1;
+  table_ = {};
 }
 
 }  // namespace rota::master::core

@@ -32,6 +32,8 @@ class KeyMemory {
   void remember(std::string_view principal, std::string_view key, std::string_view hash, RunId run,
                 MonoTime until);
   void forget_old(MonoTime now);
+  /// The latest `until` of those that were forgotten; none yet: the lowest moment.
+  MonoTime forgotten_until() const { return forgotten_until_; }
   std::size_t size() const { return order_.size(); }
 
  private:
@@ -70,6 +72,7 @@ class KeyMemory {
 
   std::deque<Entry> order_;            ///< the oldest first
   std::uint32_t first_ = 1;            ///< the number of the oldest; 0 is none's
+  MonoTime forgotten_until_ = MonoTime::min();
   std::vector<Place> table_;           ///< each where its mix says, or at the next free place
 };
 

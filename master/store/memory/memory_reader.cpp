@@ -5,6 +5,7 @@
 #include <set>
 
 #include "common/base/utf8.h"
+#include "common/model/request_key.h"
 #include "master/store/logs/log_rules.h"
 #include "master/store/memory/memory_store.h"
 #include "master/store/memory/memory_tables.h"
@@ -100,6 +101,16 @@ Result<std::optional<RunId>> MemoryStore::run_of_key(const std::string& principa
   if (found == tables_->run_of_key.end()) return std::optional<RunId>();
   if (request_hash != nullptr) *request_hash = tables_->runs.at(found->second).request_hash;
   return std::optional(found->second);
+}
+
+Result<std::string> MemoryStore::greatest_own_key(const std::string& principal) {
+  const std::scoped_lock lock(mutex_);
+  if (auto fine = up(); !fine) return fail(fine.error());
+  const auto& keys = tables_->run_of_key;
+  const auto end = keys.lower_bound({principal, std::string(model::kOwnKeyEnd)});
+  if (end == keys.begin()) return std::string();
+  const auto& [of, key] = std::prev(end)->first;
+  return of == principal && key >= model::kOwnKeyPrefix ? key : std::string();
 }
 
 Result<std::vector<JobRow>> MemoryStore::list_jobs(const std::string& space, const std::string& prefix,

@@ -61,6 +61,7 @@ class MemoryStore : public Store,
   Result<std::map<JobId, RunRow>> newest_runs_of(const std::vector<JobId>& jobs) override;
   Result<RunRow> get_run(RunId id) override;
   Result<std::vector<model::AttemptRow>> attempts_of(RunId id) override;
+  Result<std::string> greatest_own_key(const std::string& principal) override;
   Result<std::optional<RunId>> run_of_key(const std::string& principal, const std::string& key,
                                           std::string* request_hash) override;
   Result<std::vector<JobRow>> list_jobs(const std::string& space, const std::string& prefix,

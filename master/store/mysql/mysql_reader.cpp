@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "common/base/utf8.h"
+#include "common/model/request_key.h"
 #include "master/store/mysql/connection.h"
 #include "master/store/mysql/job_rows.h"
 #include "master/store/mysql/multi_row.h"
@@ -96,6 +97,25 @@ Result<std::optional<RunId>> MysqlReader::run_of_key(const std::string& principa
   });
   if (!done) return fail(done.error());
   return found;
+}
+
+/// The index on keys is read backwards: one row.
+Result<std::string> MysqlReader::greatest_own_key(const std::string& principal) {
+  std::string greatest;
+  auto done = pool_.with([&](Connection& connection) {
+    return connection.query(
+        "SELECT request_key FROM run WHERE principal = ? AND request_key >= ? AND request_key < ? "
+        "ORDER BY request_key DESC LIMIT 1",
+        [&](Binder& binder) {
+          binder.text(principal).text(std::string(model::kOwnKeyPrefix)).text(std::string(model::kOwnKeyEnd));
+        },
+        [&](Row& row) -> Result<void> {
+          greatest = row.text();
+          return {};
+        });
+  });
+  if (!done) return fail(done.error());
+  return greatest;
 }
 
 Result<std::map<std::string, KeyedRun>> MysqlReader::runs_of_keys(

@@ -178,29 +178,6 @@ TEST_CASE("apply: a used request key is refused, and stays with the run that has
   }
 }
 
-TEST_CASE("apply: the runs of many request keys are found by one question") {
-  ON_EACH_STORE(on, led_backends()) {
-    core::Changes changes = new_job(10, "a");
-    std::vector<std::string> keys = {"unused"};
-    for (int i = 0; i < 700; ++i) {
-      changes.new_runs.push_back(a_manual_run(100 + i, 10));
-      changes.new_runs.back().request_key = "key " + std::to_string(i);
-      changes.new_runs.back().request_hash = "hash " + std::to_string(i);
-      if (i % 2 == 0) keys.push_back(changes.new_runs.back().request_key);
-    }
-    REQUIRE_APPLIED(on, changes);
-    const auto found = on.reader->runs_of_keys("local", keys);
-    REQUIRE(found);
-    CHECK(found->size() == 350);
-    CHECK_FALSE(found->contains("unused"));
-    REQUIRE(found->contains("key 698"));
-    CHECK(found->at("key 698").run == RunId{798});
-    CHECK(found->at("key 698").request_hash == "hash 698");
-    CHECK(on.reader->runs_of_keys("somebody else", keys)->empty());
-    CHECK(on.reader->runs_of_keys("local", {})->empty());
-  }
-}
-
 TEST_CASE("apply: updates set absolute values, and again the same") {
   ON_EACH_STORE(on, led_backends()) {
     core::Changes changes = new_job(10, "a");

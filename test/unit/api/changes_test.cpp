@@ -102,6 +102,23 @@ TEST_CASE("submit: wrong input never reaches the loop") {
   CHECK(master.leader.posted.empty());
 }
 
+TEST_CASE("submit: a key of rota's own clients that is above all is not looked up, and the loop hears why") {
+  auto run = a_run(77, model::RunState::Running);
+  run.request_key = "auto-5";
+  Stored stored({run});
+  TestMaster master(stored.memory);
+  master.leader.script = submitted;
+  REQUIRE(master.submit(an_item("auto-6")));
+  REQUIRE(master.submit(an_item("auto-4")));
+  REQUIRE(master.submit(an_item("mine")));
+  const auto events = master.leader.posted_of<core::SubmitRuns>();
+  REQUIRE(events.size() == 3);
+  REQUIRE(events[0].unused);
+  CHECK(events[0].unused->term == Epoch{2});
+  CHECK_FALSE(events[1].unused);
+  CHECK_FALSE(events[2].unused);
+}
+
 TEST_CASE("submit: a used key gives the same run, with other content a conflict") {
   auto run = a_run(77, model::RunState::Running);
   run.request_key = "key";

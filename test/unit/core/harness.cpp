@@ -128,6 +128,18 @@ RunId Harness::submit(const std::string& key, const std::string& hash, JobId job
   return reply_of<Submitted>(event).items.at(0).run;
 }
 
+Result<RunId> Harness::submit_unused(const std::string& key, const UnusedKeys& unused) {
+  SubmitRuns event;
+  event.token = Token{next_token_++};
+  event.principal = "tester";
+  event.items.push_back({JobId{kOneOffBit + 1}, a_job("one-off").build(), key, "h", nullptr});
+  event.unused = unused;
+  handle(event);
+  const auto& body = last.replies.at(0).body;
+  if (const auto* error = std::get_if<Error>(&body)) return fail(*error);
+  return std::get<Submitted>(body).items.at(0).run;
+}
+
 void Harness::cancel(RunId run) { handle(CancelRun{Token{next_token_++}, "tester", run, "enough"}); }
 
 void Harness::pause(const std::string& name, bool paused) {

@@ -40,6 +40,8 @@ class Harness {
   JobId apply(const JobBuilder& job, std::optional<JobVersion> expected = {});
   RunId run_now(const std::string& name, const std::string& key = {}, const std::string& hash = {});
   RunId submit(const std::string& key = {}, const std::string& hash = {}, JobId job = JobId{kOneOffBit + 5});
+  /// The same, and its key was not looked up; an error is the answer.
+  Result<RunId> submit_unused(const std::string& key, const master::core::UnusedKeys& unused);
   void cancel(RunId run);
   void pause(const std::string& name, bool paused = true);
   void remove(const std::string& name);

@@ -110,6 +110,31 @@ TEST_CASE("request key: the cache lasts its time") {
   CHECK(h.run_now("j", "k1", "h1") != run);
 }
 
+TEST_CASE("request key: one that was not looked up is accepted from this Term, as long as nothing is forgotten") {
+  Harness h;
+  h.apply(a_job().every(24h));
+  const Epoch term = h.epoch;
+  const MonoTime read_at = h.now.mono;
+  const auto first = h.submit_unused("k1", {term, read_at});
+  REQUIRE(first);
+  CHECK(*h.submit_unused("k1", {term, read_at}) == *first);
+  CHECK(std::get<Submitted>(h.last.replies.at(0).body).items[0].repeated);
+  SUBCASE("of another Term: look it up") {
+    const auto refused = h.submit_unused("k2", {Epoch{term.value - 1}, read_at});
+    REQUIRE_FALSE(refused);
+    CHECK(refused.error().code == ErrorCode::NotLeader);
+    CHECK(h.last.changes.empty());
+  }
+  SUBCASE("a key that may have been stored since was forgotten: look it up") {
+    h.advance(11min);
+    const auto refused = h.submit_unused("k1", {term, read_at});
+    REQUIRE_FALSE(refused);
+    CHECK(refused.error().code == ErrorCode::NotLeader);
+    CHECK_FALSE(h.submit_unused("k1", {term, read_at + 9s}));   // it was decided before, and stored after that
+    CHECK(h.submit_unused("k2", {term, read_at + 11s}));
+  }
+}
+
 TEST_CASE("cancel: what has not started is cancelled at once") {
   Harness h;
   h.apply(a_job());

@@ -11,7 +11,7 @@
 
 namespace rota::master::dispatch::test {
 
-class FakeDefinitions final : public store::Reader {
+class FakeDefinitions : public store::Reader {
  public:
   Result<std::shared_ptr<const model::JobDefinition>> definition_of(JobId job,
                                                                     JobVersion) override {
