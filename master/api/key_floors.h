@@ -4,8 +4,8 @@
 // The greatest stored key of a principal, its floor, is read once a second. A key above it was not stored
 // when it was read. Since then only the Term that led at that moment can have stored it: older leaders are
 // fenced, and younger ones end that Term. The Term remembers what it decides; the core checks that it is the
-// same Term, and that it has forgotten nothing since (core::UnusedKeys). A wrong clock makes keys that are too
-// small, which are looked up, or too great, which raise the floor for the others: only speed depends on
+// same Term, and that it has forgotten nothing since (core::UnusedKeys). A wrong clock makes keys that are
+// too small, which are looked up, or too great, which raise the floor for the others: only speed depends on
 // clocks.
 #pragma once
 
