@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "common/base/log.h"
 #include "common/rpc/caller_rules.h"
 #include "common/wire/worker_wire.h"
 #include "master/api/edge.h"

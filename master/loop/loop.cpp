@@ -51,7 +51,8 @@ EventLoop::Turn EventLoop::turn() {
   if (ended_) return {ended_, Micros{0}, false};
   ++counters_.turns;
   if (open_) {
-    if (Turn now = store_open(); now.ended || now.storing) return now;
+    Turn now = store_open();
+    if (now.ended || now.storing) return now;  // one that failed is tried again before anything else
   }
   if (may_decide()) handle_events(parts_.clock.now());
   if (!open_) {
@@ -74,10 +75,9 @@ std::size_t EventLoop::room() const {
   return options_.events_per_turn - std::min(batch_->events, options_.events_per_turn);
 }
 
-/// While another batch is being stored, this one is bounded; while another one failed, it waits.
+/// While another batch is being stored, this one is bounded.
 bool EventLoop::may_decide() const {
-  if (!open_) return true;
-  return open_->is_beside && !batch_->effects.term_ends && room() > 0;
+  return !open_ || (!batch_->effects.term_ends && room() > 0);
 }
 
 void EventLoop::handle_events(Now now) {
