@@ -75,11 +75,9 @@ Result<void> Outbox::load() {
     live_[report.key] = std::move(report);
   }
   for (const auto& [key, report] : live_) {
-    // The life before may have written it without a sync.
-    kept_[key] = {static_cast<std::int64_t>(encode(report).size()), syncs_ + 1};
-    live_bytes_ += kept_[key].bytes;
+    sizes_[key] = static_cast<std::int64_t>(encode(report).size());
+    live_bytes_ += sizes_[key];
   }
-  unsynced_ = live_.size();
   end_ = static_cast<std::int64_t>(content.end);
   damaged_bytes_ = content.damaged_bytes;
   torn_bytes_ = content.torn_bytes;
@@ -106,9 +104,13 @@ void Outbox::reserve() {
   }
 }
 
-Result<void> Outbox::write_at_end(const std::string& bytes) {
+Result<void> Outbox::write_at_end(const std::string& bytes, bool sync) {
   const auto after = end_ + static_cast<std::int64_t>(bytes.size());
   if (auto written = write_all(file_.get(), bytes, end_, path_); !written) return written;
+  if (sync) {
+    if (::fdatasync(file_.get()) != 0) return disk_error("sync " + path_);
+    ++syncs_;
+  }
   zeroed_ = std::max(zeroed_, after);
   end_ = after;
   if (zeroed_ - end_ < reserve_bytes_ / 2) reserve();
@@ -125,45 +127,25 @@ Result<void> Outbox::append(const std::vector<model::AttemptReport>& reports) {
     sizes.push_back(static_cast<std::int64_t>(record.size()));
     bytes += record;
   }
-  if (auto written = write_at_end(bytes); !written) return written;
+  if (auto written = write_at_end(bytes, true); !written) return written;
   for (std::size_t i = 0; i < reports.size(); ++i) {
-    live_.insert_or_assign(reports[i].key, reports[i]);
-    Kept& kept = kept_[reports[i].key];
-    live_bytes_ += sizes[i] - kept.bytes;
-    if (kept.bytes == 0 || kept.written_before <= syncs_) ++unsynced_;
-    kept = {sizes[i], syncs_ + 1};
+    const model::AttemptKey& key = reports[i].key;
+    if (!live_.insert_or_assign(key, reports[i]).second) live_bytes_ -= sizes_[key];
+    sizes_[key] = sizes[i];
+    live_bytes_ += sizes[i];
   }
   return {};
-}
-
-Result<void> Outbox::sync() {
-  if (!needs_sync()) return {};
-  if (must_write_anew_) return compact();
-  if (::fdatasync(file_.get()) != 0) {
-    must_write_anew_ = true;
-    return disk_error("sync " + path_);
-  }
-  note_synced();
-  return {};
-}
-
-void Outbox::note_synced() {
-  ++syncs_;
-  unsynced_ = 0;
-  must_write_anew_ = false;
 }
 
 Result<void> Outbox::acknowledge(const std::vector<model::AttemptKey>& keys) {
   std::string bytes;
   for (const model::AttemptKey& key : keys) {
     if (live_.erase(key) == 0) continue;
-    const auto kept = kept_.find(key);
-    live_bytes_ -= kept->second.bytes;
-    if (kept->second.written_before > syncs_) --unsynced_;
-    kept_.erase(kept);
+    live_bytes_ -= sizes_[key];
+    sizes_.erase(key);
     bytes += encode(Acknowledged{key});
   }
-  return bytes.empty() ? Result<void>{} : write_at_end(bytes);
+  return bytes.empty() ? Result<void>{} : write_at_end(bytes, false);
 }
 
 bool Outbox::should_compact() const { return end_ > kCompactAbove && live_bytes_ < end_ / 2; }
@@ -185,9 +167,7 @@ Result<void> Outbox::compact() {
   file_ = std::move(*file);
   end_ = length;
   zeroed_ = std::max(size, length);
-  must_write_anew_ = true;  // until its name is on the disk too
   if (auto synced = sync_folder_of(path_); !synced) return synced;
-  note_synced();
   reserve();
   return {};
 }

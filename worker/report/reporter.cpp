@@ -156,27 +156,22 @@ void Reporter::write_loop(std::stop_token stop) {
     Batch batch;
     {
       std::unique_lock lock(mutex_);
-      to_write_changed_.wait_for(lock, stop, time_to_sync(), [&] { return !to_write_.empty(); });
+      to_write_changed_.wait_for(lock, stop, kIdle, [&] { return !to_write_.empty(); });
       if (stop.stop_requested() && to_write_.empty()) break;
       batch.swap(to_write_);
       is_writing_ = !batch.empty();
     }
     forget_acknowledged();
     if (!batch.empty()) write_batch(batch, stop);
-    sync_if_due(false);
   }
   forget_acknowledged();
-  sync_if_due(true);
 }
 
-/// Tries until the disk accepts it. An outcome that is not written does not count as finished: its slot
+/// Tries until the disk accepts it. An outcome that is not synced does not count as finished: its slot
 /// waits.
 void Reporter::write_batch(const Batch& batch, std::stop_token stop) {
-  if (!outbox_->needs_sync()) unsynced_since_ = BootClock::now();
-  const bool is_synced_first = options_.sync_after <= Millis{0};
   while (true) {
-    auto written = outbox_->append(batch);
-    if (written && is_synced_first) written = outbox_->sync();
+    const auto written = outbox_->append(batch);
     if (written) break;
     log_error("report", "the outbox cannot be written", {{"why", written.error().message}});
     std::unique_lock lock(mutex_);
@@ -184,7 +179,6 @@ void Reporter::write_batch(const Batch& batch, std::stop_token stop) {
     pause.wait_for(lock, stop, Millis{500}, [] { return false; });
     if (stop.stop_requested()) return;
   }
-  syncs_ = outbox_->syncs();
   stored_(batch);
   {
     std::scoped_lock lock(mutex_);
@@ -196,25 +190,6 @@ void Reporter::write_batch(const Batch& batch, std::stop_token stop) {
     is_writing_ = false;
   }
   to_send_changed_.notify_one();
-}
-
-Millis Reporter::time_to_sync() const {
-  if (!outbox_->needs_sync()) return kIdle;
-  const auto left = std::chrono::ceil<Millis>(unsynced_since_ + options_.sync_after - BootClock::now());
-  return std::clamp(left, Millis{0}, kIdle);
-}
-
-/// What has been acknowledged in time needs none.
-void Reporter::sync_if_due(bool is_last) {
-  if (!outbox_->needs_sync()) return;
-  const MonoTime now = BootClock::now();
-  if (!is_last && now < unsynced_since_ + options_.sync_after) return;
-  forget_acknowledged();
-  if (auto synced = outbox_->sync(); !synced) {
-    log_error("report", "the outbox cannot be synced", {{"why", synced.error().message}});
-    unsynced_since_ = now + Millis{500};
-  }
-  syncs_ = outbox_->syncs();
 }
 
 void Reporter::forget_acknowledged() {

@@ -1,12 +1,11 @@
-// Brings outcomes home, whatever happens in between: writes them to the outbox (many at once), sends them
+// Brings outcomes home, whatever happens in between: syncs them to the outbox (many at once), sends them
 // to the leader in batches, and sends them again until it has acknowledged them, which it does after
 // its commit. Also tells, without keeping it, what has been running for a while.
 //
-// An outcome on its way: to_write_ -> written: ready_ -> in a call -> acknowledged: gone
+// An outcome on its way: to_write_ -> synced: ready_ -> in a call -> acknowledged: gone
 //                                                         |-> no answer, or not named: ready_, or later_
 #pragma once
 
-#include <atomic>
 #include <condition_variable>
 #include <deque>
 #include <functional>
@@ -26,9 +25,6 @@ namespace rota::worker::report {
 struct ReporterOptions {
   std::string outbox_file;
   std::int64_t outbox_limit_bytes = 256ll << 20;
-  /// 0: outcomes are synced in groups before they count as finished, so that a host's sudden end loses none.
-  /// Else only what the leader has not acknowledged so much later is synced.
-  Millis sync_after{0};
   std::size_t calls_at_once = 2;
   std::size_t worth_a_call = 32;   ///< so many outcomes are sent while another call is under way
   Millis rpc_deadline{2000};
@@ -50,11 +46,11 @@ class Reporter final : public desk::OutcomeSink {
   Result<void> open();
   std::vector<model::AttemptReport> unreported() const;
 
-  /// `stored` hears of written outcomes on the writing thread, `acknowledged` of keys that the leader
+  /// `stored` hears of synced outcomes on the writing thread, `acknowledged` of keys that the leader
   /// has, on a sending thread.
   void start(desk::StoredObserver stored,
              std::function<void(const std::vector<model::AttemptKey>&)> acknowledged);
-  /// Ends the threads; what was not sent stays in the outbox, what was not written is lost to this life
+  /// Ends the threads; what was not sent stays in the outbox, what was not synced is lost to this life
   /// and still held by the warden. Twice is fine.
   void stop();
 
@@ -62,15 +58,12 @@ class Reporter final : public desk::OutcomeSink {
   void noted(model::AttemptReport report) override;
   void finished(model::AttemptReport report) override;
 
-  /// Waits until everything is written and acknowledged; false after the deadline.
+  /// Waits until everything is synced and acknowledged; false after the deadline.
   bool wait_home(Millis at_most);
   /// More than the limit is waiting for the leader: nothing new should be accepted.
   bool is_full() const override;
   std::size_t waiting() const;
   std::int64_t outbox_bytes() const;
-
-  /// How often outcomes had to be synced.
-  std::int64_t syncs() const { return syncs_; }
 
  private:
   struct Waiting {
@@ -96,9 +89,7 @@ class Reporter final : public desk::OutcomeSink {
   // the writing thread
   void write_loop(std::stop_token stop);
   void write_batch(const Batch& batch, std::stop_token stop);
-  void sync_if_due(bool is_last);
   void forget_acknowledged();
-  Millis time_to_sync() const;
 
   // a sending thread; those with "locked" under the lock
   void send_loop(std::stop_token stop);
@@ -120,8 +111,6 @@ class Reporter final : public desk::OutcomeSink {
   desk::StoredObserver stored_;
   std::function<void(const std::vector<model::AttemptKey>&)> acknowledged_;
   std::unique_ptr<Outbox> outbox_;   // writing thread only, once started
-  MonoTime unsynced_since_{};        // the same
-  std::atomic<std::int64_t> syncs_{0};
 
   mutable std::mutex mutex_;
   std::condition_variable_any to_write_changed_;

@@ -45,6 +45,15 @@ std::vector<std::int64_t> runs_in(const Outbox& outbox) {
 
 }  // namespace
 
+TEST_CASE("outbox: results are synced, many at once; acknowledgements are not") {
+  const testing::TemporaryFolder folder;
+  const auto outbox = Outbox::open(folder.path() + "/outbox").value();
+  REQUIRE(outbox->append({an_end(1), an_end(2)}));
+  CHECK(outbox->syncs() == 1);
+  REQUIRE(outbox->acknowledge({an_end(1).key}));
+  CHECK(outbox->syncs() == 1);
+}
+
 TEST_CASE("outbox: a cost that is not known stays so") {
   const testing::TemporaryFolder folder;
   const std::string path = folder.path() + "/outbox";
@@ -76,38 +85,6 @@ TEST_CASE("outbox: gives back after a restart what was not acknowledged, unalter
   CHECK(report.outcome == an_end(2, 3).outcome);
   CHECK(report.worker == model::WorkerKey{"w1", "aa"});
   CHECK(outbox->damaged_bytes() == 0);
-}
-
-TEST_CASE("outbox: what nobody acknowledged needs a sync, what was acknowledged before it needs none") {
-  const testing::TemporaryFolder folder;
-  const auto outbox = Outbox::open(folder.path() + "/outbox").value();
-  CHECK_FALSE(outbox->needs_sync());
-  REQUIRE(outbox->append({an_end(1), an_end(2)}));
-  REQUIRE(outbox->append({an_end(2, 3)}));  // a later word on the same attempt
-  REQUIRE(outbox->acknowledge({{RunId{1}, 1}}));
-  CHECK(outbox->needs_sync());
-  REQUIRE(outbox->acknowledge({{RunId{2}, 1}}));
-  CHECK_FALSE(outbox->needs_sync());
-  REQUIRE(outbox->sync());
-  CHECK(outbox->syncs() == 0);
-  REQUIRE(outbox->append({an_end(3)}));
-  REQUIRE(outbox->sync());
-  CHECK_FALSE(outbox->needs_sync());
-  CHECK(outbox->syncs() == 1);
-  REQUIRE(outbox->append({an_end(4)}));
-  REQUIRE(outbox->acknowledge({{RunId{3}, 1}}));
-  CHECK(outbox->needs_sync());
-}
-
-TEST_CASE("outbox: what an earlier start wrote needs a sync, for it may not have had one") {
-  const testing::TemporaryFolder folder;
-  const std::string path = folder.path() + "/outbox";
-  REQUIRE(Outbox::open(path).value()->append({an_end(1), an_end(2)}));
-  const auto outbox = Outbox::open(path).value();
-  REQUIRE(outbox->acknowledge({{RunId{1}, 1}}));
-  CHECK(outbox->needs_sync());
-  REQUIRE(outbox->acknowledge({{RunId{2}, 1}}));
-  CHECK_FALSE(outbox->needs_sync());
 }
 
 TEST_CASE("outbox: a torn tail costs the last record only, wherever it was torn") {

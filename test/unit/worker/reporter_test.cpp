@@ -82,53 +82,6 @@ TEST_CASE("reporter: an outcome is sent until the leader names it, and then forg
   CHECK(rig.open()->unreported().empty());
 }
 
-TEST_CASE("reporter: an outcome is synced before it counts as finished") {
-  ReporterRig rig;
-  rig.known.change([](std::int64_t& most) { most = 9; });
-  auto reporter = rig.open();
-  std::vector<std::int64_t> syncs;
-  reporter->start([&](const auto&) { syncs.push_back(reporter->syncs()); }, [](const auto&) {});
-  reporter->finished(an_outcome(1));
-  REQUIRE(reporter->wait_home(testing::kPatience));
-  reporter->stop();
-  CHECK(syncs == std::vector<std::int64_t>{1});
-  CHECK(reporter->syncs() == 1);
-}
-
-TEST_CASE("reporter: with a delay, an outcome that the leader has at once is never synced") {
-  ReporterRig rig;
-  rig.options.sync_after = Millis{600'000};
-  rig.known.change([](std::int64_t& most) { most = 9; });
-  auto reporter = rig.start();
-  for (std::int64_t run = 1; run <= 9; ++run) {
-    reporter->finished(an_outcome(run));
-    REQUIRE(reporter->wait_home(testing::kPatience));
-  }
-  reporter->stop();
-  CHECK(reporter->syncs() == 0);
-}
-
-TEST_CASE("reporter: with a delay, an outcome that the leader does not name is synced, once") {
-  ReporterRig rig;
-  rig.options.sync_after = Millis{10};
-  auto reporter = rig.start();
-  reporter->finished(an_outcome(7));
-  REQUIRE(rig.requests.becomes([](int count) { return count >= 3; }));  // 0.4 s
-  CHECK(reporter->syncs() == 1);
-  reporter->stop();
-  CHECK(reporter->syncs() == 1);
-}
-
-TEST_CASE("reporter: with a delay, what was not acknowledged at a stop is synced") {
-  ReporterRig rig;
-  rig.options.sync_after = Millis{600'000};
-  auto reporter = rig.start();
-  reporter->finished(an_outcome(7));
-  REQUIRE(rig.requests.becomes([](int count) { return count >= 1; }));
-  reporter->stop();
-  CHECK(reporter->syncs() == 1);
-}
-
 TEST_CASE("reporter: many outcomes go in a second call beside the first, none in both, and no third call") {
   ReporterRig rig;
   testing::Shared<std::vector<std::int64_t>> received;
