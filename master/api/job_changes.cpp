@@ -130,7 +130,8 @@ rpc::CallResult<JobServiceHandler::Submitted> JobServiceHandler::submit_here(
   if (places.empty()) return out;
   const bool is_vouched = event.unused.has_value();
   const auto reply = desk_.ask(std::move(event), deadline);
-  if (!reply && is_vouched && desk_.leads()) floors_.distrust(BootClock::now());
+  const bool is_refused = !reply && reply.error().error.code == ErrorCode::NotLeader;
+  if (is_refused && is_vouched && desk_.leads()) floors_.distrust(BootClock::now());
   if (!reply) return tl::unexpected<rpc::CallError>(reply.error());
   const auto* submitted = std::get_if<core::Submitted>(&*reply);
   if (submitted == nullptr || submitted->items.size() != places.size()) {

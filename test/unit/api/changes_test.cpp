@@ -119,6 +119,22 @@ TEST_CASE("submit: a key of rota's own clients that is above all is not looked u
   CHECK_FALSE(events[2].unused);
 }
 
+TEST_CASE("submit: after the loop did not accept that, keys are looked up; not after it was only overloaded") {
+  Stored stored;
+  TestMaster master(stored.memory);
+  ErrorCode refusal = ErrorCode::NotLeader;
+  SUBCASE("not accepted") { refusal = ErrorCode::NotLeader; }
+  SUBCASE("overloaded") { refusal = ErrorCode::Overloaded; }
+  master.leader.script = [&](const core::Event&) { return core::ReplyBody(Error(refusal, "as told")); };
+  REQUIRE_FALSE(master.submit(an_item("auto-6")));
+  master.leader.script = submitted;
+  REQUIRE(master.submit(an_item("auto-6")));
+  const auto events = master.leader.posted_of<core::SubmitRuns>();
+  REQUIRE(events.size() == 2);
+  CHECK(events[0].unused.has_value());
+  CHECK(events[1].unused.has_value() == (refusal == ErrorCode::Overloaded));
+}
+
 TEST_CASE("submit: a used key gives the same run, with other content a conflict") {
   auto run = a_run(77, model::RunState::Running);
   run.request_key = "key";
