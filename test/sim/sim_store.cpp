@@ -143,6 +143,7 @@ void SimStore::write(const Changes& changes) {
   judge_new_runs(changes);
   put_new_runs(tables_, changes);
   for (const master::core::RunUpdate& update : changes.updated_runs) {
+    judge_first_dispatch(tables_.runs.at(update.id).progress, update.progress);
     count_ends(update.id, tables_.runs.at(update.id).progress, update.progress);
     put_update(tables_, update);
     note_dispatch(update.id, update.progress, changes);
@@ -152,6 +153,16 @@ void SimStore::write(const Changes& changes) {
   const bool says_more = changes.watermark || !changes.versions.empty() || !changes.jobs.empty();
   if (says_more) complain_if(judge_.judge_window(tables_));
   if (tables_.watermark && tables_.watermark->is_parted()) marks_.hit("tick_slice_stored");
+}
+
+/// The database's store does not write what is empty before any attempt (kFirstDispatchAlike).
+void SimStore::judge_first_dispatch(const model::RunProgress& before, const model::RunProgress& after) {
+  const bool is_first = after.state == RunState::Dispatched && after.attempt == 1 && !after.started &&
+                        after.outcome == model::Outcome{};
+  if (went_back_ || !is_first) return;
+  marks_.hit("first_dispatch_judged");
+  const bool is_touched = before.started || before.ended || before.losses != 0 || before.outcome != model::Outcome{};
+  if (is_touched) complain("an attempt left its traces before the first dispatch");
 }
 
 void SimStore::judge_definitions(const Changes& changes) {

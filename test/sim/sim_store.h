@@ -115,6 +115,7 @@ class SimStore final : public master::store::Store {
 
  private:
   void write(const master::core::Changes& changes);
+  void judge_first_dispatch(const model::RunProgress& before, const model::RunProgress& after);
   void judge_definitions(const master::core::Changes& changes);
   void judge_gaps(const master::core::Changes& changes);
   void judge_new_runs(const master::core::Changes& changes);
