@@ -167,11 +167,6 @@ struct Notice {
   std::vector<std::pair<std::string_view, std::string>> keys;
 };
 
-/// What a batch keeps by the way.
-struct BatchIndex {
-  std::map<model::WorkerKey, std::size_t> dispatches;
-};
-
 struct Effects {
   Changes changes;
   std::vector<Send> sends;
@@ -185,7 +180,6 @@ struct Effects {
   /// these end. Asked again while the silence lasts; a repeat is harmless.
   std::vector<model::WorkerKey> watch_beats;
   std::optional<TermEnds> term_ends;
-  BatchIndex index;
 };
 
 }  // namespace rota::master::core

@@ -257,7 +257,6 @@ void EventLoop::send_all(Batch& batch) {
     if (parts_.notice) parts_.notice(notice);
   }
   batch.effects.sends.clear();
-  batch.effects.index.dispatches.clear();
 }
 
 /// The open batch is stored: all that waited for it leaves.

@@ -8,7 +8,7 @@ namespace rota::master::store {
 namespace {
 
 constexpr std::size_t kMostItems = 512;            // in one statement
-constexpr std::size_t kMostTextBytes = 1u << 20;  // of one text, but for the row that goes beyond it
+constexpr std::size_t kMostTextBytes = 1u << 20;  // of one text; the row that goes beyond it is its last
 
 }  // namespace
 

@@ -32,6 +32,20 @@ void lose(std::unique_ptr<Contender>& leader, Loss loss) {
   }
 }
 
+/// One that is first, and one that waits behind it.
+struct Pair {
+  std::unique_ptr<Contender> one, two;
+};
+
+Pair one_and_next(const Backend& backend) {
+  Pair pair;
+  pair.one = backend.join("m1");
+  REQUIRE(pair.one->wins());
+  pair.two = backend.join("m2");
+  REQUIRE(eventually([&] { return !pair.two->elector->candidacy().predecessor.empty(); }));
+  return pair;
+}
+
 int firsts(const std::vector<std::unique_ptr<Contender>>& all) {
   int count = 0;
   for (const auto& each : all) count += each->elector->is_first() ? 1 : 0;
@@ -48,10 +62,7 @@ TEST_CASE("elector contract: one wins, and the next follows at its loss") {
   SUBCASE("it is cut off") { loss = Loss::CutOff; }
   for (const Backend& backend : fresh_electors()) {
     CAPTURE(backend.name);
-    auto one = backend.join("m1");
-    REQUIRE(one->wins());
-    auto two = backend.join("m2");
-    REQUIRE(eventually([&] { return !two->elector->candidacy().predecessor.empty(); }));
+    auto [one, two] = one_and_next(backend);
     CHECK_FALSE(two->elector->is_first());
     lose(one, loss);
     CHECK(two->wins());
@@ -96,10 +107,7 @@ TEST_CASE("elector contract: a stale holder learns that it lost, and stands agai
 TEST_CASE("elector contract: one that resigned stands again when it campaigns, at the end of the row") {
   for (const Backend& backend : fresh_electors()) {
     CAPTURE(backend.name);
-    auto one = backend.join("m1");
-    REQUIRE(one->wins());
-    auto two = backend.join("m2");
-    REQUIRE(eventually([&] { return !two->elector->candidacy().predecessor.empty(); }));
+    auto [one, two] = one_and_next(backend);
     one->elector->resign();
     one->elector->campaign();
     CHECK(two->wins());

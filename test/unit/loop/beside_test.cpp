@@ -23,6 +23,8 @@ class OwnStore final : public store::Store {
     tried.push_back(changes);
     return outcomes.empty() ? ApplyResult{ApplyOutcome::Applied, "", {}} : next();
   }
+  void tell_progress(std::function<void()> told) override { progress = std::move(told); }
+  std::function<void()> progress;
   std::vector<core::Changes> tried;
   std::vector<ApplyOutcome> outcomes;
 
@@ -45,6 +47,7 @@ class HeldStoring final : public Storing {
   std::optional<ApplyResult> receive() override { return std::exchange(result_, std::nullopt); }
   void wait(Micros, std::stop_token) override {
     ++waits;
+    if (const auto held = on_wait) return held();
     if (under_way) end(at_wait);
   }
   void end(ApplyResult result) {
@@ -58,6 +61,7 @@ class HeldStoring final : public Storing {
   ApplyResult at_wait{ApplyOutcome::Applied, "", {}};
   bool under_way = false;
   int waits = 0;
+  std::function<void()> on_wait;       ///< instead of an end
 
  private:
   std::optional<ApplyResult> result_;
@@ -301,6 +305,35 @@ TEST_CASE("loop beside: what is due is decided once a batch") {
   CHECK(runs_of(rig.store.tried) == std::vector<std::size_t>{1});
   rig.loop.turn();
   CHECK(rig.store.tried.size() + rig.storing.begun.size() == 3);
+}
+
+TEST_CASE("loop beside: no beat while the store does not answer, though the loop turns") {
+  BesideRig rig;
+  std::stop_source stop;
+  int beats = 0;
+  rig.storing.on_wait = [&] {
+    stop.request_stop();
+    rig.storing.on_wait = {};
+  };
+  for (std::int64_t i = 1; i <= 40; ++i) rig.apply_job(i);
+  rig.loop.run(stop.get_token(), [&](const char*) { ++beats; });
+  CHECK(rig.loop.counters().turns == 2);
+  CHECK(beats == 0);
+}
+
+TEST_CASE("loop beside: each statement that the store has answered is a beat") {
+  BesideRig rig;
+  std::stop_source stop;
+  int beats = 0, waits = 0;
+  rig.storing.on_wait = [&] {
+    std::thread([&] { rig.store.progress(); }).join();  // as the thread that stores does
+    if (++waits < 3) return;
+    stop.request_stop();
+    rig.storing.on_wait = {};
+  };
+  for (std::int64_t i = 1; i <= 40; ++i) rig.apply_job(i);
+  rig.loop.run(stop.get_token(), [&](const char*) { ++beats; });
+  CHECK(beats == 2);  // the third came together with the end
 }
 
 TEST_CASE("storing thread: stores one batch after the other, and tells each end") {
