@@ -144,22 +144,38 @@ EventLoop::Turn EventLoop::store_open() {
   open_->last_try = now;
   if (std::exchange(open_->is_tried, true)) {
     ++counters_.reruns;
-  } else if (begin_beside()) {
+  } else if (is_stored_beside(*open_)) {
+    begin_beside();
+    prepare_snapshot();
     return {};
   }
   return after_try(parts_.store.apply(epoch_, open_->effects.changes));
 }
 
 /// Whether it is worth two changes of threads; what is small is stored sooner by this one.
-bool EventLoop::begin_beside() {
-  const core::Changes& changes = open_->effects.changes;
-  if (parts_.storing == nullptr || rows_in(changes) < options_.beside_from) return false;
-  open_->is_beside = true;
+bool EventLoop::is_stored_beside(const Batch& batch) const {
+  return parts_.storing != nullptr && rows_in(batch.effects.changes) >= options_.beside_from;
+}
+
+void EventLoop::begin_beside() {
+  open_->last_try = parts_.clock.mono();
+  open_->is_tried = open_->is_beside = true;
   answered_seen_ = answered_;
-  parts_.storing->begin(epoch_, changes);
+  parts_.storing->begin(epoch_, open_->effects.changes);
+}
+
+/// What was decided while a batch was stored goes to the store before that one's words leave: the database
+/// need not wait for them.
+void EventLoop::begin_next() {
+  if (batch_->effects.term_ends || !is_stored_beside(*batch_)) return;
+  hand_over();
+  begin_beside();
+}
+
+/// Beside the loop: it shows the batch, so it leaves with it.
+void EventLoop::prepare_snapshot() {
   const Now now = parts_.clock.now();
   if (wants_snapshot(now.mono)) open_->snapshot = make_snapshot(now);
-  return true;
 }
 
 EventLoop::Turn EventLoop::after_try(const store::ApplyResult& result) {
@@ -199,7 +215,10 @@ EventLoop::Turn EventLoop::after_store(const store::ApplyResult& result) {
     ++(changes.empty() ? counters_.bare_checks : counters_.batches);
     if (!batch_->effects.changes.empty()) ++counters_.beside;
     note_stored(changes);
-    let_go();
+    const std::unique_ptr<Batch> done = std::move(open_);
+    begin_next();
+    let_go(*done);
+    if (open_) prepare_snapshot();
     return {};
   }
   if (result.outcome == ApplyOutcome::Fenced) {
@@ -259,23 +278,25 @@ void EventLoop::send_all(Batch& batch) {
   batch.effects.sends.clear();
 }
 
-/// The open batch is stored: all that waited for it leaves.
-void EventLoop::let_go() {
-  const std::unique_ptr<Batch> done = std::move(open_);
-  send_all(*done);
-  for (core::Reply& reply : done->effects.replies) {
+/// A batch is stored: all that waited for it leaves.
+void EventLoop::let_go(Batch& stored) {
+  send_all(stored);
+  for (core::Reply& reply : stored.effects.replies) {
     parts_.reply(reply.token, std::move(reply.body));
   }
-  if (!done->snapshot) return;
+  if (!stored.snapshot) return;
   std::scoped_lock lock(snapshot_mutex_);
-  snapshot_ = done->snapshot;
+  snapshot_ = stored.snapshot;
 }
 
 TermEnd EventLoop::end(TermEnd why) {
   if (ended_) return *ended_;
   if (const auto last = wait_beside()) {
     if (last->outcome == store::ApplyOutcome::Unknown) open_->maybe_stored = true;
-    if (last->outcome == store::ApplyOutcome::Applied) let_go();
+    if (last->outcome == store::ApplyOutcome::Applied) {
+      const std::unique_ptr<Batch> done = std::move(open_);
+      let_go(*done);
+    }
   }
   ended_ = std::move(why);
   refuse_unhandled(parts_.inbox.close(), parts_.reply);

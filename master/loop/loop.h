@@ -3,7 +3,8 @@
 //
 // While a large batch is being stored, the next one is decided. It waits for the first: its rows are stored
 // after it, and what it says leaves after its own rows. This is safe because nothing goes back: if the first
-// one can not be stored, the Term ends, and both are thrown away with all that was decided.
+// one can not be stored, the Term ends, and both are thrown away with all that was decided. When the first is
+// stored and the next is large too, that one goes to the store before the words of the first leave.
 //
 // A batch that could not be stored, or whose outcome is unknown, is tried again unchanged until it is stored,
 // another epoch is found, or store_give_up has passed. Until then nothing else is handled and nothing leaves.
@@ -148,7 +149,10 @@ class EventLoop {
   bool wants_storing(Now now) const;
   void hand_over();
   Turn store_open();
-  bool begin_beside();
+  bool is_stored_beside(const Batch& batch) const;
+  void begin_beside();
+  void begin_next();
+  void prepare_snapshot();
   Turn after_try(const store::ApplyResult& result);
   Turn after_store(const store::ApplyResult& result);
   Turn after_failure(const store::ApplyResult& result);
@@ -156,7 +160,7 @@ class EventLoop {
   TermEnd contradicted(const store::ApplyResult& result);
   void note_stored(const core::Changes& changes);
   void send_all(Batch& batch);
-  void let_go();
+  void let_go(Batch& stored);
   bool wants_snapshot(MonoTime now) const;
   std::shared_ptr<const core::Snapshot> make_snapshot(Now now);
   void publish(Now now);

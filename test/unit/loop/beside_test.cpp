@@ -80,6 +80,7 @@ struct BesideRig {
   KeptSender sender;
   Inbox inbox;
   std::map<Token, core::ReplyBody> replies;
+  std::map<Token, std::size_t> begun_at;  ///< so many had gone beside the loop when it was answered
   core::Scheduler scheduler{Epoch{7}, {}, {}, clock.now()};
   EventLoop loop{Epoch{7}, parts(), options()};
 
@@ -87,6 +88,7 @@ struct BesideRig {
     LoopParts parts{scheduler, store, sender,
                     [this](Token token, core::ReplyBody body) {
                       CHECK(replies.emplace(token, std::move(body)).second);
+                      begun_at[token] = storing.begun.size();
                     },
                     clock, inbox};
     parts.storing = &storing;
@@ -130,6 +132,43 @@ TEST_CASE("loop beside: the next batch is decided while one is stored, and leave
   CHECK(rig.replies.size() == 3);
   CHECK(rig.loop.counters().batches == 2);
   CHECK(rig.loop.counters().beside == 1);
+}
+
+TEST_CASE("loop beside: the next large batch goes to the store before the answers of the one before leave") {
+  BesideRig rig;
+  rig.begin_two();
+  rig.apply_job(3);
+  rig.apply_job(4);
+  rig.loop.turn();
+  rig.storing.stored();
+  rig.loop.turn();
+  REQUIRE(rig.storing.begun.size() == 2);
+  CHECK(rig.begun_at.at(Token{1}) == 2);
+  CHECK(rig.replies.size() == 2);
+  rig.storing.stored();
+  rig.loop.turn();
+  CHECK(rig.replies.size() == 4);
+  CHECK(rig.loop.counters().batches == 2);
+}
+
+TEST_CASE("loop beside: what was decided before a higher epoch was heard of does not go to the store") {
+  BesideRig rig;
+  rig.post(core::WorkerSeen{a_worker("w1")});
+  rig.loop.turn();
+  rig.begin_two();
+  rig.apply_job(3);
+  rig.apply_job(4);
+  model::Inventory all;
+  all.worker = {"w1", "i1"};
+  all.highest_epoch = Epoch{8};
+  rig.post(core::HelloAnswered{all});
+  rig.loop.turn();
+  rig.storing.stored();
+  const auto turn = rig.loop.turn();
+  REQUIRE(turn.ended);
+  CHECK(turn.ended->why == TermEnd::Why::HigherEpoch);
+  CHECK(rig.storing.begun.size() == 1);
+  CHECK(rig.replies.size() == 4);
 }
 
 TEST_CASE("loop beside: messages without rows wait for the batch that is being stored") {
