@@ -17,7 +17,7 @@ packages_for_run=(
 )
 # shellcheck disable=SC2034
 packages_for_test=(etcd-server clang-14 libclang-rt-14-dev iproute2 iptables libfaketime python3-croniter
-  python3-jsonschema python3-yaml tzdata)
+  python3-jsonschema python3-yaml tzdata libquartz2-java ecj)
 # shellcheck disable=SC2034
 packages_for_vm=(qemu-system-x86)
 

@@ -65,7 +65,8 @@ Result<bool> is_quartz(const std::vector<CronToken>& tokens, CronDialect dialect
                           tokens.size() == 1 ? " is" : "s are", why));
 }
 
-Result<Fields> read_fields(const std::vector<CronToken>& tokens, bool quartz) {
+Result<Fields> read_fields(const std::vector<CronToken>& tokens, bool quartz,
+                           std::optional<std::uint64_t> hash) {
   static constexpr CronPart kOrder[] = {CronPart::Second,   CronPart::Minute, CronPart::Hour,
                                         CronPart::MonthDay, CronPart::Month,  CronPart::Weekday,
                                         CronPart::Year};
@@ -75,7 +76,7 @@ Result<Fields> read_fields(const std::vector<CronToken>& tokens, bool quartz) {
   const std::size_t first = tokens.size() == 5 ? 1 : 0;
   for (std::size_t i = 0; i < tokens.size(); ++i) {
     const CronPart part = kOrder[first + i];
-    auto values = read_cron_field(tokens[i], part, quartz);
+    auto values = read_cron_field(tokens[i], part, quartz, hash);
     if (!values) return fail(values.error());
     field_of(fields, part) = std::move(*values);
   }
@@ -129,11 +130,12 @@ CronExpression assemble(const Fields& fields, bool quartz) {
 
 }  // namespace
 
-Result<CronExpression> parse_cron(std::string_view text, CronDialect dialect) {
+Result<CronExpression> parse_cron(std::string_view text, CronDialect dialect,
+                                  std::optional<std::uint64_t> hash) {
   const auto tokens = split(text);
   const auto quartz = is_quartz(tokens, dialect);
   if (!quartz) return fail(quartz.error());
-  const auto fields = read_fields(tokens, *quartz);
+  const auto fields = read_fields(tokens, *quartz, hash);
   if (!fields) return fail(fields.error());
   if (auto days = check_day_fields(*fields, tokens, *quartz); !days) return fail(days.error());
   CronExpression cron = assemble(*fields, *quartz);

@@ -53,9 +53,11 @@ struct CronExpression {
 };
 
 /// Reads an expression. InvalidArgument names the field, the column (from 1) and the reason, also
-/// for one that can never fire (30 February).
+/// for one that can never fire (30 February). `hash`, of a job (cron_hash.h), is what H goes by; without one
+/// H is refused.
 Result<CronExpression> parse_cron(std::string_view text,
-                                  model::CronDialect dialect = model::CronDialect::Guess);
+                                  model::CronDialect dialect = model::CronDialect::Guess,
+                                  std::optional<std::uint64_t> hash = std::nullopt);
 
 /// The first moment strictly after `after`, before the year 2200. P22: a fixed local time that spring
 /// skips fires once, at the end of what is skipped (or not at all); one that autumn repeats at its first

@@ -141,13 +141,20 @@ std::int64_t count_dates(const CronExpression& cron, std::int64_t from, std::int
   return count;
 }
 
+/// How many matching seconds a day has.
+std::int64_t a_day(const CronExpression& cron) {
+  return std::int64_t{std::popcount(cron.seconds)} * std::popcount(cron.minutes) * std::popcount(cron.hours);
+}
+
 /// How many of the bits 0 to `below` - 1 are set.
 std::int64_t bits_below(std::uint64_t bits, int below) {
   return std::popcount(bits & ((std::uint64_t{1} << below) - 1));
 }
 
-/// How many matching seconds of a day lie before `second`.
+}  // namespace
+
 std::int64_t count_times_before(const CronExpression& cron, int second) {
+  if (second >= kDaySeconds) return a_day(cron);
   const int hour = second / 3600;
   const int minute = second / 60 % 60;
   const std::int64_t a_minute = std::popcount(cron.seconds);
@@ -159,7 +166,6 @@ std::int64_t count_times_before(const CronExpression& cron, int second) {
   return count + bits_below(cron.seconds, second % 60);
 }
 
-/// The first matching second of a day at or after `from`, or -1.
 int next_time_of_day(const CronExpression& cron, int from) {
   const int first_minute = next_bit(cron.minutes, 0);
   const int first_second = next_bit(cron.seconds, 0);
@@ -178,17 +184,13 @@ int next_time_of_day(const CronExpression& cron, int from) {
   return later < 0 ? -1 : time_of_day(later, first_minute, first_second);
 }
 
-}  // namespace
-
 std::int64_t count_local_matches(const CronExpression& cron, std::int64_t from, std::int64_t to) {
   from = std::clamp<std::int64_t>(from, 0, kLocalEnd);
   to = std::clamp<std::int64_t>(to, 0, kLocalEnd);
   if (from >= to) return 0;
   const std::int64_t first = from / kDaySeconds;
   const std::int64_t last = to / kDaySeconds;
-  const std::int64_t a_day = std::int64_t{std::popcount(cron.seconds)} *
-                             std::popcount(cron.minutes) * std::popcount(cron.hours);
-  std::int64_t count = a_day * count_dates(cron, first, last);
+  std::int64_t count = a_day(cron) * count_dates(cron, first, last);
   if (count_dates(cron, first, first + 1) != 0) {
     count -= count_times_before(cron, static_cast<int>(from % kDaySeconds));
   }
@@ -196,6 +198,13 @@ std::int64_t count_local_matches(const CronExpression& cron, std::int64_t from, 
     count += count_times_before(cron, static_cast<int>(to % kDaySeconds));
   }
   return count;
+}
+
+std::optional<std::int64_t> next_cron_day(const CronExpression& cron, std::int64_t day) {
+  if (day * kDaySeconds >= kLocalEnd) return std::nullopt;
+  const auto date = next_date(cron, date_of(std::max<std::int64_t>(day, 0)));
+  if (!date) return std::nullopt;
+  return days_since_epoch(*date);
 }
 
 std::optional<std::int64_t> next_local_match(const CronExpression& cron, std::int64_t local_s) {

@@ -18,4 +18,12 @@ inline constexpr std::int64_t kLongestOverlap = 26 * 3600;
 /// How many local seconds in [from, to) match; arithmetic for all but the borders.
 std::int64_t count_local_matches(const CronExpression& cron, std::int64_t from, std::int64_t to);
 
+/// The first matching date at or after `day` (days since 1970).
+std::optional<std::int64_t> next_cron_day(const CronExpression& cron, std::int64_t day);
+
+/// The first matching second of a day at or after `from`, or -1; and how many lie before `second`, which may
+/// be the end of the day.
+int next_time_of_day(const CronExpression& cron, int from);
+std::int64_t count_times_before(const CronExpression& cron, int second);
+
 }  // namespace rota::master::core

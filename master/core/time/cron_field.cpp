@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "common/base/utf8.h"
+#include "master/core/time/cron_hash.h"
 
 namespace rota::master::core {
 namespace {
@@ -15,6 +16,8 @@ namespace {
 constexpr std::string_view kMonthNames[] = {"JAN", "FEB", "MAR", "APR", "MAY", "JUN",
                                             "JUL", "AUG", "SEP", "OCT", "NOV", "DEC"};
 constexpr std::string_view kDayNames[] = {"SUN", "MON", "TUE", "WED", "THU", "FRI", "SAT"};
+
+constexpr int kLongestMonthOfAll = 28;  // that all months have: H of a day of month lies in it
 
 struct FieldRule {
   CronPart part;
@@ -42,8 +45,8 @@ FieldRule rule_of(CronPart part, bool quartz) {
 
 class FieldReader {
  public:
-  FieldReader(const CronToken& token, const FieldRule& rule, bool quartz)
-      : token_(token), rule_(rule), quartz_(quartz) {}
+  FieldReader(const CronToken& token, const FieldRule& rule, bool quartz, std::optional<std::uint64_t> hash)
+      : token_(token), rule_(rule), quartz_(quartz), hash_(hash) {}
 
   Result<CronFieldValues> read();
 
@@ -75,6 +78,8 @@ class FieldReader {
   Result<void> read_item();
   Result<void> read_question();
   Result<void> read_month_end();
+  bool is_hash() const;
+  Result<void> read_hash();
   Result<void> read_range(std::size_t begin);
   Result<bool> read_special(int value, std::size_t begin);
   Result<Range> read_bounds(std::size_t begin);
@@ -89,6 +94,7 @@ class FieldReader {
   const CronToken& token_;
   const FieldRule& rule_;
   const bool quartz_;
+  const std::optional<std::uint64_t> hash_;
   std::size_t at_ = 0;
   CronFieldValues out_;
 };
@@ -109,6 +115,7 @@ Result<void> FieldReader::read_item() {
   if (item_over()) return wrong(at_, "a value is missing");
   const std::size_t begin = at_;
   if (peek() == '?') return read_question();
+  if (is_hash()) return read_hash();
   if (rule_.part == CronPart::MonthDay && peek() == 'L') return read_month_end();
   if (rule_.part == CronPart::Weekday && token_.text.substr(at_, 2) == "L") {
     if (!quartz_) return wrong(begin, "L alone is Quartz's Saturday; write 6, or 6L for the last");
@@ -143,6 +150,38 @@ Result<void> FieldReader::read_month_end() {
   }
   end.nearest_weekday = take('W');
   out_.month_end.push_back(end);
+  return {};
+}
+
+bool FieldReader::is_hash() const {
+  if (peek() != 'H') return false;
+  const std::size_t next = at_ + 1;
+  if (next >= token_.text.size()) return true;
+  return std::string_view("(/,").find(token_.text[next]) != std::string_view::npos;
+}
+
+/// H, H(0-29), H/15, H(0-29)/10, as Jenkins reads them: the job's name decides the number, or where to begin.
+Result<void> FieldReader::read_hash() {
+  const std::size_t begin = at_++;
+  if (rule_.part == CronPart::Year) return wrong(begin, "H does not stand for a year");
+  if (!hash_) return wrong(begin, "H needs the name of a job, which is not known here");
+  Range range{rule_.min, rule_.max, false};
+  if (rule_.part == CronPart::MonthDay) range.to = kLongestMonthOfAll;
+  if (rule_.part == CronPart::Weekday) range.to = rule_.min + 6;
+  if (take('(')) {
+    const auto given = read_bounds(at_);
+    if (!given) return fail(given.error());
+    if (!take(')') || given->to < given->from) return wrong(begin, "write the range of H as H(0-29)");
+    range = *given;
+  }
+  const bool stepped = peek() == '/';
+  const auto step = stepped ? read_step() : Result<int>(period());
+  if (!step) return fail(step.error());
+  const int size = range.to - range.from + 1;
+  if (stepped && size >= period()) out_.wildcard = true;
+  range.from += static_cast<int>(spread(*hash_, rule_.name, stepped ? std::min(*step, size) : size));
+  if (!stepped) range.to = range.from;
+  add(range, *step);
   return {};
 }
 
@@ -268,9 +307,10 @@ void FieldReader::add(const Range& range, int step) {
 
 }  // namespace
 
-Result<CronFieldValues> read_cron_field(const CronToken& token, CronPart part, bool quartz) {
+Result<CronFieldValues> read_cron_field(const CronToken& token, CronPart part, bool quartz,
+                                        std::optional<std::uint64_t> hash) {
   const FieldRule rule = rule_of(part, quartz);
-  return FieldReader(token, rule, quartz).read();
+  return FieldReader(token, rule, quartz, hash).read();
 }
 
 }  // namespace rota::master::core

@@ -4,6 +4,7 @@
 
 #include <bitset>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -35,6 +36,8 @@ struct CronFieldValues {
 };
 
 /// Reads one field. InvalidArgument names column, field and reason.
-Result<CronFieldValues> read_cron_field(const CronToken& token, CronPart part, bool quartz);
+/// `hash` is that of the job, for H.
+Result<CronFieldValues> read_cron_field(const CronToken& token, CronPart part, bool quartz,
+                                        std::optional<std::uint64_t> hash);
 
 }  // namespace rota::master::core

@@ -1,9 +1,10 @@
-// How many moments of a cron lie in a stretch of time.
+// How many moments of local times lie in a stretch of time.
 #include <algorithm>
 #include <chrono>
 #include <limits>
 
 #include "master/core/time/cron_days.h"
+#include "master/core/time/local_times.h"
 
 namespace rota::master::core {
 namespace {
@@ -34,9 +35,9 @@ QuietStretch quiet_from(const model::ZoneRules& zone, std::int64_t utc_s) {
 
 }  // namespace
 
-std::int64_t count_matches(const CronExpression& cron, const model::ZoneRules& zone,
-                           model::SkippedTime skipped, model::RepeatedTime repeated, WallTime after,
-                           WallTime through, std::int64_t limit) {
+std::int64_t count_moments(const LocalTimes& times, const model::ZoneRules& zone, model::SkippedTime skipped,
+                           model::RepeatedTime repeated, WallTime after, WallTime through,
+                           std::int64_t limit) {
   std::int64_t at = second_of(after) + 1;
   const std::int64_t end = second_of(through) + 1;
   std::int64_t count = 0;
@@ -44,11 +45,11 @@ std::int64_t count_matches(const CronExpression& cron, const model::ZoneRules& z
     const QuietStretch quiet = quiet_from(zone, at);
     if (quiet.end > at) {
       const std::int64_t to = std::min(end, quiet.end);
-      count += count_local_matches(cron, at + quiet.offset, to + quiet.offset);
+      count += times.count(at + quiet.offset, to + quiet.offset);
       at = to;
       continue;
     }
-    const auto next = next_after(cron, zone, skipped, repeated, wall_from_ms((at - 1) * 1000));
+    const auto next = next_moment(times, zone, skipped, repeated, wall_from_ms((at - 1) * 1000));
     if (!next || second_of(*next) >= end) break;
     ++count;
     at = second_of(*next) + 1;

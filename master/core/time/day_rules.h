@@ -1,0 +1,69 @@
+// Which times of a day an entry's calendars leave open, through the versions
+// that they had. The version that is in force at the planned moment counts. So
+// a time of a closed day that is moved to another day is asked there of the
+// version in force there, and fires once, however often the calendars are
+// edited. Pure.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "common/model/day_text.h"
+#include "common/model/schedule_entry.h"
+#include "master/core/time/calendar.h"
+
+namespace rota::master::core {
+
+/// A tick on a closed day is moved by at most so many days; else it is skipped.
+inline constexpr int kLongestShift = 15;
+
+/// A calendar as it was edited. The first version also holds for all time
+/// before it.
+struct CalendarVersion {
+  WallTime from{};
+  CalendarPtr calendar;
+};
+using CalendarHistory = std::vector<CalendarVersion>;
+
+/// Thread: constant after construction.
+class DayRules {
+ public:
+  DayRules() = default;  ///< all is open
+  /// `zone` is the entry's and must outlive this.
+  DayRules(const std::vector<CalendarHistory>& calendars, const model::ZoneRules& zone, int day_asked);
+
+  /// What is open of a day (days since 1970), in its local time: in order, none
+  /// touches another.
+  std::vector<model::ClockRange> open_on(std::int64_t day) const;
+  /// A calendar that is in force then says nothing of that day.
+  bool is_held_on(std::int64_t day) const;
+  /// The first day at or after `day` of which some time may be open; empty:
+  /// there is none.
+  std::optional<std::int64_t> next_open(std::int64_t day) const;
+  /// Whether it is a working day by the versions in force at that time of the
+  /// day; shorter hours do not matter.
+  bool is_working_day(std::int64_t day, std::int64_t in_force_local_ms) const;
+  /// The local times at which another version came into force, in order.
+  const std::vector<std::int64_t>& switches() const { return switches_; }
+
+  bool is_empty() const { return used_.empty(); }
+
+ private:
+  struct Part {
+    std::int64_t from_ms = INT64_MIN;  ///< local time since 1970, in the entry's zone
+    CalendarPtr calendar;
+  };
+  using Parts = std::vector<Part>;
+
+  static model::ClockRange in_force_on(const Parts& parts, std::size_t i, std::int64_t day);
+  model::ClockRange hours_on(const CompiledCalendar& calendar, std::int64_t day) const;
+  std::vector<model::ClockRange> open_by(const Parts& parts, std::int64_t day) const;
+
+  std::vector<Parts> used_;
+  std::vector<std::int64_t> switches_;
+  const model::ZoneRules* zone_ = nullptr;
+  int day_asked_ = 0;
+};
+
+}  // namespace rota::master::core

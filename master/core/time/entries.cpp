@@ -1,0 +1,107 @@
+#include "master/core/time/entries.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+
+#include "common/base/utf8.h"
+#include "master/core/time/cron_hash.h"
+
+namespace rota::master::core {
+namespace {
+
+/// Whether its ticks come from the clock alone.
+bool is_by_clock(const CompiledEntry& entry) {
+  return entry.kind() != model::EntryKind::AfterEnd && entry.kind() != model::EntryKind::WorkerStart;
+}
+
+}  // namespace
+
+std::optional<WallTime> CompiledEntries::next_after(WallTime after) const {
+  std::optional<WallTime> first;
+  for (const CompiledEntry& entry : entries_) {
+    const auto next = entry.next_after(after);
+    if (next) first = std::min(first.value_or(*next), *next);
+  }
+  return first;
+}
+
+std::int64_t CompiledEntries::count_between(WallTime after, WallTime through, std::int64_t limit) const {
+  if (entries_.size() == 1) return entries_.front().count_between(after, through, limit);
+  // Moments of several entries count once, so they are met one by one; each
+  // entry is only asked again when its own moment has come.
+  std::vector<std::optional<WallTime>> next;
+  for (const CompiledEntry& entry : entries_) next.push_back(entry.next_after(after));
+  for (std::int64_t count = 0;; ++count) {
+    std::optional<WallTime> first;
+    for (const auto& each : next) {
+      if (each) first = std::min(first.value_or(*each), *each);
+    }
+    if (!first || *first > through || count >= limit) return count;
+    for (std::size_t i = 0; i < next.size(); ++i) {
+      if (next[i] == first) next[i] = entries_[i].next_after(*first);
+    }
+  }
+}
+
+bool CompiledEntries::fires_often() const {
+  return std::ranges::any_of(entries_, [](const CompiledEntry& entry) { return entry.fires_often(); });
+}
+
+bool CompiledEntries::is_due(const CompiledEntry& entry, WallTime tick) const {
+  return entry.next_after(tick - kSmallestStep) == tick;
+}
+
+std::vector<std::string> CompiledEntries::names_at(WallTime tick) const {
+  std::vector<std::string> names;
+  for (std::size_t i = 0; i < entries_.size(); ++i) {
+    if (!is_due(entries_[i], tick)) continue;
+    names.push_back(entries_[i].name().empty() ? std::to_string(i + 1) : entries_[i].name());
+  }
+  return names;
+}
+
+Millis CompiledEntries::jitter_at(WallTime tick) const {
+  std::optional<Millis> least;
+  for (const CompiledEntry& entry : entries_) {
+    if (!is_due(entry, tick)) continue;
+    const Millis jitter = jitter_of(hash_, entry.jitter());
+    least = std::min(least.value_or(jitter), jitter);
+  }
+  return least.value_or(Millis{0});
+}
+
+std::vector<std::string> entries_problems(const std::vector<model::ScheduleEntry>& entries) {
+  std::vector<std::string> problems;
+  if (entries.size() > model::kMostEntries) {
+    problems.push_back(
+        fmt::format("schedule: {} entries, at most {} are allowed", entries.size(), model::kMostEntries));
+  }
+  std::set<std::string_view> names;
+  for (std::size_t i = 0; i < entries.size(); ++i) {
+    for (const std::string& problem : entry_problems(entries[i])) {
+      problems.push_back(fmt::format("schedule[{}].{}", i, problem));
+    }
+    const std::string& name = entries[i].name;
+    if (name.empty() || names.insert(name).second) continue;
+    problems.push_back(
+        fmt::format("schedule[{}].name: {} is the name of another entry too", i, quoted_text(name)));
+  }
+  return problems;
+}
+
+std::string why_never(const CompiledEntries& entries, WallTime from) {
+  for (std::size_t i = 0; i < entries.all().size(); ++i) {
+    const CompiledEntry& entry = entries.all()[i];
+    if (!is_by_clock(entry) || entry.next_after(from)) continue;
+    return fmt::format("schedule[{}] can never fire: {}", i,
+                       entry.has_rules() ? "none of its moments lies on a day "
+                                           "and at a time that its calendars "
+                                           "and `between` leave open"
+                                         : "it has no moment from now on");
+  }
+  return {};
+}
+
+}  // namespace rota::master::core

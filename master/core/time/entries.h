@@ -1,0 +1,49 @@
+// All entries of a job's schedule together: a moment at which several are due
+// is one tick. Pure.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "master/core/time/entry.h"
+
+namespace rota::master::core {
+
+/// Thread: constant after construction.
+class CompiledEntries {
+ public:
+  CompiledEntries() = default;  ///< never fire
+  CompiledEntries(std::vector<CompiledEntry> entries, std::uint64_t hash)
+      : entries_(std::move(entries)), hash_(hash) {}
+
+  std::optional<WallTime> next_after(WallTime after) const;
+  std::int64_t count_between(WallTime after, WallTime through, std::int64_t limit = INT64_MAX) const;
+  bool fires_often() const;
+
+  /// The names of the entries that are due at this tick, in their order. One
+  /// without a name is called by its place, from 1.
+  std::vector<std::string> names_at(WallTime tick) const;
+  /// How much later than this tick its run starts: the least that its entries
+  /// say.
+  Millis jitter_at(WallTime tick) const;
+
+  const std::vector<CompiledEntry>& all() const { return entries_; }
+
+ private:
+  bool is_due(const CompiledEntry& entry, WallTime tick) const;
+
+  std::vector<CompiledEntry> entries_;
+  std::uint64_t hash_ = 0;
+};
+
+/// All that is wrong with the entries of a schedule, each problem behind its
+/// place: "schedule[1].cron ...".
+std::vector<std::string> entries_problems(const std::vector<model::ScheduleEntry>& entries);
+
+/// Why one of them never fires after `from`, by the calendars now in force;
+/// empty when each does.
+std::string why_never(const CompiledEntries& entries, WallTime from);
+
+}  // namespace rota::master::core

@@ -1,0 +1,198 @@
+#include "master/core/time/entry.h"
+
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <bit>
+#include <chrono>
+
+#include "common/model/schedule_text.h"
+#include "master/core/time/planned_times.h"
+#include "master/core/time/quartz_walk.h"
+
+namespace rota::master::core {
+namespace {
+
+using model::EntryKind;
+using model::ScheduleEntry;
+
+constexpr Millis kOftenAtMost{30'000};
+
+/// A working day without a calendar is one from Monday to Friday.
+const CalendarHistory& weekdays() {
+  static const CalendarHistory kWeekdays = [] {
+    model::Calendar calendar;
+    calendar.name = "mon-fri";
+    calendar.days = "mon-fri";
+    auto compiled = compile_calendar(calendar, std::make_shared<const model::ZoneRules>());
+    return CalendarHistory{{WallTime{}, std::make_shared<const CompiledCalendar>(std::move(*compiled))}};
+  }();
+  return kWeekdays;
+}
+
+DayRules day_rules(const ScheduleEntry& entry, const EntryParts& parts) {
+  const bool needs_days = entry.kind == EntryKind::WorkingDay && parts.calendars.empty();
+  if (needs_days) return DayRules({weekdays()}, *parts.zone, 0);
+  return DayRules(parts.calendars, *parts.zone, entry.day);
+}
+
+}  // namespace
+
+Result<CompiledEntry> compile_entry(const ScheduleEntry& entry, const EntryParts& parts, WallTime anchor,
+                                    std::uint64_t hash) {
+  const auto problems = entry_problems(entry);
+  if (!problems.empty())
+    return fail(ErrorCode::InvalidArgument, fmt::format("{}", fmt::join(problems, "; ")));
+  CompiledEntry out;
+  out.kind_ = entry.kind;
+  out.name_ = entry.name;
+  out.zone_ = parts.zone;
+  if (entry.kind == EntryKind::Cron) {
+    auto cron = parse_cron(model::cron_of_macro(entry.cron), entry.dialect, hash);
+    if (!cron) return fail(cron.error());
+    out.cron_ = std::make_shared<const CronExpression>(std::move(*cron));
+  }
+  out.days_ = day_rules(entry, parts);
+  out.has_between_ = !entry.between.empty();
+  const auto between = out.has_between_ ? model::clock_range_from_text(entry.between)
+                                        : Result<model::ClockRange>(model::ClockRange{});
+  if (!between) return fail(between.error());
+  out.between_ = ranges_of_day(*between);
+  if (!entry.time.empty()) out.clock_ms_ = model::clock_from_text(entry.time).value();
+  out.is_as_quartz_ = entry.is_as_quartz;
+  out.otherwise_ = entry.otherwise;
+  out.skipped_time_ = entry.skipped_time;
+  out.repeated_time_ = entry.repeated_time;
+  out.interval_ = entry.interval;
+  out.anchor_ = entry.start.value_or(anchor);
+  out.working_day_ = entry.working_day;
+  out.jitter_ = entry.jitter;
+  out.start_ = entry.start;
+  out.end_ = entry.end;
+  return out;
+}
+
+std::optional<WallTime> CompiledEntry::next_after(WallTime after) const {
+  // One moment before `start`, since the answer lies strictly after. One that
+  // is moved may come before it.
+  if (start_ && kind_ != EntryKind::At) after = std::max(after, *start_ - kSmallestStep);
+  const auto next = next_unbounded(after);
+  if (!next || (end_ && *next > *end_)) return std::nullopt;
+  return next;
+}
+
+std::optional<WallTime> CompiledEntry::next_unbounded(WallTime after) const {
+  switch (kind_) {
+    case EntryKind::AfterEnd:
+    case EntryKind::WorkerStart:
+      return std::nullopt;
+    case EntryKind::Cron:
+      return is_as_quartz_ ? next_quartz(after) : next_cron(after);
+    case EntryKind::WorkingDay:
+      return next_working_day(after);
+    case EntryKind::Every:
+      return next_rate(after);
+    case EntryKind::At:
+      break;
+  }
+  const auto moment = moved_once();
+  return moment && *moment > after ? moment : std::nullopt;
+}
+
+std::optional<WallTime> CompiledEntry::next_cron(WallTime after) const {
+  if (!has_rules()) return core::next_after(*cron_, *zone_, skipped_time_, repeated_time_, after);
+  return next_moment(CalendarTimes(*cron_, days_, otherwise_, between_), *zone_, skipped_time_,
+                     repeated_time_, after);
+}
+
+std::optional<WallTime> CompiledEntry::next_working_day(WallTime after) const {
+  return next_moment(WorkingDayTimes(working_day_, clock_ms_, days_), *zone_, skipped_time_, repeated_time_,
+                     after);
+}
+
+/// The first moment at or after `at` that is open. Within a stretch of the zone
+/// local time runs evenly.
+std::optional<WallTime> CompiledEntry::next_open(WallTime at) const {
+  while (true) {
+    const std::int64_t local = local_ms_of(*zone_, at);
+    const auto open = next_open_time(local, days_, between_);
+    if (!open || *open == local) return open ? std::optional(at) : std::nullopt;
+    const auto second = std::chrono::floor<std::chrono::seconds>(at.time_since_epoch()).count();
+    const std::int64_t end_s = end_of_stretch(*zone_, stretch_at(*zone_, second));
+    const WallTime there = at + Millis{*open - local};
+    if (to_ms(there) / 1000 < end_s) return there;
+    at = wall_from_ms(end_s * 1000);
+  }
+}
+
+std::optional<WallTime> CompiledEntry::next_quartz(WallTime after) const {
+  auto next = next_as_quartz(*cron_, *zone_, after);
+  while (next && has_rules()) {
+    const auto open = next_open(*next);
+    if (!open) return std::nullopt;
+    if (*open == *next) break;
+    next = next_as_quartz(*cron_, *zone_, *open - kSmallestStep);
+  }
+  return next;
+}
+
+/// The first tick of a fixed rate strictly after `after`.
+WallTime CompiledEntry::on_grid(WallTime after) const {
+  const std::int64_t first = start_ ? 0 : 1;
+  const std::int64_t k = after < anchor_ ? 0 : (after - anchor_) / interval_ + 1;
+  return anchor_ + std::max(first, k) * interval_;
+}
+
+std::optional<WallTime> CompiledEntry::next_rate(WallTime after) const {
+  WallTime tick = on_grid(after);
+  while (has_rules()) {
+    const auto open = next_open(tick);
+    if (!open) return std::nullopt;
+    if (*open == tick) break;
+    tick = on_grid(*open - kSmallestStep);
+  }
+  return tick;
+}
+
+std::optional<WallTime> CompiledEntry::moved_once() const {
+  if (days_.is_empty()) return start_;
+  const std::int64_t local = local_ms_of(*zone_, *start_);
+  const auto moved = moved_to_open(local, days_, otherwise_);
+  if (!moved || *moved == local) return moved ? start_ : std::nullopt;
+  return moment_of_local(*zone_, *moved);
+}
+
+std::optional<WallTime> CompiledEntry::due_after_end(WallTime ended) const {
+  WallTime due = ended + interval_;
+  if (start_) due = std::max(due, *start_);
+  const auto open = has_rules() ? next_open(due) : std::optional(due);
+  if (!open || (end_ && *open > *end_)) return std::nullopt;
+  return open;
+}
+
+bool CompiledEntry::fires_often() const {
+  if (kind_ == EntryKind::Every) return interval_ <= kOftenAtMost;
+  return kind_ == EntryKind::Cron && std::popcount(cron_->seconds) > 1;
+}
+
+std::int64_t CompiledEntry::count_between(WallTime after, WallTime through, std::int64_t limit) const {
+  if (end_) through = std::min(through, *end_);
+  if (start_ && kind_ != EntryKind::At) after = std::max(after, *start_ - kSmallestStep);
+  if (through <= after) return 0;
+  const bool is_plain_rate = kind_ == EntryKind::Every && !has_rules();
+  if (is_plain_rate) {
+    const WallTime first = on_grid(after);
+    return first > through ? 0 : std::min(limit, (through - first) / interval_ + 1);
+  }
+  if (kind_ == EntryKind::Cron && !is_as_quartz_) {
+    if (!has_rules())
+      return count_matches(*cron_, *zone_, skipped_time_, repeated_time_, after, through, limit);
+    return count_moments(CalendarTimes(*cron_, days_, otherwise_, between_), *zone_, skipped_time_,
+                         repeated_time_, after, through, limit);
+  }
+  std::int64_t count = 0;
+  for (auto at = next_after(after); at && *at <= through && count < limit; at = next_after(*at)) ++count;
+  return count;
+}
+
+}  // namespace rota::master::core
