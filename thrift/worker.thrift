@@ -34,7 +34,19 @@ struct Inventory {
   /** Whether it drains, what a leader last told it about that, and the number of that command. */
   4: optional bool draining,
   5: optional bool drain_told,
-  6: optional i64 drain_order
+  6: optional i64 drain_order,
+  /** How many works it keeps, and of what size in all: the leader sends each once, and then its hash (SharedWork).
+   * Unset: it keeps none. */
+  7: optional i32 most_works,
+  8: optional i64 most_work_bytes
+}
+
+/** What some of a call's attempts run. */
+struct SharedWork {
+  /** SHA-256 of the work as it is written here, 32 bytes. */
+  1: binary hash,
+  /** Unset: the worker has been sent it before. */
+  2: optional job.Work work
 }
 
 struct DispatchItem {
@@ -50,24 +62,30 @@ struct DispatchItem {
   9: i64 timeout_ms,
   10: i64 kill_grace_ms,
   11: i64 disconnect_grace_ms,
-  12: job.Work work,
-  /** The run's parameters, already merged over the job's. */
+  /** Unset: `shared` says it. */
+  12: optional job.Work work,
+  /** The run's parameters, already merged over the job's; with `shared` only the run's own. */
   13: map<string, string> parameters,
   /** The latest checkpoint of this run's earlier attempts. */
-  20: optional binary checkpoint
+  20: optional binary checkpoint,
+  /** It runs this one of the call's `works`, counted from 0, whose parameters lie below those here. */
+  21: optional i32 shared
 }
 
 struct DispatchRequest {
   1: i64 epoch,
   2: string worker_id,
   3: string incarnation,
-  4: list<DispatchItem> items
+  4: list<DispatchItem> items,
+  /** Only for a worker that keeps works. */
+  5: optional list<SharedWork> works
 }
 
 struct DispatchAnswer {
   1: common.AttemptKey attempt,
   2: bool accepted,
-  /** "none", "wrong_life", "old_epoch", "no_voucher", "no_slot", "draining", "tombstoned", "unknown_handler" or "malformed". */
+  /** "none", "wrong_life", "old_epoch", "no_voucher", "no_slot", "draining", "tombstoned", "unknown_handler" or "malformed".
+   * "unknown_definition" decides nothing: the leader sends the attempt again, with its work. */
   3: string refusal,
   4: string detail
 }

@@ -1,12 +1,10 @@
 #include "common/wire/content_hash.h"
 
 #include <fmt/format.h>
-#include <openssl/sha.h>
 
-#include <array>
 #include <vector>
 
-#include "common/base/check.h"
+#include "common/base/sha256.h"
 #include "common/model/job_fields.h"
 #include "common/wire/job_names.h"
 
@@ -82,19 +80,12 @@ void put(Canonical& out, const Struct& from) {
   });
 }
 
-using Digest = std::array<unsigned char, SHA256_DIGEST_LENGTH>;
-
-Digest sha256(const std::string& text) {
-  Digest digest{};
-  const auto* bytes = reinterpret_cast<const unsigned char*>(text.data());
-  CHECK_OR_DIE(SHA256(bytes, text.size(), digest.data()) != nullptr, "SHA-256 is missing");
-  return digest;
-}
+unsigned byte_of(const std::string& digest, std::size_t at) { return static_cast<unsigned char>(digest[at]); }
 
 std::string request_hash(const Canonical& text) {
-  const Digest digest = sha256(text.text());
+  const std::string digest = sha256_of(text.text());
   std::string out(kHashVersion);
-  for (std::size_t i = 0; i < 16; ++i) out += fmt::format("{:02x}", digest[i]);
+  for (std::size_t i = 0; i < 16; ++i) out += fmt::format("{:02x}", byte_of(digest, i));
   return out;
 }
 
@@ -103,9 +94,9 @@ std::string request_hash(const Canonical& text) {
 JobId one_off_id(const model::JobDefinition& definition) {
   Canonical text;
   put(text, definition);
-  const Digest digest = sha256(text.text());
+  const std::string digest = sha256_of(text.text());
   std::uint64_t bits = 0;
-  for (std::size_t i = 0; i < 8; ++i) bits = (bits << 8) | digest[i];
+  for (std::size_t i = 0; i < 8; ++i) bits = (bits << 8) | byte_of(digest, i);
   return JobId{static_cast<std::int64_t>(bits & (static_cast<std::uint64_t>(kOneOffBit) - 1)) |
                kOneOffBit};
 }

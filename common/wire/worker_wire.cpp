@@ -10,6 +10,8 @@
 namespace rota::wire {
 namespace {
 
+constexpr const char* kUnknownWork = "unknown_definition";
+
 std::string_view name_of(model::HeldAttempt::State state) {
   switch (state) {
     case model::HeldAttempt::State::Running: return "running";
@@ -175,6 +177,17 @@ thrift::DispatchAnswer dispatch_answer(const model::AttemptKey& key, model::Refu
   out.__set_refusal(text(model::name_of(refusal)));
   out.__set_detail(detail);
   return out;
+}
+
+thrift::DispatchAnswer unknown_work_answer(const thrift::AttemptKey& attempt) {
+  thrift::DispatchAnswer out;
+  out.__set_attempt(attempt);
+  out.__set_refusal(kUnknownWork);
+  return out;
+}
+
+bool is_unknown_work(const thrift::DispatchAnswer& answer) {
+  return !answer.accepted && answer.refusal == kUnknownWork;
 }
 
 model::Refusal refusal_of(const thrift::DispatchAnswer& answer) {

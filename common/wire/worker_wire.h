@@ -24,6 +24,11 @@ thrift::DispatchAnswer dispatch_answer(const model::AttemptKey& key, model::Refu
                                        const std::string& detail);
 model::Refusal refusal_of(const thrift::DispatchAnswer& answer);
 
+/// The answer for an attempt whose work this worker does not keep any more. It is no refusal: nothing is
+/// decided.
+thrift::DispatchAnswer unknown_work_answer(const thrift::AttemptKey& attempt);
+bool is_unknown_work(const thrift::DispatchAnswer& answer);
+
 /// A worker as status shows it.
 thrift::WorkerInfo to_wire(const model::WorkerInfo& info);
 thrift::WorkerVitals to_wire(const model::WorkerVitals& vitals);

@@ -1,23 +1,23 @@
 #include "master/dispatch/definition_cache.h"
 
+#include "common/wire/job_wire.h"
+#include "common/wire/shared_work.h"
+
 namespace rota::master::dispatch {
 namespace {
 
-std::size_t weight_of_texts(const std::map<std::string, std::string>& texts) {
-  std::size_t sum = 0;
-  for (const auto& [key, value] : texts) sum += key.size() + value.size() + 64;
-  return sum;
-}
+constexpr std::size_t kEntryBytes = 512;  // beside the work itself, about
 
 }  // namespace
 
-std::size_t weight_of(const model::JobDefinition& definition) {
-  const model::JobWork& work = definition.work;
-  std::size_t sum = 512 + definition.name.size() + definition.description.size() +
-                    work.script.size() + work.folder.size() + weight_of_texts(definition.labels) +
-                    weight_of_texts(work.environment) + weight_of_texts(work.parameters);
-  for (const std::string& argument : work.argv) sum += argument.size() + 32;
-  return sum;
+ReadyWork make_ready(const model::JobDefinition& definition) {
+  ReadyWork out;
+  out.job_name = definition.name;
+  out.space = definition.space;
+  out.work = wire::to_wire(definition.work);
+  out.hash = wire::hash_of(out.work);
+  out.weight = wire::weight_of(out.work);
+  return out;
 }
 
 Result<DefinitionCache::Definition> DefinitionCache::get(JobId job, JobVersion version) {
@@ -27,8 +27,9 @@ Result<DefinitionCache::Definition> DefinitionCache::get(JobId job, JobVersion v
   if (!fetched) fetched = reader_.definition_of(job, version);
   if (!fetched) return fail(fetched.error());
   if (!*fetched) return fail(ErrorCode::NotFound, "the store gave no definition");
-  keep(key, *fetched);
-  return *fetched;
+  auto ready = std::make_shared<const ReadyWork>(make_ready(**fetched));
+  keep(key, ready);
+  return ready;
 }
 
 std::size_t DefinitionCache::size() const {
@@ -47,7 +48,7 @@ DefinitionCache::Definition DefinitionCache::find(const Key& key) {
 void DefinitionCache::keep(const Key& key, const Definition& definition) {
   std::scoped_lock lock(mutex_);
   if (entries_.contains(key)) return;
-  by_use_.push_front(Entry{key, definition, weight_of(*definition)});
+  by_use_.push_front(Entry{key, definition, kEntryBytes + definition->weight});
   entries_[key] = by_use_.begin();
   bytes_ += by_use_.front().bytes;
   while (by_use_.size() > 1 && (by_use_.size() > most_entries_ || bytes_ > most_bytes_)) {

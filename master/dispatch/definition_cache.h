@@ -6,17 +6,28 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <string>
 #include <utility>
 
 #include "master/store/reader.h"
+#include "worker_types.h"
 
 namespace rota::master::dispatch {
+
+/// What a job version runs, ready to be sent.
+struct ReadyWork {
+  std::string job_name;
+  std::string space;
+  thrift::Work work;
+  std::string hash;          ///< of `work`, 32 bytes
+  std::size_t weight = 0;    ///< of `work`
+};
 
 /// The least recently used go first, by number and by estimated bytes. Thread: any; a fetch holds no
 /// lock.
 class DefinitionCache {
  public:
-  using Definition = std::shared_ptr<const model::JobDefinition>;
+  using Definition = std::shared_ptr<const ReadyWork>;
 
   /// `reader` outlives it.
   DefinitionCache(store::Reader& reader, std::size_t most_entries, std::size_t most_bytes)
@@ -47,7 +58,7 @@ class DefinitionCache {
   std::size_t bytes_ = 0;
 };
 
-/// About how much memory a definition takes, and room on the wire. Pure.
-std::size_t weight_of(const model::JobDefinition& definition);
+/// Pure.
+ReadyWork make_ready(const model::JobDefinition& definition);
 
 }  // namespace rota::master::dispatch

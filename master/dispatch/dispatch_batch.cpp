@@ -1,8 +1,9 @@
 #include "master/dispatch/dispatch_batch.h"
 
 #include <map>
+#include <set>
+#include <string_view>
 
-#include "common/wire/job_wire.h"
 #include "common/wire/worker_wire.h"
 
 namespace rota::master::dispatch {
@@ -10,18 +11,67 @@ namespace {
 
 using Kind = core::DispatchVerdict::Kind;
 
-model::Parameters merged(const model::JobWork& work, const model::Parameters* own) {
-  if (own == nullptr) return work.parameters;
-  model::Parameters out = *own;
-  out.insert(work.parameters.begin(), work.parameters.end());
-  return out;
-}
-
-std::size_t sent_weight_of(const std::map<std::string, std::string>& texts) {
-  std::size_t sum = 0;
-  for (const auto& [key, value] : texts) sum += key.size() + value.size() + 8;
+std::size_t weight_of(const thrift::DispatchItem& item) {
+  std::size_t sum = 256 + item.job_name.size() + item.space.size() + item.checkpoint.size();
+  for (const auto& [key, value] : item.parameters) sum += key.size() + value.size() + 8;
   return sum;
 }
+
+/// Fills one call.
+class Packer {
+ public:
+  explicit Packer(const LifeWorks* life) : life_(life) {}
+
+  /// What the piece adds to the call.
+  std::size_t cost_of(const Piece& piece) const {
+    const std::size_t own = weight_of(piece.item);
+    if (!is_shared(piece)) return own + piece.work->weight;
+    if (places_.contains(piece.work->hash)) return own;
+    return own + kHashBytes + (life_->knows(piece.work->hash) ? 0 : piece.work->weight);
+  }
+
+  void add(Piece&& piece) {
+    if (is_shared(piece)) {
+      piece.item.__set_shared(place_of(piece.work));
+    } else {
+      carry_own(piece);
+    }
+    part_.request.items.push_back(std::move(piece.item));
+  }
+
+  Part finish() {
+    part_.request.__isset.items = true;
+    part_.request.__isset.works = !part_.works.empty();
+    return std::move(part_);
+  }
+
+ private:
+  static constexpr std::size_t kHashBytes = 48;
+
+  bool is_shared(const Piece& piece) const { return life_ != nullptr && life_->fits(piece.work->weight); }
+
+  /// The worker's own parameters go once, merged.
+  static void carry_own(Piece& piece) {
+    piece.item.__set_work(piece.work->work);
+    piece.item.parameters.insert(piece.work->work.parameters.begin(), piece.work->work.parameters.end());
+    piece.item.work.parameters.clear();
+  }
+
+  std::int32_t place_of(const DefinitionCache::Definition& work) {
+    const auto place = static_cast<std::int32_t>(part_.works.size());
+    const auto [found, is_new] = places_.try_emplace(work->hash, place);
+    if (!is_new) return found->second;
+    thrift::SharedWork& named = part_.request.works.emplace_back();
+    named.__set_hash(work->hash);
+    if (!life_->knows(work->hash)) named.__set_work(work->work);
+    part_.works.push_back(work);
+    return found->second;
+  }
+
+  const LifeWorks* life_;
+  Part part_;
+  std::map<std::string_view, std::int32_t> places_;  // by the hash, which part_.works keeps
+};
 
 model::Refusal refusal_in(const rpc::CallError& error) {
   if (!error.answered) return model::Refusal::None;
@@ -36,50 +86,54 @@ model::Refusal refusal_in(const rpc::CallError& error) {
 
 }  // namespace
 
-thrift::DispatchItem make_item(const core::DispatchItem& item,
-                               const model::JobDefinition& definition) {
-  thrift::DispatchItem out;
+Piece make_piece(const core::DispatchItem& item, DefinitionCache::Definition work) {
+  Piece piece{{}, std::move(work)};
+  thrift::DispatchItem& out = piece.item;
   out.__set_attempt(wire::to_wire(item.attempt));
   out.__set_job(item.job.value);
   out.__set_job_version(item.version);
-  out.__set_job_name(definition.name);
-  out.__set_space(definition.space);
+  out.__set_job_name(piece.work->job_name);
+  out.__set_space(piece.work->space);
   out.__set_kind(std::string(model::name_of(item.kind)));
   if (item.tick) out.__set_tick_ms(to_ms(*item.tick));
   out.__set_scheduled_ms(to_ms(item.scheduled));
   out.__set_timeout_ms(item.timeout.count());
   out.__set_kill_grace_ms(item.kill_grace.count());
   out.__set_disconnect_grace_ms(item.disconnect_grace.count());
-  out.__set_work(wire::to_wire(definition.work));
-  out.work.parameters.clear();  // they go once, merged
-  out.__set_parameters(merged(definition.work, item.parameters.get()));
-  return out;
+  if (item.parameters != nullptr) out.__set_parameters(*item.parameters);
+  return piece;
 }
 
-std::size_t weight_of(const thrift::DispatchItem& item) {
-  const thrift::Work& work = item.work;
-  std::size_t sum = 256 + item.job_name.size() + item.space.size() + work.handler.size() +
-                    work.script.size() + work.interpreter.size() + work.folder.size() +
-                    sent_weight_of(work.environment) + sent_weight_of(item.parameters) +
-                    item.checkpoint.size();
-  for (const std::string& argument : work.argv) sum += argument.size() + 4;
-  return sum;
-}
-
-std::vector<std::vector<thrift::DispatchItem>> split(std::vector<thrift::DispatchItem> items,
-                                                     std::size_t most_items,
-                                                     std::size_t most_bytes) {
-  std::vector<std::vector<thrift::DispatchItem>> out;
+Part pack(std::vector<Piece>& pieces, std::size_t& next, const PartLimits& limits, const LifeWorks* life) {
+  Packer packer(life);
   std::size_t bytes = 0;
-  for (thrift::DispatchItem& item : items) {
-    const std::size_t weight = weight_of(item);
-    if (out.empty() || out.back().size() >= most_items || bytes + weight > most_bytes) {
-      out.emplace_back();
-      bytes = 0;
-    }
-    bytes += weight;
-    out.back().push_back(std::move(item));
+  for (std::size_t count = 0; next < pieces.size() && count < limits.items; ++next, ++count) {
+    const std::size_t cost = packer.cost_of(pieces[next]);
+    if (count > 0 && bytes + cost > limits.bytes) break;
+    bytes += cost;
+    packer.add(std::move(pieces[next]));
   }
+  return packer.finish();
+}
+
+std::vector<Piece> take_unknown(Part& part, const std::vector<thrift::DispatchAnswer>& answers) {
+  std::set<model::AttemptKey> unknown;
+  for (const auto& answer : answers) {
+    if (wire::is_unknown_work(answer)) unknown.insert(wire::from_wire(answer.attempt));
+  }
+  std::vector<Piece> out;
+  if (unknown.empty()) return out;
+  std::vector<thrift::DispatchItem> others;
+  for (thrift::DispatchItem& item : part.request.items) {
+    if (!item.__isset.shared || !unknown.contains(wire::from_wire(item.attempt))) {
+      others.push_back(std::move(item));
+      continue;
+    }
+    item.__isset.shared = false;
+    const auto place = static_cast<std::size_t>(item.shared);
+    out.push_back({std::move(item), part.works[place]});
+  }
+  part.request.items = std::move(others);
   return out;
 }
 
@@ -96,6 +150,8 @@ std::vector<core::DispatchVerdict> read_answers(
     const auto found = by_attempt.find(verdict.attempt);
     if (found == by_attempt.end()) {
       verdict.detail = "the worker's answer left it out";
+    } else if (wire::is_unknown_work(*found->second)) {
+      verdict.detail = "the worker did not keep what it runs";
     } else {
       verdict.refusal = wire::refusal_of(*found->second);
       verdict.kind = found->second->accepted ? Kind::Accepted : Kind::Refused;

@@ -7,21 +7,38 @@
 #include "common/rpc/error_wire.h"
 #include "master/core/effect.h"
 #include "master/core/event.h"
+#include "master/dispatch/definition_cache.h"
+#include "master/dispatch/kept_works.h"
 #include "worker_types.h"
 
 namespace rota::master::dispatch {
 
-/// The attempt with what it runs; parameters of the run replace those of the job.
-thrift::DispatchItem make_item(const core::DispatchItem& item,
-                               const model::JobDefinition& definition);
+/// An attempt to be sent, and what it runs.
+struct Piece {
+  thrift::DispatchItem item;   ///< without its work; the run's own parameters
+  DefinitionCache::Definition work;
+};
 
-/// About how many bytes it takes on the wire.
-std::size_t weight_of(const thrift::DispatchItem& item);
+Piece make_piece(const core::DispatchItem& item, DefinitionCache::Definition work);
 
-/// Splits items into calls with limits of number and size; an item that is larger than a call goes alone.
-std::vector<std::vector<thrift::DispatchItem>> split(std::vector<thrift::DispatchItem> items,
-                                                     std::size_t most_items,
-                                                     std::size_t most_bytes);
+/// One call: its items and works.
+struct Part {
+  thrift::DispatchRequest request;
+  std::vector<DefinitionCache::Definition> works;  ///< those of request.works
+};
+
+struct PartLimits {
+  std::size_t items = 500;
+  std::size_t bytes = std::size_t{3} << 20;        ///< estimated
+};
+
+/// Moves pieces from `next` on into one call, as many as the limits allow; a piece that is larger than a call
+/// goes alone. What `life` keeps goes by its hash, all else once in each call. No `life`: its worker keeps
+/// no works, so that each attempt carries its own.
+Part pack(std::vector<Piece>& pieces, std::size_t& next, const PartLimits& limits, const LifeWorks* life);
+
+/// Takes the attempts out of an answered call whose works the worker does not know any more.
+std::vector<Piece> take_unknown(Part& part, const std::vector<thrift::DispatchAnswer>& answers);
 
 /// One verdict for each item: what the worker answered, Unknown where it said nothing.
 std::vector<core::DispatchVerdict> read_answers(const std::vector<thrift::DispatchItem>& items,

@@ -30,6 +30,7 @@ class Dispatcher::Impl {
   ~Impl() { stop(); }
 
   void begin_term(TermFace face) {
+    link_.begin_term();
     std::unique_lock lock(face_mutex_);
     face_ = std::move(face);
   }
@@ -52,7 +53,7 @@ class Dispatcher::Impl {
   }
 
   DispatchCounters counters() const {
-    return {calls_, attempts_sent_, old_epoch_, unknown_, dropped_};
+    return {calls_, attempts_sent_, old_epoch_, unknown_, dropped_, works_lost_};
   }
 
   void stop() {
@@ -105,6 +106,7 @@ class Dispatcher::Impl {
     calls_ += result.calls;
     unknown_ += result.unknown;
     old_epoch_ += result.old_epoch;
+    works_lost_ += result.works_lost;
     for (core::Event& event : result.events) post(face.epoch, std::move(event));
     if (!result.unreachable) return;
     for (const auto& left : lanes_.pop_dispatches(work.worker)) {
@@ -142,6 +144,7 @@ class Dispatcher::Impl {
   std::atomic<std::int64_t> attempts_sent_{0};
   std::atomic<std::int64_t> old_epoch_{0};
   std::atomic<std::int64_t> unknown_{0};
+  std::atomic<std::int64_t> works_lost_{0};
   std::atomic<std::int64_t> dropped_{0};
   std::vector<std::jthread> threads_;
 };

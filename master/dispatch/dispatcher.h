@@ -46,6 +46,7 @@ struct DispatchCounters {
   std::int64_t refused_old_epoch = 0;   ///< commands that a worker refused because we are deposed
   std::int64_t unknown = 0;             ///< attempts whose answer was lost
   std::int64_t dropped = 0;             ///< messages and answers of a Term that had ended
+  std::int64_t works_lost = 0;          ///< attempts sent again: their worker did not know their work
 };
 
 /// Belongs to Master: its threads outlive Terms. Thread: send by the loop; the rest by any.

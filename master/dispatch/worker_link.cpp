@@ -29,6 +29,9 @@ void count(const std::vector<core::DispatchVerdict>& verdicts, LinkResult& resul
   }
 }
 
+/// 0 for an older worker, which does not say it.
+std::size_t bound(std::int64_t said) { return static_cast<std::size_t>(std::max<std::int64_t>(said, 0)); }
+
 /// A worker that knows a higher epoch refuses everything from now on; the core must hear of it.
 void note_refusal(const model::WorkerKey& worker, const rpc::CallError& failure, LinkResult& result) {
   if (failure.error.code != ErrorCode::Fenced) return;
@@ -74,6 +77,7 @@ LinkResult WorkerLink::hello(const TermFace& face, const core::SendHello& messag
     result.events.emplace_back(core::HelloFailed{
         message.worker, false, "another life answered: " + inventory->worker.incarnation});
   } else {
+    kept_.greeted(message.worker, bound(answer->most_works), bound(answer->most_work_bytes));
     inventory->worker = message.worker;
     result.events.emplace_back(core::HelloAnswered{std::move(*inventory)});
   }
@@ -83,9 +87,26 @@ LinkResult WorkerLink::hello(const TermFace& face, const core::SendHello& messag
 LinkResult WorkerLink::dispatch(const TermFace& face,
                                 const std::vector<core::SendDispatch>& messages) {
   LinkResult result;
-  auto parts = split(prepare(messages, result), options_.max_items, options_.max_bytes);
-  for (const auto& part : parts) send_part(face, messages.back(), part, result);
+  std::vector<Piece> pieces = prepare(messages, result);
+  const auto life = kept_.of(messages.back().worker);
+  std::vector<Piece> unknown = send_all(face, messages.back(), pieces, life.get(), result);
+  if (unknown.empty()) return result;
+  // The worker has lost or dropped works. Nothing is decided about these attempts: each goes again, whole.
+  life->forget();
+  result.works_lost += static_cast<std::int64_t>(unknown.size());
+  send_all(face, messages.back(), unknown, nullptr, result);
   return result;
+}
+
+/// Gives the attempts whose works the worker does not know any more.
+std::vector<Piece> WorkerLink::send_all(const TermFace& face, const core::SendDispatch& to,
+                                        std::vector<Piece>& pieces, LifeWorks* life, LinkResult& result) {
+  std::vector<Piece> unknown;
+  for (std::size_t next = 0; next < pieces.size();) {
+    Part part = pack(pieces, next, {options_.max_items, options_.max_bytes}, life);
+    for (Piece& piece : send_part(face, to, part, life, result)) unknown.push_back(std::move(piece));
+  }
+  return unknown;
 }
 
 /// What earlier attempts saved last. It was stored before this attempt was decided, so it is never too old.
@@ -101,9 +122,8 @@ Result<std::map<RunId, std::string>> WorkerLink::checkpoints_for(
   return reader_.checkpoints_of(runs);
 }
 
-std::vector<thrift::DispatchItem> WorkerLink::prepare(
-    const std::vector<core::SendDispatch>& messages, LinkResult& result) {
-  std::vector<thrift::DispatchItem> items;
+std::vector<Piece> WorkerLink::prepare(const std::vector<core::SendDispatch>& messages, LinkResult& result) {
+  std::vector<Piece> pieces;
   core::DispatchAnswered without;
   without.worker = messages.front().worker;
   const auto checkpoints = checkpoints_for(messages);
@@ -122,48 +142,58 @@ std::vector<thrift::DispatchItem> WorkerLink::prepare(
         refuse(item, "its checkpoint: " + checkpoints.error().message);
         continue;
       }
-      items.push_back(make_item(item, **definition));
+      pieces.push_back(make_piece(item, *definition));
       if (!may_have_checkpoint(item)) continue;
       const auto saved = checkpoints->find(item.attempt.run);
-      if (saved != checkpoints->end()) items.back().__set_checkpoint(saved->second);
+      if (saved != checkpoints->end()) pieces.back().item.__set_checkpoint(saved->second);
     }
   }
   count(without.verdicts, result);
   if (!without.verdicts.empty()) result.events.emplace_back(std::move(without));
-  return items;
+  return pieces;
 }
 
-void WorkerLink::send_part(const TermFace& face, const core::SendDispatch& to,
-                           const std::vector<thrift::DispatchItem>& items, LinkResult& result) {
+rpc::CallResult<std::vector<thrift::DispatchAnswer>> WorkerLink::call(
+    const core::SendDispatch& to, const thrift::DispatchRequest& request) {
+  return channels_.call(
+      endpoint_of(to.address),
+      [&](thrift::WorkerServiceClient& client) {
+        std::vector<thrift::DispatchAnswer> answers;
+        client.dispatch(answers, request);
+        return answers;
+      },
+      options_.rpc_timeout);
+}
+
+std::vector<Piece> WorkerLink::send_part(const TermFace& face, const core::SendDispatch& to, Part& part,
+                                         LifeWorks* life, LinkResult& result) {
   const rpc::CallError not_tried{Error(ErrorCode::Unavailable, "the worker is not reachable"), {},
                                  Millis{0}, false, false};
   rpc::CallResult<std::vector<thrift::DispatchAnswer>> answer =
       tl::unexpected<rpc::CallError>(not_tried);
   if (!result.unreachable) {
-    thrift::DispatchRequest request;
-    request.__set_epoch(face.epoch.value);
-    request.__set_worker_id(to.worker.id);
-    request.__set_incarnation(to.worker.incarnation);
-    request.__set_items(items);
+    part.request.__set_epoch(face.epoch.value);
+    part.request.__set_worker_id(to.worker.id);
+    part.request.__set_incarnation(to.worker.incarnation);
     ++result.calls;
-    answer = channels_.call(
-        endpoint_of(to.address),
-        [&](thrift::WorkerServiceClient& client) {
-          std::vector<thrift::DispatchAnswer> answers;
-          client.dispatch(answers, request);
-          return answers;
-        },
-        options_.rpc_timeout);
+    answer = call(to, part.request);
   }
+  std::vector<Piece> unknown;
+  if (answer) unknown = take_unknown(part, *answer);
+  if (answer && life != nullptr) {
+    for (const auto& work : part.works) life->learned(work->hash, work->weight);
+  }
+  const auto& items = part.request.items;
   core::DispatchAnswered told;
   told.worker = to.worker;
   told.verdicts = answer ? read_answers(items, *answer) : verdicts_of_failure(items, answer.error());
   count(told.verdicts, result);
-  result.events.emplace_back(std::move(told));
+  if (!told.verdicts.empty()) result.events.emplace_back(std::move(told));
   if (!answer && is_unreachable(answer.error()) && !result.unreachable) {
     result.unreachable = true;
     result.events.emplace_back(hello_failed(to.worker, answer.error()));
   }
+  return unknown;
 }
 
 LinkResult WorkerLink::cancel(const TermFace& face, const core::SendCancel& message) {

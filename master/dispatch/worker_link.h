@@ -11,7 +11,9 @@
 #include "master/core/effect.h"
 #include "master/core/event.h"
 #include "master/dispatch/definition_cache.h"
+#include "master/dispatch/dispatch_batch.h"
 #include "master/dispatch/dispatcher.h"
+#include "master/dispatch/kept_works.h"
 
 namespace rota::master::dispatch {
 
@@ -22,6 +24,7 @@ struct LinkResult {
   std::int64_t calls = 0;
   std::int64_t unknown = 0;
   std::int64_t old_epoch = 0;
+  std::int64_t works_lost = 0;       ///< attempts that had to go again with what they run
 };
 
 /// Thread: any.
@@ -29,6 +32,8 @@ class WorkerLink {
  public:
   WorkerLink(store::Reader& reader, const DispatcherOptions& options);
 
+  /// A new Term: every worker is greeted anew.
+  void begin_term() { kept_.clear(); }
   LinkResult hello(const TermFace& face, const core::SendHello& message);
   /// Dispatches of one worker, as few calls as the limits allow.
   LinkResult dispatch(const TermFace& face, const std::vector<core::SendDispatch>& messages);
@@ -40,14 +45,18 @@ class WorkerLink {
  private:
   Result<std::map<RunId, std::string>> checkpoints_for(
       const std::vector<core::SendDispatch>& messages);
-  std::vector<thrift::DispatchItem> prepare(const std::vector<core::SendDispatch>& messages,
-                                            LinkResult& result);
-  void send_part(const TermFace& face, const core::SendDispatch& to,
-                 const std::vector<thrift::DispatchItem>& items, LinkResult& result);
+  std::vector<Piece> prepare(const std::vector<core::SendDispatch>& messages, LinkResult& result);
+  std::vector<Piece> send_all(const TermFace& face, const core::SendDispatch& to, std::vector<Piece>& pieces,
+                              LifeWorks* life, LinkResult& result);
+  std::vector<Piece> send_part(const TermFace& face, const core::SendDispatch& to, Part& part,
+                               LifeWorks* life, LinkResult& result);
+  rpc::CallResult<std::vector<thrift::DispatchAnswer>> call(const core::SendDispatch& to,
+                                                            const thrift::DispatchRequest& request);
 
   const DispatcherOptions options_;
   store::Reader& reader_;
   DefinitionCache definitions_;
+  KeptWorks kept_;
   rpc::ChannelPool<thrift::WorkerServiceClient> channels_;
 };
 

@@ -120,6 +120,9 @@ void StandIns::hello(thrift::Inventory& answer, const thrift::HelloRequest& requ
     epoch_ = std::max(epoch_, request.epoch);
   }
   inventory(answer, request);
+  // As a worker does; what its attempts run is nothing to a stand-in.
+  answer.__set_most_works(1000);
+  answer.__set_most_work_bytes(std::int64_t{16} << 20);
 }
 
 void StandIns::inventory(thrift::Inventory& answer, const thrift::HelloRequest& request) {

@@ -4,6 +4,7 @@
 #include "common/rpc/error_wire.h"
 #include "common/wire/job_wire.h"
 #include "common/wire/run_wire.h"
+#include "common/wire/shared_work.h"
 #include "common/wire/worker_wire.h"
 
 namespace rota::worker::api {
@@ -28,7 +29,38 @@ void refuse_if(model::Refusal refusal) {
   }
 }
 
-desk::Order order_of(const thrift::DispatchItem& item) {
+using Works = std::vector<desk::WorkShelf::Work>;
+
+/// Those of a call; null: not known here any more.
+Works works_of(const thrift::DispatchRequest& request, desk::WorkShelf& shelf) {
+  Works out;
+  out.reserve(request.works.size());
+  for (const thrift::SharedWork& named : request.works) {
+    out.push_back(named.__isset.work
+                      ? shelf.keep(named.hash, wire::from_wire(named.work), wire::weight_of(named.work))
+                      : shelf.find(named.hash));
+  }
+  return out;
+}
+
+/// Null: the call does not say what the attempt runs, and this worker does not know it.
+const model::JobWork* shared_work(const thrift::DispatchItem& item, const Works& works) {
+  const auto place = static_cast<std::size_t>(item.shared);
+  return item.shared >= 0 && place < works.size() ? works[place].get() : nullptr;
+}
+
+void set_work(desk::Order& order, const thrift::DispatchItem& item, const model::JobWork* shared) {
+  order.parameters = item.parameters;
+  if (shared == nullptr) {
+    order.work = wire::from_wire(item.work);
+  } else {
+    order.work = *shared;
+    order.parameters.merge(order.work.parameters);  // the run's own lie over them
+    order.work.parameters.clear();
+  }
+}
+
+desk::Order order_of(const thrift::DispatchItem& item, const model::JobWork* shared) {
   desk::Order order;
   order.key = wire::from_wire(item.attempt);
   order.job = JobId{item.job};
@@ -41,8 +73,7 @@ desk::Order order_of(const thrift::DispatchItem& item) {
   order.timeout = Millis{std::max<std::int64_t>(item.timeout_ms, 0)};
   order.kill_grace = Millis{std::max<std::int64_t>(item.kill_grace_ms, 0)};
   order.disconnect_grace = Millis{std::max<std::int64_t>(item.disconnect_grace_ms, 0)};
-  order.work = wire::from_wire(item.work);
-  order.parameters = item.parameters;
+  set_work(order, item, shared);
   if (item.__isset.checkpoint) order.checkpoint = item.checkpoint;
   return order;
 }
@@ -69,6 +100,8 @@ void WorkerServiceHandler::hello(const Caller&, thrift::Inventory& answer,
   const auto held = parts_.desk.hello(greeting);
   if (!held) refuse(held.error().code, held.error().message);
   answer = wire::to_wire(*held);
+  answer.__set_most_works(static_cast<std::int32_t>(works_.most()));
+  answer.__set_most_work_bytes(static_cast<std::int64_t>(works_.most_bytes()));
 }
 
 void WorkerServiceHandler::inventory(const Caller&, thrift::Inventory& answer,
@@ -81,7 +114,15 @@ void WorkerServiceHandler::dispatch(const Caller&, std::vector<thrift::DispatchA
   const auto envelope = envelope_of(request.epoch, request.worker_id, request.incarnation);
   std::vector<desk::Order> orders;
   orders.reserve(request.items.size());
-  for (const thrift::DispatchItem& item : request.items) orders.push_back(order_of(item));
+  const Works works = works_of(request, works_);
+  for (const thrift::DispatchItem& item : request.items) {
+    const model::JobWork* shared = item.__isset.shared ? shared_work(item, works) : nullptr;
+    if (item.__isset.shared && shared == nullptr) {
+      answer.push_back(wire::unknown_work_answer(item.attempt));
+    } else {
+      orders.push_back(order_of(item, shared));
+    }
+  }
   for (const desk::OrderAnswer& one : parts_.desk.dispatch(envelope, orders)) {
     answer.push_back(wire::dispatch_answer(one.key, one.refusal, one.detail));
   }

@@ -6,6 +6,7 @@
 
 #include "worker/api/services.h"
 #include "worker/desk/attempt_desk.h"
+#include "worker/desk/work_shelf.h"
 
 namespace rota::worker::api {
 
@@ -18,7 +19,8 @@ struct ServiceParts {
 /// Thread: any (the server's pool). Throws thrift::RotaError only.
 class WorkerServiceHandler final : public WorkerService {
  public:
-  explicit WorkerServiceHandler(ServiceParts parts) : parts_(std::move(parts)) {}
+  explicit WorkerServiceHandler(ServiceParts parts, std::size_t most_works = desk::WorkShelf::kMost)
+      : parts_(std::move(parts)), works_(most_works) {}
 
   void hello(const Caller& caller, thrift::Inventory& answer,
              const thrift::HelloRequest& request) override;
@@ -31,6 +33,7 @@ class WorkerServiceHandler final : public WorkerService {
 
  private:
   ServiceParts parts_;
+  desk::WorkShelf works_;
 };
 
 }  // namespace rota::worker::api

@@ -173,6 +173,7 @@ thrift::DispatchItem WorkerUnderTest::command(std::int64_t run, std::vector<std:
   item.__set_space("default");
   item.__set_kind("one_off");
   item.__set_kill_grace_ms(300);
+  item.__isset.work = true;
   item.work.__set_argv(std::move(argv));
   return item;
 }

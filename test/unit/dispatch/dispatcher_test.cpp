@@ -29,6 +29,9 @@ class FakeWorker final : public thrift::WorkerServiceNull {
     out.worker.id = request.worker_id;
     out.worker.incarnation = request.incarnation;
     out.highest_epoch = highest_epoch;
+    if (!keeps_works) return;
+    out.__set_most_works(10);
+    out.__set_most_work_bytes(1 << 20);
   }
   void dispatch(std::vector<thrift::DispatchAnswer>& out,
                 const thrift::DispatchRequest& request) override {
@@ -36,7 +39,13 @@ class FakeWorker final : public thrift::WorkerServiceNull {
     std::scoped_lock lock(mutex_);
     asked_.push_back("dispatch");
     sizes.push_back(request.items.size());
+    for (const auto& work : request.works) ++(work.__isset.work ? works_sent : works_named);
     for (const auto& item : request.items) {
+      if (item.__isset.work) ++items_with_work;
+      if (loses_works && item.__isset.shared) {
+        out.push_back(wire::unknown_work_answer(item.attempt));
+        continue;
+      }
       checkpoints.push_back(item.__isset.checkpoint ? item.checkpoint : "none");
       out.push_back(wire::dispatch_answer(wire::from_wire(item.attempt), refusal, ""));
     }
@@ -72,6 +81,11 @@ class FakeWorker final : public thrift::WorkerServiceNull {
   std::int64_t highest_epoch = 0;
   std::vector<std::size_t> sizes;
   std::vector<std::string> checkpoints;
+  bool keeps_works = false;
+  bool loses_works = false;
+  int works_sent = 0;
+  int works_named = 0;
+  int items_with_work = 0;
   std::size_t cancelled = 0;
   model::Refusal refusal = model::Refusal::None;
 
@@ -250,6 +264,63 @@ TEST_CASE("dispatcher: large batches are split, and waiting items are joined") {
   CHECK(events.size() == 3);
   CHECK(setup.worker->sizes == std::vector<std::size_t>{500, 300});
   CHECK(setup.dispatcher->counters().attempts_sent == 800);
+}
+
+TEST_CASE("dispatcher: what attempts run is sent once to a life that keeps it") {
+  Setup setup;
+  setup.worker->keeps_works = true;
+  setup.dispatcher->send(Epoch{3}, core::SendHello{setup.key, setup.address()});
+  setup.dispatcher->send(Epoch{3}, setup.dispatch_of(1, 3));
+  setup.inbox.wait_for(2);
+  setup.dispatcher->send(Epoch{3}, setup.dispatch_of(4, 3));
+  setup.inbox.wait_for(3);
+  CHECK(setup.worker->works_sent == 1);
+  CHECK(setup.worker->works_named == 1);
+  CHECK(setup.worker->items_with_work == 0);
+
+  SUBCASE("a new Term, or a new hello, sends it again") {
+    SUBCASE("Term") {
+      setup.dispatcher->end_term();
+      setup.begin(Epoch{3});
+    }
+    setup.dispatcher->send(Epoch{3}, core::SendHello{setup.key, setup.address()});
+    setup.dispatcher->send(Epoch{3}, setup.dispatch_of(7, 1));
+    setup.inbox.wait_for(5);
+    CHECK(setup.worker->works_sent == 2);
+  }
+  SUBCASE("another life of the worker, which has not said hello, gets each attempt whole") {
+    auto other = setup.dispatch_of(7, 2);
+    other.worker.incarnation = "later";
+    setup.dispatcher->send(Epoch{3}, other);
+    setup.inbox.wait_for(4);
+    CHECK(setup.worker->items_with_work == 2);
+  }
+  SUBCASE("a worker that has lost it is sent it at once, and nobody else hears of that") {
+    setup.worker->loses_works = true;
+    setup.dispatcher->send(Epoch{3}, setup.dispatch_of(7, 2));
+    const auto events = setup.inbox.wait_for(4);
+    REQUIRE(events.size() == 4);
+    const auto& answered = std::get<core::DispatchAnswered>(events[3]);
+    REQUIRE(answered.verdicts.size() == 2);
+    CHECK(answered.verdicts[0].kind == Kind::Accepted);
+    CHECK(answered.verdicts[1].kind == Kind::Accepted);
+    CHECK(setup.worker->items_with_work == 2);
+    CHECK(setup.dispatcher->counters().works_lost == 2);
+    CHECK(setup.dispatcher->counters().unknown == 0);
+    setup.worker->loses_works = false;
+    setup.dispatcher->send(Epoch{3}, setup.dispatch_of(9, 1));
+    setup.inbox.wait_for(5);
+    CHECK(setup.worker->works_sent == 2);
+  }
+}
+
+TEST_CASE("dispatcher: an older worker gets what each attempt runs with it") {
+  Setup setup;
+  setup.dispatcher->send(Epoch{3}, core::SendHello{setup.key, setup.address()});
+  setup.dispatcher->send(Epoch{3}, setup.dispatch_of(1, 3));
+  setup.inbox.wait_for(2);
+  CHECK(setup.worker->items_with_work == 3);
+  CHECK(setup.worker->works_sent == 0);
 }
 
 TEST_CASE("dispatcher: refusals of a deposed leader are counted") {

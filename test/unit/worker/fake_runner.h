@@ -32,6 +32,7 @@ class FakeRunner final : public AttemptRunner {
     if (while_starting) while_starting();
     if (start_fails) return fail(ErrorCode::Unavailable, "no folder");
     starts.push_back(order.key);
+    orders.push_back(order);
     return {};
   }
   void end(model::AttemptKey key, EndReason why, std::optional<Millis> grace) override {
@@ -53,6 +54,7 @@ class FakeRunner final : public AttemptRunner {
   std::set<model::AttemptKey> unreported;
   std::vector<bool> adopted;             ///< the desk's answers
   std::vector<model::AttemptKey> starts, stored, acknowledged;
+  std::vector<Order> orders;             ///< of starts
   std::vector<End> ends;
   std::vector<MonoTime> vouches;
 };
