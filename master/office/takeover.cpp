@@ -198,7 +198,11 @@ Result<Office> enter_office(zk::Client& client, const zk::Paths& paths, store::O
   auto recovered = recover_alone(store, office.epoch);
   if (!recovered) return fail(recovered.error());
   office.recovered = std::move(*recovered);
-  office.recovered.database_went_back = *restored;
+  if (office.recovered.database_went_back && !*restored) {
+    log_error("term", "the database lost which waiting runs were dispatched; ticks are held", {});
+    if (auto raised = raise_restore_alarm(client, paths, office.epoch); !raised) return fail(raised.error());
+  }
+  office.recovered.database_went_back |= *restored;
   // Last: a takeover that fails on the way must not hide from the next one that ZooKeeper was new.
   if (!look->uuid) {
     auto made = zk::create_cluster_uuid(client, paths, *uuid);

@@ -155,13 +155,13 @@ void SimStore::write(const Changes& changes) {
   if (tables_.watermark && tables_.watermark->is_parted()) marks_.hit("tick_slice_stored");
 }
 
-/// The database's store does not write what is empty before any attempt (kFirstDispatchAlike).
+/// The database's store does not write what is empty before any attempt (kDispatchApart).
 void SimStore::judge_first_dispatch(const model::RunProgress& before, const model::RunProgress& after) {
   const bool is_first = after.state == RunState::Dispatched && after.attempt == 1 && !after.started &&
                         after.outcome == model::Outcome{};
   if (went_back_ || !is_first) return;
   marks_.hit("first_dispatch_judged");
-  const bool is_touched = before.started || before.ended || before.losses != 0 || before.outcome != model::Outcome{};
+  const bool is_touched = model::is_final(before.state) || before.started || before.ended || before.losses != 0 || before.outcome != model::Outcome{};
   if (is_touched) complain("an attempt left its traces before the first dispatch");
 }
 

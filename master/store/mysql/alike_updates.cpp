@@ -1,11 +1,14 @@
 #include "master/store/mysql/alike_updates.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
+#include <set>
 #include <string>
 #include <tuple>
 
+#include "master/store/mysql/kept_runs.h"
 #include "master/store/mysql/literals.h"
 #include "master/store/mysql/run_rows.h"
 
@@ -23,11 +26,15 @@ auto written_part(const core::RunUpdate* update) {
                   p.ended, p.not_before, p.cancel_asked, p.losses);
 }
 
+std::vector<std::string> ids_of(const Updates& updates) {
+  std::vector<std::string> ids;
+  ids.reserve(updates.size());
+  for (const auto* update : updates) ids.push_back(std::to_string(update->id.value));
+  return ids;
+}
+
 Result<void> check_all_there(Connection& connection, const Updates& updates) {
-  std::string ids;
-  for (const auto* update : updates) {
-    ids += fmt::format("{}{}", ids.empty() ? "" : ",", update->id.value);
-  }
+  const std::string ids = fmt::format("{}", fmt::join(ids_of(updates), ","));
   std::size_t found = 0;
   auto asked = connection.stream(
       fmt::format("SELECT COUNT(*) FROM run WHERE run_id IN ({})", ids),
@@ -40,21 +47,57 @@ Result<void> check_all_there(Connection& connection, const Updates& updates) {
                                                updates.size(), found, ids.substr(0, 200)));
 }
 
-void write_group(BatchText& batch, const Updates& updates) {
-  std::vector<std::string> ids;
-  ids.reserve(updates.size());
-  for (const auto* update : updates) ids.push_back(std::to_string(update->id.value));
-  const model::RunProgress& alike = updates.front()->progress;
-  const bool is_first = is_first_dispatch(alike);
-  const std::string& statement = is_first ? kFirstDispatchAlike : kUpdateRunsAlike;
-  const auto head = with_literals(statement + "(", [&](Binder& binder) {
-    is_first ? bind_first_dispatch(binder, alike) : bind_progress_alike(binder, alike);
+std::string head_of(const Updates& updates) {
+  const auto bind = [&](Binder& binder) { bind_progress_alike(binder, updates.front()->progress); };
+  return with_literals(kUpdateRunsAlike + "(", bind);
+}
+
+/// Runs that are not in run_open: into their own rows, if they have any, and into run_open.
+Result<void> write_in_place(Connection& connection, const Updates& updates) {
+  const std::string ids = fmt::format("{}", fmt::join(ids_of(updates), ","));
+  if (auto done = connection.run_text(head_of(updates) + ids + ")"); !done) return fail(done.error());
+  if (auto there = check_all_there(connection, updates); !there) return there;
+  auto listed = connection.run_text(
+      fmt::format("INSERT INTO run_open (run_id) SELECT run_id FROM run WHERE run_id IN ({}) "
+                  "ON DUPLICATE KEY UPDATE run_id = run_open.run_id", ids));
+  return listed ? Result<void>() : fail(listed.error());
+}
+
+Result<void> write_those_unlisted(Connection& connection, Updates updates) {
+  std::set<std::int64_t> listed;
+  auto asked = connection.stream(
+      fmt::format("SELECT run_id FROM run_open WHERE run_id IN ({})", fmt::join(ids_of(updates), ",")),
+      [&](Row& row) -> Result<void> {
+        listed.insert(row.integer());
+        return {};
+      });
+  if (!asked) return asked;
+  std::erase_if(updates, [&](const auto* update) { return listed.contains(update->id.value); });
+  return updates.empty() ? Result<void>() : write_in_place(connection, updates);
+}
+
+/// Less rows changed than there are updates: some stood already, or are not there.
+bool all_changed(std::int64_t changed, const Updates& updates) {
+  return changed == static_cast<std::int64_t>(updates.size());
+}
+
+void write_dispatch_apart(BatchText& batch, const Updates& updates) {
+  const auto head = with_literals(kDispatchApart + "(", [&](Binder& binder) {
+    bind_first_dispatch(binder, updates.front()->progress);
   });
-  batch.add_list(head, ids, ")", [&batch, updates](std::int64_t changed) {
-    // Less means that some stood already, or are not there.
-    if (changed == static_cast<std::int64_t>(updates.size())) return Result<void>();
+  batch.add_list(head, ids_of(updates), ")", [&batch, updates](std::int64_t changed) {
+    if (all_changed(changed, updates)) return Result<void>();
+    return write_those_unlisted(batch.connection(), updates);
+  });
+}
+
+void write_group(BatchText& batch, const Updates& updates) {
+  if (is_first_dispatch(updates.front()->progress)) return write_dispatch_apart(batch, updates);
+  batch.add_list(head_of(updates), ids_of(updates), ")", [&batch, updates](std::int64_t changed) {
+    if (all_changed(changed, updates)) return Result<void>();
     return check_all_there(batch.connection(), updates);
   });
+  forget_dispatch_apart(batch, updates);
 }
 
 /// What stands once for all runs of a group that succeeded; the first part: whether it may.

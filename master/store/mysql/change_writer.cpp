@@ -236,12 +236,14 @@ Result<void> write_runs(BatchText& batch, const core::Changes& changes) {
   for (const auto& update : born_final) with_outcome.push_back(&update);
   write_alike(batch, plain);
   write_updates(batch, kUpdateRuns, bind_progress, plain);
+  forget_dispatch_apart(batch, plain);
   for (const AlikeSuccesses& alike : take_alike_successes(succeeded)) {
     const MultiRow statement{kAlikeSuccesses, 11, alike.tail, ", 'succeeded', 'none'"};
     write_updates(batch, statement, bind_alike_success, alike.updates);
   }
   write_updates(batch, kUpdateSucceededRuns, bind_success, succeeded);
   write_updates(batch, kUpdateRunsWithOutcome, bind_with_outcome, with_outcome);
+  forget_dispatch_apart(batch, with_outcome);
   write_kept_runs(batch, changes);
   return {};
 }

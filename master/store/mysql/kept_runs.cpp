@@ -123,12 +123,14 @@ Result<KeptRuns> look_at_kept_runs(Connection& connection) {
   KeptRuns kept;
   auto asked = connection.stream(
       "SELECT e.value, o.run_id IS NOT NULL AND e.open_kept_for = e.value, "
-      "n.run_id IS NOT NULL AND e.ended_kept_for = e.value FROM epoch e LEFT JOIN run_open o ON o.run_id = 0 "
+      "n.run_id IS NOT NULL AND e.ended_kept_for = e.value, o.run_id IS NULL AND e.open_kept_for = e.value "
+      "FROM epoch e LEFT JOIN run_open o ON o.run_id = 0 "
       "LEFT JOIN run_unsuccessful n ON n.run_id = 0 WHERE e.partition_no = 1",
       [&](Row& row) -> Result<void> {
         kept.epoch = Epoch{row.integer()};
         kept.open = row.integer() != 0;
         kept.ended = row.integer() != 0;
+        kept.open_was_emptied = row.integer() != 0;
         return {};
       });
   if (!asked) return fail(asked.error());
@@ -136,7 +138,15 @@ Result<KeptRuns> look_at_kept_runs(Connection& connection) {
 }
 
 std::string from_open_runs(const KeptRuns& kept) {
-  return kept.open ? "run_open o STRAIGHT_JOIN run r ON r.run_id = o.run_id" : "run r";
+  return kept.open ? "run_open o STRAIGHT_JOIN run r ON r.run_id = o.run_id" : "run r " + kWithOpen;
+}
+
+void forget_dispatch_apart(BatchText& batch, const std::vector<const core::RunUpdate*>& updates) {
+  std::vector<std::string> ids;
+  for (const core::RunUpdate* update : updates) {
+    if (!model::is_final(update->progress.state)) ids.push_back(std::to_string(update->id.value));
+  }
+  batch.add_list("UPDATE run_open SET attempt = 0 WHERE attempt > 0 AND run_id IN (", ids, ")");
 }
 
 void write_kept_runs(BatchText& batch, const core::Changes& changes) {
@@ -164,16 +174,17 @@ void write_kept_runs(BatchText& batch, const core::Changes& changes) {
                  "ON DUPLICATE KEY UPDATE state = VALUES(state)");
 }
 
-Result<void> settle_kept_runs(Connection& connection, Epoch epoch) {
+Result<bool> settle_kept_runs(Connection& connection, Epoch epoch) {
   const auto kept = look_at_kept_runs(connection);
   if (!kept) return fail(kept.error());
-  if (kept->epoch != epoch || kept->open) return {};
+  if (kept->epoch != epoch || kept->open) return true;
   const auto has_index = has_state_index(connection);
   if (!has_index) return fail(has_index.error());
   log_info("store", "the list of unfinished runs is made anew", {{"by_index", *has_index}});
   auto filled = *has_index ? fill_open(connection, "") : fill_both_by_key(connection);
-  if (!filled) return filled;
-  return note_kept(connection, epoch, {.open = true, .ended = !*has_index});
+  if (!filled) return fail(filled.error());
+  const auto noted = note_kept(connection, epoch, {.open = true, .ended = !*has_index});
+  return noted ? Result<bool>(!kept->open_was_emptied) : fail(noted.error());
 }
 
 Result<void> UnsuccessfulFill::step(Connection& connection, Epoch epoch) {

@@ -2,14 +2,20 @@
 // not ended, `run_unsuccessful` those that ended other than well. Both hold candidates: who reads them asks
 // the run's own state too.
 //
+// `run_open` also holds the first dispatch of a run that waited, until the run's own row gets it with its
+// next change. That is mostly its last one: a run's row, which is wide, is written twice and not three times.
+// So who reads a run's state, worker or dispatch asks both (kRunState and others, run_rows.h).
+//
 // Every batch keeps them, from the Term on that first made them whole. Masters of older versions do not know
 // them; while such a one leads they are not kept. So the epoch's row says for which epoch each is whole: a
 // takeover carries that on where it was so for the epoch before, and otherwise makes them whole again. So it
-// does when a table was made anew: a run 0 in it, which never is, shows that it was not.
+// does when a table was made anew: a run 0 in it, which never is, shows that it was not. Once a master that
+// stores dispatches in run_open has led, none of an older version can (schema step 046).
 #pragma once
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "common/base/ids.h"
 #include "common/base/result.h"
@@ -23,18 +29,22 @@ struct KeptRuns {
   Epoch epoch;
   bool open = false;
   bool ended = false;
+  bool open_was_emptied = false;  ///< it should be whole, and is not: somebody emptied it or made it anew
 };
 Result<KeptRuns> look_at_kept_runs(Connection& connection);
 
-/// "run_open o … run r" where it is kept, else "run r". Put the condition on r.state behind it.
+/// "run_open o … run r" where it is kept, else "run r … run_open o". Put the condition on r.state behind it.
 std::string from_open_runs(const KeptRuns& kept);
 
-/// Writes what a batch changes of them. Repeating it is harmless.
+/// Writes what a batch changes of them, except dispatches (alike_updates.h). Repeating it is harmless.
 void write_kept_runs(BatchText& batch, const core::Changes& changes);
+/// Takes the dispatch of these runs out of run_open, since their own rows say more.
+void forget_dispatch_apart(BatchText& batch, const std::vector<const core::RunUpdate*>& updates);
 
 /// After this epoch was claimed, before anything is read: makes run_open whole, unless it was carried on, and
-/// where `run` has no index on its state run_unsuccessful too. Nothing when another epoch is in force.
-Result<void> settle_kept_runs(Connection& connection, Epoch epoch);
+/// where `run` has no index on its state run_unsuccessful too. Nothing when another epoch is in force. False:
+/// run_open was emptied or made anew, so that nobody knows which of the waiting runs had been dispatched.
+Result<bool> settle_kept_runs(Connection& connection, Epoch epoch);
 
 /// Makes run_unsuccessful whole while its leader is in office, a few rows each time, so that a long history
 /// delays no takeover; then drops the index on the state of all runs.

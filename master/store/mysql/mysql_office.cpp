@@ -12,6 +12,7 @@
 #include "master/store/mysql/mysql_errors.h"
 #include "master/store/mysql/mysql_recovery.h"
 #include "master/store/mysql/mysql_rewind.h"
+#include "master/store/mysql/run_rows.h"
 
 namespace rota::master::store {
 namespace {
@@ -115,18 +116,19 @@ Result<Millis> MysqlOffice::settle_grant(Millis own) {
 }
 
 /// What is kept beside the runs (kept_runs.h) is carried on where it was kept for the epoch before: the
-/// server assigns from left to right.
+/// server assigns from left to right. From here on no older master takes office (dispatch_apart_for).
 Result<void> MysqlOffice::try_office(Connection& connection, const Claim& claim) {
   const Epoch epoch = claim.epoch;
   if (auto begun = connection.begin(); !begun) return begun;
   auto raised = connection.change(
       fmt::format("UPDATE epoch SET open_kept_for = IF(open_kept_for = value, ?, open_kept_for), "
                   "ended_kept_for = IF(ended_kept_for = value, ?, ended_kept_for), "
-                  "value = ?, holder = ?, address = ?, taken_ms = {} "
+                  "value = ?, dispatch_apart_for = ?, holder = ?, address = ?, taken_ms = {} "
                   "WHERE partition_no = 1 AND value < ?",
                   kNowMs),
       [&](Binder& binder) {
         binder.integer(epoch.value)
+            .integer(epoch.value)
             .integer(epoch.value)
             .integer(epoch.value)
             .prose(claim.holder.name, 255)
@@ -199,7 +201,8 @@ Result<std::int64_t> MysqlOffice::count_held() {
   if (!kept) return fail(kept.error());
   std::int64_t count = 0;
   auto read = (*connection)->stream(
-      "SELECT COUNT(*) FROM " + from_open_runs(*kept) + " WHERE r.state IN ('dispatched', 'running')",
+      fmt::format("SELECT COUNT(*) FROM {} WHERE {} IN ('dispatched', 'running')", from_open_runs(*kept),
+                  kRunState),
       [&](Row& row) -> Result<void> {
         count = row.integer();
         return {};
@@ -258,8 +261,11 @@ Result<void> MysqlOffice::kill_older_loops(Epoch epoch) {
 Result<core::Recovered> MysqlOffice::recover() {
   auto connection = this->connection();
   if (!connection) return fail(connection.error());
-  if (auto settled = settle_kept_runs(**connection, claimed_); !settled) return fail(settled.error());
-  return load_recovered(**connection, zones_);
+  const auto whole = settle_kept_runs(**connection, claimed_);
+  if (!whole) return fail(whole.error());
+  auto recovered = load_recovered(**connection, zones_);
+  if (recovered) recovered->database_went_back = !*whole;
+  return recovered;
 }
 
 Result<std::vector<model::Gap>> MysqlOffice::gaps_beyond(WallTime moment) {

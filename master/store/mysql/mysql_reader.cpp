@@ -277,9 +277,9 @@ Result<std::vector<model::Run>> MysqlReader::tick_runs_of(JobId job, WallTime af
                                                           std::int32_t limit) {
   return rows_of<model::Run>(
       pool_,
-      fmt::format("SELECT {} FROM run r WHERE r.job_id = ? AND r.tick_ms > ? AND r.tick_ms <= ? "
+      fmt::format("SELECT {} FROM run r {}WHERE r.job_id = ? AND r.tick_ms > ? AND r.tick_ms <= ? "
                   "ORDER BY r.tick_ms LIMIT {}",
-                  kRunColumns, rows_asked(limit)),
+                  kRunColumns, kWithOpen, rows_asked(limit)),
       [&](Binder& binder) { binder.integer(job.value).time(after).time(through); }, read_run);
 }
 
@@ -301,8 +301,8 @@ Result<std::vector<model::Gap>> MysqlReader::newest_gaps_of(JobId job, std::int3
 Result<std::vector<model::Run>> MysqlReader::runs_after(RunId after, std::int32_t limit) {
   return rows_of<model::Run>(
       pool_,
-      fmt::format("SELECT {} FROM run r WHERE r.run_id > ? ORDER BY r.run_id LIMIT {}", kRunColumns,
-                  rows_asked(limit)),
+      fmt::format("SELECT {} FROM run r {}WHERE r.run_id > ? ORDER BY r.run_id LIMIT {}", kRunColumns,
+                  kWithOpen, rows_asked(limit)),
       [&](Binder& binder) { binder.integer(after.value); }, read_run);
 }
 

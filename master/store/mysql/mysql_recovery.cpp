@@ -267,10 +267,10 @@ Result<std::vector<model::WorkerDeath>> load_confirmed(Connection& connection,
                                                        const std::string& open_runs) {
   std::vector<model::WorkerDeath> deaths;
   auto read = connection.stream(
-      fmt::format("SELECT DISTINCT {} FROM {} STRAIGHT_JOIN worker_death d ON d.worker_id = r.worker_id "
-                  "AND d.incarnation = r.worker_incarnation WHERE r.state IN ('dispatched', 'running') "
+      fmt::format("SELECT DISTINCT {} FROM {} STRAIGHT_JOIN worker_death d ON d.worker_id = {} "
+                  "AND d.incarnation = {} WHERE {} IN ('dispatched', 'running') "
                   "AND d.came_back_ms IS NULL ORDER BY d.worker_id, d.incarnation",
-                  kDeathColumns, open_runs),
+                  kDeathColumns, open_runs, kRunWorker, kRunIncarnation, kRunState),
       [&](Row& row) -> Result<void> {
         deaths.push_back(read_death(row));
         return {};
@@ -290,11 +290,10 @@ Result<void> load_unseen(Connection& connection, core::Recovered& recovered, con
                                  });
   if (!known || below == 0) return known;
   return connection.stream(
-      fmt::format("SELECT DISTINCT r.worker_id, r.worker_incarnation FROM {} LEFT JOIN worker_life l "
-                  "ON l.worker_id = r.worker_id AND l.incarnation = r.worker_incarnation "
-                  "WHERE r.state IN ('dispatched', 'running') AND COALESCE(l.seen_in, 0) < {} "
-                  "ORDER BY r.worker_id, r.worker_incarnation",
-                  open_runs, below),
+      fmt::format("SELECT DISTINCT {0} AS id, {1} AS incarnation FROM {2} LEFT JOIN worker_life l "
+                  "ON l.worker_id = {0} AND l.incarnation = {1} "
+                  "WHERE {3} IN ('dispatched', 'running') AND COALESCE(l.seen_in, 0) < {4} ORDER BY 1, 2",
+                  kRunWorker, kRunIncarnation, open_runs, kRunState, below),
       [&](Row& row) -> Result<void> {
         std::string id = row.text();
         recovered.unseen.push_back({std::move(id), row.text()});

@@ -23,18 +23,18 @@ Result<RunRow> read_run_row(Row& row) {
 
 Result<JobId> read_job_id(Row& row) { return JobId{row.integer()}; }
 
-std::string select_runs() { return fmt::format("SELECT {}, j.name FROM run r ", kRunColumns); }
+std::string select_runs() { return fmt::format("SELECT {}, j.name FROM run r {}", kRunColumns, kWithOpen); }
 constexpr std::string_view kWithJob = "LEFT JOIN job j ON j.job_id = r.job_id ";
 
 /// The conditions of a RunQuery except its job, and below the values of their question marks, in the same
 /// order.
 std::string conditions_of(const RunQuery& query) {
   std::string where = "WHERE r.namespace = ?";
-  if (!query.states.empty()) where += fmt::format(" AND r.state IN ({})", marks(query.states.size()));
+  if (!query.states.empty()) where += fmt::format(" AND {} IN ({})", kRunState, marks(query.states.size()));
   if (query.since) where += " AND r.scheduled_ms >= ?";
   if (query.before) where += " AND r.run_id < ?";
   if (query.worker.empty()) return where;
-  where += " AND r.worker_id = ?";
+  where += fmt::format(" AND {} = ?", kRunWorker);
   if (query.since) return where;
   return where + fmt::format(" AND r.run_id >= COALESCE((SELECT n.run_id FROM run n ORDER BY n.run_id DESC "
                              "LIMIT 1 OFFSET {}), 0)",
@@ -134,13 +134,16 @@ Result<std::vector<RunRow>> runs_in_states(ConnectionPool& pool, const RunQuery&
       unfinished.push_back(state);
       continue;
     }
-    auto added = kept.ended ? add("run_unsuccessful n STRAIGHT_JOIN run r ON r.run_id = n.run_id",
-                                  fmt::format(" AND n.state = '{}'", model::name_of(state)), {state})
-                            : add("run r", "", {state});
+    const std::string name(model::name_of(state));
+    const std::string list =
+        kept.ended ? "run_unsuccessful n STRAIGHT_JOIN run r ON r.run_id = n.run_id " : "run r ";
+    const std::string condition = fmt::format(" AND {}.state = '{}'", kept.ended ? "n" : "r", name);
+    auto added = add(list + kWithOpen, condition, {state});
     if (!added) return fail(added.error());
   }
   if (!unfinished.empty()) {
-    if (auto added = add(from_open_runs(kept), "", unfinished); !added) return fail(added.error());
+    const std::string condition = fmt::format(" AND r.state IN ({})", kUnfinishedStates);
+    if (auto added = add(from_open_runs(kept), condition, unfinished); !added) return fail(added.error());
   }
   return newest_of(std::move(rows), query.limit);
 }
@@ -164,7 +167,8 @@ Result<std::vector<RunRow>> runs_of_many(ConnectionPool& pool, const RunQuery& q
   return rows_of<RunRow>(
       pool,
       fmt::format("SELECT STRAIGHT_JOIN {}, j.name FROM run r FORCE INDEX (PRIMARY) "
-                  "JOIN job j ON j.job_id = r.job_id ", kRunColumns) + where + newest_first(query.limit),
+                  "JOIN job j ON j.job_id = r.job_id {}", kRunColumns, kWithOpen) +
+          where + newest_first(query.limit),
       [&](Binder& binder) {
         bind_conditions(binder, query);
         binder.text(query.job);

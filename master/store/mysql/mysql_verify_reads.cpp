@@ -31,9 +31,9 @@ Result<std::vector<model::Run>> MysqlReader::tick_runs_of_jobs(const std::vector
                                                                std::int32_t limit) {
   return rows_of<model::Run>(
       pool_,
-      fmt::format("SELECT {} FROM run r FORCE INDEX (run_tick_once) WHERE r.job_id IN ({}) "
+      fmt::format("SELECT {} FROM run r FORCE INDEX (run_tick_once) {}WHERE r.job_id IN ({}) "
                   "AND r.tick_ms > ? AND r.tick_ms <= ? ORDER BY r.job_id, r.tick_ms LIMIT {}",
-                  kRunColumns, job_numbers(jobs), rows_asked(limit)),
+                  kRunColumns, kWithOpen, job_numbers(jobs), rows_asked(limit)),
       [&](Binder& binder) { binder.time(after).time(through); }, read_run);
 }
 
@@ -83,17 +83,17 @@ Result<std::int64_t> MysqlReader::count_saved_jobs() {
 Result<std::vector<model::Run>> MysqlReader::runs_of_job_after(JobId job, RunId after, std::int32_t limit) {
   return rows_of<model::Run>(
       pool_,
-      fmt::format("SELECT {} FROM run r WHERE r.job_id = ? AND r.run_id > ? ORDER BY r.run_id LIMIT {}",
-                  kRunColumns, rows_asked(limit)),
+      fmt::format("SELECT {} FROM run r {}WHERE r.job_id = ? AND r.run_id > ? ORDER BY r.run_id LIMIT {}",
+                  kRunColumns, kWithOpen, rows_asked(limit)),
       [&](Binder& binder) { binder.integer(job.value).integer(after.value); }, read_run);
 }
 
 Result<std::vector<model::Run>> MysqlReader::runs_of_job_up_to(JobId job, RunId last, std::int32_t limit) {
   return rows_of<model::Run>(
       pool_,
-      fmt::format("SELECT {} FROM run r WHERE r.job_id = ? AND r.run_id <= ? "
+      fmt::format("SELECT {} FROM run r {}WHERE r.job_id = ? AND r.run_id <= ? "
                   "ORDER BY r.run_id DESC LIMIT {}",
-                  kRunColumns, rows_asked(limit)),
+                  kRunColumns, kWithOpen, rows_asked(limit)),
       [&](Binder& binder) { binder.integer(job.value).integer(last.value); }, read_run);
 }
 

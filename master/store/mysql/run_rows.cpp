@@ -14,6 +14,14 @@ namespace {
 #define ROTA_PROGRESS                                                                     \
   "state, reason, detail, attempt, worker_id, worker_incarnation, epoch, dispatched_ms, " \
   "started_ms, ended_ms, not_before_ms, cancel_asked, losses"
+/// ROTA_PROGRESS of a run whose dispatch may stand in run_open alone.
+constexpr std::string_view kProgressOfBoth =
+    "IF(o.attempt > 0, 'dispatched', r.state), IF(o.attempt > 0, 'none', r.reason), "
+    "IF(o.attempt > 0, '', r.detail), IF(o.attempt > 0, o.attempt, r.attempt), "
+    "IF(o.attempt > 0, o.worker_id, r.worker_id), "
+    "IF(o.attempt > 0, o.worker_incarnation, r.worker_incarnation), IF(o.attempt > 0, o.epoch, r.epoch), "
+    "IF(o.attempt > 0, o.dispatched_ms, r.dispatched_ms), r.started_ms, r.ended_ms, "
+    "IF(o.attempt > 0, NULL, r.not_before_ms), IF(o.attempt > 0, 0, r.cancel_asked), r.losses";
 #define ROTA_OUTCOME                                                                     \
   "outcome_state, outcome_reason, exit_status, signal_number, message, result, "         \
   "outcome_started_ms, outcome_ended_ms, stdout_bytes, stderr_bytes, cpu_us, peak_memory_bytes, " \
@@ -160,7 +168,8 @@ void bind_progress_columns(Binder& binder, const model::RunProgress& progress) {
 
 }  // namespace
 
-const std::string kRunColumns = with_alias(ROTA_FIXED ", " ROTA_PROGRESS ", " ROTA_OUTCOME);
+const std::string kRunColumns =
+    fmt::format("{}, {}, {}", with_alias(ROTA_FIXED), kProgressOfBoth, with_alias(ROTA_OUTCOME));
 const std::string kAttemptColumns = ROTA_ATTEMPT ", " ROTA_OUTCOME;
 const std::string kUnfinishedStates = unfinished_states();
 
@@ -186,9 +195,9 @@ const std::string_view kSetAlikeSuccess =
     "losses = 0, outcome_state = 'succeeded', outcome_reason = 'none', signal_number = 0, message = '', "
     "result = '', outcome_started_ms = VALUES(started_ms), " ROTA_SET_SPENT
     ", still_from_ms = NULL, still_to_ms = NULL";
-const std::string kFirstDispatchAlike =
-    "UPDATE run SET state = ?, reason = ?, attempt = ?, worker_id = ?, worker_incarnation = ?, epoch = ?, "
-    "dispatched_ms = ?, detail = '', not_before_ms = NULL, cancel_asked = 0 WHERE run_id IN ";
+const std::string kDispatchApart =
+    "UPDATE run_open SET attempt = ?, worker_id = ?, worker_incarnation = ?, epoch = ?, dispatched_ms = ? "
+    "WHERE run_id IN ";
 const std::string kUpdateRunsAlike =
     "UPDATE run SET state = ?, reason = ?, detail = ?, attempt = ?, worker_id = ?, "
     "worker_incarnation = ?, epoch = ?, dispatched_ms = ?, started_ms = ?, ended_ms = ?, "
@@ -323,11 +332,11 @@ void bind_alike_success(Binder& binder, RunId id, const model::RunProgress& prog
 }
 
 bool is_first_dispatch(const model::RunProgress& progress) {
-  return progress.state == model::RunState::Dispatched && progress.attempt == 1 && is_young(progress);
+  return progress.state == model::RunState::Dispatched && progress.reason == model::Reason::None &&
+         progress.attempt == 1 && is_young(progress);
 }
 
 void bind_first_dispatch(Binder& binder, const model::RunProgress& progress) {
-  binder.text(name_of(progress.state)).text(name_of(progress.reason));
   bind_attempt_columns(binder, progress);
 }
 

@@ -1,6 +1,9 @@
 // Runs, attempts and gaps as rows: the columns, in one order for writing and for reading.
 #pragma once
 
+#include <string>
+#include <string_view>
+
 #include "common/base/result.h"
 #include "common/model/run.h"
 #include "master/core/effect.h"
@@ -9,8 +12,15 @@
 
 namespace rota::master::store {
 
-/// All columns of a run for read_run, of the table under the alias r.
+/// All columns of a run for read_run, of `run` under the alias r and run_open under the alias o, where a
+/// dispatch may stand alone (kept_runs.h).
 extern const std::string kRunColumns;
+inline const std::string kWithOpen = "LEFT JOIN run_open o ON o.run_id = r.run_id ";
+/// What is true of the run, of both.
+inline constexpr std::string_view kRunState = "IF(o.attempt > 0, 'dispatched', r.state)";
+inline constexpr std::string_view kRunWorker = "IF(o.attempt > 0, o.worker_id, r.worker_id)";
+inline constexpr std::string_view kRunIncarnation =
+    "IF(o.attempt > 0, o.worker_incarnation, r.worker_incarnation)";
 extern const std::string kAttemptColumns;
 inline constexpr std::string_view kGapColumns =
     "job_id, job_version, from_ms, to_ms, tick_count, reason, reference, epoch";
@@ -40,9 +50,9 @@ extern const std::string_view kSetAlikeSuccess;
 bool has_one_start(const model::RunProgress& progress);
 void bind_set_alike_success(Binder& binder, const model::RunProgress& progress);
 void bind_alike_success(Binder& binder, RunId id, const model::RunProgress& progress);
-/// The first dispatch of many runs at once. When no attempt was before, neither a start nor an outcome nor a
-/// loss stands in the rows: they are not written.
-extern const std::string kFirstDispatchAlike;
+/// The first dispatch of many runs at once, into run_open. When no attempt was before, neither a start nor an
+/// outcome nor a loss stands in their own rows.
+extern const std::string kDispatchApart;
 bool is_first_dispatch(const model::RunProgress& progress);
 void bind_first_dispatch(Binder& binder, const model::RunProgress& progress);
 /// The same without an outcome, for many runs at once: the progress, then "(?, …)" with their ids.

@@ -12,12 +12,14 @@ KEPT = {
     "job": ("job_id", "ticks_through_ms"),
     "run": ("run_id", "job_id", "job_version", "kind", "tick_ms", "recorded_ms", "state", "reason", "attempt",
             "epoch", "outcome_state", "request_key", "worker_id"),
+    "run_open": ("run_id", "attempt", "epoch"),
     "attempt": ("run_id", "attempt", "epoch", "late", "outcome_state", "outcome_reason"),
     "gap": ("job_id", "job_version", "from_ms", "to_ms", "tick_count", "reason", "epoch"),
     "job_version": ("job_id", "version", "valid_from_ms", "valid_to_ms"),
 }
 KNOWN_ORDER = {
-    "epoch": "partition_no value holder taken_ms address open_kept_for ended_kept_for",
+    "epoch": "partition_no value holder taken_ms address open_kept_for ended_kept_for dispatch_apart_for",
+    "run_open": "run_id attempt worker_id worker_incarnation epoch dispatched_ms",
     "watermark": "partition_no value_ms reaching_ms job_id",
     "job": "job_id namespace name saved_name version state one_off state_by state_why created_ms changed_ms "
            "ticks_through_ms",

@@ -160,9 +160,11 @@ def mark_in(row):
 
 
 def epochs_of(change):
-    """The Term that wrote it: run, attempt and gap rows have the epoch of their Term."""
+    """The Term that wrote it: run, attempt and gap rows and dispatches have the epoch of their Term."""
     row = change.after
-    if row is None or change.table not in ("run", "attempt", "gap"):
+    if row is None or change.table not in ("run", "run_open", "attempt", "gap"):
+        return
+    if change.table == "run_open" and (not row.get("attempt") or row == change.before):
         return
     if row.get("epoch"):
         yield row["epoch"]

@@ -9,6 +9,7 @@ from cluster import Cluster, check, figure, judge_ledger, wait_until
 
 PROGRAMS = ("rota", "rota-master", "rota-worker", "rota-warden")
 RUNS = 10
+TOO_OLD = ("run a newer rota-master", "this_rota_master_is_too_old_upgrade_it")  # before it stands, or at a takeover
 TICKS = "name: beside\nschedule: '@every 1s'\noverlap: allow\ncommand: [/bin/true]\n"
 
 
@@ -113,6 +114,31 @@ def in_place(present, folder):
         judge_runs(cluster, runs, ledger, "upgrade_in_place", began)
 
 
+def older_master_stays_out(cluster, programs):
+    """An old leader is stopped and comes back when a new one has led: it may not lead again, and says why."""
+    old = cluster.leader()
+    new = "master-2" if old == "master-1" else "master-1"
+    cluster.kill(new)
+    wait_until(lambda: (lambda pid: pid and runs_program_of(pid, programs, "rota-master"))(cluster.pids(new)),
+               30, f"{new} runs the new file")
+    cluster.kill(old, "-STOP")
+    wait_until(lambda: cluster.leader() == new, 60, "the new one leads")
+    cluster.kill(old, "-CONT")
+    wait_until(lambda: {m["id"] for m in cluster.json("cluster", "status")["masters"] if m["address"]} == {old, new},
+               60, "the old one stands by")
+    check(not runs_program_of(cluster.pids(old), programs, "rota-master"), f"{old} runs the old file")
+    epoch = cluster.epoch()
+    cluster.script("stop", new)
+    wait_until(lambda: any(words in cluster.log(old) for words in TOO_OLD), 60, "the old one is refused by name")
+    check(cluster.leader() is None, "an old master leads beside dispatches that it does not see")
+    cluster.script("start", new)
+    wait_until(lambda: cluster.leader() == new and cluster.epoch() > epoch, 60, "the new one leads again")
+    cluster.kill(old)  # comes back as a new one
+    wait_until(lambda: (lambda pid: pid and runs_program_of(pid, programs, "rota-master"))(cluster.pids(old)),
+               30, f"{old} runs the new file")
+    renew_masters(cluster, 1)
+
+
 def upgrade(present, old, folder):
     """Old masters and workers; then a worker, the masters, and the other worker are upgraded."""
     ledger, began = folder + ".ledger", time.monotonic()
@@ -122,7 +148,7 @@ def upgrade(present, old, folder):
         works_on(cluster, "worker-1", "new worker, old warden, old master")
         works_on(cluster, "worker-2", "old worker, old master")
         replace(programs, present, "rota-master", "rota")
-        renew_masters(cluster, 2)
+        older_master_stays_out(cluster, programs)
         works_on(cluster, "worker-1", "new master, new worker")
         works_on(cluster, "worker-2", "new master, old worker")
         cluster.ok("worker", "drain", "worker-2", "--yes")

@@ -26,9 +26,19 @@ void must_run(const Fixture& fixture, const std::string& sql) {
   REQUIRE_MESSAGE(done.has_value(), (done ? "" : done.error().message));
 }
 
+std::string take_office_as_before(int epoch) {
+  return fmt::format("UPDATE epoch SET value = {} WHERE partition_no = 1", epoch);
+}
+
+/// No master of this version has led yet.
+void forget_new_masters(const Fixture& fixture) {
+  must_run(fixture, "UPDATE epoch SET dispatch_apart_for = NULL");
+}
+
 /// As a master of the version before writes and takes office: it knows `run` and the epoch's value alone.
 void lead_as_before(const Fixture& fixture, int epoch, int first) {
-  must_run(fixture, fmt::format("UPDATE epoch SET value = {} WHERE partition_no = 1;", epoch));
+  forget_new_masters(fixture);
+  must_run(fixture, take_office_as_before(epoch));
   must_run(fixture, fmt::format(
       "INSERT INTO run (run_id, namespace, job_id, kind, state, reason, epoch) SELECT {0} + seq, 'default', 10, "
       "'manual', IF(seq <= {1}, 'failed', 'succeeded'), 'none', {2} FROM seq_1_to_20000;"
@@ -124,7 +134,42 @@ TEST_CASE("kept runs: one that was emptied, or made anew, is filled again at the
   CHECK(recovered(office) == Ids{3, 19999});
   must_run(fixture, "DELETE FROM run_open");
   REQUIRE(office.enter_office(Epoch{7}, "second"));
+  const auto first = office.recover();
+  REQUIRE(first);
+  CHECK(first->database_went_back);  // dispatches that stood there alone are forgotten
   CHECK(recovered(office) == Ids{3, 19999});
+}
+
+TEST_CASE("kept runs: after the first takeover a master of before is refused by name, and can not lead") {
+  const Fixture fixture;
+  lead_as_before(fixture, 5, 0);  // until then it may
+  MysqlOffice office(fixture.options, utc_only());
+  REQUIRE(office.enter_office(Epoch{6}, "first"));
+  const std::string with_lists = "UPDATE epoch SET open_kept_for = IF(open_kept_for = value, 7, open_kept_for), "
+                                 "value = 7, holder = 'before', taken_ms = 1 WHERE partition_no = 1 AND value < 7";
+  for (const std::string& sql : {take_office_as_before(7), with_lists}) {
+    const auto refused = fixture.server.sql(sql, fixture.options.database);
+    REQUIRE_FALSE(refused.has_value());
+    CHECK(refused.error().message.find("this_rota_master_is_too_old_upgrade_it") != std::string::npos);
+  }
+  CHECK(fixture.number("SELECT value FROM epoch") == 6);
+  REQUIRE(office.beat(Epoch{6}));
+  REQUIRE(office.enter_office(Epoch{7}, "second"));
+}
+
+TEST_CASE("kept runs: a dispatch of a run that is not in the list stands in the run's own row") {
+  const Fixture fixture;
+  lead_as_before(fixture, 5, 0);
+  must_run(fixture, "UPDATE run SET state = 'queued', epoch = 0 WHERE run_id <= 20");
+  MysqlStore store(fixture.options);
+  core::Changes sent;
+  const model::RunProgress dispatched = new_runs(1, 1).new_runs[0].progress;
+  for (std::int64_t id = 1; id <= 20; ++id) sent.updated_runs.push_back({RunId{id}, dispatched});
+  for (int i = 0; i < 2; ++i) REQUIRE(store.apply(Epoch{5}, sent).outcome == ApplyOutcome::Applied);
+  CHECK(fixture.number("SELECT COUNT(*) FROM run WHERE state = 'dispatched' AND worker_id = 'worker-1'") == 20);
+  CHECK(fixture.number("SELECT COUNT(*) FROM run_open WHERE run_id BETWEEN 1 AND 20") == 20);
+  MysqlReader reader(fixture.options);
+  CHECK(found(reader, model::RunState::Dispatched) == Ids{20, 19, 18});
 }
 
 TEST_CASE("kept runs: verify names an unfinished run that is not in the list") {
@@ -146,7 +191,8 @@ TEST_CASE("kept runs: verify names an unfinished run that is not in the list") {
   CHECK_FALSE(p10().ok);
   CHECK(p10().missing == 1);
   CHECK(p10().examples.at(0).starts_with("run 101:"));
-  must_run(fixture, "UPDATE epoch SET value = 3 WHERE partition_no = 1");  // a master of before leads
+  forget_new_masters(fixture);
+  must_run(fixture, take_office_as_before(3));
   CHECK(p10().ok);
 }
 
@@ -155,7 +201,8 @@ TEST_CASE("kept runs: a leader that was deposed before it began to fill them cha
   lead_as_before(fixture, 5, 0);
   MysqlOffice slow(fixture.options, utc_only());
   REQUIRE(slow.enter_office(Epoch{6}, "slow"));
-  must_run(fixture, "UPDATE epoch SET value = 7 WHERE partition_no = 1");  // a master of before
+  forget_new_masters(fixture);
+  must_run(fixture, take_office_as_before(7));
   CHECK(recovered(slow) == Ids{3, 19999});
   REQUIRE(slow.beat(Epoch{6}));
   CHECK(kept(fixture) == 0);
