@@ -65,6 +65,8 @@ TEST_CASE(
   const Millis narrow = jitter_of(job_hash("default", "test"), 1min);
   CHECK(entries.jitter_at(at("2026-02-13T08:00:00Z")) == std::min(wide, narrow));
   CHECK(entries.jitter_at(at("2026-02-13T08:30:00Z")) == narrow);
+  const auto turned = compiled({named(every_entry(30min), "b", 1min), named(cron_entry("0 * * * *"), "a", 10min)});
+  CHECK(turned.jitter_at(at("2026-02-13T08:00:00Z")) == std::min(wide, narrow));
 }
 
 TEST_CASE("entries: problems name their place") {

@@ -205,6 +205,22 @@ TEST_CASE(
   CHECK(ticks_of(entry, "2026-02-01T00:00:00Z", 2) == "2026-02-03T09:00 2026-03-03T09:00");
 }
 
+TEST_CASE("entry: a working day that an edit moves on before it comes fires on its new day alone") {
+  const model::Calendar before = weekdays_calendar();
+  model::Calendar later = weekdays_calendar();
+  later.exclude = {"2026-02-03"};
+  const auto entry = edited_entry(working_day(2, "09:00"),
+                                  {{"2026-01-01T00:00:00Z", before}, {"2026-02-02T12:00:00Z", later}});
+  CHECK(ticks_of(entry, "2026-02-01T00:00:00Z", 2) == "2026-02-04T09:00 2026-03-03T09:00");
+}
+
+TEST_CASE("entry: both passages of a time that comes once a year fire") {
+  ScheduleEntry yearly = cron_entry("30 2 25 10 *", "Europe/Berlin");
+  yearly.repeated_time = model::RepeatedTime::Both;
+  CHECK(ticks_of(compiled_entry(yearly), "2026-10-01T00:00:00Z", 3) ==
+        "2026-10-25T00:30 2026-10-25T01:30 2027-10-25T00:30");
+}
+
 TEST_CASE(
     "entry: beyond what its calendar covers nothing fires, nor is moved "
     "there") {
@@ -214,6 +230,8 @@ TEST_CASE(
   calendar.exclude = {"2026-12-31"};
   const auto entry = compiled_entry(moved("0 9 31 * *", Otherwise::Next), {calendar});
   CHECK(ticks_of(entry, "2026-09-01T00:00:00Z", 3) == "2026-11-02T09:00");
+  const auto back = compiled_entry(moved("0 9 5 * *", Otherwise::Previous), {calendar});
+  CHECK(ticks_of(back, "2026-10-01T00:00:00Z", 4) == "2026-10-05T09:00 2026-11-05T09:00 2026-12-04T09:00");
   // A version that covers more, made in time, goes on.
   model::Calendar more = calendar;
   more.covers = "2026-01-01..2027-12-31";
