@@ -7,6 +7,7 @@
 #include "common/config/load.h"
 #include "common/host/elsewhere.h"
 #include "common/time/zones.h"
+#include "master/store/mysql/database_hosts.h"
 #include "master/store/mysql/database_secret.h"
 #include "master/store/logs/folder_log_store.h"
 #include "master/store/logs/mysql_log_store.h"
@@ -65,6 +66,17 @@ RunRetentionOptions run_retention_options(const config::MasterOptions& options) 
   return wanted;
 }
 
+/// In one order for all connections of this process; a socket is a server alone.
+std::shared_ptr<store::DatabaseHosts> hosts_of(const config::DatabaseOptions& options) {
+  if (!options.socket.empty()) return nullptr;
+  std::vector<store::DatabaseHost> hosts;
+  for (const std::string& host : options.hosts) {
+    hosts.push_back(store::database_host_named(host, options.port));
+  }
+  if (hosts.empty()) hosts.push_back({options.host, options.port});
+  return std::make_shared<store::DatabaseHosts>(std::move(hosts));
+}
+
 std::unique_ptr<store::LogStore> log_store(const config::MasterOptions& options,
                                            const store::MysqlOptions& database,
                                            const api::LeaderPort& master) {
@@ -86,6 +98,7 @@ store::MysqlOptions mysql_options(const config::DatabaseOptions& options,
   store::MysqlOptions wanted;
   wanted.host = options.host;
   wanted.port = options.port;
+  wanted.hosts = hosts_of(options);
   wanted.socket = options.socket;
   wanted.user = options.user;
   wanted.secret = std::make_shared<store::DatabaseSecret>(
@@ -117,6 +130,10 @@ Services::Services(const config::MasterOptions& options, const std::string& data
       dispatcher_(reader_, dispatcher_options(options)),
       api_(api::ApiParts{leader, reader_, logs_, tick_clock_, [this] { return cluster_uuid(); }},
            api_options(options)) {}
+
+std::string Services::database_in_use() const {
+  return database_.hosts ? database_.hosts->in_use() : database_.socket;
+}
 
 Services::~Services() { stop(); }
 

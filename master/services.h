@@ -56,6 +56,9 @@ class Services {
   /// The operator's word for the host's clock as it is.
   void accept_clock() { tick_clock_.accept(); }
 
+  /// host:port of the newest connection, or the socket; empty: there was none yet.
+  std::string database_in_use() const;
+
   /// SIGHUP: reads the password's file again. False: it holds the same one.
   Result<bool> read_password_again();
 

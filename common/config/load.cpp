@@ -95,6 +95,9 @@ void CrossChecks::database(const DatabaseOptions& database, Millis give_up) {
                                "longer, or database.statement_timeout_ms shorter",
                                give_up.count(), one_try.count()));
   }
+  if (!database.hosts.empty() && !database.socket.empty()) {
+    reader_.refuse("database.hosts", "is set beside database.socket; name the servers in one of them");
+  }
   if (database.password_file.empty()) return;
   if (const auto secret = read_secret(database.password_file); !secret) {
     reader_.refuse("database.password_file", secret.error().message);

@@ -55,6 +55,7 @@ struct AdvertiseOptions {
 struct DatabaseOptions {
   std::string host = "127.0.0.1";
   std::uint16_t port = 3306;
+  std::vector<std::string> hosts;  ///< "db1" or "db1:3307", in order of preference; in place of host
   std::string socket;  ///< path; when set, used instead of host and port
   std::string user = "rota";
   std::string password_file;  ///< mode 0600; empty: no password. Read it with read_secret

@@ -141,6 +141,12 @@ std::string check_endpoint(const std::string& value) {
   return "is no endpoint; write http://host:port or https://host:port, without a path";
 }
 
+std::string check_host(const std::string& value) {
+  const bool has_port = value.find(':') != std::string::npos;
+  const bool fits = has_port ? is_host_and_port(value) : !value.empty() && check_no_space(value).empty();
+  return fits && value.find(',') == std::string::npos ? "" : "is no server; write its host, or host:port";
+}
+
 std::string check_no_space(const std::string& value) {
   const bool printable = std::all_of(value.begin(), value.end(), [](char c) {
     return static_cast<unsigned char>(c) > 0x20 && c != 0x7f;

@@ -124,6 +124,11 @@ Settings database_settings(DatabaseOptions& o) {
   return {
       other("database.host", o.host, "The host of MariaDB or MySQL.", check_no_space),
       whole("database.port", o.port, 1, 65'535, "Its port."),
+      other("database.hosts", o.hosts,
+            "Several servers of one database in order of preference, like [db1, db2, db3:3307], instead of "
+            "host: the nodes of a Galera cluster, or a primary and its replica. The first that is usable is "
+            "used.",
+            check_host),
       other("database.socket", o.socket,
             "Path of the server's socket. When it is set, it is used instead of host and port.",
             check_path),

@@ -62,6 +62,7 @@ std::string check_word(const std::string& value);      ///< a variable's or data
 std::string check_log_store(const std::string& value);
 std::string check_elector(const std::string& value);
 std::string check_endpoint(const std::string& value);  ///< http://host:port, or https
+std::string check_host(const std::string& value);      ///< host or host:port
 std::string check_no_space(const std::string& value);  ///< a host or user
 
 /// Whether an IP address (or localhost) lies in one of the networks.

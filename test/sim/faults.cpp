@@ -72,6 +72,7 @@ const std::vector<Faults::Kind>& Faults::all() {
       {"clock_rates", 40, nullptr},
       {"second_cluster", 12, &Faults::begin_second_cluster},
       {"nodes_deleted", 8, &Faults::delete_nodes},
+      {"database_node_lags", 25, &Faults::lag_nodes},
   };
   return kinds;
 }
@@ -169,6 +170,7 @@ void Faults::heal() {
   world_.unproven_percent = 0;
   world_.zk_call_lost = world_.zk_call_between = world_.zk_call_dies = 0;
   world_.store.faults = {};
+  world_.store.lag_nodes(Millis{0});
   world_.clockwork.common_step = {};
   if (!std::exchange(watches_clocks_, true)) watch_clocks();
   world_.cuts.clear();

@@ -68,6 +68,7 @@ class Faults {
   bool copy_node(Random& dice);
   bool stop_database(Random& dice);
   bool freeze_in_transaction(Random& dice);
+  bool lag_nodes(Random& dice);
   bool restore_database(Random& dice);
   bool promote_replica(Random& dice);
   bool put_copy_back(Random& dice);

@@ -111,6 +111,33 @@ TEST_CASE("sim database: a bare check with a lost answer is Failed, and an offic
   }
 }
 
+TEST_CASE("sim database: where a node lags, only a certified fence refuses a deposed leader, only a read that waits sees all") {
+  Random dice{1};
+  Marks marks;
+  Clockwork clockwork;
+  SimStore store(dice, marks, clockwork);
+  SimOffice office(store, dice, marks, clockwork);
+  REQUIRE(office.enter_office(Epoch{1}, "a"));
+  store.lag_nodes(Millis{1000});
+  REQUIRE(store.apply(Epoch{1}, {}).outcome == master::store::ApplyOutcome::Applied);
+  REQUIRE(office.enter_office(Epoch{2}, "b"));
+  SUBCASE("refused, and all is seen") {
+    CHECK(store.apply(Epoch{1}, {}).outcome == master::store::ApplyOutcome::Failed);
+    CHECK(office.recover());
+    CHECK(store.violation.empty());
+  }
+  SUBCASE("a lock of one node") {
+    store.nodes.fence_is_certified = false;
+    (void)store.apply(Epoch{1}, {});
+    CHECK(store.violation.starts_with("P4"));
+  }
+  SUBCASE("a read that does not wait") {
+    store.nodes.reads_wait = false;
+    (void)office.recover();
+    CHECK(store.violation.starts_with("P9"));
+  }
+}
+
 /// Led by epochs 1 and 2; the second knows that rows are lost. Then a copy from the time of the first is back.
 TEST_CASE("sim database: a leader from before a loss may not know it; every leader that knows holds ticks") {
   Random dice{1};

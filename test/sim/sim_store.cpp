@@ -33,6 +33,7 @@ ApplyResult SimStore::apply(Epoch epoch, const Changes& changes) {
     marks_.hit("fault_apply_failed");
     return {ApplyOutcome::Failed, "told to fail", {}};
   }
+  if (is_deposed_unseen(epoch)) return apply_deposed(changes);
   const auto seen = stored_.find(epoch);
   const bool lacks = seen != stored_.end() && (!tables_.watermark || *tables_.watermark < seen->second);
   if (tables_.epoch <= epoch && lacks) {  // like production on each new connection
@@ -65,6 +66,20 @@ ApplyResult SimStore::apply(Epoch epoch, const Changes& changes) {
   }
   marks_.hit("fault_apply_unknown_applied");
   return {ApplyOutcome::Unknown, "answer lost, applied", {}};
+}
+
+/// The leader's own node does not show its successor's claim yet.
+bool SimStore::is_deposed_unseen(Epoch epoch) const {
+  return lagging_ && clockwork_.now() < lags_until_ && lagging_->epoch == epoch && epoch < tables_.epoch;
+}
+
+/// By certification it is refused all the same, without a word about the epoch.
+ApplyResult SimStore::apply_deposed(const Changes& changes) {
+  marks_.hit("deposed_at_a_lagging_node");
+  if (nodes.fence_is_certified) return {ApplyOutcome::Failed, "certification failed", {}};
+  complain(changes.empty() ? "P4: a deposed leader's check is answered behind its successor's claim"
+                           : "P7: a deposed leader's batch is committed behind its successor's claim");
+  return {ApplyOutcome::Applied, "", {}};
 }
 
 /// A batch of a leader that holds ticks shows only in the leader's next beat.
@@ -111,6 +126,7 @@ bool SimStore::go_back(const master::StoredMark& noted) {
   }
   tables_ = *std::exchange(backup_, std::nullopt);
   judge_.forget_versions();
+  lagging_.reset();
   went_back_ = is_unnoticed_ = true;
   must_notice_ = noted > copied;
   return true;
@@ -128,8 +144,12 @@ std::unique_ptr<master::store::MemoryStore> SimStore::as_memory_store() const {
   return std::make_unique<master::store::MemoryStore>(tables_);
 }
 
-Result<master::core::Recovered> SimStore::recover() const {
-  return master::store::recover_from(tables_, [](std::string_view) {
+Result<master::core::Recovered> SimStore::recover() {
+  const bool lags = lagging_ && clockwork_.now() < lags_until_;
+  if (lags) marks_.hit("takeover_at_a_lagging_node");
+  const bool is_stale = lags && !nodes.reads_wait && lagging_->epoch < tables_.epoch;
+  if (is_stale) complain("P9: a takeover reads rows older than its claim, from a node that lags");
+  return master::store::recover_from(is_stale ? *lagging_ : tables_, [](std::string_view) {
     static const auto utc = std::make_shared<const model::ZoneRules>();
     return Result<std::shared_ptr<const model::ZoneRules>>(utc);
   });

@@ -31,6 +31,12 @@ struct StoreFaults {
   Millis freezes_caller{0};     ///< the next batch's leader freezes inside its transaction
 };
 
+/// What the product does where the database has several nodes.
+struct SeveralNodes {
+  bool fence_is_certified = true;  ///< otherwise a lock, which holds on one node alone
+  bool reads_wait = true;          ///< until their node has what was committed before
+};
+
 /// Thread: one.
 class SimStore final : public master::store::Store {
  public:
@@ -48,7 +54,7 @@ class SimStore final : public master::store::Store {
   bool is_epoch_locked() const { return clockwork_.now() < locked_until_; }
   /// A copy of the rows in production's memory store, for verification and for reading all of them.
   std::unique_ptr<master::store::MemoryStore> as_memory_store() const;
-  Result<master::core::Recovered> recover() const;
+  Result<master::core::Recovered> recover();
 
   /// Saves a copy.
   void back_up() { backup_ = tables_; }
@@ -72,6 +78,11 @@ class SimStore final : public master::store::Store {
   }
   /// The operator gave the database to the first cluster.
   void accept_first_cluster() { accepted_ = true; }
+  /// For so long the nodes of older leaders, and of those who take office, show nothing newer than now.
+  void lag_nodes(Millis duration) {
+    lagging_ = tables_;
+    lags_until_ = clockwork_.now() + duration;
+  }
   void beat() {
     ++tables_.beats;
     last_commit_ = clockwork_.now();
@@ -108,6 +119,7 @@ class SimStore final : public master::store::Store {
   std::shared_ptr<const model::JobDefinition> definition(JobId job, JobVersion version) const;
 
   StoreFaults faults;
+  SeveralNodes nodes;
   Millis latency{0};           ///< of the last apply: its effects leave this much later
   Millis caller_freezes{0};    ///< of the last apply
   bool believes_a_wrong_clock = false;  ///< a master started while all clocks were wrong: ticks may be ahead
@@ -116,6 +128,8 @@ class SimStore final : public master::store::Store {
  private:
   void write(const master::core::Changes& changes);
   void judge_first_dispatch(const model::RunProgress& before, const model::RunProgress& after);
+  bool is_deposed_unseen(Epoch epoch) const;
+  master::store::ApplyResult apply_deposed(const master::core::Changes& changes);
   void judge_definitions(const master::core::Changes& changes);
   void judge_gaps(const master::core::Changes& changes);
   void judge_new_runs(const master::core::Changes& changes);
@@ -134,6 +148,8 @@ class SimStore final : public master::store::Store {
   std::optional<SimTables> backup_;
   TickJudge judge_;
   MonoTime locked_until_{};
+  std::optional<SimTables> lagging_;  ///< what a node that lags shows
+  MonoTime lags_until_{};
   Epoch highest_ever_;
   std::string stranger_;
   Millis quiet_needed_{0};

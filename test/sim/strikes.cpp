@@ -188,6 +188,12 @@ bool Faults::freeze_in_transaction(Random& dice) {
   return true;
 }
 
+/// Of several nodes, those of deposed leaders and of new ones do not have the newest rows yet.
+bool Faults::lag_nodes(Random& dice) {
+  world_.store.lag_nodes(dice.between(500ms, 15'000ms));
+  return true;
+}
+
 /// Restores a copy that was taken earlier; the operator handles it after a while.
 bool Faults::restore_database(Random& dice) {
   if (dice.chance(50)) {

@@ -147,6 +147,7 @@ Connection::~Connection() {
 Error Connection::give_up(std::string_view what, int code, const std::string& message) {
   given_up_ = true;
   last_sql_error_ = code;
+  if (hosts_ && is_host_unusable(code)) hosts_->note_failure(host_, BootClock::now(), code);
   const std::string remedy = remedy_for_sql_error(code, message, database_);
   why_given_up_ = fmt::format("database: {} failed: {} ({}){}{}", what, message, code,
                               remedy.empty() ? "" : "; ", remedy);
@@ -156,6 +157,7 @@ Error Connection::give_up(std::string_view what, int code, const std::string& me
 /// The one place where the library's exceptions end. `work` may change what `what` refers to.
 template <typename Work>
 auto Connection::guarded(const std::string_view& what, const Work& work) -> decltype(work()) {
+  if (!given_up_ && is_behind()) (void)give_up(what, 0, "its server is behind; another one is used now");
   if (given_up_) return fail(ErrorCode::Unavailable, "connection given up before: " + why_given_up_);
   set_up_this_thread();
   try {
@@ -169,6 +171,26 @@ auto Connection::guarded(const std::string_view& what, const Work& work) -> decl
 
 Result<std::unique_ptr<Connection>> Connection::open(const MysqlOptions& options, Texts texts) {
   start_mysql_library();
+  if (!options.hosts) return open_one(options, texts);
+  Error why(ErrorCode::Unavailable, "");
+  for (const DatabaseHost& host : options.hosts->in_order(BootClock::now())) {
+    MysqlOptions there = options;
+    there.host = host.host;
+    there.port = host.port;
+    there.socket.clear();
+    auto opened = open_one(there, texts);
+    if (opened) {
+      options.hosts->note_use(host);
+      return opened;
+    }
+    options.hosts->note_failure(host, BootClock::now());
+    why = Error(opened.error().code,
+                why.message.empty() ? opened.error().message : why.message + "; " + opened.error().message);
+  }
+  return fail(std::move(why));
+}
+
+Result<std::unique_ptr<Connection>> Connection::open_one(const MysqlOptions& options, Texts texts) {
   bool is_refused = false;
   if (!options.secret) return open_with(options, {options.password, texts}, is_refused);
   const std::string password = options.secret->password();
@@ -185,6 +207,11 @@ Result<std::unique_ptr<Connection>> Connection::open_with(const MysqlOptions& op
                                                           const Login& login, bool& is_refused) {
   std::unique_ptr<Connection> made(new Connection(std::make_unique<Library>()));
   made->database_ = options.database;
+  if (options.hosts) {
+    made->hosts_ = options.hosts;
+    made->host_ = {options.host, options.port};
+    made->times_behind_ = options.hosts->times_behind(made->host_);
+  }
   const std::string what = "connecting to " + place_of(options);
   auto connected = made->guarded(what, [&]() -> Result<void> {
     auto map = connect_options(options, login.password, login.texts);
@@ -197,15 +224,63 @@ Result<std::unique_ptr<Connection>> Connection::open_with(const MysqlOptions& op
   return made;
 }
 
-Result<void> Connection::set_session(const MysqlOptions& options) {
+struct Connection::Server {
   std::string version;
-  auto asked = stream("SELECT VERSION(), CONNECTION_ID()", [&](Row& row) -> Result<void> {
-    version = row.text();
+  bool is_galera = false;
+  bool is_read_only = false;
+};
+
+/// By SHOW: a Galera node that is not prepared answers nothing else.
+Result<Connection::Server> Connection::ask_server() {
+  Server server;
+  auto asked = stream(
+      "SHOW GLOBAL VARIABLES WHERE Variable_name IN ('version', 'wsrep_on', 'read_only')",
+      [&](Row& row) -> Result<void> {
+        const std::string name = row.text();
+        const std::string value = row.text();
+        if (name == "version") server.version = value;
+        if (name == "wsrep_on") server.is_galera = value == "ON" || value == "1";
+        if (name == "read_only") server.is_read_only = value != "OFF" && value != "0";
+        return {};
+      });
+  if (!asked) return fail(asked.error());
+  return server;
+}
+
+/// Only a node of the primary component has what was committed, and may commit.
+Result<void> Connection::ask_node() {
+  std::string ready, component, state;
+  auto asked = stream(
+      "SHOW GLOBAL STATUS WHERE Variable_name IN ('wsrep_ready', 'wsrep_cluster_status', "
+      "'wsrep_local_state_comment', 'wsrep_gcomm_uuid')",
+      [&](Row& row) -> Result<void> {
+        const std::string name = row.text();
+        (name == "wsrep_ready" ? ready
+         : name == "wsrep_cluster_status" ? component
+         : name == "wsrep_gcomm_uuid" ? node_ : state) = row.text();
+        return {};
+      });
+  if (!asked) return asked;
+  if (ready == "ON" && component == "Primary" && !node_.empty()) return {};
+  return fail(give_up("using the Galera node", kNodeNotPrepared,
+                      fmt::format("it is not prepared: component {}, state {}", component, state)));
+}
+
+Result<void> Connection::set_session(const MysqlOptions& options) {
+  const auto server = ask_server();
+  if (!server) return fail(server.error());
+  if (server->is_galera) {
+    if (auto usable = ask_node(); !usable) return usable;
+  }
+  if (server->is_read_only && options.hosts && options.hosts->count() > 1) {
+    return fail(give_up("using " + place_of(options), kReadOnlyServer, "the server is read-only"));
+  }
+  auto asked = stream("SELECT CONNECTION_ID()", [&](Row& row) -> Result<void> {
     id_ = row.integer();
     return {};
   });
   if (!asked) return asked;
-  is_mariadb_ = version.find("MariaDB") != std::string::npos;
+  is_mariadb_ = server->version.find("MariaDB") != std::string::npos;
   std::string settings = fmt::format(
       "SET autocommit = 1, sql_mode = 'STRICT_ALL_TABLES,NO_ENGINE_SUBSTITUTION,"
       "ERROR_FOR_DIVISION_BY_ZERO,NO_ZERO_DATE,NO_ZERO_IN_DATE', time_zone = '+00:00', "
@@ -214,12 +289,19 @@ Result<void> Connection::set_session(const MysqlOptions& options) {
   if (is_mariadb_) {
     settings += fmt::format(", idle_transaction_timeout = {}", whole_seconds(options.idle_transaction));
   }
+  if (certifies()) settings += ", wsrep_sync_wait = 1";
   for (const std::string& sql :
        {std::string("SET NAMES utf8mb4 COLLATE utf8mb4_bin"), settings,
         std::string("SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED")}) {
     if (auto done = run_text(sql); !done) return fail(done.error());
   }
   return {};
+}
+
+Result<void> Connection::stop_waiting_for_others() {
+  if (!certifies()) return {};
+  auto set = run_text("SET wsrep_sync_wait = 0");
+  return set ? Result<void>() : fail(set.error());
 }
 
 sql::PreparedStatement& Connection::prepared(const std::string& sql) {
@@ -318,6 +400,9 @@ Result<void> Connection::end_transaction() {
   auto sent = run_text("COMMIT");
   in_transaction_ = false;
   if (sent) return {};
+  if (last_sql_error_ == kDeadlock) {
+    return fail(ErrorCode::Unavailable, "the COMMIT was refused: " + sent.error().message);
+  }
   return fail(ErrorCode::UnknownOutcome, "no clear answer to COMMIT: " + sent.error().message);
 }
 

@@ -19,6 +19,7 @@
 
 #include "common/base/result.h"
 #include "common/base/time.h"
+#include "master/store/mysql/database_hosts.h"
 #include "master/store/mysql/mysql_options.h"
 
 namespace sql {
@@ -87,7 +88,10 @@ enum class Texts { Single, Many };
 class Connection {
  public:
   /// Connects and sets the session up: utf8mb4, strict mode, UTC, READ COMMITTED, lock wait, and on
-  /// servers that know it the idle transaction timeout.
+  /// servers that know it the idle transaction timeout. On Galera each read outside a transaction first waits
+  /// until its node has applied all that was committed before, anywhere.
+  /// With several hosts: to the first that is usable. A Galera node that is not in the primary component is
+  /// not, nor a server that is read-only.
   static Result<std::unique_ptr<Connection>> open(const MysqlOptions& options, Texts texts = Texts::Single);
   ~Connection();
   Connection(const Connection&) = delete;
@@ -109,15 +113,23 @@ class Connection {
   Result<void> run_all(const Script& script);
 
   Result<void> begin();
-  /// Sends COMMIT. UnknownOutcome when no clear answer came: it may stand or not.
+  /// Sends COMMIT. UnknownOutcome when no clear answer came: it may stand or not. A certification that failed
+  /// is a clear answer: Unavailable.
   Result<void> end_transaction();
   /// Sends ROLLBACK, for leaving a transaction by choice; after errors simply drop the connection.
   Result<void> undo();
 
-  bool usable() const { return !given_up_; }
+  /// False after an error, and once its server was found to be behind (database_hosts.h).
+  bool usable() const { return !given_up_ && !is_behind(); }
   bool in_transaction() const { return in_transaction_; }
   std::int64_t id() const { return id_; }               ///< the server's CONNECTION_ID()
   bool is_mariadb() const { return is_mariadb_; }
+  /// Whether it is a node of a Galera cluster: several may write, and a commit is certified against theirs.
+  bool certifies() const { return !node_.empty(); }
+  /// Which node, under a name that it has until it leaves the cluster; empty: one server.
+  const std::string& node() const { return node_; }
+  /// On Galera: reads wait for no other node any more. For one that has waited, and then only writes.
+  Result<void> stop_waiting_for_others();
   int last_sql_error() const { return last_sql_error_; } ///< e.g. 1205; 0 when none
   /// Called after each statement that was answered well.
   void tell_progress(std::function<void()> progress) { progress_ = std::move(progress); }
@@ -129,9 +141,14 @@ class Connection {
     std::string password;
     Texts texts;
   };
+  struct Server;
+  static Result<std::unique_ptr<Connection>> open_one(const MysqlOptions& options, Texts texts);
   static Result<std::unique_ptr<Connection>> open_with(const MysqlOptions& options, const Login& login,
                                                        bool& is_refused);
   Result<void> set_session(const MysqlOptions& options);
+  bool is_behind() const { return hosts_ && hosts_->times_behind(host_) != times_behind_; }
+  Result<Server> ask_server();
+  Result<void> ask_node();
   template <typename Work>
   auto guarded(const std::string_view& what, const Work& work) -> decltype(work());
   Result<void> read_answer(sql::Statement& statement, bool has_rows, const Script::Part& part);
@@ -144,6 +161,10 @@ class Connection {
   bool is_mariadb_ = false;
   int last_sql_error_ = 0;
   std::int64_t id_ = 0;
+  std::string node_;
+  std::shared_ptr<DatabaseHosts> hosts_;  ///< one of them is `host_`; empty: there is one only
+  DatabaseHost host_;
+  int times_behind_ = 0;
   std::string database_;      ///< its name, for remedies
   std::string why_given_up_;
   std::function<void()> progress_;

@@ -3,8 +3,20 @@
 #include <chrono>
 
 #include "master/store/mysql/connection.h"
+#include "master/store/mysql/mysql_errors.h"
 
 namespace rota::master::store {
+
+namespace {
+
+constexpr int kTriesToCommit = 5;
+
+/// Another node was faster with the same rows: what was written through it is committed, this is not.
+bool has_lost_certification(const Connection& connection) {
+  return connection.certifies() && connection.last_sql_error() == kDeadlock;
+}
+
+}  // namespace
 
 ConnectionPool::ConnectionPool(MysqlOptions options, PoolOptions pool)
     : options_(std::move(options)), pool_(pool) {}
@@ -14,18 +26,21 @@ Result<void> ConnectionPool::with(const std::function<Result<void>(Connection&)>
   if (std::string silence = pool_.silence(); !silence.empty()) {
     return fail(ErrorCode::Unavailable, std::move(silence));
   }
-  for (const bool only_fresh : {false, true}) {
+  int lost = 0;
+  for (bool only_fresh = false;;) {
     auto lease = take(only_fresh);
     if (!lease) return fail(lease.error());
     const bool fresh = lease->fresh;
     auto done = work(*lease->connection);
     const bool dead = !lease->connection->usable();
+    const bool has_lost = !done && has_lost_certification(*lease->connection);
     give_back(std::move(*lease));
+    if (has_lost && ++lost < kTriesToCommit) continue;
     if (done || fresh || !dead || done.error().code != ErrorCode::Unavailable) return done;
     // A kept connection was dead: its siblings are probably dead too. Once more with a new one.
     drop_idle();
+    only_fresh = true;
   }
-  return fail(ErrorCode::Unavailable, "the database ended a new connection");
 }
 
 Result<ConnectionPool::Lease> ConnectionPool::take(bool only_fresh) {
@@ -36,6 +51,7 @@ Result<ConnectionPool::Lease> ConnectionPool::take(bool only_fresh) {
       return fail(ErrorCode::TimedOut, "no database connection became free in time");
     }
     ++out_;
+    std::erase_if(idle_, [](const auto& kept) { return !kept->usable(); });
     if (!only_fresh && !idle_.empty()) {
       Lease lease{std::move(idle_.back()), false};
       idle_.pop_back();

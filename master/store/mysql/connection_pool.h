@@ -34,7 +34,8 @@ class ConnectionPool {
 
   /// Runs `work` with a connection of its own; a transaction that it leaves open is undone. Only for work
   /// that reads, or is harmless when repeated: it runs once more on a fresh connection when a kept one
-  /// turns out dead. Errors: work's own, TimedOut (no connection became free), Unavailable.
+  /// turns out dead, and a few times when another Galera node was faster with the same rows.
+  /// Errors: work's own, TimedOut (no connection became free), Unavailable.
   Result<void> with(const std::function<Result<void>(Connection&)>& work);
 
  private:

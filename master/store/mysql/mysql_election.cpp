@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "master/store/mysql/connection.h"
+#include "master/store/mysql/epoch_fence.h"
 
 namespace rota::master::store {
 namespace {
@@ -52,16 +53,11 @@ Result<void> MysqlElection::set_elector(Epoch epoch, const std::string& name) {
 
 Result<void> MysqlElection::try_set(Connection& connection, Epoch epoch, const std::string& name) {
   if (auto begun = connection.begin(); !begun) return begun;
-  Epoch found;
-  auto read = connection.query("SELECT value FROM epoch WHERE partition_no = 1 LOCK IN SHARE MODE", {},
-                               [&](Row& row) -> Result<void> {
-                                 found = Epoch{row.integer()};
-                                 return {};
-                               });
-  if (!read) return read;
-  if (found != epoch) {
+  const auto found = enter_fence(connection);
+  if (!found) return fail(found.error());
+  if (*found != epoch) {
     if (auto undone = connection.undo(); !undone) return undone;
-    return fail(ErrorCode::Fenced, fmt::format("epoch {} is in force", found.value));
+    return fail(ErrorCode::Fenced, fmt::format("epoch {} is in force", found->value));
   }
   auto put = connection.change(
       "INSERT INTO election (one, elector) VALUES (1, ?) ON DUPLICATE KEY UPDATE elector = VALUES(elector)",

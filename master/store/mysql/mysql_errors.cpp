@@ -48,14 +48,15 @@ ErrorCode code_of_sql_error(int number) {
       return ErrorCode::InvalidArgument;
     case 1021:  // disk full
     case 1040:  // too many connections
+    case kNodeNotPrepared:  // Galera: outside the primary component, or still joining
     case 1053:  // server shuts down
     case 1114:  // table full
     case 1158: case 1159: case 1160: case 1161:  // packets
     case 1180:  // error during COMMIT
     case 1203:  // too many connections of this account
     case kLockWaitTimeout:
-    case 1213:  // deadlock
-    case 1290: case 1792: case 1836:  // read only
+    case kDeadlock:
+    case kReadOnlyServer: case 1792: case 1836:  // read only
     case 1317:  // query interrupted
     case 1927:  // connection was killed
     case 3024:  // statement took too long
@@ -78,7 +79,17 @@ std::string remedy_for_sql_error(int number, const std::string& message, const s
                          "COLLATE utf8mb4_bin", database);
     case 1054: case 1146:
       return "the tables are not as this version needs them; restore what was dropped or renamed";
-    case 1290: case 1792: case 1836:
+    case kNodeNotPrepared:
+      return "this Galera node is not in the primary component, or is still joining: it comes back by itself "
+             "when it reaches the others; when all nodes say this, see 'Several database servers' in "
+             "docs/operating.md";
+    case kDeadlock:
+      return "another transaction on the same rows came first (on Galera: on another node, certification "
+             "failed); it is tried again";
+    case kLockWaitTimeout:
+      return "another transaction holds the rows, or this Galera node does not catch up with the others; "
+             "it is tried again";
+    case kReadOnlyServer: case 1792: case 1836:
       return "the server is read-only; set database.host to the primary, or as an administrator: "
              "SET GLOBAL read_only = 0";
     case 1021: case 1114:
@@ -86,7 +97,7 @@ std::string remedy_for_sql_error(int number, const std::string& message, const s
     case 1040: case 1203: case 1226:
       return "raise max_connections there, or lower database.pool_connections";
     case 2002: case 2003: case 2005:
-      return "is the server up, and are database.host and port, or socket, right?";
+      return "is the server up, and are database.host and port, hosts, or socket, right?";
     default:
       return "";
   }

@@ -8,6 +8,9 @@
 namespace rota::master::store {
 
 inline constexpr int kLockWaitTimeout = 1205;
+inline constexpr int kDeadlock = 1213;  ///< also, on Galera: the transaction lost against another node's
+inline constexpr int kNodeNotPrepared = 1047;
+inline constexpr int kReadOnlyServer = 1290;
 inline constexpr int kAccessDenied = 1045;
 
 /// The code for an error number of the server or of the client library (2000 and above).

@@ -39,6 +39,7 @@ class MysqlOffice final : public Office {
 
  private:
   Result<Connection*> connection();
+  Result<void> claim_once(const Claim& claim, bool& has_lost);
   Result<void> try_office(Connection& connection, const Claim& claim);
   Result<void> kill_older_loops(Epoch epoch);
   Result<void> beat_once(Connection& connection, Epoch epoch);

@@ -10,12 +10,15 @@
 
 namespace rota::master::store {
 
+class DatabaseHosts;
 class DatabaseSecret;
 
 /// Timeouts are rounded up to whole seconds, which is what the client library knows.
 struct MysqlOptions {
   std::string host = "127.0.0.1";
   std::uint16_t port = 3306;
+  /// When set, what counts in place of host, port and socket. Shared, as the secret is.
+  std::shared_ptr<DatabaseHosts> hosts;
   std::string socket;               ///< path of a Unix socket; when set, host and port are not used
   std::string user = "rota";
   std::string password;

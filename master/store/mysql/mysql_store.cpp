@@ -6,6 +6,7 @@
 #include "master/store/mysql/batch_text.h"
 #include "master/store/mysql/change_writer.h"
 #include "master/store/mysql/connection.h"
+#include "master/store/mysql/epoch_fence.h"
 #include "master/store/mysql/job_rows.h"
 #include "master/store/mysql/mysql_errors.h"
 
@@ -20,23 +21,6 @@ bool is_permanent(const Error& error) {
 
 ApplyResult failed(const Error& error, bool permanent = false) {
   return {ApplyOutcome::Failed, error.message, {}, permanent};
-}
-
-/// The fence: a locking read, so that no successor can raise the epoch before this transaction ends, and
-/// this one sees a raised epoch. A plain read would not do.
-const std::string kReadEpochLocked = "SELECT value FROM epoch WHERE partition_no = 1 LOCK IN SHARE MODE";
-
-Result<Epoch> read_epoch_locked(Connection& connection) {
-  std::optional<Epoch> found;
-  auto asked = connection.query(
-      kReadEpochLocked, {},
-      [&](Row& row) -> Result<void> {
-        found = Epoch{row.integer()};
-        return {};
-      });
-  if (!asked) return fail(asked.error());
-  if (!found) return fail(no_epoch_row());
-  return *found;
 }
 
 ApplyResult fenced(Epoch mine, Epoch found) {
@@ -57,7 +41,7 @@ Result<Epoch> write_under(Epoch epoch, Connection& connection, const core::Chang
   std::optional<Epoch> found;
   BatchText batch(connection);
   batch.add("START TRANSACTION");
-  batch.ask(kReadEpochLocked, [&](Row& row) -> Result<void> {
+  add_fence(batch, [&](Row& row) -> Result<void> {
     found = Epoch{row.integer()};
     return *found == epoch ? Result<void>() : fail(ErrorCode::Fenced, "another epoch is in force");
   });
@@ -86,9 +70,11 @@ Result<void> MysqlStore::connect(Epoch epoch) {
   }
   if (announced_ == epoch) return {};
   auto named = connection_->change(
-      "INSERT INTO loop_connection (epoch, connection_id) VALUES (?, ?) "
-      "ON DUPLICATE KEY UPDATE connection_id = VALUES(connection_id)",
-      [&](Binder& binder) { binder.integer(epoch.value).integer(connection_->id()); });
+      "INSERT INTO loop_connection (epoch, connection_id, node) VALUES (?, ?, ?) "
+      "ON DUPLICATE KEY UPDATE connection_id = VALUES(connection_id), node = VALUES(node)",
+      [&](Binder& binder) {
+        binder.integer(epoch.value).integer(connection_->id()).text(connection_->node());
+      });
   if (!named) return fail(named.error());
   announced_ = epoch;
   return {};
@@ -97,8 +83,11 @@ Result<void> MysqlStore::connect(Epoch epoch) {
 /// Every batch with rows moves the watermark, so the watermark shows whether the database has lost the
 /// newest batches. A new connection may lead to another server than before. Under a higher epoch the
 /// successor decides: the loss may have been accepted already.
+///
+/// On Galera the question also makes the node wait until it has what was committed through others: the
+/// batches behind it rely on rows of those before.
 Result<bool> MysqlStore::has_gone_back(Epoch epoch) {
-  if (stored_for_ != epoch || !stored_) return false;
+  if ((stored_for_ != epoch || !stored_) && !connection_->certifies()) return false;
   std::optional<Epoch> in_force;
   std::optional<core::Watermark> standing;
   auto asked = connection_->query(
@@ -111,6 +100,7 @@ Result<bool> MysqlStore::has_gone_back(Epoch epoch) {
       });
   if (!asked) return fail(asked.error());
   if (!in_force) return fail(no_epoch_row());
+  if (stored_for_ != epoch || !stored_) return false;
   return *in_force <= epoch && (!standing || *standing < *stored_);
 }
 
@@ -140,9 +130,10 @@ ApplyResult MysqlStore::try_once(Epoch epoch, const core::Changes& changes) {
     if (*gone_back) {
       return {ApplyOutcome::Failed, "the database lacks what this leader stored in it", {}, true, true};
     }
+    if (auto alone = connection_->stop_waiting_for_others(); !alone) return failed(alone.error());
   }
   if (changes.empty()) {
-    auto found = read_epoch_locked(*connection_);
+    auto found = check_fence(*connection_);
     if (!found) return failed(found.error());
     return *found == epoch ? ApplyResult{ApplyOutcome::Applied, "", {}, false} : fenced(epoch, *found);
   }

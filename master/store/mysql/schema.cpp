@@ -7,12 +7,15 @@
 #include <sstream>
 
 #include "common/base/log.h"
+#include "common/base/random.h"
 #include "master/store/mysql/connection.h"
 
 namespace rota::master::store {
 namespace {
 
 constexpr int kLockWaitSeconds = 3;
+constexpr int kLockTable = 55;
+constexpr int kLockRowSeconds = 30;
 
 Result<bool> has_step_table(Connection& connection) {
   bool has = false;
@@ -38,6 +41,37 @@ Result<std::set<int>> applied_steps(Connection& connection) {
   });
   if (!asked) return fail(asked.error());
   return taken;
+}
+
+const SchemaStep& lock_table() {
+  return *std::ranges::find(schema_steps(), kLockTable, &SchemaStep::number);
+}
+
+/// On Galera GET_LOCK holds on one node alone. A row is changed by one master at a time, everywhere; whoever
+/// dies with it holds it until it lapses.
+Result<std::string> acquire_lock_row(Connection& connection) {
+  const std::string tag = random_hex(16);
+  if (auto made = connection.run_text(std::string(lock_table().sql)); !made) return fail(made.error());
+  for (const std::string& sql :
+       {std::string("INSERT INTO schema_lock (one) VALUES (1) ON DUPLICATE KEY UPDATE one = one"),
+        fmt::format("UPDATE schema_lock SET tag = '{}', held_until = UTC_TIMESTAMP(6) + INTERVAL {} SECOND "
+                    "WHERE one = 1 AND held_until <= UTC_TIMESTAMP(6)", tag, kLockRowSeconds)}) {
+    if (auto done = connection.run_text(sql); !done) return fail(done.error());
+  }
+  std::string holder;
+  auto asked = connection.stream("SELECT tag FROM schema_lock WHERE one = 1", [&](Row& row) -> Result<void> {
+    holder = row.text();
+    return {};
+  });
+  if (!asked) return fail(asked.error());
+  if (holder != tag) return fail(ErrorCode::TimedOut, "another master is changing the schema; try again");
+  return tag;
+}
+
+Result<void> release_lock_row(Connection& connection, const std::string& tag) {
+  auto freed = connection.run_text(fmt::format(
+      "UPDATE schema_lock SET held_until = '2000-01-01 00:00:00' WHERE one = 1 AND tag = '{}'", tag));
+  return freed ? Result<void>() : fail(freed.error());
 }
 
 /// The lock is named by server, not by database: the database's name is added, so that clusters that
@@ -98,6 +132,36 @@ Result<void> refuse_newer(const std::set<int>& taken, int newest_known) {
                           *taken.rbegin(), newest_known));
 }
 
+Result<int> apply_steps(Connection& connection) {
+  auto taken = applied_steps(connection);
+  if (!taken) return fail(taken.error());
+  const int newest = schema_steps().back().number;
+  if (auto known = refuse_newer(*taken, newest); !known) return fail(known.error());
+  int count = 0;
+  for (const SchemaStep& step : schema_steps()) {
+    if (taken->contains(step.number)) continue;
+    if (auto done = apply_step(connection, step); !done) return fail(done.error());
+    ++count;
+  }
+  if (count > 0) log_info("store", "schema steps taken", {{"count", count}, {"newest", newest}});
+  return newest;
+}
+
+/// Nobody waits for the lock who has nothing to do.
+Result<int> upgrade_on_galera(Connection& connection) {
+  const auto taken = applied_steps(connection);
+  if (!taken) return fail(taken.error());
+  const int newest = schema_steps().back().number;
+  if (auto known = refuse_newer(*taken, newest); !known) return fail(known.error());
+  if (taken->size() >= schema_steps().size()) return newest;
+  const auto tag = acquire_lock_row(connection);
+  if (!tag) return fail(tag.error());
+  auto done = apply_steps(connection);
+  if (!done) return done;
+  if (auto freed = release_lock_row(connection, *tag); !freed) return fail(freed.error());
+  return done;
+}
+
 }  // namespace
 
 std::optional<std::pair<std::string, std::string>> added_column(std::string_view sql) {
@@ -114,19 +178,9 @@ Result<int> upgrade_schema(const MysqlOptions& options) {
   auto opened = Connection::open(options);
   if (!opened) return fail(opened.error());
   Connection& connection = **opened;
+  if (connection.certifies()) return upgrade_on_galera(connection);
   if (auto locked = acquire_schema_lock(connection); !locked) return fail(locked.error());
-  auto taken = applied_steps(connection);
-  if (!taken) return fail(taken.error());
-  const int newest = schema_steps().back().number;
-  if (auto known = refuse_newer(*taken, newest); !known) return fail(known.error());
-  int count = 0;
-  for (const SchemaStep& step : schema_steps()) {
-    if (taken->contains(step.number)) continue;
-    if (auto done = apply_step(connection, step); !done) return fail(done.error());
-    ++count;
-  }
-  if (count > 0) log_info("store", "schema steps taken", {{"count", count}, {"newest", newest}});
-  return newest;
+  return apply_steps(connection);
 }
 
 }  // namespace rota::master::store

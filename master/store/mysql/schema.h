@@ -26,8 +26,9 @@ const std::vector<SchemaStep>& schema_steps();
 /// Table and first column of a step that adds columns; empty for any other. Pure.
 std::optional<std::pair<std::string, std::string>> added_column(std::string_view sql);
 
-/// Runs the steps that the database has not recorded yet, holding GET_LOCK('rota.schema') so that two
-/// masters never run one at the same time. Gives the number of the newest step. Harmless when repeated.
+/// Runs the steps that the database has not recorded yet, holding GET_LOCK('rota.schema'), on Galera the row
+/// of schema_lock, so that two masters never run one at the same time. Gives the number of the newest step.
+/// Harmless when repeated.
 /// Errors: Unsupported when the database knows a newer step than this binary (never start then);
 /// Unavailable or TimedOut (try again).
 /// Thread: any.

@@ -230,3 +230,11 @@ TEST_CASE("options: the elector's settings are checked together") {
   CHECK(etcd.etcd.endpoints.size() == 2);
   CHECK(etcd.etcd.lease_s == 3);
 }
+
+TEST_CASE("options: several servers of the database are named in order, with or without a port") {
+  const auto several = master("database: {hosts: [db1, 'db2:3307'], port: 3310}\n");
+  CHECK(several.database.hosts == std::vector<std::string>{"db1", "db2:3307"});
+  CHECK(holds(master_problems("database: {hosts: ['db1:x']}\n"), "is no server"));
+  CHECK(holds(master_problems("database: {hosts: ['db1,db2']}\n"), "is no server"));
+  CHECK(holds(master_problems("database: {hosts: [db1], socket: /run/db.sock}\n"), "beside database.socket"));
+}

@@ -1,0 +1,63 @@
+#include "master/store/mysql/epoch_fence.h"
+
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "master/store/mysql/mysql_errors.h"
+
+namespace rota::master::store {
+namespace {
+
+const std::string kReadLocked = "SELECT value FROM epoch WHERE partition_no = 1 LOCK IN SHARE MODE";
+/// It always changes the row: an update that leaves a row as it was is not certified.
+const std::string kChange = "UPDATE epoch SET fences = fences + 1 WHERE partition_no = 1";
+/// Behind the change, which has locked the row.
+const std::string kRead = "SELECT value FROM epoch WHERE partition_no = 1";
+
+Result<Epoch> found_or_missing(const std::optional<Epoch>& found) {
+  if (!found) return fail(no_epoch_row());
+  return *found;
+}
+
+}  // namespace
+
+void add_fence(BatchText& batch, Visit visit) {
+  if (batch.connection().certifies()) {
+    batch.add(kChange);
+    batch.ask(kRead, std::move(visit));
+  } else {
+    batch.ask(kReadLocked, std::move(visit));
+  }
+}
+
+Result<Epoch> enter_fence(Connection& connection) {
+  if (connection.certifies()) {
+    if (auto changed = connection.change(kChange, {}); !changed) return fail(changed.error());
+  }
+  std::optional<Epoch> found;
+  const auto& read = connection.certifies() ? kRead : kReadLocked;
+  auto asked = connection.query(read, {}, [&](Row& row) -> Result<void> {
+    found = Epoch{row.integer()};
+    return {};
+  });
+  if (!asked) return fail(asked.error());
+  return found_or_missing(found);
+}
+
+/// Between the certified change and its commit nobody else's claim can come: what was read is in force then.
+Result<Epoch> check_fence(Connection& connection) {
+  if (!connection.certifies()) return enter_fence(connection);
+  std::optional<Epoch> found;
+  BatchText text(connection);
+  text.add("START TRANSACTION");
+  add_fence(text, [&](Row& row) -> Result<void> {
+    found = Epoch{row.integer()};
+    return {};
+  });
+  text.add("COMMIT");
+  if (auto done = text.finish(); !done) return fail(done.error());
+  return found_or_missing(found);
+}
+
+}  // namespace rota::master::store
