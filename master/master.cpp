@@ -108,6 +108,7 @@ zk::NodeToRegister Master::registration_of(zk::SessionId) const {
 std::string Master::node_data() const {
   api::MasterView self{options_.id, own_address()};
   self.knows_slices = true;
+  self.database = services_->database_in_use();
   self.page = page_address({options_.http.host, options_.http.port}, options_.advertise.host);
   std::scoped_lock lock(verdict_mutex_);
   self.health = clean_text(verdict_, kLongestVerdict);
@@ -335,11 +336,23 @@ Result<void> Master::probe(const DatabaseWatch::Probe& database) {
   tell_slices();
   zones_.read_some();
   if (answer) answer = look_at_elector();
+  tell_database();
   if (!answer || leading()) return answer;
   const MonoTime now = BootClock::now();
   if (now - checked_at_ < kOfficeCheckEvery) return answer;
   checked_at_ = now;
   return services_->check_office();
+}
+
+/// For `rota cluster status`, which asks any master. With a session the registration is there.
+void Master::tell_database() {
+  std::string in_use = services_->database_in_use();
+  if (in_use == told_database_ || !session_.is_connected()) return;
+  if (!told_database_.empty()) {
+    log_warn("database", "another server is in use now", {{"server", in_use}, {"before", told_database_}});
+  }
+  told_database_ = std::move(in_use);
+  registration_->set_data(node_data());
 }
 
 /// Whoever leads or may lead: the hold is this process's own, and so is the word that ends it.
@@ -435,6 +448,7 @@ std::vector<api::MasterView> Master::masters() const {
   if (views.empty()) views.push_back(api::MasterView{options_.id, own_address(), false});
   for (api::MasterView& view : views) {
     view.leads = leader_address && view.address == *leader_address;
+    if (view.id == options_.id) view.database = services_->database_in_use();
   }
   return views;
 }

@@ -96,6 +96,7 @@ class Master final : public api::LeaderPort, private cluster::ElectorObserver {
   model::Address own_address() const;
   zk::NodeToRegister registration_of(zk::SessionId) const;
   std::string node_data() const;
+  void tell_database();
   HealthWords servers_health() const;
   ZookeeperFindings zookeeper_findings() const;
   std::unique_ptr<SelfCheck> make_self_check();
@@ -118,6 +119,7 @@ class Master final : public api::LeaderPort, private cluster::ElectorObserver {
   std::unique_ptr<zk::Registration> registration_;
   std::unique_ptr<DatabaseWatch> database_;
   mutable std::mutex verdict_mutex_;
+  std::string told_database_;                  // in the node; the database watch's thread only
   std::string verdict_ = "ok";                 // of the self check, as the node says
   std::unique_ptr<SelfCheck> self_check_;
   std::unique_ptr<OfficeWatch> office_watch_;

@@ -337,7 +337,11 @@ struct Explanation {
 struct MasterInfo {
   1: string id,
   2: string address,
-  3: bool leads
+  3: bool leads,
+  /** What decides whether it takes office; empty: a version that does not say. */
+  4: string elector,
+  /** host:port of the database server that it uses; empty: not known. */
+  5: string database
 }
 
 struct ClusterStatus {

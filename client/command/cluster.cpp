@@ -32,6 +32,8 @@ std::string workers_table(const std::vector<thrift::WorkerInfo>& workers) {
   return table.text();
 }
 
+std::string or_dash(const std::string& text) { return text.empty() ? "-" : text; }
+
 std::string slots_in_use(const thrift::WorkerInfo& worker) {
   // A new leader has not heard from all workers yet, and does not know their slots.
   if (worker.slots == 0) return std::to_string(worker.running);
@@ -67,9 +69,10 @@ void show_status(const thrift::ClusterStatus& status, bool is_answered) {
   for (const std::string& network : status.plaintext_networks) {
     print_text("unencrypted traffic is allowed in " + printable(network) + "\n");
   }
-  Table masters({"MASTER", "ADDRESS", "ROLE"});
+  Table masters({"MASTER", "ADDRESS", "ROLE", "ELECTOR", "DATABASE"});
   for (const auto& master : status.masters) {
-    masters.add({master.id, master.address, master.leads ? "leader" : "follower"});
+    masters.add({master.id, master.address, master.leads ? "leader" : "follower", or_dash(master.elector),
+                 or_dash(master.database)});
   }
   print_text("\n" + masters.text() + "\n");
   if (!is_answered) {

@@ -213,7 +213,8 @@ json to_json(const thrift::ClusterStatus& status) {
   out["masters"] = json::array();
   for (const auto& master : status.masters) {
     out["masters"].push_back(
-        {{"id", master.id}, {"address", master.address}, {"leads", master.leads}});
+        {{"id", master.id}, {"address", master.address}, {"leads", master.leads},
+         {"elector", master.elector}, {"database", master.database}});
   }
   out["workers"] = json::array();
   for (const auto& worker : status.workers) out["workers"].push_back(to_json(worker));

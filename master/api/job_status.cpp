@@ -186,6 +186,8 @@ thrift::ClusterStatus JobServiceHandler::status_here() const {
     info.__set_id(view.id);
     info.__set_address(rpc::to_string(rpc::Endpoint{view.address.host, view.address.port}));
     info.__set_leads(view.leads);
+    info.__set_elector(view.elector);
+    info.__set_database(view.database);
     masters.push_back(std::move(info));
   }
   out.__set_masters(std::move(masters));

@@ -23,6 +23,8 @@ struct MasterView {
   bool leads = false;
   std::string health = {};           ///< what its self check found; empty: it has not said
   model::Address page = {};          ///< of its status page; port 0: it has told of none
+  std::string elector = {};          ///< empty: it has not said
+  std::string database = {};         ///< the database server that it uses; empty: it has not said
   bool knows_slices = false;         ///< it reads all of core/time/watermark.h; older masters do not
 };
 

@@ -28,6 +28,7 @@ std::string node_text(const api::MasterView& master, const std::string& elector)
                {"port", master.address.port},
                {"knows_slices", master.knows_slices},
                {"elector", elector},
+               {"database", master.database},
                {"health", master.health}};
   if (master.page.port != 0) {
     node["page_host"] = master.page.host;
@@ -48,6 +49,8 @@ api::MasterView master_in(const std::string& text) {
   master.id = text_in(node, "id");
   master.address = {text_in(node, "host"), port_in(node, "port")};
   master.health = text_in(node, "health");
+  master.elector = text_in(node, "elector");
+  master.database = text_in(node, "database");
   master.knows_slices = node.value("knows_slices", json()) == true;
   master.page = {text_in(node, "page_host"), port_in(node, "page_port")};
   if (master.page.host.empty()) master.page.port = 0;
