@@ -86,7 +86,7 @@ sweep_workers() {
 
 end_servers() {
   local name servers=''
-  for name in $(list_zookeepers) mariadb; do
+  for name in $(list_zookeepers) $(list_databases); do
     if is_recorded_alive "$dir/pids/$name"; then
       servers+="$known_pid $known_ticks"$'\n'
       { kill -CONT "$known_pid" && kill -TERM "$known_pid"; } 2>/dev/null || true
@@ -112,6 +112,7 @@ take_down() {
   end_servers
   end_the_rest
   remove_db_socket_folder
+  remove_galera_folder
   rm -rf "$dir"
   rmdir "$(dirname "$dir")" 2>/dev/null || true # .local, when nothing else is in it
 }

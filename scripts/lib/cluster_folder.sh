@@ -7,7 +7,7 @@
 #   logs/NAME.log          output of NAME
 #   elector.named          the elector was named in the database
 #   secrets/db_password    the database user's password (0600)
-#   zookeeper-N/ mariadb/ etcd/  the servers' own folders
+#   zookeeper-N/ mariadb/ galera/ databases/ etcd/  the servers' own folders
 #   master-N/ worker-N/    state folders, with the watchdog's files
 #   master-N.yaml ...      configurations
 
@@ -15,14 +15,16 @@
 # of it is lost. It does not begin with ROTA_: those are settings.
 readonly folder_mark=PRIVATE_CLUSTER_FOLDER
 
-state_keys=(masters workers zookeepers elector session_ms bin_dir db_port db_socket etcd_port etcd_peer_port)
+state_keys=(masters workers zookeepers elector session_ms bin_dir databases db_port db_socket db_folder
+  etcd_port etcd_peer_port)
 
 is_cluster_folder() { [[ -f $dir/cluster.state ]]; }
 
 load_state() {
   is_cluster_folder ||
     refuse "no cluster is up in $dir" "start one: scripts/cluster up --dir $dir"
-  master_http_ports=() worker_http_ports=() elector=zookeeper
+  master_http_ports=() worker_http_ports=() elector=zookeeper databases=1
+  db_ports=() db_group_ports=() db_copy_ports=() db_missed_ports=() db_folder=''
   # shellcheck disable=SC1091  # written by save_state
   . "$dir/cluster.state"
 }
@@ -30,7 +32,8 @@ load_state() {
 save_state() {
   {
     declare -p "${state_keys[@]}" zk_ports zk_quorum_ports zk_election_ports master_ports \
-      worker_ports master_http_ports worker_http_ports settings
+      worker_ports master_http_ports worker_http_ports settings \
+      db_ports db_group_ports db_copy_ports db_missed_ports
   } | sed 's/^declare -[-a-zA-Z]* /&/; s/^declare -- //; s/^declare -a //' >"$dir/cluster.state.new"
   mv "$dir/cluster.state.new" "$dir/cluster.state"
 }

@@ -13,7 +13,7 @@ aim() {
   aimed_name=$name${part:+.$part}
   aimed_pids=() watchdog_pid=''
   case $name in
-    zookeeper-* | mariadb | etcd) aim_at_server "$name" "$part" ;;
+    zookeeper-* | mariadb | mariadb-* | etcd) aim_at_server "$name" "$part" ;;
     master-*) aim_at_master "$name" "$part" ;;
     worker-*) aim_at_worker "$name" "$part" ;;
     *) misuse "unknown target '$target'" ;;

@@ -12,6 +12,10 @@ prepare_mariadb() {
     --auth-root-authentication-method=normal --skip-test-db \
     >"$dir/logs/mariadb-install.log" 2>&1 ||
     { show_log_end mariadb-install 60; refuse "mariadb-install-db failed" "see the lines above"; }
+  make_db_password
+}
+
+make_db_password() {
   (
     umask 077
     od -An -N24 -tx1 /dev/urandom | tr -d ' \n' >"$dir/secrets/db_password"

@@ -18,6 +18,9 @@ packages_for_run=(
 # shellcheck disable=SC2034
 packages_for_test=(etcd-server clang-14 libclang-rt-14-dev iproute2 iptables libfaketime python3-croniter
   python3-jsonschema python3-yaml tzdata libquartz2-java ecj)
+# For `scripts/cluster up --databases 3`: MariaDB's scripts that copy a node are in mariadb-server alone.
+# shellcheck disable=SC2034
+packages_for_galera=(galera-4 mariadb-server rsync lsof iproute2)
 # shellcheck disable=SC2034
 packages_for_vm=(qemu-system-x86)
 
@@ -26,8 +29,8 @@ packages_of() {
   local group
   for group in "$@"; do
     case $group in
-      build | run | test | vm) ;;
-      *) misuse "there is no package group '$group' (build, run, test, vm)" ;;
+      build | run | test | galera | vm) ;;
+      *) misuse "there is no package group '$group' (build, run, test, galera, vm)" ;;
     esac
     local -n packages=packages_for_$group
     printf '%s\n' "${packages[@]}"

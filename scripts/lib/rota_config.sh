@@ -17,6 +17,7 @@ write_config() {
       if ((${#master_http_ports[@]})); then values[http.port]=${master_http_ports[n - 1]}; fi
       values[database.host]=127.0.0.1
       values[database.port]=$db_port
+      if ((databases > 1)); then values[database.hosts]=$(database_hosts "$n"); fi
       values[database.user]=rota
       values[database.name]=rota
       values[database.password_file]=$dir/secrets/db_password
@@ -35,6 +36,14 @@ write_config() {
     esac
   done
   print_yaml >"$dir/$name.yaml"
+}
+
+# database_hosts N: the servers, as master-N prefers them: on Galera each master begins with another node.
+database_hosts() {
+  local i list=''
+  if ! is_galera; then set -- 1; fi
+  for ((i = 0; i < databases; i++)); do list+="\"127.0.0.1:${db_ports[(i + $1 - 1) % databases]}\", "; done
+  printf '[%s]\n' "${list%, }"
 }
 
 # print_yaml: the array `values` of the caller, dotted keys unfolded into nested ones.

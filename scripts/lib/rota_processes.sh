@@ -12,7 +12,7 @@ list_zookeepers() { local i; for ((i = 1; i <= zookeepers; i++)); do echo "zooke
 # The servers of this cluster, one a line.
 list_servers() {
   list_zookeepers
-  echo mariadb
+  list_databases
   if [[ $elector == etcd ]]; then echo etcd; fi
 }
 

@@ -21,6 +21,7 @@ import clocks
 import eyes
 import documents
 import electors
+import galera
 import examples
 import failover
 import first_day
@@ -122,6 +123,7 @@ ROLLING = {
 CLOCKS = clocks.DRILLS
 # On a cluster of its own for each
 ELECTORS = electors.DRILLS
+DATABASES = galera.DRILLS
 FULL_DISK = "deaths_on_full_disk"
 NO_OLD = "give --old-bin DIR, or ROTA_OLD_BIN (scripts/programs_of COMMIT DIR makes one)"
 
@@ -241,6 +243,16 @@ def perform_electors(names, asked, scratch, tally):
             tally.add(name, lambda: drill(asked.bin, next(folders), asked.long))
 
 
+def perform_databases(names, asked, scratch, tally):
+    for name in names:
+        needs, drill = DATABASES[name]
+        if why := needs():
+            tally.skip(name, why)
+        else:
+            folders = (f"{scratch}/{name}-{number}" for number in range(TRIES))
+            tally.add(name, lambda: drill(asked.bin, next(folders), asked.long))
+
+
 def perform_full_disk(asked, scratch, tally):
     """Runs on a cluster of its own with long sessions, which shows a process that waits for the end of one."""
     folder = scratch + "/full_disk"
@@ -263,7 +275,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--long", action="store_true")
     parser.add_argument("--only", default="", help="comma-separated")
-    parser.add_argument("--group", choices=[*GROUPS, "rolling", "clocks", "electors", "disks"], help="the drills of one kind")
+    parser.add_argument("--group", choices=[*GROUPS, "rolling", "clocks", "electors", "databases", "disks"], help="the drills of one kind")
     parser.add_argument("--bin", default=ROOT / "build/bin", type=lambda text: pathlib.Path(text).resolve(),
                         help="folder of the programs")
     parser.add_argument("--dir", default="", help="where the cluster goes")
@@ -273,12 +285,12 @@ def main():
     parser.add_argument("--list", action="store_true")
     asked = parser.parse_args()
     if asked.list:
-        print("\n".join([*DRILLS, *ROLLING, *CLOCKS, *ELECTORS, FULL_DISK]))
+        print("\n".join([*DRILLS, *ROLLING, *CLOCKS, *ELECTORS, *DATABASES, FULL_DISK]))
         return 0
-    groups = {**GROUPS, "rolling": ROLLING, "clocks": CLOCKS, "electors": ELECTORS, "disks": [FULL_DISK]}
-    everything = [*groups[asked.group]] if asked.group else [*DRILLS, *ROLLING, *CLOCKS, *ELECTORS, FULL_DISK]
+    groups = {**GROUPS, "rolling": ROLLING, "clocks": CLOCKS, "electors": ELECTORS, "databases": DATABASES, "disks": [FULL_DISK]}
+    everything = [*groups[asked.group]] if asked.group else [*DRILLS, *ROLLING, *CLOCKS, *ELECTORS, *DATABASES, FULL_DISK]
     wanted = [n for n in asked.only.split(",") if n] or everything
-    unknown = [n for n in wanted if n not in [*DRILLS, *ROLLING, *CLOCKS, *ELECTORS, FULL_DISK]]
+    unknown = [n for n in wanted if n not in [*DRILLS, *ROLLING, *CLOCKS, *ELECTORS, *DATABASES, FULL_DISK]]
     if unknown:
         parser.error(f"no drill named {unknown[0]}; --list names them")
     scratch = asked.dir or tempfile.mkdtemp(prefix="rota-e2e-")
@@ -293,6 +305,8 @@ def main():
             perform_clocks([n for n in wanted if n in CLOCKS], asked, scratch, tally)
         if not (tally.failed and asked.keep):
             perform_electors([n for n in wanted if n in ELECTORS], asked, scratch, tally)
+        if not (tally.failed and asked.keep):
+            perform_databases([n for n in wanted if n in DATABASES], asked, scratch, tally)
         if FULL_DISK in wanted and not (tally.failed and asked.keep):
             perform_full_disk(asked, scratch, tally)
     finally:
