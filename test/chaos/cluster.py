@@ -4,6 +4,7 @@ import pathlib
 import shutil
 
 import network as networks
+from galera_nodes import Databases
 from network import Loopback, Namespaces
 from outbox import unreported_in
 from processes import Starter, marked, run, send, wait_gone, wait_until, KILL, TERM, identity, name_of
@@ -19,7 +20,7 @@ STATE_MEBIBYTES = 48
 
 class Cluster:
     def __init__(self, folder, build, masters=3, workers=3, loopback=False, say=print,
-                 elector="zookeeper"):
+                 elector="zookeeper", databases=1):
         self.folder = pathlib.Path(folder).resolve()
         self.build, self.say, self.elector = pathlib.Path(build), say, elector
         self.scripts = ROOT / "scripts"
@@ -29,6 +30,8 @@ class Cluster:
         self.master_hosts = [f"master-{n + 1}" for n in range(masters)]
         self.worker_hosts = [f"worker-{n + 1}" for n in range(workers)]
         self.jumping_hosts = {*self.master_hosts, self.worker_hosts[-1]}
+        self.database_hosts = ["mariadb"] if databases == 1 else [f"mariadb-{n + 1}" for n in range(databases)]
+        self.mariadb = None
         self.database_goes_back = False  # in this run
         self.starter = Starter(self.folder)
         self.network, self.servers, self.rota_hosts = None, {}, {}
@@ -46,7 +49,7 @@ class Cluster:
             shutil.copy2(self.build / program, self.programs)
 
     def make_network(self):
-        hosts = [*self.zookeeper_hosts, "mariadb", *self.master_hosts, *self.worker_hosts, "client"]
+        hosts = [*self.zookeeper_hosts, *self.database_hosts, *self.master_hosts, *self.worker_hosts, "client"]
         parts = (self.starter, f"rota-chaos-{networks.os.getpid()}", hosts, self.logs / "proxy.log")
         why_not = "asked for" if self.wanted_loopback else Namespaces.possible()
         if not why_not:
@@ -63,13 +66,9 @@ class Cluster:
         self.make_network()
         for host in self.zookeeper_hosts:
             self.servers[host] = ZooKeeper(self, host)
-        self.servers["mariadb"] = self.mariadb = MariaDb(self, "mariadb")
         for host in self.zookeeper_hosts:
             self.servers[host].start()
-        self.mariadb.prepare()
-        self.mariadb.start()
-        self.need(self.mariadb.serves, 300, "MariaDB answers")
-        self.mariadb.create_database()
+        self.start_databases()
         for host in self.zookeeper_hosts:
             self.need(self.servers[host].serves, 300, f"{host} serves")
         if self.elector != "zookeeper":
@@ -79,6 +78,18 @@ class Cluster:
             self.rota_hosts[host] = RotaHost(self, host, size)
             self.rota_hosts[host].start()
         self.need(self.is_whole, 300, "a leader and all workers online")
+
+    def start_databases(self):
+        if len(self.database_hosts) > 1:
+            self.mariadb = Databases(self)
+            self.servers.update((node.host, node) for node in self.mariadb.nodes)
+            self.mariadb.begin()
+            return
+        self.servers["mariadb"] = self.mariadb = MariaDb(self, "mariadb")
+        self.mariadb.prepare()
+        self.mariadb.start()
+        self.need(self.mariadb.serves, 300, "MariaDB answers")
+        self.mariadb.create_database()
 
     def name_elector(self):
         """Before the first master starts."""
@@ -109,6 +120,8 @@ class Cluster:
         for host in self.rota_hosts.values():
             host.clean_up()
         self.starter.reap()
+        if len(self.database_hosts) > 1 and self.mariadb:
+            self.mariadb.remove()
 
     # --- configuration --------------------------------------------------------------------------
 
@@ -143,7 +156,8 @@ class Cluster:
     def is_whole(self):
         status = self.status()
         online = [w for w in status.get("workers", []) if w["state"] in ("online", "busy")]
-        return bool(status.get("leader")) and len(online) >= len(self.worker_hosts)
+        databases = len(self.database_hosts) == 1 or all(self.servers[host].serves() for host in self.database_hosts)
+        return databases and bool(status.get("leader")) and len(online) >= len(self.worker_hosts)
 
     def unfinished(self):
         """Runs that are not final, or None when the database does not answer."""

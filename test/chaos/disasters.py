@@ -82,7 +82,7 @@ def await_all(cluster):
 
 def claims_of_loss(cluster):
     """No leader may go away meanwhile: then an operator would be needed."""
-    return {*cluster.zookeeper_hosts, *cluster.master_hosts, "mariadb", ALL_DATA, "stranger"}
+    return {*cluster.zookeeper_hosts, *cluster.master_hosts, *cluster.database_hosts, ALL_DATA, "stranger"}
 
 
 def lose_data(cluster, dice, kind, seconds, prepare, change):

@@ -165,7 +165,7 @@ def cut_pairs(cluster, kind, target, pairs, seconds, claims):
 
 
 def others(cluster, host):
-    everyone = [*cluster.zookeeper_hosts, "mariadb", *cluster.master_hosts, *cluster.worker_hosts]
+    everyone = [*cluster.zookeeper_hosts, *cluster.database_hosts, *cluster.master_hosts, *cluster.worker_hosts]
     return [other for other in everyone if other != host]
 
 
@@ -253,7 +253,7 @@ def kill_connections(cluster, dice, _host):
     def heal():
         left = set(killed) & set(cluster.mariadb.connections())
         return bool(killed) and not left, f"{len(killed)} connections killed, {len(left)} of them still there"
-    return Fault("kill_connections", "mariadb", {"mariadb"}, 0.2, begin, heal)
+    return Fault("kill_connections", "mariadb", {*cluster.database_hosts}, 0.2, begin, heal)
 
 
 def fill_disk(cluster, dice, host):
@@ -368,12 +368,24 @@ def draw_master(cluster, dice):
     return (cluster.leader() if wants_leader else None) or by_chance
 
 
+def draw_database(cluster, dice):
+    hosts = cluster.database_hosts
+    return hosts[0] if len(hosts) == 1 else dice.choice(hosts)
+
+
+def one_away(cluster, fault):
+    """Of several databases one is away at a time: of three, two must stay."""
+    if len(cluster.database_hosts) > 1 and fault.claims & set(cluster.database_hosts):
+        fault.claims.add("databases")
+    return fault
+
+
 def draw_link(cluster, dice):
     """A link that Rota's processes use: from which host, and to which. Followers connect to no worker; a process
     connects to any one of the ZooKeepers."""
     kind, worker, by_chance = dice.randrange(5), dice.choice(cluster.worker_hosts), draw_master(cluster, dice)
     if kind == 0:
-        return by_chance, ["mariadb"]
+        return by_chance, cluster.database_hosts
     if kind == 1:
         return by_chance, cluster.zookeeper_hosts
     if kind == 2:
@@ -389,16 +401,17 @@ def draw(cluster, dice, only=()):
     if name == "kill_zookeeper":
         return kill_server(cluster, dice, *dice.sample(cluster.zookeeper_hosts, dice.choice([1, 1, 1, 2, 3])))
     if name in ("kill_mariadb", "stop_mariadb"):
-        return (kill_server if name == "kill_mariadb" else stop_server)(cluster, dice, "mariadb")
+        return one_away(cluster, (kill_server if name == "kill_mariadb" else stop_server)(
+            cluster, dice, draw_database(cluster, dice)))
     if name == "stop_zookeeper":
         return stop_server(cluster, dice, dice.choice(cluster.zookeeper_hosts))
     if name in ("isolate", "isolate_one_way"):
         host = dice.choice([draw_master(cluster, dice), dice.choice(cluster.worker_hosts),
-                            dice.choice(cluster.zookeeper_hosts), "mariadb"])
-        return globals()[name](cluster, dice, host)
+                            dice.choice(cluster.zookeeper_hosts), draw_database(cluster, dice)])
+        return one_away(cluster, globals()[name](cluster, dice, host))
     if name == "swizzle":
-        hosts = [*cluster.master_hosts, *cluster.worker_hosts, *cluster.zookeeper_hosts, "mariadb"]
-        return swizzle(cluster, dice, dice.sample(hosts, dice.randint(2, 4)))
+        hosts = [*cluster.master_hosts, *cluster.worker_hosts, *cluster.zookeeper_hosts, cluster.database_hosts[-1]]
+        return one_away(cluster, swizzle(cluster, dice, dice.sample(hosts, dice.randint(2, 4))))
     if name in ("cut_link", "meddle"):
         host, targets = draw_link(cluster, dice)
         can = cluster.network.can_meddle if name == "meddle" else cluster.network.can_cut

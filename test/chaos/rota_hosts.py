@@ -166,12 +166,20 @@ class RotaHost:
 
 
 def master_yaml(cluster, host, state):
-    mariadb_host, mariadb_port = cluster.network.endpoint(host, "mariadb")
     return common_yaml(cluster, host, state) + (
         f"elector: {cluster.elector}\n"
         f"zookeeper:\n  connect: \"{cluster.zookeeper_addresses(host)}\"\n  server_tick_ms: 500\n"
-        f"database:\n  host: {mariadb_host}\n  port: {mariadb_port}\n  user: rota\n  name: rota\n"
+        f"database:\n{database_yaml(cluster, host)}  user: rota\n  name: rota\n"
         f"  password_file: {cluster.mariadb.password_file}\n")
+
+
+def database_yaml(cluster, host):
+    """Of several, each master prefers another one."""
+    places = ["%s:%s" % cluster.network.endpoint(host, one) for one in cluster.database_hosts]
+    if len(places) == 1:
+        return "  host: {}\n  port: {}\n".format(*places[0].rsplit(":", 1))
+    first = cluster.master_hosts.index(host) % len(places)
+    return "  hosts: [" + ", ".join(f"'{place}'" for place in places[first:] + places[:first]) + "]\n"
 
 
 def worker_yaml(cluster, host, state):

@@ -91,7 +91,7 @@ class Run:
     def __init__(self, asked, folder):
         self.asked = asked
         self.cluster = Cluster(folder, asked.build, loopback=asked.loopback, say=say,
-                               elector=asked.elector)
+                               elector=asked.elector, databases=asked.databases)
         self.cluster.database_goes_back = bool(asked.restore)
         self.clients, self.meter, self.trouble = None, None, []
         self.world = {"seed": asked.seed, "settings": SETTINGS, "restored": False}
@@ -159,6 +159,8 @@ class Run:
                    "files": evidence.left_files(cluster)}
         self.world["ended_ms"] = now_ms()
         self.world["trouble"] = self.trouble
+        if self.asked.databases > 1 and (differ := cluster.mariadb.differences()):
+            self.trouble.append(f"the nodes of the database differ: {differ}")
         counts = evidence.collect(cluster, self.world, residue, self.world["restored"])
         cluster.end_servers()
         say("evidence: " + " ".join(f"{table}={rows}" for table, rows in counts.items()))
@@ -188,6 +190,7 @@ def read_arguments():
     parser.add_argument("--keep", action="store_true")
     parser.add_argument("--loopback", action="store_true")
     parser.add_argument("--elector", choices=["zookeeper", "mysql"], default="zookeeper")
+    parser.add_argument("--databases", type=int, choices=[1, 3], default=1)
     parser.add_argument("--restore", choices=["backup", "replica"])
     parser.add_argument("--only", default="")
     parser.add_argument("--pace", type=float, default=1.0)
@@ -199,6 +202,8 @@ def read_arguments():
     for name in asked.only:
         if name not in faults.WEIGHTS:
             parser.error(f"no fault is named {name}; there are: {', '.join(faults.WEIGHTS)}")
+    if asked.restore and asked.databases > 1:
+        parser.error("--restore needs one database")
     asked.build = pathlib.Path(asked.build).resolve()
     for program in PROGRAMS:
         if not (asked.build / program).exists():
