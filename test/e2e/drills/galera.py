@@ -239,13 +239,14 @@ def promoted(programs, folder, long):
 
 def what_is_lost(cluster, led):
     """A replica may lack the last transactions: then the masters hold ticks until the operator accepts the loss."""
-    def word():
+    began = now_ms()
+
+    def outcome():
         done = cluster.rota("-o", "json", "--deadline", "3s", "cluster", "status")
-        status = json.loads(done.stdout) if done.returncode == 0 else {}
-        return status if status.get("epoch") else None
-    status = wait_until(word, 60, "a leader on the promoted server")
-    if "older" not in status["held"]:
-        led.goes_on()
+        if done.returncode == 0 and "older" in json.loads(done.stdout)["held"]:
+            return "held"
+        return "goes on" if any(r["scheduled_at_ms"] > began for r in led.runs()) else None
+    if wait_until(outcome, 60, "the promoted server is used") == "goes on":
         return False
     subprocess.run([cluster.programs + "/rota-master", "--config", f"{cluster.folder}/master-1.yaml", "--accept-restore"],
                    check=True, capture_output=True, timeout=120)
