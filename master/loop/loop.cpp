@@ -23,6 +23,7 @@ struct EventLoop::Batch {
   bool is_tried = false;              ///< the store has been given it
   bool is_beside = false;             ///< it is being stored beside the loop
   bool maybe_stored = false;          ///< a try ended Unknown
+  std::unique_ptr<store::PreparedRows> prepared;  ///< for the first try
   /// What is seen once it is stored. It knows nothing that was decided later.
   std::shared_ptr<const core::Snapshot> snapshot;
 };
@@ -55,7 +56,11 @@ EventLoop::Turn EventLoop::turn() {
     if (now.ended || now.storing) return now;  // one that failed is tried again before anything else
   }
   if (may_decide()) handle_events(parts_.clock.now());
+  if (may_prepare()) prepare_next();
   if (!open_) {
+    if (const auto& over = batch_->effects.term_ends) {
+      return {end({TermEnd::Why::HigherEpoch, over->why, {}}), Micros{0}, false};
+    }
     if (wants_storing(parts_.clock.now())) {
       hand_over();
       if (Turn now = store_open(); now.ended || now.storing) return now;
@@ -114,7 +119,7 @@ void EventLoop::check_invariants() {
 /// Renewals, which every worker sends every second, may wait a little to share one check.
 bool EventLoop::wants_storing(Now now) const {
   const core::Effects& effects = batch_->effects;
-  if (effects.term_ends || !effects.changes.empty()) return true;
+  if (!effects.changes.empty()) return true;
   if (effects.replies.empty()) return false;
   const bool only_renewals =
       std::all_of(effects.replies.begin(), effects.replies.end(), [](const core::Reply& reply) {
@@ -123,18 +128,15 @@ bool EventLoop::wants_storing(Now now) const {
   return !only_renewals || now.mono - batch_->since >= options_.check_within;
 }
 
-/// What was decided goes to the store; from now on the next batch is decided.
+/// What was decided goes to the store, or what was prepared of it; the rest is decided on.
 void EventLoop::hand_over() {
-  open_ = std::exchange(batch_, std::make_unique<Batch>());
+  open_ = next_ ? std::move(next_) : std::exchange(batch_, std::make_unique<Batch>());
   open_->first_try = open_->next_try = parts_.clock.mono();
   open_->pause = options_.retry_first;
 }
 
 /// Tries to store the open batch when it is time, or looks whether a try has ended.
 EventLoop::Turn EventLoop::store_open() {
-  if (open_->effects.term_ends) {
-    return {end({TermEnd::Why::HigherEpoch, open_->effects.term_ends->why, {}}), Micros{0}, false};
-  }
   if (open_->is_beside) {
     const auto result = parts_.storing->receive();
     return result ? after_try(*result) : Turn{};
@@ -146,7 +148,7 @@ EventLoop::Turn EventLoop::store_open() {
     ++counters_.reruns;
   } else if (is_stored_beside(*open_)) {
     begin_beside();
-    prepare_snapshot();
+    prepare_snapshot(*open_);
     return {};
   }
   return after_try(parts_.store.apply(epoch_, open_->effects.changes));
@@ -161,21 +163,35 @@ void EventLoop::begin_beside() {
   open_->last_try = parts_.clock.mono();
   open_->is_tried = open_->is_beside = true;
   answered_seen_ = answered_;
-  parts_.storing->begin(epoch_, open_->effects.changes);
+  parts_.storing->begin(epoch_, open_->effects.changes, std::move(open_->prepared));
+}
+
+/// While the database makes the open batch durable, it has nothing else to do: what was decided meanwhile is
+/// put into its words, so that it can go on at once.
+bool EventLoop::may_prepare() const {
+  return open_ && open_->is_beside && !next_ && !batch_->effects.term_ends && is_stored_beside(*batch_) &&
+         parts_.storing->has_written();
+}
+
+void EventLoop::prepare_next() {
+  next_ = std::exchange(batch_, std::make_unique<Batch>());
+  next_->prepared = parts_.storing->prepare(next_->effects.changes);
+  ++counters_.prepared;
+  prepare_snapshot(*next_);
 }
 
 /// What was decided while a batch was stored goes to the store before that one's words leave: the database
 /// need not wait for them.
 void EventLoop::begin_next() {
-  if (batch_->effects.term_ends || !is_stored_beside(*batch_)) return;
+  if (batch_->effects.term_ends || (!next_ && !is_stored_beside(*batch_))) return;
   hand_over();
   begin_beside();
 }
 
-/// Beside the loop: it shows the batch, so it leaves with it.
-void EventLoop::prepare_snapshot() {
+/// Beside the loop: it shows all that was decided so far, so it leaves with the newest batch.
+void EventLoop::prepare_snapshot(Batch& newest) {
   const Now now = parts_.clock.now();
-  if (wants_snapshot(now.mono)) open_->snapshot = make_snapshot(now);
+  if (wants_snapshot(now.mono)) newest.snapshot = make_snapshot(now);
 }
 
 EventLoop::Turn EventLoop::after_try(const store::ApplyResult& result) {
@@ -213,12 +229,13 @@ EventLoop::Turn EventLoop::after_store(const store::ApplyResult& result) {
   if (result.outcome == ApplyOutcome::Applied) {
     const core::Changes& changes = open_->effects.changes;
     ++(changes.empty() ? counters_.bare_checks : counters_.batches);
-    if (!batch_->effects.changes.empty()) ++counters_.beside;
+    if (next_ || !batch_->effects.changes.empty()) ++counters_.beside;
     note_stored(changes);
     const std::unique_ptr<Batch> done = std::move(open_);
+    const bool was_prepared = next_ != nullptr;
     begin_next();
     let_go(*done);
-    if (open_) prepare_snapshot();
+    if (open_ && !was_prepared) prepare_snapshot(*open_);
     return {};
   }
   if (result.outcome == ApplyOutcome::Fenced) {
@@ -301,8 +318,10 @@ TermEnd EventLoop::end(TermEnd why) {
   ended_ = std::move(why);
   refuse_unhandled(parts_.inbox.close(), parts_.reply);
   if (open_) refuse_unstored(open_->effects.replies, open_->maybe_stored, parts_.reply);
+  if (next_) refuse_unstored(next_->effects.replies, false, parts_.reply);
   refuse_unstored(batch_->effects.replies, false, parts_.reply);
   open_.reset();
+  next_.reset();
   batch_ = std::make_unique<Batch>();
   return *ended_;
 }

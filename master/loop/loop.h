@@ -3,8 +3,11 @@
 //
 // While a large batch is being stored, the next one is decided. It waits for the first: its rows are stored
 // after it, and what it says leaves after its own rows. This is safe because nothing goes back: if the first
-// one can not be stored, the Term ends, and both are thrown away with all that was decided. When the first is
-// stored and the next is large too, that one goes to the store before the words of the first leave.
+// one can not be stored, the Term ends, and both are thrown away with all that was decided.
+//
+// The database should not wait for the loop. When it has all rows of the first batch and only its COMMIT is
+// missing, a large next one is put into statements. When the first is stored, the next goes to the store
+// before the words of the first leave.
 //
 // A batch that could not be stored, or whose outcome is unknown, is tried again unchanged until it is stored,
 // another epoch is found, or store_give_up has passed. Until then nothing else is handled and nothing leaves.
@@ -72,6 +75,7 @@ struct LoopCounters {
   std::atomic<std::int64_t> batches{0};        ///< applied, with rows
   std::atomic<std::int64_t> bare_checks{0};    ///< applied, without rows
   std::atomic<std::int64_t> beside{0};         ///< decided, with rows, while another was stored
+  std::atomic<std::int64_t> prepared{0};       ///< of them, put into words while another's COMMIT was awaited
   std::atomic<std::int64_t> reruns{0};         ///< tries beyond the first of a batch
   std::atomic<std::int64_t> unknown_applies{0};
   std::atomic<std::int64_t> stale_refused{0};  ///< batches refused because another epoch is in force
@@ -151,8 +155,10 @@ class EventLoop {
   Turn store_open();
   bool is_stored_beside(const Batch& batch) const;
   void begin_beside();
+  bool may_prepare() const;
+  void prepare_next();
   void begin_next();
-  void prepare_snapshot();
+  void prepare_snapshot(Batch& newest);
   Turn after_try(const store::ApplyResult& result);
   Turn after_store(const store::ApplyResult& result);
   Turn after_failure(const store::ApplyResult& result);
@@ -175,7 +181,8 @@ class EventLoop {
   LoopParts parts_;
   const LoopOptions options_;
   std::unique_ptr<Batch> batch_;       ///< being decided
-  std::unique_ptr<Batch> open_;        ///< being stored; nothing of batch_ leaves before that has ended
+  std::unique_ptr<Batch> next_;        ///< prepared, beside an open one: its turn comes when that is stored
+  std::unique_ptr<Batch> open_;        ///< being stored; nothing of the others leaves before that has ended
   std::optional<TermEnd> ended_;
   bool dirty_ = true;                  ///< something happened since the last snapshot
   std::optional<MonoTime> published_;

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 
@@ -39,6 +40,12 @@ struct ApplyResult {
   bool went_back = false;
 };
 
+/// The rows of a batch in a store's own words. They refer to the changes, which must stay as they are.
+class PreparedRows {
+ public:
+  virtual ~PreparedRows() = default;
+};
+
 /// Thread: one at a time (the loop's, or the one that stores for it). Every call has a deadline of its own
 /// (connect and statement timeouts from the configuration) and drops its connection on any error.
 class Store {
@@ -48,6 +55,18 @@ class Store {
   /// One transaction: the epoch row is read with a share lock and compared, then all rows are
   /// written. An empty batch is a bare epoch check. Idempotent: a repeat gives the same end state.
   virtual ApplyResult apply(Epoch epoch, const core::Changes& changes) = 0;
+
+  /// Does what a batch needs before the database is asked. Null: there is nothing to gain. Thread: any, also
+  /// while another batch is being applied.
+  virtual std::unique_ptr<PreparedRows> prepare(const core::Changes&) { return nullptr; }
+  /// apply, with what prepare gave for these changes.
+  virtual ApplyResult apply_prepared(Epoch epoch, const core::Changes& changes, PreparedRows&) {
+    return apply(epoch, changes);
+  }
+
+  /// Called in apply, on its thread, when the database has all rows of a batch and only its COMMIT is
+  /// missing; empty: nobody wants to know. A store whose apply is always quick need not call it.
+  virtual void tell_written(std::function<void()>) {}
 
   /// Called in apply, on its thread, after each statement that the database has answered; empty: nobody wants
   /// to know. A store whose apply is always quick need not call it.

@@ -26,7 +26,7 @@ constexpr const char* kNames[] = {
     "ticks_rewound",
     "term_contradicted", "inbox_full", "tombstone_refused", "rival_left",
     "outbox_torn", "outcome_damaged", "start_reported",
-    "single_fault_harmless", "job_refused_to_die", "job_deleted", "success_given_up_at_fence", "took_office", "term_fenced", "term_lost_its_store", "term_saw_higher_epoch", "batch_rerun", "first_dispatch_judged", "batch_decided_beside", "crash_while_storing",
+    "single_fault_harmless", "job_refused_to_die", "job_deleted", "success_given_up_at_fence", "took_office", "term_fenced", "term_lost_its_store", "term_saw_higher_epoch", "batch_rerun", "first_dispatch_judged", "batch_decided_beside", "batch_prepared", "failed_before_prepared_batch", "crash_while_storing", "crash_with_prepared_batch",
     "answer_unknown", "answer_not_leader", "key_repeated", "key_vouched_for", "vouched_key_refused", "key_conflict", "old_epoch_refused", "epoch_refused",
     "wrong_life_refused", "no_slot_refused", "no_voucher_refused", "draining_refused",
     "attempt_taken_twice", "attempt_adopted", "forgotten_attempt_taken_up", "attempt_proven_dead",

@@ -410,10 +410,11 @@ void SimMaster::plan_turn(Micros in) {
 void SimMaster::turn() {
   world_.store.latency = world_.store.caller_freezes = 0ms;
   const auto& counters = term_->loop.counters();
-  const std::int64_t reruns = counters.reruns, beside = counters.beside;
+  const std::int64_t reruns = counters.reruns, beside = counters.beside, prepared = counters.prepared;
   const auto result = term_->loop.turn();
   world_.marks.hit("batch_rerun", counters.reruns - reruns);
   world_.marks.hit("batch_decided_beside", counters.beside - beside);
+  world_.marks.hit("batch_prepared", counters.prepared - prepared);
   busy_until_ = world_.now() + world_.store.latency;
   world_.violate(world_.store.violation);
   if (result.ended) {

@@ -1,5 +1,6 @@
 #include "master/store/mysql/batch_text.h"
 
+#include <iterator>
 #include <utility>
 
 #include "master/store/mysql/literals.h"
@@ -81,8 +82,28 @@ void BatchText::add_list(std::string_view head, const std::vector<std::string>& 
   add_parts(head, items.size(), write, tail, std::move(check));
 }
 
+void BatchText::append(BatchText& gathered) {
+  gathered.connection_ = connection_;
+  gathered.gathered_.push_back(std::move(gathered.script_));
+  for (Script& script : std::exchange(gathered.gathered_, {})) {
+    if (script.parts.empty()) continue;
+    if (script_.text.size() + script.text.size() > kMostTextBytes) send();
+    if (!script_.parts.empty()) script_.text += ';';
+    for (Script::Part& part : script.parts) {
+      script_.parts.push_back({script_.text.size() + part.at, std::move(part.visit)});
+    }
+    script_.text += script.text;
+  }
+  std::move(gathered.checks_.begin(), gathered.checks_.end(), std::back_inserter(checks_));
+  gathered.checks_.clear();
+}
+
 void BatchText::send() {
-  if (sent_ && !script_.parts.empty()) sent_ = connection_.run_all(script_);
+  if (connection_ == nullptr) {
+    gathered_.push_back(std::exchange(script_, {}));
+    return;
+  }
+  if (sent_ && !script_.parts.empty()) sent_ = connection_->run_all(script_);
   script_ = {};
 }
 

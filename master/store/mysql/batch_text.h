@@ -28,7 +28,9 @@ class BatchText {
   using Check = std::function<Result<void>()>;
   using CountCheck = std::function<Result<void>(std::int64_t counted)>;
 
-  explicit BatchText(Connection& connection) : connection_(connection) {}
+  explicit BatchText(Connection& connection) : connection_(&connection) {}
+  /// One that is only gathered, for another one to append.
+  BatchText() = default;
 
   /// A statement without rows.
   void add(std::string_view statement);
@@ -45,10 +47,14 @@ class BatchText {
   /// Is made after all statements; checks come in their order. It may ask the connection.
   void check(Check check) { checks_.push_back(std::move(check)); }
 
+  /// Adds all that `gathered` holds. That one must stay until this one has finished: its checks refer to it.
+  void append(BatchText& gathered);
+
   /// Sends what was not sent yet, then makes the checks.
   Result<void> finish();
 
-  Connection& connection() { return connection_; }
+  /// For checks.
+  Connection& connection() { return *connection_; }
 
  private:
   using Write = std::function<void(std::string& text, std::size_t item)>;
@@ -58,8 +64,9 @@ class BatchText {
   void count_into(const std::shared_ptr<std::int64_t>& sum);
   void send();
 
-  Connection& connection_;
+  Connection* connection_ = nullptr;
   Script script_;
+  std::vector<Script> gathered_;  ///< before script_; only without a connection
   std::vector<Check> checks_;
   Result<void> sent_;  ///< so far
 };

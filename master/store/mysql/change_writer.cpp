@@ -298,7 +298,7 @@ void write_watermark(BatchText& batch, const core::Watermark& watermark) {
 
 }  // namespace
 
-Result<void> write_changes(BatchText& batch, const core::Changes& changes) {
+Result<void> gather_changes(BatchText& batch, const core::Changes& changes) {
   write_jobs(batch, changes.jobs);
   if (auto done = write_versions(batch, changes.versions); !done) return done;
   if (auto done = write_runs(batch, changes); !done) return done;
@@ -309,6 +309,11 @@ Result<void> write_changes(BatchText& batch, const core::Changes& changes) {
   write_each(batch, kUpsertDrains, changes.drains, bind_drain);
   write_each(batch, kUpsertDeaths, changes.deaths, bind_death);
   if (changes.watermark) write_watermark(batch, *changes.watermark);
+  return {};
+}
+
+Result<void> write_changes(BatchText& batch, const core::Changes& changes) {
+  if (auto gathered = gather_changes(batch, changes); !gathered) return gathered;
   return batch.finish();
 }
 

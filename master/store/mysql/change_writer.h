@@ -7,6 +7,10 @@
 
 namespace rota::master::store {
 
+/// Adds everything in `changes` to what `batch` holds; the changes must stay as they are until it is
+/// finished. Fails only for what can not be put into words.
+Result<void> gather_changes(BatchText& batch, const core::Changes& changes);
+
 /// Writes everything in `changes` behind what `batch` holds, and finishes it. Repeats are absorbed by the
 /// unique keys; a key that another row holds is found out and told, never swallowed: AlreadyExists (another
 /// run has this job and tick, or this principal and request key; another gap begins there; another job has

@@ -35,9 +35,25 @@ std::string stop_unless(Epoch epoch) {
       "SELECT IF(value = {}, 0, value + 9223372036854775807) FROM epoch WHERE partition_no = 1", epoch.value);
 }
 
+/// Rows that are statements already.
+class GatheredRows final : public PreparedRows {
+ public:
+  BatchText batch;
+};
+
+/// So many are prepared at most: about 10 MB of text.
+constexpr std::size_t kMostPrepared = 50'000;
+
+Result<void> finish_with(BatchText& batch, const core::Changes& changes, PreparedRows* rows) {
+  if (rows == nullptr) return write_changes(batch, changes);
+  batch.append(static_cast<GatheredRows&>(*rows).batch);
+  return batch.finish();
+}
+
 /// The transaction up to its COMMIT, in one text. Gives the epoch that it found: under another one nothing
 /// may be committed.
-Result<Epoch> write_under(Epoch epoch, Connection& connection, const core::Changes& changes) {
+Result<Epoch> write_under(Epoch epoch, Connection& connection, const core::Changes& changes,
+                          PreparedRows* rows) {
   std::optional<Epoch> found;
   BatchText batch(connection);
   batch.add("START TRANSACTION");
@@ -46,7 +62,7 @@ Result<Epoch> write_under(Epoch epoch, Connection& connection, const core::Chang
     return *found == epoch ? Result<void>() : fail(ErrorCode::Fenced, "another epoch is in force");
   });
   batch.ask(stop_unless(epoch), [](Row&) -> Result<void> { return {}; });
-  auto written = write_changes(batch, changes);
+  auto written = finish_with(batch, changes, rows);
   if (found && *found != epoch) return *found;
   if (!written) return fail(written.error());
   if (!found) return fail(no_epoch_row());
@@ -109,9 +125,24 @@ void MysqlStore::tell_progress(std::function<void()> progress) {
   if (connection_) connection_->tell_progress(progress_);
 }
 
+std::unique_ptr<PreparedRows> MysqlStore::prepare(const core::Changes& changes) {
+  if (changes.new_runs.size() + changes.updated_runs.size() > kMostPrepared) return nullptr;
+  auto rows = std::make_unique<GatheredRows>();
+  if (!gather_changes(rows->batch, changes)) return nullptr;  // apply tells why
+  return rows;
+}
+
 ApplyResult MysqlStore::apply(Epoch epoch, const core::Changes& changes) {
+  return apply_once(epoch, changes, nullptr);
+}
+
+ApplyResult MysqlStore::apply_prepared(Epoch epoch, const core::Changes& changes, PreparedRows& rows) {
+  return apply_once(epoch, changes, &rows);
+}
+
+ApplyResult MysqlStore::apply_once(Epoch epoch, const core::Changes& changes, PreparedRows* rows) {
   thread_local const MysqlThread guard;  // not always the thread that opened the connection
-  const ApplyResult result = try_once(epoch, changes);
+  const ApplyResult result = try_once(epoch, changes, rows);
   if (result.outcome != ApplyOutcome::Applied) {
     connection_.reset();
   } else if (changes.watermark) {
@@ -121,7 +152,7 @@ ApplyResult MysqlStore::apply(Epoch epoch, const core::Changes& changes) {
   return result;
 }
 
-ApplyResult MysqlStore::try_once(Epoch epoch, const core::Changes& changes) {
+ApplyResult MysqlStore::try_once(Epoch epoch, const core::Changes& changes, PreparedRows* rows) {
   const bool is_new = !connection_;
   if (auto connected = connect(epoch); !connected) return failed(connected.error());
   if (is_new) {
@@ -137,7 +168,7 @@ ApplyResult MysqlStore::try_once(Epoch epoch, const core::Changes& changes) {
     if (!found) return failed(found.error());
     return *found == epoch ? ApplyResult{ApplyOutcome::Applied, "", {}, false} : fenced(epoch, *found);
   }
-  auto found = write_under(epoch, *connection_, changes);
+  auto found = write_under(epoch, *connection_, changes, rows);
   if (!found) {
     if (is_permanent(found.error())) {
       log_error("store", "a batch contradicts the store", {{"why", found.error().message}});
@@ -145,6 +176,7 @@ ApplyResult MysqlStore::try_once(Epoch epoch, const core::Changes& changes) {
     return failed(found.error(), is_permanent(found.error()));
   }
   if (*found != epoch) return fenced(epoch, *found);
+  if (written_) written_();
   auto ended = connection_->end_transaction();
   if (ended) return {ApplyOutcome::Applied, "", {}, false};
   if (ended.error().code == ErrorCode::UnknownOutcome) {

@@ -5,6 +5,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <utility>
 
 #include "master/store/mysql/mysql_options.h"
 #include "master/store/store.h"
@@ -21,10 +22,15 @@ class MysqlStore final : public Store {
   ~MysqlStore() override;
 
   ApplyResult apply(Epoch epoch, const core::Changes& changes) override;
+  /// Null for very many rows: what they need in memory at once.
+  std::unique_ptr<PreparedRows> prepare(const core::Changes& changes) override;
+  ApplyResult apply_prepared(Epoch epoch, const core::Changes& changes, PreparedRows& rows) override;
+  void tell_written(std::function<void()> written) override { written_ = std::move(written); }
   void tell_progress(std::function<void()> progress) override;
 
  private:
-  ApplyResult try_once(Epoch epoch, const core::Changes& changes);
+  ApplyResult apply_once(Epoch epoch, const core::Changes& changes, PreparedRows* rows);
+  ApplyResult try_once(Epoch epoch, const core::Changes& changes, PreparedRows* rows);
   Result<void> connect(Epoch epoch);
   Result<bool> has_gone_back(Epoch epoch);
 
@@ -34,6 +40,7 @@ class MysqlStore final : public Store {
   Epoch stored_for_;                ///< the epoch of the last batch that was applied ...
   std::optional<core::Watermark> stored_;  ///< ... and the highest watermark applied in it
   std::function<void()> progress_;
+  std::function<void()> written_;
 };
 
 }  // namespace rota::master::store

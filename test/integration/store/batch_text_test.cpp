@@ -88,6 +88,37 @@ TEST_CASE("batch text: bytes that are no UTF-8 are refused by a text column, as 
   CHECK(fixture.number("SELECT COUNT(*) FROM hostile") == 0);
 }
 
+TEST_CASE("batch text: what was gathered before, several texts long, is written behind what a batch holds") {
+  const Fixture fixture;
+  const auto connection = with_table(fixture);
+  std::vector<std::int64_t> counted;
+  const auto note = [&](std::int64_t rows) -> Result<void> {
+    counted.push_back(rows);
+    return {};
+  };
+  BatchText gathered;
+  gathered.add_rows(kInsert, ids_from(2, 50'000), note);  // more than 1 MiB
+  gathered.add_rows(kInsert, ids_from(60'000, 7), note);
+  std::int64_t seen = 0;
+  gathered.ask("SELECT COUNT(*) FROM hostile", [&](Row& row) -> Result<void> {
+    seen = row.integer();
+    return {};
+  });
+  gathered.check([&]() -> Result<void> {
+    return fixture.number("SELECT COUNT(*) FROM hostile") == 0 && gathered.connection().usable()
+               ? Result<void>() : fail(ErrorCode::Internal, "not in the transaction");
+  });
+  BatchText batch(*connection);
+  batch.add("START TRANSACTION");
+  batch.add_rows(kInsert, ids_from(1, 1), note);
+  batch.append(gathered);
+  REQUIRE(batch.finish());
+  CHECK(counted == std::vector<std::int64_t>{1, 50'000, 7});
+  CHECK(seen == 50'008);
+  REQUIRE(connection->end_transaction());
+  CHECK(fixture.number("SELECT COUNT(*) FROM hostile") == 50'008);
+}
+
 TEST_CASE("batch text: an error in the middle is named, ends the connection and leaves nothing") {
   const Fixture fixture;
   auto connection = with_table(fixture);

@@ -4,117 +4,12 @@
 #include <map>
 #include <thread>
 
-#include "builders.h"
-#include "master/loop/loop.h"
+#include "beside_rig.h"
 
 using namespace rota;
 using namespace rota::master;
 using namespace rota::master::loop;
 using namespace rota::test;
-using store::ApplyOutcome;
-using store::ApplyResult;
-
-namespace {
-
-/// Counts what the loop's own thread stores.
-class OwnStore final : public store::Store {
- public:
-  ApplyResult apply(Epoch, const core::Changes& changes) override {
-    tried.push_back(changes);
-    return outcomes.empty() ? ApplyResult{ApplyOutcome::Applied, "", {}} : next();
-  }
-  void tell_progress(std::function<void()> told) override { progress = std::move(told); }
-  std::function<void()> progress;
-  std::vector<core::Changes> tried;
-  std::vector<ApplyOutcome> outcomes;
-
- private:
-  ApplyResult next() {
-    const ApplyOutcome outcome = outcomes.front();
-    outcomes.erase(outcomes.begin());
-    return {outcome, "as told", Epoch{9}};
-  }
-};
-
-/// The result comes when the test says so.
-class HeldStoring final : public Storing {
- public:
-  void begin(Epoch, const core::Changes& changes) override {
-    REQUIRE_FALSE(under_way);
-    under_way = true;
-    begun.push_back(changes);
-  }
-  std::optional<ApplyResult> receive() override { return std::exchange(result_, std::nullopt); }
-  void wait(Micros, std::stop_token) override {
-    ++waits;
-    if (const auto held = on_wait) return held();
-    if (under_way) end(at_wait);
-  }
-  void end(ApplyResult result) {
-    REQUIRE(under_way);
-    under_way = false;
-    result_ = std::move(result);
-  }
-  void stored() { end({ApplyOutcome::Applied, "", {}}); }
-
-  std::vector<core::Changes> begun;
-  ApplyResult at_wait{ApplyOutcome::Applied, "", {}};
-  bool under_way = false;
-  int waits = 0;
-  std::function<void()> on_wait;       ///< instead of an end
-
- private:
-  std::optional<ApplyResult> result_;
-};
-
-class KeptSender final : public dispatch::Sender {
- public:
-  void send(Epoch, core::Send message) override { sent.push_back(std::move(message)); }
-  std::vector<core::Send> sent;
-};
-
-struct BesideRig {
-  FakeClock clock;
-  OwnStore store;
-  HeldStoring storing;
-  KeptSender sender;
-  Inbox inbox;
-  std::map<Token, core::ReplyBody> replies;
-  std::map<Token, std::size_t> begun_at;  ///< so many had gone beside the loop when it was answered
-  core::Scheduler scheduler{Epoch{7}, {}, {}, clock.now()};
-  EventLoop loop{Epoch{7}, parts(), options()};
-
-  LoopParts parts() {
-    LoopParts parts{scheduler, store, sender,
-                    [this](Token token, core::ReplyBody body) {
-                      CHECK(replies.emplace(token, std::move(body)).second);
-                      begun_at[token] = storing.begun.size();
-                    },
-                    clock, inbox};
-    parts.storing = &storing;
-    return parts;
-  }
-  static LoopOptions options() {
-    LoopOptions options;
-    options.beside_from = 3;  // a new job makes two rows
-    options.events_per_turn = 10;
-    return options;
-  }
-  void post(core::Event event) { REQUIRE(inbox.post(std::move(event))); }
-  void apply_job(std::int64_t token) {
-    post(core::ApplyJob{Token{token}, "t", a_job("j" + std::to_string(token)).build(), nullptr, {}});
-  }
-  /// Two jobs are being stored beside the loop: tokens 1 and 2.
-  void begin_two() {
-    apply_job(1);
-    apply_job(2);
-    CHECK_FALSE(loop.turn().ended);
-    REQUIRE(storing.begun.size() == 1);
-  }
-  ErrorCode error(std::int64_t token) { return std::get<Error>(replies.at(Token{token})).code; }
-};
-
-}  // namespace
 
 TEST_CASE("loop beside: the next batch is decided while one is stored, and leaves after its own rows") {
   BesideRig rig;
@@ -382,7 +277,7 @@ TEST_CASE("storing thread: stores one batch after the other, and tells each end"
   core::Changes changes;
   changes.watermark = core::Watermark{};
   for (int i = 1; i <= 3; ++i) {
-    storing.begin(Epoch{7}, changes);
+    storing.begin(Epoch{7}, changes, nullptr);
     std::optional<ApplyResult> result;
     while (!(result = storing.receive())) inbox.wait(60s, {});
     CHECK(result->outcome == ApplyOutcome::Applied);
