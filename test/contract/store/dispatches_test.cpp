@@ -157,6 +157,28 @@ TEST_CASE("dispatches: what changes next takes their place, one by one or many a
   }
 }
 
+TEST_CASE("dispatches: of runs that do not follow one another, no other one changes") {
+  ON_EACH_STORE(on, led_backends()) {
+    core::Changes changes = new_job(10, "a"), sent, ends;
+    std::vector<model::Run> expected;
+    for (std::int64_t i = 0; i < 120; ++i) {
+      model::Run run = a_tick_run(100 + i, 10, 1 + i);
+      const model::RunProgress dispatched = run.progress;
+      run.progress = {};
+      changes.new_runs.push_back(run);
+      if (i % 3 == 0 || i > 100) run.progress = dispatched;
+      if (i % 3 == 0 || i > 100) run.progress.attempt = 1;
+      if (i % 3 == 0 || i > 100) sent.updated_runs.push_back({run.id, run.progress});
+      if (i % 6 == 0) run.progress = succeeded(run).progress;
+      if (i % 6 == 0) ends.updated_runs.push_back({run.id, run.progress});
+      expected.push_back(run);
+    }
+    for (const core::Changes& next : {changes, sent, ends}) store_rows(on, next);
+    check_all(on, expected);
+    CHECK(on.office->recover()->runs.size() == 100);
+  }
+}
+
 TEST_CASE("dispatches: one of a run that is not there is refused, and the others with it") {
   ON_EACH_STORE(on, led_backends()) {
     const auto expected = dispatch_most(on);
