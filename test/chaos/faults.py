@@ -368,8 +368,10 @@ def draw_master(cluster, dice):
     return (cluster.leader() if wants_leader else None) or by_chance
 
 
-def draw_database(cluster, dice):
-    hosts = cluster.database_hosts
+def draw_database(cluster, dice, for_kill=False):
+    """The first of several keeps the judge's binlog, which a copy from another node (SST) would replace: it is not
+    killed."""
+    hosts = cluster.database_hosts[1:] if for_kill and len(cluster.database_hosts) > 1 else cluster.database_hosts
     return hosts[0] if len(hosts) == 1 else dice.choice(hosts)
 
 
@@ -402,7 +404,7 @@ def draw(cluster, dice, only=()):
         return kill_server(cluster, dice, *dice.sample(cluster.zookeeper_hosts, dice.choice([1, 1, 1, 2, 3])))
     if name in ("kill_mariadb", "stop_mariadb"):
         return one_away(cluster, (kill_server if name == "kill_mariadb" else stop_server)(
-            cluster, dice, draw_database(cluster, dice)))
+            cluster, dice, draw_database(cluster, dice, name == "kill_mariadb")))
     if name == "stop_zookeeper":
         return stop_server(cluster, dice, dice.choice(cluster.zookeeper_hosts))
     if name in ("isolate", "isolate_one_way"):
