@@ -20,29 +20,31 @@ Result<Token> ReplyTable::open() {
   return token;
 }
 
-core::ReplyBody ReplyTable::wait(Token token, MonoTime deadline) {
-  std::unique_lock lock(mutex_);
+std::shared_ptr<ReplyTable::Slot> ReplyTable::begin_wait(Token token, MonoTime now) {
+  std::scoped_lock lock(mutex_);
   const auto found = slots_.find(token);
   CHECK_OR_DIE(found != slots_.end(), "a token is waited for once, after open()");
-  const std::shared_ptr<Slot> slot = found->second;
-  const MonoTime begun = BootClock::now();
-  const auto left = deadline - begun;
-  if (left > Micros{0}) {
-    if (waits_++ == 0) moved_ = begun;
-    slot->changed.wait_for(lock, left, [&] { return slot->body.has_value() || closed_; });
-    --waits_;
-  }
-  slots_.erase(token);
-  if (slot->body) return std::move(*slot->body);
-  return Error(ErrorCode::UnknownOutcome,
-               closed_ ? "this master stopped before it had an answer; it may or may not be done"
-                       : "no answer within the deadline; it may or may not be done");
+  if (waits_++ == 0) moved_ = now;
+  return found->second;
 }
 
-int ReplyTable::waits() const {
-  std::scoped_lock lock(mutex_);
-  return waits_;
+core::ReplyBody ReplyTable::wait(Token token, MonoTime deadline) {
+  const MonoTime begun = BootClock::now();
+  const std::shared_ptr<Slot> slot = begin_wait(token, begun);
+  std::unique_lock lock(slot->mutex);
+  const auto is_over = [&] { return slot->body.has_value() || slot->is_closed; };
+  if (deadline > begun) slot->changed.wait_for(lock, deadline - begun, is_over);
+  --waits_;
+  lock.unlock();
+  forget(token);  // a reply that comes now finds the slot no more, or has put its body there before
+  lock.lock();
+  if (slot->body) return std::move(*slot->body);
+  return Error(ErrorCode::UnknownOutcome,
+               slot->is_closed ? "this master stopped before it had an answer; it may or may not be done"
+                               : "no answer within the deadline; it may or may not be done");
 }
+
+int ReplyTable::waits() const { return waits_; }
 
 bool ReplyTable::is_stalled() const {
   return waits_ >= kManyWaits && BootClock::now() - moved_ > stall_;
@@ -54,18 +56,30 @@ void ReplyTable::forget(Token token) {
 }
 
 void ReplyTable::reply(Token token, core::ReplyBody body) {
-  std::scoped_lock lock(mutex_);
-  const auto found = slots_.find(token);
-  if (found == slots_.end() || found->second->body) return;
-  found->second->body = std::move(body);
-  moved_ = BootClock::now();
-  found->second->changed.notify_one();
+  std::shared_ptr<Slot> slot;
+  {
+    std::scoped_lock lock(mutex_);
+    const auto found = slots_.find(token);
+    if (found == slots_.end()) return;
+    slot = found->second;
+    moved_ = BootClock::now();
+  }
+  {
+    std::scoped_lock lock(slot->mutex);
+    if (slot->body) return;
+    slot->body = std::move(body);
+  }
+  slot->changed.notify_one();
 }
 
 void ReplyTable::close() {
   std::scoped_lock lock(mutex_);
   closed_ = true;
-  for (auto& [token, slot] : slots_) slot->changed.notify_all();
+  for (auto& [token, slot] : slots_) {
+    std::scoped_lock of_slot(slot->mutex);
+    slot->is_closed = true;
+    slot->changed.notify_all();
+  }
 }
 
 std::size_t ReplyTable::open_count() const {

@@ -2,6 +2,7 @@
 // wakes the thread that waits for it. Whatever happens to the Term, every wait ends.
 #pragma once
 
+#include <atomic>
 #include <condition_variable>
 #include <cstddef>
 #include <memory>
@@ -44,17 +45,22 @@ class ReplyTable final : public ReplySink {
 
   bool is_stalled() const;
 
+  /// With a lock of its own: who is woken by a reply finds it free, while the loop goes on to the next one.
   struct Slot {
-    std::optional<core::ReplyBody> body;
+    std::mutex mutex;
     std::condition_variable changed;
+    std::optional<core::ReplyBody> body;
+    bool is_closed = false;
   };
+
+  std::shared_ptr<Slot> begin_wait(Token token, MonoTime now);
 
   const std::size_t most_open_;
   const Millis stall_;                        ///< so long without a reply means more than load
   mutable std::mutex mutex_;
   std::unordered_map<Token, std::shared_ptr<Slot>> slots_;  // shared: a waiter holds its own
   std::int64_t last_token_ = 0;
-  int waits_ = 0;
+  std::atomic<int> waits_{0};
   MonoTime moved_{};                          ///< the last reply, or the first wait after none
   bool closed_ = false;
 };

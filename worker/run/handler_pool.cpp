@@ -10,19 +10,23 @@ HandlerPool::~HandlerPool() {
 }
 
 void HandlerPool::run(Task task) {
-  std::scoped_lock lock(mutex_);
-  if (stopping_) return;
-  tasks_.push_back(std::move(task));
-  if (tasks_.size() > idle_ && threads_.size() < most_) threads_.emplace_back([this] { loop(); });
-  wake_next();
+  bool is_next = false;
+  {
+    std::scoped_lock lock(mutex_);
+    if (stopping_) return;
+    tasks_.push_back(std::move(task));
+    if (tasks_.size() > idle_ && threads_.size() < most_) threads_.emplace_back([this] { loop(); });
+    is_next = wants_waking();
+  }
+  if (is_next) ready_.notify_one();
 }
 
-/// Under the lock. Waking a thread costs more than many a handler, and one that is awake takes task after
-/// task. So one is woken at a time, and it wakes the next when there is still something to do.
-void HandlerPool::wake_next() {
-  if (is_waking_ || idle_ == 0 || tasks_.empty()) return;
-  is_waking_ = true;
-  ready_.notify_one();
+/// Under the lock; it is woken after that, so that it need not wait for the lock again. Waking a thread costs
+/// more than many a handler, and one that is awake takes task after task. So one is woken at a time, and it
+/// wakes the next when there is still something to do.
+bool HandlerPool::wants_waking() {
+  if (is_waking_ || idle_ == 0 || tasks_.empty()) return false;
+  return is_waking_ = true;
 }
 
 void HandlerPool::loop() {
@@ -37,8 +41,9 @@ void HandlerPool::loop() {
     if (tasks_.empty()) break;
     Task task = std::move(tasks_.front());
     tasks_.pop_front();
-    wake_next();
+    const bool is_next = wants_waking();
     lock.unlock();
+    if (is_next) ready_.notify_one();
     task();
     task = nullptr;
     lock.lock();

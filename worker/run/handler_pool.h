@@ -24,7 +24,7 @@ class HandlerPool {
 
  private:
   void loop();
-  void wake_next();
+  bool wants_waking();
 
   const std::size_t most_;
   std::mutex mutex_;
