@@ -20,12 +20,12 @@ namespace {
 std::optional<Submitted::Item> repeat_of(const State& state, const std::string& principal,
                                          const std::string& key, const std::string& hash) {
   if (key.empty()) return std::nullopt;
-  const auto seen = state.keys().find(principal, key);
+  const auto seen = state.keys().find(principal, key, hash);
   if (!seen) return std::nullopt;
   Submitted::Item item;
   item.run = seen->run;
   item.repeated = true;
-  if (seen->hash != hash) {
+  if (!seen->has_same_hash) {
     item.error = Error(ErrorCode::Conflict, "the request key '" + shown_text(key) +
                                                 "' was used before, with other content, for run " +
                                                 std::to_string(item.run.value));

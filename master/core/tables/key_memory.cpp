@@ -1,51 +1,96 @@
 #include "master/core/tables/key_memory.h"
 
 #include <algorithm>
+#include <cstring>
 #include <functional>
 #include <limits>
+#include <utility>
 
 namespace rota::master::core {
 namespace {
 
 constexpr std::size_t kPlacesLeast = 64;
 
+constexpr std::size_t kBlockBytes = 64u << 10;
 /// Longer texts than any that is let in would be cut, and the key with them be another one.
-std::uint16_t bytes_of(std::string_view text) {
-  constexpr std::size_t kMost = std::numeric_limits<std::uint16_t>::max();
-  return static_cast<std::uint16_t>(std::min(text.size(), kMost));
+constexpr std::size_t kTextMost = 30'000;
+constexpr std::size_t kDigitsWorthIt = 8;
+constexpr std::size_t kSegmentMost = 255;
+
+int digit_of(char c) {
+  if (c >= '0' && c <= '9') return c - '0';
+  return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+}
+
+/// An even number of digits from there on that is worth packing, at most those of one segment; else 0.
+std::size_t digits_at(std::string_view text, std::size_t from) {
+  std::size_t end = from;
+  while (end < text.size() && end - from < 2 * kSegmentMost && digit_of(text[end]) >= 0) ++end;
+  const std::size_t even = (end - from) & ~std::size_t{1};
+  return even < kDigitsWorthIt ? 0 : even;
+}
+
+/// Segments: a length, so many characters as they are, another length, and so many pairs of digits as bytes.
+/// The first one with fewer characters than fit and without digits is the last. So a text can be told from
+/// its bytes, and texts one behind the other from theirs: no others give the same.
+void pack(std::string_view text, std::string& out) {
+  for (std::size_t at = 0;;) {
+    const std::size_t begin = at;
+    while (at < text.size() && at - begin < kSegmentMost && digits_at(text, at) == 0) ++at;
+    const std::size_t digits = digits_at(text, at);
+    out += static_cast<char>(at - begin);
+    out += text.substr(begin, at - begin);
+    out += static_cast<char>(digits / 2);
+    const bool is_last = at - begin < kSegmentMost && digits == 0;
+    for (const std::size_t end = at + digits; at < end; at += 2) {
+      out += static_cast<char>(digit_of(text[at]) * 16 + digit_of(text[at + 1]));
+    }
+    if (is_last) return;
+  }
 }
 
 }  // namespace
 
-KeyMemory::Entry::Entry(std::string_view principal, std::string_view key, std::string_view hash, RunId of_run,
-                        MonoTime forget)
-    : run(of_run),
-      until(forget),
-      text_(new char[std::size_t{bytes_of(principal)} + bytes_of(key) + bytes_of(hash)]),
-      principal_bytes_(bytes_of(principal)),
-      key_bytes_(bytes_of(key)),
-      hash_bytes_(bytes_of(hash)) {
-  char* end = std::copy_n(principal.data(), principal_bytes_, text_.get());
-  end = std::copy_n(key.data(), key_bytes_, end);
-  std::copy_n(hash.data(), hash_bytes_, end);
+KeyMemory::Packed::Packed(std::string_view principal, std::string_view key, std::string_view hash) {
+  pack(principal.substr(0, kTextMost), text);
+  pack(key.substr(0, kTextMost), text);
+  name_bytes = text.size();
+  pack(hash.substr(0, kTextMost), text);
 }
 
-bool KeyMemory::Entry::is_of(std::string_view principal_in, std::string_view key_in) const {
-  return key() == key_in && principal() == principal_in;
+std::size_t KeyMemory::Entry::length(int of) const {
+  std::uint16_t length = 0;
+  std::memcpy(&length, text_ + static_cast<std::size_t>(of) * sizeof length, sizeof length);
+  return length;
 }
 
-std::uint32_t KeyMemory::mix_of(std::string_view principal, std::string_view key) {
-  const std::hash<std::string_view> hash;
-  return static_cast<std::uint32_t>(hash(key) ^ (hash(principal) * 31));
+char* KeyMemory::TextLog::add(std::size_t bytes) {
+  if (blocks_.empty() || blocks_.back().size - blocks_.back().used < bytes) {
+    const std::size_t size = std::max(kBlockBytes, bytes);
+    blocks_.push_back({std::unique_ptr<char[]>(new char[size]), size});
+  }
+  Block& block = blocks_.back();
+  ++block.texts;
+  return block.bytes.get() + std::exchange(block.used, block.used + bytes);
 }
 
-std::optional<KeyMemory::Seen> KeyMemory::find(std::string_view principal, std::string_view key) const {
+void KeyMemory::TextLog::drop_first() {
+  if (--blocks_.front().texts == 0) blocks_.pop_front();
+}
+
+std::uint32_t KeyMemory::mix_of(std::string_view name) {
+  return static_cast<std::uint32_t>(std::hash<std::string_view>{}(name));
+}
+
+std::optional<KeyMemory::Seen> KeyMemory::find(std::string_view principal, std::string_view key,
+                                               std::string_view hash) const {
   if (order_.empty()) return std::nullopt;
-  const std::uint32_t mix = mix_of(principal, key);
+  const Packed asked(principal, key, hash);
+  const std::uint32_t mix = mix_of(asked.name());
   for (std::size_t at = home_of(mix); table_[at].number != 0; at = behind(at)) {
     if (table_[at].mix != mix) continue;
     const Entry& entry = numbered(table_[at].number);
-    if (entry.is_of(principal, key)) return Seen{entry.hash(), entry.run};
+    if (entry.name() == asked.name()) return Seen{entry.hash() == asked.hash(), entry.run};
   }
   return std::nullopt;
 }
@@ -53,10 +98,17 @@ std::optional<KeyMemory::Seen> KeyMemory::find(std::string_view principal, std::
 void KeyMemory::remember(std::string_view principal, std::string_view key, std::string_view hash, RunId run,
                          MonoTime until) {
   if (order_.size() >= kKeysMost) forget_first();
-  order_.emplace_back(principal, key, hash, run, until);
+  const Packed packed(principal, key, hash);
+  const std::uint16_t lengths[] = {static_cast<std::uint16_t>(packed.name_bytes),
+                                   static_cast<std::uint16_t>(packed.text.size() - packed.name_bytes)};
+  char* const text = texts_.add(kHeadBytes + packed.text.size());
+  std::memcpy(text, lengths, kHeadBytes);
+  std::memcpy(text + kHeadBytes, packed.text.data(), packed.text.size());
+  order_.emplace_back(text, run, until);
   const bool is_last_number = first_ > std::numeric_limits<std::uint32_t>::max() - kKeysMost - 1;
-  if (order_.size() * 2 > table_.size() || is_last_number) {
-    arrange(std::max(kPlacesLeast, order_.size() * 2 > table_.size() ? table_.size() * 2 : table_.size()));
+  const bool is_full = order_.size() * 5 > table_.size() * 4;
+  if (is_full || is_last_number) {
+    arrange(is_full ? std::max(kPlacesLeast, table_.size() * 2) : table_.size());
   } else {
     put(first_ + static_cast<std::uint32_t>(order_.size() - 1));
   }
@@ -92,6 +144,7 @@ void KeyMemory::forget_first() {
   }
   table_[gap] = {};
   order_.pop_front();
+  texts_.drop_first();
   ++first_;
   if (!order_.empty()) return;
   first_ = 1;

@@ -7,6 +7,7 @@
 #include <deque>
 #include <memory>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -15,19 +16,19 @@
 
 namespace rota::master::core {
 
-/// Thread: the Scheduler's. A key costs its text and some 40 bytes: one block for its texts, and a hash table
-/// of numbers.
+/// Thread: the Scheduler's. A key costs its packed text and some 40 bytes: its lengths, an entry, and a place
+/// in a hash table of numbers.
 class KeyMemory {
  public:
   static constexpr std::size_t kKeysMost = 200'000;
 
   struct Seen {
-    std::string_view hash;             ///< of what was asked for; valid until the memory changes
+    bool has_same_hash = false;        ///< of what was asked for
     RunId run;
   };
 
   /// None: this Term has not seen it, or not for long.
-  std::optional<Seen> find(std::string_view principal, std::string_view key) const;
+  std::optional<Seen> find(std::string_view principal, std::string_view key, std::string_view hash) const;
   /// It is not remembered yet. Those that are remembered later are not forgotten before.
   void remember(std::string_view principal, std::string_view key, std::string_view hash, RunId run,
                 MonoTime until);
@@ -37,22 +38,46 @@ class KeyMemory {
   std::size_t size() const { return order_.size(); }
 
  private:
-  /// Whoever asked and the key are one text, told apart by the length of the first.
+  /// What a key consists of, as it is kept: hexadecimal digits, of which most keys and all hashes are made,
+  /// as bytes.
+  struct Packed {
+    Packed(std::string_view principal, std::string_view key, std::string_view hash);
+    /// Principal and key.
+    std::string_view name() const { return std::string_view(text).substr(0, name_bytes); }
+    std::string_view hash() const { return std::string_view(text).substr(name_bytes); }
+    std::string text;
+    std::size_t name_bytes = 0;
+  };
+
   class Entry {
    public:
-    Entry(std::string_view principal, std::string_view key, std::string_view hash, RunId run, MonoTime until);
-    bool is_of(std::string_view principal, std::string_view key) const;
-    std::uint32_t mix() const { return mix_of(principal(), key()); }
-    std::string_view principal() const { return {text_.get(), principal_bytes_}; }
-    std::string_view key() const { return {text_.get() + principal_bytes_, key_bytes_}; }
-    std::string_view hash() const { return {text_.get() + principal_bytes_ + key_bytes_, hash_bytes_}; }
+    /// Behind two lengths, `text` holds what was packed.
+    Entry(const char* text, RunId of_run, MonoTime forget) : run(of_run), until(forget), text_(text) {}
+    std::string_view name() const { return {text_ + kHeadBytes, length(0)}; }
+    std::string_view hash() const { return {text_ + kHeadBytes + length(0), length(1)}; }
+    std::uint32_t mix() const { return mix_of(name()); }
 
     RunId run;
     MonoTime until;
 
    private:
-    std::unique_ptr<char[]> text_;
-    std::uint16_t principal_bytes_, key_bytes_, hash_bytes_;
+    std::size_t length(int of) const;
+    const char* text_;
+  };
+
+  /// Texts one behind the other, in large blocks. The oldest goes first.
+  class TextLog {
+   public:
+    /// Room for so many bytes, valid until it is dropped.
+    char* add(std::size_t bytes);
+    void drop_first();
+
+   private:
+    struct Block {
+      std::unique_ptr<char[]> bytes;
+      std::size_t size = 0, used = 0, texts = 0;
+    };
+    std::deque<Block> blocks_;
   };
 
   /// Its mix is beside the number, so that a search looks at hardly any other key.
@@ -61,7 +86,8 @@ class KeyMemory {
     std::uint32_t mix = 0;
   };
 
-  static std::uint32_t mix_of(std::string_view principal, std::string_view key);
+  static constexpr std::size_t kHeadBytes = 2 * sizeof(std::uint16_t);
+  static std::uint32_t mix_of(std::string_view name);
   void forget_first();
   /// Numbers all of them anew, in a table of that size.
   void arrange(std::size_t places);
@@ -71,6 +97,7 @@ class KeyMemory {
   const Entry& numbered(std::uint32_t number) const { return order_[number - first_]; }
 
   std::deque<Entry> order_;            ///< the oldest first
+  TextLog texts_;                      ///< theirs
   std::uint32_t first_ = 1;            ///< the number of the oldest; 0 is none's
   MonoTime forgotten_until_ = MonoTime::min();
   std::vector<Place> table_;           ///< each where its mix says, or at the next free place

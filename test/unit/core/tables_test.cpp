@@ -201,11 +201,41 @@ TEST_CASE("key memory: a key belongs to whoever used it") {
   KeyMemory keys;
   keys.remember("ann", "x1", "hash", RunId{1}, at_ms(10));
   keys.remember("annx", "1", "hash", RunId{2}, at_ms(10));
-  REQUIRE(keys.find("ann", "x1"));
-  CHECK(keys.find("ann", "x1")->run == RunId{1});
-  CHECK(keys.find("annx", "1")->run == RunId{2});
-  CHECK(keys.find("annx", "1")->hash == "hash");
-  CHECK_FALSE(keys.find("bob", "x1"));
+  REQUIRE(keys.find("ann", "x1", "hash"));
+  CHECK(keys.find("ann", "x1", "hash")->run == RunId{1});
+  CHECK(keys.find("annx", "1", "hash")->run == RunId{2});
+  CHECK(keys.find("annx", "1", "hash")->has_same_hash);
+  CHECK_FALSE(keys.find("annx", "1", "hasH")->has_same_hash);
+  CHECK_FALSE(keys.find("bob", "x1", "hash"));
+}
+
+TEST_CASE("key memory: digits are kept in half the room, and no two texts become one") {
+  const std::string digits(300, 'a'), many(1000, '7'), words(600, 'x');
+  const std::vector<std::string> texts = {
+      "",          "1",          "12345678",    "123456789",  "1234567",   "12345678x",  "x12345678",
+      "x",         "xx",         "1234567g",    "ABCDEF01",   "abcdef01",  "abcdef0",    "0abcdef01",
+      digits,      digits + "a", digits + "x",  many,         many + "7",  words,        words + "x",
+      words + "1", "auto-0193a1b2c3d4-00112233445566778899",  "auto-0193a1b2c3d4-00112233445566778898",
+      std::string("\x08", 1), std::string("\0\4", 2), std::string("\1x\0", 3), "12345678x12345678",
+      "x12345678x"};
+  KeyMemory keys;
+  std::int64_t run = 0;
+  for (const auto& principal : texts) {
+    for (const auto& key : texts) {
+      REQUIRE_FALSE(keys.find(principal, key, ""));
+      keys.remember(principal, key, key + principal, RunId{++run}, at_ms(10));
+    }
+  }
+  run = 0;
+  for (const auto& principal : texts) {
+    for (const auto& key : texts) {
+      const auto seen = keys.find(principal, key, key + principal);
+      REQUIRE(seen);
+      CHECK(seen->run == RunId{++run});
+      CHECK(seen->has_same_hash);
+      CHECK_FALSE(keys.find(principal, key, key + principal + "0")->has_same_hash);
+    }
+  }
 }
 
 TEST_CASE("key memory: forgets the oldest first, by time and by number, and finds all others") {
@@ -218,20 +248,20 @@ TEST_CASE("key memory: forgets the oldest first, by time and by number, and find
     oldest = i / 2;
     keys.forget_old(at_ms(oldest - 1));
     REQUIRE(keys.size() == static_cast<std::size_t>(i - oldest + 1));
-    REQUIRE_FALSE(keys.find("local", text(oldest - 1)));
+    REQUIRE_FALSE(keys.find("local", text(oldest - 1), "h"));
     for (std::int64_t kept = oldest; kept <= i; kept += 11) {
-      REQUIRE(keys.find("local", text(kept)));
-      REQUIRE(keys.find("local", text(kept))->run == RunId{kept});
+      REQUIRE(keys.find("local", text(kept), "h"));
+      REQUIRE(keys.find("local", text(kept), "h")->run == RunId{kept});
     }
   }
   keys.forget_old(at_ms(3000));
   CHECK(keys.size() == 0);
-  CHECK_FALSE(keys.find("local", text(2999)));
+  CHECK_FALSE(keys.find("local", text(2999), "h"));
   const auto most = static_cast<std::int64_t>(KeyMemory::kKeysMost);
   for (std::int64_t i = 0; i < most + 5; ++i) keys.remember("local", text(i), "h", RunId{i + 1}, at_ms(i));
   CHECK(keys.size() == KeyMemory::kKeysMost);
-  CHECK_FALSE(keys.find("local", text(4)));
-  CHECK(keys.find("local", text(5)));
+  CHECK_FALSE(keys.find("local", text(4), "h"));
+  CHECK(keys.find("local", text(5), "h"));
 }
 
 }  // namespace rota::master::core
