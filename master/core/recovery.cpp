@@ -70,7 +70,7 @@ void recover_held(State& state, RunEntry& run) {
 /// The rest of the pause is counted by the core's time, as it was when it was written: this leader's clock
 /// may be far behind. It is never longer than the rule says: the clock of then may have been far ahead.
 void recover_waiting(State& state, RunEntry& run, Now now) {
-  const auto not_before = run.progress().not_before;
+  const auto not_before = run.progress().not_before();
   if (run.progress().reason == Reason::RetryDelay && not_before && *not_before > state.core_time()) {
     const Millis by_rule = retry_delay(run.rules().retry, run.progress().failures).value_or(Millis{0});
     const Millis most = std::max(by_rule, loss_delay(run.progress().losses));

@@ -66,10 +66,11 @@ void State::assign(RunEntry& run, LifeEntry& life, std::int32_t attempt, WallTim
   set_state(run, RunState::Dispatched, Reason::None);
   RunTrack& track = run.track_;
   track.attempt = attempt;
-  track.worker_ = life.shared_key();
-  track.dispatched = at;
-  track.started.reset();
-  track.not_before.reset();
+  RunTrack::More& more = track.more_.change();
+  more.worker = life.shared_key();
+  more.dispatched = at;
+  more.started.reset();
+  more.not_before.reset();
   run.life_ = &life;
   run.send = SendState{};
   run.timed_out = run.handed_over = false;
@@ -80,14 +81,14 @@ void State::move_attempt(RunEntry& run, const model::WorkerKey& to) {
   if (run.progress().worker() == to) return;
   leave_worker(run);
   LifeEntry& life = workers_.life_of(to);
-  run.track_.worker_ = life.shared_key();
+  run.track_.more_.change().worker = life.shared_key();
   run.life_ = &life;
   workers_.hold(life, run.id());
 }
 
 void State::restore_held(RunEntry& run) {
   LifeEntry& life = workers_.restore_attempt(run.progress().worker(), run.id());
-  run.track_.worker_ = life.shared_key();
+  run.track_.more_.change().worker = life.shared_key();
   run.life_ = &life;
 }
 
@@ -98,8 +99,8 @@ void State::set_attempt_number(RunEntry& run, std::int32_t attempt) {
 
 void State::set_past_worker(RunEntry& run, const model::WorkerKey& worker, WallTime dispatched) {
   CHECK_OR_DIE(!run.is_held(), "the worker of an attempt changed while another held it");
-  run.track_.worker_ = std::make_shared<const model::WorkerKey>(worker);
-  run.track_.dispatched = dispatched;
+  run.track_.more_.change().worker = std::make_shared<const model::WorkerKey>(worker);
+  run.track_.more_.change().dispatched = dispatched;
 }
 
 void State::leave_worker(RunEntry& run) {

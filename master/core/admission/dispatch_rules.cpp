@@ -194,8 +194,8 @@ void apply_verdict(Context& ctx, const model::WorkerKey& worker, const DispatchV
   if (run->send.in_flight > 0) --run->send.in_flight;
   switch (verdict.kind) {
     case DispatchVerdict::Kind::Accepted:
-      if (!run->send.accepted && run->progress().dispatched) {
-        const Millis took = ctx.now.wall - *run->progress().dispatched;
+      if (!run->send.accepted && run->progress().dispatched()) {
+        const Millis took = ctx.now.wall - *run->progress().dispatched();
         state.counters().dispatch_latency.add(static_cast<double>(took.count()) / 1000.0);
       }
       run->send.accepted = true;

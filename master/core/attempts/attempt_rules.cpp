@@ -25,10 +25,10 @@ model::AttemptRow history_of(const State& state, const RunEntry& run, const Outc
   row.attempt = run.progress().attempt;
   row.worker = run.progress().worker();
   row.epoch = state.epoch();
-  row.dispatched = run.progress().dispatched;
+  row.dispatched = run.progress().dispatched();
   row.outcome = outcome;
   const bool is_untold = outcome.state == RunState::Lost && outcome.started == WallTime{};
-  if (is_untold && run.progress().started) row.outcome.started = *run.progress().started;
+  if (is_untold && run.progress().started()) row.outcome.started = *run.progress().started();
   return row;
 }
 
@@ -165,7 +165,7 @@ void apply_late_outcome(Context& ctx, RunEntry* run, model::AttemptKey key,
   const bool no_other_began = run != nullptr && !model::is_final(run->progress().state) &&
                               !run->is_held() && run->progress().attempt == key.attempt;
   if (!no_other_began || outcome.state != RunState::Succeeded) return;
-  if (!run->progress().dispatched) {  // nobody knows when; but not after it had started
+  if (!run->progress().dispatched()) {  // nobody knows when; but not after it had started
     state.set_past_worker(*run, accepted_by, outcome.started);
   }
   finish_with(ctx, *run, outcome, RunState::Succeeded);

@@ -16,15 +16,17 @@ RunEntry::RunEntry(model::Run&& row, RulesPtr rules) : facts_(facts_of(row)), ru
   track_.failures = from.failures;
   track_.losses = from.losses;
   track_.cancel_asked = from.cancel_asked;
-  track_.dispatched = from.dispatched;
-  track_.started = from.started;
-  track_.ended = from.ended;
-  track_.not_before = from.not_before;
-  track_.detail_.set(std::move(from.detail));
-  track_.outcome_.set(std::move(from.outcome));
-  if (from.worker != model::WorkerKey{}) {
-    track_.worker_ = std::make_shared<const model::WorkerKey>(std::move(from.worker));
-  }
+  track_.set_detail(std::move(from.detail));
+  track_.set_not_before(from.not_before);
+  const bool was_sent = from.worker != model::WorkerKey{};
+  const bool is_dated = from.dispatched || from.started || from.ended;
+  if (!was_sent && !is_dated && from.outcome == model::Outcome{}) return;
+  RunTrack::More& more = track_.more_.change();
+  more.dispatched = from.dispatched;
+  more.started = from.started;
+  more.ended = from.ended;
+  more.outcome.set(std::move(from.outcome));
+  if (was_sent) more.worker = std::make_shared<const model::WorkerKey>(std::move(from.worker));
 }
 
 model::RunProgress RunEntry::write_progress(Epoch epoch) {
@@ -36,14 +38,14 @@ model::RunProgress RunEntry::write_progress(Epoch epoch) {
   out.losses = track_.losses;
   out.worker = track_.worker();
   out.epoch = epoch;
-  out.dispatched = track_.dispatched;
-  out.started = track_.started;
-  out.ended = track_.ended;
-  out.not_before = track_.not_before;
+  out.dispatched = track_.dispatched();
+  out.started = track_.started();
+  out.ended = track_.ended();
+  out.not_before = track_.not_before();
   out.cancel_asked = track_.cancel_asked;
-  const bool is_last = model::is_final(track_.state);
-  out.detail = is_last ? track_.detail_.take() : track_.detail();
-  out.outcome = is_last ? track_.outcome_.take() : track_.outcome();
+  const bool is_last = model::is_final(track_.state) && track_.more_.has_value();
+  out.detail = is_last ? track_.more_.change().detail.take() : track_.detail();
+  out.outcome = is_last ? track_.more_.change().outcome.take() : track_.outcome();
   return out;
 }
 
@@ -65,7 +67,7 @@ void RunTable::set_state(RunEntry& run, model::RunState to, model::Reason reason
   ++count_of(to);
   track.state = to;
   track.reason = reason;
-  track.detail_.set(std::move(detail));
+  track.set_detail(std::move(detail));
   if (model::is_final(to)) timers_.clear_all(run.id());
 }
 

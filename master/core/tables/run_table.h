@@ -48,6 +48,7 @@ class Seldom {
     static const Value kNone{};
     return value_ == nullptr ? kNone : *value_;
   }
+  bool has_value() const { return value_ != nullptr; }
   void set(Value value) {
     if (value_ != nullptr) {
       *value_ = std::move(value);
@@ -73,7 +74,7 @@ class Seldom {
 
 /// How the sending of a run's present attempt stands, within this Term.
 struct SendState {
-  std::int32_t in_flight = 0;          ///< dispatches whose answer has not come
+  std::int16_t in_flight = 0;          ///< dispatches whose answer has not come
   bool unclear = false;                ///< a dispatch was answered Unknown: it may still arrive
   bool accepted = false;               ///< the worker said that it holds it
 };
@@ -97,7 +98,8 @@ struct RunFacts {
 
 RunFacts facts_of(const model::Run& row);
 
-/// model::RunProgress, kept small.
+/// model::RunProgress, kept small. What only a run has that was sent, or of which something is told, stands
+/// apart: a hundred thousand may wait for their first attempt.
 class RunTrack {
  public:
   model::RunState state = model::RunState::Waiting;
@@ -106,13 +108,17 @@ class RunTrack {
   std::int32_t failures = 0;
   std::int32_t losses = 0;
   bool cancel_asked = false;
-  MaybeTime dispatched, started, ended, not_before;
 
-  const std::string& detail() const { return detail_.get(); }
-  const model::Outcome& outcome() const { return outcome_.get(); }
+  MaybeTime dispatched() const { return more_.get().dispatched; }
+  MaybeTime started() const { return more_.get().started; }
+  MaybeTime ended() const { return more_.get().ended; }
+  MaybeTime not_before() const { return more_.get().not_before; }
+  const std::string& detail() const { return more_.get().detail.get(); }
+  const model::Outcome& outcome() const { return more_.get().outcome.get(); }
   const model::WorkerKey& worker() const {
     static const model::WorkerKey kNobody;
-    return worker_ == nullptr ? kNobody : *worker_;
+    const LifeKeyPtr& worker = more_.get().worker;
+    return worker == nullptr ? kNobody : *worker;
   }
 
  private:
@@ -120,9 +126,21 @@ class RunTrack {
   friend class RunTable;
   friend class State;
 
-  Seldom<std::string> detail_;
-  Seldom<model::Outcome> outcome_;
-  LifeKeyPtr worker_;
+  struct More {
+    MaybeTime dispatched, started, ended, not_before;
+    LifeKeyPtr worker;
+    Seldom<std::string> detail;
+    Seldom<model::Outcome> outcome;
+  };
+
+  void set_detail(std::string detail) {
+    if (more_.has_value() || !detail.empty()) more_.change().detail.set(std::move(detail));
+  }
+  void set_not_before(MaybeTime at) {
+    if (more_.has_value() || at) more_.change().not_before = at;
+  }
+
+  Seldom<More> more_;
 };
 
 class JobEntry;
@@ -140,9 +158,15 @@ class RunEntry {
 
   SendState send;
   std::int32_t forgotten = 0;          ///< highest number of an attempt that a database which went back lacks
+  std::uint32_t place = 0;             ///< of its row in the batch, if that is there (batch_rows.h)
   bool timed_out = false;              ///< the leader's backstop asked for its end, and no drain before it
   bool handed_over = false;            ///< the deadline of its worker's drain asked for its end
-  std::uint32_t place = 0;             ///< of its row in the batch, if that is there (batch_rows.h)
+
+ private:
+  bool in_slot_queue_ = false;
+  mutable bool touched_ = false;
+
+ public:
 
   RunId id() const { return facts_.id; }
   const RunFacts& row() const { return facts_; }
@@ -167,11 +191,11 @@ class RunEntry {
   }
 
   void set_reason(model::Reason reason) { track_.reason = reason; }
-  void set_detail(std::string detail) { track_.detail_.set(std::move(detail)); }
-  void set_outcome(model::Outcome outcome) { track_.outcome_.set(std::move(outcome)); }
-  void set_started(WallTime at) { track_.started = at; }
-  void set_ended(WallTime at) { track_.ended = at; }
-  void set_not_before(std::optional<WallTime> at) { track_.not_before = at; }
+  void set_detail(std::string detail) { track_.set_detail(std::move(detail)); }
+  void set_outcome(model::Outcome outcome) { track_.more_.change().outcome.set(std::move(outcome)); }
+  void set_started(WallTime at) { track_.more_.change().started = at; }
+  void set_ended(WallTime at) { track_.more_.change().ended = at; }
+  void set_not_before(std::optional<WallTime> at) { track_.set_not_before(at); }
   void ask_cancel() { track_.cancel_asked = true; }
   void count_failure() { ++track_.failures; }
   void count_loss() { ++track_.losses; }
@@ -191,9 +215,9 @@ class RunEntry {
   JobEntry* job_ = nullptr;            ///< its own, which stays as long as it is unfinished
   LifeEntry* life_ = nullptr;          ///< that holds it; none: nobody does
   SlotQueue* queue_ = nullptr;         ///< that it stands in
-  bool in_slot_queue_ = false;
-  mutable bool touched_ = false;
 };
+
+static_assert(sizeof(RunEntry) <= 152, "there may be a hundred thousand of them; larger ones cost each more");
 
 using StateCounts = std::array<std::int64_t, static_cast<std::size_t>(model::RunState::Skipped) + 1>;
 

@@ -39,7 +39,7 @@ void adopt(Context& ctx, RunEntry& run, const LifeEntry& life, const HeldAttempt
   run.send.accepted = true;
   state.runs().timers().clear(run.id(), RunTimer::DispatchRetry);
   if (!state.runs().timers().has(run.id(), RunTimer::Backstop)) set_backstop(ctx, run);
-  const WallTime fallback = run.progress().started.value_or(ctx.now.wall);
+  const WallTime fallback = run.progress().started().value_or(ctx.now.wall);
   mark_running(ctx, run, held.started == WallTime{} ? fallback : held.started);
   if (run.progress().cancel_asked) send_cancel(ctx, run);
 }
