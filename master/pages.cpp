@@ -90,7 +90,7 @@ void add_workers(MetricsPage& page, const Snapshot& snapshot) {
   std::int64_t slots = 0, busy = 0;
   for (const core::WorkerView& worker : snapshot.workers) {
     ++states[worker.state];
-    slots += worker.state == "offline" ? 0 : worker.info.slots;
+    slots += worker.state == "offline" ? 0 : worker.info->slots;
     busy += worker.running;
   }
   for (const auto& [state, count] : states) {
@@ -187,9 +187,9 @@ void show_masters(http::Page& page, const PageFacts& facts) {
 void show_workers(http::Page& page, const Snapshot& snapshot) {
   Rows rows;
   for (const core::WorkerView& worker : snapshot.workers) {
-    const auto& vitals = worker.info.vitals;
-    rows.push_back({worker.info.key.id, worker.state, worker.info.pool,
-                    fmt::format("{} of {}", worker.running, worker.info.slots),
+    const auto& vitals = worker.vitals;
+    rows.push_back({worker.info->key.id, worker.state, worker.info->pool,
+                    fmt::format("{} of {}", worker.running, worker.info->slots),
                     percent(vitals, &model::WorkerVitals::load_percent),
                     percent(vitals, &model::WorkerVitals::cpu_percent),
                     percent(vitals, &model::WorkerVitals::memory_percent),

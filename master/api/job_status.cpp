@@ -22,7 +22,9 @@ std::int64_t age_ms(WallTime now, WallTime then) {
 }
 
 thrift::WorkerInfo to_wire(const core::WorkerView& view, WallTime now) {
-  thrift::WorkerInfo out = wire::to_wire(view.info);
+  model::WorkerInfo info = *view.info;
+  info.vitals = view.vitals;
+  thrift::WorkerInfo out = wire::to_wire(info);
   out.__set_running(view.running);
   out.__set_state(view.state);
   out.__set_why(view.why);
@@ -31,7 +33,7 @@ thrift::WorkerInfo to_wire(const core::WorkerView& view, WallTime now) {
   out.__set_remarks(core::remarks_on(view, now));
   if (view.left) out.__set_left_ms(to_ms(*view.left));
   if (view.silent_since) out.__set_silent_since_ms(to_ms(*view.silent_since));
-  if (view.info.vitals) out.__set_vitals_age_ms(age_ms(now, view.info.vitals->sampled));
+  if (view.vitals) out.__set_vitals_age_ms(age_ms(now, view.vitals->sampled));
   return out;
 }
 
@@ -49,7 +51,7 @@ std::string who_vanished(const core::Snapshot& snapshot) {
   for (const core::WorkerView& view : snapshot.workers) {
     if (view.state != "offline" || !view.left || view.why == core::kWasStopped) continue;
     if (count++ >= kNamed) continue;
-    text += (text.empty() ? "" : ", ") + view.info.key.id + " since " + core::second_text(*view.left);
+    text += (text.empty() ? "" : ", ") + view.info->key.id + " since " + core::second_text(*view.left);
   }
   if (count > kNamed) text += fmt::format(", and {} more", count - kNamed);
   return text.empty() ? "" : "offline: " + text + " (rota worker list; rota worker forget)";
@@ -60,7 +62,7 @@ void put_usage(thrift::Explanation& out, const core::Snapshot& snapshot, const m
                WallTime now) {
   const model::AttemptKey attempt{run.id, run.progress.attempt};
   for (const core::WorkerView& view : snapshot.workers) {
-    if (view.info.key.id != run.progress.worker.id || !view.usage) continue;
+    if (view.info->key.id != run.progress.worker.id || !view.usage) continue;
     const auto found = std::ranges::find(*view.usage, attempt, &model::AttemptUsage::key);
     if (found == view.usage->end()) continue;
     thrift::Usage usage;

@@ -59,9 +59,9 @@ void add_absence(const State& state, const LifeEntry& life, Now now, WorkerView&
 
 WorkerView view_of(const State& state, const LifeEntry& life, Now now) {
   WorkerView view;
-  view.info = life.info();
-  const DepartedWorker* departed = state.departed().find(life.key().id);
-  if (!life.is_present() && departed != nullptr) view.info = departed->info;
+  const DepartedWorker* departed = life.is_present() ? nullptr : state.departed().find(life.key().id);
+  view.info = departed == nullptr ? life.shared_info() : SharedInfo(departed->info);
+  view.vitals = departed == nullptr ? life.info().vitals : departed->info.vitals;
   add_absence(state, life, now, view);
   view.usage = life.usage;
   if (const auto* drain = state.workers().find_drain(life.key().id)) view.drain = *drain;
@@ -78,6 +78,7 @@ void add_departed(const State& state, Snapshot& snapshot) {
     if (!is_kept(departed, state.options().keep_offline, state.core_time())) continue;
     WorkerView view;
     view.info = departed.info;
+    view.vitals = departed.info.vitals;
     view.state = "offline";
     view.why = departed.why;
     view.left = departed.left;
@@ -91,8 +92,9 @@ void add_drained_and_absent(const State& state, Snapshot& snapshot) {
   for (const auto& [id, drain] : state.workers().drains()) {
     if (state.workers().has_life(id) || state.departed().contains(id)) continue;
     WorkerView view;
-    view.info.key.id = id;
-    view.info.slots = 0;
+    model::WorkerInfo& known = view.info.change();
+    known.key.id = id;
+    known.slots = 0;
     view.state = "offline";
     view.drain = drain;
     snapshot.workers.push_back(std::move(view));

@@ -16,11 +16,13 @@
 #include "common/base/time.h"
 #include "common/model/run.h"
 #include "common/model/worker.h"
+#include "master/core/shared_info.h"
 
 namespace rota::master::core {
 
 struct WorkerView {
-  model::WorkerInfo info;
+  SharedInfo info;                       ///< its vitals aside, which change all the time
+  std::optional<model::WorkerVitals> vitals;
   std::string state;                     ///< "registering", "online", "busy", "draining", "offline"
   std::string why;
   std::int32_t running = 0;              ///< attempts stored for it and not ended

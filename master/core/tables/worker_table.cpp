@@ -4,12 +4,21 @@
 
 namespace rota::master::core {
 
+const SharedInfo& LifeEntry::shared_info() const {
+  if (!shared_info_) {
+    model::WorkerInfo info = info_;
+    info.vitals.reset();
+    shared_info_.emplace(std::move(info));
+  }
+  return *shared_info_;
+}
+
 // --- lives
 
 LifeEntry& WorkerTable::life_of(const model::WorkerKey& key) {
   LifeEntry& life = lives_[key];
   if (life.shared_key_ == nullptr) {
-    life.info_.key = key;
+    life.change_info().key = key;
     life.shared_key_ = std::make_shared<const model::WorkerKey>(key);
   }
   return life;
@@ -28,7 +37,7 @@ const LifeEntry* WorkerTable::find_life(const model::WorkerKey& key) const {
 model::WorkerInfo WorkerTable::show_node(LifeEntry& life, const model::WorkerInfo& info) {
   life.present_ = false;
   refresh(life);  // leaves the pool that it stood in
-  model::WorkerInfo known = std::exchange(life.info_, info);
+  model::WorkerInfo known = std::exchange(life.change_info(), info);
   life.present_ = true;
   workers_[info.key.id].present_.insert(info.key.incarnation);
   refresh_all(info.key.id);
@@ -111,8 +120,8 @@ void WorkerTable::tell_drain(LifeEntry& life, DrainTelling telling) {
 
 void WorkerTable::set_drain_heard(LifeEntry& life, std::optional<bool> told,
                                   std::optional<std::int64_t> order) {
-  life.info_.drain_told = told;
-  life.info_.drain_order = order;
+  life.change_info().drain_told = told;
+  life.change_info().drain_order = order;
   refresh(life);
 }
 
@@ -145,7 +154,7 @@ void WorkerTable::hold(LifeEntry& life, RunId run) {
 
 LifeEntry& WorkerTable::restore_attempt(const model::WorkerKey& key, RunId run) {
   LifeEntry& life = life_of(key);
-  life.info_.slots = 0;
+  life.change_info().slots = 0;
   life.attempts_.insert(run);
   return life;
 }

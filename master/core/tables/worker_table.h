@@ -15,6 +15,7 @@
 #include "common/base/ids.h"
 #include "common/base/time.h"
 #include "common/model/worker.h"
+#include "master/core/shared_info.h"
 #include "master/core/tables/id_set.h"
 #include "master/core/tables/open_workers.h"
 #include "master/core/tables/run_table.h"
@@ -57,6 +58,8 @@ class LifeEntry {
   std::size_t place = 0;               ///< of its dispatch among the batch's messages, if that is there
 
   const model::WorkerInfo& info() const { return info_; }
+  /// The same without its vitals, in one piece that is made anew only when it is another one.
+  const SharedInfo& shared_info() const;
   const model::WorkerKey& key() const { return info_.key; }
   const LifeKeyPtr& shared_key() const { return shared_key_; }
   bool is_present() const { return present_; }        ///< its node is there
@@ -86,7 +89,13 @@ class LifeEntry {
   friend class WorkerTable;
   friend struct StateSurgery;          // tests break it on purpose
 
+  model::WorkerInfo& change_info() {
+    shared_info_.reset();
+    return info_;
+  }
+
   model::WorkerInfo info_;
+  mutable std::optional<SharedInfo> shared_info_;  ///< unset: not asked for since it changed
   LifeKeyPtr shared_key_;
   bool fits_ = false;                  ///< it may take an attempt as soon as it has a free slot
   bool present_ = false;

@@ -41,14 +41,14 @@ std::string drain_words(const WorkerView& worker, WallTime now) {
 }
 
 bool stops_by_itself(const WorkerView& worker) {
-  return worker.info.stops_at || (worker.info.draining && worker.info.drain_told == false);
+  return worker.info->stops_at || (worker.info->draining && worker.info->drain_told == false);
 }
 
 /// Told to stop where it runs (SIGTERM, a service manager).
 std::string stop_words(const WorkerView& worker, WallTime now) {
   if (worker.state == "offline" || !stops_by_itself(worker)) return "";
   std::string text = "it was told to stop on its own host and takes nothing new";
-  if (worker.info.stops_at) add(text, deadline_words(*worker.info.stops_at, worker.running, now));
+  if (worker.info->stops_at) add(text, deadline_words(*worker.info->stops_at, worker.running, now));
   return text;
 }
 
@@ -77,8 +77,8 @@ std::string away_words(const WorkerView& worker, WallTime now) {
 /// What it waited for at its start: once the leader has its answer that is over, and before that `why` says
 /// it.
 std::string health_words(const WorkerView& worker) {
-  if (worker.state == "offline" || !worker.info.vitals) return "";
-  const std::string& health = worker.info.vitals->health;
+  if (worker.state == "offline" || !worker.vitals) return "";
+  const std::string& health = worker.vitals->health;
   return health == "ok" || health.starts_with("starting: ") ? "" : health;
 }
 
@@ -102,14 +102,14 @@ std::string who_takes_nothing(const std::vector<WorkerView>& workers, const std:
   std::string text;
   std::size_t count = 0;
   for (const WorkerView& worker : workers) {
-    const bool is_meant = named.empty() ? worker.info.pool == pool : worker.info.key.id == named;
+    const bool is_meant = named.empty() ? worker.info->pool == pool : worker.info->key.id == named;
     if (!is_meant || worker.state == "online" || worker.state == "busy") continue;
     if (count++ == kNamedMost) return text + "; and more";
     std::string how = "is " + worker.state;
     if (worker.state == "offline" && worker.left) how += " since " + second_text(*worker.left);
     if (worker.drain) how += (worker.state == "draining" ? ", " : " and ") + by_whom(*worker.drain);
     if (worker.state == "draining" && stops_by_itself(worker)) how = "is stopping";
-    add(text, worker.info.key.id + " " + how);
+    add(text, worker.info->key.id + " " + how);
   }
   return text;
 }

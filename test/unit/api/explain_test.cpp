@@ -35,7 +35,7 @@ core::RunView running_on_a_silent_worker() {
 
 core::WorkerView worker(const char* id, const char* state) {
   core::WorkerView view;
-  view.info.key.id = id;
+  view.info.change().key.id = id;
   view.state = state;
   return view;
 }
@@ -71,7 +71,7 @@ TEST_CASE("explain: a pool where one is drained and one is gone names both, and 
   std::vector<core::WorkerView> workers = {worker("w1", "draining"), worker("w2", "offline"), worker("w3", "offline")};
   workers[0].drain = model::WorkerDrain{"w1", true, {}, "ann", "new disk", {}};
   workers[1].left = kNoon;
-  workers[2].info.pool = "other";
+  workers[2].info.change().pool = "other";
   core::RunView run;
   run.state = model::RunState::Queued;
   run.reason = model::Reason::WorkersDraining;

@@ -14,7 +14,7 @@ struct Pair {
     view.taken = kNow - Millis{40};
     view.jobs = 3;
     view.workers.push_back({});
-    view.workers.back().info.key = {"w1", "life"};
+    view.workers.back().info.change().key = {"w1", "life"};
     view.workers.back().state = "online";
     view.waiting.add(RunId{5}, {model::RunState::Queued, model::Reason::AllSlotsBusy, ""});
     leader.leader.view = std::make_shared<const core::Snapshot>(view);

@@ -21,7 +21,7 @@ WorkerLife a_life(const std::string& incarnation, std::int64_t joined, std::int6
 
 core::Snapshot with(const std::string& incarnation, const std::string& state = "online") {
   core::Snapshot snapshot;
-  snapshot.workers.emplace_back().info.key = {"w1", incarnation};
+  snapshot.workers.emplace_back().info.change().key = {"w1", incarnation};
   snapshot.workers.back().state = state;
   return snapshot;
 }

@@ -37,7 +37,7 @@ WorkerSeen heard(model::WorkerInfo info, const SendDrain& telling) {
 
 std::string shown(Harness& h, const std::string& id = "w1") {
   for (const WorkerView& view : h.scheduler->snapshot(h.now).workers) {
-    if (view.info.key.id == id) return view.state;
+    if (view.info->key.id == id) return view.state;
   }
   return "absent";
 }

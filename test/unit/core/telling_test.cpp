@@ -17,7 +17,7 @@ namespace {
 
 std::optional<WorkerView> shown(const Harness& h, const std::string& id = "w1") {
   for (const WorkerView& view : h.scheduler->snapshot(h.now).workers) {
-    if (view.info.key.id == id) return view;
+    if (view.info->key.id == id) return view;
   }
   return std::nullopt;
 }
@@ -63,7 +63,7 @@ TEST_CASE("departed: a worker that vanished is shown as offline, with since when
   REQUIRE(view.has_value());
   CHECK(view->state == "offline");
   CHECK(view->left == left);
-  CHECK(view->info.slots == 4);
+  CHECK(view->info->slots == 4);
   CHECK(has(remarks(h), "gone since " + second_text(left)));
   CHECK(has(remarks(h), "its node is gone"));
   h.handle(WorkerSeen{a_worker("w1", 4, "i2")});
@@ -211,7 +211,7 @@ TEST_CASE("figures: those of a renewal count, and a node written later does not 
   info.vitals->sampled = h.now.wall + 1h;
   h.handle(WorkerSeen{info});
   const auto view = shown(h);
-  CHECK(view->info.vitals->load_percent == 42);
+  CHECK(view->vitals->load_percent == 42);
   REQUIRE(view->usage != nullptr);
   CHECK(view->usage->at(0).memory_bytes == 4096);
 }
@@ -359,6 +359,26 @@ TEST_CASE("log: one line for each edit of a job, with who, what and its version,
   h.handle({DrainWorker{Token{99}, "ann", "w1", false, 0s, ""}});
   CHECK(said(h, "drain started", "hands_over_at") == second_text(h.now.wall + 10s));
   CHECK(count(h, "drain ended") == 1);
+}
+
+TEST_CASE("workers: what a worker says of itself is shared by all snapshots until it says something else") {
+  Harness h;
+  model::WorkerInfo info = a_worker("w1");
+  h.join(info);
+  const auto first = shown(h);
+  REQUIRE(first);
+  h.handle(RenewAsked{Token{7}, info.key, model::WorkerVitals{.cpu_percent = 42}});
+  const auto second = shown(h);
+  CHECK(second->info.is_same_as(first->info));
+  REQUIRE(second->vitals);
+  CHECK(second->vitals->cpu_percent == 42);
+  info.weight = 7;
+  info.draining = true;
+  h.handle(WorkerSeen{info});
+  const auto third = shown(h);
+  CHECK(third->info->weight == 7);
+  CHECK(third->info->draining);
+  CHECK(first->info->weight != 7);
 }
 
 }  // namespace rota::test::telling

@@ -15,7 +15,7 @@ PageFacts leading_facts() {
   snapshot->tallies.runs_by_state["queued"] = 3;
   snapshot->tallies.batch_time = seconds_histogram();
   core::WorkerView worker;
-  worker.info.key.id = "<w1>";
+  worker.info.change().key.id = "<w1>";
   worker.state = "draining";
   worker.drain = model::WorkerDrain{};
   worker.drain->principal = "ann";
