@@ -1,6 +1,7 @@
 // rota-master: reads its configuration, starts the Master, waits for signals.
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
+#include <malloc.h>
 #include <pthread.h>
 #include <signal.h>
 #include <unistd.h>
@@ -51,6 +52,14 @@ struct Arguments {
   std::string set_elector;
   bool yes = false;
 };
+
+/// A large request, or a table that grows, needs some MiB for a moment. From the first such block that is
+/// freed the allocator would learn to keep them, each thread its own, forever. So they go back to the system.
+void give_back_large_blocks() {
+  constexpr int kLargeBytes = 512 << 10;
+  ::mallopt(M_MMAP_THRESHOLD, kLargeBytes);
+  ::mallopt(M_TRIM_THRESHOLD, kLargeBytes);
+}
 
 /// Signals are taken by main alone: every thread inherits the block.
 sigset_t block_signals() {
@@ -318,6 +327,7 @@ int run(int argc, char** argv) {
 
 int main(int argc, char** argv) {
   rota::rpc::ignore_sigpipe();
+  rota::master::give_back_large_blocks();
   rota::master::store::start_mysql_library();  // before any other thread
   return rota::master::run(argc, argv);
 }

@@ -54,6 +54,15 @@ Result<Leader> find_leader(const Surroundings& where, Connection& connection) {
   return leader;
 }
 
+Result<int> find_follower(const Surroundings& where, const Leader& leader) {
+  for (std::size_t i = 1; i <= where.masters.size(); ++i) {
+    const std::string name = fmt::format("master-{}", i);
+    const int pid = name == leader.name ? 0 : pid_of(where, name);
+    if (pid > 0) return pid;
+  }
+  return fail(ErrorCode::NotFound, "no other master runs");
+}
+
 Result<Leader> kill_leader(const Surroundings& where, Connection& connection,
                            const Leader& leader) {
   if (::kill(leader.pid, SIGKILL) != 0)

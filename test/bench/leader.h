@@ -14,6 +14,9 @@ struct Leader {
 /// Who has taken office by the database's word. NotFound: nobody, or no master of this cluster.
 Result<Leader> find_leader(const Surroundings& where, master::store::Connection& connection);
 
+/// The process of a master that does not lead.
+Result<int> find_follower(const Surroundings& where, const Leader& leader);
+
 /// kill -9, and waits for the next one's epoch: it may not be done with taking office.
 Result<Leader> kill_leader(const Surroundings& where, master::store::Connection& connection,
                            const Leader& leader);
