@@ -116,7 +116,7 @@ void EventLoop::check_invariants() {
 }
 
 /// Rows are stored at once. A reply without rows needs an epoch check that begins after its request came.
-/// Renewals, which every worker sends every second, may wait a little to share one check.
+/// Renewals, which every worker sends every second, may wait a little to share one check; many do not wait.
 bool EventLoop::wants_storing(Now now) const {
   const core::Effects& effects = batch_->effects;
   if (!effects.changes.empty()) return true;
@@ -125,7 +125,8 @@ bool EventLoop::wants_storing(Now now) const {
       std::all_of(effects.replies.begin(), effects.replies.end(), [](const core::Reply& reply) {
         return std::holds_alternative<core::Renewed>(reply.body);
       });
-  return !only_renewals || now.mono - batch_->since >= options_.check_within;
+  if (!only_renewals || effects.replies.size() >= kRenewalsMost) return true;
+  return now.mono - batch_->since >= options_.check_within;
 }
 
 /// What was decided goes to the store, or what was prepared of it; the rest is decided on.

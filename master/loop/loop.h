@@ -40,6 +40,9 @@
 
 namespace rota::master::loop {
 
+/// So many renewals are answered without waiting for more: each of them holds one of the API's 64 threads.
+inline constexpr std::size_t kRenewalsMost = 40;
+
 struct LoopOptions {
   Millis store_give_up{6000};          ///< how long a batch is tried before the Term ends
   Millis check_within{200};            ///< how long a renewal may wait for a batch to be answered with

@@ -336,6 +336,19 @@ TEST_CASE("loop: a renewal is answered after an epoch check made after it came")
   }
 }
 
+TEST_CASE("loop: many renewals are answered at once, since each holds a thread") {
+  Rig rig;
+  rig.worker();
+  const auto most = static_cast<std::int64_t>(kRenewalsMost);
+  for (std::int64_t i = 1; i < most; ++i) rig.post(core::RenewAsked{Token{i}, {"w1", "i1"}});
+  rig.loop.turn();
+  CHECK(rig.replies.empty());
+  rig.post(core::RenewAsked{Token{most}, {"w1", "i1"}});
+  rig.loop.turn();
+  CHECK(rig.replies.size() == kRenewalsMost);
+  CHECK(rig.loop.counters().bare_checks == 1);
+}
+
 TEST_CASE("loop: messages without rows do not wait for a renewal's check") {
   Rig rig;
   rig.worker();
