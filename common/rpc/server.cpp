@@ -2,8 +2,6 @@
 
 #include <fmt/format.h>
 #include <thrift/TProcessor.h>
-#include <thrift/concurrency/ThreadFactory.h>
-#include <thrift/concurrency/ThreadManager.h>
 #include <thrift/server/TNonblockingServer.h>
 
 #include <condition_variable>
@@ -13,12 +11,12 @@
 #include "common/base/log.h"
 #include "common/rpc/connection_watch.h"
 #include "common/rpc/process_setup.h"
+#include "common/rpc/server_threads.h"
 #include "common/rpc/text_protocol.h"
 
 namespace rota::rpc {
 namespace {
 
-namespace concurrency = apache::thrift::concurrency;
 namespace server = apache::thrift::server;
 
 constexpr Millis kSweepEvery{200};
@@ -102,9 +100,7 @@ class Server::Impl {
  private:
   void make() {
     listener_ = std::make_shared<WatchedListener>(options_.host, options_.port, watch_);
-    pool_ = concurrency::ThreadManager::newSimpleThreadManager(
-        static_cast<std::size_t>(options_.threads));
-    pool_->threadFactory(std::make_shared<concurrency::ThreadFactory>(false));
+    pool_ = std::make_shared<ServerThreads>(static_cast<std::size_t>(options_.threads));
     pool_->start();
     const auto limit = static_cast<std::int32_t>(options_.max_frame_bytes);
     auto protocols = text_protocols({limit, kMaxContainerItems});
@@ -175,7 +171,7 @@ class Server::Impl {
   std::mutex life_;
   bool stopped_ = false;
   std::shared_ptr<WatchedListener> listener_;
-  std::shared_ptr<concurrency::ThreadManager> pool_;
+  std::shared_ptr<ServerThreads> pool_;
   std::unique_ptr<server::TNonblockingServer> thrift_;
   std::atomic<std::uint16_t> port_{0};
   std::thread serving_;
