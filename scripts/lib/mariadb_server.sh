@@ -47,7 +47,7 @@ create_rota_database() {
   password=$(<"$dir/secrets/db_password")
   ask_mariadb "
     DELETE FROM mysql.global_priv WHERE NOT (User = 'root' AND Host = 'localhost')
-      AND User NOT IN ('mariadb.sys', 'rota');
+      AND User NOT IN ('mariadb.sys', 'rota', 'replica');
     FLUSH PRIVILEGES;
     CREATE DATABASE IF NOT EXISTS rota CHARACTER SET utf8mb4 COLLATE utf8mb4_bin;
     CREATE USER IF NOT EXISTS rota@'127.0.0.1' IDENTIFIED BY '$password';
