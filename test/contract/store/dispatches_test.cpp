@@ -20,15 +20,24 @@ void store_rows(const Backend& on, const core::Changes& changes) {
   REQUIRE_MESSAGE(done.outcome == ApplyOutcome::Applied, done.detail);
 }
 
+/// By one turn: alike but for their ids.
+model::RunProgress dispatched_to(const model::WorkerKey& worker) {
+  model::RunProgress progress;
+  progress.state = model::RunState::Dispatched;
+  progress.attempt = 1;
+  progress.worker = worker;
+  progress.epoch = Epoch{1};
+  progress.dispatched = wall_from_ms(kBase + 7000);
+  return progress;
+}
+
 /// Runs 100 to 139 waited; from 102 on they are dispatched, every other one to kOne. Twice, as a repeat does.
 std::vector<model::Run> dispatch_most(const Backend& on) {
   core::Changes changes = new_job(10, "a"), sent;
   std::vector<model::Run> expected;
   for (std::int64_t i = 0; i < kRuns; ++i) {
     model::Run run = a_tick_run(100 + i, 10, 1 + i);
-    model::RunProgress dispatched = run.progress;
-    dispatched.attempt = 1;
-    dispatched.worker = i % 2 == 0 ? kOne : kTwo;
+    const model::RunProgress dispatched = dispatched_to(i % 2 == 0 ? kOne : kTwo);
     run.progress = {};
     run.progress.state = i % 2 == 0 ? model::RunState::Queued : model::RunState::Waiting;
     run.progress.reason = model::Reason::AllSlotsBusy;
@@ -163,11 +172,9 @@ TEST_CASE("dispatches: of runs that do not follow one another, no other one chan
     std::vector<model::Run> expected;
     for (std::int64_t i = 0; i < 120; ++i) {
       model::Run run = a_tick_run(100 + i, 10, 1 + i);
-      const model::RunProgress dispatched = run.progress;
       run.progress = {};
       changes.new_runs.push_back(run);
-      if (i % 3 == 0 || i > 100) run.progress = dispatched;
-      if (i % 3 == 0 || i > 100) run.progress.attempt = 1;
+      if (i % 3 == 0 || i > 100) run.progress = dispatched_to(kOne);
       if (i % 3 == 0 || i > 100) sent.updated_runs.push_back({run.id, run.progress});
       if (i % 6 == 0) run.progress = succeeded(run).progress;
       if (i % 6 == 0) ends.updated_runs.push_back({run.id, run.progress});
