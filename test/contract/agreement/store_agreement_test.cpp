@@ -26,21 +26,23 @@ std::string only_apart(const std::string& text, const std::string& other) {
   return out.empty() ? "(only what the other has not, or another order)" : out;
 }
 
-std::string apply_both(std::uint64_t seed) {
+/// Each implementation of the store beside the memory store.
+std::string apply_to_all(std::uint64_t seed) {
   const auto sides = master::store::testing::led_backends();
-  REQUIRE(sides.size() == 2);
+  REQUIRE(sides.size() >= 2);
   StoreScript dice(seed);
   std::vector<std::string> script;
   for (int i = 0; i < kStoreSteps; ++i) {
     const StoreStep step = dice.next();
     script.push_back(text_of(step));
-    std::string seen[2];
-    for (std::size_t side = 0; side < 2; ++side) {
-      seen[side] = play(sides[side], step) + look(sides[side], step);
+    const std::string first = play(sides[0], step) + look(sides[0], step);
+    dice.note(step, first.starts_with(kStored));
+    for (std::size_t side = 1; side < sides.size(); ++side) {
+      const std::string seen = play(sides[side], step) + look(sides[side], step);
+      if (seen == first) continue;
+      return sides[side].name + ": " +
+             disagreement(seed, script, only_apart(seen, first), only_apart(first, seen));
     }
-    dice.note(step, seen[0].starts_with(kStored));
-    if (seen[0] == seen[1]) continue;
-    return disagreement(seed, script, only_apart(seen[1], seen[0]), only_apart(seen[0], seen[1]));
   }
   return "";
 }
@@ -82,7 +84,7 @@ master::core::Changes long_batch() {
 TEST_CASE("agreement: the memory store takes random batches as the real database does") {
   const Seeds seeds = seeds_to_try(2);
   for (std::uint64_t i = 0; i < seeds.count; ++i) {
-    const std::string apart = apply_both(seeds.from + i);
+    const std::string apart = apply_to_all(seeds.from + i);
     REQUIRE_MESSAGE(apart.empty(), apart);
   }
   MESSAGE("figure: store_agreement scripts=", seeds.count, " steps=", seeds.count * kStoreSteps);

@@ -91,8 +91,8 @@ def build(folder, build_folder, compiler):
     started = [subprocess.Popen([*command, f"{name}.cpp", "-o", f"{name}.o"], cwd=folder) for name in ("rows", "types")]
     if any([each.wait() for each in started]):
         raise SystemExit("the copy with one more field does not compile")
-    base = build_folder / "common/base/librota_base_core.a"
-    subprocess.run([compiler, "rows.o", "types.o", str(base), *LIBRARIES, "-o", "rows"], cwd=folder, check=True)
+    ours = [str(build_folder / "common/base" / name) for name in ("librota_sha256.a", "librota_base_core.a")]
+    subprocess.run([compiler, "rows.o", "types.o", *ours, *LIBRARIES, "-o", "rows"], cwd=folder, check=True)
 
 
 def main(arguments):
