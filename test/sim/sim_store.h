@@ -113,6 +113,7 @@ class SimStore final : public master::store::Store {
   SimTables& tables() { return tables_; }
   Epoch epoch() const { return tables_.epoch; }
   const std::map<RunId, model::Run>& runs() const { return tables_.runs; }
+  bool has_job(JobId job) const { return tables_.jobs.contains(job); }
   const std::map<JobId, model::Job>& jobs() const { return tables_.jobs; }
   const std::map<std::pair<RunId, AttemptNo>, model::AttemptRow>& attempts() const { return tables_.attempts; }
   std::optional<master::core::Watermark> watermark() const { return tables_.watermark; }

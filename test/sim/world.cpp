@@ -196,9 +196,15 @@ std::string World::judge_verified() const {
   return "";
 }
 
+/// One whose job a restored database lacks stays as it is (leave_out_runs_without_job).
+bool World::has_ended(const model::Run& run) const {
+  if (model::is_final(run.progress.state)) return true;
+  return store.went_back() && !store.has_job(run.job);
+}
+
 bool World::is_quiet() const {
   for (const auto& [id, run] : store.runs()) {
-    if (!model::is_final(run.progress.state)) return false;
+    if (!has_ended(run)) return false;
   }
   for (const auto& worker : workers) {
     if (!worker->is_quiet()) return false;
@@ -208,7 +214,7 @@ bool World::is_quiet() const {
 
 std::string World::judge_end() const {
   for (const auto& [id, run] : store.runs()) {
-    if (model::is_final(run.progress.state)) continue;
+    if (has_ended(run)) continue;
     return "run " + std::to_string(id.value) + " never ended: " +
            std::string(name_of(run.progress.state)) + ", " + std::string(name_of(run.progress.reason)) +
            " at " + run.progress.worker.id + "@" + run.progress.worker.incarnation;

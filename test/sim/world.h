@@ -144,6 +144,7 @@ class World {
   std::string judge_health() const;
   std::string judge_verified() const;
   bool live_until(MonoTime end);
+  bool has_ended(const model::Run& run) const;
   bool is_quiet() const;
   std::string judge_end() const;
   std::string judge_single() const;

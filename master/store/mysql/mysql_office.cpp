@@ -275,7 +275,7 @@ Result<core::Recovered> MysqlOffice::recover() {
   const auto whole = settle_kept_runs(**connection, claimed_);
   if (!whole) return fail(whole.error());
   auto recovered = load_recovered(**connection, zones_);
-  if (recovered) recovered->database_went_back = !*whole;
+  if (recovered && !*whole) recovered->database_went_back = true;
   return recovered;
 }
 

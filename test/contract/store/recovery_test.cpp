@@ -261,3 +261,17 @@ TEST_CASE("recovery: rewound ticks keep their runs, and the next leader learns w
     CHECK(taken == std::vector<std::pair<JobId, WallTime>>{{JobId{10}, wall_from_ms(kBase + 6000)}});
   }
 }
+
+TEST_CASE("recovery: a run whose job a restored database lacks does not keep a master from office") {
+  ON_EACH_STORE(on, led_backends()) {
+    core::Changes changes = new_job(10, "a");
+    changes.new_runs = {a_manual_run(100, 10), a_manual_run(101, 11), a_manual_run(102, 10)};
+    REQUIRE_STORED(on, changes);
+
+    const core::Recovered recovered = recovered_from(on);
+    REQUIRE(recovered.runs.size() == 2);
+    CHECK(recovered.runs[0].id == RunId{100});
+    CHECK(recovered.runs[1].id == RunId{102});
+    CHECK(recovered.database_went_back);
+  }
+}

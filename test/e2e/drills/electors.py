@@ -87,6 +87,7 @@ def one(programs, folder, elector, long):
         killed = restarted(cluster, led)
         stopped, host = goes(cluster, led, "stopped"), goes(cluster, led, "killed")
         changes = servers_away(cluster, led, "mariadb" if elector == "mysql" else "etcd", away)
+        wait_until(lambda: cluster.run(run)["state"] != "dispatched", 30, "the worker's word of the job is stored again")
         row = cluster.run(run)
         check(row["state"] == "running" and row["attempt"] == 1, f"the job did not go on: {row['state']}, {row['attempt']}")
         cluster.ok("run", "cancel", run)
