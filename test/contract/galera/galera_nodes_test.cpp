@@ -83,7 +83,7 @@ TEST_CASE("galera: a batch whose answer a frozen node kept is applied once, thro
   CHECK(apply_stubbornly(leader, one_run(2)) > 1);
   fixture.cluster.thaw(2);
   REQUIRE(fixture.cluster.await_whole(2));
-  for (const std::size_t node : {0, 1, 2}) {
+  for (const std::size_t node : {0U, 1U, 2U}) {
     CHECK(eventually([&] { return fixture.ask(node, kCountRuns) == "2\n"; }));
   }
 }
@@ -105,7 +105,7 @@ TEST_CASE("galera: a node without the majority is not used, and says why") {
   // The operator's word that the others are dead: what is here is the majority.
   REQUIRE(fixture.cluster.sql(0, "SET GLOBAL wsrep_provider_options = 'pc.bootstrap=YES'"));
   CHECK(apply_stubbornly(leader, one_run(1)) > 0);
-  for (const std::size_t node : {1, 2}) {
+  for (const std::size_t node : {1U, 2U}) {
     const auto back = fixture.cluster.come_back(node);
     REQUIRE_MESSAGE(back.has_value(), (back ? "" : back.error().message));
   }
@@ -124,7 +124,7 @@ TEST_CASE("galera: a connection that is open when its node loses the majority fa
   CHECK_FALSE(refused.permanent);
   REQUIRE(fixture.cluster.sql(0, "SET GLOBAL wsrep_provider_options = 'pc.bootstrap=YES'"));
   CHECK(apply_stubbornly(leader, one_run(2)) > 0);
-  for (const std::size_t node : {1, 2}) REQUIRE(fixture.cluster.come_back(node));
+  for (const std::size_t node : {1U, 2U}) REQUIRE(fixture.cluster.come_back(node));
 }
 
 TEST_CASE("galera: a leader on a cut-off node is answered, and commits, nothing after its successor's claim") {
@@ -165,5 +165,5 @@ TEST_CASE("galera: a leader on a cut-off node is answered, and commits, nothing 
   CHECK(last_commit < claimed);
   CHECK(last_check < claimed);
   CHECK(batches.apply(Epoch{1}, one_run(2)).outcome == ApplyOutcome::Fenced);
-  for (const std::size_t node : {0, 1, 2}) CHECK(fixture.number(node, kCountRuns) == runs);
+  for (const std::size_t node : {0U, 1U, 2U}) CHECK(fixture.number(node, kCountRuns) == runs);
 }
