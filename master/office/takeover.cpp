@@ -11,6 +11,7 @@
 #include "common/zk/cluster_nodes.h"
 #include "master/office/zookeeper_look.h"
 #include "master/office/zookeeper_word.h"
+#include "master/store/runs_without_job.h"
 
 namespace rota::master {
 namespace {
@@ -198,8 +199,9 @@ Result<Office> enter_office(zk::Client& client, const zk::Paths& paths, store::O
   auto recovered = recover_alone(store, office.epoch);
   if (!recovered) return fail(recovered.error());
   office.recovered = std::move(*recovered);
+  store::leave_out_runs_without_job(office.recovered);
   if (office.recovered.database_went_back && !*restored) {
-    log_error("term", "the database lost which waiting runs were dispatched; ticks are held", {});
+    log_error("term", "the database lost what unfinished runs were; ticks are held", {});
     if (auto raised = raise_restore_alarm(client, paths, office.epoch); !raised) return fail(raised.error());
   }
   office.recovered.database_went_back |= *restored;

@@ -42,6 +42,8 @@ test_targets() {
     /usr/bin/python3 -c '
 import json, re, sys
 targets = set(re.findall(r"^build (\S+): phony", open(sys.argv[1]).read(), re.M))
-names = {test["name"] for test in json.load(sys.stdin)["tests"]}
+tests = json.load(sys.stdin)["tests"]
+names = {test["name"] for test in tests}
+names |= {word.rsplit("/", 1)[-1] for test in tests for word in test.get("command", [])}
 print("\n".join(sorted(names & targets)))' "$folder/build.ninja"
 }

@@ -11,7 +11,6 @@
 #include "master/store/memory/memory_store.h"
 #include "master/store/memory/memory_tables.h"
 #include "master/store/newest_lives.h"
-#include "master/store/runs_without_job.h"
 #include "master/store/mysql/run_rows.h"
 
 namespace rota::master::store {
@@ -167,7 +166,6 @@ Result<core::Recovered> recover_from(const MemoryTables& tables, const ZoneSourc
   std::vector<core::WorkerLife> lives;
   for (const auto& [key, life] : tables.lives) lives.push_back(life);
   recovered.newest_lives = newest_of_each(std::move(lives));
-  leave_out_runs_without_job(recovered);
   return recovered;
 }
 

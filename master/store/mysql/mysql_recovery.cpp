@@ -17,7 +17,6 @@
 #include "master/store/mysql/job_rows.h"
 #include "master/store/mysql/kept_runs.h"
 #include "master/store/newest_lives.h"
-#include "master/store/runs_without_job.h"
 #include "master/store/mysql/run_rows.h"
 #include "master/store/store.h"
 
@@ -353,7 +352,6 @@ Result<core::Recovered> load_recovered(Connection& connection, const ZoneSource&
   auto confirmed = load_confirmed(connection, open_runs);
   if (!confirmed) return fail(confirmed.error());
   recovered.confirmed = std::move(*confirmed);
-  leave_out_runs_without_job(recovered);
   return recovered;
 }
 
