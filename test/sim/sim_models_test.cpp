@@ -25,6 +25,15 @@ struct ThreeServers {
   zk::SessionId other = 0;
 };
 
+/// A database without faults, and a way into office.
+struct Database {
+  Random dice{1};
+  Marks marks;
+  Clockwork clockwork;
+  SimStore store{dice, marks, clockwork};
+  SimOffice office{store, dice, marks, clockwork};
+};
+
 }  // namespace
 
 TEST_CASE("sim zookeeper: a session at a lagging server gets a change when that server shows it") {
@@ -98,11 +107,8 @@ TEST_CASE("sim zookeeper: servers that lost data refuse a handle that has seen m
 }
 
 TEST_CASE("sim database: a bare check with a lost answer is Failed, and an office that is taken is a Conflict") {
-  Random dice{1};
-  Marks marks;
-  Clockwork clockwork;
-  SimStore store(dice, marks, clockwork);
-  SimOffice office(store, dice, marks, clockwork);
+  Database database;
+  auto& [dice, marks, clockwork, store, office] = database;
   REQUIRE(office.enter_office(Epoch{2}, "a"));
   store.faults.unknown_per_mille = 1000;
   for (int i = 0; i < 10; ++i) {
@@ -112,11 +118,8 @@ TEST_CASE("sim database: a bare check with a lost answer is Failed, and an offic
 }
 
 TEST_CASE("sim database: where a node lags, only a certified fence refuses a deposed leader, only a read that waits sees all") {
-  Random dice{1};
-  Marks marks;
-  Clockwork clockwork;
-  SimStore store(dice, marks, clockwork);
-  SimOffice office(store, dice, marks, clockwork);
+  Database database;
+  auto& [dice, marks, clockwork, store, office] = database;
   REQUIRE(office.enter_office(Epoch{1}, "a"));
   store.lag_nodes(Millis{1000});
   REQUIRE(store.apply(Epoch{1}, {}).outcome == master::store::ApplyOutcome::Applied);
@@ -140,11 +143,8 @@ TEST_CASE("sim database: where a node lags, only a certified fence refuses a dep
 
 /// Led by epochs 1 and 2; the second knows that rows are lost. Then a copy from the time of the first is back.
 TEST_CASE("sim database: a leader from before a loss may not know it; every leader that knows holds ticks") {
-  Random dice{1};
-  Marks marks;
-  Clockwork clockwork;
-  SimStore store(dice, marks, clockwork);
-  SimOffice office(store, dice, marks, clockwork);
+  Database database;
+  auto& [dice, marks, clockwork, store, office] = database;
   REQUIRE(office.enter_office(Epoch{1}, "a"));
   store.note_takeover(Epoch{1}, false);
   store.back_up();

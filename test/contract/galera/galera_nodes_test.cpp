@@ -133,6 +133,7 @@ TEST_CASE("galera: a leader on a cut-off node is answered, and commits, nothing 
   MysqlStore batches(cut_off), checks(cut_off);
   CHECK(apply_stubbornly(batches, one_run(1)) == 1);
   std::atomic<bool> is_over = false;
+  std::atomic<int> fenced = 0;
   MonoTime last_commit{}, last_check{};
   const auto repeat = [&](MysqlStore& store, const core::Changes& changes, MonoTime& last) {
     while (!is_over) {
@@ -141,6 +142,7 @@ TEST_CASE("galera: a leader on a cut-off node is answered, and commits, nothing 
       if (result.outcome == ApplyOutcome::Fenced) break;
       if (result.outcome != ApplyOutcome::Applied) std::this_thread::sleep_for(Millis{5});
     }
+    if (!is_over) ++fenced;
   };
   std::thread writes([&] { repeat(batches, one_run(2), last_commit); });
   std::thread asks([&] { repeat(checks, {}, last_check); });
@@ -158,7 +160,7 @@ TEST_CASE("galera: a leader on a cut-off node is answered, and commits, nothing 
   const std::int64_t runs = fixture.number(1, kCountRuns);
   REQUIRE(fixture.cluster.isolate(0, false));
   REQUIRE(fixture.cluster.await_whole(0));
-  std::this_thread::sleep_for(Millis{200});
+  CHECK(eventually([&] { return fenced == 2; }));
   is_over = true;
   writes.join();
   asks.join();

@@ -20,7 +20,7 @@ void store_rows(const Backend& on, const core::Changes& changes) {
   REQUIRE_MESSAGE(done.outcome == ApplyOutcome::Applied, done.detail);
 }
 
-/// By one turn: alike but for their ids.
+/// By one turn: equal except for their ids.
 model::RunProgress dispatched_to(const model::WorkerKey& worker) {
   model::RunProgress progress;
   progress.state = model::RunState::Dispatched;

@@ -19,6 +19,7 @@
 #include "common/base/random.h"
 #include "test/support/loopback.h"
 #include "test/support/patience.h"
+#include "test/support/program.h"
 
 namespace rota::testing {
 namespace {
@@ -33,36 +34,6 @@ Words as_nobody(Words words) {
   }
   words.insert(words.begin(), prefix.begin(), prefix.end());
   return words;
-}
-
-pid_t spawn(Words words, const std::string& output) {
-  posix_spawn_file_actions_t actions;
-  posix_spawn_file_actions_init(&actions);
-  posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
-  posix_spawn_file_actions_addopen(&actions, 1, output.c_str(), O_WRONLY | O_CREAT | O_APPEND, 0644);
-  posix_spawn_file_actions_adddup2(&actions, 1, 2);
-  std::vector<char*> argv;
-  for (auto& word : words) argv.push_back(word.data());
-  argv.push_back(nullptr);
-  pid_t pid = -1;
-  if (::posix_spawnp(&pid, argv[0], &actions, nullptr, argv.data(), environ) != 0) pid = -1;
-  posix_spawn_file_actions_destroy(&actions);
-  return pid;
-}
-
-Result<std::string> run(Words words, const std::string& output) {
-  std::filesystem::remove(output);
-  const std::string name = words.front();
-  const pid_t pid = spawn(std::move(words), output);
-  int status = 0;
-  pid_t ended = -1;
-  while (pid >= 0 && (ended = ::waitpid(pid, &status, 0)) < 0 && errno == EINTR) {
-  }
-  auto text = read_file(output, 64u << 20);
-  if (pid < 0 || ended != pid || !text || !WIFEXITED(status) || WEXITSTATUS(status) != 0) {
-    return fail(ErrorCode::Internal, name + " failed: " + (text ? *text : text.error().message));
-  }
-  return text;
 }
 
 [[noreturn]] void give_up(const std::string& what) {

@@ -56,4 +56,16 @@ inline std::string next_moments(const CronExpression& cron, const std::string& z
   return out;
 }
 
+/// The next `count` moments in UTC, separated by spaces.
+template <typename Schedule>
+std::string ticks_of(const Schedule& schedule, const std::string& after, int count) {
+  std::string out;
+  auto tick = schedule.next_after(at(after));
+  for (int i = 0; i < count && tick; ++i) {
+    out += (out.empty() ? "" : " ") + short_text(*tick);
+    tick = schedule.next_after(*tick);
+  }
+  return out;
+}
+
 }  // namespace rota::master::core

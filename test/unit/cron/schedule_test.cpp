@@ -30,16 +30,6 @@ Schedule of_text(const char* text) {
   return *schedule;
 }
 
-std::string ticks(const CompiledSchedule& schedule, const std::string& after, int count) {
-  std::string out;
-  auto tick = schedule.next_after(at(after));
-  for (int i = 0; i < count && tick; ++i) {
-    out += (out.empty() ? "" : " ") + short_text(*tick);
-    tick = schedule.next_after(*tick);
-  }
-  return out;
-}
-
 }  // namespace
 
 TEST_CASE("schedule: none never fires") {
@@ -50,23 +40,23 @@ TEST_CASE("schedule: none never fires") {
 
 TEST_CASE("schedule: a fixed rate first fires one interval after its anchor") {
   const auto schedule = compiled(every(90min));
-  CHECK(ticks(schedule, "2025-06-01T00:00:00Z", 3) ==
+  CHECK(ticks_of(schedule, "2025-06-01T00:00:00Z", 3) ==
         "2026-01-01T01:30 2026-01-01T03:00 2026-01-01T04:30");
-  CHECK(ticks(schedule, "2026-01-01T03:00:00Z", 1) == "2026-01-01T04:30");
-  CHECK(ticks(schedule, "2026-01-01T02:59:59.999Z", 1) == "2026-01-01T03:00");
+  CHECK(ticks_of(schedule, "2026-01-01T03:00:00Z", 1) == "2026-01-01T04:30");
+  CHECK(ticks_of(schedule, "2026-01-01T02:59:59.999Z", 1) == "2026-01-01T03:00");
 }
 
 TEST_CASE("schedule: a fixed rate with a start fires at the start") {
   Schedule rule = every(90min);
   rule.start = at("2026-01-01T00:10:00Z");
   const auto schedule = compiled(rule, *rule.start);
-  CHECK(ticks(schedule, "2025-06-01T00:00:00Z", 2) == "2026-01-01T00:10 2026-01-01T01:40");
+  CHECK(ticks_of(schedule, "2025-06-01T00:00:00Z", 2) == "2026-01-01T00:10 2026-01-01T01:40");
 }
 
 TEST_CASE("schedule: a fixed rate keeps its anchor when its start is moved") {
   Schedule rule = every(60min);
   rule.start = at("2026-01-01T05:10:00Z");
-  CHECK(ticks(compiled(rule), "2025-06-01T00:00:00Z", 2) == "2026-01-01T06:00 2026-01-01T07:00");
+  CHECK(ticks_of(compiled(rule), "2025-06-01T00:00:00Z", 2) == "2026-01-01T06:00 2026-01-01T07:00");
 }
 
 TEST_CASE("schedule: once fires once") {
@@ -74,8 +64,8 @@ TEST_CASE("schedule: once fires once") {
   rule.kind = ScheduleKind::Once;
   rule.start = at("2026-01-01T05:10:00Z");
   const auto schedule = compiled(rule);
-  CHECK(ticks(schedule, "2025-06-01T00:00:00Z", 3) == "2026-01-01T05:10");
-  CHECK(ticks(schedule, "2026-01-01T05:10:00Z", 3).empty());
+  CHECK(ticks_of(schedule, "2025-06-01T00:00:00Z", 3) == "2026-01-01T05:10");
+  CHECK(ticks_of(schedule, "2026-01-01T05:10:00Z", 3).empty());
   CHECK(schedule.count_between(at("2026-01-01T00:00:00Z"), at("2027-01-01T00:00:00Z")) == 1);
 }
 
@@ -84,7 +74,7 @@ TEST_CASE("schedule: start and end hold for crons, both included") {
   rule.start = at("2026-01-03T12:00:00Z");
   rule.end = at("2026-01-05T12:00:00Z");
   const auto schedule = compiled(rule);
-  CHECK(ticks(schedule, "2025-06-01T00:00:00Z", 9) ==
+  CHECK(ticks_of(schedule, "2025-06-01T00:00:00Z", 9) ==
         "2026-01-03T12:00 2026-01-04T12:00 2026-01-05T12:00");
   CHECK(schedule.count_between(at("2025-01-01T00:00:00Z"), at("2027-01-01T00:00:00Z")) == 3);
 }
@@ -92,13 +82,13 @@ TEST_CASE("schedule: start and end hold for crons, both included") {
 TEST_CASE("schedule: macros are crons in the zone of the job") {
   Schedule rule = of_text("@daily");
   rule.time_zone = "Europe/Berlin";
-  CHECK(ticks(compiled(rule), "2026-03-28T00:00:00Z", 3) ==
+  CHECK(ticks_of(compiled(rule), "2026-03-28T00:00:00Z", 3) ==
         "2026-03-28T23:00 2026-03-29T22:00 2026-03-30T22:00");
-  CHECK(ticks(compiled(of_text("@hourly")), "2026-03-28T00:00:00Z", 1) == "2026-03-28T01:00");
-  CHECK(ticks(compiled(of_text("@weekly")), "2026-01-01T00:00:00Z", 1) == "2026-01-04T00:00");
-  CHECK(ticks(compiled(of_text("@monthly")), "2026-01-01T00:00:00Z", 1) == "2026-02-01T00:00");
-  CHECK(ticks(compiled(of_text("@yearly")), "2026-01-01T00:00:00Z", 1) == "2027-01-01T00:00");
-  CHECK(ticks(compiled(of_text("@every 1h30m")), "2026-01-01T00:00:00Z", 1) == "2026-01-01T01:30");
+  CHECK(ticks_of(compiled(of_text("@hourly")), "2026-03-28T00:00:00Z", 1) == "2026-03-28T01:00");
+  CHECK(ticks_of(compiled(of_text("@weekly")), "2026-01-01T00:00:00Z", 1) == "2026-01-04T00:00");
+  CHECK(ticks_of(compiled(of_text("@monthly")), "2026-01-01T00:00:00Z", 1) == "2026-02-01T00:00");
+  CHECK(ticks_of(compiled(of_text("@yearly")), "2026-01-01T00:00:00Z", 1) == "2027-01-01T00:00");
+  CHECK(ticks_of(compiled(of_text("@every 1h30m")), "2026-01-01T00:00:00Z", 1) == "2026-01-01T01:30");
 }
 
 TEST_CASE("schedule: counting agrees with stepping") {
