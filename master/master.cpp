@@ -109,6 +109,7 @@ std::string Master::node_data() const {
   api::MasterView self{options_.id, own_address()};
   self.knows_slices = true;
   self.database = services_->database_in_use();
+  self.knows_contents = true;
   self.page = page_address({options_.http.host, options_.http.port}, options_.advertise.host);
   std::scoped_lock lock(verdict_mutex_);
   self.health = clean_text(verdict_, kLongestVerdict);

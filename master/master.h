@@ -89,6 +89,7 @@ class Master final : public api::LeaderPort, private cluster::ElectorObserver {
   void tell_slices();
   void look_at_cluster(zk::Client& client, Epoch term, bool database_answers);
   void keep_zookeeper(zk::Client& client, bool lets_go);
+  void need_contents(zk::Client& client, Epoch term);
   void hold_off(const std::string& why);
   Candidate candidate();
   void note_progress(zk::Client& client);
@@ -140,6 +141,7 @@ class Master final : public api::LeaderPort, private cluster::ElectorObserver {
   MonoTime checked_at_{};                      // when it last looked whether this master could lead
   MonoTime noted_at_{};                        // when ZooKeeper was told what is stored
   ZookeeperKeeper keeper_;
+  Epoch contents_needed_for_;                  // the last Term in which all masters were seen to read them
   MonoTime kept_at_{}, beat_at_{};             // when ZooKeeper was looked at, the database told of a leader
 
   StoredMark last_stored_;                     // office thread only: seen stored in the last Term

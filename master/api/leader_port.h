@@ -26,6 +26,7 @@ struct MasterView {
   std::string elector = {};          ///< empty: it has not said
   std::string database = {};         ///< the database server that it uses; empty: it has not said
   bool knows_slices = false;         ///< it reads all of core/time/watermark.h; older masters do not
+  bool knows_contents = false;       ///< it reads definitions that are stored by content; likewise
 };
 
 /// Thread: any.

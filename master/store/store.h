@@ -139,6 +139,11 @@ class Office {
   /// in force.
   virtual Result<void> beat(Epoch epoch) = 0;
 
+  /// By a leader, once every registered master can read definitions that are stored by content: from now on
+  /// they are, and masters that cannot read them cannot take office. Nothing happens when another epoch is in
+  /// force, nor where there is no such form.
+  virtual Result<void> need_contents(Epoch /*epoch*/) { return {}; }
+
   /// Attempts that are stored for a worker and have not ended.
   virtual Result<std::int64_t> count_held() = 0;
 

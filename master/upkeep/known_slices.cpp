@@ -13,16 +13,20 @@ constexpr Millis kLookEvery{1900};
 
 }  // namespace
 
-std::optional<bool> all_know_slices(zk::Client& client, const zk::Paths& paths) {
+std::optional<bool> all_masters(zk::Client& client, const zk::Paths& paths, bool api::MasterView::*knows) {
   const auto names = client.list(paths.masters(), zk::Watch::No);
   if (!names) return std::nullopt;
   std::vector<std::string> nodes;
   for (const std::string& name : *names) nodes.push_back(paths.masters() + "/" + name);
   for (const auto& node : client.get_many(nodes, zk::Watch::No)) {
     if (!node && node.error().code != ErrorCode::NotFound) return std::nullopt;
-    if (node && !master_in(node->data).knows_slices) return false;
+    if (node && !(master_in(node->data).*knows)) return false;
   }
   return true;
+}
+
+std::optional<bool> all_know_slices(zk::Client& client, const zk::Paths& paths) {
+  return all_masters(client, paths, &api::MasterView::knows_slices);
 }
 
 bool SlicesKnown::begin_term(zk::Client* client, const zk::Paths& paths) {

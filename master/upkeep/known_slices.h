@@ -8,11 +8,13 @@
 #include "common/base/time.h"
 #include "common/zk/client.h"
 #include "common/zk/paths.h"
+#include "master/api/leader_port.h"
 
 namespace rota::master {
 
-/// Empty: unknown now. The schema turns away a master that is too old and starts now, so what was seen last
-/// stays true.
+/// Whether each registered master says this of itself. Empty: unknown now. The schema turns away a master
+/// that is too old and starts now, so what was seen last stays true.
+std::optional<bool> all_masters(zk::Client& client, const zk::Paths& paths, bool api::MasterView::*knows);
 std::optional<bool> all_know_slices(zk::Client& client, const zk::Paths& paths);
 
 /// What the present Term was told of that. Thread: any.

@@ -4,7 +4,7 @@ import shutil
 
 from outbox import unreported_in
 
-TABLES = ("job", "job_version", "run", "attempt", "gap", "epoch", "watermark", "worker_life", "log_chunk")
+TABLES = ("job", "job_version", "definition", "run", "attempt", "gap", "epoch", "watermark", "worker_life", "log_chunk")
 
 
 def write_lines(path, rows):

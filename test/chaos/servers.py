@@ -167,7 +167,7 @@ class MariaDb(Server):
         for name, kind in self.columns(table):
             if name == "request_key":
                 value = f"CONVERT({name} USING utf8mb4)"
-            elif kind.endswith("blob"):
+            elif kind.endswith(("blob", "binary")):
                 value = f"REPLACE(TO_BASE64({name}), '\\n', '')"
             else:
                 value = name

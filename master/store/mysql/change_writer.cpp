@@ -64,17 +64,19 @@ void write_jobs(BatchText& batch, const std::vector<model::Job>& jobs) {
   });
 }
 
-Result<void> write_defined_versions(BatchText& batch,
-                                    const std::vector<const model::JobVersionRow*>& rows) {
-  std::vector<VersionTexts> texts;
+bool is_of_saved_job(const model::JobVersionRow& version) { return (version.job.value & kOneOffBit) == 0; }
+
+Result<void> write_defined_versions(BatchText& batch, const std::vector<const model::JobVersionRow*>& rows,
+                                    bool by_content) {
+  std::vector<ContentTexts> texts;
   texts.reserve(rows.size());
   for (const auto* version : rows) {
-    auto rules = wire::rules_to_json(version->definition->rules);
-    if (!rules) return fail(rules.error());
-    auto definition = wire::definition_to_json(*version->definition);
-    if (!definition) return fail(definition.error());
-    texts.push_back({std::move(*rules), std::move(*definition)});
+    const bool is_shared = by_content && is_of_saved_job(*version);
+    auto made = is_shared ? shared_texts(*version->definition) : whole_texts(*version->definition);
+    if (!made) return fail(made.error());
+    texts.push_back(std::move(*made));
   }
+  write_contents(batch, texts);
   batch.add_rows(kUpsertVersions, {rows.size(), [&](Binder& binder, std::size_t i) {
                                      bind_version(binder, *rows[i], texts[i]);
                                    }});
@@ -104,12 +106,13 @@ void close_or_carry(BatchText& batch, const model::JobVersionRow& version) {
   });
 }
 
-Result<void> write_versions(BatchText& batch, const std::vector<model::JobVersionRow>& versions) {
+Result<void> write_versions(BatchText& batch, const std::vector<model::JobVersionRow>& versions,
+                            bool by_content) {
   std::vector<const model::JobVersionRow*> defined;
   for (const auto& version : versions) {
     if (version.definition) defined.push_back(&version);
   }
-  if (auto done = write_defined_versions(batch, defined); !done) return done;
+  if (auto done = write_defined_versions(batch, defined, by_content); !done) return done;
   for (const auto& version : versions) {
     if (!version.definition) close_or_carry(batch, version);
   }
@@ -298,9 +301,9 @@ void write_watermark(BatchText& batch, const core::Watermark& watermark) {
 
 }  // namespace
 
-Result<void> gather_changes(BatchText& batch, const core::Changes& changes) {
+Result<void> gather_changes(BatchText& batch, const core::Changes& changes, bool by_content) {
   write_jobs(batch, changes.jobs);
-  if (auto done = write_versions(batch, changes.versions); !done) return done;
+  if (auto done = write_versions(batch, changes.versions, by_content); !done) return done;
   if (auto done = write_runs(batch, changes); !done) return done;
   write_each(batch, kUpsertAttempts, changes.attempts, bind_attempt);
   write_each(batch, kUpsertNotes, changes.notes, bind_note);
@@ -312,8 +315,8 @@ Result<void> gather_changes(BatchText& batch, const core::Changes& changes) {
   return {};
 }
 
-Result<void> write_changes(BatchText& batch, const core::Changes& changes) {
-  if (auto gathered = gather_changes(batch, changes); !gathered) return gathered;
+Result<void> write_changes(BatchText& batch, const core::Changes& changes, bool by_content) {
+  if (auto gathered = gather_changes(batch, changes, by_content); !gathered) return gathered;
   return batch.finish();
 }
 

@@ -9,11 +9,12 @@
 namespace rota::master::store {
 namespace {
 
-const std::string kReadLocked = "SELECT value FROM epoch WHERE partition_no = 1 LOCK IN SHARE MODE";
+const std::string kReadLocked =
+    "SELECT value, contents_needed FROM epoch WHERE partition_no = 1 LOCK IN SHARE MODE";
 /// It always changes the row: an update that leaves a row as it was is not certified.
 const std::string kChange = "UPDATE epoch SET fences = fences + 1 WHERE partition_no = 1";
 /// Behind the change, which has locked the row.
-const std::string kRead = "SELECT value FROM epoch WHERE partition_no = 1";
+const std::string kRead = "SELECT value, contents_needed FROM epoch WHERE partition_no = 1";
 
 Result<Epoch> found_or_missing(const std::optional<Epoch>& found) {
   if (!found) return fail(no_epoch_row());

@@ -13,7 +13,8 @@
 
 namespace rota::master::store {
 
-/// Inside a transaction that has begun. `visit` gets a row with the epoch in force, if the table has one.
+/// Inside a transaction that has begun. `visit` gets a row with the epoch in force and whether versions
+/// point at contents (contents.h), if the table has one.
 void add_fence(BatchText& batch, Visit visit);
 /// The same, at once. Gives the epoch in force.
 Result<Epoch> enter_fence(Connection& connection);

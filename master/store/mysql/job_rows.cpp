@@ -1,5 +1,7 @@
 #include "master/store/mysql/job_rows.h"
 
+#include <fmt/format.h>
+
 #include "common/wire/definition_json.h"
 #include "common/wire/job_names.h"
 #include "master/core/definition_hash.h"
@@ -49,10 +51,11 @@ void bind_job(Binder& binder, const model::Job& job) {
 
 const MultiRow kUpsertVersions{
     "INSERT INTO job_version (job_id, version, valid_from_ms, valid_to_ms, anchor_ms, enabled, "
-    "principal, definition_hash, rules, definition) VALUES",
-    10, "ON DUPLICATE KEY UPDATE valid_to_ms = VALUES(valid_to_ms)"};
+    "principal, definition_hash, rules, definition, content_hash) VALUES",
+    11, "ON DUPLICATE KEY UPDATE valid_to_ms = VALUES(valid_to_ms)"};
 
-void bind_version(Binder& binder, const model::JobVersionRow& version, const VersionTexts& texts) {
+void bind_version(Binder& binder, const model::JobVersionRow& version, const ContentTexts& texts) {
+  const bool is_shared = !texts.hash.empty();
   binder.integer(version.job.value)
       .integer(version.version)
       .time(version.valid_from)
@@ -61,14 +64,16 @@ void bind_version(Binder& binder, const model::JobVersionRow& version, const Ver
       .integer(version.enabled ? 1 : 0)
       .text(version.principal)
       .integer(static_cast<std::int64_t>(core::definition_hash(*version.definition)))
-      .text(texts.rules)
-      .text(texts.definition);
+      .text(is_shared ? "" : texts.rules)
+      .text(is_shared ? "" : texts.definition)
+      .text_or_null(texts.hash);
 }
 
 const std::string kCloseOrCarryVersion =
     "INSERT INTO job_version (job_id, version, valid_from_ms, valid_to_ms, anchor_ms, enabled, "
-    "principal, definition_hash, rules, definition) "
-    "SELECT v.job_id, ?, ?, ?, ?, ?, ?, v.definition_hash, v.rules, v.definition FROM job_version v "
+    "principal, definition_hash, rules, definition, content_hash) "
+    "SELECT v.job_id, ?, ?, ?, ?, ?, ?, v.definition_hash, v.rules, v.definition, v.content_hash "
+    "FROM job_version v "
     "WHERE v.job_id = ? AND v.version <= ? ORDER BY v.version DESC LIMIT 1 "
     "ON DUPLICATE KEY UPDATE valid_to_ms = ?";
 
@@ -175,8 +180,18 @@ Result<model::JobVersionRow> read_version(Row& row) {
   version.anchor = row.time();
   version.enabled = row.integer() != 0;
   version.principal = row.text();
-  auto definition = wire::definition_from_json(row.text());
+  const std::string space = row.text();
+  const std::string name = row.text();
+  const auto text = row.maybe_text();
+  if (!text) {
+    return fail(ErrorCode::Corrupt,
+                fmt::format("version {} of job {} ('{}'): its row of `definition` is missing",
+                            version.version, version.job.value, name));
+  }
+  auto definition = wire::definition_from_json(*text);
   if (!definition) return fail(definition.error());
+  definition->space = space;
+  definition->name = name;
   version.definition = std::make_shared<const model::JobDefinition>(std::move(*definition));
   return version;
 }

@@ -5,17 +5,22 @@
 #include "common/model/job.h"
 #include "master/core/effect.h"
 #include "master/store/mysql/connection.h"
+#include "master/store/mysql/contents.h"
 #include "master/store/mysql/multi_row.h"
 
 namespace rota::master::store {
 
-/// Columns of a job for read_job, of the table under the alias j; of a version for read_version, under v.
+/// Columns of a job for read_job, of the table under the alias j; of a version for read_version, under v,
+/// with its job under j and kJoinContent (contents.h).
 inline constexpr std::string_view kJobColumns =
     "j.job_id, j.namespace, j.name, j.version, j.state, j.one_off, j.state_by, j.state_why, "
     "j.created_ms, j.changed_ms, j.ticks_through_ms";
 inline constexpr std::string_view kVersionColumns =
     "v.job_id, v.version, v.valid_from_ms, v.valid_to_ms, v.anchor_ms, v.enabled, v.principal, "
-    "v.definition";
+    "j.namespace, j.name, IF(v.content_hash IS NULL, v.definition, d.body)";
+/// "… job_version v" of these.
+inline constexpr std::string_view kVersionsOfJobs =
+    "job_version v JOIN job j ON j.job_id = v.job_id LEFT JOIN definition d ON d.hash = v.content_hash";
 inline constexpr std::string_view kLifeColumns =
     "worker_id, incarnation, host, port, pool, joined_ms, left_ms, why_left, seen_in, forgotten";
 inline constexpr std::string_view kDrainColumns =
@@ -31,11 +36,7 @@ void bind_job(Binder& binder, const model::Job& job);
 
 /// With its definition: inserted, or valid_to set.
 extern const MultiRow kUpsertVersions;
-struct VersionTexts {
-  std::string rules;
-  std::string definition;
-};
-void bind_version(Binder& binder, const model::JobVersionRow& version, const VersionTexts& texts);
+void bind_version(Binder& binder, const model::JobVersionRow& version, const ContentTexts& texts);
 
 /// Without its definition: valid_to set, or inserted with the definition of the version before it.
 extern const std::string kCloseOrCarryVersion;
@@ -57,7 +58,7 @@ void bind_drain(Binder& binder, const model::WorkerDrain& drain);
 /// Whether its name is taken among the saved jobs.
 bool holds_its_name(const model::Job& job);
 
-/// Corrupt when a name in the row is none that this program knows.
+/// Corrupt when a name in the row is none that this program knows, or a definition is missing.
 Result<model::Job> read_job(Row& row);
 Result<model::JobVersionRow> read_version(Row& row);
 core::WorkerLife read_life(Row& row);

@@ -7,6 +7,7 @@
 
 #include "common/model/run.h"
 #include "master/store/mysql/connection.h"
+#include "master/store/mysql/contents.h"
 #include "master/store/mysql/multi_row.h"
 #include "master/store/mysql/run_rows.h"
 
@@ -29,10 +30,12 @@ std::string raise_gone_through(const std::vector<RunId>& runs) {
 
 /// What the newest version of a row's job says; 0: nothing, or the job is not known.
 constexpr std::string_view kKeepRuns =
-    "COALESCE(CAST(JSON_EXTRACT(v.rules, '$.keep_runs_ms') AS SIGNED), 0)";
+    "COALESCE(CAST(JSON_EXTRACT(IF(v.content_hash IS NULL, v.rules, d.rules), '$.keep_runs_ms') "
+    "AS SIGNED), 0)";
 constexpr std::string_view kNewestVersion =
     "LEFT JOIN job j ON j.job_id = {0}.job_id "
-    "LEFT JOIN job_version v ON v.job_id = j.job_id AND v.version = j.version";
+    "LEFT JOIN job_version v ON v.job_id = j.job_id AND v.version = j.version "
+    "LEFT JOIN definition d ON d.hash = v.content_hash";
 
 std::string newest_version_of(std::string_view table) {
   return fmt::format(fmt::runtime(kNewestVersion), table);
@@ -65,8 +68,8 @@ Result<void> fill_keep_runs(Connection& connection, std::vector<PastRun>& runs) 
   if (jobs.empty()) return {};
   auto read = connection.stream(
       fmt::format("SELECT j.job_id, {} FROM job j JOIN job_version v ON v.job_id = j.job_id "
-                  "AND v.version = j.version WHERE j.job_id IN ({})",
-                  kKeepRuns, fmt::join(jobs, ",")),
+                  "AND v.version = j.version {} WHERE j.job_id IN ({})",
+                  kKeepRuns, kJoinContent, fmt::join(jobs, ",")),
       [&](Row& row) -> Result<void> {
         const std::int64_t job = row.integer();
         keep[job] = Millis{row.integer()};
@@ -146,8 +149,8 @@ Result<std::optional<Millis>> MysqlHistory::shortest_keep() {
   auto done = pool_.with([&](Connection& connection) {
     return connection.stream(
         fmt::format("SELECT MIN(k.keep_ms) FROM (SELECT {} AS keep_ms FROM job j JOIN job_version v "
-                    "ON v.job_id = j.job_id AND v.version = j.version WHERE j.one_off = 0) k "
-                    "WHERE k.keep_ms > 0", kKeepRuns),
+                    "ON v.job_id = j.job_id AND v.version = j.version {} WHERE j.one_off = 0) k "
+                    "WHERE k.keep_ms > 0", kKeepRuns, kJoinContent),
         [&](Row& row) -> Result<void> {
           const auto keep = row.maybe_integer();
           shortest = keep ? std::optional(Millis{*keep}) : std::nullopt;

@@ -125,11 +125,13 @@ Result<void> MysqlOffice::try_office(Connection& connection, const Claim& claim)
   auto raised = connection.change(
       fmt::format("UPDATE epoch SET open_kept_for = IF(open_kept_for = value, ?, open_kept_for), "
                   "ended_kept_for = IF(ended_kept_for = value, ?, ended_kept_for), "
-                  "value = ?, dispatch_apart_for = ?, holder = ?, address = ?, taken_ms = {} "
+                  "value = ?, dispatch_apart_for = ?, contents_read_by = ?, "
+                  "holder = ?, address = ?, taken_ms = {} "
                   "WHERE partition_no = 1 AND value < ?",
                   kNowMs),
       [&](Binder& binder) {
         binder.integer(epoch.value)
+            .integer(epoch.value)
             .integer(epoch.value)
             .integer(epoch.value)
             .integer(epoch.value)
@@ -180,7 +182,27 @@ Result<void> MysqlOffice::beat(Epoch epoch) {
     connection_.reset();
     break;
   } while (!fill_.is_over() && BootClock::now() - began < kFillInBeat);
+  return fill_contents(epoch);
+}
+
+/// A connection that failed is made anew with the next beat.
+Result<void> MysqlOffice::fill_contents(Epoch epoch) {
+  const MonoTime began = BootClock::now();
+  do {
+    if (!connection_) return {};
+    auto filled = contents_.step(*connection_, epoch);
+    if (filled) continue;
+    log_warn("store", "not all definitions are stored by content yet", {{"why", filled.error().message}});
+    connection_.reset();
+  } while (!contents_.is_over() && BootClock::now() - began < kFillInBeat);
   return {};
+}
+
+Result<void> MysqlOffice::need_contents(Epoch epoch) {
+  auto connection = this->connection();
+  if (!connection) return fail(connection.error());
+  contents_ = ContentFill{};  // it may have found that they are not needed
+  return store::need_contents(**connection, epoch);
 }
 
 Result<void> MysqlOffice::beat_once(Connection& connection, Epoch epoch) {

@@ -4,6 +4,7 @@
 #include <memory>
 #include <string>
 
+#include "master/store/mysql/contents.h"
 #include "master/store/mysql/kept_runs.h"
 #include "master/store/mysql/mysql_options.h"
 #include "master/store/store.h"
@@ -29,6 +30,7 @@ class MysqlOffice final : public Office {
   Result<void> claim(const Claim& claim) override;
   Result<void> settle_zookeeper(Epoch epoch, const KnownZookeeper& zookeeper) override;
   Result<void> beat(Epoch epoch) override;
+  Result<void> need_contents(Epoch epoch) override;
   Result<std::int64_t> count_held() override;
 
   /// Unsupported when this machine does not know the time zone of some job: another master may.
@@ -42,6 +44,7 @@ class MysqlOffice final : public Office {
   Result<void> claim_once(const Claim& claim, bool& has_lost);
   Result<void> try_office(Connection& connection, const Claim& claim);
   Result<void> kill_older_loops(Epoch epoch);
+  Result<void> fill_contents(Epoch epoch);
   Result<void> beat_once(Connection& connection, Epoch epoch);
 
   const MysqlOptions options_;
@@ -49,6 +52,7 @@ class MysqlOffice final : public Office {
   std::unique_ptr<Connection> connection_;
   Epoch claimed_;                      ///< by the last claim, if it stands
   UnsuccessfulFill fill_;
+  ContentFill contents_;
 };
 
 }  // namespace rota::master::store

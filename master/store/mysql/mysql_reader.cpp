@@ -151,9 +151,9 @@ Result<std::vector<JobRow>> MysqlReader::list_jobs(const std::string& space, con
   return rows_of<JobRow>(
       pool_,
       fmt::format("SELECT {}, {} FROM job j JOIN job_version v ON v.job_id = j.job_id "
-                  "AND v.version = j.version WHERE j.namespace = ? AND j.saved_name LIKE ? ESCAPE '!' "
+                  "AND v.version = j.version {} WHERE j.namespace = ? AND j.saved_name LIKE ? ESCAPE '!' "
                   "ORDER BY j.saved_name LIMIT {}",
-                  kJobColumns, kVersionColumns, rows_asked(limit)),
+                  kJobColumns, kVersionColumns, kJoinContent, rows_asked(limit)),
       [&](Binder& binder) { binder.text(space).text(like_prefix(prefix)); }, read_job_row);
 }
 
@@ -161,8 +161,8 @@ Result<JobRow> MysqlReader::get_job(const std::string& space, const std::string&
   auto rows = rows_of<JobRow>(
       pool_,
       fmt::format("SELECT {}, {} FROM job j JOIN job_version v ON v.job_id = j.job_id "
-                  "AND v.version = j.version WHERE j.namespace = ? AND j.saved_name = ?",
-                  kJobColumns, kVersionColumns),
+                  "AND v.version = j.version {} WHERE j.namespace = ? AND j.saved_name = ?",
+                  kJobColumns, kVersionColumns, kJoinContent),
       [&](Binder& binder) { binder.text(space).text(name); }, read_job_row);
   if (!rows) return fail(rows.error());
   // Equality of the server ignores blanks at the end; ours does not.
@@ -177,9 +177,9 @@ Result<JobRow> MysqlReader::last_deleted(const std::string& space, const std::st
   auto rows = rows_of<JobRow>(
       pool_,
       fmt::format("SELECT {}, {} FROM job j JOIN job_version v ON v.job_id = j.job_id "
-                  "AND v.version = j.version WHERE j.namespace = ? AND j.name = ? AND j.one_off = 0 "
+                  "AND v.version = j.version {} WHERE j.namespace = ? AND j.name = ? AND j.one_off = 0 "
                   "AND j.state = 'deleted' ORDER BY j.changed_ms DESC, j.job_id DESC LIMIT 1",
-                  kJobColumns, kVersionColumns),
+                  kJobColumns, kVersionColumns, kJoinContent),
       [&](Binder& binder) { binder.text(space).text(name); }, read_job_row);
   if (!rows) return fail(rows.error());
   if (rows->empty() || rows->front().job.name != name) return fail(no_deleted(space, name));
@@ -190,7 +190,7 @@ Result<std::shared_ptr<const model::JobDefinition>> MysqlReader::definition_of(J
                                                                                JobVersion version) {
   auto rows = rows_of<model::JobVersionRow>(
       pool_,
-      fmt::format("SELECT {} FROM job_version v WHERE v.job_id = ? AND v.version = ?", kVersionColumns),
+      fmt::format("SELECT {} FROM {} WHERE v.job_id = ? AND v.version = ?", kVersionColumns, kVersionsOfJobs),
       [&](Binder& binder) { binder.integer(job.value).integer(version); }, read_version);
   if (!rows) return fail(rows.error());
   if (rows->empty()) {
@@ -260,7 +260,8 @@ Result<std::optional<core::Watermark>> MysqlReader::watermark() {
 Result<std::vector<model::JobVersionRow>> MysqlReader::versions_of(JobId job) {
   return rows_of<model::JobVersionRow>(
       pool_,
-      fmt::format("SELECT {} FROM job_version v WHERE v.job_id = ? ORDER BY v.version", kVersionColumns),
+      fmt::format("SELECT {} FROM {} WHERE v.job_id = ? ORDER BY v.version", kVersionColumns,
+                  kVersionsOfJobs),
       [&](Binder& binder) { binder.integer(job.value); }, read_version);
 }
 

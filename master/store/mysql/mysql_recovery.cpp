@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
@@ -15,7 +16,9 @@
 
 #include "common/wire/definition_json.h"
 #include "master/store/mysql/job_rows.h"
+#include "master/store/mysql/contents.h"
 #include "master/store/mysql/kept_runs.h"
+#include "master/store/mysql/literals.h"
 #include "master/store/newest_lives.h"
 #include "master/store/mysql/run_rows.h"
 #include "master/store/store.h"
@@ -46,24 +49,20 @@ class RulesCache {
  public:
   explicit RulesCache(const ZoneSource& zones) : zones_(zones) {}
 
-  Result<void> fill(core::RecoveredJob& job, const std::string& json) {
-    auto found = known_.find(json);
-    if (found == known_.end()) {
-      auto made = make(json);
-      if (!made) return fail(made.error());
-      found = known_.emplace(json, std::move(*made)).first;
-    }
-    job.rules = found->second.rules;
-    job.zone = found->second.zone;
-    return {};
-  }
-
- private:
   struct Entry {
     std::shared_ptr<const model::JobRules> rules;
     std::shared_ptr<const model::ZoneRules> zone;
   };
 
+  Result<Entry> get(const std::string& json) {
+    const auto found = known_.find(json);
+    if (found != known_.end()) return found->second;
+    auto made = make(json);
+    if (made) known_.emplace(json, *made);
+    return made;
+  }
+
+ private:
   Result<Entry> make(const std::string& json) {
     auto rules = read(json);
     if (!rules) return fail(rules.error());
@@ -96,12 +95,45 @@ class RulesCache {
   std::unordered_map<std::string, model::JobRules> rest_;  ///< by the text without the schedule
 };
 
-Result<void> load_jobs(Connection& connection, const std::string& from_where, RulesCache& rules,
-                       std::vector<core::RecoveredJob>& out) {
-  const std::string sql =
-      fmt::format("SELECT {}, v.valid_from_ms, v.anchor_ms, v.definition_hash, v.rules {}", kJobColumns,
-                  from_where);
-  return connection.stream(sql, [&](Row& row) -> Result<void> {
+Error missing_content() { return Error(ErrorCode::Corrupt, "its row of `definition` is missing"); }
+
+/// Jobs as they are read. Where versions point at contents, each of these is read once, behind the jobs.
+class LoadedJobs {
+ public:
+  explicit LoadedJobs(const ZoneSource& zones) : rules_(zones) {}
+
+  Result<void> load(Connection& connection, const std::string& from_where) {
+    const std::string sql =
+        fmt::format("SELECT {}, v.valid_from_ms, v.anchor_ms, v.definition_hash, v.content_hash, v.rules {}",
+                    kJobColumns, from_where);
+    return connection.stream(sql, [this](Row& row) { return add(row); });
+  }
+
+  Result<std::vector<core::RecoveredJob>> finish(Connection& connection) {
+    if (auto read = read_contents(connection); !read) return fail(read.error());
+    for (const auto& [job, content] : waiting_) {
+      if (!contents_[content]) return in_job(jobs_[job], missing_content());
+      if (!*contents_[content]) return in_job(jobs_[job], contents_[content]->error());
+      set_rules(jobs_[job], **contents_[content]);
+    }
+    std::sort(jobs_.begin(), jobs_.end(),
+              [](const auto& a, const auto& b) { return a.job.id < b.job.id; });
+    return std::move(jobs_);
+  }
+
+ private:
+  static constexpr std::size_t kContentsAtOnce = 500;
+
+  static tl::unexpected<Error> in_job(const core::RecoveredJob& job, const Error& why) {
+    return fail(why.code, fmt::format("job {} ('{}'): {}", job.job.id.value, job.job.name, why.message));
+  }
+
+  static void set_rules(core::RecoveredJob& job, const RulesCache::Entry& entry) {
+    job.rules = entry.rules;
+    job.zone = entry.zone;
+  }
+
+  Result<void> add(Row& row) {
     core::RecoveredJob job;
     auto read = read_job(row);
     if (!read) return fail(read.error());
@@ -109,36 +141,71 @@ Result<void> load_jobs(Connection& connection, const std::string& from_where, Ru
     job.valid_from = row.time();
     job.anchor = row.time();
     job.definition_hash = static_cast<std::uint64_t>(row.integer());
-    if (auto filled = rules.fill(job, row.text()); !filled) {
-      return fail(filled.error().code, fmt::format("job {} ('{}'): {}", job.job.id.value, job.job.name,
-                                                   filled.error().message));
+    if (const auto hash = row.maybe_text()) {
+      waiting_.emplace_back(static_cast<std::uint32_t>(jobs_.size()), number_of(*hash));
+    } else {
+      const auto entry = rules_.get(row.text());
+      if (!entry) return in_job(job, entry.error());
+      set_rules(job, *entry);
     }
-    out.push_back(std::move(job));
+    jobs_.push_back(std::move(job));
     return {};
-  });
-}
+  }
+
+  std::uint32_t number_of(const std::string& hash) {
+    const auto [found, is_new] = numbers_.try_emplace(hash, static_cast<std::uint32_t>(contents_.size()));
+    if (is_new) contents_.emplace_back();
+    return found->second;
+  }
+
+  Result<void> read_contents(Connection& connection) {
+    std::string some;
+    std::size_t count = 0;
+    for (const auto& [hash, number] : numbers_) {
+      if (!some.empty()) some += ',';
+      LiteralBinder(some).text(hash);
+      ++count;
+      if (count % kContentsAtOnce != 0 && count < numbers_.size()) continue;
+      if (auto read = read_some(connection, some); !read) return read;
+      some.clear();
+    }
+    return {};
+  }
+
+  Result<void> read_some(Connection& connection, const std::string& hashes) {
+    return connection.stream("SELECT hash, rules FROM definition WHERE hash IN (" + hashes + ")",
+                             [this](Row& row) -> Result<void> {
+                               const std::uint32_t number = numbers_.at(row.text());
+                               contents_[number] = rules_.get(row.text());
+                               return {};
+                             });
+  }
+
+  RulesCache rules_;
+  std::vector<core::RecoveredJob> jobs_;
+  std::unordered_map<std::string, std::uint32_t> numbers_;          ///< of contents, by their hash
+  std::vector<std::optional<Result<RulesCache::Entry>>> contents_;  ///< empty: not there
+  std::vector<std::pair<std::uint32_t, std::uint32_t>> waiting_;    ///< jobs, and which content each needs
+};
 
 /// Saved jobs, and those of no name any more (one-offs, deleted) that still have unfinished runs.
 Result<std::vector<core::RecoveredJob>> load_all_jobs(Connection& connection, const ZoneSource& zones,
                                                       const std::string& open_runs) {
   const std::string joined =
       "FROM job j JOIN job_version v ON v.job_id = j.job_id AND v.version = j.version ";
-  RulesCache rules(zones);
-  std::vector<core::RecoveredJob> jobs;
-  auto saved = load_jobs(connection, joined + "WHERE j.saved_name IS NOT NULL", rules, jobs);
-  if (!saved) return fail(saved.error());
-  auto others = load_jobs(
+  LoadedJobs jobs(zones);
+  if (auto saved = jobs.load(connection, joined + "WHERE j.saved_name IS NOT NULL"); !saved) {
+    return fail(saved.error());
+  }
+  auto others = jobs.load(
       connection,
       fmt::format("FROM (SELECT DISTINCT r.job_id FROM {} WHERE r.state IN ({})) u "
                   "JOIN job j ON j.job_id = u.job_id "
                   "JOIN job_version v ON v.job_id = j.job_id AND v.version = j.version "
                   "WHERE j.saved_name IS NULL",
-                  open_runs, kUnfinishedStates),
-      rules, jobs);
+                  open_runs, kUnfinishedStates));
   if (!others) return fail(others.error());
-  std::sort(jobs.begin(), jobs.end(),
-            [](const auto& a, const auto& b) { return a.job.id < b.job.id; });
-  return jobs;
+  return jobs.finish(connection);
 }
 
 /// What was promised to unfinished runs of versions that have been edited since.
@@ -146,17 +213,19 @@ Result<std::vector<core::RecoveredRules>> load_older_rules(Connection& connectio
                                                             const std::string& open_runs) {
   std::vector<core::RecoveredRules> all;
   auto read = connection.stream(
-      fmt::format("SELECT u.job_id, u.job_version, v.rules "
+      fmt::format("SELECT u.job_id, u.job_version, {} "
                   "FROM (SELECT DISTINCT r.job_id, r.job_version FROM {} WHERE r.state IN ({})) u "
                   "JOIN job j ON j.job_id = u.job_id "
-                  "JOIN job_version v ON v.job_id = u.job_id AND v.version = u.job_version "
+                  "JOIN job_version v ON v.job_id = u.job_id AND v.version = u.job_version {} "
                   "WHERE u.job_version <> j.version",
-                  open_runs, kUnfinishedStates),
+                  kRulesOfVersion, open_runs, kUnfinishedStates, kJoinContent),
       [&](Row& row) -> Result<void> {
         core::RecoveredRules one;
         one.job = JobId{row.integer()};
         one.version = static_cast<JobVersion>(row.integer());
-        auto rules = wire::rules_from_json(row.text());
+        const auto text = row.maybe_text();
+        if (!text) return fail(missing_content());
+        auto rules = wire::rules_from_json(*text);
         if (!rules) return fail(rules.error());
         one.rules = std::make_shared<const model::JobRules>(std::move(*rules));
         all.push_back(std::move(one));

@@ -42,9 +42,11 @@ Result<std::vector<LoggedRun>> MysqlRetention::logged_runs(const std::vector<Run
     found.clear();
     return connection.stream(
         "SELECT r.run_id, r.state, GREATEST(COALESCE(r.ended_ms, 0), r.recorded_ms), "
-        "COALESCE(CAST(JSON_EXTRACT(v.rules, '$.keep_logs_ms') AS SIGNED), 0) FROM run r "
+        "COALESCE(CAST(JSON_EXTRACT(IF(v.content_hash IS NULL, v.rules, d.rules), '$.keep_logs_ms') "
+        "AS SIGNED), 0) FROM run r "
         "LEFT JOIN job j ON j.job_id = r.job_id "
         "LEFT JOIN job_version v ON v.job_id = j.job_id AND v.version = j.version "
+        "LEFT JOIN definition d ON d.hash = v.content_hash "
         "WHERE r.run_id IN (" + run_numbers(runs) + ") ORDER BY r.run_id",
         [&](Row& row) -> Result<void> {
           auto run = read_logged_run(row);

@@ -44,25 +44,27 @@ class GatheredRows final : public PreparedRows {
 /// So many are prepared at most: about 10 MB of text.
 constexpr std::size_t kMostPrepared = 50'000;
 
-Result<void> finish_with(BatchText& batch, const core::Changes& changes, PreparedRows* rows) {
-  if (rows == nullptr) return write_changes(batch, changes);
+Result<void> finish_with(BatchText& batch, const core::Changes& changes, PreparedRows* rows,
+                         bool by_content) {
+  if (rows == nullptr) return write_changes(batch, changes, by_content);
   batch.append(static_cast<GatheredRows&>(*rows).batch);
   return batch.finish();
 }
 
 /// The transaction up to its COMMIT, in one text. Gives the epoch that it found: under another one nothing
-/// may be committed.
+/// may be committed. `by_content`: whether versions point at their definitions; told here for the next batch.
 Result<Epoch> write_under(Epoch epoch, Connection& connection, const core::Changes& changes,
-                          PreparedRows* rows) {
+                          PreparedRows* rows, std::atomic<bool>& by_content) {
   std::optional<Epoch> found;
   BatchText batch(connection);
   batch.add("START TRANSACTION");
   add_fence(batch, [&](Row& row) -> Result<void> {
     found = Epoch{row.integer()};
+    by_content = row.integer() != 0;
     return *found == epoch ? Result<void>() : fail(ErrorCode::Fenced, "another epoch is in force");
   });
   batch.ask(stop_unless(epoch), [](Row&) -> Result<void> { return {}; });
-  auto written = finish_with(batch, changes, rows);
+  auto written = finish_with(batch, changes, rows, by_content);
   if (found && *found != epoch) return *found;
   if (!written) return fail(written.error());
   if (!found) return fail(no_epoch_row());
@@ -79,6 +81,7 @@ MysqlStore::~MysqlStore() = default;
 Result<void> MysqlStore::connect(Epoch epoch) {
   if (!connection_) {
     announced_ = Epoch{};
+    by_content_ = false;  // the server may be another one, with an older copy; both forms can be read
     auto opened = Connection::open(options_, Texts::Many);
     if (!opened) return fail(opened.error());
     connection_ = std::move(*opened);
@@ -128,7 +131,7 @@ void MysqlStore::tell_progress(std::function<void()> progress) {
 std::unique_ptr<PreparedRows> MysqlStore::prepare(const core::Changes& changes) {
   if (changes.new_runs.size() + changes.updated_runs.size() > kMostPrepared) return nullptr;
   auto rows = std::make_unique<GatheredRows>();
-  if (!gather_changes(rows->batch, changes)) return nullptr;  // apply tells why
+  if (!gather_changes(rows->batch, changes, by_content_)) return nullptr;  // apply tells why
   return rows;
 }
 
@@ -168,7 +171,7 @@ ApplyResult MysqlStore::try_once(Epoch epoch, const core::Changes& changes, Prep
     if (!found) return failed(found.error());
     return *found == epoch ? ApplyResult{ApplyOutcome::Applied, "", {}, false} : fenced(epoch, *found);
   }
-  auto found = write_under(epoch, *connection_, changes, rows);
+  auto found = write_under(epoch, *connection_, changes, rows, by_content_);
   if (!found) {
     if (is_permanent(found.error())) {
       log_error("store", "a batch contradicts the store", {{"why", found.error().message}});

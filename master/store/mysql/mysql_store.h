@@ -2,6 +2,7 @@
 // repeated. See store.h for what a caller must do with each outcome.
 #pragma once
 
+#include <atomic>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -39,6 +40,7 @@ class MysqlStore final : public Store {
   Epoch announced_;  ///< the epoch under which connection_ is named in loop_connection
   Epoch stored_for_;                ///< the epoch of the last batch that was applied ...
   std::optional<core::Watermark> stored_;  ///< ... and the highest watermark applied in it
+  std::atomic<bool> by_content_{false};  ///< versions point at contents (contents.h), as the last batch saw
   std::function<void()> progress_;
   std::function<void()> written_;
 };

@@ -21,8 +21,8 @@ std::string job_numbers(const std::vector<JobId>& jobs) {
 Result<std::vector<model::JobVersionRow>> MysqlReader::versions_of_jobs(const std::vector<JobId>& jobs) {
   return rows_of<model::JobVersionRow>(
       pool_,
-      fmt::format("SELECT {} FROM job_version v WHERE v.job_id IN ({}) ORDER BY v.job_id, v.version",
-                  kVersionColumns, job_numbers(jobs)),
+      fmt::format("SELECT {} FROM {} WHERE v.job_id IN ({}) ORDER BY v.job_id, v.version", kVersionColumns,
+                  kVersionsOfJobs, job_numbers(jobs)),
       {}, read_version);
 }
 

@@ -18,12 +18,14 @@ KEPT = {
     "job_version": ("job_id", "version", "valid_from_ms", "valid_to_ms"),
 }
 KNOWN_ORDER = {
-    "epoch": "partition_no value holder taken_ms address open_kept_for ended_kept_for dispatch_apart_for",
+    "epoch": "partition_no value holder taken_ms address open_kept_for ended_kept_for dispatch_apart_for "
+             "contents_needed contents_read_by",
     "run_open": "run_id attempt worker_id worker_incarnation epoch dispatched_ms",
     "watermark": "partition_no value_ms reaching_ms job_id",
     "job": "job_id namespace name saved_name version state one_off state_by state_why created_ms changed_ms "
            "ticks_through_ms",
-    "job_version": "job_id version valid_from_ms valid_to_ms anchor_ms enabled principal definition_hash",
+    "job_version": "job_id version valid_from_ms valid_to_ms anchor_ms enabled principal definition_hash "
+                   "rules definition content_hash",
     "run": "run_id namespace principal job_id job_version kind tick_ms scheduled_ms recorded_ms request_key "
            "request_hash parameters state reason detail attempt worker_id worker_incarnation epoch "
            "dispatched_ms started_ms ended_ms not_before_ms cancel_asked outcome_state",

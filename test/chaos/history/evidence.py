@@ -18,7 +18,7 @@ TEXT_COLUMNS = {
     "namespace", "name", "saved_name", "state", "state_by", "state_why", "principal", "rules", "definition",
     "kind", "request_key", "request_hash", "parameters", "reason", "detail", "worker_id",
     "worker_incarnation", "outcome_state", "outcome_reason", "message", "result", "holder", "host", "pool",
-    "why_left", "content", "incarnation"}
+    "why_left", "content", "content_hash", "incarnation"}
 FINAL = {"succeeded", "failed", "timed_out", "cancelled", "killed", "kill_failed", "lost", "skipped"}
 
 
@@ -134,6 +134,8 @@ def load(folder):
     out.residue = read_json(residue) if residue.exists() else None
     for table in TABLES:
         out.store[table] = [row_of(row, table) for row in read_lines(folder / "store" / f"{table}.jsonl")]
+    contents = read_lines(folder / "store" / "definition.jsonl", optional=True)
+    read_contents(out.store["job_version"], {row["hash"]: row for row in contents})
     for path in sorted((folder / "ledger").glob("*.log")):
         read_ledger(path, out)
     path = folder / "binlog.txt"
@@ -178,6 +180,17 @@ def client_op(op):
     return op
 
 
+def read_contents(versions, contents):
+    """Versions that say nothing themselves point at a row of `definition`."""
+    for row in versions:
+        if row.get("content_hash") is None:
+            continue
+        content = contents.get(row["content_hash"])
+        if content is None:
+            raise Unreadable(f"job_version {row.get('job_id')}: its row of definition is missing")
+        row["rules"], row["definition"] = json.loads(content["rules"]), json.loads(content["body"])
+
+
 def row_of(row, table):
     """Numbers as numbers, the stored JSON as objects, chunk contents as bytes."""
     for name, value in row.items():
@@ -185,7 +198,7 @@ def row_of(row, table):
             row[name] = int(value)
     if table == "job_version":
         for name in ("definition", "rules"):
-            if isinstance(row.get(name), str):
+            if isinstance(row.get(name), str) and row.get("content_hash") is None:
                 try:
                     row[name] = json.loads(row[name])
                 except ValueError as error:

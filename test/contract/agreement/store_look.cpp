@@ -146,7 +146,17 @@ std::string words_of(const master::store::ApplyResult& result) {
 
 std::string play(const Backend& on, const StoreStep& step) {
   if (step.kind != StoreStep::Kind::TakeOffice) return words_of(on.store->apply(step.epoch, step.changes));
-  return words_of("office", on.office->enter_office(step.epoch, "script"));
+  return take_office(*on.office, step.epoch);
+}
+
+/// Every other leader finds all masters able to read definitions by content.
+std::string take_office(master::store::Office& office, Epoch epoch) {
+  const auto taken = office.enter_office(epoch, "script");
+  if (taken && epoch.value % 2 == 0) {
+    (void)office.need_contents(epoch);
+    (void)office.beat(epoch);
+  }
+  return words_of("office", taken);
 }
 
 std::string look(const Backend& on, const StoreStep& step) {

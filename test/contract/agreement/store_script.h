@@ -77,6 +77,7 @@ std::string words_of(const char* what, const Result<T>& result) {
 
 /// Applies the step, or enters office.
 std::string play(const master::store::testing::Backend& on, const StoreStep& step);
+std::string take_office(master::store::Office& office, Epoch epoch);
 
 /// Everything that can be read after the step.
 std::string look(const master::store::testing::Backend& on, const StoreStep& step);

@@ -117,7 +117,7 @@ std::string RealStoreSide::play(const StoreStep& step, Loss loss) {
     case StoreKind::Apply: break;
   }
   lose(loss, step.epoch);
-  if (step.kind == StoreKind::TakeOffice) return words_of("office", faces_.office->enter_office(step.epoch, "script"));
+  if (step.kind == StoreKind::TakeOffice) return take_office(*faces_.office, step.epoch);
   return words_of(leader(step.epoch).apply(step.epoch, step.changes));
 }
 

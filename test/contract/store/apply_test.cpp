@@ -276,6 +276,9 @@ TEST_CASE("apply: nasty, empty and missing values come back as they went in") {
     changes.jobs[0].state_by = "o'brien";
     changes.jobs[0].state_why = nasty_text();
     changes.jobs[0].space = "team \xF0\x9F\x98\x80";
+    auto definition = std::make_shared<model::JobDefinition>(*changes.versions[0].definition);
+    definition->space = changes.jobs[0].space;  // as in its job
+    changes.versions[0].definition = definition;
     auto filled = a_tick_run(100, 10, 1);
     filled.space = changes.jobs[0].space;
     filled.principal = "o'brien\\";

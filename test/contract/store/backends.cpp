@@ -107,6 +107,7 @@ class SeveralMasters final : public LogStore {
 /// What a leader does after it took office, and in the minutes behind: what was to be made whole is so.
 void settle(Office& office) {
   REQUIRE(office.recover());
+  REQUIRE(office.need_contents(Epoch{1}));
   for (int i = 0; i < 10; ++i) REQUIRE(office.beat(Epoch{1}));
 }
 

@@ -72,14 +72,15 @@ SET @cron = 'CASE seq % 5 WHEN 0 THEN CONCAT(seq % 60, " ", seq DIV 60 % 24, " *
   WHEN 3 THEN CONCAT(seq % 60, " ", seq % 60, " ", seq % 24, " L * ?")
   ELSE CONCAT(seq % 60, " ", seq % 24, " ", 1 + seq % 28, " ", 1 + seq % 12, " *") END';
 SET @zone = 'ELT(1 + seq % 6, "UTC", "Europe/Berlin", "America/New_York", "Asia/Kathmandu", "Australia/Sydney", "Asia/Tokyo")';
-SET @mixed = CONCAT('REPLACE(REPLACE(v.TEXT, "7 7 7 7 *", ', @cron, '), "Africa/Nairobi", ', @zone, ')');
+SET @mixed = CONCAT('REPLACE(REPLACE(COALESCE(TEXT), "7 7 7 7 *", ', @cron, '), "Africa/Nairobi", ', @zone, ')');
 INSERT INTO job (job_id, namespace, name, saved_name, version, state, one_off, state_by, state_why, created_ms, changed_ms)
   SELECT seq, j.namespace, CONCAT('many-', seq), CONCAT('many-', seq), 1, j.state, 0, '', '', j.created_ms, j.changed_ms
   FROM job j, seq_1_to_{count} WHERE j.name = 'pattern';
 SET @put = CONCAT('INSERT INTO job_version (job_id, version, valid_from_ms, anchor_ms, enabled, principal, definition_hash, '
   'rules, definition) SELECT seq, 1, v.valid_from_ms, v.anchor_ms, v.enabled, v.principal, v.definition_hash, ',
-  REPLACE(@mixed, 'TEXT', 'rules'), ', ', REPLACE(@mixed, 'TEXT', 'definition'),
-  ' FROM job_version v JOIN job j ON j.job_id = v.job_id, seq_1_to_{count} WHERE j.name = "pattern" AND v.version = 1');
+  REPLACE(@mixed, 'TEXT', 'd.rules, v.rules'), ', ', REPLACE(@mixed, 'TEXT', 'd.body, v.definition'),
+  ' FROM seq_1_to_{count}, job_version v JOIN job j ON j.job_id = v.job_id LEFT JOIN definition d '
+  'ON d.hash = v.content_hash WHERE j.name = "pattern" AND v.version = 1');
 PREPARE put FROM @put; EXECUTE put;
 """
 

@@ -13,9 +13,10 @@ INSERT INTO job (job_id, namespace, name, saved_name, version, state, one_off, s
   SELECT seq, j.namespace, CONCAT('crowd-', seq), CONCAT('crowd-', seq), 1, j.state, 0, '', '', j.created_ms, j.changed_ms
   FROM job j, seq_1_to_{count} WHERE j.name = 'pattern';
 INSERT INTO job_version (job_id, version, valid_from_ms, anchor_ms, enabled, principal, definition_hash, rules, definition)
-  SELECT seq, 1, v.valid_from_ms, v.anchor_ms, v.enabled, v.principal, v.definition_hash, v.rules,
-         REPLACE(v.definition, 'pattern', CONCAT('crowd-', seq))
-  FROM job_version v JOIN job j ON j.job_id = v.job_id, seq_1_to_{count} WHERE j.name = 'pattern' AND v.version = 1;
+  SELECT seq, 1, v.valid_from_ms, v.anchor_ms, v.enabled, v.principal, v.definition_hash,
+         COALESCE(d.rules, v.rules), COALESCE(d.body, v.definition)
+  FROM seq_1_to_{count}, job_version v JOIN job j ON j.job_id = v.job_id
+  LEFT JOIN definition d ON d.hash = v.content_hash WHERE j.name = 'pattern' AND v.version = 1;
 """
 # The longest stretch between two batches that recorded ticks of the crowd, and how many there were.
 BATCHES = """

@@ -10,7 +10,8 @@ from cluster import Cluster, check, figure, judge_ledger, wait_until
 
 PROGRAMS = ("rota", "rota-master", "rota-worker", "rota-warden")
 RUNS = 10
-TOO_OLD = ("run a newer rota-master", "this_rota_master_is_too_old_upgrade_it")  # before it stands, or at a takeover
+TOO_OLD = ("run a newer rota-master", "this_rota_master_is_too_old_upgrade_it",  # before it stands, or at a takeover
+           "needs_a_newer_rota_master")
 TICKS = "name: beside\nschedule: '@every 1s'\noverlap: allow\ncommand: [/bin/true]\n"
 
 

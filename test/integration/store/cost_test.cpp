@@ -158,7 +158,7 @@ TEST_CASE("cost: loading 100,000 jobs at a takeover") {
       "created_ms, changed_ms) SELECT seq, namespace, CONCAT(name, seq), CONCAT(name, seq), version, state, "
       "one_off, state_by, state_why, created_ms, changed_ms FROM job, seq_2_to_100000;"
       "INSERT INTO job_version SELECT seq, version, valid_from_ms, valid_to_ms, anchor_ms, enabled, "
-      "principal, definition_hash, rules, definition FROM job_version, seq_2_to_100000;",
+      "principal, definition_hash, rules, definition, content_hash FROM job_version, seq_2_to_100000;",
       fixture.options.database);
   REQUIRE_MESSAGE(filled.has_value(), (filled ? "" : filled.error().message));
   MysqlOffice office(fixture.options, utc_only());

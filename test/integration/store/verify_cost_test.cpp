@@ -78,7 +78,7 @@ TEST_CASE("verify: many jobs in a time that grows with them, whole or in parts")
           "created_ms, changed_ms) SELECT seq, namespace, CONCAT(name, seq), CONCAT(name, seq), version, state, one_off, "
           "state_by, state_why, created_ms, changed_ms FROM job, seq_2_to_{0};"
           "INSERT INTO job_version SELECT seq, version, valid_from_ms, valid_to_ms, anchor_ms, enabled, principal, "
-          "definition_hash, rules, definition FROM job_version, seq_2_to_{0};"
+          "definition_hash, rules, definition, content_hash FROM job_version, seq_2_to_{0};"
           "CREATE TEMPORARY TABLE model AS SELECT * FROM run;"
           "CREATE TEMPORARY TABLE more AS SELECT m.*, seq FROM model m, seq_2_to_{0};"
           "UPDATE more SET run_id = run_id + seq, job_id = seq;"

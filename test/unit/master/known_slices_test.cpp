@@ -35,3 +35,19 @@ TEST_CASE("slices: are begun only while every master that is registered could go
   REQUIRE(client->remove(paths.masters() + "/m2"));
   CHECK(all_know_slices(*client, paths) == true);
 }
+
+TEST_CASE("contents: are needed only when every master that is registered can read them") {
+  zk::FakeServer server;
+  zk::EventLog log;
+  const zk::Paths paths{"c"};
+  const std::unique_ptr<zk::Client> client =
+      std::move(*server.factory()(zk::ClientOptions{}, log.handler()));
+  REQUIRE(zk::ensure_cluster(*client, paths));
+  api::MasterView self{"m1", {"10.0.0.1", 7700}};
+  self.knows_contents = true;
+  REQUIRE(client->create(paths.masters() + "/m1", node_text(self), zk::CreateMode::Persistent));
+  CHECK(all_masters(*client, paths, &api::MasterView::knows_contents) == true);
+  REQUIRE(client->create(paths.masters() + "/m2", R"({"id": "m2", "knows_slices": true})",
+                         zk::CreateMode::Persistent));
+  CHECK(all_masters(*client, paths, &api::MasterView::knows_contents) == false);
+}
