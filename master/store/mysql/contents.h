@@ -27,6 +27,7 @@ inline constexpr std::string_view kJoinContent = "LEFT JOIN definition d ON d.ha
 /// With that: the version's rules, and its whole definition. NULL: what it points at is missing.
 inline constexpr std::string_view kRulesOfVersion = "IF(v.content_hash IS NULL, v.rules, d.rules)";
 inline constexpr std::string_view kDefinitionOfVersion = "IF(v.content_hash IS NULL, v.definition, d.body)";
+inline constexpr std::string_view kMissingContent = "its row of `definition` is missing";
 
 /// What is stored of a definition.
 struct ContentTexts {

@@ -296,7 +296,7 @@ Result<core::Recovered> MysqlOffice::recover() {
   if (!connection) return fail(connection.error());
   const auto whole = settle_kept_runs(**connection, claimed_);
   if (!whole) return fail(whole.error());
-  auto recovered = load_recovered(**connection, zones_);
+  auto recovered = load_recovered(**connection, [this] { return Connection::open(options_); }, zones_);
   if (recovered && !*whole) recovered->database_went_back = true;
   return recovered;
 }

@@ -5,208 +5,24 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
 #include "common/wire/definition_json.h"
-#include "master/store/mysql/job_rows.h"
 #include "master/store/mysql/contents.h"
+#include "master/store/mysql/job_loading.h"
+#include "master/store/mysql/job_rows.h"
 #include "master/store/mysql/kept_runs.h"
-#include "master/store/mysql/literals.h"
 #include "master/store/newest_lives.h"
 #include "master/store/mysql/run_rows.h"
 #include "master/store/store.h"
 
 namespace rota::master::store {
 namespace {
-
-constexpr std::string_view kScheduleBegins = "\"schedule\":{";
-
-/// A job's rules as two texts, since most jobs that differ in their rules differ in their schedule alone.
-/// Empty parts: it is not written as this program writes it.
-struct RulesText {
-  std::string schedule;  ///< rules of which the schedule alone is given
-  std::string rest;      ///< with an empty schedule
-};
-
-RulesText split(const std::string& json) {
-  const std::size_t at = json.find(kScheduleBegins);
-  const std::size_t end = at == std::string::npos ? at : json.find('}', at);
-  if (end == std::string::npos) return {};
-  const std::size_t inner = at + kScheduleBegins.size();
-  return {"{" + json.substr(at, end + 1 - at) + "}", json.substr(0, inner) + json.substr(end)};
-}
-
-/// Jobs that share their rules share one object: most of a million jobs have few distinct ones. Where they
-/// share all but the schedule, that alone is read.
-class RulesCache {
- public:
-  explicit RulesCache(const ZoneSource& zones) : zones_(zones) {}
-
-  struct Entry {
-    std::shared_ptr<const model::JobRules> rules;
-    std::shared_ptr<const model::ZoneRules> zone;
-  };
-
-  Result<Entry> get(const std::string& json) {
-    const auto found = known_.find(json);
-    if (found != known_.end()) return found->second;
-    auto made = make(json);
-    if (made) known_.emplace(json, *made);
-    return made;
-  }
-
- private:
-  Result<Entry> make(const std::string& json) {
-    auto rules = read(json);
-    if (!rules) return fail(rules.error());
-    auto zone = zones_(rules->schedule.time_zone);
-    const bool needs_zone = rules->schedule.kind == model::ScheduleKind::Cron;
-    if (!zone && needs_zone) return fail(ErrorCode::Unsupported, zone.error().message);
-    return Entry{std::make_shared<const model::JobRules>(std::move(*rules)),
-                 zone ? *zone : nullptr};
-  }
-
-  /// A text that cannot be read in two parts is read as a whole, for its value or its error.
-  Result<model::JobRules> read(const std::string& json) {
-    const RulesText text = split(json);
-    const auto schedule = text.schedule.empty() ? Result<model::JobRules>(fail(ErrorCode::Corrupt, ""))
-                                                : wire::rules_from_json(text.schedule);
-    if (!schedule) return wire::rules_from_json(json);
-    auto rest = rest_.find(text.rest);
-    if (rest == rest_.end()) {
-      auto read = wire::rules_from_json(text.rest);
-      if (!read) return wire::rules_from_json(json);
-      rest = rest_.emplace(text.rest, std::move(*read)).first;
-    }
-    model::JobRules rules = rest->second;
-    rules.schedule = schedule->schedule;
-    return rules;
-  }
-
-  const ZoneSource& zones_;
-  std::unordered_map<std::string, Entry> known_;
-  std::unordered_map<std::string, model::JobRules> rest_;  ///< by the text without the schedule
-};
-
-Error missing_content() { return Error(ErrorCode::Corrupt, "its row of `definition` is missing"); }
-
-/// Jobs as they are read. Where versions point at contents, each of these is read once, behind the jobs.
-class LoadedJobs {
- public:
-  explicit LoadedJobs(const ZoneSource& zones) : rules_(zones) {}
-
-  Result<void> load(Connection& connection, const std::string& from_where) {
-    const std::string sql =
-        fmt::format("SELECT {}, v.valid_from_ms, v.anchor_ms, v.definition_hash, v.content_hash, v.rules {}",
-                    kJobColumns, from_where);
-    return connection.stream(sql, [this](Row& row) { return add(row); });
-  }
-
-  Result<std::vector<core::RecoveredJob>> finish(Connection& connection) {
-    if (auto read = read_contents(connection); !read) return fail(read.error());
-    for (const auto& [job, content] : waiting_) {
-      if (!contents_[content]) return in_job(jobs_[job], missing_content());
-      if (!*contents_[content]) return in_job(jobs_[job], contents_[content]->error());
-      set_rules(jobs_[job], **contents_[content]);
-    }
-    std::sort(jobs_.begin(), jobs_.end(),
-              [](const auto& a, const auto& b) { return a.job.id < b.job.id; });
-    return std::move(jobs_);
-  }
-
- private:
-  static constexpr std::size_t kContentsAtOnce = 500;
-
-  static tl::unexpected<Error> in_job(const core::RecoveredJob& job, const Error& why) {
-    return fail(why.code, fmt::format("job {} ('{}'): {}", job.job.id.value, job.job.name, why.message));
-  }
-
-  static void set_rules(core::RecoveredJob& job, const RulesCache::Entry& entry) {
-    job.rules = entry.rules;
-    job.zone = entry.zone;
-  }
-
-  Result<void> add(Row& row) {
-    core::RecoveredJob job;
-    auto read = read_job(row);
-    if (!read) return fail(read.error());
-    job.job = std::move(*read);
-    job.valid_from = row.time();
-    job.anchor = row.time();
-    job.definition_hash = static_cast<std::uint64_t>(row.integer());
-    if (const auto hash = row.maybe_text()) {
-      waiting_.emplace_back(static_cast<std::uint32_t>(jobs_.size()), number_of(*hash));
-    } else {
-      const auto entry = rules_.get(row.text());
-      if (!entry) return in_job(job, entry.error());
-      set_rules(job, *entry);
-    }
-    jobs_.push_back(std::move(job));
-    return {};
-  }
-
-  std::uint32_t number_of(const std::string& hash) {
-    const auto [found, is_new] = numbers_.try_emplace(hash, static_cast<std::uint32_t>(contents_.size()));
-    if (is_new) contents_.emplace_back();
-    return found->second;
-  }
-
-  Result<void> read_contents(Connection& connection) {
-    std::string some;
-    std::size_t count = 0;
-    for (const auto& [hash, number] : numbers_) {
-      if (!some.empty()) some += ',';
-      LiteralBinder(some).text(hash);
-      ++count;
-      if (count % kContentsAtOnce != 0 && count < numbers_.size()) continue;
-      if (auto read = read_some(connection, some); !read) return read;
-      some.clear();
-    }
-    return {};
-  }
-
-  Result<void> read_some(Connection& connection, const std::string& hashes) {
-    return connection.stream("SELECT hash, rules FROM definition WHERE hash IN (" + hashes + ")",
-                             [this](Row& row) -> Result<void> {
-                               const std::uint32_t number = numbers_.at(row.text());
-                               contents_[number] = rules_.get(row.text());
-                               return {};
-                             });
-  }
-
-  RulesCache rules_;
-  std::vector<core::RecoveredJob> jobs_;
-  std::unordered_map<std::string, std::uint32_t> numbers_;          ///< of contents, by their hash
-  std::vector<std::optional<Result<RulesCache::Entry>>> contents_;  ///< empty: not there
-  std::vector<std::pair<std::uint32_t, std::uint32_t>> waiting_;    ///< jobs, and which content each needs
-};
-
-/// Saved jobs, and those of no name any more (one-offs, deleted) that still have unfinished runs.
-Result<std::vector<core::RecoveredJob>> load_all_jobs(Connection& connection, const ZoneSource& zones,
-                                                      const std::string& open_runs) {
-  const std::string joined =
-      "FROM job j JOIN job_version v ON v.job_id = j.job_id AND v.version = j.version ";
-  LoadedJobs jobs(zones);
-  if (auto saved = jobs.load(connection, joined + "WHERE j.saved_name IS NOT NULL"); !saved) {
-    return fail(saved.error());
-  }
-  auto others = jobs.load(
-      connection,
-      fmt::format("FROM (SELECT DISTINCT r.job_id FROM {} WHERE r.state IN ({})) u "
-                  "JOIN job j ON j.job_id = u.job_id "
-                  "JOIN job_version v ON v.job_id = j.job_id AND v.version = j.version "
-                  "WHERE j.saved_name IS NULL",
-                  open_runs, kUnfinishedStates));
-  if (!others) return fail(others.error());
-  return jobs.finish(connection);
-}
 
 /// What was promised to unfinished runs of versions that have been edited since.
 Result<std::vector<core::RecoveredRules>> load_older_rules(Connection& connection,
@@ -224,7 +40,7 @@ Result<std::vector<core::RecoveredRules>> load_older_rules(Connection& connectio
         one.job = JobId{row.integer()};
         one.version = static_cast<JobVersion>(row.integer());
         const auto text = row.maybe_text();
-        if (!text) return fail(missing_content());
+        if (!text) return fail(ErrorCode::Corrupt, std::string(kMissingContent));
         auto rules = wire::rules_from_json(*text);
         if (!rules) return fail(rules.error());
         one.rules = std::make_shared<const model::JobRules>(std::move(*rules));
@@ -384,7 +200,8 @@ Result<std::optional<core::Watermark>> load_watermark(Connection& connection) {
 
 }  // namespace
 
-Result<core::Recovered> load_recovered(Connection& connection, const ZoneSource& zones) {
+Result<core::Recovered> load_recovered(Connection& connection, const OpenConnection& another,
+                                       const ZoneSource& zones) {
   core::Recovered recovered;
   auto watermark = load_watermark(connection);
   if (!watermark) return fail(watermark.error());
@@ -392,7 +209,7 @@ Result<core::Recovered> load_recovered(Connection& connection, const ZoneSource&
   const auto kept = look_at_kept_runs(connection);
   if (!kept) return fail(kept.error());
   const std::string open_runs = from_open_runs(*kept);
-  auto jobs = load_all_jobs(connection, zones, open_runs);
+  auto jobs = load_jobs(connection, {another, kept->epoch}, zones, open_runs);
   if (!jobs) return fail(jobs.error());
   recovered.jobs = std::move(*jobs);
   auto runs = load_unfinished(connection, open_runs);

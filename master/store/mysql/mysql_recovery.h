@@ -2,6 +2,9 @@
 // writes meanwhile, since the epoch of the Term that reads is in force already.
 #pragma once
 
+#include <functional>
+#include <memory>
+
 #include "common/base/result.h"
 #include "master/core/recovered.h"
 #include "master/store/mysql/connection.h"
@@ -9,8 +12,12 @@
 
 namespace rota::master::store {
 
+using OpenConnection = std::function<Result<std::unique_ptr<Connection>>()>;
+
+/// Reads on `another` connection too, where it can have one.
 /// Thread: that of the connection. Errors: those of Connection; Corrupt for a row that this program can
 /// not read; Unsupported when this machine does not know the time zone of some job.
-Result<core::Recovered> load_recovered(Connection& connection, const ZoneSource& zones);
+Result<core::Recovered> load_recovered(Connection& connection, const OpenConnection& another,
+                                       const ZoneSource& zones);
 
 }  // namespace rota::master::store
