@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <map>
-#include <set>
 #include <utility>
 
 #include "common/base/log.h"
@@ -125,15 +124,13 @@ Result<std::vector<ContentFill::Old>> ContentFill::read_some(Connection& connect
 }
 
 Result<void> ContentFill::change_some(Connection& connection, const std::vector<Old>& some) {
-  std::set<std::string_view> put;
-  for (const Old& one : some) {
-    if (!put.insert(one.texts.hash).second) continue;
+  std::map<std::string_view, const ContentTexts*> each;  // in the order in which batches lock them
+  for (const Old& one : some) each.emplace(one.texts.hash, &one.texts);
+  for (const auto& [hash, texts] : each) {
     auto done = connection.change(
         "INSERT INTO definition (hash, rules, body) VALUES (?, ?, ?) "
         "ON DUPLICATE KEY UPDATE hash = VALUES(hash)",
-        [&](Binder& binder) {
-          binder.text(one.texts.hash).text(one.texts.rules).text(one.texts.definition);
-        });
+        [&](Binder& binder) { binder.text(texts->hash).text(texts->rules).text(texts->definition); });
     if (!done) return fail(done.error());
   }
   for (const Old& one : some) {
