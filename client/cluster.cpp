@@ -399,13 +399,12 @@ Result<thrift::VerifyReport> Cluster::verify(const thrift::VerifyRequest& reques
       deadline);
 }
 
-Result<std::vector<std::int64_t>> Cluster::next_fires(const thrift::Schedule& schedule,
-                                                      WallTime after, std::int32_t count) {
-  auto fires = query<thrift::NextFires>([&](auto& client, auto& out, const auto& head) {
-    client.next_fires(out, head, schedule, to_ms(after), count);
+Result<thrift::NextFires> Cluster::next_fires(const thrift::Schedule& schedule, WallTime after,
+                                              std::int32_t count, const std::string& space,
+                                              const std::string& name) {
+  return query<thrift::NextFires>([&](auto& client, auto& out, const auto& head) {
+    client.next_fires(out, head, schedule, to_ms(after), count, space, name);
   });
-  if (!fires) return fail(fires.error());
-  return std::move(fires->at_ms);
 }
 
 thrift::JobDefinition command_definition(std::vector<std::string> argv) {

@@ -82,8 +82,8 @@ class Cluster {
   Result<thrift::ClusterStatus> cluster_status();
   /// One call; the answer may be partial when the request allows that.
   Result<thrift::VerifyReport> verify(const thrift::VerifyRequest& request, Millis deadline);
-  Result<std::vector<std::int64_t>> next_fires(const thrift::Schedule& schedule, WallTime after,
-                                               std::int32_t count);
+  Result<thrift::NextFires> next_fires(const thrift::Schedule& schedule, WallTime after, std::int32_t count,
+                                       const std::string& space, const std::string& name);
 
  private:
   class Connection;

@@ -6,10 +6,10 @@
 #include <utility>
 
 #include "client/job_reader.h"
+#include "client/schedule_reader.h"
 #include "common/base/utf8.h"
 #include "common/config/yaml_reader.h"
 #include "common/model/job_fields.h"
-#include "common/model/schedule_text.h"
 #include "common/wire/field_rules.h"
 
 namespace rota::client {
@@ -25,37 +25,6 @@ struct Reading {
   const std::string& source;
   Problems& problems;
 };
-
-void read_line(MapReader& map, std::string_view key, const std::string& line, thrift::Schedule& schedule) {
-  auto parsed = schedule_from_line(line);
-  if (!parsed) return map.refuse(key, parsed.error().message);
-  schedule.kind = parsed->kind;
-  schedule.cron = parsed->cron;
-  schedule.interval_ms = parsed->interval_ms;
-}
-
-/// `schedule:` is either one line, or a map with exactly one of cron, every, at. What else the map holds has
-/// been read by the field table.
-void read_schedule(JobMaps& maps, thrift::Schedule& schedule) {
-  const YamlNode* node = maps.top().node("schedule");
-  if (node == nullptr) return;
-  if (maps.is_short("schedule")) return read_line(maps.top(), "schedule", node->text, schedule);
-  MapReader& map = *maps.group("schedule");
-  // One that is there and wrong has its own problem, and is given all the same.
-  const int kinds = int{map.has("cron")} + int{map.has("every")} + int{map.has("at")};
-  if (auto line = map.text("cron")) read_line(map, "cron", *line, schedule);
-  const model::FieldFacts row = model::facts_of("schedule.every");
-  if (auto every = map.duration("every", Millis{row.low}, Millis{row.high})) {
-    schedule.kind = "fixed_rate";
-    schedule.interval_ms = every->count();
-  }
-  if (auto at = map.moment("at")) {
-    schedule.kind = "once";
-    schedule.__set_start_ms(to_ms(*at));
-  }
-  refuse_keys_of_the_job(*node, map, "schedule");
-  if (kinds != 1) maps.top().refuse("schedule", "give exactly one of cron, every and at");
-}
 
 /// What several keys say together.
 void check_together(JobMaps& maps, thrift::Rules& rules) {
@@ -108,7 +77,7 @@ thrift::JobDefinition read_job(const YamlNode& node, const Reading& in, const st
   if (node.kind != YamlNode::Kind::Map && node.kind != YamlNode::Kind::Null) return definition;
   read_name(maps.top(), definition.name);
   read_fields(maps, definition);
-  read_schedule(maps, definition.rules.schedule);
+  read_schedule(maps, in.source, in.problems, definition.rules.schedule);
   read_command(maps.top(), definition.work);
   check_together(maps, definition.rules);
   maps.refuse_unknown();
@@ -144,16 +113,12 @@ void read_jobs(const YamlNode& list, const Reading& in, std::vector<thrift::JobD
 
 }  // namespace
 
-Result<thrift::Schedule> schedule_from_line(std::string_view line) {
-  auto parsed = model::schedule_from_text(line);
-  if (!parsed) return fail(parsed.error());
-  thrift::Schedule schedule;
-  schedule.kind = parsed->kind == model::ScheduleKind::FixedRate ? "fixed_rate"
-                  : parsed->kind == model::ScheduleKind::Cron    ? "cron"
-                                                                 : "none";
-  schedule.cron = parsed->cron;
-  schedule.interval_ms = parsed->interval.count();
-  return schedule;
+Result<thrift::Schedule> schedule_from_line(std::string_view line, const std::string& time_zone) {
+  model::ScheduleEntry defaults;
+  if (!time_zone.empty()) defaults.time_zone = time_zone;
+  const auto entry = entry_from_line(line, defaults);
+  if (!entry) return fail(entry.error());
+  return schedule_of({*entry});
 }
 
 JobFile read_job_file(const std::string& source, std::string_view text, Problems& problems) {

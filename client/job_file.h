@@ -31,6 +31,6 @@ JobFile read_job_file(const std::string& source, std::string_view text,
 std::string job_file_text(const thrift::JobDefinition& definition);
 
 /// Thrift's schedule from one line such as "@every 5s", "*/5 * * * *" or "@daily".
-Result<thrift::Schedule> schedule_from_line(std::string_view line);
+Result<thrift::Schedule> schedule_from_line(std::string_view line, const std::string& time_zone = {});
 
 }  // namespace rota::client

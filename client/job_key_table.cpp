@@ -69,7 +69,35 @@ class KeyTable {
     if (row.key == "schedule.every") {
       block_of("schedule") += line_of("schedule.at", "once, at that moment; one that is past does not fire",
                                       "a moment, `2026-03-29T02:30:00Z`", "none");
+      add_entry_keys();
     }
+  }
+
+  /// Those of an entry that have no row of their own.
+  void add_entry_keys() {
+    std::string& lines = block_of("schedule");
+    lines += line_of("schedule.working_day",
+                     "the n-th day of the month from Monday to Friday; `-1` is the last one",
+                     "`-31` to `31`, not `0`", "none");
+    lines += line_of("schedule.after_end", "so long after the end of the last run", "a duration", "none");
+    lines += line_of("schedule.calendar",
+                     "fires only on days that these calendars leave open; a map takes `use` (their names), "
+                     "`otherwise` (`skip`, `next`, `previous`: what becomes of a tick on a closed day) and "
+                     "`day` (`-1`: the day before the tick's is asked for)",
+                     "a name, a list of names, or a map", "none");
+    lines += line_of("schedule.jitter",
+                     "the start comes up to this much later, always the same for one job; the tick stays "
+                     "where it is",
+                     "a duration up to `1d`", "`0`");
+    lines += line_of("schedule.time", "of the working day", "`18:00` or `18:00:30`", "`00:00`");
+    lines += line_of("schedule.between",
+                     "fires only between these local times, both included; `22:00-06:00` runs "
+                     "over midnight",
+                     "`09:30-16:00`", "all day");
+    lines += line_of("schedule.name", "told to the run as `ROTA_SCHEDULE`",
+                     "1 to 64 of letters, digits, `_`, `-`, `.`", "its place in the list, from 1");
+    lines += line_of("schedule.time_zone", "of this entry; `start` and `end` may stand here too",
+                     "an IANA name", "the job's");
   }
 
   /// Where the first of its keys stands, behind a line of its own.
@@ -77,7 +105,10 @@ class KeyTable {
     const auto known = std::ranges::find(blocks_, key, &Block::group);
     if (known != blocks_.end()) return known->lines;
     const auto group = std::ranges::find(model::kKeyGroups, key, &model::KeyGroup::key);
-    const char* values = group->has_short_form ? "one value, or a map" : "a map";
+    const bool may_be_list = key == "schedule";
+    const char* values = may_be_list             ? "a line, a map, or a list of both"
+                         : group->has_short_form ? "one value, or a map"
+                                                 : "a map";
     blocks_.push_back({key, line_of(key, group->help, values, group->unset)});
     return blocks_.back().lines;
   }

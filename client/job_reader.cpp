@@ -18,9 +18,10 @@ using config::YamlNode;
 using model::FieldKind;
 using model::FieldsOf;
 
-/// Read by job_file.cpp.
-constexpr std::string_view kOwnSyntax[] = {"name", "command", "schedule.kind", "schedule.cron",
-                                           "schedule.every"};
+/// Read by job_file.cpp; so is the whole group `schedule`, by schedule_reader.cpp.
+constexpr std::string_view kOwnSyntax[] = {"name", "command"};
+/// Keys of the job that an entry of its schedule may have too.
+constexpr std::string_view kAlsoOfEntries[] = {"name", "time_zone", "start", "end"};
 
 bool has_short_form(std::string_view group) {
   return std::ranges::any_of(model::kKeyGroups,
@@ -129,7 +130,7 @@ void refuse_former(MapReader& map, const Row& row) {
 
 template <typename Row, typename WireStruct>
 void read_row(JobMaps& maps, const Row& row, WireStruct& into) {
-  if (std::ranges::find(kOwnSyntax, row.key) != std::end(kOwnSyntax)) return;
+  if (std::ranges::find(kOwnSyntax, row.key) != std::end(kOwnSyntax) || row.group() == "schedule") return;
   if (row.is_short_form && maps.is_short(row.group())) {
     return read_value(maps.top(), row.group(), row, into);
   }
@@ -167,7 +168,8 @@ MapReader* JobMaps::group(std::string_view key) {
   const auto found = std::ranges::find(groups_, key, &Opened::key);
   if (found != groups_.end()) return &found->map;
   const YamlNode* node = top_.node(key);
-  if (node == nullptr || is_short(key)) return nullptr;
+  const bool is_list = key == "schedule" && node != nullptr && node->kind == YamlNode::Kind::List;
+  if (node == nullptr || is_short(key) || is_list) return nullptr;
   groups_.push_back({key, MapReader(*node, source_, top_.path_of(key), problems_)});
   return &groups_.back().map;
 }
@@ -184,6 +186,7 @@ void read_fields(JobMaps& maps, thrift::JobDefinition& into) {
 void refuse_keys_of_the_job(const YamlNode& node, MapReader& map, std::string_view group) {
   model::for_each_row(FieldsOf<model::JobDefinition>{}, [&](const auto& row) {
     if (!row.group().empty() || node.find(row.key) == nullptr) return;
+    if (std::ranges::find(kAlsoOfEntries, row.key) != std::end(kAlsoOfEntries)) return;
     (void)map.has(row.key);  // told here, so it is no unknown key as well
     map.refuse(row.key, fmt::format("is a key of the job: write `{}:` beside `{}:`, not in it", row.key,
                                     group));

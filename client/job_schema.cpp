@@ -22,6 +22,10 @@ constexpr const char* kSize = "^[0-9]+(KiB|MiB|GiB|TiB)?$";
 constexpr const char* kMoment =
     "^[0-9]{4}-[0-9]{2}-[0-9]{2}[Tt ][0-9]{2}:[0-9]{2}:[0-9]{2}(\\.[0-9]+)?([Zz]|[+-][0-9]{2}:?[0-9]{2})$";
 
+constexpr const char* kClock = "^([01][0-9]|2[0-3]):[0-5][0-9](:[0-5][0-9])?$";
+constexpr const char* kClocks =
+    "^([01][0-9]|2[0-3]):[0-5][0-9](:[0-5][0-9])?-(([01][0-9]|2[0-3]):[0-5][0-9](:[0-5][0-9])?|24:00)$";
+
 /// Job files take any single value as a text.
 Json text_types() { return Json::array({"string", "number", "boolean"}); }
 
@@ -107,15 +111,68 @@ Json one_of_keys(std::initializer_list<const char*> keys) {
   return out;
 }
 
+Json described(const char* what, Json kind) {
+  Json out = {{"description", what}};
+  out.update(kind);
+  return out;
+}
+
+Json calendar_schema() {
+  const Json name = {{"type", "string"}, {"maxLength", 64}, {"pattern", "^[A-Za-z0-9_.-]+$"}};
+  const Json list = {{"type", "array"}, {"minItems", 1}, {"maxItems", 8}, {"items", name}};
+  const Json names = {{"anyOf", {name, list}}};
+  const char* what = "a tick on a closed day: skipped, or moved to the next or previous open day";
+  const Json otherwise = {{"description", what}, {"enum", {"skip", "next", "previous"}}};
+  const Json map = {{"type", "object"},
+                    {"additionalProperties", false},
+                    {"required", {"use"}},
+                    {"properties", {{"use", names}, {"otherwise", otherwise}, {"day", whole_schema(-1, 1)}}}};
+  Json out = {{"description", "fires only on days that are open in all of these calendars"}};
+  out["anyOf"] = names["anyOf"];
+  out["anyOf"].push_back(map);
+  return out;
+}
+
+/// What the map of an entry takes besides the rows of the table.
+void add_entry_keys(Json& properties) {
+  const Json text = {{"type", "string"}, {"minLength", 1}};
+  const Json moment = {{"type", "string"}, {"pattern", kMoment}};
+  properties["at"] = moment_of_once();
+  properties["working_day"] = described(
+      "the n-th working day (Monday to Friday) of the month; -1 is the last one", whole_schema(-31, 31));
+  properties["after_end"] = properties["every"];
+  properties["after_end"]["description"] = "so long after the end of the last run";
+  properties["calendar"] = calendar_schema();
+  properties["jitter"] = properties["every"];
+  properties["jitter"]["description"] = "the start comes up to this much later, always the same for one job";
+  properties["time"] = described("of the working day", {{"type", "string"}, {"pattern", kClock}});
+  properties["between"] = described("fires only between these local times, both included",
+                                    {{"type", "string"}, {"pattern", kClocks}});
+  properties["time_zone"] = described("of this entry, by its IANA name", text);
+  properties["start"] = described("first valid moment of this entry", moment);
+  properties["end"] = described("last valid moment of this entry", moment);
+  properties["name"] = described("told to the run as ROTA_SCHEDULE",
+                                 {{"type", "string"}, {"maxLength", 64}, {"pattern", "^[A-Za-z0-9_.-]+$"}});
+  properties["skipped_time"]["enum"].push_back("quartz");
+}
+
+/// A line, a map, or a list of both.
+Json schedule_schema(const model::KeyGroup& group, const Json& map, const Json& line) {
+  const Json item = {{"anyOf", {line, map}}};
+  const Json list = {{"type", "array"}, {"minItems", 1}, {"maxItems", 16}, {"items", item}};
+  return {{"description", group.help}, {"anyOf", {line, list, map}}};
+}
+
 /// The map of a group, or the one value that may stand for it.
 Json group_schema(const model::KeyGroup& group, Json properties, Json short_form) {
   Json map = {{"type", "object"}, {"additionalProperties", false}};
   if (group.key == "schedule") {
-    properties["at"] = moment_of_once();
-    map["oneOf"] = one_of_keys({"cron", "every", "at"});
+    add_entry_keys(properties);
+    map["oneOf"] = one_of_keys({"cron", "every", "at", "after_end", "working_day"});
     short_form = {{"type", "string"}, {"minLength", 1}};
   }
   map["properties"] = std::move(properties);
+  if (group.key == "schedule") return schedule_schema(group, map, short_form);
   Json out = {{"description", group.help}};
   if (!group.has_short_form) {
     out.update(map);

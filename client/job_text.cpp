@@ -7,6 +7,7 @@
 
 #include "client/field_text.h"
 #include "client/job_file.h"
+#include "client/schedule_reader.h"
 
 namespace rota::client {
 namespace {
@@ -133,6 +134,9 @@ class JobWriter {
       using Row = std::decay_t<decltype(row)>;
       if constexpr (Row::kind == FieldKind::Group) {
         add_struct(FieldsOf<typename Row::value_type>{}, row.on_wire(from));
+      } else if (row.key == "schedule.entries") {
+        const std::string lines = entries_in_file(job_.rules.schedule.entries);
+        if (!lines.empty()) lines_.add("", "schedule", lines, false);
       } else if (is_written(row, from, plain)) {
         const bool is_at = row.key == "start" && job_.rules.schedule.kind == "once";
         lines_.add(is_at ? "schedule" : row.group(), is_at ? "at" : row.leaf(),
@@ -149,7 +153,7 @@ class JobWriter {
     if (row.key == "schedule.cron") return schedule.kind == "cron";
     if (row.key == "schedule.every") return schedule.kind == "fixed_rate";
     if (row.key == "start" && schedule.kind == "once") return true;
-    if (row.group() == "schedule" && schedule.kind == "none") return false;
+    if (row.group() == "schedule" && (schedule.kind == "none" || schedule.kind == "entries")) return false;
     if (row.key == "route" && !job_.rules.worker.empty()) return false;
     if constexpr (Row::kind == FieldKind::Moment) {
       return row.is_set(from);

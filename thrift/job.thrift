@@ -11,7 +11,7 @@ namespace py rota.job
 
 /** When a job fires. */
 struct Schedule {
-  /** "none", "once", "fixed_rate" or "cron". */
+  /** "none", "once", "fixed_rate", "cron" or "entries". */
   1: string kind = "none",
   /** 5, 6 or 7 fields, or @daily and the like. */
   2: string cron,
@@ -27,7 +27,13 @@ struct Schedule {
   /** First valid moment; for `once` the moment itself; for a fixed rate the anchor. */
   8: optional i64 start_ms,
   /** No tick after it. */
-  9: optional i64 end_ms
+  9: optional i64 end_ms,
+  /** kind entries: up to 16 ways to become due, a line each, of clauses that begin with their key:
+   * "every 5m; between 09:30-16:00; time_zone America/New_York; name open". The first is `cron`, `every`, `at`,
+   * `after_end`, `working_day` or `worker_start`; then come `time`, `between`, `time_zone`, `calendars` (names,
+   * separated by commas), `otherwise`, `day`, `jitter`, `dialect`, `skipped_time`, `repeated_time`, `start`, `end`
+   * and `name`, where given. All other fields have their defaults then. */
+  10: list<string> entries
 }
 
 struct Retry {
@@ -45,7 +51,7 @@ struct Rules {
   2: string overlap = "skip",
   /** overlap queue: when this many runs wait, further runs are skipped. */
   3: i32 queue_limit = 100,
-  /** "fire_once" or "skip". */
+  /** "fire_once", "skip" or "fire_all". */
   4: string late = "fire_once",
   /** Lateness up to which every tick fires. */
   5: i64 tick_grace_ms = 60000,
@@ -69,7 +75,13 @@ struct Rules {
   /** How long a run is kept after its end, with its output; 0: as the masters are set, -1: forever. */
   15: i64 keep_runs_ms,
   /** After this many losses the run ends as lost, 1 to 1000; hand-overs do not count. */
-  16: i32 loss_most = 3
+  16: i32 loss_most = 3,
+  /** After so many ticks that fired the job is done; 0: no end. */
+  17: i32 firings,
+  /** "never", or "success": after its first run that succeeds the job is done. */
+  18: string runs_until = "never",
+  /** So many runs in a row that did not succeed pause the job; 0: never. */
+  19: i32 pause_after_failures
 }
 
 /**
@@ -406,7 +418,9 @@ struct VerifyRequest {
 }
 
 struct NextFires {
-  1: list<i64> at_ms
+  1: list<i64> at_ms,
+  /** The names of the entries that are due at each, separated by commas; empty when the schedule has none. */
+  2: list<string> entries
 }
 
 service JobService {
@@ -451,5 +465,5 @@ service JobService {
   /** Checks the stored history against the promises. May take seconds. */
   VerifyReport verify(1: common.RequestHead head, 2: VerifyRequest request) throws (1: common.RotaError error),
   /** The next fire times of an unsaved schedule. */
-  NextFires next_fires(1: common.RequestHead head, 2: Schedule schedule, 3: i64 after_ms, 4: i32 count) throws (1: common.RotaError error)
+  NextFires next_fires(1: common.RequestHead head, 2: Schedule schedule, 3: i64 after_ms, 4: i32 count, 5: string space, 6: string name) throws (1: common.RotaError error)
 }

@@ -66,6 +66,8 @@ struct DispatchItem {
   12: optional job.Work work,
   /** The run's parameters, already merged over the job's; with `shared` only the run's own. */
   13: map<string, string> parameters,
+  /** The names of the schedule's entries that were due at the tick, separated by commas. */
+  14: string schedule,
   /** The latest checkpoint of this run's earlier attempts. */
   20: optional binary checkpoint,
   /** It runs this one of the call's `works`, counted from 0, whose parameters lie below those here. */

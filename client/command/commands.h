@@ -68,7 +68,7 @@ struct RunNowArguments {
 int job_gaps(Desk& desk, const std::string& name, int limit);
 int job_run(Desk& desk, const RunNowArguments& arguments);
 int job_next(Desk& desk, const std::string& name, const std::string& line,
-             const std::string& time_zone, int count);
+             const std::string& time_zone, const std::string& after, int count);
 
 struct RunListArguments {
   std::string job;                       ///< a saved job

@@ -1,4 +1,4 @@
-#include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <unistd.h>
 
 #include <iostream>
@@ -9,6 +9,8 @@
 #include "client/command/tick_hold.h"
 #include "client/job_file.h"
 #include "client/job_schema.h"
+#include "common/base/duration_text.h"
+#include "common/model/entry_text.h"
 #include "common/time/zones.h"
 
 namespace rota::client {
@@ -18,6 +20,7 @@ std::string schedule_line(const thrift::JobDefinition& definition) {
   if (schedule.kind == "fixed_rate") {
     return "every " + show_duration(1, 1 + schedule.interval_ms);
   }
+  if (schedule.kind == "entries") return fmt::format("{}", fmt::join(schedule.entries, " | "));
   if (schedule.kind == "once") return "once " + show_time(schedule.start_ms);
   return "-";
 }
@@ -123,31 +126,66 @@ int job_run(Desk& desk, const RunNowArguments& arguments) {
   return tell_if_skipped(desk, result->run) ? kRunSkipped : kOk;
 }
 
+namespace {
+
+/// The zone of the first entry that is due, by its name or its place; or that of the cron.
+std::string zone_of(const thrift::Schedule& schedule, const std::string& due) {
+  if (schedule.kind == "cron") return schedule.time_zone;
+  const std::string first = due.substr(0, due.find(','));
+  for (std::size_t i = 0; i < schedule.entries.size(); ++i) {
+    const auto entry = model::entry_from_text(schedule.entries[i]);
+    if (!entry) continue;
+    if (entry->name.empty() ? first == std::to_string(i + 1) : first == entry->name) return entry->time_zone;
+  }
+  return "UTC";
+}
+
+std::string local_time_of(const thrift::Schedule& schedule, const std::string& due, std::int64_t at) {
+  const std::string name = zone_of(schedule, due);
+  const auto zone = timezone::load_zone(name);
+  return name != "UTC" && zone ? show_local_time(at, **zone) : "";
+}
+
+/// Each moment, here and in its zone, and by which entries where that is not clear.
+void print_fires(const thrift::Schedule& schedule, const thrift::NextFires& fires) {
+  for (std::size_t i = 0; i < fires.at_ms.size(); ++i) {
+    const std::string due = i < fires.entries.size() ? fires.entries[i] : "";
+    const bool is_told = schedule.entries.size() > 1 || (due != "1" && !due.empty());
+    print_text(show_time(fires.at_ms[i]) + local_time_of(schedule, due, fires.at_ms[i]) +
+               (is_told ? "  by " + due : "") + "\n");
+  }
+}
+
+}  // namespace
+
 int job_next(Desk& desk, const std::string& name, const std::string& line,
-             const std::string& time_zone, int count) {
+             const std::string& time_zone, const std::string& from, int count) {
   thrift::Schedule schedule;
   std::string state;
   if (!line.empty()) {
-    auto parsed = schedule_from_line(line);
+    auto parsed = schedule_from_line(line, time_zone);
     if (!parsed) return complain(parsed.error());
     schedule = *parsed;
-    if (!time_zone.empty()) schedule.time_zone = time_zone;
   } else {
     auto job = desk.cluster.get_job(desk.space, name);
     if (!job) return complain(job.error());
     schedule = job->definition.rules.schedule;
     state = job->state;
-    // A fixed rate without a start is anchored at the job's creation.
-    if (schedule.kind == "fixed_rate" && !schedule.__isset.start_ms) {
-      schedule.__set_start_ms(job->created_ms);
-    }
+    // A fixed rate without a start is anchored at the job's creation; of entries the schedule's own start
+    // is that.
+    const bool has_anchor = schedule.kind == "fixed_rate" || schedule.kind == "entries";
+    if (has_anchor && !schedule.__isset.start_ms) schedule.__set_start_ms(job->created_ms);
   }
   const TickHold hold = tick_hold_of(desk);
-  const WallTime after = std::max(SystemClock{}.wall(), hold.recorded_through);
-  auto fires = desk.cluster.next_fires(schedule, after, count);
+  const auto asked = from.empty() ? Result<WallTime>(std::max(SystemClock{}.wall(), hold.recorded_through))
+                                  : parse_moment(from);
+  if (!asked) return complain(asked.error());
+  const WallTime after = *asked;
+  auto fires = desk.cluster.next_fires(schedule, after, count, desk.space, name);
   if (!fires) return complain(fires.error());
   if (desk.prints_data()) {
-    nlohmann::json out = {{"at_ms", *fires}};
+    nlohmann::json out = {{"at_ms", fires->at_ms}};
+    if (!fires->entries.empty()) out["entries"] = fires->entries;
     if (!state.empty()) out["state"] = state;
     if (!hold.why.empty()) out["held"] = hold.why;
     print_data(desk.format, out);
@@ -157,15 +195,11 @@ int job_next(Desk& desk, const std::string& name, const std::string& line,
   if (state == "paused") {
     note(fmt::format("{0} is paused: none of these fires until `rota job resume {0}`", printable(name)));
   }
-  if (fires->empty()) {
+  if (fires->at_ms.empty()) {
     note(schedule.kind == "none" ? "it has no schedule: it runs only by hand (rota job run)"
                                  : "it never fires again");
   }
-  const bool is_local = schedule.kind == "cron" && schedule.time_zone != "UTC";
-  const auto zone = timezone::load_zone(is_local ? schedule.time_zone : "UTC");
-  for (std::int64_t at : *fires) {
-    print_text(show_time(at) + (is_local && zone ? show_local_time(at, **zone) : "") + "\n");
-  }
+  print_fires(schedule, *fires);
   return kOk;
 }
 

@@ -46,7 +46,7 @@ struct CommandLine {
   DrainArguments drain;
   PauseArguments pause;
   LockArguments lock;
-  std::string name, why, line, time_zone, since;
+  std::string name, why, line, time_zone, after, since;
   int limit = 100;
   int count = 5;
 };
@@ -146,11 +146,12 @@ void add_job(CLI::App& app, CommandLine& line) {
                            return complain(Error(ErrorCode::InvalidArgument,
                                                  "give the job's name, or --schedule"));
                          }
-                         return job_next(desk, line.name, line.line, line.time_zone, line.count);
+                         return job_next(desk, line.name, line.line, line.time_zone, line.after, line.count);
                        });
   next->add_option("name", line.name, "the job");
   next->add_option("--schedule", line.line, "instead: a line such as '*/5 * * * *' or '@every 5s'");
   next->add_option("--time-zone", line.time_zone, "zone for --schedule");
+  next->add_option("--after", line.after, "from this moment on, e.g. 2026-03-29T00:00:00Z; else from now on");
   next->add_option("--count,-n", line.count, "how many")
       ->check(CLI::Range(1, 1000))
       ->capture_default_str();

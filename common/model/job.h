@@ -15,9 +15,12 @@
 
 namespace rota::model {
 
-enum class ScheduleKind { None, Once, FixedRate, Cron };
+/// Entries: all that is in `entries`, and nothing else of the schedule.
+enum class ScheduleKind { None, Once, FixedRate, Cron, Entries };
 enum class Overlap { Skip, Queue, Allow };
-enum class LatePolicy { FireOnce, Skip };
+enum class LatePolicy { FireOnce, Skip, FireAll };
+/// What ends a job for good. Success: its first run that succeeds.
+enum class Until { Never, Success };
 enum class RouteKind { RoundRobin, LeastLoaded, Named };
 /// What follows when an attempt is lost with its worker. Rerun: another attempt once this one must have ended
 /// (the fence). Never: no other. Confirm: another once its worker or the operator said that this one is over.
@@ -38,6 +41,7 @@ struct Schedule {
   Millis interval{0};                ///< FixedRate: >= 100 ms
   std::optional<WallTime> start;     ///< first valid moment; Once: the moment; FixedRate: the anchor
   std::optional<WallTime> end;       ///< no tick after it
+  std::vector<std::string> entries;  ///< Entries: a line each (entry_text.h)
   bool operator==(const Schedule&) const = default;
 };
 
@@ -72,6 +76,9 @@ struct JobRules {
   Millis disconnect_grace{0};        ///< at most 7 days
   Millis keep_logs{0};               ///< output, after the run's end; 0: the cluster's default
   Millis keep_runs{0};               ///< runs with their output; the same rule
+  std::int32_t firings = 0;          ///< after so many ticks that fired it is done; 0: no end
+  Until until = Until::Never;
+  std::int32_t pause_after_failures = 0;  ///< so many failed runs in a row pause it; 0: never
   bool operator==(const JobRules&) const = default;
 };
 
@@ -132,6 +139,14 @@ struct JobDefinition {
 
 enum class JobState { Enabled, Paused, Deleted };
 
+/// What a job's rules remember beyond its runs, which may be deleted. Since it was last enabled by hand.
+struct JobMemory {
+  std::int32_t fired = 0;            ///< ticks that fired; counted where `firings` is given
+  std::int32_t failures = 0;         ///< runs in a row that did not succeed; with `pause_after_failures`
+  std::optional<WallTime> due;       ///< by an entry `after_end`
+  bool operator==(const JobMemory&) const = default;
+};
+
 /// The row `job`: the newest version and whether it fires.
 struct Job {
   JobId id;
@@ -147,6 +162,7 @@ struct Job {
   /// Its ticks are recorded at least up to here. Set when that is ahead of the watermark of all jobs; a
   /// value before the watermark has no meaning.
   std::optional<WallTime> ticks_through;
+  JobMemory memory;
 };
 
 /// The row `job_version`: immutable, except for valid_to being set once. Its ticks are those in

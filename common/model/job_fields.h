@@ -30,8 +30,9 @@ struct KeyGroup {
 
 inline constexpr KeyGroup kKeyGroups[] = {
     {"schedule",
-     "when it fires: a line (`\"*/5 * * * *\"`, `\"@every 10s\"`, `\"@daily\"`), or a map with one of "
-     "`cron`, `every` and `at`",
+     "when it fires: a line (`\"*/5 * * * *\"`, `\"@every 10s\"`, `\"@daily\"`), a map with one of "
+     "`cron`, `every`, `at`, `after_end` and `working_day`, or a list of up to 16 of both; see "
+     "[schedules.md](schedules.md)",
      "none: only by hand", true},
     {"retry", "other attempts after one that failed: a count, or a map", "see its keys", true},
     {"loss", "when an attempt is lost with its worker: what `then` takes, or a map", "see its keys", true},
@@ -43,7 +44,9 @@ constexpr void for_each_field(FieldsOf<Schedule>, Visit&& visit) {
   using Struct = Schedule;
   using enum FieldKind;
   visit(field<Choice>(ROTA_FIELD(kind, kind),
-                   {.key = "schedule.kind", .in_hash = InHash::Always, .content_id = 1}));
+                   {.key = "schedule.kind",
+                    .newer = {.word = "entries", .stand_in = "none", .json = "newer_kind"},
+                    .in_hash = InHash::Always, .content_id = 1}));
   visit(field<Text>(ROTA_FIELD(cron, cron),
                    {.key = "schedule.cron",
                     .help = "five, six or seven fields, see below, or `@daily` and the like",
@@ -60,7 +63,8 @@ constexpr void for_each_field(FieldsOf<Schedule>, Visit&& visit) {
   visit(field<Choice>(ROTA_FIELD(skipped_time, gap),
                    {.key = "schedule.skipped_time",
                     .help = "a local time of the cron that spring skips: fires at the end of what "
-                            "is skipped, or not at all",
+                            "is skipped, or not at all; `quartz`: skipped and repeated times exactly "
+                            "as Quartz has them",
                     .former = "gap", .in_hash = InHash::Always, .content_id = 5}));
   visit(field<Choice>(ROTA_FIELD(repeated_time, fold),
                    {.key = "schedule.repeated_time",
@@ -79,6 +83,9 @@ constexpr void for_each_field(FieldsOf<Schedule>, Visit&& visit) {
                    {.key = "end",
                     .help = "last valid moment",
                     .unset = "none", .in_hash = InHash::Always, .content_id = 9}));
+  visit(field<Texts>(ROTA_FIELD(entries, entries),
+                   {.key = "schedule.entries",
+                    .high = 16, .bytes = 2048, .unit = "entries", .is_stored_when_changed = true}));
 }
 
 template <typename Visit>
@@ -120,7 +127,8 @@ constexpr void for_each_field(FieldsOf<JobRules>, Visit&& visit) {
   visit(field<Choice>(ROTA_FIELD(late, late),
                    {.key = "late",
                     .help = "ticks later than `tick_grace`: the newest fires and stands for the "
-                            "others, or none",
+                            "others, or none, or each of them fires, oldest first",
+                    .newer = {.word = "fire_all", .stand_in = "fire_once", .json = "newer_late"},
                     .in_hash = InHash::Always, .content_id = 4}));
   visit(field<Duration>(ROTA_FIELD(tick_grace, tick_grace_ms),
                    {.key = "tick_grace",
@@ -181,6 +189,21 @@ constexpr void for_each_field(FieldsOf<JobRules>, Visit&& visit) {
                             "`loss_limit`, so that a job that kills its host does not walk through "
                             "all of them; hand-overs of a drain do not count",
                     .low = 1, .high = 1000, .content_id = 16, .is_stored_when_changed = true}));
+  visit(field<Whole>(ROTA_FIELD(firings, firings),
+                   {.key = "firings",
+                    .help = "after so many ticks that fired, the job is done: it fires no more, and its "
+                            "history stays",
+                    .low = 1, .high = 1'000'000, .or_none = true, .unset = "no end",
+                    .is_stored_when_changed = true}));
+  visit(field<Choice>(ROTA_FIELD(until, runs_until),
+                   {.key = "until",
+                    .help = "`success`: after its first run that succeeds, the job is done",
+                    .is_stored_when_changed = true}));
+  visit(field<Whole>(ROTA_FIELD(pause_after_failures, pause_after_failures),
+                   {.key = "pause_after_failures",
+                    .help = "so many runs in a row that did not succeed pause the job",
+                    .low = 1, .high = 1000, .or_none = true, .unset = "never",
+                    .is_stored_when_changed = true}));
 }
 
 template <typename Visit>

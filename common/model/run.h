@@ -103,6 +103,10 @@ enum class Reason {
   LossLimit,            ///< its attempts were lost with their workers as often as the job allows
   WaitsForConfirmation, ///< its worker is gone; it, or the operator, must confirm that the attempt is over
   Missed,               ///< a tick: nobody led, or ticks were held; later a run of the job was unfinished
+  Jitter,               ///< waiting: its schedule spreads the start
+  Frozen,               ///< a tick: its namespace was frozen
+  LateBounded,          ///< a tick: late: fire_all, and more were late than are made up for
+  CalendarEdited,       ///< a tick: an edit of a calendar took its moment away
 };
 std::string_view name_of(Reason reason);
 std::optional<Reason> reason_named(std::string_view name);

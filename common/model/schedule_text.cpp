@@ -1,6 +1,6 @@
 #include "common/model/schedule_text.h"
 
-#include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "common/base/duration_text.h"
 
@@ -29,6 +29,16 @@ std::string_view cron_of_macro(std::string_view text) {
     if (macro.name == trimmed(text)) return macro.cron;
   }
   return text;
+}
+
+bool uses_hash(std::string_view cron) {
+  for (std::size_t i = 0; i < cron.size(); ++i) {
+    const bool begins = i == 0 || std::string_view(" \t,").find(cron[i - 1]) != std::string_view::npos;
+    const bool ends =
+        i + 1 == cron.size() || std::string_view(" \t,(/").find(cron[i + 1]) != std::string_view::npos;
+    if ((cron[i] == 'H' || cron[i] == 'h') && begins && ends) return true;
+  }
+  return false;
 }
 
 Result<Schedule> schedule_from_text(std::string_view text) {
@@ -60,6 +70,7 @@ std::string schedule_to_text(const Schedule& schedule) {
     case ScheduleKind::Once:
       return schedule.start ? "once at " + format_moment(*schedule.start) : "once";
     case ScheduleKind::FixedRate: return "@every " + format_duration(schedule.interval);
+    case ScheduleKind::Entries: return fmt::format("{}", fmt::join(schedule.entries, " | "));
     case ScheduleKind::Cron: break;
   }
   return schedule.cron;

@@ -14,8 +14,12 @@ namespace rota::model {
 /// InvalidArgument for an unknown @word or a wrong duration.
 Result<Schedule> schedule_from_text(std::string_view text);
 
-/// The reverse: "@every 1h30m", the cron, "once at 2026-…Z", or "" for none.
+/// The reverse: "@every 1h30m", the cron, "once at 2026-…Z", the lines of its entries,
+/// or "" for none.
 std::string schedule_to_text(const Schedule& schedule);
+
+/// Whether an H stands in it, which the job's name decides.
+bool uses_hash(std::string_view cron);
 
 /// The five cron fields that a macro stands for, or the text itself.
 std::string_view cron_of_macro(std::string_view text);

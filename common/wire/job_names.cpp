@@ -14,7 +14,7 @@ struct Names;
 
 template <>
 struct Names<model::ScheduleKind> {
-  static constexpr std::array<std::string_view, 4> all = {"none", "once", "fixed_rate", "cron"};
+  static constexpr std::array<std::string_view, 5> all = {"none", "once", "fixed_rate", "cron", "entries"};
 };
 template <>
 struct Names<model::Overlap> {
@@ -22,7 +22,11 @@ struct Names<model::Overlap> {
 };
 template <>
 struct Names<model::LatePolicy> {
-  static constexpr std::array<std::string_view, 2> all = {"fire_once", "skip"};
+  static constexpr std::array<std::string_view, 3> all = {"fire_once", "skip", "fire_all"};
+};
+template <>
+struct Names<model::Until> {
+  static constexpr std::array<std::string_view, 2> all = {"never", "success"};
 };
 template <>
 struct Names<model::RouteKind> {
@@ -91,6 +95,7 @@ std::string allowed_names() {
 ROTA_NAMES_OF(ScheduleKind)
 ROTA_NAMES_OF(Overlap)
 ROTA_NAMES_OF(LatePolicy)
+ROTA_NAMES_OF(Until)
 ROTA_NAMES_OF(RouteKind)
 ROTA_NAMES_OF(LossPolicy)
 ROTA_NAMES_OF(CronDialect)

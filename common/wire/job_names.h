@@ -16,6 +16,7 @@ namespace rota::wire {
 std::string_view name_of(model::ScheduleKind kind);
 std::string_view name_of(model::Overlap overlap);
 std::string_view name_of(model::LatePolicy late);
+std::string_view name_of(model::Until until);
 std::string_view name_of(model::RouteKind route);
 std::string_view name_of(model::LossPolicy loss);
 std::string_view name_of(model::CronDialect dialect);

@@ -4,11 +4,14 @@
 #include <fmt/ranges.h>
 
 #include "common/base/utf8.h"
+#include "common/model/entry_text.h"
 #include "common/time/zones.h"
 #include "common/wire/content_hash.h"
 #include "common/wire/definition_rules.h"
 #include "common/wire/job_wire.h"
+#include "master/core/time/cron_hash.h"
 #include "master/core/time/schedule.h"
+#include "master/store/zone_source.h"
 
 namespace rota::master::api {
 namespace {
@@ -19,12 +22,52 @@ Error all_of(const Problems& problems) {
   return Error(ErrorCode::InvalidArgument, fmt::format("{}", fmt::join(problems, "; ")));
 }
 
-// Only cron schedules need one. A wrong name is refused for every kind: an edit may make it a cron.
-core::ZonePtr zone_of(const model::Schedule& schedule, Problems& problems) {
+// Only crons and entries need them. A wrong name is refused for every kind: an edit may make it a cron.
+model::Zones zones_of(const model::Schedule& schedule, Problems& problems) {
   auto zone = timezone::load_zone(schedule.time_zone);
-  if (zone) return *zone;
-  problems.push_back("time_zone: " + zone.error().message);
-  return nullptr;
+  auto zones =
+      zone ? store::zones_of(schedule, &timezone::load_zone) : Result<model::Zones>(fail(zone.error()));
+  if (zones) return std::move(*zones);
+  problems.push_back("time_zone: " + zones.error().message);
+  return {};
+}
+
+/// What is read and stored already, but has no effect yet.
+void find_unknown_yet(const model::JobRules& rules, Problems& problems) {
+  const auto refuse = [&problems](const std::string& key) {
+    problems.push_back(key + ": the masters cannot do this yet; leave it out");
+  };
+  if (rules.late == model::LatePolicy::FireAll) refuse("late: fire_all");
+  if (rules.firings != 0) refuse("firings");
+  if (rules.until != model::Until::Never) refuse("until");
+  if (rules.pause_after_failures != 0) refuse("pause_after_failures");
+  for (std::size_t i = 0; i < rules.schedule.entries.size(); ++i) {
+    const auto entry = model::entry_from_text(rules.schedule.entries[i]);
+    if (!entry) continue;
+    if (entry->kind == model::EntryKind::AfterEnd) refuse(fmt::format("schedule[{}].after_end", i));
+    if (entry->kind == model::EntryKind::WorkerStart) refuse(fmt::format("schedule[{}]: @worker_start", i));
+    if (entry->jitter != Millis{0}) refuse(fmt::format("schedule[{}].jitter", i));
+  }
+}
+
+void find_missing_calendars(const model::JobDefinition& job, const core::CalendarSource& calendars,
+                            Problems& problems) {
+  for (const std::string& name : core::calendars_of(job.rules.schedule)) {
+    if (calendars && calendars(name)) continue;
+    problems.push_back(fmt::format("there is no calendar {} in namespace {}; apply it first: rota calendar "
+                                   "apply -f FILE", shown_text(name), job.space));
+  }
+}
+
+/// Entries that can never fire; a cron by itself was looked at when it was read.
+void find_never(const model::JobDefinition& job, const model::Zones& zones,
+                const core::CalendarSource& calendars, Problems& problems) {
+  if (!problems.empty() || job.rules.schedule.kind != model::ScheduleKind::Entries) return;
+  const auto compiled =
+      core::compile(job.rules.schedule, zones, {}, core::job_hash(job.space, job.name), calendars);
+  if (!compiled) return problems.push_back(compiled.error().message);
+  if (std::string why = core::why_never(*compiled->entries(), {}); !why.empty())
+    problems.push_back(std::move(why));
 }
 
 /// As its runs see it: their own parameters laid over the definition's.
@@ -43,7 +86,8 @@ std::string name_of_one_off(const model::JobWork& work) {
 
 }  // namespace
 
-Result<core::ApplyJob> accept_edit(const thrift::JobEdit& edit, const std::string& principal) {
+Result<core::ApplyJob> accept_edit(const thrift::JobEdit& edit, const std::string& principal,
+                                   const core::CalendarSource& calendars) {
   auto definition = wire::from_wire(edit.definition);
   if (!definition) return fail(definition.error());
   Problems problems = wire::definition_problems(*definition, true);
@@ -51,7 +95,10 @@ Result<core::ApplyJob> accept_edit(const thrift::JobEdit& edit, const std::strin
     problems.push_back(std::move(problem));
   }
   core::ApplyJob event;
-  event.zone = zone_of(definition->rules.schedule, problems);
+  event.zone = zones_of(definition->rules.schedule, problems);
+  find_unknown_yet(definition->rules, problems);
+  find_missing_calendars(*definition, calendars, problems);
+  find_never(*definition, event.zone, calendars, problems);
   if (!problems.empty()) return fail(all_of(problems));
   event.principal = principal;
   event.definition = std::make_shared<const model::JobDefinition>(std::move(*definition));
@@ -77,7 +124,7 @@ Result<void> SubmitIntake::read_parameters(const thrift::SubmitItem& item) {
   hash_.clear();
   if (auto checked = wire::validate_parameters(item.parameters); !checked) return checked;
   Problems problems = wire::definition_problems(with_parameters(*definition_, item.parameters), false);
-  zone_of(definition_->rules.schedule, problems);  // it is read again at each takeover
+  zones_of(definition_->rules.schedule, problems);  // it is read again at each takeover
   if (!problems.empty()) return fail(all_of(problems));
   parameters_.reset();
   if (!item.parameters.empty()) parameters_ = std::make_shared<const model::Parameters>(item.parameters);
@@ -102,18 +149,19 @@ Result<core::SubmitItem> SubmitIntake::accept(const thrift::SubmitItem& item) {
 
 Result<core::SubmitItem> accept_submit(const thrift::SubmitItem& item) { return SubmitIntake().accept(item); }
 
-Result<std::vector<WallTime>> next_ticks(const model::Schedule& schedule, WallTime anchor,
-                                         WallTime after, std::int32_t count) {
+Result<NextTicks> next_ticks(const model::Schedule& schedule, std::uint64_t hash, WallTime anchor,
+                             WallTime after, std::int32_t count) {
   Problems problems = core::validate_schedule(schedule);
-  const core::ZonePtr zone = zone_of(schedule, problems);
+  const model::Zones zones = zones_of(schedule, problems);
   if (!problems.empty()) return fail(all_of(problems));
-  const auto compiled = core::compile(schedule, zone, anchor);
+  const auto compiled = core::compile(schedule, zones, anchor, hash);
   if (!compiled) return fail(compiled.error());
-  std::vector<WallTime> out;
-  while (out.size() < static_cast<std::size_t>(count)) {
-    const auto next = compiled->next_after(out.empty() ? after : out.back());
+  NextTicks out;
+  while (out.at.size() < static_cast<std::size_t>(count)) {
+    const auto next = compiled->next_after(out.at.empty() ? after : out.at.back());
     if (!next) break;
-    out.push_back(*next);
+    out.at.push_back(*next);
+    if (compiled->entries() != nullptr) out.entries.push_back(compiled->names_at(*next));
   }
   return out;
 }

@@ -9,11 +9,14 @@
 #include "common/base/result.h"
 #include "job_types.h"
 #include "master/core/event.h"
+#include "master/core/time/calendar_source.h"
 
 namespace rota::master::api {
 
-/// A saved job's edit, without its token. InvalidArgument lists every problem.
-Result<core::ApplyJob> accept_edit(const thrift::JobEdit& edit, const std::string& principal);
+/// A saved job's edit, without its token. `calendars` are those of its namespace. InvalidArgument lists every
+/// problem.
+Result<core::ApplyJob> accept_edit(const thrift::JobEdit& edit, const std::string& principal,
+                                   const core::CalendarSource& calendars = {});
 
 /// The runs of one call, one after the other. Most calls repeat one definition: what is the same as in the
 /// item before is neither converted, checked nor hashed again, and shared. Owner: the call, which keeps its
@@ -38,8 +41,14 @@ class SubmitIntake {
 /// One run to submit, alone in its call.
 Result<core::SubmitItem> accept_submit(const thrift::SubmitItem& item);
 
-/// The next ticks of a schedule after a moment, at most `count` of them. InvalidArgument.
-Result<std::vector<WallTime>> next_ticks(const model::Schedule& schedule, WallTime anchor,
-                                         WallTime after, std::int32_t count);
+/// The next ticks of a schedule, and of each the names of the entries that are due, where there are entries.
+struct NextTicks {
+  std::vector<WallTime> at;
+  std::vector<std::string> entries;
+};
+
+/// After a moment, at most `count` of them. `hash` is the job's (core/time/cron_hash.h). InvalidArgument.
+Result<NextTicks> next_ticks(const model::Schedule& schedule, std::uint64_t hash, WallTime anchor,
+                             WallTime after, std::int32_t count);
 
 }  // namespace rota::master::api

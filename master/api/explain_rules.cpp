@@ -70,6 +70,12 @@ std::string reason_sentence(Reason reason, const std::string& pool) {
     case Reason::Missed:
       return "Nobody led, or ticks were held, at its moment; when it could have been made up for, a run of "
              "the job was unfinished.";
+    case Reason::Jitter:
+      return "Its schedule spreads the start (jitter); it begins at the moment that is shown.";
+    case Reason::Frozen: return "Its namespace was frozen at that moment.";
+    case Reason::LateBounded:
+      return "More ticks were late than are made up for (late: fire_all).";
+    case Reason::CalendarEdited: return "An edit of a calendar took its moment away.";
     case Reason::HandedOver: return "It was ended at the deadline of its worker's drain.";
   }
   return "";

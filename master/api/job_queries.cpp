@@ -5,6 +5,7 @@
 
 #include "common/base/utf8.h"
 #include "common/time/zones.h"
+#include "master/core/time/cron_hash.h"
 #include "common/wire/job_wire.h"
 #include "common/wire/run_wire.h"
 #include "master/api/definition_intake.h"
@@ -118,9 +119,10 @@ WallTime JobServiceHandler::recorded_through() const {
 thrift::JobInfo JobServiceHandler::info_of(const store::JobRow& row) const {
   thrift::JobInfo out = wire::to_wire(row.job, row.version);
   if (row.job.state != model::JobState::Enabled || !row.version.definition) return out;
-  const auto next = next_ticks(row.version.definition->rules.schedule, row.version.anchor,
+  const auto next = next_ticks(row.version.definition->rules.schedule,
+                               core::job_hash(row.job.space, row.job.name), row.version.anchor,
                                std::max(parts_.clock.wall(), recorded_through()), 1);
-  if (next && !next->empty()) out.__set_next_ms(to_ms(next->front()));
+  if (next && !next->at.empty()) out.__set_next_ms(to_ms(next->at.front()));
   return out;
 }
 
@@ -193,15 +195,16 @@ void JobServiceHandler::read_log(const Caller&, thrift::LogSlice& out, const Hea
 
 void JobServiceHandler::next_fires(const Caller&, thrift::NextFires& out, const Head&,
                                    const thrift::Schedule& schedule, std::int64_t after_ms,
-                                   std::int32_t count) {
+                                   std::int32_t count, const std::string& space, const std::string& name) {
   const auto converted = value_or_throw(wire::from_wire(schedule));
   const WallTime after = after_ms > 0 ? wall_from_ms(after_ms) : parts_.clock.wall();
   const WallTime anchor = converted.start.value_or(after);
   const auto ticks = value_or_throw(
-      next_ticks(converted, anchor, after, std::clamp(count, 1, kMostRows)));
+      next_ticks(converted, core::job_hash(space, name), anchor, after, std::clamp(count, 1, kMostRows)));
   std::vector<std::int64_t> at_ms;
-  for (const WallTime tick : ticks) at_ms.push_back(to_ms(tick));
+  for (const WallTime tick : ticks.at) at_ms.push_back(to_ms(tick));
   out.__set_at_ms(std::move(at_ms));
+  out.__set_entries(ticks.entries);
 }
 
 void JobServiceHandler::verify(const Caller&, thrift::VerifyReport& out, const Head& head,

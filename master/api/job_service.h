@@ -64,8 +64,8 @@ class JobServiceHandler final : public JobService {
   void read_log(const Caller& caller, thrift::LogSlice& out, const Head& head,
                 const thrift::LogRequest& request) override;
   void next_fires(const Caller& caller, thrift::NextFires& out, const Head& head,
-                  const thrift::Schedule& schedule, std::int64_t after_ms,
-                  std::int32_t count) override;
+                  const thrift::Schedule& schedule, std::int64_t after_ms, std::int32_t count,
+                  const std::string& space, const std::string& name) override;
   void verify(const Caller& caller, thrift::VerifyReport& out, const Head& head,
               const thrift::VerifyRequest& request) override;
 

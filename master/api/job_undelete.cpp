@@ -4,15 +4,15 @@
 #include "master/api/edge.h"
 #include "master/api/job_service.h"
 #include "master/core/event.h"
-#include "master/core/time/schedule.h"
+#include "master/store/zone_source.h"
 
 namespace rota::master::api {
 namespace {
 
-/// Empty where the schedule needs none.
-core::ZonePtr zone_of(const model::Schedule& schedule) {
-  auto zone = timezone::load_zone(schedule.time_zone);
-  return zone ? *zone : nullptr;
+/// Empty where they are not known: who compiles the schedule says so.
+model::Zones zones_of(const model::Schedule& schedule) {
+  auto zones = store::zones_of(schedule, &timezone::load_zone);
+  return zones ? std::move(*zones) : model::Zones();
 }
 
 }  // namespace
@@ -22,7 +22,7 @@ thrift::JobEdited JobServiceHandler::undelete_here(const Caller& caller, const s
   store::JobRow row = value_or_throw(parts_.reader.last_deleted(space, name));
   core::UndeleteJob event;
   event.principal = caller.principal;
-  event.zone = zone_of(row.version.definition->rules.schedule);
+  event.zone = zones_of(row.version.definition->rules.schedule);
   const WallTime deleted = row.job.changed;
   const bool is_paused = !row.version.enabled;
   event.job = std::move(row.job);

@@ -108,9 +108,10 @@ class JobAdapter final : public thrift::JobServiceIf {
                 [&](const Caller& caller) { jobs_->read_log(caller, out, head, request); });
   }
   void next_fires(thrift::NextFires& out, const Head& head, const thrift::Schedule& schedule,
-                  std::int64_t after_ms, std::int32_t count) override {
+                  std::int64_t after_ms, std::int32_t count, const std::string& space,
+                  const std::string& name) override {
     edge_.serve("next_fires", head, [&](const Caller& caller) {
-      jobs_->next_fires(caller, out, head, schedule, after_ms, count);
+      jobs_->next_fires(caller, out, head, schedule, after_ms, count, space, name);
     });
   }
   void verify(thrift::VerifyReport& out, const Head& head,

@@ -68,8 +68,8 @@ class JobService {
   virtual void read_log(const Caller& caller, thrift::LogSlice& out, const Head& head,
                         const thrift::LogRequest& request) = 0;
   virtual void next_fires(const Caller& caller, thrift::NextFires& out, const Head& head,
-                          const thrift::Schedule& schedule, std::int64_t after_ms,
-                          std::int32_t count) = 0;
+                          const thrift::Schedule& schedule, std::int64_t after_ms, std::int32_t count,
+                          const std::string& space, const std::string& name) = 0;
   virtual void verify(const Caller& caller, thrift::VerifyReport& out, const Head& head,
                       const thrift::VerifyRequest& request) = 0;
 

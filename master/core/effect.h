@@ -80,6 +80,7 @@ struct DispatchItem {
   Millis kill_grace{0};
   Millis disconnect_grace{0};
   std::shared_ptr<const model::Parameters> parameters;
+  std::string schedule;                           ///< names of the entries due at the tick
 };
 
 struct SendDispatch {

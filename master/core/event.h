@@ -109,7 +109,7 @@ struct ApplyJob {
   Token token;
   std::string principal;
   std::shared_ptr<const model::JobDefinition> definition;
-  std::shared_ptr<const model::ZoneRules> zone;
+  model::Zones zone;
   std::optional<JobVersion> expected_version;  ///< that the edit was made from; 0: must be new; unset: any
 };
 
@@ -134,7 +134,7 @@ struct UndeleteJob {
   std::string principal;
   model::Job job;
   model::JobVersionRow version;         ///< the newest, with its definition
-  std::shared_ptr<const model::ZoneRules> zone;
+  model::Zones zone;
 };
 
 /// Run a saved job now.

@@ -5,6 +5,7 @@
 #include "master/core/attempts/attempt_rules.h"
 #include "master/core/batch_rows.h"
 #include "master/core/definition_hash.h"
+#include "master/core/time/cron_hash.h"
 #include "master/core/time/hold_rules.h"
 #include "master/core/notices.h"
 #include "master/core/time/time_rules.h"
@@ -56,7 +57,8 @@ WallTime anchor_of(const model::Schedule& schedule, const JobEntry* before, Wall
   if (schedule.start) return *schedule.start;
   if (before == nullptr) return at;
   const model::Schedule& old = before->rules().schedule;
-  const bool kept = old.kind == schedule.kind && old.interval == schedule.interval && !old.start;
+  const bool kept = old.kind == schedule.kind && old.interval == schedule.interval &&
+                    old.entries == schedule.entries && !old.start;
   return kept ? before->anchor : at;
 }
 
@@ -150,7 +152,8 @@ void handle_apply_job(Context& ctx, const ApplyJob& event) {
     return;
   }
   const WallTime anchor = anchor_of(definition.rules.schedule, job, ctx.at);
-  auto plan = ctx.state.jobs().plan_of(rules_of(event.definition), event.zone, anchor);
+  auto plan = ctx.state.jobs().plan_of(rules_of(event.definition), event.zone, anchor,
+                                         job_hash(definition.space, definition.name));
   if (!plan) {
     refuse(ctx, event.token, ErrorCode::InvalidArgument, plan.error().message);
   } else if (job == nullptr) {
@@ -222,7 +225,8 @@ bool refuse_undelete(Context& ctx, const UndeleteJob& event) {
 
 /// The job as it was when it was deleted; an error when this program cannot read its schedule.
 Result<JobEntry> entry_of_deleted(Context& ctx, const UndeleteJob& event) {
-  auto plan = ctx.state.jobs().plan_of(rules_of(event.version.definition), event.zone, event.version.anchor);
+  auto plan = ctx.state.jobs().plan_of(rules_of(event.version.definition), event.zone, event.version.anchor,
+                                       job_hash(event.job.space, event.job.name));
   if (!plan) return fail(plan.error());
   JobEntry entry(event.job, std::move(*plan));
   entry.anchor = event.version.anchor;

@@ -22,7 +22,7 @@ namespace rota::master::core {
 struct RecoveredJob {
   model::Job job;
   std::shared_ptr<const model::JobRules> rules;     ///< of the newest version
-  std::shared_ptr<const model::ZoneRules> zone;
+  model::Zones zone;
   WallTime valid_from{};
   WallTime anchor{};
   std::uint64_t definition_hash = 0;                ///< definition_hash() of the newest version; 0: not known

@@ -10,6 +10,7 @@
 #include "master/core/workers/departed_rules.h"
 #include "master/core/attempts/loss_rules.h"
 #include "master/core/attempts/retry.h"
+#include "master/core/time/cron_hash.h"
 #include "master/core/time/time_rules.h"
 
 namespace rota::master::core {
@@ -38,7 +39,8 @@ class NextTicks {
 
 JobEntry entry_of(State& state, RecoveredJob from) {
   // It was accepted once. If this program cannot read it, the job does not fire; all others go on.
-  auto plan = state.jobs().plan_of(from.rules, from.zone, from.anchor);
+  auto plan =
+      state.jobs().plan_of(from.rules, from.zone, from.anchor, job_hash(from.job.space, from.job.name));
   if (!plan) plan = Plan{state.jobs().share(std::move(from.rules)), nullptr};
   return JobEntry(std::move(from.job), std::move(*plan));
 }

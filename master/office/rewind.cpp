@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "common/base/duration_text.h"
+#include "master/core/time/cron_hash.h"
 #include "master/core/time/hold_rules.h"
 #include "master/core/time/time_rules.h"
 
@@ -39,13 +40,10 @@ Result<core::CompiledSchedule> schedule_of(const RewindParts& parts, const model
   for (const model::JobVersionRow& version : *versions) {
     if (version.version != gap.version || !version.definition) continue;
     const model::Schedule& schedule = version.definition->rules.schedule;
-    core::ZonePtr zone;
-    if (schedule.kind == model::ScheduleKind::Cron) {
-      auto found = parts.zones(schedule.time_zone);
-      if (!found) return fail(found.error());
-      zone = *found;
-    }
-    return core::compile(schedule, zone, version.anchor);
+    const auto zones = store::zones_of(schedule, parts.zones);
+    if (!zones) return fail(zones.error());
+    return core::compile(schedule, *zones, version.anchor,
+                         core::job_hash(version.definition->space, version.definition->name));
   }
   return fail(ErrorCode::Corrupt, fmt::format("a gap row of job {} names version {}, which is not stored",
                                               gap.job.value, gap.version));

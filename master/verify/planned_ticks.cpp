@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "common/model/schedule_text.h"
+#include "master/core/time/cron_hash.h"
 
 namespace rota::master::verify {
 
@@ -26,6 +27,9 @@ Result<PlannedTicks> PlannedTicks::of(const model::JobVersionRow& version,
   if (out.schedule_.kind == ScheduleKind::FixedRate && out.schedule_.interval <= Millis{0}) {
     return fail(ErrorCode::Corrupt, "a fixed rate has no interval");
   }
+  if (out.schedule_.kind == ScheduleKind::Entries) {
+    if (auto read = out.read_entries(version, zones); !read) return fail(read.error());
+  }
   if (out.schedule_.kind != ScheduleKind::Cron) return out;
   auto cron = core::parse_cron(model::cron_of_macro(out.schedule_.cron), out.schedule_.dialect);
   if (!cron) return fail(ErrorCode::Corrupt, cron.error().message);
@@ -44,6 +48,7 @@ std::optional<WallTime> PlannedTicks::next() {
       if (*schedule_.start > at_) tick = schedule_.start;
       break;
     case ScheduleKind::FixedRate: tick = rate_after(at_); break;
+    case ScheduleKind::Entries: tick = entries_after(at_); break;
     case ScheduleKind::Cron: tick = cron_after(at_); break;
   }
   if (!tick || *tick > through_) {
@@ -53,6 +58,27 @@ std::optional<WallTime> PlannedTicks::next() {
   }
   at_ = *tick;
   return tick;
+}
+
+Result<void> PlannedTicks::read_entries(const model::JobVersionRow& version, const store::ZoneSource& zones) {
+  const std::uint64_t hash = core::job_hash(version.definition->space, version.definition->name);
+  for (const std::string& line : schedule_.entries) {
+    auto ticks = EntryTicks::of(line, zones, version.anchor, hash);
+    if (!ticks) return fail(ticks.error());
+    entries_.push_back({std::move(*ticks), std::nullopt, false});
+  }
+  return {};
+}
+
+/// Moments of several entries are one.
+std::optional<WallTime> PlannedTicks::entries_after(WallTime at) {
+  std::optional<WallTime> first;
+  for (Entry& entry : entries_) {
+    if (!entry.is_known || (entry.next && *entry.next <= at)) entry.next = entry.ticks.after(at, through_);
+    entry.is_known = true;
+    if (entry.next && (!first || *entry.next < *first)) first = entry.next;
+  }
+  return first;
 }
 
 std::optional<WallTime> PlannedTicks::cron_after(WallTime at) const {

@@ -5,12 +5,14 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <vector>
 
 #include "common/base/result.h"
 #include "common/model/job.h"
 #include "common/model/zone.h"
 #include "master/core/time/cron.h"
 #include "master/store/zone_source.h"
+#include "master/verify/entry_ticks.h"
 
 namespace rota::master::verify {
 
@@ -27,6 +29,8 @@ class PlannedTicks {
   std::optional<WallTime> next();
 
  private:
+  Result<void> read_entries(const model::JobVersionRow& version, const store::ZoneSource& zones);
+  std::optional<WallTime> entries_after(WallTime at);
   std::optional<WallTime> cron_after(WallTime at) const;
   std::optional<WallTime> rate_after(WallTime at) const;
 
@@ -36,6 +40,12 @@ class PlannedTicks {
   WallTime through_{};
   core::CronExpression cron_;
   std::shared_ptr<const model::ZoneRules> zone_;
+  struct Entry {
+    EntryTicks ticks;
+    std::optional<WallTime> next;  // after the last tick given
+    bool is_known = false;
+  };
+  std::vector<Entry> entries_;
 };
 
 }  // namespace rota::master::verify

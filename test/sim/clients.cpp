@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "world.h"
 
@@ -17,6 +18,21 @@ namespace {
 constexpr Millis kPatience{8000};
 constexpr Millis kCrowdEvery{20'000};
 
+/// One to four ways to become due; some never do, and some meet others.
+std::vector<std::string> random_entries(Random& random) {
+  const char* kinds[] = {"cron */3 * * * * *; name three", "cron 10,40 * * * * *; name forty",
+                         "every 2s; name rate", "every 700ms; between 00:00-12:00; name day",
+                         "every 900ms; between 12:00-23:59:59; name night",
+                         "cron H/20 H(0-59) * * * *; name spread",
+                         "cron */5 * * * * ?; skipped_time quartz; name quartz",
+                         "working_day -1; time 18:00; name pay", "cron 0 9 * * *; between 10:00-11:00; name never"};
+  std::vector<std::string> out = {"cron */4 * * * * *; name four"};
+  for (const char* kind : kinds) {
+    if (random.chance(30) && out.size() < 4) out.emplace_back(kind);
+  }
+  return out;
+}
+
 model::JobDefinition random_job(Random& random, std::size_t number) {
   model::JobDefinition job;
   job.name = "job" + std::to_string(number);
@@ -26,6 +42,10 @@ model::JobDefinition random_job(Random& random, std::size_t number) {
   if (random.chance(25)) {
     rules.schedule.kind = model::ScheduleKind::Cron;
     rules.schedule.cron = random.chance(50) ? "*/3 * * * * *" : "10,40 * * * * *";
+  } else if (random.chance(20)) {
+    rules.schedule = {};
+    rules.schedule.kind = model::ScheduleKind::Entries;
+    rules.schedule.entries = random_entries(random);
   }
   const Overlap overlaps[] = {Overlap::Skip, Overlap::Queue, Overlap::Allow};
   rules.overlap = overlaps[random.below(3)];

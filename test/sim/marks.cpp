@@ -36,6 +36,7 @@ constexpr const char* kNames[] = {
     "run_waited_for_confirmation", "run_retried",
     "run_timed_out", "run_cancelled_early", "run_killed", "run_skipped", "run_waited_behind",
     "tick_fired", "tick_overlap_skipped", "tick_queue_full", "tick_coalesced", "tick_late_skipped", "tick_missed", "tick_slice_stored",
+    "tick_of_two_entries",
     "worker_drained", "worker_resumed", "drain_told", "resume_told", "attempt_handed_over",
     "job_edited", "job_paused", "job_resumed", "job_undeleted", "renewed", "renew_refused", "note_stored",
     "beats_seen_to_end", "beats_seen_to_go_on",

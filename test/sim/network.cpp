@@ -147,6 +147,9 @@ void World::carry_hello(std::size_t master, Epoch epoch, const SendHello& messag
 
 void World::carry_dispatch(std::size_t master, Epoch epoch, const SendDispatch& sent) {
   const auto message = std::make_shared<const SendDispatch>(sent);
+  for (const auto& item : sent.items) {
+    if (item.schedule.find(',') != std::string::npos) marks.hit("tick_of_two_entries");
+  }
   auto open = std::make_shared<bool>(true);
   const auto settle = [this, master, epoch, open](DispatchAnswered answer) {
     if (std::exchange(*open, false)) post(master, epoch, std::move(answer));

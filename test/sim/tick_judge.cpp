@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <memory>
 
+#include "master/core/time/cron_hash.h"
+#include "master/verify/planned_ticks.h"
+
 namespace rota::sim {
 
 using model::Reason;
@@ -36,7 +39,8 @@ const master::core::CompiledSchedule& TickJudge::schedule_of(const model::JobVer
   const auto found = schedules_.find({row.job, row.version});
   if (found != schedules_.end()) return found->second;
   auto compiled = master::core::compile(row.definition->rules.schedule,
-                                        std::make_shared<const model::ZoneRules>(), row.anchor);
+                                        std::make_shared<const model::ZoneRules>(), row.anchor,
+                                        master::core::job_hash(row.definition->space, row.definition->name));
   return schedules_.emplace(std::pair{row.job, row.version}, std::move(*compiled)).first->second;
 }
 
@@ -70,12 +74,24 @@ TickJudge::Planned TickJudge::plan(const SimTables& tables, const Windows& windo
     const WallTime end = row.valid_to ? std::min(*row.valid_to, through) : through;
     const WallTime begin = std::max(row.valid_from, after);
     if (end <= begin) continue;
+    if (row.definition->rules.schedule.kind == model::ScheduleKind::Entries) {
+      plan_entries(row, begin, end, planned);
+      continue;
+    }
     const auto& schedule = schedule_of(row);
     for (auto tick = schedule.next_after(begin); tick && *tick <= end; tick = schedule.next_after(*tick)) {
       planned[{row.job, *tick}] = {row.version, 0};
     }
   }
   return planned;
+}
+
+/// As `rota verify` does, which shares no walk with the leader.
+void TickJudge::plan_entries(const model::JobVersionRow& row, WallTime begin, WallTime end, Planned& planned) {
+  const master::store::ZoneSource utc = [](std::string_view) { return std::make_shared<const model::ZoneRules>(); };
+  auto ticks = master::verify::PlannedTicks::of(row, utc, end, begin + Millis{1});
+  if (!ticks) return;  // then each of its runs is one of a tick that was not planned
+  while (const auto tick = ticks->next()) planned[{row.job, *tick}] = {row.version, 0};
 }
 
 std::string TickJudge::count_runs(const SimTables& tables, const Windows& windows, Planned& planned) {

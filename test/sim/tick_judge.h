@@ -34,6 +34,7 @@ class TickJudge {
   static WallTime recorded(const SimTables& tables, JobId job);
   static WallTime judged(const SimTables& tables, JobId job);
   Planned plan(const SimTables& tables, const Windows& windows);
+  static void plan_entries(const model::JobVersionRow& row, WallTime begin, WallTime end, Planned& planned);
   const master::core::CompiledSchedule& schedule_of(const model::JobVersionRow& row);
   static std::string count_runs(const SimTables& tables, const Windows& windows, Planned& planned);
   static std::string count_gaps(SimTables& tables, const Windows& windows, Planned& planned);

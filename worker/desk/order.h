@@ -26,6 +26,7 @@ struct Order {
   std::string space;
   std::string kind;                ///< "tick", "manual", "one_off"
   std::optional<WallTime> tick;
+  std::string schedule;            ///< names of the schedule's entries that were due
   WallTime scheduled{};
   Millis timeout{0};               ///< 0: none
   Millis kill_grace{10'000};

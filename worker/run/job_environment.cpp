@@ -41,6 +41,8 @@ std::vector<std::string> job_environment(const EnvironmentBase& base, const desk
   all["ROTA_NAMESPACE"] = order.space;
   all["ROTA_RUN_KIND"] = order.kind;
   if (order.tick) all["ROTA_TICK_MS"] = std::to_string(to_ms(*order.tick));
+  all.erase("ROTA_SCHEDULE");
+  if (!order.schedule.empty()) all["ROTA_SCHEDULE"] = order.schedule;
   all["ROTA_SCHEDULED_MS"] = std::to_string(to_ms(order.scheduled));
   all["ROTA_WORKER"] = worker.id;
   all["ROTA_INCARNATION"] = worker.incarnation;

@@ -40,6 +40,13 @@ DispatchItem item_of(const RunEntry& run) {
   return item;
 }
 
+/// Of the version by which the run was made; after an edit they are not known any more.
+std::string entries_due(const Context& ctx, const RunEntry& run) {
+  const JobEntry* job = ctx.state.find_job(run.row().job);
+  const bool is_known = job != nullptr && run.row().tick && job->row.version == run.row().version;
+  return is_known ? job->schedule().names_at(*run.row().tick) : std::string();
+}
+
 /// When the new reason lasts, it is also written to the rows of runs that already wait (not of all).
 void note_blocked(Context& ctx, SlotQueue& queue, Reason reason) {
   const Reason before = std::exchange(queue.blocked, reason);
@@ -278,7 +285,9 @@ void send_attempt(Context& ctx, RunEntry& run) {
   if (run.send.in_flight > 0) run.send.unclear = true;
   ++run.send.in_flight;
   ++state.counters().dispatches;
-  dispatch_to(*life, ctx.out).items.push_back(item_of(run));
+  DispatchItem item = item_of(run);
+  item.schedule = entries_due(ctx, run);
+  dispatch_to(*life, ctx.out).items.push_back(std::move(item));
 }
 
 void send_cancel(Context& ctx, RunEntry& run) {

@@ -27,14 +27,16 @@ JobFacts::JobFacts(model::Job row)
       changed(row.changed),
       ticks_through(row.ticks_through),
       space_(std::make_shared<const std::string>(std::move(row.space))) {
-  state_by_.set(std::move(row.state_by));
-  state_why_.set(std::move(row.state_why));
+  rare_.set({std::move(row.state_by), std::move(row.state_why), row.memory});
 }
 
 void JobFacts::set_state(model::JobState to, std::string by, std::string why) {
   state = to;
-  state_by_.set(std::move(by));
-  state_why_.set(std::move(why));
+  rare_.set({std::move(by), std::move(why), memory()});
+}
+
+void JobFacts::set_memory(const model::JobMemory& memory) {
+  if (!(memory == this->memory())) rare_.change().memory = memory;
 }
 
 model::Job JobFacts::as_row() const {
@@ -45,8 +47,9 @@ model::Job JobFacts::as_row() const {
   row.version = version;
   row.state = state;
   row.one_off = one_off;
-  row.state_by = state_by_.get();
-  row.state_why = state_why_.get();
+  row.state_by = rare_.get().state_by;
+  row.state_why = rare_.get().state_why;
+  row.memory = memory();
   row.created = created;
   row.changed = changed;
   row.ticks_through = ticks_through;

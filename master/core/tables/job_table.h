@@ -45,12 +45,19 @@ class JobFacts {
 
   const std::string& space() const { return *space_; }
   void set_state(model::JobState to, std::string by, std::string why);
+  const model::JobMemory& memory() const { return rare_.get().memory; }
+  void set_memory(const model::JobMemory& memory);
   model::Job as_row() const;
 
  private:
   friend class JobTable;
   std::shared_ptr<const std::string> space_;  ///< shared by the jobs of the namespace
-  Seldom<std::string> state_by_, state_why_;
+  struct Rare {
+    std::string state_by, state_why;
+    model::JobMemory memory;
+    bool operator==(const Rare&) const = default;
+  };
+  Seldom<Rare> rare_;
 };
 
 /// Unfinished runs of one job.
@@ -108,8 +115,10 @@ class JobTable {
   /// Who changes it plans the next tick anew.
   void set_plan(JobEntry& job, Plan plan);
   /// Rules and the schedule that they make, shared where equal. InvalidArgument as compile() says.
-  Result<Plan> plan_of(RulesPtr rules, const ZonePtr& zone, WallTime anchor) {
-    return shelf_.plan(shelf_.share(std::move(rules)), zone, anchor);
+  /// `hash` is the job's (cron_hash.h).
+  Result<Plan> plan_of(RulesPtr rules, const model::Zones& zones, WallTime anchor, std::uint64_t hash,
+                       const CalendarSource& calendars = {}) {
+    return shelf_.plan(shelf_.share(std::move(rules)), zones, anchor, hash, calendars);
   }
   RulesPtr share(RulesPtr rules) { return shelf_.share(std::move(rules)); }
   /// So many saved jobs follow.

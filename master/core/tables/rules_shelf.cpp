@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <string>
 #include <string_view>
 #include <utility>
 
@@ -19,8 +20,20 @@ std::size_t hash_of(const model::JobRules& rules) {
   mix(std::hash<std::string_view>()(rules.worker));
   mix(static_cast<std::size_t>(rules.schedule.interval.count()));
   mix(static_cast<std::size_t>(rules.timeout.count()));
+  for (const std::string& line : rules.schedule.entries) mix(std::hash<std::string_view>()(line));
   if (rules.schedule.start) mix(static_cast<std::size_t>(to_ms(*rules.schedule.start)));
   return hash;
+}
+
+}  // namespace
+
+namespace {
+
+std::vector<CalendarHistoryPtr> calendars_in(const model::Schedule& schedule, const CalendarSource& source) {
+  std::vector<CalendarHistoryPtr> out;
+  if (schedule.entries.empty() || !source) return out;
+  for (const std::string& name : calendars_of(schedule)) out.push_back(source(name));
+  return out;
 }
 
 }  // namespace
@@ -37,22 +50,24 @@ RulesShelf::KeptRules::iterator RulesShelf::find(const model::JobRules& rules) {
 RulesPtr RulesShelf::share(RulesPtr rules) {
   if (const auto known = find(*rules); known != kept_.end()) return known->second.rules.lock();
   drop_unused();
-  kept_.emplace(hash_of(*rules), Kept{rules, nullptr, {}});
+  kept_.emplace(hash_of(*rules), Kept{rules, {}, {}, {}});
   return rules;
 }
 
-/// A cron's schedule does not depend on the anchor of its job.
-Result<Plan> RulesShelf::plan(RulesPtr rules, const ZonePtr& zone, WallTime anchor) {
-  const auto known = rules->schedule.kind == model::ScheduleKind::Cron ? find(*rules) : kept_.end();
-  if (known != kept_.end() && known->second.zone == zone) {
+Result<Plan> RulesShelf::plan(RulesPtr rules, const model::Zones& zones, WallTime anchor,
+                              std::uint64_t hash, const CalendarSource& calendars) {
+  auto used = calendars_in(rules->schedule, calendars);
+  const auto known = depends_on_job(rules->schedule) ? kept_.end() : find(*rules);
+  if (known != kept_.end() && known->second.zones == zones && known->second.calendars == used) {
     SchedulePtr schedule = known->second.schedule.lock();
     if (schedule != nullptr) return Plan{std::move(rules), std::move(schedule)};
   }
-  auto compiled = compile(rules->schedule, zone, anchor);
+  auto compiled = compile(rules->schedule, zones, anchor, hash, calendars);
   if (!compiled) return fail(compiled.error());
   Plan made{std::move(rules), std::make_shared<const CompiledSchedule>(std::move(*compiled))};
   if (known != kept_.end()) {
-    known->second.zone = zone;
+    known->second.zones = zones;
+    known->second.calendars = std::move(used);
     known->second.schedule = made.schedule;
   }
   return made;

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <memory>
 #include <unordered_map>
+#include <vector>
 
 #include "common/base/result.h"
 #include "common/model/job.h"
@@ -26,14 +27,16 @@ class RulesShelf {
  public:
   /// Rules with this content: an earlier object of the same, or this one.
   RulesPtr share(RulesPtr rules);
-  /// Of rules that share() gave; InvalidArgument as compile() says.
-  Result<Plan> plan(RulesPtr rules, const ZonePtr& zone, WallTime anchor);
+  /// Of rules that share() gave, for the job of that hash (cron_hash.h); InvalidArgument as compile() says.
+  Result<Plan> plan(RulesPtr rules, const model::Zones& zones, WallTime anchor, std::uint64_t hash = 0,
+                    const CalendarSource& calendars = {});
   std::size_t size() const { return kept_.size(); }
 
  private:
   struct Kept {
     std::weak_ptr<const model::JobRules> rules;
-    ZonePtr zone;                      ///< that the schedule was compiled with
+    model::Zones zones;                ///< that the schedule was compiled with, as the calendars
+    std::vector<CalendarHistoryPtr> calendars;
     std::weak_ptr<const CompiledSchedule> schedule;
   };
   using KeptRules = std::unordered_multimap<std::size_t, Kept>;

@@ -18,21 +18,35 @@ bool is_by_clock(const CompiledEntry& entry) {
 
 }  // namespace
 
+static_assert(model::kMostEntries <= 32, "a bit for each");
+
+CompiledEntries::CompiledEntries(std::vector<CompiledEntry> entries, std::uint64_t hash)
+    : entries_(std::move(entries)), hash_(hash) {
+  for (std::size_t i = 0; i < entries_.size(); ++i) {
+    if (entries_[i].next_after(WallTime{})) fires_ |= std::uint32_t{1} << i;
+  }
+}
+
+std::optional<WallTime> CompiledEntries::next_of(std::size_t i, WallTime after) const {
+  return (fires_ >> i & 1) == 0 ? std::nullopt : entries_[i].next_after(after);
+}
+
 std::optional<WallTime> CompiledEntries::next_after(WallTime after) const {
   std::optional<WallTime> first;
-  for (const CompiledEntry& entry : entries_) {
-    const auto next = entry.next_after(after);
+  for (std::size_t i = 0; i < entries_.size(); ++i) {
+    const auto next = next_of(i, after);
     if (next) first = std::min(first.value_or(*next), *next);
   }
   return first;
 }
 
 std::int64_t CompiledEntries::count_between(WallTime after, WallTime through, std::int64_t limit) const {
+  if (fires_ == 0) return 0;
   if (entries_.size() == 1) return entries_.front().count_between(after, through, limit);
   // Moments of several entries count once, so they are met one by one; each
   // entry is only asked again when its own moment has come.
   std::vector<std::optional<WallTime>> next;
-  for (const CompiledEntry& entry : entries_) next.push_back(entry.next_after(after));
+  for (std::size_t i = 0; i < entries_.size(); ++i) next.push_back(next_of(i, after));
   for (std::int64_t count = 0;; ++count) {
     std::optional<WallTime> first;
     for (const auto& each : next) {
@@ -40,7 +54,7 @@ std::int64_t CompiledEntries::count_between(WallTime after, WallTime through, st
     }
     if (!first || *first > through || count >= limit) return count;
     for (std::size_t i = 0; i < next.size(); ++i) {
-      if (next[i] == first) next[i] = entries_[i].next_after(*first);
+      if (next[i] == first) next[i] = next_of(i, *first);
     }
   }
 }
@@ -49,14 +63,14 @@ bool CompiledEntries::fires_often() const {
   return std::ranges::any_of(entries_, [](const CompiledEntry& entry) { return entry.fires_often(); });
 }
 
-bool CompiledEntries::is_due(const CompiledEntry& entry, WallTime tick) const {
-  return entry.next_after(tick - kSmallestStep) == tick;
+bool CompiledEntries::is_due(std::size_t i, WallTime tick) const {
+  return next_of(i, tick - kSmallestStep) == tick;
 }
 
 std::vector<std::string> CompiledEntries::names_at(WallTime tick) const {
   std::vector<std::string> names;
   for (std::size_t i = 0; i < entries_.size(); ++i) {
-    if (!is_due(entries_[i], tick)) continue;
+    if (!is_due(i, tick)) continue;
     names.push_back(entries_[i].name().empty() ? std::to_string(i + 1) : entries_[i].name());
   }
   return names;
@@ -64,9 +78,9 @@ std::vector<std::string> CompiledEntries::names_at(WallTime tick) const {
 
 Millis CompiledEntries::jitter_at(WallTime tick) const {
   std::optional<Millis> least;
-  for (const CompiledEntry& entry : entries_) {
-    if (!is_due(entry, tick)) continue;
-    const Millis jitter = jitter_of(hash_, entry.jitter());
+  for (std::size_t i = 0; i < entries_.size(); ++i) {
+    if (!is_due(i, tick)) continue;
+    const Millis jitter = jitter_of(hash_, entries_[i].jitter());
     least = std::min(least.value_or(jitter), jitter);
   }
   return least.value_or(Millis{0});

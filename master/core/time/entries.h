@@ -15,8 +15,7 @@ namespace rota::master::core {
 class CompiledEntries {
  public:
   CompiledEntries() = default;  ///< never fire
-  CompiledEntries(std::vector<CompiledEntry> entries, std::uint64_t hash)
-      : entries_(std::move(entries)), hash_(hash) {}
+  CompiledEntries(std::vector<CompiledEntry> entries, std::uint64_t hash);
 
   std::optional<WallTime> next_after(WallTime after) const;
   std::int64_t count_between(WallTime after, WallTime through, std::int64_t limit = INT64_MAX) const;
@@ -32,9 +31,11 @@ class CompiledEntries {
   const std::vector<CompiledEntry>& all() const { return entries_; }
 
  private:
-  bool is_due(const CompiledEntry& entry, WallTime tick) const;
+  bool is_due(std::size_t i, WallTime tick) const;
+  std::optional<WallTime> next_of(std::size_t i, WallTime after) const;
 
   std::vector<CompiledEntry> entries_;
+  std::uint32_t fires_ = 0;  ///< bit i: entry i has a moment at all, which takes a search to find out
   std::uint64_t hash_ = 0;
 };
 

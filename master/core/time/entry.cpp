@@ -8,7 +8,7 @@
 
 #include "common/model/schedule_text.h"
 #include "master/core/time/planned_times.h"
-#include "master/core/time/quartz_walk.h"
+#include "master/core/time/cron_quartz.h"
 
 namespace rota::master::core {
 namespace {

@@ -1,11 +1,12 @@
 #include "master/core/time/schedule.h"
 
-#include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <bit>
 
 #include "common/base/utf8.h"
+#include "common/model/entry_text.h"
 #include "common/model/schedule_text.h"
 
 namespace rota::master::core {
@@ -26,6 +27,55 @@ Result<CronExpression> read_cron(const Schedule& schedule) {
               fmt::format("cron '{}': {}", shown_text(schedule.cron), cron.error().message));
 }
 
+/// Up to the first line that cannot be read.
+Result<std::vector<model::ScheduleEntry>> read_entries(const Schedule& schedule) {
+  std::vector<model::ScheduleEntry> out;
+  for (std::size_t i = 0; i < schedule.entries.size(); ++i) {
+    auto entry = model::entry_from_text(schedule.entries[i]);
+    if (!entry) return fail(entry.error().code, fmt::format("schedule[{}].{}", i, entry.error().message));
+    out.push_back(std::move(*entry));
+  }
+  return out;
+}
+
+std::vector<std::string> problems_of_entries(const Schedule& schedule) {
+  if (schedule.kind != ScheduleKind::Entries) {
+    if (schedule.entries.empty()) return {};
+    return {"schedule: entries are given, but its kind is not \"entries\""};
+  }
+  if (schedule.entries.empty()) return {"schedule: its kind is \"entries\", but it has none"};
+  const auto entries = read_entries(schedule);
+  if (!entries) return {entries.error().message};
+  return entries_problems(*entries);
+}
+
+Result<EntryParts> parts_of(const model::ScheduleEntry& entry, const model::Zones& zones,
+                            const CalendarSource& calendars) {
+  EntryParts parts{zones.named(entry.time_zone), {}};
+  if (!parts.zone) return fail(ErrorCode::InvalidArgument, "an entry needs the rules of its time zone");
+  for (const std::string& name : entry.calendars) {
+    const CalendarHistoryPtr known = calendars ? calendars(name) : nullptr;
+    if (!known) return fail(ErrorCode::InvalidArgument, fmt::format("there is no calendar {}", name));
+    parts.calendars.push_back(*known);
+  }
+  return parts;
+}
+
+Result<CompiledEntries> compile_entries(const Schedule& schedule, const model::Zones& zones, WallTime anchor,
+                                        std::uint64_t hash, const CalendarSource& calendars) {
+  const auto entries = read_entries(schedule);
+  if (!entries) return fail(entries.error());
+  std::vector<CompiledEntry> out;
+  for (const model::ScheduleEntry& entry : *entries) {
+    const auto parts = parts_of(entry, zones, calendars);
+    if (!parts) return fail(parts.error());
+    auto compiled = compile_entry(entry, *parts, anchor, hash);
+    if (!compiled) return fail(compiled.error());
+    out.push_back(std::move(*compiled));
+  }
+  return CompiledEntries(std::move(out), hash);
+}
+
 std::vector<std::string> problems_besides_cron(const Schedule& schedule) {
   std::vector<std::string> problems;
   if (schedule.kind == ScheduleKind::Once && !schedule.start) {
@@ -42,6 +92,7 @@ std::vector<std::string> problems_besides_cron(const Schedule& schedule) {
   if (schedule.start && schedule.end && *schedule.end < *schedule.start) {
     problems.emplace_back("`end` lies before `start`");
   }
+  for (std::string& problem : problems_of_entries(schedule)) problems.push_back(std::move(problem));
   return problems;
 }
 
@@ -60,18 +111,45 @@ std::vector<std::string> validate_schedule(const Schedule& schedule) {
   return problems;
 }
 
-Result<CompiledSchedule> compile(const Schedule& schedule, ZonePtr zone, WallTime anchor) {
+bool depends_on_job(const Schedule& schedule) {
+  if (schedule.kind != ScheduleKind::Entries) return schedule.kind != ScheduleKind::Cron;
+  const auto entries = read_entries(schedule);
+  return !entries || std::ranges::any_of(*entries, [](const model::ScheduleEntry& entry) {
+    return (entry.kind == model::EntryKind::Every && !entry.start) || entry.jitter > Millis{0} ||
+           model::uses_hash(entry.cron);
+  });
+}
+
+std::vector<std::string> calendars_of(const Schedule& schedule) {
+  std::vector<std::string> out;
+  const auto entries = read_entries(schedule);
+  if (!entries) return out;
+  for (const model::ScheduleEntry& entry : *entries) {
+    for (const std::string& name : entry.calendars) {
+      if (std::ranges::find(out, name) == out.end()) out.push_back(name);
+    }
+  }
+  return out;
+}
+
+Result<CompiledSchedule> compile(const Schedule& schedule, const model::Zones& zones, WallTime anchor,
+                                 std::uint64_t hash, const CalendarSource& calendars) {
   CompiledSchedule compiled;
   if (schedule.kind == ScheduleKind::Cron) {  // read once: a leader takes over thousands of them
     auto cron = read_cron(schedule);
     if (!cron) return fail(ErrorCode::InvalidArgument, cron.error().message);
-    compiled.cron_ = std::make_shared<const CronExpression>(std::move(*cron));
+    compiled.compiled_ = std::make_shared<const CronExpression>(std::move(*cron));
   }
   const auto problems = problems_besides_cron(schedule);
   if (!problems.empty()) return fail(ErrorCode::InvalidArgument, problems.front());
   if (schedule.kind == ScheduleKind::Cron) {
-    if (!zone) return fail(ErrorCode::InvalidArgument, "a cron needs the rules of its time zone");
-    compiled.zone_ = std::move(zone);
+    if (!zones.own) return fail(ErrorCode::InvalidArgument, "a cron needs the rules of its time zone");
+    compiled.zone_ = zones.own;
+  }
+  if (schedule.kind == ScheduleKind::Entries) {
+    auto entries = compile_entries(schedule, zones, anchor, hash, calendars);
+    if (!entries) return fail(entries.error());
+    compiled.compiled_ = std::make_shared<const CompiledEntries>(std::move(*entries));
   }
   compiled.kind_ = schedule.kind;
   compiled.skipped_time_ = schedule.skipped_time;
@@ -93,7 +171,13 @@ std::optional<WallTime> CompiledSchedule::next_after(WallTime after) const {
 
 bool CompiledSchedule::fires_often() const {
   if (kind_ == ScheduleKind::FixedRate) return interval_ <= kOften;
-  return kind_ == ScheduleKind::Cron && std::popcount(cron_->seconds) > 1;
+  if (const CompiledEntries* all = entries()) return all->fires_often();
+  return kind_ == ScheduleKind::Cron && std::popcount(cron().seconds) > 1;
+}
+
+std::string CompiledSchedule::names_at(WallTime tick) const {
+  const CompiledEntries* all = entries();
+  return all == nullptr ? std::string() : fmt::format("{}", fmt::join(all->names_at(tick), ","));
 }
 
 std::optional<WallTime> CompiledSchedule::next_unbounded(WallTime after) const {
@@ -101,9 +185,10 @@ std::optional<WallTime> CompiledSchedule::next_unbounded(WallTime after) const {
     case ScheduleKind::None: return std::nullopt;
     case ScheduleKind::Once: return *start_ > after ? start_ : std::nullopt;
     case ScheduleKind::FixedRate: return next_fixed_rate(after);
+    case ScheduleKind::Entries: return entries()->next_after(after);
     case ScheduleKind::Cron: break;
   }
-  return core::next_after(*cron_, *zone_, skipped_time_, repeated_time_, after);
+  return core::next_after(cron(), *zone_, skipped_time_, repeated_time_, after);
 }
 
 std::optional<WallTime> CompiledSchedule::next_fixed_rate(WallTime after) const {
@@ -141,8 +226,9 @@ std::int64_t CompiledSchedule::count_between(WallTime after, WallTime through,
                                ticks_through(anchor_, interval_, from));
   }
   if (kind_ == ScheduleKind::Cron) {
-    return count_matches(*cron_, *zone_, skipped_time_, repeated_time_, after, through, limit);
+    return count_matches(cron(), *zone_, skipped_time_, repeated_time_, after, through, limit);
   }
+  if (const CompiledEntries* all = entries()) return all->count_between(after, through, limit);
   const auto tick = next_after(after);
   return tick && *tick <= through && limit > 0 ? 1 : 0;
 }

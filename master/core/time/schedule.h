@@ -11,12 +11,13 @@
 #include "common/base/time.h"
 #include "common/model/job.h"
 #include "common/model/zone.h"
+#include "master/core/time/calendar_source.h"
 #include "master/core/time/cron.h"
+#include "master/core/time/entries.h"
 
 namespace rota::master::core {
 
-/// Shared ownership of the rules: thousands of jobs name the same zone.
-using ZonePtr = std::shared_ptr<const model::ZoneRules>;
+using model::ZonePtr;
 
 /// A schedule ready to be asked. Thread: constant after construction.
 class CompiledSchedule {
@@ -39,14 +40,26 @@ class CompiledSchedule {
 
   model::ScheduleKind kind() const { return kind_; }
 
+  /// Its entries; null unless that is its kind.
+  const CompiledEntries* entries() const {
+    return kind_ == model::ScheduleKind::Entries ? static_cast<const CompiledEntries*>(compiled_.get())
+                                                 : nullptr;
+  }
+  /// The names of the entries that are due at this tick, separated by commas.
+  std::string names_at(WallTime tick) const;
+
  private:
-  friend Result<CompiledSchedule> compile(const model::Schedule&, ZonePtr, WallTime);
+  friend Result<CompiledSchedule> compile(const model::Schedule&, const model::Zones&, WallTime,
+                                          std::uint64_t, const CalendarSource&);
+
+  const CronExpression& cron() const { return *static_cast<const CronExpression*>(compiled_.get()); }
 
   std::optional<WallTime> next_unbounded(WallTime after) const;
   std::optional<WallTime> next_fixed_rate(WallTime after) const;
 
   model::ScheduleKind kind_ = model::ScheduleKind::None;
-  std::shared_ptr<const CronExpression> cron_;  ///< shared by copies of this schedule
+  /// A CronExpression or CompiledEntries, by the kind; shared by copies of this schedule.
+  std::shared_ptr<const void> compiled_;
   ZonePtr zone_;
   model::SkippedTime skipped_time_ = model::SkippedTime::RunAtEnd;
   model::RepeatedTime repeated_time_ = model::RepeatedTime::First;
@@ -56,10 +69,18 @@ class CompiledSchedule {
   std::optional<WallTime> end_;
 };
 
-/// Compiles a schedule. `zone` is needed for crons only and may be null otherwise. Tick k of a
-/// fixed rate is at anchor + k * interval; the anchor itself is a tick when `start` is given, else
-/// the first tick is one interval later. InvalidArgument as validate_schedule says.
-Result<CompiledSchedule> compile(const model::Schedule& schedule, ZonePtr zone, WallTime anchor);
+/// Whether two jobs with this schedule may have different ticks: by their anchors, or their names.
+bool depends_on_job(const model::Schedule& schedule);
+
+/// The calendars that its entries name, each once, in their order. What cannot be read names none.
+std::vector<std::string> calendars_of(const model::Schedule& schedule);
+
+/// Compiles a schedule. Zones are needed for crons and entries only. `hash` is the job's (cron_hash.h).
+/// Tick k of a fixed rate is at anchor + k * interval; the anchor itself is a tick when `start` is given,
+/// else the first tick is one interval later. InvalidArgument as validate_schedule says, and for a calendar
+/// that `calendars` does not know.
+Result<CompiledSchedule> compile(const model::Schedule& schedule, const model::Zones& zones, WallTime anchor,
+                                 std::uint64_t hash = 0, const CalendarSource& calendars = {});
 
 /// All that is wrong with a schedule, as sentences for people; empty when it is fine. Whether the
 /// zone exists is not known here.

@@ -93,13 +93,12 @@ std::vector<core::RecoveredRules> older_rules_in(const auto& tables) {
 Result<core::RecoveredJob> recovered_job(const model::Job& job, const model::JobVersionRow& newest,
                                          const ZoneSource& zones) {
   const model::JobDefinition& definition = *newest.definition;
-  auto zone = zones(definition.rules.schedule.time_zone);
-  const bool needs_zone = definition.rules.schedule.kind == model::ScheduleKind::Cron;
-  if (!zone && needs_zone) return fail(ErrorCode::Unsupported, zone.error().message);
+  auto needed = zones_of(definition.rules.schedule, zones);
+  if (!needed) return fail(ErrorCode::Unsupported, needed.error().message);
   core::RecoveredJob one;
   one.job = job;
   one.rules = std::make_shared<const model::JobRules>(definition.rules);
-  one.zone = zone ? *zone : nullptr;
+  one.zone = std::move(*needed);
   one.valid_from = newest.valid_from;
   one.anchor = newest.anchor;
   one.definition_hash = core::definition_hash(definition);

@@ -45,7 +45,7 @@ class RulesCache {
 
   struct Entry {
     std::shared_ptr<const model::JobRules> rules;
-    std::shared_ptr<const model::ZoneRules> zone;
+    model::Zones zone;
   };
 
   Result<Entry> get(const std::string& json) {
@@ -60,11 +60,9 @@ class RulesCache {
   Result<Entry> make(const std::string& json) {
     auto rules = read(json);
     if (!rules) return fail(rules.error());
-    auto zone = zones_(rules->schedule.time_zone);
-    const bool needs_zone = rules->schedule.kind == model::ScheduleKind::Cron;
-    if (!zone && needs_zone) return fail(ErrorCode::Unsupported, zone.error().message);
-    return Entry{std::make_shared<const model::JobRules>(std::move(*rules)),
-                 zone ? *zone : nullptr};
+    auto zones = zones_of(rules->schedule, zones_);
+    if (!zones) return fail(ErrorCode::Unsupported, zones.error().message);
+    return Entry{std::make_shared<const model::JobRules>(std::move(*rules)), std::move(*zones)};
   }
 
   /// A text that cannot be read in two parts is read as a whole, for its value or its error.

@@ -21,8 +21,9 @@ bool holds_its_name(const model::Job& job) {
 // When job_name_once meets another job's row, job_id differs and every assignment keeps what is there.
 const MultiRow kUpsertJobs{
     "INSERT INTO job (job_id, namespace, name, saved_name, version, state, one_off, state_by, "
-    "state_why, created_ms, changed_ms, ticks_through_ms) VALUES",
-    12,
+    "state_why, created_ms, changed_ms, ticks_through_ms, fired_ticks, failures_in_row, "
+    "due_after_end_ms) VALUES",
+    15,
     "ON DUPLICATE KEY UPDATE "
     "namespace = IF(job_id = VALUES(job_id), VALUES(namespace), namespace), "
     "name = IF(job_id = VALUES(job_id), VALUES(name), name), "
@@ -34,7 +35,10 @@ const MultiRow kUpsertJobs{
     "state_why = IF(job_id = VALUES(job_id), VALUES(state_why), state_why), "
     "created_ms = IF(job_id = VALUES(job_id), VALUES(created_ms), created_ms), "
     "changed_ms = IF(job_id = VALUES(job_id), VALUES(changed_ms), changed_ms), "
-    "ticks_through_ms = IF(job_id = VALUES(job_id), VALUES(ticks_through_ms), ticks_through_ms)"};
+    "ticks_through_ms = IF(job_id = VALUES(job_id), VALUES(ticks_through_ms), ticks_through_ms), "
+    "fired_ticks = IF(job_id = VALUES(job_id), VALUES(fired_ticks), fired_ticks), "
+    "failures_in_row = IF(job_id = VALUES(job_id), VALUES(failures_in_row), failures_in_row), "
+    "due_after_end_ms = IF(job_id = VALUES(job_id), VALUES(due_after_end_ms), due_after_end_ms)"};
 
 void bind_job(Binder& binder, const model::Job& job) {
   binder.integer(job.id.value).text(job.space).text(job.name);
@@ -46,7 +50,10 @@ void bind_job(Binder& binder, const model::Job& job) {
       .prose(job.state_why, kWhyBytes)
       .time(job.created)
       .time(job.changed)
-      .time(job.ticks_through);
+      .time(job.ticks_through)
+      .integer(job.memory.fired)
+      .integer(job.memory.failures)
+      .time(job.memory.due);
 }
 
 const MultiRow kUpsertVersions{
@@ -168,6 +175,9 @@ Result<model::Job> read_job(Row& row) {
   job.created = row.time();
   job.changed = row.time();
   job.ticks_through = row.maybe_time();
+  job.memory.fired = static_cast<std::int32_t>(row.integer());
+  job.memory.failures = static_cast<std::int32_t>(row.integer());
+  job.memory.due = row.maybe_time();
   return job;
 }
 

@@ -85,12 +85,30 @@ TEST_CASE("office: recover gives the watermark, the jobs and the unfinished runs
     const auto& job = recovered->jobs[0];
     CHECK(difference(job.job, changes.jobs[0]) == "");
     CHECK(*job.rules == newest.rules);
-    CHECK(job.zone->name == "UTC");
+    CHECK(job.zone.own->name == "UTC");
     CHECK(job.valid_from == wall_from_ms(kBase + 50));
     CHECK(job.anchor == wall_from_ms(kBase + 5));
     REQUIRE(recovered->runs.size() == 2);
     CHECK(difference(recovered->runs[0], changes.new_runs[1]) == "");
     CHECK(difference(recovered->runs[1], changes.new_runs[2]) == "");
+  }
+}
+
+TEST_CASE("office: what a job remembers beyond its runs is there for the next leader, and may be cleared") {
+  ON_EACH_STORE(on, led_backends()) {
+    core::Changes changes = new_job(10, "a");
+    changes.jobs[0].memory = {7, -1, wall_from_ms(kBase + 4321)};
+    REQUIRE(on.store->apply(Epoch{1}, changes).outcome == ApplyOutcome::Applied);
+    CHECK(on.reader->saved_jobs(JobId{}, 10)->at(0).memory == changes.jobs[0].memory);
+    const auto recovered = on.office->recover();
+    REQUIRE(recovered);
+    CHECK(recovered->jobs.at(0).job.memory == changes.jobs[0].memory);
+
+    core::Changes cleared;
+    cleared.jobs = {changes.jobs[0]};
+    cleared.jobs[0].memory = {};
+    REQUIRE(on.store->apply(Epoch{1}, cleared).outcome == ApplyOutcome::Applied);
+    CHECK(on.office->recover()->jobs.at(0).job.memory == model::JobMemory{});
   }
 }
 

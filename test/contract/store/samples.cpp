@@ -139,6 +139,7 @@ std::string difference(const model::Run& a, const model::Run& b) {
 std::string difference(const model::Job& a, const model::Job& b) {
   SAME(id); SAME(space); SAME(name); SAME(version); SAME(state); SAME(one_off); SAME(state_by);
   SAME(state_why); SAME(created); SAME(changed); SAME(ticks_through);
+  SAME(memory);
   return "";
 }
 

@@ -9,7 +9,8 @@ import time
 
 from cluster import PATIENCE, ROOT, check, figure, wait_until
 
-FILES = ("README.md", "docs/jobs.md", "docs/operating.md", "docs/promises.md", "docs/reasons.md", "docs/testing.md")
+FILES = ("README.md", "docs/jobs.md", "docs/operating.md", "docs/promises.md", "docs/reasons.md", "docs/schedules.md",
+         "docs/testing.md")
 # Beginnings of commands that are not run here, each with its reason. All others are run.
 NOT_RUN = {
     "scripts/quickstart": "starts the private cluster that this drill stands on, as the shell tests do",

@@ -39,6 +39,7 @@ import office
 import outages
 import outputs
 import rolling
+import schedules
 import strangers
 import vouchers
 import telling
@@ -56,6 +57,7 @@ GROUPS = {
         "callers": lambda c, d, long: callers.all_of_them(c, d),
         "configuration": lambda c, d, long: inputs.configuration(c),
         "documents": lambda c, d, long: documents.run_all(c, d),
+        "schedules": lambda c, d, long: schedules.run_all(c, d),
         "first_day": lambda c, d, long: first_day.all_of_them(c, d),
         "texts": lambda c, d, long: texts.everywhere(c, d),
         "frames": lambda c, d, long: inputs.frames(c, 5000 if long else 1000),

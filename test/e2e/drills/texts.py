@@ -155,7 +155,7 @@ def echoes(talk, tally, head, cluster):
             fields = ["*"] * 5
             fields[place] = text
             cron = Schedule(kind="cron", cron=" ".join(fields))
-            answer = tally.ask(f"cron {fields}", lambda: client.next_fires(head, cron, 0, 1))
+            answer = tally.ask(f"cron {fields}", lambda: client.next_fires(head, cron, 0, 1, "", ""))
             check("\ufffd" not in str(answer), f"a character was cut in {answer}")
 
 

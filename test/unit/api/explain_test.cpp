@@ -5,7 +5,7 @@
 namespace rota::master::api {
 
 TEST_CASE("explain: every reason has a sentence, with the pool where it matters") {
-  for (int i = 1; i <= static_cast<int>(model::Reason::Missed); ++i) {
+  for (int i = 1; i <= static_cast<int>(model::Reason::CalendarEdited); ++i) {
     const auto text =
         sentence_for(model::RunState::Waiting, static_cast<model::Reason>(i), "", "pool-7");
     CHECK_MESSAGE(text.size() > 30, text);

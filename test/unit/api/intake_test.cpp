@@ -33,7 +33,49 @@ void check_as_alone(SubmitIntake& intake, const thrift::SubmitItem& item) {
   if (alone->parameters) CHECK(*together->parameters == *alone->parameters);
 }
 
+std::string refusal_of(const std::vector<std::string>& entries, const core::CalendarSource& calendars = {}) {
+  thrift::JobEdit edit;
+  edit.definition = item_of("noop").definition;
+  edit.definition.rules.schedule.__set_kind("entries");
+  edit.definition.rules.schedule.__set_entries(entries);
+  const auto accepted = accept_edit(edit, "me", calendars);
+  return accepted ? "" : accepted.error().message;
+}
+
 }  // namespace
+
+TEST_CASE("edit intake: entries that are wrong, never fire or name an unknown calendar are refused") {
+  CHECK(refusal_of({"every 5s; between 09:00-17:00", "cron H 3 * * *"}) == "");
+  CHECK(refusal_of({"every 5s", "cron 0 99 * * *"}).starts_with("schedule[1].cron '0 99 * * *': "));
+  CHECK(refusal_of({"every 5s; name a", "every 7s; name a"}) == "schedule[1].name: \"a\" is the name of another entry too");
+  CHECK(refusal_of({"cron 0 3 * * *; time_zone Mars/Base"}).starts_with("time_zone: "));
+  CHECK(refusal_of({"every 5s", "cron 0 9 * * *; between 10:00-11:00"})
+            .starts_with("schedule[1] can never fire: none of its moments lies on a day"));
+  CHECK(refusal_of({"cron 0 9 * * *; calendars cn"}) ==
+        "there is no calendar cn in namespace default; apply it first: rota calendar apply -f FILE");
+  CHECK(refusal_of(std::vector<std::string>(17, "every 5s")).find("17 entries, at most 16 are allowed") != std::string::npos);
+}
+
+TEST_CASE("edit intake: a calendar that is known is asked") {
+  model::Calendar weekend;
+  weekend.name = "weekend";
+  weekend.days = "sat,sun";
+  const auto compiled = core::compile_calendar(weekend, std::make_shared<const model::ZoneRules>());
+  REQUIRE(compiled);
+  const core::CalendarHistory history{{WallTime{}, std::make_shared<const core::CompiledCalendar>(*compiled)}};
+  const core::CalendarSource calendars = [&](std::string_view name) {
+    return name == "weekend" ? std::make_shared<const core::CalendarHistory>(history) : nullptr;
+  };
+  CHECK(refusal_of({"cron 0 9 * * 6; calendars weekend"}, calendars) == "");
+  CHECK(refusal_of({"cron 0 9 * * 1-5; calendars weekend"}, calendars).starts_with("schedule[0] can never fire"));
+  CHECK(refusal_of({"cron 0 9 * * 6; calendars weekend,cn"}, calendars).starts_with("there is no calendar cn in"));
+}
+
+TEST_CASE("edit intake: what has no effect yet is refused") {
+  CHECK(refusal_of({"after_end 5s"}) == "schedule[0].after_end: the masters cannot do this yet; leave it out");
+  CHECK(refusal_of({"worker_start"}) == "schedule[0]: @worker_start: the masters cannot do this yet; leave it out");
+  CHECK(refusal_of({"every 5s; jitter 1s"}) == "schedule[0].jitter: the masters cannot do this yet; leave it out");
+}
 
 TEST_CASE("submit intake: equal definitions are one object") {
   SubmitIntake intake;

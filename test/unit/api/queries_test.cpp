@@ -121,7 +121,7 @@ TEST_CASE("next_fires: previews a schedule, and refuses a wrong one with the rea
   const auto preview = [&] {
     return master.ask([&](auto& client) {
       thrift::NextFires out;
-      client.next_fires(out, {}, schedule, 1'767'225'600'000, 3);  // 2026-01-01 UTC
+      client.next_fires(out, {}, schedule, 1'767'225'600'000, 3, "", "");  // 2026-01-01 UTC
       return out;
     });
   };

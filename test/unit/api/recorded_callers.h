@@ -66,7 +66,7 @@ class RecordedCallers final : public JobService, public ReportService {
   void get_run(const Caller&, thrift::RunDetail&, const Head&, std::int64_t) override {}
   void read_log(const Caller&, thrift::LogSlice&, const Head&, const thrift::LogRequest&) override {}
   void next_fires(const Caller&, thrift::NextFires&, const Head&, const thrift::Schedule&, std::int64_t,
-                  std::int32_t) override {}
+                  std::int32_t, const std::string&, const std::string&) override {}
   void verify(const Caller&, thrift::VerifyReport&, const Head&, const thrift::VerifyRequest&) override {}
   void explain(const Caller& by, thrift::Explanation&, const Head&, std::int64_t) override { note("explain", by); }
   void list_workers(const Caller& by, std::vector<thrift::WorkerInfo>&, const Head&) override {

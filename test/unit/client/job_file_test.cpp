@@ -101,9 +101,77 @@ TEST_CASE("job file: a moment that is wrong is not also told to be missing") {
 
 TEST_CASE("job file: a key of the job that stands under schedule is told where it belongs") {
   const std::string text =
-      problems_of("name: a\ncommand: [x]\nschedule: {cron: '* * * * *', time_zone: Europe/Berlin}\n");
-  CHECK(text == "job.yaml:3:42 schedule.time_zone: is a key of the job: write `time_zone:` beside `schedule:`, "
+      problems_of("name: a\ncommand: [x]\nschedule: {cron: '* * * * *', pool: other}\n");
+  CHECK(text == "job.yaml:3:37 schedule.pool: is a key of the job: write `pool:` beside `schedule:`, "
                 "not in it\n");
+}
+
+TEST_CASE("job file: a schedule of entries, with the job's own keys as their defaults") {
+  const auto job = read_good(R"(name: a
+command: [x]
+time_zone: Europe/Berlin
+end: 2027-01-01T00:00:00Z
+schedule:
+  - {name: open, every: 5m, between: "09:30-16:00", time_zone: America/New_York}
+  - {working_day: -1, time: "18:00"}
+  - "30 2 * * *"
+  - {at: 2026-01-01T00:00:00Z, name: once}
+  - {cron: "H H(0-7) * * *", dialect: unix, skipped_time: skip, repeated_time: both}
+  - {cron: "0 9 * * *", calendar: {use: [cn, nyse], otherwise: previous, day: -1}, end: 2026-01-01T00:00:00Z}
+  - {after_end: 10m, jitter: 30s, calendar: cn}
+  - "@worker_start"
+)").jobs[0];
+  CHECK(job.rules.schedule.kind == "entries");
+  CHECK(job.rules.schedule.time_zone == "UTC");
+  CHECK_FALSE(job.rules.schedule.__isset.end_ms);
+  const std::vector<std::string> expected = {
+      "every 5m; between 09:30-16:00; time_zone America/New_York; end 2027-01-01T00:00:00.000Z; name open",
+      "working_day -1; time 18:00; time_zone Europe/Berlin; end 2027-01-01T00:00:00.000Z",
+      "cron 30 2 * * *; time_zone Europe/Berlin; end 2027-01-01T00:00:00.000Z",
+      "at 2026-01-01T00:00:00.000Z; time_zone Europe/Berlin; end 2027-01-01T00:00:00.000Z; name once",
+      "cron H H(0-7) * * *; time_zone Europe/Berlin; dialect unix; skipped_time skip; repeated_time both; "
+      "end 2027-01-01T00:00:00.000Z",
+      "cron 0 9 * * *; time_zone Europe/Berlin; calendars cn,nyse; otherwise previous; day -1; "
+      "end 2026-01-01T00:00:00.000Z",
+      "after_end 10m; time_zone Europe/Berlin; calendars cn; jitter 30s; end 2027-01-01T00:00:00.000Z",
+      "worker_start; time_zone Europe/Berlin; end 2027-01-01T00:00:00.000Z"};
+  CHECK(job.rules.schedule.entries == expected);
+  const std::string text = job_file_text(job);
+  CHECK_MESSAGE(read_good(text).jobs[0] == job, text);
+}
+
+TEST_CASE("job file: what one cron can say stays a cron, in a list and with its own zone too") {
+  const auto job = read_good("name: a\ncommand: [x]\nschedule: [{cron: '0 2 * * *', time_zone: Asia/Tokyo}]\n").jobs[0];
+  CHECK(job.rules.schedule.kind == "cron");
+  CHECK(job.rules.schedule.time_zone == "Asia/Tokyo");
+  CHECK(job.rules.schedule.entries.empty());
+  const auto spread = read_good("name: a\ncommand: [x]\nschedule: 'H 2 * * *'\n").jobs[0];
+  CHECK(spread.rules.schedule.entries == std::vector<std::string>{"cron H 2 * * *"});
+  const auto quartz = read_good("name: a\ncommand: [x]\nschedule: {cron: '0 2 * * *', skipped_time: quartz}\n").jobs[0];
+  CHECK(quartz.rules.schedule.entries == std::vector<std::string>{"cron 0 2 * * *; skipped_time quartz"});
+}
+
+TEST_CASE("job file: what is wrong with an entry is told with its place") {
+  const auto told = [](const std::string& schedule) { return problems_of("name: a\ncommand: [x]\nschedule: " + schedule + "\n"); };
+  CHECK(told("[]") == "job.yaml:3:11 schedule: the list is empty; leave it out for a job without one\n");
+  CHECK(told("[{every: 5s, cron: '* * * * *'}]") ==
+        "job.yaml:3:12 schedule[0]: give exactly one of cron, every, at, after_end and working_day\n");
+  CHECK(told("['@daily', {working_day: 1, time: '25:00'}]") ==
+        "job.yaml:3:44 schedule[1].time: \"25:00\" is not a time of day; write it as \"18:00\"\n");
+  CHECK(told("[{every: 5s, between: '9-10'}]") ==
+        "job.yaml:3:32 schedule[0].between: \"9-10\" is not two times of day; write them as \"09:30-16:00\"\n");
+  CHECK(told("[{cron: '0 2 * * *', gap: skip}]") ==
+        "job.yaml:3:38 schedule[0].gap: is called skipped_time now; write skipped_time\n");
+  CHECK(told("[{every: 5s, calender: cn}]").find("schedule[0].calender") != std::string::npos);
+  CHECK(told("[{cron: '0 2 * * *', calendar: {otherwise: next}}]") ==
+        "job.yaml:3:48 schedule[0].calendar.use: it is missing; name the calendars\n");
+  CHECK(told("[{cron: '0 2 * * *', calendar: {use: cn, otherwise: later}}]") ==
+        "job.yaml:3:64 schedule[0].calendar.otherwise: \"later\" is unknown, allowed are skip, next, previous\n");
+  CHECK(told("[{cron: '0 2 * * *', calendar: 'c n'}]").find("schedule[0].calendar: ") != std::string::npos);
+  CHECK(told("[{cron: '0 2 * * *', jitter: 25h}]").find("schedule[0].jitter: ") != std::string::npos);
+  CHECK(told("['@never']").find("job.yaml:3:12 schedule[0]: '@never' is unknown") == 0);
+  CHECK(told("[{at: 2026-01-01T00:00:00Z, start: 2026-01-01T00:00:00Z}]").find("it does not go with at") !=
+        std::string::npos);
 }
 
 TEST_CASE("job file: bytes that are no UTF-8 are refused with their place") {

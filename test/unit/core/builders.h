@@ -4,6 +4,7 @@
 #include <memory>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "common/model/job.h"
 #include "common/model/worker.h"
@@ -30,6 +31,11 @@ class JobBuilder {
   JobBuilder& cron(std::string text) {
     definition_.rules.schedule.kind = model::ScheduleKind::Cron;
     definition_.rules.schedule.cron = std::move(text);
+    return *this;
+  }
+  JobBuilder& entries(std::vector<std::string> lines) {
+    definition_.rules.schedule.kind = model::ScheduleKind::Entries;
+    definition_.rules.schedule.entries = std::move(lines);
     return *this;
   }
   JobBuilder& starting(WallTime at) { definition_.rules.schedule.start = at; return *this; }

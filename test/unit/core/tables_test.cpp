@@ -184,6 +184,26 @@ TEST_CASE("rules shelf: fixed rates with different anchors share their rules alo
   CHECK(a.schedule->next_after(wall_from_ms(1000)) == wall_from_ms(2000));
 }
 
+TEST_CASE("rules shelf: entries are shared unless the job's name or its anchor is part of them") {
+  RulesShelf shelf;
+  const auto zone = std::make_shared<const model::ZoneRules>();
+  std::vector<Plan> plans;  // what no job has any more is not kept
+  const auto plan = [&](const char* line, std::uint64_t hash, std::int64_t anchor_ms) {
+    model::JobRules rules;
+    rules.schedule.kind = model::ScheduleKind::Entries;
+    rules.schedule.entries = {line, "at 2026-01-01T00:00:00Z"};
+    const RulesPtr shared = shelf.share(std::make_shared<const model::JobRules>(rules));
+    plans.push_back(*shelf.plan(shared, zone, wall_from_ms(anchor_ms), hash));
+    return plans.back().schedule;
+  };
+  const auto daily = plan("cron 0 12 * * *; between 09:00-17:00", 1, 0);
+  CHECK(plan("cron 0 12 * * *; between 09:00-17:00", 2, 5) == daily);
+  const auto spread = plan("cron H 12 * * *", 1, 0);
+  CHECK(plan("cron H 12 * * *", 2, 0) != spread);
+  const auto rate = plan("every 10s", 1, 0);
+  CHECK(plan("every 10s", 1, 300) != rate);
+}
+
 TEST_CASE("rules shelf: what no job has any more is not kept") {
   RulesShelf shelf;
   std::weak_ptr<const model::JobRules> gone;

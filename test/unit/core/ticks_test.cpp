@@ -25,6 +25,32 @@ TEST_CASE("ticks: a free slot takes a tick as one row, already dispatched") {
   CHECK(h.row_writes == 2);
 }
 
+TEST_CASE("ticks: entries that are due at one moment are one tick, and the run is told their names") {
+  Harness h;
+  h.join(a_worker("w1", 8));
+  const JobId job = h.apply(a_job().entries({"every 2s; name two", "every 3s"}).overlap(model::Overlap::Allow));
+  h.advance(2s);
+  auto sent = h.pop_dispatches();
+  REQUIRE(sent.size() == 1);
+  CHECK(sent[0].schedule == "two");
+  h.advance(4s);
+  CHECK(h.runs_of(job).size() == 4);  // at 2, 3, 4 and 6 seconds
+  sent = h.pop_dispatches();
+  REQUIRE_FALSE(sent.empty());
+  CHECK(sent.back().schedule == "two,2");
+}
+
+TEST_CASE("ticks: an edit that leaves the entries alone keeps their grid") {
+  Harness h;
+  h.join(a_worker("w1", 8));
+  const auto job = a_job().entries({"every 10s", "every 35s"}).overlap(model::Overlap::Allow);
+  const JobId id = h.apply(job);
+  h.advance(7s);
+  h.apply(a_job().entries({"every 10s", "every 35s"}).overlap(model::Overlap::Allow).queue_limit(7));
+  h.advance(3s);
+  CHECK(h.runs_of(id).size() == 1);
+}
+
 TEST_CASE("ticks: the watermark moves with the rows and never passes a tick that has none") {
   Harness h;
   h.join(a_worker("w1"));

@@ -151,7 +151,7 @@ TEST_CASE("field table: keys and names are told apart, and each row has its word
     const std::string key(row.key);
     CAPTURE(key);
     CHECK(keys.insert(key).second);
-    CHECK((key == "schedule.kind" || !row.help.empty()));
+    CHECK((key == "schedule.kind" || key == "schedule.entries" || !row.help.empty()));
     CHECK(std::string(row.help).find('|') == std::string::npos);
     if (!row.group().empty()) groups.emplace(row.group());
     const bool is_named = row.in_hash == model::InHash::Named || row.in_hash == model::InHash::IsolationNamed;
@@ -225,7 +225,11 @@ TEST_CASE("field table: each field is written into a job file and read again as 
     if (one.key == "worker") sent.rules.route = "named";
     if (one.key == "script") sent.work.argv.clear();
     if (one.key == "schedule.every") sent.rules.schedule.kind = "fixed_rate", sent.rules.schedule.cron = "";
-    if (one.key == "schedule.kind") sent.rules.schedule = thrift::Schedule();
+    if (one.key == "schedule.kind" || one.key == "schedule.entries") sent.rules.schedule = thrift::Schedule();
+    if (one.key == "schedule.entries") {
+      sent.rules.schedule.kind = "entries";
+      sent.rules.schedule.entries = {"every 5s; between 09:00-17:00; name day", "cron H 3 * * *; skipped_time quartz"};
+    }
     const std::string text = client::job_file_text(sent);
     CHECK_MESSAGE(read_back(text) == sent, text);
     if (says_it_alone(one)) CHECK_MESSAGE(text.find(one.group.empty() ? one.leaf : one.group) != std::string::npos, text);

@@ -57,6 +57,9 @@ loss: {then: rerun, most: 2}
 disconnect_grace: 2d
 keep_logs: forever
 keep_runs: 400d
+firings: 10
+until: success
+pause_after_failures: 5
 command: ["a b", "", 17]
 environment: {X: "1", EMPTY: }
 parameters: {p: q}
@@ -74,6 +77,8 @@ GOOD = {
     "a fixed rate": "name: a\nschedule: {every: 100ms}\nscript: |\n  echo one\ninterpreter: python3\n",
     "once": "name: a\nschedule: {at: 2026-01-01T00:00:00Z}\ncommand: [x]\n",
     "a handler": "name: 7\nhandler: report\nisolation: process\nloss: confirm\nretry: 3\n",
+    "entries": 'name: a\ncommand: [x]\nschedule: [{cron: "0 9 * * *", calendar: {use: [a, b], otherwise: next, day: -1},'
+               ' jitter: 30s}, {after_end: 10m, calendar: c}, "@worker_start"]\n',
     "two jobs": "jobs:\n  - {name: a, command: [x]}\n  - {name: b, command: [x], route: named, worker: w}\n",
     "everything": FULL,
 }
@@ -90,7 +95,11 @@ MISTAKES = {
     "no duration": {"timeout": "5 parsecs"}, "units in disorder": {"timeout": "5s1h"}, "a bare number": {"timeout": 5},
     "forever for what ends": {"timeout": "forever"}, "two kinds": {"schedule": {"cron": "* * * * *", "every": "5s"}},
     "no kind": {"schedule": {"dialect": "unix"}}, "a renamed key": {"schedule": {"cron": "* * * * *", "gap": "skip"}},
-    "a key of the job": {"schedule": {"cron": "* * * * *", "time_zone": "UTC"}}, "a day": {"start": "2026-01-01"},
+    "a key of the job": {"schedule": {"cron": "* * * * *", "pool": "a"}}, "no entry": {"schedule": []},
+    "an entry of two kinds": {"schedule": [{"every": "5s", "at": "2026-01-01T00:00:00Z"}]},
+    "a calendar without a name": {"schedule": {"every": "5s", "calendar": {"otherwise": "next"}}},
+    "until": {"until": "monday"}, "firings": {"firings": -1}, "pause_after_failures": {"pause_after_failures": 1001},
+    "no clock": {"schedule": {"working_day": 1, "time": "25:00"}}, "a day": {"start": "2026-01-01"},
     "no zone": {"end": "2026-01-01T00:00:00"}, "retries below 0": {"retry": -1}, "a list of retries": {"retry": [3]},
     "retry.speed": {"retry": {"speed": 3}}, "retry.factor": {"retry": {"factor": 0.5}}, "loss": {"loss": "maybe"},
     "loss.most": {"loss": {"most": 0}}, "limits": {"limits": 5}, "limits.speed": {"limits": {"speed": 5}},

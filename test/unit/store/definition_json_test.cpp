@@ -34,6 +34,9 @@ model::JobDefinition full() {
   d.rules.kill_grace = Millis{19};
   d.rules.loss = model::LossPolicy::Never;
   d.rules.loss_most = 21;
+  d.rules.firings = 25;
+  d.rules.until = model::Until::Success;
+  d.rules.pause_after_failures = 26;
   d.rules.disconnect_grace = Millis{23};
   d.rules.keep_logs = Millis{29};
   d.rules.keep_runs = Millis{30};

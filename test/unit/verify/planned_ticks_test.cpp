@@ -5,6 +5,8 @@
 #include <random>
 
 #include "history.h"
+#include "common/time/zones.h"
+#include "master/core/time/cron_hash.h"
 #include "master/core/time/schedule.h"
 
 namespace rota::master::verify::test {
@@ -99,6 +101,57 @@ TEST_CASE("planned ticks: agree with the leader's schedule on random schedules")
     }
     CHECK(all(version, through) == expected);
   }
+}
+
+TEST_CASE("planned ticks: agree with the leader's schedule on random entries, around changes of zones") {
+  const char* kinds[] = {"cron */10 * * * *", "cron 30 2 * * *", "cron H H(0-3) * * *", "cron 0 15,45 1-2 ? * SUN",
+                         "every 7m", "every 50m; start 2026-03-27T00:00:00Z", "working_day -1; time 02:30",
+                         "working_day 3", "at 2026-03-29T01:30:00.250Z", "cron 15 2 * * 0"};
+  const char* ranges[] = {"", "; between 02:00-02:45", "; between 22:00-03:30", "; between 09:30-16:00"};
+  const char* zones[] = {"Europe/Berlin", "Australia/Lord_Howe", "America/New_York", "UTC"};
+  const char* rules[] = {"", "; skipped_time skip", "; repeated_time both", "; repeated_time second"};
+  const store::ZoneSource source = timezone::load_zone;
+  std::mt19937_64 dice(11);
+  const auto pick = [&](std::size_t size) { return static_cast<std::size_t>(dice() % size); };
+  std::size_t compared = 0;
+  for (int round = 0; round < 250; ++round) {
+    model::Schedule schedule;
+    schedule.kind = model::ScheduleKind::Entries;
+    for (std::size_t left = 1 + pick(3); left > 0; --left) {
+      const std::size_t kind = pick(10);
+      const bool is_cron = kinds[kind][0] == 'c';
+      const bool takes_range = is_cron || kinds[kind][0] == 'e';
+      std::string line = kinds[kind];
+      line += takes_range ? ranges[pick(4)] : "";
+      line += std::string("; time_zone ") + zones[pick(4)];
+      line += is_cron && pick(5) == 0 ? "; skipped_time quartz" : rules[pick(4)];
+      schedule.entries.push_back(line);
+    }
+    auto version = version_of(schedule);
+    version.anchor = wall_from_ms(1'774'000'000'000);
+    const std::int64_t changes[] = {1'774'500'000'000, 1'792'700'000'000, 1'775'200'000'000, 1'772'800'000'000};
+    version.valid_from = wall_from_ms(changes[pick(4)]);
+    const WallTime through = version.valid_from + std::chrono::hours{24 * 8};
+    const auto needed = store::zones_of(schedule, source);
+    REQUIRE(needed);
+    const auto compiled = core::compile(schedule, *needed, version.anchor, core::job_hash("default", "job"));
+    REQUIRE(compiled);
+    std::vector<WallTime> expected, found;
+    for (auto tick = compiled->next_after(version.valid_from); tick && *tick <= through;
+         tick = compiled->next_after(*tick)) {
+      expected.push_back(*tick);
+    }
+    auto ticks = PlannedTicks::of(version, source, through);
+    REQUIRE(ticks);
+    while (const auto tick = ticks->next()) found.push_back(*tick);
+    CAPTURE(schedule.entries.front());
+    CAPTURE(schedule.entries.back());
+    CAPTURE(schedule.entries.size());
+    CHECK(found == expected);
+    compared += expected.size();
+  }
+  MESSAGE("ticks compared: ", compared);
+  CHECK(compared > 20'000);
 }
 
 TEST_CASE("planned ticks: a stored schedule that cannot be read is corrupt") {

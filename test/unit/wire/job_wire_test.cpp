@@ -35,6 +35,9 @@ model::JobDefinition everything() {
   out.rules.kill_grace = Millis{9};
   out.rules.loss = model::LossPolicy::Never;
   out.rules.loss_most = 9;
+  out.rules.firings = 10;
+  out.rules.until = model::Until::Success;
+  out.rules.pause_after_failures = 11;
   out.rules.disconnect_grace = Millis{10};
   out.rules.keep_logs = model::kKeepForEver;
   out.rules.keep_runs = Millis{90'000'000};

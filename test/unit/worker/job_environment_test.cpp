@@ -42,6 +42,10 @@ TEST_CASE("job_environment: says who the attempt is") {
         "ROTA_WORKER=w1", "ROTA_INCARNATION=aa", "ROTA_RUN_KIND=tick", "ROTA_WORK_FOLDER=/work/1"}) {
     CHECK_MESSAGE(has(lines, line), line);
   }
+  for (const std::string& line : lines) CHECK_FALSE(line.starts_with("ROTA_SCHEDULE="));
+  Order of_entries = an_order();
+  of_entries.schedule = "open,2";
+  CHECK(has(lines_of(of_entries), "ROTA_SCHEDULE=open,2"));
   Order by_hand = an_order();
   by_hand.tick.reset();
   for (const std::string& line : lines_of(by_hand)) CHECK_FALSE(line.starts_with("ROTA_TICK_MS"));

@@ -1,4 +1,4 @@
-#include "master/core/time/quartz_walk.h"
+#include "master/core/time/cron_quartz.h"
 
 #include <bit>
 #include <chrono>
