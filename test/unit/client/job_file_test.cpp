@@ -157,16 +157,16 @@ TEST_CASE("job file: what is wrong with an entry is told with its place") {
   CHECK(told("[{every: 5s, cron: '* * * * *'}]") ==
         "job.yaml:3:12 schedule[0]: give exactly one of cron, every, at, after_end and working_day\n");
   CHECK(told("['@daily', {working_day: 1, time: '25:00'}]") ==
-        "job.yaml:3:44 schedule[1].time: \"25:00\" is not a time of day; write it as \"18:00\"\n");
+        "job.yaml:3:45 schedule[1].time: \"25:00\" is not a time of day; write it as \"18:00\"\n");
   CHECK(told("[{every: 5s, between: '9-10'}]") ==
-        "job.yaml:3:32 schedule[0].between: \"9-10\" is not two times of day; write them as \"09:30-16:00\"\n");
+        "job.yaml:3:33 schedule[0].between: \"9-10\" is not two times of day; write them as \"09:30-16:00\"\n");
   CHECK(told("[{cron: '0 2 * * *', gap: skip}]") ==
-        "job.yaml:3:38 schedule[0].gap: is called skipped_time now; write skipped_time\n");
+        "job.yaml:3:37 schedule[0].gap: is called skipped_time now; write skipped_time\n");
   CHECK(told("[{every: 5s, calender: cn}]").find("schedule[0].calender") != std::string::npos);
   CHECK(told("[{cron: '0 2 * * *', calendar: {otherwise: next}}]") ==
-        "job.yaml:3:48 schedule[0].calendar.use: it is missing; name the calendars\n");
+        "job.yaml:3:42 schedule[0].calendar.use: it is missing; name the calendars\n");
   CHECK(told("[{cron: '0 2 * * *', calendar: {use: cn, otherwise: later}}]") ==
-        "job.yaml:3:64 schedule[0].calendar.otherwise: \"later\" is unknown, allowed are skip, next, previous\n");
+        "job.yaml:3:63 schedule[0].calendar.otherwise: later is not known here; write one of skip, next, previous\n");
   CHECK(told("[{cron: '0 2 * * *', calendar: 'c n'}]").find("schedule[0].calendar: ") != std::string::npos);
   CHECK(told("[{cron: '0 2 * * *', jitter: 25h}]").find("schedule[0].jitter: ") != std::string::npos);
   CHECK(told("['@never']").find("job.yaml:3:12 schedule[0]: '@never' is unknown") == 0);
