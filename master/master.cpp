@@ -16,6 +16,7 @@ namespace rota::master {
 namespace {
 
 constexpr Millis kBeatEvery{500};
+constexpr Millis kReadAheadPause{5};
 constexpr Millis kNoteEvery{900};
 constexpr Millis kOfficeCheckEvery{10'000};
 constexpr std::size_t kLongestVerdict = 500;
@@ -205,9 +206,14 @@ std::string Master::standstill() const {
 }
 
 void Master::hold_office(std::stop_token stop) {
+  bool is_behind = false;
   while (!stop.stop_requested()) {
     beat("waiting for office");
-    if (wait_elected(stop, kBeatEvery)) try_to_lead(stop);
+    if (wait_elected(stop, is_behind ? kReadAheadPause : kBeatEvery)) {
+      try_to_lead(stop);
+    } else if (!stop.stop_requested()) {
+      is_behind = database_->why_not().empty() && services_->office().read_ahead(BootClock::now());
+    }
   }
 }
 
@@ -226,6 +232,9 @@ void Master::try_to_lead(std::stop_token stop) {
              {{"epoch", office->epoch.value},
               {"jobs", office->recovered.jobs.size()},
               {"unfinished_runs", office->recovered.runs.size()},
+              {"before_claim_ms", office->took.before.count()},
+              {"claim_ms", office->took.claim.count()},
+              {"load_ms", office->took.load.count()},
               {"ms", floor_ms(BootClock::now() - begun).count()}});
     pacing_.after_success();
     lead(std::move(*office), stop);
@@ -272,8 +281,11 @@ loop::TermEnd Master::run_term(Office office, std::stop_token stop) {
   wanted.core.tick_hold = reason_to_hold(restored_, services_->tick_clock().doubt());
   began_held_ = !wanted.core.tick_hold.empty();
   wanted.core.all_know_slices = slices_.begin_term(session_.client().get(), paths_);
+  const MonoTime begun = BootClock::now();
   auto term = std::make_unique<Term>(std::move(office), parts, wanted);
   Term& running = *term;
+  log_debug("term", "knows its jobs and runs",
+            {{"epoch", epoch.value}, {"ms", floor_ms(BootClock::now() - begun).count()}});
   {
     std::unique_lock lock(term_mutex_);
     term_ = std::move(term);

@@ -20,47 +20,83 @@ using model::RunState;
 
 namespace {
 
-/// The next ticks of schedules that many jobs share, and that nearly all of them ask for from one moment on.
-class NextTicks {
+/// What jobs with the same cron or entries share: their rules come as one object, and nearly all of them ask
+/// for the next tick from one moment on.
+class KnownRules {
  public:
-  std::optional<WallTime> after(const CompiledSchedule& schedule, WallTime at) {
-    const auto [found, is_new] = known_.try_emplace(&schedule);
-    if (is_new || found->second.after != at) found->second = {at, schedule.next_after(at)};
-    return found->second.next;
+  struct Known {
+    RulesPtr rules;                    ///< as they came: stays, so that no others get its address
+    bool is_shared = false;            ///< the schedule does not depend on the job
+    model::Zones zone;
+    Plan plan;
+    WallTime after{};
+    std::optional<WallTime> next;      ///< the schedule's first tick later than `after`
+  };
+
+  explicit KnownRules(State& state) : state_(state) {}
+
+  /// It was accepted once. If this program cannot read it, the job does not fire; all others go on.
+  Plan plan_of(const RecoveredJob& job) {
+    Known* const known = find(job.rules);
+    if (known == nullptr) return make_plan(job);
+    if (known->plan.schedule == nullptr || known->zone != job.zone) {
+      *known = {job.rules, true, job.zone, make_plan(job), WallTime::max(), std::nullopt};
+    }
+    return known->plan;
+  }
+
+  /// Of a job with this plan.
+  std::optional<WallTime> next_after(const RulesPtr& came, const CompiledSchedule& schedule, WallTime at) {
+    Known* const known = find(came);
+    if (known == nullptr || known->plan.schedule.get() != &schedule) return schedule.next_after(at);
+    if (known->after != at) {
+      known->after = at;
+      known->next = schedule.next_after(at);
+    }
+    return known->next;
   }
 
  private:
-  struct Known {
-    WallTime after{};
-    std::optional<WallTime> next;
-  };
-  std::unordered_map<const CompiledSchedule*, Known> known_;  ///< they stay as long as this
+  Plan make_plan(const RecoveredJob& job) {
+    auto made = state_.jobs().plan_of(job.rules, job.zone, job.anchor, job_hash(job.job.space, job.job.name));
+    return made ? std::move(*made) : Plan{state_.jobs().share(job.rules), nullptr};
+  }
+
+  /// Nothing: each job has a schedule of its own.
+  Known* find(const RulesPtr& rules) {
+    const model::ScheduleKind kind = rules->schedule.kind;
+    if (kind != model::ScheduleKind::Cron && kind != model::ScheduleKind::Entries) return nullptr;
+    if (last_ == nullptr || last_->rules != rules) {
+      last_ = &known_[rules.get()];
+      if (last_->rules == nullptr) last_->is_shared = !depends_on_job(rules->schedule);
+      last_->rules = rules;
+    }
+    return last_->is_shared ? last_ : nullptr;
+  }
+
+  State& state_;
+  std::unordered_map<const model::JobRules*, Known> known_;
+  Known* last_ = nullptr;
 };
 
-JobEntry entry_of(State& state, RecoveredJob from) {
-  // It was accepted once. If this program cannot read it, the job does not fire; all others go on.
-  auto plan =
-      state.jobs().plan_of(from.rules, from.zone, from.anchor, job_hash(from.job.space, from.job.name));
-  if (!plan) plan = Plan{state.jobs().share(std::move(from.rules)), nullptr};
-  return JobEntry(std::move(from.job), std::move(*plan));
-}
-
-void recover_job(State& state, RecoveredJob from, NextTicks& ticks) {
+void recover_job(State& state, RecoveredJob from, KnownRules& known) {
+  const RulesPtr came = from.rules;
   const WallTime valid_from = from.valid_from, anchor = from.anchor;
   const std::uint64_t hash = from.definition_hash;
-  JobEntry& job = state.jobs().add(entry_of(state, std::move(from)));
+  Plan plan = known.plan_of(from);
+  JobEntry& job = state.jobs().add(JobEntry(std::move(from.job), std::move(plan)));
   job.valid_from = valid_from;
   job.anchor = anchor;
   job.definition_hash = hash;
   state.advance_core_time(std::max(valid_from, job.row.ticks_through.value_or(WallTime{})));
   if (!is_planned(job)) return;
-  state.jobs().set_next_tick(job, ticks.after(job.schedule(), state.recorded_through(job)));
+  state.jobs().set_next_tick(job, known.next_after(came, job.schedule(), state.recorded_through(job)));
 }
 
 void recover_jobs(State& state, std::vector<RecoveredJob> jobs) {
-  NextTicks ticks;
+  KnownRules known(state);
   state.jobs().expect(jobs.size());
-  for (RecoveredJob& job : jobs) recover_job(state, std::move(job), ticks);
+  for (RecoveredJob& job : jobs) recover_job(state, std::move(job), known);
 }
 
 void recover_held(State& state, RunEntry& run) {

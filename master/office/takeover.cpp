@@ -150,6 +150,7 @@ void tell(OfficeRuling ruling, const ZookeeperLook& look, const zk::Paths& paths
 
 Result<Office> enter_office(zk::Client& client, const zk::Paths& paths, store::Office& store,
                            const Candidate& candidate) {
+  const MonoTime begun = BootClock::now();
   if (auto made = zk::ensure_cluster(client, paths); !made) return fail(made.error());
   // Before the database's: the other way round, what a leader stores in between looks like a loss.
   if (auto synced = client.sync(paths.root()); !synced) return fail(synced.error());
@@ -189,6 +190,7 @@ Result<Office> enter_office(zk::Client& client, const zk::Paths& paths, store::O
   auto marked = mark_zookeeper(client, paths, *ruling, *look);
   if (!marked) return fail(marked.error());
   const store::Claim claim{office.epoch, {candidate.id, candidate.address}, *marked};
+  const MonoTime claiming = BootClock::now();
   if (auto taken = store.claim(claim); !taken) {
     if (taken.error().retry != Retry::Unknown) return fail(taken.error());
     auto now = store.read_marks();
@@ -196,9 +198,11 @@ Result<Office> enter_office(zk::Client& client, const zk::Paths& paths, store::O
   }
   // Whoever changes the elector does so under an epoch of its own: from here on nobody can.
   if (auto may = may_lead(candidate); !may) return fail(may.error());
+  const MonoTime loading = BootClock::now();
   auto recovered = recover_alone(store, office.epoch);
   if (!recovered) return fail(recovered.error());
   office.recovered = std::move(*recovered);
+  office.took = {floor_ms(claiming - begun), floor_ms(loading - claiming), floor_ms(BootClock::now() - loading)};
   store::leave_out_runs_without_job(office.recovered);
   if (office.recovered.database_went_back && !*restored) {
     log_error("term", "the database lost what unfinished runs were; ticks are held", {});

@@ -28,6 +28,10 @@ struct Office {
   bool zookeeper_is_new = false;
   OfficeRuling ruling = OfficeRuling::Take;
   Millis longest_grant{0};      ///< that any leader of this cluster, so far or now, may give
+  /// How long it took: until the claim, the claim, and reading what the Term starts from.
+  struct Took {
+    Millis before{0}, claim{0}, load{0};
+  } took;
 };
 
 /// What a database was seen to hold; one that holds less went back. The watermark moves with every batch

@@ -147,6 +147,10 @@ class Office {
   /// Attempts that are stored for a worker and have not ended.
   virtual Result<std::int64_t> count_held() = 0;
 
+  /// By a master that stands by: reads a little of what recover() needs and what never changes. True: there
+  /// is more to read at once.
+  virtual bool read_ahead(MonoTime /*now*/) { return false; }
+
   /// Everything a Term starts from. Called after enter_office.
   virtual Result<core::Recovered> recover() = 0;
 

@@ -73,8 +73,9 @@ void JobEntry::drop_unfinished(RunId run) {
 
 JobEntry& JobTable::add(JobEntry entry) {
   const JobId id = entry.row.id;
-  const auto [at, added] = jobs_.emplace(id, std::move(entry));
-  CHECK_OR_DIE(added, "a job was added twice");
+  const std::size_t before = jobs_.size();
+  const auto at = jobs_.emplace_hint(jobs_.end(), id, std::move(entry));  // mostly it is the newest
+  CHECK_OR_DIE(jobs_.size() > before, "a job was added twice");
   JobEntry& job = at->second;
   share_space(job.row);
   if (!job.row.one_off && job.row.state != model::JobState::Deleted) give_name(job);

@@ -11,7 +11,6 @@
 #include <utility>
 
 #include "common/base/log.h"
-#include "common/wire/definition_json.h"
 #include "master/store/mysql/contents.h"
 #include "master/store/mysql/job_rows.h"
 #include "master/store/mysql/literals.h"
@@ -20,25 +19,7 @@
 namespace rota::master::store {
 namespace {
 
-constexpr std::string_view kScheduleBegins = "\"schedule\":{";
-
-/// A job's rules as two texts, since most jobs that differ in their rules differ in their schedule alone.
-/// Empty parts: it is not written as this program writes it.
-struct RulesText {
-  std::string schedule;  ///< rules of which the schedule alone is given
-  std::string rest;      ///< with an empty schedule
-};
-
-RulesText split(const std::string& json) {
-  const std::size_t at = json.find(kScheduleBegins);
-  const std::size_t end = at == std::string::npos ? at : json.find('}', at);
-  if (end == std::string::npos) return {};
-  const std::size_t inner = at + kScheduleBegins.size();
-  return {"{" + json.substr(at, end + 1 - at) + "}", json.substr(0, inner) + json.substr(end)};
-}
-
-/// Jobs that share their rules share one object: most of a million jobs have few distinct ones. Where they
-/// share all but the schedule, that alone is read.
+/// Jobs that share their rules share one object: most of a million jobs have few distinct ones.
 class RulesCache {
  public:
   explicit RulesCache(const ZoneSource& zones) : zones_(zones) {}
@@ -51,40 +32,23 @@ class RulesCache {
   Result<Entry> get(const std::string& json) {
     const auto found = known_.find(json);
     if (found != known_.end()) return found->second;
-    auto made = make(json);
+    auto rules = reader_.read(json);
+    if (!rules) return fail(rules.error());
+    auto made = with_zone(std::make_shared<const model::JobRules>(std::move(*rules)));
     if (made) known_.emplace(json, *made);
     return made;
   }
 
- private:
-  Result<Entry> make(const std::string& json) {
-    auto rules = read(json);
-    if (!rules) return fail(rules.error());
+  Result<Entry> with_zone(std::shared_ptr<const model::JobRules> rules) const {
     auto zones = zones_of(rules->schedule, zones_);
     if (!zones) return fail(ErrorCode::Unsupported, zones.error().message);
-    return Entry{std::make_shared<const model::JobRules>(std::move(*rules)), std::move(*zones)};
+    return Entry{std::move(rules), std::move(*zones)};
   }
 
-  /// A text that cannot be read in two parts is read as a whole, for its value or its error.
-  Result<model::JobRules> read(const std::string& json) {
-    const RulesText text = split(json);
-    const auto schedule = text.schedule.empty() ? Result<model::JobRules>(fail(ErrorCode::Corrupt, ""))
-                                                : wire::rules_from_json(text.schedule);
-    if (!schedule) return wire::rules_from_json(json);
-    auto rest = rest_.find(text.rest);
-    if (rest == rest_.end()) {
-      auto read = wire::rules_from_json(text.rest);
-      if (!read) return wire::rules_from_json(json);
-      rest = rest_.emplace(text.rest, std::move(*read)).first;
-    }
-    model::JobRules rules = rest->second;
-    rules.schedule = schedule->schedule;
-    return rules;
-  }
-
+ private:
   const ZoneSource& zones_;
   std::unordered_map<std::string, Entry> known_;
-  std::unordered_map<std::string, model::JobRules> rest_;  ///< by the text without the schedule
+  RulesReader reader_;
 };
 
 /// What a version says, as a number. Texts are read only when a job needs them: an old version may say what
@@ -92,11 +56,14 @@ class RulesCache {
 class Sayings {
  public:
   using Number = std::uint32_t;
-  explicit Sayings(const ZoneSource& zones) : rules_(zones) {}
+  Sayings(const ZoneSource& zones, const ContentCache& ahead) : rules_(zones), ahead_(ahead) {}
 
   Number of_content(const std::string& hash) {
     const auto [found, is_new] = numbers_.try_emplace(hash, static_cast<Number>(said_.size()));
-    if (is_new) {
+    if (!is_new) return found->second;
+    if (auto known = ahead_.find(hash)) {
+      said_.emplace_back(rules_.with_zone(std::move(known)));
+    } else {
       said_.emplace_back();
       asked_.push_back(&found->first);
     }
@@ -142,6 +109,7 @@ class Sayings {
   }
 
   RulesCache rules_;
+  const ContentCache& ahead_;
   std::unordered_map<std::string, Number> numbers_;             ///< of contents, by their hash
   std::vector<const std::string*> asked_;                       ///< hashes whose contents were not read yet
   std::unordered_map<std::string, Number> texts_;               ///< of rules that stand in their version
@@ -218,10 +186,13 @@ class NewestVersions {
   std::string text_;  ///< the hash of its content, or its rules
 };
 
+constexpr std::int64_t kWorthReserving = 10'000, kMostReserved = 2'000'000;
+
 /// Jobs before they have what their versions say.
 class LoadedJobs {
  public:
-  explicit LoadedJobs(const ZoneSource& zones) : sayings_(zones), versions_(sayings_) {}
+  LoadedJobs(const ZoneSource& zones, const ContentCache& ahead)
+      : sayings_(zones, ahead), versions_(sayings_) {}
 
   /// Once both sides have been read: jobs and versions meet.
   Result<void> load_saved(Connection& connection, Connection* second) {
@@ -269,7 +240,20 @@ class LoadedJobs {
   }
 
  private:
+  /// As many as the server believes to have, and a tenth: memory that is not used costs nothing.
+  Result<void> reserve(Connection& connection) {
+    return connection.stream(
+        "SELECT COALESCE(MAX(table_rows), 0) FROM information_schema.tables "
+        "WHERE table_schema = DATABASE() AND table_name = 'job'",
+        [this](Row& row) -> Result<void> {
+          const std::int64_t rows = std::min(row.integer(), kMostReserved);
+          if (rows > kWorthReserving) jobs_.reserve(static_cast<std::size_t>(rows + rows / 10));
+          return {};
+        });
+  }
+
   Result<void> read_saved(Connection& connection) {
+    if (auto reserved = reserve(connection); !reserved) return reserved;
     return connection.stream(
         fmt::format("SELECT {} FROM job j WHERE j.job_id < {} AND j.saved_name IS NOT NULL ORDER BY j.job_id",
                     kJobColumns, kOneOffBit),
@@ -342,10 +326,10 @@ std::unique_ptr<Connection> open_second(const SecondConnection& second) {
 
 }  // namespace
 
-Result<std::vector<core::RecoveredJob>> load_jobs(Connection& connection, const SecondConnection& second,
-                                                  const ZoneSource& zones, const std::string& open_runs) {
-  const auto beside = open_second(second);
-  LoadedJobs jobs(zones);
+Result<std::vector<core::RecoveredJob>> load_jobs(Connection& connection, const JobSources& sources,
+                                                  const std::string& open_runs) {
+  const auto beside = open_second(sources.second);
+  LoadedJobs jobs(sources.zones, sources.ahead);
   if (auto saved = jobs.load_saved(connection, beside.get()); !saved) return fail(saved.error());
   auto others = jobs.load_whole(
       connection,

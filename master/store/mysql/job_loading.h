@@ -13,6 +13,7 @@
 #include "common/base/result.h"
 #include "master/core/recovered.h"
 #include "master/store/mysql/connection.h"
+#include "master/store/mysql/content_cache.h"
 #include "master/store/zone_source.h"
 
 namespace rota::master::store {
@@ -23,10 +24,16 @@ struct SecondConnection {
   Epoch epoch;
 };
 
+struct JobSources {
+  SecondConnection second;
+  const ZoneSource& zones;
+  const ContentCache& ahead;  ///< what is known already
+};
+
 /// Saved jobs, and those of no name any more (one-offs, deleted) that still have unfinished runs: the rows
 /// of `open_runs` (kept_runs.h). Ordered by id. Without the second connection all is read on the first.
 /// Thread: that of the connection. Errors: those of Connection; Corrupt and Unsupported as load_recovered.
-Result<std::vector<core::RecoveredJob>> load_jobs(Connection& connection, const SecondConnection& second,
-                                                  const ZoneSource& zones, const std::string& open_runs);
+Result<std::vector<core::RecoveredJob>> load_jobs(Connection& connection, const JobSources& sources,
+                                                  const std::string& open_runs);
 
 }  // namespace rota::master::store

@@ -8,6 +8,7 @@
 #include "common/model/run.h"
 #include "master/store/mysql/connection.h"
 #include "master/store/mysql/contents.h"
+#include "master/store/mysql/literals.h"
 #include "master/store/mysql/multi_row.h"
 #include "master/store/mysql/run_rows.h"
 
@@ -27,6 +28,8 @@ std::string raise_gone_through(const std::vector<RunId>& runs) {
       "value = IF(CAST(value AS SIGNED) < {0}, VALUES(value), value)",
       last.value);
 }
+
+constexpr std::size_t kContentsNamed = 500;  // in one statement
 
 /// What the newest version of a row's job says; 0: nothing, or the job is not known.
 constexpr std::string_view kKeepRuns =
@@ -140,17 +143,38 @@ Result<void> erase_idle_one_offs(Connection& connection, const JobNumbers& jobs)
                  {"DELETE FROM job_version WHERE " + of_jobs, "DELETE FROM job WHERE " + of_jobs});
 }
 
+/// A condition on versions v: each content is read once, not for each of the jobs that point at it.
+Result<std::string> versions_that_may_keep(Connection& connection) {
+  std::string contents;
+  std::size_t count = 0;
+  auto read = connection.stream(
+      "SELECT hash FROM definition d "
+      "WHERE COALESCE(CAST(JSON_EXTRACT(d.rules, '$.keep_runs_ms') AS SIGNED), 0) > 0",
+      [&](Row& row) -> Result<void> {
+        if (++count > kContentsNamed) return {};
+        if (!contents.empty()) contents += ',';
+        LiteralBinder(contents).text(row.text());
+        return {};
+      });
+  if (!read) return fail(read.error());
+  if (count > kContentsNamed) return std::string("TRUE");
+  return "v.content_hash IS NULL" + (count == 0 ? "" : " OR v.content_hash IN (" + contents + ")");
+}
+
 }  // namespace
 
 MysqlHistory::MysqlHistory(MysqlOptions options) : pool_(std::move(options), one_at_a_time()) {}
 
 Result<std::optional<Millis>> MysqlHistory::shortest_keep() {
   std::optional<Millis> shortest;
-  auto done = pool_.with([&](Connection& connection) {
+  auto done = pool_.with([&](Connection& connection) -> Result<void> {
+    const auto among = versions_that_may_keep(connection);
+    if (!among) return fail(among.error());
     return connection.stream(
-        fmt::format("SELECT MIN(k.keep_ms) FROM (SELECT {} AS keep_ms FROM job j JOIN job_version v "
-                    "ON v.job_id = j.job_id AND v.version = j.version {} WHERE j.one_off = 0) k "
-                    "WHERE k.keep_ms > 0", kKeepRuns, kJoinContent),
+        fmt::format("SELECT MIN(k.keep_ms) FROM (SELECT {} AS keep_ms FROM job_version v STRAIGHT_JOIN job j "
+                    "ON j.job_id = v.job_id AND j.version = v.version {} WHERE v.job_id < {} "
+                    "AND j.one_off = 0 AND ({})) k WHERE k.keep_ms > 0",
+                    kKeepRuns, kJoinContent, kOneOffBit, *among),
         [&](Row& row) -> Result<void> {
           const auto keep = row.maybe_integer();
           shortest = keep ? std::optional(Millis{*keep}) : std::nullopt;

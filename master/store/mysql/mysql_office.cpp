@@ -20,6 +20,7 @@ namespace {
 
 constexpr Millis kFillInBeat{50};
 constexpr Millis kClaimAgainFor{2000};
+constexpr Millis kAheadPatience{1000}, kAheadPause{30'000};
 constexpr std::string_view kNowMs = "CAST(UNIX_TIMESTAMP(NOW(3)) * 1000 AS SIGNED)";
 
 Result<void> put_zookeeper(Connection& connection, const KnownZookeeper& known) {
@@ -291,12 +292,31 @@ Result<void> MysqlOffice::kill_older_loops(Epoch epoch) {
   return {};
 }
 
+/// On a connection of its own, whose answers are not awaited for long: a takeover may wait for this call.
+bool MysqlOffice::read_ahead(MonoTime now) {
+  if (now < read_ahead_at_) return false;
+  if (!ahead_connection_) {
+    MysqlOptions hasty = options_;
+    hasty.connect_timeout = hasty.read_timeout = kAheadPatience;
+    if (auto opened = Connection::open(hasty)) ahead_connection_ = std::move(*opened);
+  }
+  if (ahead_connection_) {
+    if (const auto more = ahead_.read_some(*ahead_connection_, now)) return *more;
+  }
+  ahead_connection_.reset();
+  read_ahead_at_ = now + kAheadPause;
+  return false;
+}
+
 Result<core::Recovered> MysqlOffice::recover() {
   auto connection = this->connection();
   if (!connection) return fail(connection.error());
   const auto whole = settle_kept_runs(**connection, claimed_);
   if (!whole) return fail(whole.error());
-  auto recovered = load_recovered(**connection, [this] { return Connection::open(options_); }, zones_);
+  const auto another = [this] { return Connection::open(options_); };
+  auto recovered = load_recovered(**connection, another, zones_, ahead_);
+  ahead_.clear();  // a leader has it in its jobs
+  ahead_connection_.reset();
   if (recovered && !*whole) recovered->database_went_back = true;
   return recovered;
 }

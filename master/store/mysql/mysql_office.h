@@ -4,6 +4,7 @@
 #include <memory>
 #include <string>
 
+#include "master/store/mysql/content_cache.h"
 #include "master/store/mysql/contents.h"
 #include "master/store/mysql/kept_runs.h"
 #include "master/store/mysql/mysql_options.h"
@@ -32,6 +33,7 @@ class MysqlOffice final : public Office {
   Result<void> beat(Epoch epoch) override;
   Result<void> need_contents(Epoch epoch) override;
   Result<std::int64_t> count_held() override;
+  bool read_ahead(MonoTime now) override;
 
   /// Unsupported when this machine does not know the time zone of some job: another master may.
   Result<core::Recovered> recover() override;
@@ -53,6 +55,9 @@ class MysqlOffice final : public Office {
   Epoch claimed_;                      ///< by the last claim, if it stands
   UnsuccessfulFill fill_;
   ContentFill contents_;
+  ContentCache ahead_;
+  std::unique_ptr<Connection> ahead_connection_;
+  MonoTime read_ahead_at_{};           ///< not before
 };
 
 }  // namespace rota::master::store

@@ -201,7 +201,7 @@ Result<std::optional<core::Watermark>> load_watermark(Connection& connection) {
 }  // namespace
 
 Result<core::Recovered> load_recovered(Connection& connection, const OpenConnection& another,
-                                       const ZoneSource& zones) {
+                                       const ZoneSource& zones, const ContentCache& ahead) {
   core::Recovered recovered;
   auto watermark = load_watermark(connection);
   if (!watermark) return fail(watermark.error());
@@ -209,7 +209,7 @@ Result<core::Recovered> load_recovered(Connection& connection, const OpenConnect
   const auto kept = look_at_kept_runs(connection);
   if (!kept) return fail(kept.error());
   const std::string open_runs = from_open_runs(*kept);
-  auto jobs = load_jobs(connection, {another, kept->epoch}, zones, open_runs);
+  auto jobs = load_jobs(connection, {{another, kept->epoch}, zones, ahead}, open_runs);
   if (!jobs) return fail(jobs.error());
   recovered.jobs = std::move(*jobs);
   auto runs = load_unfinished(connection, open_runs);

@@ -217,3 +217,28 @@ TEST_CASE("contents: one that is missing is named by whoever reads a job that ne
   CHECK(all.error().code == ErrorCode::Corrupt);
   CHECK(all.error().message == "job 1 ('job-1'): its row of `definition` is missing");
 }
+
+TEST_CASE("contents: a takeover reads only those that were not read ahead") {
+  const Fixture fixture;
+  MysqlStore store(fixture.options);
+  MysqlOffice office(fixture.options, utc_only());
+  REQUIRE(office.need_contents(Epoch{1}));
+  core::Changes watermark;
+  watermark.watermark = wall_from_ms(1000);
+  REQUIRE(store.apply(Epoch{1}, watermark).outcome == ApplyOutcome::Applied);
+  REQUIRE(store.apply(Epoch{1}, many_jobs()).outcome == ApplyOutcome::Applied);
+  const std::string jobs = start_of(office);
+  const MonoTime now{std::chrono::hours(1)};
+  for (int i = 0; i < 100 && office.read_ahead(now); ++i) {}
+  core::Changes one;
+  add_job(one, kJobs + 1, 1, kShapes + 1);  // another content than all others
+  REQUIRE(store.apply(Epoch{1}, one).outcome == ApplyOutcome::Applied);
+  const std::string more = start_of(office);
+  CHECK(more.starts_with(jobs));
+  CHECK(more.size() > jobs.size());
+
+  for (int i = 0; i < 100 && office.read_ahead(now); ++i) {}
+  execute(fixture, "UPDATE definition SET rules = '{'");  // nobody does; it shows that none is read
+  CHECK(start_of(office) == more);
+  CHECK_FALSE(office.recover());  // what was read ahead went with that takeover
+}
