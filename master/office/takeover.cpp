@@ -202,7 +202,8 @@ Result<Office> enter_office(zk::Client& client, const zk::Paths& paths, store::O
   auto recovered = recover_alone(store, office.epoch);
   if (!recovered) return fail(recovered.error());
   office.recovered = std::move(*recovered);
-  office.took = {floor_ms(claiming - begun), floor_ms(loading - claiming), floor_ms(BootClock::now() - loading)};
+  office.took = {floor_ms(claiming - begun), floor_ms(loading - claiming),
+                 floor_ms(BootClock::now() - loading)};
   store::leave_out_runs_without_job(office.recovered);
   if (office.recovered.database_went_back && !*restored) {
     log_error("term", "the database lost what unfinished runs were; ticks are held", {});

@@ -131,21 +131,7 @@ void JobTable::count_grace(const JobEntry& job, std::int64_t change) {
 // --- names
 
 JobEntry* JobTable::find_named(const std::string& space, const std::string& name) {
-  const auto found = names_.find(JobName{space, name});
-  return found == names_.end() ? nullptr : *found;
-}
-
-/// Whoever has had it is not found by it any more.
-void JobTable::give_name(JobEntry& job) {
-  const auto [had, is_new] = names_.insert(&job);
-  if (is_new || *had == &job) return;
-  names_.erase(had);
-  names_.insert(&job);
-}
-
-void JobTable::release_name(const JobEntry& job) {
-  const auto found = names_.find(name_of(&job));
-  if (found != names_.end() && *found == &job) names_.erase(found);
+  return names_.find(space, name);
 }
 
 void JobTable::note_deleted(const JobEntry& job) {

@@ -5,14 +5,12 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
-#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
 #include <set>
 #include <string>
 #include <string_view>
-#include <unordered_set>
 #include <utility>
 
 #include "common/base/ids.h"
@@ -20,6 +18,7 @@
 #include "common/model/job.h"
 #include "master/core/tables/due_index.h"
 #include "master/core/tables/id_set.h"
+#include "master/core/tables/name_index.h"
 #include "master/core/tables/rules_shelf.h"
 #include "master/core/tables/run_table.h"
 #include "master/core/tables/walk.h"
@@ -129,11 +128,12 @@ class JobTable {
   // --- names of saved jobs that are not deleted
   JobEntry* find_named(const std::string& space, const std::string& name);
   bool has_name(const std::string& space, const std::string& name) const {
-    return names_.contains(JobName{space, name});
+    return names_.find(space, name) != nullptr;
   }
   std::size_t named() const { return names_.size(); }
-  void give_name(JobEntry& job);
-  void release_name(const JobEntry& job);
+  /// Whoever has had it is not found by it any more.
+  void give_name(JobEntry& job) { names_.set(job); }
+  void release_name(const JobEntry& job) { names_.erase(job); }
   /// Remembered for a while: who has read its rows before must not bring it back as it was then.
   void note_deleted(const JobEntry& job);
   /// Whether a version later than this one was deleted a while ago.
@@ -157,24 +157,6 @@ class JobTable {
 
  private:
   friend struct StateSurgery;          // tests break it on purpose
-  struct JobName {
-    std::string_view space, name;
-    bool operator==(const JobName&) const = default;
-  };
-  static JobName name_of(const JobName& name) { return name; }
-  static JobName name_of(const JobEntry* job) { return {job->row.space(), job->row.name}; }
-  struct NameHash {
-    using is_transparent = void;
-    std::size_t operator()(const auto& job) const {
-      const JobName name = name_of(job);
-      const std::hash<std::string_view> hash;
-      return hash(name.name) ^ (hash(name.space) * 31);
-    }
-  };
-  struct SameName {
-    using is_transparent = void;
-    bool operator()(const auto& a, const auto& b) const { return name_of(a) == name_of(b); }
-  };
   struct LessText {
     using is_transparent = void;
     static std::string_view text(std::string_view text) { return text; }
@@ -186,7 +168,7 @@ class JobTable {
   void count_grace(const JobEntry& job, std::int64_t change);
 
   std::map<JobId, JobEntry> jobs_;
-  std::unordered_set<JobEntry*, NameHash, SameName> names_;
+  NameIndex<JobEntry> names_;
   std::set<std::shared_ptr<const std::string>, LessText> spaces_;
   RulesShelf shelf_;
   std::deque<std::pair<JobId, JobVersion>> newly_deleted_;  ///< bounded by kDeletedMost

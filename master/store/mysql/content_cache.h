@@ -35,8 +35,6 @@ class ContentCache {
   Result<bool> read_some(Connection& connection, MonoTime now);
   /// Nothing: not known.
   Rules find(const std::string& hash) const;
-  /// Gives the memory back. The next pass reads all again.
-  void clear() { *this = ContentCache{}; }
   std::size_t size() const { return known_.size(); }
 
  private:

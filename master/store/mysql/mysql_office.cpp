@@ -315,7 +315,6 @@ Result<core::Recovered> MysqlOffice::recover() {
   if (!whole) return fail(whole.error());
   const auto another = [this] { return Connection::open(options_); };
   auto recovered = load_recovered(**connection, another, zones_, ahead_);
-  ahead_.clear();  // a leader has it in its jobs
   ahead_connection_.reset();
   if (recovered && !*whole) recovered->database_went_back = true;
   return recovered;
