@@ -4,6 +4,7 @@
 #include <iostream>
 #include <nlohmann/json.hpp>
 
+#include "client/clock_words.h"
 #include "client/command/commands.h"
 #include "client/command/show_json.h"
 #include "client/command/tick_hold.h"
@@ -128,22 +129,41 @@ int job_run(Desk& desk, const RunNowArguments& arguments) {
 
 namespace {
 
-/// The zone of the first entry that is due, by its name or its place; or that of the cron.
-std::string zone_of(const thrift::Schedule& schedule, const std::string& due) {
-  if (schedule.kind == "cron") return schedule.time_zone;
+/// The first entry that is due, by its name or its place; or the cron.
+model::ScheduleEntry entry_of(const thrift::Schedule& schedule, const std::string& due) {
+  model::ScheduleEntry out;
+  if (schedule.kind == "cron") {
+    out.time_zone = schedule.time_zone;
+    out.cron = schedule.cron;
+  }
   const std::string first = due.substr(0, due.find(','));
   for (std::size_t i = 0; i < schedule.entries.size(); ++i) {
     const auto entry = model::entry_from_text(schedule.entries[i]);
     if (!entry) continue;
-    if (entry->name.empty() ? first == std::to_string(i + 1) : first == entry->name) return entry->time_zone;
+    if (entry->name.empty() ? first == std::to_string(i + 1) : first == entry->name) return *entry;
   }
-  return "UTC";
+  return out;
 }
 
+/// With a word on summer time where it matters.
 std::string local_time_of(const thrift::Schedule& schedule, const std::string& due, std::int64_t at) {
-  const std::string name = zone_of(schedule, due);
-  const auto zone = timezone::load_zone(name);
-  return name != "UTC" && zone ? show_local_time(at, **zone) : "";
+  const model::ScheduleEntry entry = entry_of(schedule, due);
+  const auto zone = timezone::load_zone(entry.time_zone);
+  if (entry.time_zone == "UTC" || !zone) return "";
+  const std::string words = clock_words(**zone, at, entry.cron);
+  return show_local_time(at, **zone) + (words.empty() ? "" : "  (" + words + ")");
+}
+
+/// What hangs on the end of a run has no moments of its own; the next one is known where it is planned.
+bool tell_after_end(const thrift::Schedule& schedule, const std::optional<std::int64_t>& next_ms) {
+  for (const std::string& line : schedule.entries) {
+    const auto entry = model::entry_from_text(line);
+    if (!entry || entry->kind != model::EntryKind::AfterEnd) continue;
+    note(fmt::format("it is due {} after the end of each run{}", format_duration(entry->interval),
+                     next_ms ? ", next at " + show_time(*next_ms) : ""));
+    return true;
+  }
+  return false;
 }
 
 /// Each moment, here and in its zone, and by which entries where that is not clear.
@@ -162,6 +182,7 @@ int job_next(Desk& desk, const std::string& name, const std::string& line,
              const std::string& time_zone, const std::string& from, int count) {
   thrift::Schedule schedule;
   std::string state;
+  std::optional<std::int64_t> planned_ms;
   if (!line.empty()) {
     auto parsed = schedule_from_line(line, time_zone);
     if (!parsed) return complain(parsed.error());
@@ -171,6 +192,7 @@ int job_next(Desk& desk, const std::string& name, const std::string& line,
     if (!job) return complain(job.error());
     schedule = job->definition.rules.schedule;
     state = job->state;
+    if (job->__isset.next_ms) planned_ms = job->next_ms;
     // A fixed rate without a start is anchored at the job's creation; of entries the schedule's own start
     // is that.
     const bool has_anchor = schedule.kind == "fixed_rate" || schedule.kind == "entries";
@@ -195,7 +217,8 @@ int job_next(Desk& desk, const std::string& name, const std::string& line,
   if (state == "paused") {
     note(fmt::format("{0} is paused: none of these fires until `rota job resume {0}`", printable(name)));
   }
-  if (fires->at_ms.empty()) {
+  const bool hangs_on_ends = tell_after_end(schedule, planned_ms);
+  if (fires->at_ms.empty() && !hangs_on_ends) {
     note(schedule.kind == "none" ? "it has no schedule: it runs only by hand (rota job run)"
                                  : "it never fires again");
   }

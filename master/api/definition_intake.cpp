@@ -38,15 +38,10 @@ void find_unknown_yet(const model::JobRules& rules, Problems& problems) {
     problems.push_back(key + ": the masters cannot do this yet; leave it out");
   };
   if (rules.late == model::LatePolicy::FireAll) refuse("late: fire_all");
-  if (rules.firings != 0) refuse("firings");
-  if (rules.until != model::Until::Never) refuse("until");
-  if (rules.pause_after_failures != 0) refuse("pause_after_failures");
   for (std::size_t i = 0; i < rules.schedule.entries.size(); ++i) {
     const auto entry = model::entry_from_text(rules.schedule.entries[i]);
     if (!entry) continue;
-    if (entry->kind == model::EntryKind::AfterEnd) refuse(fmt::format("schedule[{}].after_end", i));
     if (entry->kind == model::EntryKind::WorkerStart) refuse(fmt::format("schedule[{}]: @worker_start", i));
-    if (entry->jitter != Millis{0}) refuse(fmt::format("schedule[{}].jitter", i));
   }
 }
 

@@ -122,7 +122,9 @@ thrift::JobInfo JobServiceHandler::info_of(const store::JobRow& row) const {
   const auto next = next_ticks(row.version.definition->rules.schedule,
                                core::job_hash(row.job.space, row.job.name), row.version.anchor,
                                std::max(parts_.clock.wall(), recorded_through()), 1);
-  if (next && !next->at.empty()) out.__set_next_ms(to_ms(next->at.front()));
+  std::optional<WallTime> at = row.job.memory.due;
+  if (next && !next->at.empty() && (!at || next->at.front() < *at)) at = next->at.front();
+  if (at) out.__set_next_ms(to_ms(*at));
   return out;
 }
 
@@ -196,9 +198,10 @@ void JobServiceHandler::read_log(const Caller&, thrift::LogSlice& out, const Hea
 void JobServiceHandler::next_fires(const Caller&, thrift::NextFires& out, const Head&,
                                    const thrift::Schedule& schedule, std::int64_t after_ms,
                                    std::int32_t count, const std::string& space, const std::string& name) {
-  const auto converted = value_or_throw(wire::from_wire(schedule));
+  auto converted = value_or_throw(wire::from_wire(schedule));
   const WallTime after = after_ms > 0 ? wall_from_ms(after_ms) : parts_.clock.wall();
   const WallTime anchor = converted.start.value_or(after);
+  if (converted.kind == model::ScheduleKind::Entries) converted.start.reset();  // each has its own
   const auto ticks = value_or_throw(
       next_ticks(converted, core::job_hash(space, name), anchor, after, std::clamp(count, 1, kMostRows)));
   std::vector<std::int64_t> at_ms;

@@ -5,6 +5,7 @@
 #include "master/core/attempts/attempt_rules.h"
 #include "master/core/batch_rows.h"
 #include "master/core/definition_hash.h"
+#include "master/core/memory_rules.h"
 #include "master/core/time/cron_hash.h"
 #include "master/core/time/hold_rules.h"
 #include "master/core/notices.h"
@@ -62,17 +63,30 @@ WallTime anchor_of(const model::Schedule& schedule, const JobEntry* before, Wall
   return kept ? before->anchor : at;
 }
 
-/// The version that is valid now ends at the present core time.
-void close_version(Context& ctx, JobEntry& job) {
-  record_ticks_through(ctx, job, ctx.at);
+/// All its ticks up to there are recorded.
+void close_version_at(Context& ctx, JobEntry& job, WallTime end) {
   model::JobVersionRow row;
   row.job = job.row.id;
   row.version = job.row.version;
   row.valid_from = job.valid_from;
-  row.valid_to = ctx.at;
+  row.valid_to = end;
   row.anchor = job.anchor;
   row.enabled = job.row.state == JobState::Enabled;
   ctx.out.changes.versions.push_back(std::move(row));
+}
+
+/// The version that is valid now ends at the present core time; or at its last tick, where its rules say that
+/// one of those that were due was the last.
+void close_version(Context& ctx, JobEntry& job) {
+  record_ticks_through(ctx, job, ctx.at);
+  const auto over = ctx.state.jobs().over().find(job.row.id);
+  const bool was_last = over != ctx.state.jobs().over().end() && over->second;
+  close_version_at(ctx, job, was_last ? *over->second : ctx.at);
+  if (was_last) over->second.reset();  // that version is closed by it
+}
+
+bool same_counts(const model::JobRules& a, const model::JobRules& b) {
+  return a.firings == b.firings && a.until == b.until && a.pause_after_failures == b.pause_after_failures;
 }
 
 void open_version(Context& ctx, JobEntry& job, const std::string& principal,
@@ -87,6 +101,7 @@ void open_version(Context& ctx, JobEntry& job, const std::string& principal,
   row.enabled = job.row.state == JobState::Enabled && !job.row.one_off;
   row.principal = principal;
   row.definition = std::move(definition);
+  plan_after_end(ctx.state, job);
   write_job(ctx, job);
   ctx.out.changes.versions.push_back(std::move(row));
   plan_next_tick(ctx.state, job);
@@ -116,6 +131,8 @@ void create_job(Context& ctx, const ApplyJob& event, Plan plan) {
 void edit_job(Context& ctx, const ApplyJob& event, JobEntry& job, Plan plan, WallTime anchor) {
   close_version(ctx, job);
   ++job.row.version;
+  if (!same_counts(job.rules(), *plan.rules)) forget_counts(ctx, job);
+  if (job.rules().schedule.entries != plan.rules->schedule.entries) forget_due(ctx, job);
   ctx.state.jobs().set_plan(job, std::move(plan));
   job.anchor = anchor;
   job.definition_hash = definition_hash(*event.definition);
@@ -178,9 +195,18 @@ void handle_set_paused(Context& ctx, const SetPaused& event) {
   close_version(ctx, *job);
   ++job->row.version;
   job->row.set_state(wanted, event.paused ? event.principal : "", event.paused ? event.why : "");
+  if (!event.paused) forget_counts(ctx, *job);
   open_version(ctx, *job, event.principal, nullptr);
   tell_job(ctx, event.paused ? "job paused" : "job resumed", *job, event.principal, event.why);
   reply_applied(ctx, event.token, *job, true);
+}
+
+void pause_by_rules(Context& ctx, JobEntry& job, const std::string& why, std::optional<WallTime> tick) {
+  tick ? close_version_at(ctx, job, *tick) : close_version(ctx, job);
+  ++job.row.version;
+  job.row.set_state(JobState::Paused, "rota", why);
+  open_version(ctx, job, "rota", nullptr);
+  tell_job(ctx, "job paused", job, "rota", why);
 }
 
 void handle_delete_job(Context& ctx, const DeleteJob& event) {

@@ -10,6 +10,7 @@
 #include "master/core/workers/departed_rules.h"
 #include "master/core/attempts/loss_rules.h"
 #include "master/core/attempts/retry.h"
+#include "master/core/memory_rules.h"
 #include "master/core/time/cron_hash.h"
 #include "master/core/time/time_rules.h"
 
@@ -90,6 +91,7 @@ void recover_job(State& state, RecoveredJob from, KnownRules& known) {
   job.definition_hash = hash;
   state.advance_core_time(std::max(valid_from, job.row.ticks_through.value_or(WallTime{})));
   if (!is_planned(job)) return;
+  if (job.row.memory().due) return plan_next_tick(state, job);
   state.jobs().set_next_tick(job, known.next_after(came, job.schedule(), state.recorded_through(job)));
 }
 
@@ -109,9 +111,12 @@ void recover_held(State& state, RunEntry& run) {
 /// may be far behind. It is never longer than the rule says: the clock of then may have been far ahead.
 void recover_waiting(State& state, RunEntry& run, Now now) {
   const auto not_before = run.progress().not_before();
-  if (run.progress().reason == Reason::RetryDelay && not_before && *not_before > state.core_time()) {
+  const Reason reason = run.progress().reason;
+  const bool is_delayed = reason == Reason::RetryDelay || reason == Reason::Jitter;
+  if (is_delayed && not_before && *not_before > state.core_time()) {
     const Millis by_rule = retry_delay(run.rules().retry, run.progress().failures).value_or(Millis{0});
-    const Millis most = std::max(by_rule, loss_delay(run.progress().losses));
+    const Millis most =
+        reason == Reason::Jitter ? kLongestJitter : std::max(by_rule, loss_delay(run.progress().losses));
     const Millis left = std::min<Millis>(*not_before - state.core_time(), most);
     state.runs().timers().set(run.id(), RunTimer::RetryDelay, now.mono + left);
     return;
@@ -138,9 +143,20 @@ void recover_run(State& state, model::Run row, const OlderRules& older, Now now)
   }
 }
 
+/// A job that its rules end, but for a hold; one whose due moment after an end was lost.
+void recover_memory(State& state, JobEntry& job) {
+  if (!is_planned(job)) return;
+  const bool has_memory = !(job.row.memory() == model::JobMemory{});
+  if (has_memory && !why_over(job).empty()) state.jobs().over().try_emplace(job.row.id);
+  if (job.schedule().after_end() == nullptr) return;
+  plan_after_end(state, job);
+  plan_next_tick(state, job);
+}
+
 /// Runs that wait behind one that had already ended when the previous Term stopped.
 void promote_orphans(State& state) {
-  for (const auto& [id, job] : state.jobs().all()) {
+  for (auto& [id, job] : state.jobs().all()) {
+    recover_memory(state, job);
     if (job.behind().empty() || job.unfinished().size() != job.behind().size()) continue;
     RunEntry& first = *state.find_run(*job.behind().begin());
     state.enter_slot_queue(first);

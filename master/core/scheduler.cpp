@@ -12,6 +12,7 @@
 #include "master/core/attempts/fence_rules.h"
 #include "master/core/invariants.h"
 #include "master/core/job_rules.h"
+#include "master/core/memory_rules.h"
 #include "master/core/recovery.h"
 #include "master/core/admission/request_rules.h"
 #include "master/core/state.h"
@@ -64,6 +65,7 @@ void Scheduler::handle(const Event& event, Now now, Effects& effects) {
   state_->advance_core_time(now.wall);
   Context ctx{*state_, now, state_->core_time(), effects};
   std::visit(Cases{ctx}, event);
+  settle_memories(ctx);
   pump_slot_queues(ctx);
   write_touched(ctx);
 }

@@ -81,6 +81,10 @@ bool EntryTicks::is_open(WallTime tick) const {
   return false;
 }
 
+std::optional<Millis> EntryTicks::pause_after_end() const {
+  return entry_.kind == EntryKind::AfterEnd ? std::optional(entry_.interval) : std::nullopt;
+}
+
 std::optional<WallTime> EntryTicks::after(WallTime at, WallTime through) const {
   if (entry_.end) through = std::min(through, *entry_.end);
   const bool has_first = entry_.start && entry_.kind != EntryKind::At;

@@ -22,6 +22,11 @@ class EntryTicks {
   static Result<EntryTicks> of(const std::string& line, const store::ZoneSource& zones, WallTime anchor,
                                std::uint64_t job_hash);
 
+  /// Of an entry `after_end`, whose ticks hang on the runs: so long after an end it is due at the earliest.
+  std::optional<Millis> pause_after_end() const;
+  /// Where it is open then.
+  bool is_open(WallTime tick) const;
+
   /// The first one strictly after `at`, where that is not after `through`.
   std::optional<WallTime> after(WallTime at, WallTime through) const;
 
@@ -32,7 +37,6 @@ class EntryTicks {
   std::optional<WallTime> working_day_after(WallTime at, WallTime through) const;
   std::optional<WallTime> moment_in(std::chrono::year_month month) const;
   bool is_between(std::int64_t local_ms) const;
-  bool is_open(WallTime tick) const;
   std::int64_t offset_ms_at(WallTime moment) const;
 
   model::ScheduleEntry entry_;

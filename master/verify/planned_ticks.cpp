@@ -70,6 +70,19 @@ Result<void> PlannedTicks::read_entries(const model::JobVersionRow& version, con
   return {};
 }
 
+/// A run does not end before its tick, so between two ticks lies the pause at least.
+bool PlannedTicks::may_be_after_end(WallTime tick, std::optional<WallTime> before) const {
+  return std::ranges::any_of(entries_, [&](const Entry& entry) {
+    const auto pause = entry.ticks.pause_after_end();
+    return pause && (!before || tick - *before >= *pause) && entry.ticks.is_open(tick);
+  });
+}
+
+bool PlannedTicks::has_after_end() const {
+  return std::ranges::any_of(
+      entries_, [](const Entry& entry) { return entry.ticks.pause_after_end().has_value(); });
+}
+
 /// Moments of several entries are one.
 std::optional<WallTime> PlannedTicks::entries_after(WallTime at) {
   std::optional<WallTime> first;

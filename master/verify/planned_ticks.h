@@ -28,6 +28,10 @@ class PlannedTicks {
   /// The next one; empty at the end.
   std::optional<WallTime> next();
 
+  bool has_after_end() const;
+  /// Whether it may be a tick of an entry `after_end`, when the tick before it came then.
+  bool may_be_after_end(WallTime tick, std::optional<WallTime> before) const;
+
  private:
   Result<void> read_entries(const model::JobVersionRow& version, const store::ZoneSource& zones);
   std::optional<WallTime> entries_after(WallTime at);

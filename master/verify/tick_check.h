@@ -3,6 +3,7 @@
 #pragma once
 
 #include <deque>
+#include <map>
 #include <optional>
 #include <string>
 #include <utility>
@@ -44,6 +45,7 @@ class TickCheck {
   Result<void> count_runs_before(WallTime tick);
   Result<const model::Run*> next_run();
   void count_run(const model::Run& run);
+  bool is_after_end(const model::Run& run) const;
   bool was_rewound(const model::Run& run) const;
   void count_epoch(Epoch epoch, const std::string& what);
   std::int64_t cover(JobVersion version, WallTime tick);
@@ -68,6 +70,8 @@ class TickCheck {
   std::string name_;
   WallTime gone_through_{};          ///< retention may have deleted rows of ticks up to here
   WallTime first_moment_{};
+  std::map<JobVersion, PlannedTicks> after_end_;  ///< versions with such an entry
+  std::optional<WallTime> last_tick_;  ///< of the runs that were counted
   std::vector<GapSeen> gaps_;        ///< by from
   std::size_t first_open_gap_ = 0;
   std::deque<model::Run> page_;

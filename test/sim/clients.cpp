@@ -25,7 +25,8 @@ std::vector<std::string> random_entries(Random& random) {
                          "every 900ms; between 12:00-23:59:59; name night",
                          "cron H/20 H(0-59) * * * *; name spread",
                          "cron */5 * * * * ?; skipped_time quartz; name quartz",
-                         "working_day -1; time 18:00; name pay", "cron 0 9 * * *; between 10:00-11:00; name never"};
+                         "working_day -1; time 18:00; name pay", "after_end 3s; name again",
+                         "cron 7,37 * * * * *; jitter 4s; name spread_start", "cron 0 9 * * *; between 10:00-11:00; name never"};
   std::vector<std::string> out = {"cron */4 * * * * *; name four"};
   for (const char* kind : kinds) {
     if (random.chance(30) && out.size() < 4) out.emplace_back(kind);
@@ -47,6 +48,9 @@ model::JobDefinition random_job(Random& random, std::size_t number) {
     rules.schedule.kind = model::ScheduleKind::Entries;
     rules.schedule.entries = random_entries(random);
   }
+  if (random.chance(8)) rules.firings = static_cast<std::int32_t>(1 + random.below(8));
+  if (random.chance(5)) rules.until = model::Until::Success;
+  if (random.chance(10)) rules.pause_after_failures = static_cast<std::int32_t>(1 + random.below(3));
   const Overlap overlaps[] = {Overlap::Skip, Overlap::Queue, Overlap::Allow};
   rules.overlap = overlaps[random.below(3)];
   rules.queue_limit = static_cast<std::int32_t>(1 + random.below(4));

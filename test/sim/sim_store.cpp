@@ -212,14 +212,22 @@ void SimStore::judge_new_runs(const Changes& changes) {
       marks_.hit("tick_fired");
       if (is_held_by_restore()) complain("P9: a tick fires while the restored database waits to be accepted");
       complain_if(judge_.judge_run(tables_, run));
+      if (TickJudge::is_after_end(tables_, run)) marks_.hit("tick_after_end");
     }
     if (run.progress.state == RunState::Skipped) marks_.hit("run_skipped");
+    if (run.progress.reason == Reason::Jitter) marks_.hit("start_jittered");
     if (run.progress.reason == Reason::WaitsForRun) marks_.hit("run_waited_behind");
     note_dispatch(run.id, run.progress, changes);
   }
 }
 
 void SimStore::judge_rest(const Changes& changes) {
+  for (const model::Job& job : changes.jobs) {
+    if (job.state != model::JobState::Paused || job.state_by != "rota") continue;
+    if (job.state_why.ends_with("(firings)")) marks_.hit("job_done_by_firings");
+    if (job.state_why.ends_with("(until: success)")) marks_.hit("job_done_by_success");
+    if (job.state_why.ends_with("(pause_after_failures)")) marks_.hit("job_paused_by_failures");
+  }
   for (const model::AttemptRow& row : changes.attempts) {
     if (row.late) marks_.hit("result_late");
     if (tables_.attempts.contains({row.run, row.attempt})) continue;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <memory>
 
+#include "common/model/entry_text.h"
 #include "master/core/time/cron_hash.h"
 #include "master/verify/planned_ticks.h"
 
@@ -104,6 +105,7 @@ std::string TickJudge::count_runs(const SimTables& tables, const Windows& window
       }
       const auto found = planned.find(at->first);
       if (found == planned.end() && was_rewound(tables, at->second, at->first.second)) continue;
+      if (found == planned.end() && is_after_end(tables, tables.runs.at(at->second))) continue;
       if (found == planned.end()) {
         return "P1: a run of a tick that was not planned, run " + number(at->second.value);
       }
@@ -179,6 +181,35 @@ std::string TickJudge::judge_gap(const SimTables& tables, const model::Gap& gap)
   }
 }
 
+bool TickJudge::is_after_end(const SimTables& tables, const model::Run& run) {
+  const auto version = tables.versions.find({run.job, run.version});
+  if (version == tables.versions.end() || !version->second.enabled) return false;
+  for (const std::string& line : version->second.definition->rules.schedule.entries) {
+    const auto entry = model::entry_from_text(line);
+    if (!entry || entry->kind != model::EntryKind::AfterEnd) continue;
+    auto before = tables.run_of_tick.lower_bound({run.job, *run.tick});
+    if (before == tables.run_of_tick.begin() || (--before)->first.first != run.job) return true;
+    return *run.tick - before->first.second >= entry->interval;
+  }
+  return false;
+}
+
+/// Of the versions since it was last enabled. Those of the same batch are not among the tables yet.
+std::string TickJudge::judge_firings(const SimTables& tables, const model::Run& run, std::int32_t most) {
+  JobVersion first = run.version;
+  for (auto at = tables.versions.find({run.job, first}); at != tables.versions.end() && at->second.enabled;
+       at = tables.versions.find({run.job, first - 1})) {
+    first = at->first.second;
+  }
+  std::int32_t fired = 0;
+  for (auto at = tables.run_of_tick.lower_bound({run.job, kBeginning});
+       at != tables.run_of_tick.end() && at->first.first == run.job; ++at) {
+    const auto row = tables.runs.find(at->second);
+    if (row != tables.runs.end() && row->second.version >= first) ++fired;
+  }
+  return fired < most ? "" : "more ticks fire than `firings` allows, run " + number(run.id.value);
+}
+
 std::string TickJudge::judge_run(const SimTables& tables, const model::Run& run) const {
   if (*run.tick <= judged(tables, run.job)) {
     return "P1: a tick is recorded behind what was said to be, run " + number(run.id.value);
@@ -186,6 +217,9 @@ std::string TickJudge::judge_run(const SimTables& tables, const model::Run& run)
   const auto version = tables.versions.find({run.job, run.version});
   if (version == tables.versions.end()) return "P1: a run of a version that is not stored";
   const model::JobRules& rules = version->second.definition->rules;
+  if (rules.firings > 0) {
+    if (std::string wrong = judge_firings(tables, run, rules.firings); !wrong.empty()) return wrong;
+  }
   const bool too_late = run.recorded - *run.tick > rules.tick_grace;
   if (too_late && rules.late == model::LatePolicy::Skip) {
     return "P3: a late tick fired against the policy, run " + number(run.id.value);

@@ -25,6 +25,8 @@ class TickJudge {
   std::string judge_gap(const SimTables& tables, const model::Gap& gap) const;
   /// A new run of a tick (P1, P3).
   std::string judge_run(const SimTables& tables, const model::Run& run) const;
+  /// Whether its tick may be one of an entry `after_end`: it comes so long after the tick before it at least.
+  static bool is_after_end(const SimTables& tables, const model::Run& run);
 
  private:
   using Planned = std::map<std::pair<JobId, WallTime>, std::pair<JobVersion, int>>;
@@ -34,6 +36,7 @@ class TickJudge {
   static WallTime recorded(const SimTables& tables, JobId job);
   static WallTime judged(const SimTables& tables, JobId job);
   Planned plan(const SimTables& tables, const Windows& windows);
+  static std::string judge_firings(const SimTables& tables, const model::Run& run, std::int32_t most);
   static void plan_entries(const model::JobVersionRow& row, WallTime begin, WallTime end, Planned& planned);
   const master::core::CompiledSchedule& schedule_of(const model::JobVersionRow& row);
   static std::string count_runs(const SimTables& tables, const Windows& windows, Planned& planned);

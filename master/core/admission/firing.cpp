@@ -32,6 +32,13 @@ void skip_at_once(Context& ctx, model::Run row, model::Reason reason, RunId bloc
   add_row(ctx, std::move(row));
 }
 
+/// Its timer is that of a retry delay, which is over in the same way.
+void wait_for_start(Context& ctx, RunEntry& run, WallTime at) {
+  ctx.state.set_state(run, model::RunState::Waiting, model::Reason::Jitter);
+  run.set_not_before(at);
+  ctx.state.runs().timers().set(run.id(), RunTimer::RetryDelay, ctx.now.mono + (at - ctx.at));
+}
+
 }  // namespace
 
 OverlapChoice overlap_of(const JobEntry& job, model::RunKind kind) {
@@ -60,6 +67,8 @@ RunId begin_run(Context& ctx, JobEntry& job, const Firing& firing, const Overlap
   ctx.state.touch(run);
   if (choice.kind == OverlapChoice::Kind::Wait) {
     ctx.state.wait_behind(run, blocking);
+  } else if (firing.not_before > ctx.at) {
+    wait_for_start(ctx, run, firing.not_before);
   } else {
     ctx.state.enter_slot_queue(run);
   }

@@ -12,6 +12,7 @@ struct Firing {
   model::RunKind kind = model::RunKind::Tick;
   std::optional<WallTime> tick;
   WallTime scheduled{};
+  WallTime not_before{};               ///< its schedule spreads the start up to there
   // They stay as long as the request that they are of.
   std::string_view principal = kEveryone;  ///< a tick that nobody asked for is everyone's
   std::string_view request_key, request_hash;

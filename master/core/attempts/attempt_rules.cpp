@@ -2,6 +2,7 @@
 
 #include "common/base/check.h"
 #include "master/core/batch_rows.h"
+#include "master/core/memory_rules.h"
 #include "master/core/admission/dispatch_rules.h"
 #include "master/core/workers/drain_rules.h"
 #include "master/core/attempts/loss_rules.h"
@@ -218,6 +219,7 @@ void finish_run(Context& ctx, RunEntry& run, RunState to, Reason reason, std::st
   run.set_not_before(std::nullopt);
   ++state.counters().runs_finished;
   state.touch(run);
+  remember_end(ctx, run.job(), run);
   promote_waiting(ctx, run.job());
 }
 

@@ -146,6 +146,17 @@ bool JobTable::was_deleted_later(JobId id, JobVersion version) const {
 
 // --- ticks
 
+void JobTable::set_memory(JobEntry& job, const model::JobMemory& memory) {
+  if (memory == job.row.memory()) return;
+  job.row.set_memory(memory);
+  changed_memories_.insert(job.row.id);
+}
+
+bool JobTable::is_taken(JobId id, WallTime tick) const {
+  const auto found = taken_.find(id);
+  return found != taken_.end() && found->second.contains(tick);
+}
+
 void JobTable::set_next_tick(JobEntry& job, std::optional<WallTime> tick) {
   if (job.next_tick_) {
     due_.erase({*job.next_tick_, job.row.id});

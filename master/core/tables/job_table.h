@@ -139,6 +139,14 @@ class JobTable {
   /// Whether a version later than this one was deleted a while ago.
   bool was_deleted_later(JobId id, JobVersion version) const;
 
+  // --- what its rules remember (memory_rules.h)
+  /// It is written with the batch of this event.
+  void set_memory(JobEntry& job, const model::JobMemory& memory);
+  /// Those whose memory has changed since the last call.
+  std::set<JobId> take_changed_memories() { return std::exchange(changed_memories_, {}); }
+  /// Jobs that their rules end, and the tick that did it, if it was one.
+  std::map<JobId, std::optional<WallTime>>& over() { return over_; }
+
   // --- ticks
   void set_next_tick(JobEntry& job, std::optional<WallTime> tick);
   /// In order of time.
@@ -151,6 +159,7 @@ class JobTable {
   /// Of the jobs that fire often.
   std::optional<DueTick> first_due_often() const;
   /// A tick to come has its run already.
+  bool is_taken(JobId id, WallTime tick) const;
   void note_taken(JobId id, WallTime tick) { taken_[id].insert(tick); }
   /// The job's next tick that has its run already, if it is due by `end`. Forgets those before its next tick.
   std::optional<WallTime> next_taken(const JobEntry& job, WallTime end);
@@ -172,6 +181,8 @@ class JobTable {
   std::set<std::shared_ptr<const std::string>, LessText> spaces_;
   RulesShelf shelf_;
   std::deque<std::pair<JobId, JobVersion>> newly_deleted_;  ///< bounded by kDeletedMost
+  std::set<JobId> changed_memories_;
+  std::map<JobId, std::optional<WallTime>> over_;
   DueIndex due_;
   std::set<DueTick> due_often_;
   std::map<JobId, std::set<WallTime>> taken_;

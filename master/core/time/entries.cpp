@@ -24,7 +24,17 @@ CompiledEntries::CompiledEntries(std::vector<CompiledEntry> entries, std::uint64
     : entries_(std::move(entries)), hash_(hash) {
   for (std::size_t i = 0; i < entries_.size(); ++i) {
     if (entries_[i].next_after(WallTime{})) fires_ |= std::uint32_t{1} << i;
+    if (entries_[i].jitter() > Millis{0}) has_jitter_ = true;
+    if (entries_[i].kind() == model::EntryKind::AfterEnd) after_end_ = static_cast<int>(i);
   }
+}
+
+const CompiledEntry* CompiledEntries::after_end() const {
+  return after_end_ < 0 ? nullptr : &entries_[static_cast<std::size_t>(after_end_)];
+}
+
+std::string CompiledEntries::name_of(std::size_t i) const {
+  return entries_[i].name().empty() ? std::to_string(i + 1) : entries_[i].name();
 }
 
 std::optional<WallTime> CompiledEntries::next_of(std::size_t i, WallTime after) const {
@@ -71,18 +81,21 @@ std::vector<std::string> CompiledEntries::names_at(WallTime tick) const {
   std::vector<std::string> names;
   for (std::size_t i = 0; i < entries_.size(); ++i) {
     if (!is_due(i, tick)) continue;
-    names.push_back(entries_[i].name().empty() ? std::to_string(i + 1) : entries_[i].name());
+    names.push_back(name_of(i));
   }
+  if (names.empty() && after_end_ >= 0) names.push_back(name_of(static_cast<std::size_t>(after_end_)));
   return names;
 }
 
 Millis CompiledEntries::jitter_at(WallTime tick) const {
+  if (!has_jitter_) return Millis{0};
   std::optional<Millis> least;
   for (std::size_t i = 0; i < entries_.size(); ++i) {
     if (!is_due(i, tick)) continue;
     const Millis jitter = jitter_of(hash_, entries_[i].jitter());
     least = std::min(least.value_or(jitter), jitter);
   }
+  if (!least && after_end_ >= 0) return jitter_of(hash_, after_end()->jitter());
   return least.value_or(Millis{0});
 }
 
@@ -93,7 +106,10 @@ std::vector<std::string> entries_problems(const std::vector<model::ScheduleEntry
         fmt::format("schedule: {} entries, at most {} are allowed", entries.size(), model::kMostEntries));
   }
   std::set<std::string_view> names;
+  int after_end = 0;
   for (std::size_t i = 0; i < entries.size(); ++i) {
+    if (entries[i].kind == model::EntryKind::AfterEnd && ++after_end == 2)
+      problems.push_back(fmt::format("schedule[{}].after_end: another entry has it already", i));
     for (const std::string& problem : entry_problems(entries[i])) {
       problems.push_back(fmt::format("schedule[{}].{}", i, problem));
     }

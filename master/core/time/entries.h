@@ -22,20 +22,27 @@ class CompiledEntries {
   bool fires_often() const;
 
   /// The names of the entries that are due at this tick, in their order. One
-  /// without a name is called by its place, from 1.
+  /// without a name is called by its place, from 1. A tick at which none is due
+  /// by the clock is of the one after the last run's end.
   std::vector<std::string> names_at(WallTime tick) const;
   /// How much later than this tick its run starts: the least that its entries
   /// say.
   Millis jitter_at(WallTime tick) const;
 
+  /// The one that is due some time after the end of the last run; null: there is none.
+  const CompiledEntry* after_end() const;
+
   const std::vector<CompiledEntry>& all() const { return entries_; }
 
  private:
   bool is_due(std::size_t i, WallTime tick) const;
+  std::string name_of(std::size_t i) const;
   std::optional<WallTime> next_of(std::size_t i, WallTime after) const;
 
   std::vector<CompiledEntry> entries_;
   std::uint32_t fires_ = 0;  ///< bit i: entry i has a moment at all, which takes a search to find out
+  bool has_jitter_ = false;
+  int after_end_ = -1;  ///< which entry; -1: none
   std::uint64_t hash_ = 0;
 };
 

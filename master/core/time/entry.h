@@ -17,6 +17,7 @@ namespace rota::master::core {
 
 /// Times are whole milliseconds.
 inline constexpr Millis kSmallestStep{1};
+inline constexpr Millis kLongestJitter = std::chrono::hours{24};
 
 /// What an entry names, looked up by whoever compiles it.
 struct EntryParts {
@@ -41,6 +42,7 @@ class CompiledEntry {
   const std::string& name() const { return name_; }
   model::EntryKind kind() const { return kind_; }
   Millis jitter() const { return jitter_; }
+  Millis interval() const { return interval_; }
   /// By its calendars or hours some of its ticks do not fire, or on other days.
   bool has_rules() const { return !days_.is_empty() || has_between_; }
 

@@ -15,7 +15,6 @@ using Problems = std::vector<std::string>;
 
 constexpr Millis kLeastInterval{100};
 constexpr Millis kMostInterval = std::chrono::hours{24 * 3660};
-constexpr Millis kLongestJitter = std::chrono::hours{24};
 constexpr std::size_t kMostCalendars = 8;
 constexpr int kMostWorkingDays = 31;
 

@@ -180,6 +180,16 @@ std::string CompiledSchedule::names_at(WallTime tick) const {
   return all == nullptr ? std::string() : fmt::format("{}", fmt::join(all->names_at(tick), ","));
 }
 
+Millis CompiledSchedule::jitter_at(WallTime tick) const {
+  const CompiledEntries* all = entries();
+  return all == nullptr ? Millis{0} : all->jitter_at(tick);
+}
+
+const CompiledEntry* CompiledSchedule::after_end() const {
+  const CompiledEntries* all = entries();
+  return all == nullptr ? nullptr : all->after_end();
+}
+
 std::optional<WallTime> CompiledSchedule::next_unbounded(WallTime after) const {
   switch (kind_) {
     case ScheduleKind::None: return std::nullopt;

@@ -47,6 +47,10 @@ class CompiledSchedule {
   }
   /// The names of the entries that are due at this tick, separated by commas.
   std::string names_at(WallTime tick) const;
+  /// How much later than this tick its run starts.
+  Millis jitter_at(WallTime tick) const;
+  /// The entry that is due some time after the end of the last run; null: it has none.
+  const CompiledEntry* after_end() const;
 
  private:
   friend Result<CompiledSchedule> compile(const model::Schedule&, const model::Zones&, WallTime,

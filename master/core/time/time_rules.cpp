@@ -8,6 +8,7 @@
 #include "master/core/workers/drain_rules.h"
 #include "master/core/attempts/fence_rules.h"
 #include "master/core/admission/firing.h"
+#include "master/core/memory_rules.h"
 #include "master/core/time/slice_rules.h"
 #include "master/core/workers/worker_rules.h"
 
@@ -54,8 +55,11 @@ RunId fire_tick(Context& ctx, JobEntry& job, WallTime tick) {
   Firing firing;
   firing.tick = tick;
   firing.scheduled = tick;
+  firing.not_before = tick + job.schedule().jitter_at(tick);
   ++ctx.state.counters().ticks_fired;
-  return begin_run(ctx, job, firing, overlap_of(job, firing.kind));
+  const RunId run = begin_run(ctx, job, firing, overlap_of(job, firing.kind));
+  remember_firing(ctx, job, tick);
+  return run;
 }
 
 void record_tick(Context& ctx, JobEntry& job, WallTime tick) {
@@ -95,28 +99,63 @@ void record_late_ticks(Context& ctx, JobEntry& job, WallTime first, WallTime end
   add_gap(ctx, job, first, before, count(first, before), Reason::CoalescedInto, run);
 }
 
-/// Records the job's ticks through `end`, in order; none of them has a run yet.
+/// The first one after that moment: by the clock, or after the end of the last run.
+std::optional<WallTime> next_after(const JobEntry& job, WallTime at) {
+  const auto next = job.schedule().next_after(at);
+  const auto due = job.row.memory().due;
+  return due && *due > at && (!next || *due < *next) ? due : next;
+}
+
+/// All through that moment are recorded. After the last one that its rules let fire there is none.
+void go_on_after(Context& ctx, JobEntry& job, WallTime at) {
+  const bool is_over = is_over_by_tick(ctx.state, job);
+  ctx.state.jobs().set_next_tick(job, is_over ? std::nullopt : next_after(job, at));
+}
+
+/// Records the job's ticks by the clock through `end`, in order; none of them has a run yet.
 void record_open_ticks(Context& ctx, JobEntry& job, WallTime end) {
   const WallTime edge = late_edge(ctx, job);
   if (job.next_tick() && *job.next_tick() <= std::min(edge, end)) {
     record_late_ticks(ctx, job, *job.next_tick(), std::min(edge, end), edge);
-    ctx.state.jobs().set_next_tick(job, job.schedule().next_after(std::min(edge, end)));
+    go_on_after(ctx, job, std::min(edge, end));
   }
   while (job.next_tick() && *job.next_tick() <= end) {
     const WallTime tick = *job.next_tick();
     record_tick(ctx, job, tick);
-    ctx.state.jobs().set_next_tick(job, job.schedule().next_after(tick));
+    go_on_after(ctx, job, tick);
   }
 }
 
 /// Records the job's ticks through `end`, in order. It skips a tick that already has its run: a second row
 /// would contradict the store, and a gap must not cover it.
-void record_due_ticks(Context& ctx, JobEntry& job, WallTime end) {
+void record_clock_ticks(Context& ctx, JobEntry& job, WallTime end) {
   while (const auto taken = ctx.state.jobs().next_taken(job, end)) {
     record_open_ticks(ctx, job, *taken - kTick);
-    ctx.state.jobs().set_next_tick(job, job.schedule().next_after(*taken));
+    go_on_after(ctx, job, *taken);
   }
   record_open_ticks(ctx, job, end);
+}
+
+/// The job is due after the end of its last run. While a run is unfinished it is not: that one's end counts.
+/// What is due by the clock at the same moment is one tick with it, and is left to that.
+void record_after_end(Context& ctx, JobEntry& job, WallTime due) {
+  model::JobMemory memory = job.row.memory();
+  memory.due.reset();
+  const bool is_skipped = due <= late_edge(ctx, job) && job.rules().late == model::LatePolicy::Skip;
+  if (is_skipped) memory.due = job.schedule().after_end()->due_after_end(ctx.at);
+  ctx.state.jobs().set_memory(job, memory);
+  if (job.schedule().next_after(due - kTick) == due) return go_on_after(ctx, job, due - kTick);
+  const bool fires = !is_skipped && job.unfinished().empty() && !ctx.state.jobs().is_taken(job.row.id, due);
+  if (fires) fire_tick(ctx, job, due);
+  go_on_after(ctx, job, due);
+}
+
+void record_due_ticks(Context& ctx, JobEntry& job, WallTime end) {
+  if (const auto due = job.row.memory().due; due && *due <= end && job.schedule().after_end() != nullptr) {
+    record_clock_ticks(ctx, job, *due - kTick);
+    if (!is_over_by_tick(ctx.state, job)) record_after_end(ctx, job, *due);
+  }
+  record_clock_ticks(ctx, job, end);
 }
 
 void write_watermark(Context& ctx) {
@@ -249,7 +288,7 @@ void plan_next_tick(State& state, JobEntry& job) {
     state.jobs().set_next_tick(job, std::nullopt);
     return;
   }
-  state.jobs().set_next_tick(job, job.schedule().next_after(state.recorded_through(job)));
+  state.jobs().set_next_tick(job, next_after(job, state.recorded_through(job)));
 }
 
 std::optional<Millis> next_wake(const State& state, Now now) {

@@ -56,6 +56,37 @@ TEST_CASE("edit intake: entries that are wrong, never fire or name an unknown ca
   CHECK(refusal_of(std::vector<std::string>(17, "every 5s")).find("17 entries, at most 16 are allowed") != std::string::npos);
 }
 
+TEST_CASE("edit intake: what is wrong with an entry is told with its place and key") {
+  const std::pair<const char*, const char*> cases[] = {
+      {"every 50ms", "every: 50 ms is out of range, allowed are 100 to 316224000000 ms"},
+      {"after_end 50ms", "after_end: 50 ms is out of range, allowed are 100 to 316224000000 ms"},
+      {"every soon", "every: "},
+      {"at tomorrow", "at: "},
+      {"working_day 0", "working_day: 0 is out of range, allowed are 1 to 31, and -1 (the last one) to -31"},
+      {"working_day 1; time 25:00", "time: \"25:00\" is not a time of day; write it as \"18:00\""},
+      {"every 5s; time 18:00", "time: it goes with working_day"},
+      {"at 2026-01-01T00:00:00Z; between 09:00-10:00", "between: it does not go with at"},
+      {"every 5s; between 9-10", "between: \"9-10\" is not two times of day; write them as \"09:30-16:00\""},
+      {"every 5s; calendars a; otherwise next",
+       "otherwise: what falls on a closed day can be moved for cron and at, not for every"},
+      {"cron 0 9 * * *; otherwise next", "otherwise: it needs a calendar"},
+      {"cron 0 9 * * *; day -1", "day: it needs a calendar"},
+      {"cron 0 9 * * *; calendars a; day 2", "day: 2 is out of range, allowed are -1 to 1"},
+      {"worker_start; calendars a", "calendar: it does not go with @worker_start"},
+      {"every 5s; skipped_time quartz", "skipped_time: quartz goes with cron"},
+      {"every 5s; skipped_time never", "skipped_time: allowed are skip and quartz"},
+      {"every 5s; repeated_time third", "repeated_time: allowed are second and both"},
+      {"cron 0 9 * * *; dialect latin", "dialect: allowed are unix and quartz"},
+      {"every 5s; jitter 25h", "jitter: 90000000 ms is out of range, allowed are 0 to 86400000 ms"},
+      {"every 5s; start 2026-01-02T00:00:00Z; end 2026-01-01T00:00:00Z", "end: it lies before start"},
+      {"every 5s; colour blue", "colour: there is no such clause"},
+      {"name a", "entry: give one of cron, every, at, after_end, working_day and worker_start"}};
+  for (const auto& each : cases) {
+    const std::string told = refusal_of({each.first}), wanted = std::string("schedule[0].") + each.second;
+    CHECK_MESSAGE(told.starts_with(wanted), each.first << ": " << told);
+  }
+}
+
 TEST_CASE("edit intake: a calendar that is known is asked") {
   model::Calendar weekend;
   weekend.name = "weekend";
@@ -72,9 +103,9 @@ TEST_CASE("edit intake: a calendar that is known is asked") {
 }
 
 TEST_CASE("edit intake: what has no effect yet is refused") {
-  CHECK(refusal_of({"after_end 5s"}) == "schedule[0].after_end: the masters cannot do this yet; leave it out");
+  CHECK(refusal_of({"after_end 5s; jitter 1s"}) == "");
+  CHECK(refusal_of({"after_end 5s", "after_end 7s"}) == "schedule[1].after_end: another entry has it already");
   CHECK(refusal_of({"worker_start"}) == "schedule[0]: @worker_start: the masters cannot do this yet; leave it out");
-  CHECK(refusal_of({"every 5s; jitter 1s"}) == "schedule[0].jitter: the masters cannot do this yet; leave it out");
 }
 
 TEST_CASE("submit intake: equal definitions are one object") {

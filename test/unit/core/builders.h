@@ -38,6 +38,12 @@ class JobBuilder {
     definition_.rules.schedule.entries = std::move(lines);
     return *this;
   }
+  JobBuilder& firings(std::int32_t n) { definition_.rules.firings = n; return *this; }
+  JobBuilder& until_success() { definition_.rules.until = model::Until::Success; return *this; }
+  JobBuilder& pausing_after(std::int32_t failures) {
+    definition_.rules.pause_after_failures = failures;
+    return *this;
+  }
   JobBuilder& starting(WallTime at) { definition_.rules.schedule.start = at; return *this; }
   JobBuilder& overlap(model::Overlap overlap) { definition_.rules.overlap = overlap; return *this; }
   JobBuilder& queue_limit(std::int32_t n) { definition_.rules.queue_limit = n; return *this; }

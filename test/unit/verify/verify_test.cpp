@@ -66,6 +66,22 @@ TEST_CASE("verify: a tick shifted by a second is red") {
   CHECK(check_of(report, "P1").doubled == 1);
 }
 
+TEST_CASE("verify: ticks after the end of the last run are planned by it, and none comes sooner") {
+  History history = a_true_history();
+  auto definition = *history.rows.versions[0].definition;
+  definition.rules.schedule = {};
+  definition.rules.schedule.kind = model::ScheduleKind::Entries;
+  definition.rules.schedule.entries = {"after_end 800ms"};
+  history.rows.versions[0].definition = std::make_shared<const model::JobDefinition>(definition);
+  history.rows.gaps.clear();
+  CHECK(red(look(history)) == "");
+  CHECK(check_of(look(history), "P1").fired == 16);
+  definition.rules.schedule.entries = {"after_end 1500ms"};
+  history.rows.versions[0].definition = std::make_shared<const model::JobDefinition>(definition);
+  CHECK(red(look(history)) == "P1");
+  CHECK(check_of(look(history), "P1").examples[0].find("was not planned") != std::string::npos);
+}
+
 TEST_CASE("verify: a watermark moved forward is red") {
   History history = a_true_history();
   SUBCASE("over ticks that are not recorded") { history.rows.watermark = at(23); }

@@ -1,0 +1,139 @@
+#include "master/core/memory_rules.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "master/core/batch_rows.h"
+#include "master/core/job_rules.h"
+#include "master/core/time/time_rules.h"
+
+namespace rota::master::core {
+
+using model::JobMemory;
+using model::RunState;
+using model::Until;
+
+namespace {
+
+constexpr std::int32_t kSucceeded = -1;  // JobMemory::failures of a job with `until: success`
+constexpr Millis kMoment{1};             // times are whole milliseconds
+
+bool counts_ends(const model::JobRules& rules) {
+  return rules.until != Until::Never || rules.pause_after_failures > 0;
+}
+
+/// What was ended by hand says nothing about the job.
+bool is_failure(RunState state) {
+  switch (state) {
+    case RunState::Failed:
+    case RunState::TimedOut:
+    case RunState::KillFailed:
+    case RunState::Lost: return true;
+    default: return false;
+  }
+}
+
+void count_end(JobMemory& memory, const model::JobRules& rules, RunState state) {
+  if (memory.failures == kSucceeded) return;
+  if (state == RunState::Succeeded) {
+    memory.failures = rules.until == Until::Success ? kSucceeded : 0;
+  } else if (is_failure(state) && rules.pause_after_failures > 0) {
+    ++memory.failures;
+  }
+}
+
+/// Not before what is recorded: a worker may tell an end late.
+std::optional<WallTime> due_after(const State& state, const JobEntry& job, WallTime ended) {
+  const CompiledEntry* entry = job.schedule().after_end();
+  const WallTime earliest = state.recorded_through(job) + kMoment - entry->interval();
+  return entry->due_after_end(std::max(ended, earliest));
+}
+
+void set_due(State& state, JobEntry& job, std::optional<WallTime> due) {
+  JobMemory memory = job.row.memory();
+  memory.due = due;
+  state.jobs().set_memory(job, memory);
+}
+
+bool is_counted(const JobEntry& job) {
+  return !job.row.one_off && job.row.state == model::JobState::Enabled;
+}
+
+}  // namespace
+
+void remember_firing(Context& ctx, JobEntry& job, WallTime tick) {
+  const std::int32_t most = job.rules().firings;
+  if (most == 0) return;
+  JobMemory memory = job.row.memory();
+  ++memory.fired;
+  ctx.state.jobs().set_memory(job, memory);
+  if (memory.fired >= most) ctx.state.jobs().over()[job.row.id] = tick;
+}
+
+void remember_end(Context& ctx, JobEntry& job, const RunEntry& run) {
+  if (!is_counted(job)) return;
+  if (counts_ends(job.rules())) {
+    JobMemory memory = job.row.memory();
+    count_end(memory, job.rules(), run.progress().state);
+    ctx.state.jobs().set_memory(job, memory);
+    if (!why_over(job).empty()) ctx.state.jobs().over().try_emplace(job.row.id);
+  }
+  if (job.schedule().after_end() == nullptr) return;
+  const WallTime ended = run.progress().ended().value_or(ctx.at);
+  set_due(ctx.state, job, due_after(ctx.state, job, std::min(ended, ctx.at)));
+  plan_next_tick(ctx.state, job);
+}
+
+std::string why_over(const JobEntry& job) {
+  const model::JobRules& rules = job.rules();
+  const JobMemory& memory = job.row.memory();
+  if (rules.firings > 0 && memory.fired >= rules.firings) {
+    return fmt::format("done: it has fired {} times (firings)", memory.fired);
+  }
+  if (rules.until == Until::Success && memory.failures == kSucceeded) {
+    return "done: a run has succeeded (until: success)";
+  }
+  if (rules.pause_after_failures > 0 && memory.failures >= rules.pause_after_failures) {
+    return fmt::format("{} runs in a row did not succeed (pause_after_failures)", memory.failures);
+  }
+  return {};
+}
+
+bool is_over_by_tick(State& state, const JobEntry& job) {
+  if (job.rules().firings == 0) return false;
+  const auto found = state.jobs().over().find(job.row.id);
+  return found != state.jobs().over().end() && found->second.has_value();
+}
+
+void forget_counts(Context& ctx, JobEntry& job) {
+  JobMemory memory = job.row.memory();
+  memory.fired = memory.failures = 0;
+  ctx.state.jobs().set_memory(job, memory);
+}
+
+void forget_due(Context& ctx, JobEntry& job) { set_due(ctx.state, job, std::nullopt); }
+
+void plan_after_end(State& state, JobEntry& job) {
+  if (job.schedule().after_end() == nullptr || !is_counted(job)) return set_due(state, job, std::nullopt);
+  const WallTime recorded = state.recorded_through(job);
+  const auto due = job.row.memory().due;
+  if (due && *due > recorded) return;
+  set_due(state, job, job.unfinished().empty() ? due_after(state, job, recorded) : std::nullopt);
+}
+
+void settle_memories(Context& ctx) {
+  JobTable& jobs = ctx.state.jobs();
+  while (!jobs.over().empty() && !ctx.state.ticks().are_held()) {
+    const auto [id, tick] = *jobs.over().begin();
+    JobEntry* job = jobs.find(id);
+    const std::string why = job == nullptr || !is_counted(*job) ? std::string() : why_over(*job);
+    if (!why.empty()) pause_by_rules(ctx, *job, why, tick);
+    jobs.over().erase(id);
+  }
+  for (const JobId id : jobs.take_changed_memories()) {
+    if (const JobEntry* job = jobs.find(id)) write_job(ctx, *job);
+  }
+}
+
+}  // namespace rota::master::core

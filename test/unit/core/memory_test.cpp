@@ -1,0 +1,247 @@
+// Rules with memory: firings, until, pause_after_failures, after_end; and jitter.
+#include <doctest/doctest.h>
+
+#include "harness.h"
+
+namespace rota::test {
+
+using namespace std::chrono_literals;
+using model::JobState;
+using model::Reason;
+using model::RunState;
+
+namespace {
+
+void end_all(Harness& h, RunState as) {
+  for (const auto& item : h.pop_dispatches()) {
+    h.accept(item.attempt.run);
+    h.report(item.attempt.run, as);
+  }
+}
+
+}  // namespace
+
+TEST_CASE("memory: after so many firings the job is done, in the batch of the last one") {
+  Harness h;
+  h.join(a_worker("w1", 8));
+  const JobId job = h.apply(a_job().every(1s).overlap(model::Overlap::Allow).firings(3));
+  h.advance(2500ms);
+  CHECK(h.jobs.at(job).memory.fired == 2);
+  CHECK(h.jobs.at(job).state == JobState::Enabled);
+  h.advance(500ms);
+  CHECK(h.jobs.at(job).state == JobState::Paused);
+  CHECK(h.jobs.at(job).state_by == "rota");
+  CHECK(h.jobs.at(job).state_why == "done: it has fired 3 times (firings)");
+  const auto& closed = h.versions.at({job, 1});
+  CHECK(closed.valid_to == h.runs.at(h.runs_of(job).back()).tick);
+  CHECK_FALSE(h.versions.at({job, 2}).enabled);
+  h.advance(10s);
+  CHECK(h.runs_of(job).size() == 3);
+}
+
+TEST_CASE("memory: of ticks that are recorded in one go none after the last firing fires") {
+  Harness h;
+  h.join(a_worker("w1", 8));
+  const JobId job = h.apply(a_job().every(1s).overlap(model::Overlap::Allow).firings(2));
+  h.jump_wall(5s);
+  h.tick();
+  CHECK(h.runs_of(job).size() == 2);
+  CHECK(h.gaps_of(job).empty());
+  CHECK(h.versions.at({job, 1}).valid_to == h.runs.at(h.runs_of(job).back()).tick);
+}
+
+TEST_CASE("memory: ticks that are skipped do not count as firings") {
+  Harness h;
+  h.join(a_worker("w1", 8));
+  const JobId job = h.apply(a_job().every(1s).firings(2));
+  h.advance(3s);
+  CHECK(h.runs_of(job).size() == 1);
+  CHECK(h.jobs.at(job).state == JobState::Enabled);
+  end_all(h, RunState::Succeeded);
+  h.advance(1s);
+  CHECK(h.runs_of(job).size() == 2);
+  CHECK(h.jobs.at(job).state == JobState::Paused);
+}
+
+TEST_CASE("memory: counters survive a takeover, and counting begins anew when the job is resumed") {
+  Harness h;
+  h.join(a_worker("w1", 8));
+  const JobId job = h.apply(a_job().every(1s).overlap(model::Overlap::Allow).firings(3));
+  h.advance(2s);
+  Harness next(h.recovered(), {}, Epoch{8});
+  next.now = h.now;
+  next.join(a_worker("w1", 8, "i2"));
+  next.advance(5s);
+  CHECK(next.runs_of(job).size() == 3);  // two of them were recovered
+  CHECK(next.jobs.at(job).state == JobState::Paused);
+  next.pause("j", false);
+  CHECK(next.jobs.at(job).memory.fired == 0);
+  next.advance(10s);
+  CHECK(next.runs_of(job).size() == 6);
+}
+
+TEST_CASE("memory: an edit of these rules counts anew, another one goes on") {
+  Harness h;
+  h.join(a_worker("w1", 8));
+  const auto job = a_job().every(1s).overlap(model::Overlap::Allow);
+  const JobId id = h.apply(a_job().every(1s).overlap(model::Overlap::Allow).firings(3));
+  h.advance(2s);
+  h.apply(a_job().every(1s).overlap(model::Overlap::Allow).firings(3).queue_limit(7));
+  CHECK(h.jobs.at(id).memory.fired == 2);
+  h.apply(a_job().every(1s).overlap(model::Overlap::Allow).firings(4).queue_limit(7));
+  CHECK(h.jobs.at(id).memory.fired == 0);
+}
+
+TEST_CASE("memory: the first run that succeeds ends a job with until: success") {
+  Harness h;
+  h.join(a_worker("w1", 8));
+  const JobId job = h.apply(a_job().every(1s).until_success());
+  h.advance(1s);
+  end_all(h, RunState::Failed);
+  h.advance(1s);
+  CHECK(h.jobs.at(job).state == JobState::Enabled);
+  end_all(h, RunState::Succeeded);
+  CHECK(h.jobs.at(job).state == JobState::Paused);
+  CHECK(h.jobs.at(job).state_why == "done: a run has succeeded (until: success)");
+  h.advance(5s);
+  CHECK(h.runs_of(job).size() == 2);
+}
+
+TEST_CASE("memory: so many failures in a row pause the job; a success between them, or an end by hand, does not count") {
+  Harness h;
+  h.join(a_worker("w1", 8));
+  const JobId job = h.apply(a_job().every(1s).pausing_after(2));
+  for (const RunState as : {RunState::Failed, RunState::Succeeded, RunState::TimedOut}) {
+    h.advance(1s);
+    end_all(h, as);
+  }
+  h.advance(1s);
+  h.cancel(h.runs_of(job).back());
+  end_all(h, RunState::Killed);
+  CHECK(h.jobs.at(job).state == JobState::Enabled);
+  CHECK(h.jobs.at(job).memory.failures == 1);
+  h.advance(1s);
+  end_all(h, RunState::Failed);
+  CHECK(h.jobs.at(job).state == JobState::Paused);
+  CHECK(h.jobs.at(job).state_why == "2 runs in a row did not succeed (pause_after_failures)");
+}
+
+TEST_CASE("memory: while ticks are held a job is not ended; it is as soon as they go on") {
+  Harness h;
+  h.join(a_worker("w1", 8));
+  const JobId job = h.apply(a_job().every(1s).pausing_after(1));
+  h.advance(1s);
+  h.handle(master::core::HoldTicks{"a test"});
+  end_all(h, RunState::Failed);
+  CHECK(h.jobs.at(job).state == JobState::Enabled);
+  CHECK(h.jobs.at(job).memory.failures == 1);
+  Harness next(h.recovered(), {}, Epoch{8});
+  next.now = h.now;
+  next.tick();
+  CHECK(next.jobs.at(job).state == JobState::Paused);
+  h.handle(master::core::HoldTicks{""});
+  CHECK(h.jobs.at(job).state == JobState::Paused);
+}
+
+TEST_CASE("memory: a fixed delay counts from the end of the last run, and from the job's creation at first") {
+  Harness h;
+  h.join(a_worker("w1", 8));
+  const JobId job = h.apply(a_job().entries({"after_end 5s; name again"}));
+  h.advance(4900ms);
+  CHECK(h.runs_of(job).empty());
+  h.advance(200ms);
+  REQUIRE(h.runs_of(job).size() == 1);
+  h.advance(20s);
+  CHECK(h.runs_of(job).size() == 1);
+  auto sent = h.pop_dispatches();
+  REQUIRE(sent.size() == 1);
+  CHECK(sent[0].schedule == "again");
+  h.accept(sent[0].attempt.run);
+  h.report(sent[0].attempt.run, RunState::Succeeded);
+  const WallTime due = h.now.wall + 5s;
+  CHECK(h.jobs.at(job).memory.due == due);
+  h.advance(4900ms);
+  CHECK(h.runs_of(job).size() == 1);
+  h.advance(200ms);
+  REQUIRE(h.runs_of(job).size() == 2);
+  CHECK(h.run(h.runs_of(job).back()).tick == due);
+  CHECK(h.gaps_of(job).empty());
+}
+
+TEST_CASE("memory: the moment of a fixed delay survives a takeover, and one that was lost is made anew") {
+  Harness h;
+  h.join(a_worker("w1", 8));
+  const JobId job = h.apply(a_job().entries({"after_end 5s"}));
+  h.advance(3s);
+  const auto due = h.jobs.at(job).memory.due;
+  REQUIRE(due);
+  auto lost = h.recovered();
+  Harness next(h.recovered(), {}, Epoch{8});
+  next.now = h.now;
+  next.join(a_worker("w1", 8, "i2"));
+  next.advance(2100ms);
+  REQUIRE(next.runs_of(job).size() == 1);
+  CHECK(next.run(next.runs_of(job).back()).tick == *due);
+  for (auto& each : lost.jobs) each.job.memory.due.reset();
+  Harness other(std::move(lost), {}, Epoch{8});
+  other.now = h.now;
+  other.join(a_worker("w1", 8, "i2"));
+  other.advance(5100ms);
+  CHECK(other.runs_of(job).size() == 1);
+}
+
+TEST_CASE("memory: beside a clock a fixed delay is not due while a run is unfinished") {
+  Harness h;
+  h.join(a_worker("w1", 8));
+  const JobId job = h.apply(a_job().entries({"after_end 3s", "every 4s"}).overlap(model::Overlap::Allow));
+  h.advance(20s);  // due after 3 s; that run never ends, so only the clock goes on
+  CHECK(h.runs_of(job).size() == 1 + 5);
+}
+
+TEST_CASE("memory: a fixed delay that is late fires once, or with late: skip counts from now") {
+  for (const auto policy : {model::LatePolicy::FireOnce, model::LatePolicy::Skip}) {
+    Harness h;
+    h.join(a_worker("w1", 8));
+    const JobId job = h.apply(a_job().entries({"after_end 5s"}).late(policy).grace(1s));
+    h.jump_wall(60s);
+    h.tick();
+    CHECK(h.runs_of(job).size() == (policy == model::LatePolicy::Skip ? 0 : 1));
+    if (policy == model::LatePolicy::Skip) CHECK(h.jobs.at(job).memory.due == h.now.wall + 5s);
+  }
+}
+
+TEST_CASE("jitter: the tick stays where it is, its run starts later, always as much") {
+  Harness h;
+  h.join(a_worker("w1", 8));
+  const JobId job = h.apply(a_job("spread").entries({"every 100s; jitter 60s"}));
+  h.advance(100s);
+  REQUIRE(h.runs_of(job).size() == 1);
+  const RunId run = h.runs_of(job)[0];
+  const WallTime tick = *h.run(run).tick;
+  CHECK(h.state(run) == RunState::Waiting);
+  CHECK(h.reason(run) == Reason::Jitter);
+  const auto start = h.run(run).progress.not_before;
+  REQUIRE(start);
+  CHECK(*start > tick);
+  CHECK(*start <= tick + 60s);
+  Harness next(h.recovered(), {}, Epoch{8});
+  next.now.wall = h.now.wall;  // its timers were set by its own monotonic clock
+  next.join(a_worker("w1", 8, "i2"));
+  next.advance(*start - next.now.wall - 10ms);
+  CHECK(next.pop_dispatches().empty());
+  next.advance(20ms);
+  CHECK(next.pop_dispatches().size() == 1);
+  h.advance(*start - h.now.wall + 10ms);
+  CHECK(h.pop_dispatches().size() == 1);
+}
+
+TEST_CASE("jitter: the smallest one of the entries that are due counts") {
+  Harness h;
+  h.join(a_worker("w1", 8));
+  const JobId job = h.apply(a_job("spread").entries({"every 100s; jitter 60s", "every 200s"}).overlap(model::Overlap::Allow));
+  h.advance(200s);
+  REQUIRE(h.runs_of(job).size() == 2);
+  CHECK(h.run(h.runs_of(job)[1]).progress.not_before == std::nullopt);
+}
+
+}  // namespace rota::test
