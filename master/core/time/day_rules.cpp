@@ -46,6 +46,28 @@ DayRules::DayRules(const std::vector<CalendarHistory>& calendars, const model::Z
     if (!parts.empty()) used_.push_back(std::move(parts));
   }
   std::ranges::sort(switches_);
+  cut_into_stretches();
+}
+
+void DayRules::cut_into_stretches() {
+  if (switches_.empty()) return;
+  for (std::size_t i = 0; i <= switches_.size(); ++i) {
+    const std::int64_t from = span_of_stretch(i).first;
+    DayRules rules;
+    for (const Parts& parts : used_) {
+      auto in_force = parts.begin();
+      for (auto at = parts.begin(); at != parts.end() && at->from_ms <= from; ++at) in_force = at;
+      rules.used_.push_back({Part{std::numeric_limits<std::int64_t>::min(), in_force->calendar}});
+    }
+    rules.zone_ = zone_;
+    rules.day_asked_ = day_asked_;
+    stretches_.push_back(std::move(rules));
+  }
+}
+
+std::pair<std::int64_t, std::int64_t> DayRules::span_of_stretch(std::size_t i) const {
+  return {i == 0 ? std::numeric_limits<std::int64_t>::min() : switches_[i - 1],
+          i < switches_.size() ? switches_[i] : std::numeric_limits<std::int64_t>::max()};
 }
 
 /// During which times of the day this version counts.

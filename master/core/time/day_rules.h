@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "common/model/day_text.h"
@@ -47,6 +48,12 @@ class DayRules {
   /// The local times at which another version came into force, in order.
   const std::vector<std::int64_t>& switches() const { return switches_; }
 
+  /// Where there were switches: the rules as they stood before the first one, and from each one on, without
+  /// regard to edits. What is moved into the past must not depend on versions that came later.
+  const std::vector<DayRules>& stretches() const { return stretches_; }
+  /// From the local time, before which that stretch is not in force, to the one from which it is no more.
+  std::pair<std::int64_t, std::int64_t> span_of_stretch(std::size_t i) const;
+
   bool is_empty() const { return used_.empty(); }
 
  private:
@@ -60,8 +67,11 @@ class DayRules {
   model::ClockRange hours_on(const CompiledCalendar& calendar, std::int64_t day) const;
   std::vector<model::ClockRange> open_by(const Parts& parts, std::int64_t day) const;
 
+  void cut_into_stretches();
+
   std::vector<Parts> used_;
   std::vector<std::int64_t> switches_;
+  std::vector<DayRules> stretches_;
   const model::ZoneRules* zone_ = nullptr;
   int day_asked_ = 0;
 };

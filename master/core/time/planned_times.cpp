@@ -34,6 +34,31 @@ std::int64_t count_times(const CronExpression& cron, std::int64_t from_ms, std::
   return from_ms < to_ms ? before(to_ms) - before(from_ms) : 0;
 }
 
+std::vector<ClockRange> without(const std::vector<ClockRange>& ranges, const ClockRange& taken) {
+  std::vector<ClockRange> out;
+  for (const ClockRange& each : ranges) {
+    const ClockRange before{each.from_ms, std::min(each.to_ms, taken.from_ms)};
+    const ClockRange behind{std::max(each.from_ms, taken.to_ms), each.to_ms};
+    if (!before.is_empty()) out.push_back(before);
+    if (!behind.is_empty()) out.push_back(behind);
+  }
+  return out;
+}
+
+/// Through all versions at once.
+std::optional<std::int64_t> first_open(std::int64_t local_ms, const DayRules& days, Otherwise otherwise) {
+  std::int64_t day = floor_day(local_ms, kMillisOfDay);
+  const std::int64_t clock = local_ms - day * kMillisOfDay;
+  for (int shifted = 0; shifted <= kLongestShift; ++shifted) {
+    for (const ClockRange& open : days.open_on(day)) {
+      if (open.has(clock)) return day * kMillisOfDay + clock;
+    }
+    if (otherwise == Otherwise::Skip || days.is_held_on(day)) return std::nullopt;
+    day += otherwise == Otherwise::Next ? 1 : -1;
+  }
+  return std::nullopt;
+}
+
 }  // namespace
 
 std::vector<ClockRange> ranges_of_day(const ClockRange& between) {
@@ -42,15 +67,15 @@ std::vector<ClockRange> ranges_of_day(const ClockRange& between) {
 }
 
 /// What is open there stays; the rest goes one day further.
-void CalendarTimes::place(std::int64_t day, const ClockRange& times, int shifted,
+void CalendarTimes::place(const DayRules& days, std::int64_t day, const ClockRange& times, int shifted,
                           std::vector<Placed>& out) const {
   std::int64_t rest = times.from_ms;
-  const bool may_move = otherwise_ != Otherwise::Skip && shifted < kLongestShift && !days_.is_held_on(day);
+  const bool may_move = otherwise_ != Otherwise::Skip && shifted < kLongestShift && !days.is_held_on(day);
   const auto move = [&](std::int64_t to) {
     if (rest >= to || !may_move) return;
-    place(day + (otherwise_ == Otherwise::Next ? 1 : -1), {rest, to}, shifted + 1, out);
+    place(days, day + (otherwise_ == Otherwise::Next ? 1 : -1), {rest, to}, shifted + 1, out);
   };
-  for (const ClockRange& open : days_.open_on(day)) {
+  for (const ClockRange& open : days.open_on(day)) {
     const ClockRange inside{std::max(open.from_ms, times.from_ms), std::min(open.to_ms, times.to_ms)};
     if (inside.is_empty()) continue;
     move(inside.from_ms);
@@ -60,9 +85,32 @@ void CalendarTimes::place(std::int64_t day, const ClockRange& times, int shifted
   move(times.to_ms);
 }
 
-std::vector<CalendarTimes::Placed> CalendarTimes::placed_from(std::int64_t source) const {
+/// What is moved back comes before its own day, and so perhaps before an edit that changes that day. The
+/// first version by which it falls into the time in which that version is in force places it, no later one.
+std::vector<CalendarTimes::Placed> CalendarTimes::placed_before(std::int64_t source) const {
   std::vector<Placed> out;
-  for (const ClockRange& times : between_) place(source, times, 0, out);
+  std::vector<ClockRange> left = between_;
+  for (std::size_t i = 0; i < days_.stretches().size(); ++i) {
+    const auto [from, to] = days_.span_of_stretch(i);
+    std::vector<Placed> placed;
+    for (const ClockRange& times : left) place(days_.stretches()[i], source, times, 0, placed);
+    for (const Placed& each : placed) {
+      const std::int64_t midnight = each.day * kMillisOfDay;
+      ClockRange inside = each.times;
+      if (from > midnight) inside.from_ms = std::max(inside.from_ms, from - midnight);
+      if (to < midnight + kMillisOfDay) inside.to_ms = std::min(inside.to_ms, to - midnight);
+      if (inside.is_empty()) continue;
+      out.push_back({each.day, inside});
+      left = without(left, inside);
+    }
+  }
+  return out;
+}
+
+std::vector<CalendarTimes::Placed> CalendarTimes::placed_from(std::int64_t source) const {
+  if (otherwise_ == Otherwise::Previous && !days_.stretches().empty()) return placed_before(source);
+  std::vector<Placed> out;
+  for (const ClockRange& times : between_) place(days_, source, times, 0, out);
   return out;
 }
 
@@ -164,16 +212,16 @@ std::optional<std::int64_t> WorkingDayTimes::next(std::int64_t local_s) const {
   return std::nullopt;
 }
 
+/// Moved back: as CalendarTimes::placed_before.
 std::optional<std::int64_t> moved_to_open(std::int64_t local_ms, const DayRules& days,
                                           Otherwise otherwise) {
-  std::int64_t day = floor_day(local_ms, kMillisOfDay);
-  const std::int64_t clock = local_ms - day * kMillisOfDay;
-  for (int shifted = 0; shifted <= kLongestShift; ++shifted) {
-    for (const ClockRange& open : days.open_on(day)) {
-      if (open.has(clock)) return day * kMillisOfDay + clock;
-    }
-    if (otherwise == Otherwise::Skip || days.is_held_on(day)) return std::nullopt;
-    day += otherwise == Otherwise::Next ? 1 : -1;
+  if (otherwise != Otherwise::Previous || days.stretches().empty()) {
+    return first_open(local_ms, days, otherwise);
+  }
+  for (std::size_t i = 0; i < days.stretches().size(); ++i) {
+    const auto [from, to] = days.span_of_stretch(i);
+    const auto found = first_open(local_ms, days.stretches()[i], otherwise);
+    if (found && *found >= from && *found < to) return found;
   }
   return std::nullopt;
 }

@@ -36,7 +36,9 @@ class CalendarTimes final : public LocalTimes {
     std::int64_t day = 0;
     model::ClockRange times;
   };
-  void place(std::int64_t day, const model::ClockRange& times, int shifted, std::vector<Placed>& out) const;
+  void place(const DayRules& days, std::int64_t day, const model::ClockRange& times, int shifted,
+             std::vector<Placed>& out) const;
+  std::vector<Placed> placed_before(std::int64_t source) const;
   std::vector<Placed> placed_from(std::int64_t source) const;
   std::int64_t count_on(std::int64_t day, std::int64_t before_s) const;
 

@@ -194,6 +194,35 @@ TEST_CASE(
                  "2026-02-01T00:00:00Z", 2) == "2026-02-16T09:00 2026-03-16T09:00");
 }
 
+TEST_CASE("entry: a time that was moved back and fired does not fire again when an edit opens its own day") {
+  const model::Calendar before = weekdays_calendar();
+  model::Calendar open = weekdays_calendar();
+  open.include = {"2026-02-14"};
+  ScheduleEntry entry = moved("0 9 14 * *", Otherwise::Previous);  // a Saturday
+  const auto late = edited_entry(entry, {{"2026-01-01T00:00:00Z", before}, {"2026-02-13T12:00:00Z", open}});
+  CHECK(ticks_of(late, "2026-02-01T00:00:00Z", 2) == "2026-02-13T09:00 2026-03-13T09:00");
+  CHECK(late.count_between(at("2026-02-01T00:00:00Z"), at("2026-02-28T00:00:00Z"), 100) == 1);
+  const auto in_time = edited_entry(entry, {{"2026-01-01T00:00:00Z", before}, {"2026-02-13T08:00:00Z", open}});
+  CHECK(ticks_of(in_time, "2026-02-01T00:00:00Z", 2) == "2026-02-14T09:00 2026-03-13T09:00");
+  entry = {};
+  entry.kind = EntryKind::At;
+  entry.start = at("2026-02-14T09:00:00Z");
+  entry.otherwise = Otherwise::Previous;
+  const auto once = edited_entry(entry, {{"2026-01-01T00:00:00Z", before}, {"2026-02-13T12:00:00Z", open}});
+  CHECK(ticks_of(once, "2026-02-01T00:00:00Z", 2) == "2026-02-13T09:00");
+}
+
+TEST_CASE("entry: what an edit would move back into the past is left out") {
+  const model::Calendar before = weekdays_calendar();
+  model::Calendar closed = weekdays_calendar();
+  closed.exclude = {"2026-02-13"};  // a Friday
+  const ScheduleEntry entry = moved("0 9 13 * *", Otherwise::Previous);
+  CHECK(ticks_of(edited_entry(entry, {{"2026-01-01T00:00:00Z", before}, {"2026-02-12T12:00:00Z", closed}}),
+                 "2026-02-01T00:00:00Z", 1) == "2026-03-13T09:00");
+  CHECK(ticks_of(edited_entry(entry, {{"2026-01-01T00:00:00Z", before}, {"2026-02-12T08:00:00Z", closed}}),
+                 "2026-02-01T00:00:00Z", 2) == "2026-02-12T09:00 2026-03-13T09:00");
+}
+
 TEST_CASE(
     "entry: a working day that an edit moves back into the past fires "
     "once in its month") {
