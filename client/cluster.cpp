@@ -286,6 +286,48 @@ Result<thrift::JobEdited> Cluster::undelete_job(const std::string& space, const 
   });
 }
 
+Result<std::vector<thrift::CalendarEdited>> Cluster::apply_calendars(
+    const std::vector<thrift::CalendarEdit>& edits, bool dry_run) {
+  const bool is_versioned =
+      std::ranges::any_of(edits, [](const auto& edit) { return edit.__isset.expected_version; });
+  return change_each<thrift::CalendarEdit, thrift::CalendarEdited>(
+      dry_run || !is_versioned ? Repeat::Harmless : Repeat::Never, edits, [dry_run](const auto& asked) {
+        return [&asked, dry_run](auto& client, auto& out, const auto& head) {
+          client.apply_calendars(out, head, asked, dry_run);
+        };
+      });
+}
+
+Result<thrift::CalendarEdited> Cluster::delete_calendar(const std::string& space, const std::string& name,
+                                                        const std::string& why) {
+  auto deleted = change<thrift::CalendarEdited>(Repeat::HarmlessDeletion,
+                                                [&](auto& client, auto& out, const auto& head) {
+                                                  client.delete_calendar(out, head, space, name, why);
+                                                });
+  if (deleted && deleted->what.empty()) deleted->__set_what("deleted");
+  return deleted;
+}
+
+Result<std::vector<thrift::CalendarInfo>> Cluster::list_calendars(const std::string& space,
+                                                                  const std::string& prefix,
+                                                                  std::int32_t limit) {
+  return query<std::vector<thrift::CalendarInfo>>([&](auto& client, auto& out, const auto& head) {
+    client.list_calendars(out, head, space, prefix, limit);
+  });
+}
+
+Result<thrift::CalendarInfo> Cluster::get_calendar(const std::string& space, const std::string& name) {
+  return query<thrift::CalendarInfo>([&](auto& client, auto& out, const auto& head) {
+    client.get_calendar(out, head, space, name);
+  });
+}
+
+Result<std::vector<thrift::CalendarDay>> Cluster::preview_calendar(const thrift::PreviewRequest& request) {
+  return query<std::vector<thrift::CalendarDay>>([&](auto& client, auto& out, const auto& head) {
+    client.preview_calendar(out, head, request);
+  });
+}
+
 Result<std::string> Cluster::cancel_run(std::int64_t run, const std::string& why) {
   return change<std::string>(Repeat::Harmless, [&](auto& client, auto& out, const auto& head) {
     client.cancel_run(out, head, run, why);

@@ -57,6 +57,12 @@ class Cluster {
                                        const std::string& why);
   /// Brings back the latest deleted job of that name. Conflict when another job has that name.
   Result<thrift::JobEdited> undelete_job(const std::string& space, const std::string& name);
+  /// As apply_jobs.
+  Result<std::vector<thrift::CalendarEdited>> apply_calendars(const std::vector<thrift::CalendarEdit>& edits,
+                                                              bool dry_run);
+  /// Conflict while a job uses it. After a lost answer it may already be gone: then its version is 0.
+  Result<thrift::CalendarEdited> delete_calendar(const std::string& space, const std::string& name,
+                                                 const std::string& why);
   Result<std::string> cancel_run(std::int64_t run, const std::string& why);
 
   /// Zero deadline: running attempts may finish.
@@ -70,6 +76,10 @@ class Cluster {
   Result<std::vector<thrift::JobInfo>> list_jobs(const std::string& space,
                                                  const std::string& prefix, std::int32_t limit);
   Result<thrift::JobInfo> get_job(const std::string& space, const std::string& name);
+  Result<std::vector<thrift::CalendarInfo>> list_calendars(const std::string& space,
+                                                           const std::string& prefix, std::int32_t limit);
+  Result<thrift::CalendarInfo> get_calendar(const std::string& space, const std::string& name);
+  Result<std::vector<thrift::CalendarDay>> preview_calendar(const thrift::PreviewRequest& request);
   /// Ticks that did not fire, newest first.
   Result<std::vector<thrift::GapInfo>> list_gaps(const std::string& space, const std::string& name,
                                                  std::int32_t limit);

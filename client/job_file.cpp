@@ -5,6 +5,7 @@
 #include <map>
 #include <utility>
 
+#include "client/calendar_file.h"
 #include "client/job_reader.h"
 #include "client/schedule_reader.h"
 #include "common/base/utf8.h"
@@ -84,31 +85,63 @@ thrift::JobDefinition read_job(const YamlNode& node, const Reading& in, const st
   return definition;
 }
 
-/// Two jobs of one name would be one job that changes twice.
+/// Two jobs of one name would be one job that changes twice; calendars likewise.
 class Namesakes {
  public:
-  void note(const thrift::JobDefinition& job, std::size_t index, config::Mark place, const Reading& in) {
-    if (job.name.empty()) return;
-    const auto [first, is_new] = first_.emplace(std::pair{job.space, job.name}, std::pair{index, place.line});
+  explicit Namesakes(std::string_view what) : what_(what) {}
+
+  void note(const auto& item, std::size_t index, config::Mark place, const Reading& in) {
+    if (item.name.empty()) return;
+    const std::pair name{item.space, item.name};
+    const auto [first, is_new] = first_.emplace(name, std::pair{index, place.line});
     if (is_new) return;
-    in.problems.add(in.source, place, fmt::format("jobs[{}].name", index),
-                    fmt::format("{} is the name of jobs[{}] (line {}) too; give each job a name of its own",
-                                quoted_text(job.name), first->second.first, first->second.second));
+    in.problems.add(in.source, place, fmt::format("{}s[{}].name", what_, index),
+                    fmt::format("{} is the name of {}s[{}] (line {}) too; give each {} a name of its own",
+                                quoted_text(item.name), what_, first->second.first, first->second.second,
+                                what_));
   }
 
  private:
+  std::string_view what_;
   std::map<std::pair<std::string, std::string>, std::pair<std::size_t, int>> first_;
 };
 
 /// Once something is wrong no job is kept: the result is not used then.
 void read_jobs(const YamlNode& list, const Reading& in, std::vector<thrift::JobDefinition>& jobs) {
-  Namesakes names;
+  Namesakes names("job");
   for (std::size_t i = 0; i < list.items.size(); ++i) {
     thrift::JobDefinition job = read_job(list.items[i], in, fmt::format("jobs[{}]", i));
     names.note(job, i, list.items[i].mark, in);
     if (in.problems.empty()) jobs.push_back(std::move(job));
   }
   if (!in.problems.empty()) jobs = {};
+}
+
+/// The list under this key; nullptr when there is none, or it is wrong.
+const YamlNode* list_under(const YamlNode& document, MapReader& top, std::string_view key,
+                           std::string_view what) {
+  const YamlNode* list = top.node(key);
+  if (document.find(key) == nullptr) return nullptr;
+  if (list != nullptr && list->kind != YamlNode::Kind::List) {
+    top.refuse(key, fmt::format("must be a list of {}, each beginning with `- name:`", key));
+    return nullptr;
+  }
+  if (list == nullptr || list->items.empty()) {
+    top.refuse(key, fmt::format("the list is empty; a {} begins with `- name:`", what));
+    return nullptr;
+  }
+  if (list->items.size() <= kMostJobs) return list;
+  top.refuse(key, fmt::format("{} {}; at most {} go into one file", list->items.size(), key, kMostJobs));
+  return nullptr;
+}
+
+void read_calendars(const YamlNode& list, const Reading& in, std::vector<thrift::Calendar>& calendars) {
+  Namesakes names("calendar");
+  for (std::size_t i = 0; i < list.items.size(); ++i) {
+    const std::string path = fmt::format("calendars[{}]", i);
+    calendars.push_back(read_calendar(list.items[i], in.source, path, in.problems));
+    names.note(calendars.back(), i, list.items[i].mark, in);
+  }
 }
 
 }  // namespace
@@ -130,24 +163,17 @@ JobFile read_job_file(const std::string& source, std::string_view text, Problems
     problems.add(source, document->mark, "", "a list stands here; write `jobs:` above it");
     return file;
   }
-  const YamlNode* list = document->kind == YamlNode::Kind::Map ? document->find("jobs") : nullptr;
-  if (list == nullptr) {
+  const bool is_map = document->kind == YamlNode::Kind::Map;
+  if (!is_map || (document->find("jobs") == nullptr && document->find("calendars") == nullptr)) {
     file.jobs.push_back(read_job(*document, in, ""));
     return file;
   }
   MapReader top(*document, source, "", problems);
-  top.has("jobs");  // asked for, so it is no unknown key
-  if (list->kind != YamlNode::Kind::List && list->kind != YamlNode::Kind::Null) {
-    top.refuse("jobs", "must be a list of jobs, each beginning with `- name:`");
-    return file;
-  }
+  const YamlNode* calendars = list_under(*document, top, "calendars", "calendar");
+  const YamlNode* jobs = list_under(*document, top, "jobs", "job");
   top.refuse_unknown();
-  if (list->items.empty()) top.refuse("jobs", "the list is empty; a job begins with `- name:`");
-  if (list->items.size() > kMostJobs) {
-    top.refuse("jobs", fmt::format("{} jobs; at most {} go into one file", list->items.size(), kMostJobs));
-    return file;
-  }
-  read_jobs(*list, in, file.jobs);
+  if (calendars != nullptr) read_calendars(*calendars, in, file.calendars);
+  if (jobs != nullptr) read_jobs(*jobs, in, file.jobs);
   return file;
 }
 

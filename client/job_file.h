@@ -1,5 +1,5 @@
-// Job files: YAML as people write it, one job or a list under `jobs:`. Name, command and schedule are
-// enough. Every problem is told at once with line, column and what was probably meant.
+// Job files: YAML as people write it, one job, or lists under `jobs:` and `calendars:`. Name, command and
+// schedule are enough for a job. Every problem is told at once with line, column and what was probably meant.
 #pragma once
 
 #include <cstddef>
@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include <calendar_types.h>
 #include <job_types.h>
 
 #include "common/base/result.h"
@@ -19,6 +20,7 @@ inline constexpr std::size_t kLargestJobFile = std::size_t{64} << 20;
 
 struct JobFile {
   std::vector<thrift::JobDefinition> jobs;
+  std::vector<thrift::Calendar> calendars;
 };
 
 /// Reads the text of a job file; `source` stands in the messages. What is wrong goes to `problems`,

@@ -209,18 +209,58 @@ Json job_schema() {
           {"properties", job_properties()}};
 }
 
+Json text_schema(const char* description, const char* pattern = ".*") {
+  return {{"description", description}, {"type", "string"}, {"pattern", pattern}};
+}
+
+constexpr const char* kDays = "^\\d{4}-\\d{2}-\\d{2}(\\s*\\.\\.\\s*\\d{4}-\\d{2}-\\d{2})?$";
+constexpr const char* kHours = "^\\d{2}:\\d{2}(:\\d{2})?\\s*-\\s*\\d{2}:\\d{2}(:\\d{2})?$";
+
+Json days_schema(const char* description) {
+  const Json day = {{"type", "string"}, {"pattern", kDays}};
+  return {{"description", description}, {"type", "array"}, {"items", day}};
+}
+
+/// Read by calendar_file.cpp.
+Json saved_calendar_schema() {
+  const Json hours = {{"description", "open days that are shorter: \"2026-11-27\": \"09:30-13:00\""},
+                      {"type", "object"},
+                      {"additionalProperties", {{"type", "string"}, {"pattern", kHours}}}};
+  const Json properties = {
+      {"name", text_schema("unique in its namespace", "^[A-Za-z0-9_.-]{1,64}$")},
+      {"namespace", text_schema("whose calendar it is", "^[A-Za-z0-9_.-]{1,64}$")},
+      {"description", text_schema("for people")},
+      {"time_zone", text_schema("of `hours`")},
+      {"days", text_schema("its open weekdays: mon-fri")},
+      {"exclude", days_schema("closed days, or ranges of them")},
+      {"include", days_schema("open days, also where `exclude` or `days` close them")},
+      {"hours", hours},
+      {"covers", text_schema("the days of which it knows", kDays)},
+      {"beyond", {{"description", "what counts outside of `covers`"}, {"enum", {"days", "hold"}}}}};
+  return {{"type", "object"},
+          {"additionalProperties", false},
+          {"required", {"name"}},
+          {"if", {{"required", {"beyond"}}, {"properties", {{"beyond", {{"const", "hold"}}}}}}},
+          {"then", {{"required", {"covers"}}}},
+          {"properties", properties}};
+}
+
+Json list_of(const char* what) {
+  return {{"type", "array"}, {"minItems", 1}, {"items", {{"$ref", std::string("#/definitions/") + what}}}};
+}
+
 }  // namespace
 
 std::string job_schema_text() {
-  const Json list = {{"type", "array"}, {"minItems", 1}, {"items", {{"$ref", "#/definitions/job"}}}};
-  const Json file = {{"additionalProperties", false}, {"properties", {{"jobs", list}}}};
+  const Json file = {{"additionalProperties", false},
+                     {"properties", {{"calendars", list_of("calendar")}, {"jobs", list_of("job")}}}};
   const Json schema = {{"$schema", "http://json-schema.org/draft-07/schema#"},
                        {"title", "Rota job file"},
                        {"type", "object"},
-                       {"if", {{"required", {"jobs"}}}},
+                       {"if", {{"anyOf", one_of_keys({"jobs", "calendars"})}}},
                        {"then", file},
                        {"else", {{"$ref", "#/definitions/job"}}},
-                       {"definitions", {{"job", job_schema()}}}};
+                       {"definitions", {{"calendar", saved_calendar_schema()}, {"job", job_schema()}}}};
   return schema.dump(2) + "\n";
 }
 

@@ -146,6 +146,9 @@ std::string metrics_of(const PageFacts& facts) {
                  counter_in(snapshot, "stale_refused"));
     page.gauge("rota_ticks_held", "1 while ticks are held.", facts.tick_hold.empty() ? 0 : 1);
     page.gauge("rota_jobs", "Saved jobs.", number(snapshot.jobs));
+    page.gauge("rota_calendars", "Saved calendars.", counter_in(snapshot, "calendars"));
+    page.gauge("rota_calendars_ending", "Calendars that cover no day from some day in 60 days on.",
+               counter_in(snapshot, "calendars_ending"));
     add_runs(page, snapshot);
     add_loop(page, snapshot);
     add_workers(page, snapshot);

@@ -3,6 +3,7 @@
  * leader makes changes: a follower answers NOT_LEADER with the leader's address, or passes the
  * request on when `head.forward` is set. Every method throws RotaError.
  */
+include "calendar.thrift"
 include "common.thrift"
 include "worker_info.thrift"
 
@@ -172,7 +173,9 @@ struct JobInfo {
 struct JobEdit {
   1: JobDefinition definition,
   /** The version from which this edit was made; 0: the job must be new; absent: any version. */
-  2: optional i32 expected_version
+  2: optional i32 expected_version,
+  /** Calendars of the same plan: a dry run takes them as applied. */
+  3: list<calendar.Calendar> planned_calendars
 }
 
 struct JobEdited {
@@ -417,10 +420,19 @@ struct VerifyRequest {
   6: optional i64 at_most_ms
 }
 
+/** A moment that a schedule would have without its calendars, and what they do about it. */
+struct ClosedTime {
+  1: i64 at_ms,
+  /** "closed by calendar de: 2026-12-25, moved to 2026-12-28" */
+  2: string why
+}
+
 struct NextFires {
   1: list<i64> at_ms,
   /** The names of the entries that are due at each, separated by commas; empty when the schedule has none. */
-  2: list<string> entries
+  2: list<string> entries,
+  /** In order, of the time through the last fire; each day of an entry once, at most 100. */
+  3: list<ClosedTime> closed
 }
 
 service JobService {
@@ -465,5 +477,13 @@ service JobService {
   /** Checks the stored history against the promises. May take seconds. */
   VerifyReport verify(1: common.RequestHead head, 2: VerifyRequest request) throws (1: common.RotaError error),
   /** The next fire times of an unsaved schedule. */
-  NextFires next_fires(1: common.RequestHead head, 2: Schedule schedule, 3: i64 after_ms, 4: i32 count, 5: string space, 6: string name) throws (1: common.RotaError error)
+  NextFires next_fires(1: common.RequestHead head, 2: Schedule schedule, 3: i64 after_ms, 4: i32 count, 5: string space, 6: string name) throws (1: common.RotaError error),
+  /** Creates or edits calendars, up to 1,000, each with its own answer. `dry_run` changes nothing. */
+  list<calendar.CalendarEdited> apply_calendars(1: common.RequestHead head, 2: list<calendar.CalendarEdit> edits, 3: bool dry_run) throws (1: common.RotaError error),
+  /** CONFLICT while a job uses it. */
+  calendar.CalendarEdited delete_calendar(1: common.RequestHead head, 2: string space, 3: string name, 4: string why) throws (1: common.RotaError error),
+  list<calendar.CalendarInfo> list_calendars(1: common.RequestHead head, 2: string space, 3: string prefix, 4: i32 limit) throws (1: common.RotaError error),
+  calendar.CalendarInfo get_calendar(1: common.RequestHead head, 2: string space, 3: string name) throws (1: common.RotaError error),
+  /** Which days of a range are open, and why, by the versions as they come into force. */
+  list<calendar.CalendarDay> preview_calendar(1: common.RequestHead head, 2: calendar.PreviewRequest request) throws (1: common.RotaError error)
 }

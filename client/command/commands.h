@@ -41,10 +41,30 @@ struct SubmitArguments {
 int submit(Desk& desk, const SubmitArguments& arguments);
 
 struct ApplyArguments {
-  std::string file;                      ///< "-": standard input
+  std::string file;                      ///< or a folder; "-": standard input
   bool yes = false;
+  bool dry_run = false;                  ///< show the plan alone; returns 11 when it has changes
+  bool only_calendars = false;
 };
-int job_apply(Desk& desk, const ApplyArguments& arguments);
+int apply(Desk& desk, const ApplyArguments& arguments);
+int calendar_list(Desk& desk, const std::string& prefix, int limit);
+int calendar_show(Desk& desk, const std::string& name);
+int calendar_delete(Desk& desk, const std::string& name, const std::string& why, bool yes);
+struct PreviewArguments {
+  std::string name;                      ///< a saved calendar, or
+  std::string file;                      ///< a job file with one
+  std::string range;                     ///< days, a month or a year; empty: from today on
+};
+int calendar_preview(Desk& desk, const PreviewArguments& arguments);
+struct ImportArguments {
+  std::string file, name;
+  std::string covers;                    ///< as PreviewArguments::range
+  std::string days = "mon-fri";
+  std::string time_zone = "UTC";
+  bool open = false;                     ///< the file's days are open, not closed
+};
+/// Prints a job file with the calendar. Asks no master.
+int calendar_import(const ImportArguments& arguments);
 int job_list(Desk& desk, const std::string& prefix, int limit);
 int job_show(Desk& desk, const std::string& name);
 /// A JSON Schema of job files, or the table of their keys. Asks no master.

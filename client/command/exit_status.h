@@ -15,6 +15,7 @@ enum ExitStatus : int {
   kTimedOut = 6,        ///< waiting took longer than allowed; `rota verify` could not check all in its time
   kNotReachable = 7,    ///< no leader, or no master answers
   kRunFailed = 10,      ///< the awaited run did not succeed
+  kWouldChange = 11,    ///< a dry run found changes
   kRunSkipped = 12,     ///< the requested run was skipped: another run of its job was unfinished
 };
 

@@ -168,12 +168,20 @@ bool tell_after_end(const thrift::Schedule& schedule, const std::optional<std::i
 
 /// Each moment, here and in its zone, and by which entries where that is not clear.
 void print_fires(const thrift::Schedule& schedule, const thrift::NextFires& fires) {
+  auto closed = fires.closed.begin();
+  const auto tell_closed = [&](std::int64_t before_ms) {
+    for (; closed != fires.closed.end() && closed->at_ms < before_ms; ++closed) {
+      note(show_time(closed->at_ms) + "  " + printable(closed->why));
+    }
+  };
   for (std::size_t i = 0; i < fires.at_ms.size(); ++i) {
+    tell_closed(fires.at_ms[i]);
     const std::string due = i < fires.entries.size() ? fires.entries[i] : "";
     const bool is_told = schedule.entries.size() > 1 || (due != "1" && !due.empty());
     print_text(show_time(fires.at_ms[i]) + local_time_of(schedule, due, fires.at_ms[i]) +
                (is_told ? "  by " + due : "") + "\n");
   }
+  tell_closed(INT64_MAX);
 }
 
 }  // namespace
@@ -208,6 +216,9 @@ int job_next(Desk& desk, const std::string& name, const std::string& line,
   if (desk.prints_data()) {
     nlohmann::json out = {{"at_ms", fires->at_ms}};
     if (!fires->entries.empty()) out["entries"] = fires->entries;
+    for (const auto& closed : fires->closed) {
+      out["closed"].push_back({{"at_ms", closed.at_ms}, {"why", closed.why}});
+    }
     if (!state.empty()) out["state"] = state;
     if (!hold.why.empty()) out["held"] = hold.why;
     print_data(desk.format, out);

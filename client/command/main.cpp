@@ -22,7 +22,8 @@ constexpr const char* kFooter =
     "Exit status: 0 ok, 1 failed (verify: a promise is broken), 2 wrong usage, 3 not found,\n"
     "4 denied, 5 conflict, 6 timed out waiting (verify: not everything was checked),\n"
     "7 no leader or not reachable,\n"
-    "10 the awaited run did not succeed, 12 it was skipped: another run of its job is unfinished.\n"
+    "10 the awaited run did not succeed, 11 a dry run found changes,\n"
+    "12 it was skipped: another run of its job is unfinished.\n"
     "The cluster is found by --masters or ROTA_MASTERS, else by --zookeeper or ROTA_ZOOKEEPER.";
 
 /// Everything that the command line can set.
@@ -39,6 +40,8 @@ struct CommandLine {
 
   SubmitArguments submit;
   ApplyArguments apply;
+  PreviewArguments preview;
+  ImportArguments import;
   RunNowArguments run_now;
   RunListArguments run_list;
   LogsArguments logs;
@@ -89,14 +92,69 @@ void add_submit(CLI::App& app, CommandLine& line) {
   submit->add_option("command", line.submit.command, "the command and its arguments, after --");
 }
 
+CLI::App* add_apply(CLI::App& parent, CommandLine& line, const char* help) {
+  CLI::App* made = add(parent, line, "apply", help, [&line](Desk& desk) {
+    return client::apply(desk, line.apply);
+  });
+  made->add_option("-f,--file", line.apply.file, "job file (YAML), or a folder; - for standard input")
+      ->required();
+  made->add_flag("--yes,-y", line.apply.yes, "show the plan but do not ask");
+  made->add_flag("--dry-run", line.apply.dry_run, "only show the plan; exit 11 if it has changes");
+  return made;
+}
+
+void add_calendar(CLI::App& app, CommandLine& line) {
+  CLI::App* calendar = app.add_subcommand("calendar", "working days, for schedules");
+  calendar->require_subcommand(1);
+  add_apply(*calendar, line, "create or change the calendars of a file")->callback([&line] {
+    line.apply.only_calendars = true;
+    line.command = [&line](Desk& desk) { return client::apply(desk, line.apply); };
+  });
+  CLI::App* list = add(*calendar, line, "list", "all calendars, or those whose names begin with PREFIX",
+                       [&line](Desk& desk) { return calendar_list(desk, line.name, line.limit); });
+  list->add_option("prefix", line.name, "the beginning of names");
+  list->add_option("--limit", line.limit, "at most this many rows")
+      ->check(CLI::Range(1, 1000))->capture_default_str();
+  const auto named = [&](const std::string& name, const std::string& help, Command command) {
+    CLI::App* sub = add(*calendar, line, name, help, std::move(command));
+    sub->add_option("name", line.name, "the calendar")->required();
+    return sub;
+  };
+  named("show", "one calendar as a job file, with its versions",
+        [&line](Desk& desk) { return calendar_show(desk, line.name); });
+  CLI::App* remove = named("delete", "end a calendar that no job uses, after asking", [&line](Desk& desk) {
+    return calendar_delete(desk, line.name, line.why, line.yes);
+  });
+  remove->add_option("--why", line.why, "reason, stored");
+  remove->add_flag("--yes,-y", line.yes, "do not ask");
+  CLI::App* preview = add(*calendar, line, "preview", "which days are open or closed, why, and their hours",
+                          [&line](Desk& desk) {
+                            if (line.preview.name.empty() == line.preview.file.empty()) {
+                              return complain(Error(ErrorCode::InvalidArgument,
+                                                    "give the calendar's name, or a file with --file"));
+                            }
+                            return calendar_preview(desk, line.preview);
+                          });
+  preview->add_option("name", line.preview.name, "the calendar");
+  preview->add_option("-f,--file", line.preview.file, "instead: a job file with one calendar");
+  preview->add_option("--days", line.preview.range,
+                      "2026, 2026-12, or 2026-12-20..2027-01-06; 30 days from today by default");
+  CLI::App* import = add(*calendar, line, "import",
+                         "print the days of an iCalendar file (.ics) as a calendar to apply",
+                         [&line](Desk&) { return calendar_import(line.import); });
+  import->add_option("file", line.import.file, "the .ics file")->required();
+  import->add_option("--name", line.import.name, "the calendar's name")->required();
+  import->add_option("--covers", line.import.covers, "days to take: 2026, or 2026-01-01..2027-12-31")
+      ->required();
+  import->add_option("--week", line.import.days, "its open weekdays")->capture_default_str();
+  import->add_option("--time-zone", line.import.time_zone, "of its hours")->capture_default_str();
+  import->add_flag("--open", line.import.open, "the file's days are open, not closed");
+}
+
 void add_job(CLI::App& app, CommandLine& line) {
   CLI::App* job = app.add_subcommand("job", "saved jobs");
   job->require_subcommand(1);
-  CLI::App* apply = add(*job, line, "apply", "create or change the jobs of a file",
-                        [&line](Desk& desk) { return job_apply(desk, line.apply); });
-  apply->add_option("-f,--file", line.apply.file, "job file (YAML); - for standard input")
-      ->required();
-  apply->add_flag("--yes,-y", line.apply.yes, "show the plan but do not ask");
+  add_apply(*job, line, "create or change the jobs and calendars of a file");
   CLI::App* list = add(*job, line, "list", "all jobs, or those whose names begin with PREFIX",
                        [&line](Desk& desk) { return job_list(desk, line.name, line.limit); });
   watchable(list, line)->add_option("prefix", line.name, "the beginning of names");
@@ -380,6 +438,8 @@ int command_line(int argc, char** argv) {
   add_submit(app, line);
   add_lock(app, line);
   add_job(app, line);
+  add_calendar(app, line);
+  add_apply(app, line, "create or change the jobs and calendars of a file or folder, in one plan");
   add_run(app, line);
   add_cluster(app, line);
   add_completion(app, line);

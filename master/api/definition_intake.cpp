@@ -145,11 +145,11 @@ Result<core::SubmitItem> SubmitIntake::accept(const thrift::SubmitItem& item) {
 Result<core::SubmitItem> accept_submit(const thrift::SubmitItem& item) { return SubmitIntake().accept(item); }
 
 Result<NextTicks> next_ticks(const model::Schedule& schedule, std::uint64_t hash, WallTime anchor,
-                             WallTime after, std::int32_t count) {
+                             WallTime after, std::int32_t count, const core::CalendarSource& calendars) {
   Problems problems = core::validate_schedule(schedule);
   const model::Zones zones = zones_of(schedule, problems);
   if (!problems.empty()) return fail(all_of(problems));
-  const auto compiled = core::compile(schedule, zones, anchor, hash);
+  const auto compiled = core::compile(schedule, zones, anchor, hash, calendars);
   if (!compiled) return fail(compiled.error());
   NextTicks out;
   while (out.at.size() < static_cast<std::size_t>(count)) {

@@ -49,6 +49,7 @@ struct NextTicks {
 
 /// After a moment, at most `count` of them. `hash` is the job's (core/time/cron_hash.h). InvalidArgument.
 Result<NextTicks> next_ticks(const model::Schedule& schedule, std::uint64_t hash, WallTime anchor,
-                             WallTime after, std::int32_t count);
+                             WallTime after, std::int32_t count,
+                             const core::CalendarSource& calendars = {});
 
 }  // namespace rota::master::api

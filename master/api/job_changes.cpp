@@ -7,6 +7,7 @@
 #include "common/wire/content_hash.h"
 #include "common/wire/definition_rules.h"
 #include "common/wire/job_wire.h"
+#include "master/api/calendar_intake.h"
 #include "master/api/definition_intake.h"
 #include "master/api/edge.h"
 #include "master/api/job_service.h"
@@ -243,9 +244,15 @@ std::vector<thrift::JobEdited> JobServiceHandler::apply_here(
     const Caller& caller, const std::vector<thrift::JobEdit>& edits, bool dry_run, MonoTime deadline) {
   std::vector<thrift::JobEdited> out(edits.size());
   std::vector<std::pair<std::size_t, Token>> waiting;
+  StoredCalendars calendars(parts_.reader);
   for (std::size_t i = 0; i < edits.size(); ++i) {
-    auto event = accept_edit(edits[i], caller.principal);
-    if (!event) {
+    for (const auto& planned : edits[i].planned_calendars) {
+      if (dry_run) calendars.add_planned(planned);
+    }
+    auto event = accept_edit(edits[i], caller.principal, calendars.in(edits[i].definition.space));
+    if (!event && calendars.trouble()) {
+      out[i] = failed_edit(as_call_error(*calendars.trouble()));
+    } else if (!event) {
       out[i] = failed_edit(as_call_error(event.error()));
     } else if (dry_run) {
       auto plan = plan_edit(*event);

@@ -8,6 +8,8 @@
 #include "master/core/time/cron_hash.h"
 #include "common/wire/job_wire.h"
 #include "common/wire/run_wire.h"
+#include "master/api/calendar_intake.h"
+#include "master/api/closed_times.h"
 #include "master/api/definition_intake.h"
 #include "master/api/edge.h"
 #include "master/api/job_service.h"
@@ -17,6 +19,7 @@ namespace rota::master::api {
 namespace {
 
 constexpr std::int32_t kMostRows = 1000;
+constexpr std::chrono::days kLookedForClosed{60};
 constexpr Millis kVerifyDeadline{60'000};
 
 std::int32_t limit_of(std::int32_t asked, std::int32_t standard) {
@@ -116,12 +119,13 @@ WallTime JobServiceHandler::recorded_through() const {
   return snapshot ? snapshot->watermark : WallTime{};
 }
 
-thrift::JobInfo JobServiceHandler::info_of(const store::JobRow& row) const {
+thrift::JobInfo JobServiceHandler::info_of(const store::JobRow& row, StoredCalendars& calendars) const {
   thrift::JobInfo out = wire::to_wire(row.job, row.version);
   if (row.job.state != model::JobState::Enabled || !row.version.definition) return out;
   const auto next = next_ticks(row.version.definition->rules.schedule,
                                core::job_hash(row.job.space, row.job.name), row.version.anchor,
-                               std::max(parts_.clock.wall(), recorded_through()), 1);
+                               std::max(parts_.clock.wall(), recorded_through()), 1,
+                               calendars.in(row.job.space));
   std::optional<WallTime> at = row.job.memory.due;
   if (next && !next->at.empty() && (!at || next->at.front() < *at)) at = next->at.front();
   if (at) out.__set_next_ms(to_ms(*at));
@@ -135,13 +139,15 @@ void JobServiceHandler::list_jobs(const Caller&, std::vector<thrift::JobInfo>& o
   std::vector<JobId> ids;
   for (const auto& row : rows) ids.push_back(row.job.id);
   const auto newest = value_or_throw(parts_.reader.newest_runs_of(ids));
-  for (const auto& row : rows) out.push_back(with_last_run(info_of(row), newest));
+  StoredCalendars calendars(parts_.reader);
+  for (const auto& row : rows) out.push_back(with_last_run(info_of(row, calendars), newest));
 }
 
 void JobServiceHandler::get_job(const Caller&, thrift::JobInfo& out, const Head&,
                                 const std::string& space, const std::string& name) {
   const auto row = value_or_throw(parts_.reader.get_job(space, name));
-  out = with_last_run(info_of(row), value_or_throw(parts_.reader.newest_runs_of({row.job.id})));
+  StoredCalendars calendars(parts_.reader);
+  out = with_last_run(info_of(row, calendars), value_or_throw(parts_.reader.newest_runs_of({row.job.id})));
 }
 
 void JobServiceHandler::list_gaps(const Caller&, std::vector<thrift::GapInfo>& out, const Head&,
@@ -202,12 +208,22 @@ void JobServiceHandler::next_fires(const Caller&, thrift::NextFires& out, const 
   const WallTime after = after_ms > 0 ? wall_from_ms(after_ms) : parts_.clock.wall();
   const WallTime anchor = converted.start.value_or(after);
   if (converted.kind == model::ScheduleKind::Entries) converted.start.reset();  // each has its own
-  const auto ticks = value_or_throw(
-      next_ticks(converted, core::job_hash(space, name), anchor, after, std::clamp(count, 1, kMostRows)));
+  StoredCalendars calendars(parts_.reader);
+  const auto ticks =
+      value_or_throw(next_ticks(converted, core::job_hash(space, name), anchor, after,
+                                std::clamp(count, 1, kMostRows), calendars.in(space)));
   std::vector<std::int64_t> at_ms;
   for (const WallTime tick : ticks.at) at_ms.push_back(to_ms(tick));
   out.__set_at_ms(std::move(at_ms));
   out.__set_entries(ticks.entries);
+  const WallTime through = ticks.at.empty() ? after + kLookedForClosed : ticks.at.back();
+  std::vector<thrift::ClosedTime> closed;
+  const std::uint64_t hash = core::job_hash(space, name);
+  for (const auto& each : closed_times(converted, anchor, hash, calendars.in(space), after, through)) {
+    closed.emplace_back().__set_at_ms(to_ms(each.at));
+    closed.back().__set_why(each.why);
+  }
+  out.__set_closed(std::move(closed));
 }
 
 void JobServiceHandler::verify(const Caller&, thrift::VerifyReport& out, const Head& head,

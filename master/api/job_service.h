@@ -14,6 +14,8 @@
 
 namespace rota::master::api {
 
+class StoredCalendars;
+
 /// Thread: any (the server's pool). Methods throw RotaError and nothing else.
 class JobServiceHandler final : public JobService {
  public:
@@ -57,6 +59,18 @@ class JobServiceHandler final : public JobService {
                const std::string& space, const std::string& name) override;
   void list_gaps(const Caller& caller, std::vector<thrift::GapInfo>& out, const Head& head,
                  const std::string& space, const std::string& name, std::int32_t limit) override;
+  // Calendars (calendar_methods.cpp)
+  void apply_calendars(const Caller& caller, std::vector<thrift::CalendarEdited>& out, const Head& head,
+                       const std::vector<thrift::CalendarEdit>& edits, bool dry_run) override;
+  void delete_calendar(const Caller& caller, thrift::CalendarEdited& out, const Head& head,
+                       const std::string& space, const std::string& name, const std::string& why) override;
+  void list_calendars(const Caller& caller, std::vector<thrift::CalendarInfo>& out, const Head& head,
+                      const std::string& space, const std::string& prefix, std::int32_t limit) override;
+  void get_calendar(const Caller& caller, thrift::CalendarInfo& out, const Head& head,
+                    const std::string& space, const std::string& name) override;
+  void preview_calendar(const Caller& caller, std::vector<thrift::CalendarDay>& out, const Head& head,
+                        const thrift::PreviewRequest& request) override;
+
   void list_runs(const Caller& caller, std::vector<thrift::RunInfo>& out, const Head& head,
                  const thrift::RunFilter& filter) override;
   void get_run(const Caller& caller, thrift::RunDetail& out, const Head& head,
@@ -106,8 +120,13 @@ class JobServiceHandler final : public JobService {
   thrift::DeathAnswer confirm_here(const Caller& caller, core::ConfirmDead event, MonoTime deadline);
   thrift::JobEdited undelete_here(const Caller& caller, const std::string& space, const std::string& name,
                                   MonoTime deadline);
+  Result<std::vector<model::CalendarRow>> calendar_now(const std::string& space, const std::string& name);
+  Result<thrift::CalendarEdited> plan_calendar(const core::ApplyCalendar& event);
+  std::vector<thrift::CalendarEdited> apply_calendars_here(const Caller& caller,
+                                                           const std::vector<thrift::CalendarEdit>& edits,
+                                                           bool dry_run, MonoTime deadline);
   Error why_not_cancelled(std::int64_t run, const Error& answer);
-  thrift::JobInfo info_of(const store::JobRow& row) const;
+  thrift::JobInfo info_of(const store::JobRow& row, StoredCalendars& calendars) const;
   WallTime recorded_through() const;
   void explain_row(const Caller& caller, thrift::Explanation& out, const Head& head,
                    const store::RunRow& row);

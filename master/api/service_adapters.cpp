@@ -76,6 +76,35 @@ class JobAdapter final : public thrift::JobServiceIf {
     edge_.serve("undelete_job", head,
                 [&](const Caller& caller) { jobs_->undelete_job(caller, out, head, space, name); });
   }
+  void apply_calendars(std::vector<thrift::CalendarEdited>& out, const Head& head,
+                       const std::vector<thrift::CalendarEdit>& edits, bool dry_run) override {
+    edge_.serve("apply_calendars", head, [&](const Caller& caller) {
+      jobs_->apply_calendars(caller, out, head, edits, dry_run);
+    });
+  }
+  void delete_calendar(thrift::CalendarEdited& out, const Head& head, const std::string& space,
+                       const std::string& name, const std::string& why) override {
+    edge_.serve("delete_calendar", head, [&](const Caller& caller) {
+      jobs_->delete_calendar(caller, out, head, space, name, why);
+    });
+  }
+  void list_calendars(std::vector<thrift::CalendarInfo>& out, const Head& head,
+                      const std::string& space, const std::string& prefix,
+                      std::int32_t limit) override {
+    edge_.serve("list_calendars", head, [&](const Caller& caller) {
+      jobs_->list_calendars(caller, out, head, space, prefix, limit);
+    });
+  }
+  void get_calendar(thrift::CalendarInfo& out, const Head& head, const std::string& space,
+                    const std::string& name) override {
+    edge_.serve("get_calendar", head,
+                [&](const Caller& caller) { jobs_->get_calendar(caller, out, head, space, name); });
+  }
+  void preview_calendar(std::vector<thrift::CalendarDay>& out, const Head& head,
+                        const thrift::PreviewRequest& request) override {
+    edge_.serve("preview_calendar", head,
+                [&](const Caller& caller) { jobs_->preview_calendar(caller, out, head, request); });
+  }
   void list_jobs(std::vector<thrift::JobInfo>& out, const Head& head, const std::string& space,
                  const std::string& prefix, std::int32_t limit) override {
     edge_.serve("list_jobs", head, [&](const Caller& caller) {

@@ -52,8 +52,21 @@ class JobService {
                             const std::string& worker, const std::string& why, bool dry_run) = 0;
   virtual void undelete_job(const Caller& caller, thrift::JobEdited& out, const Head& head,
                             const std::string& space, const std::string& name) = 0;
+  virtual void apply_calendars(const Caller& caller, std::vector<thrift::CalendarEdited>& out,
+                               const Head& head, const std::vector<thrift::CalendarEdit>& edits,
+                               bool dry_run) = 0;
+  virtual void delete_calendar(const Caller& caller, thrift::CalendarEdited& out, const Head& head,
+                               const std::string& space, const std::string& name,
+                               const std::string& why) = 0;
 
   // Queries
+  virtual void list_calendars(const Caller& caller, std::vector<thrift::CalendarInfo>& out,
+                              const Head& head, const std::string& space, const std::string& prefix,
+                              std::int32_t limit) = 0;
+  virtual void get_calendar(const Caller& caller, thrift::CalendarInfo& out, const Head& head,
+                            const std::string& space, const std::string& name) = 0;
+  virtual void preview_calendar(const Caller& caller, std::vector<thrift::CalendarDay>& out,
+                                const Head& head, const thrift::PreviewRequest& request) = 0;
   virtual void list_jobs(const Caller& caller, std::vector<thrift::JobInfo>& out, const Head& head,
                          const std::string& space, const std::string& prefix,
                          std::int32_t limit) = 0;

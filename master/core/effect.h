@@ -14,6 +14,7 @@
 
 #include "common/base/ids.h"
 #include "common/base/result.h"
+#include "common/model/calendar.h"
 #include "common/model/job.h"
 #include "common/model/run.h"
 #include "common/model/worker.h"
@@ -53,12 +54,13 @@ struct Changes {
   std::vector<WorkerLife> lives;                 ///< inserted or replaced
   std::vector<model::WorkerDrain> drains;        ///< inserted or replaced
   std::vector<model::WorkerDeath> deaths;        ///< inserted or replaced
+  std::vector<model::CalendarRow> calendars;     ///< inserted; a row that stands is the same
   std::optional<Watermark> watermark;            ///< replaced
 
   bool empty() const {
     return jobs.empty() && versions.empty() && new_runs.empty() && updated_runs.empty() &&
            attempts.empty() && notes.empty() && gaps.empty() && lives.empty() && drains.empty() &&
-           deaths.empty() && !watermark;
+           deaths.empty() && calendars.empty() && !watermark;
   }
 };
 
@@ -113,6 +115,12 @@ struct JobApplied {
   JobVersion version = 0;
   bool changed = true;                            ///< false: the definition was the same already
 };
+struct CalendarApplied {
+  std::int32_t version = 0;
+  WallTime from{};                                ///< it counts for planned moments from here on
+  bool changed = true;                            ///< false: it was the same already
+  bool created = false;
+};
 struct Submitted {
   struct Item {
     RunId run;
@@ -147,8 +155,8 @@ struct ReportsTaken {
 };
 struct Renewed {};
 
-using ReplyBody = std::variant<JobApplied, Submitted, CancelTaken, DrainTaken, WorkerForgotten, DeathTaken,
-                               ReportsTaken, Renewed, Error>;
+using ReplyBody = std::variant<JobApplied, CalendarApplied, Submitted, CancelTaken, DrainTaken,
+                               WorkerForgotten, DeathTaken, ReportsTaken, Renewed, Error>;
 
 struct Reply {
   Token token;

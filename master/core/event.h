@@ -10,10 +10,12 @@
 #include <vector>
 
 #include "common/base/ids.h"
+#include "common/model/calendar.h"
 #include "common/model/job.h"
 #include "common/model/run.h"
 #include "common/model/worker.h"
 #include "common/model/zone.h"
+#include "master/core/time/calendar.h"
 
 namespace rota::master::core {
 
@@ -137,6 +139,23 @@ struct UndeleteJob {
   model::Zones zone;
 };
 
+/// A calendar is created or edited. The API has validated and compiled it.
+struct ApplyCalendar {
+  Token token;
+  std::string principal;
+  std::string space;
+  std::shared_ptr<const model::Calendar> calendar;
+  CalendarPtr compiled;
+  std::optional<std::int32_t> expected_version;  ///< that the edit was made from; 0: must be new; unset: any
+};
+
+struct DeleteCalendar {
+  Token token;
+  std::string principal;
+  std::string space, name;
+  std::string why;
+};
+
 /// Run a saved job now.
 struct RunNow {
   Token token;
@@ -217,8 +236,8 @@ struct UnseenGone {};
 
 using Event = std::variant<TimePassed, MastersSeen, WorkerSeen, WorkerGone, BeatsEnded, WorkersListed,
                            HelloAnswered, HelloFailed, EpochRefused, RenewAsked, DispatchAnswered, Reported,
-                           ApplyJob, SetPaused, DeleteJob, UndeleteJob, RunNow, SubmitRuns, CancelRun,
-                           DrainWorker, ConfirmDead, ForgetWorker, HoldTicks, ZookeeperReplaced,
-                           UnseenGone>;
+                           ApplyJob, SetPaused, DeleteJob, UndeleteJob, ApplyCalendar, DeleteCalendar, RunNow,
+                           SubmitRuns, CancelRun, DrainWorker, ConfirmDead, ForgetWorker, HoldTicks,
+                           ZookeeperReplaced, UnseenGone>;
 
 }  // namespace rota::master::core

@@ -129,6 +129,17 @@ std::string broken_whole(const State& state) {
   return fits ? "" : "runs are not as many as their states";
 }
 
+std::string broken_calendar(const CalendarEntry& entry) {
+  const model::CalendarRow& newest = entry.newest();
+  const std::string at = " (calendar " + newest.space + "/" + newest.calendar->name + ")";
+  const CalendarHistory& history = entry.history();
+  if (newest.deleted && !history.empty()) return "a deleted calendar counts" + at;
+  const bool is_in_order = std::ranges::is_sorted(history, std::ranges::less_equal{}, &CalendarVersion::from);
+  if (!is_in_order && history.size() > 1) return "a calendar's versions do not follow each other" + at;
+  const bool is_newest = history.empty() || history.back().from == newest.from;
+  return is_newest ? "" : "the last version that counts is not the newest" + at;
+}
+
 /// Jobs name runs of their own alone, and lives the attempts that they hold: so, where the numbers agree,
 /// every run is named by its job and every held attempt by its worker.
 std::string broken_invariant(const State& state) {
@@ -153,6 +164,14 @@ std::string broken_invariant(const State& state) {
   }
   for (const auto& [id, worker] : state.workers().workers()) {
     if (!state.workers().has_life(id)) return "a worker id without lives was kept";
+  }
+  for (const auto& [name, users] : state.jobs().calendar_users()) {
+    if (state.calendars().find(name.first, name.second) == nullptr) {
+      return "a job uses a calendar that does not exist (" + name.first + "/" + name.second + ")";
+    }
+  }
+  for (const auto& [name, calendar] : state.calendars().all()) {
+    if (broken = broken_calendar(calendar); !broken.empty()) return broken;
   }
   for (const auto& [key, queue] : state.slot_queues().all()) {
     if (broken = broken_slot_queue(state, key, queue); !broken.empty()) return broken;

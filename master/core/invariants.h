@@ -22,6 +22,7 @@ std::string broken_job(const State& state, const JobEntry& job, std::size_t most
 std::string broken_life(const State& state, const LifeEntry& life, std::size_t most = kAllEntries);
 std::string broken_slot_queue(const State& state, const SlotQueueKey& key, const SlotQueue& queue,
                               std::size_t most = kAllEntries);
+std::string broken_calendar(const CalendarEntry& entry);
 /// What needs no look at any entry.
 std::string broken_whole(const State& state);
 

@@ -6,6 +6,7 @@
 #include "master/core/batch_rows.h"
 #include "master/core/definition_hash.h"
 #include "master/core/memory_rules.h"
+#include "master/core/time/calendar_rules.h"
 #include "master/core/time/cron_hash.h"
 #include "master/core/time/hold_rules.h"
 #include "master/core/notices.h"
@@ -170,7 +171,8 @@ void handle_apply_job(Context& ctx, const ApplyJob& event) {
   }
   const WallTime anchor = anchor_of(definition.rules.schedule, job, ctx.at);
   auto plan = ctx.state.jobs().plan_of(rules_of(event.definition), event.zone, anchor,
-                                         job_hash(definition.space, definition.name));
+                                       job_hash(definition.space, definition.name),
+                                       calendars_in(ctx.state, definition.space));
   if (!plan) {
     refuse(ctx, event.token, ErrorCode::InvalidArgument, plan.error().message);
   } else if (job == nullptr) {
@@ -252,7 +254,8 @@ bool refuse_undelete(Context& ctx, const UndeleteJob& event) {
 /// The job as it was when it was deleted; an error when this program cannot read its schedule.
 Result<JobEntry> entry_of_deleted(Context& ctx, const UndeleteJob& event) {
   auto plan = ctx.state.jobs().plan_of(rules_of(event.version.definition), event.zone, event.version.anchor,
-                                       job_hash(event.job.space, event.job.name));
+                                       job_hash(event.job.space, event.job.name),
+                                       calendars_in(ctx.state, event.job.space));
   if (!plan) return fail(plan.error());
   JobEntry entry(event.job, std::move(*plan));
   entry.anchor = event.version.anchor;

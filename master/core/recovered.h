@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "common/base/time.h"
+#include "common/model/calendar.h"
 #include "common/model/job.h"
 #include "common/model/run.h"
 #include "common/model/worker.h"
@@ -35,6 +36,11 @@ struct RecoveredRules {
   std::shared_ptr<const model::JobRules> rules;
 };
 
+struct RecoveredCalendar {
+  model::CalendarRow row;
+  std::shared_ptr<const model::ZoneRules> zone;     ///< empty: it is not known here
+};
+
 struct Recovered {
   std::optional<Watermark> watermark;               ///< none in a new database
   std::vector<RecoveredJob> jobs;                   ///< not deleted, or with unfinished runs
@@ -48,6 +54,9 @@ struct Recovered {
   std::int64_t zookeeper_number = 0;                ///< of the ZooKeeper in use; grows with each other one
   std::vector<model::WorkerKey> unseen;             ///< lives with attempts that it has never seen
   std::vector<WorkerLife> newest_lives;             ///< of each worker the last, unless it left long ago
+  /// By namespace, name and version: those that may count for a tick after the watermark, and the last
+  /// version of each deleted one.
+  std::vector<RecoveredCalendar> calendars;
   bool database_went_back = false;                  ///< P9: ticks are held until accepted
 };
 

@@ -11,6 +11,7 @@
 #include "master/core/attempts/loss_rules.h"
 #include "master/core/attempts/retry.h"
 #include "master/core/memory_rules.h"
+#include "master/core/time/calendar_rules.h"
 #include "master/core/time/cron_hash.h"
 #include "master/core/time/time_rules.h"
 
@@ -59,7 +60,8 @@ class KnownRules {
 
  private:
   Plan make_plan(const RecoveredJob& job) {
-    auto made = state_.jobs().plan_of(job.rules, job.zone, job.anchor, job_hash(job.job.space, job.job.name));
+    auto made = state_.jobs().plan_of(job.rules, job.zone, job.anchor, job_hash(job.job.space, job.job.name),
+                                      calendars_in(state_, job.job.space));
     return made ? std::move(*made) : Plan{state_.jobs().share(job.rules), nullptr};
   }
 
@@ -69,10 +71,15 @@ class KnownRules {
     if (kind != model::ScheduleKind::Cron && kind != model::ScheduleKind::Entries) return nullptr;
     if (last_ == nullptr || last_->rules != rules) {
       last_ = &known_[rules.get()];
-      if (last_->rules == nullptr) last_->is_shared = !depends_on_job(rules->schedule);
+      if (last_->rules == nullptr) last_->is_shared = is_alike(rules->schedule);
       last_->rules = rules;
     }
     return last_->is_shared ? last_ : nullptr;
+  }
+
+  /// The calendars that it names are those of the job's namespace.
+  static bool is_alike(const model::Schedule& schedule) {
+    return !depends_on_job(schedule) && calendars_of(schedule).empty();
   }
 
   State& state_;
@@ -128,6 +135,16 @@ void recover_waiting(State& state, RunEntry& run, Now now) {
   state.enter_slot_queue(run);
 }
 
+void recover_calendar(State& state, RecoveredCalendar from) {
+  state.advance_core_time(from.row.changed);
+  CalendarPtr compiled;
+  if (from.zone != nullptr && !from.row.deleted) {
+    auto made = compile_calendar(*from.row.calendar, std::move(from.zone));
+    if (made) compiled = std::make_shared<const CompiledCalendar>(std::move(*made));
+  }
+  state.calendars().put(std::move(from.row), std::move(compiled), WallTime{});
+}
+
 using OlderRules = std::map<std::pair<JobId, JobVersion>, RulesPtr>;
 
 void recover_run(State& state, model::Run row, const OlderRules& older, Now now) {
@@ -178,6 +195,7 @@ std::unique_ptr<State> recover_state(Epoch epoch, const CoreOptions& options, Re
   }
   state->listings().set_zookeeper_number(recovered.zookeeper_number);
   for (const model::WorkerKey& key : recovered.unseen) state->workers().life_of(key).unseen = true;
+  for (RecoveredCalendar& each : recovered.calendars) recover_calendar(*state, std::move(each));
   recover_jobs(*state, std::move(recovered.jobs));
   OlderRules older;
   for (RecoveredRules& each : recovered.older_rules) {

@@ -5,6 +5,7 @@
 #include "common/base/check.h"
 #include "master/core/attempts/attempt_rules.h"
 #include "master/core/batch_rows.h"
+#include "master/core/time/calendar_rules.h"
 #include "master/core/attempts/confirm_rules.h"
 #include "master/core/workers/departed_rules.h"
 #include "master/core/admission/dispatch_rules.h"
@@ -27,7 +28,11 @@ namespace {
 struct Cases {
   Context& ctx;
 
-  void operator()(const TimePassed& e) const { handle_time_passed(ctx, e); }
+  void operator()(const TimePassed& e) const {
+    replan_jobs(ctx, true);
+    handle_time_passed(ctx, e);
+    look_at_calendars(ctx);
+  }
   void operator()(const MastersSeen& e) const { ctx.state.ticks().set_all_know_slices(e.all_know_slices); }
   void operator()(const WorkerSeen& e) const { handle_worker_seen(ctx, e); }
   void operator()(const WorkerGone& e) const { handle_worker_gone(ctx, e); }
@@ -43,6 +48,8 @@ struct Cases {
   void operator()(const SetPaused& e) const { handle_set_paused(ctx, e); }
   void operator()(const DeleteJob& e) const { handle_delete_job(ctx, e); }
   void operator()(const UndeleteJob& e) const { handle_undelete_job(ctx, e); }
+  void operator()(const ApplyCalendar& e) const { handle_apply_calendar(ctx, e); }
+  void operator()(const DeleteCalendar& e) const { handle_delete_calendar(ctx, e); }
   void operator()(const RunNow& e) const { handle_run_now(ctx, e); }
   void operator()(const SubmitRuns& e) const { handle_submit_runs(ctx, e); }
   void operator()(const CancelRun& e) const { handle_cancel_run(ctx, e); }
@@ -64,6 +71,7 @@ Scheduler::~Scheduler() = default;
 void Scheduler::handle(const Event& event, Now now, Effects& effects) {
   state_->advance_core_time(now.wall);
   Context ctx{*state_, now, state_->core_time(), effects};
+  replan_jobs(ctx, false);
   std::visit(Cases{ctx}, event);
   settle_memories(ctx);
   pump_slot_queues(ctx);

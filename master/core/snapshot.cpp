@@ -210,6 +210,8 @@ Snapshot view_state(const State& state, Now now) {
   snapshot.active_runs = static_cast<std::int64_t>(state.runs().size());
   snapshot.tick_hold = state.ticks().hold();
   snapshot.counters = counters_of(state.counters());
+  snapshot.counters["calendars"] = static_cast<std::int64_t>(state.calendars().size());
+  snapshot.counters["calendars_ending"] = static_cast<std::int64_t>(state.calendars().ending(now.wall));
   snapshot.tallies = tallies_of(state);
   snapshot.newest_gaps = gaps_of(state);
   for (const auto& [key, life] : state.workers().lives()) {

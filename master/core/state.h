@@ -16,6 +16,7 @@
 #include "master/core/effect.h"
 #include "master/core/recovered.h"
 #include "master/core/scheduler.h"
+#include "master/core/tables/calendar_table.h"
 #include "master/core/tables/departed_table.h"
 #include "master/core/tables/given_up.h"
 #include "master/core/tables/job_table.h"
@@ -46,6 +47,8 @@ class State {
   // --- its tables
   JobTable& jobs() { return jobs_; }
   const JobTable& jobs() const { return jobs_; }
+  CalendarTable& calendars() { return calendars_; }
+  const CalendarTable& calendars() const { return calendars_; }
   RunTable& runs() { return runs_; }
   const RunTable& runs() const { return runs_; }
   SlotQueueTable& slot_queues() { return slot_queues_; }
@@ -116,6 +119,7 @@ class State {
   WallTime core_time_{};
   bool awaits_inventories_ = false;
   std::int64_t id_counter_ = 0;
+  CalendarTable calendars_;
   JobTable jobs_;
   RunTable runs_;
   SlotQueueTable slot_queues_;

@@ -13,6 +13,7 @@
 #include "common/base/result.h"
 #include "common/base/time.h"
 #include "common/base/utf8.h"
+#include "common/model/calendar.h"
 #include "common/model/job.h"
 #include "common/model/run.h"
 #include "master/core/effect.h"
@@ -83,6 +84,15 @@ class Reader {
   /// Of the saved jobs that had this name and are deleted, the one that was so last.
   virtual Result<JobRow> last_deleted(const std::string&, const std::string& name) {
     return fail(ErrorCode::NotFound, "no deleted job '" + name + "'");
+  }
+  /// The newest version of each calendar whose name begins so, by name; deleted ones are left out.
+  virtual Result<std::vector<model::CalendarRow>> list_calendars(const std::string&, const std::string&,
+                                                                 std::int32_t) {
+    return std::vector<model::CalendarRow>();
+  }
+  /// All versions that were stored under that name, oldest first, also of deleted calendars.
+  virtual Result<std::vector<model::CalendarRow>> calendar_versions(const std::string&, const std::string&) {
+    return std::vector<model::CalendarRow>();
   }
   /// The newest run of each of these jobs that has one; at most 10,000 jobs.
   virtual Result<std::map<JobId, RunRow>> newest_runs_of(const std::vector<JobId>&) {

@@ -26,8 +26,9 @@ std::int64_t clock_of(std::int64_t local_ms) {
 }  // namespace
 
 Result<EntryTicks> EntryTicks::of(const std::string& line, const store::ZoneSource& zones, WallTime anchor,
-                                  std::uint64_t job_hash) {
+                                  std::uint64_t job_hash, CalendarDays days) {
   EntryTicks out;
+  out.days_ = std::move(days);
   auto entry = model::entry_from_text(line);
   if (!entry) return fail(ErrorCode::Corrupt, entry.error().message);
   out.entry_ = std::move(*entry);
@@ -85,10 +86,11 @@ std::optional<Millis> EntryTicks::pause_after_end() const {
   return entry_.kind == EntryKind::AfterEnd ? std::optional(entry_.interval) : std::nullopt;
 }
 
-std::optional<WallTime> EntryTicks::after(WallTime at, WallTime through) const {
+std::optional<WallTime> EntryTicks::after(WallTime at, WallTime through) {
   if (entry_.end) through = std::min(through, *entry_.end);
   const bool has_first = entry_.start && entry_.kind != EntryKind::At;
   if (has_first && *entry_.start > at) at = *entry_.start - Millis{1};
+  if (!days_.empty()) return by_calendars_after(at, through);
   auto tick = any_after(at, through);
   while (tick && *tick <= through && !is_open(*tick)) {
     // No second is partly open, so the rest of this one is passed.
@@ -96,6 +98,81 @@ std::optional<WallTime> EntryTicks::after(WallTime at, WallTime through) const {
     tick = any_after(std::max(*tick, entry_.kind == EntryKind::Every ? second_end : *tick), through);
   }
   return tick && *tick <= through ? tick : std::nullopt;
+}
+
+/// A local time may exist not at all, once or twice.
+std::vector<WallTime> EntryTicks::moments_of(std::int64_t local_ms) const {
+  const bool elapses = entry_.kind == EntryKind::Cron && cron_.follows_elapsed_time;
+  std::vector<WallTime> out;
+  std::optional<std::int64_t> end_of_skipped;
+  for (std::size_t i = 0; i < zone_->changes.size(); ++i) {
+    const model::ZoneChange& change = zone_->changes[i];
+    const bool is_first = i == 0;
+    const std::int64_t from_ms = is_first ? INT64_MIN : change.from_utc_s * 1000;
+    const std::int64_t to_ms =
+        i + 1 < zone_->changes.size() ? zone_->changes[i + 1].from_utc_s * 1000 : INT64_MAX;
+    const std::int64_t utc = local_ms - change.offset_s * std::int64_t{1000};
+    if (utc >= from_ms && utc < to_ms) out.push_back(wall_from_ms(utc));
+    const bool is_skipped = !is_first && utc < from_ms &&
+                            local_ms >= from_ms + zone_->changes[i - 1].offset_s * std::int64_t{1000};
+    if (is_skipped) end_of_skipped = from_ms;
+  }
+  if (out.empty() && end_of_skipped && !elapses && entry_.skipped_time == model::SkippedTime::RunAtEnd)
+    return {wall_from_ms(*end_of_skipped)};
+  if (out.size() < 2 || elapses || entry_.repeated_time == model::RepeatedTime::Both) return out;
+  return {entry_.repeated_time == model::RepeatedTime::First ? out.front() : out.back()};
+}
+
+/// What the cron has on that day, to where the calendars let it fall.
+void EntryTicks::place_day(std::int64_t day) {
+  const std::int64_t end_s = (day + 1) * (kMillisOfDay / 1000);
+  for (auto local_s = core::next_local_match(cron_, day * (kMillisOfDay / 1000)); local_s && *local_s < end_s;
+       local_s = core::next_local_match(cron_, *local_s + 1)) {
+    if (!entry_.between.empty() && !is_between(*local_s * 1000)) continue;
+    const auto there = days_.placed(*local_s * 1000);
+    if (!there) continue;
+    for (const WallTime moment : moments_of(*there)) placed_.insert(moment);
+  }
+}
+
+/// Days are placed one by one, until none that follows can fall before what is found.
+std::optional<WallTime> EntryTicks::placed_cron_after(WallTime at, WallTime through) {
+  constexpr std::int64_t kFar = 18;
+  const auto local_day = [this](WallTime moment) {
+    return std::chrono::floor<std::chrono::days>(Millis{to_ms(moment) + offset_ms_at(moment)}).count();
+  };
+  if (!next_day_) next_day_ = local_day(at) - kFar;
+  while (true) {
+    const auto found = placed_.upper_bound(at);
+    const WallTime sought = found == placed_.end() ? through : std::min(*found, through);
+    if (*next_day_ > local_day(sought) + kFar) {
+      placed_.erase(placed_.begin(), found);
+      return found == placed_.end() ? std::nullopt : std::optional(*found);
+    }
+    place_day((*next_day_)++);
+  }
+}
+
+/// With calendars.
+std::optional<WallTime> EntryTicks::by_calendars_after(WallTime at, WallTime through) {
+  const auto up_to = [through](std::optional<WallTime> tick) {
+    return tick && *tick <= through ? tick : std::nullopt;
+  };
+  if (entry_.kind == EntryKind::Cron && !entry_.is_as_quartz) return up_to(placed_cron_after(at, through));
+  if (entry_.kind == EntryKind::WorkingDay) return up_to(working_day_after(at, through));
+  if (entry_.kind == EntryKind::At) {
+    if (!entry_.start) return std::nullopt;
+    const std::int64_t local = to_ms(*entry_.start) + offset_ms_at(*entry_.start);
+    const auto there = days_.placed(local);
+    if (!there) return std::nullopt;
+    const auto moments = *there == local ? std::vector{*entry_.start} : moments_of(*there);
+    return !moments.empty() && moments.front() > at ? up_to(moments.front()) : std::nullopt;
+  }
+  for (auto tick = any_after(at, through); tick && *tick <= through; tick = any_after(*tick, through)) {
+    const std::int64_t local = to_ms(*tick) + offset_ms_at(*tick);
+    if (is_open(*tick) && days_.placed(local) == local) return tick;
+  }
+  return std::nullopt;
 }
 
 std::optional<WallTime> EntryTicks::any_after(WallTime at, WallTime through) const {
@@ -134,8 +211,15 @@ std::optional<WallTime> EntryTicks::moment_in(std::chrono::year_month month) con
   const int index = entry_.working_day > 0 ? entry_.working_day - 1 : count + entry_.working_day;
   if (index < 0 || index >= count) return std::nullopt;
   const year_month_day date{days_of_work[static_cast<std::size_t>(index)]};
-  const std::int64_t clock_s =
-      entry_.time.empty() ? 0 : model::clock_from_text(entry_.time).value_or(0) / 1000;
+  const std::int64_t clock_ms = entry_.time.empty() ? 0 : model::clock_from_text(entry_.time).value_or(0);
+  if (!days_.empty()) {
+    const auto number = [](sys_days day) { return std::int64_t{day.time_since_epoch().count()}; };
+    const auto planned = days_.working_day(number(sys_days{month / 1}), number(sys_days{month / last}),
+                                           entry_.working_day, clock_ms);
+    const auto moments = planned ? moments_of(*planned) : std::vector<WallTime>();
+    return moments.empty() ? std::nullopt : std::optional(moments.front());
+  }
+  const std::int64_t clock_s = clock_ms / 1000;
   // As a cron of that one day, so that it passes changes of the zone as crons do.
   const std::string text = fmt::format("{} {} {} {} {} ? {}", clock_s % 60, clock_s / 60 % 60, clock_s / 3600,
                                        unsigned(date.day()), unsigned(date.month()), int(date.year()));

@@ -5,6 +5,9 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <set>
+#include <string>
+#include <vector>
 
 #include "common/base/result.h"
 #include "common/model/day_text.h"
@@ -12,6 +15,7 @@
 #include "common/model/zone.h"
 #include "master/core/time/cron.h"
 #include "master/store/zone_source.h"
+#include "master/verify/calendar_days.h"
 
 namespace rota::master::verify {
 
@@ -19,8 +23,9 @@ namespace rota::master::verify {
 class EntryTicks {
  public:
   /// `line` as it is stored. Corrupt when it can't be read; InvalidArgument for an unknown zone.
+  /// `days`: of its calendars.
   static Result<EntryTicks> of(const std::string& line, const store::ZoneSource& zones, WallTime anchor,
-                               std::uint64_t job_hash);
+                               std::uint64_t job_hash, CalendarDays days = {});
 
   /// Of an entry `after_end`, whose ticks hang on the runs: so long after an end it is due at the earliest.
   std::optional<Millis> pause_after_end() const;
@@ -28,9 +33,14 @@ class EntryTicks {
   bool is_open(WallTime tick) const;
 
   /// The first one strictly after `at`, where that is not after `through`.
-  std::optional<WallTime> after(WallTime at, WallTime through) const;
+  /// Asked for later and later ones.
+  std::optional<WallTime> after(WallTime at, WallTime through);
 
  private:
+  std::optional<WallTime> by_calendars_after(WallTime at, WallTime through);
+  std::optional<WallTime> placed_cron_after(WallTime at, WallTime through);
+  void place_day(std::int64_t day);
+  std::vector<WallTime> moments_of(std::int64_t local_ms) const;
   std::optional<WallTime> any_after(WallTime at, WallTime through) const;
   std::optional<WallTime> cron_after(WallTime at) const;
   std::optional<WallTime> rate_after(WallTime at) const;
@@ -44,6 +54,9 @@ class EntryTicks {
   core::CronExpression cron_;
   std::shared_ptr<const model::ZoneRules> zone_;
   model::ClockRange between_;
+  CalendarDays days_;
+  std::set<WallTime> placed_;               // by calendars, of all days before next_day_
+  std::optional<std::int64_t> next_day_;
 };
 
 }  // namespace rota::master::verify

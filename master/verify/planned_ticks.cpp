@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "common/model/entry_text.h"
 #include "common/model/schedule_text.h"
 #include "master/core/time/cron_hash.h"
 
@@ -13,7 +14,7 @@ using model::ScheduleKind;
 
 Result<PlannedTicks> PlannedTicks::of(const model::JobVersionRow& version,
                                       const store::ZoneSource& zones, WallTime through,
-                                      WallTime from) {
+                                      WallTime from, const CalendarRows& calendars) {
   PlannedTicks out;
   if (!version.definition) return fail(ErrorCode::Corrupt, "a job version has no definition");
   if (version.enabled) out.schedule_ = version.definition->rules.schedule;
@@ -28,7 +29,7 @@ Result<PlannedTicks> PlannedTicks::of(const model::JobVersionRow& version,
     return fail(ErrorCode::Corrupt, "a fixed rate has no interval");
   }
   if (out.schedule_.kind == ScheduleKind::Entries) {
-    if (auto read = out.read_entries(version, zones); !read) return fail(read.error());
+    if (auto read = out.read_entries(version, zones, calendars); !read) return fail(read.error());
   }
   if (out.schedule_.kind != ScheduleKind::Cron) return out;
   auto cron = core::parse_cron(model::cron_of_macro(out.schedule_.cron), out.schedule_.dialect);
@@ -60,10 +61,18 @@ std::optional<WallTime> PlannedTicks::next() {
   return tick;
 }
 
-Result<void> PlannedTicks::read_entries(const model::JobVersionRow& version, const store::ZoneSource& zones) {
+Result<void> PlannedTicks::read_entries(const model::JobVersionRow& version, const store::ZoneSource& zones,
+                                        const CalendarRows& calendars) {
   const std::uint64_t hash = core::job_hash(version.definition->space, version.definition->name);
   for (const std::string& line : schedule_.entries) {
-    auto ticks = EntryTicks::of(line, zones, version.anchor, hash);
+    auto entry = model::entry_from_text(line);
+    if (!entry) return fail(ErrorCode::Corrupt, entry.error().message);
+    auto zone = zones(entry->time_zone);
+    if (!zone) return fail(zone.error());
+    const std::string& space = version.definition->space;
+    auto days = CalendarDays::of(*entry, space, *zone, calendars, zones, version.valid_from);
+    if (!days) return fail(days.error());
+    auto ticks = EntryTicks::of(line, zones, version.anchor, hash, std::move(*days));
     if (!ticks) return fail(ticks.error());
     entries_.push_back({std::move(*ticks), std::nullopt, false});
   }

@@ -23,7 +23,7 @@ class PlannedTicks {
   /// From `from` on, where what lies before is of no interest. Corrupt when the stored schedule can't be
   /// read; InvalidArgument for an unknown zone.
   static Result<PlannedTicks> of(const model::JobVersionRow& version, const store::ZoneSource& zones,
-                                 WallTime through, WallTime from = {});
+                                 WallTime through, WallTime from = {}, const CalendarRows& calendars = {});
 
   /// The next one; empty at the end.
   std::optional<WallTime> next();
@@ -33,7 +33,8 @@ class PlannedTicks {
   bool may_be_after_end(WallTime tick, std::optional<WallTime> before) const;
 
  private:
-  Result<void> read_entries(const model::JobVersionRow& version, const store::ZoneSource& zones);
+  Result<void> read_entries(const model::JobVersionRow& version, const store::ZoneSource& zones,
+                            const CalendarRows& calendars);
   std::optional<WallTime> entries_after(WallTime at);
   std::optional<WallTime> cron_after(WallTime at) const;
   std::optional<WallTime> rate_after(WallTime at) const;

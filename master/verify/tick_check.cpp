@@ -27,8 +27,11 @@ WallTime recorded_through(const core::Watermark& watermark, const model::Job& jo
 Result<void> TickCheck::look_at(const model::Job& job, TickRows rows, MonoTime deadline) {
   if (auto begun = begin(job, rows); !begun) return begun;
   std::int64_t looked_at = 0;
+  const CalendarRows calendars = [this](const std::string& space, const std::string& name) {
+    return sources_.reader.calendar_versions(space, name);
+  };
   for (const model::JobVersionRow& version : rows.versions) {
-    auto planned = PlannedTicks::of(version, sources_.zones, recorded_, first_moment());
+    auto planned = PlannedTicks::of(version, sources_.zones, recorded_, first_moment(), calendars);
     if (!planned) {
       wrong(ticks_, fmt::format("job \"{}\" version {}: {}", name_, version.version,
                                 planned.error().message));

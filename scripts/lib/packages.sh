@@ -8,7 +8,7 @@ packages_for_build=(
   libboost-dev libboost-log-dev libboost-thread-dev libboost-filesystem-dev
   libyaml-cpp-dev doctest-dev libcctz-dev libexpected-dev libfmt-dev libxxhash-dev libcli11-dev
   nlohmann-json3-dev libzstd-dev zlib1g-dev libmicrohttpd-dev prometheus-cpp-dev
-  libcurl4-openssl-dev python3
+  libcurl4-openssl-dev libical-dev python3
 )
 # shellcheck disable=SC2034
 packages_for_run=(

@@ -110,9 +110,28 @@ void JobTable::forget_if_done(JobId id) {
 }
 
 void JobTable::set_plan(JobEntry& job, Plan plan) {
+  const bool is_named = find_named(job.row.space(), job.row.name) == &job;
   count_grace(job, -1);
+  if (is_named) note_use(job, false);
   job.plan_ = std::move(plan);
   count_grace(job, 1);
+  if (is_named) note_use(job, true);
+}
+
+void JobTable::note_use(const JobEntry& job, bool uses) {
+  if (job.rules().schedule.entries.empty()) return;
+  for (const std::string& calendar : calendars_of(job.rules().schedule)) {
+    const std::pair name{job.row.space(), calendar};
+    std::set<JobId>& users = users_[name];
+    uses ? void(users.insert(job.row.id)) : void(users.erase(job.row.id));
+    if (users.empty()) users_.erase(name);
+  }
+}
+
+const std::set<JobId>& JobTable::users_of(const std::string& space, const std::string& calendar) const {
+  static const std::set<JobId> kNone;
+  const auto found = users_.find({space, calendar});
+  return found == users_.end() ? kNone : found->second;
 }
 
 void JobTable::share_space(JobFacts& row) {
@@ -132,6 +151,18 @@ void JobTable::count_grace(const JobEntry& job, std::int64_t change) {
 
 JobEntry* JobTable::find_named(const std::string& space, const std::string& name) {
   return names_.find(space, name);
+}
+
+void JobTable::give_name(JobEntry& job) {
+  if (const JobEntry* had = names_.find(job.row.space(), job.row.name)) note_use(*had, false);
+  names_.set(job);
+  note_use(job, true);
+}
+
+void JobTable::release_name(const JobEntry& job) {
+  if (names_.find(job.row.space(), job.row.name) != &job) return;
+  names_.erase(job);
+  note_use(job, false);
 }
 
 void JobTable::note_deleted(const JobEntry& job) {

@@ -132,8 +132,8 @@ class JobTable {
   }
   std::size_t named() const { return names_.size(); }
   /// Whoever has had it is not found by it any more.
-  void give_name(JobEntry& job) { names_.set(job); }
-  void release_name(const JobEntry& job) { names_.erase(job); }
+  void give_name(JobEntry& job);
+  void release_name(const JobEntry& job);
   /// Remembered for a while: who has read its rows before must not bring it back as it was then.
   void note_deleted(const JobEntry& job);
   /// Whether a version later than this one was deleted a while ago.
@@ -146,6 +146,10 @@ class JobTable {
   std::set<JobId> take_changed_memories() { return std::exchange(changed_memories_, {}); }
   /// Jobs that their rules end, and the tick that did it, if it was one.
   std::map<JobId, std::optional<WallTime>>& over() { return over_; }
+  /// The saved jobs whose schedules name that calendar.
+  const std::set<JobId>& users_of(const std::string& space, const std::string& calendar) const;
+  using CalendarUsers = std::map<std::pair<std::string, std::string>, std::set<JobId>>;
+  const CalendarUsers& calendar_users() const { return users_; }
 
   // --- ticks
   void set_next_tick(JobEntry& job, std::optional<WallTime> tick);
@@ -175,11 +179,13 @@ class JobTable {
   void share_space(JobFacts& row);
   void erase(JobId id);
   void count_grace(const JobEntry& job, std::int64_t change);
+  void note_use(const JobEntry& job, bool uses);
 
   std::map<JobId, JobEntry> jobs_;
   NameIndex<JobEntry> names_;
   std::set<std::shared_ptr<const std::string>, LessText> spaces_;
   RulesShelf shelf_;
+  CalendarUsers users_;                                     ///< by namespace and calendar; none is empty
   std::deque<std::pair<JobId, JobVersion>> newly_deleted_;  ///< bounded by kDeletedMost
   std::set<JobId> changed_memories_;
   std::map<JobId, std::optional<WallTime>> over_;

@@ -40,6 +40,7 @@ class CompiledEntry {
 
   bool fires_often() const;
   const std::string& name() const { return name_; }
+  const std::shared_ptr<const model::ZoneRules>& zone() const { return zone_; }
   model::EntryKind kind() const { return kind_; }
   Millis jitter() const { return jitter_; }
   Millis interval() const { return interval_; }

@@ -299,6 +299,7 @@ std::optional<Millis> next_wake(const State& state, Now now) {
     sooner(next->at <= at ? Millis{0} : next->at - now.wall);
     sooner(until(state.ticks().written() + kWatermarkPause, now.mono));
   }
+  if (state.calendars().is_replan_wanted()) sooner(Millis{0});
   if (const auto first = state.runs().timers().first()) sooner(until(*first, now.mono));
   if (const auto first = state.workers().timers().first()) sooner(until(*first, now.mono));
   return wake;

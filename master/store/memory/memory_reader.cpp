@@ -164,6 +164,35 @@ Result<std::shared_ptr<const model::JobDefinition>> MemoryStore::definition_of(J
   return fail(ErrorCode::NotFound, fmt::format("no version {} of job {}", version, job.value));
 }
 
+Result<std::vector<model::CalendarRow>> MemoryStore::list_calendars(const std::string& space,
+                                                                    const std::string& prefix,
+                                                                    std::int32_t limit) {
+  const std::scoped_lock lock(mutex_);
+  if (auto fine = up(); !fine) return fail(fine.error());
+  std::vector<model::CalendarRow> rows;
+  for (auto at = tables_->calendars.lower_bound({space, prefix, 0}); at != tables_->calendars.end(); ++at) {
+    const auto& [own_space, name, version] = at->first;
+    if (own_space != space || !name.starts_with(prefix)) break;
+    const auto next = std::next(at);
+    const bool is_newest = next == tables_->calendars.end() || std::get<0>(next->first) != space ||
+                           std::get<1>(next->first) != name;
+    if (is_newest && !at->second.deleted && rows.size() < bounded(limit)) rows.push_back(at->second);
+  }
+  return rows;
+}
+
+Result<std::vector<model::CalendarRow>> MemoryStore::calendar_versions(const std::string& space,
+                                                                       const std::string& name) {
+  const std::scoped_lock lock(mutex_);
+  if (auto fine = up(); !fine) return fail(fine.error());
+  std::vector<model::CalendarRow> rows;
+  for (auto at = tables_->calendars.lower_bound({space, name, 0}); at != tables_->calendars.end(); ++at) {
+    if (std::get<0>(at->first) != space || std::get<1>(at->first) != name) break;
+    rows.push_back(at->second);
+  }
+  return rows;
+}
+
 Result<std::vector<model::WorkerDeath>> MemoryStore::deaths_of(const std::string& worker_id) {
   const std::scoped_lock lock(mutex_);
   if (auto fine = up(); !fine) return fail(fine.error());

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "master/core/definition_hash.h"
+#include "master/store/calendars.h"
 #include "master/store/mysql/job_rows.h"
 #include "master/store/memory/memory_store.h"
 #include "master/store/memory/memory_tables.h"
@@ -162,6 +163,9 @@ Result<core::Recovered> recover_from(const MemoryTables& tables, const ZoneSourc
   for (const auto& [worker, drain] : tables.drains) {
     if (drain.draining) recovered.drains.push_back(drain);
   }
+  std::vector<model::CalendarRow> calendars;
+  for (const auto& [key, row] : tables.calendars) calendars.push_back(row);
+  recovered.calendars = calendars_to_recover(std::move(calendars), tables.watermark, zones);
   std::vector<core::WorkerLife> lives;
   for (const auto& [key, life] : tables.lives) lives.push_back(life);
   recovered.newest_lives = newest_of_each(std::move(lives));

@@ -215,6 +215,9 @@ void put_the_rest(MemoryTables& tables, const core::Changes& changes) {
   for (const auto& life : changes.lives) tables.lives.insert_or_assign(life.key, life);
   for (const auto& drain : changes.drains) tables.drains.insert_or_assign(drain.worker, drain);
   for (const auto& death : changes.deaths) tables.deaths.insert_or_assign(death.life, death);
+  for (const auto& row : changes.calendars) {
+    tables.calendars.try_emplace({row.space, row.calendar->name, row.version}, row);
+  }
   if (changes.watermark) tables.watermark = changes.watermark;
 }
 

@@ -9,6 +9,7 @@
 
 #include "common/wire/definition_json.h"
 #include "master/store/mysql/alike_updates.h"
+#include "master/store/mysql/calendar_rows.h"
 #include "master/store/mysql/job_rows.h"
 #include "master/store/mysql/kept_runs.h"
 #include "master/store/mysql/literals.h"
@@ -311,6 +312,7 @@ Result<void> gather_changes(BatchText& batch, const core::Changes& changes, bool
   write_each(batch, kUpsertLives, changes.lives, bind_life);
   write_each(batch, kUpsertDrains, changes.drains, bind_drain);
   write_each(batch, kUpsertDeaths, changes.deaths, bind_death);
+  if (auto done = write_calendars(batch, changes.calendars); !done) return done;
   if (changes.watermark) write_watermark(batch, *changes.watermark);
   return {};
 }

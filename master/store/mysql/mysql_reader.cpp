@@ -7,6 +7,7 @@
 #include "common/base/utf8.h"
 #include "common/model/request_key.h"
 #include "master/store/mysql/connection.h"
+#include "master/store/mysql/calendar_rows.h"
 #include "master/store/mysql/job_rows.h"
 #include "master/store/mysql/multi_row.h"
 #include "master/store/mysql/rows_of.h"
@@ -197,6 +198,28 @@ Result<std::shared_ptr<const model::JobDefinition>> MysqlReader::definition_of(J
     return fail(ErrorCode::NotFound, fmt::format("no version {} of job {}", version, job.value));
   }
   return rows->front().definition;
+}
+
+Result<std::vector<model::CalendarRow>> MysqlReader::list_calendars(const std::string& space,
+                                                                    const std::string& prefix,
+                                                                    std::int32_t limit) {
+  return rows_of<model::CalendarRow>(
+      pool_,
+      fmt::format("SELECT {} FROM calendar c JOIN (SELECT name, MAX(version) AS newest FROM calendar "
+                  "WHERE namespace = ? GROUP BY name) n ON n.name = c.name AND n.newest = c.version "
+                  "WHERE c.namespace = ? AND c.deleted = 0 AND c.name LIKE ? ESCAPE '!' "
+                  "ORDER BY c.name LIMIT {}",
+                  kCalendarColumns, rows_asked(limit)),
+      [&](Binder& binder) { binder.text(space).text(space).text(like_prefix(prefix)); }, read_calendar);
+}
+
+Result<std::vector<model::CalendarRow>> MysqlReader::calendar_versions(const std::string& space,
+                                                                       const std::string& name) {
+  return rows_of<model::CalendarRow>(
+      pool_,
+      fmt::format("SELECT {} FROM calendar c WHERE c.namespace = ? AND c.name = ? ORDER BY c.version",
+                  kCalendarColumns),
+      [&](Binder& binder) { binder.text(space).text(name); }, read_calendar);
 }
 
 Result<std::vector<model::WorkerDeath>> MysqlReader::deaths_of(const std::string& worker_id) {

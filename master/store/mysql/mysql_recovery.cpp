@@ -13,6 +13,8 @@
 #include <vector>
 
 #include "common/wire/definition_json.h"
+#include "master/store/calendars.h"
+#include "master/store/mysql/calendar_rows.h"
 #include "master/store/mysql/contents.h"
 #include "master/store/mysql/job_loading.h"
 #include "master/store/mysql/job_rows.h"
@@ -186,6 +188,20 @@ Result<void> load_unseen(Connection& connection, core::Recovered& recovered, con
       });
 }
 
+Result<std::vector<model::CalendarRow>> load_calendars(Connection& connection) {
+  std::vector<model::CalendarRow> rows;
+  auto read = connection.stream(
+      fmt::format("SELECT {} FROM calendar c ORDER BY c.namespace, c.name, c.version", kCalendarColumns),
+      [&](Row& row) -> Result<void> {
+        auto one = read_calendar(row);
+        if (!one) return fail(one.error());
+        rows.push_back(std::move(*one));
+        return {};
+      });
+  if (!read) return fail(read.error());
+  return rows;
+}
+
 Result<std::optional<core::Watermark>> load_watermark(Connection& connection) {
   std::optional<core::Watermark> watermark;
   auto read = connection.stream(
@@ -238,6 +254,9 @@ Result<core::Recovered> load_recovered(Connection& connection, const OpenConnect
   auto confirmed = load_confirmed(connection, open_runs);
   if (!confirmed) return fail(confirmed.error());
   recovered.confirmed = std::move(*confirmed);
+  auto calendars = load_calendars(connection);
+  if (!calendars) return fail(calendars.error());
+  recovered.calendars = calendars_to_recover(std::move(*calendars), recovered.watermark, zones);
   return recovered;
 }
 

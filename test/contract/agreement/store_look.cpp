@@ -79,6 +79,14 @@ std::string words(const model::WorkerDeath& death) {
                      at(death.came_back));
 }
 
+std::string words(const model::CalendarRow& row) {
+  const model::Calendar& calendar = *row.calendar;
+  return fmt::format("calendar {}/{} version {} from {} made {} by {} deleted {} why {}: {} {} {}", row.space,
+                     calendar.name, row.version, to_ms(row.from), to_ms(row.changed), row.principal, row.deleted,
+                     std::hash<std::string>()(row.why), std::hash<std::string>()(calendar.description),
+                     calendar.exclude.size(), calendar.hours.size());
+}
+
 std::string words(const master::store::JobRow& row) { return words(row.job) + " | " + words(row.version); }
 std::string words(const master::store::RunRow& row) { return row.job_name + ": " + words(row.run); }
 
@@ -136,6 +144,7 @@ void add_recovered(std::string& out, const Backend& on) {
                        std::hash<std::string>()(drain.why), to_ms(drain.changed));
   }
   for (const auto& death : all->confirmed) out += "  confirmed " + words(death) + "\n";
+  for (const auto& calendar : all->calendars) out += "  " + words(calendar.row) + "\n";
   for (const auto& key : all->given_up) out += fmt::format("  given up {}/{}\n", key.run.value, key.attempt);
 }
 
@@ -180,6 +189,8 @@ std::string look(const Backend& on, const StoreStep& step) {
   add(out, "asked", reader.list_runs(step.query));
   add(out, "lives", reader.lives_of("w1", 2));
   add(out, "deaths", reader.deaths_of(""));
+  add(out, "calendars", reader.list_calendars("default", "", 100));
+  add(out, "versions of de", reader.calendar_versions("default", "de"));
   add_one(out, "deleted a", reader.last_deleted("default", "a"));
   const auto keys = reader.runs_of_keys("local", {"k", "k ", "K", "key'; --", "none"});
   for (const auto& [key, used] : *keys) {

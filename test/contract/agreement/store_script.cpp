@@ -106,6 +106,7 @@ Changes StoreScript::random_changes() {
   if (dice_.chance(20)) add_note(changes);
   if (dice_.chance(10)) add_drain(changes);
   if (dice_.chance(10)) add_death(changes);
+  if (dice_.chance(15)) add_calendar(changes);
   if (dice_.chance(40)) changes.watermark = next_watermark();
   return changes;
 }
@@ -281,6 +282,24 @@ void StoreScript::add_death(Changes& changes) {
   death.confirmed = moment();
   if (dice_.chance(30)) death.came_back = moment();
   changes.deaths.push_back(std::move(death));
+}
+
+/// Also a version that stands already, with other content: what stands stays.
+void StoreScript::add_calendar(Changes& changes) {
+  model::Calendar calendar;
+  calendar.name = dice_.chance(60) ? "de" : "de_by";
+  calendar.description = dice_.chance(30) ? samples::nasty_text() : "";
+  if (dice_.chance(50)) calendar.exclude = {"2026-12-25", "2026-12-26..2026-12-31"};
+  if (dice_.chance(30)) calendar.hours = {{"2026-11-27", "09:30-13:00"}};
+  model::CalendarRow row;
+  row.version = static_cast<std::int32_t>(1 + dice_.below(6));
+  row.from = moment();
+  row.changed = moment();
+  row.principal = "local";
+  row.deleted = dice_.chance(20);
+  if (row.deleted) row.why = samples::nasty_text();
+  row.calendar = std::make_shared<const model::Calendar>(std::move(calendar));
+  changes.calendars.push_back(std::move(row));
 }
 
 void StoreScript::add_drain(Changes& changes) {

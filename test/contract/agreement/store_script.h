@@ -48,6 +48,7 @@ class StoreScript {
   void add_note(master::core::Changes& changes);
   void add_drain(master::core::Changes& changes);
   void add_death(master::core::Changes& changes);
+  void add_calendar(master::core::Changes& changes);
   model::RunProgress random_progress();
   model::Outcome random_outcome();
   std::int64_t random_job();

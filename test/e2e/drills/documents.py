@@ -9,8 +9,8 @@ import time
 
 from cluster import PATIENCE, ROOT, check, figure, wait_until
 
-FILES = ("README.md", "docs/jobs.md", "docs/operating.md", "docs/promises.md", "docs/reasons.md", "docs/schedules.md",
-         "docs/testing.md")
+FILES = ("README.md", "docs/calendars.md", "docs/jobs.md", "docs/operating.md", "docs/promises.md", "docs/reasons.md",
+         "docs/schedules.md", "docs/testing.md")
 # Beginnings of commands that are not run here, each with its reason. All others are run.
 NOT_RUN = {
     "scripts/quickstart": "starts the private cluster that this drill stands on, as the shell tests do",
@@ -104,6 +104,7 @@ def run_all(cluster, folder):
     env = dict(cluster.env, PATH=f"{cluster.programs}:{os.environ['PATH']}", ROTA_CLUSTER_DIR=cluster.folder)
     with open(here + "/hello.yaml", "w") as file:
         file.write(blocks((ROOT / "README.md").read_text(), "yaml")[0])
+    os.symlink(ROOT / "examples", here + "/examples")
     run = cluster.submit("/bin/true")
     cluster.await_run(run)
     ran = left_out = named = 0

@@ -16,6 +16,7 @@ import time
 import traceback
 
 import asking
+import calendars
 import callers
 import clocks
 import eyes
@@ -54,6 +55,7 @@ GROUPS = {
         "examples": lambda c, d, long: examples.all_of_them(c, d),
         "answers": lambda c, d, long: inputs.answers(c),
         "asking": lambda c, d, long: asking.all_of_them(c),
+        "calendars": lambda c, d, long: calendars.run_all(c, d),
         "callers": lambda c, d, long: callers.all_of_them(c, d),
         "configuration": lambda c, d, long: inputs.configuration(c),
         "documents": lambda c, d, long: documents.run_all(c, d),

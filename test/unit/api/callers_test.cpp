@@ -133,12 +133,17 @@ TEST_CASE("callers: a change passed on by a follower comes from the follower's c
   client->set_paused(job, asks_to_forward(), "default", "nightly", true, "");
   client->delete_job(job, asks_to_forward(), "default", "nightly", "");
   client->undelete_job(job, asks_to_forward(), "default", "nightly");
+  std::vector<thrift::CalendarEdited> calendars;
+  thrift::CalendarEdited calendar;
+  client->apply_calendars(calendars, asks_to_forward(), {}, false);
+  client->delete_calendar(calendar, asks_to_forward(), "default", "de", "");
   client->drain_worker(drain, asks_to_forward(), "w1", 0, "");
   client->resume_worker(drain, asks_to_forward(), "w1", "");
   client->forget_worker(asks_to_forward(), "w1");
   client->confirm_dead(death, asks_to_forward(), "w1", "", false);
   for (const char* method :
        {"submit", "submit_many", "run_now", "cancel_run", "apply_jobs", "set_paused", "delete_job", "undelete_job",
+        "apply_calendars", "delete_calendar",
         "drain_worker", "resume_worker", "forget_worker", "confirm_dead"}) {
     passed.check(method, client.address());
   }

@@ -59,6 +59,18 @@ class RecordedCallers final : public JobService, public ReportService {
   void confirm_dead(const Caller& by, thrift::DeathAnswer&, const Head&, Text, Text, bool) override {
     note("confirm_dead", by);
   }
+  void apply_calendars(const Caller& by, std::vector<thrift::CalendarEdited>&, const Head&,
+                       const std::vector<thrift::CalendarEdit>&, bool) override {
+    note("apply_calendars", by);
+  }
+  void delete_calendar(const Caller& by, thrift::CalendarEdited&, const Head&, Text, Text, Text) override {
+    note("delete_calendar", by);
+  }
+  void list_calendars(const Caller&, std::vector<thrift::CalendarInfo>&, const Head&, Text, Text,
+                      std::int32_t) override {}
+  void get_calendar(const Caller&, thrift::CalendarInfo&, const Head&, Text, Text) override {}
+  void preview_calendar(const Caller&, std::vector<thrift::CalendarDay>&, const Head&,
+                        const thrift::PreviewRequest&) override {}
   void list_jobs(const Caller&, std::vector<thrift::JobInfo>&, const Head&, Text, Text, std::int32_t) override {}
   void get_job(const Caller& by, thrift::JobInfo&, const Head&, Text, Text) override { note("get_job", by); }
   void list_gaps(const Caller&, std::vector<thrift::GapInfo>&, const Head&, Text, Text, std::int32_t) override {}

@@ -58,6 +58,7 @@ void Harness::record(const Effects& effects) {
     watermark = changes.watermark;
     ++watermark_writes;
   }
+  for (const auto& row : effects.changes.calendars) calendars.push_back(row);
   notices.insert(notices.end(), effects.notices.begin(), effects.notices.end());
   watched.insert(watched.end(), effects.watch_beats.begin(), effects.watch_beats.end());
   sends_.insert(sends_.end(), effects.sends.begin(), effects.sends.end());
@@ -113,6 +114,37 @@ JobId Harness::apply(const JobBuilder& job, std::optional<JobVersion> expected) 
   event.zone = std::make_shared<const model::ZoneRules>();
   event.expected_version = expected;
   return reply_of<JobApplied>(event).job;
+}
+
+namespace {
+
+Result<CalendarApplied> calendar_answer(const Effects& effects) {
+  REQUIRE(!effects.replies.empty());
+  const ReplyBody& body = effects.replies.back().body;
+  if (const auto* error = std::get_if<Error>(&body)) return fail(*error);
+  return std::get<CalendarApplied>(body);
+}
+
+}  // namespace
+
+Result<CalendarApplied> Harness::apply_calendar(const model::Calendar& calendar,
+                                                std::optional<std::int32_t> expected) {
+  ApplyCalendar event;
+  event.token = Token{next_token_++};
+  event.principal = "tester";
+  event.space = "default";
+  event.calendar = std::make_shared<const model::Calendar>(calendar);
+  auto compiled = compile_calendar(calendar, std::make_shared<const model::ZoneRules>());
+  REQUIRE(compiled);
+  event.compiled = std::make_shared<const CompiledCalendar>(std::move(*compiled));
+  event.expected_version = expected;
+  handle(event);
+  return calendar_answer(last);
+}
+
+Result<CalendarApplied> Harness::delete_calendar(const std::string& name) {
+  handle(DeleteCalendar{Token{next_token_++}, "tester", "default", name, "not wanted"});
+  return calendar_answer(last);
 }
 
 RunId Harness::run_now(const std::string& name, const std::string& key, const std::string& hash) {
@@ -275,6 +307,9 @@ Recovered Harness::recovered() const {
   }
   for (const auto& [worker, drain] : drains) {
     if (drain.draining) all.drains.push_back(drain);
+  }
+  for (const model::CalendarRow& row : calendars) {
+    all.calendars.push_back({row, std::make_shared<const model::ZoneRules>()});
   }
   std::map<std::string, WorkerLife> newest;
   for (const WorkerLife& life : lives) newest[life.key.id] = life;

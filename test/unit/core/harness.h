@@ -38,6 +38,10 @@ class Harness {
                  std::optional<model::DrainAck> drain = {});
 
   JobId apply(const JobBuilder& job, std::optional<JobVersion> expected = {});
+  /// In the namespace "default". An error is the answer.
+  Result<master::core::CalendarApplied> apply_calendar(const model::Calendar& calendar,
+                                                       std::optional<std::int32_t> expected = {});
+  Result<master::core::CalendarApplied> delete_calendar(const std::string& name);
   RunId run_now(const std::string& name, const std::string& key = {}, const std::string& hash = {});
   RunId submit(const std::string& key = {}, const std::string& hash = {}, JobId job = JobId{kOneOffBit + 5});
   /// The same, and its key was not looked up; an error is the answer.
@@ -87,6 +91,7 @@ class Harness {
   std::map<std::string, model::WorkerDrain> drains;
   std::vector<master::core::Notice> notices;
   std::map<model::WorkerKey, model::WorkerDeath> deaths;
+  std::vector<model::CalendarRow> calendars;
   std::vector<model::WorkerKey> watched;         ///< lives whose beats were to be looked at
   std::optional<master::core::Watermark> watermark;
   std::int64_t row_writes = 0;                   ///< new and updated run rows

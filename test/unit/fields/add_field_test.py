@@ -30,7 +30,7 @@ common/config/problems.cpp common/config/yaml_reader.cpp common/config/map_reade
 client/job_file.cpp client/job_reader.cpp client/job_text.cpp client/job_schema.cpp client/job_key_table.cpp
 client/command/show_json.cpp test/unit/fields/field_rows_test.cpp test/unit/fields/golden_test.cpp
 """.split()
-IDL = ["common", "worker_info", "job"]
+IDL = ["common", "calendar", "worker_info", "job"]
 LIBRARIES = ["-lthrift", "-lyaml-cpp", "-lcrypto", "-lfmt"]
 
 

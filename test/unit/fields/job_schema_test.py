@@ -81,12 +81,22 @@ GOOD = {
                ' jitter: 30s}, {after_end: 10m, calendar: c}, "@worker_start"]\n',
     "two jobs": "jobs:\n  - {name: a, command: [x]}\n  - {name: b, command: [x], route: named, worker: w}\n",
     "everything": FULL,
+    "a calendar": "calendars:\n  - {name: de, days: mon-fri, exclude: ['2026-12-25..2026-12-26']}\n",
+    "a calendar beside a job": "calendars: [{name: a}]\njobs: [{name: a, command: [x]}]\n",
+    "all keys of a calendar": "calendars: [{name: a, namespace: b, description: c, time_zone: UTC, days: sat, "
+                              "include: ['2026-02-14'], hours: {'2026-11-27': '09:30-13:00'}, "
+                              "covers: '2026-01-01..2026-12-31', beyond: hold}]\n",
 }
 # What to put behind `name: a, command: [x]`, or a file of its own; each is one mistake.
 MISTAKES = {
     "no name": "command: [x]\n", "an empty name": "name: ''\ncommand: [x]\n",
     "nothing to run": "name: a\n", "no command": "name: a\ncommand: []\n", "an empty command": "name: a\ncommand: ''\n",
     "both": "name: a\ncommand: [x]\nscript: y\n", "a list": "- name: a\n  command: [x]\n",
+    "no calendars": "calendars: []\n", "a nameless calendar": "calendars: [{days: mon-fri}]\n",
+    "a calendar's wrong day": "calendars: [{name: a, exclude: ['24.12.2026']}]\n",
+    "hold without covers": "calendars: [{name: a, beyond: hold}]\n",
+    "a calendar's unknown key": "calendars: [{name: a, excludes: []}]\n",
+    "hours of no day": "calendars: [{name: a, hours: {'2026-11-27': half}}]\n",
     "no jobs": "jobs: []\n", "jobs as a map": "jobs: {name: a, command: [x]}\n",
     "a key beside jobs": "jobs: [{name: a, command: [x]}]\nname: b\n",
     "a wrong job among jobs": "jobs: [{name: a, command: [x]}, {name: b}]\n",
@@ -113,7 +123,7 @@ MISTAKES = {
 def is_job_file(document):
     if not isinstance(document, dict):
         return False
-    return "jobs" in document or ("name" in document and {"command", "script", "handler"} & document.keys())
+    return {"jobs", "calendars"} & document.keys() or ("name" in document and {"command", "script", "handler"} & document.keys())
 
 
 def fenced(path):
@@ -123,7 +133,7 @@ def fenced(path):
 
 def job_files():
     """(where, text) of each job file that users are shown."""
-    for path in sorted([*ROOT.glob("examples/*.yaml"), *ROOT.glob("config/*.yaml")]):
+    for path in sorted([*ROOT.glob("examples/**/*.yaml"), *ROOT.glob("config/*.yaml")]):
         if is_job_file(yaml.load(path.read_text(), Yaml12)):
             yield str(path.relative_to(ROOT)), path.read_text()
     for path in [ROOT / "README.md", *sorted(ROOT.glob("docs/*.md"))]:

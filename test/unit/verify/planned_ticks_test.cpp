@@ -2,6 +2,7 @@
 
 #include <doctest/doctest.h>
 
+#include <map>
 #include <random>
 
 #include "history.h"
@@ -101,6 +102,98 @@ TEST_CASE("planned ticks: agree with the leader's schedule on random schedules")
     }
     CHECK(all(version, through) == expected);
   }
+}
+
+namespace {
+
+model::Calendar random_calendar(std::mt19937_64& dice, const std::string& name) {
+  const auto pick = [&](std::uint64_t size) { return static_cast<int>(dice() % size); };
+  const char* weeks[] = {"mon-fri", "mon-sun", "sat,sun", "mon,wed,fri-sat"};
+  const char* zones[] = {"UTC", "Europe/Berlin", "America/New_York"};
+  model::Calendar out;
+  out.name = name;
+  out.days = weeks[pick(4)];
+  out.time_zone = zones[pick(3)];
+  const auto day = [&] { return model::day_to_text(*model::day_from_text("2026-03-10") + std::chrono::days{pick(50)}); };
+  for (int left = pick(6); left > 0; --left) out.exclude.push_back(day());
+  for (int left = pick(4); left > 0; --left) out.include.push_back(day());
+  if (pick(3) == 0) out.hours[day()] = "01:30-13:00";
+  if (pick(4) == 0) out.covers = "2026-03-15..2026-04-10";
+  if (!out.covers.empty() && pick(2) == 0) out.beyond = model::BeyondCover::Hold;
+  return out;
+}
+
+}  // namespace
+
+TEST_CASE("planned ticks: agree with the leader's schedule on random calendars, across their edits") {
+  const char* kinds[] = {"cron 0 9 * * *", "cron 30 2 * * *", "cron 0 0,30 1-3 * * ?", "cron 0 12 15 * *",
+                         "every 50m; start 2026-03-27T00:00:00Z", "working_day -1; time 18:00", "working_day 3",
+                         "at 2026-03-29T10:00:00Z"};
+  const char* moves[] = {"", "; otherwise next", "; otherwise previous"};
+  const char* zones[] = {"UTC", "Europe/Berlin", "America/New_York"};
+  const store::ZoneSource source = timezone::load_zone;
+  std::mt19937_64 dice(7);
+  const auto pick = [&](std::size_t size) { return static_cast<std::size_t>(dice() % size); };
+  std::size_t compared = 0, moved = 0;
+  for (int round = 0; round < 600; ++round) {
+    std::map<std::string, std::vector<model::CalendarRow>> stored;
+    std::map<std::string, core::CalendarHistoryPtr> known;
+    for (const char* name : {"a", "b"}) {
+      auto history = std::make_shared<core::CalendarHistory>();
+      WallTime from = wall_from_ms(1'770'000'000'000);
+      for (std::size_t left = 1 + pick(3); left > 0; --left) {
+        model::CalendarRow row;
+        row.version = static_cast<std::int32_t>(stored[name].size() + 1);
+        row.from = row.changed = from;
+        row.calendar = std::make_shared<const model::Calendar>(random_calendar(dice, name));
+        auto compiled = core::compile_calendar(*row.calendar, *source(row.calendar->time_zone));
+        if (!compiled) continue;
+        history->push_back({from, std::make_shared<const core::CompiledCalendar>(std::move(*compiled))});
+        stored[name].push_back(std::move(row));
+        from = wall_from_ms(1'773'600'000'000 + static_cast<std::int64_t>(pick(20 * 86'400)) * 1000 +
+                            static_cast<std::int64_t>(stored[name].size()) * 20 * 86'400'000);
+      }
+      if (!history->empty()) known[name] = history;
+    }
+    if (known.size() < 2) continue;
+    const std::size_t kind = pick(8);
+    const bool may_move = kinds[kind][0] == 'c' || kinds[kind][0] == 'a';
+    std::string line = kinds[kind];
+    line += std::string("; time_zone ") + zones[pick(3)] + (pick(3) == 0 ? "; calendars a,b" : "; calendars a");
+    const std::size_t move = may_move ? pick(3) : 0;
+    line += moves[move];
+    if (kinds[kind][0] == 'c' && pick(6) == 0) line += "; day -1";
+    model::Schedule schedule;
+    schedule.kind = model::ScheduleKind::Entries;
+    schedule.entries = {line};
+    auto version = version_of(schedule);
+    version.anchor = wall_from_ms(1'774'000'000'000);
+    version.valid_from = wall_from_ms(1'773'300'000'000);
+    const WallTime through = version.valid_from + std::chrono::hours{24 * 45};
+    const auto needed = store::zones_of(schedule, source);
+    REQUIRE(needed);
+    const auto compiled = core::compile(schedule, *needed, version.anchor, core::job_hash("default", "job"),
+                                        [&](std::string_view name) { return known[std::string(name)]; });
+    CAPTURE(line);
+    CAPTURE(round);
+    if (!compiled) continue;  // what no entry of that kind may say
+    std::vector<WallTime> expected, found;
+    for (auto tick = compiled->next_after(version.valid_from); tick && *tick <= through;
+         tick = compiled->next_after(*tick)) {
+      expected.push_back(*tick);
+    }
+    auto ticks = PlannedTicks::of(version, source, through, {}, [&](const std::string&, const std::string& name) {
+      return Result<std::vector<model::CalendarRow>>(stored[name]);
+    });
+    REQUIRE(ticks);
+    while (const auto tick = ticks->next()) found.push_back(*tick);
+    CHECK(found == expected);
+    compared += expected.size();
+    moved += move > 0 ? expected.size() : 0;
+  }
+  MESSAGE("ticks compared: ", compared, ", of entries that move them: ", moved);
+  CHECK(compared > 10'000);
+  CHECK(moved > 2'000);
 }
 
 TEST_CASE("planned ticks: agree with the leader's schedule on random entries, around changes of zones") {

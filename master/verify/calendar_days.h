@@ -1,0 +1,78 @@
+// Where the calendars of one entry let its times fall: this folder's own reading of them. It looks at each
+// day by itself, and at each version of each calendar by its texts; it shares the spelling of days with the
+// leader and nothing else.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "common/base/result.h"
+#include "common/model/calendar.h"
+#include "common/model/day_text.h"
+#include "common/model/schedule_entry.h"
+#include "common/model/zone.h"
+#include "master/store/zone_source.h"
+
+namespace rota::master::verify {
+
+/// All versions that were stored under a namespace and a name, oldest first.
+using CalendarRows = std::function<Result<std::vector<model::CalendarRow>>(const std::string& space,
+                                                                          const std::string& name)>;
+
+/// Milliseconds by which the zone is ahead of UTC at that moment.
+std::int64_t zone_offset_ms(const model::ZoneRules& zone, std::int64_t utc_ms);
+
+/// Thread: constant after construction.
+class CalendarDays {
+ public:
+  /// As they count for a job version that is valid from that moment. Corrupt when one cannot be read, or
+  /// there is none.
+  static Result<CalendarDays> of(const model::ScheduleEntry& entry, const std::string& space,
+                                 const model::ZonePtr& zone, const CalendarRows& rows,
+                                 const store::ZoneSource& zones, WallTime valid_from);
+
+  bool empty() const { return calendars_.empty(); }
+  /// The local time at which that one is planned; empty: it is not.
+  std::optional<std::int64_t> placed(std::int64_t local_ms) const;
+  /// The n-th working day of a month (days since 1970), at a time of day.
+  std::optional<std::int64_t> working_day(std::int64_t first, std::int64_t last, int nth,
+                                          std::int64_t clock_ms) const;
+
+ private:
+  struct Hours {
+    model::DayRange days;
+    model::ClockRange open;
+  };
+  struct Version {
+    std::int64_t from_ms = 0;  ///< local time of the entry
+    std::vector<model::DayRange> include, exclude;
+    std::vector<Hours> hours;
+    unsigned weekdays = 0;
+    std::optional<model::DayRange> covers;
+    bool holds = false;
+    model::ZonePtr zone;
+  };
+  enum class Says { Open, Closed, Nothing };
+  using Versions = std::vector<Version>;
+
+  static Result<Version> read(const model::CalendarRow& row, const model::ZoneRules& zone,
+                              const store::ZoneSource& zones);
+  static Says says(const Version& version, model::Day day);
+  static const Version& in_force(const Versions& versions, std::int64_t local_ms);
+  bool is_open(std::int64_t local_ms, std::int64_t in_force_at) const;
+  bool is_in_hours(const Version& version, std::int64_t local_ms) const;
+  bool is_held(std::int64_t day, std::optional<std::int64_t> in_force_at) const;
+  std::optional<std::int64_t> walk(std::int64_t local_ms, std::optional<std::int64_t> in_force_at) const;
+  std::vector<std::int64_t> stretches() const;
+
+  std::vector<Versions> calendars_;
+  model::ZonePtr zone_;
+  model::Otherwise otherwise_ = model::Otherwise::Skip;
+  int day_ = 0;
+};
+
+}  // namespace rota::master::verify

@@ -1,0 +1,91 @@
+/**
+ * Calendars: which days are working days. Jobs name them in their schedules. The methods stand in JobService
+ * (job.thrift).
+ */
+include "common.thrift"
+
+namespace cpp rota.thrift
+namespace py rota.calendar
+
+/**
+ * A day is open when it is in `included`; else closed when it is in `excluded`; else its weekday decides. Days are
+ * written "2026-12-31", ranges of days "2026-12-24..2026-12-31".
+ */
+struct Calendar {
+  1: string space = "default",
+  /** Letters, digits, '_', '-', '.'; at most 64. */
+  2: string name,
+  3: string description,
+  /** Of `hours`. */
+  4: string time_zone = "UTC",
+  /** Weekdays: "mon-fri", "mon,wed,sat-sun". */
+  5: string days = "mon-sun",
+  6: list<string> excluded,
+  7: list<string> included,
+  /** Open days that are shorter: a day or range, and "09:30-13:00". */
+  8: map<string, string> hours,
+  /** A range of days; empty: all. */
+  9: string covers,
+  /** What counts outside of `covers`: "days" (the weekdays alone) or "hold" (nothing fires). */
+  10: string beyond = "days"
+}
+
+struct CalendarVersion {
+  /** From 1; it goes on when the name of a deleted calendar is used again. */
+  1: i32 version,
+  /** It counts for planned moments from here on; the first one also for all before. */
+  2: i64 from_ms,
+  3: i64 changed_ms,
+  4: string changed_by,
+  /** With this version the calendar ended; `why` says why. */
+  5: bool deleted,
+  6: string why,
+  7: Calendar calendar
+}
+
+/** A saved calendar. */
+struct CalendarInfo {
+  1: CalendarVersion newest,
+  /** Set by get_calendar: all versions, newest first, without their calendars; at most 100. */
+  2: list<CalendarVersion> versions
+}
+
+/** One calendar to create or edit. */
+struct CalendarEdit {
+  1: Calendar calendar,
+  /** The version from which this edit was made; 0: it must be new; absent: any version. */
+  2: optional i32 expected_version
+}
+
+struct CalendarEdited {
+  1: i32 version,
+  /** "created", "changed", "unchanged" or "deleted". */
+  2: string what,
+  /** From when on this version counts: an edit at least 10 s ahead. A dry run says about when. */
+  3: i64 from_ms,
+  4: optional common.RotaError error
+}
+
+struct PreviewRequest {
+  1: string space = "default",
+  /** A saved calendar; empty: `calendar`. */
+  2: string name,
+  3: optional Calendar calendar,
+  /** At most 3,660 days. */
+  4: string first_day,
+  5: string last_day
+}
+
+/** What a calendar says of a day. A day on which another version comes into force has a row for each. */
+struct CalendarDay {
+  1: string day,
+  /** "open", "closed" or "held". */
+  2: string answer,
+  /** Which key decided it, in words. */
+  3: string why,
+  /** Of an open day that is shorter: "09:30-13:00". */
+  4: string hours,
+  5: i32 version,
+  /** Set when this version comes into force in the course of that day. */
+  6: optional i64 from_ms
+}
