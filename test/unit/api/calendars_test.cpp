@@ -7,7 +7,7 @@
 namespace rota::master::api::test {
 namespace {
 
-thrift::CalendarEdit an_edit(const std::string& name = "de") {
+thrift::CalendarEdit a_calendar_edit(const std::string& name = "de") {
   thrift::CalendarEdit edit;
   edit.calendar.name = name;
   edit.calendar.days = "mon-fri";
@@ -51,19 +51,19 @@ std::string lines(const std::vector<model::CalendarRow>& rows, const std::string
 }  // namespace
 
 TEST_CASE("calendars: an edit is compiled, or refused with key, value and remedy") {
-  const auto event = accept_calendar(an_edit(), "me");
+  const auto event = accept_calendar(a_calendar_edit(), "me");
   REQUIRE(event);
   CHECK(event->compiled->on(*model::day_from_text("2026-12-25")) == core::DayAnswer::Closed);
-  CHECK(refusal(an_edit("a b")) ==
+  CHECK(refusal(a_calendar_edit("a b")) ==
         "name: \"a b\" is no name of a calendar; take 1 to 64 letters, digits, '_', '-' or '.'");
-  auto edit = an_edit();
+  auto edit = a_calendar_edit();
   edit.calendar.time_zone = "Europe/Berln";
   CHECK(refusal(edit).starts_with("time_zone: "));
   CHECK(refusal(edit).find("Europe/Berlin") != std::string::npos);
-  edit = an_edit();
+  edit = a_calendar_edit();
   edit.calendar.beyond = "never";
   CHECK(refusal(edit) == "beyond: \"never\" is none of days, hold");
-  edit = an_edit();
+  edit = a_calendar_edit();
   edit.calendar.excluded.push_back("2026-02-30");
   CHECK(refusal(edit) == "exclude[1]: \"2026-02-30\" is not a day that exists");
   edit.calendar.description = std::string(1001, 'x');

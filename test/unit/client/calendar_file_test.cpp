@@ -8,13 +8,13 @@
 namespace rota::client {
 namespace {
 
-JobFile read(const std::string& text, config::Problems& problems) {
+JobFile read_text(const std::string& text, config::Problems& problems) {
   return read_job_file("days.yaml", text, problems);
 }
 
 std::string problem_of(const std::string& keys) {
   config::Problems problems;
-  (void)read("calendars:\n  - name: de\n" + keys, problems);
+  (void)read_text("calendars:\n  - name: de\n" + keys, problems);
   return problems.text();
 }
 
@@ -38,7 +38,7 @@ const std::string kAll = R"(calendars:
 
 TEST_CASE("calendar file: all keys are read, and written as the same file") {
   config::Problems problems;
-  const JobFile file = read(kAll, problems);
+  const JobFile file = read_text(kAll, problems);
   REQUIRE_MESSAGE(problems.empty(), problems.text());
   CHECK(file.jobs.empty());
   REQUIRE(file.calendars.size() == 1);
@@ -52,7 +52,7 @@ TEST_CASE("calendar file: all keys are read, and written as the same file") {
 
 TEST_CASE("calendar file: a name alone is a calendar, and stands beside jobs") {
   config::Problems problems;
-  const JobFile file = read("jobs:\n  - {name: a, command: [x]}\ncalendars:\n  - name: all\n", problems);
+  const JobFile file = read_text("jobs:\n  - {name: a, command: [x]}\ncalendars:\n  - name: all\n", problems);
   REQUIRE_MESSAGE(problems.empty(), problems.text());
   CHECK(file.jobs.size() == 1);
   REQUIRE(file.calendars.size() == 1);
@@ -86,7 +86,7 @@ TEST_CASE("calendar file: what is wrong is told with its place, the value and th
   CHECK(problem_of("    excludes: []\n").find("did you mean exclude?") != std::string::npos);
   CHECK(problem_of("  - name: de\n").find("is the name of calendars[0] (line 2) too") != std::string::npos);
   config::Problems problems;
-  (void)read("calendars:\n  - name: a b\n", problems);
+  (void)read_text("calendars:\n  - name: a b\n", problems);
   CHECK(problems.text() ==
         "days.yaml:2:11 calendars[0].name: \"a b\" is no name of a calendar; take 1 to 64 letters, digits, '_', "
         "'-' or '.'\n");

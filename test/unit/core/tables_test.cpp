@@ -237,7 +237,7 @@ TEST_CASE("key memory: digits are kept in half the room, and no two texts become
       digits,      digits + "a", digits + "x",  many,         many + "7",  words,        words + "x",
       words + "1", "auto-0193a1b2c3d4-00112233445566778899",  "auto-0193a1b2c3d4-00112233445566778898",
       std::string("\x08", 1), std::string("\0\4", 2), std::string("\1x\0", 3), "12345678x12345678",
-      "x12345678x"};
+      "x12345678x",  std::string(255, 'x'),  std::string(256, 'x'),  std::string(510, 'x')};
   KeyMemory keys;
   std::int64_t run = 0;
   for (const auto& principal : texts) {
