@@ -15,7 +15,7 @@ constexpr std::size_t kMostHours = 1000;
 std::string name_problem(const std::string& name) {
   if (is_word(name) && name.size() <= model::kMaxCalendarName) return "";
   return fmt::format("name: {} is no name of a calendar; take 1 to {} letters, digits, '_', '-' or '.'",
-                     quoted(name), model::kMaxCalendarName);
+                     wire::quoted(name), model::kMaxCalendarName);
 }
 
 }  // namespace
@@ -68,7 +68,7 @@ Result<model::Calendar> from_wire(const thrift::Calendar& calendar) {
     out.beyond = model::BeyondCover::Hold;
   } else if (calendar.beyond != name_of(model::BeyondCover::Days)) {
     return fail(ErrorCode::InvalidArgument,
-                fmt::format("beyond: {} is none of days, hold", quoted(calendar.beyond)));
+                fmt::format("beyond: {} is none of days, hold", wire::quoted(calendar.beyond)));
   }
   return out;
 }
