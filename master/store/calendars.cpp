@@ -11,12 +11,16 @@ bool is_of_same(const model::CalendarRow& a, const model::CalendarRow& b) {
   return a.space == b.space && a.calendar->name == b.calendar->name;
 }
 
-/// Whether the row is of no use because the one behind it, of the same calendar, has replaced it long ago.
-bool is_replaced(const model::CalendarRow& row, const model::CalendarRow& next,
-                 const std::optional<core::Watermark>& watermark) {
-  if (!is_of_same(row, next)) return false;
-  if (row.deleted || next.deleted) return true;  // a name that is used again begins anew
-  return watermark && next.from + core::kReplacedMatters <= watermark->through;
+/// The first of these versions of one calendar that a Term needs.
+std::size_t first_needed(const std::vector<model::CalendarRow>& rows, std::size_t begin, std::size_t end,
+                         const std::optional<core::Watermark>& watermark) {
+  std::size_t first = begin;
+  for (std::size_t next = begin + 1; next < end; ++next) {
+    const bool begins_anew = rows[next].deleted || rows[next - 1].deleted;  // so does a name that is used again
+    const bool is_old = watermark && rows[next].from + core::kReplacedMatters <= watermark->through;
+    if (begins_anew || is_old) first = next;
+  }
+  return first;
 }
 
 }  // namespace
@@ -25,10 +29,12 @@ std::vector<core::RecoveredCalendar> calendars_to_recover(std::vector<model::Cal
                                                           const std::optional<core::Watermark>& watermark,
                                                           const ZoneSource& zones) {
   std::vector<core::RecoveredCalendar> out;
-  for (std::size_t i = 0; i < rows.size(); ++i) {
-    if (i + 1 < rows.size() && is_replaced(rows[i], rows[i + 1], watermark)) continue;
-    auto zone = zones(rows[i].calendar->time_zone);
-    out.push_back({std::move(rows[i]), zone ? *zone : nullptr});
+  for (std::size_t begin = 0, end = 0; begin < rows.size(); begin = end) {
+    while (end < rows.size() && is_of_same(rows[begin], rows[end])) ++end;
+    for (std::size_t i = first_needed(rows, begin, end, watermark); i < end; ++i) {
+      auto zone = zones(rows[i].calendar->time_zone);
+      out.push_back({std::move(rows[i]), zone ? *zone : nullptr});
+    }
   }
   return out;
 }
