@@ -16,7 +16,7 @@ std::size_t first_needed(const std::vector<model::CalendarRow>& rows, std::size_
                          const std::optional<core::Watermark>& watermark) {
   std::size_t first = begin;
   for (std::size_t next = begin + 1; next < end; ++next) {
-    const bool begins_anew = rows[next].deleted || rows[next - 1].deleted;  // so does a name that is used again
+    const bool begins_anew = rows[next].deleted || rows[next - 1].deleted;  // a name that is used again, too
     const bool is_old = watermark && rows[next].from + core::kReplacedMatters <= watermark->through;
     if (begins_anew || is_old) first = next;
   }

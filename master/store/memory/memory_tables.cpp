@@ -218,7 +218,11 @@ void put_the_rest(MemoryTables& tables, const core::Changes& changes) {
   for (const auto& row : changes.calendars) {
     tables.calendars.try_emplace({row.space, row.calendar->name, row.version}, row);
   }
-  if (changes.watermark) tables.watermark = changes.watermark;
+  if (changes.watermark) {
+    tables.watermark = changes.watermark;
+  } else if (!changes.empty()) {
+    ++tables.beats;  // else a batch of a leader that holds ticks would be no sign of it
+  }
 }
 
 Result<void> put_claim(MemoryTables& tables, const Claim& claim) {

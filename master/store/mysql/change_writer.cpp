@@ -300,6 +300,10 @@ void write_watermark(BatchText& batch, const core::Watermark& watermark) {
       }));
 }
 
+/// A batch of a leader that holds ticks moves no watermark. It counts as a beat, so that a master elsewhere
+/// with another ZooKeeper sees a leader by it too: one that stood still stores before it beats again.
+void write_beat(BatchText& batch) { batch.add("UPDATE zookeeper SET beats = beats + 1 WHERE one = 1"); }
+
 }  // namespace
 
 Result<void> gather_changes(BatchText& batch, const core::Changes& changes, bool by_content) {
@@ -313,7 +317,11 @@ Result<void> gather_changes(BatchText& batch, const core::Changes& changes, bool
   write_each(batch, kUpsertDrains, changes.drains, bind_drain);
   write_each(batch, kUpsertDeaths, changes.deaths, bind_death);
   if (auto done = write_calendars(batch, changes.calendars); !done) return done;
-  if (changes.watermark) write_watermark(batch, *changes.watermark);
+  if (changes.watermark) {
+    write_watermark(batch, *changes.watermark);
+  } else if (!changes.empty()) {
+    write_beat(batch);
+  }
   return {};
 }
 

@@ -288,6 +288,22 @@ TEST_CASE("office: only the holder of the epoch in force settles the ZooKeeper a
   }
 }
 
+TEST_CASE("office: a batch without a watermark, as one whose leader holds ticks, counts as a beat") {
+  ON_EACH_STORE(on, fresh_backends()) {
+    REQUIRE(on.office->claim({Epoch{1}, {"m1", ""}, KnownZookeeper{{"one", 1}, 0, 0}}));
+    const auto before = *on.office->read_marks();
+    REQUIRE(on.store->apply(Epoch{1}, new_job(10, "a")).outcome == ApplyOutcome::Applied);
+    CHECK(on.office->read_marks()->beats == before.beats + 1);
+    core::Changes moves = new_job(11, "b");
+    moves.watermark = wall_from_ms(kBase);
+    REQUIRE(on.store->apply(Epoch{1}, moves).outcome == ApplyOutcome::Applied);
+    const auto after = *on.office->read_marks();
+    CHECK((after.beats > before.beats + 1 || after.watermark != before.watermark));
+    REQUIRE(on.store->apply(Epoch{1}, {}).outcome == ApplyOutcome::Applied);
+    CHECK(on.office->read_marks()->beats == after.beats);
+  }
+}
+
 TEST_CASE("office: attempts under way are counted, and lives that another ZooKeeper saw are named") {
   ON_EACH_STORE(on, led_backends()) {
     core::Changes changes = new_job(10, "a");
