@@ -80,7 +80,8 @@ void remember_end(Context& ctx, JobEntry& job, const RunEntry& run) {
     if (!why_over(job).empty()) ctx.state.jobs().over().try_emplace(job.row.id);
   }
   if (job.schedule().after_end() == nullptr) return;
-  const WallTime ended = run.progress().ended().value_or(ctx.at);
+  // By its worker's clock, which may be wrong: not before its own moment, nor later than now.
+  const WallTime ended = std::max(run.progress().ended().value_or(ctx.at), run.row().scheduled);
   set_due(ctx.state, job, due_after(ctx.state, job, std::min(ended, ctx.at)));
   plan_next_tick(ctx.state, job);
 }

@@ -107,7 +107,8 @@ std::string TickJudge::count_runs(const SimTables& tables, const Windows& window
       if (found == planned.end() && was_rewound(tables, at->second, at->first.second)) continue;
       if (found == planned.end() && is_after_end(tables, tables.runs.at(at->second))) continue;
       if (found == planned.end()) {
-        return "P1: a run of a tick that was not planned, run " + number(at->second.value);
+        return "P1: a run of a tick that was not planned, run " + number(at->second.value) + " of job " +
+               number(id.value) + " at " + number(to_ms(at->first.second));
       }
       ++found->second.second;
     }

@@ -126,7 +126,8 @@ Result<std::vector<ContentFill::Old>> ContentFill::read_some(Connection& connect
 Result<void> ContentFill::change_some(Connection& connection, const std::vector<Old>& some) {
   std::map<std::string_view, const ContentTexts*> each;  // in the order in which batches lock them
   for (const Old& one : some) each.emplace(one.texts.hash, &one.texts);
-  for (const auto& [hash, texts] : each) {
+  for (const auto& [hash, content] : each) {
+    const ContentTexts* const texts = content;
     auto done = connection.change(
         "INSERT INTO definition (hash, rules, body) VALUES (?, ?, ?) "
         "ON DUPLICATE KEY UPDATE hash = VALUES(hash)",

@@ -168,6 +168,26 @@ TEST_CASE("memory: a fixed delay counts from the end of the last run, and from t
   CHECK(h.gaps_of(job).empty());
 }
 
+TEST_CASE("memory: a fixed delay does not count from an end that a wrong clock puts before the tick") {
+  Harness h;
+  h.join(a_worker("w1", 8));
+  const JobId job = h.apply(a_job().entries({"after_end 5s"}));
+  h.advance(5100ms);
+  REQUIRE(h.runs_of(job).size() == 1);
+  const RunId run = h.pop_dispatches().at(0).attempt.run;
+  const WallTime tick = *h.run(run).tick;
+  h.accept(run);
+  model::AttemptReport line;
+  line.key = h.attempt(run);
+  line.worker = h.run(run).progress.worker;
+  line.what = model::AttemptReport::What::Finished;
+  line.outcome.state = RunState::Succeeded;
+  line.outcome.started = tick - 3s;
+  line.outcome.ended = tick - 2s;
+  h.handle(Reported{Token{99}, line.worker, {line}});
+  CHECK(h.jobs.at(job).memory.due == tick + 5s);
+}
+
 TEST_CASE("memory: the moment of a fixed delay survives a takeover, and one that was lost is made anew") {
   Harness h;
   h.join(a_worker("w1", 8));
