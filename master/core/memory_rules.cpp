@@ -82,7 +82,8 @@ void remember_end(Context& ctx, JobEntry& job, const RunEntry& run) {
   if (job.schedule().after_end() == nullptr) return;
   // By its worker's clock, which may be wrong: not before its own moment, nor later than now.
   const WallTime ended = std::max(run.progress().ended().value_or(ctx.at), run.row().scheduled);
-  set_due(ctx.state, job, due_after(ctx.state, job, std::min(ended, ctx.at)));
+  // An end that is told late does not take back what the end of a later run has set.
+  set_due(ctx.state, job, std::max(job.row.memory().due, due_after(ctx.state, job, std::min(ended, ctx.at))));
   plan_next_tick(ctx.state, job);
 }
 

@@ -154,9 +154,11 @@ void SimMaster::rewind_ticks() {
 
 Millis SimMaster::clock_error() const { return floor_ms(clock_.wall() - world_.clockwork.true_wall()); }
 
+/// One whose successor has claimed fires nothing by any clock: its batches are judged by the fence.
 bool SimMaster::fires_by_a_stepped_clock() const {
   constexpr int kLooks = 4;
-  return leads() && !is_frozen() && world_.now() >= busy_until_ && stepped_looks_ >= kLooks &&
+  return leads() && term_->epoch == world_.store.epoch() && !is_frozen() && world_.now() >= busy_until_ &&
+         stepped_looks_ >= kLooks &&
          world_.clockwork.common_step != 0ms && term_->scheduler.snapshot(clock_.now()).tick_hold.empty();
 }
 

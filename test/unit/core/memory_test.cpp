@@ -188,6 +188,27 @@ TEST_CASE("memory: a fixed delay does not count from an end that a wrong clock p
   CHECK(h.jobs.at(job).memory.due == tick + 5s);
 }
 
+TEST_CASE("memory: an end that is told late does not bring a fixed delay forward") {
+  Harness h;
+  h.join(a_worker("w1", 8));
+  const JobId job = h.apply(a_job().entries({"after_end 5s", "every 2s"}).overlap(model::Overlap::Allow));
+  h.advance(4100ms);
+  const auto sent = h.pop_dispatches();
+  REQUIRE(sent.size() == 2);
+  for (const auto& item : sent) h.accept(item.attempt.run);
+  h.report(sent[1].attempt.run, RunState::Succeeded);
+  const auto due = h.jobs.at(job).memory.due;
+  REQUIRE(due == h.now.wall + 5s);
+  model::AttemptReport line;
+  line.key = sent[0].attempt;
+  line.worker = h.run(sent[0].attempt.run).progress.worker;
+  line.what = model::AttemptReport::What::Finished;
+  line.outcome.state = RunState::Succeeded;
+  line.outcome.ended = h.now.wall - 1s;
+  h.handle(Reported{Token{99}, line.worker, {line}});
+  CHECK(h.jobs.at(job).memory.due == due);
+}
+
 TEST_CASE("memory: the moment of a fixed delay survives a takeover, and one that was lost is made anew") {
   Harness h;
   h.join(a_worker("w1", 8));
