@@ -298,9 +298,9 @@ Result<void> Connection::set_session(const MysqlOptions& options) {
   return {};
 }
 
-Result<void> Connection::stop_waiting_for_others() {
+Result<void> Connection::only_write_under_fences() {
   if (!certifies()) return {};
-  auto set = run_text("SET wsrep_sync_wait = 0");
+  auto set = run_text("SET wsrep_sync_wait = 0, autocommit = 0");
   return set ? Result<void>() : fail(set.error());
 }
 
@@ -397,18 +397,52 @@ Result<void> Connection::begin() {
 
 Result<void> Connection::end_transaction() {
   if (given_up_) return fail(ErrorCode::Unavailable, "COMMIT not sent: " + why_given_up_);
+  if (last_write_) {
+    if (auto whole = run_text(std::string(kReleaseFence)); !whole) return fail(undone_unsaid(whole.error().message));
+  }
   auto sent = run_text("COMMIT");
   in_transaction_ = false;
-  if (sent) return {};
+  if (sent) return check_write();
   if (last_sql_error_ == kDeadlock) {
     return fail(ErrorCode::Unavailable, "the COMMIT was refused: " + sent.error().message);
   }
   return fail(ErrorCode::UnknownOutcome, "no clear answer to COMMIT: " + sent.error().message);
 }
 
+Result<void> Connection::expect_write() {
+  if (!certifies()) return {};
+  auto asked = stream(std::string(kLastWrite), [this](Row& row) -> Result<void> {
+    expect_write_after(row.text());
+    return {};
+  });
+  if (!asked) return asked;
+  auto marked = run_text(std::string(kMarkFence));
+  return marked ? Result<void>() : fail(marked.error());
+}
+
+/// The same to callers as a COMMIT that was refused.
+Error Connection::undone_unsaid(const std::string& message) {
+  last_write_.reset();
+  return give_up("COMMIT", kDeadlock, "the node undid the transaction without a word: " + message);
+}
+
+Result<void> Connection::check_write() {
+  const auto before = std::exchange(last_write_, std::nullopt);
+  if (!before) return {};
+  std::string now;
+  auto asked = stream(std::string(kLastWrite), [&](Row& row) -> Result<void> {
+    now = row.text();
+    return {};
+  });
+  if (!asked) return fail(ErrorCode::UnknownOutcome, "COMMIT was answered, but not whether it wrote");
+  if (now != *before) return {};
+  return fail(undone_unsaid("it was answered with success, but nothing was written"));
+}
+
 Result<void> Connection::undo() {
   auto undone = run_text("ROLLBACK");
   in_transaction_ = false;
+  last_write_.reset();
   return undone ? Result<void>() : fail(undone.error());
 }
 

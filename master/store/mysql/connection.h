@@ -116,6 +116,14 @@ class Connection {
   /// Sends COMMIT. UnknownOutcome when no clear answer came: it may stand or not. A certification that failed
   /// is a clear answer: Unavailable.
   Result<void> end_transaction();
+  /// Inside a transaction that will surely change a row, before its first change. A Galera node (MariaDB
+  /// 10.11) may undo a transaction for another node's and tell none of its statements, where several travel
+  /// in one text: those behind would stand alone, and COMMIT is answered with success. So end_transaction()
+  /// then sends COMMIT only while the savepoint that is made here still is, and believes its answer only when
+  /// the node names a newer write of this connection.
+  Result<void> expect_write();
+  /// The same, when kLastWrite was asked for, and kMarkFence done, together with other statements.
+  void expect_write_after(std::string last_write) { last_write_ = std::move(last_write); }
   /// Sends ROLLBACK, for leaving a transaction by choice; after errors simply drop the connection.
   Result<void> undo();
 
@@ -128,8 +136,9 @@ class Connection {
   bool certifies() const { return !node_.empty(); }
   /// Which node, under a name that it has until it leaves the cluster; empty: one server.
   const std::string& node() const { return node_; }
-  /// On Galera: reads wait for no other node any more. For one that has waited, and then only writes.
-  Result<void> stop_waiting_for_others();
+  /// On Galera: reads wait for no other node any more, and nothing is committed but by end_transaction(). For
+  /// one that has waited, and then only writes, under fences.
+  Result<void> only_write_under_fences();
   int last_sql_error() const { return last_sql_error_; } ///< e.g. 1205; 0 when none
   /// Called after each statement that was answered well.
   void tell_progress(std::function<void()> progress) { progress_ = std::move(progress); }
@@ -152,6 +161,8 @@ class Connection {
   template <typename Work>
   auto guarded(const std::string_view& what, const Work& work) -> decltype(work());
   Result<void> read_answer(sql::Statement& statement, bool has_rows, const Script::Part& part);
+  Result<void> check_write();
+  Error undone_unsaid(const std::string& message);
   Error give_up(std::string_view what, int code, const std::string& message);
   sql::PreparedStatement& prepared(const std::string& sql);
 
@@ -160,6 +171,7 @@ class Connection {
   bool in_transaction_ = false;
   bool is_mariadb_ = false;
   int last_sql_error_ = 0;
+  std::optional<std::string> last_write_;  ///< before this transaction, where a newer one is expected
   std::int64_t id_ = 0;
   std::string node_;
   std::shared_ptr<DatabaseHosts> hosts_;  ///< one of them is `host_`; empty: there is one only
@@ -169,6 +181,11 @@ class Connection {
   std::string why_given_up_;
   std::function<void()> progress_;
 };
+
+/// For expect_write_after(): a Galera node's name of the connection's last write that was committed.
+inline constexpr std::string_view kLastWrite = "SELECT WSREP_LAST_WRITTEN_GTID()";
+inline constexpr std::string_view kMarkFence = "SAVEPOINT fence";
+inline constexpr std::string_view kReleaseFence = "RELEASE SAVEPOINT fence";
 
 /// Sets up the client library; must come before other threads start. Called by Connection::open too.
 void start_mysql_library();

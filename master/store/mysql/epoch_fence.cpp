@@ -25,6 +25,12 @@ Result<Epoch> found_or_missing(const std::optional<Epoch>& found) {
 
 void add_fence(BatchText& batch, Visit visit) {
   if (batch.connection().certifies()) {
+    Connection& connection = batch.connection();
+    batch.ask(std::string(kLastWrite), [&connection](Row& row) -> Result<void> {
+      connection.expect_write_after(row.text());
+      return {};
+    });
+    batch.add(kMarkFence);
     batch.add(kChange);
     batch.ask(kRead, std::move(visit));
   } else {
@@ -34,6 +40,7 @@ void add_fence(BatchText& batch, Visit visit) {
 
 Result<Epoch> enter_fence(Connection& connection) {
   if (connection.certifies()) {
+    if (auto expected = connection.expect_write(); !expected) return fail(expected.error());
     if (auto changed = connection.change(kChange, {}); !changed) return fail(changed.error());
   }
   std::optional<Epoch> found;
@@ -56,8 +63,8 @@ Result<Epoch> check_fence(Connection& connection) {
     found = Epoch{row.integer()};
     return {};
   });
-  text.add("COMMIT");
   if (auto done = text.finish(); !done) return fail(done.error());
+  if (auto ended = connection.end_transaction(); !ended) return fail(ended.error());
   return found_or_missing(found);
 }
 

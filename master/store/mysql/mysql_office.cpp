@@ -123,6 +123,7 @@ Result<Millis> MysqlOffice::settle_grant(Millis own) {
 Result<void> MysqlOffice::try_office(Connection& connection, const Claim& claim) {
   const Epoch epoch = claim.epoch;
   if (auto begun = connection.begin(); !begun) return begun;
+  if (auto expected = connection.expect_write(); !expected) return expected;
   auto raised = connection.change(
       fmt::format("UPDATE epoch SET open_kept_for = IF(open_kept_for = value, ?, open_kept_for), "
                   "ended_kept_for = IF(ended_kept_for = value, ?, ended_kept_for), "

@@ -89,6 +89,7 @@ Result<void> write_rewind(Connection& connection, const Rewind& rewind) {
     if (auto undone = connection.undo(); !undone) return undone;
     return fail(ErrorCode::Conflict, "another master took office, or recorded ticks, meanwhile");
   }
+  if (auto expected = connection.expect_write(); !expected) return expected;
   if (auto noted = note_rewind(connection, rewind); !noted) return noted;
   if (auto gaps = change_gaps(connection, rewind); !gaps) return gaps;
   if (auto rest = change_rest(connection, rewind); !rest) return rest;

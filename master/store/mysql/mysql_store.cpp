@@ -156,6 +156,8 @@ ApplyResult MysqlStore::apply_once(Epoch epoch, const core::Changes& changes, Pr
 }
 
 ApplyResult MysqlStore::try_once(Epoch epoch, const core::Changes& changes, PreparedRows* rows) {
+  // It commits nothing but under fences, so it can not be named under this epoch.
+  if (connection_ && connection_->certifies() && announced_ != epoch) connection_.reset();
   const bool is_new = !connection_;
   if (auto connected = connect(epoch); !connected) return failed(connected.error());
   if (is_new) {
@@ -164,7 +166,7 @@ ApplyResult MysqlStore::try_once(Epoch epoch, const core::Changes& changes, Prep
     if (*gone_back) {
       return {ApplyOutcome::Failed, "the database lacks what this leader stored in it", {}, true, true};
     }
-    if (auto alone = connection_->stop_waiting_for_others(); !alone) return failed(alone.error());
+    if (auto alone = connection_->only_write_under_fences(); !alone) return failed(alone.error());
   }
   if (changes.empty()) {
     auto found = check_fence(*connection_);

@@ -3,10 +3,13 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <chrono>
+#include <random>
 #include <thread>
 
 #include "common/model/request_key.h"
 #include "master/store/mysql/connection.h"
+#include "master/store/mysql/epoch_fence.h"
 #include "master/store/mysql/mysql_election.h"
 #include "master/store/mysql/mysql_reader.h"
 #include "master/store/mysql/mysql_store.h"
@@ -60,6 +63,31 @@ TEST_CASE("galera: a check behind a successor's claim is refused at once, on wha
     CHECK(checked.outcome == ApplyOutcome::Fenced);
     CHECK(checked.found == Epoch{epoch + 1});
   }
+}
+
+// A node was seen to answer "done" to the COMMIT of a transaction that it had undone for another node's.
+TEST_CASE("galera: a COMMIT is believed only when the node has written something") {
+  const GaleraFixture fixture;
+  auto connection = *Connection::open(fixture.through(0), Texts::Many);
+  REQUIRE(connection->begin());
+  REQUIRE(enter_fence(*connection));
+  REQUIRE(connection->end_transaction());
+  REQUIRE(connection->begin());
+  REQUIRE(enter_fence(*connection));
+  REQUIRE(connection->run_text("ROLLBACK"));
+  std::string why = "SAVEPOINT";
+  SUBCASE("its savepoint is gone") {}
+  SUBCASE("even when another has one") {
+    REQUIRE(connection->begin());
+    REQUIRE(connection->run_text(std::string(kMarkFence)));
+    why = "nothing was written";
+  }
+  const auto ended = connection->end_transaction();
+  REQUIRE(!ended);
+  CHECK(ended.error().code == ErrorCode::Unavailable);
+  CHECK(ended.error().message.find(why) != std::string::npos);
+  CHECK(connection->last_sql_error() == 1213);
+  CHECK(!connection->usable());
 }
 
 TEST_CASE("galera: what one node has committed, all others show") {
@@ -122,4 +150,55 @@ TEST_CASE("galera: a takeover ends only connections of its own node") {
   impatient.lock_wait = Millis{1000};
   CHECK_FALSE(MysqlOffice(impatient, any_zone()).enter_office(Epoch{2}, "next"));
   CHECK((*bystander)->run_text("DO 1"));
+}
+
+// Found by claims at random moments of a batch: one of 500 batches was acknowledged, its runs undone, and its
+// watermark stored.
+TEST_CASE("galera: a batch is acknowledged only when it stands, whenever another node's claim comes") {
+  const GaleraFixture fixture;
+  MysqlStore old_leader(fixture.through(0));
+  auto claimer = *Connection::open(fixture.through(1));
+  auto reader = *Connection::open(fixture.through(1));
+  std::atomic<int> asked = 0, claimed = 0;
+  constexpr int kRounds = 1000;
+  std::mt19937 random(20261123);
+  std::thread claims([&] {
+    std::mt19937 delay(7);
+    for (int round = 1; round <= kRounds; ++round) {
+      asked.wait(round - 1);
+      for (const auto end = BootClock::now() + std::chrono::microseconds(delay() % 40); BootClock::now() < end;) {}
+      while (!claimer->run_text("UPDATE epoch SET value = value + 1, fences = fences + 1, "
+                                "dispatch_apart_for = NULL, contents_read_by = value")) {
+        claimer = *Connection::open(fixture.through(1));
+      }
+      claimed = round;
+      claimed.notify_one();
+    }
+  });
+  int lost = 0, unsaid = 0;
+  std::int64_t through_before = 0;
+  for (int round = 1; round <= kRounds; ++round) {
+    const Epoch epoch{round};
+    const bool is_in_office = old_leader.apply(epoch, {}).outcome == ApplyOutcome::Applied;
+    asked = round;
+    asked.notify_one();
+    ::usleep(static_cast<unsigned>(random() % 1500));
+    const bool is_applied = old_leader.apply(epoch, one_run(round)).outcome == ApplyOutcome::Applied;
+    claimed.wait(round - 1);
+    std::int64_t found = 0, through = 0;
+    REQUIRE(reader->stream("SELECT (SELECT COUNT(*) FROM run WHERE run_id = " + std::to_string(round) +
+                               "), (SELECT value_ms FROM watermark)",
+                           [&](Row& row) -> Result<void> {
+                             found = row.integer();
+                             through = row.integer();
+                             return {};
+                           }));
+    CHECK(is_in_office);
+    if (is_applied && found == 0) ++lost;
+    if (!is_applied && (found > 0 || through != through_before)) ++unsaid;
+    through_before = through;
+  }
+  claims.join();
+  CHECK(lost == 0);
+  CHECK(unsaid == 0);
 }
