@@ -398,7 +398,8 @@ Result<void> Connection::begin() {
 Result<void> Connection::end_transaction() {
   if (given_up_) return fail(ErrorCode::Unavailable, "COMMIT not sent: " + why_given_up_);
   if (last_write_) {
-    if (auto whole = run_text(std::string(kReleaseFence)); !whole) return fail(undone_unsaid(whole.error().message));
+    const auto whole = run_text(std::string(kReleaseFence));
+    if (!whole) return fail(undone_unsaid(whole.error().message));
   }
   auto sent = run_text("COMMIT");
   in_transaction_ = false;
