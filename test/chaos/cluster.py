@@ -9,7 +9,7 @@ from network import Loopback, Namespaces
 from outbox import unreported_in
 from processes import Starter, marked, run, send, wait_gone, wait_until, KILL, TERM, identity, name_of
 from rota_hosts import RotaHost, master_yaml, worker_yaml
-from servers import MariaDb, ZooKeeper
+from servers import Etcd, MariaDb, ZooKeeper
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 PROGRAMS = ("bin/rota", "bin/rota-master", "bin/rota-worker", "bin/rota-warden", "test-bin/ledger_job")
@@ -31,6 +31,7 @@ class Cluster:
         self.worker_hosts = [f"worker-{n + 1}" for n in range(workers)]
         self.jumping_hosts = {*self.master_hosts, self.worker_hosts[-1]}
         self.database_hosts = ["mariadb"] if databases == 1 else [f"mariadb-{n + 1}" for n in range(databases)]
+        self.etcd_hosts = ["etcd-1", "etcd-2", "etcd-3"] if elector == "etcd" else []
         self.mariadb = None
         self.database_goes_back = False  # in this run
         self.starter = Starter(self.folder)
@@ -49,7 +50,7 @@ class Cluster:
             shutil.copy2(self.build / program, self.programs)
 
     def make_network(self):
-        hosts = [*self.zookeeper_hosts, *self.database_hosts, *self.master_hosts, *self.worker_hosts, "client"]
+        hosts = [*self.zookeeper_hosts, *self.database_hosts, *self.etcd_hosts, *self.master_hosts, *self.worker_hosts, "client"]
         parts = (self.starter, f"rota-chaos-{networks.os.getpid()}", hosts, self.logs / "proxy.log")
         why_not = "asked for" if self.wanted_loopback else Namespaces.possible()
         if not why_not:
@@ -66,10 +67,11 @@ class Cluster:
         self.make_network()
         for host in self.zookeeper_hosts:
             self.servers[host] = ZooKeeper(self, host)
-        for host in self.zookeeper_hosts:
+        self.servers.update((host, Etcd(self, host)) for host in self.etcd_hosts)
+        for host in [*self.zookeeper_hosts, *self.etcd_hosts]:
             self.servers[host].start()
         self.start_databases()
-        for host in self.zookeeper_hosts:
+        for host in [*self.zookeeper_hosts, *self.etcd_hosts]:
             self.need(self.servers[host].serves, 300, f"{host} serves")
         if self.elector != "zookeeper":
             self.name_elector()

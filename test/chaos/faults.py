@@ -165,7 +165,8 @@ def cut_pairs(cluster, kind, target, pairs, seconds, claims):
 
 
 def others(cluster, host):
-    everyone = [*cluster.zookeeper_hosts, *cluster.database_hosts, *cluster.master_hosts, *cluster.worker_hosts]
+    everyone = [*cluster.zookeeper_hosts, *cluster.database_hosts, *cluster.etcd_hosts, *cluster.master_hosts,
+                *cluster.worker_hosts]
     return [other for other in everyone if other != host]
 
 
@@ -360,6 +361,7 @@ WEIGHTS = {"kill_master": 8, "kill_proper": 8, "kill_warden": 5, "kill_worker": 
            "stop_mariadb": 4, "isolate": 8, "isolate_one_way": 6, "cut_link": 8, "swizzle": 4, "meddle": 14,
            "kill_connections": 5, "fill_disk": 5, "jump_clock": 6, "second_cluster": 4, "step_clocks": 3,
            "wipe_zookeeper": 3, "restore_zookeeper": 3, "copy_nodes": 4, "huge_moment": 2}
+ETCD_WEIGHTS = {"kill_etcd": 6, "stop_etcd": 4}  # where etcd is the elector
 
 
 def draw_master(cluster, dice):
@@ -389,7 +391,7 @@ def draw_link(cluster, dice):
     if kind == 0:
         return by_chance, cluster.database_hosts
     if kind == 1:
-        return by_chance, cluster.zookeeper_hosts
+        return by_chance, cluster.etcd_hosts or cluster.zookeeper_hosts
     if kind == 2:
         return worker, cluster.zookeeper_hosts
     leader = cluster.leader() or by_chance
@@ -398,10 +400,15 @@ def draw_link(cluster, dice):
 
 def draw(cluster, dice, only=()):
     """The next fault, or None when this machine cannot do the drawn one."""
-    weights = {name: weight for name, weight in WEIGHTS.items() if not only or name in only}
+    known = {**WEIGHTS, **ETCD_WEIGHTS} if cluster.etcd_hosts else WEIGHTS
+    weights = {name: weight for name, weight in known.items() if not only or name in only}
     name = dice.choices(list(weights), list(weights.values()))[0]
     if name == "kill_zookeeper":
         return kill_server(cluster, dice, *dice.sample(cluster.zookeeper_hosts, dice.choice([1, 1, 1, 2, 3])))
+    if name == "kill_etcd":
+        return kill_server(cluster, dice, *dice.sample(cluster.etcd_hosts, dice.choice([1, 1, 1, 2, 3])))
+    if name == "stop_etcd":
+        return stop_server(cluster, dice, dice.choice(cluster.etcd_hosts))
     if name in ("kill_mariadb", "stop_mariadb"):
         return one_away(cluster, (kill_server if name == "kill_mariadb" else stop_server)(
             cluster, dice, draw_database(cluster, dice, name == "kill_mariadb")))
@@ -409,7 +416,8 @@ def draw(cluster, dice, only=()):
         return stop_server(cluster, dice, dice.choice(cluster.zookeeper_hosts))
     if name in ("isolate", "isolate_one_way"):
         host = dice.choice([draw_master(cluster, dice), dice.choice(cluster.worker_hosts),
-                            dice.choice(cluster.zookeeper_hosts), draw_database(cluster, dice)])
+                            dice.choice(cluster.zookeeper_hosts), draw_database(cluster, dice),
+                            *cluster.etcd_hosts[-1:]])
         return one_away(cluster, globals()[name](cluster, dice, host))
     if name == "swizzle":
         hosts = [*cluster.master_hosts, *cluster.worker_hosts, *cluster.zookeeper_hosts, cluster.database_hosts[-1]]

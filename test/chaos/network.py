@@ -16,8 +16,8 @@ import threading
 
 from processes import run
 
-PORTS = {"zookeeper": 2181, "mariadb": 3306, "master": 7400, "worker": 7500}
-PLACES = {"zookeeper": 10, "mariadb": 20, "master": 30, "worker": 40, "client": 50, "router": 254}
+PORTS = {"zookeeper": 2181, "mariadb": 3306, "etcd": 2379, "master": 7400, "worker": 7500}
+PLACES = {"zookeeper": 10, "mariadb": 20, "master": 30, "worker": 40, "client": 50, "etcd": 60, "router": 254}
 PROXY = os.path.join(os.path.dirname(os.path.abspath(__file__)), "proxy.py")
 
 
@@ -214,7 +214,7 @@ class Loopback:
         self.links = {}  # (source, target) -> (id, host, port)
         for source in hosts:
             for target in hosts:
-                if kind_of(source) in ("master", "worker") and kind_of(target) in ("zookeeper", "mariadb"):
+                if kind_of(source) in ("master", "worker") and kind_of(target) in ("zookeeper", "mariadb", "etcd"):
                     self.add_link(source, target)
 
     def add_link(self, source, target):

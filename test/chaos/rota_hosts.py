@@ -167,10 +167,15 @@ class RotaHost:
 
 def master_yaml(cluster, host, state):
     return common_yaml(cluster, host, state) + (
-        f"elector: {cluster.elector}\n"
+        f"elector: {cluster.elector}\n{etcd_yaml(cluster, host)}"
         f"zookeeper:\n  connect: \"{cluster.zookeeper_addresses(host)}\"\n  server_tick_ms: 500\n"
         f"database:\n{database_yaml(cluster, host)}  user: rota\n  name: rota\n"
         f"  password_file: {cluster.mariadb.password_file}\n")
+
+
+def etcd_yaml(cluster, host):
+    places = ["http://%s:%s" % cluster.network.endpoint(host, one) for one in cluster.etcd_hosts]
+    return f"etcd:\n  endpoints: {places}\n" if places else ""
 
 
 def database_yaml(cluster, host):

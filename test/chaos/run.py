@@ -189,7 +189,7 @@ def read_arguments():
     parser.add_argument("--dir")
     parser.add_argument("--keep", action="store_true")
     parser.add_argument("--loopback", action="store_true")
-    parser.add_argument("--elector", choices=["zookeeper", "mysql"], default="zookeeper")
+    parser.add_argument("--elector", choices=["zookeeper", "mysql", "etcd"], default="zookeeper")
     parser.add_argument("--databases", type=int, choices=[1, 3], default=1)
     parser.add_argument("--restore", choices=["backup", "replica"])
     parser.add_argument("--only", default="")
@@ -200,8 +200,8 @@ def read_arguments():
     asked = parser.parse_args()
     asked.only = [name for name in asked.only.split(",") if name]
     for name in asked.only:
-        if name not in faults.WEIGHTS:
-            parser.error(f"no fault is named {name}; there are: {', '.join(faults.WEIGHTS)}")
+        if name not in {**faults.WEIGHTS, **faults.ETCD_WEIGHTS}:
+            parser.error(f"no fault is named {name}; there are: {', '.join({**faults.WEIGHTS, **faults.ETCD_WEIGHTS})}")
     if asked.restore and asked.databases > 1:
         parser.error("--restore needs one database")
     asked.build = pathlib.Path(asked.build).resolve()

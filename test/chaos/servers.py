@@ -1,4 +1,4 @@
-"""ZooKeeper and MariaDB, each on its host, started like the private cluster of scripts/cluster."""
+"""ZooKeeper, etcd and MariaDB, each on its host, started like the private cluster of scripts/cluster."""
 import json
 import os
 import pathlib
@@ -9,6 +9,7 @@ import processes
 from network import PORTS
 from processes import KILL, TERM, is_alive, run, wait_gone, wait_until
 
+ETCD_PEERS = 2380
 CLASS_PATH = "/usr/share/java/zookeeper.jar:/usr/share/java/slf4j-simple.jar"
 
 
@@ -70,6 +71,29 @@ class ZooKeeper(Server):
         try:
             words = [*self.cluster.network.enter(self.host), "bash", "-c", script]
             return "Mode:" in run(words, timeout=5, check=False)
+        except Exception:  # no answer in time
+            return False
+
+
+class Etcd(Server):
+    """One of the servers that hold the leader's lease, for --elector etcd."""
+
+    def words(self):
+        def address(host, port):
+            return f"http://{self.cluster.network.address(host)}:{port}"
+        members = ",".join(f"{host}={address(host, ETCD_PEERS)}" for host in self.cluster.etcd_hosts)
+        own, peers = address(self.host, PORTS["etcd"]), address(self.host, ETCD_PEERS)
+        return ["etcd", "--name", self.host, "--data-dir", str(self.folder / "data"), "--logger", "zap",
+                "--listen-client-urls", own, "--advertise-client-urls", own, "--listen-peer-urls", peers,
+                "--initial-advertise-peer-urls", peers, "--initial-cluster", members]
+
+    def serves(self):
+        """With a quorum."""
+        address = f"/dev/tcp/{self.cluster.network.address(self.host)}/{PORTS['etcd']}"
+        script = f"exec 3<>{address} && printf 'GET /health HTTP/1.0\\r\\n\\r\\n' >&3 && timeout 2 cat <&3"
+        try:
+            words = [*self.cluster.network.enter(self.host), "bash", "-c", script]
+            return '"health":"true"' in run(words, timeout=5, check=False)
         except Exception:  # no answer in time
             return False
 

@@ -1,4 +1,4 @@
-"""Electors other than ZooKeeper's: the leader dies, the elector's servers go away, and masters of two electors at once.
+"""Each elector: the leader dies, the elector's servers go away, and masters of two electors at once.
 No tick is lost or doubled, no job is killed, and who stands by says why."""
 import json
 import os
@@ -10,6 +10,7 @@ from cluster import Cluster, check, figure, now_ms, wait_until
 from eyes import fetch
 from office import Led
 
+SERVERS = {"zookeeper": "zookeeper", "mysql": "mariadb", "etcd": "etcd"}
 STANDS_BY = "the database names the elector '{}', and this master is configured for '{}'"
 
 
@@ -64,7 +65,7 @@ def restarted(cluster, led):
 
 
 def servers_away(cluster, led, name, seconds):
-    """The elector's servers stop for a while. Where they are the database's, ticks are made up for."""
+    """The elector's servers stop for a while. Without etcd ticks go on, without the others they are made up for."""
     epoch, began = cluster.epoch(), time.time()
     cluster.script("stop", name)
     time.sleep(seconds)
@@ -86,7 +87,7 @@ def one(programs, folder, elector, long):
         cluster.await_started([run])
         killed = restarted(cluster, led)
         stopped, host = goes(cluster, led, "stopped"), goes(cluster, led, "killed")
-        changes = servers_away(cluster, led, "mariadb" if elector == "mysql" else "etcd", away)
+        changes = servers_away(cluster, led, SERVERS[elector], away)
         wait_until(lambda: cluster.run(run)["state"] != "dispatched", 30, "the worker's word of the job is stored again")
         row = cluster.run(run)
         check(row["state"] == "running" and row["attempt"] == 1, f"the job did not go on: {row['state']}, {row['attempt']}")
@@ -140,6 +141,7 @@ def two_at_once(programs, folder):
 
 # name -> what it needs, and function with (programs, folder, long)
 DRILLS = {
+    "elector_zookeeper": ("zookeeper", lambda programs, folder, long: one(programs, folder, "zookeeper", long)),
     "elector_mysql": ("mysql", lambda programs, folder, long: one(programs, folder, "mysql", long)),
     "elector_etcd": ("etcd", lambda programs, folder, long: one(programs, folder, "etcd", long)),
     "two_electors": ("mysql", lambda programs, folder, long: two_at_once(programs, folder)),
