@@ -135,6 +135,12 @@ std::string Worker::metrics() const {
   page.gauge("rota_worker_voucher_left_seconds",
              "How long the attempts may live on without an answer.",
              seconds_left(desk_.vouched_until(), clock_.mono()));
+  if (const auto renewed = renew_ ? renew_->last() : std::nullopt) {
+    page.gauge("rota_worker_renewal_age_seconds",
+               "Since the worker asked for what the leader of this epoch last answered: that it vouches.",
+               std::max(std::chrono::duration<double>(clock_.mono() - renewed->sent).count(), 0.0),
+               {{"epoch", std::to_string(renewed->epoch.value)}});
+  }
   page.gauge("rota_worker_registered", "1 while the worker's node stands.",
              presence_ && presence_->is_registered() ? 1 : 0);
   page.gauge("rota_worker_draining", "1 while nothing new is accepted.", desk_.drain_ack().draining ? 1 : 0);

@@ -37,6 +37,11 @@ void RenewLoop::stop() {
   thread_.join();
 }
 
+std::optional<LastRenewal> RenewLoop::last() const {
+  const std::scoped_lock lock(mutex_);
+  return last_;
+}
+
 void RenewLoop::loop(std::stop_token stop) {
   while (!stop.stop_requested()) {
     const desk::KnownLeader known = leader_.get();
@@ -59,6 +64,8 @@ bool RenewLoop::renew(const desk::KnownLeader& known) {
     return false;
   }
   parts_.vouched(sent, known.grant);
+  const std::scoped_lock lock(mutex_);
+  last_ = {known.epoch, sent};
   return true;
 }
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <functional>
+#include <mutex>
 #include <optional>
 #include <thread>
 #include <vector>
@@ -37,6 +38,12 @@ struct RenewParts {
   std::function<Figures()> figures{};                           ///< travel along; unset: none
 };
 
+/// When a leader last vouched for this worker.
+struct LastRenewal {
+  Epoch epoch;    ///< of the leader that did
+  MonoTime sent;  ///< when it was asked: its answer came later
+};
+
 /// Owner: the worker. One thread of its own.
 class RenewLoop {
  public:
@@ -44,6 +51,8 @@ class RenewLoop {
   ~RenewLoop();
   void start();
   void stop();
+  /// Unset: no leader has yet. Thread: any.
+  std::optional<LastRenewal> last() const;
 
  private:
   void loop(std::stop_token stop);
@@ -53,6 +62,8 @@ class RenewLoop {
   const RenewParts parts_;
   const desk::LeaderAddress& leader_;
   report::LeaderChannel channel_;
+  mutable std::mutex mutex_;
+  std::optional<LastRenewal> last_;  ///< by mutex_
   std::jthread thread_;
 };
 

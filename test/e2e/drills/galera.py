@@ -6,6 +6,7 @@ import subprocess
 import time
 
 from cluster import Cluster, check, figure, median, now_ms, wait_until
+from eyes import fetch, series
 from failover import staggered_jobs
 from office import Led
 
@@ -142,6 +143,30 @@ def made_leader(cluster, name):
     check(cluster.leader() == name, f"{name} does not take office")
 
 
+class Renewals:
+    """When workers last asked for what the old leader still answered, by their own pages."""
+
+    def __init__(self, cluster, epoch):
+        self.pages = [page + "/metrics" for page in cluster.env["ROTA_WORKER_PAGES"].split(",")]
+        self.epoch, self.last_ms = epoch, 0
+        self.look()
+        check(self.last_ms > 0, "no worker tells when the leader last vouched for it")
+
+    def look(self):
+        """Returns True. The pages of workers that the leader of another epoch vouches for say nothing any more."""
+        name = f'rota_worker_renewal_age_seconds{{epoch="{self.epoch}"}}'
+        self.old = 0
+        for page in self.pages:
+            age = series(fetch(page)[1]).get(name)
+            if age is not None:
+                self.old += 1
+                self.last_ms = max(self.last_ms, now_ms() - int(age * 1000))
+        return True
+
+    def is_over(self):
+        return self.look() and self.old == 0
+
+
 def cut_off_leader(programs, folder, _long):
     """master-1 leads on node 1 and knows no other; both are cut off, it from ZooKeeper and its node from the others."""
     cluster = started(programs, folder)
@@ -156,14 +181,17 @@ def cut_off_leader(programs, folder, _long):
         epoch, before = cluster.epoch(), len(cluster.log("master-1"))
         cut, masters = now_ms(), cluster.env["ROTA_MASTERS"]
         cluster.env["ROTA_MASTERS"] = masters.split(",")[1]  # the other one knows of no leader meanwhile
+        renewals = Renewals(cluster, epoch)
         cluster.proxy.cut()
         nodes.isolate(1, True)
-        wait_until(lambda: cluster.leader() == "master-2", 60, "master-2 leads on the other two nodes")
+        wait_until(lambda: renewals.look() and cluster.leader() == "master-2", 60, "master-2 leads on the other two nodes")
         led_again = now_ms() - cut
+        wait_until(renewals.is_over, 30, "all workers are vouched for by the new leader")
         seen = nodes.ask(2, "SET wsrep_sync_wait = 1; SELECT value, taken_ms, (SELECT MAX(run_id) FROM rota.run WHERE epoch = "
                             f"{epoch}), (SELECT MAX(recorded_ms) FROM rota.run WHERE epoch = {epoch}) FROM rota.epoch")
         value, taken, last_run, recorded = [int(word) for word in seen.split("\t")]
         check(value > epoch, "no new epoch")
+        check(renewals.last_ms <= taken, f"a renewal was answered {renewals.last_ms - taken} ms behind the new epoch")
         rows = nodes.ask(2, f"SELECT COUNT(*) FROM rota.run WHERE run_id <= {last_run} AND recorded_ms <= {recorded}")
         led.goes_on()
         time.sleep(3)
@@ -182,7 +210,7 @@ def cut_off_leader(programs, folder, _long):
         check(row["state"] == "running" and row["attempt"] == 1, f"the job did not go on: {row['state']}, {row['attempt']}")
         cluster.ok("run", "cancel", run)
         ticks = led.end()
-        figure("galera_cut_off_leader", led_again_ms=led_again, last_commit_before_epoch_ms=taken - recorded,
+        figure("galera_cut_off_leader", led_again_ms=led_again, last_renewal_before_epoch_ms=taken - renewals.last_ms, last_commit_before_epoch_ms=taken - recorded,
                missing=ticks["missing"], doubled=ticks["doubled"])
     finally:
         cluster.down()
