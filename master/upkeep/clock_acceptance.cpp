@@ -50,19 +50,22 @@ bool ClockHoldNote::follow(zk::Client& client, const std::optional<ClockHold>& h
   return found && found->data == kAccepted;
 }
 
-Result<std::vector<std::string>> accept_clocks(zk::Client& client, const zk::Paths& paths) {
+Result<std::vector<std::string>> accept_clocks(zk::Client& client, const zk::Paths& paths,
+                                               std::set<std::string>& told) {
   const std::string folder = folder_in(paths);
   const auto masters = client.list(folder, zk::Watch::No);
   if (!masters && masters.error().code == ErrorCode::NotFound) return std::vector<std::string>{};
   if (!masters) return fail(masters.error());
   std::vector<std::string> words;
   for (const std::string& master : *masters) {
+    if (told.contains(master)) continue;
     const std::string path = folder + "/" + master;
     const auto node = client.get(path, zk::Watch::No);
     if (!node && node.error().code == ErrorCode::NotFound) continue;
     if (!node) return fail(node.error());
-    const auto told = client.set(path, std::string(kAccepted), node->stat.version);
-    if (!told && told.error().code != ErrorCode::NotFound) return fail(told.error());
+    const auto written = client.set(path, std::string(kAccepted), node->stat.version);
+    if (!written && written.error().code != ErrorCode::NotFound) return fail(written.error());
+    told.insert(master);
     words.push_back(master + ": " + node->data);
   }
   return words;

@@ -80,7 +80,7 @@ def node_killed(programs, folder, long):
         nodes = Nodes(cluster)
         led = Led(cluster)
         cluster.apply(staggered_jobs("gk", 20))
-        run = cluster.submit("sleep", "600")
+        run = cluster.submit("sleep", "7200")
         cluster.await_started([run])
         took, back = [], []
         for _ in range(times):

@@ -41,6 +41,22 @@ TEST_CASE("clock_acceptance: the operator's word reaches each master that holds,
   CHECK(accept_clocks(*c.client, c.paths)->empty());
 }
 
+TEST_CASE("clock_acceptance: asked again, it tells only the masters that noticed the step later") {
+  HeldCluster c;
+  ClockHoldNote one(c.paths, "m1"), other(c.paths, "m2");
+  std::set<std::string> told;
+  CHECK_FALSE(one.follow(*c.client, c.hold));
+  CHECK(accept_clocks(*c.client, c.paths, told)->size() == 1);
+  CHECK_FALSE(other.follow(*c.client, c.hold));
+  const auto later = accept_clocks(*c.client, c.paths, told);
+  REQUIRE(later);
+  REQUIRE(later->size() == 1);
+  CHECK(later->front().starts_with("m2: "));
+  CHECK(accept_clocks(*c.client, c.paths, told)->empty());
+  CHECK(one.follow(*c.client, c.hold));
+  CHECK(other.follow(*c.client, c.hold));
+}
+
 TEST_CASE("clock_acceptance: a word for an earlier hold, or an earlier life, is none for this one") {
   HeldCluster c;
   ClockHoldNote before(c.paths, "m1");
