@@ -33,9 +33,9 @@ class ClockHoldNote {
   std::optional<ClockHold> noted_;       ///< what the node says; a word for it is a word for that alone
 };
 
-/// Tells all masters that hold their ticks so, but for those in `told`, and adds them there; gives what they said.
-/// Each master notices a step by itself: ask again for a second or so, or one that has not noticed it yet holds its
-/// ticks when it takes office.
+/// Tells all masters that hold their ticks so, except those in `told`, and adds them there; gives what they
+/// said. Each master notices a step by itself: ask again for a second or so, or one that has not noticed it
+/// yet holds its ticks when it takes office.
 Result<std::vector<std::string>> accept_clocks(zk::Client& client, const zk::Paths& paths,
                                                std::set<std::string>& told);
 inline Result<std::vector<std::string>> accept_clocks(zk::Client& client, const zk::Paths& paths) {
