@@ -209,16 +209,18 @@ std::optional<DueTick> JobTable::first_due_often() const {
   return due_often_.empty() ? std::nullopt : std::optional(*due_often_.begin());
 }
 
-std::optional<WallTime> JobTable::next_taken(const JobEntry& job, WallTime end) {
+std::optional<WallTime> JobTable::next_taken(const JobEntry& job, WallTime recorded, WallTime end) {
   const auto taken = taken_.find(job.row.id);
   if (taken == taken_.end()) return std::nullopt;
   std::set<WallTime>& ticks = taken->second;
-  while (!ticks.empty() && (!job.next_tick_ || *ticks.begin() < *job.next_tick_)) ticks.erase(ticks.begin());
+  ticks.erase(ticks.begin(), ticks.upper_bound(recorded));
   if (ticks.empty()) {
     taken_.erase(taken);
     return std::nullopt;
   }
-  return *ticks.begin() <= end ? std::optional(*ticks.begin()) : std::nullopt;
+  if (!job.next_tick_) return std::nullopt;
+  const auto next = ticks.lower_bound(*job.next_tick_);
+  return next != ticks.end() && *next <= end ? std::optional(*next) : std::nullopt;
 }
 
 }  // namespace rota::master::core

@@ -165,8 +165,9 @@ class JobTable {
   /// A tick to come has its run already.
   bool is_taken(JobId id, WallTime tick) const;
   void note_taken(JobId id, WallTime tick) { taken_[id].insert(tick); }
-  /// The job's next tick that has its run already, if it is due by `end`. Forgets those before its next tick.
-  std::optional<WallTime> next_taken(const JobEntry& job, WallTime end);
+  /// The job's next tick that has its run already, if it is due by `end`. Forgets those through `recorded`,
+  /// and no others: the job may be paused, or be edited once more before they come.
+  std::optional<WallTime> next_taken(const JobEntry& job, WallTime recorded, WallTime end);
 
  private:
   friend struct StateSurgery;          // tests break it on purpose

@@ -129,7 +129,8 @@ void record_open_ticks(Context& ctx, JobEntry& job, WallTime end) {
 /// Records the job's ticks through `end`, in order. It skips a tick that already has its run: a second row
 /// would contradict the store, and a gap must not cover it.
 void record_clock_ticks(Context& ctx, JobEntry& job, WallTime end) {
-  while (const auto taken = ctx.state.jobs().next_taken(job, end)) {
+  const WallTime recorded = ctx.state.recorded_through(job);
+  while (const auto taken = ctx.state.jobs().next_taken(job, recorded, end)) {
     record_open_ticks(ctx, job, *taken - kTick);
     go_on_after(ctx, job, *taken);
   }

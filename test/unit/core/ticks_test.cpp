@@ -266,3 +266,37 @@ TEST_CASE("ticks: what fired before a rewind keeps its run, is passed over, and 
   }
   CHECK(static_cast<std::int64_t>(h.runs_of(job).size() - unfinished) + skipped == 604 - 3);
 }
+
+TEST_CASE("ticks: what fired before a rewind is passed over after a pause, and after edits, too") {
+  Harness before;
+  const JobId job = before.apply(a_job().every(1s).overlap(model::Overlap::Allow));
+  before.advance(5s);
+  const WallTime start = before.now.wall;
+  master::core::Recovered recovered = before.recovered();
+  recovered.taken.emplace_back(job, start + 8s);
+  Harness h(std::move(recovered), {}, Epoch{8});
+  h.now = before.now;
+  const auto fired_at = [&](WallTime tick) {
+    std::size_t count = 0;
+    for (const RunId id : h.runs_of(job)) count += h.run(id).tick == tick ? 1 : 0;
+    return count;
+  };
+  SUBCASE("paused and resumed") {
+    h.advance(1s);
+    h.pause("j");
+    h.advance(1s);
+    h.pause("j", false);
+  }
+  SUBCASE("edited to a schedule whose next tick comes later, and back") {
+    h.advance(1s);
+    h.apply(a_job().every(1h).overlap(model::Overlap::Allow));
+    h.advance(1s);
+    h.apply(a_job().every(1s).starting(start).overlap(model::Overlap::Allow));
+  }
+  h.advance(4900ms);
+  CHECK(fired_at(start + 6s) == 1);
+  h.advance(5s);
+  CHECK(fired_at(start + 8s) == 0);
+  CHECK(fired_at(start + 9s) == 1);
+  for (const model::Gap& gap : h.gaps_of(job)) CHECK_FALSE((gap.from <= start + 8s && gap.to >= start + 8s));
+}
