@@ -259,14 +259,16 @@ void SimWorker::lapse_if_due() {
   }
 }
 
-/// All vouchers have lapsed: attempts without grace are killed at once, and the proper with them.
+/// All vouchers have lapsed: attempts without grace are killed at once, and the proper with them. A grace counts
+/// from the last voucher, also where the host has stood still since and notices only now.
 void SimWorker::lapse() {
   lapsed_ = true;
   if (runs_something()) ++world_.lapses;
   world_.trace("lapse", id_);
   for (const auto& [key, process] : processes_) {
     const Millis kill_takes = world_.random.between(0ms, 40ms);
-    world_.after(clock_.true_span(process.disconnect_grace) + kill_takes, [this, key = key, serial = process.serial] {
+    const MonoTime due = std::max(clock_.mono(), vouchers_.vouched_until() + process.disconnect_grace);
+    world_.after(clock_.true_span(due - clock_.mono()) + kill_takes, [this, key = key, serial = process.serial] {
       kill_unvouched(key, serial);
     });
   }
