@@ -144,11 +144,20 @@ std::unique_ptr<master::store::MemoryStore> SimStore::as_memory_store() const {
   return std::make_unique<master::store::MemoryStore>(tables_);
 }
 
+/// The leader of this takeover goes on with none of them, even when a job with that id comes again.
+void SimStore::note_left_out() {
+  left_out_.clear();
+  for (const auto& [id, run] : tables_.runs) {
+    if (!model::is_final(run.progress.state) && !has_job(run.job)) left_out_.insert(id);
+  }
+}
+
 Result<master::core::Recovered> SimStore::recover() {
   const bool lags = lagging_ && clockwork_.now() < lags_until_;
   if (lags) marks_.hit("takeover_at_a_lagging_node");
   const bool is_stale = lags && !nodes.reads_wait && lagging_->epoch < tables_.epoch;
   if (is_stale) complain("P9: a takeover reads rows older than its claim, from a node that lags");
+  note_left_out();
   return master::store::recover_from(is_stale ? *lagging_ : tables_, [](std::string_view) {
     static const auto utc = std::make_shared<const model::ZoneRules>();
     return Result<std::shared_ptr<const model::ZoneRules>>(utc);

@@ -114,6 +114,8 @@ class SimStore final : public master::store::Store {
   Epoch epoch() const { return tables_.epoch; }
   const std::map<RunId, model::Run>& runs() const { return tables_.runs; }
   bool has_job(JobId job) const { return tables_.jobs.contains(job); }
+  /// Its job was missing when the last takeover read the rows (leave_out_runs_without_job).
+  bool was_left_out(RunId run) const { return went_back_ && left_out_.contains(run); }
   const std::map<JobId, model::Job>& jobs() const { return tables_.jobs; }
   const std::map<std::pair<RunId, AttemptNo>, model::AttemptRow>& attempts() const { return tables_.attempts; }
   std::optional<master::core::Watermark> watermark() const { return tables_.watermark; }
@@ -135,6 +137,7 @@ class SimStore final : public master::store::Store {
   void judge_gaps(const master::core::Changes& changes);
   void judge_new_runs(const master::core::Changes& changes);
   void judge_rest(const master::core::Changes& changes);
+  void note_left_out();
   void note_dispatch(RunId run, const model::RunProgress& progress, const master::core::Changes& changes);
   void judge_office(const master::store::Claim& claim);
   bool is_held_by_restore() const { return held_from_ && tables_.epoch >= *held_from_; }
@@ -158,6 +161,7 @@ class SimStore final : public master::store::Store {
   MonoTime last_commit_{};
   std::set<model::AttemptKey> lost_attempts_;
   bool went_back_ = false;
+  std::set<RunId> left_out_;
   std::optional<Epoch> held_from_;   ///< the first leader that knew about the loss; until it is accepted
   bool is_unnoticed_ = false;
   bool must_notice_ = false;

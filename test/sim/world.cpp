@@ -196,10 +196,10 @@ std::string World::judge_verified() const {
   return "";
 }
 
-/// One whose job a restored database lacks stays as it is (leave_out_runs_without_job).
+/// One whose job a restored database lacks, or lacked at the takeover, stays as it is.
 bool World::has_ended(const model::Run& run) const {
   if (model::is_final(run.progress.state)) return true;
-  return store.went_back() && !store.has_job(run.job);
+  return store.was_left_out(run.id) || (store.went_back() && !store.has_job(run.job));
 }
 
 bool World::is_quiet() const {
