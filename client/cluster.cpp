@@ -364,6 +364,31 @@ Result<thrift::DeathAnswer> Cluster::confirm_dead(const std::string& worker, con
   });
 }
 
+Result<thrift::FreezeInfo> Cluster::begin_freeze(const std::string& space, WallTime until,
+                                                 const std::string& why) {
+  return change<thrift::FreezeInfo>(Repeat::Harmless, [&](auto& client, auto& out, const auto& head) {
+    client.begin_freeze(out, head, space, to_ms(until), why);
+  });
+}
+
+Result<thrift::FreezeInfo> Cluster::end_freeze(const std::string& space) {
+  return change<thrift::FreezeInfo>(Repeat::HarmlessDeletion, [&](auto& client, auto& out, const auto& head) {
+    client.end_freeze(out, head, space);
+  });
+}
+
+Result<std::vector<thrift::FreezeInfo>> Cluster::list_freezes() {
+  return query<std::vector<thrift::FreezeInfo>>(
+      [&](auto& client, auto& out, const auto& head) { client.list_freezes(out, head); });
+}
+
+Result<thrift::TickAnswer> Cluster::explain_tick(const std::string& space, const std::string& name,
+                                                 WallTime at) {
+  return query<thrift::TickAnswer>([&](auto& client, auto& out, const auto& head) {
+    client.explain_tick(out, head, space, name, to_ms(at));
+  });
+}
+
 Result<std::vector<thrift::JobInfo>> Cluster::list_jobs(const std::string& space,
                                                         const std::string& prefix,
                                                         std::int32_t limit) {

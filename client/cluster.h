@@ -73,6 +73,13 @@ class Cluster {
   /// Conflict while it is registered; NotFound when it never was. `dry_run` changes nothing.
   Result<thrift::DeathAnswer> confirm_dead(const std::string& worker, const std::string& why, bool dry_run);
 
+  /// Conflict when another freeze meets it; a later end for the same namespace (empty: all) is fine.
+  Result<thrift::FreezeInfo> begin_freeze(const std::string& space, WallTime until, const std::string& why);
+  Result<thrift::FreezeInfo> end_freeze(const std::string& space);
+  Result<std::vector<thrift::FreezeInfo>> list_freezes();
+  /// What happened, or will happen, at that moment of a saved job.
+  Result<thrift::TickAnswer> explain_tick(const std::string& space, const std::string& name, WallTime at);
+
   Result<std::vector<thrift::JobInfo>> list_jobs(const std::string& space,
                                                  const std::string& prefix, std::int32_t limit);
   Result<thrift::JobInfo> get_job(const std::string& space, const std::string& name);

@@ -32,6 +32,7 @@ zk::SessionOptions session_options(const config::MasterOptions& options) {
 TermOptions term_options(const config::MasterOptions& options) {
   TermOptions wanted;
   wanted.core.grant = options.grant;
+  wanted.core.catch_up_rate = options.catch_up.rate;
   wanted.loop.store_give_up = options.store_give_up;
   wanted.loop.events_per_turn = static_cast<std::size_t>(options.max_batch_events);
   wanted.inbox.reports = static_cast<std::size_t>(options.inbox_events);

@@ -5,6 +5,7 @@
  */
 include "calendar.thrift"
 include "common.thrift"
+include "freeze.thrift"
 include "worker_info.thrift"
 
 namespace cpp rota.thrift
@@ -210,7 +211,7 @@ struct RunInfo {
   2: i64 job_id,
   3: i32 job_version,
   4: string job_name,
-  /** "tick", "manual" or "one_off". */
+  /** "tick", "manual", "one_off" or "after_freeze". */
   5: string kind,
   6: string state,
   7: string reason,
@@ -377,7 +378,9 @@ struct ClusterStatus {
   12: map<string, i64> counters,
   13: i64 age_ms,
   14: string answered_by,
-  15: list<string> plaintext_networks
+  15: list<string> plaintext_networks,
+  /** In force, or not yet made up for. */
+  20: list<freeze.FreezeInfo> freezes
 }
 
 struct Check {
@@ -476,6 +479,14 @@ service JobService {
   ClusterStatus cluster_status(1: common.RequestHead head) throws (1: common.RotaError error),
   /** Checks the stored history against the promises. May take seconds. */
   VerifyReport verify(1: common.RequestHead head, 2: VerifyRequest request) throws (1: common.RotaError error),
+  /** Ticks of the namespace (empty: of all) do not fire until then; its end makes up for them. Where exactly
+   * that is frozen already, it lasts longer. CONFLICT when another freeze meets it. */
+  freeze.FreezeInfo begin_freeze(1: common.RequestHead head, 2: string space, 3: i64 until_ms, 4: string why) throws (1: common.RotaError error),
+  freeze.FreezeInfo end_freeze(1: common.RequestHead head, 2: string space) throws (1: common.RotaError error),
+  /** The newest first. */
+  list<freeze.FreezeInfo> list_freezes(1: common.RequestHead head) throws (1: common.RotaError error),
+  /** What happened, or will happen, at this moment of a saved job. */
+  freeze.TickAnswer explain_tick(1: common.RequestHead head, 2: string space, 3: string name, 4: i64 at_ms) throws (1: common.RotaError error),
   /** The next fire times of an unsaved schedule. */
   NextFires next_fires(1: common.RequestHead head, 2: Schedule schedule, 3: i64 after_ms, 4: i32 count, 5: string space, 6: string name) throws (1: common.RotaError error),
   /** Creates or edits calendars, up to 1,000, each with its own answer. `dry_run` changes nothing. */

@@ -62,6 +62,7 @@ void show_what_leads(const thrift::ClusterStatus& status, bool is_answered) {
                          printable(status.cluster), status.epoch, status.leader, status.jobs,
                          status.active_runs));
   if (!status.held.empty()) print_text("ticks are held: " + printable(status.held) + "\n");
+  for (const thrift::FreezeInfo& freeze : status.freezes) print_text(freeze_line(freeze) + "\n");
 }
 
 void show_status(const thrift::ClusterStatus& status, bool is_answered) {

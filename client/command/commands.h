@@ -133,6 +133,18 @@ struct DrainArguments {
 int worker_drain(Desk& desk, const DrainArguments& arguments);
 int worker_resume(Desk& desk, const DrainArguments& arguments);
 int worker_forget(Desk& desk, const std::string& worker);
+struct FreezeArguments {
+  std::string space;                     ///< empty: all
+  std::string until, why;
+  bool yes = false;
+};
+int freeze_begin(Desk& desk, const FreezeArguments& arguments);
+int freeze_end(Desk& desk, const FreezeArguments& arguments);
+int freeze_list(Desk& desk);
+/// "ticks of all namespaces are frozen until ...".
+std::string freeze_line(const thrift::FreezeInfo& freeze);
+/// What happened, or will happen, at that moment; empty: the newest of which something is known.
+int job_why(Desk& desk, const std::string& name, const std::string& at);
 int worker_confirm_dead(Desk& desk, const DrainArguments& arguments);
 int cluster_status(Desk& desk);
 struct LockArguments {

@@ -47,9 +47,11 @@ struct CommandLine {
   LogsArguments logs;
   WaitArguments wait;
   DrainArguments drain;
+  FreezeArguments freeze;
+  CLI::Option* space_given = nullptr;
   PauseArguments pause;
   LockArguments lock;
-  std::string name, why, line, time_zone, after, since;
+  std::string name, why, line, time_zone, after, since, at;
   int limit = 100;
   int count = 5;
 };
@@ -189,6 +191,9 @@ void add_job(CLI::App& app, CommandLine& line) {
   })->add_option("--limit", line.limit, "at most this many rows")
       ->check(CLI::Range(1, 1000))
       ->capture_default_str();
+  named("why", "what happened at a moment, or will happen; without --at: at the newest one that is known",
+        [&line](Desk& desk) { return job_why(desk, line.name, line.at); })
+      ->add_option("--at", line.at, "the moment, e.g. 2026-03-29T02:30:00Z");
   CLI::App* run = add(*job, line, "run", "run a saved job now",
                       [&line](Desk& desk) { return job_run(desk, line.run_now); });
   run->add_option("name", line.run_now.name, "the job")->required();
@@ -312,6 +317,30 @@ void add_cluster(CLI::App& app, CommandLine& line) {
   verify->add_option("--from", line.verify.from, "continue at the place that an earlier verify printed");
 }
 
+/// Without --namespace all of them are meant.
+FreezeArguments freeze_of(const CommandLine& line) {
+  FreezeArguments out = line.freeze;
+  if (line.space_given->count() > 0) out.space = line.space;
+  return out;
+}
+
+void add_freeze(CLI::App& app, CommandLine& line) {
+  const char* const about = "fire no ticks until a moment, of --namespace or of all; then make up for them";
+  CLI::App* freeze = app.add_subcommand("freeze", about);
+  freeze->require_subcommand(0, 1);
+  freeze->add_option("--until", line.freeze.until, "a moment, or a duration from now, e.g. 2h");
+  freeze->add_option("--why", line.freeze.why, "reason, shown with everything that did not fire");
+  freeze->add_flag("--yes,-y", line.freeze.yes, "do not ask");
+  freeze->callback([&line, freeze] {
+    if (!freeze->get_subcommands().empty()) return;
+    line.command = [&line](Desk& desk) { return freeze_begin(desk, freeze_of(line)); };
+  });
+  add(*freeze, line, "list", "freezes of now and of before, the newest first", freeze_list);
+  add(*freeze, line, "end", "end it now; frozen ticks are made up for", [&line](Desk& desk) {
+    return freeze_end(desk, freeze_of(line));
+  })->add_flag("--yes,-y", line.freeze.yes, "do not ask");
+}
+
 void add_lock(CLI::App& app, CommandLine& line) {
   CLI::App* lock = add(app, line, "lock", "run a command while holding a named lock: rota lock NAME -- CMD",
                        [&line](Desk&) {
@@ -341,9 +370,8 @@ void add_common(CLI::App& app, CommandLine& line) {
   app.add_option("-o,--output", line.format, "table, json, yaml or csv")
       ->check(CLI::IsMember({"table", "json", "yaml", "csv"}))
       ->capture_default_str();
-  app.add_option("--namespace", line.space, "the namespace of jobs and runs")
-      ->envname("ROTA_NAMESPACE")
-      ->capture_default_str();
+  line.space_given = app.add_option("--namespace", line.space, "the namespace of jobs and runs");
+  line.space_given->envname("ROTA_NAMESPACE")->capture_default_str();
 }
 
 /// Accepts -o, --masters and the like after the subcommand too.
@@ -436,6 +464,7 @@ int command_line(int argc, char** argv) {
   app.footer(kFooter);
   add_common(app, line);
   add_submit(app, line);
+  add_freeze(app, line);
   add_lock(app, line);
   add_job(app, line);
   add_calendar(app, line);

@@ -202,6 +202,12 @@ json to_json(const thrift::WorkerLife& life) {
   return out;
 }
 
+json to_json(const thrift::FreezeInfo& freeze) {
+  return {{"id", freeze.id}, {"namespace", freeze.space}, {"from_ms", freeze.from_ms},
+          {"until_ms", freeze.until_ms}, {"by", freeze.principal}, {"why", freeze.why},
+          {"state", freeze.state}};
+}
+
 json to_json(const thrift::ClusterStatus& status) {
   json out = {{"cluster", status.cluster}, {"uuid", status.uuid}, {"epoch", status.epoch},
               {"leader", status.leader.empty() ? json(nullptr) : json(status.leader)},
@@ -218,6 +224,8 @@ json to_json(const thrift::ClusterStatus& status) {
   }
   out["workers"] = json::array();
   for (const auto& worker : status.workers) out["workers"].push_back(to_json(worker));
+  out["freezes"] = json::array();
+  for (const auto& freeze : status.freezes) out["freezes"].push_back(to_json(freeze));
   return out;
 }
 

@@ -12,6 +12,7 @@ class GapInfo;
 class WorkerInfo;
 class WorkerLife;
 class ClusterStatus;
+class FreezeInfo;
 class VerifyReport;
 class Explanation;
 class JobDefinition;
@@ -28,6 +29,7 @@ nlohmann::json to_json(const thrift::JobDefinition& definition);
 nlohmann::json to_json(const thrift::WorkerInfo& worker);
 nlohmann::json to_json(const thrift::WorkerLife& life);
 nlohmann::json to_json(const thrift::ClusterStatus& status);
+nlohmann::json to_json(const thrift::FreezeInfo& freeze);
 nlohmann::json to_json(const thrift::VerifyReport& report);
 nlohmann::json to_json(const thrift::Explanation& why);
 

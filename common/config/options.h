@@ -87,6 +87,10 @@ struct LogsOptions {
   std::int64_t limit_bytes = 100ll << 30;     ///< of all output; 0: none
 };
 
+struct CatchUpOptions {
+  std::int32_t rate = 20;  ///< runs of late ticks that start a second, in each pool
+};
+
 struct MasterOptions {
   std::string id;  ///< filled with the host's name when empty
   std::string cluster = "rota";
@@ -110,6 +114,7 @@ struct MasterOptions {
   ApiOptions api;
   TakeoverOptions takeover;
   RunsOptions runs;
+  CatchUpOptions catch_up;
   LogsOptions logs;
   Millis hang_limit{30'000};  ///< how old the heartbeat may get before the watchdog acts
   LogOptions log;

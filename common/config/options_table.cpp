@@ -207,6 +207,14 @@ Settings runs_settings(RunsOptions& o) {
   };
 }
 
+Settings catch_up_settings(CatchUpOptions& o) {
+  return {
+      whole("catch_up.rate", o.rate, 1, 100'000,
+            "How many runs of late ticks start a second in each pool, after an outage or a freeze. Live "
+            "ticks never wait for them."),
+  };
+}
+
 Settings logs_settings(LogsOptions& o) {
   return {
       other("logs.store", o.store,
@@ -341,6 +349,7 @@ Settings settings_of(MasterOptions& o) {
   append(all, database_settings(o.database));
   append(all, master_limits(o));
   append(all, runs_settings(o.runs));
+  append(all, catch_up_settings(o.catch_up));
   append(all, logs_settings(o.logs));
   append(all, log_settings(o.log));
   return all;

@@ -28,7 +28,9 @@ inline std::string_view home_of(const WorkerKey& key) {
   return end == std::string::npos ? std::string_view() : std::string_view(key.incarnation).substr(0, end);
 }
 
-enum class RunKind { Tick, Manual, OneOff };
+/// AfterFreeze: stands for ticks that a freeze kept from firing; it has no tick of its own, `scheduled` is
+/// its logical time.
+enum class RunKind { Tick, Manual, OneOff, AfterFreeze };
 
 // Waiting     not to be dispatched now (overlap, delay after a failure, unreconciled worker ...)
 // Queued      could run; no worker has a free slot
@@ -104,9 +106,10 @@ enum class Reason {
   WaitsForConfirmation, ///< its worker is gone; it, or the operator, must confirm that the attempt is over
   Missed,               ///< a tick: nobody led, or ticks were held; later a run of the job was unfinished
   Jitter,               ///< waiting: its schedule spreads the start
-  Frozen,               ///< a tick: its namespace was frozen
+  Frozen,               ///< a tick: its namespace was frozen; the reference is the freeze
   LateBounded,          ///< a tick: late: fire_all, and more were late than are made up for
   CalendarEdited,       ///< a tick: an edit of a calendar took its moment away
+  CaughtUp,             ///< waiting: it stands for late ticks, which start at a rate, after live ones
 };
 std::string_view name_of(Reason reason);
 std::optional<Reason> reason_named(std::string_view name);

@@ -85,8 +85,22 @@ void check_work(const model::JobWork& work, Problems& problems) {
   check_without_process(work, problems);
 }
 
+/// Whether several runs of one job may be there at once, of which none ends another.
+bool may_fire_all(model::Overlap overlap) {
+  switch (overlap) {
+    case model::Overlap::Queue:
+    case model::Overlap::Allow: return true;
+    case model::Overlap::Skip: return false;
+  }
+  return false;
+}
+
 void check_rules(const model::JobRules& rules, Problems& problems) {
   find_field_problems(rules, problems);
+  if (rules.late == model::LatePolicy::FireAll && !may_fire_all(rules.overlap)) {
+    problems.push_back("late: \"fire_all\" starts a run for each late tick, so they overlap; set overlap to "
+                       "queue or allow");
+  }
   const bool is_named = rules.route == model::RouteKind::Named;
   if (is_named && rules.worker.empty()) {
     problems.push_back("worker: route is \"named\"; give the worker's id");

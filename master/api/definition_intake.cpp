@@ -37,7 +37,6 @@ void find_unknown_yet(const model::JobRules& rules, Problems& problems) {
   const auto refuse = [&problems](const std::string& key) {
     problems.push_back(key + ": the masters cannot do this yet; leave it out");
   };
-  if (rules.late == model::LatePolicy::FireAll) refuse("late: fire_all");
   for (std::size_t i = 0; i < rules.schedule.entries.size(); ++i) {
     const auto entry = model::entry_from_text(rules.schedule.entries[i]);
     if (!entry) continue;

@@ -11,76 +11,6 @@ namespace {
 using model::Reason;
 using model::RunState;
 
-std::string reason_sentence(Reason reason, const std::string& pool) {
-  switch (reason) {
-    case Reason::None: return "";
-    case Reason::NoWorkerInPool:
-      return fmt::format("No worker is in pool \"{}\"; start one there, or change the job's pool.",
-                         pool);
-    case Reason::AllSlotsBusy:
-      return fmt::format("All slots of pool \"{}\" are busy; it starts when one is free.", pool);
-    case Reason::WaitsForRun:
-      return "It waits for an earlier run of the same job (overlap: queue).";
-    case Reason::RetryDelay: return "An attempt failed; the next one starts after the retry delay.";
-    case Reason::WorkerUnreconciled:
-      return "Its last worker has not said yet what it holds; no other attempt may start before.";
-    case Reason::WaitsForFence:
-      return "Its last worker is away; another attempt starts when the lost one must have ended.";
-    case Reason::NamedWorkerAbsent:
-      return "The worker that the job names is not here; start it, or change the job's route.";
-    case Reason::WorkersSettling: return "A master has just taken office; workers are being asked.";
-    case Reason::ClusterHeld: return "Ticks are held; see the cluster's status for the reason.";
-    case Reason::OverlapSkipped: return "An earlier run was still active (overlap: skip).";
-    case Reason::QueueFull: return "Too many runs of this job were waiting already (queue_limit).";
-    case Reason::CoalescedInto: return "It was late, and one run stands for all late ticks.";
-    case Reason::LateSkipped: return "It was later than its grace allows (late: skip).";
-    case Reason::ExitStatus: return "The command ended with an exit status other than 0.";
-    case Reason::Signalled: return "A signal ended the command.";
-    case Reason::StartFailed:
-      return "The command could not be started; check its path and its permissions.";
-    case Reason::AttemptTimeout: return "It ran longer than its timeout allows.";
-    case Reason::CancelledByUser: return "It was cancelled.";
-    case Reason::WorkerLost: return "Its worker went away with it.";
-    case Reason::AttemptDied: return "Its worker or warden died, and the attempt with it.";
-    case Reason::KillUnproven:
-      return "It was told to die and could not be proven dead; look at the worker's host.";
-    case Reason::HandlerFailed: return "The handler reported a failure.";
-    case Reason::HandlerUnknown:
-      return "No worker that it was sent to knows its handler; link it into the worker.";
-    case Reason::RefusedByWorker: return "The worker refused it.";
-    case Reason::OutputLost: return "Part of its output was lost.";
-    case Reason::MemoryExceeded: return "It used more memory than the job's limits allow.";
-    case Reason::ProcessesExceeded: return "It had more processes than the job's limits allow.";
-    case Reason::CpuExceeded: return "It used more CPU time than the job's limits allow.";
-    case Reason::FolderExceeded: return "It put more into its work folder than the job's limits allow.";
-    case Reason::FileSizeExceeded: return "It wrote a larger file than the job's limits allow.";
-    case Reason::WorkersDraining:
-      return fmt::format("No worker of pool \"{}\" takes new runs, those that are here are drained; resume "
-                         "one (rota worker resume), or start another.", pool);
-    case Reason::WorkerUnseen:
-      return "Its last worker was never seen in the ZooKeeper that is in use now, so nothing tells whether "
-             "the attempt lives: let that worker come back, or, when it is over for sure: rota-master "
-             "--accept-new-zookeeper --workers-gone --config FILE";
-    case Reason::LossLimit:
-      return "It was lost with its workers as often as its job allows (loss: most); look whether it harms "
-             "them before you run it again.";
-    case Reason::WaitsForConfirmation:
-      return "Its worker is gone, and its job asks for a confirmation before another attempt (loss: "
-             "confirm): let the worker come back, or, when it is dead for sure, confirm that.";
-    case Reason::Missed:
-      return "Nobody led, or ticks were held, at its moment; when it could have been made up for, a run of "
-             "the job was unfinished.";
-    case Reason::Jitter:
-      return "Its schedule spreads the start (jitter); it begins at the moment that is shown.";
-    case Reason::Frozen: return "Its namespace was frozen at that moment.";
-    case Reason::LateBounded:
-      return "More ticks were late than are made up for (late: fire_all).";
-    case Reason::CalendarEdited: return "An edit of a calendar took its moment away.";
-    case Reason::HandedOver: return "It was ended at the deadline of its worker's drain.";
-  }
-  return "";
-}
-
 std::string state_sentence(RunState state) {
   switch (state) {
     case RunState::Waiting: return "It is waiting.";
@@ -146,6 +76,78 @@ std::string nobody_sentence(Reason reason, const std::vector<core::WorkerView>& 
 }
 
 }  // namespace
+
+std::string reason_sentence(Reason reason, const std::string& pool) {
+  switch (reason) {
+    case Reason::None: return "";
+    case Reason::NoWorkerInPool:
+      return fmt::format("No worker is in pool \"{}\"; start one there, or change the job's pool.",
+                         pool);
+    case Reason::AllSlotsBusy:
+      return fmt::format("All slots of pool \"{}\" are busy; it starts when one is free.", pool);
+    case Reason::WaitsForRun:
+      return "It waits for an earlier run of the same job (overlap: queue).";
+    case Reason::RetryDelay: return "An attempt failed; the next one starts after the retry delay.";
+    case Reason::WorkerUnreconciled:
+      return "Its last worker has not said yet what it holds; no other attempt may start before.";
+    case Reason::WaitsForFence:
+      return "Its last worker is away; another attempt starts when the lost one must have ended.";
+    case Reason::NamedWorkerAbsent:
+      return "The worker that the job names is not here; start it, or change the job's route.";
+    case Reason::WorkersSettling: return "A master has just taken office; workers are being asked.";
+    case Reason::ClusterHeld: return "Ticks are held; see the cluster's status for the reason.";
+    case Reason::OverlapSkipped: return "An earlier run was still active (overlap: skip).";
+    case Reason::QueueFull: return "Too many runs of this job were waiting already (queue_limit).";
+    case Reason::CoalescedInto: return "It was late, and one run stands for all late ticks.";
+    case Reason::LateSkipped: return "It was later than its grace allows (late: skip).";
+    case Reason::ExitStatus: return "The command ended with an exit status other than 0.";
+    case Reason::Signalled: return "A signal ended the command.";
+    case Reason::StartFailed:
+      return "The command could not be started; check its path and its permissions.";
+    case Reason::AttemptTimeout: return "It ran longer than its timeout allows.";
+    case Reason::CancelledByUser: return "It was cancelled.";
+    case Reason::WorkerLost: return "Its worker went away with it.";
+    case Reason::AttemptDied: return "Its worker or warden died, and the attempt with it.";
+    case Reason::KillUnproven:
+      return "It was told to die and could not be proven dead; look at the worker's host.";
+    case Reason::HandlerFailed: return "The handler reported a failure.";
+    case Reason::HandlerUnknown:
+      return "No worker that it was sent to knows its handler; link it into the worker.";
+    case Reason::RefusedByWorker: return "The worker refused it.";
+    case Reason::OutputLost: return "Part of its output was lost.";
+    case Reason::MemoryExceeded: return "It used more memory than the job's limits allow.";
+    case Reason::ProcessesExceeded: return "It had more processes than the job's limits allow.";
+    case Reason::CpuExceeded: return "It used more CPU time than the job's limits allow.";
+    case Reason::FolderExceeded: return "It put more into its work folder than the job's limits allow.";
+    case Reason::FileSizeExceeded: return "It wrote a larger file than the job's limits allow.";
+    case Reason::WorkersDraining:
+      return fmt::format("No worker of pool \"{}\" takes new runs, those that are here are drained; resume "
+                         "one (rota worker resume), or start another.", pool);
+    case Reason::WorkerUnseen:
+      return "Its last worker was never seen in the ZooKeeper that is in use now, so nothing tells whether "
+             "the attempt lives: let that worker come back, or, when it is over for sure: rota-master "
+             "--accept-new-zookeeper --workers-gone --config FILE";
+    case Reason::LossLimit:
+      return "It was lost with its workers as often as its job allows (loss: most); look whether it harms "
+             "them before you run it again.";
+    case Reason::WaitsForConfirmation:
+      return "Its worker is gone, and its job asks for a confirmation before another attempt (loss: "
+             "confirm): let the worker come back, or, when it is dead for sure, confirm that.";
+    case Reason::Missed:
+      return "Nobody led, or ticks were held, at its moment; when it could have been made up for, a run of "
+             "the job was unfinished.";
+    case Reason::CaughtUp:
+      return "It stands for late ticks; such runs start one by one, and after all that is live.";
+    case Reason::LateBounded:
+      return "More ticks were late than late: fire_all makes up for; the newest of them fired.";
+    case Reason::Jitter:
+      return "Its schedule spreads the start (jitter); it begins at the moment that is shown.";
+    case Reason::CalendarEdited: return "An edit of a calendar took its moment away.";
+    case Reason::Frozen: return "A freeze was in force at its moment (rota freeze list).";
+    case Reason::HandedOver: return "It was ended at the deadline of its worker's drain.";
+  }
+  return "";
+}
 
 std::string sentence_now(const core::RunView& run, const std::vector<core::WorkerView>& workers,
                          const model::JobRules& rules, WallTime now) {

@@ -10,6 +10,9 @@
 
 namespace rota::master::api {
 
+/// The reason alone; empty for none.
+std::string reason_sentence(model::Reason reason, const std::string& pool);
+
 /// `detail` is what the leader added: the run that is waited for, who cancelled ...
 std::string sentence_for(model::RunState state, model::Reason reason, const std::string& detail,
                          const std::string& pool);

@@ -11,10 +11,13 @@
 #include "master/api/leader_desk.h"
 #include "master/api/log_tail.h"
 #include "master/api/services.h"
+#include "master/api/tick_words.h"
 
 namespace rota::master::api {
 
 class StoredCalendars;
+/// For the wire.
+std::vector<thrift::FreezeInfo> to_wire(const std::vector<model::Freeze>& freezes, WallTime now);
 
 /// Thread: any (the server's pool). Methods throw RotaError and nothing else.
 class JobServiceHandler final : public JobService {
@@ -49,6 +52,10 @@ class JobServiceHandler final : public JobService {
                      const std::string& worker, const std::string& why) override;
   void confirm_dead(const Caller& caller, thrift::DeathAnswer& out, const Head& head,
                     const std::string& worker, const std::string& why, bool dry_run) override;
+  void begin_freeze(const Caller& caller, thrift::FreezeInfo& out, const Head& head,
+                    const std::string& space, std::int64_t until_ms, const std::string& why) override;
+  void end_freeze(const Caller& caller, thrift::FreezeInfo& out, const Head& head,
+                  const std::string& space) override;
   void undelete_job(const Caller& caller, thrift::JobEdited& out, const Head& head,
                     const std::string& space, const std::string& name) override;
 
@@ -80,6 +87,9 @@ class JobServiceHandler final : public JobService {
   void next_fires(const Caller& caller, thrift::NextFires& out, const Head& head,
                   const thrift::Schedule& schedule, std::int64_t after_ms, std::int32_t count,
                   const std::string& space, const std::string& name) override;
+  void list_freezes(const Caller& caller, std::vector<thrift::FreezeInfo>& out, const Head& head) override;
+  void explain_tick(const Caller& caller, thrift::TickAnswer& out, const Head& head,
+                    const std::string& space, const std::string& name, std::int64_t at_ms) override;
   void verify(const Caller& caller, thrift::VerifyReport& out, const Head& head,
               const thrift::VerifyRequest& request) override;
 
@@ -118,6 +128,9 @@ class JobServiceHandler final : public JobService {
   thrift::JobEdited change_job(const Caller& caller, Event event, const char* done, MonoTime deadline);
   thrift::DrainAnswer drain_here(const Caller& caller, core::DrainWorker event, MonoTime deadline);
   thrift::DeathAnswer confirm_here(const Caller& caller, core::ConfirmDead event, MonoTime deadline);
+  template <typename Event>
+  thrift::FreezeInfo freeze_here(Event event, MonoTime deadline);
+  TickFacts tick_facts(const store::JobRow& row, WallTime at);
   thrift::JobEdited undelete_here(const Caller& caller, const std::string& space, const std::string& name,
                                   MonoTime deadline);
   Result<std::vector<model::CalendarRow>> calendar_now(const std::string& space, const std::string& name);

@@ -208,6 +208,7 @@ thrift::ClusterStatus JobServiceHandler::status_here() const {
   out.__set_watermark_ms(to_ms(snapshot->watermark));
   out.__set_held(core::hold_text(*snapshot, parts_.clock.wall()));
   out.__set_counters(snapshot->counters);
+  out.__set_freezes(to_wire(snapshot->freezes, parts_.clock.wall()));
   out.__set_age_ms(age_ms(parts_.clock.wall(), snapshot->taken));
   return out;
 }

@@ -71,6 +71,25 @@ class JobAdapter final : public thrift::JobServiceIf {
       jobs_->confirm_dead(caller, out, head, worker, why, dry_run);
     });
   }
+  void begin_freeze(thrift::FreezeInfo& out, const Head& head, const std::string& space,
+                    std::int64_t until_ms, const std::string& why) override {
+    edge_.serve("begin_freeze", head, [&](const Caller& caller) {
+      jobs_->begin_freeze(caller, out, head, space, until_ms, why);
+    });
+  }
+  void end_freeze(thrift::FreezeInfo& out, const Head& head, const std::string& space) override {
+    edge_.serve("end_freeze", head,
+                [&](const Caller& caller) { jobs_->end_freeze(caller, out, head, space); });
+  }
+  void list_freezes(std::vector<thrift::FreezeInfo>& out, const Head& head) override {
+    edge_.serve("list_freezes", head, [&](const Caller& caller) { jobs_->list_freezes(caller, out, head); });
+  }
+  void explain_tick(thrift::TickAnswer& out, const Head& head, const std::string& space,
+                    const std::string& name, std::int64_t at_ms) override {
+    edge_.serve("explain_tick", head, [&](const Caller& caller) {
+      jobs_->explain_tick(caller, out, head, space, name, at_ms);
+    });
+  }
   void undelete_job(thrift::JobEdited& out, const Head& head, const std::string& space,
                     const std::string& name) override {
     edge_.serve("undelete_job", head,

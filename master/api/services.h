@@ -50,6 +50,10 @@ class JobService {
                              const std::string& worker, const std::string& why) = 0;
   virtual void confirm_dead(const Caller& caller, thrift::DeathAnswer& out, const Head& head,
                             const std::string& worker, const std::string& why, bool dry_run) = 0;
+  virtual void begin_freeze(const Caller& caller, thrift::FreezeInfo& out, const Head& head,
+                            const std::string& space, std::int64_t until_ms, const std::string& why) = 0;
+  virtual void end_freeze(const Caller& caller, thrift::FreezeInfo& out, const Head& head,
+                          const std::string& space) = 0;
   virtual void undelete_job(const Caller& caller, thrift::JobEdited& out, const Head& head,
                             const std::string& space, const std::string& name) = 0;
   virtual void apply_calendars(const Caller& caller, std::vector<thrift::CalendarEdited>& out,
@@ -83,6 +87,10 @@ class JobService {
   virtual void next_fires(const Caller& caller, thrift::NextFires& out, const Head& head,
                           const thrift::Schedule& schedule, std::int64_t after_ms, std::int32_t count,
                           const std::string& space, const std::string& name) = 0;
+  virtual void list_freezes(const Caller& caller, std::vector<thrift::FreezeInfo>& out,
+                            const Head& head) = 0;
+  virtual void explain_tick(const Caller& caller, thrift::TickAnswer& out, const Head& head,
+                            const std::string& space, const std::string& name, std::int64_t at_ms) = 0;
   virtual void verify(const Caller& caller, thrift::VerifyReport& out, const Head& head,
                       const thrift::VerifyRequest& request) = 0;
 

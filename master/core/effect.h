@@ -15,6 +15,7 @@
 #include "common/base/ids.h"
 #include "common/base/result.h"
 #include "common/model/calendar.h"
+#include "common/model/freeze.h"
 #include "common/model/job.h"
 #include "common/model/run.h"
 #include "common/model/worker.h"
@@ -55,12 +56,13 @@ struct Changes {
   std::vector<model::WorkerDrain> drains;        ///< inserted or replaced
   std::vector<model::WorkerDeath> deaths;        ///< inserted or replaced
   std::vector<model::CalendarRow> calendars;     ///< inserted; a row that stands is the same
+  std::vector<model::Freeze> freezes;            ///< inserted or replaced
   std::optional<Watermark> watermark;            ///< replaced
 
   bool empty() const {
     return jobs.empty() && versions.empty() && new_runs.empty() && updated_runs.empty() &&
            attempts.empty() && notes.empty() && gaps.empty() && lives.empty() && drains.empty() &&
-           deaths.empty() && calendars.empty() && !watermark;
+           deaths.empty() && calendars.empty() && freezes.empty() && !watermark;
   }
 };
 
@@ -150,13 +152,16 @@ struct DeathTaken {
   bool changed = false;                           ///< false: nothing waited for it
   std::vector<Run> runs;
 };
+struct FreezeTaken {
+  model::Freeze freeze;
+};
 struct ReportsTaken {
   std::vector<model::AttemptKey> taken;           ///< the worker may forget these
 };
 struct Renewed {};
 
 using ReplyBody = std::variant<JobApplied, CalendarApplied, Submitted, CancelTaken, DrainTaken,
-                               WorkerForgotten, DeathTaken, ReportsTaken, Renewed, Error>;
+                               WorkerForgotten, DeathTaken, FreezeTaken, ReportsTaken, Renewed, Error>;
 
 struct Reply {
   Token token;

@@ -11,6 +11,7 @@
 
 #include "common/base/ids.h"
 #include "common/model/calendar.h"
+#include "common/model/freeze.h"
 #include "common/model/job.h"
 #include "common/model/run.h"
 #include "common/model/worker.h"
@@ -219,6 +220,22 @@ struct ConfirmDead {
   bool only_tell = false;               ///< say what would happen, and change nothing
 };
 
+/// Ticks do not fire until then; where the same namespace is frozen already, that lasts longer.
+struct BeginFreeze {
+  Token token;
+  std::string principal;
+  std::string space;                    ///< empty: all
+  WallTime until{};
+  std::string why;
+};
+
+/// The freeze of exactly this namespace is over.
+struct EndFreeze {
+  Token token;
+  std::string principal;
+  std::string space;                    ///< empty: that of all
+};
+
 /// Hold ticks from now on (the clock is too far from the database's, or the database was restored). With an
 /// empty text they fire again. Held ticks are recorded late, by their jobs' policies.
 struct HoldTicks {
@@ -234,10 +251,11 @@ struct ZookeeperReplaced {
 /// The operator says that workers which this ZooKeeper has never seen are gone forever.
 struct UnseenGone {};
 
-using Event = std::variant<TimePassed, MastersSeen, WorkerSeen, WorkerGone, BeatsEnded, WorkersListed,
-                           HelloAnswered, HelloFailed, EpochRefused, RenewAsked, DispatchAnswered, Reported,
-                           ApplyJob, SetPaused, DeleteJob, UndeleteJob, ApplyCalendar, DeleteCalendar, RunNow,
-                           SubmitRuns, CancelRun, DrainWorker, ConfirmDead, ForgetWorker, HoldTicks,
+using Event = std::variant<TimePassed, MastersSeen, WorkerSeen, WorkerGone, BeatsEnded,
+                           WorkersListed, HelloAnswered, HelloFailed, EpochRefused, RenewAsked,
+                           DispatchAnswered, Reported, ApplyJob, SetPaused, DeleteJob, UndeleteJob,
+                           ApplyCalendar, DeleteCalendar, RunNow, SubmitRuns, CancelRun, DrainWorker,
+                           ConfirmDead, ForgetWorker, BeginFreeze, EndFreeze, HoldTicks,
                            ZookeeperReplaced, UnseenGone>;
 
 }  // namespace rota::master::core

@@ -43,7 +43,11 @@ std::string unknown_run(const State& state, const RunEntry& run) {
   const RunId id = run.id();
   const JobEntry* job = state.find_job(run.row().job);
   if (job == nullptr) return at_run("a run's job is missing", id);
-  if (!job->unfinished().contains(id)) return at_run("a run is missing at its job", id);
+  const IdSet<RunId>& named = run.waits_to_catch_up() ? job->caught_up() : job->unfinished();
+  if (!named.contains(id)) return at_run("a run is missing at its job", id);
+  if (run.waits_to_catch_up() && !state.catch_up().holds(run)) {
+    return at_run("a late run is missing among those to be caught up", id);
+  }
   if (run.in_slot_queue()) {
     const SlotQueue* queue = state.slot_queues().find(slot_queue_of(run.rules()));
     const bool stands = queue != nullptr && queue->holds(run);
@@ -63,7 +67,7 @@ std::string broken_run(const State& state, const RunEntry& run) {
   }
   if (run.in_slot_queue() || run.is_held() || state.runs().timers().has(id, RunTimer::RetryDelay)) return "";
   const JobEntry* job = state.find_job(run.row().job);
-  const bool waits = job != nullptr && job->behind().contains(id);
+  const bool waits = job != nullptr && (job->behind().contains(id) || job->caught_up().contains(id));
   return waits ? "" : at_run("nothing will ever move a run", id);
 }
 
@@ -144,14 +148,15 @@ std::string broken_calendar(const CalendarEntry& entry) {
 /// every run is named by its job and every held attempt by its worker.
 std::string broken_invariant(const State& state) {
   std::string broken;
-  std::size_t held = 0, named_by_jobs = 0, named_by_lives = 0;
+  std::size_t held = 0, caught_up = 0, named_by_jobs = 0, named_by_lives = 0;
   for (const auto& [id, run] : state.runs().all()) {
     if (broken = broken_run(state, run); !broken.empty()) return broken;
     held += run.is_held() ? 1 : 0;
   }
   for (const auto& [id, job] : state.jobs().all()) {
     if (broken = broken_job(state, job); !broken.empty()) return broken;
-    named_by_jobs += job.unfinished().size();
+    named_by_jobs += job.unfinished().size() + job.caught_up().size();
+    caught_up += job.caught_up().size();
   }
   for (const auto& [key, life] : state.workers().lives()) {
     if (broken = broken_life(state, life); !broken.empty()) return broken;
@@ -162,6 +167,7 @@ std::string broken_invariant(const State& state) {
       if (broken = unknown_run(state, run); !broken.empty()) return broken;
     }
   }
+  if (caught_up != state.catch_up().size()) return "runs to be caught up are not as many as their jobs name";
   for (const auto& [id, worker] : state.workers().workers()) {
     if (!state.workers().has_life(id)) return "a worker id without lives was kept";
   }

@@ -121,7 +121,12 @@ void plan_after_end(State& state, JobEntry& job) {
   const WallTime recorded = state.recorded_through(job);
   const auto due = job.row.memory().due;
   if (due && *due > recorded) return;
-  set_due(state, job, job.unfinished().empty() ? due_after(state, job, recorded) : std::nullopt);
+  set_due(state, job, job.has_runs() ? std::nullopt : due_after(state, job, recorded));
+}
+
+void be_due_now(State& state, JobEntry& job) {
+  set_due(state, job, due_after(state, job, WallTime{}));
+  plan_next_tick(state, job);
 }
 
 void settle_memories(Context& ctx) {

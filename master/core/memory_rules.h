@@ -32,6 +32,9 @@ void forget_due(Context& ctx, JobEntry& job);
 /// has no such entry.
 void plan_after_end(State& state, JobEntry& job);
 
+/// Its entry `after_end` is due with the next moment, or when its hours open.
+void be_due_now(State& state, JobEntry& job);
+
 /// After each event: writes what has changed, and ends the jobs that are over, unless ticks are held.
 void settle_memories(Context& ctx);
 

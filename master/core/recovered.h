@@ -51,6 +51,7 @@ struct Recovered {
   std::vector<std::pair<JobId, WallTime>> taken;
   std::vector<model::WorkerDrain> drains;           ///< in force
   std::vector<model::WorkerDeath> confirmed;        ///< in force, of lives with attempts
+  std::vector<model::Freeze> freezes;               ///< not done, or beyond the watermark
   std::int64_t zookeeper_number = 0;                ///< of the ZooKeeper in use; grows with each other one
   std::vector<model::WorkerKey> unseen;             ///< lives with attempts that it has never seen
   std::vector<WorkerLife> newest_lives;             ///< of each worker the last, unless it left long ago

@@ -132,6 +132,10 @@ void recover_waiting(State& state, RunEntry& run, Now now) {
     state.restore_behind(run);
     return;
   }
+  if (run.waits_to_catch_up()) {
+    state.restore_catch_up(run);
+    return;
+  }
   state.enter_slot_queue(run);
 }
 
@@ -207,6 +211,7 @@ std::unique_ptr<State> recover_state(Epoch epoch, const CoreOptions& options, Re
   for (model::WorkerDrain& drain : recovered.drains) {
     if (drain.draining) state->workers().begin_drain(std::move(drain));
   }
+  for (model::Freeze& freeze : recovered.freezes) state->freezes().put(std::move(freeze));
   recover_departed(*state, std::move(recovered.newest_lives));
   for (const model::WorkerDeath& death : recovered.confirmed) state->workers().confirm_death(death);
   promote_orphans(*state);

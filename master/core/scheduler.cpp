@@ -8,6 +8,7 @@
 #include "master/core/time/calendar_rules.h"
 #include "master/core/attempts/confirm_rules.h"
 #include "master/core/workers/departed_rules.h"
+#include "master/core/admission/catch_up_rules.h"
 #include "master/core/admission/dispatch_rules.h"
 #include "master/core/workers/drain_rules.h"
 #include "master/core/attempts/fence_rules.h"
@@ -17,6 +18,7 @@
 #include "master/core/recovery.h"
 #include "master/core/admission/request_rules.h"
 #include "master/core/state.h"
+#include "master/core/time/freeze_rules.h"
 #include "master/core/time/time_rules.h"
 #include "master/core/views.h"
 #include "master/core/workers/worker_rules.h"
@@ -56,6 +58,8 @@ struct Cases {
   void operator()(const DrainWorker& e) const { handle_drain_worker(ctx, e); }
   void operator()(const ForgetWorker& e) const { handle_forget_worker(ctx, e); }
   void operator()(const ConfirmDead& e) const { handle_confirm_dead(ctx, e); }
+  void operator()(const BeginFreeze& e) const { handle_begin_freeze(ctx, e); }
+  void operator()(const EndFreeze& e) const { handle_end_freeze(ctx, e); }
   void operator()(const HoldTicks& e) const { ctx.state.ticks().set_hold(e.why); }
   void operator()(const ZookeeperReplaced& e) const { handle_zookeeper_replaced(ctx, e); }
   void operator()(const UnseenGone&) const { handle_unseen_gone(ctx); }
@@ -75,6 +79,7 @@ void Scheduler::handle(const Event& event, Now now, Effects& effects) {
   std::visit(Cases{ctx}, event);
   settle_memories(ctx);
   pump_slot_queues(ctx);
+  start_caught_up(ctx);
   write_touched(ctx);
 }
 

@@ -30,6 +30,7 @@ struct CoreOptions {
   Millis fence_hold{0};               ///< lost attempts are not sent again for so long after the Term began
   Millis keep_offline{24 * 3600 * 1000};  ///< how long a worker that vanished is shown as offline
   std::int32_t fire_at_most = 5000;   ///< ticks recorded per TimePassed; the rest with the next one
+  std::int32_t catch_up_rate = 20;    ///< runs of late ticks that start a second, in each pool
   bool all_know_slices = true;        ///< until MastersSeen says otherwise
   std::string tick_hold;                ///< why ticks are held from the first moment on; or empty
 };

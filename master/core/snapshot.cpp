@@ -4,6 +4,7 @@
 #include <deque>
 
 #include "master/core/workers/departed_rules.h"
+#include "master/core/admission/catch_up_rules.h"
 #include "master/core/attempts/fence_rules.h"
 #include "master/core/state.h"
 #include "master/core/views.h"
@@ -119,6 +120,11 @@ RunView view_of(const State& state, const RunEntry& run, Now now) {
   view.losses = run.progress().losses;
   if (run.is_held()) add_absence(state, run, now, view);
   if (run.in_slot_queue()) view.reason = state.slot_queues().blocked(run);
+  if (run.waits_to_catch_up()) {
+    CatchUpWait wait = why_not_caught_up(state, run);
+    view.reason = wait.reason;
+    view.detail = std::move(wait.detail);
+  }
   return view;
 }
 
@@ -164,7 +170,8 @@ std::map<std::string, std::int64_t> counters_of(const Counters& c) {
           {"adopted", c.adopted},
           {"readopted", c.readopted},
           {"cancels", c.cancels},
-          {"handed_over", c.handed_over}};
+          {"handed_over", c.handed_over},
+          {"caught_up", c.caught_up}};
 }
 
 std::map<std::string, std::int64_t> named(const StateCounts& counts) {
@@ -214,6 +221,9 @@ Snapshot view_state(const State& state, Now now) {
   snapshot.counters["calendars_ending"] = static_cast<std::int64_t>(state.calendars().ending(now.wall));
   snapshot.tallies = tallies_of(state);
   snapshot.newest_gaps = gaps_of(state);
+  for (const auto& [id, freeze] : state.freezes().all()) {
+    if (!freeze.done) snapshot.freezes.push_back(freeze);
+  }
   for (const auto& [key, life] : state.workers().lives()) {
     snapshot.workers.push_back(view_of(state, life, now));
   }

@@ -14,6 +14,7 @@
 #include "common/base/histogram.h"
 #include "common/base/ids.h"
 #include "common/base/time.h"
+#include "common/model/freeze.h"
 #include "common/model/run.h"
 #include "common/model/worker.h"
 #include "master/core/shared_info.h"
@@ -99,6 +100,7 @@ struct Snapshot {
   std::int64_t active_runs = 0;
   std::string tick_hold;                   ///< why ticks are held, or empty
   std::map<std::string, std::int64_t> counters;  ///< e.g. "ticks_fired", "stale_refused"
+  std::vector<model::Freeze> freezes;    ///< in force, or not yet made up for
   std::vector<GapView> newest_gaps;      ///< of this Term, newest first
   Tallies tallies;
 };

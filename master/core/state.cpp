@@ -38,6 +38,7 @@ RunEntry& State::add_run(RunEntry entry) {
 
 void State::set_state(RunEntry& run, RunState to, Reason reason, std::string detail) {
   CHECK_OR_DIE(may_follow(run.progress().state, to), "an illegal change of a run's state");
+  if (run.waits_to_catch_up()) leave_catch_up(run);
   if (to != RunState::Queued) slot_queues_.leave(run);
   if (to != RunState::Dispatched && to != RunState::Running) leave_worker(run);
   run.job().leave_behind(run.id());
@@ -56,6 +57,21 @@ void State::enter_slot_queue(RunEntry& run) {
 void State::wait_behind(RunEntry& run, RunId other) {
   set_state(run, RunState::Waiting, Reason::WaitsForRun, std::to_string(other.value));
   restore_behind(run);
+}
+
+void State::wait_to_catch_up(RunEntry& run) {
+  set_state(run, RunState::Waiting, Reason::CaughtUp);
+  restore_catch_up(run);
+}
+
+void State::restore_catch_up(RunEntry& run) {
+  run.job().wait_to_catch_up(run.id());
+  catch_up_.enter(run);
+}
+
+void State::leave_catch_up(RunEntry& run) {
+  catch_up_.leave(run);
+  run.job().begin_to_catch_up(run.id());
 }
 
 void State::restore_behind(RunEntry& run) {

@@ -17,7 +17,9 @@
 #include "master/core/recovered.h"
 #include "master/core/scheduler.h"
 #include "master/core/tables/calendar_table.h"
+#include "master/core/tables/catch_up_table.h"
 #include "master/core/tables/departed_table.h"
+#include "master/core/tables/freeze_table.h"
 #include "master/core/tables/given_up.h"
 #include "master/core/tables/job_table.h"
 #include "master/core/tables/key_memory.h"
@@ -53,6 +55,8 @@ class State {
   const RunTable& runs() const { return runs_; }
   SlotQueueTable& slot_queues() { return slot_queues_; }
   const SlotQueueTable& slot_queues() const { return slot_queues_; }
+  CatchUpTable& catch_up() { return catch_up_; }
+  const CatchUpTable& catch_up() const { return catch_up_; }
   WorkerTable& workers() { return workers_; }
   const WorkerTable& workers() const { return workers_; }
   DepartedTable& departed() { return departed_; }
@@ -61,6 +65,8 @@ class State {
   const ListingTable& listings() const { return listings_; }
   TickTable& ticks() { return ticks_; }
   const TickTable& ticks() const { return ticks_; }
+  FreezeTable& freezes() { return freezes_; }
+  const FreezeTable& freezes() const { return freezes_; }
   GivenUp& given_up() { return given_up_; }
   KeyMemory& keys() { return keys_; }
   const KeyMemory& keys() const { return keys_; }
@@ -84,6 +90,8 @@ class State {
   void enter_slot_queue(RunEntry& run);
   /// Waiting behind another run of its job.
   void wait_behind(RunEntry& run, RunId other);
+  /// Waiting until the runs of late ticks have their turn (catch_up_rules.h).
+  void wait_to_catch_up(RunEntry& run);
   /// Queued -> Dispatched: the run's attempt of this number is from now on that life's.
   void assign(RunEntry& run, LifeEntry& life, std::int32_t attempt, WallTime at);
   /// The attempt is held by another life of the same worker.
@@ -100,9 +108,12 @@ class State {
   void restore_held(RunEntry& run);
   /// Waiting behind another run of its job.
   void restore_behind(RunEntry& run);
+  /// Waiting to be caught up.
+  void restore_catch_up(RunEntry& run);
 
   RunId new_run_id() { return RunId{next_id()}; }
   std::int64_t new_drain_order() { return next_id(); }
+  std::int64_t new_freeze_id() { return next_id(); }
   JobId new_job_id() { return JobId{next_id()}; }
 
   /// The database went back: first all workers say what they hold.
@@ -112,6 +123,7 @@ class State {
  private:
   std::int64_t next_id();
   void leave_worker(RunEntry& run);
+  void leave_catch_up(RunEntry& run);
 
   const Epoch epoch_;
   const CoreOptions options_;
@@ -123,10 +135,12 @@ class State {
   JobTable jobs_;
   RunTable runs_;
   SlotQueueTable slot_queues_;
+  CatchUpTable catch_up_;
   WorkerTable workers_;
   DepartedTable departed_;
   ListingTable listings_;
   TickTable ticks_;
+  FreezeTable freezes_;
   GivenUp given_up_;
   KeyMemory keys_;
   Counters counters_;

@@ -2,6 +2,7 @@
 
 #include "master/core/tables/calendar_table.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace rota::master::store {
@@ -11,13 +12,21 @@ bool is_of_same(const model::CalendarRow& a, const model::CalendarRow& b) {
   return a.space == b.space && a.calendar->name == b.calendar->name;
 }
 
+/// Frozen ticks are planned once more when their freeze is over.
+std::optional<WallTime> first_planned(const core::Recovered& recovered) {
+  if (!recovered.watermark) return std::nullopt;
+  WallTime first = recovered.watermark->through;
+  for (const model::Freeze& freeze : recovered.freezes) first = std::min(first, freeze.from);
+  return first;
+}
+
 /// The first of these versions of one calendar that a Term needs.
 std::size_t first_needed(const std::vector<model::CalendarRow>& rows, std::size_t begin, std::size_t end,
-                         const std::optional<core::Watermark>& watermark) {
+                         std::optional<WallTime> planned_from) {
   std::size_t first = begin;
   for (std::size_t next = begin + 1; next < end; ++next) {
     const bool begins_anew = rows[next].deleted || rows[next - 1].deleted;  // a name that is used again, too
-    const bool is_old = watermark && rows[next].from + core::kReplacedMatters <= watermark->through;
+    const bool is_old = planned_from && rows[next].from + core::kReplacedMatters <= *planned_from;
     if (begins_anew || is_old) first = next;
   }
   return first;
@@ -26,12 +35,13 @@ std::size_t first_needed(const std::vector<model::CalendarRow>& rows, std::size_
 }  // namespace
 
 std::vector<core::RecoveredCalendar> calendars_to_recover(std::vector<model::CalendarRow> rows,
-                                                          const std::optional<core::Watermark>& watermark,
+                                                          const core::Recovered& recovered,
                                                           const ZoneSource& zones) {
+  const auto planned_from = first_planned(recovered);
   std::vector<core::RecoveredCalendar> out;
   for (std::size_t begin = 0, end = 0; begin < rows.size(); begin = end) {
     while (end < rows.size() && is_of_same(rows[begin], rows[end])) ++end;
-    for (std::size_t i = first_needed(rows, begin, end, watermark); i < end; ++i) {
+    for (std::size_t i = first_needed(rows, begin, end, planned_from); i < end; ++i) {
       auto zone = zones(rows[i].calendar->time_zone);
       out.push_back({std::move(rows[i]), zone ? *zone : nullptr});
     }

@@ -18,10 +18,11 @@ inline Error no_calendar(const std::string& space, const std::string& name) {
                                         shown_text(space) + "'");
 }
 
-/// `rows` by namespace, name and version. What a Term starts from: of each calendar the version in force a
-/// while (core::kReplacedMatters) before the watermark and those behind it; of a deleted one its last alone.
+/// `rows` by namespace, name and version. What a Term with this watermark and these freezes starts from: of
+/// each calendar the version in force a while (core::kReplacedMatters) before the first moment that it may
+/// plan, and those behind it; of a deleted one its last alone.
 std::vector<core::RecoveredCalendar> calendars_to_recover(std::vector<model::CalendarRow> rows,
-                                                          const std::optional<core::Watermark>& watermark,
+                                                          const core::Recovered& recovered,
                                                           const ZoneSource& zones);
 
 }  // namespace rota::master::store

@@ -108,6 +108,9 @@ class Reader {
     return std::vector<model::WorkerDeath>();
   }
 
+  /// Freezes, the newest first; at most 1000.
+  virtual Result<std::vector<model::Freeze>> freezes() { return std::vector<model::Freeze>(); }
+
   /// What the run's attempts have said about themselves; empty: nothing.
   virtual Result<std::optional<model::RunNote>> note_of(RunId) { return std::optional<model::RunNote>(); }
   /// The checkpoints of those of the runs that have one.

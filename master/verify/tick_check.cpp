@@ -48,7 +48,7 @@ Result<void> TickCheck::look_at(const model::Job& job, TickRows rows, MonoTime d
   }
   // What is left so far was never planned.
   if (auto rest = count_runs_before(recorded_ + Millis{1}); !rest) return rest;
-  judge_gaps();
+  if (auto judged = judge_gaps(); !judged) return judged;
   return look_beyond(rows.runs.has_value());
 }
 
@@ -237,14 +237,35 @@ Result<void> TickCheck::judge(WallTime tick, std::int64_t runs, std::int64_t gap
   return {};
 }
 
-void TickCheck::judge_gaps() {
+/// A tick is frozen exactly when a freeze says so; retention does not delete freezes.
+Result<void> TickCheck::judge_frozen(const model::Gap& gap) {
+  if (!freezes_) {
+    auto freezes = sources_.reader.freezes();
+    if (!freezes) return fail(freezes.error());
+    freezes_ = std::move(*freezes);
+  }
+  const auto named = std::ranges::find(*freezes_, gap.reference, &model::Freeze::id);
+  const bool is_covered = named != freezes_->end() && named->covers(gap.from) && named->covers(gap.to);
+  const bool is_older = !freezes_->empty() && freezes_->size() >= 1000 && gap.reference < freezes_->back().id;
+  if (!is_covered && !is_older) {
+    wrong(ticks_, fmt::format("job \"{}\" gap {} to {}: freeze {} does not cover it", name_,
+                              format_moment(gap.from), format_moment(gap.to), gap.reference));
+  }
+  return {};
+}
+
+Result<void> TickCheck::judge_gaps() {
   for (const GapSeen& gap : gaps_) {
+    if (gap.row.reason == model::Reason::Frozen) {
+      if (auto judged = judge_frozen(gap.row); !judged) return judged;
+    }
     const bool seen_whole = gap.row.from >= first_moment() && gap.row.to <= recorded_;
     if (!seen_whole || gap.covered == gap.row.count) continue;
     wrong(ticks_, fmt::format("job \"{}\" gap {} to {}: it says {} ticks, {} were planned in it",
                               name_, format_moment(gap.row.from), format_moment(gap.row.to),
                               gap.row.count, gap.covered));
   }
+  return {};
 }
 
 // The leader goes on meanwhile: what lies beyond what was recorded first is wrong only when it lies

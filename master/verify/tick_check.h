@@ -50,7 +50,8 @@ class TickCheck {
   void count_epoch(Epoch epoch, const std::string& what);
   std::int64_t cover(JobVersion version, WallTime tick);
   Result<void> judge(WallTime tick, std::int64_t runs, std::int64_t gaps);
-  void judge_gaps();
+  Result<void> judge_gaps();
+  Result<void> judge_frozen(const model::Gap& gap);
   Result<void> look_at_gone();
   Result<void> look_beyond(bool at_hand);
   WallTime first_moment() const { return first_moment_; }
@@ -64,6 +65,8 @@ class TickCheck {
   Check& ticks_;
   Check& epochs_;
   Millis& max_lateness_;
+
+  std::optional<std::vector<model::Freeze>> freezes_;  ///< read when the first frozen tick is seen
 
   // of the job that is looked at
   JobId job_;

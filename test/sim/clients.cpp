@@ -55,6 +55,8 @@ model::JobDefinition random_job(Random& random, std::size_t number) {
   rules.overlap = overlaps[random.below(3)];
   rules.queue_limit = static_cast<std::int32_t>(1 + random.below(4));
   rules.late = random.chance(60) ? model::LatePolicy::FireOnce : model::LatePolicy::Skip;
+  const bool is_rare = rules.schedule.kind == model::ScheduleKind::FixedRate && rules.schedule.interval >= 4000ms;
+  if (rules.overlap != Overlap::Skip && is_rare) rules.late = model::LatePolicy::FireAll;
   rules.tick_grace = random.between(500ms, 8000ms);
   rules.route = random.chance(50) ? model::RouteKind::RoundRobin : model::RouteKind::LeastLoaded;
   if (random.chance(15)) {
@@ -133,7 +135,7 @@ void Clients::act() {
   if (stopped_) return;
   world_.after(world_.random.between(50ms, 700ms), [this] { act(); });
   const auto job = static_cast<std::size_t>(world_.random.below(static_cast<std::int64_t>(jobs_.size())));
-  switch (world_.random.below(22)) {
+  switch (world_.random.below(23)) {
     case 0:
       jobs_[job].description = "edit " + std::to_string(++keys_);
       if (world_.random.chance(50)) jobs_[job].rules.retry.delay += 1ms;
@@ -156,6 +158,9 @@ void Clients::act() {
       return;
     case 20:
       drain();
+      return;
+    case 22:
+      freeze();
       return;
     case 21:
       confirm_dead(static_cast<std::size_t>(world_.random.below(static_cast<std::int64_t>(world_.workers.size()))));
@@ -368,66 +373,6 @@ void Clients::cancel() {
         }
         cancelled_.insert(run);
       });
-}
-
-void Clients::drain() {
-  const auto worker = static_cast<std::size_t>(world_.random.below(static_cast<std::int64_t>(world_.workers.size())));
-  const bool draining = world_.random.chance(50);
-  const Millis deadline = world_.random.chance(50) ? world_.random.between(300ms, 5000ms) : 0ms;
-  ask_drain(worker, draining, deadline);
-}
-
-void Clients::ask_drain(std::size_t worker, bool draining, Millis deadline) {
-  const std::string id = world_.workers[worker]->id();
-  ask(
-      [id, draining, deadline](Token token) -> master::core::Event {
-        return master::core::DrainWorker{token, "sim", id, draining, deadline, "sim"};
-      },
-      [this, worker, draining](const ReplyBody& body) {
-        if (const auto* taken = std::get_if<master::core::DrainTaken>(&body)) {
-          if (taken->changed) world_.marks.hit(draining ? "worker_drained" : "worker_resumed");
-          return;
-        }
-        // In the end all workers work again, even if some did not get the message.
-        const auto* error = std::get_if<Error>(&body);
-        if (!stopped_ || draining || error == nullptr || error->code == ErrorCode::NotFound) return;
-        world_.after(300ms, [this, worker] { ask_drain(worker, false, 0ms); });
-      });
-}
-
-/// The operator confirms a worker as dead, whether it is dead or not. The confirmation is for an id, and so for
-/// every host that has come up with that id.
-void Clients::confirm_dead(std::size_t worker) {
-  const std::string id = world_.workers[worker]->id();
-  ask(
-      [this, id](Token token) -> master::core::Event {
-        for (std::size_t host = 0; host < world_.workers.size(); ++host) {
-          if (world_.workers[host]->id() == id) world_.truth.note_confirmed(host);
-        }
-        return master::core::ConfirmDead{token, "sim", id, "sim", false};
-      },
-      [this](const ReplyBody& body) {
-        if (const auto* taken = std::get_if<master::core::DeathTaken>(&body)) {
-          if (taken->changed) world_.marks.hit("death_confirmed");
-          return;
-        }
-        const auto* error = std::get_if<Error>(&body);
-        if (error != nullptr && error->code == ErrorCode::Conflict) world_.marks.hit("living_worker_not_confirmed");
-      });
-}
-
-/// In the end the operator handles everything that waits for a confirmation.
-void Clients::confirm_what_waits() {
-  std::set<std::string> ids;
-  for (const auto& [id, run] : world_.store.runs()) {
-    if (model::is_final(run.progress.state)) continue;
-    if (run.progress.reason == model::Reason::WaitsForConfirmation) ids.insert(run.progress.worker.id);
-  }
-  for (std::size_t worker = 0; worker < world_.workers.size(); ++worker) {
-    if (ids.erase(world_.workers[worker]->id()) == 0) continue;
-    confirm_dead(worker);
-  }
-  world_.after(1000ms, [this] { confirm_what_waits(); });
 }
 
 void Clients::stop() {

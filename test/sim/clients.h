@@ -48,6 +48,7 @@ class Clients {
   void conflict();
   void cancel();
   void undelete(std::size_t job);
+  void freeze();
   void confirm_dead(std::size_t worker);
   void confirm_what_waits();
   void drain();

@@ -167,11 +167,14 @@ Result<master::core::Recovered> SimStore::recover() {
 void SimStore::write(const Changes& changes) {
   if (!changes.empty()) last_commit_ = clockwork_.now();
   put_definitions(tables_, changes);
+  for (const model::Freeze& freeze : changes.freezes) tables_.freezes.insert_or_assign(freeze.id, freeze);
   judge_definitions(changes);
   judge_gaps(changes);
   judge_new_runs(changes);
   put_new_runs(tables_, changes);
   for (const master::core::RunUpdate& update : changes.updated_runs) {
+    const bool was_waiting = tables_.runs.at(update.id).progress.reason == Reason::CaughtUp;
+    if (was_waiting && update.progress.reason != Reason::CaughtUp) marks_.hit("run_caught_up");
     judge_first_dispatch(tables_.runs.at(update.id).progress, update.progress);
     count_ends(update.id, tables_.runs.at(update.id).progress, update.progress);
     put_update(tables_, update);
@@ -210,6 +213,7 @@ void SimStore::judge_gaps(const Changes& changes) {
     if (gap.reason == Reason::QueueFull) marks_.hit("tick_queue_full");
     if (gap.reason == Reason::Missed) marks_.hit("tick_missed");
     if (gap.reason == Reason::CoalescedInto) marks_.hit("tick_coalesced");
+    if (gap.reason == Reason::Frozen) marks_.hit("tick_frozen");
     if (gap.reason == Reason::LateSkipped) marks_.hit("tick_late_skipped");
   }
 }
@@ -223,6 +227,11 @@ void SimStore::judge_new_runs(const Changes& changes) {
       complain_if(judge_.judge_run(tables_, run));
       if (TickJudge::is_after_end(tables_, run)) marks_.hit("tick_after_end");
     }
+    if (run.kind == model::RunKind::AfterFreeze) {
+      marks_.hit("frozen_tick_made_up");
+      complain_if(judge_.judge_made_up(tables_, run));
+    }
+    if (run.progress.reason == Reason::CaughtUp) marks_.hit("run_waits_to_be_caught_up");
     if (run.progress.state == RunState::Skipped) marks_.hit("run_skipped");
     if (run.progress.reason == Reason::Jitter) marks_.hit("start_jittered");
     if (run.progress.reason == Reason::WaitsForRun) marks_.hit("run_waited_behind");

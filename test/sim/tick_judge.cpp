@@ -166,6 +166,13 @@ std::string TickJudge::judge_gap(const SimTables& tables, const model::Gap& gap)
       return rules.late == model::LatePolicy::Skip ? "" : "P3: late ticks skipped against the policy";
     case Reason::CoalescedInto:
       return rules.late == model::LatePolicy::FireOnce ? "" : "P3: ticks coalesced against the policy";
+    case Reason::Frozen: {
+      const auto freeze = tables.freezes.find(gap.reference);
+      const bool is_covered = freeze != tables.freezes.end() && freeze->second.covers(gap.from) && freeze->second.covers(gap.to);
+      return is_covered || may_lack_freezes_ ? "" : "P33: frozen by no freeze, " + place(gap.job, gap.from);
+    }
+    case Reason::LateBounded:
+      return rules.late == model::LatePolicy::FireAll ? "" : "P3: ticks bounded against the policy";
     case Reason::QueueFull:
       return rules.overlap == model::Overlap::Queue ? "" : "P3: a queue that is none was full";
     case Reason::Missed:
@@ -208,7 +215,21 @@ std::string TickJudge::judge_firings(const SimTables& tables, const model::Run& 
     const auto row = tables.runs.find(at->second);
     if (row != tables.runs.end() && row->second.version >= first) ++fired;
   }
+  for (const auto& [id, row] : tables.runs) {
+    if (tables.freezes.empty()) break;
+    if (row.job == run.job && row.kind == model::RunKind::AfterFreeze && row.version >= first) ++fired;
+  }
   return fired < most ? "" : "more ticks fire than `firings` allows, run " + number(run.id.value);
+}
+
+std::string TickJudge::judge_made_up(const SimTables& tables, const model::Run& run) const {
+  if (may_lack_freezes_) return "";
+  for (const auto& [id, freeze] : tables.freezes) {
+    const bool is_its_key = run.request_key == model::freeze_key(id, run.job, run.scheduled);
+    if (!is_its_key) continue;
+    return freeze.covers(run.scheduled) && freeze.end() <= run.recorded ? "" : "P33: made up for what was not frozen";
+  }
+  return "P33: made up for no freeze, run " + number(run.id.value);
 }
 
 std::string TickJudge::judge_run(const SimTables& tables, const model::Run& run) const {
@@ -220,6 +241,10 @@ std::string TickJudge::judge_run(const SimTables& tables, const model::Run& run)
   const model::JobRules& rules = version->second.definition->rules;
   if (rules.firings > 0) {
     if (std::string wrong = judge_firings(tables, run, rules.firings); !wrong.empty()) return wrong;
+  }
+  for (const auto& [id, freeze] : tables.freezes) {
+    if (may_lack_freezes_) break;
+    if (freeze.is_of(run.space) && freeze.covers(*run.tick)) return "P33: a frozen tick fired, run " + number(run.id.value);
   }
   const bool too_late = run.recorded - *run.tick > rules.tick_grace;
   if (too_late && rules.late == model::LatePolicy::Skip) {

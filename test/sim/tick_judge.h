@@ -18,17 +18,25 @@ class TickJudge {
   /// that there is nothing else, also not beyond that. Empty, or what is wrong.
   std::string judge_window(SimTables& tables);
 
-  /// The rows went back: a version may come again with another definition.
-  void forget_versions() { schedules_.clear(); }
+  /// The rows went back: a version may come again with another definition, and a freeze that a leader knows may
+  /// be missing.
+  void forget_versions() {
+    schedules_.clear();
+    may_lack_freezes_ = true;
+  }
 
   /// A new gap row. `tables` are those before the batch. Empty, or what contradicts its reason (P3).
   std::string judge_gap(const SimTables& tables, const model::Gap& gap) const;
+  /// A new run that stands for a frozen tick (P33).
+  std::string judge_made_up(const SimTables& tables, const model::Run& run) const;
   /// A new run of a tick (P1, P3).
   std::string judge_run(const SimTables& tables, const model::Run& run) const;
   /// Whether its tick may be one of an entry `after_end`: it comes so long after the tick before it at least.
   static bool is_after_end(const SimTables& tables, const model::Run& run);
 
  private:
+  bool may_lack_freezes_ = false;
+
   using Planned = std::map<std::pair<JobId, WallTime>, std::pair<JobVersion, int>>;
 
   using Windows = std::map<JobId, std::pair<WallTime, WallTime>>;  ///< (after, through]

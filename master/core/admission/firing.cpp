@@ -65,7 +65,9 @@ RunId begin_run(Context& ctx, JobEntry& job, const Firing& firing, const Overlap
   RunEntry& run = ctx.state.add_run(RunEntry(facts_of(row), job.shared_rules()));
   run.place = add_row(ctx, std::move(row));
   ctx.state.touch(run);
-  if (choice.kind == OverlapChoice::Kind::Wait) {
+  if (firing.is_late) {
+    ctx.state.wait_to_catch_up(run);
+  } else if (choice.kind == OverlapChoice::Kind::Wait) {
     ctx.state.wait_behind(run, blocking);
   } else if (firing.not_before > ctx.at) {
     wait_for_start(ctx, run, firing.not_before);

@@ -13,6 +13,7 @@ struct Firing {
   std::optional<WallTime> tick;
   WallTime scheduled{};
   WallTime not_before{};               ///< its schedule spreads the start up to there
+  bool is_late = false;                ///< it waits to be caught up, whatever the overlap says
   // They stay as long as the request that they are of.
   std::string_view principal = kEveryone;  ///< a tick that nobody asked for is everyone's
   std::string_view request_key, request_hash;

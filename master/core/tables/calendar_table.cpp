@@ -15,9 +15,9 @@ std::optional<WallTime> warning_of(const CalendarEntry& entry) {
   return end ? std::optional(*end - kCoverWarning) : std::nullopt;
 }
 
-void forget_replaced(CalendarHistory& history, WallTime recorded_through) {
+void forget_replaced(CalendarHistory& history, WallTime planned_from) {
   const auto later = std::ranges::find_if(history, [&](const CalendarVersion& version) {
-    return version.from + kReplacedMatters > recorded_through;
+    return version.from + kReplacedMatters > planned_from;
   });
   if (later - history.begin() > 1) history.erase(history.begin(), later - 1);
 }
@@ -43,7 +43,7 @@ std::int32_t CalendarTable::last_version(const std::string& space, const std::st
   return found == calendars_.end() ? 0 : found->second.newest().version;
 }
 
-void CalendarTable::put(model::CalendarRow row, CalendarPtr compiled, WallTime recorded_through) {
+void CalendarTable::put(model::CalendarRow row, CalendarPtr compiled, WallTime planned_from) {
   CalendarEntry& entry = calendars_[name_of(row)];
   const bool was_live = entry.newest_.version > 0 && !entry.newest_.deleted;
   CHECK_OR_DIE(row.version > entry.newest_.version, "a version of a calendar that does not follow");
@@ -51,7 +51,7 @@ void CalendarTable::put(model::CalendarRow row, CalendarPtr compiled, WallTime r
   CalendarHistory history;
   if (was_live && !row.deleted && compiled != nullptr) history = entry.history();
   if (!row.deleted && compiled != nullptr) history.push_back({row.from, std::move(compiled)});
-  forget_replaced(history, recorded_through);
+  forget_replaced(history, planned_from);
   entry.history_ = std::make_shared<const CalendarHistory>(std::move(history));
   live_ += row.deleted ? 0 : 1;
   live_ -= was_live ? 1 : 0;

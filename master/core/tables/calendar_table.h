@@ -53,9 +53,9 @@ class CalendarTable {
   /// The number of the newest version, also of a deleted one; 0: the name was never used.
   std::int32_t last_version(const std::string& space, const std::string& name) const;
   /// A version that follows all others of its calendar. `compiled` is empty for a deletion, and for one that
-  /// this program cannot read. Versions that others have replaced long before `recorded_through` are
+  /// this program cannot read. Versions that others have replaced long before `planned_from` are
   /// forgotten.
-  void put(model::CalendarRow row, CalendarPtr compiled, WallTime recorded_through);
+  void put(model::CalendarRow row, CalendarPtr compiled, WallTime planned_from);
 
   // --- jobs that still have their ticks by the version before an edit
   /// They must be planned anew before that moment.

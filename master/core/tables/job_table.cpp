@@ -66,7 +66,17 @@ void JobEntry::leave_behind(RunId run) {
 
 void JobEntry::drop_unfinished(RunId run) {
   runs_.change().unfinished.erase(run);
-  if (unfinished().empty()) runs_.clear();
+  if (!has_runs()) runs_.clear();
+}
+
+void JobEntry::wait_to_catch_up(RunId run) {
+  runs_.change().unfinished.erase(run);
+  runs_.change().caught_up.insert(run);
+}
+
+void JobEntry::begin_to_catch_up(RunId run) {
+  runs_.change().caught_up.erase(run);
+  runs_.change().unfinished.insert(run);
 }
 
 // --- entries
@@ -96,7 +106,7 @@ const JobEntry* JobTable::find(JobId id) const {
 void JobTable::erase(JobId id) {
   JobEntry* job = find(id);
   if (job == nullptr) return;
-  CHECK_OR_DIE(job->unfinished().empty(), "a job with unfinished runs was erased");
+  CHECK_OR_DIE(!job->has_runs(), "a job with unfinished runs was erased");
   set_next_tick(*job, std::nullopt);
   count_grace(*job, -1);
   release_name(*job);
@@ -105,7 +115,7 @@ void JobTable::erase(JobId id) {
 
 void JobTable::forget_if_done(JobId id) {
   const JobEntry* job = find(id);
-  if (job == nullptr || !job->unfinished().empty()) return;
+  if (job == nullptr || job->has_runs()) return;
   if (job->row.one_off || job->row.state == model::JobState::Deleted) erase(id);
 }
 

@@ -63,6 +63,7 @@ class JobFacts {
 struct RunsOfJob {
   IdSet<RunId> unfinished;
   IdSet<RunId> behind;                 ///< of these: wait for a run of the same job
+  IdSet<RunId> caught_up;              ///< none of these: late ones whose turn has not come (CatchUpTable)
 };
 
 /// What decisions need of a job. What an index depends on is read here and changed by JobTable alone.
@@ -81,8 +82,11 @@ class JobEntry {
   const RulesPtr& shared_rules() const { return plan_.rules; }
   const CompiledSchedule& schedule() const { return *plan_.schedule; }
   std::optional<WallTime> next_tick() const { return next_tick_; }
+  /// Without those that wait to be caught up: these stand in nobody's way.
   const IdSet<RunId>& unfinished() const { return runs_.get().unfinished; }
   const IdSet<RunId>& behind() const { return runs_.get().behind; }
+  const IdSet<RunId>& caught_up() const { return runs_.get().caught_up; }
+  bool has_runs() const { return !unfinished().empty() || !caught_up().empty(); }
 
  private:
   friend class JobTable;
@@ -91,6 +95,8 @@ class JobEntry {
   void add_behind(RunId run) { runs_.change().behind.insert(run); }
   void leave_behind(RunId run);
   void drop_unfinished(RunId run);
+  void wait_to_catch_up(RunId run);
+  void begin_to_catch_up(RunId run);
 
   Plan plan_;
   MaybeTime next_tick_;

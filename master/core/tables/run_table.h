@@ -183,6 +183,10 @@ class RunEntry {
   bool is_of(model::AttemptKey key, const std::string& worker_id) const {
     return is_held() && attempt() == key && track_.worker().id == worker_id;
   }
+  /// Stands for late ticks, and its turn has not come.
+  bool waits_to_catch_up() const {
+    return track_.state == model::RunState::Waiting && track_.reason == model::Reason::CaughtUp;
+  }
   /// The highest number that an attempt of it has had, as far as is known.
   std::int32_t last_attempt() const { return std::max(track_.attempt, forgotten); }
   /// Stored for a worker, and not ended as far as is known.

@@ -96,7 +96,8 @@ void tell_calendar(Context& ctx, std::string_view sentence, const model::Calenda
 
 void store_row(Context& ctx, model::CalendarRow row, CalendarPtr compiled) {
   ctx.out.changes.calendars.push_back(row);
-  ctx.state.calendars().put(std::move(row), std::move(compiled), ctx.state.ticks().watermark().through);
+  const WallTime planned_from = ctx.state.freezes().planned_from(ctx.state.ticks().watermark().through);
+  ctx.state.calendars().put(std::move(row), std::move(compiled), planned_from);
 }
 
 model::CalendarRow row_after(Context& ctx, const std::string& space, const std::string& name,

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "common/base/check.h"
+#include "master/core/admission/late_rules.h"
 #include "master/core/batch_rows.h"
 #include "master/core/time/time_rules.h"
 
@@ -19,6 +20,13 @@ std::int64_t rows_made(const Context& ctx) {
   return ctx.state.counters().ticks_fired + static_cast<std::int64_t>(ctx.out.changes.gaps.size());
 }
 
+/// Rows that its late ticks make: a run and a gap, or a run for each of them.
+std::int64_t late_rows(const JobEntry& job, WallTime first, WallTime edge, std::int64_t most) {
+  if (job.rules().late != model::LatePolicy::FireAll) return 2;
+  const std::int64_t enough = std::min(kCaughtUpOfJob, most + 1);
+  return 1 + job.schedule().count_between(first - kMoment, edge, enough);
+}
+
 /// Whether the ticks through `end` make at most so many rows.
 bool fits(const Context& ctx, WallTime end, std::int64_t most) {
   std::int64_t left = most;
@@ -26,7 +34,7 @@ bool fits(const Context& ctx, WallTime end, std::int64_t most) {
     if (tick > end || left < 0) break;
     const JobEntry& job = *ctx.state.find_job(id);
     const WallTime edge = late_edge(ctx, job);
-    if (tick <= edge) left -= 2;
+    if (tick <= edge) left -= late_rows(job, tick, edge, left);
     left -= job.schedule().count_between(std::max(tick - kMoment, edge), end, left + 1);
   }
   return left >= 0;

@@ -8,7 +8,9 @@
 #include "master/core/workers/drain_rules.h"
 #include "master/core/attempts/fence_rules.h"
 #include "master/core/admission/firing.h"
+#include "master/core/admission/late_rules.h"
 #include "master/core/memory_rules.h"
+#include "master/core/time/freeze_rules.h"
 #include "master/core/time/slice_rules.h"
 #include "master/core/workers/worker_rules.h"
 
@@ -18,8 +20,13 @@ using model::Reason;
 
 namespace {
 
-constexpr Millis kDecidedInTime{2000};  // a leader that is there decides within milliseconds
 constexpr Millis kTick{1};  // times are whole milliseconds
+constexpr WallTime kNever = WallTime::max();
+
+/// No tick lies between that row and `from`. One of an entry `after_end` may, which is in no schedule.
+bool is_neighbour(const JobEntry& job, const model::Gap& last, WallTime from) {
+  return job.schedule().after_end() == nullptr && job.schedule().next_after(last.to) == from;
+}
 
 /// Adds a gap row, or extends the last row of this batch where that is its neighbour.
 void add_gap(Context& ctx, const JobEntry& job, WallTime from, WallTime to, std::int64_t count,
@@ -29,7 +36,7 @@ void add_gap(Context& ctx, const JobEntry& job, WallTime from, WallTime to, std:
   if (!gaps.empty()) {
     model::Gap& last = gaps.back();
     if (last.job == job.row.id && last.version == job.row.version && last.reason == reason &&
-        last.reference == reference.value && last.to < from) {
+        last.reference == reference.value && is_neighbour(job, last, from)) {
       last.to = to;
       last.count += count;
       ctx.state.ticks().note_longer_gap(last);
@@ -51,13 +58,20 @@ Reason why_skipped(Context& ctx, const JobEntry& job, WallTime tick, Reason reas
   return is_made_up && run->row().recorded >= tick ? Reason::Missed : reason;
 }
 
-RunId fire_tick(Context& ctx, JobEntry& job, WallTime tick) {
+/// So late that its run waits until it is caught up.
+bool is_caught_up(const Context& ctx, const JobEntry& job, WallTime tick) {
+  const WallTime start = tick + job.schedule().jitter_at(tick);
+  return ctx.at - start > kDecidedInTime;
+}
+
+RunId fire_tick(Context& ctx, JobEntry& job, WallTime tick, bool is_late = false) {
   Firing firing;
   firing.tick = tick;
   firing.scheduled = tick;
   firing.not_before = tick + job.schedule().jitter_at(tick);
+  firing.is_late = is_late;
   ++ctx.state.counters().ticks_fired;
-  const RunId run = begin_run(ctx, job, firing, overlap_of(job, firing.kind));
+  const RunId run = begin_run(ctx, job, firing, is_late ? OverlapChoice{} : overlap_of(job, firing.kind));
   remember_firing(ctx, job, tick);
   return run;
 }
@@ -71,32 +85,68 @@ void record_tick(Context& ctx, JobEntry& job, WallTime tick) {
   }
 }
 
+std::int64_t count_ticks(const JobEntry& job, WallTime from, WallTime to) {
+  return job.schedule().count_between(from - kTick, to, std::numeric_limits<std::int64_t>::max());
+}
+
+/// Each of the ticks of [first, last] fires, as far as so many may wait; the rest, the oldest, is a gap.
+/// `later`: so many more are late, and come in a later slice.
+void fire_all_late(Context& ctx, JobEntry& job, WallTime first, WallTime last, std::int64_t later) {
+  const std::int64_t room = late_room(job.caught_up().size(), ctx.state.catch_up().size());
+  const std::int64_t most = std::max<std::int64_t>(room - later, 0);
+  const std::int64_t all = count_ticks(job, first, last);
+  std::optional<WallTime> tick = first;
+  if (all > most) {
+    const WallTime begin = newest_begin(job.schedule(), first, last, most);
+    const WallTime newest = newest_tick(job.schedule(), first, begin);
+    add_gap(ctx, job, first, newest, all - most, Reason::LateBounded, RunId{});
+    tick = job.schedule().next_after(begin);
+  }
+  for (; tick && *tick <= last && !is_over_by_tick(ctx.state, job); tick = job.schedule().next_after(*tick)) {
+    if (is_caught_up(ctx, job, *tick)) {
+      fire_tick(ctx, job, *tick, true);
+    } else {
+      record_tick(ctx, job, *tick);
+    }
+  }
+}
+
+/// The newest of the ticks of [first, last] fires; the others are coalesced into its run.
+void fire_newest_late(Context& ctx, JobEntry& job, WallTime first, WallTime last) {
+  const auto gap = [&](WallTime to, Reason reason, RunId run) {
+    add_gap(ctx, job, first, to, count_ticks(job, first, to), reason, run);
+  };
+  const bool is_late = is_caught_up(ctx, job, last);
+  if (is_late && !job.caught_up().empty()) {  // one that waits already stands for these too
+    return gap(last, Reason::CoalescedInto, *job.caught_up().begin());
+  }
+  const OverlapChoice choice = overlap_of(job, model::RunKind::Tick);
+  if (choice.kind == OverlapChoice::Kind::Skip) {
+    return gap(last, why_skipped(ctx, job, last, choice.reason), blocking_run(job));
+  }
+  const RunId run = fire_tick(ctx, job, last, is_late);
+  if (last != first) gap(newest_tick(job.schedule(), first, last - kTick), Reason::CoalescedInto, run);
+}
+
 /// Records late ticks from `first` through `end`. `edge` is the youngest tick that counts as late. It may
 /// lie after `end` when the backlog is recorded in slices: then a later slice brings the run that stands
 /// for them.
 void record_late_ticks(Context& ctx, JobEntry& job, WallTime first, WallTime end, WallTime edge) {
-  const auto count = [&job](WallTime from, WallTime to) {
-    return job.schedule().count_between(from - kTick, to, std::numeric_limits<std::int64_t>::max());
-  };
   const WallTime last = newest_tick(job.schedule(), first, end);
-  if (job.rules().late == model::LatePolicy::Skip) {
-    add_gap(ctx, job, first, last, count(first, last), Reason::LateSkipped, RunId{});
-    return;
+  switch (job.rules().late) {
+    case model::LatePolicy::Skip:
+      return add_gap(ctx, job, first, last, count_ticks(job, first, last), Reason::LateSkipped, RunId{});
+    case model::LatePolicy::FireAll: {
+      const WallTime after = std::max(end, last);
+      const std::int64_t later = edge > after ? job.schedule().count_between(after, edge, kCaughtUpOfJob) : 0;
+      return fire_all_late(ctx, job, first, last, later);
+    }
+    case model::LatePolicy::FireOnce: break;
   }
   if (edge > end && newest_tick(job.schedule(), first, edge) > last) {
-    add_gap(ctx, job, first, last, count(first, last), Reason::CoalescedInto, RunId{});
-    return;
+    return add_gap(ctx, job, first, last, count_ticks(job, first, last), Reason::CoalescedInto, RunId{});
   }
-  const OverlapChoice choice = overlap_of(job, model::RunKind::Tick);
-  if (choice.kind == OverlapChoice::Kind::Skip) {
-    add_gap(ctx, job, first, last, count(first, last), why_skipped(ctx, job, last, choice.reason),
-            blocking_run(job));
-    return;
-  }
-  const RunId run = fire_tick(ctx, job, last);
-  if (last == first) return;
-  const WallTime before = newest_tick(job.schedule(), first, last - kTick);
-  add_gap(ctx, job, first, before, count(first, before), Reason::CoalescedInto, run);
+  fire_newest_late(ctx, job, first, last);
 }
 
 /// The first one after that moment: by the clock, or after the end of the last run.
@@ -112,9 +162,10 @@ void go_on_after(Context& ctx, JobEntry& job, WallTime at) {
   ctx.state.jobs().set_next_tick(job, is_over ? std::nullopt : next_after(job, at));
 }
 
-/// Records the job's ticks by the clock through `end`, in order; none of them has a run yet.
-void record_open_ticks(Context& ctx, JobEntry& job, WallTime end) {
-  const WallTime edge = late_edge(ctx, job);
+/// Records the job's ticks by the clock through `end`, in order; none of them has a run yet, and none is
+/// frozen through `edge_most`, which is not before `end`.
+void record_unfrozen_ticks(Context& ctx, JobEntry& job, WallTime end, WallTime edge_most) {
+  const WallTime edge = std::min(late_edge(ctx, job), edge_most);
   if (job.next_tick() && *job.next_tick() <= std::min(edge, end)) {
     record_late_ticks(ctx, job, *job.next_tick(), std::min(edge, end), edge);
     go_on_after(ctx, job, std::min(edge, end));
@@ -124,6 +175,28 @@ void record_open_ticks(Context& ctx, JobEntry& job, WallTime end) {
     record_tick(ctx, job, tick);
     go_on_after(ctx, job, tick);
   }
+}
+
+/// The same where some of them may be frozen.
+void record_among_freezes(Context& ctx, JobEntry& job, WallTime end) {
+  const FreezeTable& freezes = ctx.state.freezes();
+  while (job.next_tick() && *job.next_tick() <= end) {
+    const WallTime first = *job.next_tick();
+    const model::Freeze* freeze = freezes.covering(job.row.space(), first);
+    if (freeze == nullptr) {
+      const WallTime open = freezes.next_begin(job.row.space(), first).value_or(WallTime::max());
+      record_unfrozen_ticks(ctx, job, std::min(end, open), open);
+      continue;
+    }
+    const WallTime last = newest_tick(job.schedule(), first, std::min(end, freeze->end() - kTick));
+    add_gap(ctx, job, first, last, count_ticks(job, first, last), Reason::Frozen, RunId{freeze->id});
+    go_on_after(ctx, job, last);
+  }
+}
+
+void record_open_ticks(Context& ctx, JobEntry& job, WallTime end) {
+  if (!ctx.state.freezes().empty()) return record_among_freezes(ctx, job, end);
+  record_unfrozen_ticks(ctx, job, end, WallTime::max());
 }
 
 /// Records the job's ticks through `end`, in order. It skips a tick that already has its run: a second row
@@ -137,17 +210,29 @@ void record_clock_ticks(Context& ctx, JobEntry& job, WallTime end) {
   record_open_ticks(ctx, job, end);
 }
 
+/// When it is due instead of a late moment that is skipped, or of a frozen one; nothing else is recorded of
+/// those. Empty: the moment stands.
+std::optional<WallTime> due_instead(const Context& ctx, const JobEntry& job, WallTime due) {
+  const CompiledEntry& entry = *job.schedule().after_end();
+  const bool skips = job.rules().late == model::LatePolicy::Skip;
+  if (const model::Freeze* freeze = ctx.state.freezes().covering(job.row.space(), due)) {
+    const WallTime thaw = std::max(freeze->end(), ctx.at + kTick);
+    return entry.due_after_end(skips ? thaw : thaw - entry.interval()).value_or(kNever);
+  }
+  if (due > late_edge(ctx, job) || !skips) return std::nullopt;
+  return entry.due_after_end(ctx.at).value_or(kNever);
+}
+
 /// The job is due after the end of its last run. While a run is unfinished it is not: that one's end counts.
 /// What is due by the clock at the same moment is one tick with it, and is left to that.
 void record_after_end(Context& ctx, JobEntry& job, WallTime due) {
+  const auto instead = due_instead(ctx, job, due);
   model::JobMemory memory = job.row.memory();
-  memory.due.reset();
-  const bool is_skipped = due <= late_edge(ctx, job) && job.rules().late == model::LatePolicy::Skip;
-  if (is_skipped) memory.due = job.schedule().after_end()->due_after_end(ctx.at);
+  memory.due = instead && *instead != kNever ? instead : std::nullopt;
   ctx.state.jobs().set_memory(job, memory);
   if (job.schedule().next_after(due - kTick) == due) return go_on_after(ctx, job, due - kTick);
-  const bool fires = !is_skipped && job.unfinished().empty() && !ctx.state.jobs().is_taken(job.row.id, due);
-  if (fires) fire_tick(ctx, job, due);
+  const bool fires = !instead && !job.has_runs() && !ctx.state.jobs().is_taken(job.row.id, due);
+  if (fires) fire_tick(ctx, job, due, due <= late_edge(ctx, job) && is_caught_up(ctx, job, due));
   go_on_after(ctx, job, due);
 }
 
@@ -275,6 +360,7 @@ void handle_time_passed(Context& ctx, const TimePassed& event) {
   ctx.state.keys().forget_old(ctx.now.mono);
   const std::int32_t most = ctx.state.options().fire_at_most;
   fire_due(ctx, event.fire_at_most > 0 ? std::min(event.fire_at_most, most) : most);
+  thaw_due(ctx);
   write_watermark(ctx);
 }
 
@@ -302,6 +388,8 @@ std::optional<Millis> next_wake(const State& state, Now now) {
   }
   if (state.calendars().is_replan_wanted()) sooner(Millis{0});
   if (const auto first = state.runs().timers().first()) sooner(until(*first, now.mono));
+  if (const auto in = thaw_wake(state, now)) sooner(*in);
+  if (const auto first = state.catch_up().wake()) sooner(until(*first, now.mono));
   if (const auto first = state.workers().timers().first()) sooner(until(*first, now.mono));
   return wake;
 }

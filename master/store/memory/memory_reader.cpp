@@ -203,6 +203,16 @@ Result<std::vector<model::WorkerDeath>> MemoryStore::deaths_of(const std::string
   return out;
 }
 
+Result<std::vector<model::Freeze>> MemoryStore::freezes() {
+  const std::scoped_lock lock(mutex_);
+  if (auto fine = up(); !fine) return fail(fine.error());
+  std::vector<model::Freeze> out;
+  for (auto at = tables_->freezes.rbegin(); at != tables_->freezes.rend() && out.size() < 1000; ++at) {
+    out.push_back(at->second);
+  }
+  return out;
+}
+
 Result<std::vector<core::WorkerLife>> MemoryStore::lives_of(const std::string& worker_id,
                                                             std::int32_t limit) {
   const std::scoped_lock lock(mutex_);

@@ -160,12 +160,16 @@ Result<core::Recovered> recover_from(const MemoryTables& tables, const ZoneSourc
   if (tables.zookeeper) recovered.zookeeper_number = tables.zookeeper->number;
   recovered.unseen = unseen_in(tables);
   recovered.confirmed = confirmed_in(tables);
+  for (const auto& [id, freeze] : tables.freezes) {
+    const bool lies_ahead = tables.watermark && freeze.end() > tables.watermark->through;
+    if (!freeze.done || lies_ahead) recovered.freezes.push_back(freeze);
+  }
   for (const auto& [worker, drain] : tables.drains) {
     if (drain.draining) recovered.drains.push_back(drain);
   }
   std::vector<model::CalendarRow> calendars;
   for (const auto& [key, row] : tables.calendars) calendars.push_back(row);
-  recovered.calendars = calendars_to_recover(std::move(calendars), tables.watermark, zones);
+  recovered.calendars = calendars_to_recover(std::move(calendars), recovered, zones);
   std::vector<core::WorkerLife> lives;
   for (const auto& [key, life] : tables.lives) lives.push_back(life);
   recovered.newest_lives = newest_of_each(std::move(lives));

@@ -145,6 +145,39 @@ model::WorkerDeath read_death(Row& row) {
   return death;
 }
 
+const MultiRow kUpsertFreezes = {
+    "INSERT INTO freeze (freeze_id, namespace, from_ms, until_ms, ended_ms, principal, why, thawed_job, "
+    "done) VALUES", 9,
+    "ON DUPLICATE KEY UPDATE until_ms = VALUES(until_ms), ended_ms = VALUES(ended_ms), "
+    "principal = VALUES(principal), why = VALUES(why), thawed_job = VALUES(thawed_job), "
+    "done = VALUES(done)"};
+
+void bind_freeze(Binder& binder, const model::Freeze& freeze) {
+  binder.integer(freeze.id)
+      .text(freeze.space)
+      .time(freeze.from)
+      .time(freeze.until)
+      .time(freeze.ended)
+      .text(freeze.principal)
+      .prose(freeze.why, kWhyBytes)
+      .integer(freeze.thawed.value)
+      .integer(freeze.done ? 1 : 0);
+}
+
+model::Freeze read_freeze(Row& row) {
+  model::Freeze freeze;
+  freeze.id = row.integer();
+  freeze.space = row.text();
+  freeze.from = row.time();
+  freeze.until = row.time();
+  freeze.ended = row.maybe_time();
+  freeze.principal = row.text();
+  freeze.why = row.text();
+  freeze.thawed = JobId{row.integer()};
+  freeze.done = row.integer() != 0;
+  return freeze;
+}
+
 const MultiRow kUpsertDrains = {
     "INSERT INTO worker_drain (worker_id, draining, deadline_ms, principal, why, changed_ms) VALUES", 6,
     "ON DUPLICATE KEY UPDATE draining = VALUES(draining), deadline_ms = VALUES(deadline_ms), "

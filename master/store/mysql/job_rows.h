@@ -52,6 +52,12 @@ extern const MultiRow kUpsertDeaths;
 void bind_death(Binder& binder, const model::WorkerDeath& death);
 model::WorkerDeath read_death(Row& row);
 
+inline constexpr std::string_view kFreezeColumns =
+    "freeze_id, namespace, from_ms, until_ms, ended_ms, principal, why, thawed_job, done";
+extern const MultiRow kUpsertFreezes;
+void bind_freeze(Binder& binder, const model::Freeze& freeze);
+model::Freeze read_freeze(Row& row);
+
 extern const MultiRow kUpsertDrains;
 void bind_drain(Binder& binder, const model::WorkerDrain& drain);
 

@@ -231,6 +231,12 @@ Result<std::vector<model::WorkerDeath>> MysqlReader::deaths_of(const std::string
       [](Row& row) -> Result<model::WorkerDeath> { return read_death(row); });
 }
 
+Result<std::vector<model::Freeze>> MysqlReader::freezes() {
+  return rows_of<model::Freeze>(
+      pool_, fmt::format("SELECT {} FROM freeze ORDER BY freeze_id DESC LIMIT 1000", kFreezeColumns), {},
+      [](Row& row) -> Result<model::Freeze> { return read_freeze(row); });
+}
+
 Result<std::vector<core::WorkerLife>> MysqlReader::lives_of(const std::string& worker_id,
                                                             std::int32_t limit) {
   return rows_of<core::WorkerLife>(

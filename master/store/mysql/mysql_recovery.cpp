@@ -134,6 +134,20 @@ Result<std::vector<model::WorkerDrain>> load_drains(Connection& connection) {
   return drains;
 }
 
+Result<std::vector<model::Freeze>> load_freezes(Connection& connection,
+                                                std::optional<WallTime> through) {
+  std::vector<model::Freeze> freezes;
+  auto read = connection.stream(
+      fmt::format("SELECT {} FROM freeze WHERE done = 0 OR COALESCE(ended_ms, until_ms) > {} "
+                  "ORDER BY freeze_id", kFreezeColumns, through ? to_ms(*through) : INT64_MAX),
+      [&](Row& row) -> Result<void> {
+        freezes.push_back(read_freeze(row));
+        return {};
+      });
+  if (!read) return fail(read.error());
+  return freezes;
+}
+
 Result<std::vector<core::WorkerLife>> load_newest_lives(Connection& connection) {
   std::vector<core::WorkerLife> lives;
   auto read = connection.stream(
@@ -248,6 +262,9 @@ Result<core::Recovered> load_recovered(Connection& connection, const OpenConnect
   auto drains = load_drains(connection);
   if (!drains) return fail(drains.error());
   recovered.drains = std::move(*drains);
+  auto freezes = load_freezes(connection, through);
+  if (!freezes) return fail(freezes.error());
+  recovered.freezes = std::move(*freezes);
   auto lives = load_newest_lives(connection);
   if (!lives) return fail(lives.error());
   recovered.newest_lives = std::move(*lives);
@@ -256,7 +273,7 @@ Result<core::Recovered> load_recovered(Connection& connection, const OpenConnect
   recovered.confirmed = std::move(*confirmed);
   auto calendars = load_calendars(connection);
   if (!calendars) return fail(calendars.error());
-  recovered.calendars = calendars_to_recover(std::move(*calendars), recovered.watermark, zones);
+  recovered.calendars = calendars_to_recover(std::move(*calendars), recovered, zones);
   return recovered;
 }
 

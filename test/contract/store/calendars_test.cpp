@@ -117,6 +117,18 @@ TEST_CASE("calendars: a Term begins with the version in force 17 days before the
   }
 }
 
+TEST_CASE("calendars: a freeze that is not made up for needs the versions of its ticks") {
+  ON_EACH_STORE(on, led_backends()) {
+    apply(on, {a_row("de", 1, 1), a_row("de", 2, 20), a_row("de", 3, 40)}, wall_from_ms(kBase) + std::chrono::days{90});
+    CHECK(recovered(on) == Words{"de 3"});
+    core::Changes changes;
+    changes.freezes = {{5, "", wall_from_ms(kBase) + std::chrono::days{17} + Millis{25'000}, wall_from_ms(kBase * 2), {},
+                        "ann", "", JobId{}, false}};
+    REQUIRE(on.store->apply(Epoch{1}, changes).outcome == ApplyOutcome::Applied);
+    CHECK(recovered(on) == Words{"de 2", "de 3"});
+  }
+}
+
 TEST_CASE("calendars: of a deleted one a Term knows the last version, of a new one of its name nothing older") {
   ON_EACH_STORE(on, led_backends()) {
     apply(on, {a_row("de", 1, 1), a_row("de", 2, 20), a_deletion("de", 3, 30), a_row("us", 1, 1)});

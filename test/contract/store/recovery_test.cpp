@@ -194,6 +194,26 @@ TEST_CASE("recovery: drains in force come back as they were last set, resumed on
   }
 }
 
+TEST_CASE("recovery: freezes come back until they are made up for, and all can be read") {
+  ON_EACH_STORE(on, led_backends()) {
+    model::Freeze all{5, "", wall_from_ms(1000), wall_from_ms(9000), {}, "ann", nasty_text(), JobId{}, false};
+    model::Freeze one{6, "fin", wall_from_ms(1000), wall_from_ms(9000), wall_from_ms(4000), "bob", "", JobId{7}, false};
+    core::Changes changes;
+    changes.freezes = {all, one};
+    REQUIRE_STORED(on, changes);
+    REQUIRE_STORED(on, changes);
+    CHECK(recovered_from(on).freezes == std::vector<model::Freeze>{all, one});
+    one.done = true;
+    all.until = wall_from_ms(20'000);
+    core::Changes later;
+    later.freezes = {one, all};
+    later.watermark = core::Watermark(wall_from_ms(5000));
+    REQUIRE_STORED(on, later);
+    CHECK(recovered_from(on).freezes == std::vector<model::Freeze>{all});
+    CHECK(on.reader->freezes() == std::vector<model::Freeze>{one, all});
+  }
+}
+
 TEST_CASE("recovery: confirmed deaths come back for lives with attempts, until such a life came back") {
   ON_EACH_STORE(on, led_backends()) {
     core::Changes changes = new_job(10, "a");

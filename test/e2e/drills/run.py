@@ -32,6 +32,7 @@ import handlers
 import inputs
 import judged
 import kept_logs
+import late
 import locks
 import losses
 import lost_data
@@ -96,6 +97,8 @@ GROUPS = {
         "leader_cut_off": lambda c, d, long: failover.leader_cut_off(c),
         "many_crons": lambda c, d, long: failover.many_crons(c.programs, d, 10 if long else 3),
         "huge_moment": lambda c, d, long: moment.huge(c.programs, d, 1_000_000 if long else 50_000, 180 if long else 40),
+        "after_an_hour": lambda c, d, long: late.after_an_hour(c.programs, d, 3000 if long else 300),
+        "freezes": lambda c, d, long: late.freezes(c),
         "leader_frozen": lambda c, d, long: failover.leader_frozen(c, 10 if long else 1),
     },
     "servers": {

@@ -141,10 +141,13 @@ TEST_CASE("callers: a change passed on by a follower comes from the follower's c
   client->resume_worker(drain, asks_to_forward(), "w1", "");
   client->forget_worker(asks_to_forward(), "w1");
   client->confirm_dead(death, asks_to_forward(), "w1", "", false);
+  thrift::FreezeInfo freeze;
+  client->begin_freeze(freeze, asks_to_forward(), "", 0, "");
+  client->end_freeze(freeze, asks_to_forward(), "");
   for (const char* method :
        {"submit", "submit_many", "run_now", "cancel_run", "apply_jobs", "set_paused", "delete_job", "undelete_job",
         "apply_calendars", "delete_calendar",
-        "drain_worker", "resume_worker", "forget_worker", "confirm_dead"}) {
+        "drain_worker", "resume_worker", "forget_worker", "confirm_dead", "begin_freeze", "end_freeze"}) {
     passed.check(method, client.address());
   }
 }

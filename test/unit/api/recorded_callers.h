@@ -71,6 +71,12 @@ class RecordedCallers final : public JobService, public ReportService {
   void get_calendar(const Caller&, thrift::CalendarInfo&, const Head&, Text, Text) override {}
   void preview_calendar(const Caller&, std::vector<thrift::CalendarDay>&, const Head&,
                         const thrift::PreviewRequest&) override {}
+  void begin_freeze(const Caller& by, thrift::FreezeInfo&, const Head&, Text, std::int64_t, Text) override {
+    note("begin_freeze", by);
+  }
+  void end_freeze(const Caller& by, thrift::FreezeInfo&, const Head&, Text) override { note("end_freeze", by); }
+  void list_freezes(const Caller&, std::vector<thrift::FreezeInfo>&, const Head&) override {}
+  void explain_tick(const Caller&, thrift::TickAnswer&, const Head&, Text, Text, std::int64_t) override {}
   void list_jobs(const Caller&, std::vector<thrift::JobInfo>&, const Head&, Text, Text, std::int32_t) override {}
   void get_job(const Caller& by, thrift::JobInfo&, const Head&, Text, Text) override { note("get_job", by); }
   void list_gaps(const Caller&, std::vector<thrift::GapInfo>&, const Head&, Text, Text, std::int32_t) override {}

@@ -18,6 +18,7 @@ class JobBuilder {
  public:
   explicit JobBuilder(std::string name) { definition_.name = std::move(name); }
 
+  JobBuilder& named(std::string name) { definition_.name = std::move(name); return *this; }
   JobBuilder& every(Millis interval) {
     definition_.rules.schedule.kind = model::ScheduleKind::FixedRate;
     definition_.rules.schedule.interval = interval;

@@ -16,6 +16,7 @@ Harness::Harness(Recovered recovered, CoreOptions opts, Epoch e) : epoch(e), opt
   watermark = recovered.watermark;
   for (const RecoveredJob& job : recovered.jobs) jobs[job.job.id] = job.job;
   for (const model::Run& run : recovered.runs) runs[run.id] = run;
+  for (const model::Freeze& freeze : recovered.freezes) freezes[freeze.id] = freeze;
   scheduler = std::make_unique<Scheduler>(epoch, options, std::move(recovered), now);
 }
 
@@ -51,6 +52,7 @@ void Harness::record(const Effects& effects) {
   gaps.insert(gaps.end(), changes.gaps.begin(), changes.gaps.end());
   attempts.insert(attempts.end(), changes.attempts.begin(), changes.attempts.end());
   lives.insert(lives.end(), changes.lives.begin(), changes.lives.end());
+  for (const model::Freeze& freeze : changes.freezes) freezes[freeze.id] = freeze;
   for (const model::WorkerDrain& drain : changes.drains) drains[drain.worker] = drain;
   for (const model::WorkerDeath& death : changes.deaths) deaths[death.life] = death;
   if (changes.watermark) {
@@ -304,6 +306,9 @@ Recovered Harness::recovered() const {
   }
   for (const auto& [life, death] : deaths) {
     if (!death.came_back) all.confirmed.push_back(death);
+  }
+  for (const auto& [id, freeze] : freezes) {
+    if (!freeze.done) all.freezes.push_back(freeze);
   }
   for (const auto& [worker, drain] : drains) {
     if (drain.draining) all.drains.push_back(drain);

@@ -32,7 +32,7 @@ client/job_file.cpp client/job_reader.cpp client/job_text.cpp client/job_schema.
 client/schedule_reader.cpp client/calendar_file.cpp client/command/show_json.cpp
 test/unit/fields/field_rows_test.cpp test/unit/fields/golden_test.cpp
 """.split()
-IDL = ["common", "calendar", "worker_info", "job"]
+IDL = ["common", "calendar", "freeze", "worker_info", "job"]
 LIBRARIES = ["-lthrift", "-lyaml-cpp", "-lcrypto", "-lfmt"]
 
 

@@ -34,6 +34,15 @@ TEST_CASE("definition: a name and a command are enough") {
   CHECK(validate_definition(good()));
 }
 
+TEST_CASE("definition: late: fire_all is refused where its runs would be skipped") {
+  auto job = good();
+  job.rules.late = model::LatePolicy::FireAll;
+  CHECK(problem(job) == "late: \"fire_all\" starts a run for each late tick, so they overlap; set overlap to "
+                        "queue or allow\n");
+  job.rules.overlap = model::Overlap::Queue;
+  CHECK(definition_problems(job, true).empty());
+}
+
 TEST_CASE("definition: a 1 MB command is refused with what to do instead") {
   auto wrong = good();
   wrong.work.argv.push_back(std::string(1u << 20, 'x'));

@@ -1,0 +1,36 @@
+// What happened at a moment of a job, or will happen, as facts and as a sentence for people. Pure.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "common/model/freeze.h"
+#include "common/model/job.h"
+#include "common/model/run.h"
+
+namespace rota::master::api {
+
+/// What the store says about one moment of one job.
+struct TickFacts {
+  WallTime at{}, now{};
+  std::optional<model::Run> run;       ///< of this tick
+  std::optional<model::Gap> gap;       ///< that covers it
+  std::optional<model::Freeze> freeze; ///< that covers it
+  std::optional<RunId> made_up;        ///< stands for this frozen tick
+  bool is_planned = false;             ///< by the version that was, or is, valid then
+  bool is_recorded = false;            ///< all ticks of the job are recorded so far
+  bool is_known = true;                ///< false: retention may have deleted what happened
+  model::JobState state = model::JobState::Enabled;
+  std::string state_by;
+  model::LatePolicy late = model::LatePolicy::FireOnce;
+  std::optional<WallTime> next;        ///< the next planned tick
+};
+
+struct TickWords {
+  std::string what;                    ///< as thrift's TickAnswer says
+  std::string sentence;
+};
+
+TickWords words_for(const TickFacts& facts);
+
+}  // namespace rota::master::api

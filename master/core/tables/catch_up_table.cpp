@@ -1,0 +1,53 @@
+#include "master/core/tables/catch_up_table.h"
+
+#include <algorithm>
+
+#include "common/base/check.h"
+#include "master/core/tables/slot_queue_table.h"
+
+namespace rota::master::core {
+
+bool CatchUpQueue::holds(const RunEntry& run) const {
+  const auto of_job = jobs_.find(run.row().job);
+  return of_job != jobs_.end() && of_job->second.contains(run.id());
+}
+
+bool CatchUpTable::holds(const RunEntry& run) const {
+  const SlotQueueKey key = slot_queue_of(run.rules());
+  const auto pool = pools_.find(key.pool);
+  if (pool == pools_.end()) return false;
+  const auto queue = pool->second.by_worker.find(key.worker);
+  return queue != pool->second.by_worker.end() && queue->second.holds(run);
+}
+
+std::optional<MonoTime> CatchUpTable::wake() const {
+  std::optional<MonoTime> first;
+  if (empty()) return first;
+  for (const auto& [name, pool] : pools_) {
+    if (pool.wake) first = std::min(first.value_or(*pool.wake), *pool.wake);
+  }
+  return first;
+}
+
+void CatchUpTable::enter(const RunEntry& run) {
+  const SlotQueueKey key = slot_queue_of(run.rules());
+  CatchUpPool& pool = pools_[key.pool];
+  pool.by_worker[key.worker].jobs_[run.row().job].insert(run.id());
+  ++pool.size;
+  ++size_;
+}
+
+void CatchUpTable::leave(const RunEntry& run) {
+  const SlotQueueKey key = slot_queue_of(run.rules());
+  CatchUpPool& pool = pools_[key.pool];
+  CatchUpQueue& queue = pool.by_worker[key.worker];
+  const auto of_job = queue.jobs_.find(run.row().job);
+  CHECK_OR_DIE(of_job != queue.jobs_.end(), "a run is missing among those to be caught up");
+  of_job->second.erase(run.id());
+  if (of_job->second.empty()) queue.jobs_.erase(of_job);
+  if (queue.empty()) pool.by_worker.erase(key.worker);
+  --size_;
+  if (--pool.size == 0) pool.wake.reset();
+}
+
+}  // namespace rota::master::core
