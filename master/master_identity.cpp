@@ -48,6 +48,7 @@ void Master::look_at_cluster(zk::Client& client, Epoch term, bool database_answe
   if (database_answers && now - beat_at_ >= kBeatDatabaseEvery) {
     beat_at_ = now;
     need_contents(client, term);
+    need_late_rows(client, term);
     (void)services_->watch_office().beat(term);  // again in a while
   }
   note_progress(client);
@@ -58,6 +59,14 @@ void Master::need_contents(zk::Client& client, Epoch term) {
   if (contents_needed_for_ == term) return;
   if (!all_masters(client, paths_, &api::MasterView::knows_contents).value_or(false)) return;
   if (services_->watch_office().need_contents(term)) contents_needed_for_ = term;
+}
+
+/// Once in a Term: from when on freezes, and runs that wait to be caught up, are stored.
+void Master::need_late_rows(zk::Client& client, Epoch term) {
+  if (late_rows_needed_for_ == term) return;
+  if (!all_masters(client, paths_, &api::MasterView::knows_late_rows).value_or(false)) return;
+  if (!services_->watch_office().need_late_rows(term) || !post(core::LateRowsKnown{})) return;
+  late_rows_needed_for_ = term;
 }
 
 void Master::keep_zookeeper(zk::Client& client, bool lets_go) {

@@ -27,6 +27,7 @@ struct MasterView {
   std::string database = {};         ///< the database server that it uses; empty: it has not said
   bool knows_slices = false;         ///< it reads all of core/time/watermark.h; older masters do not
   bool knows_contents = false;       ///< it reads definitions that are stored by content; likewise
+  bool knows_late_rows = false;      ///< it reads freezes, and runs that wait to be caught up; likewise
 };
 
 /// Thread: any.

@@ -33,6 +33,10 @@ struct MastersSeen {
   bool all_know_slices = true;
 };
 
+/// From now on no master takes office that could not read freezes, and runs that wait to be caught up. Until
+/// this comes none is stored, unless it was so when the Term began (Recovered).
+struct LateRowsKnown {};
+
 /// A worker's node appeared, or its data changed (same key: an update, e.g. draining).
 struct WorkerSeen {
   model::WorkerInfo info;
@@ -251,7 +255,7 @@ struct ZookeeperReplaced {
 /// The operator says that workers which this ZooKeeper has never seen are gone forever.
 struct UnseenGone {};
 
-using Event = std::variant<TimePassed, MastersSeen, WorkerSeen, WorkerGone, BeatsEnded,
+using Event = std::variant<TimePassed, MastersSeen, LateRowsKnown, WorkerSeen, WorkerGone, BeatsEnded,
                            WorkersListed, HelloAnswered, HelloFailed, EpochRefused, RenewAsked,
                            DispatchAnswered, Reported, ApplyJob, SetPaused, DeleteJob, UndeleteJob,
                            ApplyCalendar, DeleteCalendar, RunNow, SubmitRuns, CancelRun, DrainWorker,

@@ -52,6 +52,7 @@ struct Recovered {
   std::vector<model::WorkerDrain> drains;           ///< in force
   std::vector<model::WorkerDeath> confirmed;        ///< in force, of lives with attempts
   std::vector<model::Freeze> freezes;               ///< not done, or beyond the watermark
+  bool late_rows_known = true;                      ///< see LateRowsKnown
   std::int64_t zookeeper_number = 0;                ///< of the ZooKeeper in use; grows with each other one
   std::vector<model::WorkerKey> unseen;             ///< lives with attempts that it has never seen
   std::vector<WorkerLife> newest_lives;             ///< of each worker the last, unless it left long ago

@@ -194,6 +194,7 @@ std::unique_ptr<State> recover_state(Epoch epoch, const CoreOptions& options, Re
   state->advance_core_time(std::max(now.wall, state->ticks().watermark().reaching));
   state->set_awaits_inventories(recovered.database_went_back);
   state->ticks().set_hold(options.tick_hold);
+  state->ticks().set_may_store_late_rows(recovered.late_rows_known);
   if (recovered.database_went_back && !state->ticks().are_held()) {
     state->ticks().set_hold("the database is older than the cluster; see: rota-master --accept-restore");
   }

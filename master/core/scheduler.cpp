@@ -36,6 +36,7 @@ struct Cases {
     look_at_calendars(ctx);
   }
   void operator()(const MastersSeen& e) const { ctx.state.ticks().set_all_know_slices(e.all_know_slices); }
+  void operator()(const LateRowsKnown&) const { ctx.state.ticks().set_may_store_late_rows(true); }
   void operator()(const WorkerSeen& e) const { handle_worker_seen(ctx, e); }
   void operator()(const WorkerGone& e) const { handle_worker_gone(ctx, e); }
   void operator()(const BeatsEnded& e) const { handle_beats_ended(ctx, e); }

@@ -144,6 +144,10 @@ class Office {
   /// force, nor where there is no such form.
   virtual Result<void> need_contents(Epoch /*epoch*/) { return {}; }
 
+  /// The same for freezes and for runs that wait to be caught up. Fenced when another epoch is in force: then
+  /// none may be stored.
+  virtual Result<void> need_late_rows(Epoch /*epoch*/) { return {}; }
+
   /// Attempts that are stored for a worker and have not ended.
   virtual Result<std::int64_t> count_held() = 0;
 

@@ -56,6 +56,9 @@ class TickTable {
   void set_hold(std::string why) { hold_ = std::move(why); }
   /// See MastersSeen.
   bool all_know_slices() const { return all_know_slices_; }
+  /// See LateRowsKnown.
+  bool may_store_late_rows() const { return may_store_late_rows_; }
+  void set_may_store_late_rows(bool may) { may_store_late_rows_ = may; }
   void set_all_know_slices(bool all) { all_know_slices_ = all; }
 
   // --- gaps of this Term
@@ -73,6 +76,7 @@ class TickTable {
   MonoTime written_{};
   std::string hold_;
   bool all_know_slices_;
+  bool may_store_late_rows_ = true;
   std::deque<model::Gap> newest_gaps_;
 };
 

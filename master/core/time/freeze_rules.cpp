@@ -116,6 +116,11 @@ void thaw_part(Context& ctx, model::Freeze freeze) {
 }  // namespace
 
 void handle_begin_freeze(Context& ctx, const BeginFreeze& event) {
+  if (!ctx.state.ticks().may_store_late_rows()) {
+    return refuse(ctx, event.token, ErrorCode::Unavailable,
+                  "a master of an older version is registered, or was a moment ago; it could not read a "
+                  "freeze. Try again when all are new");
+  }
   if (event.until <= ctx.at) {
     return refuse(ctx, event.token, ErrorCode::InvalidArgument,
                   "until: " + moment(event.until) + " is over already");

@@ -61,7 +61,7 @@ Reason why_skipped(Context& ctx, const JobEntry& job, WallTime tick, Reason reas
 /// So late that its run waits until it is caught up.
 bool is_caught_up(const Context& ctx, const JobEntry& job, WallTime tick) {
   const WallTime start = tick + job.schedule().jitter_at(tick);
-  return ctx.at - start > kDecidedInTime;
+  return ctx.at - start > kDecidedInTime && ctx.state.ticks().may_store_late_rows();
 }
 
 RunId fire_tick(Context& ctx, JobEntry& job, WallTime tick, bool is_late = false) {
@@ -128,12 +128,19 @@ void fire_newest_late(Context& ctx, JobEntry& job, WallTime first, WallTime last
   if (last != first) gap(newest_tick(job.schedule(), first, last - kTick), Reason::CoalescedInto, run);
 }
 
+/// An older master would not know the runs that wait to be caught up.
+model::LatePolicy late_policy(const Context& ctx, const JobEntry& job) {
+  const model::LatePolicy wanted = job.rules().late;
+  const bool is_all = wanted == model::LatePolicy::FireAll;
+  return is_all && !ctx.state.ticks().may_store_late_rows() ? model::LatePolicy::FireOnce : wanted;
+}
+
 /// Records late ticks from `first` through `end`. `edge` is the youngest tick that counts as late. It may
 /// lie after `end` when the backlog is recorded in slices: then a later slice brings the run that stands
 /// for them.
 void record_late_ticks(Context& ctx, JobEntry& job, WallTime first, WallTime end, WallTime edge) {
   const WallTime last = newest_tick(job.schedule(), first, end);
-  switch (job.rules().late) {
+  switch (late_policy(ctx, job)) {
     case model::LatePolicy::Skip:
       return add_gap(ctx, job, first, last, count_ticks(job, first, last), Reason::LateSkipped, RunId{});
     case model::LatePolicy::FireAll: {

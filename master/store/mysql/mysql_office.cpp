@@ -10,6 +10,7 @@
 #include "master/store/mysql/connection.h"
 #include "master/store/mysql/epoch_fence.h"
 #include "master/store/mysql/job_rows.h"
+#include "master/store/mysql/late_rows.h"
 #include "master/store/mysql/mysql_errors.h"
 #include "master/store/mysql/mysql_recovery.h"
 #include "master/store/mysql/mysql_rewind.h"
@@ -127,12 +128,13 @@ Result<void> MysqlOffice::try_office(Connection& connection, const Claim& claim)
   auto raised = connection.change(
       fmt::format("UPDATE epoch SET open_kept_for = IF(open_kept_for = value, ?, open_kept_for), "
                   "ended_kept_for = IF(ended_kept_for = value, ?, ended_kept_for), "
-                  "value = ?, dispatch_apart_for = ?, contents_read_by = ?, "
+                  "value = ?, dispatch_apart_for = ?, contents_read_by = ?, late_rows_read_by = ?, "
                   "holder = ?, address = ?, taken_ms = {} "
                   "WHERE partition_no = 1 AND value < ?",
                   kNowMs),
       [&](Binder& binder) {
         binder.integer(epoch.value)
+            .integer(epoch.value)
             .integer(epoch.value)
             .integer(epoch.value)
             .integer(epoch.value)
@@ -205,6 +207,12 @@ Result<void> MysqlOffice::need_contents(Epoch epoch) {
   if (!connection) return fail(connection.error());
   contents_ = ContentFill{};  // it may have found that they are not needed
   return store::need_contents(**connection, epoch);
+}
+
+Result<void> MysqlOffice::need_late_rows(Epoch epoch) {
+  auto connection = this->connection();
+  if (!connection) return fail(connection.error());
+  return store::need_late_rows(**connection, epoch);
 }
 
 Result<void> MysqlOffice::beat_once(Connection& connection, Epoch epoch) {

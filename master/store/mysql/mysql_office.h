@@ -32,6 +32,7 @@ class MysqlOffice final : public Office {
   Result<void> settle_zookeeper(Epoch epoch, const KnownZookeeper& zookeeper) override;
   Result<void> beat(Epoch epoch) override;
   Result<void> need_contents(Epoch epoch) override;
+  Result<void> need_late_rows(Epoch epoch) override;
   Result<std::int64_t> count_held() override;
   bool read_ahead(MonoTime now) override;
 

@@ -19,6 +19,7 @@
 #include "master/store/mysql/job_loading.h"
 #include "master/store/mysql/job_rows.h"
 #include "master/store/mysql/kept_runs.h"
+#include "master/store/mysql/late_rows.h"
 #include "master/store/newest_lives.h"
 #include "master/store/mysql/run_rows.h"
 #include "master/store/store.h"
@@ -271,6 +272,9 @@ Result<core::Recovered> load_recovered(Connection& connection, const OpenConnect
   auto confirmed = load_confirmed(connection, open_runs);
   if (!confirmed) return fail(confirmed.error());
   recovered.confirmed = std::move(*confirmed);
+  const auto known = are_late_rows_known(connection);
+  if (!known) return fail(known.error());
+  recovered.late_rows_known = *known;
   auto calendars = load_calendars(connection);
   if (!calendars) return fail(calendars.error());
   recovered.calendars = calendars_to_recover(std::move(*calendars), recovered, zones);

@@ -213,3 +213,22 @@ TEST_CASE("freeze: a delay after an end that comes due in it waits for its end")
   }
   CHECK(h.gaps_of(job).empty());
 }
+
+TEST_CASE("freeze: none begins, and nothing waits to be caught up, while an older master is registered") {
+  Recovered from;
+  from.late_rows_known = false;
+  Harness h(std::move(from));
+  h.join(a_worker("w1", 8));
+  freeze(h, 10s);
+  CHECK(refused(h).find("older version") != std::string::npos);
+  const JobId job = h.apply(a_job().every(1h).grace(1s).overlap(Overlap::Queue).late(LatePolicy::FireAll));
+  h.now.wall += 150min;
+  h.now.mono += 150min;
+  h.tick();
+  REQUIRE(h.runs_of(job).size() == 1);
+  CHECK(h.state(h.runs_of(job)[0]) == model::RunState::Dispatched);
+  CHECK(h.gaps_of(job).back().reason == Reason::CoalescedInto);
+  h.handle(LateRowsKnown{});
+  freeze(h, 10s);
+  CHECK(taken(h) != nullptr);
+}
