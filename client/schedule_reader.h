@@ -5,6 +5,7 @@
 #include <string>
 
 #include "client/job_reader.h"
+#include "common/base/result.h"
 #include "common/model/schedule_entry.h"
 
 namespace rota::client {

@@ -1,5 +1,7 @@
 #include "sim_disk.h"
 
+#include <utility>
+
 #include "worker/report/outbox_record.h"
 
 namespace rota::sim {

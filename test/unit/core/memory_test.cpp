@@ -6,6 +6,7 @@
 namespace rota::test {
 
 using namespace std::chrono_literals;
+using master::core::Reported;
 using model::JobState;
 using model::Reason;
 using model::RunState;

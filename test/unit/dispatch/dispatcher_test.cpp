@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "WorkerService.h"
+#include "common/rpc/error_wire.h"
 #include "common/rpc/server.h"
 #include "common/wire/worker_wire.h"
 #include "fake_definitions.h"
