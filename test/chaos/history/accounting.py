@@ -10,7 +10,7 @@ import ticks
 from allowances import CLOCK_SKEW_MS
 
 QUESTION = "accounting"
-REASONS = {"overlap_skipped", "queue_full", "coalesced_into", "late_skipped", "missed"}
+REASONS = {"overlap_skipped", "queue_full", "coalesced_into", "late_skipped", "late_bounded", "missed"}
 
 
 def ask(evidence, findings, bounds):
@@ -144,6 +144,7 @@ def check_reason(evidence, row, findings, bounds):
     overlap, late = rules.get("overlap", "skip"), rules.get("late", "fire_once")
     lawful = {"overlap_skipped": overlap == "skip", "queue_full": overlap == "queue",
               "coalesced_into": late == "fire_once", "late_skipped": late == "skip",
+              "late_bounded": late == "fire_all",
               "missed": overlap in ("skip", "queue")}[row["reason"]]
     if not lawful:
         findings.violated(QUESTION, f"job {job}: ticks left out as {row['reason']}, with overlap "
