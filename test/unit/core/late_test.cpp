@@ -83,6 +83,7 @@ TEST_CASE("late: fire_all keeps the newest thousand of a job, the rest is one ga
     std::int64_t bounded = 0;
     for (const model::Gap& gap : other.gaps_of(job)) bounded += gap.reason == Reason::LateBounded ? gap.count : 0;
     CHECK(bounded == 7200 - 11 - 1000);
+    for (const model::Gap& gap : other.gaps_of(job)) CHECK(gap.to < *other.run(other.runs_of(job)[0]).tick);
     return;
   }
   REQUIRE(h.gaps_of(job).size() == 1);
@@ -194,6 +195,10 @@ TEST_CASE("late: fire_all fires also when the queue of its job is full") {
   sleep_through(h, 60s);
   CHECK(accounted(h, job) == 8);
   CHECK(h.gaps.size() == 1);  // the last tick is live
+  h.advance(2s);
+  int started = 0;
+  for (const RunId id : h.runs_of(job)) started += h.run(id).progress.attempt > 0 ? 1 : 0;
+  CHECK(started == 1);  // the others wait for its end
 }
 
 TEST_CASE("late: fire_all stops where `firings` ends the job") {

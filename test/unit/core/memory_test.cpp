@@ -240,6 +240,16 @@ TEST_CASE("memory: beside a clock a fixed delay is not due while a run is unfini
   CHECK(h.runs_of(job).size() == 1 + 5);
 }
 
+TEST_CASE("memory: a fixed delay is not due while a run by hand is unfinished") {
+  Harness h;
+  h.join(a_worker("w1", 8));
+  const JobId job = h.apply(a_job().entries({"after_end 5s"}).overlap(model::Overlap::Allow));
+  h.advance(2s);
+  h.run_now("j");
+  h.advance(20s);
+  CHECK(h.runs_of(job).size() == 1);
+}
+
 TEST_CASE("memory: a fixed delay that is late fires once, or with late: skip counts from now") {
   for (const auto policy : {model::LatePolicy::FireOnce, model::LatePolicy::Skip}) {
     Harness h;
