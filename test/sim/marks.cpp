@@ -19,9 +19,9 @@ constexpr const char* kNames[] = {
     "fault_message_delayed", "fault_message_doubled", "fault_report_lost", "fault_acknowledgement_lost",
     "fault_zookeeper_answer_lost", "fault_other_takeover_between", "fault_death_in_takeover",
     "fault_second_cluster", "fault_nodes_deleted", "fault_host_frozen", "fault_zookeeper_wiped", "fault_zookeeper_restored",
-    "fault_ownerless_node", "fault_database_node_lags",
+    "fault_ownerless_node", "fault_database_node_lags", "fault_lease_server_away", "fault_lease_answers_lost", "fault_lease_forgotten",
     // what followed
-    "candidacy_lost", "deposed_at_a_lagging_node", "takeover_at_a_lagging_node", "takeover_blocked_by_a_frozen_leader", "takeover_unknown_applied",
+    "candidacy_lost", "elected_by_lease", "two_hold_the_lease", "deposed_at_a_lagging_node", "takeover_at_a_lagging_node", "takeover_blocked_by_a_frozen_leader", "takeover_unknown_applied",
     "takeover_unknown_not_applied", "takeover_lost_race", "takeover_failed", "restore_alarm", "ticks_held", "clock_step_held", "clock_accepted",
     "ticks_rewound",
     "term_contradicted", "inbox_full", "tombstone_refused", "rival_left",

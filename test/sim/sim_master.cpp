@@ -91,7 +91,49 @@ void SimMaster::start() {
   held_off_.clear();
   ++life_;
   look_at_database(life_);
+  begin_elector();
   heartbeat(life_);
+}
+
+namespace {
+
+/// The elector is asked instead, after each of its steps.
+class NobodyHears final : public master::cluster::ElectorObserver {
+ public:
+  void elected() override {}
+  void lost(std::string_view) override {}
+};
+
+}  // namespace
+
+void SimMaster::begin_elector() {
+  if (!world_.lease || is_stranger()) return;
+  static NobodyHears nobody;
+  lives_ = std::make_shared<bool>(true);
+  elector_ = std::make_unique<master::cluster::LeaseElector>(
+      std::make_unique<SimBoard>(*world_.lease, lives_), name_, master::cluster::LeaseTimes{}, nobody, clock_,
+      master::cluster::LeaseTag{lease_tag_, [this](const std::string& tag) { lease_tag_ = tag; }});
+  look_at_lease(life_);
+}
+
+bool SimMaster::may_lead() const {
+  return saw_database_ && !world_.store.faults.down && world_.now() >= rejoin_at_;
+}
+
+void SimMaster::look_at_lease(std::int64_t life) {
+  if (life != life_ || !alive_) return;
+  world_.after(master::cluster::LeaseTimes{}.beat, [this, life] { look_at_lease(life); });
+  if (is_frozen()) return;
+  elector_->set_eligible(may_lead() || term_);
+  elector_->step();
+  if (!elector_->is_first()) return;
+  const auto is_first_too = [this](const auto& other) {
+    return other.get() != this && other->elector_ && other->elector_->is_first();
+  };
+  if (std::ranges::any_of(world_.masters, is_first_too)) world_.marks.hit("two_hold_the_lease");
+  if (office_planned_ || taking_office_ || term_) return;
+  world_.marks.hit("elected_by_lease");
+  plan_office();
 }
 
 /// The library switches to another server when this one stops answering; only to one that does not lag.
@@ -115,11 +157,15 @@ void SimMaster::heartbeat(std::int64_t life) {
   keep_session();
   leave_election();
   remove_ghosts();
+  if (elector_) {
+    SimZkClient client = zookeeper_client();
+    if (zookeeper_.tree().find(kWorkersFolder) == nullptr) (void)zk::ensure_cluster(client, paths_);
+    return;
+  }
   if (!candidacy_.empty() && zookeeper_.tree().find(candidacy_) != nullptr) return;
   if (!candidacy_.empty()) world_.marks.hit("candidacy_lost");
   candidacy_.clear();
-  const bool wants = saw_database_ && !world_.store.faults.down && world_.now() >= rejoin_at_;
-  if (!wants && !term_) return;
+  if (!may_lead() && !term_) return;
   const std::string start = kElectionFolder + fmt::format("/n_{:016x}_", world_.random.next());
   zookeeper_.catch_up(server_);
   SimZkClient client = zookeeper_client();
@@ -148,10 +194,12 @@ SimZkClient SimMaster::zookeeper_client(ZkCallFaults faults, std::function<void(
 }
 
 bool SimMaster::stands() const {
+  if (elector_) return elector_->candidacy().stands;
   return !candidacy_.empty() && zookeeper_.tree().find(candidacy_) != nullptr;
 }
 
 void SimMaster::lose_candidacy() {
+  if (elector_) world_.lease->forget();
   if (!candidacy_.empty()) (void)zookeeper_.remove(candidacy_);
 }
 
@@ -187,16 +235,21 @@ void SimMaster::look_at_election() {
   const std::string own = candidacy_.substr(kElectionFolder.size() + 1);
   if (master::cluster::decide_election(candidates_in(view), own).step != ElectionStep::Lead) return;
   seen_zxid_ = 0;
+  plan_office();
+}
+
+void SimMaster::plan_office() {
   office_planned_ = true;
   world_.after(world_.random.between(2ms, 40ms), [this, life = life_] {
     if (life != life_ || !alive_) return;
     office_planned_ = false;
-    if (!candidacy_.empty()) enter_office(false);
+    if (!candidacy_.empty() || elector_) enter_office(false);
   });
 }
 
 void SimMaster::stand_back(Millis pause) {
   rejoin_at_ = world_.now() + pause;
+  if (elector_) elector_->resign();
   if (candidacy_.empty()) return;
   leaving_ = std::exchange(candidacy_, "");
   leave_election();

@@ -10,6 +10,7 @@
 
 #include "clockwork.h"
 #include "common/zk/paths.h"
+#include "master/cluster/lease_elector.h"
 #include "master/upkeep/clock_acceptance.h"
 #include "master/upkeep/clock_guard.h"
 #include "master/core/scheduler.h"
@@ -122,6 +123,10 @@ class SimMaster {
   void end_term(const master::loop::TermEnd& why);
   void drop_term();
   void stand_back(Millis pause);
+  bool may_lead() const;
+  void plan_office();
+  void begin_elector();
+  void look_at_lease(std::int64_t life);
   void leave_election();
 
   World& world_;
@@ -154,6 +159,9 @@ class SimMaster {
   int breaks_ = 0;                     ///< broken connections that it knows of
   bool may_have_ghosts_ = false;       ///< candidates of its own session that came back with older data
   std::string candidacy_;              ///< the path of its node in the election
+  std::string lease_tag_;              ///< of the last candidacy for the lease, also of an earlier process
+  std::shared_ptr<bool> lives_;        ///< the process of `elector_`
+  std::unique_ptr<master::cluster::LeaseElector> elector_;  ///< in worlds with a lease
   std::string leaving_;                ///< a node that it could not remove yet
   std::int64_t seen_zxid_ = 0;         ///< of the tree whose listing is already handled
   std::int64_t looks_ = 0;

@@ -473,6 +473,8 @@ void SimMaster::crash(bool clean, Millis for_long) {
   ++planned_;
   candidacy_.clear();
   leaving_.clear();
+  if (lives_) *lives_ = false;
+  elector_.reset();
   if (for_long == Millis::max()) return;
   world_.after(for_long, [this, life = life_] {
     if (life == life_) start();

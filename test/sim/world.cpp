@@ -67,6 +67,8 @@ void World::populate() {
     (void)other_zookeeper.create(0, folder, "", zk::CreateMode::Persistent);
   }
   zookeeper.set_next_sequence(kElectionFolder, wraps ? 2'147'483'640 : 1);
+  Random lease_dice(recipe.seed, 31);  // its own, so that worlds without a lease stay as they are
+  if (lease_dice.chance(15)) lease = std::make_unique<SimLease>(clockwork, Random(recipe.seed, 32), marks);
   const std::int64_t masters_wanted = 1 + random.below(3);
   for (std::int64_t i = 0; i < masters_wanted; ++i) {
     masters.push_back(std::make_unique<SimMaster>(*this, masters.size(), zookeeper));
@@ -141,9 +143,11 @@ std::string World::run() {
   zookeeper_tick();
   clients_->begin();
   faults_->begin();
+  if (lease && faults_->kinds_on().size() > 1) lease->begin_faults();
   const Millis faulty = random.chance(75) ? random.between(12s, 35s) : random.between(35s, 90s);
   if (!live_until(began_ + faulty)) return violation_;
   faults_->heal();
+  if (lease) lease->heal();
   if (!live_until(now() + 30s)) return violation_;
   if (std::string wrong = judge_health(); !wrong.empty()) return wrong;
   clients_->stop();

@@ -19,6 +19,7 @@
 #include "random.h"
 #include "recipe.h"
 #include "sim_master.h"
+#include "sim_lease.h"
 #include "sim_store.h"
 #include "sim_worker.h"
 #include "sim_zookeeper.h"
@@ -107,6 +108,7 @@ class World {
   SimZookeeper zookeeper;
   SimZookeeper other_zookeeper;  ///< of a second cluster
   SimStore store;
+  std::unique_ptr<SimLease> lease;  ///< decides who is elected; empty: ZooKeeper does
   Truth truth;
   std::vector<std::unique_ptr<SimMaster>> masters;
   std::vector<std::unique_ptr<SimWorker>> workers;
