@@ -7,7 +7,7 @@ import disasters
 import processes
 from fault import Fault
 from network import kind_of
-from processes import CONT, KILL, STOP, TERM, is_alive, send, state_of, wait_gone, wait_until
+from processes import CONT, GONE, KILL, STOP, TERM, is_alive, send, state_of, wait_gone, wait_until
 
 
 def pids(everyone):
@@ -118,7 +118,7 @@ def stop(kind, target, host, seconds, choose, more=None):
         still = [state_of(who) for who in stopped]
         for who in reversed(stopped):
             send(who, CONT)
-        held = "T" in seen and "T" in still
+        held = "T" in seen and ("T" in still or GONE in still)  # a watchdog may end what stands still
         return held, f"pids {pids(stopped)} states {''.join(seen)}, before SIGCONT {''.join(still)}"
     return Fault(kind, target, {host}, seconds, begin, heal, more or {})
 

@@ -40,9 +40,12 @@ def is_alive(who):
     return bool(stat) and stat[2] == who[1] and stat[0] not in "ZX"
 
 
+GONE = "-"
+
+
 def state_of(who):
     stat = read_stat(who[0])
-    return stat[0] if stat and stat[2] == who[1] else "-"
+    return stat[0] if stat and stat[2] == who[1] else GONE
 
 
 def send(who, number):
