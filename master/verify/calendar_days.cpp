@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstdlib>
+#include <iterator>
 #include <limits>
 
 namespace rota::master::verify {
@@ -51,12 +53,9 @@ std::vector<model::CalendarRow> life_at(const std::vector<model::CalendarRow>& r
 }  // namespace
 
 std::int64_t zone_offset_ms(const model::ZoneRules& zone, std::int64_t utc_ms) {
-  std::int64_t offset_s = 0;
-  for (const model::ZoneChange& change : zone.changes) {
-    if (change.from_utc_s > std::chrono::floor<std::chrono::seconds>(Millis{utc_ms}).count()) break;
-    offset_s = change.offset_s;
-  }
-  return offset_s * 1000;
+  const std::int64_t utc_s = std::chrono::floor<std::chrono::seconds>(Millis{utc_ms}).count();
+  const auto after = std::ranges::upper_bound(zone.changes, utc_s, {}, &model::ZoneChange::from_utc_s);
+  return after == zone.changes.begin() ? 0 : std::prev(after)->offset_s * std::int64_t{1000};
 }
 
 Result<CalendarDays> CalendarDays::of(const model::ScheduleEntry& entry, const std::string& space,
@@ -179,6 +178,41 @@ std::optional<std::int64_t> CalendarDays::walk(std::int64_t local_ms,
     if (otherwise_ == Otherwise::Skip || is_held(day_number(there), in_force_at)) return std::nullopt;
   }
   return std::nullopt;
+}
+
+/// A version begins in [from, to).
+bool CalendarDays::is_edited_between(std::int64_t from_ms, std::int64_t to_ms) const {
+  return std::ranges::any_of(calendars_, [&](const Versions& versions) {
+    return std::any_of(versions.begin() + 1, versions.end(), [&](const Version& version) {
+      return version.from_ms >= from_ms && version.from_ms < to_ms;
+    });
+  });
+}
+
+/// No edit counts from a day on that may be looked at, and no day that is looked at has shorter hours: then
+/// days alone decide.
+std::optional<CalendarDays::WholeDay> CalendarDays::whole_day(std::int64_t day) const {
+  const std::int64_t far = otherwise_ == Otherwise::Skip ? 0 : kFarthest;
+  if (is_edited_between((day - far) * kMillisOfDay, (day + far + 1) * kMillisOfDay)) return std::nullopt;
+  const std::int64_t step = otherwise_ == Otherwise::Previous ? -1 : 1;
+  for (std::int64_t there = day; std::abs(there - day) <= far; there += step) {
+    const Day asked = day_of(there + day_);
+    bool is_open = true;
+    bool is_held = false;
+    for (const Versions& versions : calendars_) {
+      const Version& version = in_force(versions, day * kMillisOfDay);
+      const bool has_hours = std::ranges::any_of(version.hours, [&](const Hours& each) {
+        return each.days.first <= asked && asked <= each.days.last;
+      });
+      if (has_hours) return std::nullopt;
+      const Says answer = says(version, asked);
+      is_open = is_open && answer == Says::Open;
+      is_held = is_held || answer == Says::Nothing;
+    }
+    if (is_open) return WholeDay{there};
+    if (is_held) break;
+  }
+  return WholeDay{};
 }
 
 /// The local times at which a version came into force, each once, behind the beginning of time.

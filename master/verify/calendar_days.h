@@ -38,6 +38,12 @@ class CalendarDays {
   bool empty() const { return calendars_.empty(); }
   /// The local time at which that one is planned; empty: it is not.
   std::optional<std::int64_t> placed(std::int64_t local_ms) const;
+  /// Where all times of one day fall.
+  struct WholeDay {
+    std::optional<std::int64_t> there;  ///< empty: nowhere
+  };
+  /// Empty: they do not fall alike, each is to be asked for by itself (placed). Days since 1970, local.
+  std::optional<WholeDay> whole_day(std::int64_t day) const;
   /// The n-th working day of a month (days since 1970), at a time of day.
   std::optional<std::int64_t> working_day(std::int64_t first, std::int64_t last, int nth,
                                           std::int64_t clock_ms) const;
@@ -66,6 +72,7 @@ class CalendarDays {
   bool is_open(std::int64_t local_ms, std::int64_t in_force_at) const;
   bool is_in_hours(const Version& version, std::int64_t local_ms) const;
   bool is_held(std::int64_t day, std::optional<std::int64_t> in_force_at) const;
+  bool is_edited_between(std::int64_t from_ms, std::int64_t to_ms) const;
   std::optional<std::int64_t> walk(std::int64_t local_ms, std::optional<std::int64_t> in_force_at) const;
   std::vector<std::int64_t> stretches() const;
 

@@ -17,6 +17,10 @@ using model::EntryKind;
 using model::kMillisOfDay;
 
 constexpr Millis kSecond{1000};
+// Days between one for which a cron asks and the one on which it fires, in UTC; moved by calendars.
+constexpr std::int64_t kFarHere = 3;
+constexpr std::int64_t kFarMoved = 18;
+constexpr std::int64_t kNear_s = 2 * 86'400;  // a zone's local time and UTC lie less than that apart
 
 std::int64_t clock_of(std::int64_t local_ms) {
   const std::int64_t rest = local_ms % kMillisOfDay;
@@ -51,15 +55,7 @@ Result<EntryTicks> EntryTicks::of(const std::string& line, const store::ZoneSour
   return out;
 }
 
-std::int64_t EntryTicks::offset_ms_at(WallTime moment) const {
-  std::int64_t offset_s = 0;
-  for (const model::ZoneChange& change : zone_->changes) {
-    if (change.from_utc_s > std::chrono::floor<std::chrono::seconds>(moment).time_since_epoch().count())
-      break;
-    offset_s = change.offset_s;
-  }
-  return offset_s * 1000;
-}
+std::int64_t EntryTicks::offset_ms_at(WallTime moment) const { return zone_offset_ms(*zone_, to_ms(moment)); }
 
 /// Both ends are inside; over midnight when the second is the earlier one.
 bool EntryTicks::is_between(std::int64_t local_ms) const {
@@ -105,16 +101,21 @@ std::vector<WallTime> EntryTicks::moments_of(std::int64_t local_ms) const {
   const bool elapses = entry_.kind == EntryKind::Cron && cron_.follows_elapsed_time;
   std::vector<WallTime> out;
   std::optional<std::int64_t> end_of_skipped;
-  for (std::size_t i = 0; i < zone_->changes.size(); ++i) {
-    const model::ZoneChange& change = zone_->changes[i];
+  const std::int64_t local_s = std::chrono::floor<std::chrono::seconds>(Millis{local_ms}).count();
+  const auto& changes = zone_->changes;
+  const auto near = std::ranges::upper_bound(changes, local_s - kNear_s, {}, &model::ZoneChange::from_utc_s);
+  const auto before = std::max<std::ptrdiff_t>(std::distance(changes.begin(), near) - 1, 0);
+  for (auto i = static_cast<std::size_t>(before); i < changes.size(); ++i) {
+    const model::ZoneChange& change = changes[i];
     const bool is_first = i == 0;
+    if (!is_first && change.from_utc_s > local_s + kNear_s) break;
     const std::int64_t from_ms = is_first ? INT64_MIN : change.from_utc_s * 1000;
     const std::int64_t to_ms =
-        i + 1 < zone_->changes.size() ? zone_->changes[i + 1].from_utc_s * 1000 : INT64_MAX;
+        i + 1 < changes.size() ? changes[i + 1].from_utc_s * 1000 : INT64_MAX;
     const std::int64_t utc = local_ms - change.offset_s * std::int64_t{1000};
     if (utc >= from_ms && utc < to_ms) out.push_back(wall_from_ms(utc));
     const bool is_skipped = !is_first && utc < from_ms &&
-                            local_ms >= from_ms + zone_->changes[i - 1].offset_s * std::int64_t{1000};
+                            local_ms >= from_ms + changes[i - 1].offset_s * std::int64_t{1000};
     if (is_skipped) end_of_skipped = from_ms;
   }
   if (out.empty() && end_of_skipped && !elapses && entry_.skipped_time == model::SkippedTime::RunAtEnd)
@@ -123,34 +124,98 @@ std::vector<WallTime> EntryTicks::moments_of(std::int64_t local_ms) const {
   return {entry_.repeated_time == model::RepeatedTime::First ? out.front() : out.back()};
 }
 
+/// What the zone is ahead of UTC at all times of that local day, and of the days beside it; empty where it
+/// changes.
+std::optional<std::int64_t> EntryTicks::steady_offset_ms(std::int64_t day) const {
+  const std::int64_t day_s = day * (kMillisOfDay / 1000);
+  const auto index_at = [this](std::int64_t utc_s) {
+    return std::ranges::upper_bound(zone_->changes, utc_s, {}, &model::ZoneChange::from_utc_s);
+  };
+  const auto change = index_at(day_s - kNear_s);
+  if (change != index_at(day_s + 2 * kNear_s)) return std::nullopt;
+  return zone_offset_ms(*zone_, day_s * 1000);
+}
+
+void EntryTicks::place(WallTime moment) {
+  placed_[std::chrono::floor<std::chrono::days>(moment).time_since_epoch().count()].push_back(moment);
+}
+
 /// What the cron has on that day, to where the calendars let it fall.
 void EntryTicks::place_day(std::int64_t day) {
+  const auto whole = days_.whole_day(day);
+  if (whole && !whole->there) return;
+  const auto offset_ms = whole ? steady_offset_ms(*whole->there) : std::nullopt;
+  const std::int64_t moved_ms = whole ? (*whole->there - day) * kMillisOfDay : 0;
   const std::int64_t end_s = (day + 1) * (kMillisOfDay / 1000);
   for (auto local_s = core::next_local_match(cron_, day * (kMillisOfDay / 1000)); local_s && *local_s < end_s;
        local_s = core::next_local_match(cron_, *local_s + 1)) {
-    if (!entry_.between.empty() && !is_between(*local_s * 1000)) continue;
-    const auto there = days_.placed(*local_s * 1000);
+    const std::int64_t local_ms = *local_s * 1000;
+    if (!entry_.between.empty() && !is_between(local_ms)) continue;
+    const auto there = whole ? std::optional(local_ms + moved_ms) : days_.placed(local_ms);
     if (!there) continue;
-    for (const WallTime moment : moments_of(*there)) placed_.insert(moment);
+    if (offset_ms) {
+      place(wall_from_ms(*there - *offset_ms));
+    } else {
+      for (const WallTime moment : moments_of(*there)) place(moment);
+    }
   }
+}
+
+/// Moments of the first day, where none can come in between any more.
+bool EntryTicks::open_next_day() {
+  const std::int64_t far = entry_.otherwise == model::Otherwise::Skip ? kFarHere : kFarMoved;
+  if (placed_.empty() || placed_.begin()->first + far >= *next_day_) return false;
+  today_ = std::move(placed_.begin()->second);
+  placed_.erase(placed_.begin());
+  if (!std::ranges::is_sorted(today_)) std::ranges::sort(today_);
+  today_.erase(std::unique(today_.begin(), today_.end()), today_.end());
+  next_ = 0;
+  return true;
 }
 
 /// Days are placed one by one, until none that follows can fall before what is found.
 std::optional<WallTime> EntryTicks::placed_cron_after(WallTime at, WallTime through) {
-  constexpr std::int64_t kFar = 18;
-  const auto local_day = [this](WallTime moment) {
-    return std::chrono::floor<std::chrono::days>(Millis{to_ms(moment) + offset_ms_at(moment)}).count();
+  const std::int64_t far = entry_.otherwise == model::Otherwise::Skip ? kFarHere : kFarMoved;
+  const auto day_of = [](WallTime moment) {
+    return std::chrono::floor<std::chrono::days>(moment).time_since_epoch().count();
   };
-  if (!next_day_) next_day_ = local_day(at) - kFar;
+  if (!next_day_) next_day_ = day_of(at) - far;
   while (true) {
-    const auto found = placed_.upper_bound(at);
-    const WallTime sought = found == placed_.end() ? through : std::min(*found, through);
-    if (*next_day_ > local_day(sought) + kFar) {
-      placed_.erase(placed_.begin(), found);
-      return found == placed_.end() ? std::nullopt : std::optional(*found);
-    }
+    while (next_ < today_.size() && today_[next_] <= at) ++next_;
+    if (next_ < today_.size()) return today_[next_];
+    if (open_next_day()) continue;
+    if (*next_day_ > day_of(through) + far) return std::nullopt;
     place_day((*next_day_)++);
   }
+}
+
+/// What the calendars say of that local day as a whole; the last answer is kept.
+const std::optional<CalendarDays::WholeDay>& EntryTicks::whole_day(std::int64_t day) {
+  if (asked_day_ != day) whole_day_ = days_.whole_day(day);
+  asked_day_ = day;
+  return whole_day_;
+}
+
+/// A moment before the end of that closed day, and not before the tick.
+WallTime EntryTicks::late_in_day(WallTime tick, std::int64_t day) const {
+  const std::int64_t midnight = (day + 1) * kMillisOfDay;
+  const std::int64_t offset = offset_ms_at(tick);
+  const std::int64_t later = offset_ms_at(wall_from_ms(midnight - offset));  // clocks may go forward
+  return std::max(tick, wall_from_ms(midnight - std::max(offset, later) - 1));
+}
+
+/// What falls on an open day stays there; whole closed days are passed in one step.
+std::optional<WallTime> EntryTicks::on_open_day_after(WallTime at, WallTime through) {
+  auto tick = any_after(at, through);
+  while (tick && *tick <= through) {
+    const std::int64_t local = to_ms(*tick) + offset_ms_at(*tick);
+    const std::int64_t day = std::chrono::floor<std::chrono::days>(Millis{local}).count();
+    const auto& whole = whole_day(day);
+    const bool stays = whole ? whole->there == day : days_.placed(local) == local;
+    if (stays && is_open(*tick)) return tick;
+    tick = any_after(whole && !stays ? late_in_day(*tick, day) : *tick, through);
+  }
+  return std::nullopt;
 }
 
 /// With calendars.
@@ -168,11 +233,7 @@ std::optional<WallTime> EntryTicks::by_calendars_after(WallTime at, WallTime thr
     const auto moments = *there == local ? std::vector{*entry_.start} : moments_of(*there);
     return !moments.empty() && moments.front() > at ? up_to(moments.front()) : std::nullopt;
   }
-  for (auto tick = any_after(at, through); tick && *tick <= through; tick = any_after(*tick, through)) {
-    const std::int64_t local = to_ms(*tick) + offset_ms_at(*tick);
-    if (is_open(*tick) && days_.placed(local) == local) return tick;
-  }
-  return std::nullopt;
+  return on_open_day_after(at, through);
 }
 
 std::optional<WallTime> EntryTicks::any_after(WallTime at, WallTime through) const {

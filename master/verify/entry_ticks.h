@@ -1,11 +1,12 @@
 // Which ticks one entry of a schedule plans: this folder's own enumeration, as in planned_ticks.h. It walks
-// from tick to tick and looks at the clock of each; it shares the cron parser and its next match alone.
+// from tick to tick and looks at the clock of each, with calendars from day to day; it shares the cron parser
+// and its next match alone.
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
-#include <set>
 #include <string>
 #include <vector>
 
@@ -40,6 +41,12 @@ class EntryTicks {
   std::optional<WallTime> by_calendars_after(WallTime at, WallTime through);
   std::optional<WallTime> placed_cron_after(WallTime at, WallTime through);
   void place_day(std::int64_t day);
+  void place(WallTime moment);
+  bool open_next_day();
+  const std::optional<CalendarDays::WholeDay>& whole_day(std::int64_t day);
+  WallTime late_in_day(WallTime tick, std::int64_t day) const;
+  std::optional<WallTime> on_open_day_after(WallTime at, WallTime through);
+  std::optional<std::int64_t> steady_offset_ms(std::int64_t day) const;
   std::vector<WallTime> moments_of(std::int64_t local_ms) const;
   std::optional<WallTime> any_after(WallTime at, WallTime through) const;
   std::optional<WallTime> cron_after(WallTime at) const;
@@ -55,8 +62,12 @@ class EntryTicks {
   std::shared_ptr<const model::ZoneRules> zone_;
   model::ClockRange between_;
   CalendarDays days_;
-  std::set<WallTime> placed_;               // by calendars, of all days before next_day_
-  std::optional<std::int64_t> next_day_;
+  std::optional<std::int64_t> next_day_;    // all local days before it are placed
+  std::map<std::int64_t, std::vector<WallTime>> placed_;  // by calendars: moments by their day in UTC
+  std::vector<WallTime> today_;             // those of the first day, in order, from next_ on
+  std::size_t next_ = 0;
+  std::optional<std::int64_t> asked_day_;
+  std::optional<CalendarDays::WholeDay> whole_day_;  // of asked_day_
 };
 
 }  // namespace rota::master::verify
