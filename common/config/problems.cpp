@@ -14,7 +14,7 @@ namespace {
 /// 12,345
 std::string with_commas(std::size_t number) {
   std::string out = std::to_string(number);
-  for (std::size_t at = out.size(); at > 3; at -= 3) out.insert(at - 3, ",");
+  for (std::size_t at = out.size(); at > 3; at -= 3) out.insert(at - 3, 1, ',');
   return out;
 }
 

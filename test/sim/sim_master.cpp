@@ -14,22 +14,6 @@ namespace rota::sim {
 using master::core::Send;
 using std::chrono_literals::operator""ms;
 
-SimMaster::SimMaster(World& world, std::size_t index, SimZookeeper& zookeeper)
-    : world_(world),
-      index_(index),
-      zookeeper_(zookeeper),
-      grant_(world.random.chance(70) ? 5000ms : world.random.between(2000ms, 9000ms)),
-      server_(world.random.index(zookeeper.server_count())),
-      clock_(world.clockwork),
-      office_(world.store, world.random, world.marks, world.clockwork),
-      name_("m" + std::to_string(index)) {
-  if (world.faults_on("clock_rates")) clock_.set_rate(static_cast<int>(world.random.below(11)) - 5);
-  clock_.boot(world.random);
-  if (world.shares_host()) clock_.share_host();
-  make_guard();
-}
-SimMaster::~SimMaster() = default;
-
 bool SimMaster::is_frozen() const { return world_.now() < frozen_until_; }
 
 bool SimMaster::reaches_zookeeper() const {
