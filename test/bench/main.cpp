@@ -35,6 +35,7 @@ const std::map<std::string_view, Benchmark> kBenchmarks{
       {.seconds = 9, .history = 200'000}}},
     {"retention_load", {retention_load, {.seconds = 20}, {.seconds = 4, .pairs = 2}}},
     {"saved_jobs", {saved_jobs, {.samples = 5, .count = 1'000'000}, {.samples = 1, .count = 20'000}}},
+    {"mixed_jobs", {mixed_jobs, {.samples = 5, .count = 1'000'000}, {.samples = 1, .count = 20'000}}},
     {"due_at_once", {due_at_once, {.count = 1'000'000}, {.count = 10'000}}},
     {"queued_runs", {queued_runs, {.count = 100'000}, {.count = 20'000}}},
     {"many_workers",

@@ -1,5 +1,5 @@
 // A great many saved jobs: what each costs the leader's memory, and how soon after a leader's kill
-// the next one records ticks.
+// the next one records ticks. Daily jobs, or a mixture of schedules with calendars.
 #include <fmt/format.h>
 
 #include <thread>
@@ -23,6 +23,8 @@ constexpr double kMostJobBytes = 400, kMostTakeoverMs = 3000;
 constexpr Millis kFirstTickPatience{300'000};
 constexpr std::chrono::seconds kJobsSettle{2};
 
+using MakeJob = thrift::JobDefinition (*)(std::int64_t number);
+
 /// Daily at one of a thousand moments.
 thrift::JobDefinition daily_job(std::int64_t number) {
   const std::int64_t shape = number % kShapes;
@@ -30,6 +32,53 @@ thrift::JobDefinition daily_job(std::int64_t number) {
   job.rules.schedule.__set_kind("cron");
   job.rules.schedule.__set_cron(fmt::format("{} {} * * *", shape % 60, shape / 60));
   return job;
+}
+
+/// One of ten kinds of schedule, most with a calendar or a zone with summer time, at one of a hundred moments.
+thrift::JobDefinition mixed_job(std::int64_t number) {
+  const std::int64_t moment = number / 10 % 100;
+  const std::string at = fmt::format("{} {}", moment % 60, 9 + moment / 60);
+  const std::string time = fmt::format("time {:02}:{:02}", 9 + moment / 60, moment % 60);
+  const std::string germany = "; time_zone Europe/Berlin; calendars bench-germany";
+  const std::string new_york = "; time_zone America/New_York; calendars bench-exchange";
+  const std::vector<std::vector<std::string>> kinds = {
+      {"cron " + at + " * * *"},
+      {"cron " + at + " * * *; time_zone Europe/Berlin"},
+      {"cron " + at + " * * *" + germany},
+      {"cron " + at + " 1 * *" + new_york + "; otherwise next"},
+      {"cron 0 " + at + " ? * MON-FRI; dialect quartz; time_zone America/New_York; skipped_time quartz"},
+      {"cron 0 " + at + " L * ?; dialect quartz" + germany + "; otherwise previous"},
+      {"working_day -1; " + time + germany},
+      {"cron H H * * *; calendars bench-germany,bench-exchange; day -1"},
+      {"cron " + at + " * * *" + germany, "working_day 5; " + time + new_york + "; name fifth"},
+      {"every 6h; between 09:30-16:00" + new_york},
+  };
+  thrift::JobDefinition job = noop_job(fmt::format("bench-mixed-{:07}", number));
+  job.rules.schedule.__set_kind("entries");
+  job.rules.schedule.__set_entries(kinds[static_cast<std::size_t>(number % 10)]);
+  return job;
+}
+
+/// The calendars that mixed_job names.
+Result<void> apply_calendars(const Surroundings& where) {
+  std::vector<thrift::CalendarEdit> edits(2);
+  thrift::Calendar& germany = edits[0].calendar;
+  germany.__set_name("bench-germany");
+  germany.__set_days("mon-fri");
+  germany.__set_excluded({"2026-12-25..2026-12-26", "2027-01-01", "2027-03-26", "2027-03-29", "2027-05-01"});
+  thrift::Calendar& exchange = edits[1].calendar;
+  exchange.__set_name("bench-exchange");
+  exchange.__set_days("mon-fri");
+  exchange.__set_time_zone("America/New_York");
+  exchange.__set_excluded({"2026-11-26", "2026-12-25", "2027-01-01", "2027-01-18", "2027-02-15"});
+  exchange.__set_hours({{"2026-11-27", "09:30-13:00"}, {"2026-12-24", "09:30-13:00"}});
+  client::Cluster cluster(where.client());
+  auto applied = cluster.apply_calendars(edits, false);
+  if (!applied) return fail(applied.error());
+  for (const thrift::CalendarEdited& one : *applied) {
+    if (one.__isset.error) return fail(ErrorCode::Internal, one.error.message);
+  }
+  return {};
 }
 
 Result<void> apply_tickers(const Surroundings& where) {
@@ -68,13 +117,13 @@ struct SavedFigures {
 };
 
 Result<SavedFigures> measure_saved(const Surroundings& where, Connection& connection,
-                                   const Effort& effort) {
+                                   const Effort& effort, MakeJob make_job) {
   const auto count = static_cast<double>(effort.count);
   auto leader = change_leader(where, connection);
   if (!leader) return fail(leader.error());
   const double empty = memory_bytes(leader->pid), empty_peak = peak_memory_bytes(leader->pid);
   const MonoTime began = BootClock::now();
-  if (auto applied = apply_each(where, effort.count, daily_job); !applied)
+  if (auto applied = apply_each(where, effort.count, make_job); !applied)
     return fail(applied.error());
   SavedFigures out;
   out.applied_per_s = count / std::chrono::duration<double>(BootClock::now() - began).count();
@@ -94,17 +143,15 @@ Result<SavedFigures> measure_saved(const Surroundings& where, Connection& connec
   return out;
 }
 
-}  // namespace
-
-Result<bool> saved_jobs(const Surroundings& where, const Effort& effort) {
+Result<bool> measure(const Surroundings& where, const Effort& effort, const std::string& name, MakeJob make_job) {
   auto connection = Connection::open(where.database);
   if (!connection) return fail(connection.error());
   if (auto applied = apply_tickers(where); !applied) return fail(applied.error());
-  auto figures = measure_saved(where, **connection, effort);
+  auto figures = measure_saved(where, **connection, effort, make_job);
   if (!figures) return fail(figures.error());
   const bool passed =
       figures->loaded_bytes <= kMostJobBytes && median(figures->takeovers_ms) <= kMostTakeoverMs;
-  Line("saved_jobs")
+  Line(name)
       .add("jobs", static_cast<double>(effort.count))
       .add("shapes", static_cast<double>(kShapes))
       .add("batch", 1000)
@@ -119,6 +166,17 @@ Result<bool> saved_jobs(const Surroundings& where, const Effort& effort) {
       .add("noop_cpu_us_per_run", figures->noop.cpu_us_each())
       .print_verdict(passed, "400B,3000ms");
   return passed;
+}
+
+}  // namespace
+
+Result<bool> saved_jobs(const Surroundings& where, const Effort& effort) {
+  return measure(where, effort, "saved_jobs", daily_job);
+}
+
+Result<bool> mixed_jobs(const Surroundings& where, const Effort& effort) {
+  if (auto applied = apply_calendars(where); !applied) return fail(applied.error());
+  return measure(where, effort, "mixed_jobs", mixed_job);
 }
 
 }  // namespace rota::bench

@@ -43,6 +43,7 @@ Result<bool> single_submits(const Surroundings& where, const Effort& effort);
 Result<bool> steady_load(const Surroundings& where, const Effort& effort);
 Result<bool> retention_load(const Surroundings& where, const Effort& effort);
 Result<bool> saved_jobs(const Surroundings& where, const Effort& effort);
+Result<bool> mixed_jobs(const Surroundings& where, const Effort& effort);
 Result<bool> due_at_once(const Surroundings& where, const Effort& effort);
 Result<bool> queued_runs(const Surroundings& where, const Effort& effort);
 Result<bool> many_workers(const Surroundings& where, const Effort& effort);
