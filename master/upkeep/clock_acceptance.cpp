@@ -64,7 +64,12 @@ Result<std::vector<std::string>> accept_clocks(zk::Client& client, const zk::Pat
     if (!node && node.error().code == ErrorCode::NotFound) continue;
     if (!node) return fail(node.error());
     const auto written = client.set(path, std::string(kAccepted), node->stat.version);
-    if (!written && written.error().code != ErrorCode::NotFound) return fail(written.error());
+    if (!written) {
+      const ErrorCode code = written.error().code;
+      // The master has just changed its note: what was read is not what it holds for now.
+      if (code == ErrorCode::NotFound || code == ErrorCode::Conflict) continue;
+      return fail(written.error());
+    }
     told.insert(master);
     words.push_back(master + ": " + node->data);
   }

@@ -43,6 +43,16 @@ class Server:
         if self.lives and self.lives[-1]["ended_ms"] is None:
             self.lives[-1].update(ended_ms=processes.now_ms(), how=how)
 
+    def answer_to(self, words, port):
+        """What it answers, on its own host, to words as printf reads them; empty: nothing in time."""
+        address = f"/dev/tcp/{self.cluster.network.address(self.host)}/{port}"
+        script = f"exec 3<>{address} && printf '{words}' >&3 && timeout 2 cat <&3"
+        try:
+            enter = self.cluster.network.enter(self.host)
+            return run([*enter, "bash", "-c", script], timeout=5, check=False)
+        except Exception:  # no answer in time
+            return ""
+
 
 class ZooKeeper(Server):
     def __init__(self, cluster, host):
@@ -66,13 +76,7 @@ class ZooKeeper(Server):
 
     def serves(self):
         """Whether it serves, not only listens: a member without a quorum also accepts connections."""
-        address = f"/dev/tcp/{self.cluster.network.address(self.host)}/{PORTS['zookeeper']}"
-        script = f"exec 3<>{address} && printf srvr >&3 && timeout 2 cat <&3"
-        try:
-            words = [*self.cluster.network.enter(self.host), "bash", "-c", script]
-            return "Mode:" in run(words, timeout=5, check=False)
-        except Exception:  # no answer in time
-            return False
+        return "Mode:" in self.answer_to("srvr", PORTS["zookeeper"])
 
 
 class Etcd(Server):
@@ -89,13 +93,7 @@ class Etcd(Server):
 
     def serves(self):
         """With a quorum."""
-        address = f"/dev/tcp/{self.cluster.network.address(self.host)}/{PORTS['etcd']}"
-        script = f"exec 3<>{address} && printf 'GET /health HTTP/1.0\\r\\n\\r\\n' >&3 && timeout 2 cat <&3"
-        try:
-            words = [*self.cluster.network.enter(self.host), "bash", "-c", script]
-            return '"health":"true"' in run(words, timeout=5, check=False)
-        except Exception:  # no answer in time
-            return False
+        return '"health":"true"' in self.answer_to("GET /health HTTP/1.0\\r\\n\\r\\n", PORTS["etcd"])
 
 
 class MariaDb(Server):

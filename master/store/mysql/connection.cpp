@@ -399,7 +399,9 @@ Result<void> Connection::end_transaction() {
   if (given_up_) return fail(ErrorCode::Unavailable, "COMMIT not sent: " + why_given_up_);
   if (last_write_) {
     const auto whole = run_text(std::string(kReleaseFence));
-    if (!whole) return fail(undone_unsaid(whole.error().message));
+    if (!whole) {
+      return fail(last_sql_error_ == kNoSuchSavepoint ? undone_unsaid(whole.error().message) : whole.error());
+    }
   }
   auto sent = run_text("COMMIT");
   in_transaction_ = false;

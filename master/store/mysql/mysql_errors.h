@@ -9,6 +9,7 @@ namespace rota::master::store {
 
 inline constexpr int kLockWaitTimeout = 1205;
 inline constexpr int kDeadlock = 1213;  ///< also, on Galera: the transaction lost against another node's
+inline constexpr int kNoSuchSavepoint = 1305;
 inline constexpr int kNodeNotPrepared = 1047;
 inline constexpr int kReadOnlyServer = 1290;
 inline constexpr int kAccessDenied = 1045;

@@ -62,4 +62,25 @@ TEST_CASE("renew loop: figures travel along, each with its age") {
   CHECK(request.usage[0].usage.age_ms == 900);
 }
 
+TEST_CASE("renew loop: the last renewal names the leader that answered, and when it was asked") {
+  testing::Shared<bool> may_answer;
+  const testing::FakeLeader leader{{{}, [&] { may_answer.becomes([](bool open) { return open; }); }}};
+  testing::Shared<std::vector<MonoTime>> granted;
+  RenewOptions options;
+  options.rpc_deadline = testing::kPatience;
+  RenewParts parts;
+  parts.life = [] { return model::WorkerKey{"w1", "aa"}; };
+  parts.may_renew = [] { return true; };
+  parts.vouched = [&](MonoTime sent, Millis) { granted.change([&](auto& all) { all.push_back(sent); }); };
+  RenewLoop loop(options, std::move(parts), leader.address());
+  loop.start();
+  CHECK_FALSE(loop.last());
+  may_answer.change([](bool& open) { open = true; });
+  REQUIRE(granted.becomes([](const auto& all) { return !all.empty(); }));
+  loop.stop();
+  REQUIRE(loop.last());
+  CHECK(loop.last()->epoch == Epoch{1});
+  CHECK(loop.last()->sent == granted.get().back());
+}
+
 }  // namespace rota::worker::presence
