@@ -23,12 +23,14 @@ using model::RunState;
 namespace {
 
 /// What jobs with the same cron or entries share: their rules come as one object, and nearly all of them ask
-/// for the next tick from one moment on.
+/// for the next tick from one moment on. Calendars are those of the job's namespace.
 class KnownRules {
  public:
   struct Known {
     RulesPtr rules;                    ///< as they came: stays, so that no others get its address
     bool is_shared = false;            ///< the schedule does not depend on the job
+    bool has_calendars = false;
+    std::map<std::string, Known, std::less<>> of_spaces;  ///< has_calendars: its schedule in each namespace
     model::Zones zone;
     Plan plan;
     WallTime after{};
@@ -39,17 +41,20 @@ class KnownRules {
 
   /// It was accepted once. If this program cannot read it, the job does not fire; all others go on.
   Plan plan_of(const RecoveredJob& job) {
-    Known* const known = find(job.rules);
+    Known* const known = find(job.rules, job.job.space);
     if (known == nullptr) return make_plan(job);
     if (known->plan.schedule == nullptr || known->zone != job.zone) {
-      *known = {job.rules, true, job.zone, make_plan(job), WallTime::max(), std::nullopt};
+      known->zone = job.zone;
+      known->plan = make_plan(job);
+      known->after = WallTime::max();
     }
     return known->plan;
   }
 
   /// Of a job with this plan.
-  std::optional<WallTime> next_after(const RulesPtr& came, const CompiledSchedule& schedule, WallTime at) {
-    Known* const known = find(came);
+  std::optional<WallTime> next_after(const RulesPtr& came, std::string_view space,
+                                     const CompiledSchedule& schedule, WallTime at) {
+    Known* const known = find(came, space);
     if (known == nullptr || known->plan.schedule.get() != &schedule) return schedule.next_after(at);
     if (known->after != at) {
       known->after = at;
@@ -66,20 +71,24 @@ class KnownRules {
   }
 
   /// Nothing: each job has a schedule of its own.
-  Known* find(const RulesPtr& rules) {
+  Known* find(const RulesPtr& rules, std::string_view space) {
     const model::ScheduleKind kind = rules->schedule.kind;
     if (kind != model::ScheduleKind::Cron && kind != model::ScheduleKind::Entries) return nullptr;
     if (last_ == nullptr || last_->rules != rules) {
       last_ = &known_[rules.get()];
-      if (last_->rules == nullptr) last_->is_shared = is_alike(rules->schedule);
+      if (last_->rules == nullptr) {
+        last_->is_shared = !depends_on_job(rules->schedule);
+        last_->has_calendars = !calendars_of(rules->schedule).empty();
+      }
       last_->rules = rules;
     }
-    return last_->is_shared ? last_ : nullptr;
+    if (!last_->is_shared) return nullptr;
+    return last_->has_calendars ? &in_space(*last_, space) : last_;
   }
 
-  /// The calendars that it names are those of the job's namespace.
-  static bool is_alike(const model::Schedule& schedule) {
-    return !depends_on_job(schedule) && calendars_of(schedule).empty();
+  static Known& in_space(Known& known, std::string_view space) {
+    const auto found = known.of_spaces.find(space);
+    return found != known.of_spaces.end() ? found->second : known.of_spaces[std::string(space)];
   }
 
   State& state_;
@@ -89,6 +98,7 @@ class KnownRules {
 
 void recover_job(State& state, RecoveredJob from, KnownRules& known) {
   const RulesPtr came = from.rules;
+  const std::string space = from.job.space;
   const WallTime valid_from = from.valid_from, anchor = from.anchor;
   const std::uint64_t hash = from.definition_hash;
   Plan plan = known.plan_of(from);
@@ -99,7 +109,7 @@ void recover_job(State& state, RecoveredJob from, KnownRules& known) {
   state.advance_core_time(std::max(valid_from, job.row.ticks_through.value_or(WallTime{})));
   if (!is_planned(job)) return;
   if (job.row.memory().due) return plan_next_tick(state, job);
-  state.jobs().set_next_tick(job, known.next_after(came, job.schedule(), state.recorded_through(job)));
+  state.jobs().set_next_tick(job, known.next_after(came, space, job.schedule(), state.recorded_through(job)));
 }
 
 void recover_jobs(State& state, std::vector<RecoveredJob> jobs) {

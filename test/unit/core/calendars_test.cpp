@@ -280,3 +280,31 @@ TEST_CASE("calendars: a new Term plans its jobs by all versions, also by one tha
   CHECK(*next < opened + 1s);
   CHECK(!after.delete_calendar("de"));
 }
+
+TEST_CASE("calendars: a new Term plans jobs of equal rules by the calendars of their own namespaces") {
+  Harness before;
+  REQUIRE(before.apply_calendar(open_today(true)));
+  std::vector<JobId> jobs;
+  for (const char* name : {"a", "b", "c"}) {
+    jobs.push_back(before.apply(a_job(name).entries({"cron 0 30 * * * ?; calendars de"})));
+  }
+  Recovered stored = before.recovered();
+  REQUIRE(stored.jobs.size() == 3);
+  REQUIRE(stored.calendars.size() == 1);
+  for (RecoveredJob& job : stored.jobs) {
+    job.rules = stored.jobs[0].rules;
+    job.zone = stored.jobs[0].zone;
+    if (job.job.id == jobs[1]) job.job.space = "other";
+  }
+  stored.calendars.push_back(stored.calendars[0]);
+  stored.calendars[1].row.space = "other";
+  stored.calendars[1].row.calendar = std::make_shared<const model::Calendar>(open_today(false));
+  Harness after(std::move(stored), {}, Epoch{8});
+  after.now = before.now;
+  const auto next = [&](JobId id) { return StateSurgery::state_of(*after.scheduler).find_job(id)->next_tick(); };
+  REQUIRE(next(jobs[0]));
+  REQUIRE(next(jobs[1]));
+  CHECK(next(jobs[2]) == next(jobs[0]));
+  CHECK(*next(jobs[0]) < wall_from_ms(1'700'006'400'000));   // today
+  CHECK(*next(jobs[1]) >= wall_from_ms(1'700'006'400'000));  // midnight
+}
