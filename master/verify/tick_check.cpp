@@ -49,6 +49,8 @@ Result<void> TickCheck::look_at(const model::Job& job, TickRows rows, MonoTime d
   // What is left so far was never planned.
   if (auto rest = count_runs_before(recorded_ + Millis{1}); !rest) return rest;
   if (auto judged = judge_gaps(); !judged) return judged;
+  const EndFacts facts{job, rows.versions, recorded_, first_moment(), !rewinds_.empty()};
+  if (auto looked = ends_.look_at(facts, deadline); !looked) return looked;
   return look_beyond(rows.runs.has_value());
 }
 

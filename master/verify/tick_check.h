@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "master/verify/end_check.h"
 #include "master/verify/planned_ticks.h"
 #include "master/verify/tick_rows.h"
 #include "master/verify/verify.h"
@@ -26,7 +27,8 @@ class TickCheck {
         rewinds_(std::move(rewinds)),
         ticks_(ticks),
         epochs_(epochs),
-        max_lateness_(max_lateness) {}
+        max_lateness_(max_lateness),
+        ends_(sources.reader, ticks) {}
 
   /// Looks at one job. TimedOut, or the reader's errors: then what was counted of this job means nothing.
   Result<void> look_at(const model::Job& job, TickRows rows, MonoTime deadline);
@@ -65,6 +67,7 @@ class TickCheck {
   Check& ticks_;
   Check& epochs_;
   Millis& max_lateness_;
+  EndCheck ends_;
 
   std::optional<std::vector<model::Freeze>> freezes_;  ///< read when the first frozen tick is seen
 
