@@ -112,7 +112,7 @@ std::string reason_sentence(Reason reason, const std::string& pool) {
       return "It was told to die and could not be proven dead; look at the worker's host.";
     case Reason::HandlerFailed: return "The handler reported a failure.";
     case Reason::HandlerUnknown:
-      return "No worker that it was sent to knows its handler; link it into the worker.";
+      return "No worker that it may go to knows its handler; start one that has it linked in.";
     case Reason::RefusedByWorker: return "The worker refused it.";
     case Reason::OutputLost: return "Part of its output was lost.";
     case Reason::MemoryExceeded: return "It used more memory than the job's limits allow.";

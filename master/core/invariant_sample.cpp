@@ -25,7 +25,8 @@ std::string text_of(const State& state, const LifeEntry* life) {
 }
 
 std::string text_of(const SlotQueueKey& key, const SlotQueue* queue) {
-  const std::string name = key.pool + (key.worker.empty() ? "" : "/" + key.worker);
+  const std::string name = key.pool + (key.worker.empty() ? "" : "/" + key.worker) +
+                           (key.handler.empty() ? "" : ", handler " + key.handler);
   return queue == nullptr ? "no queue " + name
                           : fmt::format("queue {}: {}", name, model::name_of(queue->blocked));
 }
@@ -84,12 +85,10 @@ std::vector<Violation> InvariantSample::look(const State& state) {
           [&](const model::WorkerKey&, const LifeEntry& life) {
             note(broken_life(state, life, kNamed), [&] { return text_of(state, &life); });
           });
-  SlotQueueKey queue{queue_.first, queue_.second};
-  look_at(state.slot_queues().after(queue), queue, kQueues,
+  look_at(state.slot_queues().after(queue_), queue_, kQueues,
           [&](const SlotQueueKey& key, const SlotQueue& entry) {
             note(broken_slot_queue(state, key, entry, kNamed), [&] { return text_of(key, &entry); });
           });
-  queue_ = {queue.pool, queue.worker};
   note(broken_whole(state), [&] { return around(state); });
   return found;
 }

@@ -3,11 +3,11 @@
 #pragma once
 
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "common/base/ids.h"
 #include "common/model/worker.h"
+#include "master/core/tables/slot_queue_key.h"
 #include "master/core/violation.h"
 
 namespace rota::master::core {
@@ -29,7 +29,7 @@ class InvariantSample {
   RunId run_;
   JobId job_;
   model::WorkerKey life_;
-  std::pair<std::string, std::string> queue_;  ///< pool and worker
+  SlotQueueKey queue_;
 };
 
 }  // namespace rota::master::core

@@ -20,7 +20,8 @@ std::string at_life(const char* what, const LifeEntry& life) {
 
 std::string at_queue(const char* what, const SlotQueueKey& key) {
   const std::string worker = key.worker.empty() ? "" : ", worker " + key.worker;
-  return std::string(what) + " (queue of pool " + key.pool + worker + ")";
+  const std::string handler = key.handler.empty() ? "" : ", handler " + key.handler;
+  return std::string(what) + " (queue of pool " + key.pool + worker + handler + ")";
 }
 
 std::string stranger_in(const State& state, const SlotQueue& queue, std::size_t most) {
@@ -119,7 +120,7 @@ std::string broken_slot_queue(const State& state, const SlotQueueKey& key, const
                               std::size_t most) {
   if (queue.empty()) return at_queue("an empty queue was kept", key);
   if (std::string broken = stranger_in(state, queue, most); !broken.empty()) return broken;
-  const bool is_idle = !state.awaits_inventories() && state.workers().open_in(key.pool).may_serve(key.worker);
+  const bool is_idle = !state.awaits_inventories() && state.workers().may_serve(key);
   return is_idle ? at_queue("a run waits beside a free slot", key) : "";
 }
 

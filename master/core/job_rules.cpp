@@ -51,7 +51,7 @@ bool refuse_held(Context& ctx, Token token) {
 
 /// Apart from the definition, which is needed no longer than until it is stored.
 RulesPtr rules_of(const std::shared_ptr<const model::JobDefinition>& definition) {
-  return std::make_shared<const model::JobRules>(definition->rules);
+  return std::make_shared<const KeptRules>(*definition);
 }
 
 /// A fixed rate keeps its anchor when an edit does not change interval and start.

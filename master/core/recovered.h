@@ -11,18 +11,18 @@
 
 #include "common/base/time.h"
 #include "common/model/calendar.h"
-#include "common/model/job.h"
 #include "common/model/run.h"
 #include "common/model/worker.h"
 #include "common/model/zone.h"
 #include "master/core/effect.h"
+#include "master/core/kept_rules.h"
 #include "master/core/time/watermark.h"
 
 namespace rota::master::core {
 
 struct RecoveredJob {
   model::Job job;
-  std::shared_ptr<const model::JobRules> rules;     ///< of the newest version
+  RulesPtr rules;                                   ///< of the newest version
   model::Zones zone;
   WallTime valid_from{};
   WallTime anchor{};
@@ -33,7 +33,7 @@ struct RecoveredJob {
 struct RecoveredRules {
   JobId job;
   JobVersion version = 0;
-  std::shared_ptr<const model::JobRules> rules;
+  RulesPtr rules;
 };
 
 struct RecoveredCalendar {

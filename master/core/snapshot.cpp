@@ -1,5 +1,7 @@
 #include "master/core/snapshot.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <deque>
 
@@ -8,6 +10,7 @@
 #include "master/core/attempts/fence_rules.h"
 #include "master/core/state.h"
 #include "master/core/views.h"
+#include "master/core/workers/worker_words.h"
 
 namespace rota::master::core {
 
@@ -111,6 +114,25 @@ void add_absence(const State& state, const RunEntry& run, Now now, RunView& view
   if (view.away_since) view.fence = wall_of(expected_fence(state, *life, run.rules(), now.mono), now);
 }
 
+/// Where not every worker of the pool will do: who is meant.
+void add_handler(const State& state, const RunEntry& run, RunView& view) {
+  using model::Reason;
+  const KeptRules& rules = run.rules();
+  if (rules.handler.empty()) return;
+  std::string words;
+  if (view.reason == Reason::HandlerUnknown) words = unknown_handler_words(rules);
+  const bool is_taken = view.reason == Reason::AllSlotsBusy || view.reason == Reason::WorkersDraining;
+  if (is_taken && rules.route != model::RouteKind::Named) {
+    const WorkerTable& workers = state.workers();
+    const std::int32_t knowing = workers.standing_for(slot_queue_of(rules)).present;
+    const std::int32_t all = workers.standing_for({rules.pool, {}, {}}).present;
+    if (knowing < all) {
+      words = fmt::format("{} of {} workers there know handler {}", knowing, all, rules.handler);
+    }
+  }
+  if (!words.empty()) view.detail = words + (view.detail.empty() ? "" : "; " + view.detail);
+}
+
 RunView view_of(const State& state, const RunEntry& run, Now now) {
   RunView view;
   view.state = run.progress().state;
@@ -125,6 +147,7 @@ RunView view_of(const State& state, const RunEntry& run, Now now) {
     view.reason = wait.reason;
     view.detail = std::move(wait.detail);
   }
+  add_handler(state, run, view);
   return view;
 }
 

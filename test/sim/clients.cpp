@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "sim_worker.h"
 #include "world.h"
 
 namespace rota::sim {
@@ -77,11 +78,18 @@ model::JobDefinition random_job(Random& random, std::size_t number) {
 
 }  // namespace
 
-Clients::Clients(World& world) : world_(world) {
+Clients::Clients(World& world) : world_(world), route_dice_(world.recipe.seed, 35) {
   const std::int64_t wanted = 3 + world.random.below(4);
   for (std::int64_t i = 0; i < wanted; ++i) jobs_.push_back(random_job(world.random, jobs_.size()));
   add_crowd();
+  for (model::JobDefinition& job : jobs_) draw_route(job);
   paused_.resize(jobs_.size());
+}
+
+/// With dice of its own, so that all else of the worlds stays as it is.
+void Clients::draw_route(model::JobDefinition& job) {
+  job.work.handler = "command";
+  if (route_dice_.chance(30)) job.work.handler = kHandlers[route_dice_.index(kHandlers.size())];
 }
 
 /// Jobs that are all due in one moment, again and again, between other jobs with lower and higher ids.
@@ -139,6 +147,7 @@ void Clients::act() {
     case 0:
       jobs_[job].description = "edit " + std::to_string(++keys_);
       if (world_.random.chance(50)) jobs_[job].rules.retry.delay += 1ms;
+      if (route_dice_.chance(30)) draw_route(jobs_[job]);
       if (world_.random.chance(30)) jobs_[job].rules.schedule.interval = world_.random.between(300ms, 6000ms);
       apply(job);
       return;

@@ -11,6 +11,7 @@
 #include "common/model/job.h"
 #include "master/core/effect.h"
 #include "master/core/event.h"
+#include "random.h"
 
 namespace rota::sim {
 
@@ -36,6 +37,7 @@ class Clients {
   };
 
   void add_crowd();
+  void draw_route(model::JobDefinition& job);
   void act();
   void apply_all();
   void apply(std::size_t job);
@@ -62,6 +64,7 @@ class Clients {
            std::function<void(const master::core::ReplyBody&)> then);
 
   World& world_;
+  Random route_dice_;
   bool stopped_ = false;
   std::vector<model::JobDefinition> jobs_;
   std::vector<bool> paused_;

@@ -1,4 +1,5 @@
 // What a simulated worker does with attempts: accepts, starts, ends and reports them.
+#include "route_judge.h"
 #include "sim_worker.h"
 #include "world.h"
 
@@ -115,6 +116,8 @@ void SimWorker::start(Epoch epoch, const master::core::DispatchItem& item) {
     begun.loss = definition->rules.loss;
     begun.loss_most = definition->rules.loss_most;
   }
+  if (definition != nullptr) world_.violate(judge_route(definition->rules, definition->work.handler, info()));
+  if (definition != nullptr && definition->work.handler != "command") world_.marks.hit("started_by_handler");
   if (definition != nullptr && !one_off) begun.overlap = definition->rules.overlap;
   world_.violate(world_.truth.begin(begun));
   const std::int64_t serial = ++serials_;

@@ -32,11 +32,23 @@ SimWorker::SimWorker(World& world, std::size_t index, std::string id, std::int32
   if (world.faults_on("clock_rates")) clock_.set_rate(static_cast<int>(world.random.below(11)) - 5);
 }
 
+/// Each id has the same in all lives, on each of its hosts. "w0" knows all, so that no run waits forever.
+std::vector<std::string> handlers_of(const World& world, const std::string& id) {
+  std::vector<std::string> handlers = {"command"};
+  const auto number = static_cast<std::uint64_t>(id.back());
+  for (std::uint64_t at = 0; at < kHandlers.size(); ++at) {
+    Random dice(world.recipe.seed * 100 + number * 10 + at, 34);
+    if (id == "w0" || dice.chance(50)) handlers.emplace_back(kHandlers[at]);
+  }
+  return handlers;
+}
+
 model::WorkerInfo SimWorker::info() const {
   model::WorkerInfo info;
   info.key = key_;
   info.address = {"sim", static_cast<std::uint16_t>(index_)};
   info.slots = slots_;
+  info.handlers = handlers_of(world_, id_);
   info.draining = draining_ || drain_told_;
   info.drain_told = drain_told_;
   info.drain_order = drain_order_;

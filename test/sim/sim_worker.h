@@ -2,6 +2,7 @@
 // that survives, and production's attempt table, voucher rules and lease rules.
 #pragma once
 
+#include <array>
 #include <map>
 #include <memory>
 #include <optional>
@@ -21,6 +22,9 @@
 namespace rota::sim {
 
 class World;
+
+/// That some jobs need and some workers know.
+inline constexpr std::array<const char*, 2> kHandlers = {"sums", "products"};
 
 /// Thread: one. Owned by the world.
 class SimWorker {

@@ -16,10 +16,9 @@ bool is_free(const JobEntry& job) {
 }
 
 /// A run that may start now, in a place where a slot is free; null: none.
-RunEntry* next_of(State& state, const std::string& name, CatchUpPool& pool, bool& looked_at_all) {
-  const OpenWorkers& open = state.workers().open_in(name);
-  for (auto& [worker, queue] : pool.by_worker) {
-    if (!open.may_serve(worker)) continue;
+RunEntry* next_of(State& state, CatchUpPool& pool, bool& looked_at_all) {
+  for (auto& [key, queue] : pool.queues) {
+    if (!state.workers().may_serve(key)) continue;
     const auto may_start = [&state](JobId job) { return is_free(*state.find_job(job)); };
     const RunId id = queue.pass_turn(kJobsLookedAt, may_start);
     if (id != RunId{}) return state.find_run(id);
@@ -29,11 +28,11 @@ RunEntry* next_of(State& state, const std::string& name, CatchUpPool& pool, bool
 }
 
 /// What keeps a run from its turn ends with an event, after which this is called again; only time does not.
-void start_in(Context& ctx, const std::string& name, CatchUpPool& pool) {
+void start_in(Context& ctx, CatchUpPool& pool) {
   State& state = ctx.state;
   while (pool.size > 0 && pool.pace.may_start(ctx.now.mono)) {
     bool looked_at_all = true;
-    RunEntry* run = next_of(state, name, pool, looked_at_all);
+    RunEntry* run = next_of(state, pool, looked_at_all);
     pool.wake.reset();
     if (run == nullptr) {
       if (!looked_at_all) pool.wake = ctx.now.mono + Millis{1};
@@ -53,7 +52,7 @@ void start_in(Context& ctx, const std::string& name, CatchUpPool& pool) {
 void start_caught_up(Context& ctx) {
   if (ctx.state.catch_up().empty() || ctx.state.awaits_inventories()) return;
   for (auto& [name, pool] : ctx.state.catch_up().pools()) {
-    if (pool.size > 0) start_in(ctx, name, pool);
+    if (pool.size > 0) start_in(ctx, pool);
   }
 }
 
@@ -64,7 +63,7 @@ CatchUpWait why_not_caught_up(const State& state, const RunEntry& run) {
   const std::size_t left = (waiting + static_cast<std::size_t>(rate) - 1) / static_cast<std::size_t>(rate);
   const std::string at_rate = fmt::format("caught up at {} a second", rate);
   const JobEntry& job = run.job();
-  if (!state.workers().open_in(key.pool).may_serve(key.worker)) {
+  if (!state.workers().may_serve(key)) {
     return {blocked_reason(state, key), fmt::format("then {}, {} wait in the pool", at_rate, waiting)};
   }
   if (!is_free(job)) return {model::Reason::WaitsForRun, std::to_string(blocking_run(job).value)};

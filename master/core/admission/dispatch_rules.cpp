@@ -74,7 +74,7 @@ bool dispatch_one(Context& ctx, const SlotQueueKey& key) {
   State& state = ctx.state;
   SlotQueue* queue = state.slot_queues().find(key);
   if (queue == nullptr) return false;
-  const OpenWorkers& open = state.workers().open_in(key.pool);
+  const OpenWorkers& open = state.workers().open_for(key);
   if (!open.may_serve(key.worker)) {
     note_blocked(ctx, *queue, blocked_reason(state, key));
     return false;
@@ -227,12 +227,13 @@ void apply_verdict(Context& ctx, const model::WorkerKey& worker, const DispatchV
 }  // namespace
 
 Reason blocked_reason(const State& state, const SlotQueueKey& queue) {
-  const Standing standing = queue.worker.empty() ? state.workers().standing_of(queue.pool)
-                                                 : state.workers().standing_of(queue.pool, queue.worker);
+  const Standing standing = state.workers().standing_for(queue);
   if (standing.accepting > 0) return Reason::AllSlotsBusy;
   if (standing.reconciled > 0) return Reason::WorkersDraining;
   if (!state.listings().is_listed()) return Reason::WorkersSettling;
   if (standing.present > 0) return Reason::WorkerUnreconciled;
+  const bool are_others = state.workers().standing_for({queue.pool, queue.worker, {}}).present > 0;
+  if (are_others) return Reason::HandlerUnknown;
   return queue.worker.empty() ? Reason::NoWorkerInPool : Reason::NamedWorkerAbsent;
 }
 

@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "common/base/check.h"
-#include "master/core/tables/slot_queue_table.h"
 
 namespace rota::master::core {
 
@@ -16,8 +15,8 @@ bool CatchUpTable::holds(const RunEntry& run) const {
   const SlotQueueKey key = slot_queue_of(run.rules());
   const auto pool = pools_.find(key.pool);
   if (pool == pools_.end()) return false;
-  const auto queue = pool->second.by_worker.find(key.worker);
-  return queue != pool->second.by_worker.end() && queue->second.holds(run);
+  const auto queue = pool->second.queues.find(key);
+  return queue != pool->second.queues.end() && queue->second.holds(run);
 }
 
 std::optional<MonoTime> CatchUpTable::wake() const {
@@ -32,7 +31,7 @@ std::optional<MonoTime> CatchUpTable::wake() const {
 void CatchUpTable::enter(const RunEntry& run) {
   const SlotQueueKey key = slot_queue_of(run.rules());
   CatchUpPool& pool = pools_[key.pool];
-  pool.by_worker[key.worker].jobs_[run.row().job].insert(run.id());
+  pool.queues[key].jobs_[run.row().job].insert(run.id());
   ++pool.size;
   ++size_;
 }
@@ -40,12 +39,12 @@ void CatchUpTable::enter(const RunEntry& run) {
 void CatchUpTable::leave(const RunEntry& run) {
   const SlotQueueKey key = slot_queue_of(run.rules());
   CatchUpPool& pool = pools_[key.pool];
-  CatchUpQueue& queue = pool.by_worker[key.worker];
+  CatchUpQueue& queue = pool.queues[key];
   const auto of_job = queue.jobs_.find(run.row().job);
   CHECK_OR_DIE(of_job != queue.jobs_.end(), "a run is missing among those to be caught up");
   of_job->second.erase(run.id());
   if (of_job->second.empty()) queue.jobs_.erase(of_job);
-  if (queue.empty()) pool.by_worker.erase(key.worker);
+  if (queue.empty()) pool.queues.erase(key);
   --size_;
   if (--pool.size == 0) pool.wake.reset();
 }

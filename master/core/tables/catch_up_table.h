@@ -13,6 +13,7 @@
 #include "master/core/admission/late_rules.h"
 #include "master/core/tables/id_set.h"
 #include "master/core/tables/run_table.h"
+#include "master/core/tables/slot_queue_key.h"
 
 namespace rota::master::core {
 
@@ -44,7 +45,7 @@ class CatchUpQueue {
 
 /// What waits in one pool.
 struct CatchUpPool {
-  std::map<std::string, CatchUpQueue> by_worker;  ///< by the worker that is named; empty: any of the pool
+  std::map<SlotQueueKey, CatchUpQueue> queues;
   Pace pace;
   std::size_t size = 0;
   std::optional<MonoTime> wake;        ///< when the next may start; empty: it waits for something else

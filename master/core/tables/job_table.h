@@ -78,7 +78,7 @@ class JobEntry {
   std::uint64_t definition_hash = 0;
   Seldom<std::string> last_worker;     ///< round robin: the id that got the last attempt
 
-  const model::JobRules& rules() const { return *plan_.rules; }
+  const KeptRules& rules() const { return *plan_.rules; }
   const RulesPtr& shared_rules() const { return plan_.rules; }
   const CompiledSchedule& schedule() const { return *plan_.schedule; }
   std::optional<WallTime> next_tick() const { return next_tick_; }

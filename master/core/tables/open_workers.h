@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <set>
 #include <string>
 #include <utility>
@@ -44,6 +45,13 @@ class OpenWorkers {
     auto node = by_load_.extract(LessLoaded::Entry{from, &key});
     node.value() = {to, node.value().second};
     by_load_.insert(std::move(node));
+  }
+  /// From one load to the other; unset: it is not in.
+  void change(const model::WorkerKey& key, const std::optional<WorkerLoad>& from,
+              const std::optional<WorkerLoad>& to) {
+    if (from && to) return move(key, *from, *to);
+    if (to) insert(key, *to);
+    if (from) erase(key, *from);
   }
   bool contains(const model::WorkerKey& key) const { return by_id_.contains(key); }
   bool empty() const { return by_id_.empty(); }

@@ -12,12 +12,13 @@ namespace {
 constexpr std::size_t kKeptLeast = 64;
 
 /// Of what tells most rules apart.
-std::size_t hash_of(const model::JobRules& rules) {
+std::size_t hash_of(const KeptRules& rules) {
   std::size_t hash = 0;
   const auto mix = [&hash](std::size_t value) { hash = (hash ^ value) * 0x9E37'79B9'7F4A'7C15ull; };
   mix(std::hash<std::string_view>()(rules.schedule.cron));
   mix(std::hash<std::string_view>()(rules.pool));
   mix(std::hash<std::string_view>()(rules.worker));
+  mix(std::hash<std::string_view>()(rules.handler));
   mix(static_cast<std::size_t>(rules.schedule.interval.count()));
   mix(static_cast<std::size_t>(rules.timeout.count()));
   for (const std::string& line : rules.schedule.entries) mix(std::hash<std::string_view>()(line));
@@ -38,7 +39,7 @@ std::vector<CalendarHistoryPtr> calendars_in(const model::Schedule& schedule, co
 
 }  // namespace
 
-RulesShelf::KeptRules::iterator RulesShelf::find(const model::JobRules& rules) {
+RulesShelf::Places::iterator RulesShelf::find(const KeptRules& rules) {
   const auto [first, last] = kept_.equal_range(hash_of(rules));
   for (auto at = first; at != last; ++at) {
     const RulesPtr known = at->second.rules.lock();

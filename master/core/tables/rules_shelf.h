@@ -34,17 +34,17 @@ class RulesShelf {
 
  private:
   struct Kept {
-    std::weak_ptr<const model::JobRules> rules;
+    std::weak_ptr<const KeptRules> rules;
     model::Zones zones;                ///< that the schedule was compiled with, as the calendars
     std::vector<CalendarHistoryPtr> calendars;
     std::weak_ptr<const CompiledSchedule> schedule;
   };
-  using KeptRules = std::unordered_multimap<std::size_t, Kept>;
+  using Places = std::unordered_multimap<std::size_t, Kept>;
 
-  KeptRules::iterator find(const model::JobRules& rules);
+  Places::iterator find(const KeptRules& rules);
   void drop_unused();
 
-  KeptRules kept_;                     ///< by a hash of some of their content
+  Places kept_;                        ///< by a hash of some of their content
   std::size_t drop_at_ = 64;
 };
 

@@ -14,9 +14,9 @@
 
 #include "common/base/ids.h"
 #include "common/base/time.h"
-#include "common/model/job.h"
 #include "common/model/run.h"
 #include "common/model/worker.h"
+#include "master/core/kept_rules.h"
 #include "master/core/tables/id_set.h"
 #include "master/core/tables/run_timers.h"
 #include "master/core/tables/walk.h"
@@ -79,8 +79,6 @@ struct SendState {
   bool accepted = false;               ///< the worker said that it holds it
 };
 
-/// What a version of a job says of its runs; shared by all that were made of it.
-using RulesPtr = std::shared_ptr<const model::JobRules>;
 /// A life's key; shared by it and all runs that it has had.
 using LifeKeyPtr = std::shared_ptr<const model::WorkerKey>;
 
@@ -172,7 +170,7 @@ class RunEntry {
   const RunFacts& row() const { return facts_; }
   const RunTrack& progress() const { return track_; }
   /// Of the version that it was made of, as far as known.
-  const model::JobRules& rules() const { return *rules_; }
+  const KeptRules& rules() const { return *rules_; }
   bool in_slot_queue() const { return in_slot_queue_; }
   /// Of an unfinished run.
   JobEntry& job() const { return *job_; }

@@ -6,8 +6,9 @@
 
 namespace rota::master::core {
 
-SlotQueueKey slot_queue_of(const model::JobRules& rules) {
-  return {rules.pool, rules.route == model::RouteKind::Named ? rules.worker : std::string{}};
+SlotQueueKey slot_queue_of(const KeptRules& rules) {
+  return {rules.pool, rules.route == model::RouteKind::Named ? rules.worker : std::string{},
+          rules.handler};
 }
 
 RunId SlotQueue::pass_turn() {
@@ -35,7 +36,7 @@ model::Reason SlotQueueTable::blocked(const RunEntry& run) const {
 
 std::vector<SlotQueueKey> SlotQueueTable::of_pool(const std::string& pool) const {
   std::vector<SlotQueueKey> keys;
-  for (auto at = queues_.lower_bound({pool, ""}); at != queues_.end() && at->first.pool == pool; ++at) {
+  for (auto at = queues_.lower_bound({pool, "", ""}); at != queues_.end() && at->first.pool == pool; ++at) {
     keys.push_back(at->first);
   }
   return keys;

@@ -2,7 +2,6 @@
 // they take turns, each gives its oldest run.
 #pragma once
 
-#include <compare>
 #include <map>
 #include <string>
 #include <vector>
@@ -11,18 +10,10 @@
 #include "common/model/run.h"
 #include "master/core/tables/id_set.h"
 #include "master/core/tables/run_table.h"
+#include "master/core/tables/slot_queue_key.h"
 #include "master/core/tables/walk.h"
 
 namespace rota::master::core {
-
-struct SlotQueueKey {
-  std::string pool;
-  std::string worker;                  ///< empty: any of the pool
-  auto operator<=>(const SlotQueueKey&) const = default;
-};
-
-/// The queue that a run of these rules waits in.
-SlotQueueKey slot_queue_of(const model::JobRules& rules);
 
 /// One queue. It lives as long as a run waits in it.
 class SlotQueue {

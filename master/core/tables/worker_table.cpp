@@ -38,6 +38,7 @@ model::WorkerInfo WorkerTable::show_node(LifeEntry& life, const model::WorkerInf
   life.present_ = false;
   refresh(life);  // leaves the pool that it stood in
   model::WorkerInfo known = std::exchange(life.change_info(), info);
+  join_groups(life);
   life.present_ = true;
   workers_[info.key.id].present_.insert(info.key.incarnation);
   refresh_all(info.key.id);
@@ -198,7 +199,13 @@ WorkerLoad WorkerTable::load_of(const LifeEntry& life) {
 bool WorkerTable::is_in_step(const LifeEntry& life) const {
   const OpenWorkers& open = open_in(life.info_.pool);
   const auto load = may_take(life) ? std::optional(load_of(life)) : std::nullopt;
-  return open.is_whole() && load == life.open_load_ && standing_of(life) == life.counted_;
+  if (!open.is_whole() || load != life.open_load_ || standing_of(life) != life.counted_) return false;
+  return std::ranges::all_of(groups_, [&](const auto& each) {
+    const auto& [key, group] = each;
+    const bool is_in = belongs(life.info_, key);
+    const bool is_named = std::ranges::find(life.groups_, &group) != life.groups_.end();
+    return group.open.is_whole() && is_named == is_in && group.open.contains(life.key()) == (is_in && load);
+  });
 }
 
 void WorkerTable::refresh_open(LifeEntry& life) {
@@ -208,13 +215,8 @@ void WorkerTable::refresh_open(LifeEntry& life) {
   if (load) marked_pools_.insert(pool);
   if (load == life.open_load_) return;
   OpenWorkers& open = open_[pool];
-  if (load && life.open_load_) {
-    open.move(life.key(), *life.open_load_, *load);
-  } else if (load) {
-    open.insert(life.key(), *load);
-  } else {
-    open.erase(life.key(), *life.open_load_);
-  }
+  open.change(life.key(), life.open_load_, load);
+  for (WorkerGroup* group : life.groups_) group->open.change(life.key(), life.open_load_, load);
   life.open_load_ = load;
   if (open.empty()) open_.erase(pool);
 }
@@ -238,9 +240,9 @@ void WorkerTable::refresh_standing(LifeEntry& life) {
   if (now == life.counted_) return;
   const std::string& pool = life.info_.pool;
   Standing& sum = standings_[pool];
-  sum.present += now.present - life.counted_.present;
-  sum.reconciled += now.reconciled - life.counted_.reconciled;
-  sum.accepting += now.accepting - life.counted_.accepting;
+  count_anew(sum, life.counted_, now);
+  for (WorkerGroup* group : life.groups_) count_anew(group->standing, life.counted_, now);
+  if (now.present != life.counted_.present) count_handlers(life, now.present - life.counted_.present);
   life.counted_ = now;
   if (sum == Standing{}) standings_.erase(pool);
 }
@@ -250,14 +252,13 @@ Standing WorkerTable::standing_of(const std::string& pool) const {
   return found == standings_.end() ? Standing{} : found->second;
 }
 
-Standing WorkerTable::standing_of(const std::string& pool, const std::string& id) const {
+Standing WorkerTable::standing_for(const SlotQueueKey& queue) const {
+  if (queue.worker.empty()) return all_know(queue) ? standing_of(queue.pool) : group_for(queue).standing;
   Standing sum;
-  for (const auto& [key, life] : lives_of(id)) {
-    if (life.info_.pool != pool) continue;
-    const Standing one = standing_of(life);
-    sum.present += one.present;
-    sum.reconciled += one.reconciled;
-    sum.accepting += one.accepting;
+  for (const auto& [key, life] : lives_of(queue.worker)) {
+    const bool is_meant = queue.handler.empty() ? life.info_.pool == queue.pool
+                                                : belongs(life.info_, {queue.pool, queue.handler});
+    if (is_meant) count_anew(sum, Standing{}, standing_of(life));
   }
   return sum;
 }

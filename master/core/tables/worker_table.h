@@ -19,7 +19,9 @@
 #include "master/core/tables/id_set.h"
 #include "master/core/tables/open_workers.h"
 #include "master/core/tables/run_table.h"
+#include "master/core/tables/slot_queue_key.h"
 #include "master/core/tables/walk.h"
+#include "master/core/tables/worker_group.h"
 #include "master/core/time/timer_index.h"
 
 namespace rota::master::core {
@@ -28,14 +30,6 @@ namespace rota::master::core {
 struct DrainTelling {
   bool draining = false;
   std::int64_t order = 0;
-};
-
-/// How far lives have come on the way to attempts: how many of a pool, or (0 or 1) one of them.
-struct Standing {
-  std::int32_t present = 0;            ///< its node is there
-  std::int32_t reconciled = 0;         ///< and it has said what it holds
-  std::int32_t accepting = 0;          ///< and it is not drained
-  bool operator==(const Standing&) const = default;
 };
 
 /// One life of a worker: kept while its node is there, or while attempts are stored for it. What decides
@@ -109,6 +103,7 @@ class LifeEntry {
   std::int64_t last_used_ = 0;
   std::optional<WorkerLoad> open_load_;  ///< with which it stands among those that may take an attempt
   Standing counted_;                     ///< what of it is in its pool's sum
+  mutable std::vector<WorkerGroup*> groups_;  ///< that it belongs to, of those that are kept
 };
 
 /// All lives of one worker id.
@@ -190,9 +185,11 @@ class WorkerTable {
   // --- who may take an attempt now
   /// Empty when there is none. Valid until a worker changes.
   const OpenWorkers& open_in(const std::string& pool) const;
-  /// All lives of a pool, or of one worker id in it, together.
-  Standing standing_of(const std::string& pool) const;
-  Standing standing_of(const std::string& pool, const std::string& id) const;
+  /// Of these, those that may take runs of that queue. If it names a worker, only that one of them.
+  const OpenWorkers& open_for(const SlotQueueKey& queue) const;
+  bool may_serve(const SlotQueueKey& queue) const { return open_for(queue).may_serve(queue.worker); }
+  /// All lives that runs of that queue may go to, together.
+  Standing standing_for(const SlotQueueKey& queue) const;
   bool is_open(const LifeEntry& life) const;
   /// Whether it should be among them.
   bool may_take(const LifeEntry& life) const;
@@ -223,6 +220,12 @@ class WorkerTable {
   void refresh_all(const std::string& id);
   void refresh_open(LifeEntry& life);
   void refresh_standing(LifeEntry& life);
+  Standing standing_of(const std::string& pool) const;
+  void count_handlers(const LifeEntry& life, std::int32_t by);
+  bool all_know(const SlotQueueKey& queue) const;
+  const WorkerGroup& group_for(const SlotQueueKey& queue) const;
+  void drop_a_group() const;
+  void join_groups(LifeEntry& life);
   Standing standing_of(const LifeEntry& life) const;
   static WorkerLoad load_of(const LifeEntry& life);
 
@@ -232,6 +235,9 @@ class WorkerTable {
   std::map<model::WorkerKey, model::WorkerDeath> confirmed_;
   std::map<std::string, OpenWorkers> open_;   ///< by pool; none is empty
   std::map<std::string, Standing> standings_;  ///< by pool; none is all zeros
+  std::map<GroupKey, std::int32_t> knowing_;   ///< how many present lives of a pool know a handler
+  mutable std::map<GroupKey, WorkerGroup> groups_;  ///< at most kGroupsMost
+  mutable std::uint64_t group_ordinal_ = 0;
   std::set<std::string> marked_pools_;
   TimerIndex<model::WorkerKey, LifeTimer> timers_;
   std::int64_t dispatch_ordinal_ = 0;

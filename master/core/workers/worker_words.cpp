@@ -97,6 +97,13 @@ std::string remarks_on(const WorkerView& worker, WallTime now) {
   return text;
 }
 
+std::string unknown_handler_words(const KeptRules& rules) {
+  if (rules.route == model::RouteKind::Named) {
+    return fmt::format("worker {} does not know handler {}", rules.worker, rules.handler);
+  }
+  return fmt::format("no worker of pool {} knows handler {}", rules.pool, rules.handler);
+}
+
 std::string who_takes_nothing(const std::vector<WorkerView>& workers, const std::string& pool,
                               const std::string& named) {
   std::string text;

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "common/base/time.h"
+#include "master/core/kept_rules.h"
 #include "master/core/snapshot.h"
 
 namespace rota::master::core {
@@ -24,5 +25,8 @@ std::string remarks_on(const WorkerView& worker, WallTime now);
 /// nothing new; at most five. Empty: there are none.
 std::string who_takes_nothing(const std::vector<WorkerView>& workers, const std::string& pool,
                               const std::string& named);
+
+/// Why runs of these rules wait, where the workers that are here do not know their handler.
+std::string unknown_handler_words(const KeptRules& rules);
 
 }  // namespace rota::master::core

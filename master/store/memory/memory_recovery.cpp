@@ -82,7 +82,7 @@ std::vector<core::RecoveredRules> older_rules_in(const auto& tables) {
     const auto version = tables.versions.find({run.job, run.version});
     if (job == tables.jobs.end() || version == tables.versions.end()) continue;
     if (job->second.version == run.version) continue;
-    auto rules = std::make_shared<const model::JobRules>(version->second.definition->rules);
+    auto rules = std::make_shared<const core::KeptRules>(*version->second.definition);
     all.insert_or_assign({run.job, run.version},
                          core::RecoveredRules{run.job, run.version, std::move(rules)});
   }
@@ -98,7 +98,7 @@ Result<core::RecoveredJob> recovered_job(const model::Job& job, const model::Job
   if (!needed) return fail(ErrorCode::Unsupported, needed.error().message);
   core::RecoveredJob one;
   one.job = job;
-  one.rules = std::make_shared<const model::JobRules>(definition.rules);
+  one.rules = std::make_shared<const core::KeptRules>(definition);
   one.zone = std::move(*needed);
   one.valid_from = newest.valid_from;
   one.anchor = newest.anchor;

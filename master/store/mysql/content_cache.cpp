@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "common/wire/definition_json.h"
+#include "master/store/mysql/contents.h"
 #include "master/store/mysql/literals.h"
 
 namespace rota::master::store {
@@ -34,8 +35,15 @@ RulesText split(const std::string& json) {
 
 }  // namespace
 
+Result<core::KeptRules> RulesReader::read(const std::string& text) {
+  const KeptText kept = split_handler(text);
+  auto rules = read_rules(kept.rules);
+  if (!rules) return fail(rules.error());
+  return core::KeptRules(std::move(*rules), kept.handler);
+}
+
 /// A text that cannot be read in two parts is read as a whole, for its value or its error.
-Result<model::JobRules> RulesReader::read(const std::string& json) {
+Result<model::JobRules> RulesReader::read_rules(const std::string& json) {
   const RulesText text = split(json);
   const auto schedule = text.schedule.empty() ? Result<model::JobRules>(fail(ErrorCode::Corrupt, ""))
                                               : wire::rules_from_json(text.schedule);
@@ -77,7 +85,7 @@ Result<bool> ContentCache::read_some(Connection& connection, MonoTime now) {
     if (auto looked = look_for_news(connection, now); !looked) return fail(looked.error());
     return in_pass_;
   }
-  std::string sql = "SELECT hash, rules FROM definition WHERE hash > ";
+  std::string sql = "SELECT hash, " + kept_rules("rules", "body") + " FROM definition WHERE hash > ";
   LiteralBinder(sql).text(after_);
   int count = 0;
   auto read = connection.stream(
@@ -86,7 +94,7 @@ Result<bool> ContentCache::read_some(Connection& connection, MonoTime now) {
         after_ = row.text();
         if (known_.contains(after_)) return {};
         if (auto rules = reader_.read(row.text())) {
-          known_.emplace(after_, std::make_shared<const model::JobRules>(std::move(*rules)));
+          known_.emplace(after_, std::make_shared<const core::KeptRules>(std::move(*rules)));
         }
         return {};
       });

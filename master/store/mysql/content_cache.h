@@ -11,6 +11,7 @@
 #include "common/base/result.h"
 #include "common/base/time.h"
 #include "common/model/job.h"
+#include "master/core/kept_rules.h"
 #include "master/store/mysql/connection.h"
 
 namespace rota::master::store {
@@ -19,16 +20,19 @@ namespace rota::master::store {
 /// is read. Thread: one at a time.
 class RulesReader {
  public:
-  Result<model::JobRules> read(const std::string& json);
+  /// As kept_rules() of contents.h gives them.
+  Result<core::KeptRules> read(const std::string& text);
 
  private:
+  Result<model::JobRules> read_rules(const std::string& json);
+
   std::unordered_map<std::string, model::JobRules> rest_;  ///< by the text without the schedule
 };
 
 /// Thread: one at a time.
 class ContentCache {
  public:
-  using Rules = std::shared_ptr<const model::JobRules>;
+  using Rules = core::RulesPtr;
 
   /// Reads some contents, a few ms; true: more are to be read at once. Does nothing for a while when all are
   /// there and no others came, as far as the server's own count of rows tells.

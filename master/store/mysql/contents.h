@@ -24,10 +24,21 @@ namespace rota::master::store {
 
 /// Put behind a job_version v: what it points at.
 inline constexpr std::string_view kJoinContent = "LEFT JOIN definition d ON d.hash = v.content_hash";
-/// With that: the version's rules, and its whole definition. NULL: what it points at is missing.
-inline constexpr std::string_view kRulesOfVersion = "IF(v.content_hash IS NULL, v.rules, d.rules)";
+/// With that: the version's whole definition. NULL: what it points at is missing.
 inline constexpr std::string_view kDefinitionOfVersion = "IF(v.content_hash IS NULL, v.definition, d.body)";
 inline constexpr std::string_view kMissingContent = "its row of `definition` is missing";
+
+/// An expression for rules as a leader keeps them (core::KeptRules), of the columns that have them and the
+/// whole definition: before them `"handler":"NAME",`, unless that is the one that every worker knows.
+std::string kept_rules(std::string_view rules, std::string_view definition);
+struct KeptText {
+  std::string handler;     ///< empty: the one that every worker knows
+  std::string rules;
+};
+/// The two parts of such a text.
+KeptText split_handler(const std::string& kept);
+/// With kJoinContent: those of the version. NULL: what it points at is missing.
+std::string rules_of_version();
 
 /// What is stored of a definition.
 struct ContentTexts {

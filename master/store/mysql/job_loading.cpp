@@ -25,7 +25,7 @@ class RulesCache {
   explicit RulesCache(const ZoneSource& zones) : zones_(zones) {}
 
   struct Entry {
-    std::shared_ptr<const model::JobRules> rules;
+    core::RulesPtr rules;
     model::Zones zone;
   };
 
@@ -34,12 +34,12 @@ class RulesCache {
     if (found != known_.end()) return found->second;
     auto rules = reader_.read(json);
     if (!rules) return fail(rules.error());
-    auto made = with_zone(std::make_shared<const model::JobRules>(std::move(*rules)));
+    auto made = with_zone(std::make_shared<const core::KeptRules>(std::move(*rules)));
     if (made) known_.emplace(json, *made);
     return made;
   }
 
-  Result<Entry> with_zone(std::shared_ptr<const model::JobRules> rules) const {
+  Result<Entry> with_zone(core::RulesPtr rules) const {
     auto zones = zones_of(rules->schedule, zones_);
     if (!zones) return fail(ErrorCode::Unsupported, zones.error().message);
     return Entry{std::move(rules), std::move(*zones)};
@@ -100,7 +100,8 @@ class Sayings {
   static constexpr std::size_t kMostTextBytes = 40'000;
 
   Result<void> read_some(Connection& connection, const std::string& hashes) {
-    return connection.stream("SELECT hash, rules FROM definition WHERE hash IN (" + hashes + ")",
+    return connection.stream("SELECT hash, " + kept_rules("rules", "body") +
+                                 " FROM definition WHERE hash IN (" + hashes + ")",
                              [this](Row& row) -> Result<void> {
                                const Number number = numbers_.at(row.text());
                                said_[number] = rules_.get(row.text());
@@ -126,8 +127,10 @@ struct SmallVersion {
   std::uint64_t definition_hash = 0;
 };
 
-constexpr std::string_view kVersionPart =
-    "v.valid_from_ms, v.anchor_ms, v.definition_hash, v.content_hash, v.rules";
+std::string version_part() {
+  return "v.valid_from_ms, v.anchor_ms, v.definition_hash, v.content_hash, " +
+         kept_rules("v.rules", "v.definition");
+}
 
 /// Versions in the order of their jobs and numbers: of each job the newest is kept.
 class NewestVersions {
@@ -138,7 +141,7 @@ class NewestVersions {
   Result<void> load(Connection& connection) {
     auto read = connection.stream(
         fmt::format("SELECT v.job_id, v.version, {} FROM job_version v WHERE v.job_id < {} "
-                    "ORDER BY v.job_id, v.version", kVersionPart, kOneOffBit),
+                    "ORDER BY v.job_id, v.version", version_part(), kOneOffBit),
         [this](Row& row) -> Result<void> {
           const JobId job{row.integer()};
           if (last_.job != job) keep_last();
@@ -152,7 +155,7 @@ class NewestVersions {
     return sayings_.read_contents(connection);
   }
 
-  /// Of a row with kVersionPart next.
+  /// Of a row with version_part() next.
   SmallVersion read(Row& row) {
     read_part(row);
     settle_last();
@@ -215,7 +218,7 @@ class LoadedJobs {
     std::vector<Sayings::Number> says;
     auto read = connection.stream(
         fmt::format("SELECT {}, {} FROM {} JOIN job_version v ON v.job_id = j.job_id "
-                    "AND v.version = j.version WHERE {}", kJobColumns, kVersionPart, from, where),
+                    "AND v.version = j.version WHERE {}", kJobColumns, version_part(), from, where),
         [&](Row& row) -> Result<void> {
           auto job = read_job(row);
           if (!job) return fail(job.error());

@@ -12,9 +12,9 @@
 #include <utility>
 #include <vector>
 
-#include "common/wire/definition_json.h"
 #include "master/store/calendars.h"
 #include "master/store/mysql/calendar_rows.h"
+#include "master/store/mysql/content_cache.h"
 #include "master/store/mysql/contents.h"
 #include "master/store/mysql/job_loading.h"
 #include "master/store/mysql/job_rows.h"
@@ -31,22 +31,23 @@ namespace {
 Result<std::vector<core::RecoveredRules>> load_older_rules(Connection& connection,
                                                             const std::string& open_runs) {
   std::vector<core::RecoveredRules> all;
+  RulesReader reader;
   auto read = connection.stream(
       fmt::format("SELECT u.job_id, u.job_version, {} "
                   "FROM (SELECT DISTINCT r.job_id, r.job_version FROM {} WHERE r.state IN ({})) u "
                   "JOIN job j ON j.job_id = u.job_id "
                   "JOIN job_version v ON v.job_id = u.job_id AND v.version = u.job_version {} "
                   "WHERE u.job_version <> j.version",
-                  kRulesOfVersion, open_runs, kUnfinishedStates, kJoinContent),
+                  rules_of_version(), open_runs, kUnfinishedStates, kJoinContent),
       [&](Row& row) -> Result<void> {
         core::RecoveredRules one;
         one.job = JobId{row.integer()};
         one.version = static_cast<JobVersion>(row.integer());
         const auto text = row.maybe_text();
         if (!text) return fail(ErrorCode::Corrupt, std::string(kMissingContent));
-        auto rules = wire::rules_from_json(*text);
+        auto rules = reader.read(*text);
         if (!rules) return fail(rules.error());
-        one.rules = std::make_shared<const model::JobRules>(std::move(*rules));
+        one.rules = std::make_shared<const core::KeptRules>(std::move(*rules));
         all.push_back(std::move(one));
         return {};
       });

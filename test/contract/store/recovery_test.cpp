@@ -60,6 +60,37 @@ core::Recovered recovered_from(const Backend& on) {
 
 }  // namespace
 
+TEST_CASE("recovery: rules come with the handler that they need, of edited versions too") {
+  ON_EACH_STORE(on, led_backends()) {
+    const auto define = [&](core::Changes& changes, const char* handler) {
+      auto definition = std::make_shared<model::JobDefinition>(*changes.versions.back().definition);
+      definition->work.handler = handler;
+      // What looks like the usual handler stands inside of a text, or names another thing.
+      definition->work.argv = {"\"handler\":\"command\",\"interpreter\":"};
+      definition->work.environment = {{"handler", "command"}};
+      changes.versions.back().definition = std::move(definition);
+    };
+    for (const auto& [id, handler] : {std::pair{10, "sums"}, {11, "command"}, {12, "sums"}}) {
+      core::Changes changes = new_job(id, "job" + std::to_string(id));
+      define(changes, handler);
+      if (id == 12) changes.new_runs = {a_manual_run(100, 12)};
+      REQUIRE_STORED(on, changes);
+    }
+    core::Changes edited = new_job(12, "job12");
+    edited.versions[0].version = edited.jobs[0].version = 2;
+    define(edited, "products");
+    REQUIRE_STORED(on, edited);
+
+    const core::Recovered recovered = recovered_from(on);
+    REQUIRE(recovered.jobs.size() == 3);
+    CHECK(recovered.jobs[0].rules->handler == "sums");
+    CHECK(recovered.jobs[1].rules->handler.empty());
+    CHECK(recovered.jobs[2].rules->handler == "products");
+    REQUIRE(recovered.older_rules.size() == 1);
+    CHECK(recovered.older_rules[0].rules->handler == "sums");
+  }
+}
+
 TEST_CASE("recovery: failures of unfinished runs are counted, losses and late results are not") {
   ON_EACH_STORE(on, led_backends()) {
     core::Changes changes = new_job(10, "a");

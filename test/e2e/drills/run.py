@@ -86,6 +86,7 @@ GROUPS = {
         "worker_terminated": lambda c, d, long: workers.terminated(c),
         "worker_hurried": lambda c, d, long: workers.hurried(c),
         "second_worker_refused": lambda c, d, long: workers.second_refused(c, d),
+        "handlers_known": lambda c, d, long: workers.handlers_known(c, d),
         "worker_drained": lambda c, d, long: workers.drained(c, d),
         "losses": lambda c, d, long: losses.all_of_them(c.programs, d),
         "costs": lambda c, d, long: eyes.costs(c),

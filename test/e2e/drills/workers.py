@@ -1,4 +1,5 @@
 """Workers die in every way: no result is lost, nothing is alive twice, nothing is left (P4, P6, P12, P17, P18)."""
+import json
 import os
 import pathlib
 import subprocess
@@ -197,3 +198,36 @@ def drained(cluster, folder):
            overlap_ms=judged.get("max_overlap_ms", judged), lives=len(cluster.json("worker", "list", "--lives", "worker-1")))
     cluster.ok("worker", "resume", "worker-1")
     wait_until(lambda: state_of(cluster, "worker-1") == "online", 10, "it works again")
+
+
+def handlers_known(cluster, folder):
+    """Runs of a handler that nobody knows wait, and say so, under two leaders; then they go to nobody else."""
+    cluster.apply(json.dumps({"name": "greet", "handler": "hello", "parameters": {"times": "1"},
+                              "overlap": "allow"}))
+    waiting = cluster.ok("job", "run", "greet").strip()
+    words = "no worker of pool default knows handler hello"
+    wait_until(lambda: words in cluster.ok("run", "why", waiting), 20, "the run says why it waits")
+    check(cluster.run(waiting)["reason"] == "handler_unknown", f"{cluster.run(waiting)}")
+    cluster.kill("leader")
+    wait_until(lambda: cluster.is_whole() and words in cluster.ok("run", "why", waiting), 60, "a new leader says it, too")
+    state = os.path.join(folder, "hello")
+    environment = dict(os.environ, ROTA_ID="hello-1", ROTA_STATE_DIR=state, ROTA_HEARTBEAT_FILE=state + "/heartbeat",
+                       ROTA_LISTEN_PORT="0", ROTA_HTTP_PORT="0")
+    with open(os.path.join(folder, "hello.log"), "w") as log:
+        program = subprocess.Popen([cluster.programs + "/hello_handler", "--config",
+                                    cluster.folder + "/worker-1.yaml"], env=environment, stdout=log, stderr=log)
+    try:
+        runs = [cluster.ok("job", "run", "greet").strip() for _ in range(RUNS)]
+        ended = [cluster.await_run(r, 90) for r in [waiting, *runs]]
+    finally:
+        program.terminate()
+        program.wait(60)
+    wrong = [(r["id"], r["state"], r["worker"]) for r in ended if (r["state"], r["worker"]) != ("succeeded", "hello-1")]
+    check(not wrong, f"runs of the handler: {wrong}")
+    check(all(r["attempt"] == 1 for r in ended), "a run was tried elsewhere")
+    wait_until(lambda: "hello-1" not in cluster.workers_here(), 30, "the worker is gone")
+    again = cluster.ok("job", "run", "greet").strip()
+    wait_until(lambda: words in cluster.ok("run", "why", again), 20, "a run waits again")
+    cluster.ok("run", "cancel", again)
+    cluster.ok("job", "delete", "--yes", "greet")
+    figure("handlers_known", runs=len(ended), elsewhere=0, leaders=2)

@@ -57,6 +57,7 @@ class JobBuilder {
     definition_.rules.worker = std::move(id);
     return *this;
   }
+  JobBuilder& handler(std::string name) { definition_.work.handler = std::move(name); return *this; }
   JobBuilder& retries(std::int32_t count, Millis delay = 1s, double factor = 2.0) {
     definition_.rules.retry.count = count;
     definition_.rules.retry.delay = delay;

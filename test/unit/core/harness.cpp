@@ -287,6 +287,10 @@ Recovered Harness::recovered() const {
     if (model::is_final(run.progress.state)) continue;
     all.runs.push_back(run);
     needed.insert(run.job);
+    const auto& made_by = versions.at({run.job, run.version}).definition;
+    if (jobs.at(run.job).version == run.version || made_by == nullptr) continue;
+    all.older_rules.push_back(
+        {run.job, run.version, std::make_shared<const KeptRules>(*made_by)});
   }
   for (const auto& [id, job] : jobs) {
     if ((job.state == model::JobState::Deleted || job.one_off) && !needed.contains(id)) continue;
@@ -297,7 +301,7 @@ Recovered Harness::recovered() const {
     for (JobVersion v = job.version; !definition && v > 0; --v) {
       definition = versions.at({id, v}).definition;
     }
-    entry.rules = std::make_shared<const model::JobRules>(definition->rules);
+    entry.rules = std::make_shared<const KeptRules>(*definition);
     entry.definition_hash = definition_hash(*definition);
     entry.zone = std::make_shared<const model::ZoneRules>();
     entry.valid_from = row.valid_from;

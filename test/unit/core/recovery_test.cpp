@@ -344,7 +344,7 @@ TEST_CASE("takeover: jobs that share a schedule fire each after what is recorded
     RecoveredJob job;
     job.job.id = JobId{i};
     job.job.name = "j" + std::to_string(i);
-    job.rules = std::make_shared<const model::JobRules>(rules);
+    job.rules = std::make_shared<const KeptRules>(rules);
     job.zone = zone;
     if (i == 2) job.job.ticks_through = wall_from_ms(5'400'000);
     recovered.jobs.push_back(std::move(job));
@@ -379,7 +379,7 @@ TEST_CASE("takeover: a run keeps the promises of its own version") {
   before.apply(a_job());
   Recovered recovered = before.recovered();
   const auto promised = a_job().disconnect_grace(1h).build();
-  recovered.older_rules.push_back({job, 1, std::make_shared<const model::JobRules>(promised->rules)});
+  recovered.older_rules.push_back({job, 1, std::make_shared<const KeptRules>(promised->rules)});
   Harness h(std::move(recovered), {}, Epoch{8});
   h.join(a_worker("w2"));
   h.advance(10min);

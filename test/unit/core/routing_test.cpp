@@ -79,6 +79,84 @@ TEST_CASE("route: a worker serves its own pool only, also after it changed") {
   CHECK(h.state(run) == RunState::Dispatched);
 }
 
+TEST_CASE("route: a run fails on a worker without its handler although another one knows it") {
+  Harness h;
+  h.join(a_worker("w1", 100));
+  model::WorkerInfo knows = a_worker("w2", 3);
+  knows.handlers = {"command", "sums"};
+  h.join(knows);
+  for (const bool in_turn : {false, true}) {
+    JobBuilder job = a_job(in_turn ? "turns" : "loads").handler("sums").overlap(Overlap::Allow);
+    h.apply(in_turn ? job.round_robin() : job);
+  }
+  const RunId first = h.run_now("turns");
+  for (const RunId run : {first, h.run_now("loads"), h.run_now("turns")}) {
+    CHECK(h.run(run).progress.worker.id == "w2");
+  }
+  const RunId waits = h.run_now("loads");
+  CHECK(h.view(waits).reason == Reason::AllSlotsBusy);
+  CHECK(h.view(waits).detail == "1 of 2 workers there know handler sums");
+  h.report(first, RunState::Succeeded);
+  CHECK(h.run(waits).progress.worker.id == "w2");
+}
+
+TEST_CASE("route: while nobody knows a handler its runs wait and say so") {
+  Harness h;
+  h.apply(a_job().handler("sums").overlap(Overlap::Allow));
+  h.apply(a_job("named").handler("sums").on_worker("w1"));
+  const RunId run = h.run_now("j"), named = h.run_now("named");
+  h.listed();
+  CHECK(h.view(run).reason == Reason::NoWorkerInPool);
+  h.join(a_worker("w1"));
+  CHECK(h.view(run).reason == Reason::HandlerUnknown);
+  CHECK(h.view(run).detail == "no worker of pool default knows handler sums");
+  CHECK(h.view(named).detail == "worker w1 does not know handler sums");
+  model::WorkerInfo knows = a_worker("w2");
+  knows.handlers = {"sums"};
+  h.join(knows);
+  CHECK(h.run(run).progress.worker.id == "w2");
+  h.end_session(knows.key);
+  CHECK(h.view(h.run_now("j")).reason == Reason::HandlerUnknown);
+  knows.key.id = "w1";
+  knows.key.incarnation = "i2";
+  h.leave({"w1", "i1"});
+  h.join(knows);  // the program was exchanged for one with the handler
+  CHECK(h.run(named).progress.worker == knows.key);
+}
+
+TEST_CASE("route: a new leader knows the handlers of runs and of edited jobs, too") {
+  Harness before;
+  before.apply(a_job().handler("sums").overlap(Overlap::Allow));
+  const RunId old = before.run_now("j");
+  before.apply(a_job().handler("products").overlap(Overlap::Allow));
+  const RunId young = before.run_now("j");
+
+  Harness h(before.recovered(), {}, Epoch{8});
+  model::WorkerInfo sums = a_worker("w1"), products = a_worker("w2");
+  sums.handlers = {"sums"};
+  products.handlers = {"products"};
+  h.join(products);
+  CHECK(h.state(old) == RunState::Queued);
+  CHECK(h.run(young).progress.worker.id == "w2");
+  h.join(sums);
+  CHECK(h.run(old).progress.worker.id == "w1");
+}
+
+TEST_CASE("route: so many handlers that not each has an order of its own") {
+  Harness h;
+  constexpr int kHandlers = 400;
+  for (int at = 0; at < 4; ++at) {
+    model::WorkerInfo info = a_worker("w" + std::to_string(at), kHandlers);
+    for (int i = at; i < kHandlers; i += 4) info.handlers.push_back("h" + std::to_string(i));
+    h.join(info);
+  }
+  for (int i = 0; i < kHandlers; ++i) h.apply(a_job("j" + std::to_string(i)).handler("h" + std::to_string(i)));
+  for (int i = 0; i < kHandlers; ++i) {
+    const RunId run = h.run_now("j" + std::to_string(i));
+    REQUIRE(h.run(run).progress.worker.id == "w" + std::to_string(i % 4));
+  }
+}
+
 TEST_CASE("queue: every waiting run says why, the reason follows the truth") {
   Harness h;
   h.apply(a_job());

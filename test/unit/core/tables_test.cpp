@@ -154,7 +154,7 @@ TEST_CASE("rules shelf: equal rules are one object, and equal crons of one zone 
     rules.schedule.kind = model::ScheduleKind::Cron;
     rules.schedule.cron = cron;
     rules.queue_limit = queue_limit;
-    return std::make_shared<const model::JobRules>(rules);
+    return std::make_shared<const master::core::KeptRules>(rules);
   };
   const auto zone = std::make_shared<const model::ZoneRules>();
   const auto plan = [&](const char* cron, std::int32_t limit, const ZonePtr& in) {
@@ -176,7 +176,7 @@ TEST_CASE("rules shelf: fixed rates with different anchors share their rules alo
   rules.schedule.kind = model::ScheduleKind::FixedRate;
   rules.schedule.interval = Millis{1000};
   const auto plan = [&](std::int64_t anchor_ms) {
-    return *shelf.plan(shelf.share(std::make_shared<const model::JobRules>(rules)), nullptr, wall_from_ms(anchor_ms));
+    return *shelf.plan(shelf.share(std::make_shared<const master::core::KeptRules>(rules)), nullptr, wall_from_ms(anchor_ms));
   };
   const Plan a = plan(0), b = plan(300);
   CHECK(a.rules == b.rules);
@@ -192,7 +192,7 @@ TEST_CASE("rules shelf: entries are shared unless the job's name or its anchor i
     model::JobRules rules;
     rules.schedule.kind = model::ScheduleKind::Entries;
     rules.schedule.entries = {line, "at 2026-01-01T00:00:00Z"};
-    const RulesPtr shared = shelf.share(std::make_shared<const model::JobRules>(rules));
+    const RulesPtr shared = shelf.share(std::make_shared<const master::core::KeptRules>(rules));
     plans.push_back(*shelf.plan(shared, zone, wall_from_ms(anchor_ms), hash));
     return plans.back().schedule;
   };
@@ -210,7 +210,7 @@ TEST_CASE("rules shelf: what no job has any more is not kept") {
   for (int i = 0; i < 1000; ++i) {
     model::JobRules rules;
     rules.timeout = Millis{i};
-    const RulesPtr shared = shelf.share(std::make_shared<const model::JobRules>(rules));
+    const RulesPtr shared = shelf.share(std::make_shared<const master::core::KeptRules>(rules));
     if (i == 0) gone = shared;
   }
   CHECK(gone.expired());

@@ -1,0 +1,21 @@
+// Which workers may take a run: the name of the queue that it waits in.
+#pragma once
+
+#include <compare>
+#include <string>
+
+#include "master/core/kept_rules.h"
+
+namespace rota::master::core {
+
+struct SlotQueueKey {
+  std::string pool;
+  std::string worker;                  ///< empty: any of the pool
+  std::string handler;                 ///< that the worker must know; empty: one that each knows
+  auto operator<=>(const SlotQueueKey&) const = default;
+};
+
+/// The queue that a run of these rules waits in.
+SlotQueueKey slot_queue_of(const KeptRules& rules);
+
+}  // namespace rota::master::core

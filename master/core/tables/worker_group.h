@@ -1,0 +1,55 @@
+// Workers of one pool that some runs may go to and others not: those that know a handler. Such a group is
+// made when a run first asks for it, so that pools in which every worker will do keep one order alone.
+#pragma once
+
+#include <compare>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+#include "common/model/worker.h"
+#include "master/core/tables/open_workers.h"
+
+namespace rota::master::core {
+
+/// How far lives have come on the way to attempts: how many of a pool, or (0 or 1) one of them.
+struct Standing {
+  std::int32_t present = 0;            ///< its node is there
+  std::int32_t reconciled = 0;         ///< and it has said what it holds
+  std::int32_t accepting = 0;          ///< and it is not drained
+  bool operator==(const Standing&) const = default;
+};
+
+/// `sum` with one life that stood as `before` and stands as `now`.
+inline void count_anew(Standing& sum, const Standing& before, const Standing& now) {
+  sum.present += now.present - before.present;
+  sum.reconciled += now.reconciled - before.reconciled;
+  sum.accepting += now.accepting - before.accepting;
+}
+
+struct GroupKey {
+  std::string pool;
+  std::string handler;
+  auto operator<=>(const GroupKey&) const = default;
+};
+
+/// Whether it belongs to the group, as far as its node says.
+inline bool belongs(const model::WorkerInfo& info, const GroupKey& group) {
+  if (info.pool != group.pool) return false;
+  for (const std::string& known : info.handlers) {
+    if (known == group.handler) return true;
+  }
+  return false;
+}
+
+/// Owner: WorkerTable, which keeps it in step with the lives that belong to it.
+struct WorkerGroup {
+  OpenWorkers open;
+  Standing standing;                   ///< of all of them together
+  std::uint64_t asked = 0;             ///< ordinal of the last question: what nobody asks for is dropped
+};
+
+/// More groups are not kept; one that was dropped is made again when it is asked for.
+inline constexpr std::size_t kGroupsMost = 256;
+
+}  // namespace rota::master::core

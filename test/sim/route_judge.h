@@ -1,0 +1,14 @@
+// Whether an attempt started on a worker that its job allows, by the worker's own word.
+#pragma once
+
+#include <string>
+
+#include "common/model/job.h"
+#include "common/model/worker.h"
+
+namespace rota::sim {
+
+/// Empty, or what is wrong with it. Pure.
+std::string judge_route(const model::JobRules& rules, const std::string& handler, const model::WorkerInfo& worker);
+
+}  // namespace rota::sim
