@@ -142,7 +142,7 @@ std::string reason_sentence(Reason reason, const std::string& pool) {
       return "More ticks were late than late: fire_all makes up for; the newest of them fired.";
     case Reason::Jitter:
       return "Its schedule spreads the start (jitter); it begins at the moment that is shown.";
-    case Reason::CalendarEdited: return "An edit of a calendar took its moment away.";
+    case Reason::CalendarEdited: return "An edit of a calendar moved it to a time that was over by then.";
     case Reason::Frozen: return "A freeze was in force at its moment (rota freeze list).";
     case Reason::HandedOver: return "It was ended at the deadline of its worker's drain.";
   }

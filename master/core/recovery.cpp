@@ -34,7 +34,7 @@ class KnownRules {
     model::Zones zone;
     Plan plan;
     WallTime after{};
-    std::optional<WallTime> next;      ///< the schedule's first tick later than `after`
+    std::optional<WallTime> next;      ///< what is recorded first, later than `after`
   };
 
   explicit KnownRules(State& state) : state_(state) {}
@@ -51,14 +51,14 @@ class KnownRules {
     return known->plan;
   }
 
-  /// Of a job with this plan.
+  /// What is recorded next of a job with this plan.
   std::optional<WallTime> next_after(const RulesPtr& came, std::string_view space,
                                      const CompiledSchedule& schedule, WallTime at) {
     Known* const known = find(came, space);
-    if (known == nullptr || known->plan.schedule.get() != &schedule) return schedule.next_after(at);
+    if (known == nullptr || known->plan.schedule.get() != &schedule) return schedule.next_recorded(at);
     if (known->after != at) {
       known->after = at;
-      known->next = schedule.next_after(at);
+      known->next = schedule.next_recorded(at);
     }
     return known->next;
   }

@@ -129,6 +129,10 @@ class Reader {
 
   // For verify, which shares nothing else with the leader's path.
   virtual Result<std::optional<core::Watermark>> watermark() = 0;
+  /// From when on every leader has stored what edits of calendars took away; empty: the present one does not.
+  virtual Result<std::optional<WallTime>> edits_told_from() {
+    return std::optional<WallTime>(wall_from_ms(0));
+  }
   /// Oldest first.
   virtual Result<std::vector<PastRewind>> rewinds() { return std::vector<PastRewind>(); }
   virtual Result<std::vector<model::JobVersionRow>> versions_of(JobId job) = 0;

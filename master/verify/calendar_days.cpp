@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <iterator>
 #include <limits>
+#include <map>
 
 namespace rota::master::verify {
 namespace {
@@ -37,6 +38,19 @@ Result<std::vector<DayRange>> ranges_of(const std::vector<std::string>& texts) {
     out.push_back(*range);
   }
   return out;
+}
+
+/// Of a local time that spring skips: the end of what it skips, where it fires.
+std::int64_t utc_of(const model::ZoneRules& zone, std::int64_t local_ms) {
+  for (std::size_t i = 1; i < zone.changes.size(); ++i) {
+    const std::int64_t from_ms = zone.changes[i].from_utc_s * 1000;
+    const std::int64_t begin = from_ms + zone.changes[i - 1].offset_s * std::int64_t{1000};
+    const std::int64_t end = from_ms + zone.changes[i].offset_s * std::int64_t{1000};
+    if (local_ms >= begin && local_ms < end) return from_ms;
+    if (from_ms > local_ms + 2 * kMillisOfDay) break;
+  }
+  const std::int64_t guess = local_ms - zone_offset_ms(zone, local_ms);
+  return local_ms - zone_offset_ms(zone, guess);
 }
 
 /// Those of the calendar that the job version knew: of its life at that moment, and what came later in it.
@@ -129,17 +143,21 @@ const CalendarDays::Version& CalendarDays::in_force(const Versions& versions, st
   return *found;
 }
 
+std::optional<CalendarDays::Hours> CalendarDays::hours_on(const Version& version, Day day) {
+  for (const Hours& each : version.hours) {
+    if (each.days.first <= day && day <= each.days.last) return each;
+  }
+  return std::nullopt;
+}
+
 /// An open day may be shorter, by the clock of the calendar's zone.
 bool CalendarDays::is_in_hours(const Version& version, std::int64_t local_ms) const {
   const std::int64_t asked = day_number(local_ms) + day_;
-  const auto hours = std::ranges::find_if(version.hours, [&](const Hours& each) {
-    return each.days.first <= day_of(asked) && day_of(asked) <= each.days.last;
-  });
-  if (hours == version.hours.end()) return true;
+  const auto hours = hours_on(version, day_of(asked));
+  if (!hours) return true;
   std::int64_t there = local_ms;
   if (version.zone->name != zone_->name) {
-    const std::int64_t guess = local_ms - zone_offset_ms(*zone_, local_ms);
-    const std::int64_t utc = local_ms - zone_offset_ms(*zone_, guess);
+    const std::int64_t utc = utc_of(*zone_, local_ms);
     there = utc + zone_offset_ms(*version.zone, utc);
   }
   return hours->open.has(there - asked * kMillisOfDay);
@@ -240,24 +258,92 @@ std::optional<std::int64_t> CalendarDays::placed(std::int64_t local_ms) const {
   return std::nullopt;
 }
 
+std::optional<std::int64_t> CalendarDays::working_day_by(std::int64_t first, std::int64_t last, int nth,
+                                                         std::int64_t clock_ms,
+                                                         std::int64_t in_force_at) const {
+  std::vector<std::int64_t> open;
+  for (std::int64_t day = first; day <= last; ++day) {
+    const bool is_one = std::ranges::all_of(calendars_, [&](const Versions& versions) {
+      return says(in_force(versions, in_force_at), day_of(day + day_)) == Says::Open;
+    });
+    if (is_one) open.push_back(day);
+  }
+  const auto count = static_cast<int>(open.size());
+  const int index = nth > 0 ? nth - 1 : count + nth;
+  if (index < 0 || index >= count) return std::nullopt;
+  return open[static_cast<std::size_t>(index)] * kMillisOfDay + clock_ms;
+}
+
 std::optional<std::int64_t> CalendarDays::working_day(std::int64_t first, std::int64_t last, int nth,
                                                       std::int64_t clock_ms) const {
   const auto from = stretches();
   for (std::size_t i = 0; i < from.size(); ++i) {
-    std::vector<std::int64_t> open;
-    for (std::int64_t day = first; day <= last; ++day) {
-      const bool is_one = std::ranges::all_of(calendars_, [&](const Versions& versions) {
-        return says(in_force(versions, from[i]), day_of(day + day_)) == Says::Open;
-      });
-      if (is_one) open.push_back(day);
-    }
-    const auto count = static_cast<int>(open.size());
-    const int index = nth > 0 ? nth - 1 : count + nth;
-    if (index < 0 || index >= count) continue;
-    const std::int64_t planned = open[static_cast<std::size_t>(index)] * kMillisOfDay + clock_ms;
-    if (planned >= from[i] && (i + 1 == from.size() || planned < from[i + 1])) return planned;
+    const auto planned = working_day_by(first, last, nth, clock_ms, from[i]);
+    if (planned && *planned >= from[i] && (i + 1 == from.size() || *planned < from[i + 1])) return planned;
   }
   return std::nullopt;
+}
+
+bool CalendarDays::is_edited_near(std::int64_t day) const {
+  const auto differ = [](const Version& a, const Version& b, Day asked) {
+    if (says(a, asked) != says(b, asked)) return true;
+    const auto open = hours_on(a, asked), other = hours_on(b, asked);
+    return open.has_value() != other.has_value() || (open && open->open != other->open);
+  };
+  for (std::int64_t asked = day - kFarthest - 1; asked <= day + kFarthest + 1; ++asked) {
+    for (const Versions& versions : calendars_) {
+      for (std::size_t i = 1; i < versions.size(); ++i) {
+        const bool is_moved = versions[i].zone->name != versions[i - 1].zone->name;
+        if (is_moved || differ(versions[i - 1], versions[i], day_of(asked))) return true;
+      }
+    }
+  }
+  return false;
+}
+
+std::vector<std::int64_t> CalendarDays::edits() const {
+  auto out = stretches();
+  out.erase(out.begin());
+  return out;
+}
+
+/// As everybody knew them at that local time.
+CalendarDays CalendarDays::until(std::int64_t local_ms) const {
+  CalendarDays out = *this;
+  for (Versions& versions : out.calendars_) {
+    while (versions.size() > 1 && versions.back().from_ms > local_ms) versions.pop_back();
+  }
+  return out;
+}
+
+/// Each edit is looked at by itself, with the versions on both sides of it.
+template <typename Place, typename PlaceBy>
+std::vector<std::int64_t> CalendarDays::between_versions(const Place& place, const PlaceBy& place_by) const {
+  const auto from = stretches();
+  std::map<std::int64_t, std::int64_t> taken;  // by edit: the moment that the version before it had
+  for (std::size_t i = 1; i < from.size(); ++i) {
+    const auto before = place_by(from[i - 1]), after = place_by(from[i]);
+    if (before && after && *before >= from[i] && *after < from[i]) taken[from[i]] = *before;
+  }
+  std::vector<std::int64_t> out;
+  for (const auto& [edit, moment] : taken) {
+    const auto next = taken.upper_bound(edit);
+    const bool is_taken_again = next != taken.end() && next->first <= moment;
+    if (!is_taken_again && !place(until(moment))) out.push_back(moment);
+  }
+  return out;
+}
+
+std::vector<std::int64_t> CalendarDays::edited_away(std::int64_t local_ms) const {
+  return between_versions([&](const CalendarDays& known) { return known.placed(local_ms); },
+                          [&](std::int64_t in_force_at) { return walk(local_ms, in_force_at); });
+}
+
+std::vector<std::int64_t> CalendarDays::working_day_edited_away(std::int64_t first, std::int64_t last,
+                                                                int nth, std::int64_t clock_ms) const {
+  return between_versions(
+      [&](const CalendarDays& known) { return known.working_day(first, last, nth, clock_ms); },
+      [&](std::int64_t in_force_at) { return working_day_by(first, last, nth, clock_ms, in_force_at); });
 }
 
 }  // namespace rota::master::verify

@@ -146,19 +146,15 @@ void EntryTicks::place_day(std::int64_t day) {
   if (whole && !whole->there) return;
   const auto offset_ms = whole ? steady_offset_ms(*whole->there) : std::nullopt;
   const std::int64_t moved_ms = whole ? (*whole->there - day) * kMillisOfDay : 0;
-  const std::int64_t end_s = (day + 1) * (kMillisOfDay / 1000);
-  for (auto local_s = core::next_local_match(cron_, day * (kMillisOfDay / 1000)); local_s && *local_s < end_s;
-       local_s = core::next_local_match(cron_, *local_s + 1)) {
-    const std::int64_t local_ms = *local_s * 1000;
-    if (!entry_.between.empty() && !is_between(local_ms)) continue;
+  for_each_time(day, [&](std::int64_t local_ms) {
     const auto there = whole ? std::optional(local_ms + moved_ms) : days_.placed(local_ms);
-    if (!there) continue;
+    if (!there) return;
     if (offset_ms) {
       place(wall_from_ms(*there - *offset_ms));
     } else {
       for (const WallTime moment : moments_of(*there)) place(moment);
     }
-  }
+  });
 }
 
 /// Moments of the first day, where none can come in between any more.

@@ -7,6 +7,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -36,10 +37,23 @@ class EntryTicks {
   /// The first one strictly after `at`, where that is not after `through`.
   /// Asked for later and later ones.
   std::optional<WallTime> after(WallTime at, WallTime through);
+  /// The moments in (at, through] that edits of its calendars took from it (calendar_days.h).
+  std::set<WallTime> edited_away(WallTime at, WallTime through) const;
 
  private:
+  std::set<std::int64_t> edited_away_local() const;
   std::optional<WallTime> by_calendars_after(WallTime at, WallTime through);
   std::optional<WallTime> placed_cron_after(WallTime at, WallTime through);
+  /// What the cron has on that day, in local time.
+  template <typename Look>
+  void for_each_time(std::int64_t day, const Look& look) const {
+    const std::int64_t begin_s = day * (model::kMillisOfDay / 1000);
+    const std::int64_t end_s = begin_s + model::kMillisOfDay / 1000;
+    for (auto local_s = core::next_local_match(cron_, begin_s); local_s && *local_s < end_s;
+         local_s = core::next_local_match(cron_, *local_s + 1)) {
+      if (entry_.between.empty() || is_between(*local_s * 1000)) look(*local_s * 1000);
+    }
+  }
   void place_day(std::int64_t day);
   void place(WallTime moment);
   bool open_next_day();

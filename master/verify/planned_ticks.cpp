@@ -74,6 +74,7 @@ Result<void> PlannedTicks::read_entries(const model::JobVersionRow& version, con
     if (!days) return fail(days.error());
     auto ticks = EntryTicks::of(line, zones, version.anchor, hash, std::move(*days));
     if (!ticks) return fail(ticks.error());
+    edited_away_.merge(ticks->edited_away(at_, through_));
     entries_.push_back({std::move(*ticks), std::nullopt, false});
   }
   return {};

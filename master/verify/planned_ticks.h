@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <set>
 #include <vector>
 
 #include "common/base/result.h"
@@ -27,6 +28,9 @@ class PlannedTicks {
 
   /// The next one; empty at the end.
   std::optional<WallTime> next();
+  /// The moments within the same bounds that edits of calendars took away. One at which the version plans a
+  /// tick all the same, by another entry, fires.
+  const std::set<WallTime>& edited_away() const { return edited_away_; }
 
   bool has_after_end() const;
   /// Whether it may be a tick of an entry `after_end`, when the tick before it came then.
@@ -51,6 +55,7 @@ class PlannedTicks {
     bool is_known = false;
   };
   std::vector<Entry> entries_;
+  std::set<WallTime> edited_away_;
 };
 
 }  // namespace rota::master::verify

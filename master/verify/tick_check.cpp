@@ -26,7 +26,6 @@ WallTime recorded_through(const core::Watermark& watermark, const model::Job& jo
 
 Result<void> TickCheck::look_at(const model::Job& job, TickRows rows, MonoTime deadline) {
   if (auto begun = begin(job, rows); !begun) return begun;
-  std::int64_t looked_at = 0;
   const CalendarRows calendars = [this](const std::string& space, const std::string& name) {
     return sources_.reader.calendar_versions(space, name);
   };
@@ -38,13 +37,7 @@ Result<void> TickCheck::look_at(const model::Job& job, TickRows rows, MonoTime d
       continue;
     }
     if (planned->has_after_end()) after_end_.emplace(version.version, *planned);
-    while (const auto tick = planned->next()) {
-      if (++looked_at % kTicksBetweenLooksAtTheClock == 0 && BootClock::now() > deadline) {
-        return fail(ErrorCode::TimedOut, "verify did not end within its deadline; ask for less");
-      }
-      if (*tick < first_moment()) continue;
-      if (auto matched = match(version, *tick); !matched) return matched;
-    }
+    if (auto looked = look_at(version, *planned, deadline); !looked) return looked;
   }
   // What is left so far was never planned.
   if (auto rest = count_runs_before(recorded_ + Millis{1}); !rest) return rest;
@@ -52,6 +45,28 @@ Result<void> TickCheck::look_at(const model::Job& job, TickRows rows, MonoTime d
   const EndFacts facts{job, rows.versions, recorded_, first_moment(), !rewinds_.empty()};
   if (auto looked = ends_.look_at(facts, deadline); !looked) return looked;
   return look_beyond(rows.runs.has_value());
+}
+
+/// Its ticks, and between them the moments that edits of calendars took away.
+Result<void> TickCheck::look_at(const model::JobVersionRow& version, PlannedTicks& planned,
+                                MonoTime deadline) {
+  auto edited = planned.edited_away().lower_bound(first_moment());
+  const auto edited_before = [&](std::optional<WallTime> tick) -> Result<void> {
+    for (; edited != planned.edited_away().end() && (!tick || *edited < *tick); ++edited) {
+      if (auto matched = match_edited_away(version, *edited); !matched) return matched;
+    }
+    if (edited != planned.edited_away().end() && *edited == *tick) ++edited;  // it fires by another entry
+    return {};
+  };
+  while (const auto tick = planned.next()) {
+    if (++looked_at_ % kTicksBetweenLooksAtTheClock == 0 && BootClock::now() > deadline) {
+      return fail(ErrorCode::TimedOut, "verify did not end within its deadline; ask for less");
+    }
+    if (*tick < first_moment()) continue;
+    if (auto matched = edited_before(tick); !matched) return matched;
+    if (auto matched = match(version, *tick); !matched) return matched;
+  }
+  return edited_before(std::nullopt);
 }
 
 Result<void> TickCheck::begin(const model::Job& job, TickRows& rows) {
@@ -145,7 +160,19 @@ Result<void> TickCheck::match(const model::JobVersionRow& version, WallTime tick
     }
     page_.pop_front();
   }
-  return judge(tick, runs, cover(version.version, tick));
+  return judge(tick, runs, cover(version.version, tick, false));
+}
+
+/// No run, but a gap row that says so; unless the job was due then after the end of a run. Masters of older
+/// versions wrote no such rows.
+Result<void> TickCheck::match_edited_away(const model::JobVersionRow& version, WallTime moment) {
+  if (auto counted = count_runs_before(moment + Millis{1}); !counted) return counted;
+  const bool has_run = last_tick_ == moment;
+  const std::int64_t gaps = cover(version.version, moment, true);
+  const bool is_demanded = edits_told_from_ && moment > *edits_told_from_;
+  if (gaps == 0 && (has_run || !is_demanded)) return {};
+  if (!has_run) ++ticks_.planned;
+  return judge(moment, has_run ? 1 : 0, gaps);
 }
 
 // Runs before the next planned tick have no plan behind them.
@@ -212,12 +239,14 @@ void TickCheck::count_epoch(Epoch epoch, const std::string& what) {
   highest_ = std::max(highest_, epoch);
 }
 
-std::int64_t TickCheck::cover(JobVersion version, WallTime tick) {
+/// How many gap rows stand for it. Those of moments that were edited away say so, and stand for nothing else.
+std::int64_t TickCheck::cover(JobVersion version, WallTime tick, bool is_edited_away) {
   while (first_open_gap_ < gaps_.size() && gaps_[first_open_gap_].row.to < tick) ++first_open_gap_;
   std::int64_t covering = 0;
   for (std::size_t i = first_open_gap_; i < gaps_.size() && gaps_[i].row.from <= tick; ++i) {
     GapSeen& gap = gaps_[i];
     if (gap.row.to < tick || gap.row.version != version) continue;
+    if ((gap.row.reason == model::Reason::CalendarEdited) != is_edited_away) continue;
     if (gap.covered++ == 0) {
       count_epoch(gap.row.epoch, fmt::format("the gap at {}", place(gap.row.from)));
     }

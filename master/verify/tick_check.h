@@ -20,11 +20,13 @@ namespace rota::master::verify {
 class TickCheck {
  public:
   TickCheck(const Sources& sources, const Request& request, const core::Watermark& watermark,
-            std::vector<store::PastRewind> rewinds, Check& ticks, Check& epochs, Millis& max_lateness)
+            std::vector<store::PastRewind> rewinds, std::optional<WallTime> edits_told_from, Check& ticks,
+            Check& epochs, Millis& max_lateness)
       : sources_(sources),
         request_(request),
         watermark_(watermark),
         rewinds_(std::move(rewinds)),
+        edits_told_from_(edits_told_from),
         ticks_(ticks),
         epochs_(epochs),
         max_lateness_(max_lateness),
@@ -43,14 +45,16 @@ class TickCheck {
   void begin_runs(TickRows& rows);
   Result<void> begin_gaps(TickRows& rows);
   Result<WallTime> recorded_now();
+  Result<void> look_at(const model::JobVersionRow& version, PlannedTicks& planned, MonoTime deadline);
   Result<void> match(const model::JobVersionRow& version, WallTime tick);
+  Result<void> match_edited_away(const model::JobVersionRow& version, WallTime moment);
   Result<void> count_runs_before(WallTime tick);
   Result<const model::Run*> next_run();
   void count_run(const model::Run& run);
   bool is_after_end(const model::Run& run) const;
   bool was_rewound(const model::Run& run) const;
   void count_epoch(Epoch epoch, const std::string& what);
-  std::int64_t cover(JobVersion version, WallTime tick);
+  std::int64_t cover(JobVersion version, WallTime tick, bool is_edited_away);
   Result<void> judge(WallTime tick, std::int64_t runs, std::int64_t gaps);
   Result<void> judge_gaps();
   Result<void> judge_frozen(const model::Gap& gap);
@@ -64,12 +68,15 @@ class TickCheck {
   const Request& request_;
   const core::Watermark watermark_;
   const std::vector<store::PastRewind> rewinds_;
+  const std::optional<WallTime> edits_told_from_;
   Check& ticks_;
   Check& epochs_;
   Millis& max_lateness_;
   EndCheck ends_;
 
   std::optional<std::vector<model::Freeze>> freezes_;  ///< read when the first frozen tick is seen
+
+  std::int64_t looked_at_ = 0;       ///< ticks
 
   // of the job that is looked at
   JobId job_;

@@ -61,7 +61,10 @@ class Verification {
     if (!names_one) report_.jobs_in_all = sources_.reader.count_saved_jobs().value_or(0);
     const auto rewinds = sources_.reader.rewinds();
     if (!rewinds) return fail(rewinds.error());
-    TickCheck check(sources_, request_, watermark_, *rewinds, ticks_, epochs_, report_.max_lateness);
+    const auto edits_told_from = sources_.reader.edits_told_from();
+    if (!edits_told_from) return fail(edits_told_from.error());
+    TickCheck check(sources_, request_, watermark_, *rewinds, *edits_told_from, ticks_, epochs_,
+                    report_.max_lateness);
     // One job alone is looked for from the beginning, since its runs are known by its id.
     JobId after = names_one ? JobId{} : place_.job;
     for (bool has_more = true; has_more;) {

@@ -24,8 +24,9 @@ using CalendarName = std::pair<std::string, std::string>;
 /// So long before the end of what a calendar covers it is told.
 inline constexpr std::chrono::days kCoverWarning{60};
 
-/// A version that another has replaced matters for so long: ticks are moved by up to 15 days, and fire once.
-inline constexpr std::chrono::days kReplacedMatters{kLongestShift + 2};
+/// A version that another has replaced matters for so long: ticks are moved by up to 15 days, and the n-th
+/// working day of a month may become any other day of it; each fires once.
+inline constexpr std::chrono::days kReplacedMatters{31 + 2};
 
 /// So long before an edit counts all jobs that it concerns are planned anew, whatever that takes.
 inline constexpr Millis kReplanReserve{2000};

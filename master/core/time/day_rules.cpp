@@ -70,6 +70,23 @@ std::pair<std::int64_t, std::int64_t> DayRules::span_of_stretch(std::size_t i) c
           i < switches_.size() ? switches_[i] : std::numeric_limits<std::int64_t>::max()};
 }
 
+DayRules DayRules::known_at(std::int64_t local_ms) const {
+  DayRules out;
+  out.zone_ = zone_;
+  out.day_asked_ = day_asked_;
+  for (const Parts& parts : used_) {
+    Parts& known = out.used_.emplace_back();
+    for (const Part& part : parts) {
+      if (part.from_ms <= local_ms) known.push_back(part);
+    }
+  }
+  for (const std::int64_t at : switches_) {
+    if (at <= local_ms) out.switches_.push_back(at);
+  }
+  out.cut_into_stretches();
+  return out;
+}
+
 /// During which times of the day this version counts.
 ClockRange DayRules::in_force_on(const Parts& parts, std::size_t i, std::int64_t day) {
   const std::int64_t midnight = day * kMillisOfDay;

@@ -54,6 +54,9 @@ class DayRules {
   /// From the local time, before which that stretch is not in force, to the one from which it is no more.
   std::pair<std::int64_t, std::int64_t> span_of_stretch(std::size_t i) const;
 
+  /// Without the versions that come into force after that local time.
+  DayRules known_at(std::int64_t local_ms) const;
+
   bool is_empty() const { return used_.empty(); }
 
  private:

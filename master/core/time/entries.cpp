@@ -50,6 +50,18 @@ std::optional<WallTime> CompiledEntries::next_after(WallTime after) const {
   return first;
 }
 
+std::optional<WallTime> CompiledEntries::next_edited_away(WallTime after) const {
+  while (true) {
+    std::optional<WallTime> first;
+    for (const CompiledEntry& entry : entries_) {
+      const auto next = entry.next_edited_away(after);
+      if (next) first = std::min(first.value_or(*next), *next);
+    }
+    if (!first || next_after(*first - kSmallestStep) != first) return first;
+    after = *first;
+  }
+}
+
 std::int64_t CompiledEntries::count_between(WallTime after, WallTime through, std::int64_t limit) const {
   if (fires_ == 0) return 0;
   if (entries_.size() == 1) return entries_.front().count_between(after, through, limit);

@@ -18,6 +18,8 @@ class CompiledEntries {
   CompiledEntries(std::vector<CompiledEntry> entries, std::uint64_t hash);
 
   std::optional<WallTime> next_after(WallTime after) const;
+  /// What edits of calendars took away (entry.h), and no entry fires at.
+  std::optional<WallTime> next_edited_away(WallTime after) const;
   std::int64_t count_between(WallTime after, WallTime through, std::int64_t limit = INT64_MAX) const;
   bool fires_often() const;
 

@@ -69,7 +69,34 @@ Result<CompiledEntry> compile_entry(const ScheduleEntry& entry, const EntryParts
   out.jitter_ = entry.jitter;
   out.start_ = entry.start;
   out.end_ = entry.end;
+  out.find_edited_away();
   return out;
+}
+
+void CompiledEntry::find_edited_away() {
+  if (days_.switches().empty() || is_as_quartz_) return;
+  if (kind_ == EntryKind::Cron) edited_away_ = edited_away_of_cron(*cron_, days_, otherwise_, between_);
+  if (kind_ == EntryKind::WorkingDay) {
+    edited_away_ = edited_away_of_working_day(working_day_, clock_ms_, days_);
+  }
+  if (kind_ != EntryKind::At) return;
+  for (const std::int64_t at : edited_away_of(local_ms_of(*zone_, *start_), days_, otherwise_)) {
+    edited_away_once_.push_back(moment_of_moved(at));
+  }
+  std::ranges::sort(edited_away_once_);
+}
+
+std::optional<WallTime> CompiledEntry::next_edited_away(WallTime after) const {
+  if (edited_away_.empty() && edited_away_once_.empty()) return std::nullopt;
+  if (start_ && kind_ != EntryKind::At) after = std::max(after, *start_ - kSmallestStep);
+  std::optional<WallTime> next;
+  const auto once = std::ranges::upper_bound(edited_away_once_, after);
+  if (once != edited_away_once_.end()) next = *once;
+  if (!edited_away_.empty()) {
+    const EditedAwayTimes times(cron_.get(), edited_away_);
+    next = next_moment(times, *zone_, skipped_time_, repeated_time_, after);
+  }
+  return next && (!end_ || *next <= *end_) ? next : std::nullopt;
 }
 
 std::optional<WallTime> CompiledEntry::next_after(WallTime after) const {
@@ -158,8 +185,12 @@ std::optional<WallTime> CompiledEntry::moved_once() const {
   if (days_.is_empty()) return start_;
   const std::int64_t local = local_ms_of(*zone_, *start_);
   const auto moved = moved_to_open(local, days_, otherwise_);
-  if (!moved || *moved == local) return moved ? start_ : std::nullopt;
-  return moment_of_local(*zone_, *moved);
+  return moved ? std::optional(moment_of_moved(*moved)) : std::nullopt;
+}
+
+/// At: its own moment where it stays there.
+WallTime CompiledEntry::moment_of_moved(std::int64_t local_ms) const {
+  return local_ms == local_ms_of(*zone_, *start_) ? *start_ : moment_of_local(*zone_, local_ms);
 }
 
 std::optional<WallTime> CompiledEntry::due_after_end(WallTime ended) const {

@@ -12,6 +12,7 @@
 #include "common/model/schedule_entry.h"
 #include "master/core/time/cron.h"
 #include "master/core/time/day_rules.h"
+#include "master/core/time/edited_away.h"
 
 namespace rota::master::core {
 
@@ -31,6 +32,9 @@ class CompiledEntry {
   /// The first tick strictly after `after`, within start and end; empty when
   /// there is none before 2200.
   std::optional<WallTime> next_after(WallTime after) const;
+  /// The first moment strictly after `after` that an edit of its calendars took away: its logical time fires
+  /// neither by the version before the edit nor by that behind it (edited_away.h). Empty: there is none.
+  std::optional<WallTime> next_edited_away(WallTime after) const;
   /// How many lie in (after, through], at most `limit`.
   std::int64_t count_between(WallTime after, WallTime through, std::int64_t limit) const;
   /// AfterEnd: when it is due after a run that ended then. Outside of its hours
@@ -58,6 +62,8 @@ class CompiledEntry {
   std::optional<WallTime> next_rate(WallTime after) const;
   std::optional<WallTime> next_open(WallTime at) const;
   std::optional<WallTime> moved_once() const;
+  WallTime moment_of_moved(std::int64_t local_ms) const;
+  void find_edited_away();
   WallTime on_grid(WallTime after) const;
 
   model::EntryKind kind_ = model::EntryKind::At;
@@ -78,6 +84,8 @@ class CompiledEntry {
   Millis jitter_{0};
   std::optional<WallTime> start_;
   std::optional<WallTime> end_;
+  std::vector<DayPart> edited_away_;            ///< Cron, WorkingDay
+  std::vector<WallTime> edited_away_once_;      ///< At; in order
 };
 
 /// `anchor`: of a fixed rate without a start, whose first tick comes one

@@ -56,11 +56,12 @@ class WorkingDayTimes final : public LocalTimes {
       : nth_(nth), clock_ms_(clock_ms), days_(days) {}
 
   std::optional<std::int64_t> next(std::int64_t local_s) const override;
+  /// In the month of these days (days since 1970); in seconds.
+  std::optional<std::int64_t> in_month(std::int64_t first, std::int64_t last) const;
 
  private:
   std::optional<std::int64_t> day_in_month(std::int64_t first, std::int64_t last,
                                            std::int64_t in_force) const;
-  std::optional<std::int64_t> in_month(std::int64_t first, std::int64_t last) const;
 
   const int nth_;
   const std::int64_t clock_ms_;

@@ -169,6 +169,20 @@ std::optional<WallTime> CompiledSchedule::next_after(WallTime after) const {
   return next;
 }
 
+std::optional<WallTime> CompiledSchedule::next_edited_away(WallTime after) const {
+  const CompiledEntries* all = entries();
+  if (all == nullptr) return std::nullopt;
+  if (start_) after = std::max(after, *start_ - Millis{1});
+  const auto next = all->next_edited_away(after);
+  return next && (!end_ || *next <= *end_) ? next : std::nullopt;
+}
+
+std::optional<WallTime> CompiledSchedule::next_recorded(WallTime after) const {
+  const auto tick = next_after(after);
+  const auto edited = next_edited_away(after);
+  return edited && (!tick || *edited < *tick) ? edited : tick;
+}
+
 bool CompiledSchedule::fires_often() const {
   if (kind_ == ScheduleKind::FixedRate) return interval_ <= kOften;
   if (const CompiledEntries* all = entries()) return all->fires_often();

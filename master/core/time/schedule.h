@@ -27,6 +27,12 @@ class CompiledSchedule {
   /// The first tick strictly after `after`, within start and end; empty when there is none.
   std::optional<WallTime> next_after(WallTime after) const;
 
+  /// The first moment strictly after `after`, within start and end, that an edit of a calendar took away
+  /// (edited_away.h), and that is no tick. It stands in a gap.
+  std::optional<WallTime> next_edited_away(WallTime after) const;
+  /// The first moment strictly after `after` that is one or the other.
+  std::optional<WallTime> next_recorded(WallTime after) const;
+
   /// How many ticks lie in (after, through], at most `limit`. Arithmetic, except for the days on
   /// which a cron's zone changes.
   std::int64_t count_between(WallTime after, WallTime through,

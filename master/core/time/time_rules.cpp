@@ -23,9 +23,10 @@ namespace {
 constexpr Millis kTick{1};  // times are whole milliseconds
 constexpr WallTime kNever = WallTime::max();
 
-/// No tick lies between that row and `from`. One of an entry `after_end` may, which is in no schedule.
+/// Nothing that is recorded lies between that row and `from`. A tick of an entry `after_end` may, which is in
+/// no schedule.
 bool is_neighbour(const JobEntry& job, const model::Gap& last, WallTime from) {
-  return job.schedule().after_end() == nullptr && job.schedule().next_after(last.to) == from;
+  return job.schedule().after_end() == nullptr && job.schedule().next_recorded(last.to) == from;
 }
 
 /// Adds a gap row, or extends the last row of this batch where that is its neighbour.
@@ -156,9 +157,10 @@ void record_late_ticks(Context& ctx, JobEntry& job, WallTime first, WallTime end
   fire_newest_late(ctx, job, first, last);
 }
 
-/// The first one after that moment: by the clock, or after the end of the last run.
+/// The first moment after that one of which something is recorded: by the clock, or after the end of the last
+/// run.
 std::optional<WallTime> next_after(const JobEntry& job, WallTime at) {
-  const auto next = job.schedule().next_after(at);
+  const auto next = job.schedule().next_recorded(at);
   const auto due = job.row.memory().due;
   return due && *due > at && (!next || *due < *next) ? due : next;
 }
@@ -201,9 +203,27 @@ void record_among_freezes(Context& ctx, JobEntry& job, WallTime end) {
   }
 }
 
-void record_open_ticks(Context& ctx, JobEntry& job, WallTime end) {
+void record_planned_ticks(Context& ctx, JobEntry& job, WallTime end) {
   if (!ctx.state.freezes().empty()) return record_among_freezes(ctx, job, end);
   record_unfrozen_ticks(ctx, job, end, WallTime::max());
+}
+
+/// What an edit of a calendar took away before `end`, or then; from what is recorded next on.
+std::optional<WallTime> next_edited_away(const JobEntry& job, WallTime end) {
+  if (!job.next_tick()) return std::nullopt;
+  const auto moment = job.schedule().next_edited_away(*job.next_tick() - kTick);
+  return moment && *moment <= end ? moment : std::nullopt;
+}
+
+/// Ticks, and the moments between them that edits of calendars took away, in order.
+void record_open_ticks(Context& ctx, JobEntry& job, WallTime end) {
+  while (const auto moment = next_edited_away(job, end)) {
+    record_planned_ticks(ctx, job, *moment - kTick);
+    if (!job.next_tick()) return;  // it is over by its last tick
+    add_gap(ctx, job, *moment, *moment, 1, Reason::CalendarEdited, RunId{});
+    go_on_after(ctx, job, *moment);
+  }
+  record_planned_ticks(ctx, job, end);
 }
 
 /// Records the job's ticks through `end`, in order. It skips a tick that already has its run: a second row
@@ -238,9 +258,10 @@ void record_after_end(Context& ctx, JobEntry& job, WallTime due) {
   memory.due = instead && *instead != kNever ? instead : std::nullopt;
   ctx.state.jobs().set_memory(job, memory);
   if (job.schedule().next_after(due - kTick) == due) return go_on_after(ctx, job, due - kTick);
-  const bool fires = !instead && !job.has_runs() && !ctx.state.jobs().is_taken(job.row.id, due);
+  const bool is_taken = ctx.state.jobs().is_taken(job.row.id, due);
+  const bool fires = !instead && !job.has_runs() && !is_taken;
   if (fires) fire_tick(ctx, job, due, due <= late_edge(ctx, job) && is_caught_up(ctx, job, due));
-  go_on_after(ctx, job, due);
+  go_on_after(ctx, job, fires || is_taken ? due : due - kTick);
 }
 
 void record_due_ticks(Context& ctx, JobEntry& job, WallTime end) {

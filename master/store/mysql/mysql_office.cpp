@@ -128,12 +128,15 @@ Result<void> MysqlOffice::try_office(Connection& connection, const Claim& claim)
   auto raised = connection.change(
       fmt::format("UPDATE epoch SET open_kept_for = IF(open_kept_for = value, ?, open_kept_for), "
                   "ended_kept_for = IF(ended_kept_for = value, ?, ended_kept_for), "
+                  "edits_told_from_ms = IF(edits_told_by = value, edits_told_from_ms, {0}), "
+                  "edits_told_by = ?, "
                   "value = ?, dispatch_apart_for = ?, contents_read_by = ?, late_rows_read_by = ?, "
-                  "holder = ?, address = ?, taken_ms = {} "
+                  "holder = ?, address = ?, taken_ms = {0} "
                   "WHERE partition_no = 1 AND value < ?",
                   kNowMs),
       [&](Binder& binder) {
         binder.integer(epoch.value)
+            .integer(epoch.value)
             .integer(epoch.value)
             .integer(epoch.value)
             .integer(epoch.value)

@@ -286,6 +286,22 @@ Result<std::optional<core::Watermark>> MysqlReader::watermark() {
   return watermark;
 }
 
+Result<std::optional<WallTime>> MysqlReader::edits_told_from() {
+  std::optional<WallTime> from;
+  auto done = pool_.with([&](Connection& connection) {
+    return connection.query(
+        "SELECT edits_told_from_ms FROM epoch "
+        "WHERE partition_no = 1 AND edits_told_by = value AND edits_told_from_ms IS NOT NULL",
+        {},
+        [&](Row& row) -> Result<void> {
+          from = wall_from_ms(row.integer());
+          return {};
+        });
+  });
+  if (!done) return fail(done.error());
+  return from;
+}
+
 Result<std::vector<model::JobVersionRow>> MysqlReader::versions_of(JobId job) {
   return rows_of<model::JobVersionRow>(
       pool_,

@@ -44,6 +44,7 @@ class MysqlReader final : public Reader {
   Result<std::vector<RunId>> unlisted_among(const std::vector<RunId>& runs) override;
   Result<RunId> runs_gone_through() override;
   Result<std::optional<core::Watermark>> watermark() override;
+  Result<std::optional<WallTime>> edits_told_from() override;
   Result<std::vector<PastRewind>> rewinds() override;
   Result<std::vector<model::JobVersionRow>> versions_of(JobId job) override;
   Result<std::vector<model::Job>> saved_jobs(JobId after, std::int32_t limit) override;

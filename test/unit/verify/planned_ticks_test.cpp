@@ -2,6 +2,8 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
+#include <iterator>
 #include <map>
 #include <random>
 
@@ -134,14 +136,15 @@ TEST_CASE("planned ticks: agree with the leader's schedule on random calendars, 
   const store::ZoneSource source = timezone::load_zone;
   std::mt19937_64 dice(7);
   const auto pick = [&](std::size_t size) { return static_cast<std::size_t>(dice() % size); };
-  std::size_t compared = 0, moved = 0;
-  for (int round = 0; round < 600; ++round) {
+  std::size_t compared = 0, moved = 0, edited_away = 0;
+  for (int round = 0; round < 1500; ++round) {
     std::map<std::string, std::vector<model::CalendarRow>> stored;
     std::map<std::string, core::CalendarHistoryPtr> known;
     for (const char* name : {"a", "b"}) {
       auto history = std::make_shared<core::CalendarHistory>();
       WallTime from = wall_from_ms(1'770'000'000'000);
-      for (std::size_t left = 1 + pick(3); left > 0; --left) {
+      const std::size_t apart = pick(2) == 0 ? 20 : 3;  // days between edits
+      for (std::size_t left = 1 + pick(4); left > 0; --left) {
         model::CalendarRow row;
         row.version = static_cast<std::int32_t>(stored[name].size() + 1);
         row.from = row.changed = from;
@@ -150,8 +153,8 @@ TEST_CASE("planned ticks: agree with the leader's schedule on random calendars, 
         if (!compiled) continue;
         history->push_back({from, std::make_shared<const core::CompiledCalendar>(std::move(*compiled))});
         stored[name].push_back(std::move(row));
-        from = wall_from_ms(1'773'600'000'000 + static_cast<std::int64_t>(pick(20 * 86'400)) * 1000 +
-                            static_cast<std::int64_t>(stored[name].size()) * 20 * 86'400'000);
+        from = wall_from_ms(1'773'600'000'000 + static_cast<std::int64_t>(pick(apart * 86'400)) * 1000 +
+                            static_cast<std::int64_t>(stored[name].size() * apart) * 86'400'000);
       }
       if (!history->empty()) known[name] = history;
     }
@@ -190,10 +193,19 @@ TEST_CASE("planned ticks: agree with the leader's schedule on random calendars, 
     CHECK(found == expected);
     compared += expected.size();
     moved += move > 0 ? expected.size() : 0;
+    std::vector<WallTime> away, away_found;
+    for (auto at = compiled->next_edited_away(version.valid_from); at && *at <= through;
+         at = compiled->next_edited_away(*at)) {
+      away.push_back(*at);
+    }
+    std::ranges::set_difference(ticks->edited_away(), expected, std::back_inserter(away_found));
+    CHECK(away_found == away);
+    edited_away += away.size();
   }
-  MESSAGE("ticks compared: ", compared, ", of entries that move them: ", moved);
+  MESSAGE("ticks compared: ", compared, ", of entries that move them: ", moved, ", edited away: ", edited_away);
   CHECK(compared > 10'000);
   CHECK(moved > 2'000);
+  CHECK(edited_away > 100);
 }
 
 TEST_CASE("planned ticks: agree with the leader's schedule on random entries, around changes of zones") {
