@@ -34,6 +34,25 @@ Result<store::Rewind> plan_at(const store::Office::Marks& marks, WallTime now) {
   return plan;
 }
 
+/// Of the calendar's life at that moment; null: it cannot be read.
+core::CalendarHistoryPtr calendar_at(const RewindParts& parts, const std::string& space, std::string_view name,
+                                     WallTime moment) {
+  auto rows = parts.reader.calendar_versions(space, std::string(name));
+  auto history = std::make_shared<core::CalendarHistory>();
+  if (!rows) return nullptr;
+  for (const model::CalendarRow& row : *rows) {
+    if (row.deleted && row.changed > moment) break;
+    if (row.deleted) history->clear();
+    if (row.deleted) continue;
+    const auto zone = parts.zones(row.calendar->time_zone);
+    auto compiled = zone ? core::compile_calendar(*row.calendar, *zone)
+                         : Result<core::CompiledCalendar>(fail(zone.error()));
+    if (!compiled) return nullptr;
+    history->push_back({row.from, std::make_shared<const core::CompiledCalendar>(std::move(*compiled))});
+  }
+  return history->empty() ? nullptr : history;
+}
+
 Result<core::CompiledSchedule> schedule_of(const RewindParts& parts, const model::Gap& gap) {
   auto versions = parts.reader.versions_of(gap.job);
   if (!versions) return fail(versions.error());
@@ -42,8 +61,12 @@ Result<core::CompiledSchedule> schedule_of(const RewindParts& parts, const model
     const model::Schedule& schedule = version.definition->rules.schedule;
     const auto zones = store::zones_of(schedule, parts.zones);
     if (!zones) return fail(zones.error());
+    const std::string& space = version.definition->space;
+    const core::CalendarSource calendars = [&](std::string_view name) {
+      return calendar_at(parts, space, name, version.valid_from);
+    };
     return core::compile(schedule, *zones, version.anchor,
-                         core::job_hash(version.definition->space, version.definition->name));
+                         core::job_hash(space, version.definition->name), calendars);
   }
   return fail(ErrorCode::Corrupt, fmt::format("a gap row of job {} names version {}, which is not stored",
                                               gap.job.value, gap.version));
@@ -88,6 +111,15 @@ std::optional<model::Gap> part_of_gap_until(const model::Gap& gap, const core::C
                                             WallTime to) {
   if (gap.from > to) return std::nullopt;
   model::Gap part = gap;
+  if (gap.reason == model::Reason::CalendarEdited) {  // of these it counts all, and no tick
+    part.count = 0;
+    for (auto at = schedule.next_edited_away(gap.from - kTick); at && *at <= to && *at <= gap.to;
+         at = schedule.next_edited_away(*at)) {
+      part.to = *at;
+      ++part.count;
+    }
+    return part.count > 0 ? std::optional(part) : std::nullopt;
+  }
   part.to = core::newest_tick(schedule, gap.from, to);
   part.count = schedule.count_between(gap.from - kTick, part.to);
   return part;

@@ -2,6 +2,7 @@
 
 #include <doctest/doctest.h>
 
+#include "common/model/day_text.h"
 #include "master/store/memory/memory_store.h"
 #include "master/verify/verify.h"
 #include "test/support/zk/event_log.h"
@@ -132,4 +133,55 @@ TEST_CASE("rewind: nothing is done where nothing is ahead, or the clocks disagre
   CHECK(rewind_ticks(parts, operator_, c.now - Millis{60'000}).error().code == ErrorCode::InvalidArgument);
   CHECK(rewind_ticks(parts, operator_, c.now + Millis{7'300'000}).error().code == ErrorCode::InvalidArgument);
   CHECK(c.database.read_marks()->epoch == before);
+}
+
+TEST_CASE("rewind: gap rows of jobs with calendars are cut too, and versions keep the moment from which they count") {
+  AheadCluster c;
+  const auto days = std::chrono::floor<std::chrono::days>(c.begin);
+  const auto version = [&](std::int32_t number, WallTime from, std::vector<std::string> exclude) {
+    model::CalendarRow row;
+    row.version = number;
+    row.from = row.changed = from;
+    auto calendar = std::make_shared<model::Calendar>();
+    calendar->name = "de";
+    calendar->exclude = std::move(exclude);
+    row.calendar = std::move(calendar);
+    return row;
+  };
+  // Today is closed from an edit on that counts a second before `begin`: its ticks go back to yesterday.
+  const std::string today = model::day_to_text(days), tomorrow = model::day_to_text(days + std::chrono::days{1});
+  core::Changes batch;
+  batch.calendars = {version(1, c.begin - std::chrono::days{9}, {}),
+                     version(2, c.begin - kSecond, {today, tomorrow})};
+  auto definition = std::make_shared<model::JobDefinition>();
+  definition->name = "k";
+  definition->rules.schedule.kind = model::ScheduleKind::Entries;
+  definition->rules.schedule.entries = {"cron */20 * * * * *; calendars de; otherwise previous"};
+  batch.jobs.emplace_back();
+  batch.jobs[0].id = JobId{8};
+  batch.jobs[0].name = "k";
+  batch.jobs[0].version = 1;
+  batch.versions.emplace_back();
+  batch.versions[0].job = JobId{8};
+  batch.versions[0].version = 1;
+  batch.versions[0].valid_from = batch.versions[0].anchor = c.begin;
+  batch.versions[0].definition = definition;
+  const auto third_of_minute = [](WallTime at) {  // the last one at or before
+    return at - (at.time_since_epoch() % Millis{20'000});
+  };
+  model::Gap gap = c.gap(0, 7200, 360);
+  gap.from = third_of_minute(c.begin) + Millis{20'000};
+  gap.to = third_of_minute(gap.to);
+  gap.job = JobId{8};
+  gap.reason = model::Reason::CalendarEdited;
+  batch.gaps = {gap};
+  REQUIRE(c.database.apply(c.epoch, batch).outcome == store::ApplyOutcome::Applied);
+  CHECK(c.is_verified());
+  REQUIRE(c.rewind());
+  const auto gaps = c.database.gaps_of(JobId{8});
+  REQUIRE(gaps->size() == 1);
+  CHECK(gaps->front().to == third_of_minute(c.now));
+  CHECK(gaps->front().count == 180);
+  CHECK(c.database.calendar_versions("default", "de")->back().from == c.begin - kSecond);
+  CHECK(c.is_verified());
 }
