@@ -12,6 +12,8 @@ std::string next_text(const TickFacts& facts) {
   return facts.next ? fmt::format(" The next tick is at {}.", format_moment(*facts.next)) : "";
 }
 
+std::string with_space(const std::string& text) { return text.empty() ? "" : " " + text; }
+
 std::string freeze_text(const model::Freeze& freeze) {
   return fmt::format("freeze {} by {}, until {}{}", freeze.id, freeze.principal, format_moment(freeze.end()),
                      freeze.why.empty() ? "" : ": " + freeze.why);
@@ -35,7 +37,7 @@ TickWords fired(const TickFacts& facts) {
   std::string text = fmt::format("It fired as run {}, which is {}", run.id.value,
                                  name_of(run.progress.state));
   text += late > Millis{2000} ? fmt::format("; it was {} late.", format_duration(late)) : ".";
-  return {"fired", std::move(text)};
+  return {"fired", text + with_space(facts.whose), ""};
 }
 
 TickWords skipped(const TickFacts& facts) {
@@ -43,38 +45,54 @@ TickWords skipped(const TickFacts& facts) {
   if (gap.reason == model::Reason::Frozen) {
     const std::string which = facts.freeze ? freeze_text(*facts.freeze)
                                            : fmt::format("freeze {}", gap.reference);
-    return {"frozen", "It did not fire: " + which + "." + after_freeze(facts)};
+    return {"frozen", "It did not fire: " + which + "." + after_freeze(facts), ""};
   }
+  const bool is_of_edit = gap.reason == model::Reason::CalendarEdited && !facts.why.sentence.empty();
   std::string text = "It did not fire (" + std::string(name_of(gap.reason)) + "): " +
-                     reason_sentence(gap.reason, "?");
+                     (is_of_edit ? facts.why.sentence : reason_sentence(gap.reason, "?"));
   if (gap.reference != 0) text += fmt::format(" (run {})", gap.reference);
   if (gap.count > 1) text += fmt::format(" The same holds for {} ticks in all.", gap.count);
-  return {"skipped", std::move(text)};
+  return {"skipped", std::move(text), ""};
 }
 
 TickWords unplanned(const TickFacts& facts) {
-  std::string text = "No tick is planned at this moment";
-  const bool is_now = facts.at > facts.now;
-  if (is_now && facts.state == model::JobState::Paused) text += ": the job is paused by " + facts.state_by;
-  return {"not_planned", text + "." + next_text(facts)};
+  const bool is_to_come = facts.at > facts.now;
+  if (is_to_come && facts.state == model::JobState::Paused) {
+    const std::string by = "the job is paused by " + facts.state_by + ".";
+    return {"not_planned", "No tick is planned at this moment: " + by, "paused"};
+  }
+  if (!facts.unready.reason.empty()) {
+    return {"not_planned", "No tick was planned at this moment: " + facts.unready.sentence + ".",
+            facts.unready.reason};
+  }
+  if (!facts.why.reason.empty()) {
+    return {"not_planned", "No tick is planned at this moment. " + facts.why.sentence, facts.why.reason};
+  }
+  return {"not_planned", "No tick is planned at this moment.", "no_such_moment"};
+}
+
+TickWords words_without_next(const TickFacts& facts) {
+  if (facts.run) return fired(facts);
+  if (facts.gap) return skipped(facts);
+  if (!facts.is_planned) return unplanned(facts);
+  if (facts.is_recorded) {
+    const char* unknown = "A tick was planned then, and nothing is stored about it; see: rota verify.";
+    const char* deleted = "A tick was planned then; what became of it is deleted by now.";
+    return {"not_known", facts.is_known ? unknown : deleted, ""};
+  }
+  if (facts.at <= facts.now) return {"due", "It is due, and not recorded yet; see: rota cluster status.", ""};
+  if (facts.freeze) {
+    return {"frozen", "It will not fire: " + freeze_text(*facts.freeze) + "." + after_freeze(facts), ""};
+  }
+  return {"planned", "It will fire then." + with_space(facts.whose), ""};
 }
 
 }  // namespace
 
 TickWords words_for(const TickFacts& facts) {
-  if (facts.run) return fired(facts);
-  if (facts.gap) return skipped(facts);
-  if (!facts.is_planned) return unplanned(facts);
-  if (facts.is_recorded) {
-    return {"not_known", facts.is_known ? "A tick was planned then, and nothing is stored about it; see: "
-                                          "rota verify"
-                                        : "A tick was planned then; what became of it is deleted by now."};
-  }
-  if (facts.at <= facts.now) return {"due", "It is due, and not recorded yet; see: rota cluster status"};
-  if (facts.freeze) {
-    return {"frozen", "It will not fire: " + freeze_text(*facts.freeze) + "." + after_freeze(facts)};
-  }
-  return {"planned", "It will fire then."};
+  TickWords out = words_without_next(facts);
+  out.sentence += next_text(facts);
+  return out;
 }
 
 }  // namespace rota::master::api

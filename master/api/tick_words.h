@@ -7,6 +7,7 @@
 #include "common/model/freeze.h"
 #include "common/model/job.h"
 #include "common/model/run.h"
+#include "master/api/moment_words.h"
 
 namespace rota::master::api {
 
@@ -24,11 +25,15 @@ struct TickFacts {
   std::string state_by;
   model::LatePolicy late = model::LatePolicy::FireOnce;
   std::optional<WallTime> next;        ///< the next planned tick
+  MomentWords unready;                 ///< why the job could not fire then at all: paused, deleted ...
+  MomentWords why;                     ///< why its schedule has no tick then
+  std::string whose;                   ///< whose tick it is
 };
 
 struct TickWords {
   std::string what;                    ///< as thrift's TickAnswer says
   std::string sentence;
+  std::string reason;                  ///< of a moment that is no tick: docs/schedules.md has them
 };
 
 TickWords words_for(const TickFacts& facts);

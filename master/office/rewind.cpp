@@ -35,8 +35,8 @@ Result<store::Rewind> plan_at(const store::Office::Marks& marks, WallTime now) {
 }
 
 /// Of the calendar's life at that moment; null: it cannot be read.
-core::CalendarHistoryPtr calendar_at(const RewindParts& parts, const std::string& space, std::string_view name,
-                                     WallTime moment) {
+core::CalendarHistoryPtr calendar_at(const RewindParts& parts, const std::string& space,
+                                     std::string_view name, WallTime moment) {
   auto rows = parts.reader.calendar_versions(space, std::string(name));
   auto history = std::make_shared<core::CalendarHistory>();
   if (!rows) return nullptr;
