@@ -9,6 +9,7 @@
 #include "common/wire/content_hash.h"
 #include "common/wire/definition_rules.h"
 #include "common/wire/job_wire.h"
+#include "master/api/closing.h"
 #include "master/core/time/cron_hash.h"
 #include "master/core/time/schedule.h"
 #include "master/store/zone_source.h"
@@ -53,15 +54,35 @@ void find_missing_calendars(const model::JobDefinition& job, const core::Calenda
   }
 }
 
+bool fires_after(const core::CompiledEntry& entry, WallTime moment) {
+  if (entry.kind() == model::EntryKind::AfterEnd) return entry.due_after_end(moment).has_value();
+  return entry.next_after(moment).has_value();
+}
+
+/// Entries that have moments from now on, all of which their calendars close: they cover no day any more.
+void find_over(const model::Schedule& schedule, const core::CompiledEntries& compiled, WallTime now,
+               Problems& problems) {
+  for (std::size_t i = 0; i < compiled.all().size(); ++i) {
+    const auto entry = model::entry_from_text(schedule.entries[i]);
+    if (!entry || entry->calendars.empty() || fires_after(compiled.all()[i], now)) continue;
+    const auto open = core::compile_entry(without_calendars(*entry), {compiled.all()[i].zone(), {}}, now, 0);
+    if (!open || !fires_after(*open, now)) continue;
+    problems.push_back(fmt::format("schedule[{}] can never fire again: calendar {} leaves no day open from "
+                                   "now on; let it cover more days first (rota calendar show)",
+                                   i, fmt::join(entry->calendars, ", ")));
+  }
+}
+
 /// Entries that can never fire; a cron by itself was looked at when it was read.
 void find_never(const model::JobDefinition& job, const model::Zones& zones,
-                const core::CalendarSource& calendars, Problems& problems) {
+                const core::CalendarSource& calendars, std::optional<WallTime> now, Problems& problems) {
   if (!problems.empty() || job.rules.schedule.kind != model::ScheduleKind::Entries) return;
   const auto compiled =
       core::compile(job.rules.schedule, zones, {}, core::job_hash(job.space, job.name), calendars);
   if (!compiled) return problems.push_back(compiled.error().message);
   if (std::string why = core::why_never(*compiled->entries(), {}); !why.empty())
-    problems.push_back(std::move(why));
+    return problems.push_back(std::move(why));
+  if (now) find_over(job.rules.schedule, *compiled->entries(), *now, problems);
 }
 
 /// As its runs see it: their own parameters laid over the definition's.
@@ -81,7 +102,7 @@ std::string name_of_one_off(const model::JobWork& work) {
 }  // namespace
 
 Result<core::ApplyJob> accept_edit(const thrift::JobEdit& edit, const std::string& principal,
-                                   const core::CalendarSource& calendars) {
+                                   const core::CalendarSource& calendars, std::optional<WallTime> now) {
   auto definition = wire::from_wire(edit.definition);
   if (!definition) return fail(definition.error());
   Problems problems = wire::definition_problems(*definition, true);
@@ -92,7 +113,7 @@ Result<core::ApplyJob> accept_edit(const thrift::JobEdit& edit, const std::strin
   event.zone = zones_of(definition->rules.schedule, problems);
   find_unknown_yet(definition->rules, problems);
   find_missing_calendars(*definition, calendars, problems);
-  find_never(*definition, event.zone, calendars, problems);
+  find_never(*definition, event.zone, calendars, now, problems);
   if (!problems.empty()) return fail(all_of(problems));
   event.principal = principal;
   event.definition = std::make_shared<const model::JobDefinition>(std::move(*definition));

@@ -13,10 +13,11 @@
 
 namespace rota::master::api {
 
-/// A saved job's edit, without its token. `calendars` are those of its namespace. InvalidArgument lists every
-/// problem.
+/// A saved job's edit, without its token. `calendars` are those of its namespace; what they let fire no more
+/// from `now` on is refused. InvalidArgument lists every problem.
 Result<core::ApplyJob> accept_edit(const thrift::JobEdit& edit, const std::string& principal,
-                                   const core::CalendarSource& calendars = {});
+                                   const core::CalendarSource& calendars = {},
+                                   std::optional<WallTime> now = {});
 
 /// The runs of one call, one after the other. Most calls repeat one definition: what is the same as in the
 /// item before is neither converted, checked nor hashed again, and shared. Owner: the call, which keeps its

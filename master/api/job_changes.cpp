@@ -249,7 +249,8 @@ std::vector<thrift::JobEdited> JobServiceHandler::apply_here(
     for (const auto& planned : edits[i].planned_calendars) {
       if (dry_run) calendars.add_planned(planned);
     }
-    auto event = accept_edit(edits[i], caller.principal, calendars.in(edits[i].definition.space));
+    auto event = accept_edit(edits[i], caller.principal, calendars.in(edits[i].definition.space),
+                             parts_.clock.wall());
     if (!event && calendars.trouble()) {
       out[i] = failed_edit(as_call_error(*calendars.trouble()));
     } else if (!event) {

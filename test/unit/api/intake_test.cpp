@@ -33,12 +33,13 @@ void check_as_alone(SubmitIntake& intake, const thrift::SubmitItem& item) {
   if (alone->parameters) CHECK(*together->parameters == *alone->parameters);
 }
 
-std::string refusal_of(const std::vector<std::string>& entries, const core::CalendarSource& calendars = {}) {
+std::string refusal_of(const std::vector<std::string>& entries, const core::CalendarSource& calendars = {},
+                       std::optional<WallTime> now = {}) {
   thrift::JobEdit edit;
   edit.definition = item_of("noop").definition;
   edit.definition.rules.schedule.__set_kind("entries");
   edit.definition.rules.schedule.__set_entries(entries);
-  const auto accepted = accept_edit(edit, "me", calendars);
+  const auto accepted = accept_edit(edit, "me", calendars, now);
   return accepted ? "" : accepted.error().message;
 }
 
@@ -100,6 +101,27 @@ TEST_CASE("edit intake: a calendar that is known is asked") {
   CHECK(refusal_of({"cron 0 9 * * 6; calendars weekend"}, calendars) == "");
   CHECK(refusal_of({"cron 0 9 * * 1-5; calendars weekend"}, calendars).starts_with("schedule[0] can never fire"));
   CHECK(refusal_of({"cron 0 9 * * 6; calendars weekend,cn"}, calendars).starts_with("there is no calendar cn in"));
+}
+
+TEST_CASE("edit intake: what a calendar that covers no day any more lets fire no more is refused") {
+  model::Calendar calendar;
+  calendar.name = "year";
+  calendar.covers = "2025-01-01..2025-12-31";
+  calendar.beyond = model::BeyondCover::Hold;
+  const auto compiled = core::compile_calendar(calendar, std::make_shared<const model::ZoneRules>());
+  REQUIRE(compiled);
+  const core::CalendarSource calendars = [&](std::string_view) {
+    return std::make_shared<const core::CalendarHistory>(core::CalendarHistory{
+        {WallTime{}, std::make_shared<const core::CompiledCalendar>(*compiled)}});
+  };
+  const WallTime before = wall_from_ms(1'767'000'000'000), after = wall_from_ms(1'768'000'000'000);  // the year ends
+  const std::vector<std::string> daily = {"cron 0 9 * * *; calendars year"};
+  CHECK(refusal_of(daily, calendars, before) == "");
+  CHECK(refusal_of(daily, calendars, after) ==
+        "schedule[0] can never fire again: calendar year leaves no day open from now on; let it cover more days first "
+        "(rota calendar show)");
+  CHECK(refusal_of({"every 1h", "after_end 5m; calendars year"}, calendars, after).starts_with("schedule[1] can never"));
+  CHECK(refusal_of({"at 2025-03-03T09:00:00Z; calendars year"}, calendars, after) == "");  // over by itself
 }
 
 TEST_CASE("edit intake: what has no effect yet is refused") {
