@@ -251,13 +251,16 @@ bool refuse_undelete(Context& ctx, const UndeleteJob& event) {
   return true;
 }
 
-/// The job as it was when it was deleted; an error when this program cannot read its schedule.
-Result<JobEntry> entry_of_deleted(Context& ctx, const UndeleteJob& event) {
-  auto plan = ctx.state.jobs().plan_of(rules_of(event.version.definition), event.zone, event.version.anchor,
-                                       job_hash(event.job.space, event.job.name),
-                                       calendars_in(ctx.state, event.job.space));
-  if (!plan) return fail(plan.error());
-  JobEntry entry(event.job, std::move(*plan));
+/// By what its calendars say now. An error when this program cannot read its schedule, or a calendar is gone.
+Result<Plan> plan_of_deleted(Context& ctx, const UndeleteJob& event) {
+  return ctx.state.jobs().plan_of(rules_of(event.version.definition), event.zone, event.version.anchor,
+                                  job_hash(event.job.space, event.job.name),
+                                  calendars_in(ctx.state, event.job.space));
+}
+
+/// The job as it was when it was deleted.
+JobEntry entry_of_deleted(const UndeleteJob& event, Plan plan) {
+  JobEntry entry(event.job, std::move(plan));
   entry.anchor = event.version.anchor;
   entry.definition_hash = definition_hash(*event.version.definition);
   return entry;
@@ -267,11 +270,13 @@ Result<JobEntry> entry_of_deleted(Context& ctx, const UndeleteJob& event) {
 
 void handle_undelete_job(Context& ctx, const UndeleteJob& event) {
   if (refuse_held(ctx, event.token) || refuse_undelete(ctx, event)) return;
+  auto plan = plan_of_deleted(ctx, event);
+  if (!plan) return refuse(ctx, event.token, plan.error().code, plan.error().message);
   JobEntry* job = ctx.state.find_job(event.job.id);  // there while runs of it are unfinished
   if (job == nullptr) {
-    auto entry = entry_of_deleted(ctx, event);
-    if (!entry) return refuse(ctx, event.token, entry.error().code, entry.error().message);
-    job = &ctx.state.jobs().add(std::move(*entry));
+    job = &ctx.state.jobs().add(entry_of_deleted(event, std::move(*plan)));
+  } else {
+    ctx.state.jobs().set_plan(*job, std::move(*plan));  // edits of calendars pass deleted jobs over
   }
   ++job->row.version;
   if (event.version.enabled) {

@@ -56,6 +56,13 @@ void set_due(State& state, JobEntry& job, std::optional<WallTime> due) {
   state.jobs().set_memory(job, memory);
 }
 
+/// Its moment may lie on a day that an edit of a calendar has closed since.
+void move_due(State& state, JobEntry& job, WallTime due) {
+  const CompiledEntry* entry = job.schedule().after_end();
+  const auto open = entry->due_after_end(due - entry->interval());
+  if (open != due) set_due(state, job, open);
+}
+
 bool is_counted(const JobEntry& job) {
   return !job.row.one_off && job.row.state == model::JobState::Enabled;
 }
@@ -120,7 +127,7 @@ void plan_after_end(State& state, JobEntry& job) {
   if (job.schedule().after_end() == nullptr || !is_counted(job)) return set_due(state, job, std::nullopt);
   const WallTime recorded = state.recorded_through(job);
   const auto due = job.row.memory().due;
-  if (due && *due > recorded) return;
+  if (due && *due > recorded) return move_due(state, job, *due);
   set_due(state, job, job.has_runs() ? std::nullopt : due_after(state, job, recorded));
 }
 

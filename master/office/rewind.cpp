@@ -8,6 +8,7 @@
 #include "master/core/time/cron_hash.h"
 #include "master/core/time/hold_rules.h"
 #include "master/core/time/time_rules.h"
+#include "master/store/calendars.h"
 
 namespace rota::master {
 namespace {
@@ -34,25 +35,6 @@ Result<store::Rewind> plan_at(const store::Office::Marks& marks, WallTime now) {
   return plan;
 }
 
-/// Of the calendar's life at that moment; null: it cannot be read.
-core::CalendarHistoryPtr calendar_at(const RewindParts& parts, const std::string& space,
-                                     std::string_view name, WallTime moment) {
-  auto rows = parts.reader.calendar_versions(space, std::string(name));
-  auto history = std::make_shared<core::CalendarHistory>();
-  if (!rows) return nullptr;
-  for (const model::CalendarRow& row : *rows) {
-    if (row.deleted && row.changed > moment) break;
-    if (row.deleted) history->clear();
-    if (row.deleted) continue;
-    const auto zone = parts.zones(row.calendar->time_zone);
-    auto compiled = zone ? core::compile_calendar(*row.calendar, *zone)
-                         : Result<core::CompiledCalendar>(fail(zone.error()));
-    if (!compiled) return nullptr;
-    history->push_back({row.from, std::make_shared<const core::CompiledCalendar>(std::move(*compiled))});
-  }
-  return history->empty() ? nullptr : history;
-}
-
 Result<core::CompiledSchedule> schedule_of(const RewindParts& parts, const model::Gap& gap) {
   auto versions = parts.reader.versions_of(gap.job);
   if (!versions) return fail(versions.error());
@@ -62,11 +44,12 @@ Result<core::CompiledSchedule> schedule_of(const RewindParts& parts, const model
     const auto zones = store::zones_of(schedule, parts.zones);
     if (!zones) return fail(zones.error());
     const std::string& space = version.definition->space;
-    const core::CalendarSource calendars = [&](std::string_view name) {
-      return calendar_at(parts, space, name, version.valid_from);
-    };
-    return core::compile(schedule, *zones, version.anchor,
-                         core::job_hash(space, version.definition->name), calendars);
+    return core::compile(schedule, *zones, version.anchor, core::job_hash(space, version.definition->name),
+                         [&](std::string_view name) -> core::CalendarHistoryPtr {
+                           const auto rows = parts.reader.calendar_versions(space, std::string(name));
+                           if (!rows) return nullptr;
+                           return store::history_known_at(*rows, version.valid_from, parts.zones);
+                         });
   }
   return fail(ErrorCode::Corrupt, fmt::format("a gap row of job {} names version {}, which is not stored",
                                               gap.job.value, gap.version));

@@ -49,4 +49,20 @@ std::vector<core::RecoveredCalendar> calendars_to_recover(std::vector<model::Cal
   return out;
 }
 
+core::CalendarHistoryPtr history_known_at(const std::vector<model::CalendarRow>& rows, WallTime valid_from,
+                                          const ZoneSource& zones) {
+  auto history = std::make_shared<core::CalendarHistory>();
+  for (const model::CalendarRow& row : rows) {
+    if (row.deleted && row.changed > valid_from) break;
+    if (row.deleted) history->clear();
+    if (row.deleted) continue;
+    const auto zone = zones(row.calendar->time_zone);
+    if (!zone) return nullptr;
+    auto compiled = core::compile_calendar(*row.calendar, *zone);
+    if (!compiled) return nullptr;
+    history->push_back({row.from, std::make_shared<const core::CompiledCalendar>(std::move(*compiled))});
+  }
+  return history->empty() ? nullptr : history;
+}
+
 }  // namespace rota::master::store

@@ -8,6 +8,7 @@
 #include "common/base/utf8.h"
 #include "common/model/calendar.h"
 #include "master/core/recovered.h"
+#include "master/core/time/calendar_source.h"
 #include "master/core/time/watermark.h"
 #include "master/store/zone_source.h"
 
@@ -24,5 +25,10 @@ inline Error no_calendar(const std::string& space, const std::string& name) {
 std::vector<core::RecoveredCalendar> calendars_to_recover(std::vector<model::CalendarRow> rows,
                                                           const core::Recovered& recovered,
                                                           const ZoneSource& zones);
+
+/// Of all versions of one calendar, oldest first, those that a job version knows which became valid at that
+/// moment: none of an earlier life. Null: there are none, or one cannot be read.
+core::CalendarHistoryPtr history_known_at(const std::vector<model::CalendarRow>& rows, WallTime valid_from,
+                                          const ZoneSource& zones);
 
 }  // namespace rota::master::store

@@ -5,6 +5,7 @@
 
 #include "common/model/day_text.h"
 #include "master/core/batch_rows.h"
+#include "master/core/memory_rules.h"
 #include "master/core/notices.h"
 #include "master/core/time/cron_hash.h"
 #include "master/core/time/hold_rules.h"
@@ -77,6 +78,7 @@ void replan(Context& ctx, JobEntry& job) {
     return warn(ctx, "a job cannot be planned anew", {{"job", name}, {"why", plan.error().message}});
   }
   ctx.state.jobs().set_plan(job, std::move(*plan));
+  plan_after_end(ctx.state, job);
   plan_next_tick(ctx.state, job);
 }
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <set>
 
+#include "master/core/time/calendar_lead.h"
 #include "master/store/mysql/job_rows.h"
 
 namespace rota::master::store {
@@ -276,6 +277,12 @@ Result<void> put_rewind(MemoryTables& tables, const Rewind& rewind) {
   }
   for (auto& [id, job] : tables.jobs) {
     if (job.ticks_through) job.ticks_through = std::min(*job.ticks_through, rewind.to);
+  }
+  for (auto& [key, row] : tables.calendars) {
+    if (row.changed <= rewind.to) continue;
+    row.changed = rewind.to;
+    const Millis each_later{row.version};  // than the version before it
+    row.from = std::min(row.from, rewind.to + core::kCalendarLead + each_later);
   }
   tables.watermark = rewind.to;
   return {};

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "master/core/time/calendar_lead.h"
 #include "master/store/mysql/connection.h"
 #include "master/store/mysql/run_rows.h"
 
@@ -60,6 +61,10 @@ Result<void> change_rest(Connection& connection, const Rewind& rewind) {
       "WHERE valid_from_ms > ? OR valid_to_ms > ?",
       [&](Binder& binder) { binder.time(rewind.to).time(rewind.to).time(rewind.to).time(rewind.to); });
   if (!versions) return only(versions);
+  auto calendars = connection.change(
+      "UPDATE calendar SET from_ms = LEAST(from_ms, ? + version), changed_ms = ? WHERE changed_ms > ?",
+      [&](Binder& binder) { binder.time(rewind.to + core::kCalendarLead).time(rewind.to).time(rewind.to); });
+  if (!calendars) return only(calendars);
   auto jobs = connection.change("UPDATE job SET ticks_through_ms = ? WHERE ticks_through_ms > ?",
                                 [&](Binder& binder) { binder.time(rewind.to).time(rewind.to); });
   return only(jobs);

@@ -1,6 +1,7 @@
 // Calendars: each version once, read back as it was, and what a new Term gets of them.
 #include <doctest/doctest.h>
 
+#include "master/core/time/calendar_lead.h"
 #include "test/contract/store/backends.h"
 #include "test/contract/store/samples.h"
 
@@ -135,5 +136,21 @@ TEST_CASE("calendars: of a deleted one a Term knows the last version, of a new o
     CHECK(recovered(on) == Words{"de 3 deleted", "us 1"});
     apply(on, {a_row("de", 4, 35)});
     CHECK(recovered(on) == Words{"de 4", "us 1"});
+  }
+}
+
+TEST_CASE("calendars: an edit that a rewind finds ahead of its moment is one of that moment") {
+  ON_EACH_STORE(on, led_backends()) {
+    apply(on, {a_row("de", 1, 0), a_row("de", 2, 100), a_row("de", 3, 5000), a_row("de", 4, 5010)}, wall_from_ms(kBase + 6'000'000));
+    REQUIRE(on.office->enter_office(Epoch{2}, "operator"));
+    const WallTime to = wall_from_ms(kBase + 1'000'000), from = wall_from_ms(kBase + 6'000'000);
+    REQUIRE(on.office->rewind({Epoch{2}, from, from, to, {}, {}}));
+    const auto rows = on.reader->calendar_versions("default", "de");
+    REQUIRE(rows->size() == 4);
+    CHECK(rows->at(1).from == wall_from_ms(kBase + 100'000));
+    CHECK(rows->at(1).changed == wall_from_ms(kBase + 90'000));
+    CHECK(rows->at(2).changed == to);
+    CHECK(rows->at(2).from == to + core::kCalendarLead + Millis{3});
+    CHECK(rows->at(3).from == to + core::kCalendarLead + Millis{4});
   }
 }

@@ -308,3 +308,21 @@ TEST_CASE("calendars: a new Term plans jobs of equal rules by the calendars of t
   CHECK(*next(jobs[0]) < wall_from_ms(1'700'006'400'000));   // today
   CHECK(*next(jobs[1]) >= wall_from_ms(1'700'006'400'000));  // midnight
 }
+
+TEST_CASE("calendars: what is due after an end moves when an edit closes its moment") {
+  Harness h;
+  h.join(a_worker("w1", 4));
+  REQUIRE(h.apply_calendar(open_today(true)));
+  const JobId job = h.apply(by_calendar("after_end 30s; calendars de"));
+  h.advance(31s);
+  REQUIRE(h.runs_of(job).size() == 1);
+  const RunId run = h.pop_dispatches().at(0).attempt.run;
+  h.accept(run);
+  h.report(run, model::RunState::Succeeded);
+  const WallTime due = *h.jobs.at(job).memory.due;
+  CHECK(due == h.now.wall + 30s);
+  REQUIRE(h.apply_calendar(open_today(false))->from < due);
+  h.advance(40s);
+  CHECK(h.runs_of(job).size() == 1);
+  CHECK(h.jobs.at(job).memory.due == wall_from_ms(1'700'006'400'000));  // the next midnight
+}

@@ -123,3 +123,38 @@ TEST_CASE("undelete: a leader that follows knows it as any other") {
   next.advance(6s);
   CHECK(next.runs_of(d.job).size() >= 1);
 }
+
+TEST_CASE("undelete: a job with unfinished runs comes back by its calendar as it stands, or not at all") {
+  Harness h;
+  h.join(a_worker("w1", 4));
+  model::Calendar calendar;
+  calendar.name = "de";
+  REQUIRE(h.apply_calendar(calendar));
+  const JobId job = h.apply(a_job().entries({"every 5s; calendars de"}).overlap(model::Overlap::Allow));
+  h.advance(6s);
+  REQUIRE(h.runs_of(job).size() == 1);  // it does not end
+  h.remove("j");
+  UndeleteJob event;
+  event.token = Token{55};
+  event.principal = "me";
+  event.job = h.jobs.at(job);
+  event.version = h.versions.at({job, event.job.version});
+  event.zone = std::make_shared<const model::ZoneRules>();
+  SUBCASE("edited meanwhile") {
+    calendar.exclude = {"2023-11-14"};
+    const WallTime closed = h.apply_calendar(calendar)->from;
+    h.advance(15s);
+    CHECK(h.now.wall > closed);
+    h.handle(event);
+    REQUIRE(std::holds_alternative<JobApplied>(h.last.replies.at(0).body));
+    h.advance(15s);
+    CHECK(h.runs_of(job).size() == 1);
+  }
+  SUBCASE("deleted meanwhile") {
+    REQUIRE(h.delete_calendar("de"));
+    h.handle(event);
+    const auto* refused = std::get_if<Error>(&h.last.replies.at(0).body);
+    REQUIRE(refused != nullptr);
+    CHECK(refused->message == "there is no calendar de");
+  }
+}

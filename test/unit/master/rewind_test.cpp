@@ -135,7 +135,7 @@ TEST_CASE("rewind: nothing is done where nothing is ahead, or the clocks disagre
   CHECK(c.database.read_marks()->epoch == before);
 }
 
-TEST_CASE("rewind: gap rows of jobs with calendars are cut too, and versions keep the moment from which they count") {
+TEST_CASE("rewind: gap rows of jobs with calendars are cut too, by what the calendar said then") {
   AheadCluster c;
   const auto days = std::chrono::floor<std::chrono::days>(c.begin);
   const auto version = [&](std::int32_t number, WallTime from, std::vector<std::string> exclude) {
@@ -184,4 +184,29 @@ TEST_CASE("rewind: gap rows of jobs with calendars are cut too, and versions kee
   CHECK(gaps->front().count == 180);
   CHECK(c.database.calendar_versions("default", "de")->back().from == c.begin - kSecond);
   CHECK(c.is_verified());
+}
+
+TEST_CASE("rewind: an edit of a calendar that was made ahead is one of now") {
+  AheadCluster c;
+  core::Changes batch;
+  for (const int version : {1, 2, 3}) {
+    auto calendar = std::make_shared<model::Calendar>();
+    calendar->name = "all";
+    calendar->description = "version " + std::to_string(version);
+    model::CalendarRow& row = batch.calendars.emplace_back();
+    row.version = version;
+    row.changed = c.begin + (version - 1) * 3000 * kSecond;
+    row.from = row.changed + Millis{10'000};
+    row.calendar = calendar;
+  }
+  REQUIRE(c.database.apply(c.epoch, batch).outcome == store::ApplyOutcome::Applied);
+  REQUIRE(c.rewind());
+  const auto rows = c.database.calendar_versions("default", "all");
+  REQUIRE(rows->size() == 3);
+  CHECK(rows->at(1).from == c.begin + 3010 * kSecond);
+  CHECK(rows->at(2).changed == c.now);
+  CHECK(rows->at(2).from == c.now + Millis{10'003});  // 3: each version later than the one before it
+  const auto office = enter_office(*c.client, c.paths, c.database, {"m", Millis{5000}, {}});
+  REQUIRE(office);
+  for (const core::RecoveredCalendar& each : office->recovered.calendars) CHECK(each.row.changed <= c.now);
 }
