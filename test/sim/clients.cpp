@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "sim_worker.h"
+#include "sim_zones.h"
 #include "world.h"
 
 namespace rota::sim {
@@ -78,10 +79,14 @@ model::JobDefinition random_job(Random& random, std::size_t number) {
 
 }  // namespace
 
-Clients::Clients(World& world) : world_(world), route_dice_(world.recipe.seed, 35) {
+Clients::Clients(World& world)
+    : world_(world),
+      route_dice_(world.recipe.seed, 35),
+      calendars_(world, [this](auto make, auto then) { ask(std::move(make), std::move(then)); }) {
   const std::int64_t wanted = 3 + world.random.below(4);
   for (std::int64_t i = 0; i < wanted; ++i) jobs_.push_back(random_job(world.random, jobs_.size()));
   add_crowd();
+  add_jobs_with_calendars();
   for (model::JobDefinition& job : jobs_) draw_route(job);
   paused_.resize(jobs_.size());
 }
@@ -106,8 +111,30 @@ void Clients::add_crowd() {
   if (world_.limits.crowd > 0) jobs_.push_back(random_job(world_.random, jobs_.size()));
 }
 
+void Clients::add_jobs_with_calendars() {
+  first_with_calendar_ = jobs_.size();
+  for (std::size_t i = 0; i < calendars_.jobs(); ++i) {
+    model::JobDefinition job = random_job(world_.random, jobs_.size());
+    job.rules.schedule = {};
+    job.rules.schedule.kind = model::ScheduleKind::Entries;
+    job.rules.schedule.entries = calendars_.entries();
+    jobs_.push_back(std::move(job));
+  }
+}
+
+/// Other entries of a job that names calendars.
+void Clients::change_entries() {
+  if (stopped_) return;
+  world_.after(world_.random.between(5000ms, 25'000ms), [this] { change_entries(); });
+  const auto job = first_with_calendar_ + world_.random.index(calendars_.jobs());
+  jobs_[job].rules.schedule.entries = calendars_.entries();
+  apply(job);
+}
+
 void Clients::begin() {
   apply_all();
+  if (!calendars_.is_idle()) world_.after(world_.random.between(5000ms, 25'000ms), [this] { change_entries(); });
+  calendars_.begin();
   world_.after(2000ms, [this] { act(); });
 }
 
@@ -189,7 +216,7 @@ void Clients::apply(std::size_t job) {
   ask(
       [definition](Token token) -> master::core::Event {
         return master::core::ApplyJob{token, "sim", definition,
-                                      std::make_shared<const model::ZoneRules>(), {}};
+                                      *master::store::zones_of(definition->rules.schedule, sim_zone), {}};
       },
       [this, job](const ReplyBody& body) {
         const auto* applied = std::get_if<master::core::JobApplied>(&body);
@@ -250,7 +277,7 @@ void Clients::undelete(std::size_t job) {
   event.principal = "sim";
   event.job = *last;
   event.version = world_.store.tables().versions.at({last->id, last->version});
-  event.zone = std::make_shared<const model::ZoneRules>();
+  event.zone = *master::store::zones_of(event.version.definition->rules.schedule, sim_zone);
   ask(
       [event](Token token) -> master::core::Event {
         master::core::UndeleteJob asked = event;
@@ -386,6 +413,7 @@ void Clients::cancel() {
 
 void Clients::stop() {
   stopped_ = true;
+  calendars_.stop();
   confirm_what_waits();
   for (std::size_t worker = 0; worker < world_.workers.size(); ++worker) ask_drain(worker, false, 0ms);
   pauses_open_ = jobs_.size();

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "calendar_operator.h"
 #include "common/model/job.h"
 #include "master/core/effect.h"
 #include "master/core/event.h"
@@ -38,6 +39,8 @@ class Clients {
 
   void add_crowd();
   void draw_route(model::JobDefinition& job);
+  void add_jobs_with_calendars();
+  void change_entries();
   void act();
   void apply_all();
   void apply(std::size_t job);
@@ -65,9 +68,11 @@ class Clients {
 
   World& world_;
   Random route_dice_;
+  CalendarOperator calendars_;
   bool stopped_ = false;
   std::vector<model::JobDefinition> jobs_;
   std::vector<bool> paused_;
+  std::size_t first_with_calendar_ = 0;  ///< of `jobs_`; the rest of them too
   std::map<std::string, Submit> submits_;
   std::set<RunId> cancelled_;          ///< acknowledged
   std::int64_t keys_ = 0;

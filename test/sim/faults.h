@@ -26,6 +26,7 @@ class Faults {
   void heal();
   /// Whether this seed has that kind.
   bool on(const std::string& name) const;
+  bool are_healed() const { return healed_; }
   /// Kinds that are on, and single strikes that took effect ("kind", ordinal).
   std::vector<std::string> kinds_on() const;
   const std::vector<std::pair<std::string, int>>& strikes() const { return strikes_; }

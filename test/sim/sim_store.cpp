@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <utility>
 
+#include "calendar_judge.h"
 #include "common/base/check.h"
+#include "sim_zones.h"
 
 namespace rota::sim {
 
@@ -158,10 +160,7 @@ Result<master::core::Recovered> SimStore::recover() {
   const bool is_stale = lags && !nodes.reads_wait && lagging_->epoch < tables_.epoch;
   if (is_stale) complain("P9: a takeover reads rows older than its claim, from a node that lags");
   note_left_out();
-  return master::store::recover_from(is_stale ? *lagging_ : tables_, [](std::string_view) {
-    static const auto utc = std::make_shared<const model::ZoneRules>();
-    return Result<std::shared_ptr<const model::ZoneRules>>(utc);
-  });
+  return master::store::recover_from(is_stale ? *lagging_ : tables_, sim_zone);
 }
 
 void SimStore::write(const Changes& changes) {
@@ -169,6 +168,7 @@ void SimStore::write(const Changes& changes) {
   put_definitions(tables_, changes);
   for (const model::Freeze& freeze : changes.freezes) tables_.freezes.insert_or_assign(freeze.id, freeze);
   judge_definitions(changes);
+  judge_calendars(changes);
   judge_gaps(changes);
   judge_new_runs(changes);
   put_new_runs(tables_, changes);
@@ -182,6 +182,9 @@ void SimStore::write(const Changes& changes) {
   }
   judge_rest(changes);
   put_the_rest(tables_, changes);
+  const bool may_lack_calendar = !changes.calendars.empty() || !changes.versions.empty();
+  if (may_lack_calendar) complain_if(judge_calendar_users(tables_));
+  note_edits_that_count();
   const bool says_more = changes.watermark || !changes.versions.empty() || !changes.jobs.empty();
   if (says_more) complain_if(judge_.judge_window(tables_));
   if (tables_.watermark && tables_.watermark->is_parted()) marks_.hit("tick_slice_stored");
@@ -200,6 +203,25 @@ void SimStore::judge_first_dispatch(const model::RunProgress& before, const mode
 void SimStore::judge_definitions(const Changes& changes) {
   for (const model::JobVersionRow& row : changes.versions) {
     if (row.valid_to && *row.valid_to < row.valid_from) complain("a version ends before it begins");
+  }
+}
+
+void SimStore::judge_calendars(const Changes& changes) {
+  for (const model::CalendarRow& row : changes.calendars) {
+    if (tables_.calendars.contains({row.space, row.calendar->name, row.version})) continue;  // a repeated batch
+    complain_if(judge_calendar(tables_, row));
+    const bool is_edit = !row.deleted && living_calendar(tables_, row.space, row.calendar->name) != nullptr;
+    marks_.hit(row.deleted ? "calendar_deleted" : is_edit ? "calendar_edited" : "calendar_created");
+    if (is_edit) edits_to_count_.emplace(row.from, tables_.epoch);
+    tables_.calendars.emplace(std::tuple{row.space, row.calendar->name, row.version}, row);  // a batch may hold several
+  }
+}
+
+void SimStore::note_edits_that_count() {
+  if (!tables_.watermark) return;
+  while (!edits_to_count_.empty() && edits_to_count_.begin()->first <= tables_.watermark->through) {
+    if (edits_to_count_.begin()->second != tables_.epoch) marks_.hit("calendar_edit_counted_in_a_later_term");
+    edits_to_count_.erase(edits_to_count_.begin());
   }
 }
 
@@ -225,7 +247,7 @@ void SimStore::judge_new_runs(const Changes& changes) {
       marks_.hit("tick_fired");
       if (is_held_by_restore()) complain("P9: a tick fires while the restored database waits to be accepted");
       complain_if(judge_.judge_run(tables_, run));
-      if (TickJudge::is_after_end(tables_, run)) marks_.hit("tick_after_end");
+      if (judge_.is_after_end(tables_, run)) marks_.hit("tick_after_end");
     }
     if (run.kind == model::RunKind::AfterFreeze) {
       marks_.hit("frozen_tick_made_up");
@@ -272,6 +294,7 @@ Result<void> SimStore::rewind(const master::store::Rewind& rewind) {
   if (auto done = master::store::put_rewind(tables_, rewind); !done) return done;
   for (auto& [job, through] : tables_.judged_through) through = std::min(through, rewind.to);
   std::erase_if(tables_.open_gaps, [&](const auto& gap) { return gap.row.to > rewind.to; });
+  judge_.forget_readings();
   marks_.hit("ticks_rewound");
   return {};
 }

@@ -135,6 +135,8 @@ class SimStore final : public master::store::Store {
   master::store::ApplyResult apply_deposed(const master::core::Changes& changes);
   void judge_definitions(const master::core::Changes& changes);
   void judge_gaps(const master::core::Changes& changes);
+  void judge_calendars(const master::core::Changes& changes);
+  void note_edits_that_count();
   void judge_new_runs(const master::core::Changes& changes);
   void judge_rest(const master::core::Changes& changes);
   void note_left_out();
@@ -150,7 +152,8 @@ class SimStore final : public master::store::Store {
   const Clockwork& clockwork_;
   SimTables tables_;
   std::optional<SimTables> backup_;
-  TickJudge judge_;
+  TickJudge judge_{marks_};
+  std::multimap<WallTime, Epoch> edits_to_count_;  ///< edits of calendars by when they count, and who stored them
   MonoTime locked_until_{};
   std::optional<SimTables> lagging_;  ///< what a node that lags shows
   MonoTime lags_until_{};

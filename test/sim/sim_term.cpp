@@ -8,6 +8,7 @@
 #include "sim_master.h"
 #include "sim_storing.h"
 #include "worker_node.h"
+#include "sim_zones.h"
 #include "world.h"
 
 namespace rota::sim {
@@ -161,9 +162,7 @@ void SimMaster::rewind_ticks() {
   if (!reaches_zookeeper() || !zookeeper_.agrees(server_)) return;
   SimZkClient client = zookeeper_client();
   const auto rows = world_.store.as_memory_store();
-  const master::RewindParts parts{client, paths_, office_, *rows, [](std::string_view) {
-    return Result<std::shared_ptr<const model::ZoneRules>>(std::make_shared<const model::ZoneRules>());
-  }};
+  const master::RewindParts parts{client, paths_, office_, *rows, sim_zone};
   const auto done = master::rewind_ticks(parts, {"operator", grant_, {}}, clock_.wall());
   world_.trace("rewind", done ? std::to_string((done->from - done->to).count()) : done.error().message);
 }

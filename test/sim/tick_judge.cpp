@@ -6,6 +6,7 @@
 #include "common/model/entry_text.h"
 #include "master/core/time/cron_hash.h"
 #include "master/verify/planned_ticks.h"
+#include "sim_zones.h"
 
 namespace rota::sim {
 
@@ -45,28 +46,13 @@ const master::core::CompiledSchedule& TickJudge::schedule_of(const model::JobVer
   return schedules_.emplace(std::pair{row.job, row.version}, std::move(*compiled)).first->second;
 }
 
-/// The moment up to which the job's ticks are recorded: by the watermark, by the job's own row, and by the end
-/// of its newest closed version.
-WallTime TickJudge::recorded(const SimTables& tables, JobId job) {
-  WallTime through = tables.watermark ? tables.watermark->of(job) : kBeginning;
-  const auto row = tables.jobs.find(job);
-  if (row != tables.jobs.end() && row->second.ticks_through) {
-    through = std::max(through, *row->second.ticks_through);
-  }
-  for (auto at = tables.versions.lower_bound({job, 0}); at != tables.versions.end() && at->first.first == job;
-       ++at) {
-    if (at->second.valid_to) through = std::max(through, *at->second.valid_to);
-  }
-  return through;
-}
-
 WallTime TickJudge::judged(const SimTables& tables, JobId job) {
   const auto found = tables.judged_through.find(job);
   return found == tables.judged_through.end() ? kBeginning : found->second;
 }
 
-TickJudge::Planned TickJudge::plan(const SimTables& tables, const Windows& windows) {
-  Planned planned;
+TickJudge::Plan TickJudge::plan(const SimTables& tables, const Windows& windows) {
+  Plan planned;
   for (const auto& [key, row] : tables.versions) {
     if (!row.enabled || row.definition->rules.schedule.kind == model::ScheduleKind::None) continue;
     const auto window = windows.find(row.job);
@@ -76,7 +62,7 @@ TickJudge::Planned TickJudge::plan(const SimTables& tables, const Windows& windo
     const WallTime begin = std::max(row.valid_from, after);
     if (end <= begin) continue;
     if (row.definition->rules.schedule.kind == model::ScheduleKind::Entries) {
-      plan_entries(row, begin, end, planned);
+      plan_entries(tables, row, begin, end, planned);
       continue;
     }
     const auto& schedule = schedule_of(row);
@@ -87,15 +73,47 @@ TickJudge::Planned TickJudge::plan(const SimTables& tables, const Windows& windo
   return planned;
 }
 
-/// As `rota verify` does, which shares no walk with the leader.
-void TickJudge::plan_entries(const model::JobVersionRow& row, WallTime begin, WallTime end, Planned& planned) {
-  const master::store::ZoneSource utc = [](std::string_view) { return std::make_shared<const model::ZoneRules>(); };
-  auto ticks = master::verify::PlannedTicks::of(row, utc, end, begin + Millis{1});
+const Readings& TickJudge::readings_of(const SimTables& tables, const model::JobVersionRow& row) {
+  const auto [found, is_new] = readings_.try_emplace({row.job, row.version});
+  const Readings& known = found->second;
+  const bool is_stale = known.calendar_rows != tables.calendars.size() || known.plain.valid_from != row.valid_from;
+  if (is_new || is_stale) found->second = read_entries(tables, row);
+  return found->second;
+}
+
+/// Entries without calendars as `rota verify` does, which shares no walk with the leader.
+void TickJudge::plan_entries(const SimTables& tables, const model::JobVersionRow& row, WallTime begin, WallTime end,
+                             Plan& planned) {
+  const Readings& readings = readings_of(tables, row);
+  for (const EntryReading& reading : readings.by_calendars) {
+    reading.plan(begin, end, [&](WallTime at, Planned how) {
+      planned[{row.job, at}] = {row.version, 0};
+      note_moment(reading, how);
+    });
+    note_rest(reading, begin, end);
+  }
+  if (readings.plain.definition->rules.schedule.kind == model::ScheduleKind::None) return;
+  auto plain = readings.plain;
+  plain.valid_to = row.valid_to;
+  auto ticks = master::verify::PlannedTicks::of(plain, sim_zone, end, begin + Millis{1});
   if (!ticks) return;  // then each of its runs is one of a tick that was not planned
   while (const auto tick = ticks->next()) planned[{row.job, *tick}] = {row.version, 0};
 }
 
-std::string TickJudge::count_runs(const SimTables& tables, const Windows& windows, Planned& planned) {
+void TickJudge::note_moment(const EntryReading& reading, Planned how) {
+  if (how == Planned::MovedOn) marks_.hit("tick_moved_on_by_calendar");
+  if (how == Planned::MovedBack) marks_.hit("tick_moved_back_by_calendar");
+  if (how == Planned::WorkingDay) marks_.hit("tick_of_working_day_by_calendar");
+  if (reading.entry().day != 0) marks_.hit("tick_by_another_day");
+  if (reading.entry().calendars.size() > 1) marks_.hit("tick_by_two_calendars");
+}
+
+void TickJudge::note_rest(const EntryReading& reading, WallTime after, WallTime through) {
+  marks_.hit("tick_left_out_by_calendar", reading.left_out(after, through));
+  marks_.hit("calendar_edited_at_a_tick", reading.decided_at_edit(after, through));
+}
+
+std::string TickJudge::count_runs(const SimTables& tables, const Windows& windows, Plan& planned) {
   for (const auto& [id, window] : windows) {
     for (auto at = tables.run_of_tick.upper_bound({id, window.first});
          at != tables.run_of_tick.end() && at->first.first == id; ++at) {
@@ -116,12 +134,13 @@ std::string TickJudge::count_runs(const SimTables& tables, const Windows& window
   return "";
 }
 
-std::string TickJudge::count_gaps(SimTables& tables, const Windows& windows, Planned& planned) {
+std::string TickJudge::count_gaps(SimTables& tables, const Windows& windows, Plan& planned) {
   const auto through = [&windows](const auto& gap) {
     const auto window = windows.find(gap.row.job);
     return window == windows.end() ? kBeginning : window->second.second;
   };
   for (SimTables::OpenGap& gap : tables.open_gaps) {
+    if (gap.row.reason == Reason::CalendarEdited) continue;
     for (auto at = planned.lower_bound({gap.row.job, gap.row.from});
          at != planned.end() && at->first.first == gap.row.job && at->first.second <= gap.row.to; ++at) {
       if (at->second.first != gap.row.version || is_kept(tables, at->first)) continue;
@@ -141,9 +160,9 @@ std::string TickJudge::count_gaps(SimTables& tables, const Windows& windows, Pla
 std::string TickJudge::judge_window(SimTables& tables) {
   Windows windows;
   for (const auto& [id, job] : tables.jobs) {
-    if (!job.one_off) windows[id] = {judged(tables, id), recorded(tables, id)};
+    if (!job.one_off) windows[id] = {judged(tables, id), recorded_of(tables, id)};
   }
-  Planned planned = plan(tables, windows);
+  Plan planned = plan(tables, windows);
   if (std::string wrong = count_runs(tables, windows, planned); !wrong.empty()) return wrong;
   if (std::string wrong = count_gaps(tables, windows, planned); !wrong.empty()) return wrong;
   for (const auto& [key, times] : planned) {
@@ -177,6 +196,7 @@ std::string TickJudge::judge_gap(const SimTables& tables, const model::Gap& gap)
       return rules.overlap == model::Overlap::Queue ? "" : "P3: a queue that is none was full";
     case Reason::Missed:
       return rules.overlap != model::Overlap::Allow ? "" : "P3: missed beside a run, though overlaps are allowed";
+    case Reason::CalendarEdited: return "";
     case Reason::OverlapSkipped: {
       const auto run = tables.runs.find(RunId{gap.reference});
       const bool was_over = run != tables.runs.end() && model::is_final(run->second.progress.state);
@@ -195,11 +215,20 @@ bool TickJudge::is_after_end(const SimTables& tables, const model::Run& run) {
   for (const std::string& line : version->second.definition->rules.schedule.entries) {
     const auto entry = model::entry_from_text(line);
     if (!entry || entry->kind != model::EntryKind::AfterEnd) continue;
+    if (!entry->calendars.empty() && !is_open_after_end(tables, version->second, *run.tick)) return false;
     auto before = tables.run_of_tick.lower_bound({run.job, *run.tick});
     if (before == tables.run_of_tick.begin() || (--before)->first.first != run.job) return true;
     return *run.tick - before->first.second >= entry->interval;
   }
   return false;
+}
+
+/// By its calendars; there is one such entry.
+bool TickJudge::is_open_after_end(const SimTables& tables, const model::JobVersionRow& row, WallTime tick) {
+  const Readings& readings = readings_of(tables, row);
+  return std::ranges::any_of(readings.by_calendars, [&](const EntryReading& reading) {
+    return reading.entry().kind == model::EntryKind::AfterEnd && reading.is_open(tick);
+  });
 }
 
 /// Of the versions since it was last enabled. Those of the same batch are not among the tables yet.

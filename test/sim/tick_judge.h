@@ -5,7 +5,10 @@
 #include <map>
 #include <string>
 #include <utility>
+#include <vector>
 
+#include "calendar_judge.h"
+#include "marks.h"
 #include "master/core/time/schedule.h"
 #include "sim_tables.h"
 
@@ -14,6 +17,8 @@ namespace rota::sim {
 /// Thread: one.
 class TickJudge {
  public:
+  explicit TickJudge(Marks& marks) : marks_(marks) {}
+
   /// Checks that every planned tick after the last check, up to where the rows say, is one run or in one gap, and
   /// that there is nothing else, also not beyond that. Empty, or what is wrong.
   std::string judge_window(SimTables& tables);
@@ -22,8 +27,12 @@ class TickJudge {
   /// be missing.
   void forget_versions() {
     schedules_.clear();
+    readings_.clear();
     may_lack_freezes_ = true;
   }
+
+  /// Versions of calendars count at other moments now.
+  void forget_readings() { readings_.clear(); }
 
   /// A new gap row. `tables` are those before the batch. Empty, or what contradicts its reason (P3).
   std::string judge_gap(const SimTables& tables, const model::Gap& gap) const;
@@ -32,25 +41,31 @@ class TickJudge {
   /// A new run of a tick (P1, P3).
   std::string judge_run(const SimTables& tables, const model::Run& run) const;
   /// Whether its tick may be one of an entry `after_end`: it comes so long after the tick before it at least.
-  static bool is_after_end(const SimTables& tables, const model::Run& run);
+  bool is_after_end(const SimTables& tables, const model::Run& run);
 
  private:
   bool may_lack_freezes_ = false;
 
-  using Planned = std::map<std::pair<JobId, WallTime>, std::pair<JobVersion, int>>;
+  using Plan = std::map<std::pair<JobId, WallTime>, std::pair<JobVersion, int>>;
 
   using Windows = std::map<JobId, std::pair<WallTime, WallTime>>;  ///< (after, through]
 
-  static WallTime recorded(const SimTables& tables, JobId job);
   static WallTime judged(const SimTables& tables, JobId job);
-  Planned plan(const SimTables& tables, const Windows& windows);
+  Plan plan(const SimTables& tables, const Windows& windows);
   static std::string judge_firings(const SimTables& tables, const model::Run& run, std::int32_t most);
-  static void plan_entries(const model::JobVersionRow& row, WallTime begin, WallTime end, Planned& planned);
+  void plan_entries(const SimTables& tables, const model::JobVersionRow& row, WallTime begin, WallTime end,
+                    Plan& planned);
+  const Readings& readings_of(const SimTables& tables, const model::JobVersionRow& row);
+  bool is_open_after_end(const SimTables& tables, const model::JobVersionRow& row, WallTime tick);
+  void note_moment(const EntryReading& reading, Planned how);
+  void note_rest(const EntryReading& reading, WallTime after, WallTime through);
   const master::core::CompiledSchedule& schedule_of(const model::JobVersionRow& row);
-  static std::string count_runs(const SimTables& tables, const Windows& windows, Planned& planned);
-  static std::string count_gaps(SimTables& tables, const Windows& windows, Planned& planned);
+  std::string count_runs(const SimTables& tables, const Windows& windows, Plan& planned);
+  static std::string count_gaps(SimTables& tables, const Windows& windows, Plan& planned);
 
+  Marks& marks_;
   std::map<std::pair<JobId, JobVersion>, master::core::CompiledSchedule> schedules_;
+  std::map<std::pair<JobId, JobVersion>, Readings> readings_;
 };
 
 }  // namespace rota::sim

@@ -8,6 +8,7 @@
 #include "clients.h"
 #include "faults.h"
 #include "master/verify/verify.h"
+#include "sim_zones.h"
 #include "worker_node.h"
 
 namespace rota::sim {
@@ -87,6 +88,7 @@ void World::populate() {
 }
 
 bool World::faults_on(const std::string& kind) const { return faults_->on(kind); }
+bool World::is_healed() const { return faults_->are_healed(); }
 
 master::StoredMark World::noted_in_zookeeper() {
   const zk::Node* node = zookeeper.tree().find("/rota/sim/epoch_stored");
@@ -186,9 +188,7 @@ std::string World::judge_health() const {
 
 std::string World::judge_verified() const {
   const auto rows = store.as_memory_store();
-  const master::verify::Sources sources{*rows, nullptr, [](std::string_view) {
-    return Result<std::shared_ptr<const model::ZoneRules>>(std::make_shared<const model::ZoneRules>());
-  }};
+  const master::verify::Sources sources{*rows, nullptr, sim_zone};
   const auto report = master::verify::verify(sources, {}, MonoTime::max());
   if (!report) return "verify: " + report.error().message;
   const bool clocks_tell = !faults_on("clock_jump") && !faults_on("clock_drift") && !faults_on("clocks_together") && !faults_on("worker_clock_jump") &&

@@ -89,6 +89,7 @@ class World {
   void note_office(master::OfficeRuling ruling);
   void note_counters(const master::core::Snapshot& snapshot);
   bool faults_on(const std::string& kind) const;
+  bool is_healed() const;
   /// The masters and the database run on one host, whose clock steps.
   bool shares_host() const { return faults_on("clocks_together"); }
   const Faults& faults() const { return *faults_; }
