@@ -106,49 +106,56 @@ auto shared_part(const core::RunUpdate* update) {
   return std::tuple(has_one_start(p), p.attempt, std::tie(p.worker), p.epoch, p.outcome.exit_status);
 }
 
+/// The same, with what they cost.
+auto shared_with_costs(const core::RunUpdate* update) {
+  const model::RunProgress& p = update->progress;
+  const model::Outcome& o = p.outcome;
+  return std::tuple(has_one_start(p) && has_one_end(p), p.attempt, std::tie(p.worker), p.epoch, o.exit_status,
+                    o.stdout_bytes, o.stderr_bytes, o.cpu_us, o.peak_memory_bytes, o.read_bytes,
+                    o.written_bytes);
+}
+
+/// Gives `group` each stretch of updates with the same key, and keeps those that it does not take.
+template <typename Key, typename Group>
+void part(Updates& updates, const Key& key, const Group& group) {
+  std::stable_sort(updates.begin(), updates.end(),
+                   [&](const auto* a, const auto* b) { return key(a) < key(b); });
+  Updates others;
+  for (auto first = updates.begin(); first != updates.end();) {
+    const auto last =
+        std::find_if(first, updates.end(), [&](const auto* update) { return key(update) != key(*first); });
+    if (last - first < kWorthwhile || !group(Updates(first, last))) others.insert(others.end(), first, last);
+    first = last;
+  }
+  updates = std::move(others);
+}
+
+template <typename Key>
+void take_form(Updates& succeeded, const AlikeForm& form, const Key& key,
+               std::vector<AlikeSuccesses>& taken) {
+  part(succeeded, key, [&](Updates group) {
+    if (!std::get<0>(key(group.front()))) return false;
+    const model::RunProgress& alike = group.front()->progress;
+    auto tail = with_literals(form.tail, [&](Binder& binder) { form.bind_tail(binder, alike); });
+    taken.push_back({&form, std::move(tail), std::move(group)});
+    return true;
+  });
+}
+
 }  // namespace
 
 std::vector<AlikeSuccesses> take_alike_successes(Updates& succeeded) {
-  std::stable_sort(succeeded.begin(), succeeded.end(), [](const auto* a, const auto* b) {
-    return shared_part(a) < shared_part(b);
-  });
   std::vector<AlikeSuccesses> groups;
-  Updates others;
-  for (auto first = succeeded.begin(); first != succeeded.end();) {
-    const auto last = std::find_if(first, succeeded.end(), [&](const auto* update) {
-      return shared_part(update) != shared_part(*first);
-    });
-    const model::RunProgress& alike = (*first)->progress;
-    if (last - first < kWorthwhile || !has_one_start(alike)) {
-      others.insert(others.end(), first, last);
-    } else {
-      const auto tail =
-          with_literals(kSetAlikeSuccess, [&](Binder& binder) { bind_set_alike_success(binder, alike); });
-      groups.push_back({tail, Updates(first, last)});
-    }
-    first = last;
-  }
-  succeeded = std::move(others);
+  take_form(succeeded, kAlikeCosts, shared_with_costs, groups);
+  take_form(succeeded, kAlikeSuccesses, shared_part, groups);
   return groups;
 }
 
 void write_alike(BatchText& batch, Updates& updates) {
-  std::stable_sort(updates.begin(), updates.end(), [](const auto* a, const auto* b) {
-    return written_part(a) < written_part(b);
+  part(updates, written_part, [&batch](const Updates& group) {
+    write_group(batch, group);
+    return true;
   });
-  Updates others;
-  for (auto first = updates.begin(); first != updates.end();) {
-    const auto last = std::find_if(first, updates.end(), [&](const auto* update) {
-      return written_part(update) != written_part(*first);
-    });
-    if (last - first < kWorthwhile) {
-      others.insert(others.end(), first, last);
-    } else {
-      write_group(batch, Updates(first, last));
-    }
-    first = last;
-  }
-  updates = std::move(others);
 }
 
 }  // namespace rota::master::store

@@ -7,6 +7,7 @@
 
 #include "master/core/effect.h"
 #include "master/store/mysql/batch_text.h"
+#include "master/store/mysql/run_rows.h"
 
 namespace rota::master::store {
 
@@ -15,8 +16,9 @@ namespace rota::master::store {
 /// store. The updates themselves must stand until then.
 void write_alike(BatchText& batch, std::vector<const core::RunUpdate*>& updates);
 
-/// Runs that succeeded and share what kAlikeSuccesses wants, with the end of its statement.
+/// Runs that succeeded and share what the form wants, with the end of its statement.
 struct AlikeSuccesses {
+  const AlikeForm* form;
   std::string tail;
   std::vector<const core::RunUpdate*> updates;
 };

@@ -167,8 +167,10 @@ Result<void> write_new_runs(BatchText& batch, const std::vector<model::Run>& run
     if (!json) return fail(json.error());
     parameters[i] = std::move(*json);
   }
-  std::vector<std::size_t> young, others;
-  for (std::size_t i = 0; i < runs.size(); ++i) (is_young(runs[i].progress) ? young : others).push_back(i);
+  std::vector<std::size_t> bare, young, others;
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    (is_bare(runs[i]) ? bare : is_young(runs[i].progress) ? young : others).push_back(i);
+  }
   const auto insert = [&](const MultiRow& statement, const std::vector<std::size_t>& some, auto bind) {
     // Each inserted row counts 1, each absorbed one 0: only repeats and conflicts cost another query.
     batch.add_rows(statement,
@@ -182,6 +184,9 @@ Result<void> write_new_runs(BatchText& batch, const std::vector<model::Run>& run
                      return check_inserted(batch.connection(), runs);
                    });
   };
+  insert(kInsertBareRuns, bare, [](Binder& binder, const model::Run& run, const std::string*) {
+    bind_bare_run(binder, run);
+  });
   insert(kInsertYoungRuns, young, bind_young_run);
   insert(kInsertRuns, others, bind_new_run);
   return {};
@@ -242,8 +247,9 @@ Result<void> write_runs(BatchText& batch, const core::Changes& changes) {
   write_updates(batch, kUpdateRuns, bind_progress, plain);
   forget_dispatch_apart(batch, plain);
   for (const AlikeSuccesses& alike : take_alike_successes(succeeded)) {
-    const MultiRow statement{kAlikeSuccesses, 11, alike.tail, ", 'succeeded', 'none'"};
-    write_updates(batch, statement, bind_alike_success, alike.updates);
+    const AlikeForm& form = *alike.form;
+    const MultiRow statement{form.head, form.columns, alike.tail, ", 'succeeded', 'none'"};
+    write_updates(batch, statement, form.bind_row, alike.updates);
   }
   write_updates(batch, kUpdateSucceededRuns, bind_success, succeeded);
   write_updates(batch, kUpdateRunsWithOutcome, bind_with_outcome, with_outcome);

@@ -8,9 +8,10 @@ namespace rota::master::store {
 namespace {
 
 // Columns in groups, written once. A macro, since statements and their tails are joined at compile time.
-#define ROTA_FIXED                                                                               \
+#define ROTA_BARE                                                                                \
   "run_id, namespace, principal, job_id, job_version, kind, tick_ms, scheduled_ms, recorded_ms, " \
-  "request_key, request_hash, parameters"
+  "request_key, request_hash"
+#define ROTA_FIXED ROTA_BARE ", parameters"
 #define ROTA_PROGRESS                                                                     \
   "state, reason, detail, attempt, worker_id, worker_incarnation, epoch, dispatched_ms, " \
   "started_ms, ended_ms, not_before_ms, cancel_asked, losses"
@@ -177,6 +178,8 @@ const MultiRow kInsertRuns{"INSERT INTO run (" ROTA_FIXED ", " ROTA_PROGRESS ") 
                            "ON DUPLICATE KEY UPDATE run_id = run_id"};
 const MultiRow kInsertYoungRuns{"INSERT INTO run (" ROTA_FIXED ", " ROTA_YOUNG ") VALUES", 19,
                                 "ON DUPLICATE KEY UPDATE run_id = run_id"};
+const MultiRow kInsertBareRuns{"INSERT INTO run (" ROTA_BARE ", state, reason) VALUES", 13,
+                               "ON DUPLICATE KEY UPDATE run_id = run_id"};
 const MultiRow kUpdateRuns{"INSERT INTO run (run_id, " ROTA_PROGRESS ") VALUES", 14,
                            "ON DUPLICATE KEY UPDATE " ROTA_SET_PROGRESS ", " ROTA_NO_OUTCOME};
 const MultiRow kUpdateRunsWithOutcome{
@@ -185,16 +188,22 @@ const MultiRow kUpdateRunsWithOutcome{
 const MultiRow kUpdateSucceededRuns{
     "INSERT INTO run (run_id, " ROTA_SUCCESS ", state, reason) VALUES", 17,
     "ON DUPLICATE KEY UPDATE " ROTA_SET_SUCCESS, ", 'succeeded', 'none'"};
-const std::string_view kAlikeSuccesses =
+#define ROTA_SET_ALIKE_SUCCESS                                                                            \
+  "ON DUPLICATE KEY UPDATE state = 'succeeded', reason = 'none', detail = '', attempt = ?, worker_id = ?, " \
+  "worker_incarnation = ?, epoch = ?, exit_status = ?, dispatched_ms = VALUES(dispatched_ms), "             \
+  "started_ms = VALUES(started_ms), ended_ms = VALUES(ended_ms), not_before_ms = NULL, cancel_asked = 0, "  \
+  "losses = 0, outcome_state = 'succeeded', outcome_reason = 'none', signal_number = 0, message = '', "     \
+  "result = '', outcome_started_ms = VALUES(started_ms), still_from_ms = NULL, still_to_ms = NULL, "
+const AlikeForm kAlikeSuccesses{
     "INSERT INTO run (run_id, dispatched_ms, started_ms, ended_ms, outcome_ended_ms, stdout_bytes, "
-    "stderr_bytes, cpu_us, peak_memory_bytes, read_bytes, written_bytes, state, reason) VALUES";
-const std::string_view kSetAlikeSuccess =
-    "ON DUPLICATE KEY UPDATE state = 'succeeded', reason = 'none', detail = '', attempt = ?, worker_id = ?, "
-    "worker_incarnation = ?, epoch = ?, exit_status = ?, dispatched_ms = VALUES(dispatched_ms), "
-    "started_ms = VALUES(started_ms), ended_ms = VALUES(ended_ms), not_before_ms = NULL, cancel_asked = 0, "
-    "losses = 0, outcome_state = 'succeeded', outcome_reason = 'none', signal_number = 0, message = '', "
-    "result = '', outcome_started_ms = VALUES(started_ms), " ROTA_SET_SPENT
-    ", still_from_ms = NULL, still_to_ms = NULL";
+    "stderr_bytes, cpu_us, peak_memory_bytes, read_bytes, written_bytes, state, reason) VALUES",
+    11, ROTA_SET_ALIKE_SUCCESS ROTA_SET_SPENT, bind_set_alike_success, bind_alike_success};
+const AlikeForm kAlikeCosts{
+    "INSERT INTO run (run_id, dispatched_ms, started_ms, ended_ms, state, reason) VALUES", 4,
+    ROTA_SET_ALIKE_SUCCESS
+    "outcome_ended_ms = VALUES(ended_ms), stdout_bytes = ?, stderr_bytes = ?, cpu_us = ?, "
+    "peak_memory_bytes = ?, read_bytes = ?, written_bytes = ?",
+    bind_set_alike_costs, bind_alike_costs};
 const std::string kDispatchApart =
     "UPDATE run_open SET attempt = ?, worker_id = ?, worker_incarnation = ?, epoch = ?, dispatched_ms = ? "
     "WHERE run_id IN ";
@@ -249,7 +258,7 @@ Result<model::RunNote> read_note(Row& row) {
 
 namespace {
 
-void bind_fixed_columns(Binder& binder, const model::Run& run, const std::string* parameters_json) {
+void bind_bare_columns(Binder& binder, const model::Run& run) {
   binder.integer(run.id.value)
       .text(run.space)
       .text(run.principal)
@@ -261,18 +270,25 @@ void bind_fixed_columns(Binder& binder, const model::Run& run, const std::string
       .time(run.recorded)
       .text_or_null(run.request_key)
       .text(run.request_hash);
+}
+
+void bind_fixed_columns(Binder& binder, const model::Run& run, const std::string* parameters_json) {
+  bind_bare_columns(binder, run);
   parameters_json != nullptr ? binder.text(*parameters_json) : binder.null();
 }
 
-/// From when the attempt ended to what it wrote.
-void bind_spent(Binder& binder, const model::Outcome& outcome) {
-  binder.time(outcome.ended)
-      .integer(outcome.stdout_bytes)
-      .integer(outcome.stderr_bytes);
+void bind_costs(Binder& binder, const model::Outcome& outcome) {
+  binder.integer(outcome.stdout_bytes).integer(outcome.stderr_bytes);
   for (const auto& cost :
        {outcome.cpu_us, outcome.peak_memory_bytes, outcome.read_bytes, outcome.written_bytes}) {
     cost ? binder.integer(*cost) : binder.null();
   }
+}
+
+/// From when the attempt ended to what it wrote.
+void bind_spent(Binder& binder, const model::Outcome& outcome) {
+  binder.time(outcome.ended);
+  bind_costs(binder, outcome);
 }
 
 void bind_measures(Binder& binder, const model::Outcome& outcome) {
@@ -296,6 +312,17 @@ void bind_young_run(Binder& binder, const model::Run& run, const std::string* pa
   bind_fixed_columns(binder, run, parameters_json);
   binder.text(name_of(run.progress.state)).text(name_of(run.progress.reason));
   bind_attempt_columns(binder, run.progress);
+}
+
+bool is_bare(const model::Run& run) {
+  const model::RunProgress& p = run.progress;
+  return is_young(p) && p.attempt == 0 && p.worker == model::WorkerKey{} && p.epoch == Epoch{} &&
+         !p.dispatched && !run.parameters;
+}
+
+void bind_bare_run(Binder& binder, const model::Run& run) {
+  bind_bare_columns(binder, run);
+  binder.text(name_of(run.progress.state)).text(name_of(run.progress.reason));
 }
 
 bool is_plain_success(const model::RunProgress& progress) {
@@ -329,6 +356,17 @@ void bind_set_alike_success(Binder& binder, const model::RunProgress& progress) 
 void bind_alike_success(Binder& binder, RunId id, const model::RunProgress& progress) {
   binder.integer(id.value).time(progress.dispatched).time(progress.started).time(progress.ended);
   bind_spent(binder, progress.outcome);
+}
+
+bool has_one_end(const model::RunProgress& progress) { return progress.ended == progress.outcome.ended; }
+
+void bind_set_alike_costs(Binder& binder, const model::RunProgress& progress) {
+  bind_set_alike_success(binder, progress);
+  bind_costs(binder, progress.outcome);
+}
+
+void bind_alike_costs(Binder& binder, RunId id, const model::RunProgress& progress) {
+  binder.integer(id.value).time(progress.dispatched).time(progress.started).time(progress.ended);
 }
 
 bool is_first_dispatch(const model::RunProgress& progress) {

@@ -36,6 +36,11 @@ extern const MultiRow kInsertYoungRuns;
 bool is_young(const model::RunProgress& progress);
 void bind_young_run(Binder& binder, const model::Run& run, const std::string* parameters_json);
 
+/// The same of runs that wait for their first worker, without parameters of their own.
+extern const MultiRow kInsertBareRuns;
+bool is_bare(const model::Run& run);
+void bind_bare_run(Binder& binder, const model::Run& run);
+
 /// The part of a run that changes, to absolute values, without and with an outcome.
 extern const MultiRow kUpdateRuns;
 extern const MultiRow kUpdateRunsWithOutcome;
@@ -43,13 +48,25 @@ extern const MultiRow kUpdateRunsWithOutcome;
 extern const MultiRow kUpdateSucceededRuns;
 bool is_plain_success(const model::RunProgress& progress);
 void bind_success(Binder& binder, RunId id, const model::RunProgress& progress);
-/// The same of many that share attempt, worker, epoch and exit status, and whose attempts began when their
-/// runs did: those stand once, in the end of the statement, and fewer values in each row.
-extern const std::string_view kAlikeSuccesses;
-extern const std::string_view kSetAlikeSuccess;
+/// The same of many that have much in common: that stands once, in the end of the statement. Each row ends
+/// with state and reason, which have no default.
+struct AlikeForm {
+  std::string_view head;
+  int columns = 0;
+  std::string_view tail;
+  void (*bind_tail)(Binder& binder, const model::RunProgress& progress);
+  void (*bind_row)(Binder& binder, RunId id, const model::RunProgress& progress);
+};
+/// Of those that share attempt, worker, epoch and exit status, and whose attempts began when their runs did.
+extern const AlikeForm kAlikeSuccesses;
 bool has_one_start(const model::RunProgress& progress);
 void bind_set_alike_success(Binder& binder, const model::RunProgress& progress);
 void bind_alike_success(Binder& binder, RunId id, const model::RunProgress& progress);
+/// Of those that also printed and used the same, mostly nothing, and ended when their attempts did.
+extern const AlikeForm kAlikeCosts;
+bool has_one_end(const model::RunProgress& progress);
+void bind_set_alike_costs(Binder& binder, const model::RunProgress& progress);
+void bind_alike_costs(Binder& binder, RunId id, const model::RunProgress& progress);
 /// The first dispatch of many runs at once, into run_open. When no attempt was before, neither a start nor an
 /// outcome nor a loss stands in their own rows.
 extern const std::string kDispatchApart;

@@ -101,6 +101,40 @@ TEST_CASE("apply: many successes that share a worker are stored as each by itsel
   }
 }
 
+TEST_CASE("apply: many successes of runs that waited and cost the same are stored as each by itself") {
+  ON_EACH_STORE(on, led_backends()) {
+    core::Changes changes = new_job(10, "a"), ends;
+    std::vector<model::Run> expected;
+    for (std::int64_t i = 0; i < 72; ++i) {
+      model::Run run = a_tick_run(100 + i, 10, 1 + i);
+      run.progress = {};                          // it waits, and has nothing of its own
+      if (i % 4 == 1) run.parameters = std::make_shared<const model::Parameters>(model::Parameters{{"k", "v"}});
+      if (i % 4 == 2) run.progress.epoch = Epoch{1};
+      if (i % 4 == 3) run.progress.outcome = full_outcome();
+      changes.new_runs.push_back(run);
+      model::RunProgress& ended = run.progress;
+      ended = succeeded(a_tick_run(run.id.value, 10, 1)).progress;
+      ended.outcome = {};
+      ended.outcome.state = model::RunState::Succeeded;
+      ended.dispatched = wall_from_ms(kBase + i);
+      ended.started = ended.outcome.started = wall_from_ms(kBase + 5 + i);
+      ended.ended = ended.outcome.ended = wall_from_ms(kBase + 9 + i);
+      if (i < 24) ended.outcome.ended = wall_from_ms(kBase + 8 + i);  // the attempt, before its run
+      ended.outcome.stdout_bytes = i / 12;        // twelve of each
+      if (i >= 36) ended.outcome.stderr_bytes = 3;
+      if (i >= 48) ended.outcome.cpu_us = 1000;
+      if (i >= 60) ended.outcome.peak_memory_bytes = ended.outcome.read_bytes = 7;
+      if (i >= 60) ended.outcome.written_bytes = 8;
+      expected.push_back(run);
+      ends.updated_runs.push_back({run.id, ended});
+    }
+    store_ends(on, changes);
+    for (const auto& run : changes.new_runs) CHECK(difference(on.reader->get_run(run.id)->run, run) == "");
+    for (int i = 0; i < 2; ++i) store_ends(on, ends);
+    for (const auto& run : expected) CHECK(difference(on.reader->get_run(run.id)->run, run) == "");
+  }
+}
+
 TEST_CASE("apply: a clash is named also when the run was to be final at once") {
   ON_EACH_STORE(on, led_backends()) {
     core::Changes first = new_job(10, "a");
