@@ -11,7 +11,7 @@ using model::RunKind;
 using model::RunState;
 using model::Until;
 
-constexpr std::int32_t kPage = 1000;
+constexpr std::int32_t kEndsPage = 1000;
 constexpr Millis kSurelyLive{2000};  // a tick that is recorded so soon waits for nothing
 constexpr const char* kByRules = "rota";
 
@@ -68,10 +68,10 @@ Result<void> EndCheck::look_at(const EndFacts& facts, MonoTime deadline) {
   if (!has_rules) return {};
   learn(facts);
   for (RunId after;;) {
-    const auto runs = reader_.runs_of_job_after(facts.job.id, after, kPage);
+    const auto runs = reader_.runs_of_job_after(facts.job.id, after, kEndsPage);
     if (!runs) return fail(runs.error());
     for (const model::Run& run : *runs) look_at_run(facts, run);
-    if (runs->size() < static_cast<std::size_t>(kPage)) break;
+    if (runs->size() < static_cast<std::size_t>(kEndsPage)) break;
     after = runs->back().id;
     if (BootClock::now() > deadline) {
       return fail(ErrorCode::TimedOut, "verify did not end within its deadline; ask for less");
