@@ -21,10 +21,6 @@ using model::ScheduleEntry;
 constexpr std::size_t kMostClosed = 100;
 constexpr int kMostLookedAt = 5000;
 
-Day day_of(std::int64_t local_ms) {
-  return Day{std::chrono::floor<std::chrono::days>(Millis{local_ms})};
-}
-
 /// Each day once.
 void find_closed(const Closing& closing, const ScheduleEntry& entry, const model::ZonePtr& zone,
                  WallTime anchor, std::uint64_t job_hash, WallTime after, WallTime through,

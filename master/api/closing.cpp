@@ -13,8 +13,6 @@ namespace {
 using core::DayAnswer;
 using model::Day;
 
-Day day_of(std::int64_t local_ms) { return Day{std::chrono::floor<std::chrono::days>(Millis{local_ms})}; }
-
 std::size_t in_force(const core::CalendarHistory& history, WallTime at) {
   std::size_t found = 0;
   while (found + 1 < history.size() && history[found + 1].from <= at) ++found;

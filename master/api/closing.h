@@ -15,6 +15,11 @@
 
 namespace rota::master::api {
 
+/// The day of a local time.
+inline model::Day day_of(std::int64_t local_ms) {
+  return model::Day{std::chrono::floor<std::chrono::days>(Millis{local_ms})};
+}
+
 /// A moment that is closed.
 struct Closed {
   std::size_t calendar = 0;                          ///< which of the entry's says so first

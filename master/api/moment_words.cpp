@@ -23,8 +23,6 @@ using model::ScheduleEntry;
 
 constexpr Millis kInstant{1};
 
-Day day_of(std::int64_t local_ms) { return Day{std::chrono::floor<std::chrono::days>(Millis{local_ms})}; }
-
 /// A schedule of any kind as entries.
 std::vector<ScheduleEntry> entries_of(const model::Schedule& schedule) {
   std::vector<ScheduleEntry> out;

@@ -16,7 +16,7 @@ namespace {
 
 constexpr const char* kAllOpen = "mon-sun";
 
-model::Calendar closed_on(std::vector<std::string> days, const std::string& open = kAllOpen) {
+model::Calendar de_without(std::vector<std::string> days, const std::string& open = kAllOpen) {
   model::Calendar out;
   out.name = "de";
   out.days = open;
@@ -47,10 +47,10 @@ std::string ticks(const Harness& h, JobId job) {
 }
 
 /// A job that is moved back from closed days, in a world that has reached Wednesday 12:00.
-struct Moved {
-  explicit Moved(const std::string& line = "cron 0 0 9 * * ?; calendars de; otherwise previous") {
+struct MovedBack {
+  explicit MovedBack(const std::string& line = "cron 0 0 9 * * ?; calendars de; otherwise previous") {
     h.join(a_worker("w1", 100));
-    REQUIRE(h.apply_calendar(closed_on({})));
+    REQUIRE(h.apply_calendar(de_without({})));
     job = h.apply(a_job().entries({line}).overlap(model::Overlap::Allow));
     advance_to(h, "2023-11-15T12:00:00Z");
   }
@@ -61,9 +61,9 @@ struct Moved {
 }  // namespace
 
 TEST_CASE("edited away: what an edit moves back before itself stands in a gap at its former moment") {
-  Moved world;
+  MovedBack world;
   Harness& h = world.h;
-  REQUIRE(h.apply_calendar(closed_on({"2023-11-16"})));
+  REQUIRE(h.apply_calendar(de_without({"2023-11-16"})));
   advance_to(h, "2023-11-16T08:59:59Z");
   CHECK(gaps(h, world.job).empty());
   advance_to(h, "2023-11-17T10:00:00Z");
@@ -72,9 +72,9 @@ TEST_CASE("edited away: what an edit moves back before itself stands in a gap at
 }
 
 TEST_CASE("edited away: neighbours share a row, in the batch that moves the watermark past them") {
-  Moved world("cron 0 */10 9 * * ?; calendars de; otherwise previous");
+  MovedBack world("cron 0 */10 9 * * ?; calendars de; otherwise previous");
   Harness& h = world.h;
-  REQUIRE(h.apply_calendar(closed_on({"2023-11-16"})));
+  REQUIRE(h.apply_calendar(de_without({"2023-11-16"})));
   advance_to(h, "2023-11-16T08:00:00Z");
   h.handle(HoldTicks{"the clock is wrong"});
   advance_to(h, "2023-11-16T20:00:00Z");
@@ -87,29 +87,29 @@ TEST_CASE("edited away: neighbours share a row, in the batch that moves the wate
 }
 
 TEST_CASE("edited away: a day that is opened again in time fires, and one that is merely closed is no gap") {
-  Moved world;
+  MovedBack world;
   Harness& h = world.h;
-  REQUIRE(h.apply_calendar(closed_on({"2023-11-16"})));
+  REQUIRE(h.apply_calendar(de_without({"2023-11-16"})));
   advance_to(h, "2023-11-15T18:00:00Z");
-  REQUIRE(h.apply_calendar(closed_on({})));
+  REQUIRE(h.apply_calendar(de_without({})));
   advance_to(h, "2023-11-16T12:00:00Z");
   CHECK(ticks(h, world.job) == "2023-11-15T09:00 2023-11-16T09:00 ");
   CHECK(gaps(h, world.job).empty());
 
-  Moved skipping("cron 0 0 9 * * ?; calendars de");
-  REQUIRE(skipping.h.apply_calendar(closed_on({"2023-11-16"})));
+  MovedBack skipping("cron 0 0 9 * * ?; calendars de");
+  REQUIRE(skipping.h.apply_calendar(de_without({"2023-11-16"})));
   advance_to(skipping.h, "2023-11-17T12:00:00Z");
   CHECK(gaps(skipping.h, skipping.job).empty());
 }
 
 TEST_CASE("edited away: an edit that closes too late says it once, also when others follow") {
-  Moved world;
+  MovedBack world;
   Harness& h = world.h;
-  REQUIRE(h.apply_calendar(closed_on({"2023-11-16"})));
+  REQUIRE(h.apply_calendar(de_without({"2023-11-16"})));
   advance_to(h, "2023-11-15T13:00:00Z");
-  REQUIRE(h.apply_calendar(closed_on({"2023-11-16", "2023-12-24"})));
+  REQUIRE(h.apply_calendar(de_without({"2023-11-16", "2023-12-24"})));
   advance_to(h, "2023-11-15T14:00:00Z");
-  REQUIRE(h.apply_calendar(closed_on({"2023-11-16", "2023-12-25"})));
+  REQUIRE(h.apply_calendar(de_without({"2023-11-16", "2023-12-25"})));
   advance_to(h, "2023-11-17T12:00:00Z");
   CHECK(gaps(h, world.job) == "2023-11-16T09:00:00.000Z..2023-11-16T09:00:00.000Z 1 calendar_edited; ");
 }
@@ -117,12 +117,12 @@ TEST_CASE("edited away: an edit that closes too late says it once, also when oth
 TEST_CASE("edited away: a moment at which another entry is due fires") {
   Harness h;
   h.join(a_worker("w1", 100));
-  REQUIRE(h.apply_calendar(closed_on({})));
+  REQUIRE(h.apply_calendar(de_without({})));
   const JobId job = h.apply(a_job()
                                 .entries({"cron 0 0 9 * * ?; calendars de; otherwise previous", "cron 0 0 9 16 * ?"})
                                 .overlap(model::Overlap::Allow));
   advance_to(h, "2023-11-15T12:00:00Z");
-  REQUIRE(h.apply_calendar(closed_on({"2023-11-16"})));
+  REQUIRE(h.apply_calendar(de_without({"2023-11-16"})));
   advance_to(h, "2023-11-16T12:00:00Z");
   CHECK(ticks(h, job) == "2023-11-15T09:00 2023-11-16T09:00 ");
   CHECK(gaps(h, job).empty());
@@ -131,13 +131,13 @@ TEST_CASE("edited away: a moment at which another entry is due fires") {
 TEST_CASE("edited away: a working day that becomes one of the past, and a single moment") {
   Harness h;
   h.join(a_worker("w1", 100));
-  REQUIRE(h.apply_calendar(closed_on({}, "mon-fri")));
+  REQUIRE(h.apply_calendar(de_without({}, "mon-fri")));
   const JobId twelfth = h.apply(a_job("twelfth").entries({"working_day 12; time 18:00; calendars de"}));
   const JobId once = h.apply(a_job("once").entries({"at 2023-11-16T10:30:00.250Z; calendars de; otherwise previous"}));
   advance_to(h, "2023-11-15T19:00:00Z");
-  REQUIRE(h.apply_calendar(closed_on({"2023-11-16"}, "mon-fri")));
+  REQUIRE(h.apply_calendar(de_without({"2023-11-16"}, "mon-fri")));
   advance_to(h, "2023-11-15T20:00:00Z");  // then the 12th working day is the 12th of the month
-  model::Calendar sundays = closed_on({"2023-11-16"}, "mon-sun");
+  model::Calendar sundays = de_without({"2023-11-16"}, "mon-sun");
   REQUIRE(h.apply_calendar(sundays));
   advance_to(h, "2023-11-30T23:00:00Z");
   CHECK(ticks(h, twelfth).empty());
@@ -146,9 +146,9 @@ TEST_CASE("edited away: a working day that becomes one of the past, and a single
 }
 
 TEST_CASE("edited away: late ticks on both sides of it still make one run") {
-  Moved world("cron 0 0 8-10 * * ?; calendars de; otherwise previous");
+  MovedBack world("cron 0 0 8-10 * * ?; calendars de; otherwise previous");
   Harness& h = world.h;
-  model::Calendar shorter = closed_on({});
+  model::Calendar shorter = de_without({});
   shorter.hours["2023-11-16"] = "08:00-08:30";  // 09:00 and 10:00 go back to a day that is over
   REQUIRE(h.apply_calendar(shorter));
   advance_to(h, "2023-11-16T07:00:00Z");
@@ -164,8 +164,8 @@ TEST_CASE("edited away: late ticks on both sides of it still make one run") {
 }
 
 TEST_CASE("edited away: a new leader records what the old one did not come to") {
-  Moved world;
-  REQUIRE(world.h.apply_calendar(closed_on({"2023-11-16"})));
+  MovedBack world;
+  REQUIRE(world.h.apply_calendar(de_without({"2023-11-16"})));
   Harness after(world.h.recovered(), {}, Epoch{8});
   after.now = world.h.now;
   advance_to(after, "2023-11-16T12:00:00Z");
@@ -175,11 +175,11 @@ TEST_CASE("edited away: a new leader records what the old one did not come to") 
 TEST_CASE("edited away: a job that its last firing ended has nothing to lose any more") {
   Harness h;
   h.join(a_worker("w1", 100));
-  REQUIRE(h.apply_calendar(closed_on({})));
+  REQUIRE(h.apply_calendar(de_without({})));
   JobBuilder job = a_job().entries({"cron 0 0 9 * * ?; calendars de; otherwise previous", "cron 0 0 7 16 * ?"});
   const JobId id = h.apply(job.firings(2).overlap(model::Overlap::Allow));
   advance_to(h, "2023-11-15T12:00:00Z");
-  REQUIRE(h.apply_calendar(closed_on({"2023-11-16"})));
+  REQUIRE(h.apply_calendar(de_without({"2023-11-16"})));
   advance_to(h, "2023-11-16T12:00:00Z");
   CHECK(ticks(h, id) == "2023-11-15T09:00 2023-11-16T07:00 ");
   CHECK(gaps(h, id).empty());
@@ -188,7 +188,7 @@ TEST_CASE("edited away: a job that its last firing ended has nothing to lose any
 TEST_CASE("calendars: a working day that fired does not fire again weeks later, when another edit follows") {
   Harness h;
   h.join(a_worker("w1", 100));
-  model::Calendar calendar = closed_on({}, "mon-fri");
+  model::Calendar calendar = de_without({}, "mon-fri");
   REQUIRE(h.apply_calendar(calendar));
   const JobId job = h.apply(a_job().entries({"working_day 1; time 12:00; calendars de"}));
   advance_to(h, "2023-12-02T00:00:00Z");
