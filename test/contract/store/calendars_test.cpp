@@ -104,11 +104,11 @@ TEST_CASE("calendars: a list has the newest version of each, without deleted one
   }
 }
 
-TEST_CASE("calendars: a Term begins with the version in force 17 days before the watermark and those behind it") {
+TEST_CASE("calendars: a Term begins with the version in force 33 days before the watermark and those behind it") {
   ON_EACH_STORE(on, led_backends()) {
     apply(on, {a_row("de", 1, 1), a_row("de", 2, 20), a_row("de", 3, 40), a_row("de", 4, 60)});
     CHECK(recovered(on) == Words{"de 1", "de 2", "de 3", "de 4"});
-    const WallTime long_after = wall_from_ms(kBase) + std::chrono::days{17};
+    const WallTime long_after = wall_from_ms(kBase) + std::chrono::days{33};
     apply(on, {}, long_after + Millis{39'999});
     CHECK(recovered(on) == Words{"de 2", "de 3", "de 4"});
     apply(on, {}, long_after + Millis{40'000});
@@ -123,7 +123,7 @@ TEST_CASE("calendars: a freeze that is not made up for needs the versions of its
     apply(on, {a_row("de", 1, 1), a_row("de", 2, 20), a_row("de", 3, 40)}, wall_from_ms(kBase) + std::chrono::days{90});
     CHECK(recovered(on) == Words{"de 3"});
     core::Changes changes;
-    changes.freezes = {{5, "", wall_from_ms(kBase) + std::chrono::days{17} + Millis{25'000}, wall_from_ms(kBase * 2), {},
+    changes.freezes = {{5, "", wall_from_ms(kBase) + std::chrono::days{33} + Millis{25'000}, wall_from_ms(kBase * 2), {},
                         "ann", "", JobId{}, false}};
     REQUIRE(on.store->apply(Epoch{1}, changes).outcome == ApplyOutcome::Applied);
     CHECK(recovered(on) == Words{"de 2", "de 3"});
