@@ -209,22 +209,23 @@ void EntryReading::plan_moved(WallTime after, WallTime through, const Found& fou
 }
 
 /// Day by day to the first open one. The versions that are asked are those in force on each day then, or `fixed`.
-std::optional<WallTime> EntryReading::walked(WallTime own, const InForce* fixed) const {
+std::optional<WallTime> EntryReading::walked(WallTime own, const InForce* fixed, WallTime known) const {
   for (int days = 0; days <= kFarthest; ++days) {
     const WallTime there = own + (entry_.otherwise == Otherwise::Next ? days : -days) * kDay;
-    const InForce versions = fixed != nullptr ? *fixed : in_force(there);
+    const InForce versions = fixed != nullptr ? *fixed : in_force(std::min(there, known));
     if (is_open(there, versions)) return there;
-    if (is_held(there, versions)) return std::nullopt;
+    if (entry_.otherwise == Otherwise::Skip || is_held(there, versions)) return std::nullopt;
   }
   return std::nullopt;
 }
 
 /// The moments at which a calendar was edited, behind the beginning.
-std::vector<WallTime> EntryReading::switches() const {
+std::vector<WallTime> EntryReading::switches(WallTime known) const {
   std::vector<WallTime> out = {kBegin};
   for (const Versions& versions : calendars_) {
     for (std::size_t i = 1; i < versions.size(); ++i) out.push_back(versions[i].from());
   }
+  std::erase_if(out, [known](WallTime at) { return at > known; });
   std::ranges::sort(out);
   out.erase(std::unique(out.begin(), out.end()), out.end());
   return out;
@@ -232,9 +233,9 @@ std::vector<WallTime> EntryReading::switches() const {
 
 /// What is moved back falls before its own day, perhaps before an edit. So the first versions decide by which it
 /// falls into the time in which they are in force.
-std::optional<WallTime> EntryReading::placed(WallTime own) const {
-  if (entry_.otherwise == Otherwise::Next) return walked(own, nullptr);
-  const auto begins = switches();
+std::optional<WallTime> EntryReading::placed(WallTime own, WallTime known) const {
+  if (entry_.otherwise != Otherwise::Previous) return walked(own, nullptr, known);
+  const auto begins = switches(known);
   for (std::size_t i = 0; i < begins.size(); ++i) {
     const InForce versions = in_force(begins[i]);
     const auto there = walked(own, &versions);
@@ -256,25 +257,84 @@ void EntryReading::plan_working_days(WallTime after, WallTime through, const Fou
   }
 }
 
-/// Once in a month, like what is moved back.
-std::optional<WallTime> EntryReading::working_day(std::int64_t first, std::int64_t last) const {
+/// The day of the month by these versions, at the time of day.
+std::optional<WallTime> EntryReading::nth_open(std::int64_t first, std::int64_t last, const InForce& versions) const {
   const Millis clock{entry_.time.empty() ? 0 : model::clock_from_text(entry_.time).value_or(0)};
-  const auto begins = switches();
+  std::vector<std::int64_t> open;
+  for (std::int64_t day = first; day <= last; ++day) {
+    const bool is_one = std::ranges::all_of(
+        versions, [&](const CalendarSays* version) { return version->on(day) == CalendarSays::Day::Open; });
+    if (is_one) open.push_back(day);
+  }
+  const auto count = static_cast<std::int64_t>(open.size());
+  const std::int64_t index = entry_.working_day > 0 ? entry_.working_day - 1 : count + entry_.working_day;
+  if (index < 0 || index >= count) return std::nullopt;
+  return WallTime{} + open[static_cast<std::size_t>(index)] * kDay + clock - ahead_;
+}
+
+/// Once in a month, like what is moved back.
+std::optional<WallTime> EntryReading::working_day(std::int64_t first, std::int64_t last, WallTime known) const {
+  const auto begins = switches(known);
   for (std::size_t i = 0; i < begins.size(); ++i) {
-    const InForce versions = in_force(begins[i]);
-    std::vector<std::int64_t> open;
-    for (std::int64_t day = first; day <= last; ++day) {
-      const bool is_one = std::ranges::all_of(
-          versions, [&](const CalendarSays* version) { return version->on(day) == CalendarSays::Day::Open; });
-      if (is_one) open.push_back(day);
-    }
-    const auto count = static_cast<std::int64_t>(open.size());
-    const std::int64_t index = entry_.working_day > 0 ? entry_.working_day - 1 : count + entry_.working_day;
-    if (index < 0 || index >= count) continue;
-    const WallTime at = WallTime{} + open[static_cast<std::size_t>(index)] * kDay + clock - ahead_;
-    if (at >= begins[i] && (i + 1 == begins.size() || at < begins[i + 1])) return at;
+    const auto at = nth_open(first, last, in_force(begins[i]));
+    if (at && *at >= begins[i] && (i + 1 == begins.size() || *at < begins[i + 1])) return at;
   }
   return std::nullopt;
+}
+
+/// Of one logical time. When several edits until a moment take it away, the last of them does; and what falls
+/// anywhere by all that is known then is not taken away.
+std::vector<WallTime> EntryReading::edited_away(const Place& place) const {
+  std::vector<WallTime> out;
+  const auto begins = switches();
+  const auto taken_by = [&](std::size_t i) -> std::optional<WallTime> {
+    const InForce older = in_force(begins[i - 1]), newer = in_force(begins[i]);
+    const auto before = place(&older, begins[i]), after = place(&newer, begins[i]);
+    return before && after && *before >= begins[i] && *after < begins[i] ? before : std::nullopt;
+  };
+  for (std::size_t i = 1; i < begins.size(); ++i) {
+    const auto moment = taken_by(i);
+    bool is_last = moment.has_value();
+    for (std::size_t later = i + 1; is_last && later < begins.size() && begins[later] <= *moment; ++later) {
+      is_last = !taken_by(later);
+    }
+    if (is_last && !place(nullptr, *moment)) out.push_back(*moment);
+  }
+  return out;
+}
+
+void EntryReading::plan_edited_away(WallTime after, WallTime through,
+                                    const std::function<void(WallTime)>& found) const {
+  if (switches().size() < 2) return;
+  if (entry_.start && entry_.kind != EntryKind::At) after = std::max(after, *entry_.start - Millis{1});
+  if (entry_.end) through = std::min(through, *entry_.end);
+  const auto tell = [&](const std::vector<WallTime>& moments) {
+    for (const WallTime at : moments) {
+      if (at > after && at <= through) found(at);
+    }
+  };
+  if (entry_.kind == EntryKind::WorkingDay) {
+    using namespace std::chrono;
+    const year_month_day date{day_numbered(day_of(through))};
+    const std::int64_t first = sys_days{date.year() / date.month() / 1}.time_since_epoch().count();
+    const std::int64_t end = sys_days{date.year() / date.month() / last}.time_since_epoch().count();
+    const auto [known, is_new] = working_days_edited_away_.try_emplace(first);
+    if (!is_new) return tell(known->second);
+    known->second = edited_away([&](const InForce* alone, WallTime until) {
+      return alone != nullptr ? nth_open(first, end, *alone) : working_day(first, end, until);
+    });
+    return tell(known->second);
+  }
+  if (entry_.otherwise == Otherwise::Skip || has_none_on_any_day(after, through)) return;
+  const bool is_next = entry_.otherwise == Otherwise::Next;
+  for (int days = 0; days <= kFarthest; ++days) {
+    const Millis away = (is_next ? -days : days) * kDay;
+    for (const WallTime own : own_times(after + away, through + away)) {
+      tell(edited_away([&](const InForce* alone, WallTime known) {
+        return alone != nullptr ? walked(own, alone) : placed(own, known);
+      }));
+    }
+  }
 }
 
 std::int64_t EntryReading::left_out(WallTime after, WallTime through) const {

@@ -55,6 +55,9 @@ class EntryReading {
   using Found = std::function<void(WallTime, Planned)>;
   /// Each moment in (after, through], some perhaps twice.
   void plan(WallTime after, WallTime through, const Found& found) const;
+  /// Each moment in (after, through] that an edit took away: the version before it has a logical time there, behind
+  /// the edit, and the edit's own has it before. So it fires by neither.
+  void plan_edited_away(WallTime after, WallTime through, const std::function<void(WallTime)>& found) const;
   /// By the versions in force at that moment.
   bool is_open(WallTime at) const;
   const model::ScheduleEntry& entry() const { return entry_; }
@@ -72,15 +75,21 @@ class EntryReading {
   bool has_none_on_any_day(WallTime after, WallTime through) const;
   void plan_moved(WallTime after, WallTime through, const Found& found) const;
   void plan_working_days(WallTime after, WallTime through, const Found& found) const;
-  std::optional<WallTime> placed(WallTime own) const;
-  std::optional<WallTime> walked(WallTime own, const InForce* fixed) const;
-  std::optional<WallTime> working_day(std::int64_t first, std::int64_t last) const;
+  /// A logical time under the versions that are in force when it is planned, or under these alone. `known`: by edits
+  /// that count until then.
+  using Place = std::function<std::optional<WallTime>(const InForce* alone, WallTime known)>;
+
+  std::optional<WallTime> placed(WallTime own, WallTime known = WallTime::max()) const;
+  std::optional<WallTime> walked(WallTime own, const InForce* fixed, WallTime known = WallTime::max()) const;
+  std::optional<WallTime> working_day(std::int64_t first, std::int64_t last, WallTime known = WallTime::max()) const;
+  std::optional<WallTime> nth_open(std::int64_t first, std::int64_t last, const InForce& versions) const;
+  std::vector<WallTime> edited_away(const Place& place) const;
   InForce in_force(WallTime at) const;
   bool is_open(WallTime at, const InForce& versions) const;
   bool is_held(WallTime at, const InForce& versions) const;
   bool is_between(WallTime at) const;
   std::int64_t day_of(WallTime at) const;
-  std::vector<WallTime> switches() const;
+  std::vector<WallTime> switches(WallTime known = WallTime::max()) const;
 
   model::ScheduleEntry entry_;
   std::vector<Versions> calendars_;
@@ -90,6 +99,7 @@ class EntryReading {
   master::core::CronExpression cron_;
   master::core::CronExpression every_day_;  ///< the same times on all days
   mutable std::map<std::int64_t, std::optional<WallTime>> working_days_;  ///< by the first day of the month
+  mutable std::map<std::int64_t, std::vector<WallTime>> working_days_edited_away_;
 };
 
 }  // namespace rota::sim

@@ -46,7 +46,7 @@ constexpr const char* kNames[] = {
     "calendar_edit_unknown_but_stored", "calendar_edit_refused_in_a_hold", "calendar_in_use_not_deleted",
     "calendar_edited_at_a_tick", "calendar_edit_counted_in_a_later_term", "leader_struck_when_an_edit_counts",
     "tick_left_out_by_calendar", "tick_moved_on_by_calendar", "tick_moved_back_by_calendar",
-    "tick_of_working_day_by_calendar", "tick_by_another_day", "tick_by_two_calendars",
+    "tick_of_working_day_by_calendar", "tick_edited_away", "tick_by_another_day", "tick_by_two_calendars",
     "zookeeper_adopted", "zookeeper_accepted", "refused_as_foreign", "operator_asked", "identity_rewritten",
     "unseen_workers_gone", "stood_still_told", "followed_while_its_host_stood_still",
     "master_reattached", "worker_reattached", "loss_of_zookeeper_noticed", "worker_awaited", "registered_after_loss",

@@ -51,8 +51,8 @@ WallTime TickJudge::judged(const SimTables& tables, JobId job) {
   return found == tables.judged_through.end() ? kBeginning : found->second;
 }
 
-TickJudge::Plan TickJudge::plan(const SimTables& tables, const Windows& windows) {
-  Plan planned;
+TickJudge::Plans TickJudge::plan(const SimTables& tables, const Windows& windows) {
+  Plans planned;
   for (const auto& [key, row] : tables.versions) {
     if (!row.enabled || row.definition->rules.schedule.kind == model::ScheduleKind::None) continue;
     const auto window = windows.find(row.job);
@@ -67,9 +67,10 @@ TickJudge::Plan TickJudge::plan(const SimTables& tables, const Windows& windows)
     }
     const auto& schedule = schedule_of(row);
     for (auto tick = schedule.next_after(begin); tick && *tick <= end; tick = schedule.next_after(*tick)) {
-      planned[{row.job, *tick}] = {row.version, 0};
+      planned.ticks[{row.job, *tick}] = {row.version, 0};
     }
   }
+  std::erase_if(planned.edited_away, [&](const auto& each) { return planned.ticks.contains(each.first); });
   return planned;
 }
 
@@ -83,13 +84,14 @@ const Readings& TickJudge::readings_of(const SimTables& tables, const model::Job
 
 /// Entries without calendars as `rota verify` does, which shares no walk with the leader.
 void TickJudge::plan_entries(const SimTables& tables, const model::JobVersionRow& row, WallTime begin, WallTime end,
-                             Plan& planned) {
+                             Plans& planned) {
   const Readings& readings = readings_of(tables, row);
   for (const EntryReading& reading : readings.by_calendars) {
     reading.plan(begin, end, [&](WallTime at, Planned how) {
-      planned[{row.job, at}] = {row.version, 0};
+      planned.ticks[{row.job, at}] = {row.version, 0};
       note_moment(reading, how);
     });
+    reading.plan_edited_away(begin, end, [&](WallTime at) { planned.edited_away[{row.job, at}] = {row.version, 0}; });
     note_rest(reading, begin, end);
   }
   if (readings.plain.definition->rules.schedule.kind == model::ScheduleKind::None) return;
@@ -97,7 +99,7 @@ void TickJudge::plan_entries(const SimTables& tables, const model::JobVersionRow
   plain.valid_to = row.valid_to;
   auto ticks = master::verify::PlannedTicks::of(plain, sim_zone, end, begin + Millis{1});
   if (!ticks) return;  // then each of its runs is one of a tick that was not planned
-  while (const auto tick = ticks->next()) planned[{row.job, *tick}] = {row.version, 0};
+  while (const auto tick = ticks->next()) planned.ticks[{row.job, *tick}] = {row.version, 0};
 }
 
 void TickJudge::note_moment(const EntryReading& reading, Planned how) {
@@ -113,7 +115,7 @@ void TickJudge::note_rest(const EntryReading& reading, WallTime after, WallTime 
   marks_.hit("calendar_edited_at_a_tick", reading.decided_at_edit(after, through));
 }
 
-std::string TickJudge::count_runs(const SimTables& tables, const Windows& windows, Plan& planned) {
+std::string TickJudge::count_runs(const SimTables& tables, const Windows& windows, Plans& planned) {
   for (const auto& [id, window] : windows) {
     for (auto at = tables.run_of_tick.upper_bound({id, window.first});
          at != tables.run_of_tick.end() && at->first.first == id; ++at) {
@@ -121,31 +123,36 @@ std::string TickJudge::count_runs(const SimTables& tables, const Windows& window
         if (was_rewound(tables, at->second, at->first.second)) continue;  // it counts at its own time
         return "P1: a tick is recorded ahead of what is said to be, run " + number(at->second.value);
       }
-      const auto found = planned.find(at->first);
-      if (found == planned.end() && was_rewound(tables, at->second, at->first.second)) continue;
-      if (found == planned.end() && is_after_end(tables, tables.runs.at(at->second))) continue;
-      if (found == planned.end()) {
+      if (const auto found = planned.ticks.find(at->first); found != planned.ticks.end()) {
+        ++found->second.second;
+        continue;
+      }
+      const bool may_be = was_rewound(tables, at->second, at->first.second) ||
+                          is_after_end(tables, tables.runs.at(at->second));
+      if (!may_be) {
         return "P1: a run of a tick that was not planned, run " + number(at->second.value) + " of job " +
                number(id.value) + " at " + number(to_ms(at->first.second));
       }
-      ++found->second.second;
+      planned.edited_away.erase(at->first);  // it fires all the same
     }
   }
   return "";
 }
 
-std::string TickJudge::count_gaps(SimTables& tables, const Windows& windows, Plan& planned) {
+std::string TickJudge::count_gaps(SimTables& tables, const Windows& windows, Plans& planned) {
   const auto through = [&windows](const auto& gap) {
     const auto window = windows.find(gap.row.job);
     return window == windows.end() ? kBeginning : window->second.second;
   };
   for (SimTables::OpenGap& gap : tables.open_gaps) {
-    if (gap.row.reason == Reason::CalendarEdited) continue;
-    for (auto at = planned.lower_bound({gap.row.job, gap.row.from});
-         at != planned.end() && at->first.first == gap.row.job && at->first.second <= gap.row.to; ++at) {
+    const bool is_edit = gap.row.reason == Reason::CalendarEdited;
+    Plan& counted = is_edit ? planned.edited_away : planned.ticks;
+    for (auto at = counted.lower_bound({gap.row.job, gap.row.from});
+         at != counted.end() && at->first.first == gap.row.job && at->first.second <= gap.row.to; ++at) {
       if (at->second.first != gap.row.version || is_kept(tables, at->first)) continue;
       ++at->second.second;
       ++gap.covered;
+      if (is_edit) marks_.hit("tick_edited_away");
     }
     if (gap.row.to > through(gap)) return "P1: a gap is recorded ahead of what is said to be, " + place(gap.row.job, gap.row.to);
     if (gap.covered != gap.row.count) {
@@ -162,10 +169,14 @@ std::string TickJudge::judge_window(SimTables& tables) {
   for (const auto& [id, job] : tables.jobs) {
     if (!job.one_off) windows[id] = {judged(tables, id), recorded_of(tables, id)};
   }
-  Plan planned = plan(tables, windows);
+  Plans planned = plan(tables, windows);
   if (std::string wrong = count_runs(tables, windows, planned); !wrong.empty()) return wrong;
   if (std::string wrong = count_gaps(tables, windows, planned); !wrong.empty()) return wrong;
-  for (const auto& [key, times] : planned) {
+  for (const auto& [key, times] : planned.edited_away) {
+    if (times.second == 1) continue;
+    return "P1: " + place(key.first, key.second) + " was edited away, and is in " + number(times.second) + " gaps";
+  }
+  for (const auto& [key, times] : planned.ticks) {
     if (times.second == 1) continue;
     return "P1: " + place(key.first, key.second) + " is there " + number(times.second) + " times";
   }

@@ -47,21 +47,25 @@ class TickJudge {
   bool may_lack_freezes_ = false;
 
   using Plan = std::map<std::pair<JobId, WallTime>, std::pair<JobVersion, int>>;
+  struct Plans {
+    Plan ticks;
+    Plan edited_away;          ///< moments that edits of calendars took, where no other tick is
+  };
 
   using Windows = std::map<JobId, std::pair<WallTime, WallTime>>;  ///< (after, through]
 
   static WallTime judged(const SimTables& tables, JobId job);
-  Plan plan(const SimTables& tables, const Windows& windows);
+  Plans plan(const SimTables& tables, const Windows& windows);
   static std::string judge_firings(const SimTables& tables, const model::Run& run, std::int32_t most);
   void plan_entries(const SimTables& tables, const model::JobVersionRow& row, WallTime begin, WallTime end,
-                    Plan& planned);
+                    Plans& planned);
   const Readings& readings_of(const SimTables& tables, const model::JobVersionRow& row);
   bool is_open_after_end(const SimTables& tables, const model::JobVersionRow& row, WallTime tick);
   void note_moment(const EntryReading& reading, Planned how);
   void note_rest(const EntryReading& reading, WallTime after, WallTime through);
   const master::core::CompiledSchedule& schedule_of(const model::JobVersionRow& row);
-  std::string count_runs(const SimTables& tables, const Windows& windows, Plan& planned);
-  static std::string count_gaps(SimTables& tables, const Windows& windows, Plan& planned);
+  std::string count_runs(const SimTables& tables, const Windows& windows, Plans& planned);
+  std::string count_gaps(SimTables& tables, const Windows& windows, Plans& planned);
 
   Marks& marks_;
   std::map<std::pair<JobId, JobVersion>, master::core::CompiledSchedule> schedules_;
