@@ -116,13 +116,19 @@ void Truth::note_node(const zk::NodeTree::Change& change, MonoTime now) {
   if (change.what == What::Created && change.path.starts_with(kWorkersFolder + "/")) {
     const std::string name = change.path.substr(kWorkersFolder.size() + 1);
     const zk::Node& node = *zookeeper_.tree().find(change.path);
-    if (node.stat.ephemeral_owner != 0) standing_[change.path] = host_of_node(name, node.data);
+    if (node.stat.ephemeral_owner == 0) return;
+    const std::size_t host = host_of_node(name, node.data);
+    if (!is_standing(host)) last_absent_[host] = now;  // until now
+    standing_[change.path] = host;
   }
   if (change.what != What::Deleted) return;
   const auto gone = standing_.extract(change.path);
   if (gone.empty()) return;
-  const bool other = std::ranges::any_of(standing_, [&](const auto& s) { return s.second == gone.mapped(); });
-  if (!other) last_absent_[gone.mapped()] = now;
+  if (!is_standing(gone.mapped())) last_absent_[gone.mapped()] = now;
+}
+
+bool Truth::is_standing(std::size_t worker) const {
+  return std::ranges::any_of(standing_, [&](const auto& each) { return each.second == worker; });
 }
 
 void Truth::note_loss(MonoTime now) {

@@ -64,6 +64,7 @@ class Truth {
   bool was_given_up_unasked(model::AttemptKey key) const;
   bool stood_still_beside(model::AttemptKey other, MonoTime now) const;
   bool was_absent_since(std::size_t worker, MonoTime since) const;
+  bool is_standing(std::size_t worker) const;
 
   const SimStore& store_;
   const SimZookeeper& zookeeper_;
