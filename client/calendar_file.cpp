@@ -2,13 +2,18 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <iterator>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <utility>
 
 #include "common/base/utf8.h"
 #include "common/model/calendar.h"
 #include "common/model/day_text.h"
 #include "common/model/job_fields.h"
+#include "common/wire/calendar_wire.h"
 #include "common/wire/field_rules.h"
 #include "common/wire/text_rules.h"
 
@@ -18,6 +23,7 @@ namespace {
 using config::MapReader;
 using config::Problems;
 using config::YamlNode;
+using model::DayRange;
 
 /// A JSON string is a valid YAML scalar, whatever it holds.
 std::string yaml_text(const std::string& text) {
@@ -39,49 +45,86 @@ void read_calendar_name(MapReader& map, std::string& name) {
                                  quoted_text(name), model::kMaxCalendarName));
 }
 
-void read_one_text(MapReader& map, std::string_view key, std::string& into) {
-  if (auto text = map.text(key)) into = std::move(*text);
-}
+/// Reads the days of a calendar's lists and hours; each that is wrong is told at its own place.
+class DayReader {
+ public:
+  DayReader(const std::string& source, Problems& problems, std::string covers)
+      : source_(source), problems_(problems), written_(std::move(covers)) {
+    if (const auto range = model::day_range_from_text(written_)) covers_ = *range;
+  }
 
-/// Each day or range that cannot be read is told at its own place.
-struct DayList {
-  const std::string& source;
-  Problems& problems;
-
-  void read(MapReader& map, std::string_view key, std::vector<std::string>& into) {
+  void read_list(MapReader& map, std::string_view key, std::vector<std::string>& into) {
     auto texts = map.texts(key);
     if (!texts) return;
     const YamlNode* node = map.node(key);
     for (std::size_t i = 0; i < texts->size(); ++i) {
-      const auto range = model::day_range_from_text((*texts)[i]);
-      if (range) continue;
-      problems.add(source, node->items[i].mark, fmt::format("{}[{}]", map.path_of(key), i),
-                   range.error().message);
+      (void)read_days((*texts)[i], node->items[i].mark, fmt::format("{}[{}]", map.path_of(key), i));
     }
     into = std::move(*texts);
   }
-};
 
-void read_hours(MapReader& map, std::map<std::string, std::string>& into) {
-  auto hours = map.text_map("hours");
-  if (!hours) return;
-  for (const auto& [days, times] : *hours) {
-    const auto range = model::day_range_from_text(days);
-    if (!range) map.refuse("hours", range.error().message);
-    const auto open = model::clock_range_from_text(times);
+  void read_hours(MapReader& map, std::map<std::string, std::string>& into) {
+    auto hours = map.text_map("hours");
+    if (!hours) return;
+    std::map<model::Day, DayRange> seen;
+    for (const YamlNode::Entry& each : map.node("hours")->entries) {
+      const std::string path = fmt::format("{}.{}", map.path_of("hours"), each.key);
+      if (const auto days = read_days(each.key, each.key_mark, path)) {
+        note_twice(seen, *days, each.key_mark, path);
+      }
+      read_clocks(each.value.text, each.value.mark, path);
+    }
+    into = std::move(*hours);
+  }
+
+ private:
+  std::optional<DayRange> read_days(const std::string& text, config::Mark place, const std::string& path) {
+    const auto days = model::day_range_from_text(text);
+    if (!days) {
+      problems_.add(source_, place, path, days.error().message);
+      return std::nullopt;
+    }
+    if (covers_ && (days->last < covers_->first || days->first > covers_->last)) {
+      problems_.add(source_, place, path,
+                    fmt::format("{} lies outside of covers: {}, so it says nothing; extend covers, or "
+                                "remove it", text, written_));
+    }
+    return *days;
+  }
+
+  void note_twice(std::map<model::Day, DayRange>& seen, const DayRange& days, config::Mark place,
+                  const std::string& path) {
+    auto after = seen.upper_bound(days.last);
+    if (after != seen.begin() && std::prev(after)->second.last >= days.first) {
+      const model::Day twice = std::max(days.first, std::prev(after)->second.first);
+      problems_.add(source_, place, path,
+                    fmt::format("{} is given twice; keep one", model::day_to_text(twice)));
+    }
+    seen.emplace(days.first, days);
+  }
+
+  void read_clocks(const std::string& text, config::Mark place, const std::string& path) {
+    const auto open = model::clock_range_from_text(text);
     if (!open) {
-      map.refuse("hours", fmt::format("{}: {}", days, open.error().message));
+      problems_.add(source_, place, path, open.error().message);
     } else if (open->is_empty()) {
-      map.refuse("hours", fmt::format("{}: {} runs over midnight; end it with 24:00 at the latest", days,
-                                      quoted_text(times)));
+      problems_.add(source_, place, path,
+                    fmt::format("{} runs over midnight; end it with 24:00 at the latest", quoted_text(text)));
     }
   }
-  into = std::move(*hours);
-}
+
+  const std::string& source_;
+  Problems& problems_;
+  std::string written_;  ///< what the calendar covers; empty: all days
+  std::optional<DayRange> covers_;
+};
 
 void read_covers(MapReader& map, thrift::Calendar& into) {
   if (auto covers = map.text("covers")) {
-    check(map, "covers", model::day_range_from_text(*covers));
+    const auto range = model::day_range_from_text(*covers);
+    if (!range) {
+      map.refuse("covers", range.error().message + ", or a range as \"2026-01-01..2026-12-31\"");
+    }
     into.covers = std::move(*covers);
   }
   const auto beyond = map.one_of("beyond", {"days", "hold"});
@@ -116,17 +159,20 @@ thrift::Calendar read_calendar(const YamlNode& node, const std::string& source, 
     }
     out.space = std::move(*space);
   }
-  read_one_text(map, "description", out.description);
-  read_one_text(map, "time_zone", out.time_zone);
+  if (auto text = map.text("description")) {
+    if (auto problem = wire::description_problem(*text); !problem.empty()) map.refuse("description", problem);
+    out.description = std::move(*text);
+  }
+  if (auto text = map.text("time_zone")) out.time_zone = std::move(*text);
   if (auto days = map.text("days")) {
     check(map, "days", model::weekdays_from_text(*days));
     out.days = std::move(*days);
   }
-  DayList days{source, problems};
-  days.read(map, "exclude", out.excluded);
-  days.read(map, "include", out.included);
-  read_hours(map, out.hours);
   read_covers(map, out);
+  DayReader days(source, problems, out.covers);
+  days.read_list(map, "exclude", out.excluded);
+  days.read_list(map, "include", out.included);
+  days.read_hours(map, out.hours);
   map.refuse_unknown();
   return out;
 }

@@ -121,13 +121,6 @@ void read_value(MapReader& map, std::string_view key, const Row& row, WireStruct
   }
 }
 
-/// A key that has another name now.
-template <typename Row>
-void refuse_former(MapReader& map, const Row& row) {
-  if (row.former.empty() || !map.has(row.former)) return;
-  map.refuse(row.former, fmt::format("is called {} now; write {}", row.leaf(), row.leaf()));
-}
-
 template <typename Row, typename WireStruct>
 void read_row(JobMaps& maps, const Row& row, WireStruct& into) {
   if (std::ranges::find(kOwnSyntax, row.key) != std::end(kOwnSyntax) || row.group() == "schedule") return;
@@ -136,7 +129,7 @@ void read_row(JobMaps& maps, const Row& row, WireStruct& into) {
   }
   MapReader* map = maps.group(row.group());
   if (map == nullptr) return;
-  refuse_former(*map, row);
+  if (!row.former.empty()) map->refuse_former(row.former, row.leaf());
   read_value(*map, row.leaf(), row, into);
 }
 

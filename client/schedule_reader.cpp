@@ -2,11 +2,15 @@
 
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 #include <optional>
 
+#include "client/schedule_checks.h"
 #include "common/base/duration_text.h"
+#include "common/base/utf8.h"
 #include "common/model/day_text.h"
+#include "common/model/entry_rules.h"
 #include "common/model/entry_text.h"
 #include "common/model/job_fields.h"
 #include "common/model/schedule_text.h"
@@ -21,8 +25,6 @@ using config::YamlNode;
 using model::EntryKind;
 using model::ScheduleEntry;
 
-constexpr int kMostWorkingDays = 31;
-constexpr Millis kLongestJitter = std::chrono::hours{24};
 constexpr std::string_view kWorkerStart = "@worker_start";
 
 /// What has another name now.
@@ -62,11 +64,16 @@ void read_name(MapReader& map, ScheduleEntry& entry) {
 
 /// One calendar, a list of them, or a map of what is asked of them.
 void read_names(MapReader& map, std::string_view key, ScheduleEntry& entry) {
-  if (auto names = map.texts(key, true)) entry.calendars = std::move(*names);
-  for (const std::string& name : entry.calendars) {
-    std::string problem = wire::text_problem({.bytes = 64, .form = model::TextForm::Word}, name);
+  auto names = map.texts(key, true);
+  if (!names) return;
+  if (names->empty()) map.refuse(key, "the list is empty; name the calendars, or remove the key");
+  for (auto name = names->begin(); name != names->end(); ++name) {
+    std::string problem = wire::text_problem({.bytes = 64, .form = model::TextForm::Word}, *name);
     if (!problem.empty()) return map.refuse(key, std::move(problem));
+    if (std::find(names->begin(), name, *name) == name) continue;
+    return map.refuse(key, fmt::format("{} is named twice; remove one", quoted_text(*name)));
   }
+  entry.calendars = std::move(*names);
 }
 
 void read_calendar(MapReader& map, const std::string& source, config::Problems& problems,
@@ -76,7 +83,7 @@ void read_calendar(MapReader& map, const std::string& source, config::Problems& 
   if (node->kind != YamlNode::Kind::Map) return read_names(map, "calendar", entry);
   MapReader asked(*node, source, map.path_of("calendar"), problems);
   read_names(asked, "use", entry);
-  if (entry.calendars.empty()) asked.refuse("use", "it is missing; name the calendars");
+  (void)asked.require("use", "the names of the calendars");
   const auto word = asked.one_of("otherwise", {"skip", "next", "previous"});
   if (word == "next") entry.otherwise = model::Otherwise::Next;
   if (word == "previous") entry.otherwise = model::Otherwise::Previous;
@@ -86,7 +93,7 @@ void read_calendar(MapReader& map, const std::string& source, config::Problems& 
 
 constexpr const char* kOneKind = "give exactly one of cron, every, at, after_end and working_day";
 
-/// False unless it has exactly one of them.
+/// False unless it has exactly one of the kinds.
 bool read_kind(MapReader& map, ScheduleEntry& entry) {
   // One that is there and wrong has its own problem, and is given all the same.
   int kinds = 0;
@@ -95,12 +102,11 @@ bool read_kind(MapReader& map, ScheduleEntry& entry) {
     auto read = entry_from_line(*line, entry);
     read ? void(entry = std::move(*read)) : map.refuse("cron", read.error().message);
   }
-  const model::FieldFacts every = model::facts_of("schedule.every");
-  if (const auto interval = map.duration("every", Millis{every.low}, Millis{every.high})) {
+  if (const auto interval = map.duration("every", model::kLeastInterval, model::kMostInterval)) {
     entry.kind = EntryKind::Every;
     entry.interval = *interval;
   }
-  if (const auto pause = map.duration("after_end", Millis{every.low}, Millis{every.high})) {
+  if (const auto pause = map.duration("after_end", model::kLeastInterval, model::kMostInterval)) {
     entry.kind = EntryKind::AfterEnd;
     entry.interval = *pause;
   }
@@ -108,33 +114,43 @@ bool read_kind(MapReader& map, ScheduleEntry& entry) {
     entry.kind = EntryKind::At;
     entry.start = at;
   }
-  if (const auto nth = map.integer("working_day", -kMostWorkingDays, kMostWorkingDays)) {
+  if (const auto nth = map.integer("working_day", -model::kMostWorkingDays, model::kMostWorkingDays)) {
     entry.kind = EntryKind::WorkingDay;
     entry.working_day = static_cast<std::int32_t>(*nth);
   }
   return kinds == 1;
 }
 
-ScheduleEntry read_entry(MapReader& map, const std::string& source, config::Problems& problems,
-                         const ScheduleEntry& defaults, bool& has_one_kind) {
-  ScheduleEntry entry = defaults;
-  for (const auto& [former, name] : kFormer) {
-    if (map.has(former)) map.refuse(former, fmt::format("is called {} now; write {}", name, name));
-  }
-  if (const auto start = map.moment("start")) entry.start = start;
-  if (const auto end = map.moment("end")) entry.end = end;
-  if (const auto zone = map.text("time_zone")) entry.time_zone = *zone;
-  has_one_kind = read_kind(map, entry);
-  if (entry.kind == EntryKind::At && map.has("start"))
+void read_entry_keys(MapReader& map, const std::string& source, config::Problems& problems,
+                     ScheduleEntry& entry) {
+  if (entry.kind == EntryKind::At && map.has("start")) {
     map.refuse("start", "it does not go with at; remove it");
+  }
   read_checked(map, "time", model::clock_from_text, entry.time);
   read_checked(map, "between", model::clock_range_from_text, entry.between);
   read_named(map, "dialect", entry.dialect);
   read_skipped_time(map, entry);
   read_named(map, "repeated_time", entry.repeated_time);
   read_calendar(map, source, problems, entry);
-  if (const auto jitter = map.duration("jitter", Millis{0}, kLongestJitter)) entry.jitter = *jitter;
+  if (const auto jitter = map.duration("jitter", Millis{0}, model::kLongestJitter)) entry.jitter = *jitter;
   read_name(map, entry);
+}
+
+ScheduleEntry read_entry(const YamlNode& node, MapReader& map, const std::string& source,
+                         config::Problems& problems, const ScheduleEntry& defaults) {
+  const std::size_t before = problems.size();
+  ScheduleEntry entry = defaults;
+  for (const auto& [former, name] : kFormer) map.refuse_former(former, name);
+  if (const auto start = map.moment("start")) entry.start = start;
+  if (const auto end = map.moment("end")) entry.end = end;
+  if (const auto zone = map.text("time_zone")) entry.time_zone = *zone;
+  const bool has_one_kind = read_kind(map, entry);
+  read_entry_keys(map, source, problems, entry);
+  refuse_keys_of_the_job(node, map, "schedule");
+  if (!has_one_kind) problems.add(source, node.mark, map.path(), kOneKind);
+  if (problems.size() > before) return entry;
+  refuse_idle_keys(map, entry);
+  tell_broken_rules(model::problems_of_entry(entry), node, source, map.path(), problems);
   return entry;
 }
 
@@ -185,21 +201,26 @@ class ListReader {
       return out;
     }
     for (std::size_t i = 0; i < list.items.size(); ++i) out.push_back(read_item(list.items[i], i));
+    for (const model::EntryProblem& each : model::problems_among(out)) {
+      tell_broken_rules({each}, list.items[each.entry], source_, path_of(each.entry), problems_);
+    }
     return out;
   }
 
  private:
+  std::string path_of(std::size_t i) const {
+    return fmt::format("{}[{}]", maps_.top().path_of("schedule"), i);
+  }
+
   ScheduleEntry read_item(const YamlNode& item, std::size_t i) {
-    const std::string path = fmt::format("{}[{}]", maps_.top().path_of("schedule"), i);
     if (item.kind == YamlNode::Kind::Scalar) {
       auto entry = entry_from_line(item.text, defaults_);
-      if (!entry) problems_.add(source_, item.mark, path, entry.error().message);
+      if (!entry) problems_.add(source_, item.mark, path_of(i), entry.error().message);
       return entry ? *entry : defaults_;
     }
-    MapReader map(item, source_, path, problems_);
-    bool has_one_kind = true;
-    ScheduleEntry entry = read_entry(map, source_, problems_, defaults_, has_one_kind);
-    if (!has_one_kind) problems_.add(source_, item.mark, path, kOneKind);
+    MapReader map(item, source_, path_of(i), problems_);
+    if (item.kind == YamlNode::Kind::List) return defaults_;
+    ScheduleEntry entry = read_entry(item, map, source_, problems_, defaults_);
     map.refuse_unknown();
     return entry;
   }
@@ -287,9 +308,16 @@ Result<ScheduleEntry> entry_from_line(std::string_view line, const ScheduleEntry
   }
   auto parsed = model::schedule_from_text(line);
   if (!parsed) return fail(parsed.error());
+  const auto length = parse_duration(line);
+  if (length && *length > Millis{0}) {
+    return fail(ErrorCode::InvalidArgument, fmt::format("'{0}' is a duration; write @every {0}", line));
+  }
   entry.kind = parsed->kind == model::ScheduleKind::FixedRate ? EntryKind::Every : EntryKind::Cron;
   entry.cron = parsed->cron;
   entry.interval = parsed->interval;
+  for (const model::EntryProblem& each : model::problems_of_entry(entry)) {
+    if (each.key == "every") return fail(ErrorCode::InvalidArgument, "@every: " + each.what);
+  }
   return entry;
 }
 
@@ -306,6 +334,11 @@ void read_schedule(JobMaps& maps, const std::string& source, config::Problems& p
   const YamlNode* node = maps.top().node("schedule");
   if (node == nullptr) return;
   const ScheduleEntry defaults = defaults_of(schedule);
+  if (defaults.start && defaults.end && *defaults.end < *defaults.start) {
+    return maps.top().refuse(
+        "end", fmt::format("{} lies before start, {}; change one of them", format_moment(*defaults.end),
+                           format_moment(*defaults.start)));
+  }
   if (node->kind == YamlNode::Kind::List) {
     const auto entries = ListReader(maps, source, problems, defaults).read(*node);
     if (!entries.empty()) schedule = schedule_of(entries);
@@ -317,11 +350,7 @@ void read_schedule(JobMaps& maps, const std::string& source, config::Problems& p
     schedule = schedule_of({*entry});
     return;
   }
-  MapReader& map = *maps.group("schedule");
-  bool has_one_kind = true;
-  schedule = schedule_of({read_entry(map, source, problems, defaults, has_one_kind)});
-  refuse_keys_of_the_job(*node, map, "schedule");
-  if (!has_one_kind) maps.top().refuse("schedule", kOneKind);
+  schedule = schedule_of({read_entry(*node, *maps.group("schedule"), source, problems, defaults)});
 }
 
 std::string entries_in_file(const std::vector<std::string>& entries) {

@@ -105,6 +105,12 @@ void MapReader::refuse(std::string_view key, std::string what) {
   problems_.add(source_, mark_of(key), path_of(key), what);
 }
 
+void MapReader::refuse_former(std::string_view former, std::string_view name) {
+  if (node_.find(former) == nullptr) return;
+  asked_.emplace(former);
+  refuse(former, fmt::format("is called {} now; write {}", name, name));
+}
+
 bool MapReader::require(std::string_view key, std::string_view what_it_is) {
   if (has(key)) return true;
   refuse(key, fmt::format("is missing; give {}", what_it_is));

@@ -91,6 +91,8 @@ class MapReader {
   Mark mark_of(std::string_view key) const;
   /// Adds a problem at the key's value.
   void refuse(std::string_view key, std::string what);
+  /// A key that has another name now is told so, and not offered among the allowed ones.
+  void refuse_former(std::string_view former, std::string_view name);
   /// Adds a problem when the key is absent or null. True when it is there.
   bool require(std::string_view key, std::string_view what_it_is);
   /// Adds a problem for every key that nobody asked for, with the nearest known one.

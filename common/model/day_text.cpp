@@ -34,6 +34,12 @@ std::string_view bare(std::string_view text) {
   return text.substr(first, text.find_last_not_of(' ') - first + 1);
 }
 
+std::string why_no_date(const std::chrono::year_month_day& date) {
+  if (!date.month().ok()) return "months are 01 to 12";
+  const std::chrono::year_month_day_last last{date.year() / date.month() / std::chrono::last};
+  return fmt::format("that month has {} days", unsigned(last.day()));
+}
+
 /// 0 = Sunday.
 std::optional<unsigned> weekday_from_text(std::string_view text) {
   std::string lower;
@@ -69,7 +75,7 @@ Result<Day> day_from_text(std::string_view text) {
   }
   const std::chrono::year_month_day date{std::chrono::year{*year}, std::chrono::month(unsigned(*month)),
                                          std::chrono::day(unsigned(*day))};
-  if (!date.ok()) return refused(text, "a day that exists");
+  if (!date.ok()) return refused(text, "a day that exists; " + why_no_date(date));
   if (*year < 1970 || *year > 2199) return refused(text, "a day of the years 1970 to 2199");
   return Day{date};
 }
@@ -86,7 +92,7 @@ Result<DayRange> day_range_from_text(std::string_view text) {
   if (dots == std::string_view::npos) return DayRange{*first, *first};
   const auto last = day_from_text(bare(text.substr(dots + 2)));
   if (!last) return fail(last.error());
-  if (*last < *first) return refused(text, "a range of days: its last day lies before its first");
+  if (*last < *first) return refused(text, "a range of days: its last day lies before its first; swap them");
   return DayRange{*first, *last};
 }
 

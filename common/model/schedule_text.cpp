@@ -58,7 +58,8 @@ Result<Schedule> schedule_from_text(std::string_view text) {
                             "@midnight, @weekly, @monthly, @yearly and @annually",
                             text));
   }
-  if (text.empty()) return fail(ErrorCode::InvalidArgument, "the schedule is empty");
+  if (text.empty())
+    return fail(ErrorCode::InvalidArgument, "the schedule is empty; write a cron, @daily or @every 5m");
   schedule.kind = ScheduleKind::Cron;
   schedule.cron = std::string(text);
   return schedule;

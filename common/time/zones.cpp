@@ -104,7 +104,7 @@ std::vector<std::string> nearest_zones(std::string_view name) {
 }
 
 tl::unexpected<Error> unknown_zone(std::string_view name) {
-  const auto near = nearest_zones(name.substr(0, 64));
+  const auto near = name.empty() ? std::vector<std::string>() : nearest_zones(name.substr(0, 64));
   const std::string hint = near.empty() ? "write a name of the IANA database, like Europe/Berlin"
                                         : fmt::format("did you mean {}?", fmt::join(near, " or "));
   return fail(ErrorCode::InvalidArgument,

@@ -20,17 +20,21 @@ std::string name_problem(const std::string& name) {
 
 }  // namespace
 
+std::string description_problem(const std::string& text) {
+  if (text.size() > model::kMaxCalendarDescription) {
+    return fmt::format("{} bytes, at most {} are allowed", text.size(), model::kMaxCalendarDescription);
+  }
+  return is_printable(text) ? "" : "it holds a control character; write it in one line";
+}
+
 std::vector<std::string> calendar_problems(const std::string& space, const model::Calendar& calendar) {
   std::vector<std::string> out;
   if (auto problem = text_problem(model::facts_of("namespace"), space); !problem.empty()) {
     out.push_back("namespace: " + problem);
   }
   if (auto problem = name_problem(calendar.name); !problem.empty()) out.push_back(std::move(problem));
-  if (calendar.description.size() > model::kMaxCalendarDescription) {
-    out.push_back(fmt::format("description: {} bytes, at most {} are allowed", calendar.description.size(),
-                              model::kMaxCalendarDescription));
-  } else if (!is_printable(calendar.description)) {
-    out.push_back("description: it holds a control character; write it in one line");
+  if (auto problem = description_problem(calendar.description); !problem.empty()) {
+    out.push_back("description: " + problem);
   }
   if (calendar.hours.size() > kMostHours) {
     out.push_back(

@@ -11,6 +11,9 @@
 
 namespace rota::wire {
 
+/// What is wrong with a calendar's description; empty when it is fine.
+std::string description_problem(const std::string& text);
+
 /// All that is wrong with it apart from its days, which compiling a calendar looks at: "name: ...".
 std::vector<std::string> calendar_problems(const std::string& space, const model::Calendar& calendar);
 

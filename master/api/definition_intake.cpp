@@ -29,7 +29,12 @@ model::Zones zones_of(const model::Schedule& schedule, Problems& problems) {
   auto zones =
       zone ? store::zones_of(schedule, &timezone::load_zone) : Result<model::Zones>(fail(zone.error()));
   if (zones) return std::move(*zones);
-  problems.push_back("time_zone: " + zones.error().message);
+  if (!zone) problems.push_back("time_zone: " + zone.error().message);
+  for (std::size_t i = 0; i < schedule.entries.size(); ++i) {
+    const auto entry = model::entry_from_text(schedule.entries[i]);
+    const auto own = entry ? timezone::load_zone(entry->time_zone) : Result<model::ZonePtr>();
+    if (!own) problems.push_back(fmt::format("schedule[{}].time_zone: {}", i, own.error().message));
+  }
   return {};
 }
 
@@ -47,10 +52,16 @@ void find_unknown_yet(const model::JobRules& rules, Problems& problems) {
 
 void find_missing_calendars(const model::JobDefinition& job, const core::CalendarSource& calendars,
                             Problems& problems) {
-  for (const std::string& name : core::calendars_of(job.rules.schedule)) {
-    if (calendars && calendars(name)) continue;
-    problems.push_back(fmt::format("there is no calendar {} in namespace {}; apply it first: rota calendar "
-                                   "apply -f FILE", shown_text(name), job.space));
+  const std::vector<std::string>& lines = job.rules.schedule.entries;
+  for (std::size_t i = 0; i < lines.size(); ++i) {
+    const auto entry = model::entry_from_text(lines[i]);
+    if (!entry) continue;
+    for (const std::string& name : entry->calendars) {
+      if (calendars && calendars(name)) continue;
+      problems.push_back(
+          fmt::format("schedule[{}].calendar: there is no calendar {} in namespace {}; apply it first: rota "
+                      "calendar apply -f FILE", i, shown_text(name), job.space));
+    }
   }
 }
 

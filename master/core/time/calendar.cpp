@@ -123,7 +123,8 @@ Result<CompiledCalendar> compile_calendar(const model::Calendar& calendar,
   std::ranges::sort(out.hours_, {}, [](const auto& each) { return each.days.first; });
   for (std::size_t i = 1; i < out.hours_.size(); ++i) {
     if (out.hours_[i].days.first > out.hours_[i - 1].days.last) continue;
-    return wrong("hours", fmt::format("{} is given twice", model::day_to_text(out.hours_[i].days.first)));
+    const std::string twice = model::day_to_text(out.hours_[i].days.first);
+    return wrong("hours", fmt::format("{} is given twice; keep one", twice));
   }
   if (!calendar.covers.empty()) {
     const auto covers = model::day_range_from_text(calendar.covers);
@@ -131,8 +132,14 @@ Result<CompiledCalendar> compile_calendar(const model::Calendar& calendar,
     out.covers_ = *covers;
   }
   out.holds_beyond_ = calendar.beyond == model::BeyondCover::Hold;
-  if (out.holds_beyond_ && !out.covers_) return wrong("beyond", "hold needs `covers`");
-  if (!out.next_open(Day{})) return wrong("days", "no day is open");
+  if (out.holds_beyond_ && !out.covers_) {
+    return wrong("beyond", "hold needs `covers`; give it, or leave beyond out");
+  }
+  if (!out.next_open(Day{})) {
+    const std::string where = out.holds_beyond_ ? " within covers: " + calendar.covers : "";
+    return wrong("days", fmt::format("{} leaves no day open{}; open some, or add one to `include`",
+                                     calendar.days, where));
+  }
   return out;
 }
 

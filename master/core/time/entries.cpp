@@ -3,9 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <set>
 
-#include "common/base/utf8.h"
+#include "common/model/entry_rules.h"
 #include "master/core/time/cron_hash.h"
 
 namespace rota::master::core {
@@ -117,18 +116,14 @@ std::vector<std::string> entries_problems(const std::vector<model::ScheduleEntry
     problems.push_back(
         fmt::format("schedule: {} entries, at most {} are allowed", entries.size(), model::kMostEntries));
   }
-  std::set<std::string_view> names;
-  int after_end = 0;
+  const auto add = [&problems](std::size_t i, std::string_view what) {
+    problems.push_back(fmt::format("schedule[{}].{}", i, what));
+  };
   for (std::size_t i = 0; i < entries.size(); ++i) {
-    if (entries[i].kind == model::EntryKind::AfterEnd && ++after_end == 2)
-      problems.push_back(fmt::format("schedule[{}].after_end: another entry has it already", i));
-    for (const std::string& problem : entry_problems(entries[i])) {
-      problems.push_back(fmt::format("schedule[{}].{}", i, problem));
-    }
-    const std::string& name = entries[i].name;
-    if (name.empty() || names.insert(name).second) continue;
-    problems.push_back(
-        fmt::format("schedule[{}].name: {} is the name of another entry too", i, quoted_text(name)));
+    for (const std::string& problem : entry_problems(entries[i])) add(i, problem);
+  }
+  for (const model::EntryProblem& each : model::problems_among(entries)) {
+    add(each.entry, fmt::format("{}: {}", each.key, each.what));
   }
   return problems;
 }
@@ -140,7 +135,7 @@ std::string why_never(const CompiledEntries& entries, WallTime from) {
     return fmt::format("schedule[{}] can never fire: {}", i,
                        entry.has_rules() ? "none of its moments lies on a day "
                                            "and at a time that its calendars "
-                                           "and `between` leave open"
+                                           "and `between` leave open; change one of them"
                                          : "it has no moment from now on");
   }
   return {};

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "common/base/result.h"
+#include "common/model/entry_rules.h"
 #include "common/model/schedule_entry.h"
 #include "master/core/time/cron.h"
 #include "master/core/time/day_rules.h"
@@ -18,7 +19,7 @@ namespace rota::master::core {
 
 /// Times are whole milliseconds.
 inline constexpr Millis kSmallestStep{1};
-inline constexpr Millis kLongestJitter = std::chrono::hours{24};
+using model::kLongestJitter;
 
 /// What an entry names, looked up by whoever compiles it.
 struct EntryParts {

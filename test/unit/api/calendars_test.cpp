@@ -65,7 +65,7 @@ TEST_CASE("calendars: an edit is compiled, or refused with key, value and remedy
   CHECK(refusal(edit) == "beyond: \"never\" is none of days, hold");
   edit = a_calendar_edit();
   edit.calendar.excluded.push_back("2026-02-30");
-  CHECK(refusal(edit) == "exclude[1]: \"2026-02-30\" is not a day that exists");
+  CHECK(refusal(edit) == "exclude[1]: \"2026-02-30\" is not a day that exists; that month has 28 days");
   edit.calendar.description = std::string(1001, 'x');
   CHECK(refusal(edit).find("description: 1001 bytes, at most 1000 are allowed; exclude[1]") == 0);
 }

@@ -48,38 +48,38 @@ std::string refusal_of(const std::vector<std::string>& entries, const core::Cale
 TEST_CASE("edit intake: entries that are wrong, never fire or name an unknown calendar are refused") {
   CHECK(refusal_of({"every 5s; between 09:00-17:00", "cron H 3 * * *"}) == "");
   CHECK(refusal_of({"every 5s", "cron 0 99 * * *"}).starts_with("schedule[1].cron '0 99 * * *': "));
-  CHECK(refusal_of({"every 5s; name a", "every 7s; name a"}) == "schedule[1].name: \"a\" is the name of another entry too");
-  CHECK(refusal_of({"cron 0 3 * * *; time_zone Mars/Base"}).starts_with("time_zone: "));
+  CHECK(refusal_of({"every 5s; name a", "every 7s; name a"}) == "schedule[1].name: \"a\" is the name of another entry too; give each a name of its own");
+  CHECK(refusal_of({"cron 0 3 * * *; time_zone Mars/Base"}).starts_with("schedule[0].time_zone: "));
   CHECK(refusal_of({"every 5s", "cron 0 9 * * *; between 10:00-11:00"})
             .starts_with("schedule[1] can never fire: none of its moments lies on a day"));
   CHECK(refusal_of({"cron 0 9 * * *; calendars cn"}) ==
-        "there is no calendar cn in namespace default; apply it first: rota calendar apply -f FILE");
+        "schedule[0].calendar: there is no calendar cn in namespace default; apply it first: rota calendar apply -f FILE");
   CHECK(refusal_of(std::vector<std::string>(17, "every 5s")).find("17 entries, at most 16 are allowed") != std::string::npos);
 }
 
 TEST_CASE("edit intake: what is wrong with an entry is told with its place and key") {
   const std::pair<const char*, const char*> cases[] = {
-      {"every 50ms", "every: 50 ms is out of range, allowed are 100 to 316224000000 ms"},
-      {"after_end 50ms", "after_end: 50 ms is out of range, allowed are 100 to 316224000000 ms"},
+      {"every 50ms", "every: 50ms is out of range; write a duration from 100ms to 3660d"},
+      {"after_end 50ms", "after_end: 50ms is out of range; write a duration from 100ms to 3660d"},
       {"every soon", "every: "},
       {"at tomorrow", "at: "},
-      {"working_day 0", "working_day: 0 is out of range, allowed are 1 to 31, and -1 (the last one) to -31"},
+      {"working_day 0", "working_day: 0 is out of range; write 1 to 31, or -1 (the last one) to -31"},
       {"working_day 1; time 25:00", "time: \"25:00\" is not a time of day; write it as \"18:00\""},
-      {"every 5s; time 18:00", "time: it goes with working_day"},
-      {"at 2026-01-01T00:00:00Z; between 09:00-10:00", "between: it does not go with at"},
+      {"every 5s; time 18:00", "time: it goes with working_day; remove it"},
+      {"at 2026-01-01T00:00:00Z; between 09:00-10:00", "between: it does not go with at; remove it"},
       {"every 5s; between 9-10", "between: \"9-10\" is not two times of day; write them as \"09:30-16:00\""},
       {"every 5s; calendars a; otherwise next",
-       "otherwise: what falls on a closed day can be moved for cron and at, not for every"},
-      {"cron 0 9 * * *; otherwise next", "otherwise: it needs a calendar"},
-      {"cron 0 9 * * *; day -1", "day: it needs a calendar"},
-      {"cron 0 9 * * *; calendars a; day 2", "day: 2 is out of range, allowed are -1 to 1"},
-      {"worker_start; calendars a", "calendar: it does not go with @worker_start"},
-      {"every 5s; skipped_time quartz", "skipped_time: quartz goes with cron"},
+       "calendar.otherwise: what falls on a closed day can be moved for cron and at, not for every; remove it"},
+      {"cron 0 9 * * *; otherwise next", "calendar.otherwise: it needs a calendar; name it, or remove otherwise"},
+      {"cron 0 9 * * *; day -1", "calendar.day: it needs a calendar; name it, or remove the day"},
+      {"cron 0 9 * * *; calendars a; day 2", "calendar.day: 2 is out of range; write -1, 0 or 1"},
+      {"worker_start; calendars a", "calendar: it does not go with @worker_start; remove it"},
+      {"every 5s; skipped_time quartz", "skipped_time: quartz goes with cron; remove it"},
       {"every 5s; skipped_time never", "skipped_time: allowed are skip and quartz"},
       {"every 5s; repeated_time third", "repeated_time: allowed are second and both"},
       {"cron 0 9 * * *; dialect latin", "dialect: allowed are unix and quartz"},
-      {"every 5s; jitter 25h", "jitter: 90000000 ms is out of range, allowed are 0 to 86400000 ms"},
-      {"every 5s; start 2026-01-02T00:00:00Z; end 2026-01-01T00:00:00Z", "end: it lies before start"},
+      {"every 5s; jitter 25h", "jitter: 1d1h is out of range; write a duration from 0s to 1d"},
+      {"every 5s; start 2026-01-02T00:00:00Z; end 2026-01-01T00:00:00Z", "end: 2026-01-01T00:00:00.000Z lies before start, 2026-01-02T00:00:00.000Z; change one of them"},
       {"every 5s; colour blue", "colour: there is no such clause"},
       {"name a", "entry: give one of cron, every, at, after_end, working_day and worker_start"}};
   for (const auto& each : cases) {
@@ -100,7 +100,7 @@ TEST_CASE("edit intake: a calendar that is known is asked") {
   };
   CHECK(refusal_of({"cron 0 9 * * 6; calendars weekend"}, calendars) == "");
   CHECK(refusal_of({"cron 0 9 * * 1-5; calendars weekend"}, calendars).starts_with("schedule[0] can never fire"));
-  CHECK(refusal_of({"cron 0 9 * * 6; calendars weekend,cn"}, calendars).starts_with("there is no calendar cn in"));
+  CHECK(refusal_of({"cron 0 9 * * 6; calendars weekend,cn"}, calendars).starts_with("schedule[0].calendar: there is no calendar cn in"));
 }
 
 TEST_CASE("edit intake: what a calendar that covers no day any more lets fire no more is refused") {
@@ -126,7 +126,7 @@ TEST_CASE("edit intake: what a calendar that covers no day any more lets fire no
 
 TEST_CASE("edit intake: what has no effect yet is refused") {
   CHECK(refusal_of({"after_end 5s; jitter 1s"}) == "");
-  CHECK(refusal_of({"after_end 5s", "after_end 7s"}) == "schedule[1].after_end: another entry has it already");
+  CHECK(refusal_of({"after_end 5s", "after_end 7s"}) == "schedule[1].after_end: another entry has it already; keep one");
   CHECK(refusal_of({"worker_start"}) == "schedule[0]: @worker_start: the masters cannot do this yet; leave it out");
 }
 

@@ -66,18 +66,19 @@ TEST_CASE("calendar file: what is wrong is told with its place, the value and th
        "days.yaml:3:11 calendars[0].days: \"mon-funday\" is not a list of weekdays; write it as \"mon-fri\" or "
        "\"mon,wed,sat-sun\"\n"},
       {"    exclude: [\"2026-01-01\", \"2026-02-30\"]\n",
-       "days.yaml:3:29 calendars[0].exclude[1]: \"2026-02-30\" is not a day that exists\n"},
+       "days.yaml:3:29 calendars[0].exclude[1]: \"2026-02-30\" is not a day that exists; that month has 28 days\n"},
       {"    include: [\"2026-12-26..2026-12-24\"]\n",
        "days.yaml:3:15 calendars[0].include[0]: \"2026-12-26..2026-12-24\" is not a range of days: its last day "
-       "lies before its first\n"},
+       "lies before its first; swap them\n"},
       {"    hours: {\"2026-11-27\": \"half\"}\n",
-       "days.yaml:3:12 calendars[0].hours: 2026-11-27: \"half\" is not two times of day; write them as "
+       "days.yaml:3:27 calendars[0].hours.2026-11-27: \"half\" is not two times of day; write them as "
        "\"09:30-16:00\"\n"},
       {"    hours: {\"2026-11-27\": \"22:00-02:00\"}\n",
-       "days.yaml:3:12 calendars[0].hours: 2026-11-27: \"22:00-02:00\" runs over midnight; end it with 24:00 at "
+       "days.yaml:3:27 calendars[0].hours.2026-11-27: \"22:00-02:00\" runs over midnight; end it with 24:00 at "
        "the latest\n"},
       {"    covers: 2026\n",
-       "days.yaml:3:13 calendars[0].covers: \"2026\" is not a day; write it as \"2026-12-31\"\n"},
+       "days.yaml:3:13 calendars[0].covers: \"2026\" is not a day; write it as \"2026-12-31\", or a range as "
+       "\"2026-01-01..2026-12-31\"\n"},
       {"    beyond: hold\n",
        "days.yaml:3:13 calendars[0].beyond: hold needs `covers:`, the range of days of which the calendar knows\n"},
   };

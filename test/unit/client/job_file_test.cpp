@@ -164,7 +164,7 @@ TEST_CASE("job file: what is wrong with an entry is told with its place") {
         "job.yaml:3:37 schedule[0].gap: is called skipped_time now; write skipped_time\n");
   CHECK(told("[{every: 5s, calender: cn}]").find("schedule[0].calender") != std::string::npos);
   CHECK(told("[{cron: '0 2 * * *', calendar: {otherwise: next}}]") ==
-        "job.yaml:3:42 schedule[0].calendar.use: it is missing; name the calendars\n");
+        "job.yaml:3:42 schedule[0].calendar.use: is missing; give the names of the calendars\n");
   CHECK(told("[{cron: '0 2 * * *', calendar: {use: cn, otherwise: later}}]") ==
         "job.yaml:3:63 schedule[0].calendar.otherwise: later is not known here; write one of skip, next, previous\n");
   CHECK(told("[{cron: '0 2 * * *', calendar: 'c n'}]").find("schedule[0].calendar: ") != std::string::npos);

@@ -66,17 +66,17 @@ TEST_CASE("calendar: ranges may overlap and touch") {
 TEST_CASE("calendar: says what is wrong") {
   model::Calendar calendar = weekdays_calendar();
   calendar.exclude = {"2026-01-01", "2026-13-01"};
-  CHECK(problem(calendar) == "exclude[1]: \"2026-13-01\" is not a day that exists");
+  CHECK(problem(calendar) == "exclude[1]: \"2026-13-01\" is not a day that exists; months are 01 to 12");
   calendar.exclude = {"1970-01-01..2199-12-31"};
-  CHECK(problem(calendar) == "days: no day is open");
+  CHECK(problem(calendar) == "days: mon-fri leaves no day open; open some, or add one to `include`");
   calendar.exclude.clear();
   calendar.hours = {{"2026-11-27", "13:00-09:30"}};
   CHECK(problem(calendar) ==
         "hours.2026-11-27: it runs over midnight; end it "
         "with 24:00 at the latest");
   calendar.hours = {{"2026-11-27", "09:30-13:00"}, {"2026-11-26..2026-11-28", "09:30-13:00"}};
-  CHECK(problem(calendar) == "hours: 2026-11-27 is given twice");
+  CHECK(problem(calendar) == "hours: 2026-11-27 is given twice; keep one");
   calendar.hours.clear();
   calendar.beyond = model::BeyondCover::Hold;
-  CHECK(problem(calendar) == "beyond: hold needs `covers`");
+  CHECK(problem(calendar) == "beyond: hold needs `covers`; give it, or leave beyond out");
 }

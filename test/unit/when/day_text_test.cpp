@@ -25,11 +25,11 @@ TEST_CASE("day text: reads days and ranges") {
 
 TEST_CASE("day text: says what is wrong with a day") {
   CHECK(problem(day_from_text("2026-2-3")) == "\"2026-2-3\" is not a day; write it as \"2026-12-31\"");
-  CHECK(problem(day_from_text("2026-02-29")) == "\"2026-02-29\" is not a day that exists");
+  CHECK(problem(day_from_text("2026-02-29")) == "\"2026-02-29\" is not a day that exists; that month has 28 days");
   CHECK(problem(day_from_text("2200-01-01")) == "\"2200-01-01\" is not a day of the years 1970 to 2199");
   CHECK(problem(day_range_from_text("2026-02-15..2026-02-14")) ==
         "\"2026-02-15..2026-02-14\" is not a range of days: its last day lies "
-        "before its first");
+        "before its first; swap them");
 }
 
 TEST_CASE("day text: reads weekdays, also over the week's end") {

@@ -295,45 +295,43 @@ TEST_CASE("entry: start and end hold for what is planned, both included") {
 TEST_CASE("entry: says what is wrong, by key") {
   CHECK(problem(cron_entry("61 * * * *")) ==
         "cron '61 * * * *': column 1, minute: 61 is out of range (0 to 59)");
-  CHECK(problem(every_entry(10ms)) == "every: 10 ms is out of range, allowed are 100 to 316224000000 ms");
+  CHECK(problem(every_entry(10ms)) == "every: 10ms is out of range; write a duration from 100ms to 3660d");
   CHECK(problem(working_day(0, "")) ==
-        "working_day: 0 is out of range, allowed are 1 to 31, and -1 (the last "
-        "one) to -31");
+        "working_day: 0 is out of range; write 1 to 31, or -1 (the last one) to -31");
   CHECK(problem(working_day(1, "25:00")) == "time: \"25:00\" is not a time of day; write it as \"18:00\"");
   CHECK(problem(open_hours(working_day(1, ""), "09:00-10:00")) ==
-        "between: it does not go with working_day");
+        "between: it does not go with working_day; remove it");
   CHECK(problem(open_hours(every_entry(1s), "9-10")) ==
         "between: \"9-10\" is not two times of day; write them as "
         "\"09:30-16:00\"");
-  CHECK(problem(moved("0 9 * * *", Otherwise::Next)) == "otherwise: it needs a calendar");
+  CHECK(problem(moved("0 9 * * *", Otherwise::Next)) == "calendar.otherwise: it needs a calendar; name it, or remove otherwise");
   ScheduleEntry entry = every_entry(1s);
   entry.calendars = {"cn"};
   entry.otherwise = Otherwise::Next;
   CHECK(problem(entry) ==
-        "otherwise: what falls on a closed day can be moved "
-        "for cron and at, not for every");
+        "calendar.otherwise: what falls on a closed day can be moved for cron and at, not for every; remove it");
   entry = cron_entry("0 9 * * *");
   entry.day = -1;
-  CHECK(problem(entry) == "day: it needs a calendar");
+  CHECK(problem(entry) == "calendar.day: it needs a calendar; name it, or remove the day");
   entry.calendars = {"cn"};
   entry.day = 2;
-  CHECK(problem(entry) == "day: 2 is out of range, allowed are -1 to 1");
+  CHECK(problem(entry) == "calendar.day: 2 is out of range; write -1, 0 or 1");
   entry.day = 0;
   entry.is_as_quartz = true;
   entry.otherwise = Otherwise::Next;
   CHECK(problem(entry) ==
-        "otherwise: Quartz moves nothing to another day; "
+        "calendar.otherwise: Quartz moves nothing to another day; "
         "leave out skipped_time: quartz");
   entry = every_entry(1s);
   entry.is_as_quartz = true;
-  CHECK(problem(entry) == "skipped_time: quartz goes with cron");
+  CHECK(problem(entry) == "skipped_time: quartz goes with cron; remove it");
   entry = every_entry(1s);
   entry.time = "18:00";
-  CHECK(problem(entry) == "time: it goes with working_day");
+  CHECK(problem(entry) == "time: it goes with working_day; remove it");
   entry = every_entry(1s);
   entry.jitter = 25h;
-  CHECK(problem(entry) == "jitter: 90000000 ms is out of range, allowed are 0 to 86400000 ms");
+  CHECK(problem(entry) == "jitter: 1d1h is out of range; write a duration from 0s to 1d");
   entry = {};
   entry.kind = EntryKind::At;
-  CHECK(problem(entry) == "at: the moment is missing");
+  CHECK(problem(entry) == "at: the moment is missing; write it");
 }
