@@ -89,3 +89,10 @@ struct CalendarDay {
   /** Set when this version comes into force in the course of that day. */
   6: optional i64 from_ms
 }
+
+/** A moment that a schedule would have without its calendars, and what they do about it. */
+struct ClosedTime {
+  1: i64 at_ms,
+  /** "closed by calendar de: 2026-12-25, moved to 2026-12-28" */
+  2: string why
+}

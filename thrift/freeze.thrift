@@ -29,5 +29,10 @@ struct TickAnswer {
   /** skipped and frozen. */
   4: optional string reason,
   /** The next planned tick after the moment. */
-  5: optional i64 next_ms
+  5: optional i64 next_ms,
+  /** The entry of the schedule that decided: its name, or its place from 1; of a tick of several, separated by commas. */
+  6: optional string entry,
+  /** The calendar that closes the moment, or whose edit or days decide; and its version. */
+  7: optional string calendar,
+  8: optional i32 calendar_version
 }

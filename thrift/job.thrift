@@ -423,19 +423,14 @@ struct VerifyRequest {
   6: optional i64 at_most_ms
 }
 
-/** A moment that a schedule would have without its calendars, and what they do about it. */
-struct ClosedTime {
-  1: i64 at_ms,
-  /** "closed by calendar de: 2026-12-25, moved to 2026-12-28" */
-  2: string why
-}
-
 struct NextFires {
   1: list<i64> at_ms,
   /** The names of the entries that are due at each, separated by commas; empty when the schedule has none. */
   2: list<string> entries,
   /** In order, of the time through the last fire; each day of an entry once, at most 100. */
-  3: list<ClosedTime> closed
+  3: list<calendar.ClosedTime> closed,
+  /** When the run of each starts, where an entry has a jitter; else empty. */
+  4: optional list<i64> starts_ms
 }
 
 service JobService {

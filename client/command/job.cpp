@@ -166,6 +166,14 @@ bool tell_after_end(const thrift::Schedule& schedule, const std::optional<std::i
   return false;
 }
 
+/// "  starts 3m17s later: 2026-12-25 02:33:17.000Z", by its jitter; empty: at its tick.
+std::string start_text(const thrift::NextFires& fires, std::size_t i) {
+  if (!fires.__isset.starts_ms || i >= fires.starts_ms.size()) return "";
+  const Millis jitter{fires.starts_ms[i] - fires.at_ms[i]};
+  if (jitter <= Millis{0}) return "";
+  return fmt::format("  starts {} later: {}", format_duration(jitter), show_time(fires.starts_ms[i]));
+}
+
 /// Each moment, here and in its zone, and by which entries where that is not clear.
 void print_fires(const thrift::Schedule& schedule, const thrift::NextFires& fires) {
   auto closed = fires.closed.begin();
@@ -179,7 +187,7 @@ void print_fires(const thrift::Schedule& schedule, const thrift::NextFires& fire
     const std::string due = i < fires.entries.size() ? fires.entries[i] : "";
     const bool is_told = schedule.entries.size() > 1 || (due != "1" && !due.empty());
     print_text(show_time(fires.at_ms[i]) + local_time_of(schedule, due, fires.at_ms[i]) +
-               (is_told ? "  by " + due : "") + "\n");
+               (is_told ? "  by " + due : "") + start_text(fires, i) + "\n");
   }
   tell_closed(INT64_MAX);
 }
@@ -216,6 +224,7 @@ int job_next(Desk& desk, const std::string& name, const std::string& line,
   if (desk.prints_data()) {
     nlohmann::json out = {{"at_ms", fires->at_ms}};
     if (!fires->entries.empty()) out["entries"] = fires->entries;
+    if (fires->__isset.starts_ms) out["starts_ms"] = fires->starts_ms;
     for (const auto& closed : fires->closed) {
       out["closed"].push_back({{"at_ms", closed.at_ms}, {"why", closed.why}});
     }

@@ -16,6 +16,10 @@ nlohmann::json tick_json(const std::string& name, WallTime at, const thrift::Tic
   if (answer.__isset.run) out["run"] = std::to_string(answer.run);
   if (answer.__isset.reason) out["reason"] = answer.reason;
   if (answer.__isset.next_ms) out["next_ms"] = answer.next_ms;
+  if (answer.__isset.entry) out["entry"] = answer.entry;
+  if (answer.__isset.calendar) {
+    out["calendar"] = {{"name", answer.calendar}, {"version", answer.calendar_version}};
+  }
   return out;
 }
 

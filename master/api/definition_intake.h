@@ -46,6 +46,7 @@ Result<core::SubmitItem> accept_submit(const thrift::SubmitItem& item);
 struct NextTicks {
   std::vector<WallTime> at;
   std::vector<std::string> entries;
+  std::vector<WallTime> starts;  ///< of the run of each, where an entry has a jitter; else empty
 };
 
 /// After a moment, at most `count` of them. `hash` is the job's (core/time/cron_hash.h). InvalidArgument.

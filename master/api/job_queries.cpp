@@ -216,6 +216,11 @@ void JobServiceHandler::next_fires(const Caller&, thrift::NextFires& out, const 
   for (const WallTime tick : ticks.at) at_ms.push_back(to_ms(tick));
   out.__set_at_ms(std::move(at_ms));
   out.__set_entries(ticks.entries);
+  if (!ticks.starts.empty()) {
+    std::vector<std::int64_t> starts_ms;
+    for (const WallTime start : ticks.starts) starts_ms.push_back(to_ms(start));
+    out.__set_starts_ms(std::move(starts_ms));
+  }
   const WallTime through = ticks.at.empty() ? after + kLookedForClosed : ticks.at.back();
   std::vector<thrift::ClosedTime> closed;
   const std::uint64_t hash = core::job_hash(space, name);

@@ -130,6 +130,11 @@ void JobServiceHandler::explain_tick(const Caller&, thrift::TickAnswer& out, con
   if (!facts.run && facts.gap) out.__set_reason(std::string(model::name_of(facts.gap->reason)));
   if (!facts.run && !facts.gap && !words.reason.empty()) out.__set_reason(words.reason);
   if (facts.next) out.__set_next_ms(to_ms(*facts.next));
+  const MomentWords& by = facts.is_planned ? facts.whose : facts.why;
+  if (!by.entry.empty()) out.__set_entry(by.entry);
+  if (by.calendar.empty()) return;
+  out.__set_calendar(by.calendar);
+  out.__set_calendar_version(by.calendar_version);
 }
 
 }  // namespace rota::master::api

@@ -76,6 +76,31 @@ class Asked {
   const std::string& name() const { return name_; }
 
   MomentWords why_not() const {
+    MomentWords out = why_no_tick_of_it();
+    if (!out.reason.empty()) out.entry = name_;
+    return out;
+  }
+
+  /// "moved here from 2026-12-26, which calendar de version 2 closes (exclude:
+  /// 2026-12-26)", with that calendar; without a sentence: it was not.
+  MomentWords moved_from() const {
+    if (!closing_ || entry_.otherwise == model::Otherwise::Skip) return {};
+    const int step = entry_.otherwise == model::Otherwise::Next ? -1 : 1;
+    for (int far = 1; far <= core::kLongestShift; ++far) {
+      const WallTime source = core::moment_of_local(*zone_, local() + far * step * model::kMillisOfDay);
+      const auto closed =
+          fires_at(without_calendars(entry_), {}, source) ? closing_->closed_at(source) : std::nullopt;
+      if (closed && closed->moved_to == local()) {
+        const std::string day = model::day_to_text(day_of(local_of(source)));
+        return by(row_of(*closed),
+                  {"", fmt::format("moved here from {}, which {} closes", day, calendar_text(*closed))});
+      }
+    }
+    return {};
+  }
+
+ private:
+  MomentWords why_no_tick_of_it() const {
     if (entry_.kind == EntryKind::WorkingDay) return other_working_day();
     if (entry_.kind == EntryKind::AfterEnd || entry_.kind == EntryKind::WorkerStart) return {};
     if (is_edited_away()) return edited();
@@ -90,24 +115,13 @@ class Asked {
     return closed();
   }
 
-  /// "moved here from 2026-12-26, which calendar de version 2 closes (exclude:
-  /// 2026-12-26)"; empty: it was not.
-  std::string moved_from() const {
-    if (!closing_ || entry_.otherwise == model::Otherwise::Skip) return "";
-    const int step = entry_.otherwise == model::Otherwise::Next ? -1 : 1;
-    for (int far = 1; far <= core::kLongestShift; ++far) {
-      const WallTime source = core::moment_of_local(*zone_, local() + far * step * model::kMillisOfDay);
-      const auto closed =
-          fires_at(without_calendars(entry_), {}, source) ? closing_->closed_at(source) : std::nullopt;
-      if (closed && closed->moved_to == local()) {
-        return fmt::format("moved here from {}, which {} closes",
-                           model::day_to_text(day_of(local_of(source))), calendar_text(*closed));
-      }
-    }
-    return "";
+  /// As decided by that version of a calendar.
+  static MomentWords by(const model::CalendarRow& row, MomentWords words) {
+    words.calendar = row.calendar->name;
+    words.calendar_version = row.version;
+    return words;
   }
 
- private:
   std::int64_t local_of(WallTime moment) const { return core::local_ms_of(*zone_, moment); }
   std::int64_t local() const { return local_of(at_); }
   std::string subject() const { return "Entry " + name_; }
@@ -193,9 +207,10 @@ class Asked {
     const auto closed = closing_ ? closing_->closed_at(at_) : std::nullopt;
     if (!closed) return {};
     const std::string asked = entry_.day == 0 ? "" : fmt::format(" (day: {})", entry_.day);
-    return {closed->moved_to ? "moved" : "closed",
-            fmt::format("{} names it, but it is closed by {}: {}{}.", subject(), calendar_text(*closed),
-                        closing_->words_for(*closed), asked)};
+    return by(row_of(*closed),
+              {closed->moved_to ? "moved" : "closed",
+               fmt::format("{} names it, but it is closed by {}: {}{}.", subject(), calendar_text(*closed),
+                           closing_->words_for(*closed), asked)});
   }
 
   bool is_edited_away() const {
@@ -214,9 +229,10 @@ class Asked {
     const std::string which = newest == nullptr
                                   ? "its calendars"
                                   : "calendar " + newest->calendar->name + " " + version_text(*newest, false);
-    return {"edited", fmt::format("{} had its tick here until an edit, {}, "
-                                  "moved it to a time that was over by then.",
-                                  subject(), which)};
+    MomentWords words{"edited", fmt::format("{} had its tick here until an edit, {}, "
+                                            "moved it to a time that was over by then.",
+                                            subject(), which)};
+    return newest == nullptr ? words : by(*newest, std::move(words));
   }
 
   /// Where its time of day is asked about.
@@ -232,18 +248,21 @@ class Asked {
     const auto compiled = core::compile_entry(entry_, {zone_, histories_}, anchor_, job_hash_);
     const auto next = compiled ? compiled->next_after(before - kInstant) : std::nullopt;
     const bool is_in_month = next && year_month_day{day_of(local_of(*next))}.month() == date.month();
-    std::string by = entry_.calendars.empty() ? "days from Monday to Friday" : "calendar";
+    std::string whose = entry_.calendars.empty() ? "days from Monday to Friday" : "calendar";
+    const model::CalendarRow* first = nullptr;  // of several none decides alone
     for (std::size_t i = 0; i < rows_.size(); ++i) {
       std::size_t version = 0;
       while (version + 1 < rows_[i].size() && rows_[i][version + 1].from <= at_) ++version;
-      by += (i == 0 ? " " : " and ") + rows_[i][version].calendar->name + " " +
-            version_text(rows_[i][version], version == 0);
+      whose += (i == 0 ? " " : " and ") + rows_[i][version].calendar->name + " " +
+               version_text(rows_[i][version], version == 0);
+      first = i == 0 ? &rows_[i][version] : nullptr;
     }
-    return {
+    MomentWords words{
         "other_working_day",
         fmt::format(
-            "{} is due on working day {} of the month by {}: {}.", subject(), entry_.working_day, by,
+            "{} is due on working day {} of the month by {}: {}.", subject(), entry_.working_day, whose,
             is_in_month ? "that is " + model::day_to_text(day_of(local_of(*next))) : "this month has none")};
+    return first == nullptr ? words : by(*first, std::move(words));
   }
 
   ScheduleEntry entry_;
@@ -277,25 +296,30 @@ MomentWords why_no_tick(const model::Schedule& schedule, WallTime anchor, std::u
   for (const Asked& asked : ask(schedule, anchor, job_hash, calendars, at)) {
     MomentWords words = asked.why_not();
     if (words.reason.empty()) continue;
-    if (out.reason.empty()) out.reason = std::move(words.reason);
-    out.sentence += (out.sentence.empty() ? "" : " ") + words.sentence;
+    const std::string before = out.sentence.empty() ? "" : out.sentence + " ";
+    if (out.reason.empty()) out = words;
+    out.sentence = before + words.sentence;
   }
   return out;
 }
 
-std::string whose_tick(const model::Schedule& schedule, WallTime anchor, std::uint64_t job_hash,
+MomentWords whose_tick(const model::Schedule& schedule, WallTime anchor, std::uint64_t job_hash,
                        const CalendarVersions& calendars, WallTime at) {
   const auto all = ask(schedule, anchor, job_hash, calendars, at);
   std::vector<std::string> names;
-  std::string moved;
+  MomentWords out;
   for (const Asked& asked : all) {
     if (!asked.is_due()) continue;
     names.push_back(asked.name());
-    if (const std::string from = asked.moved_from(); !from.empty()) moved = ", " + from;
+    if (MomentWords moved = asked.moved_from(); !moved.sentence.empty()) out = std::move(moved);
   }
-  const bool is_clear = all.size() < 2 && moved.empty();
-  if (names.empty() || is_clear) return "";
-  return fmt::format("It is the tick of entry {}{}.", fmt::join(names, ", "), moved);
+  out.entry = fmt::format("{}", fmt::join(names, ","));
+  const bool is_clear = all.size() < 2 && out.sentence.empty();
+  const std::string moved = out.sentence.empty() ? "" : ", " + out.sentence;
+  out.sentence = names.empty() || is_clear
+                     ? ""
+                     : fmt::format("It is the tick of entry {}{}.", fmt::join(names, ", "), moved);
+  return out;
 }
 
 }  // namespace rota::master::api

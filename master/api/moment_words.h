@@ -24,15 +24,19 @@ struct MomentWords {
   /// "other_working_day"; empty: no entry names the moment, or it is a tick.
   std::string reason;
   std::string sentence;  ///< empty: there is nothing to say
+  /// The entry that decided, by its name or place; of a tick of several, separated by commas. Empty: none.
+  std::string entry{};
+  std::string calendar{};             ///< the one that decided; empty: none did
+  std::int32_t calendar_version = 0;  ///< of it
 };
 
 /// What keeps a moment that its entries name from being a tick.
 MomentWords why_no_tick(const model::Schedule& schedule, WallTime anchor, std::uint64_t job_hash,
                         const CalendarVersions& calendars, WallTime at);
 
-/// Which entries have their tick there, and from where it was moved; empty
+/// Which entries have their tick there, and from where it was moved, by which calendar; without a sentence
 /// where that is clear.
-std::string whose_tick(const model::Schedule& schedule, WallTime anchor, std::uint64_t job_hash,
+MomentWords whose_tick(const model::Schedule& schedule, WallTime anchor, std::uint64_t job_hash,
                        const CalendarVersions& calendars, WallTime at);
 
 }  // namespace rota::master::api

@@ -37,7 +37,7 @@ TickWords fired(const TickFacts& facts) {
   std::string text = fmt::format("It fired as run {}, which is {}", run.id.value,
                                  name_of(run.progress.state));
   text += late > Millis{2000} ? fmt::format("; it was {} late.", format_duration(late)) : ".";
-  return {"fired", text + with_space(facts.whose), ""};
+  return {"fired", text + with_space(facts.whose.sentence), ""};
 }
 
 TickWords skipped(const TickFacts& facts) {
@@ -84,7 +84,7 @@ TickWords words_without_next(const TickFacts& facts) {
   if (facts.freeze) {
     return {"frozen", "It will not fire: " + freeze_text(*facts.freeze) + "." + after_freeze(facts), ""};
   }
-  return {"planned", "It will fire then." + with_space(facts.whose), ""};
+  return {"planned", "It will fire then." + with_space(facts.whose.sentence), ""};
 }
 
 }  // namespace

@@ -27,7 +27,7 @@ struct TickFacts {
   std::optional<WallTime> next;        ///< the next planned tick
   MomentWords unready;                 ///< why the job could not fire then at all: paused, deleted ...
   MomentWords why;                     ///< why its schedule has no tick then
-  std::string whose;                   ///< whose tick it is
+  MomentWords whose;                   ///< whose tick it is
 };
 
 struct TickWords {

@@ -4,6 +4,7 @@
 #include "common/wire/content_hash.h"
 #include "common/wire/job_wire.h"
 #include "master/api/definition_intake.h"
+#include "master/core/time/cron_hash.h"
 
 namespace rota::master::api {
 namespace {
@@ -128,6 +129,21 @@ TEST_CASE("edit intake: what has no effect yet is refused") {
   CHECK(refusal_of({"after_end 5s; jitter 1s"}) == "");
   CHECK(refusal_of({"after_end 5s", "after_end 7s"}) == "schedule[1].after_end: another entry has it already; keep one");
   CHECK(refusal_of({"worker_start"}) == "schedule[0]: @worker_start: the masters cannot do this yet; leave it out");
+}
+
+TEST_CASE("next ticks: each has the start that its jitter gives") {
+  model::Schedule schedule;
+  schedule.kind = model::ScheduleKind::Entries;
+  schedule.entries = {"cron 0 * * * *; jitter 5m", "cron 30 * * * *"};
+  const std::uint64_t hash = core::job_hash("default", "a");
+  const auto ticks = next_ticks(schedule, hash, WallTime{}, WallTime{}, 3);
+  REQUIRE(ticks);
+  REQUIRE(ticks->starts.size() == 3);
+  CHECK(ticks->starts[0] == ticks->at[0]);  // half past: its entry has none
+  CHECK(ticks->starts[1] - ticks->at[1] == core::jitter_of(hash, std::chrono::minutes{5}));
+  CHECK(ticks->starts[1] > ticks->at[1]);
+  schedule.entries = {"cron 30 * * * *; name a"};
+  CHECK(next_ticks(schedule, hash, WallTime{}, WallTime{}, 3)->starts.empty());
 }
 
 TEST_CASE("submit intake: equal definitions are one object") {

@@ -59,7 +59,15 @@ std::string why(const model::Schedule& schedule, const char* at) {
 }
 
 std::string whose(const model::Schedule& schedule, const char* at) {
-  return whose_tick(schedule, moment("2026-01-01T00:00:00Z"), 7, known, moment(at));
+  return whose_tick(schedule, moment("2026-01-01T00:00:00Z"), 7, known, moment(at)).sentence;
+}
+
+/// "entry|calendar|version" of what keeps the moment from being a tick, or of whose it is.
+std::string decided(const model::Schedule& schedule, const char* at) {
+  const WallTime anchor = moment("2026-01-01T00:00:00Z");
+  MomentWords words = why_no_tick(schedule, anchor, 7, known, moment(at));
+  if (words.reason.empty()) words = whose_tick(schedule, anchor, 7, known, moment(at));
+  return words.entry + "|" + words.calendar + "|" + std::to_string(words.calendar_version);
 }
 
 }  // namespace
@@ -125,6 +133,18 @@ TEST_CASE("moment words: a working day that is another one") {
         "other_working_day|Entry 1 is due on working day 23 of the month by days from Monday to Friday: this month has "
         "none.");
   CHECK(why(of({"working_day 1; time 12:00"}), "2026-05-05T13:00:00Z") == "|");
+}
+
+TEST_CASE("moment words: entry, calendar and version that decided stand by themselves") {
+  CHECK(decided(of({"cron 0 9 * * *; calendars de"}), "2026-05-01T09:00:00Z") == "1|de|1");
+  CHECK(decided(of({"every 7m", "cron 0 9 * * *; calendars de; name a"}), "2026-05-14T09:00:00Z") == "a|de|2");
+  CHECK(decided(of({"cron 0 9 * * *; calendars de; otherwise previous"}), "2026-05-14T09:00:00Z") == "1|de|2");
+  CHECK(decided(of({"working_day 1; time 12:00; calendars de"}), "2026-05-01T12:00:00Z") == "1|de|1");
+  CHECK(decided(of({"working_day 1; time 12:00; calendars de,year"}), "2026-05-01T12:00:00Z") == "1||0");
+  CHECK(decided(of({"cron 0 9 * * *; start 2026-06-01T00:00:00Z"}), "2026-05-04T09:00:00Z") == "1||0");
+  CHECK(decided(of({"cron 0 9 1 * *; calendars de; otherwise next"}), "2026-05-04T09:00:00Z") == "1|de|1");
+  CHECK(decided(of({"cron 0 9 * * *; name a", "cron 0 9 4 * *"}), "2026-05-04T09:00:00Z") == "a,2||0");
+  CHECK(decided(of({"cron 0 9 * * *"}), "2026-05-04T09:30:00Z") == "||0");
 }
 
 TEST_CASE("moment words: no entry names the moment") {
