@@ -12,25 +12,10 @@ using model::Day;
 using model::DayRange;
 
 constexpr std::size_t kMostRanges = 10'000;
-constexpr Day kLastDay{std::chrono::year{2199} / 12 / 31};
+constexpr unsigned kAllWeek = 0x7f;
 
 tl::unexpected<Error> wrong(std::string_view key, std::string_view why) {
   return fail(ErrorCode::InvalidArgument, fmt::format("{}: {}", key, why));
-}
-
-/// The range that holds the day, or the end.
-template <typename Ranges, typename RangeOf>
-auto holding(const Ranges& ranges, Day day, const RangeOf& range_of) {
-  auto after = std::upper_bound(ranges.begin(), ranges.end(), day,
-                                [&](Day d, const auto& each) { return d < range_of(each).first; });
-  if (after == ranges.begin() || range_of(*--after).last < day) return ranges.end();
-  return after;
-}
-
-const DayRange& same(const DayRange& range) { return range; }
-
-bool holds(const std::vector<DayRange>& ranges, Day day) {
-  return holding(ranges, day, same) != ranges.end();
 }
 
 Result<std::vector<DayRange>> read_ranges(std::string_view key, const std::vector<std::string>& texts) {
@@ -43,14 +28,36 @@ Result<std::vector<DayRange>> read_ranges(std::string_view key, const std::vecto
     if (!range) return wrong(fmt::format("{}[{}]", key, i), range.error().message);
     ranges.push_back(*range);
   }
-  std::ranges::sort(ranges, {}, &DayRange::first);
-  std::vector<DayRange> merged;
-  for (const DayRange& range : ranges) {
-    const bool touches = !merged.empty() && range.first <= merged.back().last + std::chrono::days{1};
-    if (touches) merged.back().last = std::max(merged.back().last, range.last);
-    if (!touches) merged.push_back(range);
+  return ranges;
+}
+
+/// Both of them, as far as the calendar covers them.
+std::optional<DayRange> inside(const std::optional<DayRange>& covers, DayRange range) {
+  if (covers) range = {std::max(range.first, covers->first), std::min(range.last, covers->last)};
+  return range.first > range.last ? std::nullopt : std::optional(range);
+}
+
+/// Include beats exclude, which beats the weekdays.
+DaySet open_days(unsigned weekdays, const std::vector<DayRange>& exclude,
+                 const std::vector<DayRange>& include, const std::optional<DayRange>& covers,
+                 bool holds_beyond) {
+  DaySet out(holds_beyond ? 0 : weekdays);
+  if (holds_beyond) out.set(*covers, weekdays);
+  std::vector<std::pair<DayRange, unsigned>> told;
+  for (const DayRange& range : exclude) {
+    if (const auto part = inside(covers, range)) told.emplace_back(*part, 0);
   }
-  return merged;
+  for (const DayRange& range : include) {
+    if (const auto part = inside(covers, range)) told.emplace_back(*part, kAllWeek);
+  }
+  if (told.empty()) return out;
+  DayRange all = told.front().first;
+  for (const auto& [range, days] : told) {
+    all = {std::min(all.first, range.first), std::max(all.last, range.last)};
+  }
+  out.set(all, weekdays);  // at once, so that it need not grow
+  for (const auto& [range, days] : told) out.set(range, days);
+  return out;
 }
 
 }  // namespace
@@ -58,37 +65,28 @@ Result<std::vector<DayRange>> read_ranges(std::string_view key, const std::vecto
 DayAnswer CompiledCalendar::on(Day day) const {
   const bool is_covered = !covers_ || (day >= covers_->first && day <= covers_->last);
   if (!is_covered && holds_beyond_) return DayAnswer::Held;
-  if (is_covered && holds(include_, day)) return DayAnswer::Open;
-  if (is_covered && holds(exclude_, day)) return DayAnswer::Closed;
+  const std::int64_t number = day.time_since_epoch().count();
   const unsigned weekday = std::chrono::weekday{day}.c_encoding();
-  return (weekdays_ >> weekday & 1) != 0 ? DayAnswer::Open : DayAnswer::Closed;
+  const bool is_open = number <= kLastCalendarDay ? open_.has(number) : (weekdays_ >> weekday & 1) != 0;
+  return is_open ? DayAnswer::Open : DayAnswer::Closed;
 }
 
 std::optional<Day> CompiledCalendar::next_open(Day day) const {
-  const Day last = std::min(kLastDay, last_day().value_or(kLastDay));
-  if (holds_beyond_ && covers_) day = std::max(day, covers_->first);
-  while (day <= last) {
-    if (on(day) == DayAnswer::Open) return day;
-    const auto closed = holding(exclude_, day, same);
-    Day next = day + std::chrono::days{1};
-    if (closed != exclude_.end()) {  // over the whole range, unless a day in it is included
-      const auto included = std::lower_bound(include_.begin(), include_.end(), next,
-                                             [](const DayRange& range, Day d) { return range.last < d; });
-      Day end = closed->last;
-      if (included != include_.end()) {
-        end = std::min(end, std::max(next, included->first) - std::chrono::days{1});
-      }
-      if (covers_) end = std::min(end, std::max(day, covers_->last));
-      next = std::max(next, end + std::chrono::days{1});
-    }
-    day = next;
-  }
-  return std::nullopt;
+  const auto next = open_.next(day.time_since_epoch().count());
+  return next ? std::optional(Day{std::chrono::days{*next}}) : std::nullopt;
 }
 
 const ClockRange* CompiledCalendar::hours(Day day) const {
-  const auto found = holding(hours_, day, [](const Hours& each) -> const DayRange& { return each.days; });
-  return found == hours_.end() ? nullptr : &found->open;
+  const auto behind =
+      std::ranges::upper_bound(hours_, day, {}, [](const Hours& each) { return each.days.first; });
+  if (behind == hours_.begin() || std::prev(behind)->days.last < day) return nullptr;
+  return &std::prev(behind)->open;
+}
+
+std::optional<Day> CompiledCalendar::same_hours_through(Day day) const {
+  const auto at = std::ranges::lower_bound(hours_, day, {}, [](const Hours& each) { return each.days.last; });
+  if (at == hours_.end()) return std::nullopt;
+  return at->days.first > day ? at->days.first - std::chrono::days{1} : at->days.last;
 }
 
 std::optional<Day> CompiledCalendar::last_day() const {
@@ -106,10 +104,8 @@ Result<CompiledCalendar> compile_calendar(const model::Calendar& calendar,
   out.weekdays_ = *days;
   auto exclude = read_ranges("exclude", calendar.exclude);
   if (!exclude) return fail(exclude.error());
-  out.exclude_ = std::move(*exclude);
   auto include = read_ranges("include", calendar.include);
   if (!include) return fail(include.error());
-  out.include_ = std::move(*include);
   for (const auto& [text, times] : calendar.hours) {
     const auto range = model::day_range_from_text(text);
     if (!range) return wrong("hours", range.error().message);
@@ -135,6 +131,7 @@ Result<CompiledCalendar> compile_calendar(const model::Calendar& calendar,
   if (out.holds_beyond_ && !out.covers_) {
     return wrong("beyond", "hold needs `covers`; give it, or leave beyond out");
   }
+  out.open_ = open_days(out.weekdays_, *exclude, *include, out.covers_, out.holds_beyond_);
   if (!out.next_open(Day{})) {
     const std::string where = out.holds_beyond_ ? " within covers: " + calendar.covers : "";
     return wrong("days", fmt::format("{} leaves no day open{}; open some, or add one to `include`",

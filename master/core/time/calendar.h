@@ -9,6 +9,7 @@
 #include "common/model/calendar.h"
 #include "common/model/day_text.h"
 #include "common/model/zone.h"
+#include "master/core/time/day_set.h"
 
 namespace rota::master::core {
 
@@ -19,12 +20,16 @@ enum class DayAnswer { Open, Closed, Held };
 class CompiledCalendar {
  public:
   DayAnswer on(model::Day day) const;
+  /// The days that are open through 2199.
+  const DaySet& open() const { return open_; }
   /// The first day at or after `day` that is open; empty when there is none
   /// before the year 2200.
   std::optional<model::Day> next_open(model::Day day) const;
   /// On an open day that is shorter: when, in the calendar's own zone.
   const model::ClockRange* hours(model::Day day) const;
   bool has_hours() const { return !hours_.empty(); }
+  /// The last day through which `hours` answers as on that one; empty: there is no such limit.
+  std::optional<model::Day> same_hours_through(model::Day day) const;
   const model::ZoneRules& zone() const { return *zone_; }
   const std::string& name() const { return name_; }
   /// No day after it can be open; empty: there is no such limit.
@@ -41,9 +46,8 @@ class CompiledCalendar {
 
   std::string name_;
   std::shared_ptr<const model::ZoneRules> zone_;
-  unsigned weekdays_ = 0x7f;              ///< bit 0: Sunday
-  std::vector<model::DayRange> exclude_;  ///< in order, none touches another
-  std::vector<model::DayRange> include_;
+  unsigned weekdays_ = 0x7f;  ///< bit 0: Sunday
+  DaySet open_;
   std::vector<Hours> hours_;  ///< in order
   std::optional<model::DayRange> covers_;
   bool holds_beyond_ = false;

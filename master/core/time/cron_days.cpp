@@ -103,20 +103,27 @@ std::int64_t days_since_epoch(const Date& date) {
       .count();
 }
 
-/// The first matching date at or after `date`.
-std::optional<Date> next_date(const CronExpression& cron, Date date) {
-  while (date.year <= kCronLastYear) {
+/// The first matching date at or after `date`, through that year. `counts` says which days of a month do: bit
+/// d, 1 to 31.
+template <typename Counts>
+std::optional<Date> next_date(const CronExpression& cron, Date date, int last_year, const Counts& counts) {
+  while (date.year <= last_year) {
     const int month = matches_year(cron, date.year) ? next_bit(cron.months, date.month) : -1;
     if (month < 0) {
       date = {date.year + 1, 1, 1};
       continue;
     }
     if (month != date.month) date = {date.year, month, 1};
-    const int day = next_bit(matching_days(cron, date.year, date.month), date.day);
+    const std::uint32_t days = matching_days(cron, date.year, date.month);
+    const int day = days == 0 ? -1 : next_bit(days & counts(date.year, date.month), date.day);
     if (day > 0) return Date{date.year, date.month, day};
     date = {date.year, date.month + 1, 1};  // month 13 has no bit: the year ends
   }
   return std::nullopt;
+}
+
+std::optional<Date> next_date(const CronExpression& cron, Date date) {
+  return next_date(cron, date, kCronLastYear, [](int, int) { return ~std::uint32_t{0}; });
 }
 
 int time_of_day(int hour, int minute, int second) { return hour * 3600 + minute * 60 + second; }
@@ -204,6 +211,18 @@ std::optional<std::int64_t> next_cron_day(const CronExpression& cron, std::int64
   if (day * kDaySeconds >= kLocalEnd) return std::nullopt;
   const auto date = next_date(cron, date_of(std::max<std::int64_t>(day, 0)));
   if (!date) return std::nullopt;
+  return days_since_epoch(*date);
+}
+
+std::optional<std::int64_t> next_cron_day(const CronExpression& cron, std::int64_t day, std::int64_t through,
+                                          const DayFilter& counts) {
+  day = std::max<std::int64_t>(day, 0);
+  if (day > through || day * kDaySeconds >= kLocalEnd) return std::nullopt;
+  const int last_year = std::min(kCronLastYear, date_of(std::min(through, kLocalEnd / kDaySeconds)).year);
+  const auto date = next_date(cron, date_of(day), last_year, [&](int year, int month) {
+    return static_cast<std::uint32_t>(counts(days_since_epoch({year, month, 1})) << 1);
+  });
+  if (!date || days_since_epoch(*date) > through) return std::nullopt;
   return days_since_epoch(*date);
 }
 

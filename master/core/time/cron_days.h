@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 
 #include "master/core/time/cron.h"
@@ -20,6 +21,11 @@ std::int64_t count_local_matches(const CronExpression& cron, std::int64_t from, 
 
 /// The first matching date at or after `day` (days since 1970).
 std::optional<std::int64_t> next_cron_day(const CronExpression& cron, std::int64_t day);
+/// Bit i: whether the day i days after `first` counts, for a month at least.
+using DayFilter = std::function<std::uint64_t(std::int64_t first)>;
+/// The same among days that count, and not after `through`: each month is one step.
+std::optional<std::int64_t> next_cron_day(const CronExpression& cron, std::int64_t day, std::int64_t through,
+                                          const DayFilter& counts);
 
 /// The first matching second of a day at or after `from`, or -1; and how many lie before `second`, which may
 /// be the end of the day.

@@ -16,10 +16,6 @@ using model::ClockRange;
 using model::kMillisOfDay;
 using model::Otherwise;
 
-std::int64_t day_number(std::int64_t local_ms) {
-  return std::chrono::floor<std::chrono::days>(Millis{local_ms}).count();
-}
-
 /// Days from which something may be planned so near an edit that it falls between.
 std::set<std::int64_t> days_near_edits(const DayRules& days) {
   std::set<std::int64_t> out;

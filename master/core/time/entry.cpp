@@ -7,8 +7,9 @@
 #include <chrono>
 
 #include "common/model/schedule_text.h"
-#include "master/core/time/planned_times.h"
 #include "master/core/time/cron_quartz.h"
+#include "master/core/time/open_moments.h"
+#include "master/core/time/planned_times.h"
 
 namespace rota::master::core {
 namespace {
@@ -70,7 +71,16 @@ Result<CompiledEntry> compile_entry(const ScheduleEntry& entry, const EntryParts
   out.start_ = entry.start;
   out.end_ = entry.end;
   out.find_edited_away();
+  out.find_silence(parts);
   return out;
+}
+
+/// Whether the newest edit left it a moment at all, which takes a long search where it did not.
+void CompiledEntry::find_silence(const EntryParts& parts) {
+  if (days_.switches().empty()) return;
+  WallTime newest{};
+  for (const CalendarHistory& history : parts.calendars) newest = std::max(newest, history.back().from);
+  if (!next_unbounded(newest)) silent_from_ = newest;
 }
 
 void CompiledEntry::find_edited_away() {
@@ -103,6 +113,7 @@ std::optional<WallTime> CompiledEntry::next_after(WallTime after) const {
   // One moment before `start`, since the answer lies strictly after. One that
   // is moved may come before it.
   if (start_ && kind_ != EntryKind::At) after = std::max(after, *start_ - kSmallestStep);
+  if (is_silent_after(after)) return std::nullopt;
   const auto next = next_unbounded(after);
   if (!next || (end_ && *next > *end_)) return std::nullopt;
   return next;
@@ -114,7 +125,7 @@ std::optional<WallTime> CompiledEntry::next_unbounded(WallTime after) const {
     case EntryKind::WorkerStart:
       return std::nullopt;
     case EntryKind::Cron:
-      return is_as_quartz_ ? next_quartz(after) : next_cron(after);
+      return next_cron(after);
     case EntryKind::WorkingDay:
       return next_working_day(after);
     case EntryKind::Every:
@@ -127,6 +138,10 @@ std::optional<WallTime> CompiledEntry::next_unbounded(WallTime after) const {
 }
 
 std::optional<WallTime> CompiledEntry::next_cron(WallTime after) const {
+  if (is_as_quartz_) {
+    return has_rules() ? OpenMoments(days_, between_, *zone_).next_as_quartz(*cron_, after)
+                       : next_as_quartz(*cron_, *zone_, after);
+  }
   if (!has_rules()) return core::next_after(*cron_, *zone_, skipped_time_, repeated_time_, after);
   return next_moment(CalendarTimes(*cron_, days_, otherwise_, between_), *zone_, skipped_time_,
                      repeated_time_, after);
@@ -137,32 +152,6 @@ std::optional<WallTime> CompiledEntry::next_working_day(WallTime after) const {
                      after);
 }
 
-/// The first moment at or after `at` that is open. Within a stretch of the zone
-/// local time runs evenly.
-std::optional<WallTime> CompiledEntry::next_open(WallTime at) const {
-  while (true) {
-    const std::int64_t local = local_ms_of(*zone_, at);
-    const auto open = next_open_time(local, days_, between_);
-    if (!open || *open == local) return open ? std::optional(at) : std::nullopt;
-    const auto second = std::chrono::floor<std::chrono::seconds>(at.time_since_epoch()).count();
-    const std::int64_t end_s = end_of_stretch(*zone_, stretch_at(*zone_, second));
-    const WallTime there = at + Millis{*open - local};
-    if (to_ms(there) / 1000 < end_s) return there;
-    at = wall_from_ms(end_s * 1000);
-  }
-}
-
-std::optional<WallTime> CompiledEntry::next_quartz(WallTime after) const {
-  auto next = next_as_quartz(*cron_, *zone_, after);
-  while (next && has_rules()) {
-    const auto open = next_open(*next);
-    if (!open) return std::nullopt;
-    if (*open == *next) break;
-    next = next_as_quartz(*cron_, *zone_, *open - kSmallestStep);
-  }
-  return next;
-}
-
 /// The first tick of a fixed rate strictly after `after`.
 WallTime CompiledEntry::on_grid(WallTime after) const {
   const std::int64_t first = start_ ? 0 : 1;
@@ -171,14 +160,8 @@ WallTime CompiledEntry::on_grid(WallTime after) const {
 }
 
 std::optional<WallTime> CompiledEntry::next_rate(WallTime after) const {
-  WallTime tick = on_grid(after);
-  while (has_rules()) {
-    const auto open = next_open(tick);
-    if (!open) return std::nullopt;
-    if (*open == tick) break;
-    tick = on_grid(*open - kSmallestStep);
-  }
-  return tick;
+  const WallTime tick = on_grid(after);
+  return has_rules() ? OpenMoments(days_, between_, *zone_).next_of_rate(tick, interval_) : tick;
 }
 
 std::optional<WallTime> CompiledEntry::moved_once() const {
@@ -196,7 +179,7 @@ WallTime CompiledEntry::moment_of_moved(std::int64_t local_ms) const {
 std::optional<WallTime> CompiledEntry::due_after_end(WallTime ended) const {
   WallTime due = ended + interval_;
   if (start_) due = std::max(due, *start_);
-  const auto open = has_rules() ? next_open(due) : std::optional(due);
+  const auto open = has_rules() ? OpenMoments(days_, between_, *zone_).next(due) : std::optional(due);
   if (!open || (end_ && *open > *end_)) return std::nullopt;
   return open;
 }

@@ -44,6 +44,8 @@ class CompiledEntry {
   std::optional<WallTime> due_after_end(WallTime ended) const;
 
   bool fires_often() const;
+  /// It is known, and takes no search, that nothing fires after that moment. Else there is a search.
+  bool is_silent_after(WallTime moment) const { return silent_from_ && moment >= *silent_from_; }
   const std::string& name() const { return name_; }
   const std::shared_ptr<const model::ZoneRules>& zone() const { return zone_; }
   model::EntryKind kind() const { return kind_; }
@@ -58,13 +60,12 @@ class CompiledEntry {
 
   std::optional<WallTime> next_unbounded(WallTime after) const;
   std::optional<WallTime> next_cron(WallTime after) const;
-  std::optional<WallTime> next_quartz(WallTime after) const;
   std::optional<WallTime> next_working_day(WallTime after) const;
   std::optional<WallTime> next_rate(WallTime after) const;
-  std::optional<WallTime> next_open(WallTime at) const;
   std::optional<WallTime> moved_once() const;
   WallTime moment_of_moved(std::int64_t local_ms) const;
   void find_edited_away();
+  void find_silence(const EntryParts& parts);
   WallTime on_grid(WallTime after) const;
 
   model::EntryKind kind_ = model::EntryKind::At;
@@ -85,6 +86,7 @@ class CompiledEntry {
   Millis jitter_{0};
   std::optional<WallTime> start_;
   std::optional<WallTime> end_;
+  std::optional<WallTime> silent_from_;  ///< nothing fires after it, by the versions in force from then on
   std::vector<DayPart> edited_away_;            ///< Cron, WorkingDay
   std::vector<WallTime> edited_away_once_;      ///< At; in order
 };

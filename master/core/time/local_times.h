@@ -2,6 +2,7 @@
 // changes of a zone. Pure.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <limits>
 #include <optional>
@@ -33,6 +34,11 @@ std::size_t stretch_at(const model::ZoneRules& zone, std::int64_t utc_s);
 inline std::int64_t end_of_stretch(const model::ZoneRules& zone, std::size_t i) {
   return i + 1 < zone.changes.size() ? zone.changes[i + 1].from_utc_s
                                      : std::numeric_limits<std::int64_t>::max();
+}
+
+/// The day, since 1970, of milliseconds since 1970 in local time.
+inline std::int64_t day_number(std::int64_t local_ms) {
+  return std::chrono::floor<std::chrono::days>(Millis{local_ms}).count();
 }
 
 /// Milliseconds since 1970 in local time.

@@ -1,6 +1,7 @@
 #include "master/core/time/planned_times.h"
 
 #include <algorithm>
+#include <bit>
 #include <chrono>
 
 #include "master/core/time/cron_days.h"
@@ -114,13 +115,32 @@ std::vector<CalendarTimes::Placed> CalendarTimes::placed_from(std::int64_t sourc
   return out;
 }
 
+/// Whether a time of the cron lies in this part of a day.
+bool CalendarTimes::has_times(const ClockRange& open) const {
+  return std::ranges::any_of(between_, [&](const ClockRange& allowed) {
+    const ClockRange inside{std::max(open.from_ms, allowed.from_ms), std::min(open.to_ms, allowed.to_ms)};
+    return !inside.is_empty() && first_time(cron_, inside, 0).has_value();
+  });
+}
+
+/// The first day of the cron at or after that one from which it is not too far to an open day.
+std::optional<std::int64_t> CalendarTimes::next_source(std::int64_t day) const {
+  return next_cron_day(cron_, day, days_.last_open() + ahead(), [this](std::int64_t first) {
+    std::uint64_t near = days_.open_days(first - ahead());
+    if (otherwise_ == Otherwise::Skip) return near;
+    static_assert(kLongestShift == 15);  // bit i: one of the days i to i + 15
+    for (const int far : {1, 2, 4, 8}) near |= near >> far;
+    return near;
+  });
+}
+
 std::optional<std::int64_t> CalendarTimes::next(std::int64_t local_s) const {
   const std::int64_t today = floor_day(local_s, kDaySeconds);
-  const int back = otherwise_ == Otherwise::Next ? kLongestShift : 0;
-  const int ahead = otherwise_ == Otherwise::Previous ? kLongestShift : 0;
+  if (!days_.next_open(today) || !has_times(ClockRange{})) return std::nullopt;
   std::optional<std::int64_t> best;
-  for (auto source = next_cron_day(cron_, today - back); source;) {
-    if (best && *source > floor_day(*best, kDaySeconds) + ahead) break;
+  for (auto source = next_source(today - back()); source;) {
+    if (best && *source > floor_day(*best, kDaySeconds) + ahead()) break;
+    ++days_tried_;
     for (const Placed& placed : placed_from(*source)) {
       const auto time = first_time(cron_, placed.times, local_s - placed.day * kDaySeconds);
       if (!time) continue;
@@ -129,19 +149,18 @@ std::optional<std::int64_t> CalendarTimes::next(std::int64_t local_s) const {
     }
     // Long closed stretches are passed in one step: what is moved comes from
     // near them.
-    const auto open = days_.next_open(*source + 1 - ahead);
+    const auto open = days_.next_open_for(*source + 1 - ahead(),
+                                          [this](const ClockRange& times) { return has_times(times); });
     if (!open) break;
-    source = next_cron_day(cron_, std::max(*source + 1, *open - back));
+    source = next_source(std::max(*source + 1, *open - back()));
   }
   return best;
 }
 
 /// How many are planned on a day before that second of it.
 std::int64_t CalendarTimes::count_on(std::int64_t day, std::int64_t before_s) const {
-  const int back = otherwise_ == Otherwise::Next ? kLongestShift : 0;
-  const int ahead = otherwise_ == Otherwise::Previous ? kLongestShift : 0;
   std::vector<ClockRange> times;
-  for (auto source = next_cron_day(cron_, day - back); source && *source <= day + ahead;
+  for (auto source = next_cron_day(cron_, day - back()); source && *source <= day + ahead();
        source = next_cron_day(cron_, *source + 1)) {
     for (const Placed& placed : placed_from(*source)) {
       if (placed.day == day) times.push_back(placed.times);
@@ -172,12 +191,12 @@ std::int64_t CalendarTimes::count(std::int64_t from, std::int64_t to) const {
 /// The day of the month by the versions in force at that local time.
 std::optional<std::int64_t> WorkingDayTimes::day_in_month(std::int64_t first, std::int64_t last,
                                                           std::int64_t in_force) const {
-  int left = nth_ > 0 ? nth_ : -nth_;
-  const int step = nth_ > 0 ? 1 : -1;
-  for (std::int64_t day = nth_ > 0 ? first : last; day >= first && day <= last; day += step) {
-    if (days_.is_working_day(day, in_force) && --left == 0) return day;
-  }
-  return std::nullopt;
+  std::uint64_t open = days_.working_days(first, in_force) & ((std::uint64_t{2} << (last - first)) - 1);
+  const int count = std::popcount(open);
+  const int index = nth_ > 0 ? nth_ - 1 : count + nth_;
+  if (index < 0 || index >= count) return std::nullopt;
+  for (int i = 0; i < index; ++i) open &= open - 1;
+  return first + std::countr_zero(open);
 }
 
 /// Once in a month: by the first version by which its day falls into the time
@@ -222,23 +241,6 @@ std::optional<std::int64_t> moved_to_open(std::int64_t local_ms, const DayRules&
     const auto [from, to] = days.span_of_stretch(i);
     const auto found = first_open(local_ms, days.stretches()[i], otherwise);
     if (found && *found >= from && *found < to) return found;
-  }
-  return std::nullopt;
-}
-
-std::optional<std::int64_t> next_open_time(std::int64_t local_ms, const DayRules& days,
-                                           const std::vector<ClockRange>& between) {
-  auto day = days.next_open(floor_day(local_ms, kMillisOfDay));
-  for (; day; day = days.next_open(*day + 1)) {
-    const std::int64_t from = local_ms - *day * kMillisOfDay;
-    std::optional<std::int64_t> first;
-    for (const ClockRange& open : days.open_on(*day)) {
-      for (const ClockRange& allowed : between) {
-        const std::int64_t time = std::max({open.from_ms, allowed.from_ms, from});
-        if (time < std::min(open.to_ms, allowed.to_ms)) first = std::min(first.value_or(time), time);
-      }
-    }
-    if (first) return *day * kMillisOfDay + *first;
   }
   return std::nullopt;
 }

@@ -19,7 +19,7 @@ std::vector<model::ClockRange> ranges_of_day(const model::ClockRange& between);
 
 /// A cron's times inside of `between`, each on its own day if it is open then,
 /// else at the same time of the next or previous day that is, or not at all.
-/// Thread: constant. What it is made from must outlive it.
+/// Thread: one. What it is made from must outlive it.
 class CalendarTimes final : public LocalTimes {
  public:
   CalendarTimes(const CronExpression& cron, const DayRules& days, model::Otherwise otherwise,
@@ -29,6 +29,8 @@ class CalendarTimes final : public LocalTimes {
   std::optional<std::int64_t> next(std::int64_t local_s) const override;
   std::int64_t count(std::int64_t from, std::int64_t to) const override;
   bool follows_elapsed_time() const override { return cron_.follows_elapsed_time; }
+  /// How many days were looked at one by one since this was made: few, however far the next one lies.
+  std::int64_t days_tried() const { return days_tried_; }
 
  private:
   /// A stretch of a source day that is planned on a day.
@@ -36,6 +38,10 @@ class CalendarTimes final : public LocalTimes {
     std::int64_t day = 0;
     model::ClockRange times;
   };
+  int back() const { return otherwise_ == model::Otherwise::Next ? kLongestShift : 0; }
+  int ahead() const { return otherwise_ == model::Otherwise::Previous ? kLongestShift : 0; }
+  bool has_times(const model::ClockRange& open) const;
+  std::optional<std::int64_t> next_source(std::int64_t day) const;
   void place(const DayRules& days, std::int64_t day, const model::ClockRange& times, int shifted,
              std::vector<Placed>& out) const;
   std::vector<Placed> placed_before(std::int64_t source) const;
@@ -46,6 +52,7 @@ class CalendarTimes final : public LocalTimes {
   const DayRules& days_;
   const model::Otherwise otherwise_;
   const std::vector<model::ClockRange>& between_;
+  mutable std::int64_t days_tried_ = 0;
 };
 
 /// The n-th working day of each month (from its end when negative), at one time
@@ -72,10 +79,5 @@ class WorkingDayTimes final : public LocalTimes {
 /// empty: it is skipped.
 std::optional<std::int64_t> moved_to_open(std::int64_t local_ms, const DayRules& days,
                                           model::Otherwise otherwise);
-
-/// The first local time at or after `local_ms` that is open and in `between`;
-/// empty: there is none.
-std::optional<std::int64_t> next_open_time(std::int64_t local_ms, const DayRules& days,
-                                           const std::vector<model::ClockRange>& between);
 
 }  // namespace rota::master::core
