@@ -15,7 +15,7 @@ using namespace rota::master::store::testing;
 namespace {
 
 /// What the takeover of a master of the version before writes: nothing of edits_told_by.
-void older_takes_office(const Fixture& fixture, int epoch) {
+void master_of_before_takes_office(const Fixture& fixture, int epoch) {
   const auto done = fixture.server.sql(
       fmt::format("UPDATE epoch SET value = {0}, dispatch_apart_for = {0}, contents_read_by = {0}, "
                   "late_rows_read_by = {0}, holder = 'old' WHERE partition_no = 1 AND value < {0}",
@@ -37,7 +37,7 @@ TEST_CASE("edits told: the promise begins with the first Term that keeps it, and
   for (int i = 0; i < 2; ++i) REQUIRE(upgrade_schema(fixture.options));
   MysqlOffice office(fixture.options, utc_only());
   MysqlReader reader(fixture.options);
-  older_takes_office(fixture, 2);
+  master_of_before_takes_office(fixture, 2);
   CHECK(told_from(reader) == std::nullopt);  // of the version before nothing is demanded
 
   REQUIRE(office.enter_office(Epoch{3}, "new"));
@@ -46,7 +46,7 @@ TEST_CASE("edits told: the promise begins with the first Term that keeps it, and
   REQUIRE(office.enter_office(Epoch{4}, "new"));
   CHECK(told_from(reader) == first);  // the Term before told them too
 
-  older_takes_office(fixture, 5);
+  master_of_before_takes_office(fixture, 5);
   CHECK(told_from(reader) == std::nullopt);
   REQUIRE(fixture.server.sql("UPDATE epoch SET edits_told_from_ms = edits_told_from_ms - 60000",
                              fixture.options.database));

@@ -46,10 +46,10 @@ std::string ticks(const Harness& h, JobId job) {
   return out;
 }
 
-/// A job that is moved back from closed days, in a world that has reached Wednesday 12:00.
+/// A job that is moved back from closed days, in a world that has reached Wednesday 12:00. No worker is here:
+/// each would wake the leader every second of these days.
 struct MovedBack {
   explicit MovedBack(const std::string& line = "cron 0 0 9 * * ?; calendars de; otherwise previous") {
-    h.join(a_worker("w1", 100));
     REQUIRE(h.apply_calendar(de_without({})));
     job = h.apply(a_job().entries({line}).overlap(model::Overlap::Allow));
     advance_to(h, "2023-11-15T12:00:00Z");
@@ -116,7 +116,6 @@ TEST_CASE("edited away: an edit that closes too late says it once, also when oth
 
 TEST_CASE("edited away: a moment at which another entry is due fires") {
   Harness h;
-  h.join(a_worker("w1", 100));
   REQUIRE(h.apply_calendar(de_without({})));
   const JobId job = h.apply(a_job()
                                 .entries({"cron 0 0 9 * * ?; calendars de; otherwise previous", "cron 0 0 9 16 * ?"})
@@ -130,7 +129,6 @@ TEST_CASE("edited away: a moment at which another entry is due fires") {
 
 TEST_CASE("edited away: a working day that becomes one of the past, and a single moment") {
   Harness h;
-  h.join(a_worker("w1", 100));
   REQUIRE(h.apply_calendar(de_without({}, "mon-fri")));
   const JobId twelfth = h.apply(a_job("twelfth").entries({"working_day 12; time 18:00; calendars de"}));
   const JobId once = h.apply(a_job("once").entries({"at 2023-11-16T10:30:00.250Z; calendars de; otherwise previous"}));
@@ -174,7 +172,6 @@ TEST_CASE("edited away: a new leader records what the old one did not come to") 
 
 TEST_CASE("edited away: a job that its last firing ended has nothing to lose any more") {
   Harness h;
-  h.join(a_worker("w1", 100));
   REQUIRE(h.apply_calendar(de_without({})));
   JobBuilder job = a_job().entries({"cron 0 0 9 * * ?; calendars de; otherwise previous", "cron 0 0 7 16 * ?"});
   const JobId id = h.apply(job.firings(2).overlap(model::Overlap::Allow));
@@ -187,7 +184,6 @@ TEST_CASE("edited away: a job that its last firing ended has nothing to lose any
 
 TEST_CASE("calendars: a working day that fired does not fire again weeks later, when another edit follows") {
   Harness h;
-  h.join(a_worker("w1", 100));
   model::Calendar calendar = de_without({}, "mon-fri");
   REQUIRE(h.apply_calendar(calendar));
   const JobId job = h.apply(a_job().entries({"working_day 1; time 12:00; calendars de"}));
