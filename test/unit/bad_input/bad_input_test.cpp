@@ -139,7 +139,10 @@ nlohmann::json properties_of(const char* what) {
 nlohmann::json map_in(const nlohmann::json& property) { return property["anyOf"].back()["properties"]; }
 
 void check_all_there(const std::set<std::string>& keys, const std::string& before, const nlohmann::json& properties) {
-  for (const auto& [key, rules] : properties.items()) CHECK_MESSAGE(keys.contains(before + key), before, key);
+  for (const auto& property : properties.items()) {
+    const std::string key = before + property.key();
+    CHECK_MESSAGE(keys.contains(key), key);
+  }
 }
 
 }  // namespace

@@ -1,7 +1,6 @@
 // How far searches for the next moment walk, counted in days and times that they look at one by one; and that
 // those that pass years in one step find what a plain walk finds.
 #include <algorithm>
-#include <array>
 #include <set>
 
 #include "master/core/time/cron_quartz.h"
@@ -194,7 +193,8 @@ TEST_CASE("far search: crons find what a walk over each of their days finds") {
   for (int round = 0; round < 300; ++round) {
     const int year = 2020 + dice.roll(0, 20);
     const DayRules days(dice_histories(dice, year), *zone, dice.roll(-1, 1));
-    const auto otherwise = std::array{Otherwise::Skip, Otherwise::Next, Otherwise::Previous}[round % 3];
+    constexpr Otherwise kOthers[] = {Otherwise::Skip, Otherwise::Next, Otherwise::Previous};
+    const Otherwise otherwise = kOthers[round % 3];
     const CronExpression cron = cron_of(kCrons[dice.roll(0, 4)]);
     const CalendarTimes times(cron, days, otherwise, kAllDay);
     const std::int64_t begin = second_of(std::to_string(year - 1) + "-06-01T00:00:00Z"), end = begin + 5 * 365 * kDay;
