@@ -156,7 +156,7 @@ TEST_CASE("rewind: gap rows of jobs with calendars are cut too, by what the cale
   auto definition = std::make_shared<model::JobDefinition>();
   definition->name = "k";
   definition->rules.schedule.kind = model::ScheduleKind::Entries;
-  definition->rules.schedule.entries = {"cron */20 * * * * *; calendars de; otherwise previous"};
+  definition->rules.schedule.entries = {"cron 0 */2 * * * *; calendars de; otherwise previous"};
   batch.jobs.emplace_back();
   batch.jobs[0].id = JobId{8};
   batch.jobs[0].name = "k";
@@ -166,12 +166,12 @@ TEST_CASE("rewind: gap rows of jobs with calendars are cut too, by what the cale
   batch.versions[0].version = 1;
   batch.versions[0].valid_from = batch.versions[0].anchor = c.begin;
   batch.versions[0].definition = definition;
-  const auto third_of_minute = [](WallTime at) {  // the last one at or before
-    return at - (at.time_since_epoch() % Millis{20'000});
+  const auto even_minute = [](WallTime at) {  // the last one at or before
+    return at - (at.time_since_epoch() % Millis{120'000});
   };
-  model::Gap gap = c.gap(0, 7200, 360);
-  gap.from = third_of_minute(c.begin) + Millis{20'000};
-  gap.to = third_of_minute(gap.to);
+  model::Gap gap = c.gap(0, 7200, 60);
+  gap.from = even_minute(c.begin) + Millis{120'000};
+  gap.to = even_minute(gap.to);
   gap.job = JobId{8};
   gap.reason = model::Reason::CalendarEdited;
   batch.gaps = {gap};
@@ -180,8 +180,8 @@ TEST_CASE("rewind: gap rows of jobs with calendars are cut too, by what the cale
   REQUIRE(c.rewind());
   const auto gaps = c.database.gaps_of(JobId{8});
   REQUIRE(gaps->size() == 1);
-  CHECK(gaps->front().to == third_of_minute(c.now));
-  CHECK(gaps->front().count == 180);
+  CHECK(gaps->front().to == even_minute(c.now));
+  CHECK(gaps->front().count == 30);
   CHECK(c.database.calendar_versions("default", "de")->back().from == c.begin - kSecond);
   CHECK(c.is_verified());
 }
