@@ -6,6 +6,7 @@
 
 #include <cerrno>
 #include <cstring>
+#include <utility>
 
 #include "worker/warden/wire.h"
 
@@ -126,9 +127,12 @@ Result<std::optional<Packet>> receive_packet(int socket) {
   message.msg_control = room;
   message.msg_controllen = sizeof room;
   ssize_t got = 0;
+  // ECONNRESET is told once, when the other side closed with packets of ours unread. What it sent before it
+  // closed stands behind that error and is received by the next call.
+  bool was_reset = false;
   do {
     got = ::recvmsg(socket, &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
-  } while (got < 0 && errno == EINTR);
+  } while (got < 0 && (errno == EINTR || (errno == ECONNRESET && !std::exchange(was_reset, true))));
   if (got < 0 && errno == EAGAIN) return std::optional<Packet>{};
   if (got < 0) return fail(system_error(ErrorCode::Unavailable, "receive"));
   if (got == 0) return fail(ErrorCode::Unavailable, "the other side of the socket is gone");

@@ -220,6 +220,7 @@ void Warden::reap_children() {
     const pid_t pid = ::wait4(-1, &status, WNOHANG, &used);
     if (pid <= 0) return;
     if (pid == proper_.pid()) {
+      if (!WIFEXITED(status) || !is_deliberate(WEXITSTATUS(status))) read_last_requests();
       on_proper_ended(status);
       continue;
     }

@@ -66,7 +66,8 @@ class Warden {
   bool is_idle() const { return attempts_.empty(); }
 
   // warden_requests.cpp: what the proper asks for
-  void read_requests();
+  bool read_requests();  ///< false: none was there
+  void read_last_requests();
   void read_packets(std::vector<Request>& requests);
   void handle(Start&& request);
   void handle(const Kill& request);

@@ -55,7 +55,7 @@ UniqueFd open_orders(Attempt& attempt, const std::string& kind) {
 
 /// All are read before the first is done, and freed after the last is done: after each fork the first write
 /// to a page of the heap costs a fault and a copy, which is now once in a round and not once a start.
-void Warden::read_requests() {
+bool Warden::read_requests() {
   std::vector<Request> requests;
   read_packets(requests);
   for (Request& request : requests) {
@@ -63,6 +63,14 @@ void Warden::read_requests() {
                std::move(request));
   }
   spent_plans_.clear();
+  return !requests.empty();
+}
+
+/// Of a proper that has died unexpectedly: it may have told the leader that what waits here is accepted.
+void Warden::read_last_requests() {
+  do {
+    refusals_.clear();  // nobody is left to hear of them
+  } while (proper_.socket() >= 0 && read_requests());
 }
 
 void Warden::read_packets(std::vector<Request>& requests) {

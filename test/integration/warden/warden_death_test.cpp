@@ -1,4 +1,5 @@
 // Whatever dies or stops: the proper, either warden, the vouchers.
+#include <poll.h>
 #include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -94,6 +95,41 @@ TEST_CASE("warden: an unreported end is told to the next life") {
     const Held held = under.await<Held>(key(1));
     REQUIRE(held.end);
     CHECK(held.end->exit_status == 9);
+  }
+}
+
+TEST_CASE("warden: what a killed proper asked for is done, even behind notices it never read") {
+  for (const std::string& means : means_here()) {
+    for (const bool has_unread : {false, true}) {
+      CAPTURE(means);
+      CAPTURE(has_unread);
+      constexpr int kAsked = 40;
+      WardenUnderTest under(means);
+      under.start(shell(1, "sleep 600"));
+      const pid_t inner = under.inner_pid();
+      const pid_t proper = under.proper_pid();
+      if (has_unread) {
+        REQUIRE(under.client().start(shell(2, "exit 3")));
+        REQUIRE(eventually([&] {
+          pollfd item{under.client().fd(), POLLIN, 0};
+          return ::poll(&item, 1, 0) > 0;
+        }));
+      }
+      REQUIRE(::kill(inner, SIGSTOP) == 0);
+      for (int i = 0; i < kAsked; ++i) REQUIRE(under.client().start(shell(10 + i, "sleep 600")));
+      REQUIRE(under.client().kill(key(1), Millis{0}, KilledBy::Cancel));
+      under.kill_nine(proper);
+      under.drop_client();
+      REQUIRE(eventually([&] { return !is_alive(proper); }));
+      REQUIRE(::kill(inner, SIGCONT) == 0);
+      under.await_next_life();
+      CHECK(under.welcome().held == kAsked + 1 + (has_unread ? 1 : 0));
+      REQUIRE(under.client().list(1));
+      for (int i = 0; i < kAsked; ++i) CHECK_FALSE(under.await<Held>(key(10 + i)).end.has_value());
+      const Held cancelled = under.await<Held>(key(1));
+      const Ended end = cancelled.end ? *cancelled.end : under.await<Ended>(key(1));
+      CHECK(end.killed_by == KilledBy::Cancel);
+    }
   }
 }
 

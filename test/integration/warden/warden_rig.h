@@ -46,6 +46,8 @@ class WardenUnderTest {
   const std::string& folder() const { return folder_; }
   const std::string& state_dir() const { return folder_; }
 
+  /// Closes the test's end of the socket, as a death of the proper would.
+  void drop_client() { client_.reset(); }
   /// Waits for the next life of the double, and adopts its socket.
   void await_next_life();
   /// Waits for a notice of this kind with this key; others are kept for later calls.
