@@ -16,9 +16,9 @@ INSERT INTO job (job_id, namespace, name, saved_name, version, state, one_off, s
   SELECT seq, j.namespace, CONCAT('late-', seq), CONCAT('late-', seq), 1, j.state, 0, '', '', j.created_ms - {back}, j.changed_ms - {back}
   FROM job j, seq_1_to_{count} WHERE j.name = 'pattern';
 INSERT INTO job_version (job_id, version, valid_from_ms, anchor_ms, enabled, principal, definition_hash, rules, definition)
-  SELECT seq, 1, v.valid_from_ms - {back}, v.anchor_ms - {back}, v.enabled, v.principal, v.definition_hash,
+  SELECT seq, 1, w.value_ms - {back}, v.anchor_ms - {back}, v.enabled, v.principal, v.definition_hash,
          COALESCE(d.rules, v.rules), COALESCE(d.body, v.definition)
-  FROM seq_1_to_{count}, job_version v JOIN job j ON j.job_id = v.job_id
+  FROM watermark w, seq_1_to_{count}, job_version v JOIN job j ON j.job_id = v.job_id
   LEFT JOIN definition d ON d.hash = v.content_hash WHERE j.name = 'pattern' AND v.version = 1;
 UPDATE job SET ticks_through_ms = (SELECT value_ms FROM watermark) WHERE job_id > {count};
 UPDATE watermark SET value_ms = value_ms - {back}, reaching_ms = NULL, job_id = NULL;
