@@ -127,8 +127,8 @@ Result<std::optional<Packet>> receive_packet(int socket) {
   message.msg_control = room;
   message.msg_controllen = sizeof room;
   ssize_t got = 0;
-  // ECONNRESET is told once, when the other side closed with packets of ours unread. What it sent before it
-  // closed stands behind that error and is received by the next call.
+  // Linux tells ECONNRESET once, when the other side closed with packets of ours unread. What it sent
+  // before it closed stands behind that error and is received by the next call.
   bool was_reset = false;
   do {
     got = ::recvmsg(socket, &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);

@@ -10,7 +10,8 @@ from judged import Store
 HOUR_MS = 3_600_000
 RATE = 20
 LIVE = "name: live\nschedule: '@every 1s'\nhandler: noop\noverlap: allow\n"
-# Jobs that stand there since before the outage; no leader has led since.
+# Jobs that stand there since before the outage; no leader has led since. They begin at the watermark, so that no tick
+# of theirs lies before it.
 COPY_JOBS = """
 INSERT INTO job (job_id, namespace, name, saved_name, version, state, one_off, state_by, state_why, created_ms, changed_ms)
   SELECT seq, j.namespace, CONCAT('late-', seq), CONCAT('late-', seq), 1, j.state, 0, '', '', j.created_ms - {back}, j.changed_ms - {back}
