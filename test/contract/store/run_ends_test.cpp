@@ -81,6 +81,7 @@ TEST_CASE("apply: many successes that share a worker are stored as each by itsel
       changes.new_runs.push_back(run);
       model::RunProgress& ended = run.progress;
       ended = succeeded(a_tick_run(run.id.value, 10, 1)).progress;
+      ended.losses = i % 6 == 5 ? 1 : 0;  // a few: those are not stored with the others
       ended.outcome = {};
       ended.outcome.state = model::RunState::Succeeded;
       ended.dispatched = wall_from_ms(kBase + i);
@@ -114,6 +115,7 @@ TEST_CASE("apply: many successes of runs that waited and cost the same are store
       changes.new_runs.push_back(run);
       model::RunProgress& ended = run.progress;
       ended = succeeded(a_tick_run(run.id.value, 10, 1)).progress;
+      ended.losses = i % 6 == 5 ? 1 : 0;  // a few: those are not stored with the others
       ended.outcome = {};
       ended.outcome.state = model::RunState::Succeeded;
       ended.dispatched = wall_from_ms(kBase + i);
