@@ -49,6 +49,7 @@ void Master::look_at_cluster(zk::Client& client, Epoch term, bool database_answe
     beat_at_ = now;
     need_contents(client, term);
     need_late_rows(client, term);
+    need_worker_starts(client, term);
     (void)services_->watch_office().beat(term);  // again in a while
   }
   note_progress(client);
@@ -67,6 +68,14 @@ void Master::need_late_rows(zk::Client& client, Epoch term) {
   if (!all_masters(client, paths_, &api::MasterView::knows_late_rows).value_or(false)) return;
   if (!services_->watch_office().need_late_rows(term) || !post(core::LateRowsKnown{})) return;
   late_rows_needed_for_ = term;
+}
+
+/// Once in a Term: from when on jobs may have @worker_start.
+void Master::need_worker_starts(zk::Client& client, Epoch term) {
+  if (worker_starts_needed_for_ == term) return;
+  if (!all_masters(client, paths_, &api::MasterView::knows_worker_starts).value_or(false)) return;
+  if (!services_->watch_office().need_worker_starts(term) || !post(core::WorkerStartsKnown{})) return;
+  worker_starts_needed_for_ = term;
 }
 
 void Master::keep_zookeeper(zk::Client& client, bool lets_go) {

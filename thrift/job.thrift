@@ -211,7 +211,7 @@ struct RunInfo {
   2: i64 job_id,
   3: i32 job_version,
   4: string job_name,
-  /** "tick", "manual", "one_off" or "after_freeze". */
+  /** "tick", "manual", "one_off", "after_freeze" or "worker_start". */
   5: string kind,
   6: string state,
   7: string reason,

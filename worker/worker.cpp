@@ -154,6 +154,7 @@ model::WorkerInfo Worker::info() const {
   info.version = ROTA_VERSION;
   info.kill_means = runner_.kill_means();
   info.kernel_limits = runner_.kernel_limits();
+  info.start = runner_.warden_start();
   info.handlers = registry_.names();
   info.handlers.insert(info.handlers.begin(), "command");
   info.started = clock_.wall();

@@ -154,16 +154,24 @@ std::string local_time_of(const thrift::Schedule& schedule, const std::string& d
   return show_local_time(at, **zone) + (words.empty() ? "" : "  (" + words + ")");
 }
 
-/// What hangs on the end of a run has no moments of its own; the next one is known where it is planned.
-bool tell_after_end(const thrift::Schedule& schedule, const std::optional<std::int64_t>& next_ms) {
+/// What hangs on the end of a run, or on the start of a worker, has no moments of its own; the next one after
+/// an end is known where it is planned.
+bool tell_without_clock(const thrift::Schedule& schedule, const std::optional<std::int64_t>& next_ms) {
+  bool has_any = false;
   for (const std::string& line : schedule.entries) {
     const auto entry = model::entry_from_text(line);
-    if (!entry || entry->kind != model::EntryKind::AfterEnd) continue;
-    note(fmt::format("it is due {} after the end of each run{}", format_duration(entry->interval),
-                     next_ms ? ", next at " + show_time(*next_ms) : ""));
-    return true;
+    if (!entry) continue;
+    if (entry->kind == model::EntryKind::AfterEnd) {
+      note(fmt::format("it is due {} after the end of each run{}", format_duration(entry->interval),
+                       next_ms ? ", next at " + show_time(*next_ms) : ""));
+    } else if (entry->kind == model::EntryKind::WorkerStart) {
+      note("it fires once for each start of a worker that may run it");
+    } else {
+      continue;
+    }
+    has_any = true;
   }
-  return false;
+  return has_any;
 }
 
 /// "  starts 3m17s later: 2026-12-25 02:33:17.000Z", by its jitter; empty: at its tick.
@@ -237,8 +245,8 @@ int job_next(Desk& desk, const std::string& name, const std::string& line,
   if (state == "paused") {
     note(fmt::format("{0} is paused: none of these fires until `rota job resume {0}`", printable(name)));
   }
-  const bool hangs_on_ends = tell_after_end(schedule, planned_ms);
-  if (fires->at_ms.empty() && !hangs_on_ends) {
+  const bool has_others = tell_without_clock(schedule, planned_ms);
+  if (fires->at_ms.empty() && !has_others) {
     note(schedule.kind == "none" ? "it has no schedule: it runs only by hand (rota job run)"
                                  : "it never fires again");
   }

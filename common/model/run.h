@@ -29,8 +29,8 @@ inline std::string_view home_of(const WorkerKey& key) {
 }
 
 /// AfterFreeze: stands for ticks that a freeze kept from firing; it has no tick of its own, `scheduled` is
-/// its logical time.
-enum class RunKind { Tick, Manual, OneOff, AfterFreeze };
+/// its logical time. WorkerStart: of an entry `@worker_start`, for one start of one worker (worker_start.h).
+enum class RunKind { Tick, Manual, OneOff, AfterFreeze, WorkerStart };
 
 // Waiting     not to be dispatched now (overlap, delay after a failure, unreconciled worker ...)
 // Queued      could run; no worker has a free slot
@@ -51,7 +51,7 @@ enum class RunState {
   Killed,      ///< cancelled while running, and proven dead
   KillFailed,  ///< told to die, and not proven dead
   Lost,        ///< its worker is gone and the loss policy allows no further attempt
-  Skipped,     ///< non-tick runs only: overlap forbade it
+  Skipped,     ///< non-tick runs only: overlap or a freeze forbade it, or its worker start was over
 };
 
 constexpr bool is_final(RunState state) { return state >= RunState::Succeeded; }
@@ -110,6 +110,7 @@ enum class Reason {
   LateBounded,          ///< a tick: late: fire_all, and more were late than are made up for
   CalendarEdited,       ///< a tick: an edit of a calendar took its moment away
   CaughtUp,             ///< waiting: it stands for late ticks, which start at a rate, after live ones
+  WorkerStartOver,      ///< its worker has started again, or went away, before the run could start (again)
 };
 std::string_view name_of(Reason reason);
 std::optional<Reason> reason_named(std::string_view name);

@@ -55,7 +55,7 @@ Result<Schedule> schedule_from_text(std::string_view text) {
   if (text.starts_with("@") && cron_of_macro(text) == text) {
     return fail(ErrorCode::InvalidArgument,
                 fmt::format("'{}' is unknown; there are @every DURATION, @hourly, @daily, "
-                            "@midnight, @weekly, @monthly, @yearly and @annually",
+                            "@midnight, @weekly, @monthly, @yearly, @annually and @worker_start",
                             text));
   }
   if (text.empty())

@@ -48,6 +48,7 @@ struct WorkerInfo {
   std::string kill_means;              ///< "pid_namespace", "cgroup", "scan"
   std::vector<std::string> kernel_limits;  ///< enforced by the kernel: of "memory", "processes", "cpus"
   std::vector<std::string> handlers;
+  std::string start;                   ///< names the start of its warden; empty: an older worker
   WallTime started{};
   std::optional<WallTime> stops_at;    ///< it is stopping: attempts that run then are handed over
   std::optional<Millis> lease;         ///< how long one answered beat lasts; unset: an older worker

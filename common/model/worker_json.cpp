@@ -48,6 +48,7 @@ Result<std::string> to_json(const WorkerInfo& info) {
                   {"kernel_limits", info.kernel_limits},
                   {"handlers", info.handlers},
                   {"started_ms", to_ms(info.started)}};
+  if (!info.start.empty()) data["start"] = info.start;
   if (info.drain_told) data["drain_told"] = *info.drain_told;
   if (info.drain_order) data["drain_order"] = *info.drain_order;
   if (info.stops_at) data["stops_at_ms"] = to_ms(*info.stops_at);
@@ -140,6 +141,7 @@ Result<WorkerInfo> worker_from_json(const WorkerKey& key, const std::string& tex
       take(data, "version", info.version) &&
       take(data, "kill_means", info.kill_means) && take(data, "handlers", info.handlers) &&
       take(data, "kernel_limits", info.kernel_limits) &&
+      take(data, "start", info.start) &&
       take(data, "started_ms", started_ms) && take(data, "lease_ms", lease_ms) &&
       take(data, "stops_at_ms", stops_at_ms);
   if (!good) return bad("a field of the wrong kind");

@@ -6,7 +6,6 @@
 #include <algorithm>
 
 #include "common/base/utf8.h"
-#include "common/model/entry_text.h"
 #include "common/time/zones.h"
 #include "common/wire/content_hash.h"
 #include "common/wire/definition_rules.h"
@@ -38,18 +37,6 @@ model::Zones zones_of(const model::Schedule& schedule, Problems& problems) {
     if (!own) problems.push_back(fmt::format("schedule[{}].time_zone: {}", i, own.error().message));
   }
   return {};
-}
-
-/// What is read and stored already, but has no effect yet.
-void find_unknown_yet(const model::JobRules& rules, Problems& problems) {
-  const auto refuse = [&problems](const std::string& key) {
-    problems.push_back(key + ": the masters cannot do this yet; leave it out");
-  };
-  for (std::size_t i = 0; i < rules.schedule.entries.size(); ++i) {
-    const auto entry = model::entry_from_text(rules.schedule.entries[i]);
-    if (!entry) continue;
-    if (entry->kind == model::EntryKind::WorkerStart) refuse(fmt::format("schedule[{}]: @worker_start", i));
-  }
 }
 
 void find_missing_calendars(const model::JobDefinition& job, const core::CalendarSource& calendars,
@@ -128,7 +115,6 @@ Result<core::ApplyJob> accept_edit(const thrift::JobEdit& edit, const std::strin
   }
   core::ApplyJob event;
   event.zone = zones_of(definition->rules.schedule, problems);
-  find_unknown_yet(definition->rules, problems);
   find_missing_calendars(*definition, calendars, problems);
   find_never(*definition, event.zone, calendars, now, problems);
   if (!problems.empty()) return fail(all_of(problems));

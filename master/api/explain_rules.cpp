@@ -144,6 +144,9 @@ std::string reason_sentence(Reason reason, const std::string& pool) {
       return "Its schedule spreads the start (jitter); it begins at the moment that is shown.";
     case Reason::CalendarEdited: return "An edit of a calendar moved it to a time that was over by then.";
     case Reason::Frozen: return "A freeze was in force at its moment (rota freeze list).";
+    case Reason::WorkerStartOver:
+      return "It belongs to one start of its worker (@worker_start), and that start was over before it could "
+             "run.";
     case Reason::HandedOver: return "It was ended at the deadline of its worker's drain.";
   }
   return "";

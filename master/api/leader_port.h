@@ -28,6 +28,7 @@ struct MasterView {
   bool knows_slices = false;         ///< it reads all of core/time/watermark.h; older masters do not
   bool knows_contents = false;       ///< it reads definitions that are stored by content; likewise
   bool knows_late_rows = false;      ///< it reads freezes, and runs that wait to be caught up; likewise
+  bool knows_worker_starts = false;  ///< it reads runs of worker starts; likewise
 };
 
 /// Thread: any.

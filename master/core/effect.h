@@ -19,6 +19,7 @@
 #include "common/model/job.h"
 #include "common/model/run.h"
 #include "common/model/worker.h"
+#include "common/model/worker_start.h"
 #include "master/core/time/watermark.h"
 
 namespace rota::master::core {
@@ -57,12 +58,14 @@ struct Changes {
   std::vector<model::WorkerDeath> deaths;        ///< inserted or replaced
   std::vector<model::CalendarRow> calendars;     ///< inserted; a row that stands is the same
   std::vector<model::Freeze> freezes;            ///< inserted or replaced
+  std::vector<model::WorkerStart> starts;        ///< inserted; a row that stands is the same
   std::optional<Watermark> watermark;            ///< replaced
 
   bool empty() const {
     return jobs.empty() && versions.empty() && new_runs.empty() && updated_runs.empty() &&
            attempts.empty() && notes.empty() && gaps.empty() && lives.empty() && drains.empty() &&
-           deaths.empty() && calendars.empty() && freezes.empty() && !watermark;
+           deaths.empty() && calendars.empty() && freezes.empty() && starts.empty() &&
+           !watermark;
   }
 };
 

@@ -37,6 +37,10 @@ struct MastersSeen {
 /// this comes none is stored, unless it was so when the Term began (Recovered).
 struct LateRowsKnown {};
 
+/// From now on no master takes office that could not read runs of worker starts. Until this comes no job with
+/// such an entry is accepted, unless it was so when the Term began (Recovered).
+struct WorkerStartsKnown {};
+
 /// A worker's node appeared, or its data changed (same key: an update, e.g. draining).
 struct WorkerSeen {
   model::WorkerInfo info;
@@ -255,7 +259,8 @@ struct ZookeeperReplaced {
 /// The operator says that workers which this ZooKeeper has never seen are gone forever.
 struct UnseenGone {};
 
-using Event = std::variant<TimePassed, MastersSeen, LateRowsKnown, WorkerSeen, WorkerGone, BeatsEnded,
+using Event = std::variant<TimePassed, MastersSeen, LateRowsKnown, WorkerStartsKnown, WorkerSeen, WorkerGone,
+                           BeatsEnded,
                            WorkersListed, HelloAnswered, HelloFailed, EpochRefused, RenewAsked,
                            DispatchAnswered, Reported, ApplyJob, SetPaused, DeleteJob, UndeleteJob,
                            ApplyCalendar, DeleteCalendar, RunNow, SubmitRuns, CancelRun, DrainWorker,

@@ -42,7 +42,7 @@ std::string text_of(const State& state, const RunEntry& run) {
 }
 
 std::string around(const State& state, const RunEntry& run) {
-  const SlotQueueKey key = slot_queue_of(run.rules());
+  const SlotQueueKey key = slot_queue_of(run);
   return text_of(state, run) + "; " + text_of(state.find_job(run.row().job)) + "; " +
          text_of(key, state.slot_queues().find(key)) + "; " +
          text_of(state, state.find_life(run.progress().worker()));

@@ -49,8 +49,15 @@ std::string unknown_run(const State& state, const RunEntry& run) {
   if (run.waits_to_catch_up() && !state.catch_up().holds(run)) {
     return at_run("a late run is missing among those to be caught up", id);
   }
+  const std::string& bound_to = run.progress().start().worker;
+  if (run.is_bound() && !state.starts().runs_of(bound_to).contains(id)) {
+    return at_run("a run of a worker start is missing at its worker", id);
+  }
+  if (run.is_bound() && run.is_held() && run.progress().worker().id != bound_to) {
+    return at_run("a run of a worker start is held by another worker", id);
+  }
   if (run.in_slot_queue()) {
-    const SlotQueue* queue = state.slot_queues().find(slot_queue_of(run.rules()));
+    const SlotQueue* queue = state.slot_queues().find(slot_queue_of(run));
     const bool stands = queue != nullptr && queue->holds(run);
     return stands ? "" : at_run("a run is missing in its queue", id);
   }

@@ -11,6 +11,7 @@
 #include "master/core/time/hold_rules.h"
 #include "master/core/notices.h"
 #include "master/core/time/time_rules.h"
+#include "master/core/workers/start_rules.h"
 
 namespace rota::master::core {
 
@@ -175,6 +176,8 @@ void handle_apply_job(Context& ctx, const ApplyJob& event) {
                                        calendars_in(ctx.state, definition.space));
   if (!plan) {
     refuse(ctx, event.token, ErrorCode::InvalidArgument, plan.error().message);
+  } else if (const auto why = why_no_start_job(ctx.state, job, *plan)) {
+    refuse(ctx, event.token, why->code, why->message);
   } else if (job == nullptr) {
     create_job(ctx, event, std::move(*plan));
   } else {

@@ -53,6 +53,8 @@ struct Recovered {
   std::vector<model::WorkerDeath> confirmed;        ///< in force, of lives with attempts
   std::vector<model::Freeze> freezes;               ///< not done, or beyond the watermark
   bool late_rows_known = true;                      ///< see LateRowsKnown
+  bool worker_starts_known = true;                  ///< see WorkerStartsKnown
+  std::vector<model::WorkerStart> starts;           ///< of each worker and state folder the last
   std::int64_t zookeeper_number = 0;                ///< of the ZooKeeper in use; grows with each other one
   std::vector<model::WorkerKey> unseen;             ///< lives with attempts that it has never seen
   std::vector<WorkerLife> newest_lives;             ///< of each worker the last, unless it left long ago

@@ -21,6 +21,7 @@
 #include "master/core/time/freeze_rules.h"
 #include "master/core/time/time_rules.h"
 #include "master/core/views.h"
+#include "master/core/workers/start_rules.h"
 #include "master/core/workers/worker_rules.h"
 
 namespace rota::master::core {
@@ -37,6 +38,7 @@ struct Cases {
   }
   void operator()(const MastersSeen& e) const { ctx.state.ticks().set_all_know_slices(e.all_know_slices); }
   void operator()(const LateRowsKnown&) const { ctx.state.ticks().set_may_store_late_rows(true); }
+  void operator()(const WorkerStartsKnown&) const { ctx.state.starts().set_may_fire(true); }
   void operator()(const WorkerSeen& e) const { handle_worker_seen(ctx, e); }
   void operator()(const WorkerGone& e) const { handle_worker_gone(ctx, e); }
   void operator()(const BeatsEnded& e) const { handle_beats_ended(ctx, e); }
@@ -78,6 +80,7 @@ void Scheduler::handle(const Event& event, Now now, Effects& effects) {
   Context ctx{*state_, now, state_->core_time(), effects};
   replan_jobs(ctx, false);
   std::visit(Cases{ctx}, event);
+  fire_worker_starts(ctx);
   settle_memories(ctx);
   pump_slot_queues(ctx);
   start_caught_up(ctx);

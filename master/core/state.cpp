@@ -33,6 +33,7 @@ RunEntry& State::add_run(RunEntry entry) {
   job->add_unfinished(entry.id());
   RunEntry& run = runs_.add(std::move(entry));
   run.job_ = job;
+  if (run.is_bound()) starts_.bind(run.progress().start().worker, run.id());
   return run;
 }
 
@@ -48,7 +49,7 @@ void State::set_state(RunEntry& run, RunState to, Reason reason, std::string det
 
 void State::enter_slot_queue(RunEntry& run) {
   if (run.in_slot_queue()) return;
-  const SlotQueueKey key = slot_queue_of(run.rules());
+  const SlotQueueKey key = slot_queue_of(run);
   set_state(run, RunState::Queued, Reason::None);
   slot_queues_.enter(run, key);
   workers_.mark_pool(key.pool);
@@ -129,6 +130,7 @@ void State::erase_run(RunId id) {
   if (run == nullptr) return;
   CHECK_OR_DIE(model::is_final(run->progress().state), "an unfinished run was erased");
   const JobId job = run->row().job;
+  if (run->is_bound()) starts_.unbind(run->progress().start().worker, id);
   runs_.erase(id);
   jobs_.forget_if_done(job);
 }

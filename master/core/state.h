@@ -26,6 +26,7 @@
 #include "master/core/tables/listing_table.h"
 #include "master/core/tables/run_table.h"
 #include "master/core/tables/slot_queue_table.h"
+#include "master/core/tables/start_table.h"
 #include "master/core/tables/tick_table.h"
 #include "master/core/tables/worker_table.h"
 
@@ -67,6 +68,8 @@ class State {
   const TickTable& ticks() const { return ticks_; }
   FreezeTable& freezes() { return freezes_; }
   const FreezeTable& freezes() const { return freezes_; }
+  StartTable& starts() { return starts_; }
+  const StartTable& starts() const { return starts_; }
   GivenUp& given_up() { return given_up_; }
   KeyMemory& keys() { return keys_; }
   const KeyMemory& keys() const { return keys_; }
@@ -114,6 +117,7 @@ class State {
   RunId new_run_id() { return RunId{next_id()}; }
   std::int64_t new_drain_order() { return next_id(); }
   std::int64_t new_freeze_id() { return next_id(); }
+  std::int64_t new_start_number() { return next_id(); }
   JobId new_job_id() { return JobId{next_id()}; }
 
   /// The database went back: first all workers say what they hold.
@@ -141,6 +145,7 @@ class State {
   ListingTable listings_;
   TickTable ticks_;
   FreezeTable freezes_;
+  StartTable starts_;
   GivenUp given_up_;
   KeyMemory keys_;
   Counters counters_;

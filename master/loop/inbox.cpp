@@ -12,6 +12,7 @@ struct Inlets {
   Inlet operator()(const core::TimePassed&) const { return Inlet::Cluster; }
   Inlet operator()(const core::MastersSeen&) const { return Inlet::Cluster; }
   Inlet operator()(const core::LateRowsKnown&) const { return Inlet::Cluster; }
+  Inlet operator()(const core::WorkerStartsKnown&) const { return Inlet::Cluster; }
   Inlet operator()(const core::WorkerSeen&) const { return Inlet::Cluster; }
   Inlet operator()(const core::WorkerGone&) const { return Inlet::Cluster; }
   Inlet operator()(const core::BeatsEnded&) const { return Inlet::Cluster; }

@@ -111,6 +111,11 @@ class Reader {
   /// Freezes, the newest first; at most 1000.
   virtual Result<std::vector<model::Freeze>> freezes() { return std::vector<model::Freeze>(); }
 
+  /// Starts of workers that were accepted, with a higher number, the oldest first; at most 10,000.
+  virtual Result<std::vector<model::WorkerStart>> starts_after(std::int64_t, std::int32_t) {
+    return std::vector<model::WorkerStart>();
+  }
+
   /// What the run's attempts have said about themselves; empty: nothing.
   virtual Result<std::optional<model::RunNote>> note_of(RunId) { return std::optional<model::RunNote>(); }
   /// The checkpoints of those of the runs that have one.

@@ -148,6 +148,9 @@ class Office {
   /// none may be stored.
   virtual Result<void> need_late_rows(Epoch /*epoch*/) { return {}; }
 
+  /// The same for runs of worker starts.
+  virtual Result<void> need_worker_starts(Epoch /*epoch*/) { return {}; }
+
   /// Attempts that are stored for a worker and have not ended.
   virtual Result<std::int64_t> count_held() = 0;
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "common/model/entry_text.h"
 #include "master/verify/findings.h"
 
 namespace rota::master::verify {
@@ -26,6 +27,19 @@ bool counts_the_same(const model::JobRules& a, const model::JobRules& b) {
 bool is_failure(RunState state) {
   return state == RunState::Failed || state == RunState::TimedOut || state == RunState::Lost ||
          state == RunState::KillFailed;
+}
+
+bool is_firing(const model::Run& run) {
+  if (run.kind == RunKind::WorkerStart) return run.progress.state != RunState::Skipped;
+  return run.kind == RunKind::Tick || run.kind == RunKind::AfterFreeze;
+}
+
+/// Its firings leave no tick by which retention would tell of them.
+bool has_worker_start(const model::JobRules& rules) {
+  return std::ranges::any_of(rules.schedule.entries, [](const std::string& line) {
+    const auto entry = model::entry_from_text(line);
+    return entry && entry->kind == model::EntryKind::WorkerStart;
+  });
 }
 
 /// Its run may wait to be caught up, and end after runs that were recorded later.
@@ -87,7 +101,7 @@ void EndCheck::look_at_run(const EndFacts& facts, const model::Run& run) {
   if (part == parts_.end() || !is_known) return;
   Stretch& stretch = stretches_[part->second.stretch];
   if (!ends_jobs(stretch.definition->rules)) return;
-  if (run.kind == RunKind::Tick || run.kind == RunKind::AfterFreeze) ++stretch.fired;
+  if (is_firing(run)) ++stretch.fired;
   if (stretch.part != part->second.number) {
     stretch.part = part->second.number;
     stretch.failures = 0;
@@ -155,7 +169,7 @@ Result<void> EndCheck::judge_early_end(const EndFacts& facts, const Stretch& str
   const model::JobRules& rules = stretch.definition->rules;
   const bool has_others = rules.until != Until::Never || rules.pause_after_failures > 0;
   const bool is_whole = !facts.was_rewound && facts.first_moment <= stretch.from;
-  if (!stretch.ended_by_rules || has_others || !is_whole) return {};
+  if (!stretch.ended_by_rules || has_others || !is_whole || has_worker_start(rules)) return {};
   const auto gone = reader_.gone_through(facts.job.id);
   if (!gone) return fail(gone.error());
   const auto freezes = reader_.freezes();  // what they led to has no tick by which retention would tell of it

@@ -130,6 +130,7 @@ Result<std::vector<model::AttemptRow>> RunCheck::earlier_attempts(RunId run) {
 Result<void> RunCheck::look_at(const model::Run& run, const std::vector<model::AttemptRow>& earlier) {
   if (auto checked = check_spans(run, earlier); !checked) return checked;
   if (auto checked = losses_.look_at(run, earlier); !checked) return checked;
+  if (auto checked = starts_.look_at_run(run, earlier); !checked) return checked;
   check_order(run);
   check_epochs(run, earlier);
   check_outcome(run);

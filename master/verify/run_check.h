@@ -1,4 +1,4 @@
-// P4, P6, P7, P10, P12 and, by checks of their own, P5 and P13: all runs in the order of their ids, with
+// P4, P6, P7, P10, P12 and, by checks of their own, P5, P13 and P38: all runs in the order of their ids, with
 // their earlier attempts, a page at a time.
 #pragma once
 
@@ -14,6 +14,7 @@
 #include "master/verify/log_check.h"
 #include "master/verify/loss_check.h"
 #include "master/verify/place.h"
+#include "master/verify/start_check.h"
 #include "master/verify/verify.h"
 
 namespace rota::master::verify {
@@ -31,12 +32,13 @@ struct RunChecks {
 class RunCheck {
  public:
   RunCheck(const Sources& sources, const Request& request, std::optional<std::set<JobId>> only,
-           RunChecks checks, LogCheck& logs)
+           RunChecks checks, StartCheck& starts, LogCheck& logs)
       : sources_(sources),
         request_(request),
         only_(std::move(only)),
         checks_(checks),
         losses_(sources.reader, checks.losses),
+        starts_(starts),
         logs_(logs) {}
 
   /// Goes on from the place, at least one page, to the end or the deadline; true: it is the end.
@@ -94,6 +96,7 @@ class RunCheck {
   std::optional<WallTime> looked_through_;  ///< when the last of them was recorded
   std::vector<store::PastRewind> rewinds_;
   LossCheck losses_;
+  StartCheck& starts_;
   LogCheck& logs_;
   std::vector<LogCandidate> candidates_;  ///< of the page of runs
   std::vector<RunId> unfinished_;         ///< likewise

@@ -9,6 +9,7 @@
 #include "master/verify/log_check.h"
 #include "master/verify/place.h"
 #include "master/verify/run_check.h"
+#include "master/verify/start_check.h"
 #include "master/verify/tick_check.h"
 #include "master/verify/tick_rows.h"
 
@@ -39,7 +40,8 @@ class Verification {
     report_.is_complete = *runs_done;
     if (!*runs_done) report_.next = text_of(place_);
     for (const Check* check :
-         {&ticks_, &overlap_, &losses_, &order_, &epochs_, &found_, &outcomes_, &logs_}) {
+         {&ticks_, &overlap_, &losses_, &order_, &epochs_, &found_, &outcomes_, &logs_,
+          &starts_}) {
       report_.ok = report_.ok && check->ok;
       report_.checks.push_back(*check);
     }
@@ -95,6 +97,8 @@ class Verification {
     for (const model::Job& job : jobs) {
       if (BootClock::now() > deadline_) return stop_at_deadline(job);
       const auto before = std::tuple{ticks_, epochs_, report_.max_lateness};
+      const auto starts_seen = start_check_.look_at_job(job, (*rows)[job.id].versions);
+      if (!starts_seen) return fail(starts_seen.error());
       auto looked = check.look_at(job, std::move((*rows)[job.id]), deadline_);
       if (!looked && looked.error().code == ErrorCode::TimedOut && BootClock::now() > deadline_) {
         std::tie(ticks_, epochs_, report_.max_lateness) = before;
@@ -123,7 +127,8 @@ class Verification {
     if (!request_.job.empty()) only = asked_;
     LogCheck logs(sources_, logs_);
     RunCheck check(sources_, request_, std::move(only),
-                   RunChecks{overlap_, losses_, order_, epochs_, found_, outcomes_}, logs);
+                   RunChecks{overlap_, losses_, order_, epochs_, found_, outcomes_}, start_check_,
+                   logs);
     const auto looked = check.look_at_all(place_, deadline_);
     if (!looked) return looked;
     report_.runs_looked_at = check.looked_at();
@@ -145,6 +150,8 @@ class Verification {
   Check found_{"P10"};
   Check outcomes_{"P12"};
   Check logs_{"P13"};
+  Check starts_{"P38"};
+  StartCheck start_check_{sources_, request_, starts_};
   std::set<JobId> asked_;
   Place place_;
 };

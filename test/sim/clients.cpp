@@ -49,6 +49,7 @@ model::JobDefinition random_job(Random& random, std::size_t number) {
     rules.schedule = {};
     rules.schedule.kind = model::ScheduleKind::Entries;
     rules.schedule.entries = random_entries(random);
+    if (number % 2 == 0) rules.schedule.entries.emplace_back("worker_start; name boot");
   }
   if (random.chance(8)) rules.firings = static_cast<std::int32_t>(1 + random.below(8));
   if (random.chance(5)) rules.until = model::Until::Success;

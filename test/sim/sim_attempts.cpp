@@ -37,6 +37,7 @@ std::optional<model::Inventory> SimWorker::hello(Epoch epoch, std::size_t master
     vouchers_.greet();
     look_at_vouchers();
   }
+  if (world_.store.tables().starts.contains(start_key())) world_.marks.hit("start_met_again");
   world_.trace("hello", key_.id + "@" + key_.incarnation + " holds " + std::to_string(table_->entries().size()));
   model::Inventory held = table_->inventory();
   held.drain = model::DrainAck{draining_ || drain_told_, drain_told_, drain_order_};
@@ -112,6 +113,11 @@ void SimWorker::start(Epoch epoch, const master::core::DispatchItem& item) {
   begun.job = item.job;
   begun.worker = index_;
   begun.at = world_.now();
+  const auto row = world_.store.runs().find(item.attempt.run);
+  const bool is_of_start = item.kind == model::RunKind::WorkerStart && row != world_.store.runs().end();
+  if (is_of_start && model::start_in(row->second.request_key) != start_key()) {
+    world_.violate("P38: a run of another start begins on " + id_ + ", run " + std::to_string(item.attempt.run.value));
+  }
   if (definition != nullptr) {
     begun.loss = definition->rules.loss;
     begun.loss_most = definition->rules.loss_most;

@@ -253,12 +253,25 @@ void SimStore::judge_new_runs(const Changes& changes) {
       marks_.hit("frozen_tick_made_up");
       complain_if(judge_.judge_made_up(tables_, run));
     }
+    if (run.kind == model::RunKind::WorkerStart) judge_start(run, changes);
     if (run.progress.reason == Reason::CaughtUp) marks_.hit("run_waits_to_be_caught_up");
     if (run.progress.state == RunState::Skipped) marks_.hit("run_skipped");
     if (run.progress.reason == Reason::Jitter) marks_.hit("start_jittered");
     if (run.progress.reason == Reason::WaitsForRun) marks_.hit("run_waited_behind");
     note_dispatch(run.id, run.progress, changes);
   }
+}
+
+/// Each start fires a job once, in the batch that accepts it, for this and all later leaders.
+void SimStore::judge_start(const model::Run& run, const Changes& changes) {
+  marks_.hit(run.progress.state == RunState::Skipped ? "worker_start_skipped" : "worker_start_fired");
+  const auto key = model::start_in(run.request_key);
+  const bool is_accepted = key && std::ranges::any_of(changes.starts, [&](const model::WorkerStart& start) {
+    return start.key == *key && start.accepted == run.scheduled;
+  });
+  if (!is_accepted) complain("P38: a run of a start that its batch does not accept, run " + text(run.id.value));
+  const bool is_first = fired_starts_.insert(run.request_key).second;
+  if (!is_first && !went_back_) complain("P38: a start fires twice, run " + text(run.id.value));
 }
 
 void SimStore::judge_rest(const Changes& changes) {
@@ -313,6 +326,7 @@ void SimStore::count_ends(RunId run, const model::RunProgress& before, const mod
     if (after.reason == model::Reason::LossLimit) marks_.hit("loss_limit_reached");
     lost_attempts_.insert({run, after.attempt});
   }
+  if (after.reason == Reason::WorkerStartOver) marks_.hit("worker_start_over");
   if (after.state == RunState::Killed) marks_.hit("run_killed");
   if (after.state == RunState::TimedOut) marks_.hit("run_timed_out");
   if (after.state == RunState::Cancelled) marks_.hit("run_cancelled_early");

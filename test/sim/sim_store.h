@@ -111,6 +111,7 @@ class SimStore final : public master::store::Store {
   const std::set<model::AttemptKey>& lost_attempts() const { return lost_attempts_; }
 
   SimTables& tables() { return tables_; }
+  const SimTables& tables() const { return tables_; }
   Epoch epoch() const { return tables_.epoch; }
   const std::map<RunId, model::Run>& runs() const { return tables_.runs; }
   bool has_job(JobId job) const { return tables_.jobs.contains(job); }
@@ -138,6 +139,7 @@ class SimStore final : public master::store::Store {
   void judge_calendars(const master::core::Changes& changes);
   void note_edits_that_count();
   void judge_new_runs(const master::core::Changes& changes);
+  void judge_start(const model::Run& run, const master::core::Changes& changes);
   void judge_rest(const master::core::Changes& changes);
   void note_left_out();
   void note_dispatch(RunId run, const model::RunProgress& progress, const master::core::Changes& changes);
@@ -172,6 +174,7 @@ class SimStore final : public master::store::Store {
   std::set<RunId> tainted_runs_;
   std::set<JobId> tainted_jobs_;
   std::set<model::AttemptKey> dispatched_;
+  std::set<std::string> fired_starts_;  ///< request keys of runs of worker starts
 };
 
 }  // namespace rota::sim

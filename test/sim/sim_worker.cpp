@@ -53,6 +53,7 @@ model::WorkerInfo SimWorker::info() const {
   info.drain_told = drain_told_;
   info.drain_order = drain_order_;
   info.lease = zk::lease_length(world_.zookeeper.timing);
+  info.start = start_id();
   return info;
 }
 
@@ -92,11 +93,16 @@ void SimWorker::reconnect() {
   world_.zookeeper.move(session_, server_);
 }
 
+std::string SimWorker::start_id() const {
+  return "h" + std::to_string(index_) + "w" + std::to_string(wardens_);
+}
+
 // --- lives
 
 void SimWorker::start_host() {
   if (host_up_ || retired_) return;
   host_up_ = true;
+  ++wardens_;
   clock_.boot(world_.random);
   start_proper();
 }
@@ -390,6 +396,7 @@ void SimWorker::crash_warden() {
   kill_all_silently();
   vouchers_ = {};
   lapsed_ = false;
+  ++wardens_;
   crash_proper();
 }
 

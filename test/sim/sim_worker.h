@@ -69,6 +69,8 @@ class SimWorker {
   bool is_quiet() const { return processes_.empty() && untold_.empty() && outbox_.empty(); }
   bool is_up() const { return host_up_; }
   bool is_registered() const;
+  /// Of its present warden.
+  model::StartKey start_key() const { return {id_, start_id()}; }
   /// A leader has said hello to its present life.
   bool is_greeted() const { return leader_.has_value(); }
   const std::string& id() const { return id_; }
@@ -88,6 +90,7 @@ class SimWorker {
   };
 
   model::WorkerInfo info() const;
+  std::string start_id() const;
   bool reaches_zookeeper() const;
   Millis left_of_stillness() const;
   void thaw();
@@ -141,6 +144,7 @@ class SimWorker {
   int disks_ = 1;
   MonoTime frozen_until_{};
   MonoTime still_until_{};              ///< the whole host
+  std::int64_t wardens_ = 0;            ///< that it has had
   std::int64_t life_ = 0;               ///< number of the present incarnation; deeds of older ones are void
   std::int64_t starts_ = 0;             ///< of the proper
   std::int64_t serials_ = 0;

@@ -256,8 +256,10 @@ std::string TickJudge::judge_firings(const SimTables& tables, const model::Run& 
     if (row != tables.runs.end() && row->second.version >= first) ++fired;
   }
   for (const auto& [id, row] : tables.runs) {
-    if (tables.freezes.empty()) break;
-    if (row.job == run.job && row.kind == model::RunKind::AfterFreeze && row.version >= first) ++fired;
+    if (tables.freezes.empty() && tables.starts.empty()) break;
+    const bool counts = row.kind == model::RunKind::AfterFreeze ||
+                        (row.kind == model::RunKind::WorkerStart && row.progress.state != model::RunState::Skipped);
+    if (counts && row.job == run.job && row.version >= first) ++fired;
   }
   return fired < most ? "" : "more ticks fire than `firings` allows, run " + number(run.id.value);
 }

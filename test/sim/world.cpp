@@ -226,6 +226,10 @@ std::string World::judge_end() const {
   if (!is_quiet()) return "the world does not come to rest";
   if (std::string wrong = truth.judge_outcomes(); !wrong.empty()) return wrong;
   if (std::string wrong = clients_->judge(); !wrong.empty()) return wrong;
+  for (const auto& worker : workers) {
+    if (store.went_back() || !worker->is_registered()) continue;
+    if (!store.tables().starts.contains(worker->start_key())) return "P38: a start of " + worker->start_key().worker + " was never accepted";
+  }
   if (std::string wrong = judge_single(); !wrong.empty()) return wrong;
   return store.went_back() ? "" : judge_verified();
 }

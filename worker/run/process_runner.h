@@ -76,6 +76,8 @@ class ProcessRunner final : public desk::AttemptRunner {
   // --- for status, log and heartbeat
   /// "pid_namespace", "cgroup" or "scan": how the warden holds and proves. Known after open.
   std::string kill_means() const { return kill_means_; }
+  /// Names the warden's life; empty: a warden of an older version. Known after open.
+  std::string warden_start() const { return warden_start_; }
   /// "memory", "processes", "cpus": limits that the kernel holds. Known after open.
   std::vector<std::string> kernel_limits() const { return warden::names_of(kernel_limits_); }
   /// What running attempts have used so far, of some of them when there are many.
@@ -173,6 +175,7 @@ class ProcessRunner final : public desk::AttemptRunner {
 
   std::string kill_means_;
   warden::KernelLimits kernel_limits_;
+  std::string warden_start_;
   bool is_listed_ = false;           // the loop only, as all below
   std::uint32_t held_expected_ = 0;
   std::uint32_t held_seen_ = 0;

@@ -203,6 +203,7 @@ void ProcessRunner::on_welcome(const warden::Welcome& welcome) {
   held_expected_ = welcome.held;
   warden_version_ = welcome.version;
   kernel_limits_ = welcome.kernel_limits;
+  warden_start_ = welcome.start;
   log_info("run", "under the warden",
            {{"means", kill_means_}, {"kernel_limits", fmt::format("{}", fmt::join(kernel_limits(), ","))},
             {"life", welcome.life}, {"held", welcome.held}});

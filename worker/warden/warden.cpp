@@ -17,6 +17,7 @@
 #include <new>
 
 #include "common/base/check.h"
+#include "common/base/random.h"
 #include "worker/warden/complain.h"
 #include "worker/warden/restart_rules.h"
 
@@ -49,6 +50,7 @@ ProperProcess::Setup proper_setup(const Warden::Setup& setup, const std::string&
 Warden::Warden(Setup setup)
     : setup_(std::move(setup)),
       token_(state_token(setup_.options.state_dir)),
+      start_(random_hex(8)),
       proper_(proper_setup(setup_, token_)) {}
 
 bool Warden::prepare() {

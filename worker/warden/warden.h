@@ -122,6 +122,7 @@ class Warden {
 
   Setup setup_;
   std::string token_;
+  const std::string start_;           ///< names this warden's life
   ProperProcess proper_;
   std::size_t room_ = 0;
   std::vector<Limit> restored_limits_;

@@ -43,6 +43,7 @@ void Warden::welcome() {
   message.room = static_cast<std::uint32_t>(room_);
   if (vouched_until_) message.vouched_until = *vouched_until_;
   if (setup_.cgroups) message.kernel_limits = setup_.cgroups->can_limit();
+  message.start = start_;
   tell(Notice{message});
 }
 

@@ -186,6 +186,7 @@ void put(ByteWriter& w, const Welcome& m) {
   w.number(m.room);
   put(w, m.vouched_until);
   put(w, m.kernel_limits);
+  w.text(m.start);
 }
 Welcome get_welcome(ByteReader& r) {
   Welcome m;
@@ -197,6 +198,7 @@ Welcome get_welcome(ByteReader& r) {
   m.room = r.number<std::uint32_t>();
   m.vouched_until = get_mono(r);
   if (r.has_more()) m.kernel_limits = get_kernel_limits(r);
+  if (r.has_more()) m.start = r.text(kMaxNoteBytes);
   return m;
 }
 

@@ -24,7 +24,7 @@
 
 namespace rota::worker::warden {
 
-inline constexpr std::uint16_t kWireVersion = 5;
+inline constexpr std::uint16_t kWireVersion = 6;
 /// Longest encoded message. Larger than the kernel's own limit on arguments and environment, so that
 /// E2BIG comes from exec itself.
 inline constexpr std::size_t kMaxMessageBytes = 8u << 20;
@@ -152,6 +152,7 @@ struct Welcome {
   std::uint32_t room = 0;        ///< most attempts that it will hold
   MonoTime vouched_until{};      ///< as the last life left it; epoch of the clock: never
   KernelLimits kernel_limits;    ///< since version 4; none of them known before
+  std::string start;             ///< since version 6: random, the same as long as this warden lives
 };
 
 /// Running. Descriptors: pidfd, then the read ends of stdout, stderr and, if asked for, progress. The

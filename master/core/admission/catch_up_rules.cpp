@@ -57,7 +57,7 @@ void start_caught_up(Context& ctx) {
 }
 
 CatchUpWait why_not_caught_up(const State& state, const RunEntry& run) {
-  const SlotQueueKey key = slot_queue_of(run.rules());
+  const SlotQueueKey key = slot_queue_of(run);
   const std::int32_t rate = state.options().catch_up_rate;
   const std::size_t waiting = state.catch_up().pools().at(key.pool).size;
   const std::size_t left = (waiting + static_cast<std::size_t>(rate) - 1) / static_cast<std::size_t>(rate);

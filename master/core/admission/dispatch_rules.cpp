@@ -7,6 +7,7 @@
 #include "master/core/workers/inventory_rules.h"
 #include "master/core/notices.h"
 #include "master/core/admission/route.h"
+#include "master/core/workers/start_rules.h"
 #include "master/core/workers/worker_rules.h"
 
 namespace rota::master::core {
@@ -43,8 +44,9 @@ DispatchItem item_of(const RunEntry& run) {
 /// Of the version by which the run was made; after an edit they are not known any more.
 std::string entries_due(const Context& ctx, const RunEntry& run) {
   const JobEntry* job = ctx.state.find_job(run.row().job);
-  const bool is_known = job != nullptr && run.row().tick && job->row.version == run.row().version;
-  return is_known ? job->schedule().names_at(*run.row().tick) : std::string();
+  if (job == nullptr || job->row.version != run.row().version) return {};
+  if (run.is_bound()) return job->schedule().names_at_start(run.row().scheduled);
+  return run.row().tick ? job->schedule().names_at(*run.row().tick) : std::string();
 }
 
 /// When the new reason lasts, it is also written to the rows of runs that already wait (not of all).
@@ -69,7 +71,7 @@ SendDispatch& dispatch_to(LifeEntry& life, Effects& out) {
   return std::get<SendDispatch>(out.sends.emplace_back(SendDispatch{life.key(), life.info().address, {}}));
 }
 
-/// True when an attempt was sent.
+/// True when an attempt was sent, or a run ended that had no turn any more.
 bool dispatch_one(Context& ctx, const SlotQueueKey& key) {
   State& state = ctx.state;
   SlotQueue* queue = state.slot_queues().find(key);
@@ -82,10 +84,16 @@ bool dispatch_one(Context& ctx, const SlotQueueKey& key) {
   RunEntry& run = *state.find_run(queue->pass_turn());
   JobEntry& job = run.job();
   const model::WorkerKey* choice =
-      choose_worker(run.rules().route, run.rules().worker, job.last_worker.get(), open);
+      run.is_bound() ? open.with_id(key.worker)
+                     : choose_worker(run.rules().route, run.rules().worker, job.last_worker.get(), open);
   CHECK_OR_DIE(choice != nullptr, "no worker was chosen among those that may take an attempt");
   LifeEntry& life = *state.find_life(*choice);
-  if (run.rules().route == model::RouteKind::RoundRobin) job.last_worker.set(life.key().id);
+  if (run.is_bound() && !is_of_start(run, life)) {
+    end_with_start(ctx, run, kStartedAgain);
+    return true;
+  }
+  const bool takes_turn = !run.is_bound() && run.rules().route == model::RouteKind::RoundRobin;
+  if (takes_turn) job.last_worker.set(life.key().id);
   state.assign(run, life, run.last_attempt() + 1, ctx.at);
   state.touch(run);
   set_backstop(ctx, run);
@@ -104,7 +112,7 @@ void explain_new(Context& ctx, const SlotQueueKey& key) {
   State& state = ctx.state;
   for (const RunId id : state.runs().touched()) {
     RunEntry* run = state.find_run(id);
-    if (run == nullptr || !run->in_slot_queue() || slot_queue_of(run->rules()) != key) continue;
+    if (run == nullptr || !run->in_slot_queue() || slot_queue_of(*run) != key) continue;
     run->set_reason(state.slot_queues().find(key)->blocked);
   }
 }

@@ -23,10 +23,10 @@ model::Run row_of(Context& ctx, const JobEntry& job, const Firing& firing) {
   return row;
 }
 
-void skip_at_once(Context& ctx, model::Run row, model::Reason reason, RunId blocking) {
+void skip_at_once(Context& ctx, model::Run row, model::Reason reason, std::string detail) {
   row.progress.state = model::RunState::Skipped;
   row.progress.reason = reason;
-  row.progress.detail = std::to_string(blocking.value);
+  row.progress.detail = std::move(detail);
   row.progress.ended = ctx.at;
   row.progress.epoch = ctx.state.epoch();
   add_row(ctx, std::move(row));
@@ -59,10 +59,13 @@ RunId begin_run(Context& ctx, JobEntry& job, const Firing& firing, const Overlap
   const RunId id = row.id;
   if (choice.kind == OverlapChoice::Kind::Skip) {
     CHECK_OR_DIE(!firing.tick, "a skipped tick is a gap, not a run");
-    skip_at_once(ctx, std::move(row), choice.reason, blocking);
+    std::string why(firing.skipped_for);
+    skip_at_once(ctx, std::move(row), choice.reason, why.empty() ? std::to_string(blocking.value) : why);
     return id;
   }
-  RunEntry& run = ctx.state.add_run(RunEntry(facts_of(row), job.shared_rules()));
+  RunEntry entry(facts_of(row), job.shared_rules());
+  if (firing.start != nullptr) entry.bind_to(*firing.start);
+  RunEntry& run = ctx.state.add_run(std::move(entry));
   run.place = add_row(ctx, std::move(row));
   ctx.state.touch(run);
   if (firing.is_late) {

@@ -14,6 +14,8 @@ struct Firing {
   WallTime scheduled{};
   WallTime not_before{};               ///< its schedule spreads the start up to there
   bool is_late = false;                ///< it waits to be caught up, whatever the overlap says
+  const model::StartKey* start = nullptr;  ///< RunKind::WorkerStart: where alone it may run
+  std::string_view skipped_for = {};   ///< choice Skip: why, instead of the run in its way
   // They stay as long as the request that they are of.
   std::string_view principal = kEveryone;  ///< a tick that nobody asked for is everyone's
   std::string_view request_key, request_hash;

@@ -6,8 +6,9 @@
 //   Dispatched     x                         x      x     x
 //   Running        x                         x      x     x
 //
-// ends: Succeeded, Failed, TimedOut, Killed, KillFailed, Lost. (a): only Succeeded, when the result
-// of an attempt that was given up arrives before another one began. Nothing follows a final state.
+// ends: Succeeded, Failed, TimedOut, Killed, KillFailed, Lost. (a): Succeeded, when the result of an attempt
+// that was given up arrives before another one began; Skipped and Lost, when the worker start that the run
+// belongs to is over. Nothing follows a final state.
 #pragma once
 
 #include "common/model/run.h"
@@ -32,8 +33,10 @@ constexpr bool may_follow(model::RunState from, model::RunState to) {
     case TimedOut:
     case Killed:
     case KillFailed:
-    case Lost:
       return held;
+    case Skipped:
+      return !held;
+    case Lost:
     case Succeeded:
       return true;
     default:

@@ -12,7 +12,7 @@ bool CatchUpQueue::holds(const RunEntry& run) const {
 }
 
 bool CatchUpTable::holds(const RunEntry& run) const {
-  const SlotQueueKey key = slot_queue_of(run.rules());
+  const SlotQueueKey key = slot_queue_of(run);
   const auto pool = pools_.find(key.pool);
   if (pool == pools_.end()) return false;
   const auto queue = pool->second.queues.find(key);
@@ -29,7 +29,7 @@ std::optional<MonoTime> CatchUpTable::wake() const {
 }
 
 void CatchUpTable::enter(const RunEntry& run) {
-  const SlotQueueKey key = slot_queue_of(run.rules());
+  const SlotQueueKey key = slot_queue_of(run);
   CatchUpPool& pool = pools_[key.pool];
   pool.queues[key].jobs_[run.row().job].insert(run.id());
   ++pool.size;
@@ -37,7 +37,7 @@ void CatchUpTable::enter(const RunEntry& run) {
 }
 
 void CatchUpTable::leave(const RunEntry& run) {
-  const SlotQueueKey key = slot_queue_of(run.rules());
+  const SlotQueueKey key = slot_queue_of(run);
   CatchUpPool& pool = pools_[key.pool];
   CatchUpQueue& queue = pool.queues[key];
   const auto of_job = queue.jobs_.find(run.row().job);

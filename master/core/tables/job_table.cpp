@@ -130,6 +130,9 @@ void JobTable::set_plan(JobEntry& job, Plan plan) {
 
 void JobTable::note_use(const JobEntry& job, bool uses) {
   if (job.rules().schedule.entries.empty()) return;
+  if (job.schedule().has_worker_start()) {
+    uses ? void(start_jobs_.insert(job.row.id)) : void(start_jobs_.erase(job.row.id));
+  }
   for (const std::string& calendar : calendars_of(job.rules().schedule)) {
     const std::pair name{job.row.space(), calendar};
     std::set<JobId>& users = users_[name];

@@ -156,6 +156,8 @@ class JobTable {
   const std::set<JobId>& users_of(const std::string& space, const std::string& calendar) const;
   using CalendarUsers = std::map<std::pair<std::string, std::string>, std::set<JobId>>;
   const CalendarUsers& calendar_users() const { return users_; }
+  /// The saved jobs with an entry `@worker_start`, paused ones too.
+  const std::set<JobId>& start_jobs() const { return start_jobs_; }
 
   // --- ticks
   void set_next_tick(JobEntry& job, std::optional<WallTime> tick);
@@ -192,6 +194,7 @@ class JobTable {
   NameIndex<JobEntry> names_;
   std::set<std::shared_ptr<const std::string>, LessText> spaces_;
   RulesShelf shelf_;
+  std::set<JobId> start_jobs_;
   CalendarUsers users_;                                     ///< by namespace and calendar; none is empty
   std::deque<std::pair<JobId, JobVersion>> newly_deleted_;  ///< bounded by kDeletedMost
   std::set<JobId> changed_memories_;

@@ -18,6 +18,7 @@ RunEntry::RunEntry(model::Run&& row, RulesPtr rules) : facts_(facts_of(row)), ru
   track_.cancel_asked = from.cancel_asked;
   track_.set_detail(std::move(from.detail));
   track_.set_not_before(from.not_before);
+  if (is_bound()) bind_to(model::start_in(row.request_key).value_or(model::StartKey{"?", ""}));
   const bool was_sent = from.worker != model::WorkerKey{};
   const bool is_dated = from.dispatched || from.started || from.ended;
   if (!was_sent && !is_dated && from.outcome == model::Outcome{}) return;

@@ -16,6 +16,7 @@
 #include "common/base/time.h"
 #include "common/model/run.h"
 #include "common/model/worker.h"
+#include "common/model/worker_start.h"
 #include "master/core/kept_rules.h"
 #include "master/core/tables/id_set.h"
 #include "master/core/tables/run_timers.h"
@@ -113,6 +114,8 @@ class RunTrack {
   MaybeTime not_before() const { return more_.get().not_before; }
   const std::string& detail() const { return more_.get().detail.get(); }
   const model::Outcome& outcome() const { return more_.get().outcome.get(); }
+  /// Of a run of RunKind::WorkerStart: where alone it may run.
+  const model::StartKey& start() const { return more_.get().start.get(); }
   const model::WorkerKey& worker() const {
     static const model::WorkerKey kNobody;
     const LifeKeyPtr& worker = more_.get().worker;
@@ -129,6 +132,7 @@ class RunTrack {
     LifeKeyPtr worker;
     Seldom<std::string> detail;
     Seldom<model::Outcome> outcome;
+    Seldom<model::StartKey> start;
   };
 
   void set_detail(std::string detail) {
@@ -172,6 +176,8 @@ class RunEntry {
   /// Of the version that it was made of, as far as known.
   const KeptRules& rules() const { return *rules_; }
   bool in_slot_queue() const { return in_slot_queue_; }
+  /// It belongs to one start of one worker.
+  bool is_bound() const { return facts_.kind == model::RunKind::WorkerStart; }
   /// Of an unfinished run.
   JobEntry& job() const { return *job_; }
   /// Null: nobody holds it.
@@ -198,6 +204,7 @@ class RunEntry {
   void set_started(WallTime at) { track_.more_.change().started = at; }
   void set_ended(WallTime at) { track_.more_.change().ended = at; }
   void set_not_before(std::optional<WallTime> at) { track_.set_not_before(at); }
+  void bind_to(model::StartKey start) { track_.more_.change().start.set(std::move(start)); }
   void ask_cancel() { track_.cancel_asked = true; }
   void count_failure() { ++track_.failures; }
   void count_loss() { ++track_.losses; }

@@ -15,7 +15,12 @@ struct SlotQueueKey {
   auto operator<=>(const SlotQueueKey&) const = default;
 };
 
-/// The queue that a run of these rules waits in.
+class RunEntry;
+
+/// The queue of runs of these rules that belong to no start of a worker.
 SlotQueueKey slot_queue_of(const KeptRules& rules);
+
+/// The queue that this run waits in.
+SlotQueueKey slot_queue_of(const RunEntry& run);
 
 }  // namespace rota::master::core

@@ -11,6 +11,12 @@ SlotQueueKey slot_queue_of(const KeptRules& rules) {
           rules.handler};
 }
 
+SlotQueueKey slot_queue_of(const RunEntry& run) {
+  SlotQueueKey key = slot_queue_of(run.rules());
+  if (run.is_bound()) key.worker = run.progress().start().worker;
+  return key;
+}
+
 RunId SlotQueue::pass_turn() {
   auto at = jobs_.upper_bound(last_job_);
   if (at == jobs_.end()) at = jobs_.begin();
@@ -29,7 +35,7 @@ const SlotQueue* SlotQueueTable::find(const SlotQueueKey& key) const {
 }
 
 model::Reason SlotQueueTable::blocked(const RunEntry& run) const {
-  const SlotQueue* queue = find(slot_queue_of(run.rules()));
+  const SlotQueue* queue = find(slot_queue_of(run));
   CHECK_OR_DIE(queue != nullptr, "a run's queue is missing");
   return queue->blocked;
 }
@@ -57,7 +63,7 @@ void SlotQueueTable::leave(RunEntry& run) {
   CHECK_OR_DIE(of_job != queue.jobs_.end(), "a run is missing in its queue");
   of_job->second.erase(run.id());
   if (of_job->second.empty()) queue.jobs_.erase(of_job);
-  if (queue.jobs_.empty()) queues_.erase(slot_queue_of(run.rules()));
+  if (queue.jobs_.empty()) queues_.erase(slot_queue_of(run));
 }
 
 }  // namespace rota::master::core

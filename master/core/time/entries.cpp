@@ -110,6 +110,29 @@ Millis CompiledEntries::jitter_at(WallTime tick) const {
   return least.value_or(Millis{0});
 }
 
+bool CompiledEntries::fires_at_start(std::size_t i, WallTime at) const {
+  return entries_[i].kind() == model::EntryKind::WorkerStart && entries_[i].is_valid_at(at);
+}
+
+std::vector<std::string> CompiledEntries::names_at_start(WallTime at) const {
+  std::vector<std::string> names;
+  for (std::size_t i = 0; i < entries_.size(); ++i) {
+    if (fires_at_start(i, at)) names.push_back(name_of(i));
+  }
+  return names;
+}
+
+/// Spread by the start too: a thousand workers that start together do not run the job all at once.
+Millis CompiledEntries::jitter_at_start(WallTime at, std::string_view start) const {
+  std::optional<Millis> least;
+  for (std::size_t i = 0; i < entries_.size(); ++i) {
+    if (!fires_at_start(i, at)) continue;
+    const Millis own{spread(hash_, start, entries_[i].jitter().count() + 1)};
+    least = least ? std::min(*least, own) : own;
+  }
+  return least.value_or(Millis{0});
+}
+
 std::vector<std::string> entries_problems(const std::vector<model::ScheduleEntry>& entries) {
   std::vector<std::string> problems;
   if (entries.size() > model::kMostEntries) {

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "master/core/time/entry.h"
@@ -34,10 +35,16 @@ class CompiledEntries {
   /// The one that is due some time after the end of the last run; null: there is none.
   const CompiledEntry* after_end() const;
 
+  /// What fires for a start of a worker that is accepted then, as the names of those entries; empty: none.
+  std::vector<std::string> names_at_start(WallTime at) const;
+  /// How much later than that the run of this start begins.
+  Millis jitter_at_start(WallTime at, std::string_view start) const;
+
   const std::vector<CompiledEntry>& all() const { return entries_; }
 
  private:
   bool is_due(std::size_t i, WallTime tick) const;
+  bool fires_at_start(std::size_t i, WallTime at) const;
   std::string name_of(std::size_t i) const;
   std::optional<WallTime> next_of(std::size_t i, WallTime after) const;
 

@@ -43,6 +43,9 @@ class CompiledEntry {
   /// open again.
   std::optional<WallTime> due_after_end(WallTime ended) const;
 
+  /// Between its start and end.
+  bool is_valid_at(WallTime at) const { return (!start_ || *start_ <= at) && (!end_ || at <= *end_); }
+
   bool fires_often() const;
   /// It is known, and takes no search, that nothing fires after that moment. Else there is a search.
   bool is_silent_after(WallTime moment) const { return silent_from_ && moment >= *silent_from_; }

@@ -199,6 +199,23 @@ Millis CompiledSchedule::jitter_at(WallTime tick) const {
   return all == nullptr ? Millis{0} : all->jitter_at(tick);
 }
 
+std::string CompiledSchedule::names_at_start(WallTime at) const {
+  const CompiledEntries* all = entries();
+  return all == nullptr ? std::string() : fmt::format("{}", fmt::join(all->names_at_start(at), ","));
+}
+
+Millis CompiledSchedule::jitter_at_start(WallTime at, std::string_view start) const {
+  const CompiledEntries* all = entries();
+  return all == nullptr ? Millis{0} : all->jitter_at_start(at, start);
+}
+
+bool CompiledSchedule::has_worker_start() const {
+  const CompiledEntries* all = entries();
+  return all != nullptr && std::ranges::any_of(all->all(), [](const CompiledEntry& entry) {
+           return entry.kind() == model::EntryKind::WorkerStart;
+         });
+}
+
 const CompiledEntry* CompiledSchedule::after_end() const {
   const CompiledEntries* all = entries();
   return all == nullptr ? nullptr : all->after_end();

@@ -5,6 +5,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "common/base/result.h"
@@ -55,6 +56,12 @@ class CompiledSchedule {
   std::string names_at(WallTime tick) const;
   /// How much later than this tick its run starts.
   Millis jitter_at(WallTime tick) const;
+  /// The names of the entries that fire for a start of a worker that is accepted then; empty: none does.
+  std::string names_at_start(WallTime at) const;
+  /// How much later than that the run of this start begins.
+  Millis jitter_at_start(WallTime at, std::string_view start) const;
+  /// It has an entry `@worker_start`.
+  bool has_worker_start() const;
   /// The entry that is due some time after the end of the last run; null: it has none.
   const CompiledEntry* after_end() const;
 

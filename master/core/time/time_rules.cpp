@@ -12,6 +12,7 @@
 #include "master/core/memory_rules.h"
 #include "master/core/time/freeze_rules.h"
 #include "master/core/time/slice_rules.h"
+#include "master/core/workers/start_rules.h"
 #include "master/core/workers/worker_rules.h"
 
 namespace rota::master::core {
@@ -338,6 +339,7 @@ void run_timers(Context& ctx) {
   while (const auto due = state.workers().timers().pop_due(ctx.now.mono)) {
     life_timer(ctx, due->first, due->second);
   }
+  while (const auto due = state.starts().timers().pop_due(ctx.now.mono)) end_absent_starts(ctx, due->first);
 }
 
 Millis until(MonoTime at, MonoTime now) {
@@ -419,6 +421,8 @@ std::optional<Millis> next_wake(const State& state, Now now) {
   if (const auto in = thaw_wake(state, now)) sooner(*in);
   if (const auto first = state.catch_up().wake()) sooner(until(*first, now.mono));
   if (const auto first = state.workers().timers().first()) sooner(until(*first, now.mono));
+  if (const auto first = state.starts().timers().first()) sooner(until(*first, now.mono));
+  if (!state.starts().waiting().empty() && !state.ticks().are_held()) sooner(Millis{0});
   return wake;
 }
 

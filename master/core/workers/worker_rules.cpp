@@ -12,6 +12,7 @@
 #include "master/core/attempts/fence_rules.h"
 #include "master/core/workers/inventory_rules.h"
 #include "master/core/notices.h"
+#include "master/core/workers/start_rules.h"
 #include "master/core/workers/worker_words.h"
 
 namespace rota::master::core {
@@ -170,6 +171,7 @@ void handle_worker_gone(Context& ctx, const WorkerGone& event) {
   note_lease(ctx, *life);
   const WorkerEntry& worker = state.workers().worker_of(event.key.id);
   if (worker.present().empty()) note_departed(ctx, *life);
+  note_start_gone(ctx, *life);
   state.workers().mark_pool(life->info().pool);  // who waits there says why anew
   const bool is_listed = state.listings().is_listed();
   if (is_listed && !is_present_on_home(state, worker, event.key.id)) begin_absence(ctx, event.key.id);
@@ -189,6 +191,7 @@ void apply_first_listing(Context& ctx) {
     greet(ctx, id);
   }
   end_open_rows(ctx);
+  watch_absent_starts(ctx);
   for (const auto& [key, queue] : state.slot_queues().all()) state.workers().mark_pool(key.pool);
 }
 
@@ -306,6 +309,7 @@ void handle_hello_answered(Context& ctx, const HelloAnswered& event) {
   life->heard = ctx.now.mono;
   life->why.clear();
   reconcile(ctx, *life, event.inventory);
+  if (const LifeEntry* still = state.find_life(key)) note_start_here(ctx, *still);
   if (LifeEntry* still = state.find_life(key)) {
     apply_drain_ack(ctx, *still, event.inventory.drain);
     follow_drain(ctx, *still);

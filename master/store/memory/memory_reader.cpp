@@ -213,6 +213,18 @@ Result<std::vector<model::Freeze>> MemoryStore::freezes() {
   return out;
 }
 
+Result<std::vector<model::WorkerStart>> MemoryStore::starts_after(std::int64_t number, std::int32_t limit) {
+  const std::scoped_lock lock(mutex_);
+  if (auto fine = up(); !fine) return fail(fine.error());
+  std::vector<model::WorkerStart> out;
+  for (const auto& [key, start] : tables_->starts) {
+    if (start.number > number) out.push_back(start);
+  }
+  std::ranges::sort(out, {}, &model::WorkerStart::number);
+  if (out.size() > static_cast<std::size_t>(limit)) out.resize(static_cast<std::size_t>(limit));
+  return out;
+}
+
 Result<std::vector<core::WorkerLife>> MemoryStore::lives_of(const std::string& worker_id,
                                                             std::int32_t limit) {
   const std::scoped_lock lock(mutex_);

@@ -118,6 +118,20 @@ std::vector<model::WorkerKey> unseen_in(const auto& tables) {
   return {keys.begin(), keys.end()};
 }
 
+/// Of each worker and state folder the last one that was accepted; the newest first.
+std::vector<model::WorkerStart> newest_starts_in(const auto& tables) {
+  std::map<std::pair<std::string, std::string>, model::WorkerStart> last;
+  for (const auto& [key, start] : tables.starts) {
+    model::WorkerStart& known = last[{key.worker, start.home}];
+    if (known.number < start.number) known = start;
+  }
+  std::vector<model::WorkerStart> all;
+  for (auto& [place, start] : last) all.push_back(std::move(start));
+  std::ranges::sort(all, std::ranges::greater(), &model::WorkerStart::number);
+  if (all.size() > kNewestStartsMost) all.resize(kNewestStartsMost);
+  return all;
+}
+
 }  // namespace
 
 std::int64_t held_in(const MemoryTables& tables) {
@@ -164,6 +178,7 @@ Result<core::Recovered> recover_from(const MemoryTables& tables, const ZoneSourc
     const bool lies_ahead = tables.watermark && freeze.end() > tables.watermark->through;
     if (!freeze.done || lies_ahead) recovered.freezes.push_back(freeze);
   }
+  recovered.starts = newest_starts_in(tables);
   for (const auto& [worker, drain] : tables.drains) {
     if (drain.draining) recovered.drains.push_back(drain);
   }

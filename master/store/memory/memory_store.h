@@ -76,6 +76,7 @@ class MemoryStore : public Store,
                                                                     JobVersion version) override;
   Result<std::vector<model::WorkerDeath>> deaths_of(const std::string& worker_id) override;
   Result<std::vector<model::Freeze>> freezes() override;
+  Result<std::vector<model::WorkerStart>> starts_after(std::int64_t number, std::int32_t limit) override;
   Result<std::vector<core::WorkerLife>> lives_of(const std::string& worker_id,
                                                  std::int32_t limit) override;
   Result<std::optional<model::RunNote>> note_of(RunId id) override;

@@ -215,6 +215,7 @@ void put_the_rest(MemoryTables& tables, const core::Changes& changes) {
   for (const auto& gap : changes.gaps) tables.gaps.emplace(std::tuple{gap.job, gap.version, gap.from}, gap);
   for (const auto& life : changes.lives) tables.lives.insert_or_assign(life.key, life);
   for (const auto& freeze : changes.freezes) tables.freezes.insert_or_assign(freeze.id, freeze);
+  for (const auto& start : changes.starts) tables.starts.emplace(start.key, start);
   for (const auto& drain : changes.drains) tables.drains.insert_or_assign(drain.worker, drain);
   for (const auto& death : changes.deaths) tables.deaths.insert_or_assign(death.life, death);
   for (const auto& row : changes.calendars) {

@@ -323,6 +323,7 @@ Result<void> gather_changes(BatchText& batch, const core::Changes& changes, bool
   write_each(batch, kUpsertDrains, changes.drains, bind_drain);
   write_each(batch, kUpsertDeaths, changes.deaths, bind_death);
   write_each(batch, kUpsertFreezes, changes.freezes, bind_freeze);
+  write_each(batch, kInsertStarts, changes.starts, bind_start);
   if (auto done = write_calendars(batch, changes.calendars); !done) return done;
   if (changes.watermark) {
     write_watermark(batch, *changes.watermark);

@@ -178,6 +178,30 @@ model::Freeze read_freeze(Row& row) {
   return freeze;
 }
 
+const MultiRow kInsertStarts = {
+    "INSERT INTO worker_start (worker_id, start_id, home, pool, accepted_ms, start_number) VALUES", 6,
+    "ON DUPLICATE KEY UPDATE start_number = start_number"};
+
+void bind_start(Binder& binder, const model::WorkerStart& start) {
+  binder.text(start.key.worker)
+      .text(start.key.start)
+      .text(start.home)
+      .text(start.pool)
+      .time(start.accepted)
+      .integer(start.number);
+}
+
+model::WorkerStart read_start(Row& row) {
+  model::WorkerStart start;
+  start.key.worker = row.text();
+  start.key.start = row.text();
+  start.home = row.text();
+  start.pool = row.text();
+  start.accepted = row.time();
+  start.number = row.integer();
+  return start;
+}
+
 const MultiRow kUpsertDrains = {
     "INSERT INTO worker_drain (worker_id, draining, deadline_ms, principal, why, changed_ms) VALUES", 6,
     "ON DUPLICATE KEY UPDATE draining = VALUES(draining), deadline_ms = VALUES(deadline_ms), "

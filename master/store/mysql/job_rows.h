@@ -58,6 +58,13 @@ extern const MultiRow kUpsertFreezes;
 void bind_freeze(Binder& binder, const model::Freeze& freeze);
 model::Freeze read_freeze(Row& row);
 
+/// Of the table under the alias s.
+inline constexpr std::string_view kStartColumns =
+    "s.worker_id, s.start_id, s.home, s.pool, s.accepted_ms, s.start_number";
+extern const MultiRow kInsertStarts;
+void bind_start(Binder& binder, const model::WorkerStart& start);
+model::WorkerStart read_start(Row& row);
+
 extern const MultiRow kUpsertDrains;
 void bind_drain(Binder& binder, const model::WorkerDrain& drain);
 

@@ -237,6 +237,15 @@ Result<std::vector<model::Freeze>> MysqlReader::freezes() {
       [](Row& row) -> Result<model::Freeze> { return read_freeze(row); });
 }
 
+Result<std::vector<model::WorkerStart>> MysqlReader::starts_after(std::int64_t number, std::int32_t limit) {
+  return rows_of<model::WorkerStart>(
+      pool_,
+      fmt::format("SELECT {} FROM worker_start s WHERE s.start_number > ? ORDER BY s.start_number LIMIT {}",
+                  kStartColumns, rows_asked(limit)),
+      [&](Binder& binder) { binder.integer(number); },
+      [](Row& row) -> Result<model::WorkerStart> { return read_start(row); });
+}
+
 Result<std::vector<core::WorkerLife>> MysqlReader::lives_of(const std::string& worker_id,
                                                             std::int32_t limit) {
   return rows_of<core::WorkerLife>(

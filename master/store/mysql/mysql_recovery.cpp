@@ -165,6 +165,23 @@ Result<std::vector<core::WorkerLife>> load_newest_lives(Connection& connection) 
   return newest_of_each(std::move(lives));
 }
 
+/// Of each worker and state folder the last one that was accepted.
+Result<std::vector<model::WorkerStart>> load_newest_starts(Connection& connection) {
+  std::vector<model::WorkerStart> starts;
+  auto read = connection.stream(
+      fmt::format("SELECT {} FROM worker_start s JOIN (SELECT worker_id AS id, home AS folder, "
+                  "MAX(start_number) AS newest FROM worker_start GROUP BY worker_id, home) n "
+                  "ON n.id = s.worker_id AND n.folder = s.home AND n.newest = s.start_number "
+                  "ORDER BY s.start_number DESC LIMIT {}",
+                  kStartColumns, kNewestStartsMost),
+      [&](Row& row) -> Result<void> {
+        starts.push_back(read_start(row));
+        return {};
+      });
+  if (!read) return fail(read.error());
+  return starts;
+}
+
 /// Starts from the few attempts that are under way, never from a long history of deaths.
 Result<std::vector<model::WorkerDeath>> load_confirmed(Connection& connection,
                                                        const std::string& open_runs) {
@@ -273,9 +290,15 @@ Result<core::Recovered> load_recovered(Connection& connection, const OpenConnect
   auto confirmed = load_confirmed(connection, open_runs);
   if (!confirmed) return fail(confirmed.error());
   recovered.confirmed = std::move(*confirmed);
-  const auto known = are_late_rows_known(connection);
-  if (!known) return fail(known.error());
-  recovered.late_rows_known = *known;
+  const auto late_known = are_known(connection, kLateRows);
+  if (!late_known) return fail(late_known.error());
+  recovered.late_rows_known = *late_known;
+  const auto starts_known = are_known(connection, kWorkerStartRows);
+  if (!starts_known) return fail(starts_known.error());
+  recovered.worker_starts_known = *starts_known;
+  auto starts = load_newest_starts(connection);
+  if (!starts) return fail(starts.error());
+  recovered.starts = std::move(*starts);
   auto calendars = load_calendars(connection);
   if (!calendars) return fail(calendars.error());
   recovered.calendars = calendars_to_recover(std::move(*calendars), recovered, zones);

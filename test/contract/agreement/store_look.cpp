@@ -90,6 +90,11 @@ std::string words(const model::CalendarRow& row) {
 std::string words(const master::store::JobRow& row) { return words(row.job) + " | " + words(row.version); }
 std::string words(const master::store::RunRow& row) { return row.job_name + ": " + words(row.run); }
 
+std::string words(const model::WorkerStart& start) {
+  return fmt::format("start {} of {} on {} in {} at {} number {}", start.key.start, start.key.worker, start.home,
+                     start.pool, to_ms(start.accepted), start.number);
+}
+
 template <typename T>
 void add(std::string& out, const char* what, const Result<std::vector<T>>& rows) {
   out += std::string(what) + ":\n";
@@ -143,6 +148,7 @@ void add_recovered(std::string& out, const Backend& on) {
     out += fmt::format("  drained {} until {} by {} why {} at {}\n", drain.worker, at(drain.deadline), drain.principal,
                        std::hash<std::string>()(drain.why), to_ms(drain.changed));
   }
+  for (const auto& start : all->starts) out += "  " + words(start) + "\n";
   for (const auto& death : all->confirmed) out += "  confirmed " + words(death) + "\n";
   for (const auto& calendar : all->calendars) out += "  " + words(calendar.row) + "\n";
   for (const auto& key : all->given_up) out += fmt::format("  given up {}/{}\n", key.run.value, key.attempt);
@@ -188,6 +194,7 @@ std::string look(const Backend& on, const StoreStep& step) {
   add_one(out, "job a", reader.get_job("default", "a"));
   add(out, "asked", reader.list_runs(step.query));
   add(out, "lives", reader.lives_of("w1", 2));
+  add(out, "starts", reader.starts_after(2, 5));
   add(out, "deaths", reader.deaths_of(""));
   add(out, "calendars", reader.list_calendars("default", "", 100));
   add(out, "versions of de", reader.calendar_versions("default", "de"));

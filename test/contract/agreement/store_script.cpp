@@ -103,6 +103,7 @@ Changes StoreScript::random_changes() {
   if (dice_.chance(25)) add_attempts(changes);
   if (dice_.chance(20)) add_gaps(changes);
   if (dice_.chance(15)) add_life(changes);
+  if (dice_.chance(15)) add_start(changes);
   if (dice_.chance(20)) add_note(changes);
   if (dice_.chance(10)) add_drain(changes);
   if (dice_.chance(10)) add_death(changes);
@@ -259,6 +260,17 @@ void StoreScript::add_life(Changes& changes) {
   changes.lives.push_back(std::move(life));
 }
 
+/// Sometimes one that stands already, which stays as it is.
+void StoreScript::add_start(Changes& changes) {
+  model::WorkerStart start;
+  start.key = {"w" + std::to_string(dice_.below(2)), "s" + std::to_string(dice_.below(6))};
+  start.home = "h" + std::to_string(dice_.below(2));
+  start.pool = "default";
+  start.accepted = moment();
+  start.number = ++starts_;
+  changes.starts.push_back(std::move(start));
+}
+
 void StoreScript::add_note(Changes& changes) {
   if (runs_.empty()) return;
   model::RunNote note;
@@ -351,6 +363,7 @@ std::string text_of(const StoreStep& step) {
                         gap.count);
   }
   for (const auto& life : changes.lives) text += fmt::format(" life {}@{};", life.key.id, life.key.incarnation);
+  for (const auto& start : changes.starts) text += fmt::format(" start {} of {};", start.key.start, start.key.worker);
   for (const auto& note : changes.notes) {
     text += fmt::format(" note of {}/{}{}{};", note.run.value, note.attempt, note.percent ? " percent" : "",
                         note.checkpoint ? " checkpoint" : "");

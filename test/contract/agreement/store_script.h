@@ -47,6 +47,7 @@ class StoreScript {
   void add_life(master::core::Changes& changes);
   void add_note(master::core::Changes& changes);
   void add_drain(master::core::Changes& changes);
+  void add_start(master::core::Changes& changes);
   void add_death(master::core::Changes& changes);
   void add_calendar(master::core::Changes& changes);
   model::RunProgress random_progress();
@@ -64,6 +65,7 @@ class StoreScript {
   std::set<std::int64_t> ended_;        ///< of them: what has ended stays so
   std::map<std::int64_t, JobVersion> versions_;   ///< newest of each job
   std::int64_t watermark_s_ = 0;
+  std::int64_t starts_ = 0;
   master::core::Changes last_;
 };
 

@@ -245,6 +245,45 @@ TEST_CASE("recovery: freezes come back until they are made up for, and all can b
   }
 }
 
+TEST_CASE("recovery: of each worker and state folder the last start comes back, and all can be read") {
+  ON_EACH_STORE(on, led_backends()) {
+    const auto start = [](const char* worker, const char* id, const char* home, std::int64_t number) {
+      return model::WorkerStart{{worker, id}, home, "default", wall_from_ms(1000 + number), number};
+    };
+    core::Changes changes;
+    changes.starts = {start("w1", "a", "h1", 11), start("w1", "b", "h1", 12), start("w1", "c", "h2", 13),
+                      start("w2", "d", "h1", 14)};
+    REQUIRE_STORED(on, changes);
+    REQUIRE_STORED(on, changes);
+    const auto recovered = recovered_from(on);
+    CHECK(recovered.starts == std::vector{changes.starts[3], changes.starts[2], changes.starts[1]});
+    core::Changes again;  // a row that stands stays as it is
+    again.starts = {start("w2", "d", "h1", 15)};
+    REQUIRE_STORED(on, again);
+    CHECK(on.reader->starts_after(0, 100) == changes.starts);
+    CHECK(on.reader->starts_after(12, 1) == std::vector{changes.starts[2]});
+    CHECK(on.reader->starts_after(14, 100)->empty());
+  }
+}
+
+TEST_CASE("recovery: a run of a worker start comes back with the start that it names") {
+  ON_EACH_STORE(on, led_backends()) {
+    core::Changes changes = new_job(10, "a");
+    model::Run run = a_manual_run(100, 10);
+    run.kind = model::RunKind::WorkerStart;
+    run.principal = model::kStartPrincipal;
+    run.request_key = model::start_key(run.job, {"w1", "0123"});
+    run.progress.state = model::RunState::Waiting;
+    run.progress.reason = model::Reason::Jitter;
+    changes.new_runs = {run};
+    REQUIRE_STORED(on, changes);
+    const auto recovered = recovered_from(on);
+    REQUIRE(recovered.runs.size() == 1);
+    CHECK(recovered.runs[0].kind == model::RunKind::WorkerStart);
+    CHECK(recovered.runs[0].request_key == run.request_key);
+  }
+}
+
 TEST_CASE("recovery: confirmed deaths come back for lives with attempts, until such a life came back") {
   ON_EACH_STORE(on, led_backends()) {
     core::Changes changes = new_job(10, "a");

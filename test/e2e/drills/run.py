@@ -42,6 +42,7 @@ import outages
 import outputs
 import rolling
 import schedules
+import starts
 import strangers
 import vouchers
 import telling
@@ -87,6 +88,7 @@ GROUPS = {
         "worker_hurried": lambda c, d, long: workers.hurried(c),
         "second_worker_refused": lambda c, d, long: workers.second_refused(c, d),
         "handlers_known": lambda c, d, long: workers.handlers_known(c, d),
+        "worker_starts": lambda c, d, long: starts.run_all(c),
         "worker_drained": lambda c, d, long: workers.drained(c, d),
         "losses": lambda c, d, long: losses.all_of_them(c.programs, d),
         "costs": lambda c, d, long: eyes.costs(c),

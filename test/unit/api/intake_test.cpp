@@ -125,10 +125,13 @@ TEST_CASE("edit intake: what a calendar that covers no day any more lets fire no
   CHECK(refusal_of({"at 2025-03-03T09:00:00Z; calendars year"}, calendars, after) == "");  // over by itself
 }
 
-TEST_CASE("edit intake: what has no effect yet is refused") {
+TEST_CASE("edit intake: entries without a clock are accepted, one delay after an end only") {
   CHECK(refusal_of({"after_end 5s; jitter 1s"}) == "");
   CHECK(refusal_of({"after_end 5s", "after_end 7s"}) == "schedule[1].after_end: another entry has it already; keep one");
-  CHECK(refusal_of({"worker_start"}) == "schedule[0]: @worker_start: the masters cannot do this yet; leave it out");
+  CHECK(refusal_of({"worker_start"}) == "");
+  CHECK(refusal_of({"worker_start; jitter 5s; name up", "cron 0 9 * * *"}) == "");
+  CHECK(refusal_of({"worker_start; between 09:30-16:00"}) ==
+        "schedule[0].between: it does not go with @worker_start; remove it");
 }
 
 TEST_CASE("next ticks: each has the start that its jitter gives") {

@@ -17,6 +17,7 @@ Harness::Harness(Recovered recovered, CoreOptions opts, Epoch e) : epoch(e), opt
   for (const RecoveredJob& job : recovered.jobs) jobs[job.job.id] = job.job;
   for (const model::Run& run : recovered.runs) runs[run.id] = run;
   for (const model::Freeze& freeze : recovered.freezes) freezes[freeze.id] = freeze;
+  for (const model::WorkerStart& start : recovered.starts) starts[start.key] = start;
   scheduler = std::make_unique<Scheduler>(epoch, options, std::move(recovered), now);
 }
 
@@ -53,6 +54,7 @@ void Harness::record(const Effects& effects) {
   attempts.insert(attempts.end(), changes.attempts.begin(), changes.attempts.end());
   lives.insert(lives.end(), changes.lives.begin(), changes.lives.end());
   for (const model::Freeze& freeze : changes.freezes) freezes[freeze.id] = freeze;
+  for (const model::WorkerStart& start : changes.starts) REQUIRE(starts.emplace(start.key, start).second);
   for (const model::WorkerDrain& drain : changes.drains) drains[drain.worker] = drain;
   for (const model::WorkerDeath& death : changes.deaths) deaths[death.life] = death;
   if (changes.watermark) {
@@ -314,6 +316,12 @@ Recovered Harness::recovered() const {
   for (const auto& [id, freeze] : freezes) {
     if (!freeze.done) all.freezes.push_back(freeze);
   }
+  std::map<std::pair<std::string, std::string>, model::WorkerStart> newest_starts;
+  for (const auto& [key, start] : starts) {
+    model::WorkerStart& known = newest_starts[{key.worker, start.home}];
+    if (known.number < start.number) known = start;
+  }
+  for (const auto& [place, start] : newest_starts) all.starts.push_back(start);
   for (const auto& [worker, drain] : drains) {
     if (drain.draining) all.drains.push_back(drain);
   }

@@ -87,6 +87,7 @@ class Harness {
   std::map<std::pair<JobId, JobVersion>, model::JobVersionRow> versions;
   std::vector<model::Gap> gaps;
   std::map<std::int64_t, model::Freeze> freezes;
+  std::map<model::StartKey, model::WorkerStart> starts;
   std::vector<model::AttemptRow> attempts;
   std::vector<master::core::WorkerLife> lives;
   std::map<std::string, model::WorkerDrain> drains;

@@ -21,7 +21,8 @@ TEST_CASE("run rules: nothing follows an end, and everything else may be cancell
   for (int from = 0; from <= static_cast<int>(RunState::Skipped); ++from) {
     const auto state = static_cast<RunState>(from);
     CHECK(may_follow(state, RunState::Cancelled) == !model::is_final(state));
-    CHECK(!may_follow(state, RunState::Skipped));
+    const bool may_wait = state == RunState::Waiting || state == RunState::Queued;
+    CHECK(may_follow(state, RunState::Skipped) == may_wait);
     if (!model::is_final(state)) continue;
     for (int to = 0; to <= static_cast<int>(RunState::Skipped); ++to) {
       CHECK(!may_follow(state, static_cast<RunState>(to)));

@@ -46,11 +46,14 @@ TEST_CASE("contents: are needed only when every master that is registered can re
   api::MasterView self{"m1", {"10.0.0.1", 7700}};
   self.knows_contents = true;
   self.knows_late_rows = true;
+  self.knows_worker_starts = true;
   REQUIRE(client->create(paths.masters() + "/m1", node_text(self), zk::CreateMode::Persistent));
   CHECK(all_masters(*client, paths, &api::MasterView::knows_contents) == true);
   CHECK(all_masters(*client, paths, &api::MasterView::knows_late_rows) == true);
+  CHECK(all_masters(*client, paths, &api::MasterView::knows_worker_starts) == true);
   REQUIRE(client->create(paths.masters() + "/m2", R"({"id": "m2", "knows_slices": true})",
                          zk::CreateMode::Persistent));
   CHECK(all_masters(*client, paths, &api::MasterView::knows_contents) == false);
   CHECK(all_masters(*client, paths, &api::MasterView::knows_late_rows) == false);
+  CHECK(all_masters(*client, paths, &api::MasterView::knows_worker_starts) == false);
 }

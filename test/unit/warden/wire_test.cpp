@@ -169,6 +169,7 @@ TEST_CASE("wire: a welcome, the end of a list and a pong come out as they went i
   in.room = 4096;
   in.vouched_until = MonoTime{Micros{8}};
   in.kernel_limits = {true, false, true};
+  in.start = "00c0ffee00c0ffee";
   auto welcome = decode_notice(encode(Notice{in}), {});
   REQUIRE(welcome);
   const Welcome& out = std::get<Welcome>(*welcome);
@@ -180,6 +181,7 @@ TEST_CASE("wire: a welcome, the end of a list and a pong come out as they went i
   CHECK(out.room == 4096);
   CHECK(out.vouched_until == in.vouched_until);
   CHECK(out.kernel_limits == in.kernel_limits);
+  CHECK(out.start == in.start);
   CHECK(names_of(out.kernel_limits) == std::vector<std::string>{"memory", "cpus"});
   auto list = decode_notice(encode(Notice{ListEnd{6, 7}}), {});
   REQUIRE(list);
@@ -224,10 +226,16 @@ TEST_CASE("wire: what an older program wrote is read with the defaults of what c
   }
   Welcome all;
   all.kernel_limits = {true, true, true};
+  all.start = "0123";
   const std::string welcome = encode(Notice{all});
-  const auto older = decode_notice(std::string_view(welcome).substr(0, welcome.size() - 1), {});
+  const std::size_t start_bytes = 4 + all.start.size();
+  const auto older = decode_notice(std::string_view(welcome).substr(0, welcome.size() - start_bytes), {});
   REQUIRE(older);
-  CHECK_FALSE(std::get<Welcome>(*older).kernel_limits.any());
+  CHECK(std::get<Welcome>(*older).start.empty());
+  CHECK(std::get<Welcome>(*older).kernel_limits.any());
+  const auto oldest_welcome = decode_notice(std::string_view(welcome).substr(0, welcome.size() - start_bytes - 1), {});
+  REQUIRE(oldest_welcome);
+  CHECK_FALSE(std::get<Welcome>(*oldest_welcome).kernel_limits.any());
   const std::string end = encode(Notice{an_end()});
   const auto oldest =
       decode_notice(std::string_view(end).substr(0, end.size() - kOlderEnds[0]), {});
