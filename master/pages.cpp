@@ -54,6 +54,10 @@ void add_runs(MetricsPage& page, const Snapshot& snapshot) {
   page.counter("rota_ticks_gapped_total",
                "Ticks that did not fire, each with its reason in a gap row.",
                counter_in(snapshot, "ticks_skipped"));
+  page.counter("rota_jobs_stuck_total", "Times that tick after tick of a job was skipped behind one run.",
+               counter_in(snapshot, "stuck"));
+  page.counter("rota_runs_replaced_total", "Runs that end, or were asked to, for a newer run of their job.",
+               counter_in(snapshot, "replaced"));
   page.histogram("rota_tick_lateness_seconds", "How late ticks were recorded.",
                  snapshot.tallies.lateness);
   page.histogram("rota_dispatch_latency_seconds",

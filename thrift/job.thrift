@@ -49,7 +49,7 @@ struct Retry {
 /** The rules that decisions follow. */
 struct Rules {
   1: Schedule schedule,
-  /** "skip", "queue" or "allow". */
+  /** "skip", "queue", "allow", "queue_one", "replace" or "terminate". */
   2: string overlap = "skip",
   /** overlap queue: when this many runs wait, further runs are skipped. */
   3: i32 queue_limit = 100,
@@ -67,8 +67,7 @@ struct Rules {
   10: i64 timeout_ms,
   /** Between TERM and KILL. */
   11: i64 kill_grace_ms = 10000,
-  /** When an attempt was lost with its worker: "after_fence" (also "rerun": another attempt), "never", or
-   * "confirm" (another attempt once the operator has confirmed that the worker is dead). */
+  /** After a loss: "after_fence" (also "rerun"), "never", or "confirm" (first the worker is confirmed dead). */
   12: string loss = "after_fence",
   /** How long an attempt may go on when its worker is cut off; at most 7 days. */
   13: i64 disconnect_grace_ms,
@@ -83,7 +82,8 @@ struct Rules {
   /** "never", or "success": after its first run that succeeds the job is done. */
   18: string runs_until = "never",
   /** So many runs in a row that did not succeed pause the job; 0: never. */
-  19: i32 pause_after_failures
+  19: i32 pause_after_failures,
+  20: i32 concurrency = 1
 }
 
 /**

@@ -7,6 +7,7 @@
 // Thread: constant.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <string_view>
 
@@ -49,12 +50,21 @@ struct Spelling {
   std::string_view on_wire;
 };
 
-/// A word that older programs do not know. In stored JSON the field's own key then has `stand_in`, which they
+/// Words that older programs do not know. In stored JSON the field's own key then has `stand_in`, which they
 /// know, and the word itself stands under `json`.
 struct NewerWord {
-  std::string_view word;
+  std::string_view word;               ///< or several, with a space between them
   std::string_view stand_in;
   std::string_view json;
+
+  constexpr bool is_one(std::string_view text) const {
+    for (std::string_view left = word; !left.empty();) {
+      const std::string_view first = left.substr(0, left.find(' '));
+      if (first == text) return true;
+      left.remove_prefix(std::min(first.size() + 1, left.size()));
+    }
+    return false;
+  }
 };
 
 /// What a row says, whatever its kind.

@@ -17,7 +17,9 @@ namespace rota::model {
 
 /// Entries: all that is in `entries`, and nothing else of the schedule.
 enum class ScheduleKind { None, Once, FixedRate, Cron, Entries };
-enum class Overlap { Skip, Queue, Allow };
+/// What becomes of one more run when as many as `concurrency` says are under way. QueueOne: it waits, and at
+/// most one does. Replace: it waits too, and the oldest one is ended for it. Terminate: the same, by KILL.
+enum class Overlap { Skip, Queue, Allow, QueueOne, Replace, Terminate };
 enum class LatePolicy { FireOnce, Skip, FireAll };
 /// What ends a job for good. Success: its first run that succeeds.
 enum class Until { Never, Success };
@@ -62,6 +64,7 @@ struct RetryRule {
 struct JobRules {
   Schedule schedule;
   Overlap overlap = Overlap::Skip;
+  std::int32_t concurrency = 1;      ///< runs that may be under way at once; Overlap::Allow knows no bound
   std::int32_t queue_limit = 100;    ///< Overlap::Queue: waiting runs beyond it are skipped ("queue_full")
   LatePolicy late = LatePolicy::FireOnce;
   Millis tick_grace{60'000};         ///< lateness up to which every tick fires

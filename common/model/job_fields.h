@@ -118,7 +118,10 @@ constexpr void for_each_field(FieldsOf<JobRules>, Visit&& visit) {
                    {.in_hash = InHash::Always, .content_id = 1}));
   visit(field<Choice>(ROTA_FIELD(overlap, overlap),
                    {.key = "overlap",
-                    .help = "a tick while a run is unfinished",
+                    .help = "a tick while as many runs as `concurrency` allows are unfinished: see "
+                            "[overlap.md](overlap.md)",
+                    .newer = {.word = "queue_one replace terminate", .stand_in = "skip",
+                              .json = "newer_overlap"},
                     .in_hash = InHash::Always, .content_id = 2}));
   visit(field<Whole>(ROTA_FIELD(queue_limit, queue_limit),
                    {.key = "queue_limit",
@@ -204,6 +207,11 @@ constexpr void for_each_field(FieldsOf<JobRules>, Visit&& visit) {
                     .help = "so many runs in a row that did not succeed pause the job",
                     .low = 1, .high = 1000, .or_none = true, .unset = "never",
                     .is_stored_when_changed = true}));
+  visit(field<Whole>(ROTA_FIELD(concurrency, concurrency),
+                   {.key = "concurrency",
+                    .help = "runs that may be unfinished at once, retry delays included; `overlap` says "
+                            "what happens beyond that",
+                    .low = 1, .high = 1000, .is_stored_when_changed = true}));
 }
 
 template <typename Visit>

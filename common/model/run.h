@@ -111,6 +111,7 @@ enum class Reason {
   CalendarEdited,       ///< a tick: an edit of a calendar took its moment away
   CaughtUp,             ///< waiting: it stands for late ticks, which start at a rate, after live ones
   WorkerStartOver,      ///< its worker has started again, or went away, before the run could start (again)
+  ReplacedBy,           ///< an end: a newer run of the job takes its place; the detail is that run
 };
 std::string_view name_of(Reason reason);
 std::optional<Reason> reason_named(std::string_view name);

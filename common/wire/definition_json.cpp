@@ -77,6 +77,10 @@ json value_json(const Value& value) {
 json value_json(const Millis& value) { return value.count(); }
 json value_json(const std::optional<WallTime>& at) { return at ? json(to_ms(*at)) : json(nullptr); }
 
+bool is_newer_word(const model::FieldFacts& row, const json& written) {
+  return written.is_string() && row.newer.is_one(written.get_ref<const std::string&>());
+}
+
 template <typename Struct>
 json json_of(const Struct& from) {
   const Struct plain;
@@ -88,7 +92,7 @@ json json_of(const Struct& from) {
     } else {
       if (row.is_stored_when_changed && value == row.in(plain)) return;
       json written = value_json(value);
-      if (!row.newer.json.empty() && written == row.newer.word) {
+      if (is_newer_word(row, written)) {
         out[std::string(row.newer.json)] = std::exchange(written, row.newer.stand_in);
       }
       out[std::string(row.json_name())] = std::move(written);

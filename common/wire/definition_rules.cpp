@@ -89,8 +89,11 @@ void check_work(const model::JobWork& work, Problems& problems) {
 bool may_fire_all(model::Overlap overlap) {
   switch (overlap) {
     case model::Overlap::Queue:
+    case model::Overlap::QueueOne:
     case model::Overlap::Allow: return true;
-    case model::Overlap::Skip: return false;
+    case model::Overlap::Skip:
+    case model::Overlap::Replace:
+    case model::Overlap::Terminate: return false;
   }
   return false;
 }
@@ -99,7 +102,11 @@ void check_rules(const model::JobRules& rules, Problems& problems) {
   find_field_problems(rules, problems);
   if (rules.late == model::LatePolicy::FireAll && !may_fire_all(rules.overlap)) {
     problems.push_back("late: \"fire_all\" starts a run for each late tick, so they overlap; set overlap to "
-                       "queue or allow");
+                       "queue, queue_one or allow");
+  }
+  if (rules.concurrency != 1 && rules.overlap == model::Overlap::Allow) {
+    problems.push_back(fmt::format("concurrency: {} is given, but overlap is \"allow\", which knows no "
+                                   "bound; set another overlap or remove it", rules.concurrency));
   }
   const bool is_named = rules.route == model::RouteKind::Named;
   if (is_named && rules.worker.empty()) {

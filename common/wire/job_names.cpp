@@ -18,7 +18,8 @@ struct Names<model::ScheduleKind> {
 };
 template <>
 struct Names<model::Overlap> {
-  static constexpr std::array<std::string_view, 3> all = {"skip", "queue", "allow"};
+  static constexpr std::array<std::string_view, 6> all = {"skip",      "queue",   "allow",
+                                                          "queue_one", "replace", "terminate"};
 };
 template <>
 struct Names<model::LatePolicy> {

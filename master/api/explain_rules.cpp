@@ -75,6 +75,10 @@ std::string nobody_sentence(Reason reason, const std::vector<core::WorkerView>& 
   return "";
 }
 
+bool is_run(const std::string& detail) {
+  return !detail.empty() && detail.find_first_not_of("0123456789") == std::string::npos;
+}
+
 }  // namespace
 
 std::string reason_sentence(Reason reason, const std::string& pool) {
@@ -86,7 +90,7 @@ std::string reason_sentence(Reason reason, const std::string& pool) {
     case Reason::AllSlotsBusy:
       return fmt::format("All slots of pool \"{}\" are busy; it starts when one is free.", pool);
     case Reason::WaitsForRun:
-      return "It waits for an earlier run of the same job (overlap: queue).";
+      return "It waits for an earlier run of the same job (overlap).";
     case Reason::RetryDelay: return "An attempt failed; the next one starts after the retry delay.";
     case Reason::WorkerUnreconciled:
       return "Its last worker has not said yet what it holds; no other attempt may start before.";
@@ -106,6 +110,7 @@ std::string reason_sentence(Reason reason, const std::string& pool) {
       return "The command could not be started; check its path and its permissions.";
     case Reason::AttemptTimeout: return "It ran longer than its timeout allows.";
     case Reason::CancelledByUser: return "It was cancelled.";
+    case Reason::ReplacedBy: return "A newer run of the same job took its place (overlap).";
     case Reason::WorkerLost: return "Its worker went away with it.";
     case Reason::AttemptDied: return "Its worker or warden died, and the attempt with it.";
     case Reason::KillUnproven:
@@ -167,14 +172,14 @@ std::string sentence_for(RunState state, Reason reason, const std::string& detai
   const bool may_run = state == RunState::Running || state == RunState::Dispatched;
   std::string out = state_sentence(state);
   if (may_run && is_out_of_sight) out = "Nobody knows whether it still runs.";
+  if (may_run && is_run(detail)) out += " It is being ended, and a newer run of its job takes its place";
   // Where state and reason say the same, one sentence is enough.
   const bool says_it_all = state == RunState::Cancelled && reason == Reason::CancelledByUser;
   if (const std::string why = reason_sentence(reason, pool); !why.empty() && !says_it_all) {
     out += " " + why;
   }
   // The detail of a skipped run is the id of the run that was in its way.
-  const bool is_run = detail.find_first_not_of("0123456789") == std::string::npos;
-  if (!detail.empty()) out += (is_run ? " (run " : " (") + detail + ")";
+  if (!detail.empty()) out += (is_run(detail) ? " (run " : " (") + detail + ")";
   return out;
 }
 

@@ -41,6 +41,23 @@ void put_gap(TickFacts& facts, const std::vector<model::Gap>& gaps) {
   }
 }
 
+bool is_behind_a_run(const model::Gap& gap) {
+  return gap.reason == model::Reason::OverlapSkipped || gap.reason == model::Reason::QueueFull;
+}
+
+/// How many ticks the run in this gap's way has cost so far, while it goes on.
+std::int64_t skipped_behind(store::Reader& reader, const model::Gap& in,
+                            const std::vector<model::Gap>& gaps) {
+  if (!is_behind_a_run(in)) return 0;
+  const auto run = reader.get_run(RunId{in.reference});
+  if (!run || model::is_final(run->run.progress.state)) return 0;
+  std::int64_t ticks = 0;
+  for (const model::Gap& gap : gaps) {
+    if (is_behind_a_run(gap) && gap.reference == in.reference) ticks += gap.count;
+  }
+  return ticks;
+}
+
 /// Whether the job could fire then at all.
 void put_version(TickFacts& facts, const std::vector<model::JobVersionRow>& versions,
                  const model::JobVersionRow* version) {
@@ -106,7 +123,11 @@ TickFacts JobServiceHandler::tick_facts(const store::JobRow& row, WallTime at) {
   if (due && ahead <= *due) facts.next = std::min(facts.next.value_or(*due), *due);
   auto runs = value_or_throw(parts_.reader.tick_runs_of(row.job.id, at - Millis{1}, at, 1));
   if (!runs.empty()) facts.run = std::move(runs.front());
-  if (facts.is_recorded) put_gap(facts, value_or_throw(parts_.reader.gaps_of(row.job.id)));
+  if (facts.is_recorded) {
+    const auto gaps = value_or_throw(parts_.reader.gaps_of(row.job.id));
+    put_gap(facts, gaps);
+    if (facts.gap) facts.skipped_behind = skipped_behind(parts_.reader, *facts.gap, gaps);
+  }
   for (model::Freeze& freeze : value_or_throw(parts_.reader.freezes())) {
     const bool is_of = facts.gap ? facts.gap->reference == freeze.id : freeze.is_of(row.job.space);
     if (is_of && freeze.covers(at) && !facts.freeze) facts.freeze = std::move(freeze);

@@ -4,6 +4,7 @@
 
 #include "common/base/duration_text.h"
 #include "master/api/explain_rules.h"
+#include "master/core/admission/stuck_rules.h"
 
 namespace rota::master::api {
 namespace {
@@ -51,6 +52,10 @@ TickWords skipped(const TickFacts& facts) {
   std::string text = "It did not fire (" + std::string(name_of(gap.reason)) + "): " +
                      (is_of_edit ? facts.why.sentence : reason_sentence(gap.reason, "?"));
   if (gap.reference != 0) text += fmt::format(" (run {})", gap.reference);
+  if (facts.skipped_behind >= core::kStuckTicks) {
+    text += fmt::format(" The job is stuck: {} ticks were skipped behind that run, which has not ended.",
+                        facts.skipped_behind);
+  }
   if (gap.count > 1) text += fmt::format(" The same holds for {} ticks in all.", gap.count);
   return {"skipped", std::move(text), ""};
 }

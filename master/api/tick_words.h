@@ -18,6 +18,7 @@ struct TickFacts {
   std::optional<model::Gap> gap;       ///< that covers it
   std::optional<model::Freeze> freeze; ///< that covers it
   std::optional<RunId> made_up;        ///< stands for this frozen tick
+  std::int64_t skipped_behind = 0;     ///< ticks that were skipped behind a run that has not ended yet
   bool is_planned = false;             ///< by the version that was, or is, valid then
   bool is_recorded = false;            ///< all ticks of the job are recorded so far
   bool is_known = true;                ///< false: retention may have deleted what happened

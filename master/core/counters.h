@@ -19,6 +19,8 @@ struct Counters {
   std::int64_t renews = 0, renews_refused = 0, hellos = 0, adopted = 0, readopted = 0, cancels = 0;
   std::int64_t handed_over = 0;
   std::int64_t caught_up = 0;          ///< runs of late ticks that had their turn
+  std::int64_t replaced = 0;           ///< runs that end, or were asked to, for a newer one of their job
+  std::int64_t stuck = 0;              ///< runs behind which tick after tick was skipped
   std::map<model::RunState, std::int64_t> attempts_ended;  ///< by how they ended
   Histogram dispatch_latency = seconds_histogram();        ///< from its row to the worker's acceptance
 };

@@ -1,5 +1,7 @@
 #include "master/core/invariants.h"
 
+#include "master/core/admission/overlap.h"
+
 namespace rota::master::core {
 
 using model::RunState;
@@ -93,8 +95,8 @@ std::string broken_job(const State& state, const JobEntry& job, std::size_t most
     if (left-- == 0) break;
     if (!job.unfinished().contains(run)) return at_run("a finished run waits behind another", run);
   }
-  if (!job.behind().empty() && job.behind().size() == job.unfinished().size()) {
-    return at_run("runs wait, and none of their job goes on", *job.behind().begin());
+  if (!job.behind().empty() && has_place(job.rules(), job.under_way())) {
+    return at_run("a run waits for others, and its job has a place for it", *job.behind().begin());
   }
   const std::optional<WallTime> next = job.next_tick();
   if (next && !state.jobs().is_due({*next, id})) return at_job("a due tick is not indexed", job);

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "common/base/check.h"
+#include "master/core/attempts/attempt_rules.h"
 #include "master/core/attempts/confirm_rules.h"
 #include "master/core/workers/departed_rules.h"
 #include "master/core/attempts/loss_rules.h"
@@ -184,14 +185,12 @@ void recover_memory(State& state, JobEntry& job) {
   plan_next_tick(state, job);
 }
 
-/// Runs that wait behind one that had already ended when the previous Term stopped.
+/// Runs that wait, though those before them had ended when the previous Term stopped; or that Term knew of no
+/// `concurrency` but 1.
 void promote_orphans(State& state) {
   for (auto& [id, job] : state.jobs().all()) {
     recover_memory(state, job);
-    if (job.behind().empty() || job.unfinished().size() != job.behind().size()) continue;
-    RunEntry& first = *state.find_run(*job.behind().begin());
-    state.enter_slot_queue(first);
-    state.touch(first);
+    promote_waiting(state, job);
   }
 }
 

@@ -194,7 +194,9 @@ std::map<std::string, std::int64_t> counters_of(const Counters& c) {
           {"readopted", c.readopted},
           {"cancels", c.cancels},
           {"handed_over", c.handed_over},
-          {"caught_up", c.caught_up}};
+          {"caught_up", c.caught_up},
+          {"replaced", c.replaced},
+          {"stuck", c.stuck}};
 }
 
 std::map<std::string, std::int64_t> named(const StateCounts& counts) {

@@ -34,6 +34,11 @@ bool is_firing(const model::Run& run) {
   return run.kind == RunKind::Tick || run.kind == RunKind::AfterFreeze;
 }
 
+/// A run begins only when all before it have ended.
+bool is_serial(const model::JobRules& rules) {
+  return rules.overlap == model::Overlap::Skip && rules.concurrency <= 1;
+}
+
 /// Its firings leave no tick by which retention would tell of them.
 bool has_worker_start(const model::JobRules& rules) {
   return std::ranges::any_of(rules.schedule.entries, [](const std::string& line) {
@@ -68,7 +73,7 @@ void EndCheck::learn(const EndFacts& facts) {
       stretch.definition = version.definition;
       stretch.last = version.version;
       stretch.to = version.valid_to;
-      parts_[version.version] = {stretches_.size() - 1, stretch.part, rules.overlap};
+      parts_[version.version] = {stretches_.size() - 1, stretch.part, is_serial(rules)};
     }
     before = version.definition ? &version : nullptr;
   }
@@ -107,7 +112,7 @@ void EndCheck::look_at_run(const EndFacts& facts, const model::Run& run) {
     stretch.failures = 0;
     stretch.has_succeeded = false;
   }
-  const bool is_serial = part->second.overlap == model::Overlap::Skip;
+  const bool is_serial = part->second.is_serial;
   if (is_serial && run.kind == RunKind::Tick && !may_come_late(run)) look_at_tick(facts, run, stretch);
   note_end(run, is_serial, stretch);
 }

@@ -49,7 +49,7 @@ class EndCheck {
   struct Part {
     std::size_t stretch = 0;
     int number = 0;                          ///< another one after the job was deleted
-    model::Overlap overlap = model::Overlap::Skip;
+    bool is_serial = true;                   ///< a run begins only when all before it have ended
   };
 
   void learn(const EndFacts& facts);

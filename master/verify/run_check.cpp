@@ -1,6 +1,7 @@
 #include "master/verify/run_check.h"
 
 #include <algorithm>
+#include <charconv>
 #include <tuple>
 
 #include "common/base/duration_text.h"
@@ -14,6 +15,7 @@ using model::RunState;
 
 constexpr std::int32_t kPage = 1000;
 constexpr std::int32_t kRecentAttempts = 8;
+constexpr std::int32_t kMostRemembered = 32;  // times as many, where so many runs of a job may live at once
 constexpr Millis kLogsSettle{15'000};    // bytes may still be on their way
 
 std::string name_of(RunId run) { return fmt::format("run {}", run.value); }
@@ -89,18 +91,17 @@ Result<void> RunCheck::check_found() {
 Result<void> RunCheck::learn_overlap_rules(const std::vector<model::Run>& runs) {
   std::set<JobId> fresh;
   for (const model::Run& run : runs) {
-    const bool is_known = serial_jobs_.contains(run.job) || overlapping_jobs_.contains(run.job);
-    if (!is_known && !store::is_of_one_off(run)) fresh.insert(run.job);
+    if (!at_once_.contains(run.job) && !store::is_of_one_off(run)) fresh.insert(run.job);
   }
   if (fresh.empty()) return {};
   const auto versions = sources_.reader.versions_of_jobs({fresh.begin(), fresh.end()});
   if (!versions) return fail(versions.error());
+  for (const JobId job : fresh) at_once_[job] = 1;
   for (const model::JobVersionRow& version : *versions) {
-    const bool may = version.definition && version.definition->rules.overlap == model::Overlap::Allow;
-    if (may) overlapping_jobs_.insert(version.job);
-  }
-  for (const JobId job : fresh) {
-    if (!overlapping_jobs_.contains(job)) serial_jobs_.insert(job);
+    std::int32_t& most = at_once_[version.job];
+    if (!version.definition || most == 0) continue;
+    const model::JobRules& rules = version.definition->rules;
+    most = rules.overlap == model::Overlap::Allow ? 0 : std::max(most, rules.concurrency);
   }
   return {};
 }
@@ -205,12 +206,20 @@ Result<void> RunCheck::check_spans(const model::Run& run, const std::vector<mode
                         name_of(run.id), spans[j].attempt, spans[i].attempt, early->count()));
     }
   }
-  return serial_jobs_.contains(run.job) ? check_job_spans(run.job, spans) : Result<void>();
+  const auto most = at_once_.find(run.job);
+  const bool has_bound = most != at_once_.end() && most->second > 0;
+  return has_bound ? check_job_spans(run.job, spans) : Result<void>();
+}
+
+/// Of a job's last attempts; the more may live at once, the more of them a new one may be beside.
+std::size_t RunCheck::remembered_of(JobId job) const {
+  return kRecentAttempts * static_cast<std::size_t>(std::min(at_once_.at(job), kMostRemembered));
 }
 
 /// What an earlier verification had seen of the job's last runs.
 Result<void> RunCheck::remember_spans(JobId job) {
-  const auto runs = sources_.reader.runs_of_job_up_to(job, resumed_after_, kRecentAttempts);
+  const std::size_t wanted = remembered_of(job);
+  const auto runs = sources_.reader.runs_of_job_up_to(job, resumed_after_, static_cast<std::int32_t>(wanted));
   if (!runs) return fail(runs.error());
   std::deque<Span>& recent = recent_[job];
   for (auto run = runs->rbegin(); run != runs->rend(); ++run) {
@@ -220,7 +229,7 @@ Result<void> RunCheck::remember_spans(JobId job) {
     const auto spans = spans_of(*run, *earlier);
     recent.insert(recent.end(), spans.begin(), spans.end());
   }
-  while (std::ssize(recent) > kRecentAttempts) recent.pop_front();
+  while (recent.size() > wanted) recent.pop_front();
   return {};
 }
 
@@ -229,20 +238,43 @@ Result<void> RunCheck::check_job_spans(JobId job, const std::vector<Span>& spans
     if (auto remembered = remember_spans(job); !remembered) return remembered;
   }
   std::deque<Span>& recent = recent_[job];
-  for (const Span& span : spans) {
-    for (const Span& other : recent) {
-      if (other.run == span.run) continue;
-      const auto early = overlap(other, span);
-      if (!early) continue;
-      wrong(checks_.overlap,
-            fmt::format("{} attempt {} and {} attempt {}, of one job that allows no overlap, both "
-                        "lived, one began {} ms before the other's end", name_of(other.run), other.attempt,
-                        name_of(span.run), span.attempt, early->count()));
-    }
-  }
+  const auto most = static_cast<std::size_t>(at_once_.at(job));
+  for (const Span& span : spans) check_beside(span, recent, most);
   recent.insert(recent.end(), spans.begin(), spans.end());
-  while (std::ssize(recent) > kRecentAttempts) recent.pop_front();
+  while (recent.size() > remembered_of(job)) recent.pop_front();
   return {};
+}
+
+void RunCheck::check_beside(const Span& span, const std::deque<Span>& recent, std::size_t most) {
+  std::vector<Span> beside;
+  for (const Span& other : recent) {
+    if (other.run == span.run) continue;
+    const auto early = overlap(other, span);
+    if (!early) continue;
+    beside.push_back(other);
+    if (most > 1) continue;
+    wrong(checks_.overlap,
+          fmt::format("{} attempt {} and {} attempt {}, of one job that allows no overlap, both "
+                      "lived, one began {} ms before the other's end", name_of(other.run), other.attempt,
+                      name_of(span.run), span.attempt, early->count()));
+  }
+  if (most == 1 || beside.size() < most) return;
+  beside.push_back(span);
+  const auto crowd = std::ranges::find_if(
+      beside, [&](const Span& one) { return is_crowd(one, beside, most); });
+  if (crowd == beside.end()) return;
+  wrong(checks_.overlap,
+        fmt::format("{} attempt {}: when {} began, more attempts of one job lived than the {} that it allows "
+                    "at once (concurrency)", name_of(span.run), span.attempt, name_of(crowd->run), most));
+}
+
+/// Whether more than so many of them, of different runs, surely lived when that one began.
+bool RunCheck::is_crowd(const Span& anchor, const std::vector<Span>& all, std::size_t most) {
+  std::set<RunId> alive{anchor.run};
+  for (const Span& one : all) {
+    if (one.from <= anchor.from && overlap(one, anchor)) alive.insert(one.run);
+  }
+  return alive.size() > most;
 }
 
 /// Before a rewind a leader's clock was ahead, and by how much no row tells: a worker's says nothing
@@ -313,11 +345,22 @@ void RunCheck::check_outcome(const model::Run& run) {
   if (!model::is_final(at.state)) return;
   ++checks_.outcomes.planned;
   if (!at.ended) miss(checks_.outcomes, name_of(run.id) + ": final, and no end is recorded");
+  if (at.reason == model::Reason::ReplacedBy) check_replaced(run);
   if (at.attempt > 0 && has_ended_by_worker(at.state) && at.outcome.state != at.state) {
     wrong(checks_.outcomes, fmt::format("{}: it is {}, its outcome says {}", name_of(run.id),
                                         model::name_of(at.state),
                                         model::name_of(at.outcome.state)));
   }
+}
+
+/// It was ended for a run that came after it.
+void RunCheck::check_replaced(const model::Run& run) {
+  std::int64_t newer = 0;
+  const std::string& said = run.progress.detail;
+  const auto read = std::from_chars(said.data(), said.data() + said.size(), newer);
+  if (read.ec == std::errc() && newer > run.id.value) return;
+  wrong(checks_.outcomes,
+        fmt::format("{}: it was replaced by '{}', which is no later run", name_of(run.id), said));
 }
 
 void RunCheck::keep_logs(const model::Run& run, const std::vector<model::AttemptRow>& earlier) {

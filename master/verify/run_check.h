@@ -68,10 +68,14 @@ class RunCheck {
   std::vector<Span> spans_of(const model::Run& run, const std::vector<model::AttemptRow>& earlier) const;
   Result<void> check_spans(const model::Run& run, const std::vector<model::AttemptRow>& earlier);
   Result<void> check_job_spans(JobId job, const std::vector<Span>& spans);
+  void check_beside(const Span& span, const std::deque<Span>& recent, std::size_t most);
+  static bool is_crowd(const Span& anchor, const std::vector<Span>& all, std::size_t most);
   Result<void> remember_spans(JobId job);
+  std::size_t remembered_of(JobId job) const;
   void check_order(const model::Run& run);
   void check_epochs(const model::Run& run, const std::vector<model::AttemptRow>& earlier);
   void check_outcome(const model::Run& run);
+  void check_replaced(const model::Run& run);
   void judge_epochs();
   WallTime last_by_the_clock(Epoch epoch, WallTime last) const;
   bool was_rewound_after(Epoch epoch) const;
@@ -80,8 +84,8 @@ class RunCheck {
 
   const Sources& sources_;
   const Request& request_;
-  std::set<JobId> serial_jobs_;       ///< saved, and none of their versions allows overlap
-  std::set<JobId> overlapping_jobs_;  ///< saved, and one of their versions allows overlap
+  /// Of saved jobs: the most runs that any of their versions lets live at once; 0: one knows no bound.
+  std::map<JobId, std::int32_t> at_once_;
   const std::optional<std::set<JobId>> only_;  ///< set: runs of these jobs alone
   RunChecks checks_;
 
@@ -89,7 +93,7 @@ class RunCheck {
   bool all_attempts_read_ = false;
   RunId attempts_read_run_;
   AttemptNo attempts_read_no_ = 0;
-  std::map<JobId, std::deque<Span>> recent_;  ///< the last few attempts of each serial job
+  std::map<JobId, std::deque<Span>> recent_;  ///< the last few attempts of each job that knows a bound
   RunId resumed_after_;               ///< the runs up to it were looked at by an earlier verification
   EpochMarks epochs_;
   std::int64_t looked_at_ = 0;

@@ -5,7 +5,8 @@
 //   P1   every planned tick up to the watermark is one run or lies in one gap row; nothing else is;
 //        gap rows count what they hide; the watermark is not ahead of what is recorded; a job that its
 //        rules end (`firings`, `until`, `pause_after_failures`) fires no more, and is not ended before
-//   P4   no two attempts of one run overlap, nor of one job unless its overlap is "allow"
+//   P4   no two attempts of one run overlap, nor more of one job than its concurrency says, unless its
+//        overlap is "allow"
 //   P5   a lost attempt is followed by another only as its job's loss policy allows, and only so often
 //   P6   nothing started before it was recorded and dispatched
 //   P7   in the order of run ids epochs never fall; nothing of an older epoch is recorded after the

@@ -54,12 +54,18 @@ model::JobDefinition random_job(Random& random, std::size_t number) {
   if (random.chance(8)) rules.firings = static_cast<std::int32_t>(1 + random.below(8));
   if (random.chance(5)) rules.until = model::Until::Success;
   if (random.chance(10)) rules.pause_after_failures = static_cast<std::int32_t>(1 + random.below(3));
-  const Overlap overlaps[] = {Overlap::Skip, Overlap::Queue, Overlap::Allow};
-  rules.overlap = overlaps[random.below(3)];
+  const Overlap overlaps[] = {Overlap::Skip,     Overlap::Queue,   Overlap::Allow,
+                              Overlap::QueueOne, Overlap::Replace, Overlap::Terminate};
+  rules.overlap = overlaps[random.below(6)];
+  if (rules.overlap != Overlap::Allow && random.chance(30)) {
+    rules.concurrency = static_cast<std::int32_t>(2 + random.below(2));
+  }
   rules.queue_limit = static_cast<std::int32_t>(1 + random.below(4));
   rules.late = random.chance(60) ? model::LatePolicy::FireOnce : model::LatePolicy::Skip;
   const bool is_rare = rules.schedule.kind == model::ScheduleKind::FixedRate && rules.schedule.interval >= 4000ms;
-  if (rules.overlap != Overlap::Skip && is_rare) rules.late = model::LatePolicy::FireAll;
+  const bool may_fire_all = rules.overlap == Overlap::Queue || rules.overlap == Overlap::QueueOne ||
+                            rules.overlap == Overlap::Allow;
+  if (may_fire_all && is_rare) rules.late = model::LatePolicy::FireAll;
   rules.tick_grace = random.between(500ms, 8000ms);
   rules.route = random.chance(50) ? model::RouteKind::RoundRobin : model::RouteKind::LeastLoaded;
   if (random.chance(15)) {

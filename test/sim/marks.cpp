@@ -35,6 +35,7 @@ constexpr const char* kNames[] = {
     "lived_on_disconnect_grace", "result_late", "report_repeated", "run_lost", "loss_limit_reached", "death_confirmed", "living_worker_not_confirmed",
     "run_waited_for_confirmation", "run_retried", "started_by_handler",
     "run_timed_out", "run_cancelled_early", "run_killed", "run_skipped", "run_waited_behind",
+    "run_replaced_before_it_began", "run_replaced_under_way", "runs_of_a_job_side_by_side", "concurrency_was_reached",
     "tick_fired", "tick_overlap_skipped", "tick_queue_full", "tick_coalesced", "tick_late_skipped", "tick_missed", "tick_slice_stored",
     "tick_of_two_entries", "tick_after_end", "start_jittered", "job_done_by_firings", "job_done_by_success",
     "job_paused_by_failures",

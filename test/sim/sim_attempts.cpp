@@ -1,6 +1,7 @@
 // What a simulated worker does with attempts: accepts, starts, ends and reports them.
 #include "route_judge.h"
 #include "sim_worker.h"
+#include "overlap_judge.h"
 #include "world.h"
 
 namespace rota::sim {
@@ -124,7 +125,7 @@ void SimWorker::start(Epoch epoch, const master::core::DispatchItem& item) {
   }
   if (definition != nullptr) world_.violate(judge_route(definition->rules, definition->work.handler, info()));
   if (definition != nullptr && definition->work.handler != "command") world_.marks.hit("started_by_handler");
-  if (definition != nullptr && !one_off) begun.overlap = definition->rules.overlap;
+  if (definition != nullptr && !one_off) begun.at_once = at_once(definition->rules);
   world_.violate(world_.truth.begin(begun));
   const std::int64_t serial = ++serials_;
   processes_[item.attempt] = {serial, clock_.wall(), item.disconnect_grace, key_};

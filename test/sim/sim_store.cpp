@@ -177,7 +177,11 @@ void SimStore::write(const Changes& changes) {
     if (was_waiting && update.progress.reason != Reason::CaughtUp) marks_.hit("run_caught_up");
     judge_first_dispatch(tables_.runs.at(update.id).progress, update.progress);
     count_ends(update.id, tables_.runs.at(update.id).progress, update.progress);
+    const bool ends = !model::is_final(tables_.runs.at(update.id).progress.state) &&
+                      model::is_final(update.progress.state);
     put_update(tables_, update);
+    overlap_judge_.note(tables_, update.id);
+    if (ends) complain_if(overlap_judge_.judge_end(tables_, tables_.runs.at(update.id)));
     note_dispatch(update.id, update.progress, changes);
   }
   judge_rest(changes);
@@ -185,6 +189,8 @@ void SimStore::write(const Changes& changes) {
   const bool may_lack_calendar = !changes.calendars.empty() || !changes.versions.empty();
   if (may_lack_calendar) complain_if(judge_calendar_users(tables_));
   note_edits_that_count();
+  for (const model::Run& run : changes.new_runs) overlap_judge_.note(tables_, run.id);
+  complain_if(overlap_judge_.judge_batch(tables_, left_out_));
   const bool says_more = changes.watermark || !changes.versions.empty() || !changes.jobs.empty();
   if (says_more) complain_if(judge_.judge_window(tables_));
   if (tables_.watermark && tables_.watermark->is_parted()) marks_.hit("tick_slice_stored");

@@ -15,6 +15,7 @@
 #include "master/store/memory/memory_store.h"
 #include "master/store/store.h"
 #include "master/office/takeover.h"
+#include "overlap_judge.h"
 #include "random.h"
 #include "sim_tables.h"
 #include "tick_judge.h"
@@ -156,6 +157,7 @@ class SimStore final : public master::store::Store {
   std::optional<SimTables> backup_;
   TickJudge judge_{marks_};
   std::multimap<WallTime, Epoch> edits_to_count_;  ///< edits of calendars by when they count, and who stored them
+  OverlapJudge overlap_judge_{marks_};
   MonoTime locked_until_{};
   std::optional<SimTables> lagging_;  ///< what a node that lags shows
   MonoTime lags_until_{};

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <map>
+#include <set>
 #include <vector>
 
 #include "master/store/memory/memory_tables.h"
@@ -18,6 +19,7 @@ struct SimTables : master::store::MemoryTables {
 
   std::map<JobId, WallTime> judged_through; ///< every tick up to here was found exactly once
   std::vector<OpenGap> open_gaps;
+  std::map<JobId, std::set<RunId>> unfinished;  ///< runs by their jobs
 };
 
 }  // namespace rota::sim

@@ -33,13 +33,17 @@ std::string Truth::begin(const Start& start) {
 }
 
 std::string Truth::judge_beside(const Start& start) const {
+  std::int32_t beside = 0;
   for (const auto& [other, other_job] : live_) {
     const bool of_run = other.run == start.key.run;
-    const bool of_job = other_job == start.job && start.overlap != model::Overlap::Allow;
+    const bool of_job = other_job == start.job && start.at_once > 0;
     if ((!of_run && !of_job) || stood_still_beside(other, start.at)) continue;
     if (of_run) return "P4: " + named(start.key) + " starts beside " + named(other);
-    return "P4: " + named(start.key) + " overlaps " + named(other) + " of the same job";
+    if (++beside < start.at_once) continue;
+    return "P4: " + named(start.key) + " overlaps " + named(other) + " of the same job, which allows " +
+           std::to_string(start.at_once) + " at once";
   }
+  if (beside > 0) marks_.hit("runs_of_a_job_side_by_side");
   return "";
 }
 

@@ -1,5 +1,5 @@
 // What really happens in a simulated world, whatever its processes believe: which attempts are alive, and how
-// they ended. Judges every start: P4 (one live attempt per run, and per job that may not overlap), P5
+// they ended. Judges every start: P4 (one live attempt per run, and as many per job as its concurrency), P5
 // (never again after a loss), P6 (row first, once), P12 (no rerun of a known success).
 #pragma once
 
@@ -21,7 +21,7 @@ class Truth {
   struct Start {
     model::AttemptKey key;
     JobId job;
-    model::Overlap overlap = model::Overlap::Allow;
+    std::int32_t at_once = 0;          ///< so many of its job may live; 0: no bound
     model::LossPolicy loss = model::LossPolicy::Rerun;
     std::int32_t loss_most = model::kLossMost;
     std::size_t worker = 0;

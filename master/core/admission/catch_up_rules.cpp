@@ -10,10 +10,8 @@ namespace {
 
 constexpr int kJobsLookedAt = 64;
 
-/// Nothing of its job is under way that it would have to wait for.
-bool is_free(const JobEntry& job) {
-  return job.rules().overlap == model::Overlap::Allow || job.unfinished().empty();
-}
+/// It would have to wait for no other run of its job. It ends none either, whatever the overlap says.
+bool is_free(const JobEntry& job) { return has_place(job.rules(), job.under_way()); }
 
 /// A run that may start now, in a place where a slot is free; null: none.
 RunEntry* next_of(State& state, CatchUpPool& pool, bool& looked_at_all) {

@@ -4,6 +4,7 @@
 
 #include "common/base/check.h"
 #include "master/core/attempts/attempt_rules.h"
+#include "master/core/attempts/cancel_rules.h"
 #include "master/core/workers/inventory_rules.h"
 #include "master/core/notices.h"
 #include "master/core/admission/route.h"
@@ -150,7 +151,7 @@ void choose_again(Context& ctx, RunEntry& run, const std::string& why) {
     state.workers().timers().set(life->key(), LifeTimer::Rest, ctx.now.mono + kRest);
   }
   if (run.progress().cancel_asked) {
-    finish_run(ctx, run, RunState::Cancelled, Reason::CancelledByUser, run.progress().detail());
+    finish_run(ctx, run, RunState::Cancelled, cancel_reason(run), run.progress().detail());
     return;
   }
   std::string detail;
@@ -305,7 +306,7 @@ void send_cancel(Context& ctx, RunEntry& run) {
   if (life == nullptr) return;
   ++state.counters().cancels;
   ctx.out.sends.push_back(
-      SendCancel{life->key(), life->info().address, {run.attempt()}, run.rules().kill_grace});
+      SendCancel{life->key(), life->info().address, {run.attempt()}, cancel_grace(run)});
   state.runs().timers().set(run.id(), RunTimer::CancelRepeat,
                             ctx.now.mono + run.rules().kill_grace + kCancelRepeatSlack);
 }
@@ -313,7 +314,8 @@ void send_cancel(Context& ctx, RunEntry& run) {
 void mark_running(Context& ctx, RunEntry& run, WallTime started) {
   State& state = ctx.state;
   if (run.progress().state != RunState::Running) {
-    state.set_state(run, RunState::Running, Reason::None);
+    std::string why_it_ends = run.progress().cancel_asked ? run.progress().detail() : std::string();
+    state.set_state(run, RunState::Running, Reason::None, std::move(why_it_ends));
     state.runs().timers().set(run.id(), RunTimer::LazyWrite, ctx.now.mono + kLazyWrite);
   }
   run.set_started(started);

@@ -1,6 +1,7 @@
 #include "master/core/admission/firing.h"
 
 #include "common/base/check.h"
+#include "master/core/attempts/cancel_rules.h"
 #include "master/core/batch_rows.h"
 
 namespace rota::master::core {
@@ -39,11 +40,21 @@ void wait_for_start(Context& ctx, RunEntry& run, WallTime at) {
   ctx.state.runs().timers().set(run.id(), RunTimer::RetryDelay, ctx.now.mono + (at - ctx.at));
 }
 
+std::size_t ending_of(const State& state, const JobEntry& job) {
+  std::size_t ending = 0;
+  for (const RunId id : job.unfinished()) ending += state.find_run(id)->progress().cancel_asked ? 1 : 0;
+  return ending;
+}
+
 }  // namespace
 
-OverlapChoice overlap_of(const JobEntry& job, model::RunKind kind) {
+OverlapChoice overlap_of(const State& state, const JobEntry& job, model::RunKind kind) {
   if (kind == model::RunKind::OneOff) return {};
-  return decide_overlap(job.rules(), job.unfinished().size(), job.behind().size());
+  RunsNow now{job.under_way(), job.behind().size()};
+  const bool may_end_others = job.rules().overlap == model::Overlap::Replace ||
+                              job.rules().overlap == model::Overlap::Terminate;
+  if (may_end_others) now.ending = ending_of(state, job);
+  return decide_overlap(job.rules(), now);
 }
 
 RunId blocking_run(const JobEntry& job) {
@@ -63,6 +74,7 @@ RunId begin_run(Context& ctx, JobEntry& job, const Firing& firing, const Overlap
     skip_at_once(ctx, std::move(row), choice.reason, why.empty() ? std::to_string(blocking.value) : why);
     return id;
   }
+  if (job.skipped_behind(blocking) > 0) job.note_skipped(blocking, 0);
   RunEntry entry(facts_of(row), job.shared_rules());
   if (firing.start != nullptr) entry.bind_to(*firing.start);
   RunEntry& run = ctx.state.add_run(std::move(entry));
@@ -70,8 +82,9 @@ RunId begin_run(Context& ctx, JobEntry& job, const Firing& firing, const Overlap
   ctx.state.touch(run);
   if (firing.is_late) {
     ctx.state.wait_to_catch_up(run);
-  } else if (choice.kind == OverlapChoice::Kind::Wait) {
+  } else if (choice.kind != OverlapChoice::Kind::Fire) {
     ctx.state.wait_behind(run, blocking);
+    if (choice.kind == OverlapChoice::Kind::Replace) make_way(ctx, job, id, choice.ends);
   } else if (firing.not_before > ctx.at) {
     wait_for_start(ctx, run, firing.not_before);
   } else {

@@ -23,7 +23,7 @@ struct Firing {
 };
 
 /// What the job's overlap says to one more run of this kind. One-offs never exclude each other.
-OverlapChoice overlap_of(const JobEntry& job, model::RunKind kind);
+OverlapChoice overlap_of(const State& state, const JobEntry& job, model::RunKind kind);
 
 /// The run that a new one would overlap with: the oldest unfinished one that waits for none; 0: none.
 RunId blocking_run(const JobEntry& job);

@@ -3,16 +3,12 @@
 #include <utility>
 
 #include "common/base/utf8.h"
-#include "master/core/attempts/attempt_rules.h"
+#include "master/core/attempts/cancel_rules.h"
 #include "master/core/batch_rows.h"
-#include "master/core/admission/dispatch_rules.h"
 #include "master/core/admission/firing.h"
 #include "master/core/job_rules.h"
 
 namespace rota::master::core {
-
-using model::Reason;
-using model::RunState;
 
 namespace {
 
@@ -65,7 +61,7 @@ Submitted::Item submit_one(Context& ctx, const SubmitItem& item, const std::stri
   firing.request_hash = item.request_hash;
   firing.parameters = item.parameters;
   Submitted::Item answer;
-  answer.run = begin_run(ctx, job, firing, overlap_of(job, firing.kind));
+  answer.run = begin_run(ctx, job, firing, overlap_of(ctx.state, job, firing.kind));
   remember_key(ctx, principal, item.request_key, item.request_hash, answer.run);
   return answer;
 }
@@ -97,7 +93,7 @@ void handle_run_now(Context& ctx, const RunNow& event) {
   firing.request_hash = event.request_hash;
   firing.parameters = event.parameters;
   Submitted::Item item;
-  item.run = begin_run(ctx, *job, firing, overlap_of(*job, firing.kind));
+  item.run = begin_run(ctx, *job, firing, overlap_of(ctx.state, *job, firing.kind));
   remember_key(ctx, event.principal, event.request_key, event.request_hash, item.run);
   reply(ctx, event.token, Submitted{{item}});
 }
@@ -124,24 +120,8 @@ void handle_cancel_run(Context& ctx, const CancelRun& event) {
                                          " is not known or has ended already"));
     return;
   }
-  const RunTrack& progress = run->progress();
-  if (!run->is_held()) {
-    run->ask_cancel();
-    finish_run(ctx, *run, RunState::Cancelled, Reason::CancelledByUser, cancelled_by(event));
-    reply(ctx, event.token, CancelTaken{RunState::Cancelled});
-    return;
-  }
-  if (!progress.cancel_asked) {
-    run->ask_cancel();
-    if (progress.reason == Reason::WaitsForConfirmation) {  // nothing follows it any more, so it may end
-      run->set_reason(Reason::WaitsForFence);
-      ctx.state.runs().timers().set(run->id(), RunTimer::Fence, ctx.now.mono);
-    }
-    run->set_detail(cancelled_by(event));
-    ctx.state.touch(*run);
-    send_cancel(ctx, *run);
-  }
-  reply(ctx, event.token, CancelTaken{progress.state});
+  cancel_run(ctx, *run, cancelled_by(event));
+  reply(ctx, event.token, CancelTaken{run->progress().state});
 }
 
 }  // namespace rota::master::core

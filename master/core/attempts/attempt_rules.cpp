@@ -4,7 +4,9 @@
 #include "master/core/batch_rows.h"
 #include "master/core/memory_rules.h"
 #include "master/core/admission/dispatch_rules.h"
+#include "master/core/admission/overlap.h"
 #include "master/core/workers/drain_rules.h"
+#include "master/core/attempts/cancel_rules.h"
 #include "master/core/attempts/loss_rules.h"
 #include "master/core/notices.h"
 #include "master/core/attempts/retry.h"
@@ -67,7 +69,8 @@ void tell_loss(Context& ctx, const RunEntry& run, const Outcome& outcome, std::s
 }
 
 void finish_with(Context& ctx, RunEntry& run, Outcome outcome, RunState state) {
-  const Reason reason = outcome.reason;
+  const bool is_cancel = outcome.reason == Reason::CancelledByUser;
+  const Reason reason = is_cancel ? cancel_reason(run) : outcome.reason;
   finish_as(ctx, run, std::move(outcome), state, reason);
 }
 
@@ -220,14 +223,11 @@ void finish_run(Context& ctx, RunEntry& run, RunState to, Reason reason, std::st
   ++state.counters().runs_finished;
   state.touch(run);
   remember_end(ctx, run.job(), run);
-  promote_waiting(ctx, run.job());
+  promote_waiting(ctx.state, run.job());
 }
 
-void promote_waiting(Context& ctx, JobEntry& job) {
-  State& state = ctx.state;
-  while (!job.behind().empty()) {
-    const bool free = job.unfinished().size() == job.behind().size();
-    if (!free && job.rules().overlap != model::Overlap::Allow) return;
+void promote_waiting(State& state, JobEntry& job) {
+  while (!job.behind().empty() && has_place(job.rules(), job.under_way())) {
     RunEntry& run = *state.find_run(*job.behind().begin());
     state.enter_slot_queue(run);
     state.touch(run);

@@ -36,7 +36,7 @@ void handle_reported(Context& ctx, const Reported& event);
 /// A run's delay after a failed attempt is over.
 void end_retry_delay(Context& ctx, RunEntry& run);
 
-/// Starts those that wait behind a run of this job, as far as its overlap allows now.
-void promote_waiting(Context& ctx, JobEntry& job);
+/// Starts those that wait behind a run of this job, oldest first, as far as it has places for them now.
+void promote_waiting(State& state, JobEntry& job);
 
 }  // namespace rota::master::core

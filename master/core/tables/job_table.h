@@ -64,6 +64,8 @@ struct RunsOfJob {
   IdSet<RunId> unfinished;
   IdSet<RunId> behind;                 ///< of these: wait for a run of the same job
   IdSet<RunId> caught_up;              ///< none of these: late ones whose turn has not come (CatchUpTable)
+  RunId in_the_way;                    ///< the last skipped ticks found this one in their way
+  std::int64_t skipped = 0;            ///< so many in a row
 };
 
 /// What decisions need of a job. What an index depends on is read here and changed by JobTable alone.
@@ -86,6 +88,16 @@ class JobEntry {
   const IdSet<RunId>& unfinished() const { return runs_.get().unfinished; }
   const IdSet<RunId>& behind() const { return runs_.get().behind; }
   const IdSet<RunId>& caught_up() const { return runs_.get().caught_up; }
+  /// Those that wait for none of the others.
+  std::size_t under_way() const { return unfinished().size() - behind().size(); }
+  /// Ticks in a row that were skipped behind that run.
+  std::int64_t skipped_behind(RunId run) const {
+    return runs_.get().in_the_way == run ? runs_.get().skipped : 0;
+  }
+  void note_skipped(RunId behind, std::int64_t ticks) {
+    runs_.change().in_the_way = behind;
+    runs_.change().skipped = ticks;
+  }
   bool has_runs() const { return !unfinished().empty() || !caught_up().empty(); }
 
  private:

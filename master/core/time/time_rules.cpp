@@ -9,6 +9,7 @@
 #include "master/core/attempts/fence_rules.h"
 #include "master/core/admission/firing.h"
 #include "master/core/admission/late_rules.h"
+#include "master/core/admission/stuck_rules.h"
 #include "master/core/memory_rules.h"
 #include "master/core/time/freeze_rules.h"
 #include "master/core/time/slice_rules.h"
@@ -73,18 +74,22 @@ RunId fire_tick(Context& ctx, JobEntry& job, WallTime tick, bool is_late = false
   firing.not_before = tick + job.schedule().jitter_at(tick);
   firing.is_late = is_late;
   ++ctx.state.counters().ticks_fired;
-  const RunId run = begin_run(ctx, job, firing, is_late ? OverlapChoice{} : overlap_of(job, firing.kind));
+  const OverlapChoice choice = is_late ? OverlapChoice{} : overlap_of(ctx.state, job, firing.kind);
+  const RunId run = begin_run(ctx, job, firing, choice);
   remember_firing(ctx, job, tick);
   return run;
 }
 
 void record_tick(Context& ctx, JobEntry& job, WallTime tick) {
-  const OverlapChoice choice = overlap_of(job, model::RunKind::Tick);
-  if (choice.kind == OverlapChoice::Kind::Skip) {
-    add_gap(ctx, job, tick, tick, 1, why_skipped(ctx, job, tick, choice.reason), blocking_run(job));
-  } else {
+  const OverlapChoice choice = overlap_of(ctx.state, job, model::RunKind::Tick);
+  if (choice.kind != OverlapChoice::Kind::Skip) {
     fire_tick(ctx, job, tick);
+    return;
   }
+  const RunId behind = blocking_run(job);
+  const Reason reason = why_skipped(ctx, job, tick, choice.reason);
+  add_gap(ctx, job, tick, tick, 1, reason, behind);
+  note_skipped(ctx, job, behind, reason, 1);
 }
 
 std::int64_t count_ticks(const JobEntry& job, WallTime from, WallTime to) {
@@ -122,7 +127,7 @@ void fire_newest_late(Context& ctx, JobEntry& job, WallTime first, WallTime last
   if (is_late && !job.caught_up().empty()) {  // one that waits already stands for these too
     return gap(last, Reason::CoalescedInto, *job.caught_up().begin());
   }
-  const OverlapChoice choice = overlap_of(job, model::RunKind::Tick);
+  const OverlapChoice choice = overlap_of(ctx.state, job, model::RunKind::Tick);
   if (choice.kind == OverlapChoice::Kind::Skip) {
     return gap(last, why_skipped(ctx, job, last, choice.reason), blocking_run(job));
   }

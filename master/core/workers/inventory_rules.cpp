@@ -3,6 +3,7 @@
 #include <set>
 
 #include "master/core/attempts/attempt_rules.h"
+#include "master/core/attempts/cancel_rules.h"
 #include "master/core/admission/dispatch_rules.h"
 
 namespace rota::master::core {
@@ -96,7 +97,7 @@ void apply_missing(Context& ctx, RunEntry& run, const LifeEntry& life) {
   run.set_reason(Reason::None);
   const bool may_be_under_way = run.send.unclear || run.send.in_flight > 0 || run.send.accepted;
   if (run.progress().cancel_asked && !may_be_under_way) {
-    finish_run(ctx, run, RunState::Cancelled, Reason::CancelledByUser, run.progress().detail());
+    finish_run(ctx, run, RunState::Cancelled, cancel_reason(run), run.progress().detail());
     return;
   }
   ++ctx.state.counters().resent;

@@ -43,7 +43,7 @@ void fire(Context& ctx, JobEntry& job, const model::WorkerStart& start) {
   firing.principal = model::kStartPrincipal;
   firing.request_key = key;
   firing.start = &start.key;
-  OverlapChoice choice = overlap_of(job, firing.kind);
+  OverlapChoice choice = overlap_of(ctx.state, job, firing.kind);
   std::string skipped_for;
   if (const model::Freeze* freeze = ctx.state.freezes().covering(job.row.space(), start.accepted)) {
     choice = {OverlapChoice::Kind::Skip, Reason::Frozen};

@@ -93,6 +93,18 @@ tl::unexpected<Error> unknown_name(std::string_view column, const std::string& f
               fmt::format("the store holds {} '{}', which this program does not know", column, found));
 }
 
+/// Masters of before refuse a row with a reason that they do not know. So a run whose place another took is
+/// stored as one that was cancelled; only its detail is a run and nothing else.
+std::string_view stored_name(model::Reason reason) {
+  const bool is_cancel = reason == model::Reason::ReplacedBy;
+  return name_of(is_cancel ? model::Reason::CancelledByUser : reason);
+}
+
+bool is_stored_as_cancel(model::Reason reason, std::string_view detail) {
+  const bool is_run = !detail.empty() && detail.find_first_not_of("0123456789") == std::string_view::npos;
+  return reason == model::Reason::CancelledByUser && is_run;
+}
+
 Result<model::Outcome> read_outcome(Row& row) {
   model::Outcome outcome;
   const std::string state = row.text();
@@ -133,6 +145,7 @@ Result<model::RunProgress> read_progress(Row& row) {
   progress.state = *named_state;
   progress.reason = *named_reason;
   progress.detail = row.text();
+  if (is_stored_as_cancel(progress.reason, progress.detail)) progress.reason = model::Reason::ReplacedBy;
   progress.attempt = static_cast<AttemptNo>(row.integer());
   progress.worker.id = row.text();
   progress.worker.incarnation = row.text();
@@ -158,7 +171,8 @@ void bind_attempt_columns(Binder& binder, const model::RunProgress& progress) {
 }
 
 void bind_progress_columns(Binder& binder, const model::RunProgress& progress) {
-  binder.text(name_of(progress.state)).text(name_of(progress.reason)).prose(progress.detail, kDetailBytes);
+  binder.text(name_of(progress.state)).text(stored_name(progress.reason));
+  binder.prose(progress.detail, kDetailBytes);
   bind_attempt_columns(binder, progress);
   binder.time(progress.started)
       .time(progress.ended)

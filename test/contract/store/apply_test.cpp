@@ -212,6 +212,28 @@ TEST_CASE("apply: updates set absolute values, and again the same") {
   }
 }
 
+TEST_CASE("apply: a run that another replaced comes back as that, and a cancelled one as cancelled") {
+  ON_EACH_STORE(on, led_backends()) {
+    core::Changes changes = new_job(10, "a");
+    for (std::int64_t id = 100; id < 124; ++id) changes.new_runs.push_back(a_tick_run(id, 10, id));
+    REQUIRE_APPLIED(on, changes);
+    core::Changes ends;
+    for (model::Run& run : changes.new_runs) {
+      const bool is_replaced = run.id.value % 3 != 0;
+      run.progress.state = model::RunState::Cancelled;
+      run.progress.reason = is_replaced ? model::Reason::ReplacedBy : model::Reason::CancelledByUser;
+      run.progress.detail = is_replaced ? "4711" : "cancelled by ann: 4711";
+      run.progress.cancel_asked = true;
+      run.progress.ended = wall_from_ms(kBase + 90);
+      ends.updated_runs.push_back({run.id, run.progress});
+    }
+    REQUIRE_APPLIED(on, ends);
+    const auto runs = on.reader->runs_after(RunId{0}, 100);
+    REQUIRE(runs->size() == changes.new_runs.size());
+    for (std::size_t i = 0; i < runs->size(); ++i) CHECK(difference((*runs)[i], changes.new_runs[i]) == "");
+  }
+}
+
 TEST_CASE("apply: many updates that are alike are stored as each by itself") {
   ON_EACH_STORE(on, led_backends()) {
     core::Changes changes = new_job(10, "a");

@@ -40,6 +40,7 @@ import moment
 import office
 import outages
 import outputs
+import overlap
 import rolling
 import schedules
 import starts
@@ -102,6 +103,7 @@ GROUPS = {
         "huge_moment": lambda c, d, long: moment.huge(c.programs, d, 1_000_000 if long else 50_000, 180 if long else 40),
         "after_an_hour": lambda c, d, long: late.after_an_hour(c.programs, d, 3000 if long else 300),
         "freezes": lambda c, d, long: late.freezes(c),
+        "overlap": lambda c, d, long: overlap.all_of_them(c, d),
         "leader_frozen": lambda c, d, long: failover.leader_frozen(c, 10 if long else 1),
     },
     "servers": {

@@ -48,6 +48,12 @@ TEST_CASE("tick words: what did not fire says why") {
   CHECK(words_for(facts).what == "skipped");
   CHECK(words_for(facts).sentence == "It did not fire (coalesced_into): It was late, and one run stands for all "
                                      "late ticks. (run 7) The same holds for 3 ticks in all.");
+  facts.gap->reason = Reason::OverlapSkipped;
+  facts.skipped_behind = 2;
+  CHECK(words_for(facts).sentence.find("stuck") == std::string::npos);
+  facts.skipped_behind = 3;
+  CHECK(words_for(facts).sentence.find("The job is stuck: 3 ticks were skipped behind that run, which has not "
+                                       "ended.") != std::string::npos);
   facts.gap->reason = Reason::Frozen;
   facts.gap->reference = 9;
   facts.freeze = a_freeze();

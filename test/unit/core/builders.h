@@ -47,6 +47,8 @@ class JobBuilder {
   }
   JobBuilder& starting(WallTime at) { definition_.rules.schedule.start = at; return *this; }
   JobBuilder& overlap(model::Overlap overlap) { definition_.rules.overlap = overlap; return *this; }
+  JobBuilder& concurrency(std::int32_t n) { definition_.rules.concurrency = n; return *this; }
+  JobBuilder& kill_grace(Millis grace) { definition_.rules.kill_grace = grace; return *this; }
   JobBuilder& queue_limit(std::int32_t n) { definition_.rules.queue_limit = n; return *this; }
   JobBuilder& late(model::LatePolicy late) { definition_.rules.late = late; return *this; }
   JobBuilder& grace(Millis grace) { definition_.rules.tick_grace = grace; return *this; }

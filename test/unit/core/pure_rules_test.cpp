@@ -61,14 +61,43 @@ TEST_CASE("loss: what follows a loss is slowed down after the third") {
 TEST_CASE("overlap: skip, queue and allow") {
   model::JobRules rules;
   using Kind = OverlapChoice::Kind;
-  CHECK(decide_overlap(rules, 0, 0).kind == Kind::Fire);
-  CHECK(decide_overlap(rules, 1, 0).kind == Kind::Skip);
+  CHECK(decide_overlap(rules, {0, 0, 0}).kind == Kind::Fire);
+  CHECK(decide_overlap(rules, {1, 0, 0}).kind == Kind::Skip);
   rules.overlap = model::Overlap::Allow;
-  CHECK(decide_overlap(rules, 100, 0).kind == Kind::Fire);
+  CHECK(decide_overlap(rules, {100, 0, 0}).kind == Kind::Fire);
   rules.overlap = model::Overlap::Queue;
   rules.queue_limit = 2;
-  CHECK(decide_overlap(rules, 2, 1).kind == Kind::Wait);
-  CHECK(decide_overlap(rules, 3, 2).reason == model::Reason::QueueFull);
+  CHECK(decide_overlap(rules, {1, 1, 0}).kind == Kind::Wait);
+  CHECK(decide_overlap(rules, {1, 2, 0}).reason == model::Reason::QueueFull);
+}
+
+TEST_CASE("overlap: the policy acts only once as many runs are under way as concurrency says") {
+  model::JobRules rules;
+  using Kind = OverlapChoice::Kind;
+  rules.concurrency = 3;
+  for (const model::Overlap overlap : {model::Overlap::Skip, model::Overlap::Queue, model::Overlap::QueueOne,
+                                       model::Overlap::Replace, model::Overlap::Terminate}) {
+    rules.overlap = overlap;
+    CHECK(decide_overlap(rules, {2, 0, 0}).kind == Kind::Fire);
+    CHECK(decide_overlap(rules, {3, 0, 0}).kind != Kind::Fire);
+  }
+}
+
+TEST_CASE("overlap: replace ends as many as the new run needs, and none twice") {
+  model::JobRules rules;
+  using Kind = OverlapChoice::Kind;
+  for (const model::Overlap overlap : {model::Overlap::Replace, model::Overlap::Terminate}) {
+    rules.overlap = overlap;
+    rules.concurrency = 2;
+    CHECK(decide_overlap(rules, {2, 0, 0}).kind == Kind::Replace);
+    CHECK(decide_overlap(rules, {2, 0, 0}).ends == 1);
+    CHECK(decide_overlap(rules, {2, 1, 1}).ends == 0);
+    CHECK(decide_overlap(rules, {2, 0, 2}).ends == 0);
+    CHECK(decide_overlap(rules, {5, 0, 1}).ends == 3);  // an edit has lowered it
+  }
+  rules.overlap = model::Overlap::QueueOne;
+  CHECK(decide_overlap(rules, {2, 1, 0}).kind == Kind::Replace);
+  CHECK(decide_overlap(rules, {2, 1, 0}).ends == 0);
 }
 
 TEST_CASE("route: equals take turns under least loaded") {

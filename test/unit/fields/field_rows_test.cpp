@@ -263,9 +263,9 @@ TEST_CASE("field table: a key that was renamed is refused with its name of now")
 
 TEST_CASE("field table: a word of a newer master is printed as it is") {
   auto job = wire::to_wire(plain_definition());
-  job.rules.overlap = "replace";
-  CHECK(client::job_file_text(job).find("overlap: \"replace\"\n") != std::string::npos);
-  CHECK(client::to_json(job).at("rules").at("overlap") == "replace");
+  job.rules.overlap = "merge";
+  CHECK(client::job_file_text(job).find("overlap: \"merge\"\n") != std::string::npos);
+  CHECK(client::to_json(job).at("rules").at("overlap") == "merge");
 }
 
 }  // namespace rota::testing

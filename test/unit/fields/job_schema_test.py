@@ -60,6 +60,7 @@ keep_runs: 400d
 firings: 10
 until: success
 pause_after_failures: 5
+concurrency: 4
 command: ["a b", "", 17]
 environment: {X: "1", EMPTY: }
 parameters: {p: q}

@@ -37,6 +37,7 @@ model::JobDefinition full() {
   d.rules.firings = 25;
   d.rules.until = model::Until::Success;
   d.rules.pause_after_failures = 26;
+  d.rules.concurrency = 27;
   d.rules.disconnect_grace = Millis{23};
   d.rules.keep_logs = Millis{29};
   d.rules.keep_runs = Millis{30};
@@ -77,6 +78,21 @@ TEST_CASE("definition json: a program that does not know loss \"confirm\" reads 
   CHECK(text.find(R"("loss":"never")") != std::string::npos);
   CHECK(*wire::rules_from_json(text) == rules);
   CHECK(wire::rules_to_json({})->find("loss_") == std::string::npos);
+}
+
+TEST_CASE("definition json: a program that does not know a word of overlap reads \"skip\"") {
+  for (const auto overlap : {model::Overlap::QueueOne, model::Overlap::Replace, model::Overlap::Terminate}) {
+    model::JobRules rules;
+    rules.overlap = overlap;
+    const std::string text = *wire::rules_to_json(rules);
+    CHECK(text.find(R"("overlap":"skip")") != std::string::npos);
+    CHECK(wire::rules_from_json(text)->overlap == overlap);
+  }
+  for (const auto overlap : {model::Overlap::Skip, model::Overlap::Queue, model::Overlap::Allow}) {
+    model::JobRules rules;
+    rules.overlap = overlap;
+    CHECK(wire::rules_to_json(rules)->find("newer_overlap") == std::string::npos);
+  }
 }
 
 TEST_CASE("definition json: missing fields keep their default, unknown ones are passed over") {

@@ -38,9 +38,31 @@ TEST_CASE("definition: late: fire_all is refused where its runs would be skipped
   auto job = good();
   job.rules.late = model::LatePolicy::FireAll;
   CHECK(problem(job) == "late: \"fire_all\" starts a run for each late tick, so they overlap; set overlap to "
-                        "queue or allow\n");
-  job.rules.overlap = model::Overlap::Queue;
+                        "queue, queue_one or allow\n");
+  for (const auto ends_others : {model::Overlap::Replace, model::Overlap::Terminate}) {
+    job.rules.overlap = ends_others;
+    CHECK(names(problem(job), "queue, queue_one or allow"));
+  }
+  for (const auto fits : {model::Overlap::Queue, model::Overlap::QueueOne, model::Overlap::Allow}) {
+    job.rules.overlap = fits;
+    CHECK(definition_problems(job, true).empty());
+  }
+}
+
+TEST_CASE("definition: concurrency is refused beside overlap: allow, and has a range") {
+  auto job = good();
+  job.rules.concurrency = 3;
   CHECK(definition_problems(job, true).empty());
+  job.rules.overlap = model::Overlap::Allow;
+  CHECK(problem(job) == "concurrency: 3 is given, but overlap is \"allow\", which knows no bound; set another "
+                        "overlap or remove it\n");
+  job.rules.concurrency = 1;
+  CHECK(definition_problems(job, true).empty());
+  job.rules.overlap = model::Overlap::Replace;
+  for (const std::int32_t wrong : {0, -1, 1001}) {
+    job.rules.concurrency = wrong;
+    CHECK(names(problem(job), "concurrency: " + std::to_string(wrong) + " is out of range"));
+  }
 }
 
 TEST_CASE("definition: a 1 MB command is refused with what to do instead") {
