@@ -34,8 +34,8 @@ bool is_firing(const model::Run& run) {
   return run.kind == RunKind::Tick || run.kind == RunKind::AfterFreeze;
 }
 
-/// A run begins only when all before it have ended.
-bool is_serial(const model::JobRules& rules) {
+/// Whether a run begins only when all before it have ended.
+bool are_one_by_one(const model::JobRules& rules) {
   return rules.overlap == model::Overlap::Skip && rules.concurrency <= 1;
 }
 
@@ -73,7 +73,7 @@ void EndCheck::learn(const EndFacts& facts) {
       stretch.definition = version.definition;
       stretch.last = version.version;
       stretch.to = version.valid_to;
-      parts_[version.version] = {stretches_.size() - 1, stretch.part, is_serial(rules)};
+      parts_[version.version] = {stretches_.size() - 1, stretch.part, are_one_by_one(rules)};
     }
     before = version.definition ? &version : nullptr;
   }

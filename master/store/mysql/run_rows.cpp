@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "common/wire/definition_json.h"
+#include "master/store/mysql/replaced_rows.h"
 
 namespace rota::master::store {
 namespace {
@@ -91,18 +92,6 @@ std::string unfinished_states() {
 tl::unexpected<Error> unknown_name(std::string_view column, const std::string& found) {
   return fail(ErrorCode::Corrupt,
               fmt::format("the store holds {} '{}', which this program does not know", column, found));
-}
-
-/// Masters of before refuse a row with a reason that they do not know. So a run whose place another took is
-/// stored as one that was cancelled; only its detail is a run and nothing else.
-std::string_view stored_name(model::Reason reason) {
-  const bool is_cancel = reason == model::Reason::ReplacedBy;
-  return name_of(is_cancel ? model::Reason::CancelledByUser : reason);
-}
-
-bool is_stored_as_cancel(model::Reason reason, std::string_view detail) {
-  const bool is_run = !detail.empty() && detail.find_first_not_of("0123456789") == std::string_view::npos;
-  return reason == model::Reason::CancelledByUser && is_run;
 }
 
 Result<model::Outcome> read_outcome(Row& row) {
