@@ -1,6 +1,7 @@
 #include "master/core/invariants.h"
 
 #include "master/core/admission/overlap.h"
+#include "master/core/time/time_rules.h"
 
 namespace rota::master::core {
 
@@ -100,7 +101,10 @@ std::string broken_job(const State& state, const JobEntry& job, std::size_t most
   }
   const std::optional<WallTime> next = job.next_tick();
   if (next && !state.jobs().is_due({*next, id})) return at_job("a due tick is not indexed", job);
-  if (next && *next <= state.recorded_through(job)) return at_job("a recorded tick is due", job);
+  const WallTime recorded = state.recorded_through(job);
+  if (next && *next <= recorded) return at_job("a recorded tick is due", job);
+  const auto due = is_planned(job) ? job.row.memory().due : std::nullopt;
+  if (due && *due <= recorded) return at_job("a job is due after an end at a moment that is recorded", job);
   return "";
 }
 

@@ -43,11 +43,15 @@ void count_end(JobMemory& memory, const model::JobRules& rules, RunState state) 
   }
 }
 
-/// Not before what is recorded: a worker may tell an end late.
-std::optional<WallTime> due_after(const State& state, const JobEntry& job, WallTime ended) {
+/// Later than what is recorded: a worker may tell an end late.
+std::optional<WallTime> due_after(const JobEntry& job, WallTime ended, WallTime recorded) {
   const CompiledEntry* entry = job.schedule().after_end();
-  const WallTime earliest = state.recorded_through(job) + kMoment - entry->interval();
-  return entry->due_after_end(std::max(ended, earliest));
+  return entry->due_after_end(std::max(ended, recorded + kMoment - entry->interval()));
+}
+
+/// With what is being recorded: a tick that replaces a run ends it before the watermark has moved.
+WallTime recorded_by_now(const Context& ctx, const JobEntry& job) {
+  return std::max(ctx.state.recorded_through(job), ctx.recording.value_or(WallTime{}));
 }
 
 void set_due(State& state, JobEntry& job, std::optional<WallTime> due) {
@@ -90,7 +94,8 @@ void remember_end(Context& ctx, JobEntry& job, const RunEntry& run) {
   // By its worker's clock, which may be wrong: not before its own moment, nor later than now.
   const WallTime ended = std::max(run.progress().ended().value_or(ctx.at), run.row().scheduled);
   // An end that is told late does not take back what the end of a later run has set.
-  set_due(ctx.state, job, std::max(job.row.memory().due, due_after(ctx.state, job, std::min(ended, ctx.at))));
+  const auto due = due_after(job, std::min(ended, ctx.at), recorded_by_now(ctx, job));
+  set_due(ctx.state, job, std::max(job.row.memory().due, due));
   plan_next_tick(ctx.state, job);
 }
 
@@ -128,11 +133,11 @@ void plan_after_end(State& state, JobEntry& job) {
   const WallTime recorded = state.recorded_through(job);
   const auto due = job.row.memory().due;
   if (due && *due > recorded) return move_due(state, job, *due);
-  set_due(state, job, job.has_runs() ? std::nullopt : due_after(state, job, recorded));
+  set_due(state, job, job.has_runs() ? std::nullopt : due_after(job, recorded, recorded));
 }
 
 void be_due_now(State& state, JobEntry& job) {
-  set_due(state, job, due_after(state, job, WallTime{}));
+  set_due(state, job, due_after(job, WallTime{}, state.recorded_through(job)));
   plan_next_tick(state, job);
 }
 

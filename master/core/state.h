@@ -157,6 +157,7 @@ struct Context {
   Now now;
   WallTime at;                         ///< core time
   Effects& out;
+  std::optional<WallTime> recording{};  ///< through there ticks are being recorded, of the job at hand
 };
 
 }  // namespace rota::master::core

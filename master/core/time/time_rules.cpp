@@ -400,7 +400,9 @@ void handle_time_passed(Context& ctx, const TimePassed& event) {
 }
 
 void record_ticks_through(Context& ctx, JobEntry& job, WallTime through) {
+  ctx.recording = through;
   record_due_ticks(ctx, job, through);
+  ctx.recording.reset();
 }
 
 bool is_planned(const JobEntry& job) { return job.row.state == model::JobState::Enabled && !job.row.one_off; }

@@ -20,6 +20,18 @@ void end_all(Harness& h, RunState as) {
   }
 }
 
+/// The worker accepts the run, and reports its end with that moment.
+void report_end_at(Harness& h, RunId run, RunState as, WallTime ended) {
+  h.accept(run);
+  model::AttemptReport line;
+  line.key = h.attempt(run);
+  line.worker = h.run(run).progress.worker;
+  line.what = model::AttemptReport::What::Finished;
+  line.outcome.state = as;
+  line.outcome.ended = ended;
+  h.handle(Reported{Token{99}, line.worker, {line}});
+}
+
 }  // namespace
 
 TEST_CASE("memory: after so many firings the job is done, in the batch of the last one") {
@@ -196,17 +208,10 @@ TEST_CASE("memory: an end that is told late does not bring a fixed delay forward
   h.advance(4100ms);
   const auto sent = h.pop_dispatches();
   REQUIRE(sent.size() == 2);
-  for (const auto& item : sent) h.accept(item.attempt.run);
-  h.report(sent[1].attempt.run, RunState::Succeeded);
+  report_end_at(h, sent[1].attempt.run, RunState::Succeeded, h.now.wall);
   const auto due = h.jobs.at(job).memory.due;
   REQUIRE(due == h.now.wall + 5s);
-  model::AttemptReport line;
-  line.key = sent[0].attempt;
-  line.worker = h.run(sent[0].attempt.run).progress.worker;
-  line.what = model::AttemptReport::What::Finished;
-  line.outcome.state = RunState::Succeeded;
-  line.outcome.ended = h.now.wall - 1s;
-  h.handle(Reported{Token{99}, line.worker, {line}});
+  report_end_at(h, sent[0].attempt.run, RunState::Succeeded, h.now.wall - 1s);
   CHECK(h.jobs.at(job).memory.due == due);
 }
 
@@ -238,6 +243,24 @@ TEST_CASE("memory: beside a clock a fixed delay is not due while a run is unfini
   const JobId job = h.apply(a_job().entries({"after_end 3s", "every 4s"}).overlap(model::Overlap::Allow));
   h.advance(20s);  // due after 3 s; that run never ends, so only the clock goes on
   CHECK(h.runs_of(job).size() == 1 + 5);
+}
+
+TEST_CASE("memory: a tick that replaces a run leaves no fixed delay before itself, which would fire it again") {
+  Harness h;
+  h.join(a_worker("w1", 8));
+  const JobBuilder builder =
+      a_job().entries({"every 4s", "after_end 1s"}).overlap(model::Overlap::Replace).retries(3, 60s);
+  const JobId job = h.apply(builder);
+  h.advance(1s);
+  report_end_at(h, h.runs_of(job).at(0), RunState::Failed, h.now.wall);
+  REQUIRE(h.reason(h.runs_of(job).at(0)) == Reason::RetryDelay);  // so the next tick ends it at once
+  h.advance(3s);
+  const auto runs = h.runs_of(job);
+  REQUIRE(runs.size() == 2);
+  CHECK(h.reason(runs.front()) == Reason::ReplacedBy);
+  CHECK(h.jobs.at(job).memory.due > h.now.wall);
+  h.apply(JobBuilder(builder).described("an edit"));
+  CHECK(h.runs_of(job) == runs);
 }
 
 TEST_CASE("memory: a fixed delay is not due while a run by hand is unfinished") {
