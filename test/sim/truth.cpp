@@ -33,18 +33,22 @@ std::string Truth::begin(const Start& start) {
 }
 
 std::string Truth::judge_beside(const Start& start) const {
-  std::int32_t beside = 0;
+  std::vector<model::AttemptKey> of_job;
   for (const auto& [other, other_job] : live_) {
     const bool of_run = other.run == start.key.run;
-    const bool of_job = other_job == start.job && start.at_once > 0;
-    if ((!of_run && !of_job) || stood_still_beside(other, start.at)) continue;
-    if (of_run) return "P4: " + named(start.key) + " starts beside " + named(other);
-    if (++beside < start.at_once) continue;
-    return "P4: " + named(start.key) + " overlaps " + named(other) + " of the same job, which allows " +
-           std::to_string(start.at_once) + " at once";
+    if (of_run && !stood_still_beside(other, start.at)) {
+      return "P4: " + named(start.key) + " starts beside " + named(other);
+    }
+    if (!of_run && other_job == start.job && start.at_once > 0) of_job.push_back(other);
   }
-  if (beside > 0) marks_.hit("runs_of_a_job_side_by_side");
-  return "";
+  if (!of_job.empty()) marks_.hit("runs_of_a_job_side_by_side");
+  // Those that stood still may have been given up, and are told to end only where they are too many.
+  const auto most = static_cast<std::size_t>(start.at_once);
+  if (of_job.size() < most || of_job.empty()) return "";
+  std::erase_if(of_job, [&](model::AttemptKey other) { return stood_still_beside(other, start.at); });
+  if (of_job.size() < most || of_job.empty()) return "";
+  return "P4: " + named(start.key) + " overlaps " + named(of_job.back()) + " of the same job, which allows " +
+         std::to_string(start.at_once) + " at once";
 }
 
 bool Truth::stood_still_beside(model::AttemptKey other, MonoTime now) const {

@@ -7,6 +7,7 @@
 #include <set>
 #include <set>
 #include <string>
+#include <vector>
 
 #include "common/model/job.h"
 #include "common/model/worker.h"
