@@ -40,7 +40,7 @@ Result<std::vector<DayRange>> ranges_of(const std::vector<std::string>& texts) {
   return out;
 }
 
-/// Of a local time that spring skips: the end of what it skips, where it fires.
+/// The first moment of a local time; of one that spring skips, the end of what it skips, where it fires.
 std::int64_t utc_of(const model::ZoneRules& zone, std::int64_t local_ms) {
   for (std::size_t i = 1; i < zone.changes.size(); ++i) {
     const std::int64_t from_ms = zone.changes[i].from_utc_s * 1000;
@@ -50,7 +50,10 @@ std::int64_t utc_of(const model::ZoneRules& zone, std::int64_t local_ms) {
     if (from_ms > local_ms + 2 * kMillisOfDay) break;
   }
   const std::int64_t guess = local_ms - zone_offset_ms(zone, local_ms);
-  return local_ms - zone_offset_ms(zone, guess);
+  const std::int64_t found = local_ms - zone_offset_ms(zone, guess);
+  const std::int64_t earlier = local_ms - zone_offset_ms(zone, found - kMillisOfDay);
+  const bool is_shown = earlier + zone_offset_ms(zone, earlier) == local_ms;
+  return is_shown ? std::min(found, earlier) : found;
 }
 
 /// Those of the calendar that the job version knew: of its life at that moment, and what came later in it.

@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "master/core/time/local_times.h"
+#include "master/core/time/zone_hours.h"
 
 namespace rota::master::core {
 namespace {
@@ -145,18 +146,20 @@ ClockRange DayRules::in_force_on(const Parts& parts, std::size_t i, std::int64_t
 }
 
 /// The shorter hours of a day, from the zone of the calendar to the entry's.
-ClockRange DayRules::hours_on(const CompiledCalendar& calendar, std::int64_t day) const {
+std::vector<ClockRange> DayRules::hours_on(const CompiledCalendar& calendar, std::int64_t day) const {
   const std::int64_t asked = day + day_asked_;
   const ClockRange* hours = calendar.hours(Day{std::chrono::days{asked}});
-  if (hours == nullptr) return {};
+  if (hours == nullptr) return {ClockRange{}};
   const bool is_same_zone = &calendar.zone() == zone_ || calendar.zone().name == zone_->name;
-  const auto here = [&](std::int64_t clock_ms) {
-    const std::int64_t there = asked * kMillisOfDay + clock_ms;
-    const std::int64_t local =
-        is_same_zone ? there : local_ms_of(*zone_, moment_of_local(calendar.zone(), there));
-    return local - day * kMillisOfDay;
-  };
-  return overlap({here(hours->from_ms), here(hours->to_ms - 1) + 1}, {});
+  const LocalSpan there{asked * kMillisOfDay + hours->from_ms, asked * kMillisOfDay + hours->to_ms};
+  const auto spans = is_same_zone ? std::vector{there} : told_in_zone(calendar.zone(), there, *zone_);
+  std::vector<ClockRange> out;
+  for (const LocalSpan& here : spans) {
+    const std::int64_t midnight = day * kMillisOfDay;
+    const ClockRange open = overlap({here.from_ms - midnight, here.to_ms - midnight}, {});
+    if (!open.is_empty()) out.push_back(open);
+  }
+  return out;
 }
 
 std::vector<ClockRange> DayRules::open_by(const Parts& parts, std::int64_t day) const {
@@ -166,11 +169,13 @@ std::vector<ClockRange> DayRules::open_by(const Parts& parts, std::int64_t day) 
     if (in_force.is_empty()) continue;
     const CompiledCalendar& calendar = *parts[i].calendar;
     if (calendar.on(Day{std::chrono::days{day + day_asked_}}) != DayAnswer::Open) continue;
-    const ClockRange open = overlap(in_force, hours_on(calendar, day));
-    if (open.is_empty()) continue;
-    const bool touches = !out.empty() && out.back().to_ms == open.from_ms;
-    if (touches) out.back().to_ms = open.to_ms;
-    if (!touches) out.push_back(open);
+    for (const ClockRange& hours : hours_on(calendar, day)) {
+      const ClockRange open = overlap(in_force, hours);
+      if (open.is_empty()) continue;
+      const bool touches = !out.empty() && out.back().to_ms == open.from_ms;
+      if (touches) out.back().to_ms = open.to_ms;
+      if (!touches) out.push_back(open);
+    }
   }
   return out;
 }

@@ -87,7 +87,7 @@ class DayRules {
   std::int64_t last_of(const Parts& parts) const;
   void find_last_open();
   std::int64_t same_open_through(std::int64_t day) const;
-  model::ClockRange hours_on(const CompiledCalendar& calendar, std::int64_t day) const;
+  std::vector<model::ClockRange> hours_on(const CompiledCalendar& calendar, std::int64_t day) const;
   std::vector<model::ClockRange> open_by(const Parts& parts, std::int64_t day) const;
 
   void cut_into_stretches();

@@ -83,8 +83,9 @@ std::optional<std::int64_t> ZoneWalk::first_in_stretch(std::size_t i, std::int64
   for (bool is_first = true;; is_first = false) {
     const auto match = times_.next(local);
     if (!match) {
-      // Nothing is left of local time, unless the next change turns it back.
-      exhausted_ = end_of(i) - from_utc_s > kLongestOverlap;
+      // Nothing is left of local time, unless the next change turns it back, or what was passed over here
+      // counts when it comes again.
+      exhausted_ = is_first && end_of(i) - from_utc_s > kLongestOverlap;
       return std::nullopt;
     }
     if (is_first) match_ = *match;
