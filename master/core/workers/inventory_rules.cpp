@@ -5,6 +5,7 @@
 #include "master/core/attempts/attempt_rules.h"
 #include "master/core/attempts/cancel_rules.h"
 #include "master/core/admission/dispatch_rules.h"
+#include "master/core/admission/overlap.h"
 
 namespace rota::master::core {
 
@@ -56,14 +57,18 @@ void readopt(Context& ctx, RunEntry& run, LifeEntry& life, const HeldAttempt& he
   adopt(ctx, run, life, held);
 }
 
+/// By what is stored, runs of its job that may be sent again come first.
+bool waits_for_others(const JobEntry& job, const RunEntry& run) {
+  const bool has_no_place = !has_place(job.rules(), job.under_way());
+  return job.behind().contains(run.id()) || (run.waits_to_catch_up() && has_no_place);
+}
+
 void apply_stranger(Context& ctx, LifeEntry& life, const HeldAttempt& held,
                    std::vector<model::AttemptKey>& strangers) {
   RunEntry* const run = ctx.state.find_run(held.key.run);
   const bool is_forgotten = run != nullptr && pass_forgotten(ctx.state, *run, held.key.attempt);
-  // Not beside the run that it waits for: by what is stored that one comes first, and may be sent again.
-  const JobEntry* const job = run == nullptr ? nullptr : ctx.state.find_job(run->row().job);
-  const bool is_behind = job != nullptr && job->behind().contains(run->id());
-  if (is_forgotten && !run->is_held() && !is_behind) return readopt(ctx, *run, life, held);
+  const bool may_go_on = is_forgotten && !run->is_held() && !waits_for_others(run->job(), *run);
+  if (may_go_on) return readopt(ctx, *run, life, held);
   if (is_forgotten) ctx.state.given_up().add(held.key);  // it is ended; how, its report will tell
   strangers.push_back(held.key);
 }

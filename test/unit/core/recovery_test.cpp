@@ -122,6 +122,40 @@ TEST_CASE("takeover: of a run that waits for a retry the forgotten attempt goes 
   CHECK(sent[0].attempt == model::AttemptKey{second, 2});
 }
 
+TEST_CASE("takeover: the forgotten attempt of a late run goes on, but not beside a live run of its job") {
+  Harness before;
+  const JobId job = before.apply(a_job().every(10s).grace(1s));
+  before.jump_wall(25s);
+  before.tick();
+  const RunId late = before.runs_of(job).at(0);
+  REQUIRE(before.reason(late) == Reason::CaughtUp);
+  const auto hold_late = [&](Harness& h) {
+    h.inventory({"w1", "i1"}, {{{late, 1}, HeldAttempt::State::Running, h.now.wall, {}}});
+  };
+  SUBCASE("no other run") {
+    Harness h = takeover_of(before);
+    hold_late(h);
+    CHECK(h.state(late) == RunState::Running);
+    CHECK(h.pop_cancels().empty());
+  }
+  SUBCASE("a live run") {
+    before.advance(5s);
+    const RunId live = before.runs_of(job).at(1);
+    Harness h = takeover_of(before);
+    hold_late(h);
+    const auto cancels = h.pop_cancels();
+    REQUIRE(cancels.size() == 1);
+    CHECK(cancels[0].attempts == std::vector{model::AttemptKey{late, 1}});
+    CHECK(h.state(live) == RunState::Dispatched);
+    CHECK(h.reason(late) == Reason::CaughtUp);
+    h.report({late, 1}, {"w1", "i1"}, RunState::Killed);
+    h.accept(live);
+    h.report(live, RunState::Succeeded);
+    h.advance(1s);
+    CHECK(h.attempt(late) == model::AttemptKey{late, 2});
+  }
+}
+
 TEST_CASE("takeover: how a forgotten attempt ended that was ended for another's sake is kept as late") {
   Harness before;
   before.join(a_worker("w1"));
