@@ -58,7 +58,7 @@ struct Rules {
   /** Lateness up to which every tick fires. */
   5: i64 tick_grace_ms = 60000,
   6: string pool = "default",
-  /** "round_robin", "least_loaded" or "named". */
+  /** Which worker: "least_loaded", "named", or another word of docs/routing.md; "consistent_hash" by route_key. */
   7: string route = "least_loaded",
   /** route named: the worker's id. */
   8: string worker,
@@ -83,13 +83,12 @@ struct Rules {
   18: string runs_until = "never",
   /** So many runs in a row that did not succeed pause the job; 0: never. */
   19: i32 pause_after_failures,
-  20: i32 concurrency = 1
+  20: i32 concurrency = 1,
+  21: string route_key
 }
 
-/**
- * What an attempt may use. 0: not limited, except for core files: 0 means none. Processes, memory and CPU
- * time are counted together for everything that the attempt started.
- */
+/** What an attempt may use. 0: not limited, except for core files: 0 means none. Processes, memory and CPU
+ * time are counted together for everything that the attempt started. */
 struct Limits {
   1: i64 memory_bytes,
   /** Of one process. */

@@ -90,7 +90,10 @@ struct WorkerInfo {
   /** Its node exists, but it has not answered since then. */
   22: optional i64 silent_since_ms,
   /** How old `vitals` are. */
-  23: optional i64 vitals_age_ms
+  23: optional i64 vitals_age_ms,
+  /** By which routes choose; unset: its master does not say. */
+  24: optional i32 weight,
+  25: optional i32 rank
 }
 
 /** One life of a worker, as leaders saw it. */

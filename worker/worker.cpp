@@ -151,6 +151,7 @@ model::WorkerInfo Worker::info() const {
   info.labels = options_.labels;
   info.slots = options_.slots;
   info.weight = options_.weight;
+  info.rank = options_.rank;
   info.version = ROTA_VERSION;
   info.kill_means = runner_.kill_means();
   info.kernel_limits = runner_.kernel_limits();

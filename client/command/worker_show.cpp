@@ -65,6 +65,8 @@ std::string facts_text(const thrift::WorkerInfo& worker) {
   table.add({"pool", worker.pool});
   table.add({"labels", labels_text(worker.labels)});
   table.add({"slots", fmt::format("{}, {} in use", worker.slots, worker.running)});
+  if (worker.__isset.weight) table.add({"weight", std::to_string(worker.weight)});
+  if (worker.__isset.rank) table.add({"rank", std::to_string(worker.rank)});
   table.add({"runs given", fmt::format("{} since this leader took office", worker.dispatched_total)});
   table.add({"kills by", worker.kill_means});
   table.add({"kernel limits", kernel_limits_of(worker)});

@@ -134,6 +134,7 @@ struct WorkerOptions {
   std::map<std::string, std::string> labels;
   std::int32_t slots = 4;
   std::int32_t weight = 100;
+  std::int32_t rank = 100;
   std::string state_dir = "/var/lib/rota/worker";
   std::string work_dir;        ///< filled with state_dir/work when empty
   std::string heartbeat_file;  ///< filled with state_dir/heartbeat when empty

@@ -376,7 +376,10 @@ Settings settings_of(WorkerOptions& o) {
       other("labels", o.labels, 
             "Shown with the worker, like {disk: ssd}. Jobs cannot choose workers by them yet."),
       whole("slots", o.slots, 1, 10'000, "How many attempts run at once."),
-      whole("weight", o.weight, 0, 10'000, "Reserved for future routing: it changes nothing yet."),
+      whole("weight", o.weight, 0, 10'000,
+            "Its share of the runs of jobs with route: weighted_round_robin; 0 counts as 1."),
+      whole("rank", o.rank, 0, 10'000,
+            "Routes first, failover and busyover prefer the lowest, last the highest; then the id decides."),
   };
   append(all, folder_settings(o.state_dir, o.heartbeat_file, o.hang_limit));
   all.push_back(other("work_dir", o.work_dir,

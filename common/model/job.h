@@ -23,7 +23,23 @@ enum class Overlap { Skip, Queue, Allow, QueueOne, Replace, Terminate };
 enum class LatePolicy { FireOnce, Skip, FireAll };
 /// What ends a job for good. Success: its first run that succeeds.
 enum class Until { Never, Success };
-enum class RouteKind { RoundRobin, LeastLoaded, Named };
+/// Which of the workers that may take a run gets it (docs/routing.md).
+enum class RouteKind {
+  RoundRobin,
+  LeastLoaded,
+  Named,
+  First,
+  Last,
+  Random,
+  ConsistentHash,
+  LeastFrequentlyUsed,
+  LeastRecentlyUsed,
+  Failover,
+  Busyover,
+  WeightedRoundRobin,
+  LeastConnections,
+  FastestResponse
+};
 /// What follows when an attempt is lost with its worker. Rerun: another attempt once this one must have ended
 /// (the fence). Never: no other. Confirm: another once its worker or the operator said that this one is over.
 enum class LossPolicy { Rerun, Never, Confirm };
@@ -71,6 +87,7 @@ struct JobRules {
   std::string pool = "default";
   RouteKind route = RouteKind::LeastLoaded;
   std::string worker;                ///< RouteKind::Named: the worker's id
+  std::string route_key;             ///< ConsistentHash: what it goes by; empty: the job
   RetryRule retry;
   Millis timeout{0};                 ///< of one attempt; 0: none
   Millis kill_grace{10'000};         ///< between TERM and KILL

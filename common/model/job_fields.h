@@ -143,7 +143,11 @@ constexpr void for_each_field(FieldsOf<JobRules>, Visit&& visit) {
                     .bytes = 64, .form = TextForm::Word, .in_hash = InHash::Always, .content_id = 6}));
   visit(field<Choice>(ROTA_FIELD(route, route),
                    {.key = "route",
-                    .help = "which worker of the pool",
+                    .help = "which worker of the pool: see [routing.md](routing.md)",
+                    .newer = {.word = "first last random consistent_hash least_frequently_used "
+                                      "least_recently_used failover busyover weighted_round_robin "
+                                      "least_connections fastest_response",
+                              .stand_in = "least_loaded", .json = "newer_route"},
                     .in_hash = InHash::Always, .content_id = 7}));
   visit(field<Text>(ROTA_FIELD(worker, worker),
                    {.key = "worker",
@@ -212,6 +216,11 @@ constexpr void for_each_field(FieldsOf<JobRules>, Visit&& visit) {
                     .help = "runs that may be unfinished at once, retry delays included; `overlap` says "
                             "what happens beyond that",
                     .low = 1, .high = 1000, .is_stored_when_changed = true}));
+  visit(field<Text>(ROTA_FIELD(route_key, route_key),
+                   {.key = "route_key",
+                    .help = "for `route: consistent_hash`: runs with the same text prefer the same worker; "
+                            "`{{param.NAME}}` is a parameter of the run",
+                    .bytes = 256, .or_none = true, .unset = "the job", .is_stored_when_changed = true}));
 }
 
 template <typename Visit>

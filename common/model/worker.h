@@ -40,7 +40,8 @@ struct WorkerInfo {
   std::string pool = "default";
   std::map<std::string, std::string> labels;
   std::int32_t slots = 1;
-  std::int32_t weight = 100;
+  std::int32_t weight = 100;           ///< its share under weighted_round_robin; 0 counts as 1
+  std::int32_t rank = 100;             ///< the lower, the sooner under first, failover and busyover
   bool draining = false;               ///< accepts nothing new, for any reason
   std::optional<bool> drain_told;      ///< what a leader last told it; unset: it cannot be told
   std::optional<std::int64_t> drain_order;  ///< the number of that command, 0: none yet; unset: unnumbered

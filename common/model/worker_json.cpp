@@ -42,6 +42,7 @@ Result<std::string> to_json(const WorkerInfo& info) {
                   {"labels", info.labels},
                   {"slots", info.slots},
                   {"weight", info.weight},
+                  {"rank", info.rank},
                   {"draining", info.draining},
                   {"version", info.version},
                   {"kill_means", info.kill_means},
@@ -136,6 +137,7 @@ Result<WorkerInfo> worker_from_json(const WorkerKey& key, const std::string& tex
       take(data, "host", info.address.host) && take(data, "port", info.address.port) &&
       take(data, "pool", info.pool) && take(data, "labels", info.labels) &&
       take(data, "slots", info.slots) && take(data, "weight", info.weight) &&
+      take(data, "rank", info.rank) &&
       take(data, "draining", info.draining) &&
       take(data, "drain_told", info.drain_told) && take(data, "drain_order", info.drain_order) &&
       take(data, "version", info.version) &&

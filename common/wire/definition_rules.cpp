@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include "common/model/http_call.h"
+#include "common/model/route_key.h"
 #include "common/wire/field_rules.h"
 #include "common/wire/text_rules.h"
 
@@ -98,6 +99,15 @@ bool may_fire_all(model::Overlap overlap) {
   return false;
 }
 
+void check_route_key(const model::JobRules& rules, Problems& problems) {
+  if (!rules.route_key.empty() && rules.route != model::RouteKind::ConsistentHash) {
+    problems.push_back(
+        "route_key: it is given, but route is not \"consistent_hash\"; set route or remove it");
+  }
+  const auto is_good = model::check_route_key(rules.route_key);
+  if (!is_good) problems.push_back(is_good.error().message);
+}
+
 void check_rules(const model::JobRules& rules, Problems& problems) {
   find_field_problems(rules, problems);
   if (rules.late == model::LatePolicy::FireAll && !may_fire_all(rules.overlap)) {
@@ -115,6 +125,7 @@ void check_rules(const model::JobRules& rules, Problems& problems) {
   if (!is_named && !rules.worker.empty()) {
     problems.push_back("worker: it is given, but route is not \"named\"; set route or remove it");
   }
+  check_route_key(rules, problems);
 }
 
 Result<void> as_result(const std::vector<std::string>& problems) {

@@ -31,7 +31,11 @@ struct Names<model::Until> {
 };
 template <>
 struct Names<model::RouteKind> {
-  static constexpr std::array<std::string_view, 3> all = {"round_robin", "least_loaded", "named"};
+  static constexpr std::array<std::string_view, 14> all = {
+      "round_robin",          "least_loaded",        "named",             "first",
+      "last",                 "random",              "consistent_hash",   "least_frequently_used",
+      "least_recently_used",  "failover",            "busyover",          "weighted_round_robin",
+      "least_connections",    "fastest_response"};
 };
 template <>
 struct Names<model::LossPolicy> {

@@ -253,6 +253,8 @@ thrift::WorkerInfo to_wire(const model::WorkerInfo& info) {
   out.__set_pool(info.pool);
   out.__set_labels(info.labels);
   out.__set_slots(info.slots);
+  out.__set_weight(info.weight);
+  out.__set_rank(info.rank);
   out.__set_version(info.version);
   out.__set_kill_means(info.kill_means);
   out.__set_kernel_limits(info.kernel_limits);

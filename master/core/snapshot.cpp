@@ -124,13 +124,24 @@ void add_handler(const State& state, const RunEntry& run, RunView& view) {
   const bool is_taken = view.reason == Reason::AllSlotsBusy || view.reason == Reason::WorkersDraining;
   if (is_taken && rules.route != model::RouteKind::Named) {
     const WorkerTable& workers = state.workers();
-    const std::int32_t knowing = workers.standing_for(slot_queue_of(rules)).present;
+    const std::int32_t knowing = workers.standing_for({rules.pool, {}, rules.handler}).present;
     const std::int32_t all = workers.standing_for({rules.pool, {}, {}}).present;
     if (knowing < all) {
       words = fmt::format("{} of {} workers there know handler {}", knowing, all, rules.handler);
     }
   }
   if (!words.empty()) view.detail = words + (view.detail.empty() ? "" : "; " + view.detail);
+}
+
+/// Where its route has one worker in mind: which one it waits for.
+void add_meant_worker(const State& state, const RunEntry& run, RunView& view) {
+  using model::Reason;
+  const bool is_kept = view.reason == Reason::AllSlotsBusy || view.reason == Reason::WorkerUnreconciled;
+  if (!is_kept || !run.in_slot_queue()) return;
+  const LifeEntry* meant = state.workers().meant_by(slot_queue_of(run));
+  if (meant == nullptr) return;
+  const std::string rest = view.detail.empty() ? "" : "; " + view.detail;
+  view.detail = "its route waits for worker " + meant->key().id + rest;
 }
 
 RunView view_of(const State& state, const RunEntry& run, Now now) {
@@ -148,6 +159,7 @@ RunView view_of(const State& state, const RunEntry& run, Now now) {
     view.detail = std::move(wait.detail);
   }
   add_handler(state, run, view);
+  add_meant_worker(state, run, view);
   return view;
 }
 

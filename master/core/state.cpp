@@ -12,7 +12,8 @@ using model::Reason;
 using model::RunState;
 
 State::State(Epoch epoch, const CoreOptions& options, MonoTime began)
-    : epoch_(epoch), options_(options), began_(began), ticks_(options.all_know_slices) {}
+    : epoch_(epoch), options_(options), began_(began),
+      workers_(mix(static_cast<std::uint64_t>(epoch.value))), ticks_(options.all_know_slices) {}
 
 std::int64_t State::next_id() {
   ++id_counter_;
@@ -91,7 +92,7 @@ void State::assign(RunEntry& run, LifeEntry& life, std::int32_t attempt, WallTim
   run.life_ = &life;
   run.send = SendState{};
   run.timed_out = run.handed_over = false;
-  workers_.dispatch(life, run.id());
+  workers_.dispatch(life, run.id(), run.is_bound() ? model::RouteKind::Named : run.rules().route);
 }
 
 void State::move_attempt(RunEntry& run, const model::WorkerKey& to) {

@@ -89,6 +89,7 @@ model::JobDefinition random_job(Random& random, std::size_t number) {
 Clients::Clients(World& world)
     : world_(world),
       route_dice_(world.recipe.seed, 35),
+      kind_dice_(world.recipe.seed, 37),
       calendars_(world, [this](auto make, auto then) { ask(std::move(make), std::move(then)); }) {
   const std::int64_t wanted = 3 + world.random.below(4);
   for (std::int64_t i = 0; i < wanted; ++i) jobs_.push_back(random_job(world.random, jobs_.size()));
@@ -102,6 +103,15 @@ Clients::Clients(World& world)
 void Clients::draw_route(model::JobDefinition& job) {
   job.work.handler = "command";
   if (route_dice_.chance(30)) job.work.handler = kHandlers[route_dice_.index(kHandlers.size())];
+  using model::RouteKind;
+  if (job.rules.route == RouteKind::Named || !kind_dice_.chance(60)) return;
+  const RouteKind kinds[] = {RouteKind::First, RouteKind::Last, RouteKind::Random, RouteKind::ConsistentHash,
+                             RouteKind::LeastFrequentlyUsed, RouteKind::LeastRecentlyUsed, RouteKind::Failover,
+                             RouteKind::Busyover, RouteKind::WeightedRoundRobin, RouteKind::LeastConnections,
+                             RouteKind::FastestResponse, RouteKind::ConsistentHash};
+  job.rules.route = kinds[kind_dice_.index(std::size(kinds))];
+  const bool is_shared = job.rules.route == RouteKind::ConsistentHash && kind_dice_.chance(50);
+  job.rules.route_key = is_shared ? "shared" : "";
 }
 
 /// Jobs that are all due in one moment, again and again, between other jobs with lower and higher ids.

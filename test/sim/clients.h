@@ -67,7 +67,7 @@ class Clients {
            std::function<void(const master::core::ReplyBody&)> then);
 
   World& world_;
-  Random route_dice_;
+  Random route_dice_, kind_dice_;
   CalendarOperator calendars_;
   bool stopped_ = false;
   std::vector<model::JobDefinition> jobs_;

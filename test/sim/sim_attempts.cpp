@@ -46,6 +46,7 @@ std::optional<model::Inventory> SimWorker::hello(Epoch epoch, std::size_t master
 }
 
 void SimWorker::note(Refusal refusal, bool is_new) {
+  if (refusal != Refusal::None) ++refusals_;
   if (refusal == Refusal::OldEpoch) world_.marks.hit("old_epoch_refused");
   if (refusal == Refusal::WrongLife) world_.marks.hit("wrong_life_refused");
   if (refusal == Refusal::NoSlot) world_.marks.hit("no_slot_refused");
@@ -124,6 +125,7 @@ void SimWorker::start(Epoch epoch, const master::core::DispatchItem& item) {
     begun.loss_most = definition->rules.loss_most;
   }
   if (definition != nullptr) world_.violate(judge_route(definition->rules, definition->work.handler, info()));
+  if (definition != nullptr) world_.violate(world_.routes.judge(*definition, item, index_));
   if (definition != nullptr && definition->work.handler != "command") world_.marks.hit("started_by_handler");
   if (definition != nullptr && !one_off) begun.at_once = at_once(definition->rules);
   world_.violate(world_.truth.begin(begun));
@@ -160,6 +162,7 @@ void SimWorker::end_process(model::AttemptKey key, std::int64_t serial, model::O
   outcome.stood_still = found->second.stood_still;
   processes_.erase(found);
   world_.violate(world_.truth.end(key, world_.now()));
+  world_.routes.note_end(index_);
   world_.trace("end", id_ + " " + std::to_string(key.run.value) + " " + std::string(name_of(outcome.state)));
   outcome.ended = clock_.wall();
   untold_[key] = {key, life, model::AttemptReport::What::Finished, outcome.started, outcome, {}};

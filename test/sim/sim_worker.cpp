@@ -27,6 +27,7 @@ SimWorker::SimWorker(World& world, std::size_t index, std::string id, std::int32
       id_(std::move(id)),
       slots_(slots),
       server_(world.random.index(world.zookeeper.server_count())),
+      host_dice_(world.recipe.seed, 38 + index * 64),
       clock_(world.clockwork) {
   clock_.set_base(world.random.between(-20ms, 20ms));
   if (world.faults_on("clock_rates")) clock_.set_rate(static_cast<int>(world.random.below(11)) - 5);
@@ -49,6 +50,9 @@ model::WorkerInfo SimWorker::info() const {
   info.address = {"sim", static_cast<std::uint16_t>(index_)};
   info.slots = slots_;
   info.handlers = handlers_of(world_, id_);
+  Random dice(world_.recipe.seed * 100 + static_cast<std::uint64_t>(id_.back()), 36);
+  info.rank = static_cast<std::int32_t>(dice.below(3));
+  info.weight = static_cast<std::int32_t>(dice.below(300));
   info.draining = draining_ || drain_told_;
   info.drain_told = drain_told_;
   info.drain_order = drain_order_;
@@ -322,12 +326,26 @@ void SimWorker::renew(std::int64_t life) {
   if (leader_) send_renew();
 }
 
+/// In one world of three; its load comes and goes.
+std::optional<model::WorkerVitals> SimWorker::vitals() {
+  if (world_.recipe.seed % 3 != 0) return std::nullopt;
+  if (host_dice_.chance(10)) cpu_percent_ = static_cast<int>(host_dice_.below(101));
+  model::WorkerVitals vitals;
+  vitals.cpu_percent = cpu_percent_;
+  vitals.memory_percent = 30 + cpu_percent_ / 2;
+  vitals.sampled = clock_.wall();
+  return vitals;
+}
+
 void SimWorker::send_renew() {
   const MonoTime sent = clock_.mono();
   const std::int64_t life = life_;
   const Millis grant = world_.masters[*leader_]->grant();
   world_.to_leader(
-      index_, *leader_, [this](Token token) -> master::core::Event { return master::core::RenewAsked{token, key_}; },
+      index_, *leader_,
+      [this, said = vitals()](Token token) -> master::core::Event {
+        return master::core::RenewAsked{token, key_, said};
+      },
       [this, life, sent, grant](const master::core::ReplyBody& body) {
         if (!acts(life)) return;
         const bool granted = std::holds_alternative<master::core::Renewed>(body);

@@ -74,6 +74,10 @@ class SimWorker {
   /// A leader has said hello to its present life.
   bool is_greeted() const { return leader_.has_value(); }
   const std::string& id() const { return id_; }
+  /// What its node says.
+  model::WorkerInfo info() const;
+  /// So many dispatches it has refused.
+  int refusals() const { return refusals_; }
   /// When the proper goes on, if it is stopped.
   MonoTime frozen_until() const { return frozen_until_; }
 
@@ -81,6 +85,7 @@ class SimWorker {
   bool cut_from_masters = false;
 
  private:
+  std::optional<model::WorkerVitals> vitals();
   struct Process {
     std::int64_t serial = 0;
     WallTime started{};
@@ -89,7 +94,6 @@ class SimWorker {
     std::optional<model::StoodStill> stood_still = {};  ///< beyond its vouchers
   };
 
-  model::WorkerInfo info() const;
   std::string start_id() const;
   bool reaches_zookeeper() const;
   Millis left_of_stillness() const;
@@ -170,6 +174,9 @@ class SimWorker {
   int hellos_ = 0;
   MonoTime hellos_since_{};
   bool bit_flipped_ = false;
+  int refusals_ = 0;
+  Random host_dice_;                    ///< its own, so that all else of the worlds stays as it is
+  int cpu_percent_ = 0;
   SkewedClock clock_;
 };
 

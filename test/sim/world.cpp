@@ -143,6 +143,7 @@ std::string World::run() {
     if (!worker->is_spare()) worker->start_host();
   }
   zookeeper_tick();
+  routes.begin();
   clients_->begin();
   faults_->begin();
   if (lease && faults_->kinds_on().size() > 1) lease->begin_faults();

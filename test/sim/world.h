@@ -18,6 +18,7 @@
 #include "master/core/snapshot.h"
 #include "random.h"
 #include "recipe.h"
+#include "route_watch.h"
 #include "sim_master.h"
 #include "sim_lease.h"
 #include "sim_store.h"
@@ -111,6 +112,7 @@ class World {
   SimStore store;
   std::unique_ptr<SimLease> lease;  ///< decides who is elected; empty: ZooKeeper does
   Truth truth;
+  RouteWatch routes{*this};
   std::vector<std::unique_ptr<SimMaster>> masters;
   std::vector<std::unique_ptr<SimWorker>> workers;
   int lost_per_mille = 0;      ///< of all messages

@@ -72,21 +72,32 @@ SendDispatch& dispatch_to(LifeEntry& life, Effects& out) {
   return std::get<SendDispatch>(out.sends.emplace_back(SendDispatch{life.key(), life.info().address, {}}));
 }
 
+RouteQuestion question_of(const RunEntry& run, const JobEntry& job) {
+  RouteQuestion question;
+  question.route = run.rules().route;
+  question.named = run.rules().worker;
+  question.last_worker = job.last_worker.get();
+  question.lot = lot_of({run.id(), run.last_attempt() + 1});
+  if (question.route == model::RouteKind::ConsistentHash) {
+    question.key = hash_of(route_key_of(run.rules(), run.row().parameters.get(), run.row().job));
+  }
+  return question;
+}
+
 /// True when an attempt was sent, or a run ended that had no turn any more.
 bool dispatch_one(Context& ctx, const SlotQueueKey& key) {
   State& state = ctx.state;
   SlotQueue* queue = state.slot_queues().find(key);
   if (queue == nullptr) return false;
   const OpenWorkers& open = state.workers().open_for(key);
-  if (!open.may_serve(key.worker)) {
+  if (!state.workers().may_serve(key, open)) {
     note_blocked(ctx, *queue, blocked_reason(state, key));
     return false;
   }
   RunEntry& run = *state.find_run(queue->pass_turn());
   JobEntry& job = run.job();
   const model::WorkerKey* choice =
-      run.is_bound() ? open.with_id(key.worker)
-                     : choose_worker(run.rules().route, run.rules().worker, job.last_worker.get(), open);
+      run.is_bound() ? open.with_id(key.worker) : choose_worker(question_of(run, job), open);
   CHECK_OR_DIE(choice != nullptr, "no worker was chosen among those that may take an attempt");
   LifeEntry& life = *state.find_life(*choice);
   if (run.is_bound() && !is_of_start(run, life)) {
@@ -200,6 +211,12 @@ void apply_refusal(Context& ctx, RunEntry& run, const DispatchVerdict& verdict) 
   choose_again(ctx, run, verdict.detail);
 }
 
+/// An answer that is missing counts as one that came now.
+void note_answer_time(Context& ctx, const RunEntry& run) {
+  if (run.life() == nullptr || !run.progress().dispatched()) return;
+  ctx.state.workers().note_answer(*run.life(), ctx.now.wall - *run.progress().dispatched());
+}
+
 void apply_verdict(Context& ctx, const model::WorkerKey& worker, const DispatchVerdict& verdict) {
   State& state = ctx.state;
   RunEntry* run = state.find_run(verdict.attempt.run);
@@ -213,6 +230,7 @@ void apply_verdict(Context& ctx, const model::WorkerKey& worker, const DispatchV
       if (!run->send.accepted && run->progress().dispatched()) {
         const Millis took = ctx.now.wall - *run->progress().dispatched();
         state.counters().dispatch_latency.add(static_cast<double>(took.count()) / 1000.0);
+        note_answer_time(ctx, *run);
       }
       run->send.accepted = true;
       run->send.unclear = false;
@@ -226,6 +244,7 @@ void apply_verdict(Context& ctx, const model::WorkerKey& worker, const DispatchV
     case DispatchVerdict::Kind::Unknown:
       ++state.counters().unclear_dispatches;
       if (run->send.accepted) return;
+      note_answer_time(ctx, *run);
       run->send.unclear = true;
       state.runs().timers().set(run->id(), RunTimer::DispatchRetry,
                                 ctx.now.mono + state.options().dispatch_retry);

@@ -19,9 +19,9 @@ constexpr Millis kSilent{2000};        // so long without a renewal; then look a
 constexpr Millis kSilentStill{500};
 
 /// Figures for people; what this renewal does not say is unknown from now on.
-void apply_figures(LifeEntry& life, const RenewAsked& event) {
+void apply_figures(State& state, LifeEntry& life, const RenewAsked& event) {
   if (!event.vitals) return;
-  life.set_vitals(event.vitals);
+  state.workers().note_vitals(life, *event.vitals);
   life.has_fresh_figures = true;
   life.usage.reset();
   if (event.usage.empty()) return;
@@ -50,7 +50,7 @@ void handle_renew_asked(Context& ctx, const RenewAsked& event) {
   WorkerEntry& worker = state.workers().worker_of(event.worker.id);
   worker.grant_end = std::max(worker.grant_end, ctx.now.mono + state.options().grant + kKillReserve);
   ++state.counters().renews;
-  apply_figures(*life, event);
+  apply_figures(state, *life, event);
   expect_renewal(ctx, event.worker);
   reply(ctx, event.token, Renewed{});
 }

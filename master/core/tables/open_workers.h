@@ -1,57 +1,67 @@
 // The workers of one pool that may take an attempt now, in the orders in which routes look for one, so that
-// a choice looks at a few of them and not at all.
+// a choice looks at a few of them and not at all. An order is made when the first route asks for it.
 #pragma once
 
+#include <algorithm>
+#include <array>
 #include <cstdint>
+#include <map>
+#include <memory>
 #include <optional>
 #include <set>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "common/model/worker.h"
+#include "master/core/tables/worker_orders.h"
 
 namespace rota::master::core {
-
-/// How busy a worker is.
-struct WorkerLoad {
-  std::int32_t used = 0;
-  std::int32_t slots = 1;              ///< at least 1
-  std::int64_t last_used = 0;          ///< ordinal of its last dispatch; 0: never
-  bool operator==(const WorkerLoad&) const = default;
-};
-
-/// The smaller share of used slots comes first; among equals the worker that was used longest ago.
-inline bool is_less_loaded(const WorkerLoad& a, const WorkerLoad& b) {
-  const std::int64_t left = std::int64_t{a.used} * b.slots;  // used_a / slots_a < used_b / slots_b
-  const std::int64_t right = std::int64_t{b.used} * a.slots;
-  if (left != right) return left < right;
-  return a.last_used < b.last_used;
-}
 
 /// Owner: WorkerTable, which puts each worker in and takes it out. Thread: the Scheduler's.
 class OpenWorkers {
  public:
-  /// It is not in yet.
-  void insert(const model::WorkerKey& key, const WorkerLoad& load) {
-    by_load_.insert({load, &*by_id_.insert(key).first});
-  }
-  /// It was put in with this load.
-  void erase(const model::WorkerKey& key, const WorkerLoad& load) {
-    by_load_.erase({load, &key});
-    by_id_.erase(key);
-  }
-  /// It is in with the first load, and has the other from now on.
-  void move(const model::WorkerKey& key, const WorkerLoad& from, const WorkerLoad& to) {
-    auto node = by_load_.extract(LessLoaded::Entry{from, &key});
-    node.value() = {to, node.value().second};
-    by_load_.insert(std::move(node));
-  }
   /// From one load to the other; unset: it is not in.
   void change(const model::WorkerKey& key, const std::optional<WorkerLoad>& from,
               const std::optional<WorkerLoad>& to) {
-    if (from && to) return move(key, *from, *to);
-    if (to) insert(key, *to);
-    if (from) erase(key, *from);
+    if (from && to) {
+      move(key, *to);
+    } else if (to) {
+      insert(key, *to);
+    } else if (from) {
+      erase(key);
+    }
+  }
+  /// It is not in yet.
+  void insert(const model::WorkerKey& key, const WorkerLoad& load) {
+    const auto at = by_id_.insert_or_assign(key, Member{load, lots_.size()}).first;
+    lots_.push_back({&*at, hash_of(key.id)});
+    for (const auto& order : orders_) {
+      if (order != nullptr) order->insert(&*at);
+    }
+  }
+  /// It is in.
+  void erase(const model::WorkerKey& key) {
+    const auto at = by_id_.find(key);
+    for (const auto& order : orders_) {
+      if (order != nullptr) order->erase(&*at);
+    }
+    lots_.back().entry->second.lot = at->second.lot;
+    std::swap(lots_[at->second.lot], lots_.back());
+    lots_.pop_back();
+    by_id_.erase(at);
+  }
+  /// It is in.
+  void move(const model::WorkerKey& key, const WorkerLoad& to) {
+    const auto at = by_id_.find(key);
+    std::array<Ordered::node_type, kWorkerOrders> taken;
+    for (std::size_t i = 0; i < kWorkerOrders; ++i) {
+      if (orders_[i] != nullptr) taken[i] = orders_[i]->extract(&*at);
+    }
+    at->second.load = to;
+    for (std::size_t i = 0; i < kWorkerOrders; ++i) {
+      if (orders_[i] != nullptr) orders_[i]->insert(std::move(taken[i]));
+    }
   }
   bool contains(const model::WorkerKey& key) const { return by_id_.contains(key); }
   bool empty() const { return by_id_.empty(); }
@@ -59,36 +69,82 @@ class OpenWorkers {
   bool may_serve(const std::string& worker) const {
     return worker.empty() ? !empty() : with_id(worker) != nullptr;
   }
-  /// The same workers stand in both orders.
-  bool is_whole() const { return by_id_.size() == by_load_.size(); }
+  /// The same workers stand in all orders.
+  bool is_whole() const {
+    return lots_.size() == by_id_.size() && std::ranges::all_of(orders_, [this](const auto& order) {
+             return order == nullptr || order->size() == by_id_.size();
+           });
+  }
 
   // Null when there is none. Valid until the next change.
-  const model::WorkerKey* least_loaded() const {
-    return by_load_.empty() ? nullptr : by_load_.begin()->second;
+  const model::WorkerKey* first(WorkerOrder order) const {
+    const Ordered& all = in(order);
+    return all.empty() ? nullptr : &(*all.begin())->first;
+  }
+  const model::WorkerKey* last(WorkerOrder order) const {
+    const Ordered& all = in(order);
+    return all.empty() ? nullptr : &(*all.rbegin())->first;
   }
   const model::WorkerKey* with_id(const std::string& id) const {
     const auto found = by_id_.lower_bound({id, ""});
-    return found == by_id_.end() || found->id != id ? nullptr : &*found;
+    return found == by_id_.end() || found->first.id != id ? nullptr : &found->first;
   }
   /// The first whose id comes after this one, around.
   const model::WorkerKey* after_id(const std::string& id) const {
     if (by_id_.empty()) return nullptr;
     const auto found = by_id_.lower_bound({id + '\0', ""});
-    return found == by_id_.end() ? &*by_id_.begin() : &*found;
+    return found == by_id_.end() ? &by_id_.begin()->first : &found->first;
+  }
+  /// One of them, each as likely as any other for an evenly spread number.
+  const model::WorkerKey* by_lot(std::uint64_t number) const {
+    return lots_.empty() ? nullptr : &lots_[number % lots_.size()].entry->first;
+  }
+  /// The one that this key prefers: each worker is the favourite of as many keys as any other, whoever else
+  /// is here. Looks at 16 bytes of each of them.
+  const model::WorkerKey* favourite_of(std::uint64_t key) const {
+    const Entry* best = nullptr;
+    std::uint64_t highest = 0;
+    for (const Lot& lot : lots_) {
+      const std::uint64_t score = mix(key ^ lot.id_hash);
+      if (best != nullptr && score <= highest) continue;
+      best = lot.entry;
+      highest = score;
+    }
+    return best == nullptr ? nullptr : &best->first;
   }
 
  private:
-  struct LessLoaded {
-    using Entry = std::pair<WorkerLoad, const model::WorkerKey*>;  ///< a key of `by_id_`
-    bool operator()(const Entry& a, const Entry& b) const {
-      if (is_less_loaded(a.first, b.first)) return true;
-      if (is_less_loaded(b.first, a.first)) return false;
-      return *a.second < *b.second;
+  struct Member {
+    WorkerLoad load;
+    std::size_t lot = 0;               ///< its place in `lots_`
+  };
+  using Entry = std::pair<const model::WorkerKey, Member>;
+  struct Before {
+    WorkerOrder order;
+    bool operator()(const Entry* a, const Entry* b) const {
+      if (is_before(order, a->second.load, b->second.load)) return true;
+      if (is_before(order, b->second.load, a->second.load)) return false;
+      return a->first < b->first;
     }
   };
+  using Ordered = std::set<Entry*, Before>;
+  struct Lot {
+    Entry* entry = nullptr;
+    std::uint64_t id_hash = 0;
+  };
 
-  std::set<model::WorkerKey> by_id_;
-  std::set<LessLoaded::Entry, LessLoaded> by_load_;
+  const Ordered& in(WorkerOrder order) const {
+    auto& all = orders_[static_cast<std::size_t>(order)];
+    if (all == nullptr) {
+      all = std::make_unique<Ordered>(Before{order});
+      for (const Lot& lot : lots_) all->insert(lot.entry);
+    }
+    return *all;
+  }
+
+  std::map<model::WorkerKey, Member> by_id_;
+  std::vector<Lot> lots_;
+  mutable std::array<std::unique_ptr<Ordered>, kWorkerOrders> orders_;
 };
 
 }  // namespace rota::master::core

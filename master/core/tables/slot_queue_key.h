@@ -8,10 +8,17 @@
 
 namespace rota::master::core {
 
+/// Who counts when a route has one worker in mind, for which its runs wait. Any: it has none, each that may
+/// take a run will do. First, Last: all that are here and not drained. Failover: those of them that accept
+/// attempts now.
+enum class Gate { Any, First, Last, Failover };
+Gate gate_of(model::RouteKind route);
+
 struct SlotQueueKey {
   std::string pool;
   std::string worker;                  ///< empty: any of the pool
   std::string handler;                 ///< that the worker must know; empty: one that each knows
+  Gate gate = Gate::Any;
   auto operator<=>(const SlotQueueKey&) const = default;
 };
 

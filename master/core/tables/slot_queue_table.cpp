@@ -6,13 +6,23 @@
 
 namespace rota::master::core {
 
+Gate gate_of(model::RouteKind route) {
+  switch (route) {
+    case model::RouteKind::First: return Gate::First;
+    case model::RouteKind::Last: return Gate::Last;
+    case model::RouteKind::Failover: return Gate::Failover;
+    default: return Gate::Any;
+  }
+}
+
 SlotQueueKey slot_queue_of(const KeptRules& rules) {
   return {rules.pool, rules.route == model::RouteKind::Named ? rules.worker : std::string{},
-          rules.handler};
+          rules.handler, gate_of(rules.route)};
 }
 
 SlotQueueKey slot_queue_of(const RunEntry& run) {
   SlotQueueKey key = slot_queue_of(run.rules());
+  if (run.is_bound()) key.gate = Gate::Any;
   if (run.is_bound()) key.worker = run.progress().start().worker;
   return key;
 }

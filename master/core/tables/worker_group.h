@@ -1,5 +1,6 @@
-// Workers of one pool that some runs may go to and others not: those that know a handler. Such a group is
-// made when a run first asks for it, so that pools in which every worker will do keep one order alone.
+// Workers of one pool that some runs may go to and others not: those that know a handler, or those that count
+// for a route with one worker in mind. Such a group is made when a run first asks for it, so that pools in
+// which every worker will do keep one order alone.
 #pragma once
 
 #include <compare>
@@ -27,15 +28,22 @@ inline void count_anew(Standing& sum, const Standing& before, const Standing& no
   sum.accepting += now.accepting - before.accepting;
 }
 
+/// Which of its workers stand in a group's orders. Open: those that may take an attempt now. Here: all that
+/// are here, not drained, and have a slot that can be used. Fit: those of them that may take one as soon as
+/// they have a free slot.
+enum class Counts { Open, Here, Fit };
+
 struct GroupKey {
   std::string pool;
-  std::string handler;
+  std::string handler;                 ///< empty: whatever they know
+  Counts counts = Counts::Open;
   auto operator<=>(const GroupKey&) const = default;
 };
 
 /// Whether it belongs to the group, as far as its node says.
 inline bool belongs(const model::WorkerInfo& info, const GroupKey& group) {
   if (info.pool != group.pool) return false;
+  if (group.handler.empty()) return true;
   for (const std::string& known : info.handlers) {
     if (known == group.handler) return true;
   }
@@ -44,7 +52,8 @@ inline bool belongs(const model::WorkerInfo& info, const GroupKey& group) {
 
 /// Owner: WorkerTable, which keeps it in step with the lives that belong to it.
 struct WorkerGroup {
-  OpenWorkers open;
+  Counts counts = Counts::Open;
+  OpenWorkers open;                    ///< by `counts`; only Open ones can all take an attempt
   Standing standing;                   ///< of all of them together
   std::uint64_t asked = 0;             ///< ordinal of the last question: what nobody asks for is dropped
 };

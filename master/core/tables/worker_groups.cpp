@@ -7,6 +7,7 @@ namespace rota::master::core {
 
 /// Then runs of that queue need no group: every worker of the pool will do.
 bool WorkerTable::all_know(const SlotQueueKey& queue) const {
+  if (queue.gate != Gate::Any) return false;
   if (queue.handler.empty()) return true;
   const auto knowing = knowing_.find({queue.pool, queue.handler});
   const std::int32_t present = standing_of(queue.pool).present;
@@ -26,16 +27,78 @@ const OpenWorkers& WorkerTable::open_for(const SlotQueueKey& queue) const {
   return all_know(queue) ? open_in(queue.pool) : group_for(queue).open;
 }
 
+namespace {
+
+Counts counts_of(Gate gate) {
+  switch (gate) {
+    case Gate::Any: return Counts::Open;
+    case Gate::First:
+    case Gate::Last: return Counts::Here;
+    case Gate::Failover: return Counts::Fit;
+  }
+  return Counts::Open;
+}
+
+}  // namespace
+
+bool WorkerTable::may_serve(const SlotQueueKey& queue, const OpenWorkers& candidates) const {
+  if (queue.gate == Gate::Any) return candidates.may_serve(queue.worker);
+  const model::WorkerKey* meant = meant_by(queue.gate, candidates);
+  return meant != nullptr && open_in(queue.pool).contains(*meant);
+}
+
+const model::WorkerKey* WorkerTable::meant_by(Gate gate, const OpenWorkers& candidates) {
+  return gate == Gate::Last ? candidates.last(WorkerOrder::Rank) : candidates.first(WorkerOrder::Rank);
+}
+
+const LifeEntry* WorkerTable::meant_by(const SlotQueueKey& queue) const {
+  if (queue.gate == Gate::Any) return nullptr;
+  const model::WorkerKey* meant = meant_by(queue.gate, open_for(queue));
+  return meant == nullptr ? nullptr : find_life(*meant);
+}
+
+bool WorkerTable::is_here(const LifeEntry& life) const {
+  return life.present_ && !is_draining(life) && life.info_.slots > life.unusable_slots_;
+}
+
+/// With which it stands, or should stand, in a group; unset: it does not.
+std::optional<WorkerLoad> WorkerTable::load_in(const WorkerGroup& group, const LifeEntry& life) {
+  if (group.counts == Counts::Open) return life.open_load_;
+  const bool is_in = group.counts == Counts::Here ? life.counts_here_ : life.counts_fit_;
+  if (!is_in) return std::nullopt;
+  WorkerLoad load;
+  load.rank = life.info_.rank;
+  return load;
+}
+
+void WorkerTable::refresh_gates(LifeEntry& life) {
+  const bool here = is_here(life), fit = here && life.fits_;
+  if (here == life.counts_here_ && fit == life.counts_fit_) return;
+  std::vector<std::optional<WorkerLoad>> before;
+  for (const WorkerGroup* group : life.gated_) before.push_back(load_in(*group, life));
+  life.counts_here_ = here;
+  life.counts_fit_ = fit;
+  for (std::size_t i = 0; i < life.gated_.size(); ++i) {
+    life.gated_[i]->open.change(life.key(), before[i], load_in(*life.gated_[i], life));
+  }
+  if (!life.gated_.empty()) marked_pools_.insert(life.info_.pool);  // another one may be meant now
+}
+
+void WorkerTable::join(const LifeEntry& life, WorkerGroup& group) {
+  (group.counts == Counts::Open ? life.groups_ : life.gated_).push_back(&group);
+}
+
 const WorkerGroup& WorkerTable::group_for(const SlotQueueKey& queue) const {
-  const GroupKey key{queue.pool, queue.handler};
+  const GroupKey key{queue.pool, queue.handler, counts_of(queue.gate)};
   auto found = groups_.find(key);
   if (found == groups_.end()) {
     if (groups_.size() >= kGroupsMost) drop_a_group();
     found = groups_.try_emplace(key).first;
+    found->second.counts = key.counts;
     for (const auto& [life_key, life] : lives_) {
       if (!belongs(life.info_, key)) continue;
-      life.groups_.push_back(&found->second);
-      found->second.open.change(life_key, {}, life.open_load_);
+      join(life, found->second);
+      found->second.open.change(life_key, {}, load_in(found->second, life));
       count_anew(found->second.standing, {}, life.counted_);
     }
   }
@@ -47,16 +110,32 @@ const WorkerGroup& WorkerTable::group_for(const SlotQueueKey& queue) const {
 void WorkerTable::drop_a_group() const {
   const auto oldest = std::ranges::min_element(
       groups_, std::ranges::less{}, [](const auto& group) { return group.second.asked; });
-  for (const auto& [key, life] : lives_) std::erase(life.groups_, &oldest->second);
+  for (const auto& [key, life] : lives_) {
+    std::erase(life.groups_, &oldest->second);
+    std::erase(life.gated_, &oldest->second);
+  }
   groups_.erase(oldest);
 }
 
 /// Its node says something new; it stands in none of its former groups any more.
 void WorkerTable::join_groups(LifeEntry& life) {
   life.groups_.clear();
+  life.gated_.clear();
   for (auto& [key, group] : groups_) {
-    if (belongs(life.info_, key)) life.groups_.push_back(&group);
+    if (belongs(life.info_, key)) join(life, group);
   }
+}
+
+bool WorkerTable::is_in_step_with_groups(const LifeEntry& life) const {
+  if (life.counts_here_ != is_here(life) || life.counts_fit_ != (is_here(life) && fits(life))) return false;
+  return std::ranges::all_of(groups_, [&](const auto& each) {
+    const auto& [key, group] = each;
+    const bool is_in = belongs(life.info_, key);
+    const auto& named = key.counts == Counts::Open ? life.groups_ : life.gated_;
+    const bool is_named = std::ranges::find(named, &group) != named.end();
+    const bool stands = is_in && load_in(group, life).has_value();
+    return group.open.is_whole() && is_named == is_in && group.open.contains(life.key()) == stands;
+  });
 }
 
 }  // namespace rota::master::core

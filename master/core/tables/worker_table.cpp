@@ -35,10 +35,11 @@ const LifeEntry* WorkerTable::find_life(const model::WorkerKey& key) const {
 }
 
 model::WorkerInfo WorkerTable::show_node(LifeEntry& life, const model::WorkerInfo& info) {
-  life.present_ = false;
+  const bool was_present = std::exchange(life.present_, false);
   refresh(life);  // leaves the pool that it stood in
   model::WorkerInfo known = std::exchange(life.change_info(), info);
   join_groups(life);
+  if (!was_present) begin_figures(life);
   life.present_ = true;
   workers_[info.key.id].present_.insert(info.key.incarnation);
   refresh_all(info.key.id);
@@ -65,6 +66,7 @@ void WorkerTable::set_resting(LifeEntry& life, bool resting) {
 
 void WorkerTable::lose_slot(LifeEntry& life) {
   ++life.unusable_slots_;
+  refresh_gates(life);
   refresh_open(life);
 }
 
@@ -141,10 +143,14 @@ model::WorkerDeath WorkerTable::end_confirmation(const model::WorkerKey& life) {
 
 // --- attempts
 
-void WorkerTable::dispatch(LifeEntry& life, RunId run) {
+void WorkerTable::dispatch(LifeEntry& life, RunId run, model::RouteKind route) {
   life.attempts_.insert(run);
   ++life.dispatched_total_;
   life.last_used_ = ++dispatch_ordinal_;
+  life.figures_.note_use();
+  if (route == model::RouteKind::WeightedRoundRobin) {
+    life.figures_.pass_turn(life.info_.weight, turns_[life.info_.pool]);
+  }
   refresh_open(life);
 }
 
@@ -188,36 +194,37 @@ const OpenWorkers& WorkerTable::open_in(const std::string& pool) const {
 
 void WorkerTable::refresh(LifeEntry& life) {
   life.fits_ = fits(life);
+  refresh_gates(life);
   refresh_open(life);
   refresh_standing(life);
 }
 
 WorkerLoad WorkerTable::load_of(const LifeEntry& life) {
-  return WorkerLoad{static_cast<std::int32_t>(life.attempts_.size()), life.info_.slots, life.last_used_};
+  WorkerLoad load = life.figures_.load();
+  load.used = static_cast<std::int32_t>(life.attempts_.size());
+  load.slots = life.info_.slots;
+  load.last_used = life.last_used_;
+  load.rank = life.info_.rank;
+  return load;
 }
 
 bool WorkerTable::is_in_step(const LifeEntry& life) const {
-  const OpenWorkers& open = open_in(life.info_.pool);
-  const auto load = may_take(life) ? std::optional(load_of(life)) : std::nullopt;
-  if (!open.is_whole() || load != life.open_load_ || standing_of(life) != life.counted_) return false;
-  return std::ranges::all_of(groups_, [&](const auto& each) {
-    const auto& [key, group] = each;
-    const bool is_in = belongs(life.info_, key);
-    const bool is_named = std::ranges::find(life.groups_, &group) != life.groups_.end();
-    return group.open.is_whole() && is_named == is_in && group.open.contains(life.key()) == (is_in && load);
-  });
+  const bool stands = stands_right(life.open_load_, may_take(life), load_of(life));
+  if (!stands || !open_in(life.info_.pool).is_whole() || standing_of(life) != life.counted_) return false;
+  return is_in_step_with_groups(life);
 }
 
 void WorkerTable::refresh_open(LifeEntry& life) {
   const std::string& pool = life.info_.pool;
   const bool is_open = life.fits_ && life.free_slots() > 0;
-  const auto load = is_open ? std::optional(load_of(life)) : std::nullopt;
-  if (load) marked_pools_.insert(pool);
-  if (load == life.open_load_) return;
+  const WorkerLoad load = load_of(life);
+  if (is_open) marked_pools_.insert(pool);
+  if (stands_right(life.open_load_, is_open, load)) return;
+  const auto before = std::exchange(life.open_load_, std::nullopt);
+  if (is_open) life.open_load_ = load;
   OpenWorkers& open = open_[pool];
-  open.change(life.key(), life.open_load_, load);
-  for (WorkerGroup* group : life.groups_) group->open.change(life.key(), life.open_load_, load);
-  life.open_load_ = load;
+  open.change(life.key(), before, life.open_load_);
+  for (WorkerGroup* group : life.groups_) group->open.change(life.key(), before, life.open_load_);
   if (open.empty()) open_.erase(pool);
 }
 
@@ -253,6 +260,8 @@ Standing WorkerTable::standing_of(const std::string& pool) const {
 }
 
 Standing WorkerTable::standing_for(const SlotQueueKey& queue) const {
+  if (const LifeEntry* meant = meant_by(queue)) return standing_of(*meant);
+  if (queue.gate != Gate::Any) return standing_for({queue.pool, queue.worker, queue.handler});
   if (queue.worker.empty()) return all_know(queue) ? standing_of(queue.pool) : group_for(queue).standing;
   Standing sum;
   for (const auto& [key, life] : lives_of(queue.worker)) {

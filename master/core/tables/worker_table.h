@@ -21,6 +21,7 @@
 #include "master/core/tables/run_table.h"
 #include "master/core/tables/slot_queue_key.h"
 #include "master/core/tables/walk.h"
+#include "master/core/tables/worker_figures.h"
 #include "master/core/tables/worker_group.h"
 #include "master/core/time/timer_index.h"
 
@@ -78,6 +79,8 @@ class LifeEntry {
   bool is_closed() const { return info_.draining || says_draining_ || drain_ack_pending(); }
 
   void set_vitals(const decltype(model::WorkerInfo::vitals)& vitals) { info_.vitals = vitals; }
+  /// How fast it accepts attempts, smoothed; 0: not known.
+  double answer_ms() const { return figures_.answer_ms(); }
 
  private:
   friend class WorkerTable;
@@ -101,9 +104,12 @@ class LifeEntry {
   IdSet<RunId> attempts_;
   std::int64_t dispatched_total_ = 0;
   std::int64_t last_used_ = 0;
+  WorkerFigures figures_;
+  bool counts_here_ = false, counts_fit_ = false;  ///< as groups with such counts have it
   std::optional<WorkerLoad> open_load_;  ///< with which it stands among those that may take an attempt
   Standing counted_;                     ///< what of it is in its pool's sum
   mutable std::vector<WorkerGroup*> groups_;  ///< that it belongs to, of those that are kept
+  mutable std::vector<WorkerGroup*> gated_;   ///< the same, of those whose counts are not Open
 };
 
 /// All lives of one worker id.
@@ -126,6 +132,9 @@ enum class LifeTimer { Hello, Rest, TellDrain, HandOver, AskAgain, Silence };
 /// which one may that could not before.
 class WorkerTable {
  public:
+  /// `seed`: another one in each Term, so that no worker is the first in all of them.
+  explicit WorkerTable(std::uint64_t seed = 0) : seed_(seed) {}
+
   // --- lives
   /// Makes it when it is not known.
   LifeEntry& life_of(const model::WorkerKey& key);
@@ -145,6 +154,10 @@ class WorkerTable {
   void set_resting(LifeEntry& life, bool resting);
   /// A slot whose process set was not seen empty.
   void lose_slot(LifeEntry& life);
+  /// What its host does, by a renewal.
+  void note_vitals(LifeEntry& life, const model::WorkerVitals& vitals);
+  /// How long it took to accept an attempt, or not to answer.
+  void note_answer(LifeEntry& life, Millis took);
   /// Gives back a life without node and attempts, and its worker when that was the last one.
   void forget_life_if_done(const model::WorkerKey& key);
   /// Every run stored for any life of this worker id, in order.
@@ -185,9 +198,15 @@ class WorkerTable {
   // --- who may take an attempt now
   /// Empty when there is none. Valid until a worker changes.
   const OpenWorkers& open_in(const std::string& pool) const;
-  /// Of these, those that may take runs of that queue. If it names a worker, only that one of them.
+  /// Among which the route of that queue chooses. If it names a worker, only that one of them counts. With a
+  /// gate, some may have no free slot.
   const OpenWorkers& open_for(const SlotQueueKey& queue) const;
-  bool may_serve(const SlotQueueKey& queue) const { return open_for(queue).may_serve(queue.worker); }
+  /// Whether a run of that queue may start now.
+  bool may_serve(const SlotQueueKey& queue) const { return may_serve(queue, open_for(queue)); }
+  /// `candidates`: open_for(queue).
+  bool may_serve(const SlotQueueKey& queue, const OpenWorkers& candidates) const;
+  /// The one that runs of that queue wait for; null: there is none, or each will do.
+  const LifeEntry* meant_by(const SlotQueueKey& queue) const;
   /// All lives that runs of that queue may go to, together.
   Standing standing_for(const SlotQueueKey& queue) const;
   bool is_open(const LifeEntry& life) const;
@@ -208,7 +227,7 @@ class WorkerTable {
   friend class State;
   friend struct StateSurgery;          // tests break it on purpose
   /// An attempt is sent to it.
-  void dispatch(LifeEntry& life, RunId run);
+  void dispatch(LifeEntry& life, RunId run, model::RouteKind route);
   /// It holds an attempt that another life of its worker was sent.
   void hold(LifeEntry& life, RunId run);
   /// An attempt of before this Term is stored for a life of which nothing else is known yet.
@@ -226,6 +245,13 @@ class WorkerTable {
   const WorkerGroup& group_for(const SlotQueueKey& queue) const;
   void drop_a_group() const;
   void join_groups(LifeEntry& life);
+  static void join(const LifeEntry& life, WorkerGroup& group);
+  bool is_here(const LifeEntry& life) const;
+  static std::optional<WorkerLoad> load_in(const WorkerGroup& group, const LifeEntry& life);
+  static const model::WorkerKey* meant_by(Gate gate, const OpenWorkers& candidates);
+  void refresh_gates(LifeEntry& life);
+  bool is_in_step_with_groups(const LifeEntry& life) const;
+  void begin_figures(LifeEntry& life);
   Standing standing_of(const LifeEntry& life) const;
   static WorkerLoad load_of(const LifeEntry& life);
 
@@ -241,6 +267,8 @@ class WorkerTable {
   std::set<std::string> marked_pools_;
   TimerIndex<model::WorkerKey, LifeTimer> timers_;
   std::int64_t dispatch_ordinal_ = 0;
+  std::map<std::string, std::int64_t> turns_;  ///< by pool: how far weighted turns have come
+  std::uint64_t seed_ = 0;
   Millis longest_lease_{0};
 };
 

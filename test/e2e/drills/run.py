@@ -42,6 +42,7 @@ import outages
 import outputs
 import overlap
 import rolling
+import routes
 import schedules
 import starts
 import strangers
@@ -91,6 +92,7 @@ GROUPS = {
         "handlers_known": lambda c, d, long: workers.handlers_known(c, d),
         "worker_starts": lambda c, d, long: starts.run_all(c),
         "worker_drained": lambda c, d, long: workers.drained(c, d),
+        "routes": lambda c, d, long: routes.all_of_them(c.programs, d),
         "losses": lambda c, d, long: losses.all_of_them(c.programs, d),
         "costs": lambda c, d, long: eyes.costs(c),
         "pages": lambda c, d, long: eyes.pages(c),

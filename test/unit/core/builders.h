@@ -54,6 +54,11 @@ class JobBuilder {
   JobBuilder& grace(Millis grace) { definition_.rules.tick_grace = grace; return *this; }
   JobBuilder& pool(std::string pool) { definition_.rules.pool = std::move(pool); return *this; }
   JobBuilder& round_robin() { definition_.rules.route = model::RouteKind::RoundRobin; return *this; }
+  JobBuilder& route(model::RouteKind route, std::string key = {}) {
+    definition_.rules.route = route;
+    definition_.rules.route_key = std::move(key);
+    return *this;
+  }
   JobBuilder& on_worker(std::string id) {
     definition_.rules.route = model::RouteKind::Named;
     definition_.rules.worker = std::move(id);

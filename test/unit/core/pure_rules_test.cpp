@@ -105,12 +105,15 @@ TEST_CASE("route: equals take turns under least loaded") {
   OpenWorkers both;
   both.insert(a, {0, 4, 9});
   both.insert(b, {0, 4, 3});
-  CHECK(*choose_worker(model::RouteKind::LeastLoaded, "", "", both) == b);
-  CHECK(*choose_worker(model::RouteKind::RoundRobin, "", "b", both) == a);
-  CHECK(*choose_worker(model::RouteKind::RoundRobin, "", "a", both) == b);
-  CHECK(*choose_worker(model::RouteKind::Named, "b", "", both) == b);
-  CHECK(choose_worker(model::RouteKind::Named, "c", "", both) == nullptr);
-  CHECK(choose_worker(model::RouteKind::LeastLoaded, "", "", {}) == nullptr);
+  const auto choose = [](model::RouteKind route, const char* named, const char* last, const OpenWorkers& open) {
+    return choose_worker({route, named, last, 0, 0}, open);
+  };
+  CHECK(*choose(model::RouteKind::LeastLoaded, "", "", both) == b);
+  CHECK(*choose(model::RouteKind::RoundRobin, "", "b", both) == a);
+  CHECK(*choose(model::RouteKind::RoundRobin, "", "a", both) == b);
+  CHECK(*choose(model::RouteKind::Named, "b", "", both) == b);
+  CHECK(choose(model::RouteKind::Named, "c", "", both) == nullptr);
+  CHECK(choose(model::RouteKind::LeastLoaded, "", "", {}) == nullptr);
 }
 
 TEST_CASE("route: the orders of open workers agree with a plain search, whatever changes") {
@@ -126,9 +129,9 @@ TEST_CASE("route: the orders of open workers agree with a plain search, whatever
     const auto found = plain.find(key);
     if (found != plain.end() && roll(2) == 0) {
       const WorkerLoad load{roll(4), 1 + roll(4), roll(5)};
-      open.move(key, std::exchange(found->second, load), load);
+      open.move(key, found->second = load);
     } else if (found != plain.end()) {
-      open.erase(key, found->second);
+      open.erase(key);
       plain.erase(found);
     } else {
       const WorkerLoad load{roll(4), 1 + roll(4), roll(5)};
@@ -137,11 +140,11 @@ TEST_CASE("route: the orders of open workers agree with a plain search, whatever
     }
     REQUIRE(open.is_whole());
     const auto best = std::ranges::min_element(
-        plain, [](const auto& x, const auto& y) { return is_less_loaded(x.second, y.second); });
+        plain, [](const auto& x, const auto& y) { return is_before(WorkerOrder::Load, x.second, y.second); });
     const std::string last = "w" + std::to_string(roll(30));
     auto next = std::ranges::find_if(plain, [&last](const auto& each) { return each.first.id > last; });
     if (next == plain.end()) next = plain.begin();
-    const auto* chosen = open.least_loaded();
+    const auto* chosen = open.first(WorkerOrder::Load);
     const auto* after = open.after_id(last);
     REQUIRE((chosen == nullptr) == plain.empty());
     if (plain.empty()) continue;

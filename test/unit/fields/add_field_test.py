@@ -22,8 +22,9 @@ COPIED = ["common/base", "common/config", "common/model", "common/wire", "client
           "test/support/main.cpp", "master/core/definition_hash.h", "master/core/definition_hash.cpp"]
 # One translation unit: the compiler reads its headers once.
 SOURCES = """
-common/model/http_call.cpp common/model/names.cpp common/model/schedule_text.cpp common/model/entry_text.cpp
-common/model/day_text.cpp common/model/entry_rules.cpp common/wire/calendar_wire.cpp common/wire/calendar_json.cpp
+common/model/http_call.cpp common/model/names.cpp common/model/route_key.cpp common/model/schedule_text.cpp
+common/model/entry_text.cpp common/model/day_text.cpp common/model/entry_rules.cpp
+common/wire/calendar_wire.cpp common/wire/calendar_json.cpp
 common/wire/text_rules.cpp common/wire/job_names.cpp common/wire/definition_json.cpp common/wire/job_wire.cpp
 common/wire/field_rules.cpp common/wire/definition_rules.cpp common/wire/content_hash.cpp
 common/wire/run_wire.cpp master/core/definition_hash.cpp

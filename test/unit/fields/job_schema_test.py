@@ -61,6 +61,7 @@ firings: 10
 until: success
 pause_after_failures: 5
 concurrency: 4
+route_key: "{{param.customer}}"
 command: ["a b", "", 17]
 environment: {X: "1", EMPTY: }
 parameters: {p: q}
@@ -81,6 +82,7 @@ GOOD = {
     "entries": 'name: a\ncommand: [x]\nschedule: [{cron: "0 9 * * *", calendar: {use: [a, b], otherwise: next, day: -1},'
                ' jitter: 30s}, {after_end: 10m, calendar: c}, "@worker_start"]\n',
     "two jobs": "jobs:\n  - {name: a, command: [x]}\n  - {name: b, command: [x], route: named, worker: w}\n",
+    "a key of a route": 'name: a\ncommand: [x]\nroute: consistent_hash\nroute_key: "{{param.customer}}"\n',
     "everything": FULL,
     "a calendar": "calendars:\n  - {name: de, days: mon-fri, exclude: ['2026-12-25..2026-12-26']}\n",
     "a calendar beside a job": "calendars: [{name: a}]\njobs: [{name: a, command: [x]}]\n",
@@ -117,7 +119,7 @@ MISTAKES = {
     "limits.memory": {"limits": {"memory": "12parsecs"}}, "limits.cpus": {"limits": {"cpus": 1001}},
     "umask": {"umask": "999"}, "nice": {"nice": 40}, "folder": {"folder": "relative"}, "pool": {"pool": "a b"},
     "environment": {"environment": ["A=b"]}, "a nested label": {"labels": {"a": {"b": "c"}}},
-    "named without a worker": {"route": "named"}, "keep_folder": {"keep_folder": "sometimes"},
+    "named without a worker": {"route": "named"}, "route": {"route": "nearest"}, "keep_folder": {"keep_folder": "sometimes"},
 }
 
 

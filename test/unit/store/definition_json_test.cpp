@@ -38,6 +38,7 @@ model::JobDefinition full() {
   d.rules.until = model::Until::Success;
   d.rules.pause_after_failures = 26;
   d.rules.concurrency = 27;
+  d.rules.route_key = "{{param.x}}";
   d.rules.disconnect_grace = Millis{23};
   d.rules.keep_logs = Millis{29};
   d.rules.keep_runs = Millis{30};
@@ -93,6 +94,22 @@ TEST_CASE("definition json: a program that does not know a word of overlap reads
     rules.overlap = overlap;
     CHECK(wire::rules_to_json(rules)->find("newer_overlap") == std::string::npos);
   }
+}
+
+TEST_CASE("definition json: a program that does not know a route reads \"least_loaded\"") {
+  using model::RouteKind;
+  for (int kind = 0; kind <= static_cast<int>(RouteKind::FastestResponse); ++kind) {
+    model::JobRules rules;
+    rules.route = static_cast<RouteKind>(kind);
+    const std::string text = *wire::rules_to_json(rules);
+    CHECK(wire::rules_from_json(text)->route == rules.route);
+    const bool is_known = rules.route == RouteKind::RoundRobin || rules.route == RouteKind::LeastLoaded ||
+                          rules.route == RouteKind::Named;
+    CHECK((text.find("newer_route") == std::string::npos) == is_known);
+    const bool is_bare = text.find(R"("route":"least_loaded")") == std::string::npos;
+    CHECK(is_bare == (is_known && rules.route != RouteKind::LeastLoaded));
+  }
+  CHECK(wire::rules_to_json({})->find("route_key") == std::string::npos);
 }
 
 TEST_CASE("definition json: missing fields keep their default, unknown ones are passed over") {

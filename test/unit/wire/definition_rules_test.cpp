@@ -65,6 +65,27 @@ TEST_CASE("definition: concurrency is refused beside overlap: allow, and has a r
   }
 }
 
+TEST_CASE("definition: a route_key is for consistent_hash, and knows parameters alone") {
+  auto job = good();
+  job.rules.route_key = "{{param.customer}}";
+  CHECK(problem(job) ==
+        "route_key: it is given, but route is not \"consistent_hash\"; set route or remove it\n");
+  job.rules.route = model::RouteKind::ConsistentHash;
+  for (const char* right : {"{{param.customer}}", "eu/{{param.a}}-{{param.b}}", "{{{{param.customer", "plain", ""}) {
+    job.rules.route_key = right;
+    CHECK(definition_problems(job, true).empty());
+  }
+  job.rules.route_key = "{{tick}}";
+  CHECK(problem(job) ==
+        "route_key: {{tick}} is not known here; write {{param.NAME}}, or {{{{ for two braces\n");
+  job.rules.route_key = "{{param.}}";
+  CHECK(names(problem(job), "{{param.}} is not known here"));
+  job.rules.route_key = "x{{param.a";
+  CHECK(problem(job) == "route_key: {{ is not closed; write {{param.NAME}}, or {{{{ for two braces\n");
+  job.rules.route_key = std::string(257, 'x');
+  CHECK(names(problem(job), "route_key: "));
+}
+
 TEST_CASE("definition: a 1 MB command is refused with what to do instead") {
   auto wrong = good();
   wrong.work.argv.push_back(std::string(1u << 20, 'x'));

@@ -1,0 +1,143 @@
+#include "route_watch.h"
+
+#include <algorithm>
+#include <tuple>
+
+#include "world.h"
+
+namespace rota::sim {
+
+using model::RouteKind;
+using std::chrono_literals::operator""ms;
+
+namespace {
+constexpr Millis kLooks{200};
+constexpr Millis kCalm{10'000};   // without a change of anything that routes go by
+constexpr Millis kTold{2000};     // after an attempt's end, its leader knows it
+}  // namespace
+
+void RouteWatch::begin() {
+  look();
+  world_.after(kLooks, [this] { begin(); });
+}
+
+void RouteWatch::look() {
+  std::string now = signs();
+  if (now == signs_) return;
+  signs_ = std::move(now);
+  changed_ = world_.now();
+}
+
+std::string RouteWatch::signs() const {
+  std::string text = std::to_string(world_.store.epoch().value);
+  for (const auto& worker : world_.workers) {
+    const model::WorkerInfo info = worker->info();
+    text += ";" + info.key.incarnation;
+    const bool is_second = worker->is_spare() && worker->is_up();
+    for (const bool is : {worker->is_registered(), worker->is_greeted(), info.draining,
+                          worker->stands_still(), worker->has_lost_slots(), is_second}) {
+      text += is ? '1' : '0';
+    }
+    text += std::to_string(worker->refusals());
+  }
+  for (const auto& [worker, drain] : world_.store.tables().drains) {
+    text += ";" + worker + (drain.draining ? " drained" : " resumed");
+  }
+  return text;
+}
+
+bool RouteWatch::is_calm() const {
+  if (!world_.is_healed() || world_.now() - changed_ < kCalm) return false;
+  return std::ranges::none_of(world_.workers, [](const auto& worker) {
+    return worker->has_lost_slots() || (worker->is_spare() && worker->is_up());
+  });
+}
+
+void RouteWatch::note_end(std::size_t worker) { last_end_[worker] = world_.now(); }
+
+std::vector<std::size_t> RouteWatch::candidates(const std::string& handler) const {
+  std::vector<std::size_t> out;
+  for (std::size_t i = 0; i < world_.workers.size(); ++i) {
+    const SimWorker& worker = *world_.workers[i];
+    if (!worker.is_registered() || !worker.is_greeted()) continue;
+    const model::WorkerInfo info = worker.info();
+    const bool knows = std::ranges::find(info.handlers, handler) != info.handlers.end();
+    if (knows && !info.draining) out.push_back(i);
+  }
+  return out;
+}
+
+/// It has a free slot, and it had one whenever the leader may have chosen a worker for what starts now.
+bool RouteWatch::is_surely_free(std::size_t worker) const {
+  const auto ended = last_end_.find(worker);
+  if (ended != last_end_.end() && world_.now() - ended->second < kTold) return false;
+  const model::WorkerInfo info = world_.workers[worker]->info();
+  const auto held = std::ranges::count_if(world_.store.runs(), [&](const auto& each) {
+    const model::RunProgress& run = each.second.progress;
+    const bool is_held = run.state == model::RunState::Dispatched || run.state == model::RunState::Running;
+    return is_held && run.worker.id == info.key.id;
+  });
+  return held < info.slots;
+}
+
+std::string RouteWatch::judge(const model::JobDefinition& definition, const master::core::DispatchItem& item,
+                              std::size_t taker) {
+  look();
+  const model::JobRules& rules = definition.rules;
+  const bool is_of_start = item.kind == model::RunKind::WorkerStart;
+  const auto row = world_.store.runs().find(item.attempt.run);
+  if (is_of_start || row == world_.store.runs().end() || !is_calm()) return "";
+  if (row->second.progress.epoch != world_.store.epoch()) return "";
+  const std::vector<std::size_t> among = candidates(definition.work.handler);
+  if (rules.route != RouteKind::ConsistentHash) return judge_rank(definition, among, taker);
+  const std::string of_job = "job " + std::to_string(item.job.value);
+  return judge_hash(rules.route_key.empty() ? of_job : rules.route_key, among, taker);
+}
+
+std::string RouteWatch::judge_rank(const model::JobDefinition& definition, const std::vector<std::size_t>& among,
+                                   std::size_t taker) {
+  const RouteKind route = definition.rules.route;
+  const bool waits = route == RouteKind::First || route == RouteKind::Last || route == RouteKind::Failover;
+  if (!waits && route != RouteKind::Busyover) return "";
+  world_.marks.hit(waits ? "route_with_one_in_mind_judged" : "busyover_judged");
+  const auto place = [this](std::size_t worker) {
+    const model::WorkerInfo info = world_.workers[worker]->info();
+    return std::tuple(info.rank, info.key.id);
+  };
+  for (const std::size_t other : among) {
+    if (other == taker) continue;
+    const bool is_sooner = route == RouteKind::Last ? place(other) > place(taker) : place(other) < place(taker);
+    if (!is_sooner) continue;
+    if (!waits && !is_surely_free(other)) {
+      world_.marks.hit("busyover_passed_a_full_worker");
+      continue;
+    }
+    return "route: " + definition.name + " starts on " + world_.workers[taker]->id() + ", and " +
+           world_.workers[other]->id() + " comes before it";
+  }
+  return "";
+}
+
+std::string RouteWatch::judge_hash(const std::string& key, const std::vector<std::size_t>& among,
+                                   std::size_t taker) {
+  const std::string& id = world_.workers[taker]->id();
+  std::map<std::string, bool> could;  // and whether it had a free slot for sure
+  for (const std::size_t one : among) could[world_.workers[one]->id()] = one == taker || is_surely_free(one);
+  if (!could.contains(id)) return "";
+  std::set<std::string> ids;
+  for (const auto& [one, is_free] : could) ids.insert(one);
+  auto& known = homes_[key];
+  for (const auto& [others, home] : known) {
+    const bool shrank = std::ranges::includes(others, ids) && ids.contains(home);
+    const bool grew = std::ranges::includes(ids, others) && others.contains(id);
+    if (!shrank && !grew) continue;
+    if (home == id && ids.size() > 1) world_.marks.hit("key_went_home");
+    if (home == id || !could.at(home)) continue;
+    return "route: the key " + key + " was at home on " + home + ", and goes to " + id;
+  }
+  const bool are_all_free = std::ranges::all_of(could, [](const auto& one) { return one.second; });
+  if (are_all_free) known.emplace(std::move(ids), id);
+  return "";
+}
+
+}  // namespace rota::sim
