@@ -47,7 +47,7 @@ std::string values_of(const Row& row) {
   } else if constexpr (Row::kind == FieldKind::Texts) {
     return "a list of texts";
   } else if constexpr (Row::kind == FieldKind::TextMap) {
-    return "a map of texts";
+    return row.is_of_words ? "a map of words, or of lists of them" : "a map of texts";
   } else {
     return fmt::format("`{}` to `{}`{}", number_in_file(row, row.low), number_in_file(row, row.high),
                        row.or_forever ? ", or `forever`" : "");

@@ -53,6 +53,12 @@ Json number_schema(double low, double high) {
   return {{"type", "number"}, {"minimum", low}, {"maximum", high}};
 }
 
+Json words_schema() {
+  const Json word = {{"type", text_types()}, {"pattern", "^[^,]+$"}};
+  const Json words = {{"type", text_types()}, {"minLength", 1}};
+  return {{"anyOf", {words, {{"type", "array"}, {"minItems", 1}, {"items", word}}}}};
+}
+
 /// The kind of value, without what it is for.
 template <typename Row>
 Json kind_schema(const Row& row) {
@@ -81,6 +87,7 @@ Json kind_schema(const Row& row) {
   } else {
     static_assert(kKind == FieldKind::TextMap);
     Json value = {{"type", Json::array({"string", "number", "boolean", "null"})}, {"maxLength", row.bytes}};
+    if (row.is_of_words) value = words_schema();
     return {{"type", "object"}, {"additionalProperties", value}};
   }
 }

@@ -84,7 +84,8 @@ struct Rules {
   /** So many runs in a row that did not succeed pause the job; 0: never. */
   19: i32 pause_after_failures,
   20: i32 concurrency = 1,
-  21: string route_key
+  21: string route_key,
+  22: map<string, string> select  // labels that its worker has; one of several words with commas between them
 }
 
 /** What an attempt may use. 0: not limited, except for core files: 0 means none. Processes, memory and CPU

@@ -374,7 +374,7 @@ Settings settings_of(WorkerOptions& o) {
             check_cluster),
       other("pool", o.pool, "The pool that this worker belongs to; jobs name a pool.", check_name),
       other("labels", o.labels, 
-            "Shown with the worker, like {disk: ssd}. Jobs cannot choose workers by them yet."),
+            "Shown with the worker, like {disk: ssd}. Jobs choose workers by them with `select`."),
       whole("slots", o.slots, 1, 10'000, "How many attempts run at once."),
       whole("weight", o.weight, 0, 10'000,
             "Its share of the runs of jobs with route: weighted_round_robin; 0 counts as 1."),

@@ -77,6 +77,8 @@ struct FieldFacts {
   TextForm form = TextForm::Plain;
   /// 0 (or the empty text) is allowed besides: nothing is given. Job files leave the key out then.
   bool or_none = false;
+  /// TextMap: a value names one or several words; in job files a list of them may stand there.
+  bool is_of_words = false;
   bool or_forever = false;       ///< Duration: -1 is allowed besides, "forever" in job files
   std::string_view unit = "";    ///< Whole, Texts: what is counted, for messages
   std::string_view unset = "";   ///< what holds when it is left out, where the default does not say it

@@ -88,6 +88,7 @@ struct JobRules {
   RouteKind route = RouteKind::LeastLoaded;
   std::string worker;                ///< RouteKind::Named: the worker's id
   std::string route_key;             ///< ConsistentHash: what it goes by; empty: the job
+  std::map<std::string, std::string> select;  ///< labels that its worker has; see worker_labels.h
   RetryRule retry;
   Millis timeout{0};                 ///< of one attempt; 0: none
   Millis kill_grace{10'000};         ///< between TERM and KILL

@@ -20,6 +20,10 @@ inline constexpr std::int64_t kMaxLimitBytes = std::int64_t{1} << 50;
 inline constexpr std::int64_t kHourMs = 3'600'000;
 inline constexpr std::int64_t kDayMs = 24 * kHourMs;
 
+/// In stored JSON, the pool of a job with `select`: older masters pass over that, and must not find a worker
+/// for such a job whatever its labels.
+inline constexpr std::string_view kPoolOfSelect = "select.needs.a.newer.master";
+
 /// A key of job files that holds a map.
 struct KeyGroup {
   std::string_view key;
@@ -140,7 +144,9 @@ constexpr void for_each_field(FieldsOf<JobRules>, Visit&& visit) {
   visit(field<Text>(ROTA_FIELD(pool, pool),
                    {.key = "pool",
                     .help = "the workers that it may run on",
-                    .bytes = 64, .form = TextForm::Word, .in_hash = InHash::Always, .content_id = 6}));
+                    .bytes = 64, .form = TextForm::Word,
+                    .newer = {.word = "", .stand_in = kPoolOfSelect, .json = "newer_pool"},
+                    .in_hash = InHash::Always, .content_id = 6}));
   visit(field<Choice>(ROTA_FIELD(route, route),
                    {.key = "route",
                     .help = "which worker of the pool: see [routing.md](routing.md)",
@@ -221,6 +227,12 @@ constexpr void for_each_field(FieldsOf<JobRules>, Visit&& visit) {
                     .help = "for `route: consistent_hash`: runs with the same text prefer the same worker; "
                             "`{{param.NAME}}` is a parameter of the run",
                     .bytes = 256, .or_none = true, .unset = "the job", .is_stored_when_changed = true}));
+  visit(field<TextMap>(ROTA_FIELD(select, select),
+                   {.key = "select",
+                    .help = "labels that its worker must have, like `{zone: fin, os: [deb12, deb13]}`: of a "
+                            "list, one",
+                    .bytes = 256, .is_of_words = true, .unset = "any worker of the pool",
+                    .is_stored_when_changed = true}));
 }
 
 template <typename Visit>

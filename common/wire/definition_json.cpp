@@ -81,6 +81,12 @@ bool is_newer_word(const model::FieldFacts& row, const json& written) {
   return written.is_string() && row.newer.is_one(written.get_ref<const std::string&>());
 }
 
+void hide_from_older_masters(const model::JobRules& rules, json& out) {
+  if (!rules.select.empty()) out["newer_pool"] = std::exchange(out["pool"], model::kPoolOfSelect);
+}
+template <typename Struct>
+void hide_from_older_masters(const Struct&, json&) {}
+
 template <typename Struct>
 json json_of(const Struct& from) {
   const Struct plain;
@@ -98,6 +104,7 @@ json json_of(const Struct& from) {
       out[std::string(row.json_name())] = std::move(written);
     }
   });
+  hide_from_older_masters(from, out);
   return out;
 }
 

@@ -3,8 +3,11 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
+
 #include "common/model/http_call.h"
 #include "common/model/route_key.h"
+#include "common/model/worker_labels.h"
 #include "common/wire/field_rules.h"
 #include "common/wire/text_rules.h"
 
@@ -108,6 +111,23 @@ void check_route_key(const model::JobRules& rules, Problems& problems) {
   if (!is_good) problems.push_back(is_good.error().message);
 }
 
+bool fires_at_starts(const model::Schedule& schedule) {
+  return std::ranges::any_of(schedule.entries,
+                             [](const std::string& line) { return line.starts_with("worker_start"); });
+}
+
+void check_select(const model::JobRules& rules, Problems& problems) {
+  for (const auto& [label, words] : rules.select) {
+    if (!model::is_one_of(words, "")) continue;
+    problems.push_back(fmt::format("select.{}: {} holds an empty word; give words with one comma between "
+                                   "them", label, quoted_text(words)));
+  }
+  if (!rules.select.empty() && fires_at_starts(rules.schedule)) {
+    problems.push_back("select: a schedule with @worker_start goes by pool, handler and worker alone; remove "
+                       "one of the two");
+  }
+}
+
 void check_rules(const model::JobRules& rules, Problems& problems) {
   find_field_problems(rules, problems);
   if (rules.late == model::LatePolicy::FireAll && !may_fire_all(rules.overlap)) {
@@ -126,6 +146,7 @@ void check_rules(const model::JobRules& rules, Problems& problems) {
     problems.push_back("worker: it is given, but route is not \"named\"; set route or remove it");
   }
   check_route_key(rules, problems);
+  check_select(rules, problems);
 }
 
 Result<void> as_result(const std::vector<std::string>& problems) {

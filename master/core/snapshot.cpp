@@ -124,13 +124,30 @@ void add_handler(const State& state, const RunEntry& run, RunView& view) {
   const bool is_taken = view.reason == Reason::AllSlotsBusy || view.reason == Reason::WorkersDraining;
   if (is_taken && rules.route != model::RouteKind::Named) {
     const WorkerTable& workers = state.workers();
-    const std::int32_t knowing = workers.standing_for({rules.pool, {}, rules.handler}).present;
-    const std::int32_t all = workers.standing_for({rules.pool, {}, {}}).present;
+    const std::int32_t knowing =
+        workers.standing_for({rules.pool, {}, rules.handler, Gate::Any, rules.select}).present;
+    const std::int32_t all = workers.standing_for({rules.pool, {}, {}, Gate::Any, rules.select}).present;
     if (knowing < all) {
       words = fmt::format("{} of {} workers there know handler {}", knowing, all, rules.handler);
     }
   }
   if (!words.empty()) view.detail = words + (view.detail.empty() ? "" : "; " + view.detail);
+}
+
+/// Where not every worker of the pool has the labels that it asks for: how many do, and which those are.
+void add_labels(const State& state, const RunEntry& run, RunView& view) {
+  using model::Reason;
+  const KeptRules& rules = run.rules();
+  const bool is_meant = view.reason == Reason::NoWorkerInPool || view.reason == Reason::NamedWorkerAbsent ||
+                        view.reason == Reason::AllSlotsBusy || view.reason == Reason::WorkersDraining;
+  if (rules.select.empty() || !is_meant) return;
+  const WorkerTable& workers = state.workers();
+  const std::int32_t having = workers.standing_for({rules.pool, {}, {}, Gate::Any, rules.select}).present;
+  const std::int32_t all = workers.standing_for({rules.pool, {}, {}}).present;
+  if (having == all) return;
+  const std::string labels = labels_text(rules.select);
+  const std::string words = fmt::format("{} of {} workers there have the labels {}", having, all, labels);
+  view.detail = words + (view.detail.empty() ? "" : "; " + view.detail);
 }
 
 /// Where its route has one worker in mind: which one it waits for.
@@ -160,6 +177,7 @@ RunView view_of(const State& state, const RunEntry& run, Now now) {
   }
   add_handler(state, run, view);
   add_meant_worker(state, run, view);
+  add_labels(state, run, view);
   return view;
 }
 

@@ -103,6 +103,11 @@ Clients::Clients(World& world)
 void Clients::draw_route(model::JobDefinition& job) {
   job.work.handler = "command";
   if (route_dice_.chance(30)) job.work.handler = kHandlers[route_dice_.index(kHandlers.size())];
+  const auto& entries = job.rules.schedule.entries;
+  const bool at_starts = std::ranges::any_of(entries, [](const auto& line) { return line.starts_with("worker_start"); });
+  const char* zones[] = {"north", "south,north", "north,west"};
+  job.rules.select.clear();
+  if (!at_starts && kind_dice_.chance(25)) job.rules.select = {{"zone", zones[kind_dice_.index(std::size(zones))]}};
   using model::RouteKind;
   if (job.rules.route == RouteKind::Named || !kind_dice_.chance(60)) return;
   const RouteKind kinds[] = {RouteKind::First, RouteKind::Last, RouteKind::Random, RouteKind::ConsistentHash,

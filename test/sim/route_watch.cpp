@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <tuple>
 
+#include "route_judge.h"
 #include "world.h"
 
 namespace rota::sim {
@@ -55,14 +56,14 @@ bool RouteWatch::is_calm() const {
 
 void RouteWatch::note_end(std::size_t worker) { last_end_[worker] = world_.now(); }
 
-std::vector<std::size_t> RouteWatch::candidates(const std::string& handler) const {
+std::vector<std::size_t> RouteWatch::candidates(const model::JobRules& rules,
+                                                const std::string& handler) const {
   std::vector<std::size_t> out;
   for (std::size_t i = 0; i < world_.workers.size(); ++i) {
     const SimWorker& worker = *world_.workers[i];
     if (!worker.is_registered() || !worker.is_greeted()) continue;
     const model::WorkerInfo info = worker.info();
-    const bool knows = std::ranges::find(info.handlers, handler) != info.handlers.end();
-    if (knows && !info.draining) out.push_back(i);
+    if (judge_route(rules, handler, info).empty() && !info.draining) out.push_back(i);
   }
   return out;
 }
@@ -88,7 +89,7 @@ std::string RouteWatch::judge(const model::JobDefinition& definition, const mast
   const auto row = world_.store.runs().find(item.attempt.run);
   if (is_of_start || row == world_.store.runs().end() || !is_calm()) return "";
   if (row->second.progress.epoch != world_.store.epoch()) return "";
-  const std::vector<std::size_t> among = candidates(definition.work.handler);
+  const std::vector<std::size_t> among = candidates(rules, definition.work.handler);
   if (rules.route != RouteKind::ConsistentHash) return judge_rank(definition, among, taker);
   const std::string of_job = "job " + std::to_string(item.job.value);
   return judge_hash(rules.route_key.empty() ? of_job : rules.route_key, among, taker);

@@ -33,7 +33,7 @@ class RouteWatch {
  private:
   void look();
   std::string signs() const;
-  std::vector<std::size_t> candidates(const std::string& handler) const;
+  std::vector<std::size_t> candidates(const model::JobRules& rules, const std::string& handler) const;
   bool is_surely_free(std::size_t worker) const;
   bool is_calm() const;
   std::string judge_rank(const model::JobDefinition& definition, const std::vector<std::size_t>& among,

@@ -53,6 +53,7 @@ model::WorkerInfo SimWorker::info() const {
   Random dice(world_.recipe.seed * 100 + static_cast<std::uint64_t>(id_.back()), 36);
   info.rank = static_cast<std::int32_t>(dice.below(3));
   info.weight = static_cast<std::int32_t>(dice.below(300));
+  info.labels = {{"zone", id_ == "w0" || dice.chance(50) ? "north" : "south"}};
   info.draining = draining_ || drain_told_;
   info.drain_told = drain_told_;
   info.drain_order = drain_order_;

@@ -260,8 +260,9 @@ Reason blocked_reason(const State& state, const SlotQueueKey& queue) {
   if (standing.reconciled > 0) return Reason::WorkersDraining;
   if (!state.listings().is_listed()) return Reason::WorkersSettling;
   if (standing.present > 0) return Reason::WorkerUnreconciled;
-  const bool are_others = state.workers().standing_for({queue.pool, queue.worker, {}}).present > 0;
-  if (are_others) return Reason::HandlerUnknown;
+  const SlotQueueKey any_handler{queue.pool, queue.worker, {}, Gate::Any, queue.select};
+  const bool are_selected = state.workers().standing_for(any_handler).present > 0;
+  if (are_selected) return Reason::HandlerUnknown;
   return queue.worker.empty() ? Reason::NoWorkerInPool : Reason::NamedWorkerAbsent;
 }
 

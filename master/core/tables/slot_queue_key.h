@@ -2,6 +2,7 @@
 #pragma once
 
 #include <compare>
+#include <map>
 #include <string>
 
 #include "master/core/kept_rules.h"
@@ -19,6 +20,7 @@ struct SlotQueueKey {
   std::string worker;                  ///< empty: any of the pool
   std::string handler;                 ///< that the worker must know; empty: one that each knows
   Gate gate = Gate::Any;
+  std::map<std::string, std::string> select = {};  ///< labels that the worker must have (worker_labels.h)
   auto operator<=>(const SlotQueueKey&) const = default;
 };
 

@@ -17,7 +17,7 @@ Gate gate_of(model::RouteKind route) {
 
 SlotQueueKey slot_queue_of(const KeptRules& rules) {
   return {rules.pool, rules.route == model::RouteKind::Named ? rules.worker : std::string{},
-          rules.handler, gate_of(rules.route)};
+          rules.handler, gate_of(rules.route), rules.select};
 }
 
 SlotQueueKey slot_queue_of(const RunEntry& run) {

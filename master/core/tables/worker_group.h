@@ -6,9 +6,11 @@
 #include <compare>
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <string>
 
 #include "common/model/worker.h"
+#include "common/model/worker_labels.h"
 #include "master/core/tables/open_workers.h"
 
 namespace rota::master::core {
@@ -37,12 +39,14 @@ struct GroupKey {
   std::string pool;
   std::string handler;                 ///< empty: whatever they know
   Counts counts = Counts::Open;
+  std::map<std::string, std::string> select = {};  ///< labels that they have
   auto operator<=>(const GroupKey&) const = default;
 };
 
 /// Whether it belongs to the group, as far as its node says.
 inline bool belongs(const model::WorkerInfo& info, const GroupKey& group) {
   if (info.pool != group.pool) return false;
+  if (!model::are_selected(info.labels, group.select)) return false;
   if (group.handler.empty()) return true;
   for (const std::string& known : info.handlers) {
     if (known == group.handler) return true;

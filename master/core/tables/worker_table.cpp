@@ -261,12 +261,13 @@ Standing WorkerTable::standing_of(const std::string& pool) const {
 
 Standing WorkerTable::standing_for(const SlotQueueKey& queue) const {
   if (const LifeEntry* meant = meant_by(queue)) return standing_of(*meant);
-  if (queue.gate != Gate::Any) return standing_for({queue.pool, queue.worker, queue.handler});
+  if (queue.gate != Gate::Any) {
+    return standing_for({queue.pool, queue.worker, queue.handler, Gate::Any, queue.select});
+  }
   if (queue.worker.empty()) return all_know(queue) ? standing_of(queue.pool) : group_for(queue).standing;
   Standing sum;
   for (const auto& [key, life] : lives_of(queue.worker)) {
-    const bool is_meant = queue.handler.empty() ? life.info_.pool == queue.pool
-                                                : belongs(life.info_, {queue.pool, queue.handler});
+    const bool is_meant = belongs(life.info_, {queue.pool, queue.handler, Counts::Open, queue.select});
     if (is_meant) count_anew(sum, Standing{}, standing_of(life));
   }
   return sum;

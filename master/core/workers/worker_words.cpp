@@ -97,6 +97,12 @@ std::string remarks_on(const WorkerView& worker, WallTime now) {
   return text;
 }
 
+std::string labels_text(const std::map<std::string, std::string>& labels) {
+  std::string text;
+  for (const auto& [label, words] : labels) text += (text.empty() ? "" : ", ") + label + "=" + words;
+  return text;
+}
+
 std::string unknown_handler_words(const KeptRules& rules) {
   if (rules.route == model::RouteKind::Named) {
     return fmt::format("worker {} does not know handler {}", rules.worker, rules.handler);

@@ -27,6 +27,9 @@ std::string who_takes_nothing(const std::vector<WorkerView>& workers, const std:
                               const std::string& named);
 
 /// Why runs of these rules wait, where the workers that are here do not know their handler.
+/// "os=deb12,deb13, zone=fin"
+std::string labels_text(const std::map<std::string, std::string>& labels);
+
 std::string unknown_handler_words(const KeptRules& rules);
 
 }  // namespace rota::master::core

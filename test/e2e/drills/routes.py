@@ -5,7 +5,8 @@ import json
 from cluster import Cluster, check, figure, wait_until
 
 RUNS = 40
-SET = ["worker.slots=4", "worker-1.rank=30", "worker-2.rank=10", "worker-3.rank=20", "worker-3.weight=200"]
+SET = ["worker.slots=4", "worker-1.rank=30", "worker-2.rank=10", "worker-3.rank=20", "worker-3.weight=200",
+       "worker-3.labels.zone=fin"]
 
 
 def begin(cluster, name, count, options=lambda i: ()):
@@ -74,6 +75,17 @@ def others(cluster):
             check(len(set(runs)) == 3, f"{route}: {runs}")
 
 
+def labels(cluster):
+    """Only the worker with the label; one that nobody has is named."""
+    runs = placed(cluster, job(cluster, "round_robin", select={"zone": ["fin", "law"]}), 6)
+    check(set(runs) == {"worker-3"}, f"select: {runs}")
+    waits = begin(cluster, job(cluster, "random", select={"zone": "moon"}), 1)[0]
+    why = lambda: cluster.ok("run", "why", waits)
+    wait_until(lambda: "0 of 3 workers there have the labels zone=moon" in why(), 30, why())
+    cluster.ok("run", "cancel", waits)
+    cluster.await_run(waits)
+
+
 def all_of_them(programs, folder):
     cluster = Cluster(folder + "/routes", programs, masters=2, workers=3, set=SET)
     try:
@@ -83,6 +95,7 @@ def all_of_them(programs, folder):
         weighted = shares(cluster)
         keys(cluster)
         others(cluster)
+        labels(cluster)
         cluster.verify()
     finally:
         cluster.down()

@@ -1,6 +1,7 @@
 // Builders for what core tests speak of: a_job().every(5s).build().
 #pragma once
 
+#include <map>
 #include <memory>
 #include <string>
 #include <utility>
@@ -57,6 +58,10 @@ class JobBuilder {
   JobBuilder& route(model::RouteKind route, std::string key = {}) {
     definition_.rules.route = route;
     definition_.rules.route_key = std::move(key);
+    return *this;
+  }
+  JobBuilder& select(std::map<std::string, std::string> labels) {
+    definition_.rules.select = std::move(labels);
     return *this;
   }
   JobBuilder& on_worker(std::string id) {

@@ -62,6 +62,7 @@ until: success
 pause_after_failures: 5
 concurrency: 4
 route_key: "{{param.customer}}"
+select: {zone: fin, os: [deb12, 13]}
 command: ["a b", "", 17]
 environment: {X: "1", EMPTY: }
 parameters: {p: q}
@@ -119,7 +120,9 @@ MISTAKES = {
     "limits.memory": {"limits": {"memory": "12parsecs"}}, "limits.cpus": {"limits": {"cpus": 1001}},
     "umask": {"umask": "999"}, "nice": {"nice": 40}, "folder": {"folder": "relative"}, "pool": {"pool": "a b"},
     "environment": {"environment": ["A=b"]}, "a nested label": {"labels": {"a": {"b": "c"}}},
-    "named without a worker": {"route": "named"}, "route": {"route": "nearest"}, "keep_folder": {"keep_folder": "sometimes"},
+    "named without a worker": {"route": "named"}, "route": {"route": "nearest"},
+    "an empty list of words": {"select": {"os": []}}, "a comma in a list of words": {"select": {"os": ["a,b"]}},
+    "select as a list": {"select": ["zone"]}, "keep_folder": {"keep_folder": "sometimes"},
 }
 
 

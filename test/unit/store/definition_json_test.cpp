@@ -39,6 +39,7 @@ model::JobDefinition full() {
   d.rules.pause_after_failures = 26;
   d.rules.concurrency = 27;
   d.rules.route_key = "{{param.x}}";
+  d.rules.select = {{"os", "deb12,deb13"}, {"zone", "fin"}};
   d.rules.disconnect_grace = Millis{23};
   d.rules.keep_logs = Millis{29};
   d.rules.keep_runs = Millis{30};
@@ -110,6 +111,16 @@ TEST_CASE("definition json: a program that does not know a route reads \"least_l
     CHECK(is_bare == (is_known && rules.route != RouteKind::LeastLoaded));
   }
   CHECK(wire::rules_to_json({})->find("route_key") == std::string::npos);
+}
+
+TEST_CASE("definition json: a program that does not know select finds no worker for such a job") {
+  model::JobRules rules;
+  rules.pool = "gpu";
+  CHECK(wire::rules_to_json(rules)->find("newer_pool") == std::string::npos);
+  rules.select = {{"zone", "fin"}};
+  const std::string text = *wire::rules_to_json(rules);
+  CHECK(text.find(R"("pool":"select.needs.a.newer.master")") != std::string::npos);
+  CHECK(wire::rules_from_json(text) == rules);
 }
 
 TEST_CASE("definition json: missing fields keep their default, unknown ones are passed over") {

@@ -86,6 +86,22 @@ TEST_CASE("definition: a route_key is for consistent_hash, and knows parameters 
   CHECK(names(problem(job), "route_key: "));
 }
 
+TEST_CASE("definition: select takes words, and no start of a worker") {
+  auto job = good();
+  job.rules.select = {{"os", "deb12,deb13"}, {"zone", "fin"}};
+  CHECK(definition_problems(job, true).empty());
+  for (const char* wrong : {"", "a,,b", "a,", ",a", " "}) {
+    job.rules.select = {{"os", wrong}};
+    CHECK(names(problem(job), "holds an empty word; give words with one comma between them"));
+  }
+  job.rules.select = {{"zone", "fin"}};
+  job.rules.schedule = {};
+  job.rules.schedule.kind = model::ScheduleKind::Entries;
+  job.rules.schedule.entries = {"worker_start"};
+  CHECK(problem(job) == "select: a schedule with @worker_start goes by pool, handler and worker alone; remove "
+                        "one of the two\n");
+}
+
 TEST_CASE("definition: a 1 MB command is refused with what to do instead") {
   auto wrong = good();
   wrong.work.argv.push_back(std::string(1u << 20, 'x'));

@@ -1,0 +1,33 @@
+// Which workers a job's `select` means, by their labels. A value names one or several words with commas
+// between them, of which the worker's label is one. Pure.
+#pragma once
+
+#include <algorithm>
+#include <map>
+#include <string>
+#include <string_view>
+
+namespace rota::model {
+
+/// "a, b": one of them is the word.
+inline bool is_one_of(std::string_view words, std::string_view word) {
+  while (true) {
+    const auto comma = words.find(',');
+    std::string_view first = words.substr(0, comma);
+    while (first.starts_with(' ')) first.remove_prefix(1);
+    while (first.ends_with(' ')) first.remove_suffix(1);
+    if (first == word) return true;
+    if (comma == std::string_view::npos) return false;
+    words.remove_prefix(comma + 1);
+  }
+}
+
+inline bool are_selected(const std::map<std::string, std::string>& labels,
+                         const std::map<std::string, std::string>& select) {
+  return std::ranges::all_of(select, [&labels](const auto& wanted) {
+    const auto found = labels.find(wanted.first);
+    return found != labels.end() && is_one_of(wanted.second, found->second);
+  });
+}
+
+}  // namespace rota::model
