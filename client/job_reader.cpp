@@ -86,27 +86,6 @@ void read_text(MapReader& map, std::string_view key, const Row& row, std::string
   into = std::move(*text);
 }
 
-/// `os: [deb12, deb13]`: the words with commas between them.
-void read_words(MapReader& map, std::string_view key, std::map<std::string, std::string>& into) {
-  const YamlNode* node = map.node(key);
-  if (node == nullptr) return;
-  if (node->kind != YamlNode::Kind::Map) {
-    return map.refuse(key, "a map of labels is expected, like {zone: fin, os: [deb12, deb13]}");
-  }
-  for (const YamlNode::Entry& entry : node->entries) {
-    const bool is_list = entry.value.kind == YamlNode::Kind::List && !entry.value.items.empty();
-    const std::vector<YamlNode> words = is_list ? entry.value.items : std::vector{entry.value};
-    for (const YamlNode& word : words) {
-      const bool is_word = word.kind == YamlNode::Kind::Scalar && !word.text.empty();
-      if (!is_word || (is_list && word.text.find(',') != std::string::npos)) {
-        return map.refuse(key, fmt::format("{} is no word, and no list of words without commas", entry.key));
-      }
-      std::string& all = into[entry.key];
-      all += (all.empty() ? "" : ",") + word.text;
-    }
-  }
-}
-
 template <typename Row, typename WireStruct>
 void read_value(MapReader& map, std::string_view key, const Row& row, WireStruct& into_struct) {
   constexpr FieldKind kKind = Row::kind;
@@ -138,8 +117,8 @@ void read_value(MapReader& map, std::string_view key, const Row& row, WireStruct
     if (auto texts = map.texts(key)) into = std::move(*texts);
   } else {
     static_assert(kKind == FieldKind::TextMap);
-    if (row.is_of_words) return read_words(map, key, into);
-    if (auto texts = map.text_map(key)) into = std::move(*texts);
+    auto texts = row.is_of_words ? map.word_map(key) : map.text_map(key);
+    if (texts) into = std::move(*texts);
   }
 }
 

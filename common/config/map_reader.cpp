@@ -243,6 +243,46 @@ std::optional<std::map<std::string, std::string>> MapReader::text_map(std::strin
   return out;
 }
 
+std::optional<std::string> MapReader::words_of(const YamlNode& value, const std::string& path) {
+  const bool is_list = value.kind == YamlNode::Kind::List;
+  const std::size_t problems = problems_.size();
+  if (is_list && value.items.empty()) {
+    problems_.add(source_, value.mark, path, "the list is empty; name a word, or remove the key");
+  }
+  std::string all;
+  for (std::size_t i = 0; i < (is_list ? value.items.size() : 1); ++i) {
+    const YamlNode& word = is_list ? value.items[i] : value;
+    const auto refuse_word = [&](const std::string& what) {
+      problems_.add(source_, word.mark, is_list ? fmt::format("{}[{}]", path, i) : path, what);
+    };
+    if (word.kind != YamlNode::Kind::Scalar) {
+      refuse_word(fmt::format("found {}; a word is expected{}", kind_name(word),
+                              is_list ? "" : ", or a list of words"));
+    } else if (word.text.empty()) {
+      refuse_word("it is empty; write a word, or remove it");
+    } else if (is_list && word.text.find(',') != std::string::npos) {
+      refuse_word(fmt::format("{} has a comma; write each word as an item of the list", shown(word)));
+    }
+    all += (i == 0 ? "" : ",") + word.text;
+  }
+  return problems_.size() == problems ? std::optional(all) : std::nullopt;
+}
+
+std::optional<std::map<std::string, std::string>> MapReader::word_map(std::string_view key) {
+  const YamlNode* found = ask(key);
+  if (found == nullptr) return std::nullopt;
+  if (found->kind != YamlNode::Kind::Map) {
+    refuse(key, fmt::format("found {}; a map of words is expected", kind_name(*found)));
+    return std::nullopt;
+  }
+  std::map<std::string, std::string> out;
+  for (const auto& entry : found->entries) {
+    auto words = words_of(entry.value, fmt::format("{}.{}", path_of(key), entry.key));
+    if (words) out.emplace(entry.key, std::move(*words));
+  }
+  return out.size() == found->entries.size() ? std::optional(std::move(out)) : std::nullopt;
+}
+
 const YamlNode* MapReader::node(std::string_view key) { return ask(key); }
 
 void MapReader::refuse_unknown() {

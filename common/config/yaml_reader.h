@@ -85,6 +85,8 @@ class MapReader {
   std::optional<std::vector<std::string>> texts(std::string_view key, bool or_single = false);
   /// A map of scalars.
   std::optional<std::map<std::string, std::string>> text_map(std::string_view key);
+  /// A map of words, or of lists of words: these come with commas between them.
+  std::optional<std::map<std::string, std::string>> word_map(std::string_view key);
   /// The node itself, for nested maps and lists; nullptr when absent or null.
   const YamlNode* node(std::string_view key);
   /// The place of the value (or of the map), for problems that the caller finds.
@@ -103,6 +105,7 @@ class MapReader {
   std::string path_of(std::string_view key) const;
 
  private:
+  std::optional<std::string> words_of(const YamlNode& value, const std::string& path);
   const YamlNode* ask(std::string_view key);
   const YamlNode* ask_scalar(std::string_view key, std::string_view expected);
 

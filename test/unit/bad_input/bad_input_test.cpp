@@ -154,10 +154,10 @@ TEST_CASE("bad input: each key of a schedule is refused with place, value and re
   check_all_there(keys, "schedule.calendar.", map_in(entry["calendar"]));
 }
 
-TEST_CASE("bad input: each key of a job about time is refused with place, value and remedy") {
+TEST_CASE("bad input: each key of a job about time and workers is refused with place, value and remedy") {
   const auto keys = check_table("jobs.txt", refusal_of_job);
   for (const char* key : {"time_zone", "start", "end", "late", "tick_grace", "overlap", "concurrency", "queue_limit",
-                          "firings", "until", "pause_after_failures"}) {
+                          "firings", "until", "pause_after_failures", "route", "route_key", "select"}) {
     CHECK_MESSAGE(properties_of("job").contains(key), key);
     CHECK_MESSAGE(keys.contains(key), key);
   }
