@@ -87,7 +87,8 @@ Result<void> StartCheck::look_at_job(const model::Job& job,
   const auto fresh = sources_.reader.versions_of(job.id);
   if (!fresh) return fail(fresh.error());
   std::vector<const model::WorkerStart*> due;
-  for (const auto& [key, start] : starts_) {
+  for (const auto& each : starts_) {
+    const model::WorkerStart& start = each.second;
     if (!is_asked_for(start) || was_rewound(start)) continue;
     const bool fires = std::ranges::any_of(*fresh, [&](const model::JobVersionRow& version) {
       return fires_surely(version, start);
