@@ -139,7 +139,7 @@ void edit_job(Context& ctx, const ApplyJob& event, JobEntry& job, Plan plan, Wal
   job.anchor = anchor;
   job.definition_hash = definition_hash(*event.definition);
   open_version(ctx, job, event.principal, event.definition);
-  promote_waiting(ctx.state, job);
+  promote_waiting(ctx.state, job, ctx.now.mono);
   tell_job(ctx, "job changed", job, event.principal);
   reply_applied(ctx, event.token, job, true);
 }

@@ -187,10 +187,10 @@ void recover_memory(State& state, JobEntry& job) {
 
 /// Runs that wait, though those before them had ended when the previous Term stopped; or that Term knew of no
 /// `concurrency` but 1.
-void promote_orphans(State& state) {
+void promote_orphans(State& state, MonoTime now) {
   for (auto& [id, job] : state.jobs().all()) {
     recover_memory(state, job);
-    promote_waiting(state, job);
+    promote_waiting(state, job, now);
   }
 }
 
@@ -227,7 +227,7 @@ std::unique_ptr<State> recover_state(Epoch epoch, const CoreOptions& options, Re
   for (model::Freeze& freeze : recovered.freezes) state->freezes().put(std::move(freeze));
   recover_departed(*state, std::move(recovered.newest_lives));
   for (const model::WorkerDeath& death : recovered.confirmed) state->workers().confirm_death(death);
-  promote_orphans(*state);
+  promote_orphans(*state, now.mono);
   return state;
 }
 

@@ -33,13 +33,6 @@ void skip_at_once(Context& ctx, model::Run row, model::Reason reason, std::strin
   add_row(ctx, std::move(row));
 }
 
-/// Its timer is that of a retry delay, which is over in the same way.
-void wait_for_start(Context& ctx, RunEntry& run, WallTime at) {
-  ctx.state.set_state(run, model::RunState::Waiting, model::Reason::Jitter);
-  run.set_not_before(at);
-  ctx.state.runs().timers().set(run.id(), RunTimer::RetryDelay, ctx.now.mono + (at - ctx.at));
-}
-
 std::size_t ending_of(const State& state, const JobEntry& job) {
   std::size_t ending = 0;
   for (const RunId id : job.unfinished()) ending += state.find_run(id)->progress().cancel_asked ? 1 : 0;
@@ -64,6 +57,18 @@ RunId blocking_run(const JobEntry& job) {
   return job.unfinished().empty() ? RunId{} : *job.unfinished().begin();
 }
 
+/// The timer of that wait is the one of a retry delay, which is over in the same way.
+void let_start(State& state, RunEntry& run, WallTime not_before, MonoTime now) {
+  const WallTime at = state.core_time();
+  if (not_before <= at) {
+    run.set_not_before(std::nullopt);
+    return state.enter_slot_queue(run);
+  }
+  state.set_state(run, model::RunState::Waiting, model::Reason::Jitter);
+  run.set_not_before(not_before);
+  state.runs().timers().set(run.id(), RunTimer::RetryDelay, now + (not_before - at));
+}
+
 RunId begin_run(Context& ctx, JobEntry& job, const Firing& firing, const OverlapChoice& choice) {
   const RunId blocking = blocking_run(job);
   model::Run row = row_of(ctx, job, firing);
@@ -84,11 +89,10 @@ RunId begin_run(Context& ctx, JobEntry& job, const Firing& firing, const Overlap
     ctx.state.wait_to_catch_up(run);
   } else if (choice.kind != OverlapChoice::Kind::Fire) {
     ctx.state.wait_behind(run, blocking);
+    if (firing.not_before > ctx.at) run.set_not_before(firing.not_before);  // another Term may let it go
     if (choice.kind == OverlapChoice::Kind::Replace) make_way(ctx, job, id, choice.ends);
-  } else if (firing.not_before > ctx.at) {
-    wait_for_start(ctx, run, firing.not_before);
   } else {
-    ctx.state.enter_slot_queue(run);
+    let_start(ctx.state, run, firing.not_before, ctx.now.mono);
   }
   return id;
 }

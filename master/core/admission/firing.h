@@ -28,6 +28,9 @@ OverlapChoice overlap_of(const State& state, const JobEntry& job, model::RunKind
 /// The run that a new one would overlap with: the oldest unfinished one that waits for none; 0: none.
 RunId blocking_run(const JobEntry& job);
 
+/// To its slot queue; or, while its schedule spreads the start up to a later moment, to wait for that.
+void let_start(State& state, RunEntry& run, WallTime not_before, MonoTime now);
+
 /// Makes the run, by `choice`: in its queue, behind another, or (never for a tick) as skipped.
 RunId begin_run(Context& ctx, JobEntry& job, const Firing& firing, const OverlapChoice& choice);
 

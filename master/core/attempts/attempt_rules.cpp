@@ -4,6 +4,7 @@
 #include "master/core/batch_rows.h"
 #include "master/core/memory_rules.h"
 #include "master/core/admission/dispatch_rules.h"
+#include "master/core/admission/firing.h"
 #include "master/core/admission/overlap.h"
 #include "master/core/workers/drain_rules.h"
 #include "master/core/attempts/cancel_rules.h"
@@ -223,13 +224,13 @@ void finish_run(Context& ctx, RunEntry& run, RunState to, Reason reason, std::st
   ++state.counters().runs_finished;
   state.touch(run);
   remember_end(ctx, run.job(), run);
-  promote_waiting(ctx.state, run.job());
+  promote_waiting(ctx.state, run.job(), ctx.now.mono);
 }
 
-void promote_waiting(State& state, JobEntry& job) {
+void promote_waiting(State& state, JobEntry& job, MonoTime now) {
   while (!job.behind().empty() && has_place(job.rules(), job.under_way())) {
     RunEntry& run = *state.find_run(*job.behind().begin());
-    state.enter_slot_queue(run);
+    let_start(state, run, run.progress().not_before().value_or(WallTime{}), now);
     state.touch(run);
   }
 }

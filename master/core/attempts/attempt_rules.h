@@ -37,6 +37,6 @@ void handle_reported(Context& ctx, const Reported& event);
 void end_retry_delay(Context& ctx, RunEntry& run);
 
 /// Starts those that wait behind a run of this job, oldest first, as far as it has places for them now.
-void promote_waiting(State& state, JobEntry& job);
+void promote_waiting(State& state, JobEntry& job, MonoTime now);
 
 }  // namespace rota::master::core

@@ -310,6 +310,48 @@ TEST_CASE("jitter: the tick stays where it is, its run starts later, always as m
   CHECK(h.pop_dispatches().size() == 1);
 }
 
+TEST_CASE("jitter: a run that waited behind another does not start before its jitter is over") {
+  Harness h;
+  h.join(a_worker("w1", 8));
+  const JobId job = h.apply(a_job("spread").entries({"every 100s; jitter 60s"}).overlap(model::Overlap::Queue));
+  h.advance(160s);  // the jitter of the first run is over
+  const auto first = h.pop_dispatches();
+  REQUIRE(first.size() == 1);
+  h.advance(40s);
+  REQUIRE(h.runs_of(job).size() == 2);
+  const RunId second = h.runs_of(job)[1];
+  CHECK(h.reason(second) == Reason::WaitsForRun);
+  const auto start = h.run(second).progress.not_before;
+  REQUIRE(start);
+  CHECK(*start > h.now.wall);
+  Harness next(h.recovered(), {}, Epoch{8});  // another leader knows it too
+  next.now = h.now;
+  next.runs = h.runs;
+  for (Harness* leader : {&h, &next}) {
+    leader->report(first[0].attempt.run, RunState::Succeeded);
+    if (leader == &next) next.join(a_worker("w1", 8, "i1"));
+    CHECK(leader->pop_dispatches().empty());
+    CHECK(leader->reason(second) == Reason::Jitter);
+    leader->advance(*start - leader->now.wall - 10ms);
+    CHECK(leader->pop_dispatches().empty());
+    leader->advance(20ms);
+    CHECK(leader->pop_dispatches().size() == 1);
+  }
+}
+
+TEST_CASE("jitter: a run whose jitter is over while it waits behind another starts with that one's end") {
+  Harness h;
+  h.join(a_worker("w1", 8));
+  const JobId job = h.apply(a_job("spread").entries({"every 100s; jitter 60s"}).overlap(model::Overlap::Queue));
+  h.advance(160s);
+  const auto first = h.pop_dispatches();
+  REQUIRE(first.size() == 1);
+  h.advance(110s);
+  h.report(first[0].attempt.run, RunState::Succeeded);
+  CHECK(h.pop_dispatches().size() == 1);
+  CHECK(h.run(h.runs_of(job)[1]).progress.not_before == std::nullopt);
+}
+
 TEST_CASE("jitter: the smallest one of the entries that are due counts") {
   Harness h;
   h.join(a_worker("w1", 8));

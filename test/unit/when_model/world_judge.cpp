@@ -95,8 +95,7 @@ std::optional<Ms> World::judge_ticks(Job& job, Standing standing, bool is_record
     }
     for (const Ms tick : expected.fired) {
       const auto known = ticks.find(tick);
-      const bool may_wait = job.rules.overlap == Overlap::Queue;  // behind another run, which is all it waits for then
-      if (known == ticks.end() || known->second == 0 || may_wait) continue;
+      if (known == ticks.end() || known->second == 0) continue;
       for (const auto& [id, run] : h_->runs) {
         if (run.job == job.id && run.tick && to_ms(*run.tick) == tick) not_before_[id] = h_->now.mono + Millis{tick + known->second - at_};
       }
