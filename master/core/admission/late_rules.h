@@ -12,7 +12,8 @@
 
 namespace rota::master::core {
 
-/// A tick that was recorded so soon after its moment is live, whatever its job's grace is.
+/// The run of a tick that was recorded so soon after its moment starts at once, and what is in its way is
+/// told as it is. Whether the tick is late is another matter: its job's grace alone says so.
 inline constexpr Millis kDecidedInTime{2000};
 
 /// late: fire_all. So many runs of one job, and of all jobs, may wait to be caught up.

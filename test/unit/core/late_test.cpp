@@ -222,6 +222,28 @@ TEST_CASE("late: a fixed delay that is late is caught up, and stands for itself 
   CHECK(h.runs_of(job).size() == 1);
 }
 
+TEST_CASE("late: the grace alone says what is late, also within two seconds") {
+  for (const bool is_late : {false, true}) {
+    Harness h;
+    h.join(a_worker("w1", 8));
+    const JobId job = h.apply(a_job().every(100s).grace(is_late ? 999ms : 1s).late(LatePolicy::Skip));
+    sleep_through(h, 101s);
+    CHECK(h.runs_of(job).size() == (is_late ? 0 : 1));
+    REQUIRE(h.gaps.size() == (is_late ? 1 : 0));
+    if (is_late) CHECK(h.gaps[0].reason == Reason::LateSkipped);
+  }
+}
+
+TEST_CASE("late: a late tick that is recorded within two seconds need not be caught up") {
+  Harness h;
+  h.join(a_worker("w1", 8));
+  const JobId job = h.apply(a_job().every(100s).grace(0s));
+  sleep_through(h, 102s);
+  REQUIRE(h.runs_of(job).size() == 1);
+  CHECK(h.pop_dispatches().size() == 1);
+  CHECK(h.reason(h.runs_of(job)[0]) != Reason::CaughtUp);
+}
+
 TEST_CASE("late: a run whose jitter is not over starts when it is") {
   Harness h;
   h.join(a_worker("w1", 8));
