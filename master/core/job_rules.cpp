@@ -77,14 +77,15 @@ void close_version_at(Context& ctx, JobEntry& job, WallTime end) {
   ctx.out.changes.versions.push_back(std::move(row));
 }
 
-/// The version that is valid now ends at the present core time; or at its last tick, where its rules say that
-/// one of those that were due was the last.
+/// The version that is valid now ends at the present core time; or when a run ended it by its rules, while
+/// ticks were held; or at its last tick, where its rules say that one of those that were due was the last.
 void close_version(Context& ctx, JobEntry& job) {
-  record_ticks_through(ctx, job, ctx.at);
+  const WallTime end = over_since(ctx.state, job).value_or(ctx.at);
+  record_ticks_through(ctx, job, end);
   const auto over = ctx.state.jobs().over().find(job.row.id);
-  const bool was_last = over != ctx.state.jobs().over().end() && over->second;
-  close_version_at(ctx, job, was_last ? *over->second : ctx.at);
-  if (was_last) over->second.reset();  // that version is closed by it
+  const bool was_last = over != ctx.state.jobs().over().end() && over->second.tick;
+  close_version_at(ctx, job, was_last ? *over->second.tick : end);
+  if (was_last) over->second.tick.reset();  // that version is closed by it
 }
 
 bool same_counts(const model::JobRules& a, const model::JobRules& b) {

@@ -71,6 +71,16 @@ bool is_counted(const JobEntry& job) {
   return !job.row.one_off && job.row.state == model::JobState::Enabled;
 }
 
+/// The first end of a run after which its rules end it. While ticks are held it may go on by a later one.
+void note_end(Context& ctx, const JobEntry& job) {
+  auto& over = ctx.state.jobs().over();
+  if (!why_over(job).empty()) {
+    over.try_emplace(job.row.id, Over{std::nullopt, ctx.at});
+  } else if (const auto known = over.find(job.row.id); known != over.end() && !known->second.tick) {
+    over.erase(known);
+  }
+}
+
 }  // namespace
 
 void remember_firing(Context& ctx, JobEntry& job, WallTime tick) {
@@ -79,7 +89,7 @@ void remember_firing(Context& ctx, JobEntry& job, WallTime tick) {
   JobMemory memory = job.row.memory();
   ++memory.fired;
   ctx.state.jobs().set_memory(job, memory);
-  if (memory.fired >= most) ctx.state.jobs().over()[job.row.id] = tick;
+  if (memory.fired >= most) ctx.state.jobs().over()[job.row.id].tick = tick;
 }
 
 void remember_end(Context& ctx, JobEntry& job, const RunEntry& run) {
@@ -88,7 +98,7 @@ void remember_end(Context& ctx, JobEntry& job, const RunEntry& run) {
     JobMemory memory = job.row.memory();
     count_end(memory, job.rules(), run.progress().state);
     ctx.state.jobs().set_memory(job, memory);
-    if (!why_over(job).empty()) ctx.state.jobs().over().try_emplace(job.row.id);
+    note_end(ctx, job);
   }
   if (job.schedule().after_end() == nullptr) return;
   // By its worker's clock, which may be wrong: not before its own moment, nor later than now.
@@ -117,7 +127,12 @@ std::string why_over(const JobEntry& job) {
 bool is_over_by_tick(State& state, const JobEntry& job) {
   if (job.rules().firings == 0) return false;
   const auto found = state.jobs().over().find(job.row.id);
-  return found != state.jobs().over().end() && found->second.has_value();
+  return found != state.jobs().over().end() && found->second.tick.has_value();
+}
+
+std::optional<WallTime> over_since(const State& state, const JobEntry& job) {
+  const auto found = state.jobs().over().find(job.row.id);
+  return found == state.jobs().over().end() ? std::nullopt : found->second.since;
 }
 
 void forget_counts(Context& ctx, JobEntry& job) {
@@ -144,10 +159,10 @@ void be_due_now(State& state, JobEntry& job) {
 void settle_memories(Context& ctx) {
   JobTable& jobs = ctx.state.jobs();
   while (!jobs.over().empty() && !ctx.state.ticks().are_held()) {
-    const auto [id, tick] = *jobs.over().begin();
+    const auto [id, over] = *jobs.over().begin();
     JobEntry* job = jobs.find(id);
     const std::string why = job == nullptr || !is_counted(*job) ? std::string() : why_over(*job);
-    if (!why.empty()) pause_by_rules(ctx, *job, why, tick);
+    if (!why.empty()) pause_by_rules(ctx, *job, why, over.tick);
     jobs.over().erase(id);
   }
   for (const JobId id : jobs.take_changed_memories()) {

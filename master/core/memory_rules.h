@@ -19,6 +19,10 @@ void remember_end(Context& ctx, JobEntry& job, const RunEntry& run);
 /// Why its rules end the job; empty: they do not.
 std::string why_over(const JobEntry& job);
 
+/// When a run ended by which its rules end the job; empty: none did, or that was in another Term. No tick
+/// after it is recorded, however late ticks are.
+std::optional<WallTime> over_since(const State& state, const JobEntry& job);
+
 /// A tick that has fired was its last one.
 bool is_over_by_tick(State& state, const JobEntry& job);
 

@@ -180,7 +180,8 @@ void go_on_after(Context& ctx, JobEntry& job, WallTime at) {
 /// Records the job's ticks by the clock through `end`, in order; none of them has a run yet, and none is
 /// frozen through `edge_most`, which is not before `end`.
 void record_unfrozen_ticks(Context& ctx, JobEntry& job, WallTime end, WallTime edge_most) {
-  const WallTime edge = std::min(late_edge(ctx, job), edge_most);
+  const WallTime last = over_since(ctx.state, job).value_or(WallTime::max());
+  const WallTime edge = std::min({late_edge(ctx, job), edge_most, last});
   if (job.next_tick() && *job.next_tick() <= std::min(edge, end)) {
     record_late_ticks(ctx, job, *job.next_tick(), std::min(edge, end), edge);
     go_on_after(ctx, job, std::min(edge, end));

@@ -93,6 +93,48 @@ TEST_CASE("memory: counters survive a takeover, and counting begins anew when th
   CHECK(next.runs_of(job).size() == 6);
 }
 
+TEST_CASE("memory: a job whose rules end it while ticks are held decides on no tick after that end") {
+  for (const auto late : {model::LatePolicy::FireOnce, model::LatePolicy::FireAll, model::LatePolicy::Skip}) {
+    Harness h;
+    h.join(a_worker("w1", 8));
+    const JobId job = h.apply(a_job().every(10s).grace(1s).late(late).overlap(model::Overlap::Queue).pausing_after(1));
+    h.advance(10s);
+    REQUIRE(h.runs_of(job).size() == 1);
+    const WallTime fired = *h.runs.at(h.runs_of(job)[0]).tick;
+    h.handle(master::core::HoldTicks{"a test"});
+    h.advance(25s);
+    end_all(h, RunState::Failed);  // two ticks were held before it, three will be after it
+    const WallTime end = h.now.wall;
+    CHECK(h.jobs.at(job).state == JobState::Enabled);
+    h.advance(30s);
+    h.handle(master::core::HoldTicks{""});
+    CHECK(h.jobs.at(job).state == JobState::Paused);
+    CHECK(h.versions.at({job, 1}).valid_to == end);
+    std::int64_t skipped = 0;
+    for (const auto& gap : h.gaps_of(job)) {
+      CHECK(gap.to <= end);
+      skipped += gap.count;
+    }
+    const std::size_t made_up = late == model::LatePolicy::FireOnce ? 1 : late == model::LatePolicy::FireAll ? 2 : 0;
+    CHECK(h.runs_of(job).size() == 1 + made_up);
+    CHECK(skipped == static_cast<std::int64_t>(2 - made_up));
+    for (const RunId run : h.runs_of(job)) CHECK(*h.runs.at(run).tick <= fired + 20s);
+  }
+}
+
+TEST_CASE("memory: a success while ticks are held lets a job go on that had failed too often before it") {
+  Harness h;
+  h.join(a_worker("w1", 8));
+  const JobId job = h.apply(a_job().every(10s).overlap(model::Overlap::Allow).pausing_after(1));
+  h.advance(20s);
+  REQUIRE(h.runs_of(job).size() == 2);
+  h.handle(master::core::HoldTicks{"a test"});
+  h.report(h.runs_of(job)[0], RunState::Failed);
+  h.report(h.runs_of(job)[1], RunState::Succeeded);
+  h.handle(master::core::HoldTicks{""});
+  CHECK(h.jobs.at(job).state == JobState::Enabled);
+}
+
 TEST_CASE("memory: an edit of these rules counts anew, another one goes on") {
   Harness h;
   h.join(a_worker("w1", 8));

@@ -115,11 +115,21 @@ void World::live() {
 }
 
 void World::hold(Ms length) {
+  if (dice_.chance(60)) nap(dice_.pick(1, 36'000) * 1000);  // runs go on when it begins
   handle(HoldTicks{"by dice"});
-  pass(length);
+  is_held_ = true;
+  pass(length / 2);
+  handle(TimePassed{});
+  if (dice_.chance(70)) finish();
+  pass(length / 2);
   handle(TimePassed{});
   for (Job& job : jobs_) judge(job, {}, false);
+  Standings before = standings();
   handle(HoldTicks{""});
+  is_held_ = false;
+  for (Job& job : jobs_) {
+    if (job.over_since) judge_over(job, before[job.id]);
+  }
   count("held");
   look();
 }
@@ -187,7 +197,13 @@ void World::finish() {
         const bool is_row = job.rules.pause_after > 0 && job.failures >= job.rules.pause_after && !job.has_succeeded;
         const bool is_failed = job.rules.pause_after > 0 && job.failures >= job.rules.pause_after;
         const bool is_done = job.rules.until_success && job.has_succeeded;
-        judge_end(job, is_done || (job.rules.until_success ? is_row : is_failed), std::nullopt);
+        const bool is_over = is_done || (job.rules.until_success ? is_row : is_failed);
+        if (is_held_) {  // that waits, and a later end may let it go on
+          job.over_since = is_over ? std::optional(job.over_since.value_or(at_)) : std::nullopt;
+          if (!job.rules.until_success) job.has_succeeded = false;
+          continue;
+        }
+        judge_end(job, is_over, std::nullopt);
         if (!job.rules.until_success) job.has_succeeded = false;
         judge_state(job);
       }

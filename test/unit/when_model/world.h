@@ -45,6 +45,7 @@ class World {
     std::int32_t fired = 0, failures = 0;
     bool has_succeeded = false;
     std::optional<Ms> due;       ///< of its entry after_end
+    std::optional<Ms> over_since;  ///< a run has ended by which it is over, while ticks are held
     std::int64_t caught_up = 0;  ///< runs that wait for that, after its ticks were recorded
     std::map<std::int64_t, std::vector<Ms>> frozen;  ///< by freeze, of this version
     bool has_after_end() const { return entries.front().kind == Kind::AfterEnd; }
@@ -82,6 +83,7 @@ class World {
   Standings standings() const;
   void judge(Job& job, const Standing& standing, bool is_recorded = true);
   std::optional<Ms> judge_ticks(Job& job, Standing standing, bool is_recorded);
+  void judge_over(Job& job, const Standing& standing);
   void judge_all(const Standings& before);
   void judge_rows(Job& job, const Expected& expected);
   void judge_after_end(Job& job, const Standing& standing, Expected& expected);
@@ -107,6 +109,7 @@ class World {
   std::map<RunId, MonoTime> not_before_;
   RunId newest_;
   Ms at_ = 0;
+  bool is_held_ = false;
   std::int64_t epoch_ = 7;
   std::int64_t token_ = 1'000'000;
   int lives_ = 0, names_ = 0;

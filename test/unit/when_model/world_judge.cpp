@@ -74,13 +74,23 @@ void World::judge(Job& job, const Standing& standing, bool is_recorded) {
   if (!job.deleted) judge_end(job, over.has_value(), over);
 }
 
+/// A hold is over in which a run ended it: nothing that was planned for later is decided.
+void World::judge_over(Job& job, const Standing& standing) {
+  const auto over = judge_ticks(job, standing, true);
+  judge_end(job, true, over);
+  job.over_since.reset();
+  judge_state(job);
+  count("ended while held");
+}
+
 /// Gives the tick that was its last one.
 std::optional<Ms> World::judge_ticks(Job& job, Standing standing, bool is_recorded) {
   if (job.deleted) return std::nullopt;
   Expected expected;
   if (is_recorded && job.enabled) {
     ensure_plan(job, at_);
-    const std::map<Ms, Ms> ticks = ticks_of(job, job.recorded, at_);
+    const Ms through = job.over_since.value_or(at_);
+    const std::map<Ms, Ms> ticks = ticks_of(job, job.recorded, through);
     const std::vector<Frozen> freezes = job.space == "default" ? freezes_ : std::vector<Frozen>{};
     expected = Decision(job.rules, at_, standing, job.fired).decide(ticks, freezes);
     for (const auto& [id, frozen] : expected.frozen) {
@@ -90,7 +100,7 @@ std::optional<Ms> World::judge_ticks(Job& job, Standing standing, bool is_record
     if (job.has_after_end()) judge_after_end(job, standing, expected);
     for (const Ms moment : job.plan.edited_away) {
       const bool is_after_end = expected.over && moment > *expected.over;
-      const bool is_now = moment > job.recorded && moment <= at_ && !is_after_end;
+      const bool is_now = moment > job.recorded && moment <= through && !is_after_end;
       if (is_now && !job.plan.ticks.contains(moment)) expected.gaps[moment] = Why::Edited;
     }
     for (const Ms tick : expected.fired) {
@@ -109,7 +119,7 @@ std::optional<Ms> World::judge_ticks(Job& job, Standing standing, bool is_record
 
 /// It has no plan by the clock: it is due so long after the end of the last run.
 void World::judge_after_end(Job& job, const Standing& standing, Expected& expected) {
-  if (!job.due || *job.due > at_) return;
+  if (!job.due || *job.due > job.over_since.value_or(at_)) return;
   const Ms due = *job.due;
   job.due.reset();
   if (at_ - due > job.rules.grace && job.rules.late == Late::Skip) {
