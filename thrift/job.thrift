@@ -85,7 +85,11 @@ struct Rules {
   19: i32 pause_after_failures,
   20: i32 concurrency = 1,
   21: string route_key,
-  22: map<string, string> select  // labels that its worker has; one of several words with commas between them
+  22: map<string, string> select,  // labels that its worker has; one of several words with commas between them
+  /** Of a run with all of its attempts, from the start of the first; 0: none. */
+  23: i64 run_timeout_ms,
+  /** From the firing to the start of the first attempt; 0: none. */
+  24: i64 queue_timeout_ms
 }
 
 /** What an attempt may use. 0: not limited, except for core files: 0 means none. Processes, memory and CPU

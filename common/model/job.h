@@ -91,6 +91,8 @@ struct JobRules {
   std::map<std::string, std::string> select;  ///< labels that its worker has; see worker_labels.h
   RetryRule retry;
   Millis timeout{0};                 ///< of one attempt; 0: none
+  Millis run_timeout{0};             ///< from the start of the first attempt to the end of the last; 0: none
+  Millis queue_timeout{0};           ///< from the firing to the start of the first attempt; 0: none
   Millis kill_grace{10'000};         ///< between TERM and KILL
   LossPolicy loss = LossPolicy::Rerun;
   std::int32_t loss_most = kLossMost;  ///< this many losses end a run as lost; hand-overs do not count

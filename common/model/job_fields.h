@@ -38,6 +38,7 @@ inline constexpr KeyGroup kKeyGroups[] = {
      "`cron`, `every`, `at`, `after_end` and `working_day`, or a list of up to 16 of both; see "
      "[schedules.md](schedules.md)",
      "none: only by hand", true},
+    {"timeout", "how long an attempt, a run and its wait may last: of an attempt, or a map", "none", true},
     {"retry", "other attempts after one that failed: a count, or a map", "see its keys", true},
     {"loss", "when an attempt is lost with its worker: what `then` takes, or a map", "see its keys", true},
     {"limits", "what an attempt may use, see below", "none"},
@@ -163,9 +164,10 @@ constexpr void for_each_field(FieldsOf<JobRules>, Visit&& visit) {
   visit(field<Group>(ROTA_FIELD(retry, retry_rule),
                    {.in_hash = InHash::Always, .content_id = 9, .json = "retry"}));
   visit(field<Duration>(ROTA_FIELD(timeout, timeout_ms),
-                   {.key = "timeout",
+                   {.key = "timeout.attempt",
                     .help = "of one attempt; `0`: none",
-                    .high = 365 * kDayMs, .unset = "none", .in_hash = InHash::Always, .content_id = 10}));
+                    .high = 365 * kDayMs, .unset = "none", .is_short_form = true,
+                    .in_hash = InHash::Always, .content_id = 10}));
   visit(field<Duration>(ROTA_FIELD(kill_grace, kill_grace_ms),
                    {.key = "kill_grace",
                     .help = "between TERM and KILL",
@@ -232,6 +234,17 @@ constexpr void for_each_field(FieldsOf<JobRules>, Visit&& visit) {
                     .help = "labels that its worker must have, like `{zone: fin, os: [deb12, deb13]}`: of a "
                             "list, one",
                     .bytes = 256, .is_of_words = true, .unset = "any worker of the pool",
+                    .is_stored_when_changed = true}));
+  visit(field<Duration>(ROTA_FIELD(run_timeout, run_timeout_ms),
+                   {.key = "timeout.run",
+                    .help = "of a run with all of its attempts and the pauses between them, from the start "
+                            "of the first",
+                    .low = 1, .high = 365 * kDayMs, .or_none = true, .unset = "none",
+                    .is_stored_when_changed = true}));
+  visit(field<Duration>(ROTA_FIELD(queue_timeout, queue_timeout_ms),
+                   {.key = "timeout.queue",
+                    .help = "of the wait for the first attempt, from the moment at which the job fired",
+                    .low = 1, .high = 365 * kDayMs, .or_none = true, .unset = "none",
                     .is_stored_when_changed = true}));
 }
 

@@ -112,6 +112,8 @@ enum class Reason {
   CaughtUp,             ///< waiting: it stands for late ticks, which start at a rate, after live ones
   WorkerStartOver,      ///< its worker has started again, or went away, before the run could start (again)
   ReplacedBy,           ///< an end: a newer run of the job takes its place; the detail is that run
+  RunTimeout,           ///< all attempts together took longer than the job allows
+  QueueTimeout,         ///< it waited longer for its first attempt than the job allows
 };
 std::string_view name_of(Reason reason);
 std::optional<Reason> reason_named(std::string_view name);
@@ -160,6 +162,8 @@ struct RunProgress {
   std::optional<WallTime> ended;
   std::optional<WallTime> not_before;  ///< Waiting with RetryDelay: until then
   bool cancel_asked = false;
+  /// Of the oldest attempt that another one follows, or is to follow; in its row, not in the run's.
+  std::optional<WallTime> first_dispatched;
   Outcome outcome;                     ///< meaningful when final
 };
 

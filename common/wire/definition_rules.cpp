@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "common/base/duration_text.h"
 #include "common/model/http_call.h"
 #include "common/model/route_key.h"
 #include "common/model/worker_labels.h"
@@ -137,6 +138,11 @@ void check_rules(const model::JobRules& rules, Problems& problems) {
   if (rules.concurrency != 1 && rules.overlap == model::Overlap::Allow) {
     problems.push_back(fmt::format("concurrency: {} is given, but overlap is \"allow\", which knows no "
                                    "bound; set another overlap or remove it", rules.concurrency));
+  }
+  if (rules.run_timeout > Millis{0} && rules.timeout > rules.run_timeout) {
+    problems.push_back(fmt::format("timeout: attempt is {}, but run, {}, ends each attempt before; give it "
+                                   "less, or remove it", format_duration(rules.timeout),
+                                   format_duration(rules.run_timeout)));
   }
   const bool is_named = rules.route == model::RouteKind::Named;
   if (is_named && rules.worker.empty()) {

@@ -109,6 +109,10 @@ std::string reason_sentence(Reason reason, const std::string& pool) {
     case Reason::StartFailed:
       return "The command could not be started; check its path and its permissions.";
     case Reason::AttemptTimeout: return "It ran longer than its timeout allows.";
+    case Reason::RunTimeout: return "It took longer with all of its attempts than its job allows.";
+    case Reason::QueueTimeout:
+      return "It waited longer for its first attempt than its job allows; add workers or slots, or allow "
+             "more.";
     case Reason::CancelledByUser: return "It was cancelled.";
     case Reason::ReplacedBy: return "A newer run of the same job took its place (overlap).";
     case Reason::WorkerLost: return "Its worker went away with it.";

@@ -9,6 +9,7 @@
 #include "master/core/attempts/attempt_rules.h"
 #include "master/core/attempts/confirm_rules.h"
 #include "master/core/workers/departed_rules.h"
+#include "master/core/attempts/limit_rules.h"
 #include "master/core/attempts/loss_rules.h"
 #include "master/core/attempts/retry.h"
 #include "master/core/memory_rules.h"
@@ -172,6 +173,7 @@ void recover_run(State& state, model::Run row, const OlderRules& older, Now now)
     recover_held(state, run);
   } else {
     recover_waiting(state, run, now);
+    watch_limit(state, run, state.core_time(), now.mono);
   }
 }
 

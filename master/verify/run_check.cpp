@@ -98,6 +98,7 @@ Result<void> RunCheck::learn_overlap_rules(const std::vector<model::Run>& runs) 
   if (!versions) return fail(versions.error());
   for (const JobId job : fresh) at_once_[job] = 1;
   for (const model::JobVersionRow& version : *versions) {
+    limits_.learn(version);
     std::int32_t& most = at_once_[version.job];
     if (!version.definition || most == 0) continue;
     const model::JobRules& rules = version.definition->rules;
@@ -132,6 +133,7 @@ Result<void> RunCheck::look_at(const model::Run& run, const std::vector<model::A
   if (auto checked = check_spans(run, earlier); !checked) return checked;
   if (auto checked = losses_.look_at(run, earlier); !checked) return checked;
   if (auto checked = starts_.look_at_run(run, earlier); !checked) return checked;
+  limits_.look_at(run, earlier);
   check_order(run);
   check_epochs(run, earlier);
   check_outcome(run);

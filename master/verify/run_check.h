@@ -1,5 +1,5 @@
-// P4, P6, P7, P10, P12 and, by checks of their own, P5, P13 and P38: all runs in the order of their ids, with
-// their earlier attempts, a page at a time.
+// P4, P6, P7, P10, P12 and, by checks of their own, P5, P13, P38 and P39: all runs in the order of their ids,
+// with their earlier attempts, a page at a time.
 #pragma once
 
 #include <array>
@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "master/verify/limit_check.h"
 #include "master/verify/log_check.h"
 #include "master/verify/loss_check.h"
 #include "master/verify/place.h"
@@ -22,6 +23,7 @@ namespace rota::master::verify {
 struct RunChecks {
   Check& overlap;   ///< P4
   Check& losses;    ///< P5
+  Check& limits;    ///< P39
   Check& order;     ///< P6
   Check& epochs;    ///< P7
   Check& found;     ///< P10
@@ -38,6 +40,7 @@ class RunCheck {
         only_(std::move(only)),
         checks_(checks),
         losses_(sources.reader, checks.losses),
+        limits_(checks.limits),
         starts_(starts),
         logs_(logs) {}
 
@@ -100,6 +103,7 @@ class RunCheck {
   std::optional<WallTime> looked_through_;  ///< when the last of them was recorded
   std::vector<store::PastRewind> rewinds_;
   LossCheck losses_;
+  LimitCheck limits_;
   StartCheck& starts_;
   LogCheck& logs_;
   std::vector<LogCandidate> candidates_;  ///< of the page of runs

@@ -1,4 +1,5 @@
 // What a simulated worker does with attempts: accepts, starts, ends and reports them.
+#include "limit_judge.h"
 #include "route_judge.h"
 #include "sim_worker.h"
 #include "overlap_judge.h"
@@ -126,6 +127,8 @@ void SimWorker::start(Epoch epoch, const master::core::DispatchItem& item) {
   }
   if (definition != nullptr) world_.violate(judge_route(definition->rules, definition->work.handler, info()));
   if (definition != nullptr) world_.violate(world_.routes.judge(*definition, item, index_));
+  const bool is_known = definition != nullptr && !world_.store.went_back();  // else a version may say something else
+  if (is_known) world_.violate(judge_limit(definition->rules, item.timeout));
   if (definition != nullptr && definition->work.handler != "command") world_.marks.hit("started_by_handler");
   if (definition != nullptr && !one_off) begun.at_once = at_once(definition->rules);
   world_.violate(world_.truth.begin(begun));

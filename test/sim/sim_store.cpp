@@ -182,6 +182,7 @@ void SimStore::write(const Changes& changes) {
     put_update(tables_, update);
     overlap_judge_.note(tables_, update.id);
     if (ends) complain_if(overlap_judge_.judge_end(tables_, tables_.runs.at(update.id)));
+    if (ends) complain_if(judge_time(tables_, tables_.runs.at(update.id), marks_));
     note_dispatch(update.id, update.progress, changes);
   }
   judge_rest(changes);
@@ -341,6 +342,9 @@ void SimStore::count_ends(RunId run, const model::RunProgress& before, const mod
 /// A worker that a batch resumes may get attempts in the same batch; one that it drains got none after that.
 void SimStore::note_dispatch(RunId run, const model::RunProgress& progress, const Changes& changes) {
   if (progress.attempt == 0 || !dispatched_.insert({run, progress.attempt}).second) return;
+  if (const auto row = tables_.runs.find(run); row != tables_.runs.end() && !went_back_) {
+    complain_if(judge_begin(tables_, changes.attempts, row->second));
+  }
   const auto drain = tables_.drains.find(progress.worker.id);
   if (drain == tables_.drains.end() || !drain->second.draining) return;
   const bool resumed = std::ranges::any_of(changes.drains, [&](const auto& d) {

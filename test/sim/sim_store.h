@@ -15,6 +15,7 @@
 #include "master/store/memory/memory_store.h"
 #include "master/store/store.h"
 #include "master/office/takeover.h"
+#include "limit_judge.h"
 #include "overlap_judge.h"
 #include "random.h"
 #include "sim_tables.h"

@@ -5,6 +5,7 @@
 #include "common/base/check.h"
 #include "master/core/attempts/attempt_rules.h"
 #include "master/core/attempts/cancel_rules.h"
+#include "master/core/attempts/limit_rules.h"
 #include "master/core/workers/inventory_rules.h"
 #include "master/core/notices.h"
 #include "master/core/admission/route.h"
@@ -35,7 +36,7 @@ DispatchItem item_of(const RunEntry& run) {
   item.kind = run.row().kind;
   item.tick = run.row().tick;
   item.scheduled = run.row().scheduled;
-  item.timeout = run.rules().timeout;
+  item.timeout = limit_of_attempt(run).most;
   item.kill_grace = run.rules().kill_grace;
   item.disconnect_grace = run.rules().disconnect_grace;
   item.parameters = run.row().parameters;
@@ -95,6 +96,10 @@ bool dispatch_one(Context& ctx, const SlotQueueKey& key) {
     return false;
   }
   RunEntry& run = *state.find_run(queue->pass_turn());
+  if (out_of_time_at(run).value_or(WallTime::max()) <= ctx.at) {  // before its timer, after a takeover
+    end_out_of_time(ctx, run);
+    return true;
+  }
   JobEntry& job = run.job();
   const model::WorkerKey* choice =
       run.is_bound() ? open.with_id(key.worker) : choose_worker(question_of(run, job), open);
@@ -108,6 +113,7 @@ bool dispatch_one(Context& ctx, const SlotQueueKey& key) {
   if (takes_turn) job.last_worker.set(life.key().id);
   state.assign(run, life, run.last_attempt() + 1, ctx.at);
   state.touch(run);
+  state.runs().timers().clear(run.id(), RunTimer::Limit);
   set_backstop(ctx, run);
   send_attempt(ctx, run);
   if (run.progress().losses > 0 && run.progress().outcome().state == RunState::Lost) {
@@ -173,6 +179,7 @@ void choose_again(Context& ctx, RunEntry& run, const std::string& why) {
   state.runs().timers().clear_all(run.id());
   state.set_state(run, RunState::Waiting, Reason::None);
   state.enter_slot_queue(run);
+  watch_limit(state, run, ctx.at, ctx.now.mono);
   run.set_detail(std::move(detail));
   state.touch(run);
 }
@@ -291,8 +298,9 @@ void pump_slot_queues(Context& ctx) {
 }
 
 void set_backstop(Context& ctx, const RunEntry& run) {
-  if (run.rules().timeout <= Millis{0}) return;
-  const Millis after = run.rules().timeout + run.rules().kill_grace + kBackstopSlack;
+  const Millis limit = limit_of_attempt(run).most;
+  if (limit <= Millis{0}) return;
+  const Millis after = limit + run.rules().kill_grace + kBackstopSlack;
   ctx.state.runs().timers().set(run.id(), RunTimer::Backstop, ctx.now.mono + after);
 }
 

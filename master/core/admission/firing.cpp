@@ -3,6 +3,7 @@
 #include "common/base/check.h"
 #include "master/core/attempts/cancel_rules.h"
 #include "master/core/batch_rows.h"
+#include "master/core/attempts/limit_rules.h"
 
 namespace rota::master::core {
 namespace {
@@ -94,6 +95,7 @@ RunId begin_run(Context& ctx, JobEntry& job, const Firing& firing, const Overlap
   } else {
     let_start(ctx.state, run, firing.not_before, ctx.now.mono);
   }
+  watch_limit(ctx.state, run, ctx.at, ctx.now.mono);
   return id;
 }
 

@@ -8,6 +8,7 @@
 #include "master/core/admission/overlap.h"
 #include "master/core/workers/drain_rules.h"
 #include "master/core/attempts/cancel_rules.h"
+#include "master/core/attempts/limit_rules.h"
 #include "master/core/attempts/loss_rules.h"
 #include "master/core/notices.h"
 #include "master/core/attempts/retry.h"
@@ -41,10 +42,12 @@ void wait_for_retry(Context& ctx, RunEntry& run, const Outcome& outcome, Millis 
   State& state = ctx.state;
   ctx.out.changes.attempts.push_back(history_of(state, run, outcome));
   ++state.counters().retries;
+  if (!run.progress().first_dispatched()) run.set_first_dispatched(run.progress().dispatched());
   state.runs().timers().clear_all(run.id());
   state.set_state(run, RunState::Waiting, Reason::RetryDelay, std::move(why));
   run.set_outcome(outcome);
   state.touch(run);
+  watch_limit(state, run, ctx.at, ctx.now.mono);
   if (pause <= Millis{0}) {
     state.enter_slot_queue(run);
     return;
@@ -93,11 +96,16 @@ void follow_loss(Context& ctx, RunEntry& run, const Outcome& outcome, bool hande
       run.set_detail(std::move(told));
       tell_loss(ctx, run, outcome, "its run ends (loss: most)");
       return finish_as(ctx, run, outcome, RunState::Lost, Reason::LossLimit);
-    case AfterLoss::Rerun:
-      tell_loss(ctx, run, outcome, "its run is started again");
-      wait_for_retry(ctx, run, outcome, handed_over ? Millis{0} : loss_delay(progress.losses),
-                     handed_over ? failure_text(run, outcome) : told);
+    case AfterLoss::Rerun: break;
   }
+  const Millis pause = handed_over ? Millis{0} : loss_delay(progress.losses);
+  if (!has_time_at(run, ctx.at + pause)) {
+    run.set_detail(run_limit_text(run.rules()) + "; " + (handed_over ? failure_text(run, outcome) : told));
+    tell_loss(ctx, run, outcome, "its run ends (timeout: run)");
+    return finish_as(ctx, run, outcome, handed_over ? RunState::Killed : RunState::Lost, Reason::RunTimeout);
+  }
+  tell_loss(ctx, run, outcome, "its run is started again");
+  wait_for_retry(ctx, run, outcome, pause, handed_over ? failure_text(run, outcome) : told);
 }
 
 /// The attempt was lost, or something other than the attempt itself ended it.
@@ -125,7 +133,7 @@ void end_lost(Context& ctx, RunEntry& run, EndProof proof, Outcome outcome) {
 bool ended_by_backstop(const RunEntry& run, const Outcome& outcome) {
   if (outcome.state != RunState::Killed || !run.timed_out || run.progress().cancel_asked) return false;
   const bool is_untold = outcome.started == WallTime{} || outcome.ended == WallTime{};
-  return is_untold || outcome.ended - outcome.started >= run.rules().timeout;
+  return is_untold || outcome.ended - outcome.started >= limit_of_attempt(run).most;
 }
 
 void end_reported(Context& ctx, RunEntry& run, Outcome outcome) {
@@ -133,13 +141,19 @@ void end_reported(Context& ctx, RunEntry& run, Outcome outcome) {
     outcome.state = RunState::TimedOut;
     outcome.reason = Reason::AttemptTimeout;
   }
+  if (outcome.state == RunState::TimedOut && limit_of_attempt(run).is_of_run) {
+    run.set_detail(run_limit_text(run.rules()));
+    return finish_as(ctx, run, std::move(outcome), RunState::TimedOut, Reason::RunTimeout);
+  }
   if (may_retry(outcome.state)) {
     run.count_failure();
     const auto pause = retry_delay(run.rules().retry, run.progress().failures);
-    if (pause && !run.progress().cancel_asked && outcome.reason != Reason::HandlerUnknown) {
+    const bool may_follow = !run.progress().cancel_asked && outcome.reason != Reason::HandlerUnknown;
+    if (pause && may_follow && has_time_at(run, ctx.at + *pause)) {
       wait_for_retry(ctx, run, outcome, *pause, failure_text(run, outcome));
       return;
     }
+    if (pause && may_follow) run.set_detail("no time for another attempt, " + run_limit_text(run.rules()));
   }
   const RunState state = outcome.state;
   finish_with(ctx, run, std::move(outcome), state);

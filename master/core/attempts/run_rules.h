@@ -8,7 +8,7 @@
 //
 // ends: Succeeded, Failed, TimedOut, Killed, KillFailed, Lost. (a): Succeeded, when the result of an attempt
 // that was given up arrives before another one began; Skipped and Lost, when the worker start that the run
-// belongs to is over. Nothing follows a final state.
+// belongs to is over; TimedOut, when its own time is. Nothing follows a final state.
 #pragma once
 
 #include "common/model/run.h"
@@ -30,13 +30,13 @@ constexpr bool may_follow(model::RunState from, model::RunState to) {
       return from == Queued;
     case Running:
     case Failed:
-    case TimedOut:
     case Killed:
     case KillFailed:
       return held;
     case Skipped:
       return !held;
     case Lost:
+    case TimedOut:
     case Succeeded:
       return true;
     default:

@@ -20,12 +20,13 @@ RunEntry::RunEntry(model::Run&& row, RulesPtr rules) : facts_(facts_of(row)), ru
   track_.set_not_before(from.not_before);
   if (is_bound()) bind_to(model::start_in(row.request_key).value_or(model::StartKey{"?", ""}));
   const bool was_sent = from.worker != model::WorkerKey{};
-  const bool is_dated = from.dispatched || from.started || from.ended;
+  const bool is_dated = from.dispatched || from.started || from.ended || from.first_dispatched;
   if (!was_sent && !is_dated && from.outcome == model::Outcome{}) return;
   RunTrack::More& more = track_.more_.change();
   more.dispatched = from.dispatched;
   more.started = from.started;
   more.ended = from.ended;
+  more.first_dispatched = from.first_dispatched;
   more.outcome.set(std::move(from.outcome));
   if (was_sent) more.worker = std::make_shared<const model::WorkerKey>(std::move(from.worker));
 }
@@ -43,6 +44,7 @@ model::RunProgress RunEntry::write_progress(Epoch epoch) {
   out.started = track_.started();
   out.ended = track_.ended();
   out.not_before = track_.not_before();
+  out.first_dispatched = track_.first_dispatched();
   out.cancel_asked = track_.cancel_asked;
   const bool is_last = model::is_final(track_.state) && track_.more_.has_value();
   out.detail = is_last ? track_.more_.change().detail.take() : track_.detail();

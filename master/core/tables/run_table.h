@@ -112,6 +112,8 @@ class RunTrack {
   MaybeTime started() const { return more_.get().started; }
   MaybeTime ended() const { return more_.get().ended; }
   MaybeTime not_before() const { return more_.get().not_before; }
+  /// model::RunProgress says of which attempt.
+  MaybeTime first_dispatched() const { return more_.get().first_dispatched; }
   const std::string& detail() const { return more_.get().detail.get(); }
   const model::Outcome& outcome() const { return more_.get().outcome.get(); }
   /// Of a run of RunKind::WorkerStart: where alone it may run.
@@ -128,7 +130,7 @@ class RunTrack {
   friend class State;
 
   struct More {
-    MaybeTime dispatched, started, ended, not_before;
+    MaybeTime dispatched, started, ended, not_before, first_dispatched;
     LifeKeyPtr worker;
     Seldom<std::string> detail;
     Seldom<model::Outcome> outcome;
@@ -205,6 +207,7 @@ class RunEntry {
   void set_ended(WallTime at) { track_.more_.change().ended = at; }
   void set_not_before(std::optional<WallTime> at) { track_.set_not_before(at); }
   void bind_to(model::StartKey start) { track_.more_.change().start.set(std::move(start)); }
+  void set_first_dispatched(MaybeTime at) { track_.more_.change().first_dispatched = at; }
   void ask_cancel() { track_.cancel_asked = true; }
   void count_failure() { ++track_.failures; }
   void count_loss() { ++track_.losses; }

@@ -14,7 +14,7 @@
 
 namespace rota::master::core {
 
-enum class RunTimer { RetryDelay, DispatchRetry, Fence, LazyWrite, Backstop, CancelRepeat };
+enum class RunTimer { RetryDelay, DispatchRetry, Fence, LazyWrite, Backstop, CancelRepeat, Limit };
 
 /// Each run has at most one timer of each kind. Thread: the Scheduler's.
 class RunTimers {

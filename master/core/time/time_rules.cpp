@@ -7,6 +7,7 @@
 #include "master/core/admission/dispatch_rules.h"
 #include "master/core/workers/drain_rules.h"
 #include "master/core/attempts/fence_rules.h"
+#include "master/core/attempts/limit_rules.h"
 #include "master/core/admission/firing.h"
 #include "master/core/admission/late_rules.h"
 #include "master/core/admission/stuck_rules.h"
@@ -303,6 +304,9 @@ void run_timer(Context& ctx, RunId id, RunTimer kind) {
     case RunTimer::LazyWrite:
       if (run->in_slot_queue()) run->set_reason(ctx.state.slot_queues().blocked(*run));
       ctx.state.touch(*run);
+      return;
+    case RunTimer::Limit:
+      if (!run->is_held()) end_out_of_time(ctx, *run);
       return;
     case RunTimer::Backstop:
       if (!was_handed_over(ctx, *run)) run->timed_out = true;  // who asked first has ended it

@@ -60,6 +60,16 @@ std::int32_t failures_of(const auto& tables, RunId run) {
   return count;
 }
 
+std::optional<WallTime> first_dispatched_of(const auto& tables, RunId run) {
+  std::optional<WallTime> first;
+  for (auto at = tables.attempts.lower_bound({run, 0});
+       at != tables.attempts.end() && at->first.first == run; ++at) {
+    const std::optional<WallTime> dispatched = at->second.late ? std::nullopt : at->second.dispatched;
+    if (dispatched && (!first || *dispatched < *first)) first = dispatched;
+  }
+  return first;
+}
+
 /// Of lives for which attempts are stored.
 std::vector<model::WorkerDeath> confirmed_in(const auto& tables) {
   std::set<model::WorkerKey> holders;
@@ -152,7 +162,12 @@ Result<core::Recovered> recover_from(const MemoryTables& tables, const ZoneSourc
   for (const auto& [id, run] : tables.runs) {
     if (model::is_final(run.progress.state)) continue;
     recovered.runs.push_back(run);
-    if (run.progress.attempt > 0) recovered.runs.back().progress.failures = failures_of(tables, id);
+    model::RunProgress& progress = recovered.runs.back().progress;
+    progress.first_dispatched.reset();
+    if (progress.attempt > 0) {
+      progress.failures = failures_of(tables, id);
+      progress.first_dispatched = first_dispatched_of(tables, id);
+    }
     busy.insert(run.job);
   }
   for (const auto& [id, job] : tables.jobs) {

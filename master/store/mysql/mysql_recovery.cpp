@@ -104,22 +104,23 @@ Result<std::vector<model::Run>> load_unfinished(Connection& connection, const st
   return runs;
 }
 
-/// Failed attempts of unfinished `runs` (ordered by id), which count against their retry rule. The few
-/// unfinished runs lead to their attempts, never the long history to its runs.
-Result<void> load_failures(Connection& connection, std::vector<model::Run>& runs,
+/// Of unfinished `runs` (ordered by id): failed attempts, which count against their retry rule, and when the
+/// first attempt was dispatched. The few unfinished runs lead to their attempts, never the long history to
+/// its runs.
+Result<void> load_past_attempts(Connection& connection, std::vector<model::Run>& runs,
                            const std::string& open_runs) {
   return connection.stream(
-      fmt::format("SELECT a.run_id, COUNT(*) FROM {} STRAIGHT_JOIN attempt a ON a.run_id = r.run_id "
-                  "WHERE r.state IN ({}) AND r.attempt > 0 AND a.late = 0 "
-                  "AND a.outcome_state IN ('failed', 'timed_out') GROUP BY a.run_id",
+      fmt::format("SELECT a.run_id, COUNT(CASE WHEN a.outcome_state IN ('failed', 'timed_out') THEN 1 END), "
+                  "MIN(a.dispatched_ms) FROM {} STRAIGHT_JOIN attempt a ON a.run_id = r.run_id "
+                  "WHERE r.state IN ({}) AND r.attempt > 0 AND a.late = 0 GROUP BY a.run_id",
                   open_runs, kUnfinishedStates),
       [&](Row& row) -> Result<void> {
         const RunId id{row.integer()};
         const auto at = std::lower_bound(runs.begin(), runs.end(), id,
                                          [](const model::Run& run, RunId key) { return run.id < key; });
-        if (at != runs.end() && at->id == id) {
-          at->progress.failures = static_cast<std::int32_t>(row.integer());
-        }
+        if (at == runs.end() || at->id != id) return {};
+        at->progress.failures = static_cast<std::int32_t>(row.integer());
+        at->progress.first_dispatched = row.maybe_time();
         return {};
       });
 }
@@ -264,7 +265,7 @@ Result<core::Recovered> load_recovered(Connection& connection, const OpenConnect
   auto runs = load_unfinished(connection, open_runs);
   if (!runs) return fail(runs.error());
   recovered.runs = std::move(*runs);
-  auto counted = load_failures(connection, recovered.runs, open_runs);
+  auto counted = load_past_attempts(connection, recovered.runs, open_runs);
   if (!counted) return fail(counted.error());
   auto older = load_older_rules(connection, open_runs);
   if (!older) return fail(older.error());

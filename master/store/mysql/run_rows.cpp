@@ -134,7 +134,7 @@ Result<model::RunProgress> read_progress(Row& row) {
   progress.state = *named_state;
   progress.reason = *named_reason;
   progress.detail = row.text();
-  if (is_stored_as_cancel(progress.reason, progress.detail)) progress.reason = model::Reason::ReplacedBy;
+  progress.reason = reason_in_row(progress.reason, progress.detail);
   progress.attempt = static_cast<AttemptNo>(row.integer());
   progress.worker.id = row.text();
   progress.worker.incarnation = row.text();

@@ -32,12 +32,12 @@ std::string words(const model::Run& run) {
   const model::RunProgress& progress = run.progress;
   return fmt::format(
       "run {} job {}.{} {} {} {} tick {} scheduled {} recorded {} key '{}' {} parameters {} | {} {} d{} "
-      "attempt {} failures {} losses {} {}@{} epoch {} {} {} {} {} {} | {}",
+      "attempt {} failures {} losses {} first {} {}@{} epoch {} {} {} {} {} {} | {}",
       run.id.value, run.job.value, run.version, name_of(run.kind), run.space, run.principal, at(run.tick),
       to_ms(run.scheduled), to_ms(run.recorded), run.request_key, run.request_hash,
       run.parameters ? std::to_string(run.parameters->size()) : "-", name_of(progress.state),
       name_of(progress.reason), std::hash<std::string>()(progress.detail), progress.attempt,
-      progress.failures, progress.losses, progress.worker.id, progress.worker.incarnation, progress.epoch.value,
+      progress.failures, progress.losses, at(progress.first_dispatched), progress.worker.id, progress.worker.incarnation, progress.epoch.value,
       at(progress.dispatched), at(progress.started), at(progress.ended), at(progress.not_before),
       progress.cancel_asked, words(progress.outcome));
 }

@@ -118,6 +118,27 @@ TEST_CASE("recovery: failures of unfinished runs are counted, losses and late re
   }
 }
 
+TEST_CASE("recovery: an unfinished run is told when its first attempt was dispatched, by the rows of attempts") {
+  ON_EACH_STORE(on, led_backends()) {
+    core::Changes changes = new_job(10, "a");
+    for (std::int64_t id = 100; id < 103; ++id) changes.new_runs.push_back(a_manual_run(id, 10));
+    changes.new_runs[0].progress.first_dispatched = wall_from_ms(kBase + 77);  // only the attempts count
+    const auto dispatched_at = [](model::AttemptRow row, std::int64_t ms) {
+      row.dispatched = wall_from_ms(kBase + ms);
+      return row;
+    };
+    changes.attempts = {dispatched_at(an_attempt(100, 1, kGivenUp), 30), dispatched_at(an_attempt(100, 2, kFailed), 50),
+                        dispatched_at(an_attempt(101, 1, kFailed, true), 10), an_attempt(101, 2, kFailed)};
+    REQUIRE_STORED(on, changes);
+
+    const auto runs = recovered_from(on).runs;
+    REQUIRE(runs.size() == 3);
+    CHECK(runs[0].progress.first_dispatched == wall_from_ms(kBase + 30));
+    CHECK_FALSE(runs[1].progress.first_dispatched);
+    CHECK_FALSE(runs[2].progress.first_dispatched);
+  }
+}
+
 TEST_CASE("recovery: a loss that its worker reported is proven, and is not given up") {
   ON_EACH_STORE(on, led_backends()) {
     core::Changes changes = new_job(10, "a");

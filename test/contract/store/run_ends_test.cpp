@@ -153,3 +153,28 @@ TEST_CASE("apply: a clash is named also when the run was to be final at once") {
     CHECK(on.reader->runs_after(RunId{0}, 100)->size() == 1);
   }
 }
+
+TEST_CASE("apply: a run that was out of time comes back as that, and a timed out attempt as one") {
+  ON_EACH_STORE(on, led_backends()) {
+    using enum model::Reason;
+    const std::pair<model::Reason, const char*> ends_of[] = {
+        {RunTimeout, "timeout.run: 1h"}, {QueueTimeout, "timeout.queue: 5m"}, {AttemptTimeout, ""},
+        {AttemptTimeout, "no time for another attempt, timeout.run: 1h"}};
+    core::Changes changes = new_job(10, "a");
+    for (std::int64_t id = 100; id < 124; ++id) changes.new_runs.push_back(a_tick_run(id, 10, id));
+    store_ends(on, changes);
+    core::Changes ends;
+    for (model::Run& run : changes.new_runs) {
+      const auto& [reason, detail] = ends_of[run.id.value % 4];
+      run.progress.state = model::RunState::TimedOut;
+      run.progress.reason = reason;
+      run.progress.detail = detail;
+      run.progress.ended = wall_from_ms(kBase + 90);
+      ends.updated_runs.push_back({run.id, run.progress});
+    }
+    store_ends(on, ends);
+    const auto runs = on.reader->runs_after(RunId{0}, 100);
+    REQUIRE(runs->size() == changes.new_runs.size());
+    for (std::size_t i = 0; i < runs->size(); ++i) CHECK(difference((*runs)[i], changes.new_runs[i]) == "");
+  }
+}

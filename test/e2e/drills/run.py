@@ -41,6 +41,7 @@ import office
 import outages
 import outputs
 import overlap
+import retries
 import rolling
 import routes
 import schedules
@@ -106,6 +107,7 @@ GROUPS = {
         "after_an_hour": lambda c, d, long: late.after_an_hour(c.programs, d, 3000 if long else 300),
         "freezes": lambda c, d, long: late.freezes(c),
         "overlap": lambda c, d, long: overlap.all_of_them(c, d),
+        "retries": lambda c, d, long: retries.all_of_them(c),
         "leader_frozen": lambda c, d, long: failover.leader_frozen(c, 10 if long else 1),
     },
     "servers": {

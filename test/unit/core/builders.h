@@ -77,6 +77,8 @@ class JobBuilder {
     return *this;
   }
   JobBuilder& timeout(Millis timeout) { definition_.rules.timeout = timeout; return *this; }
+  JobBuilder& run_timeout(Millis timeout) { definition_.rules.run_timeout = timeout; return *this; }
+  JobBuilder& queue_timeout(Millis timeout) { definition_.rules.queue_timeout = timeout; return *this; }
   JobBuilder& never_again() { definition_.rules.loss = model::LossPolicy::Never; return *this; }
   JobBuilder& losses(std::int32_t most) { definition_.rules.loss_most = most; return *this; }
   JobBuilder& confirmed() { definition_.rules.loss = model::LossPolicy::Confirm; return *this; }

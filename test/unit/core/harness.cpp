@@ -11,7 +11,9 @@ namespace rota::test {
 
 using namespace master::core;
 
-Harness::Harness(Recovered recovered, CoreOptions opts, Epoch e) : epoch(e), options(opts) {
+Harness::Harness(Recovered recovered, CoreOptions opts, Epoch e, std::optional<Now> at)
+    : epoch(e), options(opts) {
+  now = at.value_or(now);
   // What was stored before stands here too.
   watermark = recovered.watermark;
   for (const RecoveredJob& job : recovered.jobs) jobs[job.job.id] = job.job;

@@ -17,7 +17,7 @@ namespace rota::test {
 class Harness {
  public:
   explicit Harness(master::core::Recovered recovered = {}, master::core::CoreOptions options = {},
-                   Epoch epoch = Epoch{7});
+                   Epoch epoch = Epoch{7}, std::optional<Now> at = {});
 
   // --- driving
   void handle(const master::core::Event& event);

@@ -1,0 +1,25 @@
+// Judges by rows what `timeout: run` and `queue` promise: no attempt begins when the time of its run is over,
+// and no run ends for a time that its job does not limit. How long it was is not judged: within a Term that is
+// counted by a steady clock, and rows have the wall's, which is set back at times.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "common/model/job.h"
+#include "marks.h"
+#include "sim_tables.h"
+
+namespace rota::sim {
+
+/// A new attempt of this run is stored; `fresh`: rows of the same batch that are not in the tables yet. Empty,
+/// or what is wrong.
+std::string judge_begin(const SimTables& tables, const std::vector<model::AttemptRow>& fresh, const model::Run& run);
+
+/// It ends now. Empty, or what is wrong.
+std::string judge_time(const SimTables& tables, const model::Run& run, Marks& marks);
+
+/// A worker may let an attempt of such a job run so long (0: without a limit). Empty, or what is wrong.
+std::string judge_limit(const model::JobRules& rules, Millis most);
+
+}  // namespace rota::sim

@@ -1,0 +1,81 @@
+// P39: attempts that began when the time of their run was over.
+#include <doctest/doctest.h>
+
+#include "history.h"
+#include "master/verify/limit_check.h"
+
+namespace rota::master::verify::test {
+namespace {
+
+History a_history_with(Millis run, Millis queue) {
+  History out = a_true_history();
+  model::JobDefinition definition = *out.rows.versions[0].definition;
+  definition.rules.run_timeout = run;
+  definition.rules.queue_timeout = queue;
+  out.rows.versions[0].definition = std::make_shared<const model::JobDefinition>(definition);
+  return out;
+}
+
+constexpr Millis kMinute{60'000};
+
+Request long_after() {
+  Request out;
+  out.now = at(1000);
+  return out;
+}
+
+}  // namespace
+
+TEST_CASE("verify: runs in their time are green, and counted") {
+  const Report report = look(a_history_with(5 * kMinute, 5 * kMinute));
+  CHECK(red(report) == "");
+  CHECK(check_of(report, "P39").planned == 16);
+  CHECK(check_of(look(a_true_history()), "P39").planned == 0);
+}
+
+TEST_CASE("verify: a first attempt that began when its wait was over is red") {
+  History history = a_history_with(Millis{0}, kMinute);
+  model::Run& run = history.rows.new_runs.back();
+  const auto begin_after = [&](Millis wait) {
+    run.progress.dispatched = run.recorded + wait;
+    run.progress.started = run.progress.outcome.started = *run.progress.dispatched;
+    run.progress.ended = run.progress.outcome.ended = *run.progress.dispatched + Millis{1};
+  };
+  SUBCASE("long after it") {
+    begin_after(3 * kMinute);
+    CHECK(red(look(history, long_after())) == "P39");
+  }
+  SUBCASE("so late as another clock may say") {
+    begin_after(kMinute + Millis{59'000});
+    CHECK(red(look(history, long_after())) == "");
+  }
+}
+
+TEST_CASE("verify: another attempt after its run's time is red") {
+  History history = a_history_with(kMinute, Millis{0});
+  model::Run& run = history.rows.new_runs.back();
+  model::AttemptRow first = first_attempt_of(run);
+  first.outcome.state = model::RunState::Failed;
+  first.epoch = Epoch{2};
+  SUBCASE("long after it") {
+    first.dispatched = *run.progress.dispatched - 3 * kMinute;
+    history.rows.attempts.push_back(first);
+    CHECK(red(look(history)) == "P39");
+    CHECK(check_of(look(history), "P39").examples.at(0).find("attempt 2 began 3m after the first") !=
+          std::string::npos);
+  }
+  SUBCASE("in it") {
+    first.dispatched = *run.progress.dispatched - kMinute / 2;
+    history.rows.attempts.push_back(first);
+    CHECK(red(look(history)) == "");
+  }
+}
+
+TEST_CASE("verify: the jitter of a schedule is the longest of its entries") {
+  model::Schedule schedule;
+  CHECK(longest_jitter(schedule) == Millis{0});
+  schedule.entries = {"every 5m", "every 7m; jitter 20s", "cron 0 2 * * *; jitter 3m"};
+  CHECK(longest_jitter(schedule) == 3 * kMinute);
+}
+
+}  // namespace rota::master::verify::test
