@@ -1,5 +1,5 @@
 // The commands of `rota`, one function each. Each prints its result and returns the exit status. Only
-// main.cpp knows the command line.
+// main.cpp and job_commands.cpp know the command line.
 #pragma once
 
 #include <functional>
@@ -77,6 +77,17 @@ int job_pause(Desk& desk, const std::string& name, const std::string& why, const
 int job_resume(Desk& desk, const std::string& name, const std::string& why);
 int job_undelete(Desk& desk, const std::string& name);
 int job_delete(Desk& desk, const std::string& name, const std::string& why, bool yes);
+enum class BulkVerb { Pause, Resume, Run, Delete };
+/// For all saved jobs that have these labels.
+struct BulkArguments {
+  BulkVerb verb = BulkVerb::Pause;
+  std::vector<std::string> labels;       ///< k=v; a job has all of them
+  std::vector<std::string> parameters;   ///< k=v, of runs
+  std::string why;
+  bool yes = false;
+  bool dry_run = false;                  ///< show the plan alone; returns 11 when it has changes
+};
+int bulk(Desk& desk, const BulkArguments& arguments);
 struct RunNowArguments {
   std::string name;
   std::vector<std::string> parameters;
@@ -117,6 +128,10 @@ struct WaitArguments {
 };
 int run_wait(Desk& desk, const WaitArguments& arguments);
 int run_cancel(Desk& desk, const std::string& run, const std::string& why);
+/// All unfinished runs of a saved job.
+int run_cancel_all(Desk& desk, const std::string& job, const std::string& why, bool yes);
+/// The job of that run once more, with its parameters; those given here replace them. The name is not read.
+int run_rerun(Desk& desk, const std::string& run, const RunNowArguments& arguments);
 int run_why(Desk& desk, const std::string& run);
 
 int worker_list(Desk& desk);
@@ -173,6 +188,10 @@ int verify(Desk& desk, const VerifyWords& words);
 int watch(Desk& desk, const std::function<int(Desk&)>& command);
 /// "*/5 * * * * UTC", "every 10s", "once 2026-...", or "-".
 std::string schedule_line(const thrift::JobDefinition& definition);
+/// Unfinished runs of the saved job, the newest first.
+Result<std::vector<std::int64_t>> unfinished_runs(Desk& desk, const std::string& job);
+/// Says how many it ended. A run that has just ended by itself is not an error.
+int cancel_all(Desk& desk, const std::vector<std::int64_t>& runs, const std::string& why);
 /// Asks a person at a terminal; false when there is none, or the answer is not yes.
 bool confirmed(const char* question);
 /// Waits until the run is final; with `follow` it writes the run's output to stdout and stderr meanwhile.

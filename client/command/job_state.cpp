@@ -24,7 +24,10 @@ int tell_edit(Desk& desk, const std::string& name, const char* done,
   return kOk;
 }
 
-/// Unfinished runs of the saved job, the newest first.
+const char* ending(std::size_t count) { return count == 1 ? "" : "s"; }
+
+}  // namespace
+
 Result<std::vector<std::int64_t>> unfinished_runs(Desk& desk, const std::string& name) {
   std::vector<std::int64_t> out;
   thrift::RunFilter filter;
@@ -42,9 +45,6 @@ Result<std::vector<std::int64_t>> unfinished_runs(Desk& desk, const std::string&
   }
 }
 
-const char* ending(std::size_t count) { return count == 1 ? "" : "s"; }
-
-/// A run that has just ended by itself is not an error.
 int cancel_all(Desk& desk, const std::vector<std::int64_t>& runs, const std::string& why) {
   std::size_t cancelled = 0;
   for (const std::int64_t run : runs) {
@@ -57,6 +57,8 @@ int cancel_all(Desk& desk, const std::vector<std::int64_t>& runs, const std::str
                    ended == 0 ? "" : fmt::format("; {} had just ended", ended)));
   return kOk;
 }
+
+namespace {
 
 bool may_cancel(Desk& desk, const std::string& name) {
   const auto runs = unfinished_runs(desk, name);

@@ -1,14 +1,13 @@
-// The command line of `rota`: its options, its help, and which command it selects. Only this file and
-// command_words.cpp use CLI11.
-#include <CLI/CLI.hpp>
+// The command line of `rota`: its options, its help, and which command it selects. Only this file,
+// job_commands.cpp and command_words.cpp use CLI11.
 #include <fmt/ranges.h>
 
 #include <clocale>
 #include <functional>
 #include <memory>
 
+#include "client/command/command_line.h"
 #include "client/command/command_words.h"
-#include "client/command/commands.h"
 #include "common/base/duration_text.h"
 #include "common/base/log.h"
 #include "common/base/spelling.h"
@@ -26,37 +25,7 @@ constexpr const char* kFooter =
     "12 it was skipped: another run of its job is unfinished.\n"
     "The cluster is found by --masters or ROTA_MASTERS, else by --zookeeper or ROTA_ZOOKEEPER.";
 
-/// Everything that the command line can set.
-struct CommandLine {
-  ClusterOptions cluster;
-  std::string deadline = "10s";
-  VerifyWords verify;
-  std::string format = "table";
-  std::string space = "default";
-  std::function<int(Desk&)> command;
-  bool watch = false;
-  bool yes = false;
-  bool as_table = false;
-
-  SubmitArguments submit;
-  ApplyArguments apply;
-  PreviewArguments preview;
-  ImportArguments import;
-  RunNowArguments run_now;
-  RunListArguments run_list;
-  LogsArguments logs;
-  WaitArguments wait;
-  DrainArguments drain;
-  FreezeArguments freeze;
-  CLI::Option* space_given = nullptr;
-  PauseArguments pause;
-  LockArguments lock;
-  std::string name, why, line, time_zone, after, since, at;
-  int limit = 100;
-  int count = 5;
-};
-
-using Command = std::function<int(Desk&)>;
+}  // namespace
 
 CLI::App* add(CLI::App& parent, CommandLine& line, const std::string& name,
               const std::string& help, Command command) {
@@ -65,11 +34,23 @@ CLI::App* add(CLI::App& parent, CommandLine& line, const std::string& name,
   return app;
 }
 
-/// The command shows something that a person may want to see again and again.
 CLI::App* watchable(CLI::App* app, CommandLine& line) {
   app->add_flag("--watch,-w", line.watch, "show it again every 2 s, until Ctrl-C");
   return app;
 }
+
+CLI::App* add_apply(CLI::App& parent, CommandLine& line, const char* help) {
+  CLI::App* made = add(parent, line, "apply", help, [&line](Desk& desk) {
+    return client::apply(desk, line.apply);
+  });
+  made->add_option("-f,--file", line.apply.file, "job file (YAML), or a folder; - for standard input")
+      ->required();
+  made->add_flag("--yes,-y", line.apply.yes, "show the plan but do not ask");
+  made->add_flag("--dry-run", line.apply.dry_run, "only show the plan; exit 11 if it has changes");
+  return made;
+}
+
+namespace {
 
 void add_submit(CLI::App& app, CommandLine& line) {
   CLI::App* submit = add(app, line, "submit", "run a command once: rota submit -- CMD ARG...",
@@ -92,17 +73,6 @@ void add_submit(CLI::App& app, CommandLine& line) {
   submit->add_option("--wait-at-most", line.submit.wait_at_most, "wait, and exit 6 after this time, e.g. 5m");
   submit->add_flag("--follow,-f", line.submit.follow, "print its output as it comes, and wait");
   submit->add_option("command", line.submit.command, "the command and its arguments, after --");
-}
-
-CLI::App* add_apply(CLI::App& parent, CommandLine& line, const char* help) {
-  CLI::App* made = add(parent, line, "apply", help, [&line](Desk& desk) {
-    return client::apply(desk, line.apply);
-  });
-  made->add_option("-f,--file", line.apply.file, "job file (YAML), or a folder; - for standard input")
-      ->required();
-  made->add_flag("--yes,-y", line.apply.yes, "show the plan but do not ask");
-  made->add_flag("--dry-run", line.apply.dry_run, "only show the plan; exit 11 if it has changes");
-  return made;
 }
 
 void add_calendar(CLI::App& app, CommandLine& line) {
@@ -151,119 +121,6 @@ void add_calendar(CLI::App& app, CommandLine& line) {
   import->add_option("--week", line.import.days, "its open weekdays")->capture_default_str();
   import->add_option("--time-zone", line.import.time_zone, "of its hours")->capture_default_str();
   import->add_flag("--open", line.import.open, "the file's days are open, not closed");
-}
-
-void add_job(CLI::App& app, CommandLine& line) {
-  CLI::App* job = app.add_subcommand("job", "saved jobs");
-  job->require_subcommand(1);
-  add_apply(*job, line, "create or change the jobs and calendars of a file");
-  CLI::App* list = add(*job, line, "list", "all jobs, or those whose names begin with PREFIX",
-                       [&line](Desk& desk) { return job_list(desk, line.name, line.limit); });
-  watchable(list, line)->add_option("prefix", line.name, "the beginning of names");
-  list->add_option("--limit", line.limit, "at most this many rows")
-      ->check(CLI::Range(1, 10'000))->capture_default_str();
-  const auto named = [&](const std::string& name, const std::string& help, Command command) {
-    CLI::App* sub = add(*job, line, name, help, std::move(command));
-    sub->add_option("name", line.name, "the job")->required();
-    return sub;
-  };
-  CLI::App* schema = add(*job, line, "schema", "a JSON Schema of job files, for editors",
-                         [&line](Desk&) { return job_schema(line.as_table); });
-  schema->add_flag("--table", line.as_table, "instead: the table of all keys, in Markdown");
-  named("show", "one job as a job file", [&line](Desk& desk) { return job_show(desk, line.name); });
-  CLI::App* pause = named("pause", "fire no more ticks until resumed; existing runs go on",
-                          [&line](Desk& desk) { return job_pause(desk, line.name, line.why, line.pause); });
-  pause->add_option("--why", line.why, "reason, shown with the job");
-  pause->add_flag("--cancel-running", line.pause.cancel_running, "end its unfinished runs too, after asking");
-  pause->add_flag("--yes,-y", line.pause.yes, "do not ask");
-  named("resume", "fire ticks again", [&line](Desk& desk) {
-    return job_resume(desk, line.name, line.why);
-  });
-  CLI::App* remove = named("delete", "end the job, after asking; its history stays", [&line](Desk& desk) {
-    return job_delete(desk, line.name, line.why, line.yes);
-  });
-  remove->add_option("--why", line.why, "reason, kept with the job");
-  remove->add_flag("--yes,-y", line.yes, "do not ask");
-  named("undelete", "bring back the job of this name that was deleted last",
-        [&line](Desk& desk) { return job_undelete(desk, line.name); });
-  named("gaps", "its ticks that did not fire, and why; newest first", [&line](Desk& desk) {
-    return job_gaps(desk, line.name, line.limit);
-  })->add_option("--limit", line.limit, "at most this many rows")
-      ->check(CLI::Range(1, 1000))
-      ->capture_default_str();
-  named("why", "what happened at a moment, or will happen; without --at: at the newest one that is known",
-        [&line](Desk& desk) { return job_why(desk, line.name, line.at); })
-      ->add_option("--at", line.at, "the moment, e.g. 2026-03-29T02:30:00Z");
-  CLI::App* run = add(*job, line, "run", "run a saved job now",
-                      [&line](Desk& desk) { return job_run(desk, line.run_now); });
-  run->add_option("name", line.run_now.name, "the job")->required();
-  run->add_option("--param", line.run_now.parameters, "parameter, name=value (repeatable)")
-      ->allow_extra_args(false);
-  run->add_option("--key", line.run_now.key, "request key");
-  run->add_flag("--wait", line.run_now.wait, "wait for its end; exit 10 unless it succeeded");
-  run->add_option("--wait-at-most", line.run_now.wait_at_most, "wait, and exit 6 after this time, e.g. 5m");
-  run->add_flag("--follow,-f", line.run_now.follow, "print its output as it comes, and wait");
-  CLI::App* next = add(*job, line, "next", "the next fire times of a job, or of --schedule",
-                       [&line](Desk& desk) {
-                         if (line.name.empty() && line.line.empty()) {
-                           return complain(Error(ErrorCode::InvalidArgument,
-                                                 "give the job's name, or --schedule"));
-                         }
-                         return job_next(desk, line.name, line.line, line.time_zone, line.after, line.count);
-                       });
-  next->add_option("name", line.name, "the job");
-  next->add_option("--schedule", line.line, "instead: a line such as '*/5 * * * *' or '@every 5s'");
-  next->add_option("--time-zone", line.time_zone, "zone for --schedule");
-  next->add_option("--after", line.after, "from this moment on, e.g. 2026-03-29T00:00:00Z; else from now on");
-  next->add_option("--count,-n", line.count, "how many")
-      ->check(CLI::Range(1, 1000))
-      ->capture_default_str();
-}
-
-void add_run(CLI::App& app, CommandLine& line) {
-  CLI::App* run = app.add_subcommand("run", "runs");
-  run->require_subcommand(1);
-  CLI::App* list = add(*run, line, "list", "the newest runs",
-                       [&line](Desk& desk) { return run_list(desk, line.run_list); });
-  watchable(list, line);
-  list->add_option("--worker", line.run_list.worker, "only runs whose newest attempt is or was there");
-  CLI::Option* job = list->add_option("--job", line.run_list.job, "only of this saved job");
-  list->add_option("--name", line.run_list.one_off, "only of submits with this name")->excludes(job);
-  list->add_option("--state", line.run_list.states, 
-                   "only in these states: waiting, queued, dispatched, running, succeeded, failed,\n"
-                   "timed_out, killed, kill_failed, cancelled, lost, skipped (repeatable)")
-      ->allow_extra_args(false)
-      ->delimiter(',');
-  list->add_option("--since", line.run_list.since, "scheduled since a moment, or e.g. 2h back");
-  CLI::Option* limit = list->add_option("--limit", line.run_list.limit, "at most this many rows");
-  limit->check(CLI::Range(1, 1'000'000))->capture_default_str();
-  list->add_flag("--all", line.run_list.all, "all rows, however many")->excludes(limit);
-  const auto one = [&](const std::string& name, const std::string& help, Command command) {
-    CLI::App* sub = add(*run, line, name, help, std::move(command));
-    sub->add_option("run", line.name, "the run's id")->required();
-    return sub;
-  };
-  watchable(one("show", "one run with everything that is known", [&line](Desk& desk) {
-    return run_show(desk, line.name);
-  }), line);
-  CLI::App* wait = add(*run, line, "wait", "wait for its end; exit 10 unless it succeeded",
-                       [&line](Desk& desk) { return run_wait(desk, line.wait); });
-  wait->add_option("run", line.wait.run, "the run's id")->required();
-  wait->add_flag("--follow,-f", line.wait.follow, "print its output as it comes");
-  wait->add_option("--wait-at-most,--at-most", line.wait.wait_at_most, "exit 6 after this time, e.g. 5m");
-  one("cancel", "do not start it, or kill it", [&line](Desk& desk) {
-    return run_cancel(desk, line.name, line.why);
-  })->add_option("--why", line.why, "reason, kept with the run");
-  one("why", "why it is in its state", [&line](Desk& desk) { return run_why(desk, line.name); });
-  CLI::App* logs = add(*run, line, "logs", "its output",
-                       [&line](Desk& desk) { return run_logs(desk, line.logs); });
-  logs->add_option("run", line.logs.run, "the run's id")->required();
-  logs->add_flag("-f,--follow", line.logs.follow, "follow the output until the run has ended");
-  logs->add_option("--attempt", line.logs.attempt, "of this attempt; the newest by default");
-  logs->add_flag("--raw", line.logs.raw,
-                 "bytes as they are, also on a terminal; piped output is always raw");
-  logs->add_flag("--stdout", line.logs.standard_output_only, "standard output only");
-  logs->add_flag("--stderr", line.logs.standard_error_only, "standard error only");
 }
 
 void add_cluster(CLI::App& app, CommandLine& line) {

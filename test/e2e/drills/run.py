@@ -16,6 +16,7 @@ import time
 import traceback
 
 import asking
+import bulk
 import calendars
 import callers
 import clocks
@@ -61,6 +62,7 @@ GROUPS = {
         "answers": lambda c, d, long: inputs.answers(c),
         "asking": lambda c, d, long: asking.all_of_them(c),
         "calendars": lambda c, d, long: calendars.run_all(c, d),
+        "bulk": lambda c, d, long: bulk.all_of_them(c),
         "callers": lambda c, d, long: callers.all_of_them(c, d),
         "configuration": lambda c, d, long: inputs.configuration(c),
         "documents": lambda c, d, long: documents.run_all(c, d),
