@@ -143,6 +143,8 @@ std::string Worker::metrics() const {
   }
   page.gauge("rota_worker_registered", "1 while the worker's node stands.",
              presence_ && presence_->is_registered() ? 1 : 0);
+  page.gauge("rota_worker_zookeeper_connected", "1 while its ZooKeeper session has a connection.",
+             presence_ && presence_->is_connected() ? 1 : 0);
   page.gauge("rota_worker_draining", "1 while nothing new is accepted.", desk_.drain_ack().draining ? 1 : 0);
   page.gauge("rota_worker_load_ratio", "CPU x 0.4 + memory x 0.3 + slots x 0.3, smoothed.",
              vitals.load_percent / 100.0);

@@ -56,6 +56,8 @@ class Presence {
 
   /// The node stands in the present session, was read back, and ZooKeeper's epoch is known.
   bool is_registered() const { return registered_.load(); }
+  /// Whether the session has a connection just now. A node outlasts a connection.
+  bool is_connected() const { return session_.is_connected(); }
   /// Waits for is_registered, at most so long.
   bool wait_registered(Millis at_most) const;
 

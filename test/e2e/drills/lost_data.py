@@ -50,9 +50,12 @@ def all_stand(cluster, root, ghosts=frozenset()):
 
 
 def all_hold(cluster):
-    """A node of older data exists before its process knows it: each process must report that its session is back."""
+    """A node of older data stands before its process knows it: each process must report that its session is back."""
     addresses = re.findall(r"http://\S+/", cluster.script("status", may_fail=True))
-    return len(addresses) == 4 and "zookeeper" not in "".join(fetch(each + "healthz")[1] for each in addresses)
+    words = "".join(fetch(each + "healthz")[1] for each in addresses)
+    figures = "".join(fetch(each + "metrics")[1] for each in addresses)
+    return (len(addresses) == 4 and "zookeeper" not in words
+            and figures.count("\nrota_worker_zookeeper_connected 1\n") == 2)
 
 
 def worker_names(cluster, root):
