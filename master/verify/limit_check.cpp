@@ -53,7 +53,8 @@ void LimitCheck::look_at(const model::Run& run, const std::vector<model::Attempt
   const Limits& limits = found->second;
   const std::vector<Begin> begins = begins_of(run, earlier);
   if (begins.empty()) return;
-  const WallTime first = std::ranges::min(begins, {}, &Begin::at).at;
+  // By their numbers: a later attempt has an earlier time when the clock of its Term had been set back.
+  const WallTime first = std::ranges::min(begins, {}, &Begin::attempt).at;
   const WallTime fired = run.recorded + limits.jitter;
   if (limits.queue > Millis{0} && first >= fired + limits.queue + kForeignClock) {
     wrong(check_, fmt::format("run {}: its first attempt began {} after it fired, its job allows {} "

@@ -69,6 +69,14 @@ TEST_CASE("verify: another attempt after its run's time is red") {
     history.rows.attempts.push_back(first);
     CHECK(red(look(history)) == "");
   }
+  SUBCASE("by a Term whose clock was set back meanwhile") {
+    first.dispatched = *run.progress.dispatched + 3 * kMinute;
+    first.outcome.started = *first.dispatched;
+    first.outcome.ended = *first.dispatched + Millis{1};
+    history.rows.attempts.push_back(first);
+    const Report report = look(history);
+    CHECK(check_of(report, "P39").ok);
+  }
 }
 
 TEST_CASE("verify: the jitter of a schedule is the longest of its entries") {
