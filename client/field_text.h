@@ -39,13 +39,15 @@ std::string values_of(const Row& row) {
   } else if constexpr (Row::kind == FieldKind::Moment) {
     return "a moment, `2026-03-29T02:30:00Z`";
   } else if constexpr (Row::kind == FieldKind::Text) {
+    if (row.lines == model::LineForm::Again) return "a map, `{exit: [75], every: 5m, at_most: 6h}`";
     switch (row.form) {
       case model::TextForm::Word: return fmt::format("1 to {} of letters, digits, `_`, `-`, `.`", row.bytes);
       case model::TextForm::Path: return "a path";
       default: return fmt::format("a text, up to {} bytes", row.bytes);
     }
   } else if constexpr (Row::kind == FieldKind::Texts) {
-    return "a list of texts";
+    const bool has_ends = row.lines == model::LineForm::Ends;
+    return has_ends ? "a list of ends, `[{exit: [75, \"100-110\"]}, timed_out]`" : "a list of texts";
   } else if constexpr (Row::kind == FieldKind::TextMap) {
     return row.is_of_words ? "a map of words, or of lists of them" : "a map of texts";
   } else {

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "client/retry_reader.h"
 #include "common/base/utf8.h"
 #include "common/model/job_fields.h"
 #include "common/wire/field_rules.h"
@@ -100,6 +101,7 @@ void read_value(MapReader& map, std::string_view key, const Row& row, WireStruct
   } else if constexpr (kKind == FieldKind::Octal) {
     read_octal(map, key, into);
   } else if constexpr (kKind == FieldKind::Text) {
+    if (row.lines == model::LineForm::Again) return read_again(map, key, into);
     read_text(map, key, row, into);
   } else if constexpr (kKind == FieldKind::Whole) {
     if (const auto number = map.integer(key, row.low, row.high)) into = static_cast<Value>(*number);
@@ -114,6 +116,7 @@ void read_value(MapReader& map, std::string_view key, const Row& row, WireStruct
       row.mark_set(into_struct);
     }
   } else if constexpr (kKind == FieldKind::Texts) {
+    if (row.lines == model::LineForm::Ends) return read_ends(map, key, into);
     if (auto texts = map.texts(key)) into = std::move(*texts);
   } else {
     static_assert(kKind == FieldKind::TextMap);

@@ -6,6 +6,7 @@
 
 #include "client/field_text.h"
 #include "common/model/job_fields.h"
+#include "common/model/retry_text.h"
 #include "common/wire/job_names.h"
 
 namespace rota::client {
@@ -59,6 +60,34 @@ Json words_schema() {
   return {{"anyOf", {words, {{"type", "array"}, {"minItems", 1}, {"items", word}}}}};
 }
 
+/// A number or a range like "100-110", or a list of them.
+Json numbers_schema(std::int64_t high) {
+  const Json range = {{"type", "string"}, {"pattern", "^[0-9]+(-[0-9]+)?$"}};
+  const Json one = {{"anyOf", {whole_schema(1, high), range}}};
+  return {{"anyOf", {one, {{"type", "array"}, {"minItems", 1}, {"maxItems", 32}, {"items", one}}}}};
+}
+
+Json map_schema(Json properties) {
+  return {{"type", "object"}, {"additionalProperties", false}, {"properties", std::move(properties)}};
+}
+
+Json ends_schema(std::int64_t most) {
+  Json exit = map_schema({{"exit", numbers_schema(255)}});
+  Json signal = map_schema({{"signal", numbers_schema(64)}});
+  exit["required"] = {"exit"};
+  signal["required"] = {"signal"};
+  const Json end = {{"anyOf", {{{"enum", model::end_words()}}, exit, signal}}};
+  const Json list = {{"type", "array"}, {"minItems", 1}, {"maxItems", most}, {"items", end}};
+  return {{"anyOf", {end, list}}};
+}
+
+Json again_schema() {
+  const Json time = {{"type", "string"}, {"pattern", kDuration}};
+  Json out = map_schema({{"exit", numbers_schema(255)}, {"every", time}, {"at_most", time}});
+  out["required"] = {"exit"};
+  return out;
+}
+
 /// The kind of value, without what it is for.
 template <typename Row>
 Json kind_schema(const Row& row) {
@@ -81,8 +110,9 @@ Json kind_schema(const Row& row) {
   } else if constexpr (kKind == FieldKind::Moment) {
     return {{"type", "string"}, {"pattern", kMoment}};
   } else if constexpr (kKind == FieldKind::Text) {
-    return text_schema(row);
+    return row.lines == model::LineForm::Again ? again_schema() : text_schema(row);
   } else if constexpr (kKind == FieldKind::Texts) {
+    if (row.lines == model::LineForm::Ends) return ends_schema(row.high);
     return {{"type", "array"}, {"maxItems", row.high}, {"items", {{"type", text_types()}}}};
   } else {
     static_assert(kKind == FieldKind::TextMap);

@@ -7,6 +7,7 @@
 
 #include "client/field_text.h"
 #include "client/job_file.h"
+#include "client/retry_reader.h"
 #include "client/schedule_reader.h"
 
 namespace rota::client {
@@ -106,9 +107,9 @@ std::string value_text(const Row& row, const Value& value) {
   } else if constexpr (kKind == FieldKind::Moment) {
     return format_moment(wall_from_ms(value));
   } else if constexpr (kKind == FieldKind::Text) {
-    return quoted(value);
+    return row.lines == model::LineForm::Again ? again_in_file(value) : quoted(value);
   } else if constexpr (kKind == FieldKind::Texts) {
-    return list_text(value);
+    return row.lines == model::LineForm::Ends ? ends_in_file(value) : list_text(value);
   } else if constexpr (kKind == FieldKind::TextMap) {
     return map_text(value, row.group().empty() ? "" : "  ");
   } else {

@@ -1,5 +1,4 @@
-/**
- * What users, programs and the `rota` command ask a master. Every master answers queries; only the
+/** What users, programs and the `rota` command ask a master. Every master answers queries; only the
  * leader makes changes: a follower answers NOT_LEADER with the leader's address, or passes the
  * request on when `head.forward` is set. Every method throws RotaError.
  */
@@ -39,11 +38,15 @@ struct Schedule {
 }
 
 struct Retry {
-  /** Attempts after the first. */
-  1: i32 count,
+  1: i32 count,                // attempts after the first
   2: i64 delay_ms = 1000,
   3: double factor = 2.0,
-  4: i64 max_delay_ms = 600000
+  4: i64 max_delay_ms = 600000,
+  5: i64 jitter_ms,            // each delay is longer by up to this
+  6: list<string> only,        // ends that are tried again: "timed_out", a reason, "exit 75,100-110", "signal 9"
+  7: list<string> never,       // ends that are not
+  8: string another_worker = "any",  // "prefer" or "require": another than the last
+  9: string again              // ends that are no failure: "exit 75; every 5m; at_most 6h"
 }
 
 /** The rules that decisions follow. */
@@ -86,10 +89,8 @@ struct Rules {
   20: i32 concurrency = 1,
   21: string route_key,
   22: map<string, string> select,  // labels that its worker has; one of several words with commas between them
-  /** Of a run with all of its attempts, from the start of the first; 0: none. */
-  23: i64 run_timeout_ms,
-  /** From the firing to the start of the first attempt; 0: none. */
-  24: i64 queue_timeout_ms
+  23: i64 run_timeout_ms,   // of a run with all of its attempts, from the start of the first; 0: none
+  24: i64 queue_timeout_ms  // from the firing to the start of the first attempt; 0: none
 }
 
 /** What an attempt may use. 0: not limited, except for core files: 0 means none. Processes, memory and CPU

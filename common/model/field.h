@@ -28,6 +28,13 @@ enum class FieldKind {
   Group     ///< a struct with rows of its own
 };
 
+/// How a job file writes what stands in lines of retry_text.h.
+enum class LineForm {
+  Plain,
+  Ends,  ///< Texts: [{exit: [75]}, timed_out]
+  Again  ///< Text: {exit: [75], every: 5m, at_most: 6h}
+};
+
 enum class TextForm {
   Plain,  ///< UTF-8 without NUL
   Word,   ///< letters, digits, '_', '-', '.'
@@ -75,6 +82,7 @@ struct FieldFacts {
   std::int64_t high = 0;         ///< the same: the most; Texts: how many
   std::size_t bytes = 0;         ///< Text, and each value of Texts and TextMap: the most bytes
   TextForm form = TextForm::Plain;
+  LineForm lines = LineForm::Plain;
   /// 0 (or the empty text) is allowed besides: nothing is given. Job files leave the key out then.
   bool or_none = false;
   /// TextMap: a value names one or several words; in job files a list of them may stand there.

@@ -69,11 +69,19 @@ inline constexpr Millis kKeepForEver{-1};
 /// JobRules::loss_most of a job that does not say.
 inline constexpr std::int32_t kLossMost = 3;
 
+/// Whether another attempt goes to another worker than the one before. Prefer: if another can take it now.
+enum class AnotherWorker { Any, Prefer, Require };
+
 struct RetryRule {
   std::int32_t count = 0;            ///< attempts after the first
   Millis delay{1000};                ///< before the second attempt
   double factor = 2.0;               ///< >= 1; each further delay = the last * factor
   Millis max_delay{600'000};
+  Millis jitter{0};                  ///< each delay is longer by up to this
+  std::vector<std::string> only;     ///< ends that are tried again, a line each (retry_text.h); empty: all
+  std::vector<std::string> never;    ///< ends that are not
+  AnotherWorker another_worker = AnotherWorker::Any;
+  std::string again;                 ///< ends that say "not ready yet" (retry_text.h); empty: none
   bool operator==(const RetryRule&) const = default;
 };
 

@@ -20,8 +20,8 @@ inline constexpr std::int64_t kMaxLimitBytes = std::int64_t{1} << 50;
 inline constexpr std::int64_t kHourMs = 3'600'000;
 inline constexpr std::int64_t kDayMs = 24 * kHourMs;
 
-/// In stored JSON, the pool of a job with `select`: older masters pass over that, and must not find a worker
-/// for such a job whatever its labels.
+/// In stored JSON, the pool of a job with `select`, or with a retry rule that forbids some ends: older
+/// masters pass over those, and must not find a worker for such a job.
 inline constexpr std::string_view kPoolOfSelect = "select.needs.a.newer.master";
 
 /// A key of job files that holds a map.
@@ -113,6 +113,32 @@ constexpr void for_each_field(FieldsOf<RetryRule>, Visit&& visit) {
                    {.key = "retry.max_delay",
                     .help = "no delay is longer",
                     .high = 30 * kDayMs, .in_hash = InHash::Always, .content_id = 4}));
+  visit(field<Duration>(ROTA_FIELD(jitter, jitter_ms),
+                   {.key = "retry.jitter",
+                    .help = "each delay is longer by up to this, so that runs which failed together do not "
+                            "start together",
+                    .high = kDayMs, .is_stored_when_changed = true}));
+  visit(field<Texts>(ROTA_FIELD(only, only),
+                   {.key = "retry.only",
+                    .help = "only these ends are tried again, see [retries.md](retries.md)",
+                    .high = 32, .bytes = 512, .lines = LineForm::Ends, .unit = "ends", .unset = "all",
+                    .is_stored_when_changed = true}));
+  visit(field<Texts>(ROTA_FIELD(never, never),
+                   {.key = "retry.never",
+                    .help = "these ends are not tried again, whatever `only` says",
+                    .high = 32, .bytes = 512, .lines = LineForm::Ends, .unit = "ends",
+                    .is_stored_when_changed = true}));
+  visit(field<Choice>(ROTA_FIELD(another_worker, another_worker),
+                   {.key = "retry.another_worker",
+                    .help = "`prefer`: another than the last one, if another can take it at once; `require`: "
+                            "it waits for another",
+                    .is_stored_when_changed = true}));
+  visit(field<Text>(ROTA_FIELD(again, again),
+                   {.key = "retry.again",
+                    .help = "exit statuses that say \"not ready yet\": no failure, tried again `every` so "
+                            "often for `at_most` so long",
+                    .bytes = 512, .lines = LineForm::Again, .or_none = true, .unset = "none",
+                    .is_stored_when_changed = true}));
 }
 
 template <typename Visit>

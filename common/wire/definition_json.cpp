@@ -81,8 +81,14 @@ bool is_newer_word(const model::FieldFacts& row, const json& written) {
   return written.is_string() && row.newer.is_one(written.get_ref<const std::string&>());
 }
 
+bool is_newer(const model::RetryRule& rule) {
+  const bool is_required = rule.another_worker == model::AnotherWorker::Require;
+  return !rule.only.empty() || !rule.never.empty() || !rule.again.empty() || is_required;
+}
+
 void hide_from_older_masters(const model::JobRules& rules, json& out) {
-  if (!rules.select.empty()) out["newer_pool"] = std::exchange(out["pool"], model::kPoolOfSelect);
+  const bool is_hidden = !rules.select.empty() || is_newer(rules.retry);
+  if (is_hidden) out["newer_pool"] = std::exchange(out["pool"], model::kPoolOfSelect);
 }
 template <typename Struct>
 void hide_from_older_masters(const Struct&, json&) {}

@@ -7,6 +7,7 @@
 
 #include "common/base/duration_text.h"
 #include "common/model/http_call.h"
+#include "common/model/retry_text.h"
 #include "common/model/route_key.h"
 #include "common/model/worker_labels.h"
 #include "common/wire/field_rules.h"
@@ -129,8 +130,40 @@ void check_select(const model::JobRules& rules, Problems& problems) {
   }
 }
 
+void check_ends(const char* key, const std::vector<std::string>& lines, Problems& problems) {
+  for (const std::string& line : lines) {
+    const auto filter = model::end_filter_from_text(line);
+    if (!filter) problems.push_back(fmt::format("{}: {}", key, filter.error().message));
+  }
+}
+
+void check_retry(const model::JobRules& rules, Problems& problems) {
+  const model::RetryRule& retry = rules.retry;
+  check_ends("retry.only", retry.only, problems);
+  check_ends("retry.never", retry.never, problems);
+  for (const auto& [key, lines] : {std::pair{"only", &retry.only}, std::pair{"never", &retry.never}}) {
+    if (lines->empty() || retry.count > 0) continue;
+    problems.push_back(fmt::format("retry.{}: it is given, but count is 0, so nothing is tried again; set "
+                                   "count or remove it", key));
+  }
+  if (retry.another_worker == model::AnotherWorker::Require && rules.route == model::RouteKind::Named) {
+    problems.push_back("retry.another_worker: it is \"require\", but worker names the only one; remove one "
+                       "of them");
+  }
+  if (retry.again.empty()) return;
+  const auto again = model::again_from_text(retry.again);
+  if (!again) {
+    problems.push_back("retry.again: " + again.error().message);
+  } else if (again->at_most > Millis{0} && again->at_most < again->every) {
+    problems.push_back(fmt::format("retry.again: at_most, {}, is shorter than every, {}, so it is never "
+                                   "tried again; change one of them", format_duration(again->at_most),
+                                   format_duration(again->every)));
+  }
+}
+
 void check_rules(const model::JobRules& rules, Problems& problems) {
   find_field_problems(rules, problems);
+  check_retry(rules, problems);
   if (rules.late == model::LatePolicy::FireAll && !may_fire_all(rules.overlap)) {
     problems.push_back("late: \"fire_all\" starts a run for each late tick, so they overlap; set overlap to "
                        "queue, queue_one or allow");

@@ -38,6 +38,10 @@ struct Names<model::RouteKind> {
       "least_connections",    "fastest_response"};
 };
 template <>
+struct Names<model::AnotherWorker> {
+  static constexpr std::array<std::string_view, 3> all = {"any", "prefer", "require"};
+};
+template <>
 struct Names<model::LossPolicy> {
   static constexpr std::array<std::string_view, 3> all = {"after_fence", "never", "confirm"};
 };
@@ -102,6 +106,7 @@ ROTA_NAMES_OF(Overlap)
 ROTA_NAMES_OF(LatePolicy)
 ROTA_NAMES_OF(Until)
 ROTA_NAMES_OF(RouteKind)
+ROTA_NAMES_OF(AnotherWorker)
 ROTA_NAMES_OF(LossPolicy)
 ROTA_NAMES_OF(CronDialect)
 ROTA_NAMES_OF(SkippedTime)

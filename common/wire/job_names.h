@@ -18,6 +18,7 @@ std::string_view name_of(model::Overlap overlap);
 std::string_view name_of(model::LatePolicy late);
 std::string_view name_of(model::Until until);
 std::string_view name_of(model::RouteKind route);
+std::string_view name_of(model::AnotherWorker word);
 std::string_view name_of(model::LossPolicy loss);
 std::string_view name_of(model::CronDialect dialect);
 std::string_view name_of(model::SkippedTime gap);

@@ -41,10 +41,19 @@ struct RecoveredCalendar {
   std::shared_ptr<const model::ZoneRules> zone;     ///< empty: it is not known here
 };
 
+/// How many attempts of an unfinished run failed with this exit status; they are among its failures.
+struct RecoveredExits {
+  RunId run;
+  std::int32_t exit_status = 0;        ///< 1 at least
+  std::int32_t count = 0;
+  auto operator<=>(const RecoveredExits&) const = default;
+};
+
 struct Recovered {
   std::optional<Watermark> watermark;               ///< none in a new database
   std::vector<RecoveredJob> jobs;                   ///< not deleted, or with unfinished runs
   std::vector<model::Run> runs;                     ///< unfinished, ordered by id
+  std::vector<RecoveredExits> failed_exits;         ///< ordered by run and exit status
   std::vector<RecoveredRules> older_rules;
   std::vector<model::AttemptKey> given_up;          ///< attempts counted as lost without a proof, recent ones
   /// Ticks after the watermark that already have their run, because the ticks were rewound.

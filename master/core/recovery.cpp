@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "common/base/check.h"
+#include "common/model/retry_text.h"
 #include "master/core/attempts/attempt_rules.h"
 #include "master/core/attempts/confirm_rules.h"
 #include "master/core/workers/departed_rules.h"
@@ -133,7 +134,7 @@ void recover_waiting(State& state, RunEntry& run, Now now) {
   const Reason reason = run.progress().reason;
   const bool is_delayed = reason == Reason::RetryDelay || reason == Reason::Jitter;
   if (is_delayed && not_before && *not_before > state.core_time()) {
-    const Millis by_rule = retry_delay(run.rules().retry, run.progress().failures).value_or(Millis{0});
+    const Millis by_rule = longest_pause(run.rules().retry, run.progress().failures);
     const Millis most =
         reason == Reason::Jitter ? kLongestJitter : std::max(by_rule, loss_delay(run.progress().losses));
     const Millis left = std::min<Millis>(*not_before - state.core_time(), most);
@@ -163,11 +164,25 @@ void recover_calendar(State& state, RecoveredCalendar from) {
 
 using OlderRules = std::map<std::pair<JobId, JobVersion>, RulesPtr>;
 
-void recover_run(State& state, model::Run row, const OlderRules& older, Now now) {
+/// By the exit statuses of its failed attempts: those that said "not ready yet" are no failures.
+using FailedExits = std::map<RunId, std::vector<RecoveredExits>>;
+
+void leave_out_not_ready(model::Run& row, const KeptRules& rules, const FailedExits& exits) {
+  const auto found = exits.find(row.id);
+  if (found == exits.end() || rules.retry.again.empty()) return;
+  const auto again = model::again_from_text(rules.retry.again);
+  for (const RecoveredExits& each : found->second) {
+    const bool is_none = again && model::is_not_ready(*again, RunState::Failed, each.exit_status);
+    if (is_none) row.progress.failures -= each.count;
+  }
+}
+
+void recover_run(State& state, model::Run row, const OlderRules& older, const FailedExits& exits, Now now) {
   const JobEntry* job = state.find_job(row.job);
   CHECK_OR_DIE(job != nullptr, "the store gave an unfinished run without its job");
   const auto own = older.find({row.job, row.version});
   RulesPtr rules = own == older.end() ? job->shared_rules() : own->second;
+  leave_out_not_ready(row, *rules, exits);
   RunEntry& run = state.add_run(RunEntry(std::move(row), std::move(rules)));
   if (run.is_held()) {
     recover_held(state, run);
@@ -220,7 +235,9 @@ std::unique_ptr<State> recover_state(Epoch epoch, const CoreOptions& options, Re
   for (RecoveredRules& each : recovered.older_rules) {
     older.insert_or_assign({each.job, each.version}, std::move(each.rules));
   }
-  for (model::Run& run : recovered.runs) recover_run(*state, std::move(run), older, now);
+  FailedExits exits;
+  for (const RecoveredExits& each : recovered.failed_exits) exits[each.run].push_back(each);
+  for (model::Run& run : recovered.runs) recover_run(*state, std::move(run), older, exits, now);
   for (const auto& [job, tick] : recovered.taken) state->jobs().note_taken(job, tick);
   for (const model::AttemptKey key : recovered.given_up) state->given_up().add(key);
   for (model::WorkerDrain& drain : recovered.drains) {

@@ -150,6 +150,15 @@ void add_labels(const State& state, const RunEntry& run, RunView& view) {
   view.detail = words + (view.detail.empty() ? "" : "; " + view.detail);
 }
 
+/// Where its job requires another worker than the last one: which one does not count.
+void add_left_out(const RunEntry& run, RunView& view) {
+  if (!run.in_slot_queue()) return;
+  const std::string except = slot_queue_of(run).except;
+  if (except.empty()) return;
+  const std::string words = fmt::format("not on {}, its last worker (retry: another_worker)", except);
+  view.detail = words + (view.detail.empty() ? "" : "; " + view.detail);
+}
+
 /// Where its route has one worker in mind: which one it waits for.
 void add_meant_worker(const State& state, const RunEntry& run, RunView& view) {
   using model::Reason;
@@ -178,6 +187,7 @@ RunView view_of(const State& state, const RunEntry& run, Now now) {
   add_handler(state, run, view);
   add_meant_worker(state, run, view);
   add_labels(state, run, view);
+  add_left_out(run, view);
   return view;
 }
 

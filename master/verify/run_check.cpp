@@ -99,6 +99,7 @@ Result<void> RunCheck::learn_overlap_rules(const std::vector<model::Run>& runs) 
   for (const JobId job : fresh) at_once_[job] = 1;
   for (const model::JobVersionRow& version : *versions) {
     limits_.learn(version);
+    retries_.learn(version);
     std::int32_t& most = at_once_[version.job];
     if (!version.definition || most == 0) continue;
     const model::JobRules& rules = version.definition->rules;
@@ -134,6 +135,7 @@ Result<void> RunCheck::look_at(const model::Run& run, const std::vector<model::A
   if (auto checked = losses_.look_at(run, earlier); !checked) return checked;
   if (auto checked = starts_.look_at_run(run, earlier); !checked) return checked;
   limits_.look_at(run, earlier);
+  retries_.look_at(run, earlier);
   check_order(run);
   check_epochs(run, earlier);
   check_outcome(run);

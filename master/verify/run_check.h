@@ -1,5 +1,5 @@
-// P4, P6, P7, P10, P12 and, by checks of their own, P5, P13, P38 and P39: all runs in the order of their ids,
-// with their earlier attempts, a page at a time.
+// P4, P6, P7, P10, P12 and, by checks of their own, P5, P13, P38, P39 and P40: all runs in the order of their
+// ids, with their earlier attempts, a page at a time.
 #pragma once
 
 #include <array>
@@ -15,6 +15,7 @@
 #include "master/verify/log_check.h"
 #include "master/verify/loss_check.h"
 #include "master/verify/place.h"
+#include "master/verify/retry_check.h"
 #include "master/verify/start_check.h"
 #include "master/verify/verify.h"
 
@@ -24,6 +25,7 @@ struct RunChecks {
   Check& overlap;   ///< P4
   Check& losses;    ///< P5
   Check& limits;    ///< P39
+  Check& retries;   ///< P40
   Check& order;     ///< P6
   Check& epochs;    ///< P7
   Check& found;     ///< P10
@@ -41,6 +43,7 @@ class RunCheck {
         checks_(checks),
         losses_(sources.reader, checks.losses),
         limits_(checks.limits),
+        retries_(checks.retries),
         starts_(starts),
         logs_(logs) {}
 
@@ -104,6 +107,7 @@ class RunCheck {
   std::vector<store::PastRewind> rewinds_;
   LossCheck losses_;
   LimitCheck limits_;
+  RetryCheck retries_;
   StartCheck& starts_;
   LogCheck& logs_;
   std::vector<LogCandidate> candidates_;  ///< of the page of runs

@@ -41,7 +41,7 @@ class Verification {
     if (!*runs_done) report_.next = text_of(place_);
     for (const Check* check :
          {&ticks_, &overlap_, &losses_, &order_, &epochs_, &found_, &outcomes_, &logs_,
-          &starts_, &limits_}) {
+          &starts_, &limits_, &retries_}) {
       report_.ok = report_.ok && check->ok;
       report_.checks.push_back(*check);
     }
@@ -127,8 +127,8 @@ class Verification {
     if (!request_.job.empty()) only = asked_;
     LogCheck logs(sources_, logs_);
     RunCheck check(sources_, request_, std::move(only),
-                   RunChecks{overlap_, losses_, limits_, order_, epochs_, found_, outcomes_}, start_check_,
-                   logs);
+                   RunChecks{overlap_, losses_, limits_, retries_, order_, epochs_, found_, outcomes_},
+                   start_check_, logs);
     const auto looked = check.look_at_all(place_, deadline_);
     if (!looked) return looked;
     report_.runs_looked_at = check.looked_at();
@@ -152,6 +152,7 @@ class Verification {
   Check logs_{"P13"};
   Check starts_{"P38"};
   Check limits_{"P39"};
+  Check retries_{"P40"};
   StartCheck start_check_{sources_, request_, starts_};
   std::set<JobId> asked_;
   Place place_;

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "limit_judge.h"
+#include "retry_judge.h"
 #include "sim_worker.h"
 #include "sim_zones.h"
 #include "world.h"
@@ -91,13 +93,15 @@ Clients::Clients(World& world)
       route_dice_(world.recipe.seed, 35),
       kind_dice_(world.recipe.seed, 37),
       limit_dice_(world.recipe.seed, 38),
+      retry_dice_(world.recipe.seed, 39),
       calendars_(world, [this](auto make, auto then) { ask(std::move(make), std::move(then)); }) {
   const std::int64_t wanted = 3 + world.random.below(4);
   for (std::int64_t i = 0; i < wanted; ++i) jobs_.push_back(random_job(world.random, jobs_.size()));
   add_crowd();
   add_jobs_with_calendars();
   for (model::JobDefinition& job : jobs_) draw_route(job);
-  for (model::JobDefinition& job : jobs_) draw_limits(job);
+  for (model::JobDefinition& job : jobs_) draw_limits(job.rules, limit_dice_);
+  for (model::JobDefinition& job : jobs_) draw_retry(job, retry_dice_, world.workers.size() > 2);
   paused_.resize(jobs_.size());
 }
 
@@ -119,13 +123,6 @@ void Clients::draw_route(model::JobDefinition& job) {
   job.rules.route = kinds[kind_dice_.index(std::size(kinds))];
   const bool is_shared = job.rules.route == RouteKind::ConsistentHash && kind_dice_.chance(50);
   job.rules.route_key = is_shared ? "shared" : "";
-}
-
-/// The same.
-void Clients::draw_limits(model::JobDefinition& job) {
-  model::JobRules& rules = job.rules;
-  rules.run_timeout = limit_dice_.chance(25) ? rules.timeout + limit_dice_.between(1000ms, 9000ms) : 0ms;
-  rules.queue_timeout = limit_dice_.chance(20) ? limit_dice_.between(300ms, 6000ms) : 0ms;
 }
 
 /// Jobs that are all due in one moment, again and again, between other jobs with lower and higher ids.
@@ -206,7 +203,8 @@ void Clients::act() {
       jobs_[job].description = "edit " + std::to_string(++keys_);
       if (world_.random.chance(50)) jobs_[job].rules.retry.delay += 1ms;
       if (route_dice_.chance(30)) draw_route(jobs_[job]);
-      if (limit_dice_.chance(30)) draw_limits(jobs_[job]);
+      if (limit_dice_.chance(30)) draw_limits(jobs_[job].rules, limit_dice_);
+      if (retry_dice_.chance(30)) draw_retry(jobs_[job], retry_dice_, world_.workers.size() > 2);
       if (world_.random.chance(30)) jobs_[job].rules.schedule.interval = world_.random.between(300ms, 6000ms);
       apply(job);
       return;

@@ -39,7 +39,6 @@ class Clients {
 
   void add_crowd();
   void draw_route(model::JobDefinition& job);
-  void draw_limits(model::JobDefinition& job);
   void add_jobs_with_calendars();
   void change_entries();
   void act();
@@ -70,6 +69,7 @@ class Clients {
   World& world_;
   Random route_dice_, kind_dice_;
   Random limit_dice_;
+  Random retry_dice_;
   CalendarOperator calendars_;
   bool stopped_ = false;
   std::vector<model::JobDefinition> jobs_;

@@ -8,6 +8,7 @@ namespace rota::sim {
 
 using model::Reason;
 using model::RunState;
+using std::chrono_literals::operator""ms;
 
 namespace {
 
@@ -34,6 +35,11 @@ std::optional<WallTime> first_of(const SimTables& tables, const std::vector<mode
 }
 
 }  // namespace
+
+void draw_limits(model::JobRules& rules, Random& dice) {
+  rules.run_timeout = dice.chance(25) ? rules.timeout + dice.between(1000ms, 9000ms) : 0ms;
+  rules.queue_timeout = dice.chance(20) ? dice.between(300ms, 6000ms) : 0ms;
+}
 
 std::string judge_begin(const SimTables& tables, const std::vector<model::AttemptRow>& fresh, const model::Run& run) {
   const model::JobRules* rules = rules_of(tables, run);

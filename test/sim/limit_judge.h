@@ -8,9 +8,12 @@
 
 #include "common/model/job.h"
 #include "marks.h"
+#include "random.h"
 #include "sim_tables.h"
 
 namespace rota::sim {
+
+void draw_limits(model::JobRules& rules, Random& dice);
 
 /// A new attempt of this run is stored; `fresh`: rows of the same batch that are not in the tables yet. Empty,
 /// or what is wrong.

@@ -89,10 +89,21 @@ std::string RouteWatch::judge(const model::JobDefinition& definition, const mast
   const auto row = world_.store.runs().find(item.attempt.run);
   if (is_of_start || row == world_.store.runs().end() || !is_calm()) return "";
   if (row->second.progress.epoch != world_.store.epoch()) return "";
-  const std::vector<std::size_t> among = candidates(rules, definition.work.handler);
+  std::vector<std::size_t> among = candidates(rules, definition.work.handler);
+  if (!leave_out_last(rules.retry, item.attempt, taker, among)) return "";
   if (rules.route != RouteKind::ConsistentHash) return judge_rank(definition, among, taker);
   const std::string of_job = "job " + std::to_string(item.job.value);
   return judge_hash(rules.route_key.empty() ? of_job : rules.route_key, among, taker);
+}
+
+bool RouteWatch::leave_out_last(const model::RetryRule& rule, model::AttemptKey attempt, std::size_t taker,
+                                std::vector<std::size_t>& among) const {
+  if (rule.another_worker == model::AnotherWorker::Any || attempt.attempt == 1) return true;
+  const auto& rows = world_.store.tables().attempts;
+  const auto last = rows.find({attempt.run, attempt.attempt - 1});
+  if (last == rows.end() || last->second.worker.id == world_.workers[taker]->id()) return false;
+  std::erase_if(among, [&](std::size_t one) { return world_.workers[one]->id() == last->second.worker.id; });
+  return true;
 }
 
 std::string RouteWatch::judge_rank(const model::JobDefinition& definition, const std::vector<std::size_t>& among,

@@ -36,6 +36,9 @@ class RouteWatch {
   std::vector<std::size_t> candidates(const model::JobRules& rules, const std::string& handler) const;
   bool is_surely_free(std::size_t worker) const;
   bool is_calm() const;
+  /// Where another worker than the last one is wanted, without that one. False: nothing can be said.
+  bool leave_out_last(const model::RetryRule& rule, model::AttemptKey attempt, std::size_t taker,
+                      std::vector<std::size_t>& among) const;
   std::string judge_rank(const model::JobDefinition& definition, const std::vector<std::size_t>& among,
                          std::size_t taker);
   std::string judge_hash(const std::string& key, const std::vector<std::size_t>& among, std::size_t taker);

@@ -1,5 +1,6 @@
 // What a simulated worker does with attempts: accepts, starts, ends and reports them.
 #include "limit_judge.h"
+#include "retry_judge.h"
 #include "route_judge.h"
 #include "sim_worker.h"
 #include "overlap_judge.h"
@@ -139,6 +140,7 @@ void SimWorker::start(Epoch epoch, const master::core::DispatchItem& item) {
   world_.trace("start", id_ + " " + std::to_string(item.attempt.run.value) + "/" + std::to_string(item.attempt.attempt));
   model::Outcome outcome;
   outcome.state = world_.random.chance(80) ? RunState::Succeeded : RunState::Failed;
+  if (outcome.state == RunState::Failed) outcome.exit_status = exit_status_of(item.attempt);
   outcome.started = clock_.wall();
   Millis lasts = world_.random.chance(70) ? world_.random.between(5ms, 800ms) : world_.random.between(1000ms, 15'000ms);
   if (world_.random.chance(1)) lasts = world_.random.between(15'000ms, 30'000ms);

@@ -344,6 +344,7 @@ void SimStore::note_dispatch(RunId run, const model::RunProgress& progress, cons
   if (progress.attempt == 0 || !dispatched_.insert({run, progress.attempt}).second) return;
   if (const auto row = tables_.runs.find(run); row != tables_.runs.end() && !went_back_) {
     complain_if(judge_begin(tables_, changes.attempts, row->second));
+    complain_if(judge_retry(tables_, changes.attempts, row->second, marks_));
   }
   const auto drain = tables_.drains.find(progress.worker.id);
   if (drain == tables_.drains.end() || !drain->second.draining) return;

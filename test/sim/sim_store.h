@@ -18,6 +18,7 @@
 #include "limit_judge.h"
 #include "overlap_judge.h"
 #include "random.h"
+#include "retry_judge.h"
 #include "sim_tables.h"
 #include "tick_judge.h"
 

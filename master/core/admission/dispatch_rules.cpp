@@ -85,6 +85,26 @@ RouteQuestion question_of(const RunEntry& run, const JobEntry& job) {
   return question;
 }
 
+model::WorkerKey choose_among(const RunEntry& run, const OpenWorkers& open) {
+  const JobEntry& job = run.job();
+  const model::WorkerKey* choice = choose_worker(question_of(run, job), open);
+  CHECK_OR_DIE(choice != nullptr, "no worker was chosen among those that may take an attempt");
+  return *choice;
+}
+
+/// Where its job prefers that, another worker than the last one, if another may take it now.
+model::WorkerKey choose_for(const WorkerTable& workers, const RunEntry& run, const SlotQueueKey& key) {
+  const bool moves = run.rules().retry.another_worker == model::AnotherWorker::Prefer && key.worker.empty() &&
+                     run.progress().first_dispatched();
+  if (moves) {
+    SlotQueueKey others = key;
+    others.except = run.progress().worker().id;
+    const OpenWorkers& open = workers.open_for(others);
+    if (workers.may_serve(others, open)) return choose_among(run, open);
+  }
+  return choose_among(run, workers.open_for(key));
+}
+
 /// True when an attempt was sent, or a run ended that had no turn any more.
 bool dispatch_one(Context& ctx, const SlotQueueKey& key) {
   State& state = ctx.state;
@@ -101,10 +121,9 @@ bool dispatch_one(Context& ctx, const SlotQueueKey& key) {
     return true;
   }
   JobEntry& job = run.job();
-  const model::WorkerKey* choice =
-      run.is_bound() ? open.with_id(key.worker) : choose_worker(question_of(run, job), open);
-  CHECK_OR_DIE(choice != nullptr, "no worker was chosen among those that may take an attempt");
-  LifeEntry& life = *state.find_life(*choice);
+  const model::WorkerKey choice =
+      run.is_bound() ? *open.with_id(key.worker) : choose_for(state.workers(), run, key);
+  LifeEntry& life = *state.find_life(choice);
   if (run.is_bound() && !is_of_start(run, life)) {
     end_with_start(ctx, run, kStartedAgain);
     return true;
@@ -267,7 +286,7 @@ Reason blocked_reason(const State& state, const SlotQueueKey& queue) {
   if (standing.reconciled > 0) return Reason::WorkersDraining;
   if (!state.listings().is_listed()) return Reason::WorkersSettling;
   if (standing.present > 0) return Reason::WorkerUnreconciled;
-  const SlotQueueKey any_handler{queue.pool, queue.worker, {}, Gate::Any, queue.select};
+  const SlotQueueKey any_handler{queue.pool, queue.worker, {}, Gate::Any, queue.select, queue.except};
   const bool are_selected = state.workers().standing_for(any_handler).present > 0;
   if (are_selected) return Reason::HandlerUnknown;
   return queue.worker.empty() ? Reason::NoWorkerInPool : Reason::NamedWorkerAbsent;

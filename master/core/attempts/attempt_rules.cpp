@@ -136,6 +136,26 @@ bool ended_by_backstop(const RunEntry& run, const Outcome& outcome) {
   return is_untold || outcome.ended - outcome.started >= limit_of_attempt(run).most;
 }
 
+/// It failed or timed out by itself. True when it is to be tried again.
+bool try_again(Context& ctx, RunEntry& run, const Outcome& outcome) {
+  const FailedAttempt attempt{run.attempt(), run.progress().failures, age_of(run, ctx.at)};
+  NextTry next = next_try(run.rules().retry, outcome, attempt);
+  if (next.is_failure) run.count_failure();
+  const bool may_follow = !run.progress().cancel_asked && outcome.reason != Reason::HandlerUnknown;
+  if (!may_follow) return false;
+  if (!next.pause) {
+    if (!next.why.empty()) run.set_detail(std::move(next.why));
+    return false;
+  }
+  if (!has_time_at(run, ctx.at + *next.pause)) {
+    run.set_detail("no time for another attempt, " + run_limit_text(run.rules()));
+    return false;
+  }
+  const std::string told = failure_text(run, outcome);
+  wait_for_retry(ctx, run, outcome, *next.pause, next.why.empty() ? told : told + ": " + next.why);
+  return true;
+}
+
 void end_reported(Context& ctx, RunEntry& run, Outcome outcome) {
   if (ended_by_backstop(run, outcome)) {
     outcome.state = RunState::TimedOut;
@@ -145,16 +165,7 @@ void end_reported(Context& ctx, RunEntry& run, Outcome outcome) {
     run.set_detail(run_limit_text(run.rules()));
     return finish_as(ctx, run, std::move(outcome), RunState::TimedOut, Reason::RunTimeout);
   }
-  if (may_retry(outcome.state)) {
-    run.count_failure();
-    const auto pause = retry_delay(run.rules().retry, run.progress().failures);
-    const bool may_follow = !run.progress().cancel_asked && outcome.reason != Reason::HandlerUnknown;
-    if (pause && may_follow && has_time_at(run, ctx.at + *pause)) {
-      wait_for_retry(ctx, run, outcome, *pause, failure_text(run, outcome));
-      return;
-    }
-    if (pause && may_follow) run.set_detail("no time for another attempt, " + run_limit_text(run.rules()));
-  }
+  if (may_retry(outcome.state) && try_again(ctx, run, outcome)) return;
   const RunState state = outcome.state;
   finish_with(ctx, run, std::move(outcome), state);
 }

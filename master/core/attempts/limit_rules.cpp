@@ -45,6 +45,10 @@ AttemptLimit limit_of_attempt(const RunEntry& run) {
   return {left, true};
 }
 
+Millis age_of(const RunEntry& run, WallTime at) {
+  return begun(run) ? std::max(at - *begun(run), Millis{0}) : Millis{0};
+}
+
 bool has_time_at(const RunEntry& run, WallTime at) {
   return run.rules().run_timeout <= Millis{0} || !begun(run) || at < *begun(run) + run.rules().run_timeout;
 }

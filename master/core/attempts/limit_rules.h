@@ -18,6 +18,9 @@ struct AttemptLimit {
 /// By what is stored of the run, so that each leader and each repeated dispatch says the same.
 AttemptLimit limit_of_attempt(const RunEntry& run);
 
+/// How long ago its first attempt was dispatched; 0: none was.
+Millis age_of(const RunEntry& run, WallTime at);
+
 /// Whether another attempt that begins then would begin in the run's time.
 bool has_time_at(const RunEntry& run, WallTime at);
 

@@ -21,6 +21,7 @@ struct SlotQueueKey {
   std::string handler;                 ///< that the worker must know; empty: one that each knows
   Gate gate = Gate::Any;
   std::map<std::string, std::string> select = {};  ///< labels that the worker must have (worker_labels.h)
+  std::string except = {};             ///< a worker that it must not go to; empty: none
   auto operator<=>(const SlotQueueKey&) const = default;
 };
 

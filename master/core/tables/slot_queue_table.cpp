@@ -24,6 +24,9 @@ SlotQueueKey slot_queue_of(const RunEntry& run) {
   SlotQueueKey key = slot_queue_of(run.rules());
   if (run.is_bound()) key.gate = Gate::Any;
   if (run.is_bound()) key.worker = run.progress().start().worker;
+  const bool moves = run.rules().retry.another_worker == model::AnotherWorker::Require &&
+                     key.worker.empty() && run.progress().first_dispatched();
+  if (moves) key.except = run.progress().worker().id;
   return key;
 }
 

@@ -40,12 +40,13 @@ struct GroupKey {
   std::string handler;                 ///< empty: whatever they know
   Counts counts = Counts::Open;
   std::map<std::string, std::string> select = {};  ///< labels that they have
+  std::string except = {};             ///< the id of one that does not belong to it
   auto operator<=>(const GroupKey&) const = default;
 };
 
 /// Whether it belongs to the group, as far as its node says.
 inline bool belongs(const model::WorkerInfo& info, const GroupKey& group) {
-  if (info.pool != group.pool) return false;
+  if (info.pool != group.pool || info.key.id == group.except) return false;
   if (!model::are_selected(info.labels, group.select)) return false;
   if (group.handler.empty()) return true;
   for (const std::string& known : info.handlers) {

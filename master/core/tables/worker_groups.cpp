@@ -7,7 +7,7 @@ namespace rota::master::core {
 
 /// Then runs of that queue need no group: every worker of the pool will do.
 bool WorkerTable::all_know(const SlotQueueKey& queue) const {
-  if (queue.gate != Gate::Any || !queue.select.empty()) return false;
+  if (queue.gate != Gate::Any || !queue.select.empty() || !queue.except.empty()) return false;
   if (queue.handler.empty()) return true;
   const auto knowing = knowing_.find({queue.pool, queue.handler});
   const std::int32_t present = standing_of(queue.pool).present;
@@ -89,7 +89,7 @@ void WorkerTable::join(const LifeEntry& life, WorkerGroup& group) {
 }
 
 const WorkerGroup& WorkerTable::group_for(const SlotQueueKey& queue) const {
-  const GroupKey key{queue.pool, queue.handler, counts_of(queue.gate), queue.select};
+  const GroupKey key{queue.pool, queue.handler, counts_of(queue.gate), queue.select, queue.except};
   auto found = groups_.find(key);
   if (found == groups_.end()) {
     if (groups_.size() >= kGroupsMost) drop_a_group();

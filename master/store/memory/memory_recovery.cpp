@@ -60,6 +60,18 @@ std::int32_t failures_of(const auto& tables, RunId run) {
   return count;
 }
 
+/// Those that failed, by exit status.
+void add_failed_exits(const auto& tables, RunId run, std::vector<core::RecoveredExits>& into) {
+  std::map<std::int32_t, std::int32_t> counts;
+  for (auto at = tables.attempts.lower_bound({run, 0});
+       at != tables.attempts.end() && at->first.first == run; ++at) {
+    const model::Outcome& outcome = at->second.outcome;
+    const bool failed = outcome.state == model::RunState::Failed && !at->second.late && has_outcome(outcome);
+    if (failed && outcome.exit_status > 0) ++counts[outcome.exit_status];
+  }
+  for (const auto& [exit_status, count] : counts) into.push_back({run, exit_status, count});
+}
+
 std::optional<WallTime> first_dispatched_of(const auto& tables, RunId run) {
   std::optional<WallTime> first;
   for (auto at = tables.attempts.lower_bound({run, 0});
@@ -167,6 +179,7 @@ Result<core::Recovered> recover_from(const MemoryTables& tables, const ZoneSourc
     if (progress.attempt > 0) {
       progress.failures = failures_of(tables, id);
       progress.first_dispatched = first_dispatched_of(tables, id);
+      add_failed_exits(tables, id, recovered.failed_exits);
     }
     busy.insert(run.job);
   }

@@ -104,23 +104,30 @@ Result<std::vector<model::Run>> load_unfinished(Connection& connection, const st
   return runs;
 }
 
-/// Of unfinished `runs` (ordered by id): failed attempts, which count against their retry rule, and when the
-/// first attempt was dispatched. The few unfinished runs lead to their attempts, never the long history to
-/// its runs.
-Result<void> load_past_attempts(Connection& connection, std::vector<model::Run>& runs,
-                           const std::string& open_runs) {
+/// Of the unfinished runs (ordered by id): failed attempts, which count against their retry rule, by exit
+/// status; and when the first attempt was dispatched. The few unfinished runs lead to their attempts, never
+/// the long history to its runs.
+Result<void> load_past_attempts(Connection& connection, core::Recovered& recovered,
+                                const std::string& open_runs) {
   return connection.stream(
-      fmt::format("SELECT a.run_id, COUNT(CASE WHEN a.outcome_state IN ('failed', 'timed_out') THEN 1 END), "
+      fmt::format("SELECT a.run_id, COALESCE(a.outcome_state, ''), COALESCE(a.exit_status, -1), COUNT(*), "
                   "MIN(a.dispatched_ms) FROM {} STRAIGHT_JOIN attempt a ON a.run_id = r.run_id "
-                  "WHERE r.state IN ({}) AND r.attempt > 0 AND a.late = 0 GROUP BY a.run_id",
+                  "WHERE r.state IN ({}) AND r.attempt > 0 AND a.late = 0 "
+                  "GROUP BY a.run_id, COALESCE(a.outcome_state, ''), COALESCE(a.exit_status, -1) "
+                  "ORDER BY 1, 3",
                   open_runs, kUnfinishedStates),
       [&](Row& row) -> Result<void> {
         const RunId id{row.integer()};
-        const auto at = std::lower_bound(runs.begin(), runs.end(), id,
-                                         [](const model::Run& run, RunId key) { return run.id < key; });
-        if (at == runs.end() || at->id != id) return {};
-        at->progress.failures = static_cast<std::int32_t>(row.integer());
-        at->progress.first_dispatched = row.maybe_time();
+        const std::string state = row.text();
+        const auto exit_status = static_cast<std::int32_t>(row.integer());
+        const auto count = static_cast<std::int32_t>(row.integer());
+        const auto at = std::ranges::lower_bound(recovered.runs, id, {}, &model::Run::id);
+        if (at == recovered.runs.end() || at->id != id) return {};
+        const auto first = row.maybe_time();
+        auto& known = at->progress.first_dispatched;
+        if (first && (!known || *first < *known)) known = first;
+        if (state == "failed" || state == "timed_out") at->progress.failures += count;
+        if (state == "failed" && exit_status > 0) recovered.failed_exits.push_back({id, exit_status, count});
         return {};
       });
 }
@@ -265,7 +272,7 @@ Result<core::Recovered> load_recovered(Connection& connection, const OpenConnect
   auto runs = load_unfinished(connection, open_runs);
   if (!runs) return fail(runs.error());
   recovered.runs = std::move(*runs);
-  auto counted = load_past_attempts(connection, recovered.runs, open_runs);
+  auto counted = load_past_attempts(connection, recovered, open_runs);
   if (!counted) return fail(counted.error());
   auto older = load_older_rules(connection, open_runs);
   if (!older) return fail(older.error());

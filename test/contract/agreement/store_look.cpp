@@ -138,6 +138,9 @@ void add_recovered(std::string& out, const Backend& on) {
                        to_ms(job.anchor), job.definition_hash);
   }
   for (const auto& run : all->runs) out += "  " + words(run) + "\n";
+  for (const auto& each : all->failed_exits) {
+    out += fmt::format("  run {} exit {} times {}\n", each.run.value, each.exit_status, each.count);
+  }
   std::vector<std::string> older;
   for (const auto& rules : all->older_rules) {
     older.push_back(fmt::format("  rules {}.{}\n", rules.job.value, rules.version));

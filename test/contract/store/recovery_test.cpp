@@ -118,6 +118,33 @@ TEST_CASE("recovery: failures of unfinished runs are counted, losses and late re
   }
 }
 
+TEST_CASE("recovery: failed attempts of unfinished runs come by exit status, so that a rule may leave some out") {
+  ON_EACH_STORE(on, led_backends()) {
+    core::Changes changes = new_job(10, "a");
+    for (std::int64_t id = 100; id < 104; ++id) changes.new_runs.push_back(a_manual_run(id, 10));
+    const auto exited = [](std::int32_t status, model::Outcome outcome = kFailed) {
+      outcome.exit_status = status;
+      return outcome;
+    };
+    changes.attempts = {
+        an_attempt(100, 1, exited(75)), an_attempt(100, 2, exited(2)), an_attempt(100, 3, exited(75)),
+        an_attempt(100, 4, exited(75, kTimedOut)), an_attempt(100, 5, exited(75, kGivenUp)),
+        an_attempt(100, 6, exited(75), true), an_attempt(100, 7, exited(-1)),
+        an_attempt(102, 1, exited(255)), an_attempt(103, 1, exited(75))};
+    REQUIRE_STORED(on, changes);
+    core::Changes ends;
+    ends.updated_runs = {succeeded(changes.new_runs[3])};
+    REQUIRE_STORED(on, ends);
+
+    const auto recovered = recovered_from(on);
+    REQUIRE(recovered.runs.size() == 3);
+    CHECK(recovered.runs[0].progress.failures == 5);
+    const std::vector<core::RecoveredExits> expected = {
+        {RunId{100}, 2, 1}, {RunId{100}, 75, 2}, {RunId{102}, 255, 1}};
+    CHECK(recovered.failed_exits == expected);
+  }
+}
+
 TEST_CASE("recovery: an unfinished run is told when its first attempt was dispatched, by the rows of attempts") {
   ON_EACH_STORE(on, led_backends()) {
     core::Changes changes = new_job(10, "a");

@@ -76,6 +76,7 @@ class JobBuilder {
     definition_.rules.retry.factor = factor;
     return *this;
   }
+  JobBuilder& retry(model::RetryRule rule) { definition_.rules.retry = std::move(rule); return *this; }
   JobBuilder& timeout(Millis timeout) { definition_.rules.timeout = timeout; return *this; }
   JobBuilder& run_timeout(Millis timeout) { definition_.rules.run_timeout = timeout; return *this; }
   JobBuilder& queue_timeout(Millis timeout) { definition_.rules.queue_timeout = timeout; return *this; }

@@ -62,8 +62,10 @@ void set_other(const Row& row, Value& value) {
     value = wall_from_ms(1'767'225'600'000);
   } else if constexpr (Row::kind == FieldKind::Text) {
     value = row.form == model::TextForm::Path ? "/srv/other" : "other";
+    if (row.lines == model::LineForm::Again) value = "exit 75,100-110; every 1m; at_most 6h";
   } else if constexpr (Row::kind == FieldKind::Texts) {
     value = {"other", "b c"};
+    if (row.lines == model::LineForm::Ends) value = {"exit 75,100-110", "signal 9", "timed_out"};
   } else if constexpr (Row::kind == FieldKind::TextMap) {
     value = {{"other", "value"}};
   } else {

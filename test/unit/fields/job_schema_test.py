@@ -50,7 +50,9 @@ late: skip
 tick_grace: 0
 pool: gpu
 worker: w1
-retry: {count: 3, delay: 5s, factor: 1.5, max_delay: 1m30s}
+retry: {count: 3, delay: 5s, factor: 1.5, max_delay: 1m30s, jitter: 500ms, only: [failed, {signal: 9}],
+        never: [{exit: [2, "64-78"]}, start_failed], another_worker: prefer,
+        again: {exit: 75, every: 5m, at_most: 6h}}
 timeout: 1h30m
 kill_grace: 500ms
 loss: {then: rerun, most: 2}
@@ -115,7 +117,13 @@ MISTAKES = {
     "until": {"until": "monday"}, "firings": {"firings": -1}, "pause_after_failures": {"pause_after_failures": 1001},
     "no clock": {"schedule": {"working_day": 1, "time": "25:00"}}, "a day": {"start": "2026-01-01"},
     "no zone": {"end": "2026-01-01T00:00:00"}, "retries below 0": {"retry": -1}, "a list of retries": {"retry": [3]},
-    "retry.speed": {"retry": {"speed": 3}}, "retry.factor": {"retry": {"factor": 0.5}}, "loss": {"loss": "maybe"},
+    "retry.speed": {"retry": {"speed": 3}}, "retry.factor": {"retry": {"factor": 0.5}},
+    "no end": {"retry": {"count": 1, "only": []}}, "a bare status": {"retry": {"count": 1, "never": [2]}},
+    "an end of two kinds": {"retry": {"count": 1, "never": [{"exit": 2, "signal": 9}]}},
+    "no such status": {"retry": {"count": 1, "only": [{"exit": [256]}]}},
+    "no such end": {"retry": {"count": 1, "only": ["succeeded"]}}, "again without exit": {"retry": {"again": {"every": "5m"}}},
+    "again's unknown key": {"retry": {"again": {"exit": 75, "often": "5m"}}},
+    "another_worker": {"retry": {"another_worker": "maybe"}}, "loss": {"loss": "maybe"},
     "loss.most": {"loss": {"most": 0}}, "limits": {"limits": 5}, "limits.speed": {"limits": {"speed": 5}},
     "limits.memory": {"limits": {"memory": "12parsecs"}}, "limits.cpus": {"limits": {"cpus": 1001}},
     "umask": {"umask": "999"}, "nice": {"nice": 40}, "folder": {"folder": "relative"}, "pool": {"pool": "a b"},

@@ -29,7 +29,8 @@ model::JobDefinition full() {
   d.rules.pool = "gpu";
   d.rules.route = model::RouteKind::Named;
   d.rules.worker = "w9";
-  d.rules.retry = {4, Millis{11}, 1.5, Millis{13}};
+  d.rules.retry = {4, Millis{11}, 1.5, Millis{13}, Millis{14}, {"exit 1-5"}, {"exit 2"},
+                   model::AnotherWorker::Prefer, "exit 75; every 5m"};
   d.rules.timeout = Millis{17};
   d.rules.kill_grace = Millis{19};
   d.rules.loss = model::LossPolicy::Never;
@@ -121,6 +122,25 @@ TEST_CASE("definition json: a program that does not know select finds no worker 
   const std::string text = *wire::rules_to_json(rules);
   CHECK(text.find(R"("pool":"select.needs.a.newer.master")") != std::string::npos);
   CHECK(wire::rules_from_json(text) == rules);
+}
+
+TEST_CASE("definition json: a program that does not know a retry rule finds no worker for such a job") {
+  using model::AnotherWorker;
+  const auto is_hidden = [](const auto& change) {
+    model::JobRules rules;
+    rules.retry.count = 3;
+    change(rules.retry);
+    const std::string text = *wire::rules_to_json(rules);
+    CHECK(wire::rules_from_json(text) == rules);
+    return text.find(R"("pool":"select.needs.a.newer.master")") != std::string::npos;
+  };
+  CHECK(is_hidden([](model::RetryRule& rule) { rule.only = {"timed_out"}; }));
+  CHECK(is_hidden([](model::RetryRule& rule) { rule.never = {"exit 2"}; }));
+  CHECK(is_hidden([](model::RetryRule& rule) { rule.another_worker = AnotherWorker::Require; }));
+  CHECK(is_hidden([](model::RetryRule& rule) { rule.again = "exit 75; every 5m"; }));
+  CHECK_FALSE(is_hidden([](model::RetryRule& rule) { rule.jitter = Millis{500}; }));
+  CHECK_FALSE(is_hidden([](model::RetryRule& rule) { rule.another_worker = AnotherWorker::Prefer; }));
+  CHECK_FALSE(is_hidden([](model::RetryRule&) {}));
 }
 
 TEST_CASE("definition json: missing fields keep their default, unknown ones are passed over") {

@@ -30,7 +30,8 @@ model::JobDefinition everything() {
   out.rules.pool = "p";
   out.rules.route = model::RouteKind::Named;
   out.rules.worker = "w";
-  out.rules.retry = {2, Millis{3}, 1.5, Millis{7}};
+  out.rules.retry = {2, Millis{3}, 1.5, Millis{7}, Millis{9}, {"exit 1-5"}, {"exit 2", "timed_out"},
+                     model::AnotherWorker::Prefer, "exit 75; every 5m"};
   out.rules.timeout = Millis{8};
   out.rules.kill_grace = Millis{9};
   out.rules.loss = model::LossPolicy::Never;

@@ -1,0 +1,23 @@
+// `only`, `never` and `again` below `retry:` in a job file, which stand in the definition as lines
+// (common/model/retry_text.h).
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "common/config/yaml_reader.h"
+
+namespace rota::client {
+
+/// `[{exit: [75, "100-110"]}, timed_out]`, or one such item.
+void read_ends(config::MapReader& map, std::string_view key, std::vector<std::string>& into);
+
+/// `{exit: [75], every: 5m, at_most: 6h}`.
+void read_again(config::MapReader& map, std::string_view key, std::string& into);
+
+/// As read_ends and read_again read them; what is not known here, as text.
+std::string ends_in_file(const std::vector<std::string>& lines);
+std::string again_in_file(const std::string& line);
+
+}  // namespace rota::client
