@@ -57,13 +57,36 @@ struct CalendarEdit {
   2: optional i32 expected_version
 }
 
+/** A saved job with entries that fire no more: its calendars leave no day open for them. */
+struct JobOver {
+  1: string name,
+  /** Their places in its schedule, from 0. */
+  2: list<i32> entries,
+  /** Other entries of it go on. */
+  3: bool others_fire
+}
+
+/** What an edit of a calendar means to the jobs that use it. */
+struct JobsOver {
+  /** Those that it leaves with entries that can never fire again under the versions then in force; at most 20. */
+  1: list<JobOver> jobs,
+  /** How many there are, of those that were looked at. */
+  2: i32 count,
+  /** So many of the jobs that use the calendar were looked at; less than `users` when there are very many. */
+  3: i32 looked_at,
+  4: i32 users
+}
+
 struct CalendarEdited {
   1: i32 version,
   /** "created", "changed", "unchanged" or "deleted". */
   2: string what,
   /** From when on this version counts: an edit at least 10 s ahead. A dry run says about when. */
   3: i64 from_ms,
-  4: optional common.RotaError error
+  4: optional common.RotaError error,
+  /** Of what is "changed", by the calendars of this call together. Absent: not known, since the leader did not
+   * answer a dry run, or an older master does not say it. */
+  5: optional JobsOver jobs_over
 }
 
 struct PreviewRequest {

@@ -118,11 +118,12 @@ int apply(Desk& desk, const ApplyArguments& arguments) {
   if (arguments.only_calendars) {
     if (const int status = refuse_jobs(file); status != kOk) return status;
   }
+  CalendarPlan calendars(desk, file.calendars, file.jobs);
   JobPlan jobs(desk, std::move(file.jobs), file.calendars);
-  CalendarPlan calendars(desk, std::move(file.calendars));
   if (const int status = std::max(calendars.make(), jobs.make()); status != kOk) return status;
   const bool changes = calendars.changes() || jobs.changes();
   show(calendars, jobs, changes && !arguments.yes);
+  calendars.tell_of_jobs_over();
   jobs.tell_of_past_moments();
   if (arguments.dry_run) return changes ? kWouldChange : kOk;
   if (!agreed(calendars, jobs, arguments.yes)) return kUsage;

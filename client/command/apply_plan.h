@@ -2,7 +2,10 @@
 // agreed to, carried out. One of each kind; apply.cpp goes through them. Thread: one.
 #pragma once
 
+#include <map>
 #include <nlohmann/json_fwd.hpp>
+#include <set>
+#include <string>
 #include <vector>
 
 #include "client/command/commands.h"
@@ -11,13 +14,17 @@ namespace rota::client {
 
 class CalendarPlan {
  public:
-  CalendarPlan(Desk& desk, std::vector<thrift::Calendar> calendars);
+  /// `jobs` of the same files: these are judged by their own plan.
+  CalendarPlan(Desk& desk, std::vector<thrift::Calendar> calendars,
+               const std::vector<thrift::JobDefinition>& jobs);
 
   bool empty() const { return edits_.empty(); }
   /// Asks the server. An exit status: anything but 0 was told.
   int make();
   bool changes() const;
   void show() const;
+  /// Warns about jobs that would never fire again.
+  void tell_of_jobs_over() const;
   /// For a person who will be asked next.
   void show_differences() const;
   /// The versions that the plan was made from, so that an edit in between is not overwritten.
@@ -27,9 +34,11 @@ class CalendarPlan {
 
  private:
   int complain_of_refusals(const std::vector<thrift::CalendarEdited>& answers) const;
+  std::string over_words_of(std::size_t i, const thrift::CalendarEdited& answer) const;
 
   Desk& desk_;
   std::vector<thrift::CalendarEdit> edits_;
+  std::map<std::string, std::set<std::string>> jobs_;  ///< by namespace: their names
   std::vector<thrift::CalendarEdited> plan_;
 };
 

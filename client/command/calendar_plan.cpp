@@ -6,7 +6,9 @@
 #include <utility>
 
 #include "client/calendar_file.h"
+#include "client/calendar_words.h"
 #include "client/command/apply_plan.h"
+#include "client/command/show_json.h"
 #include "client/command/text_diff.h"
 #include "common/rpc/error_wire.h"
 
@@ -32,8 +34,23 @@ Result<CalendarAnswers> apply_calendars_in_calls(Desk& desk, const std::vector<t
 
 }  // namespace
 
-CalendarPlan::CalendarPlan(Desk& desk, std::vector<thrift::Calendar> calendars) : desk_(desk) {
+CalendarPlan::CalendarPlan(Desk& desk, std::vector<thrift::Calendar> calendars,
+                           const std::vector<thrift::JobDefinition>& jobs)
+    : desk_(desk) {
   for (thrift::Calendar& calendar : calendars) edits_.emplace_back().calendar = std::move(calendar);
+  for (const thrift::JobDefinition& job : jobs) jobs_[job.space].insert(job.name);
+}
+
+std::string CalendarPlan::over_words_of(std::size_t i, const thrift::CalendarEdited& answer) const {
+  const thrift::Calendar& calendar = edits_[i].calendar;
+  const auto beside = jobs_.find(calendar.space);
+  return over_words(calendar.name, answer, beside == jobs_.end() ? std::set<std::string>{} : beside->second);
+}
+
+void CalendarPlan::tell_of_jobs_over() const {
+  for (std::size_t i = 0; i < edits_.size() && i < plan_.size(); ++i) {
+    if (const std::string words = over_words_of(i, plan_[i]); !words.empty()) note(words);
+  }
 }
 
 int CalendarPlan::complain_of_refusals(const CalendarAnswers& answers) const {
@@ -98,9 +115,12 @@ int CalendarPlan::carry_out(nlohmann::json& rows) {
     const thrift::CalendarEdited& each = (*done)[i];
     if (each.__isset.error) continue;
     const std::string& name = edits_[i].calendar.name;
+    const std::string words = over_words_of(i, each);
+    if (!words.empty() && words != over_words_of(i, plan_[i])) note(words);
     if (desk_.prints_data()) {
       rows.push_back({{"kind", "calendar"}, {"name", name}, {"version", each.version}, {"what", each.what},
                       {"counts_from_ms", each.from_ms}});
+      if (each.__isset.jobs_over) rows.back()["jobs_over"] = to_json(each.jobs_over);
     } else {
       print_text(fmt::format("{} {} (version {}, counts from {})\n", printable(name), each.what, each.version,
                              show_time(each.from_ms)));

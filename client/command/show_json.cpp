@@ -208,6 +208,14 @@ json to_json(const thrift::FreezeInfo& freeze) {
           {"state", freeze.state}};
 }
 
+json to_json(const thrift::JobsOver& over) {
+  json jobs = json::array();
+  for (const thrift::JobOver& job : over.jobs) {
+    jobs.push_back({{"name", job.name}, {"entries", job.entries}, {"others_fire", job.others_fire}});
+  }
+  return {{"jobs", jobs}, {"count", over.count}, {"looked_at", over.looked_at}, {"users", over.users}};
+}
+
 json to_json(const thrift::ClusterStatus& status) {
   json out = {{"cluster", status.cluster}, {"uuid", status.uuid}, {"epoch", status.epoch},
               {"leader", status.leader.empty() ? json(nullptr) : json(status.leader)},

@@ -13,6 +13,7 @@ class WorkerInfo;
 class WorkerLife;
 class ClusterStatus;
 class FreezeInfo;
+class JobsOver;
 class VerifyReport;
 class Explanation;
 class JobDefinition;
@@ -30,6 +31,7 @@ nlohmann::json to_json(const thrift::WorkerInfo& worker);
 nlohmann::json to_json(const thrift::WorkerLife& life);
 nlohmann::json to_json(const thrift::ClusterStatus& status);
 nlohmann::json to_json(const thrift::FreezeInfo& freeze);
+nlohmann::json to_json(const thrift::JobsOver& over);
 nlohmann::json to_json(const thrift::VerifyReport& report);
 nlohmann::json to_json(const thrift::Explanation& why);
 

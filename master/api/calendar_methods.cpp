@@ -18,6 +18,7 @@ constexpr std::size_t kMostCalendarEdits = 1000;
 constexpr std::int32_t kMostCalendarRows = 1000;
 constexpr std::size_t kMostVersionsTold = 100;
 constexpr std::chrono::days kLongestPreview{3660};
+constexpr Millis kPlanHop{3000};
 
 using Edited = thrift::CalendarEdited;
 
@@ -33,11 +34,51 @@ Edited refused_edit(const rpc::CallError& error) {
   return out;
 }
 
+thrift::JobsOver to_wire(const core::OverJobs& over) {
+  std::vector<thrift::JobOver> jobs;
+  for (const auto& each : over.named) {
+    thrift::JobOver& job = jobs.emplace_back();
+    job.__set_name(each.name);
+    job.__set_entries({each.entries.begin(), each.entries.end()});
+    job.__set_others_fire(each.others_fire);
+  }
+  thrift::JobsOver out;
+  out.__set_jobs(std::move(jobs));
+  out.__set_count(static_cast<std::int32_t>(over.count));
+  out.__set_looked_at(static_cast<std::int32_t>(over.looked_at));
+  out.__set_users(static_cast<std::int32_t>(over.users));
+  return out;
+}
+
+bool is_edit(const core::CalendarApplied& applied) { return applied.changed && !applied.created; }
+
 Edited edited_calendar(const core::CalendarApplied& applied) {
   Edited out;
   out.__set_version(applied.version);
   out.__set_what(!applied.changed ? "unchanged" : applied.created ? "created" : "changed");
   out.__set_from_ms(to_ms(applied.from));
+  if (is_edit(applied)) out.__set_jobs_over(to_wire(applied.over));
+  return out;
+}
+
+using Accepted = std::vector<Result<core::ApplyCalendar>>;
+
+/// `answers` get those that are refused.
+Accepted accept_all(const Caller& caller, const std::vector<thrift::CalendarEdit>& edits,
+                    std::vector<Edited>& answers) {
+  Accepted out;
+  auto beside = std::make_shared<core::CompiledCalendars>();
+  for (std::size_t i = 0; i < edits.size(); ++i) {
+    const auto& event = out.emplace_back(accept_calendar(edits[i], caller.principal));
+    if (event) {
+      beside->insert_or_assign({event->space, event->calendar->name}, event->compiled);
+    } else {
+      answers[i] = refused_edit(event.error());
+    }
+  }
+  for (auto& event : out) {
+    if (event) event->beside = beside;
+  }
   return out;
 }
 
@@ -94,14 +135,16 @@ std::vector<Edited> JobServiceHandler::apply_calendars_here(const Caller& caller
                                                             bool dry_run, MonoTime deadline) {
   std::vector<Edited> out(edits.size());
   std::vector<std::pair<std::size_t, Token>> waiting;
-  for (std::size_t i = 0; i < edits.size(); ++i) {
-    auto event = accept_calendar(edits[i], caller.principal);
-    if (!event) {
-      out[i] = refused_edit(event.error());
-    } else if (dry_run) {
-      auto plan = plan_calendar(*event);
+  Accepted accepted = accept_all(caller, edits, out);
+  for (std::size_t i = 0; i < accepted.size(); ++i) {
+    if (!accepted[i]) continue;
+    if (dry_run) {
+      const auto plan = plan_calendar(*accepted[i]);
       out[i] = plan ? *plan : refused_edit(plan.error());
-    } else if (auto token = desk_.post(std::move(*event)); token) {
+      accepted[i]->only_tell = true;
+      if (!plan || plan->what != "changed" || !desk_.leads()) continue;
+      if (const auto token = desk_.post(std::move(*accepted[i]))) waiting.emplace_back(i, *token);
+    } else if (const auto token = desk_.post(std::move(*accepted[i])); token) {
       waiting.emplace_back(i, *token);
     } else {
       out[i] = refused_edit(token.error());
@@ -110,13 +153,27 @@ std::vector<Edited> JobServiceHandler::apply_calendars_here(const Caller& caller
   for (const auto& [place, token] : waiting) {
     const auto reply = desk_.wait(token, deadline);
     const auto* applied = reply ? std::get_if<core::CalendarApplied>(&*reply) : nullptr;
-    if (applied != nullptr) {
+    if (dry_run) {
+      if (applied != nullptr && is_edit(*applied)) out[place].__set_jobs_over(to_wire(applied->over));
+    } else if (applied != nullptr) {
       out[place] = edited_calendar(*applied);
     } else {
       out[place] = reply ? refused_edit(unexpected_reply()) : refused_edit(reply.error());
     }
   }
   return out;
+}
+
+/// Only the leader knows which jobs use a calendar. Without it the plan tells the rest.
+template <typename Ask>
+std::vector<Edited> JobServiceHandler::plan_calendars(const Caller& caller, const Head& head,
+                                                      const std::vector<thrift::CalendarEdit>& edits,
+                                                      MonoTime deadline, const Ask& ask) {
+  if (!head.forwarded) {
+    auto plan = ask_leader(caller, head, std::min(deadline, BootClock::now() + kPlanHop), ask);
+    if (plan) return std::move(*plan);
+  }
+  return apply_calendars_here(caller, edits, true, deadline);
 }
 
 void JobServiceHandler::apply_calendars(const Caller& caller, std::vector<Edited>& out, const Head& head,
@@ -127,15 +184,18 @@ void JobServiceHandler::apply_calendars(const Caller& caller, std::vector<Edited
                              fmt::format("{} calendars at once, at most {} are allowed; send them in parts",
                                          edits.size(), kMostCalendarEdits)));
   }
-  if (dry_run || desk_.leads()) {
-    out = apply_calendars_here(caller, edits, dry_run, deadline);
-    return;
-  }
-  out = value_or_throw(pass_on(caller, head, deadline, [&](auto& client, const Head& onward) {
+  const auto ask = [&](auto& client, const Head& onward) {
     std::vector<Edited> answer;
     client.apply_calendars(answer, onward, edits, dry_run);
     return answer;
-  }));
+  };
+  if (desk_.leads()) {
+    out = apply_calendars_here(caller, edits, dry_run, deadline);
+  } else if (!dry_run) {
+    out = value_or_throw(pass_on(caller, head, deadline, ask));
+  } else {
+    out = plan_calendars(caller, head, edits, deadline, ask);
+  }
 }
 
 void JobServiceHandler::delete_calendar(const Caller& caller, Edited& out, const Head& head,

@@ -11,6 +11,7 @@
 #include "master/api/closing.h"
 #include "master/core/time/entry.h"
 #include "master/core/time/local_times.h"
+#include "master/core/time/over_entries.h"
 
 namespace rota::master::api {
 namespace {
@@ -25,7 +26,7 @@ constexpr int kMostLookedAt = 5000;
 void find_closed(const Closing& closing, const ScheduleEntry& entry, const model::ZonePtr& zone,
                  WallTime anchor, std::uint64_t job_hash, WallTime after, WallTime through,
                  std::vector<ClosedTime>& out) {
-  const auto compiled = core::compile_entry(without_calendars(entry), {zone, {}}, anchor, job_hash);
+  const auto compiled = core::compile_entry(core::without_calendars(entry), {zone, {}}, anchor, job_hash);
   std::optional<Day> told;
   auto tick = compiled ? compiled->next_after(after) : std::nullopt;
   for (int i = 0; tick && *tick <= through && i < kMostLookedAt; ++i) {

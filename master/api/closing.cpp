@@ -65,11 +65,4 @@ std::string Closing::words_for(const Closed& closed) const {
   return fmt::format("{}{}, {}", model::day_to_text(closed.day), than, where);
 }
 
-model::ScheduleEntry without_calendars(model::ScheduleEntry entry) {
-  entry.calendars.clear();
-  entry.otherwise = model::Otherwise::Skip;
-  entry.day = 0;
-  return entry;
-}
-
 }  // namespace rota::master::api

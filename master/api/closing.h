@@ -53,7 +53,4 @@ class Closing {
   core::DayRules days_;
 };
 
-/// The same entry as if it named no calendars.
-model::ScheduleEntry without_calendars(model::ScheduleEntry entry);
-
 }  // namespace rota::master::api

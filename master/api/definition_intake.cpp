@@ -10,8 +10,8 @@
 #include "common/wire/content_hash.h"
 #include "common/wire/definition_rules.h"
 #include "common/wire/job_wire.h"
-#include "master/api/closing.h"
 #include "master/core/time/cron_hash.h"
+#include "master/core/time/over_entries.h"
 #include "master/core/time/schedule.h"
 #include "master/store/zone_source.h"
 
@@ -54,19 +54,11 @@ void find_missing_calendars(const model::JobDefinition& job, const core::Calenda
   }
 }
 
-bool fires_after(const core::CompiledEntry& entry, WallTime moment) {
-  if (entry.kind() == model::EntryKind::AfterEnd) return entry.due_after_end(moment).has_value();
-  return entry.next_after(moment).has_value();
-}
-
 /// Entries that have moments from now on, all of which their calendars close: they cover no day any more.
 void find_over(const model::Schedule& schedule, const core::CompiledEntries& compiled, WallTime now,
                Problems& problems) {
-  for (std::size_t i = 0; i < compiled.all().size(); ++i) {
+  for (const std::size_t i : core::over_entries(schedule, compiled, now)) {
     const auto entry = model::entry_from_text(schedule.entries[i]);
-    if (!entry || entry->calendars.empty() || fires_after(compiled.all()[i], now)) continue;
-    const auto open = core::compile_entry(without_calendars(*entry), {compiled.all()[i].zone(), {}}, now, 0);
-    if (!open || !fires_after(*open, now)) continue;
     problems.push_back(fmt::format("schedule[{}] can never fire again: calendar {} leaves no day open from "
                                    "now on; let it cover more days first (rota calendar show)",
                                    i, fmt::join(entry->calendars, ", ")));

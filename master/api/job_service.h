@@ -138,6 +138,10 @@ class JobServiceHandler final : public JobService {
   std::vector<thrift::CalendarEdited> apply_calendars_here(const Caller& caller,
                                                            const std::vector<thrift::CalendarEdit>& edits,
                                                            bool dry_run, MonoTime deadline);
+  template <typename Ask>
+  std::vector<thrift::CalendarEdited> plan_calendars(const Caller& caller, const Head& head,
+                                                     const std::vector<thrift::CalendarEdit>& edits,
+                                                     MonoTime deadline, const Ask& ask);
   Error why_not_cancelled(std::int64_t run, const Error& answer);
   thrift::JobInfo info_of(const store::JobRow& row, StoredCalendars& calendars) const;
   WallTime recorded_through() const;

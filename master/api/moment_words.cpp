@@ -13,6 +13,7 @@
 #include "master/api/closing.h"
 #include "master/core/time/entry.h"
 #include "master/core/time/local_times.h"
+#include "master/core/time/over_entries.h"
 
 namespace rota::master::api {
 namespace {
@@ -89,7 +90,7 @@ class Asked {
     for (int far = 1; far <= core::kLongestShift; ++far) {
       const WallTime source = core::moment_of_local(*zone_, local() + far * step * model::kMillisOfDay);
       const auto closed =
-          fires_at(without_calendars(entry_), {}, source) ? closing_->closed_at(source) : std::nullopt;
+          fires_at(core::without_calendars(entry_), {}, source) ? closing_->closed_at(source) : std::nullopt;
       if (closed && closed->moved_to == local()) {
         const std::string day = model::day_to_text(day_of(local_of(source)));
         return by(row_of(*closed),
@@ -107,7 +108,7 @@ class Asked {
     if (!fires(every_moment(), {})) return {};
     if (auto bounds = out_of_bounds(); !bounds.reason.empty()) return bounds;
     if (auto clocks = by_the_clocks(); !clocks.reason.empty()) return clocks;
-    ScheduleEntry all_day = without_calendars(entry_);
+    ScheduleEntry all_day = core::without_calendars(entry_);
     if (!entry_.between.empty() && !fires(all_day, {})) {
       return {"outside_between", fmt::format("{} names it, but it is {} in {}, outside of between: {}.",
                                              subject(), clock(local()), entry_.time_zone, entry_.between)};
@@ -143,7 +144,7 @@ class Asked {
 
   /// All that it would name without calendars, hours, bounds and summer time.
   ScheduleEntry every_moment() const {
-    ScheduleEntry out = without_calendars(entry_);
+    ScheduleEntry out = core::without_calendars(entry_);
     out.between.clear();
     out.end.reset();
     if (out.kind == EntryKind::Cron) out.start.reset();
@@ -164,7 +165,7 @@ class Asked {
   }
 
   MomentWords by_the_clocks() const {
-    ScheduleEntry plain = without_calendars(entry_);
+    ScheduleEntry plain = core::without_calendars(entry_);
     plain.between.clear();
     if (entry_.kind != EntryKind::Cron || fires(plain, {})) return {};
     const char* quartz = entry_.is_as_quartz ? "skipped_time: quartz" : nullptr;

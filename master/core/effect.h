@@ -2,6 +2,7 @@
 // of a turn), and only then lets sends and replies go (law 2).
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -120,11 +121,24 @@ struct JobApplied {
   JobVersion version = 0;
   bool changed = true;                            ///< false: the definition was the same already
 };
+/// Jobs with entries that an edited calendar lets fire no more (time/over_jobs.h).
+struct OverJobs {
+  struct Job {
+    std::string name;
+    std::vector<std::size_t> entries;             ///< their places in its schedule, from 0
+    bool others_fire = false;                     ///< other entries of it go on
+  };
+  std::vector<Job> named;                         ///< the first of them
+  std::size_t count = 0;                          ///< how many were found
+  std::size_t looked_at = 0;                      ///< among so many
+  std::size_t users = 0;                          ///< of all jobs that use the calendar
+};
 struct CalendarApplied {
   std::int32_t version = 0;
   WallTime from{};                                ///< it counts for planned moments from here on
   bool changed = true;                            ///< false: it was the same already
   bool created = false;
+  OverJobs over = {};                             ///< nobody is looked at when nothing was edited
 };
 struct Submitted {
   struct Item {

@@ -3,9 +3,11 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -148,6 +150,9 @@ struct UndeleteJob {
   model::Zones zone;
 };
 
+/// By namespace and name.
+using CompiledCalendars = std::map<std::pair<std::string, std::string>, CalendarPtr>;
+
 /// A calendar is created or edited. The API has validated and compiled it.
 struct ApplyCalendar {
   Token token;
@@ -156,6 +161,8 @@ struct ApplyCalendar {
   std::shared_ptr<const model::Calendar> calendar;
   CalendarPtr compiled;
   std::optional<std::int32_t> expected_version;  ///< that the edit was made from; 0: must be new; unset: any
+  std::shared_ptr<const CompiledCalendars> beside = {};  ///< edited in the same call; null: none
+  bool only_tell = false;                        ///< say what it would mean to its jobs, and change nothing
 };
 
 struct DeleteCalendar {

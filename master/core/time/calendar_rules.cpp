@@ -9,6 +9,7 @@
 #include "master/core/notices.h"
 #include "master/core/time/cron_hash.h"
 #include "master/core/time/hold_rules.h"
+#include "master/core/time/over_jobs.h"
 #include "master/core/time/time_rules.h"
 
 namespace rota::master::core {
@@ -112,12 +113,25 @@ model::CalendarRow row_after(Context& ctx, const std::string& space, const std::
   return row;
 }
 
+CalendarApplied planned_edit(const Context& ctx, const CalendarEntry* entry, const ApplyCalendar& event) {
+  if (entry != nullptr && *entry->newest().calendar == *event.calendar) {
+    return {entry->newest().version, entry->newest().from, false, false};
+  }
+  CalendarApplied out;
+  out.version = ctx.state.calendars().last_version(event.space, event.calendar->name) + 1;
+  out.from = begin_of(entry, ctx.at);
+  out.created = entry == nullptr;
+  out.over = over_jobs(ctx.state, event, out.from);
+  return out;
+}
+
 }  // namespace
 
 void handle_apply_calendar(Context& ctx, const ApplyCalendar& event) {
-  if (refuse_while_held(ctx, event.token)) return;
   const std::string& name = event.calendar->name;
   const CalendarEntry* entry = ctx.state.calendars().find(event.space, name);
+  if (event.only_tell) return reply(ctx, event.token, planned_edit(ctx, entry, event));
+  if (refuse_while_held(ctx, event.token)) return;
   if (refuse_stale_calendar(ctx, event, entry == nullptr ? 0 : entry->newest().version)) return;
   if (entry != nullptr && *entry->newest().calendar == *event.calendar) {
     const model::CalendarRow& same = entry->newest();
@@ -130,11 +144,12 @@ void handle_apply_calendar(Context& ctx, const ApplyCalendar& event) {
   model::CalendarRow row = row_after(ctx, event.space, name, event.principal);
   row.from = begin_of(entry, ctx.at);
   row.calendar = event.calendar;
-  const CalendarApplied applied{row.version, row.from, true, entry == nullptr};
+  CalendarApplied applied{row.version, row.from, true, entry == nullptr};
+  applied.over = over_jobs(ctx.state, event, applied.from);
   tell_calendar(ctx, applied.created ? "calendar created" : "calendar changed", row);
   store_row(ctx, std::move(row), event.compiled);
   ctx.state.calendars().ask_to_replan(ctx.state.jobs().users_of(event.space, name), applied.from);
-  reply(ctx, event.token, applied);
+  reply(ctx, event.token, std::move(applied));
 }
 
 void handle_delete_calendar(Context& ctx, const DeleteCalendar& event) {

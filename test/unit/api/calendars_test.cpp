@@ -106,4 +106,90 @@ TEST_CASE("calendars: what was stored under a name before its deletion does not 
   CHECK(present_versions({a_row(1, wall_from_ms(10), {}), deleted}).empty());
 }
 
+namespace {
+
+/// The calendar `de` as version 1, closed on the days of a_calendar_edit.
+void store_calendar(Stored& stored) {
+  core::Changes rows;
+  model::CalendarRow row;
+  row.version = 1;
+  row.calendar = accept_calendar(a_calendar_edit(), "me")->calendar;
+  rows.calendars.push_back(row);
+  stored.put(rows);
+}
+
+/// The loop's answer to an edit: it leaves one of three jobs without a moment.
+std::optional<core::ReplyBody> leaves_one_over(const core::Event& event) {
+  const auto* edit = std::get_if<core::ApplyCalendar>(&event);
+  if (edit == nullptr) return std::nullopt;
+  core::CalendarApplied out{2, kNow + Millis{10'000}, true, false};
+  out.over = {{{"settle", {0, 2}, true}}, 1, 3, 3};
+  return out;
+}
+
+thrift::CalendarEdit a_change() {
+  auto edit = a_calendar_edit();
+  edit.calendar.excluded.push_back("2026-12-31");
+  return edit;
+}
+
+std::vector<thrift::CalendarEdited> apply(TestMaster& master, const std::vector<thrift::CalendarEdit>& edits,
+                                          bool dry_run, const thrift::RequestHead& head = {}) {
+  const auto answer = master.ask([&](auto& client) {
+    std::vector<thrift::CalendarEdited> out;
+    client.apply_calendars(out, head, edits, dry_run);
+    return out;
+  });
+  REQUIRE(answer);
+  return *answer;
+}
+
+}  // namespace
+
+TEST_CASE("calendars: a plan asks the leader which jobs can never fire again, and changes nothing") {
+  Stored stored;
+  store_calendar(stored);
+  TestMaster master(stored.memory);
+  master.leader.script = leaves_one_over;
+  const auto plan = apply(master, {a_change(), a_calendar_edit("new")}, true);
+  REQUIRE(plan.size() == 2);
+  CHECK(plan[0].what == "changed");
+  REQUIRE(plan[0].__isset.jobs_over);
+  const thrift::JobsOver& over = plan[0].jobs_over;
+  REQUIRE(over.jobs.size() == 1);
+  CHECK(over.jobs[0].name == "settle");
+  CHECK(over.jobs[0].entries == std::vector<std::int32_t>{0, 2});
+  CHECK(over.jobs[0].others_fire);
+  CHECK(over.count == 1);
+  CHECK(over.looked_at == 3);
+  CHECK(over.users == 3);
+  CHECK(plan[1].what == "created");
+  CHECK(!plan[1].__isset.jobs_over);
+  const auto posted = master.leader.posted_of<core::ApplyCalendar>();
+  REQUIRE(posted.size() == 1);
+  CHECK(posted[0].only_tell);
+  CHECK(posted[0].beside->size() == 2);
+  const auto done = apply(master, {a_change()}, false);
+  REQUIRE(done[0].__isset.jobs_over);
+  CHECK(done[0].jobs_over.jobs == over.jobs);
+  CHECK(!master.leader.posted_of<core::ApplyCalendar>().back().only_tell);
+}
+
+TEST_CASE("calendars: a follower asks its leader for a plan, and does without where none answers") {
+  Stored stored;
+  store_calendar(stored);
+  TestMaster leader(stored.memory), follower(stored.memory, false);
+  leader.leader.script = leaves_one_over;
+  follower.leader.address = model::Address{"127.0.0.1", leader.server.port()};
+  const auto plan = apply(follower, {a_change()}, true);
+  CHECK(plan[0].what == "changed");
+  CHECK(plan[0].jobs_over.count == 1);
+  CHECK(leader.leader.posted_of<core::ApplyCalendar>().size() == 1);
+  leader.server.stop();
+  const auto alone = apply(follower, {a_change()}, true);
+  CHECK(alone[0].what == "changed");
+  CHECK(alone[0].version == 2);
+  CHECK(!alone[0].__isset.jobs_over);
+}
+
 }  // namespace rota::master::api::test
