@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "common/base/utf8.h"
+#include "common/model/day_text.h"
 
 namespace rota::client {
 namespace {
@@ -53,6 +54,16 @@ std::string over_words(const std::string& calendar, const thrift::CalendarEdited
   return fmt::format("{}{} can never fire again once it counts: {}{}; let it cover more days, or change {}",
                      subject, counted(count, "job"), fmt::join(jobs, ", "), of_those_looked_at(over),
                      count == 1 ? "the job" : "the jobs");
+}
+
+std::string ending_words(const thrift::CalendarEnding& ending, std::int64_t now_ms) {
+  const std::int64_t days = (ending.ends_ms - now_ms) / model::kMillisOfDay;
+  const std::string when = ending.ends_ms <= now_ms ? "over" : counted(days, "day") + " from now";
+  return fmt::format("calendar {}/{} covers no day after {} ({}); {}; {}", shown_text(ending.space),
+                     shown_text(ending.name), ending.last_day, when,
+                     ending.jobs == 1 ? "1 job uses it" : fmt::format("{} jobs use it", ending.jobs),
+                     ending.beyond == "hold" ? "nothing fires then (beyond: hold)"
+                                             : "its weekdays alone decide then (beyond: days)");
 }
 
 }  // namespace rota::client

@@ -13,4 +13,8 @@ namespace rota::client {
 std::string over_words(const std::string& calendar, const thrift::CalendarEdited& edited,
                        const std::set<std::string>& leave_out);
 
+/// "calendar shop/year covers no day after 2026-12-31 (38 days from now); 2 jobs use it; nothing fires then
+/// (beyond: hold)". `now_ms` tells the days.
+std::string ending_words(const thrift::CalendarEnding& ending, std::int64_t now_ms);
+
 }  // namespace rota::client

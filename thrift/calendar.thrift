@@ -89,6 +89,20 @@ struct CalendarEdited {
   5: optional JobsOver jobs_over
 }
 
+/** A calendar that jobs use, and that covers no day from some day within 60 days on. Listed with the first to end first. */
+struct CalendarEnding {
+  1: string space,
+  2: string name,
+  /** The last day that it covers: "2026-12-31". */
+  3: string last_day,
+  /** The end of that day, in the calendar's zone. */
+  4: i64 ends_ms,
+  /** What counts after it: "days" (the weekdays alone) or "hold" (nothing fires). */
+  5: string beyond,
+  /** So many saved jobs use it. */
+  6: i32 jobs
+}
+
 struct PreviewRequest {
   1: string space = "default",
   /** A saved calendar; empty: `calendar`. */

@@ -384,8 +384,8 @@ struct ClusterStatus {
   13: i64 age_ms,
   14: string answered_by,
   15: list<string> plaintext_networks,
-  /** In force, or not yet made up for. */
-  20: list<freeze.FreezeInfo> freezes
+  20: list<freeze.FreezeInfo> freezes,                        // in force, or not yet made up for
+  21: optional list<calendar.CalendarEnding> calendars_ending  // at most 100; absent: an older master
 }
 
 struct Check {

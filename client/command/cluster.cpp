@@ -2,6 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "client/calendar_words.h"
 #include "client/command/commands.h"
 #include "client/command/show_json.h"
 #include "client/command/worker_text.h"
@@ -63,6 +64,9 @@ void show_what_leads(const thrift::ClusterStatus& status, bool is_answered) {
                          status.active_runs));
   if (!status.held.empty()) print_text("ticks are held: " + printable(status.held) + "\n");
   for (const thrift::FreezeInfo& freeze : status.freezes) print_text(freeze_line(freeze) + "\n");
+  for (const auto& ending : status.calendars_ending) {
+    print_text(ending_words(ending, to_ms(SystemClock().wall())) + "\n");
+  }
 }
 
 void show_status(const thrift::ClusterStatus& status, bool is_answered) {

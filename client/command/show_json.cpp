@@ -216,6 +216,11 @@ json to_json(const thrift::JobsOver& over) {
   return {{"jobs", jobs}, {"count", over.count}, {"looked_at", over.looked_at}, {"users", over.users}};
 }
 
+json to_json(const thrift::CalendarEnding& ending) {
+  return {{"namespace", ending.space}, {"name", ending.name}, {"last_day", ending.last_day},
+          {"ends_ms", ending.ends_ms}, {"beyond", ending.beyond}, {"jobs", ending.jobs}};
+}
+
 json to_json(const thrift::ClusterStatus& status) {
   json out = {{"cluster", status.cluster}, {"uuid", status.uuid}, {"epoch", status.epoch},
               {"leader", status.leader.empty() ? json(nullptr) : json(status.leader)},
@@ -234,6 +239,8 @@ json to_json(const thrift::ClusterStatus& status) {
   for (const auto& worker : status.workers) out["workers"].push_back(to_json(worker));
   out["freezes"] = json::array();
   for (const auto& freeze : status.freezes) out["freezes"].push_back(to_json(freeze));
+  out["calendars_ending"] = json::array();
+  for (const auto& ending : status.calendars_ending) out["calendars_ending"].push_back(to_json(ending));
   return out;
 }
 

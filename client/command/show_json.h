@@ -12,6 +12,7 @@ class GapInfo;
 class WorkerInfo;
 class WorkerLife;
 class ClusterStatus;
+class CalendarEnding;
 class FreezeInfo;
 class JobsOver;
 class VerifyReport;
@@ -32,6 +33,7 @@ nlohmann::json to_json(const thrift::WorkerLife& life);
 nlohmann::json to_json(const thrift::ClusterStatus& status);
 nlohmann::json to_json(const thrift::FreezeInfo& freeze);
 nlohmann::json to_json(const thrift::JobsOver& over);
+nlohmann::json to_json(const thrift::CalendarEnding& ending);
 nlohmann::json to_json(const thrift::VerifyReport& report);
 nlohmann::json to_json(const thrift::Explanation& why);
 

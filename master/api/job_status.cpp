@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "common/model/day_text.h"
 #include "common/wire/run_wire.h"
 #include "common/wire/worker_wire.h"
 #include "master/api/edge.h"
@@ -40,6 +41,20 @@ thrift::WorkerInfo to_wire(const core::WorkerView& view, WallTime now) {
 std::vector<thrift::WorkerInfo> workers_in(const core::Snapshot& snapshot, WallTime now) {
   std::vector<thrift::WorkerInfo> out;
   for (const core::WorkerView& view : snapshot.workers) out.push_back(to_wire(view, now));
+  return out;
+}
+
+std::vector<thrift::CalendarEnding> to_wire(const std::vector<core::EndingCalendar>& ending) {
+  std::vector<thrift::CalendarEnding> out;
+  for (const core::EndingCalendar& each : ending) {
+    thrift::CalendarEnding& calendar = out.emplace_back();
+    calendar.__set_space(each.space);
+    calendar.__set_name(each.name);
+    calendar.__set_last_day(model::day_to_text(each.last_day));
+    calendar.__set_ends_ms(to_ms(each.end));
+    calendar.__set_beyond(each.holds ? "hold" : "days");
+    calendar.__set_jobs(static_cast<std::int32_t>(each.jobs));
+  }
   return out;
 }
 
@@ -209,6 +224,7 @@ thrift::ClusterStatus JobServiceHandler::status_here() const {
   out.__set_held(core::hold_text(*snapshot, parts_.clock.wall()));
   out.__set_counters(snapshot->counters);
   out.__set_freezes(to_wire(snapshot->freezes, parts_.clock.wall()));
+  out.__set_calendars_ending(to_wire(snapshot->calendars_ending));
   out.__set_age_ms(age_ms(parts_.clock.wall(), snapshot->taken));
   return out;
 }

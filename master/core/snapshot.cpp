@@ -9,6 +9,7 @@
 #include "master/core/admission/catch_up_rules.h"
 #include "master/core/attempts/fence_rules.h"
 #include "master/core/state.h"
+#include "master/core/time/calendar_rules.h"
 #include "master/core/views.h"
 #include "master/core/workers/worker_words.h"
 
@@ -283,7 +284,9 @@ Snapshot view_state(const State& state, Now now) {
   snapshot.tick_hold = state.ticks().hold();
   snapshot.counters = counters_of(state.counters());
   snapshot.counters["calendars"] = static_cast<std::int64_t>(state.calendars().size());
-  snapshot.counters["calendars_ending"] = static_cast<std::int64_t>(state.calendars().ending(now.wall));
+  snapshot.counters["calendars_ending"] =
+      static_cast<std::int64_t>(state.calendars().ending(now.wall).size());
+  snapshot.calendars_ending = calendars_ending(state, now.wall);
   snapshot.tallies = tallies_of(state);
   snapshot.newest_gaps = gaps_of(state);
   for (const auto& [id, freeze] : state.freezes().all()) {

@@ -14,6 +14,7 @@
 #include "common/base/histogram.h"
 #include "common/base/ids.h"
 #include "common/base/time.h"
+#include "common/model/day_text.h"
 #include "common/model/freeze.h"
 #include "common/model/run.h"
 #include "common/model/worker.h"
@@ -78,6 +79,15 @@ struct GapView {
   model::Gap gap;
 };
 
+/// A calendar that jobs use and that covers no day from some day within 60 days on.
+struct EndingCalendar {
+  std::string space, name;
+  model::Day last_day{};                 ///< that it covers
+  WallTime end{};                        ///< of that day, in its zone
+  bool holds = false;                    ///< nothing fires then
+  std::int64_t jobs = 0;                 ///< that use it
+};
+
 /// What is counted since the Term began, for metrics.
 struct Tallies {
   std::map<std::string, std::int64_t> runs_by_state;    ///< unfinished runs
@@ -101,6 +111,7 @@ struct Snapshot {
   std::string tick_hold;                   ///< why ticks are held, or empty
   std::map<std::string, std::int64_t> counters;  ///< e.g. "ticks_fired", "stale_refused"
   std::vector<model::Freeze> freezes;    ///< in force, or not yet made up for
+  std::vector<EndingCalendar> calendars_ending;  ///< the first to end first; bounded
   std::vector<GapView> newest_gaps;      ///< of this Term, newest first
   Tallies tallies;
 };

@@ -47,7 +47,10 @@ void CalendarTable::put(model::CalendarRow row, CalendarPtr compiled, WallTime p
   CalendarEntry& entry = calendars_[name_of(row)];
   const bool was_live = entry.newest_.version > 0 && !entry.newest_.deleted;
   CHECK_OR_DIE(row.version > entry.newest_.version, "a version of a calendar that does not follow");
-  if (const auto at = warning_of(entry)) to_tell_.erase({*at, name_of(row)});
+  if (const auto at = warning_of(entry)) {
+    to_tell_.erase({*at, name_of(row)});
+    ends_.erase({*at, name_of(row)});
+  }
   CalendarHistory history;
   if (was_live && !row.deleted && compiled != nullptr) history = entry.history();
   if (!row.deleted && compiled != nullptr) history.push_back({row.from, std::move(compiled)});
@@ -56,7 +59,10 @@ void CalendarTable::put(model::CalendarRow row, CalendarPtr compiled, WallTime p
   live_ += row.deleted ? 0 : 1;
   live_ -= was_live ? 1 : 0;
   entry.newest_ = std::move(row);
-  if (const auto at = warning_of(entry)) to_tell_.emplace(*at, name_of(entry.newest_));
+  if (const auto at = warning_of(entry)) {
+    to_tell_.emplace(*at, name_of(entry.newest_));
+    ends_.emplace(*at, name_of(entry.newest_));
+  }
 }
 
 void CalendarTable::ask_to_replan(const std::set<JobId>& jobs, WallTime before) {
@@ -79,11 +85,12 @@ void CalendarTable::note_told(const CalendarEntry& entry) {
   if (const auto at = warning_of(entry)) to_tell_.erase({*at, name_of(entry.newest())});
 }
 
-std::size_t CalendarTable::ending(WallTime now) const {
-  return static_cast<std::size_t>(std::ranges::count_if(calendars_, [&](const auto& each) {
-    const auto at = warning_of(each.second);
-    return at && *at <= now;
-  }));
+std::vector<const CalendarEntry*> CalendarTable::ending(WallTime now) const {
+  std::vector<const CalendarEntry*> out;
+  for (auto at = ends_.begin(); at != ends_.end() && at->first <= now; ++at) {
+    out.push_back(&calendars_.at(at->second));
+  }
+  return out;
 }
 
 }  // namespace rota::master::core

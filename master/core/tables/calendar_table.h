@@ -10,6 +10,7 @@
 #include <set>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "common/base/ids.h"
 #include "common/base/time.h"
@@ -73,8 +74,8 @@ class CalendarTable {
   /// A calendar that soon covers no more days, and was not told of yet.
   const CalendarEntry* next_ending(WallTime now) const;
   void note_told(const CalendarEntry& entry);
-  /// How many cover no day from so soon on.
-  std::size_t ending(WallTime now) const;
+  /// All that cover no day from so soon on: the first to end first.
+  std::vector<const CalendarEntry*> ending(WallTime now) const;
 
  private:
   using Ending = std::pair<WallTime, CalendarName>;
@@ -83,7 +84,8 @@ class CalendarTable {
   std::size_t live_ = 0;
   std::set<JobId> to_replan_;
   WallTime replan_before_{};
-  std::set<Ending> to_tell_;                         ///< from when on
+  std::set<Ending> ends_;                            ///< from when on it is told
+  std::set<Ending> to_tell_;                         ///< of these, those that were not told of
 };
 
 /// When what the calendar covers ends, in its own zone; empty: it has no end.

@@ -17,6 +17,7 @@ namespace {
 
 constexpr Millis kSmallestLead{1};
 constexpr std::size_t kUsersTold = 5;
+constexpr std::size_t kMostEndingShown = 100;
 
 void refuse_calendar(Context& ctx, Token token, ErrorCode code, std::string message) {
   reply(ctx, token, Error(code, std::move(message)));
@@ -187,6 +188,20 @@ void replan_jobs(Context& ctx, bool is_turn_for_it) {
     if (!id) return;
     if (JobEntry* job = ctx.state.find_job(*id)) replan(ctx, *job);
   }
+}
+
+std::vector<EndingCalendar> calendars_ending(const State& state, WallTime now) {
+  std::vector<EndingCalendar> out;
+  for (const CalendarEntry* entry : state.calendars().ending(now)) {
+    if (out.size() == kMostEndingShown) break;
+    const CompiledCalendar& calendar = *entry->history().back().calendar;
+    const std::string& space = entry->newest().space;
+    const std::size_t users = state.jobs().users_of(space, calendar.name()).size();
+    if (users == 0) continue;
+    out.push_back({space, calendar.name(), calendar.covers()->last, *end_of_cover(*entry),
+                   calendar.last_day().has_value(), static_cast<std::int64_t>(users)});
+  }
+  return out;
 }
 
 void look_at_calendars(Context& ctx) {

@@ -2,6 +2,7 @@
 // ahead, so that no tick is decided before it and planned after it.
 #pragma once
 
+#include "master/core/snapshot.h"
 #include "master/core/state.h"
 #include "master/core/time/calendar_lead.h"
 #include "master/core/time/calendar_source.h"
@@ -19,6 +20,8 @@ void handle_delete_calendar(Context& ctx, const DeleteCalendar& event);
 CalendarSource calendars_in(const State& state, const std::string& space);
 /// Plans jobs of edited calendars anew: some of them, or all when the edit is about to count.
 void replan_jobs(Context& ctx, bool is_turn_for_it);
+/// Those that jobs use and that soon (kCoverWarning) cover no more days: the first to end first, at most 100.
+std::vector<EndingCalendar> calendars_ending(const State& state, WallTime now);
 /// Tells of those that soon cover no more days: once a version and Term.
 void look_at_calendars(Context& ctx);
 

@@ -13,6 +13,8 @@ struct Pair {
     view.epoch = Epoch{2};
     view.taken = kNow - Millis{40};
     view.jobs = 3;
+    view.calendars_ending.push_back({"shop", "year", *model::day_from_text("2023-12-31"),
+                                     wall_from_ms(1'704'067'200'000), true, 2});
     view.workers.push_back({});
     view.workers.back().info.change().key = {"w1", "life"};
     view.workers.back().state = "online";
@@ -107,6 +109,13 @@ TEST_CASE("follower: tells what only the leader knows") {
   CHECK(status->jobs == 3);
   CHECK(status->age_ms == 40);
   CHECK(status->cluster == "test");
+  REQUIRE(status->calendars_ending.size() == 1);
+  const thrift::CalendarEnding& ending = status->calendars_ending.front();
+  CHECK(ending.space + "/" + ending.name == "shop/year");
+  CHECK(ending.last_day == "2023-12-31");
+  CHECK(ending.ends_ms == 1'704'067'200'000);
+  CHECK(ending.beyond == "hold");
+  CHECK(ending.jobs == 2);
   const auto workers = pair.follower.ask([](auto& client) {
     std::vector<thrift::WorkerInfo> out;
     client.list_workers(out, {});

@@ -71,3 +71,23 @@ TEST_CASE("calendar words: what was not looked at is told") {
         "calendar year, version 3: whether jobs that use it can never fire again is not known, since the leader did "
         "not say it");
 }
+
+TEST_CASE("calendar words: a calendar that ends names its last day, its jobs and what counts then") {
+  constexpr std::int64_t kDay = 86'400'000;
+  thrift::CalendarEnding ending;
+  ending.space = "shop";
+  ending.name = "year";
+  ending.last_day = "2026-12-31";
+  ending.ends_ms = 100 * kDay;
+  ending.beyond = "hold";
+  ending.jobs = 2;
+  CHECK(client::ending_words(ending, 62 * kDay) ==
+        "calendar shop/year covers no day after 2026-12-31 (38 days from now); 2 jobs use it; nothing fires then "
+        "(beyond: hold)");
+  ending.beyond = "days";
+  ending.jobs = 1;
+  CHECK(client::ending_words(ending, 98 * kDay + 1) ==
+        "calendar shop/year covers no day after 2026-12-31 (1 day from now); 1 job uses it; its weekdays alone decide "
+        "then (beyond: days)");
+  CHECK(client::ending_words(ending, 100 * kDay).find("(over)") != std::string::npos);
+}

@@ -165,7 +165,7 @@ TEST_CASE("calendars: one that soon covers no more days is told of once") {
   CHECK(told(h, "calendar covers no more days soon") == std::vector<std::string>{"default/de"});
   calendar.covers = "2023-01-01..2025-12-31";
   REQUIRE(h.apply_calendar(calendar));
-  CHECK(calendars_of(h).ending(h.now.wall) == 0);
+  CHECK(calendars_of(h).ending(h.now.wall).empty());
 }
 
 namespace {

@@ -1,4 +1,5 @@
-// Which jobs an edit of a calendar leaves without moments: told with the edit, and before it.
+// Which jobs an edit of a calendar leaves without moments: told with the edit, and before it. And which calendars
+// that jobs use soon cover no more days.
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -151,4 +152,37 @@ TEST_CASE("over jobs: so many schedules are tried, equal ones once, and some job
   CHECK(different.users == 700);
   CHECK(different.looked_at == 500);
   CHECK(different.count == 500);
+}
+
+TEST_CASE("calendars: the status names those that jobs use and that end within 60 days, the first to end first") {
+  Harness h;
+  REQUIRE(h.apply_calendar(covering("2023-01-01..2024-01-13", "in_60")));  // 60 days and 2 hours from now
+  REQUIRE(h.apply_calendar(covering("2023-01-01..2023-12-24", "soon")));
+  REQUIRE(h.apply_calendar(covering(kLong, "later")));
+  REQUIRE(h.apply_calendar(covering("", "ever")));
+  REQUIRE(h.apply_calendar(covering("2023-01-01..2023-12-24", "unused")));
+  model::Calendar days = covering("2023-01-01..2023-12-31", "days");
+  days.beyond = model::BeyondCover::Days;
+  REQUIRE(h.apply_calendar(days));
+  for (const char* name : {"in_60", "soon", "later", "ever", "days"}) {
+    h.apply(a_job(name).entries({fmt::format("cron 0 0 18 * * ?; calendars {}", name)}));
+  }
+  h.apply(a_job("again").entries({"every 1h; calendars soon"}));
+  const auto told = [&] {
+    std::vector<std::string> out;
+    for (const EndingCalendar& each : h.scheduler->snapshot(h.now).calendars_ending) {
+      CHECK(each.space == "default");
+      out.push_back(fmt::format("{} {} {} {}", each.name, model::day_to_text(each.last_day),
+                                each.holds ? "hold" : "days", each.jobs));
+      CHECK(to_ms(each.end) % 86'400'000 == 0);
+    }
+    return out;
+  };
+  CHECK(told() == std::vector<std::string>{"soon 2023-12-24 hold 2", "days 2023-12-31 days 1"});
+  h.advance(3h);
+  CHECK(told().size() == 3);
+  CHECK(told().back() == "in_60 2024-01-13 hold 1");
+  REQUIRE(h.apply_calendar(covering(kLong, "soon")));
+  h.remove("days");
+  CHECK(told() == std::vector<std::string>{"in_60 2024-01-13 hold 1"});
 }
