@@ -86,7 +86,9 @@ struct CalendarEdited {
   4: optional common.RotaError error,
   /** Of what is "changed", by the calendars of this call together. Absent: not known, since the leader did not
    * answer a dry run, or an older master does not say it. */
-  5: optional JobsOver jobs_over
+  5: optional JobsOver jobs_over,
+  /** Where the calendar is refused: each problem by itself, beginning with its key. */
+  6: optional list<string> problems
 }
 
 /** A calendar that jobs use, and that covers no day from some day within 60 days on. Listed with the first to end first. */

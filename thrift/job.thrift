@@ -192,7 +192,8 @@ struct JobEdited {
   4: optional common.RotaError error,
   /** For an undeleted job: since when it was deleted, and its present state. */
   5: optional i64 deleted_ms,
-  6: optional string state
+  6: optional string state,
+  7: optional list<string> problems  // each by itself, beginning with its place: "schedule[1].cron '...': ..."
 }
 
 /** One run to start from a definition that is not saved. */

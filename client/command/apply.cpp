@@ -58,24 +58,34 @@ class Owners {
   std::map<std::string, std::string> first_;
 };
 
-/// All files as one. An exit status: anything but 0 was told.
-int read_all(Desk& desk, const std::vector<std::string>& files, JobFile& into) {
+/// All files as one, and where each of its items stands.
+struct Read {
+  JobFile file;
+  std::vector<Origin> job_origins, calendar_origins;
+};
+
+/// An exit status: anything but 0 was told.
+int read_all(Desk& desk, const std::vector<std::string>& files, Read& into) {
   config::Problems problems;
   Owners owners;
   bool is_fine = true;
   for (const std::string& file : files) {
     auto text = read_input(file);
     if (!text) return complain(Error(ErrorCode::InvalidArgument, text.error().message));
-    JobFile one = read_job_file(file == "-" ? "<stdin>" : file, *text, problems);
+    const std::string source = file == "-" ? "<stdin>" : file;
+    JobFile one = read_job_file(source, *text, problems);
+    const auto places = std::make_shared<FilePlaces>(source, std::move(*text));
     for (auto& job : one.jobs) {
       if (job.space == "default") job.space = desk.space;
       is_fine = owners.note_owner("job", job, file) && is_fine;
-      into.jobs.push_back(std::move(job));
+      into.job_origins.push_back({places, static_cast<std::size_t>(&job - one.jobs.data())});
+      into.file.jobs.push_back(std::move(job));
     }
     for (auto& calendar : one.calendars) {
       if (calendar.space == "default") calendar.space = desk.space;
       is_fine = owners.note_owner("calendar", calendar, file) && is_fine;
-      into.calendars.push_back(std::move(calendar));
+      into.calendar_origins.push_back({places, static_cast<std::size_t>(&calendar - one.calendars.data())});
+      into.file.calendars.push_back(std::move(calendar));
     }
   }
   if (!problems.empty()) std::fputs(problems.text().c_str(), stderr);
@@ -113,13 +123,14 @@ int refuse_jobs(const JobFile& file) {
 int apply(Desk& desk, const ApplyArguments& arguments) {
   const auto files = files_of(arguments.file);
   if (!files) return complain(files.error());
-  JobFile file;
-  if (const int status = read_all(desk, *files, file); status != kOk) return status;
+  Read read;
+  if (const int status = read_all(desk, *files, read); status != kOk) return status;
+  JobFile& file = read.file;
   if (arguments.only_calendars) {
     if (const int status = refuse_jobs(file); status != kOk) return status;
   }
-  CalendarPlan calendars(desk, file.calendars, file.jobs);
-  JobPlan jobs(desk, std::move(file.jobs), file.calendars);
+  CalendarPlan calendars(desk, file.calendars, file.jobs, std::move(read.calendar_origins));
+  JobPlan jobs(desk, std::move(file.jobs), file.calendars, std::move(read.job_origins));
   if (const int status = std::max(calendars.make(), jobs.make()); status != kOk) return status;
   const bool changes = calendars.changes() || jobs.changes();
   show(calendars, jobs, changes && !arguments.yes);

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "client/command/commands.h"
+#include "client/file_places.h"
 
 namespace rota::client {
 
@@ -16,7 +17,7 @@ class CalendarPlan {
  public:
   /// `jobs` of the same files: these are judged by their own plan.
   CalendarPlan(Desk& desk, std::vector<thrift::Calendar> calendars,
-               const std::vector<thrift::JobDefinition>& jobs);
+               const std::vector<thrift::JobDefinition>& jobs, std::vector<Origin> origins);
 
   bool empty() const { return edits_.empty(); }
   /// Asks the server. An exit status: anything but 0 was told.
@@ -39,6 +40,7 @@ class CalendarPlan {
   Desk& desk_;
   std::vector<thrift::CalendarEdit> edits_;
   std::map<std::string, std::set<std::string>> jobs_;  ///< by namespace: their names
+  std::vector<Origin> origins_;                        ///< of each edit
   std::vector<thrift::CalendarEdited> plan_;
 };
 
@@ -47,7 +49,7 @@ class JobPlan {
  public:
   /// `calendars` of the same files, which the jobs may name.
   JobPlan(Desk& desk, std::vector<thrift::JobDefinition> jobs,
-          const std::vector<thrift::Calendar>& calendars);
+          const std::vector<thrift::Calendar>& calendars, std::vector<Origin> origins);
 
   bool empty() const { return edits_.empty(); }
   int make();
@@ -60,9 +62,12 @@ class JobPlan {
   int carry_out(nlohmann::json& rows);
 
  private:
+  int complain_of_refusals(const std::vector<thrift::JobEdited>& answers) const;
+
   Desk& desk_;
   std::vector<thrift::JobEdit> edits_;
   std::vector<thrift::JobEdited> plan_;
+  std::vector<Origin> origins_;
 };
 
 }  // namespace rota::client

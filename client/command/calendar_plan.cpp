@@ -35,8 +35,8 @@ Result<CalendarAnswers> apply_calendars_in_calls(Desk& desk, const std::vector<t
 }  // namespace
 
 CalendarPlan::CalendarPlan(Desk& desk, std::vector<thrift::Calendar> calendars,
-                           const std::vector<thrift::JobDefinition>& jobs)
-    : desk_(desk) {
+                           const std::vector<thrift::JobDefinition>& jobs, std::vector<Origin> origins)
+    : desk_(desk), origins_(std::move(origins)) {
   for (thrift::Calendar& calendar : calendars) edits_.emplace_back().calendar = std::move(calendar);
   for (const thrift::JobDefinition& job : jobs) jobs_[job.space].insert(job.name);
 }
@@ -57,7 +57,10 @@ int CalendarPlan::complain_of_refusals(const CalendarAnswers& answers) const {
   int status = kOk;
   for (std::size_t i = 0; i < edits_.size() && i < answers.size(); ++i) {
     if (!answers[i].__isset.error) continue;
-    note(fmt::format("rota: calendar {}: {}", printable(edits_[i].calendar.name), answers[i].error.message));
+    for (const std::string& line : calendar_refusal(edits_[i].calendar.name, answers[i].error.message,
+                                                    answers[i].problems, origins_[i])) {
+      note(line);
+    }
     status = std::max(status, int{exit_status_of(rpc::code_of(answers[i].error.kind))});
   }
   return status;

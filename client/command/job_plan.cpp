@@ -70,16 +70,6 @@ Result<Answers> apply_in_calls(Desk& desk, const Edits& edits, bool dry_run) {
   return all;
 }
 
-int complain_of_refusals(const Edits& edits, const Answers& answers) {
-  int status = kOk;
-  for (std::size_t i = 0; i < edits.size() && i < answers.size(); ++i) {
-    if (!answers[i].__isset.error) continue;
-    note(fmt::format("rota: job {}: {}", printable(edits[i].definition.name), answers[i].error.message));
-    status = std::max(status, int{exit_status_of(rpc::code_of(answers[i].error.kind))});
-  }
-  return status;
-}
-
 bool names(const thrift::JobDefinition& job, const thrift::Calendar& calendar) {
   return job.space == calendar.space &&
          std::ranges::any_of(job.rules.schedule.entries, [&](const std::string& line) {
@@ -98,8 +88,8 @@ void tell_of_refused(const Answers& done) {
 }  // namespace
 
 JobPlan::JobPlan(Desk& desk, std::vector<thrift::JobDefinition> jobs,
-                 const std::vector<thrift::Calendar>& calendars)
-    : desk_(desk) {
+                 const std::vector<thrift::Calendar>& calendars, std::vector<Origin> origins)
+    : desk_(desk), origins_(std::move(origins)) {
   for (thrift::JobDefinition& job : jobs) {
     thrift::JobEdit& edit = edits_.emplace_back();
     for (const thrift::Calendar& calendar : calendars) {
@@ -109,13 +99,26 @@ JobPlan::JobPlan(Desk& desk, std::vector<thrift::JobDefinition> jobs,
   }
 }
 
+int JobPlan::complain_of_refusals(const Answers& answers) const {
+  int status = kOk;
+  for (std::size_t i = 0; i < edits_.size() && i < answers.size(); ++i) {
+    if (!answers[i].__isset.error) continue;
+    for (const std::string& line : job_refusal(edits_[i].definition.name, answers[i].error.message,
+                                               answers[i].problems, origins_[i])) {
+      note(line);
+    }
+    status = std::max(status, int{exit_status_of(rpc::code_of(answers[i].error.kind))});
+  }
+  return status;
+}
+
 int JobPlan::make() {
   if (edits_.empty()) return kOk;
   auto plan = apply_in_calls(desk_, edits_, true);
   if (!plan) return complain(plan.error());
   plan_ = std::move(*plan);
   for (thrift::JobEdit& edit : edits_) edit.planned_calendars.clear();
-  return complain_of_refusals(edits_, plan_);
+  return complain_of_refusals(plan_);
 }
 
 bool JobPlan::changes() const {
@@ -188,7 +191,7 @@ int JobPlan::carry_out(nlohmann::json& rows) {
       print_text(fmt::format("{} {} (version {})\n", printable(name), each.what, each.version));
     }
   }
-  const int status = complain_of_refusals(edits_, *done);
+  const int status = complain_of_refusals(*done);
   if (status != kOk) tell_of_refused(*done);
   return status;
 }

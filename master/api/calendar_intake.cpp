@@ -113,22 +113,25 @@ void add_day(const std::vector<Explained>& versions, Day day, std::vector<thrift
 
 }  // namespace
 
-Result<core::CalendarPtr> compile(const std::string& space, const model::Calendar& calendar) {
+Result<core::CalendarPtr> compile(const std::string& space, const model::Calendar& calendar,
+                                  std::vector<std::string>* told) {
   std::vector<std::string> problems = wire::calendar_problems(space, calendar);
   auto zone = timezone::load_zone(calendar.time_zone);
   if (!zone) problems.push_back("time_zone: " + zone.error().message);
   auto compiled = core::compile_calendar(calendar, zone ? *zone : std::make_shared<model::ZoneRules>());
   if (!compiled) problems.push_back(compiled.error().message);
+  if (told != nullptr) *told = problems;
   if (problems.empty()) {
     return core::CalendarPtr(std::make_shared<const core::CompiledCalendar>(std::move(*compiled)));
   }
   return fail(ErrorCode::InvalidArgument, fmt::format("{}", fmt::join(problems, "; ")));
 }
 
-Result<core::ApplyCalendar> accept_calendar(const thrift::CalendarEdit& edit, const std::string& principal) {
+Result<core::ApplyCalendar> accept_calendar(const thrift::CalendarEdit& edit, const std::string& principal,
+                                            std::vector<std::string>* problems) {
   auto calendar = wire::from_wire(edit.calendar);
   if (!calendar) return fail(calendar.error());
-  auto compiled = compile(edit.calendar.space, *calendar);
+  auto compiled = compile(edit.calendar.space, *calendar, problems);
   if (!compiled) return fail(compiled.error());
   core::ApplyCalendar event;
   event.principal = principal;

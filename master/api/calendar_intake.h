@@ -18,11 +18,14 @@
 
 namespace rota::master::api {
 
-/// An edit, without its token. InvalidArgument lists every problem that is found.
-Result<core::ApplyCalendar> accept_calendar(const thrift::CalendarEdit& edit, const std::string& principal);
+/// An edit, without its token. InvalidArgument lists every problem that is found; `problems`, if given, gets
+/// each by itself.
+Result<core::ApplyCalendar> accept_calendar(const thrift::CalendarEdit& edit, const std::string& principal,
+                                            std::vector<std::string>* problems = nullptr);
 
-/// InvalidArgument names the key and what is wrong.
-Result<core::CalendarPtr> compile(const std::string& space, const model::Calendar& calendar);
+/// InvalidArgument names the key and what is wrong; `problems` as above.
+Result<core::CalendarPtr> compile(const std::string& space, const model::Calendar& calendar,
+                                  std::vector<std::string>* problems = nullptr);
 
 /// The calendars that schedules name, read from the store, each once. Thread: one. The reader outlives it.
 class StoredCalendars {

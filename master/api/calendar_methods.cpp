@@ -69,12 +69,14 @@ Accepted accept_all(const Caller& caller, const std::vector<thrift::CalendarEdit
   Accepted out;
   auto beside = std::make_shared<core::CompiledCalendars>();
   for (std::size_t i = 0; i < edits.size(); ++i) {
-    const auto& event = out.emplace_back(accept_calendar(edits[i], caller.principal));
+    std::vector<std::string> problems;
+    const auto& event = out.emplace_back(accept_calendar(edits[i], caller.principal, &problems));
     if (event) {
       beside->insert_or_assign({event->space, event->calendar->name}, event->compiled);
-    } else {
-      answers[i] = refused_edit(event.error());
+      continue;
     }
+    answers[i] = refused_edit(event.error());
+    if (!problems.empty()) answers[i].__set_problems(std::move(problems));
   }
   for (auto& event : out) {
     if (event) event->beside = beside;

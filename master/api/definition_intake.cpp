@@ -98,7 +98,8 @@ std::string name_of_one_off(const model::JobWork& work) {
 }  // namespace
 
 Result<core::ApplyJob> accept_edit(const thrift::JobEdit& edit, const std::string& principal,
-                                   const core::CalendarSource& calendars, std::optional<WallTime> now) {
+                                   const core::CalendarSource& calendars, std::optional<WallTime> now,
+                                   std::vector<std::string>* told) {
   auto definition = wire::from_wire(edit.definition);
   if (!definition) return fail(definition.error());
   Problems problems = wire::definition_problems(*definition, true);
@@ -109,6 +110,7 @@ Result<core::ApplyJob> accept_edit(const thrift::JobEdit& edit, const std::strin
   event.zone = zones_of(definition->rules.schedule, problems);
   find_missing_calendars(*definition, calendars, problems);
   find_never(*definition, event.zone, calendars, now, problems);
+  if (told != nullptr) *told = problems;
   if (!problems.empty()) return fail(all_of(problems));
   event.principal = principal;
   event.definition = std::make_shared<const model::JobDefinition>(std::move(*definition));

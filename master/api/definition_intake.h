@@ -5,6 +5,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "common/base/result.h"
 #include "job_types.h"
@@ -14,10 +15,11 @@
 namespace rota::master::api {
 
 /// A saved job's edit, without its token. `calendars` are those of its namespace; what they let fire no more
-/// from `now` on is refused. InvalidArgument lists every problem.
+/// from `now` on is refused. InvalidArgument lists every problem; `problems`, if given, gets each by itself.
 Result<core::ApplyJob> accept_edit(const thrift::JobEdit& edit, const std::string& principal,
                                    const core::CalendarSource& calendars = {},
-                                   std::optional<WallTime> now = {});
+                                   std::optional<WallTime> now = {},
+                                   std::vector<std::string>* problems = nullptr);
 
 /// The runs of one call, one after the other. Most calls repeat one definition: what is the same as in the
 /// item before is neither converted, checked nor hashed again, and shared. Owner: the call, which keeps its

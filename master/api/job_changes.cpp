@@ -249,12 +249,14 @@ std::vector<thrift::JobEdited> JobServiceHandler::apply_here(
     for (const auto& planned : edits[i].planned_calendars) {
       if (dry_run) calendars.add_planned(planned);
     }
+    std::vector<std::string> problems;
     auto event = accept_edit(edits[i], caller.principal, calendars.in(edits[i].definition.space),
-                             parts_.clock.wall());
+                             parts_.clock.wall(), &problems);
     if (!event && calendars.trouble()) {
       out[i] = failed_edit(as_call_error(*calendars.trouble()));
     } else if (!event) {
       out[i] = failed_edit(as_call_error(event.error()));
+      if (!problems.empty()) out[i].__set_problems(std::move(problems));
     } else if (dry_run) {
       auto plan = plan_edit(*event);
       out[i] = plan ? *plan : failed_edit(as_call_error(plan.error()));

@@ -2,12 +2,16 @@
 // beside this file; schedules.txt says how they are read.
 #include <doctest/doctest.h>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
+#include <algorithm>
 #include <fstream>
+#include <iterator>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "client/file_places.h"
 #include "client/job_file.h"
 #include "client/job_schema.h"
 #include "common/base/duration_text.h"
@@ -76,23 +80,28 @@ std::string refusal_of(const std::string& text) {
   config::Problems problems;
   const client::JobFile file = client::read_job_file("job.yaml", text, problems);
   if (!problems.empty()) return problems.text();
-  std::string out;
-  for (const thrift::Calendar& each : file.calendars) {
+  const auto places = std::make_shared<client::FilePlaces>("job.yaml", text);
+  std::vector<std::string> lines;
+  for (std::size_t i = 0; i < file.calendars.size(); ++i) {
+    std::vector<std::string> told;
     thrift::CalendarEdit edit;
-    edit.calendar = each;
-    if (const auto event = master::api::accept_calendar(edit, "me"); !event) {
-      out += fmt::format("rota: calendar {}: {}\n", each.name, event.error().message);
-    }
+    edit.calendar = file.calendars[i];
+    const auto event = master::api::accept_calendar(edit, "me", &told);
+    if (event) continue;
+    std::ranges::move(client::calendar_refusal(edit.calendar.name, event.error().message, told, {places, i}),
+                      std::back_inserter(lines));
   }
-  for (const thrift::JobDefinition& each : file.jobs) {
+  for (std::size_t i = 0; i < file.jobs.size(); ++i) {
+    std::vector<std::string> told;
     thrift::JobEdit edit;
-    edit.definition = each;
+    edit.definition = file.jobs[i];
     const auto now = parse_moment("2026-11-23T10:00:00Z");
-    if (const auto event = master::api::accept_edit(edit, "me", &calendar, *now); !event) {
-      out += fmt::format("rota: job {}: {}\n", each.name, event.error().message);
-    }
+    const auto event = master::api::accept_edit(edit, "me", &calendar, *now, &told);
+    if (event) continue;
+    std::ranges::move(client::job_refusal(edit.definition.name, event.error().message, told, {places, i}),
+                      std::back_inserter(lines));
   }
-  return out;
+  return lines.empty() ? "" : fmt::format("{}\n", fmt::join(lines, "\n"));
 }
 
 std::string refusal_of_job(const std::string& text) {
