@@ -5,6 +5,7 @@ import json
 import os
 import time
 
+import pages
 from cluster import ROOT, check, figure, wait_until
 
 DAYS = """calendars:
@@ -126,6 +127,40 @@ def jobs_follow_edits(cluster):
     wait_until(cluster.is_whole, 60, "the killed leader is back")
 
 
+OPEN = """calendars:
+  - {{name: ends, covers: "{first}..{last}", beyond: hold}}
+"""
+USERS = """jobs:
+  - {name: dies, schedule: {cron: "0 18 * * *", calendar: ends}, handler: noop}
+  - {name: half, schedule: [{cron: "0 18 * * *", calendar: ends}, "0 9 * * *"], handler: noop}
+"""
+
+
+def ends_are_told(cluster):
+    """A plan and an edit name the jobs that can never fire again; the status names the calendar before that."""
+    first = today() - datetime.timedelta(days=400)
+    soon = today() + datetime.timedelta(days=30)
+    cluster.ok("apply", "--yes", "-f", "-", input=OPEN.format(first=first, last=soon))
+    cluster.ok("apply", "--yes", "-f", "-", input=USERS)
+
+    def status():
+        return [(c["name"], c["last_day"], c["beyond"], c["jobs"]) for c in cluster.json("cluster", "status")["calendars_ending"]]
+    wait_until(lambda: ("ends", str(soon), "hold", 2) in status(), 20, "the status names the calendar that ends")
+    shown = cluster.ok("cluster", "status")
+    check(f"calendar default/ends covers no day after {soon} (" in shown and "2 jobs use it" in shown, shown)
+    over = OPEN.format(first=first, last=today() - datetime.timedelta(days=2))
+    words = "2 jobs can never fire again once it counts: dies, half (only schedule[0]; its other entries fire)"
+    dry = cluster.rota("apply", "--dry-run", "-f", "-", input=over)
+    check(dry.returncode == 11 and f"calendar ends, version 2: {words}" in dry.stderr, f"the plan: {dry.stderr}")
+    done = cluster.rota("-o", "json", "apply", "--yes", "-f", "-", input=over)
+    told = json.loads(done.stdout)[0]["jobs_over"]
+    check(words in done.stderr and told["count"] == told["looked_at"] == told["users"] == 2, f"the edit: {done}")
+    for name in ("dies", "half"):
+        cluster.ok("job", "delete", "--yes", name)
+    wait_until(lambda: not any(name == "ends" for name, *_ in status()), 20, "no job uses it any more")
+    cluster.ok("calendar", "delete", "--yes", "ends")
+
+
 def run_all(cluster, folder):
     here = folder + "/calendars"
     os.makedirs(here, exist_ok=True)
@@ -133,7 +168,10 @@ def run_all(cluster, folder):
     folder_of_both(cluster, here)
     edit_outlives_its_leader(cluster)
     jobs_follow_edits(cluster)
+    ends_are_told(cluster)
     for name in ("germany", "edited"):
         cluster.ok("calendar", "delete", "--yes", name)
+    examples = pages.documented(cluster, "docs/calendars.md", here + "/pages",
+                                ("examples/calendars/germany.yaml", "examples/calendars/nyse.yaml"))
     cluster.await_verified()
-    figure("calendars", failed=0)
+    figure("calendars", failed=0, examples=examples)

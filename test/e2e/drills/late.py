@@ -4,6 +4,7 @@ import json
 import subprocess
 import time
 
+import pages
 from cluster import Cluster, check, figure, now_ms, wait_until
 from judged import Store
 
@@ -57,6 +58,8 @@ def watch_catch_up(cluster, store, count):
     # A run newer than what the leader last published is told without its place.
     wait_until(lambda: "caught up at 20 a second" in cluster.json("run", "why", waiting)["sentence"], 5,
                "rota run why tells the pace at which late ticks are caught up")
+    shown, documented = cluster.ok("run", "why", waiting), pages.text_block("docs/late.md", "waiting: ")
+    check(pages.shape(shown) == pages.shape(documented), f"docs/late.md says\n{documented}of\n{shown}")
     left = f"SELECT COUNT(*) {caught_up} AND state <> 'succeeded'"
     wait_until(lambda: store.ask(left) == "0", count // RATE + 60, "all are caught up")
     first, last = (int(word) for word in store.ask(f"SELECT MIN(dispatched_ms), MAX(dispatched_ms) {caught_up}").split())
@@ -77,7 +80,7 @@ def tick_why(cluster, name, at_ms):
     return cluster.json("job", "why", name, "--at", at)
 
 
-def freezes(cluster):
+def freezes(cluster, folder):
     """A freeze outlives its leader; its end starts one run that names it; every moment can be asked for."""
     cluster.apply("name: icy\nschedule: '@every 1s'\nhandler: noop\noverlap: allow\n")
     wait_until(lambda: cluster.runs("icy"), 20, "it fires")
@@ -105,4 +108,5 @@ def freezes(cluster):
     check(any(f["id"] == frozen["id"] and f["state"] == "over" for f in cluster.json("freeze", "list")), "the list")
     cluster.verify()
     cluster.ok("job", "delete", "--yes", "icy")
-    figure("freezes", gaps=len(gaps), made_up=1, takeovers=1)
+    examples = pages.documented(cluster, "docs/late.md", folder + "/pages-late")
+    figure("freezes", gaps=len(gaps), made_up=1, takeovers=1, examples=examples)

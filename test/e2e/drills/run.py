@@ -107,7 +107,7 @@ GROUPS = {
         "many_crons": lambda c, d, long: failover.many_crons(c.programs, d, 10 if long else 3),
         "huge_moment": lambda c, d, long: moment.huge(c.programs, d, 1_000_000 if long else 50_000, 180 if long else 40),
         "after_an_hour": lambda c, d, long: late.after_an_hour(c.programs, d, 3000 if long else 300),
-        "freezes": lambda c, d, long: late.freezes(c),
+        "freezes": lambda c, d, long: late.freezes(c, d),
         "overlap": lambda c, d, long: overlap.all_of_them(c, d),
         "retries": lambda c, d, long: retries.all_of_them(c),
         "leader_frozen": lambda c, d, long: failover.leader_frozen(c, 10 if long else 1),

@@ -1,25 +1,7 @@
-"""Runs the examples of docs/schedules.md as they stand: each job is applied, and what `rota job next` prints is compared."""
-import re
-
-from cluster import ROOT, check, figure, wait_until
-
-PAGE = ROOT / "docs/schedules.md"
-BLOCK = r"((?:(?!```)[^\n]*\n)*)```"
-EXAMPLE = re.compile(r"^```yaml\n" + BLOCK + r"\n+```text\n\$ (rota [^\n]*)\n" + BLOCK, re.M)
-
-
-def examples():
-    """(job file, command, output) of each."""
-    return EXAMPLE.findall(PAGE.read_text())
-
-
-def documented(cluster):
-    for job, command, expected in examples():
-        cluster.apply(job)
-        words = command.split()[1:]
-        shown = cluster.ok(*words)
-        check(shown == expected, f"{command}: shows\n{shown}instead of\n{expected}")
-        cluster.ok("job", "delete", "--yes", words[2])
+"""Runs the examples of docs/schedules.md as they stand, and compares what is printed. Entries that are due at once, what can
+never fire, what ends a job by its rules, fixed delays."""
+import pages
+from cluster import check, figure, wait_until
 
 
 def told(cluster, folder):
@@ -53,7 +35,11 @@ def refused(cluster):
 command: [x]
 schedule: {cron: "0 9 * * *", between: "10:00-11:00"}
 """)
-    check(done.returncode != 0 and "schedule[0] can never fire" in done.stderr, f"what never fires: {done.stderr}")
+    check(done.returncode != 0 and "<stdin>:3:11 job never: schedule[0] can never fire" in done.stderr,
+          f"what never fires: {done.stderr}")
+    wrong = cluster.rota("job", "apply", "--yes", "-f", "-", input="jobs:\n- {name: a, command: [x], schedule: '0 25 * * *'}\n")
+    check(wrong.returncode == 2 and "<stdin>:2:37 job a: cron '0 25 * * *': column 3, hour: 25 is out of range" in wrong.stderr,
+          f"a wrong cron is told with its place: {wrong.stderr}")
 
 
 ENDS = {
@@ -99,11 +85,11 @@ schedule: {{after_end: 2s}}
 
 
 def run_all(cluster, folder):
-    documented(cluster)
+    examples = pages.documented(cluster, "docs/schedules.md", folder + "/pages-schedules")
     refused(cluster)
     ended(cluster)
     pauses = delayed(cluster, folder)
     ticks = told(cluster, folder)
     verify = cluster.rota("verify")
     check(verify.returncode == 0, f"verify: {verify.stdout} {verify.stderr}")
-    figure("schedules", examples=len(examples()), ticks_told=ticks, fixed_delays=pauses)
+    figure("schedules", examples=examples, ticks_told=ticks, fixed_delays=pauses)
