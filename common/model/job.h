@@ -175,6 +175,8 @@ struct JobMemory {
   std::int32_t fired = 0;            ///< ticks that fired; counted where `firings` is given
   std::int32_t failures = 0;         ///< runs in a row that did not succeed; with `pause_after_failures`
   std::optional<WallTime> due;       ///< by an entry `after_end`
+  /// A run ended then by which its rules end the job, while ticks were held: what comes after it is no tick.
+  std::optional<WallTime> over_since;
   bool operator==(const JobMemory&) const = default;
 };
 

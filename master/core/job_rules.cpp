@@ -83,9 +83,9 @@ void close_version(Context& ctx, JobEntry& job) {
   const WallTime end = over_since(ctx.state, job).value_or(ctx.at);
   record_ticks_through(ctx, job, end);
   const auto over = ctx.state.jobs().over().find(job.row.id);
-  const bool was_last = over != ctx.state.jobs().over().end() && over->second.tick;
-  close_version_at(ctx, job, was_last ? *over->second.tick : end);
-  if (was_last) over->second.tick.reset();  // that version is closed by it
+  const bool was_last = over != ctx.state.jobs().over().end() && over->second;
+  close_version_at(ctx, job, was_last ? *over->second : end);
+  if (was_last) over->second.reset();  // that version is closed by it
 }
 
 bool same_counts(const model::JobRules& a, const model::JobRules& b) {

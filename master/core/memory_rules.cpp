@@ -71,13 +71,33 @@ bool is_counted(const JobEntry& job) {
   return !job.row.one_off && job.row.state == model::JobState::Enabled;
 }
 
+void set_over_since(State& state, JobEntry& job, std::optional<WallTime> since) {
+  JobMemory memory = job.row.memory();
+  memory.over_since = since;
+  state.jobs().set_memory(job, memory);
+}
+
 /// The first end of a run after which its rules end it. While ticks are held it may go on by a later one.
-void note_end(Context& ctx, const JobEntry& job) {
+void note_end(Context& ctx, JobEntry& job) {
   auto& over = ctx.state.jobs().over();
   if (!why_over(job).empty()) {
-    over.try_emplace(job.row.id, Over{std::nullopt, ctx.at});
-  } else if (const auto known = over.find(job.row.id); known != over.end() && !known->second.tick) {
+    if (over.try_emplace(job.row.id).second) set_over_since(ctx.state, job, ctx.at);
+  } else if (const auto known = over.find(job.row.id); known != over.end() && !known->second) {
     over.erase(known);
+    set_over_since(ctx.state, job, std::nullopt);
+  }
+}
+
+/// Unless they must wait.
+void end_those_over(Context& ctx) {
+  auto& over = ctx.state.jobs().over();
+  while (!over.empty() && !ctx.state.ticks().are_held()) {
+    const auto [id, tick] = *over.begin();
+    JobEntry* job = ctx.state.jobs().find(id);
+    const std::string why = job == nullptr || !is_counted(*job) ? std::string() : why_over(*job);
+    if (!why.empty()) pause_by_rules(ctx, *job, why, tick);
+    over.erase(id);
+    if (job != nullptr) set_over_since(ctx.state, *job, std::nullopt);
   }
 }
 
@@ -89,7 +109,7 @@ void remember_firing(Context& ctx, JobEntry& job, WallTime tick) {
   JobMemory memory = job.row.memory();
   ++memory.fired;
   ctx.state.jobs().set_memory(job, memory);
-  if (memory.fired >= most) ctx.state.jobs().over()[job.row.id].tick = tick;
+  if (memory.fired >= most) ctx.state.jobs().over()[job.row.id] = tick;
 }
 
 void remember_end(Context& ctx, JobEntry& job, const RunEntry& run) {
@@ -127,17 +147,20 @@ std::string why_over(const JobEntry& job) {
 bool is_over_by_tick(State& state, const JobEntry& job) {
   if (job.rules().firings == 0) return false;
   const auto found = state.jobs().over().find(job.row.id);
-  return found != state.jobs().over().end() && found->second.tick.has_value();
+  return found != state.jobs().over().end() && found->second.has_value();
 }
 
 std::optional<WallTime> over_since(const State& state, const JobEntry& job) {
-  const auto found = state.jobs().over().find(job.row.id);
-  return found == state.jobs().over().end() ? std::nullopt : found->second.since;
+  if (!state.jobs().over().contains(job.row.id)) return std::nullopt;
+  const auto since = job.row.memory().over_since;
+  if (!since || *since < job.valid_from) return std::nullopt;  // an older master left it there
+  return std::min(*since, state.core_time());
 }
 
 void forget_counts(Context& ctx, JobEntry& job) {
   JobMemory memory = job.row.memory();
   memory.fired = memory.failures = 0;
+  memory.over_since.reset();
   ctx.state.jobs().set_memory(job, memory);
 }
 
@@ -156,15 +179,11 @@ void be_due_now(State& state, JobEntry& job) {
   plan_next_tick(state, job);
 }
 
+void settle_ends_of_before(Context& ctx) { end_those_over(ctx); }
+
 void settle_memories(Context& ctx) {
+  end_those_over(ctx);
   JobTable& jobs = ctx.state.jobs();
-  while (!jobs.over().empty() && !ctx.state.ticks().are_held()) {
-    const auto [id, over] = *jobs.over().begin();
-    JobEntry* job = jobs.find(id);
-    const std::string why = job == nullptr || !is_counted(*job) ? std::string() : why_over(*job);
-    if (!why.empty()) pause_by_rules(ctx, *job, why, over.tick);
-    jobs.over().erase(id);
-  }
   for (const JobId id : jobs.take_changed_memories()) {
     if (const JobEntry* job = jobs.find(id)) write_job(ctx, *job);
   }

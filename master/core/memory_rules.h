@@ -19,8 +19,8 @@ void remember_end(Context& ctx, JobEntry& job, const RunEntry& run);
 /// Why its rules end the job; empty: they do not.
 std::string why_over(const JobEntry& job);
 
-/// When a run ended by which its rules end the job; empty: none did, or that was in another Term. No tick
-/// after it is recorded, however late ticks are.
+/// When a run ended by which its rules end the job, also in an earlier Term; empty: none did. No tick after
+/// it is recorded, however late ticks are.
 std::optional<WallTime> over_since(const State& state, const JobEntry& job);
 
 /// A tick that has fired was its last one.
@@ -41,5 +41,7 @@ void be_due_now(State& state, JobEntry& job);
 
 /// After each event: writes what has changed, and ends the jobs that are over, unless ticks are held.
 void settle_memories(Context& ctx);
+/// At the begin of an event: jobs that their rules had ended when the Term began.
+void settle_ends_of_before(Context& ctx);
 
 }  // namespace rota::master::core

@@ -79,6 +79,7 @@ void Scheduler::handle(const Event& event, Now now, Effects& effects) {
   state_->advance_core_time(now.wall);
   Context ctx{*state_, now, state_->core_time(), effects};
   replan_jobs(ctx, false);
+  settle_ends_of_before(ctx);
   std::visit(Cases{ctx}, event);
   fire_worker_starts(ctx);
   settle_memories(ctx);

@@ -115,12 +115,6 @@ class JobEntry {
   Seldom<RunsOfJob> runs_;
 };
 
-/// What ends a job by its rules.
-struct Over {
-  std::optional<WallTime> tick;   ///< the one that fired last, if it was that
-  std::optional<WallTime> since;  ///< when the run ended that did it, if one did in this Term
-};
-
 /// Thread: the Scheduler's. Every function keeps all indexes in step.
 class JobTable {
  public:
@@ -168,9 +162,9 @@ class JobTable {
   void set_memory(JobEntry& job, const model::JobMemory& memory);
   /// Those whose memory has changed since the last call.
   std::set<JobId> take_changed_memories() { return std::exchange(changed_memories_, {}); }
-  /// Jobs that their rules end.
-  std::map<JobId, Over>& over() { return over_; }
-  const std::map<JobId, Over>& over() const { return over_; }
+  /// Jobs that their rules end, and the tick that fired last, if it was that which ended it.
+  std::map<JobId, std::optional<WallTime>>& over() { return over_; }
+  const std::map<JobId, std::optional<WallTime>>& over() const { return over_; }
   /// The saved jobs whose schedules name that calendar.
   const std::set<JobId>& users_of(const std::string& space, const std::string& calendar) const;
   using CalendarUsers = std::map<std::pair<std::string, std::string>, std::set<JobId>>;
@@ -217,7 +211,7 @@ class JobTable {
   CalendarUsers users_;                                     ///< by namespace and calendar; none is empty
   std::deque<std::pair<JobId, JobVersion>> newly_deleted_;  ///< bounded by kDeletedMost
   std::set<JobId> changed_memories_;
-  std::map<JobId, Over> over_;
+  std::map<JobId, std::optional<WallTime>> over_;
   DueIndex due_;
   std::set<DueTick> due_often_;
   std::map<JobId, std::set<WallTime>> taken_;

@@ -22,8 +22,8 @@ bool holds_its_name(const model::Job& job) {
 const MultiRow kUpsertJobs{
     "INSERT INTO job (job_id, namespace, name, saved_name, version, state, one_off, state_by, "
     "state_why, created_ms, changed_ms, ticks_through_ms, fired_ticks, failures_in_row, "
-    "due_after_end_ms) VALUES",
-    15,
+    "due_after_end_ms, over_since_ms) VALUES",
+    16,
     "ON DUPLICATE KEY UPDATE "
     "namespace = IF(job_id = VALUES(job_id), VALUES(namespace), namespace), "
     "name = IF(job_id = VALUES(job_id), VALUES(name), name), "
@@ -38,7 +38,8 @@ const MultiRow kUpsertJobs{
     "ticks_through_ms = IF(job_id = VALUES(job_id), VALUES(ticks_through_ms), ticks_through_ms), "
     "fired_ticks = IF(job_id = VALUES(job_id), VALUES(fired_ticks), fired_ticks), "
     "failures_in_row = IF(job_id = VALUES(job_id), VALUES(failures_in_row), failures_in_row), "
-    "due_after_end_ms = IF(job_id = VALUES(job_id), VALUES(due_after_end_ms), due_after_end_ms)"};
+    "due_after_end_ms = IF(job_id = VALUES(job_id), VALUES(due_after_end_ms), due_after_end_ms), "
+    "over_since_ms = IF(job_id = VALUES(job_id), VALUES(over_since_ms), over_since_ms)"};
 
 void bind_job(Binder& binder, const model::Job& job) {
   binder.integer(job.id.value).text(job.space).text(job.name);
@@ -53,7 +54,8 @@ void bind_job(Binder& binder, const model::Job& job) {
       .time(job.ticks_through)
       .integer(job.memory.fired)
       .integer(job.memory.failures)
-      .time(job.memory.due);
+      .time(job.memory.due)
+      .time(job.memory.over_since);
 }
 
 const MultiRow kUpsertVersions{
@@ -235,6 +237,7 @@ Result<model::Job> read_job(Row& row) {
   job.memory.fired = static_cast<std::int32_t>(row.integer());
   job.memory.failures = static_cast<std::int32_t>(row.integer());
   job.memory.due = row.maybe_time();
+  job.memory.over_since = row.maybe_time();
   return job;
 }
 

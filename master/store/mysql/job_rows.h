@@ -14,7 +14,8 @@ namespace rota::master::store {
 /// with its job under j and kJoinContent (contents.h).
 inline constexpr std::string_view kJobColumns =
     "j.job_id, j.namespace, j.name, j.version, j.state, j.one_off, j.state_by, j.state_why, "
-    "j.created_ms, j.changed_ms, j.ticks_through_ms, j.fired_ticks, j.failures_in_row, j.due_after_end_ms";
+    "j.created_ms, j.changed_ms, j.ticks_through_ms, j.fired_ticks, j.failures_in_row, j.due_after_end_ms, "
+    "j.over_since_ms";
 inline constexpr std::string_view kVersionColumns =
     "v.job_id, v.version, v.valid_from_ms, v.valid_to_ms, v.anchor_ms, v.enabled, v.principal, "
     "j.namespace, j.name, IF(v.content_hash IS NULL, v.definition, d.body)";

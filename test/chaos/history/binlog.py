@@ -23,7 +23,7 @@ KNOWN_ORDER = {
     "run_open": "run_id attempt worker_id worker_incarnation epoch dispatched_ms",
     "watermark": "partition_no value_ms reaching_ms job_id",
     "job": "job_id namespace name saved_name version state one_off state_by state_why created_ms changed_ms "
-           "ticks_through_ms fired_ticks failures_in_row due_after_end_ms",
+           "ticks_through_ms fired_ticks failures_in_row due_after_end_ms over_since_ms",
     "job_version": "job_id version valid_from_ms valid_to_ms anchor_ms enabled principal definition_hash "
                    "rules definition content_hash",
     "run": "run_id namespace principal job_id job_version kind tick_ms scheduled_ms recorded_ms request_key "

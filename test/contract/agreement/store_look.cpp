@@ -44,11 +44,11 @@ std::string words(const model::Run& run) {
 
 std::string words(const model::Job& job) {
   return fmt::format("job {} {}/{} version {} state {} one-off {} by {} why {} {} {} ticks {} "
-                     "fired {} failures {} due {}", job.id.value,
+                     "fired {} failures {} due {} over {}", job.id.value,
                      job.space, job.name, job.version, static_cast<int>(job.state), job.one_off,
                      job.state_by, std::hash<std::string>()(job.state_why), to_ms(job.created),
                      to_ms(job.changed), at(job.ticks_through), job.memory.fired, job.memory.failures,
-                     at(job.memory.due));
+                     at(job.memory.due), at(job.memory.over_since));
 }
 
 std::string words(const model::JobVersionRow& row) {

@@ -128,7 +128,7 @@ void StoreScript::add_job(Changes& changes) {
   if (dice_.chance(25)) job.state = dice_.chance(50) ? model::JobState::Paused : model::JobState::Deleted;
   job.state_why = dice_.chance(20) ? samples::nasty_text() : "";
   if (dice_.chance(30)) job.ticks_through = moment();
-  if (dice_.chance(30)) job.memory = {3, -1, moment()};
+  if (dice_.chance(30)) job.memory = {3, -1, moment(), moment()};
   changes.jobs.push_back(job);
   model::JobVersionRow version = samples::a_version(id, job.version, name);
   version.enabled = !job.one_off;

@@ -97,7 +97,7 @@ TEST_CASE("office: recover gives the watermark, the jobs and the unfinished runs
 TEST_CASE("office: what a job remembers beyond its runs is there for the next leader, and may be cleared") {
   ON_EACH_STORE(on, led_backends()) {
     core::Changes changes = new_job(10, "a");
-    changes.jobs[0].memory = {7, -1, wall_from_ms(kBase + 4321)};
+    changes.jobs[0].memory = {7, -1, wall_from_ms(kBase + 4321), wall_from_ms(kBase + 1234)};
     REQUIRE(on.store->apply(Epoch{1}, changes).outcome == ApplyOutcome::Applied);
     CHECK(on.reader->saved_jobs(JobId{}, 10)->at(0).memory == changes.jobs[0].memory);
     const auto recovered = on.office->recover();

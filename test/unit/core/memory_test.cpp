@@ -122,6 +122,81 @@ TEST_CASE("memory: a job whose rules end it while ticks are held decides on no t
   }
 }
 
+TEST_CASE("memory: a job whose rules ended it in a hold ends at that moment after a takeover too") {
+  for (const auto late : {model::LatePolicy::FireOnce, model::LatePolicy::FireAll, model::LatePolicy::Skip}) {
+    for (const bool is_still_held : {false, true}) {
+      INFO(static_cast<int>(late), is_still_held);
+      Harness h;
+      h.join(a_worker("w1", 8));
+      const JobId job =
+          h.apply(a_job().every(10s).grace(1s).late(late).overlap(model::Overlap::Queue).pausing_after(1));
+      h.advance(10s);
+      const std::size_t fired = h.runs_of(job).size();
+      h.handle(master::core::HoldTicks{"a test"});
+      h.advance(25s);
+      end_all(h, RunState::Failed);  // two ticks were held before it
+      const WallTime end = h.now.wall;
+      h.advance(10s);
+      master::core::CoreOptions options;
+      if (is_still_held) options.tick_hold = "still a test";
+      Harness next(h.recovered(), options, Epoch{8});
+      next.now = h.now;
+      next.join(a_worker("w1", 8, "i2"));
+      next.advance(20s);
+      if (is_still_held) CHECK(next.jobs[job].state == JobState::Enabled);
+      next.handle(master::core::HoldTicks{""});
+      next.advance(1s);
+      CHECK(next.jobs.at(job).state == JobState::Paused);
+      CHECK(next.versions.at({job, 1}).valid_to == end);
+      std::int64_t skipped = 0;
+      for (const auto& gap : next.gaps_of(job)) {
+        CHECK(gap.to <= end);
+        skipped += gap.count;
+      }
+      const std::size_t made_up = late == model::LatePolicy::FireOnce ? 1 : late == model::LatePolicy::FireAll ? 2 : 0;
+      CHECK(skipped == static_cast<std::int64_t>(2 - made_up));
+      std::size_t later = 0;
+      for (const RunId run : next.runs_of(job)) {
+        CHECK(*next.runs.at(run).tick <= end);
+        later += *next.runs.at(run).tick > end - 25s ? 1 : 0;
+      }
+      CHECK(fired == 1);
+      CHECK(later == made_up);
+    }
+  }
+}
+
+TEST_CASE("memory: the moment of an end is not kept beyond the version that it ended, nor of a job that goes on") {
+  Harness h;
+  h.join(a_worker("w1", 8));
+  const JobId job = h.apply(a_job().every(10s).overlap(model::Overlap::Allow).pausing_after(1));
+  h.advance(20s);
+  REQUIRE(h.runs_of(job).size() == 2);
+  h.handle(master::core::HoldTicks{"a test"});
+  h.report(h.runs_of(job)[0], RunState::Failed);
+  CHECK(h.jobs.at(job).memory.over_since == h.now.wall);
+  h.report(h.runs_of(job)[1], RunState::Succeeded);
+  CHECK(!h.jobs.at(job).memory.over_since);
+  h.handle(master::core::HoldTicks{""});
+  h.advance(10s);
+  h.report(h.runs_of(job)[2], RunState::Failed);
+  REQUIRE(h.jobs.at(job).state == JobState::Paused);
+  h.pause("j", false);
+  CHECK(!h.jobs.at(job).memory.over_since);
+  // An older master does not know it: what it left there is of an earlier version.
+  auto stored = h.recovered();
+  for (auto& each : stored.jobs) {
+    each.job.memory.failures = 1;
+    each.job.memory.over_since = h.now.wall - 5s;
+  }
+  h.advance(5s);
+  Harness next(std::move(stored), {}, Epoch{8});
+  next.now = h.now;
+  next.tick();
+  CHECK(next.jobs.at(job).state == JobState::Paused);
+  CHECK(next.versions.at({job, 3}).valid_to == next.now.wall);
+}
+
 TEST_CASE("memory: a success while ticks are held lets a job go on that had failed too often before it") {
   Harness h;
   h.join(a_worker("w1", 8));

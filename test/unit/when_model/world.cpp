@@ -120,7 +120,10 @@ void World::hold(Ms length) {
   is_held_ = true;
   pass(length / 2);
   handle(TimePassed{});
-  if (dice_.chance(70)) finish();
+  if (dice_.chance(70)) {
+    for (int i = 0; i < 3; ++i) finish();
+    if (dice_.chance(40)) change_leader("by dice");
+  }
   pass(length / 2);
   handle(TimePassed{});
   for (Job& job : jobs_) judge(job, {}, false);
@@ -145,19 +148,27 @@ void World::clock_back() {
 
 void World::take_over(Ms away) {
   for (int i = 0; i < 3; ++i) finish();
+  change_leader("");
+  pass(away);
+  look();
+  h_->join(test::a_worker("w1", 100'000, fmt::format("i{}", ++lives_)));
+}
+
+/// Nothing is under way.
+void World::change_leader(const std::string& hold) {
   auto all = h_->recovered();
   for (RecoveredJob& job : all.jobs) job.zone = all_zones();
   for (RecoveredCalendar& each : all.calendars) each.zone = *timezone::load_zone(each.row.calendar->time_zone);
-  auto next = std::make_unique<test::Harness>(std::move(all), options_, Epoch{++epoch_});
+  CoreOptions options = options_;
+  options.tick_hold = hold;
+  auto next = std::make_unique<test::Harness>(std::move(all), options, Epoch{++epoch_});
   next->now = h_->now;
   next->jobs = h_->jobs;
   next->versions = h_->versions;
   next->calendars = h_->calendars;
   h_ = std::move(next);
-  count("takeovers");
-  pass(away);
-  look();
-  h_->join(test::a_worker("w1", 100'000, fmt::format("i{}", ++lives_)));
+  count(hold.empty() ? "takeovers" : "takeovers in a hold");
+  if (!hold.empty()) h_->join(test::a_worker("w1", 100'000, fmt::format("i{}", ++lives_)));
 }
 
 /// All that was sent ends, one after the other.

@@ -58,6 +58,7 @@ class World {
   void hold(Ms length);
   void clock_back();
   void take_over(Ms away);
+  void change_leader(const std::string& hold);
   void pass(Ms by);
   void look();
   void finish();
