@@ -20,7 +20,7 @@ struct Begin {
 std::vector<Begin> begins_of(const model::Run& run, const std::vector<model::AttemptRow>& earlier) {
   std::vector<Begin> out;
   for (const model::AttemptRow& row : earlier) {
-    if (!row.late && row.dispatched) out.push_back({row.attempt, *row.dispatched});
+    if (row.dispatched) out.push_back({row.attempt, *row.dispatched});
   }
   const model::RunProgress& at = run.progress;
   const bool has_row = std::ranges::any_of(out, [&](const Begin& one) { return one.attempt == at.attempt; });

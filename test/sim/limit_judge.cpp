@@ -24,7 +24,7 @@ std::string of_run(const model::Run& run) { return ", run " + std::to_string(run
 std::optional<WallTime> first_of(const SimTables& tables, const std::vector<model::AttemptRow>& fresh, RunId run) {
   std::optional<WallTime> first;
   const auto look_at = [&](const model::AttemptRow& row) {
-    if (row.run != run || row.late || !row.dispatched) return;
+    if (row.run != run || !row.dispatched) return;
     first = std::min(first.value_or(*row.dispatched), *row.dispatched);
   };
   for (const model::AttemptRow& row : fresh) look_at(row);

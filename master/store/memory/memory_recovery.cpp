@@ -76,7 +76,7 @@ std::optional<WallTime> first_dispatched_of(const auto& tables, RunId run) {
   std::optional<WallTime> first;
   for (auto at = tables.attempts.lower_bound({run, 0});
        at != tables.attempts.end() && at->first.first == run; ++at) {
-    const std::optional<WallTime> dispatched = at->second.late ? std::nullopt : at->second.dispatched;
+    const std::optional<WallTime> dispatched = at->second.dispatched;
     if (dispatched && (!first || *dispatched < *first)) first = dispatched;
   }
   return first;

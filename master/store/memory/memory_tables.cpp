@@ -209,7 +209,10 @@ void put_update(MemoryTables& tables, const core::RunUpdate& update) {
 
 void put_the_rest(MemoryTables& tables, const core::Changes& changes) {
   for (const auto& attempt : changes.attempts) {
-    tables.attempts.insert_or_assign({attempt.run, attempt.attempt}, attempt);
+    model::AttemptRow& row = tables.attempts[{attempt.run, attempt.attempt}];
+    const auto before = row.dispatched;
+    row = attempt;
+    if (!row.dispatched) row.dispatched = before;  // whoever brings a late result does not know it
   }
   for (const auto& note : changes.notes) put_note(tables, note);
   for (const auto& gap : changes.gaps) tables.gaps.emplace(std::tuple{gap.job, gap.version, gap.from}, gap);

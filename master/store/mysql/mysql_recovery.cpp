@@ -110,11 +110,11 @@ Result<std::vector<model::Run>> load_unfinished(Connection& connection, const st
 Result<void> load_past_attempts(Connection& connection, core::Recovered& recovered,
                                 const std::string& open_runs) {
   return connection.stream(
-      fmt::format("SELECT a.run_id, COALESCE(a.outcome_state, ''), COALESCE(a.exit_status, -1), COUNT(*), "
-                  "MIN(a.dispatched_ms) FROM {} STRAIGHT_JOIN attempt a ON a.run_id = r.run_id "
-                  "WHERE r.state IN ({}) AND r.attempt > 0 AND a.late = 0 "
-                  "GROUP BY a.run_id, COALESCE(a.outcome_state, ''), COALESCE(a.exit_status, -1) "
-                  "ORDER BY 1, 3",
+      fmt::format("SELECT a.run_id, {0}, COALESCE(a.exit_status, -1), COUNT(*), MIN(a.dispatched_ms) "
+                  "FROM {1} STRAIGHT_JOIN attempt a ON a.run_id = r.run_id "
+                  "WHERE r.state IN ({2}) AND r.attempt > 0 "
+                  "GROUP BY a.run_id, {0}, COALESCE(a.exit_status, -1) ORDER BY 1, 3",
+                  "CASE WHEN a.late = 0 THEN COALESCE(a.outcome_state, '') ELSE '' END",
                   open_runs, kUnfinishedStates),
       [&](Row& row) -> Result<void> {
         const RunId id{row.integer()};

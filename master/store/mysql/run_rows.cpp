@@ -218,7 +218,7 @@ const MultiRow kUpsertAttempts{
     "INSERT INTO attempt (" ROTA_ATTEMPT ", " ROTA_OUTCOME ") VALUES", 23,
     "ON DUPLICATE KEY UPDATE worker_id = VALUES(worker_id), "
     "worker_incarnation = VALUES(worker_incarnation), epoch = VALUES(epoch), "
-    "dispatched_ms = VALUES(dispatched_ms), late = VALUES(late), " ROTA_SET_OUTCOME};
+    "dispatched_ms = COALESCE(VALUES(dispatched_ms), dispatched_ms), late = VALUES(late), " ROTA_SET_OUTCOME};
 const MultiRow kUpsertNotes{
     "INSERT INTO run_note (run_id, attempt, said_ms, percent, progress_text, checkpoint_attempt, "
     "checkpoint_ms, checkpoint) VALUES", 8,

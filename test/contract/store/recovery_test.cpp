@@ -145,6 +145,24 @@ TEST_CASE("recovery: failed attempts of unfinished runs come by exit status, so 
   }
 }
 
+TEST_CASE("recovery: a late result does not take away when its attempt was dispatched") {
+  ON_EACH_STORE(on, led_backends()) {
+    core::Changes changes = new_job(10, "a"), late;
+    changes.new_runs = {a_manual_run(100, 10)};
+    changes.attempts = {an_attempt(100, 1, kGivenUp)};
+    changes.attempts[0].dispatched = wall_from_ms(kBase + 30);
+    REQUIRE_STORED(on, changes);
+    late.attempts = {an_attempt(100, 1, kFailed, true)};
+    late.attempts[0].dispatched.reset();
+    REQUIRE_STORED(on, late);
+
+    const auto runs = recovered_from(on).runs;
+    REQUIRE(runs.size() == 1);
+    CHECK(runs[0].progress.first_dispatched == wall_from_ms(kBase + 30));
+    CHECK(runs[0].progress.failures == 0);
+  }
+}
+
 TEST_CASE("recovery: an unfinished run is told when its first attempt was dispatched, by the rows of attempts") {
   ON_EACH_STORE(on, led_backends()) {
     core::Changes changes = new_job(10, "a");
@@ -161,7 +179,7 @@ TEST_CASE("recovery: an unfinished run is told when its first attempt was dispat
     const auto runs = recovered_from(on).runs;
     REQUIRE(runs.size() == 3);
     CHECK(runs[0].progress.first_dispatched == wall_from_ms(kBase + 30));
-    CHECK_FALSE(runs[1].progress.first_dispatched);
+    CHECK(runs[1].progress.first_dispatched == wall_from_ms(kBase + 10));
     CHECK_FALSE(runs[2].progress.first_dispatched);
   }
 }
