@@ -80,8 +80,7 @@ struct Rules {
   15: i64 keep_runs_ms,
   /** After this many losses the run ends as lost, 1 to 1000; hand-overs do not count. */
   16: i32 loss_most = 3,
-  /** After so many ticks that fired the job is done; 0: no end. */
-  17: i32 firings,
+  17: i32 firings,  // after so many ticks that fired the job is done; 0: no end
   /** "never", or "success": after its first run that succeeds the job is done. */
   18: string runs_until = "never",
   /** So many runs in a row that did not succeed pause the job; 0: never. */
