@@ -204,6 +204,7 @@ void Clients::act() {
       if (world_.random.chance(50)) jobs_[job].rules.retry.delay += 1ms;
       if (route_dice_.chance(30)) draw_route(jobs_[job]);
       if (limit_dice_.chance(30)) draw_limits(jobs_[job].rules, limit_dice_);
+      keep_retry_possible(jobs_[job]);
       if (retry_dice_.chance(30)) draw_retry(jobs_[job], retry_dice_, world_.workers.size() > 2);
       if (world_.random.chance(30)) jobs_[job].rules.schedule.interval = world_.random.between(300ms, 6000ms);
       apply(job);

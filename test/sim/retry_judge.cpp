@@ -6,10 +6,23 @@ using model::AnotherWorker;
 using model::RunState;
 using std::chrono_literals::operator""ms;
 
+namespace {
+
+bool may_move(const model::JobDefinition& job) {
+  const bool is_open = job.work.handler == "command" && job.rules.select.empty();
+  return is_open && job.rules.route != model::RouteKind::Named;
+}
+
+}  // namespace
+
+void keep_retry_possible(model::JobDefinition& job) {
+  AnotherWorker& rule = job.rules.retry.another_worker;
+  if (rule == AnotherWorker::Require && !may_move(job)) rule = AnotherWorker::Prefer;
+}
+
 void draw_retry(model::JobDefinition& job, Random& dice, bool has_others) {
   model::RetryRule& rule = job.rules.retry;
-  const bool is_open = job.work.handler == "command" && job.rules.select.empty();
-  const bool may_require = has_others && is_open && job.rules.route != model::RouteKind::Named;
+  const bool may_require = has_others && may_move(job);
   rule.jitter = dice.chance(30) ? dice.between(1ms, 500ms) : 0ms;
   rule.never.clear();
   rule.only.clear();

@@ -14,6 +14,8 @@ namespace rota::sim {
 
 /// `has_others`: there is surely more than one worker, spare hosts of one id aside.
 void draw_retry(model::JobDefinition& job, Random& dice, bool has_others);
+/// Its route or handler has changed: where perhaps one worker alone may take its runs, no other one is required.
+void keep_retry_possible(model::JobDefinition& job);
 
 /// How an attempt that fails ends: always the same, so that nobody needs to remember it. 1 to 4.
 std::int32_t exit_status_of(model::AttemptKey key);
