@@ -123,9 +123,10 @@ void remember_end(Context& ctx, JobEntry& job, const RunEntry& run) {
   if (job.schedule().after_end() == nullptr) return;
   // By its worker's clock, which may be wrong: not before its own moment, nor later than now.
   const WallTime ended = std::max(run.progress().ended().value_or(ctx.at), run.row().scheduled);
-  // An end that is told late does not take back what the end of a later run has set.
+  // An end that is told late does not take back what the end of a later run has set. Without a moment no open
+  // day follows.
   const auto due = due_after(job, std::min(ended, ctx.at), recorded_by_now(ctx, job));
-  set_due(ctx.state, job, std::max(job.row.memory().due, due));
+  set_due(ctx.state, job, due ? std::max(job.row.memory().due, due) : std::nullopt);
   plan_next_tick(ctx.state, job);
 }
 

@@ -326,3 +326,25 @@ TEST_CASE("calendars: what is due after an end moves when an edit closes its mom
   CHECK(h.runs_of(job).size() == 1);
   CHECK(h.jobs.at(job).memory.due == wall_from_ms(1'700'006'400'000));  // the next midnight
 }
+
+TEST_CASE("calendars: a fixed delay is never due when no open day follows its last end") {
+  Harness h;
+  h.join(a_worker("w1", 4));
+  model::Calendar today = open_today(true);
+  today.covers = "2023-01-01..2023-11-14";
+  today.beyond = model::BeyondCover::Hold;
+  REQUIRE(h.apply_calendar(today));
+  const JobId job = h.apply(by_calendar("after_end 1h; calendars de"));
+  const auto run_until = [&](Millis wait) {
+    const RunId run = h.run_now("j");
+    h.accept(run);
+    h.advance(wait);
+    h.report(run, model::RunState::Succeeded);
+  };
+  run_until(1s);
+  REQUIRE(h.jobs.at(job).memory.due == h.now.wall + 1h);  // 23:13
+  run_until(50min);                                       // to 23:03, so an hour later the calendar has ended
+  CHECK_FALSE(h.jobs.at(job).memory.due);
+  h.advance(2h);
+  CHECK(h.runs_of(job).size() == 2);
+}
