@@ -20,12 +20,15 @@ const model::JobRules* rules_of(const SimTables& tables, const model::Run& run) 
 
 std::string of_run(const model::Run& run) { return ", run " + std::to_string(run.id.value); }
 
-/// Of the attempts that have a row of their own.
+/// Of the first attempt that has a row of its own and a moment. A later one has an earlier moment when the clock of its
+/// Term had been set back; a leader that knows the first goes by that.
 std::optional<WallTime> first_of(const SimTables& tables, const std::vector<model::AttemptRow>& fresh, RunId run) {
   std::optional<WallTime> first;
+  AttemptNo number = 0;
   const auto look_at = [&](const model::AttemptRow& row) {
-    if (row.run != run || !row.dispatched) return;
-    first = std::min(first.value_or(*row.dispatched), *row.dispatched);
+    if (row.run != run || !row.dispatched || (first && number < row.attempt)) return;
+    first = row.dispatched;
+    number = row.attempt;
   };
   for (const model::AttemptRow& row : fresh) look_at(row);
   for (auto at = tables.attempts.lower_bound({run, 0}); at != tables.attempts.end() && at->first.first == run; ++at) {
