@@ -57,7 +57,7 @@ def not_ready(cluster):
     cluster.apply(json.dumps({"name": "looks", "retry": retry, "script": script}))
     run = cluster.ok("job", "run", "looks").strip()
     wait_until(lambda: len(cluster.run(run)["attempts"]) == 2, 60, "it was not ready twice")
-    check("not ready yet" in cluster.ok("run", "why", run), "why tells that it is not ready")
+    wait_until(lambda: "not ready yet" in cluster.ok("run", "why", run), 60, "why tells that it is not ready")
     cluster.kill("leader")
     wait_until(cluster.leader, 60, "the next leader")
     got = cluster.await_run(run)
