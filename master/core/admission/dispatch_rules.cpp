@@ -311,8 +311,8 @@ void pump_slot_queues(Context& ctx) {
   if (state.awaits_inventories()) return explain_waiting(ctx);
   while (!state.workers().marked_pools().empty()) {
     const std::string pool = *state.workers().marked_pools().begin();
+    state.workers().unmark_pool(pool);  // first: a run that ends here may let another of its job into a queue
     pump_pool(ctx, pool);
-    state.workers().unmark_pool(pool);
   }
 }
 

@@ -263,6 +263,22 @@ TEST_CASE("queue timeout: it counts over a takeover, and a run whose time was ov
   }
 }
 
+TEST_CASE("queue timeout: the run behind one that ends while slots are given gets one, also in another queue") {
+  Harness h;
+  h.apply(a_job().queue_timeout(10min).overlap(Overlap::Queue));
+  const RunId first = h.run_now("j");
+  h.now.wall += 5min;
+  h.now.mono += 5min;
+  h.apply(a_job().queue_timeout(10min).overlap(Overlap::Queue).on_worker("w"));
+  const RunId second = h.run_now("j");
+  h.now.wall += 6min;
+  h.now.mono += 6min;
+  take_over(h);
+  h.join(a_worker("w"));
+  CHECK(h.reason(first) == Reason::QueueTimeout);
+  CHECK(h.state(second) == RunState::Dispatched);
+}
+
 TEST_CASE("queue timeout: a tick that fires late counts from its firing") {
   Harness h;
   const JobId job = h.apply(a_job().queue_timeout(5min).every(1h).starting(h.now.wall + 1h));
