@@ -16,7 +16,8 @@ void read_ends(config::MapReader& map, std::string_view key, std::vector<std::st
 /// `{exit: [75], every: 5m, at_most: 6h}`.
 void read_again(config::MapReader& map, std::string_view key, std::string& into);
 
-/// As read_ends and read_again read them; what is not known here, as text.
+/// Written so that read_ends and read_again can read it. A line that this version does not know is a quoted
+/// text.
 std::string ends_in_file(const std::vector<std::string>& lines);
 std::string again_in_file(const std::string& line);
 

@@ -33,9 +33,9 @@ bool would_change(BulkVerb verb, const std::string& state) {
   return verb != BulkVerb::Resume || state == "paused";
 }
 
-using Labels = std::map<std::string, std::string>;
+using Pairs = std::map<std::string, std::string>;
 
-bool has_all(const Labels& labels, const Labels& asked) {
+bool has_all(const Pairs& labels, const Pairs& asked) {
   return std::ranges::all_of(asked, [&](const auto& label) {
     const auto found = labels.find(label.first);
     return found != labels.end() && found->second == label.second;
@@ -90,7 +90,8 @@ nlohmann::json row_of(const std::string& name, const Result<thrift::SubmitResult
 }
 
 /// One of them; what was done, or why not, goes to `rows`. An exit status.
-int carry_out(Desk& desk, const BulkArguments& arguments, const std::string& name, nlohmann::json& rows) {
+int carry_out(Desk& desk, const BulkArguments& arguments, const Pairs& parameters, const std::string& name,
+              nlohmann::json& rows) {
   const auto note_done = [&](const auto& done) {
     rows.push_back(row_of(name, done));
     if (!done) note(fmt::format("rota: job {}: {}", printable(name), done.error().message));
@@ -104,14 +105,14 @@ int carry_out(Desk& desk, const BulkArguments& arguments, const std::string& nam
     case BulkVerb::Delete: return note_done(desk.cluster.delete_job(desk.space, name, arguments.why));
     case BulkVerb::Run: break;
   }
-  const auto parameters = pairs_from(arguments.parameters);
-  if (!parameters) return complain(parameters.error());
-  return note_done(desk.cluster.run_now(desk.space, name, *parameters, ""));
+  return note_done(desk.cluster.run_now(desk.space, name, parameters, ""));
 }
 
 }  // namespace
 
 int bulk(Desk& desk, const BulkArguments& arguments) {
+  const auto parameters = pairs_from(arguments.parameters);
+  if (!parameters) return complain(parameters.error());
   const auto plan = planned(desk, arguments);
   if (!plan) return complain(plan.error());
   const auto count = static_cast<std::size_t>(std::ranges::count(*plan, true, &Planned::changes));
@@ -129,7 +130,7 @@ int bulk(Desk& desk, const BulkArguments& arguments) {
   int status = kOk;
   for (const Planned& each : *plan) {
     if (!each.changes) continue;
-    const int done = carry_out(desk, arguments, each.job.definition.name, rows);
+    const int done = carry_out(desk, arguments, *parameters, each.job.definition.name, rows);
     if (status == kOk) status = done;
   }
   if (desk.prints_data()) {

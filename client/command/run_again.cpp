@@ -31,8 +31,10 @@ int run_rerun(Desk& desk, const std::string& run, const RunNowArguments& argumen
   if (!job) return complain(job.error());
   if (job->id != detail->run.job_id) {
     return complain(Error(ErrorCode::Conflict,
-                          fmt::format("the job of run {} was deleted, and {} is another one of that name; "
-                                      "rota job run starts that", *id, printable(again.name))));
+                          fmt::format("job {} of namespace {} is not the one of run {}, which was deleted "
+                                      "or is of another namespace; give --namespace, or start this one "
+                                      "with rota job run",
+                                      printable(again.name), printable(desk.space), *id)));
   }
   if (job->version != detail->run.job_version) {
     note(fmt::format("run {} was made by version {} of {}; this one is of version {}", *id,

@@ -1,5 +1,5 @@
 // Judges by rows what overlap and concurrency promise: how many runs of a job are under way, how many wait, and
-// for whom one was replaced. Jobs of the simulator keep both rules in all their versions.
+// which run took the place of one that was replaced. No edit in the simulator changes these two rules.
 #pragma once
 
 #include <cstdint>

@@ -34,7 +34,8 @@ bool fires_for(const JobEntry& job, const LifeEntry& life, const model::WorkerSt
          !job.schedule().names_at_start(start.accepted).empty();
 }
 
-void fire(Context& ctx, JobEntry& job, const model::WorkerStart& start) {
+/// Whether its run may start; else it is recorded as skipped.
+bool fire(Context& ctx, JobEntry& job, const model::WorkerStart& start) {
   const std::string key = model::start_key(job.row.id, start.key);
   Firing firing;
   firing.kind = model::RunKind::WorkerStart;
@@ -56,6 +57,7 @@ void fire(Context& ctx, JobEntry& job, const model::WorkerStart& start) {
   begin_run(ctx, job, firing, choice);
   const bool has_fired = choice.kind != OverlapChoice::Kind::Skip;
   if (has_fired) remember_firing(ctx, job, ctx.state.recorded_through(job));
+  return has_fired;
 }
 
 void accept(Context& ctx, const LifeEntry& life) {
@@ -66,18 +68,18 @@ void accept(Context& ctx, const LifeEntry& life) {
   start.pool = life.info().pool;
   start.accepted = ctx.at;
   start.number = state.new_start_number();
-  std::int64_t runs = 0;
+  std::int64_t runs = 0, skipped = 0;
   for (const JobId id : state.jobs().start_jobs()) {
     JobEntry& job = *state.find_job(id);
     if (!fires_for(job, life, start)) continue;
-    fire(ctx, job, start);
-    ++runs;
+    ++(fire(ctx, job, start) ? runs : skipped);
   }
   ctx.out.changes.starts.push_back(start);
-  if (runs > 0) {
+  if (runs + skipped > 0) {
     tell(ctx, "worker start fired", {{"worker", start.key.worker},
                                      {"start", start.key.start},
-                                     {"runs", std::to_string(runs)}});
+                                     {"runs", std::to_string(runs)},
+                                     {"skipped", std::to_string(skipped)}});
   }
   state.starts().accept(std::move(start));
 }

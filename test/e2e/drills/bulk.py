@@ -44,6 +44,9 @@ def by_label(cluster):
     cluster.ok("job", "pause", "--yes", "-l", "team=fin", "-l", "tier=1")
     check([state(n) for n in ("fin-a", "fin-b", "ops-a")] == ["paused", "paused", "enabled"], "two are paused")
     check(cluster.rota("job", "pause", "--dry-run", "-l", "team=fin").returncode == 0, "nothing is left to do")
+    done = cluster.rota("job", "run", "--yes", "-l", "team=fin", "--param", "none")
+    check(done.returncode == 2 and len(done.stderr.splitlines()) == 1, f"refused once, before any run: {done.stderr}")
+    check(not cluster.runs("fin-a") and not cluster.runs("fin-b"), "nothing has run")
     rows = json.loads(cluster.ok("-o", "json", "job", "run", "--yes", "-l", "team=fin"))
     check([row["name"] for row in rows] == ["fin-a", "fin-b"], str(rows))
     for row in rows:

@@ -170,6 +170,20 @@ TEST_CASE("worker start: pool, named worker and the entry's validity decide who 
   CHECK(h.runs_of(over).size() == 1);
 }
 
+namespace {
+
+std::vector<std::string> told_of_starts(const Harness& h) {
+  std::vector<std::string> out;
+  for (const master::core::Notice& notice : h.notices) {
+    if (notice.sentence != "worker start fired") continue;
+    std::map<std::string, std::string> keys(notice.keys.begin(), notice.keys.end());
+    out.push_back(keys["worker"] + " runs=" + keys["runs"] + " skipped=" + keys["skipped"]);
+  }
+  return out;
+}
+
+}  // namespace
+
 TEST_CASE("worker start: what overlap or a freeze forbids is a skipped run with the reason") {
   Harness h;
   const JobId job = h.apply(boot_job().overlap(Overlap::Skip));
@@ -178,6 +192,7 @@ TEST_CASE("worker start: what overlap or a freeze forbids is a skipped run with 
   const RunId second = run_of(h, job, "w2", "s2");
   CHECK(h.state(second) == RunState::Skipped);
   CHECK(h.reason(second) == Reason::OverlapSkipped);
+  CHECK(told_of_starts(h) == std::vector<std::string>{"w1 runs=1 skipped=0", "w2 runs=0 skipped=1"});
   h.handle(BeginFreeze{Token{77}, "ann", "", h.now.wall + 60s, "quiet"});
   h.advance(1s);
   h.join(life_of("w3", "s3", "a"));
