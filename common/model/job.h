@@ -97,6 +97,7 @@ struct JobRules {
   std::string worker;                ///< RouteKind::Named: the worker's id
   std::string route_key;             ///< ConsistentHash: what it goes by; empty: the job
   std::map<std::string, std::string> select;  ///< labels that its worker has; see worker_labels.h
+  std::map<std::string, std::int32_t> uses;  ///< semaphores of its namespace, and how many tokens of each
   RetryRule retry;
   Millis timeout{0};                 ///< of one attempt; 0: none
   Millis run_timeout{0};             ///< from the start of the first attempt to the end of the last; 0: none

@@ -114,6 +114,7 @@ enum class Reason {
   ReplacedBy,           ///< an end: a newer run of the job takes its place; the detail is that run
   RunTimeout,           ///< all attempts together took longer than the job allows
   QueueTimeout,         ///< it waited longer for its first attempt than the job allows
+  WaitsForSemaphore,    ///< queued: too few tokens of a semaphore are free, or others are before it
 };
 std::string_view name_of(Reason reason);
 std::optional<Reason> reason_named(std::string_view name);

@@ -16,6 +16,7 @@
 #include "common/base/ids.h"
 #include "common/base/result.h"
 #include "common/model/calendar.h"
+#include "common/model/semaphore.h"
 #include "common/model/freeze.h"
 #include "common/model/job.h"
 #include "common/model/run.h"
@@ -58,6 +59,7 @@ struct Changes {
   std::vector<model::WorkerDrain> drains;        ///< inserted or replaced
   std::vector<model::WorkerDeath> deaths;        ///< inserted or replaced
   std::vector<model::CalendarRow> calendars;     ///< inserted; a row that stands is the same
+  std::vector<model::SemaphoreRow> semaphores;   ///< inserted; a row that stands is the same
   std::vector<model::Freeze> freezes;            ///< inserted or replaced
   std::vector<model::WorkerStart> starts;        ///< inserted; a row that stands is the same
   std::optional<Watermark> watermark;            ///< replaced
@@ -65,7 +67,7 @@ struct Changes {
   bool empty() const {
     return jobs.empty() && versions.empty() && new_runs.empty() && updated_runs.empty() &&
            attempts.empty() && notes.empty() && gaps.empty() && lives.empty() && drains.empty() &&
-           deaths.empty() && calendars.empty() && freezes.empty() && starts.empty() &&
+           deaths.empty() && calendars.empty() && semaphores.empty() && freezes.empty() && starts.empty() &&
            !watermark;
   }
 };
@@ -140,6 +142,11 @@ struct CalendarApplied {
   bool created = false;
   OverJobs over = {};                             ///< nobody is looked at when nothing was edited
 };
+struct SemaphoreApplied {
+  std::int32_t version = 0;
+  bool changed = true;                            ///< false: it had this count already
+  bool created = false;
+};
 struct Submitted {
   struct Item {
     RunId run;
@@ -177,7 +184,7 @@ struct ReportsTaken {
 };
 struct Renewed {};
 
-using ReplyBody = std::variant<JobApplied, CalendarApplied, Submitted, CancelTaken, DrainTaken,
+using ReplyBody = std::variant<JobApplied, CalendarApplied, SemaphoreApplied, Submitted, CancelTaken, DrainTaken,
                                WorkerForgotten, DeathTaken, FreezeTaken, ReportsTaken, Renewed, Error>;
 
 struct Reply {

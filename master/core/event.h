@@ -43,6 +43,9 @@ struct LateRowsKnown {};
 /// such an entry is accepted, unless it was so when the Term began (Recovered).
 struct WorkerStartsKnown {};
 
+/// The same for semaphores: from now on only masters take office that keep to them.
+struct SemaphoresKnown {};
+
 /// A worker's node appeared, or its data changed (same key: an update, e.g. draining).
 struct WorkerSeen {
   model::WorkerInfo info;
@@ -172,6 +175,21 @@ struct DeleteCalendar {
   std::string why;
 };
 
+/// A semaphore gets a count, and is made when there is none.
+struct SetSemaphore {
+  Token token;
+  std::string principal;
+  std::string space, name;
+  std::int32_t count = 0;
+  std::optional<std::int32_t> expected_version;  ///< that the change was made from; 0: must be new; unset: any
+};
+
+struct DeleteSemaphore {
+  Token token;
+  std::string principal;
+  std::string space, name;
+};
+
 /// Run a saved job now.
 struct RunNow {
   Token token;
@@ -266,11 +284,11 @@ struct ZookeeperReplaced {
 /// The operator says that workers which this ZooKeeper has never seen are gone forever.
 struct UnseenGone {};
 
-using Event = std::variant<TimePassed, MastersSeen, LateRowsKnown, WorkerStartsKnown, WorkerSeen, WorkerGone,
+using Event = std::variant<TimePassed, MastersSeen, LateRowsKnown, WorkerStartsKnown, SemaphoresKnown, WorkerSeen, WorkerGone,
                            BeatsEnded,
                            WorkersListed, HelloAnswered, HelloFailed, EpochRefused, RenewAsked,
                            DispatchAnswered, Reported, ApplyJob, SetPaused, DeleteJob, UndeleteJob,
-                           ApplyCalendar, DeleteCalendar, RunNow, SubmitRuns, CancelRun, DrainWorker,
+                           ApplyCalendar, DeleteCalendar, SetSemaphore, DeleteSemaphore, RunNow, SubmitRuns, CancelRun, DrainWorker,
                            ConfirmDead, ForgetWorker, BeginFreeze, EndFreeze, HoldTicks,
                            ZookeeperReplaced, UnseenGone>;
 

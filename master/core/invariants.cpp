@@ -133,7 +133,8 @@ std::string broken_slot_queue(const State& state, const SlotQueueKey& key, const
                               std::size_t most) {
   if (queue.empty()) return at_queue("an empty queue was kept", key);
   if (std::string broken = stranger_in(state, queue, most); !broken.empty()) return broken;
-  const bool is_idle = !state.awaits_inventories() && state.workers().may_serve(key);
+  const bool is_idle = !state.awaits_inventories() && state.workers().may_serve(key) &&
+                       state.tokens().would_get(key);
   return is_idle ? at_queue("a run waits beside a free slot", key) : "";
 }
 
@@ -156,6 +157,24 @@ std::string broken_calendar(const CalendarEntry& entry) {
   if (!is_in_order && history.size() > 1) return "a calendar's versions do not follow each other" + at;
   const bool is_newest = history.empty() || history.back().from == newest.from;
   return is_newest ? "" : "the last version that counts is not the newest" + at;
+}
+
+std::string broken_semaphore(const State& state, const SemaphoreName& name, const TokenTable::Entry& entry) {
+  const std::string at = " (semaphore " + name.first + "/" + name.second + ")";
+  std::int64_t held = 0;
+  for (const auto& [id, count] : entry.holders()) {
+    const RunEntry* run = state.find_run(id);
+    if (run == nullptr || !run->is_held()) return at_run("a run that nobody holds has tokens", id) + at;
+    const TokenNeeds needs = needs_of(*run);
+    const auto wanted = needs.find(name);
+    if (wanted == needs.end() || wanted->second != count) return at_run("a run has other tokens than it uses", id) + at;
+    held += count;
+  }
+  if (held != entry.held()) return "tokens are not as many as their holders have" + at;
+  for (const auto& [ticket, line] : entry.waiting()) {
+    if (state.slot_queues().find(*line) == nullptr) return "a line without runs waits for tokens" + at;
+  }
+  return "";
 }
 
 /// Jobs name runs of their own alone, and lives the attempts that they hold: so, where the numbers agree,
@@ -192,6 +211,9 @@ std::string broken_invariant(const State& state) {
   }
   for (const auto& [name, calendar] : state.calendars().all()) {
     if (broken = broken_calendar(calendar); !broken.empty()) return broken;
+  }
+  for (const auto& [name, semaphore] : state.tokens().all()) {
+    if (broken = broken_semaphore(state, name, semaphore); !broken.empty()) return broken;
   }
   for (const auto& [key, queue] : state.slot_queues().all()) {
     if (broken = broken_slot_queue(state, key, queue); !broken.empty()) return broken;

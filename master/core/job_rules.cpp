@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "master/core/admission/semaphore_rules.h"
 #include "master/core/attempts/attempt_rules.h"
 #include "master/core/batch_rows.h"
 #include "master/core/definition_hash.h"
@@ -179,6 +180,8 @@ void handle_apply_job(Context& ctx, const ApplyJob& event) {
     refuse(ctx, event.token, ErrorCode::InvalidArgument, plan.error().message);
   } else if (const auto why = why_no_start_job(ctx.state, job, *plan)) {
     refuse(ctx, event.token, why->code, why->message);
+  } else if (const auto none = why_no_uses(ctx.state, definition.space, definition.rules)) {
+    refuse(ctx, event.token, none->code, none->message);
   } else if (job == nullptr) {
     create_job(ctx, event, std::move(*plan));
   } else {
@@ -276,6 +279,9 @@ void handle_undelete_job(Context& ctx, const UndeleteJob& event) {
   if (refuse_held(ctx, event.token) || refuse_undelete(ctx, event)) return;
   auto plan = plan_of_deleted(ctx, event);
   if (!plan) return refuse(ctx, event.token, plan.error().code, plan.error().message);
+  if (const auto none = why_no_uses(ctx.state, event.job.space, *plan->rules)) {
+    return refuse(ctx, event.token, none->code, none->message);
+  }
   JobEntry* job = ctx.state.find_job(event.job.id);  // there while runs of it are unfinished
   if (job == nullptr) {
     job = &ctx.state.jobs().add(entry_of_deleted(event, std::move(*plan)));

@@ -11,6 +11,7 @@
 
 #include "common/base/time.h"
 #include "common/model/calendar.h"
+#include "common/model/semaphore.h"
 #include "common/model/run.h"
 #include "common/model/worker.h"
 #include "common/model/zone.h"
@@ -63,6 +64,8 @@ struct Recovered {
   std::vector<model::Freeze> freezes;               ///< not done, or beyond the watermark
   bool late_rows_known = true;                      ///< see LateRowsKnown
   bool worker_starts_known = true;                  ///< see WorkerStartsKnown
+  bool semaphores_known = true;                     ///< see SemaphoresKnown
+  std::vector<model::SemaphoreRow> semaphores;      ///< of each the newest, also of deleted ones
   std::vector<model::WorkerStart> starts;           ///< of each worker and state folder the last
   std::int64_t zookeeper_number = 0;                ///< of the ZooKeeper in use; grows with each other one
   std::vector<model::WorkerKey> unseen;             ///< lives with attempts that it has never seen

@@ -222,6 +222,7 @@ std::unique_ptr<State> recover_state(Epoch epoch, const CoreOptions& options, Re
   state->ticks().set_hold(options.tick_hold);
   state->ticks().set_may_store_late_rows(recovered.late_rows_known);
   state->starts().set_may_fire(recovered.worker_starts_known);
+  state->tokens().set_may_be_used(recovered.semaphores_known);
   state->starts().set_doubtful(recovered.database_went_back);
   for (model::WorkerStart& start : recovered.starts) state->starts().accept(std::move(start));
   if (recovered.database_went_back && !state->ticks().are_held()) {
@@ -230,6 +231,7 @@ std::unique_ptr<State> recover_state(Epoch epoch, const CoreOptions& options, Re
   state->listings().set_zookeeper_number(recovered.zookeeper_number);
   for (const model::WorkerKey& key : recovered.unseen) state->workers().life_of(key).unseen = true;
   for (RecoveredCalendar& each : recovered.calendars) recover_calendar(*state, std::move(each));
+  for (model::SemaphoreRow& each : recovered.semaphores) state->tokens().put(std::move(each));
   recover_jobs(*state, std::move(recovered.jobs));
   OlderRules older;
   for (RecoveredRules& each : recovered.older_rules) {

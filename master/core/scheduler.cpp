@@ -17,6 +17,7 @@
 #include "master/core/memory_rules.h"
 #include "master/core/recovery.h"
 #include "master/core/admission/request_rules.h"
+#include "master/core/admission/semaphore_rules.h"
 #include "master/core/state.h"
 #include "master/core/time/freeze_rules.h"
 #include "master/core/time/time_rules.h"
@@ -39,6 +40,7 @@ struct Cases {
   void operator()(const MastersSeen& e) const { ctx.state.ticks().set_all_know_slices(e.all_know_slices); }
   void operator()(const LateRowsKnown&) const { ctx.state.ticks().set_may_store_late_rows(true); }
   void operator()(const WorkerStartsKnown&) const { ctx.state.starts().set_may_fire(true); }
+  void operator()(const SemaphoresKnown&) const { ctx.state.tokens().set_may_be_used(true); }
   void operator()(const WorkerSeen& e) const { handle_worker_seen(ctx, e); }
   void operator()(const WorkerGone& e) const { handle_worker_gone(ctx, e); }
   void operator()(const BeatsEnded& e) const { handle_beats_ended(ctx, e); }
@@ -55,6 +57,8 @@ struct Cases {
   void operator()(const UndeleteJob& e) const { handle_undelete_job(ctx, e); }
   void operator()(const ApplyCalendar& e) const { handle_apply_calendar(ctx, e); }
   void operator()(const DeleteCalendar& e) const { handle_delete_calendar(ctx, e); }
+  void operator()(const SetSemaphore& e) const { handle_set_semaphore(ctx, e); }
+  void operator()(const DeleteSemaphore& e) const { handle_delete_semaphore(ctx, e); }
   void operator()(const RunNow& e) const { handle_run_now(ctx, e); }
   void operator()(const SubmitRuns& e) const { handle_submit_runs(ctx, e); }
   void operator()(const CancelRun& e) const { handle_cancel_run(ctx, e); }

@@ -171,6 +171,11 @@ void add_meant_worker(const State& state, const RunEntry& run, RunView& view) {
   view.detail = "its route waits for worker " + meant->key().id + rest;
 }
 
+/// Where it waits for tokens: which, and who has them.
+void add_tokens(const State& state, const RunEntry& run, RunView& view) {
+  if (view.reason == model::Reason::WaitsForSemaphore) view.detail = token_words(state, slot_queue_of(run));
+}
+
 RunView view_of(const State& state, const RunEntry& run, Now now) {
   RunView view;
   view.state = run.progress().state;
@@ -185,6 +190,7 @@ RunView view_of(const State& state, const RunEntry& run, Now now) {
     view.reason = wait.reason;
     view.detail = std::move(wait.detail);
   }
+  add_tokens(state, run, view);
   add_handler(state, run, view);
   add_meant_worker(state, run, view);
   add_labels(state, run, view);

@@ -41,8 +41,10 @@ RunEntry& State::add_run(RunEntry entry) {
 void State::set_state(RunEntry& run, RunState to, Reason reason, std::string detail) {
   CHECK_OR_DIE(may_follow(run.progress().state, to), "an illegal change of a run's state");
   if (run.waits_to_catch_up()) leave_catch_up(run);
-  if (to != RunState::Queued) slot_queues_.leave(run);
-  if (to != RunState::Dispatched && to != RunState::Running) leave_worker(run);
+  if (to != RunState::Queued) leave_slot_queue(run, to == RunState::Dispatched);
+  const bool is_held = to == RunState::Dispatched || to == RunState::Running;
+  if (run.is_held() && !is_held) tokens_.give_back(run.id(), needs_of(run));
+  if (!is_held) leave_worker(run);
   run.job().leave_behind(run.id());
   if (model::is_final(to)) run.job().drop_unfinished(run.id());
   runs_.set_state(run, to, reason, std::move(detail));
@@ -54,6 +56,15 @@ void State::enter_slot_queue(RunEntry& run) {
   set_state(run, RunState::Queued, Reason::None);
   slot_queues_.enter(run, key);
   workers_.mark_pool(key.pool);
+}
+
+/// Its tokens are asked for by the next run of its queue, if there is one: anew when this one was sent.
+void State::leave_slot_queue(RunEntry& run, bool is_sent) {
+  if (!run.in_slot_queue()) return;
+  if (run.rules().uses.empty()) return slot_queues_.leave(run);
+  const SlotQueueKey key = slot_queue_of(run);
+  slot_queues_.leave(run);
+  if (is_sent || slot_queues_.find(key) == nullptr) tokens_.leave(key);
 }
 
 void State::wait_behind(RunEntry& run, RunId other) {
@@ -82,6 +93,7 @@ void State::restore_behind(RunEntry& run) {
 
 void State::assign(RunEntry& run, LifeEntry& life, std::int32_t attempt, WallTime at) {
   set_state(run, RunState::Dispatched, Reason::None);
+  tokens_.take(run.id(), needs_of(run));
   RunTrack& track = run.track_;
   track.attempt = attempt;
   RunTrack::More& more = track.more_.change();
@@ -108,6 +120,7 @@ void State::restore_held(RunEntry& run) {
   LifeEntry& life = workers_.restore_attempt(run.progress().worker(), run.id());
   run.track_.more_.change().worker = life.shared_key();
   run.life_ = &life;
+  tokens_.take(run.id(), needs_of(run));
 }
 
 void State::set_attempt_number(RunEntry& run, std::int32_t attempt) {

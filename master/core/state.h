@@ -28,6 +28,7 @@
 #include "master/core/tables/slot_queue_table.h"
 #include "master/core/tables/start_table.h"
 #include "master/core/tables/tick_table.h"
+#include "master/core/tables/token_table.h"
 #include "master/core/tables/worker_table.h"
 
 namespace rota::master::core {
@@ -56,6 +57,8 @@ class State {
   const RunTable& runs() const { return runs_; }
   SlotQueueTable& slot_queues() { return slot_queues_; }
   const SlotQueueTable& slot_queues() const { return slot_queues_; }
+  TokenTable& tokens() { return tokens_; }
+  const TokenTable& tokens() const { return tokens_; }
   CatchUpTable& catch_up() { return catch_up_; }
   const CatchUpTable& catch_up() const { return catch_up_; }
   WorkerTable& workers() { return workers_; }
@@ -128,6 +131,7 @@ class State {
   std::int64_t next_id();
   void leave_worker(RunEntry& run);
   void leave_catch_up(RunEntry& run);
+  void leave_slot_queue(RunEntry& run, bool is_sent);
 
   const Epoch epoch_;
   const CoreOptions options_;
@@ -139,6 +143,7 @@ class State {
   JobTable jobs_;
   RunTable runs_;
   SlotQueueTable slot_queues_;
+  TokenTable tokens_;
   CatchUpTable catch_up_;
   WorkerTable workers_;
   DepartedTable departed_;

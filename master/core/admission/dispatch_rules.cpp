@@ -9,6 +9,7 @@
 #include "master/core/workers/inventory_rules.h"
 #include "master/core/notices.h"
 #include "master/core/admission/route.h"
+#include "master/core/admission/semaphore_rules.h"
 #include "master/core/workers/start_rules.h"
 #include "master/core/workers/worker_rules.h"
 
@@ -112,7 +113,12 @@ bool dispatch_one(Context& ctx, const SlotQueueKey& key) {
   if (queue == nullptr) return false;
   const OpenWorkers& open = state.workers().open_for(key);
   if (!state.workers().may_serve(key, open)) {
+    state.tokens().step_back(key);
     note_blocked(ctx, *queue, blocked_reason(state, key));
+    return false;
+  }
+  if (!gets_tokens(state, key)) {
+    note_blocked(ctx, *queue, Reason::WaitsForSemaphore);
     return false;
   }
   RunEntry& run = *state.find_run(queue->pass_turn());
@@ -309,7 +315,9 @@ void pump_slot_queues(Context& ctx) {
     state.set_awaits_inventories(!have_all_inventories(state, ctx.now.mono));
   }
   if (state.awaits_inventories()) return explain_waiting(ctx);
-  while (!state.workers().marked_pools().empty()) {
+  for (;;) {
+    for (const std::string& pool : state.tokens().take_pools()) state.workers().mark_pool(pool);
+    if (state.workers().marked_pools().empty()) return;
     const std::string pool = *state.workers().marked_pools().begin();
     state.workers().unmark_pool(pool);  // first: a run that ends here may let another of its job into a queue
     pump_pool(ctx, pool);

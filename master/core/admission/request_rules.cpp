@@ -6,6 +6,7 @@
 #include "master/core/attempts/cancel_rules.h"
 #include "master/core/batch_rows.h"
 #include "master/core/admission/firing.h"
+#include "master/core/admission/semaphore_rules.h"
 #include "master/core/job_rules.h"
 
 namespace rota::master::core {
@@ -51,6 +52,11 @@ bool remembers_since(const State& state, const UnusedKeys& unused) {
 Submitted::Item submit_one(Context& ctx, const SubmitItem& item, const std::string& principal) {
   if (auto repeat = repeat_of(ctx.state, principal, item.request_key, item.request_hash)) {
     return *repeat;
+  }
+  if (const auto none = why_no_uses(ctx.state, item.definition->space, item.definition->rules)) {
+    Submitted::Item refused;
+    refused.error = *none;
+    return refused;
   }
   JobEntry& job = one_off_job(ctx, item, principal);
   Firing firing;

@@ -13,6 +13,12 @@ const SchedulePtr& never() {
   return kNever;
 }
 
+void note_user(JobTable::CalendarUsers& all, const std::pair<std::string, std::string>& name, JobId job, bool uses) {
+  std::set<JobId>& users = all[name];
+  uses ? void(users.insert(job)) : void(users.erase(job));
+  if (users.empty()) all.erase(name);
+}
+
 }  // namespace
 
 // --- an entry
@@ -129,16 +135,22 @@ void JobTable::set_plan(JobEntry& job, Plan plan) {
 }
 
 void JobTable::note_use(const JobEntry& job, bool uses) {
+  for (const auto& [semaphore, count] : job.rules().uses) {
+    note_user(semaphore_users_, {job.row.space(), semaphore}, job.row.id, uses);
+  }
   if (job.rules().schedule.entries.empty()) return;
   if (job.schedule().has_worker_start()) {
     uses ? void(start_jobs_.insert(job.row.id)) : void(start_jobs_.erase(job.row.id));
   }
   for (const std::string& calendar : calendars_of(job.rules().schedule)) {
-    const std::pair name{job.row.space(), calendar};
-    std::set<JobId>& users = users_[name];
-    uses ? void(users.insert(job.row.id)) : void(users.erase(job.row.id));
-    if (users.empty()) users_.erase(name);
+    note_user(users_, {job.row.space(), calendar}, job.row.id, uses);
   }
+}
+
+const std::set<JobId>& JobTable::users_of_semaphore(const std::string& space, const std::string& name) const {
+  static const std::set<JobId> kNone;
+  const auto found = semaphore_users_.find({space, name});
+  return found == semaphore_users_.end() ? kNone : found->second;
 }
 
 const std::set<JobId>& JobTable::users_of(const std::string& space, const std::string& calendar) const {

@@ -167,6 +167,8 @@ class JobTable {
   const std::map<JobId, std::optional<WallTime>>& over() const { return over_; }
   /// The saved jobs whose schedules name that calendar.
   const std::set<JobId>& users_of(const std::string& space, const std::string& calendar) const;
+  /// The saved jobs that use that semaphore.
+  const std::set<JobId>& users_of_semaphore(const std::string& space, const std::string& name) const;
   using CalendarUsers = std::map<std::pair<std::string, std::string>, std::set<JobId>>;
   const CalendarUsers& calendar_users() const { return users_; }
   /// The saved jobs with an entry `@worker_start`, paused ones too.
@@ -208,6 +210,7 @@ class JobTable {
   std::set<std::shared_ptr<const std::string>, LessText> spaces_;
   RulesShelf shelf_;
   std::set<JobId> start_jobs_;
+  CalendarUsers semaphore_users_;                           ///< by namespace and semaphore; none is empty
   CalendarUsers users_;                                     ///< by namespace and calendar; none is empty
   std::deque<std::pair<JobId, JobVersion>> newly_deleted_;  ///< bounded by kDeletedMost
   std::set<JobId> changed_memories_;

@@ -2,8 +2,10 @@
 #pragma once
 
 #include <compare>
+#include <cstdint>
 #include <map>
 #include <string>
+#include <utility>
 
 #include "master/core/kept_rules.h"
 
@@ -15,6 +17,11 @@ namespace rota::master::core {
 enum class Gate { Any, First, Last, Failover };
 Gate gate_of(model::RouteKind route);
 
+/// Namespace and name.
+using SemaphoreName = std::pair<std::string, std::string>;
+/// How many tokens of each; of a run all or none.
+using TokenNeeds = std::map<SemaphoreName, std::int32_t>;
+
 struct SlotQueueKey {
   std::string pool;
   std::string worker;                  ///< empty: any of the pool
@@ -22,13 +29,18 @@ struct SlotQueueKey {
   Gate gate = Gate::Any;
   std::map<std::string, std::string> select = {};  ///< labels that the worker must have (worker_labels.h)
   std::string except = {};             ///< a worker that it must not go to; empty: none
+  TokenNeeds uses = {};                      ///< tokens that a run takes when it is sent (token_table.h)
   auto operator<=>(const SlotQueueKey&) const = default;
 };
 
 class RunEntry;
 
-/// The queue of runs of these rules that belong to no start of a worker.
+/// The queue of runs of these rules that belong to no start of a worker. Without `uses`: which workers may take them
+/// does not depend on tokens.
 SlotQueueKey slot_queue_of(const KeptRules& rules);
+
+/// The tokens that a run takes when it is sent.
+TokenNeeds needs_of(const RunEntry& run);
 
 /// The queue that this run waits in.
 SlotQueueKey slot_queue_of(const RunEntry& run);

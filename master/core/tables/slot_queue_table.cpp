@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "common/base/check.h"
+#include "master/core/tables/job_table.h"
 
 namespace rota::master::core {
 
@@ -20,6 +21,12 @@ SlotQueueKey slot_queue_of(const KeptRules& rules) {
           rules.handler, gate_of(rules.route), rules.select};
 }
 
+TokenNeeds needs_of(const RunEntry& run) {
+  TokenNeeds uses;
+  for (const auto& [name, count] : run.rules().uses) uses.emplace(SemaphoreName{run.job().row.space(), name}, count);
+  return uses;
+}
+
 SlotQueueKey slot_queue_of(const RunEntry& run) {
   SlotQueueKey key = slot_queue_of(run.rules());
   if (run.is_bound()) key.gate = Gate::Any;
@@ -27,6 +34,7 @@ SlotQueueKey slot_queue_of(const RunEntry& run) {
   const bool moves = run.rules().retry.another_worker == model::AnotherWorker::Require &&
                      key.worker.empty() && run.progress().first_dispatched();
   if (moves) key.except = run.progress().worker().id;
+  key.uses = needs_of(run);
   return key;
 }
 

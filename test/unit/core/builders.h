@@ -77,6 +77,10 @@ class JobBuilder {
     return *this;
   }
   JobBuilder& retry(model::RetryRule rule) { definition_.rules.retry = std::move(rule); return *this; }
+  JobBuilder& uses(std::map<std::string, std::int32_t> tokens) {
+    definition_.rules.uses = std::move(tokens);
+    return *this;
+  }
   JobBuilder& timeout(Millis timeout) { definition_.rules.timeout = timeout; return *this; }
   JobBuilder& run_timeout(Millis timeout) { definition_.rules.run_timeout = timeout; return *this; }
   JobBuilder& queue_timeout(Millis timeout) { definition_.rules.queue_timeout = timeout; return *this; }

@@ -65,6 +65,7 @@ void Harness::record(const Effects& effects) {
     ++watermark_writes;
   }
   for (const auto& row : effects.changes.calendars) calendars.push_back(row);
+  for (const auto& row : effects.changes.semaphores) semaphores.push_back(row);
   notices.insert(notices.end(), effects.notices.begin(), effects.notices.end());
   watched.insert(watched.end(), effects.watch_beats.begin(), effects.watch_beats.end());
   sends_.insert(sends_.end(), effects.sends.begin(), effects.sends.end());
@@ -146,6 +147,27 @@ Result<CalendarApplied> Harness::apply_calendar(const model::Calendar& calendar,
   event.expected_version = expected;
   handle(event);
   return calendar_answer(last);
+}
+
+namespace {
+
+Result<SemaphoreApplied> semaphore_answer(const Effects& effects) {
+  REQUIRE(!effects.replies.empty());
+  if (const auto* error = std::get_if<Error>(&effects.replies[0].body)) return fail(*error);
+  return std::get<SemaphoreApplied>(effects.replies[0].body);
+}
+
+}  // namespace
+
+Result<SemaphoreApplied> Harness::set_semaphore(const std::string& name, std::int32_t count,
+                                                std::optional<std::int32_t> expected) {
+  handle(SetSemaphore{Token{next_token_++}, "tester", "default", name, count, expected});
+  return semaphore_answer(last);
+}
+
+Result<SemaphoreApplied> Harness::delete_semaphore(const std::string& name) {
+  handle(DeleteSemaphore{Token{next_token_++}, "tester", "default", name});
+  return semaphore_answer(last);
 }
 
 Result<CalendarApplied> Harness::delete_calendar(const std::string& name) {
@@ -326,6 +348,13 @@ Recovered Harness::recovered() const {
   for (const auto& [place, start] : newest_starts) all.starts.push_back(start);
   for (const auto& [worker, drain] : drains) {
     if (drain.draining) all.drains.push_back(drain);
+  }
+  for (const model::SemaphoreRow& row : semaphores) {
+    const auto same = std::ranges::find_if(all.semaphores, [&](const auto& known) {
+      return known.space == row.space && known.name == row.name;
+    });
+    if (same == all.semaphores.end()) all.semaphores.push_back(row);
+    else *same = row;
   }
   for (const model::CalendarRow& row : calendars) {
     all.calendars.push_back({row, std::make_shared<const model::ZoneRules>()});
