@@ -382,6 +382,29 @@ Result<std::vector<thrift::FreezeInfo>> Cluster::list_freezes() {
       [&](auto& client, auto& out, const auto& head) { client.list_freezes(out, head); });
 }
 
+Result<thrift::SemaphoreEdited> Cluster::set_semaphore(const thrift::SemaphoreEdit& edit) {
+  const Repeat repeat = edit.__isset.expected_version ? Repeat::Never : Repeat::Harmless;
+  return change<thrift::SemaphoreEdited>(
+      repeat, [&](auto& client, auto& out, const auto& head) { client.set_semaphore(out, head, edit); });
+}
+
+Result<thrift::SemaphoreEdited> Cluster::delete_semaphore(const std::string& space, const std::string& name) {
+  return change<thrift::SemaphoreEdited>(
+      Repeat::HarmlessDeletion,
+      [&](auto& client, auto& out, const auto& head) { client.delete_semaphore(out, head, space, name); });
+}
+
+Result<std::vector<thrift::SemaphoreInfo>> Cluster::list_semaphores(const std::string& space,
+                                                                    const std::string& prefix) {
+  return query<std::vector<thrift::SemaphoreInfo>>(
+      [&](auto& client, auto& out, const auto& head) { client.list_semaphores(out, head, space, prefix, 0); });
+}
+
+Result<thrift::SemaphoreInfo> Cluster::get_semaphore(const std::string& space, const std::string& name) {
+  return query<thrift::SemaphoreInfo>(
+      [&](auto& client, auto& out, const auto& head) { client.get_semaphore(out, head, space, name); });
+}
+
 Result<thrift::TickAnswer> Cluster::explain_tick(const std::string& space, const std::string& name,
                                                  WallTime at) {
   return query<thrift::TickAnswer>([&](auto& client, auto& out, const auto& head) {

@@ -50,6 +50,8 @@ std::string values_of(const Row& row) {
     return has_ends ? "a list of ends, `[{exit: [75, \"100-110\"]}, timed_out]`" : "a list of texts";
   } else if constexpr (Row::kind == FieldKind::TextMap) {
     return row.is_of_words ? "a map of words, or of lists of them" : "a map of texts";
+  } else if constexpr (Row::kind == FieldKind::CountMap) {
+    return "a map of whole numbers";
   } else {
     return fmt::format("`{}` to `{}`{}", number_in_file(row, row.low), number_in_file(row, row.high),
                        row.or_forever ? ", or `forever`" : "");

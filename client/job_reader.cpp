@@ -118,6 +118,9 @@ void read_value(MapReader& map, std::string_view key, const Row& row, WireStruct
   } else if constexpr (kKind == FieldKind::Texts) {
     if (row.lines == model::LineForm::Ends) return read_ends(map, key, into);
     if (auto texts = map.texts(key)) into = std::move(*texts);
+  } else if constexpr (kKind == FieldKind::CountMap) {
+    const auto low = static_cast<std::int32_t>(row.low), high = static_cast<std::int32_t>(row.high);
+    if (auto counts = map.count_map(key, low, high, model::kMaxUses)) into = std::move(*counts);
   } else {
     static_assert(kKind == FieldKind::TextMap);
     auto texts = row.is_of_words ? map.word_map(key) : map.text_map(key);

@@ -114,6 +114,11 @@ Json kind_schema(const Row& row) {
   } else if constexpr (kKind == FieldKind::Texts) {
     if (row.lines == model::LineForm::Ends) return ends_schema(row.high);
     return {{"type", "array"}, {"maxItems", row.high}, {"items", {{"type", text_types()}}}};
+  } else if constexpr (kKind == FieldKind::CountMap) {
+    return {{"type", "object"},
+            {"maxProperties", model::kMaxUses},
+            {"propertyNames", {{"pattern", "^[A-Za-z0-9_.-]+$"}, {"maxLength", row.bytes}}},
+            {"additionalProperties", whole_schema(row.low, row.high)}};
   } else {
     static_assert(kKind == FieldKind::TextMap);
     Json value = {{"type", Json::array({"string", "number", "boolean", "null"})}, {"maxLength", row.bytes}};

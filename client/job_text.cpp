@@ -112,6 +112,10 @@ std::string value_text(const Row& row, const Value& value) {
     return row.lines == model::LineForm::Ends ? ends_in_file(value) : list_text(value);
   } else if constexpr (kKind == FieldKind::TextMap) {
     return map_text(value, row.group().empty() ? "" : "  ");
+  } else if constexpr (kKind == FieldKind::CountMap) {
+    std::vector<std::string> counts;
+    for (const auto& [name, count] : value) counts.push_back(fmt::format("{}: {}", quoted(name), count));
+    return fmt::format("{{{}}}", fmt::join(counts, ", "));
   } else {
     return value < 0 && row.or_forever ? "forever" : number_in_file(row, value);
   }

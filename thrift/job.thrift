@@ -5,6 +5,7 @@
 include "calendar.thrift"
 include "common.thrift"
 include "freeze.thrift"
+include "semaphore.thrift"
 include "worker_info.thrift"
 
 namespace cpp rota.thrift
@@ -74,22 +75,18 @@ struct Rules {
   12: string loss = "after_fence",
   /** How long an attempt may go on when its worker is cut off; at most 7 days. */
   13: i64 disconnect_grace_ms,
-  /** How long output is kept after a run's end; 0: as the masters are set, -1: forever. */
-  14: i64 keep_logs_ms,
-  /** How long a run is kept after its end, with its output; 0: as the masters are set, -1: forever. */
-  15: i64 keep_runs_ms,
-  /** After this many losses the run ends as lost, 1 to 1000; hand-overs do not count. */
-  16: i32 loss_most = 3,
-  17: i32 firings,  // after so many ticks that fired the job is done; 0: no end
-  /** "never", or "success": after its first run that succeeds the job is done. */
-  18: string runs_until = "never",
-  /** So many runs in a row that did not succeed pause the job; 0: never. */
-  19: i32 pause_after_failures,
+  14: i64 keep_logs_ms,  // output after a run's end; 0: as the masters are set, -1: forever
+  15: i64 keep_runs_ms,  // a run after its end, with its output; 0: as the masters are set, -1: forever
+  16: i32 loss_most = 3, // after so many losses the run ends as lost, 1 to 1000; hand-overs do not count
+  17: i32 firings,       // after so many ticks that fired the job is done; 0: no end
+  18: string runs_until = "never", // or "success": after its first run that succeeds the job is done
+  19: i32 pause_after_failures,    // so many runs in a row that did not succeed pause the job; 0: never
   20: i32 concurrency = 1,
   21: string route_key,
   22: map<string, string> select,  // labels that its worker has; one of several words with commas between them
   23: i64 run_timeout_ms,   // of a run with all of its attempts, from the start of the first; 0: none
-  24: i64 queue_timeout_ms  // from the firing to the start of the first attempt; 0: none
+  24: i64 queue_timeout_ms, // from the firing to the start of the first attempt; 0: none
+  30: map<string, i32> uses  // tokens of semaphores of its namespace that a run holds while it is under way
 }
 
 /** What an attempt may use. 0: not limited, except for core files: 0 means none. Processes, memory and CPU
@@ -496,5 +493,12 @@ service JobService {
   list<calendar.CalendarInfo> list_calendars(1: common.RequestHead head, 2: string space, 3: string prefix, 4: i32 limit) throws (1: common.RotaError error),
   calendar.CalendarInfo get_calendar(1: common.RequestHead head, 2: string space, 3: string name) throws (1: common.RotaError error),
   /** Which days of a range are open, and why, by the versions as they come into force. */
-  list<calendar.CalendarDay> preview_calendar(1: common.RequestHead head, 2: calendar.PreviewRequest request) throws (1: common.RotaError error)
+  list<calendar.CalendarDay> preview_calendar(1: common.RequestHead head, 2: calendar.PreviewRequest request) throws (1: common.RotaError error),
+  /** Creates a semaphore, or gives it another count. Who holds a token keeps it. */
+  semaphore.SemaphoreEdited set_semaphore(1: common.RequestHead head, 2: semaphore.SemaphoreEdit edit) throws (1: common.RotaError error),
+  /** CONFLICT while a job uses it, or a run holds or waits for a token of it. */
+  semaphore.SemaphoreEdited delete_semaphore(1: common.RequestHead head, 2: string space, 3: string name) throws (1: common.RotaError error),
+  /** By name, without holders and lines; limit 0: as many as there are. */
+  list<semaphore.SemaphoreInfo> list_semaphores(1: common.RequestHead head, 2: string space, 3: string prefix, 4: i32 limit) throws (1: common.RotaError error),
+  semaphore.SemaphoreInfo get_semaphore(1: common.RequestHead head, 2: string space, 3: string name) throws (1: common.RotaError error)
 }

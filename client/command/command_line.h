@@ -34,6 +34,7 @@ struct CommandLine {
   WaitArguments wait;
   DrainArguments drain;
   FreezeArguments freeze;
+  SemaphoreArguments semaphore;
   CLI::Option* space_given = nullptr;
   PauseArguments pause;
   LockArguments lock;

@@ -158,6 +158,15 @@ int freeze_end(Desk& desk, const FreezeArguments& arguments);
 int freeze_list(Desk& desk);
 /// "ticks of all namespaces are frozen until ...".
 std::string freeze_line(const thrift::FreezeInfo& freeze);
+struct SemaphoreArguments {
+  std::string name;
+  std::int32_t count = 0;
+  bool yes = false;
+};
+int semaphore_set(Desk& desk, const SemaphoreArguments& arguments);
+int semaphore_delete(Desk& desk, const SemaphoreArguments& arguments);
+int semaphore_list(Desk& desk, const std::string& prefix);
+int semaphore_show(Desk& desk, const std::string& name);
 /// What happened, or will happen, at that moment; empty: the newest of which something is known.
 int job_why(Desk& desk, const std::string& name, const std::string& at);
 int worker_confirm_dead(Desk& desk, const DrainArguments& arguments);

@@ -198,6 +198,27 @@ void add_freeze(CLI::App& app, CommandLine& line) {
   })->add_flag("--yes,-y", line.freeze.yes, "do not ask");
 }
 
+void add_semaphore(CLI::App& app, CommandLine& line) {
+  CLI::App* semaphore = app.add_subcommand("semaphore", "tokens that runs of many jobs share");
+  semaphore->require_subcommand(1);
+  CLI::App* set = add(*semaphore, line, "set", "give it a count, and make it when there is none; 0 closes it",
+                      [&line](Desk& desk) { return semaphore_set(desk, line.semaphore); });
+  set->add_option("name", line.semaphore.name, "semaphore")->required();
+  set->add_option("count", line.semaphore.count, "tokens")->required()->check(CLI::Range(0, 1'000'000));
+  CLI::App* list = add(*semaphore, line, "list", "all of a namespace, and how many tokens are held",
+                       [&line](Desk& desk) { return semaphore_list(desk, line.semaphore.name); });
+  list->add_option("prefix", line.semaphore.name, "only names that begin so");
+  watchable(list, line);
+  CLI::App* show = add(*semaphore, line, "show", "who holds its tokens, and who waits in which order",
+                       [&line](Desk& desk) { return semaphore_show(desk, line.semaphore.name); });
+  show->add_option("name", line.semaphore.name, "semaphore")->required();
+  watchable(show, line);
+  CLI::App* remove = add(*semaphore, line, "delete", "when no job uses it any more",
+                         [&line](Desk& desk) { return semaphore_delete(desk, line.semaphore); });
+  remove->add_option("name", line.semaphore.name, "semaphore")->required();
+  remove->add_flag("--yes,-y", line.semaphore.yes, "do not ask");
+}
+
 void add_lock(CLI::App& app, CommandLine& line) {
   CLI::App* lock = add(app, line, "lock", "run a command while holding a named lock: rota lock NAME -- CMD",
                        [&line](Desk&) {
@@ -322,6 +343,7 @@ int command_line(int argc, char** argv) {
   add_common(app, line);
   add_submit(app, line);
   add_freeze(app, line);
+  add_semaphore(app, line);
   add_lock(app, line);
   add_job(app, line);
   add_calendar(app, line);

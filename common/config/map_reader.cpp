@@ -243,6 +243,33 @@ std::optional<std::map<std::string, std::string>> MapReader::text_map(std::strin
   return out;
 }
 
+std::optional<std::map<std::string, std::int32_t>> MapReader::count_map(std::string_view key, std::int32_t min,
+                                                                        std::int32_t max, std::size_t most) {
+  const YamlNode* found = ask(key);
+  if (found == nullptr) return std::nullopt;
+  if (found->kind != YamlNode::Kind::Map || found->entries.size() > most) {
+    refuse(key, found->kind != YamlNode::Kind::Map
+                    ? fmt::format("found {}; a map of whole numbers is expected", kind_name(*found))
+                    : fmt::format("{} entries, at most {} are allowed", found->entries.size(), most));
+    return std::nullopt;
+  }
+  std::map<std::string, std::int32_t> out;
+  for (const auto& entry : found->entries) {
+    const bool is_plain = entry.value.kind == YamlNode::Kind::Scalar && !entry.value.quoted;
+    const auto value = is_plain ? integer_from(entry.value.text) : std::nullopt;
+    if (value && *value >= min && *value <= max) {
+      out.emplace(entry.key, static_cast<std::int32_t>(*value));
+      continue;
+    }
+    const std::string what = entry.value.kind == YamlNode::Kind::Scalar ? shown(entry.value)
+                                                                        : std::string(kind_name(entry.value));
+    problems_.add(source_, entry.value.mark, fmt::format("{}.{}", path_of(key), entry.key),
+                  fmt::format("{} is {}; write a whole number from {} to {}", what,
+                              value ? "out of range" : "no whole number", min, max));
+  }
+  return out.size() == found->entries.size() ? std::optional(std::move(out)) : std::nullopt;
+}
+
 std::optional<std::string> MapReader::words_of(const YamlNode& value, const std::string& path) {
   const bool is_list = value.kind == YamlNode::Kind::List;
   const std::size_t problems = problems_.size();

@@ -85,6 +85,9 @@ class MapReader {
   std::optional<std::vector<std::string>> texts(std::string_view key, bool or_single = false);
   /// A map of scalars.
   std::optional<std::map<std::string, std::string>> text_map(std::string_view key);
+  /// Whole numbers from `min` to `max`, by name; at most so many.
+  std::optional<std::map<std::string, std::int32_t>> count_map(std::string_view key, std::int32_t min,
+                                                               std::int32_t max, std::size_t most);
   /// A map of words, or of lists of words: these come with commas between them.
   std::optional<std::map<std::string, std::string>> word_map(std::string_view key);
   /// The node itself, for nested maps and lists; nullptr when absent or null.

@@ -25,6 +25,7 @@ enum class FieldKind {
   Text,
   Texts,    ///< a list of them
   TextMap,  ///< texts by name
+  CountMap, ///< whole numbers by name, each a Word
   Group     ///< a struct with rows of its own
 };
 
@@ -79,8 +80,8 @@ struct FieldFacts {
   std::string_view key = "";     ///< in a job file, from its top: "retry.delay"; before the dot is a map
   std::string_view help = "";    ///< one line of Markdown, for docs/jobs.md and for editors
   std::int64_t low = 0;          ///< of numbers, durations (ms) and sizes: the least, in the wire's unit
-  std::int64_t high = 0;         ///< the same: the most; Texts: how many
-  std::size_t bytes = 0;         ///< Text, and each value of Texts and TextMap: the most bytes
+  std::int64_t high = 0;         ///< the same: the most; Texts: how many; CountMap: of each number
+  std::size_t bytes = 0;         ///< Text, and each value of Texts and TextMap: the most bytes; CountMap: of a name
   TextForm form = TextForm::Plain;
   LineForm lines = LineForm::Plain;
   /// 0 (or the empty text) is allowed besides: nothing is given. Job files leave the key out then.

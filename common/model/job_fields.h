@@ -10,6 +10,7 @@
 
 #include "common/model/field.h"
 #include "common/model/job.h"
+#include "common/model/semaphore.h"
 
 namespace rota::model {
 
@@ -20,8 +21,8 @@ inline constexpr std::int64_t kMaxLimitBytes = std::int64_t{1} << 50;
 inline constexpr std::int64_t kHourMs = 3'600'000;
 inline constexpr std::int64_t kDayMs = 24 * kHourMs;
 
-/// In stored JSON, the pool of a job with `select`, or with a retry rule that forbids some ends: older
-/// masters pass over those, and must not find a worker for such a job.
+/// In stored JSON, the pool of a job with `select`, `uses`, or a retry rule that forbids some ends: older masters pass
+/// over those, and must not find a worker for such a job.
 inline constexpr std::string_view kPoolOfSelect = "select.needs.a.newer.master";
 
 /// A key of job files that holds a map.
@@ -271,6 +272,12 @@ constexpr void for_each_field(FieldsOf<JobRules>, Visit&& visit) {
                    {.key = "timeout.queue",
                     .help = "of the wait for the first attempt, from the moment at which the job fired",
                     .low = 1, .high = 365 * kDayMs, .or_none = true, .unset = "none",
+                    .is_stored_when_changed = true}));
+  visit(field<CountMap>(ROTA_FIELD(uses, uses),
+                   {.key = "uses",
+                    .help = "tokens of semaphores that a run holds while it is under way, like "
+                            "`{oracle: 1}`; it waits until it gets all of them",
+                    .low = 1, .high = kMaxTokens, .bytes = kMaxSemaphoreName, .unset = "none",
                     .is_stored_when_changed = true}));
 }
 

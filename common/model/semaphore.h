@@ -23,6 +23,7 @@ struct SemaphoreRow {
   std::int32_t version = 0;  ///< from 1; it goes on when a deleted name is used again
   std::int32_t count = 0;    ///< tokens; 0: closed, no run gets one
   WallTime changed{};        ///< core time of the change
+  std::int64_t number = 0;   ///< of later changes it is higher, whatever the clocks say; names the Term like a run's id
   std::string principal;
   bool deleted = false;      ///< with this version the semaphore ended
   bool operator==(const SemaphoreRow&) const = default;

@@ -49,7 +49,8 @@ class Canonical {
     out_ += fmt::format("l{}:", values.size());
     for (const std::string& value : values) put(value);
   }
-  void put(const std::map<std::string, std::string>& values) {
+  template <typename Value>
+  void put(const std::map<std::string, Value>& values) {
     out_ += fmt::format("m{}:", values.size());
     for (const auto& [key, value] : values) {
       put(key);

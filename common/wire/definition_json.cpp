@@ -87,7 +87,7 @@ bool is_newer(const model::RetryRule& rule) {
 }
 
 void hide_from_older_masters(const model::JobRules& rules, json& out) {
-  const bool is_hidden = !rules.select.empty() || is_newer(rules.retry);
+  const bool is_hidden = !rules.select.empty() || !rules.uses.empty() || is_newer(rules.retry);
   if (is_hidden) out["newer_pool"] = std::exchange(out["pool"], model::kPoolOfSelect);
 }
 template <typename Struct>

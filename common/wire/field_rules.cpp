@@ -5,6 +5,7 @@
 #include <cmath>
 #include <type_traits>
 
+#include "common/model/semaphore.h"
 #include "common/wire/text_rules.h"
 
 namespace rota::wire {
@@ -91,6 +92,8 @@ class Finder {
       add(list_problems(row, value));
     } else if constexpr (kKind == FieldKind::TextMap) {
       add(map_problems(row, value));
+    } else if constexpr (kKind == FieldKind::CountMap) {
+      add(count_problems(row, value));
     } else {
       static_assert(kKind == FieldKind::Choice || kKind == FieldKind::Moment, "checked where they are read");
     }
@@ -165,6 +168,23 @@ std::vector<std::string> map_problems(const FieldFacts& row,
                                 quoted_text(key), model::kMaxNameBytes));
     } else if (const std::string problem = text_problem(row, value); !problem.empty()) {
       out.push_back(fmt::format("{}.{}: {}", row.key, key, problem));
+    }
+  }
+  return out;
+}
+
+std::vector<std::string> count_problems(const FieldFacts& row, const std::map<std::string, std::int32_t>& counts) {
+  std::vector<std::string> out;
+  if (counts.size() > model::kMaxUses) {
+    out.push_back(fmt::format("{}: {} entries, at most {} are allowed", row.key, counts.size(), model::kMaxUses));
+  }
+  FieldFacts name = row;
+  name.form = model::TextForm::Word;
+  for (const auto& [key, count] : counts) {
+    if (const std::string problem = text_problem(name, key); !problem.empty()) {
+      out.push_back(fmt::format("{}: the name {}", row.key, problem));
+    } else if (const std::string wrong = whole_problem(row, count, ""); !wrong.empty()) {
+      out.push_back(fmt::format("{}.{}: {}", row.key, key, wrong));
     }
   }
   return out;

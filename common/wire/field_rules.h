@@ -20,6 +20,8 @@ std::string number_problem(const model::FieldFacts& row, double value);
 std::string text_problem(const model::FieldFacts& row, std::string_view text);
 /// Of a list or a map, as "place: what": a place is the row's key, or one entry's below it.
 std::vector<std::string> list_problems(const model::FieldFacts& row, const std::vector<std::string>& texts);
+std::vector<std::string> count_problems(const model::FieldFacts& row,
+                                        const std::map<std::string, std::int32_t>& counts);
 std::vector<std::string> map_problems(const model::FieldFacts& row,
                                       const std::map<std::string, std::string>& texts);
 

@@ -89,6 +89,8 @@ std::string reason_sentence(Reason reason, const std::string& pool) {
                          pool);
     case Reason::AllSlotsBusy:
       return fmt::format("All slots of pool \"{}\" are busy; it starts when one is free.", pool);
+    case Reason::WaitsForSemaphore:
+      return "It waits for tokens of a semaphore that its job uses (rota semaphore show).";
     case Reason::WaitsForRun:
       return "It waits for an earlier run of the same job (overlap).";
     case Reason::RetryDelay: return "An attempt failed; the next one starts after the retry delay.";

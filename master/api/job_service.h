@@ -78,6 +78,16 @@ class JobServiceHandler final : public JobService {
   void preview_calendar(const Caller& caller, std::vector<thrift::CalendarDay>& out, const Head& head,
                         const thrift::PreviewRequest& request) override;
 
+  // Semaphores (job_semaphores.cpp)
+  void set_semaphore(const Caller& caller, thrift::SemaphoreEdited& out, const Head& head,
+                     const thrift::SemaphoreEdit& edit) override;
+  void delete_semaphore(const Caller& caller, thrift::SemaphoreEdited& out, const Head& head,
+                        const std::string& space, const std::string& name) override;
+  void list_semaphores(const Caller& caller, std::vector<thrift::SemaphoreInfo>& out, const Head& head,
+                       const std::string& space, const std::string& prefix, std::int32_t limit) override;
+  void get_semaphore(const Caller& caller, thrift::SemaphoreInfo& out, const Head& head, const std::string& space,
+                     const std::string& name) override;
+
   void list_runs(const Caller& caller, std::vector<thrift::RunInfo>& out, const Head& head,
                  const thrift::RunFilter& filter) override;
   void get_run(const Caller& caller, thrift::RunDetail& out, const Head& head,

@@ -95,6 +95,25 @@ class JobAdapter final : public thrift::JobServiceIf {
     edge_.serve("undelete_job", head,
                 [&](const Caller& caller) { jobs_->undelete_job(caller, out, head, space, name); });
   }
+  void set_semaphore(thrift::SemaphoreEdited& out, const Head& head, const thrift::SemaphoreEdit& edit) override {
+    edge_.serve("set_semaphore", head, [&](const Caller& caller) { jobs_->set_semaphore(caller, out, head, edit); });
+  }
+  void delete_semaphore(thrift::SemaphoreEdited& out, const Head& head, const std::string& space,
+                        const std::string& name) override {
+    edge_.serve("delete_semaphore", head,
+                [&](const Caller& caller) { jobs_->delete_semaphore(caller, out, head, space, name); });
+  }
+  void list_semaphores(std::vector<thrift::SemaphoreInfo>& out, const Head& head, const std::string& space,
+                       const std::string& prefix, std::int32_t limit) override {
+    edge_.serve("list_semaphores", head, [&](const Caller& caller) {
+      jobs_->list_semaphores(caller, out, head, space, prefix, limit);
+    });
+  }
+  void get_semaphore(thrift::SemaphoreInfo& out, const Head& head, const std::string& space,
+                     const std::string& name) override {
+    edge_.serve("get_semaphore", head,
+                [&](const Caller& caller) { jobs_->get_semaphore(caller, out, head, space, name); });
+  }
   void apply_calendars(std::vector<thrift::CalendarEdited>& out, const Head& head,
                        const std::vector<thrift::CalendarEdit>& edits, bool dry_run) override {
     edge_.serve("apply_calendars", head, [&](const Caller& caller) {

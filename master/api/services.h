@@ -62,8 +62,16 @@ class JobService {
   virtual void delete_calendar(const Caller& caller, thrift::CalendarEdited& out, const Head& head,
                                const std::string& space, const std::string& name,
                                const std::string& why) = 0;
+  virtual void set_semaphore(const Caller& caller, thrift::SemaphoreEdited& out, const Head& head,
+                             const thrift::SemaphoreEdit& edit) = 0;
+  virtual void delete_semaphore(const Caller& caller, thrift::SemaphoreEdited& out, const Head& head,
+                                const std::string& space, const std::string& name) = 0;
 
   // Queries
+  virtual void list_semaphores(const Caller& caller, std::vector<thrift::SemaphoreInfo>& out, const Head& head,
+                               const std::string& space, const std::string& prefix, std::int32_t limit) = 0;
+  virtual void get_semaphore(const Caller& caller, thrift::SemaphoreInfo& out, const Head& head,
+                             const std::string& space, const std::string& name) = 0;
   virtual void list_calendars(const Caller& caller, std::vector<thrift::CalendarInfo>& out,
                               const Head& head, const std::string& space, const std::string& prefix,
                               std::int32_t limit) = 0;

@@ -44,6 +44,13 @@ class Fingerprint {
       add(std::string_view(value));
     }
   }
+  void add(const std::map<std::string, std::int32_t>& counts) {
+    add(static_cast<std::int64_t>(counts.size()));
+    for (const auto& [key, value] : counts) {
+      add(std::string_view(key));
+      add(value);
+    }
+  }
   template <typename Enum>
     requires std::is_enum_v<Enum>
   void add(Enum value) {

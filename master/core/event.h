@@ -43,9 +43,6 @@ struct LateRowsKnown {};
 /// such an entry is accepted, unless it was so when the Term began (Recovered).
 struct WorkerStartsKnown {};
 
-/// The same for semaphores: from now on only masters take office that keep to them.
-struct SemaphoresKnown {};
-
 /// A worker's node appeared, or its data changed (same key: an update, e.g. draining).
 struct WorkerSeen {
   model::WorkerInfo info;
@@ -284,7 +281,7 @@ struct ZookeeperReplaced {
 /// The operator says that workers which this ZooKeeper has never seen are gone forever.
 struct UnseenGone {};
 
-using Event = std::variant<TimePassed, MastersSeen, LateRowsKnown, WorkerStartsKnown, SemaphoresKnown, WorkerSeen, WorkerGone,
+using Event = std::variant<TimePassed, MastersSeen, LateRowsKnown, WorkerStartsKnown, WorkerSeen, WorkerGone,
                            BeatsEnded,
                            WorkersListed, HelloAnswered, HelloFailed, EpochRefused, RenewAsked,
                            DispatchAnswered, Reported, ApplyJob, SetPaused, DeleteJob, UndeleteJob,

@@ -64,7 +64,6 @@ struct Recovered {
   std::vector<model::Freeze> freezes;               ///< not done, or beyond the watermark
   bool late_rows_known = true;                      ///< see LateRowsKnown
   bool worker_starts_known = true;                  ///< see WorkerStartsKnown
-  bool semaphores_known = true;                     ///< see SemaphoresKnown
   std::vector<model::SemaphoreRow> semaphores;      ///< of each the newest, also of deleted ones
   std::vector<model::WorkerStart> starts;           ///< of each worker and state folder the last
   std::int64_t zookeeper_number = 0;                ///< of the ZooKeeper in use; grows with each other one

@@ -222,7 +222,6 @@ std::unique_ptr<State> recover_state(Epoch epoch, const CoreOptions& options, Re
   state->ticks().set_hold(options.tick_hold);
   state->ticks().set_may_store_late_rows(recovered.late_rows_known);
   state->starts().set_may_fire(recovered.worker_starts_known);
-  state->tokens().set_may_be_used(recovered.semaphores_known);
   state->starts().set_doubtful(recovered.database_went_back);
   for (model::WorkerStart& start : recovered.starts) state->starts().accept(std::move(start));
   if (recovered.database_went_back && !state->ticks().are_held()) {

@@ -40,7 +40,6 @@ struct Cases {
   void operator()(const MastersSeen& e) const { ctx.state.ticks().set_all_know_slices(e.all_know_slices); }
   void operator()(const LateRowsKnown&) const { ctx.state.ticks().set_may_store_late_rows(true); }
   void operator()(const WorkerStartsKnown&) const { ctx.state.starts().set_may_fire(true); }
-  void operator()(const SemaphoresKnown&) const { ctx.state.tokens().set_may_be_used(true); }
   void operator()(const WorkerSeen& e) const { handle_worker_seen(ctx, e); }
   void operator()(const WorkerGone& e) const { handle_worker_gone(ctx, e); }
   void operator()(const BeatsEnded& e) const { handle_beats_ended(ctx, e); }

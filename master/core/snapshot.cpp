@@ -7,6 +7,7 @@
 
 #include "master/core/workers/departed_rules.h"
 #include "master/core/admission/catch_up_rules.h"
+#include "master/core/admission/semaphore_rules.h"
 #include "master/core/attempts/fence_rules.h"
 #include "master/core/state.h"
 #include "master/core/time/calendar_rules.h"
@@ -295,6 +296,8 @@ Snapshot view_state(const State& state, Now now) {
   snapshot.calendars_ending = calendars_ending(state, now.wall);
   snapshot.tallies = tallies_of(state);
   snapshot.newest_gaps = gaps_of(state);
+  snapshot.semaphores = semaphores_in_use(state);
+  snapshot.counters["semaphores"] = static_cast<std::int64_t>(state.tokens().size());
   for (const auto& [id, freeze] : state.freezes().all()) {
     if (!freeze.done) snapshot.freezes.push_back(freeze);
   }

@@ -121,6 +121,7 @@ class State {
   std::int64_t new_drain_order() { return next_id(); }
   std::int64_t new_freeze_id() { return next_id(); }
   std::int64_t new_start_number() { return next_id(); }
+  std::int64_t new_semaphore_number() { return next_id(); }
   JobId new_job_id() { return JobId{next_id()}; }
 
   /// The database went back: first all workers say what they hold.

@@ -14,6 +14,7 @@
 #include "common/base/time.h"
 #include "common/base/utf8.h"
 #include "common/model/calendar.h"
+#include "common/model/semaphore.h"
 #include "common/model/job.h"
 #include "common/model/run.h"
 #include "master/core/effect.h"
@@ -134,6 +135,15 @@ class Reader {
 
   // For verify, which shares nothing else with the leader's path.
   virtual Result<std::optional<core::Watermark>> watermark() = 0;
+  /// The newest version of each semaphore whose name begins so, by name; deleted ones are left out.
+  virtual Result<std::vector<model::SemaphoreRow>> list_semaphores(const std::string&, const std::string&,
+                                                                   std::int32_t) {
+    return std::vector<model::SemaphoreRow>();
+  }
+  /// All versions that were stored under that name, oldest first, also of deleted semaphores.
+  virtual Result<std::vector<model::SemaphoreRow>> semaphore_versions(const std::string&, const std::string&) {
+    return std::vector<model::SemaphoreRow>();
+  }
   /// From when on every leader has stored what edits of calendars took away; empty: the present one does not.
   virtual Result<std::optional<WallTime>> edits_told_from() {
     return std::optional<WallTime>(wall_from_ms(0));

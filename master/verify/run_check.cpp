@@ -6,7 +6,6 @@
 
 #include "common/base/duration_text.h"
 #include "master/verify/findings.h"
-#include "master/verify/overlap_rules.h"
 
 namespace rota::master::verify {
 namespace {
@@ -100,6 +99,7 @@ Result<void> RunCheck::learn_overlap_rules(const std::vector<model::Run>& runs) 
   for (const model::JobVersionRow& version : *versions) {
     limits_.learn(version);
     retries_.learn(version);
+    tokens_.learn(version);
     std::int32_t& most = at_once_[version.job];
     if (!version.definition || most == 0) continue;
     const model::JobRules& rules = version.definition->rules;
@@ -143,27 +143,7 @@ Result<void> RunCheck::look_at(const model::Run& run, const std::vector<model::A
   return {};
 }
 
-/// One worker's clock is believed to the millisecond; two clocks may differ, so what they say counts when
-/// even that leaves no other reading. Attempts of one run live in the order of their numbers, so there only
-/// the lower one's end and the higher one's start are compared; of any others either may have been first.
-/// When an attempt died that its worker never told of is not known, only by when: that the next one waited
-/// for that moment is the leader's doing, and of an attempt that a restored database has forgotten the leader
-/// of then knew more.
-std::optional<Millis> RunCheck::overlap(const Span& one, const Span& other) {
-  const bool has_order = one.run == other.run && !one.is_late && !other.is_late;
-  const bool is_in_order = has_order ? one.attempt < other.attempt : one.from <= other.from;
-  const auto& [first, second] = is_in_order ? std::tie(one, other) : std::tie(other, one);
-  if (first.worker.empty() && second.is_late) return std::nullopt;
-  const bool is_one_clock = !first.worker.empty() && first.worker == second.worker;
-  const Millis doubt = is_one_clock ? Millis{0} : kClockSkew;
-  const bool stood_still = first.still || second.still;
-  const Millis early = lived_beside(second.from, std::max(first.to, second.from), first.still, second.still);
-  if (early <= (stood_still ? std::max(doubt, kMostAfterThaw) : doubt)) return std::nullopt;
-  if (!has_order && second.to - first.from <= doubt) return std::nullopt;
-  return early;
-}
-
-std::vector<RunCheck::Span> RunCheck::spans_of(const model::Run& run,
+std::vector<Span> RunCheck::spans_of(const model::Run& run,
                                                const std::vector<model::AttemptRow>& earlier) const {
   std::vector<Span> spans;
   bool is_late = false;
@@ -210,6 +190,7 @@ Result<void> RunCheck::check_spans(const model::Run& run, const std::vector<mode
                         name_of(run.id), spans[j].attempt, spans[i].attempt, early->count()));
     }
   }
+  if (auto looked = tokens_.look_at(run, spans); !looked) return looked;
   const auto most = at_once_.find(run.job);
   const bool has_bound = most != at_once_.end() && most->second > 0;
   return has_bound ? check_job_spans(run.job, spans) : Result<void>();

@@ -16,7 +16,9 @@
 #include "master/verify/loss_check.h"
 #include "master/verify/place.h"
 #include "master/verify/retry_check.h"
+#include "master/verify/span.h"
 #include "master/verify/start_check.h"
+#include "master/verify/token_check.h"
 #include "master/verify/verify.h"
 
 namespace rota::master::verify {
@@ -36,7 +38,7 @@ struct RunChecks {
 class RunCheck {
  public:
   RunCheck(const Sources& sources, const Request& request, std::optional<std::set<JobId>> only,
-           RunChecks checks, StartCheck& starts, LogCheck& logs)
+           RunChecks checks, StartCheck& starts, TokenCheck& tokens, LogCheck& logs)
       : sources_(sources),
         request_(request),
         only_(std::move(only)),
@@ -45,6 +47,7 @@ class RunCheck {
         limits_(checks.limits),
         retries_(checks.retries),
         starts_(starts),
+        tokens_(tokens),
         logs_(logs) {}
 
   /// Goes on from the place, at least one page, to the end or the deadline; true: it is the end.
@@ -53,18 +56,6 @@ class RunCheck {
   std::optional<WallTime> looked_through() const { return looked_through_; }
 
  private:
-  struct Span {
-    AttemptNo attempt = 0;
-    RunId run;
-    WallTime from{};
-    WallTime to{};
-    std::string worker;  ///< whose clock said so; empty: a leader's said when it was over
-    bool is_late = false;  ///< told after the run had been given up on, or by a database's loss forgotten
-    std::optional<model::StoodStill> still = {};  ///< nothing of it ran then
-  };
-
-  /// How long before the end of the first the second began; none: they may have lived one after the other.
-  static std::optional<Millis> overlap(const Span& one, const Span& other);
   Result<std::vector<model::AttemptRow>> earlier_attempts(RunId run);
   Result<void> look_at(const model::Run& run, const std::vector<model::AttemptRow>& earlier);
   Result<std::vector<model::Run>> page_after(RunId after);
@@ -109,6 +100,7 @@ class RunCheck {
   LimitCheck limits_;
   RetryCheck retries_;
   StartCheck& starts_;
+  TokenCheck& tokens_;
   LogCheck& logs_;
   std::vector<LogCandidate> candidates_;  ///< of the page of runs
   std::vector<RunId> unfinished_;         ///< likewise

@@ -11,6 +11,7 @@
 #include "master/verify/run_check.h"
 #include "master/verify/start_check.h"
 #include "master/verify/tick_check.h"
+#include "master/verify/token_check.h"
 #include "master/verify/tick_rows.h"
 
 namespace rota::master::verify {
@@ -41,7 +42,7 @@ class Verification {
     if (!*runs_done) report_.next = text_of(place_);
     for (const Check* check :
          {&ticks_, &overlap_, &losses_, &order_, &epochs_, &found_, &outcomes_, &logs_,
-          &starts_, &limits_, &retries_}) {
+          &starts_, &limits_, &retries_, &tokens_}) {
       report_.ok = report_.ok && check->ok;
       report_.checks.push_back(*check);
     }
@@ -128,7 +129,7 @@ class Verification {
     LogCheck logs(sources_, logs_);
     RunCheck check(sources_, request_, std::move(only),
                    RunChecks{overlap_, losses_, limits_, retries_, order_, epochs_, found_, outcomes_},
-                   start_check_, logs);
+                   start_check_, token_check_, logs);
     const auto looked = check.look_at_all(place_, deadline_);
     if (!looked) return looked;
     report_.runs_looked_at = check.looked_at();
@@ -153,7 +154,9 @@ class Verification {
   Check starts_{"P38"};
   Check limits_{"P39"};
   Check retries_{"P40"};
+  Check tokens_{"P41"};
   StartCheck start_check_{sources_, request_, starts_};
+  TokenCheck token_check_{sources_, tokens_};
   std::set<JobId> asked_;
   Place place_;
 };

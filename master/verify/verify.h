@@ -16,6 +16,7 @@
 //   P38  each start of a worker makes one run of each job with @worker_start, on that worker
 //   P39  no attempt begins when its run's time, or the wait for the first one, is over
 //   P40  no attempt follows an end that its job's retry rule does not try again
+//   P41  no more tokens of a semaphore are held at once than it has
 //   P13  what is stored of a log is what the outcome names, unless retention wrote down that it deleted it
 #pragma once
 

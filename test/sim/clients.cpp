@@ -94,7 +94,8 @@ Clients::Clients(World& world)
       kind_dice_(world.recipe.seed, 37),
       limit_dice_(world.recipe.seed, 38),
       retry_dice_(world.recipe.seed, 39),
-      calendars_(world, [this](auto make, auto then) { ask(std::move(make), std::move(then)); }) {
+      calendars_(world, [this](auto make, auto then) { ask(std::move(make), std::move(then)); }),
+      semaphores_(world, [this](auto make, auto then) { ask(std::move(make), std::move(then)); }) {
   const std::int64_t wanted = 3 + world.random.below(4);
   for (std::int64_t i = 0; i < wanted; ++i) jobs_.push_back(random_job(world.random, jobs_.size()));
   add_crowd();
@@ -102,6 +103,7 @@ Clients::Clients(World& world)
   for (model::JobDefinition& job : jobs_) draw_route(job);
   for (model::JobDefinition& job : jobs_) draw_limits(job.rules, limit_dice_);
   for (model::JobDefinition& job : jobs_) draw_retry(job, retry_dice_, world.workers.size() > 2);
+  for (model::JobDefinition& job : jobs_) semaphores_.draw(job.rules);
   paused_.resize(jobs_.size());
 }
 
@@ -163,6 +165,7 @@ void Clients::begin() {
   apply_all();
   if (!calendars_.is_idle()) world_.after(world_.random.between(5000ms, 25'000ms), [this] { change_entries(); });
   calendars_.begin();
+  semaphores_.begin();
   world_.after(2000ms, [this] { act(); });
 }
 
@@ -206,6 +209,7 @@ void Clients::act() {
       if (limit_dice_.chance(30)) draw_limits(jobs_[job].rules, limit_dice_);
       keep_retry_possible(jobs_[job]);
       if (retry_dice_.chance(30)) draw_retry(jobs_[job], retry_dice_, world_.workers.size() > 2);
+      if (route_dice_.chance(20)) semaphores_.draw(jobs_[job].rules);
       if (world_.random.chance(30)) jobs_[job].rules.schedule.interval = world_.random.between(300ms, 6000ms);
       apply(job);
       return;
@@ -445,6 +449,7 @@ void Clients::cancel() {
 void Clients::stop() {
   stopped_ = true;
   calendars_.stop();
+  semaphores_.stop();
   confirm_what_waits();
   for (std::size_t worker = 0; worker < world_.workers.size(); ++worker) ask_drain(worker, false, 0ms);
   pauses_open_ = jobs_.size();
@@ -473,7 +478,7 @@ void Clients::pause_at_end(std::size_t job) {
 }
 
 bool Clients::is_quiet() const {
-  if (pauses_open_ > 0) return false;
+  if (pauses_open_ > 0 || !semaphores_.is_quiet()) return false;
   return std::all_of(submits_.begin(), submits_.end(), [](const auto& s) { return bool(s.second.run); });
 }
 

@@ -13,6 +13,7 @@
 #include "master/core/effect.h"
 #include "master/core/event.h"
 #include "random.h"
+#include "semaphore_operator.h"
 
 namespace rota::sim {
 
@@ -71,6 +72,7 @@ class Clients {
   Random limit_dice_;
   Random retry_dice_;
   CalendarOperator calendars_;
+  SemaphoreOperator semaphores_;
   bool stopped_ = false;
   std::vector<model::JobDefinition> jobs_;
   std::vector<bool> paused_;

@@ -4,6 +4,7 @@
 #include "route_judge.h"
 #include "sim_worker.h"
 #include "overlap_judge.h"
+#include "semaphore_judge.h"
 #include "world.h"
 
 namespace rota::sim {
@@ -132,6 +133,7 @@ void SimWorker::start(Epoch epoch, const master::core::DispatchItem& item) {
   if (is_known) world_.violate(judge_limit(definition->rules, item.timeout));
   if (definition != nullptr && definition->work.handler != "command") world_.marks.hit("started_by_handler");
   if (definition != nullptr && !one_off) begun.at_once = at_once(definition->rules);
+  if (row != world_.store.runs().end()) begun.uses = tokens_of(world_.store.tables(), row->second);
   world_.violate(world_.truth.begin(begun));
   const std::int64_t serial = ++serials_;
   processes_[item.attempt] = {serial, clock_.wall(), item.disconnect_grace, key_};

@@ -129,9 +129,30 @@ bool SimStore::go_back(const master::StoredMark& noted) {
   tables_ = *std::exchange(backup_, std::nullopt);
   judge_.forget_versions();
   lagging_.reset();
+  semaphore_judge_.begin_anew(tables_);
   went_back_ = is_unnoticed_ = true;
   must_notice_ = noted > copied;
   return true;
+}
+
+std::int32_t SimStore::newest_semaphore(const std::pair<std::string, std::string>& name) const {
+  std::int32_t newest = 0;
+  const auto& rows = tables_.semaphores;
+  for (auto at = rows.lower_bound({name.first, name.second, 0}); at != rows.end(); ++at) {
+    if (at->second.space != name.first || at->second.name != name.second) break;
+    newest = at->second.version;
+  }
+  return newest;
+}
+
+std::int32_t SimStore::most_tokens(const std::pair<std::string, std::string>& name, std::int32_t since) const {
+  std::int32_t most = 0;
+  const auto& rows = tables_.semaphores;
+  for (auto at = rows.lower_bound({name.first, name.second, went_back_ ? 0 : since}); at != rows.end(); ++at) {
+    if (at->second.space != name.first || at->second.name != name.second) break;
+    most = std::max(most, at->second.count);
+  }
+  return most;
 }
 
 /// Until then, an older leader may have continued to write: its epoch is in force again.
@@ -181,6 +202,7 @@ void SimStore::write(const Changes& changes) {
                       model::is_final(update.progress.state);
     put_update(tables_, update);
     overlap_judge_.note(tables_, update.id);
+    semaphore_judge_.note(tables_, update.id);
     if (ends) complain_if(overlap_judge_.judge_end(tables_, tables_.runs.at(update.id)));
     if (ends) complain_if(judge_time(tables_, tables_.runs.at(update.id), marks_));
     note_dispatch(update.id, update.progress, changes);
@@ -190,8 +212,12 @@ void SimStore::write(const Changes& changes) {
   const bool may_lack_calendar = !changes.calendars.empty() || !changes.versions.empty();
   if (may_lack_calendar) complain_if(judge_calendar_users(tables_));
   note_edits_that_count();
-  for (const model::Run& run : changes.new_runs) overlap_judge_.note(tables_, run.id);
+  for (const model::Run& run : changes.new_runs) {
+    overlap_judge_.note(tables_, run.id);
+    semaphore_judge_.note(tables_, run.id);
+  }
   complain_if(overlap_judge_.judge_batch(tables_, left_out_));
+  complain_if(semaphore_judge_.judge_batch(tables_, left_out_));
   const bool says_more = changes.watermark || !changes.versions.empty() || !changes.jobs.empty();
   if (says_more) complain_if(judge_.judge_window(tables_));
   if (tables_.watermark && tables_.watermark->is_parted()) marks_.hit("tick_slice_stored");

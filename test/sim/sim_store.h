@@ -17,6 +17,7 @@
 #include "master/office/takeover.h"
 #include "limit_judge.h"
 #include "overlap_judge.h"
+#include "semaphore_judge.h"
 #include "random.h"
 #include "retry_judge.h"
 #include "sim_tables.h"
@@ -94,6 +95,10 @@ class SimStore final : public master::store::Store {
   /// Whether a loss of rows may have touched this run or job.
   bool is_tainted(RunId run) const { return went_back_ && tainted_runs_.contains(run); }
   bool is_tainted(JobId job) const { return went_back_ && tainted_jobs_.contains(job); }
+  /// The number of its newest version; 0: it has none.
+  std::int32_t newest_semaphore(const std::pair<std::string, std::string>& name) const;
+  /// The highest count of its versions from this one on; of all when the database went back.
+  std::int32_t most_tokens(const std::pair<std::string, std::string>& name, std::int32_t since) const;
   /// Whether the database went back and has no run with this number.
   bool is_lost(RunId run) const { return went_back_ && !tables_.runs.contains(run); }
 
@@ -160,6 +165,7 @@ class SimStore final : public master::store::Store {
   TickJudge judge_{marks_};
   std::multimap<WallTime, Epoch> edits_to_count_;  ///< edits of calendars by when they count, and who stored them
   OverlapJudge overlap_judge_{marks_};
+  SemaphoreJudge semaphore_judge_{marks_};
   MonoTime locked_until_{};
   std::optional<SimTables> lagging_;  ///< what a node that lags shows
   MonoTime lags_until_{};

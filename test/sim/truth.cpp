@@ -26,7 +26,9 @@ std::string Truth::begin(const Start& start) {
     if (wrong.empty() && ever_.contains(start.key)) wrong = "P6: " + named(start.key) + " starts a second time";
     if (wrong.empty()) wrong = judge_beside(start);
     if (wrong.empty()) wrong = judge_before(start);
+    if (wrong.empty()) wrong = judge_tokens(start);
   }
+  for (const auto& [name, count] : start.uses) versions_then_[start.key][name] = store_.newest_semaphore(name);
   ever_[start.key] = start;
   live_[start.key] = start.job;
   return wrong;
@@ -49,6 +51,32 @@ std::string Truth::judge_beside(const Start& start) const {
   if (of_job.size() < most || of_job.empty()) return "";
   return "P4: " + named(start.key) + " overlaps " + named(of_job.back()) + " of the same job, which allows " +
          std::to_string(start.at_once) + " at once";
+}
+
+/// Counts that were in force since the oldest of those alive was sent, which is at most one change before its start.
+std::string Truth::judge_tokens(const Start& start) const {
+  for (const auto& [name, own] : start.uses) {
+    std::vector<std::pair<model::AttemptKey, std::int32_t>> others;
+    std::int64_t sum = own;
+    std::int32_t since = store_.newest_semaphore(name);
+    for (const auto& [other, job] : live_) {
+      const Start& begun = ever_.at(other);
+      const auto uses = begun.uses.find(name);
+      if (uses == begun.uses.end() || other.run == start.key.run || store_.is_tainted(other.run)) continue;
+      others.emplace_back(other, uses->second);
+      sum += uses->second;
+      since = std::min(since, versions_then_.at(other).at(name));
+    }
+    if (!others.empty()) marks_.hit("tokens_of_lives_judged");
+    const std::int32_t most = store_.most_tokens(name, since - 1);
+    for (const auto& [other, count] : others) {
+      if (sum > most && stood_still_beside(other, start.at)) sum -= count;
+    }
+    if (sum <= most) continue;
+    return "P41: " + named(start.key) + " starts, and with it live attempts have " + std::to_string(sum) +
+           " tokens of semaphore " + name.second + ", which had at most " + std::to_string(most);
+  }
+  return "";
 }
 
 bool Truth::stood_still_beside(model::AttemptKey other, MonoTime now) const {

@@ -1,10 +1,10 @@
 // What really happens in a simulated world, whatever its processes believe: which attempts are alive, and how
 // they ended. Judges every start: P4 (one live attempt per run, and as many per job as its concurrency), P5
-// (never again after a loss), P6 (row first, once), P12 (no rerun of a known success).
+// (never again after a loss), P6 (row first, once), P12 (no rerun of a known success), P41 (no more tokens than
+// there are).
 #pragma once
 
 #include <map>
-#include <set>
 #include <set>
 #include <string>
 #include <vector>
@@ -25,6 +25,7 @@ class Truth {
     std::int32_t at_once = 0;          ///< so many of its job may live; 0: no bound
     model::LossPolicy loss = model::LossPolicy::Rerun;
     std::int32_t loss_most = model::kLossMost;
+    std::map<std::pair<std::string, std::string>, std::int32_t> uses;  ///< tokens of semaphores
     std::size_t worker = 0;
     MonoTime at{};
   };
@@ -62,6 +63,7 @@ class Truth {
  private:
   std::string judge_beside(const Start& start) const;
   std::string judge_before(const Start& start) const;
+  std::string judge_tokens(const Start& start) const;
   bool was_given_up_unasked(model::AttemptKey key) const;
   bool stood_still_beside(model::AttemptKey other, MonoTime now) const;
   bool was_absent_since(std::size_t worker, MonoTime since) const;
@@ -71,6 +73,7 @@ class Truth {
   const SimZookeeper& zookeeper_;
   Marks& marks_;
   std::map<model::AttemptKey, JobId> live_;
+  std::map<model::AttemptKey, std::map<std::pair<std::string, std::string>, std::int32_t>> versions_then_;  ///< of semaphores
   std::map<std::size_t, MonoTime> still_until_;  ///< hosts that stand still, or stood
   mutable std::set<model::AttemptKey> followed_;  ///< alive, beside another one while its host stood still
   std::map<model::AttemptKey, Start> ever_;

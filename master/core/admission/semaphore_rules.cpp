@@ -35,6 +35,7 @@ bool refuse_stale_semaphore(Context& ctx, const SetSemaphore& event, std::int32_
 }
 
 void store_semaphore(Context& ctx, model::SemaphoreRow row, std::string_view sentence) {
+  row.number = ctx.state.new_semaphore_number();
   tell(ctx, sentence, {{"semaphore", row.space + "/" + row.name},
                        {"count", std::to_string(row.count)},
                        {"version", std::to_string(row.version)},
@@ -88,11 +89,6 @@ std::string holders_in_words(const TokenTable::Entry& entry) {
 
 void handle_set_semaphore(Context& ctx, const SetSemaphore& event) {
   TokenTable& tokens = ctx.state.tokens();
-  if (!tokens.may_be_used()) {
-    return refuse_semaphore(ctx, event.token, ErrorCode::Unavailable,
-                            "a master of an older version is registered, or was a moment ago; it would not keep to "
-                            "semaphores. Try again when all are new");
-  }
   const SemaphoreName name{event.space, event.name};
   const TokenTable::Entry* entry = tokens.find(name);
   if (refuse_stale_semaphore(ctx, event, entry == nullptr ? 0 : entry->newest().version)) return;

@@ -49,8 +49,7 @@ bool TokenTable::ask(const SlotQueueKey& queue) {
 
 bool TokenTable::would_get(const SlotQueueKey& queue) const {
   if (queue.uses.empty()) return true;
-  const auto at = tickets_.find(queue);
-  const std::int64_t ticket = at == tickets_.end() ? last_ticket_ + 1 : at->second.number;
+  const std::int64_t ticket = ticket_of(queue);
   return can_ever_get(queue.uses) && gets_now(queue.uses, ticket);
 }
 
@@ -68,8 +67,7 @@ void TokenTable::leave(const SlotQueueKey& queue) {
 }
 
 const SemaphoreName* TokenTable::lacking(const SlotQueueKey& queue) const {
-  const auto at = tickets_.find(queue);
-  const std::int64_t ticket = at == tickets_.end() ? last_ticket_ + 1 : at->second.number;
+  const std::int64_t ticket = ticket_of(queue);
   const SemaphoreName* taken = nullptr;
   for (const auto& [name, wanted] : queue.uses) {
     const Entry* entry = find(name);
@@ -88,6 +86,11 @@ TokenTable::Line* TokenTable::before(const SlotQueueKey& queue) const {
     if (at == tickets_.end() || ticket < at->second.number) return line;
   }
   return nullptr;
+}
+
+std::int64_t TokenTable::ticket_of(const SlotQueueKey& queue) const {
+  const auto at = tickets_.find(queue);
+  return at == tickets_.end() ? last_ticket_ + 1 : at->second.number;
 }
 
 std::size_t TokenTable::lines_before(const SlotQueueKey& queue, const SemaphoreName& name) const {

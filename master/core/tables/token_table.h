@@ -45,10 +45,6 @@ class TokenTable {
   };
   using Entries = std::map<SemaphoreName, Entry>;
 
-  /// False while a master may take office that does not keep to semaphores (SemaphoresKnown).
-  bool may_be_used() const { return may_be_used_; }
-  void set_may_be_used(bool may) { may_be_used_ = may; }
-
   // --- semaphores
   /// nullptr: there is none, or it is deleted.
   const Entry* find(const SemaphoreName& name) const;
@@ -74,6 +70,8 @@ class TokenTable {
   const SemaphoreName* lacking(const SlotQueueKey& queue) const;
   /// A line that stands before this one where it asks; nullptr: none.
   Line* before(const SlotQueueKey& queue) const;
+  /// Its place among all lines; one that has not asked comes last.
+  std::int64_t ticket_of(const SlotQueueKey& queue) const;
   /// How many lines stand before this one at that semaphore.
   std::size_t lines_before(const SlotQueueKey& queue, const SemaphoreName& name) const;
 
@@ -103,7 +101,6 @@ class TokenTable {
 
   Entries entries_;
   std::size_t live_ = 0;
-  bool may_be_used_ = true;
   Tickets tickets_;                    ///< of queues that asked since a run of theirs was sent
   std::int64_t last_ticket_ = 0;
   std::set<std::string> pools_;

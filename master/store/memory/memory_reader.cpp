@@ -193,6 +193,33 @@ Result<std::vector<model::CalendarRow>> MemoryStore::calendar_versions(const std
   return rows;
 }
 
+Result<std::vector<model::SemaphoreRow>> MemoryStore::list_semaphores(const std::string& space,
+                                                                      const std::string& prefix,
+                                                                      std::int32_t limit) {
+  const std::scoped_lock lock(mutex_);
+  if (auto fine = up(); !fine) return fail(fine.error());
+  std::map<std::string, model::SemaphoreRow> newest;
+  for (const auto& [key, row] : tables_->semaphores) {
+    if (row.space == space && row.name.starts_with(prefix)) newest[row.name] = row;
+  }
+  std::vector<model::SemaphoreRow> rows;
+  for (const auto& [name, row] : newest) {
+    if (!row.deleted && rows.size() < bounded(limit)) rows.push_back(row);
+  }
+  return rows;
+}
+
+Result<std::vector<model::SemaphoreRow>> MemoryStore::semaphore_versions(const std::string& space,
+                                                                         const std::string& name) {
+  const std::scoped_lock lock(mutex_);
+  if (auto fine = up(); !fine) return fail(fine.error());
+  std::vector<model::SemaphoreRow> rows;
+  for (const auto& [key, row] : tables_->semaphores) {
+    if (row.space == space && row.name == name) rows.push_back(row);
+  }
+  return rows;
+}
+
 Result<std::vector<model::WorkerDeath>> MemoryStore::deaths_of(const std::string& worker_id) {
   const std::scoped_lock lock(mutex_);
   if (auto fine = up(); !fine) return fail(fine.error());

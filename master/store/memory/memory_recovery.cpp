@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "master/core/definition_hash.h"
+#include "master/core/tables/slot_queue_key.h"
 #include "master/store/calendars.h"
 #include "master/store/mysql/job_rows.h"
 #include "master/store/memory/memory_store.h"
@@ -210,6 +211,9 @@ Result<core::Recovered> recover_from(const MemoryTables& tables, const ZoneSourc
   for (const auto& [worker, drain] : tables.drains) {
     if (drain.draining) recovered.drains.push_back(drain);
   }
+  std::map<core::SemaphoreName, model::SemaphoreRow> newest;
+  for (const auto& [key, row] : tables.semaphores) newest[{row.space, row.name}] = row;
+  for (const auto& [name, row] : newest) recovered.semaphores.push_back(row);
   std::vector<model::CalendarRow> calendars;
   for (const auto& [key, row] : tables.calendars) calendars.push_back(row);
   recovered.calendars = calendars_to_recover(std::move(calendars), recovered, zones);

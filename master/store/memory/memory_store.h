@@ -72,6 +72,10 @@ class MemoryStore : public Store,
                                                          std::int32_t limit) override;
   Result<std::vector<model::CalendarRow>> calendar_versions(const std::string& space,
                                                             const std::string& name) override;
+  Result<std::vector<model::SemaphoreRow>> list_semaphores(const std::string& space, const std::string& prefix,
+                                                           std::int32_t limit) override;
+  Result<std::vector<model::SemaphoreRow>> semaphore_versions(const std::string& space,
+                                                              const std::string& name) override;
   Result<std::shared_ptr<const model::JobDefinition>> definition_of(JobId job,
                                                                     JobVersion version) override;
   Result<std::vector<model::WorkerDeath>> deaths_of(const std::string& worker_id) override;

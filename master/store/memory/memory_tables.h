@@ -40,6 +40,7 @@ struct MemoryTables {
   std::map<std::string, model::WorkerDrain> drains;
   std::map<model::WorkerKey, model::WorkerDeath> deaths;
   std::map<std::tuple<std::string, std::string, std::int32_t>, model::CalendarRow> calendars;
+  std::map<std::tuple<std::string, std::string, std::int32_t>, model::SemaphoreRow> semaphores;
   std::map<std::int64_t, model::Freeze> freezes;
   std::map<model::StartKey, model::WorkerStart> starts;
   std::map<std::tuple<model::AttemptKey, LogStream, std::int64_t>, LogChunk> chunks;

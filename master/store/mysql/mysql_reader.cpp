@@ -8,6 +8,7 @@
 #include "common/model/request_key.h"
 #include "master/store/mysql/connection.h"
 #include "master/store/mysql/calendar_rows.h"
+#include "master/store/mysql/semaphore_rows.h"
 #include "master/store/mysql/job_rows.h"
 #include "master/store/mysql/multi_row.h"
 #include "master/store/mysql/rows_of.h"
@@ -220,6 +221,26 @@ Result<std::vector<model::CalendarRow>> MysqlReader::calendar_versions(const std
       fmt::format("SELECT {} FROM calendar c WHERE c.namespace = ? AND c.name = ? ORDER BY c.version",
                   kCalendarColumns),
       [&](Binder& binder) { binder.text(space).text(name); }, read_calendar);
+}
+
+Result<std::vector<model::SemaphoreRow>> MysqlReader::list_semaphores(const std::string& space,
+                                                                      const std::string& prefix,
+                                                                      std::int32_t limit) {
+  return rows_of<model::SemaphoreRow>(
+      pool_,
+      fmt::format("SELECT {} {} WHERE s.namespace = ? AND s.deleted = 0 AND s.name LIKE ? ESCAPE '!' "
+                  "ORDER BY s.name LIMIT {}",
+                  kSemaphoreColumns, kNewestSemaphores, rows_asked(limit)),
+      [&](Binder& binder) { binder.text(space).text(like_prefix(prefix)); }, read_semaphore);
+}
+
+Result<std::vector<model::SemaphoreRow>> MysqlReader::semaphore_versions(const std::string& space,
+                                                                         const std::string& name) {
+  return rows_of<model::SemaphoreRow>(
+      pool_,
+      fmt::format("SELECT {} FROM semaphore s WHERE s.namespace = ? AND s.name = ? ORDER BY s.version",
+                  kSemaphoreColumns),
+      [&](Binder& binder) { binder.text(space).text(name); }, read_semaphore);
 }
 
 Result<std::vector<model::WorkerDeath>> MysqlReader::deaths_of(const std::string& worker_id) {

@@ -14,6 +14,7 @@
 
 #include "master/store/calendars.h"
 #include "master/store/mysql/calendar_rows.h"
+#include "master/store/mysql/semaphore_rows.h"
 #include "master/store/mysql/content_cache.h"
 #include "master/store/mysql/contents.h"
 #include "master/store/mysql/job_loading.h"
@@ -243,6 +244,16 @@ Result<std::vector<model::CalendarRow>> load_calendars(Connection& connection) {
   return rows;
 }
 
+Result<void> load_semaphores(Connection& connection, core::Recovered& recovered) {
+  return connection.stream(fmt::format("SELECT {} {}", kSemaphoreColumns, kNewestSemaphores),
+                           [&](Row& row) -> Result<void> {
+                             auto one = read_semaphore(row);
+                             if (!one) return fail(one.error());
+                             recovered.semaphores.push_back(std::move(*one));
+                             return {};
+                           });
+}
+
 Result<std::optional<core::Watermark>> load_watermark(Connection& connection) {
   std::optional<core::Watermark> watermark;
   auto read = connection.stream(
@@ -310,6 +321,7 @@ Result<core::Recovered> load_recovered(Connection& connection, const OpenConnect
   auto calendars = load_calendars(connection);
   if (!calendars) return fail(calendars.error());
   recovered.calendars = calendars_to_recover(std::move(*calendars), recovered, zones);
+  if (auto semaphores = load_semaphores(connection, recovered); !semaphores) return fail(semaphores.error());
   return recovered;
 }
 

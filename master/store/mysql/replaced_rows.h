@@ -11,6 +11,7 @@ namespace rota::master::store {
 
 inline std::string_view stored_name(model::Reason reason) {
   using enum model::Reason;
+  if (reason == WaitsForSemaphore) return name_of(AllSlotsBusy);  // it waits, too
   if (reason == ReplacedBy) return name_of(CancelledByUser);
   return name_of(reason == RunTimeout || reason == QueueTimeout ? AttemptTimeout : reason);
 }

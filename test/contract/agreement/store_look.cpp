@@ -87,6 +87,11 @@ std::string words(const model::CalendarRow& row) {
                      calendar.exclude.size(), calendar.hours.size());
 }
 
+std::string words(const model::SemaphoreRow& row) {
+  return fmt::format("semaphore {}/{} version {} count {} made {} number {} by {} deleted {}", row.space, row.name,
+                     row.version, row.count, to_ms(row.changed), row.number, row.principal, row.deleted);
+}
+
 std::string words(const master::store::JobRow& row) { return words(row.job) + " | " + words(row.version); }
 std::string words(const master::store::RunRow& row) { return row.job_name + ": " + words(row.run); }
 
@@ -154,6 +159,10 @@ void add_recovered(std::string& out, const Backend& on) {
   for (const auto& start : all->starts) out += "  " + words(start) + "\n";
   for (const auto& death : all->confirmed) out += "  confirmed " + words(death) + "\n";
   for (const auto& calendar : all->calendars) out += "  " + words(calendar.row) + "\n";
+  std::vector<std::string> semaphores;
+  for (const auto& semaphore : all->semaphores) semaphores.push_back("  " + words(semaphore) + "\n");
+  std::sort(semaphores.begin(), semaphores.end());
+  for (const auto& line : semaphores) out += line;
   for (const auto& key : all->given_up) out += fmt::format("  given up {}/{}\n", key.run.value, key.attempt);
 }
 
@@ -201,6 +210,8 @@ std::string look(const Backend& on, const StoreStep& step) {
   add(out, "deaths", reader.deaths_of(""));
   add(out, "calendars", reader.list_calendars("default", "", 100));
   add(out, "versions of de", reader.calendar_versions("default", "de"));
+  add(out, "semaphores", reader.list_semaphores("default", "", 100));
+  add(out, "versions of oracle", reader.semaphore_versions("default", "oracle"));
   add_one(out, "deleted a", reader.last_deleted("default", "a"));
   const auto keys = reader.runs_of_keys("local", {"k", "k ", "K", "key'; --", "none"});
   for (const auto& [key, used] : *keys) {

@@ -108,6 +108,7 @@ Changes StoreScript::random_changes() {
   if (dice_.chance(10)) add_drain(changes);
   if (dice_.chance(10)) add_death(changes);
   if (dice_.chance(15)) add_calendar(changes);
+  if (dice_.chance(15)) add_semaphore(changes);
   if (dice_.chance(40)) changes.watermark = next_watermark();
   return changes;
 }
@@ -297,6 +298,18 @@ void StoreScript::add_death(Changes& changes) {
 }
 
 /// Also a version that stands already, with other content: what stands stays.
+void StoreScript::add_semaphore(Changes& changes) {
+  model::SemaphoreRow row;
+  row.name = dice_.chance(60) ? "oracle" : "ora_2";
+  row.version = ++semaphore_versions_;
+  row.count = static_cast<std::int32_t>(dice_.below(5));
+  row.changed = wall_from_ms(1'700'000'000'000 + semaphore_versions_);
+  row.number = semaphore_versions_;
+  row.principal = "local";
+  row.deleted = dice_.chance(15);
+  changes.semaphores.push_back(std::move(row));
+}
+
 void StoreScript::add_calendar(Changes& changes) {
   model::Calendar calendar;
   calendar.name = dice_.chance(60) ? "de" : "de_by";

@@ -43,6 +43,7 @@ import outages
 import outputs
 import overlap
 import retries
+import semaphores
 import rolling
 import routes
 import schedules
@@ -110,6 +111,7 @@ GROUPS = {
         "freezes": lambda c, d, long: late.freezes(c, d),
         "overlap": lambda c, d, long: overlap.all_of_them(c, d),
         "retries": lambda c, d, long: retries.all_of_them(c),
+        "semaphores": lambda c, d, long: semaphores.all_of_them(c, d, 200 if long else 40),
         "leader_frozen": lambda c, d, long: failover.leader_frozen(c, 10 if long else 1),
     },
     "servers": {

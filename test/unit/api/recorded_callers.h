@@ -76,6 +76,15 @@ class RecordedCallers final : public JobService, public ReportService {
   }
   void end_freeze(const Caller& by, thrift::FreezeInfo&, const Head&, Text) override { note("end_freeze", by); }
   void list_freezes(const Caller&, std::vector<thrift::FreezeInfo>&, const Head&) override {}
+  void set_semaphore(const Caller& by, thrift::SemaphoreEdited&, const Head&, const thrift::SemaphoreEdit&) override {
+    note("set_semaphore", by);
+  }
+  void delete_semaphore(const Caller& by, thrift::SemaphoreEdited&, const Head&, Text, Text) override {
+    note("delete_semaphore", by);
+  }
+  void list_semaphores(const Caller&, std::vector<thrift::SemaphoreInfo>&, const Head&, Text, Text,
+                       std::int32_t) override {}
+  void get_semaphore(const Caller&, thrift::SemaphoreInfo&, const Head&, Text, Text) override {}
   void explain_tick(const Caller&, thrift::TickAnswer&, const Head&, Text, Text, std::int64_t) override {}
   void list_jobs(const Caller&, std::vector<thrift::JobInfo>&, const Head&, Text, Text, std::int32_t) override {}
   void get_job(const Caller& by, thrift::JobInfo&, const Head&, Text, Text) override { note("get_job", by); }

@@ -244,14 +244,3 @@ TEST_CASE("semaphores: what no run could ever have is refused, and what is used 
   CHECK_FALSE(term.delete_semaphore("oracle"));
   CHECK_FALSE(term.delete_semaphore("nothing"));
 }
-
-TEST_CASE("semaphores: none is made while an older master may take office") {
-  Recovered recovered;
-  recovered.semaphores_known = false;
-  Harness term(recovered);
-  const auto refused = term.set_semaphore("oracle", 2);
-  REQUIRE_FALSE(refused);
-  CHECK(refused.error().code == ErrorCode::Unavailable);
-  term.handle(SemaphoresKnown{});
-  CHECK(term.set_semaphore("oracle", 2));
-}

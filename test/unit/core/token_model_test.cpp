@@ -149,13 +149,13 @@ class World {
   }
   void set_count(int i, int count) {
     ++raised;
-    table_.put({"default", named(i).second, ++versions_, count, {}, "tester", false});
+    table_.put({"default", named(i).second, ++versions_, count, {}, versions_, "tester", false});
     reference_.counts[named(i)] = count;
     reference_.changed(named(i));
   }
   void remove(int i) {
     if (table_.find(named(i)) == nullptr) return;
-    table_.put({"default", named(i).second, ++versions_, 1, {}, "tester", true});
+    table_.put({"default", named(i).second, ++versions_, 1, {}, versions_, "tester", true});
     reference_.counts.erase(named(i));
     reference_.changed(named(i));
   }
@@ -212,7 +212,7 @@ TEST_CASE("tokens: a model of random lines and runs agrees with the table") {
 /// All lines ask in turn, and whoever gets tokens gives them back some turns later.
 TEST_CASE("tokens: one that takes many is not passed for ever by those that take few") {
   TokenTable table;
-  table.put({"default", "s0", 1, 3, {}, "tester", false});
+  table.put({"default", "s0", 1, 3, {}, 1, "tester", false});
   std::vector<SlotQueueKey> few;
   for (int i = 0; i < 5; ++i) {
     few.push_back({"p", {}, "h" + std::to_string(i)});

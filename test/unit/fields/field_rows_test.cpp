@@ -68,6 +68,8 @@ void set_other(const Row& row, Value& value) {
     if (row.lines == model::LineForm::Ends) value = {"exit 75,100-110", "signal 9", "timed_out"};
   } else if constexpr (Row::kind == FieldKind::TextMap) {
     value = {{"other", "value"}};
+  } else if constexpr (Row::kind == FieldKind::CountMap) {
+    value = {{"other", 2}};
   } else {
     set_whole(value, whole_of(value) == row.low ? row.high : row.low);
   }

@@ -1,0 +1,68 @@
+"""Runs of several jobs share the tokens of a semaphore, by their own ledger, while leaders and a worker are killed."""
+import json
+import time
+
+from cluster import check, figure, wait_until
+
+RUNS = 40
+TOKENS = 3
+LEDGER = 'echo "b $(date +%s%N) $ROTA_RUN_ID" >> {0}; sleep {1}; echo "e $(date +%s%N) $ROTA_RUN_ID" >> {0}'
+
+
+def all_of_them(cluster, scratch, runs=RUNS):
+    refused(cluster)
+    competing(cluster, scratch, runs)
+
+
+def refused(cluster):
+    done = cluster.rota("job", "apply", "--yes", "-f", "-", input=json.dumps({"name": "nobody", "uses": {"nothing": 1}, "command": ["true"]}))
+    check(done.returncode != 0 and "rota semaphore set nothing COUNT" in done.stderr, f"an unknown semaphore: {done.stderr}")
+    cluster.ok("semaphore", "set", "one", "1")
+    done = cluster.rota("job", "apply", "--yes", "-f", "-", input=json.dumps({"name": "nobody", "uses": {"one": 2}, "command": ["true"]}))
+    check(done.returncode != 0 and "more than it has (1)" in done.stderr, f"more than there are: {done.stderr}")
+    cluster.ok("semaphore", "delete", "--yes", "one")
+    check(cluster.rota("semaphore", "show", "one").returncode == 5, "a deleted semaphore is not found")
+
+
+def most_at_once(lines):
+    """Of b and e lines in the order of their times."""
+    alive, most = set(), 0
+    for what, at, who in sorted((line.split() for line in lines), key=lambda words: int(words[1])):
+        alive.add(who) if what == "b" else alive.discard(who)
+        most = max(most, len(alive))
+    return most
+
+
+def competing(cluster, scratch, runs):
+    ledger = scratch + "/tokens"
+    cluster.ok("semaphore", "set", "shared", str(TOKENS))
+    for name in ("first", "second"):
+        cluster.apply(json.dumps({
+            "name": "tokens-" + name, "uses": {"shared": 1}, "overlap": "allow", "retry": {"count": 0},
+            "command": LEDGER.format(ledger, 0.3)}))
+    cluster.apply(json.dumps({"name": "tokens-all", "uses": {"shared": TOKENS}, "overlap": "allow",
+                              "command": LEDGER.format(ledger, 0.1)}))
+    began = time.monotonic()
+    started = []
+    for i in range(runs):
+        started.append(cluster.ok("job", "run", "tokens-" + ("first", "second")[i % 2]).strip())
+        if i == runs // 4:
+            started.append(cluster.ok("job", "run", "tokens-all").strip())
+    waiting = wait_until(lambda: cluster.json("semaphore", "show", "shared")["lines"], 20, "runs stand in line")
+    why = wait_until(lambda: (lambda text: "semaphore shared" in text and text)(
+        cluster.ok("run", "why", str(waiting[0]["run"]))), 20, "run why names the semaphore")
+    check("tokens are held" in why or "before it in line" in why, why)
+    for _ in range(2):
+        cluster.kill("leader")
+        time.sleep(2)
+    ended = [cluster.await_run(run, 180) for run in started]
+    wrong = [run for run in ended if run["state"] != "succeeded"]
+    check(not wrong, f"{len(wrong)} runs did not succeed: {wrong[:2]}")
+    most = most_at_once(open(ledger).read().splitlines())
+    info = wait_until(lambda: (lambda one: one["held"] == 0 and one)(cluster.json("semaphore", "show", "shared")), 20,
+                      "all tokens are free")
+    figure("semaphores", runs=len(started), tokens=TOKENS, most_at_once=most, waiting=info["waiting"],
+           seconds=round(time.monotonic() - began, 1))
+    check(most <= TOKENS, f"{most} runs held {TOKENS} tokens at once")
+    check(most == TOKENS, f"only {most} of {TOKENS} tokens were ever held at once")
+    cluster.verify()
