@@ -86,7 +86,8 @@ struct Rules {
   22: map<string, string> select,  // labels that its worker has; one of several words with commas between them
   23: i64 run_timeout_ms,   // of a run with all of its attempts, from the start of the first; 0: none
   24: i64 queue_timeout_ms, // from the firing to the start of the first attempt; 0: none
-  30: map<string, i32> uses  // tokens of semaphores of its namespace that a run holds while it is under way
+  30: map<string, i32> uses, // tokens of semaphores of its namespace that a run holds while it is under way
+  31: i32 priority = 50      // whose runs get free slots first: 0 to 100
 }
 
 /** What an attempt may use. 0: not limited, except for core files: 0 means none. Processes, memory and CPU

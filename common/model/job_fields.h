@@ -273,6 +273,11 @@ constexpr void for_each_field(FieldsOf<JobRules>, Visit&& visit) {
                     .help = "of the wait for the first attempt, from the moment at which the job fired",
                     .low = 1, .high = 365 * kDayMs, .or_none = true, .unset = "none",
                     .is_stored_when_changed = true}));
+  visit(field<Whole>(ROTA_FIELD(priority, priority),
+                   {.key = "priority",
+                    .help = "whose runs get free slots first, in one namespace; grows by 1 for each minute since "
+                            "the job last got one",
+                    .low = 0, .high = 100, .is_stored_when_changed = true}));
   visit(field<CountMap>(ROTA_FIELD(uses, uses),
                    {.key = "uses",
                     .help = "tokens of semaphores that a run holds while it is under way, like "

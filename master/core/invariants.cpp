@@ -29,8 +29,8 @@ std::string at_queue(const char* what, const SlotQueueKey& key) {
 
 std::string stranger_in(const State& state, const SlotQueue& queue, std::size_t most) {
   std::size_t left = most;
-  for (const auto& [job, runs] : queue.jobs()) {
-    for (const RunId id : runs) {
+  for (const auto& [of, line] : queue.lines()) {
+    for (const RunId id : line.runs) {
       if (left-- == 0) return "";
       const RunEntry* run = state.find_run(id);
       if (run == nullptr || !run->in_slot_queue()) {

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "common/base/caller.h"
 #include "master/core/admission/semaphore_rules.h"
 #include "master/core/attempts/attempt_rules.h"
 #include "master/core/batch_rows.h"
@@ -138,6 +139,7 @@ void edit_job(Context& ctx, const ApplyJob& event, JobEntry& job, Plan plan, Wal
   if (!same_counts(job.rules(), *plan.rules)) forget_counts(ctx, job);
   if (job.rules().schedule.entries != plan.rules->schedule.entries) forget_due(ctx, job);
   ctx.state.jobs().set_plan(job, std::move(plan));
+  ctx.state.reprioritize(job);
   job.anchor = anchor;
   job.definition_hash = definition_hash(*event.definition);
   open_version(ctx, job, event.principal, event.definition);
@@ -287,6 +289,7 @@ void handle_undelete_job(Context& ctx, const UndeleteJob& event) {
     job = &ctx.state.jobs().add(entry_of_deleted(event, std::move(*plan)));
   } else {
     ctx.state.jobs().set_plan(*job, std::move(*plan));  // edits of calendars pass deleted jobs over
+    ctx.state.reprioritize(*job);
   }
   ++job->row.version;
   if (event.version.enabled) {
@@ -304,6 +307,7 @@ JobEntry& one_off_job(Context& ctx, const SubmitItem& item, const std::string& p
   if (JobEntry* known = ctx.state.find_job(item.job)) return *known;
   JobEntry entry = entry_of(ctx, item.job, *item.definition, Plan{rules_of(item.definition), nullptr});
   entry.row.one_off = true;
+  if (principal != kEveryone) entry.row.set_asked_by(principal);
   JobEntry& job = ctx.state.jobs().add(std::move(entry));
   open_version(ctx, job, principal, item.definition);
   return job;

@@ -5,6 +5,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "common/base/caller.h"
 #include "common/base/check.h"
 #include "common/model/retry_text.h"
 #include "master/core/attempts/attempt_rules.h"
@@ -149,7 +150,7 @@ void recover_waiting(State& state, RunEntry& run, Now now) {
     state.restore_catch_up(run);
     return;
   }
-  state.enter_slot_queue(run);
+  state.enter_slot_queue(run, run.row().recorded);
 }
 
 void recover_calendar(State& state, RecoveredCalendar from) {
@@ -178,8 +179,9 @@ void leave_out_not_ready(model::Run& row, const KeptRules& rules, const FailedEx
 }
 
 void recover_run(State& state, model::Run row, const OlderRules& older, const FailedExits& exits, Now now) {
-  const JobEntry* job = state.find_job(row.job);
+  JobEntry* job = state.find_job(row.job);
   CHECK_OR_DIE(job != nullptr, "the store gave an unfinished run without its job");
+  if (job->row.one_off && row.principal != kEveryone) job->row.set_asked_by(row.principal);
   const auto own = older.find({row.job, row.version});
   RulesPtr rules = own == older.end() ? job->shared_rules() : own->second;
   leave_out_not_ready(row, *rules, exits);

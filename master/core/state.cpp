@@ -43,18 +43,21 @@ void State::set_state(RunEntry& run, RunState to, Reason reason, std::string det
   if (run.waits_to_catch_up()) leave_catch_up(run);
   if (to != RunState::Queued) leave_slot_queue(run, to == RunState::Dispatched);
   const bool is_held = to == RunState::Dispatched || to == RunState::Running;
-  if (run.is_held() && !is_held) tokens_.give_back(run.id(), needs_of(run));
+  if (run.is_held() && !is_held) {
+    tokens_.give_back(run.id(), needs_of(run));
+    slot_queues_.release(run);
+  }
   if (!is_held) leave_worker(run);
   run.job().leave_behind(run.id());
   if (model::is_final(to)) run.job().drop_unfinished(run.id());
   runs_.set_state(run, to, reason, std::move(detail));
 }
 
-void State::enter_slot_queue(RunEntry& run) {
+void State::enter_slot_queue(RunEntry& run, WallTime since) {
   if (run.in_slot_queue()) return;
   const SlotQueueKey key = slot_queue_of(run);
   set_state(run, RunState::Queued, Reason::None);
-  slot_queues_.enter(run, key);
+  slot_queues_.enter(run, key, since);
   workers_.mark_pool(key.pool);
 }
 
@@ -92,6 +95,8 @@ void State::restore_behind(RunEntry& run) {
 }
 
 void State::assign(RunEntry& run, LifeEntry& life, std::int32_t attempt, WallTime at) {
+  slot_queues_.pass_turn(run, at);
+  slot_queues_.hold(run);
   set_state(run, RunState::Dispatched, Reason::None);
   tokens_.take(run.id(), needs_of(run));
   RunTrack& track = run.track_;
@@ -121,6 +126,7 @@ void State::restore_held(RunEntry& run) {
   run.track_.more_.change().worker = life.shared_key();
   run.life_ = &life;
   tokens_.take(run.id(), needs_of(run));
+  slot_queues_.hold(run);
 }
 
 void State::set_attempt_number(RunEntry& run, std::int32_t attempt) {

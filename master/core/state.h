@@ -93,7 +93,11 @@ class State {
   /// Goes to another state, checked against run_rules.h; leaves queue and worker as that asks.
   void set_state(RunEntry& run, model::RunState to, model::Reason reason, std::string detail = {});
   /// Waiting -> Queued: stands in its queue.
-  void enter_slot_queue(RunEntry& run);
+  void enter_slot_queue(RunEntry& run) { enter_slot_queue(run, core_time_); }
+  /// The same of one that stood there before this Term, or would have, since then.
+  void enter_slot_queue(RunEntry& run, WallTime since);
+  /// Its rules have changed: runs that wait go by its new priority.
+  void reprioritize(const JobEntry& job) { slot_queues_.set_priority(job); }
   /// Waiting behind another run of its job.
   void wait_behind(RunEntry& run, RunId other);
   /// Waiting until the runs of late ticks have their turn (catch_up_rules.h).

@@ -42,6 +42,7 @@ std::optional<WallTime> first_of(const SimTables& tables, const std::vector<mode
 void draw_limits(model::JobRules& rules, Random& dice) {
   rules.run_timeout = dice.chance(25) ? rules.timeout + dice.between(1000ms, 9000ms) : 0ms;
   rules.queue_timeout = dice.chance(20) ? dice.between(300ms, 6000ms) : 0ms;
+  rules.priority = dice.chance(50) ? static_cast<std::int32_t>(dice.below(101)) : 50;
 }
 
 std::string judge_begin(const SimTables& tables, const std::vector<model::AttemptRow>& fresh, const model::Run& run) {

@@ -10,6 +10,7 @@
 #include "master/core/notices.h"
 #include "master/core/admission/route.h"
 #include "master/core/admission/semaphore_rules.h"
+#include "master/core/admission/turn_rules.h"
 #include "master/core/workers/start_rules.h"
 #include "master/core/workers/worker_rules.h"
 
@@ -57,8 +58,8 @@ void note_blocked(Context& ctx, SlotQueue& queue, Reason reason) {
   const Reason before = std::exchange(queue.blocked, reason);
   if (before == reason || before == Reason::None) return;
   std::size_t told = 0;
-  for (const auto& [job, runs] : queue.jobs()) {
-    for (const RunId id : runs) {
+  for (const auto& [id_of_line, line] : queue.lines()) {
+    for (const RunId id : line.runs) {
       if (told++ == kReasonsTold) return;
       ctx.state.runs().timers().set(id, RunTimer::LazyWrite, ctx.now.mono + kLazyWrite);
     }
@@ -106,29 +107,32 @@ model::WorkerKey choose_for(const WorkerTable& workers, const RunEntry& run, con
   return choose_among(run, workers.open_for(key));
 }
 
-/// True when an attempt was sent, or a run ended that had no turn any more.
-bool dispatch_one(Context& ctx, const SlotQueueKey& key) {
+/// Whether a worker may take the next run of this queue, and tokens are free for it; if not, the queue says why.
+bool may_send(Context& ctx, const SlotQueueKey& key) {
   State& state = ctx.state;
-  SlotQueue* queue = state.slot_queues().find(key);
-  if (queue == nullptr) return false;
-  const OpenWorkers& open = state.workers().open_for(key);
-  if (!state.workers().may_serve(key, open)) {
+  SlotQueue& queue = *state.slot_queues().find(key);
+  if (!state.workers().may_serve(key)) {
     state.tokens().step_back(key);
-    note_blocked(ctx, *queue, blocked_reason(state, key));
+    note_blocked(ctx, queue, blocked_reason(state, key));
     return false;
   }
-  if (!gets_tokens(state, key)) {
-    note_blocked(ctx, *queue, Reason::WaitsForSemaphore);
-    return false;
-  }
-  RunEntry& run = *state.find_run(queue->pass_turn());
+  if (gets_tokens(state, key)) return true;
+  note_blocked(ctx, queue, Reason::WaitsForSemaphore);
+  return false;
+}
+
+/// True when an attempt was sent, or a run ended that had no turn any more.
+bool dispatch_one(Context& ctx, const SlotQueueKey& key, RunId next) {
+  State& state = ctx.state;
+  if (!may_send(ctx, key)) return false;
+  RunEntry& run = *state.find_run(next);
   if (out_of_time_at(run).value_or(WallTime::max()) <= ctx.at) {  // before its timer, after a takeover
     end_out_of_time(ctx, run);
     return true;
   }
   JobEntry& job = run.job();
   const model::WorkerKey choice =
-      run.is_bound() ? *open.with_id(key.worker) : choose_for(state.workers(), run, key);
+      run.is_bound() ? *state.workers().open_for(key).with_id(key.worker) : choose_for(state.workers(), run, key);
   LifeEntry& life = *state.find_life(choice);
   if (run.is_bound() && !is_of_start(run, life)) {
     end_with_start(ctx, run, kStartedAgain);
@@ -173,9 +177,9 @@ void explain_waiting(Context& ctx) {
 void pump_pool(Context& ctx, const std::string& pool) {
   State& state = ctx.state;
   const std::vector<SlotQueueKey> keys = state.slot_queues().of_pool(pool);
-  for (bool progress = true; progress;) {
-    progress = false;
-    for (const SlotQueueKey& key : keys) progress = dispatch_one(ctx, key) || progress;
+  PoolTurns turns(state.slot_queues(), keys);
+  while (const auto next = turns.next()) {
+    if (!dispatch_one(ctx, keys[next->queue], next->run)) turns.close(next->queue);
   }
   for (const SlotQueueKey& key : keys) {
     if (state.slot_queues().find(key) != nullptr) explain_new(ctx, key);

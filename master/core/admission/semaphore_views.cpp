@@ -4,6 +4,7 @@
 #include <map>
 #include <utility>
 
+#include "master/core/admission/turn_rules.h"
 #include "master/core/state.h"
 
 namespace rota::master::core {
@@ -43,16 +44,19 @@ void add_holders(const State& state, const TokenTable::Entry& entry, SemaphoreVi
   }
 }
 
+RunId next_of(const State& state, const SlotQueueKey& key) {
+  const std::vector<SlotQueueKey> alone{key};
+  return PoolTurns(state.slot_queues(), alone).next()->run;
+}
+
 void add_lines(const State& state, const std::vector<Standing>& lines, SemaphoreView& view) {
   for (const auto& [ticket, key] : lines) {
     const SlotQueue& queue = *state.slot_queues().find(*key);
     SemaphoreView::Line line;
     line.tokens = key->uses.at(view.name);
-    for (const auto& [job, runs] : queue.jobs()) {
-      if (line.runs == 0) line.job = name_of_job(state, job);
-      if (line.runs == 0) line.next = *runs.begin();
-      line.runs += static_cast<std::int64_t>(runs.size());
-    }
+    for (const auto& [of, runs_of] : queue.lines()) line.runs += static_cast<std::int64_t>(runs_of.runs.size());
+    line.next = next_of(state, *key);
+    line.job = name_of_job(state, state.find_run(line.next)->row().job);
     view.waiting += line.runs;
     if (view.lines.size() < kMostLines) view.lines.push_back(std::move(line));
   }

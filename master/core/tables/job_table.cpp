@@ -41,6 +41,10 @@ void JobFacts::set_state(model::JobState to, std::string by, std::string why) {
   rare_.set({std::move(by), std::move(why), memory()});
 }
 
+void JobFacts::set_asked_by(std::string principal) {
+  if (!principal.empty()) rare_.change().asked_by = std::move(principal);
+}
+
 void JobFacts::set_memory(const model::JobMemory& memory) {
   if (!(memory == this->memory())) rare_.change().memory = memory;
 }

@@ -46,6 +46,9 @@ class JobFacts {
   void set_state(model::JobState to, std::string by, std::string why);
   const model::JobMemory& memory() const { return rare_.get().memory; }
   void set_memory(const model::JobMemory& memory);
+  /// Of a one-off job: who submitted it. Empty: everyone.
+  const std::string& asked_by() const { return rare_.get().asked_by; }
+  void set_asked_by(std::string principal);
   model::Job as_row() const;
 
  private:
@@ -54,6 +57,7 @@ class JobFacts {
   struct Rare {
     std::string state_by, state_why;
     model::JobMemory memory;
+    std::string asked_by = {};
     bool operator==(const Rare&) const = default;
   };
   Seldom<Rare> rare_;

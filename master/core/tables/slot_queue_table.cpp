@@ -1,11 +1,19 @@
 #include "master/core/tables/slot_queue_table.h"
 
+#include <chrono>
+#include <functional>
 #include <utility>
 
 #include "common/base/check.h"
 #include "master/core/tables/job_table.h"
 
 namespace rota::master::core {
+namespace {
+
+std::int64_t number_of(LineId line) { return static_cast<std::int64_t>(line); }
+std::int64_t minute_of(WallTime at) { return std::chrono::floor<std::chrono::minutes>(at.time_since_epoch()).count(); }
+
+}  // namespace
 
 Gate gate_of(model::RouteKind route) {
   switch (route) {
@@ -38,11 +46,23 @@ SlotQueueKey slot_queue_of(const RunEntry& run) {
   return key;
 }
 
-RunId SlotQueue::pass_turn() {
-  auto at = jobs_.upper_bound(last_job_);
-  if (at == jobs_.end()) at = jobs_.begin();
-  last_job_ = at->first;
-  return *at->second.begin();
+LineId line_of(const JobEntry& job) {
+  if (!job.row.one_off) return LineId{job.row.id.value};
+  const std::string caller = job.row.space() + '\n' + job.row.asked_by() + '\n' + std::to_string(job.rules().priority);
+  return LineId{-1 - static_cast<std::int64_t>(std::hash<std::string>{}(caller) >> 1)};
+}
+
+bool SlotQueue::holds(const RunEntry& run) const {
+  const auto line = lines_.find(line_of(run.job()));
+  return line != lines_.end() && line->second.runs.contains(run.id());
+}
+
+void SlotQueue::list(Line& line) { turns_[line.space->name].insert(line.turn); }
+
+void SlotQueue::unlist(const Line& line) {
+  const auto of_space = turns_.find(line.space->name);
+  CHECK_OR_DIE(of_space != turns_.end() && of_space->second.erase(line.turn) == 1, "a line has lost its turn");
+  if (of_space->second.empty()) turns_.erase(of_space);
 }
 
 SlotQueue* SlotQueueTable::find(const SlotQueueKey& key) {
@@ -69,9 +89,31 @@ std::vector<SlotQueueKey> SlotQueueTable::of_pool(const std::string& pool) const
   return keys;
 }
 
-void SlotQueueTable::enter(RunEntry& run, const SlotQueueKey& key) {
+std::int64_t SlotQueueTable::held(LineId line) const {
+  const auto found = standing_.find(static_cast<std::int64_t>(line));
+  return found == standing_.end() ? 0 : found->second.held;
+}
+
+// --- whose turn it is
+
+void SlotQueueTable::enter(RunEntry& run, const SlotQueueKey& key, WallTime since) {
   SlotQueue& queue = queues_[key];
-  queue.jobs_[run.row().job].insert(run.id());
+  const LineId id = line_of(run.job());
+  const auto [at, is_new] = queue.lines_.try_emplace(id);
+  SlotQueue::Line& line = at->second;
+  if (is_new) {
+    line.space = &space_of(run);
+    ++line.space->lines;
+    line.minute = minute_of(since);
+    line.turn.last = turns_ - 1;       // before the one that had its turn just now
+    line.turn.line = id;
+    standing_[number_of(id)].queues.push_back(&queue);
+  } else {
+    queue.unlist(line);
+  }
+  line.runs.insert(run.id());
+  line.priority = run.job().rules().priority;
+  place(queue, line);
   run.queue_ = &queue;
   run.in_slot_queue_ = true;
 }
@@ -80,11 +122,83 @@ void SlotQueueTable::leave(RunEntry& run) {
   if (!run.in_slot_queue_) return;
   run.in_slot_queue_ = false;
   SlotQueue& queue = *std::exchange(run.queue_, nullptr);
-  const auto of_job = queue.jobs_.find(run.row().job);
-  CHECK_OR_DIE(of_job != queue.jobs_.end(), "a run is missing in its queue");
-  of_job->second.erase(run.id());
-  if (of_job->second.empty()) queue.jobs_.erase(of_job);
-  if (queue.jobs_.empty()) queues_.erase(slot_queue_of(run));
+  const LineId id = line_of(run.job());
+  const auto at = queue.lines_.find(id);
+  CHECK_OR_DIE(at != queue.lines_.end(), "a run is missing in its queue");
+  SlotQueue::Line& line = at->second;
+  queue.unlist(line);
+  line.runs.erase(run.id());
+  if (!line.runs.empty()) return place(queue, line);
+  TurnSpace& space = *line.space;
+  --space.lines;
+  queue.lines_.erase(at);
+  const auto standing = standing_.find(number_of(id));
+  std::erase(standing->second.queues, &queue);
+  if (standing->second.queues.empty() && standing->second.held == 0) standing_.erase(standing);
+  drop_idle(space);
+  if (queue.lines_.empty()) queues_.erase(slot_queue_of(run));
+}
+
+void SlotQueueTable::pass_turn(const RunEntry& run, WallTime at) {
+  TurnSpace& space = space_of(run);
+  space.last = ++turns_;
+  if (!run.in_slot_queue_) return drop_idle(space);
+  SlotQueue::Line& line = run.queue_->lines_.at(line_of(run.job()));
+  run.queue_->unlist(line);
+  line.minute = minute_of(at);
+  line.turn.last = turns_;
+  place(*run.queue_, line);
+}
+
+void SlotQueueTable::hold(const RunEntry& run) { change_held(run, 1); }
+void SlotQueueTable::release(const RunEntry& run) { change_held(run, -1); }
+
+void SlotQueueTable::set_priority(const JobEntry& job) {
+  const auto standing = standing_.find(number_of(line_of(job)));
+  if (standing == standing_.end()) return;
+  for (SlotQueue* queue : standing->second.queues) {
+    SlotQueue::Line& line = queue->lines_.at(line_of(job));
+    queue->unlist(line);
+    line.priority = job.rules().priority;
+    place(*queue, line);
+  }
+}
+
+void SlotQueueTable::change_held(const RunEntry& run, std::int64_t by) {
+  const LineId id = line_of(run.job());
+  const auto standing = standing_.try_emplace(number_of(id)).first;
+  standing->second.held += by;
+  CHECK_OR_DIE(standing->second.held >= 0, "more runs of a line end than are held");
+  for (SlotQueue* queue : standing->second.queues) {
+    SlotQueue::Line& line = queue->lines_.at(id);
+    queue->unlist(line);
+    place(*queue, line);
+  }
+  if (standing->second.queues.empty() && standing->second.held == 0) standing_.erase(standing);
+  TurnSpace& space = space_of(run);
+  space.held += by;
+  drop_idle(space);
+}
+
+/// Its turn as it is now, which is not listed.
+void SlotQueueTable::place(SlotQueue& queue, SlotQueue::Line& line) {
+  line.turn.rank = line.minute - line.priority;
+  line.turn.held = held(line.turn.line);
+  line.turn.head = *line.runs.begin();
+  queue.list(line);
+}
+
+TurnSpace& SlotQueueTable::space_of(const RunEntry& run) {
+  const auto [at, is_new] = spaces_.try_emplace(run.job().row.space());
+  if (is_new) {
+    at->second.name = at->first;
+    at->second.last = turns_ - 1;
+  }
+  return at->second;
+}
+
+void SlotQueueTable::drop_idle(const TurnSpace& space) {
+  if (space.held == 0 && space.lines == 0) spaces_.erase(space.name);
 }
 
 }  // namespace rota::master::core

@@ -20,6 +20,8 @@ class JobBuilder {
   explicit JobBuilder(std::string name) { definition_.name = std::move(name); }
 
   JobBuilder& named(std::string name) { definition_.name = std::move(name); return *this; }
+  JobBuilder& space(std::string space) { definition_.space = std::move(space); return *this; }
+  JobBuilder& priority(std::int32_t n) { definition_.rules.priority = n; return *this; }
   JobBuilder& every(Millis interval) {
     definition_.rules.schedule.kind = model::ScheduleKind::FixedRate;
     definition_.rules.schedule.interval = interval;
