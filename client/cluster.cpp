@@ -8,12 +8,10 @@
 #include <thread>
 
 #include "client/asked_masters.h"
+#include "client/cluster_connection.h"
 #include "common/base/random.h"
 #include "common/model/request_key.h"
 #include "common/rpc/channel.h"
-#include "common/zk/leader_lookup.h"
-#include "common/zk/paths.h"
-#include "common/zk/real_client.h"
 
 namespace rota::client {
 namespace {
@@ -26,76 +24,6 @@ constexpr Millis kLongestPause{500};
 Millis time_for_one_try(Millis deadline) { return std::max(deadline / 3, kShortestTry); }
 
 }  // namespace
-
-/// Knows which master to ask next. One connection at a time, to the leader if it is known.
-class Cluster::Connection {
- public:
-  explicit Connection(const ClusterOptions& options) : options_(options) {}
-
-  /// A channel to the master to ask now; `of_leader`: to the leader, if it is known.
-  Result<rpc::Channel<thrift::JobServiceClient>*> channel() {
-    if (channel_) return channel_.get();
-    auto address = hint_ ? Result<rpc::Endpoint>(*hint_) : choose();
-    if (!address) return fail(address.error());
-    hint_.reset();
-    channel_ = std::make_unique<rpc::Channel<thrift::JobServiceClient>>(*address);
-    return channel_.get();
-  }
-
-  /// The last answer named the leader, or the connection failed: ask another master next time.
-  void move_on(const std::string& leader) {
-    channel_.reset();
-    if (auto address = rpc::parse_endpoint(leader)) hint_ = *address;
-  }
-
-  std::string tried() const { return tried_; }
-
- private:
-  Result<rpc::Endpoint> choose() {
-    if (!options_.masters.empty()) {
-      const std::string& text = options_.masters[next_++ % options_.masters.size()];
-      tried_ = text;
-      return rpc::parse_endpoint(text);
-    }
-    if (options_.zookeeper.empty()) {
-      return fail(ErrorCode::InvalidArgument,
-                  "where is the cluster? Give --masters host:port,... (or ROTA_MASTERS), or "
-                  "--zookeeper host:port,... (or ROTA_ZOOKEEPER)");
-    }
-    tried_ = "ZooKeeper " + options_.zookeeper;
-    return ask_zookeeper();
-  }
-
-  Result<rpc::Endpoint> ask_zookeeper() {
-    zk::ClientOptions wanted;
-    wanted.addresses = options_.zookeeper;
-    wanted.operation_deadline = std::min(options_.deadline, Millis{5000});
-    auto client = zk::connect_once(wanted);
-    if (!client) {
-      if (client.error().code == ErrorCode::InvalidArgument) {
-        return fail(ErrorCode::InvalidArgument,
-                    fmt::format("\"{}\" is no list of ZooKeeper's servers; write host:port, separated by "
-                                "commas",
-                                options_.zookeeper));
-      }
-      return fail(client.error());
-    }
-    auto leader = zk::find_leader(**client, zk::Paths(options_.cluster));
-    (*client)->close();
-    if (!leader) {
-      return fail(ErrorCode::NotLeader,
-                  fmt::format("no master of cluster '{}' leads now: {}", options_.cluster,
-                              leader.error().message));
-    }
-    return rpc::Endpoint{leader->host, leader->port};
-  }
-
-  const ClusterOptions& options_;
-  std::unique_ptr<rpc::Channel<thrift::JobServiceClient>> channel_;
-  std::optional<rpc::Endpoint> hint_;
-  std::size_t next_ = 0;
-  std::string tried_;
-};
 
 Cluster::Cluster(ClusterOptions options)
     : options_(std::move(options)), connection_(std::make_unique<Connection>(options_)) {}
@@ -397,7 +325,9 @@ Result<thrift::SemaphoreEdited> Cluster::delete_semaphore(const std::string& spa
 Result<std::vector<thrift::SemaphoreInfo>> Cluster::list_semaphores(const std::string& space,
                                                                     const std::string& prefix) {
   return query<std::vector<thrift::SemaphoreInfo>>(
-      [&](auto& client, auto& out, const auto& head) { client.list_semaphores(out, head, space, prefix, 0); });
+      [&](auto& client, auto& out, const auto& head) {
+        client.list_semaphores(out, head, space, prefix, 0);
+      });
 }
 
 Result<thrift::SemaphoreInfo> Cluster::get_semaphore(const std::string& space, const std::string& name) {

@@ -80,7 +80,8 @@ class Cluster {
   Result<thrift::SemaphoreEdited> set_semaphore(const thrift::SemaphoreEdit& edit);
   /// Conflict while a job uses it, or a run holds or waits for a token of it.
   Result<thrift::SemaphoreEdited> delete_semaphore(const std::string& space, const std::string& name);
-  Result<std::vector<thrift::SemaphoreInfo>> list_semaphores(const std::string& space, const std::string& prefix);
+  Result<std::vector<thrift::SemaphoreInfo>> list_semaphores(const std::string& space,
+                                                             const std::string& prefix);
   Result<thrift::SemaphoreInfo> get_semaphore(const std::string& space, const std::string& name);
   /// What happened, or will happen, at that moment of a saved job.
   Result<thrift::TickAnswer> explain_tick(const std::string& space, const std::string& name, WallTime at);

@@ -357,25 +357,21 @@ struct MasterInfo {
   1: string id,
   2: string address,
   3: bool leads,
-  /** What decides whether it takes office; empty: a version that does not say. */
-  4: string elector,
-  /** host:port of the database server that it uses; empty: not known. */
-  5: string database
+  4: string elector,   // what decides whether it takes office; empty: a version that does not say
+  5: string database   // host:port of the database server that it uses; empty: not known
 }
 
 struct ClusterStatus {
   1: string cluster,
   2: string uuid,
   3: i64 epoch,
-  /** host:port; empty when there is no leader. */
-  4: string leader,
+  4: string leader,    // host:port; empty when there is no leader
   5: list<MasterInfo> masters,
   6: list<worker_info.WorkerInfo> workers,
   7: i64 jobs,
   8: i64 active_runs,
   9: i64 watermark_ms,
-  /** Why ticks are held; empty: they are not held. */
-  10: string held,
+  10: string held,     // why ticks are held; empty: they are not held
   /** One line for each part that this master watches: its name, and "ok" or the problem. */
   11: map<string, string> health,
   12: map<string, i64> counters,
@@ -405,12 +401,10 @@ struct VerifyReport {
   /** False: its time was over, and `checks` covers what was checked; the rest begins at next_place. */
   5: optional bool complete,
   6: optional string next_place,
-  /** Jobs whose ticks this call checked. */
-  7: optional i64 jobs_looked_at,
+  7: optional i64 jobs_looked_at,  // whose ticks this call checked
   8: optional i64 jobs_in_all,
   9: optional i64 runs_looked_at,
-  /** When the last checked run was recorded. */
-  10: optional i64 runs_through_ms
+  10: optional i64 runs_through_ms // when the last checked run was recorded
 }
 
 struct VerifyRequest {
@@ -418,12 +412,10 @@ struct VerifyRequest {
   /** Only this job; empty: all. */
   2: string job,
   3: optional i64 since_ms,
-  /** Where an earlier answer stopped (next_place). */
-  4: optional string place,
+  4: optional string place,     // where an earlier answer stopped (next_place)
   /** The caller understands `complete`; without this, a check that does not end in time is an error. */
   5: optional bool partial,
-  /** Answer after about this time, however much was checked. */
-  6: optional i64 at_most_ms
+  6: optional i64 at_most_ms    // answer after about this time, however much was checked
 }
 
 struct NextFires {

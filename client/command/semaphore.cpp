@@ -9,10 +9,14 @@ namespace rota::client {
 namespace {
 
 nlohmann::json info_json(const thrift::SemaphoreInfo& info) {
-  nlohmann::json out = {{"namespace", info.space},         {"name", info.name},       {"version", info.version},
-                        {"count", info.count},             {"held", info.held},       {"waiting", info.waiting},
-                        {"changed_at_ms", info.changed_ms}, {"changed_by", info.changed_by}};
-  return out;
+  return {{"namespace", info.space},
+          {"name", info.name},
+          {"version", info.version},
+          {"count", info.count},
+          {"held", info.held},
+          {"waiting", info.waiting},
+          {"changed_at_ms", info.changed_ms},
+          {"changed_by", info.changed_by}};
 }
 
 nlohmann::json full_json(const thrift::SemaphoreInfo& info) {
@@ -27,7 +31,8 @@ nlohmann::json full_json(const thrift::SemaphoreInfo& info) {
   }
   out["lines"] = nlohmann::json::array();
   for (const auto& line : info.lines) {
-    out["lines"].push_back({{"run", line.run}, {"job", line.job}, {"tokens", line.tokens}, {"runs", line.runs}});
+    out["lines"].push_back(
+        {{"run", line.run}, {"job", line.job}, {"tokens", line.tokens}, {"runs", line.runs}});
   }
   return out;
 }
@@ -51,8 +56,9 @@ int semaphore_set(Desk& desk, const SemaphoreArguments& arguments) {
     return kOk;
   }
   const char* const then = arguments.count == 0 ? "; closed: no run gets a token" : "";
-  print_text(fmt::format("semaphore {} {}: {} token{} (version {}){}\n", printable(arguments.name), edited->what,
-                         arguments.count, arguments.count == 1 ? "" : "s", edited->version, then));
+  print_text(fmt::format("semaphore {} {}: {} token{} (version {}){}\n", printable(arguments.name),
+                         edited->what, arguments.count, arguments.count == 1 ? "" : "s", edited->version,
+                         then));
   return kOk;
 }
 
@@ -103,7 +109,8 @@ int semaphore_show(Desk& desk, const std::string& name) {
   if (!info->holders.empty()) {
     Table holders({"HOLDER", "JOB", "TOKENS", "WORKER", "SINCE"});
     for (const auto& one : info->holders) {
-      holders.add({std::to_string(one.run), one.job, std::to_string(one.tokens), one.worker, show_time(one.since_ms)});
+      holders.add({std::to_string(one.run), one.job, std::to_string(one.tokens), one.worker,
+                   show_time(one.since_ms)});
     }
     print_text(holders.text());
   }

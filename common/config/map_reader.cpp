@@ -243,8 +243,9 @@ std::optional<std::map<std::string, std::string>> MapReader::text_map(std::strin
   return out;
 }
 
-std::optional<std::map<std::string, std::int32_t>> MapReader::count_map(std::string_view key, std::int32_t min,
-                                                                        std::int32_t max, std::size_t most) {
+std::optional<std::map<std::string, std::int32_t>> MapReader::count_map(std::string_view key,
+                                                                        std::int32_t min, std::int32_t max,
+                                                                        std::size_t most) {
   const YamlNode* found = ask(key);
   if (found == nullptr) return std::nullopt;
   if (found->kind != YamlNode::Kind::Map || found->entries.size() > most) {

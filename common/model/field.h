@@ -81,7 +81,7 @@ struct FieldFacts {
   std::string_view help = "";    ///< one line of Markdown, for docs/jobs.md and for editors
   std::int64_t low = 0;          ///< of numbers, durations (ms) and sizes: the least, in the wire's unit
   std::int64_t high = 0;         ///< the same: the most; Texts: how many; CountMap: of each number
-  std::size_t bytes = 0;         ///< Text, and each value of Texts and TextMap: the most bytes; CountMap: of a name
+  std::size_t bytes = 0;         ///< most bytes of Text, each value of Texts and TextMap, a name of CountMap
   TextForm form = TextForm::Plain;
   LineForm lines = LineForm::Plain;
   /// 0 (or the empty text) is allowed besides: nothing is given. Job files leave the key out then.

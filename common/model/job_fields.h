@@ -21,8 +21,8 @@ inline constexpr std::int64_t kMaxLimitBytes = std::int64_t{1} << 50;
 inline constexpr std::int64_t kHourMs = 3'600'000;
 inline constexpr std::int64_t kDayMs = 24 * kHourMs;
 
-/// In stored JSON, the pool of a job with `select`, `uses`, or a retry rule that forbids some ends: older masters pass
-/// over those, and must not find a worker for such a job.
+/// In stored JSON, the pool of a job with `select`, `uses`, or a retry rule that forbids some ends: older
+/// masters pass over those, and must not find a worker for such a job.
 inline constexpr std::string_view kPoolOfSelect = "select.needs.a.newer.master";
 
 /// A key of job files that holds a map.
@@ -275,8 +275,8 @@ constexpr void for_each_field(FieldsOf<JobRules>, Visit&& visit) {
                     .is_stored_when_changed = true}));
   visit(field<Whole>(ROTA_FIELD(priority, priority),
                    {.key = "priority",
-                    .help = "whose runs get free slots first, in one namespace; grows by 1 for each minute since "
-                            "the job last got one",
+                    .help = "whose runs get free slots first, in one namespace; grows by 1 for each minute "
+                            "since the job last got one",
                     .low = 0, .high = 100, .is_stored_when_changed = true}));
   visit(field<CountMap>(ROTA_FIELD(uses, uses),
                    {.key = "uses",

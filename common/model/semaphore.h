@@ -1,4 +1,5 @@
-// Semaphores: a count of tokens that runs of many jobs share. A saved object of its own; jobs name it in `uses`.
+// Semaphores: a count of tokens that runs of many jobs share. A saved object of its own; jobs name it in
+// `uses`.
 #pragma once
 
 #include <cstddef>
@@ -23,7 +24,7 @@ struct SemaphoreRow {
   std::int32_t version = 0;  ///< from 1; it goes on when a deleted name is used again
   std::int32_t count = 0;    ///< tokens; 0: closed, no run gets one
   WallTime changed{};        ///< core time of the change
-  std::int64_t number = 0;   ///< of later changes it is higher, whatever the clocks say; names the Term like a run's id
+  std::int64_t number = 0;   ///< higher in later changes, whatever clocks say; names the Term like a run's id
   std::string principal;
   bool deleted = false;      ///< with this version the semaphore ended
   bool operator==(const SemaphoreRow&) const = default;

@@ -173,10 +173,12 @@ std::vector<std::string> map_problems(const FieldFacts& row,
   return out;
 }
 
-std::vector<std::string> count_problems(const FieldFacts& row, const std::map<std::string, std::int32_t>& counts) {
+std::vector<std::string> count_problems(const FieldFacts& row,
+                                        const std::map<std::string, std::int32_t>& counts) {
   std::vector<std::string> out;
   if (counts.size() > model::kMaxUses) {
-    out.push_back(fmt::format("{}: {} entries, at most {} are allowed", row.key, counts.size(), model::kMaxUses));
+    out.push_back(
+        fmt::format("{}: {} entries, at most {} are allowed", row.key, counts.size(), model::kMaxUses));
   }
   FieldFacts name = row;
   name.form = model::TextForm::Word;

@@ -24,7 +24,8 @@ Result<core::SetSemaphore> accept_semaphore(const thrift::SemaphoreEdit& edit, c
   }
   if (edit.count < 0 || edit.count > model::kMaxTokens) {
     return fail(ErrorCode::InvalidArgument,
-                fmt::format("count: {} is out of range, allowed are 0 (closed) to {}", edit.count, model::kMaxTokens));
+                fmt::format("count: {} is out of range, allowed are 0 (closed) to {}", edit.count,
+                            model::kMaxTokens));
   }
   core::SetSemaphore event{{}, principal, edit.space, edit.name, edit.count, {}};
   if (edit.__isset.expected_version) event.expected_version = edit.expected_version;
@@ -141,8 +142,9 @@ void JobServiceHandler::get_semaphore(const Caller& caller, thrift::SemaphoreInf
   }
   const auto rows = value_or_throw(parts_.reader.semaphore_versions(space, name));
   if (rows.empty() || rows.back().deleted) {
-    throw rpc::to_wire(Error(ErrorCode::NotFound, fmt::format("no semaphore {} in namespace {}", quoted_text(name),
-                                                              quoted_text(space))));
+    throw rpc::to_wire(
+        Error(ErrorCode::NotFound,
+              fmt::format("no semaphore {} in namespace {}", quoted_text(name), quoted_text(space))));
   }
   out = to_wire(rows.back());
   add_use(out, *snapshot, true);

@@ -85,8 +85,8 @@ class JobServiceHandler final : public JobService {
                         const std::string& space, const std::string& name) override;
   void list_semaphores(const Caller& caller, std::vector<thrift::SemaphoreInfo>& out, const Head& head,
                        const std::string& space, const std::string& prefix, std::int32_t limit) override;
-  void get_semaphore(const Caller& caller, thrift::SemaphoreInfo& out, const Head& head, const std::string& space,
-                     const std::string& name) override;
+  void get_semaphore(const Caller& caller, thrift::SemaphoreInfo& out, const Head& head,
+                     const std::string& space, const std::string& name) override;
 
   void list_runs(const Caller& caller, std::vector<thrift::RunInfo>& out, const Head& head,
                  const thrift::RunFilter& filter) override;

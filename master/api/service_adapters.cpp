@@ -95,8 +95,10 @@ class JobAdapter final : public thrift::JobServiceIf {
     edge_.serve("undelete_job", head,
                 [&](const Caller& caller) { jobs_->undelete_job(caller, out, head, space, name); });
   }
-  void set_semaphore(thrift::SemaphoreEdited& out, const Head& head, const thrift::SemaphoreEdit& edit) override {
-    edge_.serve("set_semaphore", head, [&](const Caller& caller) { jobs_->set_semaphore(caller, out, head, edit); });
+  void set_semaphore(thrift::SemaphoreEdited& out, const Head& head,
+                     const thrift::SemaphoreEdit& edit) override {
+    edge_.serve("set_semaphore", head,
+                [&](const Caller& caller) { jobs_->set_semaphore(caller, out, head, edit); });
   }
   void delete_semaphore(thrift::SemaphoreEdited& out, const Head& head, const std::string& space,
                         const std::string& name) override {

@@ -68,8 +68,9 @@ class JobService {
                                 const std::string& space, const std::string& name) = 0;
 
   // Queries
-  virtual void list_semaphores(const Caller& caller, std::vector<thrift::SemaphoreInfo>& out, const Head& head,
-                               const std::string& space, const std::string& prefix, std::int32_t limit) = 0;
+  virtual void list_semaphores(const Caller& caller, std::vector<thrift::SemaphoreInfo>& out,
+                               const Head& head, const std::string& space, const std::string& prefix,
+                               std::int32_t limit) = 0;
   virtual void get_semaphore(const Caller& caller, thrift::SemaphoreInfo& out, const Head& head,
                              const std::string& space, const std::string& name) = 0;
   virtual void list_calendars(const Caller& caller, std::vector<thrift::CalendarInfo>& out,

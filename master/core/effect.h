@@ -184,8 +184,9 @@ struct ReportsTaken {
 };
 struct Renewed {};
 
-using ReplyBody = std::variant<JobApplied, CalendarApplied, SemaphoreApplied, Submitted, CancelTaken, DrainTaken,
-                               WorkerForgotten, DeathTaken, FreezeTaken, ReportsTaken, Renewed, Error>;
+using ReplyBody = std::variant<JobApplied, CalendarApplied, SemaphoreApplied, Submitted, CancelTaken,
+                               DrainTaken, WorkerForgotten, DeathTaken, FreezeTaken, ReportsTaken, Renewed,
+                               Error>;
 
 struct Reply {
   Token token;

@@ -178,7 +178,7 @@ struct SetSemaphore {
   std::string principal;
   std::string space, name;
   std::int32_t count = 0;
-  std::optional<std::int32_t> expected_version;  ///< that the change was made from; 0: must be new; unset: any
+  std::optional<std::int32_t> expected_version;  ///< which was changed; 0: must be new; unset: any
 };
 
 struct DeleteSemaphore {
@@ -285,8 +285,8 @@ using Event = std::variant<TimePassed, MastersSeen, LateRowsKnown, WorkerStartsK
                            BeatsEnded,
                            WorkersListed, HelloAnswered, HelloFailed, EpochRefused, RenewAsked,
                            DispatchAnswered, Reported, ApplyJob, SetPaused, DeleteJob, UndeleteJob,
-                           ApplyCalendar, DeleteCalendar, SetSemaphore, DeleteSemaphore, RunNow, SubmitRuns, CancelRun, DrainWorker,
-                           ConfirmDead, ForgetWorker, BeginFreeze, EndFreeze, HoldTicks,
-                           ZookeeperReplaced, UnseenGone>;
+                           ApplyCalendar, DeleteCalendar, SetSemaphore, DeleteSemaphore, RunNow,
+                           SubmitRuns, CancelRun, DrainWorker, ConfirmDead, ForgetWorker, BeginFreeze,
+                           EndFreeze, HoldTicks, ZookeeperReplaced, UnseenGone>;
 
 }  // namespace rota::master::core

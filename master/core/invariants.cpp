@@ -167,7 +167,9 @@ std::string broken_semaphore(const State& state, const SemaphoreName& name, cons
     if (run == nullptr || !run->is_held()) return at_run("a run that nobody holds has tokens", id) + at;
     const TokenNeeds needs = needs_of(*run);
     const auto wanted = needs.find(name);
-    if (wanted == needs.end() || wanted->second != count) return at_run("a run has other tokens than it uses", id) + at;
+    if (wanted == needs.end() || wanted->second != count) {
+      return at_run("a run has other tokens than it uses", id) + at;
+    }
     held += count;
   }
   if (held != entry.held()) return "tokens are not as many as their holders have" + at;

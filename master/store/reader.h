@@ -141,7 +141,8 @@ class Reader {
     return std::vector<model::SemaphoreRow>();
   }
   /// All versions that were stored under that name, oldest first, also of deleted semaphores.
-  virtual Result<std::vector<model::SemaphoreRow>> semaphore_versions(const std::string&, const std::string&) {
+  virtual Result<std::vector<model::SemaphoreRow>> semaphore_versions(const std::string&,
+                                                                      const std::string&) {
     return std::vector<model::SemaphoreRow>();
   }
   /// From when on every leader has stored what edits of calendars took away; empty: the present one does not.

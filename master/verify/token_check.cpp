@@ -29,10 +29,12 @@ Result<void> TokenCheck::look_at(const model::Run& run, const std::vector<Span>&
     if (!known) return fail(known.error());
     for (const Span& span : spans) {
       ++check_.planned;
-      if (span.worker.empty()) continue;  // its end is a leader's guess, by a clock that may have been set back since
+      // Its end is a leader's guess, by a clock that may have been set back since.
+      if (span.worker.empty()) continue;
       const bool is_last = span.attempt == run.progress.attempt;
       const auto dispatched = is_last ? run.progress.dispatched : std::nullopt;
-      look_beside({run.space, name}, **known, {span, tokens, {run.id, run.progress.epoch, run.recorded, dispatched}});
+      const Sent sent{run.id, run.progress.epoch, run.recorded, dispatched};
+      look_beside({run.space, name}, **known, {span, tokens, sent});
     }
   }
   return {};
@@ -72,13 +74,15 @@ void TokenCheck::look_beside(const Name& name, Semaphore& semaphore, const Held&
     if (more > excess) worst = anchor, excess = more;
   }
   if (excess > 0) {
-    wrong(check_, fmt::format("run {} attempt {}: when run {} began, the runs that lived held {} more tokens of "
-                              "semaphore {} than it had",
-                              held.span.run.value, held.span.attempt, worst->span.run.value, excess, name.second));
+    wrong(check_, fmt::format("run {} attempt {}: when run {} began, the runs that lived held {} more tokens "
+                              "of semaphore {} than it had",
+                              held.span.run.value, held.span.attempt, worst->span.run.value, excess,
+                              name.second));
   }
   semaphore.recent.push_back(held);
   if (semaphore.recent.size() > kMostRecent) {
-    semaphore.recent.erase(std::ranges::min_element(semaphore.recent, {}, [](const Held& one) { return one.span.to; }));
+    const auto end_of = [](const Held& one) { return one.span.to; };
+    semaphore.recent.erase(std::ranges::min_element(semaphore.recent, {}, end_of));
   }
 }
 

@@ -1,6 +1,6 @@
-// P41: no more tokens of a semaphore are held at once than it has. What a run takes is read from the version of its
-// job that it was made of; how many there are, from the semaphore's stored versions. Runs of one-offs are left out, so
-// that it claims too little and never too much.
+// P41: no more tokens of a semaphore are held at once than it has. What a run takes is read from the version
+// of its job that it was made of; how many there are, from the semaphore's stored versions. Runs of one-offs
+// are left out, so that it claims too little and never too much.
 #pragma once
 
 #include <cstdint>
@@ -55,8 +55,8 @@ class TokenCheck {
   std::map<Name, Semaphore> semaphores_;
 };
 
-/// The highest count that may have been in force when that attempt was sent. Within a Term times tell what was first;
-/// of two Terms, which may have had different clocks, only that one followed the other. Pure.
+/// The highest count that may have been in force when that attempt was sent. Within a Term times tell what
+/// was first; of two Terms, which may have had different clocks, only that one followed the other. Pure.
 std::int64_t most_tokens(const std::vector<model::SemaphoreRow>& versions, const Sent& sent);
 
 }  // namespace rota::master::verify

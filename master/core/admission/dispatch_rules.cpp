@@ -107,7 +107,8 @@ model::WorkerKey choose_for(const WorkerTable& workers, const RunEntry& run, con
   return choose_among(run, workers.open_for(key));
 }
 
-/// Whether a worker may take the next run of this queue, and tokens are free for it; if not, the queue says why.
+/// Whether a worker may take the next run of this queue, and tokens are free for it; if not, the queue says
+/// why.
 bool may_send(Context& ctx, const SlotQueueKey& key) {
   State& state = ctx.state;
   SlotQueue& queue = *state.slot_queues().find(key);
@@ -132,7 +133,8 @@ bool dispatch_one(Context& ctx, const SlotQueueKey& key, RunId next) {
   }
   JobEntry& job = run.job();
   const model::WorkerKey choice =
-      run.is_bound() ? *state.workers().open_for(key).with_id(key.worker) : choose_for(state.workers(), run, key);
+      run.is_bound() ? *state.workers().open_for(key).with_id(key.worker)
+                     : choose_for(state.workers(), run, key);
   LifeEntry& life = *state.find_life(choice);
   if (run.is_bound() && !is_of_start(run, life)) {
     end_with_start(ctx, run, kStartedAgain);

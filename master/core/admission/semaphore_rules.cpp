@@ -24,13 +24,11 @@ std::string semaphore_named(const SemaphoreName& name) {
 
 bool refuse_stale_semaphore(Context& ctx, const SetSemaphore& event, std::int32_t present) {
   if (!event.expected_version || *event.expected_version == present) return false;
-  const std::string what = semaphore_named({event.space, event.name});
-  refuse_semaphore(ctx, event.token, ErrorCode::Conflict,
-                   present == 0 ? fmt::format("{} does not exist, the change was made from version {}", what,
-                                              *event.expected_version)
-                                : fmt::format("{} has version {}, the change was made from version {}; read it "
-                                              "again (rota semaphore show)",
-                                              what, present, *event.expected_version));
+  std::string words = semaphore_named({event.space, event.name});
+  words += present == 0 ? " does not exist" : fmt::format(" has version {}", present);
+  words += fmt::format(", the change was made from version {}", *event.expected_version);
+  if (present != 0) words += "; read it again (rota semaphore show)";
+  refuse_semaphore(ctx, event.token, ErrorCode::Conflict, std::move(words));
   return true;
 }
 
@@ -66,8 +64,8 @@ bool refuse_semaphore_in_use(Context& ctx, const DeleteSemaphore& event, const T
   }
   if (entry.held() == 0 && entry.waiting().empty()) return false;
   refuse_semaphore(ctx, event.token, ErrorCode::Conflict,
-                   fmt::format("{}: runs hold {} of its tokens, or wait for one; let them end or cancel them first "
-                               "(rota semaphore show)",
+                   fmt::format("{}: runs hold {} of its tokens, or wait for one; let them end or cancel them "
+                               "first (rota semaphore show)",
                                semaphore_named(name), entry.held()));
   return true;
 }
@@ -133,13 +131,14 @@ std::optional<Error> why_no_uses(const State& state, const std::string& space, c
     const TokenTable::Entry* entry = state.tokens().find({space, name});
     if (entry == nullptr) {
       return Error(ErrorCode::InvalidArgument,
-                   fmt::format("uses: there is no semaphore {} in namespace {}; make it first: rota semaphore set {} "
-                               "COUNT",
+                   fmt::format("uses: there is no semaphore {} in namespace {}; make it first: "
+                               "rota semaphore set {} COUNT",
                                quoted_text(name), quoted_text(space), shown_text(name)));
     }
     if (entry->newest().count < wanted && entry->newest().count > 0) {
       return Error(ErrorCode::InvalidArgument,
-                   fmt::format("uses: {} tokens of semaphore {} are more than it has ({}); no run could ever start",
+                   fmt::format("uses: {} tokens of semaphore {} are more than it has ({}); no run could ever "
+                               "start",
                                wanted, quoted_text(name), entry->newest().count));
     }
   }
@@ -160,13 +159,18 @@ std::string token_words(const State& state, const SlotQueueKey& queue) {
   if (name == nullptr) return {};
   const TokenTable::Entry* entry = state.tokens().find(*name);
   const std::int32_t wanted = queue.uses.at(*name);
-  if (entry == nullptr) return fmt::format("semaphore {} was deleted; make it again (rota semaphore set)", name->second);
+  if (entry == nullptr) {
+    return fmt::format("semaphore {} was deleted; make it again (rota semaphore set)", name->second);
+  }
   const std::int32_t count = entry->newest().count;
-  if (count == 0) return fmt::format("semaphore {} is closed (count 0); rota semaphore set opens it", name->second);
+  if (count == 0) {
+    return fmt::format("semaphore {} is closed (count 0); rota semaphore set opens it", name->second);
+  }
   if (count < wanted) {
     return fmt::format("it takes {} tokens of semaphore {}, which has {}", wanted, name->second, count);
   }
-  std::string words = fmt::format("semaphore {}: {} of {} tokens are held", name->second, entry->held(), count);
+  std::string words =
+      fmt::format("semaphore {}: {} of {} tokens are held", name->second, entry->held(), count);
   if (!entry->holders().empty()) words += " by " + holders_in_words(*entry);
   if (wanted > 1) words += fmt::format("; it takes {} at once", wanted);
   const std::size_t before = state.tokens().lines_before(queue, *name);

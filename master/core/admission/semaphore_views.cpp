@@ -40,7 +40,8 @@ void add_holders(const State& state, const TokenTable::Entry& entry, SemaphoreVi
     const RunEntry* run = state.find_run(id);
     if (run == nullptr) continue;
     const WallTime since = run->progress().dispatched().value_or(WallTime{});
-    view.holders.push_back({id, name_of_job(state, run->row().job), tokens, run->progress().worker().id, since});
+    view.holders.push_back(
+        {id, name_of_job(state, run->row().job), tokens, run->progress().worker().id, since});
   }
 }
 
@@ -54,7 +55,9 @@ void add_lines(const State& state, const std::vector<Standing>& lines, Semaphore
     const SlotQueue& queue = *state.slot_queues().find(*key);
     SemaphoreView::Line line;
     line.tokens = key->uses.at(view.name);
-    for (const auto& [of, runs_of] : queue.lines()) line.runs += static_cast<std::int64_t>(runs_of.runs.size());
+    for (const auto& [of, runs_of] : queue.lines()) {
+      line.runs += static_cast<std::int64_t>(runs_of.runs.size());
+    }
     line.next = next_of(state, *key);
     line.job = name_of_job(state, state.find_run(line.next)->row().job);
     view.waiting += line.runs;

@@ -1,9 +1,10 @@
-// Whose turn it is when slots of a pool are free: whose run is sent next. Within a namespace slot_queue_table.h says it;
-// between namespaces the one with the least running for its weight is next, then the one whose last turn is longest
-// ago. Namespaces count over all pools.
+// Whose turn it is when slots of a pool are free: whose run is sent next. Within a namespace
+// slot_queue_table.h says it; between namespaces the one with the least running for its weight is next, then
+// the one whose last turn is longest ago. Namespaces count over all pools.
 //
-// Better than the rule that it comes from (priority with the age of the run): the age is that of the line, since its
-// last turn. A job with a hundred thousand runs that wait would else outrank every other job by their age.
+// Better than the rule that it comes from (priority with the age of the run): the age is that of the line,
+// since its last turn. A job with a hundred thousand runs that wait would else outrank every other job by
+// their age.
 #pragma once
 
 #include <cstddef>
@@ -20,36 +21,37 @@
 
 namespace rota::master::core {
 
-/// The turns of some queues while their runs are sent, one after the other. Thread: one. Table and keys outlive it.
+/// The turns of some queues while their runs are sent, one after the other. Thread: one. Table and keys
+/// outlive it.
 ///
-/// What it keeps may be older than the table: then it is earlier than what is true, since every run that is sent
-/// makes its line's and its namespace's next turn later. So it looks again at what comes first.
+/// What it keeps may be older than the table: then it is earlier than what is true, since every run that is
+/// sent makes its line's and its namespace's next turn later. So it looks again at what comes first.
 class PoolTurns {
  public:
   struct Next {
-    std::size_t queue = 0;             ///< its place among those given
+    std::size_t queue = 0;  ///< its place among those given
     RunId run;
   };
 
   PoolTurns(const SlotQueueTable& table, const std::vector<SlotQueueKey>& keys);
 
-  /// The run whose turn it is; none: nothing waits in queues that are open. The caller sends or ends it, or closes
-  /// its queue.
+  /// The run whose turn it is; none: nothing waits in queues that are open. The caller sends or ends it, or
+  /// closes its queue.
   std::optional<Next> next();
   /// None of its runs can be sent now.
   void close(std::size_t queue) { queues_[queue] = nullptr; }
 
  private:
   using Head = std::pair<Turn, std::size_t>;
-  using Rank = std::tuple<double, std::int64_t, std::string>;   ///< share, last turn, namespace
+  using Rank = std::tuple<double, std::int64_t, std::string>;  ///< share, last turn, namespace
 
   static Rank rank_of(const TurnSpace& space) { return {space.share(), space.last, space.name}; }
   std::optional<Next> next_of(std::set<Head>& heads, const std::string& space);
   const std::set<Turn>* turns_of(std::size_t queue, const std::string& space) const;
 
   const SlotQueueTable& table_;
-  std::vector<const SlotQueueKey*> queues_;                     ///< nullptr: closed
-  std::map<std::string, std::set<Head>> heads_;                 ///< by namespace: the first line of each queue
+  std::vector<const SlotQueueKey*> queues_;      ///< nullptr: closed
+  std::map<std::string, std::set<Head>> heads_;  ///< by namespace: the first line of each queue
   std::set<Rank> ranks_;
 };
 

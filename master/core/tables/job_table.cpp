@@ -13,7 +13,8 @@ const SchedulePtr& never() {
   return kNever;
 }
 
-void note_user(JobTable::CalendarUsers& all, const std::pair<std::string, std::string>& name, JobId job, bool uses) {
+void note_user(JobTable::CalendarUsers& all, const std::pair<std::string, std::string>& name, JobId job,
+               bool uses) {
   std::set<JobId>& users = all[name];
   uses ? void(users.insert(job)) : void(users.erase(job));
   if (users.empty()) all.erase(name);

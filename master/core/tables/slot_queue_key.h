@@ -35,8 +35,8 @@ struct SlotQueueKey {
 
 class RunEntry;
 
-/// The queue of runs of these rules that belong to no start of a worker. Without `uses`: which workers may take them
-/// does not depend on tokens.
+/// The queue of runs of these rules that belong to no start of a worker. Without `uses`: which workers may
+/// take them does not depend on tokens.
 SlotQueueKey slot_queue_of(const KeptRules& rules);
 
 /// The tokens that a run takes when it is sent.

@@ -11,7 +11,9 @@ namespace rota::master::core {
 namespace {
 
 std::int64_t number_of(LineId line) { return static_cast<std::int64_t>(line); }
-std::int64_t minute_of(WallTime at) { return std::chrono::floor<std::chrono::minutes>(at.time_since_epoch()).count(); }
+std::int64_t minute_of(WallTime at) {
+  return std::chrono::floor<std::chrono::minutes>(at.time_since_epoch()).count();
+}
 
 }  // namespace
 
@@ -31,7 +33,9 @@ SlotQueueKey slot_queue_of(const KeptRules& rules) {
 
 TokenNeeds needs_of(const RunEntry& run) {
   TokenNeeds uses;
-  for (const auto& [name, count] : run.rules().uses) uses.emplace(SemaphoreName{run.job().row.space(), name}, count);
+  for (const auto& [name, count] : run.rules().uses) {
+    uses.emplace(SemaphoreName{run.job().row.space(), name}, count);
+  }
   return uses;
 }
 
@@ -48,7 +52,8 @@ SlotQueueKey slot_queue_of(const RunEntry& run) {
 
 LineId line_of(const JobEntry& job) {
   if (!job.row.one_off) return LineId{job.row.id.value};
-  const std::string caller = job.row.space() + '\n' + job.row.asked_by() + '\n' + std::to_string(job.rules().priority);
+  const std::string priority = std::to_string(job.rules().priority);
+  const std::string caller = job.row.space() + '\n' + job.row.asked_by() + '\n' + priority;
   return LineId{-1 - static_cast<std::int64_t>(std::hash<std::string>{}(caller) >> 1)};
 }
 
@@ -61,7 +66,8 @@ void SlotQueue::list(Line& line) { turns_[line.space->name].insert(line.turn); }
 
 void SlotQueue::unlist(const Line& line) {
   const auto of_space = turns_.find(line.space->name);
-  CHECK_OR_DIE(of_space != turns_.end() && of_space->second.erase(line.turn) == 1, "a line has lost its turn");
+  CHECK_OR_DIE(of_space != turns_.end() && of_space->second.erase(line.turn) == 1,
+               "a line has lost its turn");
   if (of_space->second.empty()) turns_.erase(of_space);
 }
 

@@ -1,9 +1,11 @@
-// Runs that could start and wait for a slot of one pool, or of one named worker in it, and in which order they get
-// theirs. Runs of one job stand in one line, the oldest first; so do the one-off runs that one caller asked for.
+// Runs that could start and wait for a slot of one pool, or of one named worker in it, and in which order
+// they get theirs. Runs of one job stand in one line, the oldest first; so do the one-off runs that one
+// caller asked for.
 //
-// Whose turn it is (turn_rules.h): of the namespace with the least running for its weight the line with the highest
-// priority; it grows by 1 for each minute since the line last had a turn, so that nothing starves. Of equal ones the
-// line with the fewest running, then the one whose last turn is longest ago, then the oldest run.
+// Whose turn it is (turn_rules.h): of the namespace with the least running for its weight the line with the
+// highest priority; it grows by 1 for each minute since the line last had a turn, so that nothing starves. Of
+// equal ones the line with the fewest running, then the one whose last turn is longest ago, then the oldest
+// run.
 #pragma once
 
 #include <compare>
@@ -25,8 +27,8 @@
 
 namespace rota::master::core {
 
-/// A job, by its id; or the one-off jobs of one priority that one caller asked for in one namespace, by a negative
-/// number.
+/// A job, by its id; or the one-off jobs of one priority that one caller asked for in one namespace, by a
+/// negative number.
 enum class LineId : std::int64_t {};
 LineId line_of(const JobEntry& job);
 

@@ -153,7 +153,9 @@ void TokenTable::look_at_first(const Entry& entry) {
 
 void TokenTable::stand(Tickets::iterator at) {
   if (std::exchange(at->second.stands, true)) return;
-  for (const auto& [name, count] : at->first.uses) entries_.at(name).waiting_.emplace(at->second.number, &at->first);
+  for (const auto& [name, count] : at->first.uses) {
+    entries_.at(name).waiting_.emplace(at->second.number, &at->first);
+  }
 }
 
 void TokenTable::unstand(Tickets::iterator at) {

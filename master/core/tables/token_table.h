@@ -1,11 +1,12 @@
-// Semaphores and who holds their tokens, and the order in which those get theirs who wait. Of a run all its tokens are
-// taken at once, or none.
+// Semaphores and who holds their tokens, and the order in which those get theirs who wait. Of a run all its
+// tokens are taken at once, or none.
 //
-// Runs that wait in the same queue (slot_queue_key.h) ask for the same tokens: to a semaphore a queue is one line. A
-// line that asks and finds too few free stands in line at each semaphore that it names, by the moment when it first
-// asked. Nobody behind it gets a token of these, so that one who needs many is not passed for ever by those who need
-// few. As all semaphores go by the same order, the first of all waits for holders alone, and no two wait for each
-// other. A line whose runs no worker can take now steps back and keeps its place.
+// Runs that wait in the same queue (slot_queue_key.h) ask for the same tokens: to a semaphore a queue is one
+// line. A line that asks and finds too few free stands in line at each semaphore that it names, by the moment
+// when it first asked. Nobody behind it gets a token of these, so that one who needs many is not passed for
+// ever by those who need few. As all semaphores go by the same order, the first of all waits for holders
+// alone, and no two wait for each other. A line whose runs no worker can take now steps back and keeps its
+// place.
 #pragma once
 
 #include <cstdint>
@@ -65,8 +66,8 @@ class TokenTable {
   void step_back(const SlotQueueKey& queue);
   /// No run waits in it any more, or one was sent: the next asks anew, behind those that wait.
   void leave(const SlotQueueKey& queue);
-  /// A semaphore that this queue lacks: closed, smaller than what is asked, deleted; or else the first of which
-  /// too few are free, or that has others before it. nullptr: none, a run would get its tokens.
+  /// A semaphore that this queue lacks: closed, smaller than what is asked, deleted; or else the first of
+  /// which too few are free, or that has others before it. nullptr: none, a run would get its tokens.
   const SemaphoreName* lacking(const SlotQueueKey& queue) const;
   /// A line that stands before this one where it asks; nullptr: none.
   Line* before(const SlotQueueKey& queue) const;

@@ -221,7 +221,9 @@ void put_the_rest(MemoryTables& tables, const core::Changes& changes) {
   for (const auto& start : changes.starts) tables.starts.emplace(start.key, start);
   for (const auto& drain : changes.drains) tables.drains.insert_or_assign(drain.worker, drain);
   for (const auto& death : changes.deaths) tables.deaths.insert_or_assign(death.life, death);
-  for (const auto& row : changes.semaphores) tables.semaphores.try_emplace({row.space, row.name, row.version}, row);
+  for (const auto& row : changes.semaphores) {
+    tables.semaphores.try_emplace({row.space, row.name, row.version}, row);
+  }
   for (const auto& row : changes.calendars) {
     tables.calendars.try_emplace({row.space, row.calendar->name, row.version}, row);
   }

@@ -28,7 +28,8 @@ class MysqlReader final : public Reader {
                                                          std::int32_t limit) override;
   Result<std::vector<model::CalendarRow>> calendar_versions(const std::string& space,
                                                             const std::string& name) override;
-  Result<std::vector<model::SemaphoreRow>> list_semaphores(const std::string& space, const std::string& prefix,
+  Result<std::vector<model::SemaphoreRow>> list_semaphores(const std::string& space,
+                                                           const std::string& prefix,
                                                            std::int32_t limit) override;
   Result<std::vector<model::SemaphoreRow>> semaphore_versions(const std::string& space,
                                                               const std::string& name) override;
