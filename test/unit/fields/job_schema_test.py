@@ -65,6 +65,8 @@ pause_after_failures: 5
 concurrency: 4
 route_key: "{{param.customer}}"
 select: {zone: fin, os: [deb12, 13]}
+priority: 80
+uses: {oracle: 2, lake: 1}
 command: ["a b", "", 17]
 environment: {X: "1", EMPTY: }
 parameters: {p: q}
