@@ -1,4 +1,4 @@
-// P4, P6, P7, P10, P12 and, by checks of their own, P5, P13, P38, P39 and P40: all runs in the order of their
+// P4, P6, P7, P10, P12 and, by checks of their own, P5, P13 and P38 to P41: all runs in the order of their
 // ids, with their earlier attempts, a page at a time.
 #pragma once
 
