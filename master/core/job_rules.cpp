@@ -292,6 +292,7 @@ void handle_undelete_job(Context& ctx, const UndeleteJob& event) {
     ctx.state.reprioritize(*job);
   }
   ++job->row.version;
+  forget_due(ctx, *job);  // ends of its runs did not count meanwhile
   if (event.version.enabled) {
     job->row.set_state(JobState::Enabled, "", "");
   } else {

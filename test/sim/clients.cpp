@@ -202,7 +202,14 @@ void Clients::apply(std::size_t job) {
         if (lacks_job && !world_.store.went_back()) {
           world_.violate("P10: an acknowledged job is not stored");
         }
+        if (stopped_) pause_late(job);
       });
+}
+
+/// It was made after the last pause had found no such job, and would fire forever.
+void Clients::pause_late(std::size_t job) {
+  ++pauses_open_;
+  pause_at_end(job);
 }
 
 void Clients::pause(std::size_t job, bool paused) {

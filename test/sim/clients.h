@@ -61,6 +61,7 @@ class Clients {
   void ask_drain(std::size_t worker, bool draining, Millis deadline);
   void pause_all();
   void pause_at_end(std::size_t job);
+  void pause_late(std::size_t job);
   void remove(std::size_t job);
   bool lacks(RunId run) const;
   /// Asks any master that thinks it leads; `then` gets an Error when no master answers in time.

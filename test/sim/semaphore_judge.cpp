@@ -31,7 +31,8 @@ void SemaphoreJudge::note(const SimTables& tables, RunId id) {
   if (tokens.empty()) return;
   for (const auto& [name, count] : tokens) {
     sums_[name] += count;
-    raised_.insert(name);
+    // What a worker holds that a restored database has forgotten was sent by the tokens of then.
+    if (run.progress.state == RunState::Dispatched) raised_.insert(name);
   }
   held_.emplace(id, tokens);
 }

@@ -158,3 +158,12 @@ TEST_CASE("undelete: a job with unfinished runs comes back by its calendar as it
     CHECK(refused->message == "there is no calendar de");
   }
 }
+
+TEST_CASE("undelete: a fixed delay counts from then on, for ends meanwhile were not counted") {
+  Deleted d(a_job().entries({"after_end 60s"}));
+  REQUIRE(d.h.jobs.at(d.job).memory.due);
+  d.h.advance(3s);
+  const WallTime back = d.h.now.wall;
+  REQUIRE(d.undelete(d.request()) == nullptr);
+  CHECK(d.h.jobs.at(d.job).memory.due == back + 60s);
+}

@@ -174,6 +174,7 @@ void World::bring_back(Job& job) {
   handle(event);
   REQUIRE(std::holds_alternative<JobApplied>(h_->last.replies.back().body));
   job.deleted = false;
+  job.due.reset();
   count("undeletions");
   open_version(job, false);
 }
