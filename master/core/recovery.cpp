@@ -136,8 +136,9 @@ void recover_waiting(State& state, RunEntry& run, Now now) {
   const bool is_delayed = reason == Reason::RetryDelay || reason == Reason::Jitter;
   if (is_delayed && not_before && *not_before > state.core_time()) {
     const Millis by_rule = longest_pause(run.rules().retry, run.progress().failures);
+    const Millis by_jitter = std::clamp(*not_before - run.row().recorded, Millis{0}, kLongestJitter);
     const Millis most =
-        reason == Reason::Jitter ? kLongestJitter : std::max(by_rule, loss_delay(run.progress().losses));
+        reason == Reason::Jitter ? by_jitter : std::max(by_rule, loss_delay(run.progress().losses));
     const Millis left = std::min<Millis>(*not_before - state.core_time(), most);
     state.runs().timers().set(run.id(), RunTimer::RetryDelay, now.mono + left);
     return;

@@ -177,7 +177,7 @@ std::string World::judge_health() const {
   const auto watermark = store.watermark();
   if (!watermark) return "a healed world has no watermark";
   const WallTime true_now = clockwork.true_wall();
-  if (watermark->reaching > true_now + kClockTolerance) return "P21: the watermark ran ahead of all clocks";
+  if (watermark->reaching > true_now + kClockTolerance) return "P21: the watermark ran ahead of all clocks, by " + std::to_string((watermark->reaching - true_now).count()) + " ms";
   const bool fires = std::ranges::any_of(store.jobs(), [](const auto& each) {
     return !each.second.one_off && each.second.state == model::JobState::Enabled;
   });

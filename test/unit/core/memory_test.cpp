@@ -432,6 +432,26 @@ TEST_CASE("jitter: the tick stays where it is, its run starts later, always as m
   CHECK(h.pop_dispatches().size() == 1);
 }
 
+TEST_CASE("jitter: a run that a clock far ahead recorded waits no longer than its jitter after a rewind") {
+  Harness h;
+  h.join(a_worker("w1", 8));
+  const JobId job = h.apply(a_job("spread").entries({"every 100s; jitter 60s"}));
+  const WallTime right = h.now.wall;
+  h.jump_wall(std::chrono::hours{2});
+  h.tick();
+  REQUIRE_FALSE(h.runs_of(job).empty());
+  for (int i = 0; i < 200 && h.reason(h.runs_of(job).back()) != Reason::Jitter; ++i) h.advance(1s);
+  REQUIRE(h.reason(h.runs_of(job).back()) == Reason::Jitter);
+  auto all = h.recovered();
+  all.watermark = master::core::Watermark(right);
+  for (auto& each : all.jobs) each.job.ticks_through.reset();
+  Harness next(std::move(all), {}, Epoch{8});
+  next.now.wall = right;
+  next.join(a_worker("w1", 8, "i2"));
+  next.advance(61s);
+  CHECK(next.pop_dispatches().size() >= 1);
+}
+
 TEST_CASE("jitter: a run that waited behind another does not start before its jitter is over") {
   Harness h;
   h.join(a_worker("w1", 8));
