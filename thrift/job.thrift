@@ -6,6 +6,7 @@ include "calendar.thrift"
 include "common.thrift"
 include "freeze.thrift"
 include "semaphore.thrift"
+include "verify.thrift"
 include "worker_info.thrift"
 
 namespace cpp rota.thrift
@@ -382,42 +383,6 @@ struct ClusterStatus {
   21: optional list<calendar.CalendarEnding> calendars_ending  // at most 100; absent: an older master
 }
 
-struct Check {
-  1: string promise,
-  2: bool ok,
-  3: i64 planned,
-  4: i64 fired,
-  5: i64 skipped,
-  6: i64 missing,
-  7: i64 doubled,
-  8: list<string> examples
-}
-
-struct VerifyReport {
-  1: bool ok,
-  2: i64 decided_through_ms,
-  3: i64 max_lateness_ms,
-  4: list<Check> checks,
-  /** False: its time was over, and `checks` covers what was checked; the rest begins at next_place. */
-  5: optional bool complete,
-  6: optional string next_place,
-  7: optional i64 jobs_looked_at,  // whose ticks this call checked
-  8: optional i64 jobs_in_all,
-  9: optional i64 runs_looked_at,
-  10: optional i64 runs_through_ms // when the last checked run was recorded
-}
-
-struct VerifyRequest {
-  1: string space = "default",
-  /** Only this job; empty: all. */
-  2: string job,
-  3: optional i64 since_ms,
-  4: optional string place,     // where an earlier answer stopped (next_place)
-  /** The caller understands `complete`; without this, a check that does not end in time is an error. */
-  5: optional bool partial,
-  6: optional i64 at_most_ms    // answer after about this time, however much was checked
-}
-
 struct NextFires {
   1: list<i64> at_ms,
   /** The names of the entries that are due at each, separated by commas; empty when the schedule has none. */
@@ -468,7 +433,7 @@ service JobService {
   list<worker_info.WorkerLife> list_lives(1: common.RequestHead head, 2: string worker, 3: i32 limit) throws (1: common.RotaError error),
   ClusterStatus cluster_status(1: common.RequestHead head) throws (1: common.RotaError error),
   /** Checks the stored history against the promises. May take seconds. */
-  VerifyReport verify(1: common.RequestHead head, 2: VerifyRequest request) throws (1: common.RotaError error),
+  verify.VerifyReport verify(1: common.RequestHead head, 2: verify.VerifyRequest request) throws (1: common.RotaError error),
   /** Ticks of the namespace (empty: of all) do not fire until then; its end makes up for them. Where exactly
    * that is frozen already, it lasts longer. CONFLICT when another freeze meets it. */
   freeze.FreezeInfo begin_freeze(1: common.RequestHead head, 2: string space, 3: i64 until_ms, 4: string why) throws (1: common.RotaError error),
