@@ -397,6 +397,11 @@ Result<std::vector<thrift::WorkerLife>> Cluster::list_lives(const std::string& w
   });
 }
 
+Result<thrift::AttentionReport> Cluster::attention(const thrift::AttentionRequest& request) {
+  return query<thrift::AttentionReport>(
+      [&](auto& client, auto& out, const auto& head) { client.attention(out, head, request); });
+}
+
 Result<thrift::ClusterStatus> Cluster::cluster_status() {
   const auto once = [this] {
     return query<thrift::ClusterStatus>(

@@ -103,6 +103,8 @@ class Cluster {
   Result<std::vector<thrift::WorkerInfo>> list_workers();
   Result<std::vector<thrift::WorkerLife>> list_lives(const std::string& worker, std::int32_t limit);
   Result<thrift::ClusterStatus> cluster_status();
+  /// What needs somebody now.
+  Result<thrift::AttentionReport> attention(const thrift::AttentionRequest& request);
   /// One call; the answer may be partial when the request allows that.
   Result<thrift::VerifyReport> verify(const thrift::VerifyRequest& request, Millis deadline);
   Result<thrift::NextFires> next_fires(const thrift::Schedule& schedule, WallTime after, std::int32_t count,

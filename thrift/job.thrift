@@ -2,6 +2,7 @@
  * leader makes changes: a follower answers NOT_LEADER with the leader's address, or passes the
  * request on when `head.forward` is set. Every method throws RotaError.
  */
+include "attention.thrift"
 include "calendar.thrift"
 include "common.thrift"
 include "freeze.thrift"
@@ -431,6 +432,8 @@ service JobService {
   worker_info.DeathAnswer confirm_dead(1: common.RequestHead head, 2: string worker, 3: string why, 4: bool dry_run) throws (1: common.RotaError error),
   /** Lives of a worker, newest first; limit 1 to 1000. */
   list<worker_info.WorkerLife> list_lives(1: common.RequestHead head, 2: string worker, 3: i32 limit) throws (1: common.RotaError error),
+  /** What failed, was missed, is stuck, waits for help or is held, with what to do. */
+  attention.AttentionReport attention(1: common.RequestHead head, 2: attention.AttentionRequest request) throws (1: common.RotaError error),
   ClusterStatus cluster_status(1: common.RequestHead head) throws (1: common.RotaError error),
   /** Checks the stored history against the promises. May take seconds. */
   verify.VerifyReport verify(1: common.RequestHead head, 2: verify.VerifyRequest request) throws (1: common.RotaError error),

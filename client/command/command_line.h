@@ -35,6 +35,7 @@ struct CommandLine {
   DrainArguments drain;
   FreezeArguments freeze;
   SemaphoreArguments semaphore;
+  AttentionArguments attention;
   CLI::Option* space_given = nullptr;
   PauseArguments pause;
   LockArguments lock;

@@ -171,6 +171,11 @@ int semaphore_show(Desk& desk, const std::string& name);
 int job_why(Desk& desk, const std::string& name, const std::string& at);
 int worker_confirm_dead(Desk& desk, const DrainArguments& arguments);
 int cluster_status(Desk& desk);
+struct AttentionArguments {
+  std::string since = "24h";             ///< a moment, or a duration back from now
+  bool check = false;                    ///< exit 1 when something more than information is told
+};
+int attention(Desk& desk, const AttentionArguments& arguments);
 struct LockArguments {
   std::string zookeeper, cluster;        ///< where the locks are kept
   std::string name;

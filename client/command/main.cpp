@@ -219,6 +219,15 @@ void add_semaphore(CLI::App& app, CommandLine& line) {
   remove->add_flag("--yes,-y", line.semaphore.yes, "do not ask");
 }
 
+void add_attention(CLI::App& app, CommandLine& line) {
+  CLI::App* attention = add(app, line, "attention", "what failed, was missed, is stuck, waits for help or is held now",
+                            [&line](Desk& desk) { return client::attention(desk, line.attention); });
+  attention->add_option("--since", line.attention.since, "failed runs and missed ticks since then: 2h, or a moment")
+      ->capture_default_str();
+  attention->add_flag("--check", line.attention.check, "exit 1 when there is an error or a warning");
+  watchable(attention, line);
+}
+
 void add_lock(CLI::App& app, CommandLine& line) {
   CLI::App* lock = add(app, line, "lock", "run a command while holding a named lock: rota lock NAME -- CMD",
                        [&line](Desk&) {
@@ -344,6 +353,7 @@ int command_line(int argc, char** argv) {
   add_submit(app, line);
   add_freeze(app, line);
   add_semaphore(app, line);
+  add_attention(app, line);
   add_lock(app, line);
   add_job(app, line);
   add_calendar(app, line);

@@ -42,6 +42,7 @@ constexpr Row kRows[] = {
     {"list_workers", Right::Read},
     {"list_lives", Right::Read},
     {"cluster_status", Right::Read},
+    {"attention", Right::Read},
     {"verify", Right::Read},
     {"next_fires", Right::Read},
     {"list_freezes", Right::Read},

@@ -7,6 +7,7 @@
 
 #include "common/rpc/caller_rules.h"
 #include "master/api/api_server.h"
+#include "master/api/attention_rules.h"
 #include "master/api/key_floors.h"
 #include "master/api/leader_desk.h"
 #include "master/api/log_tail.h"
@@ -112,6 +113,8 @@ class JobServiceHandler final : public JobService {
   void list_lives(const Caller& caller, std::vector<thrift::WorkerLife>& out, const Head& head,
                   const std::string& worker, std::int32_t limit) override;
   void cluster_status(const Caller& caller, thrift::ClusterStatus& out, const Head& head) override;
+  void attention(const Caller& caller, thrift::AttentionReport& out, const Head& head,
+                 const thrift::AttentionRequest& request) override;  // job_attention.cpp
 
  private:
   using Submitted = std::vector<thrift::SubmitResult>;
@@ -160,6 +163,8 @@ class JobServiceHandler final : public JobService {
   std::string job_remark(const store::RunRow& row) const;
   thrift::Explanation explain_stored(const store::RunRow& row, const std::string& pool) const;
   thrift::ClusterStatus status_here() const;
+  AttentionFacts attention_facts(const thrift::AttentionRequest& request,
+                                 std::shared_ptr<const core::Snapshot> snapshot);
 
   const ApiParts parts_;
   const ApiOptions& options_;

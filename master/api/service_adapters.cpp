@@ -209,6 +209,11 @@ class JobAdapter final : public thrift::JobServiceIf {
     edge_.serve("cluster_status", head,
                 [&](const Caller& caller) { jobs_->cluster_status(caller, out, head); });
   }
+  void attention(thrift::AttentionReport& out, const Head& head,
+                 const thrift::AttentionRequest& request) override {
+    edge_.serve("attention", head,
+                [&](const Caller& caller) { jobs_->attention(caller, out, head, request); });
+  }
 
  private:
   const std::shared_ptr<JobService> jobs_;

@@ -113,6 +113,8 @@ class JobService {
                           const Head& head, const std::string& worker, std::int32_t limit) = 0;
   virtual void cluster_status(const Caller& caller, thrift::ClusterStatus& out,
                               const Head& head) = 0;
+  virtual void attention(const Caller& caller, thrift::AttentionReport& out, const Head& head,
+                         const thrift::AttentionRequest& request) = 0;
 };
 
 /// What workers tell. Thread: any. Throws as JobService does.

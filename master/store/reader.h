@@ -50,6 +50,24 @@ struct JobRow {
   model::JobVersionRow version;           ///< the newest
 };
 
+/// Ticks that did not fire, of one job for one reason (and behind one run).
+struct GapSum {
+  std::string job;
+  model::Reason reason = model::Reason::None;
+  std::int64_t reference = 0;             ///< 0 unless asked by reference
+  std::int64_t ticks = 0;
+  WallTime from{}, to{};
+};
+
+struct GapQuery {
+  std::string space = "default";
+  WallTime since{};                       ///< gaps that reach there or beyond
+  std::vector<model::Reason> reasons;     ///< at least one
+  bool by_reference = false;              ///< a sum for each run that they refer to; else one for all
+  std::int64_t least_ticks = 1;
+  std::int32_t limit = 100;               ///< the newest
+};
+
 /// The run that a request key stands for.
 struct KeyedRun {
   RunId run;
@@ -126,6 +144,9 @@ class Reader {
 
   /// Gaps of a job, those with the latest ticks first.
   virtual Result<std::vector<model::Gap>> newest_gaps_of(JobId job, std::int32_t limit) = 0;
+
+  /// Of the jobs that are saved now. Reads every gap row that retention has left: for people, not for loops.
+  virtual Result<std::vector<GapSum>> sum_gaps(const GapQuery&) { return std::vector<GapSum>(); }
 
   // For output that comes in.
   /// Those of the runs that are stored.

@@ -97,6 +97,7 @@ class MemoryStore : public Store,
                                                std::int32_t limit) override;
   Result<std::vector<model::Gap>> gaps_of(JobId job) override;
   Result<std::vector<model::Gap>> newest_gaps_of(JobId job, std::int32_t limit) override;
+  Result<std::vector<GapSum>> sum_gaps(const GapQuery& query) override;
   Result<std::vector<model::Run>> runs_after(RunId after, std::int32_t limit) override;
   Result<std::vector<model::AttemptRow>> attempts_after(RunId run, AttemptNo attempt,
                                                         std::int32_t limit) override;

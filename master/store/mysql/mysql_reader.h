@@ -45,6 +45,7 @@ class MysqlReader final : public Reader {
   Result<std::map<RunId, std::string>> checkpoints_of(const std::vector<RunId>& ids) override;
 
   Result<std::vector<model::Gap>> newest_gaps_of(JobId job, std::int32_t limit) override;
+  Result<std::vector<GapSum>> sum_gaps(const GapQuery& query) override;
 
   Result<std::vector<RunId>> runs_among(const std::vector<RunId>& runs) override;
   Result<std::vector<RunId>> unlisted_among(const std::vector<RunId>& runs) override;

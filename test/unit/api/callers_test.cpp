@@ -165,7 +165,9 @@ TEST_CASE("callers: a question of a follower's to the leader comes from the foll
   client->explain(why, {}, 5);
   client->list_workers(workers, {});
   client->cluster_status(status, {});
-  for (const char* method : {"explain", "list_workers", "cluster_status"}) passed.check(method, client.address());
+  thrift::AttentionReport attention;
+  client->attention(attention, {}, {});
+  for (const char* method : {"explain", "list_workers", "cluster_status", "attention"}) passed.check(method, client.address());
 }
 
 TEST_CASE("callers: a report or renewal passed on by a follower comes from the worker") {

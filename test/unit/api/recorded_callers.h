@@ -100,6 +100,8 @@ class RecordedCallers final : public JobService, public ReportService {
     note("list_workers", by);
   }
   void list_lives(const Caller&, std::vector<thrift::WorkerLife>&, const Head&, Text, std::int32_t) override {}
+  void attention(const Caller& by, thrift::AttentionReport&, const Head&,
+                 const thrift::AttentionRequest&) override { note("attention", by); }
   void cluster_status(const Caller& by, thrift::ClusterStatus&, const Head&) override { note("cluster_status", by); }
 
   void report(const Caller& by, std::vector<thrift::AttemptKey>&, const thrift::ReportRequest&) override {
