@@ -25,7 +25,8 @@ nlohmann::json item_json(const thrift::AttentionItem& item) {
 void print_item(const thrift::AttentionItem& item) {
   const std::string subject = item.subject.empty() ? "" : " " + printable(item.subject);
   const std::string since = item.__isset.since_ms ? " since " + show_time(item.since_ms) : "";
-  print_text(fmt::format("{} {}{}{}\n    {}\n", item.level, item.kind, subject, since, printable(item.sentence)));
+  print_text(fmt::format("{} {}{}{}\n    {}\n", item.level, item.kind, subject, since,
+                         printable(item.sentence)));
   if (!item.command.empty()) print_text("    $ " + printable(item.command) + "\n");
 }
 
@@ -39,7 +40,8 @@ int attention(Desk& desk, const AttentionArguments& arguments) {
   request.__set_since_ms(to_ms(*since));
   const auto report = desk.cluster.attention(request);
   if (!report) return complain(report.error());
-  const auto urgent = std::ranges::count_if(report->items, [](const auto& item) { return item.level != "info"; });
+  const auto is_urgent = [](const auto& item) { return item.level != "info"; };
+  const bool is_calm = std::ranges::none_of(report->items, is_urgent);
   if (desk.prints_data()) {
     nlohmann::json rows = nlohmann::json::array();
     for (const auto& item : report->items) rows.push_back(item_json(item));
@@ -49,7 +51,7 @@ int attention(Desk& desk, const AttentionArguments& arguments) {
   } else {
     for (const auto& item : report->items) print_item(item);
   }
-  return arguments.check && urgent > 0 ? kFailed : kOk;
+  return arguments.check && !is_calm ? kFailed : kOk;
 }
 
 }  // namespace rota::client

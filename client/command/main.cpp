@@ -220,9 +220,12 @@ void add_semaphore(CLI::App& app, CommandLine& line) {
 }
 
 void add_attention(CLI::App& app, CommandLine& line) {
-  CLI::App* attention = add(app, line, "attention", "what failed, was missed, is stuck, waits for help or is held now",
-                            [&line](Desk& desk) { return client::attention(desk, line.attention); });
-  attention->add_option("--since", line.attention.since, "failed runs and missed ticks since then: 2h, or a moment")
+  const char* const help = "what failed, was missed, is stuck, waits for help or is held now";
+  CLI::App* attention = add(app, line, "attention", help, [&line](Desk& desk) {
+    return client::attention(desk, line.attention);
+  });
+  attention
+      ->add_option("--since", line.attention.since, "failed runs and missed ticks since: 2h, or a moment")
       ->capture_default_str();
   attention->add_flag("--check", line.attention.check, "exit 1 when there is an error or a warning");
   watchable(attention, line);

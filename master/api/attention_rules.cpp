@@ -53,11 +53,12 @@ class Items {
   }
   void add_waiting(const WaitingRuns& waiting) {
     const bool is_helpless = needs_help(waiting.view.reason);
-    std::string sentence = waiting.runs == 1
-                               ? fmt::format("Run {} of {} waits. ", waiting.oldest.run.id.value,
-                                             waiting.oldest.job_name)
-                               : fmt::format("{} runs wait for one reason; the oldest is {} of {}. ",
-                                             waiting.runs, waiting.oldest.run.id.value, waiting.oldest.job_name);
+    const std::string oldest =
+        fmt::format("{} of {}", waiting.oldest.run.id.value, waiting.oldest.job_name);
+    const std::string sentence =
+        waiting.runs == 1
+            ? fmt::format("Run {} waits. ", oldest)
+            : fmt::format("{} runs wait for one reason; the oldest is {}. ", waiting.runs, oldest);
     auto& item = add("waits", is_helpless ? kError : kWarning, waiting.oldest.job_name,
                      sentence + waiting.sentence,
                      fmt::format("rota run why {}", waiting.oldest.run.id.value));
@@ -68,8 +69,8 @@ class Items {
   void add_stuck(const StuckJob& stuck) {
     const std::int64_t run = stuck.run.run.id.value;
     auto& item = add("stuck", kError, stuck.skipped.job,
-                     fmt::format("{} ticks were skipped behind run {}, which is {}.", stuck.skipped.ticks, run,
-                                 model::name_of(stuck.run.run.progress.state)),
+                     fmt::format("{} ticks were skipped behind run {}, which is {}.", stuck.skipped.ticks,
+                                 run, model::name_of(stuck.run.run.progress.state)),
                      fmt::format("rota run why {}", run));
     item.__set_since_ms(to_ms(stuck.skipped.from));
     item.__set_count(stuck.skipped.ticks);
@@ -83,7 +84,8 @@ class Items {
                       : fmt::format("{}{} runs did not end well; the newest, {}, is {}",
                                     job.has_more ? "at least " : "", job.runs, run.id.value,
                                     model::name_of(run.progress.state));
-    if (run.progress.reason != Reason::None) sentence += fmt::format(" ({})", model::name_of(run.progress.reason));
+    const Reason reason = run.progress.reason;
+    if (reason != Reason::None) sentence += fmt::format(" ({})", model::name_of(reason));
     sentence += ".";
     const char* level = kWarning;
     if (run.progress.state == RunState::KillFailed || run.progress.state == RunState::Lost) level = kError;

@@ -56,7 +56,8 @@ void add_present(store::Reader& reader, const std::string& space, std::vector<Fa
 std::vector<FailedJob> failed_since(store::Reader& reader, const std::string& space, WallTime since) {
   store::RunQuery query;
   query.space = space;
-  query.states = {RunState::Failed, RunState::TimedOut, RunState::Killed, RunState::KillFailed, RunState::Lost};
+  query.states = {RunState::Failed, RunState::TimedOut, RunState::Killed, RunState::KillFailed,
+                  RunState::Lost};
   query.since = since;
   query.limit = kRunsLookedAt;
   std::vector<FailedJob> jobs = by_job(value_or_throw(reader.list_runs(query)));
@@ -76,8 +77,9 @@ std::vector<StuckJob> stuck_now(store::Reader& reader, const std::string& space,
 }
 
 bool may_wait_for_slots(Reason reason) {
-  return reason == Reason::AllSlotsBusy || reason == Reason::WaitsForSemaphore || reason == Reason::WaitsForRun ||
-         reason == Reason::WaitsForFence || reason == Reason::WorkerUnreconciled;
+  return reason == Reason::AllSlotsBusy || reason == Reason::WaitsForSemaphore ||
+         reason == Reason::WaitsForRun || reason == Reason::WaitsForFence ||
+         reason == Reason::WorkerUnreconciled;
 }
 
 /// One for each reason: the first in the order of ids is the oldest.

@@ -5,6 +5,7 @@
 
 Each drill prints its figures; the last line counts. --long runs each as often and as long as the
 promises name; without it a short form runs. --list names them. What is skipped is said and counted."""
+import attention
 import argparse
 import os
 import pathlib
@@ -111,6 +112,7 @@ GROUPS = {
         "freezes": lambda c, d, long: late.freezes(c, d),
         "overlap": lambda c, d, long: overlap.all_of_them(c, d),
         "retries": lambda c, d, long: retries.all_of_them(c),
+        "attention": lambda c, d, long: attention.told(c),
         "semaphores": lambda c, d, long: semaphores.all_of_them(c, d, 200 if long else 40),
         "leader_frozen": lambda c, d, long: failover.leader_frozen(c, 10 if long else 1),
     },
