@@ -56,21 +56,26 @@ void TokenCheck::look_beside(const Name& name, Semaphore& semaphore, const Held&
   for (const Held& other : semaphore.recent) {
     if (other.span.run != held.span.run && overlap(other.span, held.span)) beside.push_back(&other);
   }
-  const auto sum_at = [&](const Held& anchor) {
-    std::int64_t sum = anchor.tokens;
+  // One that was sent first may begin last: what there was when any of them was sent may have been in force.
+  const auto excess_at = [&](const Held& anchor) {
+    std::int64_t sum = anchor.tokens, most = most_tokens(semaphore.versions, anchor.sent);
+    const auto add = [&](const Held& other) {
+      sum += other.tokens;
+      most = std::max(most, most_tokens(semaphore.versions, other.sent));
+    };
     for (const Held* other : beside) {
       const bool lived = other->span.from <= anchor.span.from && overlap(other->span, anchor.span);
-      if (other != &anchor && other->span.run != anchor.span.run && lived) sum += other->tokens;
+      if (other != &anchor && other->span.run != anchor.span.run && lived) add(*other);
     }
     const bool is_own = &anchor == &held;
-    if (!is_own && held.span.from <= anchor.span.from && overlap(held.span, anchor.span)) sum += held.tokens;
-    return sum;
+    if (!is_own && held.span.from <= anchor.span.from && overlap(held.span, anchor.span)) add(held);
+    return sum - most;
   };
   const Held* worst = &held;
-  std::int64_t excess = sum_at(held) - most_tokens(semaphore.versions, held.sent);
+  std::int64_t excess = excess_at(held);
   for (const Held* anchor : beside) {
     if (anchor->span.from < held.span.from) continue;
-    const std::int64_t more = sum_at(*anchor) - most_tokens(semaphore.versions, anchor->sent);
+    const std::int64_t more = excess_at(*anchor);
     if (more > excess) worst = anchor, excess = more;
   }
   if (excess > 0) {

@@ -37,6 +37,21 @@ TEST_CASE("verify: as many tokens as a semaphore has are fine, one more is red")
   CHECK(look(history).ok);
 }
 
+TEST_CASE("verify: a run that was sent under a lower count and begins last held no token too many") {
+  History history = a_history_of_tokens(1);
+  history.rows.semaphores.push_back(a_semaphore(2, 2, at(5) + Millis{500}));
+  for (const std::int64_t tick : {5, 6}) {
+    model::RunProgress& progress = history.run_of(at(tick)).progress;
+    progress.dispatched = at(tick);
+    progress.outcome.ended = at(6) + Millis{900};
+  }
+  model::RunProgress& first = history.run_of(at(5)).progress;
+  first.started = first.outcome.started = at(6) + Millis{500};
+  CHECK(red(look(history)) == "");
+  history.rows.semaphores[1].count = 1;
+  CHECK(red(look(history)) == "P41");
+}
+
 TEST_CASE("verify: which counts may have been in force when a token was given") {
   const std::vector<model::SemaphoreRow> versions = {a_semaphore(1, 2, at(0)), a_semaphore(2, 5, at(100)),
                                                      a_semaphore(3, 1, at(200)), a_semaphore(4, 7, at(300), 3)};
