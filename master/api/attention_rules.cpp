@@ -33,10 +33,11 @@ class Items {
     item.__set_command(std::move(command));
     return item;
   }
-  /// `rota ... NAME` in this namespace.
-  std::string command(const std::string& words) const {
-    return facts_.space == "default" ? "rota " + words : "rota --namespace " + facts_.space + " " + words;
+  /// `rota ... NAME` in a namespace.
+  static std::string command_in(const std::string& space, const std::string& words) {
+    return space == "default" ? "rota " + words : "rota --namespace " + space + " " + words;
   }
+  std::string command(const std::string& words) const { return command_in(facts_.space, words); }
 
   /// The leader's part.
   void add_cluster(const core::Snapshot& snapshot) {
@@ -156,7 +157,7 @@ class Items {
         fmt::format("It covers no day after {}. Jobs that use it ({}) then {}.",
                     model::day_to_text(calendar.last_day), calendar.jobs,
                     calendar.holds ? "do not fire" : "fire by its weekly pattern alone"),
-        "rota calendar show " + calendar.name);
+        command_in(calendar.space, "calendar show " + calendar.name));
   }
 
   const AttentionFacts& facts_;

@@ -6,6 +6,7 @@
 #include "master/api/edge.h"
 #include "master/api/explain_rules.h"
 #include "master/api/job_service.h"
+#include "master/core/admission/stuck_rules.h"
 
 namespace rota::master::api {
 namespace {
@@ -14,7 +15,6 @@ using model::Reason;
 using model::RunState;
 
 constexpr Millis kAttentionHop{3000};
-constexpr std::int64_t kStuckTicks = 3;
 constexpr std::int32_t kRunsLookedAt = 1000;
 constexpr std::size_t kJobsTold = 100;
 constexpr Millis kLongestLookBack{std::int64_t{400} * 24 * 3'600'000};
@@ -66,7 +66,8 @@ std::vector<FailedJob> failed_since(store::Reader& reader, const std::string& sp
 }
 
 std::vector<StuckJob> stuck_now(store::Reader& reader, const std::string& space, WallTime since) {
-  store::GapQuery query{space, since, {Reason::OverlapSkipped, Reason::QueueFull}, true, kStuckTicks};
+  store::GapQuery query{space, since, {Reason::OverlapSkipped, Reason::QueueFull}, true,
+                        core::kStuckTicks};
   std::vector<StuckJob> out;
   for (const store::GapSum& sum : value_or_throw(reader.sum_gaps(query))) {
     if (sum.reference == 0) continue;

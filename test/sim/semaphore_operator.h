@@ -26,7 +26,7 @@ class SemaphoreOperator {
   /// Some jobs of some worlds use them.
   void draw(model::JobRules& rules);
   void begin();
-  /// From now on no run waits for tokens for ever.
+  /// From now on no run waits for tokens forever.
   void stop();
   /// Nothing is asked any more.
   bool is_quiet() const { return open_ == 0; }

@@ -108,6 +108,15 @@ TEST_CASE("attention: a job that has succeeded since is information, one that pa
   CHECK(items[1].sentence == "Run 7 is failed (exit_status). It has succeeded since.");
 }
 
+TEST_CASE("attention: a calendar of another namespace is shown there") {
+  AttentionFacts facts = quiet();
+  core::Snapshot snapshot;
+  snapshot.watermark = kNow;
+  snapshot.calendars_ending.push_back({"shop", "de", {}, kNow, true, 2});
+  facts.snapshot = std::make_shared<core::Snapshot>(snapshot);
+  CHECK(lines(facts) == "warning calendar shop/de: rota --namespace shop calendar show de\n");
+}
+
 TEST_CASE("attention: what was cancelled or replaced is no failure") {
   model::RunProgress progress;
   progress.state = RunState::Killed;

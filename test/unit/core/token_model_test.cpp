@@ -210,7 +210,7 @@ TEST_CASE("tokens: a model of random lines and runs agrees with the table") {
 }
 
 /// All lines ask in turn, and whoever gets tokens gives them back some turns later.
-TEST_CASE("tokens: one that takes many is not passed for ever by those that take few") {
+TEST_CASE("tokens: one that takes many is not passed forever by those that take few") {
   TokenTable table;
   table.put({"default", "s0", 1, 3, {}, 1, "tester", false});
   std::vector<SlotQueueKey> few;
