@@ -28,7 +28,9 @@ enum ErrorKind {
   FENCED = 11,
   CORRUPT = 12,
   UNSUPPORTED = 13,
-  INTERNAL = 14
+  INTERNAL = 14,
+  /** A limit of the namespace is reached; certainly not done; the same request may be repeated later. */
+  LIMIT_REACHED = 15
 }
 
 /** The one exception of every method. */

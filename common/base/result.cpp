@@ -18,6 +18,7 @@ std::string_view name_of(ErrorCode code) {
     case ErrorCode::Corrupt: return "corrupt";
     case ErrorCode::Unsupported: return "unsupported";
     case ErrorCode::Internal: return "internal";
+    case ErrorCode::LimitReached: return "limit_reached";
   }
   return "internal";
 }

@@ -27,6 +27,7 @@ enum class ErrorCode {
   Corrupt,        ///< stored or received bytes contradict themselves
   Unsupported,
   Internal,
+  LimitReached,   ///< a limit of the namespace is reached; certainly not done, it may be asked again
 };
 
 /// Whether the caller may try again: never (the input must change), later (certainly not done), or

@@ -115,6 +115,10 @@ enum class Reason {
   RunTimeout,           ///< all attempts together took longer than the job allows
   QueueTimeout,         ///< it waited longer for its first attempt than the job allows
   WaitsForSemaphore,    ///< queued: too few tokens of a semaphore are free, or others are before it
+  PoolLimit,            ///< queued: as many runs of its pool are held as that may have
+  NamespaceSlots,       ///< queued: as many runs of its namespace are held as that may have
+  NamespaceUnfinished,  ///< a tick: as many runs of its namespace were unfinished as that may have
+  NamespaceFirings,     ///< a tick: as many runs of its namespace had begun in that minute as may
 };
 std::string_view name_of(Reason reason);
 std::optional<Reason> reason_named(std::string_view name);

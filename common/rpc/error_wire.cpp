@@ -21,6 +21,7 @@ constexpr std::pair<ErrorCode, thrift::ErrorKind> kKinds[] = {
     {ErrorCode::Corrupt, thrift::ErrorKind::CORRUPT},
     {ErrorCode::Unsupported, thrift::ErrorKind::UNSUPPORTED},
     {ErrorCode::Internal, thrift::ErrorKind::INTERNAL},
+    {ErrorCode::LimitReached, thrift::ErrorKind::LIMIT_REACHED},
 };
 
 constexpr Millis kLongestPause{60'000};

@@ -91,6 +91,15 @@ std::string reason_sentence(Reason reason, const std::string& pool) {
       return fmt::format("All slots of pool \"{}\" are busy; it starts when one is free.", pool);
     case Reason::WaitsForSemaphore:
       return "It waits for tokens of a semaphore that its job uses (rota semaphore show).";
+    case Reason::PoolLimit:
+      return fmt::format("As many runs of pool \"{}\" are under way as its limit allows (rota pool show).",
+                         pool);
+    case Reason::NamespaceSlots:
+      return "As many runs of its namespace are under way as that may have (rota namespace show).";
+    case Reason::NamespaceUnfinished:
+      return "As many runs of its namespace were unfinished as that may have (rota namespace show).";
+    case Reason::NamespaceFirings:
+      return "As many runs of its namespace had begun in that minute as may (rota namespace show).";
     case Reason::WaitsForRun:
       return "It waits for an earlier run of the same job (overlap).";
     case Reason::RetryDelay: return "An attempt failed; the next one starts after the retry delay.";

@@ -16,6 +16,7 @@
 #include "common/base/ids.h"
 #include "common/base/result.h"
 #include "common/model/calendar.h"
+#include "common/model/quota.h"
 #include "common/model/semaphore.h"
 #include "common/model/freeze.h"
 #include "common/model/job.h"
@@ -60,6 +61,7 @@ struct Changes {
   std::vector<model::WorkerDeath> deaths;        ///< inserted or replaced
   std::vector<model::CalendarRow> calendars;     ///< inserted; a row that stands is the same
   std::vector<model::SemaphoreRow> semaphores;   ///< inserted; a row that stands is the same
+  std::vector<model::QuotaRow> quotas;           ///< inserted; a row that stands is the same
   std::vector<model::Freeze> freezes;            ///< inserted or replaced
   std::vector<model::WorkerStart> starts;        ///< inserted; a row that stands is the same
   std::optional<Watermark> watermark;            ///< replaced
@@ -68,7 +70,7 @@ struct Changes {
     return jobs.empty() && versions.empty() && new_runs.empty() && updated_runs.empty() &&
            attempts.empty() && notes.empty() && gaps.empty() && lives.empty() && drains.empty() &&
            deaths.empty() && calendars.empty() && semaphores.empty() && freezes.empty() && starts.empty() &&
-           !watermark;
+           quotas.empty() && !watermark;
   }
 };
 
@@ -147,6 +149,11 @@ struct SemaphoreApplied {
   bool changed = true;                            ///< false: it had this count already
   bool created = false;
 };
+struct QuotaApplied {
+  std::int32_t version = 0;
+  bool changed = true;                            ///< false: it was like this already
+  model::Quota quota = {};                        ///< as it is now
+};
 struct Submitted {
   struct Item {
     RunId run;
@@ -185,6 +192,7 @@ struct ReportsTaken {
 struct Renewed {};
 
 using ReplyBody = std::variant<JobApplied, CalendarApplied, SemaphoreApplied, Submitted, CancelTaken,
+                               QuotaApplied,
                                DrainTaken, WorkerForgotten, DeathTaken, FreezeTaken, ReportsTaken, Renewed,
                                Error>;
 

@@ -15,6 +15,7 @@
 #include "common/model/calendar.h"
 #include "common/model/freeze.h"
 #include "common/model/job.h"
+#include "common/model/quota.h"
 #include "common/model/run.h"
 #include "common/model/worker.h"
 #include "common/model/zone.h"
@@ -187,6 +188,16 @@ struct DeleteSemaphore {
   std::string space, name;
 };
 
+/// A pool or a namespace gets other limits. What is not set stays as it is.
+struct SetQuota {
+  Token token;
+  std::string principal;
+  model::QuotaOf of = model::QuotaOf::Pool;
+  std::string name;
+  std::optional<std::int64_t> slots = {}, weight = {}, jobs = {}, unfinished = {}, firings = {};
+  std::optional<std::int32_t> expected_version = {};  ///< which was changed; 0: must be new; unset: any
+};
+
 /// Run a saved job now.
 struct RunNow {
   Token token;
@@ -285,7 +296,7 @@ using Event = std::variant<TimePassed, MastersSeen, LateRowsKnown, WorkerStartsK
                            BeatsEnded,
                            WorkersListed, HelloAnswered, HelloFailed, EpochRefused, RenewAsked,
                            DispatchAnswered, Reported, ApplyJob, SetPaused, DeleteJob, UndeleteJob,
-                           ApplyCalendar, DeleteCalendar, SetSemaphore, DeleteSemaphore, RunNow,
+                           ApplyCalendar, DeleteCalendar, SetSemaphore, DeleteSemaphore, SetQuota, RunNow,
                            SubmitRuns, CancelRun, DrainWorker, ConfirmDead, ForgetWorker, BeginFreeze,
                            EndFreeze, HoldTicks, ZookeeperReplaced, UnseenGone>;
 

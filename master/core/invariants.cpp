@@ -1,6 +1,7 @@
 #include "master/core/invariants.h"
 
 #include "master/core/admission/overlap.h"
+#include "master/core/admission/quota_rules.h"
 #include "master/core/time/time_rules.h"
 
 namespace rota::master::core {
@@ -134,7 +135,7 @@ std::string broken_slot_queue(const State& state, const SlotQueueKey& key, const
   if (queue.empty()) return at_queue("an empty queue was kept", key);
   if (std::string broken = stranger_in(state, queue, most); !broken.empty()) return broken;
   const bool is_idle = !state.awaits_inventories() && state.workers().may_serve(key) &&
-                       state.tokens().would_get(key);
+                       state.tokens().would_get(key) && !is_held_back(state, key);
   return is_idle ? at_queue("a run waits beside a free slot", key) : "";
 }
 
@@ -179,6 +180,43 @@ std::string broken_semaphore(const State& state, const SemaphoreName& name, cons
   return "";
 }
 
+std::string broken_quotas(const State& state) {
+  struct Counted {
+    std::int64_t held = 0, queued = 0, unfinished = 0;
+    auto operator<=>(const Counted&) const = default;
+  };
+  std::map<std::string, Counted> pools, spaces;
+  for (const auto& [id, run] : state.runs().all()) {
+    Counted& space = spaces[run.job().row.space()];
+    ++space.unfinished;
+    for (Counted* one : {&pools[run.rules().pool], &space}) {
+      one->held += run.is_held() ? 1 : 0;
+      one->queued += run.in_slot_queue() ? 1 : 0;
+    }
+  }
+  for (const auto& [name, counted] : spaces) {
+    if (state.quotas().find(model::QuotaOf::Space, name) == nullptr) return "a namespace is not counted";
+  }
+  for (const auto& [name, counted] : pools) {
+    const bool counts = counted.held + counted.queued > 0;
+    if (counts && state.quotas().find(model::QuotaOf::Pool, name) == nullptr) return "a pool is not counted";
+  }
+  for (const model::QuotaOf of : {model::QuotaOf::Pool, model::QuotaOf::Space}) {
+    auto& counted = of == model::QuotaOf::Pool ? pools : spaces;
+    for (const auto& [name, side] : state.quotas().all(of)) {
+      const Counted kept{side.held(), side.queued(), side.unfinished()};
+      const std::string at = " (" + std::string(model::name_of(of)) + " " + name + ")";
+      if (kept != counted[name]) return "runs are counted wrongly for limits" + at;
+      if (of == model::QuotaOf::Pool) continue;
+      const auto known = state.slot_queues().spaces().find(name);
+      const bool fits = known == state.slot_queues().spaces().end() ||
+                        (known->second.weight == side.quota().weight && known->second.held == side.held());
+      if (!fits) return "a namespace has other shares than its weight says" + at;
+    }
+  }
+  return "";
+}
+
 /// Jobs name runs of their own alone, and lives the attempts that they hold: so, where the numbers agree,
 /// every run is named by its job and every held attempt by its worker.
 std::string broken_invariant(const State& state) {
@@ -217,6 +255,7 @@ std::string broken_invariant(const State& state) {
   for (const auto& [name, semaphore] : state.tokens().all()) {
     if (broken = broken_semaphore(state, name, semaphore); !broken.empty()) return broken;
   }
+  if (broken = broken_quotas(state); !broken.empty()) return broken;
   for (const auto& [key, queue] : state.slot_queues().all()) {
     if (broken = broken_slot_queue(state, key, queue); !broken.empty()) return broken;
   }

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "common/base/caller.h"
+#include "master/core/admission/quota_rules.h"
 #include "master/core/admission/semaphore_rules.h"
 #include "master/core/attempts/attempt_rules.h"
 #include "master/core/batch_rows.h"
@@ -184,6 +185,8 @@ void handle_apply_job(Context& ctx, const ApplyJob& event) {
     refuse(ctx, event.token, why->code, why->message);
   } else if (const auto none = why_no_uses(ctx.state, definition.space, definition.rules)) {
     refuse(ctx, event.token, none->code, none->message);
+  } else if (const auto full = job == nullptr ? why_no_job(ctx.state, definition.space) : std::nullopt) {
+    refuse(ctx, event.token, full->code, full->message);
   } else if (job == nullptr) {
     create_job(ctx, event, std::move(*plan));
   } else {
@@ -283,6 +286,9 @@ void handle_undelete_job(Context& ctx, const UndeleteJob& event) {
   if (!plan) return refuse(ctx, event.token, plan.error().code, plan.error().message);
   if (const auto none = why_no_uses(ctx.state, event.job.space, *plan->rules)) {
     return refuse(ctx, event.token, none->code, none->message);
+  }
+  if (const auto full = why_no_job(ctx.state, event.job.space)) {
+    return refuse(ctx, event.token, full->code, full->message);
   }
   JobEntry* job = ctx.state.find_job(event.job.id);  // there while runs of it are unfinished
   if (job == nullptr) {

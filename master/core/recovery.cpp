@@ -164,6 +164,11 @@ void recover_calendar(State& state, RecoveredCalendar from) {
   state.calendars().put(std::move(from.row), std::move(compiled), WallTime{});
 }
 
+void recover_quota(State& state, model::QuotaRow row) {
+  if (row.of == model::QuotaOf::Space) state.reweigh(row.name, row.quota.weight);
+  state.quotas().put(std::move(row));
+}
+
 using OlderRules = std::map<std::pair<JobId, JobVersion>, RulesPtr>;
 
 /// By the exit statuses of its failed attempts: those that said "not ready yet" are no failures.
@@ -187,6 +192,7 @@ void recover_run(State& state, model::Run row, const OlderRules& older, const Fa
   RulesPtr rules = own == older.end() ? job->shared_rules() : own->second;
   leave_out_not_ready(row, *rules, exits);
   RunEntry& run = state.add_run(RunEntry(std::move(row), std::move(rules)));
+  state.quotas().count_firing(job->row.space(), run.row().tick ? *run.row().tick : run.row().recorded);
   if (run.is_held()) {
     recover_held(state, run);
   } else {
@@ -234,6 +240,7 @@ std::unique_ptr<State> recover_state(Epoch epoch, const CoreOptions& options, Re
   for (const model::WorkerKey& key : recovered.unseen) state->workers().life_of(key).unseen = true;
   for (RecoveredCalendar& each : recovered.calendars) recover_calendar(*state, std::move(each));
   for (model::SemaphoreRow& each : recovered.semaphores) state->tokens().put(std::move(each));
+  for (model::QuotaRow& each : recovered.quotas) recover_quota(*state, std::move(each));
   recover_jobs(*state, std::move(recovered.jobs));
   OlderRules older;
   for (RecoveredRules& each : recovered.older_rules) {

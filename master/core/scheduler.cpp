@@ -16,6 +16,7 @@
 #include "master/core/job_rules.h"
 #include "master/core/memory_rules.h"
 #include "master/core/recovery.h"
+#include "master/core/admission/quota_rules.h"
 #include "master/core/admission/request_rules.h"
 #include "master/core/admission/semaphore_rules.h"
 #include "master/core/state.h"
@@ -58,6 +59,7 @@ struct Cases {
   void operator()(const DeleteCalendar& e) const { handle_delete_calendar(ctx, e); }
   void operator()(const SetSemaphore& e) const { handle_set_semaphore(ctx, e); }
   void operator()(const DeleteSemaphore& e) const { handle_delete_semaphore(ctx, e); }
+  void operator()(const SetQuota& e) const { handle_set_quota(ctx, e); }
   void operator()(const RunNow& e) const { handle_run_now(ctx, e); }
   void operator()(const SubmitRuns& e) const { handle_submit_runs(ctx, e); }
   void operator()(const CancelRun& e) const { handle_cancel_run(ctx, e); }

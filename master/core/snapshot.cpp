@@ -7,6 +7,7 @@
 
 #include "master/core/workers/departed_rules.h"
 #include "master/core/admission/catch_up_rules.h"
+#include "master/core/admission/quota_rules.h"
 #include "master/core/admission/semaphore_rules.h"
 #include "master/core/attempts/fence_rules.h"
 #include "master/core/state.h"
@@ -177,6 +178,13 @@ void add_tokens(const State& state, const RunEntry& run, RunView& view) {
   if (view.reason == model::Reason::WaitsForSemaphore) view.detail = token_words(state, slot_queue_of(run));
 }
 
+/// Where it waits for its pool or its namespace: how many run there.
+void add_quota(const State& state, const RunEntry& run, RunView& view) {
+  if (!run.in_slot_queue()) return;
+  const std::string words = quota_words(state, run, view.reason);
+  if (!words.empty()) view.detail = words;
+}
+
 RunView view_of(const State& state, const RunEntry& run, Now now) {
   RunView view;
   view.state = run.progress().state;
@@ -185,13 +193,14 @@ RunView view_of(const State& state, const RunEntry& run, Now now) {
   view.is_cancelled = run.progress().cancel_asked;
   view.losses = run.progress().losses;
   if (run.is_held()) add_absence(state, run, now, view);
-  if (run.in_slot_queue()) view.reason = state.slot_queues().blocked(run);
+  if (run.in_slot_queue()) view.reason = why_queued(state, run);
   if (run.waits_to_catch_up()) {
     CatchUpWait wait = why_not_caught_up(state, run);
     view.reason = wait.reason;
     view.detail = std::move(wait.detail);
   }
   add_tokens(state, run, view);
+  add_quota(state, run, view);
   add_handler(state, run, view);
   add_meant_worker(state, run, view);
   add_labels(state, run, view);
@@ -297,6 +306,8 @@ Snapshot view_state(const State& state, Now now) {
   snapshot.tallies = tallies_of(state);
   snapshot.newest_gaps = gaps_of(state);
   snapshot.semaphores = semaphores_in_use(state);
+  snapshot.pools = quota_views(state, model::QuotaOf::Pool);
+  snapshot.namespaces = quota_views(state, model::QuotaOf::Space);
   snapshot.counters["semaphores"] = static_cast<std::int64_t>(state.tokens().size());
   for (const auto& [id, freeze] : state.freezes().all()) {
     if (!freeze.done) snapshot.freezes.push_back(freeze);

@@ -18,6 +18,7 @@
 #include "common/model/freeze.h"
 #include "common/model/run.h"
 #include "common/model/worker.h"
+#include "master/core/admission/quota_views.h"
 #include "master/core/admission/semaphore_views.h"
 #include "master/core/shared_info.h"
 
@@ -114,6 +115,7 @@ struct Snapshot {
   std::vector<model::Freeze> freezes;    ///< in force, or not yet made up for
   std::vector<EndingCalendar> calendars_ending;  ///< the first to end first; bounded
   std::vector<SemaphoreView> semaphores; ///< in use, by name
+  std::vector<QuotaView> pools, namespaces;  ///< with limits or runs, by name
   std::vector<GapView> newest_gaps;      ///< of this Term, newest first
   Tallies tallies;
 };

@@ -34,6 +34,7 @@ RunEntry& State::add_run(RunEntry entry) {
   job->add_unfinished(entry.id());
   RunEntry& run = runs_.add(std::move(entry));
   run.job_ = job;
+  quotas_.begin(job->row.space());
   if (run.is_bound()) starts_.bind(run.progress().start().worker, run.id());
   return run;
 }
@@ -46,10 +47,14 @@ void State::set_state(RunEntry& run, RunState to, Reason reason, std::string det
   if (run.is_held() && !is_held) {
     tokens_.give_back(run.id(), needs_of(run));
     slot_queues_.release(run);
+    quotas_.release(run.rules().pool, run.job().row.space());
   }
   if (!is_held) leave_worker(run);
   run.job().leave_behind(run.id());
-  if (model::is_final(to)) run.job().drop_unfinished(run.id());
+  if (model::is_final(to)) {
+    run.job().drop_unfinished(run.id());
+    quotas_.end(run.job().row.space());
+  }
   runs_.set_state(run, to, reason, std::move(detail));
 }
 
@@ -58,12 +63,14 @@ void State::enter_slot_queue(RunEntry& run, WallTime since) {
   const SlotQueueKey key = slot_queue_of(run);
   set_state(run, RunState::Queued, Reason::None);
   slot_queues_.enter(run, key, since);
+  quotas_.enter_queue(key.pool, run.job().row.space());
   workers_.mark_pool(key.pool);
 }
 
 /// Its tokens are asked for by the next run of its queue, if there is one: anew when this one was sent.
 void State::leave_slot_queue(RunEntry& run, bool is_sent) {
   if (!run.in_slot_queue()) return;
+  quotas_.leave_queue(run.rules().pool, run.job().row.space());
   if (run.rules().uses.empty()) return slot_queues_.leave(run);
   const SlotQueueKey key = slot_queue_of(run);
   slot_queues_.leave(run);
@@ -97,6 +104,7 @@ void State::restore_behind(RunEntry& run) {
 void State::assign(RunEntry& run, LifeEntry& life, std::int32_t attempt, WallTime at) {
   slot_queues_.pass_turn(run, at);
   slot_queues_.hold(run);
+  quotas_.hold(run.rules().pool, run.job().row.space());
   set_state(run, RunState::Dispatched, Reason::None);
   tokens_.take(run.id(), needs_of(run));
   RunTrack& track = run.track_;
@@ -127,6 +135,7 @@ void State::restore_held(RunEntry& run) {
   run.life_ = &life;
   tokens_.take(run.id(), needs_of(run));
   slot_queues_.hold(run);
+  quotas_.hold(run.rules().pool, run.job().row.space());
 }
 
 void State::set_attempt_number(RunEntry& run, std::int32_t attempt) {

@@ -24,6 +24,7 @@
 #include "master/core/tables/job_table.h"
 #include "master/core/tables/key_memory.h"
 #include "master/core/tables/listing_table.h"
+#include "master/core/tables/quota_table.h"
 #include "master/core/tables/run_table.h"
 #include "master/core/tables/slot_queue_table.h"
 #include "master/core/tables/start_table.h"
@@ -59,6 +60,8 @@ class State {
   const SlotQueueTable& slot_queues() const { return slot_queues_; }
   TokenTable& tokens() { return tokens_; }
   const TokenTable& tokens() const { return tokens_; }
+  QuotaTable& quotas() { return quotas_; }
+  const QuotaTable& quotas() const { return quotas_; }
   CatchUpTable& catch_up() { return catch_up_; }
   const CatchUpTable& catch_up() const { return catch_up_; }
   WorkerTable& workers() { return workers_; }
@@ -98,6 +101,8 @@ class State {
   void enter_slot_queue(RunEntry& run, WallTime since);
   /// Its rules have changed: runs that wait go by its new priority.
   void reprioritize(const JobEntry& job) { slot_queues_.set_priority(job); }
+  /// Its namespace has another weight.
+  void reweigh(const std::string& space, std::int64_t weight) { slot_queues_.set_weight(space, weight); }
   /// Waiting behind another run of its job.
   void wait_behind(RunEntry& run, RunId other);
   /// Waiting until the runs of late ticks have their turn (catch_up_rules.h).
@@ -126,6 +131,7 @@ class State {
   std::int64_t new_freeze_id() { return next_id(); }
   std::int64_t new_start_number() { return next_id(); }
   std::int64_t new_semaphore_number() { return next_id(); }
+  std::int64_t new_quota_number() { return next_id(); }
   JobId new_job_id() { return JobId{next_id()}; }
 
   /// The database went back: first all workers say what they hold.
@@ -149,6 +155,7 @@ class State {
   RunTable runs_;
   SlotQueueTable slot_queues_;
   TokenTable tokens_;
+  QuotaTable quotas_;
   CatchUpTable catch_up_;
   WorkerTable workers_;
   DepartedTable departed_;

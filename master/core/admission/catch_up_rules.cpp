@@ -4,6 +4,7 @@
 
 #include "master/core/admission/dispatch_rules.h"
 #include "master/core/admission/firing.h"
+#include "master/core/admission/quota_rules.h"
 
 namespace rota::master::core {
 namespace {
@@ -13,11 +14,19 @@ constexpr int kJobsLookedAt = 64;
 /// It would have to wait for no other run of its job. It ends none either, whatever the overlap says.
 bool is_free(const JobEntry& job) { return has_place(job.rules(), job.under_way()); }
 
+bool has_slots(const State& state, const JobEntry& job) {
+  return !state.quotas().is_full(model::QuotaOf::Space, job.row.space());
+}
+
 /// A run that may start now, in a place where a slot is free; null: none.
 RunEntry* next_of(State& state, CatchUpPool& pool, bool& looked_at_all) {
   for (auto& [key, queue] : pool.queues) {
+    if (state.quotas().is_full(model::QuotaOf::Pool, key.pool)) return nullptr;
     if (!state.workers().may_serve(key)) continue;
-    const auto may_start = [&state](JobId job) { return is_free(*state.find_job(job)); };
+    const auto may_start = [&state](JobId id) {
+      const JobEntry& job = *state.find_job(id);
+      return is_free(job) && has_slots(state, job);
+    };
     const RunId id = queue.pass_turn(kJobsLookedAt, may_start);
     if (id != RunId{}) return state.find_run(id);
     looked_at_all = looked_at_all && queue.jobs() <= kJobsLookedAt;
@@ -61,6 +70,11 @@ CatchUpWait why_not_caught_up(const State& state, const RunEntry& run) {
   const std::size_t left = (waiting + static_cast<std::size_t>(rate) - 1) / static_cast<std::size_t>(rate);
   const std::string at_rate = fmt::format("caught up at {} a second", rate);
   const JobEntry& job = run.job();
+  const bool is_full = state.quotas().is_full(model::QuotaOf::Pool, key.pool);
+  if (is_full || !has_slots(state, job)) {
+    const auto reason = is_full ? model::Reason::PoolLimit : model::Reason::NamespaceSlots;
+    return {reason, quota_words(state, run, reason)};
+  }
   if (!state.workers().may_serve(key)) {
     return {blocked_reason(state, key), fmt::format("then {}, {} wait in the pool", at_rate, waiting)};
   }

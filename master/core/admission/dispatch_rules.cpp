@@ -8,6 +8,7 @@
 #include "master/core/attempts/limit_rules.h"
 #include "master/core/workers/inventory_rules.h"
 #include "master/core/notices.h"
+#include "master/core/admission/quota_rules.h"
 #include "master/core/admission/route.h"
 #include "master/core/admission/semaphore_rules.h"
 #include "master/core/admission/turn_rules.h"
@@ -162,7 +163,7 @@ void explain_new(Context& ctx, const SlotQueueKey& key) {
   for (const RunId id : state.runs().touched()) {
     RunEntry* run = state.find_run(id);
     if (run == nullptr || !run->in_slot_queue() || slot_queue_of(*run) != key) continue;
-    run->set_reason(state.slot_queues().find(key)->blocked);
+    run->set_reason(why_queued(state, *run));
   }
 }
 
@@ -179,13 +180,27 @@ void explain_waiting(Context& ctx) {
 void pump_pool(Context& ctx, const std::string& pool) {
   State& state = ctx.state;
   const std::vector<SlotQueueKey> keys = state.slot_queues().of_pool(pool);
-  PoolTurns turns(state.slot_queues(), keys);
-  while (const auto next = turns.next()) {
+  PoolTurns turns(state.slot_queues(), keys, &state.quotas());
+  while (!state.quotas().is_full(model::QuotaOf::Pool, pool)) {
+    const auto next = turns.next();
+    if (!next) break;
     if (!dispatch_one(ctx, keys[next->queue], next->run)) turns.close(next->queue);
   }
+  for (const std::string& space : turns.passed()) state.quotas().note_passed(space, pool);
   for (const SlotQueueKey& key : keys) {
-    if (state.slot_queues().find(key) != nullptr) explain_new(ctx, key);
+    if (state.slot_queues().find(key) == nullptr) continue;
+    if (!key.uses.empty() && is_held_back(state, key)) state.tokens().step_back(key);
+    explain_new(ctx, key);
   }
+}
+
+/// Of the pools that are marked the one that waits longest for a turn: namespaces that may have few slots
+/// get them in all of their pools.
+std::string next_marked(const State& state) {
+  const std::set<std::string>& marked = state.workers().marked_pools();
+  if (marked.size() == 1 || state.quotas().versions() == 0) return *marked.begin();
+  const auto last_turn = [&state](const std::string& pool) { return state.quotas().last_turn(pool); };
+  return *std::ranges::min_element(marked, {}, last_turn);
 }
 
 /// The worker did not start the attempt and never will in this life, even when an older copy of the
@@ -323,8 +338,9 @@ void pump_slot_queues(Context& ctx) {
   if (state.awaits_inventories()) return explain_waiting(ctx);
   for (;;) {
     for (const std::string& pool : state.tokens().take_pools()) state.workers().mark_pool(pool);
+    for (const std::string& pool : state.quotas().take_pools()) state.workers().mark_pool(pool);
     if (state.workers().marked_pools().empty()) return;
-    const std::string pool = *state.workers().marked_pools().begin();
+    const std::string pool = next_marked(state);
     state.workers().unmark_pool(pool);  // first: a run that ends here may let another of its job into a queue
     pump_pool(ctx, pool);
   }

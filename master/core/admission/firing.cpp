@@ -80,6 +80,7 @@ RunId begin_run(Context& ctx, JobEntry& job, const Firing& firing, const Overlap
     skip_at_once(ctx, std::move(row), choice.reason, why.empty() ? std::to_string(blocking.value) : why);
     return id;
   }
+  ctx.state.quotas().count_firing(job.row.space(), firing.tick.value_or(ctx.at));
   if (job.skipped_behind(blocking) > 0) job.note_skipped(blocking, 0);
   RunEntry entry(facts_of(row), job.shared_rules());
   if (firing.start != nullptr) entry.bind_to(*firing.start);

@@ -6,6 +6,7 @@
 #include "master/core/attempts/cancel_rules.h"
 #include "master/core/batch_rows.h"
 #include "master/core/admission/firing.h"
+#include "master/core/admission/quota_rules.h"
 #include "master/core/admission/semaphore_rules.h"
 #include "master/core/job_rules.h"
 
@@ -53,11 +54,10 @@ Submitted::Item submit_one(Context& ctx, const SubmitItem& item, const std::stri
   if (auto repeat = repeat_of(ctx.state, principal, item.request_key, item.request_hash)) {
     return *repeat;
   }
-  if (const auto none = why_no_uses(ctx.state, item.definition->space, item.definition->rules)) {
-    Submitted::Item refused;
-    refused.error = *none;
-    return refused;
-  }
+  Submitted::Item refused;
+  refused.error = why_no_uses(ctx.state, item.definition->space, item.definition->rules);
+  if (!refused.error) refused.error = why_no_run(ctx.state, item.definition->space, ctx.at);
+  if (refused.error) return refused;
   JobEntry& job = one_off_job(ctx, item, principal);
   Firing firing;
   firing.kind = model::RunKind::OneOff;
@@ -91,6 +91,7 @@ void handle_run_now(Context& ctx, const RunNow& event) {
                 "no job '" + shown_text(event.space) + "/" + shown_text(event.name) + "'"));
     return;
   }
+  if (const auto none = why_no_run(ctx.state, event.space, ctx.at)) return reply(ctx, event.token, *none);
   Firing firing;
   firing.kind = model::RunKind::Manual;
   firing.scheduled = ctx.at;

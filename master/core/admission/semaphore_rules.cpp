@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "common/base/utf8.h"
+#include "master/core/admission/quota_rules.h"
 #include "master/core/batch_rows.h"
 #include "master/core/notices.h"
 
@@ -148,7 +149,8 @@ std::optional<Error> why_no_uses(const State& state, const std::string& space, c
 bool gets_tokens(State& state, const SlotQueueKey& queue) {
   while (!state.tokens().ask(queue)) {
     const SlotQueueKey* before = state.tokens().before(queue);
-    if (before == nullptr || state.workers().may_serve(*before)) return false;
+    if (before == nullptr) return false;
+    if (state.workers().may_serve(*before) && !is_held_back(state, *before)) return false;
     state.tokens().step_back(*before);
   }
   return true;

@@ -2,7 +2,9 @@
 
 namespace rota::master::core {
 
-PoolTurns::PoolTurns(const SlotQueueTable& table, const std::vector<SlotQueueKey>& keys) : table_(table) {
+PoolTurns::PoolTurns(const SlotQueueTable& table, const std::vector<SlotQueueKey>& keys,
+                     const QuotaTable* quotas)
+    : table_(table), quotas_(quotas) {
   queues_.reserve(keys.size());
   for (const SlotQueueKey& key : keys) {
     queues_.push_back(&key);
@@ -27,7 +29,9 @@ std::optional<PoolTurns::Next> PoolTurns::next() {
       ranks_.insert(rank_of(space->second));
       continue;
     }
-    if (has_runs) {
+    if (has_runs && quotas_ != nullptr && quotas_->is_full(model::QuotaOf::Space, name)) {
+      passed_.push_back(name);
+    } else if (has_runs) {
       if (auto next = next_of(heads_[name], name)) return next;
     }
     ranks_.erase(ranks_.begin());      // nothing of it waits

@@ -17,11 +17,12 @@
 #include <utility>
 #include <vector>
 
+#include "master/core/tables/quota_table.h"
 #include "master/core/tables/slot_queue_table.h"
 
 namespace rota::master::core {
 
-/// The turns of some queues while their runs are sent, one after the other. Thread: one. Table and keys
+/// The turns of some queues while their runs are sent, one after the other. Thread: one. Tables and keys
 /// outlive it.
 ///
 /// What it keeps may be older than the table: then it is earlier than what is true, since every run that is
@@ -33,13 +34,17 @@ class PoolTurns {
     RunId run;
   };
 
-  PoolTurns(const SlotQueueTable& table, const std::vector<SlotQueueKey>& keys);
+  /// Namespaces that are full have no turn; without quotas none is.
+  PoolTurns(const SlotQueueTable& table, const std::vector<SlotQueueKey>& keys,
+            const QuotaTable* quotas = nullptr);
 
   /// The run whose turn it is; none: nothing waits in queues that are open. The caller sends or ends it, or
   /// closes its queue.
   std::optional<Next> next();
   /// None of its runs can be sent now.
   void close(std::size_t queue) { queues_[queue] = nullptr; }
+  /// Namespaces that had no turn, for they are full.
+  const std::vector<std::string>& passed() const { return passed_; }
 
  private:
   using Head = std::pair<Turn, std::size_t>;
@@ -50,6 +55,8 @@ class PoolTurns {
   const std::set<Turn>* turns_of(std::size_t queue, const std::string& space) const;
 
   const SlotQueueTable& table_;
+  const QuotaTable* quotas_;
+  std::vector<std::string> passed_;
   std::vector<const SlotQueueKey*> queues_;      ///< nullptr: closed
   std::map<std::string, std::set<Head>> heads_;  ///< by namespace: the first line of each queue
   std::set<Rank> ranks_;

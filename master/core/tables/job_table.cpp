@@ -184,7 +184,9 @@ JobEntry* JobTable::find_named(const std::string& space, const std::string& name
 }
 
 void JobTable::give_name(JobEntry& job) {
-  if (const JobEntry* had = names_.find(job.row.space(), job.row.name)) note_use(*had, false);
+  const JobEntry* had = names_.find(job.row.space(), job.row.name);
+  if (had != nullptr) note_use(*had, false);
+  if (had == nullptr) count_named(job.row.space(), 1);
   names_.set(job);
   note_use(job, true);
 }
@@ -192,7 +194,19 @@ void JobTable::give_name(JobEntry& job) {
 void JobTable::release_name(const JobEntry& job) {
   if (names_.find(job.row.space(), job.row.name) != &job) return;
   names_.erase(job);
+  count_named(job.row.space(), -1);
   note_use(job, false);
+}
+
+std::int64_t JobTable::named_in(const std::string& space) const {
+  const auto found = named_in_.find(space);
+  return found == named_in_.end() ? 0 : found->second;
+}
+
+void JobTable::count_named(const std::string& space, std::int64_t change) {
+  const auto at = named_in_.try_emplace(space, 0).first;
+  at->second += change;
+  if (at->second == 0) named_in_.erase(at);
 }
 
 void JobTable::note_deleted(const JobEntry& job) {

@@ -153,6 +153,8 @@ class JobTable {
     return names_.find(space, name) != nullptr;
   }
   std::size_t named() const { return names_.size(); }
+  std::int64_t named_in(const std::string& space) const;
+  const std::map<std::string, std::int64_t>& named_by_space() const { return named_in_; }
   /// Whoever has had it is not found by it any more.
   void give_name(JobEntry& job);
   void release_name(const JobEntry& job);
@@ -208,9 +210,11 @@ class JobTable {
   void erase(JobId id);
   void count_grace(const JobEntry& job, std::int64_t change);
   void note_use(const JobEntry& job, bool uses);
+  void count_named(const std::string& space, std::int64_t change);
 
   std::map<JobId, JobEntry> jobs_;
   NameIndex<JobEntry> names_;
+  std::map<std::string, std::int64_t> named_in_;            ///< by namespace; none is 0
   std::set<std::shared_ptr<const std::string>, LessText> spaces_;
   RulesShelf shelf_;
   std::set<JobId> start_jobs_;

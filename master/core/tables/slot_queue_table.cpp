@@ -170,6 +170,12 @@ void SlotQueueTable::set_priority(const JobEntry& job) {
   }
 }
 
+void SlotQueueTable::set_weight(const std::string& space, std::int64_t weight) {
+  weights_[space] = weight;
+  if (weight == 1) weights_.erase(space);
+  if (const auto known = spaces_.find(space); known != spaces_.end()) known->second.weight = weight;
+}
+
 void SlotQueueTable::change_held(const RunEntry& run, std::int64_t by) {
   const LineId id = line_of(run.job());
   const auto standing = standing_.try_emplace(number_of(id)).first;
@@ -199,6 +205,7 @@ TurnSpace& SlotQueueTable::space_of(const RunEntry& run) {
   if (is_new) {
     at->second.name = at->first;
     at->second.last = turns_ - 1;
+    if (const auto own = weights_.find(at->first); own != weights_.end()) at->second.weight = own->second;
   }
   return at->second;
 }

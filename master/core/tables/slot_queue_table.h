@@ -120,6 +120,7 @@ class SlotQueueTable {
 
   /// The job was edited.
   void set_priority(const JobEntry& job);
+  void set_weight(const std::string& space, std::int64_t weight);
 
   void change_held(const RunEntry& run, std::int64_t by);
   void place(SlotQueue& queue, SlotQueue::Line& line);
@@ -129,6 +130,7 @@ class SlotQueueTable {
   std::map<SlotQueueKey, SlotQueue> queues_;    ///< none is empty
   std::unordered_map<std::int64_t, Standing> standing_;  ///< by LineId: of lines that wait or are held
   std::map<std::string, TurnSpace> spaces_;
+  std::map<std::string, std::int64_t> weights_; ///< of namespaces, where it is not 1
   std::int64_t turns_ = 0;                      ///< how many there were
 };
 

@@ -7,6 +7,7 @@
 #include "common/base/utf8.h"
 #include "master/core/admission/firing.h"
 #include "master/core/admission/late_rules.h"
+#include "master/core/admission/quota_rules.h"
 #include "master/core/batch_rows.h"
 #include "master/core/memory_rules.h"
 #include "master/core/notices.h"
@@ -64,6 +65,7 @@ std::int64_t most_runs(const Context& ctx, const JobEntry& job) {
     most = late_room(job.caught_up().size(), ctx.state.catch_up().size());
   }
   if (rules.firings > 0) most = std::min<std::int64_t>(most, rules.firings - job.row.memory().fired);
+  most = std::min(most, firings_left(ctx.state, job.row.space(), ctx.at));
   return std::max<std::int64_t>(most, 0);
 }
 

@@ -10,6 +10,7 @@
 #include "master/core/attempts/limit_rules.h"
 #include "master/core/admission/firing.h"
 #include "master/core/admission/late_rules.h"
+#include "master/core/admission/quota_rules.h"
 #include "master/core/admission/stuck_rules.h"
 #include "master/core/memory_rules.h"
 #include "master/core/time/freeze_rules.h"
@@ -81,10 +82,17 @@ RunId fire_tick(Context& ctx, JobEntry& job, WallTime tick, bool is_late = false
   return run;
 }
 
+/// Past overlap: it fires, unless its namespace has as many runs as it may have.
+void fire_or_skip(Context& ctx, JobEntry& job, WallTime tick, bool is_late) {
+  const Reason beyond = why_no_firing(ctx.state, job.row.space(), tick);
+  if (beyond != Reason::None) return add_gap(ctx, job, tick, tick, 1, beyond, RunId{});
+  fire_tick(ctx, job, tick, is_late);
+}
+
 void record_tick(Context& ctx, JobEntry& job, WallTime tick) {
   const OverlapChoice choice = overlap_of(ctx.state, job, model::RunKind::Tick);
   if (choice.kind != OverlapChoice::Kind::Skip) {
-    fire_tick(ctx, job, tick);
+    fire_or_skip(ctx, job, tick, false);
     return;
   }
   const RunId behind = blocking_run(job);
@@ -112,7 +120,7 @@ void fire_all_late(Context& ctx, JobEntry& job, WallTime first, WallTime last, s
   }
   for (; tick && *tick <= last && !is_over_by_tick(ctx.state, job); tick = job.schedule().next_after(*tick)) {
     if (is_caught_up(ctx, job, *tick)) {
-      fire_tick(ctx, job, *tick, true);
+      fire_or_skip(ctx, job, *tick, true);
     } else {
       record_tick(ctx, job, *tick);
     }
@@ -132,6 +140,8 @@ void fire_newest_late(Context& ctx, JobEntry& job, WallTime first, WallTime last
   if (choice.kind == OverlapChoice::Kind::Skip) {
     return gap(last, why_skipped(ctx, job, last, choice.reason), blocking_run(job));
   }
+  const Reason beyond = why_no_firing(ctx.state, job.row.space(), last);
+  if (beyond != Reason::None) return gap(last, beyond, RunId{});
   const RunId run = fire_tick(ctx, job, last, is_late);
   if (last != first) gap(newest_tick(job.schedule(), first, last - kTick), Reason::CoalescedInto, run);
 }
@@ -245,16 +255,18 @@ void record_clock_ticks(Context& ctx, JobEntry& job, WallTime end) {
   record_open_ticks(ctx, job, end);
 }
 
-/// When it is due instead of a late moment that is skipped, or of a frozen one; nothing else is recorded of
+/// When it is due instead of a late moment that is skipped, of a frozen one, or of one beyond what its
+/// namespace may have; nothing else is recorded of
 /// those. Empty: the moment stands.
 std::optional<WallTime> due_instead(const Context& ctx, const JobEntry& job, WallTime due) {
   const CompiledEntry& entry = *job.schedule().after_end();
   const bool skips = job.rules().late == model::LatePolicy::Skip;
+  const bool may_fire = why_no_firing(ctx.state, job.row.space(), due) == Reason::None;
   if (const model::Freeze* freeze = ctx.state.freezes().covering(job.row.space(), due)) {
     const WallTime thaw = std::max(freeze->end(), ctx.at + kTick);
     return entry.due_after_end(skips ? thaw : thaw - entry.interval()).value_or(kNever);
   }
-  if (due > late_edge(ctx, job) || !skips) return std::nullopt;
+  if (may_fire && (due > late_edge(ctx, job) || !skips)) return std::nullopt;
   return entry.due_after_end(ctx.at).value_or(kNever);
 }
 
@@ -302,7 +314,7 @@ void run_timer(Context& ctx, RunId id, RunTimer kind) {
       look_at_fence(ctx, *run);
       return;
     case RunTimer::LazyWrite:
-      if (run->in_slot_queue()) run->set_reason(ctx.state.slot_queues().blocked(*run));
+      if (run->in_slot_queue()) run->set_reason(why_queued(ctx.state, *run));
       ctx.state.touch(*run);
       return;
     case RunTimer::Limit:

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "master/core/admission/firing.h"
+#include "master/core/admission/quota_rules.h"
 #include "master/core/attempts/attempt_rules.h"
 #include "master/core/memory_rules.h"
 #include "master/core/notices.h"
@@ -52,6 +53,10 @@ bool fire(Context& ctx, JobEntry& job, const model::WorkerStart& start) {
   } else if (ctx.state.ticks().are_held()) {
     choice = {OverlapChoice::Kind::Skip, Reason::Missed};
     skipped_for = kDoubtful;
+  } else if (choice.kind != OverlapChoice::Kind::Skip) {
+    const Reason beyond = why_no_firing(ctx.state, job.row.space(), ctx.at);
+    if (beyond != Reason::None) choice = {OverlapChoice::Kind::Skip, beyond};
+    if (beyond != Reason::None) skipped_for = skipped_words(ctx.state, job.row.space(), beyond);
   }
   firing.skipped_for = skipped_for;
   begin_run(ctx, job, firing, choice);

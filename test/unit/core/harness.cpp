@@ -66,6 +66,7 @@ void Harness::record(const Effects& effects) {
   }
   for (const auto& row : effects.changes.calendars) calendars.push_back(row);
   for (const auto& row : effects.changes.semaphores) semaphores.push_back(row);
+  for (const auto& row : effects.changes.quotas) quotas.push_back(row);
   notices.insert(notices.end(), effects.notices.begin(), effects.notices.end());
   watched.insert(watched.end(), effects.watch_beats.begin(), effects.watch_beats.end());
   sends_.insert(sends_.end(), effects.sends.begin(), effects.sends.end());
@@ -163,6 +164,15 @@ Result<SemaphoreApplied> Harness::set_semaphore(const std::string& name, std::in
                                                 std::optional<std::int32_t> expected) {
   handle(SetSemaphore{Token{next_token_++}, "tester", "default", name, count, expected});
   return semaphore_answer(last);
+}
+
+Result<QuotaApplied> Harness::set_quota(SetQuota event) {
+  event.token = Token{next_token_++};
+  event.principal = "tester";
+  handle(event);
+  REQUIRE(!last.replies.empty());
+  if (const auto* error = std::get_if<Error>(&last.replies[0].body)) return fail(*error);
+  return std::get<QuotaApplied>(last.replies[0].body);
 }
 
 Result<SemaphoreApplied> Harness::delete_semaphore(const std::string& name) {
@@ -356,6 +366,9 @@ Recovered Harness::recovered() const {
     if (same == all.semaphores.end()) all.semaphores.push_back(row);
     else *same = row;
   }
+  std::map<std::pair<model::QuotaOf, std::string>, model::QuotaRow> newest_quotas;
+  for (const model::QuotaRow& row : quotas) newest_quotas[{row.of, row.name}] = row;
+  for (const auto& [side, row] : newest_quotas) all.quotas.push_back(row);
   for (const model::CalendarRow& row : calendars) {
     all.calendars.push_back({row, std::make_shared<const model::ZoneRules>()});
   }

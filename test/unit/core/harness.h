@@ -46,6 +46,8 @@ class Harness {
   Result<master::core::SemaphoreApplied> set_semaphore(const std::string& name, std::int32_t count,
                                                        std::optional<std::int32_t> expected = {});
   Result<master::core::SemaphoreApplied> delete_semaphore(const std::string& name);
+  /// An error is the answer.
+  Result<master::core::QuotaApplied> set_quota(master::core::SetQuota event);
   RunId run_now(const std::string& name, const std::string& key = {}, const std::string& hash = {});
   RunId submit(const std::string& key = {}, const std::string& hash = {}, JobId job = JobId{kOneOffBit + 5});
   /// The same, and its key was not looked up; an error is the answer.
@@ -99,6 +101,7 @@ class Harness {
   std::map<model::WorkerKey, model::WorkerDeath> deaths;
   std::vector<model::CalendarRow> calendars;
   std::vector<model::SemaphoreRow> semaphores;
+  std::vector<model::QuotaRow> quotas;
   std::vector<model::WorkerKey> watched;         ///< lives whose beats were to be looked at
   std::optional<master::core::Watermark> watermark;
   std::int64_t row_writes = 0;                   ///< new and updated run rows

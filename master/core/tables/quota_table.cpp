@@ -1,0 +1,114 @@
+#include "master/core/tables/quota_table.h"
+
+#include <chrono>
+
+#include "common/base/check.h"
+
+namespace rota::master::core {
+namespace {
+
+std::int64_t firing_minute(WallTime at) {
+  return std::chrono::floor<std::chrono::minutes>(at.time_since_epoch()).count();
+}
+
+}  // namespace
+
+using model::QuotaOf;
+
+std::int64_t QuotaTable::Side::fired_in(WallTime minute_of) const {
+  const auto found = fired_.find(firing_minute(minute_of));
+  return found == fired_.end() ? 0 : found->second;
+}
+
+const QuotaTable::Side* QuotaTable::find(QuotaOf of, const std::string& name) const {
+  const Sides& sides = all(of);
+  const auto found = sides.find(name);
+  return found == sides.end() ? nullptr : &found->second;
+}
+
+const model::Quota& QuotaTable::quota(QuotaOf of, const std::string& name) const {
+  static const model::Quota kNone;
+  const Side* side = find(of, name);
+  return side == nullptr ? kNone : side->quota();
+}
+
+bool QuotaTable::is_full(QuotaOf of, const std::string& name) const {
+  if (versions_ == 0) return false;
+  const Side* side = find(of, name);
+  return side != nullptr && side->is_full();
+}
+
+void QuotaTable::put(model::QuotaRow row) {
+  Sides& sides = row.of == QuotaOf::Pool ? pools_ : spaces_;
+  Side& side = sides[row.name];
+  CHECK_OR_DIE(row.version > side.newest_.version, "versions of a quota follow each other");
+  versions_ += side.newest_.version == 0 ? 1u : 0u;
+  if (row.quota.firings < 0) side.fired_.clear();
+  side.newest_ = std::move(row);
+}
+
+void QuotaTable::count_firing(const std::string& space, WallTime minute_of) {
+  if (versions_ == 0) return;
+  const auto found = spaces_.find(space);
+  if (found == spaces_.end() || found->second.quota().firings < 0) return;
+  auto& fired = found->second.fired_;
+  ++fired[firing_minute(minute_of)];
+  if (fired.size() > kMinutesKept) fired.erase(fired.begin());
+}
+
+void QuotaTable::note_passed(const std::string& space, const std::string& pool) {
+  spaces_.at(space).passed_.insert(pool);
+}
+
+std::int64_t QuotaTable::last_turn(const std::string& pool) const {
+  const auto found = pools_.find(pool);
+  return found == pools_.end() ? 0 : found->second.last_turn_;
+}
+
+// --- runs
+
+void QuotaTable::end(const std::string& space) {
+  const auto at = spaces_.find(space);
+  CHECK_OR_DIE(at != spaces_.end() && at->second.unfinished_ > 0, "more runs of a namespace end than began");
+  --at->second.unfinished_;
+  drop_idle(spaces_, at);
+}
+
+void QuotaTable::enter_queue(const std::string& pool, const std::string& space) {
+  ++pools_[pool].queued_;
+  ++spaces_[space].queued_;
+}
+
+void QuotaTable::leave_queue(const std::string& pool, const std::string& space) {
+  const auto of_pool = pools_.find(pool);
+  --of_pool->second.queued_;
+  --spaces_.at(space).queued_;         // it stays: the run is unfinished
+  drop_idle(pools_, of_pool);
+}
+
+void QuotaTable::hold(const std::string& pool, const std::string& space) {
+  Side& of_pool = pools_[pool];
+  ++of_pool.held_;
+  of_pool.last_turn_ = ++turns_;
+  ++spaces_[space].held_;
+}
+
+void QuotaTable::release(const std::string& pool, const std::string& space) {
+  const auto of_pool = pools_.find(pool);
+  Side& of_space = spaces_.at(space);
+  CHECK_OR_DIE(of_pool != pools_.end() && of_pool->second.held_ > 0 && of_space.held_ > 0,
+               "more runs of a pool end than are held");
+  if (of_pool->second.is_full()) pools_to_look_at_.insert(pool);
+  --of_pool->second.held_;
+  --of_space.held_;
+  if (!of_space.is_full()) pools_to_look_at_.merge(std::exchange(of_space.passed_, {}));
+  drop_idle(pools_, of_pool);
+}
+
+void QuotaTable::drop_idle(Sides& sides, Sides::iterator at) {
+  const Side& side = at->second;
+  const bool counts = side.held_ > 0 || side.queued_ > 0 || side.unfinished_ > 0;
+  if (!counts && side.newest_.version == 0) sides.erase(at);
+}
+
+}  // namespace rota::master::core

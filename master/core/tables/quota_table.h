@@ -1,0 +1,88 @@
+// Quotas of pools and namespaces, and what they count: runs that workers hold, that wait for a slot, and
+// that are unfinished; runs that began in each minute. A side that holds as many as it may is full: no run
+// of it is sent then. When one of its runs leaves its worker, the pools in which others were passed over are
+// looked at again.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <set>
+#include <string>
+#include <utility>
+
+#include "common/base/time.h"
+#include "common/model/quota.h"
+
+namespace rota::master::core {
+
+/// Minutes of which firings are counted, of one namespace: late ticks count in the minute of their moment.
+inline constexpr std::size_t kMinutesKept = 3000;
+
+/// Thread: the Scheduler's. State alone counts runs.
+class QuotaTable {
+ public:
+  /// One pool, or one namespace. Changed by QuotaTable alone.
+  class Side {
+   public:
+    /// Version 0: nothing was ever set.
+    const model::QuotaRow& newest() const { return newest_; }
+    const model::Quota& quota() const { return newest_.quota; }
+    std::int64_t held() const { return held_; }              ///< runs that workers hold
+    std::int64_t queued() const { return queued_; }          ///< runs that wait for a slot
+    std::int64_t unfinished() const { return unfinished_; }  ///< of a namespace
+    /// No run of it may be sent: as many as it may have are held.
+    bool is_full() const { return quota().slots >= 0 && held_ >= quota().slots; }
+    /// Of a namespace with a limit of them: how many began in that minute, as far as this Term knows.
+    std::int64_t fired_in(WallTime minute_of) const;
+
+   private:
+    friend class QuotaTable;
+    model::QuotaRow newest_;
+    std::int64_t held_ = 0, queued_ = 0, unfinished_ = 0;
+    std::int64_t last_turn_ = 0;       ///< of a pool: the number of the last run that was sent there
+    std::set<std::string> passed_;     ///< of a full namespace: pools in which its runs were passed over
+    std::map<std::int64_t, std::int64_t> fired_;  ///< by minute
+  };
+  using Sides = std::map<std::string, Side>;
+
+  /// nullptr: it has no quota, and nothing of it is counted.
+  const Side* find(model::QuotaOf of, const std::string& name) const;
+  /// What is in force; without limits where none were set.
+  const model::Quota& quota(model::QuotaOf of, const std::string& name) const;
+  bool is_full(model::QuotaOf of, const std::string& name) const;
+  /// By name: those with a quota or with runs.
+  const Sides& all(model::QuotaOf of) const { return of == model::QuotaOf::Pool ? pools_ : spaces_; }
+  std::size_t versions() const { return versions_; }
+  /// A version that follows all others of its side. Runs that are held stay so.
+  void put(model::QuotaRow row);
+  /// A run of it begins, in that minute.
+  void count_firing(const std::string& space, WallTime minute_of);
+
+  /// Its runs wait in that pool, where a slot was free, and it is full.
+  void note_passed(const std::string& space, const std::string& pool);
+  /// Pools in which a run may be sent now that was held back before.
+  const std::set<std::string>& pools_to_look_at() const { return pools_to_look_at_; }
+  std::set<std::string> take_pools() { return std::exchange(pools_to_look_at_, {}); }
+  /// The number of the last run that was sent in that pool; 0: long ago.
+  std::int64_t last_turn(const std::string& pool) const;
+
+ private:
+  friend class State;
+  friend struct StateSurgery;          // tests break it on purpose
+
+  void begin(const std::string& space) { ++spaces_[space].unfinished_; }
+  void end(const std::string& space);
+  void enter_queue(const std::string& pool, const std::string& space);
+  void leave_queue(const std::string& pool, const std::string& space);
+  void hold(const std::string& pool, const std::string& space);
+  void release(const std::string& pool, const std::string& space);
+  static void drop_idle(Sides& sides, Sides::iterator at);
+
+  Sides pools_, spaces_;
+  std::size_t versions_ = 0;           ///< quotas that were set
+  std::int64_t turns_ = 0;
+  std::set<std::string> pools_to_look_at_;
+};
+
+}  // namespace rota::master::core
