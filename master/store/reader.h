@@ -14,6 +14,7 @@
 #include "common/base/time.h"
 #include "common/base/utf8.h"
 #include "common/model/calendar.h"
+#include "common/model/quota.h"
 #include "common/model/semaphore.h"
 #include "common/model/job.h"
 #include "common/model/run.h"
@@ -165,6 +166,14 @@ class Reader {
   virtual Result<std::vector<model::SemaphoreRow>> semaphore_versions(const std::string&,
                                                                       const std::string&) {
     return std::vector<model::SemaphoreRow>();
+  }
+  /// The newest limits of each pool, or of each namespace, by name.
+  virtual Result<std::vector<model::QuotaRow>> list_quotas(model::QuotaOf, std::int32_t) {
+    return std::vector<model::QuotaRow>();
+  }
+  /// All versions of the limits of that pool or namespace, oldest first.
+  virtual Result<std::vector<model::QuotaRow>> quota_versions(model::QuotaOf, const std::string&) {
+    return std::vector<model::QuotaRow>();
   }
   /// From when on every leader has stored what edits of calendars took away; empty: the present one does not.
   virtual Result<std::optional<WallTime>> edits_told_from() {

@@ -193,6 +193,26 @@ Result<std::vector<model::CalendarRow>> MemoryStore::calendar_versions(const std
   return rows;
 }
 
+Result<std::vector<model::QuotaRow>> MemoryStore::list_quotas(model::QuotaOf of, std::int32_t limit) {
+  const std::scoped_lock lock(mutex_);
+  if (auto fine = up(); !fine) return fail(fine.error());
+  std::vector<model::QuotaRow> rows;
+  for (const model::QuotaRow& row : newest_quotas_in(*tables_)) {
+    if (row.of == of && rows.size() < bounded(limit)) rows.push_back(row);
+  }
+  return rows;
+}
+
+Result<std::vector<model::QuotaRow>> MemoryStore::quota_versions(model::QuotaOf of, const std::string& name) {
+  const std::scoped_lock lock(mutex_);
+  if (auto fine = up(); !fine) return fail(fine.error());
+  std::vector<model::QuotaRow> rows;
+  for (const auto& [key, row] : tables_->quotas) {
+    if (row.of == of && row.name == name) rows.push_back(row);
+  }
+  return rows;
+}
+
 Result<std::vector<model::SemaphoreRow>> MemoryStore::list_semaphores(const std::string& space,
                                                                       const std::string& prefix,
                                                                       std::int32_t limit) {

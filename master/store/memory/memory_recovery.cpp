@@ -214,6 +214,7 @@ Result<core::Recovered> recover_from(const MemoryTables& tables, const ZoneSourc
   std::map<core::SemaphoreName, model::SemaphoreRow> newest;
   for (const auto& [key, row] : tables.semaphores) newest[{row.space, row.name}] = row;
   for (const auto& [name, row] : newest) recovered.semaphores.push_back(row);
+  recovered.quotas = newest_quotas_in(tables);
   std::vector<model::CalendarRow> calendars;
   for (const auto& [key, row] : tables.calendars) calendars.push_back(row);
   recovered.calendars = calendars_to_recover(std::move(calendars), recovered, zones);

@@ -72,6 +72,8 @@ class MemoryStore : public Store,
                                                          std::int32_t limit) override;
   Result<std::vector<model::CalendarRow>> calendar_versions(const std::string& space,
                                                             const std::string& name) override;
+  Result<std::vector<model::QuotaRow>> list_quotas(model::QuotaOf of, std::int32_t limit) override;
+  Result<std::vector<model::QuotaRow>> quota_versions(model::QuotaOf of, const std::string& name) override;
   Result<std::vector<model::SemaphoreRow>> list_semaphores(const std::string& space,
                                                            const std::string& prefix,
                                                            std::int32_t limit) override;

@@ -221,6 +221,7 @@ void put_the_rest(MemoryTables& tables, const core::Changes& changes) {
   for (const auto& start : changes.starts) tables.starts.emplace(start.key, start);
   for (const auto& drain : changes.drains) tables.drains.insert_or_assign(drain.worker, drain);
   for (const auto& death : changes.deaths) tables.deaths.insert_or_assign(death.life, death);
+  for (const auto& row : changes.quotas) tables.quotas.try_emplace({row.of, row.name, row.version}, row);
   for (const auto& row : changes.semaphores) {
     tables.semaphores.try_emplace({row.space, row.name, row.version}, row);
   }
@@ -293,6 +294,16 @@ Result<void> put_rewind(MemoryTables& tables, const Rewind& rewind) {
   }
   tables.watermark = rewind.to;
   return {};
+}
+
+std::vector<model::QuotaRow> newest_quotas_in(const MemoryTables& tables) {
+  std::vector<model::QuotaRow> rows;
+  for (const auto& [key, row] : tables.quotas) {
+    const bool is_later = !rows.empty() && rows.back().of == row.of && rows.back().name == row.name;
+    if (is_later) rows.pop_back();
+    rows.push_back(row);
+  }
+  return rows;
 }
 
 }  // namespace rota::master::store

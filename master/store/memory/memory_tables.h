@@ -41,6 +41,7 @@ struct MemoryTables {
   std::map<model::WorkerKey, model::WorkerDeath> deaths;
   std::map<std::tuple<std::string, std::string, std::int32_t>, model::CalendarRow> calendars;
   std::map<std::tuple<std::string, std::string, std::int32_t>, model::SemaphoreRow> semaphores;
+  std::map<std::tuple<model::QuotaOf, std::string, std::int32_t>, model::QuotaRow> quotas;
   std::map<std::int64_t, model::Freeze> freezes;
   std::map<model::StartKey, model::WorkerStart> starts;
   std::map<std::tuple<model::AttemptKey, LogStream, std::int64_t>, LogChunk> chunks;
@@ -49,6 +50,9 @@ struct MemoryTables {
   std::vector<PastRewind> rewinds;
   std::map<JobId, WallTime> gone;   ///< up to here retention may have deleted rows of ticks
 };
+
+/// Of each pool and namespace with limits the newest, by name.
+std::vector<model::QuotaRow> newest_quotas_in(const MemoryTables& tables);
 
 /// Whether the batch fits what stands, as unique keys and foreign rows demand; rows that stand already are
 /// fine. AlreadyExists, NotFound.

@@ -10,6 +10,7 @@
 #include "common/wire/definition_json.h"
 #include "master/store/mysql/alike_updates.h"
 #include "master/store/mysql/calendar_rows.h"
+#include "master/store/mysql/quota_rows.h"
 #include "master/store/mysql/semaphore_rows.h"
 #include "master/store/mysql/job_rows.h"
 #include "master/store/mysql/kept_runs.h"
@@ -326,6 +327,7 @@ Result<void> gather_changes(BatchText& batch, const core::Changes& changes, bool
   write_each(batch, kUpsertFreezes, changes.freezes, bind_freeze);
   write_each(batch, kInsertStarts, changes.starts, bind_start);
   if (auto done = write_calendars(batch, changes.calendars); !done) return done;
+  if (!changes.quotas.empty()) write_quotas(batch, changes.quotas);
   if (!changes.semaphores.empty()) write_semaphores(batch, changes.semaphores);
   if (changes.watermark) {
     write_watermark(batch, *changes.watermark);

@@ -8,6 +8,7 @@
 #include "common/model/request_key.h"
 #include "master/store/mysql/connection.h"
 #include "master/store/mysql/calendar_rows.h"
+#include "master/store/mysql/quota_rows.h"
 #include "master/store/mysql/semaphore_rows.h"
 #include "master/store/mysql/job_rows.h"
 #include "master/store/mysql/multi_row.h"
@@ -221,6 +222,21 @@ Result<std::vector<model::CalendarRow>> MysqlReader::calendar_versions(const std
       fmt::format("SELECT {} FROM calendar c WHERE c.namespace = ? AND c.name = ? ORDER BY c.version",
                   kCalendarColumns),
       [&](Binder& binder) { binder.text(space).text(name); }, read_calendar);
+}
+
+Result<std::vector<model::QuotaRow>> MysqlReader::list_quotas(model::QuotaOf of, std::int32_t limit) {
+  return rows_of<model::QuotaRow>(
+      pool_,
+      fmt::format("SELECT {} {} WHERE q.side = ? ORDER BY q.name LIMIT {}", kQuotaColumns, kNewestQuotas,
+                  rows_asked(limit)),
+      [&](Binder& binder) { binder.text(name_of(of)); }, read_quota);
+}
+
+Result<std::vector<model::QuotaRow>> MysqlReader::quota_versions(model::QuotaOf of, const std::string& name) {
+  return rows_of<model::QuotaRow>(
+      pool_,
+      fmt::format("SELECT {} FROM quota q WHERE q.side = ? AND q.name = ? ORDER BY q.version", kQuotaColumns),
+      [&](Binder& binder) { binder.text(name_of(of)).text(name); }, read_quota);
 }
 
 Result<std::vector<model::SemaphoreRow>> MysqlReader::list_semaphores(const std::string& space,

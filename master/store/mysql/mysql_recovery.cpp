@@ -14,6 +14,7 @@
 
 #include "master/store/calendars.h"
 #include "master/store/mysql/calendar_rows.h"
+#include "master/store/mysql/quota_rows.h"
 #include "master/store/mysql/semaphore_rows.h"
 #include "master/store/mysql/content_cache.h"
 #include "master/store/mysql/contents.h"
@@ -244,6 +245,16 @@ Result<std::vector<model::CalendarRow>> load_calendars(Connection& connection) {
   return rows;
 }
 
+Result<void> load_quotas(Connection& connection, core::Recovered& recovered) {
+  return connection.stream(fmt::format("SELECT {} {}", kQuotaColumns, kNewestQuotas),
+                           [&](Row& row) -> Result<void> {
+                             auto one = read_quota(row);
+                             if (!one) return fail(one.error());
+                             recovered.quotas.push_back(std::move(*one));
+                             return {};
+                           });
+}
+
 Result<void> load_semaphores(Connection& connection, core::Recovered& recovered) {
   return connection.stream(fmt::format("SELECT {} {}", kSemaphoreColumns, kNewestSemaphores),
                            [&](Row& row) -> Result<void> {
@@ -321,6 +332,7 @@ Result<core::Recovered> load_recovered(Connection& connection, const OpenConnect
   auto calendars = load_calendars(connection);
   if (!calendars) return fail(calendars.error());
   recovered.calendars = calendars_to_recover(std::move(*calendars), recovered, zones);
+  if (auto quotas = load_quotas(connection, recovered); !quotas) return fail(quotas.error());
   if (auto semaphores = load_semaphores(connection, recovered); !semaphores) return fail(semaphores.error());
   return recovered;
 }

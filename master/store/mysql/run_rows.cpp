@@ -424,8 +424,8 @@ void bind_gap(Binder& binder, const model::Gap& gap) {
       .time(gap.from)
       .time(gap.to)
       .integer(gap.count)
-      .text(name_of(gap.reason))
-      .integer(gap.reference)
+      .text(stored_name(gap.reason))
+      .integer(stored_reference(gap))
       .integer(gap.epoch.value);
 }
 
@@ -484,6 +484,7 @@ Result<model::Gap> read_gap(Row& row) {
   gap.reason = *named;
   gap.reference = row.integer();
   gap.epoch = Epoch{row.integer()};
+  restore_gap(gap);
   return gap;
 }
 

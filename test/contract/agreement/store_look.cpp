@@ -92,6 +92,12 @@ std::string words(const model::SemaphoreRow& row) {
                      row.version, row.count, to_ms(row.changed), row.number, row.principal, row.deleted);
 }
 
+std::string words(const model::QuotaRow& row) {
+  return fmt::format("limits of {} {} version {}: {} {} {} {} {} made {} number {} by {}", name_of(row.of), row.name,
+                     row.version, row.quota.slots, row.quota.weight, row.quota.jobs, row.quota.unfinished,
+                     row.quota.firings, to_ms(row.changed), row.number, row.principal);
+}
+
 std::string words(const master::store::JobRow& row) { return words(row.job) + " | " + words(row.version); }
 std::string words(const master::store::RunRow& row) { return row.job_name + ": " + words(row.run); }
 
@@ -159,6 +165,10 @@ void add_recovered(std::string& out, const Backend& on) {
   for (const auto& start : all->starts) out += "  " + words(start) + "\n";
   for (const auto& death : all->confirmed) out += "  confirmed " + words(death) + "\n";
   for (const auto& calendar : all->calendars) out += "  " + words(calendar.row) + "\n";
+  std::vector<std::string> quotas;
+  for (const auto& quota : all->quotas) quotas.push_back("  " + words(quota) + "\n");
+  std::sort(quotas.begin(), quotas.end());
+  for (const auto& line : quotas) out += line;
   std::vector<std::string> semaphores;
   for (const auto& semaphore : all->semaphores) semaphores.push_back("  " + words(semaphore) + "\n");
   std::sort(semaphores.begin(), semaphores.end());
@@ -210,6 +220,9 @@ std::string look(const Backend& on, const StoreStep& step) {
   add(out, "deaths", reader.deaths_of(""));
   add(out, "calendars", reader.list_calendars("default", "", 100));
   add(out, "versions of de", reader.calendar_versions("default", "de"));
+  add(out, "limits of pools", reader.list_quotas(model::QuotaOf::Pool, 100));
+  add(out, "limits of namespaces", reader.list_quotas(model::QuotaOf::Space, 2));
+  add(out, "versions of etl", reader.quota_versions(model::QuotaOf::Pool, "etl"));
   add(out, "semaphores", reader.list_semaphores("default", "", 100));
   add(out, "versions of oracle", reader.semaphore_versions("default", "oracle"));
   add_one(out, "deleted a", reader.last_deleted("default", "a"));

@@ -109,6 +109,7 @@ Changes StoreScript::random_changes() {
   if (dice_.chance(10)) add_death(changes);
   if (dice_.chance(15)) add_calendar(changes);
   if (dice_.chance(15)) add_semaphore(changes);
+  if (dice_.chance(15)) add_quota(changes);
   if (dice_.chance(40)) changes.watermark = next_watermark();
   return changes;
 }
@@ -298,6 +299,18 @@ void StoreScript::add_death(Changes& changes) {
 }
 
 /// Also a version that stands already, with other content: what stands stays.
+void StoreScript::add_quota(Changes& changes) {
+  model::QuotaRow row;
+  row.of = dice_.chance(50) ? model::QuotaOf::Pool : model::QuotaOf::Space;
+  row.name = dice_.chance(60) ? "etl" : "Etl";
+  row.version = ++quota_versions_;
+  row.quota = {static_cast<std::int64_t>(dice_.below(5)) - 1, 1 + static_cast<std::int64_t>(dice_.below(9)), -1, 7, 0};
+  row.changed = wall_from_ms(1'700'000'000'000 + quota_versions_);
+  row.number = quota_versions_;
+  row.principal = "local";
+  changes.quotas.push_back(std::move(row));
+}
+
 void StoreScript::add_semaphore(Changes& changes) {
   model::SemaphoreRow row;
   row.name = dice_.chance(60) ? "oracle" : "ora_2";

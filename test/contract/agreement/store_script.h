@@ -51,6 +51,7 @@ class StoreScript {
   void add_death(master::core::Changes& changes);
   void add_calendar(master::core::Changes& changes);
   void add_semaphore(master::core::Changes& changes);
+  void add_quota(master::core::Changes& changes);
   model::RunProgress random_progress();
   model::Outcome random_outcome();
   std::int64_t random_job();
@@ -62,6 +63,7 @@ class StoreScript {
   bool went_back_ = false;      ///< a new leader is needed
   std::int64_t epoch_ = 1;
   std::int32_t semaphore_versions_ = 0;
+  std::int32_t quota_versions_ = 0;
   std::int64_t next_run_ = 100;
   std::vector<std::int64_t> runs_;
   std::set<std::int64_t> ended_;        ///< of them: what has ended stays so
