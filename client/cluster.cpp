@@ -310,6 +310,18 @@ Result<std::vector<thrift::FreezeInfo>> Cluster::list_freezes() {
       [&](auto& client, auto& out, const auto& head) { client.list_freezes(out, head); });
 }
 
+Result<thrift::LimitsEdited> Cluster::set_limits(const thrift::LimitsEdit& edit) {
+  const Repeat repeat = edit.__isset.expected_version ? Repeat::Never : Repeat::Harmless;
+  return change<thrift::LimitsEdited>(
+      repeat, [&](auto& client, auto& out, const auto& head) { client.set_limits(out, head, edit); });
+}
+
+Result<std::vector<thrift::LimitsInfo>> Cluster::list_limits(const std::string& side,
+                                                             const std::string& prefix) {
+  return query<std::vector<thrift::LimitsInfo>>(
+      [&](auto& client, auto& out, const auto& head) { client.list_limits(out, head, side, prefix); });
+}
+
 Result<thrift::SemaphoreEdited> Cluster::set_semaphore(const thrift::SemaphoreEdit& edit) {
   const Repeat repeat = edit.__isset.expected_version ? Repeat::Never : Repeat::Harmless;
   return change<thrift::SemaphoreEdited>(

@@ -77,6 +77,11 @@ class Cluster {
   Result<thrift::FreezeInfo> begin_freeze(const std::string& space, WallTime until, const std::string& why);
   Result<thrift::FreezeInfo> end_freeze(const std::string& space);
   Result<std::vector<thrift::FreezeInfo>> list_freezes();
+  /// Of a pool or a namespace; what the edit does not set stays as it is.
+  Result<thrift::LimitsEdited> set_limits(const thrift::LimitsEdit& edit);
+  /// `side`: "pool" or "namespace".
+  Result<std::vector<thrift::LimitsInfo>> list_limits(const std::string& side,
+                                                      const std::string& prefix = {});
   Result<thrift::SemaphoreEdited> set_semaphore(const thrift::SemaphoreEdit& edit);
   /// Conflict while a job uses it, or a run holds or waits for a token of it.
   Result<thrift::SemaphoreEdited> delete_semaphore(const std::string& space, const std::string& name);

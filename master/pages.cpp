@@ -104,6 +104,22 @@ void add_workers(MetricsPage& page, const Snapshot& snapshot) {
   page.gauge("rota_slots_busy", "Slots that are taken.", number(busy));
 }
 
+/// Pools and namespaces with limits, the first hundred of each.
+void add_quotas(MetricsPage& page, const char* side, const std::vector<core::QuotaView>& views) {
+  constexpr int kMostTold = 100;
+  int told = 0;
+  for (const core::QuotaView& view : views) {
+    if (view.version == 0 || told++ == kMostTold) continue;
+    const std::pair<std::string, std::string> of{side, view.name};
+    page.gauge("rota_limited_running", "Runs under way in a pool or namespace with limits.",
+               number(view.held), {of});
+    page.gauge("rota_limited_waiting", "Runs that wait for a slot there.", number(view.queued), {of});
+    if (view.quota.slots < 0) continue;
+    page.gauge("rota_limited_most", "Runs that may be under way there at once.", number(view.quota.slots),
+               {of});
+  }
+}
+
 void add_log_refusals(MetricsPage& page, const api::LogRefusals& refused) {
   const std::pair<const char*, std::int64_t> counts[] = {{"other_content", refused.other_content},
                                                          {"unknown_run", refused.unknown_run},
@@ -156,6 +172,8 @@ std::string metrics_of(const PageFacts& facts) {
     add_runs(page, snapshot);
     add_loop(page, snapshot);
     add_workers(page, snapshot);
+    add_quotas(page, "pool", snapshot.pools);
+    add_quotas(page, "namespace", snapshot.namespaces);
   }
   const host::ProcessReading& process = facts.check.process;
   http::add_process(page, {process.cpu_seconds, process.resident_bytes, process.threads,

@@ -6,6 +6,7 @@ include "attention.thrift"
 include "calendar.thrift"
 include "common.thrift"
 include "freeze.thrift"
+include "quota.thrift"
 include "semaphore.thrift"
 include "verify.thrift"
 include "worker_info.thrift"
@@ -461,5 +462,9 @@ service JobService {
   semaphore.SemaphoreEdited delete_semaphore(1: common.RequestHead head, 2: string space, 3: string name) throws (1: common.RotaError error),
   /** By name, without holders and lines; limit 0: as many as there are. */
   list<semaphore.SemaphoreInfo> list_semaphores(1: common.RequestHead head, 2: string space, 3: string prefix, 4: i32 limit) throws (1: common.RotaError error),
-  semaphore.SemaphoreInfo get_semaphore(1: common.RequestHead head, 2: string space, 3: string name) throws (1: common.RotaError error)
+  semaphore.SemaphoreInfo get_semaphore(1: common.RequestHead head, 2: string space, 3: string name) throws (1: common.RotaError error),
+  /** Gives a pool or a namespace other limits. Runs that are under way go on. */
+  quota.LimitsEdited set_limits(1: common.RequestHead head, 2: quota.LimitsEdit edit) throws (1: common.RotaError error),
+  /** By name, those whose name begins so, with limits, runs, jobs or workers; `side` is "pool" or "namespace". */
+  list<quota.LimitsInfo> list_limits(1: common.RequestHead head, 2: string side, 3: string prefix) throws (1: common.RotaError error)
 }

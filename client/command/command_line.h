@@ -36,6 +36,7 @@ struct CommandLine {
   FreezeArguments freeze;
   SemaphoreArguments semaphore;
   AttentionArguments attention;
+  QuotaArguments quota;
   CLI::Option* space_given = nullptr;
   PauseArguments pause;
   LockArguments lock;

@@ -158,6 +158,16 @@ int freeze_end(Desk& desk, const FreezeArguments& arguments);
 int freeze_list(Desk& desk);
 /// "ticks of all namespaces are frozen until ...".
 std::string freeze_line(const thrift::FreezeInfo& freeze);
+struct QuotaArguments {
+  std::string side;                    ///< "pool" or "namespace"
+  std::string name;                    ///< list: what it begins with
+  std::string slots, jobs, unfinished, firings;  ///< a number or "none"; empty: not given
+  std::int64_t weight = 0;             ///< 0: not given
+  bool clear = false;
+};
+int quota_set(Desk& desk, const QuotaArguments& arguments);
+int quota_list(Desk& desk, const QuotaArguments& arguments);
+int quota_show(Desk& desk, const QuotaArguments& arguments);
 struct SemaphoreArguments {
   std::string name;
   std::int32_t count = 0;

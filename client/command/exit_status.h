@@ -16,6 +16,7 @@ enum ExitStatus : int {
   kNotReachable = 7,    ///< no leader, or no master answers
   kRunFailed = 10,      ///< the awaited run did not succeed
   kWouldChange = 11,    ///< a dry run found changes
+  kLimitReached = 13,   ///< a limit of the namespace is reached; later it may work
   kRunSkipped = 12,     ///< the requested run was skipped: another run of its job was unfinished
 };
 
@@ -27,6 +28,7 @@ constexpr ExitStatus exit_status_of(ErrorCode code) {
     case ErrorCode::Denied: return kDenied;
     case ErrorCode::Conflict:
     case ErrorCode::AlreadyExists: return kConflict;
+    case ErrorCode::LimitReached: return kLimitReached;
     case ErrorCode::TimedOut: return kTimedOut;
     case ErrorCode::NotLeader:
     case ErrorCode::Unavailable:

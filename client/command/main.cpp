@@ -22,7 +22,8 @@ constexpr const char* kFooter =
     "4 denied, 5 conflict, 6 timed out waiting (verify: not everything was checked),\n"
     "7 no leader or not reachable,\n"
     "10 the awaited run did not succeed, 11 a dry run found changes,\n"
-    "12 it was skipped: another run of its job is unfinished.\n"
+    "12 it was skipped: another run of its job is unfinished,\n"
+    "13 a limit of the namespace is reached; later it may work.\n"
     "The cluster is found by --masters or ROTA_MASTERS, else by --zookeeper or ROTA_ZOOKEEPER.";
 
 }  // namespace
@@ -198,6 +199,42 @@ void add_freeze(CLI::App& app, CommandLine& line) {
   })->add_flag("--yes,-y", line.freeze.yes, "do not ask");
 }
 
+/// `set`, `list` and `show` of pools or namespaces; gives `set`, which has options of its own.
+CLI::App* add_quota(CLI::App& app, CommandLine& line, const std::string& side, const std::string& help) {
+  CLI::App* noun = app.add_subcommand(side, help);
+  noun->require_subcommand(1);
+  const auto with_side = [&line, side](int (*command)(Desk&, const QuotaArguments&)) {
+    return [&line, side, command](Desk& desk) {
+      line.quota.side = side;
+      return command(desk, line.quota);
+    };
+  };
+  CLI::App* set = add(*noun, line, "set", "change limits; what is not named stays", with_side(quota_set));
+  set->add_option("name", line.quota.name, side)->required();
+  CLI::App* list =
+      add(*noun, line, "list", "all, with limits and what is used of them", with_side(quota_list));
+  list->add_option("prefix", line.quota.name, "only names that begin so");
+  watchable(list, line);
+  CLI::App* show = add(*noun, line, "show", "limits, and what is used of them", with_side(quota_show));
+  show->add_option("name", line.quota.name, side)->required();
+  watchable(show, line);
+  return set;
+}
+
+void add_quotas(CLI::App& app, CommandLine& line) {
+  CLI::App* pool = add_quota(app, line, "pool", "how many runs of a pool may be under way at once");
+  CLI::Option* limit =
+      pool->add_option("--limit", line.quota.slots, "runs under way at once; 0: none starts");
+  pool->add_flag("--clear", line.quota.clear, "no limit any more")->excludes(limit);
+  CLI::App* space = add_quota(app, line, "namespace", "weight and limits of a namespace");
+  space->add_option("--weight", line.quota.weight, "its share of free slots, beside those of others (1)")
+      ->check(CLI::Range(1, 1000));
+  space->add_option("--max-slots", line.quota.slots, "runs under way at once, in all pools; or none");
+  space->add_option("--max-jobs", line.quota.jobs, "saved jobs; or none");
+  space->add_option("--max-unfinished", line.quota.unfinished, "unfinished runs; or none");
+  space->add_option("--max-firings-per-minute", line.quota.firings, "runs that begin in a minute; or none");
+}
+
 void add_semaphore(CLI::App& app, CommandLine& line) {
   CLI::App* semaphore = app.add_subcommand("semaphore", "tokens that runs of many jobs share");
   semaphore->require_subcommand(1);
@@ -355,6 +392,7 @@ int command_line(int argc, char** argv) {
   add_common(app, line);
   add_submit(app, line);
   add_freeze(app, line);
+  add_quotas(app, line);
   add_semaphore(app, line);
   add_attention(app, line);
   add_lock(app, line);

@@ -32,6 +32,8 @@ constexpr Row kRows[] = {
     {"delete_semaphore", Right::Edit},
     {"list_semaphores", Right::Read},
     {"get_semaphore", Right::Read},
+    {"set_limits", Right::Edit},
+    {"list_limits", Right::Read},
     {"list_jobs", Right::Read},
     {"get_job", Right::Read},
     {"list_gaps", Right::Read},

@@ -79,6 +79,12 @@ class JobServiceHandler final : public JobService {
   void preview_calendar(const Caller& caller, std::vector<thrift::CalendarDay>& out, const Head& head,
                         const thrift::PreviewRequest& request) override;
 
+  // Limits of pools and namespaces (job_limits.cpp)
+  void set_limits(const Caller& caller, thrift::LimitsEdited& out, const Head& head,
+                  const thrift::LimitsEdit& edit) override;
+  void list_limits(const Caller& caller, std::vector<thrift::LimitsInfo>& out, const Head& head,
+                   const std::string& side, const std::string& prefix) override;
+
   // Semaphores (job_semaphores.cpp)
   void set_semaphore(const Caller& caller, thrift::SemaphoreEdited& out, const Head& head,
                      const thrift::SemaphoreEdit& edit) override;

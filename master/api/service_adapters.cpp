@@ -95,6 +95,15 @@ class JobAdapter final : public thrift::JobServiceIf {
     edge_.serve("undelete_job", head,
                 [&](const Caller& caller) { jobs_->undelete_job(caller, out, head, space, name); });
   }
+  void set_limits(thrift::LimitsEdited& out, const Head& head, const thrift::LimitsEdit& edit) override {
+    edge_.serve("set_limits", head,
+                [&](const Caller& caller) { jobs_->set_limits(caller, out, head, edit); });
+  }
+  void list_limits(std::vector<thrift::LimitsInfo>& out, const Head& head, const std::string& side,
+                   const std::string& prefix) override {
+    edge_.serve("list_limits", head,
+                [&](const Caller& caller) { jobs_->list_limits(caller, out, head, side, prefix); });
+  }
   void set_semaphore(thrift::SemaphoreEdited& out, const Head& head,
                      const thrift::SemaphoreEdit& edit) override {
     edge_.serve("set_semaphore", head,

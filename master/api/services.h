@@ -62,6 +62,10 @@ class JobService {
   virtual void delete_calendar(const Caller& caller, thrift::CalendarEdited& out, const Head& head,
                                const std::string& space, const std::string& name,
                                const std::string& why) = 0;
+  virtual void set_limits(const Caller& caller, thrift::LimitsEdited& out, const Head& head,
+                          const thrift::LimitsEdit& edit) = 0;
+  virtual void list_limits(const Caller& caller, std::vector<thrift::LimitsInfo>& out, const Head& head,
+                           const std::string& side, const std::string& prefix) = 0;
   virtual void set_semaphore(const Caller& caller, thrift::SemaphoreEdited& out, const Head& head,
                              const thrift::SemaphoreEdit& edit) = 0;
   virtual void delete_semaphore(const Caller& caller, thrift::SemaphoreEdited& out, const Head& head,

@@ -100,6 +100,7 @@ Result<void> RunCheck::learn_overlap_rules(const std::vector<model::Run>& runs) 
     limits_.learn(version);
     retries_.learn(version);
     tokens_.learn(version);
+    quotas_.learn(version);
     std::int32_t& most = at_once_[version.job];
     if (!version.definition || most == 0) continue;
     const model::JobRules& rules = version.definition->rules;
@@ -191,6 +192,7 @@ Result<void> RunCheck::check_spans(const model::Run& run, const std::vector<mode
     }
   }
   if (auto looked = tokens_.look_at(run, spans); !looked) return looked;
+  if (auto looked = quotas_.look_at(run, spans); !looked) return looked;
   const auto most = at_once_.find(run.job);
   const bool has_bound = most != at_once_.end() && most->second > 0;
   return has_bound ? check_job_spans(run.job, spans) : Result<void>();

@@ -1,4 +1,4 @@
-// P4, P6, P7, P10, P12 and, by checks of their own, P5, P13 and P38 to P41: all runs in the order of their
+// P4, P6, P7, P10, P12 and, by checks of their own, P5, P13 and P38 to P42: all runs in the order of their
 // ids, with their earlier attempts, a page at a time.
 #pragma once
 
@@ -18,6 +18,7 @@
 #include "master/verify/retry_check.h"
 #include "master/verify/span.h"
 #include "master/verify/start_check.h"
+#include "master/verify/quota_check.h"
 #include "master/verify/token_check.h"
 #include "master/verify/verify.h"
 
@@ -38,7 +39,7 @@ struct RunChecks {
 class RunCheck {
  public:
   RunCheck(const Sources& sources, const Request& request, std::optional<std::set<JobId>> only,
-           RunChecks checks, StartCheck& starts, TokenCheck& tokens, LogCheck& logs)
+           RunChecks checks, StartCheck& starts, TokenCheck& tokens, QuotaCheck& quotas, LogCheck& logs)
       : sources_(sources),
         request_(request),
         only_(std::move(only)),
@@ -48,6 +49,7 @@ class RunCheck {
         retries_(checks.retries),
         starts_(starts),
         tokens_(tokens),
+        quotas_(quotas),
         logs_(logs) {}
 
   /// Goes on from the place, at least one page, to the end or the deadline; true: it is the end.
@@ -101,6 +103,7 @@ class RunCheck {
   RetryCheck retries_;
   StartCheck& starts_;
   TokenCheck& tokens_;
+  QuotaCheck& quotas_;
   LogCheck& logs_;
   std::vector<LogCandidate> candidates_;  ///< of the page of runs
   std::vector<RunId> unfinished_;         ///< likewise

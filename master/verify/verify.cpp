@@ -8,6 +8,7 @@
 #include "master/verify/findings.h"
 #include "master/verify/log_check.h"
 #include "master/verify/place.h"
+#include "master/verify/quota_check.h"
 #include "master/verify/run_check.h"
 #include "master/verify/start_check.h"
 #include "master/verify/tick_check.h"
@@ -42,7 +43,8 @@ class Verification {
     if (!*runs_done) report_.next = text_of(place_);
     for (const Check* check :
          {&ticks_, &overlap_, &losses_, &order_, &epochs_, &found_, &outcomes_, &logs_,
-          &starts_, &limits_, &retries_, &tokens_}) {
+          &starts_, &limits_, &retries_, &tokens_,
+          &quotas_}) {
       report_.ok = report_.ok && check->ok;
       report_.checks.push_back(*check);
     }
@@ -129,7 +131,7 @@ class Verification {
     LogCheck logs(sources_, logs_);
     RunCheck check(sources_, request_, std::move(only),
                    RunChecks{overlap_, losses_, limits_, retries_, order_, epochs_, found_, outcomes_},
-                   start_check_, token_check_, logs);
+                   start_check_, token_check_, quota_check_, logs);
     const auto looked = check.look_at_all(place_, deadline_);
     if (!looked) return looked;
     report_.runs_looked_at = check.looked_at();
@@ -155,8 +157,10 @@ class Verification {
   Check limits_{"P39"};
   Check retries_{"P40"};
   Check tokens_{"P41"};
+  Check quotas_{"P42"};
   StartCheck start_check_{sources_, request_, starts_};
   TokenCheck token_check_{sources_, tokens_};
+  QuotaCheck quota_check_{sources_, quotas_};
   std::set<JobId> asked_;
   Place place_;
 };

@@ -17,6 +17,7 @@
 //   P39  no attempt begins when its run's time, or the wait for the first one, is over
 //   P40  no attempt follows an end that its job's retry rule does not try again
 //   P41  no more tokens of a semaphore are held at once than it has
+//   P42  no more runs of a pool or a namespace are under way at once than its limit allows
 //   P13  what is stored of a log is what the outcome names, unless retention wrote down that it deleted it
 #pragma once
 
@@ -67,7 +68,7 @@ struct Report {
   std::optional<WallTime> runs_through;  ///< when the last run that was looked at was recorded
   WallTime decided_through{};         ///< the watermark
   Millis max_lateness{0};             ///< recorded - tick, of the ticks that fired
-  std::vector<Check> checks;          ///< P1, P4, P5, P6, P7, P10, P12, P13, P38, P39, P40, P41
+  std::vector<Check> checks;          ///< P1, P4, P5, P6, P7, P10, P12, P13, P38, P39, P40, P41, P42
 };
 
 /// What it looks at; all outlive the call.

@@ -31,7 +31,8 @@ Clients::Clients(World& world)
       limit_dice_(world.recipe.seed, 38),
       retry_dice_(world.recipe.seed, 39),
       calendars_(world, [this](auto make, auto then) { ask(std::move(make), std::move(then)); }),
-      semaphores_(world, [this](auto make, auto then) { ask(std::move(make), std::move(then)); }) {
+      semaphores_(world, [this](auto make, auto then) { ask(std::move(make), std::move(then)); }),
+      quotas_(world, [this](auto make, auto then) { ask(std::move(make), std::move(then)); }) {
   const std::int64_t wanted = 3 + world.random.below(4);
   for (std::int64_t i = 0; i < wanted; ++i) jobs_.push_back(random_job(world.random, jobs_.size()));
   add_crowd();
@@ -102,6 +103,7 @@ void Clients::begin() {
   if (!calendars_.is_idle()) world_.after(world_.random.between(5000ms, 25'000ms), [this] { change_entries(); });
   calendars_.begin();
   semaphores_.begin();
+  quotas_.begin();
   world_.after(2000ms, [this] { act(); });
 }
 
@@ -328,6 +330,7 @@ void Clients::apply_submit(const std::string& key, const ReplyBody& body) {
   if (entry.run && entry.run != item.run && !world_.store.went_back()) world_.violate("P11: a key has two runs");
   entry.run = item.run;
   if (item.error) {
+    if (item.error->code == ErrorCode::LimitReached) world_.marks.hit("request_beyond_a_limit");
     world_.after(300ms, [this, key] { submit(key); });
     return;
   }
@@ -393,6 +396,7 @@ void Clients::stop() {
   stopped_ = true;
   calendars_.stop();
   semaphores_.stop();
+  quotas_.stop();
   confirm_what_waits();
   for (std::size_t worker = 0; worker < world_.workers.size(); ++worker) ask_drain(worker, false, 0ms);
   pauses_open_ = jobs_.size();
@@ -421,7 +425,7 @@ void Clients::pause_at_end(std::size_t job) {
 }
 
 bool Clients::is_quiet() const {
-  if (pauses_open_ > 0 || !semaphores_.is_quiet()) return false;
+  if (pauses_open_ > 0 || !semaphores_.is_quiet() || !quotas_.is_quiet()) return false;
   return std::all_of(submits_.begin(), submits_.end(), [](const auto& s) { return bool(s.second.run); });
 }
 

@@ -13,6 +13,7 @@
 #include "master/core/effect.h"
 #include "master/core/event.h"
 #include "random.h"
+#include "quota_operator.h"
 #include "semaphore_operator.h"
 
 namespace rota::sim {
@@ -74,6 +75,7 @@ class Clients {
   Random retry_dice_;
   CalendarOperator calendars_;
   SemaphoreOperator semaphores_;
+  QuotaOperator quotas_;
   bool stopped_ = false;
   std::vector<model::JobDefinition> jobs_;
   std::vector<bool> paused_;

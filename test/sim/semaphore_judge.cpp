@@ -1,6 +1,8 @@
 #include "semaphore_judge.h"
 
 #include <algorithm>
+#include <iterator>
+#include <limits>
 
 namespace rota::sim {
 
@@ -12,9 +14,50 @@ std::map<std::pair<std::string, std::string>, std::int32_t> tokens_of(const SimT
     const auto row = tables.versions.find({run.job, version});
     if (row == tables.versions.end() || row->second.definition == nullptr) continue;
     for (const auto& [name, count] : row->second.definition->rules.uses) tokens[{run.space, name}] = count;
+    tokens[{kPoolTokens, row->second.definition->rules.pool}] = 1;
     break;
   }
+  tokens[{kSpaceTokens, run.space}] = 1;
   return tokens;
+}
+
+std::vector<std::int64_t> amounts_since(const SimTables& tables, const std::pair<std::string, std::string>& name,
+                                        std::int32_t since) {
+  std::vector<std::int64_t> amounts;
+  if (name.first == kPoolTokens || name.first == kSpaceTokens) {
+    const auto of = name.first == kPoolTokens ? model::QuotaOf::Pool : model::QuotaOf::Space;
+    if (since <= 0) amounts.push_back(kTokensUnlimited);
+    for (auto at = tables.quotas.lower_bound({of, name.second, since}); at != tables.quotas.end(); ++at) {
+      if (at->second.of != of || at->second.name != name.second) break;
+      amounts.push_back(at->second.quota.slots < 0 ? kTokensUnlimited : at->second.quota.slots);
+    }
+    return amounts;
+  }
+  for (auto at = tables.semaphores.lower_bound({name.first, name.second, since}); at != tables.semaphores.end(); ++at) {
+    if (at->second.space != name.first || at->second.name != name.second) break;
+    if (!at->second.deleted) amounts.push_back(at->second.count);
+  }
+  return amounts;
+}
+
+std::int32_t newest_amount(const SimTables& tables, const std::pair<std::string, std::string>& name) {
+  if (name.first == kPoolTokens || name.first == kSpaceTokens) {
+    const auto of = name.first == kPoolTokens ? model::QuotaOf::Pool : model::QuotaOf::Space;
+    const auto behind = tables.quotas.upper_bound({of, name.second, std::numeric_limits<std::int32_t>::max()});
+    if (behind == tables.quotas.begin()) return 0;
+    const model::QuotaRow& row = std::prev(behind)->second;
+    return row.of == of && row.name == name.second ? row.version : 0;
+  }
+  const auto behind = tables.semaphores.upper_bound({name.first, name.second, std::numeric_limits<std::int32_t>::max()});
+  if (behind == tables.semaphores.begin()) return 0;
+  const model::SemaphoreRow& row = std::prev(behind)->second;
+  return row.space == name.first && row.name == name.second ? row.version : 0;
+}
+
+std::string tokens_named(const std::pair<std::string, std::string>& name) {
+  if (name.first == kPoolTokens) return "P42: runs of pool " + name.second;
+  if (name.first == kSpaceTokens) return "P42: runs of namespace " + name.second;
+  return "P41: tokens of semaphore " + name.second;
 }
 
 void SemaphoreJudge::note(const SimTables& tables, RunId id) {
@@ -46,10 +89,11 @@ std::string SemaphoreJudge::judge_batch(const SimTables& tables, const std::set<
     }
     const std::int64_t count = most_in_batch(tables, name);
     if (sum > count) {
-      return "P41: runs hold " + std::to_string(sum) + " tokens of semaphore " + name.second + ", which has " +
-             std::to_string(count);
+      return tokens_named(name) + ": " + std::to_string(sum) + " are held, of " + std::to_string(count);
     }
-    if (sum == count) marks_.hit("all_tokens_held");
+    if (sum == count && name.first == kPoolTokens) marks_.hit("pool_limit_reached");
+    if (sum == count && name.first == kSpaceTokens) marks_.hit("namespace_slots_reached");
+    if (sum == count && name.first.front() != '/') marks_.hit("all_tokens_held");
   }
   note_versions(tables);
   return "";
@@ -59,16 +103,15 @@ std::string SemaphoreJudge::judge_batch(const SimTables& tables, const std::set<
 std::int64_t SemaphoreJudge::most_in_batch(const SimTables& tables, const Name& name) const {
   const auto seen = seen_.find(name);
   const std::int32_t from = seen == seen_.end() ? 0 : seen->second;
-  std::int64_t most = 0;
-  for (auto at = tables.semaphores.lower_bound({name.first, name.second, from}); at != tables.semaphores.end(); ++at) {
-    if (at->second.space != name.first || at->second.name != name.second) break;
-    if (!at->second.deleted) most = std::max<std::int64_t>(most, at->second.count);
-  }
-  return most;
+  const std::vector<std::int64_t> amounts = amounts_since(tables, name, from);
+  return amounts.empty() ? 0 : *std::ranges::max_element(amounts);
 }
 
 void SemaphoreJudge::note_versions(const SimTables& tables) {
   for (const auto& [key, row] : tables.semaphores) seen_[{row.space, row.name}] = row.version;
+  for (const auto& [key, row] : tables.quotas) {
+    seen_[{row.of == model::QuotaOf::Pool ? kPoolTokens : kSpaceTokens, row.name}] = row.version;
+  }
 }
 
 void SemaphoreJudge::begin_anew(const SimTables& tables) {

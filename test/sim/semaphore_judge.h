@@ -1,5 +1,5 @@
-// Judges by rows what semaphores promise: in the order of the batches, no run gets tokens beyond the highest count that
-// was in force in its batch. Each thing is looked for anew here, from the rows alone.
+// Judges by rows what semaphores and limits promise: in the order of the batches, no run gets tokens beyond the highest
+// count that was in force in its batch. A run takes a token of its pool and one of its namespace too. Each thing is looked for anew here, from the rows alone.
 #pragma once
 
 #include <cstdint>
@@ -7,6 +7,7 @@
 #include <set>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "common/model/job.h"
 #include "marks.h"
@@ -39,6 +40,19 @@ class SemaphoreJudge {
   std::set<Name> raised_;              ///< somebody got tokens of these with the present batch
   std::map<Name, std::int32_t> seen_;  ///< the newest version before the present batch
 };
+
+/// First halves of names that stand for the limits of pools and namespaces. No namespace is called so.
+inline constexpr const char* kPoolTokens = "/pool";
+inline constexpr const char* kSpaceTokens = "/namespace";
+inline constexpr std::int64_t kTokensUnlimited = std::int64_t{1} << 60;
+
+/// Each amount of that name that was in force from that version on, without deleted ones; version 0: before all.
+std::vector<std::int64_t> amounts_since(const SimTables& tables, const std::pair<std::string, std::string>& name,
+                                        std::int32_t since);
+/// The number of its newest version; 0: it has none.
+std::int32_t newest_amount(const SimTables& tables, const std::pair<std::string, std::string>& name);
+/// What people call it, behind its promise: "P41: tokens of semaphore oracle".
+std::string tokens_named(const std::pair<std::string, std::string>& name);
 
 /// By the version that the run was made of.
 std::map<std::pair<std::string, std::string>, std::int32_t> tokens_of(const SimTables& tables, const model::Run& run);

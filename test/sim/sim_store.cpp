@@ -130,29 +130,19 @@ bool SimStore::go_back(const master::StoredMark& noted) {
   judge_.forget_versions();
   lagging_.reset();
   semaphore_judge_.begin_anew(tables_);
+  quota_judge_.begin_anew();
   went_back_ = is_unnoticed_ = true;
   must_notice_ = noted > copied;
   return true;
 }
 
 std::int32_t SimStore::newest_semaphore(const std::pair<std::string, std::string>& name) const {
-  std::int32_t newest = 0;
-  const auto& rows = tables_.semaphores;
-  for (auto at = rows.lower_bound({name.first, name.second, 0}); at != rows.end(); ++at) {
-    if (at->second.space != name.first || at->second.name != name.second) break;
-    newest = at->second.version;
-  }
-  return newest;
+  return newest_amount(tables_, name);
 }
 
-std::int32_t SimStore::most_tokens(const std::pair<std::string, std::string>& name, std::int32_t since) const {
-  std::int32_t most = 0;
-  const auto& rows = tables_.semaphores;
-  for (auto at = rows.lower_bound({name.first, name.second, went_back_ ? 0 : since}); at != rows.end(); ++at) {
-    if (at->second.space != name.first || at->second.name != name.second) break;
-    most = std::max(most, at->second.count);
-  }
-  return most;
+std::int64_t SimStore::most_tokens(const std::pair<std::string, std::string>& name, std::int32_t since) const {
+  const std::vector<std::int64_t> amounts = amounts_since(tables_, name, went_back_ ? 0 : since);
+  return amounts.empty() ? 0 : *std::ranges::max_element(amounts);
 }
 
 /// Until then, an older leader may have continued to write: its epoch is in force again.
@@ -192,6 +182,7 @@ void SimStore::write(const Changes& changes) {
   judge_calendars(changes);
   judge_gaps(changes);
   judge_new_runs(changes);
+  complain_if(quota_judge_.judge_new_runs(tables_, changes));
   put_new_runs(tables_, changes);
   for (const master::core::RunUpdate& update : changes.updated_runs) {
     const bool was_waiting = tables_.runs.at(update.id).progress.reason == Reason::CaughtUp;
@@ -266,6 +257,8 @@ void SimStore::judge_gaps(const Changes& changes) {
     tables_.open_gaps.push_back({gap, 0});
     if (gap.reason == Reason::OverlapSkipped) marks_.hit("tick_overlap_skipped");
     if (gap.reason == Reason::QueueFull) marks_.hit("tick_queue_full");
+    if (gap.reason == Reason::NamespaceUnfinished) marks_.hit("tick_beyond_unfinished");
+    if (gap.reason == Reason::NamespaceFirings) marks_.hit("tick_beyond_firings");
     if (gap.reason == Reason::Missed) marks_.hit("tick_missed");
     if (gap.reason == Reason::CoalescedInto) marks_.hit("tick_coalesced");
     if (gap.reason == Reason::Frozen) marks_.hit("tick_frozen");

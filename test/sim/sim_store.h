@@ -17,6 +17,7 @@
 #include "master/office/takeover.h"
 #include "limit_judge.h"
 #include "overlap_judge.h"
+#include "quota_judge.h"
 #include "semaphore_judge.h"
 #include "random.h"
 #include "retry_judge.h"
@@ -98,7 +99,7 @@ class SimStore final : public master::store::Store {
   /// The number of its newest version; 0: it has none.
   std::int32_t newest_semaphore(const std::pair<std::string, std::string>& name) const;
   /// The highest count of its versions from this one on; of all when the database went back.
-  std::int32_t most_tokens(const std::pair<std::string, std::string>& name, std::int32_t since) const;
+  std::int64_t most_tokens(const std::pair<std::string, std::string>& name, std::int32_t since) const;
   /// Whether the database went back and has no run with this number.
   bool is_lost(RunId run) const { return went_back_ && !tables_.runs.contains(run); }
 
@@ -166,6 +167,7 @@ class SimStore final : public master::store::Store {
   std::multimap<WallTime, Epoch> edits_to_count_;  ///< edits of calendars by when they count, and who stored them
   OverlapJudge overlap_judge_{marks_};
   SemaphoreJudge semaphore_judge_{marks_};
+  QuotaJudge quota_judge_;
   MonoTime locked_until_{};
   std::optional<SimTables> lagging_;  ///< what a node that lags shows
   MonoTime lags_until_{};

@@ -184,6 +184,16 @@ std::string TickJudge::judge_window(SimTables& tables) {
   return "";
 }
 
+/// Some version of its namespace's limits had one of that kind; which one was in force is not looked at.
+bool TickJudge::has_limit(const SimTables& tables, const model::Gap& gap) {
+  const auto job = tables.jobs.find(gap.job);
+  return job != tables.jobs.end() && std::ranges::any_of(tables.quotas, [&](const auto& each) {
+    const model::QuotaRow& row = each.second;
+    const std::int64_t limit = gap.reason == Reason::NamespaceFirings ? row.quota.firings : row.quota.unfinished;
+    return row.of == model::QuotaOf::Space && row.name == job->second.space && limit >= 0;
+  });
+}
+
 std::string TickJudge::judge_gap(const SimTables& tables, const model::Gap& gap) const {
   if (gap.from <= judged(tables, gap.job)) {
     return "P1: a gap is recorded behind what was said to be, " + place(gap.job, gap.from);
@@ -205,6 +215,9 @@ std::string TickJudge::judge_gap(const SimTables& tables, const model::Gap& gap)
       return rules.late == model::LatePolicy::FireAll ? "" : "P3: ticks bounded against the policy";
     case Reason::QueueFull:
       return rules.overlap == model::Overlap::Queue ? "" : "P3: a queue that is none was full";
+    case Reason::NamespaceUnfinished:
+    case Reason::NamespaceFirings:
+      return may_lack_freezes_ || has_limit(tables, gap) ? "" : "P3: a tick beyond a limit that is none, " + place(gap.job, gap.from);
     case Reason::Missed:
       return rules.overlap != model::Overlap::Allow ? "" : "P3: missed beside a run, though overlaps are allowed";
     case Reason::CalendarEdited: return "";

@@ -35,6 +35,7 @@ class TickJudge {
   void forget_readings() { readings_.clear(); }
 
   /// A new gap row. `tables` are those before the batch. Empty, or what contradicts its reason (P3).
+  static bool has_limit(const SimTables& tables, const model::Gap& gap);
   std::string judge_gap(const SimTables& tables, const model::Gap& gap) const;
   /// A new run that stands for a frozen tick (P33).
   std::string judge_made_up(const SimTables& tables, const model::Run& run) const;

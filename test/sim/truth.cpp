@@ -67,14 +67,14 @@ std::string Truth::judge_tokens(const Start& start) const {
       sum += uses->second;
       since = std::min(since, versions_then_.at(other).at(name));
     }
-    if (!others.empty()) marks_.hit("tokens_of_lives_judged");
-    const std::int32_t most = store_.most_tokens(name, since - 1);
+    if (!others.empty() && name.first.front() != '/') marks_.hit("tokens_of_lives_judged");
+    const std::int64_t most = store_.most_tokens(name, since - 1);
     for (const auto& [other, count] : others) {
       if (sum > most && stood_still_beside(other, start.at)) sum -= count;
     }
     if (sum <= most) continue;
-    return "P41: " + named(start.key) + " starts, and with it live attempts have " + std::to_string(sum) +
-           " tokens of semaphore " + name.second + ", which had at most " + std::to_string(most);
+    return tokens_named(name) + ": " + named(start.key) + " starts, and with it " + std::to_string(sum) +
+           " live, of at most " + std::to_string(most);
   }
   return "";
 }

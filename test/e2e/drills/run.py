@@ -44,6 +44,7 @@ import outages
 import outputs
 import overlap
 import retries
+import limits
 import semaphores
 import rolling
 import routes
@@ -113,6 +114,7 @@ GROUPS = {
         "overlap": lambda c, d, long: overlap.all_of_them(c, d),
         "retries": lambda c, d, long: retries.all_of_them(c),
         "attention": lambda c, d, long: attention.told(c),
+        "limits": lambda c, d, long: limits.all_of_them(c, d, 120 if long else 30),
         "semaphores": lambda c, d, long: semaphores.all_of_them(c, d, 200 if long else 40),
         "leader_frozen": lambda c, d, long: failover.leader_frozen(c, 10 if long else 1),
     },

@@ -76,6 +76,10 @@ class RecordedCallers final : public JobService, public ReportService {
   }
   void end_freeze(const Caller& by, thrift::FreezeInfo&, const Head&, Text) override { note("end_freeze", by); }
   void list_freezes(const Caller&, std::vector<thrift::FreezeInfo>&, const Head&) override {}
+  void set_limits(const Caller& by, thrift::LimitsEdited&, const Head&, const thrift::LimitsEdit&) override {
+    note("set_limits", by);
+  }
+  void list_limits(const Caller&, std::vector<thrift::LimitsInfo>&, const Head&, Text, Text) override {}
   void set_semaphore(const Caller& by, thrift::SemaphoreEdited&, const Head&, const thrift::SemaphoreEdit&) override {
     note("set_semaphore", by);
   }

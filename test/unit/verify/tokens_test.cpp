@@ -2,7 +2,7 @@
 #include <doctest/doctest.h>
 
 #include "history.h"
-#include "master/verify/token_check.h"
+#include "master/verify/held_beside.h"
 
 namespace rota::master::verify::test {
 namespace {
@@ -53,21 +53,24 @@ TEST_CASE("verify: a run that was sent under a lower count and begins last held 
 }
 
 TEST_CASE("verify: which counts may have been in force when a token was given") {
-  const std::vector<model::SemaphoreRow> versions = {a_semaphore(1, 2, at(0)), a_semaphore(2, 5, at(100)),
-                                                     a_semaphore(3, 1, at(200)), a_semaphore(4, 7, at(300), 3)};
+  std::vector<Amount> versions;
+  for (const auto& row : {a_semaphore(1, 2, at(0)), a_semaphore(2, 5, at(100)), a_semaphore(3, 1, at(200)),
+                          a_semaphore(4, 7, at(300), 3)}) {
+    versions.push_back({row.count, row.changed, row.number});
+  }
   const auto in_one_term = [&](std::int64_t sent) {
-    return most_tokens(versions, {run_id(1, 9), Epoch{1}, at(1), at(sent)});
+    return most_in_force(versions, {run_id(1, 9), Epoch{1}, at(1), at(sent)});
   };
   CHECK(in_one_term(50) == 2);
   CHECK(in_one_term(150) == 5);
   CHECK(in_one_term(200) == 5);  // in the same millisecond: before or after
   CHECK(in_one_term(250) == 1);
   // Nothing is known of when it was sent but that it was recorded in the first Term, and ended in the second.
-  CHECK(most_tokens(versions, {run_id(1, 9), Epoch{2}, at(150), at(250)}) == 5);
-  CHECK(most_tokens(versions, {run_id(1, 9), Epoch{2}, at(250), at(260)}) == 1);
-  CHECK(most_tokens(versions, {run_id(2, 9), Epoch{2}, at(10), at(20)}) == 1);  // a clock that went back
-  CHECK(most_tokens(versions, {run_id(2, 9), Epoch{3}, at(10), at(20)}) == 7);
-  CHECK(most_tokens({}, {run_id(1, 9), Epoch{1}, at(1), at(2)}) == 0);
+  CHECK(most_in_force(versions, {run_id(1, 9), Epoch{2}, at(150), at(250)}) == 5);
+  CHECK(most_in_force(versions, {run_id(1, 9), Epoch{2}, at(250), at(260)}) == 1);
+  CHECK(most_in_force(versions, {run_id(2, 9), Epoch{2}, at(10), at(20)}) == 1);  // a clock that went back
+  CHECK(most_in_force(versions, {run_id(2, 9), Epoch{3}, at(10), at(20)}) == 7);
+  CHECK(most_in_force({}, {run_id(1, 9), Epoch{1}, at(1), at(2)}) == 0);
 }
 
 }  // namespace rota::master::verify::test

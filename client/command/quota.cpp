@@ -1,0 +1,174 @@
+// `rota pool` and `rota namespace`: their limits, and what is used of them.
+#include <fmt/format.h>
+
+#include <charconv>
+#include <nlohmann/json.hpp>
+
+#include "client/command/commands.h"
+
+namespace rota::client {
+namespace {
+
+constexpr std::int64_t kUnlimited = -1;
+
+nlohmann::json unless(bool is_none, std::int64_t value) {
+  return is_none ? nlohmann::json(nullptr) : nlohmann::json(value);
+}
+
+nlohmann::json limit_json(std::int64_t limit) { return unless(limit == kUnlimited, limit); }
+
+nlohmann::json pool_json(const thrift::LimitsInfo& info) {
+  return {{"pool", info.name},
+          {"limit", limit_json(info.slots)},
+          {"running", info.running},
+          {"waiting", info.waiting},
+          {"workers", info.workers},
+          {"slots", info.worker_slots},
+          {"version", info.version},
+          {"changed_at_ms", info.changed_ms},
+          {"changed_by", info.changed_by}};
+}
+
+nlohmann::json namespace_json(const thrift::LimitsInfo& info) {
+  return {{"namespace", info.name},
+          {"weight", info.weight},
+          {"running", info.running},
+          {"max_slots", limit_json(info.slots)},
+          {"waiting", info.waiting},
+          {"jobs", info.jobs_now},
+          {"max_jobs", limit_json(info.jobs)},
+          {"unfinished", info.unfinished_now},
+          {"max_unfinished", limit_json(info.unfinished)},
+          {"firings_in_this_minute", unless(info.firings == kUnlimited, info.firings_now)},
+          {"max_firings_per_minute", limit_json(info.firings)},
+          {"version", info.version},
+          {"changed_at_ms", info.changed_ms},
+          {"changed_by", info.changed_by}};
+}
+
+std::string use_of(std::int64_t used, std::int64_t limit) {
+  return limit == kUnlimited ? std::to_string(used) : fmt::format("{} of {}", used, limit);
+}
+
+std::string firings_of(const thrift::LimitsInfo& info) {
+  return info.firings == kUnlimited ? "-" : use_of(info.firings_now, info.firings);
+}
+
+std::string change_of(const thrift::LimitsInfo& info) {
+  if (info.version == 0) return "-";
+  return fmt::format("{} by {}", show_time(info.changed_ms), printable(info.changed_by));
+}
+
+std::string pool_table(const std::vector<thrift::LimitsInfo>& pools) {
+  Table table({"POOL", "RUNNING", "WAITING", "WORKERS", "SLOTS", "CHANGED"});
+  for (const auto& info : pools) {
+    table.add({info.name, use_of(info.running, info.slots), std::to_string(info.waiting),
+               std::to_string(info.workers), std::to_string(info.worker_slots), change_of(info)});
+  }
+  return table.text();
+}
+
+std::string namespace_table(const std::vector<thrift::LimitsInfo>& spaces) {
+  Table table({"NAMESPACE", "WEIGHT", "SLOTS", "WAITING", "JOBS", "UNFINISHED", "FIRINGS A MINUTE",
+               "CHANGED"});
+  for (const auto& info : spaces) {
+    table.add({info.name, std::to_string(info.weight), use_of(info.running, info.slots),
+               std::to_string(info.waiting), use_of(info.jobs_now, info.jobs),
+               use_of(info.unfinished_now, info.unfinished), firings_of(info), change_of(info)});
+  }
+  return table.text();
+}
+
+bool is_pool(const QuotaArguments& arguments) { return arguments.side == "pool"; }
+
+/// A number, or "none".
+Result<std::int64_t> limit_from(const char* option, const std::string& text) {
+  if (text == "none") return kUnlimited;
+  std::int64_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error == std::errc{} && end == text.data() + text.size() && value >= 0) return value;
+  return fail(ErrorCode::InvalidArgument,
+              fmt::format("--{}: '{}' is neither a number from 0 on nor none", option, printable(text)));
+}
+
+Result<thrift::LimitsEdit> edit_of(const QuotaArguments& arguments) {
+  thrift::LimitsEdit edit;
+  edit.__set_side(arguments.side);
+  edit.__set_name(arguments.name);
+  using Set = void (thrift::LimitsEdit::*)(std::int64_t);
+  struct Given {
+    const char* option;
+    const std::string& text;
+    Set set;
+  };
+  const Given all[] = {
+      {is_pool(arguments) ? "limit" : "max-slots", arguments.slots, &thrift::LimitsEdit::__set_slots},
+      {"max-jobs", arguments.jobs, &thrift::LimitsEdit::__set_jobs},
+      {"max-unfinished", arguments.unfinished, &thrift::LimitsEdit::__set_unfinished},
+      {"max-firings-per-minute", arguments.firings, &thrift::LimitsEdit::__set_firings}};
+  for (const Given& one : all) {
+    if (one.text.empty()) continue;
+    const auto limit = limit_from(one.option, one.text);
+    if (!limit) return fail(limit.error());
+    (edit.*one.set)(*limit);
+  }
+  if (arguments.weight > 0) edit.__set_weight(arguments.weight);
+  if (arguments.clear) edit.__set_slots(kUnlimited);
+  const auto& given = edit.__isset;
+  if (given.slots || given.jobs || given.unfinished || given.firings || given.weight) return edit;
+  return fail(ErrorCode::InvalidArgument,
+              fmt::format("nothing to set; see rota {} set --help", arguments.side));
+}
+
+Result<std::vector<thrift::LimitsInfo>> infos_of(Desk& desk, const QuotaArguments& arguments, bool is_exact) {
+  auto all = desk.cluster.list_limits(arguments.side, arguments.name);
+  if (!all || !is_exact) return all;
+  std::erase_if(*all, [&](const auto& info) { return info.name != arguments.name; });
+  if (!all->empty()) return all;
+  const char* const what_else = is_pool(arguments) ? "workers" : "jobs";
+  return fail(ErrorCode::NotFound, fmt::format("{} {} has no limits, runs or {}", arguments.side,
+                                               printable(arguments.name), what_else));
+}
+
+}  // namespace
+
+int quota_set(Desk& desk, const QuotaArguments& arguments) {
+  const auto edit = edit_of(arguments);
+  if (!edit) return complain(edit.error());
+  const auto edited = desk.cluster.set_limits(*edit);
+  if (!edited) return complain(edited.error());
+  if (desk.prints_data()) {
+    print_data(desk.format,
+               {{arguments.side, arguments.name}, {"version", edited->version}, {"what", edited->what}});
+    return kOk;
+  }
+  print_text(fmt::format("limits of {} {} {} (version {})\n", arguments.side, printable(arguments.name),
+                         edited->what, edited->version));
+  return kOk;
+}
+
+int quota_list(Desk& desk, const QuotaArguments& arguments) {
+  const auto all = infos_of(desk, arguments, false);
+  if (!all) return complain(all.error());
+  if (desk.prints_data()) {
+    nlohmann::json rows = nlohmann::json::array();
+    for (const auto& info : *all) rows.push_back(is_pool(arguments) ? pool_json(info) : namespace_json(info));
+    print_data(desk.format, rows);
+    return kOk;
+  }
+  print_text(is_pool(arguments) ? pool_table(*all) : namespace_table(*all));
+  return kOk;
+}
+
+int quota_show(Desk& desk, const QuotaArguments& arguments) {
+  const auto all = infos_of(desk, arguments, true);
+  if (!all) return complain(all.error());
+  if (desk.prints_data()) {
+    print_data(desk.format, is_pool(arguments) ? pool_json(all->front()) : namespace_json(all->front()));
+    return kOk;
+  }
+  print_text(is_pool(arguments) ? pool_table(*all) : namespace_table(*all));
+  return kOk;
+}
+
+}  // namespace rota::client

@@ -1,0 +1,160 @@
+// Limits of pools and namespaces: set, and what is used of them.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <tuple>
+#include <utility>
+
+#include "common/base/utf8.h"
+#include "common/model/quota.h"
+#include "common/wire/text_rules.h"
+#include "master/api/edge.h"
+#include "master/api/job_service.h"
+
+namespace rota::master::api {
+namespace {
+
+using model::QuotaOf;
+
+constexpr std::int32_t kMostQuotaRows = 10'000;
+
+Result<QuotaOf> side_of(const std::string& side) {
+  if (side == model::name_of(QuotaOf::Pool)) return QuotaOf::Pool;
+  if (side == model::name_of(QuotaOf::Space)) return QuotaOf::Space;
+  return fail(ErrorCode::InvalidArgument,
+              fmt::format("side: {} is neither \"pool\" nor \"namespace\"", quoted_text(side)));
+}
+
+Result<void> check_range(const char* key, const std::optional<std::int64_t>& value, std::int64_t least,
+                         std::int64_t most) {
+  if (!value || (*value >= least && *value <= most)) return {};
+  return fail(ErrorCode::InvalidArgument,
+              fmt::format("{}: {} is out of range, allowed are {} to {}", key, *value,
+                          least < 0 ? "-1 (none), 0" : std::to_string(least), most));
+}
+
+std::optional<std::int64_t> set_value(bool is_set, std::int64_t value) {
+  return is_set ? std::optional(value) : std::nullopt;
+}
+
+Result<core::SetQuota> accept_limits(const thrift::LimitsEdit& edit, const std::string& principal) {
+  const auto of = side_of(edit.side);
+  if (!of) return fail(of.error());
+  if (!wire::is_word(edit.name) || edit.name.size() > model::kMaxQuotaName) {
+    return fail(ErrorCode::InvalidArgument,
+                fmt::format("name: {} must be 1 to {} letters, digits, '_', '-' or '.'",
+                            quoted_text(edit.name), model::kMaxQuotaName));
+  }
+  core::SetQuota event;
+  event.principal = principal;
+  event.of = *of;
+  event.name = edit.name;
+  event.slots = set_value(edit.__isset.slots, edit.slots);
+  event.weight = set_value(edit.__isset.weight, edit.weight);
+  event.jobs = set_value(edit.__isset.jobs, edit.jobs);
+  event.unfinished = set_value(edit.__isset.unfinished, edit.unfinished);
+  event.firings = set_value(edit.__isset.firings, edit.firings);
+  if (edit.__isset.expected_version) event.expected_version = edit.expected_version;
+  const bool is_pool = *of == QuotaOf::Pool;
+  if (is_pool && (event.weight || event.jobs || event.unfinished || event.firings)) {
+    return fail(ErrorCode::InvalidArgument, "a pool has no other limit than slots; namespaces have");
+  }
+  const std::tuple<const char*, const std::optional<std::int64_t>&> limits[] = {
+      {"slots", event.slots},
+      {"jobs", event.jobs},
+      {"unfinished", event.unfinished},
+      {"firings", event.firings}};
+  auto fine = check_range("weight", event.weight, 1, model::kMaxWeight);
+  for (const auto& [key, value] : limits) {
+    if (fine) fine = check_range(key, value, model::kNoLimit, model::kMaxLimit);
+  }
+  if (!fine) return fail(fine.error());
+  return event;
+}
+
+using Infos = std::map<std::string, thrift::LimitsInfo>;
+
+thrift::LimitsInfo& info_of(Infos& infos, QuotaOf of, const std::string& name) {
+  thrift::LimitsInfo& info = infos[name];
+  info.__set_side(std::string(model::name_of(of)));
+  info.__set_name(name);
+  return info;
+}
+
+void add_row(Infos& infos, const model::QuotaRow& row) {
+  thrift::LimitsInfo& info = info_of(infos, row.of, row.name);
+  info.__set_version(row.version);
+  info.__set_changed_ms(to_ms(row.changed));
+  info.__set_changed_by(row.principal);
+  info.__set_slots(row.quota.slots);
+  info.__set_weight(row.quota.weight);
+  info.__set_jobs(row.quota.jobs);
+  info.__set_unfinished(row.quota.unfinished);
+  info.__set_firings(row.quota.firings);
+}
+
+/// What the leader knows of it.
+void add_view(Infos& infos, QuotaOf of, const core::QuotaView& view) {
+  thrift::LimitsInfo& info = info_of(infos, of, view.name);
+  info.__set_running(view.held);
+  info.__set_waiting(view.queued);
+  info.__set_jobs_now(view.jobs);
+  info.__set_unfinished_now(view.unfinished);
+  info.__set_firings_now(view.firings);
+}
+
+void add_workers(Infos& infos, const std::vector<core::WorkerView>& workers) {
+  for (const core::WorkerView& worker : workers) {
+    if (worker.state == "offline") continue;
+    thrift::LimitsInfo& info = info_of(infos, QuotaOf::Pool, worker.info->pool);
+    ++info.workers;
+    info.worker_slots += worker.info->slots;
+  }
+}
+
+}  // namespace
+
+void JobServiceHandler::set_limits(const Caller& caller, thrift::LimitsEdited& out, const Head& head,
+                                   const thrift::LimitsEdit& edit) {
+  const MonoTime deadline = deadline_of(head);
+  if (desk_.leads()) {
+    auto event = value_or_throw(accept_limits(edit, caller.principal));
+    const auto reply = value_or_throw(desk_.ask(std::move(event), deadline));
+    const auto* applied = std::get_if<core::QuotaApplied>(&reply);
+    if (applied == nullptr) throw rpc::to_wire(unexpected_reply());
+    out.__set_version(applied->version);
+    out.__set_what(applied->changed ? "changed" : "unchanged");
+    return;
+  }
+  out = value_or_throw(pass_on(caller, head, deadline, [&](auto& client, const Head& onward) {
+    thrift::LimitsEdited answer;
+    client.set_limits(answer, onward, edit);
+    return answer;
+  }));
+}
+
+void JobServiceHandler::list_limits(const Caller& caller, std::vector<thrift::LimitsInfo>& out,
+                                    const Head& head, const std::string& side, const std::string& prefix) {
+  const auto snapshot = parts_.leader.snapshot();
+  if (!snapshot) {
+    out = value_or_throw(pass_on(caller, head, deadline_of(head), [&](auto& client, const Head& onward) {
+      std::vector<thrift::LimitsInfo> answer;
+      client.list_limits(answer, onward, side, prefix);
+      return answer;
+    }));
+    return;
+  }
+  const QuotaOf of = value_or_throw(side_of(side));
+  Infos infos;
+  for (const auto& row : value_or_throw(parts_.reader.list_quotas(of, kMostQuotaRows))) add_row(infos, row);
+  const auto& views = of == QuotaOf::Pool ? snapshot->pools : snapshot->namespaces;
+  for (const core::QuotaView& view : views) add_view(infos, of, view);
+  if (of == QuotaOf::Pool) add_workers(infos, snapshot->workers);
+  for (auto& [name, info] : infos) {
+    if (name.starts_with(prefix)) out.push_back(std::move(info));
+  }
+}
+
+}  // namespace rota::master::api
