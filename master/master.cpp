@@ -33,6 +33,9 @@ TermOptions term_options(const config::MasterOptions& options) {
   TermOptions wanted;
   wanted.core.grant = options.grant;
   wanted.core.catch_up_rate = options.catch_up.rate;
+  wanted.core.dead_after = options.workers.dead_after;
+  wanted.core.keep_offline = options.workers.keep_dead;
+  wanted.core.hold_first = options.workers.exclude;
   wanted.loop.store_give_up = options.store_give_up;
   wanted.loop.events_per_turn = static_cast<std::size_t>(options.max_batch_events);
   wanted.inbox.reports = static_cast<std::size_t>(options.inbox_events);

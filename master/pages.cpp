@@ -84,17 +84,22 @@ void add_loop(MetricsPage& page, const Snapshot& snapshot) {
                counter_in(snapshot, "handed_over"));
   page.counter("rota_results_late_total", "Results of attempts that had been given up.",
                counter_in(snapshot, "late_results"));
+  page.counter("rota_worker_holds_total", "Times that a worker was excluded, or was flapping.",
+               counter_in(snapshot, "holds"));
+  page.counter("rota_worker_warnings_total", "Times that a worker began to get half of its share.",
+               counter_in(snapshot, "worker_warnings"));
   page.counter("rota_invariant_violations_total", "Broken invariants of the scheduler: bugs to be reported.",
                number(tallies.invariant_violations));
 }
 
 void add_workers(MetricsPage& page, const Snapshot& snapshot) {
   std::map<std::string, std::int64_t> states = {
-      {"registering", 0}, {"online", 0}, {"busy", 0}, {"draining", 0}, {"offline", 0}};
+      {"registering", 0}, {"online", 0}, {"busy", 0}, {"warning", 0}, {"draining", 0},
+      {"excluded", 0}, {"flapping", 0}, {"offline", 0}, {"dead", 0}};
   std::int64_t slots = 0, busy = 0;
   for (const core::WorkerView& worker : snapshot.workers) {
     ++states[worker.state];
-    slots += worker.state == "offline" ? 0 : worker.info->slots;
+    slots += core::is_away(worker) ? 0 : worker.info->slots;
     busy += worker.running;
   }
   for (const auto& [state, count] : states) {
@@ -213,6 +218,7 @@ void show_workers(http::Page& page, const Snapshot& snapshot) {
   Rows rows;
   for (const core::WorkerView& worker : snapshot.workers) {
     const auto& vitals = worker.vitals;
+    if (worker.state == "dead") continue;
     rows.push_back({worker.info->key.id, worker.state, worker.info->pool,
                     fmt::format("{} of {}", worker.running, worker.info->slots),
                     percent(vitals, &model::WorkerVitals::load_percent),

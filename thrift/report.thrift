@@ -64,7 +64,9 @@ struct RenewRequest {
   10: optional worker_info.WorkerVitals vitals,
   11: optional i64 vitals_age_ms,
   /** Of running attempts, at most 1,000. */
-  12: optional list<AttemptUsage> usage
+  12: optional list<AttemptUsage> usage,
+  /** The worker's clock when it asked. */
+  13: optional i64 clock_ms
 }
 
 service ReportService {

@@ -62,6 +62,19 @@ struct DeathAnswer {
   2: list<DeathRun> runs
 }
 
+/** Why a worker gets nothing, or one attempt at a time. */
+struct WorkerHold {
+  /** "excluded" or "flapping". */
+  1: string kind,
+  2: string why,
+  3: i64 since_ms,
+  4: i64 until_ms,
+  /** How many it had in a row; each is longer than the one before. */
+  5: i32 strikes,
+  /** Since then it gets one attempt at a time, until one succeeds. */
+  6: optional i64 trial_ms
+}
+
 struct WorkerInfo {
   1: common.WorkerKey key,
   2: string host,
@@ -70,7 +83,7 @@ struct WorkerInfo {
   5: map<string, string> labels,
   6: i32 slots,
   7: i32 running,
-  /** "registering", "online", "busy", "draining" or "offline". */
+  /** "registering", "online", "busy", "warning", "draining", "excluded", "flapping", "offline" or "dead". */
   8: string state,
   9: string why,
   10: string version,
@@ -93,7 +106,13 @@ struct WorkerInfo {
   23: optional i64 vitals_age_ms,
   /** By which routes choose; unset: its master does not say. */
   24: optional i32 weight,
-  25: optional i32 rank
+  25: optional i32 rank,
+  /** It gets half of its share, and why. */
+  26: optional string warning,
+  /** Excluded or flapping: why, since when, and until when as planned. */
+  27: optional WorkerHold hold,
+  /** Its clock less the leader's. */
+  28: optional i64 clock_offset_ms
 }
 
 /** One life of a worker, as leaders saw it. */

@@ -69,6 +69,11 @@ void show_what_leads(const thrift::ClusterStatus& status, bool is_answered) {
   }
 }
 
+std::vector<thrift::WorkerInfo> without_dead(std::vector<thrift::WorkerInfo> workers) {
+  std::erase_if(workers, [](const auto& worker) { return worker.state == "dead"; });
+  return workers;
+}
+
 void show_status(const thrift::ClusterStatus& status, bool is_answered) {
   show_what_leads(status, is_answered);
   for (const std::string& network : status.plaintext_networks) {
@@ -85,7 +90,7 @@ void show_status(const thrift::ClusterStatus& status, bool is_answered) {
   } else if (status.workers.empty()) {
     print_text("workers: none is here; a leader that has just taken office may not know them yet\n");
   } else {
-    print_text(short_workers_table(status.workers));
+    print_text(short_workers_table(without_dead(status.workers)));
   }
   for (const auto& [part, state] : status.health) {
     if (state != "ok") print_text(fmt::format("{}: {}\n", part, printable(state)));
@@ -94,15 +99,19 @@ void show_status(const thrift::ClusterStatus& status, bool is_answered) {
 
 }  // namespace
 
-int worker_list(Desk& desk) {
+int worker_list(Desk& desk, bool all) {
   auto workers = desk.cluster.list_workers();
   if (!workers) return complain(workers.error());
+  const std::size_t known = workers->size();
+  if (!all) *workers = without_dead(std::move(*workers));
+  const std::size_t dead = known - workers->size();
   if (desk.prints_data()) {
     nlohmann::json rows = nlohmann::json::array();
     for (const auto& worker : *workers) rows.push_back(to_json(worker));
     print_data(desk.format, rows);
   } else {
     print_text(workers_table(*workers));
+    if (dead > 0) note(fmt::format("dead and not shown: {} (rota worker list --all)", dead));
   }
   return kOk;
 }

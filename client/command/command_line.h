@@ -22,6 +22,7 @@ struct CommandLine {
   bool watch = false;
   bool yes = false;
   bool as_table = false;
+  bool all = false;
 
   SubmitArguments submit;
   ApplyArguments apply;

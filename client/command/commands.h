@@ -134,7 +134,7 @@ int run_cancel_all(Desk& desk, const std::string& job, const std::string& why, b
 int run_rerun(Desk& desk, const std::string& run, const RunNowArguments& arguments);
 int run_why(Desk& desk, const std::string& run);
 
-int worker_list(Desk& desk);
+int worker_list(Desk& desk, bool all);
 int worker_show(Desk& desk, const std::string& worker);
 int worker_lives(Desk& desk, const std::string& worker);
 struct DrainArguments {

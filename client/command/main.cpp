@@ -129,8 +129,9 @@ void add_cluster(CLI::App& app, CommandLine& line) {
   worker->require_subcommand(1);
   const char* const about = "all workers, also those that are gone until they are forgotten";
   CLI::App* list = add(*worker, line, "list", about, [&line](Desk& desk) {
-    return line.name.empty() ? worker_list(desk) : worker_lives(desk, line.name);
+    return line.name.empty() ? worker_list(desk, line.all) : worker_lives(desk, line.name);
   });
+  list->add_flag("--all", line.all, "also workers that are dead: offline for ten minutes and more");
   watchable(list, line)->add_option("--lives", line.name, "instead: the lives of the worker with this id");
   watchable(add(*worker, line, "show", "one worker, what runs there, and its latest lives",
                 [&line](Desk& desk) { return worker_show(desk, line.name); }), line)

@@ -177,6 +177,16 @@ json to_json(const thrift::WorkerInfo& worker) {
     put_time(out["vitals"], "sampled_at_ms", true, vitals.sampled_ms);
     out["vitals"]["age_ms"] = worker.__isset.vitals_age_ms ? json(worker.vitals_age_ms) : json(nullptr);
   }
+  out["warning"] = worker.__isset.warning ? json(worker.warning) : json(nullptr);
+  out["clock_offset_ms"] = worker.__isset.clock_offset_ms ? json(worker.clock_offset_ms) : json(nullptr);
+  out["hold"] = nullptr;
+  if (worker.__isset.hold) {
+    json hold = {{"kind", worker.hold.kind}, {"why", worker.hold.why}, {"strikes", worker.hold.strikes}};
+    put_time(hold, "since_at_ms", true, worker.hold.since_ms);
+    put_time(hold, "until_at_ms", true, worker.hold.until_ms);
+    put_time(hold, "trial_at_ms", worker.hold.__isset.trial_ms, worker.hold.trial_ms);
+    out["hold"] = hold;
+  }
   if (worker.__isset.drain) {
     json drain = {{"by", worker.drain.by}, {"why", worker.drain.why}};
     put_time(drain, "since_at_ms", true, worker.drain.since_ms);

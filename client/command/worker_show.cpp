@@ -53,6 +53,11 @@ std::string labels_text(const std::map<std::string, std::string>& labels) {
   return fmt::format("{} (for people: jobs cannot choose workers by them yet)", fmt::join(pairs, ", "));
 }
 
+std::string clock_text(std::int64_t offset_ms) {
+  if (offset_ms > -10 && offset_ms < 10) return "as the leader's";
+  return fmt::format("{} ms {}", offset_ms < 0 ? -offset_ms : offset_ms, offset_ms < 0 ? "behind" : "ahead");
+}
+
 std::string facts_text(const thrift::WorkerInfo& worker) {
   Table table({"WORKER", worker.key.id});
   table.add({"state", worker.state});
@@ -77,6 +82,7 @@ std::string facts_text(const thrift::WorkerInfo& worker) {
   table.add({"memory", fmt::format("{} %", vitals.memory_percent)});
   table.add({"disk free", fmt::format("{} MiB", vitals.disk_free_bytes >> 20)});
   table.add({"threads", std::to_string(vitals.threads)});
+  if (worker.__isset.clock_offset_ms) table.add({"clock", clock_text(worker.clock_offset_ms)});
   table.add({"health", vitals.health});
   table.add({"figures of", fmt::format("{} ({} old)", show_time(vitals.sampled_ms), figures_age_of(worker))});
   return table.text();

@@ -87,6 +87,13 @@ struct LogsOptions {
   std::int64_t limit_bytes = 100ll << 30;     ///< of all output; 0: none
 };
 
+/// When workers that are gone are dead, and for how long one that fails what succeeds elsewhere is excluded.
+struct WorkersOptions {
+  Millis dead_after{600'000};  ///< offline for so long: dead
+  Millis keep_dead = std::chrono::hours{24};  ///< after the end of its last life
+  Millis exclude{60'000};      ///< the first time
+};
+
 struct CatchUpOptions {
   std::int32_t rate = 20;  ///< runs of late ticks that start a second, in each pool
 };
@@ -115,6 +122,7 @@ struct MasterOptions {
   TakeoverOptions takeover;
   RunsOptions runs;
   CatchUpOptions catch_up;
+  WorkersOptions workers;
   LogsOptions logs;
   Millis hang_limit{30'000};  ///< how old the heartbeat may get before the watchdog acts
   LogOptions log;

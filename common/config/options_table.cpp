@@ -215,6 +215,18 @@ Settings catch_up_settings(CatchUpOptions& o) {
   };
 }
 
+Settings workers_settings(WorkersOptions& o) {
+  return {
+      millis("workers.dead_after_ms", o.dead_after, 1000, 30 * 24 * kHourMs,
+             "A worker that has been offline for so long is shown as dead, and left out of lists."),
+      millis("workers.keep_dead_ms", o.keep_dead, 1000, 366 * 24 * kHourMs,
+             "How long a worker that vanished is known at all. Its lives stay in the history."),
+      millis("workers.exclude_ms", o.exclude, 100, 24 * kHourMs,
+             "How long a worker gets no runs when it first fails what succeeds elsewhere, or comes and goes. "
+             "Each time in a row is twice as long, up to ten times this."),
+  };
+}
+
 Settings logs_settings(LogsOptions& o) {
   return {
       other("logs.store", o.store,
@@ -350,6 +362,7 @@ Settings settings_of(MasterOptions& o) {
   append(all, master_limits(o));
   append(all, runs_settings(o.runs));
   append(all, catch_up_settings(o.catch_up));
+  append(all, workers_settings(o.workers));
   append(all, logs_settings(o.logs));
   append(all, log_settings(o.log));
   return all;

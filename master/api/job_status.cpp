@@ -22,6 +22,17 @@ std::int64_t age_ms(WallTime now, WallTime then) {
   return std::max<std::int64_t>(0, (now - then).count());
 }
 
+thrift::WorkerHold to_wire(const model::WorkerHold& hold) {
+  thrift::WorkerHold out;
+  out.__set_kind(std::string(name_of(hold.kind)));
+  out.__set_why(hold.why);
+  out.__set_since_ms(to_ms(hold.since));
+  out.__set_until_ms(to_ms(hold.until));
+  out.__set_strikes(hold.strikes);
+  if (hold.trial) out.__set_trial_ms(to_ms(*hold.trial));
+  return out;
+}
+
 thrift::WorkerInfo to_wire(const core::WorkerView& view, WallTime now) {
   model::WorkerInfo info = *view.info;
   info.vitals = view.vitals;
@@ -35,6 +46,9 @@ thrift::WorkerInfo to_wire(const core::WorkerView& view, WallTime now) {
   if (view.left) out.__set_left_ms(to_ms(*view.left));
   if (view.silent_since) out.__set_silent_since_ms(to_ms(*view.silent_since));
   if (view.vitals) out.__set_vitals_age_ms(age_ms(now, view.vitals->sampled));
+  if (view.state == "warning" && !view.warning.empty()) out.__set_warning(view.warning);
+  if (view.hold) out.__set_hold(to_wire(*view.hold));
+  if (view.clock_offset) out.__set_clock_offset_ms(view.clock_offset->count());
   return out;
 }
 

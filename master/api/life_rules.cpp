@@ -13,7 +13,7 @@ using core::WorkerLife;
 
 bool is_here(const WorkerLife& row, const core::Snapshot& snapshot) {
   return std::ranges::any_of(snapshot.workers, [&](const core::WorkerView& view) {
-    return view.info->key == row.key && view.state != "offline";
+    return view.info->key == row.key && !core::is_away(view) && !view.left;
   });
 }
 

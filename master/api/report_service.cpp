@@ -65,9 +65,17 @@ WallTime sampled_at(WallTime now, std::int64_t age_ms) {
   return now - Millis{std::clamp<std::int64_t>(age_ms, 0, kOldestFigureMs)};
 }
 
+/// Beyond a day it does not matter by how much.
+Millis clock_offset(std::int64_t clock_ms, WallTime now) {
+  constexpr std::int64_t kDayMs = 86'400'000;
+  const std::int64_t here = to_ms(now);
+  return Millis{std::clamp(clock_ms, here - kDayMs, here + kDayMs) - here};
+}
+
 core::RenewAsked renewal_of(const thrift::RenewRequest& request, WallTime now) {
   core::RenewAsked event;
   event.worker = wire::from_wire(request.worker);
+  if (request.__isset.clock_ms) event.clock_offset = clock_offset(request.clock_ms, now);
   if (!request.__isset.vitals) return event;
   event.vitals = wire::from_wire(request.vitals);
   event.vitals->sampled = sampled_at(now, request.vitals_age_ms);

@@ -21,6 +21,9 @@ struct Counters {
   std::int64_t caught_up = 0;          ///< runs of late ticks that had their turn
   std::int64_t replaced = 0;           ///< runs that end, or were asked to, for a newer one of their job
   std::int64_t stuck = 0;              ///< runs behind which tick after tick was skipped
+  std::int64_t holds = 0;              ///< workers that were excluded, or came and went too often
+  std::int64_t warnings = 0;           ///< workers that began to get half of their share
+  std::int64_t let_in_later = 0;       ///< workers that came back in a crowd
   std::map<model::RunState, std::int64_t> attempts_ended;  ///< by how they ended
   Histogram dispatch_latency = seconds_histogram();        ///< from its row to the worker's acceptance
 };

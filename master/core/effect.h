@@ -22,6 +22,7 @@
 #include "common/model/job.h"
 #include "common/model/run.h"
 #include "common/model/worker.h"
+#include "common/model/worker_hold.h"
 #include "common/model/worker_start.h"
 #include "master/core/time/watermark.h"
 
@@ -64,13 +65,14 @@ struct Changes {
   std::vector<model::QuotaRow> quotas;           ///< inserted; a row that stands is the same
   std::vector<model::Freeze> freezes;            ///< inserted or replaced
   std::vector<model::WorkerStart> starts;        ///< inserted; a row that stands is the same
+  std::vector<model::WorkerHold> holds;          ///< inserted or replaced
   std::optional<Watermark> watermark;            ///< replaced
 
   bool empty() const {
     return jobs.empty() && versions.empty() && new_runs.empty() && updated_runs.empty() &&
            attempts.empty() && notes.empty() && gaps.empty() && lives.empty() && drains.empty() &&
            deaths.empty() && calendars.empty() && semaphores.empty() && freezes.empty() && starts.empty() &&
-           quotas.empty() && !watermark;
+           quotas.empty() && holds.empty() && !watermark;
   }
 };
 

@@ -91,6 +91,7 @@ struct RenewAsked {
   /// How it and its attempts are doing, measured a moment ago; unset: an older worker, which does not say it.
   std::optional<model::WorkerVitals> vitals = {};
   std::vector<model::AttemptUsage> usage = {};
+  std::optional<Millis> clock_offset = {};  ///< its clock less this master's; unset: it did not say its time
 };
 
 // --- attempts ---------------------------------------------------------------------------------

@@ -61,6 +61,7 @@ struct Recovered {
   /// Ticks after the watermark that already have their run, because the ticks were rewound.
   std::vector<std::pair<JobId, WallTime>> taken;
   std::vector<model::WorkerDrain> drains;           ///< in force
+  std::vector<model::WorkerHold> holds;             ///< in force
   std::vector<model::WorkerDeath> confirmed;        ///< in force, of lives with attempts
   std::vector<model::Freeze> freezes;               ///< not done, or beyond the watermark
   bool late_rows_known = true;                      ///< see LateRowsKnown

@@ -10,6 +10,7 @@
 #include "common/model/retry_text.h"
 #include "master/core/attempts/attempt_rules.h"
 #include "master/core/attempts/confirm_rules.h"
+#include "master/core/workers/conduct_rules.h"
 #include "master/core/workers/departed_rules.h"
 #include "master/core/attempts/limit_rules.h"
 #include "master/core/attempts/loss_rules.h"
@@ -257,6 +258,7 @@ std::unique_ptr<State> recover_state(Epoch epoch, const CoreOptions& options, Re
   for (model::Freeze& freeze : recovered.freezes) state->freezes().put(std::move(freeze));
   recover_departed(*state, std::move(recovered.newest_lives));
   for (const model::WorkerDeath& death : recovered.confirmed) state->workers().confirm_death(death);
+  recover_holds(*state, recovered.holds, now);
   promote_orphans(*state, now.mono);
   return state;
 }

@@ -29,6 +29,10 @@ struct CoreOptions {
   Millis request_key_memory{600'000};
   Millis fence_hold{0};               ///< lost attempts are not sent again for so long after the Term began
   Millis keep_offline{24 * 3600 * 1000};  ///< how long a worker that vanished is shown as offline
+  Millis dead_after{600'000};         ///< how long a worker is offline until it counts as dead
+  Millis hold_first{60'000};          ///< how long a worker is excluded the first time
+  Millis slow_answer{2000};           ///< a worker that accepts attempts more slowly gets half of its share
+  std::int32_t return_crowd = 20;     ///< more workers of a pool that come within 5 s are let in over 5 s
   std::int32_t fire_at_most = 5000;   ///< ticks recorded per TimePassed; the rest with the next one
   std::int32_t catch_up_rate = 20;    ///< runs of late ticks that start a second, in each pool
   bool all_know_slices = true;        ///< until MastersSeen says otherwise

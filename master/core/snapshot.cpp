@@ -22,11 +22,25 @@ using model::RunState;
 namespace {
 
 constexpr std::size_t kWaitingMost = 10'000;
+constexpr Millis kStillHeard{3000};
+constexpr std::string_view kCameInACrowd = "many workers came back at once; they are let in over 5s";
 
-std::string state_of(const State& state, const LifeEntry& life) {
-  if (!life.is_present()) return "offline";
-  if (!life.is_reconciled()) return "registering";
+/// OFFLINE has two witnesses: its node is gone, and it does not ask for vouchers any more.
+std::string state_of_absent(const State& state, const DepartedWorker& worker, Now now) {
+  if (state.core_time() - worker.left >= state.options().dead_after) return "dead";
+  const bool was_stopped = worker.why == kWasStopped;
+  return !was_stopped && now.mono - worker.heard <= kStillHeard ? "warning" : "offline";
+}
+
+std::string state_of(const State& state, const LifeEntry& life, Now now) {
+  if (!life.is_present()) {
+    const DepartedWorker* departed = state.departed().find(life.key().id);
+    return departed == nullptr ? "offline" : state_of_absent(state, *departed, now);
+  }
+  if (!life.is_reconciled() || life.is_settling()) return "registering";
   if (state.workers().is_draining(life)) return "draining";
+  if (const auto* hold = state.workers().find_hold(life.key().id)) return std::string(name_of(hold->kind));
+  if (!life.warning.empty()) return "warning";
   return life.free_slots() > 0 ? "online" : "busy";
 }
 
@@ -34,6 +48,7 @@ std::string why_of(const State& state, const LifeEntry& life) {
   if (!life.is_present() && !state.listings().is_listed()) {
     return "workers are being listed: this leader has just taken office";
   }
+  if (life.is_present() && life.is_reconciled() && life.is_settling()) return std::string(kCameInACrowd);
   if (!life.why.empty() || !life.drain_ack_pending()) return life.why;
   return life.told_drain()->draining ? "has not said yet that it heard of its drain"
                                    : "has not said yet that it heard of its resume";
@@ -72,23 +87,27 @@ WorkerView view_of(const State& state, const LifeEntry& life, Now now) {
   add_absence(state, life, now, view);
   view.usage = life.usage;
   if (const auto* drain = state.workers().find_drain(life.key().id)) view.drain = *drain;
-  view.state = state_of(state, life);
+  view.state = state_of(state, life, now);
+  if (life.is_present()) view.warning = life.warning;
+  if (life.is_present() && life.clock.is_known()) view.clock_offset = life.clock.best();
+  if (const auto* hold = state.workers().find_hold(life.key().id)) view.hold = *hold;
   view.why = why_of(state, life);
   view.running = static_cast<std::int32_t>(life.attempts().size());
   view.dispatched_total = life.dispatched_total();
   return view;
 }
 
-void add_departed(const State& state, Snapshot& snapshot) {
+void add_departed(const State& state, Now now, Snapshot& snapshot) {
   for (const auto& [id, departed] : state.departed().all()) {
     if (state.workers().has_life(id)) continue;
     if (!is_kept(departed, state.options().keep_offline, state.core_time())) continue;
     WorkerView view;
     view.info = departed.info;
     view.vitals = departed.info.vitals;
-    view.state = "offline";
+    view.state = state_of_absent(state, departed, now);
     view.why = departed.why;
     view.left = departed.left;
+    if (const auto* hold = state.workers().find_hold(id)) view.hold = *hold;
     if (const auto* drain = state.workers().find_drain(id)) view.drain = *drain;
     snapshot.workers.push_back(std::move(view));
   }
@@ -245,6 +264,9 @@ std::map<std::string, std::int64_t> counters_of(const Counters& c) {
           {"retries", c.retries},
           {"losses", c.losses},
           {"renews", c.renews},
+          {"holds", c.holds},
+          {"worker_warnings", c.warnings},
+          {"let_in_later", c.let_in_later},
           {"renews_refused", c.renews_refused},
           {"hellos", c.hellos},
           {"adopted", c.adopted},
@@ -315,7 +337,7 @@ Snapshot view_state(const State& state, Now now) {
   for (const auto& [key, life] : state.workers().lives()) {
     snapshot.workers.push_back(view_of(state, life, now));
   }
-  add_departed(state, snapshot);
+  add_departed(state, now, snapshot);
   add_drained_and_absent(state, snapshot);
   for (const auto& [id, run] : state.runs().all()) {
     if (snapshot.waiting.size() >= kWaitingMost) break;

@@ -19,6 +19,7 @@
 #include "common/model/run.h"
 #include "common/model/worker.h"
 #include "master/core/admission/quota_views.h"
+#include "common/model/worker_hold.h"
 #include "master/core/admission/semaphore_views.h"
 #include "master/core/shared_info.h"
 
@@ -27,7 +28,8 @@ namespace rota::master::core {
 struct WorkerView {
   SharedInfo info;                       ///< its vitals aside, which change all the time
   std::optional<model::WorkerVitals> vitals;
-  std::string state;                     ///< "registering", "online", "busy", "draining", "offline"
+  /// "registering", "online", "busy", "warning", "draining", "excluded", "flapping", "offline" or "dead"
+  std::string state;
   std::string why;
   std::int32_t running = 0;              ///< attempts stored for it and not ended
   std::int64_t dispatched_total = 0;
@@ -36,7 +38,17 @@ struct WorkerView {
   std::optional<WallTime> silent_since;  ///< its node is there, and it does not answer
   std::optional<WallTime> fence;         ///< offline or silent, with attempts: when others may follow these
   std::shared_ptr<const std::vector<model::AttemptUsage>> usage;
+  std::string warning = {};              ///< why it gets half of its share
+  std::optional<model::WorkerHold> hold = {};      ///< why it gets nothing, or one attempt at a time
+  std::optional<Millis> clock_offset = {};         ///< its clock less the leader's
 };
+
+/// It is not here any more.
+inline bool is_away(const WorkerView& worker) { return worker.state == "offline" || worker.state == "dead"; }
+/// It gets attempts, if it has slots.
+inline bool gets_work(const WorkerView& worker) {
+  return worker.state == "online" || worker.state == "busy" || worker.state == "warning";
+}
 
 struct RunView {
   model::RunState state = model::RunState::Waiting;

@@ -18,6 +18,7 @@
 #include "master/core/scheduler.h"
 #include "master/core/tables/calendar_table.h"
 #include "master/core/tables/catch_up_table.h"
+#include "master/core/tables/conduct_table.h"
 #include "master/core/tables/departed_table.h"
 #include "master/core/tables/freeze_table.h"
 #include "master/core/tables/given_up.h"
@@ -66,6 +67,8 @@ class State {
   const CatchUpTable& catch_up() const { return catch_up_; }
   WorkerTable& workers() { return workers_; }
   const WorkerTable& workers() const { return workers_; }
+  ConductTable& conduct() { return conduct_; }
+  const ConductTable& conduct() const { return conduct_; }
   DepartedTable& departed() { return departed_; }
   const DepartedTable& departed() const { return departed_; }
   ListingTable& listings() { return listings_; }
@@ -130,6 +133,7 @@ class State {
   std::int64_t new_drain_order() { return next_id(); }
   std::int64_t new_freeze_id() { return next_id(); }
   std::int64_t new_start_number() { return next_id(); }
+  std::int64_t new_hold_number() { return next_id(); }
   std::int64_t new_semaphore_number() { return next_id(); }
   std::int64_t new_quota_number() { return next_id(); }
   JobId new_job_id() { return JobId{next_id()}; }
@@ -158,6 +162,7 @@ class State {
   QuotaTable quotas_;
   CatchUpTable catch_up_;
   WorkerTable workers_;
+  ConductTable conduct_;
   DepartedTable departed_;
   ListingTable listings_;
   TickTable ticks_;

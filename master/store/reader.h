@@ -16,6 +16,7 @@
 #include "common/model/calendar.h"
 #include "common/model/quota.h"
 #include "common/model/semaphore.h"
+#include "common/model/worker_hold.h"
 #include "common/model/job.h"
 #include "common/model/run.h"
 #include "master/core/effect.h"
@@ -126,6 +127,11 @@ class Reader {
   /// What operators confirmed about the ends of lives, of all workers or of one; by worker and incarnation.
   virtual Result<std::vector<model::WorkerDeath>> deaths_of(const std::string&) {
     return std::vector<model::WorkerDeath>();
+  }
+
+  /// What workers did that kept attempts from them, of all workers or of one; the newest first.
+  virtual Result<std::vector<model::WorkerHold>> holds_of(const std::string&, std::int32_t) {
+    return std::vector<model::WorkerHold>();
   }
 
   /// Freezes, the newest first; at most 1000.

@@ -135,6 +135,7 @@ Result<void> RunCheck::look_at(const model::Run& run, const std::vector<model::A
   if (auto checked = check_spans(run, earlier); !checked) return checked;
   if (auto checked = losses_.look_at(run, earlier); !checked) return checked;
   if (auto checked = starts_.look_at_run(run, earlier); !checked) return checked;
+  if (auto checked = holds_.look_at(run, earlier); !checked) return checked;
   limits_.look_at(run, earlier);
   retries_.look_at(run, earlier);
   check_order(run);

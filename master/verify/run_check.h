@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "master/verify/hold_check.h"
 #include "master/verify/limit_check.h"
 #include "master/verify/log_check.h"
 #include "master/verify/loss_check.h"
@@ -33,6 +34,7 @@ struct RunChecks {
   Check& epochs;    ///< P7
   Check& found;     ///< P10
   Check& outcomes;  ///< P12
+  Check& holds;     ///< P45
 };
 
 /// Thread: one. All references outlive it.
@@ -47,6 +49,7 @@ class RunCheck {
         losses_(sources.reader, checks.losses),
         limits_(checks.limits),
         retries_(checks.retries),
+        holds_(sources, checks.holds),
         starts_(starts),
         tokens_(tokens),
         quotas_(quotas),
@@ -101,6 +104,7 @@ class RunCheck {
   LossCheck losses_;
   LimitCheck limits_;
   RetryCheck retries_;
+  HoldCheck holds_;
   StartCheck& starts_;
   TokenCheck& tokens_;
   QuotaCheck& quotas_;

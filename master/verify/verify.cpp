@@ -44,7 +44,7 @@ class Verification {
     for (const Check* check :
          {&ticks_, &overlap_, &losses_, &order_, &epochs_, &found_, &outcomes_, &logs_,
           &starts_, &limits_, &retries_, &tokens_,
-          &quotas_}) {
+          &quotas_, &holds_}) {
       report_.ok = report_.ok && check->ok;
       report_.checks.push_back(*check);
     }
@@ -130,7 +130,8 @@ class Verification {
     if (!request_.job.empty()) only = asked_;
     LogCheck logs(sources_, logs_);
     RunCheck check(sources_, request_, std::move(only),
-                   RunChecks{overlap_, losses_, limits_, retries_, order_, epochs_, found_, outcomes_},
+                   RunChecks{overlap_, losses_, limits_, retries_, order_, epochs_, found_, outcomes_,
+                             holds_},
                    start_check_, token_check_, quota_check_, logs);
     const auto looked = check.look_at_all(place_, deadline_);
     if (!looked) return looked;
@@ -158,6 +159,7 @@ class Verification {
   Check retries_{"P40"};
   Check tokens_{"P41"};
   Check quotas_{"P42"};
+  Check holds_{"P45"};
   StartCheck start_check_{sources_, request_, starts_};
   TokenCheck token_check_{sources_, tokens_};
   QuotaCheck quota_check_{sources_, quotas_};

@@ -19,7 +19,7 @@ def leader_of(status):
 
 def online_workers(status):
     """How many workers accept work."""
-    return sum(worker["state"] in ("online", "busy") for worker in status.get("workers", []))
+    return sum(worker["state"] in ("online", "busy", "warning") for worker in status.get("workers", []))
 
 
 def main(arguments):

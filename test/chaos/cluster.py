@@ -157,7 +157,7 @@ class Cluster:
 
     def is_whole(self):
         status = self.status()
-        online = [w for w in status.get("workers", []) if w["state"] in ("online", "busy")]
+        online = [w for w in status.get("workers", []) if w["state"] in ("online", "busy", "warning")]
         databases = len(self.database_hosts) == 1 or all(self.servers[host].serves() for host in self.database_hosts)
         return databases and bool(status.get("leader")) and len(online) >= len(self.worker_hosts)
 

@@ -50,6 +50,7 @@ constexpr const char* kNames[] = {
     "tokens_of_lives_judged",
     "pool_limit_reached", "namespace_slots_reached", "tick_beyond_unfinished", "tick_beyond_firings",
     "limits_changed", "request_beyond_a_limit",
+    "worker_excluded", "worker_on_trial", "worker_flapping", "hold_goes_on_in_a_new_term",
     "calendar_created", "calendar_edited", "calendar_deleted", "calendar_edit_stale", "calendar_edit_unknown",
     "calendar_edit_unknown_but_stored", "calendar_edit_refused_in_a_hold", "calendar_in_use_not_deleted",
     "calendar_edited_at_a_tick", "calendar_edit_counted_in_a_later_term", "leader_struck_when_an_edit_counts",

@@ -41,6 +41,9 @@ std::string RouteWatch::signs() const {
     }
     text += std::to_string(worker->refusals());
   }
+  for (const auto& [number, hold] : world_.store.tables().holds) {
+    if (!hold.ended) text += ";" + hold.worker + " held";
+  }
   for (const auto& [worker, drain] : world_.store.tables().drains) {
     text += ";" + worker + (drain.draining ? " drained" : " resumed");
   }
@@ -49,6 +52,8 @@ std::string RouteWatch::signs() const {
 
 bool RouteWatch::is_calm() const {
   if (!world_.is_healed() || world_.now() - changed_ < kCalm) return false;
+  const auto& holds = world_.store.tables().holds;
+  if (std::ranges::any_of(holds, [](const auto& each) { return !each.second.ended; })) return false;
   return std::ranges::none_of(world_.workers, [](const auto& worker) {
     return worker->has_lost_slots() || (worker->is_spare() && worker->is_up());
   });
@@ -132,6 +137,7 @@ std::string RouteWatch::judge_rank(const model::JobDefinition& definition, const
 
 std::string RouteWatch::judge_hash(const std::string& key, const std::vector<std::size_t>& among,
                                    std::size_t taker) {
+  if (world_.has_half_shares()) return "";
   const std::string& id = world_.workers[taker]->id();
   std::map<std::string, bool> could;  // and whether it had a free slot for sure
   for (const std::size_t one : among) could[world_.workers[one]->id()] = one == taker || is_surely_free(one);

@@ -141,7 +141,8 @@ void SimWorker::start(Epoch epoch, const master::core::DispatchItem& item) {
   report_start(item.attempt);
   world_.trace("start", id_ + " " + std::to_string(item.attempt.run.value) + "/" + std::to_string(item.attempt.attempt));
   model::Outcome outcome;
-  outcome.state = world_.random.chance(80) ? RunState::Succeeded : RunState::Failed;
+  const bool is_bad = index_ == 0 && world_.has_bad_worker();
+  outcome.state = world_.random.chance(80) && !is_bad ? RunState::Succeeded : RunState::Failed;
   if (outcome.state == RunState::Failed) outcome.exit_status = exit_status_of(item.attempt);
   outcome.started = clock_.wall();
   Millis lasts = world_.random.chance(70) ? world_.random.between(5ms, 800ms) : world_.random.between(1000ms, 15'000ms);

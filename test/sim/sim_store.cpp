@@ -189,6 +189,7 @@ void SimStore::write(const Changes& changes) {
     if (was_waiting && update.progress.reason != Reason::CaughtUp) marks_.hit("run_caught_up");
     judge_first_dispatch(tables_.runs.at(update.id).progress, update.progress);
     count_ends(update.id, tables_.runs.at(update.id).progress, update.progress);
+    judge_hold(tables_.runs.at(update.id).progress, update.progress, changes);
     const bool ends = !model::is_final(tables_.runs.at(update.id).progress.state) &&
                       model::is_final(update.progress.state);
     put_update(tables_, update);
@@ -198,8 +199,11 @@ void SimStore::write(const Changes& changes) {
     if (ends) complain_if(judge_time(tables_, tables_.runs.at(update.id), marks_));
     note_dispatch(update.id, update.progress, changes);
   }
+  for (const model::Run& run : changes.new_runs) judge_hold({}, run.progress, changes);
   judge_rest(changes);
+  hold_judge_.note(tables_, changes);
   put_the_rest(tables_, changes);
+  if (!changes.holds.empty()) complain_if(hold_judge_.judge_batch(tables_));
   const bool may_lack_calendar = !changes.calendars.empty() || !changes.versions.empty();
   if (may_lack_calendar) complain_if(judge_calendar_users(tables_));
   note_edits_that_count();
@@ -212,6 +216,12 @@ void SimStore::write(const Changes& changes) {
   const bool says_more = changes.watermark || !changes.versions.empty() || !changes.jobs.empty();
   if (says_more) complain_if(judge_.judge_window(tables_));
   if (tables_.watermark && tables_.watermark->is_parted()) marks_.hit("tick_slice_stored");
+}
+
+/// A database that went back may give an attempt's number to a life that had it before.
+void SimStore::judge_hold(const model::RunProgress& before, const model::RunProgress& after, const Changes& changes) {
+  const bool is_sent = after.attempt > before.attempt && after.dispatched.has_value();
+  if (is_sent && !went_back_) complain_if(hold_judge_.judge_dispatch(tables_, after.worker.id, changes));
 }
 
 /// The database's store does not write what is empty before any attempt (kDispatchApart).

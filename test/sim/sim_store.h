@@ -16,6 +16,7 @@
 #include "master/store/store.h"
 #include "master/office/takeover.h"
 #include "limit_judge.h"
+#include "hold_judge.h"
 #include "overlap_judge.h"
 #include "quota_judge.h"
 #include "semaphore_judge.h"
@@ -151,6 +152,8 @@ class SimStore final : public master::store::Store {
   void judge_start(const model::Run& run, const master::core::Changes& changes);
   void judge_rest(const master::core::Changes& changes);
   void note_left_out();
+  void judge_hold(const model::RunProgress& before, const model::RunProgress& after,
+                  const master::core::Changes& changes);
   void note_dispatch(RunId run, const model::RunProgress& progress, const master::core::Changes& changes);
   void judge_office(const master::store::Claim& claim);
   bool is_held_by_restore() const { return held_from_ && tables_.epoch >= *held_from_; }
@@ -168,6 +171,7 @@ class SimStore final : public master::store::Store {
   OverlapJudge overlap_judge_{marks_};
   SemaphoreJudge semaphore_judge_{marks_};
   QuotaJudge quota_judge_;
+  HoldJudge hold_judge_{marks_};
   MonoTime locked_until_{};
   std::optional<SimTables> lagging_;  ///< what a node that lags shows
   MonoTime lags_until_{};

@@ -15,7 +15,8 @@ namespace {
 
 std::size_t rows_in(const Changes& c) {
   return c.jobs.size() + c.versions.size() + c.new_runs.size() + c.updated_runs.size() + c.attempts.size() +
-         c.notes.size() + c.gaps.size() + c.lives.size() + c.drains.size() + c.deaths.size();
+         c.notes.size() + c.gaps.size() + c.lives.size() + c.drains.size() + c.deaths.size() +
+         c.holds.size();
 }
 
 /// What was prepared, so that it can be told whether that is what is stored.

@@ -15,6 +15,7 @@
 
 #include "clockwork.h"
 #include "marks.h"
+#include "master/core/scheduler.h"
 #include "master/core/snapshot.h"
 #include "random.h"
 #include "recipe.h"
@@ -91,6 +92,16 @@ class World {
   void note_counters(const master::core::Snapshot& snapshot);
   bool faults_on(const std::string& kind) const;
   bool is_healed() const;
+  /// In others no worker is slow or fails too much, so that keys of jobs keep their homes.
+  bool has_half_shares() const { return recipe.seed % 2 == 1; }
+  /// When workers get less, in this world.
+  void set_state_limits(master::core::CoreOptions& options) const {
+    options.hold_first = Millis{800 + static_cast<std::int64_t>(recipe.seed % 5) * 200};
+    options.return_crowd = recipe.seed % 5 == 2 ? 1 : 20;
+    if (!has_half_shares()) options.slow_answer = Millis{3'600'000};
+  }
+  /// Worker 0 fails whatever it runs, until all is healed.
+  bool has_bad_worker() const { return recipe.seed % 4 == 1 && !is_healed(); }
   /// The masters and the database run on one host, whose clock steps.
   bool shares_host() const { return faults_on("clocks_together"); }
   const Faults& faults() const { return *faults_; }

@@ -56,6 +56,7 @@ bool RenewLoop::renew(const desk::KnownLeader& known) {
   thrift::RenewRequest request;
   request.__set_worker(wire::to_wire(parts_.life()));
   if (parts_.figures) put_figures(request, parts_.figures());
+  request.__set_clock_ms(to_ms(SystemClock().wall()));
   const MonoTime sent = BootClock::now();
   const auto answer = channel_.call(
       [&](thrift::ReportServiceClient& leader) { leader.renew(request); }, options_.rpc_deadline);

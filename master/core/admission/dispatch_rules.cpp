@@ -12,6 +12,7 @@
 #include "master/core/admission/route.h"
 #include "master/core/admission/semaphore_rules.h"
 #include "master/core/admission/turn_rules.h"
+#include "master/core/workers/conduct_rules.h"
 #include "master/core/workers/start_rules.h"
 #include "master/core/workers/worker_rules.h"
 
@@ -88,24 +89,27 @@ RouteQuestion question_of(const RunEntry& run, const JobEntry& job) {
   return question;
 }
 
-model::WorkerKey choose_among(const RunEntry& run, const OpenWorkers& open) {
+model::WorkerKey choose_among(WorkerTable& workers, const RunEntry& run, const OpenWorkers& open) {
   const JobEntry& job = run.job();
-  const model::WorkerKey* choice = choose_worker(question_of(run, job), open);
+  std::vector<model::WorkerKey> passed;
+  const model::WorkerKey* choice = choose_worker(question_of(run, job), open, passed);
   CHECK_OR_DIE(choice != nullptr, "no worker was chosen among those that may take an attempt");
-  return *choice;
+  model::WorkerKey chosen = *choice;
+  for (const model::WorkerKey& each : passed) workers.pass_over(each);
+  return chosen;
 }
 
 /// Where its job prefers that, another worker than the last one, if another may take it now.
-model::WorkerKey choose_for(const WorkerTable& workers, const RunEntry& run, const SlotQueueKey& key) {
+model::WorkerKey choose_for(WorkerTable& workers, const RunEntry& run, const SlotQueueKey& key) {
   const bool moves = run.rules().retry.another_worker == model::AnotherWorker::Prefer && key.worker.empty() &&
                      run.progress().first_dispatched();
   if (moves) {
     SlotQueueKey others = key;
     others.except = run.progress().worker().id;
     const OpenWorkers& open = workers.open_for(others);
-    if (workers.may_serve(others, open)) return choose_among(run, open);
+    if (workers.may_serve(others, open)) return choose_among(workers, run, open);
   }
-  return choose_among(run, workers.open_for(key));
+  return choose_among(workers, run, workers.open_for(key));
 }
 
 /// Whether a worker may take the next run of this queue, and tokens are free for it; if not, the queue says
@@ -267,7 +271,9 @@ void apply_refusal(Context& ctx, RunEntry& run, const DispatchVerdict& verdict) 
 /// An answer that is missing counts as one that came now.
 void note_answer_time(Context& ctx, const RunEntry& run) {
   if (run.life() == nullptr || !run.progress().dispatched()) return;
-  ctx.state.workers().note_answer(*run.life(), ctx.now.wall - *run.progress().dispatched());
+  LifeEntry& life = *ctx.state.find_life(run.progress().worker());
+  ctx.state.workers().note_answer(life, ctx.now.wall - *run.progress().dispatched());
+  judge_signs(ctx, life);
 }
 
 void apply_verdict(Context& ctx, const model::WorkerKey& worker, const DispatchVerdict& verdict) {

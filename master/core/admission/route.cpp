@@ -9,12 +9,14 @@ constexpr std::uint64_t kMeasuredAnew = 16;
 
 }  // namespace
 
-const model::WorkerKey* choose_worker(const RouteQuestion& question, const OpenWorkers& open) {
+const model::WorkerKey* choose_worker(const RouteQuestion& question, const OpenWorkers& open,
+                                      std::vector<model::WorkerKey>& passed) {
   using model::RouteKind;
   switch (question.route) {
     case RouteKind::RoundRobin:
-      return question.last_worker.empty() ? open.by_lot(question.lot) : open.after_id(question.last_worker);
-    case RouteKind::LeastLoaded: return open.first(WorkerOrder::Load);
+      if (question.last_worker.empty()) return open.by_lot(question.lot);
+      return open.after_id_in_turn(question.last_worker, passed);
+    case RouteKind::LeastLoaded: return open.first_in_turn(WorkerOrder::Load, passed);
     case RouteKind::Named: return open.with_id(question.named);
     case RouteKind::First:
     case RouteKind::Failover:
@@ -22,12 +24,13 @@ const model::WorkerKey* choose_worker(const RouteQuestion& question, const OpenW
     case RouteKind::Last: return open.last(WorkerOrder::Rank);
     case RouteKind::Random: return open.by_lot(question.lot);
     case RouteKind::ConsistentHash: return open.favourite_of(question.key);
-    case RouteKind::LeastFrequentlyUsed: return open.first(WorkerOrder::Uses);
-    case RouteKind::LeastRecentlyUsed: return open.first(WorkerOrder::LastUse);
+    case RouteKind::LeastFrequentlyUsed: return open.first_in_turn(WorkerOrder::Uses, passed);
+    case RouteKind::LeastRecentlyUsed: return open.first_in_turn(WorkerOrder::LastUse, passed);
     case RouteKind::WeightedRoundRobin: return open.first(WorkerOrder::Turn);
-    case RouteKind::LeastConnections: return open.first(WorkerOrder::Running);
+    case RouteKind::LeastConnections: return open.first_in_turn(WorkerOrder::Running, passed);
     case RouteKind::FastestResponse:
-      return open.first(question.lot % kMeasuredAnew == 0 ? WorkerOrder::LastUse : WorkerOrder::Answer);
+      return open.first_in_turn(
+          question.lot % kMeasuredAnew == 0 ? WorkerOrder::LastUse : WorkerOrder::Answer, passed);
   }
   return nullptr;
 }

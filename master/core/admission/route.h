@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "common/model/job.h"
 #include "common/model/run.h"
@@ -26,7 +27,13 @@ struct RouteQuestion {
 /// the lowest id; Last: the highest. Who counts among the workers differs between these (Gate).
 /// FastestResponse: one draw in 16 is for the worker that was used longest ago, so that one that was slow is
 /// measured again.
-const model::WorkerKey* choose_worker(const RouteQuestion& question, const OpenWorkers& open);
+/// `passed`: workers with half of their share that were passed over this time.
+const model::WorkerKey* choose_worker(const RouteQuestion& question, const OpenWorkers& open,
+                                      std::vector<model::WorkerKey>& passed);
+inline const model::WorkerKey* choose_worker(const RouteQuestion& question, const OpenWorkers& open) {
+  std::vector<model::WorkerKey> passed;
+  return choose_worker(question, open, passed);
+}
 
 /// The same in every Term.
 std::uint64_t lot_of(const model::AttemptKey& attempt);

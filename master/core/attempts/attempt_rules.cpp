@@ -6,6 +6,7 @@
 #include "master/core/admission/dispatch_rules.h"
 #include "master/core/admission/firing.h"
 #include "master/core/admission/overlap.h"
+#include "master/core/workers/conduct_rules.h"
 #include "master/core/workers/drain_rules.h"
 #include "master/core/attempts/cancel_rules.h"
 #include "master/core/attempts/limit_rules.h"
@@ -141,6 +142,7 @@ bool try_again(Context& ctx, RunEntry& run, const Outcome& outcome) {
   const FailedAttempt attempt{run.attempt(), run.progress().failures, age_of(run, ctx.at)};
   NextTry next = next_try(run.rules().retry, outcome, attempt);
   if (next.is_failure) run.count_failure();
+  if (next.is_failure && outcome.reason != Reason::HandlerUnknown) note_failure_there(ctx, run);
   const bool may_follow = !run.progress().cancel_asked && outcome.reason != Reason::HandlerUnknown;
   if (!may_follow) return false;
   if (!next.pause) {
@@ -165,6 +167,7 @@ void end_reported(Context& ctx, RunEntry& run, Outcome outcome) {
     run.set_detail(run_limit_text(run.rules()));
     return finish_as(ctx, run, std::move(outcome), RunState::TimedOut, Reason::RunTimeout);
   }
+  if (outcome.state == RunState::Succeeded) note_success_there(ctx, run);
   if (may_retry(outcome.state) && try_again(ctx, run, outcome)) return;
   const RunState state = outcome.state;
   finish_with(ctx, run, std::move(outcome), state);

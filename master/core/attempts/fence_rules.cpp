@@ -7,6 +7,7 @@
 #include "master/core/batch_rows.h"
 #include "master/core/attempts/confirm_rules.h"
 #include "master/core/notices.h"
+#include "master/core/workers/conduct_rules.h"
 #include "master/core/workers/worker_rules.h"
 
 namespace rota::master::core {
@@ -42,6 +43,7 @@ void handle_renew_asked(Context& ctx, const RenewAsked& event) {
   LifeEntry* life = state.find_life(event.worker);
   if (life == nullptr || !life->is_present() || !is_on_home_of_attempts(state, event.worker)) {
     ++state.counters().renews_refused;
+    state.departed().note_heard(event.worker, ctx.now.mono);
     reply(ctx, event.token,
           Error(ErrorCode::Unavailable, "this life of the worker is not registered, or not let in yet"));
     return;
@@ -51,7 +53,9 @@ void handle_renew_asked(Context& ctx, const RenewAsked& event) {
   worker.grant_end = std::max(worker.grant_end, ctx.now.mono + state.options().grant + kKillReserve);
   ++state.counters().renews;
   apply_figures(state, *life, event);
+  if (event.clock_offset) life->clock.note(*event.clock_offset);
   expect_renewal(ctx, event.worker);
+  judge_signs(ctx, *life);
   reply(ctx, event.token, Renewed{});
 }
 
@@ -93,6 +97,7 @@ void watch_silent(Context& ctx, const model::WorkerKey& key) {
   LifeEntry* life = ctx.state.find_life(key);
   if (life == nullptr || !life->is_present()) return;
   ctx.state.workers().timers().set(key, LifeTimer::Silence, ctx.now.mono + kSilentStill);
+  judge_signs(ctx, *life);
   if (life->attempts().empty()) return;
   ctx.out.watch_beats.push_back(key);
   const auto since = silent_since(*life, ctx.now.mono);

@@ -18,6 +18,7 @@ namespace rota::master::core {
 struct DepartedWorker {
   model::WorkerInfo info;              ///< of one from before this Term its address and pool are known alone
   WallTime left{};
+  MonoTime heard{};                    ///< when it last asked for a voucher
   std::string why;
 };
 
@@ -29,6 +30,11 @@ class DepartedTable {
     return found == workers_.end() ? nullptr : &found->second;
   }
   bool contains(const std::string& id) const { return workers_.contains(id); }
+  /// It asked for a voucher, though its node is gone.
+  void note_heard(const model::WorkerKey& key, MonoTime at) {
+    const auto found = workers_.find(key.id);
+    if (found != workers_.end() && found->second.info.key == key) found->second.heard = at;
+  }
   auto all() const { return walk(workers_); }
   void depart(DepartedWorker worker) {
     const std::string id = worker.info.key.id;

@@ -16,6 +16,9 @@ namespace rota::master::core {
 /// attempts now.
 enum class Gate { Any, First, Last, Failover };
 Gate gate_of(model::RouteKind route);
+/// It passes over workers with half of their share every second time. The others give them half in another
+/// way (weights, lots, keys), or go by rank or name, whatever a worker's share.
+bool passes_over(model::RouteKind route);
 
 /// Namespace and name.
 using SemaphoreName = std::pair<std::string, std::string>;

@@ -26,6 +26,18 @@ Gate gate_of(model::RouteKind route) {
   }
 }
 
+bool passes_over(model::RouteKind route) {
+  switch (route) {
+    case model::RouteKind::RoundRobin:
+    case model::RouteKind::LeastLoaded:
+    case model::RouteKind::LeastFrequentlyUsed:
+    case model::RouteKind::LeastRecentlyUsed:
+    case model::RouteKind::LeastConnections:
+    case model::RouteKind::FastestResponse: return true;
+    default: return false;
+  }
+}
+
 SlotQueueKey slot_queue_of(const KeptRules& rules) {
   return {rules.pool, rules.route == model::RouteKind::Named ? rules.worker : std::string{},
           rules.handler, gate_of(rules.route), rules.select};

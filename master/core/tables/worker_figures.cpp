@@ -25,4 +25,44 @@ void WorkerTable::note_answer(LifeEntry& life, Millis took) {
   if (life.figures_.note_answer(took)) refresh_open(life);
 }
 
+void WorkerTable::set_half(LifeEntry& life, bool half) {
+  if (life.figures_.set_half(half)) refresh_open(life);
+}
+
+void WorkerTable::pass_over(const model::WorkerKey& key) {
+  LifeEntry& life = *find_life(key);
+  life.figures_.note_pass();
+  life.last_used_ = ++dispatch_ordinal_;
+  refresh_open(life);
+}
+
+// --- holds
+
+const model::WorkerHold* WorkerTable::find_hold(const std::string& id) const {
+  const auto found = holds_.find(id);
+  return found == holds_.end() ? nullptr : &found->second;
+}
+
+void WorkerTable::put_hold(const model::WorkerHold& hold) {
+  if (hold.ended) {
+    holds_.erase(hold.worker);
+    hold_timers_.clear(hold.worker, HoldTimer::End);
+  } else {
+    holds_.insert_or_assign(hold.worker, hold);
+  }
+  refresh_all(hold.worker);
+  mark_pool(hold.pool);
+}
+
+PoolCount WorkerTable::count_in(const std::string& pool) const {
+  PoolCount count;
+  for (const auto& [key, life] : lives_) {
+    if (!life.present_ || life.info_.pool != pool || is_draining(life)) continue;
+    ++count.here;
+    const model::WorkerHold* hold = find_hold(key.id);
+    if (hold != nullptr && hold->is_closed()) ++count.left_out;
+  }
+  return count;
+}
+
 }  // namespace rota::master::core

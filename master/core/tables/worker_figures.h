@@ -26,10 +26,25 @@ class WorkerFigures {
     const auto step = static_cast<std::uint64_t>(turn_of(weight));
     load_.turn = turn + static_cast<std::int64_t>((load_.phase * step) >> 32);
   }
-  void note_use() { ++load_.uses; }
+  /// `takes_turns`: its route passes over workers with half a share every second time.
+  void note_use(bool takes_turns) {
+    ++load_.uses;
+    load_.is_passed = load_.has_half && takes_turns;
+  }
+  /// It was passed over, which counts as a use.
+  void note_pass() {
+    ++load_.uses;
+    load_.is_passed = false;
+  }
+  /// True: it changed.
+  bool set_half(bool half) {
+    load_.is_passed = false;
+    return std::exchange(load_.has_half, half) != half;
+  }
+  bool has_half() const { return load_.has_half; }
   /// `turn`: how far its pool has come. A worker that was full makes up for some of its turns, and no more.
   void pass_turn(std::int32_t weight, std::int64_t& turn) {
-    const std::int64_t step = turn_of(weight);
+    const std::int64_t step = turn_of(weight) * (load_.has_half ? 2 : 1);
     turn = std::max(turn, load_.turn);
     load_.turn = std::max(load_.turn, turn - kTurnsMadeUp * step) + step;
   }

@@ -58,7 +58,8 @@ const LifeEntry* WorkerTable::meant_by(const SlotQueueKey& queue) const {
 }
 
 bool WorkerTable::is_here(const LifeEntry& life) const {
-  return life.present_ && !is_draining(life) && life.info_.slots > life.unusable_slots_;
+  const bool has_slot = life.info_.slots > life.unusable_slots_;
+  return life.present_ && has_slot && !is_draining(life) && !is_held_back(life);
 }
 
 /// With which it stands, or should stand, in a group; unset: it does not.

@@ -19,6 +19,8 @@ struct WorkerLoad {
   std::int64_t turn = 0;               ///< of weighted turns: the lower the sooner
   std::int32_t answer_ms = 0;          ///< how long it takes to accept an attempt, smoothed
   std::uint32_t phase = 0;             ///< tells apart those that were never used; another one in each Term
+  bool has_half = false;               ///< it gets half of its share
+  bool is_passed = false;              ///< has_half: the next choice that would be it passes over it
   bool operator==(const WorkerLoad&) const = default;
 };
 

@@ -64,6 +64,11 @@ void WorkerTable::set_resting(LifeEntry& life, bool resting) {
   refresh(life);
 }
 
+void WorkerTable::set_settling(LifeEntry& life, bool settling) {
+  life.settling_ = settling;
+  refresh(life);
+}
+
 void WorkerTable::lose_slot(LifeEntry& life) {
   ++life.unusable_slots_;
   refresh_gates(life);
@@ -147,7 +152,7 @@ void WorkerTable::dispatch(LifeEntry& life, RunId run, model::RouteKind route) {
   life.attempts_.insert(run);
   ++life.dispatched_total_;
   life.last_used_ = ++dispatch_ordinal_;
-  life.figures_.note_use();
+  life.figures_.note_use(passes_over(route));
   if (route == model::RouteKind::WeightedRoundRobin) {
     life.figures_.pass_turn(life.info_.weight, turns_[life.info_.pool]);
   }
@@ -178,10 +183,19 @@ bool WorkerTable::is_open(const LifeEntry& life) const {
   return open_in(life.info_.pool).contains(life.key());
 }
 
-bool WorkerTable::may_take(const LifeEntry& life) const { return fits(life) && life.free_slots() > 0; }
+bool WorkerTable::may_take(const LifeEntry& life) const {
+  const model::WorkerHold* hold = find_hold(life.key().id);
+  const bool on_trial = hold != nullptr && hold->trial.has_value();
+  return fits(life) && life.free_slots() > 0 && (!on_trial || life.attempts_.empty());
+}
+
+bool WorkerTable::is_held_back(const LifeEntry& life) const {
+  const model::WorkerHold* hold = find_hold(life.key().id);
+  return life.settling_ || (hold != nullptr && hold->is_closed());
+}
 
 bool WorkerTable::fits(const LifeEntry& life) const {
-  if (!life.present_ || !life.reconciled_ || life.resting_) return false;
+  if (!life.present_ || !life.reconciled_ || life.resting_ || is_held_back(life)) return false;
   const WorkerEntry* worker = find_worker(life.key().id);
   return worker != nullptr && worker->present_.size() == 1 && !is_draining(life);
 }
@@ -193,6 +207,8 @@ const OpenWorkers& WorkerTable::open_in(const std::string& pool) const {
 }
 
 void WorkerTable::refresh(LifeEntry& life) {
+  const model::WorkerHold* hold = find_hold(life.key().id);
+  life.on_trial_ = hold != nullptr && hold->trial.has_value();
   life.fits_ = fits(life);
   refresh_gates(life);
   refresh_open(life);
@@ -216,7 +232,7 @@ bool WorkerTable::is_in_step(const LifeEntry& life) const {
 
 void WorkerTable::refresh_open(LifeEntry& life) {
   const std::string& pool = life.info_.pool;
-  const bool is_open = life.fits_ && life.free_slots() > 0;
+  const bool is_open = life.fits_ && life.has_room();
   const WorkerLoad load = load_of(life);
   if (is_open) marked_pools_.insert(pool);
   if (stands_right(life.open_load_, is_open, load)) return;
@@ -238,7 +254,7 @@ Standing WorkerTable::standing_of(const LifeEntry& life) const {
   Standing standing;
   standing.present = life.present_ ? 1 : 0;
   standing.reconciled = life.present_ && life.reconciled_ ? 1 : 0;
-  standing.accepting = standing.reconciled == 1 && !is_draining(life) ? 1 : 0;
+  standing.accepting = standing.reconciled == 1 && !is_draining(life) && !is_held_back(life) ? 1 : 0;
   return standing;
 }
 

@@ -15,6 +15,7 @@
 #include "common/base/ids.h"
 #include "common/base/time.h"
 #include "common/model/worker.h"
+#include "common/model/worker_hold.h"
 #include "master/core/shared_info.h"
 #include "master/core/tables/id_set.h"
 #include "master/core/tables/open_workers.h"
@@ -24,6 +25,7 @@
 #include "master/core/tables/worker_figures.h"
 #include "master/core/tables/worker_group.h"
 #include "master/core/time/timer_index.h"
+#include "master/core/workers/worker_state_rules.h"
 
 namespace rota::master::core {
 
@@ -51,6 +53,9 @@ class LifeEntry {
   std::shared_ptr<const std::vector<model::AttemptUsage>> usage;  ///< as it last said
   std::optional<MonoTime> last_beat;   ///< set: none came later, and its session is over
   std::size_t place = 0;               ///< of its dispatch among the batch's messages, if that is there
+  std::string warning;                 ///< why it gets half of its share; empty: it does not
+  std::string accused;                 ///< it would be excluded, if others of its pool were not already
+  ClockOffset clock;
 
   const model::WorkerInfo& info() const { return info_; }
   /// The same without its vitals, in one piece that is made anew only when it is another one.
@@ -60,6 +65,8 @@ class LifeEntry {
   bool is_present() const { return present_; }        ///< its node is there
   bool is_reconciled() const { return reconciled_; }  ///< it has said what it holds
   bool is_resting() const { return resting_; }        ///< refused an attempt a moment ago
+  bool is_settling() const { return settling_; }      ///< it came back in a crowd, and is let in later
+  bool is_on_trial() const { return on_trial_; }      ///< it gets one attempt at a time
   const IdSet<RunId>& attempts() const { return attempts_; }  ///< stored for it and not ended
   std::int32_t unusable_slots() const { return unusable_slots_; }
   const std::optional<DrainTelling>& told_drain() const { return told_drain_; }
@@ -81,6 +88,9 @@ class LifeEntry {
   void set_vitals(const decltype(model::WorkerInfo::vitals)& vitals) { info_.vitals = vitals; }
   /// How fast it accepts attempts, smoothed; 0: not known.
   double answer_ms() const { return figures_.answer_ms(); }
+  bool has_half() const { return figures_.has_half(); }  ///< of its share
+  /// It may take one more attempt, as far as it depends on those that it holds.
+  bool has_room() const { return free_slots() > 0 && (!on_trial_ || attempts_.empty()); }
 
  private:
   friend class WorkerTable;
@@ -98,6 +108,8 @@ class LifeEntry {
   bool present_ = false;
   bool reconciled_ = false;
   bool resting_ = false;
+  bool settling_ = false;
+  bool on_trial_ = false;
   bool says_draining_ = false;         ///< in answer to hello; its node may not say it yet
   std::int32_t unusable_slots_ = 0;    ///< held by attempts whose death was not proven
   std::optional<DrainTelling> told_drain_;
@@ -126,7 +138,14 @@ class WorkerEntry {
   std::set<std::string> present_;
 };
 
-enum class LifeTimer { Hello, Rest, TellDrain, HandOver, AskAgain, Silence };
+enum class LifeTimer { Hello, Rest, TellDrain, HandOver, AskAgain, Silence, LetIn };
+enum class HoldTimer { End };
+
+/// Workers of a pool that are registered and not drained.
+struct PoolCount {
+  std::size_t here = 0;
+  std::size_t left_out = 0;            ///< of them: those that a hold keeps from all attempts
+};
 
 /// Thread: the Scheduler's. Every function keeps in step which lives may take an attempt, and marks a pool in
 /// which one may that could not before.
@@ -152,6 +171,10 @@ class WorkerTable {
   void hide_node(LifeEntry& life);
   void set_reconciled(LifeEntry& life, bool reconciled);
   void set_resting(LifeEntry& life, bool resting);
+  void set_settling(LifeEntry& life, bool settling);
+  void set_half(LifeEntry& life, bool half);
+  /// A route would have chosen it, and chose another since it gets half of its share.
+  void pass_over(const model::WorkerKey& key);
   /// A slot whose process set was not seen empty.
   void lose_slot(LifeEntry& life);
   /// What its host does, by a renewal.
@@ -186,6 +209,15 @@ class WorkerTable {
   /// What it says, by its node or in answer to hello, that it was told last.
   void set_drain_heard(LifeEntry& life, std::optional<bool> told, std::optional<std::int64_t> order);
   void set_says_draining(LifeEntry& life, bool says);
+
+  // --- holds in force, by worker id: what a worker did keeps attempts from it for a while
+  const model::WorkerHold* find_hold(const std::string& id) const;
+  auto holds() const { return walk(holds_); }
+  /// Begins, or goes on as that says; one that has ended is forgotten.
+  void put_hold(const model::WorkerHold& hold);
+  PoolCount count_in(const std::string& pool) const;
+  TimerIndex<std::string, HoldTimer>& hold_timers() { return hold_timers_; }
+  const TimerIndex<std::string, HoldTimer>& hold_timers() const { return hold_timers_; }
 
   // --- lives that an operator confirmed to be dead, while attempts are stored for them
   bool is_confirmed(const model::WorkerKey& life) const { return confirmed_.contains(life); }
@@ -235,6 +267,7 @@ class WorkerTable {
   void release(LifeEntry& life, RunId run);
 
   bool fits(const LifeEntry& life) const;
+  bool is_held_back(const LifeEntry& life) const;
   void refresh(LifeEntry& life);
   void refresh_all(const std::string& id);
   void refresh_open(LifeEntry& life);
@@ -258,6 +291,8 @@ class WorkerTable {
   std::map<model::WorkerKey, LifeEntry> lives_;
   std::map<std::string, WorkerEntry> workers_;
   std::map<std::string, model::WorkerDrain> drains_;
+  std::map<std::string, model::WorkerHold> holds_;
+  TimerIndex<std::string, HoldTimer> hold_timers_;
   std::map<model::WorkerKey, model::WorkerDeath> confirmed_;
   std::map<std::string, OpenWorkers> open_;   ///< by pool; none is empty
   std::map<std::string, Standing> standings_;  ///< by pool; none is all zeros

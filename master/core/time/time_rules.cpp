@@ -5,6 +5,7 @@
 
 #include "master/core/attempts/attempt_rules.h"
 #include "master/core/admission/dispatch_rules.h"
+#include "master/core/workers/conduct_rules.h"
 #include "master/core/workers/drain_rules.h"
 #include "master/core/attempts/fence_rules.h"
 #include "master/core/attempts/limit_rules.h"
@@ -347,6 +348,9 @@ void life_timer(Context& ctx, const model::WorkerKey& key, LifeTimer kind) {
     case LifeTimer::Silence:
       watch_silent(ctx, key);
       return;
+    case LifeTimer::LetIn:
+      if (life != nullptr) let_in(ctx, *life);
+      return;
     case LifeTimer::HandOver:
       if (life != nullptr) hand_over(ctx, *life);
       return;
@@ -361,6 +365,7 @@ void run_timers(Context& ctx) {
   while (const auto due = state.workers().timers().pop_due(ctx.now.mono)) {
     life_timer(ctx, due->first, due->second);
   }
+  while (const auto due = state.workers().hold_timers().pop_due(ctx.now.mono)) end_hold_time(ctx, due->first);
   while (const auto due = state.starts().timers().pop_due(ctx.now.mono)) end_absent_starts(ctx, due->first);
 }
 
@@ -445,6 +450,7 @@ std::optional<Millis> next_wake(const State& state, Now now) {
   if (const auto in = thaw_wake(state, now)) sooner(*in);
   if (const auto first = state.catch_up().wake()) sooner(until(*first, now.mono));
   if (const auto first = state.workers().timers().first()) sooner(until(*first, now.mono));
+  if (const auto first = state.workers().hold_timers().first()) sooner(until(*first, now.mono));
   if (const auto first = state.starts().timers().first()) sooner(until(*first, now.mono));
   if (!state.starts().waiting().empty() && !state.ticks().are_held()) sooner(Millis{0});
   return wake;

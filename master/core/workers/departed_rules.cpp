@@ -6,6 +6,7 @@
 #include "common/base/utf8.h"
 #include "master/core/batch_rows.h"
 #include "master/core/notices.h"
+#include "master/core/workers/conduct_rules.h"
 
 namespace rota::master::core {
 namespace {
@@ -69,6 +70,7 @@ void note_departed(Context& ctx, const LifeEntry& life) {
   worker.info.started = life.joined;
   worker.left = ctx.at;
   worker.why = life.why;
+  worker.heard = life.heard;
   ctx.state.departed().depart(std::move(worker));
   bound_departed(ctx.state);
 }
@@ -131,6 +133,7 @@ void handle_forget_worker(Context& ctx, const ForgetWorker& event) {
     state.departed().forget(event.worker);
   }
   forget_drain(ctx, event);
+  drop_hold(ctx, event.worker);
   tell(ctx, "worker forgotten", {{"worker", event.worker}, {"by", event.principal}});
   reply(ctx, event.token, WorkerForgotten{});
 }

@@ -7,6 +7,7 @@
 #include "master/core/batch_rows.h"
 #include "master/core/admission/dispatch_rules.h"
 #include "master/core/notices.h"
+#include "master/core/workers/conduct_rules.h"
 #include "master/core/workers/worker_words.h"
 
 namespace rota::master::core {
@@ -83,6 +84,7 @@ void handle_drain_worker(Context& ctx, const DrainWorker& event) {
     if (changed) follow_drain(ctx, life);
     state.workers().mark_pool(life.info().pool);
   }
+  if (!lives.empty()) keep_within_third(ctx, state.find_life(lives.front())->info().pool);
   const std::size_t running = state.workers().runs_on(event.worker).size();
   reply(ctx, event.token, DrainTaken{changed, static_cast<std::int32_t>(running)});
 }

@@ -6,6 +6,7 @@
 #include "master/core/attempts/attempt_rules.h"
 #include "master/core/batch_rows.h"
 #include "master/core/attempts/confirm_rules.h"
+#include "master/core/workers/conduct_rules.h"
 #include "master/core/workers/departed_rules.h"
 #include "master/core/admission/dispatch_rules.h"
 #include "master/core/workers/drain_rules.h"
@@ -151,6 +152,7 @@ void handle_worker_seen(Context& ctx, const WorkerSeen& event) {
     begin_absence(ctx, id);
   }
   if (is_new && state.listings().is_listed()) {
+    note_life_here(ctx, life);
     greet(ctx, id);
   } else {
     follow_drain(ctx, life);
@@ -172,6 +174,8 @@ void handle_worker_gone(Context& ctx, const WorkerGone& event) {
   const WorkerEntry& worker = state.workers().worker_of(event.key.id);
   if (worker.present().empty()) note_departed(ctx, *life);
   note_start_gone(ctx, *life);
+  note_life_lost(ctx, *life);
+  keep_within_third(ctx, life->info().pool);
   state.workers().mark_pool(life->info().pool);  // who waits there says why anew
   const bool is_listed = state.listings().is_listed();
   if (is_listed && !is_present_on_home(state, worker, event.key.id)) begin_absence(ctx, event.key.id);
@@ -191,6 +195,7 @@ void apply_first_listing(Context& ctx) {
     greet(ctx, id);
   }
   end_open_rows(ctx);
+  store_recovered_holds(ctx);
   watch_absent_starts(ctx);
   for (const auto& [key, queue] : state.slot_queues().all()) state.workers().mark_pool(key.pool);
 }

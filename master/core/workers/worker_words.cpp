@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "common/base/duration_text.h"
+#include "master/core/workers/worker_state_rules.h"
 
 namespace rota::master::core {
 namespace {
@@ -33,7 +34,7 @@ std::string by_whom(const model::WorkerDrain& drain) {
 std::string drain_words(const WorkerView& worker, WallTime now) {
   if (!worker.drain) return "";
   std::string text = by_whom(*worker.drain);
-  const bool is_here = worker.state != "offline";
+  const bool is_here = !is_away(worker);
   if (worker.drain->deadline && is_here) {
     add(text, deadline_words(*worker.drain->deadline, worker.running, now));
   }
@@ -46,7 +47,7 @@ bool stops_by_itself(const WorkerView& worker) {
 
 /// Told to stop where it runs (SIGTERM, a service manager).
 std::string stop_words(const WorkerView& worker, WallTime now) {
-  if (worker.state == "offline" || !stops_by_itself(worker)) return "";
+  if (is_away(worker) || !stops_by_itself(worker)) return "";
   std::string text = "it was told to stop on its own host and takes nothing new";
   if (worker.info->stops_at) add(text, deadline_words(*worker.info->stops_at, worker.running, now));
   return text;
@@ -60,13 +61,29 @@ std::string fence_words(const WorkerView& worker, WallTime now) {
   return fmt::format("{} there may be followed by others {}", attempts(worker.running), when);
 }
 
+/// For how long, in the steps that people go by.
+std::string band_words(Millis away) {
+  const std::string band = away_band(away);
+  return band.empty() ? "" : ", for more than " + band;
+}
+
+std::string hold_words(const WorkerView& worker) {
+  if (!worker.hold) return "";
+  const model::WorkerHold& hold = *worker.hold;
+  const std::string kind(name_of(hold.kind));
+  if (hold.trial) return kind + ": " + hold.why + "; on trial, with one attempt at a time until one succeeds";
+  return fmt::format("{} until {}: {}", kind, second_text(hold.until), hold.why);
+}
+
 std::string away_words(const WorkerView& worker, WallTime now) {
   std::string text;
   if (worker.silent_since) {
     text = "it has not answered since " + second_text(*worker.silent_since);
-  } else if (worker.state == "offline") {
+  } else if (is_away(worker) || worker.left) {
     if (worker.left) text = "gone since " + second_text(*worker.left);
+    if (worker.left) text += band_words(now - *worker.left);
     if (!worker.why.empty()) text += (text.empty() ? "" : ": ") + worker.why;
+    if (!is_away(worker)) add(text, "it still asks for vouchers, so it has lost ZooKeeper and lives on");
   } else {
     return worker.why;
   }
@@ -77,9 +94,10 @@ std::string away_words(const WorkerView& worker, WallTime now) {
 /// What it waited for at its start: once the leader has its answer that is over, and before that `why` says
 /// it.
 std::string health_words(const WorkerView& worker) {
-  if (worker.state == "offline" || !worker.vitals) return "";
+  if (is_away(worker) || !worker.vitals) return "";
   const std::string& health = worker.vitals->health;
-  return health == "ok" || health.starts_with("starting: ") ? "" : health;
+  const bool is_said = worker.warning.find(health) != std::string::npos;
+  return health == "ok" || health.starts_with("starting: ") || is_said ? "" : health;
 }
 
 }  // namespace
@@ -92,7 +110,9 @@ std::string second_text(WallTime at) {
 std::string remarks_on(const WorkerView& worker, WallTime now) {
   std::string text = drain_words(worker, now);
   add(text, stop_words(worker, now));
+  add(text, hold_words(worker));
   add(text, away_words(worker, now));
+  if (worker.state == "warning" && !worker.warning.empty()) add(text, "half of its share: " + worker.warning);
   add(text, health_words(worker));
   return text;
 }
@@ -116,10 +136,12 @@ std::string who_takes_nothing(const std::vector<WorkerView>& workers, const std:
   std::size_t count = 0;
   for (const WorkerView& worker : workers) {
     const bool is_meant = named.empty() ? worker.info->pool == pool : worker.info->key.id == named;
-    if (!is_meant || worker.state == "online" || worker.state == "busy") continue;
+    if (!is_meant || gets_work(worker) || worker.state == "dead") continue;
     if (count++ == kNamedMost) return text + "; and more";
     std::string how = "is " + worker.state;
     if (worker.state == "offline" && worker.left) how += " since " + second_text(*worker.left);
+    const bool is_left_out = worker.hold && !worker.hold->trial && !is_away(worker);
+    if (is_left_out) how += " until " + second_text(worker.hold->until);
     if (worker.drain) how += (worker.state == "draining" ? ", " : " and ") + by_whom(*worker.drain);
     if (worker.state == "draining" && stops_by_itself(worker)) how = "is stopping";
     add(text, worker.info->key.id + " " + how);

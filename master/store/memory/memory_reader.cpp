@@ -250,6 +250,18 @@ Result<std::vector<model::WorkerDeath>> MemoryStore::deaths_of(const std::string
   return out;
 }
 
+Result<std::vector<model::WorkerHold>> MemoryStore::holds_of(const std::string& worker_id,
+                                                             std::int32_t limit) {
+  const std::scoped_lock lock(mutex_);
+  if (auto fine = up(); !fine) return fail(fine.error());
+  std::vector<model::WorkerHold> out;
+  for (auto at = tables_->holds.rbegin(); at != tables_->holds.rend(); ++at) {
+    if (out.size() >= static_cast<std::size_t>(std::max(limit, 1))) break;
+    if (worker_id.empty() || at->second.worker == worker_id) out.push_back(at->second);
+  }
+  return out;
+}
+
 Result<std::vector<model::Freeze>> MemoryStore::freezes() {
   const std::scoped_lock lock(mutex_);
   if (auto fine = up(); !fine) return fail(fine.error());

@@ -208,6 +208,9 @@ Result<core::Recovered> recover_from(const MemoryTables& tables, const ZoneSourc
     if (!freeze.done || lies_ahead) recovered.freezes.push_back(freeze);
   }
   recovered.starts = newest_starts_in(tables);
+  for (const auto& [number, hold] : tables.holds) {
+    if (!hold.ended) recovered.holds.push_back(hold);
+  }
   for (const auto& [worker, drain] : tables.drains) {
     if (drain.draining) recovered.drains.push_back(drain);
   }

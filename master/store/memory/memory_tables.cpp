@@ -222,6 +222,11 @@ void put_the_rest(MemoryTables& tables, const core::Changes& changes) {
   for (const auto& drain : changes.drains) tables.drains.insert_or_assign(drain.worker, drain);
   for (const auto& death : changes.deaths) tables.deaths.insert_or_assign(death.life, death);
   for (const auto& row : changes.quotas) tables.quotas.try_emplace({row.of, row.name, row.version}, row);
+  for (const auto& hold : changes.holds) {
+    const auto at = tables.holds.try_emplace(hold.number, hold).first;
+    at->second.trial = hold.trial;
+    at->second.ended = hold.ended;
+  }
   for (const auto& row : changes.semaphores) {
     tables.semaphores.try_emplace({row.space, row.name, row.version}, row);
   }

@@ -43,6 +43,7 @@ struct MemoryTables {
   std::map<std::tuple<std::string, std::string, std::int32_t>, model::SemaphoreRow> semaphores;
   std::map<std::tuple<model::QuotaOf, std::string, std::int32_t>, model::QuotaRow> quotas;
   std::map<std::int64_t, model::Freeze> freezes;
+  std::map<std::int64_t, model::WorkerHold> holds;
   std::map<model::StartKey, model::WorkerStart> starts;
   std::map<std::tuple<model::AttemptKey, LogStream, std::int64_t>, LogChunk> chunks;
   std::map<RunId, WallTime> pruned;

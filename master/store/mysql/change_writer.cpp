@@ -11,6 +11,7 @@
 #include "master/store/mysql/alike_updates.h"
 #include "master/store/mysql/calendar_rows.h"
 #include "master/store/mysql/quota_rows.h"
+#include "master/store/mysql/hold_rows.h"
 #include "master/store/mysql/semaphore_rows.h"
 #include "master/store/mysql/job_rows.h"
 #include "master/store/mysql/kept_runs.h"
@@ -329,6 +330,7 @@ Result<void> gather_changes(BatchText& batch, const core::Changes& changes, bool
   if (auto done = write_calendars(batch, changes.calendars); !done) return done;
   if (!changes.quotas.empty()) write_quotas(batch, changes.quotas);
   if (!changes.semaphores.empty()) write_semaphores(batch, changes.semaphores);
+  if (!changes.holds.empty()) write_holds(batch, changes.holds);
   if (changes.watermark) {
     write_watermark(batch, *changes.watermark);
   } else if (!changes.empty()) {

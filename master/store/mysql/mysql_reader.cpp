@@ -9,6 +9,7 @@
 #include "master/store/mysql/connection.h"
 #include "master/store/mysql/calendar_rows.h"
 #include "master/store/mysql/quota_rows.h"
+#include "master/store/mysql/hold_rows.h"
 #include "master/store/mysql/semaphore_rows.h"
 #include "master/store/mysql/job_rows.h"
 #include "master/store/mysql/multi_row.h"
@@ -266,6 +267,15 @@ Result<std::vector<model::WorkerDeath>> MysqlReader::deaths_of(const std::string
                   "ORDER BY d.worker_id, d.incarnation", kDeathColumns),
       [&](Binder& binder) { binder.text(worker_id); },
       [](Row& row) -> Result<model::WorkerDeath> { return read_death(row); });
+}
+
+Result<std::vector<model::WorkerHold>> MysqlReader::holds_of(const std::string& worker_id,
+                                                             std::int32_t limit) {
+  return rows_of<model::WorkerHold>(
+      pool_,
+      fmt::format("SELECT {} FROM worker_hold h WHERE ? IN ('', h.worker_id) ORDER BY h.hold_number DESC "
+                  "LIMIT {}", kHoldColumns, rows_asked(limit)),
+      [&](Binder& binder) { binder.text(worker_id); }, read_hold);
 }
 
 Result<std::vector<model::Freeze>> MysqlReader::freezes() {

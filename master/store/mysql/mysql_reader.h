@@ -38,6 +38,7 @@ class MysqlReader final : public Reader {
   Result<std::shared_ptr<const model::JobDefinition>> definition_of(JobId job,
                                                                     JobVersion version) override;
   Result<std::vector<model::WorkerDeath>> deaths_of(const std::string& worker_id) override;
+  Result<std::vector<model::WorkerHold>> holds_of(const std::string& worker_id, std::int32_t limit) override;
   Result<std::vector<model::Freeze>> freezes() override;
   Result<std::vector<model::WorkerStart>> starts_after(std::int64_t number, std::int32_t limit) override;
   Result<std::vector<core::WorkerLife>> lives_of(const std::string& worker_id,

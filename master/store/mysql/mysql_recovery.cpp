@@ -15,6 +15,7 @@
 #include "master/store/calendars.h"
 #include "master/store/mysql/calendar_rows.h"
 #include "master/store/mysql/quota_rows.h"
+#include "master/store/mysql/hold_rows.h"
 #include "master/store/mysql/semaphore_rows.h"
 #include "master/store/mysql/content_cache.h"
 #include "master/store/mysql/contents.h"
@@ -265,6 +266,18 @@ Result<void> load_semaphores(Connection& connection, core::Recovered& recovered)
                            });
 }
 
+Result<void> load_holds(Connection& connection, core::Recovered& recovered) {
+  return connection.stream(
+      fmt::format("SELECT {} FROM worker_hold h WHERE h.ended_ms IS NULL ORDER BY h.hold_number",
+                  kHoldColumns),
+      [&](Row& row) -> Result<void> {
+        auto one = read_hold(row);
+        if (!one) return fail(one.error());
+        recovered.holds.push_back(std::move(*one));
+        return {};
+      });
+}
+
 Result<std::optional<core::Watermark>> load_watermark(Connection& connection) {
   std::optional<core::Watermark> watermark;
   auto read = connection.stream(
@@ -334,6 +347,7 @@ Result<core::Recovered> load_recovered(Connection& connection, const OpenConnect
   recovered.calendars = calendars_to_recover(std::move(*calendars), recovered, zones);
   if (auto quotas = load_quotas(connection, recovered); !quotas) return fail(quotas.error());
   if (auto semaphores = load_semaphores(connection, recovered); !semaphores) return fail(semaphores.error());
+  if (auto holds = load_holds(connection, recovered); !holds) return fail(holds.error());
   return recovered;
 }
 

@@ -87,6 +87,12 @@ std::string words(const model::CalendarRow& row) {
                      calendar.exclude.size(), calendar.hours.size());
 }
 
+std::string words(const model::WorkerHold& hold) {
+  return fmt::format("hold {} of {} in {} {} strikes {} since {} until {} trial {} ended {} why {}", hold.number,
+                     hold.worker, hold.pool, name_of(hold.kind), hold.strikes, to_ms(hold.since), to_ms(hold.until),
+                     at(hold.trial), at(hold.ended), std::hash<std::string>()(hold.why));
+}
+
 std::string words(const model::SemaphoreRow& row) {
   return fmt::format("semaphore {}/{} version {} count {} made {} number {} by {} deleted {}", row.space, row.name,
                      row.version, row.count, to_ms(row.changed), row.number, row.principal, row.deleted);
@@ -164,6 +170,7 @@ void add_recovered(std::string& out, const Backend& on) {
   }
   for (const auto& start : all->starts) out += "  " + words(start) + "\n";
   for (const auto& death : all->confirmed) out += "  confirmed " + words(death) + "\n";
+  for (const auto& hold : all->holds) out += "  " + words(hold) + "\n";
   for (const auto& calendar : all->calendars) out += "  " + words(calendar.row) + "\n";
   std::vector<std::string> quotas;
   for (const auto& quota : all->quotas) quotas.push_back("  " + words(quota) + "\n");
@@ -218,6 +225,8 @@ std::string look(const Backend& on, const StoreStep& step) {
   add(out, "lives", reader.lives_of("w1", 2));
   add(out, "starts", reader.starts_after(2, 5));
   add(out, "deaths", reader.deaths_of(""));
+  add(out, "holds", reader.holds_of("", 5));
+  add(out, "holds of w1", reader.holds_of("w1", 5));
   add(out, "calendars", reader.list_calendars("default", "", 100));
   add(out, "versions of de", reader.calendar_versions("default", "de"));
   add(out, "limits of pools", reader.list_quotas(model::QuotaOf::Pool, 100));

@@ -110,6 +110,7 @@ Changes StoreScript::random_changes() {
   if (dice_.chance(15)) add_calendar(changes);
   if (dice_.chance(15)) add_semaphore(changes);
   if (dice_.chance(15)) add_quota(changes);
+  if (dice_.chance(15)) add_hold(changes);
   if (dice_.chance(40)) changes.watermark = next_watermark();
   return changes;
 }
@@ -298,6 +299,21 @@ void StoreScript::add_death(Changes& changes) {
   changes.deaths.push_back(std::move(death));
 }
 
+void StoreScript::add_hold(Changes& changes) {
+  model::WorkerHold hold;
+  hold.number = 1 + static_cast<std::int64_t>(dice_.below(6));
+  hold.worker = "w" + std::to_string(hold.number % 2);
+  hold.pool = "p";
+  hold.kind = hold.number % 3 == 0 ? model::WorkerHold::Kind::Flapping : model::WorkerHold::Kind::Excluded;
+  hold.strikes = static_cast<std::int32_t>(hold.number);
+  hold.since = wall_from_ms(1'700'000'000'000 + hold.number);
+  hold.until = hold.since + 60s;
+  hold.why = hold.number == 4 ? samples::nasty_text() : "";
+  if (dice_.chance(40)) hold.trial = moment();
+  if (dice_.chance(40)) hold.ended = moment();
+  changes.holds.push_back(std::move(hold));
+}
+
 /// Also a version that stands already, with other content: what stands stays.
 void StoreScript::add_quota(Changes& changes) {
   model::QuotaRow row;
@@ -389,6 +405,7 @@ std::string text_of(const StoreStep& step) {
                         gap.count);
   }
   for (const auto& life : changes.lives) text += fmt::format(" life {}@{};", life.key.id, life.key.incarnation);
+  for (const auto& hold : changes.holds) text += fmt::format(" hold {} of {};", hold.number, hold.worker);
   for (const auto& start : changes.starts) text += fmt::format(" start {} of {};", start.key.start, start.key.worker);
   for (const auto& note : changes.notes) {
     text += fmt::format(" note of {}/{}{}{};", note.run.value, note.attempt, note.percent ? " percent" : "",

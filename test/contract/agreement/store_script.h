@@ -52,6 +52,7 @@ class StoreScript {
   void add_calendar(master::core::Changes& changes);
   void add_semaphore(master::core::Changes& changes);
   void add_quota(master::core::Changes& changes);
+  void add_hold(master::core::Changes& changes);
   model::RunProgress random_progress();
   model::Outcome random_outcome();
   std::int64_t random_job();

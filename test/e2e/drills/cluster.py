@@ -181,7 +181,7 @@ class Cluster:
         """id -> incarnation of the workers that accept work."""
         done = self.rota("-o", "json", "--deadline", "2s", "worker", "list")
         rows = json.loads(done.stdout) if done.returncode == 0 else []
-        return {w["id"]: w["incarnation"] for w in rows if w["state"] in ("online", "busy")}
+        return {w["id"]: w["incarnation"] for w in rows if w["state"] in ("online", "busy", "warning")}
 
     def is_whole(self):
         """Whether both masters and both workers are there, and a leader answers."""

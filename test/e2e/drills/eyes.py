@@ -188,7 +188,7 @@ def series_at(url):
 def counts_all(url):
     """A leader's page is up to 100 ms old; a follower's has none of this."""
     found = series_at(url)
-    here = found.get('rota_workers{state="online"}', 0) + found.get('rota_workers{state="busy"}', 0)
+    here = sum(found.get('rota_workers{state="%s"}' % state, 0) for state in ("online", "busy", "warning"))
     return found.get("rota_ticks_fired_total", 0) >= 2 and here == 2
 
 

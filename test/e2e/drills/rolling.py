@@ -29,7 +29,7 @@ def state(cluster, worker):
 
 
 def here(cluster, worker):
-    return state(cluster, worker) in ("online", "busy")
+    return state(cluster, worker) in ("online", "busy", "warning")
 
 
 def works_on(cluster, worker, what):

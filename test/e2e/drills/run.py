@@ -45,6 +45,7 @@ import outputs
 import overlap
 import retries
 import limits
+import node_states
 import semaphores
 import rolling
 import routes
@@ -98,6 +99,7 @@ GROUPS = {
         "handlers_known": lambda c, d, long: workers.handlers_known(c, d),
         "worker_starts": lambda c, d, long: starts.run_all(c),
         "worker_drained": lambda c, d, long: workers.drained(c, d),
+        "node_states": lambda c, d, long: node_states.all_of_them(c.programs, d),
         "routes": lambda c, d, long: routes.all_of_them(c.programs, d),
         "losses": lambda c, d, long: losses.all_of_them(c.programs, d),
         "costs": lambda c, d, long: eyes.costs(c),

@@ -11,7 +11,7 @@ def row_of(cluster, worker):
 
 def is_online(cluster, worker):
     row = row_of(cluster, worker)
-    return bool(row) and row["state"] in ("online", "busy")
+    return bool(row) and row["state"] in ("online", "busy", "warning")
 
 
 def on_worker(worker):

@@ -64,7 +64,7 @@ def killed(cluster, folder, part, runs=RUNS):
            overlap_ms=judged.get("max_overlap_ms", judged))
     if part.endswith(".host"):
         cluster.script("start", "worker-1")
-    wait_until(lambda: any(w["id"] == "worker-1" and w["state"] in ("online", "busy")
+    wait_until(lambda: any(w["id"] == "worker-1" and w["state"] in ("online", "busy", "warning")
                            for w in cluster.json("worker", "list")), 30, "worker-1 is back")
 
 
@@ -74,7 +74,7 @@ def terminated(cluster):
     cluster.await_started(runs)
     mine = [r for r in runs if cluster.run(r)["worker"] == "worker-2"]
     at = int(cluster.kill("worker-2.watchdog", "-TERM")["at_ms"])
-    wait_until(lambda: state_of(cluster, "worker-2") not in ("online", "busy"), 10, "worker-2 says that it stops")
+    wait_until(lambda: state_of(cluster, "worker-2") not in ("online", "busy", "warning"), 10, "worker-2 says that it stops")
     later = [cluster.submit("/bin/true") for _ in range(6)]
     ended = [cluster.await_run(r) for r in later]
     check(all(r["worker"] == "worker-1" for r in ended), "a stopping worker got a new attempt")

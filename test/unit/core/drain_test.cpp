@@ -186,6 +186,7 @@ TEST_CASE("drain: a worker that nobody knows is refused, a drained one that went
   CHECK_FALSE(std::get<DrainTaken>(h.last.replies.at(0).body).changed);
   CHECK(h.last.changes.drains.empty());
   h.leave({"w1", "i1"});
+  h.advance(4s);
   const auto views = h.scheduler->snapshot(h.now).workers;
   REQUIRE(views.size() == 1);
   CHECK(views[0].state == "offline");

@@ -59,6 +59,7 @@ void Harness::record(const Effects& effects) {
   for (const model::WorkerStart& start : changes.starts) REQUIRE(starts.emplace(start.key, start).second);
   for (const model::WorkerDrain& drain : changes.drains) drains[drain.worker] = drain;
   for (const model::WorkerDeath& death : changes.deaths) deaths[death.life] = death;
+  for (const model::WorkerHold& hold : changes.holds) holds[hold.number] = hold;
   if (changes.watermark) {
     CHECK((!watermark || *changes.watermark > *watermark));
     watermark = changes.watermark;
@@ -346,6 +347,9 @@ Recovered Harness::recovered() const {
   }
   for (const auto& [life, death] : deaths) {
     if (!death.came_back) all.confirmed.push_back(death);
+  }
+  for (const auto& [number, hold] : holds) {
+    if (!hold.ended) all.holds.push_back(hold);
   }
   for (const auto& [id, freeze] : freezes) {
     if (!freeze.done) all.freezes.push_back(freeze);

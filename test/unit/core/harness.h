@@ -99,6 +99,7 @@ class Harness {
   std::map<std::string, model::WorkerDrain> drains;
   std::vector<master::core::Notice> notices;
   std::map<model::WorkerKey, model::WorkerDeath> deaths;
+  std::map<std::int64_t, model::WorkerHold> holds;
   std::vector<model::CalendarRow> calendars;
   std::vector<model::SemaphoreRow> semaphores;
   std::vector<model::QuotaRow> quotas;
