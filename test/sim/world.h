@@ -96,7 +96,7 @@ class World {
   bool has_half_shares() const { return recipe.seed % 2 == 1; }
   /// When workers get less, in this world.
   void set_state_limits(master::core::CoreOptions& options) const {
-    options.hold_first = Millis{800 + static_cast<std::int64_t>(recipe.seed % 5) * 200};
+    options.hold_first = Millis{800 + static_cast<std::int64_t>(recipe.seed % 5) * 600};
     options.return_crowd = recipe.seed % 5 == 2 ? 1 : 20;
     if (!has_half_shares()) options.slow_answer = Millis{3'600'000};
   }

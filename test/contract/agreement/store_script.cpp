@@ -307,7 +307,7 @@ void StoreScript::add_hold(Changes& changes) {
   hold.kind = hold.number % 3 == 0 ? model::WorkerHold::Kind::Flapping : model::WorkerHold::Kind::Excluded;
   hold.strikes = static_cast<std::int32_t>(hold.number);
   hold.since = wall_from_ms(1'700'000'000'000 + hold.number);
-  hold.until = hold.since + 60s;
+  hold.until = hold.since + Millis{60'000};
   hold.why = hold.number == 4 ? samples::nasty_text() : "";
   if (dice_.chance(40)) hold.trial = moment();
   if (dice_.chance(40)) hold.ended = moment();
