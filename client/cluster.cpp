@@ -322,6 +322,21 @@ Result<std::vector<thrift::LimitsInfo>> Cluster::list_limits(const std::string& 
       [&](auto& client, auto& out, const auto& head) { client.list_limits(out, head, side, prefix); });
 }
 
+Result<std::vector<thrift::NotificationInfo>> Cluster::list_notifications(bool only_open,
+                                                                          std::int32_t limit) {
+  thrift::NotificationQuery asked;
+  asked.__set_only_open(only_open);
+  asked.__set_limit(limit);
+  return query<std::vector<thrift::NotificationInfo>>(
+      [&](auto& client, auto& out, const auto& head) { client.list_notifications(out, head, asked); });
+}
+
+Result<std::string> Cluster::test_receiver(const std::string& receiver) {
+  return change<std::string>(Repeat::Never, [&](auto& client, auto& out, const auto& head) {
+    client.test_receiver(out, head, receiver);
+  });
+}
+
 Result<thrift::SemaphoreEdited> Cluster::set_semaphore(const thrift::SemaphoreEdit& edit) {
   const Repeat repeat = edit.__isset.expected_version ? Repeat::Never : Repeat::Harmless;
   return change<thrift::SemaphoreEdited>(

@@ -82,6 +82,10 @@ class Cluster {
   /// `side`: "pool" or "namespace".
   Result<std::vector<thrift::LimitsInfo>> list_limits(const std::string& side,
                                                       const std::string& prefix = {});
+  /// The newest first.
+  Result<std::vector<thrift::NotificationInfo>> list_notifications(bool only_open, std::int32_t limit);
+  /// What the receiver answered; NotFound: there is none of that name.
+  Result<std::string> test_receiver(const std::string& receiver);
   Result<thrift::SemaphoreEdited> set_semaphore(const thrift::SemaphoreEdit& edit);
   /// Conflict while a job uses it, or a run holds or waits for a token of it.
   Result<thrift::SemaphoreEdited> delete_semaphore(const std::string& space, const std::string& name);

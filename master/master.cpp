@@ -60,7 +60,8 @@ Master::Master(const config::MasterOptions& options, const std::string& database
       session_(zk::make_real_client, session_options(options)),
       election_(mysql_options(options.database, database_password)),
       in_force_(options.elector, [this] { return election_.elector(); }),
-      clock_note_(paths_, options.id) {}
+      clock_note_(paths_, options.id),
+      no_leader_(options.notify.no_leader_after) {}
 
 Master::~Master() { stop(); }
 
@@ -279,13 +280,15 @@ void Master::lead(Office office, std::stop_token stop) {
 loop::TermEnd Master::run_term(Office office, std::stop_token stop) {
   const Epoch epoch = office.epoch;
   const TermParts parts{session_, paths_, services_->store(), services_->sender(),
-                        services_->reply_to(), services_->tick_clock()};
+                        services_->reply_to(), services_->tick_clock(),
+                        [this](const model::Notification& row) { send_notification(row); }};
   restored_ = office.recovered.database_went_back;
   services_->begin_term(epoch, office.cluster_uuid, own_address());
   TermOptions wanted = term_options(options_);
   // All that is due fires in the first turn: a hold that is told with the next look would come too late.
   wanted.core.tick_hold = reason_to_hold(restored_, services_->tick_clock().doubt());
   began_held_ = !wanted.core.tick_hold.empty();
+  wanted.core.receivers = services_->notifier().rules();
   wanted.core.all_know_slices = slices_.begin_term(session_.client().get(), paths_);
   const MonoTime begun = BootClock::now();
   auto term = std::make_unique<Term>(std::move(office), parts, wanted);
@@ -317,6 +320,13 @@ loop::TermEnd Master::run_term(Office office, std::stop_token stop) {
     over = std::move(term_);
   }
   return end;
+}
+
+/// A try that ends in a later Term of this master's counts there, if that has sent it too.
+void Master::send_notification(const model::Notification& row) {
+  services_->notifier().send(row, [this](std::int64_t id, const std::string& error) {
+    (void)post(core::NotificationTried{id, error.empty(), error});
+  });
 }
 
 void Master::after_term(const loop::TermEnd& end) {
@@ -353,6 +363,7 @@ Result<void> Master::probe(const DatabaseWatch::Probe& database) {
   follow_clock();
   tell_hold(answer.has_value());
   tell_slices();
+  tell_no_leader();
   zones_.read_some();
   if (answer) answer = look_at_elector();
   tell_database();
@@ -361,6 +372,19 @@ Result<void> Master::probe(const DatabaseWatch::Probe& database) {
   if (now - checked_at_ < kOfficeCheckEvery) return answer;
   checked_at_ = now;
   return services_->check_office();
+}
+
+/// As far as this master knows: it may be the one that is cut off, and then it says so all the same.
+void Master::tell_no_leader() {
+  const MonoTime now = BootClock::now();
+  const auto lasts = no_leader_.look(now, leader().has_value());
+  if (!lasts) return;
+  std::string text =
+      fmt::format("master {} has known of no leader for {} s", options_.id, lasts->count() / 1000);
+  if (const std::string why = office_state_.why_nobody_leads(); !why.empty()) text += ": " + why;
+  const WallTime wall = clock_.now().wall;
+  const std::string id = fmt::format("no_leader-{}-{}", options_.id, to_ms(wall));
+  services_->notifier().tell(model::Happening::NoLeader, id, text, wall);
 }
 
 /// For `rota cluster status`, which asks any master. With a session the registration is there.

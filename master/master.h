@@ -22,6 +22,7 @@
 #include "master/cluster/elector.h"
 #include "master/upkeep/database_watch.h"
 #include "master/upkeep/known_slices.h"
+#include "master/notify/no_leader_rules.h"
 #include "master/office/elector_in_force.h"
 #include "master/office/office_state.h"
 #include "master/office/office_watch.h"
@@ -74,6 +75,7 @@ class Master final : public api::LeaderPort, private cluster::ElectorObserver {
   void pause(std::stop_token stop, Millis for_so_long);
   void lead(Office office, std::stop_token stop);
   loop::TermEnd run_term(Office office, std::stop_token stop);
+  void send_notification(const model::Notification& row);
   void after_term(const loop::TermEnd& end);
   void raise_alarm();
   void beat(const char* word);
@@ -86,6 +88,7 @@ class Master final : public api::LeaderPort, private cluster::ElectorObserver {
   Result<void> probe(const DatabaseWatch::Probe& database);
   void tell_hold(bool database_answers);
   void follow_clock();
+  void tell_no_leader();
   void tell_slices();
   void look_at_cluster(zk::Client& client, Epoch term, bool database_answers);
   void keep_zookeeper(zk::Client& client, bool lets_go);
@@ -136,6 +139,7 @@ class Master final : public api::LeaderPort, private cluster::ElectorObserver {
   timezone::ZoneWarmUp zones_;
   ClockHoldNote clock_note_;
   bool database_good_ = false;
+  notify::NoLeaderRules no_leader_;            // told by a master that does not lead
   std::string stood_by_;                       // why this master did not stand, as last told
   std::optional<Epoch> told_for_;              // the Term that was told why its ticks are held
   std::string told_hold_;

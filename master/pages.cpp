@@ -33,6 +33,20 @@ double counter_in(const Snapshot& snapshot, const std::string& name) {
 
 // --- metrics ------------------------------------------------------------------------------------
 
+void add_notifications(MetricsPage& page, const Snapshot& snapshot) {
+  const auto counted = [&](const char* name, const char* key, const char* help) {
+    page.counter(name, help, counter_in(snapshot, key));
+  };
+  page.gauge("rota_notifications_open", "Notifications that no receiver has accepted yet.",
+             counter_in(snapshot, "notifications_open"));
+  counted("rota_notifications_total", "notifications", "Notifications that were made.");
+  counted("rota_notifications_delivered_total", "notifications_delivered", "Those that were accepted.");
+  counted("rota_notifications_refused_total", "notifications_refused", "Tries to send one that failed.");
+  counted("rota_notifications_given_up_total", "notifications_given_up", "Those that were tried too often.");
+  counted("rota_notifications_combined_total", "notifications_combined",
+          "Events that were too many to be told one by one.");
+}
+
 void add_runs(MetricsPage& page, const Snapshot& snapshot) {
   using model::RunState;
   for (int i = 0; i <= static_cast<int>(RunState::Lost); ++i) {
@@ -174,6 +188,7 @@ std::string metrics_of(const PageFacts& facts) {
     page.gauge("rota_calendars", "Saved calendars.", counter_in(snapshot, "calendars"));
     page.gauge("rota_calendars_ending", "Calendars that cover no day from some day in 60 days on.",
                counter_in(snapshot, "calendars_ending"));
+    add_notifications(page, snapshot);
     add_runs(page, snapshot);
     add_loop(page, snapshot);
     add_workers(page, snapshot);

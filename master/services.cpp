@@ -66,6 +66,24 @@ RunRetentionOptions run_retention_options(const config::MasterOptions& options) 
   return wanted;
 }
 
+std::vector<notify::Receiver> receivers_of(const config::MasterOptions& options) {
+  std::vector<notify::Receiver> out;
+  for (const config::ReceiverOptions& from : options.receivers) {
+    notify::Receiver one;
+    one.rule.name = from.name;
+    one.rule.is_default = std::ranges::find(options.notify.to, from.name) != options.notify.to.end();
+    for (std::size_t i = 0; i < model::kWantedHappenings; ++i) {
+      const auto what = static_cast<model::Happening>(i);
+      const auto asked = std::ranges::find(from.events, name_of(what));
+      if (from.events.empty() || asked != from.events.end()) one.rule.wants.insert(what);
+    }
+    one.timeout = from.timeout;
+    one.route = from.command.empty() ? notify::http_route(from.url) : notify::command_route(from.command);
+    out.push_back(std::move(one));
+  }
+  return out;
+}
+
 /// In one order for all connections of this process; a socket is a server alone.
 std::shared_ptr<store::DatabaseHosts> hosts_of(const config::DatabaseOptions& options) {
   if (!options.socket.empty()) return nullptr;
@@ -128,7 +146,11 @@ Services::Services(const config::MasterOptions& options, const std::string& data
       run_retention_({history_, pruned_, logs_}, tick_clock_, [this] { return bool{tick_clock_.doubt()}; },
                      run_retention_options(options)),
       dispatcher_(reader_, dispatcher_options(options)),
-      api_(api::ApiParts{leader, reader_, logs_, tick_clock_, [this] { return cluster_uuid(); }},
+      notifier_(receivers_of(options), {options.cluster, options.id}),
+      api_(api::ApiParts{leader, reader_, logs_, tick_clock_, [this] { return cluster_uuid(); },
+                         [this](const std::string& name) {
+                           return notifier_.test(name, "test-" + random_hex(12), tick_clock_.wall());
+                         }},
            api_options(options)) {}
 
 std::string Services::database_in_use() const {
@@ -149,6 +171,7 @@ void Services::stop() {
   log_retention_.stop();
   run_retention_.stop();
   api_.stop();
+  notifier_.stop();
   dispatcher_.stop();
 }
 

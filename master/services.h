@@ -15,6 +15,7 @@
 #include "master/upkeep/log_retention.h"
 #include "master/upkeep/log_store_watch.h"
 #include "master/loop/loop.h"
+#include "master/notify/notifier.h"
 #include "master/upkeep/run_retention.h"
 #include "master/store/log_store.h"
 #include "master/store/mysql/mysql_history.h"
@@ -50,6 +51,7 @@ class Services {
   store::Office& watch_office() { return probe_; }
   dispatch::Sender& sender() { return dispatcher_; }
   loop::ReplyTo reply_to();
+  notify::Notifier& notifier() { return notifier_; }
 
   /// The clock of Terms; each probe of the database looks after it.
   const ClockGuard& tick_clock() const { return tick_clock_; }
@@ -92,6 +94,7 @@ class Services {
   LogRetention log_retention_;
   RunRetention run_retention_;
   dispatch::Dispatcher dispatcher_;
+  notify::Notifier notifier_;
   api::ApiServer api_;
 };
 

@@ -56,6 +56,7 @@ Term::Term(Office office, const TermParts& parts, const TermOptions& options)
                             [this](std::int64_t asked) { watch_.confirm(asked); },
                             tell_delay,
                             [this](const model::WorkerKey& key) { beats_.watch(model::node_name(key)); },
+                            parts.notify,
                             log_notice,
                             log_violation,
                             &storing_},

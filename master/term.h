@@ -24,6 +24,8 @@ struct TermParts {
   dispatch::Sender& sender;
   loop::ReplyTo reply;
   const Clock& clock;
+  /// Effects::notifications. Unset: nobody is told (tests).
+  std::function<void(const model::Notification&)> notify = {};
 };
 
 struct TermOptions {

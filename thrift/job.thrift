@@ -7,6 +7,7 @@ include "calendar.thrift"
 include "common.thrift"
 include "freeze.thrift"
 include "quota.thrift"
+include "notification.thrift"
 include "semaphore.thrift"
 include "verify.thrift"
 include "worker_info.thrift"
@@ -90,7 +91,8 @@ struct Rules {
   23: i64 run_timeout_ms,   // of a run with all of its attempts, from the start of the first; 0: none
   24: i64 queue_timeout_ms, // from the firing to the start of the first attempt; 0: none
   30: map<string, i32> uses, // tokens of semaphores of its namespace that a run holds while it is under way
-  31: i32 priority = 50      // whose runs get free slots first: 0 to 100
+  31: i32 priority = 50,     // whose runs get free slots first: 0 to 100
+  53: list<string> notify    // receivers of what happens to it; empty: those of the masters' settings
 }
 
 /** What an attempt may use. 0: not limited, except for core files: 0 means none. Processes, memory and CPU
@@ -466,5 +468,9 @@ service JobService {
   /** Gives a pool or a namespace other limits. Runs that are under way go on. */
   quota.LimitsEdited set_limits(1: common.RequestHead head, 2: quota.LimitsEdit edit) throws (1: common.RotaError error),
   /** By name, those whose name begins so, with limits, runs, jobs or workers; `side` is "pool" or "namespace". */
-  list<quota.LimitsInfo> list_limits(1: common.RequestHead head, 2: string side, 3: string prefix) throws (1: common.RotaError error)
+  list<quota.LimitsInfo> list_limits(1: common.RequestHead head, 2: string side, 3: string prefix) throws (1: common.RotaError error),
+  /** Notifications that were made, the newest first. */
+  list<notification.NotificationInfo> list_notifications(1: common.RequestHead head, 2: notification.NotificationQuery query) throws (1: common.RotaError error),
+  /** Sends one for real and gives what the receiver answered; it is not stored. NOT_FOUND: there is no such receiver. */
+  string test_receiver(1: common.RequestHead head, 2: string receiver) throws (1: common.RotaError error)
 }

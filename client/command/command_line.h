@@ -35,6 +35,7 @@ struct CommandLine {
   WaitArguments wait;
   DrainArguments drain;
   FreezeArguments freeze;
+  NotifyArguments notify;
   SemaphoreArguments semaphore;
   AttentionArguments attention;
   QuotaArguments quota;

@@ -168,6 +168,13 @@ struct QuotaArguments {
 int quota_set(Desk& desk, const QuotaArguments& arguments);
 int quota_list(Desk& desk, const QuotaArguments& arguments);
 int quota_show(Desk& desk, const QuotaArguments& arguments);
+struct NotifyArguments {
+  std::string receiver;
+  bool undelivered = false;
+  std::int32_t limit = 100;
+};
+int notify_list(Desk& desk, const NotifyArguments& arguments);
+int notify_test(Desk& desk, const NotifyArguments& arguments);
 struct SemaphoreArguments {
   std::string name;
   std::int32_t count = 0;

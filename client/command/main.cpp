@@ -269,6 +269,19 @@ void add_attention(CLI::App& app, CommandLine& line) {
   watchable(attention, line);
 }
 
+void add_notify(CLI::App& app, CommandLine& line) {
+  CLI::App* notify = app.add_subcommand("notify", "who was told what went wrong, and tests of receivers");
+  notify->require_subcommand(1);
+  CLI::App* list = add(*notify, line, "list", "notifications, the newest first, and how far each is",
+                       [&line](Desk& desk) { return notify_list(desk, line.notify); });
+  list->add_flag("--undelivered", line.notify.undelivered, "only those that no receiver has accepted yet");
+  list->add_option("--limit", line.notify.limit, "at most so many")->check(CLI::Range(1, 10'000));
+  watchable(list, line);
+  CLI::App* test = add(*notify, line, "test", "send a receiver one for real, and show what it answers",
+                       [&line](Desk& desk) { return notify_test(desk, line.notify); });
+  test->add_option("receiver", line.notify.receiver, "its name in the masters' settings")->required();
+}
+
 void add_lock(CLI::App& app, CommandLine& line) {
   CLI::App* lock = add(app, line, "lock", "run a command while holding a named lock: rota lock NAME -- CMD",
                        [&line](Desk&) {
@@ -396,6 +409,7 @@ int command_line(int argc, char** argv) {
   add_quotas(app, line);
   add_semaphore(app, line);
   add_attention(app, line);
+  add_notify(app, line);
   add_lock(app, line);
   add_job(app, line);
   add_calendar(app, line);

@@ -27,6 +27,7 @@ class CrossChecks {
   void hang_limit(Millis limit, Millis longest_wait, std::string_view what_waits);
   void database(const DatabaseOptions& database, Millis give_up);
   void elector(const MasterOptions& options);
+  void receivers(const MasterOptions& options);
 
  private:
   SettingsReader& reader_;
@@ -125,6 +126,14 @@ void CrossChecks::elector(const MasterOptions& options) {
   }
 }
 
+void CrossChecks::receivers(const MasterOptions& options) {
+  for (const std::string& name : options.notify.to) {
+    const auto found = std::ranges::find(options.receivers, name, &ReceiverOptions::name);
+    if (found != options.receivers.end()) continue;
+    reader_.refuse("notify.default", fmt::format("'{}' is no receiver; name it under receivers", name));
+  }
+}
+
 void check(const MasterOptions& o, SettingsReader& reader) {
   CrossChecks checks(reader);
   checks.bind(o.listen, o.advertise, o.plaintext_networks);
@@ -136,6 +145,7 @@ void check(const MasterOptions& o, SettingsReader& reader) {
                     "store_give_up_ms and the longest deadline");
   checks.database(o.database, o.store_give_up);
   checks.elector(o);
+  checks.receivers(o);
   if (o.logs.store == "folder" && o.logs.folder.empty()) {
     reader.refuse("logs.folder", "is empty while logs.store is folder; give the path of a folder "
                                  "that all masters reach");

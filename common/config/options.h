@@ -98,6 +98,20 @@ struct CatchUpOptions {
   std::int32_t rate = 20;  ///< runs of late ticks that start a second, in each pool
 };
 
+/// Who is told what happens: at an URL, or by a command.
+struct ReceiverOptions {
+  std::string name;
+  std::string url;
+  std::vector<std::string> command;
+  std::vector<std::string> events;  ///< empty: all
+  Millis timeout{10'000};           ///< of one try
+};
+
+struct NotifyOptions {
+  std::vector<std::string> to;     ///< receivers of jobs that name none
+  Millis no_leader_after{30'000};  ///< a master that does not lead tells that nobody does
+};
+
 struct MasterOptions {
   std::string id;  ///< filled with the host's name when empty
   std::string cluster = "rota";
@@ -123,6 +137,8 @@ struct MasterOptions {
   RunsOptions runs;
   CatchUpOptions catch_up;
   WorkersOptions workers;
+  std::vector<ReceiverOptions> receivers;
+  NotifyOptions notify;
   LogsOptions logs;
   Millis hang_limit{30'000};  ///< how old the heartbeat may get before the watchdog acts
   LogOptions log;

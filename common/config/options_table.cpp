@@ -7,6 +7,7 @@
 #include <cctype>
 
 #include "common/base/log_format.h"
+#include "common/config/receivers.h"
 
 namespace rota::config {
 namespace {
@@ -227,6 +228,18 @@ Settings workers_settings(WorkersOptions& o) {
   };
 }
 
+Settings notify_settings(MasterOptions& o) {
+  return {
+      other("receivers", o.receivers,
+            "Who is told when something goes wrong, like [{name: ops, url: \"http://10.0.0.9/alarm\", "
+            "events: [failed, lost], timeout: 10s}, {name: mail, command: [/usr/local/bin/tell]}]. Must be "
+            "the same for all masters; see docs/notifications.md."),
+      other("notify.default", o.notify.to, "Receivers of jobs that do not name any.", check_name),
+      millis("notify.no_leader_after_ms", o.notify.no_leader_after, 1000, 86'400'000,
+             "A master that does not lead tells receivers when nobody has led for so long."),
+  };
+}
+
 Settings logs_settings(LogsOptions& o) {
   return {
       other("logs.store", o.store,
@@ -301,6 +314,11 @@ struct ValueText {
     for (const auto& [key, value] : *field) parts.push_back(key + ": " + quoted_if_needed(value));
     return fmt::format("{{{}}}", fmt::join(parts, ", "));
   }
+  std::string operator()(const std::vector<ReceiverOptions>* field) const {
+    std::vector<std::string> parts;
+    for (const ReceiverOptions& one : *field) parts.push_back(receiver_text(one));
+    return fmt::format("[{}]", fmt::join(parts, ", "));
+  }
   std::string operator()(const Severity* field) const { return std::string(name_of(*field)); }
   std::string operator()(const std::map<std::string, Severity>* field) const {
     std::vector<std::string> parts;
@@ -341,6 +359,7 @@ std::string Setting::allowed() const {
   }
   if (std::holds_alternative<std::vector<std::string>*>(field)) return "a list of texts";
   if (std::holds_alternative<std::map<std::string, std::string>*>(field)) return "a map of texts";
+  if (std::holds_alternative<std::vector<ReceiverOptions>*>(field)) return "a list of receivers";
   return "";
 }
 
@@ -363,6 +382,7 @@ Settings settings_of(MasterOptions& o) {
   append(all, runs_settings(o.runs));
   append(all, catch_up_settings(o.catch_up));
   append(all, workers_settings(o.workers));
+  append(all, notify_settings(o));
   append(all, logs_settings(o.logs));
   append(all, log_settings(o.log));
   return all;

@@ -8,6 +8,7 @@
 #include "common/base/log_format.h"
 #include "common/base/spelling.h"
 #include "common/base/utf8.h"
+#include "common/config/receivers.h"
 
 namespace rota::config {
 namespace {
@@ -186,6 +187,8 @@ void SettingsReader::read_setting(Setting& setting, const YamlNode& node) {
     read_map_of_texts(setting, **map, node);
   } else if (auto** levels = std::get_if<std::map<std::string, Severity>*>(&setting.field)) {
     read_levels(setting, **levels, node);
+  } else if (auto** receivers = std::get_if<std::vector<ReceiverOptions>*>(&setting.field)) {
+    **receivers = read_receivers(node, file_, setting.key, problems_);
   } else if (is_scalar(setting, node, "a single word")) {
     auto** level = std::get_if<Severity*>(&setting.field);
     const auto flag = node.quoted || level != nullptr ? std::nullopt : bool_from(node.text);

@@ -112,6 +112,7 @@ struct JobRules {
   std::int32_t firings = 0;          ///< after so many ticks that fired it is done; 0: no end
   Until until = Until::Never;
   std::int32_t pause_after_failures = 0;  ///< so many failed runs in a row pause it; 0: never
+  std::vector<std::string> notify;   ///< receivers; empty: those of the masters' settings
   bool operator==(const JobRules&) const = default;
 };
 

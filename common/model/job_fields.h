@@ -284,6 +284,13 @@ constexpr void for_each_field(FieldsOf<JobRules>, Visit&& visit) {
                             "`{oracle: 1}`; it waits until it gets all of them",
                     .low = 1, .high = kMaxTokens, .bytes = kMaxSemaphoreName, .unset = "none",
                     .is_stored_when_changed = true}));
+  visit(field<Texts>(ROTA_FIELD(notify, notify),
+                   {.key = "notify",
+                    .help = "receivers that hear when its runs fail and the like, see "
+                            "[notifications.md](notifications.md); `[nobody]`: none",
+                    .high = 16, .bytes = 64, .unit = "receivers",
+                    .unset = "those of `notify.default` in the masters' settings",
+                    .is_stored_when_changed = true}));
 }
 
 template <typename Visit>

@@ -34,6 +34,8 @@ constexpr Row kRows[] = {
     {"get_semaphore", Right::Read},
     {"set_limits", Right::Edit},
     {"list_limits", Right::Read},
+    {"list_notifications", Right::Read},
+    {"test_receiver", Right::Operate},
     {"list_jobs", Right::Read},
     {"get_job", Right::Read},
     {"list_gaps", Right::Read},

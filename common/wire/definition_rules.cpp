@@ -7,6 +7,7 @@
 
 #include "common/base/duration_text.h"
 #include "common/model/http_call.h"
+#include "common/model/notification.h"
 #include "common/model/retry_text.h"
 #include "common/model/route_key.h"
 #include "common/model/worker_labels.h"
@@ -161,9 +162,22 @@ void check_retry(const model::JobRules& rules, Problems& problems) {
   }
 }
 
+void check_told(const model::JobRules& rules, Problems& problems) {
+  for (const std::string& name : rules.notify) {
+    if (is_word(name)) continue;
+    problems.push_back(fmt::format("notify: the name {} must be 1 to {} letters, digits, '_', '-' or '.'",
+                                   quoted_text(name), model::kMaxReceiverName));
+  }
+  const bool has_nobody = std::ranges::find(rules.notify, model::kNobody) != rules.notify.end();
+  if (has_nobody && rules.notify.size() > 1) {
+    problems.push_back("notify: \"nobody\" stands beside other names; keep one of the two");
+  }
+}
+
 void check_rules(const model::JobRules& rules, Problems& problems) {
   find_field_problems(rules, problems);
   check_retry(rules, problems);
+  check_told(rules, problems);
   if (rules.late == model::LatePolicy::FireAll && !may_fire_all(rules.overlap)) {
     problems.push_back("late: \"fire_all\" starts a run for each late tick, so they overlap; set overlap to "
                        "queue, queue_one or allow");

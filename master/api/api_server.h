@@ -39,6 +39,8 @@ struct ApiParts {
   store::LogStore& logs;
   const Clock& clock;
   std::function<std::string()> cluster_uuid;  ///< may be empty; asked by any thread
+  /// Sends a real notification to that receiver and gives its answer; may be empty.
+  std::function<Result<std::string>(const std::string& receiver)> test_receiver = {};
 };
 
 /// Owned by Master. Thread: any.

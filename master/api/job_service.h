@@ -85,6 +85,11 @@ class JobServiceHandler final : public JobService {
   void list_limits(const Caller& caller, std::vector<thrift::LimitsInfo>& out, const Head& head,
                    const std::string& side, const std::string& prefix) override;
 
+  // Notifications (job_notifications.cpp)
+  void list_notifications(const Caller& caller, std::vector<thrift::NotificationInfo>& out, const Head& head,
+                          const thrift::NotificationQuery& query) override;
+  void test_receiver(const Caller& caller, std::string& out, const Head& head,
+                     const std::string& receiver) override;
   // Semaphores (job_semaphores.cpp)
   void set_semaphore(const Caller& caller, thrift::SemaphoreEdited& out, const Head& head,
                      const thrift::SemaphoreEdit& edit) override;

@@ -104,6 +104,15 @@ class JobAdapter final : public thrift::JobServiceIf {
     edge_.serve("list_limits", head,
                 [&](const Caller& caller) { jobs_->list_limits(caller, out, head, side, prefix); });
   }
+  void list_notifications(std::vector<thrift::NotificationInfo>& out, const Head& head,
+                          const thrift::NotificationQuery& query) override {
+    edge_.serve("list_notifications", head,
+                [&](const Caller& caller) { jobs_->list_notifications(caller, out, head, query); });
+  }
+  void test_receiver(std::string& out, const Head& head, const std::string& receiver) override {
+    edge_.serve("test_receiver", head,
+                [&](const Caller& caller) { jobs_->test_receiver(caller, out, head, receiver); });
+  }
   void set_semaphore(thrift::SemaphoreEdited& out, const Head& head,
                      const thrift::SemaphoreEdit& edit) override {
     edge_.serve("set_semaphore", head,

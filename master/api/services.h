@@ -66,6 +66,10 @@ class JobService {
                           const thrift::LimitsEdit& edit) = 0;
   virtual void list_limits(const Caller& caller, std::vector<thrift::LimitsInfo>& out, const Head& head,
                            const std::string& side, const std::string& prefix) = 0;
+  virtual void list_notifications(const Caller& caller, std::vector<thrift::NotificationInfo>& out,
+                                  const Head& head, const thrift::NotificationQuery& query) = 0;
+  virtual void test_receiver(const Caller& caller, std::string& out, const Head& head,
+                             const std::string& receiver) = 0;
   virtual void set_semaphore(const Caller& caller, thrift::SemaphoreEdited& out, const Head& head,
                              const thrift::SemaphoreEdit& edit) = 0;
   virtual void delete_semaphore(const Caller& caller, thrift::SemaphoreEdited& out, const Head& head,

@@ -20,6 +20,7 @@
 #include "common/model/semaphore.h"
 #include "common/model/freeze.h"
 #include "common/model/job.h"
+#include "common/model/notification.h"
 #include "common/model/run.h"
 #include "common/model/worker.h"
 #include "common/model/worker_hold.h"
@@ -66,13 +67,18 @@ struct Changes {
   std::vector<model::Freeze> freezes;            ///< inserted or replaced
   std::vector<model::WorkerStart> starts;        ///< inserted; a row that stands is the same
   std::vector<model::WorkerHold> holds;          ///< inserted or replaced
+  std::vector<model::Notification> notifications;  ///< inserted or replaced
+  std::vector<model::ReceiverRow> receivers;     ///< inserted; a row that stands is the same
+  /// Settled notifications that were made before it are deleted.
+  std::optional<WallTime> forget_notifications;
   std::optional<Watermark> watermark;            ///< replaced
 
   bool empty() const {
     return jobs.empty() && versions.empty() && new_runs.empty() && updated_runs.empty() &&
            attempts.empty() && notes.empty() && gaps.empty() && lives.empty() && drains.empty() &&
            deaths.empty() && calendars.empty() && semaphores.empty() && freezes.empty() && starts.empty() &&
-           quotas.empty() && holds.empty() && !watermark;
+           quotas.empty() && holds.empty() && notifications.empty() && receivers.empty() &&
+           !forget_notifications && !watermark;
   }
 };
 
@@ -228,6 +234,8 @@ struct Effects {
   /// Lives that hold attempts and ask for no voucher. Watch their beats from now on, and post BeatsEnded when
   /// these end. Asked again while the silence lasts; a repeat is harmless.
   std::vector<model::WorkerKey> watch_beats;
+  /// To be sent now, each to its receiver; then post NotificationTried, whatever came of it.
+  std::vector<model::Notification> notifications;
   std::optional<TermEnds> term_ends;
 };
 

@@ -290,6 +290,13 @@ struct ZookeeperReplaced {
   std::int64_t number = 0;              ///< of the new one
 };
 
+/// A try to send a notification has ended (Effects::notifications).
+struct NotificationTried {
+  std::int64_t id = 0;
+  bool accepted = false;
+  std::string error;                    ///< what came instead; empty when it was accepted
+};
+
 /// The operator says that workers which this ZooKeeper has never seen are gone forever.
 struct UnseenGone {};
 
@@ -299,6 +306,7 @@ using Event = std::variant<TimePassed, MastersSeen, LateRowsKnown, WorkerStartsK
                            DispatchAnswered, Reported, ApplyJob, SetPaused, DeleteJob, UndeleteJob,
                            ApplyCalendar, DeleteCalendar, SetSemaphore, DeleteSemaphore, SetQuota, RunNow,
                            SubmitRuns, CancelRun, DrainWorker, ConfirmDead, ForgetWorker, BeginFreeze,
-                           EndFreeze, HoldTicks, ZookeeperReplaced, UnseenGone>;
+                           EndFreeze, HoldTicks, ZookeeperReplaced, UnseenGone,
+                           NotificationTried>;
 
 }  // namespace rota::master::core

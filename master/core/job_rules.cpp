@@ -13,6 +13,7 @@
 #include "master/core/time/cron_hash.h"
 #include "master/core/time/hold_rules.h"
 #include "master/core/notices.h"
+#include "master/core/notify/notify_rules.h"
 #include "master/core/time/time_rules.h"
 #include "master/core/workers/start_rules.h"
 
@@ -187,6 +188,10 @@ void handle_apply_job(Context& ctx, const ApplyJob& event) {
     refuse(ctx, event.token, none->code, none->message);
   } else if (const auto full = job == nullptr ? why_no_job(ctx.state, definition.space) : std::nullopt) {
     refuse(ctx, event.token, full->code, full->message);
+  } else if (const std::string who = unknown_receiver(ctx.state, definition.rules); !who.empty()) {
+    refuse(ctx, event.token, ErrorCode::InvalidArgument,
+           "notify: the leader knows no receiver '" + who +
+               "'; name it under receivers in the masters' settings");
   } else if (job == nullptr) {
     create_job(ctx, event, std::move(*plan));
   } else {
@@ -221,6 +226,9 @@ void pause_by_rules(Context& ctx, JobEntry& job, const std::string& why, std::op
   job.row.set_state(JobState::Paused, "rota", why);
   open_version(ctx, job, "rota", nullptr);
   tell_job(ctx, "job paused", job, "rota", why);
+  if (is_paused_by_failures(job)) {
+    notify_of_job(ctx, model::Happening::SelfPaused, job, {{}, {}, "the job has paused itself: " + why});
+  }
 }
 
 void handle_delete_job(Context& ctx, const DeleteJob& event) {

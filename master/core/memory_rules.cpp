@@ -145,6 +145,11 @@ std::string why_over(const JobEntry& job) {
   return {};
 }
 
+bool is_paused_by_failures(const JobEntry& job) {
+  const std::int32_t most = job.rules().pause_after_failures;
+  return most > 0 && job.row.memory().failures >= most;
+}
+
 bool is_over_by_tick(State& state, const JobEntry& job) {
   if (job.rules().firings == 0) return false;
   const auto found = state.jobs().over().find(job.row.id);

@@ -18,6 +18,8 @@ void remember_end(Context& ctx, JobEntry& job, const RunEntry& run);
 
 /// Why its rules end the job; empty: they do not.
 std::string why_over(const JobEntry& job);
+/// It is over because of runs that did not succeed.
+bool is_paused_by_failures(const JobEntry& job);
 
 /// When a run ended by which its rules end the job, also in an earlier Term; empty: none did. No tick after
 /// it is recorded, however late ticks are.

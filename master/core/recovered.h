@@ -69,6 +69,7 @@ struct Recovered {
   std::vector<model::SemaphoreRow> semaphores;      ///< of each the newest, also of deleted ones
   std::vector<model::QuotaRow> quotas;              ///< of each the newest
   std::vector<model::WorkerStart> starts;           ///< of each worker and state folder the last
+  std::vector<model::Notification> notifications;   ///< open, ordered by id
   std::int64_t zookeeper_number = 0;                ///< of the ZooKeeper in use; grows with each other one
   std::vector<model::WorkerKey> unseen;             ///< lives with attempts that it has never seen
   std::vector<WorkerLife> newest_lives;             ///< of each worker the last, unless it left long ago

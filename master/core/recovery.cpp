@@ -230,6 +230,7 @@ std::unique_ptr<State> recover_state(Epoch epoch, const CoreOptions& options, Re
   state->advance_core_time(std::max(now.wall, state->ticks().watermark().reaching));
   state->set_awaits_inventories(recovered.database_went_back);
   state->ticks().set_hold(options.tick_hold);
+  state->notifications().set_receivers(options.receivers);
   state->ticks().set_may_store_late_rows(recovered.late_rows_known);
   state->starts().set_may_fire(recovered.worker_starts_known);
   state->starts().set_doubtful(recovered.database_went_back);
@@ -259,6 +260,9 @@ std::unique_ptr<State> recover_state(Epoch epoch, const CoreOptions& options, Re
   recover_departed(*state, std::move(recovered.newest_lives));
   for (const model::WorkerDeath& death : recovered.confirmed) state->workers().confirm_death(death);
   recover_holds(*state, recovered.holds, now);
+  for (model::Notification& row : recovered.notifications) {
+    state->notifications().add(std::move(row), now.mono);
+  }
   promote_orphans(*state, now.mono);
   return state;
 }

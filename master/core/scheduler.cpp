@@ -15,6 +15,7 @@
 #include "master/core/invariants.h"
 #include "master/core/job_rules.h"
 #include "master/core/memory_rules.h"
+#include "master/core/notify/notify_rules.h"
 #include "master/core/recovery.h"
 #include "master/core/admission/quota_rules.h"
 #include "master/core/admission/request_rules.h"
@@ -68,9 +69,10 @@ struct Cases {
   void operator()(const ConfirmDead& e) const { handle_confirm_dead(ctx, e); }
   void operator()(const BeginFreeze& e) const { handle_begin_freeze(ctx, e); }
   void operator()(const EndFreeze& e) const { handle_end_freeze(ctx, e); }
-  void operator()(const HoldTicks& e) const { ctx.state.ticks().set_hold(e.why); }
+  void operator()(const HoldTicks& e) const { handle_hold_ticks(ctx, e); }
   void operator()(const ZookeeperReplaced& e) const { handle_zookeeper_replaced(ctx, e); }
   void operator()(const UnseenGone&) const { handle_unseen_gone(ctx); }
+  void operator()(const NotificationTried& e) const { handle_notification_tried(ctx, e); }
 };
 
 }  // namespace
@@ -83,6 +85,7 @@ Scheduler::~Scheduler() = default;
 void Scheduler::handle(const Event& event, Now now, Effects& effects) {
   state_->advance_core_time(now.wall);
   Context ctx{*state_, now, state_->core_time(), effects};
+  begin_to_notify(ctx);
   replan_jobs(ctx, false);
   settle_ends_of_before(ctx);
   std::visit(Cases{ctx}, event);
@@ -90,6 +93,7 @@ void Scheduler::handle(const Event& event, Now now, Effects& effects) {
   settle_memories(ctx);
   pump_slot_queues(ctx);
   start_caught_up(ctx);
+  send_notifications(ctx);
   write_touched(ctx);
 }
 

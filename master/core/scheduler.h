@@ -9,6 +9,7 @@
 
 #include "common/base/ids.h"
 #include "common/base/time.h"
+#include "common/model/notification.h"
 #include "master/core/effect.h"
 #include "master/core/event.h"
 #include "master/core/invariant_sample.h"
@@ -37,6 +38,7 @@ struct CoreOptions {
   std::int32_t catch_up_rate = 20;    ///< runs of late ticks that start a second, in each pool
   bool all_know_slices = true;        ///< until MastersSeen says otherwise
   std::string tick_hold;                ///< why ticks are held from the first moment on; or empty
+  std::vector<model::ReceiverRule> receivers;  ///< of notifications
 };
 
 /// Thread: loop only. Owned by the Term; destroyed, never reset, when leadership goes.

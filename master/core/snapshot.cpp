@@ -275,7 +275,12 @@ std::map<std::string, std::int64_t> counters_of(const Counters& c) {
           {"handed_over", c.handed_over},
           {"caught_up", c.caught_up},
           {"replaced", c.replaced},
-          {"stuck", c.stuck}};
+          {"stuck", c.stuck},
+          {"notifications", c.notifications},
+          {"notifications_combined", c.notifications_combined},
+          {"notifications_delivered", c.notifications_delivered},
+          {"notifications_refused", c.notifications_refused},
+          {"notifications_given_up", c.notifications_given_up}};
 }
 
 std::map<std::string, std::int64_t> named(const StateCounts& counts) {
@@ -331,6 +336,7 @@ Snapshot view_state(const State& state, Now now) {
   snapshot.pools = quota_views(state, model::QuotaOf::Pool);
   snapshot.namespaces = quota_views(state, model::QuotaOf::Space);
   snapshot.counters["semaphores"] = static_cast<std::int64_t>(state.tokens().size());
+  snapshot.counters["notifications_open"] = static_cast<std::int64_t>(state.notifications().all().size());
   for (const auto& [id, freeze] : state.freezes().all()) {
     if (!freeze.done) snapshot.freezes.push_back(freeze);
   }

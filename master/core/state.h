@@ -26,6 +26,7 @@
 #include "master/core/tables/key_memory.h"
 #include "master/core/tables/listing_table.h"
 #include "master/core/tables/quota_table.h"
+#include "master/core/tables/notification_table.h"
 #include "master/core/tables/run_table.h"
 #include "master/core/tables/slot_queue_table.h"
 #include "master/core/tables/start_table.h"
@@ -79,6 +80,8 @@ class State {
   const FreezeTable& freezes() const { return freezes_; }
   StartTable& starts() { return starts_; }
   const StartTable& starts() const { return starts_; }
+  NotificationTable& notifications() { return notifications_; }
+  const NotificationTable& notifications() const { return notifications_; }
   GivenUp& given_up() { return given_up_; }
   KeyMemory& keys() { return keys_; }
   const KeyMemory& keys() const { return keys_; }
@@ -136,6 +139,7 @@ class State {
   std::int64_t new_hold_number() { return next_id(); }
   std::int64_t new_semaphore_number() { return next_id(); }
   std::int64_t new_quota_number() { return next_id(); }
+  std::int64_t new_notification_id() { return next_id(); }
   JobId new_job_id() { return JobId{next_id()}; }
 
   /// The database went back: first all workers say what they hold.
@@ -168,6 +172,7 @@ class State {
   TickTable ticks_;
   FreezeTable freezes_;
   StartTable starts_;
+  NotificationTable notifications_;
   GivenUp given_up_;
   KeyMemory keys_;
   Counters counters_;

@@ -290,6 +290,9 @@ void EventLoop::send_all(Batch& batch) {
   for (const model::WorkerKey& key : std::exchange(batch.effects.watch_beats, {})) {
     if (parts_.watch_beats) parts_.watch_beats(key);
   }
+  for (const model::Notification& row : std::exchange(batch.effects.notifications, {})) {
+    if (parts_.notify) parts_.notify(row);
+  }
   for (const core::Notice& notice : std::exchange(batch.effects.notices, {})) {
     if (parts_.notice) parts_.notice(notice);
   }

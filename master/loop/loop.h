@@ -101,6 +101,8 @@ struct LoopParts {
   std::function<void(const Delay&)> delayed{};
   /// Effects::watch_beats. Unset: nobody looks (tests).
   std::function<void(const model::WorkerKey&)> watch_beats{};
+  /// Effects::notifications. Unset: nobody is told (tests).
+  std::function<void(const model::Notification&)> notify{};
   /// Effects::notices, once their rows are stored. Unset: nobody wants to know (tests).
   std::function<void(const core::Notice&)> notice{};
   /// An invariant of the core is broken: a bug. Told once each. Unset: nobody wants to know (tests).

@@ -15,6 +15,7 @@
 #include "common/base/utf8.h"
 #include "common/model/calendar.h"
 #include "common/model/quota.h"
+#include "common/model/notification.h"
 #include "common/model/semaphore.h"
 #include "common/model/worker_hold.h"
 #include "common/model/job.h"
@@ -181,6 +182,17 @@ class Reader {
   virtual Result<std::vector<model::QuotaRow>> quota_versions(model::QuotaOf, const std::string&) {
     return std::vector<model::QuotaRow>();
   }
+  /// The newest first; `open`: only those that are not settled.
+  virtual Result<std::vector<model::Notification>> list_notifications(bool /*open*/, std::int32_t /*limit*/) {
+    return std::vector<model::Notification>();
+  }
+  /// Those with greater ids, in the order of ids.
+  virtual Result<std::vector<model::Notification>> notifications_after(std::int64_t /*id*/,
+                                                                       std::int32_t /*limit*/) {
+    return std::vector<model::Notification>();
+  }
+  /// What all Terms knew of receivers, by epoch and name.
+  virtual Result<std::vector<model::ReceiverRow>> receivers() { return std::vector<model::ReceiverRow>(); }
   /// From when on every leader has stored what edits of calendars took away; empty: the present one does not.
   virtual Result<std::optional<WallTime>> edits_told_from() {
     return std::optional<WallTime>(wall_from_ms(0));

@@ -101,6 +101,7 @@ Result<void> RunCheck::learn_overlap_rules(const std::vector<model::Run>& runs) 
     retries_.learn(version);
     tokens_.learn(version);
     quotas_.learn(version);
+    told_.learn(version);
     std::int32_t& most = at_once_[version.job];
     if (!version.definition || most == 0) continue;
     const model::JobRules& rules = version.definition->rules;
@@ -138,6 +139,7 @@ Result<void> RunCheck::look_at(const model::Run& run, const std::vector<model::A
   if (auto checked = holds_.look_at(run, earlier); !checked) return checked;
   limits_.look_at(run, earlier);
   retries_.look_at(run, earlier);
+  if (auto checked = told_.look_at(run); !checked) return checked;
   check_order(run);
   check_epochs(run, earlier);
   check_outcome(run);

@@ -1,5 +1,5 @@
-// P4, P6, P7, P10, P12 and, by checks of their own, P5, P13 and P38 to P42: all runs in the order of their
-// ids, with their earlier attempts, a page at a time.
+// P4, P6, P7, P10, P12 and, by checks of their own, P5, P13 and P38 to P42 and P44: all runs in the order
+// of their ids, with their earlier attempts, a page at a time.
 #pragma once
 
 #include <array>
@@ -15,6 +15,7 @@
 #include "master/verify/limit_check.h"
 #include "master/verify/log_check.h"
 #include "master/verify/loss_check.h"
+#include "master/verify/notify_check.h"
 #include "master/verify/place.h"
 #include "master/verify/retry_check.h"
 #include "master/verify/span.h"
@@ -41,7 +42,8 @@ struct RunChecks {
 class RunCheck {
  public:
   RunCheck(const Sources& sources, const Request& request, std::optional<std::set<JobId>> only,
-           RunChecks checks, StartCheck& starts, TokenCheck& tokens, QuotaCheck& quotas, LogCheck& logs)
+           RunChecks checks, StartCheck& starts, TokenCheck& tokens, QuotaCheck& quotas, NotifyCheck& told,
+           LogCheck& logs)
       : sources_(sources),
         request_(request),
         only_(std::move(only)),
@@ -53,6 +55,7 @@ class RunCheck {
         starts_(starts),
         tokens_(tokens),
         quotas_(quotas),
+        told_(told),
         logs_(logs) {}
 
   /// Goes on from the place, at least one page, to the end or the deadline; true: it is the end.
@@ -108,6 +111,7 @@ class RunCheck {
   StartCheck& starts_;
   TokenCheck& tokens_;
   QuotaCheck& quotas_;
+  NotifyCheck& told_;
   LogCheck& logs_;
   std::vector<LogCandidate> candidates_;  ///< of the page of runs
   std::vector<RunId> unfinished_;         ///< likewise

@@ -7,6 +7,7 @@
 #include "common/base/utf8.h"
 #include "master/verify/findings.h"
 #include "master/verify/log_check.h"
+#include "master/verify/notify_check.h"
 #include "master/verify/place.h"
 #include "master/verify/quota_check.h"
 #include "master/verify/run_check.h"
@@ -44,7 +45,7 @@ class Verification {
     for (const Check* check :
          {&ticks_, &overlap_, &losses_, &order_, &epochs_, &found_, &outcomes_, &logs_,
           &starts_, &limits_, &retries_, &tokens_,
-          &quotas_, &holds_}) {
+          &quotas_, &told_, &holds_}) {
       report_.ok = report_.ok && check->ok;
       report_.checks.push_back(*check);
     }
@@ -132,9 +133,10 @@ class Verification {
     RunCheck check(sources_, request_, std::move(only),
                    RunChecks{overlap_, losses_, limits_, retries_, order_, epochs_, found_, outcomes_,
                              holds_},
-                   start_check_, token_check_, quota_check_, logs);
+                   start_check_, token_check_, quota_check_, notify_check_, logs);
     const auto looked = check.look_at_all(place_, deadline_);
     if (!looked) return looked;
+    notify_check_.judge();
     report_.runs_looked_at = check.looked_at();
     report_.runs_through = check.looked_through();
     if (auto content = logs.look_at_content(deadline_); *looked && !content) return fail(content.error());
@@ -160,9 +162,11 @@ class Verification {
   Check tokens_{"P41"};
   Check quotas_{"P42"};
   Check holds_{"P45"};
+  Check told_{"P44"};
   StartCheck start_check_{sources_, request_, starts_};
   TokenCheck token_check_{sources_, tokens_};
   QuotaCheck quota_check_{sources_, quotas_};
+  NotifyCheck notify_check_{sources_, told_};
   std::set<JobId> asked_;
   Place place_;
 };

@@ -19,6 +19,7 @@
 //   P41  no more tokens of a semaphore are held at once than it has
 //   P42  no more runs of a pool or a namespace are under way at once than its limit allows
 //   P45  no attempt is sent to a worker while a stored hold keeps all attempts from it
+//   P44  a run that failed or was lost is told to who wants to hear it, and nothing is told of any other
 //   P13  what is stored of a log is what the outcome names, unless retention wrote down that it deleted it
 #pragma once
 
@@ -69,7 +70,7 @@ struct Report {
   std::optional<WallTime> runs_through;  ///< when the last run that was looked at was recorded
   WallTime decided_through{};         ///< the watermark
   Millis max_lateness{0};             ///< recorded - tick, of the ticks that fired
-  std::vector<Check> checks;          ///< P1, P4, P5, P6, P7, P10, P12, P13, P38, P39, P40, P41, P42, P45
+  std::vector<Check> checks;          ///< P1, P4, P5, P6, P7, P10, P12, P13, P38, P39, P40, P41, P42, P44, P45
 };
 
 /// What it looks at; all outlive the call.

@@ -40,7 +40,10 @@ Clients::Clients(World& world)
   for (model::JobDefinition& job : jobs_) draw_route(job);
   for (model::JobDefinition& job : jobs_) draw_limits(job.rules, limit_dice_);
   for (model::JobDefinition& job : jobs_) draw_retry(job, retry_dice_, world.workers.size() > 2);
-  for (model::JobDefinition& job : jobs_) semaphores_.draw(job.rules);
+  for (model::JobDefinition& job : jobs_) {
+    semaphores_.draw(job.rules);
+    world.receivers.draw(job.rules);
+  }
   paused_.resize(jobs_.size());
 }
 

@@ -51,6 +51,8 @@ constexpr const char* kNames[] = {
     "pool_limit_reached", "namespace_slots_reached", "tick_beyond_unfinished", "tick_beyond_firings",
     "limits_changed", "request_beyond_a_limit",
     "worker_excluded", "worker_on_trial", "worker_flapping", "hold_goes_on_in_a_new_term",
+    "failure_told", "self_pause_told", "missed_tick_told", "hold_told", "worker_offline_told", "notification_delivered",
+    "notification_tried_again", "notification_heard_twice", "notification_open_at_takeover",
     "calendar_created", "calendar_edited", "calendar_deleted", "calendar_edit_stale", "calendar_edit_unknown",
     "calendar_edit_unknown_but_stored", "calendar_edit_refused_in_a_hold", "calendar_in_use_not_deleted",
     "calendar_edited_at_a_tick", "calendar_edit_counted_in_a_later_term", "leader_struck_when_an_edit_counts",

@@ -171,6 +171,8 @@ Result<master::core::Recovered> SimStore::recover() {
   const bool is_stale = lags && !nodes.reads_wait && lagging_->epoch < tables_.epoch;
   if (is_stale) complain("P9: a takeover reads rows older than its claim, from a node that lags");
   note_left_out();
+  const auto is_open = [](const auto& each) { return each.second.state == model::Delivery::Open; };
+  if (std::ranges::any_of(tables_.notifications, is_open)) marks_.hit("notification_open_at_takeover");
   return master::store::recover_from(is_stale ? *lagging_ : tables_, sim_zone);
 }
 
@@ -195,6 +197,7 @@ void SimStore::write(const Changes& changes) {
     put_update(tables_, update);
     overlap_judge_.note(tables_, update.id);
     semaphore_judge_.note(tables_, update.id);
+    if (ends) ended_now_.insert(update.id);
     if (ends) complain_if(overlap_judge_.judge_end(tables_, tables_.runs.at(update.id)));
     if (ends) complain_if(judge_time(tables_, tables_.runs.at(update.id), marks_));
     note_dispatch(update.id, update.progress, changes);
@@ -204,6 +207,7 @@ void SimStore::write(const Changes& changes) {
   hold_judge_.note(tables_, changes);
   put_the_rest(tables_, changes);
   if (!changes.holds.empty()) complain_if(hold_judge_.judge_batch(tables_));
+  judge_told(changes);
   const bool may_lack_calendar = !changes.calendars.empty() || !changes.versions.empty();
   if (may_lack_calendar) complain_if(judge_calendar_users(tables_));
   note_edits_that_count();
@@ -222,6 +226,15 @@ void SimStore::write(const Changes& changes) {
 void SimStore::judge_hold(const model::RunProgress& before, const model::RunProgress& after, const Changes& changes) {
   const bool is_sent = after.attempt > before.attempt && after.dispatched.has_value();
   if (is_sent && !went_back_) complain_if(hold_judge_.judge_dispatch(tables_, after.worker.id, changes));
+}
+
+void SimStore::judge_told(const Changes& changes) {
+  for (const auto& update : changes.updated_runs) {
+    if (ended_now_.erase(update.id) > 0 && !is_tainted(tables_.runs.at(update.id).job)) {
+      complain_if(notify_judge_.judge_end(tables_, changes, tables_.runs.at(update.id)));
+    }
+  }
+  complain_if(notify_judge_.judge_batch(tables_, changes));
 }
 
 /// The database's store does not write what is empty before any attempt (kDispatchApart).

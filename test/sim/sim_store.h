@@ -21,6 +21,7 @@
 #include "quota_judge.h"
 #include "semaphore_judge.h"
 #include "random.h"
+#include "notify_judge.h"
 #include "retry_judge.h"
 #include "sim_tables.h"
 #include "tick_judge.h"
@@ -94,6 +95,9 @@ class SimStore final : public master::store::Store {
     last_commit_ = clockwork_.now();
   }
   bool went_back() const { return went_back_; }
+  /// A receiver gets a notification; it has accepted it.
+  std::string judge_sent(const model::Notification& row) const { return notify_judge_.judge_sent(tables_, row); }
+  void note_heard(std::int64_t id) { notify_judge_.note_heard(id); }
   /// Whether a loss of rows may have touched this run or job.
   bool is_tainted(RunId run) const { return went_back_ && tainted_runs_.contains(run); }
   bool is_tainted(JobId job) const { return went_back_ && tainted_jobs_.contains(job); }
@@ -149,6 +153,7 @@ class SimStore final : public master::store::Store {
   void judge_calendars(const master::core::Changes& changes);
   void note_edits_that_count();
   void judge_new_runs(const master::core::Changes& changes);
+  void judge_told(const master::core::Changes& changes);
   void judge_start(const model::Run& run, const master::core::Changes& changes);
   void judge_rest(const master::core::Changes& changes);
   void note_left_out();
@@ -172,6 +177,7 @@ class SimStore final : public master::store::Store {
   SemaphoreJudge semaphore_judge_{marks_};
   QuotaJudge quota_judge_;
   HoldJudge hold_judge_{marks_};
+  NotifyJudge notify_judge_{marks_};
   MonoTime locked_until_{};
   std::optional<SimTables> lagging_;  ///< what a node that lags shows
   MonoTime lags_until_{};
@@ -183,6 +189,7 @@ class SimStore final : public master::store::Store {
   std::set<model::AttemptKey> lost_attempts_;
   bool went_back_ = false;
   std::set<RunId> left_out_;
+  std::set<RunId> ended_now_;          ///< with the present batch
   std::optional<Epoch> held_from_;   ///< the first leader that knew about the loss; until it is accepted
   bool is_unnoticed_ = false;
   bool must_notice_ = false;

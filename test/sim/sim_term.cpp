@@ -44,7 +44,7 @@ struct SimMaster::Term {
                 world.answer(token, std::move(body), world.store.latency);
               },
               clock, inbox, [&owner](std::int64_t asked) { owner.list_workers(asked); }, {},
-              [&owner](const model::WorkerKey& key) { owner.watch_beat(key); }, {},
+              [&owner](const auto& key) { owner.watch_beat(key); }, [&owner](const auto& row) { owner.send_notification(row); }, {},
               [&world](const master::core::Violation& broken) {
                 world.violate("an invariant: " + broken.what + "; " + broken.around);
               },
@@ -59,6 +59,7 @@ struct SimMaster::Term {
     options.fire_at_most = world.limits.fire_at_most;
     world.set_state_limits(options);
     options.tick_hold = hold_at_begin(owner, office);
+    options.receivers = world.receivers.rules();
     return options;
   }
   /// Like production: a doubt from before the Term also holds its first turn.

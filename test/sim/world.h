@@ -21,6 +21,7 @@
 #include "recipe.h"
 #include "route_watch.h"
 #include "sim_master.h"
+#include "sim_receivers.h"
 #include "sim_lease.h"
 #include "sim_store.h"
 #include "sim_worker.h"
@@ -124,6 +125,7 @@ class World {
   std::unique_ptr<SimLease> lease;  ///< decides who is elected; empty: ZooKeeper does
   Truth truth;
   RouteWatch routes{*this};
+  SimReceivers receivers{*this};
   std::vector<std::unique_ptr<SimMaster>> masters;
   std::vector<std::unique_ptr<SimWorker>> workers;
   int lost_per_mille = 0;      ///< of all messages

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "master/core/notices.h"
+#include "master/core/notify/notify_rules.h"
 
 namespace rota::master::core {
 
@@ -20,6 +21,9 @@ void note_skipped(Context& ctx, JobEntry& job, RunId behind, model::Reason reaso
         {"run", std::to_string(behind.value)},
         {"ticks", std::to_string(now)},
         {"why", std::string(name_of(reason))}});
+  notify_of_job(ctx, model::Happening::Stuck, job,
+                {behind, {}, std::to_string(now) + " ticks in a row were skipped behind run " +
+                                 std::to_string(behind.value) + ", which does not end"});
 }
 
 }  // namespace rota::master::core

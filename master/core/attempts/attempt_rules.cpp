@@ -12,6 +12,7 @@
 #include "master/core/attempts/limit_rules.h"
 #include "master/core/attempts/loss_rules.h"
 #include "master/core/notices.h"
+#include "master/core/notify/notify_rules.h"
 #include "master/core/attempts/retry.h"
 
 namespace rota::master::core {
@@ -251,6 +252,7 @@ void finish_run(Context& ctx, RunEntry& run, RunState to, Reason reason, std::st
   run.set_not_before(std::nullopt);
   ++state.counters().runs_finished;
   state.touch(run);
+  notify_of_end(ctx, run);
   remember_end(ctx, run.job(), run);
   promote_waiting(ctx.state, run.job(), ctx.now.mono);
 }

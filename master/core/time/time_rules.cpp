@@ -14,6 +14,7 @@
 #include "master/core/admission/quota_rules.h"
 #include "master/core/admission/stuck_rules.h"
 #include "master/core/memory_rules.h"
+#include "master/core/notify/notify_rules.h"
 #include "master/core/time/freeze_rules.h"
 #include "master/core/time/slice_rules.h"
 #include "master/core/workers/start_rules.h"
@@ -51,6 +52,7 @@ void add_gap(Context& ctx, const JobEntry& job, WallTime from, WallTime to, std:
   }
   gaps.push_back({job.row.id, job.row.version, from, to, count, reason, reference.value,
                   ctx.state.epoch()});
+  notify_of_gap(ctx, job, gaps.back());
   ctx.state.ticks().note_gap(gaps.back());
 }
 
@@ -453,6 +455,7 @@ std::optional<Millis> next_wake(const State& state, Now now) {
   if (const auto first = state.workers().hold_timers().first()) sooner(until(*first, now.mono));
   if (const auto first = state.starts().timers().first()) sooner(until(*first, now.mono));
   if (!state.starts().waiting().empty() && !state.ticks().are_held()) sooner(Millis{0});
+  if (const auto first = notify_wake(state)) sooner(until(*first, now.mono));
   return wake;
 }
 

@@ -7,6 +7,7 @@
 #include "master/core/batch_rows.h"
 #include "master/core/notices.h"
 #include "master/core/workers/conduct_rules.h"
+#include "master/core/notify/notify_rules.h"
 
 namespace rota::master::core {
 namespace {
@@ -71,6 +72,10 @@ void note_departed(Context& ctx, const LifeEntry& life) {
   worker.left = ctx.at;
   worker.why = life.why;
   worker.heard = life.heard;
+  if (worker.why != kWasStopped) {
+    const std::string& id = life.key().id;
+    notify_of_cluster(ctx, model::Happening::WorkerOffline, id, "worker " + id + " is gone: " + life.why);
+  }
   ctx.state.departed().depart(std::move(worker));
   bound_departed(ctx.state);
 }
@@ -101,7 +106,11 @@ void end_open_rows(Context& ctx) {
     row.left = ctx.at;
     row.why_left = kUnseenEnd;
     if (!is_here) state.departed().depart(departed_of(row));
-    if (!is_here) warn(ctx, "worker is gone", {{"worker", id}, {"why", row.why_left}});
+    if (!is_here) {
+      warn(ctx, "worker is gone", {{"worker", id}, {"why", row.why_left}});
+      const std::string text = "worker " + id + " is gone: " + row.why_left;
+      notify_of_cluster(ctx, model::Happening::WorkerOffline, id, text);
+    }
     ctx.out.changes.lives.push_back(std::move(row));
   }
   bound_departed(state);

@@ -166,6 +166,15 @@ void put_note(MemoryTables& tables, const model::RunNote& note) {
   row.checkpoint_said = note.said;
 }
 
+void put_notifications(MemoryTables& tables, const core::Changes& changes) {
+  for (const auto& row : changes.notifications) tables.notifications.insert_or_assign(row.id, row);
+  for (const auto& row : changes.receivers) tables.receivers.try_emplace({row.epoch, row.rule.name}, row);
+  if (!changes.forget_notifications) return;
+  std::erase_if(tables.notifications, [&](const auto& each) {
+    return each.second.state != model::Delivery::Open && each.second.made < *changes.forget_notifications;
+  });
+}
+
 }  // namespace
 
 Result<void> check_changes(const MemoryTables& tables, const core::Changes& changes) {
@@ -233,6 +242,7 @@ void put_the_rest(MemoryTables& tables, const core::Changes& changes) {
   for (const auto& row : changes.calendars) {
     tables.calendars.try_emplace({row.space, row.calendar->name, row.version}, row);
   }
+  put_notifications(tables, changes);
   if (changes.watermark) {
     tables.watermark = changes.watermark;
   } else if (!changes.empty()) {

@@ -42,6 +42,8 @@ struct MemoryTables {
   std::map<std::tuple<std::string, std::string, std::int32_t>, model::CalendarRow> calendars;
   std::map<std::tuple<std::string, std::string, std::int32_t>, model::SemaphoreRow> semaphores;
   std::map<std::tuple<model::QuotaOf, std::string, std::int32_t>, model::QuotaRow> quotas;
+  std::map<std::int64_t, model::Notification> notifications;
+  std::map<std::pair<Epoch, std::string>, model::ReceiverRow> receivers;
   std::map<std::int64_t, model::Freeze> freezes;
   std::map<std::int64_t, model::WorkerHold> holds;
   std::map<model::StartKey, model::WorkerStart> starts;

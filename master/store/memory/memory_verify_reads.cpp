@@ -81,4 +81,34 @@ Result<std::vector<model::Run>> MemoryStore::runs_of_job_up_to(JobId job, RunId 
   return runs;
 }
 
+Result<std::vector<model::Notification>> MemoryStore::list_notifications(bool open, std::int32_t limit) {
+  const std::scoped_lock lock(mutex_);
+  if (auto fine = up(); !fine) return fail(fine.error());
+  std::vector<model::Notification> rows;
+  for (auto at = tables_->notifications.rbegin(); at != tables_->notifications.rend(); ++at) {
+    const bool is_asked = !open || at->second.state == model::Delivery::Open;
+    if (is_asked && rows.size() < bound(limit)) rows.push_back(at->second);
+  }
+  return rows;
+}
+
+Result<std::vector<model::Notification>> MemoryStore::notifications_after(std::int64_t id,
+                                                                          std::int32_t limit) {
+  const std::scoped_lock lock(mutex_);
+  if (auto fine = up(); !fine) return fail(fine.error());
+  std::vector<model::Notification> rows;
+  for (auto at = tables_->notifications.upper_bound(id); at != tables_->notifications.end(); ++at) {
+    if (rows.size() < bound(limit)) rows.push_back(at->second);
+  }
+  return rows;
+}
+
+Result<std::vector<model::ReceiverRow>> MemoryStore::receivers() {
+  const std::scoped_lock lock(mutex_);
+  if (auto fine = up(); !fine) return fail(fine.error());
+  std::vector<model::ReceiverRow> rows;
+  for (const auto& [key, row] : tables_->receivers) rows.push_back(row);
+  return rows;
+}
+
 }  // namespace rota::master::store

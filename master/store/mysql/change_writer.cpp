@@ -16,6 +16,7 @@
 #include "master/store/mysql/job_rows.h"
 #include "master/store/mysql/kept_runs.h"
 #include "master/store/mysql/literals.h"
+#include "master/store/mysql/notification_rows.h"
 #include "master/store/mysql/run_rows.h"
 
 namespace rota::master::store {
@@ -331,6 +332,7 @@ Result<void> gather_changes(BatchText& batch, const core::Changes& changes, bool
   if (!changes.quotas.empty()) write_quotas(batch, changes.quotas);
   if (!changes.semaphores.empty()) write_semaphores(batch, changes.semaphores);
   if (!changes.holds.empty()) write_holds(batch, changes.holds);
+  write_notifications(batch, changes);
   if (changes.watermark) {
     write_watermark(batch, *changes.watermark);
   } else if (!changes.empty()) {

@@ -16,6 +16,7 @@
 #include "master/store/mysql/calendar_rows.h"
 #include "master/store/mysql/quota_rows.h"
 #include "master/store/mysql/hold_rows.h"
+#include "master/store/mysql/notification_rows.h"
 #include "master/store/mysql/semaphore_rows.h"
 #include "master/store/mysql/content_cache.h"
 #include "master/store/mysql/contents.h"
@@ -278,6 +279,17 @@ Result<void> load_holds(Connection& connection, core::Recovered& recovered) {
       });
 }
 
+Result<void> load_notifications(Connection& connection, core::Recovered& recovered) {
+  return connection.stream(
+      fmt::format("SELECT {} FROM notification n WHERE n.state = 'open' ORDER BY n.id", kNotificationColumns),
+      [&](Row& row) -> Result<void> {
+        auto one = read_notification(row);
+        if (!one) return fail(one.error());
+        recovered.notifications.push_back(std::move(*one));
+        return {};
+      });
+}
+
 Result<std::optional<core::Watermark>> load_watermark(Connection& connection) {
   std::optional<core::Watermark> watermark;
   auto read = connection.stream(
@@ -348,6 +360,7 @@ Result<core::Recovered> load_recovered(Connection& connection, const OpenConnect
   if (auto quotas = load_quotas(connection, recovered); !quotas) return fail(quotas.error());
   if (auto semaphores = load_semaphores(connection, recovered); !semaphores) return fail(semaphores.error());
   if (auto holds = load_holds(connection, recovered); !holds) return fail(holds.error());
+  if (auto told = load_notifications(connection, recovered); !told) return fail(told.error());
   return recovered;
 }
 

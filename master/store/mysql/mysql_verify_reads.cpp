@@ -4,6 +4,7 @@
 #include "master/store/mysql/connection.h"
 #include "master/store/mysql/job_rows.h"
 #include "master/store/mysql/mysql_reader.h"
+#include "master/store/mysql/notification_rows.h"
 #include "master/store/mysql/rows_of.h"
 #include "master/store/mysql/run_rows.h"
 
@@ -95,6 +96,29 @@ Result<std::vector<model::Run>> MysqlReader::runs_of_job_up_to(JobId job, RunId 
                   "ORDER BY r.run_id DESC LIMIT {}",
                   kRunColumns, kWithOpen, rows_asked(limit)),
       [&](Binder& binder) { binder.integer(job.value).integer(last.value); }, read_run);
+}
+
+Result<std::vector<model::Notification>> MysqlReader::list_notifications(bool open, std::int32_t limit) {
+  return rows_of<model::Notification>(
+      pool_,
+      fmt::format("SELECT {} FROM notification n {} ORDER BY n.id DESC LIMIT {}", kNotificationColumns,
+                  open ? "WHERE n.state = 'open'" : "", rows_asked(limit)),
+      {}, read_notification);
+}
+
+Result<std::vector<model::Notification>> MysqlReader::notifications_after(std::int64_t id,
+                                                                          std::int32_t limit) {
+  return rows_of<model::Notification>(
+      pool_,
+      fmt::format("SELECT {} FROM notification n WHERE n.id > ? ORDER BY n.id LIMIT {}", kNotificationColumns,
+                  rows_asked(limit)),
+      [&](Binder& binder) { binder.integer(id); }, read_notification);
+}
+
+Result<std::vector<model::ReceiverRow>> MysqlReader::receivers() {
+  return rows_of<model::ReceiverRow>(
+      pool_, fmt::format("SELECT {} FROM receiver r ORDER BY r.epoch, r.name", kReceiverColumns), {},
+      read_receiver);
 }
 
 }  // namespace rota::master::store

@@ -104,6 +104,12 @@ std::string words(const model::QuotaRow& row) {
                      row.quota.firings, to_ms(row.changed), row.number, row.principal);
 }
 
+std::string words(const model::Notification& row) {
+  return fmt::format("notification {} to {} {} run {} {} tries {} settled {} error {}", row.id, row.receiver,
+                     name_of(row.what), row.run.value, name_of(row.state), row.attempts,
+                     row.settled ? to_ms(*row.settled) : 0, row.last_error);
+}
+
 std::string words(const master::store::JobRow& row) { return words(row.job) + " | " + words(row.version); }
 std::string words(const master::store::RunRow& row) { return row.job_name + ": " + words(row.run); }
 
@@ -176,6 +182,7 @@ void add_recovered(std::string& out, const Backend& on) {
   for (const auto& quota : all->quotas) quotas.push_back("  " + words(quota) + "\n");
   std::sort(quotas.begin(), quotas.end());
   for (const auto& line : quotas) out += line;
+  for (const auto& row : all->notifications) out += "  " + words(row) + "\n";
   std::vector<std::string> semaphores;
   for (const auto& semaphore : all->semaphores) semaphores.push_back("  " + words(semaphore) + "\n");
   std::sort(semaphores.begin(), semaphores.end());
@@ -232,6 +239,7 @@ std::string look(const Backend& on, const StoreStep& step) {
   add(out, "limits of pools", reader.list_quotas(model::QuotaOf::Pool, 100));
   add(out, "limits of namespaces", reader.list_quotas(model::QuotaOf::Space, 2));
   add(out, "versions of etl", reader.quota_versions(model::QuotaOf::Pool, "etl"));
+  add(out, "notifications", reader.list_notifications(false, 100));
   add(out, "semaphores", reader.list_semaphores("default", "", 100));
   add(out, "versions of oracle", reader.semaphore_versions("default", "oracle"));
   add_one(out, "deleted a", reader.last_deleted("default", "a"));

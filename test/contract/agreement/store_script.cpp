@@ -111,6 +111,7 @@ Changes StoreScript::random_changes() {
   if (dice_.chance(15)) add_semaphore(changes);
   if (dice_.chance(15)) add_quota(changes);
   if (dice_.chance(15)) add_hold(changes);
+  if (dice_.chance(15)) add_notification(changes);
   if (dice_.chance(40)) changes.watermark = next_watermark();
   return changes;
 }
@@ -337,6 +338,26 @@ void StoreScript::add_semaphore(Changes& changes) {
   row.principal = "local";
   row.deleted = dice_.chance(15);
   changes.semaphores.push_back(std::move(row));
+}
+
+/// New, or one that stands, further on; now and then old ones are forgotten.
+void StoreScript::add_notification(Changes& changes) {
+  model::Notification row;
+  row.id = dice_.chance(60) ? ++notifications_ : 1 + dice_.below(notifications_ + 1);
+  row.receiver = "ops";
+  row.what = model::Happening::Failed;
+  row.run = RunId{row.id};
+  row.text = "run ended";
+  row.made = wall_from_ms(1'700'000'000'000 + row.id);
+  row.state = static_cast<model::Delivery>(dice_.below(3));
+  row.attempts = static_cast<std::int32_t>(dice_.below(4));
+  if (row.state != model::Delivery::Open) row.settled = moment();
+  if (dice_.chance(30)) row.last_error = "status 503";
+  notifications_ = std::max(notifications_, row.id);
+  changes.notifications.push_back(std::move(row));
+  if (dice_.chance(10)) {
+    changes.forget_notifications = wall_from_ms(1'700'000'000'000 + dice_.below(notifications_ + 1));
+  }
 }
 
 void StoreScript::add_calendar(Changes& changes) {

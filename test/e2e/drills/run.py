@@ -41,6 +41,7 @@ import lost_data
 import moment
 import office
 import outages
+import notify
 import outputs
 import overlap
 import retries
@@ -117,6 +118,7 @@ GROUPS = {
         "retries": lambda c, d, long: retries.all_of_them(c),
         "attention": lambda c, d, long: attention.told(c),
         "limits": lambda c, d, long: limits.all_of_them(c, d, 120 if long else 30),
+        "notify": lambda c, d, long: notify.all_of_them(c.programs, d),
         "semaphores": lambda c, d, long: semaphores.all_of_them(c, d, 200 if long else 40),
         "leader_frozen": lambda c, d, long: failover.leader_frozen(c, 10 if long else 1),
     },

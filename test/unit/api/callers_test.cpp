@@ -144,6 +144,8 @@ TEST_CASE("callers: a change passed on by a follower comes from the follower's c
   thrift::FreezeInfo freeze;
   client->begin_freeze(freeze, asks_to_forward(), "", 0, "");
   client->end_freeze(freeze, asks_to_forward(), "");
+  std::string answer;
+  client->test_receiver(answer, asks_to_forward(), "ops");
   thrift::SemaphoreEdited semaphore;
   client->set_semaphore(semaphore, asks_to_forward(), {});
   client->delete_semaphore(semaphore, asks_to_forward(), "default", "oracle");
@@ -154,7 +156,7 @@ TEST_CASE("callers: a change passed on by a follower comes from the follower's c
         "apply_calendars", "delete_calendar",
         "drain_worker", "resume_worker", "forget_worker", "confirm_dead", "begin_freeze", "end_freeze",
         "set_limits",
-        "set_semaphore", "delete_semaphore"}) {
+        "set_semaphore", "delete_semaphore", "test_receiver"}) {
     passed.check(method, client.address());
   }
 }

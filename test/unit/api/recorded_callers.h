@@ -80,6 +80,9 @@ class RecordedCallers final : public JobService, public ReportService {
     note("set_limits", by);
   }
   void list_limits(const Caller&, std::vector<thrift::LimitsInfo>&, const Head&, Text, Text) override {}
+  void list_notifications(const Caller&, std::vector<thrift::NotificationInfo>&, const Head&,
+                          const thrift::NotificationQuery&) override {}
+  void test_receiver(const Caller& by, std::string&, const Head&, Text) override { note("test_receiver", by); }
   void set_semaphore(const Caller& by, thrift::SemaphoreEdited&, const Head&, const thrift::SemaphoreEdit&) override {
     note("set_semaphore", by);
   }

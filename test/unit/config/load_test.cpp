@@ -238,3 +238,30 @@ TEST_CASE("options: several servers of the database are named in order, with or 
   CHECK(holds(master_problems("database: {hosts: ['db1,db2']}\n"), "is no server"));
   CHECK(holds(master_problems("database: {hosts: [db1], socket: /run/db.sock}\n"), "beside database.socket"));
 }
+
+TEST_CASE("options: receivers of notifications are read, and each mistake is told") {
+  const auto o = master(
+      "receivers:\n"
+      "  - {name: ops, url: \"http://10.0.0.9/alarm\", events: [failed, lost], timeout: 5s}\n"
+      "  - {name: mail, command: [/usr/local/bin/tell, night]}\n"
+      "notify: {default: [ops], no_leader_after_ms: 5000}\n");
+  REQUIRE(o.receivers.size() == 2);
+  CHECK(o.receivers[0].url == "http://10.0.0.9/alarm");
+  CHECK(o.receivers[0].events == std::vector<std::string>{"failed", "lost"});
+  CHECK(o.receivers[0].timeout == Millis{5000});
+  CHECK(o.receivers[1].command.size() == 2);
+  CHECK(o.receivers[1].timeout == Millis{10'000});
+  CHECK(o.notify.to == std::vector<std::string>{"ops"});
+  CHECK(o.notify.no_leader_after == Millis{5000});
+  CHECK(holds(master_problems("receivers: {ops: x}\n"), "is no list of at most 16 receivers"));
+  CHECK(holds(master_problems("receivers: [{name: ops}]\n"), "has no url and no command; give one of them"));
+  CHECK(holds(master_problems("receivers: [{name: ops, url: \"http://a\", command: [b]}]\n"), "has both url and command"));
+  CHECK(holds(master_problems("receivers: [{name: ops, url: \"ftp://a\"}]\n"), "is no address"));
+  CHECK(holds(master_problems("receivers: [{name: ops, url: \"http://a\", events: [fails]}]\n"),
+              "\"fails\" is no event; allowed: failed, lost"));
+  CHECK(holds(master_problems("receivers: [{name: a, url: \"http://a\"}, {name: a, url: \"http://b\"}]\n"),
+              "'a' is there twice"));
+  CHECK(holds(master_problems("receivers: [{name: nobody, url: \"http://a\"}]\n"), "means that none is told"));
+  CHECK(holds(master_problems("receivers: [{name: a, url: \"http://a\", headers: {}}]\n"), "receivers[0].headers"));
+  CHECK(holds(master_problems("notify: {default: [ops]}\n"), "'ops' is no receiver; name it under receivers"));
+}

@@ -83,6 +83,10 @@ class JobBuilder {
     definition_.rules.uses = std::move(tokens);
     return *this;
   }
+  JobBuilder& notify(std::vector<std::string> names) {
+    definition_.rules.notify = std::move(names);
+    return *this;
+  }
   JobBuilder& timeout(Millis timeout) { definition_.rules.timeout = timeout; return *this; }
   JobBuilder& run_timeout(Millis timeout) { definition_.rules.run_timeout = timeout; return *this; }
   JobBuilder& queue_timeout(Millis timeout) { definition_.rules.queue_timeout = timeout; return *this; }

@@ -68,6 +68,8 @@ void Harness::record(const Effects& effects) {
   for (const auto& row : effects.changes.calendars) calendars.push_back(row);
   for (const auto& row : effects.changes.semaphores) semaphores.push_back(row);
   for (const auto& row : effects.changes.quotas) quotas.push_back(row);
+  for (const auto& row : effects.changes.notifications) notifications.insert_or_assign(row.id, row);
+  told.insert(told.end(), effects.notifications.begin(), effects.notifications.end());
   notices.insert(notices.end(), effects.notices.begin(), effects.notices.end());
   watched.insert(watched.end(), effects.watch_beats.begin(), effects.watch_beats.end());
   sends_.insert(sends_.end(), effects.sends.begin(), effects.sends.end());
@@ -362,6 +364,9 @@ Recovered Harness::recovered() const {
   for (const auto& [place, start] : newest_starts) all.starts.push_back(start);
   for (const auto& [worker, drain] : drains) {
     if (drain.draining) all.drains.push_back(drain);
+  }
+  for (const auto& [id, row] : notifications) {
+    if (row.state == model::Delivery::Open) all.notifications.push_back(row);
   }
   for (const model::SemaphoreRow& row : semaphores) {
     const auto same = std::ranges::find_if(all.semaphores, [&](const auto& known) {

@@ -103,6 +103,8 @@ class Harness {
   std::vector<model::CalendarRow> calendars;
   std::vector<model::SemaphoreRow> semaphores;
   std::vector<model::QuotaRow> quotas;
+  std::map<std::int64_t, model::Notification> notifications;
+  std::vector<model::Notification> told;         ///< asked to be sent, in order
   std::vector<model::WorkerKey> watched;         ///< lives whose beats were to be looked at
   std::optional<master::core::Watermark> watermark;
   std::int64_t row_writes = 0;                   ///< new and updated run rows

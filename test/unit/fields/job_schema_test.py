@@ -67,6 +67,7 @@ route_key: "{{param.customer}}"
 select: {zone: fin, os: [deb12, 13]}
 priority: 80
 uses: {oracle: 2, lake: 1}
+notify: [ops]
 command: ["a b", "", 17]
 environment: {X: "1", EMPTY: }
 parameters: {p: q}

@@ -1,0 +1,57 @@
+// Notifications: the list of them, and a test of a receiver.
+#include <algorithm>
+
+#include "master/api/edge.h"
+#include "master/api/job_service.h"
+
+namespace rota::master::api {
+namespace {
+
+constexpr std::int32_t kListedMost = 10'000;
+constexpr std::int32_t kListed = 100;
+
+thrift::NotificationInfo to_wire(const model::Notification& row) {
+  thrift::NotificationInfo out;
+  out.__set_id(row.id);
+  out.__set_receiver(row.receiver);
+  out.__set_what(std::string(name_of(row.what)));
+  out.__set_space(row.space);
+  out.__set_job(row.job_name);
+  out.__set_run(row.run.value);
+  out.__set_worker(row.worker);
+  out.__set_tick_ms(row.moment ? to_ms(*row.moment) : 0);
+  out.__set_text(row.text);
+  out.__set_stands_for(row.count);
+  out.__set_made_ms(to_ms(row.made));
+  out.__set_state(std::string(name_of(row.state)));
+  out.__set_attempts(row.attempts);
+  out.__set_settled_ms(row.settled ? to_ms(*row.settled) : 0);
+  out.__set_last_error(row.last_error);
+  return out;
+}
+
+}  // namespace
+
+void JobServiceHandler::list_notifications(const Caller&, std::vector<thrift::NotificationInfo>& out,
+                                           const Head&, const thrift::NotificationQuery& query) {
+  const std::int32_t most = query.limit <= 0 ? kListed : std::min(query.limit, kListedMost);
+  for (const auto& row : value_or_throw(parts_.reader.list_notifications(query.only_open, most))) {
+    out.push_back(to_wire(row));
+  }
+}
+
+/// By the leader, since it is the one that sends.
+void JobServiceHandler::test_receiver(const Caller& caller, std::string& out, const Head& head,
+                                      const std::string& receiver) {
+  if (desk_.leads() && parts_.test_receiver) {
+    out = value_or_throw(parts_.test_receiver(receiver));
+    return;
+  }
+  out = value_or_throw(pass_on(caller, head, deadline_of(head), [&](auto& client, const Head& onward) {
+    std::string answer;
+    client.test_receiver(answer, onward, receiver);
+    return answer;
+  }));
+}
+
+}  // namespace rota::master::api
