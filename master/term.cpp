@@ -56,10 +56,10 @@ Term::Term(Office office, const TermParts& parts, const TermOptions& options)
                             [this](std::int64_t asked) { watch_.confirm(asked); },
                             tell_delay,
                             [this](const model::WorkerKey& key) { beats_.watch(model::node_name(key)); },
-                            parts.notify,
                             log_notice,
                             log_violation,
-                            &storing_},
+                            &storing_,
+                            parts.notify},
             options.loop),
       watch_(parts.session, parts.paths, callbacks()),
       beats_(parts.session, parts.paths.beats(), [this](const std::string& node, MonoTime last_before) {

@@ -101,14 +101,14 @@ struct LoopParts {
   std::function<void(const Delay&)> delayed{};
   /// Effects::watch_beats. Unset: nobody looks (tests).
   std::function<void(const model::WorkerKey&)> watch_beats{};
-  /// Effects::notifications. Unset: nobody is told (tests).
-  std::function<void(const model::Notification&)> notify{};
   /// Effects::notices, once their rows are stored. Unset: nobody wants to know (tests).
   std::function<void(const core::Notice&)> notice{};
   /// An invariant of the core is broken: a bug. Told once each. Unset: nobody wants to know (tests).
   std::function<void(const core::Violation&)> violated{};
   /// Stores large batches beside the loop. Unset: the loop's thread stores all (tests).
   Storing* storing = nullptr;
+  /// Effects::notifications. Unset: nobody is told (tests).
+  std::function<void(const model::Notification&)> notify{};
 };
 
 /// Thread: turn() and run() by one thread (the loop's); snapshot() and counters() by any. Owned by
