@@ -44,11 +44,11 @@ struct SimMaster::Term {
                 world.answer(token, std::move(body), world.store.latency);
               },
               clock, inbox, [&owner](std::int64_t asked) { owner.list_workers(asked); }, {},
-              [&owner](const auto& key) { owner.watch_beat(key); }, [&owner](const auto& row) { owner.send_notification(row); }, {},
+              [&owner](const auto& key) { owner.watch_beat(key); }, {},
               [&world](const master::core::Violation& broken) {
                 world.violate("an invariant: " + broken.what + "; " + broken.around);
               },
-              &storing},
+              &storing, [&owner](const auto& row) { owner.send_notification(row); }},
              loop_options(world)) {}
 
   static master::core::CoreOptions core_options(const World& world, const SimMaster& owner,
