@@ -19,20 +19,25 @@ std::optional<Excess> HeldBeside::look(const HeldSpan& held) {
   for (const HeldSpan& other : recent_) {
     if (other.span.run != held.span.run && overlap(other.span, held.span)) beside.push_back(&other);
   }
-  const auto sum_at = [&](const HeldSpan& anchor) {
-    std::int64_t sum = anchor.amount;
+  // One that was sent first may begin last, so what was there when any of them was sent may have been in force.
+  const auto excess_at = [&](const HeldSpan& anchor) {
+    std::int64_t sum = anchor.amount, most = most_in_force(amounts_, anchor.sent);
+    const auto add = [&](const HeldSpan& other) {
+      sum += other.amount;
+      most = std::max(most, most_in_force(amounts_, other.sent));
+    };
     for (const HeldSpan* other : beside) {
       const bool lived = other->span.from <= anchor.span.from && overlap(other->span, anchor.span);
-      if (other != &anchor && other->span.run != anchor.span.run && lived) sum += other->amount;
+      if (other != &anchor && other->span.run != anchor.span.run && lived) add(*other);
     }
     const bool is_own = &anchor == &held;
-    if (!is_own && held.span.from <= anchor.span.from && overlap(held.span, anchor.span)) sum += held.amount;
-    return sum;
+    if (!is_own && held.span.from <= anchor.span.from && overlap(held.span, anchor.span)) add(held);
+    return sum - most;
   };
-  Excess worst{held.span.run, sum_at(held) - most_in_force(amounts_, held.sent)};
+  Excess worst{held.span.run, excess_at(held)};
   for (const HeldSpan* anchor : beside) {
     if (anchor->span.from < held.span.from) continue;
-    const std::int64_t more = sum_at(*anchor) - most_in_force(amounts_, anchor->sent);
+    const std::int64_t more = excess_at(*anchor);
     if (more > worst.by) worst = {anchor->span.run, more};
   }
   recent_.push_back(held);

@@ -182,6 +182,7 @@ void SimStore::write(const Changes& changes) {
   for (const model::Freeze& freeze : changes.freezes) tables_.freezes.insert_or_assign(freeze.id, freeze);
   judge_definitions(changes);
   judge_calendars(changes);
+  for (const auto& row : changes.quotas) tables_.quotas.try_emplace({row.of, row.name, row.version}, row);
   judge_gaps(changes);
   judge_new_runs(changes);
   complain_if(quota_judge_.judge_new_runs(tables_, changes));
