@@ -65,14 +65,16 @@ void StandIns::stop() {
   if (server_) server_->stop();
 }
 
-/// One home each, the same in every life, as a worker's state folder would have it.
+/// Workers of names and homes of their own, since those of an earlier process vanished: after four lives in ten
+/// minutes a name counts as flapping.
 void StandIns::make_workers() {
+  const std::string own = random_hex(4);
   workers_.resize(static_cast<std::size_t>(options_.count));
   groups_.resize(std::min(kReporters, workers_.size()));
   for (auto& group : groups_) group = std::make_unique<Group>();
   for (std::size_t i = 0; i < workers_.size(); ++i) {
-    workers_[i].key = {fmt::format("{}-{}", options_.pool, i),
-                       fmt::format("{:012x}-{}", i + 1, random_hex(8))};
+    workers_[i].key = {fmt::format("{}-{}-{}", options_.pool, own, i),
+                       fmt::format("{}{:04x}-{}", own, i + 1, random_hex(8))};
     by_id_[workers_[i].key.id] = &workers_[i];
     groups_[i % groups_.size()]->workers.push_back(&workers_[i]);
   }
