@@ -19,7 +19,7 @@ std::optional<Excess> HeldBeside::look(const HeldSpan& held) {
   for (const HeldSpan& other : recent_) {
     if (other.span.run != held.span.run && overlap(other.span, held.span)) beside.push_back(&other);
   }
-  // One that was sent first may begin last, so what was there when any of them was sent may have been in force.
+  // One that was sent first may begin last: what was there when any of them was sent may have been in force.
   const auto excess_at = [&](const HeldSpan& anchor) {
     std::int64_t sum = anchor.amount, most = most_in_force(amounts_, anchor.sent);
     const auto add = [&](const HeldSpan& other) {

@@ -70,7 +70,8 @@ struct Report {
   std::optional<WallTime> runs_through;  ///< when the last run that was looked at was recorded
   WallTime decided_through{};         ///< the watermark
   Millis max_lateness{0};             ///< recorded - tick, of the ticks that fired
-  std::vector<Check> checks;          ///< P1, P4, P5, P6, P7, P10, P12, P13, P38, P39, P40, P41, P42, P44, P45
+  /// P1, P4, P5, P6, P7, P10, P12, P13, P38, P39, P40, P41, P42, P44, P45
+  std::vector<Check> checks;
 };
 
 /// What it looks at; all outlive the call.

@@ -278,14 +278,6 @@ void SimMaster::look_anew() {
   watch_workers();
 }
 
-namespace {
-
-zk::FolderMark mark_of(const zk::NodeStat& folder) {
-  return {folder.created_zxid, folder.created_ms, folder.version, folder.children_version};
-}
-
-}  // namespace
-
 /// Like production's membership: a write in each new session or by each new handle detects servers that lost
 /// data. False: not now.
 bool SimMaster::prove() {

@@ -28,4 +28,8 @@ std::size_t host_of_node(const std::string& name, const std::string& data) {
   return read_worker_node(name, data).address.port;
 }
 
+zk::FolderMark mark_of(const zk::NodeStat& folder) {
+  return {folder.created_zxid, folder.created_ms, folder.version, folder.children_version};
+}
+
 }  // namespace rota::sim

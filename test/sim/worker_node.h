@@ -5,6 +5,7 @@
 #include <string>
 
 #include "common/model/worker.h"
+#include "common/zk/absence_rules.h"
 
 namespace rota::sim {
 
@@ -17,5 +18,8 @@ std::string data_of_node(model::WorkerInfo info);
 model::WorkerInfo read_worker_node(const std::string& name, const std::string& data);
 /// The number of the host.
 std::size_t host_of_node(const std::string& name, const std::string& data);
+
+/// By what a master tells a folder that servers lost, or made anew.
+zk::FolderMark mark_of(const zk::NodeStat& folder);
 
 }  // namespace rota::sim
