@@ -94,8 +94,8 @@ TEST_CASE("route: each order agrees with a plain search over 1,000,000 changes")
     return WorkerLoad{dice.roll(4), 1 + dice.roll(4), dice.roll(6),  dice.roll(71), dice.roll(3),
                       dice.roll(9), dice.roll(9),     dice.roll(50), phase};
   };
-  constexpr int kEvents = 1'000'000;
-  for (int step = 0; step < kEvents; ++step) {
+  constexpr int kRouteEvents = 1'000'000;
+  for (int step = 0; step < kRouteEvents; ++step) {
     const WorkerKey key = worker(dice.roll(12));
     const auto found = plain.find(key);
     const auto from = found == plain.end() ? std::nullopt : std::optional(found->second);
