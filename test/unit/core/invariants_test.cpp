@@ -27,11 +27,11 @@ Met look_until_met(Scheduler& scheduler, int most) {
 }  // namespace
 
 TEST_CASE("invariants: a broken entry among many is met within a bounded number of looks") {
-  constexpr int kJobs = 200;
+  constexpr int kJobsHere = 200;
   Harness h;
   std::vector<JobId> jobs;
-  for (int i = 0; i < kJobs; ++i) jobs.push_back(h.apply(a_job("j" + std::to_string(i)).every(1h)));
-  constexpr int kAllSeen = kJobs / InvariantSample::kJobs + 2;
+  for (int i = 0; i < kJobsHere; ++i) jobs.push_back(h.apply(a_job("j" + std::to_string(i)).every(1h)));
+  constexpr int kAllSeen = kJobsHere / InvariantSample::kJobsHere + 2;
   CHECK(look_until_met(*h.scheduler, 2 * kAllSeen).violations.empty());
   StateSurgery::lose_due(StateSurgery::state_of(*h.scheduler), jobs[150]);
   const Met met = look_until_met(*h.scheduler, kAllSeen);
