@@ -31,25 +31,26 @@ std::vector<std::string> named_by(const SimTables& tables, const model::Run& run
 std::string NotifyJudge::judge_end(const SimTables& tables, const master::core::Changes& changes,
                                    const model::Run& run) {
   const auto what = wanted_of(run.progress.state);
-  for (const auto& [key, receiver] : tables.receivers) {
+  for (const auto& [key, row_of_receiver] : tables.receivers) {
     if (key.first != run.progress.epoch) continue;
+    const model::ReceiverRule& rule = row_of_receiver.rule;
     const auto is_of = [&](const Notification& row) {
       const bool is_end = row.what == Happening::Failed || row.what == Happening::Lost;
-      return is_end && row.run == run.id && row.receiver == receiver.rule.name;
+      return is_end && row.run == run.id && row.receiver == rule.name;
     };
     const auto stands_for = [&](const Notification& row) {
-      return row.what == Happening::Combined && row.receiver == receiver.rule.name;
+      return row.what == Happening::Combined && row.receiver == rule.name;
     };
     const auto told = std::ranges::find_if(changes.notifications, is_of);
-    const bool is_wanted = what && model::is_told(receiver.rule, named_by(tables, run), *what);
+    const bool is_wanted = what && model::is_told(rule, named_by(tables, run), *what);
     const bool is_told = told != changes.notifications.end();
     if (is_wanted && !is_told && !std::ranges::any_of(changes.notifications, stands_for)) {
-      return "P44: receiver " + receiver.rule.name + " is not told how run " +
+      return "P44: receiver " + rule.name + " is not told how run " +
              std::to_string(run.id.value) + " ended";
     }
     if (is_wanted && is_told) marks_.hit("failure_told");
     if (is_told && what != told->what) {
-      return "P44: receiver " + receiver.rule.name + " is told another end of run " +
+      return "P44: receiver " + rule.name + " is told another end of run " +
              std::to_string(run.id.value);
     }
   }

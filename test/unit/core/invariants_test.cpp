@@ -31,7 +31,7 @@ TEST_CASE("invariants: a broken entry among many is met within a bounded number 
   Harness h;
   std::vector<JobId> jobs;
   for (int i = 0; i < kJobsHere; ++i) jobs.push_back(h.apply(a_job("j" + std::to_string(i)).every(1h)));
-  constexpr int kAllSeen = kJobsHere / InvariantSample::kJobsHere + 2;
+  constexpr int kAllSeen = kJobsHere / InvariantSample::kJobs + 2;
   CHECK(look_until_met(*h.scheduler, 2 * kAllSeen).violations.empty());
   StateSurgery::lose_due(StateSurgery::state_of(*h.scheduler), jobs[150]);
   const Met met = look_until_met(*h.scheduler, kAllSeen);
