@@ -77,10 +77,6 @@ void find_never(const model::JobDefinition& job, const model::Zones& zones,
   if (now) find_over(job.rules.schedule, *compiled->entries(), *now, problems);
 }
 
-bool has_jitter(const core::CompiledEntries& entries) {
-  return std::ranges::any_of(entries.all(), [](const auto& entry) { return entry.jitter() > Millis{0}; });
-}
-
 /// As its runs see it: their own parameters laid over the definition's.
 model::JobDefinition with_parameters(model::JobDefinition definition, const model::Parameters& over) {
   for (const auto& [name, value] : over) definition.work.parameters.insert_or_assign(name, value);
@@ -175,8 +171,8 @@ Result<NextTicks> next_ticks(const model::Schedule& schedule, std::uint64_t hash
     out.at.push_back(*next);
     if (compiled->entries() == nullptr) continue;
     out.entries.push_back(compiled->names_at(*next));
-    if (has_jitter(*compiled->entries())) {
-      out.starts.push_back(*next + compiled->entries()->jitter_at(*next));
+    if (compiled->entries()->has_jitter()) {
+      out.starts.push_back(*next + compiled->entries()->jitter_at(*next, hash));
     }
   }
   return out;

@@ -18,6 +18,7 @@
 #include "master/core/memory_rules.h"
 #include "master/core/time/calendar_rules.h"
 #include "master/core/time/cron_hash.h"
+#include "master/core/time/schedule_needs.h"
 #include "master/core/time/time_rules.h"
 
 namespace rota::master::core {
@@ -27,8 +28,9 @@ using model::RunState;
 
 namespace {
 
-/// What jobs with the same cron or entries share: their rules come as one object, and nearly all of them ask
-/// for the next tick from one moment on. Calendars are those of the job's namespace.
+/// What jobs with the same cron or entries share: their rules come as one object, those with the same ticks
+/// have one schedule, and nearly all of them ask for the next tick from one moment on. Calendars are those of
+/// the job's namespace.
 class KnownRules {
  public:
   struct Known {
@@ -60,7 +62,8 @@ class KnownRules {
   std::optional<WallTime> next_after(const RulesPtr& came, std::string_view space,
                                      const CompiledSchedule& schedule, WallTime at) {
     Known* const known = find(came, space);
-    if (known == nullptr || known->plan.schedule.get() != &schedule) return schedule.next_recorded(at);
+    if (known == nullptr) return next_of_shared(schedule, at);
+    if (known->plan.schedule.get() != &schedule) return schedule.next_recorded(at);
     if (known->after != at) {
       known->after = at;
       known->next = schedule.next_recorded(at);
@@ -69,6 +72,15 @@ class KnownRules {
   }
 
  private:
+  /// Jobs with equal rules that add the same to them have one schedule, though others with these rules have
+  /// another one.
+  std::optional<WallTime> next_of_shared(const CompiledSchedule& schedule, WallTime at) {
+    if (next_of_.size() == kNextKept) next_of_.clear();
+    const auto [known, is_new] = next_of_.try_emplace(&schedule);
+    if (is_new || known->second.after != at) known->second = {at, schedule.next_recorded(at)};
+    return known->second.next;
+  }
+
   Plan make_plan(const RecoveredJob& job) {
     auto made = state_.jobs().plan_of(job.rules, job.zone, job.anchor, job_hash(job.job.space, job.job.name),
                                       calendars_in(state_, job.job.space));
@@ -82,8 +94,9 @@ class KnownRules {
     if (last_ == nullptr || last_->rules != rules) {
       last_ = &known_[rules.get()];
       if (last_->rules == nullptr) {
-        last_->is_shared = !depends_on_job(rules->schedule);
-        last_->has_calendars = !calendars_of(rules->schedule).empty();
+        const ScheduleNeeds needs(rules->schedule);
+        last_->is_shared = !needs.depends_on_job();
+        last_->has_calendars = !needs.calendars().empty();
       }
       last_->rules = rules;
     }
@@ -96,8 +109,15 @@ class KnownRules {
     return found != known.of_spaces.end() ? found->second : known.of_spaces[std::string(space)];
   }
 
+  static constexpr std::size_t kNextKept = 100'000;
+  struct Next {
+    WallTime after{};
+    std::optional<WallTime> next;
+  };
+
   State& state_;
   std::unordered_map<const model::JobRules*, Known> known_;
+  std::unordered_map<const CompiledSchedule*, Next> next_of_;  ///< the jobs of this Term keep them alive
   Known* last_ = nullptr;
 };
 

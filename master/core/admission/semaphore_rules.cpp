@@ -43,7 +43,7 @@ void store_semaphore(Context& ctx, model::SemaphoreRow row, std::string_view sen
   ctx.state.tokens().put(std::move(row));
 }
 
-std::string names_of_jobs(const State& state, const std::set<JobId>& jobs) {
+std::string names_of_jobs(const State& state, const IdSet<JobId>& jobs) {
   std::string names;
   std::size_t told = 0;
   for (auto at = jobs.begin(); at != jobs.end() && told < kUsersTold; ++at, ++told) {
@@ -55,7 +55,7 @@ std::string names_of_jobs(const State& state, const std::set<JobId>& jobs) {
 /// True when it was refused.
 bool refuse_semaphore_in_use(Context& ctx, const DeleteSemaphore& event, const TokenTable::Entry& entry) {
   const SemaphoreName name{event.space, event.name};
-  const std::set<JobId>& users = ctx.state.jobs().users_of_semaphore(event.space, event.name);
+  const IdSet<JobId>& users = ctx.state.jobs().users_of_semaphore(event.space, event.name);
   if (!users.empty()) {
     refuse_semaphore(ctx, event.token, ErrorCode::Conflict,
                      fmt::format("{} is used by {} job{}: {}; take it out of their uses first",

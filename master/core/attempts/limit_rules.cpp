@@ -30,7 +30,7 @@ WallTime fired(const RunEntry& run) {
   const RunTrack& progress = run.progress();
   if (progress.reason == Reason::Jitter && progress.not_before()) return *progress.not_before();
   const bool is_known = run.row().tick && run.job().row.version == run.row().version;
-  return run.row().recorded + (is_known ? run.job().schedule().jitter_at(*run.row().tick) : Millis{0});
+  return run.row().recorded + (is_known ? run.job().jitter_at(*run.row().tick) : Millis{0});
 }
 
 }  // namespace

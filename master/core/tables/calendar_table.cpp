@@ -65,7 +65,7 @@ void CalendarTable::put(model::CalendarRow row, CalendarPtr compiled, WallTime p
   }
 }
 
-void CalendarTable::ask_to_replan(const std::set<JobId>& jobs, WallTime before) {
+void CalendarTable::ask_to_replan(const IdSet<JobId>& jobs, WallTime before) {
   if (jobs.empty()) return;
   replan_before_ = to_replan_.empty() ? before : std::min(replan_before_, before);
   to_replan_.insert(jobs.begin(), jobs.end());

@@ -15,6 +15,7 @@
 #include "common/base/ids.h"
 #include "common/base/time.h"
 #include "common/model/calendar.h"
+#include "master/core/tables/id_set.h"
 #include "master/core/time/day_rules.h"
 
 namespace rota::master::core {
@@ -61,7 +62,7 @@ class CalendarTable {
 
   // --- jobs that still have their ticks by the version before an edit
   /// They must be planned anew before that moment.
-  void ask_to_replan(const std::set<JobId>& jobs, WallTime before);
+  void ask_to_replan(const IdSet<JobId>& jobs, WallTime before);
   std::optional<JobId> next_to_replan();
   bool is_replan_due(WallTime now) const {
     return !to_replan_.empty() && now + kReplanReserve >= replan_before_;

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "common/base/check.h"
+#include "master/core/time/cron_hash.h"
 
 namespace rota::master::core {
 namespace {
@@ -13,10 +14,10 @@ const SchedulePtr& never() {
   return kNever;
 }
 
-void note_user(JobTable::CalendarUsers& all, const std::pair<std::string, std::string>& name, JobId job,
+void note_user(JobTable::Users& all, const std::pair<std::string, std::string>& name, JobId job,
                bool uses) {
-  std::set<JobId>& users = all[name];
-  uses ? void(users.insert(job)) : void(users.erase(job));
+  IdSet<JobId>& users = all[name];
+  uses ? users.insert(job) : users.erase(job);
   if (users.empty()) all.erase(name);
 }
 
@@ -69,6 +70,18 @@ model::Job JobFacts::as_row() const {
 
 JobEntry::JobEntry(model::Job row_in, Plan plan) : row(std::move(row_in)), plan_(std::move(plan)) {
   if (plan_.schedule == nullptr) plan_.schedule = never();
+}
+
+Millis JobEntry::jitter_at(WallTime tick) const {
+  const CompiledEntries* entries = schedule().entries();
+  if (entries == nullptr || !entries->has_jitter()) return Millis{0};
+  return entries->jitter_at(tick, job_hash(row.space(), row.name));
+}
+
+Millis JobEntry::jitter_at_start(WallTime at, std::string_view start) const {
+  const CompiledEntries* entries = schedule().entries();
+  if (entries == nullptr || !entries->has_jitter()) return Millis{0};
+  return entries->jitter_at_start(at, start, job_hash(row.space(), row.name));
 }
 
 void JobEntry::leave_behind(RunId run) {
@@ -147,19 +160,21 @@ void JobTable::note_use(const JobEntry& job, bool uses) {
   if (job.schedule().has_worker_start()) {
     uses ? void(start_jobs_.insert(job.row.id)) : void(start_jobs_.erase(job.row.id));
   }
-  for (const std::string& calendar : calendars_of(job.rules().schedule)) {
+  // A schedule that this program cannot read has none compiled, and may name calendars all the same.
+  const bool is_read = job.schedule().entries() != nullptr;
+  for (const std::string& calendar : is_read ? job.schedule().calendars() : calendars_of(job.rules().schedule)) {
     note_user(users_, {job.row.space(), calendar}, job.row.id, uses);
   }
 }
 
-const std::set<JobId>& JobTable::users_of_semaphore(const std::string& space, const std::string& name) const {
-  static const std::set<JobId> kNone;
+const IdSet<JobId>& JobTable::users_of_semaphore(const std::string& space, const std::string& name) const {
+  static const IdSet<JobId> kNone;
   const auto found = semaphore_users_.find({space, name});
   return found == semaphore_users_.end() ? kNone : found->second;
 }
 
-const std::set<JobId>& JobTable::users_of(const std::string& space, const std::string& calendar) const {
-  static const std::set<JobId> kNone;
+const IdSet<JobId>& JobTable::users_of(const std::string& space, const std::string& calendar) const {
+  static const IdSet<JobId> kNone;
   const auto found = users_.find({space, calendar});
   return found == users_.end() ? kNone : found->second;
 }

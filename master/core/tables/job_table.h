@@ -87,6 +87,10 @@ class JobEntry {
   const KeptRules& rules() const { return *plan_.rules; }
   const RulesPtr& shared_rules() const { return plan_.rules; }
   const CompiledSchedule& schedule() const { return *plan_.schedule; }
+  /// How much later than this tick its run starts.
+  Millis jitter_at(WallTime tick) const;
+  /// How much later than that the run of this start of a worker begins.
+  Millis jitter_at_start(WallTime at, std::string_view start) const;
   std::optional<WallTime> next_tick() const { return next_tick_; }
   /// Without those that wait to be caught up: these stand in nobody's way.
   const IdSet<RunId>& unfinished() const { return runs_.get().unfinished; }
@@ -172,11 +176,11 @@ class JobTable {
   std::map<JobId, std::optional<WallTime>>& over() { return over_; }
   const std::map<JobId, std::optional<WallTime>>& over() const { return over_; }
   /// The saved jobs whose schedules name that calendar.
-  const std::set<JobId>& users_of(const std::string& space, const std::string& calendar) const;
+  const IdSet<JobId>& users_of(const std::string& space, const std::string& calendar) const;
   /// The saved jobs that use that semaphore.
-  const std::set<JobId>& users_of_semaphore(const std::string& space, const std::string& name) const;
-  using CalendarUsers = std::map<std::pair<std::string, std::string>, std::set<JobId>>;
-  const CalendarUsers& calendar_users() const { return users_; }
+  const IdSet<JobId>& users_of_semaphore(const std::string& space, const std::string& name) const;
+  using Users = std::map<std::pair<std::string, std::string>, IdSet<JobId>>;
+  const Users& calendar_users() const { return users_; }
   /// The saved jobs with an entry `@worker_start`, paused ones too.
   const std::set<JobId>& start_jobs() const { return start_jobs_; }
 
@@ -218,8 +222,8 @@ class JobTable {
   std::set<std::shared_ptr<const std::string>, LessText> spaces_;
   RulesShelf shelf_;
   std::set<JobId> start_jobs_;
-  CalendarUsers semaphore_users_;                           ///< by namespace and semaphore; none is empty
-  CalendarUsers users_;                                     ///< by namespace and calendar; none is empty
+  Users semaphore_users_;                                   ///< by namespace and semaphore; none is empty
+  Users users_;                                             ///< by namespace and calendar; none is empty
   std::deque<std::pair<JobId, JobVersion>> newly_deleted_;  ///< bounded by kDeletedMost
   std::set<JobId> changed_memories_;
   std::map<JobId, std::optional<WallTime>> over_;

@@ -6,6 +6,8 @@
 #include <string_view>
 #include <utility>
 
+#include "common/base/check.h"
+
 namespace rota::master::core {
 namespace {
 
@@ -26,14 +28,18 @@ std::size_t hash_of(const KeptRules& rules) {
   return hash;
 }
 
-}  // namespace
+/// Without those that no job has any more, once they may be half of all.
+template <typename Kept, typename IsUnused>
+void drop_where(Kept& kept, std::size_t& drop_at, std::size_t least, IsUnused is_unused) {
+  if (kept.size() < drop_at) return;
+  std::erase_if(kept, is_unused);
+  drop_at = std::max(least, kept.size() * 2);
+}
 
-namespace {
-
-std::vector<CalendarHistoryPtr> calendars_in(const model::Schedule& schedule, const CalendarSource& source) {
+std::vector<CalendarHistoryPtr> calendars_of(const ScheduleNeeds& needs, const CalendarSource& source) {
   std::vector<CalendarHistoryPtr> out;
-  if (schedule.entries.empty() || !source) return out;
-  for (const std::string& name : calendars_of(schedule)) out.push_back(source(name));
+  if (!source) return out;
+  for (const std::string& name : needs.calendars()) out.push_back(source(name));
   return out;
 }
 
@@ -50,34 +56,41 @@ RulesShelf::Places::iterator RulesShelf::find(const KeptRules& rules) {
 
 RulesPtr RulesShelf::share(RulesPtr rules) {
   if (const auto known = find(*rules); known != kept_.end()) return known->second.rules.lock();
-  drop_unused();
-  kept_.emplace(hash_of(*rules), Kept{rules, {}, {}, {}});
+  drop_where(kept_, drop_at_, kKeptLeast, [](const auto& each) { return each.second.rules.expired(); });
+  Kept kept;
+  kept.rules = rules;
+  kept.needs = ScheduleNeeds(rules->schedule);
+  kept_.emplace(hash_of(*rules), std::move(kept));
   return rules;
 }
 
-Result<Plan> RulesShelf::plan(RulesPtr rules, const model::Zones& zones, WallTime anchor,
-                              std::uint64_t hash, const CalendarSource& calendars) {
-  auto used = calendars_in(rules->schedule, calendars);
-  const auto known = depends_on_job(rules->schedule) ? kept_.end() : find(*rules);
-  if (known != kept_.end() && known->second.zones == zones && known->second.calendars == used) {
-    SchedulePtr schedule = known->second.schedule.lock();
+Result<Plan> RulesShelf::plan(RulesPtr rules, const model::Zones& zones, WallTime anchor, std::uint64_t hash,
+                              const CalendarSource& calendars) {
+  const auto known = find(*rules);
+  CHECK_OR_DIE(known != kept_.end(), "rules were planned that nobody shares");
+  Kept& kept = known->second;
+  auto used = calendars_of(kept.needs, calendars);
+  if (!(kept.zones == zones && kept.calendars == used)) {
+    kept.schedules.clear();
+    kept.zones = zones;
+    kept.calendars = std::move(used);
+  }
+  std::string part = kept.needs.part_of_job(anchor, hash);
+  if (const auto same = kept.schedules.find(part); same != kept.schedules.end()) {
+    SchedulePtr schedule = same->second.lock();
     if (schedule != nullptr) return Plan{std::move(rules), std::move(schedule)};
   }
   auto compiled = compile(rules->schedule, zones, anchor, hash, calendars);
   if (!compiled) return fail(compiled.error());
-  Plan made{std::move(rules), std::make_shared<const CompiledSchedule>(std::move(*compiled))};
-  if (known != kept_.end()) {
-    known->second.zones = zones;
-    known->second.calendars = std::move(used);
-    known->second.schedule = made.schedule;
-  }
+  // Not by make_shared: what is kept here must not keep the memory of a schedule that no job has.
+  Plan made{std::move(rules), SchedulePtr(new CompiledSchedule(std::move(*compiled)))};
+  keep(kept, std::move(part), made.schedule);
   return made;
 }
 
-void RulesShelf::drop_unused() {
-  if (kept_.size() < drop_at_) return;
-  std::erase_if(kept_, [](const auto& each) { return each.second.rules.expired(); });
-  drop_at_ = std::max(kKeptLeast, kept_.size() * 2);
+void RulesShelf::keep(Kept& kept, std::string part, const SchedulePtr& schedule) {
+  drop_where(kept.schedules, kept.drop_at, 1, [](const auto& each) { return each.second.expired(); });
+  kept.schedules.insert_or_assign(std::move(part), schedule);
 }
 
 }  // namespace rota::master::core

@@ -50,7 +50,7 @@ bool refuse_stale_calendar(Context& ctx, const ApplyCalendar& event, std::int32_
 }
 
 bool refuse_used(Context& ctx, const DeleteCalendar& event) {
-  const std::set<JobId>& users = ctx.state.jobs().users_of(event.space, event.name);
+  const IdSet<JobId>& users = ctx.state.jobs().users_of(event.space, event.name);
   if (users.empty()) return false;
   std::string names;
   std::size_t told = 0;

@@ -19,8 +19,7 @@ bool is_by_clock(const CompiledEntry& entry) {
 
 static_assert(model::kMostEntries <= 32, "a bit for each");
 
-CompiledEntries::CompiledEntries(std::vector<CompiledEntry> entries, std::uint64_t hash)
-    : entries_(std::move(entries)), hash_(hash) {
+CompiledEntries::CompiledEntries(std::vector<CompiledEntry> entries) : entries_(std::move(entries)) {
   for (std::size_t i = 0; i < entries_.size(); ++i) {
     if (entries_[i].next_after(WallTime{})) fires_ |= std::uint32_t{1} << i;
     if (entries_[i].jitter() > Millis{0}) has_jitter_ = true;
@@ -98,15 +97,15 @@ std::vector<std::string> CompiledEntries::names_at(WallTime tick) const {
   return names;
 }
 
-Millis CompiledEntries::jitter_at(WallTime tick) const {
+Millis CompiledEntries::jitter_at(WallTime tick, std::uint64_t hash) const {
   if (!has_jitter_) return Millis{0};
   std::optional<Millis> least;
   for (std::size_t i = 0; i < entries_.size(); ++i) {
     if (!is_due(i, tick)) continue;
-    const Millis jitter = jitter_of(hash_, entries_[i].jitter());
+    const Millis jitter = jitter_of(hash, entries_[i].jitter());
     least = std::min(least.value_or(jitter), jitter);
   }
-  if (!least && after_end_ >= 0) return jitter_of(hash_, after_end()->jitter());
+  if (!least && after_end_ >= 0) return jitter_of(hash, after_end()->jitter());
   return least.value_or(Millis{0});
 }
 
@@ -123,11 +122,11 @@ std::vector<std::string> CompiledEntries::names_at_start(WallTime at) const {
 }
 
 /// Spread by the start too: a thousand workers that start together do not run the job all at once.
-Millis CompiledEntries::jitter_at_start(WallTime at, std::string_view start) const {
+Millis CompiledEntries::jitter_at_start(WallTime at, std::string_view start, std::uint64_t hash) const {
   std::optional<Millis> least;
   for (std::size_t i = 0; i < entries_.size(); ++i) {
     if (!fires_at_start(i, at)) continue;
-    const Millis own{spread(hash_, start, entries_[i].jitter().count() + 1)};
+    const Millis own{spread(hash, start, entries_[i].jitter().count() + 1)};
     least = least ? std::min(*least, own) : own;
   }
   return least.value_or(Millis{0});

@@ -16,21 +16,22 @@ namespace rota::master::core {
 class CompiledEntries {
  public:
   CompiledEntries() = default;  ///< never fire
-  CompiledEntries(std::vector<CompiledEntry> entries, std::uint64_t hash);
+  explicit CompiledEntries(std::vector<CompiledEntry> entries);
 
   std::optional<WallTime> next_after(WallTime after) const;
   /// What edits of calendars took away (entry.h), and no entry fires at.
   std::optional<WallTime> next_edited_away(WallTime after) const;
   std::int64_t count_between(WallTime after, WallTime through, std::int64_t limit = INT64_MAX) const;
   bool fires_often() const;
+  bool has_jitter() const { return has_jitter_; }
 
   /// The names of the entries that are due at this tick, in their order. One
   /// without a name is called by its place, from 1. A tick at which none is due
   /// by the clock is of the one after the last run's end.
   std::vector<std::string> names_at(WallTime tick) const;
-  /// How much later than this tick its run starts: the least that its entries
-  /// say.
-  Millis jitter_at(WallTime tick) const;
+  /// How much later than this tick the run of the job with that hash (cron_hash.h) starts: the least that
+  /// its entries say.
+  Millis jitter_at(WallTime tick, std::uint64_t hash) const;
 
   /// The one that is due some time after the end of the last run; null: there is none.
   const CompiledEntry* after_end() const;
@@ -38,7 +39,7 @@ class CompiledEntries {
   /// What fires for a start of a worker that is accepted then, as the names of those entries; empty: none.
   std::vector<std::string> names_at_start(WallTime at) const;
   /// How much later than that the run of this start begins.
-  Millis jitter_at_start(WallTime at, std::string_view start) const;
+  Millis jitter_at_start(WallTime at, std::string_view start, std::uint64_t hash) const;
 
   const std::vector<CompiledEntry>& all() const { return entries_; }
 
@@ -52,7 +53,6 @@ class CompiledEntries {
   std::uint32_t fires_ = 0;  ///< bit i: entry i has a moment at all, which takes a search to find out
   bool has_jitter_ = false;
   int after_end_ = -1;  ///< which entry; -1: none
-  std::uint64_t hash_ = 0;
 };
 
 /// All that is wrong with the entries of a schedule, each problem behind its

@@ -40,15 +40,12 @@ class Search {
 
   /// Empty: too many others were compiled before it.
   std::optional<Over> look_at(const JobEntry& job) {
-    const KeptRules* rules = &job.rules();
-    const bool is_alone = depends_on_job(rules->schedule);
-    if (!is_alone) {
-      if (const auto known = known_.find(rules); known != known_.end()) return known->second;
-    }
+    const CompiledSchedule* schedule = &job.schedule();
+    if (const auto known = known_.find(schedule); known != known_.end()) return known->second;
     if (tried_ == kMostSchedulesTried) return std::nullopt;
     ++tried_;
     Over over = find(job);
-    if (!is_alone) known_.emplace(rules, over);
+    known_.emplace(schedule, over);
     return over;
   }
 
@@ -80,14 +77,14 @@ class Search {
   const WallTime from_;
   const CalendarSource saved_;
   std::map<std::string, CalendarHistoryPtr, std::less<>> edited_;
-  std::map<const KeptRules*, Over> known_;
+  std::map<const CompiledSchedule*, Over> known_;  ///< jobs with the same ticks share it
   std::size_t tried_ = 0;
 };
 
 }  // namespace
 
 OverJobs over_jobs(const State& state, const ApplyCalendar& event, WallTime from) {
-  const std::set<JobId>& users = state.jobs().users_of(event.space, event.calendar->name);
+  const IdSet<JobId>& users = state.jobs().users_of(event.space, event.calendar->name);
   OverJobs out;
   out.users = users.size();
   Search search(state, event, from);

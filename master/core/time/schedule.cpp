@@ -73,7 +73,7 @@ Result<CompiledEntries> compile_entries(const Schedule& schedule, const model::Z
     if (!compiled) return fail(compiled.error());
     out.push_back(std::move(*compiled));
   }
-  return CompiledEntries(std::move(out), hash);
+  return CompiledEntries(std::move(out));
 }
 
 std::vector<std::string> problems_besides_cron(const Schedule& schedule) {
@@ -111,15 +111,6 @@ std::vector<std::string> validate_schedule(const Schedule& schedule) {
   return problems;
 }
 
-bool depends_on_job(const Schedule& schedule) {
-  if (schedule.kind != ScheduleKind::Entries) return schedule.kind != ScheduleKind::Cron;
-  const auto entries = read_entries(schedule);
-  return !entries || std::ranges::any_of(*entries, [](const model::ScheduleEntry& entry) {
-    return (entry.kind == model::EntryKind::Every && !entry.start) || entry.jitter > Millis{0} ||
-           model::uses_hash(entry.cron);
-  });
-}
-
 std::vector<std::string> calendars_of(const Schedule& schedule) {
   std::vector<std::string> out;
   const auto entries = read_entries(schedule);
@@ -150,6 +141,7 @@ Result<CompiledSchedule> compile(const Schedule& schedule, const model::Zones& z
     auto entries = compile_entries(schedule, zones, anchor, hash, calendars);
     if (!entries) return fail(entries.error());
     compiled.compiled_ = std::make_shared<const CompiledEntries>(std::move(*entries));
+    compiled.calendars_ = calendars_of(schedule);
   }
   compiled.kind_ = schedule.kind;
   compiled.skipped_time_ = schedule.skipped_time;
@@ -194,19 +186,9 @@ std::string CompiledSchedule::names_at(WallTime tick) const {
   return all == nullptr ? std::string() : fmt::format("{}", fmt::join(all->names_at(tick), ","));
 }
 
-Millis CompiledSchedule::jitter_at(WallTime tick) const {
-  const CompiledEntries* all = entries();
-  return all == nullptr ? Millis{0} : all->jitter_at(tick);
-}
-
 std::string CompiledSchedule::names_at_start(WallTime at) const {
   const CompiledEntries* all = entries();
   return all == nullptr ? std::string() : fmt::format("{}", fmt::join(all->names_at_start(at), ","));
-}
-
-Millis CompiledSchedule::jitter_at_start(WallTime at, std::string_view start) const {
-  const CompiledEntries* all = entries();
-  return all == nullptr ? Millis{0} : all->jitter_at_start(at, start);
 }
 
 bool CompiledSchedule::has_worker_start() const {

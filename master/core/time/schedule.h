@@ -47,6 +47,8 @@ class CompiledSchedule {
 
   model::ScheduleKind kind() const { return kind_; }
 
+  /// The calendars that its entries name, each once, in their order.
+  const std::vector<std::string>& calendars() const { return calendars_; }
   /// Its entries; null unless that is its kind.
   const CompiledEntries* entries() const {
     return kind_ == model::ScheduleKind::Entries ? static_cast<const CompiledEntries*>(compiled_.get())
@@ -54,12 +56,8 @@ class CompiledSchedule {
   }
   /// The names of the entries that are due at this tick, separated by commas.
   std::string names_at(WallTime tick) const;
-  /// How much later than this tick its run starts.
-  Millis jitter_at(WallTime tick) const;
   /// The names of the entries that fire for a start of a worker that is accepted then; empty: none does.
   std::string names_at_start(WallTime at) const;
-  /// How much later than that the run of this start begins.
-  Millis jitter_at_start(WallTime at, std::string_view start) const;
   /// It has an entry `@worker_start`.
   bool has_worker_start() const;
   /// The entry that is due some time after the end of the last run; null: it has none.
@@ -77,6 +75,7 @@ class CompiledSchedule {
   model::ScheduleKind kind_ = model::ScheduleKind::None;
   /// A CronExpression or CompiledEntries, by the kind; shared by copies of this schedule.
   std::shared_ptr<const void> compiled_;
+  std::vector<std::string> calendars_;
   ZonePtr zone_;
   model::SkippedTime skipped_time_ = model::SkippedTime::RunAtEnd;
   model::RepeatedTime repeated_time_ = model::RepeatedTime::First;
@@ -85,9 +84,6 @@ class CompiledSchedule {
   std::optional<WallTime> start_;
   std::optional<WallTime> end_;
 };
-
-/// Whether two jobs with this schedule may have different ticks: by their anchors, or their names.
-bool depends_on_job(const model::Schedule& schedule);
 
 /// The calendars that its entries name, each once, in their order. What cannot be read names none.
 std::vector<std::string> calendars_of(const model::Schedule& schedule);

@@ -68,7 +68,7 @@ Reason why_skipped(Context& ctx, const JobEntry& job, WallTime tick, Reason reas
 
 /// So late that its run waits until it is caught up.
 bool is_caught_up(const Context& ctx, const JobEntry& job, WallTime tick) {
-  const WallTime start = tick + job.schedule().jitter_at(tick);
+  const WallTime start = tick + job.jitter_at(tick);
   return ctx.at - start > kDecidedInTime && ctx.state.ticks().may_store_late_rows();
 }
 
@@ -76,7 +76,7 @@ RunId fire_tick(Context& ctx, JobEntry& job, WallTime tick, bool is_late = false
   Firing firing;
   firing.tick = tick;
   firing.scheduled = tick;
-  firing.not_before = tick + job.schedule().jitter_at(tick);
+  firing.not_before = tick + job.jitter_at(tick);
   firing.is_late = is_late;
   ++ctx.state.counters().ticks_fired;
   const OverlapChoice choice = is_late ? OverlapChoice{} : overlap_of(ctx.state, job, firing.kind);

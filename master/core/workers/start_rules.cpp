@@ -41,7 +41,7 @@ bool fire(Context& ctx, JobEntry& job, const model::WorkerStart& start) {
   Firing firing;
   firing.kind = model::RunKind::WorkerStart;
   firing.scheduled = start.accepted;
-  firing.not_before = start.accepted + job.schedule().jitter_at_start(start.accepted, start.key.start);
+  firing.not_before = start.accepted + job.jitter_at_start(start.accepted, start.key.start);
   firing.principal = model::kStartPrincipal;
   firing.request_key = key;
   firing.start = &start.key;

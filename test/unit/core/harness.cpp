@@ -11,6 +11,16 @@ namespace rota::test {
 
 using namespace master::core;
 
+namespace {
+
+/// One object for all, as whoever reads zones gives it: jobs in one zone share their schedules.
+const std::shared_ptr<const model::ZoneRules>& utc() {
+  static const auto kUtc = std::make_shared<const model::ZoneRules>();
+  return kUtc;
+}
+
+}  // namespace
+
 Harness::Harness(Recovered recovered, CoreOptions opts, Epoch e, std::optional<Now> at)
     : epoch(e), options(opts) {
   now = at.value_or(now);
@@ -122,7 +132,7 @@ JobId Harness::apply(const JobBuilder& job, std::optional<JobVersion> expected) 
   event.token = Token{next_token_++};
   event.principal = "tester";
   event.definition = job.build();
-  event.zone = std::make_shared<const model::ZoneRules>();
+  event.zone = utc();
   event.expected_version = expected;
   return reply_of<JobApplied>(event).job;
 }
@@ -145,7 +155,7 @@ Result<CalendarApplied> Harness::apply_calendar(const model::Calendar& calendar,
   event.principal = "tester";
   event.space = "default";
   event.calendar = std::make_shared<const model::Calendar>(calendar);
-  auto compiled = compile_calendar(calendar, std::make_shared<const model::ZoneRules>());
+  auto compiled = compile_calendar(calendar, utc());
   REQUIRE(compiled);
   event.compiled = std::make_shared<const CompiledCalendar>(std::move(*compiled));
   event.expected_version = expected;
@@ -342,7 +352,7 @@ Recovered Harness::recovered() const {
     }
     entry.rules = std::make_shared<const KeptRules>(*definition);
     entry.definition_hash = definition_hash(*definition);
-    entry.zone = std::make_shared<const model::ZoneRules>();
+    entry.zone = utc();
     entry.valid_from = row.valid_from;
     entry.anchor = row.anchor;
     all.jobs.push_back(std::move(entry));
@@ -379,7 +389,7 @@ Recovered Harness::recovered() const {
   for (const model::QuotaRow& row : quotas) newest_quotas[{row.of, row.name}] = row;
   for (const auto& [side, row] : newest_quotas) all.quotas.push_back(row);
   for (const model::CalendarRow& row : calendars) {
-    all.calendars.push_back({row, std::make_shared<const model::ZoneRules>()});
+    all.calendars.push_back({row, utc()});
   }
   std::map<std::string, WorkerLife> newest;
   for (const WorkerLife& life : lives) newest[life.key.id] = life;

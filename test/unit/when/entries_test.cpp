@@ -21,7 +21,7 @@ CompiledEntries compiled(const std::vector<ScheduleEntry>& entries,
                          const std::vector<model::Calendar>& calendars = {}) {
   std::vector<CompiledEntry> out;
   for (const ScheduleEntry& entry : entries) out.push_back(compiled_entry(entry, calendars));
-  return CompiledEntries(std::move(out), job_hash("default", "test"));
+  return CompiledEntries(std::move(out));
 }
 
 std::string names(const CompiledEntries& entries, const char* tick) {
@@ -61,12 +61,12 @@ TEST_CASE(
     "start") {
   const auto entries =
       compiled({named(cron_entry("0 * * * *"), "a", 10min), named(every_entry(30min), "b", 1min)});
-  const Millis wide = jitter_of(job_hash("default", "test"), 10min);
-  const Millis narrow = jitter_of(job_hash("default", "test"), 1min);
-  CHECK(entries.jitter_at(at("2026-02-13T08:00:00Z")) == std::min(wide, narrow));
-  CHECK(entries.jitter_at(at("2026-02-13T08:30:00Z")) == narrow);
+  const std::uint64_t hash = job_hash("default", "test");
+  const Millis wide = jitter_of(hash, 10min), narrow = jitter_of(hash, 1min);
+  CHECK(entries.jitter_at(at("2026-02-13T08:00:00Z"), hash) == std::min(wide, narrow));
+  CHECK(entries.jitter_at(at("2026-02-13T08:30:00Z"), hash) == narrow);
   const auto turned = compiled({named(every_entry(30min), "b", 1min), named(cron_entry("0 * * * *"), "a", 10min)});
-  CHECK(turned.jitter_at(at("2026-02-13T08:00:00Z")) == std::min(wide, narrow));
+  CHECK(turned.jitter_at(at("2026-02-13T08:00:00Z"), hash) == std::min(wide, narrow));
 }
 
 TEST_CASE("entries: problems name their place") {
