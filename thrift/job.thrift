@@ -92,7 +92,9 @@ struct Rules {
   24: i64 queue_timeout_ms, // from the firing to the start of the first attempt; 0: none
   30: map<string, i32> uses, // tokens of semaphores of its namespace that a run holds while it is under way
   31: i32 priority = 50,     // whose runs get free slots first: 0 to 100
-  53: list<string> notify    // receivers of what happens to it; empty: those of the masters' settings
+  53: list<string> notify,   // receivers of what happens to it; empty: those of the masters' settings
+  57: map<string, string> prefer,  // labels that its worker should have, as select
+  58: i64 prefer_for_ms = 60000    // how long it waits for one that has them; then it takes any
 }
 
 /** What an attempt may use. 0: not limited, except for core files: 0 means none. Processes, memory and CPU

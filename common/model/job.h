@@ -96,6 +96,8 @@ struct JobRules {
   RouteKind route = RouteKind::LeastLoaded;
   std::string worker;                ///< RouteKind::Named: the worker's id
   std::string route_key;             ///< ConsistentHash: what it goes by; empty: the job
+  std::map<std::string, std::string> prefer;  ///< labels that its worker should have, for a while
+  Millis prefer_for{60'000};
   std::map<std::string, std::string> select;  ///< labels that its worker has; see worker_labels.h
   std::map<std::string, std::int32_t> uses;  ///< semaphores of its namespace, and how many tokens of each
   std::int32_t priority = 50;        ///< 0 to 100; whose turn it is (master/core/admission/turn_rules.h)

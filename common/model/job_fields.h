@@ -42,6 +42,7 @@ inline constexpr KeyGroup kKeyGroups[] = {
     {"timeout", "how long an attempt, a run and its wait may last: of an attempt, or a map", "none", true},
     {"retry", "other attempts after one that failed: a count, or a map", "see its keys", true},
     {"loss", "when an attempt is lost with its worker: what `then` takes, or a map", "see its keys", true},
+    {"prefer", "which workers it waits for before it takes any: a map", "none"},
     {"limits", "what an attempt may use, see below", "none"},
 };
 
@@ -262,6 +263,16 @@ constexpr void for_each_field(FieldsOf<JobRules>, Visit&& visit) {
                             "list, one",
                     .bytes = 256, .is_of_words = true, .unset = "any worker of the pool",
                     .is_stored_when_changed = true}));
+  visit(field<TextMap>(ROTA_FIELD(prefer, prefer),
+                   {.key = "prefer.labels",
+                    .help = "labels that its worker should have, like `{rack: r7}`: of a list, one; after "
+                            "`for` any worker that `select` allows may take it",
+                    .bytes = 256, .is_of_words = true, .unset = "none",
+                    .is_stored_when_changed = true}));
+  visit(field<Duration>(ROTA_FIELD(prefer_for, prefer_for_ms),
+                   {.key = "prefer.for",
+                    .help = "how long a run waits for a worker with these labels",
+                    .low = 1, .high = 7 * kDayMs, .is_stored_when_changed = true}));
   visit(field<Duration>(ROTA_FIELD(run_timeout, run_timeout_ms),
                    {.key = "timeout.run",
                     .help = "of a run with all of its attempts and the pauses between them, from the start "

@@ -131,6 +131,35 @@ void check_select(const model::JobRules& rules, Problems& problems) {
   }
 }
 
+/// What one is preferred by, among those that are allowed.
+void check_prefer(const model::JobRules& rules, Problems& problems) {
+  for (const auto& [label, words] : rules.prefer) {
+    if (model::is_one_of(words, "")) {
+      problems.push_back(fmt::format("prefer.labels.{}: {} holds an empty word; give words with one comma "
+                                     "between them", label, quoted_text(words)));
+    }
+    const auto must = rules.select.find(label);
+    if (must == rules.select.end()) continue;
+    for (const std::string& word : model::words_of(words)) {
+      if (model::is_one_of(must->second, word)) continue;
+      problems.push_back(fmt::format("prefer.labels.{}: no worker may have {}, since select.{} is {}", label,
+                                     quoted_text(word), label, quoted_text(must->second)));
+    }
+  }
+  if (rules.prefer.empty()) {
+    if (rules.prefer_for != model::JobRules{}.prefer_for) {
+      problems.push_back("prefer.for: it is given, but prefer.labels is not; give labels or remove it");
+    }
+    return;
+  }
+  if (rules.route == model::RouteKind::Named) {
+    problems.push_back("prefer: worker names the only one; remove one of the two");
+  }
+  if (fires_at_starts(rules.schedule)) {
+    problems.push_back("prefer: a run of @worker_start stays on its worker; remove one of the two");
+  }
+}
+
 void check_ends(const char* key, const std::vector<std::string>& lines, Problems& problems) {
   for (const std::string& line : lines) {
     const auto filter = model::end_filter_from_text(line);
@@ -200,6 +229,7 @@ void check_rules(const model::JobRules& rules, Problems& problems) {
   }
   check_route_key(rules, problems);
   check_select(rules, problems);
+  check_prefer(rules, problems);
 }
 
 Result<void> as_result(const std::vector<std::string>& problems) {

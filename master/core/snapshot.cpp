@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <deque>
 
+#include "common/base/duration_text.h"
 #include "master/core/workers/departed_rules.h"
 #include "master/core/admission/catch_up_rules.h"
 #include "master/core/admission/quota_rules.h"
@@ -172,6 +173,17 @@ void add_labels(const State& state, const RunEntry& run, RunView& view) {
   view.detail = words + (view.detail.empty() ? "" : "; " + view.detail);
 }
 
+/// While it waits for workers with the labels of `prefer` alone: which those are, and how long it does.
+void add_preference(const State& state, const RunEntry& run, RunView& view) {
+  if (!run.in_slot_queue() || !run.prefers()) return;
+  const KeptRules& rules = run.rules();
+  const SlotQueueKey queue = slot_queue_of(run);
+  const std::int32_t having = state.workers().standing_for({rules.pool, {}, {}, Gate::Any, queue.select}).present;
+  const std::string words = fmt::format("it waits for one of {} workers with the labels {}, for {} at most (prefer)",
+                                        having, labels_text(rules.prefer), format_duration(rules.prefer_for));
+  view.detail = words + (view.detail.empty() ? "" : "; " + view.detail);
+}
+
 /// Where its job requires another worker than the last one: which one does not count.
 void add_left_out(const RunEntry& run, RunView& view) {
   if (!run.in_slot_queue()) return;
@@ -223,6 +235,7 @@ RunView view_of(const State& state, const RunEntry& run, Now now) {
   add_handler(state, run, view);
   add_meant_worker(state, run, view);
   add_labels(state, run, view);
+  add_preference(state, run, view);
   add_left_out(run, view);
   return view;
 }

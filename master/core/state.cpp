@@ -58,10 +58,33 @@ void State::set_state(RunEntry& run, RunState to, Reason reason, std::string det
   runs_.set_state(run, to, reason, std::move(detail));
 }
 
+/// It prefers some workers for a while, counted from the end of its delay, if it had one.
 void State::enter_slot_queue(RunEntry& run, WallTime since) {
   if (run.in_slot_queue()) return;
-  const SlotQueueKey key = slot_queue_of(run);
+  const KeptRules& rules = run.rules();
+  const WallTime until = std::max(since, run.progress().not_before().value_or(since)) + rules.prefer_for;
   set_state(run, RunState::Queued, Reason::None);
+  run.prefers_ = !rules.prefer.empty() && !run.is_bound() && until > core_time_;
+  if (run.prefers_) preferring_.emplace_back(run.id(), until);
+  join_slot_queue(run, since);
+}
+
+void State::enter_any_slot_queue(RunEntry& run) {
+  if (run.in_slot_queue()) return;
+  set_state(run, RunState::Queued, Reason::None);
+  run.prefers_ = false;
+  join_slot_queue(run, core_time_);
+}
+
+void State::stop_preferring(RunEntry& run) {
+  if (!run.in_slot_queue() || !run.prefers_) return;
+  leave_slot_queue(run, false);
+  run.prefers_ = false;
+  join_slot_queue(run, run.row().recorded);
+}
+
+void State::join_slot_queue(RunEntry& run, WallTime since) {
+  const SlotQueueKey key = slot_queue_of(run);
   slot_queues_.enter(run, key, since);
   quotas_.enter_queue(key.pool, run.job().row.space());
   workers_.mark_pool(key.pool);

@@ -105,6 +105,12 @@ class State {
   void enter_slot_queue(RunEntry& run) { enter_slot_queue(run, core_time_); }
   /// The same of one that stood there before this Term, or would have, since then.
   void enter_slot_queue(RunEntry& run, WallTime since);
+  /// The same of one that a worker did not take: from now on it waits for each that may take it.
+  void enter_any_slot_queue(RunEntry& run);
+  /// It has waited long enough for a worker with the labels of `prefer`.
+  void stop_preferring(RunEntry& run);
+  /// Runs that have begun to wait for such a worker since the last call, and until when.
+  std::vector<std::pair<RunId, WallTime>> take_preferring() { return std::exchange(preferring_, {}); }
   /// Its rules have changed: runs that wait go by its new priority.
   void reprioritize(const JobEntry& job) { slot_queues_.set_priority(job); }
   /// Its namespace has another weight.
@@ -151,12 +157,14 @@ class State {
   void leave_worker(RunEntry& run);
   void leave_catch_up(RunEntry& run);
   void leave_slot_queue(RunEntry& run, bool is_sent);
+  void join_slot_queue(RunEntry& run, WallTime since);
 
   const Epoch epoch_;
   const CoreOptions options_;
   const MonoTime began_;
   WallTime core_time_{};
   bool awaits_inventories_ = false;
+  std::vector<std::pair<RunId, WallTime>> preferring_;
   std::int64_t id_counter_ = 0;
   CalendarTable calendars_;
   JobTable jobs_;

@@ -28,6 +28,7 @@ Clients::Clients(World& world)
     : world_(world),
       route_dice_(world.recipe.seed, 35),
       kind_dice_(world.recipe.seed, 37),
+      prefer_dice_(world.recipe.seed, 53),
       limit_dice_(world.recipe.seed, 38),
       retry_dice_(world.recipe.seed, 39),
       calendars_(world, [this](auto make, auto then) { ask(std::move(make), std::move(then)); }),
@@ -48,6 +49,15 @@ Clients::Clients(World& world)
 }
 
 /// With dice of its own, so that all else of the worlds stays as it is.
+/// By dice of its own: what else a seed makes stays.
+void Clients::draw_preference(model::JobDefinition& job, bool at_starts) {
+  job.rules.prefer.clear();
+  job.rules.prefer_for = model::JobRules{}.prefer_for;
+  if (at_starts || job.rules.route == model::RouteKind::Named || !prefer_dice_.chance(20)) return;
+  job.rules.prefer = {{"zone", job.rules.select.empty() ? "south" : "north"}};
+  job.rules.prefer_for = Millis{200 + prefer_dice_.below(20'000)};
+}
+
 void Clients::draw_route(model::JobDefinition& job) {
   job.work.handler = "command";
   if (route_dice_.chance(30)) job.work.handler = kHandlers[route_dice_.index(kHandlers.size())];
@@ -56,6 +66,7 @@ void Clients::draw_route(model::JobDefinition& job) {
   const char* zones[] = {"north", "south,north", "north,west"};
   job.rules.select.clear();
   if (!at_starts && kind_dice_.chance(25)) job.rules.select = {{"zone", zones[kind_dice_.index(std::size(zones))]}};
+  draw_preference(job, at_starts);
   using model::RouteKind;
   if (job.rules.route == RouteKind::Named || !kind_dice_.chance(60)) return;
   const RouteKind kinds[] = {RouteKind::First, RouteKind::Last, RouteKind::Random, RouteKind::ConsistentHash,

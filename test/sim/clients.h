@@ -40,6 +40,7 @@ class Clients {
   };
 
   void add_crowd();
+  void draw_preference(model::JobDefinition& job, bool at_starts);
   void draw_route(model::JobDefinition& job);
   void add_jobs_with_calendars();
   void change_entries();
@@ -70,7 +71,7 @@ class Clients {
            std::function<void(const master::core::ReplyBody&)> then);
 
   World& world_;
-  Random route_dice_, kind_dice_;
+  Random route_dice_, kind_dice_, prefer_dice_;
   Random limit_dice_;
   Random retry_dice_;
   CalendarOperator calendars_;

@@ -34,7 +34,7 @@ constexpr const char* kNames[] = {
     "attempt_resent_after_inventory", "killed_without_voucher", "kill_not_proven", "lived_on_the_leaders_voucher",
     "lived_on_disconnect_grace", "result_late", "report_repeated", "run_lost", "loss_limit_reached", "death_confirmed", "living_worker_not_confirmed",
     "run_waited_for_confirmation", "run_retried", "retried_when_not_ready", "retried_on_another_worker", "started_by_handler",
-    "route_with_one_in_mind_judged", "busyover_judged", "busyover_passed_a_full_worker", "key_went_home",
+    "route_with_one_in_mind_judged", "busyover_judged", "preference_met", "preference_over", "busyover_passed_a_full_worker", "key_went_home",
     "run_timed_out", "run_timeout_reached", "run_timeout_after_a_loss", "queue_timeout_reached",
     "run_cancelled_early", "run_killed", "run_skipped", "run_waited_behind",
     "run_replaced_before_it_began", "run_replaced_under_way", "runs_of_a_job_side_by_side", "concurrency_was_reached",

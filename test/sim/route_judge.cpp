@@ -4,14 +4,19 @@
 
 namespace rota::sim {
 
+bool has_labels(const model::WorkerInfo& worker, const std::map<std::string, std::string>& asked) {
+  return std::ranges::all_of(asked, [&worker](const auto& label) {
+    const auto found = worker.labels.find(label.first);
+    return found != worker.labels.end() && (label.second + ",").find(found->second + ",") != std::string::npos;
+  });
+}
+
 std::string judge_route(const model::JobRules& rules, const std::string& handler, const model::WorkerInfo& worker) {
   if (std::ranges::find(worker.handlers, handler) == worker.handlers.end()) {
     return "route: an attempt starts on " + worker.key.id + ", which does not know its handler " + handler;
   }
-  for (const auto& [label, words] : rules.select) {
-    const auto found = worker.labels.find(label);
-    const bool has = found != worker.labels.end() && (words + ",").find(found->second + ",") != std::string::npos;
-    if (!has) return "route: an attempt starts on " + worker.key.id + ", whose " + label + " is none of " + words;
+  if (!has_labels(worker, rules.select)) {
+    return "route: an attempt starts on " + worker.key.id + ", which has not the labels that its job selects";
   }
   if (rules.route == model::RouteKind::Named && rules.worker != worker.key.id) {
     return "route: an attempt starts on " + worker.key.id + ", and its job names " + rules.worker;

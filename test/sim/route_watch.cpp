@@ -92,13 +92,41 @@ std::string RouteWatch::judge(const model::JobDefinition& definition, const mast
   const model::JobRules& rules = definition.rules;
   const bool is_of_start = item.kind == model::RunKind::WorkerStart;
   const auto row = world_.store.runs().find(item.attempt.run);
-  if (is_of_start || row == world_.store.runs().end() || !is_calm()) return "";
+  if (is_of_start || row == world_.store.runs().end()) return "";
+  if (!rules.prefer.empty()) return judge_preference(rules, item, row->second, taker);
+  if (!is_calm()) return "";
   if (row->second.progress.epoch != world_.store.epoch()) return "";
   std::vector<std::size_t> among = candidates(rules, definition.work.handler);
   if (!leave_out_last(rules.retry, item.attempt, taker, among)) return "";
   if (rules.route != RouteKind::ConsistentHash) return judge_rank(definition, among, taker);
   const std::string of_job = "job " + std::to_string(item.job.value);
   return judge_hash(rules.route_key.empty() ? of_job : rules.route_key, among, taker);
+}
+
+/// The first attempt, in the Term that made its run: sent to another worker only when the time of those with
+/// the labels is over. A worker that refuses an attempt makes it a second one.
+std::string RouteWatch::judge_preference(const model::JobRules& rules, const master::core::DispatchItem& item,
+                                         const model::Run& row, std::size_t taker) const {
+  const model::WorkerInfo info = world_.workers[taker]->info();
+  if (has_labels(info, rules.prefer)) {
+    world_.marks.hit("preference_met");
+    return "";
+  }
+  world_.marks.hit("preference_over");
+  const auto stored = world_.store.stored_at(row.id);
+  const bool is_of_term = row.id.value >> kIdCounterBits == world_.store.epoch().value;
+  if (item.attempt.attempt != 1 || !stored || !is_of_term) return "";
+  const Millis least = rules.prefer_for * 9 / 10 - 100ms;  // clocks drift, and the row was under way for a while
+  if (world_.now() - *stored >= least) return "";
+  // The row may have been on its way for long: by the leader's clock, unless that stepped, it was decided before.
+  const auto leader = std::ranges::find_if(world_.masters, [&](const auto& each) {
+    return each->leads() && each->epoch() == world_.store.epoch();
+  });
+  if (leader == world_.masters.end() || (*leader)->wall() - row.recorded >= least) return "";
+  return "route: run " + std::to_string(row.id.value) + " starts on " + info.key.id +
+         ", which has not the labels that it prefers, after " +
+         std::to_string(std::chrono::duration_cast<Millis>(world_.now() - *stored).count()) + " of " +
+         std::to_string(rules.prefer_for.count()) + " ms";
 }
 
 bool RouteWatch::leave_out_last(const model::RetryRule& rule, model::AttemptKey attempt, std::size_t taker,

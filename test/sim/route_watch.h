@@ -39,6 +39,8 @@ class RouteWatch {
   /// Where another worker than the last one is wanted, without that one. False: nothing can be said.
   bool leave_out_last(const model::RetryRule& rule, model::AttemptKey attempt, std::size_t taker,
                       std::vector<std::size_t>& among) const;
+  std::string judge_preference(const model::JobRules& rules, const master::core::DispatchItem& item,
+                               const model::Run& row, std::size_t taker) const;
   std::string judge_rank(const model::JobDefinition& definition, const std::vector<std::size_t>& among,
                          std::size_t taker);
   std::string judge_hash(const std::string& key, const std::vector<std::size_t>& among, std::size_t taker);

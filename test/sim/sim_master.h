@@ -39,6 +39,7 @@ class SimMaster {
   void freeze(Millis for_long);
   void jump_clock(Millis by) { clock_.skew += by; }
   void drift_clock(int per_mille) { clock_.drift(per_mille); }
+  WallTime wall() const { return clock_.wall(); }
   void mend_clock() { clock_.mend(); }
   /// Somebody deletes its candidate node.
   void lose_candidacy();

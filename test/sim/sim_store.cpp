@@ -203,7 +203,10 @@ void SimStore::write(const Changes& changes) {
     if (ends) complain_if(judge_time(tables_, tables_.runs.at(update.id), marks_));
     note_dispatch(update.id, update.progress, changes);
   }
-  for (const model::Run& run : changes.new_runs) judge_hold({}, run.progress, changes);
+  for (const model::Run& run : changes.new_runs) {
+    judge_hold({}, run.progress, changes);
+    first_stored_.try_emplace(run.id, clockwork_.now());
+  }
   judge_rest(changes);
   hold_judge_.note(tables_, changes);
   put_the_rest(tables_, changes);

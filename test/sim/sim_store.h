@@ -63,6 +63,12 @@ class SimStore final : public master::store::Store {
   std::unique_ptr<master::store::MemoryStore> as_memory_store() const;
   Result<master::core::Recovered> recover();
 
+  /// When a run was stored first; empty: it never was.
+  std::optional<MonoTime> stored_at(RunId run) const {
+    const auto found = first_stored_.find(run);
+    return found == first_stored_.end() ? std::nullopt : std::optional(found->second);
+  }
+
   /// Saves a copy.
   void back_up() { backup_ = tables_; }
   /// Restores the copy; later rows are lost. It is a copy of an older Term, or a replica that lagged.
@@ -169,6 +175,7 @@ class SimStore final : public master::store::Store {
   Random& random_;
   Marks& marks_;
   const Clockwork& clockwork_;
+  std::map<RunId, MonoTime> first_stored_;
   SimTables tables_;
   std::optional<SimTables> backup_;
   TickJudge judge_{marks_};

@@ -150,6 +150,7 @@ bool dispatch_one(Context& ctx, const SlotQueueKey& key, RunId next) {
   state.assign(run, life, run.last_attempt() + 1, ctx.at);
   state.touch(run);
   state.runs().timers().clear(run.id(), RunTimer::Limit);
+  if (run.prefers()) state.runs().timers().clear(run.id(), RunTimer::Prefer);
   set_backstop(ctx, run);
   send_attempt(ctx, run);
   if (run.progress().losses > 0 && run.progress().outcome().state == RunState::Lost) {
@@ -228,7 +229,7 @@ void choose_again(Context& ctx, RunEntry& run, const std::string& why) {
   }
   state.runs().timers().clear_all(run.id());
   state.set_state(run, RunState::Waiting, Reason::None);
-  state.enter_slot_queue(run);
+  state.enter_any_slot_queue(run);
   watch_limit(state, run, ctx.at, ctx.now.mono);
   run.set_detail(std::move(detail));
   state.touch(run);
@@ -336,8 +337,20 @@ bool have_all_inventories(const State& state, MonoTime now) {
   return true;
 }
 
+/// Runs that have begun to wait for a worker with the labels of `prefer`: when they take any.
+void time_preferences(Context& ctx) {
+  State& state = ctx.state;
+  for (const auto& [id, until] : state.take_preferring()) {
+    const RunEntry* run = state.find_run(id);
+    if (run == nullptr || !run->in_slot_queue() || !run->prefers()) continue;
+    const Millis left = std::clamp(until - state.core_time(), Millis{0}, run->rules().prefer_for);
+    state.runs().timers().set(id, RunTimer::Prefer, ctx.now.mono + left);
+  }
+}
+
 void pump_slot_queues(Context& ctx) {
   State& state = ctx.state;
+  time_preferences(ctx);
   if (state.awaits_inventories()) {
     state.set_awaits_inventories(!have_all_inventories(state, ctx.now.mono));
   }

@@ -167,7 +167,8 @@ class RunEntry {
   bool handed_over = false;            ///< the deadline of its worker's drain asked for its end
 
  private:
-  bool in_slot_queue_ = false;
+  bool in_slot_queue_ : 1 = false;
+  bool prefers_ : 1 = false;
   mutable bool touched_ = false;
 
  public:
@@ -178,6 +179,8 @@ class RunEntry {
   /// Of the version that it was made of, as far as known.
   const KeptRules& rules() const { return *rules_; }
   bool in_slot_queue() const { return in_slot_queue_; }
+  /// It waits for a worker with the labels of `prefer`, and for no other yet.
+  bool prefers() const { return prefers_; }
   /// It belongs to one start of one worker.
   bool is_bound() const { return facts_.kind == model::RunKind::WorkerStart; }
   /// Of an unfinished run.

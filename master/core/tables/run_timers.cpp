@@ -9,8 +9,8 @@ namespace {
 
 constexpr std::size_t kTimersLeast = 64;
 constexpr std::size_t kClearedKept = 64;
-constexpr int kKinds = static_cast<int>(RunTimer::Limit) + 1;
-static_assert(kKinds < 8, "a key has three bits for its kind, and 0 is none");
+constexpr int kKinds = static_cast<int>(RunTimer::Prefer) + 1;
+static_assert(kKinds < 16, "a key has four bits for its kind, and 0 is none");
 
 }  // namespace
 

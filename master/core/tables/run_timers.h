@@ -14,7 +14,7 @@
 
 namespace rota::master::core {
 
-enum class RunTimer { RetryDelay, DispatchRetry, Fence, LazyWrite, Backstop, CancelRepeat, Limit };
+enum class RunTimer { RetryDelay, DispatchRetry, Fence, LazyWrite, Backstop, CancelRepeat, Limit, Prefer };
 
 /// Each run has at most one timer of each kind. Thread: the Scheduler's.
 class RunTimers {
@@ -38,7 +38,7 @@ class RunTimers {
   using Planned = std::tuple<MonoTime, RunId, RunTimer>;
 
   static Key key_of(RunId run, RunTimer kind) {
-    return (static_cast<Key>(run.value) << 3) + static_cast<Key>(kind) + 1;
+    return (static_cast<Key>(run.value) << 4) + static_cast<Key>(kind) + 1;
   }
   std::size_t home_of(Key key) const;
   const Place* find(Key key) const;

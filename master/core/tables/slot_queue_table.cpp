@@ -58,6 +58,9 @@ SlotQueueKey slot_queue_of(const RunEntry& run) {
   const bool moves = run.rules().retry.another_worker == model::AnotherWorker::Require &&
                      key.worker.empty() && run.progress().first_dispatched();
   if (moves) key.except = run.progress().worker().id;
+  if (run.prefers()) {
+    for (const auto& [label, words] : run.rules().prefer) key.select.insert_or_assign(label, words);
+  }
   key.uses = needs_of(run);
   return key;
 }

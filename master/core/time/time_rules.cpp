@@ -320,6 +320,9 @@ void run_timer(Context& ctx, RunId id, RunTimer kind) {
       if (run->in_slot_queue()) run->set_reason(why_queued(ctx.state, *run));
       ctx.state.touch(*run);
       return;
+    case RunTimer::Prefer:
+      ctx.state.stop_preferring(*run);
+      return;
     case RunTimer::Limit:
       if (!run->is_held()) end_out_of_time(ctx, *run);
       return;

@@ -66,6 +66,11 @@ class JobBuilder {
     definition_.rules.select = std::move(labels);
     return *this;
   }
+  JobBuilder& prefer(std::map<std::string, std::string> labels, Millis for_long) {
+    definition_.rules.prefer = std::move(labels);
+    definition_.rules.prefer_for = for_long;
+    return *this;
+  }
   JobBuilder& on_worker(std::string id) {
     definition_.rules.route = model::RouteKind::Named;
     definition_.rules.worker = std::move(id);

@@ -8,6 +8,7 @@
 #include "harness.h"
 
 using namespace rota;
+using namespace std::chrono_literals;
 using namespace rota::test;
 using namespace rota::master::core;
 using model::Reason;
@@ -92,4 +93,82 @@ TEST_CASE("select: a new leader knows the labels of runs and of edited jobs, too
   CHECK(h.run(young).progress.worker.id == "w1");
   h.join(labelled("w2", {{"zone", "fin"}}));
   CHECK(h.run(old).progress.worker.id == "w2");
+}
+
+TEST_CASE("prefer: a run waits for a worker with the labels, and takes any when its time is over") {
+  Harness h;
+  h.join(labelled("w1", {{"rack", "r7"}}, 1));
+  h.join(labelled("w2", {{"rack", "r1"}}, 9));
+  h.apply(a_job().prefer({{"rack", "r7,r8"}}, 2min).overlap(model::Overlap::Allow));
+  CHECK(h.run(h.run_now("j")).progress.worker.id == "w1");
+  const RunId waits = h.run_now("j");
+  CHECK(h.view(waits).reason == Reason::AllSlotsBusy);
+  CHECK(h.view(waits).detail == "it waits for one of 1 workers with the labels rack=r7,r8, for 2m at most (prefer)");
+  h.advance(2min - 1ms);
+  h.tick();
+  CHECK(h.state(waits) == RunState::Queued);
+  h.advance(1ms);
+  h.tick();
+  CHECK(h.run(waits).progress.worker.id == "w2");
+}
+
+TEST_CASE("prefer: a worker with the labels that comes meanwhile gets it at once") {
+  Harness h;
+  h.join(labelled("w1", {{"rack", "r1"}}));
+  h.apply(a_job().prefer({{"rack", "r7"}}, 2min));
+  const RunId run = h.run_now("j");
+  CHECK(h.state(run) == RunState::Queued);
+  h.advance(1min);
+  h.join(labelled("w2", {{"rack", "r7"}}));
+  CHECK(h.run(run).progress.worker.id == "w2");
+  h.advance(1min);
+  h.tick();
+  CHECK(h.run(run).progress.worker.id == "w2");
+}
+
+TEST_CASE("prefer: goes on top of select, which holds afterwards too") {
+  Harness h;
+  h.join(labelled("w1", {{"rack", "r7"}, {"zone", "ops"}}));
+  h.join(labelled("w2", {{"rack", "r1"}, {"zone", "fin"}}));
+  h.apply(a_job().select({{"zone", "fin"}}).prefer({{"rack", "r7"}}, 1min));
+  const RunId run = h.run_now("j");
+  CHECK(h.state(run) == RunState::Queued);
+  h.advance(1min);
+  h.tick();
+  CHECK(h.run(run).progress.worker.id == "w2");
+}
+
+TEST_CASE("prefer: a new leader counts from the moment at which the run was recorded") {
+  Harness before;
+  before.join(labelled("w1", {{"rack", "r1"}}));
+  before.apply(a_job().prefer({{"rack", "r7"}}, 2min));
+  const RunId run = before.run_now("j");
+  before.advance(90s);
+  before.tick();
+  CHECK(before.state(run) == RunState::Queued);
+  Harness h(before.recovered(), {}, Epoch{8});
+  h.advance(90s);  // its clock begins where that of the one before began
+  h.tick();
+  h.join(labelled("w1", {{"rack", "r1"}}));
+  CHECK(h.state(run) == RunState::Queued);
+  h.advance(30s);
+  h.tick();
+  CHECK(h.run(run).progress.worker.id == "w1");
+}
+
+TEST_CASE("prefer: a retry waits for the labels anew") {
+  Harness h;
+  h.join(labelled("w1", {{"rack", "r1"}}));
+  h.apply(a_job().prefer({{"rack", "r7"}}, 1min).retries(1));
+  const RunId run = h.run_now("j");
+  h.advance(1min);
+  h.tick();
+  REQUIRE(h.run(run).progress.worker.id == "w1");
+  h.report(run, RunState::Failed);
+  h.advance(59s);
+  h.tick();
+  CHECK(h.state(run) != RunState::Dispatched);
+  h.advance(2min);
+  h.tick();
+  CHECK(h.run(run).progress.worker.id == "w1");
 }

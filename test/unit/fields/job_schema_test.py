@@ -65,6 +65,7 @@ pause_after_failures: 5
 concurrency: 4
 route_key: "{{param.customer}}"
 select: {zone: fin, os: [deb12, 13]}
+prefer: {labels: {rack: [r7, r8]}, for: 2m}
 priority: 80
 uses: {oracle: 2, lake: 1}
 notify: [ops]

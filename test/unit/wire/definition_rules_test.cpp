@@ -102,6 +102,25 @@ TEST_CASE("definition: select takes words, and no start of a worker") {
                         "one of the two\n");
 }
 
+TEST_CASE("definition: prefer asks for what select allows") {
+  auto job = good();
+  job.rules.prefer = {{"rack", "r7"}};
+  CHECK(definition_problems(job, true).empty());
+  job.rules.select = {{"rack", "r7,r8"}};
+  CHECK(definition_problems(job, true).empty());
+  job.rules.prefer = {{"rack", "r8,r9"}};
+  CHECK(problem(job) == "prefer.labels.rack: no worker may have \"r9\", since select.rack is \"r7,r8\"\n");
+  job.rules.prefer = {{"os", "a,,b"}};
+  CHECK(names(problem(job), "prefer.labels.os: \"a,,b\" holds an empty word"));
+  job.rules.prefer = {{"os", "a"}};
+  job.rules.route = model::RouteKind::Named;
+  job.rules.worker = "w1";
+  CHECK(problem(job) == "prefer: worker names the only one; remove one of the two\n");
+  job = good();
+  job.rules.prefer_for = Millis{5};
+  CHECK(problem(job) == "prefer.for: it is given, but prefer.labels is not; give labels or remove it\n");
+}
+
 TEST_CASE("definition: a 1 MB command is refused with what to do instead") {
   auto wrong = good();
   wrong.work.argv.push_back(std::string(1u << 20, 'x'));
