@@ -93,12 +93,12 @@ int read_all(Desk& desk, const std::vector<std::string>& files, Read& into) {
 }
 
 /// Whether a person saw the plan and said yes, or need not be asked.
-bool agreed(CalendarPlan& calendars, JobPlan& jobs, bool yes) {
+bool agreed(const Desk& desk, CalendarPlan& calendars, JobPlan& jobs, bool yes) {
   const bool changes = calendars.changes() || jobs.changes();
   if (!changes || yes) return true;
   calendars.expect_versions();
   jobs.expect_versions();
-  if (confirmed("Apply?")) return true;
+  if (confirmed(desk, "Apply?")) return true;
   note("nothing was changed; answer y, or add --yes to apply without being asked");
   return false;
 }
@@ -137,7 +137,7 @@ int apply(Desk& desk, const ApplyArguments& arguments) {
   calendars.tell_of_jobs_over();
   jobs.tell_of_past_moments();
   if (arguments.dry_run) return changes ? kWouldChange : kOk;
-  if (!agreed(calendars, jobs, arguments.yes)) return kUsage;
+  if (!agreed(desk, calendars, jobs, arguments.yes)) return kUsage;
   nlohmann::json rows = nlohmann::json::array();
   int status = calendars.carry_out(rows);
   if (status == kOk) {

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "client/command/commands.h"
+#include "client/command/listing.h"
 #include "client/command/show_json.h"
 
 namespace rota::client {
@@ -42,15 +43,19 @@ int attention(Desk& desk, const AttentionArguments& arguments) {
   if (!report) return complain(report.error());
   const auto is_urgent = [](const auto& item) { return item.level != "info"; };
   const bool is_calm = std::ranges::none_of(report->items, is_urgent);
-  if (desk.prints_data()) {
-    nlohmann::json rows = nlohmann::json::array();
-    for (const auto& item : report->items) rows.push_back(item_json(item));
-    print_data(desk.format, rows);
-  } else if (report->items.empty()) {
-    print_text("nothing needs attention\n");
-  } else {
+  // A command beside the sentence it helps reads better than a column; -o wide and --where make it a table.
+  if (desk.format == Format::Table && desk.where.empty()) {
     for (const auto& item : report->items) print_item(item);
+    if (report->items.empty()) print_text("nothing needs attention\n");
+    return arguments.check && !is_calm ? kFailed : kOk;
   }
+  Listing list(desk, {"LEVEL", "KIND", "ABOUT", "SINCE", "WHAT", wide("COMMAND")});
+  for (const auto& item : report->items) {
+    list.add([&item] { return item_json(item); },
+             {item.level, item.kind, item.subject, show_time(item.__isset.since_ms ? item.since_ms : 0),
+              item.sentence, item.command});
+  }
+  if (const int status = list.finish(); status != kOk) return status;
   return arguments.check && !is_calm ? kFailed : kOk;
 }
 

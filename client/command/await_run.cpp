@@ -137,12 +137,13 @@ bool is_passing(const Error& error) {
 
 }  // namespace
 
-int await_run(Desk& desk, std::int64_t run, bool follow, Millis at_most, bool raw) {
+int await_run(Desk& desk, std::int64_t run, bool follow, Millis at_most, bool raw, bool only_while_read) {
   const MonoTime begun = BootClock::now();
   OutputScreen screen(raw);
   WaitingReason reason;
   Tail tail;
   for (;;) {
+    if (only_while_read && output_is_closed()) return kOk;
     if (at_most.count() > 0 && BootClock::now() - begun > at_most) {
       note(fmt::format("run {} has not ended after {}; it goes on (rota run show {}, rota run cancel {})",
                        run, format_duration(at_most), run, run));
@@ -202,7 +203,7 @@ int run_logs(Desk& desk, const LogsArguments& arguments) {
   auto run = run_id_from(arguments.run);
   if (!run) return complain(run.error());
   if (arguments.follow) {
-    const int status = await_run(desk, *run, true, Millis{0}, arguments.raw);
+    const int status = await_run(desk, *run, true, Millis{0}, arguments.raw, true);
     return status == kRunFailed ? static_cast<int>(kOk) : status;  // reading the log went well
   }
   auto detail = desk.cluster.get_run(*run);
@@ -221,6 +222,7 @@ int run_logs(Desk& desk, const LogsArguments& arguments) {
       const std::int64_t before = tail.next[stream];
       auto came = take(desk, screen, *run, tail, stream, ended ? kPollMs : 0);
       if (!came) return complain(came.error());
+      if (output_is_closed()) return kOk;
       if (tail.complete[stream] || (!ended && tail.next[stream] == before)) break;
     }
   }

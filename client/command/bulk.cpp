@@ -121,7 +121,7 @@ int bulk(Desk& desk, const BulkArguments& arguments) {
     if (arguments.dry_run) return count > 0 ? kWouldChange : kOk;
     const std::string question =
         fmt::format("{} {} of these {} jobs?", word_of(arguments.verb), count, plan->size());
-    if (count > 0 && !confirmed(question.c_str())) {
+    if (count > 0 && !confirmed(desk, question)) {
       note("nothing was changed; answer y, or add --yes to do it without being asked");
       return kUsage;
     }

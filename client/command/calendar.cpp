@@ -6,6 +6,7 @@
 
 #include "client/calendar_file.h"
 #include "client/command/commands.h"
+#include "client/command/listing.h"
 #include "client/ics_reader.h"
 #include "client/job_file.h"
 #include "common/base/file.h"
@@ -107,23 +108,20 @@ Result<thrift::Calendar> only_calendar(const std::string& path) {
 int calendar_list(Desk& desk, const std::string& prefix, int limit) {
   auto calendars = desk.cluster.list_calendars(desk.space, prefix, limit);
   if (!calendars) return complain(calendars.error());
-  if (desk.prints_data()) {
-    nlohmann::json rows = nlohmann::json::array();
-    for (const auto& info : *calendars) rows.push_back(info_json(info));
-    print_data(desk.format, rows);
-    return kOk;
-  }
   const std::int64_t now_ms = to_ms(SystemClock{}.wall());
-  Table table({"CALENDAR", "VERSION", "COUNTS FROM", "DAYS", "COVERS", "REMARK"});
+  Listing list(desk, {"CALENDAR", "VERSION", "COUNTS FROM", "DAYS", "COVERS", "REMARK", wide("CHANGED"),
+                      wide("BY"), wide("TIME ZONE"), wide("DESCRIPTION")});
   for (const auto& info : *calendars) {
     const thrift::Calendar& calendar = info.newest.calendar;
     std::string remark = cover_remark(calendar);
     if (info.newest.from_ms > now_ms) remark = "counts soon" + (remark.empty() ? "" : "; " + remark);
-    table.add({calendar.name, std::to_string(info.newest.version), show_time(info.newest.from_ms),
-               dates_of(calendar), calendar.covers.empty() ? "all days" : calendar.covers, remark});
+    list.add([&info] { return info_json(info); },
+             {calendar.name, std::to_string(info.newest.version), show_time(info.newest.from_ms),
+              dates_of(calendar), calendar.covers.empty() ? "all days" : calendar.covers, remark,
+              show_time(info.newest.changed_ms), info.newest.changed_by, calendar.time_zone,
+              calendar.description});
   }
-  print_text(table.text());
-  return kOk;
+  return list.finish();
 }
 
 int calendar_show(Desk& desk, const std::string& name) {
@@ -149,7 +147,7 @@ int calendar_delete(Desk& desk, const std::string& name, const std::string& why,
     if (!info) return complain(info.error());
     const std::string question =
         fmt::format("Delete calendar {} (version {})?", printable(name), info->newest.version);
-    if (!confirmed(question.c_str())) {
+    if (!confirmed(desk, question)) {
       note("nothing was deleted; answer y, or add --yes to delete without being asked");
       return kUsage;
     }
@@ -183,22 +181,15 @@ int calendar_preview(Desk& desk, const PreviewArguments& arguments) {
   }
   const auto days = desk.cluster.preview_calendar(request);
   if (!days) return complain(days.error());
-  if (desk.prints_data()) {
-    nlohmann::json rows = nlohmann::json::array();
-    for (const auto& day : *days) rows.push_back(day_json(day));
-    print_data(desk.format, rows);
-    return kOk;
-  }
-  Table table({"DAY", "", "IS", "HOURS", "WHY"});
+  Listing list(desk, {"DAY", "", "IS", "HOURS", "WHY"});
   for (const auto& day : *days) {
     std::string why = day.why;
     if (day.__isset.from_ms) {
       why += fmt::format(" (version {}, from {})", day.version, show_time(day.from_ms));
     }
-    table.add({day.day, weekday_of(day.day), day.answer, day.hours, why});
+    list.add([&day] { return day_json(day); }, {day.day, weekday_of(day.day), day.answer, day.hours, why});
   }
-  print_text(table.text());
-  return kOk;
+  return list.finish();
 }
 
 int calendar_import(const ImportArguments& arguments) {

@@ -4,6 +4,7 @@
 
 #include "client/calendar_words.h"
 #include "client/command/commands.h"
+#include "client/command/listing.h"
 #include "client/command/show_json.h"
 #include "client/command/worker_text.h"
 
@@ -19,18 +20,20 @@ std::vector<std::string> vitals_of(const thrift::WorkerInfo& worker) {
           fmt::format("{} MiB", vitals.disk_free_bytes >> 20), std::to_string(vitals.threads)};
 }
 
-std::string workers_table(const std::vector<thrift::WorkerInfo>& workers) {
-  Table table({"WORKER", "STATE", "POOL", "SLOTS", "RUNNING", "LOAD", "CPU", "MEMORY", "DISK FREE",
-               "THREADS", "AGE", "ADDRESS", "KILLS BY", "KERNEL LIMITS", "WHY"});
-  for (const auto& worker : workers) {
-    std::vector<std::string> row = {worker.key.id, worker.state, worker.pool,
-                                    std::to_string(worker.slots), std::to_string(worker.running)};
-    for (std::string& text : vitals_of(worker)) row.push_back(std::move(text));
-    row.insert(row.end(), {figures_age_of(worker), address_of(worker), worker.kill_means,
-                           kernel_limits_of(worker), remarks_on(worker)});
-    table.add(row);
-  }
-  return table.text();
+std::vector<Column> worker_columns() {
+  return {"WORKER", "STATE", "POOL", "SLOTS", "RUNNING", "LOAD", "CPU", "MEMORY", "DISK FREE", "THREADS",
+          "AGE", "ADDRESS", "KILLS BY", "KERNEL LIMITS", "WHY", wide("LABELS"), wide("VERSION"), wide("LIFE"),
+          wide("HERE SINCE")};
+}
+
+std::vector<std::string> cells_of(const thrift::WorkerInfo& worker) {
+  std::vector<std::string> row = {worker.key.id, worker.state, worker.pool, std::to_string(worker.slots),
+                                  std::to_string(worker.running)};
+  for (std::string& text : vitals_of(worker)) row.push_back(std::move(text));
+  row.insert(row.end(), {figures_age_of(worker), address_of(worker), worker.kill_means,
+                         kernel_limits_of(worker), remarks_on(worker), pairs_text(worker.labels),
+                         worker.version, worker.key.incarnation, show_time(worker.started_ms)});
+  return row;
 }
 
 std::string or_dash(const std::string& text) { return text.empty() ? "-" : text; }
@@ -105,15 +108,13 @@ int worker_list(Desk& desk, bool all) {
   const std::size_t known = workers->size();
   if (!all) *workers = without_dead(std::move(*workers));
   const std::size_t dead = known - workers->size();
-  if (desk.prints_data()) {
-    nlohmann::json rows = nlohmann::json::array();
-    for (const auto& worker : *workers) rows.push_back(to_json(worker));
-    print_data(desk.format, rows);
-  } else {
-    print_text(workers_table(*workers));
-    if (dead > 0) note(fmt::format("dead and not shown: {} (rota worker list --all)", dead));
+  Listing list(desk, worker_columns());
+  for (const auto& worker : *workers) list.add([&worker] { return to_json(worker); }, cells_of(worker));
+  const int status = list.finish();
+  if (dead > 0 && !desk.prints_data()) {
+    note(fmt::format("dead and not shown: {} (rota worker list --all)", dead));
   }
-  return kOk;
+  return status;
 }
 
 int cluster_status(Desk& desk) {

@@ -5,7 +5,9 @@
 #include <CLI/CLI.hpp>
 
 #include <functional>
+#include <map>
 #include <string>
+#include <vector>
 
 #include "client/command/commands.h"
 
@@ -13,13 +15,19 @@ namespace rota::client {
 
 /// Everything that the command line can set.
 struct CommandLine {
+  /// What the options say of the cluster and namespace, by setting; `given`: those that stand on the line.
+  SaidSettings said;
+  std::map<std::string, CLI::Option*> given;
   ClusterOptions cluster;
+  Target target;
   std::string deadline = "10s";
   VerifyWords verify;
   std::string format = "table";
-  std::string space = "default";
   std::function<int(Desk&)> command;
+  bool is_local = false;                 ///< the command asks no master, and needs no context
   bool watch = false;
+  std::string interval = "2s";
+  std::vector<std::string> where;
   bool yes = false;
   bool as_table = false;
   bool all = false;
@@ -39,7 +47,7 @@ struct CommandLine {
   SemaphoreArguments semaphore;
   AttentionArguments attention;
   QuotaArguments quota;
-  CLI::Option* space_given = nullptr;
+  ContextArguments context;
   PauseArguments pause;
   LockArguments lock;
   std::string name, why, line, time_zone, after, since, at;
@@ -54,9 +62,23 @@ CLI::App* add(CLI::App& parent, CommandLine& line, const std::string& name, cons
               Command command);
 /// The command shows something that a person may want to see again and again.
 CLI::App* watchable(CLI::App* app, CommandLine& line);
+/// The command prints a list, by a Listing: it can be watched, and its rows can be chosen by --where.
+CLI::App* listing(CLI::App* app, CommandLine& line);
+/// An option that is short for --where: its values are alternatives, and `*` stands for any text.
+CLI::Option* where_option(CLI::App* list, CommandLine& line, const std::string& name, const std::string& key,
+                          const std::string& help);
+/// Options that every command has. `fall_through` lets them stand after the command too.
+void add_common(CLI::App& app, CommandLine& line);
+void fall_through(CLI::App& app);
+/// Runs the selected command. An exit status.
+int perform(CommandLine& line);
+/// Answers a completion script (`rota --complete WORD...`).
+int complete_words(const CLI::App& app, CommandLine& line, const std::vector<std::string>& words);
 /// `apply` with its options.
 CLI::App* add_apply(CLI::App& parent, CommandLine& line, const char* help);
 
+/// `rota context` with all that is below it.
+void add_context(CLI::App& app, CommandLine& line);
 /// `rota job` and `rota run` with all that is below them.
 void add_job(CLI::App& app, CommandLine& line);
 void add_run(CLI::App& app, CommandLine& line);

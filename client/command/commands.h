@@ -9,7 +9,9 @@
 #include <vector>
 
 #include "client/cluster.h"
+#include "client/command/row_filter.h"
 #include "client/command/screen.h"
+#include "client/target.h"
 
 namespace rota::client {
 
@@ -18,10 +20,25 @@ struct Desk {
   Cluster& cluster;
   Format format = Format::Table;
   std::string space = "default";
+  std::vector<RowCondition> where = {};  ///< of a list's rows
+  std::string target = "";               ///< the cluster that is meant, in words
 
   /// For programs: JSON, YAML or CSV.
-  bool prints_data() const { return format != Format::Table; }
+  bool prints_data() const { return format != Format::Table && format != Format::Wide; }
 };
+
+struct ContextArguments {
+  std::string name;
+  SaidSettings options;                  ///< --masters and the like, and --context
+  std::vector<std::string> unset;
+  bool yes = false;
+};
+int context_list(Desk& desk, const std::string& prefix);
+/// Without a name: what a command would use, and why.
+int context_show(Desk& desk, const ContextArguments& arguments);
+int context_use(Desk& desk, const ContextArguments& arguments);
+int context_set(Desk& desk, const ContextArguments& arguments);
+int context_delete(Desk& desk, const ContextArguments& arguments);
 
 struct SubmitArguments {
   std::string name;
@@ -214,9 +231,17 @@ int verify(Desk& desk, const VerifyWords& words);
 
 // --- shared by the commands ---------------------------------------------------------------------
 
-/// Performs a command every two seconds, on a cleared screen if there is one, until the process is
-/// interrupted. When the command cannot succeed later either, returns its status.
-int watch(Desk& desk, const std::function<int(Desk&)>& command);
+/// Performs a command again and again until Ctrl-C, which ends the program with 0. On a terminal a table is
+/// drawn over the one before; else output is printed when it differs from the one before (but for ages), JSON
+/// as one line. When the command cannot succeed later either, returns its status; when nobody reads, 0.
+int watch(Desk& desk, const std::function<int(Desk&)>& command, Millis interval);
+/// Of this person; empty: the environment names no folder for it.
+std::string context_file_path();
+/// InvalidArgument when the file is wrong. No file is an empty one.
+Result<ContextFile> stored_contexts();
+SaidSettings said_by_environment();
+/// By options, environment and file.
+Result<Target> target_of(const SaidSettings& options);
 /// "*/5 * * * * UTC", "every 10s", "once 2026-...", or "-".
 std::string schedule_line(const thrift::JobDefinition& definition);
 /// Unfinished runs of the saved job, the newest first.
@@ -224,11 +249,14 @@ Result<std::vector<std::int64_t>> unfinished_runs(Desk& desk, const std::string&
 /// Says how many it ended. A run that has just ended by itself is not an error.
 int cancel_all(Desk& desk, const std::vector<std::int64_t>& runs, const std::string& why);
 /// Asks a person at a terminal; false when there is none, or the answer is not yes.
-bool confirmed(const char* question);
+bool confirmed(const std::string& question);
+/// The same before something of the cluster is changed: the question names the cluster.
+bool confirmed(const Desk& desk, const std::string& question);
 /// Waits until the run is final; with `follow` it writes the run's output to stdout and stderr meanwhile.
 /// Returns 0 when the run succeeded, 10 when not, 6 when `at_most` passed (zero: no limit). On a terminal,
-/// control bytes are shown escaped, unless `raw`.
-int await_run(Desk& desk, std::int64_t run, bool follow, Millis at_most, bool raw = false);
+/// control bytes are shown escaped, unless `raw`. `only_while_read`: returns 0 when nobody reads stdout.
+int await_run(Desk& desk, std::int64_t run, bool follow, Millis at_most, bool raw = false,
+              bool only_while_read = false);
 /// Reads --wait-at-most; zero for an empty text. InvalidArgument when it is not a duration.
 Result<Millis> wait_limit_of(const std::string& text);
 /// "k=v" texts as a map; InvalidArgument names the text that has no such form.

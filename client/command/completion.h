@@ -8,8 +8,8 @@
 
 namespace rota::client {
 
-/// What a positional or a value names. The cluster is asked for these names.
-enum class Place { None, Job, Run, Worker };
+/// What a positional or a value names. The cluster is asked for these names, the person's file for contexts.
+enum class Place { None, Job, Run, Worker, ContextName };
 
 /// An option of a command. `names` has all its spellings, "--output" and "-o".
 struct OptionWord {
@@ -18,6 +18,9 @@ struct OptionWord {
   bool takes_value = true;
   std::vector<std::string> values;      ///< the allowed values, when they are a fixed set
   Place place = Place::None;            ///< what its value names
+  std::string full_help = "";           ///< all lines of it
+  std::string value_name = "";          ///< what stands for the value in help
+  bool is_required = false;
 };
 
 /// A command with its subcommands. Options of a parent may also follow its children.
@@ -27,6 +30,10 @@ struct CommandWord {
   std::vector<OptionWord> options;
   std::vector<CommandWord> children;
   Place place = Place::None;
+  std::vector<OptionWord> positionals = {};  ///< what stands without a name, in order
+  std::string footer = "";
+  bool is_list = false;                 ///< it prints a list, in all forms
+  bool is_watchable = false;
 };
 
 /// A word that may come next, with a line about it; the line may be empty.

@@ -20,6 +20,27 @@ enum ExitStatus : int {
   kRunSkipped = 12,     ///< the requested run was skipped: another run of its job was unfinished
 };
 
+struct ExitMeaning {
+  int status;
+  const char* meaning;
+};
+
+/// For help and man pages.
+inline constexpr ExitMeaning kExitMeanings[] = {
+    {kOk, "ok"},
+    {kFailed, "failed (verify: a promise is broken)"},
+    {kUsage, "wrong usage or input, or a question was not answered with yes"},
+    {kNotFound, "not found"},
+    {kDenied, "denied"},
+    {kConflict, "conflict"},
+    {kTimedOut, "timed out waiting (verify: not everything was checked)"},
+    {kNotReachable, "no leader or not reachable"},
+    {kRunFailed, "the awaited run did not succeed"},
+    {kWouldChange, "a dry run found changes"},
+    {kRunSkipped, "it was skipped: another run of its job is unfinished"},
+    {kLimitReached, "a limit of the namespace is reached; later it may work"},
+};
+
 constexpr ExitStatus exit_status_of(ErrorCode code) {
   switch (code) {
     case ErrorCode::InvalidArgument:

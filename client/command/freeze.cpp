@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "client/command/commands.h"
+#include "client/command/listing.h"
 #include "client/command/show_json.h"
 #include "common/base/duration_text.h"
 
@@ -33,8 +34,8 @@ int show_freeze(Desk& desk, const thrift::FreezeInfo& freeze, const std::string&
   return kOk;
 }
 
-bool may_go_on(const FreezeArguments& arguments, const std::string& question) {
-  if (arguments.yes || confirmed(question.c_str())) return true;
+bool may_go_on(const Desk& desk, const FreezeArguments& arguments, const std::string& question) {
+  if (arguments.yes || confirmed(desk, question)) return true;
   note("nothing was changed; answer y, or add --yes to do it without being asked");
   return false;
 }
@@ -56,7 +57,7 @@ int freeze_begin(Desk& desk, const FreezeArguments& arguments) {
   if (!until) return complain(until.error());
   const std::string question = fmt::format("Freeze {} until {}? Ticks do not fire until then.",
                                            where(arguments.space), show_time(to_ms(*until)));
-  if (!may_go_on(arguments, question)) return kUsage;
+  if (!may_go_on(desk, arguments, question)) return kUsage;
   const auto freeze = desk.cluster.begin_freeze(arguments.space, *until, arguments.why);
   if (!freeze) return complain(freeze.error());
   return show_freeze(desk, *freeze, freeze_line(*freeze));
@@ -66,7 +67,7 @@ int freeze_end(Desk& desk, const FreezeArguments& arguments) {
   const std::string question = fmt::format(
       "End the freeze of {}? Frozen ticks are made up for as each job's `late` says.",
       where(arguments.space));
-  if (!may_go_on(arguments, question)) return kUsage;
+  if (!may_go_on(desk, arguments, question)) return kUsage;
   const auto freeze = desk.cluster.end_freeze(arguments.space);
   if (!freeze) return complain(freeze.error());
   return show_freeze(desk, *freeze, fmt::format("the freeze of {} is over (freeze {})", where(freeze->space),
@@ -76,20 +77,14 @@ int freeze_end(Desk& desk, const FreezeArguments& arguments) {
 int freeze_list(Desk& desk) {
   const auto freezes = desk.cluster.list_freezes();
   if (!freezes) return complain(freezes.error());
-  if (desk.prints_data()) {
-    nlohmann::json rows = nlohmann::json::array();
-    for (const auto& freeze : *freezes) rows.push_back(to_json(freeze));
-    print_data(desk.format, rows);
-    return kOk;
-  }
-  Table table({"FREEZE", "NAMESPACE", "FROM", "UNTIL", "STATE", "BY", "WHY"});
+  Listing list(desk, {"FREEZE", "NAMESPACE", "FROM", "UNTIL", "STATE", "BY", "WHY"});
   for (const auto& freeze : *freezes) {
-    table.add({std::to_string(freeze.id), freeze.space.empty() ? "(all)" : freeze.space,
-               show_time(freeze.from_ms), show_time(freeze.until_ms), freeze.state, freeze.principal,
-               freeze.why});
+    list.add([&freeze] { return to_json(freeze); },
+             {std::to_string(freeze.id), freeze.space.empty() ? "(all)" : freeze.space,
+              show_time(freeze.from_ms), show_time(freeze.until_ms), freeze.state, freeze.principal,
+              freeze.why});
   }
-  print_text(table.text());
-  return kOk;
+  return list.finish();
 }
 
 }  // namespace rota::client

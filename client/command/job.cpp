@@ -6,6 +6,7 @@
 
 #include "client/clock_words.h"
 #include "client/command/commands.h"
+#include "client/command/listing.h"
 #include "client/command/show_json.h"
 #include "client/command/tick_hold.h"
 #include "client/job_file.h"
@@ -26,9 +27,13 @@ std::string schedule_line(const thrift::JobDefinition& definition) {
   return "-";
 }
 
-bool confirmed(const char* question) {
+bool confirmed(const Desk& desk, const std::string& question) {
+  return confirmed(fmt::format("{} ({})", question, desk.target));
+}
+
+bool confirmed(const std::string& question) {
   if (!::isatty(STDIN_FILENO)) return false;
-  std::fprintf(stderr, "%s [y/N] ", question);
+  std::fprintf(stderr, "%s [y/N] ", question.c_str());
   std::string answer;
   std::getline(std::cin, answer);
   return answer == "y" || answer == "Y" || answer == "yes";
@@ -37,41 +42,32 @@ bool confirmed(const char* question) {
 int job_list(Desk& desk, const std::string& prefix, int limit) {
   auto jobs = desk.cluster.list_jobs(desk.space, prefix, limit);
   if (!jobs) return complain(jobs.error());
-  if (desk.prints_data()) {
-    nlohmann::json rows = nlohmann::json::array();
-    for (const auto& job : *jobs) rows.push_back(to_json(job));
-    print_data(desk.format, rows);
-    return kOk;
-  }
-  Table table({"JOB", "STATE", "VERSION", "SCHEDULE", "NEXT", "LAST", "LAST RUN", "POOL"});
+  Listing list(desk, {"JOB", "STATE", "VERSION", "SCHEDULE", "NEXT", "LAST", "LAST RUN", "POOL",
+                      wide("HANDLER"), wide("OWNER"), wide("LABELS"), wide("CHANGED"), wide("STATE BY"),
+                      wide("STATE WHY"), wide("DESCRIPTION")});
   for (const auto& job : *jobs) {
     const bool has_run = job.__isset.last_run;
-    table.add({job.definition.name, job.state, std::to_string(job.version),
-               schedule_line(job.definition), show_time(job.__isset.next_ms ? job.next_ms : 0),
-               has_run ? job.last_run.state : "-", has_run ? show_time(job.last_run.scheduled_ms) : "-",
-               job.definition.rules.pool});
+    list.add([&job] { return to_json(job); },
+             {job.definition.name, job.state, std::to_string(job.version), schedule_line(job.definition),
+              show_time(job.__isset.next_ms ? job.next_ms : 0), has_run ? job.last_run.state : "-",
+              has_run ? show_time(job.last_run.scheduled_ms) : "-", job.definition.rules.pool,
+              job.definition.work.handler, job.definition.owner, pairs_text(job.definition.labels),
+              show_time(job.changed_ms), job.state_by, job.state_why, job.definition.description});
   }
-  print_text(table.text());
-  return kOk;
+  return list.finish();
 }
 
 int job_gaps(Desk& desk, const std::string& name, int limit) {
   auto gaps = desk.cluster.list_gaps(desk.space, name, limit);
   if (!gaps) return complain(gaps.error());
-  if (desk.prints_data()) {
-    nlohmann::json rows = nlohmann::json::array();
-    for (const auto& gap : *gaps) rows.push_back(to_json(gap));
-    print_data(desk.format, rows);
-    return kOk;
-  }
-  tell_hold(tick_hold_of(desk));
-  Table table({"FROM", "TO", "TICKS", "WHY", "RUN", "VERSION"});
+  if (!desk.prints_data()) tell_hold(tick_hold_of(desk));
+  Listing list(desk, {"FROM", "TO", "TICKS", "WHY", "RUN", "VERSION"});
   for (const auto& gap : *gaps) {
-    table.add({show_time(gap.from_ms), show_time(gap.to_ms), std::to_string(gap.count), gap.reason,
-               gap.run == 0 ? "" : std::to_string(gap.run), std::to_string(gap.job_version)});
+    list.add([&gap] { return to_json(gap); },
+             {show_time(gap.from_ms), show_time(gap.to_ms), std::to_string(gap.count), gap.reason,
+              gap.run == 0 ? "" : std::to_string(gap.run), std::to_string(gap.job_version)});
   }
-  print_text(table.text());
-  return kOk;
+  return list.finish();
 }
 
 int job_show(Desk& desk, const std::string& name) {

@@ -54,7 +54,10 @@ void add_job(CLI::App& app, CommandLine& line) {
   add_apply(*job, line, "create or change the jobs and calendars of a file");
   CLI::App* list = add(*job, line, "list", "all jobs, or those whose names begin with PREFIX",
                        [&line](Desk& desk) { return job_list(desk, line.name, line.limit); });
-  watchable(list, line)->add_option("prefix", line.name, "the beginning of names");
+  listing(list, line)->add_option("prefix", line.name, "the beginning of names");
+  where_option(list, line, "--state", "state", "only enabled or paused ones (repeatable)");
+  where_option(list, line, "--pool", "definition.rules.pool", "only of this pool (repeatable)");
+  where_option(list, line, "--last", "last_run.state", "only those whose newest run is so (repeatable)");
   list->add_option("--limit", line.limit, "at most this many rows")
       ->check(CLI::Range(1, 10'000))->capture_default_str();
   const auto named = [&](const std::string& name, const std::string& help, Command command) {
@@ -64,6 +67,7 @@ void add_job(CLI::App& app, CommandLine& line) {
   };
   CLI::App* schema = add(*job, line, "schema", "a JSON Schema of job files, for editors",
                          [&line](Desk&) { return job_schema(line.as_table); });
+  schema->preparse_callback([&line](std::size_t) { line.is_local = true; });
   schema->add_flag("--table", line.as_table, "instead: the table of all keys, in Markdown");
   named("show", "one job as a job file", [&line](Desk& desk) { return job_show(desk, line.name); });
   const Command pause_one = [&line](Desk& desk) { return job_pause(desk, line.name, line.why, line.pause); };
@@ -83,11 +87,13 @@ void add_job(CLI::App& app, CommandLine& line) {
   remove->add_flag("--yes,-y", line.yes, "do not ask");
   named("undelete", "bring back the job of this name that was deleted last",
         [&line](Desk& desk) { return job_undelete(desk, line.name); });
-  named("gaps", "its ticks that did not fire, and why; newest first", [&line](Desk& desk) {
+  CLI::App* gaps = named("gaps", "its ticks that did not fire, and why; newest first", [&line](Desk& desk) {
     return job_gaps(desk, line.name, line.limit);
-  })->add_option("--limit", line.limit, "at most this many rows")
+  });
+  gaps->add_option("--limit", line.limit, "at most this many rows")
       ->check(CLI::Range(1, 1000))
       ->capture_default_str();
+  where_option(listing(gaps, line), line, "--reason", "reason", "only for this reason (repeatable)");
   named("why", "what happened at a moment, or will happen; without --at: at the newest one that is known",
         [&line](Desk& desk) { return job_why(desk, line.name, line.at); })
       ->add_option("--at", line.at, "the moment, e.g. 2026-03-29T02:30:00Z");
@@ -119,15 +125,15 @@ void add_run(CLI::App& app, CommandLine& line) {
   run->require_subcommand(1);
   CLI::App* list = add(*run, line, "list", "the newest runs",
                        [&line](Desk& desk) { return run_list(desk, line.run_list); });
-  watchable(list, line);
+  listing(list, line);
   list->add_option("--worker", line.run_list.worker, "only runs whose newest attempt is or was there");
   CLI::Option* job = list->add_option("--job", line.run_list.job, "only of this saved job");
   list->add_option("--name", line.run_list.one_off, "only of submits with this name")->excludes(job);
-  list->add_option("--state", line.run_list.states, 
-                   "only in these states: waiting, queued, dispatched, running, succeeded, failed,\n"
-                   "timed_out, killed, kill_failed, cancelled, lost, skipped (repeatable)")
+  list->add_option("--state", line.run_list.states, "only in these states (repeatable)")
       ->allow_extra_args(false)
-      ->delimiter(',');
+      ->delimiter(',')
+      ->check(CLI::IsMember({"waiting", "queued", "dispatched", "running", "succeeded", "failed", "timed_out",
+                             "killed", "kill_failed", "cancelled", "lost", "skipped"}));
   list->add_option("--since", line.run_list.since, "scheduled since a moment, or e.g. 2h back");
   CLI::Option* limit = list->add_option("--limit", line.run_list.limit, "at most this many rows");
   limit->check(CLI::Range(1, 1'000'000))->capture_default_str();

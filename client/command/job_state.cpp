@@ -66,7 +66,7 @@ bool may_cancel(Desk& desk, const std::string& name) {
       runs ? fmt::format("Pause job {} and end its {} unfinished run{}?", printable(name), runs->size(),
                          ending(runs->size()))
            : fmt::format("Pause job {} and end its unfinished runs?", printable(name));
-  return confirmed(question.c_str());
+  return confirmed(desk, question);
 }
 
 }  // namespace
@@ -100,7 +100,7 @@ int job_delete(Desk& desk, const std::string& name, const std::string& why, bool
     const std::string question =
         fmt::format("Delete job {} (version {}, {})? It never fires again; its history stays.",
                     printable(name), job->version, job->state);
-    if (!confirmed(question.c_str())) {
+    if (!confirmed(desk, question)) {
       note("nothing was deleted; answer y, or add --yes to delete without being asked");
       return kUsage;
     }

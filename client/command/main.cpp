@@ -1,5 +1,5 @@
-// The command line of `rota`: its options, its help, and which command it selects. Only this file,
-// job_commands.cpp and command_words.cpp use CLI11.
+// The command line of `rota`: its help, and which command it selects. Only this file, *_commands.cpp,
+// common_options.cpp and command_words.cpp use CLI11.
 #include <fmt/ranges.h>
 
 #include <clocale>
@@ -8,7 +8,6 @@
 
 #include "client/command/command_line.h"
 #include "client/command/command_words.h"
-#include "common/base/duration_text.h"
 #include "common/base/log.h"
 #include "common/base/spelling.h"
 #include "common/base/utf8.h"
@@ -17,14 +16,15 @@
 namespace rota::client {
 namespace {
 
-constexpr const char* kFooter =
-    "Exit status: 0 ok, 1 failed (verify: a promise is broken), 2 wrong usage, 3 not found,\n"
-    "4 denied, 5 conflict, 6 timed out waiting (verify: not everything was checked),\n"
-    "7 no leader or not reachable,\n"
-    "10 the awaited run did not succeed, 11 a dry run found changes,\n"
-    "12 it was skipped: another run of its job is unfinished,\n"
-    "13 a limit of the namespace is reached; later it may work.\n"
-    "The cluster is found by --masters or ROTA_MASTERS, else by --zookeeper or ROTA_ZOOKEEPER.";
+constexpr const char* kWhichCluster =
+    "The cluster is found by --masters, else by --zookeeper. What no option says, the environment says\n"
+    "(ROTA_MASTERS, ROTA_ZOOKEEPER), else the context: `rota context show` tells what is used, and why.";
+
+std::string footer() {
+  std::string out = "Exit status:\n";
+  for (const ExitMeaning& one : kExitMeanings) out += fmt::format("  {:2}  {}\n", one.status, one.meaning);
+  return out + kWhichCluster;
+}
 
 }  // namespace
 
@@ -32,11 +32,6 @@ CLI::App* add(CLI::App& parent, CommandLine& line, const std::string& name,
               const std::string& help, Command command) {
   CLI::App* app = parent.add_subcommand(name, help);
   app->callback([&line, command = std::move(command)] { line.command = command; });
-  return app;
-}
-
-CLI::App* watchable(CLI::App* app, CommandLine& line) {
-  app->add_flag("--watch,-w", line.watch, "show it again every 2 s, until Ctrl-C");
   return app;
 }
 
@@ -85,7 +80,7 @@ void add_calendar(CLI::App& app, CommandLine& line) {
   });
   CLI::App* list = add(*calendar, line, "list", "all calendars, or those whose names begin with PREFIX",
                        [&line](Desk& desk) { return calendar_list(desk, line.name, line.limit); });
-  list->add_option("prefix", line.name, "the beginning of names");
+  listing(list, line)->add_option("prefix", line.name, "the beginning of names");
   list->add_option("--limit", line.limit, "at most this many rows")
       ->check(CLI::Range(1, 1000))->capture_default_str();
   const auto named = [&](const std::string& name, const std::string& help, Command command) {
@@ -108,13 +103,14 @@ void add_calendar(CLI::App& app, CommandLine& line) {
                             }
                             return calendar_preview(desk, line.preview);
                           });
-  preview->add_option("name", line.preview.name, "the calendar");
+  listing(preview, line)->add_option("name", line.preview.name, "the calendar");
   preview->add_option("-f,--file", line.preview.file, "instead: a job file with one calendar");
   preview->add_option("--days", line.preview.range,
                       "2026, 2026-12, or 2026-12-20..2027-01-06; 30 days from today by default");
   CLI::App* import = add(*calendar, line, "import",
                          "print the days of an iCalendar file (.ics) as a calendar to apply",
                          [&line](Desk&) { return calendar_import(line.import); });
+  import->preparse_callback([&line](std::size_t) { line.is_local = true; });
   import->add_option("file", line.import.file, "the .ics file")->required();
   import->add_option("--name", line.import.name, "the calendar's name")->required();
   import->add_option("--covers", line.import.covers, "days to take: 2026, or 2026-01-01..2027-12-31")
@@ -132,7 +128,9 @@ void add_cluster(CLI::App& app, CommandLine& line) {
     return line.name.empty() ? worker_list(desk, line.all) : worker_lives(desk, line.name);
   });
   list->add_flag("--all", line.all, "also workers that are dead: offline for ten minutes and more");
-  watchable(list, line)->add_option("--lives", line.name, "instead: the lives of the worker with this id");
+  listing(list, line)->add_option("--lives", line.name, "instead: the lives of the worker with this id");
+  where_option(list, line, "--state", "state", "only in this state, e.g. online (repeatable)");
+  where_option(list, line, "--pool", "pool", "only of this pool (repeatable)");
   watchable(add(*worker, line, "show", "one worker, what runs there, and its latest lives",
                 [&line](Desk& desk) { return worker_show(desk, line.name); }), line)
       ->add_option("worker", line.name, "the worker's id")->required();
@@ -176,10 +174,10 @@ void add_cluster(CLI::App& app, CommandLine& line) {
   verify->add_option("--from", line.verify.from, "continue at the place that an earlier verify printed");
 }
 
-/// Without --namespace all of them are meant.
+/// When nobody names a namespace, all of them are meant.
 FreezeArguments freeze_of(const CommandLine& line) {
   FreezeArguments out = line.freeze;
-  if (line.space_given->count() > 0) out.space = line.space;
+  if (line.target.is_set("namespace")) out.space = line.target["namespace"];
   return out;
 }
 
@@ -194,7 +192,8 @@ void add_freeze(CLI::App& app, CommandLine& line) {
     if (!freeze->get_subcommands().empty()) return;
     line.command = [&line](Desk& desk) { return freeze_begin(desk, freeze_of(line)); };
   });
-  add(*freeze, line, "list", "freezes of now and of before, the newest first", freeze_list);
+  CLI::App* list = add(*freeze, line, "list", "freezes of now and of before, the newest first", freeze_list);
+  where_option(listing(list, line), line, "--state", "state", "only in this state, e.g. frozen (repeatable)");
   add(*freeze, line, "end", "end it now; frozen ticks are made up for", [&line](Desk& desk) {
     return freeze_end(desk, freeze_of(line));
   })->add_flag("--yes,-y", line.freeze.yes, "do not ask");
@@ -214,8 +213,7 @@ CLI::App* add_quota(CLI::App& app, CommandLine& line, const std::string& side, c
   set->add_option("name", line.quota.name, side)->required();
   CLI::App* list =
       add(*noun, line, "list", "all, with limits and what is used of them", with_side(quota_list));
-  list->add_option("prefix", line.quota.name, "only names that begin so");
-  watchable(list, line);
+  listing(list, line)->add_option("prefix", line.quota.name, "only names that begin so");
   CLI::App* show = add(*noun, line, "show", "limits, and what is used of them", with_side(quota_show));
   show->add_option("name", line.quota.name, side)->required();
   watchable(show, line);
@@ -245,8 +243,8 @@ void add_semaphore(CLI::App& app, CommandLine& line) {
   set->add_option("count", line.semaphore.count, "tokens")->required()->check(CLI::Range(0, 1'000'000));
   CLI::App* list = add(*semaphore, line, "list", "all of a namespace, and how many tokens are held",
                        [&line](Desk& desk) { return semaphore_list(desk, line.semaphore.name); });
-  list->add_option("prefix", line.semaphore.name, "only names that begin so");
-  watchable(list, line);
+  listing(list, line)->add_option("prefix", line.semaphore.name, "only names that begin so");
+  where_option(list, line, "--state", "state", "only in this state: free, all held, closed (repeatable)");
   CLI::App* show = add(*semaphore, line, "show", "who holds its tokens, and who waits in which order",
                        [&line](Desk& desk) { return semaphore_show(desk, line.semaphore.name); });
   show->add_option("name", line.semaphore.name, "semaphore")->required();
@@ -266,7 +264,8 @@ void add_attention(CLI::App& app, CommandLine& line) {
       ->add_option("--since", line.attention.since, "failed runs and missed ticks since: 2h, or a moment")
       ->capture_default_str();
   attention->add_flag("--check", line.attention.check, "exit 1 when there is an error or a warning");
-  watchable(attention, line);
+  where_option(listing(attention, line), line, "--level", "level", "error, warning or info (repeatable)");
+  where_option(attention, line, "--kind", "kind", "only of this kind (repeatable)");
 }
 
 void add_notify(CLI::App& app, CommandLine& line) {
@@ -276,7 +275,8 @@ void add_notify(CLI::App& app, CommandLine& line) {
                        [&line](Desk& desk) { return notify_list(desk, line.notify); });
   list->add_flag("--undelivered", line.notify.undelivered, "only those that no receiver has accepted yet");
   list->add_option("--limit", line.notify.limit, "at most so many")->check(CLI::Range(1, 10'000));
-  watchable(list, line);
+  where_option(listing(list, line), line, "--receiver", "receiver", "only to this receiver (repeatable)");
+  where_option(list, line, "--event", "event", "only of this kind (repeatable)");
   CLI::App* test = add(*notify, line, "test", "send a receiver one for real, and show what it answers",
                        [&line](Desk& desk) { return notify_test(desk, line.notify); });
   test->add_option("receiver", line.notify.receiver, "its name in the masters' settings")->required();
@@ -297,72 +297,16 @@ void add_lock(CLI::App& app, CommandLine& line) {
   lock->add_option("command", line.lock.command, "the command and its arguments, after --");
 }
 
-void add_common(CLI::App& app, CommandLine& line) {
-  app.add_option("--masters", line.cluster.masters, "host:port of any masters, comma-separated")
-      ->delimiter(',')
-      ->allow_extra_args(false)
-      ->envname("ROTA_MASTERS");
-  app.add_option("--zookeeper", line.cluster.zookeeper, "host:port,... of ZooKeeper")
-      ->envname("ROTA_ZOOKEEPER");
-  app.add_option("--cluster", line.cluster.cluster, "the cluster's name")
-      ->envname("ROTA_CLUSTER")
-      ->capture_default_str();
-  app.add_option("--deadline", line.deadline, "how long to try, e.g. 30s")->capture_default_str();
-  app.add_option("-o,--output", line.format, "table, json, yaml or csv")
-      ->check(CLI::IsMember({"table", "json", "yaml", "csv"}))
-      ->capture_default_str();
-  line.space_given = app.add_option("--namespace", line.space, "the namespace of jobs and runs");
-  line.space_given->envname("ROTA_NAMESPACE")->capture_default_str();
-}
-
-/// Accepts -o, --masters and the like after the subcommand too.
-void fall_through(CLI::App& app) {
-  app.fallthrough();
-  for (CLI::App* sub : app.get_subcommands({})) fall_through(*sub);
-}
-
-Format format_named(const std::string& name) {
-  if (name == "json") return Format::Json;
-  if (name == "csv") return Format::Csv;
-  return name == "yaml" ? Format::Yaml : Format::Table;
-}
-
 void add_completion(CLI::App& app, CommandLine& line) {
   CLI::App* completion = add(app, line, "completion", "print the completion script of a shell",
                              [&line](Desk&) {
                                print_text(completion_script(line.line));
                                return static_cast<int>(kOk);
                              });
+  completion->preparse_callback([&line](std::size_t) { line.is_local = true; });
   completion->add_option("shell", line.line, "bash, zsh or fish")
       ->required()->check(CLI::IsMember({"bash", "zsh", "fish"}));
   completion->footer("Use it by: source <(rota completion bash), or for fish: rota completion fish | source");
-}
-
-constexpr Millis kCompletionDeadline{1000};
-
-/// Answers a completion script. The words after it are not checked against the tables: they are unfinished.
-int complete_words(const CLI::App& app, CommandLine& line, int argc, char** argv) {
-  line.cluster.deadline = kCompletionDeadline;
-  if (const char* masters = std::getenv("ROTA_MASTERS")) {
-    line.cluster.masters = CLI::detail::split(masters, ',');
-  }
-  if (const char* zookeeper = std::getenv("ROTA_ZOOKEEPER")) line.cluster.zookeeper = zookeeper;
-  if (const char* cluster = std::getenv("ROTA_CLUSTER")) line.cluster.cluster = cluster;
-  if (const char* space = std::getenv("ROTA_NAMESPACE")) line.space = space;
-  Cluster cluster(line.cluster);
-  Desk desk{cluster, Format::Table, line.space};
-  return print_completions(desk, command_words(app), std::vector<std::string>(argv + 2, argv + argc));
-}
-
-int perform(CommandLine& line) {
-  auto deadline = parse_duration(line.deadline);
-  if (!deadline || deadline->count() <= 0) {
-    return complain(Error(ErrorCode::InvalidArgument, "--deadline takes a duration such as 30s"));
-  }
-  line.cluster.deadline = *deadline;
-  Cluster cluster(line.cluster);
-  Desk desk{cluster, format_named(line.format), line.space};
-  return line.watch ? watch(desk, line.command) : line.command(desk);
 }
 
 /// Names the word that is no command or option of the deepest recognised command; empty: there is none.
@@ -402,7 +346,7 @@ int command_line(int argc, char** argv) {
   CLI::App app("rota: submit and watch jobs of a Rota cluster", "rota");
   app.set_version_flag("--version", ROTA_VERSION);
   app.require_subcommand(1);
-  app.footer(kFooter);
+  app.footer(footer());
   add_common(app, line);
   add_submit(app, line);
   add_freeze(app, line);
@@ -416,8 +360,15 @@ int command_line(int argc, char** argv) {
   add_apply(app, line, "create or change the jobs and calendars of a file or folder, in one plan");
   add_run(app, line);
   add_cluster(app, line);
+  add_context(app, line);
   add_completion(app, line);
-  if (argc > 2 && std::string_view(argv[1]) == "--complete") return complete_words(app, line, argc, argv);
+  if (argc > 2 && std::string_view(argv[1]) == "--complete") {
+    return complete_words(app, line, std::vector<std::string>(argv + 2, argv + argc));
+  }
+  if (argc > 1 && std::string_view(argv[1]) == "--describe") return print_command_table(command_words(app));
+  if (argc > 2 && std::string_view(argv[1]) == "--man") {
+    return write_man_pages(command_words(app), argv[2], std::vector<std::string>(argv + 3, argv + argc));
+  }
   fall_through(app);
   try {
     app.parse(argc, argv);

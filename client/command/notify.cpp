@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "client/command/commands.h"
+#include "client/command/listing.h"
 
 namespace rota::client {
 namespace {
@@ -39,19 +40,14 @@ std::string subject_of(const thrift::NotificationInfo& info) {
 int notify_list(Desk& desk, const NotifyArguments& arguments) {
   const auto all = desk.cluster.list_notifications(arguments.undelivered, arguments.limit);
   if (!all) return complain(all.error());
-  if (desk.prints_data()) {
-    nlohmann::json rows = nlohmann::json::array();
-    for (const auto& info : *all) rows.push_back(info_json(info));
-    print_data(desk.format, rows);
-    return kOk;
-  }
-  Table table({"MADE", "RECEIVER", "EVENT", "ABOUT", "STATE", "TRIES", "LAST ERROR"});
+  Listing list(desk, {"MADE", "RECEIVER", "EVENT", "ABOUT", "STATE", "TRIES", "LAST ERROR", wide("SETTLED"),
+                      wide("TEXT")});
   for (const auto& info : *all) {
-    table.add({show_time(info.made_ms), info.receiver, info.what, subject_of(info), info.state,
-               std::to_string(info.attempts), info.last_error});
+    list.add([&info] { return info_json(info); },
+             {show_time(info.made_ms), info.receiver, info.what, subject_of(info), info.state,
+              std::to_string(info.attempts), info.last_error, show_time(info.settled_ms), info.text});
   }
-  print_text(table.text());
-  return kOk;
+  return list.finish();
 }
 
 int notify_test(Desk& desk, const NotifyArguments& arguments) {

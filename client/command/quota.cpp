@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "client/command/commands.h"
+#include "client/command/listing.h"
 
 namespace rota::client {
 namespace {
@@ -59,27 +60,26 @@ std::string change_of(const thrift::LimitsInfo& info) {
   return fmt::format("{} by {}", show_time(info.changed_ms), printable(info.changed_by));
 }
 
-std::string pool_table(const std::vector<thrift::LimitsInfo>& pools) {
-  Table table({"POOL", "RUNNING", "WAITING", "WORKERS", "SLOTS", "CHANGED"});
-  for (const auto& info : pools) {
-    table.add({info.name, use_of(info.running, info.slots), std::to_string(info.waiting),
-               std::to_string(info.workers), std::to_string(info.worker_slots), change_of(info)});
-  }
-  return table.text();
-}
-
-std::string namespace_table(const std::vector<thrift::LimitsInfo>& spaces) {
-  Table table({"NAMESPACE", "WEIGHT", "SLOTS", "WAITING", "JOBS", "UNFINISHED", "FIRINGS A MINUTE",
-               "CHANGED"});
-  for (const auto& info : spaces) {
-    table.add({info.name, std::to_string(info.weight), use_of(info.running, info.slots),
-               std::to_string(info.waiting), use_of(info.jobs_now, info.jobs),
-               use_of(info.unfinished_now, info.unfinished), firings_of(info), change_of(info)});
-  }
-  return table.text();
-}
-
 bool is_pool(const QuotaArguments& arguments) { return arguments.side == "pool"; }
+
+nlohmann::json info_json(const thrift::LimitsInfo& info, bool of_pool) {
+  return of_pool ? pool_json(info) : namespace_json(info);
+}
+
+std::vector<Column> columns_of(bool of_pool) {
+  if (of_pool) return {"POOL", "RUNNING", "WAITING", "WORKERS", "SLOTS", "CHANGED"};
+  return {"NAMESPACE", "WEIGHT", "SLOTS", "WAITING", "JOBS", "UNFINISHED", "FIRINGS A MINUTE", "CHANGED"};
+}
+
+std::vector<std::string> cells_of(const thrift::LimitsInfo& info, bool of_pool) {
+  if (of_pool) {
+    return {info.name, use_of(info.running, info.slots), std::to_string(info.waiting),
+            std::to_string(info.workers), std::to_string(info.worker_slots), change_of(info)};
+  }
+  return {info.name, std::to_string(info.weight), use_of(info.running, info.slots),
+          std::to_string(info.waiting), use_of(info.jobs_now, info.jobs),
+          use_of(info.unfinished_now, info.unfinished), firings_of(info), change_of(info)};
+}
 
 /// A number, or "none".
 Result<std::int64_t> limit_from(const char* option, const std::string& text) {
@@ -150,24 +150,25 @@ int quota_set(Desk& desk, const QuotaArguments& arguments) {
 int quota_list(Desk& desk, const QuotaArguments& arguments) {
   const auto all = infos_of(desk, arguments, false);
   if (!all) return complain(all.error());
-  if (desk.prints_data()) {
-    nlohmann::json rows = nlohmann::json::array();
-    for (const auto& info : *all) rows.push_back(is_pool(arguments) ? pool_json(info) : namespace_json(info));
-    print_data(desk.format, rows);
-    return kOk;
+  Listing list(desk, columns_of(is_pool(arguments)));
+  for (const auto& info : *all) {
+    list.add([&] { return info_json(info, is_pool(arguments)); }, cells_of(info, is_pool(arguments)));
   }
-  print_text(is_pool(arguments) ? pool_table(*all) : namespace_table(*all));
-  return kOk;
+  return list.finish();
 }
 
 int quota_show(Desk& desk, const QuotaArguments& arguments) {
   const auto all = infos_of(desk, arguments, true);
   if (!all) return complain(all.error());
   if (desk.prints_data()) {
-    print_data(desk.format, is_pool(arguments) ? pool_json(all->front()) : namespace_json(all->front()));
+    print_data(desk.format, info_json(all->front(), is_pool(arguments)));
     return kOk;
   }
-  print_text(is_pool(arguments) ? pool_table(*all) : namespace_table(*all));
+  std::vector<std::string> headers;
+  for (const Column& column : columns_of(is_pool(arguments))) headers.push_back(column.header);
+  Table table(std::move(headers));
+  table.add(cells_of(all->front(), is_pool(arguments)));
+  print_text(table.text());
   return kOk;
 }
 

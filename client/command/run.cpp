@@ -2,11 +2,12 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <iterator>
+#include <functional>
 #include <nlohmann/json.hpp>
 #include <optional>
 
 #include "client/command/commands.h"
+#include "client/command/listing.h"
 #include "client/command/show_json.h"
 #include "client/command/work_text.h"
 #include "common/base/duration_text.h"
@@ -27,18 +28,21 @@ Result<WallTime> since_from(const std::string& text) {
 
 namespace {
 
-/// Page by page, the newest first.
-Result<std::vector<thrift::RunInfo>> runs_of(Desk& desk, thrift::RunFilter filter, std::size_t most) {
-  constexpr std::size_t kPage = 1000;
-  std::vector<thrift::RunInfo> all;
+constexpr std::size_t kPage = 1000;
+constexpr std::size_t kLookedAt = 100'000;  ///< runs, for a --where that few of them meet
+
+/// Page by page, the newest first, until `wants_more` says no.
+Result<void> each_run(Desk& desk, thrift::RunFilter filter, std::size_t page_size,
+                      const std::function<bool(const thrift::RunInfo&)>& wants_more) {
+  filter.limit = static_cast<std::int32_t>(std::min(kPage, page_size));
   for (;;) {
-    filter.limit = static_cast<std::int32_t>(std::min(kPage, most - all.size()));
-    auto page = desk.cluster.list_runs(filter);
-    if (!page) return page;
-    const bool is_last = page->size() < static_cast<std::size_t>(filter.limit);
-    std::ranges::move(*page, std::back_inserter(all));
-    if (is_last || all.size() >= most) return all;
-    filter.__set_before_run(all.back().id);
+    const auto page = desk.cluster.list_runs(filter);
+    if (!page) return fail(page.error());
+    for (const thrift::RunInfo& run : *page) {
+      if (!wants_more(run)) return {};
+    }
+    if (page->size() < static_cast<std::size_t>(filter.limit)) return {};
+    filter.__set_before_run(page->back().id);
   }
 }
 
@@ -56,6 +60,15 @@ std::string began_of(const thrift::AttemptInfo& attempt) {
   return attempt.__isset.dispatched_ms ? "sent " + show_time(attempt.dispatched_ms) : show_time(0);
 }
 
+std::vector<std::string> cells_of(const thrift::RunInfo& run) {
+  return {std::to_string(run.id), run.job_name, run.state, run.reason == "none" ? "" : run.reason,
+          show_time(run.scheduled_ms), show_duration(run.scheduled_ms, run.recorded_ms), took_of(run),
+          run.worker.id, std::to_string(run.attempt), run.kind, std::to_string(run.job_version),
+          show_time(run.__isset.started_ms ? run.started_ms : 0),
+          show_time(run.__isset.ended_ms ? run.ended_ms : 0), run.principal, pairs_text(run.parameters),
+          run.detail};
+}
+
 }  // namespace
 
 int run_list(Desk& desk, const RunListArguments& arguments) {
@@ -71,24 +84,21 @@ int run_list(Desk& desk, const RunListArguments& arguments) {
     filter.__set_since_ms(to_ms(*since));
   }
   const auto most = arguments.all ? SIZE_MAX : static_cast<std::size_t>(arguments.limit);
-  auto runs = runs_of(desk, filter, most);
-  if (!runs) return complain(runs.error());
-  if (desk.prints_data()) {
-    nlohmann::json rows = nlohmann::json::array();
-    for (const auto& run : *runs) rows.push_back(to_json(run));
-    print_data(desk.format, rows);
-    return kOk;
+  Listing list(desk, {"RUN", "JOB", "STATE", "WHY", "SCHEDULED", "LATE", "TOOK", "WORKER", "TRY",
+                      wide("KIND"), wide("VERSION"), wide("STARTED"), wide("ENDED"), wide("BY"),
+                      wide("PARAMETERS"), wide("DETAIL")}, most);
+  const std::size_t looks_at = list.is_filtered() && !arguments.all ? kLookedAt : SIZE_MAX;
+  std::size_t looked_at = 0;
+  const auto read = each_run(desk, filter, list.is_filtered() ? kPage : most, [&](const auto& run) {
+    const bool wants_more = list.add([&run] { return to_json(run); }, cells_of(run));
+    return ++looked_at < looks_at && wants_more;
+  });
+  if (!read) return complain(read.error());
+  if (const int status = list.finish(); status != kOk) return status;
+  if (looked_at == looks_at) {
+    note(fmt::format("only the newest {} runs were looked at; --all looks at all", looked_at));
   }
-  Table table({"RUN", "JOB", "STATE", "WHY", "SCHEDULED", "LATE", "TOOK", "WORKER", "TRY"});
-  for (const auto& run : *runs) {
-    table.add({std::to_string(run.id), run.job_name, run.state,
-               run.reason == "none" ? "" : run.reason, show_time(run.scheduled_ms),
-               show_duration(run.scheduled_ms, run.recorded_ms),
-               took_of(run), run.worker.id,
-               std::to_string(run.attempt)});
-  }
-  print_text(table.text());
-  if (runs->empty() && !arguments.job.empty()) {
+  if (looked_at == 0 && !arguments.job.empty()) {
     note(fmt::format("no such run of a saved job '{0}'; --name {0} lists the runs of submits with that name",
                      printable(arguments.job)));
   }

@@ -55,7 +55,7 @@ int run_cancel_all(Desk& desk, const std::string& job, const std::string& why, b
   const std::string question =
       fmt::format("End {} unfinished run{} of job {}? Its schedule goes on.", runs->size(),
                   runs->size() == 1 ? "" : "s", printable(job));
-  if (!yes && !confirmed(question.c_str())) {
+  if (!yes && !confirmed(desk, question)) {
     note("nothing was changed; answer y, or add --yes to do it without being asked");
     return kUsage;
   }

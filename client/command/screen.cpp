@@ -1,6 +1,7 @@
 #include "client/command/screen.h"
 
 #include <fmt/format.h>
+#include <poll.h>
 #include <unistd.h>
 
 #include <charconv>
@@ -18,10 +19,25 @@ void print_text(std::string_view text) {
   std::fflush(stdout);
 }
 
+bool output_is_closed() { return std::ferror(stdout) != 0; }
+
+bool output_has_no_reader() {
+  pollfd out{STDOUT_FILENO, 0, 0};
+  return ::poll(&out, 1, 0) == 1 && (out.revents & POLLERR) != 0;
+}
+
+int status_of_output(int status) {
+  if (std::fflush(stdout) == 0 && !output_is_closed()) return status;
+  if (output_has_no_reader()) return status;
+  note("rota: the output could not be written completely; is its disk full?");
+  return status == kOk ? static_cast<int>(kFailed) : status;
+}
+
 void print_data(Format format, const nlohmann::json& value) {
   if (format == Format::Yaml) return print_text(yaml_text(value));
   if (format == Format::Csv) return print_text(csv_text(value));
-  print_text(value.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");
+  const int indent = format == Format::JsonLine ? -1 : 2;
+  print_text(value.dump(indent, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");
 }
 
 /// Does not use fmt::print, which throws when stderr is a file on a full disk.
@@ -49,6 +65,12 @@ std::string show_local_time(std::int64_t ms, const model::ZoneRules& zone) {
   }
   const std::string text = format_moment(wall_from_ms(ms + std::int64_t{1000} * offset_s));
   return fmt::format("  {} {} {}", text.substr(0, 10), text.substr(11, 8), zone.name);
+}
+
+std::string pairs_text(const std::map<std::string, std::string>& pairs) {
+  std::string out;
+  for (const auto& [name, value] : pairs) out += (out.empty() ? "" : ", ") + name + "=" + value;
+  return out;
 }
 
 std::string show_duration(std::int64_t from_ms, std::int64_t to_ms) {

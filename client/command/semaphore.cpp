@@ -4,9 +4,15 @@
 #include <nlohmann/json.hpp>
 
 #include "client/command/commands.h"
+#include "client/command/listing.h"
 
 namespace rota::client {
 namespace {
+
+std::string state_of(const thrift::SemaphoreInfo& info) {
+  if (info.count == 0) return "closed";
+  return info.held >= info.count ? "all held" : "free";
+}
 
 nlohmann::json info_json(const thrift::SemaphoreInfo& info) {
   return {{"namespace", info.space},
@@ -15,6 +21,7 @@ nlohmann::json info_json(const thrift::SemaphoreInfo& info) {
           {"count", info.count},
           {"held", info.held},
           {"waiting", info.waiting},
+          {"state", state_of(info)},
           {"changed_at_ms", info.changed_ms},
           {"changed_by", info.changed_by}};
 }
@@ -35,11 +42,6 @@ nlohmann::json full_json(const thrift::SemaphoreInfo& info) {
         {{"run", line.run}, {"job", line.job}, {"tokens", line.tokens}, {"runs", line.runs}});
   }
   return out;
-}
-
-std::string state_of(const thrift::SemaphoreInfo& info) {
-  if (info.count == 0) return "closed";
-  return info.held >= info.count ? "all held" : "free";
 }
 
 }  // namespace
@@ -64,7 +66,7 @@ int semaphore_set(Desk& desk, const SemaphoreArguments& arguments) {
 
 int semaphore_delete(Desk& desk, const SemaphoreArguments& arguments) {
   const std::string question = fmt::format("Delete semaphore {}?", printable(arguments.name));
-  if (!arguments.yes && !confirmed(question.c_str())) {
+  if (!arguments.yes && !confirmed(desk, question)) {
     note("nothing was changed; answer y, or add --yes to do it without being asked");
     return kUsage;
   }
@@ -81,19 +83,13 @@ int semaphore_delete(Desk& desk, const SemaphoreArguments& arguments) {
 int semaphore_list(Desk& desk, const std::string& prefix) {
   const auto all = desk.cluster.list_semaphores(desk.space, prefix);
   if (!all) return complain(all.error());
-  if (desk.prints_data()) {
-    nlohmann::json rows = nlohmann::json::array();
-    for (const auto& info : *all) rows.push_back(info_json(info));
-    print_data(desk.format, rows);
-    return kOk;
-  }
-  Table table({"SEMAPHORE", "TOKENS", "HELD", "WAITING", "STATE", "CHANGED", "BY"});
+  Listing list(desk, {"SEMAPHORE", "TOKENS", "HELD", "WAITING", "STATE", "CHANGED", "BY"});
   for (const auto& info : *all) {
-    table.add({info.name, std::to_string(info.count), std::to_string(info.held), std::to_string(info.waiting),
-               state_of(info), show_time(info.changed_ms), info.changed_by});
+    list.add([&info] { return info_json(info); },
+             {info.name, std::to_string(info.count), std::to_string(info.held), std::to_string(info.waiting),
+              state_of(info), show_time(info.changed_ms), info.changed_by});
   }
-  print_text(table.text());
-  return kOk;
+  return list.finish();
 }
 
 int semaphore_show(Desk& desk, const std::string& name) {

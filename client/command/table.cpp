@@ -26,33 +26,41 @@ int screen_width(std::string_view text) {
   return width;
 }
 
+Table::Table(std::vector<std::string> headers) : headers_(std::move(headers)) {
+  for (const std::string& header : headers_) widths_.push_back(screen_width(header));
+}
+
 void Table::add(std::vector<std::string> row) {
   row.resize(headers_.size());
-  for (std::string& cell : row) cell = printable(cell);
+  for (std::size_t i = 0; i < row.size(); ++i) {
+    row[i] = printable(row[i]);
+    widths_[i] = std::max(widths_[i], screen_width(row[i]));
+  }
   rows_.push_back(std::move(row));
 }
 
-std::string Table::text() const {
-  std::vector<int> widths;
-  for (const std::string& header : headers_) widths.push_back(screen_width(header));
-  for (const auto& row : rows_) {
-    for (std::size_t i = 0; i < row.size(); ++i) {
-      widths[i] = std::max(widths[i], screen_width(row[i]));
-    }
-  }
+std::string Table::lines_of(bool with_headers) const {
   std::string out;
   const auto add_line = [&](const std::vector<std::string>& cells) {
     std::string line;
     for (std::size_t i = 0; i < cells.size(); ++i) {
       line += cells[i];
-      if (i + 1 < cells.size()) pad(line, widths[i] - screen_width(cells[i]) + 2);
+      if (i + 1 < cells.size()) pad(line, widths_[i] - screen_width(cells[i]) + 2);
     }
     while (!line.empty() && line.back() == ' ') line.pop_back();
     out += line + "\n";
   };
-  add_line(headers_);
+  if (with_headers) add_line(headers_);
   for (const auto& row : rows_) add_line(row);
-  if (rows_.empty()) out += "(none)\n";
+  return out;
+}
+
+std::string Table::text() const { return lines_of(true) + (rows_.empty() ? "(none)\n" : ""); }
+
+std::string Table::next_page() {
+  std::string out = has_page_ ? lines_of(false) : text();
+  has_page_ = true;
+  rows_.clear();
   return out;
 }
 

@@ -16,15 +16,22 @@ int screen_width(std::string_view text);
 
 class Table {
  public:
-  explicit Table(std::vector<std::string> headers) : headers_(std::move(headers)) {}
+  explicit Table(std::vector<std::string> headers);
   void add(std::vector<std::string> row);
   bool empty() const { return rows_.empty(); }
   /// All lines with line breaks and without spaces at their ends. Without rows: the headers and "(none)".
   std::string text() const;
+  /// The rows so far, which are then forgotten; the headers stand before the first page alone. Columns of
+  /// later pages are at least as wide as before.
+  std::string next_page();
 
  private:
+  std::string lines_of(bool with_headers) const;
+
   std::vector<std::string> headers_;
   std::vector<std::vector<std::string>> rows_;
+  std::vector<int> widths_;     ///< of the columns so far
+  bool has_page_ = false;       ///< one was given away
 };
 
 }  // namespace rota::client

@@ -5,6 +5,7 @@
 #include <thread>
 
 #include "client/command/commands.h"
+#include "client/command/listing.h"
 #include "client/command/show_json.h"
 #include "client/command/worker_text.h"
 #include "common/base/duration_text.h"
@@ -69,7 +70,7 @@ bool may_drain(Desk& desk, const DrainArguments& arguments) {
   const std::string question =
       fmt::format("Drain {} (attempts that run there: {})?", printable(arguments.worker),
                   running.value_or(0));
-  return confirmed(question.c_str());
+  return confirmed(desk, question);
 }
 
 }  // namespace
@@ -80,14 +81,9 @@ int worker_lives(Desk& desk, const std::string& worker) {
   if (lives->empty()) {
     return complain(Error(ErrorCode::NotFound, "no worker '" + worker + "' has ever been here"));
   }
-  if (desk.prints_data()) {
-    nlohmann::json rows = nlohmann::json::array();
-    for (const auto& life : *lives) rows.push_back(to_json(life));
-    print_data(desk.format, rows);
-    return kOk;
-  }
-  print_text(lives_table(*lives));
-  return kOk;
+  Listing list(desk, {"LIFE", "POOL", "ADDRESS", "JOINED", "LEFT", "WHY"});
+  for (const auto& life : *lives) list.add([&life] { return to_json(life); }, life_cells(life));
+  return list.finish();
 }
 
 int worker_drain(Desk& desk, const DrainArguments& arguments) {

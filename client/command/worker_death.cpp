@@ -49,7 +49,7 @@ std::optional<int> ask_first(Desk& desk, const DrainArguments& arguments) {
   note(plan_text(arguments.worker, *plan) +
        "If it is alive but out of reach, runs that Rota cannot end there would run twice.");
   const std::string question = fmt::format("Is {} certainly dead?", printable(arguments.worker));
-  if (confirmed(question.c_str())) return std::nullopt;
+  if (confirmed(desk, question)) return std::nullopt;
   note("nothing was changed; answer y, or add --yes to confirm it without being asked");
   return kUsage;
 }

@@ -42,13 +42,15 @@ std::string kernel_limits_of(const thrift::WorkerInfo& worker) {
   return worker.kernel_limits.empty() ? "-" : fmt::format("{}", fmt::join(worker.kernel_limits, ","));
 }
 
+std::vector<std::string> life_cells(const thrift::WorkerLife& life) {
+  return {life.key.incarnation,      life.pool,
+          fmt::format("{}:{}", life.host, life.port), show_time(life.joined_ms),
+          show_time(life.__isset.left_ms ? life.left_ms : 0), life.why_left};
+}
+
 std::string lives_table(const std::vector<thrift::WorkerLife>& lives) {
   Table table({"LIFE", "POOL", "ADDRESS", "JOINED", "LEFT", "WHY"});
-  for (const auto& life : lives) {
-    table.add({life.key.incarnation, life.pool, fmt::format("{}:{}", life.host, life.port),
-               show_time(life.joined_ms), show_time(life.__isset.left_ms ? life.left_ms : 0),
-               life.why_left});
-  }
+  for (const auto& life : lives) table.add(life_cells(life));
   return table.text();
 }
 

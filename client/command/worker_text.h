@@ -19,6 +19,8 @@ std::string figures_age_of(const thrift::WorkerInfo& worker);
 std::string address_of(const thrift::WorkerInfo& worker);
 /// "memory,processes,cpus": the limits that the kernel enforces there; "-": none.
 std::string kernel_limits_of(const thrift::WorkerInfo& worker);
+/// The cells of one life: LIFE, POOL, ADDRESS, JOINED, LEFT, WHY.
+std::vector<std::string> life_cells(const thrift::WorkerLife& life);
 /// With headers, in the given order.
 std::string lives_table(const std::vector<thrift::WorkerLife>& lives);
 

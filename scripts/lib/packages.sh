@@ -17,7 +17,7 @@ packages_for_run=(
 )
 # shellcheck disable=SC2034
 packages_for_test=(etcd-server clang-14 libclang-rt-14-dev iproute2 iptables libfaketime python3-croniter
-  python3-jsonschema python3-yaml tzdata libquartz2-java ecj)
+  python3-jsonschema python3-yaml tzdata libquartz2-java ecj groff-base man-db)
 # For `scripts/cluster up --databases 3`: MariaDB's scripts that copy a node are in mariadb-server alone.
 # shellcheck disable=SC2034
 packages_for_galera=(galera-4 mariadb-server rsync lsof iproute2)

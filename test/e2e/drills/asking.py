@@ -41,14 +41,9 @@ def showing(cluster, running):
     again = subprocess.Popen([cluster.programs + "/rota", "-o", "json", "job", "list", "--watch", "seen"], env=cluster.env,
                              stdout=subprocess.PIPE, text=True)
     try:
-        decoder, text, seen = json.JSONDecoder(), "", 0
-        while seen < 2:
-            text += again.stdout.readline()
-            try:
-                _, end = decoder.raw_decode(text)
-            except json.JSONDecodeError:
-                continue
-            text, seen = text[end:].lstrip(), seen + 1
+        check(json.loads(again.stdout.readline())[0]["last_run"]["state"] == "failed", "a document is one line")
+        cluster.ok("job", "pause", "seen")
+        check(json.loads(again.stdout.readline())[0]["state"] == "paused", "another one when something has changed")
     finally:
         again.kill()
         again.wait()

@@ -50,7 +50,8 @@ class Cluster:
         self.programs = str(programs)
         self.shape = shape  # masters, workers, zookeepers, session_ms, set=[...]
         # This machine's proxy settings must not apply to the loopback.
-        self.env = dict(os.environ, ROTA_BIN_DIR=self.programs, no_proxy="127.0.0.1", NO_PROXY="127.0.0.1")
+        self.env = dict(os.environ, ROTA_BIN_DIR=self.programs, XDG_CONFIG_HOME=self.folder + "/settings",
+                        no_proxy="127.0.0.1", NO_PROXY="127.0.0.1")
 
     # --- the script ---------------------------------------------------------------------------
 

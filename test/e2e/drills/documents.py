@@ -9,10 +9,10 @@ import time
 
 from cluster import PATIENCE, ROOT, check, figure, wait_until
 
-FILES = ("README.md", "docs/calendars.md", "docs/jobs.md", "docs/late.md", "docs/operating.md", "docs/overlap.md", "docs/promises.md",
+FILES = ("README.md", "docs/calendars.md", "docs/command-line.md", "docs/jobs.md", "docs/late.md", "docs/operating.md", "docs/overlap.md", "docs/promises.md",
          "docs/limits.md", "docs/notifications.md", "docs/reasons.md", "docs/retries.md", "docs/routing.md", "docs/semaphores.md", "docs/turns.md",
          "docs/nodes.md",
-         "docs/schedules.md", "docs/testing.md")
+         "docs/schedules.md", "docs/testing.md", "docs/wishes.md")
 # Beginnings of commands that are not run here, each with its reason. All others are run.
 NOT_RUN = {
     "scripts/quickstart": "starts the private cluster that this drill stands on, as the shell tests do",

@@ -21,6 +21,7 @@ import bulk
 import calendars
 import callers
 import clocks
+import contexts
 import eyes
 import documents
 import electors
@@ -69,6 +70,7 @@ GROUPS = {
         "calendars": lambda c, d, long: calendars.run_all(c, d),
         "bulk": lambda c, d, long: bulk.all_of_them(c),
         "callers": lambda c, d, long: callers.all_of_them(c, d),
+        "contexts": lambda c, d, long: contexts.all_of_them(c, d),
         "configuration": lambda c, d, long: inputs.configuration(c),
         "documents": lambda c, d, long: documents.run_all(c, d),
         "schedules": lambda c, d, long: schedules.run_all(c, d),

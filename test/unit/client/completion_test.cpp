@@ -8,7 +8,8 @@ namespace {
 CommandWord tree() {
   CommandWord root;
   root.options = {{{"--output", "-o"}, "table, json or yaml", true, {"table", "json", "yaml"}, Place::None},
-                  {{"--masters"}, "", true, {}, Place::None}};
+                  {{"--masters"}, "", true, {}, Place::None},
+                  {{"--context"}, "", true, {}, Place::ContextName}};
   CommandWord show{"show", "one job", {}, {}, Place::Job};
   CommandWord list{"list", "all jobs", {{{"--limit"}, "", true, {}, Place::None},
                                         {{"--watch", "-w"}, "", false, {}, Place::None},
@@ -36,8 +37,8 @@ TEST_CASE("complete: offers the commands that begin with the last word") {
 
 TEST_CASE("complete: offers a command's options and those of its parents") {
   CHECK(words_of(complete(tree(), {"job", "list", "--"})) ==
-        Words{"--limit", "--watch", "--worker", "--output", "--masters"});
-  CHECK(words_of(complete(tree(), {"job", "list", "-"})).size() == 7);
+        Words{"--limit", "--watch", "--worker", "--output", "--masters", "--context"});
+  CHECK(words_of(complete(tree(), {"job", "list", "-"})).size() == 8);
 }
 
 TEST_CASE("complete: the value of an option is not a command") {
@@ -46,6 +47,7 @@ TEST_CASE("complete: the value of an option is not a command") {
   CHECK(words_of(complete(tree(), {"--masters", "job", ""})) == Words{"job", "verify"});
   CHECK(words_of(complete(tree(), {"job", "--masters", ""})).empty());
   CHECK(complete(tree(), {"job", "list", "--worker", "w"}).place == Place::Worker);
+  CHECK(complete(tree(), {"--context", "pr"}).place == Place::ContextName);
   // A flag takes none.
   CHECK(complete(tree(), {"job", "-w", "show", ""}).place == Place::Job);
 }

@@ -34,4 +34,14 @@ TEST_CASE("table: a short row is filled up") {
   CHECK(table.text() == "A  B\nx\n");
 }
 
+TEST_CASE("table: pages of a long list have one line of headers, and columns do not become narrower") {
+  Table table({"A", "B"});
+  table.add({"long cell", "1"});
+  CHECK(table.next_page() == "A          B\nlong cell  1\n");
+  table.add({"x", "2"});
+  CHECK(table.next_page() == "x          2\n");
+  Table none({"A"});
+  CHECK(none.next_page() == "A\n(none)\n");
+}
+
 }  // namespace rota::client
