@@ -370,11 +370,31 @@ Result<thrift::TickAnswer> Cluster::explain_tick(const std::string& space, const
 }
 
 Result<std::vector<thrift::JobInfo>> Cluster::list_jobs(const std::string& space,
-                                                        const std::string& prefix,
-                                                        std::int32_t limit) {
+                                                        const std::string& prefix, std::int32_t limit,
+                                                        const std::string& after) {
   return query<std::vector<thrift::JobInfo>>([&](auto& client, auto& out, const auto& head) {
-    client.list_jobs(out, head, space, prefix, limit);
+    client.list_jobs(out, head, space, prefix, limit, after);
   });
+}
+
+Result<void> Cluster::each_job(const std::string& space, const std::string& prefix, std::int32_t page,
+                               const std::function<bool(const thrift::JobInfo&)>& wants_more) {
+  constexpr std::int32_t kMostAtOnce = 1000;
+  const std::int32_t limit = std::clamp(page, 1, kMostAtOnce);
+  for (std::string after;;) {
+    const auto jobs = list_jobs(space, prefix, limit, after);
+    if (!jobs) return fail(jobs.error());
+    if (!jobs->empty() && !after.empty() && jobs->front().definition.name <= after) {
+      return fail(ErrorCode::Unsupported,
+                  fmt::format("the masters are of a version that lists the first {} jobs alone; upgrade "
+                              "them, or give the beginning of names", limit));
+    }
+    for (const thrift::JobInfo& job : *jobs) {
+      if (!wants_more(job)) return {};
+    }
+    if (jobs->size() < static_cast<std::size_t>(limit)) return {};
+    after = jobs->back().definition.name;
+  }
 }
 
 Result<thrift::JobInfo> Cluster::get_job(const std::string& space, const std::string& name) {

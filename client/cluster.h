@@ -95,8 +95,13 @@ class Cluster {
   /// What happened, or will happen, at that moment of a saved job.
   Result<thrift::TickAnswer> explain_tick(const std::string& space, const std::string& name, WallTime at);
 
-  Result<std::vector<thrift::JobInfo>> list_jobs(const std::string& space,
-                                                 const std::string& prefix, std::int32_t limit);
+  /// By name, at most 1,000; only those after `after`, which masters of before do not know.
+  Result<std::vector<thrift::JobInfo>> list_jobs(const std::string& space, const std::string& prefix,
+                                                 std::int32_t limit, const std::string& after = {});
+  /// All of them by name, a page at a time, until `wants_more` says no. Unsupported: there are more than a
+  /// page, and the masters are of a version that lists no more.
+  Result<void> each_job(const std::string& space, const std::string& prefix, std::int32_t page,
+                        const std::function<bool(const thrift::JobInfo&)>& wants_more);
   Result<thrift::JobInfo> get_job(const std::string& space, const std::string& name);
   Result<std::vector<thrift::CalendarInfo>> list_calendars(const std::string& space,
                                                            const std::string& prefix, std::int32_t limit);

@@ -51,7 +51,9 @@ bool Target::is_set(const std::string& name) const {
 
 std::string Target::words() const {
   std::string place = "masters " + (*this)["masters"];
-  if ((*this)["masters"].empty()) {
+  if ((*this)["masters"].empty() && (*this)["zookeeper"].empty()) {
+    place = "no cluster";
+  } else if ((*this)["masters"].empty()) {
     place = fmt::format("cluster {} at ZooKeeper {}", (*this)["cluster"], (*this)["zookeeper"]);
   }
   place += ", namespace " + (*this)["namespace"];

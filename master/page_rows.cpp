@@ -11,7 +11,7 @@ PageRowsRead read_page_rows(store::Reader& reader) {
   store::RunQuery query;
   query.limit = kRowsOnPage;
   auto runs = reader.list_runs(query);
-  auto jobs = runs ? reader.list_jobs(query.space, "", kRowsOnPage)
+  auto jobs = runs ? reader.list_jobs(query.space, "", kRowsOnPage, "")
                    : Result<std::vector<store::JobRow>>(fail(runs.error()));
   if (!jobs) {
     out.trouble = jobs.error().message;

@@ -406,7 +406,8 @@ service JobService {
   list<SubmitResult> submit_many(1: common.RequestHead head, 2: list<SubmitItem> items) throws (1: common.RotaError error),
   /** Creates or edits saved jobs, up to 1,000, each with its own answer. `dry_run` changes nothing. */
   list<JobEdited> apply_jobs(1: common.RequestHead head, 2: list<JobEdit> edits, 3: bool dry_run) throws (1: common.RotaError error),
-  list<JobInfo> list_jobs(1: common.RequestHead head, 2: string space, 3: string prefix, 4: i32 limit) throws (1: common.RotaError error),
+  /** By name; limit 1 to 1000. For the next page: only names after `after`; older masters pass over it. */
+  list<JobInfo> list_jobs(1: common.RequestHead head, 2: string space, 3: string prefix, 4: i32 limit, 5: string after) throws (1: common.RotaError error),
   JobInfo get_job(1: common.RequestHead head, 2: string space, 3: string name) throws (1: common.RotaError error),
   JobEdited set_paused(1: common.RequestHead head, 2: string space, 3: string name, 4: bool paused, 5: string why) throws (1: common.RotaError error),
   JobEdited delete_job(1: common.RequestHead head, 2: string space, 3: string name, 4: string why) throws (1: common.RotaError error),

@@ -11,7 +11,7 @@
 namespace rota::client {
 namespace {
 
-constexpr std::int32_t kMostJobs = 10'000;
+constexpr std::int32_t kJobsOfAPage = 1000;
 
 struct Planned {
   thrift::JobInfo job;
@@ -45,18 +45,13 @@ bool has_all(const Pairs& labels, const Pairs& asked) {
 Result<std::vector<Planned>> planned(Desk& desk, const BulkArguments& arguments) {
   const auto labels = pairs_from(arguments.labels);
   if (!labels) return fail(labels.error());
-  const auto jobs = desk.cluster.list_jobs(desk.space, "", kMostJobs);
-  if (!jobs) return fail(jobs.error());
-  if (jobs->size() == static_cast<std::size_t>(kMostJobs)) {
-    return fail(ErrorCode::Unsupported,
-                fmt::format("namespace {} has {} jobs or more; the labels of so many are not read at once",
-                            printable(desk.space), kMostJobs));
-  }
   std::vector<Planned> plan;
-  for (const thrift::JobInfo& job : *jobs) {
-    if (!has_all(job.definition.labels, *labels)) continue;
+  const auto read = desk.cluster.each_job(desk.space, "", kJobsOfAPage, [&](const thrift::JobInfo& job) {
+    if (!has_all(job.definition.labels, *labels)) return true;
     plan.push_back({job, would_change(arguments.verb, job.state)});
-  }
+    return true;
+  });
+  if (!read) return fail(read.error());
   const char* const none = "no job has these labels; rota job list -o json shows them";
   if (plan.empty()) return fail(ErrorCode::NotFound, none);
   return plan;

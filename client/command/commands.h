@@ -82,7 +82,7 @@ struct ImportArguments {
 };
 /// Prints a job file with the calendar. Asks no master.
 int calendar_import(const ImportArguments& arguments);
-int job_list(Desk& desk, const std::string& prefix, int limit);
+int job_list(Desk& desk, const std::string& prefix, int limit, bool all);
 int job_show(Desk& desk, const std::string& name);
 /// A JSON Schema of job files, or the table of their keys. Asks no master.
 int job_schema(bool as_table);

@@ -39,22 +39,30 @@ bool confirmed(const std::string& question) {
   return answer == "y" || answer == "Y" || answer == "yes";
 }
 
-int job_list(Desk& desk, const std::string& prefix, int limit) {
-  auto jobs = desk.cluster.list_jobs(desk.space, prefix, limit);
-  if (!jobs) return complain(jobs.error());
+namespace {
+
+std::vector<std::string> cells_of(const thrift::JobInfo& job) {
+  const bool has_run = job.__isset.last_run;
+  return {job.definition.name, job.state, std::to_string(job.version), schedule_line(job.definition),
+          show_time(job.__isset.next_ms ? job.next_ms : 0), has_run ? job.last_run.state : "-",
+          has_run ? show_time(job.last_run.scheduled_ms) : "-", job.definition.rules.pool,
+          job.definition.work.handler, job.definition.owner, pairs_text(job.definition.labels),
+          show_time(job.changed_ms), job.state_by, job.state_why, job.definition.description};
+}
+
+}  // namespace
+
+int job_list(Desk& desk, const std::string& prefix, int limit, bool all) {
+  constexpr int kPageOfAll = 1000;
   Listing list(desk, {"JOB", "STATE", "VERSION", "SCHEDULE", "NEXT", "LAST", "LAST RUN", "POOL",
                       wide("HANDLER"), wide("OWNER"), wide("LABELS"), wide("CHANGED"), wide("STATE BY"),
-                      wide("STATE WHY"), wide("DESCRIPTION")});
-  for (const auto& job : *jobs) {
-    const bool has_run = job.__isset.last_run;
-    list.add([&job] { return to_json(job); },
-             {job.definition.name, job.state, std::to_string(job.version), schedule_line(job.definition),
-              show_time(job.__isset.next_ms ? job.next_ms : 0), has_run ? job.last_run.state : "-",
-              has_run ? show_time(job.last_run.scheduled_ms) : "-", job.definition.rules.pool,
-              job.definition.work.handler, job.definition.owner, pairs_text(job.definition.labels),
-              show_time(job.changed_ms), job.state_by, job.state_why, job.definition.description});
-  }
-  return list.finish();
+                      wide("STATE WHY"), wide("DESCRIPTION")},
+               all ? SIZE_MAX : static_cast<std::size_t>(limit));
+  const int page = all || list.is_filtered() ? kPageOfAll : limit;
+  const auto read = desk.cluster.each_job(desk.space, prefix, page, [&](const thrift::JobInfo& job) {
+    return list.add([&job] { return to_json(job); }, cells_of(job));
+  });
+  return read ? list.finish() : complain(read.error());
 }
 
 int job_gaps(Desk& desk, const std::string& name, int limit) {

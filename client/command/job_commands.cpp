@@ -53,13 +53,14 @@ void add_job(CLI::App& app, CommandLine& line) {
   job->require_subcommand(1);
   add_apply(*job, line, "create or change the jobs and calendars of a file");
   CLI::App* list = add(*job, line, "list", "all jobs, or those whose names begin with PREFIX",
-                       [&line](Desk& desk) { return job_list(desk, line.name, line.limit); });
+                       [&line](Desk& desk) { return job_list(desk, line.name, line.limit, line.all); });
   listing(list, line)->add_option("prefix", line.name, "the beginning of names");
   where_option(list, line, "--state", "state", "only enabled or paused ones (repeatable)");
   where_option(list, line, "--pool", "definition.rules.pool", "only of this pool (repeatable)");
   where_option(list, line, "--last", "last_run.state", "only those whose newest run is so (repeatable)");
-  list->add_option("--limit", line.limit, "at most this many rows")
-      ->check(CLI::Range(1, 10'000))->capture_default_str();
+  CLI::Option* limit = list->add_option("--limit", line.limit, "at most this many rows");
+  limit->check(CLI::Range(1, 1'000'000))->capture_default_str();
+  list->add_flag("--all", line.all, "all rows, however many")->excludes(limit);
   const auto named = [&](const std::string& name, const std::string& help, Command command) {
     CLI::App* sub = add(*job, line, name, help, std::move(command));
     sub->add_option("name", line.name, "the job")->required();

@@ -134,8 +134,8 @@ thrift::JobInfo JobServiceHandler::info_of(const store::JobRow& row, StoredCalen
 
 void JobServiceHandler::list_jobs(const Caller&, std::vector<thrift::JobInfo>& out, const Head&,
                                   const std::string& space, const std::string& prefix,
-                                  std::int32_t limit) {
-  const auto rows = value_or_throw(parts_.reader.list_jobs(space, prefix, limit_of(limit, 100)));
+                                  std::int32_t limit, const std::string& after) {
+  const auto rows = value_or_throw(parts_.reader.list_jobs(space, prefix, limit_of(limit, 100), after));
   std::vector<JobId> ids;
   for (const auto& row : rows) ids.push_back(row.job.id);
   const auto newest = value_or_throw(parts_.reader.newest_runs_of(ids));

@@ -62,7 +62,8 @@ class JobServiceHandler final : public JobService {
 
   // Queries (job_queries.cpp)
   void list_jobs(const Caller& caller, std::vector<thrift::JobInfo>& out, const Head& head,
-                 const std::string& space, const std::string& prefix, std::int32_t limit) override;
+                 const std::string& space, const std::string& prefix, std::int32_t limit,
+                 const std::string& after) override;
   void get_job(const Caller& caller, thrift::JobInfo& out, const Head& head,
                const std::string& space, const std::string& name) override;
   void list_gaps(const Caller& caller, std::vector<thrift::GapInfo>& out, const Head& head,

@@ -164,9 +164,9 @@ class JobAdapter final : public thrift::JobServiceIf {
                 [&](const Caller& caller) { jobs_->preview_calendar(caller, out, head, request); });
   }
   void list_jobs(std::vector<thrift::JobInfo>& out, const Head& head, const std::string& space,
-                 const std::string& prefix, std::int32_t limit) override {
+                 const std::string& prefix, std::int32_t limit, const std::string& after) override {
     edge_.serve("list_jobs", head, [&](const Caller& caller) {
-      jobs_->list_jobs(caller, out, head, space, prefix, limit);
+      jobs_->list_jobs(caller, out, head, space, prefix, limit, after);
     });
   }
   void get_job(thrift::JobInfo& out, const Head& head, const std::string& space,

@@ -89,8 +89,8 @@ class JobService {
   virtual void preview_calendar(const Caller& caller, std::vector<thrift::CalendarDay>& out,
                                 const Head& head, const thrift::PreviewRequest& request) = 0;
   virtual void list_jobs(const Caller& caller, std::vector<thrift::JobInfo>& out, const Head& head,
-                         const std::string& space, const std::string& prefix,
-                         std::int32_t limit) = 0;
+                         const std::string& space, const std::string& prefix, std::int32_t limit,
+                         const std::string& after) = 0;
   virtual void get_job(const Caller& caller, thrift::JobInfo& out, const Head& head,
                        const std::string& space, const std::string& name) = 0;
   virtual void list_gaps(const Caller& caller, std::vector<thrift::GapInfo>& out, const Head& head,

@@ -100,8 +100,9 @@ class Reader {
   /// Those of the keys that were used before. One question for many keys where the store can.
   virtual Result<std::map<std::string, KeyedRun>> runs_of_keys(const std::string& principal,
                                                                const std::vector<std::string>& keys);
+  /// By name; only those after `after`.
   virtual Result<std::vector<JobRow>> list_jobs(const std::string& space, const std::string& prefix,
-                                                std::int32_t limit) = 0;
+                                                std::int32_t limit, const std::string& after) = 0;
   virtual Result<JobRow> get_job(const std::string& space, const std::string& name) = 0;
   /// Of the saved jobs that had this name and are deleted, the one that was so last.
   virtual Result<JobRow> last_deleted(const std::string&, const std::string& name) {

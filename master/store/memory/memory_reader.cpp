@@ -114,12 +114,13 @@ Result<std::string> MemoryStore::greatest_own_key(const std::string& principal) 
 }
 
 Result<std::vector<JobRow>> MemoryStore::list_jobs(const std::string& space, const std::string& prefix,
-                                                   std::int32_t limit) {
+                                                   std::int32_t limit, const std::string& after) {
   const std::scoped_lock lock(mutex_);
   if (auto fine = up(); !fine) return fail(fine.error());
   std::vector<JobRow> rows;
-  for (auto at = tables_->job_of_name.lower_bound({space, prefix}); at != tables_->job_of_name.end();
-       ++at) {
+  auto at = after < prefix ? tables_->job_of_name.lower_bound({space, prefix})
+                           : tables_->job_of_name.upper_bound({space, after});
+  for (; at != tables_->job_of_name.end(); ++at) {
     if (at->first.first != space || !at->first.second.starts_with(prefix)) break;
     if (rows.size() >= bounded(limit)) break;
     const auto& job = tables_->jobs.at(at->second);

@@ -65,7 +65,7 @@ class MemoryStore : public Store,
   Result<std::optional<RunId>> run_of_key(const std::string& principal, const std::string& key,
                                           std::string* request_hash) override;
   Result<std::vector<JobRow>> list_jobs(const std::string& space, const std::string& prefix,
-                                        std::int32_t limit) override;
+                                        std::int32_t limit, const std::string& after) override;
   Result<JobRow> get_job(const std::string& space, const std::string& name) override;
   Result<JobRow> last_deleted(const std::string& space, const std::string& name) override;
   Result<std::vector<model::CalendarRow>> list_calendars(const std::string& space, const std::string& prefix,

@@ -151,14 +151,14 @@ Result<std::map<std::string, KeyedRun>> MysqlReader::runs_of_keys(
 }
 
 Result<std::vector<JobRow>> MysqlReader::list_jobs(const std::string& space, const std::string& prefix,
-                                                   std::int32_t limit) {
+                                                   std::int32_t limit, const std::string& after) {
   return rows_of<JobRow>(
       pool_,
       fmt::format("SELECT {}, {} FROM job j JOIN job_version v ON v.job_id = j.job_id "
                   "AND v.version = j.version {} WHERE j.namespace = ? AND j.saved_name LIKE ? ESCAPE '!' "
-                  "ORDER BY j.saved_name LIMIT {}",
+                  "AND j.saved_name > ? ORDER BY j.saved_name LIMIT {}",
                   kJobColumns, kVersionColumns, kJoinContent, rows_asked(limit)),
-      [&](Binder& binder) { binder.text(space).text(like_prefix(prefix)); }, read_job_row);
+      [&](Binder& binder) { binder.text(space).text(like_prefix(prefix)).text(after); }, read_job_row);
 }
 
 Result<JobRow> MysqlReader::get_job(const std::string& space, const std::string& name) {

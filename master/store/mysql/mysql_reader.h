@@ -21,7 +21,7 @@ class MysqlReader final : public Reader {
   Result<std::map<std::string, KeyedRun>> runs_of_keys(
       const std::string& principal, const std::vector<std::string>& keys) override;
   Result<std::vector<JobRow>> list_jobs(const std::string& space, const std::string& prefix,
-                                        std::int32_t limit) override;
+                                        std::int32_t limit, const std::string& after) override;
   Result<JobRow> get_job(const std::string& space, const std::string& name) override;
   Result<JobRow> last_deleted(const std::string& space, const std::string& name) override;
   Result<std::vector<model::CalendarRow>> list_calendars(const std::string& space, const std::string& prefix,

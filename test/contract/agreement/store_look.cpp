@@ -225,8 +225,9 @@ std::string look(const Backend& on, const StoreStep& step) {
     add(out, "gaps", reader.gaps_of(JobId{job}));
     add(out, "ticks", reader.tick_runs_of(JobId{job}, wall_from_ms(0), wall_from_ms(2'000'000'000'000), 5));
   }
-  add(out, "jobs", reader.list_jobs("default", "", 100));
-  add(out, "jobs a…", reader.list_jobs("default", "a", 1));
+  add(out, "jobs", reader.list_jobs("default", "", 100, ""));
+  add(out, "jobs a…", reader.list_jobs("default", "a", 1, ""));
+  add(out, "jobs after j", reader.list_jobs("default", "", 100, "j"));
   add_one(out, "job a", reader.get_job("default", "a"));
   add(out, "asked", reader.list_runs(step.query));
   add(out, "lives", reader.lives_of("w1", 2));

@@ -442,7 +442,7 @@ TEST_CASE("apply: one-off jobs share names, and a repeat finds the same row") {
     for (int i = 0; i < 2; ++i) REQUIRE_APPLIED(on, changes);
     REQUIRE_APPLIED(on, new_job(10, "adhoc"));
     CHECK(on.reader->saved_jobs(JobId{0}, 10)->size() == 1);
-    CHECK(on.reader->list_jobs("default", "adh", 10)->size() == 1);
+    CHECK(on.reader->list_jobs("default", "adh", 10, "")->size() == 1);
   }
 }
 

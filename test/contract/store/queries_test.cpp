@@ -180,9 +180,9 @@ TEST_CASE("reader: finds one run, or returns NotFound") {
 TEST_CASE("reader: lists jobs by prefix, in order, with signs of LIKE taken as they are") {
   ON_EACH_STORE(on, led_backends()) {
     fill(on);
-    const auto names = [&](const std::string& prefix, std::int32_t limit = 100) {
+    const auto names = [&](const std::string& prefix, std::int32_t limit = 100, const std::string& after = "") {
       std::vector<std::string> out;
-      const auto jobs = on.reader->list_jobs("default", prefix, limit);
+      const auto jobs = on.reader->list_jobs("default", prefix, limit, after);
       REQUIRE(jobs);
       for (const auto& row : *jobs) out.push_back(row.job.name);
       return out;
@@ -190,11 +190,17 @@ TEST_CASE("reader: lists jobs by prefix, in order, with signs of LIKE taken as t
     using Names = std::vector<std::string>;
     CHECK(names("") == Names{"al%", "alpha", "alphabet", "beta"});
     CHECK(names("", 2) == Names{"al%", "alpha"});
+    CHECK(names("", 2, "alpha") == Names{"alphabet", "beta"});
+    CHECK(names("", 2, "al") == Names{"al%", "alpha"});  // a name that no job has
+    CHECK(names("alpha", 100, "alpha") == Names{"alphabet"});
+    CHECK(names("alpha", 100, "b").empty());
+    CHECK(names("b", 100, "alpha") == Names{"beta"});
+    CHECK(names("", 2, "beta").empty());
     CHECK(names("alpha") == Names{"alpha", "alphabet"});
     CHECK(names("al%") == Names{"al%"});
     CHECK(names("al_").empty());
     CHECK(names("!").empty());
-    CHECK(on.reader->list_jobs("elsewhere", "", 10)->empty());
+    CHECK(on.reader->list_jobs("elsewhere", "", 10, "")->empty());
   }
 }
 
@@ -210,7 +216,7 @@ TEST_CASE("reader: finds a job by its exact name, and not when it is deleted") {
     gone.jobs[0].state = model::JobState::Deleted;
     REQUIRE(on.store->apply(Epoch{1}, gone).outcome == ApplyOutcome::Applied);
     CHECK(on.reader->get_job("default", "alpha").error().code == ErrorCode::NotFound);
-    CHECK(on.reader->list_jobs("default", "alpha", 10)->size() == 1);
+    CHECK(on.reader->list_jobs("default", "alpha", 10, "")->size() == 1);
     RunQuery query;
     query.job = "alpha";  // its history stays
     CHECK(ids(on.reader->list_runs(query)) == Ids{104, 102, 100});

@@ -191,7 +191,7 @@ TEST_CASE("contents: new versions point at them, and edits without a definition 
   CHECK(*versions->at(0).definition == *versions->at(1).definition);
   CHECK(versions->at(1).definition->name == "job-1");
   CHECK(versions->at(1).definition->space == "odd");
-  const auto listed = reader.list_jobs("even", "job-", 3);
+  const auto listed = reader.list_jobs("even", "job-", 3, "");
   REQUIRE(listed);
   REQUIRE(listed->size() == 3);
   CHECK(listed->at(2).version.definition->name == listed->at(2).job.name);

@@ -17,11 +17,18 @@ TEST_CASE("queries: any master lists jobs and runs") {
   CHECK(job->next_ms == to_ms(kNow) + 60'000);
   const auto jobs = master.ask([](auto& client) {
     std::vector<thrift::JobInfo> out;
-    client.list_jobs(out, {}, "default", "", 0);
+    client.list_jobs(out, {}, "default", "", 0, "");
     return out;
   });
   REQUIRE(jobs);
   CHECK(jobs->size() == 1);
+  const auto next_page = master.ask([](auto& client) {
+    std::vector<thrift::JobInfo> out;
+    client.list_jobs(out, {}, "default", "", 0, "nightly");
+    return out;
+  });
+  REQUIRE(next_page);
+  CHECK(next_page->empty());
   thrift::RunFilter filter;
   filter.states = {"running"};
   const auto list = [&] {

@@ -93,7 +93,7 @@ class RecordedCallers final : public JobService, public ReportService {
                        std::int32_t) override {}
   void get_semaphore(const Caller&, thrift::SemaphoreInfo&, const Head&, Text, Text) override {}
   void explain_tick(const Caller&, thrift::TickAnswer&, const Head&, Text, Text, std::int64_t) override {}
-  void list_jobs(const Caller&, std::vector<thrift::JobInfo>&, const Head&, Text, Text, std::int32_t) override {}
+  void list_jobs(const Caller&, std::vector<thrift::JobInfo>&, const Head&, Text, Text, std::int32_t, Text) override {}
   void get_job(const Caller& by, thrift::JobInfo&, const Head&, Text, Text) override { note("get_job", by); }
   void list_gaps(const Caller&, std::vector<thrift::GapInfo>&, const Head&, Text, Text, std::int32_t) override {}
   void list_runs(const Caller&, std::vector<thrift::RunInfo>&, const Head&, const thrift::RunFilter&) override {}

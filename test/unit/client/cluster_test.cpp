@@ -2,10 +2,12 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -48,6 +50,17 @@ class WordyMaster final : public thrift::JobServiceNull {
     }
   }
 
+  /// The jobs "j0000" and so on, those after `after` if it knows that.
+  void list_jobs(std::vector<thrift::JobInfo>& out, const thrift::RequestHead&, const std::string&, const std::string&,
+                 const std::int32_t limit, const std::string& after) override {
+    std::scoped_lock lock(mutex_);
+    for (int i = 0; i < jobs_ && out.size() < static_cast<std::size_t>(std::min(limit, 1000)); ++i) {
+      const std::string number = std::to_string(10'000 + i);
+      if (knows_after_ && "j" + number <= after) continue;
+      out.emplace_back().definition.name = "j" + number;
+    }
+  }
+
   void delete_job(thrift::JobEdited& out, const thrift::RequestHead&, const std::string&, const std::string& name,
                   const std::string&) override {
     std::scoped_lock lock(mutex_);
@@ -56,6 +69,11 @@ class WordyMaster final : public thrift::JobServiceNull {
     out.__set_id(7);
   }
 
+  void have_jobs(int count, bool knows_after) {
+    std::scoped_lock lock(mutex_);
+    jobs_ = count;
+    knows_after_ = knows_after;
+  }
   /// The leader that it names.
   void name_leader(const std::string& address) {
     std::scoped_lock lock(mutex_);
@@ -94,6 +112,8 @@ class WordyMaster final : public thrift::JobServiceNull {
   std::vector<std::string> keys_;
   std::string leader_;
   std::size_t lost_call_ = 0;
+  int jobs_ = 0;
+  bool knows_after_ = true;
 };
 
 /// A master that listens, and a client that knows it alone.
@@ -209,6 +229,29 @@ TEST_CASE("client: an item that is refused until the deadline says why") {
   const auto answer = desk.apply({"a"})[0];
   REQUIRE(is_refused(answer));
   CHECK(answer.error.message == "by the test");
+}
+
+TEST_CASE("each_job: more jobs than a page are all read, and not the first thousand alone") {
+  Desk desk({});
+  desk.master->have_jobs(2500, true);
+  std::set<std::string> names;
+  const auto note = [&](const thrift::JobInfo& job) { return names.insert(job.definition.name).second; };
+  REQUIRE(desk.cluster->each_job("default", "", 5000, note));
+  CHECK(names.size() == 2500);
+  names.clear();
+  REQUIRE(desk.cluster->each_job("default", "", 7, [&](const auto& job) { return note(job) && names.size() < 30; }));
+  CHECK(names.size() == 30);
+}
+
+TEST_CASE("each_job: masters of before, which know no pages, are told and not asked forever") {
+  Desk desk({});
+  desk.master->have_jobs(1500, false);
+  const auto read = desk.cluster->each_job("default", "", 1000, [](const auto&) { return true; });
+  REQUIRE(!read);
+  CHECK(read.error().code == ErrorCode::Unsupported);
+  CHECK(read.error().message.find("the first 1000 jobs alone") != std::string::npos);
+  desk.master->have_jobs(900, false);
+  CHECK(desk.cluster->each_job("default", "", 1000, [](const auto&) { return true; }));
 }
 
 }  // namespace rota::client::test

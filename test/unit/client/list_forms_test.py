@@ -9,14 +9,18 @@ of 100,000 runs streams in bounded memory; a reader that goes away is no error.
 exit: 0 all is well, 1 not
 """
 import csv
+import fcntl
 import io
 import json
 import os
+import pty
 import re
 import signal
+import struct
 import subprocess
 import sys
 import tempfile
+import termios
 import unicodedata
 from pathlib import Path
 
@@ -155,6 +159,26 @@ def check_watch(rota, command, rows):
         check(form != "json" or rest == b"", f"{name} --watch: nothing changed, but it printed {rest}")
 
 
+def check_terminal(rota):
+    """On a small terminal a list is drawn over the look before, cut to its size; Ctrl-C is a clean end."""
+    rows, columns = 4, 40
+    child, terminal = pty.fork()
+    if child == 0:
+        os.execve(rota.program, rota.words("worker", "list", "--watch", "--interval", "100ms"), {**rota.env, "TERM": "xterm"})
+    fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
+    shown = b""
+    while shown.count(b"\x1b[H") < 8 or not shown.endswith(b"\x1b[J"):
+        shown += os.read(terminal, 65536)
+    os.write(terminal, b"\x03")
+    _, status = os.waitpid(child, 0)
+    check(status == 0, f"Ctrl-C at a terminal: {status}")
+    check(shown.count(b"\x1b[2J") == 1, "the screen is cleared once, and then drawn over")
+    look = shown.decode().split("\x1b[H")[-1].removesuffix("\x1b[J")
+    lines = look.replace("\r\n", "\n").splitlines()
+    check(len(lines) <= rows - 1 and "more lines" in lines[-1], f"more lines than the screen has: {lines}")
+    check(all(width(line.removesuffix("\x1b[K")) <= columns for line in lines), f"a line is too long: {lines}")
+
+
 def check_unmarked(rota, command):
     """A command that prints rows must be a list."""
     words = ["-o", "json", *words_of(command)]
@@ -237,6 +261,7 @@ def main(program):
         others = [c for c in leaves if not c["is_list"] and c["command"] not in NOT_ASKED]
         objects = sum(check_unmarked(rota, command) for command in others)
         check(objects > 10, f"only {objects} other commands answered: the stand-in is out of date")
+        check_terminal(rota)
         check_closed_output(rota, many)
         memory = check_streams(rota, few, many)
         print(f"lists={len(lists)} forms={len(FORMS)} others={len(others)} calls={rota.calls} runs={MANY} {memory}")

@@ -74,6 +74,7 @@ TEST_CASE("target: its words name context, place and namespace") {
   CHECK(chosen({{"context", "zk"}}, {}, file).words() ==
         "context zk: cluster big at ZooKeeper z:2181, namespace default");
   CHECK(chosen({{"masters", "m:1"}}, {}, {}).words() == "masters m:1, namespace default");
+  CHECK(chosen({}, {}, {}).words() == "no cluster, namespace default");
 }
 
 }  // namespace rota::client

@@ -46,8 +46,8 @@ class FakeDefinitions : public store::Reader {
                                           std::string*) override {
     return none();
   }
-  Result<std::vector<store::JobRow>> list_jobs(const std::string&, const std::string&,
-                                               std::int32_t) override {
+  Result<std::vector<store::JobRow>> list_jobs(const std::string&, const std::string&, std::int32_t,
+                                               const std::string&) override {
     return none();
   }
   Result<store::JobRow> get_job(const std::string&, const std::string&) override { return none(); }
