@@ -337,6 +337,24 @@ Result<std::string> Cluster::test_receiver(const std::string& receiver) {
   });
 }
 
+Result<std::vector<thrift::SettingInfo>> Cluster::list_settings(const std::string& name, bool here) {
+  return query<std::vector<thrift::SettingInfo>>(
+      [&](auto& client, auto& out, const auto& head) { client.list_settings(out, head, name, here); });
+}
+
+/// Twice the same value is one version; what depends on the version that stands is not repeated.
+Result<thrift::SettingEdited> Cluster::set_setting(const thrift::SettingEdit& edit) {
+  const bool is_relative = edit.__isset.expected_version || edit.__isset.to_version;
+  return change<thrift::SettingEdited>(
+      is_relative ? Repeat::Never : Repeat::Harmless,
+      [&](auto& client, auto& out, const auto& head) { client.set_setting(out, head, edit); });
+}
+
+Result<std::vector<thrift::SettingVersion>> Cluster::setting_history(const std::string& name) {
+  return query<std::vector<thrift::SettingVersion>>(
+      [&](auto& client, auto& out, const auto& head) { client.setting_history(out, head, name); });
+}
+
 Result<thrift::SemaphoreEdited> Cluster::set_semaphore(const thrift::SemaphoreEdit& edit) {
   const Repeat repeat = edit.__isset.expected_version ? Repeat::Never : Repeat::Harmless;
   return change<thrift::SemaphoreEdited>(

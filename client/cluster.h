@@ -86,6 +86,10 @@ class Cluster {
   Result<std::vector<thrift::NotificationInfo>> list_notifications(bool only_open, std::int32_t limit);
   /// What the receiver answered; NotFound: there is none of that name.
   Result<std::string> test_receiver(const std::string& receiver);
+  /// The one of that name, or all; `here`: as the first master that answers has them, and not the leader.
+  Result<std::vector<thrift::SettingInfo>> list_settings(const std::string& name, bool here = false);
+  Result<thrift::SettingEdited> set_setting(const thrift::SettingEdit& edit);
+  Result<std::vector<thrift::SettingVersion>> setting_history(const std::string& name);
   Result<thrift::SemaphoreEdited> set_semaphore(const thrift::SemaphoreEdit& edit);
   /// Conflict while a job uses it, or a run holds or waits for a token of it.
   Result<thrift::SemaphoreEdited> delete_semaphore(const std::string& space, const std::string& name);

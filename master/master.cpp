@@ -1,7 +1,5 @@
 #include "master/master.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 
 #include "common/base/log.h"
@@ -29,17 +27,18 @@ zk::SessionOptions session_options(const config::MasterOptions& options) {
   return wanted;
 }
 
-TermOptions term_options(const config::MasterOptions& options) {
+loop::InboxLimits inbox_limits(const model::Settings& settings) {
+  const auto events = static_cast<std::size_t>(settings.inbox_events);
+  return {events, events};
+}
+
+/// `file`: what was set since is read with the rest (Recovered::settings), and put over it.
+TermOptions term_options(const config::MasterOptions& options, const model::Settings& file) {
   TermOptions wanted;
+  static_cast<model::Settings&>(wanted.core) = file;
   wanted.core.grant = options.grant;
-  wanted.core.catch_up_rate = options.catch_up.rate;
-  wanted.core.dead_after = options.workers.dead_after;
-  wanted.core.keep_offline = options.workers.keep_dead;
-  wanted.core.hold_first = options.workers.exclude;
   wanted.loop.store_give_up = options.store_give_up;
   wanted.loop.events_per_turn = static_cast<std::size_t>(options.max_batch_events);
-  wanted.inbox.reports = static_cast<std::size_t>(options.inbox_events);
-  wanted.inbox.requests = static_cast<std::size_t>(options.inbox_events);
   return wanted;
 }
 
@@ -60,8 +59,12 @@ Master::Master(const config::MasterOptions& options, const std::string& database
       session_(zk::make_real_client, session_options(options)),
       election_(mysql_options(options.database, database_password)),
       in_force_(options.elector, [this] { return election_.elector(); }),
-      clock_note_(paths_, options.id),
-      no_leader_(options.notify.no_leader_after) {}
+      clock_note_(paths_, options.id) {
+  services_->settings().listen([this](const model::Settings& now) {
+    std::shared_lock lock(term_mutex_);
+    if (term_) term_->set_inbox_limits(inbox_limits(now));
+  });
+}
 
 Master::~Master() { stop(); }
 
@@ -133,7 +136,7 @@ std::unique_ptr<SelfCheck> Master::make_self_check() {
     const auto seen = snapshot();
     return seen ? seen->tallies.inbox_events : 0;
   };
-  parts.most_events = options_.inbox_events;
+  parts.most_events = [this] { return services_->settings().values().inbox_events; };
   parts.masters = [this] { return masters(); };
   parts.tell = [this](const std::string& verdict) {
     {
@@ -281,10 +284,13 @@ loop::TermEnd Master::run_term(Office office, std::stop_token stop) {
   const Epoch epoch = office.epoch;
   const TermParts parts{session_, paths_, services_->store(), services_->sender(),
                         services_->reply_to(), services_->tick_clock(),
-                        [this](const model::Notification& row) { send_notification(row); }};
+                        [this](const model::Notification& row) { send_notification(row); },
+                        [this](const auto& rows) { services_->settings().put(rows); }};
+  services_->settings().begin(office.recovered.settings);
   restored_ = office.recovered.database_went_back;
   services_->begin_term(epoch, office.cluster_uuid, own_address());
-  TermOptions wanted = term_options(options_);
+  TermOptions wanted = term_options(options_, services_->settings().file().values);
+  wanted.inbox = inbox_limits(services_->settings().values());
   // All that is due fires in the first turn: a hold that is told with the next look would come too late.
   wanted.core.tick_hold = reason_to_hold(restored_, services_->tick_clock().doubt());
   began_held_ = !wanted.core.tick_hold.empty();
@@ -320,13 +326,6 @@ loop::TermEnd Master::run_term(Office office, std::stop_token stop) {
     over = std::move(term_);
   }
   return end;
-}
-
-/// A try that ends in a later Term of this master's counts there, if that has sent it too.
-void Master::send_notification(const model::Notification& row) {
-  services_->notifier().send(row, [this](std::int64_t id, const std::string& error) {
-    (void)post(core::NotificationTried{id, error.empty(), error});
-  });
 }
 
 void Master::after_term(const loop::TermEnd& end) {
@@ -372,19 +371,6 @@ Result<void> Master::probe(const DatabaseWatch::Probe& database) {
   if (now - checked_at_ < kOfficeCheckEvery) return answer;
   checked_at_ = now;
   return services_->check_office();
-}
-
-/// As far as this master knows: it may be the one that is cut off, and then it says so all the same.
-void Master::tell_no_leader() {
-  const MonoTime now = BootClock::now();
-  const auto lasts = no_leader_.look(now, leader().has_value());
-  if (!lasts) return;
-  std::string text =
-      fmt::format("master {} has known of no leader for {} s", options_.id, lasts->count() / 1000);
-  if (const std::string why = office_state_.why_nobody_leads(); !why.empty()) text += ": " + why;
-  const WallTime wall = clock_.now().wall;
-  const std::string id = fmt::format("no_leader-{}-{}", options_.id, to_ms(wall));
-  services_->notifier().tell(model::Happening::NoLeader, id, text, wall);
 }
 
 /// For `rota cluster status`, which asks any master. With a session the registration is there.

@@ -139,7 +139,7 @@ class Master final : public api::LeaderPort, private cluster::ElectorObserver {
   timezone::ZoneWarmUp zones_;
   ClockHoldNote clock_note_;
   bool database_good_ = false;
-  notify::NoLeaderRules no_leader_;            // told by a master that does not lead
+  notify::NoLeaderRules no_leader_{Millis{0}};  // told by a master that does not lead
   std::string stood_by_;                       // why this master did not stand, as last told
   std::optional<Epoch> told_for_;              // the Term that was told why its ticks are held
   std::string told_hold_;

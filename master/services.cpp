@@ -6,6 +6,7 @@
 #include "common/base/random.h"
 #include "common/config/load.h"
 #include "common/host/elsewhere.h"
+#include "common/model/setting_fields.h"
 #include "common/time/zones.h"
 #include "master/store/mysql/database_hosts.h"
 #include "master/store/mysql/database_secret.h"
@@ -51,17 +52,26 @@ Millis pause_for(Millis keep, Millis most) {
   return keep > Millis{0} ? std::clamp(keep / 8, Millis{1000}, most) : most;
 }
 
-RetentionOptions retention_options(const config::MasterOptions& options) {
+FileSettings file_settings(const config::MasterOptions& options) {
+  FileSettings file;
+  for (const auto& [key, value] : config::whole_values(options)) {
+    if (const auto* field = model::find_setting(key)) field->set(file.values, value);
+  }
+  file.given = {options.given.begin(), options.given.end()};
+  return file;
+}
+
+RetentionOptions retention_options(const model::Settings& settings) {
   RetentionOptions wanted;
-  wanted.keep_logs = options.logs.keep;
-  wanted.limit_bytes = options.logs.limit_bytes;
+  wanted.keep_logs = settings.keep_logs;
+  wanted.limit_bytes = settings.log_limit_bytes;
   wanted.pause_after_pass = pause_for(wanted.keep_logs, wanted.pause_after_pass);
   return wanted;
 }
 
-RunRetentionOptions run_retention_options(const config::MasterOptions& options) {
+RunRetentionOptions run_retention_options(const model::Settings& settings) {
   RunRetentionOptions wanted;
-  wanted.keep_runs = options.runs.keep;
+  wanted.keep_runs = settings.keep_runs;
   wanted.pause_after_pass = pause_for(wanted.keep_runs, wanted.pause_after_pass);
   return wanted;
 }
@@ -138,20 +148,31 @@ Services::Services(const config::MasterOptions& options, const std::string& data
       office_(database_, timezone::load_zone),
       probe_(database_, timezone::load_zone),
       reader_(database_, pool_options(options.database, leader)),
+      settings_(file_settings(options)),
       logs_(log_store(options, database_, leader), clock_),
       pruned_(database_),
       history_(database_),
       log_retention_(logs_, pruned_, tick_clock_, [this] { return bool{tick_clock_.doubt()}; },
-                     retention_options(options)),
+                     retention_options(settings_.file().values)),
       run_retention_({history_, pruned_, logs_}, tick_clock_, [this] { return bool{tick_clock_.doubt()}; },
-                     run_retention_options(options)),
+                     run_retention_options(settings_.file().values)),
       dispatcher_(reader_, dispatcher_options(options)),
       notifier_(receivers_of(options), {options.cluster, options.id}),
       api_(api::ApiParts{leader, reader_, logs_, tick_clock_, [this] { return cluster_uuid(); },
                          [this](const std::string& name) {
                            return notifier_.test(name, "test-" + random_hex(12), tick_clock_.wall());
-                         }},
-           api_options(options)) {}
+                         },
+                         [this] { return settings_view(); }},
+           api_options(options)) {
+  settings_.listen([this](const model::Settings& now) {
+    log_retention_.set_options(retention_options(now));
+    run_retention_.set_options(run_retention_options(now));
+  });
+}
+
+api::SettingsView Services::settings_view() const {
+  return {settings_.file().values, settings_.file().given, settings_.rows()};
+}
 
 std::string Services::database_in_use() const {
   return database_.hosts ? database_.hosts->in_use() : database_.socket;
@@ -210,6 +231,8 @@ DatabaseWatch::Probe Services::probe_database() {
     const auto marks = probe_.read_marks();
     if (!marks) return fail(marks.error());
     tick_clock_.look(marks->database_now, before, BootClock::now());
+    // What cannot be read now is read with the next probe; that the database answers is known already.
+    (void)settings_.follow(marks->newest_setting, [this] { return reader_.newest_settings(); });
     return {};
   };
 }

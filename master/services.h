@@ -17,6 +17,7 @@
 #include "master/loop/loop.h"
 #include "master/notify/notifier.h"
 #include "master/upkeep/run_retention.h"
+#include "master/upkeep/settings_in_force.h"
 #include "master/store/log_store.h"
 #include "master/store/mysql/mysql_history.h"
 #include "master/store/mysql/mysql_office.h"
@@ -52,6 +53,7 @@ class Services {
   dispatch::Sender& sender() { return dispatcher_; }
   loop::ReplyTo reply_to();
   notify::Notifier& notifier() { return notifier_; }
+  SettingsInForce& settings() { return settings_; }
 
   /// The clock of Terms; each probe of the database looks after it.
   const ClockGuard& tick_clock() const { return tick_clock_; }
@@ -77,6 +79,7 @@ class Services {
 
  private:
   std::string cluster_uuid() const;
+  api::SettingsView settings_view() const;
 
   const store::MysqlOptions database_;
   api::LeaderPort& leader_;
@@ -88,6 +91,7 @@ class Services {
   store::MysqlOffice office_;
   store::MysqlOffice probe_;      ///< the database watch's own connection
   store::MysqlReader reader_;
+  SettingsInForce settings_;
   LogStoreWatch logs_;
   store::MysqlRetention pruned_;
   store::MysqlHistory history_;

@@ -26,6 +26,8 @@ struct TermParts {
   const Clock& clock;
   /// Effects::notifications. Unset: nobody is told (tests).
   std::function<void(const model::Notification&)> notify = {};
+  /// Settings that are stored. Unset: nobody beside the core acts on them (tests).
+  std::function<void(const std::vector<model::SettingRow>&)> settings = {};
 };
 
 struct TermOptions {
@@ -42,6 +44,7 @@ class Term {
   Epoch epoch() const { return epoch_; }
   const std::string& cluster_uuid() const { return cluster_uuid_; }
   Result<void> post(core::Event event) { return inbox_.post(std::move(event)); }
+  void set_inbox_limits(const loop::InboxLimits& limits) { inbox_.set_limits(limits); }
   std::shared_ptr<const core::Snapshot> snapshot() const { return loop_.snapshot(); }
   const loop::LoopCounters& counters() const { return loop_.counters(); }
   /// What the database holds of this Term at least.

@@ -9,6 +9,7 @@ include "freeze.thrift"
 include "quota.thrift"
 include "notification.thrift"
 include "semaphore.thrift"
+include "setting.thrift"
 include "verify.thrift"
 include "worker_info.thrift"
 
@@ -475,5 +476,11 @@ service JobService {
   /** Notifications that were made, the newest first. */
   list<notification.NotificationInfo> list_notifications(1: common.RequestHead head, 2: notification.NotificationQuery query) throws (1: common.RotaError error),
   /** Sends one for real and gives what the receiver answered; it is not stored. NOT_FOUND: there is no such receiver. */
-  string test_receiver(1: common.RequestHead head, 2: string receiver) throws (1: common.RotaError error)
+  string test_receiver(1: common.RequestHead head, 2: string receiver) throws (1: common.RotaError error),
+  /** In force on all masters within a second. INVALID_ARGUMENT names setting, value and range. */
+  setting.SettingEdited set_setting(1: common.RequestHead head, 2: setting.SettingEdit edit) throws (1: common.RotaError error),
+  /** That one, or all with an empty name, as the leader has them; `here`: as the master that is asked has them. */
+  list<setting.SettingInfo> list_settings(1: common.RequestHead head, 2: string name, 3: bool here) throws (1: common.RotaError error),
+  /** Of that one, or of all with an empty name, the oldest first. */
+  list<setting.SettingVersion> setting_history(1: common.RequestHead head, 2: string name) throws (1: common.RotaError error)
 }

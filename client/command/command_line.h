@@ -48,6 +48,7 @@ struct CommandLine {
   AttentionArguments attention;
   QuotaArguments quota;
   ContextArguments context;
+  SettingArguments setting;
   PauseArguments pause;
   LockArguments lock;
   std::string name, why, line, time_zone, after, since, at;
@@ -79,8 +80,9 @@ CLI::App* add_apply(CLI::App& parent, CommandLine& line, const char* help);
 
 /// `rota context` with all that is below it.
 void add_context(CLI::App& app, CommandLine& line);
-/// `rota job` and `rota run` with all that is below them.
+/// `rota job`, `rota run` and `rota setting` with all that is below them.
 void add_job(CLI::App& app, CommandLine& line);
 void add_run(CLI::App& app, CommandLine& line);
+void add_setting(CLI::App& app, CommandLine& line);
 
 }  // namespace rota::client

@@ -20,6 +20,7 @@ Place place_named(const std::string& name) {
   if (name == "--job") return Place::Job;
   if (name == "--context" || name == "context") return Place::ContextName;
   if (name == "--worker" || name == "--lives" || name == "worker") return Place::Worker;
+  if (name == "setting") return Place::Setting;
   return name == "run" ? Place::Run : Place::None;
 }
 
@@ -87,6 +88,10 @@ void print_names(Desk& desk, Place place, const std::string& begun) {
     const auto workers = desk.cluster.list_workers();
     if (!workers) return;
     for (const auto& worker : *workers) print(worker.key.id, worker.state, begun);
+  } else if (place == Place::Setting) {
+    const auto settings = desk.cluster.list_settings({});
+    if (!settings) return;
+    for (const auto& info : *settings) print(info.name, info.text + ", " + info.meaning, begun);
   } else if (place == Place::Run) {
     thrift::RunFilter filter;
     filter.space = desk.space;

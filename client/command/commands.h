@@ -192,6 +192,16 @@ struct NotifyArguments {
 };
 int notify_list(Desk& desk, const NotifyArguments& arguments);
 int notify_test(Desk& desk, const NotifyArguments& arguments);
+struct SettingArguments {
+  std::string name, value, why;
+  std::int32_t if_version = -1;        ///< -1: any
+  std::int32_t to = -1;                ///< -1: the version before
+  bool here = false;
+};
+int setting_get(Desk& desk, const SettingArguments& arguments);
+int setting_set(Desk& desk, const SettingArguments& arguments);
+int setting_history(Desk& desk, const SettingArguments& arguments);
+int setting_rollback(Desk& desk, const SettingArguments& arguments);
 struct SemaphoreArguments {
   std::string name;
   std::int32_t count = 0;

@@ -9,7 +9,7 @@
 namespace rota::client {
 
 /// What a positional or a value names. The cluster is asked for these names, the person's file for contexts.
-enum class Place { None, Job, Run, Worker, ContextName };
+enum class Place { None, Job, Run, Worker, ContextName, Setting };
 
 /// An option of a command. `names` has all its spellings, "--output" and "-o".
 struct OptionWord {

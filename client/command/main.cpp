@@ -352,6 +352,7 @@ int command_line(int argc, char** argv) {
   add_freeze(app, line);
   add_quotas(app, line);
   add_semaphore(app, line);
+  add_setting(app, line);
   add_attention(app, line);
   add_notify(app, line);
   add_lock(app, line);

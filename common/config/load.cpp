@@ -181,9 +181,9 @@ void fill_in(Options& o, SettingsReader& reader) {
   if (o.advertise.host.empty()) o.advertise.host = o.listen.host;
 }
 
-void fill_in_own(MasterOptions&) {}
+void fill_in_own(MasterOptions& o, const SettingsReader& reader) { o.given = reader.given(); }
 
-void fill_in_own(WorkerOptions& o) {
+void fill_in_own(WorkerOptions& o, const SettingsReader&) {
   if (o.work_dir.empty()) o.work_dir = o.state_dir + "/work";
   if (o.pool.empty()) o.pool = "default";
   if (!o.warden_binary.empty()) return;
@@ -205,7 +205,7 @@ tl::expected<Options, Problems> load(const std::string& path, const Environment&
   reader.read_environment(environment);
   check(options, reader);
   fill_in(options, reader);
-  fill_in_own(options);
+  fill_in_own(options, reader);
   if (!problems.empty()) return tl::unexpected<Problems>(std::move(problems));
   return options;
 }
@@ -243,6 +243,15 @@ tl::expected<MasterOptions, Problems> load_master(const std::string& path,
 tl::expected<WorkerOptions, Problems> load_worker(const std::string& path,
                                                   const Environment& environment) {
   return load<WorkerOptions>(path, environment);
+}
+
+std::map<std::string, std::int64_t> whole_values(MasterOptions options) {
+  std::map<std::string, std::int64_t> values;
+  for (const Setting& setting : settings_of(options)) {
+    const auto* field = std::get_if<WholeField>(&setting.field);
+    if (field != nullptr) values.emplace(setting.key, field->get());
+  }
+  return values;
 }
 
 std::vector<std::string> needs_restart(const MasterOptions& now, const MasterOptions& wanted) {

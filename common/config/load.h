@@ -26,6 +26,9 @@ tl::expected<MasterOptions, Problems> load_master(const std::string& path,
 tl::expected<WorkerOptions, Problems> load_worker(const std::string& path,
                                                   const Environment& environment);
 
+/// All whole numbers and durations by their keys, in the keys' units.
+std::map<std::string, std::int64_t> whole_values(MasterOptions options);
+
 /// The commented default file, written from the table: what --print-default-config prints.
 std::string default_master_yaml();
 std::string default_worker_yaml();

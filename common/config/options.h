@@ -142,6 +142,7 @@ struct MasterOptions {
   LogsOptions logs;
   Millis hang_limit{30'000};  ///< how old the heartbeat may get before the watchdog acts
   LogOptions log;
+  std::vector<std::string> given;  ///< keys that the file or the environment says; set by load_master
 };
 
 struct OutputOptions {

@@ -149,6 +149,12 @@ void SettingsReader::read_environment(const Environment& environment) {
   }
 }
 
+std::vector<std::string> SettingsReader::given() const {
+  std::vector<std::string> keys;
+  for (const auto& [key, place] : places_) keys.push_back(key);
+  return keys;
+}
+
 void SettingsReader::refuse(const std::string& key, const std::string& what) {
   const auto place = places_.find(key);
   if (place == places_.end()) {

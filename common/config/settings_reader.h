@@ -21,6 +21,8 @@ class SettingsReader {
   void read_document(const YamlNode& root);
   void read_environment(const Environment& environment);
 
+  /// The keys that one of them says.
+  std::vector<std::string> given() const;
   /// Adds a problem at the place from which the setting's value came.
   void refuse(const std::string& key, const std::string& what);
 

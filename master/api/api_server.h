@@ -13,6 +13,7 @@
 #include "common/base/time.h"
 #include "master/api/leader_port.h"
 #include "master/api/log_intake.h"
+#include "master/api/settings_view.h"
 #include "master/store/log_store.h"
 #include "master/store/reader.h"
 
@@ -41,6 +42,8 @@ struct ApiParts {
   std::function<std::string()> cluster_uuid;  ///< may be empty; asked by any thread
   /// Sends a real notification to that receiver and gives its answer; may be empty.
   std::function<Result<std::string>(const std::string& receiver)> test_receiver = {};
+  /// What is in force on this master; may be empty: what is built in.
+  std::function<SettingsView()> settings = {};
 };
 
 /// Owned by Master. Thread: any.

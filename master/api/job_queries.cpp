@@ -239,7 +239,9 @@ void JobServiceHandler::verify(const Caller&, thrift::VerifyReport& out, const H
   wanted.from = request.place;
   if (request.__isset.since_ms) wanted.since = wall_from_ms(request.since_ms);
   wanted.now = parts_.clock.wall();
-  const verify::Sources sources{parts_.reader, &parts_.logs, &timezone::load_zone};
+  verify::Sources sources{parts_.reader, &parts_.logs, &timezone::load_zone};
+  // A follower may be a second behind, or more when it stood still.
+  if (parts_.settings && desk_.leads()) sources.settings = [this] { return parts_.settings().rows; };
   const auto report =
       value_or_throw(verify::verify(sources, wanted, BootClock::now() + time_for(head, request)));
   if (!report.is_complete && !request.partial) throw rpc::to_wire(too_late(report));

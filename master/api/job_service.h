@@ -91,6 +91,13 @@ class JobServiceHandler final : public JobService {
                           const thrift::NotificationQuery& query) override;
   void test_receiver(const Caller& caller, std::string& out, const Head& head,
                      const std::string& receiver) override;
+  // Settings (job_settings.cpp)
+  void set_setting(const Caller& caller, thrift::SettingEdited& out, const Head& head,
+                   const thrift::SettingEdit& edit) override;
+  void list_settings(const Caller& caller, std::vector<thrift::SettingInfo>& out, const Head& head,
+                     const std::string& name, bool here) override;
+  void setting_history(const Caller& caller, std::vector<thrift::SettingVersion>& out, const Head& head,
+                       const std::string& name) override;
   // Semaphores (job_semaphores.cpp)
   void set_semaphore(const Caller& caller, thrift::SemaphoreEdited& out, const Head& head,
                      const thrift::SemaphoreEdit& edit) override;

@@ -113,6 +113,20 @@ class JobAdapter final : public thrift::JobServiceIf {
     edge_.serve("test_receiver", head,
                 [&](const Caller& caller) { jobs_->test_receiver(caller, out, head, receiver); });
   }
+  void set_setting(thrift::SettingEdited& out, const Head& head, const thrift::SettingEdit& edit) override {
+    edge_.serve("set_setting", head,
+                [&](const Caller& caller) { jobs_->set_setting(caller, out, head, edit); });
+  }
+  void list_settings(std::vector<thrift::SettingInfo>& out, const Head& head, const std::string& name,
+                     const bool here) override {
+    edge_.serve("list_settings", head,
+                [&](const Caller& caller) { jobs_->list_settings(caller, out, head, name, here); });
+  }
+  void setting_history(std::vector<thrift::SettingVersion>& out, const Head& head,
+                       const std::string& name) override {
+    edge_.serve("setting_history", head,
+                [&](const Caller& caller) { jobs_->setting_history(caller, out, head, name); });
+  }
   void set_semaphore(thrift::SemaphoreEdited& out, const Head& head,
                      const thrift::SemaphoreEdit& edit) override {
     edge_.serve("set_semaphore", head,

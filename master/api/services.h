@@ -70,6 +70,12 @@ class JobService {
                                   const Head& head, const thrift::NotificationQuery& query) = 0;
   virtual void test_receiver(const Caller& caller, std::string& out, const Head& head,
                              const std::string& receiver) = 0;
+  virtual void set_setting(const Caller& caller, thrift::SettingEdited& out, const Head& head,
+                           const thrift::SettingEdit& edit) = 0;
+  virtual void list_settings(const Caller& caller, std::vector<thrift::SettingInfo>& out, const Head& head,
+                             const std::string& name, bool here) = 0;
+  virtual void setting_history(const Caller& caller, std::vector<thrift::SettingVersion>& out,
+                               const Head& head, const std::string& name) = 0;
   virtual void set_semaphore(const Caller& caller, thrift::SemaphoreEdited& out, const Head& head,
                              const thrift::SemaphoreEdit& edit) = 0;
   virtual void delete_semaphore(const Caller& caller, thrift::SemaphoreEdited& out, const Head& head,

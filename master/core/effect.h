@@ -17,6 +17,7 @@
 #include "common/base/result.h"
 #include "common/model/calendar.h"
 #include "common/model/quota.h"
+#include "common/model/setting.h"
 #include "common/model/semaphore.h"
 #include "common/model/freeze.h"
 #include "common/model/job.h"
@@ -64,6 +65,7 @@ struct Changes {
   std::vector<model::CalendarRow> calendars;     ///< inserted; a row that stands is the same
   std::vector<model::SemaphoreRow> semaphores;   ///< inserted; a row that stands is the same
   std::vector<model::QuotaRow> quotas;           ///< inserted; a row that stands is the same
+  std::vector<model::SettingRow> settings;       ///< inserted; a row that stands is the same
   std::vector<model::Freeze> freezes;            ///< inserted or replaced
   std::vector<model::WorkerStart> starts;        ///< inserted; a row that stands is the same
   std::vector<model::WorkerHold> holds;          ///< inserted or replaced
@@ -78,7 +80,7 @@ struct Changes {
            attempts.empty() && notes.empty() && gaps.empty() && lives.empty() && drains.empty() &&
            deaths.empty() && calendars.empty() && semaphores.empty() && freezes.empty() && starts.empty() &&
            quotas.empty() && holds.empty() && notifications.empty() && receivers.empty() &&
-           !forget_notifications && !watermark;
+           settings.empty() && !forget_notifications && !watermark;
   }
 };
 
@@ -162,6 +164,10 @@ struct QuotaApplied {
   bool changed = true;                            ///< false: it was like this already
   model::Quota quota = {};                        ///< as it is now
 };
+struct SettingApplied {
+  std::int32_t version = 0;
+  bool changed = true;                            ///< false: it had this value already
+};
 struct Submitted {
   struct Item {
     RunId run;
@@ -200,7 +206,7 @@ struct ReportsTaken {
 struct Renewed {};
 
 using ReplyBody = std::variant<JobApplied, CalendarApplied, SemaphoreApplied, Submitted, CancelTaken,
-                               QuotaApplied,
+                               QuotaApplied, SettingApplied,
                                DrainTaken, WorkerForgotten, DeathTaken, FreezeTaken, ReportsTaken, Renewed,
                                Error>;
 

@@ -199,6 +199,16 @@ struct SetQuota {
   std::optional<std::int32_t> expected_version = {};  ///< which was changed; 0: must be new; unset: any
 };
 
+/// A setting gets another value; unset: what master.yaml says counts again. The name is known.
+struct SetSetting {
+  Token token;
+  std::string principal;
+  std::string name;
+  std::optional<std::int64_t> value = {};
+  std::string why = {};
+  std::optional<std::int32_t> expected_version = {};  ///< which was changed; 0: must be new; unset: any
+};
+
 /// Run a saved job now.
 struct RunNow {
   Token token;
@@ -307,6 +317,6 @@ using Event = std::variant<TimePassed, MastersSeen, LateRowsKnown, WorkerStartsK
                            ApplyCalendar, DeleteCalendar, SetSemaphore, DeleteSemaphore, SetQuota, RunNow,
                            SubmitRuns, CancelRun, DrainWorker, ConfirmDead, ForgetWorker, BeginFreeze,
                            EndFreeze, HoldTicks, ZookeeperReplaced, UnseenGone,
-                           NotificationTried>;
+                           NotificationTried, SetSetting>;
 
 }  // namespace rota::master::core

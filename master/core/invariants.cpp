@@ -180,6 +180,11 @@ std::string broken_semaphore(const State& state, const SemaphoreName& name, cons
   return "";
 }
 
+std::string broken_settings(const State& state) {
+  const bool fits = static_cast<const model::Settings&>(state.options()) == state.settings().in_force();
+  return fits ? "" : "decisions go by other settings than were set";
+}
+
 std::string broken_quotas(const State& state) {
   struct Counted {
     std::int64_t held = 0, queued = 0, unfinished = 0;
@@ -256,6 +261,7 @@ std::string broken_invariant(const State& state) {
     if (broken = broken_semaphore(state, name, semaphore); !broken.empty()) return broken;
   }
   if (broken = broken_quotas(state); !broken.empty()) return broken;
+  if (broken = broken_settings(state); !broken.empty()) return broken;
   for (const auto& [key, queue] : state.slot_queues().all()) {
     if (broken = broken_slot_queue(state, key, queue); !broken.empty()) return broken;
   }

@@ -12,6 +12,7 @@
 #include "common/base/time.h"
 #include "common/model/calendar.h"
 #include "common/model/quota.h"
+#include "common/model/setting.h"
 #include "common/model/semaphore.h"
 #include "common/model/run.h"
 #include "common/model/worker.h"
@@ -68,6 +69,7 @@ struct Recovered {
   bool worker_starts_known = true;                  ///< see WorkerStartsKnown
   std::vector<model::SemaphoreRow> semaphores;      ///< of each the newest, also of deleted ones
   std::vector<model::QuotaRow> quotas;              ///< of each the newest
+  std::vector<model::SettingRow> settings;          ///< of each the newest
   std::vector<model::WorkerStart> starts;           ///< of each worker and state folder the last
   std::vector<model::Notification> notifications;   ///< open, ordered by id
   std::int64_t zookeeper_number = 0;                ///< of the ZooKeeper in use; grows with each other one

@@ -16,6 +16,7 @@
 #include "master/core/attempts/loss_rules.h"
 #include "master/core/attempts/retry.h"
 #include "master/core/memory_rules.h"
+#include "master/core/setting_rules.h"
 #include "master/core/time/calendar_rules.h"
 #include "master/core/time/cron_hash.h"
 #include "master/core/time/schedule_needs.h"
@@ -246,6 +247,7 @@ void promote_orphans(State& state, MonoTime now) {
 std::unique_ptr<State> recover_state(Epoch epoch, const CoreOptions& options, Recovered recovered,
                                      Now now) {
   auto state = std::make_unique<State>(epoch, options, now.mono);
+  recover_settings(*state, std::move(recovered.settings));
   state->ticks().begin(recovered.watermark, now);
   state->advance_core_time(std::max(now.wall, state->ticks().watermark().reaching));
   state->set_awaits_inventories(recovered.database_went_back);

@@ -20,6 +20,7 @@
 #include "master/core/admission/quota_rules.h"
 #include "master/core/admission/request_rules.h"
 #include "master/core/admission/semaphore_rules.h"
+#include "master/core/setting_rules.h"
 #include "master/core/state.h"
 #include "master/core/time/freeze_rules.h"
 #include "master/core/time/time_rules.h"
@@ -61,6 +62,7 @@ struct Cases {
   void operator()(const SetSemaphore& e) const { handle_set_semaphore(ctx, e); }
   void operator()(const DeleteSemaphore& e) const { handle_delete_semaphore(ctx, e); }
   void operator()(const SetQuota& e) const { handle_set_quota(ctx, e); }
+  void operator()(const SetSetting& e) const { handle_set_setting(ctx, e); }
   void operator()(const RunNow& e) const { handle_run_now(ctx, e); }
   void operator()(const SubmitRuns& e) const { handle_submit_runs(ctx, e); }
   void operator()(const CancelRun& e) const { handle_cancel_run(ctx, e); }
@@ -100,6 +102,8 @@ void Scheduler::handle(const Event& event, Now now, Effects& effects) {
 std::optional<Millis> Scheduler::next_wake(Now now) const { return core::next_wake(*state_, now); }
 
 Snapshot Scheduler::snapshot(Now now) const { return view_state(*state_, now); }
+
+const model::Settings& Scheduler::settings() const { return state_->options(); }
 
 std::vector<Violation> Scheduler::sample_invariants() { return sample_.look(*state_); }
 

@@ -10,6 +10,7 @@
 #include "common/base/ids.h"
 #include "common/base/time.h"
 #include "common/model/notification.h"
+#include "common/model/setting.h"
 #include "master/core/effect.h"
 #include "master/core/event.h"
 #include "master/core/invariant_sample.h"
@@ -21,21 +22,16 @@ namespace rota::master::core {
 
 class State;
 
-/// What an operator may set, already range-checked by configuration.
-struct CoreOptions {
+/// What an operator may set, already range-checked by configuration. Of the settings, what master.yaml says:
+/// what was set while the cluster ran is put over it (Recovered::settings, SetSetting).
+struct CoreOptions : model::Settings {
   Millis grant{5000};                 ///< how long an answered renew vouches
   Millis older_grant{0};              ///< the longest that an older Term's leader may have given
   Millis hello_retry{200};            ///< first pause before an unanswered hello is repeated
   Millis dispatch_retry{200};         ///< before an unclear dispatch is repeated to the same worker
   Millis request_key_memory{600'000};
   Millis fence_hold{0};               ///< lost attempts are not sent again for so long after the Term began
-  Millis keep_offline{24 * 3600 * 1000};  ///< how long a worker that vanished is shown as offline
-  Millis dead_after{600'000};         ///< how long a worker is offline until it counts as dead
-  Millis hold_first{60'000};          ///< how long a worker is excluded the first time
-  Millis slow_answer{2000};           ///< a worker that accepts attempts more slowly gets half of its share
-  std::int32_t return_crowd = 20;     ///< more workers of a pool that come within 5 s are let in over 5 s
   std::int32_t fire_at_most = 5000;   ///< ticks recorded per TimePassed; the rest with the next one
-  std::int32_t catch_up_rate = 20;    ///< runs of late ticks that start a second, in each pool
   bool all_know_slices = true;        ///< until MastersSeen says otherwise
   std::string tick_hold;                ///< why ticks are held from the first moment on; or empty
   std::vector<model::ReceiverRule> receivers;  ///< of notifications
@@ -56,6 +52,8 @@ class Scheduler {
   std::optional<Millis> next_wake(Now now) const;
 
   Snapshot snapshot(Now now) const;
+  /// Those that decisions go by now.
+  const model::Settings& settings() const;
 
   /// What is always true; ends the process when it is not. Called after every event in tests.
   void check_invariants() const;

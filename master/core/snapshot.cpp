@@ -55,6 +55,11 @@ std::string why_of(const State& state, const LifeEntry& life) {
                                    : "has not said yet that it heard of its resume";
 }
 
+AwayBands bands_of(const State& state) {
+  const model::Settings& settings = state.options();
+  return {settings.away_band_1, settings.away_band_2, settings.away_band_3};
+}
+
 WallTime wall_of(MonoTime at, Now now) { return now.wall + floor_ms(at - now.mono); }
 
 /// The latest moment from which other attempts may follow those of this life. A look at a few is enough.
@@ -86,6 +91,7 @@ WorkerView view_of(const State& state, const LifeEntry& life, Now now) {
   view.info = departed == nullptr ? life.shared_info() : SharedInfo(departed->info);
   view.vitals = departed == nullptr ? life.info().vitals : departed->info.vitals;
   add_absence(state, life, now, view);
+  view.bands = bands_of(state);
   view.usage = life.usage;
   if (const auto* drain = state.workers().find_drain(life.key().id)) view.drain = *drain;
   view.state = state_of(state, life, now);
@@ -108,6 +114,7 @@ void add_departed(const State& state, Now now, Snapshot& snapshot) {
     view.state = state_of_absent(state, departed, now);
     view.why = departed.why;
     view.left = departed.left;
+    view.bands = bands_of(state);
     if (const auto* hold = state.workers().find_hold(id)) view.hold = *hold;
     if (const auto* drain = state.workers().find_drain(id)) view.drain = *drain;
     snapshot.workers.push_back(std::move(view));

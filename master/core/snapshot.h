@@ -22,6 +22,7 @@
 #include "common/model/worker_hold.h"
 #include "master/core/admission/semaphore_views.h"
 #include "master/core/shared_info.h"
+#include "master/core/workers/worker_state_rules.h"
 
 namespace rota::master::core {
 
@@ -41,6 +42,7 @@ struct WorkerView {
   std::string warning = {};              ///< why it gets half of its share
   std::optional<model::WorkerHold> hold = {};      ///< why it gets nothing, or one attempt at a time
   std::optional<Millis> clock_offset = {};         ///< its clock less the leader's
+  AwayBands bands = {};                  ///< by which people are told how long it is away
 };
 
 /// It is not here any more.

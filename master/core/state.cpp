@@ -12,13 +12,18 @@ using model::Reason;
 using model::RunState;
 
 State::State(Epoch epoch, const CoreOptions& options, MonoTime began)
-    : epoch_(epoch), options_(options), began_(began),
+    : epoch_(epoch), options_(options), settings_(options), began_(began),
       workers_(mix(static_cast<std::uint64_t>(epoch.value))), ticks_(options.all_know_slices) {}
 
 std::int64_t State::next_id() {
   ++id_counter_;
   CHECK_OR_DIE(id_counter_ < (std::int64_t{1} << kIdCounterBits), "a Term ran out of ids");
   return (epoch_.value << kIdCounterBits) + id_counter_;
+}
+
+void State::put_setting(model::SettingRow row) {
+  settings_.put(std::move(row));
+  static_cast<model::Settings&>(options_) = settings_.in_force();
 }
 
 WallTime State::recorded_through(const JobEntry& job) const {

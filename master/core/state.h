@@ -26,6 +26,7 @@
 #include "master/core/tables/key_memory.h"
 #include "master/core/tables/listing_table.h"
 #include "master/core/tables/quota_table.h"
+#include "master/core/tables/setting_table.h"
 #include "master/core/tables/notification_table.h"
 #include "master/core/tables/run_table.h"
 #include "master/core/tables/slot_queue_table.h"
@@ -43,6 +44,10 @@ class State {
 
   Epoch epoch() const { return epoch_; }
   const CoreOptions& options() const { return options_; }
+  /// What was set, and what is in force with it: options() has that at once.
+  const SettingTable& settings() const { return settings_; }
+  /// A version that follows all others of its setting. What it changes beyond options() is setting_rules.h.
+  void put_setting(model::SettingRow row);
   /// After the Term's epoch transaction.
   MonoTime began() const { return began_; }
   /// Never goes back.
@@ -146,6 +151,7 @@ class State {
   std::int64_t new_semaphore_number() { return next_id(); }
   std::int64_t new_quota_number() { return next_id(); }
   std::int64_t new_notification_id() { return next_id(); }
+  std::int64_t new_setting_number() { return next_id(); }
   JobId new_job_id() { return JobId{next_id()}; }
 
   /// The database went back: first all workers say what they hold.
@@ -160,7 +166,8 @@ class State {
   void join_slot_queue(RunEntry& run, WallTime since);
 
   const Epoch epoch_;
-  const CoreOptions options_;
+  CoreOptions options_;                ///< put_setting alone changes it, and only its settings
+  SettingTable settings_;
   const MonoTime began_;
   WallTime core_time_{};
   bool awaits_inventories_ = false;

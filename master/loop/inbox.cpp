@@ -58,6 +58,11 @@ std::size_t Inbox::limit_of(Inlet inlet) const {
   }
 }
 
+void Inbox::set_limits(const InboxLimits& limits) {
+  std::scoped_lock lock(mutex_);
+  limits_ = limits;
+}
+
 Result<void> Inbox::post(core::Event event) {
   const Inlet inlet = inlet_of(event);
   {

@@ -59,11 +59,13 @@ class Inbox {
   std::vector<core::Event> close();
 
   std::size_t size() const;
+  /// What waits already stays. Thread: any.
+  void set_limits(const InboxLimits& limits);
 
  private:
   std::size_t limit_of(Inlet inlet) const;
 
-  const InboxLimits limits_;
+  InboxLimits limits_;
   mutable std::mutex mutex_;
   std::condition_variable_any ready_;
   std::array<std::deque<core::Event>, 4> inlets_;

@@ -301,6 +301,8 @@ void EventLoop::send_all(Batch& batch) {
 
 /// A batch is stored: all that waited for it leaves.
 void EventLoop::let_go(Batch& stored) {
+  const auto& settings = stored.effects.changes.settings;
+  if (parts_.settings && !settings.empty()) parts_.settings(settings);
   send_all(stored);
   for (core::Reply& reply : stored.effects.replies) {
     parts_.reply(reply.token, std::move(reply.body));

@@ -109,6 +109,9 @@ struct LoopParts {
   Storing* storing = nullptr;
   /// Effects::notifications. Unset: nobody is told (tests).
   std::function<void(const model::Notification&)> notify{};
+  /// Changes::settings, once they are stored and before their replies leave. Unset: nobody acts on them
+  /// (tests).
+  std::function<void(const std::vector<model::SettingRow>&)> settings{};
 };
 
 /// Thread: turn() and run() by one thread (the loop's); snapshot() and counters() by any. Owned by

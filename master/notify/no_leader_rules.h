@@ -11,6 +11,7 @@ namespace rota::master::notify {
 class NoLeaderRules {
  public:
   explicit NoLeaderRules(Millis after) : after_(after) {}
+  void set_after(Millis after) { after_ = after; }
 
   /// How long nobody has led, when that is to be told now.
   std::optional<Millis> look(MonoTime now, bool is_led) {
@@ -27,7 +28,7 @@ class NoLeaderRules {
   }
 
  private:
-  const Millis after_;
+  Millis after_;
   std::optional<MonoTime> since_;
   bool has_told_ = false;
 };

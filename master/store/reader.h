@@ -17,6 +17,7 @@
 #include "common/model/quota.h"
 #include "common/model/notification.h"
 #include "common/model/semaphore.h"
+#include "common/model/setting.h"
 #include "common/model/worker_hold.h"
 #include "common/model/job.h"
 #include "common/model/run.h"
@@ -182,6 +183,14 @@ class Reader {
   /// All versions of the limits of that pool or namespace, oldest first.
   virtual Result<std::vector<model::QuotaRow>> quota_versions(model::QuotaOf, const std::string&) {
     return std::vector<model::QuotaRow>();
+  }
+  /// The newest version of each setting that was ever set, by name.
+  virtual Result<std::vector<model::SettingRow>> newest_settings() {
+    return std::vector<model::SettingRow>();
+  }
+  /// All versions of that setting, or of all with an empty name: by name, oldest first.
+  virtual Result<std::vector<model::SettingRow>> setting_versions(const std::string&) {
+    return std::vector<model::SettingRow>();
   }
   /// The newest first; `open`: only those that are not settled.
   virtual Result<std::vector<model::Notification>> list_notifications(bool /*open*/, std::int32_t /*limit*/) {

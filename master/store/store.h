@@ -113,6 +113,7 @@ class Office {
     Holder holder;             ///< of the epoch
     std::optional<KnownZookeeper> zookeeper;  ///< none before the first takeover that knows of it
     std::int64_t beats = 0;    ///< grows while some master leads, whatever else it stores
+    std::int64_t newest_setting = 0;  ///< the number of the last change of a setting; 0: there was none
   };
   virtual Result<Marks> read_marks() = 0;
 

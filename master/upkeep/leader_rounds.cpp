@@ -31,6 +31,14 @@ void LeaderRounds::set_leading(bool leads) {
   changed_.notify_all();
 }
 
+void LeaderRounds::begin_anew() {
+  {
+    std::scoped_lock lock(mutex_);
+    is_hurried_ = true;
+  }
+  changed_.notify_all();
+}
+
 void LeaderRounds::loop(std::stop_token stop) {
   Millis pause = first_pause_;
   while (!stop.stop_requested()) {
@@ -38,8 +46,10 @@ void LeaderRounds::loop(std::stop_token stop) {
     {
       std::unique_lock lock(mutex_);
       if (!changed_.wait(lock, stop, [this] { return leads_; })) return;
-      if (changed_.wait_for(lock, stop, pause, [this] { return !leads_; })) continue;
-      is_new = std::exchange(is_new_in_office_, false);
+      changed_.wait_for(lock, stop, pause, [this] { return !leads_ || is_hurried_; });
+      if (!leads_) continue;
+      const bool is_hurried = std::exchange(is_hurried_, false);
+      is_new = std::exchange(is_new_in_office_, false) || is_hurried;
     }
     if (stop.stop_requested()) return;
     if (is_new) work_.begin();

@@ -31,6 +31,8 @@ class LeaderRounds {
   void stop();
   /// Any thread; never waits.
   void set_leading(bool leads);
+  /// The next round begins anew, and soon: something else is to be done. Any thread; never waits.
+  void begin_anew();
 
  private:
   void loop(std::stop_token stop);
@@ -41,6 +43,7 @@ class LeaderRounds {
   std::condition_variable_any changed_;
   bool leads_ = false;
   bool is_new_in_office_ = false;
+  bool is_hurried_ = false;
   std::jthread thread_;
 };
 

@@ -18,8 +18,26 @@ LogRetention::LogRetention(store::LogStore& logs, store::RetentionStore& history
       history_(history),
       clock_(clock),
       holds_(std::move(holds)),
+      wanted_(options),
       options_(options),
-      rounds_({[this] { begin_anew(); }, [this] { return round_and_tell(); }}, options.pause_in_pass) {}
+      rounds_({[this] { take_options(); }, [this] { return round_and_tell(); }}, options.pause_in_pass) {}
+
+void LogRetention::set_options(const RetentionOptions& options) {
+  {
+    std::scoped_lock lock(options_mutex_);
+    wanted_ = options;
+  }
+  rounds_.begin_anew();
+}
+
+/// What was found due by others is found again, or not any more.
+void LogRetention::take_options() {
+  {
+    std::scoped_lock lock(options_mutex_);
+    options_ = wanted_;
+  }
+  begin_anew();
+}
 
 Result<bool> LogRetention::delete_some() {
   for (int i = 0; i < options_.deletes_per_round && !deleting_.empty(); ++i) {

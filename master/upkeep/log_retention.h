@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <mutex>
 #include <vector>
 
 #include "common/base/time.h"
@@ -39,6 +40,8 @@ class LogRetention {
   void stop() { rounds_.stop(); }
   /// Any thread; never waits.
   void set_leading(bool leads) { rounds_.set_leading(leads); }
+  /// From the next round on, which begins anew and soon. Any thread; never waits.
+  void set_options(const RetentionOptions& options);
 
   struct Round {
     std::size_t seen = 0;            ///< runs that were looked at
@@ -58,12 +61,15 @@ class LogRetention {
   Result<std::vector<RunId>> too_much(const std::vector<store::LoggedRun>& kept, Round& done);
   void end_pass();
   void begin_anew();
+  void take_options();
 
   store::LogStore& logs_;
   store::RetentionStore& history_;
   const Clock& clock_;
   const std::function<bool()> holds_;
-  const RetentionOptions options_;
+  std::mutex options_mutex_;         ///< guards what is wanted
+  RetentionOptions wanted_;
+  RetentionOptions options_;         ///< of the thread
   RunId after_;                      ///< passed up to here
   std::vector<RunId> deleting_;      ///< noted as pruned, not all deleted
   std::int64_t counted_bytes_ = 0;   ///< in this pass, of what stays

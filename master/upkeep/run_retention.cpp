@@ -26,8 +26,26 @@ RunRetention::RunRetention(Stores stores, const Clock& clock, std::function<bool
     : stores_(stores),
       clock_(clock),
       holds_(std::move(holds)),
+      wanted_(options),
       options_(options),
-      rounds_({[this] { begin_anew(); }, [this] { return round_and_tell(); }}, options.pause_in_pass) {}
+      rounds_({[this] { take_options(); }, [this] { return round_and_tell(); }}, options.pause_in_pass) {}
+
+void RunRetention::set_options(const RunRetentionOptions& options) {
+  {
+    std::scoped_lock lock(options_mutex_);
+    wanted_ = options;
+  }
+  rounds_.begin_anew();
+}
+
+/// What was found due by others is found again, or not any more.
+void RunRetention::take_options() {
+  {
+    std::scoped_lock lock(options_mutex_);
+    options_ = wanted_;
+  }
+  begin_anew();
+}
 
 /// What was found due in an earlier time in office is found again, unless the database went back meanwhile.
 void RunRetention::begin_anew() {

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <mutex>
 #include <optional>
 #include <vector>
 
@@ -48,6 +49,8 @@ class RunRetention {
   void stop() { rounds_.stop(); }
   /// Any thread; never waits.
   void set_leading(bool leads) { rounds_.set_leading(leads); }
+  /// From the next round on, which begins anew and soon. Any thread; never waits.
+  void set_options(const RunRetentionOptions& options);
 
   struct Round {
     std::size_t runs = 0;            ///< found due
@@ -69,11 +72,14 @@ class RunRetention {
   Result<void> delete_some(Round& done);
   Result<void> erase_runs();
   void begin_anew();
+  void take_options();
 
   const Stores stores_;
   const Clock& clock_;
   const std::function<bool()> holds_;
-  const RunRetentionOptions options_;
+  std::mutex options_mutex_;             ///< guards what is wanted
+  RunRetentionOptions wanted_;
+  RunRetentionOptions options_;          ///< of the thread
   RunId after_;                          ///< passed up to here
   store::GapKey gaps_after_;
   std::optional<Millis> shortest_keep_;  ///< of this pass; nothing: it has not begun

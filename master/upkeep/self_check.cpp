@@ -104,7 +104,7 @@ SelfCheckReport SelfCheck::look() const {
   report.disk_free_bytes = host.disk_free_bytes;
   report.words = health_words(
       parts_.servers(), parts_.clock(),
-      host::backlog_trouble("inbox", parts_.waiting_events(), parts_.most_events),
+      host::backlog_trouble("inbox", parts_.waiting_events(), parts_.most_events()),
       host::host_troubles(host, report.process, parts_.folder));
   report.verdict = verdict_of(report.words, floor_ms(BootClock::now() - begun_));
   report.masters = parts_.masters();

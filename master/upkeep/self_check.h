@@ -27,7 +27,7 @@ struct SelfCheckParts {
   std::function<HealthWords()> servers;                        ///< database, ZooKeeper, log store
   std::function<ClockDoubt()> clock;                           ///< why it is not to be believed
   std::function<std::int64_t()> waiting_events;                ///< in the inbox
-  std::int64_t most_events = 0;
+  std::function<std::int64_t()> most_events;                   ///< that may wait there
   std::function<std::vector<api::MasterView>()> masters;       ///< may ask ZooKeeper
   std::function<void(const std::string& verdict)> tell;        ///< it has changed
 };

@@ -11,6 +11,7 @@
 #include "master/verify/place.h"
 #include "master/verify/quota_check.h"
 #include "master/verify/run_check.h"
+#include "master/verify/setting_check.h"
 #include "master/verify/start_check.h"
 #include "master/verify/tick_check.h"
 #include "master/verify/token_check.h"
@@ -36,6 +37,7 @@ class Verification {
     watermark_ = watermark->value_or(wall_from_ms(0));
     report_.decided_through = watermark_.through;
     check_watermark();
+    if (auto looked = look_at_settings(sources_, request_, settings_); !looked) return fail(looked.error());
     const auto ticks_done = look_at_ticks();
     if (!ticks_done) return fail(ticks_done.error());
     const auto runs_done = *ticks_done ? look_at_runs() : Result<bool>(false);
@@ -45,7 +47,8 @@ class Verification {
     for (const Check* check :
          {&ticks_, &overlap_, &losses_, &order_, &epochs_, &found_, &outcomes_, &logs_,
           &starts_, &limits_, &retries_, &tokens_,
-          &quotas_, &told_, &holds_}) {
+          &quotas_, &told_, &holds_,
+          &settings_}) {
       report_.ok = report_.ok && check->ok;
       report_.checks.push_back(*check);
     }
@@ -163,6 +166,7 @@ class Verification {
   Check quotas_{"P42"};
   Check holds_{"P45"};
   Check told_{"P44"};
+  Check settings_{"P46"};
   StartCheck start_check_{sources_, request_, starts_};
   TokenCheck token_check_{sources_, tokens_};
   QuotaCheck quota_check_{sources_, quotas_};

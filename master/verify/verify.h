@@ -19,11 +19,14 @@
 //   P41  no more tokens of a semaphore are held at once than it has
 //   P42  no more runs of a pool or a namespace are under way at once than its limit allows
 //   P45  no attempt is sent to a worker while a stored hold keeps all attempts from it
+//   P46  the versions of each setting have no hole, later ones have higher numbers, their values are
+//        allowed, and the newest is in force on the leader, if that verifies
 //   P44  a run that failed or was lost is told to who wants to hear it, and nothing is told of any other
 //   P13  what is stored of a log is what the outcome names, unless retention wrote down that it deleted it
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <utility>
@@ -70,7 +73,7 @@ struct Report {
   std::optional<WallTime> runs_through;  ///< when the last run that was looked at was recorded
   WallTime decided_through{};         ///< the watermark
   Millis max_lateness{0};             ///< recorded - tick, of the ticks that fired
-  /// P1, P4, P5, P6, P7, P10, P12, P13, P38, P39, P40, P41, P42, P44, P45
+  /// P1, P4, P5, P6, P7, P10, P12, P13, P38, P39, P40, P41, P42, P44, P45, P46
   std::vector<Check> checks;
 };
 
@@ -79,6 +82,8 @@ struct Sources {
   store::Reader& reader;
   store::LogStore* logs = nullptr;    ///< null: P13 is not looked at
   store::ZoneSource zones;
+  /// The versions of settings that are in force on this master, when it leads. Empty: it does not.
+  std::function<std::vector<model::SettingRow>()> settings = {};
 };
 
 /// Memory is bounded by pages of rows, the gap rows of one job and a few attempts of each job. When

@@ -14,6 +14,7 @@
 #include "master/core/event.h"
 #include "random.h"
 #include "quota_operator.h"
+#include "setting_operator.h"
 #include "semaphore_operator.h"
 
 namespace rota::sim {
@@ -77,6 +78,7 @@ class Clients {
   CalendarOperator calendars_;
   SemaphoreOperator semaphores_;
   QuotaOperator quotas_;
+  SettingOperator settings_;
   bool stopped_ = false;
   std::vector<model::JobDefinition> jobs_;
   std::vector<bool> paused_;

@@ -50,6 +50,7 @@ constexpr const char* kNames[] = {
     "tokens_of_lives_judged",
     "pool_limit_reached", "namespace_slots_reached", "tick_beyond_unfinished", "tick_beyond_firings",
     "limits_changed", "request_beyond_a_limit",
+    "setting_changed", "setting_edit_stale", "setting_goes_on_in_a_new_term",
     "worker_excluded", "worker_on_trial", "worker_flapping", "hold_goes_on_in_a_new_term",
     "failure_told", "self_pause_told", "missed_tick_told", "hold_told", "worker_offline_told", "notification_delivered",
     "notification_tried_again", "notification_heard_twice", "notification_open_at_takeover",

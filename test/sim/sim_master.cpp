@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "common/model/worker_json.h"
 #include "common/zk/reattach_rules.h"
 #include "master/cluster/election_rules.h"
 #include "worker_node.h"
@@ -291,6 +292,25 @@ bool SimMaster::accept_restore() {
   if (!reaches_zookeeper()) return false;
   SimZkClient client = zookeeper_client();
   return master::accept_restore(client, paths_).has_value();
+}
+
+/// Like zk::BeatWatch: when the node's end is the first change, there was no beat since it was read.
+void SimMaster::watch_beat(const model::WorkerKey& key) {
+  const std::string path = kBeatsFolder + "/" + name_of_node(key);
+  if (!reaches_zookeeper() || beats_read_.contains(path)) return;
+  if (zookeeper_.view(server_).find(path) == nullptr) return;
+  zookeeper_.watch(session_, path, true);
+  beats_read_[path] = clock_.mono();
+}
+
+void SimMaster::hear_of_beat(const zk::Event& event) {
+  const auto read = beats_read_.extract(event.path);
+  if (read.empty()) return;
+  const bool is_end = event.change == zk::Event::Change::Deleted;
+  world_.marks.hit(is_end ? "beats_seen_to_end" : "beats_seen_to_go_on");
+  if (!is_end) return;
+  const auto key = model::worker_key_in(event.path.substr(kBeatsFolder.size() + 1));
+  post(master::core::BeatsEnded{*key, read.mapped()});
 }
 
 }  // namespace rota::sim

@@ -186,6 +186,7 @@ void SimStore::write(const Changes& changes) {
   judge_gaps(changes);
   judge_new_runs(changes);
   complain_if(quota_judge_.judge_new_runs(tables_, changes));
+  complain_if(setting_judge_.judge_batch(tables_, changes));
   put_new_runs(tables_, changes);
   for (const master::core::RunUpdate& update : changes.updated_runs) {
     const bool was_waiting = tables_.runs.at(update.id).progress.reason == Reason::CaughtUp;

@@ -19,6 +19,7 @@
 #include "hold_judge.h"
 #include "overlap_judge.h"
 #include "quota_judge.h"
+#include "setting_judge.h"
 #include "semaphore_judge.h"
 #include "random.h"
 #include "notify_judge.h"
@@ -101,6 +102,17 @@ class SimStore final : public master::store::Store {
     last_commit_ = clockwork_.now();
   }
   bool went_back() const { return went_back_; }
+  // --- settings: what is wrong, or nothing (setting_judge.h)
+  void note_setting_asked(const std::string& name, std::optional<std::int64_t> value) {
+    setting_judge_.note_asked(name, value);
+  }
+  std::string judge_takeover_settings(Epoch epoch, const model::Settings& file, const model::Settings& now) const {
+    return epoch == tables_.epoch ? setting_judge_.judge_takeover(tables_, file, now) : "";
+  }
+  std::string judge_settings_told(const std::vector<model::SettingRow>& rows, const model::Settings& now,
+                                  const model::Settings& file) {
+    return setting_judge_.judge_told(tables_, rows, now, file, went_back_);
+  }
   /// A receiver gets a notification; it has accepted it.
   std::string judge_sent(const model::Notification& row) const { return notify_judge_.judge_sent(tables_, row); }
   void note_heard(std::int64_t id) { notify_judge_.note_heard(id); }
@@ -183,6 +195,7 @@ class SimStore final : public master::store::Store {
   OverlapJudge overlap_judge_{marks_};
   SemaphoreJudge semaphore_judge_{marks_};
   QuotaJudge quota_judge_;
+  SettingJudge setting_judge_{marks_};
   HoldJudge hold_judge_{marks_};
   NotifyJudge notify_judge_{marks_};
   MonoTime locked_until_{};

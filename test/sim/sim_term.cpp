@@ -36,6 +36,7 @@ struct SimMaster::Term {
         told_hold(hold_at_begin(owner, office).empty() ? "" : "its own words"),
         sender(world, owner.index_),
         inbox({world.limits.inbox_reports, world.limits.inbox_requests}),
+        file(core_options(world, owner, office)),
         storing(world, [&owner](Millis for_long) { owner.freeze(for_long); }, [&owner] { owner.plan_turn(0ms); }),
         scheduler(office.epoch, core_options(world, owner, office), std::move(office.recovered), clock.now()),
         loop(epoch,
@@ -48,7 +49,10 @@ struct SimMaster::Term {
               [&world](const master::core::Violation& broken) {
                 world.violate("an invariant: " + broken.what + "; " + broken.around);
               },
-              &storing, [&owner](const auto& row) { owner.send_notification(row); }},
+              &storing, [&owner](const auto& row) { owner.send_notification(row); },
+              [this, &world](const auto& rows) {
+                world.violate(world.store.judge_settings_told(rows, scheduler.settings(), file));
+              }},
              loop_options(world)) {}
 
   static master::core::CoreOptions core_options(const World& world, const SimMaster& owner,
@@ -80,6 +84,7 @@ struct SimMaster::Term {
   std::string told_hold;
   LossySender sender;
   master::loop::Inbox inbox;
+  const model::Settings file;          ///< what its master.yaml says
   SimStoring storing;
   master::core::Scheduler scheduler;
   master::loop::EventLoop loop;
@@ -263,6 +268,7 @@ void SimMaster::begin_term(master::Office office) {
   world_.store.note_takeover(office.epoch, office.recovered.database_went_back);
   world_.trace("office", std::to_string(index_) + " epoch " + std::to_string(office.epoch.value));
   term_ = std::make_unique<Term>(world_, *this, std::move(office), *guard_);
+  world_.violate(world_.store.judge_takeover_settings(term_->epoch, term_->file, term_->scheduler.settings()));
   busy_until_ = world_.now() + world_.random.between(1ms, 30ms);
   watch_armed_ = true;
   beats_read_.clear();
@@ -372,25 +378,6 @@ bool SimMaster::sync_workers() {
   });
   if (!std::exchange(term_->listed, true)) post(master::core::WorkersListed{});
   return awaited.empty();
-}
-
-/// Like zk::BeatWatch: when the node's end is the first change, there was no beat since it was read.
-void SimMaster::watch_beat(const model::WorkerKey& key) {
-  const std::string path = kBeatsFolder + "/" + name_of_node(key);
-  if (!reaches_zookeeper() || beats_read_.contains(path)) return;
-  if (zookeeper_.view(server_).find(path) == nullptr) return;
-  zookeeper_.watch(session_, path, true);
-  beats_read_[path] = clock_.mono();
-}
-
-void SimMaster::hear_of_beat(const zk::Event& event) {
-  const auto read = beats_read_.extract(event.path);
-  if (read.empty()) return;
-  const bool is_end = event.change == zk::Event::Change::Deleted;
-  world_.marks.hit(is_end ? "beats_seen_to_end" : "beats_seen_to_go_on");
-  if (!is_end) return;
-  const auto key = model::worker_key_in(event.path.substr(kBeatsFolder.size() + 1));
-  post(master::core::BeatsEnded{*key, read.mapped()});
 }
 
 bool SimMaster::post(master::core::Event event) {

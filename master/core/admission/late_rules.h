@@ -43,6 +43,12 @@ class Pace {
     next_ = std::max(next_.value_or(now), now - kSlack) + pause;
   }
 
+  /// Another rate counts from now on: what waits for its turn need not wait longer than that one asks for.
+  void hurry(MonoTime now, std::int32_t per_second) {
+    const Micros pause{1'000'000 / std::max(per_second, 1)};
+    if (next_) next_ = std::min<MonoTime>(*next_, now + pause);
+  }
+
  private:
   static constexpr Micros kSlack{50'000};
   std::optional<MonoTime> next_;

@@ -49,7 +49,9 @@ void combine(Context& ctx, const std::string& receiver, std::int64_t count) {
 }
 
 void tell_receiver(Context& ctx, const std::string& receiver, Notification row) {
-  if (ctx.state.notifications().is_full(receiver)) return combine(ctx, receiver, 1);
+  if (ctx.state.notifications().is_full(receiver, ctx.state.options().notify_open)) {
+    return combine(ctx, receiver, 1);
+  }
   row.id = ctx.state.new_notification_id();
   row.receiver = receiver;
   add(ctx, std::move(row));
@@ -108,7 +110,7 @@ void give_up(Context& ctx, Notification& row, std::string why) {
 void forget_old(Context& ctx) {
   if (ctx.state.ticks().are_held() || !ctx.state.notifications().forget_due(ctx.now.mono, kForgetEvery))
     return;
-  ctx.out.changes.forget_notifications = ctx.at - kKeepNotifications;
+  ctx.out.changes.forget_notifications = ctx.at - ctx.state.options().keep_notifications;
 }
 
 }  // namespace
@@ -172,7 +174,7 @@ void handle_notification_tried(Context& ctx, const NotificationTried& event) {
   ++row->attempts;
   if (event.accepted) return settle_delivered(ctx, *row, line->sent_count);
   ++ctx.state.counters().notifications_refused;
-  if (row->attempts >= kTriesMost) return give_up(ctx, *row, event.error);
+  if (row->attempts >= ctx.state.options().notify_tries) return give_up(ctx, *row, event.error);
   row->last_error = clean_text(event.error, model::kMaxNotificationError);
   store(ctx, *row);
   table.try_again(*row, ctx.now.mono + pause_before_try(row->attempts));

@@ -13,10 +13,6 @@ namespace rota::master::core {
 /// A try that failed is followed by another after a pause, which grows from the first to the last of these.
 inline constexpr Millis kFirstTryAgain{1000};
 inline constexpr Millis kLastTryAgain{600'000};
-/// After so many tries it is given up: after about eight hours.
-inline constexpr std::int32_t kTriesMost = 60;
-/// Settled ones are kept for so long.
-inline constexpr Millis kKeepNotifications = std::chrono::hours{24 * 90};
 
 /// What is told besides the job.
 struct Told {

@@ -17,9 +17,9 @@ const NotificationTable::Line* NotificationTable::line_of(const std::string& rec
   return found == lines_.end() ? nullptr : &found->second;
 }
 
-bool NotificationTable::is_full(const std::string& receiver) const {
+bool NotificationTable::is_full(const std::string& receiver, std::int32_t most) const {
   const Line* line = line_of(receiver);
-  return line != nullptr && line->open >= kOpenOfReceiver;
+  return line != nullptr && line->open >= static_cast<std::size_t>(most);
 }
 
 Notification* NotificationTable::combined(const std::string& receiver) {

@@ -16,9 +16,6 @@
 
 namespace rota::master::core {
 
-/// Open notifications of one receiver; one more may stand for those that were too many.
-inline constexpr std::size_t kOpenOfReceiver = 200;
-
 /// Thread: the Scheduler's.
 class NotificationTable {
  public:
@@ -35,7 +32,8 @@ class NotificationTable {
   const std::vector<model::ReceiverRule>& receivers() const { return receivers_; }
   const model::ReceiverRule* receiver(const std::string& name) const;
 
-  bool is_full(const std::string& receiver) const;
+  /// So many of it are open; one more may stand for those that were too many.
+  bool is_full(const std::string& receiver, std::int32_t most) const;
   /// Its open one that stands for others; null: none.
   model::Notification* combined(const std::string& receiver);
   /// May be tried from that moment on.

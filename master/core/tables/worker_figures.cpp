@@ -1,6 +1,8 @@
 // What WorkerTable notes of workers for the orders in which routes look for them.
 #include "master/core/tables/worker_table.h"
 
+#include <utility>
+
 namespace rota::master::core {
 
 /// It has been used as often as others of its pool on average, so that it is not flooded.
@@ -12,13 +14,26 @@ void WorkerTable::begin_figures(LifeEntry& life) {
     ++others;
   }
   const auto turn = turns_.find(life.info_.pool);
+  if (weights_ != LoadWeights{}) life.figures_.weigh(weights_);
   life.figures_.begin(life.key().id, seed_, others == 0 ? 0 : uses / others,
                       turn == turns_.end() ? 0 : turn->second, life.info_.weight);
 }
 
-void WorkerTable::note_vitals(LifeEntry& life, const model::WorkerVitals& vitals) {
+/// A worker computes its load by the weights that are built in; by others the leader does.
+void WorkerTable::note_vitals(LifeEntry& life, model::WorkerVitals vitals) {
+  const bool is_other = life.figures_.note_vitals(vitals, weights_, life.info_.slots);
+  if (weights_ != LoadWeights{}) vitals.load_percent = life.figures_.load_percent();
   life.set_vitals(vitals);
-  if (life.figures_.note_vitals(vitals)) refresh_open(life);
+  if (is_other) refresh_open(life);
+}
+
+void WorkerTable::set_load_weights(const LoadWeights& weights) {
+  if (std::exchange(weights_, weights) == weights) return;
+  for (auto& [key, life] : lives_) {
+    life.figures_.weigh(weights);
+    if (life.info_.vitals) note_vitals(life, *life.info_.vitals);
+    if (life.present_) refresh_open(life);
+  }
 }
 
 void WorkerTable::note_answer(LifeEntry& life, Millis took) {

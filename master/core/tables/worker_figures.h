@@ -14,6 +14,13 @@
 
 namespace rota::master::core {
 
+/// The load formula's weights against each other; not all are 0.
+struct LoadWeights {
+  std::int32_t cpu = 40, memory = 30, slots = 30;
+  std::int32_t sum() const { return cpu + memory + slots; }
+  bool operator==(const LoadWeights&) const = default;
+};
+
 /// Owner: LifeEntry; WorkerTable alone changes it. Thread: the Scheduler's.
 class WorkerFigures {
  public:
@@ -50,15 +57,26 @@ class WorkerFigures {
   }
   /// True: the orders must know it. Figures of hosts come from moments of their own, so small changes say
   /// nothing.
-  bool note_vitals(const model::WorkerVitals& vitals) {
-    const double points = 0.4 * vitals.cpu_percent + 0.3 * vitals.memory_percent;
+  bool note_vitals(const model::WorkerVitals& vitals, const LoadWeights& weights, std::int32_t slots) {
+    const double points = double(weights.cpu * vitals.cpu_percent + weights.memory * vitals.memory_percent) /
+                          weights.sum();
+    const double used = std::clamp(double(vitals.running) / std::max(slots, 1), 0.0, 1.0);
+    const double busy = 100.0 * weights.slots * used / weights.sum();
+    busy_ = has_host_ ? busy_ + kNewest * (busy - busy_) : busy;
     host_ = has_host_ ? host_ + kNewest * (points - host_) : points;
     const bool is_known = std::exchange(has_host_, true);
     if (is_known && std::abs(host_ - load_.host_load) < kHostStep) return false;
     const auto steps = static_cast<std::int32_t>(std::lround(host_ / kHostStep));
     return std::exchange(load_.host_load, steps * kHostStep) != steps * kHostStep;
   }
-  /// The same.
+  /// By other weights than the worker's own; 0 to 100.
+  std::int32_t load_percent() const { return static_cast<std::int32_t>(std::lround(host_ + busy_)); }
+  /// Other weights count: what was seen of the host is forgotten. Vitals follow.
+  void weigh(const LoadWeights& weights) {
+    has_host_ = false;
+    load_.slot_points = static_cast<std::int32_t>(std::lround(100.0 * weights.slots / weights.sum()));
+  }
+  /// The same as note_vitals.
   bool note_answer(Millis took) {
     const double sample = std::clamp<double>(static_cast<double>(took.count()), 1, kSlowestMs);
     answer_ = answer_ > 0 ? answer_ + (sample < answer_ ? kFaster : kNewest) * (sample - answer_) : sample;
@@ -81,6 +99,7 @@ class WorkerFigures {
 
   WorkerLoad load_;
   double host_ = 0;                    ///< points, smoothed
+  double busy_ = 0;                    ///< points of its slots, smoothed
   bool has_host_ = false;
   double answer_ = 0;                  ///< ms, smoothed; 0: not known
 };

@@ -13,7 +13,7 @@ struct WorkerLoad {
   std::int32_t used = 0;               ///< attempts that it holds
   std::int32_t slots = 1;              ///< at least 1
   std::int64_t last_used = 0;          ///< ordinal of its last dispatch; 0: never in this Term
-  std::int32_t host_load = 0;          ///< CPU x 0.4 + memory x 0.3 of its host: 0 to 70 points
+  std::int32_t host_load = 0;          ///< CPU and memory of its host by their weights: 0 to 70 points of 100
   std::int32_t rank = 0;               ///< the lower the sooner
   std::int64_t uses = 0;               ///< attempts that it got, and as many as others when it came
   std::int64_t turn = 0;               ///< of weighted turns: the lower the sooner
@@ -21,6 +21,7 @@ struct WorkerLoad {
   std::uint32_t phase = 0;             ///< tells apart those that were never used; another one in each Term
   bool has_half = false;               ///< it gets half of its share
   bool is_passed = false;              ///< has_half: the next choice that would be it passes over it
+  std::int32_t slot_points = 30;       ///< what running / slots counts for beside its host's load
   bool operator==(const WorkerLoad&) const = default;
 };
 
@@ -32,9 +33,9 @@ inline bool stands_right(const std::optional<WorkerLoad>& stands, bool may_take,
 enum class WorkerOrder { Load, Rank, Uses, LastUse, Running, Answer, Turn };
 inline constexpr std::size_t kWorkerOrders = 7;
 
-/// The load formula: host + running / slots x 30, compared as whole numbers.
+/// The load formula: host + running / slots x its points, compared as whole numbers.
 inline std::int64_t load_against(const WorkerLoad& a, const WorkerLoad& b) {
-  return (std::int64_t{a.host_load} * a.slots + 30 * std::int64_t{a.used}) * b.slots;
+  return (std::int64_t{a.host_load} * a.slots + std::int64_t{a.slot_points} * a.used) * b.slots;
 }
 
 /// When it was used last; those that never were come before, in the order of their phase.

@@ -178,7 +178,9 @@ class WorkerTable {
   /// A slot whose process set was not seen empty.
   void lose_slot(LifeEntry& life);
   /// What its host does, by a renewal.
-  void note_vitals(LifeEntry& life, const model::WorkerVitals& vitals);
+  void note_vitals(LifeEntry& life, model::WorkerVitals vitals);
+  /// Other weights of the load formula count from now on, for all that is known.
+  void set_load_weights(const LoadWeights& weights);
   /// How long it took to accept an attempt, or not to answer.
   void note_answer(LifeEntry& life, Millis took);
   /// Gives back a life without node and attempts, and its worker when that was the last one.
@@ -288,6 +290,7 @@ class WorkerTable {
   Standing standing_of(const LifeEntry& life) const;
   static WorkerLoad load_of(const LifeEntry& life);
 
+  LoadWeights weights_;
   std::map<model::WorkerKey, LifeEntry> lives_;
   std::map<std::string, WorkerEntry> workers_;
   std::map<std::string, model::WorkerDrain> drains_;

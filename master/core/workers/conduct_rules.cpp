@@ -23,7 +23,7 @@ void store(Context& ctx, const WorkerHold& hold) {
   ctx.out.changes.holds.push_back(hold);
 }
 
-const std::string& name_of_job(const State& state, JobId id) {
+const std::string& name_of_failed_job(const State& state, JobId id) {
   static const std::string kGone = "a job that is gone";
   const JobEntry* job = state.find_job(id);
   return job == nullptr ? kGone : job->row.name;
@@ -101,6 +101,10 @@ void accuse(Context& ctx, const std::string& worker, const std::string& words) {
   }
 }
 
+std::size_t jobs_to_exclude(const State& state) {
+  return static_cast<std::size_t>(state.options().jobs_to_exclude);
+}
+
 /// Whether jobs that failed there and succeed elsewhere are too many now.
 void judge_failures(Context& ctx, const std::string& worker) {
   State& state = ctx.state;
@@ -109,9 +113,10 @@ void judge_failures(Context& ctx, const std::string& worker) {
   const WorkerHold* hold = state.workers().find_hold(worker);
   if (hold != nullptr && hold->is_closed()) return;
   const std::vector<JobId> proven = state.conduct().proven_against(worker, ctx.now.mono);
-  if (proven.size() < (hold != nullptr ? kJobsOnTrial : kJobsToExclude)) return accuse(ctx, worker, {});
+  const std::size_t too_many = hold != nullptr ? kJobsOnTrial : jobs_to_exclude(state);
+  if (proven.size() < too_many) return accuse(ctx, worker, {});
   std::vector<std::string> names;
-  for (const JobId job : proven) names.push_back(name_of_job(state, job));
+  for (const JobId job : proven) names.push_back(name_of_failed_job(state, job));
   const PoolCount count = state.workers().count_in(life->info().pool);
   if (!may_leave_out_more(count.here, count.left_out)) {
     return accuse(ctx, worker, excluded_words(names) + " (not excluded: at most a third of a pool is)");
@@ -153,7 +158,7 @@ void note_life_here(Context& ctx, LifeEntry& life) {
   const PoolCount count = state.workers().count_in(pool);
   const int lost = state.conduct().lost_alone(id, pool, crowd_of(count.here), ctx.now.mono);
   const bool may_hold = hold == nullptr && may_leave_out_more(count.here, count.left_out);
-  if (lost + 1 >= kLivesToFlap && may_hold) {
+  if (lost + 1 >= state.options().lives_to_flap && may_hold) {
     state.conduct().forget_lost(id, pool);
     begin_hold(ctx, id, pool, WorkerHold::Kind::Flapping, flapping_words(lost + 1));
   }
@@ -181,12 +186,14 @@ void note_life_lost(Context& ctx, const LifeEntry& life) {
 void judge_signs(Context& ctx, LifeEntry& life) {
   if (!life.accused.empty()) {
     const auto proven = ctx.state.conduct().proven_against(life.key().id, ctx.now.mono);
-    if (proven.size() < kJobsToExclude) life.accused.clear();
+    if (proven.size() < jobs_to_exclude(ctx.state)) life.accused.clear();
   }
   WorkerSigns signs;
   signs.is_silent = silent_since(life, ctx.now.mono).has_value();
   signs.answer_ms = life.answer_ms();
   signs.slow_answer = ctx.state.options().slow_answer;
+  signs.load_most = ctx.state.options().load_most;
+  signs.clock_off_most = ctx.state.options().clock_off_most;
   if (life.info().vitals && life.has_fresh_figures) {
     signs.load_percent = life.info().vitals->load_percent;
     signs.health = life.info().vitals->health;
@@ -202,6 +209,34 @@ void judge_signs(Context& ctx, LifeEntry& life) {
   } else {
     ++ctx.state.counters().warnings;
     warn(ctx, "worker gets half of its share", {{"worker", life.key().id}, {"why", life.warning}});
+  }
+}
+
+void judge_all_anew(Context& ctx) {
+  std::vector<model::WorkerKey> here;
+  for (const auto& [key, life] : ctx.state.workers().lives()) {
+    if (life.is_present()) here.push_back(key);
+  }
+  for (const model::WorkerKey& key : here) {
+    judge_failures(ctx, key.id);
+    judge_signs(ctx, *ctx.state.find_life(key));
+  }
+}
+
+/// Those that would be over by now end with the next look at the time.
+void shorten_holds(Context& ctx) {
+  State& state = ctx.state;
+  std::vector<WorkerHold> longer;
+  for (const auto& [id, hold] : state.workers().holds()) {
+    const Millis most = hold_time(state.options().hold_first, hold.strikes);
+    if (!hold.trial && hold.until > hold.since + most) longer.push_back(hold);
+  }
+  for (WorkerHold& hold : longer) {
+    hold.until = std::max(hold.since + hold_time(state.options().hold_first, hold.strikes), ctx.at);
+    store(ctx, hold);
+    const MonoTime ends = ctx.now.mono + (hold.until - ctx.at);
+    state.conduct().note_strikes(hold.worker, hold.strikes, ends);
+    state.workers().hold_timers().set(hold.worker, HoldTimer::End, ends);
   }
 }
 

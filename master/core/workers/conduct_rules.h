@@ -23,6 +23,11 @@ void let_in(Context& ctx, LifeEntry& life);
 /// Something of its signs may have changed: whether it gets half of its share.
 void judge_signs(Context& ctx, LifeEntry& life);
 
+/// Settings by which workers are judged have changed.
+void judge_all_anew(Context& ctx);
+/// Holds last shorter from now on, also those that stand.
+void shorten_holds(Context& ctx);
+
 /// The time of its hold is over.
 void end_hold_time(Context& ctx, const std::string& worker);
 /// Workers of that pool have gone, or are drained: no more than a third of the rest is left out.

@@ -14,14 +14,6 @@ namespace {
 
 constexpr std::string_view kUnseenEnd = "its node was gone when this leader took office";
 
-/// Makes room for one more: the worker that left first goes first.
-void bound_departed(State& state) {
-  state.departed().keep_if([&](const DepartedWorker& each) {
-    return is_kept(each, state.options().keep_offline, state.core_time());
-  });
-  state.departed().bound(kDepartedMost);
-}
-
 DepartedWorker departed_of(const WorkerLife& row) {
   DepartedWorker worker;
   worker.info.key = row.key;
@@ -59,6 +51,13 @@ void forget_drain(Context& ctx, const ForgetWorker& event) {
 }
 
 }  // namespace
+
+void bound_departed(State& state) {
+  state.departed().keep_if([&](const DepartedWorker& each) {
+    return is_kept(each, state.options().keep_offline, state.core_time());
+  });
+  state.departed().bound(kDepartedMost);
+}
 
 std::string_view why_it_left(const LifeEntry& life) {
   const bool was_stopping = life.info().stops_at || (life.info().draining && life.info().drain_told == false);

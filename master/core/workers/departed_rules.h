@@ -1,5 +1,5 @@
 // Workers that are not here any more, kept for people: which are away, since when, and why. No decision
-// depends on them. A worker that vanished is kept for CoreOptions::keep_offline, one that was stopped for
+// depends on them. A worker that vanished is kept for Settings::keep_offline, one that was stopped for
 // ten minutes, and at most the thousand that left last. A worker that comes back, or that an operator
 // forgets, is removed.
 #pragma once
@@ -19,6 +19,9 @@ std::string_view why_it_left(const LifeEntry& life);
 
 /// Its node is gone, and no other life of the id is here.
 void note_departed(Context& ctx, const LifeEntry& life);
+
+/// Forgets those that were kept long enough; one more has room then, for who left first goes first.
+void bound_departed(State& state);
 
 /// Whether it is still shown.
 bool is_kept(const DepartedWorker& worker, Millis keep_offline, WallTime now);

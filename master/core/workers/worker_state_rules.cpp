@@ -10,7 +10,7 @@
 namespace rota::master::core {
 namespace {
 
-constexpr std::int32_t kLoadMost = 90;
+constexpr std::int32_t kLoadBelow = 5;
 constexpr std::size_t kJobsNamed = 5;
 
 void add_sign(std::string& text, const std::string& more) { text += (text.empty() ? "" : "; ") + more; }
@@ -34,12 +34,12 @@ std::string warning_words(const WorkerSigns& signs, bool was) {
   if (signs.answer_ms > (was ? slow / 2 : slow)) {
     add_sign(text, fmt::format("it takes {:.1f} s to accept an attempt", signs.answer_ms / 1000));
   }
-  if (signs.load_percent > (was ? kLoadMost - 5 : kLoadMost)) {
+  if (signs.load_percent > (was ? signs.load_most - kLoadBelow : signs.load_most)) {
     add_sign(text, fmt::format("its load is {} %", signs.load_percent));
   }
   if (signs.health.starts_with("degraded")) add_sign(text, signs.health);
   const Millis off = signs.clock_offset < Millis{0} ? -signs.clock_offset : signs.clock_offset;
-  if (off > (was ? kClockOffMost * 3 / 4 : kClockOffMost)) {
+  if (off > (was ? signs.clock_off_most * 3 / 4 : signs.clock_off_most)) {
     const std::string_view where = signs.clock_offset < Millis{0} ? "behind" : "ahead";
     add_sign(text, fmt::format("its clock is {:.1f} s {}", static_cast<double>(off.count()) / 1000, where));
   }
@@ -58,10 +58,11 @@ std::string flapping_words(int lives) {
   return fmt::format("{} lives within {}", lives, format_duration(Millis{600'000}));
 }
 
-std::string away_band(Millis away) {
-  if (away >= Millis{600'000}) return "10m";
-  if (away >= Millis{120'000}) return "120s";
-  return away >= Millis{60'000} ? "60s" : "";
+std::string away_band(Millis away, const AwayBands& bands) {
+  if (away < bands.first) return "";
+  const Millis band = away >= bands.third ? bands.third : away >= bands.second ? bands.second : bands.first;
+  const bool is_in_seconds = band < Millis{600'000} && band.count() % 1000 == 0;
+  return is_in_seconds ? fmt::format("{}s", band.count() / 1000) : format_duration(band);
 }
 
 }  // namespace rota::master::core

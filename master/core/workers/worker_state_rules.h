@@ -23,12 +23,10 @@
 
 namespace rota::master::core {
 
-inline constexpr std::size_t kJobsToExclude = 3;   ///< that failed here and succeeded elsewhere
-inline constexpr std::size_t kJobsOnTrial = 1;     ///< the same, during a trial
-inline constexpr int kLivesToFlap = 4;             ///< within ConductTable's window
+/// During a trial: that failed here and succeeded elsewhere.
+inline constexpr std::size_t kJobsOnTrial = 1;
 inline constexpr int kHoldGrows = 10;              ///< the longest hold, in first ones
 inline constexpr Millis kCrowdSpread{5000};        ///< over which a crowd of workers is let in
-inline constexpr Millis kClockOffMost{1000};
 
 /// At most a third of a pool is left out at once. `here`: workers that are registered and not drained, with
 /// those that are left out.
@@ -54,8 +52,10 @@ struct WorkerSigns {
   double answer_ms = 0;                ///< how fast it accepts attempts; 0: not known
   Millis slow_answer{2000};            ///< more than this is slow
   std::int32_t load_percent = 0;       ///< by the load formula
+  std::int32_t load_most = 90;         ///< more than this is too much
   std::string health = "ok";           ///< of its self check
   Millis clock_offset{0};              ///< its clock less the leader's
+  Millis clock_off_most{1000};
   std::string accused;                 ///< why it would be excluded, if others were not already
 };
 
@@ -66,8 +66,13 @@ std::string warning_words(const WorkerSigns& signs, bool was);
 std::string excluded_words(const std::vector<std::string>& jobs);
 std::string flapping_words(int lives);
 
+/// The steps by which people are told how long a worker is away. They rise.
+struct AwayBands {
+  Millis first{60'000}, second{120'000}, third{600'000};
+};
+
 /// How long it is away, for people: "60s", "120s", "10m" or nothing.
-std::string away_band(Millis away);
+std::string away_band(Millis away, const AwayBands& bands = {});
 
 /// A worker's clock less the leader's, from the times that it sent and the leader received. A delay on the
 /// way makes it seem too far behind, so the highest of the last few counts.

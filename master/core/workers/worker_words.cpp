@@ -62,8 +62,8 @@ std::string fence_words(const WorkerView& worker, WallTime now) {
 }
 
 /// For how long, in the steps that people go by.
-std::string band_words(Millis away) {
-  const std::string band = away_band(away);
+std::string band_words(Millis away, const AwayBands& bands) {
+  const std::string band = away_band(away, bands);
   return band.empty() ? "" : ", for more than " + band;
 }
 
@@ -81,7 +81,7 @@ std::string away_words(const WorkerView& worker, WallTime now) {
     text = "it has not answered since " + second_text(*worker.silent_since);
   } else if (is_away(worker) || worker.left) {
     if (worker.left) text = "gone since " + second_text(*worker.left);
-    if (worker.left) text += band_words(now - *worker.left);
+    if (worker.left) text += band_words(now - *worker.left, worker.bands);
     if (!worker.why.empty()) text += (text.empty() ? "" : ": ") + worker.why;
     if (!is_away(worker)) add(text, "it still asks for vouchers, so it has lost ZooKeeper and lives on");
   } else {

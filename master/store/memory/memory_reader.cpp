@@ -194,6 +194,22 @@ Result<std::vector<model::CalendarRow>> MemoryStore::calendar_versions(const std
   return rows;
 }
 
+Result<std::vector<model::SettingRow>> MemoryStore::newest_settings() {
+  const std::scoped_lock lock(mutex_);
+  if (auto fine = up(); !fine) return fail(fine.error());
+  return newest_settings_in(*tables_);
+}
+
+Result<std::vector<model::SettingRow>> MemoryStore::setting_versions(const std::string& name) {
+  const std::scoped_lock lock(mutex_);
+  if (auto fine = up(); !fine) return fail(fine.error());
+  std::vector<model::SettingRow> rows;
+  for (const auto& [key, row] : tables_->settings) {
+    if (name.empty() || row.name == name) rows.push_back(row);
+  }
+  return rows;
+}
+
 Result<std::vector<model::QuotaRow>> MemoryStore::list_quotas(model::QuotaOf of, std::int32_t limit) {
   const std::scoped_lock lock(mutex_);
   if (auto fine = up(); !fine) return fail(fine.error());

@@ -218,6 +218,7 @@ Result<core::Recovered> recover_from(const MemoryTables& tables, const ZoneSourc
   for (const auto& [key, row] : tables.semaphores) newest[{row.space, row.name}] = row;
   for (const auto& [name, row] : newest) recovered.semaphores.push_back(row);
   recovered.quotas = newest_quotas_in(tables);
+  recovered.settings = newest_settings_in(tables);
   for (const auto& [id, row] : tables.notifications) {
     if (row.state == model::Delivery::Open) recovered.notifications.push_back(row);
   }

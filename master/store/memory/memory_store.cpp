@@ -59,7 +59,7 @@ Result<Office::Marks> MemoryStore::read_marks() {
   const std::scoped_lock lock(mutex_);
   if (auto fine = up(); !fine) return fail(fine.error());
   return Marks{tables_->epoch,  tables_->watermark, tables_->cluster_uuid, SystemClock().wall(),
-               tables_->holder, tables_->zookeeper, tables_->beats};
+               tables_->holder, tables_->zookeeper, tables_->beats, newest_setting_number(*tables_)};
 }
 
 Result<std::string> MemoryStore::settle_uuid(const std::string& proposed) {

@@ -74,6 +74,8 @@ class MemoryStore : public Store,
                                                             const std::string& name) override;
   Result<std::vector<model::QuotaRow>> list_quotas(model::QuotaOf of, std::int32_t limit) override;
   Result<std::vector<model::QuotaRow>> quota_versions(model::QuotaOf of, const std::string& name) override;
+  Result<std::vector<model::SettingRow>> newest_settings() override;
+  Result<std::vector<model::SettingRow>> setting_versions(const std::string& name) override;
   Result<std::vector<model::Notification>> list_notifications(bool open, std::int32_t limit) override;
   Result<std::vector<model::Notification>> notifications_after(std::int64_t id, std::int32_t limit) override;
   Result<std::vector<model::ReceiverRow>> receivers() override;

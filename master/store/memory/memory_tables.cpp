@@ -231,8 +231,10 @@ void put_the_rest(MemoryTables& tables, const core::Changes& changes) {
   for (const auto& drain : changes.drains) tables.drains.insert_or_assign(drain.worker, drain);
   for (const auto& death : changes.deaths) tables.deaths.insert_or_assign(death.life, death);
   for (const auto& row : changes.quotas) tables.quotas.try_emplace({row.of, row.name, row.version}, row);
+  for (const auto& row : changes.settings) tables.settings.try_emplace({row.name, row.version}, row);
   for (const auto& hold : changes.holds) {
     const auto at = tables.holds.try_emplace(hold.number, hold).first;
+    at->second.until = hold.until;
     at->second.trial = hold.trial;
     at->second.ended = hold.ended;
   }
@@ -309,6 +311,20 @@ Result<void> put_rewind(MemoryTables& tables, const Rewind& rewind) {
   }
   tables.watermark = rewind.to;
   return {};
+}
+
+std::vector<model::SettingRow> newest_settings_in(const MemoryTables& tables) {
+  std::map<std::string, model::SettingRow> newest;
+  for (const auto& [key, row] : tables.settings) newest.insert_or_assign(row.name, row);
+  std::vector<model::SettingRow> rows;
+  for (auto& [name, row] : newest) rows.push_back(std::move(row));
+  return rows;
+}
+
+std::int64_t newest_setting_number(const MemoryTables& tables) {
+  std::int64_t newest = 0;
+  for (const auto& [key, row] : tables.settings) newest = std::max(newest, row.number);
+  return newest;
 }
 
 std::vector<model::QuotaRow> newest_quotas_in(const MemoryTables& tables) {

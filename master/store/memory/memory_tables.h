@@ -42,6 +42,7 @@ struct MemoryTables {
   std::map<std::tuple<std::string, std::string, std::int32_t>, model::CalendarRow> calendars;
   std::map<std::tuple<std::string, std::string, std::int32_t>, model::SemaphoreRow> semaphores;
   std::map<std::tuple<model::QuotaOf, std::string, std::int32_t>, model::QuotaRow> quotas;
+  std::map<std::pair<std::string, std::int32_t>, model::SettingRow> settings;  ///< by name and version
   std::map<std::int64_t, model::Notification> notifications;
   std::map<std::pair<Epoch, std::string>, model::ReceiverRow> receivers;
   std::map<std::int64_t, model::Freeze> freezes;
@@ -54,6 +55,10 @@ struct MemoryTables {
   std::map<JobId, WallTime> gone;   ///< up to here retention may have deleted rows of ticks
 };
 
+/// Of each setting that was ever set the newest, by name.
+std::vector<model::SettingRow> newest_settings_in(const MemoryTables& tables);
+/// The highest number of a change; 0: none was ever set.
+std::int64_t newest_setting_number(const MemoryTables& tables);
 /// Of each pool and namespace with limits the newest, by name.
 std::vector<model::QuotaRow> newest_quotas_in(const MemoryTables& tables);
 

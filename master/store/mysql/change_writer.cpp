@@ -18,6 +18,7 @@
 #include "master/store/mysql/literals.h"
 #include "master/store/mysql/notification_rows.h"
 #include "master/store/mysql/run_rows.h"
+#include "master/store/mysql/setting_rows.h"
 
 namespace rota::master::store {
 namespace {
@@ -333,6 +334,7 @@ Result<void> gather_changes(BatchText& batch, const core::Changes& changes, bool
   if (!changes.semaphores.empty()) write_semaphores(batch, changes.semaphores);
   if (!changes.holds.empty()) write_holds(batch, changes.holds);
   write_notifications(batch, changes);
+  if (!changes.settings.empty()) write_settings(batch, changes.settings);
   if (changes.watermark) {
     write_watermark(batch, *changes.watermark);
   } else if (!changes.empty()) {

@@ -11,7 +11,8 @@ const MultiRow kUpsertHolds{
     "INSERT INTO worker_hold (hold_number, worker_id, pool, kind, strikes, since_ms, until_ms, trial_ms, "
     "ended_ms, why) VALUES",
     10,
-    "ON DUPLICATE KEY UPDATE trial_ms = VALUES(trial_ms), ended_ms = VALUES(ended_ms)"};
+    "ON DUPLICATE KEY UPDATE until_ms = VALUES(until_ms), trial_ms = VALUES(trial_ms), "
+    "ended_ms = VALUES(ended_ms)"};
 
 }  // namespace
 

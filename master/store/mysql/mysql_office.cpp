@@ -63,7 +63,8 @@ Result<Office::Marks> MysqlOffice::read_marks() {
   bool has_row = false;
   auto read = (*connection)->stream(
       fmt::format("SELECT e.value, {}, c.cluster_uuid, {}, e.holder, e.address, z.identity, "
-                  "z.created_zxid, z.number, z.wait_below, z.beats FROM epoch e "
+                  "z.created_zxid, z.number, z.wait_below, z.beats, "
+                  "(SELECT MAX(s.change_number) FROM setting_version s) FROM epoch e "
                   "LEFT JOIN watermark w ON w.partition_no = 1 LEFT JOIN zookeeper z ON z.one = 1 "
                   "LEFT JOIN cluster c ON c.one = 1 WHERE e.partition_no = 1",
                   kWatermarkColumns, kNowMs),
@@ -76,6 +77,7 @@ Result<Office::Marks> MysqlOffice::read_marks() {
         marks.holder = {row.text(), row.text()};
         KnownZookeeper known{{row.text(), row.integer()}, row.integer(), row.integer()};
         marks.beats = row.integer();
+        marks.newest_setting = row.integer();
         if (!known.identity.value.empty()) marks.zookeeper = std::move(known);
         return {};
       });

@@ -11,6 +11,7 @@
 #include "master/store/mysql/quota_rows.h"
 #include "master/store/mysql/hold_rows.h"
 #include "master/store/mysql/semaphore_rows.h"
+#include "master/store/mysql/setting_rows.h"
 #include "master/store/mysql/job_rows.h"
 #include "master/store/mysql/multi_row.h"
 #include "master/store/mysql/rows_of.h"
@@ -238,6 +239,19 @@ Result<std::vector<model::QuotaRow>> MysqlReader::quota_versions(model::QuotaOf 
       pool_,
       fmt::format("SELECT {} FROM quota q WHERE q.side = ? AND q.name = ? ORDER BY q.version", kQuotaColumns),
       [&](Binder& binder) { binder.text(name_of(of)).text(name); }, read_quota);
+}
+
+Result<std::vector<model::SettingRow>> MysqlReader::newest_settings() {
+  return rows_of<model::SettingRow>(pool_, fmt::format("SELECT {} {}", kSettingColumns, kNewestSettings), {},
+                                    read_setting);
+}
+
+Result<std::vector<model::SettingRow>> MysqlReader::setting_versions(const std::string& name) {
+  return rows_of<model::SettingRow>(
+      pool_,
+      fmt::format("SELECT {} FROM setting_version s WHERE s.name = ? OR ? = '' ORDER BY s.name, s.version",
+                  kSettingColumns),
+      [&](Binder& binder) { binder.text(name).text(name); }, read_setting);
 }
 
 Result<std::vector<model::SemaphoreRow>> MysqlReader::list_semaphores(const std::string& space,

@@ -18,6 +18,7 @@
 #include "master/store/mysql/hold_rows.h"
 #include "master/store/mysql/notification_rows.h"
 #include "master/store/mysql/semaphore_rows.h"
+#include "master/store/mysql/setting_rows.h"
 #include "master/store/mysql/content_cache.h"
 #include "master/store/mysql/contents.h"
 #include "master/store/mysql/job_loading.h"
@@ -257,6 +258,16 @@ Result<void> load_quotas(Connection& connection, core::Recovered& recovered) {
                            });
 }
 
+Result<void> load_settings(Connection& connection, core::Recovered& recovered) {
+  return connection.stream(fmt::format("SELECT {} {}", kSettingColumns, kNewestSettings),
+                           [&](Row& row) -> Result<void> {
+                             auto one = read_setting(row);
+                             if (!one) return fail(one.error());
+                             recovered.settings.push_back(std::move(*one));
+                             return {};
+                           });
+}
+
 Result<void> load_semaphores(Connection& connection, core::Recovered& recovered) {
   return connection.stream(fmt::format("SELECT {} {}", kSemaphoreColumns, kNewestSemaphores),
                            [&](Row& row) -> Result<void> {
@@ -358,6 +369,7 @@ Result<core::Recovered> load_recovered(Connection& connection, const OpenConnect
   if (!calendars) return fail(calendars.error());
   recovered.calendars = calendars_to_recover(std::move(*calendars), recovered, zones);
   if (auto quotas = load_quotas(connection, recovered); !quotas) return fail(quotas.error());
+  if (auto settings = load_settings(connection, recovered); !settings) return fail(settings.error());
   if (auto semaphores = load_semaphores(connection, recovered); !semaphores) return fail(semaphores.error());
   if (auto holds = load_holds(connection, recovered); !holds) return fail(holds.error());
   if (auto told = load_notifications(connection, recovered); !told) return fail(told.error());

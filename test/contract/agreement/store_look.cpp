@@ -104,6 +104,12 @@ std::string words(const model::QuotaRow& row) {
                      row.quota.firings, to_ms(row.changed), row.number, row.principal);
 }
 
+std::string words(const model::SettingRow& row) {
+  return fmt::format("setting {} version {}: {} made {} number {} by {}: {}", row.name, row.version,
+                     row.value ? std::to_string(*row.value) : "unset", to_ms(row.changed), row.number, row.principal,
+                     row.why);
+}
+
 std::string words(const model::Notification& row) {
   return fmt::format("notification {} to {} {} run {} {} tries {} settled {} error {}", row.id, row.receiver,
                      name_of(row.what), row.run.value, name_of(row.state), row.attempts,
@@ -183,6 +189,10 @@ void add_recovered(std::string& out, const Backend& on) {
   std::sort(quotas.begin(), quotas.end());
   for (const auto& line : quotas) out += line;
   for (const auto& row : all->notifications) out += "  " + words(row) + "\n";
+  std::vector<std::string> settings;
+  for (const auto& row : all->settings) settings.push_back("  " + words(row) + "\n");
+  std::sort(settings.begin(), settings.end());
+  for (const auto& line : settings) out += line;
   std::vector<std::string> semaphores;
   for (const auto& semaphore : all->semaphores) semaphores.push_back("  " + words(semaphore) + "\n");
   std::sort(semaphores.begin(), semaphores.end());
@@ -241,6 +251,9 @@ std::string look(const Backend& on, const StoreStep& step) {
   add(out, "limits of namespaces", reader.list_quotas(model::QuotaOf::Space, 2));
   add(out, "versions of etl", reader.quota_versions(model::QuotaOf::Pool, "etl"));
   add(out, "notifications", reader.list_notifications(false, 100));
+  add(out, "newest settings", reader.newest_settings());
+  add(out, "versions of settings", reader.setting_versions(""));
+  add(out, "versions of catch_up.rate", reader.setting_versions("catch_up.rate"));
   add(out, "semaphores", reader.list_semaphores("default", "", 100));
   add(out, "versions of oracle", reader.semaphore_versions("default", "oracle"));
   add_one(out, "deleted a", reader.last_deleted("default", "a"));

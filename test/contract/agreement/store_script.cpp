@@ -111,6 +111,7 @@ Changes StoreScript::random_changes() {
   if (dice_.chance(15)) add_semaphore(changes);
   if (dice_.chance(15)) add_quota(changes);
   if (dice_.chance(15)) add_hold(changes);
+  if (dice_.chance(15)) add_setting(changes);
   if (dice_.chance(15)) add_notification(changes);
   if (dice_.chance(40)) changes.watermark = next_watermark();
   return changes;
@@ -316,6 +317,18 @@ void StoreScript::add_hold(Changes& changes) {
 }
 
 /// Also a version that stands already, with other content: what stands stays.
+void StoreScript::add_setting(Changes& changes) {
+  model::SettingRow row;
+  row.name = dice_.chance(50) ? "catch_up.rate" : "notify.tries";
+  row.version = ++setting_versions_;
+  if (dice_.chance(80)) row.value = 1 + dice_.below(9);
+  row.changed = wall_from_ms(1'700'000'000'000 + setting_versions_);
+  row.number = setting_versions_;
+  row.principal = "script";
+  row.why = dice_.chance(50) ? "" : "a test";
+  changes.settings.push_back(std::move(row));
+}
+
 void StoreScript::add_quota(Changes& changes) {
   model::QuotaRow row;
   row.of = dice_.chance(50) ? model::QuotaOf::Pool : model::QuotaOf::Space;

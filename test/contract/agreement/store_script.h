@@ -52,6 +52,7 @@ class StoreScript {
   void add_calendar(master::core::Changes& changes);
   void add_semaphore(master::core::Changes& changes);
   void add_quota(master::core::Changes& changes);
+  void add_setting(master::core::Changes& changes);
   void add_hold(master::core::Changes& changes);
   void add_notification(master::core::Changes& changes);
   model::RunProgress random_progress();
@@ -66,6 +67,7 @@ class StoreScript {
   std::int64_t epoch_ = 1;
   std::int32_t semaphore_versions_ = 0;
   std::int32_t quota_versions_ = 0;
+  std::int32_t setting_versions_ = 0;
   std::int64_t notifications_ = 0;
   std::int64_t next_run_ = 100;
   std::vector<std::int64_t> runs_;

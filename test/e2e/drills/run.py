@@ -46,6 +46,7 @@ import notify
 import outputs
 import overlap
 import retries
+import settings
 import limits
 import node_states
 import semaphores
@@ -121,6 +122,7 @@ GROUPS = {
         "attention": lambda c, d, long: attention.told(c),
         "limits": lambda c, d, long: limits.all_of_them(c, d, 120 if long else 30),
         "notify": lambda c, d, long: notify.all_of_them(c.programs, d),
+        "settings": lambda c, d, long: settings.all_of_them(c.programs, d),
         "semaphores": lambda c, d, long: semaphores.all_of_them(c, d, 200 if long else 40),
         "leader_frozen": lambda c, d, long: failover.leader_frozen(c, 10 if long else 1),
     },

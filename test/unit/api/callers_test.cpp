@@ -151,11 +151,14 @@ TEST_CASE("callers: a change passed on by a follower comes from the follower's c
   client->delete_semaphore(semaphore, asks_to_forward(), "default", "oracle");
   thrift::LimitsEdited limits;
   client->set_limits(limits, asks_to_forward(), {});
+  thrift::SettingEdited setting;
+  client->set_setting(setting, asks_to_forward(), {});
   for (const char* method :
        {"submit", "submit_many", "run_now", "cancel_run", "apply_jobs", "set_paused", "delete_job", "undelete_job",
         "apply_calendars", "delete_calendar",
         "drain_worker", "resume_worker", "forget_worker", "confirm_dead", "begin_freeze", "end_freeze",
         "set_limits",
+        "set_setting",
         "set_semaphore", "delete_semaphore", "test_receiver"}) {
     passed.check(method, client.address());
   }

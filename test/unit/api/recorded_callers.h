@@ -83,6 +83,11 @@ class RecordedCallers final : public JobService, public ReportService {
   void list_notifications(const Caller&, std::vector<thrift::NotificationInfo>&, const Head&,
                           const thrift::NotificationQuery&) override {}
   void test_receiver(const Caller& by, std::string&, const Head&, Text) override { note("test_receiver", by); }
+  void set_setting(const Caller& by, thrift::SettingEdited&, const Head&, const thrift::SettingEdit&) override {
+    note("set_setting", by);
+  }
+  void list_settings(const Caller&, std::vector<thrift::SettingInfo>&, const Head&, Text, bool) override {}
+  void setting_history(const Caller&, std::vector<thrift::SettingVersion>&, const Head&, Text) override {}
   void set_semaphore(const Caller& by, thrift::SemaphoreEdited&, const Head&, const thrift::SemaphoreEdit&) override {
     note("set_semaphore", by);
   }

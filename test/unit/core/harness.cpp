@@ -78,6 +78,7 @@ void Harness::record(const Effects& effects) {
   for (const auto& row : effects.changes.calendars) calendars.push_back(row);
   for (const auto& row : effects.changes.semaphores) semaphores.push_back(row);
   for (const auto& row : effects.changes.quotas) quotas.push_back(row);
+  for (const auto& row : effects.changes.settings) settings.push_back(row);
   for (const auto& row : effects.changes.notifications) notifications.insert_or_assign(row.id, row);
   told.insert(told.end(), effects.notifications.begin(), effects.notifications.end());
   notices.insert(notices.end(), effects.notices.begin(), effects.notices.end());
@@ -186,6 +187,14 @@ Result<QuotaApplied> Harness::set_quota(SetQuota event) {
   REQUIRE(!last.replies.empty());
   if (const auto* error = std::get_if<Error>(&last.replies[0].body)) return fail(*error);
   return std::get<QuotaApplied>(last.replies[0].body);
+}
+
+Result<SettingApplied> Harness::set_setting(const std::string& name, std::optional<std::int64_t> value,
+                                            std::optional<std::int32_t> expected) {
+  handle(SetSetting{Token{next_token_++}, "tester", name, value, "a test", expected});
+  REQUIRE(!last.replies.empty());
+  if (const auto* error = std::get_if<Error>(&last.replies[0].body)) return fail(*error);
+  return std::get<SettingApplied>(last.replies[0].body);
 }
 
 Result<SemaphoreApplied> Harness::delete_semaphore(const std::string& name) {
@@ -388,6 +397,9 @@ Recovered Harness::recovered() const {
   std::map<std::pair<model::QuotaOf, std::string>, model::QuotaRow> newest_quotas;
   for (const model::QuotaRow& row : quotas) newest_quotas[{row.of, row.name}] = row;
   for (const auto& [side, row] : newest_quotas) all.quotas.push_back(row);
+  std::map<std::string, model::SettingRow> newest_settings;
+  for (const model::SettingRow& row : settings) newest_settings[row.name] = row;
+  for (const auto& [name, row] : newest_settings) all.settings.push_back(row);
   for (const model::CalendarRow& row : calendars) {
     all.calendars.push_back({row, utc()});
   }

@@ -48,6 +48,8 @@ class Harness {
   Result<master::core::SemaphoreApplied> delete_semaphore(const std::string& name);
   /// An error is the answer.
   Result<master::core::QuotaApplied> set_quota(master::core::SetQuota event);
+  Result<master::core::SettingApplied> set_setting(const std::string& name, std::optional<std::int64_t> value,
+                                                   std::optional<std::int32_t> expected = {});
   RunId run_now(const std::string& name, const std::string& key = {}, const std::string& hash = {});
   RunId submit(const std::string& key = {}, const std::string& hash = {}, JobId job = JobId{kOneOffBit + 5});
   /// The same, and its key was not looked up; an error is the answer.
@@ -103,6 +105,7 @@ class Harness {
   std::vector<model::CalendarRow> calendars;
   std::vector<model::SemaphoreRow> semaphores;
   std::vector<model::QuotaRow> quotas;
+  std::vector<model::SettingRow> settings;
   std::map<std::int64_t, model::Notification> notifications;
   std::vector<model::Notification> told;         ///< asked to be sent, in order
   std::vector<model::WorkerKey> watched;         ///< lives whose beats were to be looked at

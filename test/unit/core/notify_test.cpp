@@ -17,6 +17,9 @@ using model::RunState;
 
 namespace {
 
+constexpr int kTries = model::Settings{}.notify_tries;
+constexpr std::size_t kOpen = model::Settings{}.notify_open;
+
 CoreOptions with_receivers(std::vector<model::ReceiverRule> receivers) {
   CoreOptions options;
   options.receivers = std::move(receivers);
@@ -124,12 +127,12 @@ TEST_CASE("notify: it is given up after so many tries, and its pauses are bounde
   term.join(a_worker("w1"));
   term.apply(a_job().named("job"));
   fail_once(term, "job");
-  for (int i = 0; i < kTriesMost; ++i) {
+  for (int i = 0; i < kTries; ++i) {
     REQUIRE(term.told.size() == static_cast<std::size_t>(i + 1));
     tried(term, term.told.back().id, "no");
     term.advance(kLastTryAgain);
   }
-  CHECK(term.told.size() == kTriesMost);
+  CHECK(term.told.size() == kTries);
   CHECK(LinesTold(term).lines == Lines{"ops failed job: given_up"});
   CHECK(pause_before_try(1) == 1s);
   CHECK(pause_before_try(5) == 16s);
@@ -142,8 +145,8 @@ TEST_CASE("notify: a flood is bounded, and one says how many it stands for") {
   term.join(a_worker("w1"));
   term.apply(a_job().named("job"));
   constexpr int kMore = 7;
-  for (std::size_t i = 0; i < kOpenOfReceiver + kMore; ++i) fail_once(term, "job");
-  CHECK(term.counter("notifications_open") == kOpenOfReceiver + 1);
+  for (std::size_t i = 0; i < kOpen + kMore; ++i) fail_once(term, "job");
+  CHECK(term.counter("notifications_open") == kOpen + 1);
   CHECK(term.counter("notifications_combined") == kMore);
   std::int64_t combined = 0;
   while (!term.told.empty() && term.counter("notifications_open") > 0) {

@@ -95,6 +95,8 @@ struct BesideRig {
   KeptSender sender;
   Inbox inbox;
   std::map<Token, core::ReplyBody> replies;
+  std::vector<model::SettingRow> settings;  ///< that others act on, in order
+  std::size_t replies_before_settings = 99;
   std::map<Token, std::size_t> begun_at;  ///< so many had gone beside the loop when it was answered
   core::Scheduler scheduler{Epoch{7}, {}, {}, clock.now()};
   EventLoop loop{Epoch{7}, parts(), options()};
@@ -107,6 +109,10 @@ struct BesideRig {
                     },
                     clock, inbox};
     parts.storing = &storing;
+    parts.settings = [this](const std::vector<model::SettingRow>& rows) {
+      replies_before_settings = replies.size();
+      settings.insert(settings.end(), rows.begin(), rows.end());
+    };
     return parts;
   }
   static LoopOptions options() {
