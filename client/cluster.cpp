@@ -462,6 +462,28 @@ Result<std::vector<thrift::WorkerLife>> Cluster::list_lives(const std::string& w
   });
 }
 
+Result<std::vector<thrift::MasterNode>> Cluster::list_masters() {
+  return query<std::vector<thrift::MasterNode>>(
+      [&](auto& client, auto& out, const auto& head) { client.list_masters(out, head); });
+}
+
+Result<thrift::NodeHistory> Cluster::worker_history(const std::string& worker) {
+  thrift::HistoryQuery asked;
+  asked.__set_worker(worker);
+  return query<thrift::NodeHistory>(
+      [&](auto& client, auto& out, const auto& head) { client.worker_history(out, head, asked); });
+}
+
+Result<std::vector<thrift::RunUsage>> Cluster::worker_usage(const std::string& worker) {
+  return query<std::vector<thrift::RunUsage>>(
+      [&](auto& client, auto& out, const auto& head) { client.worker_usage(out, head, worker); });
+}
+
+Result<thrift::CapacityReport> Cluster::capacity() {
+  return query<thrift::CapacityReport>(
+      [&](auto& client, auto& out, const auto& head) { client.capacity(out, head); });
+}
+
 Result<thrift::AttentionReport> Cluster::attention(const thrift::AttentionRequest& request) {
   return query<thrift::AttentionReport>(
       [&](auto& client, auto& out, const auto& head) { client.attention(out, head, request); });

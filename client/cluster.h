@@ -121,6 +121,13 @@ class Cluster {
   Result<std::vector<thrift::WorkerInfo>> list_workers();
   Result<std::vector<thrift::WorkerLife>> list_lives(const std::string& worker, std::int32_t limit);
   Result<thrift::ClusterStatus> cluster_status();
+  /// All that are registered; each was asked for its own figures.
+  Result<std::vector<thrift::MasterNode>> list_masters();
+  /// The minutes of the last 24 hours, oldest first.
+  Result<thrift::NodeHistory> worker_history(const std::string& worker);
+  /// What the attempts that run there use.
+  Result<std::vector<thrift::RunUsage>> worker_usage(const std::string& worker);
+  Result<thrift::CapacityReport> capacity();
   /// What needs somebody now.
   Result<thrift::AttentionReport> attention(const thrift::AttentionRequest& request);
   /// One call; the answer may be partial when the request allows that.

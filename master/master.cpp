@@ -54,6 +54,7 @@ Master::Master(const config::MasterOptions& options, const std::string& database
     : options_(options),
       password_(database_password),
       paths_(options.cluster),
+      own_figures_(options.state_dir, ROTA_VERSION, clock_),
       heartbeat_(options.heartbeat_file),
       services_(std::make_unique<Services>(options, database_password, *this)),
       session_(zk::make_real_client, session_options(options)),
@@ -138,6 +139,7 @@ std::unique_ptr<SelfCheck> Master::make_self_check() {
   };
   parts.most_events = [this] { return services_->settings().values().inbox_events; };
   parts.masters = [this] { return masters(); };
+  parts.look_at_figures = [this] { own_figures_.look(); };
   parts.tell = [this](const std::string& verdict) {
     {
       std::scoped_lock lock(verdict_mutex_);
@@ -146,36 +148,6 @@ std::unique_ptr<SelfCheck> Master::make_self_check() {
     registration_->set_data(node_data());
   };
   return std::make_unique<SelfCheck>(std::move(parts));
-}
-
-Result<void> Master::open_pages() {
-  if (options_.http.port == 0) return {};
-  http::ServerOptions wanted;
-  wanted.host = options_.http.host;
-  wanted.port = options_.http.port;
-  page_rows_ = std::make_unique<PageRows>(services_->reader());
-  page_rows_->start();
-  pages_ = std::make_unique<http::Server>(wanted, [this](const http::Request& request) {
-    PageFacts facts;
-    facts.id = options_.id;
-    facts.host = options_.advertise.host;
-    facts.cluster = options_.cluster;
-    facts.version = ROTA_VERSION;
-    facts.leading = leading();
-    facts.snapshot = snapshot();
-    facts.office = office_state_.view();
-    facts.now = clock_.mono();
-    if (facts.snapshot) facts.tick_hold = core::hold_text(*facts.snapshot, services_->tick_clock().wall());
-    facts.check = self_check_->last_with(
-        {{"office", office_state_.word()},
-         {"ticks", facts.tick_hold.empty() ? "ok" : "held: " + facts.tick_hold}});
-    facts.standstill = standstill();
-    facts.log_refusals = services_->log_refusals();
-    facts.stale_commands_refused = services_->dispatch_counters().refused_old_epoch;
-    if (request.path == "/") facts.rows = page_rows_->last();
-    return page_of(request, facts);
-  });
-  return pages_->start();
 }
 
 model::Address Master::own_address() const {

@@ -27,6 +27,7 @@
 #include "master/office/office_state.h"
 #include "master/office/office_watch.h"
 #include "master/pages.h"
+#include "master/upkeep/own_figures.h"
 #include "master/upkeep/self_check.h"
 #include "master/services.h"
 #include "master/office/takeover_pacing.h"
@@ -61,6 +62,10 @@ class Master final : public api::LeaderPort, private cluster::ElectorObserver {
   std::string why_nobody_leads() const override { return office_state_.why_nobody_leads(); }
   std::string database_silence() const override { return database_ ? database_->silence() : ""; }
   std::vector<api::MasterView> masters() const override;
+  std::optional<api::MasterFigures> figures() const override { return own_figures_.last(); }
+  std::shared_ptr<const core::NodeFacts> node_facts() const override {
+    return leading() ? services_->node_facts() : nullptr;
+  }
   std::vector<std::pair<std::string, std::string>> health() const override;
 
  private:
@@ -115,6 +120,7 @@ class Master final : public api::LeaderPort, private cluster::ElectorObserver {
   const zk::Paths paths_;
   const SystemClock clock_;
   OfficeState office_state_{clock_};
+  OwnFigures own_figures_;
   HeartbeatFile heartbeat_;                    // office thread only
   std::atomic<MonoTime> last_beat_;            // of that thread
   std::unique_ptr<Services> services_;         // reader, logs, dispatcher, API server

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <iterator>
 
+#include "master/core/time/hold_rules.h"
 #include "master/master.h"
 
 namespace rota::master {
@@ -48,6 +49,38 @@ HealthWords Master::health() const {
     if (master.id != options_.id && !master.health.empty()) words.emplace_back(master.id, master.health);
   }
   return words;
+}
+
+Result<void> Master::open_pages() {
+  if (options_.http.port == 0) return {};
+  http::ServerOptions wanted;
+  wanted.host = options_.http.host;
+  wanted.port = options_.http.port;
+  page_rows_ = std::make_unique<PageRows>(services_->reader());
+  page_rows_->start();
+  pages_ = std::make_unique<http::Server>(wanted, [this](const http::Request& request) {
+    PageFacts facts;
+    facts.id = options_.id;
+    facts.host = options_.advertise.host;
+    facts.cluster = options_.cluster;
+    facts.version = ROTA_VERSION;
+    facts.leading = leading();
+    facts.snapshot = snapshot();
+    facts.figures = figures();
+    facts.nodes = node_facts();
+    facts.office = office_state_.view();
+    facts.now = clock_.mono();
+    if (facts.snapshot) facts.tick_hold = core::hold_text(*facts.snapshot, services_->tick_clock().wall());
+    facts.check = self_check_->last_with(
+        {{"office", office_state_.word()},
+         {"ticks", facts.tick_hold.empty() ? "ok" : "held: " + facts.tick_hold}});
+    facts.standstill = standstill();
+    facts.log_refusals = services_->log_refusals();
+    facts.stale_commands_refused = services_->dispatch_counters().refused_old_epoch;
+    if (request.path == "/") facts.rows = page_rows_->last();
+    return page_of(request, facts);
+  });
+  return pages_->start();
 }
 
 }  // namespace rota::master

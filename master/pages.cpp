@@ -219,17 +219,54 @@ std::string age_of(const std::optional<model::WorkerVitals>& vitals, WallTime no
   return fmt::format("{} s", std::max<std::int64_t>(0, (now - vitals->sampled).count() / 1000));
 }
 
+/// Of this master alone; the others are asked by `rota master list`.
+std::vector<std::string> figures_of(const PageFacts& facts, const api::MasterView& master) {
+  if (master.id != facts.id || !facts.figures) return {"-", "-", "-", "-", "-"};
+  const api::MasterFigures& own = *facts.figures;
+  const auto age = std::max<std::int64_t>(0, floor_ms(facts.now - own.sampled).count() / 1000);
+  return {fmt::format("{} %", own.cpu_percent), fmt::format("{} %", own.memory_percent),
+          fmt::format("{} MiB", own.disk_free_bytes >> 20), std::to_string(own.threads),
+          fmt::format("{} s", age)};
+}
+
 void show_masters(http::Page& page, const PageFacts& facts) {
   Rows rows;
   for (const api::MasterView& master : facts.check.masters) {
-    rows.push_back({master.id, fmt::format("{}:{}", master.address.host, master.address.port),
-                    master.leads ? "leader" : "follower", master.health});
+    Rows::value_type row = {master.id, fmt::format("{}:{}", master.address.host, master.address.port),
+                            master.leads ? "leader" : "follower"};
+    for (std::string& text : figures_of(facts, master)) row.push_back(std::move(text));
+    row.push_back(master.health);
+    rows.push_back(std::move(row));
   }
   page.heading("Masters");
-  page.table({"master", "address", "role", "health"}, rows, "None is known yet.");
+  page.table({"master", "address", "role", "cpu", "memory", "disk free", "threads", "figures' age", "health"},
+             rows, "None is known yet.");
 }
 
-void show_workers(http::Page& page, const Snapshot& snapshot) {
+std::string heartbeat_of(const core::WorkerView& worker, WallTime now) {
+  if (!worker.heard) return "-";
+  return fmt::format("{} s", std::max<std::int64_t>(0, (now - *worker.heard).count() / 1000));
+}
+
+std::string share_of(const core::WorkerView& worker) {
+  return worker.share.of == 0 ? "-" : fmt::format("{} of {}", worker.share.given, worker.share.of);
+}
+
+std::string today_of(const core::NodeFacts* facts, const std::string& worker) {
+  if (facts == nullptr) return "-";
+  const auto found = facts->today.find(worker);
+  const core::WorkerWork work = found == facts->today.end() ? core::WorkerWork{} : found->second;
+  return fmt::format("{} / {} / {}", work.scheduled, work.succeeded, work.failed);
+}
+
+void show_shortages(http::Page& page, const core::NodeFacts* facts) {
+  if (facts == nullptr) return;
+  for (const core::PoolShortage& shortage : facts->shortages) {
+    page.warning(shortage.words + ", since " + when(shortage.since));
+  }
+}
+
+void show_workers(http::Page& page, const Snapshot& snapshot, const core::NodeFacts* facts) {
   Rows rows;
   for (const core::WorkerView& worker : snapshot.workers) {
     const auto& vitals = worker.vitals;
@@ -241,11 +278,14 @@ void show_workers(http::Page& page, const Snapshot& snapshot) {
                     percent(vitals, &model::WorkerVitals::memory_percent),
                     vitals ? fmt::format("{} MiB", vitals->disk_free_bytes >> 20) : "-",
                     vitals ? std::to_string(vitals->threads) : "-", age_of(vitals, snapshot.taken),
+                    heartbeat_of(worker, snapshot.taken), std::to_string(worker.info->weight),
+                    share_of(worker), today_of(facts, worker.info->key.id),
                     core::remarks_on(worker, snapshot.taken)});
   }
   page.heading("Workers");
   page.table({"worker", "state", "pool", "running", "load", "cpu", "memory", "disk free",
-              "threads", "figures' age", "why"}, rows,
+              "threads", "figures' age", "heartbeat", "weight", "share",
+              "today: scheduled / succeeded / failed", "why"}, rows,
              "No worker is here.");
 }
 
@@ -373,7 +413,8 @@ std::string status_of(const PageFacts& facts) {
     show_rows(page, facts);
     return page.text();
   }
-  show_workers(page, *facts.snapshot);
+  show_shortages(page, facts.nodes.get());
+  show_workers(page, *facts.snapshot, facts.nodes.get());
   show_runs(page, *facts.snapshot);
   show_gaps(page, *facts.snapshot);
   show_rows(page, facts);

@@ -32,6 +32,8 @@ struct PageFacts {
   api::LogRefusals log_refusals;                   ///< of output, since this process began
   std::int64_t stale_commands_refused = 0;         ///< by workers, since this process began
   std::shared_ptr<const PageRowsRead> rows;        ///< null: not read yet
+  std::optional<api::MasterFigures> figures = {};  ///< of this master
+  std::shared_ptr<const core::NodeFacts> nodes = {};  ///< null when not leading, or nothing is noted yet
 };
 
 /// "/", "/metrics", "/healthz"; anything else is not found. Pure.

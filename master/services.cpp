@@ -44,6 +44,7 @@ api::ApiOptions api_options(const config::MasterOptions& options) {
   wanted.cluster = options.cluster;
   wanted.master_id = options.id;
   wanted.plaintext_networks = options.plaintext_networks;
+  wanted.reserve_percent = options.workers.reserve_percent;
   return wanted;
 }
 
@@ -73,6 +74,16 @@ RunRetentionOptions run_retention_options(const model::Settings& settings) {
   RunRetentionOptions wanted;
   wanted.keep_runs = settings.keep_runs;
   wanted.pause_after_pass = pause_for(wanted.keep_runs, wanted.pause_after_pass);
+  return wanted;
+}
+
+NodeHistoryOptions node_history_options(const config::MasterOptions& options) {
+  NodeHistoryOptions wanted;
+  // A worker that is shown as gone has a life.
+  wanted.keep_lives = options.workers.keep_lives == Millis{0}
+                          ? Millis{0}
+                          : std::max(options.workers.keep_lives, options.workers.keep_dead);
+  wanted.reserve_percent = options.workers.reserve_percent;
   return wanted;
 }
 
@@ -156,6 +167,8 @@ Services::Services(const config::MasterOptions& options, const std::string& data
                      retention_options(settings_.file().values)),
       run_retention_({history_, pruned_, logs_}, tick_clock_, [this] { return bool{tick_clock_.doubt()}; },
                      run_retention_options(settings_.file().values)),
+      nodes_(database_),
+      node_history_(node_parts(), tick_clock_, node_history_options(options)),
       dispatcher_(reader_, dispatcher_options(options)),
       notifier_(receivers_of(options), {options.cluster, options.id}),
       api_(api::ApiParts{leader, reader_, logs_, tick_clock_, [this] { return cluster_uuid(); },
@@ -174,6 +187,14 @@ api::SettingsView Services::settings_view() const {
   return {settings_.file().values, settings_.file().given, settings_.rows()};
 }
 
+NodeHistoryParts Services::node_parts() {
+  return NodeHistoryParts{nodes_, reader_, [this] { return leader_.snapshot(); },
+                          [this] { return bool{tick_clock_.doubt()}; },
+                          [this](const core::PoolShortage& shortage) {
+                            (void)leader_.post(core::CapacityLow{shortage.words});  // refused: it is over
+                          }};
+}
+
 std::string Services::database_in_use() const {
   return database_.hosts ? database_.hosts->in_use() : database_.socket;
 }
@@ -184,6 +205,7 @@ Result<void> Services::start() {
   if (auto ready = logs_.prepare(); !ready) return ready;
   log_retention_.start();
   run_retention_.start();
+  node_history_.start();
   return api_.start();
 }
 
@@ -191,6 +213,7 @@ void Services::stop() {
   end_term();
   log_retention_.stop();
   run_retention_.stop();
+  node_history_.stop();
   api_.stop();
   notifier_.stop();
   dispatcher_.stop();
@@ -253,11 +276,13 @@ void Services::begin_term(Epoch epoch, const std::string& cluster_uuid,
       [this](core::Event event) { (void)leader_.post(std::move(event)); }});  // refused: it is over
   log_retention_.set_leading(true);
   run_retention_.set_leading(true);
+  node_history_.set_leading(true);
 }
 
 void Services::end_term() {
   log_retention_.set_leading(false);
   run_retention_.set_leading(false);
+  node_history_.set_leading(false);
   dispatcher_.end_term();
 }
 

@@ -16,10 +16,12 @@
 #include "master/upkeep/log_store_watch.h"
 #include "master/loop/loop.h"
 #include "master/notify/notifier.h"
+#include "master/upkeep/node_history.h"
 #include "master/upkeep/run_retention.h"
 #include "master/upkeep/settings_in_force.h"
 #include "master/store/log_store.h"
 #include "master/store/mysql/mysql_history.h"
+#include "master/store/mysql/mysql_nodes.h"
 #include "master/store/mysql/mysql_office.h"
 #include "master/store/mysql/mysql_reader.h"
 #include "master/store/mysql/mysql_retention.h"
@@ -43,6 +45,7 @@ class Services {
   /// Why the log store takes no output, or what came with other content than it holds; empty: neither.
   std::string logs_trouble() const;
   api::LogRefusals log_refusals() const { return api_.log_refusals(); }
+  std::shared_ptr<const core::NodeFacts> node_facts() const { return node_history_.facts(); }
   dispatch::DispatchCounters dispatch_counters() const { return dispatcher_.counters(); }
 
   store::Reader& reader() { return reader_; }
@@ -80,6 +83,7 @@ class Services {
  private:
   std::string cluster_uuid() const;
   api::SettingsView settings_view() const;
+  NodeHistoryParts node_parts();
 
   const store::MysqlOptions database_;
   api::LeaderPort& leader_;
@@ -97,6 +101,8 @@ class Services {
   store::MysqlHistory history_;
   LogRetention log_retention_;
   RunRetention run_retention_;
+  store::MysqlNodes nodes_;
+  NodeHistory node_history_;
   dispatch::Dispatcher dispatcher_;
   notify::Notifier notifier_;
   api::ApiServer api_;

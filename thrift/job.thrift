@@ -8,6 +8,7 @@ include "common.thrift"
 include "freeze.thrift"
 include "quota.thrift"
 include "notification.thrift"
+include "node.thrift"
 include "semaphore.thrift"
 include "setting.thrift"
 include "verify.thrift"
@@ -439,6 +440,12 @@ service JobService {
   worker_info.DeathAnswer confirm_dead(1: common.RequestHead head, 2: string worker, 3: string why, 4: bool dry_run) throws (1: common.RotaError error),
   /** Lives of a worker, newest first; limit 1 to 1000. */
   list<worker_info.WorkerLife> list_lives(1: common.RequestHead head, 2: string worker, 3: i32 limit) throws (1: common.RotaError error),
+  /** All masters that are registered, each asked for its own figures. */
+  list<node.MasterNode> list_masters(1: common.RequestHead head) throws (1: common.RotaError error),
+  node.NodeHistory worker_history(1: common.RequestHead head, 2: node.HistoryQuery query) throws (1: common.RotaError error),
+  /** What runs on that worker, with figures of a few seconds ago. */
+  list<node.RunUsage> worker_usage(1: common.RequestHead head, 2: string worker) throws (1: common.RotaError error),
+  node.CapacityReport capacity(1: common.RequestHead head) throws (1: common.RotaError error),
   /** What failed, was missed, is stuck, waits for help or is held, with what to do. */
   attention.AttentionReport attention(1: common.RequestHead head, 2: attention.AttentionRequest request) throws (1: common.RotaError error),
   ClusterStatus cluster_status(1: common.RequestHead head) throws (1: common.RotaError error),

@@ -9,7 +9,7 @@ struct NotificationInfo {
   1: i64 id,
   2: string receiver,
   /** "failed", "lost", "missed", "late", "stuck", "self_paused", "worker_offline", "worker_dead", "no_leader",
-      "ticks_held", or "combined": it stands for `stands_for` others that were too many. */
+      "ticks_held", "low_capacity", or "combined": it stands for `stands_for` others that were too many. */
   3: string what,
   /** Empty and 0: not of a job, a run, a worker, a tick. */
   4: string space,

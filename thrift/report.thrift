@@ -63,10 +63,12 @@ struct RenewRequest {
   /** Load and health of the worker, and the age of these figures. */
   10: optional worker_info.WorkerVitals vitals,
   11: optional i64 vitals_age_ms,
-  /** Of running attempts, at most 1,000. */
+  /** Of running attempts, at most 200; an older worker sends up to 1,000. */
   12: optional list<AttemptUsage> usage,
   /** The worker's clock when it asked. */
-  13: optional i64 clock_ms
+  13: optional i64 clock_ms,
+  /** `usage` is a part, and others follow with the next renewals. */
+  14: optional bool has_part_of_usage
 }
 
 service ReportService {

@@ -11,7 +11,9 @@ struct Usage {
   2: i64 memory_bytes,
   3: i64 processes,
   /** How old these figures are. */
-  4: i64 age_ms
+  4: i64 age_ms,
+  /** Of one core, in the last seconds; unset: not known yet. */
+  5: optional i32 cpu_percent
 }
 
 /** Load and health of a worker. */
@@ -25,7 +27,19 @@ struct WorkerVitals {
   6: i32 running,
   /** "ok", or what its self check found. */
   7: string health,
-  8: i64 sampled_ms
+  8: i64 sampled_ms,
+  /** Set by a master: figures that no host can have, which were brought into their bounds. */
+  9: optional string doubt
+}
+
+/** What a worker did since midnight (UTC). */
+struct WorkerDay {
+  /** Attempts that it was given. */
+  1: i64 scheduled,
+  2: i64 succeeded,
+  3: i64 failed,
+  /** Not before this: what was before is not known yet. Else midnight. */
+  4: i64 since_ms
 }
 
 struct WorkerDrain {
@@ -112,7 +126,13 @@ struct WorkerInfo {
   /** Excluded or flapping: why, since when, and until when as planned. */
   27: optional WorkerHold hold,
   /** Its clock less the leader's. */
-  28: optional i64 clock_offset_ms
+  28: optional i64 clock_offset_ms,
+  /** How long ago it last asked for a voucher; unset: not yet in this Term. */
+  29: optional i64 heartbeat_age_ms,
+  /** Of the last runs of its pool, at most 1,000, how many it was given; since this Term began. */
+  30: optional i32 share_given,
+  31: optional i32 share_of,
+  32: optional WorkerDay today
 }
 
 /** One life of a worker, as leaders saw it. */

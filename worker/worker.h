@@ -68,7 +68,7 @@ class Worker {
   Result<void> open_pages();
   http::Response page(const http::Request& request) const;
   std::string metrics() const;
-  presence::Figures figures() const;
+  presence::Figures figures();
 
   const config::WorkerOptions options_;
   const sdk::Registry& registry_;
@@ -89,6 +89,7 @@ class Worker {
   std::unique_ptr<presence::Presence> presence_;
   std::unique_ptr<presence::RenewLoop> renew_;
   Vitals vitals_;                   ///< main's thread
+  model::AttemptKey told_through_;  ///< of the last part of figures; the renewals' thread
   mutable std::mutex seen_mutex_;   ///< guards what the pages show
   model::WorkerVitals seen_vitals_;
   MonoTime seen_at_{};

@@ -22,7 +22,8 @@ std::vector<std::string> vitals_of(const thrift::WorkerInfo& worker) {
 
 std::vector<Column> worker_columns() {
   return {"WORKER", "STATE", "POOL", "SLOTS", "RUNNING", "LOAD", "CPU", "MEMORY", "DISK FREE", "THREADS",
-          "AGE", "ADDRESS", "KILLS BY", "KERNEL LIMITS", "WHY", wide("LABELS"), wide("VERSION"), wide("LIFE"),
+          "AGE", "HEARTBEAT", "WEIGHT", "SHARE", "TODAY", "ADDRESS", "KILLS BY",
+               "KERNEL LIMITS", "WHY", wide("LABELS"), wide("VERSION"), wide("LIFE"),
           wide("HERE SINCE")};
 }
 
@@ -30,7 +31,9 @@ std::vector<std::string> cells_of(const thrift::WorkerInfo& worker) {
   std::vector<std::string> row = {worker.key.id, worker.state, worker.pool, std::to_string(worker.slots),
                                   std::to_string(worker.running)};
   for (std::string& text : vitals_of(worker)) row.push_back(std::move(text));
-  row.insert(row.end(), {figures_age_of(worker), address_of(worker), worker.kill_means,
+  row.insert(row.end(), {figures_age_of(worker), heartbeat_of(worker),
+                           worker.__isset.weight ? std::to_string(worker.weight) : "-", share_of(worker),
+                           today_of(worker, true), address_of(worker), worker.kill_means,
                          kernel_limits_of(worker), remarks_on(worker), pairs_text(worker.labels),
                          worker.version, worker.key.incarnation, show_time(worker.started_ms)});
   return row;

@@ -31,6 +31,7 @@ struct CommandLine {
   bool yes = false;
   bool as_table = false;
   bool all = false;
+  bool history = false;
 
   SubmitArguments submit;
   ApplyArguments apply;

@@ -153,7 +153,11 @@ int run_why(Desk& desk, const std::string& run);
 
 int worker_list(Desk& desk, bool all);
 int worker_show(Desk& desk, const std::string& worker);
+int worker_history(Desk& desk, const std::string& worker);
 int worker_lives(Desk& desk, const std::string& worker);
+int master_list(Desk& desk);
+int master_show(Desk& desk, const std::string& master);
+int capacity(Desk& desk);
 struct DrainArguments {
   std::string worker;
   std::string deadline;                  ///< empty: running attempts may finish

@@ -120,6 +120,17 @@ void add_calendar(CLI::App& app, CommandLine& line) {
   import->add_flag("--open", line.import.open, "the file's days are open, not closed");
 }
 
+void add_nodes(CLI::App& app, CommandLine& line) {
+  CLI::App* master = app.add_subcommand("master", "masters");
+  master->require_subcommand(1);
+  listing(add(*master, line, "list", "all masters, each with its figures", master_list), line);
+  watchable(add(*master, line, "show", "one master",
+                [&line](Desk& desk) { return master_show(desk, line.name); }), line)
+      ->add_option("master", line.name, "the master's id")->required();
+  watchable(add(app, line, "capacity", "slots in use in each pool, the reserve, and when they end", capacity),
+            line);
+}
+
 void add_cluster(CLI::App& app, CommandLine& line) {
   CLI::App* worker = app.add_subcommand("worker", "workers");
   worker->require_subcommand(1);
@@ -131,9 +142,14 @@ void add_cluster(CLI::App& app, CommandLine& line) {
   listing(list, line)->add_option("--lives", line.name, "instead: the lives of the worker with this id");
   where_option(list, line, "--state", "state", "only in this state, e.g. online (repeatable)");
   where_option(list, line, "--pool", "pool", "only of this pool (repeatable)");
-  watchable(add(*worker, line, "show", "one worker, what runs there, and its latest lives",
-                [&line](Desk& desk) { return worker_show(desk, line.name); }), line)
-      ->add_option("worker", line.name, "the worker's id")->required();
+  CLI::App* show = watchable(
+      add(*worker, line, "show", "one worker, what runs there, and its latest lives",
+          [&line](Desk& desk) {
+            return line.history ? worker_history(desk, line.name) : worker_show(desk, line.name);
+          }),
+      line);
+  show->add_option("worker", line.name, "the worker's id")->required();
+  show->add_flag("--history", line.history, "instead: its figures of the last 24 hours, minute by minute");
   CLI::App* drain = add(*worker, line, "drain", "give it no new runs until it is resumed",
                         [&line](Desk& desk) { return worker_drain(desk, line.drain); });
   drain->add_option("worker", line.drain.worker, "the worker's id")->required();
@@ -362,6 +378,7 @@ int command_line(int argc, char** argv) {
   add_run(app, line);
   add_cluster(app, line);
   add_context(app, line);
+  add_nodes(app, line);
   add_completion(app, line);
   if (argc > 2 && std::string_view(argv[1]) == "--complete") {
     return complete_words(app, line, std::vector<std::string>(argv + 2, argv + argc));

@@ -169,6 +169,9 @@ void add_now(Table& table, const thrift::Explanation& now) {
   if (now.state != "running" || now.__isset.away_since_ms) table.add({"now", now.sentence});
   if (!now.__isset.usage) return;
   const std::string age = format_duration(Millis{now.usage.age_ms / 1000 * 1000});
+  if (now.usage.__isset.cpu_percent) {
+    table.add({"cpu now", fmt::format("{} % of one core ({} ago)", now.usage.cpu_percent, age)});
+  }
   table.add({"cpu so far", fmt::format("{} ms ({} ago)", now.usage.cpu_us / 1000, age)});
   table.add({"memory", fmt::format("{} KiB in {} process{} ({} ago)", now.usage.memory_bytes / 1024,
                                    now.usage.processes, now.usage.processes == 1 ? "" : "es", age)});

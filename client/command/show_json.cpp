@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
+#include "client/command/node_json.h"
 #include "common/model/job_fields.h"
 #include "common/wire/job_names.h"
 #include "common/wire/run_wire.h"
@@ -173,12 +174,21 @@ json to_json(const thrift::WorkerInfo& worker) {
     out["vitals"] = {{"cpu_percent", vitals.cpu_percent}, {"memory_percent", vitals.memory_percent},
                      {"load_percent", vitals.load_percent}, {"threads", vitals.threads},
                      {"disk_free_bytes", vitals.disk_free_bytes}, {"running", vitals.running},
-                     {"health", vitals.health}};
+                     {"health", vitals.health}, {"doubt", vitals.doubt}};
     put_time(out["vitals"], "sampled_at_ms", true, vitals.sampled_ms);
     out["vitals"]["age_ms"] = worker.__isset.vitals_age_ms ? json(worker.vitals_age_ms) : json(nullptr);
   }
   out["warning"] = worker.__isset.warning ? json(worker.warning) : json(nullptr);
   out["clock_offset_ms"] = worker.__isset.clock_offset_ms ? json(worker.clock_offset_ms) : json(nullptr);
+  out["weight"] = worker.__isset.weight ? json(worker.weight) : json(nullptr);
+  out["heartbeat_age_ms"] = worker.__isset.heartbeat_age_ms ? json(worker.heartbeat_age_ms) : json(nullptr);
+  out["share"] = out["today"] = nullptr;
+  if (worker.__isset.share_of) out["share"] = {{"given", worker.share_given}, {"of", worker.share_of}};
+  if (worker.__isset.today) {
+    out["today"] = {{"scheduled", worker.today.scheduled}, {"succeeded", worker.today.succeeded},
+                    {"failed", worker.today.failed}};
+    put_time(out["today"], "since_at_ms", true, worker.today.since_ms);
+  }
   out["hold"] = nullptr;
   if (worker.__isset.hold) {
     json hold = {{"kind", worker.hold.kind}, {"why", worker.hold.why}, {"strikes", worker.hold.strikes}};
@@ -278,8 +288,7 @@ json to_json(const thrift::Explanation& why) {
   put_time(out, "fence_at_ms", why.__isset.fence_ms, why.fence_ms);
   out["usage"] = nullptr;
   if (why.__isset.usage) {
-    out["usage"] = {{"cpu_us", why.usage.cpu_us}, {"memory_bytes", why.usage.memory_bytes},
-                    {"processes", why.usage.processes}, {"age_ms", why.usage.age_ms}};
+    out["usage"] = to_json(why.usage);
   }
   return out;
 }

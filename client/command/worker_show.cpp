@@ -2,9 +2,11 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <map>
 #include <nlohmann/json.hpp>
 
 #include "client/command/commands.h"
+#include "client/command/node_json.h"
 #include "client/command/show_json.h"
 #include "client/command/worker_text.h"
 
@@ -19,6 +21,7 @@ struct WorkerKnown {
   std::vector<thrift::WorkerInfo> here;
   std::vector<thrift::WorkerLife> lives;
   std::vector<thrift::RunInfo> running;
+  std::map<std::int64_t, thrift::RunUsage> usage;  ///< by run
 };
 
 Result<WorkerKnown> look_up(Desk& desk, const std::string& id) {
@@ -43,6 +46,10 @@ Result<WorkerKnown> look_up(Desk& desk, const std::string& id) {
   auto running = desk.cluster.list_runs(filter);
   if (!running) return fail(running.error());
   known.running = std::move(*running);
+  // A master of before does not tell: the rest is shown all the same.
+  if (const auto usage = desk.cluster.worker_usage(id)) {
+    for (const thrift::RunUsage& each : *usage) known.usage[each.run] = each;
+  }
   return known;
 }
 
@@ -73,6 +80,14 @@ std::string facts_text(const thrift::WorkerInfo& worker) {
   if (worker.__isset.weight) table.add({"weight", std::to_string(worker.weight)});
   if (worker.__isset.rank) table.add({"rank", std::to_string(worker.rank)});
   table.add({"runs given", fmt::format("{} since this leader took office", worker.dispatched_total)});
+  if (const std::string share = share_of(worker); share != "-") {
+    table.add({"share", share + " last runs of its pool"});
+  }
+  if (worker.__isset.today) {
+    const std::string since = show_time(worker.today.since_ms);
+    table.add({"today", fmt::format("{} (since {})", today_of(worker, false), since)});
+  }
+  if (worker.__isset.heartbeat_age_ms) table.add({"heartbeat", heartbeat_of(worker) + " ago"});
   table.add({"kills by", worker.kill_means});
   table.add({"kernel limits", kernel_limits_of(worker)});
   if (!worker.__isset.vitals) return table.text();
@@ -84,16 +99,30 @@ std::string facts_text(const thrift::WorkerInfo& worker) {
   table.add({"threads", std::to_string(vitals.threads)});
   if (worker.__isset.clock_offset_ms) table.add({"clock", clock_text(worker.clock_offset_ms)});
   table.add({"health", vitals.health});
+  if (vitals.__isset.doubt) table.add({"in doubt", vitals.doubt});
   table.add({"figures of", fmt::format("{} ({} old)", show_time(vitals.sampled_ms), figures_age_of(worker))});
   return table.text();
 }
 
-std::string running_text(const std::vector<thrift::RunInfo>& running) {
-  if (running.empty()) return "";
-  Table table({"RUN", "JOB", "STATE", "STARTED", "TRY"});
-  for (const thrift::RunInfo& run : running) {
-    table.add({std::to_string(run.id), run.job_name, run.state,
-               show_time(run.__isset.started_ms ? run.started_ms : 0), std::to_string(run.attempt)});
+/// Of that attempt: CPU in the last seconds and so far, memory, and how old that is.
+std::vector<std::string> usage_of(const WorkerKnown& known, const thrift::RunInfo& run) {
+  const auto found = known.usage.find(run.id);
+  if (found == known.usage.end() || found->second.attempt != run.attempt) return {"-", "-", "-", "-"};
+  const thrift::Usage& usage = found->second.usage;
+  return {usage.__isset.cpu_percent ? fmt::format("{} %", usage.cpu_percent) : "-",
+          fmt::format("{:.1f} s", static_cast<double>(usage.cpu_us) / 1e6),
+          fmt::format("{} KiB", usage.memory_bytes / 1024), seconds_text(usage.age_ms)};
+}
+
+std::string running_text(const WorkerKnown& known) {
+  if (known.running.empty()) return "";
+  Table table({"RUN", "JOB", "STATE", "STARTED", "TRY", "CPU NOW", "CPU SO FAR", "MEMORY", "AGE"});
+  for (const thrift::RunInfo& run : known.running) {
+    std::vector<std::string> row = {std::to_string(run.id), run.job_name, run.state,
+                                    show_time(run.__isset.started_ms ? run.started_ms : 0),
+                                    std::to_string(run.attempt)};
+    for (std::string& text : usage_of(known, run)) row.push_back(std::move(text));
+    table.add(row);
   }
   return "\n" + table.text();
 }
@@ -103,7 +132,13 @@ nlohmann::json data_of(const std::string& id, const WorkerKnown& known) {
   out["here"] = out["lives"] = out["running"] = nlohmann::json::array();
   for (const auto& worker : known.here) out["here"].push_back(to_json(worker));
   for (const auto& life : known.lives) out["lives"].push_back(to_json(life));
-  for (const auto& run : known.running) out["running"].push_back(to_json(run));
+  for (const auto& run : known.running) {
+    nlohmann::json row = to_json(run);
+    const auto usage = known.usage.find(run.id);
+    const bool is_known = usage != known.usage.end() && usage->second.attempt == run.attempt;
+    row["usage"] = is_known ? to_json(usage->second.usage) : nlohmann::json(nullptr);
+    out["running"].push_back(std::move(row));
+  }
   return out;
 }
 
@@ -118,7 +153,7 @@ int worker_show(Desk& desk, const std::string& id) {
   }
   if (known->here.empty()) print_text(fmt::format("{} is not here\n", printable(id)));
   for (const thrift::WorkerInfo& worker : known->here) print_text(facts_text(worker) + "\n");
-  print_text(lives_table(known->lives) + running_text(known->running));
+  print_text(lives_table(known->lives) + running_text(*known));
   return kOk;
 }
 

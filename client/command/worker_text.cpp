@@ -31,7 +31,25 @@ std::string remarks_on(const thrift::WorkerInfo& worker) {
 
 std::string figures_age_of(const thrift::WorkerInfo& worker) {
   if (!worker.__isset.vitals || !worker.__isset.vitals_age_ms) return "-";
-  return fmt::format("{}s", worker.vitals_age_ms / 1000);
+  return seconds_text(worker.vitals_age_ms);
+}
+
+std::string seconds_text(std::int64_t ms) { return fmt::format("{}s", ms / 1000); }
+
+std::string heartbeat_of(const thrift::WorkerInfo& worker) {
+  return worker.__isset.heartbeat_age_ms ? seconds_text(worker.heartbeat_age_ms) : "-";
+}
+
+std::string share_of(const thrift::WorkerInfo& worker) {
+  if (!worker.__isset.share_of || worker.share_of == 0) return "-";
+  return fmt::format("{} of {}", worker.share_given, worker.share_of);
+}
+
+std::string today_of(const thrift::WorkerInfo& worker, bool is_short) {
+  if (!worker.__isset.today) return "-";
+  const thrift::WorkerDay& day = worker.today;
+  const char* const form = is_short ? "{}/{}/{}" : "{} scheduled, {} succeeded, {} failed";
+  return fmt::format(fmt::runtime(form), day.scheduled, day.succeeded, day.failed);
 }
 
 std::string address_of(const thrift::WorkerInfo& worker) {

@@ -1,6 +1,7 @@
 // How workers are shown, in lists and one by one.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -15,6 +16,14 @@ namespace rota::client {
 std::string remarks_on(const thrift::WorkerInfo& worker);
 /// How old its figures are: "2s"; "-": unknown.
 std::string figures_age_of(const thrift::WorkerInfo& worker);
+/// "2s"; "1.5s" would say more than anybody knows.
+std::string seconds_text(std::int64_t ms);
+/// How long ago it asked for a voucher; "-": not known.
+std::string heartbeat_of(const thrift::WorkerInfo& worker);
+/// "250 of 1000": of the last runs of its pool; "-": none was given, or not known.
+std::string share_of(const thrift::WorkerInfo& worker);
+/// "12 scheduled, 11 succeeded, 1 failed"; "-": not known. `is_short`: "12/11/1".
+std::string today_of(const thrift::WorkerInfo& worker, bool is_short);
 /// "host:port", or "-".
 std::string address_of(const thrift::WorkerInfo& worker);
 /// "memory,processes,cpus": the limits that the kernel enforces there; "-": none.

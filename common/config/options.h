@@ -92,6 +92,8 @@ struct WorkersOptions {
   Millis dead_after{600'000};  ///< offline for so long: dead
   Millis keep_dead = std::chrono::hours{24};  ///< after the end of its last life
   Millis exclude{60'000};      ///< the first time
+  Millis keep_lives = std::chrono::hours{24 * 90};  ///< after their end; 0: forever
+  std::int32_t reserve_percent = 30;  ///< of a pool's slots, that should be free
 };
 
 struct CatchUpOptions {

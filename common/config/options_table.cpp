@@ -225,6 +225,11 @@ Settings workers_settings(WorkersOptions& o) {
       millis("workers.exclude_ms", o.exclude, 100, 24 * kHourMs,
              "How long a worker gets no runs when it first fails what succeeds elsewhere, or comes and goes. "
              "Each time in a row is twice as long, up to ten times this."),
+      millis("workers.keep_lives_ms", o.keep_lives, 0, 3660 * 24 * kHourMs,
+             "How long lives of workers are kept after their end. 0: forever."),
+      whole("workers.reserve_percent", o.reserve_percent, 0, 90,
+            "How much of the slots of each pool should be free; rota capacity and rota attention tell "
+            "when it is less."),
   };
 }
 

@@ -12,9 +12,10 @@
 namespace rota::config {
 
 /// What a receiver may ask for (model::Happening).
-inline constexpr std::array<std::string_view, 10> kEventNames = {
+inline constexpr std::array<std::string_view, 11> kEventNames = {
     "failed",      "lost",           "missed",      "late",      "stuck",
-    "self_paused", "worker_offline", "worker_dead", "no_leader", "ticks_held"};
+    "self_paused", "worker_offline", "worker_dead", "no_leader", "ticks_held",
+    "low_capacity"};
 
 /// Those that are fine; of the others `problems` says what is wrong.
 std::vector<ReceiverOptions> read_receivers(const YamlNode& node, const std::string& source,

@@ -30,12 +30,14 @@ enum class Happening {
   WorkerDead,     ///< a worker is offline for so long that lists leave it out
   NoLeader,       ///< nobody leads for a while; told by a master that does not lead
   TicksHeld,      ///< no tick fires until somebody has a look
+  LowCapacity,    ///< less than the reserve of a pool's slots has been free for a while
   Combined,       ///< stands for so many that were too many to be stored one by one
   Test            ///< `rota notify test`
 };
-inline constexpr std::array<std::string_view, 12> kHappenings = {
+inline constexpr std::array<std::string_view, 13> kHappenings = {
     "failed",         "lost",        "missed",    "late",       "stuck",    "self_paused",
-    "worker_offline", "worker_dead", "no_leader", "ticks_held", "combined", "test"};
+    "worker_offline", "worker_dead", "no_leader", "ticks_held",
+    "low_capacity",   "combined",    "test"};
 static_assert(kHappenings.size() == static_cast<std::size_t>(Happening::Test) + 1);
 /// A gap of ticks that somebody should hear of: no run stands for them, and no rule or person wanted it so.
 constexpr bool is_missed(Reason reason) {

@@ -30,6 +30,7 @@ struct WorkerVitals {
   std::int32_t running = 0;            ///< attempts
   std::string health = "ok";           ///< or what the self check found
   WallTime sampled{};
+  std::string doubt = {};              ///< set by a master: figures that no host can have
   bool operator==(const WorkerVitals&) const = default;
 };
 
@@ -91,6 +92,7 @@ struct AttemptUsage {
   std::int64_t cpu_us = 0;             ///< of live processes, and of those that they waited for
   std::int64_t memory_bytes = 0;       ///< resident now
   std::int64_t processes = 0;          ///< now
+  std::optional<std::int32_t> cpu_percent = {};  ///< of one core, in the last seconds; unset: not known
   WallTime sampled{};                  ///< by the leader's clock
 };
 

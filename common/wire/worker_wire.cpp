@@ -64,6 +64,26 @@ Result<model::HeldAttempt> from_wire(const thrift::HeldAttempt& in) {
   return out;
 }
 
+constexpr std::int64_t kMostBytes = std::int64_t{1} << 60;
+constexpr std::int32_t kMostThreads = 10'000'000;
+constexpr std::int32_t kMostCpuPercent = 1'000'000;  // ten thousand cores
+constexpr std::int64_t kMostCpuUs = std::int64_t{1} << 60;
+
+/// Brings figures into their bounds, and says which of them no host can have.
+class Bounds {
+ public:
+  template <typename Number>
+  Number of(const char* name, Number value, Number most) {
+    const Number bounded = std::clamp<Number>(value, 0, most);
+    if (bounded != value) words_ += fmt::format("{}{} {}", words_.empty() ? "" : ", ", name, value);
+    return bounded;
+  }
+  const std::string& words() const { return words_; }
+
+ private:
+  std::string words_;
+};
+
 thrift::Note note_to_wire(const model::RunNote& note) {
   thrift::Note out;
   out.__set_said_ms(to_ms(note.said));
@@ -207,21 +227,23 @@ thrift::WorkerVitals to_wire(const model::WorkerVitals& vitals) {
   out.__set_running(vitals.running);
   out.__set_health(vitals.health);
   out.__set_sampled_ms(to_ms(vitals.sampled));
+  if (!vitals.doubt.empty()) out.__set_doubt(vitals.doubt);
   return out;
 }
 
 model::WorkerVitals from_wire(const thrift::WorkerVitals& vitals) {
   constexpr std::size_t kHealthBytes = 400;
-  const auto percent = [](std::int32_t value) { return std::clamp(value, 0, 100); };
   model::WorkerVitals out;
-  out.cpu_percent = percent(vitals.cpu_percent);
-  out.memory_percent = percent(vitals.memory_percent);
-  out.load_percent = percent(vitals.load_percent);
-  out.disk_free_bytes = std::max<std::int64_t>(vitals.disk_free_bytes, 0);
-  out.threads = std::max(vitals.threads, 0);
-  out.running = std::max(vitals.running, 0);
+  Bounds bounds;
+  out.cpu_percent = bounds.of("cpu_percent", vitals.cpu_percent, 100);
+  out.memory_percent = bounds.of("memory_percent", vitals.memory_percent, 100);
+  out.load_percent = bounds.of("load_percent", vitals.load_percent, 100);
+  out.disk_free_bytes = bounds.of("disk_free_bytes", vitals.disk_free_bytes, kMostBytes);
+  out.threads = bounds.of("threads", vitals.threads, kMostThreads);
+  out.running = bounds.of("running", vitals.running, kMostThreads);
   out.health = clean_text(vitals.health, kHealthBytes);
   out.sampled = wall_from_ms(std::max<std::int64_t>(vitals.sampled_ms, 0));
+  out.doubt = bounds.words();
   return out;
 }
 
@@ -232,6 +254,7 @@ thrift::AttemptUsage to_wire(const model::AttemptUsage& usage) {
   figures.__set_cpu_us(usage.cpu_us);
   figures.__set_memory_bytes(usage.memory_bytes);
   figures.__set_processes(usage.processes);
+  if (usage.cpu_percent) figures.__set_cpu_percent(*usage.cpu_percent);
   out.__set_usage(figures);
   return out;
 }
@@ -239,9 +262,12 @@ thrift::AttemptUsage to_wire(const model::AttemptUsage& usage) {
 model::AttemptUsage from_wire(const thrift::AttemptUsage& usage) {
   model::AttemptUsage out;
   out.key = from_wire(usage.attempt);
-  out.cpu_us = std::max<std::int64_t>(usage.usage.cpu_us, 0);
-  out.memory_bytes = std::max<std::int64_t>(usage.usage.memory_bytes, 0);
-  out.processes = std::max<std::int64_t>(usage.usage.processes, 0);
+  out.cpu_us = std::clamp<std::int64_t>(usage.usage.cpu_us, 0, kMostCpuUs);
+  out.memory_bytes = std::clamp<std::int64_t>(usage.usage.memory_bytes, 0, kMostBytes);
+  out.processes = std::clamp<std::int64_t>(usage.usage.processes, 0, kMostThreads);
+  if (usage.usage.__isset.cpu_percent) {
+    out.cpu_percent = std::clamp(usage.usage.cpu_percent, 0, kMostCpuPercent);
+  }
   return out;
 }
 

@@ -32,8 +32,8 @@ bool is_unknown_work(const thrift::DispatchAnswer& answer);
 /// A worker as status shows it.
 thrift::WorkerInfo to_wire(const model::WorkerInfo& info);
 thrift::WorkerVitals to_wire(const model::WorkerVitals& vitals);
-/// What is out of its bounds is brought into them: figures must not cost a worker its voucher. `sampled` is
-/// by the worker's clock.
+/// What is out of its bounds is brought into them, and named in `doubt`: figures must not cost a worker its
+/// voucher. `sampled` is by the worker's clock.
 model::WorkerVitals from_wire(const thrift::WorkerVitals& vitals);
 
 /// `sampled` is not told: its age is, which the caller adds.

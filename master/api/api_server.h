@@ -31,6 +31,7 @@ struct ApiOptions {
   std::size_t max_waiting = 20'000;        ///< replies open at once; beyond it: overloaded
   int max_log_waits = 24;                  ///< threads that may wait for new log lines at once
   std::vector<std::string> plaintext_networks;
+  std::int32_t reserve_percent = 30;       ///< of all slots, that should be free
 };
 
 /// What the API asks; all outlive it.

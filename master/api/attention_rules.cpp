@@ -52,6 +52,10 @@ class Items {
       if (word != "ok") add("health", kError, part, word, "rota cluster status");
     }
   }
+  void add_shortage(const core::PoolShortage& shortage) {
+    auto& item = add("capacity", kWarning, shortage.pool, shortage.words + ".", "rota capacity");
+    item.__set_since_ms(to_ms(shortage.since));
+  }
   void add_waiting(const WaitingRuns& waiting) {
     const bool is_helpless = needs_help(waiting.view.reason);
     const std::string oldest =
@@ -200,6 +204,7 @@ std::vector<thrift::AttentionItem> attention_of(const AttentionFacts& facts) {
   Items items(facts);
   items.add_health();
   if (facts.snapshot) items.add_cluster(*facts.snapshot);
+  for (const core::PoolShortage& shortage : facts.shortages) items.add_shortage(shortage);
   for (const WaitingRuns& waiting : facts.waiting) items.add_waiting(waiting);
   for (const StuckJob& stuck : facts.stuck) items.add_stuck(stuck);
   for (const FailedJob& job : facts.failed) items.add_failed(job);

@@ -10,6 +10,7 @@
 #include "common/base/time.h"
 #include "job_types.h"
 #include "master/core/snapshot.h"
+#include "master/core/workers/node_facts.h"
 #include "master/store/reader.h"
 
 namespace rota::master::api {
@@ -46,6 +47,7 @@ struct AttentionFacts {
   std::vector<store::GapSum> missed;
   std::vector<WaitingRuns> waiting;
   std::vector<StuckJob> stuck;
+  std::vector<core::PoolShortage> shortages;
 };
 
 inline constexpr std::size_t kMostAttention = 500;

@@ -118,6 +118,7 @@ AttentionFacts JobServiceHandler::attention_facts(const thrift::AttentionRequest
   facts.failed = failed_since(parts_.reader, request.space, since);
   facts.missed = value_or_throw(parts_.reader.sum_gaps({request.space, since, missed_reasons()}));
   facts.stuck = stuck_now(parts_.reader, request.space, since);
+  if (const auto noted = parts_.leader.node_facts()) facts.shortages = noted->shortages;
   if (snapshot) facts.waiting = waiting_now(parts_.reader, *snapshot, facts.now);
   facts.snapshot = std::move(snapshot);
   return facts;

@@ -132,6 +132,13 @@ class JobServiceHandler final : public JobService {
   void list_lives(const Caller& caller, std::vector<thrift::WorkerLife>& out, const Head& head,
                   const std::string& worker, std::int32_t limit) override;
   void cluster_status(const Caller& caller, thrift::ClusterStatus& out, const Head& head) override;
+  // Nodes and capacity (job_nodes.cpp)
+  void list_masters(const Caller& caller, std::vector<thrift::MasterNode>& out, const Head& head) override;
+  void worker_history(const Caller& caller, thrift::NodeHistory& out, const Head& head,
+                      const thrift::HistoryQuery& query) override;
+  void worker_usage(const Caller& caller, std::vector<thrift::RunUsage>& out, const Head& head,
+                    const std::string& worker) override;
+  void capacity(const Caller& caller, thrift::CapacityReport& out, const Head& head) override;
   void attention(const Caller& caller, thrift::AttentionReport& out, const Head& head,
                  const thrift::AttentionRequest& request) override;  // job_attention.cpp
 
@@ -139,6 +146,9 @@ class JobServiceHandler final : public JobService {
   using Submitted = std::vector<thrift::SubmitResult>;
 
   MonoTime deadline_of(const Head& head) const;
+  /// For one hop to another master.
+  Head head_onward(const Caller& caller, const Head& head, MonoTime deadline) const;
+  void ask_master(const Caller& caller, const Head& head, const MasterView& master, thrift::MasterNode& node);
   /// NotLeader, unless the request asks to be passed on: then what the leader answers.
   template <typename Use>
   auto pass_on(const Caller& caller, const Head& head, MonoTime deadline, Use use);
@@ -192,14 +202,20 @@ class JobServiceHandler final : public JobService {
   LogTail& tail_;
 };
 
-template <typename Use>
-auto JobServiceHandler::ask_leader(const Caller& caller, const Head& head, MonoTime deadline, Use use) {
+inline JobServiceHandler::Head JobServiceHandler::head_onward(const Caller& caller, const Head& head,
+                                                              MonoTime deadline) const {
   Head onward = head;
   onward.__set_caller(rpc::to_wire(caller));
   onward.__set_forward(false);
   onward.__set_forwarded(true);
   const auto left = floor_ms(deadline - BootClock::now());
   onward.__set_deadline_ms(static_cast<std::int32_t>(std::max<std::int64_t>(left.count(), 1)));
+  return onward;
+}
+
+template <typename Use>
+auto JobServiceHandler::ask_leader(const Caller& caller, const Head& head, MonoTime deadline, Use use) {
+  const Head onward = head_onward(caller, head, deadline);
   return desk_.call_leader(
       [&](thrift::JobServiceClient& client) { return use(client, onward); }, deadline);
 }

@@ -10,6 +10,7 @@
 #include "master/api/edge.h"
 #include "master/api/explain_rules.h"
 #include "master/api/job_service.h"
+#include "master/api/node_words.h"
 #include "master/core/time/hold_rules.h"
 #include "master/core/workers/worker_words.h"
 
@@ -18,43 +19,10 @@ namespace {
 
 constexpr Millis kHopDeadline{1500};  // so that a query fails fast when the leader hangs
 
-std::int64_t age_ms(WallTime now, WallTime then) {
-  return std::max<std::int64_t>(0, (now - then).count());
-}
-
-thrift::WorkerHold to_wire(const model::WorkerHold& hold) {
-  thrift::WorkerHold out;
-  out.__set_kind(std::string(name_of(hold.kind)));
-  out.__set_why(hold.why);
-  out.__set_since_ms(to_ms(hold.since));
-  out.__set_until_ms(to_ms(hold.until));
-  out.__set_strikes(hold.strikes);
-  if (hold.trial) out.__set_trial_ms(to_ms(*hold.trial));
-  return out;
-}
-
-thrift::WorkerInfo to_wire(const core::WorkerView& view, WallTime now) {
-  model::WorkerInfo info = *view.info;
-  info.vitals = view.vitals;
-  thrift::WorkerInfo out = wire::to_wire(info);
-  out.__set_running(view.running);
-  out.__set_state(view.state);
-  out.__set_why(view.why);
-  out.__set_dispatched_total(view.dispatched_total);
-  if (view.drain) out.__set_drain(wire::to_wire(*view.drain));
-  out.__set_remarks(core::remarks_on(view, now));
-  if (view.left) out.__set_left_ms(to_ms(*view.left));
-  if (view.silent_since) out.__set_silent_since_ms(to_ms(*view.silent_since));
-  if (view.vitals) out.__set_vitals_age_ms(age_ms(now, view.vitals->sampled));
-  if (view.state == "warning" && !view.warning.empty()) out.__set_warning(view.warning);
-  if (view.hold) out.__set_hold(to_wire(*view.hold));
-  if (view.clock_offset) out.__set_clock_offset_ms(view.clock_offset->count());
-  return out;
-}
-
-std::vector<thrift::WorkerInfo> workers_in(const core::Snapshot& snapshot, WallTime now) {
+std::vector<thrift::WorkerInfo> workers_in(const core::Snapshot& snapshot, const core::NodeFacts* facts,
+                                           WallTime now) {
   std::vector<thrift::WorkerInfo> out;
-  for (const core::WorkerView& view : snapshot.workers) out.push_back(to_wire(view, now));
+  for (const core::WorkerView& view : snapshot.workers) out.push_back(worker_told(view, facts, now));
   return out;
 }
 
@@ -94,12 +62,7 @@ void put_usage(thrift::Explanation& out, const core::Snapshot& snapshot, const m
     if (view.info->key.id != run.progress.worker.id || !view.usage) continue;
     const auto found = std::ranges::find(*view.usage, attempt, &model::AttemptUsage::key);
     if (found == view.usage->end()) continue;
-    thrift::Usage usage;
-    usage.__set_cpu_us(found->cpu_us);
-    usage.__set_memory_bytes(found->memory_bytes);
-    usage.__set_processes(found->processes);
-    usage.__set_age_ms(age_ms(now, found->sampled));
-    out.__set_usage(usage);
+    out.__set_usage(usage_told(*found, now));
   }
 }
 
@@ -191,7 +154,7 @@ void JobServiceHandler::explain_row(const Caller& caller, thrift::Explanation& o
 void JobServiceHandler::list_workers(const Caller& caller, std::vector<thrift::WorkerInfo>& out,
                                      const Head& head) {
   if (const auto snapshot = parts_.leader.snapshot()) {
-    out = workers_in(*snapshot, parts_.clock.wall());
+    out = workers_in(*snapshot, parts_.leader.node_facts().get(), parts_.clock.wall());
     return;
   }
   if (head.forwarded) throw rpc::to_wire(desk_.not_leader());
@@ -230,7 +193,7 @@ thrift::ClusterStatus JobServiceHandler::status_here() const {
   const auto snapshot = parts_.leader.snapshot();
   if (!snapshot) return out;
   out.__set_epoch(snapshot->epoch.value);
-  out.__set_workers(workers_in(*snapshot, parts_.clock.wall()));
+  out.__set_workers(workers_in(*snapshot, parts_.leader.node_facts().get(), parts_.clock.wall()));
   if (const std::string away = who_vanished(*snapshot); !away.empty()) out.health["workers"] = away;
   out.__set_jobs(snapshot->jobs);
   out.__set_active_runs(snapshot->active_runs);

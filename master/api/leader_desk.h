@@ -55,6 +55,12 @@ class LeaderDesk {
   auto call_leader(Use&& use, MonoTime deadline) {
     return call_with(jobs_, std::forward<Use>(use), deadline);
   }
+  /// Calls another master, whether it leads or not.
+  template <typename Use>
+  auto call_master(const model::Address& master, Use&& use, MonoTime deadline) {
+    return jobs_.call(rpc::Endpoint{master.host, master.port}, std::forward<Use>(use),
+                      floor_ms(deadline - BootClock::now()));
+  }
   template <typename Use>
   auto call_leader_report(Use&& use, MonoTime deadline) {
     return call_with(reports_, std::forward<Use>(use), deadline);

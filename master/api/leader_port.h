@@ -2,6 +2,7 @@
 // and the leader's address if not. Implemented by Master.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
@@ -14,6 +15,7 @@
 #include "master/core/effect.h"
 #include "master/core/event.h"
 #include "master/core/snapshot.h"
+#include "master/core/workers/node_facts.h"
 
 namespace rota::master::api {
 
@@ -29,6 +31,18 @@ struct MasterView {
   bool knows_contents = false;       ///< it reads definitions that are stored by content; likewise
   bool knows_late_rows = false;      ///< it reads freezes, and runs that wait to be caught up; likewise
   bool knows_worker_starts = false;  ///< it reads runs of worker starts; likewise
+};
+
+/// How this process and its host fare.
+struct MasterFigures {
+  std::string version;
+  WallTime started{};
+  std::int32_t cpu_percent = 0;        ///< of the host, in the last seconds
+  std::int32_t memory_percent = 0;     ///< of the host
+  std::int64_t disk_free_bytes = 0;    ///< where the state folder lies
+  std::int32_t threads = 0;            ///< of the process, as the next one
+  std::int64_t resident_bytes = 0;
+  MonoTime sampled{};
 };
 
 /// Thread: any.
@@ -49,6 +63,10 @@ class LeaderPort {
   /// "the database does not answer since ..."; empty: it does, as far as known.
   virtual std::string database_silence() const { return {}; }
   virtual std::vector<MasterView> masters() const = 0;
+  /// Of this master; empty: nobody has looked yet.
+  virtual std::optional<MasterFigures> figures() const { return std::nullopt; }
+  /// What the leader noted beside its loop; null when not leading.
+  virtual std::shared_ptr<const core::NodeFacts> node_facts() const { return nullptr; }
   /// One word per part and why: {"database", "ok"}, {"zookeeper", "suspended since ..."}
   virtual std::vector<std::pair<std::string, std::string>> health() const = 0;
 };

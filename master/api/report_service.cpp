@@ -79,6 +79,7 @@ core::RenewAsked renewal_of(const thrift::RenewRequest& request, WallTime now) {
   if (!request.__isset.vitals) return event;
   event.vitals = wire::from_wire(request.vitals);
   event.vitals->sampled = sampled_at(now, request.vitals_age_ms);
+  event.has_part_of_usage = request.__isset.has_part_of_usage && request.has_part_of_usage;
   for (const thrift::AttemptUsage& in : request.usage) {
     if (event.usage.size() == kMostUsages) break;
     event.usage.push_back(wire::from_wire(in));

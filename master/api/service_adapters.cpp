@@ -241,6 +241,23 @@ class JobAdapter final : public thrift::JobServiceIf {
     edge_.serve("cluster_status", head,
                 [&](const Caller& caller) { jobs_->cluster_status(caller, out, head); });
   }
+  void list_masters(std::vector<thrift::MasterNode>& out, const Head& head) override {
+    edge_.serve("list_masters", head,
+                [&](const Caller& caller) { jobs_->list_masters(caller, out, head); });
+  }
+  void worker_history(thrift::NodeHistory& out, const Head& head,
+                      const thrift::HistoryQuery& query) override {
+    edge_.serve("worker_history", head,
+                [&](const Caller& caller) { jobs_->worker_history(caller, out, head, query); });
+  }
+  void worker_usage(std::vector<thrift::RunUsage>& out, const Head& head,
+                    const std::string& worker) override {
+    edge_.serve("worker_usage", head,
+                [&](const Caller& caller) { jobs_->worker_usage(caller, out, head, worker); });
+  }
+  void capacity(thrift::CapacityReport& out, const Head& head) override {
+    edge_.serve("capacity", head, [&](const Caller& caller) { jobs_->capacity(caller, out, head); });
+  }
   void attention(thrift::AttentionReport& out, const Head& head,
                  const thrift::AttentionRequest& request) override {
     edge_.serve("attention", head,

@@ -127,6 +127,13 @@ class JobService {
                           const Head& head, const std::string& worker, std::int32_t limit) = 0;
   virtual void cluster_status(const Caller& caller, thrift::ClusterStatus& out,
                               const Head& head) = 0;
+  virtual void list_masters(const Caller& caller, std::vector<thrift::MasterNode>& out,
+                            const Head& head) = 0;
+  virtual void worker_history(const Caller& caller, thrift::NodeHistory& out, const Head& head,
+                              const thrift::HistoryQuery& query) = 0;
+  virtual void worker_usage(const Caller& caller, std::vector<thrift::RunUsage>& out, const Head& head,
+                            const std::string& worker) = 0;
+  virtual void capacity(const Caller& caller, thrift::CapacityReport& out, const Head& head) = 0;
   virtual void attention(const Caller& caller, thrift::AttentionReport& out, const Head& head,
                          const thrift::AttentionRequest& request) = 0;
 };

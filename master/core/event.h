@@ -92,6 +92,7 @@ struct RenewAsked {
   std::optional<model::WorkerVitals> vitals = {};
   std::vector<model::AttemptUsage> usage = {};
   std::optional<Millis> clock_offset = {};  ///< its clock less this master's; unset: it did not say its time
+  bool has_part_of_usage = false;  ///< more attempts run there: what was said of those before still counts
 };
 
 // --- attempts ---------------------------------------------------------------------------------
@@ -307,6 +308,11 @@ struct NotificationTried {
   std::string error;                    ///< what came instead; empty when it was accepted
 };
 
+/// Less than the reserve of a pool's slots has been free for a while, as the shell has noted.
+struct CapacityLow {
+  std::string words;                    ///< which pool, and how much is in use
+};
+
 /// The operator says that workers which this ZooKeeper has never seen are gone forever.
 struct UnseenGone {};
 
@@ -317,6 +323,6 @@ using Event = std::variant<TimePassed, MastersSeen, LateRowsKnown, WorkerStartsK
                            ApplyCalendar, DeleteCalendar, SetSemaphore, DeleteSemaphore, SetQuota, RunNow,
                            SubmitRuns, CancelRun, DrainWorker, ConfirmDead, ForgetWorker, BeginFreeze,
                            EndFreeze, HoldTicks, ZookeeperReplaced, UnseenGone,
-                           NotificationTried, SetSetting>;
+                           NotificationTried, SetSetting, CapacityLow>;
 
 }  // namespace rota::master::core

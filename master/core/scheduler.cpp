@@ -75,6 +75,9 @@ struct Cases {
   void operator()(const ZookeeperReplaced& e) const { handle_zookeeper_replaced(ctx, e); }
   void operator()(const UnseenGone&) const { handle_unseen_gone(ctx); }
   void operator()(const NotificationTried& e) const { handle_notification_tried(ctx, e); }
+  void operator()(const CapacityLow& e) const {
+    notify_of_cluster(ctx, model::Happening::LowCapacity, "", e.words);
+  }
 };
 
 }  // namespace

@@ -100,6 +100,9 @@ WorkerView view_of(const State& state, const LifeEntry& life, Now now) {
   if (const auto* hold = state.workers().find_hold(life.key().id)) view.hold = *hold;
   view.why = why_of(state, life);
   view.running = static_cast<std::int32_t>(life.attempts().size());
+  if (life.heard != MonoTime{}) view.heard = wall_of(life.heard, now);
+  view.work = state.work().of(life.key().id);
+  view.share = state.work().share_of(life.key().id, life.info().pool);
   view.dispatched_total = life.dispatched_total();
   return view;
 }
@@ -115,6 +118,9 @@ void add_departed(const State& state, Now now, Snapshot& snapshot) {
     view.why = departed.why;
     view.left = departed.left;
     view.bands = bands_of(state);
+    if (departed.heard != MonoTime{}) view.heard = wall_of(departed.heard, now);
+    view.work = state.work().of(id);
+    view.share = state.work().share_of(id, departed.info.pool);
     if (const auto* hold = state.workers().find_hold(id)) view.hold = *hold;
     if (const auto* drain = state.workers().find_drain(id)) view.drain = *drain;
     snapshot.workers.push_back(std::move(view));

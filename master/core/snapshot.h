@@ -23,6 +23,7 @@
 #include "master/core/admission/semaphore_views.h"
 #include "master/core/shared_info.h"
 #include "master/core/workers/worker_state_rules.h"
+#include "master/core/tables/work_table.h"
 
 namespace rota::master::core {
 
@@ -43,6 +44,9 @@ struct WorkerView {
   std::optional<model::WorkerHold> hold = {};      ///< why it gets nothing, or one attempt at a time
   std::optional<Millis> clock_offset = {};         ///< its clock less the leader's
   AwayBands bands = {};                  ///< by which people are told how long it is away
+  std::optional<WallTime> heard = {};    ///< when it last renewed, or answered hello
+  WorkerWork work = {};                  ///< since this Term began
+  WorkerShare share = {};                ///< of the last runs of its pool
 };
 
 /// It is not here any more.

@@ -146,6 +146,7 @@ void State::assign(RunEntry& run, LifeEntry& life, std::int32_t attempt, WallTim
   run.send = SendState{};
   run.timed_out = run.handed_over = false;
   workers_.dispatch(life, run.id(), run.is_bound() ? model::RouteKind::Named : run.rules().route);
+  work_.note_given(life.key().id, life.info().pool);
 }
 
 void State::move_attempt(RunEntry& run, const model::WorkerKey& to) {

@@ -33,6 +33,7 @@
 #include "master/core/tables/start_table.h"
 #include "master/core/tables/tick_table.h"
 #include "master/core/tables/token_table.h"
+#include "master/core/tables/work_table.h"
 #include "master/core/tables/worker_table.h"
 
 namespace rota::master::core {
@@ -75,6 +76,8 @@ class State {
   const WorkerTable& workers() const { return workers_; }
   ConductTable& conduct() { return conduct_; }
   const ConductTable& conduct() const { return conduct_; }
+  WorkTable& work() { return work_; }
+  const WorkTable& work() const { return work_; }
   DepartedTable& departed() { return departed_; }
   const DepartedTable& departed() const { return departed_; }
   ListingTable& listings() { return listings_; }
@@ -182,6 +185,7 @@ class State {
   CatchUpTable catch_up_;
   WorkerTable workers_;
   ConductTable conduct_;
+  WorkTable work_;
   DepartedTable departed_;
   ListingTable listings_;
   TickTable ticks_;

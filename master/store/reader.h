@@ -15,6 +15,7 @@
 #include "common/base/utf8.h"
 #include "common/model/calendar.h"
 #include "common/model/quota.h"
+#include "common/model/node_minute.h"
 #include "common/model/notification.h"
 #include "common/model/semaphore.h"
 #include "common/model/setting.h"
@@ -135,6 +136,15 @@ class Reader {
   /// What workers did that kept attempts from them, of all workers or of one; the newest first.
   virtual Result<std::vector<model::WorkerHold>> holds_of(const std::string&, std::int32_t) {
     return std::vector<model::WorkerHold>();
+  }
+
+  /// What was noted of that worker in minutes that began then or later, oldest first; of each leader.
+  virtual Result<std::vector<model::WorkerMinute>> worker_minutes(const std::string&, WallTime) {
+    return std::vector<model::WorkerMinute>();
+  }
+  /// The same of all pools, one after the other.
+  virtual Result<std::vector<model::PoolMinute>> pool_minutes(WallTime) {
+    return std::vector<model::PoolMinute>();
   }
 
   /// Freezes, the newest first; at most 1000.

@@ -10,6 +10,7 @@
 namespace rota::master {
 namespace {
 constexpr Millis kCheckEvery{10'000};
+constexpr Millis kFiguresEvery{2'000};
 constexpr Millis kCheckAgain{2'000};  // while it is not ok: what is repaired must not look broken for long
 
 std::string clock_word(const ClockDoubt& doubt) {
@@ -123,10 +124,21 @@ void SelfCheck::loop(std::stop_token stop) {
       log_info("master", "self check", {{"health", fresh.verdict}});
       parts_.tell(fresh.verdict);
     }
-    lock.lock();
-    const Millis pause = fresh.verdict == "ok" ? kCheckEvery : kCheckAgain;
-    wake_.wait_for(lock, stop, pause, [this] { return asked_; });
-    asked_ = false;
+    wait(stop, fresh.verdict == "ok" ? kCheckEvery : kCheckAgain);
+  }
+}
+
+/// Until the next check; meanwhile figures are looked at.
+void SelfCheck::wait(std::stop_token stop, Millis pause) {
+  const MonoTime end = BootClock::now() + pause;
+  bool is_over = false;
+  while (!is_over && !stop.stop_requested()) {
+    if (parts_.look_at_figures) parts_.look_at_figures();
+    std::unique_lock lock(mutex_);
+    const auto left = std::min<Micros>(end - BootClock::now(), kFiguresEvery);
+    const bool is_asked = wake_.wait_for(lock, stop, left, [this] { return asked_; });
+    is_over = is_asked || BootClock::now() >= end;
+    if (is_asked) asked_ = false;
   }
 }
 

@@ -30,6 +30,7 @@ struct SelfCheckParts {
   std::function<std::int64_t()> most_events;                   ///< that may wait there
   std::function<std::vector<api::MasterView>()> masters;       ///< may ask ZooKeeper
   std::function<void(const std::string& verdict)> tell;        ///< it has changed
+  std::function<void()> look_at_figures = {};                  ///< every two seconds; may be empty
 };
 
 struct SelfCheckReport {
@@ -57,6 +58,7 @@ class SelfCheck {
 
  private:
   void loop(std::stop_token stop);
+  void wait(std::stop_token stop, Millis pause);
   SelfCheckReport look() const;
 
   const SelfCheckParts parts_;

@@ -18,6 +18,7 @@ void put_figures(thrift::RenewRequest& request, const Figures& figures) {
     usage.back().usage.__set_age_ms(each.age.count());
   }
   request.__set_usage(std::move(usage));
+  if (figures.has_part_of_attempts) request.__set_has_part_of_usage(true);
 }
 
 }  // namespace

@@ -28,6 +28,7 @@ struct Figures {
   std::optional<model::WorkerVitals> vitals;  ///< unset: nothing is known yet
   Millis vitals_age{0};
   std::vector<OfAttempt> attempts;
+  bool has_part_of_attempts = false;   ///< the others follow with the next renewals
 };
 
 /// Whom it asks for and tells. Called on its thread.

@@ -81,7 +81,9 @@ class ProcessRunner final : public desk::AttemptRunner {
   /// "memory", "processes", "cpus": limits that the kernel holds. Known after open.
   std::vector<std::string> kernel_limits() const { return warden::names_of(kernel_limits_); }
   /// What running attempts have used so far, of some of them when there are many.
-  std::vector<SetSampler::Seen> usage(std::size_t most) const { return sampler_.seen(most); }
+  SetSampler::Part usage(model::AttemptKey after, std::size_t most) const {
+    return sampler_.seen_after(after, most);
+  }
   /// The loop's last turn; the heartbeat follows it.
   MonoTime last_turn() const { return MonoTime{Micros{last_turn_us_.load()}}; }
 

@@ -104,14 +104,18 @@ void SetSampler::remove(model::AttemptKey key) {
   watched_.erase(key);
 }
 
-std::vector<SetSampler::Seen> SetSampler::seen(std::size_t most) const {
-  std::vector<Seen> all;
+SetSampler::Part SetSampler::seen_after(model::AttemptKey key, std::size_t most) const {
+  Part part;
   std::scoped_lock lock(mutex_);
-  for (const auto& [key, one] : watched_) {
-    if (all.size() == most) break;
-    if (one.looked) all.push_back({key, one.usage, *one.looked});
+  auto at = watched_.upper_bound(key);
+  for (std::size_t passed = 0; passed < watched_.size() && part.seen.size() < most; ++passed, ++at) {
+    if (at == watched_.end()) at = watched_.begin();
+    const Watched& one = at->second;
+    part.through = at->first;
+    if (one.looked) part.seen.push_back({at->first, one.usage, *one.looked, one.rate.percent()});
   }
-  return all;
+  part.has_all = part.seen.size() < most || watched_.size() <= most;
+  return part;
 }
 
 void SetSampler::run(std::stop_token stop) {
@@ -146,6 +150,7 @@ void SetSampler::look(MonoTime now) {
   for (auto& [key, one] : copies) {
     const SetUsage usage = one.usage = measure(one, tree);
     one.looked = now;
+    one.rate.note(usage.cpu, now);
     const bool is_limited = needs_looks(one.set.limits);
     const Millis pause = is_limited ? pause_before_next(one.set.limits, usage) : kFiguresEvery;
     one.next_look = BootClock::now() + pause;

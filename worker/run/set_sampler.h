@@ -20,6 +20,7 @@
 
 #include "common/base/time.h"
 #include "common/model/worker.h"
+#include "worker/run/cpu_rate.h"
 #include "worker/run/folder_walk.h"
 #include "worker/run/limit_rules.h"
 #include "worker/warden/process_scan.h"
@@ -64,8 +65,16 @@ class SetSampler {
     model::AttemptKey key;
     SetUsage usage;
     MonoTime at{};
+    std::optional<std::int32_t> cpu_percent;  ///< of one core, since a look some seconds before
   };
-  std::vector<Seen> seen(std::size_t most) const;
+  /// Some of them, in turn.
+  struct Part {
+    std::vector<Seen> seen;
+    model::AttemptKey through;   ///< the last; the next part begins behind it
+    bool has_all = true;
+  };
+  /// At most so many behind that key, and then from the first on.
+  Part seen_after(model::AttemptKey key, std::size_t most) const;
 
  private:
   struct Watched {
@@ -74,6 +83,7 @@ class SetSampler {
     MonoTime next_look{};
     std::optional<MonoTime> looked;  ///< at `usage`
     SetUsage usage;
+    CpuRate rate;
     MonoTime next_folder_look{};
     std::shared_ptr<FolderWalk> walk;  ///< a pass over the folder that is under way; the sampler's thread
     int looks_over = 0;       ///< looks in a row that saw a limit passed

@@ -228,11 +228,19 @@ void apply_note(Context& ctx, const model::AttemptReport& report) {
   ctx.out.changes.notes.push_back(std::move(note));
 }
 
+/// What its worker is said to have done with it; a kill that was asked for is neither.
+void note_work(State& state, const RunEntry& run, RunState end) {
+  const bool has_succeeded = end == RunState::Succeeded;
+  if (!has_succeeded && end == RunState::Killed) return;
+  state.work().note_end(run.progress().worker().id, has_succeeded);
+}
+
 }  // namespace
 
 void end_attempt(Context& ctx, RunEntry& run, EndProof proof, const Outcome& outcome) {
   CHECK_OR_DIE(run.is_held(), "an attempt ended that no worker held");
   ++ctx.state.counters().attempts_ended[outcome.state];
+  note_work(ctx.state, run, outcome.state);
   note_unusable_slot(ctx.state, run, outcome);
   const bool lost = proof != EndProof::Reported || outcome.state == RunState::Lost ||
                     (outcome.state == RunState::Killed && !run.progress().cancel_asked &&

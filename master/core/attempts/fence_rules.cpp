@@ -8,6 +8,7 @@
 #include "master/core/attempts/confirm_rules.h"
 #include "master/core/notices.h"
 #include "master/core/workers/conduct_rules.h"
+#include "master/core/workers/usage_rules.h"
 #include "master/core/workers/worker_rules.h"
 
 namespace rota::master::core {
@@ -19,14 +20,16 @@ constexpr Millis kAssumedLease{4200};  // of workers that do not say: a session 
 constexpr Millis kSilent{2000};        // so long without a renewal; then look again and again
 constexpr Millis kSilentStill{500};
 
-/// Figures for people; what this renewal does not say is unknown from now on.
+/// Figures for people. What this renewal does not say is unknown from now on, unless it says a part alone.
 void apply_figures(State& state, LifeEntry& life, const RenewAsked& event) {
   if (!event.vitals) return;
   state.workers().note_vitals(life, *event.vitals);
   life.has_fresh_figures = true;
-  life.usage.reset();
-  if (event.usage.empty()) return;
-  life.usage = std::make_shared<const std::vector<model::AttemptUsage>>(event.usage);
+  const auto known = std::exchange(life.usage, nullptr);
+  std::vector<model::AttemptUsage> usage = event.usage;
+  if (event.has_part_of_usage && known) usage = usage_with(*known, std::move(usage), life.attempts());
+  if (usage.empty()) return;
+  life.usage = std::make_shared<const std::vector<model::AttemptUsage>>(std::move(usage));
 }
 
 }  // namespace

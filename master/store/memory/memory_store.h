@@ -12,6 +12,7 @@
 
 #include "master/store/history_store.h"
 #include "master/store/log_store.h"
+#include "master/store/node_store.h"
 #include "master/store/reader.h"
 #include "master/store/retention_store.h"
 #include "master/store/store.h"
@@ -27,7 +28,8 @@ class MemoryStore : public Store,
                     public Reader,
                     public LogStore,
                     public RetentionStore,
-                    public HistoryStore {
+                    public HistoryStore,
+                    public NodeStore {
  public:
   /// Without `zones` every zone name means UTC.
   explicit MemoryStore(ZoneSource zones = {});
@@ -88,6 +90,8 @@ class MemoryStore : public Store,
                                                                     JobVersion version) override;
   Result<std::vector<model::WorkerDeath>> deaths_of(const std::string& worker_id) override;
   Result<std::vector<model::WorkerHold>> holds_of(const std::string& worker_id, std::int32_t limit) override;
+  Result<std::vector<model::WorkerMinute>> worker_minutes(const std::string& worker, WallTime since) override;
+  Result<std::vector<model::PoolMinute>> pool_minutes(WallTime since) override;
   Result<std::vector<model::Freeze>> freezes() override;
   Result<std::vector<model::WorkerStart>> starts_after(std::int64_t number, std::int32_t limit) override;
   Result<std::vector<core::WorkerLife>> lives_of(const std::string& worker_id,
@@ -132,6 +136,12 @@ class MemoryStore : public Store,
   Result<void> forget_through(const std::map<JobId, WallTime>& moments) override;
   Result<void> erase_runs(const std::vector<PastRun>& runs) override;
   Result<void> erase_gaps(const std::vector<GapKey>& gaps) override;
+
+  // NodeStore
+  Result<void> keep_minutes(const MinuteRows& rows) override;
+  Result<std::map<std::string, core::WorkerWork>> work_since(WallTime minute, Epoch leader) override;
+  Result<bool> erase_minutes(WallTime before) override;
+  Result<std::int64_t> erase_lives(WallTime before, std::int32_t most) override;
 
   // LogStore
   Result<std::vector<std::int64_t>> append(const std::vector<LogChunk>& chunks) override;

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "common/base/result.h"
+#include "common/model/node_minute.h"
 #include "master/core/effect.h"
 #include "master/core/recovered.h"
 #include "master/store/log_store.h"
@@ -47,6 +48,8 @@ struct MemoryTables {
   std::map<std::pair<Epoch, std::string>, model::ReceiverRow> receivers;
   std::map<std::int64_t, model::Freeze> freezes;
   std::map<std::int64_t, model::WorkerHold> holds;
+  std::map<std::tuple<std::string, WallTime, Epoch>, model::WorkerMinute> worker_minutes;
+  std::map<std::tuple<std::string, WallTime, Epoch>, model::PoolMinute> pool_minutes;
   std::map<model::StartKey, model::WorkerStart> starts;
   std::map<std::tuple<model::AttemptKey, LogStream, std::int64_t>, LogChunk> chunks;
   std::map<RunId, WallTime> pruned;

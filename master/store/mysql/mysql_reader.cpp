@@ -14,6 +14,7 @@
 #include "master/store/mysql/setting_rows.h"
 #include "master/store/mysql/job_rows.h"
 #include "master/store/mysql/multi_row.h"
+#include "master/store/mysql/node_rows.h"
 #include "master/store/mysql/rows_of.h"
 #include "master/store/mysql/run_rows.h"
 
@@ -315,6 +316,26 @@ Result<std::vector<core::WorkerLife>> MysqlReader::lives_of(const std::string& w
                   "ORDER BY joined_ms DESC, incarnation LIMIT {}",
                   kLifeColumns, rows_asked(limit)),
       [&](Binder& binder) { binder.text(worker_id); }, read_life_row);
+}
+
+Result<std::vector<model::WorkerMinute>> MysqlReader::worker_minutes(const std::string& worker,
+                                                                     WallTime since) {
+  return rows_of<model::WorkerMinute>(
+      pool_,
+      fmt::format("SELECT {} FROM worker_minute WHERE worker_id = ? AND minute_ms >= ? "
+                  "ORDER BY minute_ms, epoch LIMIT {}",
+                  kWorkerMinuteColumns, kMostRowsAsked),
+      [&](Binder& binder) { binder.text(worker).time(since); },
+      [](Row& row) -> Result<model::WorkerMinute> { return read_worker_minute(row); });
+}
+
+Result<std::vector<model::PoolMinute>> MysqlReader::pool_minutes(WallTime since) {
+  return rows_of<model::PoolMinute>(
+      pool_,
+      fmt::format("SELECT {} FROM pool_minute WHERE minute_ms >= ? ORDER BY pool, minute_ms, epoch",
+                  kPoolMinuteColumns),
+      [&](Binder& binder) { binder.time(since); },
+      [](Row& row) -> Result<model::PoolMinute> { return read_pool_minute(row); });
 }
 
 Result<std::vector<RunId>> MysqlReader::runs_among(const std::vector<RunId>& runs) {

@@ -44,6 +44,8 @@ class MysqlReader final : public Reader {
                                                                     JobVersion version) override;
   Result<std::vector<model::WorkerDeath>> deaths_of(const std::string& worker_id) override;
   Result<std::vector<model::WorkerHold>> holds_of(const std::string& worker_id, std::int32_t limit) override;
+  Result<std::vector<model::WorkerMinute>> worker_minutes(const std::string& worker, WallTime since) override;
+  Result<std::vector<model::PoolMinute>> pool_minutes(WallTime since) override;
   Result<std::vector<model::Freeze>> freezes() override;
   Result<std::vector<model::WorkerStart>> starts_after(std::int64_t number, std::int32_t limit) override;
   Result<std::vector<core::WorkerLife>> lives_of(const std::string& worker_id,

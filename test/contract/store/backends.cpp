@@ -8,6 +8,7 @@
 #include "master/store/logs/folder_log_store.h"
 #include "master/store/memory/memory_store.h"
 #include "master/store/mysql/mysql_history.h"
+#include "master/store/mysql/mysql_nodes.h"
 #include "master/store/logs/mysql_log_store.h"
 #include "master/store/mysql/mysql_office.h"
 #include "master/store/mysql/mysql_reader.h"
@@ -26,7 +27,7 @@ Result<std::shared_ptr<const model::ZoneRules>> small_world(std::string_view nam
 
 Backend in_memory() {
   const auto store = std::make_shared<MemoryStore>(small_world);
-  return {"memory", store, store, store, store, store, store};
+  return {"memory", store, store, store, store, store, store, store};
 }
 
 MysqlOptions fresh_database() {
@@ -41,7 +42,7 @@ Backend on_mysql() {
   return {"mysql", std::make_shared<MysqlStore>(options),
           std::make_shared<MysqlOffice>(options, small_world), std::make_shared<MysqlReader>(options),
           std::make_shared<MysqlLogStore>(options), std::make_shared<MysqlRetention>(options),
-          std::make_shared<MysqlHistory>(options)};
+          std::make_shared<MysqlHistory>(options), std::make_shared<MysqlNodes>(options)};
 }
 
 /// Each batch is prepared first.

@@ -7,6 +7,7 @@
 
 #include "master/store/history_store.h"
 #include "master/store/log_store.h"
+#include "master/store/node_store.h"
 #include "master/store/reader.h"
 #include "master/store/retention_store.h"
 #include "master/store/store.h"
@@ -22,6 +23,7 @@ struct Backend {
   std::shared_ptr<LogStore> logs;
   std::shared_ptr<RetentionStore> retention;
   std::shared_ptr<HistoryStore> history;
+  std::shared_ptr<NodeStore> nodes;
 };
 
 std::vector<Backend> fresh_backends();

@@ -49,6 +49,7 @@ import retries
 import settings
 import limits
 import node_states
+import nodes
 import semaphores
 import rolling
 import routes
@@ -103,6 +104,7 @@ GROUPS = {
         "handlers_known": lambda c, d, long: workers.handlers_known(c, d),
         "worker_starts": lambda c, d, long: starts.run_all(c),
         "worker_drained": lambda c, d, long: workers.drained(c, d),
+        "nodes": lambda c, d, long: nodes.all_of_them(c.programs, d),
         "node_states": lambda c, d, long: node_states.all_of_them(c.programs, d),
         "routes": lambda c, d, long: routes.all_of_them(c.programs, d),
         "losses": lambda c, d, long: losses.all_of_them(c.programs, d),

@@ -48,7 +48,13 @@ class FakeLeader final : public LeaderPort {
   std::string why_nobody_leads() const override { return why_nobody; }
   std::string database_silence() const override { return silence; }
   std::shared_ptr<const core::Snapshot> snapshot() const override { return view; }
-  std::vector<MasterView> masters() const override { return {{"m1", {"127.0.0.1", 1}, leads}}; }
+  std::vector<MasterView> masters() const override {
+    std::vector<MasterView> all = others;
+    all.push_back({"m1", {"127.0.0.1", 1}, leads});
+    return all;
+  }
+  std::optional<MasterFigures> figures() const override { return own_figures; }
+  std::shared_ptr<const core::NodeFacts> node_facts() const override { return facts; }
   std::vector<std::pair<std::string, std::string>> health() const override {
     return {{"database", "ok"}};
   }
@@ -64,6 +70,9 @@ class FakeLeader final : public LeaderPort {
   }
 
   bool leads = true;
+  std::vector<MasterView> others;
+  std::optional<MasterFigures> own_figures;
+  std::shared_ptr<const core::NodeFacts> facts;
   std::optional<Error> refusal;
   std::optional<model::Address> address;
   std::string why_nobody, silence;

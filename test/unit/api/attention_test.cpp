@@ -49,6 +49,13 @@ AttentionFacts quiet() {
 
 }  // namespace
 
+TEST_CASE("attention: a pool that has been short of slots for a while is told") {
+  AttentionFacts facts = quiet();
+  facts.shortages.push_back({"etl", kNow - Millis{900'000}, "9.0 of 10 slots of pool etl are in use"});
+  CHECK(lines(facts) == "warning capacity etl: rota capacity\n");
+  CHECK(attention_of(facts).at(0).since_ms == to_ms(kNow) - 900'000);
+}
+
 TEST_CASE("attention: nothing is told when all is well") {
   AttentionFacts facts = quiet();
   core::Snapshot snapshot;

@@ -111,6 +111,10 @@ class RecordedCallers final : public JobService, public ReportService {
   void list_workers(const Caller& by, std::vector<thrift::WorkerInfo>&, const Head&) override {
     note("list_workers", by);
   }
+  void list_masters(const Caller&, std::vector<thrift::MasterNode>&, const Head&) override {}
+  void worker_history(const Caller&, thrift::NodeHistory&, const Head&, const thrift::HistoryQuery&) override {}
+  void worker_usage(const Caller&, std::vector<thrift::RunUsage>&, const Head&, Text) override {}
+  void capacity(const Caller&, thrift::CapacityReport&, const Head&) override {}
   void list_lives(const Caller&, std::vector<thrift::WorkerLife>&, const Head&, Text, std::int32_t) override {}
   void attention(const Caller& by, thrift::AttentionReport&, const Head&,
                  const thrift::AttentionRequest&) override { note("attention", by); }

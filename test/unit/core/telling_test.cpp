@@ -208,7 +208,7 @@ TEST_CASE("figures: those of a renewal count, and a node written later does not 
   RenewAsked asked{Token{5}, info.key};
   asked.vitals.emplace().load_percent = 42;
   asked.vitals->sampled = h.now.wall;
-  asked.usage.push_back({{run, 1}, 1000, 4096, 2, h.now.wall});
+  asked.usage.push_back({{run, 1}, 1000, 4096, 2, 50, h.now.wall});
   h.handle(asked);
   info.vitals.emplace().load_percent = 7;
   info.vitals->sampled = h.now.wall + 1h;

@@ -95,6 +95,27 @@ TEST_CASE("master pages: the status page names workers, runs and missed ticks, e
   CHECK(has(page, "host: degraded: disk: full"));
 }
 
+TEST_CASE("master pages: the panel has heartbeats, shares, what workers did today, and this master's figures") {
+  PageFacts facts = leading_facts();
+  auto snapshot = std::make_shared<core::Snapshot>(*facts.snapshot);
+  snapshot->taken = wall_from_ms(1'700'000'000'000);
+  snapshot->workers[0].heard = snapshot->taken - Millis{3000};
+  snapshot->workers[0].share = {250, 1000};
+  facts.snapshot = snapshot;
+  auto nodes = std::make_shared<core::NodeFacts>();
+  nodes->today["<w1>"] = {9, 7, 1};
+  nodes->shortages.push_back({"etl", snapshot->taken, "9 of 10 slots of pool <etl> are in use"});
+  facts.nodes = nodes;
+  facts.check.masters = {{"master-1", {"h", 7400}, true}, {"master-2", {"h", 7401}, false}};
+  facts.figures.emplace();
+  facts.figures->cpu_percent = 61;
+  const auto page = page_of({"/"}, facts);
+  CHECK(has(page, "<td>3 s</td><td>100</td><td>250 of 1000</td><td>9 / 7 / 1</td>"));
+  CHECK(has(page, "<td>leader</td><td>61 %</td>"));
+  CHECK(has(page, "<td>follower</td><td>-</td>"));
+  CHECK(has(page, "pool &lt;etl&gt; are in use, since"));
+}
+
 TEST_CASE("master pages: the status page shows the newest runs and the jobs, and loads itself again") {
   PageFacts facts = leading_facts();
   CHECK(has(page_of({"/"}, facts), "http-equiv=\"refresh\" content=\"5\""));

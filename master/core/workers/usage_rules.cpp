@@ -1,0 +1,22 @@
+#include "master/core/workers/usage_rules.h"
+
+#include <algorithm>
+
+namespace rota::master::core {
+
+std::vector<model::AttemptUsage> usage_with(const std::vector<model::AttemptUsage>& known,
+                                            std::vector<model::AttemptUsage> newer,
+                                            const IdSet<RunId>& held) {
+  using model::AttemptUsage;
+  newer.reserve(newer.size() + known.size());
+  newer.insert(newer.end(), known.begin(), known.end());
+  std::erase_if(newer, [&](const AttemptUsage& usage) { return !held.contains(usage.key.run); });
+  // Of two about one attempt the one that was said now stands first.
+  std::ranges::stable_sort(newer, {}, &AttemptUsage::key);
+  const auto doubled = std::ranges::unique(newer, {}, &AttemptUsage::key);
+  newer.erase(doubled.begin(), doubled.end());
+  if (newer.size() > kUsagesKept) newer.resize(kUsagesKept);
+  return newer;
+}
+
+}  // namespace rota::master::core
