@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "client/command/commands.h"
+#include "client/command/listing.h"
 
 namespace rota::client {
 namespace {
@@ -87,23 +88,22 @@ thrift::SettingEdit setting_edit_of(const SettingArguments& arguments) {
 int setting_get(Desk& desk, const SettingArguments& arguments) {
   const auto all = desk.cluster.list_settings(arguments.name, arguments.here);
   if (!all) return complain(all.error());
-  if (desk.prints_data()) {
-    nlohmann::json rows = nlohmann::json::array();
-    for (const auto& info : *all) rows.push_back(setting_json(info));
-    print_data(desk.format, arguments.name.empty() ? rows : rows.at(0));
-    return kOk;
-  }
   if (!arguments.name.empty()) {
-    print_text(one_setting(all->at(0)));
+    if (desk.prints_data()) {
+      print_data(desk.format, setting_json(all->at(0)));
+    } else {
+      print_text(one_setting(all->at(0)));
+    }
     return kOk;
   }
-  Table table({"SETTING", "VALUE", "SOURCE", "VERSION", "CHANGED"});
+  Listing list(desk, {"SETTING", "VALUE", "SOURCE", "VERSION", "CHANGED"});
   for (const auto& info : *all) {
-    table.add({info.name, info.text, source_of(info),
-               info.version == 0 ? "-" : std::to_string(info.version), setting_change_of(info)});
+    const bool goes_on = list.add([&] { return setting_json(info); },
+                                  {info.name, info.text, source_of(info),
+                                   info.version == 0 ? "-" : std::to_string(info.version), setting_change_of(info)});
+    if (!goes_on) break;
   }
-  print_text(table.text());
-  return kOk;
+  return list.finish();
 }
 
 int setting_set(Desk& desk, const SettingArguments& arguments) {
@@ -119,19 +119,14 @@ int setting_rollback(Desk& desk, const SettingArguments& arguments) {
 int setting_history(Desk& desk, const SettingArguments& arguments) {
   const auto rows = desk.cluster.setting_history(arguments.name);
   if (!rows) return complain(rows.error());
-  if (desk.prints_data()) {
-    nlohmann::json all = nlohmann::json::array();
-    for (const auto& row : *rows) all.push_back(version_json(row));
-    print_data(desk.format, all);
-    return kOk;
-  }
-  Table table({"SETTING", "VERSION", "VALUE", "CHANGED", "BY", "EPOCH", "WHY"});
+  Listing list(desk, {"SETTING", "VERSION", "VALUE", "CHANGED", "BY", "EPOCH", "WHY"});
   for (const auto& row : *rows) {
-    table.add({row.name, std::to_string(row.version), row.text, show_time(row.changed_ms),
-               printable(row.changed_by), std::to_string(row.epoch), printable(row.why)});
+    const bool goes_on = list.add([&] { return version_json(row); },
+                                  {row.name, std::to_string(row.version), row.text, show_time(row.changed_ms),
+                                   printable(row.changed_by), std::to_string(row.epoch), printable(row.why)});
+    if (!goes_on) break;
   }
-  print_text(table.text());
-  return kOk;
+  return list.finish();
 }
 
 }  // namespace rota::client

@@ -20,7 +20,7 @@ void add_setting(CLI::App& app, CommandLine& line) {
   get->add_option("setting", line.setting.name, "only this one");
   get->add_flag("--here", line.setting.here,
                 "as the first of --masters that answers has them, not the leader");
-  watchable(get, line);
+  listing(get, line);
   CLI::App* set =
       add(*setting, line, "set", "change it on all masters, within a second", with(setting_set));
   set->add_option("setting", line.setting.name, "its name")->required();
@@ -28,7 +28,7 @@ void add_setting(CLI::App& app, CommandLine& line) {
       ->required();
   changes(set);
   CLI::App* history = add(*setting, line, "history", "all versions: who, when, why", with(setting_history));
-  history->add_option("setting", line.setting.name, "only of this one");
+  listing(history, line)->add_option("setting", line.setting.name, "only of this one");
   CLI::App* rollback = add(*setting, line, "rollback",
                            "give it the value of an earlier version, as a new one", with(setting_rollback));
   rollback->add_option("setting", line.setting.name, "its name")->required();

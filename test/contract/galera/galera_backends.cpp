@@ -3,6 +3,7 @@
 
 #include "master/store/logs/mysql_log_store.h"
 #include "master/store/mysql/mysql_history.h"
+#include "master/store/mysql/mysql_nodes.h"
 #include "master/store/mysql/mysql_office.h"
 #include "master/store/mysql/mysql_reader.h"
 #include "master/store/mysql/mysql_retention.h"
@@ -31,7 +32,8 @@ Backend on_galera() {
           std::make_shared<MysqlReader>(through(2, database)),
           std::make_shared<MysqlLogStore>(through(1, database)),
           std::make_shared<MysqlRetention>(through(2, database)),
-          std::make_shared<MysqlHistory>(through(1, database))};
+          std::make_shared<MysqlHistory>(through(1, database)),
+          std::make_shared<MysqlNodes>(through(2, database))};
 }
 
 }  // namespace
