@@ -66,8 +66,8 @@ std::string facts_text(const MasterNode& master) {
 int master_list(Desk& desk) {
   const auto masters = desk.cluster.list_masters();
   if (!masters) return complain(masters.error());
-  Listing list(desk, {"MASTER", "STATE", "CPU", "MEMORY", "RESIDENT", "DISK FREE", "THREADS", "AGE", "ADDRESS",
-                      "DATABASE", "VERSION", "WHY"});
+  Listing list(desk, {"MASTER", "STATE", "CPU", "MEMORY", "RESIDENT", "DISK FREE", "THREADS", "AGE",
+                      "ADDRESS", "DATABASE", "VERSION", "WHY"});
   for (const MasterNode& master : *masters) {
     if (!list.add([&] { return to_json(master); }, cells_of(master))) break;
   }

@@ -98,9 +98,9 @@ int setting_get(Desk& desk, const SettingArguments& arguments) {
   }
   Listing list(desk, {"SETTING", "VALUE", "SOURCE", "VERSION", "CHANGED"});
   for (const auto& info : *all) {
+    const std::string version = info.version == 0 ? "-" : std::to_string(info.version);
     const bool goes_on = list.add([&] { return setting_json(info); },
-                                  {info.name, info.text, source_of(info),
-                                   info.version == 0 ? "-" : std::to_string(info.version), setting_change_of(info)});
+                                  {info.name, info.text, source_of(info), version, setting_change_of(info)});
     if (!goes_on) break;
   }
   return list.finish();

@@ -191,9 +191,11 @@ void add_preference(const State& state, const RunEntry& run, RunView& view) {
   if (!run.in_slot_queue() || !run.prefers()) return;
   const KeptRules& rules = run.rules();
   const SlotQueueKey queue = slot_queue_of(run);
-  const std::int32_t having = state.workers().standing_for({rules.pool, {}, {}, Gate::Any, queue.select}).present;
-  const std::string words = fmt::format("it waits for one of {} workers with the labels {}, for {} at most (prefer)",
-                                        having, labels_text(rules.prefer), format_duration(rules.prefer_for));
+  const SlotQueueKey preferred{rules.pool, {}, {}, Gate::Any, queue.select};
+  const std::string words =
+      fmt::format("it waits for one of {} workers with the labels {}, for {} at most (prefer)",
+                  state.workers().standing_for(preferred).present, labels_text(rules.prefer),
+                  format_duration(rules.prefer_for));
   view.detail = words + (view.detail.empty() ? "" : "; " + view.detail);
 }
 

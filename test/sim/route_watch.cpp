@@ -115,10 +115,10 @@ std::string RouteWatch::judge_preference(const model::JobRules& rules, const mas
   world_.marks.hit("preference_over");
   const auto stored = world_.store.stored_at(row.id);
   const bool is_of_term = row.id.value >> kIdCounterBits == world_.store.epoch().value;
-  if (item.attempt.attempt != 1 || !stored || !is_of_term) return "";
+  if (item.attempt.attempt != 1 || !stored || !is_of_term || !world_.clocks_tell()) return "";
   const Millis least = rules.prefer_for * 9 / 10 - 100ms;  // clocks drift, and the row was under way for a while
   if (world_.now() - *stored >= least) return "";
-  // The row may have been on its way for long: by the leader's clock, unless that stepped, it was decided before.
+  // The row may have been on its way for long: by the leader's clock it was decided before.
   const auto leader = std::ranges::find_if(world_.masters, [&](const auto& each) {
     return each->leads() && each->epoch() == world_.store.epoch();
   });

@@ -40,20 +40,6 @@ std::vector<std::int64_t> amounts_since(const SimTables& tables, const std::pair
   return amounts;
 }
 
-std::int32_t newest_amount(const SimTables& tables, const std::pair<std::string, std::string>& name) {
-  if (name.first == kPoolTokens || name.first == kSpaceTokens) {
-    const auto of = name.first == kPoolTokens ? model::QuotaOf::Pool : model::QuotaOf::Space;
-    const auto behind = tables.quotas.upper_bound({of, name.second, std::numeric_limits<std::int32_t>::max()});
-    if (behind == tables.quotas.begin()) return 0;
-    const model::QuotaRow& row = std::prev(behind)->second;
-    return row.of == of && row.name == name.second ? row.version : 0;
-  }
-  const auto behind = tables.semaphores.upper_bound({name.first, name.second, std::numeric_limits<std::int32_t>::max()});
-  if (behind == tables.semaphores.begin()) return 0;
-  const model::SemaphoreRow& row = std::prev(behind)->second;
-  return row.space == name.first && row.name == name.second ? row.version : 0;
-}
-
 std::string tokens_named(const std::pair<std::string, std::string>& name) {
   if (name.first == kPoolTokens) return "P42: runs of pool " + name.second;
   if (name.first == kSpaceTokens) return "P42: runs of namespace " + name.second;

@@ -42,6 +42,8 @@ class SemaphoreJudge {
 };
 
 /// First halves of names that stand for the limits of pools and namespaces. No namespace is called so.
+/// Of a semaphore its namespace and name; of a limit one of these, and the name of its pool or namespace.
+using AmountName = std::pair<std::string, std::string>;
 inline constexpr const char* kPoolTokens = "/pool";
 inline constexpr const char* kSpaceTokens = "/namespace";
 inline constexpr std::int64_t kTokensUnlimited = std::int64_t{1} << 60;
@@ -49,8 +51,6 @@ inline constexpr std::int64_t kTokensUnlimited = std::int64_t{1} << 60;
 /// Each amount of that name that was in force from that version on, without deleted ones; version 0: before all.
 std::vector<std::int64_t> amounts_since(const SimTables& tables, const std::pair<std::string, std::string>& name,
                                         std::int32_t since);
-/// The number of its newest version; 0: it has none.
-std::int32_t newest_amount(const SimTables& tables, const std::pair<std::string, std::string>& name);
 /// What people call it, behind its promise: "P41: tokens of semaphore oracle".
 std::string tokens_named(const std::pair<std::string, std::string>& name);
 

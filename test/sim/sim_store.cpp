@@ -136,8 +136,24 @@ bool SimStore::go_back(const master::StoredMark& noted) {
   return true;
 }
 
-std::int32_t SimStore::newest_semaphore(const std::pair<std::string, std::string>& name) const {
-  return newest_amount(tables_, name);
+std::int32_t SimStore::amount_when_sent(model::AttemptKey key, const AmountName& name) const {
+  const auto sent = dispatched_.find(key);
+  const auto changes = amounts_changed_.find(name);
+  if (sent == dispatched_.end() || changes == amounts_changed_.end()) return 0;
+  std::int32_t version = 0;
+  for (const auto& [batch, changed_to] : changes->second) {
+    if (batch < sent->second) version = changed_to;
+  }
+  return version;
+}
+
+void SimStore::note_amounts(const Changes& changes) {
+  ++batch_;
+  for (const auto& row : changes.semaphores) amounts_changed_[{row.space, row.name}].emplace_back(batch_, row.version);
+  for (const auto& row : changes.quotas) {
+    const auto& of = row.of == model::QuotaOf::Pool ? kPoolTokens : kSpaceTokens;
+    amounts_changed_[{of, row.name}].emplace_back(batch_, row.version);
+  }
 }
 
 std::int64_t SimStore::most_tokens(const std::pair<std::string, std::string>& name, std::int32_t since) const {
@@ -178,6 +194,7 @@ Result<master::core::Recovered> SimStore::recover() {
 
 void SimStore::write(const Changes& changes) {
   if (!changes.empty()) last_commit_ = clockwork_.now();
+  note_amounts(changes);
   put_definitions(tables_, changes);
   for (const model::Freeze& freeze : changes.freezes) tables_.freezes.insert_or_assign(freeze.id, freeze);
   judge_definitions(changes);
@@ -388,7 +405,7 @@ void SimStore::count_ends(RunId run, const model::RunProgress& before, const mod
 
 /// A worker that a batch resumes may get attempts in the same batch; one that it drains got none after that.
 void SimStore::note_dispatch(RunId run, const model::RunProgress& progress, const Changes& changes) {
-  if (progress.attempt == 0 || !dispatched_.insert({run, progress.attempt}).second) return;
+  if (progress.attempt == 0 || !dispatched_.try_emplace({run, progress.attempt}, batch_).second) return;
   if (const auto row = tables_.runs.find(run); row != tables_.runs.end() && !went_back_) {
     complain_if(judge_begin(tables_, changes.attempts, row->second));
     complain_if(judge_retry(tables_, changes.attempts, row->second, marks_));

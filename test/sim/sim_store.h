@@ -119,8 +119,8 @@ class SimStore final : public master::store::Store {
   /// Whether a loss of rows may have touched this run or job.
   bool is_tainted(RunId run) const { return went_back_ && tainted_runs_.contains(run); }
   bool is_tainted(JobId job) const { return went_back_ && tainted_jobs_.contains(job); }
-  /// The number of its newest version; 0: it has none.
-  std::int32_t newest_semaphore(const std::pair<std::string, std::string>& name) const;
+  /// Its newest version before the batch that said that the attempt is sent; 0: there was none.
+  std::int32_t amount_when_sent(model::AttemptKey key, const AmountName& name) const;
   /// The highest count of its versions from this one on; of all when the database went back.
   std::int64_t most_tokens(const std::pair<std::string, std::string>& name, std::int32_t since) const;
   /// Whether the database went back and has no run with this number.
@@ -167,6 +167,7 @@ class SimStore final : public master::store::Store {
   bool is_deposed_unseen(Epoch epoch) const;
   master::store::ApplyResult apply_deposed(const master::core::Changes& changes);
   void judge_definitions(const master::core::Changes& changes);
+  void note_amounts(const master::core::Changes& changes);
   void judge_gaps(const master::core::Changes& changes);
   void judge_calendars(const master::core::Changes& changes);
   void note_edits_that_count();
@@ -216,7 +217,9 @@ class SimStore final : public master::store::Store {
   std::map<Epoch, master::core::Watermark> stored_;   ///< the highest watermark that each leader saw applied
   std::set<RunId> tainted_runs_;
   std::set<JobId> tainted_jobs_;
-  std::set<model::AttemptKey> dispatched_;
+  std::int64_t batch_ = 0;                              ///< so many were written
+  std::map<model::AttemptKey, std::int64_t> dispatched_;  ///< in which batch each was sent first
+  std::map<AmountName, std::vector<std::pair<std::int64_t, std::int32_t>>> amounts_changed_;  ///< batch, version
   std::set<std::string> fired_starts_;  ///< request keys of runs of worker starts
 };
 

@@ -28,7 +28,6 @@ std::string Truth::begin(const Start& start) {
     if (wrong.empty()) wrong = judge_before(start);
     if (wrong.empty()) wrong = judge_tokens(start);
   }
-  for (const auto& [name, count] : start.uses) versions_then_[start.key][name] = store_.newest_semaphore(name);
   ever_[start.key] = start;
   live_[start.key] = start.job;
   return wrong;
@@ -53,22 +52,22 @@ std::string Truth::judge_beside(const Start& start) const {
          std::to_string(start.at_once) + " at once";
 }
 
-/// Counts that were in force since the oldest of those alive was sent, which is at most one change before its start.
+/// Counts that may have been in force since the oldest of those alive was sent, by the batch that said so.
 std::string Truth::judge_tokens(const Start& start) const {
   for (const auto& [name, own] : start.uses) {
     std::vector<std::pair<model::AttemptKey, std::int32_t>> others;
     std::int64_t sum = own;
-    std::int32_t since = store_.newest_semaphore(name);
+    std::int32_t since = store_.amount_when_sent(start.key, name);
     for (const auto& [other, job] : live_) {
       const Start& begun = ever_.at(other);
       const auto uses = begun.uses.find(name);
       if (uses == begun.uses.end() || other.run == start.key.run || store_.is_tainted(other.run)) continue;
       others.emplace_back(other, uses->second);
       sum += uses->second;
-      since = std::min(since, versions_then_.at(other).at(name));
+      since = std::min(since, store_.amount_when_sent(other, name));
     }
     if (!others.empty() && name.first.front() != '/') marks_.hit("tokens_of_lives_judged");
-    const std::int64_t most = store_.most_tokens(name, since - 1);
+    const std::int64_t most = store_.most_tokens(name, since);
     for (const auto& [other, count] : others) {
       if (sum > most && stood_still_beside(other, start.at)) sum -= count;
     }

@@ -73,7 +73,6 @@ class Truth {
   const SimZookeeper& zookeeper_;
   Marks& marks_;
   std::map<model::AttemptKey, JobId> live_;
-  std::map<model::AttemptKey, std::map<std::pair<std::string, std::string>, std::int32_t>> versions_then_;  ///< of semaphores
   std::map<std::size_t, MonoTime> still_until_;  ///< hosts that stand still, or stood
   mutable std::set<model::AttemptKey> followed_;  ///< alive, beside another one while its host stood still
   std::map<model::AttemptKey, Start> ever_;

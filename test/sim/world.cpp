@@ -187,15 +187,18 @@ std::string World::judge_health() const {
   return "";
 }
 
+bool World::clocks_tell() const {
+  return !faults_on("clock_jump") && !faults_on("clock_drift") && !faults_on("clocks_together") &&
+         !faults_on("worker_clock_jump") && !faults_on("host_replaced");
+}
+
 std::string World::judge_verified() const {
   const auto rows = store.as_memory_store();
   const master::verify::Sources sources{*rows, nullptr, sim_zone};
   const auto report = master::verify::verify(sources, {}, MonoTime::max());
   if (!report) return "verify: " + report.error().message;
-  const bool clocks_tell = !faults_on("clock_jump") && !faults_on("clock_drift") && !faults_on("clocks_together") && !faults_on("worker_clock_jump") &&
-                           !faults_on("host_replaced");
   for (const auto& check : report->checks) {
-    if (!clocks_tell && kByClocks.contains(check.promise)) continue;
+    if (!clocks_tell() && kByClocks.contains(check.promise)) continue;
     if (!check.ok) return "verify " + check.promise + ": " + (check.examples.empty() ? "?" : check.examples.front());
   }
   return "";

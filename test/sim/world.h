@@ -92,6 +92,8 @@ class World {
   void note_office(master::OfficeRuling ruling);
   void note_counters(const master::core::Snapshot& snapshot);
   bool faults_on(const std::string& kind) const;
+  /// No wall clock is wrong in this world, by a fault: times that different hosts wrote can be compared.
+  bool clocks_tell() const;
   bool is_healed() const;
   /// In others no worker is slow or fails too much, so that keys of jobs keep their homes.
   bool has_half_shares() const { return recipe.seed % 2 == 1; }

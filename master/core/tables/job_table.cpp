@@ -162,7 +162,8 @@ void JobTable::note_use(const JobEntry& job, bool uses) {
   }
   // A schedule that this program cannot read has none compiled, and may name calendars all the same.
   const bool is_read = job.schedule().entries() != nullptr;
-  for (const std::string& calendar : is_read ? job.schedule().calendars() : calendars_of(job.rules().schedule)) {
+  const auto calendars = is_read ? job.schedule().calendars() : calendars_of(job.rules().schedule);
+  for (const std::string& calendar : calendars) {
     note_user(users_, {job.row.space(), calendar}, job.row.id, uses);
   }
 }

@@ -23,8 +23,8 @@ class ScheduleNeeds {
   bool depends_on_job() const { return needs_anchor_ || !hashed_.empty(); }
   /// The calendars that its entries name, each once, in their order. What cannot be read names none.
   const std::vector<std::string>& calendars() const { return calendars_; }
-  /// What a job with that anchor and hash (cron_hash.h) adds: equal texts, equal ticks. Empty: nothing. Jitter
-  /// is not part of it, since it moves no tick.
+  /// What a job with that anchor and hash (cron_hash.h) adds: equal texts, equal ticks. Empty: nothing.
+  /// Jitter is not part of it, since it moves no tick.
   std::string part_of_job(WallTime anchor, std::uint64_t hash) const;
 
  private:

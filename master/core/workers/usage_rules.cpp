@@ -13,7 +13,7 @@ std::vector<model::AttemptUsage> usage_with(const std::vector<model::AttemptUsag
   std::erase_if(newer, [&](const AttemptUsage& usage) { return !held.contains(usage.key.run); });
   // Of two about one attempt the one that was said now stands first.
   std::ranges::stable_sort(newer, {}, &AttemptUsage::key);
-  const auto is_same = [](const AttemptUsage& one, const AttemptUsage& other) { return one.key == other.key; };
+  const auto is_same = [](const AttemptUsage& a, const AttemptUsage& b) { return a.key == b.key; };
   newer.erase(std::unique(newer.begin(), newer.end(), is_same), newer.end());
   if (newer.size() > kUsagesKept) newer.resize(kUsagesKept);
   return newer;
