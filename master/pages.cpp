@@ -124,18 +124,30 @@ void add_workers(MetricsPage& page, const Snapshot& snapshot) {
 }
 
 /// Pools and namespaces with limits, the first hundred of each.
-void add_quotas(MetricsPage& page, const char* side, const std::vector<core::QuotaView>& views) {
-  constexpr int kMostTold = 100;
-  int told = 0;
-  for (const core::QuotaView& view : views) {
-    if (view.version == 0 || told++ == kMostTold) continue;
-    const std::pair<std::string, std::string> of{side, view.name};
+/// Of the first hundred pools and of so many namespaces that have limits. One metric after another: the
+/// format wants all samples of a metric side by side.
+void add_quotas(MetricsPage& page, const core::Snapshot& snapshot) {
+  constexpr std::size_t kMostTold = 100;
+  std::vector<std::pair<std::pair<std::string, std::string>, const core::QuotaView*>> told;
+  const auto add = [&](const char* side, const std::vector<core::QuotaView>& views) {
+    const std::size_t before = told.size();
+    for (const core::QuotaView& view : views) {
+      if (view.version > 0 && told.size() - before < kMostTold) told.push_back({{side, view.name}, &view});
+    }
+  };
+  add("pool", snapshot.pools);
+  add("namespace", snapshot.namespaces);
+  for (const auto& [of, view] : told) {
     page.gauge("rota_limited_running", "Runs under way in a pool or namespace with limits.",
-               number(view.held), {of});
-    page.gauge("rota_limited_waiting", "Runs that wait for a slot there.", number(view.queued), {of});
-    if (view.quota.slots < 0) continue;
-    page.gauge("rota_limited_most", "Runs that may be under way there at once.", number(view.quota.slots),
-               {of});
+               number(view->held), {of});
+  }
+  for (const auto& [of, view] : told) {
+    page.gauge("rota_limited_waiting", "Runs that wait for a slot there.", number(view->queued), {of});
+  }
+  for (const auto& [of, view] : told) {
+    if (view->quota.slots < 0) continue;
+    page.gauge("rota_limited_most", "Runs that may be under way there at once.",
+               number(view->quota.slots), {of});
   }
 }
 
@@ -192,8 +204,7 @@ std::string metrics_of(const PageFacts& facts) {
     add_runs(page, snapshot);
     add_loop(page, snapshot);
     add_workers(page, snapshot);
-    add_quotas(page, "pool", snapshot.pools);
-    add_quotas(page, "namespace", snapshot.namespaces);
+    add_quotas(page, snapshot);
   }
   const host::ProcessReading& process = facts.check.process;
   http::add_process(page, {process.cpu_seconds, process.resident_bytes, process.threads,

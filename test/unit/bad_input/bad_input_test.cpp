@@ -166,12 +166,14 @@ TEST_CASE("bad input: each key of a schedule is refused with place, value and re
 TEST_CASE("bad input: each key of a job about time and workers is refused with place, value and remedy") {
   const auto keys = check_table("jobs.txt", refusal_of_job);
   for (const char* key : {"time_zone", "start", "end", "late", "tick_grace", "overlap", "concurrency", "queue_limit",
-                          "firings", "until", "pause_after_failures", "route", "route_key", "select", "prefer", "timeout", "retry"}) {
+                          "firings", "until", "pause_after_failures", "route", "route_key", "select", "prefer", "timeout",
+                          "retry"}) {
     CHECK_MESSAGE(properties_of("job").contains(key), key);
     CHECK_MESSAGE(keys.contains(key), key);
   }
   check_all_there(keys, "retry.", map_in(properties_of("job")["retry"]));
   check_all_there(keys, "timeout.", map_in(properties_of("job")["timeout"]));
+  check_all_there(keys, "prefer.", properties_of("job")["prefer"]["properties"]);
 }
 
 TEST_CASE("bad input: each key of a calendar is refused with place, value and remedy") {
