@@ -30,10 +30,10 @@ common/wire/field_rules.cpp common/wire/definition_rules.cpp common/wire/content
 common/wire/run_wire.cpp master/core/definition_hash.cpp
 common/config/problems.cpp common/config/yaml_reader.cpp common/config/map_reader.cpp
 client/job_file.cpp client/job_reader.cpp client/retry_reader.cpp client/job_text.cpp client/job_schema.cpp client/job_key_table.cpp
-client/schedule_reader.cpp client/schedule_checks.cpp client/calendar_file.cpp client/command/show_json.cpp
+client/schedule_reader.cpp client/schedule_checks.cpp client/calendar_file.cpp client/command/show_json.cpp client/command/node_json.cpp
 test/unit/fields/field_rows_test.cpp test/unit/fields/golden_test.cpp
 """.split()
-IDL = ["common", "attention", "calendar", "freeze", "quota", "semaphore", "notification", "setting", "verify", "worker_info", "job"]
+IDL = ["common", "attention", "calendar", "freeze", "quota", "semaphore", "notification", "setting", "verify", "worker_info", "node", "job"]
 LIBRARIES = ["-lthrift", "-lyaml-cpp", "-lcrypto", "-lfmt"]
 
 
