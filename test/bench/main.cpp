@@ -40,6 +40,9 @@ const std::map<std::string_view, Benchmark> kBenchmarks{
     {"queued_runs", {queued_runs, {.count = 100'000}, {.count = 20'000}}},
     {"many_workers",
      {many_workers, {.seconds = 5, .count = 1000}, {.seconds = 2, .pairs = 2, .count = 200}}},
+    {"returning_workers", {returning_workers, {.count = 1000}, {.count = 200}}},
+    {"behind_queue",
+     {behind_queue, {.samples = 50, .count = 100'000}, {.samples = 10, .count = 20'000}}},
     {"failover", {failover, {.samples = 100, .count = 20'000}, {.samples = 4, .count = 5000}}},
 };
 

@@ -1,9 +1,6 @@
 // No-op runs a second on a great many light workers, beside the same on two of them with as many
 // slots in all; and what an idle worker costs the leader.
 #include <fmt/format.h>
-#include <signal.h>
-#include <spawn.h>
-#include <sys/wait.h>
 
 #include <algorithm>
 #include <thread>
@@ -12,66 +9,14 @@
 #include "test/bench/leader.h"
 #include "test/bench/load.h"
 #include "test/bench/process_times.h"
-
-extern char** environ;
+#include "test/bench/stand_in_process.h"
 
 namespace rota::bench {
 namespace {
 
 constexpr double kWorkersFloor = 0.8, kMostIdleUs = 50;
 constexpr std::int64_t kSlotsEach = 4;
-constexpr std::chrono::seconds kOnlinePatience{60};
 constexpr std::chrono::seconds kIdleSpan{5};
-constexpr Millis kOnlineLook{100};
-
-/// The process of a number of stand-ins. Ends with the object.
-class StandInProcess {
- public:
-  StandInProcess() = default;
-  ~StandInProcess() { stop(); }
-  StandInProcess(const StandInProcess&) = delete;
-  StandInProcess& operator=(const StandInProcess&) = delete;
-
-  Result<void> start(const Surroundings& where, std::string pool, std::int64_t count,
-                     std::int64_t slots) {
-    std::string program = where.program_folder + "/rota-stand-ins", zookeeper = where.zookeeper;
-    std::string number = std::to_string(count), each = std::to_string(slots);
-    char* const argv[] = {program.data(), zookeeper.data(), pool.data(),
-                          number.data(),  each.data(),      nullptr};
-    if (::posix_spawn(&pid_, program.c_str(), nullptr, nullptr, argv, environ) != 0) {
-      return fail(ErrorCode::NotFound, program + " can not be started");
-    }
-    return {};
-  }
-  void stop() {
-    if (pid_ > 0) {
-      ::kill(pid_, SIGTERM);
-      ::waitpid(pid_, nullptr, 0);
-    }
-    pid_ = -1;
-  }
-  double cpu_seconds() const { return own_cpu_seconds(pid_); }
-
- private:
-  pid_t pid_ = -1;
-};
-
-Result<void> await_online(const Surroundings& where, const std::string& pool, std::int64_t count) {
-  client::Cluster cluster(where.client());
-  const MonoTime give_up = BootClock::now() + kOnlinePatience;
-  std::int64_t online = 0;
-  while (BootClock::now() < give_up) {
-    const auto workers = cluster.list_workers();
-    if (!workers) return fail(workers.error());
-    online = std::ranges::count_if(*workers, [&](const thrift::WorkerInfo& worker) {
-      return worker.pool == pool && worker.state == "online";
-    });
-    if (online == count) return {};
-    std::this_thread::sleep_for(kOnlineLook);
-  }
-  return fail(ErrorCode::TimedOut,
-              fmt::format("{} of {} stand-ins are online after 60 s", online, count));
-}
 
 struct Measured {
   Rate rate;

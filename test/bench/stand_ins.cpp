@@ -65,15 +65,15 @@ void StandIns::stop() {
   if (server_) server_->stop();
 }
 
-/// Workers of names and homes of their own, since those of an earlier process vanished: after four lives in ten
-/// minutes a name counts as flapping.
+/// Unless the caller names them, their names are their own, since those of an earlier process vanished: after
+/// four lives in ten minutes a name counts as flapping. Homes are always their own.
 void StandIns::make_workers() {
-  const std::string own = random_hex(4);
+  const std::string own = random_hex(4), names = options_.names.empty() ? own : options_.names;
   workers_.resize(static_cast<std::size_t>(options_.count));
   groups_.resize(std::min(kReporters, workers_.size()));
   for (auto& group : groups_) group = std::make_unique<Group>();
   for (std::size_t i = 0; i < workers_.size(); ++i) {
-    workers_[i].key = {fmt::format("{}-{}-{}", options_.pool, own, i),
+    workers_[i].key = {fmt::format("{}-{}-{}", options_.pool, names, i),
                        fmt::format("{}{:04x}-{}", own, i + 1, random_hex(8))};
     by_id_[workers_[i].key.id] = &workers_[i];
     groups_[i % groups_.size()]->workers.push_back(&workers_[i]);

@@ -30,7 +30,8 @@ struct StandInOptions {
   std::string cluster = "rota";
   std::string pool = "default";
   int count = 2;
-  int slots = 1;  ///< of each
+  int slots = 1;      ///< of each
+  std::string names;  ///< part of their names; empty: at random
 };
 
 /// One of them. Guarded by the group's mutex, except its channels: one thread uses each.

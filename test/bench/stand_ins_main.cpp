@@ -1,4 +1,5 @@
-// rota-stand-ins ZOOKEEPER POOL COUNT SLOTS: so many light workers until SIGTERM, or until its parent ends.
+// rota-stand-ins ZOOKEEPER POOL COUNT SLOTS [NAMES]: so many light workers until SIGTERM, or until its parent
+// ends. With NAMES, those of an earlier process come back; else they are new.
 // exit: 0 told to end, 1 ZooKeeper or the port failed, 2 wrong arguments.
 #include <fmt/format.h>
 #include <signal.h>
@@ -11,8 +12,8 @@
 #include "test/bench/stand_ins.h"
 
 int main(int argc, char** argv) {
-  if (argc != 5 || std::atoi(argv[3]) < 1 || std::atoi(argv[4]) < 1) {
-    fmt::print(stderr, "usage: rota-stand-ins ZOOKEEPER POOL COUNT SLOTS\n");
+  if ((argc != 5 && argc != 6) || std::atoi(argv[3]) < 1 || std::atoi(argv[4]) < 1) {
+    fmt::print(stderr, "usage: rota-stand-ins ZOOKEEPER POOL COUNT SLOTS [NAMES]\n");
     return 2;
   }
   ::prctl(PR_SET_PDEATHSIG, SIGTERM);
@@ -22,7 +23,7 @@ int main(int argc, char** argv) {
   ::pthread_sigmask(SIG_BLOCK, &ends, nullptr);  // before there are other threads
   rota::rpc::ignore_sigpipe();
   rota::bench::StandIns all({.zookeeper = argv[1], .pool = argv[2], .count = std::atoi(argv[3]),
-                             .slots = std::atoi(argv[4])});
+                             .slots = std::atoi(argv[4]), .names = argc == 6 ? argv[5] : ""});
   if (auto started = all.start(); !started) {
     fmt::print(stderr, "rota-stand-ins: {}\n", started.error().message);
     return 1;

@@ -47,6 +47,8 @@ Result<bool> mixed_jobs(const Surroundings& where, const Effort& effort);
 Result<bool> due_at_once(const Surroundings& where, const Effort& effort);
 Result<bool> queued_runs(const Surroundings& where, const Effort& effort);
 Result<bool> many_workers(const Surroundings& where, const Effort& effort);
+Result<bool> returning_workers(const Surroundings& where, const Effort& effort);
+Result<bool> behind_queue(const Surroundings& where, const Effort& effort);
 Result<bool> failover(const Surroundings& where, const Effort& effort);
 
 }  // namespace rota::bench
