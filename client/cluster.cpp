@@ -198,6 +198,16 @@ Result<std::vector<thrift::LimitsInfo>> Cluster::list_limits(const std::string& 
       [&](auto& client, auto& out, const auto& head) { client.list_limits(out, head, side, prefix); });
 }
 
+Result<std::vector<thrift::LateInfo>> Cluster::list_late(const std::string& space, const std::string& job,
+                                                         std::int32_t limit) {
+  thrift::LateQuery asked;
+  asked.__set_space(space);
+  asked.__set_job(job);
+  asked.__set_limit(limit);
+  return query<std::vector<thrift::LateInfo>>(
+      [&](auto& client, auto& out, const auto& head) { client.list_late(out, head, asked); });
+}
+
 Result<std::vector<thrift::NotificationInfo>> Cluster::list_notifications(bool only_open,
                                                                           std::int32_t limit) {
   thrift::NotificationQuery asked;

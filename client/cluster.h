@@ -82,6 +82,9 @@ class Cluster {
   /// `side`: "pool" or "namespace".
   Result<std::vector<thrift::LimitsInfo>> list_limits(const std::string& side,
                                                       const std::string& prefix = {});
+  /// Expectations of jobs that were not met, the newest first; `job` empty: all of the namespace.
+  Result<std::vector<thrift::LateInfo>> list_late(const std::string& space, const std::string& job,
+                                                  std::int32_t limit);
   /// The newest first.
   Result<std::vector<thrift::NotificationInfo>> list_notifications(bool only_open, std::int32_t limit);
   /// What the receiver answered; NotFound: there is none of that name.

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "client/calendar_file.h"
+#include "client/cleanup_reader.h"
 #include "client/job_reader.h"
 #include "client/schedule_reader.h"
 #include "common/base/utf8.h"
@@ -80,6 +81,7 @@ thrift::JobDefinition read_job(const YamlNode& node, const Reading& in, const st
   read_fields(maps, definition);
   read_schedule(maps, in.source, in.problems, definition.rules.schedule);
   read_command(maps.top(), definition.work);
+  check_cleanup(node, definition.work, in.source, maps.top().path_of("cleanup"), in.problems);
   check_together(maps, definition.rules);
   maps.refuse_unknown();
   return definition;

@@ -12,6 +12,7 @@ include "node.thrift"
 include "semaphore.thrift"
 include "setting.thrift"
 include "verify.thrift"
+include "why.thrift"
 include "worker_info.thrift"
 
 namespace cpp rota.thrift
@@ -95,6 +96,9 @@ struct Rules {
   30: map<string, i32> uses, // tokens of semaphores of its namespace that a run holds while it is under way
   31: i32 priority = 50,     // whose runs get free slots first: 0 to 100
   53: list<string> notify,   // receivers of what happens to it; empty: those of the masters' settings
+  54: i64 expect_start_within_ms,  // told as late: no attempt so long after the planned moment; 0: never
+  55: string expect_finish_by,     // "07:30": told when no run has succeeded by then; empty: never
+  56: string expect_longer_than,   // "30m" or "3x": told when a run takes longer; empty: never
   57: map<string, string> prefer,  // labels that its worker should have, as select
   58: i64 prefer_for_ms = 60000    // how long it waits for one that has them; then it takes any
 }
@@ -142,7 +146,10 @@ struct Work {
   /** When the attempt's own folder is kept: "never", "on_failure" or "always". */
   24: string keep_folder = "never",
   /** Where a handler runs: "worker" (a thread of the worker) or "process" (a process of its own). */
-  25: string isolation = "worker"
+  25: string isolation = "worker",
+  /** Run on the worker after each attempt, as words in which {{run}}, {{attempt}} and {{param.X}} stand for
+   * their values; empty: nothing. */
+  26: list<string> cleanup
 }
 
 struct JobDefinition {
@@ -178,7 +185,11 @@ struct JobInfo {
   /** The next tick; absent when none is planned. */
   9: optional i64 next_ms,
   /** Set by list_jobs and get_job for a job that has run. */
-  10: optional LastRun last_run
+  10: optional LastRun last_run,
+  /** Set by get_job, where the definition does not say it and its namespace does: of an attempt, a run, its wait. */
+  11: optional i64 default_timeout_ms,
+  12: optional i64 default_run_timeout_ms,
+  13: optional i64 default_queue_timeout_ms
 }
 
 /** One job to create or edit. */
@@ -347,21 +358,6 @@ struct LogSlice {
   9: list<LogPiece> pieces
 }
 
-struct Explanation {
-  1: string state,
-  2: string reason,
-  /** A sentence for people, with the remedy if there is one. */
-  3: string sentence,
-  /** How old the answer is, in ms. */
-  4: i64 age_ms,
-  /** Set while its worker does not answer, or is gone: since when, and at about what time another attempt
-   * may start. */
-  10: optional i64 away_since_ms,
-  11: optional i64 fence_ms,
-  /** What it has used so far; unknown in the first seconds, and while its worker does not report it. */
-  12: optional worker_info.Usage usage
-}
-
 struct MasterInfo {
   1: string id,
   2: string address,
@@ -426,7 +422,7 @@ service JobService {
   /** Returns the state after the request. A run that is already final is a CONFLICT. */
   string cancel_run(1: common.RequestHead head, 2: i64 run, 3: string why) throws (1: common.RotaError error),
   /** Why a run is in its state. */
-  Explanation explain(1: common.RequestHead head, 2: i64 run) throws (1: common.RotaError error),
+  why.Explanation explain(1: common.RequestHead head, 2: i64 run) throws (1: common.RotaError error),
   list<worker_info.WorkerInfo> list_workers(1: common.RequestHead head) throws (1: common.RotaError error),
   /** This worker gets nothing new, in any life, until it is resumed. `deadline_ms` is a duration; after it,
    * attempts that still run are handed over; 0: they may finish. */
@@ -458,7 +454,7 @@ service JobService {
   /** The newest first. */
   list<freeze.FreezeInfo> list_freezes(1: common.RequestHead head) throws (1: common.RotaError error),
   /** What happened, or will happen, at this moment of a saved job. */
-  freeze.TickAnswer explain_tick(1: common.RequestHead head, 2: string space, 3: string name, 4: i64 at_ms) throws (1: common.RotaError error),
+  why.TickAnswer explain_tick(1: common.RequestHead head, 2: string space, 3: string name, 4: i64 at_ms) throws (1: common.RotaError error),
   /** The next fire times of an unsaved schedule. */
   NextFires next_fires(1: common.RequestHead head, 2: Schedule schedule, 3: i64 after_ms, 4: i32 count, 5: string space, 6: string name) throws (1: common.RotaError error),
   /** Creates or edits calendars, up to 1,000, each with its own answer. `dry_run` changes nothing. */
@@ -480,6 +476,8 @@ service JobService {
   quota.LimitsEdited set_limits(1: common.RequestHead head, 2: quota.LimitsEdit edit) throws (1: common.RotaError error),
   /** By name, those whose name begins so, with limits, runs, jobs or workers; `side` is "pool" or "namespace". */
   list<quota.LimitsInfo> list_limits(1: common.RequestHead head, 2: string side, 3: string prefix) throws (1: common.RotaError error),
+  /** Expectations of jobs that were not met, the newest first. */
+  list<notification.LateInfo> list_late(1: common.RequestHead head, 2: notification.LateQuery query) throws (1: common.RotaError error),
   /** Notifications that were made, the newest first. */
   list<notification.NotificationInfo> list_notifications(1: common.RequestHead head, 2: notification.NotificationQuery query) throws (1: common.RotaError error),
   /** Sends one for real and gives what the receiver answered; it is not stored. NOT_FOUND: there is no such receiver. */

@@ -28,6 +28,33 @@ struct NotificationInfo {
   15: string last_error
 }
 
+/** An expectation of a job that was not met (`expect` in job files). */
+struct LateInfo {
+  1: string space,
+  2: string job,
+  /** "start_within", "finish_by" or "longer_than". */
+  3: string what,
+  /** 0: no run stands for the tick. */
+  4: i64 run,
+  /** 0: not of a tick. Of several ticks that did not fire, the first. */
+  5: i64 tick_ms,
+  /** By then it should have been; 0: longer_than. */
+  6: i64 due_ms,
+  7: i64 told_ms,
+  /** The run's state then; of a tick without a run why it did not fire, or "paused". */
+  8: string was,
+  /** longer_than: so long it may have taken. */
+  9: i64 limit_ms
+}
+
+struct LateQuery {
+  1: string space,
+  /** By name; empty: all of the namespace. */
+  2: string job,
+  /** At most so many, the newest first; 0: 100. */
+  3: i32 limit
+}
+
 struct NotificationQuery {
   1: bool only_open,
   /** At most so many, the newest first; 0: 100. */

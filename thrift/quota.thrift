@@ -21,7 +21,11 @@ struct LimitsEdit {
   /** Runs that begin in one minute. */
   7: optional i64 firings,
   /** The version from which this change was made; 0: it must have none; absent: any version. */
-  8: optional i32 expected_version
+  8: optional i32 expected_version,
+  /** Of a namespace: times of its jobs that do not say them, of an attempt, a run and its wait; 0: none. */
+  9: optional i64 timeout_ms,
+  10: optional i64 run_timeout_ms,
+  11: optional i64 queue_timeout_ms
 }
 
 struct LimitsEdited {
@@ -53,5 +57,9 @@ struct LimitsInfo {
   15: i64 firings_now,
   /** Of a pool: workers that are here, and their slots. */
   16: i32 workers,
-  17: i64 worker_slots
+  17: i64 worker_slots,
+  /** Of a namespace, as in LimitsEdit. */
+  18: i64 timeout_ms,
+  19: i64 run_timeout_ms,
+  20: i64 queue_timeout_ms
 }

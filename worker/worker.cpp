@@ -48,6 +48,7 @@ run::RunnerOptions runner_options(const config::WorkerOptions& options, sdk::Loc
   wanted.lock_address = lock_address(options);
   wanted.locks = locks;
   wanted.notes_dir = options.state_dir + "/notes";
+  wanted.cleanups_dir = options.state_dir + "/cleanups";
   wanted.environment = run::environment_base(options.job_environment, environ);
   wanted.environment.allowed["ROTA_ZOOKEEPER"] = options.zookeeper.connect;  // for rota in a job
   wanted.environment.allowed["ROTA_CLUSTER"] = options.cluster;

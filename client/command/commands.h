@@ -114,6 +114,7 @@ struct RunNowArguments {
   std::string wait_at_most;              ///< empty: no limit; when set, it waits
 };
 int job_gaps(Desk& desk, const std::string& name, int limit);
+int job_late(Desk& desk, const std::string& name, int limit);
 int job_run(Desk& desk, const RunNowArguments& arguments);
 int job_next(Desk& desk, const std::string& name, const std::string& line,
              const std::string& time_zone, const std::string& after, int count);
@@ -151,6 +152,9 @@ int run_cancel_all(Desk& desk, const std::string& job, const std::string& why, b
 int run_rerun(Desk& desk, const std::string& run, const RunNowArguments& arguments);
 int run_why(Desk& desk, const std::string& run);
 
+/// The moments of one run, attempt by attempt, with the time between.
+int run_timeline(Desk& desk, const std::string& run);
+
 int worker_list(Desk& desk, bool all);
 int worker_show(Desk& desk, const std::string& worker);
 int worker_history(Desk& desk, const std::string& worker);
@@ -183,6 +187,7 @@ struct QuotaArguments {
   std::string side;                    ///< "pool" or "namespace"
   std::string name;                    ///< list: what it begins with
   std::string slots, jobs, unfinished, firings;  ///< a number or "none"; empty: not given
+  std::string timeout, run_timeout, queue_timeout;  ///< a duration or "none"; empty: not given
   std::int64_t weight = 0;             ///< 0: not given
   bool clear = false;
 };

@@ -1,3 +1,4 @@
+#include <tuple>
 #include <fmt/ranges.h>
 #include <unistd.h>
 
@@ -78,6 +79,23 @@ int job_gaps(Desk& desk, const std::string& name, int limit) {
   return list.finish();
 }
 
+namespace {
+
+/// What its namespace says where the job does not, as comments above the file.
+void note_default_times(const thrift::JobInfo& job) {
+  const std::tuple<const char*, bool, std::int64_t> all[] = {
+      {"attempt", job.__isset.default_timeout_ms, job.default_timeout_ms},
+      {"run", job.__isset.default_run_timeout_ms, job.default_run_timeout_ms},
+      {"queue", job.__isset.default_queue_timeout_ms, job.default_queue_timeout_ms}};
+  for (const auto& [key, is_set, ms] : all) {
+    if (!is_set) continue;
+    note(fmt::format("# timeout.{}: {} (namespace {})", key, format_duration(Millis{ms}),
+                     printable(job.definition.space)));
+  }
+}
+
+}  // namespace
+
 int job_show(Desk& desk, const std::string& name) {
   auto job = desk.cluster.get_job(desk.space, name);
   if (!job) return complain(job.error());
@@ -89,6 +107,7 @@ int job_show(Desk& desk, const std::string& name) {
                    job->state_by.empty() ? "" : " by " + printable(job->state_by),
                    job->state_why.empty() ? "" : ": " + printable(job->state_why),
                    job->__isset.next_ms ? ", next " + show_time(job->next_ms) : ""));
+  note_default_times(*job);
   print_text(job_file_text(job->definition));
   return kOk;
 }

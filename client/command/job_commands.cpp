@@ -95,6 +95,13 @@ void add_job(CLI::App& app, CommandLine& line) {
       ->check(CLI::Range(1, 1000))
       ->capture_default_str();
   where_option(listing(gaps, line), line, "--reason", "reason", "only for this reason (repeatable)");
+  CLI::App* late = add(*job, line, "late", "what `expect` told of a job, or of all: not met; newest first",
+                       [&line](Desk& desk) { return job_late(desk, line.name, line.limit); });
+  late->add_option("name", line.name, "the job; all without one");
+  late->add_option("--limit", line.limit, "at most this many rows")
+      ->check(CLI::Range(1, 10'000))
+      ->capture_default_str();
+  listing(late, line);
   named("why", "what happened at a moment, or will happen; without --at: at the newest one that is known",
         [&line](Desk& desk) { return job_why(desk, line.name, line.at); })
       ->add_option("--at", line.at, "the moment, e.g. 2026-03-29T02:30:00Z");
@@ -168,7 +175,11 @@ void add_run(CLI::App& app, CommandLine& line) {
     return run_rerun(desk, line.name, line.run_now);
   });
   add_new_run(rerun, line);
-  one("why", "why it is in its state", [&line](Desk& desk) { return run_why(desk, line.name); });
+  watchable(one("why", "why it is in its state: what it passed, what stopped it, what helps",
+                [&line](Desk& desk) { return run_why(desk, line.name); }),
+            line);
+  one("timeline", "when it was due, decided, sent, started, ended and recorded, with the time between",
+      [&line](Desk& desk) { return run_timeline(desk, line.name); });
   CLI::App* logs = add(*run, line, "logs", "its output",
                        [&line](Desk& desk) { return run_logs(desk, line.logs); });
   logs->add_option("run", line.logs.run, "the run's id")->required();

@@ -5,6 +5,7 @@
 
 #include "client/command/commands.h"
 #include "client/command/tick_hold.h"
+#include "client/command/why_text.h"
 #include "common/base/duration_text.h"
 
 namespace rota::client {
@@ -20,6 +21,7 @@ nlohmann::json tick_json(const std::string& name, WallTime at, const thrift::Tic
   if (answer.__isset.calendar) {
     out["calendar"] = {{"name", answer.calendar}, {"version", answer.calendar_version}};
   }
+  put_why(out, answer);
   return out;
 }
 
@@ -48,8 +50,8 @@ int job_why(Desk& desk, const std::string& name, const std::string& at) {
     return kOk;
   }
   tell_hold(tick_hold_of(desk));
-  print_text(fmt::format("{}  {}\n{}\n", show_time(to_ms(*moment)), answer->what,
-                         printable(answer->sentence)));
+  print_text(fmt::format("{}  {}\n{}\n{}", show_time(to_ms(*moment)), answer->what,
+                         printable(answer->sentence), why_text(*answer)));
   return kOk;
 }
 

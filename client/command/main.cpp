@@ -248,6 +248,9 @@ void add_quotas(CLI::App& app, CommandLine& line) {
   space->add_option("--max-jobs", line.quota.jobs, "saved jobs; or none");
   space->add_option("--max-unfinished", line.quota.unfinished, "unfinished runs; or none");
   space->add_option("--max-firings-per-minute", line.quota.firings, "runs that begin in a minute; or none");
+  space->add_option("--timeout", line.quota.timeout, "of an attempt, where its job does not say; or none");
+  space->add_option("--run-timeout", line.quota.run_timeout, "of a run, where its job does not say; or none");
+  space->add_option("--queue-timeout", line.quota.queue_timeout, "of the wait, likewise; or none");
 }
 
 void add_semaphore(CLI::App& app, CommandLine& line) {

@@ -3,9 +3,11 @@
 
 #include <charconv>
 #include <nlohmann/json.hpp>
+#include <tuple>
 
 #include "client/command/commands.h"
 #include "client/command/listing.h"
+#include "common/base/duration_text.h"
 
 namespace rota::client {
 namespace {
@@ -42,9 +44,23 @@ nlohmann::json namespace_json(const thrift::LimitsInfo& info) {
           {"max_unfinished", limit_json(info.unfinished)},
           {"firings_in_this_minute", unless(info.firings == kUnlimited, info.firings_now)},
           {"max_firings_per_minute", limit_json(info.firings)},
+          {"timeout_ms", unless(info.timeout_ms == 0, info.timeout_ms)},
+          {"run_timeout_ms", unless(info.run_timeout_ms == 0, info.run_timeout_ms)},
+          {"queue_timeout_ms", unless(info.queue_timeout_ms == 0, info.queue_timeout_ms)},
           {"version", info.version},
           {"changed_at_ms", info.changed_ms},
           {"changed_by", info.changed_by}};
+}
+
+/// "attempt 2h, queue 10m": what jobs of the namespace go by that do not say it.
+std::string times_of(const thrift::LimitsInfo& info) {
+  std::string out;
+  const std::pair<const char*, std::int64_t> all[] = {
+      {"attempt", info.timeout_ms}, {"run", info.run_timeout_ms}, {"queue", info.queue_timeout_ms}};
+  for (const auto& [key, ms] : all) {
+    if (ms > 0) out += fmt::format("{}{} {}", out.empty() ? "" : ", ", key, format_duration(Millis{ms}));
+  }
+  return out.empty() ? "-" : out;
 }
 
 std::string use_of(std::int64_t used, std::int64_t limit) {
@@ -68,7 +84,8 @@ nlohmann::json info_json(const thrift::LimitsInfo& info, bool of_pool) {
 
 std::vector<Column> columns_of(bool of_pool) {
   if (of_pool) return {"POOL", "RUNNING", "WAITING", "WORKERS", "SLOTS", "CHANGED"};
-  return {"NAMESPACE", "WEIGHT", "SLOTS", "WAITING", "JOBS", "UNFINISHED", "FIRINGS A MINUTE", "CHANGED"};
+  return {"NAMESPACE",  "WEIGHT",           "SLOTS",    "WAITING", "JOBS",
+          "UNFINISHED", "FIRINGS A MINUTE", "TIMEOUTS", "CHANGED"};
 }
 
 std::vector<std::string> cells_of(const thrift::LimitsInfo& info, bool of_pool) {
@@ -78,7 +95,7 @@ std::vector<std::string> cells_of(const thrift::LimitsInfo& info, bool of_pool) 
   }
   return {info.name, std::to_string(info.weight), use_of(info.running, info.slots),
           std::to_string(info.waiting), use_of(info.jobs_now, info.jobs),
-          use_of(info.unfinished_now, info.unfinished), firings_of(info), change_of(info)};
+          use_of(info.unfinished_now, info.unfinished), firings_of(info), times_of(info), change_of(info)};
 }
 
 /// A number, or "none".
@@ -89,6 +106,30 @@ Result<std::int64_t> limit_from(const char* option, const std::string& text) {
   if (error == std::errc{} && end == text.data() + text.size() && value >= 0) return value;
   return fail(ErrorCode::InvalidArgument,
               fmt::format("--{}: '{}' is neither a number from 0 on nor none", option, printable(text)));
+}
+
+/// A duration, or "none".
+Result<std::int64_t> time_from(const char* option, const std::string& text) {
+  if (text == "none") return 0;
+  const auto time = parse_duration(text);
+  if (time) return time->count();
+  return fail(ErrorCode::InvalidArgument,
+              fmt::format("--{}: {}, or none", option, time.error().message));
+}
+
+Result<void> add_times(thrift::LimitsEdit& edit, const QuotaArguments& arguments) {
+  using Set = void (thrift::LimitsEdit::*)(std::int64_t);
+  const std::tuple<const char*, const std::string&, Set> all[] = {
+      {"timeout", arguments.timeout, &thrift::LimitsEdit::__set_timeout_ms},
+      {"run-timeout", arguments.run_timeout, &thrift::LimitsEdit::__set_run_timeout_ms},
+      {"queue-timeout", arguments.queue_timeout, &thrift::LimitsEdit::__set_queue_timeout_ms}};
+  for (const auto& [option, text, set] : all) {
+    if (text.empty()) continue;
+    const auto time = time_from(option, text);
+    if (!time) return fail(time.error());
+    (edit.*set)(*time);
+  }
+  return {};
 }
 
 Result<thrift::LimitsEdit> edit_of(const QuotaArguments& arguments) {
@@ -112,10 +153,12 @@ Result<thrift::LimitsEdit> edit_of(const QuotaArguments& arguments) {
     if (!limit) return fail(limit.error());
     (edit.*one.set)(*limit);
   }
+  if (auto added = add_times(edit, arguments); !added) return fail(added.error());
   if (arguments.weight > 0) edit.__set_weight(arguments.weight);
   if (arguments.clear) edit.__set_slots(kUnlimited);
   const auto& given = edit.__isset;
   if (given.slots || given.jobs || given.unfinished || given.firings || given.weight) return edit;
+  if (given.timeout_ms || given.run_timeout_ms || given.queue_timeout_ms) return edit;
   return fail(ErrorCode::InvalidArgument,
               fmt::format("nothing to set; see rota {} set --help", arguments.side));
 }

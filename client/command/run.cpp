@@ -10,6 +10,7 @@
 #include "client/command/listing.h"
 #include "client/command/show_json.h"
 #include "client/command/work_text.h"
+#include "client/command/why_text.h"
 #include "common/base/duration_text.h"
 #include "common/base/utf8.h"
 #include "common/wire/run_wire.h"
@@ -249,9 +250,11 @@ int run_why(Desk& desk, const std::string& run) {
   auto why = desk.cluster.explain(*id);
   if (!why) return complain(why.error());
   if (desk.prints_data()) {
-    print_data(desk.format, to_json(*why));
+    nlohmann::json out = to_json(*why);
+    put_why(out, *why);
+    print_data(desk.format, out);
   } else {
-    print_text(fmt::format("{}: {}\n", why->state, printable(why->sentence)));
+    print_text(fmt::format("{}: {}\n{}", why->state, printable(why->sentence), why_text(*why)));
   }
   return kOk;
 }

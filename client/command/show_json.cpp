@@ -147,6 +147,12 @@ json to_json(const thrift::JobInfo& job) {
   put_time(out, "created_at_ms", true, job.created_ms);
   put_time(out, "changed_at_ms", true, job.changed_ms);
   put_time(out, "next_at_ms", job.__isset.next_ms, job.next_ms);
+  const auto put_default = [&out](const char* key, bool is_set, std::int64_t ms) {
+    if (is_set) out[key] = ms;
+  };
+  put_default("default_timeout_ms", job.__isset.default_timeout_ms, job.default_timeout_ms);
+  put_default("default_run_timeout_ms", job.__isset.default_run_timeout_ms, job.default_run_timeout_ms);
+  put_default("default_queue_timeout_ms", job.__isset.default_queue_timeout_ms, job.default_queue_timeout_ms);
   out["last_run"] = nullptr;
   if (!job.__isset.last_run) return out;
   const thrift::LastRun& last = job.last_run;

@@ -115,6 +115,9 @@ struct JobRules {
   Until until = Until::Never;
   std::int32_t pause_after_failures = 0;  ///< so many failed runs in a row pause it; 0: never
   std::vector<std::string> notify;   ///< receivers; empty: those of the masters' settings
+  Millis expect_start_within{0};     ///< from the planned moment to the first attempt; 0: not expected
+  std::string expect_finish_by;      ///< "07:30": success by the next such local time; empty: likewise
+  std::string expect_longer_than;    ///< expect.h: told when it takes longer; empty: likewise
   bool operator==(const JobRules&) const = default;
 };
 
@@ -154,6 +157,7 @@ struct JobWork {
   std::string run_as;                ///< a user that the worker allows; empty: the worker's own
   KeepFolder keep_folder = KeepFolder::Never;
   Isolation isolation = Isolation::Worker;  ///< of a handler; a command has a process in any case
+  std::vector<std::string> cleanup;  ///< runs behind each attempt (template_text.h); empty: nothing
   bool operator==(const JobWork&) const = default;
 };
 

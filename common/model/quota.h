@@ -16,6 +16,7 @@ inline constexpr std::int64_t kNoLimit = -1;
 /// Of all limits but kNoLimit.
 inline constexpr std::int64_t kMaxLimit = 1'000'000'000;
 inline constexpr std::int64_t kMaxWeight = 1000;
+inline constexpr std::int64_t kMaxDefaultTimeMs = std::int64_t{365} * 24 * 3'600'000;
 
 enum class QuotaOf { Pool, Space };
 
@@ -29,6 +30,10 @@ struct Quota {
   std::int64_t jobs = kNoLimit;        ///< saved jobs, deleted ones aside
   std::int64_t unfinished = kNoLimit;  ///< unfinished runs
   std::int64_t firings = kNoLimit;     ///< runs that begin in one minute
+  // Times of its jobs that do not say them (JobRules::timeout and the two behind it); 0: none.
+  Millis timeout{0};
+  Millis run_timeout{0};
+  Millis queue_timeout{0};
   bool operator==(const Quota&) const = default;
 };
 

@@ -119,6 +119,7 @@ enum class Reason {
   NamespaceSlots,       ///< queued: as many runs of its namespace are held as that may have
   NamespaceUnfinished,  ///< a tick: as many runs of its namespace were unfinished as that may have
   NamespaceFirings,     ///< a tick: as many runs of its namespace had begun in that minute as may
+  CleanupFailed,        ///< the attempt is over, and what was to clean up behind it failed
 };
 std::string_view name_of(Reason reason);
 std::optional<Reason> reason_named(std::string_view name);

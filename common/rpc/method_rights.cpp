@@ -34,6 +34,7 @@ constexpr Row kRows[] = {
     {"get_semaphore", Right::Read},
     {"set_limits", Right::Edit},
     {"list_limits", Right::Read},
+    {"list_late", Right::Read},
     {"list_notifications", Right::Read},
     {"test_receiver", Right::Operate},
     {"set_setting", Right::Operate},

@@ -6,10 +6,12 @@
 #include <algorithm>
 
 #include "common/base/duration_text.h"
+#include "common/model/expect.h"
 #include "common/model/http_call.h"
 #include "common/model/notification.h"
 #include "common/model/retry_text.h"
 #include "common/model/route_key.h"
+#include "common/model/template_text.h"
 #include "common/model/worker_labels.h"
 #include "common/wire/field_rules.h"
 #include "common/wire/text_rules.h"
@@ -56,7 +58,8 @@ void check_without_process(const model::JobWork& work, Problems& problems) {
       {"limits", work.limits != plain.limits}, {"run_as", work.run_as != plain.run_as},
       {"nice", work.nice != plain.nice},       {"umask", work.umask != plain.umask},
       {"folder", work.folder != plain.folder}, {"keep_folder", work.keep_folder != plain.keep_folder},
-      {"environment", !work.environment.empty()}};
+      {"environment", !work.environment.empty()},
+      {"cleanup", !work.cleanup.empty()}};
   for (const auto& [name, is_asked] : asked) {
     if (!is_asked) continue;
     problems.push_back(fmt::format("{}: it is for processes; a handler runs inside of the worker, unless it "
@@ -73,7 +76,18 @@ std::size_t bytes_of(const Texts& texts) {
 std::size_t bytes_of(const model::JobWork& work) {
   std::size_t sum = work.script.size();
   for (const std::string& argument : work.argv) sum += argument.size() + 1;
+  for (const std::string& word : work.cleanup) sum += word.size() + 1;
   return sum + bytes_of(work.environment) + bytes_of(work.parameters);
+}
+
+void check_cleanup(const model::JobWork& work, Problems& problems) {
+  if (!work.cleanup.empty() && work.cleanup.front().empty()) {
+    problems.push_back("cleanup: the program's name is empty");
+  }
+  for (const std::string& word : work.cleanup) {
+    const auto problem = model::cleanup_problem(word, work.parameters);
+    if (problem) problems.push_back("cleanup: " + problem->text);
+  }
 }
 
 void check_work(const model::JobWork& work, Problems& problems) {
@@ -90,6 +104,7 @@ void check_work(const model::JobWork& work, Problems& problems) {
   find_field_problems(work, problems);
   check_environment_names(work.environment, problems);
   check_without_process(work, problems);
+  check_cleanup(work, problems);
 }
 
 /// Whether several runs of one job may be there at once, of which none ends another.
@@ -203,8 +218,23 @@ void check_told(const model::JobRules& rules, Problems& problems) {
   }
 }
 
+void check_expected(const model::JobRules& rules, Problems& problems) {
+  if (!rules.expect_finish_by.empty()) {
+    const auto clock = model::finish_by_from_text(rules.expect_finish_by);
+    if (!clock) problems.push_back("expect.finish_by: " + clock.error().message);
+    if (clock && rules.schedule.kind == model::ScheduleKind::None) {
+      problems.push_back("expect.finish_by: it counts from a tick, and the job has none; give it a schedule, "
+                         "or remove it");
+    }
+  }
+  if (rules.expect_longer_than.empty()) return;
+  const auto longer = model::longer_than_from_text(rules.expect_longer_than);
+  if (!longer) problems.push_back("expect.longer_than: " + longer.error().message);
+}
+
 void check_rules(const model::JobRules& rules, Problems& problems) {
   find_field_problems(rules, problems);
+  check_expected(rules, problems);
   check_retry(rules, problems);
   check_told(rules, problems);
   if (rules.late == model::LatePolicy::FireAll && !may_fire_all(rules.overlap)) {
@@ -248,6 +278,10 @@ std::vector<std::string> definition_problems(const model::JobDefinition& definit
   if (!model::has_own_process(definition.work) && definition.rules.disconnect_grace > Millis{0}) {
     problems.push_back("disconnect_grace: a handler inside of the worker ends when nobody vouches for the "
                        "worker; with isolation: process it may go on");
+  }
+  if (!saved && definition.rules.expect_longer_than.ends_with('x')) {
+    problems.push_back("expect.longer_than: a run that is submitted has no earlier ones to compare with; "
+                       "give a duration");
   }
   if (!saved && definition.rules.schedule.kind != model::ScheduleKind::None) {
     problems.push_back("schedule: a run that is submitted starts now; apply a job to have a schedule");

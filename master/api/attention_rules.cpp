@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 
+#include "common/base/utf8.h"
 #include "common/model/day_text.h"
 #include "master/api/explain_rules.h"
 #include "master/core/time/hold_rules.h"
@@ -55,6 +57,16 @@ class Items {
   void add_shortage(const core::PoolShortage& shortage) {
     auto& item = add("capacity", kWarning, shortage.pool, shortage.words + ".", "rota capacity");
     item.__set_since_ms(to_ms(shortage.since));
+  }
+  void add_given_up(const GivenUp& given_up) {
+    const std::string error = given_up.last_error.empty() ? "" : ": " + shown_text(given_up.last_error);
+    auto& item =
+        add("notify", kWarning, given_up.receiver,
+            fmt::format("{} notification{} could not be delivered and {} given up{}.", given_up.count,
+                        given_up.count == 1 ? "" : "s", given_up.count == 1 ? "was" : "were", error),
+            "rota notify list");
+    item.__set_since_ms(to_ms(given_up.newest));
+    item.__set_count(given_up.count);
   }
   void add_waiting(const WaitingRuns& waiting) {
     const bool is_helpless = needs_help(waiting.view.reason);
@@ -109,6 +121,19 @@ class Items {
     item.__set_since_ms(to_ms(run.progress.ended.value_or(run.scheduled)));
     item.__set_count(job.runs);
     item.__set_run(run.id.value);
+  }
+  void add_late(const LateJob& late) {
+    const std::string subject = late.newest.run == RunId{}
+                                    ? "a tick that did not fire"
+                                    : fmt::format("run {}", late.newest.run.value);
+    auto& item = add("late", kWarning, late.newest.job_name,
+                     fmt::format("{} expectation{} not met; the newest is {} of {}, which was {}.", late.told,
+                                 late.told == 1 ? " was" : "s were", name_of(late.newest.what), subject,
+                                 late.newest.was),
+                     command("job late " + late.newest.job_name));
+    item.__set_since_ms(to_ms(late.newest.told));
+    item.__set_count(late.told);
+    if (late.newest.run != RunId{}) item.__set_run(late.newest.run.value);
   }
   void add_missed(const store::GapSum& missed) {
     auto& item = add("missed", kWarning, missed.job,
@@ -182,6 +207,36 @@ bool needs_help(Reason reason) {
   }
 }
 
+bool may_take_long(Reason reason) {
+  switch (reason) {
+    case Reason::AllSlotsBusy:
+    case Reason::WaitsForSemaphore:
+    case Reason::PoolLimit:
+    case Reason::NamespaceSlots:
+    case Reason::WaitsForRun:
+    case Reason::WaitsForFence:
+    case Reason::WorkerUnreconciled: return true;
+    default: return false;
+  }
+}
+
+std::vector<GivenUp> given_up_since(const std::vector<model::Notification>& rows, WallTime since) {
+  std::map<std::string, GivenUp> by_receiver;
+  for (const model::Notification& row : rows) {
+    const WallTime settled = row.settled.value_or(row.made);
+    if (row.state != model::Delivery::GivenUp || settled < since) continue;
+    GivenUp& sum = by_receiver[row.receiver];
+    sum.receiver = row.receiver;
+    ++sum.count;
+    if (settled <= sum.newest) continue;
+    sum.newest = settled;
+    sum.last_error = row.last_error;
+  }
+  std::vector<GivenUp> out;
+  for (auto& [receiver, sum] : by_receiver) out.push_back(std::move(sum));
+  return out;
+}
+
 const std::vector<Reason>& missed_reasons() {
   static const std::vector<Reason> reasons{Reason::Missed, Reason::LateSkipped, Reason::LateBounded,
                                            Reason::QueueFull, Reason::CalendarEdited};
@@ -207,8 +262,10 @@ std::vector<thrift::AttentionItem> attention_of(const AttentionFacts& facts) {
   for (const core::PoolShortage& shortage : facts.shortages) items.add_shortage(shortage);
   for (const WaitingRuns& waiting : facts.waiting) items.add_waiting(waiting);
   for (const StuckJob& stuck : facts.stuck) items.add_stuck(stuck);
+  for (const GivenUp& given_up : facts.given_up) items.add_given_up(given_up);
   for (const FailedJob& job : facts.failed) items.add_failed(job);
   for (const store::GapSum& missed : facts.missed) items.add_missed(missed);
+  for (const LateJob& late : facts.late) items.add_late(late);
   return items.take();
 }
 

@@ -38,6 +38,20 @@ struct StuckJob {
   store::RunRow run;
 };
 
+/// Expectations of one job that were not met.
+struct LateJob {
+  model::LateRow newest;
+  std::int64_t told = 0;
+};
+
+/// Notifications to one receiver that were tried too often.
+struct GivenUp {
+  std::string receiver;
+  std::int64_t count = 0;
+  WallTime newest{};                     ///< given up
+  std::string last_error;                ///< of that one
+};
+
 struct AttentionFacts {
   WallTime now{};
   std::string space;
@@ -45,9 +59,11 @@ struct AttentionFacts {
   std::vector<std::pair<std::string, std::string>> health;      ///< part, "ok" or the problem
   std::vector<FailedJob> failed;
   std::vector<store::GapSum> missed;
+  std::vector<LateJob> late;
   std::vector<WaitingRuns> waiting;
   std::vector<StuckJob> stuck;
   std::vector<core::PoolShortage> shortages;
+  std::vector<GivenUp> given_up;
 };
 
 inline constexpr std::size_t kMostAttention = 500;
@@ -56,6 +72,10 @@ inline constexpr Millis kLongWait{10 * 60'000};
 
 /// Whether it ends only when somebody acts.
 bool needs_help(model::Reason reason);
+/// Whether it goes on by itself, and somebody should know when that takes long.
+bool may_take_long(model::Reason reason);
+/// By receiver: those that were given up since then.
+std::vector<GivenUp> given_up_since(const std::vector<model::Notification>& rows, WallTime since);
 /// Whether ticks that did not fire for this reason were missed, as opposed to left out as their job wants.
 const std::vector<model::Reason>& missed_reasons();
 /// The end of a run that somebody should know of, as opposed to one that somebody asked for.

@@ -130,6 +130,9 @@ std::string reason_sentence(Reason reason, const std::string& pool) {
     case Reason::AttemptDied: return "Its worker or warden died, and the attempt with it.";
     case Reason::KillUnproven:
       return "It was told to die and could not be proven dead; look at the worker's host.";
+    case Reason::CleanupFailed:
+      return "What its job runs after each attempt (cleanup) failed; look at the worker's host before "
+             "you run it again.";
     case Reason::HandlerFailed: return "The handler reported a failure.";
     case Reason::HandlerUnknown:
       return "No worker that it may go to knows its handler; start one that has it linked in.";

@@ -17,6 +17,7 @@ using model::RunState;
 constexpr Millis kAttentionHop{3000};
 constexpr std::int32_t kRunsLookedAt = 1000;
 constexpr std::size_t kJobsTold = 100;
+constexpr std::int32_t kToldLookedAt = 1000;  // notifications, the newest
 constexpr Millis kLongestLookBack{std::int64_t{400} * 24 * 3'600'000};
 
 /// By job, in the order of their newest such run.
@@ -77,17 +78,23 @@ std::vector<StuckJob> stuck_now(store::Reader& reader, const std::string& space,
   return out;
 }
 
-bool may_wait_for_slots(Reason reason) {
-  return reason == Reason::AllSlotsBusy || reason == Reason::WaitsForSemaphore ||
-         reason == Reason::WaitsForRun || reason == Reason::WaitsForFence ||
-         reason == Reason::WorkerUnreconciled;
+std::vector<LateJob> late_since(store::Reader& reader, const std::string& space, WallTime since) {
+  std::vector<LateJob> jobs;
+  std::map<std::string, std::size_t> places;
+  for (const model::LateRow& row : value_or_throw(reader.list_late({}, space, since, kRunsLookedAt))) {
+    const auto [place, is_new] = places.try_emplace(row.job_name, jobs.size());
+    if (is_new) jobs.push_back({row, 0});
+    ++jobs[place->second].told;
+  }
+  if (jobs.size() > kJobsTold) jobs.resize(kJobsTold);
+  return jobs;
 }
 
 /// One for each reason: the first in the order of ids is the oldest.
 std::vector<WaitingRuns> waiting_now(store::Reader& reader, const core::Snapshot& snapshot, WallTime now) {
   std::map<Reason, std::pair<RunId, std::int64_t>> by_reason;
   for (const auto& [id, view] : snapshot.waiting) {
-    if (!needs_help(view.reason) && !may_wait_for_slots(view.reason)) continue;
+    if (!needs_help(view.reason) && !may_take_long(view.reason)) continue;
     ++by_reason.try_emplace(view.reason, id, 0).first->second.second;
   }
   std::vector<WaitingRuns> out;
@@ -117,7 +124,10 @@ AttentionFacts JobServiceHandler::attention_facts(const thrift::AttentionRequest
   const WallTime since = std::max(wall_from_ms(request.since_ms), facts.now - kLongestLookBack);
   facts.failed = failed_since(parts_.reader, request.space, since);
   facts.missed = value_or_throw(parts_.reader.sum_gaps({request.space, since, missed_reasons()}));
+  facts.late = late_since(parts_.reader, request.space, since);
   facts.stuck = stuck_now(parts_.reader, request.space, since);
+  facts.given_up =
+      given_up_since(value_or_throw(parts_.reader.list_notifications(false, kToldLookedAt)), since);
   if (const auto noted = parts_.leader.node_facts()) facts.shortages = noted->shortages;
   if (snapshot) facts.waiting = waiting_now(parts_.reader, *snapshot, facts.now);
   facts.snapshot = std::move(snapshot);

@@ -39,6 +39,22 @@ std::optional<std::int64_t> set_value(bool is_set, std::int64_t value) {
   return is_set ? std::optional(value) : std::nullopt;
 }
 
+std::optional<Millis> set_time(bool is_set, std::int64_t value) {
+  return is_set ? std::optional(Millis{value}) : std::nullopt;
+}
+
+Result<void> check_times(const core::SetQuota& event) {
+  const std::tuple<const char*, const std::optional<Millis>&> times[] = {
+      {"timeout", event.timeout}, {"run_timeout", event.run_timeout}, {"queue_timeout", event.queue_timeout}};
+  for (const auto& [key, value] : times) {
+    const bool is_fine = !value || (value->count() >= 0 && value->count() <= model::kMaxDefaultTimeMs);
+    if (is_fine) continue;
+    return fail(ErrorCode::InvalidArgument,
+                fmt::format("{}: {} ms is out of range, allowed are 0 (none) to 365d", key, value->count()));
+  }
+  return {};
+}
+
 Result<core::SetQuota> accept_limits(const thrift::LimitsEdit& edit, const std::string& principal) {
   const auto of = side_of(edit.side);
   if (!of) return fail(of.error());
@@ -56,9 +72,13 @@ Result<core::SetQuota> accept_limits(const thrift::LimitsEdit& edit, const std::
   event.jobs = set_value(edit.__isset.jobs, edit.jobs);
   event.unfinished = set_value(edit.__isset.unfinished, edit.unfinished);
   event.firings = set_value(edit.__isset.firings, edit.firings);
+  event.timeout = set_time(edit.__isset.timeout_ms, edit.timeout_ms);
+  event.run_timeout = set_time(edit.__isset.run_timeout_ms, edit.run_timeout_ms);
+  event.queue_timeout = set_time(edit.__isset.queue_timeout_ms, edit.queue_timeout_ms);
   if (edit.__isset.expected_version) event.expected_version = edit.expected_version;
   const bool is_pool = *of == QuotaOf::Pool;
-  if (is_pool && (event.weight || event.jobs || event.unfinished || event.firings)) {
+  const bool has_times = event.timeout || event.run_timeout || event.queue_timeout;
+  if (is_pool && (event.weight || event.jobs || event.unfinished || event.firings || has_times)) {
     return fail(ErrorCode::InvalidArgument, "a pool has no other limit than slots; namespaces have");
   }
   const std::tuple<const char*, const std::optional<std::int64_t>&> limits[] = {
@@ -70,6 +90,7 @@ Result<core::SetQuota> accept_limits(const thrift::LimitsEdit& edit, const std::
   for (const auto& [key, value] : limits) {
     if (fine) fine = check_range(key, value, model::kNoLimit, model::kMaxLimit);
   }
+  if (fine) fine = check_times(event);
   if (!fine) return fail(fine.error());
   return event;
 }
@@ -93,6 +114,9 @@ void add_row(Infos& infos, const model::QuotaRow& row) {
   info.__set_jobs(row.quota.jobs);
   info.__set_unfinished(row.quota.unfinished);
   info.__set_firings(row.quota.firings);
+  info.__set_timeout_ms(row.quota.timeout.count());
+  info.__set_run_timeout_ms(row.quota.run_timeout.count());
+  info.__set_queue_timeout_ms(row.quota.queue_timeout.count());
 }
 
 /// What the leader knows of it.

@@ -132,6 +132,21 @@ thrift::JobInfo JobServiceHandler::info_of(const store::JobRow& row, StoredCalen
   return out;
 }
 
+void JobServiceHandler::add_default_times(thrift::JobInfo& job) const {
+  const auto versions =
+      value_or_throw(parts_.reader.quota_versions(model::QuotaOf::Space, job.definition.space));
+  if (versions.empty()) return;
+  const model::Quota& quota = versions.back().quota;
+  const thrift::Rules& own = job.definition.rules;
+  if (own.timeout_ms == 0 && quota.timeout > Millis{0}) job.__set_default_timeout_ms(quota.timeout.count());
+  if (own.run_timeout_ms == 0 && quota.run_timeout > Millis{0}) {
+    job.__set_default_run_timeout_ms(quota.run_timeout.count());
+  }
+  if (own.queue_timeout_ms == 0 && quota.queue_timeout > Millis{0}) {
+    job.__set_default_queue_timeout_ms(quota.queue_timeout.count());
+  }
+}
+
 void JobServiceHandler::list_jobs(const Caller&, std::vector<thrift::JobInfo>& out, const Head&,
                                   const std::string& space, const std::string& prefix,
                                   std::int32_t limit, const std::string& after) {
@@ -148,6 +163,7 @@ void JobServiceHandler::get_job(const Caller&, thrift::JobInfo& out, const Head&
   const auto row = value_or_throw(parts_.reader.get_job(space, name));
   StoredCalendars calendars(parts_.reader);
   out = with_last_run(info_of(row, calendars), value_or_throw(parts_.reader.newest_runs_of({row.job.id})));
+  add_default_times(out);
 }
 
 void JobServiceHandler::list_gaps(const Caller&, std::vector<thrift::GapInfo>& out, const Head&,

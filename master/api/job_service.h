@@ -13,6 +13,7 @@
 #include "master/api/log_tail.h"
 #include "master/api/services.h"
 #include "master/api/tick_words.h"
+#include "master/api/why_rules.h"
 
 namespace rota::master::api {
 
@@ -87,6 +88,8 @@ class JobServiceHandler final : public JobService {
                    const std::string& side, const std::string& prefix) override;
 
   // Notifications (job_notifications.cpp)
+  void list_late(const Caller& caller, std::vector<thrift::LateInfo>& out, const Head& head,
+                 const thrift::LateQuery& query) override;
   void list_notifications(const Caller& caller, std::vector<thrift::NotificationInfo>& out, const Head& head,
                           const thrift::NotificationQuery& query) override;
   void test_receiver(const Caller& caller, std::string& out, const Head& head,
@@ -185,11 +188,23 @@ class JobServiceHandler final : public JobService {
                                                      const std::vector<thrift::CalendarEdit>& edits,
                                                      MonoTime deadline, const Ask& ask);
   Error why_not_cancelled(std::int64_t run, const Error& answer);
+  /// What its namespace says where it does not.
+  void add_default_times(thrift::JobInfo& job) const;
   thrift::JobInfo info_of(const store::JobRow& row, StoredCalendars& calendars) const;
   WallTime recorded_through() const;
   void explain_row(const Caller& caller, thrift::Explanation& out, const Head& head,
                    const store::RunRow& row);
   std::string job_remark(const store::RunRow& row) const;
+  std::string late_remark(const store::RunRow& row) const;
+  // The checks behind `why` (job_why.cpp)
+  void put_run_checks(thrift::Explanation& out, const store::RunRow& row,
+                      const model::JobDefinition* definition, const core::RunView* view);
+  void put_moment_checks(thrift::Explanation& out, const store::RunRow& row);
+  MomentFacts moment_facts(const store::JobRow& row, const TickFacts& tick);
+  bool tell_by_leader(const Caller& caller, thrift::TickAnswer& out, const Head& head,
+                      const std::string& space, const std::string& name, std::int64_t at_ms);
+  void put_tick_checks(const Caller& caller, thrift::TickAnswer& out, const Head& head,
+                       const store::JobRow& row, const TickFacts& tick);
   thrift::Explanation explain_stored(const store::RunRow& row, const std::string& pool) const;
   thrift::ClusterStatus status_here() const;
   AttentionFacts attention_facts(const thrift::AttentionRequest& request,

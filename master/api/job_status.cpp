@@ -105,7 +105,9 @@ void JobServiceHandler::explain(const Caller& caller, thrift::Explanation& out, 
                                 std::int64_t run) {
   const auto row = value_or_throw(parts_.reader.get_run(RunId{run}));
   explain_row(caller, out, head, row);
-  if (!head.forwarded) out.__set_sentence(out.sentence + job_remark(row));
+  if (head.forwarded) return;
+  out.__set_sentence(out.sentence + job_remark(row) + late_remark(row));
+  put_moment_checks(out, row);
 }
 
 void JobServiceHandler::explain_row(const Caller& caller, thrift::Explanation& out, const Head& head,
@@ -113,8 +115,10 @@ void JobServiceHandler::explain_row(const Caller& caller, thrift::Explanation& o
   const auto definition = parts_.reader.definition_of(row.run.job, row.run.version);
   model::JobRules rules;
   rules.pool = "?";
-  if (definition && *definition) rules = (*definition)->rules;
+  const model::JobDefinition* known = definition ? definition->get() : nullptr;
+  if (known != nullptr) rules = known->rules;
   out = explain_stored(row, rules.pool);
+  put_run_checks(out, row, known, nullptr);
   if (model::is_final(row.run.progress.state)) return;
   if (const auto snapshot = parts_.leader.snapshot()) {
     const auto found = snapshot->waiting.find(row.run.id);
@@ -126,7 +130,8 @@ void JobServiceHandler::explain_row(const Caller& caller, thrift::Explanation& o
       stored.state = row.run.progress.state;
       stored.reason = row.run.progress.reason;
       stored.detail = row.run.progress.detail;
-      return out.__set_sentence(sentence_now(stored, snapshot->workers, rules, now));
+      out.__set_sentence(sentence_now(stored, snapshot->workers, rules, now));
+      return put_run_checks(out, row, known, &stored);
     }
     const core::RunView& view = found->second;
     out.__set_state(std::string(model::name_of(view.state)));
@@ -134,7 +139,7 @@ void JobServiceHandler::explain_row(const Caller& caller, thrift::Explanation& o
     out.__set_sentence(sentence_now(view, snapshot->workers, rules, now));
     if (view.away_since) out.__set_away_since_ms(to_ms(*view.away_since));
     if (view.away_since && view.fence) out.__set_fence_ms(to_ms(*view.fence));
-    return;
+    return put_run_checks(out, row, known, &view);
   }
   if (head.forwarded) return;
   const auto asked =

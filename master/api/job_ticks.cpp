@@ -45,14 +45,15 @@ bool is_behind_a_run(const model::Gap& gap) {
   return gap.reason == model::Reason::OverlapSkipped || gap.reason == model::Reason::QueueFull;
 }
 
-/// How many ticks the run in this gap's way has cost so far, while it goes on.
-std::int64_t skipped_behind(store::Reader& reader, const model::Gap& in,
-                            const std::vector<model::Gap>& gaps) {
+/// How many ticks the run in this gap's way has cost so far, while it goes on; among so many rows.
+std::int64_t skipped_behind(store::Reader& reader, const model::Gap& in) {
+  constexpr std::int32_t kLookedAt = 1000;
   if (!is_behind_a_run(in)) return 0;
   const auto run = reader.get_run(RunId{in.reference});
   if (!run || model::is_final(run->run.progress.state)) return 0;
   std::int64_t ticks = 0;
-  for (const model::Gap& gap : gaps) {
+  for (const model::Gap& gap :
+       value_or_throw(reader.gaps_before(in.job, in.version, kEndOfTime, kLookedAt))) {
     if (is_behind_a_run(gap) && gap.reference == in.reference) ticks += gap.count;
   }
   return ticks;
@@ -123,10 +124,10 @@ TickFacts JobServiceHandler::tick_facts(const store::JobRow& row, WallTime at) {
   if (due && ahead <= *due) facts.next = std::min(facts.next.value_or(*due), *due);
   auto runs = value_or_throw(parts_.reader.tick_runs_of(row.job.id, at - Millis{1}, at, 1));
   if (!runs.empty()) facts.run = std::move(runs.front());
-  if (facts.is_recorded) {
-    const auto gaps = value_or_throw(parts_.reader.gaps_of(row.job.id));
-    put_gap(facts, gaps);
-    if (facts.gap) facts.skipped_behind = skipped_behind(parts_.reader, *facts.gap, gaps);
+  if (facts.is_recorded && version != nullptr) {
+    constexpr std::int32_t kGapsMet = 4;  // that may begin before the moment and reach it
+    put_gap(facts, value_or_throw(parts_.reader.gaps_before(row.job.id, version->version, at, kGapsMet)));
+    if (facts.gap) facts.skipped_behind = skipped_behind(parts_.reader, *facts.gap);
   }
   for (model::Freeze& freeze : value_or_throw(parts_.reader.freezes())) {
     const bool is_of = facts.gap ? facts.gap->reference == freeze.id : freeze.is_of(row.job.space);
@@ -139,10 +140,13 @@ TickFacts JobServiceHandler::tick_facts(const store::JobRow& row, WallTime at) {
   return facts;
 }
 
-void JobServiceHandler::explain_tick(const Caller&, thrift::TickAnswer& out, const Head&,
+void JobServiceHandler::explain_tick(const Caller& caller, thrift::TickAnswer& out, const Head& head,
                                      const std::string& space, const std::string& name, std::int64_t at_ms) {
   const store::JobRow row = value_or_throw(parts_.reader.get_job(space, name));
   const TickFacts facts = tick_facts(row, wall_from_ms(at_ms));
+  const bool is_leaders = !facts.is_recorded && !head.forwarded && parts_.leader.snapshot() == nullptr;
+  if (is_leaders && tell_by_leader(caller, out, head, space, name, at_ms)) return;
+  put_tick_checks(caller, out, head, row, facts);
   const TickWords words = words_for(facts);
   out.__set_what(words.what);
   out.__set_sentence(words.sentence);

@@ -104,6 +104,10 @@ class JobAdapter final : public thrift::JobServiceIf {
     edge_.serve("list_limits", head,
                 [&](const Caller& caller) { jobs_->list_limits(caller, out, head, side, prefix); });
   }
+  void list_late(std::vector<thrift::LateInfo>& out, const Head& head,
+                 const thrift::LateQuery& query) override {
+    edge_.serve("list_late", head, [&](const Caller& caller) { jobs_->list_late(caller, out, head, query); });
+  }
   void list_notifications(std::vector<thrift::NotificationInfo>& out, const Head& head,
                           const thrift::NotificationQuery& query) override {
     edge_.serve("list_notifications", head,

@@ -66,6 +66,8 @@ class JobService {
                           const thrift::LimitsEdit& edit) = 0;
   virtual void list_limits(const Caller& caller, std::vector<thrift::LimitsInfo>& out, const Head& head,
                            const std::string& side, const std::string& prefix) = 0;
+  virtual void list_late(const Caller& caller, std::vector<thrift::LateInfo>& out, const Head& head,
+                         const thrift::LateQuery& query) = 0;
   virtual void list_notifications(const Caller& caller, std::vector<thrift::NotificationInfo>& out,
                                   const Head& head, const thrift::NotificationQuery& query) = 0;
   virtual void test_receiver(const Caller& caller, std::string& out, const Head& head,

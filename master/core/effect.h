@@ -19,6 +19,7 @@
 #include "common/model/quota.h"
 #include "common/model/setting.h"
 #include "common/model/semaphore.h"
+#include "common/model/expect.h"
 #include "common/model/freeze.h"
 #include "common/model/job.h"
 #include "common/model/notification.h"
@@ -73,6 +74,10 @@ struct Changes {
   std::vector<model::ReceiverRow> receivers;     ///< inserted; a row that stands is the same
   /// Settled notifications that were made before it are deleted.
   std::optional<WallTime> forget_notifications;
+  std::vector<model::LateRow> late;              ///< inserted; a row that stands is the same
+  std::vector<model::JobPace> paces;             ///< inserted or replaced; the last one of a job counts
+  /// Rows of workers that were told dead before it are deleted.
+  std::optional<WallTime> forget_dead;
   std::optional<Watermark> watermark;            ///< replaced
 
   bool empty() const {
@@ -80,7 +85,8 @@ struct Changes {
            attempts.empty() && notes.empty() && gaps.empty() && lives.empty() && drains.empty() &&
            deaths.empty() && calendars.empty() && semaphores.empty() && freezes.empty() && starts.empty() &&
            quotas.empty() && holds.empty() && notifications.empty() && receivers.empty() &&
-           settings.empty() && !forget_notifications && !watermark;
+           settings.empty() && late.empty() && paces.empty() && !forget_dead && !forget_notifications &&
+           !watermark;
   }
 };
 

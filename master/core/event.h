@@ -197,6 +197,7 @@ struct SetQuota {
   model::QuotaOf of = model::QuotaOf::Pool;
   std::string name;
   std::optional<std::int64_t> slots = {}, weight = {}, jobs = {}, unfinished = {}, firings = {};
+  std::optional<Millis> timeout = {}, run_timeout = {}, queue_timeout = {};  ///< of a namespace; 0: none
   std::optional<std::int32_t> expected_version = {};  ///< which was changed; 0: must be new; unset: any
 };
 

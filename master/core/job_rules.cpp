@@ -13,6 +13,7 @@
 #include "master/core/time/cron_hash.h"
 #include "master/core/time/hold_rules.h"
 #include "master/core/notices.h"
+#include "master/core/notify/expect_rules.h"
 #include "master/core/notify/notify_rules.h"
 #include "master/core/time/time_rules.h"
 #include "master/core/workers/start_rules.h"
@@ -112,6 +113,7 @@ void open_version(Context& ctx, JobEntry& job, const std::string& principal,
   write_job(ctx, job);
   ctx.out.changes.versions.push_back(std::move(row));
   plan_next_tick(ctx.state, job);
+  expect_paused(ctx.state, job);
 }
 
 JobEntry entry_of(Context& ctx, JobId id, const model::JobDefinition& definition, Plan plan) {
@@ -177,6 +179,7 @@ void handle_apply_job(Context& ctx, const ApplyJob& event) {
     return;
   }
   const WallTime anchor = anchor_of(definition.rules.schedule, job, ctx.at);
+  if (!definition.rules.expect_finish_by.empty()) ctx.state.expects().know_zone(event.zone.own);
   auto plan = ctx.state.jobs().plan_of(rules_of(event.definition), event.zone, anchor,
                                        job_hash(definition.space, definition.name),
                                        calendars_in(ctx.state, definition.space));
@@ -290,6 +293,7 @@ JobEntry entry_of_deleted(const UndeleteJob& event, Plan plan) {
 
 void handle_undelete_job(Context& ctx, const UndeleteJob& event) {
   if (refuse_held(ctx, event.token) || refuse_undelete(ctx, event)) return;
+  ctx.state.expects().know_zone(event.zone.own);
   auto plan = plan_of_deleted(ctx, event);
   if (!plan) return refuse(ctx, event.token, plan.error().code, plan.error().message);
   if (const auto none = why_no_uses(ctx.state, event.job.space, *plan->rules)) {

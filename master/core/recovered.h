@@ -72,6 +72,10 @@ struct Recovered {
   std::vector<model::SettingRow> settings;          ///< of each the newest
   std::vector<model::WorkerStart> starts;           ///< of each worker and state folder the last
   std::vector<model::Notification> notifications;   ///< open, ordered by id
+  /// What was told of runs that have not ended, of ticks of paused jobs, and of dead workers.
+  std::vector<model::LateRow> told;
+  std::vector<model::JobPace> paces;
+  std::vector<model::ZonePtr> expect_zones;         ///< that `expect.finish_by` of these jobs and runs needs
   std::int64_t zookeeper_number = 0;                ///< of the ZooKeeper in use; grows with each other one
   std::vector<model::WorkerKey> unseen;             ///< lives with attempts that it has never seen
   std::vector<WorkerLife> newest_lives;             ///< of each worker the last, unless it left long ago

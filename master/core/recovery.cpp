@@ -16,6 +16,7 @@
 #include "master/core/attempts/loss_rules.h"
 #include "master/core/attempts/retry.h"
 #include "master/core/memory_rules.h"
+#include "master/core/notify/expect_rules.h"
 #include "master/core/setting_rules.h"
 #include "master/core/time/calendar_rules.h"
 #include "master/core/time/cron_hash.h"
@@ -148,6 +149,9 @@ void recover_held(State& state, RunEntry& run) {
   stop_asking(run);
   run.set_reason(Reason::WorkerUnreconciled);
   state.restore_held(run);
+  // As it was when the attempt was sent: so the limit is the same that its worker was told.
+  const auto sent = run.progress().dispatched();
+  if (sent) run.set_times(state.quotas().times_at(run.job().row.space(), *sent).version);
 }
 
 /// The rest of the pause is counted by the core's time, as it was when it was written: this leader's clock
@@ -221,6 +225,7 @@ void recover_run(State& state, model::Run row, const OlderRules& older, const Fa
     recover_waiting(state, run, now);
     watch_limit(state, run, state.core_time(), now.mono);
   }
+  expect_run(state, run);
 }
 
 /// A job that its rules end, but for a hold; one whose due moment after an end was lost.
@@ -238,6 +243,7 @@ void recover_memory(State& state, JobEntry& job) {
 void promote_orphans(State& state, MonoTime now) {
   for (auto& [id, job] : state.jobs().all()) {
     recover_memory(state, job);
+    expect_paused(state, job);
     promote_waiting(state, job, now);
   }
 }
@@ -260,6 +266,8 @@ std::unique_ptr<State> recover_state(Epoch epoch, const CoreOptions& options, Re
   if (recovered.database_went_back && !state->ticks().are_held()) {
     state->ticks().set_hold("the database is older than the cluster; see: rota-master --accept-restore");
   }
+  for (model::ZonePtr& zone : recovered.expect_zones) state->expects().know_zone(std::move(zone));
+  for (model::JobPace& pace : recovered.paces) state->expects().put_pace(std::move(pace));
   state->listings().set_zookeeper_number(recovered.zookeeper_number);
   for (const model::WorkerKey& key : recovered.unseen) state->workers().life_of(key).unseen = true;
   for (RecoveredCalendar& each : recovered.calendars) recover_calendar(*state, std::move(each));
@@ -279,6 +287,7 @@ std::unique_ptr<State> recover_state(Epoch epoch, const CoreOptions& options, Re
     if (drain.draining) state->workers().begin_drain(std::move(drain));
   }
   for (model::Freeze& freeze : recovered.freezes) state->freezes().put(std::move(freeze));
+  recover_told(*state, recovered.told);
   recover_departed(*state, std::move(recovered.newest_lives));
   for (const model::WorkerDeath& death : recovered.confirmed) state->workers().confirm_death(death);
   recover_holds(*state, recovered.holds, now);

@@ -15,6 +15,7 @@
 #include "master/core/invariants.h"
 #include "master/core/job_rules.h"
 #include "master/core/memory_rules.h"
+#include "master/core/notify/expect_rules.h"
 #include "master/core/notify/notify_rules.h"
 #include "master/core/recovery.h"
 #include "master/core/admission/quota_rules.h"
@@ -98,6 +99,7 @@ void Scheduler::handle(const Event& event, Now now, Effects& effects) {
   settle_memories(ctx);
   pump_slot_queues(ctx);
   start_caught_up(ctx);
+  mark_expecting_term(ctx);
   send_notifications(ctx);
   write_touched(ctx);
 }

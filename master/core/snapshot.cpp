@@ -104,6 +104,10 @@ WorkerView view_of(const State& state, const LifeEntry& life, Now now) {
   view.work = state.work().of(life.key().id);
   view.share = state.work().share_of(life.key().id, life.info().pool);
   view.dispatched_total = life.dispatched_total();
+  for (const RunId id : life.attempts()) {
+    if (view.holds.size() >= kHeldTold) break;
+    view.holds.push_back(id);
+  }
   return view;
 }
 
@@ -308,7 +312,8 @@ std::map<std::string, std::int64_t> counters_of(const Counters& c) {
           {"notifications_combined", c.notifications_combined},
           {"notifications_delivered", c.notifications_delivered},
           {"notifications_refused", c.notifications_refused},
-          {"notifications_given_up", c.notifications_given_up}};
+          {"notifications_given_up", c.notifications_given_up},
+          {"late_told", c.late_told}};
 }
 
 std::map<std::string, std::int64_t> named(const StateCounts& counts) {
@@ -373,10 +378,15 @@ Snapshot view_state(const State& state, Now now) {
   }
   add_departed(state, now, snapshot);
   add_drained_and_absent(state, snapshot);
+  LineViews lines(state);
   for (const auto& [id, run] : state.runs().all()) {
     if (snapshot.waiting.size() >= kWaitingMost) break;
-    if (is_told(run)) snapshot.waiting.add(id, view_of(state, run, now));
+    if (!is_told(run)) continue;
+    RunView view = view_of(state, run, now);
+    view.place = lines.next(run);
+    snapshot.waiting.add(id, std::move(view));
   }
+  snapshot.lines = lines.take();
   const std::size_t in_order = snapshot.waiting.size();
   add_silent(state, now, snapshot);
   if (snapshot.waiting.size() > in_order) snapshot.waiting.arrange();

@@ -18,6 +18,7 @@
 #include "common/model/freeze.h"
 #include "common/model/run.h"
 #include "common/model/worker.h"
+#include "master/core/admission/line_views.h"
 #include "master/core/admission/quota_views.h"
 #include "common/model/worker_hold.h"
 #include "master/core/admission/semaphore_views.h"
@@ -26,6 +27,9 @@
 #include "master/core/tables/work_table.h"
 
 namespace rota::master::core {
+
+/// So many of the runs that a worker, a pool or a namespace holds are named.
+inline constexpr std::size_t kHeldTold = 10;
 
 struct WorkerView {
   SharedInfo info;                       ///< its vitals aside, which change all the time
@@ -47,6 +51,7 @@ struct WorkerView {
   std::optional<WallTime> heard = {};    ///< when it last renewed, or answered hello
   WorkerWork work = {};                  ///< since this Term began
   WorkerShare share = {};                ///< of the last runs of its pool
+  std::vector<RunId> holds = {};         ///< runs whose attempts it has; the oldest kHeldTold
 };
 
 /// It is not here any more.
@@ -65,6 +70,7 @@ struct RunView {
   std::string worker = {};               ///< of the attempt that is held; else empty
   std::optional<WallTime> away_since = {};  ///< that worker does not answer, or its node is gone
   std::optional<WallTime> fence = {};    ///< when another attempt may follow; a guess while its node is there
+  PlaceView place = {};                  ///< while it waits for a slot
 };
 
 /// Views of runs in the order of their ids.
@@ -134,6 +140,7 @@ struct Snapshot {
   std::vector<EndingCalendar> calendars_ending;  ///< the first to end first; bounded
   std::vector<SemaphoreView> semaphores; ///< in use, by name
   std::vector<QuotaView> pools, namespaces;  ///< with limits or runs, by name
+  LinesView lines;                       ///< in which runs wait for slots
   std::vector<GapView> newest_gaps;      ///< of this Term, newest first
   Tallies tallies;
 };

@@ -20,6 +20,7 @@
 #include "master/core/tables/catch_up_table.h"
 #include "master/core/tables/conduct_table.h"
 #include "master/core/tables/departed_table.h"
+#include "master/core/tables/expect_table.h"
 #include "master/core/tables/freeze_table.h"
 #include "master/core/tables/given_up.h"
 #include "master/core/tables/job_table.h"
@@ -90,6 +91,8 @@ class State {
   const StartTable& starts() const { return starts_; }
   NotificationTable& notifications() { return notifications_; }
   const NotificationTable& notifications() const { return notifications_; }
+  ExpectTable& expects() { return expects_; }
+  const ExpectTable& expects() const { return expects_; }
   GivenUp& given_up() { return given_up_; }
   KeyMemory& keys() { return keys_; }
   const KeyMemory& keys() const { return keys_; }
@@ -192,6 +195,7 @@ class State {
   FreezeTable freezes_;
   StartTable starts_;
   NotificationTable notifications_;
+  ExpectTable expects_;
   GivenUp given_up_;
   KeyMemory keys_;
   Counters counters_;

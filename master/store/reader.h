@@ -2,6 +2,7 @@
 // old, never half-written.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -14,6 +15,7 @@
 #include "common/base/time.h"
 #include "common/base/utf8.h"
 #include "common/model/calendar.h"
+#include "common/model/expect.h"
 #include "common/model/quota.h"
 #include "common/model/node_minute.h"
 #include "common/model/notification.h"
@@ -71,6 +73,14 @@ struct GapQuery {
   bool by_reference = false;              ///< a sum for each run that they refer to; else one for all
   std::int64_t least_ticks = 1;
   std::int32_t limit = 100;               ///< the newest
+};
+
+/// One stretch of leadership, as its takeover stored it.
+struct TermRow {
+  Epoch epoch;
+  std::string holder;                     ///< the master's id
+  std::string address;
+  WallTime taken{};                       ///< by the database's clock
 };
 
 /// The run that a request key stands for.
@@ -165,6 +175,12 @@ class Reader {
   /// Gaps of a job, those with the latest ticks first.
   virtual Result<std::vector<model::Gap>> newest_gaps_of(JobId job, std::int32_t limit) = 0;
 
+  /// Gaps of one version of a job that begin at or before that moment, the latest first.
+  virtual Result<std::vector<model::Gap>> gaps_before(JobId job, JobVersion version, WallTime at,
+                                                      std::int32_t limit);
+  /// Terms up to that one, the newest first. Those of masters of before are not stored.
+  virtual Result<std::vector<TermRow>> terms_through(Epoch, std::int32_t) { return std::vector<TermRow>(); }
+
   /// Of the jobs that are saved now. Reads every gap row that retention has left: for people, not for loops.
   virtual Result<std::vector<GapSum>> sum_gaps(const GapQuery&) { return std::vector<GapSum>(); }
 
@@ -211,6 +227,18 @@ class Reader {
                                                                        std::int32_t /*limit*/) {
     return std::vector<model::Notification>();
   }
+  /// What was told of jobs whose expectations were not met, the newest first. Of that job alone, unless 0;
+  /// of that namespace alone, unless empty; not before `since`.
+  virtual Result<std::vector<model::LateRow>> list_late(JobId, const std::string& /*space*/,
+                                                        WallTime /*since*/, std::int32_t /*limit*/) {
+    return std::vector<model::LateRow>();
+  }
+  /// All of one job.
+  virtual Result<std::vector<model::LateRow>> late_of(JobId) { return std::vector<model::LateRow>(); }
+  /// The marks of the Terms that tell such things.
+  virtual Result<std::vector<model::LateRow>> late_terms() { return std::vector<model::LateRow>(); }
+  /// How long it takes; empty: not noted.
+  virtual Result<std::optional<model::JobPace>> pace_of(JobId) { return std::optional<model::JobPace>(); }
   /// What all Terms knew of receivers, by epoch and name.
   virtual Result<std::vector<model::ReceiverRow>> receivers() { return std::vector<model::ReceiverRow>(); }
   /// From when on every leader has stored what edits of calendars took away; empty: the present one does not.
@@ -254,6 +282,16 @@ class Reader {
   /// Up to here retention may have deleted rows of the job's ticks; nothing: it has deleted none.
   virtual Result<std::optional<WallTime>> gone_through(JobId job) = 0;
 };
+
+inline Result<std::vector<model::Gap>> Reader::gaps_before(JobId job, JobVersion version, WallTime at,
+                                                           std::int32_t limit) {
+  auto all = gaps_of(job);
+  if (!all) return all;
+  std::erase_if(*all, [&](const model::Gap& gap) { return gap.version != version || gap.from > at; });
+  std::reverse(all->begin(), all->end());
+  if (all->size() > static_cast<std::size_t>(limit)) all->resize(static_cast<std::size_t>(limit));
+  return all;
+}
 
 inline Result<std::map<std::string, KeyedRun>> Reader::runs_of_keys(
     const std::string& principal, const std::vector<std::string>& keys) {

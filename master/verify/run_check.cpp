@@ -102,6 +102,7 @@ Result<void> RunCheck::learn_overlap_rules(const std::vector<model::Run>& runs) 
     tokens_.learn(version);
     quotas_.learn(version);
     told_.learn(version);
+    expected_.learn(version);
     std::int32_t& most = at_once_[version.job];
     if (!version.definition || most == 0) continue;
     const model::JobRules& rules = version.definition->rules;
@@ -137,9 +138,10 @@ Result<void> RunCheck::look_at(const model::Run& run, const std::vector<model::A
   if (auto checked = losses_.look_at(run, earlier); !checked) return checked;
   if (auto checked = starts_.look_at_run(run, earlier); !checked) return checked;
   if (auto checked = holds_.look_at(run, earlier); !checked) return checked;
-  limits_.look_at(run, earlier);
+  if (auto checked = limits_.look_at(run, earlier); !checked) return checked;
   retries_.look_at(run, earlier);
   if (auto checked = told_.look_at(run); !checked) return checked;
+  if (auto checked = expected_.look_at(run, earlier); !checked) return checked;
   check_order(run);
   check_epochs(run, earlier);
   check_outcome(run);

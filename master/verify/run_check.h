@@ -1,4 +1,4 @@
-// P4, P6, P7, P10, P12 and, by checks of their own, P5, P13 and P38 to P42 and P44: all runs in the order
+// P4, P6, P7, P10, P12 and, by checks of their own, P5, P13 and P38 to P44: all runs in the order
 // of their ids, with their earlier attempts, a page at a time.
 #pragma once
 
@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "master/verify/expect_check.h"
 #include "master/verify/hold_check.h"
 #include "master/verify/limit_check.h"
 #include "master/verify/log_check.h"
@@ -43,19 +44,20 @@ class RunCheck {
  public:
   RunCheck(const Sources& sources, const Request& request, std::optional<std::set<JobId>> only,
            RunChecks checks, StartCheck& starts, TokenCheck& tokens, QuotaCheck& quotas, NotifyCheck& told,
-           LogCheck& logs)
+           ExpectCheck& expected, LogCheck& logs)
       : sources_(sources),
         request_(request),
         only_(std::move(only)),
         checks_(checks),
         losses_(sources.reader, checks.losses),
-        limits_(checks.limits),
+        limits_(sources.reader, checks.limits),
         retries_(checks.retries),
         holds_(sources, checks.holds),
         starts_(starts),
         tokens_(tokens),
         quotas_(quotas),
         told_(told),
+        expected_(expected),
         logs_(logs) {}
 
   /// Goes on from the place, at least one page, to the end or the deadline; true: it is the end.
@@ -112,6 +114,7 @@ class RunCheck {
   TokenCheck& tokens_;
   QuotaCheck& quotas_;
   NotifyCheck& told_;
+  ExpectCheck& expected_;
   LogCheck& logs_;
   std::vector<LogCandidate> candidates_;  ///< of the page of runs
   std::vector<RunId> unfinished_;         ///< likewise

@@ -5,6 +5,7 @@
 
 #include "common/base/duration_text.h"
 #include "common/base/utf8.h"
+#include "master/verify/expect_check.h"
 #include "master/verify/findings.h"
 #include "master/verify/log_check.h"
 #include "master/verify/notify_check.h"
@@ -47,7 +48,7 @@ class Verification {
     for (const Check* check :
          {&ticks_, &overlap_, &losses_, &order_, &epochs_, &found_, &outcomes_, &logs_,
           &starts_, &limits_, &retries_, &tokens_,
-          &quotas_, &told_, &holds_,
+          &quotas_, &expected_, &told_, &holds_,
           &settings_}) {
       report_.ok = report_.ok && check->ok;
       report_.checks.push_back(*check);
@@ -106,6 +107,9 @@ class Verification {
       const auto before = std::tuple{ticks_, epochs_, report_.max_lateness};
       const auto starts_seen = start_check_.look_at_job(job, (*rows)[job.id].versions);
       if (!starts_seen) return fail(starts_seen.error());
+      const TickRows& read = (*rows)[job.id];
+      const auto gaps_seen = expect_check_.look_at_gaps(job, read.versions, read.gaps, request_.since);
+      if (!gaps_seen) return fail(gaps_seen.error());
       auto looked = check.look_at(job, std::move((*rows)[job.id]), deadline_);
       if (!looked && looked.error().code == ErrorCode::TimedOut && BootClock::now() > deadline_) {
         std::tie(ticks_, epochs_, report_.max_lateness) = before;
@@ -136,10 +140,11 @@ class Verification {
     RunCheck check(sources_, request_, std::move(only),
                    RunChecks{overlap_, losses_, limits_, retries_, order_, epochs_, found_, outcomes_,
                              holds_},
-                   start_check_, token_check_, quota_check_, notify_check_, logs);
+                   start_check_, token_check_, quota_check_, notify_check_, expect_check_, logs);
     const auto looked = check.look_at_all(place_, deadline_);
     if (!looked) return looked;
     notify_check_.judge();
+    if (auto judged = expect_check_.judge(); !judged) return fail(judged.error());
     report_.runs_looked_at = check.looked_at();
     report_.runs_through = check.looked_through();
     if (auto content = logs.look_at_content(deadline_); *looked && !content) return fail(content.error());
@@ -164,6 +169,7 @@ class Verification {
   Check retries_{"P40"};
   Check tokens_{"P41"};
   Check quotas_{"P42"};
+  Check expected_{"P43"};
   Check holds_{"P45"};
   Check told_{"P44"};
   Check settings_{"P46"};
@@ -171,6 +177,7 @@ class Verification {
   TokenCheck token_check_{sources_, tokens_};
   QuotaCheck quota_check_{sources_, quotas_};
   NotifyCheck notify_check_{sources_, told_};
+  ExpectCheck expect_check_{sources_, expected_};
   std::set<JobId> asked_;
   Place place_;
 };

@@ -18,6 +18,7 @@
 //   P40  no attempt follows an end that its job's retry rule does not try again
 //   P41  no more tokens of a semaphore are held at once than it has
 //   P42  no more runs of a pool or a namespace are under way at once than its limit allows
+//   P43  what a job expects of a run or tick is told once when it is not met, and only then
 //   P45  no attempt is sent to a worker while a stored hold keeps all attempts from it
 //   P46  the versions of each setting have no hole, later ones have higher numbers, their values are
 //        allowed, and the newest is in force on the leader, if that verifies
@@ -73,7 +74,7 @@ struct Report {
   std::optional<WallTime> runs_through;  ///< when the last run that was looked at was recorded
   WallTime decided_through{};         ///< the watermark
   Millis max_lateness{0};             ///< recorded - tick, of the ticks that fired
-  /// P1, P4, P5, P6, P7, P10, P12, P13, P38, P39, P40, P41, P42, P44, P45, P46
+  /// P1, P4, P5, P6, P7, P10, P12, P13, P38, P39, P40, P41, P42, P43, P44, P45, P46
   std::vector<Check> checks;
 };
 

@@ -73,6 +73,7 @@ model::JobDefinition random_job(Random& random, std::size_t number) {
   if (random.chance(30)) rules.disconnect_grace = random.between(1000ms, 8000ms);
   if (random.chance(30)) rules.timeout = random.between(1000ms, 6000ms);
   rules.kill_grace = 500ms;
+  if (number % 3 == 1) job.work.cleanup = {"tidy", "{{run}}-{{attempt}}"};
   return job;
 }
 

@@ -49,7 +49,8 @@ constexpr const char* kNames[] = {
     "all_tokens_held", "semaphore_changed", "semaphore_closed", "semaphore_deleted", "semaphore_in_use_not_deleted",
     "tokens_of_lives_judged",
     "pool_limit_reached", "namespace_slots_reached", "tick_beyond_unfinished", "tick_beyond_firings",
-    "limits_changed", "request_beyond_a_limit",
+    "limits_changed", "default_time_judged", "default_time_reached", "request_beyond_a_limit",
+    "cleanup_begun", "cleanup_failed", "cleanup_without_voucher", "cleaned_up_behind_the_dead", "cleanup_keeps_its_run_away",
     "setting_changed", "setting_edit_stale", "setting_goes_on_in_a_new_term",
     "worker_excluded", "worker_on_trial", "worker_flapping", "hold_goes_on_in_a_new_term",
     "failure_told", "self_pause_told", "missed_tick_told", "hold_told", "worker_offline_told", "notification_delivered",
@@ -62,7 +63,9 @@ constexpr const char* kNames[] = {
     "zookeeper_adopted", "zookeeper_accepted", "refused_as_foreign", "operator_asked", "identity_rewritten",
     "unseen_workers_gone", "stood_still_told", "followed_while_its_host_stood_still",
     "master_reattached", "worker_reattached", "loss_of_zookeeper_noticed", "worker_awaited", "registered_after_loss",
-    "ghost_removed"};
+    "ghost_removed",
+    "late_start_within_told", "late_finish_by_told", "late_longer_than_told", "late_told_of_a_gap", "late_told_of_a_pause",
+    "late_told_by_a_later_term", "expectation_met", "met_unknown_to_the_leader", "worker_dead_told"};
 
 }  // namespace
 

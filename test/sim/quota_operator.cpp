@@ -17,7 +17,7 @@ constexpr std::uint64_t kQuotaStream = 47;
 }  // namespace
 
 QuotaOperator::QuotaOperator(World& world, Ask ask)
-    : world_(world), dice_(world.recipe.seed, kQuotaStream), is_idle_(!dice_.chance(kQuotaPercent)), ask_(std::move(ask)) {}
+    : world_(world), dice_(world.recipe.seed, kQuotaStream), times_(world.recipe.seed, kQuotaStream + 1000), is_idle_(!dice_.chance(kQuotaPercent)), ask_(std::move(ask)) {}
 
 void QuotaOperator::begin() {
   if (!is_idle_) world_.after(dice_.between(500ms, 4000ms), [this] { act(); });
@@ -38,6 +38,10 @@ void QuotaOperator::act() {
   if (dice_.chance(40)) event.unfinished = limit(12);
   if (dice_.chance(40)) event.firings = limit(20);
   event.weight = static_cast<std::int64_t>(1 + dice_.below(3));
+  const auto time = [this](Millis most) { return times_.chance(40) ? Millis{0} : times_.between(800ms, most); };
+  if (times_.chance(50)) event.timeout = time(6000ms);
+  if (times_.chance(50)) event.run_timeout = time(9000ms);
+  if (times_.chance(50)) event.queue_timeout = time(6000ms);
   set(event, false);
 }
 
@@ -74,6 +78,7 @@ void QuotaOperator::stop() {
   set(open, true);
   open.of = model::QuotaOf::Space;
   open.unfinished = open.firings = model::kNoLimit;
+  open.timeout = open.run_timeout = open.queue_timeout = 0ms;
   set(open, true);
 }
 

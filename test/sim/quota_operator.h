@@ -32,6 +32,7 @@ class QuotaOperator {
 
   World& world_;
   Random dice_;                        ///< its own, so that worlds without limits stay as they are
+  Random times_;                       ///< its own, so that limits stay as they were
   const bool is_idle_;
   Ask ask_;
   bool stopped_ = false;

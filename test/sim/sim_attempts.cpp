@@ -64,6 +64,9 @@ std::optional<std::vector<DispatchVerdict>> SimWorker::dispatch(Epoch epoch,
   if (!proper_up_) return std::nullopt;
   std::vector<DispatchVerdict> verdicts;
   for (const master::core::DispatchItem& item : message.items) {
+    const bool is_unfit = table_->check({epoch, message.worker}) == Refusal::None &&
+                          table_->find(item.attempt) == nullptr && is_cleaning_up(item.attempt.run);
+    if (is_unfit) table_->refuse(item.attempt, Refusal::NoSlot);
     const auto [refusal, is_new] =
         table_->accept({epoch, message.worker}, item.attempt, vouchers_, clock_.mono());
     note(refusal, is_new);
@@ -84,7 +87,7 @@ Refusal SimWorker::cancel(Epoch epoch, const master::core::SendCancel& message) 
   if (epoch < told_) world_.violate("P8: a deposed leader's cancel is obeyed");
   for (const model::AttemptKey key : message.attempts) {
     const auto found = processes_.find(key);
-    if (found == processes_.end()) continue;
+    if (found == processes_.end() || found->second.is_cleaning) continue;
     model::Outcome outcome;
     outcome.state = RunState::Killed;
     outcome.reason = model::Reason::CancelledByUser;
@@ -127,16 +130,30 @@ void SimWorker::start(Epoch epoch, const master::core::DispatchItem& item) {
     begun.loss = definition->rules.loss;
     begun.loss_most = definition->rules.loss_most;
   }
+  if (is_cleaning_up(item.attempt.run)) {
+    world_.violate("an attempt starts beside a cleanup of its run, " + std::to_string(item.attempt.run.value));
+  }
   if (definition != nullptr) world_.violate(judge_route(definition->rules, definition->work.handler, info()));
   if (definition != nullptr) world_.violate(world_.routes.judge(*definition, item, index_));
   const bool is_known = definition != nullptr && !world_.store.went_back();  // else a version may say something else
-  if (is_known) world_.violate(judge_limit(definition->rules, item.timeout));
+  if (is_known && row != world_.store.runs().end()) {
+    // A new leader finds what was in force by the moment of the dispatch: where clocks go back, it may be another.
+    const auto since = world_.clocks_tell()
+                           ? world_.store.amount_when_sent(item.attempt, {kSpaceTokens, row->second.space})
+                           : 0;
+    const auto defaults = defaults_since(world_.store.tables(), row->second.space, since);
+    world_.violate(judge_limit(definition->rules, defaults, item.timeout));
+  }
   if (definition != nullptr && definition->work.handler != "command") world_.marks.hit("started_by_handler");
   if (definition != nullptr && !one_off) begun.at_once = at_once(definition->rules);
   if (row != world_.store.runs().end()) begun.uses = tokens_of(world_.store.tables(), row->second);
   world_.violate(world_.truth.begin(begun));
   const std::int64_t serial = ++serials_;
   processes_[item.attempt] = {serial, clock_.wall(), item.disconnect_grace, key_};
+  if (definition != nullptr && !definition->work.cleanup.empty()) {
+    processes_[item.attempt].has_cleanup = true;
+    owed_[item.attempt] = key_;
+  }
   table_->started(item.attempt, clock_.wall());
   report_start(item.attempt);
   world_.trace("start", id_ + " " + std::to_string(item.attempt.run.value) + "/" + std::to_string(item.attempt.attempt));
@@ -166,13 +183,19 @@ void SimWorker::end_process(model::AttemptKey key, std::int64_t serial, model::O
     world_.after(left_of_stillness(), [this, key, serial, outcome] { end_process(key, serial, outcome); });
     return;
   }
+  if (found->second.is_cleaning) return;
   const model::WorkerKey life = found->second.life;
   outcome.stood_still = found->second.stood_still;
+  outcome.ended = clock_.wall();
+  if (begin_cleanup(key, found->second, outcome)) return;
   processes_.erase(found);
   world_.violate(world_.truth.end(key, world_.now()));
+  tell_end(key, life, std::move(outcome));
+}
+
+void SimWorker::tell_end(model::AttemptKey key, const model::WorkerKey& life, model::Outcome outcome) {
   world_.routes.note_end(index_);
   world_.trace("end", id_ + " " + std::to_string(key.run.value) + " " + std::string(name_of(outcome.state)));
-  outcome.ended = clock_.wall();
   untold_[key] = {key, life, model::AttemptReport::What::Finished, outcome.started, outcome, {}};
   if (proper_up_) write_outcomes(starts_);
 }
@@ -205,6 +228,7 @@ void SimWorker::write_outcomes(std::int64_t start) {
     writing_ = false;
     for (const model::AttemptReport& report : batch) {
       untold_.erase(report.key);
+      owed_.erase(report.key);
       outbox_[report.key] = report;
       world_.truth.note_outcome(report.key, report.outcome.state);
       table_->finished(report.key, report.outcome);
@@ -227,6 +251,7 @@ void SimWorker::read_outbox() {
   for (const auto& [key, report] : outbox_) {
     world_.truth.note_outcome(key, report.outcome.state);
     untold_.erase(key);
+    owed_.erase(key);
   }
 }
 

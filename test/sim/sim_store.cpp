@@ -227,6 +227,7 @@ void SimStore::write(const Changes& changes) {
   }
   judge_rest(changes);
   hold_judge_.note(tables_, changes);
+  if (!went_back_) complain_if(expect_judge_.judge_rows(tables_, changes));
   put_the_rest(tables_, changes);
   if (!changes.holds.empty()) complain_if(hold_judge_.judge_batch(tables_));
   judge_told(changes);
@@ -254,9 +255,13 @@ void SimStore::judge_told(const Changes& changes) {
   for (const auto& update : changes.updated_runs) {
     if (ended_now_.erase(update.id) > 0 && !is_tainted(tables_.runs.at(update.id).job)) {
       complain_if(notify_judge_.judge_end(tables_, changes, tables_.runs.at(update.id)));
+      if (!went_back_) complain_if(expect_judge_.judge_end(tables_, tables_.runs.at(update.id)));
     }
   }
   complain_if(notify_judge_.judge_batch(tables_, changes));
+  for (const model::Gap& gap : changes.gaps) {
+    if (!went_back_) complain_if(expect_judge_.judge_gap(tables_, gap));
+  }
 }
 
 /// The database's store does not write what is empty before any attempt (kDispatchApart).
@@ -407,7 +412,7 @@ void SimStore::count_ends(RunId run, const model::RunProgress& before, const mod
 void SimStore::note_dispatch(RunId run, const model::RunProgress& progress, const Changes& changes) {
   if (progress.attempt == 0 || !dispatched_.try_emplace({run, progress.attempt}, batch_).second) return;
   if (const auto row = tables_.runs.find(run); row != tables_.runs.end() && !went_back_) {
-    complain_if(judge_begin(tables_, changes.attempts, row->second));
+    complain_if(judge_begin(tables_, changes, row->second, marks_));
     complain_if(judge_retry(tables_, changes.attempts, row->second, marks_));
   }
   const auto drain = tables_.drains.find(progress.worker.id);

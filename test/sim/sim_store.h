@@ -22,6 +22,7 @@
 #include "setting_judge.h"
 #include "semaphore_judge.h"
 #include "random.h"
+#include "expect_judge.h"
 #include "notify_judge.h"
 #include "retry_judge.h"
 #include "sim_tables.h"
@@ -199,6 +200,7 @@ class SimStore final : public master::store::Store {
   SettingJudge setting_judge_{marks_};
   HoldJudge hold_judge_{marks_};
   NotifyJudge notify_judge_{marks_};
+  ExpectJudge expect_judge_{marks_};
   MonoTime locked_until_{};
   std::optional<SimTables> lagging_;  ///< what a node that lags shows
   MonoTime lags_until_{};

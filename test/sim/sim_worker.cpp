@@ -124,6 +124,7 @@ void SimWorker::start_proper() {
   table_ = std::make_unique<AttemptTable>(table_limits);
   table_->set_full(full_);
   read_outbox();
+  clean_up_behind_the_dead();
   for (const auto& [key, process] : processes_) {
     table_->adopt({key, process.life, TableEntry::State::Running, process.started, {}});
   }
@@ -309,6 +310,11 @@ void SimWorker::kill_unvouched(model::AttemptKey key, std::int64_t serial) {
     return;
   }
   if (found->second.disconnect_grace > 0ms && vouchers_.is_vouched(clock_.mono())) return;
+  if (found->second.is_cleaning) {  // it goes on, but the leader may count it as over
+    if (!std::exchange(found->second.is_released, true)) world_.violate(world_.truth.end(key, world_.now()));
+    world_.marks.hit("cleanup_without_voucher");
+    return;
+  }
   world_.marks.hit("killed_without_voucher");
   model::Outcome outcome;
   outcome.state = RunState::Lost;
@@ -392,7 +398,7 @@ void SimWorker::thaw() {
   for (auto& [key, process] : processes_) {
     const MonoTime due = vouchers_.vouched_until() + process.disconnect_grace + kLapseSlack;
     const Millis still = floor_ms(clock_.mono() - due);
-    if (still < kStoodStill) continue;
+    if (still < kStoodStill || process.is_cleaning) continue;
     world_.marks.hit("stood_still_told");
     process.stood_still = model::StoodStill{clock_.wall() - still, clock_.wall()};
   }
@@ -438,6 +444,7 @@ void SimWorker::lose_disk() {
   ++disks_;
   for (const auto& [key, kept] : outbox_) world_.truth.forget_outcome(key);
   outbox_.clear();
+  owed_.clear();
   disk_.wipe();
   epoch_on_disk_ = told_ = {};
 }

@@ -92,6 +92,10 @@ class SimWorker {
     Millis disconnect_grace{0};
     model::WorkerKey life;
     std::optional<model::StoodStill> stood_still = {};  ///< beyond its vouchers
+    bool has_cleanup = false;
+    bool is_cleaning = false;       ///< it has ended so, and its cleanup runs
+    bool is_released = false;       ///< for the judge it ended before its cleanup did
+    model::Outcome outcome = {};
   };
 
   std::string start_id() const;
@@ -124,7 +128,14 @@ class SimWorker {
   void lapse();
   void start(Epoch epoch, const master::core::DispatchItem& item);
   void end_process(model::AttemptKey key, std::int64_t serial, model::Outcome outcome);
+  void tell_end(model::AttemptKey key, const model::WorkerKey& life, model::Outcome outcome);
   void kill_unvouched(model::AttemptKey key, std::int64_t serial);
+  // sim_cleanups.cpp
+  bool begin_cleanup(model::AttemptKey key, Process& process, const model::Outcome& outcome);
+  void clean_up(model::AttemptKey key, std::int64_t serial);
+  void end_cleanup(model::AttemptKey key, std::int64_t serial);
+  void clean_up_behind_the_dead();
+  bool is_cleaning_up(RunId run) const;
   void kill_all_silently();
   void lose_disk();
   void hear_of(Epoch epoch);
@@ -166,6 +177,7 @@ class SimWorker {
   Epoch told_;                          ///< the highest epoch that this host knows, for the judge
   std::optional<std::size_t> leader_;
   std::map<model::AttemptKey, Process> processes_;
+  std::map<model::AttemptKey, model::WorkerKey> owed_;  ///< cleanups, on its disk; in whose life they began
   std::map<model::AttemptKey, model::AttemptReport> untold_;  ///< ended; the warden remembers them
   std::map<model::AttemptKey, model::AttemptReport> outbox_;  ///< synced, not acknowledged
   SimDisk disk_;

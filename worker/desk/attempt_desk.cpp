@@ -164,7 +164,7 @@ Refusal AttemptDesk::refusal_of(const Envelope& envelope, const Order& order, Or
   if (const Refusal refusal = table_.check(envelope); refusal != Refusal::None) return refusal;
   if (unfit && table_.find(order.key) == nullptr) {
     answer.detail = unfit->detail;
-    return unfit->refusal;
+    return table_.refuse(order.key, unfit->refusal);
   }
   const auto verdict = table_.accept(envelope, order.key, vouchers_, parts_.clock.mono());
   is_new = verdict.is_new;

@@ -5,6 +5,15 @@ namespace rota::worker::desk {
 using model::Refusal;
 using model::RunState;
 
+namespace {
+
+/// Its processes may still live, so that what they use is no free slot.
+bool may_live(const model::Outcome& outcome) {
+  return outcome.state == RunState::KillFailed && outcome.reason != model::Reason::CleanupFailed;
+}
+
+}  // namespace
+
 void AttemptTable::begin_life(const model::WorkerKey& life) {
   life_ = life;
   burials_.clear();
@@ -70,7 +79,7 @@ bool AttemptTable::finished(model::AttemptKey key, const model::Outcome& outcome
   found->second.state = TableEntry::State::Finished;
   found->second.outcome = outcome;
   --busy_;
-  if (outcome.state == RunState::KillFailed) ++unusable_;
+  if (may_live(outcome)) ++unusable_;
   return true;
 }
 
@@ -98,9 +107,7 @@ void AttemptTable::expire(MonoTime now) {
 bool AttemptTable::adopt(const TableEntry& entry) {
   if (!entries_.emplace(entry.key, entry).second) return false;
   if (entry.state != TableEntry::State::Finished) ++busy_;
-  if (entry.state == TableEntry::State::Finished && entry.outcome.state == RunState::KillFailed) {
-    ++unusable_;
-  }
+  if (entry.state == TableEntry::State::Finished && may_live(entry.outcome)) ++unusable_;
   return true;
 }
 

@@ -81,8 +81,11 @@ class AttemptTable {
   bool withdraw(model::AttemptKey key);
 
   /// It ended; its outcome is stored already. False when it is not held or had ended before. An
-  /// attempt whose death is not proven (KillFailed) keeps its slot forever.
+  /// attempt whose death is not proven (KillFailed, except CleanupFailed) keeps its slot forever.
   bool finished(model::AttemptKey key, const model::Outcome& outcome);
+
+  /// What it may not accept for the runner's sake; final like its own refusals. Gives `refusal` back.
+  model::Refusal refuse(model::AttemptKey key, model::Refusal refusal);
 
   /// The leader has stored the outcome. False when it was not held as Finished.
   bool acknowledged(model::AttemptKey key, MonoTime now);
@@ -107,7 +110,6 @@ class AttemptTable {
 
  private:
   void bury(model::AttemptKey key, MonoTime now);
-  model::Refusal refuse(model::AttemptKey key, model::Refusal refusal);
 
   TableLimits limits_;
   model::WorkerKey life_;

@@ -1,5 +1,6 @@
 #include "worker/run/output_collector.h"
 
+#include <fcntl.h>
 #include <poll.h>
 #include <sys/epoll.h>
 #include <unistd.h>
@@ -7,6 +8,7 @@
 #include <algorithm>
 #include <array>
 #include <limits>
+#include <utility>
 
 #include "common/base/log.h"
 
@@ -46,7 +48,34 @@ void OutputCollector::watch(StreamKey key, UniqueFd pipe, std::int64_t cap_bytes
   event.events = EPOLLIN;
   event.data.u64 = entry.token;
   ::epoll_ctl(epoll_, EPOLL_CTL_ADD, entry.fd.get(), &event);
-  if (spool_.has(key)) open_stream(key, entry);  // adopted from an earlier life
+  if (!entry.stream && spool_.has(key)) open_stream(key, entry);  // adopted from an earlier life
+}
+
+void OutputCollector::follow(StreamKey key, UniqueFd pipe, std::int64_t cap_bytes, std::string mark,
+                             MonoTime now) {
+  if (!pipe.is_open()) return;
+  if (const auto found = pipes_.find(key); found != pipes_.end()) {
+    Pipe& first = found->second;
+    const bool has_more = first.fd.is_open() && (first.stream || has_bytes(first.fd.get()));
+    if (has_more) collect(key, first, std::numeric_limits<std::int32_t>::max(), now);
+    drop(first);
+  }
+  watch(key, std::move(pipe), cap_bytes);
+  pipes_[key].mark = std::move(mark);
+}
+
+/// Through a pipe of its own, as all that the stream holds.
+void OutputCollector::put_mark(const StreamKey& key, Pipe& pipe, MonoTime now) {
+  const std::string mark = std::exchange(pipe.mark, {});
+  std::array<int, 2> ends{-1, -1};
+  if (::pipe2(ends.data(), O_CLOEXEC | O_NONBLOCK) != 0) return;
+  UniqueFd read_end(ends[0]);
+  {
+    const UniqueFd write_end(ends[1]);
+    (void)!::write(write_end.get(), mark.data(), mark.size());
+  }
+  if (!pipe.stream && !open_stream(key, pipe)) return;
+  (void)pipe.stream->read_pipe(read_end.get(), kTurnBytes, now);
 }
 
 void OutputCollector::handle(std::uint64_t token, std::uint32_t events, Now now) {
@@ -69,6 +98,7 @@ void OutputCollector::handle(std::uint64_t token, std::uint32_t events, Now now)
 
 void OutputCollector::collect(const StreamKey& key, Pipe& pipe, std::int64_t budget, MonoTime now) {
   if (!pipe.fd.is_open()) return;
+  if (!pipe.mark.empty() && has_bytes(pipe.fd.get())) put_mark(key, pipe, now);
   if (!pipe.stream && !open_stream(key, pipe)) {
     pipe.lost += read_away(pipe.fd.get());
     return;

@@ -6,6 +6,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <string>
 #include <unordered_map>
 
 #include "common/base/unique_fd.h"
@@ -23,6 +24,9 @@ class OutputCollector {
 
   /// Begins to read from this pipe. `cap_bytes` is the attempt's own; 0: the worker's.
   void watch(StreamKey key, UniqueFd pipe, std::int64_t cap_bytes);
+  /// What another pipe gives follows what came out of the first, which is read to its end. `mark` stands
+  /// between the two, should the second have anything to say.
+  void follow(StreamKey key, UniqueFd pipe, std::int64_t cap_bytes, std::string mark, MonoTime now);
   /// epoll said that the pipe of this token has something, or was closed.
   void handle(std::uint64_t token, std::uint32_t events, Now now);
   /// Closes the chunks that are due.
@@ -40,7 +44,9 @@ class OutputCollector {
     std::unique_ptr<SpoolStream> stream;  ///< made with the first byte
     bool is_failed = false;               ///< the spool could not be opened
     std::int64_t lost = 0;
+    std::string mark;                     ///< comes before the next byte
   };
+  void put_mark(const StreamKey& key, Pipe& pipe, MonoTime now);
   void collect(const StreamKey& key, Pipe& pipe, std::int64_t budget, MonoTime now);
   bool open_stream(const StreamKey& key, Pipe& pipe);
   void drop(Pipe& pipe);

@@ -20,6 +20,10 @@ std::optional<Unfit> ProcessRunner::check(const desk::Order& order) const {
     return Unfit{Refusal::UnknownHandler, "no handler '" + work.handler + "' in this worker"};
   }
   if (auto trouble = trouble_with(work)) return Unfit{Refusal::Malformed, std::move(*trouble)};
+  if (auto trouble = trouble_with_cleanup(order)) return Unfit{Refusal::Malformed, std::move(*trouble)};
+  if (is_cleaning_up(order.key.run)) {
+    return Unfit{Refusal::NoSlot, "the cleanup of an earlier attempt of this run is under way here"};
+  }
   if (work.run_as.empty()) return std::nullopt;
   const auto user = users_.find(work.run_as);
   return user ? std::nullopt : std::optional(Unfit{Refusal::Malformed, user.error().message});
@@ -55,14 +59,20 @@ Result<void> ProcessRunner::start_process(const desk::Envelope& envelope, const 
   live->place = std::move(*place);
   live->is_handler = is_handler;
   if (!live->place.script_file.empty()) live->interpreter = interpreter_of(order.work);
+  const warden::Start command = plan_command(order, live->place, options_.environment, envelope.epoch,
+                                             envelope.to, options_.program);
+  if (auto noted = note_cleanup(*live, order, command); !noted) {
+    give_back(*live, true);
+    return fail(noted.error());
+  }
   {
     std::scoped_lock lock(mutex_);
     live_.emplace(order.key, live);
   }
-  const auto sent = warden_.start(plan_command(order, live->place, options_.environment, envelope.epoch,
-                                               envelope.to, options_.program));
+  const auto sent = warden_.start(command);
   if (sent) return {};
   remove(order.key, false);
+  cleanups_.forget(order.key);
   give_back(*live, true);
   return fail(sent.error());
 }
@@ -97,7 +107,7 @@ void ProcessRunner::ask_warden_to_end(model::AttemptKey key, Millis grace, warde
 void ProcessRunner::kill_unvouched(model::AttemptKey key) {
   std::scoped_lock lock(mutex_);
   const auto found = live_.find(key);
-  if (found == live_.end() || !found->second->pidfd.is_open()) return;
+  if (found == live_.end() || !found->second->pidfd.is_open() || found->second->main_end) return;
   Live& live = *found->second;
   if (!live.unvouched_at) live.unvouched_at = clock_.mono();
   ::syscall(SYS_pidfd_send_signal, live.pidfd.get(), SIGKILL, nullptr, 0);
@@ -136,6 +146,7 @@ void ProcessRunner::outcomes_stored(const std::vector<model::AttemptKey>& keys) 
   }
   for (const model::AttemptKey& key : forget) {
     // Not told: the warden tells of it again to the next life, which finds it in the outbox.
+    if (cleanups_.forget(key)) (void)warden_.forget(cleanup_key(key));
     (void)warden_.forget(to_warden(key));
   }
 }

@@ -19,6 +19,8 @@
 #include "common/base/time.h"
 #include "common/base/unique_fd.h"
 #include "worker/desk/attempt_runner.h"
+#include "worker/run/cleanup_notes.h"
+#include "worker/run/cleanup_plan.h"
 #include "worker/run/command_plan.h"
 #include "worker/run/folder_pool.h"
 #include "worker/run/handler_attempt.h"
@@ -39,6 +41,7 @@ struct RunnerOptions {
   std::string work_dir;
   std::string program;               ///< this one's path, for handlers in a process of their own
   std::string notes_dir;             ///< what jobs said of themselves, until it is stored; empty: not kept
+  std::string cleanups_dir;          ///< which cleanups are still owed; empty: not kept
   sdk::LockAddress lock_address;     ///< for handlers in a process of their own
   sdk::LockService* locks = nullptr; ///< for handlers inside of the worker; outlives the runner
   EnvironmentBase environment;
@@ -101,10 +104,12 @@ class ProcessRunner final : public desk::AttemptRunner {
     model::JobLimits limits;
     model::KeepFolder keep_folder = model::KeepFolder::Never;
     std::shared_ptr<HandlerAttempt> handler;  ///< null: a process
+    std::optional<warden::Start> cleanup;     ///< what runs behind it; none: nothing
     // under the lock
     std::optional<MonoTime> unvouched_at;  ///< killed from here then, since the warden did not answer
     std::string excess;              ///< the limit for which it was killed, in words
     UniqueFd pidfd;
+    std::optional<warden::Ended> main_end;  ///< it has ended, its cleanup has not
     // of a handler on a thread
     std::atomic<bool> is_given_up{false};
     std::atomic<WallTime> started{};
@@ -125,6 +130,16 @@ class ProcessRunner final : public desk::AttemptRunner {
   void tell(model::AttemptKey key, Said said);
   void post(std::function<void()> task);
   std::shared_ptr<Live> remove(model::AttemptKey key, bool is_held_by_warden);
+
+  // process_runner_cleanup.cpp: the loop, except as said
+  Result<void> note_cleanup(Live& live, const desk::Order& order, const warden::Start& command);
+  bool is_cleaning_up(RunId run) const;
+  bool begin_cleanup(const warden::Ended& ended);
+  void start_cleanup(const Live& live);
+  void on_cleanup_started(warden::Started started);
+  void on_cleanup_held(warden::Held held);
+  void on_cleanup_ended(const warden::Ended& ended);
+  void clean_up_behind_the_dead(const std::set<model::AttemptKey>& unreported);
 
   // process_runner_handlers.cpp: any thread, except as said
   void start_handler(const desk::Envelope& envelope, const desk::Order& order, sdk::Handler& handler);
@@ -147,6 +162,7 @@ class ProcessRunner final : public desk::AttemptRunner {
   std::shared_ptr<Live> live_of_note(model::AttemptKey key, const AttemptNote& note) const;
   void sample(const Live& live, pid_t root);
   void on_ended(const warden::Ended& ended);
+  void finish_process(const warden::Ended& ended, const warden::Ended* cleanup);
   model::Outcome outcome_of_process(const Live& live, const warden::Ended& ended,
                                     ProgressCollector::Total told);
   ProgressCollector::Total finish_progress(model::AttemptKey key);
@@ -162,6 +178,7 @@ class ProcessRunner final : public desk::AttemptRunner {
   const Clock& clock_;
   desk::AttemptEvents* events_ = nullptr;  // set by open
   FolderPool folders_;
+  CleanupNotes cleanups_;
   mutable JobUsers users_;
   HandlerPool handlers_;
   UniqueFd epoll_;
@@ -174,6 +191,8 @@ class ProcessRunner final : public desk::AttemptRunner {
   std::set<model::AttemptKey> to_forget_;  ///< ended commands that the warden still holds
   std::multimap<MonoTime, Deadline> deadlines_;
   std::vector<std::function<void()>> posted_;
+
+  std::map<model::AttemptKey, warden::Held> held_cleanups_;  ///< of an earlier life; the loop only
 
   std::string kill_means_;
   warden::KernelLimits kernel_limits_;

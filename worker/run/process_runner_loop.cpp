@@ -52,6 +52,7 @@ ProcessRunner::ProcessRunner(RunnerOptions options, warden::WardenClient& warden
       spool_(spool),
       clock_(clock),
       folders_(options_.work_dir, static_cast<std::size_t>(std::min(options_.slots, kMostInAdvance))),
+      cleanups_(options_.cleanups_dir),
       users_(options_.run_as_users, clock),
       handlers_(static_cast<std::size_t>(options_.slots)),
       epoll_(::epoll_create1(EPOLL_CLOEXEC)),
@@ -70,7 +71,9 @@ Result<void> ProcessRunner::open(desk::AttemptEvents& events,
   events_ = &events;
   if (auto made = folders_.start(); !made) return made;
   if (auto read = progress_.start(); !read) return read;
+  if (auto read = cleanups_.start(); !read) return read;
   if (auto adopted = adopt_held(); !adopted) return adopted;
+  clean_up_behind_the_dead(unreported);
   forget_earlier_folders();
   tell_kept(unreported);
   sampler_.start();
@@ -210,6 +213,7 @@ void ProcessRunner::on_welcome(const warden::Welcome& welcome) {
 }
 
 void ProcessRunner::on_started(warden::Started started) {
+  if (is_cleanup(started.key)) return on_cleanup_started(std::move(started));
   const model::AttemptKey key = from_warden(started.key);
   std::shared_ptr<Live> live;
   {
@@ -229,6 +233,7 @@ void ProcessRunner::on_started(warden::Started started) {
 /// Of an earlier life: adopted, unless its outcome is in the outbox already.
 void ProcessRunner::on_held(warden::Held held) {
   ++held_seen_;
+  if (is_cleanup(held.running.key)) return on_cleanup_held(std::move(held));
   const model::AttemptKey key = from_warden(held.running.key);
   AttemptNote note;
   if (auto read = decode_note(held.note)) note = *read;
@@ -261,6 +266,7 @@ std::shared_ptr<ProcessRunner::Live> ProcessRunner::live_of_note(model::AttemptK
   live->place.folder = note.folder;
   live->is_handler = note.is_handler;
   live->is_adopted = true;
+  if (auto owed = cleanups_.find(key)) live->cleanup = std::move(owed->start);
   return live;
 }
 
@@ -271,12 +277,19 @@ void ProcessRunner::sample(const Live& live, pid_t root) {
 }
 
 void ProcessRunner::on_ended(const warden::Ended& ended) {
+  if (is_cleanup(ended.key)) return on_cleanup_ended(ended);
+  sampler_.remove(from_warden(ended.key));
+  if (!begin_cleanup(ended)) finish_process(ended, nullptr);
+}
+
+/// The attempt is over, and so is its cleanup, when it had one.
+void ProcessRunner::finish_process(const warden::Ended& ended, const warden::Ended* cleanup) {
   const model::AttemptKey key = from_warden(ended.key);
-  sampler_.remove(key);
   ProgressCollector::Total told = finish_progress(key);
   const auto live = remove(key, true);
   if (!live) return;  // told again; its outcome is under way
   model::Outcome outcome = outcome_of_process(*live, ended, std::move(told));
+  if (cleanup != nullptr) add_cleanup(outcome, *cleanup);
   const bool is_dead = ended.proven_empty || ended.failed_step != warden::StartStep::None;
   const std::string kept = keep_or_give_back(*live, is_dead, outcome.state);
   if (!kept.empty()) outcome.message += (outcome.message.empty() ? "" : "; ") + kept;

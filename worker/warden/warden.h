@@ -75,7 +75,7 @@ class Warden {
   void handle(const Vouch& request);
   void handle(const List& request);
   void handle(const Ping& request);
-  std::string reason_to_refuse() const;
+  std::string reason_to_refuse(const Start& request) const;
   void refuse(const AttemptKey& key, std::string why);
   bool open_pipes(Attempt& attempt, bool progress, ProcessPlan& plan, std::vector<UniqueFd>& ends);
   void launch(Attempt& attempt, Start& request);

@@ -93,9 +93,10 @@ void Warden::read_packets(std::vector<Request>& requests) {
   }
 }
 
-std::string Warden::reason_to_refuse() const {
+std::string Warden::reason_to_refuse(const Start& request) const {
   if (exit_status_) return "the worker is stopping";
-  if (!vouched_until_ || BootClock::now() > *vouched_until_) return "no valid voucher";
+  const bool is_vouched = vouched_until_ && BootClock::now() <= *vouched_until_;
+  if (!is_vouched && !request.may_start_unvouched) return "no valid voucher";
   if (attempts_.size() >= room_) return "no room: " + std::to_string(room_) + " attempts are held";
   return {};
 }
@@ -120,7 +121,7 @@ void Warden::handle(Start&& request) {
     return queue(attempt);
   }
   if (request.argv.empty()) return refuse(request.key, "no command");
-  if (std::string why = reason_to_refuse(); !why.empty()) return refuse(request.key, std::move(why));
+  if (std::string why = reason_to_refuse(request); !why.empty()) return refuse(request.key, std::move(why));
   Attempt& attempt = attempts_[request.key];
   attempt.serial = next_serial_++;
   attempt.key = attempt.end.key = request.key;

@@ -110,6 +110,7 @@ void put(ByteWriter& w, const Start& m) {
   w.number(m.most_processes);
   w.number(m.milli_cpus);
   w.text(m.space);
+  w.number<std::uint8_t>(m.may_start_unvouched);
 }
 Start get_start(ByteReader& r) {
   Start m;
@@ -132,6 +133,7 @@ Start get_start(ByteReader& r) {
   }
   if (r.has_more()) m.milli_cpus = std::max(r.number<std::int32_t>(), 0);
   if (r.has_more()) m.space = r.text(kMaxMessageBytes);
+  if (r.has_more()) m.may_start_unvouched = r.flag();
   return m;
 }
 

@@ -24,7 +24,7 @@
 
 namespace rota::worker::warden {
 
-inline constexpr std::uint16_t kWireVersion = 6;
+inline constexpr std::uint16_t kWireVersion = 7;
 /// Longest encoded message. Larger than the kernel's own limit on arguments and environment, so that
 /// E2BIG comes from exec itself.
 inline constexpr std::size_t kMaxMessageBytes = 8u << 20;
@@ -100,7 +100,13 @@ struct Start {
   /// Since version 5. Attempts of one space and one user may be served by one keeper, one after the other;
   /// empty: by none that has served before.
   std::string space;
+  /// Since version 7: starts without a voucher. With kNoVoucherNeeded as disconnect_grace it lives without
+  /// one: what cleans up behind an attempt must run when nobody vouches any more.
+  bool may_start_unvouched = false;
 };
+
+/// As Start::disconnect_grace: longer than any worker lives.
+inline constexpr Millis kNoVoucherNeeded{std::int64_t{1} << 40};
 
 /// Who asked for the death that an Ended tells.
 enum class KilledBy : std::uint8_t {

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "common/base/check.h"
+#include "master/core/notify/expect_rules.h"
 #include "master/core/attempts/attempt_rules.h"
 #include "master/core/attempts/cancel_rules.h"
 #include "master/core/attempts/limit_rules.h"
@@ -32,7 +33,7 @@ constexpr Millis kUnreconciledPause{1000};
 constexpr Millis kMostInventoryWait{10'000};
 constexpr Millis kRest{1000};            // how long a worker that refused gets nothing
 
-DispatchItem item_of(const RunEntry& run) {
+DispatchItem item_of(const State& state, const RunEntry& run) {
   DispatchItem item;
   item.attempt = run.attempt();
   item.job = run.row().job;
@@ -40,7 +41,7 @@ DispatchItem item_of(const RunEntry& run) {
   item.kind = run.row().kind;
   item.tick = run.row().tick;
   item.scheduled = run.row().scheduled;
-  item.timeout = limit_of_attempt(run).most;
+  item.timeout = limit_of_attempt(state, run).most;
   item.kill_grace = run.rules().kill_grace;
   item.disconnect_grace = run.rules().disconnect_grace;
   item.parameters = run.row().parameters;
@@ -132,7 +133,7 @@ bool dispatch_one(Context& ctx, const SlotQueueKey& key, RunId next) {
   State& state = ctx.state;
   if (!may_send(ctx, key)) return false;
   RunEntry& run = *state.find_run(next);
-  if (out_of_time_at(run).value_or(WallTime::max()) <= ctx.at) {  // before its timer, after a takeover
+  if (out_of_time_at(state, run).value_or(WallTime::max()) <= ctx.at) {  // before its timer, after a takeover
     end_out_of_time(ctx, run);
     return true;
   }
@@ -148,6 +149,8 @@ bool dispatch_one(Context& ctx, const SlotQueueKey& key, RunId next) {
   const bool takes_turn = !run.is_bound() && run.rules().route == model::RouteKind::RoundRobin;
   if (takes_turn) job.last_worker.set(life.key().id);
   state.assign(run, life, run.last_attempt() + 1, ctx.at);
+  expect_length(state, run);
+  run.set_times(state.quotas().times_now(job.row.space()).version);
   state.touch(run);
   state.runs().timers().clear(run.id(), RunTimer::Limit);
   if (run.prefers()) state.runs().timers().clear(run.id(), RunTimer::Prefer);
@@ -366,7 +369,7 @@ void pump_slot_queues(Context& ctx) {
 }
 
 void set_backstop(Context& ctx, const RunEntry& run) {
-  const Millis limit = limit_of_attempt(run).most;
+  const Millis limit = limit_of_attempt(ctx.state, run).most;
   if (limit <= Millis{0}) return;
   const Millis after = limit + run.rules().kill_grace + kBackstopSlack;
   ctx.state.runs().timers().set(run.id(), RunTimer::Backstop, ctx.now.mono + after);
@@ -391,7 +394,7 @@ void send_attempt(Context& ctx, RunEntry& run) {
   if (run.send.in_flight > 0) run.send.unclear = true;
   ++run.send.in_flight;
   ++state.counters().dispatches;
-  DispatchItem item = item_of(run);
+  DispatchItem item = item_of(state, run);
   item.schedule = entries_due(ctx, run);
   dispatch_to(*life, ctx.out).items.push_back(std::move(item));
 }

@@ -4,6 +4,7 @@
 #include "master/core/attempts/cancel_rules.h"
 #include "master/core/batch_rows.h"
 #include "master/core/attempts/limit_rules.h"
+#include "master/core/notify/expect_rules.h"
 
 namespace rota::master::core {
 namespace {
@@ -25,12 +26,14 @@ model::Run row_of(Context& ctx, const JobEntry& job, const Firing& firing) {
   return row;
 }
 
-void skip_at_once(Context& ctx, model::Run row, model::Reason reason, std::string detail) {
+void skip_at_once(Context& ctx, const JobEntry& job, model::Run row, model::Reason reason,
+                  std::string detail) {
   row.progress.state = model::RunState::Skipped;
   row.progress.reason = reason;
   row.progress.detail = std::move(detail);
   row.progress.ended = ctx.at;
   row.progress.epoch = ctx.state.epoch();
+  expect_skipped(ctx, job, row);
   add_row(ctx, std::move(row));
 }
 
@@ -77,7 +80,7 @@ RunId begin_run(Context& ctx, JobEntry& job, const Firing& firing, const Overlap
   if (choice.kind == OverlapChoice::Kind::Skip) {
     CHECK_OR_DIE(!firing.tick, "a skipped tick is a gap, not a run");
     std::string why(firing.skipped_for);
-    skip_at_once(ctx, std::move(row), choice.reason, why.empty() ? std::to_string(blocking.value) : why);
+    skip_at_once(ctx, job, std::move(row), choice.reason, why.empty() ? std::to_string(blocking.value) : why);
     return id;
   }
   ctx.state.quotas().count_firing(job.row.space(), firing.tick.value_or(ctx.at));
@@ -97,6 +100,7 @@ RunId begin_run(Context& ctx, JobEntry& job, const Firing& firing, const Overlap
     let_start(ctx.state, run, firing.not_before, ctx.now.mono);
   }
   watch_limit(ctx.state, run, ctx.at, ctx.now.mono);
+  expect_run(ctx.state, run);
   return id;
 }
 

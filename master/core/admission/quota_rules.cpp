@@ -6,7 +6,9 @@
 #include <limits>
 #include <utility>
 
+#include "common/base/duration_text.h"
 #include "common/base/utf8.h"
+#include "master/core/attempts/limit_rules.h"
 #include "master/core/batch_rows.h"
 #include "master/core/notices.h"
 
@@ -25,6 +27,8 @@ std::string limit_text(std::int64_t limit) {
   return limit == model::kNoLimit ? "none" : std::to_string(limit);
 }
 
+std::string time_text(Millis time) { return time <= Millis{0} ? "none" : format_duration(time); }
+
 bool refuse_stale_quota(Context& ctx, const SetQuota& event, std::int32_t present) {
   if (!event.expected_version || *event.expected_version == present) return false;
   reply(ctx, event.token,
@@ -42,6 +46,9 @@ model::Quota changed_quota(model::Quota quota, const SetQuota& event) {
   quota.jobs = event.jobs.value_or(quota.jobs);
   quota.unfinished = event.unfinished.value_or(quota.unfinished);
   quota.firings = event.firings.value_or(quota.firings);
+  quota.timeout = event.timeout.value_or(quota.timeout);
+  quota.run_timeout = event.run_timeout.value_or(quota.run_timeout);
+  quota.queue_timeout = event.queue_timeout.value_or(quota.queue_timeout);
   return quota;
 }
 
@@ -54,6 +61,9 @@ void tell_quota(Context& ctx, const model::QuotaRow& row) {
     keys.emplace_back("max_jobs", limit_text(row.quota.jobs));
     keys.emplace_back("max_unfinished", limit_text(row.quota.unfinished));
     keys.emplace_back("max_firings_per_minute", limit_text(row.quota.firings));
+    keys.emplace_back("timeout", time_text(row.quota.timeout));
+    keys.emplace_back("run_timeout", time_text(row.quota.run_timeout));
+    keys.emplace_back("queue_timeout", time_text(row.quota.queue_timeout));
   }
   keys.emplace_back("version", std::to_string(row.version));
   keys.emplace_back("by", row.principal);
@@ -101,7 +111,10 @@ void handle_set_quota(Context& ctx, const SetQuota& event) {
   ctx.out.changes.quotas.push_back(row);
   const QuotaApplied applied{row.version, true, wanted};
   if (event.of == QuotaOf::Space) ctx.state.reweigh(event.name, wanted.weight);
+  const std::int32_t times_before = quotas.times_now(event.name).version;
   quotas.put(std::move(row));
+  const bool has_new_times = quotas.times_now(event.name).version != times_before;
+  if (event.of == QuotaOf::Space && has_new_times) watch_limits_of(ctx, event.name);
   look_at_all_pools(ctx.state);
   reply(ctx, event.token, applied);
 }

@@ -38,6 +38,25 @@ void add_spaces_of_jobs(const State& state, std::vector<QuotaView>& views) {
   }
 }
 
+/// Among the first attempts of each worker: who holds what is limited.
+void add_holders(const State& state, model::QuotaOf of, std::vector<QuotaView>& views) {
+  constexpr std::size_t kTold = 10;
+  const bool any_limit = std::ranges::any_of(views, [](const auto& view) { return view.quota.slots >= 0; });
+  if (!any_limit) return;
+  for (const auto& [key, life] : state.workers().lives()) {
+    std::size_t looked = 0;
+    for (const RunId id : life.attempts()) {
+      if (looked++ == kTold) break;
+      const RunEntry* run = state.find_run(id);
+      if (run == nullptr) continue;
+      const std::string& name = of == model::QuotaOf::Pool ? run->rules().pool : run->job().row.space();
+      const auto at = std::ranges::lower_bound(views, name, {}, &QuotaView::name);
+      const bool is_limited = at != views.end() && at->name == name && at->quota.slots >= 0;
+      if (is_limited && at->holders.size() < kTold) at->holders.push_back(id);
+    }
+  }
+}
+
 }  // namespace
 
 std::vector<QuotaView> quota_views(const State& state, model::QuotaOf of) {
@@ -47,6 +66,7 @@ std::vector<QuotaView> quota_views(const State& state, model::QuotaOf of) {
     views.push_back(view_of_side(state, name, side));
   }
   if (of == model::QuotaOf::Space) add_spaces_of_jobs(state, views);
+  add_holders(state, of, views);
   return views;
 }
 

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "common/base/ids.h"
 #include "common/model/quota.h"
 
 namespace rota::master::core {
@@ -18,6 +19,7 @@ struct QuotaView {
   std::int64_t unfinished = 0;         ///< of a namespace
   std::int64_t jobs = 0;               ///< of a namespace: saved ones
   std::int64_t firings = 0;            ///< of a namespace with a limit of them: in the present minute
+  std::vector<RunId> holders = {};     ///< where its slots are limited: runs that workers hold, at most 10
 };
 
 class State;

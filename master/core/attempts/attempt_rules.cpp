@@ -12,6 +12,7 @@
 #include "master/core/attempts/limit_rules.h"
 #include "master/core/attempts/loss_rules.h"
 #include "master/core/notices.h"
+#include "master/core/notify/expect_rules.h"
 #include "master/core/notify/notify_rules.h"
 #include "master/core/attempts/retry.h"
 
@@ -101,8 +102,8 @@ void follow_loss(Context& ctx, RunEntry& run, const Outcome& outcome, bool hande
     case AfterLoss::Rerun: break;
   }
   const Millis pause = handed_over ? Millis{0} : loss_delay(progress.losses);
-  if (!has_time_at(run, ctx.at + pause)) {
-    run.set_detail(run_limit_text(run.rules()) + "; " + (handed_over ? failure_text(run, outcome) : told));
+  if (!has_time_at(ctx.state, run, ctx.at + pause)) {
+    run.set_detail(run_limit_text(ctx.state, run) + "; " + (handed_over ? failure_text(run, outcome) : told));
     tell_loss(ctx, run, outcome, "its run ends (timeout: run)");
     return finish_as(ctx, run, outcome, handed_over ? RunState::Killed : RunState::Lost, Reason::RunTimeout);
   }
@@ -132,10 +133,10 @@ void end_lost(Context& ctx, RunEntry& run, EndProof proof, Outcome outcome) {
 
 /// The backstop asks late, and a report may come even later. An attempt that was killed within its timeout
 /// was ended by something else (for example a drain that has ended since), so the timeout did not end it.
-bool ended_by_backstop(const RunEntry& run, const Outcome& outcome) {
+bool ended_by_backstop(const State& state, const RunEntry& run, const Outcome& outcome) {
   if (outcome.state != RunState::Killed || !run.timed_out || run.progress().cancel_asked) return false;
   const bool is_untold = outcome.started == WallTime{} || outcome.ended == WallTime{};
-  return is_untold || outcome.ended - outcome.started >= limit_of_attempt(run).most;
+  return is_untold || outcome.ended - outcome.started >= limit_of_attempt(state, run).most;
 }
 
 /// It failed or timed out by itself. True when it is to be tried again.
@@ -150,8 +151,8 @@ bool try_again(Context& ctx, RunEntry& run, const Outcome& outcome) {
     if (!next.why.empty()) run.set_detail(std::move(next.why));
     return false;
   }
-  if (!has_time_at(run, ctx.at + *next.pause)) {
-    run.set_detail("no time for another attempt, " + run_limit_text(run.rules()));
+  if (!has_time_at(ctx.state, run, ctx.at + *next.pause)) {
+    run.set_detail("no time for another attempt, " + run_limit_text(ctx.state, run));
     return false;
   }
   const std::string told = failure_text(run, outcome);
@@ -160,14 +161,16 @@ bool try_again(Context& ctx, RunEntry& run, const Outcome& outcome) {
 }
 
 void end_reported(Context& ctx, RunEntry& run, Outcome outcome) {
-  if (ended_by_backstop(run, outcome)) {
+  if (ended_by_backstop(ctx.state, run, outcome)) {
     outcome.state = RunState::TimedOut;
     outcome.reason = Reason::AttemptTimeout;
   }
-  if (outcome.state == RunState::TimedOut && limit_of_attempt(run).is_of_run) {
-    run.set_detail(run_limit_text(run.rules()));
+  const AttemptLimit limit = limit_of_attempt(ctx.state, run);
+  if (outcome.state == RunState::TimedOut && limit.is_of_run) {
+    run.set_detail(run_limit_text(ctx.state, run));
     return finish_as(ctx, run, std::move(outcome), RunState::TimedOut, Reason::RunTimeout);
   }
+  if (outcome.state == RunState::TimedOut && limit.is_default) run.set_detail(attempt_limit_text(run, limit));
   if (outcome.state == RunState::Succeeded) note_success_there(ctx, run);
   if (may_retry(outcome.state) && try_again(ctx, run, outcome)) return;
   const RunState state = outcome.state;
@@ -176,7 +179,7 @@ void end_reported(Context& ctx, RunEntry& run, Outcome outcome) {
 
 /// A slot whose process set was not seen empty is not used again.
 void note_unusable_slot(State& state, const RunEntry& run, const Outcome& outcome) {
-  if (outcome.state != RunState::KillFailed) return;
+  if (outcome.state != RunState::KillFailed || outcome.reason == Reason::CleanupFailed) return;
   LifeEntry* life = state.find_life(run.progress().worker());
   if (life == nullptr) return;
   state.workers().lose_slot(*life);
@@ -244,7 +247,7 @@ void end_attempt(Context& ctx, RunEntry& run, EndProof proof, const Outcome& out
   note_unusable_slot(ctx.state, run, outcome);
   const bool lost = proof != EndProof::Reported || outcome.state == RunState::Lost ||
                     (outcome.state == RunState::Killed && !run.progress().cancel_asked &&
-                     !ended_by_backstop(run, outcome));
+                     !ended_by_backstop(ctx.state, run, outcome));
   if (lost) {
     end_lost(ctx, run, proof, outcome);
   } else {
@@ -261,6 +264,7 @@ void finish_run(Context& ctx, RunEntry& run, RunState to, Reason reason, std::st
   ++state.counters().runs_finished;
   state.touch(run);
   notify_of_end(ctx, run);
+  settle_expectations(ctx, run);
   remember_end(ctx, run.job(), run);
   promote_waiting(ctx.state, run.job(), ctx.now.mono);
 }

@@ -1,6 +1,8 @@
 #include "master/core/tables/quota_table.h"
 
+#include <algorithm>
 #include <chrono>
+#include <tuple>
 
 #include "common/base/check.h"
 
@@ -9,6 +11,13 @@ namespace {
 
 std::int64_t firing_minute(WallTime at) {
   return std::chrono::floor<std::chrono::minutes>(at.time_since_epoch()).count();
+}
+
+const DefaultTimes kNoTimes;
+
+bool has_times(const DefaultTimes& times, const model::Quota& quota) {
+  return std::tie(times.attempt, times.run, times.queue) ==
+         std::tie(quota.timeout, quota.run_timeout, quota.queue_timeout);
 }
 
 }  // namespace
@@ -44,7 +53,32 @@ void QuotaTable::put(model::QuotaRow row) {
   CHECK_OR_DIE(row.version > side.newest_.version, "versions of a quota follow each other");
   versions_ += side.newest_.version == 0 ? 1u : 0u;
   if (row.quota.firings < 0) side.fired_.clear();
+  if (!has_times(side.times_.empty() ? kNoTimes : side.times_.back(), row.quota)) {
+    side.times_.push_back({row.version, row.changed, row.quota.timeout, row.quota.run_timeout,
+                           row.quota.queue_timeout});
+  }
   side.newest_ = std::move(row);
+}
+
+const DefaultTimes& QuotaTable::times_now(const std::string& space) const {
+  const Side* side = versions_ == 0 ? nullptr : find(QuotaOf::Space, space);
+  return side == nullptr || side->times_.empty() ? kNoTimes : side->times_.back();
+}
+
+const DefaultTimes& QuotaTable::times_of(const std::string& space, std::int32_t version) const {
+  const Side* side = version == 0 ? nullptr : find(QuotaOf::Space, space);
+  if (side == nullptr) return kNoTimes;
+  const auto found = std::ranges::find(side->times_, version, &DefaultTimes::version);
+  return found == side->times_.end() ? kNoTimes : *found;
+}
+
+const DefaultTimes& QuotaTable::times_at(const std::string& space, WallTime at) const {
+  const Side* side = versions_ == 0 ? nullptr : find(QuotaOf::Space, space);
+  if (side == nullptr) return kNoTimes;
+  for (auto each = side->times_.rbegin(); each != side->times_.rend(); ++each) {
+    if (each->since <= at) return *each;
+  }
+  return kNoTimes;
 }
 
 void QuotaTable::count_firing(const std::string& space, WallTime minute_of) {

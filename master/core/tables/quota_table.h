@@ -10,6 +10,7 @@
 #include <set>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "common/base/time.h"
 #include "common/model/quota.h"
@@ -18,6 +19,13 @@ namespace rota::master::core {
 
 /// Minutes of which firings are counted, of one namespace: late ticks count in the minute of their moment.
 inline constexpr std::size_t kMinutesKept = 3000;
+
+/// Times of jobs that do not say them, as a namespace's quota has had them from one version on.
+struct DefaultTimes {
+  std::int32_t version = 0;            ///< 0: none were ever set
+  WallTime since{};                    ///< core time of that version
+  Millis attempt{0}, run{0}, queue{0}; ///< 0: none
+};
 
 /// Thread: the Scheduler's. State alone counts runs.
 class QuotaTable {
@@ -39,6 +47,7 @@ class QuotaTable {
    private:
     friend class QuotaTable;
     model::QuotaRow newest_;
+    std::vector<DefaultTimes> times_;  ///< each differs from the one before it
     std::int64_t held_ = 0, queued_ = 0, unfinished_ = 0;
     std::int64_t last_turn_ = 0;       ///< of a pool: the number of the last run that was sent there
     std::set<std::string> passed_;     ///< of a full namespace: pools in which its runs were passed over
@@ -56,6 +65,11 @@ class QuotaTable {
   std::size_t versions() const { return versions_; }
   /// A version that follows all others of its side. Runs that are held stay so.
   void put(model::QuotaRow row);
+  /// Of jobs of this namespace that do not say them: now; by the change of that version (0: none); at that
+  /// moment.
+  const DefaultTimes& times_now(const std::string& space) const;
+  const DefaultTimes& times_of(const std::string& space, std::int32_t version) const;
+  const DefaultTimes& times_at(const std::string& space, WallTime at) const;
   /// A run of it begins, in that minute.
   void count_firing(const std::string& space, WallTime minute_of);
 

@@ -114,6 +114,8 @@ class RunTrack {
   MaybeTime not_before() const { return more_.get().not_before; }
   /// model::RunProgress says of which attempt.
   MaybeTime first_dispatched() const { return more_.get().first_dispatched; }
+  /// The version of its namespace's default times with which its newest attempt was sent; 0: none.
+  std::int32_t times() const { return more_.get().times; }
   const std::string& detail() const { return more_.get().detail.get(); }
   const model::Outcome& outcome() const { return more_.get().outcome.get(); }
   /// Of a run of RunKind::WorkerStart: where alone it may run.
@@ -131,6 +133,7 @@ class RunTrack {
 
   struct More {
     MaybeTime dispatched, started, ended, not_before, first_dispatched;
+    std::int32_t times = 0;
     LifeKeyPtr worker;
     Seldom<std::string> detail;
     Seldom<model::Outcome> outcome;
@@ -179,6 +182,8 @@ class RunEntry {
   /// Of the version that it was made of, as far as known.
   const KeptRules& rules() const { return *rules_; }
   bool in_slot_queue() const { return in_slot_queue_; }
+  /// That it stands in; null: in none.
+  const SlotQueue* slot_queue() const { return queue_; }
   /// It waits for a worker with the labels of `prefer`, and for no other yet.
   bool prefers() const { return prefers_; }
   /// It belongs to one start of one worker.
@@ -211,6 +216,9 @@ class RunEntry {
   void set_not_before(std::optional<WallTime> at) { track_.set_not_before(at); }
   void bind_to(model::StartKey start) { track_.more_.change().start.set(std::move(start)); }
   void set_first_dispatched(MaybeTime at) { track_.more_.change().first_dispatched = at; }
+  void set_times(std::int32_t version) {
+    if (version != track_.times()) track_.more_.change().times = version;
+  }
   void ask_cancel() { track_.cancel_asked = true; }
   void count_failure() { ++track_.failures; }
   void count_loss() { ++track_.losses; }

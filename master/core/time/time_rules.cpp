@@ -14,6 +14,7 @@
 #include "master/core/admission/quota_rules.h"
 #include "master/core/admission/stuck_rules.h"
 #include "master/core/memory_rules.h"
+#include "master/core/notify/expect_rules.h"
 #include "master/core/notify/notify_rules.h"
 #include "master/core/time/freeze_rules.h"
 #include "master/core/time/slice_rules.h"
@@ -53,6 +54,7 @@ void add_gap(Context& ctx, const JobEntry& job, WallTime from, WallTime to, std:
   gaps.push_back({job.row.id, job.row.version, from, to, count, reason, reference.value,
                   ctx.state.epoch()});
   notify_of_gap(ctx, job, gaps.back());
+  expect_gap(ctx, job, gaps.back());
   ctx.state.ticks().note_gap(gaps.back());
 }
 
@@ -130,8 +132,23 @@ void fire_all_late(Context& ctx, JobEntry& job, WallTime first, WallTime last, s
   }
 }
 
-/// The newest of the ticks of [first, last] fires; the others are coalesced into its run.
-void fire_newest_late(Context& ctx, JobEntry& job, WallTime first, WallTime last) {
+/// A run is in the way of late ticks. With a short grace some may be so young that it is told as it is; those
+/// before them were missed all the same.
+void skip_late(Context& ctx, JobEntry& job, WallTime first, WallTime last, Reason reason) {
+  const RunId behind = blocking_run(job);
+  const WallTime missed_through = ctx.at - kDecidedInTime - kTick;
+  if (first <= missed_through && missed_through < last) {
+    const WallTime missed = newest_tick(job.schedule(), first, missed_through);
+    add_gap(ctx, job, first, missed, count_ticks(job, first, missed), Reason::Missed, behind);
+    first = *job.schedule().next_after(missed);
+  }
+  add_gap(ctx, job, first, last, count_ticks(job, first, last), why_skipped(ctx, job, last, reason), behind);
+}
+
+/// The newest of the ticks of [first, last] fires; the others are coalesced into its run. `is_part`: a later
+/// tick is late too, and fires in a later part of the backlog, unless a run is in its way now: then nobody
+/// knows whether one will ever stand for these, so they are told as they are.
+void fire_newest_late(Context& ctx, JobEntry& job, WallTime first, WallTime last, bool is_part) {
   const auto gap = [&](WallTime to, Reason reason, RunId run) {
     add_gap(ctx, job, first, to, count_ticks(job, first, to), reason, run);
   };
@@ -141,8 +158,9 @@ void fire_newest_late(Context& ctx, JobEntry& job, WallTime first, WallTime last
   }
   const OverlapChoice choice = overlap_of(ctx.state, job, model::RunKind::Tick);
   if (choice.kind == OverlapChoice::Kind::Skip) {
-    return gap(last, why_skipped(ctx, job, last, choice.reason), blocking_run(job));
+    return skip_late(ctx, job, first, last, choice.reason);
   }
+  if (is_part) return gap(last, Reason::CoalescedInto, RunId{});
   const Reason beyond = why_no_firing(ctx.state, job.row.space(), last);
   if (beyond != Reason::None) return gap(last, beyond, RunId{});
   const RunId run = fire_tick(ctx, job, last, is_late);
@@ -171,10 +189,8 @@ void record_late_ticks(Context& ctx, JobEntry& job, WallTime first, WallTime end
     }
     case model::LatePolicy::FireOnce: break;
   }
-  if (edge > end && newest_tick(job.schedule(), first, edge) > last) {
-    return add_gap(ctx, job, first, last, count_ticks(job, first, last), Reason::CoalescedInto, RunId{});
-  }
-  fire_newest_late(ctx, job, first, last);
+  const bool is_part = edge > end && newest_tick(job.schedule(), first, edge) > last;
+  fire_newest_late(ctx, job, first, last, is_part);
 }
 
 /// The first moment after that one of which something is recorded: by the clock, or after the end of the last
@@ -423,6 +439,8 @@ void handle_time_passed(Context& ctx, const TimePassed& event) {
   const std::int32_t most = ctx.state.options().fire_at_most;
   fire_due(ctx, event.fire_at_most > 0 ? std::min(event.fire_at_most, most) : most);
   thaw_due(ctx);
+  tell_expectations(ctx);
+  tell_dead_workers(ctx);
   write_watermark(ctx);
 }
 
@@ -458,6 +476,7 @@ std::optional<Millis> next_wake(const State& state, Now now) {
   if (const auto first = state.workers().hold_timers().first()) sooner(until(*first, now.mono));
   if (const auto first = state.starts().timers().first()) sooner(until(*first, now.mono));
   if (!state.starts().waiting().empty() && !state.ticks().are_held()) sooner(Millis{0});
+  if (const auto in = expect_wake(state, now)) sooner(*in);
   if (const auto first = notify_wake(state)) sooner(until(*first, now.mono));
   return wake;
 }

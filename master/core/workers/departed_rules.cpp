@@ -7,6 +7,7 @@
 #include "master/core/batch_rows.h"
 #include "master/core/notices.h"
 #include "master/core/workers/conduct_rules.h"
+#include "master/core/notify/expect_rules.h"
 #include "master/core/notify/notify_rules.h"
 
 namespace rota::master::core {
@@ -74,6 +75,7 @@ void note_departed(Context& ctx, const LifeEntry& life) {
   if (worker.why != kWasStopped) {
     const std::string& id = life.key().id;
     notify_of_cluster(ctx, model::Happening::WorkerOffline, id, "worker " + id + " is gone: " + life.why);
+    ctx.state.expects().note_away(id, ctx.at, life.why);
   }
   ctx.state.departed().depart(std::move(worker));
   bound_departed(ctx.state);
@@ -88,6 +90,7 @@ void recover_departed(State& state, std::vector<WorkerLife> lives) {
   for (WorkerLife& life : lives) {
     if (life.forgotten) continue;
     if (life.left) {
+      recover_away(state, life.key.id, *life.left, life.why_left);
       state.departed().depart(departed_of(life));
     } else {
       state.departed().add_open_row(std::move(life));
@@ -109,6 +112,7 @@ void end_open_rows(Context& ctx) {
       warn(ctx, "worker is gone", {{"worker", id}, {"why", row.why_left}});
       const std::string text = "worker " + id + " is gone: " + row.why_left;
       notify_of_cluster(ctx, model::Happening::WorkerOffline, id, text);
+      ctx.state.expects().note_away(id, ctx.at, row.why_left);
     }
     ctx.out.changes.lives.push_back(std::move(row));
   }
@@ -139,6 +143,7 @@ void handle_forget_worker(Context& ctx, const ForgetWorker& event) {
   if (departed != nullptr) {
     ctx.out.changes.lives.push_back(forgotten_row(*departed, state.listings().zookeeper_number()));
     state.departed().forget(event.worker);
+    state.expects().note_back(event.worker);
   }
   forget_drain(ctx, event);
   drop_hold(ctx, event.worker);

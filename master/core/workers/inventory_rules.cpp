@@ -2,6 +2,7 @@
 
 #include <set>
 
+#include "master/core/notify/expect_rules.h"
 #include "master/core/attempts/attempt_rules.h"
 #include "master/core/attempts/cancel_rules.h"
 #include "master/core/admission/dispatch_rules.h"
@@ -52,6 +53,7 @@ void readopt(Context& ctx, RunEntry& run, LifeEntry& life, const HeldAttempt& he
   state.runs().timers().clear_all(run.id());
   state.enter_slot_queue(run);
   state.assign(run, life, held.key.attempt, held.started == WallTime{} ? ctx.at : held.started);
+  expect_length(state, run);
   state.touch(run);
   ++state.counters().readopted;
   adopt(ctx, run, life, held);

@@ -118,6 +118,7 @@ void apply_info(Context& ctx, LifeEntry& life, const model::WorkerInfo& info) {
   life.has_fresh_figures = false;
   life.left.reset();
   ctx.state.departed().forget(info.key.id);
+  ctx.state.expects().note_back(info.key.id);
   ctx.state.workers().note_lease(lease_of(life));
   expect_renewal(ctx, info.key);
   life.why = "hello is not answered yet";

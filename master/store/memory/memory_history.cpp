@@ -83,6 +83,7 @@ Result<void> MemoryStore::erase_runs(const std::vector<PastRun>& runs) {
     std::erase_if(tables.run_of_tick, [&](const auto& row) { return row.second == past.run; });
     std::erase_if(tables.run_of_key, [&](const auto& row) { return row.second == past.run; });
     tables.runs_gone_through = std::max(tables.runs_gone_through, past.run);
+    std::erase_if(tables.late, [&](const auto& row) { return row.second.run == past.run; });
     tables.notes.erase(past.run);
     tables.pruned.erase(past.run);
     tables.runs.erase(found);
@@ -94,7 +95,12 @@ Result<void> MemoryStore::erase_runs(const std::vector<PastRun>& runs) {
 Result<void> MemoryStore::erase_gaps(const std::vector<GapKey>& gaps) {
   const std::scoped_lock lock(mutex_);
   if (auto fine = up(); !fine) return fail(fine.error());
-  for (const GapKey& gap : gaps) tables_->gaps.erase({gap.job, gap.version, gap.from});
+  for (const GapKey& gap : gaps) {
+    tables_->gaps.erase({gap.job, gap.version, gap.from});
+    std::erase_if(tables_->late, [&](const auto& row) {
+      return row.second.job == gap.job && row.second.run == RunId{} && row.second.tick == gap.from;
+    });
+  }
   return {};
 }
 

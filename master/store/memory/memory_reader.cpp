@@ -394,6 +394,18 @@ Result<std::vector<model::Gap>> MemoryStore::newest_gaps_of(JobId job, std::int3
   return gaps;
 }
 
+Result<std::vector<TermRow>> MemoryStore::terms_through(Epoch epoch, std::int32_t limit) {
+  const std::scoped_lock lock(mutex_);
+  if (auto fine = up(); !fine) return fail(fine.error());
+  std::vector<TermRow> terms;
+  for (auto at = tables_->terms.upper_bound(epoch); at != tables_->terms.begin();) {
+    if (terms.size() >= bounded(limit)) break;
+    --at;
+    terms.push_back({at->first, at->second.first.name, at->second.first.address, at->second.second});
+  }
+  return terms;
+}
+
 Result<std::vector<model::Run>> MemoryStore::runs_after(RunId after, std::int32_t limit) {
   const std::scoped_lock lock(mutex_);
   if (auto fine = up(); !fine) return fail(fine.error());

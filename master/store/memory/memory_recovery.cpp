@@ -12,6 +12,7 @@
 #include "master/store/mysql/job_rows.h"
 #include "master/store/memory/memory_store.h"
 #include "master/store/memory/memory_tables.h"
+#include "master/store/expect_zones.h"
 #include "master/store/newest_lives.h"
 #include "master/store/mysql/run_rows.h"
 
@@ -97,6 +98,19 @@ std::vector<model::WorkerDeath> confirmed_in(const auto& tables) {
 }
 
 /// The rules of unfinished runs whose job has been edited since.
+std::vector<model::LateRow> told_in(const MemoryTables& tables) {
+  std::vector<model::LateRow> out;
+  for (const auto& [key, row] : tables.late) {
+    const auto run = tables.runs.find(row.run);
+    const auto job = tables.jobs.find(row.job);
+    const bool is_open = run != tables.runs.end() && !model::is_final(run->second.progress.state);
+    const bool is_paused = row.was == model::kWasPaused && job != tables.jobs.end() &&
+                           job->second.state == model::JobState::Paused;
+    if (is_open || is_paused || row.what == model::ToldOnce::WorkerDead) out.push_back(row);
+  }
+  return out;
+}
+
 std::vector<core::RecoveredRules> older_rules_in(const auto& tables) {
   std::map<std::pair<JobId, JobVersion>, core::RecoveredRules> all;
   for (const auto& [id, run] : tables.runs) {
@@ -217,11 +231,14 @@ Result<core::Recovered> recover_from(const MemoryTables& tables, const ZoneSourc
   std::map<core::SemaphoreName, model::SemaphoreRow> newest;
   for (const auto& [key, row] : tables.semaphores) newest[{row.space, row.name}] = row;
   for (const auto& [name, row] : newest) recovered.semaphores.push_back(row);
-  recovered.quotas = newest_quotas_in(tables);
+  recovered.quotas = quotas_of_term_in(tables);
   recovered.settings = newest_settings_in(tables);
   for (const auto& [id, row] : tables.notifications) {
     if (row.state == model::Delivery::Open) recovered.notifications.push_back(row);
   }
+  recovered.told = told_in(tables);
+  for (const auto& [job, row] : tables.paces) recovered.paces.push_back(row);
+  find_expect_zones(recovered, zones);
   std::vector<model::CalendarRow> calendars;
   for (const auto& [key, row] : tables.calendars) calendars.push_back(row);
   recovered.calendars = calendars_to_recover(std::move(calendars), recovered, zones);

@@ -166,6 +166,15 @@ void put_note(MemoryTables& tables, const model::RunNote& note) {
   row.checkpoint_said = note.said;
 }
 
+void put_late(MemoryTables& tables, const core::Changes& changes) {
+  for (const auto& row : changes.late) tables.late.try_emplace(key_of(row), row);
+  for (const auto& row : changes.paces) tables.paces.insert_or_assign(row.job, row);
+  if (!changes.forget_dead) return;
+  std::erase_if(tables.late, [&](const auto& each) {
+    return each.second.what == model::ToldOnce::WorkerDead && each.second.told < *changes.forget_dead;
+  });
+}
+
 void put_notifications(MemoryTables& tables, const core::Changes& changes) {
   for (const auto& row : changes.notifications) tables.notifications.insert_or_assign(row.id, row);
   for (const auto& row : changes.receivers) tables.receivers.try_emplace({row.epoch, row.rule.name}, row);
@@ -245,6 +254,7 @@ void put_the_rest(MemoryTables& tables, const core::Changes& changes) {
     tables.calendars.try_emplace({row.space, row.calendar->name, row.version}, row);
   }
   put_notifications(tables, changes);
+  put_late(tables, changes);
   if (changes.watermark) {
     tables.watermark = changes.watermark;
   } else if (!changes.empty()) {
@@ -259,6 +269,7 @@ Result<void> put_claim(MemoryTables& tables, const Claim& claim) {
   }
   tables.epoch = claim.epoch;
   tables.holder = claim.holder;
+  tables.terms[claim.epoch] = {claim.holder, WallTime{}};
   if (claim.zookeeper) tables.zookeeper = claim.zookeeper;
   return {};
 }
@@ -333,6 +344,23 @@ std::vector<model::QuotaRow> newest_quotas_in(const MemoryTables& tables) {
     const bool is_later = !rows.empty() && rows.back().of == row.of && rows.back().name == row.name;
     if (is_later) rows.pop_back();
     rows.push_back(row);
+  }
+  return rows;
+}
+
+std::vector<model::QuotaRow> quotas_of_term_in(const MemoryTables& tables) {
+  std::vector<model::QuotaRow> rows;
+  for (const model::QuotaRow& newest : newest_quotas_in(tables)) {
+    std::vector<model::QuotaRow> versions;
+    bool has_times = false;
+    for (auto at = tables.quotas.lower_bound({newest.of, newest.name, 0});
+         at != tables.quotas.end() && at->second.of == newest.of && at->second.name == newest.name; ++at) {
+      const model::Quota& quota = at->second.quota;
+      has_times = has_times || (quota.timeout + quota.run_timeout + quota.queue_timeout) > Millis{0};
+      versions.push_back(at->second);
+    }
+    if (!has_times) versions = {newest};
+    rows.insert(rows.end(), versions.begin(), versions.end());
   }
   return rows;
 }

@@ -20,10 +20,17 @@
 
 namespace rota::master::store {
 
+/// Job, run, tick (0: none), kind and worker.
+using LateKey = std::tuple<JobId, RunId, std::int64_t, model::ToldOnce, std::string>;
+inline LateKey key_of(const model::LateRow& row) {
+  return {row.job, row.run, row.tick ? to_ms(*row.tick) : 0, row.what, row.worker};
+}
+
 struct MemoryTables {
   Epoch epoch;
   std::string cluster_uuid;
   Holder holder;
+  std::map<Epoch, std::pair<Holder, WallTime>> terms;  ///< when each began; 0: the store has no clock
   std::optional<KnownZookeeper> zookeeper;
   std::int64_t beats = 0;
   Millis longest_grant{0};
@@ -46,6 +53,8 @@ struct MemoryTables {
   std::map<std::pair<std::string, std::int32_t>, model::SettingRow> settings;  ///< by name and version
   std::map<std::int64_t, model::Notification> notifications;
   std::map<std::pair<Epoch, std::string>, model::ReceiverRow> receivers;
+  std::map<LateKey, model::LateRow> late;
+  std::map<JobId, model::JobPace> paces;
   std::map<std::int64_t, model::Freeze> freezes;
   std::map<std::int64_t, model::WorkerHold> holds;
   std::map<std::tuple<std::string, WallTime, Epoch>, model::WorkerMinute> worker_minutes;
@@ -64,6 +73,8 @@ std::vector<model::SettingRow> newest_settings_in(const MemoryTables& tables);
 std::int64_t newest_setting_number(const MemoryTables& tables);
 /// Of each pool and namespace with limits the newest, by name.
 std::vector<model::QuotaRow> newest_quotas_in(const MemoryTables& tables);
+/// The same, with all versions of those that ever had default times.
+std::vector<model::QuotaRow> quotas_of_term_in(const MemoryTables& tables);
 
 /// Whether the batch fits what stands, as unique keys and foreign rows demand; rows that stand already are
 /// fine. AlreadyExists, NotFound.

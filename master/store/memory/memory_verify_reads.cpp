@@ -111,4 +111,49 @@ Result<std::vector<model::ReceiverRow>> MemoryStore::receivers() {
   return rows;
 }
 
+Result<std::vector<model::LateRow>> MemoryStore::list_late(JobId job, const std::string& space,
+                                                           WallTime since, std::int32_t limit) {
+  const std::scoped_lock lock(mutex_);
+  if (auto fine = up(); !fine) return fail(fine.error());
+  std::vector<model::LateRow> rows;
+  for (const auto& [key, row] : tables_->late) {
+    const bool is_asked = row.job != JobId{} && (job == JobId{} || row.job == job) &&
+                          (space.empty() || row.space == space) && row.told >= since;
+    if (is_asked) rows.push_back(row);
+  }
+  std::ranges::sort(rows, [](const auto& a, const auto& b) {
+    if (a.told != b.told) return a.told > b.told;
+    return key_of(a) > key_of(b);
+  });
+  if (rows.size() > bound(limit)) rows.resize(bound(limit));
+  return rows;
+}
+
+Result<std::vector<model::LateRow>> MemoryStore::late_of(JobId job) {
+  const std::scoped_lock lock(mutex_);
+  if (auto fine = up(); !fine) return fail(fine.error());
+  std::vector<model::LateRow> rows;
+  for (const auto& [key, row] : tables_->late) {
+    if (row.job == job) rows.push_back(row);
+  }
+  return rows;
+}
+
+Result<std::vector<model::LateRow>> MemoryStore::late_terms() {
+  const std::scoped_lock lock(mutex_);
+  if (auto fine = up(); !fine) return fail(fine.error());
+  std::vector<model::LateRow> rows;
+  for (const auto& [key, row] : tables_->late) {
+    if (row.what == model::ToldOnce::Term) rows.push_back(row);
+  }
+  return rows;
+}
+
+Result<std::optional<model::JobPace>> MemoryStore::pace_of(JobId job) {
+  const std::scoped_lock lock(mutex_);
+  if (auto fine = up(); !fine) return fail(fine.error());
+  const auto found = tables_->paces.find(job);
+  return found == tables_->paces.end() ? std::optional<model::JobPace>() : std::optional(found->second);
+}
+
 }  // namespace rota::master::store

@@ -16,6 +16,7 @@
 #include "master/store/mysql/job_rows.h"
 #include "master/store/mysql/kept_runs.h"
 #include "master/store/mysql/literals.h"
+#include "master/store/mysql/late_told_rows.h"
 #include "master/store/mysql/notification_rows.h"
 #include "master/store/mysql/run_rows.h"
 #include "master/store/mysql/setting_rows.h"
@@ -334,6 +335,7 @@ Result<void> gather_changes(BatchText& batch, const core::Changes& changes, bool
   if (!changes.semaphores.empty()) write_semaphores(batch, changes.semaphores);
   if (!changes.holds.empty()) write_holds(batch, changes.holds);
   write_notifications(batch, changes);
+  write_late(batch, changes);
   if (!changes.settings.empty()) write_settings(batch, changes.settings);
   if (changes.watermark) {
     write_watermark(batch, *changes.watermark);

@@ -257,7 +257,8 @@ Result<void> MysqlHistory::erase_runs(const std::vector<PastRun>& runs) {
   return pool_.with([&](Connection& connection) -> Result<void> {
     if (auto begun = connection.begin(); !begun) return begun;
     if (auto raised = run_all(connection, {raise_gone_through(ids)}); !raised) return raised;
-    for (const std::string_view table : {"attempt", "run_note", "log_pruned", "run_unsuccessful"}) {
+    for (const std::string_view table : {"attempt", "run_note", "log_pruned",
+                                         "run_unsuccessful", "late_told"}) {
       if (auto erased = erase_of(connection, table, ids); !erased) return erased;
     }
     auto erased = run_all(connection,
@@ -271,14 +272,16 @@ Result<void> MysqlHistory::erase_runs(const std::vector<PastRun>& runs) {
 
 Result<void> MysqlHistory::erase_gaps(const std::vector<GapKey>& gaps) {
   if (gaps.empty()) return {};
-  std::string rows;
+  std::string rows, told;
   for (const GapKey& gap : gaps) {
+    told += fmt::format("{}(job_id = {} AND run_id = 0 AND tick_ms = {})", told.empty() ? "" : " OR ",
+                        gap.job.value, to_ms(gap.from));
     rows += fmt::format("{}(job_id = {} AND job_version = {} AND from_ms = {})", rows.empty() ? "" : " OR ",
                         gap.job.value, gap.version, to_ms(gap.from));
   }
   return pool_.with([&](Connection& connection) -> Result<void> {
-    auto count = connection.run_text("DELETE FROM gap WHERE " + rows);
-    return count ? Result<void>() : fail(count.error());
+    return run_all(connection,
+                   {"DELETE FROM gap WHERE " + rows, "DELETE FROM late_told WHERE " + told});
   });
 }
 

@@ -156,6 +156,14 @@ Result<void> MysqlOffice::try_office(Connection& connection, const Claim& claim)
     return fail(ErrorCode::Conflict,
                 fmt::format("the epoch in the database is {} or higher already", epoch.value));
   }
+  auto told = connection.change(
+      fmt::format("INSERT INTO term (epoch, holder, address, taken_ms) VALUES (?, ?, ?, {}) "
+                  "ON DUPLICATE KEY UPDATE epoch = VALUES(epoch)",
+                  kNowMs),
+      [&](Binder& binder) {
+        binder.integer(epoch.value).prose(claim.holder.name, 255).prose(claim.holder.address, 300);
+      });
+  if (!told) return fail(told.error());
   auto cleared = connection.change("DELETE FROM loop_connection WHERE epoch < ?",
                                    [&](Binder& binder) { binder.integer(epoch.value); });
   if (!cleared) return fail(cleared.error());

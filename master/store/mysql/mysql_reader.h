@@ -35,6 +35,11 @@ class MysqlReader final : public Reader {
   Result<std::vector<model::Notification>> list_notifications(bool open, std::int32_t limit) override;
   Result<std::vector<model::Notification>> notifications_after(std::int64_t id, std::int32_t limit) override;
   Result<std::vector<model::ReceiverRow>> receivers() override;
+  Result<std::vector<model::LateRow>> list_late(JobId job, const std::string& space, WallTime since,
+                                                std::int32_t limit) override;
+  Result<std::vector<model::LateRow>> late_of(JobId job) override;
+  Result<std::vector<model::LateRow>> late_terms() override;
+  Result<std::optional<model::JobPace>> pace_of(JobId job) override;
   Result<std::vector<model::SemaphoreRow>> list_semaphores(const std::string& space,
                                                            const std::string& prefix,
                                                            std::int32_t limit) override;
@@ -55,6 +60,9 @@ class MysqlReader final : public Reader {
   Result<std::map<RunId, std::string>> checkpoints_of(const std::vector<RunId>& ids) override;
 
   Result<std::vector<model::Gap>> newest_gaps_of(JobId job, std::int32_t limit) override;
+  Result<std::vector<model::Gap>> gaps_before(JobId job, JobVersion version, WallTime at,
+                                              std::int32_t limit) override;
+  Result<std::vector<TermRow>> terms_through(Epoch epoch, std::int32_t limit) override;
   Result<std::vector<GapSum>> sum_gaps(const GapQuery& query) override;
 
   Result<std::vector<RunId>> runs_among(const std::vector<RunId>& runs) override;

@@ -16,6 +16,8 @@
 #include "master/store/mysql/calendar_rows.h"
 #include "master/store/mysql/quota_rows.h"
 #include "master/store/mysql/hold_rows.h"
+#include "master/store/expect_zones.h"
+#include "master/store/mysql/late_told_rows.h"
 #include "master/store/mysql/notification_rows.h"
 #include "master/store/mysql/semaphore_rows.h"
 #include "master/store/mysql/setting_rows.h"
@@ -249,7 +251,7 @@ Result<std::vector<model::CalendarRow>> load_calendars(Connection& connection) {
 }
 
 Result<void> load_quotas(Connection& connection, core::Recovered& recovered) {
-  return connection.stream(fmt::format("SELECT {} {}", kQuotaColumns, kNewestQuotas),
+  return connection.stream(fmt::format("SELECT {} {}", kQuotaColumns, kQuotasOfTerm),
                            [&](Row& row) -> Result<void> {
                              auto one = read_quota(row);
                              if (!one) return fail(one.error());
@@ -373,6 +375,8 @@ Result<core::Recovered> load_recovered(Connection& connection, const OpenConnect
   if (auto semaphores = load_semaphores(connection, recovered); !semaphores) return fail(semaphores.error());
   if (auto holds = load_holds(connection, recovered); !holds) return fail(holds.error());
   if (auto told = load_notifications(connection, recovered); !told) return fail(told.error());
+  if (auto told = load_told(connection, recovered, open_runs); !told) return fail(told.error());
+  find_expect_zones(recovered, zones);
   return recovered;
 }
 

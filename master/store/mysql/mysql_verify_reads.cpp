@@ -4,6 +4,7 @@
 #include "master/store/mysql/connection.h"
 #include "master/store/mysql/job_rows.h"
 #include "master/store/mysql/mysql_reader.h"
+#include "master/store/mysql/late_told_rows.h"
 #include "master/store/mysql/notification_rows.h"
 #include "master/store/mysql/rows_of.h"
 #include "master/store/mysql/run_rows.h"
@@ -119,6 +120,47 @@ Result<std::vector<model::ReceiverRow>> MysqlReader::receivers() {
   return rows_of<model::ReceiverRow>(
       pool_, fmt::format("SELECT {} FROM receiver r ORDER BY r.epoch, r.name", kReceiverColumns), {},
       read_receiver);
+}
+
+Result<std::vector<model::LateRow>> MysqlReader::list_late(JobId job, const std::string& space,
+                                                           WallTime since, std::int32_t limit) {
+  std::string where = fmt::format("t.what IN ('start_within', 'finish_by', 'longer_than') "
+                                  "AND t.told_ms >= {}", to_ms(since));
+  if (job != JobId{}) where += fmt::format(" AND t.job_id = {}", job.value);
+  if (!space.empty()) where += " AND t.namespace = ?";
+  return rows_of<model::LateRow>(
+      pool_,
+      fmt::format("SELECT {} FROM late_told t WHERE {} ORDER BY t.told_ms DESC, t.job_id DESC, "
+                  "t.run_id DESC, t.tick_ms DESC, "
+                  "FIELD(t.what, 'start_within', 'finish_by', 'longer_than') DESC LIMIT {}",
+                  kLateColumns, where, rows_asked(limit)),
+      [&](Binder& binder) {
+        if (!space.empty()) binder.text(space);
+      },
+      read_late);
+}
+
+Result<std::vector<model::LateRow>> MysqlReader::late_of(JobId job) {
+  return rows_of<model::LateRow>(
+      pool_,
+      fmt::format("SELECT {} FROM late_told t WHERE t.job_id = ? ORDER BY t.run_id, t.tick_ms, "
+                  "FIELD(t.what, 'start_within', 'finish_by', 'longer_than')",
+                  kLateColumns),
+      [&](Binder& binder) { binder.integer(job.value); }, read_late);
+}
+
+Result<std::vector<model::LateRow>> MysqlReader::late_terms() {
+  return rows_of<model::LateRow>(
+      pool_, fmt::format("SELECT {} FROM late_told t WHERE t.what = 'term' ORDER BY t.run_id", kLateColumns),
+      {}, read_late);
+}
+
+Result<std::optional<model::JobPace>> MysqlReader::pace_of(JobId job) {
+  const auto rows = rows_of<model::JobPace>(
+      pool_, fmt::format("SELECT {} FROM job_pace p WHERE p.job_id = ?", kPaceColumns),
+      [&](Binder& binder) { binder.integer(job.value); }, read_pace);
+  if (!rows) return fail(rows.error());
+  return rows->empty() ? std::optional<model::JobPace>() : std::optional(rows->front());
 }
 
 }  // namespace rota::master::store

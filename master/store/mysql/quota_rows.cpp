@@ -7,8 +7,8 @@ namespace {
 
 const MultiRow kInsertQuotas{
     "INSERT INTO quota (side, name, version, slots, weight, jobs, unfinished, firings, changed_ms, "
-    "change_number, principal) VALUES",
-    11,
+    "change_number, principal, attempt_timeout_ms, run_timeout_ms, queue_timeout_ms) VALUES",
+    14,
     "ON DUPLICATE KEY UPDATE version = VALUES(version)"};
 
 }  // namespace
@@ -20,6 +20,8 @@ void write_quotas(BatchText& batch, const std::vector<model::QuotaRow>& rows) {
     binder.integer(row.quota.slots).integer(row.quota.weight).integer(row.quota.jobs);
     binder.integer(row.quota.unfinished).integer(row.quota.firings);
     binder.time(row.changed).integer(row.number).text(row.principal);
+    binder.integer(row.quota.timeout.count()).integer(row.quota.run_timeout.count());
+    binder.integer(row.quota.queue_timeout.count());
   };
   batch.add_rows(kInsertQuotas, {rows.size(), bind});
 }
@@ -37,6 +39,9 @@ Result<model::QuotaRow> read_quota(Row& row) {
   out.changed = row.time();
   out.number = row.integer();
   out.principal = row.text();
+  out.quota.timeout = Millis{row.integer()};
+  out.quota.run_timeout = Millis{row.integer()};
+  out.quota.queue_timeout = Millis{row.integer()};
   return out;
 }
 

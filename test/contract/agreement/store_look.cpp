@@ -99,9 +99,10 @@ std::string words(const model::SemaphoreRow& row) {
 }
 
 std::string words(const model::QuotaRow& row) {
-  return fmt::format("limits of {} {} version {}: {} {} {} {} {} made {} number {} by {}", name_of(row.of), row.name,
+  return fmt::format("limits of {} {} version {}: {} {} {} {} {} made {} number {} by {}, times {} {} {}", name_of(row.of), row.name,
                      row.version, row.quota.slots, row.quota.weight, row.quota.jobs, row.quota.unfinished,
-                     row.quota.firings, to_ms(row.changed), row.number, row.principal);
+                     row.quota.firings, to_ms(row.changed), row.number, row.principal, row.quota.timeout.count(),
+                     row.quota.run_timeout.count(), row.quota.queue_timeout.count());
 }
 
 std::string words(const model::SettingRow& row) {
@@ -114,6 +115,12 @@ std::string words(const model::Notification& row) {
   return fmt::format("notification {} to {} {} run {} {} tries {} settled {} error {}", row.id, row.receiver,
                      name_of(row.what), row.run.value, name_of(row.state), row.attempts,
                      row.settled ? to_ms(*row.settled) : 0, row.last_error);
+}
+
+std::string words(const model::LateRow& row) {
+  return fmt::format("late {} {} {} {} {} {} {} {} {} {}", row.job.value, row.run.value,
+                     row.tick ? to_ms(*row.tick) : 0, name_of(row.what), row.worker, row.job_name,
+                     row.due ? to_ms(*row.due) : 0, to_ms(row.told), row.was, row.limit.count());
 }
 
 std::string words(const master::store::JobRow& row) { return words(row.job) + " | " + words(row.version); }
@@ -188,6 +195,13 @@ void add_recovered(std::string& out, const Backend& on) {
   for (const auto& quota : all->quotas) quotas.push_back("  " + words(quota) + "\n");
   std::sort(quotas.begin(), quotas.end());
   for (const auto& line : quotas) out += line;
+  std::vector<std::string> told;
+  for (const auto& row : all->told) told.push_back("  " + words(row) + "\n");
+  for (const auto& pace : all->paces) {
+    told.push_back(fmt::format("  pace {} {} {}\n", pace.job.value, pace.successes, pace.last.size()));
+  }
+  std::sort(told.begin(), told.end());
+  for (const auto& line : told) out += line;
   for (const auto& row : all->notifications) out += "  " + words(row) + "\n";
   std::vector<std::string> settings;
   for (const auto& row : all->settings) settings.push_back("  " + words(row) + "\n");
@@ -250,6 +264,8 @@ std::string look(const Backend& on, const StoreStep& step) {
   add(out, "limits of pools", reader.list_quotas(model::QuotaOf::Pool, 100));
   add(out, "limits of namespaces", reader.list_quotas(model::QuotaOf::Space, 2));
   add(out, "versions of etl", reader.quota_versions(model::QuotaOf::Pool, "etl"));
+  for (std::int64_t job = 1; job < 6; ++job) add(out, "late ones", reader.late_of(JobId{job}));
+  add(out, "newest late ones", reader.list_late(JobId{}, "default", WallTime{}, 7));
   add(out, "notifications", reader.list_notifications(false, 100));
   add(out, "newest settings", reader.newest_settings());
   add(out, "versions of settings", reader.setting_versions(""));

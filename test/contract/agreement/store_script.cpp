@@ -113,6 +113,7 @@ Changes StoreScript::random_changes() {
   if (dice_.chance(15)) add_hold(changes);
   if (dice_.chance(15)) add_setting(changes);
   if (dice_.chance(15)) add_notification(changes);
+  if (dice_.chance(15)) add_late(changes);
   if (dice_.chance(40)) changes.watermark = next_watermark();
   return changes;
 }
@@ -371,6 +372,28 @@ void StoreScript::add_notification(Changes& changes) {
   if (dice_.chance(10)) {
     changes.forget_notifications = wall_from_ms(1'700'000'000'000 + dice_.below(notifications_ + 1));
   }
+}
+
+/// Also a row that stands, told at another moment: what stands stays.
+void StoreScript::add_late(Changes& changes) {
+  model::LateRow row;
+  row.job = JobId{1 + dice_.below(5)};
+  row.run = RunId{dice_.below(9)};
+  if (dice_.chance(70)) row.tick = wall_from_ms(1'700'000'000'000 + dice_.below(9));
+  row.what = static_cast<model::ToldOnce>(dice_.below(3));
+  row.space = "default";
+  row.job_name = dice_.chance(50) ? "a" : "it's; --";
+  row.epoch = Epoch{1};
+  if (dice_.chance(60)) row.due = moment();
+  row.told = moment();
+  row.was = dice_.chance(30) ? std::string(model::kWasPaused) : "queued";
+  row.limit = Millis{dice_.below(1000)};
+  changes.late.push_back(std::move(row));
+  model::JobPace pace;
+  pace.job = JobId{1 + dice_.below(5)};
+  pace.successes = dice_.below(50);
+  for (std::int64_t i = dice_.below(21); i > 0; --i) pace.last.emplace_back(dice_.below(100'000));
+  changes.paces.push_back(std::move(pace));
 }
 
 void StoreScript::add_calendar(Changes& changes) {

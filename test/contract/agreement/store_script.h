@@ -54,6 +54,7 @@ class StoreScript {
   void add_quota(master::core::Changes& changes);
   void add_setting(master::core::Changes& changes);
   void add_hold(master::core::Changes& changes);
+  void add_late(master::core::Changes& changes);
   void add_notification(master::core::Changes& changes);
   model::RunProgress random_progress();
   model::Outcome random_outcome();

@@ -465,6 +465,11 @@ TEST_CASE("apply: two gaps that begin with one tick contradict each other") {
     CHECK(difference((*newest)[0], changes.gaps[1]) == "");
     CHECK(on.reader->newest_gaps_of(JobId{10}, 5)->size() == 2);
     CHECK(on.reader->newest_gaps_of(JobId{11}, 5)->empty());
+    const WallTime last = changes.gaps[1].from;
+    CHECK(on.reader->gaps_before(JobId{10}, changes.gaps[1].version, last, 5)->size() == 2);
+    CHECK(difference(on.reader->gaps_before(JobId{10}, changes.gaps[1].version, last, 1)->at(0), changes.gaps[1]) == "");
+    CHECK(difference(on.reader->gaps_before(JobId{10}, 1, last - Millis{1}, 5)->at(0), changes.gaps[0]) == "");
+    CHECK(on.reader->gaps_before(JobId{10}, changes.gaps[1].version + 1, last, 5)->empty());
   }
 }
 

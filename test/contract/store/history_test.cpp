@@ -91,6 +91,12 @@ TEST_CASE("history: a run goes with its attempts, note and one-off job, and only
     core::Changes living;
     living.new_runs.push_back(a_tick_run(13, 5, 13));
     apply(on, living);
+    for (const std::int64_t run : {10, 12}) {
+      core::Changes told;
+      told.late.emplace_back().job = JobId{run == 10 ? 5 : 7};
+      told.late.back().run = RunId{run};
+      apply(on, told);
+    }
     REQUIRE(on.retention->note_pruned({RunId{10}}, wall_from_ms(kBase)));
     auto runs = *on.history->past_runs(RunId{0}, 10);
     REQUIRE(runs.size() == 4);
@@ -106,6 +112,8 @@ TEST_CASE("history: a run goes with its attempts, note and one-off job, and only
     CHECK(on.reader->attempts_of(RunId{10})->empty());
     CHECK(on.reader->attempts_of(RunId{12})->size() == 1);
     CHECK_FALSE(*on.reader->note_of(RunId{10}));
+    CHECK(on.reader->late_of(JobId{5})->empty());
+    CHECK(on.reader->late_of(JobId{7})->size() == 1);
     CHECK(on.reader->pruned_among({RunId{10}})->empty());
     CHECK(on.reader->versions_of(JobId{7})->size() == 1);
     REQUIRE(on.history->erase_runs({runs[0]}));
@@ -152,11 +160,19 @@ TEST_CASE("history: gap rows come page by page over jobs and versions, and go by
       after = gaps->back().key;
     }
     REQUIRE(seen.size() == 7);
+    core::Changes told;
+    for (const GapKey& gap : seen) {
+      told.late.emplace_back().job = gap.job;
+      told.late.back().tick = gap.from;
+    }
+    apply(on, told);
+    const auto told_before = on.reader->late_of(JobId{5})->size() + on.reader->late_of(JobId{6})->size();
     CHECK(std::is_sorted(seen.begin(), seen.end()));
     REQUIRE(on.history->erase_gaps({seen[0], seen[3], seen[6]}));
     REQUIRE(on.history->erase_gaps({seen[0]}));
     CHECK(on.reader->gaps_of(JobId{5})->size() == 2);
     CHECK(on.reader->gaps_of(JobId{6})->size() == 2);
+    CHECK(on.reader->late_of(JobId{5})->size() + on.reader->late_of(JobId{6})->size() < told_before);
     CHECK(on.history->erase_gaps({}));
   }
 }

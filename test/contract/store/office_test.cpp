@@ -268,6 +268,23 @@ TEST_CASE("office: a claim says who holds the epoch, where, and through which Zo
   }
 }
 
+TEST_CASE("office: each Term is stored with its master, and a claim that is refused is none") {
+  ON_EACH_STORE(on, fresh_backends()) {
+    REQUIRE(on.office->claim({Epoch{3}, {"m'1", "host:7100"}, {}}));
+    REQUIRE(on.office->claim({Epoch{5}, {"m2", ""}, {}}));
+    CHECK_FALSE(on.office->claim({Epoch{4}, {"m3", ""}, {}}));
+    const auto all = on.reader->terms_through(Epoch{9}, 10);
+    REQUIRE(all.has_value());
+    REQUIRE(all->size() == 2);
+    CHECK(all->at(0).epoch == Epoch{5});
+    CHECK(all->at(0).holder == "m2");
+    CHECK(all->at(1).holder == "m'1");
+    CHECK(all->at(1).address == "host:7100");
+    CHECK(on.reader->terms_through(Epoch{4}, 1)->at(0).epoch == Epoch{3});
+    CHECK(on.reader->terms_through(Epoch{2}, 1)->empty());
+  }
+}
+
 TEST_CASE("office: only the holder of the epoch in force settles the ZooKeeper and beats") {
   ON_EACH_STORE(on, fresh_backends()) {
     const KnownZookeeper one{{"one", 1}, 0, 0};

@@ -15,7 +15,7 @@ using model::QuotaOf;
 namespace {
 
 model::QuotaRow some_quota(QuotaOf of, const std::string& name, std::int32_t version, std::int64_t slots) {
-  return {of, name, version, {slots, 3, 100, model::kNoLimit, 0}, wall_from_ms(kBase + version * 1000),
+  return {of, name, version, {slots, 3, 100, model::kNoLimit, 0, {}, {}, {}}, wall_from_ms(kBase + version * 1000),
           (std::int64_t{1} << 40) + version, "local"};
 }
 
@@ -80,5 +80,27 @@ TEST_CASE("quotas: lists and a new Term have the newest version of each") {
     REQUIRE(all);
     std::ranges::sort(all->quotas, {}, [](const auto& row) { return std::pair{row.of, row.name}; });
     CHECK(quota_words_of(all->quotas) == QuotaLines{"pool batch 1: 0", "pool etl 2: -1", "namespace etl 1: 9"});
+  }
+}
+
+TEST_CASE("quotas: default times come back, and a new Term gets all versions of a namespace that had any") {
+  ON_EACH_STORE(on, led_backends()) {
+    auto first = some_quota(QuotaOf::Space, "shop", 1, 5);
+    first.quota.timeout = Millis{7'200'000};
+    first.quota.run_timeout = Millis{3};
+    first.quota.queue_timeout = Millis{4};
+    const auto second = some_quota(QuotaOf::Space, "shop", 2, 6);
+    apply_quotas(on, {first, second, some_quota(QuotaOf::Space, "lab", 1, 1), some_quota(QuotaOf::Space, "lab", 2, 2)});
+    const auto rows = on.reader->quota_versions(QuotaOf::Space, "shop");
+    REQUIRE(rows);
+    REQUIRE(rows->size() == 2);
+    CHECK(rows->front() == first);
+    CHECK(rows->back() == second);
+    CHECK(quota_words_of(*on.reader->list_quotas(QuotaOf::Space, 100)) ==
+          QuotaLines{"namespace lab 2: 2", "namespace shop 2: 6"});
+    auto all = on.office->recover();
+    REQUIRE(all);
+    CHECK(quota_words_of(all->quotas) ==
+          QuotaLines{"namespace lab 2: 2", "namespace shop 1: 5", "namespace shop 2: 6"});
   }
 }

@@ -27,6 +27,7 @@ import documents
 import electors
 import galera
 import examples
+import expect
 import failover
 import first_day
 import forged
@@ -57,6 +58,8 @@ import schedules
 import starts
 import strangers
 import vouchers
+import whys
+import whys_filled
 import telling
 import texts
 import workers
@@ -124,8 +127,11 @@ GROUPS = {
         "attention": lambda c, d, long: attention.told(c),
         "limits": lambda c, d, long: limits.all_of_them(c, d, 120 if long else 30),
         "notify": lambda c, d, long: notify.all_of_them(c.programs, d),
+        "expect": lambda c, d, long: expect.all_of_them(c.programs, d),
         "settings": lambda c, d, long: settings.all_of_them(c.programs, d),
         "semaphores": lambda c, d, long: semaphores.all_of_them(c, d, 200 if long else 40),
+        "whys": lambda c, d, long: whys.all_of_them(c.programs, d),
+        "whys_filled": lambda c, d, long: whys_filled.measured(c.programs, d, *((1_000_000, 10_000_000) if long else (5_000, 50_000))),
         "leader_frozen": lambda c, d, long: failover.leader_frozen(c, 10 if long else 1),
     },
     "servers": {

@@ -1,4 +1,4 @@
-"""Runs of several jobs share the tokens of a semaphore, by their own ledger, while leaders are killed."""
+"""Runs of several jobs share the tokens of a semaphore, by their own ledger, while leaders and a worker die."""
 import json
 import time
 
@@ -6,8 +6,8 @@ from cluster import check, figure, wait_until
 
 RUNS = 40
 TOKENS = 3
-LEDGER = ('echo "b $(date +%s%N) $ROTA_RUN_ID {2}" >> {0}; sleep {1}; '
-          'echo "e $(date +%s%N) $ROTA_RUN_ID {2}" >> {0}')
+LEDGER = ('echo "b $(date +%s%N) $ROTA_RUN_ID.$ROTA_ATTEMPT {2}" >> {0}; sleep {1}; '
+          'echo "e $(date +%s%N) $ROTA_RUN_ID.$ROTA_ATTEMPT {2}" >> {0}')
 
 
 def all_of_them(cluster, scratch, runs=RUNS):
@@ -23,6 +23,15 @@ def refused(cluster):
     check(done.returncode != 0 and "more than it has (1)" in done.stderr, f"more than there are: {done.stderr}")
     cluster.ok("semaphore", "delete", "--yes", "one")
     check(cluster.rota("semaphore", "show", "one").returncode == 3, "a deleted semaphore is not found")
+
+
+def with_cut_ends(lines, killed_at_ns):
+    """The lines, and an e line for each attempt that has none: its worker's host was killed then."""
+    ended = {line.split()[2] for line in lines if line.startswith("e ")}
+    cut = [line.split() for line in lines if line.startswith("b ") and line.split()[2] not in ended]
+    late = [words for words in cut if int(words[1]) > killed_at_ns + 1_000_000_000]
+    check(not late, f"attempts have no end though nothing was killed after them: {late}")
+    return lines + [f"e {max(killed_at_ns, int(words[1]))} {words[2]} {words[3]}" for words in cut], len(cut)
 
 
 def most_at_once(lines):
@@ -56,17 +65,24 @@ def competing(cluster, scratch, runs):
     why = wait_until(lambda: (lambda text: "semaphore shared" in text and text)(
         cluster.ok("run", "why", str(waiting[0]["run"]))), 20, "run why names the semaphore")
     check("tokens are held" in why or "before it in line" in why, why)
-    for _ in range(2):
-        cluster.kill("leader")
-        time.sleep(2)
+    cluster.kill("leader")
+    time.sleep(2)
+    busy = wait_until(lambda: [one["id"] for one in cluster.json("worker", "list") if one["running"]], 20,
+                      "a worker runs some of them")[0]
+    killed_at_ns = int(cluster.kill(busy + ".host")["at_ms"]) * 1_000_000
+    cluster.kill("leader")
     ended = [cluster.await_run(run, 180) for run in started]
     wrong = [run for run in ended if run["state"] != "succeeded"]
     check(not wrong, f"{len(wrong)} runs did not succeed: {wrong[:2]}")
-    tokens, runs_at_once = most_at_once(open(ledger).read().splitlines())
+    lines, cut = with_cut_ends(open(ledger).read().splitlines(), killed_at_ns)
+    tokens, runs_at_once = most_at_once(lines)
     info = wait_until(lambda: (lambda one: one["held"] == 0 and one)(cluster.json("semaphore", "show", "shared")), 20,
                       "all tokens are free")
-    figure("semaphores", runs=len(started), tokens=TOKENS, most_at_once=tokens, waiting=info["waiting"],
+    figure("semaphores", runs=len(started), tokens=TOKENS, most_at_once=tokens, waiting=info["waiting"], cut_with_worker=cut,
            seconds=round(time.monotonic() - began, 1))
     check(tokens <= TOKENS, f"runs held {tokens} of {TOKENS} tokens at once")
     check(runs_at_once == TOKENS, f"only {runs_at_once} runs of one token each were ever alive at once")
     cluster.verify()
+    cluster.script("start", busy)
+    wait_until(lambda: any(one["id"] == busy and one["state"] in ("online", "busy", "warning")
+                           for one in cluster.json("worker", "list")), 30, f"{busy} is back")

@@ -4,6 +4,7 @@ import json
 import pathlib
 import socket
 import struct
+import time
 
 CLOSE = -11
 EXPIRED = 0  # the session number in the answer when the session is over
@@ -18,9 +19,25 @@ def sessions_in(file):
     return [(one["addresses"], one["session_id"], bytes.fromhex(one["password"])) for one in found]
 
 
+TRIES = 10
+
+
 def end(addresses, number, password, patience=2.0):
-    """True when this call attached to it and closed it."""
-    host, port = addresses.split("/")[0].split(",")[0].rsplit(":", 1)
+    """True when this call attached to it and closed it. A busy server may close a connection before it answers:
+    then it is asked again, or the next one is."""
+    servers = addresses.split("/")[0].split(",")
+    for left in reversed(range(TRIES)):
+        try:
+            return end_at(servers[left % len(servers)], number, password, patience)
+        except OSError:  # also ConnectionError, and no answer in time
+            if not left:
+                raise
+            time.sleep(0.1)
+    return False
+
+
+def end_at(server, number, password, patience):
+    host, port = server.rsplit(":", 1)
     with socket.create_connection((host, int(port)), patience) as server:
         server.settimeout(patience)
         send(server, struct.pack(">iqiqi16s?", 0, 0, 6000, number, 16, password, False))

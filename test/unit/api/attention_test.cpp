@@ -56,6 +56,35 @@ TEST_CASE("attention: a pool that has been short of slots for a while is told") 
   CHECK(attention_of(facts).at(0).since_ms == to_ms(kNow) - 900'000);
 }
 
+TEST_CASE("attention: notifications that were given up are told, by receiver") {
+  model::Notification lost;
+  lost.receiver = "desk";
+  lost.state = model::Delivery::GivenUp;
+  lost.settled = kNow - Millis{1000};
+  lost.last_error = "no answer";
+  model::Notification older = lost, delivered = lost, open = lost, long_ago = lost;
+  older.settled = kNow - Millis{5000};
+  older.last_error = "refused";
+  delivered.state = model::Delivery::Delivered;
+  open.state = model::Delivery::Open;
+  long_ago.settled = kNow - Millis{90'000};
+  AttentionFacts facts = quiet();
+  facts.given_up = given_up_since({lost, older, delivered, open, long_ago}, kNow - Millis{60'000});
+  CHECK(lines(facts) == "warning notify desk: rota notify list\n");
+  const auto item = attention_of(facts).at(0);
+  CHECK(item.sentence == "2 notifications could not be delivered and were given up: no answer.");
+  CHECK(item.count == 2);
+  CHECK(item.since_ms == to_ms(kNow) - 1000);
+}
+
+TEST_CASE("attention: waits for limits and tokens are told when they take long") {
+  for (const Reason reason : {Reason::PoolLimit, Reason::NamespaceSlots, Reason::WaitsForSemaphore}) {
+    CHECK(may_take_long(reason));
+    CHECK_FALSE(needs_help(reason));
+  }
+  CHECK_FALSE(may_take_long(Reason::RetryDelay));
+}
+
 TEST_CASE("attention: nothing is told when all is well") {
   AttentionFacts facts = quiet();
   core::Snapshot snapshot;

@@ -80,6 +80,7 @@ class RecordedCallers final : public JobService, public ReportService {
     note("set_limits", by);
   }
   void list_limits(const Caller&, std::vector<thrift::LimitsInfo>&, const Head&, Text, Text) override {}
+  void list_late(const Caller&, std::vector<thrift::LateInfo>&, const Head&, const thrift::LateQuery&) override {}
   void list_notifications(const Caller&, std::vector<thrift::NotificationInfo>&, const Head&,
                           const thrift::NotificationQuery&) override {}
   void test_receiver(const Caller& by, std::string&, const Head&, Text) override { note("test_receiver", by); }

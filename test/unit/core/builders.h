@@ -92,6 +92,18 @@ class JobBuilder {
     definition_.rules.notify = std::move(names);
     return *this;
   }
+  JobBuilder& expect_start(Millis within) {
+    definition_.rules.expect_start_within = within;
+    return *this;
+  }
+  JobBuilder& expect_finish(std::string by) {
+    definition_.rules.expect_finish_by = std::move(by);
+    return *this;
+  }
+  JobBuilder& expect_longer(std::string than) {
+    definition_.rules.expect_longer_than = std::move(than);
+    return *this;
+  }
   JobBuilder& timeout(Millis timeout) { definition_.rules.timeout = timeout; return *this; }
   JobBuilder& run_timeout(Millis timeout) { definition_.rules.run_timeout = timeout; return *this; }
   JobBuilder& queue_timeout(Millis timeout) { definition_.rules.queue_timeout = timeout; return *this; }

@@ -37,7 +37,7 @@ void Harness::handle(const Event& event) {
   last = Effects{};
   scheduler->handle(event, now, last);
   record(last);
-  scheduler->check_invariants();
+  if (++handled_ % check_each == 0) scheduler->check_invariants();
   for (const Violation& broken : scheduler->sample_invariants()) FAIL(broken.what << "; " << broken.around);
   if (last.list_workers == 0 || !listing_works) return;
   const std::int64_t asked = last.list_workers;
@@ -80,6 +80,8 @@ void Harness::record(const Effects& effects) {
   for (const auto& row : effects.changes.quotas) quotas.push_back(row);
   for (const auto& row : effects.changes.settings) settings.push_back(row);
   for (const auto& row : effects.changes.notifications) notifications.insert_or_assign(row.id, row);
+  late.insert(late.end(), effects.changes.late.begin(), effects.changes.late.end());
+  for (const auto& row : effects.changes.paces) paces[row.job] = row;
   told.insert(told.end(), effects.notifications.begin(), effects.notifications.end());
   notices.insert(notices.end(), effects.notices.begin(), effects.notices.end());
   watched.insert(watched.end(), effects.watch_beats.begin(), effects.watch_beats.end());
@@ -384,6 +386,10 @@ Recovered Harness::recovered() const {
   for (const auto& [worker, drain] : drains) {
     if (drain.draining) all.drains.push_back(drain);
   }
+  all.told = late_before;
+  all.told.insert(all.told.end(), late.begin(), late.end());
+  for (const auto& [job, row] : paces) all.paces.push_back(row);
+  all.expect_zones = {utc()};
   for (const auto& [id, row] : notifications) {
     if (row.state == model::Delivery::Open) all.notifications.push_back(row);
   }
@@ -394,9 +400,7 @@ Recovered Harness::recovered() const {
     if (same == all.semaphores.end()) all.semaphores.push_back(row);
     else *same = row;
   }
-  std::map<std::pair<model::QuotaOf, std::string>, model::QuotaRow> newest_quotas;
-  for (const model::QuotaRow& row : quotas) newest_quotas[{row.of, row.name}] = row;
-  for (const auto& [side, row] : newest_quotas) all.quotas.push_back(row);
+  for (const auto& row : quotas) all.quotas.push_back(row);
   std::map<std::string, model::SettingRow> newest_settings;
   for (const model::SettingRow& row : settings) newest_settings[row.name] = row;
   for (const auto& [name, row] : newest_settings) all.settings.push_back(row);

@@ -29,6 +29,8 @@ class Harness {
   /// Node, listing and an empty inventory: ready for work.
   model::WorkerKey join(const model::WorkerInfo& info);
   void listed() { handle(master::core::WorkersListed{}); }
+  /// The whole state is checked after each such number of events. More than 1 is for tests that build thousands.
+  int check_each = 1;
   bool listing_works = true;                     ///< whether a listing that is asked for is answered
   /// Its session has expired: no beat came for longer than a lease, and that was seen.
   void leave(const model::WorkerKey& key);
@@ -107,6 +109,9 @@ class Harness {
   std::vector<model::QuotaRow> quotas;
   std::vector<model::SettingRow> settings;
   std::map<std::int64_t, model::Notification> notifications;
+  std::vector<model::LateRow> late;
+  std::map<JobId, model::JobPace> paces;
+  std::vector<model::LateRow> late_before;       ///< of the Terms before, as far as this one read them
   std::vector<model::Notification> told;         ///< asked to be sent, in order
   std::vector<model::WorkerKey> watched;         ///< lives whose beats were to be looked at
   std::optional<master::core::Watermark> watermark;
@@ -114,6 +119,7 @@ class Harness {
   std::int64_t watermark_writes = 0;
 
  private:
+  std::int64_t handled_ = 0;
   void record(const master::core::Effects& effects);
   template <typename Message>
   std::vector<Message> take();

@@ -148,6 +148,45 @@ TEST_CASE("late: one that waits stands for the ticks of the next outage too") {
   CHECK(h.gaps_of(job).back().reference == first.value);
 }
 
+TEST_CASE("late: ticks behind a run that goes on are missed, also where a short grace has them recorded in parts") {
+  CoreOptions options;
+  options.fire_at_most = 8;
+  Harness h({}, options);
+  h.join(a_worker("w1", 100));
+  const JobId job = h.apply(a_job("short").every(1s).grace(1s).overlap(Overlap::Skip));
+  h.apply(a_job("crowd").every(1s).grace(60s).overlap(Overlap::Allow));  // all of its ticks are live
+  h.advance(1s);
+  for (const DispatchItem& item : h.pop_dispatches()) h.accept(item.attempt.run);
+  REQUIRE(h.runs_of(job).size() == 1);
+  sleep_through(h, 20s);
+  while (h.scheduler->next_wake(h.now) == Millis{0}) h.tick();
+  CHECK(h.runs_of(job).size() == 1);
+  REQUIRE(h.gaps_of(job).size() > 1);
+  for (const model::Gap& gap : h.gaps_of(job)) {
+    CHECK(gap.reason != Reason::CoalescedInto);
+    CHECK(gap.reference == h.runs_of(job).front().value);
+  }
+  CHECK(h.gaps_of(job).front().reason == Reason::Missed);
+}
+
+TEST_CASE("late: with a short grace the ticks of an outage behind a run are missed, not skipped for an overlap") {
+  Harness h;
+  h.join(a_worker("w1", 100));
+  const JobId job = h.apply(a_job("short").every(1s).grace(500ms).overlap(Overlap::Skip));
+  h.advance(1s);
+  for (const DispatchItem& item : h.pop_dispatches()) h.accept(item.attempt.run);
+  const WallTime outage = h.now.wall;
+  sleep_through(h, 20s);
+  std::int64_t missed = 0, skipped = 0;
+  for (const model::Gap& gap : h.gaps_of(job)) {
+    CHECK(gap.from > outage);
+    (gap.reason == Reason::Missed ? missed : skipped) += gap.count;
+    if (gap.reason != Reason::Missed) CHECK(gap.reason == Reason::OverlapSkipped);
+  }
+  CHECK(missed == 17);  // older than the two seconds within which a run in the way is told as it is
+  CHECK(skipped == 3);
+}
+
 TEST_CASE("late: a new leader goes on with what waits, nothing twice and nothing lost") {
   Harness h;
   h.join(a_worker("w1", 1000));

@@ -212,6 +212,24 @@ TEST_CASE("slots: an attempt that could not be killed keeps its slot") {
   CHECK(h.state(b) == RunState::Queued);
 }
 
+TEST_CASE("slots: an attempt of which only the cleanup failed gives its slot back, and ends its run") {
+  Harness h;
+  h.join(a_worker("w1", 1));
+  h.apply(a_job().overlap(Overlap::Allow).retries(3));
+  const RunId a = h.run_now("j");
+  const RunId b = h.run_now("j");
+  model::AttemptReport line;
+  line.key = h.attempt(a);
+  line.worker = h.run(a).progress.worker;
+  line.what = model::AttemptReport::What::Finished;
+  line.outcome.state = RunState::KillFailed;
+  line.outcome.reason = Reason::CleanupFailed;
+  h.handle(Reported{Token{7'000'000}, line.worker, {line}});
+  CHECK(h.state(a) == RunState::KillFailed);
+  CHECK(h.reason(a) == Reason::CleanupFailed);
+  CHECK(h.state(b) == RunState::Dispatched);
+}
+
 TEST_CASE("refusal: no slot, draining, no voucher choose again; that worker rests a moment") {
   Harness h;
   h.join(a_worker("w1", 1));

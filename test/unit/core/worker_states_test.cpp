@@ -22,11 +22,14 @@ namespace {
 
 bool says(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
 
+constexpr int kManyWorkers = 1000;
+
 /// Workers w1 to wN of one pool, and a way to run a job on the one that is meant.
 class WorkerPool {
  public:
   explicit WorkerPool(int size, CoreOptions options = {}) : options_(options), h_(std::make_unique<Harness>(Recovered{}, options)) {
     h_->listed();
+    if (size >= kManyWorkers) h_->check_each = 50;
     for (int i = 1; i <= size; ++i) ids_.push_back("w" + std::to_string(i));
     for (const std::string& id : ids_) h_->join(a_worker(id));
     beat();
@@ -98,6 +101,7 @@ class WorkerPool {
     auto next = std::make_unique<Harness>(h_->recovered(), options_, Epoch{h_->epoch.value + 1}, h_->now);
     next->versions = h_->versions;
     next->holds = h_->holds;
+    next->check_each = h_->check_each;
     for (const std::string& id : ids_) next->handle(WorkerSeen{a_worker(id, 4, life_of(id))});
     next->listed();
     for (const std::string& id : ids_) next->inventory({id, life_of(id)});

@@ -23,17 +23,17 @@ COPIED = ["common/base", "common/config", "common/model", "common/wire", "client
 # One translation unit: the compiler reads its headers once.
 SOURCES = """
 common/model/http_call.cpp common/model/names.cpp common/model/retry_text.cpp common/model/route_key.cpp common/model/schedule_text.cpp
-common/model/entry_text.cpp common/model/day_text.cpp common/model/entry_rules.cpp
+common/model/entry_text.cpp common/model/day_text.cpp common/model/entry_rules.cpp common/model/expect.cpp common/model/template_text.cpp
 common/wire/calendar_wire.cpp common/wire/calendar_json.cpp
 common/wire/text_rules.cpp common/wire/job_names.cpp common/wire/definition_json.cpp common/wire/job_wire.cpp
 common/wire/field_rules.cpp common/wire/definition_rules.cpp common/wire/content_hash.cpp
 common/wire/run_wire.cpp master/core/definition_hash.cpp
 common/config/problems.cpp common/config/yaml_reader.cpp common/config/map_reader.cpp
-client/job_file.cpp client/job_reader.cpp client/retry_reader.cpp client/job_text.cpp client/job_schema.cpp client/job_key_table.cpp
+client/job_file.cpp client/job_reader.cpp client/cleanup_reader.cpp client/retry_reader.cpp client/job_text.cpp client/job_schema.cpp client/job_key_table.cpp
 client/schedule_reader.cpp client/schedule_checks.cpp client/calendar_file.cpp client/command/show_json.cpp client/command/node_json.cpp
 test/unit/fields/field_rows_test.cpp test/unit/fields/golden_test.cpp
 """.split()
-IDL = ["common", "attention", "calendar", "freeze", "quota", "semaphore", "notification", "setting", "verify", "worker_info", "node", "job"]
+IDL = ["common", "attention", "calendar", "freeze", "quota", "semaphore", "notification", "setting", "verify", "worker_info", "why", "node", "job"]
 LIBRARIES = ["-lthrift", "-lyaml-cpp", "-lcrypto", "-lfmt"]
 
 

@@ -66,6 +66,7 @@ concurrency: 4
 route_key: "{{param.customer}}"
 select: {zone: fin, os: [deb12, 13]}
 prefer: {labels: {rack: [r7, r8]}, for: 2m}
+expect: {start_within: 5m, finish_by: "07:30", longer_than: 1.5x}
 priority: 80
 uses: {oracle: 2, lake: 1}
 notify: [ops]
@@ -80,6 +81,7 @@ nice: -5
 umask: 027
 run_as: deploy
 keep_folder: on_failure
+cleanup: [docker, rm, "rota-{{run}}-{{attempt}}", "{{param.p}}"]
 """
 GOOD = {
     "one line": 'name: a\nschedule: "@every 5s"\ncommand: echo hi\n',
@@ -134,7 +136,7 @@ MISTAKES = {
     "environment": {"environment": ["A=b"]}, "a nested label": {"labels": {"a": {"b": "c"}}},
     "named without a worker": {"route": "named"}, "route": {"route": "nearest"},
     "an empty list of words": {"select": {"os": []}}, "a comma in a list of words": {"select": {"os": ["a,b"]}},
-    "select as a list": {"select": ["zone"]}, "keep_folder": {"keep_folder": "sometimes"},
+    "select as a list": {"select": ["zone"]}, "keep_folder": {"keep_folder": "sometimes"}, "cleanup as a text": {"cleanup": "rm x"},
 }
 
 

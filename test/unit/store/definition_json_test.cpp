@@ -58,6 +58,7 @@ model::JobDefinition full() {
   d.work.run_as = "deploy";
   d.work.keep_folder = model::KeepFolder::OnFailure;
   d.work.isolation = model::Isolation::Process;
+  d.work.cleanup = {"docker", "rm", "{{run}}"};
   return d;
 }
 

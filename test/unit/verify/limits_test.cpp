@@ -79,6 +79,59 @@ TEST_CASE("verify: another attempt after its run's time is red") {
   }
 }
 
+TEST_CASE("verify: what a namespace says counts where the job does not") {
+  History history = a_history_with(Millis{0}, Millis{0});
+  model::Run& run = history.rows.new_runs.back();
+  run.progress.dispatched = run.recorded + 3 * kMinute;
+  run.progress.started = run.progress.outcome.started = *run.progress.dispatched;
+  run.progress.ended = run.progress.outcome.ended = *run.progress.dispatched + Millis{1};
+  model::QuotaRow row;
+  row.of = model::QuotaOf::Space;
+  row.name = "default";
+  row.version = 1;
+  row.quota.queue_timeout = kMinute;
+  row.changed = run.recorded - 60 * kMinute;
+  const auto looked = [&](std::vector<model::QuotaRow> rows) {
+    history.rows.quotas = std::move(rows);
+    return look(history, long_after());
+  };
+  model::QuotaRow removed = row;
+  removed.version = 2;
+  removed.quota.queue_timeout = Millis{0};
+  SUBCASE("its first attempt began when its wait was over") {
+    const Report report = looked({row});
+    CHECK(red(report) == "P39");
+    CHECK(check_of(report, "P39").examples.at(0).find("its namespace allows 1m (timeout.queue)") !=
+          std::string::npos);
+  }
+  SUBCASE("long enough") {
+    row.quota.queue_timeout = 10 * kMinute;
+    CHECK(red(looked({row})) == "");
+    CHECK(check_of(looked({row}), "P39").planned == 16);
+  }
+  SUBCASE("another namespace") {
+    row.name = "shop";
+    CHECK(red(looked({row})) == "");
+    CHECK(check_of(looked({row}), "P39").planned == 0);
+  }
+  SUBCASE("removed before") {
+    removed.changed = *run.progress.dispatched - 2 * kMinute;
+    CHECK(red(looked({row, removed})) == "");
+  }
+  SUBCASE("removed at about that moment, by another clock") {
+    removed.changed = *run.progress.dispatched + kMinute / 2;
+    CHECK(red(looked({row, removed})) == "");
+  }
+  SUBCASE("removed after") {
+    removed.changed = *run.progress.dispatched + 5 * kMinute;
+    CHECK(red(looked({row, removed})) == "P39");
+  }
+  SUBCASE("set after") {
+    row.changed = *run.progress.dispatched + 5 * kMinute;
+    CHECK(red(looked({row})) == "");
+  }
+}
+
 TEST_CASE("verify: the jitter of a schedule is the longest of its entries") {
   model::Schedule schedule;
   CHECK(longest_jitter(schedule) == Millis{0});

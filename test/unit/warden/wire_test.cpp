@@ -16,10 +16,12 @@ const AttemptKey kKey{RunId{1'234'567'890'123}, 3};
 constexpr std::size_t kOlderEnds[] = {24 + 16 + 17, 16 + 17, 17};
 // And to a start: a user (none: one byte), then what the kernel is to hold it to.
 constexpr std::size_t kUserBytes = 1, kBoundBytes = 16, kRateBytes = 4, kSpaceBytes = 4;
+constexpr std::size_t kUnvouchedBytes = 1;
 /// Where older programs ended a start, counted from the end.
-constexpr std::size_t kOlderStarts[] = {kSpaceBytes, kRateBytes + kSpaceBytes,
-                                        kBoundBytes + kRateBytes + kSpaceBytes,
-                                        kUserBytes + kBoundBytes + kRateBytes + kSpaceBytes};
+constexpr std::size_t kSinceSpace = kSpaceBytes + kUnvouchedBytes;
+constexpr std::size_t kOlderStarts[] = {kUnvouchedBytes, kSinceSpace, kRateBytes + kSinceSpace,
+                                        kBoundBytes + kRateBytes + kSinceSpace,
+                                        kUserBytes + kBoundBytes + kRateBytes + kSinceSpace};
 
 Start a_start() {
   Start m;

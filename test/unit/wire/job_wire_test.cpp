@@ -40,11 +40,14 @@ model::JobDefinition everything() {
   out.rules.until = model::Until::Success;
   out.rules.pause_after_failures = 11;
   out.rules.disconnect_grace = Millis{10};
+  out.rules.expect_start_within = Millis{12};
+  out.rules.expect_finish_by = "07:30";
+  out.rules.expect_longer_than = "3x";
   out.rules.keep_logs = model::kKeepForEver;
   out.rules.keep_runs = Millis{90'000'000};
   out.work = {"h", {"a", "b"}, "s", "/bin/bash", {{"E", "1"}}, {{"P", "2"}}, "/f", 11,
               {1, 2, 3, 4, Millis{5}, 6, 7, 8, 9}, -5, 077, "deploy", model::KeepFolder::Always,
-              model::Isolation::Process};
+              model::Isolation::Process, {"rm", "{{run}}"}};
   return out;
 }
 

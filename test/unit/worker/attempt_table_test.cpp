@@ -161,6 +161,25 @@ TEST_CASE("attempt_table: a slot whose attempt is not proven dead is never used 
   CHECK(accept(table, 3) == Refusal::NoSlot);
 }
 
+TEST_CASE("attempt_table: an attempt of which only the cleanup failed gives its slot back") {
+  AttemptTable table = a_table();
+  CHECK(accept(table, 1) == Refusal::None);
+  auto outcome = ended(RunState::KillFailed);
+  outcome.reason = model::Reason::CleanupFailed;
+  CHECK(table.finished(key(1), outcome));
+  CHECK(table.free_slots() == 2);
+  AttemptTable next = a_table();
+  CHECK(next.adopt({key(1), {}, TableEntry::State::Finished, WallTime{}, outcome}));
+  CHECK(next.free_slots() == 2);
+}
+
+TEST_CASE("attempt_table: what the runner may not take is refused for good") {
+  AttemptTable table = a_table();
+  CHECK(table.refuse(key(1), Refusal::NoSlot) == Refusal::NoSlot);
+  CHECK(accept(table, 1) == Refusal::NoSlot);
+  CHECK(accept(table, 2) == Refusal::None);
+}
+
 TEST_CASE("attempt_table: bounds its tombstones by age and number") {
   AttemptTable table = a_table({.slots = 2, .tombstone_age = Millis{1000}, .tombstones = 3});
   for (int run = 1; run <= 4; ++run) finish_and_bury(table, run, kNow + Millis{run});
