@@ -208,6 +208,20 @@ Result<std::vector<thrift::LateInfo>> Cluster::list_late(const std::string& spac
       [&](auto& client, auto& out, const auto& head) { client.list_late(out, head, asked); });
 }
 
+Result<std::vector<thrift::PoolScaleInfo>> Cluster::list_scaling(const std::string& prefix) {
+  return query<std::vector<thrift::PoolScaleInfo>>(
+      [&](auto& client, auto& out, const auto& head) { client.list_scaling(out, head, prefix); });
+}
+
+Result<std::vector<thrift::ScaleChangeInfo>> Cluster::list_scale_changes(const std::string& pool,
+                                                                         std::int32_t limit) {
+  thrift::ScaleQuery asked;
+  asked.__set_pool(pool);
+  asked.__set_limit(limit);
+  return query<std::vector<thrift::ScaleChangeInfo>>(
+      [&](auto& client, auto& out, const auto& head) { client.list_scale_changes(out, head, asked); });
+}
+
 Result<std::vector<thrift::NotificationInfo>> Cluster::list_notifications(bool only_open,
                                                                           std::int32_t limit) {
   thrift::NotificationQuery asked;

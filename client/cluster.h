@@ -86,6 +86,9 @@ class Cluster {
   Result<std::vector<thrift::LateInfo>> list_late(const std::string& space, const std::string& job,
                                                   std::int32_t limit);
   /// The newest first.
+  Result<std::vector<thrift::PoolScaleInfo>> list_scaling(const std::string& prefix);
+  Result<std::vector<thrift::ScaleChangeInfo>> list_scale_changes(const std::string& pool,
+                                                                  std::int32_t limit);
   Result<std::vector<thrift::NotificationInfo>> list_notifications(bool only_open, std::int32_t limit);
   /// What the receiver answered; NotFound: there is none of that name.
   Result<std::string> test_receiver(const std::string& receiver);

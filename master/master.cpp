@@ -257,7 +257,8 @@ loop::TermEnd Master::run_term(Office office, std::stop_token stop) {
   const TermParts parts{session_, paths_, services_->store(), services_->sender(),
                         services_->reply_to(), services_->tick_clock(),
                         [this](const model::Notification& row) { send_notification(row); },
-                        [this](const auto& rows) { services_->settings().put(rows); }};
+                        [this](const auto& rows) { services_->settings().put(rows); },
+                        [this](const model::ScaleChange& row) { call_hook(row); }};
   services_->settings().begin(office.recovered.settings);
   restored_ = office.recovered.database_went_back;
   services_->begin_term(epoch, office.cluster_uuid, own_address());
@@ -267,6 +268,7 @@ loop::TermEnd Master::run_term(Office office, std::stop_token stop) {
   wanted.core.tick_hold = reason_to_hold(restored_, services_->tick_clock().doubt());
   began_held_ = !wanted.core.tick_hold.empty();
   wanted.core.receivers = services_->notifier().rules();
+  wanted.core.hooks = services_->hooks().names();
   wanted.core.all_know_slices = slices_.begin_term(session_.client().get(), paths_);
   const MonoTime begun = BootClock::now();
   auto term = std::make_unique<Term>(std::move(office), parts, wanted);

@@ -81,6 +81,7 @@ class Master final : public api::LeaderPort, private cluster::ElectorObserver {
   void lead(Office office, std::stop_token stop);
   loop::TermEnd run_term(Office office, std::stop_token stop);
   void send_notification(const model::Notification& row);
+  void call_hook(const model::ScaleChange& row);
   void after_term(const loop::TermEnd& end);
   void raise_alarm();
   void beat(const char* word);

@@ -1,4 +1,4 @@
-// What a master tells receivers of notifications.
+// What a master tells receivers of notifications, and the hooks of pools.
 #include <fmt/format.h>
 
 #include "master/master.h"
@@ -9,6 +9,13 @@ namespace rota::master {
 void Master::send_notification(const model::Notification& row) {
   services_->notifier().send(row, [this](std::int64_t id, const std::string& error) {
     (void)post(core::NotificationTried{id, error.empty(), error});
+  });
+}
+
+/// The same of a hook.
+void Master::call_hook(const model::ScaleChange& row) {
+  services_->hooks().call(row, [this, pool = row.pool, id = row.id](const std::string& error) {
+    (void)post(core::HookCalled{pool, id, error.empty(), error});
   });
 }
 

@@ -48,6 +48,27 @@ void add_notifications(MetricsPage& page, const Snapshot& snapshot) {
           "Events that were too many to be told one by one.");
 }
 
+void add_scaling(MetricsPage& page, const Snapshot& snapshot) {
+  for (const core::ScaleView& view : snapshot.scaling) {
+    page.gauge("rota_pool_workers_wanted", "Workers that the pool should have.", number(view.wanted),
+               {{"pool", view.pool}});
+  }
+  for (const core::ScaleView& view : snapshot.scaling) {
+    page.gauge("rota_pool_workers", "Workers of the pool that do not leave.", number(view.here),
+               {{"pool", view.pool}});
+  }
+  for (const core::ScaleView& view : snapshot.scaling) {
+    page.gauge("rota_pool_load", "Slots in use and runs that wait, averaged, of the slots of the pool.",
+               view.load, {{"pool", view.pool}});
+  }
+  page.counter("rota_scale_changes_total", "Changes of wanted numbers of workers, and other calls of hooks.",
+               counter_in(snapshot, "scale_changes"));
+  page.counter("rota_hook_calls_total", "Calls of hooks that ended.", counter_in(snapshot, "hook_calls"));
+  page.counter("rota_hook_refusals_total", "Those that failed.", counter_in(snapshot, "hook_refusals"));
+  page.counter("rota_hooks_given_up_total", "Changes for which a hook was called too often.",
+               counter_in(snapshot, "hooks_given_up"));
+}
+
 void add_runs(MetricsPage& page, const Snapshot& snapshot) {
   using model::RunState;
   for (int i = 0; i <= static_cast<int>(RunState::Lost); ++i) {
@@ -202,6 +223,7 @@ std::string metrics_of(const PageFacts& facts) {
     page.gauge("rota_calendars_ending", "Calendars that cover no day from some day in 60 days on.",
                counter_in(snapshot, "calendars_ending"));
     add_notifications(page, snapshot);
+    add_scaling(page, snapshot);
     add_runs(page, snapshot);
     add_loop(page, snapshot);
     add_workers(page, snapshot);

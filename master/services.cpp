@@ -105,6 +105,16 @@ std::vector<notify::Receiver> receivers_of(const config::MasterOptions& options)
   return out;
 }
 
+std::vector<notify::Hook> hooks_of(const config::MasterOptions& options) {
+  std::vector<notify::Hook> out;
+  for (const config::HookOptions& from : options.hooks) {
+    out.push_back({from.name, from.timeout,
+                   from.command.empty() ? notify::http_route(from.url)
+                                        : notify::command_route(from.command)});
+  }
+  return out;
+}
+
 /// In one order for all connections of this process; a socket is a server alone.
 std::shared_ptr<store::DatabaseHosts> hosts_of(const config::DatabaseOptions& options) {
   if (!options.socket.empty()) return nullptr;
@@ -171,6 +181,7 @@ Services::Services(const config::MasterOptions& options, const std::string& data
       node_history_(node_parts(), tick_clock_, node_history_options(options)),
       dispatcher_(reader_, dispatcher_options(options)),
       notifier_(receivers_of(options), {options.cluster, options.id}),
+      hooks_(hooks_of(options), {options.cluster, options.id}),
       api_(api::ApiParts{leader, reader_, logs_, tick_clock_, [this] { return cluster_uuid(); },
                          [this](const std::string& name) {
                            return notifier_.test(name, "test-" + random_hex(12), tick_clock_.wall());
@@ -216,6 +227,7 @@ void Services::stop() {
   node_history_.stop();
   api_.stop();
   notifier_.stop();
+  hooks_.stop();
   dispatcher_.stop();
 }
 

@@ -15,6 +15,7 @@
 #include "master/upkeep/log_retention.h"
 #include "master/upkeep/log_store_watch.h"
 #include "master/loop/loop.h"
+#include "master/notify/hook_caller.h"
 #include "master/notify/notifier.h"
 #include "master/upkeep/node_history.h"
 #include "master/upkeep/run_retention.h"
@@ -56,6 +57,7 @@ class Services {
   dispatch::Sender& sender() { return dispatcher_; }
   loop::ReplyTo reply_to();
   notify::Notifier& notifier() { return notifier_; }
+  notify::HookCaller& hooks() { return hooks_; }
   SettingsInForce& settings() { return settings_; }
 
   /// The clock of Terms; each probe of the database looks after it.
@@ -105,6 +107,7 @@ class Services {
   NodeHistory node_history_;
   dispatch::Dispatcher dispatcher_;
   notify::Notifier notifier_;
+  notify::HookCaller hooks_;
   api::ApiServer api_;
 };
 

@@ -59,7 +59,7 @@ Term::Term(Office office, const TermParts& parts, const TermOptions& options)
                             log_notice,
                             log_violation,
                             &storing_,
-                            parts.notify, parts.settings},
+                            parts.notify, parts.settings, parts.call_hook},
             options.loop),
       watch_(parts.session, parts.paths, callbacks()),
       beats_(parts.session, parts.paths.beats(), [this](const std::string& node, MonoTime last_before) {

@@ -28,6 +28,8 @@ struct TermParts {
   std::function<void(const model::Notification&)> notify = {};
   /// Settings that are stored. Unset: nobody beside the core acts on them (tests).
   std::function<void(const std::vector<model::SettingRow>&)> settings = {};
+  /// Effects::hook_calls. Unset: no hook is called (tests).
+  std::function<void(const model::ScaleChange&)> call_hook = {};
 };
 
 struct TermOptions {

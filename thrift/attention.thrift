@@ -11,7 +11,7 @@ struct AttentionRequest {
 
 struct AttentionItem {
   /** "held", "health", "worker", "waits", "stuck", "failed", "missed", "late", "frozen", "calendar",
-   * "capacity" or "notify". */
+   * "capacity", "notify" or "autoscale". */
   1: string kind,
   /** "error": something stands still or may be lost until somebody acts; "warning": look at it; "info": it is meant so,
    * or is not due yet. */

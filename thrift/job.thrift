@@ -8,6 +8,7 @@ include "common.thrift"
 include "freeze.thrift"
 include "quota.thrift"
 include "notification.thrift"
+include "autoscale.thrift"
 include "node.thrift"
 include "semaphore.thrift"
 include "setting.thrift"
@@ -478,6 +479,10 @@ service JobService {
   list<quota.LimitsInfo> list_limits(1: common.RequestHead head, 2: string side, 3: string prefix) throws (1: common.RotaError error),
   /** Expectations of jobs that were not met, the newest first. */
   list<notification.LateInfo> list_late(1: common.RequestHead head, 2: notification.LateQuery query) throws (1: common.RotaError error),
+  /** By name: how many workers each pool should have. */
+  list<autoscale.PoolScaleInfo> list_scaling(1: common.RequestHead head, 2: string prefix) throws (1: common.RotaError error),
+  /** Changes of these numbers, and calls of hooks, the newest first. */
+  list<autoscale.ScaleChangeInfo> list_scale_changes(1: common.RequestHead head, 2: autoscale.ScaleQuery query) throws (1: common.RotaError error),
   /** Notifications that were made, the newest first. */
   list<notification.NotificationInfo> list_notifications(1: common.RequestHead head, 2: notification.NotificationQuery query) throws (1: common.RotaError error),
   /** Sends one for real and gives what the receiver answered; it is not stored. NOT_FOUND: there is no such receiver. */

@@ -6,7 +6,7 @@ namespace py rota.quota
 
 /** What is not set stays as it is. -1: not limited. */
 struct LimitsEdit {
-  /** "pool" (only `slots` counts), or "namespace". */
+  /** "pool" (slots, min_workers, max_workers and hook count), or "namespace" (the others and slots). */
   1: string side,
   /** Letters, digits, '_', '-', '.'; at most 64. */
   2: string name,
@@ -25,7 +25,12 @@ struct LimitsEdit {
   /** Of a namespace: times of its jobs that do not say them, of an attempt, a run and its wait; 0: none. */
   9: optional i64 timeout_ms,
   10: optional i64 run_timeout_ms,
-  11: optional i64 queue_timeout_ms
+  11: optional i64 queue_timeout_ms,
+  /** Of a pool: how many workers it should have at least and at most; -1: not set. */
+  12: optional i64 min_workers,
+  13: optional i64 max_workers,
+  /** Of a pool: a hook in the masters' settings that is called when that number changes; empty: none. */
+  14: optional string hook
 }
 
 struct LimitsEdited {
@@ -61,5 +66,12 @@ struct LimitsInfo {
   /** Of a namespace, as in LimitsEdit. */
   18: i64 timeout_ms,
   19: i64 run_timeout_ms,
-  20: i64 queue_timeout_ms
+  20: i64 queue_timeout_ms,
+  /** Of a pool, as in LimitsEdit. */
+  21: i64 min_workers = -1,
+  22: i64 max_workers = -1,
+  23: string hook,
+  /** Of a pool: how many workers it should have, and why (autoscale.thrift); -1: not known. */
+  24: i64 wanted_workers = -1,
+  25: string wanted_reason
 }

@@ -45,6 +45,7 @@ struct CommandLine {
   DrainArguments drain;
   FreezeArguments freeze;
   NotifyArguments notify;
+  AutoscaleArguments autoscale;
   SemaphoreArguments semaphore;
   AttentionArguments attention;
   QuotaArguments quota;

@@ -188,12 +188,20 @@ struct QuotaArguments {
   std::string name;                    ///< list: what it begins with
   std::string slots, jobs, unfinished, firings;  ///< a number or "none"; empty: not given
   std::string timeout, run_timeout, queue_timeout;  ///< a duration or "none"; empty: not given
+  std::string min_workers, max_workers;  ///< a number or "none"; empty: not given
+  std::string hook;                    ///< a name or "none"; empty: not given
   std::int64_t weight = 0;             ///< 0: not given
   bool clear = false;
 };
 int quota_set(Desk& desk, const QuotaArguments& arguments);
 int quota_list(Desk& desk, const QuotaArguments& arguments);
 int quota_show(Desk& desk, const QuotaArguments& arguments);
+struct AutoscaleArguments {
+  std::string pool;                    ///< list: what it begins with; changes: empty: of all
+  std::int32_t limit = 100;
+};
+int autoscale_list(Desk& desk, const AutoscaleArguments& arguments);
+int autoscale_changes(Desk& desk, const AutoscaleArguments& arguments);
 struct NotifyArguments {
   std::string receiver;
   bool undelivered = false;

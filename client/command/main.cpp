@@ -241,6 +241,10 @@ void add_quotas(CLI::App& app, CommandLine& line) {
   CLI::Option* limit =
       pool->add_option("--limit", line.quota.slots, "runs under way at once; 0: none starts");
   pool->add_flag("--clear", line.quota.clear, "no limit any more")->excludes(limit);
+  pool->add_option("--min-workers", line.quota.min_workers, "workers that it should have at least; or none");
+  pool->add_option("--max-workers", line.quota.max_workers, "workers that it should have at most; or none");
+  pool->add_option("--hook", line.quota.hook,
+                   "hook in the masters' settings that starts and stops its workers; or none");
   CLI::App* space = add_quota(app, line, "namespace", "weight and limits of a namespace");
   space->add_option("--weight", line.quota.weight, "its share of free slots, beside those of others (1)")
       ->check(CLI::Range(1, 1000));
@@ -285,6 +289,20 @@ void add_attention(CLI::App& app, CommandLine& line) {
   attention->add_flag("--check", line.attention.check, "exit 1 when there is an error or a warning");
   where_option(listing(attention, line), line, "--level", "level", "error, warning or info (repeatable)");
   where_option(attention, line, "--kind", "kind", "only of this kind (repeatable)");
+}
+
+void add_autoscale(CLI::App& app, CommandLine& line) {
+  CLI::App* autoscale = app.add_subcommand("autoscale", "how many workers each pool should have");
+  autoscale->require_subcommand(1);
+  CLI::App* list = add(*autoscale, line, "list", "wanted workers of each pool, and why so many",
+                       [&line](Desk& desk) { return autoscale_list(desk, line.autoscale); });
+  listing(list, line)->add_option("prefix", line.autoscale.pool, "only pools that begin so");
+  CLI::App* changes =
+      add(*autoscale, line, "changes", "changes of wanted numbers and calls of hooks, the newest first",
+          [&line](Desk& desk) { return autoscale_changes(desk, line.autoscale); });
+  changes->add_option("--limit", line.autoscale.limit, "at most so many")->check(CLI::Range(1, 10'000));
+  listing(changes, line)->add_option("pool", line.autoscale.pool, "only of this pool");
+  where_option(changes, line, "--state", "state", "only in this state, e.g. open (repeatable)");
 }
 
 void add_notify(CLI::App& app, CommandLine& line) {
@@ -373,6 +391,7 @@ int command_line(int argc, char** argv) {
   add_semaphore(app, line);
   add_setting(app, line);
   add_attention(app, line);
+  add_autoscale(app, line);
   add_notify(app, line);
   add_lock(app, line);
   add_job(app, line);

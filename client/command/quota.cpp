@@ -27,6 +27,11 @@ nlohmann::json pool_json(const thrift::LimitsInfo& info) {
           {"waiting", info.waiting},
           {"workers", info.workers},
           {"slots", info.worker_slots},
+          {"wanted_workers", unless(info.wanted_workers < 0, info.wanted_workers)},
+          {"wanted_reason", info.wanted_reason},
+          {"min_workers", limit_json(info.min_workers)},
+          {"max_workers", limit_json(info.max_workers)},
+          {"hook", info.hook.empty() ? nlohmann::json(nullptr) : nlohmann::json(info.hook)},
           {"version", info.version},
           {"changed_at_ms", info.changed_ms},
           {"changed_by", info.changed_by}};
@@ -71,6 +76,10 @@ std::string firings_of(const thrift::LimitsInfo& info) {
   return info.firings == kUnlimited ? "-" : use_of(info.firings_now, info.firings);
 }
 
+std::string wanted_of(const thrift::LimitsInfo& info) {
+  return info.wanted_workers < 0 ? "-" : std::to_string(info.wanted_workers);
+}
+
 std::string change_of(const thrift::LimitsInfo& info) {
   if (info.version == 0) return "-";
   return fmt::format("{} by {}", show_time(info.changed_ms), printable(info.changed_by));
@@ -83,7 +92,9 @@ nlohmann::json info_json(const thrift::LimitsInfo& info, bool of_pool) {
 }
 
 std::vector<Column> columns_of(bool of_pool) {
-  if (of_pool) return {"POOL", "RUNNING", "WAITING", "WORKERS", "SLOTS", "CHANGED"};
+  if (of_pool) {
+    return {"POOL", "RUNNING", "WAITING", "WORKERS", "SLOTS", "WANTED", "REASON", wide("HOOK"), "CHANGED"};
+  }
   return {"NAMESPACE",  "WEIGHT",           "SLOTS",    "WAITING", "JOBS",
           "UNFINISHED", "FIRINGS A MINUTE", "TIMEOUTS", "CHANGED"};
 }
@@ -91,7 +102,9 @@ std::vector<Column> columns_of(bool of_pool) {
 std::vector<std::string> cells_of(const thrift::LimitsInfo& info, bool of_pool) {
   if (of_pool) {
     return {info.name, use_of(info.running, info.slots), std::to_string(info.waiting),
-            std::to_string(info.workers), std::to_string(info.worker_slots), change_of(info)};
+            std::to_string(info.workers), std::to_string(info.worker_slots), wanted_of(info),
+            info.wanted_reason.empty() ? "-" : info.wanted_reason, info.hook.empty() ? "-" : info.hook,
+            change_of(info)};
   }
   return {info.name, std::to_string(info.weight), use_of(info.running, info.slots),
           std::to_string(info.waiting), use_of(info.jobs_now, info.jobs),
@@ -143,6 +156,8 @@ Result<thrift::LimitsEdit> edit_of(const QuotaArguments& arguments) {
     Set set;
   };
   const Given all[] = {
+      {"min-workers", arguments.min_workers, &thrift::LimitsEdit::__set_min_workers},
+      {"max-workers", arguments.max_workers, &thrift::LimitsEdit::__set_max_workers},
       {is_pool(arguments) ? "limit" : "max-slots", arguments.slots, &thrift::LimitsEdit::__set_slots},
       {"max-jobs", arguments.jobs, &thrift::LimitsEdit::__set_jobs},
       {"max-unfinished", arguments.unfinished, &thrift::LimitsEdit::__set_unfinished},
@@ -155,9 +170,11 @@ Result<thrift::LimitsEdit> edit_of(const QuotaArguments& arguments) {
   }
   if (auto added = add_times(edit, arguments); !added) return fail(added.error());
   if (arguments.weight > 0) edit.__set_weight(arguments.weight);
+  if (!arguments.hook.empty()) edit.__set_hook(arguments.hook == "none" ? "" : arguments.hook);
   if (arguments.clear) edit.__set_slots(kUnlimited);
   const auto& given = edit.__isset;
   if (given.slots || given.jobs || given.unfinished || given.firings || given.weight) return edit;
+  if (given.min_workers || given.max_workers || given.hook) return edit;
   if (given.timeout_ms || given.run_timeout_ms || given.queue_timeout_ms) return edit;
   return fail(ErrorCode::InvalidArgument,
               fmt::format("nothing to set; see rota {} set --help", arguments.side));

@@ -100,13 +100,17 @@ struct CatchUpOptions {
   std::int32_t rate = 20;  ///< runs of late ticks that start a second, in each pool
 };
 
-/// Who is told what happens: at an URL, or by a command.
-struct ReceiverOptions {
+/// Something outside that is called by name: at an URL, or by a command.
+struct HookOptions {
   std::string name;
   std::string url;
   std::vector<std::string> command;
-  std::vector<std::string> events;  ///< empty: all
   Millis timeout{10'000};           ///< of one try
+};
+
+/// Who is told what happens.
+struct ReceiverOptions : HookOptions {
+  std::vector<std::string> events;  ///< empty: all
 };
 
 struct NotifyOptions {
@@ -141,6 +145,7 @@ struct MasterOptions {
   WorkersOptions workers;
   std::vector<ReceiverOptions> receivers;
   NotifyOptions notify;
+  std::vector<HookOptions> hooks;
   LogsOptions logs;
   Millis hang_limit{30'000};  ///< how old the heartbeat may get before the watchdog acts
   LogOptions log;

@@ -239,6 +239,11 @@ Settings notify_settings(MasterOptions& o) {
             "Who is told when something goes wrong, like [{name: ops, url: \"http://10.0.0.9/alarm\", "
             "events: [failed, lost], timeout: 10s}, {name: mail, command: [/usr/local/bin/tell]}]. Must be "
             "the same for all masters; see docs/notifications.md."),
+      other("hooks", o.hooks,
+            "What starts and stops workers when a pool should have another number of them, like [{name: k8s, "
+            "url: \"http://10.0.0.9/scale\", timeout: 10s}, {name: local, command: [/usr/local/bin/scale]}]. "
+            "rota pool set POOL --hook NAME uses one. Must be the same for all masters; see "
+            "docs/autoscale.md."),
       other("notify.default", o.notify.to, "Receivers of jobs that do not name any.", check_name),
       millis("notify.no_leader_after_ms", o.notify.no_leader_after, 1000, 86'400'000,
              "A master that does not lead tells receivers when nobody has led for so long."),
@@ -324,6 +329,11 @@ struct ValueText {
     for (const ReceiverOptions& one : *field) parts.push_back(receiver_text(one));
     return fmt::format("[{}]", fmt::join(parts, ", "));
   }
+  std::string operator()(const std::vector<HookOptions>* field) const {
+    std::vector<std::string> parts;
+    for (const HookOptions& one : *field) parts.push_back(hook_text(one));
+    return fmt::format("[{}]", fmt::join(parts, ", "));
+  }
   std::string operator()(const Severity* field) const { return std::string(name_of(*field)); }
   std::string operator()(const std::map<std::string, Severity>* field) const {
     std::vector<std::string> parts;
@@ -365,6 +375,7 @@ std::string Setting::allowed() const {
   if (std::holds_alternative<std::vector<std::string>*>(field)) return "a list of texts";
   if (std::holds_alternative<std::map<std::string, std::string>*>(field)) return "a map of texts";
   if (std::holds_alternative<std::vector<ReceiverOptions>*>(field)) return "a list of receivers";
+  if (std::holds_alternative<std::vector<HookOptions>*>(field)) return "a list of hooks";
   return "";
 }
 

@@ -25,7 +25,7 @@ struct WholeField {
 using Field =
     std::variant<WholeField, bool*, std::string*, std::vector<std::string>*,
                  std::map<std::string, std::string>*, Severity*, std::map<std::string, Severity>*,
-                 std::vector<ReceiverOptions>*>;
+                 std::vector<ReceiverOptions>*, std::vector<HookOptions>*>;
 
 /// Returns what is wrong with a value, and the remedy; empty when it is fine.
 using Check = std::function<std::string(const std::string& value)>;

@@ -27,7 +27,7 @@ void read_events(MapReader& map, ReceiverOptions& into) {
   }
 }
 
-void read_way(MapReader& map, ReceiverOptions& into) {
+void read_way(MapReader& map, HookOptions& into) {
   into.url = map.text("url").value_or("");
   into.command = map.texts("command").value_or(std::vector<std::string>{});
   const bool has_command = map.has("command");
@@ -47,53 +47,79 @@ void read_way(MapReader& map, ReceiverOptions& into) {
   }
 }
 
-ReceiverOptions read_receiver(const YamlNode& node, const std::string& source, const std::string& path,
-                              Problems& problems) {
-  MapReader map(node, source, path, problems);
-  ReceiverOptions receiver;
-  if (map.require("name", "a receiver's name")) receiver.name = map.text("name").value_or("");
-  if (const auto wrong = check_name(receiver.name); !wrong.empty()) map.refuse("name", wrong);
-  if (receiver.name == "nobody")
-    map.refuse("name", "\"nobody\" means that none is told; choose another name");
-  read_way(map, receiver);
-  read_events(map, receiver);
-  receiver.timeout = map.duration("timeout", Millis{100}, Millis{120'000}).value_or(receiver.timeout);
-  map.refuse_unknown();
-  return receiver;
+/// What receivers and hooks have alike.
+void read_hook(MapReader& map, HookOptions& into, const char* whose_name) {
+  if (map.require("name", whose_name)) into.name = map.text("name").value_or("");
+  if (const auto wrong = check_name(into.name); !wrong.empty()) map.refuse("name", wrong);
+  read_way(map, into);
+  into.timeout = map.duration("timeout", Millis{100}, Millis{120'000}).value_or(into.timeout);
 }
 
-}  // namespace
+void read_one(MapReader& map, ReceiverOptions& into) {
+  read_hook(map, into, "a receiver's name");
+  if (into.name == "nobody") {
+    map.refuse("name", "\"nobody\" means that none is told; choose another name");
+  }
+  read_events(map, into);
+}
 
-std::vector<ReceiverOptions> read_receivers(const YamlNode& node, const std::string& source,
-                                            const std::string& key, Problems& problems) {
-  std::vector<ReceiverOptions> out;
+void read_one(MapReader& map, HookOptions& into) {
+  read_hook(map, into, "a hook's name");
+  if (into.name == "none") map.refuse("name", "\"none\" means that a pool has no hook; choose another name");
+}
+
+/// `what` names them, with an example behind.
+template <typename Options>
+std::vector<Options> read_list(const YamlNode& node, const std::string& source, const std::string& key,
+                               const char* what, Problems& problems) {
+  std::vector<Options> out;
   if (node.kind != YamlNode::Kind::List || node.items.size() > kReceiversMost) {
     problems.add(source, node.mark, key,
-                 fmt::format("is no list of at most {} receivers; write it like [{{name: ops, url: "
-                             "\"http://10.0.0.9/alarm\"}}]",
-                             kReceiversMost));
+                 fmt::format("is no list of at most {} {}\"}}]", kReceiversMost, what));
     return out;
   }
   for (std::size_t i = 0; i < node.items.size(); ++i) {
-    out.push_back(read_receiver(node.items[i], source, fmt::format("{}[{}]", key, i), problems));
-    const auto same = std::ranges::count(out, out.back().name, &ReceiverOptions::name);
+    MapReader map(node.items[i], source, fmt::format("{}[{}]", key, i), problems);
+    read_one(map, out.emplace_back());
+    map.refuse_unknown();
+    const auto same = std::ranges::count(out, out.back().name, &Options::name);
     if (same > 1)
       problems.add(source, node.items[i].mark, key, fmt::format("'{}' is there twice", out.back().name));
   }
   return out;
 }
 
+/// "url: ..." or "command: [...]", as YAML.
+std::string way_text(const HookOptions& hook) {
+  if (hook.command.empty()) return "url: " + quoted_text(hook.url, 1000);
+  std::vector<std::string> words;
+  for (const std::string& word : hook.command) words.push_back(quoted_text(word, 1000));
+  return fmt::format("command: [{}]", fmt::join(words, ", "));
+}
+
+}  // namespace
+
+std::vector<ReceiverOptions> read_receivers(const YamlNode& node, const std::string& source,
+                                            const std::string& key, Problems& problems) {
+  return read_list<ReceiverOptions>(
+      node, source, key, "receivers; write it like [{name: ops, url: \"http://10.0.0.9/alarm", problems);
+}
+
+std::vector<HookOptions> read_hooks(const YamlNode& node, const std::string& source, const std::string& key,
+                                    Problems& problems) {
+  return read_list<HookOptions>(node, source, key,
+                                "hooks; write it like [{name: k8s, url: \"http://10.0.0.9/scale", problems);
+}
+
 std::string receiver_text(const ReceiverOptions& receiver) {
-  std::string out = fmt::format("{{name: {}", receiver.name);
-  const auto words = [](const std::vector<std::string>& all) {
-    std::vector<std::string> parts;
-    for (const std::string& word : all) parts.push_back(quoted_text(word, 1000));
-    return fmt::format("[{}]", fmt::join(parts, ", "));
-  };
-  out += receiver.command.empty() ? ", url: " + quoted_text(receiver.url, 1000)
-                                  : ", command: " + words(receiver.command);
+  std::string out = fmt::format("{{name: {}, {}", receiver.name, way_text(receiver));
   if (!receiver.events.empty()) out += fmt::format(", events: [{}]", fmt::join(receiver.events, ", "));
   return out + ", timeout: " + format_duration(receiver.timeout) + "}";
+}
+
+std::string hook_text(const HookOptions& hook) {
+  return fmt::format("{{name: {}, {}, timeout: {}}}", hook.name, way_text(hook),
+                     format_duration(hook.timeout));
 }
 
 }  // namespace rota::config

@@ -1,4 +1,4 @@
-// The setting `receivers`: a list of maps. Private to common/config, but for the names of events.
+// The settings `receivers` and `hooks`: lists of maps. Private to common/config, but for the names of events.
 #pragma once
 
 #include <array>
@@ -20,7 +20,10 @@ inline constexpr std::array<std::string_view, 11> kEventNames = {
 /// Those that are fine; of the others `problems` says what is wrong.
 std::vector<ReceiverOptions> read_receivers(const YamlNode& node, const std::string& source,
                                             const std::string& key, Problems& problems);
+std::vector<HookOptions> read_hooks(const YamlNode& node, const std::string& source, const std::string& key,
+                                    Problems& problems);
 /// As YAML, in one line.
+std::string hook_text(const HookOptions& hook);
 std::string receiver_text(const ReceiverOptions& receiver);
 
 }  // namespace rota::config

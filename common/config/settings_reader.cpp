@@ -195,6 +195,8 @@ void SettingsReader::read_setting(Setting& setting, const YamlNode& node) {
     read_levels(setting, **levels, node);
   } else if (auto** receivers = std::get_if<std::vector<ReceiverOptions>*>(&setting.field)) {
     **receivers = read_receivers(node, file_, setting.key, problems_);
+  } else if (auto** hooks = std::get_if<std::vector<HookOptions>*>(&setting.field)) {
+    **hooks = read_hooks(node, file_, setting.key, problems_);
   } else if (is_scalar(setting, node, "a single word")) {
     auto** level = std::get_if<Severity*>(&setting.field);
     const auto flag = node.quoted || level != nullptr ? std::nullopt : bool_from(node.text);

@@ -23,7 +23,7 @@ enum class QuotaOf { Pool, Space };
 /// The fixed names in the store and in messages: "pool", "namespace".
 constexpr std::string_view name_of(QuotaOf of) { return of == QuotaOf::Pool ? "pool" : "namespace"; }
 
-/// Of a pool only `slots` counts.
+/// Of a pool `slots`, `min_workers`, `max_workers` and `hook` count, of a namespace the others and `slots`.
 struct Quota {
   std::int64_t slots = kNoLimit;       ///< runs that workers may hold at once; 0: none starts
   std::int64_t weight = 1;             ///< its share of free slots (master/core/admission/turn_rules.h)
@@ -34,6 +34,10 @@ struct Quota {
   Millis timeout{0};
   Millis run_timeout{0};
   Millis queue_timeout{0};
+  // Of a pool: how many workers it should have, and what is called when that number changes (scaling.h).
+  std::int64_t min_workers = kNoLimit;  ///< kNoLimit: 1, or 0 with max_workers 0
+  std::int64_t max_workers = kNoLimit;
+  std::string hook = {};                ///< empty: none
   bool operator==(const Quota&) const = default;
 };
 

@@ -48,6 +48,13 @@ struct Settings {
   Millis keep_logs = std::chrono::hours{24 * 30};
   std::int64_t log_limit_bytes = std::int64_t{100} << 30;
   Millis keep_notifications = std::chrono::hours{24 * 90};
+  // how many workers a pool should have (master/core/workers/scale_rules.h)
+  std::int32_t scale_up_percent = 80;
+  std::int32_t scale_down_percent = 30;
+  Millis scale_cool_down{60'000};
+  Millis scale_average{15'000};
+  std::int32_t scale_tries = 60;
+  Millis keep_scaling = std::chrono::hours{24 * 90};
   bool operator==(const Settings&) const = default;
 };
 

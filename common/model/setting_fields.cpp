@@ -103,6 +103,21 @@ constexpr std::array kFields{
         "so many notifications of one receiver may be open; more are counted in one"),
     row<&Settings::keep_notifications>("notify.keep_ms", Time, {60 * kSecond, 3660 * kDay},
                                        "how long settled notifications are kept"),
+    row<&Settings::scale_up_percent>(
+        "autoscale.up_percent", Percent, {1, 1000},
+        "above this average load of a pool more workers are wanted; runs that wait count as load"),
+    row<&Settings::scale_down_percent>("autoscale.down_percent", Percent, {0, 99},
+                                       "below it fewer are wanted; less than autoscale.up_percent"),
+    row<&Settings::scale_cool_down>(
+        "autoscale.cool_down_ms", Time, {kSecond, kDay},
+        "how long after a change the number does not fall, and after a rise does not rise again"),
+    row<&Settings::scale_average>("autoscale.average_ms", Time, {0, kHour},
+                                  "over how long the load is averaged; 0: the load of the moment"),
+    row<&Settings::scale_tries>(
+        "autoscale.tries", Count, {1, 10'000},
+        "a call of a hook that failed so often is given up; the next change is told all the same"),
+    row<&Settings::keep_scaling>("autoscale.keep_ms", Time, {60 * kSecond, 3660 * kDay},
+                                 "how long changes of wanted numbers are kept"),
     row<&Settings::no_leader_after>(
         "notify.no_leader_after_ms", Time, {kSecond, kDay},
         "a master that does not lead tells receivers when nobody has led for so long",
@@ -207,6 +222,11 @@ std::string why_not_together(const Settings& s) {
     return "load.cpu_weight, load.memory_weight and load.slots_weight are all 0, so that nothing would be "
            "a load; "
            "give one of them a weight first";
+  }
+  if (s.scale_down_percent >= s.scale_up_percent) {
+    return fmt::format("autoscale.down_percent {} must be less than autoscale.up_percent {}; change the "
+                       "other first",
+                       s.scale_down_percent, s.scale_up_percent);
   }
   if (s.away_band_1 < s.away_band_2 && s.away_band_2 < s.away_band_3) return {};
   return fmt::format(

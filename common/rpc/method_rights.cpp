@@ -36,6 +36,8 @@ constexpr Row kRows[] = {
     {"list_limits", Right::Read},
     {"list_late", Right::Read},
     {"list_notifications", Right::Read},
+    {"list_scaling", Right::Read},
+    {"list_scale_changes", Right::Read},
     {"test_receiver", Right::Operate},
     {"set_setting", Right::Operate},
     {"list_settings", Right::Read},

@@ -68,6 +68,19 @@ class Items {
     item.__set_since_ms(to_ms(given_up.newest));
     item.__set_count(given_up.count);
   }
+  /// A hook that was called too often, or in vain for a while, and what it should have been told.
+  void add_hook(const core::ScaleView& view) {
+    const model::ScaleChange& row = *view.newest;
+    const bool is_given_up = row.state == model::HookState::GivenUp;
+    const std::string error = row.last_error.empty() ? "" : ": " + shown_text(row.last_error);
+    auto& item = add("autoscale", is_given_up ? kError : kWarning, view.pool,
+                     fmt::format("{} workers are wanted, {} are there, and hook {} has failed {} times{}{}.",
+                                 view.wanted, view.here, row.hook, row.attempts,
+                                 is_given_up ? " and was given up" : "", error),
+                     fmt::format("rota autoscale changes {}", shown_text(view.pool)));
+    item.__set_since_ms(to_ms(row.made));
+    item.__set_count(row.attempts);
+  }
   void add_waiting(const WaitingRuns& waiting) {
     const bool is_helpless = needs_help(waiting.view.reason);
     const std::string oldest =
@@ -255,6 +268,21 @@ bool is_bad_end(const model::RunProgress& progress) {
   }
 }
 
+namespace {
+
+constexpr std::int32_t kCallsInVain = 5;
+
+void add_hooks(const core::Snapshot& snapshot, Items& items) {
+  for (const core::ScaleView& view : snapshot.scaling) {
+    if (!view.newest) continue;
+    const bool is_in_vain =
+        view.newest->state == model::HookState::Open && view.newest->attempts >= kCallsInVain;
+    if (is_in_vain || view.newest->state == model::HookState::GivenUp) items.add_hook(view);
+  }
+}
+
+}  // namespace
+
 std::vector<thrift::AttentionItem> attention_of(const AttentionFacts& facts) {
   Items items(facts);
   items.add_health();
@@ -262,6 +290,7 @@ std::vector<thrift::AttentionItem> attention_of(const AttentionFacts& facts) {
   for (const core::PoolShortage& shortage : facts.shortages) items.add_shortage(shortage);
   for (const WaitingRuns& waiting : facts.waiting) items.add_waiting(waiting);
   for (const StuckJob& stuck : facts.stuck) items.add_stuck(stuck);
+  if (facts.snapshot) add_hooks(*facts.snapshot, items);
   for (const GivenUp& given_up : facts.given_up) items.add_given_up(given_up);
   for (const FailedJob& job : facts.failed) items.add_failed(job);
   for (const store::GapSum& missed : facts.missed) items.add_missed(missed);

@@ -9,6 +9,7 @@
 
 #include "common/base/utf8.h"
 #include "common/model/quota.h"
+#include "common/model/scaling.h"
 #include "common/wire/text_rules.h"
 #include "master/api/edge.h"
 #include "master/api/job_service.h"
@@ -33,6 +34,15 @@ Result<void> check_range(const char* key, const std::optional<std::int64_t>& val
   return fail(ErrorCode::InvalidArgument,
               fmt::format("{}: {} is out of range, allowed are {} to {}", key, *value,
                           least < 0 ? "-1 (none), 0" : std::to_string(least), most));
+}
+
+Result<void> check_hook(const std::optional<std::string>& hook) {
+  const bool is_fine =
+      !hook || hook->empty() || (wire::is_word(*hook) && hook->size() <= model::kMaxHookName);
+  if (is_fine) return {};
+  return fail(ErrorCode::InvalidArgument,
+              fmt::format("hook: {} must be 1 to {} letters, digits, '_', '-' or '.'; empty: none",
+                          quoted_text(*hook), model::kMaxHookName));
 }
 
 std::optional<std::int64_t> set_value(bool is_set, std::int64_t value) {
@@ -75,11 +85,17 @@ Result<core::SetQuota> accept_limits(const thrift::LimitsEdit& edit, const std::
   event.timeout = set_time(edit.__isset.timeout_ms, edit.timeout_ms);
   event.run_timeout = set_time(edit.__isset.run_timeout_ms, edit.run_timeout_ms);
   event.queue_timeout = set_time(edit.__isset.queue_timeout_ms, edit.queue_timeout_ms);
+  event.min_workers = set_value(edit.__isset.min_workers, edit.min_workers);
+  event.max_workers = set_value(edit.__isset.max_workers, edit.max_workers);
+  if (edit.__isset.hook) event.hook = edit.hook;
   if (edit.__isset.expected_version) event.expected_version = edit.expected_version;
   const bool is_pool = *of == QuotaOf::Pool;
   const bool has_times = event.timeout || event.run_timeout || event.queue_timeout;
   if (is_pool && (event.weight || event.jobs || event.unfinished || event.firings || has_times)) {
     return fail(ErrorCode::InvalidArgument, "a pool has no other limit than slots; namespaces have");
+  }
+  if (!is_pool && (event.min_workers || event.max_workers || event.hook)) {
+    return fail(ErrorCode::InvalidArgument, "a namespace has no workers and no hook; pools have");
   }
   const std::tuple<const char*, const std::optional<std::int64_t>&> limits[] = {
       {"slots", event.slots},
@@ -90,6 +106,9 @@ Result<core::SetQuota> accept_limits(const thrift::LimitsEdit& edit, const std::
   for (const auto& [key, value] : limits) {
     if (fine) fine = check_range(key, value, model::kNoLimit, model::kMaxLimit);
   }
+  if (fine) fine = check_range("min_workers", event.min_workers, model::kNoLimit, model::kMaxPoolWorkers);
+  if (fine) fine = check_range("max_workers", event.max_workers, model::kNoLimit, model::kMaxPoolWorkers);
+  if (fine) fine = check_hook(event.hook);
   if (fine) fine = check_times(event);
   if (!fine) return fail(fine.error());
   return event;
@@ -117,6 +136,9 @@ void add_row(Infos& infos, const model::QuotaRow& row) {
   info.__set_timeout_ms(row.quota.timeout.count());
   info.__set_run_timeout_ms(row.quota.run_timeout.count());
   info.__set_queue_timeout_ms(row.quota.queue_timeout.count());
+  info.__set_min_workers(row.quota.min_workers);
+  info.__set_max_workers(row.quota.max_workers);
+  info.__set_hook(row.quota.hook);
 }
 
 /// What the leader knows of it.
@@ -135,6 +157,14 @@ void add_workers(Infos& infos, const std::vector<core::WorkerView>& workers) {
     thrift::LimitsInfo& info = info_of(infos, QuotaOf::Pool, worker.info->pool);
     ++info.workers;
     info.worker_slots += worker.info->slots;
+  }
+}
+
+void add_wanted(Infos& infos, const std::vector<core::ScaleView>& pools) {
+  for (const core::ScaleView& view : pools) {
+    thrift::LimitsInfo& info = info_of(infos, QuotaOf::Pool, view.pool);
+    info.__set_wanted_workers(view.wanted);
+    info.__set_wanted_reason(std::string(name_of(view.reason)));
   }
 }
 
@@ -176,6 +206,7 @@ void JobServiceHandler::list_limits(const Caller& caller, std::vector<thrift::Li
   const auto& views = of == QuotaOf::Pool ? snapshot->pools : snapshot->namespaces;
   for (const core::QuotaView& view : views) add_view(infos, of, view);
   if (of == QuotaOf::Pool) add_workers(infos, snapshot->workers);
+  if (of == QuotaOf::Pool) add_wanted(infos, snapshot->scaling);
   for (auto& [name, info] : infos) {
     if (name.starts_with(prefix)) out.push_back(std::move(info));
   }

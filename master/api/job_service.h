@@ -87,6 +87,12 @@ class JobServiceHandler final : public JobService {
   void list_limits(const Caller& caller, std::vector<thrift::LimitsInfo>& out, const Head& head,
                    const std::string& side, const std::string& prefix) override;
 
+  // Wanted numbers of workers (job_scaling.cpp)
+  void list_scaling(const Caller& caller, std::vector<thrift::PoolScaleInfo>& out, const Head& head,
+                    const std::string& prefix) override;
+  void list_scale_changes(const Caller& caller, std::vector<thrift::ScaleChangeInfo>& out, const Head& head,
+                          const thrift::ScaleQuery& query) override;
+
   // Notifications (job_notifications.cpp)
   void list_late(const Caller& caller, std::vector<thrift::LateInfo>& out, const Head& head,
                  const thrift::LateQuery& query) override;

@@ -108,6 +108,16 @@ class JobAdapter final : public thrift::JobServiceIf {
                  const thrift::LateQuery& query) override {
     edge_.serve("list_late", head, [&](const Caller& caller) { jobs_->list_late(caller, out, head, query); });
   }
+  void list_scaling(std::vector<thrift::PoolScaleInfo>& out, const Head& head,
+                    const std::string& prefix) override {
+    edge_.serve("list_scaling", head,
+                [&](const Caller& caller) { jobs_->list_scaling(caller, out, head, prefix); });
+  }
+  void list_scale_changes(std::vector<thrift::ScaleChangeInfo>& out, const Head& head,
+                          const thrift::ScaleQuery& query) override {
+    edge_.serve("list_scale_changes", head,
+                [&](const Caller& caller) { jobs_->list_scale_changes(caller, out, head, query); });
+  }
   void list_notifications(std::vector<thrift::NotificationInfo>& out, const Head& head,
                           const thrift::NotificationQuery& query) override {
     edge_.serve("list_notifications", head,

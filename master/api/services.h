@@ -68,6 +68,10 @@ class JobService {
                            const std::string& side, const std::string& prefix) = 0;
   virtual void list_late(const Caller& caller, std::vector<thrift::LateInfo>& out, const Head& head,
                          const thrift::LateQuery& query) = 0;
+  virtual void list_scaling(const Caller& caller, std::vector<thrift::PoolScaleInfo>& out, const Head& head,
+                            const std::string& prefix) = 0;
+  virtual void list_scale_changes(const Caller& caller, std::vector<thrift::ScaleChangeInfo>& out,
+                                  const Head& head, const thrift::ScaleQuery& query) = 0;
   virtual void list_notifications(const Caller& caller, std::vector<thrift::NotificationInfo>& out,
                                   const Head& head, const thrift::NotificationQuery& query) = 0;
   virtual void test_receiver(const Caller& caller, std::string& out, const Head& head,

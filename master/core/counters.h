@@ -25,6 +25,8 @@ struct Counters {
   std::int64_t warnings = 0;           ///< workers that began to get half of their share
   std::int64_t let_in_later = 0;       ///< workers that came back in a crowd
   std::int64_t notifications = 0, notifications_combined = 0, notifications_delivered = 0;
+  std::int64_t scale_changes = 0;      ///< rows of wanted numbers of workers
+  std::int64_t hook_calls = 0, hook_refusals = 0, hooks_given_up = 0;  ///< that ended; that failed
   std::int64_t late_told = 0;                     ///< expectations of jobs that were not met
   std::int64_t notifications_refused = 0, notifications_given_up = 0;  ///< refused: tries that failed
   std::map<model::RunState, std::int64_t> attempts_ended;  ///< by how they ended

@@ -18,6 +18,7 @@
 #include "common/model/calendar.h"
 #include "common/model/quota.h"
 #include "common/model/setting.h"
+#include "common/model/scaling.h"
 #include "common/model/semaphore.h"
 #include "common/model/expect.h"
 #include "common/model/freeze.h"
@@ -41,6 +42,12 @@ struct WorkerLife {
   std::string why_left;
   std::int64_t seen_in = 0;          ///< number of the ZooKeeper in which its node appeared last
   bool forgotten = false;            ///< an operator does not want to see it any more
+};
+
+/// Settled rows of scaling that were made before are deleted, but for these.
+struct ForgetScaling {
+  WallTime before{};
+  std::vector<std::int64_t> except;
 };
 
 struct RunUpdate {
@@ -74,6 +81,8 @@ struct Changes {
   std::vector<model::ReceiverRow> receivers;     ///< inserted; a row that stands is the same
   /// Settled notifications that were made before it are deleted.
   std::optional<WallTime> forget_notifications;
+  std::vector<model::ScaleChange> scaling;       ///< inserted or replaced
+  std::optional<ForgetScaling> forget_scaling;
   std::vector<model::LateRow> late;              ///< inserted; a row that stands is the same
   std::vector<model::JobPace> paces;             ///< inserted or replaced; the last one of a job counts
   /// Rows of workers that were told dead before it are deleted.
@@ -86,7 +95,7 @@ struct Changes {
            deaths.empty() && calendars.empty() && semaphores.empty() && freezes.empty() && starts.empty() &&
            quotas.empty() && holds.empty() && notifications.empty() && receivers.empty() &&
            settings.empty() && late.empty() && paces.empty() && !forget_dead && !forget_notifications &&
-           !watermark;
+           scaling.empty() && !forget_scaling && !watermark;
   }
 };
 
@@ -248,6 +257,8 @@ struct Effects {
   std::vector<model::WorkerKey> watch_beats;
   /// To be sent now, each to its receiver; then post NotificationTried, whatever came of it.
   std::vector<model::Notification> notifications;
+  /// Hooks to be called now; then post HookCalled, whatever came of it.
+  std::vector<model::ScaleChange> hook_calls;
   std::optional<TermEnds> term_ends;
 };
 

@@ -199,6 +199,8 @@ struct SetQuota {
   std::optional<std::int64_t> slots = {}, weight = {}, jobs = {}, unfinished = {}, firings = {};
   std::optional<Millis> timeout = {}, run_timeout = {}, queue_timeout = {};  ///< of a namespace; 0: none
   std::optional<std::int32_t> expected_version = {};  ///< which was changed; 0: must be new; unset: any
+  std::optional<std::int64_t> min_workers = {}, max_workers = {};  ///< of a pool
+  std::optional<std::string> hook = {};  ///< of a pool; empty: none
 };
 
 /// A setting gets another value; unset: what master.yaml says counts again. The name is known.
@@ -309,6 +311,14 @@ struct NotificationTried {
   std::string error;                    ///< what came instead; empty when it was accepted
 };
 
+/// A call of a hook has ended (Effects::hook_calls).
+struct HookCalled {
+  std::string pool;
+  std::int64_t id = 0;
+  bool accepted = false;
+  std::string error;                    ///< what came instead; empty when it was accepted
+};
+
 /// Less than the reserve of a pool's slots has been free for a while, as the shell has noted.
 struct CapacityLow {
   std::string words;                    ///< which pool, and how much is in use
@@ -324,6 +334,6 @@ using Event = std::variant<TimePassed, MastersSeen, LateRowsKnown, WorkerStartsK
                            ApplyCalendar, DeleteCalendar, SetSemaphore, DeleteSemaphore, SetQuota, RunNow,
                            SubmitRuns, CancelRun, DrainWorker, ConfirmDead, ForgetWorker, BeginFreeze,
                            EndFreeze, HoldTicks, ZookeeperReplaced, UnseenGone,
-                           NotificationTried, SetSetting, CapacityLow>;
+                           NotificationTried, SetSetting, CapacityLow, HookCalled>;
 
 }  // namespace rota::master::core

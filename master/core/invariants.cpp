@@ -2,6 +2,7 @@
 
 #include "master/core/admission/overlap.h"
 #include "master/core/admission/quota_rules.h"
+#include "master/core/workers/scale_desk.h"
 #include "master/core/time/time_rules.h"
 
 namespace rota::master::core {
@@ -185,6 +186,22 @@ std::string broken_settings(const State& state) {
   return fits ? "" : "decisions go by other settings than were set";
 }
 
+/// A number that this Term has looked at is within its limits; nothing runs on who may be stopped.
+std::string broken_scaling(const State& state) {
+  for (const auto& [pool, scale] : state.scaling().pools()) {
+    const model::Quota& quota = state.quotas().quota(model::QuotaOf::Pool, pool);
+    const bool is_within = scale.wanted >= least_workers(quota) && scale.wanted <= most_workers(quota);
+    if (scale.is_known && !is_within) return "the wanted workers of a pool are not within its limits";
+  }
+  for (const auto& [id, worker] : state.scaling().leaving()) {
+    const bool is_drained = state.workers().find_drain(id) != nullptr;
+    if (!is_drained || !worker.named) continue;
+    const LifeEntry* life = state.find_life(*worker.named);
+    if (life != nullptr && !life->attempts().empty()) return "a worker that may be stopped has attempts";
+  }
+  return {};
+}
+
 std::string broken_quotas(const State& state) {
   struct Counted {
     std::int64_t held = 0, queued = 0, unfinished = 0;
@@ -261,6 +278,7 @@ std::string broken_invariant(const State& state) {
     if (broken = broken_semaphore(state, name, semaphore); !broken.empty()) return broken;
   }
   if (broken = broken_quotas(state); !broken.empty()) return broken;
+  if (broken = broken_scaling(state); !broken.empty()) return broken;
   if (broken = broken_settings(state); !broken.empty()) return broken;
   for (const auto& [key, queue] : state.slot_queues().all()) {
     if (broken = broken_slot_queue(state, key, queue); !broken.empty()) return broken;

@@ -13,6 +13,7 @@
 #include "common/model/calendar.h"
 #include "common/model/quota.h"
 #include "common/model/setting.h"
+#include "common/model/scaling.h"
 #include "common/model/semaphore.h"
 #include "common/model/run.h"
 #include "common/model/worker.h"
@@ -72,6 +73,7 @@ struct Recovered {
   std::vector<model::SettingRow> settings;          ///< of each the newest
   std::vector<model::WorkerStart> starts;           ///< of each worker and state folder the last
   std::vector<model::Notification> notifications;   ///< open, ordered by id
+  std::vector<model::ScaleChange> scaling;          ///< of each pool the newest
   /// What was told of runs that have not ended, of ticks of paused jobs, and of dead workers.
   std::vector<model::LateRow> told;
   std::vector<model::JobPace> paces;

@@ -18,6 +18,7 @@
 #include "master/core/memory_rules.h"
 #include "master/core/notify/expect_rules.h"
 #include "master/core/setting_rules.h"
+#include "master/core/workers/scale_desk.h"
 #include "master/core/time/calendar_rules.h"
 #include "master/core/time/cron_hash.h"
 #include "master/core/time/schedule_needs.h"
@@ -294,6 +295,7 @@ std::unique_ptr<State> recover_state(Epoch epoch, const CoreOptions& options, Re
   for (model::Notification& row : recovered.notifications) {
     state->notifications().add(std::move(row), now.mono);
   }
+  recover_scaling(*state, std::move(recovered.scaling), now);
   promote_orphans(*state, now.mono);
   return state;
 }

@@ -26,6 +26,7 @@
 #include "master/core/time/freeze_rules.h"
 #include "master/core/time/time_rules.h"
 #include "master/core/views.h"
+#include "master/core/workers/scale_desk.h"
 #include "master/core/workers/start_rules.h"
 #include "master/core/workers/worker_rules.h"
 
@@ -76,6 +77,7 @@ struct Cases {
   void operator()(const ZookeeperReplaced& e) const { handle_zookeeper_replaced(ctx, e); }
   void operator()(const UnseenGone&) const { handle_unseen_gone(ctx); }
   void operator()(const NotificationTried& e) const { handle_notification_tried(ctx, e); }
+  void operator()(const HookCalled& e) const { handle_hook_called(ctx, e); }
   void operator()(const CapacityLow& e) const {
     notify_of_cluster(ctx, model::Happening::LowCapacity, "", e.words);
   }
@@ -97,6 +99,7 @@ void Scheduler::handle(const Event& event, Now now, Effects& effects) {
   std::visit(Cases{ctx}, event);
   fire_worker_starts(ctx);
   settle_memories(ctx);
+  scale_pools(ctx);
   pump_slot_queues(ctx);
   start_caught_up(ctx);
   mark_expecting_term(ctx);

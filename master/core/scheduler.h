@@ -35,6 +35,7 @@ struct CoreOptions : model::Settings {
   bool all_know_slices = true;        ///< until MastersSeen says otherwise
   std::string tick_hold;                ///< why ticks are held from the first moment on; or empty
   std::vector<model::ReceiverRule> receivers;  ///< of notifications
+  std::vector<std::string> hooks;       ///< names of those that pools may have
 };
 
 /// Thread: loop only. Owned by the Term; destroyed, never reset, when leadership goes.

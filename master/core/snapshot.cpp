@@ -313,6 +313,10 @@ std::map<std::string, std::int64_t> counters_of(const Counters& c) {
           {"notifications_delivered", c.notifications_delivered},
           {"notifications_refused", c.notifications_refused},
           {"notifications_given_up", c.notifications_given_up},
+          {"scale_changes", c.scale_changes},
+          {"hook_calls", c.hook_calls},
+          {"hook_refusals", c.hook_refusals},
+          {"hooks_given_up", c.hooks_given_up},
           {"late_told", c.late_told}};
 }
 
@@ -367,6 +371,7 @@ Snapshot view_state(const State& state, Now now) {
   snapshot.newest_gaps = gaps_of(state);
   snapshot.semaphores = semaphores_in_use(state);
   snapshot.pools = quota_views(state, model::QuotaOf::Pool);
+  snapshot.scaling = scale_views(state);
   snapshot.namespaces = quota_views(state, model::QuotaOf::Space);
   snapshot.counters["semaphores"] = static_cast<std::int64_t>(state.tokens().size());
   snapshot.counters["notifications_open"] = static_cast<std::int64_t>(state.notifications().all().size());

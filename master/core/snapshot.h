@@ -23,6 +23,7 @@
 #include "common/model/worker_hold.h"
 #include "master/core/admission/semaphore_views.h"
 #include "master/core/shared_info.h"
+#include "master/core/workers/scale_views.h"
 #include "master/core/workers/worker_state_rules.h"
 #include "master/core/tables/work_table.h"
 
@@ -140,6 +141,7 @@ struct Snapshot {
   std::vector<EndingCalendar> calendars_ending;  ///< the first to end first; bounded
   std::vector<SemaphoreView> semaphores; ///< in use, by name
   std::vector<QuotaView> pools, namespaces;  ///< with limits or runs, by name
+  std::vector<ScaleView> scaling;        ///< wanted workers of each pool, by name
   LinesView lines;                       ///< in which runs wait for slots
   std::vector<GapView> newest_gaps;      ///< of this Term, newest first
   Tallies tallies;

@@ -27,6 +27,7 @@
 #include "master/core/tables/key_memory.h"
 #include "master/core/tables/listing_table.h"
 #include "master/core/tables/quota_table.h"
+#include "master/core/tables/scale_table.h"
 #include "master/core/tables/setting_table.h"
 #include "master/core/tables/notification_table.h"
 #include "master/core/tables/run_table.h"
@@ -91,6 +92,8 @@ class State {
   const StartTable& starts() const { return starts_; }
   NotificationTable& notifications() { return notifications_; }
   const NotificationTable& notifications() const { return notifications_; }
+  ScaleTable& scaling() { return scaling_; }
+  const ScaleTable& scaling() const { return scaling_; }
   ExpectTable& expects() { return expects_; }
   const ExpectTable& expects() const { return expects_; }
   GivenUp& given_up() { return given_up_; }
@@ -157,6 +160,7 @@ class State {
   std::int64_t new_semaphore_number() { return next_id(); }
   std::int64_t new_quota_number() { return next_id(); }
   std::int64_t new_notification_id() { return next_id(); }
+  std::int64_t new_scale_number() { return next_id(); }
   std::int64_t new_setting_number() { return next_id(); }
   JobId new_job_id() { return JobId{next_id()}; }
 
@@ -195,6 +199,7 @@ class State {
   FreezeTable freezes_;
   StartTable starts_;
   NotificationTable notifications_;
+  ScaleTable scaling_;
   ExpectTable expects_;
   GivenUp given_up_;
   KeyMemory keys_;

@@ -23,6 +23,7 @@ struct Inlets {
   Inlet operator()(const core::EpochRefused&) const { return Inlet::Answers; }
   Inlet operator()(const core::DispatchAnswered&) const { return Inlet::Answers; }
   Inlet operator()(const core::NotificationTried&) const { return Inlet::Answers; }
+  Inlet operator()(const core::HookCalled&) const { return Inlet::Answers; }
   Inlet operator()(const core::CapacityLow&) const { return Inlet::Cluster; }
   Inlet operator()(const core::RenewAsked&) const { return Inlet::Reports; }
   Inlet operator()(const core::Reported&) const { return Inlet::Reports; }

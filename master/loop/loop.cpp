@@ -293,6 +293,9 @@ void EventLoop::send_all(Batch& batch) {
   for (const model::Notification& row : std::exchange(batch.effects.notifications, {})) {
     if (parts_.notify) parts_.notify(row);
   }
+  for (const model::ScaleChange& row : std::exchange(batch.effects.hook_calls, {})) {
+    if (parts_.call_hook) parts_.call_hook(row);
+  }
   for (const core::Notice& notice : std::exchange(batch.effects.notices, {})) {
     if (parts_.notice) parts_.notice(notice);
   }

@@ -112,6 +112,8 @@ struct LoopParts {
   /// Changes::settings, once they are stored and before their replies leave. Unset: nobody acts on them
   /// (tests).
   std::function<void(const std::vector<model::SettingRow>&)> settings{};
+  /// Effects::hook_calls. Unset: no hook is called (tests).
+  std::function<void(const model::ScaleChange&)> call_hook{};
 };
 
 /// Thread: turn() and run() by one thread (the loop's); snapshot() and counters() by any. Owned by

@@ -1,96 +1,26 @@
 #include "master/notify/notifier.h"
 
-#include <condition_variable>
-#include <deque>
-#include <mutex>
-#include <stop_token>
-#include <thread>
 #include <utility>
 
 #include "common/base/log.h"
+#include "master/notify/delivery_line.h"
 
 namespace rota::master::notify {
 namespace {
 
-/// The core has one on its way; beside it stand those of a Term before, and what the master tells by
-/// itself.
-constexpr std::size_t kQueueMost = 100;
 constexpr int kOwnTries = 5;
-constexpr Millis kOwnPause{5000};
 
 }  // namespace
 
 /// One receiver and its thread.
-class Notifier::Line {
+class Notifier::Line : public DeliveryLine {
  public:
-  struct Job {
-    std::string json;
-    std::function<void(const std::string& error)> ended;
-    int tries = 1;
-  };
-
   explicit Line(Receiver receiver)
-      : receiver_(std::move(receiver)), thread_([this](std::stop_token stop) { work(stop); }) {}
-
-  const model::ReceiverRule& rule() const { return receiver_.rule; }
-
-  void put(Job job) {
-    {
-      std::scoped_lock lock(mutex_);
-      if (jobs_.size() < kQueueMost) {
-        jobs_.push_back(std::move(job));
-        ready_.notify_one();
-        return;
-      }
-    }
-    if (job.ended) job.ended("too many wait for this receiver");
-  }
-
-  Result<std::string> deliver(const std::string& json, std::stop_token stop) {
-    return receiver_.route->deliver(json, receiver_.timeout, stop);
-  }
-
-  void stop() {
-    thread_.request_stop();
-    if (thread_.joinable()) thread_.join();
-  }
+      : DeliveryLine(std::move(receiver.route), receiver.timeout), rule_(std::move(receiver.rule)) {}
+  const model::ReceiverRule& rule() const { return rule_; }
 
  private:
-  void work(std::stop_token stop) {
-    while (!stop.stop_requested()) {
-      Job job;
-      {
-        std::unique_lock lock(mutex_);
-        if (!ready_.wait(lock, stop, [this] { return !jobs_.empty(); })) return;
-        job = std::move(jobs_.front());
-        jobs_.pop_front();
-      }
-      const std::string error = attempt(job, stop);
-      if (!stop.stop_requested() && job.ended) job.ended(error);
-    }
-  }
-
-  std::string attempt(const Job& job, std::stop_token stop) {
-    std::string error;
-    for (int tried = 0; tried < job.tries; ++tried) {
-      if (tried > 0) pause(kOwnPause, stop);
-      const auto answer = deliver(job.json, stop);
-      if (answer) return {};
-      error = answer.error().message;
-    }
-    return error.empty() ? "unknown" : error;
-  }
-
-  void pause(Millis for_long, std::stop_token stop) {
-    std::unique_lock lock(mutex_);
-    ready_.wait_for(lock, stop, for_long, [] { return false; });
-  }
-
-  const Receiver receiver_;
-  std::mutex mutex_;
-  std::condition_variable_any ready_;
-  std::deque<Job> jobs_;
-  std::jthread thread_;  ///< last: it uses the rest
+  const model::ReceiverRule rule_;
 };
 
 Notifier::Notifier(std::vector<Receiver> receivers, Sender sender) : sender_(std::move(sender)) {

@@ -19,6 +19,7 @@
 #include "common/model/quota.h"
 #include "common/model/node_minute.h"
 #include "common/model/notification.h"
+#include "common/model/scaling.h"
 #include "common/model/semaphore.h"
 #include "common/model/setting.h"
 #include "common/model/worker_hold.h"
@@ -226,6 +227,13 @@ class Reader {
   virtual Result<std::vector<model::Notification>> notifications_after(std::int64_t /*id*/,
                                                                        std::int32_t /*limit*/) {
     return std::vector<model::Notification>();
+  }
+  /// Rows of wanted numbers of workers, the newest first: of that pool, or of all with an empty name; with
+  /// smaller ids, unless 0.
+  virtual Result<std::vector<model::ScaleChange>> list_scaling(const std::string& /*pool*/,
+                                                               std::int64_t /*before*/,
+                                                               std::int32_t /*limit*/) {
+    return std::vector<model::ScaleChange>();
   }
   /// What was told of jobs whose expectations were not met, the newest first. Of that job alone, unless 0;
   /// of that namespace alone, unless empty; not before `since`.

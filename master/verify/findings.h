@@ -34,6 +34,7 @@ inline void wrong(Check& check, std::string example) {
   add_example(check, std::move(example));
 }
 
+inline std::string name_of(RunId run) { return fmt::format("run {}", run.value); }
 inline Epoch epoch_of(RunId run) { return Epoch{run.value >> kIdCounterBits}; }
 
 }  // namespace rota::master::verify

@@ -17,7 +17,6 @@ constexpr std::int32_t kRecentAttempts = 8;
 constexpr std::int32_t kMostRemembered = 32;  // times as many, where so many runs of a job may live at once
 constexpr Millis kLogsSettle{15'000};    // bytes may still be on their way
 
-std::string name_of(RunId run) { return fmt::format("run {}", run.value); }
 
 bool has_ended_by_worker(RunState state) {
   return state == RunState::Succeeded || state == RunState::Failed || state == RunState::TimedOut ||
@@ -140,6 +139,7 @@ Result<void> RunCheck::look_at(const model::Run& run, const std::vector<model::A
   if (auto checked = holds_.look_at(run, earlier); !checked) return checked;
   if (auto checked = limits_.look_at(run, earlier); !checked) return checked;
   retries_.look_at(run, earlier);
+  scaling_.look_at(run, earlier);
   if (auto checked = told_.look_at(run); !checked) return checked;
   if (auto checked = expected_.look_at(run, earlier); !checked) return checked;
   check_order(run);

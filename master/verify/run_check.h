@@ -13,6 +13,7 @@
 
 #include "master/verify/expect_check.h"
 #include "master/verify/hold_check.h"
+#include "master/verify/scale_check.h"
 #include "master/verify/limit_check.h"
 #include "master/verify/log_check.h"
 #include "master/verify/loss_check.h"
@@ -44,7 +45,7 @@ class RunCheck {
  public:
   RunCheck(const Sources& sources, const Request& request, std::optional<std::set<JobId>> only,
            RunChecks checks, StartCheck& starts, TokenCheck& tokens, QuotaCheck& quotas, NotifyCheck& told,
-           ExpectCheck& expected, LogCheck& logs)
+           ExpectCheck& expected, ScaleCheck& scaling, LogCheck& logs)
       : sources_(sources),
         request_(request),
         only_(std::move(only)),
@@ -58,6 +59,7 @@ class RunCheck {
         quotas_(quotas),
         told_(told),
         expected_(expected),
+        scaling_(scaling),
         logs_(logs) {}
 
   /// Goes on from the place, at least one page, to the end or the deadline; true: it is the end.
@@ -115,6 +117,7 @@ class RunCheck {
   QuotaCheck& quotas_;
   NotifyCheck& told_;
   ExpectCheck& expected_;
+  ScaleCheck& scaling_;
   LogCheck& logs_;
   std::vector<LogCandidate> candidates_;  ///< of the page of runs
   std::vector<RunId> unfinished_;         ///< likewise

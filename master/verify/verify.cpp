@@ -12,6 +12,7 @@
 #include "master/verify/place.h"
 #include "master/verify/quota_check.h"
 #include "master/verify/run_check.h"
+#include "master/verify/scale_check.h"
 #include "master/verify/setting_check.h"
 #include "master/verify/start_check.h"
 #include "master/verify/tick_check.h"
@@ -39,6 +40,7 @@ class Verification {
     report_.decided_through = watermark_.through;
     check_watermark();
     if (auto looked = look_at_settings(sources_, request_, settings_); !looked) return fail(looked.error());
+    if (auto looked = scale_check_.look_at_rows(); !looked) return fail(looked.error());
     const auto ticks_done = look_at_ticks();
     if (!ticks_done) return fail(ticks_done.error());
     const auto runs_done = *ticks_done ? look_at_runs() : Result<bool>(false);
@@ -49,7 +51,7 @@ class Verification {
          {&ticks_, &overlap_, &losses_, &order_, &epochs_, &found_, &outcomes_, &logs_,
           &starts_, &limits_, &retries_, &tokens_,
           &quotas_, &expected_, &told_, &holds_,
-          &settings_}) {
+          &settings_, &scaling_}) {
       report_.ok = report_.ok && check->ok;
       report_.checks.push_back(*check);
     }
@@ -140,7 +142,8 @@ class Verification {
     RunCheck check(sources_, request_, std::move(only),
                    RunChecks{overlap_, losses_, limits_, retries_, order_, epochs_, found_, outcomes_,
                              holds_},
-                   start_check_, token_check_, quota_check_, notify_check_, expect_check_, logs);
+                   start_check_, token_check_, quota_check_, notify_check_, expect_check_, scale_check_,
+                   logs);
     const auto looked = check.look_at_all(place_, deadline_);
     if (!looked) return looked;
     notify_check_.judge();
@@ -173,11 +176,13 @@ class Verification {
   Check holds_{"P45"};
   Check told_{"P44"};
   Check settings_{"P46"};
+  Check scaling_{"P47"};
   StartCheck start_check_{sources_, request_, starts_};
   TokenCheck token_check_{sources_, tokens_};
   QuotaCheck quota_check_{sources_, quotas_};
   NotifyCheck notify_check_{sources_, told_};
   ExpectCheck expect_check_{sources_, expected_};
+  ScaleCheck scale_check_{sources_, scaling_};
   std::set<JobId> asked_;
   Place place_;
 };

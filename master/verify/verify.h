@@ -22,6 +22,8 @@
 //   P45  no attempt is sent to a worker while a stored hold keeps all attempts from it
 //   P46  the versions of each setting have no hole, later ones have higher numbers, their values are
 //        allowed, and the newest is in force on the leader, if that verifies
+//   P47  a pool's wanted number of workers is within its limits, told to its hook, and no worker is named as
+//        one that may be stopped while an attempt is unfinished there
 //   P44  a run that failed or was lost is told to who wants to hear it, and nothing is told of any other
 //   P13  what is stored of a log is what the outcome names, unless retention wrote down that it deleted it
 #pragma once
@@ -74,7 +76,7 @@ struct Report {
   std::optional<WallTime> runs_through;  ///< when the last run that was looked at was recorded
   WallTime decided_through{};         ///< the watermark
   Millis max_lateness{0};             ///< recorded - tick, of the ticks that fired
-  /// P1, P4, P5, P6, P7, P10, P12, P13, P38, P39, P40, P41, P42, P43, P44, P45, P46
+  /// P1, P4, P5, P6, P7, P10, P12, P13, P38, P39, P40, P41, P42, P43, P44, P45, P46, P47
   std::vector<Check> checks;
 };
 

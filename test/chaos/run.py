@@ -40,7 +40,7 @@ class Clients:
     def __init__(self, cluster, seed):
         generated = cluster.folder / "python"
         generated.mkdir()
-        for name in ("common", "attention", "calendar", "freeze", "quota", "semaphore", "notification", "setting", "verify", "worker_info", "why", "node", "job"):
+        for name in ("common", "attention", "autoscale", "calendar", "freeze", "quota", "semaphore", "notification", "setting", "verify", "worker_info", "why", "node", "job"):
             subprocess.run(["thrift", "--gen", "py", "-out", str(generated), str(ROOT / f"thrift/{name}.thrift")],
                            check=True, stdout=subprocess.DEVNULL)
         words = [*cluster.network.enter("client"), "/usr/bin/python3", str(pathlib.Path(__file__).with_name("load.py")),

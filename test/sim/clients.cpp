@@ -35,6 +35,7 @@ Clients::Clients(World& world)
       calendars_(world, [this](auto make, auto then) { ask(std::move(make), std::move(then)); }),
       semaphores_(world, [this](auto make, auto then) { ask(std::move(make), std::move(then)); }),
       quotas_(world, [this](auto make, auto then) { ask(std::move(make), std::move(then)); }),
+      scaling_(world, [this](auto make, auto then) { ask(std::move(make), std::move(then)); }),
       settings_(world, [this](auto make, auto then) { ask(std::move(make), std::move(then)); }) {
   const std::int64_t wanted = 3 + world.random.below(4);
   for (std::int64_t i = 0; i < wanted; ++i) jobs_.push_back(random_job(world.random, jobs_.size()));
@@ -121,6 +122,7 @@ void Clients::begin() {
   calendars_.begin();
   semaphores_.begin();
   quotas_.begin();
+  scaling_.begin();
   settings_.begin();
   world_.after(2000ms, [this] { act(); });
 }
@@ -416,6 +418,7 @@ void Clients::stop() {
   calendars_.stop();
   semaphores_.stop();
   quotas_.stop();
+  scaling_.stop();
   settings_.stop();
   confirm_what_waits();
   for (std::size_t worker = 0; worker < world_.workers.size(); ++worker) ask_drain(worker, false, 0ms);
@@ -446,7 +449,7 @@ void Clients::pause_at_end(std::size_t job) {
 
 bool Clients::is_quiet() const {
   if (pauses_open_ > 0 || !semaphores_.is_quiet() || !quotas_.is_quiet()) return false;
-  if (!settings_.is_quiet()) return false;
+  if (!settings_.is_quiet() || !scaling_.is_quiet()) return false;
   return std::all_of(submits_.begin(), submits_.end(), [](const auto& s) { return bool(s.second.run); });
 }
 

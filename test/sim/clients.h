@@ -14,6 +14,7 @@
 #include "master/core/event.h"
 #include "random.h"
 #include "quota_operator.h"
+#include "sim_hooks.h"
 #include "setting_operator.h"
 #include "semaphore_operator.h"
 
@@ -79,6 +80,7 @@ class Clients {
   CalendarOperator calendars_;
   SemaphoreOperator semaphores_;
   QuotaOperator quotas_;
+  ScaleOperator scaling_;
   SettingOperator settings_;
   bool stopped_ = false;
   std::vector<model::JobDefinition> jobs_;

@@ -55,6 +55,8 @@ constexpr const char* kNames[] = {
     "worker_excluded", "worker_on_trial", "worker_flapping", "hold_goes_on_in_a_new_term",
     "failure_told", "self_pause_told", "missed_tick_told", "hold_told", "worker_offline_told", "notification_delivered",
     "notification_tried_again", "notification_heard_twice", "notification_open_at_takeover",
+    "autoscale_set", "scaled_out", "scaled_in", "worker_stoppable", "worker_stopped_by_hook", "hook_called_again",
+    "hook_call_repeated", "late_hook_call", "scale_change_replaced",
     "calendar_created", "calendar_edited", "calendar_deleted", "calendar_edit_stale", "calendar_edit_unknown",
     "calendar_edit_unknown_but_stored", "calendar_edit_refused_in_a_hold", "calendar_in_use_not_deleted",
     "calendar_edited_at_a_tick", "calendar_edit_counted_in_a_later_term", "leader_struck_when_an_edit_counts",

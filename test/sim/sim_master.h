@@ -103,6 +103,7 @@ class SimMaster {
   std::set<std::string> awaited_workers(const std::map<std::string, std::string>& listed);
   void hear(const zk::Event& event);
   void send_notification(const model::Notification& row);
+  void call_hook(const model::ScaleChange& row);
   void hear_of_beat(const zk::Event& event);
   void look_at_database(std::int64_t life);
   void tell_hold();

@@ -53,4 +53,13 @@ void SimMaster::send_notification(const model::Notification& row) {
   });
 }
 
+void SimMaster::call_hook(const model::ScaleChange& row) {
+  world_.after(world_.store.latency, [this, row, life = life_] {
+    if (life != life_ || !alive_) return;
+    world_.hooks.call(row, [this, pool = row.pool, id = row.id, life](const std::string& error) {
+      if (life == life_ && alive_) (void)post(master::core::HookCalled{pool, id, error.empty(), error});
+    });
+  });
+}
+
 }  // namespace rota::sim

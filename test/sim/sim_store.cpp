@@ -231,6 +231,7 @@ void SimStore::write(const Changes& changes) {
   put_the_rest(tables_, changes);
   if (!changes.holds.empty()) complain_if(hold_judge_.judge_batch(tables_));
   judge_told(changes);
+  if (!went_back_) complain_if(scale_judge_.judge_batch(tables_, changes));
   const bool may_lack_calendar = !changes.calendars.empty() || !changes.versions.empty();
   if (may_lack_calendar) complain_if(judge_calendar_users(tables_));
   note_edits_that_count();

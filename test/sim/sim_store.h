@@ -19,6 +19,7 @@
 #include "hold_judge.h"
 #include "overlap_judge.h"
 #include "quota_judge.h"
+#include "scale_judge.h"
 #include "setting_judge.h"
 #include "semaphore_judge.h"
 #include "random.h"
@@ -117,6 +118,10 @@ class SimStore final : public master::store::Store {
   /// A receiver gets a notification; it has accepted it.
   std::string judge_sent(const model::Notification& row) const { return notify_judge_.judge_sent(tables_, row); }
   void note_heard(std::int64_t id) { notify_judge_.note_heard(id); }
+  /// A hook hears of a change; it stops a worker; it has done what it was told.
+  std::string judge_called(const model::ScaleChange& row) const { return scale_judge_.judge_called(tables_, row); }
+  std::string judge_stop(const model::WorkerKey& worker) const { return ScaleJudge::judge_stop(tables_, worker); }
+  void note_obeyed(std::int64_t id) { scale_judge_.note_obeyed(id); }
   /// Whether a loss of rows may have touched this run or job.
   bool is_tainted(RunId run) const { return went_back_ && tainted_runs_.contains(run); }
   bool is_tainted(JobId job) const { return went_back_ && tainted_jobs_.contains(job); }
@@ -201,6 +206,7 @@ class SimStore final : public master::store::Store {
   HoldJudge hold_judge_{marks_};
   NotifyJudge notify_judge_{marks_};
   ExpectJudge expect_judge_{marks_};
+  ScaleJudge scale_judge_{marks_};
   MonoTime locked_until_{};
   std::optional<SimTables> lagging_;  ///< what a node that lags shows
   MonoTime lags_until_{};

@@ -52,7 +52,8 @@ struct SimMaster::Term {
               &storing, [&owner](const auto& row) { owner.send_notification(row); },
               [this, &world](const auto& rows) {
                 world.violate(world.store.judge_settings_told(rows, scheduler.settings(), file));
-              }},
+              },
+              [&owner](const auto& row) { owner.call_hook(row); }},
              loop_options(world)) {}
 
   static master::core::CoreOptions core_options(const World& world, const SimMaster& owner,
@@ -64,6 +65,7 @@ struct SimMaster::Term {
     world.set_state_limits(options);
     options.tick_hold = hold_at_begin(owner, office);
     options.receivers = world.receivers.rules();
+    options.hooks = world.hooks.names();
     return options;
   }
   /// Like production: a doubt from before the Term also holds its first turn.

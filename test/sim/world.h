@@ -21,6 +21,7 @@
 #include "recipe.h"
 #include "route_watch.h"
 #include "sim_master.h"
+#include "sim_hooks.h"
 #include "sim_receivers.h"
 #include "sim_lease.h"
 #include "sim_store.h"
@@ -101,6 +102,8 @@ class World {
   void set_state_limits(master::core::CoreOptions& options) const {
     options.hold_first = Millis{800 + static_cast<std::int64_t>(recipe.seed % 5) * 600};
     options.return_crowd = recipe.seed % 5 == 2 ? 1 : 20;
+    options.scale_cool_down = Millis{1000 + static_cast<std::int64_t>(recipe.seed % 4) * 1500};
+    options.scale_average = Millis{static_cast<std::int64_t>(recipe.seed % 3) * 1000};
     if (!has_half_shares()) options.slow_answer = Millis{3'600'000};
   }
   /// Worker 0 fails whatever it runs, until all is healed.
@@ -128,6 +131,7 @@ class World {
   Truth truth;
   RouteWatch routes{*this};
   SimReceivers receivers{*this};
+  SimHooks hooks{*this};
   std::vector<std::unique_ptr<SimMaster>> masters;
   std::vector<std::unique_ptr<SimWorker>> workers;
   int lost_per_mille = 0;      ///< of all messages

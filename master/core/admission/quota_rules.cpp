@@ -11,6 +11,7 @@
 #include "master/core/attempts/limit_rules.h"
 #include "master/core/batch_rows.h"
 #include "master/core/notices.h"
+#include "master/core/workers/scale_desk.h"
 
 namespace rota::master::core {
 
@@ -49,6 +50,9 @@ model::Quota changed_quota(model::Quota quota, const SetQuota& event) {
   quota.timeout = event.timeout.value_or(quota.timeout);
   quota.run_timeout = event.run_timeout.value_or(quota.run_timeout);
   quota.queue_timeout = event.queue_timeout.value_or(quota.queue_timeout);
+  quota.min_workers = event.min_workers.value_or(quota.min_workers);
+  quota.max_workers = event.max_workers.value_or(quota.max_workers);
+  quota.hook = event.hook.value_or(quota.hook);
   return quota;
 }
 
@@ -56,7 +60,11 @@ void tell_quota(Context& ctx, const model::QuotaRow& row) {
   const bool is_pool = row.of == QuotaOf::Pool;
   NoticeKeys keys = {{std::string(model::name_of(row.of)), row.name},
                      {is_pool ? "limit" : "max_slots", limit_text(row.quota.slots)}};
-  if (!is_pool) {
+  if (is_pool) {
+    keys.emplace_back("min_workers", limit_text(row.quota.min_workers));
+    keys.emplace_back("max_workers", limit_text(row.quota.max_workers));
+    keys.emplace_back("hook", row.quota.hook.empty() ? "none" : row.quota.hook);
+  } else {
     keys.emplace_back("weight", std::to_string(row.quota.weight));
     keys.emplace_back("max_jobs", limit_text(row.quota.jobs));
     keys.emplace_back("max_unfinished", limit_text(row.quota.unfinished));
@@ -68,6 +76,13 @@ void tell_quota(Context& ctx, const model::QuotaRow& row) {
   keys.emplace_back("version", std::to_string(row.version));
   keys.emplace_back("by", row.principal);
   tell(ctx, "limits changed", std::move(keys));
+}
+
+std::optional<Error> why_not_so_many(const model::Quota& quota) {
+  if (least_workers(quota) <= most_workers(quota)) return std::nullopt;
+  return Error(ErrorCode::InvalidArgument,
+               fmt::format("min-workers {} is more than max-workers {}; change both together",
+                           quota.min_workers, quota.max_workers));
 }
 
 /// Anybody may have a turn now who had none, and some line may stand for tokens in vain.
@@ -93,6 +108,9 @@ void handle_set_quota(Context& ctx, const SetQuota& event) {
   const model::Quota before = quotas.quota(event.of, event.name);
   const model::Quota wanted = changed_quota(before, event);
   if (wanted == before) return reply(ctx, event.token, QuotaApplied{present, false, before});
+  auto wrong = why_not_so_many(wanted);
+  if (!wrong && event.hook) wrong = why_no_hook(ctx.state, *event.hook);
+  if (wrong) return reply(ctx, event.token, std::move(*wrong));
   if (present == 0 && quotas.versions() >= kMostQuotas) {
     return reply(ctx, event.token,
                  Error(ErrorCode::InvalidArgument,
@@ -116,6 +134,7 @@ void handle_set_quota(Context& ctx, const SetQuota& event) {
   const bool has_new_times = quotas.times_now(event.name).version != times_before;
   if (event.of == QuotaOf::Space && has_new_times) watch_limits_of(ctx, event.name);
   look_at_all_pools(ctx.state);
+  if (event.of == QuotaOf::Pool) scale_within_limits(ctx, event.name);
   reply(ctx, event.token, applied);
 }
 

@@ -1,3 +1,4 @@
+#include "master/core/workers/scale_desk.h"
 #include "master/core/notify/expect_rules.h"
 
 #include <fmt/format.h>
@@ -286,6 +287,7 @@ void tell_dead_workers(Context& ctx) {
     ctx.out.changes.late.push_back(std::move(row));
     ctx.out.changes.forget_dead =
         ctx.at - std::max(kForgottenDead, ctx.state.options().keep_notifications);
+    scale_after_death(ctx, away->worker);
     notify_of_cluster(ctx, model::Happening::WorkerDead, away->worker,
                       fmt::format("worker {} is dead: away since {}: {}", away->worker,
                                   format_moment(away->left), away->why));

@@ -20,6 +20,7 @@ struct Standing {
   std::int32_t present = 0;            ///< its node is there
   std::int32_t reconciled = 0;         ///< and it has said what it holds
   std::int32_t accepting = 0;          ///< and it is not drained
+  std::int64_t slots = 0;              ///< that can be used, of those that accept
   bool operator==(const Standing&) const = default;
 };
 
@@ -28,6 +29,7 @@ inline void count_anew(Standing& sum, const Standing& before, const Standing& no
   sum.present += now.present - before.present;
   sum.reconciled += now.reconciled - before.reconciled;
   sum.accepting += now.accepting - before.accepting;
+  sum.slots += now.slots - before.slots;
 }
 
 /// Which of its workers stand in a group's orders. Open: those that may take an attempt now. Here: all that

@@ -73,6 +73,7 @@ void WorkerTable::lose_slot(LifeEntry& life) {
   ++life.unusable_slots_;
   refresh_gates(life);
   refresh_open(life);
+  refresh_standing(life);
 }
 
 void WorkerTable::forget_life_if_done(const model::WorkerKey& key) {
@@ -255,6 +256,7 @@ Standing WorkerTable::standing_of(const LifeEntry& life) const {
   standing.present = life.present_ ? 1 : 0;
   standing.reconciled = life.present_ && life.reconciled_ ? 1 : 0;
   standing.accepting = standing.reconciled == 1 && !is_draining(life) && !is_held_back(life) ? 1 : 0;
+  if (standing.accepting == 1) standing.slots = std::max(life.info_.slots - life.unusable_slots_, 0);
   return standing;
 }
 

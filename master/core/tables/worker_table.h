@@ -243,6 +243,11 @@ class WorkerTable {
   const LifeEntry* meant_by(const SlotQueueKey& queue) const;
   /// All lives that runs of that queue may go to, together.
   Standing standing_for(const SlotQueueKey& queue) const;
+  /// By pool; none is all zeros.
+  const std::map<std::string, Standing>& standings() const { return standings_; }
+  Standing standing_in(const std::string& pool) const { return standing_of(pool); }
+  /// It is neither drained nor held back.
+  bool may_accept(const LifeEntry& life) const { return standing_of(life).accepting == 1; }
   bool is_open(const LifeEntry& life) const;
   /// Whether it should be among them.
   bool may_take(const LifeEntry& life) const;

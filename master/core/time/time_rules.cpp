@@ -16,6 +16,7 @@
 #include "master/core/memory_rules.h"
 #include "master/core/notify/expect_rules.h"
 #include "master/core/notify/notify_rules.h"
+#include "master/core/workers/scale_desk.h"
 #include "master/core/time/freeze_rules.h"
 #include "master/core/time/slice_rules.h"
 #include "master/core/workers/start_rules.h"
@@ -477,6 +478,7 @@ std::optional<Millis> next_wake(const State& state, Now now) {
   if (const auto first = state.starts().timers().first()) sooner(until(*first, now.mono));
   if (!state.starts().waiting().empty() && !state.ticks().are_held()) sooner(Millis{0});
   if (const auto in = expect_wake(state, now)) sooner(*in);
+  if (const auto first = scale_wake(state)) sooner(until(*first, now.mono));
   if (const auto first = notify_wake(state)) sooner(until(*first, now.mono));
   return wake;
 }

@@ -7,6 +7,7 @@
 #include "master/core/batch_rows.h"
 #include "master/core/admission/dispatch_rules.h"
 #include "master/core/notices.h"
+#include "master/core/workers/scale_desk.h"
 #include "master/core/workers/conduct_rules.h"
 #include "master/core/workers/worker_words.h"
 
@@ -62,6 +63,7 @@ bool must_tell(State& state, LifeEntry& life, bool wanted) {
 bool is_news(const State& state, const DrainWorker& event) {
   const model::WorkerDrain* found = state.workers().find_drain(event.worker);
   if (found == nullptr) return event.draining;
+  if (found->principal == kAutoscaler && event.principal != kAutoscaler) return true;  // a person's now
   return !event.draining || event.deadline > Millis{0} || found->deadline.has_value();
 }
 
@@ -76,6 +78,9 @@ void handle_drain_worker(Context& ctx, const DrainWorker& event) {
     reply(ctx, event.token, Error(ErrorCode::NotFound, "no worker '" + shown_text(event.worker) +
                                                            "' is here; rota worker list names them"));
     return;
+  }
+  if (event.principal != kAutoscaler) {
+    if (auto why = why_not_resumed(state, event.worker)) return reply(ctx, event.token, std::move(*why));
   }
   const bool changed = is_news(state, event);
   if (changed) event.draining ? begin_drain(ctx, event) : end_drain(ctx, event);

@@ -236,6 +236,10 @@ Result<core::Recovered> recover_from(const MemoryTables& tables, const ZoneSourc
   for (const auto& [id, row] : tables.notifications) {
     if (row.state == model::Delivery::Open) recovered.notifications.push_back(row);
   }
+  std::map<std::string, model::ScaleChange> newest_scaling;
+  for (const auto& [id, row] : tables.scaling) newest_scaling.insert_or_assign(row.pool, row);
+  for (auto& [pool, row] : newest_scaling) recovered.scaling.push_back(std::move(row));
+  std::ranges::sort(recovered.scaling, {}, &model::ScaleChange::id);
   recovered.told = told_in(tables);
   for (const auto& [job, row] : tables.paces) recovered.paces.push_back(row);
   find_expect_zones(recovered, zones);

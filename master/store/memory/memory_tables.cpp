@@ -184,6 +184,16 @@ void put_notifications(MemoryTables& tables, const core::Changes& changes) {
   });
 }
 
+void put_scaling(MemoryTables& tables, const core::Changes& changes) {
+  for (const auto& row : changes.scaling) tables.scaling.insert_or_assign(row.id, row);
+  if (!changes.forget_scaling) return;
+  const core::ForgetScaling& forget = *changes.forget_scaling;
+  std::erase_if(tables.scaling, [&](const auto& each) {
+    const bool is_kept = std::ranges::find(forget.except, each.first) != forget.except.end();
+    return each.second.state != model::HookState::Open && each.second.made < forget.before && !is_kept;
+  });
+}
+
 }  // namespace
 
 Result<void> check_changes(const MemoryTables& tables, const core::Changes& changes) {
@@ -254,6 +264,7 @@ void put_the_rest(MemoryTables& tables, const core::Changes& changes) {
     tables.calendars.try_emplace({row.space, row.calendar->name, row.version}, row);
   }
   put_notifications(tables, changes);
+  put_scaling(tables, changes);
   put_late(tables, changes);
   if (changes.watermark) {
     tables.watermark = changes.watermark;

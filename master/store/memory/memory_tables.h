@@ -52,6 +52,7 @@ struct MemoryTables {
   std::map<std::tuple<model::QuotaOf, std::string, std::int32_t>, model::QuotaRow> quotas;
   std::map<std::pair<std::string, std::int32_t>, model::SettingRow> settings;  ///< by name and version
   std::map<std::int64_t, model::Notification> notifications;
+  std::map<std::int64_t, model::ScaleChange> scaling;
   std::map<std::pair<Epoch, std::string>, model::ReceiverRow> receivers;
   std::map<LateKey, model::LateRow> late;
   std::map<JobId, model::JobPace> paces;

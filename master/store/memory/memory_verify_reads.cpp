@@ -81,6 +81,18 @@ Result<std::vector<model::Run>> MemoryStore::runs_of_job_up_to(JobId job, RunId 
   return runs;
 }
 
+Result<std::vector<model::ScaleChange>> MemoryStore::list_scaling(const std::string& pool,
+                                                                  std::int64_t before, std::int32_t limit) {
+  const std::scoped_lock lock(mutex_);
+  if (auto fine = up(); !fine) return fail(fine.error());
+  std::vector<model::ScaleChange> rows;
+  for (auto at = tables_->scaling.rbegin(); at != tables_->scaling.rend(); ++at) {
+    const bool is_asked = (pool.empty() || at->second.pool == pool) && (before == 0 || at->first < before);
+    if (is_asked && rows.size() < bound(limit)) rows.push_back(at->second);
+  }
+  return rows;
+}
+
 Result<std::vector<model::Notification>> MemoryStore::list_notifications(bool open, std::int32_t limit) {
   const std::scoped_lock lock(mutex_);
   if (auto fine = up(); !fine) return fail(fine.error());

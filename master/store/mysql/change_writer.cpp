@@ -18,6 +18,7 @@
 #include "master/store/mysql/literals.h"
 #include "master/store/mysql/late_told_rows.h"
 #include "master/store/mysql/notification_rows.h"
+#include "master/store/mysql/scale_rows.h"
 #include "master/store/mysql/run_rows.h"
 #include "master/store/mysql/setting_rows.h"
 
@@ -334,6 +335,7 @@ Result<void> gather_changes(BatchText& batch, const core::Changes& changes, bool
   if (!changes.quotas.empty()) write_quotas(batch, changes.quotas);
   if (!changes.semaphores.empty()) write_semaphores(batch, changes.semaphores);
   if (!changes.holds.empty()) write_holds(batch, changes.holds);
+  write_scaling(batch, changes);
   write_notifications(batch, changes);
   write_late(batch, changes);
   if (!changes.settings.empty()) write_settings(batch, changes.settings);

@@ -32,6 +32,8 @@ class MysqlReader final : public Reader {
   Result<std::vector<model::QuotaRow>> quota_versions(model::QuotaOf of, const std::string& name) override;
   Result<std::vector<model::SettingRow>> newest_settings() override;
   Result<std::vector<model::SettingRow>> setting_versions(const std::string& name) override;
+  Result<std::vector<model::ScaleChange>> list_scaling(const std::string& pool, std::int64_t before,
+                                                       std::int32_t limit) override;
   Result<std::vector<model::Notification>> list_notifications(bool open, std::int32_t limit) override;
   Result<std::vector<model::Notification>> notifications_after(std::int64_t id, std::int32_t limit) override;
   Result<std::vector<model::ReceiverRow>> receivers() override;

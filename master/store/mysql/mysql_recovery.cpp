@@ -19,6 +19,7 @@
 #include "master/store/expect_zones.h"
 #include "master/store/mysql/late_told_rows.h"
 #include "master/store/mysql/notification_rows.h"
+#include "master/store/mysql/scale_rows.h"
 #include "master/store/mysql/semaphore_rows.h"
 #include "master/store/mysql/setting_rows.h"
 #include "master/store/mysql/content_cache.h"
@@ -303,6 +304,16 @@ Result<void> load_notifications(Connection& connection, core::Recovered& recover
       });
 }
 
+Result<void> load_scaling(Connection& connection, core::Recovered& recovered) {
+  return connection.stream(fmt::format("SELECT {} {}", kScaleColumns, kNewestScaling),
+                           [&](Row& row) -> Result<void> {
+                             auto one = read_scale_change(row);
+                             if (!one) return fail(one.error());
+                             recovered.scaling.push_back(std::move(*one));
+                             return {};
+                           });
+}
+
 Result<std::optional<core::Watermark>> load_watermark(Connection& connection) {
   std::optional<core::Watermark> watermark;
   auto read = connection.stream(
@@ -375,6 +386,7 @@ Result<core::Recovered> load_recovered(Connection& connection, const OpenConnect
   if (auto semaphores = load_semaphores(connection, recovered); !semaphores) return fail(semaphores.error());
   if (auto holds = load_holds(connection, recovered); !holds) return fail(holds.error());
   if (auto told = load_notifications(connection, recovered); !told) return fail(told.error());
+  if (auto scaling = load_scaling(connection, recovered); !scaling) return fail(scaling.error());
   if (auto told = load_told(connection, recovered, open_runs); !told) return fail(told.error());
   find_expect_zones(recovered, zones);
   return recovered;

@@ -7,6 +7,7 @@
 #include "master/store/mysql/late_told_rows.h"
 #include "master/store/mysql/notification_rows.h"
 #include "master/store/mysql/rows_of.h"
+#include "master/store/mysql/scale_rows.h"
 #include "master/store/mysql/run_rows.h"
 
 namespace rota::master::store {
@@ -97,6 +98,20 @@ Result<std::vector<model::Run>> MysqlReader::runs_of_job_up_to(JobId job, RunId 
                   "ORDER BY r.run_id DESC LIMIT {}",
                   kRunColumns, kWithOpen, rows_asked(limit)),
       [&](Binder& binder) { binder.integer(job.value).integer(last.value); }, read_run);
+}
+
+Result<std::vector<model::ScaleChange>> MysqlReader::list_scaling(const std::string& pool,
+                                                                  std::int64_t before, std::int32_t limit) {
+  std::string where = pool.empty() ? "1 = 1" : "c.pool = ?";
+  if (before != 0) where += fmt::format(" AND c.id < {}", before);
+  return rows_of<model::ScaleChange>(
+      pool_,
+      fmt::format("SELECT {} FROM scale_change c WHERE {} ORDER BY c.id DESC LIMIT {}", kScaleColumns, where,
+                  rows_asked(limit)),
+      [&](Binder& binder) {
+        if (!pool.empty()) binder.text(pool);
+      },
+      read_scale_change);
 }
 
 Result<std::vector<model::Notification>> MysqlReader::list_notifications(bool open, std::int32_t limit) {

@@ -7,8 +7,9 @@ namespace {
 
 const MultiRow kInsertQuotas{
     "INSERT INTO quota (side, name, version, slots, weight, jobs, unfinished, firings, changed_ms, "
-    "change_number, principal, attempt_timeout_ms, run_timeout_ms, queue_timeout_ms) VALUES",
-    14,
+    "change_number, principal, attempt_timeout_ms, run_timeout_ms, queue_timeout_ms, "
+    "min_workers, max_workers, hook) VALUES",
+    17,
     "ON DUPLICATE KEY UPDATE version = VALUES(version)"};
 
 }  // namespace
@@ -22,6 +23,7 @@ void write_quotas(BatchText& batch, const std::vector<model::QuotaRow>& rows) {
     binder.time(row.changed).integer(row.number).text(row.principal);
     binder.integer(row.quota.timeout.count()).integer(row.quota.run_timeout.count());
     binder.integer(row.quota.queue_timeout.count());
+    binder.integer(row.quota.min_workers).integer(row.quota.max_workers).text(row.quota.hook);
   };
   batch.add_rows(kInsertQuotas, {rows.size(), bind});
 }
@@ -42,6 +44,9 @@ Result<model::QuotaRow> read_quota(Row& row) {
   out.quota.timeout = Millis{row.integer()};
   out.quota.run_timeout = Millis{row.integer()};
   out.quota.queue_timeout = Millis{row.integer()};
+  out.quota.min_workers = row.integer();
+  out.quota.max_workers = row.integer();
+  out.quota.hook = row.text();
   return out;
 }
 

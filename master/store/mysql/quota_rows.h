@@ -14,7 +14,8 @@ namespace rota::master::store {
 /// Of the table under the alias q, for read_quota.
 inline constexpr std::string_view kQuotaColumns =
     "q.side, q.name, q.version, q.slots, q.weight, q.jobs, q.unfinished, q.firings, q.changed_ms, "
-    "q.change_number, q.principal, q.attempt_timeout_ms, q.run_timeout_ms, q.queue_timeout_ms";
+    "q.change_number, q.principal, q.attempt_timeout_ms, q.run_timeout_ms, q.queue_timeout_ms, "
+    "q.min_workers, q.max_workers, q.hook";
 
 /// Only the newest version of each stays, when this stands behind the columns and FROM.
 inline constexpr std::string_view kNewestQuotas =

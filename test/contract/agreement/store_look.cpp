@@ -102,7 +102,17 @@ std::string words(const model::QuotaRow& row) {
   return fmt::format("limits of {} {} version {}: {} {} {} {} {} made {} number {} by {}, times {} {} {}", name_of(row.of), row.name,
                      row.version, row.quota.slots, row.quota.weight, row.quota.jobs, row.quota.unfinished,
                      row.quota.firings, to_ms(row.changed), row.number, row.principal, row.quota.timeout.count(),
-                     row.quota.run_timeout.count(), row.quota.queue_timeout.count());
+                     row.quota.run_timeout.count(), row.quota.queue_timeout.count()) +
+         fmt::format(" workers {} to {} hook '{}'", row.quota.min_workers, row.quota.max_workers, row.quota.hook);
+}
+
+std::string words(const model::ScaleChange& row) {
+  std::string out = fmt::format("scale {} {} {}>{} of {} leaving {} {} hook {} made {} {} tries {} settled {} error {}", row.id,
+                                row.pool, row.before, row.after, row.present, row.leaving, name_of(row.reason), row.hook,
+                                to_ms(row.made), name_of(row.state), row.attempts,
+                                row.settled ? to_ms(*row.settled) : 0, row.last_error);
+  for (const auto& key : row.stoppable) out += " " + key.id + "/" + key.incarnation;
+  return out;
 }
 
 std::string words(const model::SettingRow& row) {
@@ -203,6 +213,7 @@ void add_recovered(std::string& out, const Backend& on) {
   std::sort(told.begin(), told.end());
   for (const auto& line : told) out += line;
   for (const auto& row : all->notifications) out += "  " + words(row) + "\n";
+  for (const auto& row : all->scaling) out += "  " + words(row) + "\n";
   std::vector<std::string> settings;
   for (const auto& row : all->settings) settings.push_back("  " + words(row) + "\n");
   std::sort(settings.begin(), settings.end());
@@ -266,6 +277,8 @@ std::string look(const Backend& on, const StoreStep& step) {
   add(out, "versions of etl", reader.quota_versions(model::QuotaOf::Pool, "etl"));
   for (std::int64_t job = 1; job < 6; ++job) add(out, "late ones", reader.late_of(JobId{job}));
   add(out, "newest late ones", reader.list_late(JobId{}, "default", WallTime{}, 7));
+  add(out, "scaling", reader.list_scaling("", 0, 100));
+  add(out, "scaling of etl", reader.list_scaling("etl", 20, 3));
   add(out, "notifications", reader.list_notifications(false, 100));
   add(out, "newest settings", reader.newest_settings());
   add(out, "versions of settings", reader.setting_versions(""));

@@ -114,6 +114,7 @@ Changes StoreScript::random_changes() {
   if (dice_.chance(15)) add_setting(changes);
   if (dice_.chance(15)) add_notification(changes);
   if (dice_.chance(15)) add_late(changes);
+  if (dice_.chance(15)) add_scaling(changes);
   if (dice_.chance(40)) changes.watermark = next_watermark();
   return changes;
 }
@@ -336,6 +337,11 @@ void StoreScript::add_quota(Changes& changes) {
   row.name = dice_.chance(60) ? "etl" : "Etl";
   row.version = ++quota_versions_;
   row.quota = {static_cast<std::int64_t>(dice_.below(5)) - 1, 1 + static_cast<std::int64_t>(dice_.below(9)), -1, 7, 0};
+  if (row.of == model::QuotaOf::Pool && row.version % 2 == 0) {
+    row.quota.min_workers = row.version % 5;
+    row.quota.max_workers = row.version;
+    row.quota.hook = "local";
+  }
   row.changed = wall_from_ms(1'700'000'000'000 + quota_versions_);
   row.number = quota_versions_;
   row.principal = "local";

@@ -55,6 +55,7 @@ class StoreScript {
   void add_setting(master::core::Changes& changes);
   void add_hold(master::core::Changes& changes);
   void add_late(master::core::Changes& changes);
+  void add_scaling(master::core::Changes& changes);
   void add_notification(master::core::Changes& changes);
   model::RunProgress random_progress();
   model::Outcome random_outcome();
@@ -70,6 +71,7 @@ class StoreScript {
   std::int32_t quota_versions_ = 0;
   std::int32_t setting_versions_ = 0;
   std::int64_t notifications_ = 0;
+  std::int64_t scalings_ = 0;
   std::int64_t next_run_ = 100;
   std::vector<std::int64_t> runs_;
   std::set<std::int64_t> ended_;        ///< of them: what has ended stays so

@@ -13,7 +13,7 @@ NO_RUN = 4242
 
 
 def generated_code(folder):
-    for name in ("common", "attention", "calendar", "freeze", "quota", "semaphore", "notification", "setting", "verify", "worker_info", "why", "node", "job"):
+    for name in ("common", "attention", "autoscale", "calendar", "freeze", "quota", "semaphore", "notification", "setting", "verify", "worker_info", "why", "node", "job"):
         subprocess.run(["thrift", "--gen", "py", "-out", folder, str(ROOT / f"thrift/{name}.thrift")], check=True)
     sys.path.insert(0, folder)
 

@@ -17,6 +17,7 @@ import time
 import traceback
 
 import asking
+import autoscale
 import bulk
 import calendars
 import callers
@@ -109,6 +110,7 @@ GROUPS = {
         "worker_drained": lambda c, d, long: workers.drained(c, d),
         "nodes": lambda c, d, long: nodes.all_of_them(c.programs, d),
         "node_states": lambda c, d, long: node_states.all_of_them(c.programs, d),
+        "autoscale": lambda c, d, long: autoscale.all_of_them(c.programs, d),
         "routes": lambda c, d, long: routes.all_of_them(c.programs, d),
         "losses": lambda c, d, long: losses.all_of_them(c.programs, d),
         "costs": lambda c, d, long: eyes.costs(c),

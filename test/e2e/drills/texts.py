@@ -197,7 +197,7 @@ def command_line(cluster, folder):
 def everywhere(cluster, folder):
     generated = folder + "/gen_texts"
     os.makedirs(generated, exist_ok=True)
-    for name in ("common", "attention", "calendar", "freeze", "quota", "semaphore", "notification", "setting", "verify", "worker_info", "why", "node", "job", "report", "worker"):
+    for name in ("common", "attention", "autoscale", "calendar", "freeze", "quota", "semaphore", "notification", "setting", "verify", "worker_info", "why", "node", "job", "report", "worker"):
         subprocess.run(["thrift", "--gen", "py", "-out", generated, str(ROOT / f"thrift/{name}.thrift")], check=True)
     sys.path.insert(0, generated)
     from rota.ttypes import RequestHead

@@ -77,6 +77,37 @@ TEST_CASE("attention: notifications that were given up are told, by receiver") {
   CHECK(item.since_ms == to_ms(kNow) - 1000);
 }
 
+TEST_CASE("attention: a hook that is given up, or fails again and again, is told") {
+  core::ScaleView view;
+  view.pool = "etl";
+  view.wanted = 5;
+  view.here = 2;
+  model::ScaleChange row;
+  row.hook = "k8s";
+  row.state = model::HookState::GivenUp;
+  row.attempts = 60;
+  row.last_error = "status 503";
+  row.made = kNow - Millis{1000};
+  AttentionFacts facts = quiet();
+  const auto lines_with = [&](model::HookState state, std::int32_t attempts) {
+    core::Snapshot snapshot;
+    row.state = state;
+    row.attempts = attempts;
+    view.newest = row;
+    snapshot.scaling = {view};
+    AttentionFacts now = facts;
+    now.snapshot = std::make_shared<const core::Snapshot>(std::move(snapshot));
+    return std::pair(lines(now), attention_of(now));
+  };
+  const auto [told, items] = lines_with(model::HookState::GivenUp, 60);
+  CHECK(told == "error autoscale etl: rota autoscale changes etl\n");
+  CHECK(items.at(0).sentence ==
+        "5 workers are wanted, 2 are there, and hook k8s has failed 60 times and was given up: status 503.");
+  CHECK(lines_with(model::HookState::Open, 5).first == "warning autoscale etl: rota autoscale changes etl\n");
+  CHECK(lines_with(model::HookState::Open, 4).first.empty());
+  CHECK(lines_with(model::HookState::Delivered, 60).first.empty());
+}
+
 TEST_CASE("attention: waits for limits and tokens are told when they take long") {
   for (const Reason reason : {Reason::PoolLimit, Reason::NamespaceSlots, Reason::WaitsForSemaphore}) {
     CHECK(may_take_long(reason));

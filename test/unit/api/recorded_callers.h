@@ -81,6 +81,9 @@ class RecordedCallers final : public JobService, public ReportService {
   }
   void list_limits(const Caller&, std::vector<thrift::LimitsInfo>&, const Head&, Text, Text) override {}
   void list_late(const Caller&, std::vector<thrift::LateInfo>&, const Head&, const thrift::LateQuery&) override {}
+  void list_scaling(const Caller&, std::vector<thrift::PoolScaleInfo>&, const Head&, Text) override {}
+  void list_scale_changes(const Caller&, std::vector<thrift::ScaleChangeInfo>&, const Head&,
+                          const thrift::ScaleQuery&) override {}
   void list_notifications(const Caller&, std::vector<thrift::NotificationInfo>&, const Head&,
                           const thrift::NotificationQuery&) override {}
   void test_receiver(const Caller& by, std::string&, const Head&, Text) override { note("test_receiver", by); }

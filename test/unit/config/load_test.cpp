@@ -265,3 +265,32 @@ TEST_CASE("options: receivers of notifications are read, and each mistake is tol
   CHECK(holds(master_problems("receivers: [{name: a, url: \"http://a\", headers: {}}]\n"), "receivers[0].headers"));
   CHECK(holds(master_problems("notify: {default: [ops]}\n"), "'ops' is no receiver; name it under receivers"));
 }
+
+TEST_CASE("options: hooks of pools are read, and each mistake is told") {
+  const auto o = master(
+      "hooks:\n"
+      "  - {name: k8s, url: \"http://10.0.0.9/scale\", timeout: 5s}\n"
+      "  - {name: local, command: [/usr/local/bin/scale, --dir, /x]}\n");
+  REQUIRE(o.hooks.size() == 2);
+  CHECK(o.hooks[0].url == "http://10.0.0.9/scale");
+  CHECK(o.hooks[0].timeout == Millis{5000});
+  CHECK(o.hooks[1].command.size() == 3);
+  const struct {
+    const char* yaml;
+    const char* told;
+  } rows[] = {
+      {"hooks: {k8s: x}\n", "is no list of at most 16 hooks; write it like [{name: k8s, url: \"http://10.0.0.9/scale\"}]"},
+      {"hooks: [{url: \"http://a\"}]\n", "a hook's name"},
+      {"hooks: [{name: k8s}]\n", "has no url and no command; give one of them"},
+      {"hooks: [{name: k8s, url: \"http://a\", command: [b]}]\n", "has both url and command"},
+      {"hooks: [{name: k8s, url: \"k8s:443\"}]\n", "is no address"},
+      {"hooks: [{name: k8s, command: []}]\n", "names no program"},
+      {"hooks: [{name: none, command: [b]}]\n", "means that a pool has no hook"},
+      {"hooks: [{name: a, command: [b]}, {name: a, command: [c]}]\n", "'a' is there twice"},
+      {"hooks: [{name: a, command: [b], timeout: 1ms}]\n", "hooks[0].timeout"},
+      {"hooks: [{name: a, command: [b], events: [failed]}]\n", "hooks[0].events"}};
+  for (const auto& row : rows) {
+    CAPTURE(row.yaml);
+    CHECK(holds(master_problems(row.yaml), row.told));
+  }
+}

@@ -80,6 +80,11 @@ void Harness::record(const Effects& effects) {
   for (const auto& row : effects.changes.quotas) quotas.push_back(row);
   for (const auto& row : effects.changes.settings) settings.push_back(row);
   for (const auto& row : effects.changes.notifications) notifications.insert_or_assign(row.id, row);
+  for (const auto& row : effects.changes.scaling) scaling.insert_or_assign(row.id, row);
+  for (const auto& call : effects.hook_calls) {
+    REQUIRE(scaling.contains(call.id));          // stored before, or in the same batch
+    hook_calls.push_back(call);
+  }
   late.insert(late.end(), effects.changes.late.begin(), effects.changes.late.end());
   for (const auto& row : effects.changes.paces) paces[row.job] = row;
   told.insert(told.end(), effects.notifications.begin(), effects.notifications.end());
@@ -401,6 +406,9 @@ Recovered Harness::recovered() const {
     else *same = row;
   }
   for (const auto& row : quotas) all.quotas.push_back(row);
+  std::map<std::string, model::ScaleChange> newest_scaling;
+  for (const auto& [id, row] : scaling) newest_scaling.insert_or_assign(row.pool, row);
+  for (const auto& [pool, row] : newest_scaling) all.scaling.push_back(row);
   std::map<std::string, model::SettingRow> newest_settings;
   for (const model::SettingRow& row : settings) newest_settings[row.name] = row;
   for (const auto& [name, row] : newest_settings) all.settings.push_back(row);

@@ -109,6 +109,8 @@ class Harness {
   std::vector<model::QuotaRow> quotas;
   std::vector<model::SettingRow> settings;
   std::map<std::int64_t, model::Notification> notifications;
+  std::map<std::int64_t, model::ScaleChange> scaling;
+  std::vector<model::ScaleChange> hook_calls;    ///< asked to be made, in order
   std::vector<model::LateRow> late;
   std::map<JobId, model::JobPace> paces;
   std::vector<model::LateRow> late_before;       ///< of the Terms before, as far as this one read them

@@ -105,6 +105,26 @@ void fail_runs(Harness& h, int count) {
   for (int i = 0; i < count; ++i) h.report(h.run_now("bad"), RunState::Failed);
 }
 
+/// Its pool has a hook, workers with 10 slots each and so many runs.
+std::unique_ptr<Harness> scaled_pool(int workers, int runs, Millis average = 0ms) {
+  CoreOptions options;
+  options.hooks = {"h"};
+  options.scale_average = average;
+  auto h = std::make_unique<Harness>(Recovered{}, options);
+  for (int i = 1; i <= workers; ++i) h->join(a_worker("w" + std::to_string(i), 10));
+  SetQuota event;
+  event.name = "default";
+  event.max_workers = 9;
+  event.hook = "h";
+  REQUIRE(h->set_quota(event));
+  h->apply(a_job("busy").overlap(model::Overlap::Allow));
+  for (int i = 0; i < runs; ++i) h->run_now("busy");
+  h->advance(2s);
+  return h;
+}
+
+std::int64_t wanted_workers(const Harness& h) { return h.scheduler->snapshot(h.now).scaling.at(0).wanted; }
+
 using Proof = std::function<void()>;
 
 /// What proves that a setting is acted on at once, by its name.
@@ -237,6 +257,53 @@ std::map<std::string, Proof> proofs() {
     h.now.wall += 2h;
     h.tick();
     CHECK(h.last.changes.forget_notifications == h.now.wall - 60s);
+  };
+  all["autoscale.up_percent"] = [] {
+    auto h = scaled_pool(1, 5);
+    CHECK(wanted_workers(*h) == 1);
+    set_to(*h, "autoscale.up_percent", 40);
+    h->advance(2s);
+    CHECK(wanted_workers(*h) == 2);
+  };
+  all["autoscale.down_percent"] = [] {
+    auto h = scaled_pool(2, 7);
+    h->advance(2min);
+    CHECK(wanted_workers(*h) == 2);
+    set_to(*h, "autoscale.down_percent", 40);
+    h->advance(2s);
+    CHECK(wanted_workers(*h) == 1);
+  };
+  all["autoscale.cool_down_ms"] = [] {
+    auto h = scaled_pool(1, 9);
+    CHECK(wanted_workers(*h) == 2);
+    for (int i = 0; i < 40; ++i) h->run_now("busy");
+    h->advance(5s);
+    CHECK(wanted_workers(*h) == 2);
+    set_to(*h, "autoscale.cool_down_ms", 3000);
+    h->advance(2s);
+    CHECK(wanted_workers(*h) > 2);
+  };
+  all["autoscale.average_ms"] = [] {
+    auto h = scaled_pool(1, 9, 1h);
+    CHECK(wanted_workers(*h) == 1);
+    set_to(*h, "autoscale.average_ms", 0);
+    h->advance(2s);
+    CHECK(wanted_workers(*h) == 2);
+  };
+  all["autoscale.tries"] = [] {
+    auto h = scaled_pool(1, 0);
+    set_to(*h, "autoscale.tries", 1);
+    h->handle(HookCalled{"default", h->hook_calls.at(0).id, false, "no"});
+    CHECK(h->scaling.begin()->second.state == model::HookState::GivenUp);
+  };
+  all["autoscale.keep_ms"] = [] {
+    auto h = scaled_pool(1, 0);
+    set_to(*h, "autoscale.keep_ms", 60'000);
+    h->now.mono += 2h;
+    h->now.wall += 2h;
+    h->tick();
+    REQUIRE(h->last.changes.forget_scaling);
+    CHECK(h->last.changes.forget_scaling->before == h->now.wall - 60s);
   };
   return all;
 }

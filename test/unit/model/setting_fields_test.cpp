@@ -110,6 +110,10 @@ TEST_CASE("settings: what does not go together is named, with what to do first")
   CHECK(why_not_together(settings) == "workers.away_band_1_ms 1m, workers.away_band_2_ms 10m and "
                                       "workers.away_band_3_ms 10m must rise; change the others first");
   settings = {};
+  settings.scale_down_percent = 80;
+  CHECK(why_not_together(settings) ==
+        "autoscale.down_percent 80 must be less than autoscale.up_percent 80; change the other first");
+  settings = {};
   settings.load_cpu = settings.load_memory = 0;
   CHECK(why_not_together(settings).empty());
   settings.load_slots = 0;
